@@ -1,0 +1,29 @@
+# Libraries of the tool side, all from Debian 12, all linked statically or header-only.
+find_package(Threads REQUIRED)
+
+# fmt ships as a shared library only: its header-only form keeps the program free of it.
+find_path(FMT_INCLUDE_DIR fmt/format.h REQUIRED)
+add_library(fmt_static INTERFACE)
+target_compile_definitions(fmt_static INTERFACE FMT_HEADER_ONLY)
+target_include_directories(fmt_static SYSTEM INTERFACE ${FMT_INCLUDE_DIR})
+
+foreach(library sqlite3 zstd xxhash z)
+  find_library(${library}_ARCHIVE lib${library}.a REQUIRED)
+  add_library(${library}_static INTERFACE)
+  target_link_libraries(${library}_static INTERFACE ${${library}_ARCHIVE})
+endforeach()
+target_link_libraries(sqlite3_static INTERFACE z_static m dl Threads::Threads)
+
+# Cairo with FreeType for the PNG charts: pkg-config knows the long list of archives.
+pkg_check_modules(CAIRO REQUIRED cairo cairo-ft freetype2)
+set(cairo_link "")
+foreach(library ${CAIRO_STATIC_LIBRARIES})
+  if(NOT library MATCHES "^(c|m|dl|pthread)$")
+    list(APPEND cairo_link -l${library})
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES cairo_link)
+add_library(cairo_static INTERFACE)
+target_include_directories(cairo_static SYSTEM INTERFACE ${CAIRO_INCLUDE_DIRS})
+target_link_libraries(cairo_static INTERFACE
+  -Wl,-Bstatic -Wl,--start-group ${cairo_link} -Wl,--end-group -Wl,-Bdynamic m Threads::Threads)

@@ -1,0 +1,39 @@
+// The shape every tabular answer has on its way to a person or a file: named, typed columns with
+// units. Analyses fill it, reports and exports print it; neither side knows the other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace batchlight {
+
+enum class CellType {
+  kText,
+  kInteger,
+  kReal,  // printed with `decimals` digits
+};
+
+// What a number measures: a writer may scale kTimeNs and kBytes for people, files keep the base.
+enum class Unit { kNone, kTimeNs, kBytes, kPercent, kRate };
+
+struct ResultColumn {
+  std::string name;  // "Total Time": without the unit
+  CellType type = CellType::kText;
+  Unit unit = Unit::kNone;
+  int decimals = 1;
+  std::string help;  // one sentence for headers and tool tips
+};
+
+using Cell = std::variant<std::monostate, std::string, int64_t, double>;  // monostate = no value
+
+struct ResultTable {
+  std::string name;   // file-name safe: top_modules
+  std::string title;  // for people: "Top modules"
+  std::vector<ResultColumn> columns;
+  std::vector<std::vector<Cell>> rows;
+};
+
+}  // namespace batchlight

@@ -1,0 +1,15 @@
+// Runs independent pieces of work on all processors. The tool's only way to start threads.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace batchlight {
+
+// Calls body(i) once for every i in [0, count), on up to ProcessorCount() threads; returns when
+// all have ended. body must not throw. Calls may nest: the inner one then runs on its caller.
+void ParallelFor(size_t count, const std::function<void(size_t)>& body);
+
+size_t ProcessorCount();
+
+}  // namespace batchlight

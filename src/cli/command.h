@@ -1,0 +1,21 @@
+// One subcommand of the program. Each lives in <verb>_command.cpp, declares its flags on a CLI11
+// subcommand and sets the callback that runs it; main.cpp lists them all.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "base/status.h"
+
+namespace batchlight::cli {
+
+// What the chosen subcommand leaves behind for main(). `exit_code` is used when status is fine:
+// `profile` passes the program's own exit code on.
+struct Outcome {
+  Status status;
+  int exit_code = 0;
+};
+
+// Adds the subcommand to `app`. `outcome` outlives the parse.
+using RegisterFunction = void (*)(CLI::App& app, Outcome& outcome);
+
+}  // namespace batchlight::cli

@@ -1,0 +1,44 @@
+// batchlight: picks the subcommand, runs it, turns its Status into a line on stderr and an exit
+// code. No logic beyond that.
+#include <cstdio>
+
+#include "cli/command.h"
+
+namespace batchlight::cli {
+#define COMMAND(function) void function(CLI::App& app, Outcome& outcome);
+#include "cli/commands.def"
+#undef COMMAND
+
+namespace {
+
+constexpr RegisterFunction kCommands[] = {
+#define COMMAND(function) function,
+#include "cli/commands.def"
+#undef COMMAND
+    nullptr};
+
+int Main(int argc, char** argv) {
+  CLI::App app("Profiler for deep-learning training", "batchlight");
+  app.set_version_flag("--version", "batchlight " BATCHLIGHT_VERSION);
+  app.require_subcommand(1);
+  Outcome outcome;
+  for (const RegisterFunction add : kCommands) {
+    if (add != nullptr) add(app, outcome);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : static_cast<int>(ErrorKind::kUsage);
+  }
+  if (!outcome.status.ok()) {
+    std::fprintf(stderr, "batchlight: %s\n", outcome.status.message().c_str());
+    return outcome.status.exit_code();
+  }
+  return outcome.exit_code;
+}
+
+}  // namespace
+}  // namespace batchlight::cli
+
+int main(int argc, char** argv) { return batchlight::cli::Main(argc, argv); }

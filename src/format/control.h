@@ -1,0 +1,71 @@
+// The control page: the one channel between the tool and the processes it records. The tool makes
+// the file `control` in the live folder and maps it; every recorded process maps it too. All
+// options of the session are in it, so the only variable in the environment is the folder's path.
+//
+// Live folder, NAME.batchlight.live/:
+//   control               this page
+//   tool.blp              the tool's own chunks (pid 0): session facts, exit statuses
+//   <pid>-<attach_ns>.blp one file a process, chunks of its threads
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace batchlight::format {
+
+inline constexpr char kSessionDirVariable[] = "BATCHLIGHT_SESSION_DIR";
+inline constexpr uint64_t kControlMagic = 0x314c52544e4f4342;  // "BCONTRL1"
+inline constexpr uint32_t kControlBytes = 64 * 1024;
+
+// Bits of ControlPage::trace.
+inline constexpr uint32_t kTraceNvtx = 1u << 0;
+inline constexpr uint32_t kTracePython = 1u << 1;
+inline constexpr uint32_t kTraceModules = 1u << 2;     // --pytorch=functions-trace
+inline constexpr uint32_t kTraceOperators = 1u << 3;   // --pytorch=autograd-nvtx
+inline constexpr uint32_t kTraceShapes = 1u << 4;      // --pytorch=...-shapes-nvtx
+inline constexpr uint32_t kTraceCuda = 1u << 5;
+inline constexpr uint32_t kTraceNccl = 1u << 6;
+
+enum class CaptureTrigger : uint32_t { kNone = 0, kNvtx = 1, kCudaProfilerApi = 2 };
+
+struct ControlPage {
+  uint64_t magic;     // kControlMagic, written last by the tool
+  uint32_t version;   // kFormatVersion
+  uint32_t trace;     // kTrace* bits
+
+  // Collection state: bit 0 = collecting, bits 1-31 = capture index. Read (relaxed) by every
+  // event; written by the tool (start, stop, delay, duration) or by the process whose range
+  // triggers a capture. Bumping the index makes every thread open a new chunk.
+  std::atomic<uint32_t> state;
+  // Futex word, bumped after each change of `state` or `request`, to wake the tool.
+  std::atomic<uint32_t> changes;
+  // What a triggering process asks of the tool after a capture range ended: 0 nothing, 1 stop and
+  // seal this capture, 2 shut the program down.
+  std::atomic<uint32_t> request;
+  std::atomic<uint32_t> captures_done;
+
+  CaptureTrigger trigger;
+  uint32_t capture_repeat;        // how many ranges to capture, 0 = no limit
+  uint32_t budget_bytes;          // mapped recording memory of one process
+  uint32_t first_chunk_bytes;     // 0 = default
+  uint32_t max_chunk_bytes;       // 0 = default
+  uint32_t disable;               // 1 = the session ended: processes attach no more
+  int64_t session_start_ns;       // CLOCK_MONOTONIC
+  std::atomic<uint32_t> processes_attached;
+  uint32_t reserved[13];
+
+  char capture_message[512];      // --nvtx-capture range
+  char capture_domain[256];       // "" = default domain, "*" = any
+  uint32_t capture_registered_only;
+  uint32_t domain_filter;         // 0 none, 1 include, 2 exclude
+  char domains[4096];             // NUL-separated names, ended by an empty one; "default" = unnamed
+  char python_path[4096];         // folder that holds the batchlight package and its bridge
+  char functions_trace[4096];     // --python-functions-trace JSON file, "" = none
+  char extra[16384];              // key=value lines for later features (CUDA options ...)
+};
+static_assert(sizeof(ControlPage) <= kControlBytes);
+static_assert(std::atomic<uint32_t>::is_always_lock_free);
+
+inline constexpr uint32_t kStateCollecting = 1;
+
+}  // namespace batchlight::format

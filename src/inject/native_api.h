@@ -1,0 +1,40 @@
+/* The C interface of libbatchlight_inject.so for code that runs in the same process but is built
+ * elsewhere: torch_ops (compiled against the user's PyTorch). Plain C, append-only. */
+#ifndef BATCHLIGHT_NATIVE_API_H_
+#define BATCHLIGHT_NATIVE_API_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BATCHLIGHT_NATIVE_API_VERSION 1
+
+typedef struct batchlight_native_api_t {
+  uint32_t version;     /* BATCHLIGHT_NATIVE_API_VERSION of the library */
+  uint32_t size_bytes;  /* sizeof of the library's struct: later members may be absent */
+
+  /* 1 while events are being collected; a relaxed load. */
+  int (*collecting)(void);
+
+  /* An operator starts and ends on the calling thread. `name` need not live on. `sequence` is -1
+   * for none. `shapes` is the binary key described under OpBegin in FORMAT.md, or NULL.
+   * op_begin returns 1 if the operator was recorded: call op_end only then. */
+  int (*op_begin)(const char* name, size_t name_bytes, int64_t sequence, uint32_t scope,
+                  uint32_t forward_thread, const void* shapes, size_t shapes_bytes);
+  void (*op_end)(void);
+
+  /* Says once, in the recording, why a feature is off or incomplete. */
+  void (*reason)(const char* feature, const char* text);
+} batchlight_native_api_t;
+
+/* Exported by the library; NULL when recording is off in this process. */
+const batchlight_native_api_t* batchlight_native_api(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  /* BATCHLIGHT_NATIVE_API_H_ */

@@ -1,0 +1,20 @@
+#include "store/store.h"
+
+namespace batchlight {
+
+std::string_view Store::Property(std::string_view key) const {
+  const StringId id = strings.Find(key);
+  if (id.IsNone()) return {};
+  for (size_t row = properties.size(); row-- > 0;) {
+    if (properties.key[row] == id) return Text(properties.value[row]);
+  }
+  return {};
+}
+
+size_t Store::resident_bytes() const {
+  size_t bytes = strings.resident_bytes();
+  VisitTables([&](const auto& table) { bytes += table.resident_bytes(); });
+  return bytes;
+}
+
+}  // namespace batchlight
