@@ -1,9 +1,17 @@
-# batchlight_module(store SOURCES a.cpp ... TESTS a_test.cpp ... DEPS base LIBS <other targets>)
+# batchlight_module(store SOURCES a.cpp ... TESTS a_test.cpp ... DEPS base LIBS <other targets>
+#                   [SANITIZE])
 #
 # A folder of src/ as a static library `bl_store` and, when tests are on, one test program
-# `store_test` with the unit tests that lie beside the sources.
+# `store_test` with the unit tests that lie beside the sources. SANITIZE adds the test to those that
+# test.sh also runs under the sanitizers (target sanitizer_tests, label sanitizer).
+add_custom_target(sanitizer_tests)
+function(batchlight_sanitizer_test test target)
+  set_tests_properties(${test} PROPERTIES LABELS sanitizer)
+  add_dependencies(sanitizer_tests ${target})
+endfunction()
+
 function(batchlight_module name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;TESTS;DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "SANITIZE" "" "SOURCES;TESTS;DEPS;LIBS" ${ARGN})
   list(TRANSFORM ARG_DEPS PREPEND bl_)
   if(ARG_SOURCES)
     add_library(bl_${name} STATIC ${ARG_SOURCES})
@@ -19,5 +27,8 @@ function(batchlight_module name)
     set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
     add_test(NAME ${name} COMMAND ${name}_test)
     set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+    if(ARG_SANITIZE)
+      batchlight_sanitizer_test(${name} ${name}_test)
+    endif()
   endif()
 endfunction()

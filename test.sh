@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Everything that must hold: installs what is missing, builds, runs unit, golden and end-to-end
+# tests, the checks in tools/, and the sanitizer builds of the injected library and of decoding.
+#
+#   ./test.sh [quick]     quick leaves the sanitizer builds out
+set -euo pipefail
+cd "$(dirname "$0")"
+
+step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
+
+step "packages"
+tools/install_packages.sh tools/packages.txt tools/packages-test.txt
+
+step "build: dev and release"
+tools/build.sh dev
+tools/build.sh release
+
+step "tests"
+ctest --test-dir build/dev --output-on-failure --no-tests=error -j2
+
+if [ "${1:-}" != quick ]; then
+  step "sanitizers: injected library, decoding, import"
+  for preset in asan tsan; do
+    tools/build.sh $preset sanitizer_tests
+    ctest --test-dir build/$preset --output-on-failure --no-tests=error -L sanitizer -j2
+  done
+fi
+
+step "done"
