@@ -1,0 +1,96 @@
+#include "ingest/open_input.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "base/file.h"
+#include "format/layout.h"
+#include "ingest/kineto_json.h"
+#include "ingest/nsys_sqlite.h"
+#include "ingest/recording.h"
+
+namespace batchlight {
+namespace {
+
+constexpr std::string_view kLiveSuffix = ".live";
+
+InputFormat FormatOfBytes(std::string_view head) {
+  if (head.starts_with(std::string_view("SQLite format 3\0", 16))) return InputFormat::kNsysSqlite;
+  if (head.starts_with(std::string_view(format::kFileMagic, sizeof format::kFileMagic))) {
+    return InputFormat::kSealedRecording;
+  }
+  if (head.starts_with("\x1f\x8b")) return InputFormat::kKinetoJson;  // gzip
+  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
+  const size_t text = head.find_first_not_of(" \t\r\n");
+  if (text != std::string_view::npos && (head[text] == '{' || head[text] == '[')) {
+    return InputFormat::kKinetoJson;
+  }
+  return InputFormat::kUnknown;
+}
+
+Status CannotOpen(const std::string& path) {
+  return InputError("cannot open " + path + ": " + std::strerror(errno));
+}
+
+// The folder that stands for a recording which was never sealed, or the path itself.
+std::string ResolveUnsealed(const std::string& path) {
+  const std::string live = path + std::string(kLiveSuffix);
+  return !FileExists(path) && FileExists(live) ? live : path;
+}
+
+Result<Store> OpenAs(InputFormat input_format, const std::string& path) {
+  switch (input_format) {
+    case InputFormat::kSealedRecording:
+    case InputFormat::kLiveFolder:
+      return ReadRecording(path);
+    case InputFormat::kNsysSqlite:
+      return ImportNsysSqlite(path);
+    case InputFormat::kKinetoJson:
+      return ImportKinetoJson(path);
+    case InputFormat::kUnknown:
+      break;
+  }
+  return InputError("cannot read " + path +
+                    ": not a batchlight recording, an nsys SQLite export or a torch.profiler "
+                    "JSON trace");
+}
+
+}  // namespace
+
+Result<InputFormat> DetectFormat(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return CannotOpen(path);
+  if (S_ISDIR(info.st_mode)) return InputFormat::kLiveFolder;
+  if (!S_ISREG(info.st_mode)) return InputError("cannot read " + path + ": not a regular file");
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return CannotOpen(path);
+  std::array<char, 256> head{};
+  const ssize_t count = read(fd, head.data(), head.size());
+  const int error = errno;
+  close(fd);
+  errno = error;
+  if (count < 0) return CannotOpen(path);
+  return FormatOfBytes({head.data(), static_cast<size_t>(count)});
+}
+
+Result<Store> OpenInput(const std::string& path) {
+  const std::string place = ResolveUnsealed(path);
+  ASSIGN_OR_RETURN(const InputFormat input_format, DetectFormat(place));
+  ASSIGN_OR_RETURN(Store store, OpenAs(input_format, place));
+  store.source = place;
+  if (place != path) {
+    store.reasons.Append(
+        {.feature = store.strings.Intern("input"),
+         .text = store.strings.Intern("the recording is not sealed: read from " + place +
+                                      ", which is still being written or was left by a crash")});
+  }
+  return store;
+}
+
+}  // namespace batchlight
