@@ -35,12 +35,17 @@ struct ControlPage {
 
   // Collection state: bit 0 = collecting, bits 1-31 = capture index. Read (relaxed) by every
   // event; written by the tool (start, stop, delay, duration) or by the process whose range
-  // triggers a capture. Bumping the index makes every thread open a new chunk.
+  // triggers a capture, with a compare-and-swap:
+  //   start: bit 0 is 0  ->  captures_done << 1 | 1
+  //   stop:  bit 0 is 1  ->  bit 0 cleared, then captures_done + 1
+  // so the index goes up when the next capture starts, and what processes write between two
+  // captures (their end, their counters) belongs to the one before. A new index makes every thread
+  // open a new chunk.
   std::atomic<uint32_t> state;
-  // Futex word, bumped after each change of `state` or `request`, to wake the tool.
+  // Futex word (shared), bumped and woken after each change of `state` or `request`.
   std::atomic<uint32_t> changes;
-  // What a triggering process asks of the tool after a capture range ended: 0 nothing, 1 stop and
-  // seal this capture, 2 shut the program down.
+  // A triggering process sets 1 when its range's end stopped a capture: the tool seals, and shuts
+  // the program down if that was asked for.
   std::atomic<uint32_t> request;
   std::atomic<uint32_t> captures_done;
 
@@ -52,7 +57,8 @@ struct ControlPage {
   uint32_t disable;               // 1 = the session ended: processes attach no more
   int64_t session_start_ns;       // CLOCK_MONOTONIC
   std::atomic<uint32_t> processes_attached;
-  uint32_t reserved[13];
+  uint32_t range_end_ignored;     // 1 = --capture-range-end=none: a capture never stops by its range
+  uint32_t reserved[12];
 
   char capture_message[512];      // --nvtx-capture range
   char capture_domain[256];       // "" = default domain, "*" = any
