@@ -69,6 +69,10 @@ constexpr uint8_t HeadKind(uint64_t head) { return static_cast<uint8_t>(head); }
 constexpr uint64_t HeadWords(uint64_t head) { return (head >> 8) & 0xff; }
 constexpr uint64_t HeadTicks(uint64_t head) { return head >> 16; }
 
+// CUDA records count CUPTI's nanoseconds in place of ticks, from GpuTimeBase::base_ns: biased, so
+// that work that began before the base fits (39 hours either way).
+inline constexpr int64_t kGpuTimeBias = int64_t{1} << 47;
+
 // ------------------------------------------------------------------------------------------------
 // A sealed recording NAME.batchlight: one file, written by the tool from the live folder.
 //
