@@ -7,7 +7,6 @@ missing=()
 for package in "${wanted[@]}"; do
   case $package in  # present without its Debian package: another install of the same program
     nodejs) command -v node >/dev/null && continue ;;
-    npm) command -v npm >/dev/null && continue ;;
   esac
   dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
 done

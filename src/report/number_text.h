@@ -1,0 +1,27 @@
+// Numbers as people read them: three significant digits, grouped thousands, the unit that fits.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace batchlight {
+
+// Shown value = base value / factor.
+struct Scale {
+  double factor = 1;
+  std::string_view unit;
+};
+Scale TimeScale(double largest_ns);      // ns, µs, ms, s
+Scale BytesScale(double largest_bytes);  // B, KiB, ... TiB
+
+std::string FixedText(double value, int decimals);  // "1,284.50"
+std::string SignificantText(double value);          // "24.3", "1,284", "0.0412"
+std::string TimeText(double ns);                    // "24.3 ms"
+std::string BytesText(double bytes);                // "1.50 GiB"
+std::string CountText(uint64_t count);              // "1,234,567"
+std::string PercentText(double fraction);           // 0.253 -> "25.3 %"
+// Decimals with which `largest` shows `digits` significant digits; for columns and axes.
+int DecimalsFor(double largest, int digits);
+
+}  // namespace batchlight

@@ -1,0 +1,20 @@
+// Text from a recording for people: names come from the profiled program and may hold any bytes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace batchlight {
+
+// Valid UTF-8 without control characters: each byte that is part of no character becomes U+FFFD, a
+// control character (line ends and tabs too) a space.
+std::string CleanText(std::string_view bytes);
+
+// Code points of clean text.
+size_t CharacterCount(std::string_view clean);
+
+// Clean text with at most `most` characters: the middle makes room for an ellipsis, both ends stay.
+std::string ElideMiddle(std::string_view clean, size_t most);
+
+}  // namespace batchlight

@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { axisFromZero, integerTicks, niceStep } from "./axis";
+
+test("steps are 1, 2 or 5 times a power of ten", () => {
+  assert.equal(niceStep(40, 5), 10);
+  assert.equal(niceStep(41, 5), 10);
+  assert.equal(niceStep(0.7, 5), 0.2);
+});
+
+test("an axis has round labels in its unit and reaches the largest value", () => {
+  const axis = axisFromZero("ns", 33e6, 5);
+  assert.equal(axis.scale.unit, "ms");
+  assert.deepEqual(
+    axis.ticks.map((tick) => tick.label),
+    ["0", "10", "20", "30", "40"],
+  );
+  assert.equal(axis.max, 40e6);
+});
+
+test("an axis of nothing is still an axis", () => {
+  const axis = axisFromZero("ns", 0, 5);
+  assert.ok(axis.max > 0);
+  assert.ok(axis.ticks.length >= 2);
+});
+
+test("ticks of steps are whole numbers within the range", () => {
+  assert.deepEqual(integerTicks(0, 3, 8), [0, 1, 2, 3]);
+  assert.deepEqual(integerTicks(95, 312, 5), [100, 150, 200, 250, 300]);
+  assert.deepEqual(integerTicks(7, 7, 5), [7]);
+});

@@ -1,0 +1,131 @@
+// What `batchlight report` puts into the page as JSON; written by src/report/page_data.cpp. Times
+// are ns since the start of the recording and fit a double exactly (2^53 ns is 104 days).
+
+export type Unit = "" | "ns" | "bytes" | "%" | "rate";
+
+export interface Column {
+  name: string;
+  type: "text" | "integer" | "real";
+  unit: Unit;
+  decimals: number;
+  help: string;
+}
+
+// Column-wise. Text cells are rows of PageData.strings; null = no value.
+export interface TableData {
+  name: string;
+  title: string;
+  csv: string; // name of the file with all rows
+  total_rows: number; // of that file; the page may hold fewer
+  columns: Column[];
+  cells: (number | null)[][];
+}
+
+export interface Fact {
+  label: string;
+  value: string;
+}
+
+export type Severity = "info" | "error" | "data_loss";
+
+export interface Loss {
+  severity: Severity;
+  text: string; // "12,345 events dropped because ..."
+  advice: string; // may be ""
+}
+
+export interface PhaseInfo {
+  key: string; // stable: "forward"; "user_range" for ranges under their own name
+  label: string;
+}
+
+// The steps of one process. One entry per step in every array. When group > 1 the run has too many
+// steps for the page and an entry stands for `group` consecutive ones: means, with duration_max_ns
+// the longest of them.
+export interface Steps {
+  process: string; // "rank 0, train.py (pid 4711)"
+  group: number;
+  count: number; // all steps
+  phases: PhaseInfo[]; // may be empty
+  number: number[]; // of the (first) step; ascending
+  start_ns: number[];
+  duration_ns: number[];
+  duration_max_ns: number[];
+  kind: number[]; // index of PageData.step_kinds
+  outlier: number[]; // entries with an unusually long step
+  phase_ns: number[][]; // [phase][entry], adds up to duration_ns
+  summary: StepSummary;
+}
+
+export const kSteady = 0; // in Steps.kind
+
+// Of the steps that count, as the analysis has it.
+export interface StepSummary {
+  count: number;
+  median_ns: number;
+  p5_ns: number;
+  p95_ns: number;
+  mean_ns: number;
+  phase_mean_ns: number[];
+  phase_median_ns: number[];
+  phase_p95_ns: number[];
+}
+
+// The most expensive things of one kind, in order.
+export interface TopList {
+  key: string; // "operators"
+  title: string;
+  measure: string; // what the bars show, in words
+  per_step: boolean; // value_ns is per step; else of the whole run
+  rows: { name: string; detail: string; calls: number; value_ns: number; share: number }[];
+  table: string; // name of the table with the rest, "" = none
+}
+
+// The tree of modules, column-wise; parents before children. Times are per step when the run has
+// steps, else of the whole run.
+export interface Modules {
+  per_step: boolean;
+  has_backward: boolean;
+  path: string[];
+  class_name: string[];
+  parent: number[]; // -1 = a root
+  calls: number[];
+  forward_ns: number[];
+  forward_self_ns: number[];
+  backward_ns: number[];
+  share: number[]; // of the step, 0 to 1
+}
+
+export interface Process {
+  name: string;
+  pid: number;
+  rank: number; // -1 none
+  parent: number; // index, -1 none
+  command: string;
+  start_ns: number;
+  end_ns: number | null; // null = unknown
+  exit: string; // "exit 0"
+  failed: boolean;
+  threads: number;
+  events: number;
+}
+
+export interface PageData {
+  format: 1;
+  version: string; // of batchlight
+  title: string; // train.py
+  command: string;
+  facts: Fact[];
+  duration_ns: number;
+  events: number;
+  losses: Loss[];
+  steps_found: string; // how, or why there are none
+  steps_problem: string; // "" = none
+  step_kinds: string[];
+  steps: Steps[]; // by rank
+  tops: TopList[];
+  modules: Modules | null;
+  processes: Process[];
+  tables: TableData[];
+  strings: string[];
+}

@@ -1,0 +1,50 @@
+// Elements from code. Text reaches the page only as text nodes and attributes: names in a recording
+// come from the profiled program and are not trusted, so nothing here ever parses HTML.
+
+type Child = Node | string | null | undefined | false;
+type Attributes = Record<string, string | number | boolean | EventListener | null | undefined>;
+
+function fill<E extends Element>(element: E, attributes: Attributes, children: Child[]): E {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") {
+      element.addEventListener(name, value);
+    } else {
+      element.setAttribute(name, value === true ? "" : String(value));
+    }
+  }
+  for (const child of children) if (child) element.append(child);
+  return element;
+}
+
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function svg<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): SVGElementTagNameMap[K] {
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+// A long name on one line: the middle gives way when there is no room, both ends stay readable,
+// and copying or searching finds the whole name.
+const kTailLength = 14;
+
+export function longName(text: string): HTMLElement {
+  if (text.length <= 2 * kTailLength) return h("span", { class: "name", title: text }, text);
+  const head = text.slice(0, -kTailLength);
+  const tail = text.slice(-kTailLength);
+  return h(
+    "span",
+    { class: "name elided", title: text },
+    h("span", { class: "head" }, head),
+    h("span", { class: "tail" }, tail),
+  );
+}

@@ -1,0 +1,35 @@
+// Colours of phases. Every known phase has its own, the same in every report; others take what is
+// left. The colours themselves are in style/theme.css (--series-N), chosen to be told apart with
+// any colour vision; no chart relies on colour alone.
+const kKnown: Record<string, number> = {
+  data_loading: 1,
+  copy_to_device: 2,
+  forward: 3,
+  backward: 4,
+  optimizer: 5,
+  zero_grad: 6,
+  loss: 7,
+  communication: 8,
+  compile: 9,
+  validation: 10,
+  checkpoint: 11,
+  other: 0,
+};
+const kSeriesCount = 12;
+
+// For each key a series number; a key that is not known takes the first number nobody uses.
+export function seriesNumbers(keys: readonly string[]): number[] {
+  const used = new Set(keys.map((key) => kKnown[key]).filter((number) => number !== undefined));
+  let next = kSeriesCount - 1;
+  return keys.map((key) => {
+    const known = kKnown[key];
+    if (known !== undefined) return known;
+    while (next > 1 && used.has(next)) --next;
+    used.add(next);
+    return next;
+  });
+}
+
+export function seriesColor(series: number): string {
+  return `var(--series-${series})`;
+}

@@ -1,0 +1,77 @@
+// Which steps the page speaks about, and their numbers. Without a selection these are the steady
+// steps with the numbers of the analysis; a brushed range is added up here, over the steady steps
+// in it, or over all of it when it holds none.
+import { kSteady } from "./data";
+import type { Steps } from "./data";
+import { ascending, mean, percentile } from "./statistics";
+
+export interface Range {
+  first: number; // entry of Steps, inclusive
+  last: number;
+}
+
+export interface Aggregate {
+  label: string;
+  count: number; // steps
+  set_apart: number; // steps in the range that do not count: warm-up and the like
+  longest_ns: number;
+  longest_step: number; // its number, of the first of its group
+  median_ns: number;
+  p5_ns: number;
+  p95_ns: number;
+  mean_ns: number;
+  phase_mean_ns: number[];
+  phase_median_ns: number[];
+  phase_p95_ns: number[];
+}
+
+function entriesOf(steps: Steps, range: Range | null): number[] {
+  const inRange: number[] = [];
+  const first = range ? range.first : 0;
+  const last = range ? range.last : steps.number.length - 1;
+  for (let entry = first; entry <= last; ++entry) inRange.push(entry);
+  const steady = inRange.filter((entry) => steps.kind[entry] === kSteady);
+  return steady.length > 0 ? steady : inRange;
+}
+
+function labelOf(steps: Steps, range: Range | null): string {
+  if (!range) return "steady steps";
+  const first = steps.number[range.first];
+  const last = steps.number[range.last] + steps.group - 1;
+  return first === last ? `step ${first}` : `steps ${first}–${last}`;
+}
+
+export function aggregate(steps: Steps, range: Range | null): Aggregate {
+  const entries = entriesOf(steps, range);
+  const sorted = ascending(entries.map((entry) => steps.duration_ns[entry]));
+  const phases = steps.phase_ns.map((values) => ascending(entries.map((entry) => values[entry])));
+  const spanned = range ? range.last - range.first + 1 : steps.number.length;
+  const longest = entries.reduce((best, entry) =>
+    steps.duration_max_ns[entry] > steps.duration_max_ns[best] ? entry : best,
+  );
+  const result: Aggregate = {
+    label: labelOf(steps, range),
+    count: entries.length * steps.group,
+    set_apart: (spanned - entries.length) * steps.group,
+    longest_ns: steps.duration_max_ns[longest],
+    longest_step: steps.number[longest],
+    median_ns: percentile(sorted, 50),
+    p5_ns: percentile(sorted, 5),
+    p95_ns: percentile(sorted, 95),
+    mean_ns: mean(sorted),
+    phase_mean_ns: phases.map(mean),
+    phase_median_ns: phases.map((values) => percentile(values, 50)),
+    phase_p95_ns: phases.map((values) => percentile(values, 95)),
+  };
+  // The analysis has seen every step, the page perhaps only groups of them.
+  return range ? result : { ...result, ...steps.summary };
+}
+
+// The phase with the largest share, as an index; -1 without phases.
+export function largestPhase(numbers: Aggregate): number {
+  let best = -1;
+  numbers.phase_mean_ns.forEach((value, phase) => {
+    if (best < 0 || value > numbers.phase_mean_ns[best]) best = phase;
+  });
+  return best;
+}

@@ -1,0 +1,215 @@
+// A table that sorts, filters and grows on demand. All numbers of a column share one unit, shown in
+// its header; the meaning of the columns stands below the table, where touch and print reach it.
+import type { Column, TableData } from "./data";
+import { h, longName } from "./dom";
+import { columnFormat, count } from "./format";
+import type { ColumnFormat } from "./format";
+
+export interface TableOptions {
+  rows: number; // shown at first
+  filter: boolean;
+  onRow?: (row: number) => void;
+}
+
+const kMoreRows = 500;
+
+// Rows in the order of one column; rows without a value last, equal rows as they were.
+export function sortedRows(
+  table: TableData,
+  strings: readonly string[],
+  column: number,
+  descending: boolean,
+): number[] {
+  const cells = table.cells[column];
+  const rows = cells.map((_, row) => row);
+  const sign = descending ? -1 : 1;
+  const isText = table.columns[column].type === "text";
+  return rows.sort((a, b) => {
+    const left = cells[a];
+    const right = cells[b];
+    if (left === null || right === null) return Number(left === null) - Number(right === null);
+    if (!isText) return sign * (left - right);
+    return sign * strings[left].localeCompare(strings[right], "en", { numeric: true });
+  });
+}
+
+// Rows in which every word of the query occurs in some text cell, whatever the case.
+export function matchingRows(
+  table: TableData,
+  strings: readonly string[],
+  rows: readonly number[],
+  query: string,
+): number[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const texts = table.columns.flatMap((column, i) => (column.type === "text" ? [i] : []));
+  const verdict = new Map<number, string>(); // lower case of a string, made once
+  const lower = (id: number): string => {
+    let text = verdict.get(id);
+    if (text === undefined) verdict.set(id, (text = strings[id].toLowerCase()));
+    return text;
+  };
+  return rows.filter((row) =>
+    words.every((word) =>
+      texts.some((column) => {
+        const id = table.cells[column][row];
+        return id !== null && lower(id).includes(word);
+      }),
+    ),
+  );
+}
+
+export class Table {
+  readonly element: HTMLElement;
+  private readonly formats: ColumnFormat[];
+  private readonly largest: number[]; // of columns that show a share bar, else 0
+  private readonly headers: HTMLElement[];
+  private readonly body = h("tbody");
+  private readonly footer = h("div", { class: "table-footer" });
+  private sortColumn = -1;
+  private descending = false;
+  private query = "";
+  private shown: number;
+
+  constructor(
+    private readonly table: TableData,
+    private readonly strings: readonly string[],
+    private readonly options: TableOptions,
+  ) {
+    this.shown = options.rows;
+    this.formats = table.columns.map((column, i) => columnFormat(column, table.cells[i]));
+    this.largest = table.columns.map((column, i) =>
+      column.unit === "%" ? table.cells[i].reduce<number>((most, v) => Math.max(most, v ?? 0), 0) : 0,
+    );
+    this.headers = table.columns.map((column, i) => this.header(column, i));
+    this.element = h(
+      "div",
+      { class: "table" },
+      options.filter ? this.filterBox() : null,
+      h(
+        "div",
+        { class: "scroll", tabindex: "0", role: "region", "aria-label": table.title },
+        h("table", {}, h("thead", {}, h("tr", {}, ...this.headers)), this.body),
+      ),
+      this.footer,
+      this.columnHelp(),
+    );
+    this.draw();
+  }
+
+  private header(column: Column, index: number): HTMLElement {
+    const unit = this.formats[index].unit;
+    const label = unit && unit !== column.name ? `${column.name} (${unit})` : column.name;
+    const button = h("button", { type: "button", title: column.help }, label, h("i", { class: "arrow" }));
+    button.addEventListener("click", () => this.sortBy(index));
+    return h("th", { scope: "col", class: column.type, "aria-sort": "none" }, button);
+  }
+
+  private filterBox(): HTMLElement {
+    const input = h("input", {
+      type: "search",
+      placeholder: "Filter",
+      "aria-label": `Filter ${this.table.title}`,
+      spellcheck: "false",
+    });
+    input.addEventListener("input", () => {
+      this.query = input.value;
+      this.draw();
+    });
+    return h("div", { class: "table-tools" }, input);
+  }
+
+  private columnHelp(): HTMLElement | null {
+    const helped = this.table.columns.filter((column) => column.help !== "");
+    if (helped.length === 0) return null;
+    const terms = helped.flatMap((column) => [h("dt", {}, column.name), h("dd", {}, column.help)]);
+    return h("details", { class: "help" }, h("summary", {}, "What the columns mean"), h("dl", {}, ...terms));
+  }
+
+  // First click: numbers from the largest, text from A. Second click: the other way. Third: as it was.
+  private sortBy(column: number): void {
+    const startDescending = this.table.columns[column].type !== "text";
+    if (this.sortColumn !== column) {
+      this.sortColumn = column;
+      this.descending = startDescending;
+    } else if (this.descending === startDescending) {
+      this.descending = !startDescending;
+    } else {
+      this.sortColumn = -1;
+    }
+    this.headers.forEach((header, i) => {
+      const order = this.descending ? "descending" : "ascending";
+      header.setAttribute("aria-sort", i === this.sortColumn ? order : "none");
+    });
+    this.draw();
+  }
+
+  private rows(): number[] {
+    const all =
+      this.sortColumn < 0
+        ? (this.table.cells[0] ?? []).map((_, row) => row)
+        : sortedRows(this.table, this.strings, this.sortColumn, this.descending);
+    return this.query ? matchingRows(this.table, this.strings, all, this.query) : all;
+  }
+
+  private draw(): void {
+    const rows = this.rows();
+    this.body.replaceChildren(...rows.slice(0, this.shown).map((row) => this.row(row)));
+    this.drawFooter(rows.length);
+  }
+
+  private row(row: number): HTMLElement {
+    const cells = this.table.columns.map((column, i) => this.cell(column, i, this.table.cells[i][row]));
+    return h("tr", {}, ...cells);
+  }
+
+  private cell(column: Column, index: number, value: number | null): HTMLElement {
+    if (value === null) return h("td", { class: `${column.type} none` }, "–");
+    if (column.type === "text") return h("td", { class: "text" }, longName(this.strings[value]));
+    const text = this.formats[index].text(value);
+    if (this.largest[index] === 0) return h("td", { class: column.type }, text);
+    const share = Math.max(0, Math.min(100, (100 * value) / Math.max(100, this.largest[index])));
+    return h("td", { class: `${column.type} share`, style: `--width:${share.toFixed(2)}%` }, text);
+  }
+
+  private drawFooter(matching: number): void {
+    const { total_rows, csv } = this.table;
+    const held = this.table.cells[0]?.length ?? 0;
+    const parts: (Node | string)[] = [];
+    const visible = Math.min(this.shown, matching);
+    parts.push(
+      visible < matching ? `${count(visible)} of ${count(matching)} rows` : `${count(matching)} rows`,
+    );
+    if (matching > this.shown) parts.push(this.moreButton(matching));
+    else if (this.shown > this.options.rows && matching > this.options.rows) parts.push(this.fewerButton());
+    if (csv && held < total_rows) {
+      parts.push(`The page holds the first ${count(held)} of ${count(total_rows)}; all are in `, fileLink(csv));
+    } else if (csv) {
+      parts.push(fileLink(csv));
+    }
+    this.footer.replaceChildren(...parts.map((part) => h("span", {}, part)));
+  }
+
+  private moreButton(matching: number): HTMLElement {
+    const more = Math.min(kMoreRows, matching - this.shown);
+    const label = more === matching - this.shown ? "Show all" : `Show ${more} more`;
+    const button = h("button", { type: "button", class: "quiet" }, label);
+    button.addEventListener("click", () => {
+      this.shown += more;
+      this.draw();
+    });
+    return button;
+  }
+
+  private fewerButton(): HTMLElement {
+    const button = h("button", { type: "button", class: "quiet" }, "Show fewer");
+    button.addEventListener("click", () => {
+      this.shown = this.options.rows;
+      this.draw();
+    });
+    return button;
+  }
+}
+
+function fileLink(name: string): HTMLElement {
+  return h("a", { href: encodeURIComponent(name), class: "file" }, name);
+}

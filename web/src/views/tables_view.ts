@@ -1,0 +1,27 @@
+// Every table of the analysis, made when it is opened.
+import type { PageData, TableData } from "../data";
+import { h } from "../dom";
+import { count } from "../format";
+import { Table } from "../table";
+import { section } from "./section";
+
+const kFirstRows = 50;
+const kFilterFrom = 8; // rows
+
+export function tablesView(page: PageData): HTMLElement | null {
+  if (page.tables.length === 0) return null;
+  const lead = "Click a column to sort. Each table lies beside this page as a CSV file in base units.";
+  return section("tables", "All tables", lead, ...page.tables.map((table) => box(page, table)));
+}
+
+function box(page: PageData, table: TableData): HTMLElement {
+  const rows = `${count(table.total_rows)} ${table.total_rows === 1 ? "row" : "rows"}`;
+  const summary = h("summary", {}, h("b", {}, table.title), h("span", { class: "muted" }, rows));
+  const details = h("details", { class: "table-box", id: `table-${table.name}` }, summary);
+  details.addEventListener("toggle", () => {
+    if (!details.open || details.childElementCount > 1) return;
+    const filter = table.cells[0]?.length >= kFilterFrom;
+    details.append(new Table(table, page.strings, { rows: kFirstRows, filter }).element);
+  });
+  return details;
+}

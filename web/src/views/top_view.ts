@@ -1,0 +1,51 @@
+// The most expensive modules, operators, ranges, kernels: one list at a time, as bars with values.
+import type { PageData, TopList } from "../data";
+import { h, longName } from "../dom";
+import { count, decimalsFor, fixed, scaleFor } from "../format";
+import { section } from "./section";
+import { tabs } from "./tabs";
+
+export function topView(page: PageData): HTMLElement | null {
+  if (page.tops.length === 0) return null;
+  const panels = page.tops.map((list) => ({ label: list.title, content: () => bars(list) }));
+  return section("top", "Top 10", "", tabs("top", panels));
+}
+
+function bars(list: TopList): HTMLElement {
+  const longest = list.rows[0]?.value_ns ?? 0;
+  const scale = scaleFor("ns", longest);
+  const decimals = decimalsFor(longest / scale.factor, 4);
+  const unit = list.per_step ? `${scale.unit} per step` : `${scale.unit} in the whole run`;
+  const rows = list.rows.map((row) =>
+    h(
+      "tr",
+      {},
+      h("td", { class: "bar-name" }, longName(row.name), detail(row.detail)),
+      h(
+        "td",
+        { class: "bar" },
+        h("div", { style: `--width:${((100 * row.value_ns) / (longest || 1)).toFixed(2)}%` }),
+      ),
+      h("td", { class: "real" }, fixed(row.value_ns / scale.factor, decimals)),
+      h("td", { class: "real" }, `${fixed(100 * row.share, 1)} %`),
+      h("td", { class: "integer" }, count(row.calls)),
+    ),
+  );
+  const head = [
+    h("th", { scope: "col", class: "text" }, "Name"),
+    h("th", { scope: "col", "aria-label": "Bar" }),
+    h("th", { scope: "col", class: "real" }, `Time (${scale.unit})`),
+    h("th", { scope: "col", class: "real" }, list.per_step ? "Of the step" : "Share"),
+    h("th", { scope: "col", class: "integer" }, "Calls"),
+  ];
+  return h(
+    "div",
+    { class: "top-list" },
+    h("p", { class: "muted" }, `${list.measure}, ${unit}`),
+    h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows))),
+  );
+}
+
+function detail(text: string): HTMLElement | null {
+  return text ? h("div", { class: "muted detail" }, longName(text)) : null;
+}
