@@ -1,0 +1,190 @@
+#include "inject/buffer/chunk_file.h"
+
+#include <sys/auxv.h>
+#include <sys/resource.h>
+
+#include <atomic>
+
+#include "format/layout.h"
+#include "inject/rt/control.h"
+#include "inject/rt/process.h"
+#include "inject/rt/sys.h"
+#include "inject/rt/text.h"
+
+namespace batchlight::inject {
+namespace {
+
+constexpr int64_t kFirstBackoffNs = 100'000'000;
+constexpr int64_t kLongestBackoffNs = 5'000'000'000;
+
+constinit std::atomic<uint64_t> g_file_end{0};
+constinit std::atomic<uint64_t> g_mapped_bytes{0};
+// After the disk said no, nobody asks again before this instant (CLOCK_MONOTONIC_COARSE).
+constinit std::atomic<int64_t> g_retry_at_ns{0};
+constinit std::atomic<int64_t> g_backoff_ns{0};
+
+uint32_t PageBytes() {
+  const uint64_t page = ::getauxval(AT_PAGESZ);
+  return page > format::kPageBytes ? static_cast<uint32_t>(page) : format::kPageBytes;
+}
+uint32_t RoundToPage(uint64_t bytes) {
+  const uint64_t page = PageBytes();
+  return static_cast<uint32_t>((bytes + page - 1) / page * page);
+}
+uint32_t OrDefault(uint32_t value, uint32_t fallback) { return value != 0 ? value : fallback; }
+
+uint64_t BudgetBytes() { return OrDefault(Control()->budget_bytes, kDefaultBudgetBytes); }
+
+// The chunk's size within the budget: at most an eighth of what is free, so that late threads of a
+// program with many still find room for a small chunk. 0 = none.
+uint32_t TakeChunkBudget(uint32_t wanted, uint32_t least, uint32_t replaces) {
+  const uint64_t budget = BudgetBytes();
+  uint64_t mapped = g_mapped_bytes.load(std::memory_order_relaxed);
+  for (;;) {
+    const uint64_t others = mapped > replaces ? mapped - replaces : 0;
+    const uint64_t free = budget > others ? budget - others : 0;
+    uint64_t bytes = wanted;
+    while (bytes > least && bytes > free / 8) bytes = RoundToPage(bytes / 2);
+    if (bytes < least) bytes = least;
+    if (bytes > free) return 0;
+    if (g_mapped_bytes.compare_exchange_weak(mapped, mapped + bytes, std::memory_order_relaxed)) {
+      return static_cast<uint32_t>(bytes);
+    }
+  }
+}
+
+int OpenProcessFile() {
+  char path[4096];
+  Text name(path, sizeof path);
+  name.Add(SessionDir()).Add("/").Add(uint64_t{g_process.pid}).Add("-");
+  name.Add(static_cast<uint64_t>(g_process.attach_ns)).Add(".blp");
+  return name.ok() ? sys::Open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600) : -ENAMETOOLONG;
+}
+
+// For file systems without fallocate: blocks exist once they have been written.
+bool WriteZeros(int fd, uint64_t offset, uint32_t bytes) {
+  static constexpr char kZeros[4096] = {};
+  for (uint32_t done = 0; done < bytes;) {
+    const long wrote =
+        sys::Call(SYS_pwrite64, fd, kZeros, sizeof kZeros, static_cast<off_t>(offset + done));
+    if (wrote == -EINTR) continue;
+    if (wrote <= 0) return false;
+    done += static_cast<uint32_t>(wrote);
+  }
+  return true;
+}
+
+// Reserves disk blocks, so that storing into the mapping cannot fail (SIGBUS) on a full disk.
+bool ReserveBlocks(int fd, uint64_t offset, uint32_t bytes) {
+  rlimit limit;
+  if (sys::Call(SYS_prlimit64, 0, RLIMIT_FSIZE, nullptr, &limit) == 0 &&
+      offset + bytes > limit.rlim_cur) {
+    return false;  // growing past the limit would raise SIGXFSZ in the program
+  }
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    const long result =
+        sys::Call(SYS_fallocate, fd, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    if (result == 0) return true;
+    if (result == -EOPNOTSUPP || result == -ENOSYS) return WriteZeros(fd, offset, bytes);
+    if (result != -EINTR) return false;
+  }
+  return false;
+}
+
+void* MapChunk(uint32_t bytes, bool* disk_refused) {
+  const int fd = OpenProcessFile();
+  if (fd < 0) {
+    *disk_refused = true;
+    return nullptr;
+  }
+  const uint64_t offset = g_file_end.fetch_add(bytes, std::memory_order_relaxed);
+  void* memory = MAP_FAILED;
+  if (ReserveBlocks(fd, offset, bytes)) {
+    sys::ErrnoSaver errno_saver;
+    memory =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
+  } else {
+    *disk_refused = true;
+  }
+  if (memory == MAP_FAILED) {  // the place goes to the next one, unless someone was faster
+    uint64_t end = offset + bytes;
+    g_file_end.compare_exchange_strong(end, offset, std::memory_order_relaxed);
+  }
+  sys::Close(fd);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+bool BackingOff() {
+  const int64_t retry_at = g_retry_at_ns.load(std::memory_order_relaxed);
+  return retry_at != 0 && sys::Nanoseconds(CLOCK_MONOTONIC_COARSE) < retry_at;
+}
+
+void BackOff() {
+  int64_t wait = g_backoff_ns.load(std::memory_order_relaxed) * 2;
+  if (wait < kFirstBackoffNs) wait = kFirstBackoffNs;
+  if (wait > kLongestBackoffNs) wait = kLongestBackoffNs;
+  g_backoff_ns.store(wait, std::memory_order_relaxed);
+  g_retry_at_ns.store(sys::Nanoseconds(CLOCK_MONOTONIC_COARSE) + wait, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+ChunkFault OpenChunk(uint32_t wanted, uint32_t least, uint32_t replaces, Chunk* chunk) {
+  if (BackingOff()) return ChunkFault::kFile;
+  least = RoundToPage(least);
+  wanted = RoundToPage(wanted < least ? least : wanted);
+  uint32_t bytes = TakeChunkBudget(wanted, least, replaces);
+  if (bytes == 0) return ChunkFault::kBudget;
+  bool disk_refused = false;
+  void* memory = MapChunk(bytes, &disk_refused);
+  if (memory == nullptr && disk_refused && bytes > least) {  // the last blocks of a full disk
+    ReturnBudget(bytes - least);
+    bytes = least;
+    memory = MapChunk(bytes, &disk_refused);
+  }
+  if (memory == nullptr) {
+    ReturnBudget(bytes);
+    if (!disk_refused) return ChunkFault::kBudget;  // no address space
+    BackOff();
+    return ChunkFault::kFile;
+  }
+  g_backoff_ns.store(0, std::memory_order_relaxed);
+  g_retry_at_ns.store(0, std::memory_order_relaxed);
+  sys::Advise(memory, bytes, MADV_DONTFORK);
+  sys::Advise(memory, bytes, MADV_DONTDUMP);
+  *chunk = {static_cast<char*>(memory), bytes};
+  return ChunkFault::kNone;
+}
+
+void CloseChunk(const Chunk& chunk) {
+  sys::Unmap(chunk.base, chunk.bytes);
+  ReturnBudget(chunk.bytes);
+}
+
+bool TakeBudget(size_t bytes) {
+  uint64_t mapped = g_mapped_bytes.load(std::memory_order_relaxed);
+  do {
+    if (mapped + bytes > BudgetBytes()) return false;
+  } while (
+      !g_mapped_bytes.compare_exchange_weak(mapped, mapped + bytes, std::memory_order_relaxed));
+  return true;
+}
+void ReturnBudget(size_t bytes) { g_mapped_bytes.fetch_sub(bytes, std::memory_order_relaxed); }
+
+uint32_t FirstChunkBytes() {
+  return RoundToPage(OrDefault(Control()->first_chunk_bytes, kDefaultFirstChunkBytes));
+}
+uint32_t MaxChunkBytes() {
+  return RoundToPage(OrDefault(Control()->max_chunk_bytes, kDefaultMaxChunkBytes));
+}
+
+bool HasProcessFile() { return g_file_end.load(std::memory_order_relaxed) != 0; }
+
+void ForgetProcessFile() {
+  g_file_end.store(0, std::memory_order_relaxed);
+  g_mapped_bytes.store(0, std::memory_order_relaxed);
+  g_retry_at_ns.store(0, std::memory_order_relaxed);
+  g_backoff_ns.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace batchlight::inject

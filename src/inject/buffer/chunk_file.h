@@ -1,0 +1,42 @@
+// The process's recording file in the live folder: places for chunks, within the memory budget.
+// No descriptor stays open: a program that closes or reuses descriptors must not reach our file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace batchlight::inject {
+
+inline constexpr uint32_t kDefaultBudgetBytes = 64u << 20;
+inline constexpr uint32_t kDefaultFirstChunkBytes = 8u << 10;
+inline constexpr uint32_t kDefaultMaxChunkBytes = 1u << 20;
+
+enum class ChunkFault { kNone, kBudget, kFile };
+
+struct Chunk {
+  char* base = nullptr;  // mapped, shared with the file, zero
+  uint32_t bytes = 0;
+};
+
+// Reserves and maps the next chunk of the process file: `wanted` bytes, fewer when the budget or
+// the disk is short, never fewer than `least`. `replaces` bytes of budget come back by closing the
+// caller's present chunk afterwards. Counts nothing: the caller says what was lost by a fault.
+ChunkFault OpenChunk(uint32_t wanted, uint32_t least, uint32_t replaces, Chunk* chunk);
+
+// Unmaps; its bytes stay in the file and go back to the budget.
+void CloseChunk(const Chunk& chunk);
+
+// Memory of ours that is not a chunk but lies within the same budget.
+bool TakeBudget(size_t bytes);
+void ReturnBudget(size_t bytes);
+
+uint32_t FirstChunkBytes();
+uint32_t MaxChunkBytes();
+
+// True once this process has a file, i.e. has recorded something.
+bool HasProcessFile();
+
+// Forgets the parent's file in a forked child.
+void ForgetProcessFile();
+
+}  // namespace batchlight::inject

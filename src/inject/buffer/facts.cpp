@@ -1,0 +1,181 @@
+#include "inject/buffer/facts.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "inject/entry/process_start.h"
+#include "inject/rt/lock.h"
+
+namespace batchlight::inject {
+namespace {
+
+// An entry of the log, followed by the record and then by each string, all padded to 8 bytes.
+struct Entry {
+  uint32_t entry_bytes;
+  uint16_t record_bytes;
+  uint8_t kind;
+  uint8_t string_count;
+  uint32_t group_bytes;      // in a group's first entry: room it takes in a chunk; else 0
+  uint32_t group_log_bytes;  // in a group's first entry: its length in the log
+};
+struct StoredString {
+  uint32_t field_offset;
+  uint32_t bytes;
+};
+
+constexpr size_t kLogBytes = 4u << 20;  // address space; memory only as it fills
+
+Lock g_lock;
+char* g_log = nullptr;
+constinit std::atomic<size_t> g_log_end{0};
+constinit std::atomic<size_t> g_written{0};           // of the log, into the capture below
+constinit std::atomic<uint32_t> g_capture_plus_1{0};  // 0 = nothing written yet
+
+Entry* EntryAt(size_t offset) { return reinterpret_cast<Entry*>(g_log + offset); }
+
+size_t CutFactString(size_t bytes) {
+  return bytes < format::kMaxStringBytes ? bytes : format::kMaxStringBytes;
+}
+
+void WriteEntry(ThreadStream& stream, const Entry* entry) {
+  const char* record = reinterpret_cast<const char*>(entry + 1);
+  char copy[256];
+  std::memcpy(copy, record, entry->record_bytes);
+  const char* at = record + entry->record_bytes;
+  for (unsigned i = 0; i < entry->string_count; ++i) {
+    const auto* string = reinterpret_cast<const StoredString*>(at);
+    const format::StringRef id =
+        stream.Intern(reinterpret_cast<const char*>(string + 1), string->bytes);
+    std::memcpy(copy + string->field_offset, &id, sizeof id);
+    at += sizeof *string + Align8(string->bytes);
+  }
+  stream.WriteRaw(entry->kind, copy, entry->record_bytes);
+}
+
+void WriteGroup(ThreadStream& stream, const Entry* first) {
+  if (!stream.Ensure(first->group_bytes)) return;
+  for (size_t done = 0; done < first->group_log_bytes;) {
+    const auto* entry = reinterpret_cast<const Entry*>(reinterpret_cast<const char*>(first) + done);
+    WriteEntry(stream, entry);
+    done += entry->entry_bytes;
+  }
+}
+
+// Under the lock.
+void WriteUnwritten(ThreadStream& stream) {
+  const uint32_t capture_plus_1 = (SessionState() >> 1) + 1;
+  if (g_capture_plus_1.load(std::memory_order_relaxed) != capture_plus_1) {
+    g_capture_plus_1.store(capture_plus_1, std::memory_order_relaxed);
+    g_written.store(0, std::memory_order_relaxed);
+    WriteProcessStart(stream);
+  }
+  for (size_t at = g_written.load(std::memory_order_relaxed);
+       at < g_log_end.load(std::memory_order_relaxed);) {
+    const Entry* group = EntryAt(at);
+    WriteGroup(stream, group);
+    at += group->group_log_bytes;
+    g_written.store(at, std::memory_order_relaxed);
+  }
+}
+
+void AppendString(char* to, const FactString& string) {
+  const StoredString head = {static_cast<uint32_t>(string.field_offset),
+                             static_cast<uint32_t>(CutFactString(string.bytes))};
+  std::memcpy(to, &head, sizeof head);
+  std::memcpy(to + sizeof head, string.text, head.bytes);
+}
+
+}  // namespace
+
+FactGroup::FactGroup(const Guard& guard) : guard_(guard) {
+  g_lock.Acquire();
+  if (g_log == nullptr) g_log = static_cast<char*>(sys::MapMemory(kLogBytes));
+  full_ = g_log == nullptr;
+  start_ = end_ = g_log_end.load(std::memory_order_relaxed);
+}
+
+void FactGroup::AddRecord(uint8_t kind, const char* record, size_t record_bytes,
+                          const FactString* strings, size_t string_count) {
+  size_t log_bytes = sizeof(Entry) + record_bytes;
+  size_t chunk_bytes = record_bytes;
+  for (size_t i = 0; i < string_count; ++i) {
+    log_bytes += sizeof(StoredString) + Align8(CutFactString(strings[i].bytes));
+    chunk_bytes += StringBytes(strings[i].bytes);
+  }
+  full_ = full_ || end_ + log_bytes > kLogBytes;
+  if (full_) return;
+  char* at = g_log + end_;
+  const Entry entry = {static_cast<uint32_t>(log_bytes),
+                       static_cast<uint16_t>(record_bytes),
+                       kind,
+                       static_cast<uint8_t>(string_count),
+                       0,
+                       0};
+  std::memcpy(at, &entry, sizeof entry);
+  std::memcpy(at + sizeof entry, record, record_bytes);
+  char* to = at + sizeof entry + record_bytes;
+  for (size_t i = 0; i < string_count; ++i) {
+    AppendString(to, strings[i]);
+    to += sizeof(StoredString) + Align8(CutFactString(strings[i].bytes));
+  }
+  Entry* first = EntryAt(start_);
+  first->group_bytes += static_cast<uint32_t>(chunk_bytes);
+  first->group_log_bytes += static_cast<uint32_t>(log_bytes);
+  end_ += log_bytes;
+}
+
+FactGroup::~FactGroup() {
+  if (full_) {
+    AddCounter(format::Counter::kEventsDroppedBudget);
+  } else {
+    g_log_end.store(end_, std::memory_order_release);
+  }
+  g_lock.Release();
+  if (!Collecting()) return;
+  if (ThreadStream* stream = ThreadStream::Current(guard_)) stream->WriteFacts();
+}
+
+void Reason(const Guard& guard, const char* feature, const char* text) {
+  static Lock lock;
+  static uint64_t said[256];
+  static size_t said_count = 0;
+  const uint64_t hash =
+      MixHash(HashBytes(feature, std::strlen(feature)), HashBytes(text, std::strlen(text)));
+  {
+    Locked locked(lock);
+    for (size_t i = 0; i < said_count; ++i) {
+      if (said[i] == hash) return;
+    }
+    if (said_count == sizeof said / sizeof said[0]) return;
+    said[said_count++] = hash;
+  }
+  using format::ReasonRecord;
+  AddFact(guard, ReasonRecord{},
+          {{offsetof(ReasonRecord, feature), feature, std::strlen(feature)},
+           {offsetof(ReasonRecord, text), text, std::strlen(text)}});
+}
+
+void Property(const Guard& guard, const char* key, const char* value) {
+  using format::PropertyRecord;
+  AddFact(guard, PropertyRecord{},
+          {{offsetof(PropertyRecord, key), key, std::strlen(key)},
+           {offsetof(PropertyRecord, value), value, std::strlen(value)}});
+}
+
+bool FactsPending(uint32_t capture_index) {
+  return g_capture_plus_1.load(std::memory_order_relaxed) != capture_index + 1 ||
+         g_written.load(std::memory_order_relaxed) != g_log_end.load(std::memory_order_relaxed);
+}
+
+void WriteUnwrittenFacts(ThreadStream& stream) {
+  Locked locked(g_lock);
+  WriteUnwritten(stream);
+}
+
+void ForgetFactsWritten() {
+  g_lock.Reset();
+  g_capture_plus_1.store(0, std::memory_order_relaxed);
+  g_written.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace batchlight::inject

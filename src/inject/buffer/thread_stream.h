@@ -1,0 +1,176 @@
+// A thread's stream of records: the one way by which anything gets into the recording.
+//
+//   Guard guard;
+//   if (!guard || !Collecting()) return;
+//   ThreadStream* stream = ThreadStream::Current(guard);
+//   if (stream == nullptr ||
+//       !stream->Ensure(sizeof(ModuleBeginRecord) + StringBytes(n) + StringBytes(m))) return;
+//   ModuleBeginRecord record{.path = stream->Intern(path, n), .class_name = stream->Intern(c, m)};
+//   stream->Write(record);
+//
+// Ensure() makes room for the whole batch and may change the chunk, so string ids from before it
+// are void after it. It also reads the clock: that instant is the time of the batch. Whatever
+// cannot be written is counted by Ensure() and Current(); callers just return.
+//
+// The memory of a stream is one page: this object, then the first string table. A forked child sees
+// the page as zeros (MADV_WIPEONFORK), so that even after a raw clone(2) no child writes into its
+// parent's chunk: every Ensure() finds no room and takes the slow path.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "format/records.h"
+#include "inject/buffer/chunk_file.h"
+#include "inject/buffer/string_table.h"
+#include "inject/rt/clock.h"
+#include "inject/rt/control.h"
+#include "inject/rt/guard.h"
+#include "inject/rt/text.h"
+
+namespace batchlight::inject {
+
+constexpr size_t Align8(size_t bytes) { return (bytes + 7) & ~size_t{7}; }
+
+// Room that a record followed by `bytes` bytes takes at most, cut to the format's limit.
+constexpr size_t BytesRecordBytes(size_t record_bytes, size_t bytes) {
+  return record_bytes + 8 +
+         Align8(bytes < format::kMaxStringBytes ? bytes : format::kMaxStringBytes);
+}
+// Room that Intern() of a string takes at most.
+constexpr size_t StringBytes(size_t bytes) {
+  return BytesRecordBytes(sizeof(format::StringRecord), bytes);
+}
+
+class ThreadStream {
+ public:
+  // The calling thread's stream, opened on first use. nullptr (counted) when there is no session or
+  // no memory for one.
+  static ThreadStream* Current(const Guard&) {
+    ThreadStream* stream = t_thread.stream;
+    return __builtin_expect(stream != nullptr, 1) ? stream : Open();
+  }
+
+  // Room for `bytes` of records in one chunk of the present capture, and the time of the records.
+  // False: the event is dropped, and counted.
+  bool Ensure(size_t bytes) {
+    const uint64_t delta = Ticks() - base_ticks_;
+    if (__builtin_expect(static_cast<size_t>(limit_ - cursor_) >= bytes &&
+                             SessionState() >> 1 == capture_index_ && delta <= kMaxDelta,
+                         1)) {
+      delta_ = delta;
+      return true;
+    }
+    return EnsureSlow(bytes);
+  }
+
+  // Id of a string in this chunk; defines it on first use. Empty: 0.
+  format::StringRef Intern(const char* text, size_t bytes) {
+    if (__builtin_expect(bytes > format::kMaxStringBytes, 0)) bytes = CutLength(text, bytes);
+    return bytes == 0 ? 0 : InternHashed(text, bytes, HashBytes(text, bytes));
+  }
+  format::StringRef Intern(const char* text) { return Intern(text, std::strlen(text)); }
+  // As above, for a caller that keeps HashBytes(text, bytes) of at most kMaxStringBytes.
+  format::StringRef InternHashed(const char* text, size_t bytes, uint64_t hash) {
+    const uint32_t* found = strings_.Find(chunk_.base, text, bytes, hash);
+    return __builtin_expect(found != nullptr, 1) ? *found : DefineString(text, bytes, hash);
+  }
+
+  // Appends a record (its head is filled here, last) at the time of Ensure().
+  template <class R>
+  void Write(const R& record) {
+    WriteDelta(record, delta_);
+  }
+  // At another instant of Ticks(), for events that ended elsewhere.
+  template <class R>
+  void WriteAt(const R& record, uint64_t ticks) {
+    const int64_t delta = static_cast<int64_t>(ticks - base_ticks_);
+    WriteDelta(record, delta < 0 ? 0 : static_cast<uint64_t>(delta));
+  }
+  // A record of the kind "+ bytes"; fills its byte_count. Longer payloads are cut and counted.
+  template <class R>
+  void WriteWithBytes(R record, const void* bytes, size_t count) {
+    record.byte_count = CutLength(bytes, count);
+    WriteLong(R::kKind, reinterpret_cast<const char*>(&record) + 8, sizeof(R) - 8, bytes,
+              record.byte_count);
+  }
+
+  // A record whose type is known at run time only; `record` includes the head's place.
+  void WriteRaw(uint8_t kind, const void* record, size_t bytes);
+
+  // Writes the facts (facts.h) that the present capture still lacks.
+  void WriteFacts();
+
+  // The ticks of the last Ensure().
+  uint64_t now() const { return base_ticks_ + delta_; }
+  uint32_t tid() const { return tid_; }
+
+  // How much of a string or payload is kept (counts what is cut).
+  static uint32_t CutLength(const void* bytes, size_t count);
+
+  // Takes back the last `bytes` written (an exec that failed).
+  void Rewind(size_t bytes);
+  size_t position() const { return static_cast<size_t>(cursor_ - chunk_.base); }
+
+  // Ends this thread's stream: final name and counters, ThreadExit, chunk closed, memory returned.
+  static void CloseCurrent(const Guard&);
+  // The process ends: as above, but later events of the thread may open another chunk.
+  void Seal();
+
+ private:
+  // A record may be written up to seconds after its Ensure().
+  static constexpr uint64_t kMaxDelta = format::kMaxTicksInChunk - (uint64_t{1} << 40);
+  // At the end of every chunk, for what is said when it closes: counters, thread name, exit.
+  static constexpr size_t kCloseReserve = 512;
+
+  static ThreadStream* Open();
+  void Start();
+  void Revive();
+  bool EnsureSlow(size_t bytes);
+  ChunkFault SwitchChunk(size_t bytes);
+  void StartChunk(const Chunk& chunk, uint32_t capture_index);
+  bool Populate(size_t bytes);
+  void CloseOpenChunk();
+  void WriteOpening();
+  void WriteThreadName();
+  void WriteCounters();
+  bool Drop(ChunkFault fault);
+  format::StringRef DefineString(const char* text, size_t bytes, uint64_t hash);
+  size_t WriteLong(format::RecordKind kind, const void* fields, size_t field_bytes,
+                   const void* bytes, size_t count);
+
+  template <class R>
+  void WriteDelta(const R& record, uint64_t delta) {
+    static_assert(std::is_trivially_copyable_v<R> && sizeof(R) / 8 < 256);
+    std::memcpy(cursor_ + 8, reinterpret_cast<const char*>(&record) + 8, sizeof(R) - 8);
+    Publish(static_cast<uint8_t>(R::kKind), sizeof(R), delta);
+  }
+  // Makes the record at the cursor visible to readers: its head comes last.
+  void Publish(uint8_t kind, size_t bytes, uint64_t delta) {
+    const uint64_t head = format::MakeHead(kind, bytes / 8, delta);
+    std::atomic_ref(*reinterpret_cast<uint64_t*>(cursor_)).store(head, std::memory_order_release);
+    cursor_ += bytes;
+  }
+
+  char* cursor_;  // next record
+  char* limit_;   // records end here: populated memory, before the reserve
+  uint64_t base_ticks_;
+  uint64_t delta_;          // time of the batch: ticks since base
+  uint32_t capture_index_;  // of the open chunk
+  uint32_t next_string_;
+  StringTable strings_;
+  // Rare below.
+  Chunk chunk_;
+  uint64_t* drop_values_[2];  // value fields of the Counter records updated in place
+  uint32_t tid_;
+  uint32_t index_;
+  uint32_t next_chunk_bytes_;
+  bool started_;  // false = wiped by a fork
+  bool writing_facts_;
+  char name_[16];  // OS name last written
+};
+
+}  // namespace batchlight::inject

@@ -1,0 +1,70 @@
+#include "inject/entry/attach.h"
+
+#include <pthread.h>
+
+#include <cstdlib>
+
+#include "inject/buffer/chunk_file.h"
+#include "inject/buffer/thread_stream.h"
+#include "inject/entry/process_start.h"
+#include "inject/rt/clock.h"
+#include "inject/rt/control.h"
+#include "inject/rt/process.h"
+#include "inject/rt/thread_exit.h"
+
+namespace batchlight::inject {
+namespace {
+
+void AtFork() {
+  void* parents_stream = t_thread.stream;
+  StartOverAfterFork();
+  if (parents_stream != nullptr) sys::Unmap(parents_stream, format::kPageBytes);
+}
+
+void AtExit(int status, void*) {
+  Guard guard;
+  if (guard) RecordExit(guard, status, ExitHow::kExit);
+}
+
+void AttachNow() {
+  Guard guard;
+  sys::ErrnoSaver errno_saver;
+  if (!MapControlPage()) return;
+  ChooseClock();
+  IdentifyProcess(false);
+  PrepareThreadExit();
+  pthread_atfork(nullptr, nullptr, AtFork);
+  on_exit(AtExit, nullptr);
+  // A process that never records an event is shown all the same.
+  if (Collecting()) {
+    if (ThreadStream* stream = ThreadStream::Current(guard)) stream->WriteFacts();
+  }
+}
+
+// When preloaded: before main, so that the process is seen even if it records nothing.
+__attribute__((constructor)) void AttachAtLoad() { Attach(); }
+
+}  // namespace
+
+bool Attach() {
+  static bool tried = false;  // no race: the loader runs the constructor before anyone can call
+  if (!tried) {
+    tried = true;
+    AttachNow();
+  }
+  return Control() != nullptr;
+}
+
+void RecordExit(const Guard& guard, int status, ExitHow how) {
+  if (Control() == nullptr || (!HasProcessFile() && !Collecting())) return;
+  ThreadStream* stream = ThreadStream::Current(guard);
+  if (stream == nullptr) return;
+  WriteClockSync(*stream);
+  if (stream->Ensure(sizeof(format::ProcessExitRecord))) {
+    stream->Write(
+        format::ProcessExitRecord{.status = status & 0xff, .how = static_cast<uint32_t>(how)});
+  }
+  if (how != ExitHow::kExec) stream->Seal();
+}
+
+}  // namespace batchlight::inject

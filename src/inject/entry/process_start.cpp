@@ -1,0 +1,47 @@
+#include "inject/entry/process_start.h"
+
+#include "inject/rt/process.h"
+#include "inject/rt/sys.h"
+
+namespace batchlight::inject {
+namespace {
+
+constexpr size_t kPathBytes = 4096;
+constexpr size_t kCommandBytes = format::kMaxStringBytes;
+
+}  // namespace
+
+void WriteClockSync(ThreadStream& stream) {
+  if (!stream.Ensure(sizeof(format::ClockSyncRecord))) return;
+  const ClockPair pair = ReadClockPair();
+  stream.WriteAt(format::ClockSyncRecord{.monotonic_ns = pair.monotonic_ns,
+                                         .realtime_ns = sys::Nanoseconds(CLOCK_REALTIME)},
+                 pair.ticks);
+}
+
+void WriteProcessStart(ThreadStream& stream) {
+  // Not on the stack: the first event may come from a thread with a small one.
+  const size_t scratch_bytes = kPathBytes + kCommandBytes;
+  auto* scratch = static_cast<char*>(sys::MapMemory(scratch_bytes));
+  if (scratch == nullptr) return;
+  char* command = scratch + kPathBytes;
+  const long path_bytes =
+      sys::Call(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", scratch, kPathBytes);
+  size_t command_bytes = sys::ReadFile("/proc/self/cmdline", command, kCommandBytes);
+  while (command_bytes > 0 && command[command_bytes - 1] == 0) --command_bytes;
+  const size_t executable_bytes = path_bytes > 0 ? static_cast<size_t>(path_bytes) : 0;
+  if (stream.Ensure(sizeof(format::ProcessStartRecord) + StringBytes(executable_bytes) +
+                    StringBytes(command_bytes))) {
+    stream.Write(format::ProcessStartRecord{
+        .parent_pid = g_process.parent_pid,
+        .flags = g_process.forked ? 1u : 0u,
+        .executable = stream.Intern(scratch, executable_bytes),
+        .command_line = stream.Intern(command, command_bytes),
+        .start_ns = g_process.start_ns,
+    });
+  }
+  sys::Unmap(scratch, scratch_bytes);
+  WriteClockSync(stream);
+}
+
+}  // namespace batchlight::inject

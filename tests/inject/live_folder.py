@@ -1,0 +1,189 @@
+"""A hand-made session for tests of the injected library: writes the control page, reads the chunks.
+
+Independent of the tool on purpose: the record layouts come from src/format/records.def, everything
+else from FORMAT.md, so that the library is tested against the documents and not against our reader.
+"""
+
+import os
+import re
+import struct
+import subprocess
+import tempfile
+import time
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CONTROL_BYTES = 64 * 1024
+CHUNK_MAGIC = 0x314B4342
+HEADER = struct.Struct("<IHHIIIIIIIIqQqQqQ")
+HEADER_FIELDS = (
+    "magic version header_bytes chunk_bytes used_bytes pid tid thread_index chunk_index "
+    "capture_index clock_kind attach_ns base_ticks base_monotonic_ns end_ticks end_monotonic_ns "
+    "ticks_per_second"
+).split()
+TYPES = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "i32": "i", "i64": "q", "f64": "d",
+         "StringRef": "I"}
+TRACE_ALL = 0x7F
+
+
+def read_definitions():
+    """{kind number: (name, struct, [(field, type)])} from records.def."""
+    text = open(os.path.join(SOURCE, "src/format/records.def")).read()
+    text = re.sub(r"^\s*//.*$", "", text, flags=re.M)
+    kinds = {}
+    for match in re.finditer(r"RECORD_BEGIN\((\w+), (\d+),.*?\n(.*?)RECORD_END", text, re.S):
+        fields = re.findall(r"FIELD\((\w+), (\w+),", match[3])
+        layout = struct.Struct("<" + "".join(TYPES[kind] for kind, _ in fields))
+        kinds[int(match[2])] = (match[1], layout, [(name, kind) for kind, name in fields])
+    return kinds
+
+
+def read_counters():
+    text = open(os.path.join(SOURCE, "src/format/counters.def")).read()
+    return {int(n): name for name, n in re.findall(r"^COUNTER\((\w+), (\d+)", text, re.M)}
+
+
+KINDS = read_definitions()
+COUNTERS = read_counters()
+
+
+class Record(dict):
+    """Fields by name, strings resolved; .kind, .ticks (absolute), .bytes (what follows)."""
+
+    __getattr__ = dict.__getitem__
+
+
+class Chunk:
+    def __init__(self, header, data):
+        self.__dict__.update(header)
+        self.strings = {}
+        self.records = []
+        self._decode(data[: self.used_bytes or self.chunk_bytes])
+
+    def _decode(self, data):
+        at = self.header_bytes
+        while at + 8 <= len(data):
+            (head,) = struct.unpack_from("<Q", data, at)
+            if head == 0:
+                assert not self.used_bytes, "a closed chunk has no hole"
+                break
+            words, fields_at = (head >> 8) & 0xFF, at + 8
+            if words == 0:
+                (words,) = struct.unpack_from("<Q", data, at + 8)
+                fields_at += 8
+            end = at + words * 8
+            assert words and end <= len(data), "a record beyond its chunk"
+            self._add(head & 0xFF, head >> 16, data, fields_at, end)
+            at = end
+
+    def _add(self, number, delta, data, fields_at, end):
+        name, layout, fields = KINDS[number]
+        values = layout.unpack_from(data, fields_at)
+        record = Record(zip((field for field, _ in fields), values))
+        record.__dict__.update(kind=name, ticks=self.base_ticks + delta, delta=delta,
+                               bytes=data[fields_at + layout.size : end], chunk=self)
+        if "byte_count" in record:
+            rest = record.bytes
+            record.__dict__["bytes"] = rest[: record.byte_count]
+            assert len(record.bytes) == record.byte_count
+            assert len(rest) - record.byte_count < 8 and not any(rest[record.byte_count :])
+        if name == "String":
+            assert record.id == len(self.strings) + 1, "string ids count from 1"
+            self.strings[record.id] = record.bytes
+            return
+        for field, kind in fields:
+            if kind == "StringRef":
+                record[field] = self.strings[record[field]].decode(errors="replace") \
+                    if record[field] else ""
+        self.records.append(record)
+
+
+class Process:
+    def __init__(self, path):
+        self.path = path
+        pid, attach = os.path.basename(path)[:-4].split("-")
+        self.pid, self.attach_ns = int(pid), int(attach)
+        data = open(path, "rb").read()
+        self.chunks, at = [], 0
+        while at + HEADER.size <= len(data):
+            header = dict(zip(HEADER_FIELDS, HEADER.unpack_from(data, at)))
+            if header["magic"] != CHUNK_MAGIC:
+                at += 4096
+                continue
+            assert header["pid"] == self.pid and header["attach_ns"] == self.attach_ns
+            assert header["chunk_bytes"] % 4096 == 0
+            self.chunks.append(Chunk(header, data[at : at + header["chunk_bytes"]]))
+            at += header["chunk_bytes"]
+        self.chunks.sort(key=lambda chunk: (chunk.thread_index, chunk.chunk_index))
+
+    def records(self, *kinds, thread=None):
+        return [record for chunk in self.chunks for record in chunk.records
+                if (not kinds or record.kind in kinds)
+                and (thread is None or chunk.thread_index == thread)]
+
+    def counters(self):
+        """Highest value seen of each counter, by name."""
+        values = {}
+        for record in self.records("Counter"):
+            name = COUNTERS[record.counter]
+            values[name] = max(values.get(name, 0), record.value)
+        return values
+
+
+class LiveFolder:
+    """A session without the tool. Keyword arguments are members of ControlPage."""
+
+    OFFSETS = {"trace": (12, "I"), "state": (16, "I"), "changes": (20, "I"), "request": (24, "I"),
+               "captures_done": (28, "I"), "trigger": (32, "I"), "capture_repeat": (36, "I"),
+               "budget_bytes": (40, "I"), "first_chunk_bytes": (44, "I"),
+               "max_chunk_bytes": (48, "I"), "disable": (52, "I"), "session_start_ns": (56, "q"),
+               "processes_attached": (64, "I"), "capture_until_exit": (68, "I"),
+               "capture_message": (120, "512s"), "capture_domain": (632, "256s"),
+               "capture_registered_only": (888, "I"), "domain_filter": (892, "I"),
+               "domains": (896, "4096s"), "python_path": (4992, "4096s"),
+               "functions_trace": (9088, "4096s"), "extra": (13184, "16384s")}
+
+    def __init__(self, library, path=None, **members):
+        self.library = library
+        self.path = path or tempfile.mkdtemp(suffix=".batchlight.live")
+        page = bytearray(CONTROL_BYTES)
+        struct.pack_into("<QI", page, 0, 0x314C52544E4F4342, 1)
+        values = {"trace": TRACE_ALL, "state": 1, "session_start_ns": time.monotonic_ns()}
+        values.update(members)
+        for name, value in values.items():
+            offset, kind = self.OFFSETS[name]
+            struct.pack_into("<" + kind, page, offset,
+                             value.encode() if isinstance(value, str) else value)
+        with open(self.control, "wb") as file:
+            file.write(page)
+
+    @property
+    def control(self):
+        return os.path.join(self.path, "control")
+
+    def get(self, name):
+        offset, kind = self.OFFSETS[name]
+        with open(self.control, "rb") as file:
+            file.seek(offset)
+            return struct.unpack("<" + kind, file.read(struct.calcsize(kind)))[0]
+
+    def set(self, name, value):
+        offset, kind = self.OFFSETS[name]
+        with open(self.control, "r+b") as file:
+            file.seek(offset)
+            file.write(struct.pack("<" + kind, value))
+
+    def environment(self, preload=True):
+        environment = dict(os.environ, BATCHLIGHT_SESSION_DIR=self.path,
+                           NVTX_INJECTION64_PATH=self.library)
+        if preload:
+            environment["LD_PRELOAD"] = self.library
+        return environment
+
+    def run(self, *command, preload=True, **options):
+        options.setdefault("timeout", 120)
+        return subprocess.run(command, env=self.environment(preload), **options)
+
+    def processes(self):
+        paths = [os.path.join(self.path, name) for name in os.listdir(self.path)
+                 if name.endswith(".blp") and name[0].isdigit()]
+        return sorted((Process(path) for path in paths), key=lambda process: process.attach_ns)
