@@ -136,7 +136,7 @@ class LiveFolder:
                "captures_done": (28, "I"), "trigger": (32, "I"), "capture_repeat": (36, "I"),
                "budget_bytes": (40, "I"), "first_chunk_bytes": (44, "I"),
                "max_chunk_bytes": (48, "I"), "disable": (52, "I"), "session_start_ns": (56, "q"),
-               "processes_attached": (64, "I"), "capture_until_exit": (68, "I"),
+               "processes_attached": (64, "I"), "range_end_ignored": (68, "I"),
                "capture_message": (120, "512s"), "capture_domain": (632, "256s"),
                "capture_registered_only": (888, "I"), "domain_filter": (892, "I"),
                "domains": (896, "4096s"), "python_path": (4992, "4096s"),

@@ -286,10 +286,13 @@ void ThreadStream::WriteThreadName() {
 
 void ThreadStream::WriteCounters() {
   constexpr auto kEnd = static_cast<uint32_t>(Counter::kEnd);
-  static_assert(kEnd * sizeof(format::CounterRecord) + 64 <= kCloseReserve);
+  constexpr size_t kKeepForExit = 64;
+  const char* end = chunk_.base + chunk_.bytes - kKeepForExit;
   for (uint32_t i = 1; i < kEnd; ++i) {
     const uint64_t value = CounterValue(static_cast<Counter>(i));
-    if (value != 0) Write(format::CounterRecord{.counter = i, .value = value});
+    if (value == 0) continue;
+    if (static_cast<size_t>(end - cursor_) < sizeof(format::CounterRecord)) return;
+    Write(format::CounterRecord{.counter = i, .value = value});
   }
 }
 

@@ -90,6 +90,21 @@ class ThreadStream {
     const int64_t delta = static_cast<int64_t>(ticks - base_ticks_);
     WriteDelta(record, delta < 0 ? 0 : static_cast<uint64_t>(delta));
   }
+  // With `head_time` in place of the time, and without the zero words at the record's end: for
+  // records on another clock (CUDA).
+  template <class R>
+  void WriteTrimmed(const R& record, uint64_t head_time) {
+    uint64_t words[sizeof(R) / 8];
+    std::memcpy(words, &record, sizeof(R));
+    size_t count = sizeof(R) / 8;
+    while (count > 1 && words[count - 1] == 0) --count;
+    std::memcpy(cursor_ + 8, words + 1, (count - 1) * 8);
+    Publish(static_cast<uint8_t>(R::kKind), count * 8, head_time);
+  }
+  // Ticks of the chunk's time 0, and which chunk it is: what was said in an earlier chunk (string
+  // ids, bases) is void when this has changed.
+  uint64_t base_ticks() const { return base_ticks_; }
+
   // A record of the kind "+ bytes"; fills its byte_count. Longer payloads are cut and counted.
   template <class R>
   void WriteWithBytes(R record, const void* bytes, size_t count) {
