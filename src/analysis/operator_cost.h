@@ -1,0 +1,29 @@
+// Arithmetic and memory traffic that an operator needs at least, from its inputs: the numerator of
+// achieved TFLOP/s, of MFU and of the roofline. Algorithmic counts (a fused multiply-add is two),
+// not what the kernel happens to execute. Matrix products, convolutions and attention follow the
+// formulas of torch.utils.flop_counter; bytes are each input read once and each output written
+// once.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace batchlight {
+
+struct OperatorCost {
+  double flops = 0;
+  double bytes = 0;
+  bool known = false;      // a formula exists and the inputs had what it needs
+  bool matrix = false;     // matrix product, convolution or attention: Tensor Core eligible
+  std::string_view dtype;  // of the first tensor: a view into `inputs`
+};
+
+// `name`: aten::addmm; `inputs`: OperatorCalls.inputs. A composite operator (aten::linear,
+// aten::matmul) has the cost of the products it stands for: count either it or what it calls.
+OperatorCost EstimateOperatorCost(std::string_view name, std::string_view inputs);
+
+// True for operators that dispatch the counted ones underneath: aten::linear, aten::matmul,
+// aten::conv2d. Count them only when no counted operator was recorded inside.
+bool IsCompositeOperator(std::string_view name);
+
+}  // namespace batchlight
