@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""gen_docs.py FOLDER: writes the reference pages (records, tables, counters) from the .def tables."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+NOTE = '<!-- Made from {source}. -->\n\n'
+STRING = r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*'
+
+
+def text(literal):
+    """The value of adjacent C string literals, safe inside a table cell."""
+    joined = ''.join(re.findall(r'"((?:[^"\\]|\\.)*)"', literal))
+    return joined.replace('\\"', '"').replace('|', '\\|')
+
+
+def blocks(source, begin, item):
+    """(arguments of begin, [arguments of each item]) in order of the file."""
+    found = []
+    pattern = re.compile(rf'\b({begin}|{item})\(((?:[^()"]|{STRING})*)\)')
+    code = '\n'.join(re.sub(r'^\s*//.*', '', line) for line in source.splitlines())
+    for match in pattern.finditer(code):
+        arguments = [a.strip() for a in re.split(r',\s*(?=(?:[^"]*"[^"]*")*[^"]*$)', match[2])]
+        if match[1] == begin:
+            found.append((arguments, []))
+        else:
+            found[-1][1].append(arguments)
+    return found
+
+
+def records():
+    source = 'src/format/records.def'
+    out = [NOTE.format(source=source), '# Records\n\nEvery record of a recording; '
+           'layout and encoding are in `src/format/FORMAT.md`.\n']
+    for (name, number, since, doc), fields in blocks((ROOT / source).read_text(), 'RECORD_BEGIN', 'FIELD'):
+        out.append(f'\n## {number} {name}\n\n{text(doc)} Since version {since}.\n')
+        if fields:
+            out.append('\n| field | type | meaning |\n|---|---|---|\n')
+            out += [f'| `{f[1]}` | {f[0]} | {text(f[2])} |\n' for f in fields]
+    return ''.join(out)
+
+
+def schema():
+    source = 'src/store/schema.def'
+    out = [NOTE.format(source=source), '# Tables\n\nThe tables a recording becomes in memory, and the '
+           'names that `export -t jsonlines` and `-t csv` use. Times are nanoseconds since the start of '
+           'the session.\n']
+    for (_, member, doc), columns in blocks((ROOT / source).read_text(), 'TABLE_BEGIN', 'COLUMN'):
+        out.append(f'\n## {member}\n\n{text(doc)}\n\n| column | type | meaning |\n|---|---|---|\n')
+        out += [f'| `{c[1]}` | {c[0]} | {text(c[2])} |\n' for c in columns]
+    return ''.join(out)
+
+
+def counters():
+    source = 'src/format/counters.def'
+    out = [NOTE.format(source=source), '# Loss counters\n\nWhat a view reports when something was not '
+           'recorded or not read.\n\n| counter | kind | counts | what to do |\n|---|---|---|---|\n']
+    for (name, _, severity, what, advice), _ in blocks((ROOT / source).read_text(), 'COUNTER', 'NOTHING'):
+        out.append(f'| {name} | {severity} | {text(what)} | {text(advice)} |\n')
+    return ''.join(out)
+
+
+PAGES = {'records.md': records, 'tables.md': schema, 'counters.md': counters}
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, make in PAGES.items():
+        (folder / name).write_text(make())
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
