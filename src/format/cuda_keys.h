@@ -34,7 +34,7 @@ struct MemoryPlaceKey {
   uint32_t device;
   uint32_t context;
   uint32_t stream;
-  uint32_t source_device;       // copies between devices, else equal to device
+  uint32_t source_device;  // copies between devices, else equal to device
   uint32_t destination_device;
   uint8_t copy_kind;         // CUpti_ActivityMemcpyKind, 0 for a set
   uint8_t source_kind;       // CUpti_ActivityMemoryKind

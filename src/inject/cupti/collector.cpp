@@ -1,0 +1,122 @@
+#include "inject/cupti/collector.h"
+
+#include <pthread.h>
+
+#include <cstdlib>
+
+#include "inject/buffer/facts.h"
+#include "inject/cupti/clock.h"
+#include "inject/cupti/collector_state.h"
+#include "inject/cupti/identity.h"
+#include "inject/cupti/kinds.h"
+#include "inject/rt/control.h"
+#include "inject/rt/sys.h"
+
+namespace batchlight::inject::cupti {
+
+CollectorState g_collector;
+
+namespace {
+
+constexpr uint32_t kReadyBuffers = 4;
+constexpr uint32_t kExitTimeoutMs = 3000;
+
+void SayWhyNot(const char* text) {
+  Guard guard;
+  if (guard) Reason(guard, "cuda", text);
+}
+
+// The callbacks that are wanted. None of them lies on the path of a launch.
+void EnableCallbacks(const Library& library, void* subscriber, const Options& options) {
+  library.cuptiEnableCallback(1, subscriber, kResource, kContextCreated);
+  if (options.graph_nodes) {
+    library.cuptiEnableCallback(1, subscriber, kResource, kGraphNodeCreated);
+    library.cuptiEnableCallback(1, subscriber, kResource, kGraphNodeCloned);
+  }
+  if (Control()->trigger == format::CaptureTrigger::kCudaProfilerApi) {
+    library.cuptiEnableCallback(1, subscriber, kRuntimeApi, kRuntimeProfilerStart);
+    library.cuptiEnableCallback(1, subscriber, kRuntimeApi, kRuntimeProfilerStop);
+    library.cuptiEnableCallback(1, subscriber, kDriverApi, kDriverProfilerStart);
+    library.cuptiEnableCallback(1, subscriber, kDriverApi, kDriverProfilerStop);
+  }
+}
+
+// nullptr, or why CUPTI cannot be used. Subscribing comes first: it is what tells another user of
+// CUPTI, and keeps later ones from taking the buffers over.
+const char* ClaimCupti(CollectorState& state) {
+  if (const char* why = OpenLibrary(state.library)) return why;
+  const Library& library = state.library;
+  const uint32_t subscribed = library.cuptiSubscribe(&state.subscriber, OnCallback, nullptr);
+  if (subscribed != kSuccess) return ResultText(library, subscribed);
+  SetAttributes(library);
+  state.pool.Prepare(kReadyBuffers);
+  const uint32_t registered =
+      library.cuptiActivityRegisterCallbacks(OnBufferRequested, OnBufferCompleted);
+  if (registered != kSuccess) return ResultText(library, registered);
+  EnableCallbacks(library, state.subscriber, state.options);
+  EnableFactKinds(library, state.options);
+  return nullptr;
+}
+
+void AtExit() { Flush(true, kExitTimeoutMs); }
+
+}  // namespace
+
+void StartCollector() {
+  static bool started = false;  // the driver calls once; cuInit is serialized
+  if (started || Control() == nullptr || !Traces(format::kTraceCuda)) return;
+  started = true;
+  sys::ErrnoSaver errno_saver;
+  CollectorState& state = g_collector;
+  state.options = ParseOptions(Control()->extra);
+  if (const char* why = ClaimCupti(state)) {
+    if (state.subscriber != nullptr) state.library.cuptiUnsubscribe(state.subscriber);
+    SayWhyNot(why);
+    return;
+  }
+  SayCuptiVersion(state.library);
+  state.running.store(true, std::memory_order_release);
+  WriteClockPair(state.library);
+  FollowState();
+  if (!StartHelper()) SayWhyNot("no helper thread could be started: records come at the end only");
+  pthread_atfork(nullptr, nullptr, ForgetCollector);
+  std::atexit(AtExit);
+}
+
+void FollowState() {
+  CollectorState& state = g_collector;
+  if (!state.running.load(std::memory_order_acquire)) return;
+  // The thread that is inside looks again after it has finished, so others need not wait.
+  while (Collecting() != state.collecting.load() && !state.applying.exchange(true)) {
+    const bool on = Collecting();
+    if (on) {
+      if (const char* why = EnableKinds(state.library, state.options)) SayWhyNot(why);
+    } else {
+      DisableKinds(state.library, state.options);
+    }
+    state.collecting.store(on);
+    state.applying.store(false);
+  }
+}
+
+void Flush(bool final, uint32_t timeout_ms) {
+  CollectorState& state = g_collector;
+  if (!state.running.load(std::memory_order_acquire)) return;
+  if (state.helper_tid.load() == static_cast<uint32_t>(sys::Tid())) return;
+  const uint32_t done = state.flushes_done.load();
+  state.flush_wanted.store(static_cast<uint32_t>(final ? FlushKind::kAll : FlushKind::kCompleted));
+  const int64_t deadline = sys::Nanoseconds(CLOCK_MONOTONIC) + int64_t{timeout_ms} * 1'000'000;
+  // A wake-up that comes just before the helper sleeps is lost, hence the short waits.
+  while (state.flushes_done.load() == done && sys::Nanoseconds(CLOCK_MONOTONIC) < deadline) {
+    WakeHelper();
+    const timespec wait{0, 5'000'000};
+    sys::Call(SYS_futex, &state.flushes_done, FUTEX_WAIT_PRIVATE, done, &wait, nullptr, 0);
+  }
+}
+
+void ForgetCollector() {
+  g_collector.running.store(false, std::memory_order_release);
+  g_collector.pool.Forget();
+}
+
+}  // namespace batchlight::inject::cupti

@@ -1,0 +1,109 @@
+// The collector's own thread: flushes CUPTI at an even pace, so that a killed process has lost
+// little; reads the clocks; and follows starts and stops that the tool makes.
+#include <pthread.h>
+
+#include <csignal>
+
+#include "inject/cupti/clock.h"
+#include "inject/cupti/collector.h"
+#include "inject/cupti/collector_state.h"
+#include "inject/cupti/identity.h"
+#include "inject/rt/control.h"
+#include "inject/rt/sys.h"
+
+namespace batchlight::inject::cupti {
+namespace {
+
+constexpr int64_t kNsPerMs = 1'000'000;
+
+void WaitForChange(uint32_t seen, int64_t ns) {
+  if (ns <= 0) return;
+  const timespec wait{ns / 1'000'000'000, ns % 1'000'000'000};
+  sys::Call(SYS_futex, &Control()->changes, FUTEX_WAIT, seen, &wait, nullptr, 0);
+}
+
+class Helper {
+ public:
+  void Run() {
+    CollectorState& state = g_collector;
+    state.helper_tid.store(static_cast<uint32_t>(sys::Tid()));
+    const int64_t interval = int64_t{state.options.flush_interval_ms} * kNsPerMs;
+    int64_t next_flush = Now() + interval;
+    while (state.running.load(std::memory_order_acquire)) {
+      const uint32_t seen = Control()->changes.load(std::memory_order_acquire);
+      FollowState();
+      const auto wanted = static_cast<FlushKind>(state.flush_wanted.exchange(0));
+      if (wanted != FlushKind::kNone) {
+        FlushNow(wanted);
+        state.flushes_done.fetch_add(1);
+        sys::Call(SYS_futex, &state.flushes_done, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr,
+                  0);
+      } else if (Now() >= next_flush) {
+        Tick();
+        next_flush = Now() + interval;
+      } else {
+        WaitForChange(seen, next_flush - Now());
+      }
+    }
+  }
+
+ private:
+  static int64_t Now() { return sys::Nanoseconds(CLOCK_MONOTONIC); }
+
+  // Inside cuInit neither CUPTI nor the driver may be called from here: they share its locks.
+  void Tick() {
+    if (!g_collector.context_seen.load(std::memory_order_acquire)) return;
+    identity_.Tell(g_collector.library);
+    // Work that was running when collection ended comes one interval later.
+    const bool collecting = g_collector.collecting.load();
+    if (collecting || was_collecting_) {
+      WriteClockPair(g_collector.library);
+      g_collector.library.cuptiActivityFlushAll(0);
+    }
+    was_collecting_ = collecting;
+  }
+
+  void FlushNow(FlushKind kind) {
+    WriteClockPair(g_collector.library);
+    g_collector.library.cuptiActivityFlushAll(kind == FlushKind::kAll ? kFlushForced : 0);
+    if (kind == FlushKind::kAll) {
+      if (g_collector.context_seen.load(std::memory_order_acquire)) {
+        identity_.Tell(g_collector.library);
+      }
+      SayDecodeCost(g_collector.decoded_records.load(), g_collector.decode_ns.load());
+    }
+  }
+
+  Identity identity_;
+  bool was_collecting_ = false;
+};
+
+void* HelperMain(void*) {
+  pthread_setname_np(pthread_self(), "batchlight-cuda");
+  Helper().Run();
+  return nullptr;
+}
+
+}  // namespace
+
+bool StartHelper() {
+  // The program's signals are for the program's threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 512 * 1024);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread;
+  const int result = pthread_create(&thread, &attributes, HelperMain, nullptr);
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return result == 0;
+}
+
+void WakeHelper() {
+  sys::Call(SYS_futex, &Control()->changes, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
+}
+
+}  // namespace batchlight::inject::cupti

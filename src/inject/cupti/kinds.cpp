@@ -1,0 +1,159 @@
+#include "inject/cupti/kinds.h"
+
+#include <cstddef>
+
+namespace batchlight::inject::cupti {
+namespace {
+
+// What is recorded without --cuda-trace-all-apis.
+constexpr uint16_t kTracedRuntimeCalls[] = {
+#define TRACED(cbid, name) cbid,
+#define QUIET(cbid, name)
+#include "format/cuda_runtime_calls.def"
+#undef TRACED
+#undef QUIET
+};
+constexpr uint16_t kTracedDriverCalls[] = {
+#define TRACED(cbid, name) cbid,
+#define QUIET(cbid, name)
+#include "format/cuda_driver_calls.def"
+#undef TRACED
+#undef QUIET
+};
+
+template <class T>
+void SetAttribute(const Library& library, uint32_t attribute, T value) {
+  size_t bytes = sizeof value;
+  if (library.cuptiActivitySetAttribute != nullptr) {
+    library.cuptiActivitySetAttribute(attribute, &bytes, &value);
+  }
+}
+
+// One API: all of its calls, or those of the list. Calls that this CUPTI does not have are refused
+// by it, which is fine.
+template <size_t kCount>
+void EnableCalls(const Library& library, ActivityKind kind, bool all,
+                 uint32_t (*enable_call)(uint32_t, uint8_t), const uint16_t (&traced)[kCount]) {
+  if (all || enable_call == nullptr) {
+    library.cuptiActivityEnable(kind);
+    return;
+  }
+  for (const uint16_t cbid : traced) enable_call(cbid, 1);
+}
+
+void EnablePageFaults(const Library& library, const Options& options) {
+  if (library.cuptiActivityConfigureUnifiedMemoryCounter == nullptr) return;
+  constexpr uint32_t kProcessAllDevices = 2, kCpuFaults = 3, kGpuFaults = 4;
+  constexpr uint32_t kBytesToDevice = 1, kBytesToHost = 2;
+  UnifiedMemoryConfig config[] = {
+      {kProcessAllDevices, kBytesToDevice, 0, 1},
+      {kProcessAllDevices, kBytesToHost, 0, 1},
+      {kProcessAllDevices, kCpuFaults, 0, options.cpu_page_faults},
+      {kProcessAllDevices, kGpuFaults, 0, options.gpu_page_faults},
+  };
+  library.cuptiActivityConfigureUnifiedMemoryCounter(config, 4);
+  library.cuptiActivityEnable(kUnifiedMemoryCounter);
+}
+
+struct Kind {
+  ActivityKind kind;
+  bool on;
+};
+constexpr size_t kKindCount = 11;
+
+void ListKinds(const Options& o, Kind (&kinds)[kKindCount]) {
+  const Kind list[kKindCount] = {
+      {kGraphTrace, o.kernels && !o.graph_nodes},
+      {kMemcpy, o.copies},
+      {kMemset, o.copies},
+      {kMemcpyPeer, o.copies},
+      {kSynchronization, o.waits},
+      {kOverhead, o.overhead},
+      {kJit, o.jit},
+      {kCudaEvent, o.events},
+      {kMemory, o.memory_usage},
+      {kMemoryPool, o.memory_usage},
+      {kConcurrentKernel, o.kernels},
+  };
+  for (size_t i = 0; i < kKindCount; ++i) kinds[i] = list[i];
+}
+
+}  // namespace
+
+const char* ResultText(const Library& library, uint32_t result) {
+  switch (result) {
+    case kErrorInsufficientPrivileges:
+      return "the driver lets only administrators profile: load the nvidia module with "
+             "NVreg_RestrictProfilingToAdminUsers=0, or run in a container with CAP_SYS_ADMIN";
+    case kErrorMultipleSubscribers:
+      return "another profiler uses CUPTI in this process (torch.profiler, nsys, ncu, "
+             "compute-sanitizer): it keeps it, and GPU work is not recorded here";
+    default: {
+      const char* text = nullptr;
+      if (library.cuptiGetResultString != nullptr &&
+          library.cuptiGetResultString(result, &text) == kSuccess && text != nullptr) {
+        return text;
+      }
+      return "CUPTI failed with an unknown result";
+    }
+  }
+}
+
+void SetAttributes(const Library& library) {
+  if (library.cuptiSetThreadIdType != nullptr) library.cuptiSetThreadIdType(kThreadIdSystem);
+  SetAttribute<uint8_t>(library, kZeroedOutActivityBuffer, 1);
+  if (library.version >= kVersion12_3) {
+    SetAttribute<uint8_t>(library, kPerThreadActivityBuffer, 1);
+  }
+  // Device buffers are taken in the launching thread when they run short: have enough at once.
+  SetAttribute<size_t>(library, kDeviceBufferPreAllocate, 4);
+}
+
+void EnableFactKinds(const Library& library, const Options& options) {
+  library.cuptiActivityEnable(kDevice);
+  library.cuptiActivityEnable(kContext);
+  if (options.streams) library.cuptiActivityEnable(kStream);
+}
+
+const char* EnableKinds(const Library& library, const Options& options) {
+  if (library.cuptiActivityEnableAllSyncRecords != nullptr) {
+    library.cuptiActivityEnableAllSyncRecords(0);  // not every poll of an event
+  }
+  if (options.events && library.cuptiActivityEnableCudaEventDeviceTimestamps != nullptr) {
+    library.cuptiActivityEnableCudaEventDeviceTimestamps(1);
+  }
+  if (options.cpu_page_faults || options.gpu_page_faults) EnablePageFaults(library, options);
+  if (options.runtime_calls) {
+    EnableCalls(library, kRuntime, options.all_calls, library.cuptiActivityEnableRuntimeApi,
+                kTracedRuntimeCalls);
+  }
+  if (options.driver_calls) {
+    EnableCalls(library, kDriver, options.all_calls, library.cuptiActivityEnableDriverApi,
+                kTracedDriverCalls);
+  }
+  Kind kinds[kKindCount];
+  ListKinds(options, kinds);
+  uint32_t result = kSuccess;
+  for (const Kind& kind : kinds) {
+    if (!kind.on) continue;
+    const uint32_t enabled = library.cuptiActivityEnable(kind.kind);
+    if (kind.kind == kConcurrentKernel) result = enabled;
+  }
+  return result == kSuccess ? nullptr : ResultText(library, result);
+}
+
+void DisableKinds(const Library& library, const Options& options) {
+  Kind kinds[kKindCount];
+  ListKinds(options, kinds);
+  for (const Kind& kind : kinds) {
+    if (kind.on) library.cuptiActivityDisable(kind.kind);
+  }
+  if (options.cpu_page_faults || options.gpu_page_faults) {
+    library.cuptiActivityDisable(kUnifiedMemoryCounter);
+  }
+  // Also ends what was enabled call by call.
+  if (options.runtime_calls) library.cuptiActivityDisable(kRuntime);
+  if (options.driver_calls) library.cuptiActivityDisable(kDriver);
+}
+
+}  // namespace batchlight::inject::cupti

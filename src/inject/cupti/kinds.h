@@ -1,0 +1,22 @@
+// Turns CUPTI's collection on and off: which kinds of records, which API calls.
+#pragma once
+
+#include "inject/cupti/library.h"
+#include "inject/cupti/options.h"
+
+namespace batchlight::inject::cupti {
+
+// Settings that must precede the first context: thread ids, buffers.
+void SetAttributes(const Library& library);
+
+// Devices, contexts and streams: rare, wanted whatever is being collected, enabled once.
+void EnableFactKinds(const Library& library, const Options& options);
+
+// nullptr on success, else the result of the kind that nothing works without.
+const char* EnableKinds(const Library& library, const Options& options);
+void DisableKinds(const Library& library, const Options& options);
+
+// A result of CUPTI in words.
+const char* ResultText(const Library& library, uint32_t result);
+
+}  // namespace batchlight::inject::cupti

@@ -1,0 +1,16 @@
+// Starting and stopping a capture from inside the program, by its own range: an NVTX range
+// (-c nvtx), cudaProfilerStart/Stop (-c cudaProfilerApi) or a window of steps. The protocol is
+// described beside ControlPage::state.
+#pragma once
+
+namespace batchlight::inject {
+
+// Starts a capture unless one is being taken, or as many as were asked for have been. True if this
+// call started it.
+bool CaptureStart();
+
+// Ends the capture being taken; true if this call ended it. Does nothing when the session says that
+// captures go on until the program ends.
+bool CaptureStop();
+
+}  // namespace batchlight::inject

@@ -1,0 +1,57 @@
+// A stand-in for the CUDA driver and libcupti: libcupti.so.13 of this folder. A test program calls
+// these functions where a CUDA program would call CUDA's, from any number of threads; what CUPTI
+// would record of it is handed out through CUPTI's own interface. No GPU: work "runs" at once and
+// takes the duration it is given.
+//
+// Faults, from the environment: FAKE_CUPTI_VERSION (default 130001; older ones have the smaller
+// records of their time), FAKE_CUPTI_SUBSCRIBE (result of cuptiSubscribe, 39 = another tool is
+// there), FAKE_CUPTI_ENABLE (result of cuptiActivityEnable), FAKE_CUPTI_NO_BUFFERS=1 (buffers
+// that are not to be had count as dropped records), FAKE_CUPTI_FLUSH_HANGS=1.
+#pragma once
+
+#include <cstdint>
+
+extern "C" {
+
+// cuInit: loads the library that CUDA_INJECTION64_PATH names, as the driver does.
+void fake_cuda_init(void);
+
+struct fake_launch {
+  const char* name;  // mangled; must live on
+  int32_t grid[3];
+  int32_t block[3];
+  uint32_t stream;
+  uint32_t duration_ns;
+  uint64_t graph_node;      // 0 = none
+  uint32_t through_driver;  // 1 = cuLaunchKernelEx, 0 = cudaLaunchKernel
+};
+// All return the correlation id, 0 if no kind is enabled that has one.
+uint32_t fake_cuda_launch(const struct fake_launch* launch);
+// `kind` as CUpti_ActivityMemcpyKind: 1 host to device, 2 device to host, 8 device to device, 10
+// peer.
+uint32_t fake_cuda_memcpy_async(uint32_t kind, uint64_t bytes, uint32_t stream,
+                                uint32_t duration_ns);
+uint32_t fake_cuda_memset_async(uint32_t value, uint64_t bytes, uint32_t stream,
+                                uint32_t duration_ns);
+uint32_t fake_cuda_stream_synchronize(uint32_t stream, uint32_t duration_ns);
+uint32_t fake_cuda_event_record(uint32_t event, uint32_t stream);
+uint32_t fake_cuda_graph_launch(uint32_t graph, uint32_t stream, uint32_t duration_ns);
+uint32_t fake_cuda_malloc(uint64_t address, uint64_t bytes);
+uint32_t fake_cuda_free(uint64_t address, uint64_t bytes);
+// A call that is recorded with --cuda-trace-all-apis only.
+uint32_t fake_cuda_get_device(void);
+// A page fault of unified memory.
+void fake_cuda_cpu_page_fault(uint64_t address);
+// Stream capture adds a node; instantiation clones it.
+void fake_cuda_graph_node(uint64_t node, uint64_t clone);
+void fake_cuda_profiler_start(void);
+void fake_cuda_profiler_stop(void);
+void fake_cuda_device_reset(void);
+
+// What the fake saw of its user.
+uint64_t fake_cupti_records_dropped(void);  // all so far
+uint32_t fake_cupti_kind_enabled(uint32_t kind);
+uint64_t fake_cupti_buffers_handed_out(void);
+uint64_t fake_cupti_dirty_buffers(void);  // handed out though not zeroed
+
+}  // extern "C"

@@ -1,0 +1,27 @@
+// Between the two halves of the fake: records and callbacks.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "inject/cupti/abi.h"
+
+namespace fake_cupti {
+
+uint64_t Now();  // CUPTI's clock
+uint32_t Version();
+uint32_t NextCorrelation();
+uint32_t ThreadId();
+bool KindEnabled(uint32_t kind);
+bool CallEnabled(uint32_t domain, uint32_t cbid);
+void InvokeCallback(uint32_t domain, uint32_t cbid, uint32_t site);
+void InvokeResource(uint32_t cbid, void* descriptor);
+// Stores a record of `bytes` known bytes and `record_bytes` in all (a newer CUPTI's are longer, an
+// older one's shorter) into the calling thread's buffer.
+void Emit(const void* record, size_t bytes, size_t record_bytes);
+// The records of the device, its context and default stream, if those kinds are enabled.
+void EmitDevice();
+
+}  // namespace fake_cupti
