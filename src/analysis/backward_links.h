@@ -1,0 +1,41 @@
+// Which forward operator a backward function differentiates. PyTorch gives every node of the
+// autograd graph a number that counts up per thread; the operator that made the node and the
+// function that runs it backward carry the same one. Several operators may carry a number: the one
+// that started last made the node. PyTorch's own thread numbers are matched to threads by where
+// the numbers occur.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "store/store.h"
+
+namespace batchlight {
+
+struct BackwardLink {
+  OperatorCallId backward;  // the engine's call around the function if recorded, else the function
+  OperatorCallId forward;
+  int64_t own_ns = 0;  // CPU time of the call without linked calls inside it
+};
+
+class BackwardLinks {
+ public:
+  explicit BackwardLinks(const Store& store);
+
+  // Ordered by row of `backward`. Functions whose operator was not recorded are left out.
+  const std::vector<BackwardLink>& links() const { return links_; }
+  // The forward operator that this call, or a call around it, differentiates; None: it is not part
+  // of a backward function that is linked.
+  OperatorCallId ForwardOf(OperatorCallId call) const;
+  // Whether this call or one around it is a backward function, linked or not.
+  bool IsInBackward(OperatorCallId call) const;
+
+ private:
+  void FindLinks();
+  void SetOwnTimes();
+
+  const Store& store_;
+  std::vector<BackwardLink> links_;
+};
+
+}  // namespace batchlight

@@ -1,0 +1,257 @@
+#include "analysis/overview_tables.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace batchlight {
+namespace {
+
+ResultColumn Text(std::string name, std::string help) {
+  return {.name = std::move(name), .type = CellType::kText, .help = std::move(help)};
+}
+ResultColumn Count(std::string name, std::string help) {
+  return {.name = std::move(name), .type = CellType::kInteger, .help = std::move(help)};
+}
+ResultColumn Time(std::string name, std::string help) {
+  return {.name = std::move(name),
+          .type = CellType::kInteger,
+          .unit = Unit::kTimeNs,
+          .help = std::move(help)};
+}
+ResultColumn Percent(std::string name, std::string help) {
+  return {.name = std::move(name),
+          .type = CellType::kReal,
+          .unit = Unit::kPercent,
+          .decimals = 2,
+          .help = std::move(help)};
+}
+ResultColumn Real(std::string name, std::string help) {
+  return {.name = std::move(name), .type = CellType::kReal, .decimals = 2, .help = std::move(help)};
+}
+
+Cell Number(uint64_t value) { return static_cast<int64_t>(value); }
+Cell Nanoseconds(double value) { return static_cast<int64_t>(std::llround(value)); }
+Cell RankCell(int32_t rank) { return rank < 0 ? Cell{} : Cell{int64_t{rank}}; }
+
+// Phases of all processes, in order of first occurrence: the columns of the steps table.
+std::vector<std::pair<PhaseKind, std::string>> AllPhases(const RunOverview& overview) {
+  std::vector<std::pair<PhaseKind, std::string>> phases;
+  for (const StepBreakdown& breakdown : overview.breakdowns) {
+    for (const PhaseShare& phase : breakdown.phases) {
+      const auto key = std::make_pair(phase.kind, phase.name);
+      if (std::find(phases.begin(), phases.end(), key) == phases.end()) phases.push_back(key);
+    }
+  }
+  return phases;
+}
+
+const PhaseShare* FindPhase(const StepBreakdown& breakdown,
+                            const std::pair<PhaseKind, std::string>& key) {
+  for (const PhaseShare& phase : breakdown.phases) {
+    if (phase.kind == key.first && phase.name == key.second) return &phase;
+  }
+  return nullptr;
+}
+
+std::string Capitalized(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+}  // namespace
+
+ResultTable MakeStepsTable(const RunOverview& overview) {
+  ResultTable table{.name = "steps", .title = "Steps"};
+  table.columns = {Count("Rank", "Rank of the process, empty without ranks"),
+                   Count("PID", "Process"),
+                   Count("Step", "Number of the step"),
+                   Text("Kind", "steady, or what sets it apart"),
+                   Text("Outlier", "yes: unusually long among the steady ones"),
+                   Time("Start", "Since the start of the session"),
+                   Time("Duration", "Length of the step")};
+  const auto phases = AllPhases(overview);
+  for (const auto& [kind, name] : phases) {
+    table.columns.push_back(Time(Capitalized(name), "Time of the step in this phase"));
+  }
+  for (size_t p = 0; p < overview.steps.processes.size(); ++p) {
+    const ProcessSteps& process = overview.steps.processes[p];
+    const uint32_t pid = overview.store->processes.pid[process.process.row()];
+    for (size_t i = 0; i < process.steps.size(); ++i) {
+      const Step& step = process.steps[i];
+      std::vector<Cell> row = {RankCell(process.rank),
+                               Number(pid),
+                               step.number,
+                               std::string(StepKindName(step.kind)),
+                               std::string(step.outlier ? "yes" : ""),
+                               step.start_ns,
+                               step.duration_ns()};
+      for (const auto& key : phases) {
+        const PhaseShare* phase = FindPhase(overview.breakdowns[p], key);
+        row.push_back(phase == nullptr ? int64_t{0} : phase->per_step_ns[i]);
+      }
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+ResultTable MakePhasesTable(const RunOverview& overview) {
+  ResultTable table{.name = "phases", .title = "What a step is made of"};
+  table.columns = {Count("Rank", "Rank of the process, empty without ranks"),
+                   Text("Phase", ""),
+                   Percent("Share", "Of the time of the steps that count"),
+                   Time("Median", "Per step"),
+                   Time("P5", "Per step"),
+                   Time("P95", "Per step"),
+                   Time("Total", "Over the steps that count")};
+  for (size_t p = 0; p < overview.breakdowns.size(); ++p) {
+    for (const PhaseShare& phase : overview.breakdowns[p].phases) {
+      table.rows.push_back({RankCell(overview.steps.processes[p].rank), phase.name,
+                            phase.share * 100, phase.steady.median, phase.steady.p5,
+                            phase.steady.p95, phase.steady.total});
+    }
+  }
+  return table;
+}
+
+ResultTable MakeModulesTable(const RunOverview& overview) {
+  ResultTable table{.name = "modules", .title = "Modules"};
+  table.columns = {Text("Module", "Path in the model"),
+                   Text("Class", ""),
+                   Count("Depth", "0 = called by no other module"),
+                   Count("Calls", "In the whole run"),
+                   Time("Forward", "Whole run, with the modules inside"),
+                   Time("Forward Self", "Whole run, without the modules inside"),
+                   Time("Backward", "Whole run, CPU time of the backward of its operators"),
+                   Real("Calls per Step", "Mean over the steps that count"),
+                   Time("Forward per Step", "Mean over the steps that count"),
+                   Time("Self per Step", "Mean over the steps that count"),
+                   Time("Backward per Step", "Mean over the steps that count"),
+                   Percent("Share of Step", "Forward and backward")};
+  for (const ModuleRow& row : overview.modules.rows) {
+    table.rows.push_back({row.path, row.class_name, int64_t{row.depth}, Number(row.calls),
+                          row.total_ns, row.self_ns, row.backward_ns, row.calls_per_step,
+                          Nanoseconds(row.total_per_step_ns), Nanoseconds(row.self_per_step_ns),
+                          Nanoseconds(row.backward_per_step_ns), row.share_of_step * 100});
+  }
+  return table;
+}
+
+namespace {
+
+ResultTable OperatorTableOf(const RunOverview& overview, const std::vector<OperatorRow>& rows,
+                            bool shapes) {
+  ResultTable table;
+  table.columns = {Text("Operator", "")};
+  if (shapes) table.columns.push_back(Text("Input Shapes", "Sizes of the tensor inputs"));
+  const ResultColumn rest[] = {Count("Calls", "In the whole run"),
+                               Time("Self", "Without operators inside"),
+                               Time("Total", "With operators inside"),
+                               Time("Average", "Total / calls"),
+                               Time("Min", ""),
+                               Time("Max", ""),
+                               Time("Self in Backward", "Part of Self inside a backward function"),
+                               Time("Its Backward", "Functions that differentiate these calls"),
+                               Real("Calls per Step", "Mean over the steps that count"),
+                               Time("Self per Step", "Mean over the steps that count"),
+                               Percent("Share of Step", "Self per step / mean step")};
+  table.columns.insert(table.columns.end(), std::begin(rest), std::end(rest));
+  for (const OperatorRow& row : rows) {
+    std::vector<Cell> cells = {std::string(overview.store->Text(row.name))};
+    if (shapes) cells.push_back(std::string(overview.store->Text(row.shapes)));
+    const Cell more[] = {Number(row.calls),
+                         row.self_ns,
+                         row.total_ns,
+                         Nanoseconds(row.average_ns()),
+                         row.min_ns,
+                         row.max_ns,
+                         row.self_in_backward_ns,
+                         row.backward_ns,
+                         row.calls_per_step,
+                         Nanoseconds(row.self_per_step_ns),
+                         row.share_of_step * 100};
+    cells.insert(cells.end(), std::begin(more), std::end(more));
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+}  // namespace
+
+ResultTable MakeOperatorsTable(const RunOverview& overview) {
+  ResultTable table = OperatorTableOf(overview, overview.operators.by_name, false);
+  table.name = "operators";
+  table.title = "Operators";
+  return table;
+}
+
+ResultTable MakeOperatorShapesTable(const RunOverview& overview) {
+  ResultTable table = OperatorTableOf(overview, overview.operators.by_shape, true);
+  table.name = "operators_by_shape";
+  table.title = "Operators by input shapes";
+  return table;
+}
+
+ResultTable MakeNvtxTable(const RunOverview& overview) {
+  ResultTable table{.name = "nvtx_ranges", .title = "NVTX ranges"};
+  table.columns = {Text("Range", ""),
+                   Text("Domain", "Empty = default"),
+                   Text("Style", "PushPop or StartEnd"),
+                   Count("Calls", ""),
+                   Time("Total", ""),
+                   Time("Self", "Without ranges inside"),
+                   Time("Median", ""),
+                   Time("P5", ""),
+                   Time("P95", ""),
+                   Time("Min", ""),
+                   Time("Max", ""),
+                   Time("Total per Step", "Mean over the steps that count"),
+                   Percent("Share of Step", "")};
+  for (const NvtxRow& row : overview.nvtx.rows) {
+    table.rows.push_back({std::string(overview.store->Text(row.message)), row.domain,
+                          std::string(row.style == NvtxStyle::kPushPop ? "PushPop" : "StartEnd"),
+                          Number(row.calls), row.total_ns, row.self_ns, row.duration.median,
+                          row.duration.p5, row.duration.p95, row.duration.min, row.duration.max,
+                          Nanoseconds(row.total_per_step_ns), row.share_of_step * 100});
+  }
+  return table;
+}
+
+ResultTable MakeProcessesTable(const RunOverview& overview) {
+  ResultTable table{.name = "processes", .title = "Processes"};
+  table.columns = {Count("PID", ""),
+                   Count("Rank", ""),
+                   Text("Name", ""),
+                   Text("Command", ""),
+                   Text("End", "Exit status or signal"),
+                   Time("Start", "Since the start of the session"),
+                   Time("Duration", "Empty: end unknown"),
+                   Count("Threads", "That recorded something"),
+                   Count("Events", "")};
+  for (const ProcessInfo& process : overview.session.processes) {
+    Cell duration;
+    if (process.end_ns != kOpenEnd) duration = process.end_ns - process.start_ns;
+    table.rows.push_back({Number(process.pid), RankCell(process.rank), process.name,
+                          process.command_line, process.ExitText(), process.start_ns, duration,
+                          Number(process.threads), Number(process.events)});
+  }
+  return table;
+}
+
+ResultTable MakeLossesTable(const RunOverview& overview) {
+  ResultTable table{.name = "losses", .title = "What is missing"};
+  table.columns = {Text("Severity", "data loss, error or info"),
+                   Text("What", ""),
+                   Text("Text", ""),
+                   Text("Advice", ""),
+                   Count("Value", ""),
+                   Count("Processes", "")};
+  constexpr std::string_view kSeverities[] = {"info", "error", "data loss"};
+  for (const LossWarning& loss : overview.losses) {
+    table.rows.push_back({std::string(kSeverities[static_cast<size_t>(loss.severity)]), loss.name,
+                          loss.text, loss.advice, Number(loss.value), Number(loss.processes)});
+  }
+  return table;
+}
+
+}  // namespace batchlight

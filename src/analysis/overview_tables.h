@@ -1,0 +1,18 @@
+// The tables of registry.h, made from a RunOverview.
+#pragma once
+
+#include "analysis/result_table.h"
+#include "analysis/run_overview.h"
+
+namespace batchlight {
+
+ResultTable MakeStepsTable(const RunOverview& overview);
+ResultTable MakePhasesTable(const RunOverview& overview);
+ResultTable MakeModulesTable(const RunOverview& overview);
+ResultTable MakeOperatorsTable(const RunOverview& overview);
+ResultTable MakeOperatorShapesTable(const RunOverview& overview);
+ResultTable MakeNvtxTable(const RunOverview& overview);
+ResultTable MakeProcessesTable(const RunOverview& overview);
+ResultTable MakeLossesTable(const RunOverview& overview);
+
+}  // namespace batchlight

@@ -1,0 +1,30 @@
+#include "analysis/registry.h"
+
+#include "analysis/overview_tables.h"
+
+namespace batchlight {
+namespace {
+
+constexpr TableEntry kTables[] = {
+    {"steps", "Every step of every training process with the time of each phase.", MakeStepsTable},
+    {"phases", "What a step is made of: one row a phase.", MakePhasesTable},
+    {"modules", "Every nn.Module as a tree: forward and backward time.", MakeModulesTable},
+    {"operators", "Every operator by name.", MakeOperatorsTable},
+    {"operators_by_shape", "Every operator by name and input shapes.", MakeOperatorShapesTable},
+    {"nvtx_ranges", "Every NVTX range by name.", MakeNvtxTable},
+    {"processes", "Every process with how it ended.", MakeProcessesTable},
+    {"losses", "What is missing from the recording and why.", MakeLossesTable},
+};
+
+}  // namespace
+
+std::span<const TableEntry> OverviewTables() { return kTables; }
+
+const TableEntry* FindOverviewTable(std::string_view name) {
+  for (const TableEntry& entry : kTables) {
+    if (entry.name == name) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace batchlight

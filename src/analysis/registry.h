@@ -1,0 +1,23 @@
+// Every table that can be made from a run, by name: the report writes one CSV for each.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "analysis/result_table.h"
+#include "analysis/run_overview.h"
+
+namespace batchlight {
+
+struct TableEntry {
+  std::string_view name;                             // steps: also the file name
+  std::string_view sentence;                         // what a row is
+  ResultTable (*make)(const RunOverview& overview);  // may have no rows
+};
+
+std::span<const TableEntry> OverviewTables();
+
+// nullptr: no such table.
+const TableEntry* FindOverviewTable(std::string_view name);
+
+}  // namespace batchlight

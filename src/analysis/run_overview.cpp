@@ -1,0 +1,30 @@
+#include "analysis/run_overview.h"
+
+#include <functional>
+
+#include "analysis/backward_links.h"
+#include "analysis/step_finders.h"
+#include "base/thread_pool.h"
+
+namespace batchlight {
+
+RunOverview BuildOverview(const Store& store, const OverviewOptions& options) {
+  RunOverview overview;
+  overview.store = &store;
+  overview.session = DescribeSession(store);
+  overview.losses = FindLosses(store);
+  const StepInputs inputs(store);
+  overview.steps = FindSteps(inputs, options.steps);
+  const StepSet& steps = overview.steps;
+  const BackwardLinks links(store);
+  const std::function<void()> analyses[] = {
+      [&] { overview.operators = SummarizeOperators(store, steps, links); },
+      [&] { overview.nvtx = SummarizeNvtx(store, steps); },
+      [&] { overview.modules = SummarizeModules(store, steps, links); },
+      [&] { overview.breakdowns = BreakDownSteps(inputs, steps); },
+  };
+  ParallelFor(std::size(analyses), [&](size_t i) { analyses[i](); });
+  return overview;
+}
+
+}  // namespace batchlight

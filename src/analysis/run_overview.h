@@ -1,0 +1,38 @@
+// Everything that the summary, the report page and the tables show, built once.
+#pragma once
+
+#include <vector>
+
+#include "analysis/losses.h"
+#include "analysis/module_summary.h"
+#include "analysis/nvtx_summary.h"
+#include "analysis/operator_summary.h"
+#include "analysis/session_info.h"
+#include "analysis/step_breakdown.h"
+#include "analysis/steps.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+struct OverviewOptions {
+  StepOptions steps;
+};
+
+struct RunOverview {
+  const Store* store = nullptr;  // names of rows; must outlive this
+  SessionInfo session;
+  std::vector<LossWarning> losses;
+  StepSet steps;
+  std::vector<StepBreakdown> breakdowns;  // one per steps.processes
+  ModuleSummary modules;
+  OperatorSummary operators;
+  NvtxSummary nvtx;
+
+  const StepBreakdown* MainBreakdown() const {
+    return breakdowns.empty() ? nullptr : &breakdowns.front();
+  }
+};
+
+RunOverview BuildOverview(const Store& store, const OverviewOptions& options = {});
+
+}  // namespace batchlight

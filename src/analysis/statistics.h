@@ -1,0 +1,38 @@
+// Robust statistics of a sample, for step times and the like.
+//
+// Quantile q of n sorted values v: h = (n - 1) q, v[floor(h)] + (h - floor(h)) (v[floor(h) + 1] -
+// v[floor(h)]): linear interpolation between neighbours, the default of numpy.percentile.
+// Spread: 1.4826 x median(|v - median|), the standard deviation of a normal sample, untouched by
+// up to half of the values being wild.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace batchlight {
+
+struct Sample {
+  size_t count = 0;
+  int64_t total = 0;
+  int64_t min = 0;
+  int64_t p5 = 0;
+  int64_t median = 0;
+  int64_t p95 = 0;
+  int64_t max = 0;
+  double mean = 0;
+  double standard_deviation = 0;  // of the sample (n - 1); 0 below two values
+  double spread = 0;              // see above
+};
+
+// All zero for no values. Quantiles are rounded to the nearest integer.
+Sample Summarize(std::vector<int64_t> values);
+
+// `sorted` ascending and not empty; 0 <= q <= 1.
+double Quantile(const std::vector<int64_t>& sorted, double q);
+
+// How far above the median a value counts as an outlier: 5 spreads, and at least 10 % of the
+// median, so that the jitter of a very even loop is not called one.
+int64_t OutlierDistance(const Sample& sample);
+
+}  // namespace batchlight

@@ -1,0 +1,257 @@
+#include "analysis/step_breakdown.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/phase_marks.h"
+#include "analysis/step_finders.h"
+
+namespace batchlight {
+namespace {
+
+constexpr size_t kMostUserRanges = 8;
+
+// Inside these, nothing further in changes what the time is for: a transform that is a module is
+// still data loading, a forward in a validation is no forward of training.
+bool IsSticky(PhaseKind kind) {
+  return kind == PhaseKind::kDataLoading || kind == PhaseKind::kCompile ||
+         kind == PhaseKind::kValidation || kind == PhaseKind::kCheckpoint;
+}
+
+// The forward of activation checkpointing inside a backward is part of what the backward costs.
+bool StaysOuter(PhaseKind outer, const PhaseMark& inner) {
+  if (IsSticky(outer)) return true;
+  return outer == PhaseKind::kBackward &&
+         (inner.kind == PhaseKind::kForward || inner.kind == PhaseKind::kLoss ||
+          inner.kind == PhaseKind::kCopyToDevice);
+}
+
+// A stretch of the thread that belongs to one phase. Between segments: nothing says what it is.
+struct Segment {
+  int64_t start_ns;
+  int64_t end_ns;
+  PhaseKind kind;
+  StringId name;  // of a user range
+};
+
+// Cuts the thread's marks into segments that do not overlap, by the rules of the header.
+class SegmentSweep {
+ public:
+  explicit SegmentSweep(std::vector<Segment>& segments) : segments_(segments) {}
+
+  void Enter(const PhaseMark& mark) {
+    LeaveUntil(mark.start_ns);
+    PhaseKind kind = mark.kind;
+    if (!open_.empty()) {
+      const Open& around = open_.back();
+      const bool outer_counts = !around.implied || mark.implied;
+      if (outer_counts && (StaysOuter(around.kind, mark) || mark.implied)) kind = around.kind;
+      Emit(mark.start_ns);
+    }
+    open_.push_back({mark.end_ns, kind, mark.implied && (open_.empty() || open_.back().implied)});
+    at_ = mark.start_ns;
+  }
+  void Finish() { LeaveUntil(INT64_MAX); }
+
+ private:
+  struct Open {
+    int64_t end_ns;
+    PhaseKind kind;
+    bool implied;
+  };
+
+  void LeaveUntil(int64_t time) {
+    while (!open_.empty() && open_.back().end_ns <= time) {
+      Emit(open_.back().end_ns);
+      open_.pop_back();
+    }
+  }
+
+  // The time since at_ belongs to the innermost open mark.
+  void Emit(int64_t until) {
+    if (until > at_) {
+      const PhaseKind kind = open_.back().kind;
+      if (!segments_.empty() && segments_.back().end_ns == at_ && segments_.back().kind == kind) {
+        segments_.back().end_ns = until;
+      } else {
+        segments_.push_back({at_, until, kind, StringId::None()});
+      }
+    }
+    at_ = std::max(at_, until);
+  }
+
+  std::vector<Segment>& segments_;
+  std::vector<Open> open_;
+  int64_t at_ = INT64_MIN;
+};
+
+std::vector<Segment> SegmentsOf(const StepInputs& inputs, ThreadId thread) {
+  std::vector<Segment> segments;
+  SegmentSweep sweep(segments);
+  const ThreadSpans::Rows rows = inputs.marks.RowsOf(thread);
+  for (uint32_t row = rows.begin; row < rows.end; ++row) sweep.Enter(inputs.marks.all()[row]);
+  sweep.Finish();
+  return segments;
+}
+
+class Breakdown {
+ public:
+  Breakdown(const StepInputs& inputs, const ProcessSteps& steps)
+      : inputs_(inputs), steps_(steps), segments_(SegmentsOf(inputs, steps.thread)) {
+    totals_.assign(static_cast<size_t>(PhaseKind::kOther) + 1,
+                   std::vector<int64_t>(steps.steps.size()));
+  }
+
+  StepBreakdown Run() {
+    size_t segment = 0;
+    for (size_t i = 0; i < steps_.steps.size(); ++i) SplitStep(i, segment);
+    KeepLargestUserRanges();
+    return Collect();
+  }
+
+ private:
+  std::vector<int64_t>& Of(PhaseKind kind) { return totals_[static_cast<size_t>(kind)]; }
+
+  void SplitStep(size_t i, size_t& segment) {
+    const Step& step = steps_.steps[i];
+    while (segment < segments_.size() && segments_[segment].end_ns <= step.start_ns) ++segment;
+    int64_t at = step.start_ns;
+    for (size_t s = segment; s < segments_.size() && segments_[s].start_ns < step.end_ns; ++s) {
+      const int64_t from = std::max(segments_[s].start_ns, step.start_ns);
+      const int64_t to = std::min(segments_[s].end_ns, step.end_ns);
+      SplitUnnamed(i, at, from);
+      Of(segments_[s].kind)[i] += to - from;
+      at = to;
+    }
+    SplitUnnamed(i, at, step.end_ns);
+  }
+
+  // Time that no mark explains: to the outermost range of the user that lies inside the step, the
+  // rest to `other`.
+  void SplitUnnamed(size_t i, int64_t from, int64_t to) {
+    if (from >= to) return;
+    const Step& step = steps_.steps[i];
+    const NvtxRangesTable& ranges = inputs_.store.nvtx_ranges;
+    int64_t at = from;
+    uint32_t row = NextRange(from);
+    const ThreadSpans::Rows rows = inputs_.range_rows.Of(steps_.thread);
+    while (at < to) {
+      const uint32_t around = OutermostInStep(at, step);
+      int64_t until = to;
+      if (around != kNoRow) {
+        until = std::min(to, ranges.end_ns[around]);
+        UserRange(ranges.message[around])[i] += until - at;
+      } else {
+        while (row < rows.end && ranges.start_ns[row] <= at) ++row;
+        if (row < rows.end) until = std::min(to, ranges.start_ns[row]);
+        Of(PhaseKind::kOther)[i] += until - at;
+      }
+      at = until;
+    }
+  }
+
+  uint32_t NextRange(int64_t time) const {
+    const ThreadSpans::Rows rows = inputs_.range_rows.Of(steps_.thread);
+    const auto& starts = inputs_.store.nvtx_ranges.start_ns;
+    return static_cast<uint32_t>(
+        std::lower_bound(starts.begin() + rows.begin, starts.begin() + rows.end, time) -
+        starts.begin());
+  }
+
+  uint32_t OutermostInStep(int64_t time, const Step& step) const {
+    const NvtxRangesTable& ranges = inputs_.store.nvtx_ranges;
+    uint32_t found = kNoRow;
+    uint32_t row = inputs_.ranges.Innermost(steps_.thread, time);
+    for (; row != kNoRow; row = inputs_.ranges.Outer(row, time)) {
+      const bool inside =
+          ranges.start_ns[row] >= step.start_ns && ranges.end_ns[row] <= step.end_ns;
+      const bool is_step =
+          ranges.start_ns[row] == step.start_ns && ranges.end_ns[row] == step.end_ns;
+      if (inside && !is_step) found = row;
+    }
+    return found;
+  }
+
+  std::vector<int64_t>& UserRange(StringId name) {
+    const auto [slot, added] = user_slot_.try_emplace(name, user_.size());
+    if (added) user_.push_back({name, std::vector<int64_t>(steps_.steps.size())});
+    return user_[slot->second].per_step;
+  }
+
+  void KeepLargestUserRanges() {
+    std::stable_sort(user_.begin(), user_.end(),
+                     [](const auto& a, const auto& b) { return a.Total() > b.Total(); });
+    for (size_t u = kMostUserRanges; u < user_.size(); ++u) {
+      for (size_t i = 0; i < user_[u].per_step.size(); ++i) {
+        Of(PhaseKind::kOther)[i] += user_[u].per_step[i];
+      }
+    }
+    if (user_.size() > kMostUserRanges) user_.resize(kMostUserRanges);
+  }
+
+  StepBreakdown Collect() {
+    StepBreakdown result{.process = steps_.process};
+    for (const uint32_t i : steps_.steady) {
+      result.steady_total_ns += steps_.steps[i].duration_ns();
+    }
+    for (size_t kind = 0; kind < totals_.size(); ++kind) {
+      if (static_cast<PhaseKind>(kind) == PhaseKind::kUserRange) {
+        for (UserRangeTime& range : user_) {
+          Add(result, PhaseKind::kUserRange, std::string(inputs_.store.Text(range.name)),
+              std::move(range.per_step));
+        }
+        continue;
+      }
+      Add(result, static_cast<PhaseKind>(kind),
+          std::string(PhaseKindName(static_cast<PhaseKind>(kind))), std::move(totals_[kind]));
+    }
+    return result;
+  }
+
+  void Add(StepBreakdown& result, PhaseKind kind, std::string name,
+           std::vector<int64_t> per_step) const {
+    if (std::all_of(per_step.begin(), per_step.end(), [](int64_t ns) { return ns == 0; })) return;
+    PhaseShare share{.kind = kind, .name = std::move(name)};
+    std::vector<int64_t> steady;
+    for (const uint32_t i : steps_.steady) steady.push_back(per_step[i]);
+    share.steady = Summarize(std::move(steady));
+    share.share = result.steady_total_ns == 0
+                      ? 0
+                      : double(share.steady.total) / double(result.steady_total_ns);
+    share.per_step_ns = std::move(per_step);
+    result.phases.push_back(std::move(share));
+  }
+
+  struct UserRangeTime {
+    StringId name;
+    std::vector<int64_t> per_step;
+    int64_t Total() const {
+      int64_t total = 0;
+      for (const int64_t ns : per_step) total += ns;
+      return total;
+    }
+  };
+
+  const StepInputs& inputs_;
+  const ProcessSteps& steps_;
+  std::vector<Segment> segments_;
+  std::vector<std::vector<int64_t>> totals_;  // by PhaseKind, then step
+  std::vector<UserRangeTime> user_;
+  std::unordered_map<StringId, size_t> user_slot_;
+};
+
+}  // namespace
+
+std::vector<StepBreakdown> BreakDownSteps(const StepInputs& inputs, const StepSet& steps) {
+  std::vector<StepBreakdown> breakdowns;
+  for (const ProcessSteps& process : steps.processes) {
+    breakdowns.push_back(Breakdown(inputs, process).Run());
+  }
+  return breakdowns;
+}
+
+std::vector<StepBreakdown> BreakDownSteps(const Store& store, const StepSet& steps) {
+  return BreakDownSteps(StepInputs(store), steps);
+}
+
+}  // namespace batchlight

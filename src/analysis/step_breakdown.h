@@ -1,0 +1,60 @@
+// What a step is made of, on the thread that runs it. Every nanosecond of a step belongs to exactly
+// one phase, so that the phases of a step add up to its length.
+//
+// A moment belongs to the innermost thing around it that says what it is: a range of the user with
+// a well-known name (forward, backward, batch_to_device, ...) or a traced call of the training loop
+// (backward, optimizer step, DataLoader next). Where neither is, it is `forward` inside a module's
+// forward, else the outermost range of the user inside the step under its own name, else `other`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/statistics.h"
+#include "analysis/steps.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+enum class PhaseKind : uint8_t {
+  kDataLoading,
+  kCopyToDevice,
+  kZeroGrad,
+  kForward,
+  kLoss,
+  kBackward,
+  kCommunication,
+  kOptimizer,
+  kCompile,
+  kValidation,
+  kCheckpoint,
+  kUserRange,  // a range whose name says nothing to us: shown under that name
+  kOther,
+};
+
+struct PhaseShare {
+  PhaseKind kind = PhaseKind::kOther;
+  std::string name;                  // "data loading"; of kUserRange the range's own
+  std::vector<int64_t> per_step_ns;  // of every step of the process, in order
+  Sample steady;                     // over the steps that count
+  double share = 0;                  // of the time of the steps that count, 0 to 1
+};
+
+struct StepBreakdown {
+  ProcessId process;
+  std::vector<PhaseShare> phases;  // in the order of PhaseKind; only those that occur
+  int64_t steady_total_ns = 0;     // time of the steps that count = sum over phases
+};
+
+// One per process of `steps`, in that order.
+std::vector<StepBreakdown> BreakDownSteps(const Store& store, const StepSet& steps);
+
+std::string_view PhaseKindName(PhaseKind kind);  // "data loading"
+std::string_view PhaseKindKey(PhaseKind kind);   // "data_loading", for files
+
+// What a range of this name is for, by the names people use; kOther if it says nothing.
+PhaseKind PhaseOfRangeName(std::string_view name);
+
+}  // namespace batchlight

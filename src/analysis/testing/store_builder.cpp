@@ -1,0 +1,164 @@
+#include "analysis/testing/store_builder.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "store/interval_index.h"
+
+namespace batchlight::testing {
+namespace {
+
+template <typename Table>
+void SortCalls(Table& table) {
+  std::vector<uint32_t> order(table.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    if (table.thread[a] != table.thread[b]) return table.thread[a] < table.thread[b];
+    if (table.start_ns[a] != table.start_ns[b]) return table.start_ns[a] < table.start_ns[b];
+    return table.end_ns[a] > table.end_ns[b];
+  });
+  table.Reorder(order);
+}
+
+template <typename Table>
+void NestCalls(Table& table) {
+  SortCalls(table);
+  const IntervalIndex index(table.thread, table.start_ns, table.end_ns);
+  for (uint32_t row = 0; row < table.size(); ++row) {
+    const uint32_t above = index.Above(row);
+    table.parent[row].value = above;
+    table.depth[row] =
+        above == kNoRow ? uint16_t{0} : static_cast<uint16_t>(table.depth[above] + 1);
+  }
+}
+
+template <typename Table>
+void SortByStart(Table& table) {
+  std::vector<uint32_t> order(table.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return table.start_ns[a] < table.start_ns[b]; });
+  table.Reorder(order);
+}
+
+template <typename Table>
+void Extend(int64_t& end, const Table& table) {
+  for (const int64_t time : table.end_ns) {
+    if (time != kOpenEnd) end = std::max(end, time);
+  }
+}
+
+}  // namespace
+
+void FinishTables(Store& store) {
+  NestCalls(store.nvtx_ranges);
+  NestCalls(store.module_calls);
+  NestCalls(store.phase_calls);
+  NestCalls(store.operator_calls);
+  SortCalls(store.api_calls);
+  SortByStart(store.kernels);
+  SortByStart(store.memcpys);
+  SortByStart(store.memsets);
+  SortByStart(store.synchronizations);
+}
+
+ProcessId StoreBuilder::Process(uint32_t pid, std::string_view name, int32_t rank) {
+  store_.processes.Append({.pid = pid,
+                           .name = Text(name),
+                           .executable = Text("/usr/bin/python3"),
+                           .command_line = Text("python3 " + std::string(name)),
+                           .end_ns = kOpenEnd,
+                           .exit_code = 0,
+                           .rank = rank});
+  return ProcessId::At(store_.processes.size() - 1);
+}
+
+ThreadId StoreBuilder::Thread(ProcessId process) {
+  const size_t row = store_.threads.size();
+  store_.threads.Append({.process = process, .tid = static_cast<uint32_t>(1000 + row)});
+  return ThreadId::At(row);
+}
+
+void StoreBuilder::Range(ThreadId thread, std::string_view message, int64_t start_ns,
+                         int64_t end_ns) {
+  store_.nvtx_ranges.Append({.start_ns = start_ns,
+                             .end_ns = end_ns,
+                             .thread = thread,
+                             .end_thread = thread,
+                             .message = Text(message)});
+}
+
+void StoreBuilder::Module(ThreadId thread, std::string_view path, std::string_view class_name,
+                          int64_t start_ns, int64_t end_ns) {
+  store_.module_calls.Append({.start_ns = start_ns,
+                              .end_ns = end_ns,
+                              .thread = thread,
+                              .path = Text(path),
+                              .class_name = Text(class_name)});
+}
+
+void StoreBuilder::Phase(ThreadId thread, int phase, std::string_view name, int64_t start_ns,
+                         int64_t end_ns) {
+  store_.phase_calls.Append({.start_ns = start_ns,
+                             .end_ns = end_ns,
+                             .thread = thread,
+                             .phase = static_cast<uint8_t>(phase),
+                             .name = Text(name)});
+}
+
+void StoreBuilder::Operator(ThreadId thread, std::string_view name, int64_t start_ns,
+                            int64_t end_ns, int64_t sequence, uint32_t forward_thread,
+                            uint8_t scope, std::string_view shapes) {
+  store_.operator_calls.Append({.start_ns = start_ns,
+                                .end_ns = end_ns,
+                                .thread = thread,
+                                .name = Text(name),
+                                .shapes = shapes.empty() ? StringId::None() : Text(shapes),
+                                .sequence = sequence,
+                                .forward_thread = forward_thread,
+                                .scope = scope});
+}
+
+void StoreBuilder::Kernel(ThreadId thread, std::string_view name, int64_t call_ns, int64_t start_ns,
+                          int64_t end_ns, uint32_t stream) {
+  const uint32_t correlation = next_correlation_++;
+  store_.api_calls.Append({.start_ns = call_ns,
+                           .end_ns = call_ns + 1,
+                           .thread = thread,
+                           .name = Text("cudaLaunchKernel_v7000"),
+                           .correlation = correlation});
+  store_.kernels.Append({.start_ns = start_ns,
+                         .end_ns = end_ns,
+                         .process = store_.ProcessOf(thread),
+                         .correlation = correlation,
+                         .stream = stream,
+                         .demangled_name = Text(name),
+                         .short_name = Text(name)});
+}
+
+void StoreBuilder::Property(std::string_view key, std::string_view value, ProcessId process) {
+  store_.properties.Append({.process = process, .key = Text(key), .value = Text(value)});
+}
+
+Store StoreBuilder::Build() {
+  FinishTables(store_);
+  int64_t end = 0;
+  Extend(end, store_.nvtx_ranges);
+  Extend(end, store_.module_calls);
+  Extend(end, store_.phase_calls);
+  Extend(end, store_.operator_calls);
+  Extend(end, store_.kernels);
+  store_.duration_ns = std::max(store_.duration_ns, end);
+  // Launching calls by correlation, as ingest links them.
+  for (size_t row = 0; row < store_.kernels.size(); ++row) {
+    for (size_t call = 0; call < store_.api_calls.size(); ++call) {
+      if (store_.api_calls.correlation[call] == store_.kernels.correlation[row] &&
+          store_.ProcessOf(store_.api_calls.thread[call]) == store_.kernels.process[row]) {
+        store_.kernels.api_call[row] = ApiCallId::At(call);
+      }
+    }
+  }
+  return std::move(store_);
+}
+
+}  // namespace batchlight::testing

@@ -1,0 +1,64 @@
+// "Which call encloses this moment on that thread?" for a table that is ordered by (thread, start).
+//
+// Built in one pass: each row is linked to the latest earlier row of its thread that had not ended
+// when it started. Every interval around a moment is on the chain that begins at the last row
+// started by then, also when intervals overlap without nesting (ranges of several domains), since a
+// row leaves the chain only when it has ended.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "store/ids.h"
+
+namespace batchlight {
+
+inline constexpr uint32_t kNoRow = UINT32_MAX;
+
+// Where the rows of each thread lie in a column that is ordered by thread.
+class ThreadSpans {
+ public:
+  ThreadSpans() = default;
+  explicit ThreadSpans(std::span<const ThreadId> thread_column);
+
+  struct Rows {
+    uint32_t begin = 0;
+    uint32_t end = 0;
+    bool empty() const { return begin == end; }
+    uint32_t size() const { return end - begin; }
+  };
+  Rows Of(ThreadId thread) const {
+    return thread.row() < rows_.size() ? rows_[thread.row()] : Rows{};
+  }
+  size_t thread_count() const { return rows_.size(); }
+
+ private:
+  std::vector<Rows> rows_;  // by row of the threads table
+};
+
+class IntervalIndex {
+ public:
+  // The columns must outlive the index. Rows that `skip` (may be empty) names are never found.
+  IntervalIndex(std::span<const ThreadId> thread, std::span<const int64_t> start_ns,
+                std::span<const int64_t> end_ns, const std::function<bool(uint32_t)>& skip = {});
+
+  // The row started last among those with start <= time < end; kNoRow if none.
+  uint32_t Innermost(ThreadId thread, int64_t time_ns) const;
+  // The next one outwards that also encloses the moment.
+  uint32_t Outer(uint32_t row, int64_t time_ns) const;
+  // The row around the start of `row`; kNoRow if none. May end before `row` does.
+  uint32_t Above(uint32_t row) const { return above_[row]; }
+
+ private:
+  void LinkThread(ThreadSpans::Rows rows, const std::function<bool(uint32_t)>& skip);
+
+  std::span<const int64_t> start_;
+  std::span<const int64_t> end_;
+  ThreadSpans spans_;
+  std::vector<uint32_t> above_;  // skipped rows: the row that would be above them
+  std::vector<bool> skipped_;    // empty: none
+};
+
+}  // namespace batchlight

@@ -1,0 +1,93 @@
+#include "store/interval_index.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace batchlight {
+namespace {
+
+struct Columns {
+  std::vector<ThreadId> thread;
+  std::vector<int64_t> start;
+  std::vector<int64_t> end;
+  void Add(size_t on_thread, int64_t from, int64_t to) {
+    thread.push_back(ThreadId::At(on_thread));
+    start.push_back(from);
+    end.push_back(to);
+  }
+};
+
+TEST(ThreadSpans, FindsTheRowsOfEachThread) {
+  Columns columns;
+  for (int i = 0; i < 1000; ++i) columns.Add(1, i, i + 1);
+  columns.Add(3, 0, 1);
+  const ThreadSpans spans(columns.thread);
+  EXPECT_TRUE(spans.Of(ThreadId::At(0)).empty());
+  EXPECT_EQ(spans.Of(ThreadId::At(1)).size(), 1000u);
+  EXPECT_TRUE(spans.Of(ThreadId::At(2)).empty());
+  EXPECT_EQ(spans.Of(ThreadId::At(3)).begin, 1000u);
+  EXPECT_EQ(spans.Of(ThreadId::At(3)).end, 1001u);
+  EXPECT_TRUE(spans.Of(ThreadId::At(99)).empty());
+  EXPECT_TRUE(spans.Of(ThreadId::None()).empty());
+}
+
+TEST(IntervalIndex, WalksFromTheInnermostOutwards) {
+  Columns columns;
+  columns.Add(0, 0, 100);
+  columns.Add(0, 10, 50);
+  columns.Add(0, 20, 30);
+  columns.Add(0, 60, 70);
+  columns.Add(1, 0, 5);
+  const IntervalIndex index(columns.thread, columns.start, columns.end);
+  const ThreadId thread = ThreadId::At(0);
+  EXPECT_EQ(index.Innermost(thread, 25), 2u);
+  EXPECT_EQ(index.Outer(2, 25), 1u);
+  EXPECT_EQ(index.Outer(1, 25), 0u);
+  EXPECT_EQ(index.Outer(0, 25), kNoRow);
+  EXPECT_EQ(index.Innermost(thread, 30), 1u) << "an end is exclusive";
+  EXPECT_EQ(index.Innermost(thread, 55), 0u);
+  EXPECT_EQ(index.Innermost(thread, 100), kNoRow);
+  EXPECT_EQ(index.Innermost(ThreadId::At(1), 5), kNoRow);
+  EXPECT_EQ(index.Innermost(ThreadId::At(7), 5), kNoRow);
+}
+
+TEST(IntervalIndex, LeavesOutSkippedRows) {
+  Columns columns;
+  columns.Add(0, 0, 100);
+  columns.Add(0, 10, 50);
+  const IntervalIndex index(columns.thread, columns.start, columns.end,
+                            [](uint32_t row) { return row == 1; });
+  EXPECT_EQ(index.Innermost(ThreadId::At(0), 20), 0u);
+}
+
+// Against a search over all rows, for intervals that overlap in every way.
+TEST(IntervalIndex, AgreesWithASearchOverAllRows) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<std::pair<int64_t, int64_t>> intervals;
+    for (int i = 0; i < 60; ++i) {
+      const int64_t start = random() % 200;
+      intervals.emplace_back(start, start + 1 + random() % 60);
+    }
+    std::sort(intervals.begin(), intervals.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first < b.first : a.second > b.second;
+    });
+    Columns columns;
+    for (const auto& [start, end] : intervals) columns.Add(2, start, end);
+    const IntervalIndex index(columns.thread, columns.start, columns.end);
+    for (int64_t time = 0; time < 270; ++time) {
+      uint32_t found = index.Innermost(ThreadId::At(2), time);
+      for (uint32_t row = 60; row-- > 0;) {
+        if (columns.start[row] > time || columns.end[row] <= time) continue;
+        ASSERT_EQ(found, row) << "round " << round << " time " << time;
+        found = index.Outer(found, time);
+      }
+      ASSERT_EQ(found, kNoRow);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace batchlight
