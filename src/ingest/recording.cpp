@@ -1,9 +1,60 @@
 #include "ingest/recording.h"
 
+#include "base/thread_pool.h"
+#include "ingest/apply_facts.h"
+#include "ingest/chunk_plan.h"
+#include "ingest/chunk_set.h"
+#include "ingest/join_fragments.h"
+
 namespace batchlight {
+namespace {
+
+std::vector<Fragment> DecodeAll(const ChunkSet& set, const ChunkPlan& plan) {
+  std::vector<Fragment> fragments(plan.stretch_begins.size() - 1);
+  ParallelFor(fragments.size(), [&](size_t i) {
+    RecordDecoder decoder(fragments[i], plan.zero_ns);
+    for (size_t k = plan.stretch_begins[i]; k < plan.stretch_begins[i + 1]; ++k) {
+      decoder.DecodeChunk(set.chunks[k], plan.places[k]);
+    }
+    decoder.Finish();
+  });
+  return fragments;
+}
+
+// What reading itself found.
+void AddReadingLosses(const std::vector<Fragment>& fragments, uint64_t damaged, Store& store) {
+  uint64_t unknown_records = 0;
+  for (const Fragment& fragment : fragments) {
+    damaged += fragment.damaged_chunks;
+    unknown_records += fragment.unknown_records;
+  }
+  const auto add = [&](format::Counter counter, uint64_t value) {
+    if (value > 0) store.losses.Append({{}, static_cast<uint32_t>(counter), value});
+  };
+  add(format::Counter::kChunksDamaged, damaged);
+  add(format::Counter::kRecordsUnknown, unknown_records);
+}
+
+}  // namespace
 
 Result<Store> ReadRecording(const std::string& path) {
-  return InputError("cannot read " + path + ": this build does not read recordings yet");
+  ASSIGN_OR_RETURN(ChunkSet set, LoadChunks(path));
+  Store store;
+  const ChunkPlan plan = PlanChunks(set.chunks, store);
+  std::vector<Fragment> fragments = DecodeAll(set, plan);
+  const uint64_t damaged = set.damaged;
+  for (const std::string& notice : set.notices) {
+    store.reasons.Append(
+        {.feature = store.strings.Intern("input"), .text = store.strings.Intern(notice)});
+  }
+  set = ChunkSet();  // the tables hold everything now
+  Result<std::vector<FragmentMap>> maps = JoinFragments(fragments, store);
+  if (!maps.ok()) return maps.status();
+  ApplyFacts(fragments, maps.value(), plan, store);
+  AddReadingLosses(fragments, damaged, store);
+  store.source = path;
+  store.source_format = "batchlight";
+  return store;
 }
 
 }  // namespace batchlight

@@ -1,0 +1,31 @@
+// All chunks of a recording in memory, in the order of the store: the tool's own first, then by
+// process, thread and time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/status.h"
+#include "format/decode.h"
+
+namespace batchlight {
+
+struct ChunkSet {
+  std::vector<format::ChunkView> chunks;  // borrow from `files` or `buffers`
+  std::vector<MappedFile> files;
+  std::vector<std::unique_ptr<uint64_t[]>> buffers;  // decompressed blocks
+  uint64_t damaged = 0;                              // chunks or blocks that could not be read
+  std::vector<std::string> notices;                  // for people: what is odd about the input
+};
+
+// `path`: sealed file or live folder. Errors: kInput.
+Result<ChunkSet> LoadChunks(const std::string& path);
+
+// The two kinds of source; chunks come in file order.
+Status LoadSealedFile(const std::string& path, ChunkSet& set);
+Status LoadLiveFolder(const std::string& path, ChunkSet& set);
+
+}  // namespace batchlight

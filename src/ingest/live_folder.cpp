@@ -1,0 +1,37 @@
+// A live folder: process files as the recorded programs write them.
+#include <algorithm>
+#include <filesystem>
+
+#include "format/chunk_scan.h"
+#include "ingest/chunk_set.h"
+
+namespace batchlight {
+
+Status LoadLiveFolder(const std::string& path, ChunkSet& set) {
+  std::error_code error;
+  std::vector<std::string> names;
+  bool has_control = false;
+  for (std::filesystem::directory_iterator it(path, error), end; !error && it != end;
+       it.increment(error)) {
+    if (it->path().extension() == ".blp") names.push_back(it->path());
+    has_control = has_control || it->path().filename() == "control";
+  }
+  if (error) return InputError("cannot list " + path + ": " + error.message());
+  if (names.empty() && !has_control) {
+    return InputError("cannot read " + path + ": the folder holds no recording");
+  }
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) {
+    Result<MappedFile> file = MappedFile::Open(name);
+    if (!file.ok()) {
+      set.notices.push_back(file.status().message());
+      ++set.damaged;
+      continue;
+    }
+    set.damaged += format::ScanProcessFile(file->bytes(), set.chunks);
+    set.files.push_back(std::move(file).value());
+  }
+  return {};
+}
+
+}  // namespace batchlight

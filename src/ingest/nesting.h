@@ -1,0 +1,95 @@
+// Pairs begins with ends on one thread: the open calls of one table (and, for NVTX, one domain).
+//
+// A thread's stream is decoded in pieces, in parallel. A piece knows nothing of the calls that were
+// open when it began, so an end without a begin is kept as an orphan, and depth and parent count
+// from the piece's start; StitchNesting (stitch.h) joins the pieces.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "store/ids.h"
+
+namespace batchlight {
+
+inline constexpr uint32_t kNoRow = UINT32_MAX;
+
+// As the time of a cut: the thread's last event before this piece.
+inline constexpr int64_t kAtLastEvent = INT64_MIN;
+
+struct OrphanEnd {
+  uint32_t row;  // rows that the table had when the end came
+  int64_t end_ns;
+};
+
+// What one piece of a thread leaves open, for one table and domain. Rows are the fragment's.
+struct NestingPiece {
+  ThreadId thread;
+  NvtxDomainId domain;  // None for the default domain and for other tables
+  uint32_t first_row = 0;
+  uint32_t end_row = 0;
+  std::vector<OrphanEnd> orphan_ends;  // before the cut, if there is one
+  std::vector<uint32_t> open;          // outermost first
+  // Events were lost (or not collected) inside the piece: what was open then ended at cut_ns, and
+  // rows from cut_row on have their true depth and parent.
+  bool is_cut = false;
+  uint32_t cut_row = 0;
+  int64_t cut_ns = 0;
+};
+
+class Nesting {
+ public:
+  bool active() const { return active_; }
+
+  // Must be called before the first use in a piece. `first_row`: rows of the table so far.
+  void Begin(ThreadId thread, NvtxDomainId domain, uint32_t first_row) {
+    piece_ = {.thread = thread, .domain = domain, .first_row = first_row};
+    unbalanced_ends_ = 0;
+    active_ = true;
+  }
+
+  uint32_t depth() const { return static_cast<uint32_t>(piece_.open.size()); }
+  uint32_t parent() const { return piece_.open.empty() ? kNoRow : piece_.open.back(); }
+  void Push(uint32_t row) { piece_.open.push_back(row); }
+
+  // The row that ends now, or kNoRow if its begin is not in this piece. `rows`: of the table.
+  uint32_t Pop(int64_t end_ns, uint32_t rows) {
+    if (piece_.open.empty()) {
+      if (piece_.is_cut) {
+        ++unbalanced_ends_;
+      } else {
+        piece_.orphan_ends.push_back({rows, end_ns});
+      }
+      return kNoRow;
+    }
+    const uint32_t row = piece_.open.back();
+    piece_.open.pop_back();
+    return row;
+  }
+
+  // Events are missing from here on. Returns the rows that were open; the caller ends them.
+  std::vector<uint32_t> Cut(int64_t cut_ns, uint32_t rows) {
+    if (!piece_.is_cut) {
+      piece_.is_cut = true;
+      piece_.cut_row = rows;
+      piece_.cut_ns = cut_ns;
+    }
+    return std::exchange(piece_.open, {});
+  }
+
+  // The end of the piece.
+  NestingPiece Finish(uint32_t rows) {
+    active_ = false;
+    piece_.end_row = rows;
+    return std::move(piece_);
+  }
+  uint64_t unbalanced_ends() const { return unbalanced_ends_; }
+
+ private:
+  NestingPiece piece_;
+  uint64_t unbalanced_ends_ = 0;
+  bool active_ = false;
+};
+
+}  // namespace batchlight
