@@ -50,7 +50,7 @@ struct ControlPage {
   std::atomic<uint32_t> captures_done;
 
   CaptureTrigger trigger;
-  uint32_t capture_repeat;        // how many ranges to capture, 0 = no limit
+  uint32_t capture_repeat;        // ranges start captures while captures_done is below; 0 = always
   uint32_t budget_bytes;          // mapped recording memory of one process
   uint32_t first_chunk_bytes;     // 0 = default
   uint32_t max_chunk_bytes;       // 0 = default

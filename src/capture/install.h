@@ -1,0 +1,20 @@
+// Where the parts of batchlight lie, found from the place of the running program: PREFIX/bin,
+// PREFIX/lib, PREFIX/share/batchlight. The folder may be moved or copied as a whole.
+#pragma once
+
+#include <string>
+
+#include "base/status.h"
+
+namespace batchlight::capture {
+
+struct Install {
+  std::string prefix;
+  std::string inject_library;  // PREFIX/lib/libbatchlight_inject.so
+  std::string python_folder;   // holds the package `batchlight`
+};
+
+// Error (kInput) if the injected library is not there; the message says where it was looked for.
+Result<Install> FindInstall();
+
+}  // namespace batchlight::capture

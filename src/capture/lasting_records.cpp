@@ -1,0 +1,89 @@
+#include "capture/lasting_records.h"
+
+#include <string_view>
+#include <unordered_set>
+
+namespace batchlight::capture {
+namespace {
+
+using format::RecordKind;
+using format::RecordView;
+
+bool IsLasting(RecordKind kind) {
+  switch (kind) {
+    case RecordKind::kClockSync:
+    case RecordKind::kCounter:
+    case RecordKind::kReason:
+    case RecordKind::kProcessStart:
+    case RecordKind::kProcessExit:
+    case RecordKind::kThreadName:
+    case RecordKind::kProcessStatus:
+    case RecordKind::kProperty:
+    case RecordKind::kPayloadSchema:
+    case RecordKind::kPayloadSchemaEntry:
+    case RecordKind::kPayloadEnum:
+    case RecordKind::kPayloadEnumEntry:
+    case RecordKind::kCategoryName:
+    case RecordKind::kResourceName:
+    case RecordKind::kDomainLife:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Calls visit(id) for every string that the record names.
+template <typename Visit>
+void VisitStrings(const RecordView& view, Visit&& visit) {
+  const auto visit_field = [&](std::string_view type, size_t offset) {
+    uint32_t id = 0;
+    offset -= sizeof(uint64_t);  // fields start behind the head
+    if (type != "StringRef" || offset + sizeof id > view.field_bytes) return;
+    std::memcpy(&id, view.fields + offset, sizeof id);
+    if (id != 0) visit(id);
+  };
+  switch (view.kind) {
+#define RECORD_BEGIN(Name, number, since, doc) \
+  case RecordKind::k##Name: {                  \
+    using Record [[maybe_unused]] = format::Name##Record;
+#define FIELD(type, name, doc) visit_field(#type, offsetof(Record, name));
+#define RECORD_END(Name) \
+  break;                 \
+  }
+#include "format/records.def"
+#undef RECORD_BEGIN
+#undef FIELD
+#undef RECORD_END
+    default:
+      break;
+  }
+}
+
+}  // namespace
+
+std::vector<uint8_t> KeepLastingRecords(const format::ChunkView& chunk) {
+  std::unordered_set<uint32_t> strings;
+  bool any = false;
+  format::RecordReader look(chunk);
+  for (RecordView view; look.Next(view);) {
+    if (!IsLasting(view.kind)) continue;
+    any = any || view.kind != RecordKind::kClockSync;
+    VisitStrings(view, [&](uint32_t id) { strings.insert(id); });
+  }
+  std::vector<uint8_t> kept;
+  if (!any) return kept;
+  const uint8_t* bytes = chunk.bytes.data();
+  kept.assign(bytes, bytes + chunk.header.header_bytes);
+  format::RecordReader copy(chunk);
+  for (RecordView view; copy.Next(view);) {
+    const bool wanted = view.kind == RecordKind::kString
+                            ? strings.contains(view.As<format::StringRecord>().id)
+                            : IsLasting(view.kind);
+    if (wanted) kept.insert(kept.end(), bytes + view.offset, bytes + copy.position());
+  }
+  const auto used = static_cast<uint32_t>(kept.size());
+  std::memcpy(kept.data() + offsetof(format::ChunkHeader, used_bytes), &used, sizeof used);
+  return kept;
+}
+
+}  // namespace batchlight::capture

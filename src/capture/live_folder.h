@@ -1,0 +1,25 @@
+// The live folder of a recording, NAME.batchlight.live/: made before the program starts, removed
+// once it is sealed, left in place when that fails.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace batchlight::capture {
+
+inline constexpr char kLiveSuffix[] = ".batchlight.live";
+inline constexpr char kRecordingSuffix[] = ".batchlight";
+
+// Makes the folder. With `replace`, one that is there is emptied first; without, it is an error
+// (kOutput) that says how to open what is in it. `path` must end in kLiveSuffix.
+Status CreateLiveFolder(const std::string& path, bool replace);
+
+// Removes the folder and what the recorder puts into it. Other files, and then the folder, stay.
+Status RemoveLiveFolder(const std::string& path);
+
+// Paths of the folder's *.blp files, sorted by name.
+Result<std::vector<std::string>> ListProcessFiles(const std::string& live_folder);
+
+}  // namespace batchlight::capture

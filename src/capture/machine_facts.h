@@ -1,0 +1,20 @@
+// Facts about the machine and the run, for the recording. The environment is not stored: only a
+// short list of variables that say how the job is laid out, or all if the user asks for it.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace batchlight::capture {
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+// machine.* keys: cpu, cores, memory_bytes, kernel, hostname, os, gpu_driver (if there is one).
+Facts MachineFacts();
+
+// environment.NAME keys, of NAME=VALUE strings: RANK, WORLD_SIZE, OMP_NUM_THREADS and their like;
+// with `all`, every variable.
+Facts EnvironmentFacts(const std::vector<std::string>& environment, bool all);
+
+}  // namespace batchlight::capture

@@ -1,0 +1,32 @@
+// Makes one file of a live folder: the chunks, compressed and checked, and an index of them. The
+// folder stays as it is. Layout: format/layout.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/status.h"
+
+namespace batchlight::capture {
+
+struct SealOptions {
+  // Only this capture, with what earlier chunks say about processes, threads and names. Nothing:
+  // all there is.
+  std::optional<uint32_t> capture_index;
+  bool replace = false;  // an existing output
+};
+
+struct SealSummary {
+  uint64_t chunks = 0;
+  uint64_t raw_bytes = 0;          // of the chunks
+  uint64_t file_bytes = 0;         // of the sealed file
+  uint64_t damaged_stretches = 0;  // of the live files, skipped
+};
+
+// Errors: kInput if the folder cannot be read or holds no recording, kOutput if the file cannot be
+// written. Nothing is left under `output` then.
+Result<SealSummary> Seal(const std::string& live_folder, const std::string& output,
+                         const SealOptions& options);
+
+}  // namespace batchlight::capture

@@ -1,0 +1,103 @@
+// A recording session: starts the program, follows it and its children until the end, and seals
+// what was recorded. `profile` runs one that collects by itself, `launch` one that is told when.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "capture/control_watch.h"
+#include "capture/event_loop.h"
+#include "capture/install.h"
+#include "capture/options.h"
+#include "capture/process_watch.h"
+#include "capture/program.h"
+#include "capture/recording.h"
+#include "capture/session_server.h"
+#include "capture/signal_relay.h"
+#include "capture/target_environment.h"
+
+namespace batchlight::capture {
+
+struct SessionEnd {
+  int exit_code = 0;          // of the program, as a shell gives it: 128 + signal if one ended it
+  bool program_ran = false;   // false: it could not be started, `problem` says why
+  bool interrupted = false;   // Ctrl-C at the terminal ended it
+  bool left_running = false;  // the session ended first and the program was not to be ended
+  std::string problem;
+  std::vector<std::string> recordings;
+  Status sealed;            // if it failed, the live folder is kept
+  std::string live_folder;  // if kept
+  size_t processes = 0;     // that recorded
+};
+
+class Session : private SessionCommands {
+ public:
+  using Notice = std::function<void(const std::string&)>;
+  // `notice` gets single lines for the user.
+  Session(SessionOptions options, Notice notice);
+
+  // Returns when the session is over. Errors are those before the program started; nothing is left
+  // behind then.
+  Result<SessionEnd> Run();
+
+ private:
+  // Empty once the program runs; why it cannot be started otherwise.
+  Result<std::optional<SessionEnd>> StartProgram();
+  // Everything between the fork and the program's first instruction.
+  Status Prepare(pid_t pid, const Install& install, const std::vector<std::string>& environment);
+  Status OpenRecording(pid_t pid, const Install& install,
+                       const std::vector<std::string>& environment);
+  Status ChooseOutput(const CaptureOptions& options, pid_t pid);
+
+  bool Over() const;
+  int TimeoutMs() const;
+  void CheckTimers();
+  void BeginCapture();
+  void ControlChanged();
+  void ReapChildren();
+  void ProgramEnded(int wait_status);
+  void EndSession(const std::string& why);
+  SessionEnd Finish();
+  void SealAtEnd(SessionEnd& end);
+  // Capture `index` into `path`; nothing: all of the recording.
+  Status SealTo(const std::string& path, std::optional<uint32_t> index);
+
+  // SessionCommands: what the clients of an interactive session ask for.
+  Status Start(const CaptureOptions& options) override;
+  Result<std::string> Stop() override;
+  Status Cancel() override;
+  Status Shutdown(std::optional<int> signal) override;
+  std::string Describe() override;
+
+  SessionOptions options_;
+  Notice notice_;
+  EventLoop loop_;
+  SignalRelay signals_{loop_};
+  std::optional<PreloadPath> preload_;
+  std::optional<Recording> recording_;
+  std::optional<ProcessWatch> processes_;
+  std::optional<ControlWatch> control_watch_;
+  std::optional<SessionServer> server_;
+  pid_t program_pid_ = -1;
+
+  CaptureOptions capture_;           // of the capture that is on or comes next
+  std::string output_;               // its name, without suffix
+  uint32_t first_capture_ = 0;       // captures before it are sealed or cancelled
+  bool waits_for_start_ = false;     // until a client says so
+  std::vector<std::string> sealed_;  // files made so far
+
+  std::optional<int> wait_status_;  // of the program, once it has ended
+  bool children_left_ = true;
+  bool ended_early_ = false;  // EndSession was called
+  bool left_running_ = false;
+  bool stop_waiting_ = false;
+  bool interrupted_ = false;
+  int64_t start_at_ns_ = 0;  // 0 = no such timer
+  int64_t stop_at_ns_ = 0;
+  int64_t say_waiting_at_ns_ = 0;
+};
+
+}  // namespace batchlight::capture

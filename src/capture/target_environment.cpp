@@ -1,0 +1,86 @@
+#include "capture/target_environment.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace batchlight::capture {
+namespace {
+
+constexpr char kSeparators[] = " :\t\n";
+
+bool IsVariable(const std::string& entry, const std::string& name) {
+  return entry.size() > name.size() && entry[name.size()] == '=' &&
+         entry.compare(0, name.size(), name) == 0;
+}
+
+}  // namespace
+
+Result<PreloadPath> PreloadPath::Make(const std::string& library) {
+  PreloadPath result;
+  result.path_ = library;
+  if (library.find_first_of(kSeparators) == std::string::npos) return result;
+  const char* temporary = std::getenv("TMPDIR");
+  if (temporary == nullptr || std::strpbrk(temporary, kSeparators) != nullptr) temporary = "/tmp";
+  std::string folder = std::string(temporary) + "/batchlight-XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) {
+    return OutputError("cannot make a folder in " + std::string(temporary) + ": " +
+                       std::strerror(errno) + "; LD_PRELOAD cannot name " + library);
+  }
+  result.folder_ = folder;
+  result.path_ = folder + "/libbatchlight_inject.so";
+  if (symlink(library.c_str(), result.path_.c_str()) != 0) {
+    return OutputError("cannot link " + result.path_ + ": " + std::strerror(errno));
+  }
+  return result;
+}
+
+PreloadPath::PreloadPath(PreloadPath&& other) noexcept
+    : path_(std::move(other.path_)), folder_(std::exchange(other.folder_, {})) {}
+
+PreloadPath::~PreloadPath() {
+  if (folder_.empty()) return;
+  unlink(path_.c_str());
+  rmdir(folder_.c_str());
+}
+
+const char* FindVariable(const std::vector<std::string>& environment, const std::string& name) {
+  for (const std::string& entry : environment) {
+    if (IsVariable(entry, name)) return entry.c_str() + name.size() + 1;
+  }
+  return nullptr;
+}
+
+void SetVariable(std::vector<std::string>& environment, const std::string& name,
+                 const std::string& value) {
+  for (std::string& entry : environment) {
+    if (IsVariable(entry, name)) {
+      entry = name + "=" + value;
+      return;
+    }
+  }
+  environment.push_back(name + "=" + value);
+}
+
+std::vector<std::string> MakeTargetEnvironment(const EnvironmentOptions& options) {
+  std::vector<std::string> environment;
+  if (options.inherit) {
+    for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  }
+  for (const std::string& variable : options.variables) {
+    const size_t equals = variable.find('=');
+    SetVariable(environment, variable.substr(0, equals), variable.substr(equals + 1));
+  }
+  // In front of what the user preloads: nothing of ours shadows it, and we are there first.
+  const char* preload = FindVariable(environment, "LD_PRELOAD");
+  const std::string rest = preload != nullptr && *preload != '\0' ? ":" + std::string(preload) : "";
+  SetVariable(environment, "LD_PRELOAD", options.preload + rest);
+  SetVariable(environment, "NVTX_INJECTION64_PATH", options.preload);
+  if (options.cuda) SetVariable(environment, "CUDA_INJECTION64_PATH", options.preload);
+  return environment;
+}
+
+}  // namespace batchlight::capture

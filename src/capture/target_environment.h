@@ -1,0 +1,46 @@
+// The environment of the recorded program: the user's, plus the few variables that bring the
+// injected library into it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace batchlight::capture {
+
+// A path to the injected library that LD_PRELOAD can hold: it splits at spaces and colons, so a
+// library that lies under such a path is reached through a link in a folder of its own under /tmp.
+// The link goes away with this object.
+class PreloadPath {
+ public:
+  static Result<PreloadPath> Make(const std::string& library);
+  PreloadPath(PreloadPath&& other) noexcept;
+  PreloadPath& operator=(PreloadPath&& other) = delete;
+  ~PreloadPath();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  PreloadPath() = default;
+  std::string path_;
+  std::string folder_;  // empty = no link was needed
+};
+
+struct EnvironmentOptions {
+  bool inherit = true;                 // --inherit-environment
+  std::vector<std::string> variables;  // --env-var, each A=B
+  std::string preload;                 // PreloadPath::path()
+  bool cuda = true;                    // also let the CUDA driver load the library
+};
+
+// NAME=VALUE strings. Everything but the live folder's path, which the program learns just before
+// it starts.
+std::vector<std::string> MakeTargetEnvironment(const EnvironmentOptions& options);
+
+// The value of `name`, or nullptr.
+const char* FindVariable(const std::vector<std::string>& environment, const std::string& name);
+void SetVariable(std::vector<std::string>& environment, const std::string& name,
+                 const std::string& value);
+
+}  // namespace batchlight::capture
