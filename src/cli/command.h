@@ -3,6 +3,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
 
 #include "base/status.h"
 
@@ -13,6 +15,8 @@ namespace batchlight::cli {
 struct Outcome {
   Status status;
   int exit_code = 0;
+  // For a subcommand in prefix mode (App::prefix_command): all words after its name, untouched.
+  std::vector<std::string> words;
 };
 
 // Adds the subcommand to `app`. `outcome` outlives the parse.

@@ -17,6 +17,17 @@ constexpr RegisterFunction kCommands[] = {
 #undef COMMAND
     nullptr};
 
+// CLI11 hands "--" and what follows back to the parent app even in prefix mode, so the words of
+// such a subcommand (which belong to another program, mostly) are taken away before it looks.
+void TakeWordsOfPrefixCommand(const CLI::App& app, int& argc, char** argv, Outcome& outcome) {
+  if (argc < 2) return;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!command->get_prefix_command() || !command->check_name(argv[1])) continue;
+    outcome.words.assign(argv + 2, argv + argc);
+    argc = 2;
+  }
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("Profiler for deep-learning training", "batchlight");
   app.set_version_flag("--version", "batchlight " BATCHLIGHT_VERSION);
@@ -25,6 +36,7 @@ int Main(int argc, char** argv) {
   for (const RegisterFunction add : kCommands) {
     if (add != nullptr) add(app, outcome);
   }
+  TakeWordsOfPrefixCommand(app, argc, argv, outcome);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

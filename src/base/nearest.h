@@ -1,0 +1,14 @@
+// "Did you mean ...?": the closest of a list of known words.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace batchlight {
+
+// The known word with the smallest edit distance to `word`, if at most a third of its letters (and
+// at least one may) differ; a known word that begins with `word` also counts. Empty if none does.
+std::string Nearest(std::string_view word, const std::vector<std::string_view>& known);
+
+}  // namespace batchlight

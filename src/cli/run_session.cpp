@@ -1,0 +1,65 @@
+#include <csignal>
+#include <cstdio>
+
+#include "capture/session.h"
+#include "cli/after_recording.h"
+#include "cli/profile_command.h"
+
+namespace batchlight::cli {
+namespace {
+
+void ReportSealing(const capture::SessionEnd& end, Outcome& outcome) {
+  if (end.sealed.ok()) return;
+  Say(end.sealed.message());
+  Say("what was recorded is kept: `batchlight summary " + end.live_folder +
+      "` opens it, `batchlight trace seal " + end.live_folder + "` makes a file of it");
+  if (outcome.exit_code == 0) outcome.exit_code = static_cast<int>(ErrorKind::kOutput);
+}
+
+// The program died of Ctrl-C: so does the tool, and with it the script it was started from, which
+// would have got the same Ctrl-C had it shared the program's process group.
+void DieOfInterrupt() {
+  std::fflush(nullptr);
+  signal(SIGINT, SIG_DFL);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  kill(0, SIGINT);
+}
+
+}  // namespace
+
+void Say(const std::string& line) {
+  const std::string text = "batchlight: " + line + "\n";
+  std::fputs(text.c_str(), stderr);
+}
+
+void RunSession(const ProfileOptions& options, Outcome& outcome) {
+  for (const std::string& notice : options.notices) Say(notice);
+  bool interrupted = false;
+  {
+    capture::Session session(options.session, Say);
+    auto result = session.Run();
+    if (!result.ok()) {
+      outcome.status = result.status();
+      return;
+    }
+    const capture::SessionEnd& end = result.value();
+    outcome.exit_code = end.exit_code;
+    interrupted = end.interrupted;
+    if (!end.program_ran) {
+      Say(end.problem);
+      return;
+    }
+    ReportSealing(end, outcome);
+    Status status = AfterRecording(end.recordings, {options.stats, options.exports});
+    if (!status.ok()) {
+      Say(status.message());
+      if (outcome.exit_code == 0) outcome.exit_code = status.exit_code();
+    }
+  }
+  if (interrupted) DieOfInterrupt();
+}
+
+}  // namespace batchlight::cli
