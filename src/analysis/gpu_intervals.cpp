@@ -1,0 +1,121 @@
+#include "analysis/gpu_intervals.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "analysis/kernel_class.h"
+
+namespace batchlight {
+namespace {
+
+// Adds to an ordered list of disjoint stretches; `start_ns` never falls, as the tables are ordered.
+void AddSpan(std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns) {
+  if (end_ns <= start_ns || end_ns == kOpenEnd) return;
+  if (!spans.empty() && start_ns <= spans.back().end_ns) {
+    spans.back().end_ns = std::max(spans.back().end_ns, end_ns);
+  } else {
+    spans.push_back({start_ns, end_ns});
+  }
+}
+
+class Collector {
+ public:
+  explicit Collector(const Store& store) : store_(store) {}
+
+  std::vector<DeviceWork> Collect() {
+    AddKernels();
+    const MemcpysTable& copies = store_.memcpys;
+    for (size_t i = 0; i < copies.size(); ++i) {
+      Add(copies.process[i], copies.device[i], GpuWork::kCopy, copies.start_ns[i],
+          copies.end_ns[i]);
+    }
+    const MemsetsTable& sets = store_.memsets;
+    for (size_t i = 0; i < sets.size(); ++i) {
+      Add(sets.process[i], sets.device[i], GpuWork::kMemset, sets.start_ns[i], sets.end_ns[i]);
+    }
+    std::vector<DeviceWork> found;
+    for (auto& [key, work] : devices_) found.push_back(std::move(work));
+    return found;
+  }
+
+ private:
+  void Add(ProcessId process, uint32_t device, GpuWork kind, int64_t start_ns, int64_t end_ns) {
+    DeviceWork& work = devices_[{process, device}];
+    work.process = process;
+    work.device = device;
+    AddSpan(work.work[static_cast<size_t>(kind)], start_ns, end_ns);
+  }
+
+  // Kernels and graph launches share a class, so that they have to be added in order of start.
+  void AddKernels() {
+    const KernelsTable& kernels = store_.kernels;
+    const GraphLaunchesTable& graphs = store_.graph_launches;
+    size_t graph = 0;
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      for (; graph < graphs.size() && graphs.start_ns[graph] <= kernels.start_ns[i]; ++graph) {
+        AddGraph(graph);
+      }
+      Add(kernels.process[i], kernels.device[i], KindOf(kernels.demangled_name[i]),
+          kernels.start_ns[i], kernels.end_ns[i]);
+    }
+    for (; graph < graphs.size(); ++graph) AddGraph(graph);
+  }
+  void AddGraph(size_t row) {
+    const GraphLaunchesTable& graphs = store_.graph_launches;
+    Add(graphs.process[row], graphs.device[row], GpuWork::kCompute, graphs.start_ns[row],
+        graphs.end_ns[row]);
+  }
+
+  GpuWork KindOf(StringId name) {
+    const auto [place, added] = kinds_.try_emplace(name, GpuWork::kCompute);
+    if (added) {
+      const KernelClass found = ClassifyKernel(store_.Text(name));
+      if (found.kind == KernelKind::kCommunication) {
+        place->second = GpuWork::kCommunication;
+      } else if (found.tensor_core == TensorCoreUse::kYes) {
+        place->second = GpuWork::kTensorCore;
+      }
+    }
+    return place->second;
+  }
+
+  const Store& store_;
+  std::map<std::pair<ProcessId, uint32_t>, DeviceWork> devices_;
+  std::unordered_map<StringId, GpuWork> kinds_;
+};
+
+}  // namespace
+
+std::vector<DeviceWork> CollectDeviceWork(const Store& store) { return Collector(store).Collect(); }
+
+std::vector<TimeSpan> UniteSpans(const std::vector<TimeSpan>& a, const std::vector<TimeSpan>& b) {
+  std::vector<TimeSpan> united;
+  united.reserve(a.size() + b.size());
+  size_t i = 0;
+  size_t j = 0;
+  while (i < a.size() || j < b.size()) {
+    const bool take_a = j == b.size() || (i < a.size() && a[i].start_ns <= b[j].start_ns);
+    const TimeSpan& next = take_a ? a[i++] : b[j++];
+    AddSpan(united, next.start_ns, next.end_ns);
+  }
+  return united;
+}
+
+int64_t TotalNs(const std::vector<TimeSpan>& spans) {
+  int64_t total = 0;
+  for (const TimeSpan& span : spans) total += span.end_ns - span.start_ns;
+  return total;
+}
+
+int64_t NsInside(const std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns) {
+  auto span = std::partition_point(spans.begin(), spans.end(),
+                                   [&](const TimeSpan& s) { return s.end_ns <= start_ns; });
+  int64_t total = 0;
+  for (; span != spans.end() && span->start_ns < end_ns; ++span) {
+    total += std::min(span->end_ns, end_ns) - std::max(span->start_ns, start_ns);
+  }
+  return total;
+}
+
+}  // namespace batchlight

@@ -1,0 +1,46 @@
+// When a GPU worked on what: the kernels, copies, sets and graphs of one device of one process as
+// disjoint stretches of time per class of work.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "store/store.h"
+
+namespace batchlight {
+
+// In order of precedence: where work overlaps, the time counts for the first that is active.
+enum class GpuWork : uint8_t {
+  kTensorCore,     // kernels on Tensor Cores, by name (analysis/kernel_class.h)
+  kCompute,        // other kernels, and CUDA graphs recorded as a whole
+  kCommunication,  // NCCL and the like
+  kCopy,
+  kMemset,
+};
+inline constexpr size_t kGpuWorkCount = 5;
+
+struct TimeSpan {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+};
+
+struct DeviceWork {
+  ProcessId process;
+  uint32_t device = 0;
+  // Disjoint, ordered, touching stretches merged. Work of a class on several streams counts once.
+  std::array<std::vector<TimeSpan>, kGpuWorkCount> work;
+
+  const std::vector<TimeSpan>& Of(GpuWork kind) const { return work[static_cast<size_t>(kind)]; }
+};
+
+// One entry per process and device that did something, in order of process, then device.
+std::vector<DeviceWork> CollectDeviceWork(const Store& store);
+
+// Union of both; the operands are disjoint and ordered, and so is the result.
+std::vector<TimeSpan> UniteSpans(const std::vector<TimeSpan>& a, const std::vector<TimeSpan>& b);
+int64_t TotalNs(const std::vector<TimeSpan>& spans);
+// Time of `spans` that lies inside [start_ns, end_ns).
+int64_t NsInside(const std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns);
+
+}  // namespace batchlight
