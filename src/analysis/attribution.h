@@ -1,0 +1,43 @@
+// Which operator, module and range each piece of GPU work belongs to: its launching call on the CPU
+// (joined by process and correlation id in ingest), then what was open on that thread at that
+// moment. Work of a backward function belongs to the module of the forward operator that it
+// differentiates. Kernels of a replayed CUDA graph belong to what was open when their node was
+// captured; where the capture was not recorded, to what was open around the replay.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "store/store.h"
+
+namespace batchlight {
+
+class BackwardLinks;
+
+// All None: nothing was open around the launch, or the launch is not known.
+struct WorkOwner {
+  OperatorCallId op;          // innermost operator
+  OperatorCallId forward_op;  // the forward operator that `op` differentiates, or None
+  ModuleCallId module;        // innermost module; in backward the forward operator's
+  NvtxRangeId range;          // innermost range of any domain
+  ThreadId thread;            // that launched it
+  bool backward = false;
+
+  bool IsNobody() const { return op.IsNone() && module.IsNone() && range.IsNone(); }
+};
+
+struct Attribution {
+  // One entry per row of the store's table of the same name.
+  std::vector<WorkOwner> kernels;
+  std::vector<WorkOwner> memcpys;
+  std::vector<WorkOwner> memsets;
+  std::vector<WorkOwner> graph_launches;
+
+  int64_t total_ns = 0;         // summed durations of all of that work
+  int64_t unattributed_ns = 0;  // of that: work of nobody
+};
+
+Attribution AttributeWork(const Store& store, const BackwardLinks& links);
+
+}  // namespace batchlight
