@@ -17,6 +17,7 @@ struct SteadyTime {
   int64_t total_ns = 0;
   int64_t self_ns = 0;
   int64_t backward_ns = 0;
+  int64_t backward_self_ns = 0;
 };
 
 class ModuleTree {
@@ -98,6 +99,7 @@ class ModuleTree {
       if (call == kNoRow) continue;
       const bool steady = clock_.IsSteady(operators.thread[backward], operators.start_ns[backward]);
       rows_[row_of_call_[call]].backward_self_ns += link.own_ns;
+      if (steady) steady_[row_of_call_[call]].backward_self_ns += link.own_ns;
       for (int32_t row = static_cast<int32_t>(row_of_call_[call]); row >= 0;
            row = rows_[static_cast<size_t>(row)].parent) {
         rows_[static_cast<size_t>(row)].backward_ns += link.own_ns;
@@ -113,6 +115,7 @@ class ModuleTree {
       module.total_per_step_ns = clock_.PerStep(double(steady_[row].total_ns));
       module.self_per_step_ns = clock_.PerStep(double(steady_[row].self_ns));
       module.backward_per_step_ns = clock_.PerStep(double(steady_[row].backward_ns));
+      module.backward_self_per_step_ns = clock_.PerStep(double(steady_[row].backward_self_ns));
       module.share_of_step =
           clock_.ShareOfStep(module.total_per_step_ns + module.backward_per_step_ns);
     }

@@ -30,6 +30,7 @@ struct ModuleRow {
   double total_per_step_ns = 0;
   double self_per_step_ns = 0;
   double backward_per_step_ns = 0;
+  double backward_self_per_step_ns = 0;
   double share_of_step = 0;  // (total + backward) per step / mean step, 0 to 1
 };
 

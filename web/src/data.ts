@@ -73,12 +73,11 @@ export interface StepSummary {
 
 // The most expensive things of one kind, in order.
 export interface TopList {
-  key: string; // "operators"
+  key: string; // "operators": also the name of the table with all rows
   title: string;
   measure: string; // what the bars show, in words
   per_step: boolean; // value_ns is per step; else of the whole run
   rows: { name: string; detail: string; calls: number; value_ns: number; share: number }[];
-  table: string; // name of the table with the rest, "" = none
 }
 
 // The tree of modules, column-wise; parents before children. Times are per step when the run has
@@ -86,6 +85,7 @@ export interface TopList {
 export interface Modules {
   per_step: boolean;
   has_backward: boolean;
+  left_out: number; // modules beyond what the page holds
   path: string[];
   class_name: string[];
   parent: number[]; // -1 = a root
@@ -125,6 +125,7 @@ export interface PageData {
   steps: Steps[]; // by rank
   tops: TopList[];
   modules: Modules | null;
+  process_count: number; // of the run; the page may hold fewer
   processes: Process[];
   tables: TableData[];
   strings: string[];

@@ -38,12 +38,21 @@ export function svg<K extends keyof SVGElementTagNameMap>(
 const kTailLength = 14;
 
 export function longName(text: string): HTMLElement {
-  if (text.length <= 2 * kTailLength) return h("span", { class: "name", title: text }, text);
+  return elided(text, "name");
+}
+
+// The same in the font of running text.
+export function longText(text: string): HTMLElement {
+  return elided(text, "label");
+}
+
+function elided(text: string, kind: string): HTMLElement {
+  if (text.length <= 2 * kTailLength) return h("span", { class: kind, title: text }, text);
   const head = text.slice(0, -kTailLength);
   const tail = text.slice(-kTailLength);
   return h(
     "span",
-    { class: "name elided", title: text },
+    { class: `${kind} elided`, title: text },
     h("span", { class: "head" }, head),
     h("span", { class: "tail" }, tail),
   );

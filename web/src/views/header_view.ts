@@ -31,7 +31,7 @@ export function titleBlock(page: PageData): HTMLElement {
   const chips = [
     time(page.duration_ns),
     `${count(page.events)} events`,
-    page.processes.length === 1 ? "1 process" : `${count(page.processes.length)} processes`,
+    page.process_count === 1 ? "1 process" : `${count(page.process_count)} processes`,
   ].map((text) => h("span", {}, text));
   if (ended) chips.push(h("span", { class: ended.failed ? "bad" : "good" }, ended.exit));
   return h(

@@ -42,6 +42,9 @@ class ModuleTree {
         { class: "scroll" },
         h("table", { role: "treegrid", "aria-label": "Modules" }, this.head(), this.body),
       ),
+      modules.left_out > 0
+        ? h("p", { class: "muted" }, `${count(modules.left_out)} more modules are in modules.csv.`)
+        : null,
     );
     this.draw();
   }

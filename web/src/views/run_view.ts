@@ -19,10 +19,12 @@ function processes(page: PageData): HTMLElement {
     .filter(Boolean)
     .map((name) => h("th", { scope: "col", class: kText.has(name) ? "text" : "real" }, name));
   const rows = page.processes.map((process) => row(page, process, hasRanks));
+  const left = page.process_count - page.processes.length;
   return h(
     "div",
     { class: "table" },
     h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ...cells)), h("tbody", {}, ...rows))),
+    left > 0 ? h("p", { class: "muted" }, `${count(left)} more processes are in processes.csv.`) : null,
   );
 }
 

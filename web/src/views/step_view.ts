@@ -2,7 +2,7 @@
 // Selecting steps in the chart computes the first two again for them.
 import type { PageData, Steps } from "../data";
 import { StepChart } from "../charts/step_chart";
-import { h } from "../dom";
+import { h, longText } from "../dom";
 import { count, percent, time } from "../format";
 import { seriesColor, seriesNumbers } from "../palette";
 import { aggregate, largestPhase } from "../selection";
@@ -131,7 +131,7 @@ export class StepView {
       return h(
         "tr",
         {},
-        h("th", { scope: "row" }, h("i", { class: "chip", style: color(i) }), phase.label),
+        h("th", { scope: "row" }, h("div", { class: "tree-label" }, h("i", { class: "chip", style: color(i) }), longText(phase.label))),
         h("td", { class: "real share", style: `--width:${share.toFixed(2)}%` }, percent(share, 100)),
         h("td", { class: "real" }, time(numbers.phase_mean_ns[i])),
         h("td", { class: "real" }, time(numbers.phase_median_ns[i])),

@@ -1,0 +1,13 @@
+// Files that are part of the program itself, so that nothing has to be found at run time.
+#pragma once
+
+#include <string_view>
+
+namespace batchlight {
+
+std::string_view ReportScript();  // web/, bundled
+std::string_view ReportStyle();
+std::string_view FontRegular();  // DejaVu Sans, TrueType
+std::string_view FontBold();
+
+}  // namespace batchlight

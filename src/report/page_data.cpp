@@ -1,0 +1,237 @@
+#include "report/page_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "report/csv.h"
+#include "report/page_steps.h"
+#include "report/run_text.h"
+#include "report/utf8.h"
+
+namespace batchlight {
+namespace {
+
+using nlohmann::json;
+
+// The strings of all tables, each once.
+class Strings {
+ public:
+  explicit Strings(size_t longest) : longest_(longest) {}
+
+  size_t Add(const std::string& text) {
+    const auto [at, is_new] = rows_.try_emplace(text, rows_.size());
+    if (is_new) texts_.push_back(ElideMiddle(CleanText(text), longest_));
+    return at->second;
+  }
+  json& texts() { return texts_; }
+
+ private:
+  size_t longest_;
+  json texts_ = json::array();
+  std::unordered_map<std::string, size_t> rows_;
+};
+
+std::string UtcText(int64_t unix_ns) {
+  const std::time_t seconds = unix_ns / 1'000'000'000;
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  char text[40];
+  const size_t length = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
+  return std::string(text, length);
+}
+
+json Facts(const SessionInfo& session, size_t longest) {
+  json facts = json::array();
+  const auto add = [&](const std::string& label, const std::string& value) {
+    if (value.empty()) return;
+    facts.push_back(
+        {{"label", CleanText(label)}, {"value", ElideMiddle(CleanText(value), longest)}});
+  };
+  add("Command", session.command);
+  add("Folder", session.working_directory);
+  if (session.start_utc_ns > 0) add("Started", UtcText(session.start_utc_ns));
+  for (const auto& [label, value] : session.machine) add(label, value);
+  for (const auto& [label, value] : session.software) add(label, value);
+  add("Recording", session.source);
+  return facts;
+}
+
+std::string_view SeverityKey(LossSeverity severity) {
+  switch (severity) {
+    case LossSeverity::kInfo:
+      return "info";
+    case LossSeverity::kError:
+      return "error";
+    case LossSeverity::kDataLoss:
+      return "data_loss";
+  }
+  return "info";
+}
+
+json Losses(const std::vector<LossWarning>& losses) {
+  json out = json::array();
+  for (const LossWarning& loss : losses) {
+    out.push_back({{"severity", SeverityKey(loss.severity)},
+                   {"text", CleanText(loss.text)},
+                   {"advice", CleanText(loss.advice)}});
+  }
+  return out;
+}
+
+json Tops(const std::vector<TopList>& tops, size_t longest) {
+  json out = json::array();
+  for (const TopList& list : tops) {
+    json rows = json::array();
+    for (const TopRow& row : list.rows) {
+      rows.push_back({{"name", ElideMiddle(CleanText(row.name), longest)},
+                      {"detail", ElideMiddle(CleanText(row.detail), longest)},
+                      {"calls", row.calls},
+                      {"value_ns", std::llround(row.value_ns)},
+                      {"share", row.share}});
+    }
+    out.push_back({{"key", list.key},
+                   {"title", list.title},
+                   {"measure", list.measure},
+                   {"per_step", list.per_step},
+                   {"rows", std::move(rows)}});
+  }
+  return out;
+}
+
+// Parents stand before their children, so the first `most_rows` are a tree too.
+json Modules(const ModuleSummary& summary, bool per_step, size_t most_rows, size_t longest) {
+  if (summary.rows.empty()) return nullptr;
+  json out = {{"per_step", per_step}, {"has_backward", summary.has_backward}};
+  out["left_out"] = summary.rows.size() - std::min(summary.rows.size(), most_rows);
+  for (const ModuleRow& row : summary.rows) {
+    if (out["path"].size() == most_rows) break;
+    const auto pick = [&](double step, int64_t run) { return per_step ? std::llround(step) : run; };
+    out["path"].push_back(ElideMiddle(CleanText(row.path), longest));
+    out["class_name"].push_back(ElideMiddle(CleanText(row.class_name), longest));
+    out["parent"].push_back(row.parent);
+    out["calls"].push_back(row.calls);
+    out["forward_ns"].push_back(pick(row.total_per_step_ns, row.total_ns));
+    out["forward_self_ns"].push_back(pick(row.self_per_step_ns, row.self_ns));
+    out["backward_ns"].push_back(pick(row.backward_per_step_ns, row.backward_ns));
+    out["share"].push_back(row.share_of_step);
+  }
+  return out;
+}
+
+json Processes(const SessionInfo& session, size_t most_rows, size_t longest) {
+  json out = json::array();
+  for (const ProcessInfo& process : session.processes) {
+    if (out.size() == most_rows) break;
+    const bool known = process.end_ns != kOpenEnd;
+    out.push_back({{"name", CleanText(process.name)},
+                   {"pid", process.pid},
+                   {"rank", process.rank},
+                   {"parent", process.parent},
+                   {"command", ElideMiddle(CleanText(process.command_line), longest)},
+                   {"start_ns", process.start_ns},
+                   {"end_ns", known ? json(process.end_ns) : json(nullptr)},
+                   {"exit", process.ExitText()},
+                   {"failed", process.exit_code > 0 || process.exit_signal > 0},
+                   {"threads", process.threads},
+                   {"events", process.events}});
+  }
+  return out;
+}
+
+std::string_view TypeKey(CellType type) {
+  switch (type) {
+    case CellType::kText:
+      return "text";
+    case CellType::kInteger:
+      return "integer";
+    case CellType::kReal:
+      return "real";
+  }
+  return "text";
+}
+
+std::string_view UnitKey(Unit unit) { return unit == Unit::kRate ? "rate" : BaseUnit(unit); }
+
+json CellValue(const Cell& cell, const ResultColumn& column, Strings& strings) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return strings.Add(*text);
+  if (const auto* integer = std::get_if<int64_t>(&cell)) return *integer;
+  const auto* real = std::get_if<double>(&cell);
+  if (real == nullptr || !std::isfinite(*real)) return nullptr;
+  // Fractions of a nanosecond or a byte are of use to nobody, and cost most of the page.
+  const bool scaled = column.unit == Unit::kTimeNs || column.unit == Unit::kBytes;
+  if (scaled) return std::llround(*real);
+  const double power = std::pow(10, column.decimals + 2);
+  return std::round(*real * power) / power;
+}
+
+json Table(const PageTable& page_table, size_t most_rows, Strings& strings) {
+  const ResultTable& table = page_table.table;
+  json columns = json::array();
+  json cells = json::array();
+  const size_t rows = std::min(most_rows, table.rows.size());
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    const ResultColumn& column = table.columns[i];
+    columns.push_back({{"name", column.name},
+                       {"type", TypeKey(column.type)},
+                       {"unit", UnitKey(column.unit)},
+                       {"decimals", column.decimals},
+                       {"help", column.help}});
+    json values = json::array();
+    for (size_t row = 0; row < rows; ++row) {
+      values.push_back(CellValue(table.rows[row][i], column, strings));
+    }
+    cells.push_back(std::move(values));
+  }
+  return {{"name", table.name},
+          {"title", table.title},
+          {"csv", page_table.csv},
+          {"total_rows", table.rows.size()},
+          {"columns", std::move(columns)},
+          {"cells", std::move(cells)}};
+}
+
+}  // namespace
+
+std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
+  const RunOverview& overview = *input.overview;
+  const SessionInfo& session = overview.session;
+  Strings strings(limits.text);
+  json page = {{"format", 1}, {"version", input.version}};
+  page["title"] = ElideMiddle(RunTitle(session), limits.text);
+  page["command"] = ElideMiddle(CleanText(session.command), limits.text);
+  page["facts"] = Facts(session, limits.text);
+  page["duration_ns"] = session.duration_ns;
+  page["events"] = session.events;
+  page["losses"] = Losses(overview.losses);
+  page["steps_found"] = CleanText(StepsFoundSentence(overview.steps));
+  page["steps_problem"] = CleanText(overview.steps.problem);
+  page["step_kinds"] = PageStepKinds();
+  page["steps"] = PageSteps(overview, limits.steps);
+  page["tops"] = Tops(*input.tops, limits.text);
+  const bool per_step = overview.steps.Main() != nullptr;
+  page["modules"] = Modules(overview.modules, per_step, limits.rows, limits.text);
+  page["process_count"] = session.processes.size();
+  page["processes"] = Processes(session, limits.rows, limits.text);
+  page["tables"] = json::array();
+  for (const PageTable& table : *input.tables) {
+    page["tables"].push_back(Table(table, limits.rows, strings));
+  }
+  page["strings"] = std::move(strings.texts());
+  return page.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string MakePageJsonWithin(const PageInput& input, size_t most_bytes) {
+  PageLimits limits;
+  for (;;) {
+    std::string text = MakePageJson(input, limits);
+    if (text.size() <= most_bytes || limits.rows <= 1) return text;
+    limits.rows /= 2;
+    limits.steps = std::max<size_t>(1000, limits.steps / 2);
+    limits.text = std::max<size_t>(100, limits.text / 2);
+  }
+}
+
+}  // namespace batchlight

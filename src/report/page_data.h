@@ -1,0 +1,40 @@
+// The data of the report page, as JSON; web/src/data.ts describes it. Everything comes from
+// analyses: here it is only laid out, cut to size and cleaned.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "analysis/result_table.h"
+#include "analysis/run_overview.h"
+#include "report/top_list.h"
+
+namespace batchlight {
+
+struct PageTable {
+  ResultTable table;
+  std::string csv;  // name of the file with all rows
+};
+
+struct PageInput {
+  const RunOverview* overview = nullptr;
+  const std::vector<TopList>* tops = nullptr;
+  const std::vector<PageTable>* tables = nullptr;
+  std::string version;
+};
+
+// What a page holds at most: beyond it tables end and say so, steps are grouped, long texts lose
+// their middle.
+struct PageLimits {
+  size_t rows = 2000;  // of a table, and of the module tree
+  size_t steps = 20000;
+  size_t text = 2000;  // characters
+};
+
+std::string MakePageJson(const PageInput& input, const PageLimits& limits);
+
+// The same with limits that are halved until the text is at most `most_bytes` long.
+std::string MakePageJsonWithin(const PageInput& input, size_t most_bytes);
+
+}  // namespace batchlight

@@ -1,0 +1,101 @@
+#include "report/page_data.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/html_page.h"
+#include "report/sample_run.h"
+
+namespace batchlight {
+namespace {
+
+struct Page {
+  explicit Page(const testing::SampleRun& run = {})
+      : store(testing::MakeSampleRun(run)), overview(BuildOverview(store)) {
+    tops = MakeTopLists(overview);
+  }
+  PageInput input() const { return {&overview, &tops, &tables, "1.2.3"}; }
+  nlohmann::json Json(const PageLimits& limits = {}) const {
+    return nlohmann::json::parse(MakePageJson(input(), limits));
+  }
+
+  Store store;
+  RunOverview overview;
+  std::vector<TopList> tops;
+  std::vector<PageTable> tables;
+};
+
+TEST(PageDataTest, PhasesOfEveryStepAddUpToIt) {
+  const nlohmann::json steps = Page().Json()["steps"][0];
+  ASSERT_EQ(steps["duration_ns"].size(), 60u);
+  ASSERT_GT(steps["phase_ns"].size(), 3u);
+  for (size_t i = 0; i < 60; ++i) {
+    int64_t sum = 0;
+    for (const auto& phase : steps["phase_ns"]) sum += phase[i].get<int64_t>();
+    EXPECT_EQ(sum, steps["duration_ns"][i]) << "step " << i;
+  }
+}
+
+TEST(PageDataTest, ManyStepsAreGroupedAndTheLongestIsKept) {
+  const Page page({.steps = 1000, .operators_per_step = 10});
+  const nlohmann::json steps = page.Json({.steps = 300})["steps"][0];
+  EXPECT_EQ(steps["group"], 4);
+  EXPECT_EQ(steps["count"], 1000);
+  EXPECT_EQ(steps["duration_ns"].size(), 250u);
+  int64_t longest = 0;
+  for (const auto& ns : steps["duration_max_ns"]) longest = std::max(longest, ns.get<int64_t>());
+  int64_t expected = 0;
+  for (const Step& step : page.overview.steps.Main()->steps) {
+    expected = std::max(expected, step.duration_ns());
+  }
+  EXPECT_EQ(longest, expected);
+}
+
+TEST(PageDataTest, SummaryIsTheAnalysisItself) {
+  const Page page;
+  const nlohmann::json summary = page.Json()["steps"][0]["summary"];
+  EXPECT_EQ(summary["median_ns"], page.overview.steps.Main()->duration.median);
+  EXPECT_EQ(summary["count"], page.overview.steps.Main()->duration.count);
+}
+
+TEST(PageDataTest, TablesAreCutAndSaySo) {
+  Page page;
+  ResultTable table{.name = "t", .title = "T", .columns = {{.name = "Name"}}};
+  for (int i = 0; i < 100; ++i) table.rows.push_back({std::string(5000, 'x')});
+  page.tables.push_back({table, "t.csv"});
+  const nlohmann::json json = page.Json({.rows = 10, .text = 50});
+  EXPECT_EQ(json["tables"][0]["total_rows"], 100);
+  EXPECT_EQ(json["tables"][0]["cells"][0].size(), 10u);
+  EXPECT_EQ(json["strings"].size(), 1u);  // equal texts are held once
+  EXPECT_LT(json["strings"][0].get<std::string>().size(), 60u);
+}
+
+TEST(PageDataTest, LimitsShrinkUntilThePageFits) {
+  Page page;
+  ResultTable table{.name = "t", .title = "T", .columns = {{.name = "Name"}}};
+  for (int i = 0; i < 2000; ++i) table.rows.push_back({std::to_string(i) + std::string(1500, 'x')});
+  page.tables.push_back({table, "t.csv"});
+  EXPECT_GT(MakePageJson(page.input(), {}).size(), 1'000'000u);
+  EXPECT_LE(MakePageJsonWithin(page.input(), 500'000).size(), 500'000u);
+}
+
+TEST(PageDataTest, ARunWithoutStepsSaysWhy) {
+  const nlohmann::json json = Page({.steps = 0}).Json();
+  EXPECT_TRUE(json["steps"].empty());
+  EXPECT_FALSE(json["steps_found"].get<std::string>().empty());
+}
+
+TEST(HtmlPageTest, NothingInTheDataEndsTheScript) {
+  const std::string html =
+      MakeHtmlPage("a</title><script>x",
+                   Page().Json().dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  size_t ends = 0;
+  for (size_t at = 0; (at = html.find("</script", at)) != std::string::npos; ++at) ++ends;
+  EXPECT_EQ(ends, 2u);  // of the data and of the program
+  EXPECT_EQ(html.find("<script>x"), std::string::npos);
+  EXPECT_EQ(html.find("broken out'</script"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace batchlight

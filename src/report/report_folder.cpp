@@ -1,0 +1,126 @@
+#include "report/report_folder.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "analysis/registry.h"
+#include "base/file.h"
+#include "report/bar_chart.h"
+#include "report/csv.h"
+#include "report/html_page.h"
+#include "report/number_text.h"
+#include "report/page_data.h"
+#include "report/run_text.h"
+#include "report/snippet.h"
+#include "report/top_list.h"
+
+namespace batchlight {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostPageBytes = 4'500'000;  // with script and style the page stays below 5 MB
+
+struct File {
+  std::string name;
+  std::string bytes;
+};
+
+std::vector<PageTable> MakeTables(const RunOverview& overview) {
+  std::vector<PageTable> tables;
+  for (const TableEntry& entry : OverviewTables()) {
+    ResultTable table = entry.make(overview);
+    if (table.rows.empty()) continue;
+    tables.push_back({std::move(table), std::string(entry.name) + ".csv"});
+  }
+  return tables;
+}
+
+Result<std::string> DrawTopList(const RunOverview& overview, const TopList& list) {
+  BarChart chart;
+  chart.title = "Top " + std::to_string(list.rows.size()) + " " + list.noun + " of " +
+                RunTitle(overview.session);
+  const ProcessSteps* steps = overview.steps.Main();
+  chart.subtitle = MachineLine(overview.session);
+  if (steps != nullptr) {
+    chart.subtitle = "step: " + TimeText(double(steps->duration.median)) +
+                     (chart.subtitle.empty() ? "" : ", on " + chart.subtitle);
+  }
+  chart.measure = list.measure + (list.per_step ? " per step" : " in the whole run");
+  for (const TopRow& row : list.rows) {
+    chart.bars.push_back({row.name, row.value_ns, PercentText(row.share)});
+  }
+  return RenderBarChart(chart);
+}
+
+Result<std::vector<File>> MakeFiles(const RunOverview& overview, const std::string& version) {
+  const std::vector<TopList> tops = MakeTopLists(overview);
+  const std::vector<PageTable> tables = MakeTables(overview);
+  std::vector<File> files;
+  const PageInput input{&overview, &tops, &tables, version};
+  const std::string title = RunTitle(overview.session) + " - batchlight";
+  files.push_back({"index.html", MakeHtmlPage(title, MakePageJsonWithin(input, kMostPageBytes))});
+  std::vector<SnippetPicture> pictures;
+  if (!tops.empty()) {
+    ASSIGN_OR_RETURN(std::string png, DrawTopList(overview, tops[0]));
+    files.push_back({"top10.png", std::move(png)});
+    pictures.push_back(
+        {"top10.png", "Top " + std::to_string(tops[0].rows.size()) + " " + tops[0].noun});
+  }
+  files.push_back({"README_snippet.md", MakeSnippet(overview, tops, pictures)});
+  for (const PageTable& table : tables) files.push_back({table.csv, ToCsv(table.table)});
+  return files;
+}
+
+Status WriteFiles(const std::string& folder, const std::vector<File>& files) {
+  for (const File& file : files) {
+    RETURN_IF_ERROR(WriteWholeFile(folder + "/" + file.name, file.bytes));
+  }
+  return {};
+}
+
+// Everything is written beside the final name, which the folder gets when it is complete.
+Status WriteNewFolder(const std::string& folder, const std::vector<File>& files) {
+  const std::string partial = folder + ".partial-" + std::to_string(getpid());
+  std::error_code error;
+  const fs::path above = fs::path(partial).parent_path();
+  if (!above.empty()) fs::create_directories(above, error);
+  if (!error) fs::create_directory(partial, error);
+  if (error) return OutputError("cannot make the folder " + folder + ": " + error.message());
+  Status status = WriteFiles(partial, files);
+  if (status.ok()) {
+    fs::rename(partial, folder, error);
+    if (error) status = OutputError("cannot make the folder " + folder + ": " + error.message());
+  }
+  if (!status.ok()) fs::remove_all(partial, error);
+  return status;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> WriteReportFolder(const RunOverview& overview,
+                                                   const ReportOptions& options) {
+  std::string folder = options.folder;
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  std::error_code error;
+  const fs::file_status existing = fs::status(folder, error);
+  const bool exists = fs::exists(existing);
+  if (exists && !fs::is_directory(existing)) {
+    return OutputError(folder + " is there and is not a folder: choose another with -o");
+  }
+  if (exists && !options.overwrite && !fs::is_empty(folder, error)) {
+    return OutputError("the folder " + folder +
+                       " is not empty: add -f to replace the report in it, "
+                       "or choose another with -o");
+  }
+  ASSIGN_OR_RETURN(const std::vector<File> files, MakeFiles(overview, options.version));
+  RETURN_IF_ERROR(exists ? WriteFiles(folder, files) : WriteNewFolder(folder, files));
+  std::vector<std::string> paths;
+  for (const File& file : files) paths.push_back(folder + "/" + file.name);
+  return paths;
+}
+
+}  // namespace batchlight

@@ -1,0 +1,20 @@
+// A training run made by hand for tests of the report: a small Transformer with warm-up steps, an
+// outlier and a checkpoint, and names that try to break the page, the tables and the snippet.
+#pragma once
+
+#include <cstddef>
+
+#include "store/store.h"
+
+namespace batchlight::testing {
+
+struct SampleRun {
+  size_t steps = 60;
+  size_t operators_per_step = 40;  // at least 10
+  bool hostile_names = true;
+  bool loss = true;  // some events were dropped
+};
+
+Store MakeSampleRun(const SampleRun& run = {});
+
+}  // namespace batchlight::testing

@@ -1,0 +1,24 @@
+// README_snippet.md: the answer in Markdown, ready to paste into a README or a pull request.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/run_overview.h"
+#include "report/top_list.h"
+
+namespace batchlight {
+
+struct SnippetPicture {
+  std::string file;     // relative to the snippet: "top10.png"
+  std::string caption;  // "Top 10 operators"
+};
+
+std::string MakeSnippet(const RunOverview& overview, const std::vector<TopList>& tops,
+                        const std::vector<SnippetPicture>& pictures);
+
+// A recorded name as Markdown code that is safe in a table cell: nothing in it is taken as markup.
+std::string MarkdownCode(std::string_view name);
+
+}  // namespace batchlight

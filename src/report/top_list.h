@@ -1,0 +1,34 @@
+// The most expensive things of a run, as page, picture and snippet show them: the same rows with
+// the same numbers in all three.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/run_overview.h"
+
+namespace batchlight {
+
+struct TopRow {
+  std::string name;    // real name, as recorded
+  std::string detail;  // class, domain, ...; may be ""
+  uint64_t calls = 0;
+  double total_ns = 0;  // of the whole run
+  double value_ns = 0;  // what the list is ordered by: per step where there are steps, else total
+  double share = 0;     // of the step where there are steps, else of the list's whole; 0 to 1
+};
+
+struct TopList {
+  std::string key;      // operators; also the table with all rows
+  std::string title;    // "Operators"
+  std::string noun;     // "operators": inside of a sentence
+  std::string measure;  // "self time"
+  bool per_step = false;
+  std::vector<TopRow> rows;  // at least one
+};
+
+// Lists that have rows: operators, modules, NVTX ranges.
+std::vector<TopList> MakeTopLists(const RunOverview& overview, size_t most_rows = 10);
+
+}  // namespace batchlight
