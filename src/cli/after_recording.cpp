@@ -2,10 +2,20 @@
 
 #include <cstdio>
 
+#include "ingest/open_input.h"
+#include "report/summary.h"
+
 namespace batchlight::cli {
 
 Status AfterRecording(const std::vector<std::string>& recordings, const AfterOptions&) {
-  for (const std::string& path : recordings) std::printf("%s\n", path.c_str());
+  if (recordings.empty()) return {};
+  ASSIGN_OR_RETURN(const Store store, OpenInput(recordings.back()));
+  std::vector<std::pair<std::string, std::string>> files;
+  files.emplace_back(recordings.back(), "the recording");
+  for (size_t i = 0; i + 1 < recordings.size(); ++i) {
+    files.emplace_back(recordings[i], "an earlier capture of this run");
+  }
+  PrintSummary(store, stdout, std::move(files));
   return {};
 }
 

@@ -1,0 +1,198 @@
+// The middle of the summary: step times and what a step is made of.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "report/number_text.h"
+#include "report/summary_sections.h"
+#include "report/utf8.h"
+
+namespace batchlight {
+namespace {
+
+constexpr size_t kMostRanks = 8;
+
+// Higher steps are drawn at full height, in the colour of what they are.
+constexpr double kTallest = 2.5;  // medians
+
+Tone ToneOf(PhaseKind kind) {
+  switch (kind) {
+    case PhaseKind::kDataLoading:
+      return Tone::kYellow;
+    case PhaseKind::kCopyToDevice:
+      return Tone::kYellow;
+    case PhaseKind::kForward:
+      return Tone::kBlue;
+    case PhaseKind::kLoss:
+      return Tone::kBlue;
+    case PhaseKind::kBackward:
+      return Tone::kMagenta;
+    case PhaseKind::kOptimizer:
+      return Tone::kGreen;
+    case PhaseKind::kZeroGrad:
+      return Tone::kGreen;
+    case PhaseKind::kCommunication:
+      return Tone::kRed;
+    case PhaseKind::kUserRange:
+      return Tone::kCyan;
+    default:
+      return Tone::kDim;
+  }
+}
+
+void WriteSparkline(SummaryText& out, const ProcessSteps& process) {
+  const std::vector<Step>& steps = process.steps;
+  const size_t columns = std::min(steps.size(), out.width() - 4);
+  if (columns < 3) return;
+  int64_t longest = 0;
+  for (const Step& step : steps) longest = std::max(longest, step.duration_ns());
+  const double top = std::min(double(longest), kTallest * double(process.duration.median));
+  out.Put("  ");
+  for (size_t c = 0; c < columns; ++c) {
+    const size_t from = c * steps.size() / columns;
+    const size_t to = std::max(from + 1, (c + 1) * steps.size() / columns);
+    const Step* tallest = &steps[from];
+    for (size_t i = from; i < to; ++i) {
+      if (steps[i].duration_ns() > tallest->duration_ns()) tallest = &steps[i];
+    }
+    const Tone tone = tallest->kind != StepKind::kSteady ? Tone::kYellow
+                      : tallest->outlier                 ? Tone::kRed
+                                                         : Tone::kBlue;
+    const double height = top > 0 ? double(tallest->duration_ns()) / top : 0;
+    out.Put(SparkGlyph(height, out.unicode()), tone);
+  }
+  out.EndLine();
+  const std::string first = "step " + std::to_string(steps.front().number);
+  const std::string last = std::to_string(steps.back().number);
+  out.Put("  ").Put(first, Tone::kDim);
+  if (columns + 2 > first.size() + last.size() + 4) {
+    out.PadTo(columns + 2 - last.size()).Put(last, Tone::kDim);
+  }
+  const std::string height = "0 to " + TimeText(top);
+  if (out.column() + 3 + CharacterCount(height) <= out.width() && columns + 20 < out.width()) {
+    out.Put("   " + height, Tone::kDim);
+  }
+  out.EndLine();
+}
+
+std::string SetApart(const ProcessSteps& process) {
+  std::map<StepKind, size_t> counts;
+  for (const Step& step : process.steps) ++counts[step.kind];
+  std::string text;
+  for (const auto& [kind, count] : counts) {
+    if (kind == StepKind::kSteady || count == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += std::to_string(count) + " " + std::string(StepKindName(kind));
+  }
+  return text;
+}
+
+std::string Outliers(const ProcessSteps& process) {
+  std::string text = CountText(process.outlier_count) +
+                     (process.outlier_count == 1 ? " outlier: step " : " outliers: steps ");
+  size_t shown = 0;
+  for (const Step& step : process.steps) {
+    if (!step.outlier || ++shown > 5) continue;
+    text += (shown > 1 ? ", " : "") + std::to_string(step.number);
+  }
+  return shown > 5 ? text + ", …" : text;
+}
+
+void WriteStepTimes(SummaryText& out, const ProcessSteps& process) {
+  const Sample& time = process.duration;
+  out.Put("  median ").Put(TimeText(double(time.median)), Tone::kStrong);
+  out.Put("   p5 ", Tone::kDim).Put(TimeText(double(time.p5)));
+  out.Put("   p95 ", Tone::kDim).Put(TimeText(double(time.p95)));
+  const int64_t period = time.median + std::max<int64_t>(0, process.between_ns);
+  if (period > 0 && out.width() >= 70) {
+    out.Put("   " + SignificantText(1e9 / double(period)) + " steps/s", Tone::kDim);
+  }
+  out.EndLine();
+}
+
+void WriteRanks(SummaryText& out, const RunOverview& overview) {
+  const std::vector<ProcessSteps>& all = overview.steps.processes;
+  if (all.size() < 2) return;
+  SummaryTable table(out, {{.header = "", .right = false},
+                           {.header = "steps"},
+                           {.header = "median"},
+                           {.header = "p95"},
+                           {.header = "", .right = false, .least_width = 70, .bar = true}});
+  int64_t slowest = 1;
+  for (const ProcessSteps& process : all) slowest = std::max(slowest, process.duration.median);
+  for (size_t i = 0; i < std::min(all.size(), kMostRanks); ++i) {
+    const ProcessSteps& process = all[i];
+    const uint32_t pid = overview.store->processes.pid[process.process.row()];
+    std::string name = process.rank >= 0 ? "rank " + std::to_string(process.rank) : "process";
+    table.Row({{name + " (pid " + std::to_string(pid) + ")"},
+               {CountText(process.steady.size())},
+               {TimeText(double(process.duration.median))},
+               {TimeText(double(process.duration.p95))},
+               {"", Tone::kBlue, double(process.duration.median) / double(slowest)}});
+  }
+  table.Print("Processes");
+  if (all.size() > kMostRanks) {
+    out.Line("  and " + CountText(all.size() - kMostRanks) + " more", Tone::kDim);
+  }
+}
+
+}  // namespace
+
+void WriteSteps(SummaryText& out, const RunOverview& overview) {
+  out.Title("Steps");
+  const ProcessSteps* process = overview.steps.Main();
+  if (process == nullptr) {
+    out.Put("  ").Wrapped(overview.steps.how, 2, Tone::kWarning);
+    return;
+  }
+  std::string found = CountText(process->steps.size()) +
+                      (process->steps.size() == 1 ? " step, " : " steps, ") + overview.steps.how;
+  out.Put("  ").Wrapped(found, 2, Tone::kDim);
+  if (!overview.steps.problem.empty()) {
+    out.Put("  ! ", Tone::kWarning).Wrapped(overview.steps.problem, 4, Tone::kWarning);
+  }
+  WriteStepTimes(out, *process);
+  WriteSparkline(out, *process);
+  const std::string apart = SetApart(*process);
+  if (!apart.empty()) out.Put("  ").Wrapped("not counted: " + apart, 2, Tone::kDim);
+  if (process->outlier_count > 0) out.Put("  ").Wrapped(Outliers(*process), 2, Tone::kWarning);
+  if (process->between_ns * 50 > process->duration.median) {
+    out.Put("  ").Wrapped(
+        "between steps: median " + TimeText(double(process->between_ns)) + ", not part of them", 2,
+        Tone::kDim);
+  }
+  WriteRanks(out, overview);
+}
+
+void WritePhases(SummaryText& out, const RunOverview& overview) {
+  const StepBreakdown* breakdown = overview.MainBreakdown();
+  if (breakdown == nullptr || breakdown->phases.empty()) return;
+  const Sample& step = overview.steps.Main()->duration;
+  const Scale scale = TimeScale(double(step.p95));
+  const int decimals = std::min(3, DecimalsFor(double(step.p95) / scale.factor, 4));
+  const std::string unit(scale.unit);
+  auto text = [&](int64_t ns) { return FixedText(double(ns) / scale.factor, decimals); };
+  SummaryTable table(out, {{.header = "", .right = false},
+                           {.header = "", .right = false, .bar = true},
+                           {.header = "median " + unit},
+                           {.header = "p95 " + unit, .least_width = 70},
+                           {.header = "share"}});
+  double largest = 0;
+  for (const PhaseShare& phase : breakdown->phases) largest = std::max(largest, phase.share);
+  for (const PhaseShare& phase : breakdown->phases) {
+    if (phase.steady.total == 0) continue;  // only in steps that do not count
+    table.Row({{phase.name},
+               {"", ToneOf(phase.kind), phase.share / largest},
+               {text(phase.steady.median)},
+               {text(phase.steady.p95), Tone::kDim},
+               {PercentText(phase.share), Tone::kStrong}});
+  }
+  table.Row({{"step", Tone::kDim},
+             {"", Tone::kDim, 0},
+             {text(step.median), Tone::kDim},
+             {text(step.p95), Tone::kDim},
+             {PercentText(1), Tone::kDim}});
+  table.Print("What a step is made of");
+}
+
+}  // namespace batchlight

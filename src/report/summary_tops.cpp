@@ -1,0 +1,141 @@
+// The lists of the summary: top modules, operators and ranges.
+#include <algorithm>
+#include <numeric>
+
+#include "report/number_text.h"
+#include "report/summary_sections.h"
+
+namespace batchlight {
+namespace {
+
+// A column of times in one unit, chosen by the largest.
+class TimeColumn {
+ public:
+  explicit TimeColumn(double largest_ns)
+      : scale_(TimeScale(largest_ns)),
+        decimals_(std::min(3, DecimalsFor(largest_ns / scale_.factor, 3))) {}
+  std::string Header(std::string_view name) const {
+    return std::string(name) + " " + std::string(scale_.unit);
+  }
+  std::string Text(double ns) const { return FixedText(ns / scale_.factor, decimals_); }
+
+ private:
+  Scale scale_;
+  int decimals_;
+};
+
+bool HasSteps(const RunOverview& overview) { return overview.steps.Main() != nullptr; }
+
+std::string CallsText(double calls) {
+  return calls == double(static_cast<uint64_t>(calls)) ? CountText(static_cast<uint64_t>(calls))
+                                                       : SignificantText(calls);
+}
+
+// Modules whose own time, with that of their backward, is largest.
+std::vector<uint32_t> TopModules(const RunOverview& overview, size_t rows) {
+  std::vector<uint32_t> order = ModulesBySelfTime(overview.modules);
+  if (order.size() > rows) order.resize(rows);
+  return order;
+}
+
+}  // namespace
+
+void WriteModules(SummaryText& out, const RunOverview& overview, size_t rows) {
+  const std::vector<uint32_t> top = TopModules(overview, rows);
+  if (top.empty()) return;
+  const double steps = HasSteps(overview) ? 1 : 0;
+  const ModuleSummary& modules = overview.modules;
+  auto forward = [&](const ModuleRow& row) {
+    return steps > 0 ? row.self_per_step_ns : double(row.self_ns);
+  };
+  // The steady part of the own backward is not kept apart: scale it as the whole backward does.
+  auto backward = [&](const ModuleRow& row) {
+    if (steps == 0) return double(row.backward_self_ns);
+    return row.backward_ns == 0
+               ? 0
+               : row.backward_per_step_ns * double(row.backward_self_ns) / double(row.backward_ns);
+  };
+  double largest = 0;
+  double all = 0;
+  for (const ModuleRow& row : modules.rows) {
+    largest = std::max({largest, forward(row), backward(row)});
+    all += forward(row) + backward(row);
+  }
+  const TimeColumn time(largest);
+  std::vector<SummaryTable::Column> columns = {
+      {.header = "", .right = false},
+      {.header = "class", .right = false, .least_width = 76},
+      {.header = steps > 0 ? "calls/step" : "calls", .least_width = 90},
+      {.header = time.Header("forward")},
+      {.header = modules.has_backward ? time.Header("backward") : "",
+       .least_width = modules.has_backward ? 0 : INT32_MAX},
+      {.header = steps > 0 ? "of step" : "of modules"}};
+  const double whole = steps > 0 ? overview.steps.Main()->duration.mean : all;
+  SummaryTable table(out, columns);
+  for (const uint32_t row : top) {
+    const ModuleRow& module = modules.rows[row];
+    const double share = whole > 0 ? (forward(module) + backward(module)) / whole : 0;
+    table.Row({{module.path},
+               {module.class_name, Tone::kDim},
+               {steps > 0 ? CallsText(module.calls_per_step) : CountText(module.calls)},
+               {time.Text(forward(module))},
+               {time.Text(backward(module))},
+               {PercentText(share), Tone::kStrong}});
+  }
+  table.Print(steps > 0 ? "Top modules, own time" : "Top modules, own time, whole run");
+}
+
+void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) {
+  std::vector<OperatorRow> top = overview.operators.by_name;
+  if (top.empty()) return;
+  const bool steps = HasSteps(overview);
+  auto own = [&](const OperatorRow& row) {
+    return steps ? row.self_per_step_ns : double(row.self_ns);
+  };
+  std::stable_sort(top.begin(), top.end(),
+                   [&](const OperatorRow& a, const OperatorRow& b) { return own(a) > own(b); });
+  if (top.size() > rows) top.resize(rows);
+  const TimeColumn time(own(top.front()));
+  SummaryTable table(out, {{.header = "", .right = false},
+                           {.header = steps ? "calls/step" : "calls"},
+                           {.header = "average", .least_width = 76},
+                           {.header = time.Header(steps ? "own/step" : "own")},
+                           {.header = "in backward", .least_width = 90},
+                           {.header = steps ? "of step" : "of operators"}});
+  for (const OperatorRow& row : top) {
+    const double share =
+        steps ? row.share_of_step
+              : double(row.self_ns) / double(std::max<int64_t>(1, overview.operators.self_ns));
+    const double backward =
+        row.self_ns == 0 ? 0 : double(row.self_in_backward_ns) / double(row.self_ns);
+    table.Row({{std::string(overview.store->Text(row.name))},
+               {steps ? CallsText(row.calls_per_step) : CountText(row.calls)},
+               {TimeText(row.average_ns()), Tone::kDim},
+               {time.Text(own(row))},
+               {PercentText(backward), Tone::kDim},
+               {PercentText(share), Tone::kStrong}});
+  }
+  table.Print(steps ? "Top operators, own time" : "Top operators, own time, whole run");
+}
+
+void WriteRanges(SummaryText& out, const RunOverview& overview, size_t rows) {
+  // With steps, the ranges are in the phases above.
+  if (overview.nvtx.rows.empty() || HasSteps(overview)) return;
+  const TimeColumn time(double(overview.nvtx.rows.front().total_ns));
+  SummaryTable table(out, {{.header = "", .right = false},
+                           {.header = "domain", .right = false, .least_width = 90},
+                           {.header = "calls"},
+                           {.header = "median"},
+                           {.header = time.Header("total")}});
+  for (size_t i = 0; i < std::min(rows, overview.nvtx.rows.size()); ++i) {
+    const NvtxRow& row = overview.nvtx.rows[i];
+    table.Row({{std::string(overview.store->Text(row.message))},
+               {row.domain, Tone::kDim},
+               {CountText(row.calls)},
+               {TimeText(double(row.duration.median)), Tone::kDim},
+               {time.Text(double(row.total_ns)), Tone::kStrong}});
+  }
+  table.Print("NVTX ranges");
+}
+
+}  // namespace batchlight
