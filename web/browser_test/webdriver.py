@@ -90,7 +90,15 @@ class Browser:
         return self._call('POST', '/element', {'using': 'css selector', 'value': selector})[ELEMENT]
 
     def click(self, selector):
+        self._row_of_points(selector)  # out from under the bar on top
         self._call('POST', f'/element/{self.find(selector)}/click', {})
+
+    def wait_for(self, selector):
+        for _ in range(100):
+            if self.run('return document.querySelector(arguments[0]) !== null', selector):
+                return
+            time.sleep(0.02)
+        raise RuntimeError(f'{selector} does not appear')
 
     def type(self, selector, text):
         self._call('POST', f'/element/{self.find(selector)}/value', {'text': text})

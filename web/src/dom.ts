@@ -34,7 +34,7 @@ export function svg<K extends keyof SVGElementTagNameMap>(
 }
 
 // A long name on one line: the middle gives way when there is no room, both ends stay readable,
-// and copying or searching finds the whole name.
+// and searching and copying (copyWholeNames) give the whole name.
 const kTailLength = 14;
 
 export function longName(text: string): HTMLElement {
@@ -56,4 +56,18 @@ function elided(text: string, kind: string): HTMLElement {
     h("span", { class: "head" }, head),
     h("span", { class: "tail" }, tail),
   );
+}
+
+// The two ends of a long name are boxes of their own, between which browsers copy a line end.
+export function copyWholeNames(): void {
+  document.addEventListener("copy", (event) => {
+    const selection = document.getSelection();
+    if (!selection || !event.clipboardData) return;
+    let text = selection.toString();
+    for (const name of document.querySelectorAll<HTMLElement>(".elided")) {
+      if (selection.containsNode(name, true)) text = text.split(name.innerText).join(name.title);
+    }
+    event.clipboardData.setData("text/plain", text);
+    event.preventDefault();
+  });
 }

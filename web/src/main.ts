@@ -1,6 +1,6 @@
 // Builds the page from the JSON that `batchlight report` placed in it.
 import type { PageData } from "./data";
-import { h } from "./dom";
+import { copyWholeNames, h } from "./dom";
 import { applyStoredTheme } from "./theme";
 import { lossBanner, titleBlock, topBar } from "./views/header_view";
 import { moduleView } from "./views/module_view";
@@ -46,4 +46,5 @@ function build(page: PageData): void {
 }
 
 applyStoredTheme();
+copyWholeNames();
 build(read());

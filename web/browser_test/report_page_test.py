@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""The report page in a real browser: opens from disk, computes, sorts, filters, fits a phone, and
+takes nothing in a recording for markup.
+
+Usage: report_page_test.py SAMPLE_REPORT [unittest arguments]. Exits with 77 (skipped) when the
+machine has no browser."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import webdriver
+
+SAMPLE_REPORT = ''
+LARGE = (2000, 500)  # steps, operators in each: a million events
+
+
+def phases(browser):
+    """Mean time of each phase and of the step, in ms, as the page shows them."""
+    rows = browser.run('return [...document.querySelectorAll(".breakdown tr")].slice(1)'
+                       '.map(row => [row.cells[0].innerText.trim(), row.cells[2].innerText])')
+    scale = {'ns': 1e-6, 'µs': 1e-3, 'ms': 1, 's': 1e3}
+    def ms(text):
+        value, unit = text.split()
+        return float(value.replace(',', '')) * scale[unit]
+    return {name: ms(text) for name, text in rows}
+
+
+def column(browser, table, index):
+    return browser.run('return [...document.querySelectorAll(arguments[0])].map(r => r.cells[arguments[1]].textContent)',
+                       f'#table-{table} tbody tr', index)
+
+
+class ReportPage(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix='bl-report-')))
+        subprocess.run([SAMPLE_REPORT, cls.folder / 'small'], check=True)
+        subprocess.run([SAMPLE_REPORT, cls.folder / 'large', *map(str, LARGE)], check=True)
+        subprocess.run([SAMPLE_REPORT, cls.folder / 'empty', '0'], check=True)
+        cls.browser = cls.enterClassContext(webdriver.Browser())
+
+    def setUp(self):
+        self.browser.prefer(color_scheme='light')
+        self.browser.resize(1280, 900)
+        self.browser.open(self.folder / 'small/index.html')
+        self.browser.run('localStorage.clear()')
+        self.browser.open(self.folder / 'small/index.html')
+
+    def tearDown(self):
+        self.assertEqual(self.browser.errors(), [])
+
+    def open_table(self, name):
+        self.browser.click(f'#table-{name} summary')
+        self.browser.wait_for(f'#table-{name} td')
+
+    def test_says_how_long_a_step_takes_and_what_it_is_made_of(self):
+        self.assertRegex(self.browser.text('.big'), r'^23\.\d\s*ms$')
+        self.assertRegex(self.browser.text('.verdict'), r'^5\d\.\d % of it is backward\.$')
+        times = phases(self.browser)
+        step = times.pop('Step')
+        self.assertGreater(len(times), 4)
+        self.assertAlmostEqual(sum(times.values()), step, delta=0.2)
+
+    def test_loss_is_shown_before_everything_else(self):
+        first = self.browser.run('return document.querySelector("main").children[1].className')
+        self.assertIn('loss', first)
+        self.assertIn('12,345 events dropped', self.browser.text('.banner.loss'))
+
+    def test_a_million_events_open_in_a_second(self):
+        size = (self.folder / 'large/index.html').stat().st_size
+        self.assertLess(size, 5_000_000)
+        self.browser.open(self.folder / 'large/index.html')
+        loaded = self.browser.run('const t = performance.getEntriesByType("navigation")[0]; return t.loadEventEnd')
+        self.assertGreater(loaded, 0)
+        self.assertLess(loaded, 1000)
+        self.assertIn('1,0', self.browser.text('.chips'))  # 1,0xx,xxx events
+
+    def test_names_from_the_recording_are_text(self):
+        self.assertEqual(self.browser.run('return document.title'), 'train.py - batchlight')
+        self.assertEqual(self.browser.run('return document.images.length'), 0)
+        self.assertEqual(self.browser.run('return document.scripts.length'), 0)  # the page has replaced its own
+        self.open_table('operators')
+        names = column(self.browser, 'operators', 0)
+        self.assertIn("</script><script>document.title='broken out'</script>", names)
+        self.assertIn('<img src=x onerror="document.title=\'broken out\'">', names)
+
+    def test_copying_gives_whole_names(self):
+        copied = self.browser.run('''
+          getSelection().selectAllChildren(document.querySelector("#top tbody"));
+          const event = new ClipboardEvent("copy", {clipboardData: new DataTransfer()});
+          document.dispatchEvent(event);
+          return event.clipboardData.getData("text/plain")''')
+        self.assertIn('const::{lambda(int)#1}::tail_end', copied)
+
+    def test_brushing_steps_computes_again_for_them(self):
+        before = self.browser.text('.big')
+        self.browser.drag('.step-chart', 0.04, 0.065)  # the warm-up steps
+        self.assertRegex(self.browser.text('.scope mark'), r'^steps? \d')
+        self.assertNotEqual(self.browser.text('.big'), before)
+        times = phases(self.browser)
+        step = times.pop('Step')
+        self.assertGreater(step, 40)
+        self.assertAlmostEqual(sum(times.values()), step, delta=step / 100)
+        self.browser.click('.scope button')
+        self.assertEqual(self.browser.text('.big'), before)
+
+    def test_steps_can_be_selected_by_number(self):
+        self.browser.run('const [from, to] = document.querySelectorAll(".range-form input");'
+                         'from.value = 30; to.value = 30; to.dispatchEvent(new Event("change"))')
+        self.assertEqual(self.browser.text('.scope mark'), 'step 30')
+        self.assertRegex(self.browser.text('.verdict'), 'data loading')  # its DataLoader took 30 ms
+
+    def test_keyboard_reads_and_selects_steps(self):
+        self.browser.run('document.querySelector(".step-chart").focus()')
+        self.browser.keys('Right', 'Right', 'Right')
+        self.assertIn('Step 2', self.browser.text('.tip'))
+        self.browser.keys('Shift+Right', 'Shift+Right')
+        self.assertEqual(self.browser.text('.scope mark'), 'steps 2–4')
+        self.browser.keys('Escape')
+        self.assertEqual(self.browser.texts('.scope mark'), [])
+
+    def test_hovering_a_step_shows_its_phases(self):
+        self.browser.hover('.step-chart', 0.7)
+        tip = self.browser.text('.tip')
+        self.assertRegex(tip, r'Step \d+')
+        self.assertIn('backward', tip)
+        self.assertIn('ms', tip)
+
+    def test_tables_sort_both_ways(self):
+        self.open_table('operators')
+        header = '#table-operators th:nth-child(3) button'
+        numbers = lambda: [float(text.lstrip('<').replace(',', '')) for text in column(self.browser, 'operators', 2)]
+        self.browser.click(header)
+        self.assertEqual(numbers(), sorted(numbers(), reverse=True))
+        self.browser.click(header)
+        self.assertEqual(numbers(), sorted(numbers()))
+        self.assertGreater(numbers()[-1], numbers()[0])
+        order = self.browser.run('return document.querySelector(arguments[0]).ariaSort', '#table-operators th:nth-child(3)')
+        self.assertEqual(order, 'ascending')
+
+    def test_tables_filter(self):
+        self.open_table('operators')
+        everything = len(column(self.browser, 'operators', 0))
+        self.browser.type('#table-operators input', 'ATEN add')
+        self.assertEqual(sorted(column(self.browser, 'operators', 0)), ['aten::add_', 'aten::addmm'])
+        self.assertGreater(everything, 2)
+
+    def test_long_tables_grow_on_demand(self):
+        self.browser.open(self.folder / 'large/index.html')
+        self.open_table('steps')
+        self.assertEqual(len(column(self.browser, 'steps', 0)), 50)
+        self.browser.click('#table-steps .table-footer button')
+        self.assertGreater(len(column(self.browser, 'steps', 0)), 500)
+
+    def test_module_tree_opens_and_closes(self):
+        rows = lambda: len(self.browser.texts('#modules tbody tr'))
+        opened = rows()
+        self.browser.click('#modules tbody tr:first-child .twist')
+        self.assertEqual(rows(), 1)
+        self.browser.click('#modules tbody tr:first-child .twist')
+        self.assertEqual(rows(), opened)
+
+    def test_dark_follows_the_system_and_the_button(self):
+        ground = lambda: self.browser.run('return getComputedStyle(document.body).backgroundColor')
+        light = ground()
+        self.browser.prefer(color_scheme='dark')
+        dark = ground()
+        self.assertNotEqual(dark, light)
+        self.browser.click('button.theme')
+        self.assertEqual(ground(), light)
+        self.browser.open(self.folder / 'small/index.html')
+        self.assertEqual(ground(), light)  # the choice is kept
+
+    def test_nothing_is_wider_than_a_phone(self):
+        for page in ('small', 'large', 'empty'):
+            self.browser.resize(360, 740, scale=2)
+            self.browser.open(self.folder / page / 'index.html')
+            self.browser.run('document.querySelectorAll(".table-box").forEach(box => { box.open = true })')
+            width, inner = self.browser.run('return [document.documentElement.scrollWidth, innerWidth]')
+            self.assertEqual((width, inner), (360, 360), page)
+
+    def test_text_can_be_read_on_its_ground(self):
+        script = '''
+          const luminance = (color) => {
+            const [r, g, b] = color.match(/[\\d.]+/g).slice(0, 3).map(v => v / 255)
+              .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+          };
+          const ground = (element) => {
+            for (let at = element; at; at = at.parentElement) {
+              const color = getComputedStyle(at).backgroundColor;
+              if (!/rgba\\(.*, 0\\)|color\\(/.test(color)) return color;
+            }
+            return "rgb(255, 255, 255)";
+          };
+          return [...document.querySelectorAll("main *, footer")]
+            .filter(e => [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) && e.checkVisibility()
+                         && !e.closest("svg") && !e.closest(".stack"))
+            .map(e => [luminance(getComputedStyle(e).color), luminance(ground(e)), e.className + e.textContent.slice(0, 30)])
+            .map(([a, b, text]) => [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), text])
+            .filter(([contrast]) => contrast < 4.5)'''
+        for scheme in ('light', 'dark'):
+            self.browser.prefer(color_scheme=scheme)
+            self.assertEqual(self.browser.run(script), [], scheme)
+
+    def test_everything_has_a_name_for_a_screen_reader(self):
+        unnamed = self.browser.run('''
+          return [...document.querySelectorAll("button, input, select, [role=img], [role=region]")]
+            .filter(e => !(e.ariaLabel || e.innerText || e.labels?.length || e.title)).map(e => e.outerHTML)''')
+        self.assertEqual(unnamed, [])
+
+    def test_a_run_without_steps_says_why(self):
+        self.browser.open(self.folder / 'empty/index.html')
+        self.assertIn('No steps', self.browser.text('main'))
+        self.assertIn('The run', self.browser.text('main'))
+
+    def test_the_page_asks_for_nothing(self):
+        loads = self.browser.run('return performance.getEntriesByType("resource").map(e => e.name)')
+        self.assertEqual(loads, [])
+
+
+if __name__ == '__main__':
+    SAMPLE_REPORT = sys.argv.pop(1)
+    if webdriver.missing():
+        print('skipped:', webdriver.missing())
+        sys.exit(77)
+    unittest.main()
