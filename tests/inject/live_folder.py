@@ -47,7 +47,8 @@ COUNTERS = read_counters()
 
 
 class Record(dict):
-    """Fields by name, strings resolved; .kind, .ticks (absolute), .bytes (what follows)."""
+    """Fields by name, strings resolved; .kind, .ticks (absolute), .bytes (what follows), .raw (strings
+    as bytes)."""
 
     __getattr__ = dict.__getitem__
 
@@ -79,7 +80,7 @@ class Chunk:
         name, layout, fields = KINDS[number]
         values = layout.unpack_from(data, fields_at)
         record = Record(zip((field for field, _ in fields), values))
-        record.__dict__.update(kind=name, ticks=self.base_ticks + delta, delta=delta,
+        record.__dict__.update(kind=name, ticks=self.base_ticks + delta, delta=delta, raw={},
                                bytes=data[fields_at + layout.size : end], chunk=self)
         if "byte_count" in record:
             rest = record.bytes
@@ -92,8 +93,9 @@ class Chunk:
             return
         for field, kind in fields:
             if kind == "StringRef":
-                record[field] = self.strings[record[field]].decode(errors="replace") \
-                    if record[field] else ""
+                raw = self.strings[record[field]] if record[field] else b""
+                record.raw[field] = raw
+                record[field] = raw.decode(errors="replace")
         self.records.append(record)
 
 
@@ -102,7 +104,8 @@ class Process:
         self.path = path
         pid, attach = os.path.basename(path)[:-4].split("-")
         self.pid, self.attach_ns = int(pid), int(attach)
-        data = open(path, "rb").read()
+        with open(path, "rb") as file:
+            data = file.read()
         self.chunks, at = [], 0
         while at + HEADER.size <= len(data):
             header = dict(zip(HEADER_FIELDS, HEADER.unpack_from(data, at)))

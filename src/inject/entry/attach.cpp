@@ -7,6 +7,7 @@
 #include "inject/buffer/chunk_file.h"
 #include "inject/buffer/thread_stream.h"
 #include "inject/entry/process_start.h"
+#include "inject/python/interpreter_hook.h"
 #include "inject/rt/clock.h"
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
@@ -35,6 +36,7 @@ void AttachNow() {
   PrepareThreadExit();
   pthread_atfork(nullptr, nullptr, AtFork);
   on_exit(AtExit, nullptr);
+  InstallInterpreterHook(guard);
   // A process that never records an event is shown all the same.
   if (Collecting()) {
     if (ThreadStream* stream = ThreadStream::Current(guard)) stream->WriteFacts();

@@ -1,0 +1,22 @@
+"""Marks parts of a program for the batchlight profiler.
+
+    with batchlight.annotate("load", color="green"): ...
+
+Under `batchlight profile` the calls are recorded; without it they do nothing. The functions have
+the names and arguments of the `nvtx` package, so `import batchlight as nvtx` works too.
+"""
+try:
+    import _batchlight_native  # put there by the profiler, in a process that it records
+except ImportError:
+    from ._ignored import (
+        Domain, annotate, collecting, enabled, end_range, get_domain, mark, pop_range,
+        profile_start, profile_stop, push_range, start_range)
+else:
+    from ._recorded import (
+        Domain, annotate, collecting, enabled, end_range, get_domain, mark, pop_range,
+        profile_start, profile_stop, push_range, start_range)
+
+__version__ = "0.1.0"
+__all__ = [
+    "Domain", "annotate", "collecting", "enabled", "end_range", "get_domain", "mark", "pop_range",
+    "profile_start", "profile_stop", "push_range", "start_range"]

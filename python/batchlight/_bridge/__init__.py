@@ -1,0 +1,61 @@
+"""Runs inside a Python program under `batchlight profile`, before its first line.
+
+libbatchlight_inject.so calls install(). From then on the bridge only waits: it imports nothing that
+the program does not import, and when the program imports PyTorch, it wraps what a training loop is
+made of. Whatever fails here turns one feature off and leaves a reason in the recording; the program
+must not notice.
+"""
+import sys
+
+import _batchlight_native as _native
+
+from . import _imports
+
+# Bits of the control page (src/format/control.h).
+TRACE_MODULES, TRACE_OPERATORS, TRACE_SHAPES = 1 << 2, 1 << 3, 1 << 4
+
+
+def install():
+    """Called once, by the injected library."""
+    options = _native.options()
+    trace = options["trace"]
+    _native.property("python.version", sys.version.split()[0])
+    _native.property("python.implementation", sys.implementation.name)
+    _native.property("python.executable", sys.executable or "")
+    _imports.when_imported("threading", "python", _threading_imported)
+    if options["functions_trace"]:
+        _imports.attempt("functions-trace", _trace_functions, options["functions_trace"])
+    if trace & (TRACE_MODULES | TRACE_OPERATORS):
+        _imports.when_imported("torch", "pytorch", lambda torch: _torch_imported(torch, options))
+    else:
+        _imports.when_imported("torch", "pytorch", lambda torch: _record_torch_nvtx())
+
+
+def _threading_imported(threading):
+    from . import _thread_names
+    _thread_names.install(threading)
+
+
+def _trace_functions(path):
+    from . import _functions_trace
+    _functions_trace.install(path)
+
+
+def _record_torch_nvtx():
+    from . import _torch_nvtx
+    _imports.when_imported("torch.cuda.nvtx", "nvtx", _torch_nvtx.install)
+
+
+def _torch_imported(torch, options):
+    trace = options["trace"]
+    _native.property("torch.version", str(torch.__version__))
+    _native.property("torch.cuda_version", str(torch.version.cuda or "none"))
+    _record_torch_nvtx()
+    if trace & TRACE_MODULES:
+        from . import _torch_modules, _torch_training
+        _imports.attempt("modules", _torch_modules.install, torch)
+        _imports.attempt("training", _torch_training.install, torch)
+    if trace & TRACE_OPERATORS:
+        from . import _torch_operators
+        _imports.attempt(
+            "torch_ops", _torch_operators.install, torch, bool(trace & TRACE_SHAPES))

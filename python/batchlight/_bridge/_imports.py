@@ -1,0 +1,71 @@
+"""Runs our code right after the program has imported a module, whenever that is."""
+import sys
+
+import _batchlight_native as _native
+
+_actions = {}  # module name -> [(feature, action)]
+
+
+def attempt(feature, action, *arguments):
+    """Calls the action; if that fails, the recording says that the feature is off, and why."""
+    try:
+        action(*arguments)
+    except Exception as error:
+        _native.reason(feature, "off: %s: %s" % (type(error).__name__, error))
+
+
+def when_imported(name, feature, action):
+    """action(module) now if the program has imported the module, else once it has."""
+    module = sys.modules.get(name)
+    # A module that is just being imported is there already, half empty.
+    if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
+        attempt(feature, action, module)
+        return
+    _actions.setdefault(name, []).append((feature, action))
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
+
+
+class _Finder:
+    """First of the finders. Finds nothing itself: it lets the others find the modules that we wait
+    for, and has their loader call us when it has run the module."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in _actions:
+            return None
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            if finder is self or find is None:
+                continue
+            spec = find(name, path, target)
+            if spec is not None:
+                if spec.loader is not None:
+                    _watch(spec.loader, name)
+                return spec
+        return None
+
+
+_finder = _Finder()
+
+
+def _watch(loader, name):
+    run = getattr(loader, "exec_module", None)
+    if run is None:
+        return
+
+    # On the instance, so that the module keeps a loader of the type it expects.
+    def exec_module(module):
+        if module.__spec__.name == name:
+            try:
+                del loader.exec_module
+            except AttributeError:
+                pass
+        run(module)
+        if module.__spec__.name == name:
+            for feature, action in _actions.pop(name, ()):
+                attempt(feature, action, sys.modules.get(name, module))
+
+    try:
+        loader.exec_module = exec_module
+    except AttributeError:
+        _native.reason("python", "module %s is loaded in a way that cannot be watched" % name)

@@ -1,0 +1,148 @@
+"""nn.Module.forward under its path in the model: encoder.layers.0.linear1.
+
+Module.__call__ is wrapped rather than hooked: global hooks make torch.compile warn and guard on
+them, are not called when forward raises, and take Module's slow path. torch.compile reads
+Module.__call__ when it is first imported, which is later, and so takes the wrapped one for PyTorch's
+own.
+
+Names. The first module called that has children owns the plain paths, itself named by its class.
+A later root that holds the owner takes over; any other has its class before its paths. Wrappers
+(DistributedDataParallel, FullyShardedDataParallel, torch.compile) leave no trace in the paths.
+"""
+import functools
+import sys
+import weakref
+
+import _batchlight_native as _native
+
+from ._wrapping import leave_to_dynamo, never, torch_is_compiling, without_this_frame
+
+# Class of a wrapper -> the attribute that holds what it wraps.
+_WRAPPERS = {
+    "DistributedDataParallel": "module", "DataParallel": "module", "DeepSpeedEngine": "module",
+    "FullyShardedDataParallel": "_fsdp_wrapped_module", "OptimizedModule": "_orig_mod",
+    "CheckpointWrapper": "_checkpoint_wrapped_module",
+    "OffloadWrapper": "_checkpoint_wrapped_module", "FP16_Module": "module",
+}
+
+
+def install(torch):
+    names = ModuleNames()
+    module_class = torch.nn.Module
+    forward = module_class.__call__
+    begin, end = _native.module_begin, _native.module_end
+    known = names.known.get
+    is_compiling = torch_is_compiling() or never
+
+    @functools.wraps(forward)
+    def __call__(self, *args, **kwargs):
+        if is_compiling():
+            return forward(self, *args, **kwargs)
+        path, class_name, _ = known(id(self)) or names.give(self)
+        begin(path, class_name)
+        try:
+            return forward(self, *args, **kwargs)
+        except BaseException as error:
+            without_this_frame(error)
+            raise
+        finally:
+            end()
+
+    names.call_code = __call__.__code__
+    module_class.__call__ = leave_to_dynamo(__call__)
+
+
+class ModuleNames:
+    """Module -> (path, class name). Holds no module alive, and forgets those that die."""
+
+    def __init__(self):
+        self.known = {}    # id(module) -> (path, class name, weak reference)
+        self.labels = {}   # name of a root -> weak reference to it
+        self.owner = None  # weak reference to the root with plain paths
+        self.call_code = None
+
+    def give(self, module):
+        """The entry of a module seen for the first time."""
+        parent = self._caller()
+        if parent is None:
+            self._name_tree(module)
+        else:  # not part of the tree: made on the fly, or kept in a plain list
+            path = parent[0] + "." if "." in parent[0] or not self._is_root(parent[2]) else ""
+            self._remember(module, path + _class_name(module), _class_name(module))
+        return self.known[id(module)]
+
+    def _caller(self):
+        """The entry of the innermost module whose forward is running on this thread."""
+        frame = sys._getframe(3)
+        while frame is not None:
+            if frame.f_code is self.call_code:
+                entry = self.known.get(id(frame.f_locals["self"]))
+                if entry is not None:
+                    return entry
+            frame = frame.f_back
+        return None
+
+    def _is_root(self, reference):
+        return any(reference is root for root in self.labels.values())
+
+    def _name_tree(self, root):
+        inner = _unwrapped(root)
+        children = [child for child in inner._modules.values() if child is not None]
+        label = _class_name(inner)
+        prefix = ""
+        if children and not getattr(root, "_is_replica", False):
+            label = self._free_label(label, inner)
+            owner = self.owner() if self.owner is not None else None
+            if owner is None or any(module is owner for module in root.modules()):
+                self.owner = weakref.ref(inner)
+            else:
+                prefix = label + "."
+        self._walk(root, "", label, prefix, set())
+        if children:
+            self.labels[label] = self.known[id(inner)][2]
+
+    def _free_label(self, name, module):
+        label, number = name, 1
+        while True:
+            taken = self.labels.get(label)
+            other = taken() if taken is not None else None
+            if other is None or other is module:
+                return label
+            number += 1
+            label = "%s#%d" % (name, number)
+
+    def _walk(self, module, path, label, prefix, seen):
+        if id(module) in seen:
+            return
+        seen.add(id(module))
+        inner = _WRAPPERS.get(type(module).__name__)
+        inner = module._modules.get(inner) if inner else None
+        if inner is not None:
+            name = _class_name(module)
+            self._remember(module, "%s (%s)" % (path, name) if path else name, name)
+            self._walk(inner, path, label, prefix, seen)
+            return
+        self._remember(module, path or label, _class_name(module))
+        start = path + "." if path else prefix
+        for name, child in list(module._modules.items()):
+            if child is not None:
+                self._walk(child, start + name, label, prefix, seen)
+
+    def _remember(self, module, path, class_name):
+        key, known = id(module), self.known
+        old = known.get(key)
+        reference = old[2] if old else weakref.ref(module, lambda _: known.pop(key, None))
+        known[key] = (path, class_name, reference)
+
+
+def _unwrapped(module):
+    while True:
+        inner = _WRAPPERS.get(type(module).__name__)
+        inner = module._modules.get(inner) if inner else None
+        if inner is None:
+            return module
+        module = inner
+
+
+def _class_name(module):
+    return str(getattr(module, "original_name", None) or type(module).__name__)

@@ -1,0 +1,183 @@
+"""Builds the operator recorder (torch_ops.cpp) against the program's PyTorch, once, and loads it.
+
+The result is kept in ~/.cache/batchlight/torch_ops, by version of PyTorch and of the source. Without
+a C++ compiler or PyTorch's headers operators are not recorded; modules and phases still are.
+"""
+import hashlib
+import os
+import sys
+
+import _batchlight_native as _native
+
+_SOURCES = ("torch_ops.cpp", "native_api.h", "_torch_operators.py")
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+class CannotBuild(Exception):
+    """Why, and what to do about it: one sentence for people."""
+
+
+def install(torch, shapes):
+    try:
+        path = _built(torch)
+        import ctypes
+        failed = ctypes.CDLL(path).batchlight_torch_ops_start(1 if shapes else 0)
+        if failed:
+            raise CannotBuild("the operator recorder found no recording to write to")
+    except (CannotBuild, OSError) as error:
+        _native.reason("torch_ops", "operators are not recorded: %s" % error)
+        _say("operators are not recorded, modules and phases are: %s" % error)
+
+
+def _built(torch):
+    """Path of the library, built if it is not there yet."""
+    libraries = _loaded_libraries()
+    abi = int(getattr(torch._C, "_GLIBCXX_USE_CXX11_ABI", True))
+    digest = hashlib.sha256()
+    for name in _SOURCES:
+        with open(os.path.join(_FOLDER, name), "rb") as file:
+            digest.update(file.read())
+    for fact in (torch.__version__, torch.version.git_version, abi, *libraries):
+        digest.update(b"\0%s" % str(fact).encode())
+    path = os.path.join(_cache(), digest.hexdigest()[:16], "torch_ops.so")
+    if os.path.exists(path):
+        return path
+
+    headers = _headers(torch)
+    compiler = _compiler()
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with _Lock(os.path.join(os.path.dirname(path), "lock")):
+        if not os.path.exists(path):  # another process may have built it meanwhile
+            _say("building the operator recorder for PyTorch %s, once (about 10 s)"
+                 % torch.__version__)
+            _compile(compiler, headers, libraries, abi, path)
+    return path
+
+
+def _loaded_libraries():
+    """The files of PyTorch's two libraries in this process."""
+    wanted = {"libtorch_cpu.so": None, "libc10.so": None}
+    with open("/proc/self/maps") as maps:
+        for line in maps:
+            path = line[line.find("/"):].rstrip("\n")
+            name = os.path.basename(path)
+            for library in wanted:
+                if name == library or name.startswith(library + "."):
+                    wanted[library] = path
+    if None in wanted.values():
+        raise CannotBuild("libtorch_cpu.so and libc10.so are not loaded by this PyTorch")
+    return tuple(wanted.values())
+
+
+def _headers(torch):
+    """The folder with PyTorch's headers: in the package itself or, of a distribution, beside it."""
+    package = os.path.dirname(os.path.abspath(torch.__file__))
+    major, minor = torch.__version__.split(".")[:2]
+    for folder in (os.path.join(package, "include"), os.path.join(sys.prefix, "include"),
+                   "/usr/include", "/usr/local/include"):
+        if not os.path.exists(os.path.join(folder, "ATen", "record_function.h")):
+            continue
+        for file in ("torch/version.h", "torch/csrc/api/include/torch/version.h"):
+            try:
+                with open(os.path.join(folder, file)) as header:
+                    text = header.read()
+            except OSError:
+                continue
+            defined = text.split()
+            if _after(defined, "TORCH_VERSION_MAJOR") == major and \
+                    _after(defined, "TORCH_VERSION_MINOR") == minor:
+                return folder
+    raise CannotBuild(
+        "PyTorch %s is here without its C++ headers (Debian: apt install libtorch-dev)"
+        % torch.__version__)
+
+
+def _after(words, word):
+    return words[words.index(word) + 1] if word in words[:-1] else None
+
+
+def _compiler():
+    import shutil
+    for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
+        path = name and shutil.which(name)
+        if path:
+            return path
+    raise CannotBuild("there is no C++ compiler here (Debian: apt install g++)")
+
+
+def _compile(compiler, headers, libraries, abi, path):
+    import subprocess
+    # The compiler is no part of the program: it runs outside the recording.
+    environment = {
+        key: value for key, value in os.environ.items()
+        if key not in ("LD_PRELOAD", "NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH")
+        and not key.startswith("BATCHLIGHT_")}
+    part = "%s.%d" % (path, os.getpid())
+    log = ""
+    # NDEBUG as PyTorch itself is built: RecordFunction has one member more without it.
+    for standard in ("17", "20"):  # what PyTorch's headers ask for differs by version
+        done = subprocess.run(
+            [compiler, "-std=c++" + standard, "-O2", "-DNDEBUG", "-fPIC", "-shared", "-w",
+             "-fvisibility=hidden", "-D_GLIBCXX_USE_CXX11_ABI=%d" % abi, "-I" + _FOLDER,
+             "-isystem", headers, os.path.join(_FOLDER, "torch_ops.cpp"), "-o", part, *libraries],
+            env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT)
+        if done.returncode == 0:
+            os.rename(part, path)
+            return
+        log = log or done.stdout.decode(errors="replace")
+    log_path = os.path.join(os.path.dirname(path), "build.log")
+    with open(log_path, "w") as file:
+        file.write(log)
+    raise CannotBuild("%s could not build the operator recorder (see %s)" % (compiler, log_path))
+
+
+def _cache():
+    """A folder that can be written, the user's cache if possible."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    folder = os.path.join(home, "batchlight", "torch_ops")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder
+    except OSError:
+        pass
+    import tempfile
+    # Not a shared name: another user could put a library there.
+    folder = os.path.join(tempfile.gettempdir(), "batchlight-%d" % os.getuid())
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    if os.stat(folder).st_uid != os.getuid():
+        raise CannotBuild("%s belongs to someone else: set XDG_CACHE_HOME" % folder)
+    return folder
+
+
+class _Lock:
+    """One process of all ranks builds; the others wait for it."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __enter__(self):
+        import fcntl
+        self.file = open(self.path, "w")
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX)
+        except OSError:
+            pass  # a file system without locks: two may build, the rename decides
+
+    def __exit__(self, *_):
+        self.file.close()
+
+
+def _say(text):
+    """One line for the user, from one process of a job."""
+    if os.environ.get("LOCAL_RANK", "0") != "0":
+        return
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None and getattr(process.current_process(), "_inheriting", False):
+        return
+    try:
+        sys.stderr.write("batchlight: %s\n" % text)
+        sys.stderr.flush()
+    except (AttributeError, OSError, ValueError):
+        pass  # no standard error

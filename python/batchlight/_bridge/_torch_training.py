@@ -1,0 +1,156 @@
+"""The calls of a training loop: backward, optimizer step, zero_grad, DataLoader, scaler, saving.
+
+A new iterator of a DataLoader (phase DataLoaderInit) is where an epoch begins; steps are found when
+the recording is read.
+"""
+import functools
+import io
+import sys
+import threading
+
+import _batchlight_native as _native
+
+from ._imports import when_imported
+from ._wrapping import never, phase, torch_is_compiling, without_this_frame, wrap_phase
+
+# Numbers of src/format/phases.def.
+BACKWARD, OPTIMIZER_STEP, ZERO_GRAD, DATA_LOADER_NEXT, DATA_LOADER_INIT = 1, 2, 3, 4, 5
+COMPILE, CHECKPOINT, GRAD_SCALER = 7, 8, 12
+
+
+def install(torch):
+    _backward(torch)
+    _optimizers(torch.optim.Optimizer)
+    wrap_phase(torch.nn.Module, "zero_grad", ZERO_GRAD, "Module.zero_grad")
+    _checkpoints(torch)
+    when_imported("torch.utils.data.dataloader", "training", _data_loader)
+    when_imported("torch.amp.grad_scaler", "training", _grad_scaler)
+    when_imported("torch.cuda.amp.grad_scaler", "training", _grad_scaler)
+    when_imported("torch._dynamo.callback", "training", _compilation)
+
+
+def _checkpoints(torch):
+    for name in ("save", "load"):
+        function = getattr(torch.serialization, name)
+        wrapped = _checkpoint(function, "torch." + name, 1 if name == "save" else 0)
+        for owner in (torch.serialization, torch):
+            setattr(owner, name, wrapped)
+
+
+def _checkpoint(function, name, position):
+    recorded = phase(function, CHECKPOINT, name)
+
+    # Pickling a tensor saves it to memory: that is no checkpoint.
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        file = args[position] if len(args) > position else kwargs.get("f")
+        try:
+            return (function if isinstance(file, io.BytesIO) else recorded)(*args, **kwargs)
+        except BaseException as error:
+            without_this_frame(error)
+            raise
+
+    return call
+
+
+def _backward(torch):
+    is_compiling = torch_is_compiling() or never
+    inside = _inside_backward(torch)
+
+    def skip():
+        return is_compiling() or inside()
+
+    for name in ("backward", "grad"):
+        wrap_phase(torch.autograd, name, BACKWARD, "torch.autograd." + name, skip)
+
+
+def _inside_backward(torch):
+    """Checkpointing runs a backward inside the backward: only the outer one is a phase."""
+    graph_task = getattr(torch._C, "_current_graph_task_id", None)
+    if graph_task is not None:
+        return lambda: graph_task() != -1
+    # Before PyTorch 2.0: a backward function of Python is run by apply().
+    code = torch.autograd.function.BackwardCFunction.apply.__code__
+
+    def inside():
+        frame = sys._getframe(2)
+        while frame is not None:
+            if frame.f_code is code:
+                return True
+            frame = frame.f_back
+        return False
+
+    return inside
+
+
+def _step_name(optimizer):
+    return "Optimizer.step#%s.step" % type(optimizer).__name__
+
+
+def _zero_grad_name(optimizer):
+    return "Optimizer.zero_grad#%s.zero_grad" % type(optimizer).__name__
+
+
+def _optimizers(optimizer_class):
+    # As PyTorch's own profiler does: the class of each optimizer made. That reaches classes of the
+    # program, too, and no class is wrapped twice, nor a step that only calls its base class's.
+    wrap_phase(optimizer_class, "zero_grad", ZERO_GRAD, _zero_grad_name)
+    create = optimizer_class.__init__
+
+    @functools.wraps(create)
+    def __init__(self, *args, **kwargs):
+        try:
+            create(self, *args, **kwargs)
+        except BaseException as error:
+            without_this_frame(error)
+            raise
+        wrap_phase(type(self), "step", OPTIMIZER_STEP, _step_name)
+        wrap_phase(type(self), "zero_grad", ZERO_GRAD, _zero_grad_name)
+
+    optimizer_class.__init__ = __init__
+
+
+def _iterator_name(iterator):
+    return "enumerate(DataLoader)#%s.__next__" % type(iterator).__name__
+
+
+def _data_loader(module):
+    iterator = wrap_phase(
+        module._BaseDataLoaderIter, "__next__", DATA_LOADER_NEXT, _iterator_name)
+    if iterator is not None and hasattr(module._BaseDataLoaderIter, "next"):
+        module._BaseDataLoaderIter.next = iterator
+    wrap_phase(module.DataLoader, "__iter__", DATA_LOADER_INIT, "DataLoader.__iter__")
+
+
+def _grad_scaler(module):
+    # torch.cuda.amp.GradScaler is a subclass of torch.amp.GradScaler from PyTorch 2.3 on.
+    for attribute in ("step", "unscale_", "update"):
+        if attribute in vars(module.GradScaler):
+            wrap_phase(
+                module.GradScaler, attribute, GRAD_SCALER, "GradScaler." + attribute)
+
+
+def _compilation(module):
+    handler = getattr(module, "CompilationCallbackHandler", None)
+    if handler is None or not hasattr(handler, "run_start_callbacks"):
+        return
+    start, end = handler.run_start_callbacks, handler.run_end_callbacks
+    compiling = []  # the thread that is compiling; the callbacks are called once at a time
+
+    @functools.wraps(start)
+    def run_start_callbacks(*args, **kwargs):
+        if not compiling:
+            compiling.append(threading.get_ident())
+            _native.phase_begin(COMPILE, "torch.compile")
+        return start(*args, **kwargs)
+
+    @functools.wraps(end)
+    def run_end_callbacks(*args, **kwargs):
+        # Only the thread that began may end: phases nest by thread.
+        if compiling and compiling[0] == threading.get_ident():
+            del compiling[:]
+            _native.phase_end()
+        return end(*args, **kwargs)
+
+    handler.run_start_callbacks = run_start_callbacks
+    handler.run_end_callbacks = run_end_callbacks

@@ -1,0 +1,170 @@
+"""The package without the profiler, and what it calls under the profiler (a stand-in records)."""
+import asyncio
+import importlib
+import inspect
+import os
+import subprocess
+import sys
+import timeit
+import types
+import unittest
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, PACKAGE)
+
+
+def load(native=None):
+    """The package as a program sees it first, with or without the profiler."""
+    for name in [name for name in sys.modules if name.split(".")[0] == "batchlight"]:
+        del sys.modules[name]
+    sys.modules.pop("_batchlight_native", None)
+    if native is not None:
+        sys.modules["_batchlight_native"] = native
+    return importlib.import_module("batchlight")
+
+
+class Native(types.ModuleType):
+    """Stands in for the native module: remembers what it is called with."""
+
+    def __init__(self):
+        super().__init__("_batchlight_native")
+        self.calls = []
+        for name in ("push", "pop", "end", "mark", "name_category", "profile_start",
+                     "profile_stop"):
+            setattr(self, name, lambda *arguments, name=name: self.calls.append((name, *arguments)))
+        self.collecting = lambda: True
+        self.started = 0
+
+    def start(self, *arguments):
+        self.calls.append(("start", *arguments))
+        self.started += 1
+        return self.started
+
+
+def every_use(package):
+    """Calls everything; the program's own results."""
+    with package.annotate("a", color="red", domain="d", category="c", payload=3) as entered:
+        pass
+
+    @package.annotate("named", color="blue")
+    def add(a, b=1):
+        """Adds."""
+        return a + b
+
+    @package.annotate()
+    def fail():
+        raise KeyError("x")
+
+    @package.annotate()
+    def count():
+        got = yield 1
+        yield got
+
+    @package.annotate()
+    async def wait():
+        await asyncio.sleep(0)
+        return 5
+
+    @package.annotate()
+    async def stream():
+        got = yield 1
+        yield got
+
+    async def read():
+        generator = stream()
+        return [await generator.__anext__(), await generator.asend(7),
+                [item async for item in generator]]
+
+    results = [entered is not None, add(1, b=2), add.__name__, add.__doc__]
+    try:
+        fail()
+    except KeyError:
+        results.append("failed")
+    generator = count()
+    results += [next(generator), generator.send(9), list(generator)]
+    results += [asyncio.run(wait()), asyncio.run(read())]
+    results += [inspect.iscoroutinefunction(wait), inspect.isgeneratorfunction(count),
+                inspect.isasyncgenfunction(stream)]
+    package.mark("m", color=0xFF00FF00, category=4)
+    package.push_range("p", domain="d")
+    package.pop_range(domain="d")
+    package.end_range(package.start_range("s", payload=1.5))
+    domain = package.get_domain("other")
+    attributes = domain.get_event_attributes("o", color="green", category="c")
+    domain.push_range(attributes)
+    domain.pop_range()
+    domain.end_range(domain.start_range(attributes))
+    domain.mark(attributes)
+    domain.get_registered_string("r")
+    domain.get_category_id("c")
+    package.profile_start()
+    package.profile_stop()
+    return results
+
+
+class Annotate(unittest.TestCase):
+    EXPECTED = [True, 3, "add", "Adds.", "failed", 1, 9, [], 5, [1, 7, []], True, True, True]
+
+    def test_without_profiler(self):
+        package = load()
+        self.assertEqual(every_use(package), self.EXPECTED)
+        self.assertFalse(package.enabled())
+        self.assertFalse(package.collecting())
+
+    def test_under_profiler(self):
+        native = Native()
+        package = load(native)
+        self.assertEqual(every_use(package), self.EXPECTED)
+        self.assertTrue(package.enabled())
+        red = 0xFFFF0000
+        self.assertEqual(native.calls[:3], [
+            ("name_category", "d", 1, "c"), ("push", "a", red, "d", 1, 3), ("pop", "d")])
+        self.assertIn(("push", "named", 0xFF0000FF, None, 0, None), native.calls)
+        self.assertIn(("push", "fail", None, None, 0, None), native.calls)
+        self.assertIn(("mark", "m", 0xFF00FF00, None, 4, None), native.calls)
+        self.assertIn(("start", "s", None, None, 0, 1.5), native.calls)
+        self.assertIn(("mark", "o", 0xFF008000, "other", 1, None), native.calls)
+        for begin, end in (("push", "pop"), ("start", "end")):
+            names = [call[0] for call in native.calls]
+            self.assertEqual(names.count(begin), names.count(end))
+        self.assertEqual(native.calls[-2:], [("profile_start",), ("profile_stop",)])
+
+    def test_categories_have_a_number_in_each_domain(self):
+        native = Native()
+        package = load(native)
+        for domain, category in ((None, "a"), (None, "b"), ("d", "b"), (None, "a")):
+            package.mark("m", domain=domain, category=category)
+        self.assertEqual([call[1:] for call in native.calls if call[0] == "name_category"],
+                         [(None, 1, "a"), (None, 2, "b"), ("d", 1, "b")])
+        self.assertEqual([call[4] for call in native.calls if call[0] == "mark"], [1, 2, 1, 1])
+
+    def test_colours(self):
+        native = Native()
+        package = load(native)
+        colours = {"red": 0xFFFF0000, "Rapids": 0xFF7400FF, "#102030": 0xFF102030,
+                   "#80102030": 0x80102030, "0xff112233": 0xFF112233, 0xFF00FF: 0xFF00FF,
+                   "no such colour": None, "#xyz": None, None: None, (1, 2): None}
+        for colour, number in colours.items():
+            package.mark("m", color=colour)
+            self.assertEqual(native.calls[-1][2], number, colour)
+        package.mark("m", color=[1])  # not hashable
+        self.assertIsNone(native.calls[-1][2])
+
+    def test_cheap_without_profiler(self):
+        # The bound is ten times what it takes, for busy machines.
+        package = load()
+        count = 20000
+        seconds = min(timeit.repeat("with annotate('x'): pass", globals=vars(package),
+                                    number=count, repeat=5))
+        self.assertLess(seconds / count, 2e-6)
+
+    def test_imports_little(self):
+        script = ("import sys; before = set(sys.modules); import batchlight; "
+                  "print(sorted(m for m in set(sys.modules) - before if 'batchlight' not in m))")
+        done = subprocess.run([sys.executable, "-c", script], env=dict(os.environ, PYTHONPATH=PACKAGE),
+                              stdout=subprocess.PIPE, text=True, check=True)
+        self.assertEqual(done.stdout, "[]\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,16 @@
+// Gets the library's Python half running inside a CPython of any version, before the first line of
+// the program, without environment variables, site hooks or polling.
+//
+// The way in is an audit hook: PySys_AddAuditHook may be called before the interpreter starts, and
+// CPython calls the hook, with the GIL held, when it is about to run a script, a module, -c or
+// stdin. That is after `site`, and it works under -I and -S.
+#pragma once
+
+#include "inject/rt/guard.h"
+
+namespace batchlight::inject {
+
+// From the library's constructor. Does nothing where there is no Python, or none is to be traced.
+void InstallInterpreterHook(const Guard& guard);
+
+}  // namespace batchlight::inject

@@ -1,0 +1,75 @@
+// nn.Module calls, phases of the training loop, names of threads.
+#include "inject/buffer/facts.h"
+#include "inject/buffer/thread_stream.h"
+#include "inject/python/native_function.h"
+#include "inject/rt/control.h"
+#include "inject/rt/sys.h"
+
+namespace batchlight::inject {
+namespace {
+
+constexpr uint32_t kNamedByPython = 2;  // ThreadNameRecord::source
+
+// A record without fields. Written while collecting only: an end without its begin, or a begin
+// without its end, is what a capture that starts or stops inside of it looks like.
+template <class R>
+PyObject* WriteEmpty() {
+  if (Collecting()) {
+    Guard guard;
+    ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
+    if (stream != nullptr && stream->Ensure(sizeof(R))) stream->Write(R{});
+  }
+  return NewNone();
+}
+
+}  // namespace
+
+PyObject* ModuleBegin(PyObject*, PyObject* const* arguments, PySsize count) {
+  if (count < 2 || !Collecting()) return NewNone();
+  const PyText path(arguments[0]);
+  const PyText class_name(arguments[1]);
+  Guard guard;
+  ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
+  if (stream != nullptr &&
+      stream->Ensure(sizeof(format::ModuleBeginRecord) + StringBytes(path.size()) +
+                     StringBytes(class_name.size()))) {
+    const format::StringRef path_id = stream->Intern(path.data(), path.size());
+    const format::StringRef class_id = stream->Intern(class_name.data(), class_name.size());
+    stream->Write(format::ModuleBeginRecord{.path = path_id, .class_name = class_id});
+  }
+  return NewNone();
+}
+
+PyObject* ModuleEnd(PyObject*, PyObject* const*, PySsize) {
+  return WriteEmpty<format::ModuleEndRecord>();
+}
+
+PyObject* PhaseBegin(PyObject*, PyObject* const* arguments, PySsize count) {
+  if (count < 2 || !Collecting()) return NewNone();
+  const auto phase = static_cast<uint32_t>(AsNumber(arguments[0]));
+  const PyText name(arguments[1]);
+  Guard guard;
+  ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
+  if (stream != nullptr &&
+      stream->Ensure(sizeof(format::PhaseBeginRecord) + StringBytes(name.size()))) {
+    const format::StringRef name_id = stream->Intern(name.data(), name.size());
+    stream->Write(format::PhaseBeginRecord{.phase = phase, .name = name_id});
+  }
+  return NewNone();
+}
+
+PyObject* PhaseEnd(PyObject*, PyObject* const*, PySsize) {
+  return WriteEmpty<format::PhaseEndRecord>();
+}
+
+PyObject* NameThread(PyObject*, PyObject* const* arguments, PySsize count) {
+  const PyText name(Argument(arguments, count, 0));
+  Guard guard;
+  if (!guard || Control() == nullptr || name.size() == 0) return NewNone();
+  const format::ThreadNameRecord record{.tid = static_cast<uint32_t>(sys::Tid()),
+                                        .source = kNamedByPython};
+  AddFact(guard, record, {{offsetof(format::ThreadNameRecord, name), name.data(), name.size()}});
+  return NewNone();
+}
+
+}  // namespace batchlight::inject

@@ -1,0 +1,23 @@
+// Functions of the native module: each takes Python's arguments as an array and never raises.
+#pragma once
+
+#include "inject/python/cpython.h"
+
+namespace batchlight::inject {
+
+using NativeFunction = PyObject*(PyObject* self, PyObject* const* arguments, PySsize count);
+
+// The i-th argument; None if it was left out.
+inline PyObject* Argument(PyObject* const* arguments, PySsize count, PySsize i) {
+  return i < count ? arguments[i] : g_py._Py_NoneStruct;
+}
+
+// native_events.cpp
+NativeFunction ModuleBegin, ModuleEnd, PhaseBegin, PhaseEnd, NameThread;
+// native_ranges.cpp
+NativeFunction Push, PushPlain, Pop, Start, StartPlain, End, Mark, MarkPlain, NameCategory;
+NativeFunction ProfileStart, ProfileStop;
+// native_module.cpp
+NativeFunction IsCollecting, SayProperty, SayReason, Options;
+
+}  // namespace batchlight::inject

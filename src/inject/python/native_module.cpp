@@ -1,0 +1,95 @@
+#include "inject/python/native_module.h"
+
+#include "inject/buffer/facts.h"
+#include "inject/python/native_function.h"
+#include "inject/rt/control.h"
+
+namespace batchlight::inject {
+namespace {
+
+PyMethodDef g_functions[] = {
+    {"collecting", reinterpret_cast<void*>(IsCollecting), kMethFastCall, nullptr},
+    {"push", reinterpret_cast<void*>(Push), kMethFastCall, nullptr},
+    {"push_plain", reinterpret_cast<void*>(PushPlain), kMethFastCall, nullptr},
+    {"pop", reinterpret_cast<void*>(Pop), kMethFastCall, nullptr},
+    {"start", reinterpret_cast<void*>(Start), kMethFastCall, nullptr},
+    {"start_plain", reinterpret_cast<void*>(StartPlain), kMethFastCall, nullptr},
+    {"end", reinterpret_cast<void*>(End), kMethFastCall, nullptr},
+    {"mark", reinterpret_cast<void*>(Mark), kMethFastCall, nullptr},
+    {"mark_plain", reinterpret_cast<void*>(MarkPlain), kMethFastCall, nullptr},
+    {"name_category", reinterpret_cast<void*>(NameCategory), kMethFastCall, nullptr},
+    {"name_thread", reinterpret_cast<void*>(NameThread), kMethFastCall, nullptr},
+    {"module_begin", reinterpret_cast<void*>(ModuleBegin), kMethFastCall, nullptr},
+    {"module_end", reinterpret_cast<void*>(ModuleEnd), kMethFastCall, nullptr},
+    {"phase_begin", reinterpret_cast<void*>(PhaseBegin), kMethFastCall, nullptr},
+    {"phase_end", reinterpret_cast<void*>(PhaseEnd), kMethFastCall, nullptr},
+    {"profile_start", reinterpret_cast<void*>(ProfileStart), kMethFastCall, nullptr},
+    {"profile_stop", reinterpret_cast<void*>(ProfileStop), kMethFastCall, nullptr},
+    {"property", reinterpret_cast<void*>(SayProperty), kMethFastCall, nullptr},
+    {"reason", reinterpret_cast<void*>(SayReason), kMethFastCall, nullptr},
+    {"options", reinterpret_cast<void*>(Options), kMethFastCall, nullptr},
+};
+
+// Steals `value`, as a fresh object is of no other use to the caller.
+bool SetItem(PyObject* dict, const char* key, PyObject* value) {
+  if (value == nullptr) return false;
+  const bool done = g_py.PyDict_SetItemString(dict, key, value) == 0;
+  g_py.Py_DecRef(value);
+  return done;
+}
+
+}  // namespace
+
+PyObject* IsCollecting(PyObject*, PyObject* const*, PySsize) {
+  return g_py.PyBool_FromLong(Collecting() ? 1 : 0);
+}
+
+PyObject* SayProperty(PyObject*, PyObject* const* arguments, PySsize count) {
+  const PyText key(Argument(arguments, count, 0));
+  const PyText value(Argument(arguments, count, 1));
+  Guard guard;
+  if (guard && Control() != nullptr) Property(guard, key.data(), value.data());
+  return NewNone();
+}
+
+PyObject* SayReason(PyObject*, PyObject* const* arguments, PySsize count) {
+  const PyText feature(Argument(arguments, count, 0));
+  const PyText text(Argument(arguments, count, 1));
+  Guard guard;
+  if (guard && Control() != nullptr) Reason(guard, feature.data(), text.data());
+  return NewNone();
+}
+
+PyObject* Options(PyObject*, PyObject* const*, PySsize) {
+  const format::ControlPage* control = Control();
+  PyObject* options = g_py.PyDict_New();
+  if (options == nullptr) return nullptr;
+  const bool done =
+      SetItem(options, "trace", g_py.PyLong_FromUnsignedLongLong(control->trace)) &&
+      SetItem(options, "python_path", g_py.PyUnicode_DecodeFSDefault(control->python_path)) &&
+      SetItem(options, "functions_trace",
+              g_py.PyUnicode_DecodeFSDefault(control->functions_trace)) &&
+      SetItem(options, "extra", g_py.PyUnicode_DecodeFSDefault(control->extra));
+  if (done) return options;
+  g_py.Py_DecRef(options);
+  return nullptr;
+}
+
+bool AddNativeModule() {
+  constexpr char kName[] = "_batchlight_native";
+  PyObject* module = g_py.PyModule_New(kName);
+  if (module == nullptr) return false;
+  PyObject* dict = g_py.PyModule_GetDict(module);  // borrowed
+  PyObject* module_name = g_py.PyUnicode_FromString(kName);
+  bool done = module_name != nullptr;
+  for (PyMethodDef& function : g_functions) {
+    done = done &&
+           SetItem(dict, function.name, g_py.PyCFunction_NewEx(&function, nullptr, module_name));
+  }
+  done = done && g_py.PyDict_SetItemString(g_py.PyImport_GetModuleDict(), kName, module) == 0;
+  if (module_name != nullptr) g_py.Py_DecRef(module_name);
+  g_py.Py_DecRef(module);
+  return done;
+}
+
+}  // namespace batchlight::inject

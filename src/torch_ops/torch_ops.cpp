@@ -1,0 +1,152 @@
+// Records every operator of PyTorch: a callback on at::RecordFunction, compiled on first use
+// against the PyTorch that the program runs (its C++ interface changes with every version, so no
+// binary can be shipped). Built and loaded by python/batchlight/_bridge/_torch_operators.py.
+//
+// Works with PyTorch 1.13 and later. A callback must not throw, take the GIL or allocate: it runs
+// around every operator, on every thread, also in forked workers.
+#include <ATen/record_function.h>
+#include <c10/core/ScalarTypeToTypeMeta.h>
+#include <c10/core/TensorImpl.h>
+#include <c10/core/UndefinedTensorImpl.h>
+
+#include <cstring>
+#include <memory>
+
+#include "native_api.h"
+
+extern "C" __attribute__((weak)) const batchlight_native_api_t* batchlight_native_api(void);
+
+namespace {
+
+const batchlight_native_api_t* g_api = nullptr;
+
+// "The start of this operator was recorded": says to the end callback that an end is due, however
+// collection was switched in between. One for all operators, never freed.
+struct Recorded final : at::ObserverContext {
+  static void operator delete(void*) {}
+};
+Recorded g_recorded;
+
+// The binary description of an operator's inputs, under OpBegin in FORMAT.md.
+class Inputs {
+ public:
+  void Add(const c10::IValue& value) {
+    if (end_ - at_ < kRoomForOne) return;
+    if (value.isTensor()) {
+      AddTensor(value);
+    } else if (value.isInt()) {
+      Tag(kInteger);
+      Put(value.toInt());
+    } else if (value.isBool()) {
+      Tag(kInteger);
+      Put(value.toBool() ? 1 : 0);
+    } else if (value.isIntList()) {
+      AddList(kIntegers, value, [this](const c10::IValue& item) { Put(item.toInt()); });
+    } else if (value.isTensorList()) {
+      AddList(kTensors, value, [this](const c10::IValue& item) { AddTensor(item); });
+    } else {
+      Tag(kOther);
+    }
+  }
+
+  const void* data() const { return buffer_; }
+  size_t size() const { return static_cast<size_t>(at_ - buffer_); }
+
+ private:
+  enum : unsigned char { kMaxRank = 250, kIntegers, kInteger, kTensors, kUndefined, kOther };
+  static constexpr int kMaxItems = 250;
+  static constexpr int kRoomForOne = 64;
+
+  void Tag(int tag) { *at_++ = static_cast<char>(tag); }
+  void Put(int64_t number) {
+    std::memcpy(at_, &number, sizeof number);
+    at_ += sizeof number;
+  }
+  bool Room(size_t bytes) const { return static_cast<size_t>(end_ - at_) >= bytes; }
+
+  void AddTensor(const c10::IValue& value) {
+    if (!value.isTensor()) return Tag(kOther);
+    const c10::TensorImpl* tensor = value.unsafeToTensorImpl();
+    if (tensor == c10::UndefinedTensorImpl::singleton()) return Tag(kUndefined);
+    // Tensors of Python subclasses (fake and distributed ones, jagged ones) answer in Python,
+    // nested ones and those of torch.compile's tracing throw.
+    const c10::DispatchKeySet keys = tensor->key_set();
+    if (keys.has(c10::DispatchKey::Python) || keys.has(c10::DispatchKey::NestedTensorCPU) ||
+        keys.has(c10::DispatchKey::NestedTensorCUDA) || tensor->has_symbolic_sizes_strides()) {
+      return Tag(kOther);
+    }
+    const c10::IntArrayRef sizes = tensor->sizes();
+    if (sizes.size() > kMaxRank || !Room(2 + 8 * sizes.size())) return Tag(kOther);
+    Tag(static_cast<int>(sizes.size()));
+    Tag(static_cast<int>(c10::typeMetaToScalarType(tensor->dtype())));
+    for (const int64_t size : sizes) Put(size);
+  }
+
+  // As many items as there is room for; the count is written when it is known.
+  template <class AddItem>
+  void AddList(int tag, const c10::IValue& list, AddItem add_item) {
+    Tag(tag);
+    char* const count_at = at_++;
+    int count = 0;
+    for (const c10::IValue& item : list.toListRef()) {
+      if (count == kMaxItems || !Room(kRoomForOne)) break;
+      add_item(item);
+      ++count;
+    }
+    *count_at = static_cast<char>(count);
+  }
+
+  char buffer_[4096];
+  char* at_ = buffer_;
+  char* const end_ = buffer_ + sizeof buffer_;
+};
+
+std::unique_ptr<at::ObserverContext> Begin(const at::RecordFunction& function, const void* inputs,
+                                           size_t inputs_bytes) {
+  const char* name = function.name();
+  const int recorded = g_api->op_begin(
+      name, std::strlen(name), function.seqNr(), static_cast<uint32_t>(function.scope()),
+      static_cast<uint32_t>(function.forwardThreadId()), inputs, inputs_bytes);
+  if (recorded == 0) return nullptr;
+  if (function.isAsync()) {
+    // Ends on another thread, at some other time (collectives): here it is an instant.
+    g_api->op_end();
+    return nullptr;
+  }
+  return std::unique_ptr<at::ObserverContext>(&g_recorded);
+}
+
+std::unique_ptr<at::ObserverContext> OnStart(const at::RecordFunction& function) {
+  return Begin(function, nullptr, 0);
+}
+
+std::unique_ptr<at::ObserverContext> OnStartWithShapes(const at::RecordFunction& function) {
+  if (g_api->collecting() == 0) return nullptr;
+  Inputs inputs;
+  try {
+    for (const c10::IValue& value : function.inputs()) inputs.Add(value);
+  } catch (...) {
+    // A kind of tensor that does not know its sizes: the inputs before it are told.
+  }
+  return Begin(function, inputs.data(), inputs.size());
+}
+
+void OnEnd(const at::RecordFunction&, at::ObserverContext* recorded) {
+  if (recorded != nullptr) g_api->op_end();
+}
+
+}  // namespace
+
+// Starts recording, once per process. 0 if it does.
+extern "C" __attribute__((visibility("default"))) int batchlight_torch_ops_start(int shapes) {
+  if (g_api != nullptr) return 0;
+  if (batchlight_native_api == nullptr) return 1;
+  g_api = batchlight_native_api();
+  if (g_api == nullptr) return 1;
+  at::addGlobalCallback(at::RecordFunctionCallback(shapes != 0 ? OnStartWithShapes : OnStart, OnEnd)
+                            .needsInputs(shapes != 0)
+                            .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
+                                     at::RecordScope::TORCHSCRIPT_FUNCTION,
+                                     at::RecordScope::CUSTOM_CLASS, at::RecordScope::USER_SCOPE}));
+  return 0;
+}

@@ -1,0 +1,172 @@
+"""The way into Python: every version and way of starting, and that the program does not notice."""
+import glob
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from python_session import PythonSession, alone  # noqa: E402
+
+DEBIAN = "/usr/bin/python3"
+
+
+def interpreters():
+    found = [DEBIAN]
+    for root in (os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv")),):
+        for minor in range(8, 15):
+            found += sorted(glob.glob("%s/versions/3.%d.*/bin/python3" % (root, minor)))[-1:]
+    return [path for path in found if os.path.exists(path)]
+
+
+MARK = "import batchlight; batchlight.mark('here'); print('ran')"
+
+
+class EveryInterpreter(unittest.TestCase):
+    def check_recorded(self, session, done, marks=1):
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(len(session.events("Mark")), marks, session.reasons())
+        self.assertEqual(session.reasons(), [])
+
+    def test_ways_to_start(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "marking.py")
+            with open(script, "w") as file:
+                file.write(MARK)
+            for python in interpreters():
+                for arguments in (["-c", MARK], [script], ["-I", "-S", "-c", MARK],
+                                  ["-E", "-s", "-B", script], ["-X", "dev", "-c", MARK],
+                                  ["-W", "error", "-c", MARK]):
+                    with PythonSession() as session:
+                        self.check_recorded(session, session.run(python, *arguments))
+                with PythonSession() as session:
+                    self.check_recorded(session, session.run(python, "-m", "marking", cwd=folder))
+                with PythonSession() as session, open(script) as stdin:
+                    self.check_recorded(session, session.run(python, stdin=stdin))
+
+    def test_version_and_events(self):
+        code = ("import _batchlight_native as n\n"
+                "n.module_begin('encoder.0', 'Linear'); n.phase_begin(1, 'b'); n.phase_end()\n"
+                "n.module_end(); n.name_thread('worker')\n")
+        for python in interpreters():
+            with PythonSession() as session:
+                self.assertEqual(session.run(python, "-c", code).returncode, 0)
+                kinds = [event.kind for event in
+                         session.events("ModuleBegin", "ModuleEnd", "PhaseBegin", "PhaseEnd")]
+                self.assertEqual(kinds, ["ModuleBegin", "PhaseBegin", "PhaseEnd", "ModuleEnd"])
+                begin, = session.events("ModuleBegin")
+                self.assertEqual((begin.path, begin.class_name), ("encoder.0", "Linear"))
+                self.assertIn("worker", [event.name for event in session.events("ThreadName")])
+                version = alone(python, "-c", "import sys; print(sys.version.split()[0])").stdout
+                self.assertEqual(session.properties()["python.version"], version.strip())
+
+    def test_arguments_of_any_kind(self):
+        # Whatever a program passes, a call neither raises nor crashes.
+        code = ("import _batchlight_native as n, batchlight as b\n"
+                "odd = [None, '', 'x' * 100000, '\\ud800', 'h\\u00e9', 7, -1, 1 << 70, 1.5, b'b',\n"
+                "       object(), [1], float('nan')]\n"
+                "for name in dir(n):\n"
+                "    if name.startswith('_') or name in ('options', 'profile_stop'): continue\n"
+                "    for value in odd:\n"
+                "        for count in range(7): getattr(n, name)(*[value] * count)\n"
+                "for value in odd:\n"
+                "    with b.annotate(value, color=value, payload=value): b.mark(value)\n"
+                "print('done')\n")
+        for python in interpreters():
+            with PythonSession() as session:
+                done = session.run(python, "-c", code)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "done\n", ""))
+
+    def test_program_does_not_notice(self):
+        programs = [
+            "import sys; print(sys.argv, sys.flags, sys.warnoptions); sys.exit(3)",
+            "raise ValueError('mine')",
+            "import os; print('out', flush=True); os._exit(4)",
+            "import sys; sys.exit('a message')",
+            "import atexit; atexit.register(print, 'bye'); 1 / 0",
+            "import sys; print([p for p in sys.path if 'share/batchlight' not in p])",
+            "import sys; print(sorted(m for m in sys.modules if 'batchlight' not in m))",
+            "import warnings; warnings.warn('careful')",
+            "import threading; t = threading.Thread(target=lambda: 1 / 0, name='t'); t.start()",
+            "import threading; print(threading.Thread(name='n').name)",
+            "import os, signal; os.kill(os.getpid(), signal.SIGTERM)",
+            "import gc; gc.collect(); print(gc.garbage)",
+            "import nothing_of_that_name",
+            "import signal; print(signal.getsignal(signal.SIGINT))",
+        ]
+        for python in interpreters():
+            for program in programs:
+                for flags in ([], ["-W", "error", "-I"]):
+                    with self.subTest(program=program), PythonSession() as session:
+                        expected = alone(python, *flags, "-c", program, "argument")
+                        done = session.run(python, *flags, "-c", program, "argument")
+                        self.assertEqual(
+                            (done.returncode, done.stdout, done.stderr),
+                            (expected.returncode, expected.stdout, expected.stderr))
+
+    def test_multiprocessing(self):
+        code = ("import multiprocessing, os, sys, batchlight\n"
+                "def work(n):\n"
+                "    batchlight.mark('in child'); return n * n\n"
+                "if __name__ == '__main__':\n"
+                "    context = multiprocessing.get_context(sys.argv[1])\n"
+                "    with context.Pool(2) as pool: print(pool.map(work, range(4)))\n")
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "pool.py")
+            with open(script, "w") as file:
+                file.write(code)
+            for python in interpreters():
+                for method in ("spawn", "fork", "forkserver"):
+                    with self.subTest(method=method), PythonSession() as session:
+                        done = session.run(python, script, method)
+                        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                                         (0, "[0, 1, 4, 9]\n", ""))
+                        marks = session.events("Mark")
+                        self.assertEqual(len(marks), 4)
+                        pids = {process.pid for process in session.processes()}
+                        self.assertNotIn(min(pids), {event.chunk.pid for event in marks})
+
+    def test_virtual_environment(self):
+        for python in (DEBIAN, interpreters()[-1]):
+            with tempfile.TemporaryDirectory() as folder:
+                made = alone(python, "-m", "venv", "--without-pip", folder)
+                if made.returncode != 0:
+                    self.skipTest("this Python makes no virtual environments")
+                with PythonSession() as session:
+                    self.check_recorded(
+                        session, session.run(os.path.join(folder, "bin", "python"), "-c", MARK))
+
+    def test_threads_by_name(self):
+        code = ("import threading\n"
+                "t = threading.Thread(target=print, args=('x',), name='loader-7')\n"
+                "t.start(); t.join()\n")
+        for python in interpreters():
+            with PythonSession() as session:
+                session.run(python, "-c", code)
+                self.assertIn("loader-7", [e.name for e in session.events("ThreadName")])
+
+    def test_python_not_traced(self):
+        with PythonSession(trace=1) as session:
+            done = session.run(DEBIAN, "-c", "import sys; print('_batchlight_native' in sys.modules)")
+            self.assertEqual(done.stdout, "False\n")
+
+
+class OtherPythons(unittest.TestCase):
+    def test_pypy(self):
+        if not os.path.exists("/usr/bin/pypy3"):
+            self.skipTest("no PyPy here")
+        with PythonSession() as session:
+            done = session.run("/usr/bin/pypy3", "-c", "print('fine')")
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "fine\n", ""))
+            self.assertTrue(any("PyPy" in text for _, text in session.reasons()))
+
+    def test_bridge_missing(self):
+        # A package that is not there: the program runs, the recording says why nothing is in it.
+        with PythonSession(python_path="/no/such/folder") as session:
+            done = session.run(DEBIAN, "-c", "print('fine')")
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "fine\n", ""))
+            self.assertTrue(any("did not start" in text for _, text in session.reasons()))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,487 @@
+"""PyTorch under the library: what is recorded, and that nothing else changes.
+
+Runs with any PyTorch from 1.13 on: `BATCHLIGHT_BUILD=build/dev python3 tests/e2e/torch_checks.py`
+checks the PyTorch of that Python. Every program runs alone and under the library; what it prints,
+its warnings and its exit code must be the same.
+"""
+import json
+import os
+import re
+import struct
+import sys
+import tempfile
+import textwrap
+import unittest
+from collections import Counter
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from python_session import ALL, SHAPES, PythonSession, alone  # noqa: E402
+
+PYTHON = sys.executable
+BACKWARD, STEP, ZERO_GRAD, NEXT, INIT, COMPILE, CHECKPOINT, SCALER = 1, 2, 3, 4, 5, 7, 8, 12
+
+MODEL = """
+    import sys, torch
+    from torch import nn
+    torch.manual_seed(0)
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear1 = nn.Linear(8, 8)
+            self.extra = [nn.Linear(8, 8)]
+        def forward(self, x):
+            return nn.Softmax(dim=-1)(self.extra[0](self.linear1(x)))
+    class Encoder(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList(Block() for _ in range(2))
+        def forward(self, x):
+            for layer in self.layers:
+                x = layer(x)
+            return x
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder = Encoder()
+            self.head = nn.Linear(8, 2)
+        def forward(self, x):
+            return self.head(self.encoder(x))
+"""
+
+
+class TorchCase(unittest.TestCase):
+    def same(self, program, trace=ALL, model=True, returncode=0, **members):
+        """Runs the program both ways; the session, to look into."""
+        code = textwrap.dedent(MODEL if model else "import torch") + textwrap.dedent(program)
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "program.py")
+            with open(script, "w") as file:
+                file.write(code)
+            expected = alone(PYTHON, script, cwd=folder)
+            self.assertEqual(expected.returncode, returncode, expected.stderr)
+            session = self.entered(PythonSession(trace, **members))
+            done = session.run(PYTHON, script, cwd=folder)
+        errors = "".join(line for line in done.stderr.splitlines(True)
+                         if not line.startswith("batchlight: building"))
+        self.assertEqual((done.returncode, done.stdout), (expected.returncode, expected.stdout),
+                         done.stderr + expected.stderr)
+        self.assertEqual(errors, expected.stderr)
+        self.assertEqual(session.reasons(), [])
+        return session
+
+    def entered(self, manager):
+        value = manager.__enter__()
+        self.addCleanup(manager.__exit__, None, None, None)
+        return value
+
+    def balanced(self, session):
+        """Begins and ends of each kind are paired on every thread."""
+        for process in session.processes():
+            depth = Counter()
+            for record in process.records():
+                match = re.match(r"(Module|Phase|Op|Range)(Begin|Push|End|Pop)$", record.kind)
+                if match:
+                    key = record.chunk.thread_index, match[1]
+                    depth[key] += 1 if match[2] in ("Begin", "Push") else -1
+                    self.assertGreaterEqual(depth[key], 0)
+            self.assertFalse(+depth)
+
+
+class Modules(TorchCase):
+    def paths(self, session):
+        return [record.path for record in session.events("ModuleBegin")]
+
+    def test_paths_and_classes(self):
+        session = self.same("""
+            net = Net()
+            print(net(torch.ones(1, 8)))
+        """)
+        block = ["encoder.layers.%d", "encoder.layers.%d.linear1", "encoder.layers.%d.Linear",
+                 "encoder.layers.%d.Softmax"]
+        expected = ["Net", "encoder"] + [path % i for i in range(2) for path in block] + ["head"]
+        self.assertEqual(self.paths(session), expected)
+        classes = {record.path: record.class_name for record in session.events("ModuleBegin")}
+        self.assertEqual(classes["encoder.layers.1.linear1"], "Linear")
+        self.balanced(session)
+
+    def test_several_roots(self):
+        session = self.same("""
+            net, x = Net(), torch.ones(1, 8)
+            net.encoder(x)                 # a part first: a root, for now
+            net(x)                         # holds it: takes over
+            other = nn.Sequential(nn.Linear(8, 8)); other(x)
+            twin = Net(); twin(x)
+            nn.MSELoss()(x, x); nn.MSELoss()(x, x)
+        """)
+        paths = self.paths(session)
+        self.assertEqual(paths[0], "Encoder")
+        self.assertEqual(paths.count("encoder"), 1)
+        for path in ("Net", "head", "Sequential", "Sequential.0", "Net#2", "Net#2.encoder.layers.0"):
+            self.assertEqual(paths.count(path), 1, path)
+        self.assertEqual(paths.count("MSELoss"), 2)
+
+    def test_dead_modules_are_forgotten(self):
+        session = self.same("""
+            import gc
+            for _ in range(50):
+                net = Net(); net(torch.ones(1, 8)); del net; gc.collect()
+        """)
+        self.assertEqual(Counter(self.paths(session))["Net"], 50)
+        self.assertEqual(len(set(self.paths(session))), 11)
+
+    def test_exceptions(self):
+        session = self.same("""
+            import traceback
+            class Failing(nn.Module):
+                def forward(self, x): raise RuntimeError("in forward")
+            net = nn.Sequential(nn.Linear(8, 8), Failing())
+            for _ in range(3):
+                try: net(torch.ones(1, 8))
+                except RuntimeError as error: print(error)
+            nn.Linear(8, 8)(torch.ones(1, 8))
+            optimizer = torch.optim.SGD(net.parameters(), lr=1)
+            try: optimizer.step(lambda: 1 / 0)
+            except ZeroDivisionError as error: print(repr(error))
+            if sys.version_info >= (3, 11): net(torch.ones(1, 8))
+            sys.exit(1)
+        """, returncode=1)
+        self.assertEqual(self.paths(session)[:3], ["Sequential", "0", "1"])
+        self.balanced(session)
+
+    def test_threads(self):
+        session = self.same("""
+            import threading
+            nets = [Net() for _ in range(4)]
+            def work(net):
+                for _ in range(20): net(torch.ones(1, 8))
+            threads = [threading.Thread(target=work, args=(net,)) for net in nets]
+            for t in threads: t.start()
+            for t in threads: t.join()
+        """)
+        self.assertEqual(sum(bool(re.fullmatch(r"Net(#\d)?", path)) for path in self.paths(session)), 80)
+        self.balanced(session)
+
+
+class Training(TorchCase):
+    def phases(self, session):
+        return Counter((record.phase, record.name) for record in session.events("PhaseBegin"))
+
+    def test_same_numbers(self):
+        session = self.same("""
+            import copy, hashlib, io, pickle, random
+            random.seed(0)
+            from torch.utils.data import DataLoader, TensorDataset
+            net = Net()
+            data = TensorDataset(torch.randn(12, 8), torch.randint(2, (12,)))
+            loader = DataLoader(data, batch_size=4, shuffle=True)
+            optimizer = torch.optim.AdamW(net.parameters(), lr=1e-2)
+            for epoch in range(2):
+                for x, y in loader:
+                    optimizer.zero_grad()
+                    loss = nn.functional.cross_entropy(net(x), y) + torch.rand(()) * 0
+                    loss.backward()
+                    optimizer.step()
+                    print(loss.item().hex())
+            def digest(value):
+                buffer = io.BytesIO(); torch.save(value, buffer)
+                return hashlib.sha256(buffer.getvalue()).hexdigest()
+            print(digest([p.detach() for p in net.parameters()]), torch.rand(3), random.random())
+            print(list(net.state_dict()), sorted(vars(net)), len(net._forward_hooks))
+            print(digest(copy.deepcopy(net).state_dict()), len(pickle.dumps(net)))
+            torch.save(net, "net.pt"); torch.save(optimizer.state_dict(), "optimizer.pt")
+            for options in ({"weights_only": False}, {}):
+                try: again = torch.load("net.pt", **options); break
+                except TypeError: pass
+            print(type(again).__name__, again(torch.ones(1, 8)))
+            print(pickle.loads(pickle.dumps(torch.save)) is torch.save,
+                  pickle.loads(pickle.dumps(torch.autograd.backward)) is torch.autograd.backward)
+            pickle.loads(pickle.dumps(optimizer)).step()
+            grad, = torch.autograd.grad(net(torch.ones(1, 8)).sum(), [net.head.bias])
+            print(grad)
+        """)
+        phases = self.phases(session)
+        self.assertEqual(phases[BACKWARD, "torch.autograd.backward"], 6)
+        self.assertEqual(phases[BACKWARD, "torch.autograd.grad"], 1)
+        self.assertEqual(phases[STEP, "Optimizer.step#AdamW.step"], 7)
+        self.assertEqual(phases[ZERO_GRAD, "Optimizer.zero_grad#AdamW.zero_grad"], 6)
+        self.assertEqual(phases[INIT, "DataLoader.__iter__"], 2)
+        self.assertEqual(phases[NEXT, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"], 8)
+        self.assertEqual(phases[CHECKPOINT, "torch.load"], 1)
+        self.assertGreaterEqual(phases[CHECKPOINT, "torch.save"], 2)
+        self.balanced(session)
+
+    def test_every_optimizer(self):
+        session = self.same("""
+            import inspect
+            for name, kind in sorted(vars(torch.optim).items()):
+                if not inspect.isclass(kind) or kind is torch.optim.Optimizer: continue
+                if not issubclass(kind, torch.optim.Optimizer): continue
+                sparse = name == "SparseAdam"
+                table = nn.Embedding(4, 4, sparse=sparse)
+                if name == "Muon": table = nn.Linear(4, 4, bias=False)
+                optimizer = kind(table.parameters(), lr=0.1)
+                def closure():
+                    optimizer.zero_grad()
+                    x = torch.ones(2, 4) if name == "Muon" else torch.tensor([1, 2])
+                    loss = table(x).sum(); loss.backward(); return loss
+                closure(); optimizer.step(closure if name == "LBFGS" else None)
+                print("stepped", name)
+            class Mine(torch.optim.SGD):
+                def step(self, closure=None): return super().step(closure)
+            net = nn.Linear(2, 2); Mine(net.parameters(), lr=1).step(); net.zero_grad()
+            scheduler_of = torch.optim.SGD(net.parameters(), lr=1)
+            scheduler = torch.optim.lr_scheduler.StepLR(scheduler_of, 1)
+            scheduler_of.step(); scheduler.step()
+        """)
+        phases = self.phases(session)
+        steps = [name for phase, name in phases if phase == STEP]
+        self.assertGreaterEqual(len(steps), 12)
+        for name in ("AdamW", "SGD", "LBFGS", "Mine", "SparseAdam", "Rprop"):
+            self.assertIn("Optimizer.step#%s.step" % name, steps)
+        self.assertEqual(phases[STEP, "Optimizer.step#Adam.step"], 1)
+        self.assertEqual(phases[ZERO_GRAD, "Module.zero_grad"], 1)
+        self.balanced(session)
+
+    def test_data_loader_workers(self):
+        for method in ("fork", "spawn"):
+            session = self.same("""
+                from torch.utils.data import DataLoader
+                def collate(items): return torch.tensor(items).float().sum()
+                if __name__ == "__main__":
+                    loader = DataLoader(list(range(8)), batch_size=2, num_workers=2,
+                                        collate_fn=collate, multiprocessing_context="%s")
+                    for _ in range(2): print([float(x) for x in loader])
+            """ % method, model=False)
+            phases = self.phases(session)
+            name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+            self.assertEqual(phases[NEXT, name], 10)
+            self.assertEqual(phases[INIT, "DataLoader.__iter__"], 2)
+            workers = {record.chunk.pid for record in session.events("OpBegin")
+                       if record.name == "aten::sum"}
+            self.assertGreaterEqual(len(workers), 2, method)
+
+    def test_scaler_and_checkpointing(self):
+        session = self.same("""
+            import warnings; warnings.simplefilter("ignore")
+            from torch.utils.checkpoint import checkpoint
+            net = Net()
+            scaler = torch.cuda.amp.GradScaler(enabled=torch.cuda.is_available())
+            if torch.cuda.is_available(): net = net.cuda()
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            x = torch.ones(4, 8, device=net.head.weight.device, requires_grad=True)
+            y = net.head(checkpoint(net.encoder, x, use_reentrant=True)).sum()
+            scaler.scale(y).backward()
+            scaler.unscale_(optimizer); scaler.step(optimizer); scaler.update()
+            print(net.head.bias.grad)
+        """)
+        phases = self.phases(session)
+        self.assertEqual(phases[BACKWARD, "torch.autograd.backward"], 1)  # not the inner one
+        for name in ("step", "unscale_", "update"):
+            self.assertEqual(phases[SCALER, "GradScaler." + name], 1)
+        self.balanced(session)
+
+
+class Operators(TorchCase):
+    def test_operators(self):
+        session = self.same("""
+            x = torch.ones(2, 3, requires_grad=True)
+            y = torch.nn.functional.linear(x, torch.ones(4, 3))
+            y.sum().backward()
+            with torch.profiler.record_function("mine"): torch.add(x, x)
+            print(y.shape)
+        """, model=False)
+        begins = session.events("OpBegin")
+        names = Counter(record.name for record in begins)
+        for name in ("aten::linear", "mine"):
+            self.assertEqual(names[name], 1, name)
+        linear, = (record for record in begins if record.name == "aten::linear")
+        self.assertEqual((linear.scope, linear.shapes), (0, ""))
+        mine, = (record for record in begins if record.name == "mine")
+        self.assertEqual(mine.scope, 7)
+        backward = [record for record in begins if record.scope == 1]
+        forward = {record.sequence for record in begins if record.scope == 0}
+        self.assertTrue(backward)
+        self.assertTrue(any(record.sequence in forward and record.sequence >= 0
+                            for record in backward))
+        self.balanced(session)
+
+    def test_inputs(self):
+        session = self.same("""
+            torch.add(torch.ones(2, 3), torch.ones(3, dtype=torch.int64), alpha=2)
+            torch.cat([torch.ones(1, 2), torch.ones(4, 2)], 0)
+            torch.nn.functional.max_pool2d(torch.ones(1, 1, 4, 4), [2, 2])
+            torch.nn.functional.linear(torch.ones(2, 3), torch.ones(4, 3), None)
+            torch.cat([torch.ones(1, 1)] * 2000)                  # more than there is room for
+            nested = torch.nested_tensor if hasattr(torch, "nested_tensor") else None
+            try: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]) * 2
+            except Exception: pass
+        """, trace=ALL | SHAPES, model=False)
+        found = {}
+        for record in session.events("OpBegin"):
+            found.setdefault(record.name, self.raw_shapes(record))
+        add = (tensor(6, 2, 3) + tensor(4, 3) + b"\xfc" + struct.pack("<q", 2))
+        self.assertEqual(found["aten::add"], add)
+        cat = b"\xfd\x02" + tensor(6, 1, 2) + tensor(6, 4, 2) + b"\xfc" + struct.pack("<q", 0)
+        self.assertEqual(found["aten::cat"], cat)
+        self.assertTrue(found["aten::max_pool2d"].startswith(
+            tensor(6, 1, 1, 4, 4) + b"\xfb\x02" + struct.pack("<qq", 2, 2)))
+        self.assertEqual(found["aten::linear"][-1:], b"\xff")
+        for record in session.events("OpBegin"):
+            self.assertLessEqual(len(self.raw_shapes(record)), 4096)
+        self.balanced(session)
+
+    def raw_shapes(self, record):
+        return record.raw.get("shapes", b"")
+
+    def test_beside_torch_profiler(self):
+        session = self.same("""
+            from torch.profiler import profile, ProfilerActivity
+            net = Net()
+            with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as p:
+                net(torch.ones(1, 8))
+            print(sum(e.count for e in p.key_averages() if e.key == "aten::linear"))
+            with torch.autograd.profiler.profile() as p: net(torch.ones(1, 8))
+        """)
+        names = Counter(record.name for record in session.events("OpBegin"))
+        self.assertEqual(names["aten::linear"], 10)
+
+    def test_no_compiler(self):
+        # Operators are off, with one line that says why; everything else is recorded.
+        with tempfile.TemporaryDirectory() as empty:
+            with PythonSession() as session:
+                done = session.run(PYTHON, "-c", "import torch; torch.nn.Linear(2, 2)(torch.ones(2))",
+                                   env={"XDG_CACHE_HOME": empty, "PATH": empty, "CXX": ""})
+                self.assertEqual((done.returncode, done.stdout), (0, ""))
+                self.assertRegex(done.stderr, r"\Abatchlight: operators are not recorded.*\n\Z")
+                self.assertEqual([feature for feature, _ in session.reasons()], ["torch_ops"])
+                self.assertEqual(len(session.events("ModuleBegin")), 1)
+                self.assertEqual(session.events("OpBegin"), [])
+
+
+def tensor(dtype, *sizes):
+    return bytes([len(sizes), dtype]) + struct.pack("<%dq" % len(sizes), *sizes)
+
+
+class Ranges(TorchCase):
+    def test_torch_nvtx(self):
+        with PythonSession() as session:
+            done = session.run(PYTHON, "-c", textwrap.dedent("""
+                import torch
+                nvtx = torch.cuda.nvtx
+                nvtx.range_push("outer"); nvtx.range_push("inner")
+                nvtx.range_pop(); nvtx.range_pop()
+                nvtx.mark("mark")
+                nvtx.range_end(nvtx.range_start("process"))
+                with nvtx.range("with {}", 5): pass
+            """))
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual([record.message for record in session.events("RangePush")],
+                             ["outer", "inner", "with 5"])
+            self.assertEqual(len(session.events("RangePop")), 3)
+            self.assertEqual([r.message for r in session.events("Mark")], ["mark"])
+            self.assertEqual([r.message for r in session.events("RangeStart")], ["process"])
+            self.assertEqual(len(session.events("RangeEnd")), 1)
+
+    def test_functions_trace(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "functions.json")
+            with open(path, "w") as file:
+                json.dump([{"module": "torch.nn.functional", "domain": "mine", "color": "red",
+                            "functions": ["softmax", "no_such_function"]},
+                           {"module": "json", "functions": ["JSONEncoder.encode", "dumps"]},
+                           {"module": "__main__", "functions": ["f"]}], file)
+            with PythonSession(functions_trace=path) as session:
+                done = session.run(PYTHON, "-c", "import torch, json\n"
+                                   "torch.nn.functional.softmax(torch.ones(2), 0)\njson.dumps(1)")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                pushes = session.events("RangePush", "RangePushEx")
+                self.assertEqual(
+                    [(r.message, r.get("domain", "")) for r in pushes],
+                    [("torch.nn.functional.softmax", "mine"), ("json.dumps", ""),
+                     ("json.JSONEncoder.encode", "")])
+                self.assertEqual(len(session.reasons()), 2)
+
+
+class Compilers(TorchCase):
+    def test_script_and_trace(self):
+        self.same("""
+            class Plain(nn.Module):
+                def __init__(self):
+                    super().__init__(); self.a = nn.Linear(8, 8); self.b = nn.Linear(8, 2)
+                def forward(self, x): return self.b(torch.relu(self.a(x)))
+            net, x = Plain(), torch.ones(1, 8)
+            traced, scripted = torch.jit.trace(net, x), torch.jit.script(net)
+            print(traced(x), scripted(x)); print(traced.graph, scripted.graph)
+            graph = torch.fx.symbolic_trace(net); print(graph.code, graph(x))
+        """)
+
+    def test_compile(self):
+        if not self.has_compile():
+            self.skipTest("this PyTorch has no torch.compile")
+        session = self.same("""
+            import torch._dynamo
+            from torch._dynamo.utils import counters
+            net, x = Net(), torch.ones(1, 8)
+            compiled = torch.compile(net, backend="aot_eager", fullgraph=True)
+            for size in (1, 1, 2, 3): print(compiled(torch.ones(size, 8)).sum().item().hex())
+            compiled(x).sum().backward()
+            print(sorted(counters["stats"].items()), dict(counters["graph_break"]))
+            torch._dynamo.reset(); counters.clear()
+
+            class Breaking(nn.Module):
+                def __init__(self):
+                    super().__init__(); self.net = Net()
+                def forward(self, x):
+                    y = self.net(x); torch._dynamo.graph_break(); return self.net(y.repeat(1, 4))
+            breaking = Breaking(); breaking.compile(backend="aot_eager")
+            for _ in range(3): print(breaking(x).sum().item().hex())
+            print(sorted(counters["stats"].items()), sum(counters["graph_break"].values()))
+            torch._dynamo.reset(); counters.clear()
+
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            @torch.compile(backend="aot_eager")
+            def step(x):
+                optimizer.zero_grad(); loss = net(x).sum(); loss.backward(); optimizer.step()
+                return loss
+            for _ in range(3): print(step(x).item().hex())
+            print(sorted(counters["stats"].items()), sum(counters["graph_break"].values()))
+        """)
+        phases = Counter(record.phase for record in session.events("PhaseBegin"))
+        paths = [record.path for record in session.events("ModuleBegin")]
+        self.assertIn("OptimizedModule", paths)
+        self.assertGreaterEqual(phases[COMPILE], 2)
+        self.balanced(session)
+
+    def test_export(self):
+        if not self.has_compile():
+            self.skipTest("this PyTorch has no torch.export")
+        self.same("""
+            net, x = Net(), torch.ones(1, 8)
+            for strict in (True, False):
+                print(torch.export.export(net, (x,), strict=strict).graph_module.code)
+        """)
+
+    def has_compile(self):
+        return alone(PYTHON, "-c", "import torch, sys; sys.exit(not hasattr(torch, 'export'))"
+                     ).returncode == 0
+
+
+class Parallel(TorchCase):
+    def test_distributed_wrappers(self):
+        session = self.same("""
+            import os, torch.distributed as dist
+            os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="0")
+            dist.init_process_group("gloo", rank=0, world_size=1,
+                                    store=dist.HashStore())
+            net = nn.parallel.DistributedDataParallel(Net())
+            net(torch.ones(1, 8)).sum().backward()
+            print(list(net.state_dict())[:2])
+            dist.destroy_process_group()
+        """)
+        paths = [record.path for record in session.events("ModuleBegin")]
+        self.assertEqual(paths[:3], ["DistributedDataParallel", "Net", "encoder"])
+        self.balanced(session)
+
+
+if __name__ == "__main__":
+    unittest.main()
