@@ -173,7 +173,6 @@ void WriteUnwrittenFacts(ThreadStream& stream) {
 }
 
 void ForgetFactsWritten() {
-  g_lock.Reset();
   g_capture_plus_1.store(0, std::memory_order_relaxed);
   g_written.store(0, std::memory_order_relaxed);
 }

@@ -90,6 +90,11 @@ class ThreadStream {
     const int64_t delta = static_cast<int64_t>(ticks - base_ticks_);
     WriteDelta(record, delta < 0 ? 0 : static_cast<uint64_t>(delta));
   }
+  // Without the zero words at its end, which readers fill in: for records that are mostly empty.
+  template <class R>
+  void WriteShort(const R& record) {
+    WriteTrimmed(record, delta_);
+  }
   // With `head_time` in place of the time, and without the zero words at the record's end: for
   // records on another clock (CUDA).
   template <class R>
