@@ -57,7 +57,7 @@ Event PayloadEvent(const Domain* domain, const PayloadData* data, size_t count);
 size_t EventBytes(const Event& event);
 
 inline format::StringRef InternName(ThreadStream& stream, const Name& name) {
-  return name.bytes == 0 ? 0 : stream.InternHashed(name.text, name.bytes, name.hash);
+  return stream.InternHashed(name.text, name.bytes, name.hash);
 }
 
 // Writes the event as a record of type R (RangePushEx, RangeStart, Mark; `extra` fills what only

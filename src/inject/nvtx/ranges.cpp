@@ -36,6 +36,28 @@ bool RecordPush(const Event& event) {
   return true;
 }
 
+bool RecordPushText(const char* text) {
+  Guard guard;
+  ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
+  if (stream == nullptr || !stream->Ensure(sizeof(format::RangePushRecord))) return false;
+  format::StringRef message = stream->Recent(text);
+  if (__builtin_expect(message == 0, 0)) {
+    const size_t bytes = std::strlen(text);
+    if (!stream->More(sizeof(format::RangePushRecord) + StringBytes(bytes))) return false;
+    message = stream->Intern(text, bytes);
+  }
+  stream->Write(format::RangePushRecord{.message = message});
+  return true;
+}
+
+void RecordPopDefault() {
+  Guard guard;
+  ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
+  if (stream != nullptr && stream->Ensure(sizeof(format::RangePopRecord))) {
+    stream->Write(format::RangePopRecord{});
+  }
+}
+
 // PopPayload and blobs come before the record that ends the range, at the same time.
 void WriteEndBlobs(ThreadStream& stream, const Domain* domain, const PayloadData* blobs,
                    size_t count) {
@@ -87,12 +109,26 @@ int PushEvent(const Event& event) {
   return levels != nullptr ? levels->Push(recorded, CaptureIndex()) : kNoPushPopTracking;
 }
 
+// The two calls that programs make most, in one piece each: no Event, the state read once.
 int PushText(const char* text) {
-  if (!Collecting() && !g_capture_by_range) return t_default_levels.Push(false, 0);
-  return PushEvent(TextEvent(text));
+  const uint32_t state = SessionState();
+  if (__builtin_expect(g_capture_by_range, 0)) return PushEvent(TextEvent(text));
+  bool recorded = false;
+  if ((state & format::kStateCollecting) != 0 && g_default_domain_enabled) {
+    recorded = RecordPushText(text != nullptr ? text : "");
+  }
+  return t_default_levels.Push(recorded, state >> 1);
 }
 
-int PopDefault() { return PopLevel(t_default_levels, nullptr, nullptr, 0); }
+int PopDefault() {
+  Levels& levels = t_default_levels;
+  const uint32_t state = SessionState();
+  if (__builtin_expect(levels.empty() || g_capture_by_range, 0)) {
+    return PopLevel(levels, nullptr, nullptr, 0);
+  }
+  if ((state & format::kStateCollecting) != 0 && levels.recorded(state >> 1)) RecordPopDefault();
+  return levels.Pop();
+}
 
 int Pop(const Domain* domain, const PayloadData* blobs, size_t blob_count) {
   Levels* levels = LevelsIn(domain);
