@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "inject/entry/capture.h"
+#include "inject/rt/capture.h"
 #include "inject/rt/control.h"
 
 namespace batchlight::inject::nvtx {
@@ -29,9 +29,8 @@ bool IsWanted(const Event& event) {
 }
 
 void Stop() {
-  Guard guard;
   g_capturing.store(false, std::memory_order_relaxed);
-  if (guard) StopCapture(guard);
+  CaptureStop();
 }
 
 }  // namespace
@@ -46,8 +45,7 @@ void ReadCaptureRange() {
 
 void StartCaptureAt(const Event& event, int depth, uint64_t range_id) {
   if (Collecting() || !IsWanted(event)) return;
-  Guard guard;
-  if (!guard || !StartCapture(guard)) return;
+  if (!CaptureStart()) return;
   g_thread = &t_thread;
   g_domain = event.domain;
   g_depth = depth;
