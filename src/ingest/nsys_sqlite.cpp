@@ -1,9 +1,139 @@
 #include "ingest/nsys_sqlite.h"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+
+#include "base/thread_pool.h"
+#include "ingest/nsys_load.h"
+#include "ingest/nsys_unite.h"
+
 namespace batchlight {
+namespace {
+
+// Each job fills tables of its own. Only NVTX among them interns strings.
+using Job = Status (*)(nsys::Load&);
+constexpr std::array<Job, 7> kJobs = {
+    nsys::LoadApiCalls,         nsys::LoadNvtx,      nsys::LoadKernels,      nsys::LoadOsCalls,
+    nsys::LoadMemoryOperations, nsys::LoadGpuEvents, nsys::LoadUnifiedMemory};
+
+// What nsys may have recorded and this importer does not read, as (table, what it is).
+struct Unread {
+  std::string_view table;
+  std::string_view what;
+};
+constexpr Unread kUnread[] = {
+    {"COMPOSITE_EVENTS", "CPU samples"},
+    {"SCHED_EVENTS", "thread scheduling"},
+    {"GPU_METRICS", "GPU metrics"},
+    {"GENERIC_EVENTS", "generic events"},
+    {"CUPTI_ACTIVITY_KIND_JIT", "CUDA just-in-time compilations"},
+    {"GPU_CONTEXT_SWITCH_EVENTS", "GPU context switches"},
+};
+
+bool IsNsysExport(const NsysDatabase& database) {
+  if (database.Find("StringIds").empty()) return false;
+  for (const std::string& table : database.tables()) {
+    for (const char* mark : {"META_DATA_EXPORT", "TARGET_INFO_SESSION_START_TIME", "NVTX_EVENTS",
+                             "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL",
+                             "OSRT_API", "ANALYSIS_DETAILS", "MPI_OTHER_EVENTS"}) {
+      if (table == mark) return true;
+    }
+  }
+  return false;
+}
+
+Result<int> SchemaMinor(const NsysDatabase& database) {
+  ASSIGN_OR_RETURN(NsysTable rows,
+                   NsysTable::Open(database, "META_DATA_EXPORT", {"name", "value"}));
+  int minor = 0;
+  while (rows.Next()) {
+    if (rows.Text(0) != "EXPORT_SCHEMA_VERSION_MINOR") continue;
+    const std::string_view value = rows.Text(1);
+    std::from_chars(value.data(), value.data() + value.size(), minor);
+  }
+  RETURN_IF_ERROR(rows.status());
+  return minor;
+}
+
+void AddReason(Store& store, std::string_view text) {
+  store.reasons.Append(
+      {.feature = store.strings.Intern("import"), .text = store.strings.Intern(text)});
+}
+
+void NoteUnread(const NsysDatabase& database, Store& store) {
+  for (const Unread& unread : kUnread) {
+    const std::string table = database.Find(unread.table);
+    if (table.empty()) continue;
+    AddReason(store, "table " + table + " (" + std::string(unread.what) + ") is not read");
+  }
+}
+
+void SetDuration(Store& store) {
+  store.VisitTables([&](const auto& table) {
+    if constexpr (requires {
+                    table.start_ns;
+                    table.end_ns;
+                  }) {
+      for (const int64_t end : table.end_ns) {
+        if (end != kOpenEnd) store.duration_ns = std::max(store.duration_ns, end);
+      }
+    }
+  });
+}
+
+Status RunJobs(const std::string& path, std::vector<nsys::Load>& loads) {
+  std::array<Status, kJobs.size()> results;
+  ParallelFor(kJobs.size(), [&](size_t job) {
+    auto database = NsysDatabase::Open(path);
+    if (!database.ok()) {
+      results[job] = database.status();
+      return;
+    }
+    loads[job].database = &database.value();
+    results[job] = kJobs[job](loads[job]);
+    loads[job].database = nullptr;
+  });
+  for (Status& result : results) RETURN_IF_ERROR(std::move(result));
+  return Status();
+}
+
+}  // namespace
 
 Result<Store> ImportNsysSqlite(const std::string& path) {
-  return InputError("cannot read " + path + ": this build does not read nsys exports yet");
+  ASSIGN_OR_RETURN(const NsysDatabase database, NsysDatabase::Open(path));
+  if (!IsNsysExport(database)) {
+    return InputError(path +
+                      ": an SQLite database, but not an nsys export (no StringIds and event "
+                      "tables); make one with `nsys export -t sqlite report.nsys-rep`");
+  }
+  Store store;
+  store.source = path;
+  store.source_format = "nsys-sqlite";
+  nsys::Strings strings;
+  RETURN_IF_ERROR(strings.Load(database, store));
+  ASSIGN_OR_RETURN(const int schema_minor, SchemaMinor(database));
+
+  std::vector<nsys::Load> loads(kJobs.size() + 1);
+  for (nsys::Load& load : loads) {
+    load.strings = &strings;
+    load.store = &store;
+    load.schema_minor = schema_minor;
+  }
+  RETURN_IF_ERROR(RunJobs(path, loads));
+  nsys::Load& rest = loads.back();
+  rest.database = &database;
+  RETURN_IF_ERROR(nsys::LoadOtherRuntimes(rest));
+  RETURN_IF_ERROR(nsys::UniteThreads(database, strings, loads, store));
+  RETURN_IF_ERROR(nsys::LoadTargetInfo(rest));
+  nsys::OrderAndLink(store);
+  for (const nsys::Load& load : loads) {
+    for (const std::string& note : load.notes) AddReason(store, note);
+  }
+  NoteUnread(database, store);
+  SetDuration(store);
+  return store;
 }
 
 }  // namespace batchlight

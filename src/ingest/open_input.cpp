@@ -22,8 +22,7 @@ constexpr std::string_view kLiveSuffix = ".live";
 
 InputFormat FormatOfBytes(std::string_view head) {
   if (head.starts_with(std::string_view("SQLite format 3\0", 16))) return InputFormat::kNsysSqlite;
-  // Without the version digit: a newer layout gets an error of its own.
-  if (head.starts_with(std::string_view(format::kFileMagic, 6))) {
+  if (head.starts_with(std::string_view(format::kFileMagic, sizeof format::kFileMagic))) {
     return InputFormat::kSealedRecording;
   }
   if (head.starts_with("\x1f\x8b")) return InputFormat::kKinetoJson;  // gzip

@@ -38,11 +38,7 @@ class InputsPrinter {
       first = false;
       text += input;
     }
-    if (style_ == Style::kShapes) {
-      text.insert(text.begin(), '[');
-      text += ']';
-    }
-    return text;
+    return style_ == Style::kShapes ? "[" + text + "]" : text;
   }
 
  private:
@@ -78,12 +74,7 @@ class InputsPrinter {
     if (!Byte(&type)) return false;
     if (style_ == Style::kInputs) {
       const bool named = type < kTypeNames.size() && !kTypeNames[type].empty();
-      if (named) {
-        text += kTypeNames[type];
-      } else {
-        text += 't';
-        text += std::to_string(type);
-      }
+      text += named ? std::string(kTypeNames[type]) : "t" + std::to_string(type);
     }
     return Integers(rank, text);
   }

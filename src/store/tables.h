@@ -27,6 +27,9 @@ using f64 = double;
 inline constexpr int64_t kOpenEnd = std::numeric_limits<int64_t>::max();
 
 enum class NvtxStyle : uint8_t { kPushPop = 0, kStartEnd = 1 };
+enum class RuntimeFamily : uint8_t { kOpenMp, kOpenAcc, kCudnn, kCublas };
+enum class MpiKind : uint8_t { kPointToPoint, kCollective, kStartWait, kOther };
+inline constexpr int32_t kNoMpiValue = std::numeric_limits<int32_t>::min();
 
 // Row structs: every member has a default, so that designated initializers may leave some out.
 #define TABLE_BEGIN(Name, member, doc) struct Name##Row {
