@@ -12,7 +12,6 @@
 namespace batchlight {
 
 class BackwardLinks;
-struct Attribution;
 
 struct ModuleRow {
   std::string path;        // encoder.layers.0.linear1; class name for a root
@@ -40,9 +39,8 @@ struct ModuleSummary {
   bool has_backward = false;    // operators with sequence numbers were recorded
 };
 
-// `work`: of the GPU; empty without one.
-ModuleSummary SummarizeModules(const Store& store, const StepSet& steps, const BackwardLinks& links,
-                               const Attribution& work);
+ModuleSummary SummarizeModules(const Store& store, const StepSet& steps,
+                               const BackwardLinks& links);
 
 // Rows by falling self_ns + backward_self_ns: where the time itself goes.
 std::vector<uint32_t> ModulesBySelfTime(const ModuleSummary& summary);

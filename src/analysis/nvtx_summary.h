@@ -11,8 +11,6 @@
 
 namespace batchlight {
 
-struct Attribution;
-
 struct NvtxRow {
   std::string domain;  // "" = default
   StringId message;
@@ -32,7 +30,6 @@ struct NvtxSummary {
   uint64_t marks = 0;
 };
 
-// `work`: of the GPU; empty without one.
-NvtxSummary SummarizeNvtx(const Store& store, const StepSet& steps, const Attribution& work);
+NvtxSummary SummarizeNvtx(const Store& store, const StepSet& steps);
 
 }  // namespace batchlight

@@ -12,7 +12,6 @@
 namespace batchlight {
 
 class BackwardLinks;
-struct Attribution;
 
 struct OperatorRow {
   StringId name;
@@ -40,8 +39,7 @@ struct OperatorSummary {
   int64_t self_ns = 0;  // of all operators
 };
 
-// `work`: of the GPU; empty without one.
 OperatorSummary SummarizeOperators(const Store& store, const StepSet& steps,
-                                   const BackwardLinks& links, const Attribution& work);
+                                   const BackwardLinks& links);
 
 }  // namespace batchlight

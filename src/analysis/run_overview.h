@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "analysis/gpu_summary.h"
 #include "analysis/losses.h"
 #include "analysis/module_summary.h"
 #include "analysis/nvtx_summary.h"
@@ -28,7 +27,6 @@ struct RunOverview {
   ModuleSummary modules;
   OperatorSummary operators;
   NvtxSummary nvtx;
-  GpuSummary gpu;  // empty() without GPU work
 
   const StepBreakdown* MainBreakdown() const {
     return breakdowns.empty() ? nullptr : &breakdowns.front();

@@ -7,8 +7,7 @@
 
 namespace batchlight::cli {
 
-Status AfterRecording(const std::vector<std::string>& recordings, const capture::CaptureOptions&,
-                      std::FILE* out) {
+Status AfterRecording(const std::vector<std::string>& recordings, const AfterOptions&) {
   if (recordings.empty()) return {};
   ASSIGN_OR_RETURN(const Store store, OpenInput(recordings.back()));
   std::vector<std::pair<std::string, std::string>> files;
@@ -16,7 +15,7 @@ Status AfterRecording(const std::vector<std::string>& recordings, const capture:
   for (size_t i = 0; i + 1 < recordings.size(); ++i) {
     files.emplace_back(recordings[i], "an earlier capture of this run");
   }
-  PrintSummary(store, out, std::move(files));
+  PrintSummary(store, stdout, std::move(files));
   return {};
 }
 

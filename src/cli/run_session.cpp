@@ -1,6 +1,5 @@
 #include <csignal>
 #include <cstdio>
-#include <utility>
 
 #include "capture/session.h"
 #include "cli/after_recording.h"
@@ -40,9 +39,7 @@ void RunSession(const ProfileOptions& options, Outcome& outcome) {
   for (const std::string& notice : options.notices) Say(notice);
   bool interrupted = false;
   {
-    capture::SessionOptions wanted = options.session;
-    wanted.tool_version = BATCHLIGHT_VERSION;
-    capture::Session session(std::move(wanted), Say);
+    capture::Session session(options.session, Say);
     auto result = session.Run();
     if (!result.ok()) {
       outcome.status = result.status();
@@ -56,7 +53,7 @@ void RunSession(const ProfileOptions& options, Outcome& outcome) {
       return;
     }
     ReportSealing(end, outcome);
-    Status status = AfterRecording(end.recordings, end.capture, stderr);
+    Status status = AfterRecording(end.recordings, {options.stats, options.exports});
     if (!status.ok()) {
       Say(status.message());
       if (outcome.exit_code == 0) outcome.exit_code = status.exit_code();

@@ -4,13 +4,12 @@ import type { Steps } from "./data";
 export function sampleSteps(durations: number[], kinds: number[]): Steps {
   let start = 0;
   return {
-    track: "CPU",
-    facts: [],
+    process: "train.py (pid 1)",
     group: 1,
     count: durations.length,
     phases: [
-      { key: "data_loading", label: "data loading", help: "" },
-      { key: "forward", label: "forward", help: "" },
+      { key: "data_loading", label: "data loading" },
+      { key: "forward", label: "forward" },
     ],
     number: durations.map((_, i) => i),
     start_ns: durations.map((ns) => (start += ns) - ns),

@@ -6,7 +6,6 @@
 
 #include "inject/buffer/chunk_file.h"
 #include "inject/buffer/thread_stream.h"
-#include "inject/entry/interpose.h"
 #include "inject/entry/process_start.h"
 #include "inject/python/interpreter_hook.h"
 #include "inject/rt/clock.h"
@@ -29,7 +28,6 @@ void AtExit(int status, void*) {
 }
 
 void AttachNow() {
-  FindInterposed();
   Guard guard;
   sys::ErrnoSaver errno_saver;
   if (!MapControlPage()) return;

@@ -1,0 +1,139 @@
+#include "analysis/stats/duration_summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace batchlight::stats {
+
+double RoundDecimal(double value, int decimals) {
+  // long double has 64 bits of mantissa: value * 10 is exact, so ties are told apart as SQLite
+  // tells them.
+  long double scale = 1;
+  for (int i = 0; i < decimals; ++i) scale *= 10;
+  const long double scaled = static_cast<long double>(value) * scale;
+  const long double rounded = scaled < 0 ? -std::floor(-scaled + 0.5L) : std::floor(scaled + 0.5L);
+  return static_cast<double>(rounded / scale);
+}
+
+Summary Summarize(std::vector<int64_t>& values) {
+  Summary summary;
+  if (values.empty()) return summary;
+  summary.count = static_cast<int64_t>(values.size());
+  summary.min = summary.max = values.front();
+  double mean = 0;
+  double squares = 0;
+  double seen = 0;
+  for (const int64_t value : values) {
+    // Wraps instead of overflowing: a file may hold any times.
+    summary.total =
+        static_cast<int64_t>(static_cast<uint64_t>(summary.total) + static_cast<uint64_t>(value));
+    summary.min = std::min(summary.min, value);
+    summary.max = std::max(summary.max, value);
+    seen += 1;
+    const double from_old_mean = static_cast<double>(value) - mean;
+    mean += from_old_mean / seen;
+    squares += from_old_mean * (static_cast<double>(value) - mean);
+  }
+  summary.mean = RoundDecimal(static_cast<double>(summary.total) / seen);
+  summary.deviation = values.size() < 2 ? 0 : RoundDecimal(std::sqrt(squares / (seen - 1)));
+  const size_t half = values.size() / 2;
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(half);
+  std::nth_element(values.begin(), middle, values.end());
+  double median = static_cast<double>(*middle);
+  if (values.size() % 2 == 0) {
+    median = (median + static_cast<double>(*std::max_element(values.begin(), middle))) / 2;
+  }
+  summary.median = RoundDecimal(median);
+  return summary;
+}
+
+std::vector<Summary> GroupedValues::Summarize() const {
+  std::vector<size_t> begin;
+  for (const Entry& entry : entries_) {
+    if (entry.group + size_t{1} > begin.size()) begin.resize(entry.group + size_t{1});
+    ++begin[entry.group];
+  }
+  size_t sum = 0;
+  for (size_t& count : begin) {
+    const size_t next = sum + count;
+    count = sum;
+    sum = next;
+  }
+  std::vector<int64_t> sorted(entries_.size());
+  std::vector<size_t> place = begin;
+  for (const Entry& entry : entries_) sorted[place[entry.group]++] = entry.value;
+  std::vector<Summary> summaries;
+  summaries.reserve(begin.size());
+  std::vector<int64_t> values;
+  for (size_t group = 0; group < begin.size(); ++group) {
+    values.assign(sorted.begin() + static_cast<ptrdiff_t>(begin[group]),
+                  sorted.begin() + static_cast<ptrdiff_t>(place[group]));
+    summaries.push_back(stats::Summarize(values));
+  }
+  return summaries;
+}
+
+ResultColumn TimeColumn(std::string name) {
+  return {std::move(name), CellType::kInteger, Unit::kTimeNs, 0, {}};
+}
+ResultColumn MeanTimeColumn(std::string name) {
+  return {std::move(name), CellType::kReal, Unit::kTimeNs, 1, {}};
+}
+ResultColumn IntegerColumn(std::string name) {
+  return {std::move(name), CellType::kInteger, Unit::kNone, 0, {}};
+}
+ResultColumn RealColumn(std::string name, int decimals) {
+  return {std::move(name), CellType::kReal, Unit::kNone, decimals, {}};
+}
+ResultColumn TextColumn(std::string name) {
+  return {std::move(name), CellType::kText, Unit::kNone, 0, {}};
+}
+ResultColumn BytesColumn(std::string name) {
+  return {std::move(name), CellType::kReal, Unit::kBytes, 3, {}};
+}
+
+std::vector<ResultColumn> SummaryColumns(std::string count_name) {
+  return {{"Time", CellType::kReal, Unit::kPercent, 1, {}},
+          TimeColumn("Total Time"),
+          IntegerColumn(std::move(count_name)),
+          MeanTimeColumn("Avg"),
+          MeanTimeColumn("Med"),
+          TimeColumn("Min"),
+          TimeColumn("Max"),
+          MeanTimeColumn("StdDev")};
+}
+
+void AppendSummaryCells(const Summary& summary, double total_of_all, std::vector<Cell>& cells) {
+  const double total = static_cast<double>(summary.total);
+  if (total_of_all == 0) {
+    cells.emplace_back();  // nsys divides by zero here and prints nothing
+  } else {
+    cells.emplace_back(RoundDecimal(total * 100.0 / total_of_all));
+  }
+  cells.emplace_back(summary.total);
+  cells.emplace_back(summary.count);
+  cells.emplace_back(summary.mean);
+  cells.emplace_back(summary.median);
+  cells.emplace_back(summary.min);
+  cells.emplace_back(summary.max);
+  cells.emplace_back(summary.deviation);
+}
+
+std::vector<std::vector<Cell>> RowsByTotal(std::vector<SummaryGroup> groups) {
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.summary.total > b.summary.total; });
+  double total = 0;
+  for (const SummaryGroup& group : groups) total += static_cast<double>(group.summary.total);
+  std::vector<std::vector<Cell>> rows;
+  rows.reserve(groups.size());
+  for (SummaryGroup& group : groups) {
+    std::vector<Cell>& cells = rows.emplace_back();
+    cells.reserve(8 + group.labels.size());
+    AppendSummaryCells(group.summary, total, cells);
+    for (Cell& label : group.labels) cells.push_back(std::move(label));
+  }
+  return rows;
+}
+
+}  // namespace batchlight::stats

@@ -1,0 +1,111 @@
+#include "analysis/stats/event_names.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace batchlight::stats {
+namespace {
+
+constexpr std::string_view kCopyKinds[] = {"Unknown",
+                                           "Host-to-Device",
+                                           "Device-to-Host",
+                                           "Host-to-Array",
+                                           "Array-to-Host",
+                                           "Array-to-Array",
+                                           "Array-to-Device",
+                                           "Device-to-Array",
+                                           "Device-to-Device",
+                                           "Host-to-Host",
+                                           "Peer-to-Peer",
+                                           "Unified Host-to-Device",
+                                           "Unified Device-to-Host",
+                                           "Unified Device-to-Device"};
+
+constexpr std::string_view kMemoryKinds[] = {"Pageable",       "Pinned",  "Device",
+                                             "Array",          "Managed", "Device Static",
+                                             "Managed Static", "Unknown"};
+
+}  // namespace
+
+std::string RangeName(const Store& store, size_t range) {
+  const NvtxDomainId domain = store.nvtx_ranges.domain[range];
+  std::string name;
+  if (!domain.IsNone()) name = store.Text(store.nvtx_domains.name[domain.row()]);
+  name += ':';
+  name += store.Text(store.nvtx_ranges.message[range]);
+  return name;
+}
+
+uint32_t RangeNames::Number(size_t range) {
+  const uint64_t key = uint64_t{store_.nvtx_ranges.domain[range].value} << 32 |
+                       store_.nvtx_ranges.message[range].value;
+  if (key == last_key_) return last_;
+  last_key_ = key;
+  const auto known = by_ids_.find(key);
+  if (known != by_ids_.end()) return last_ = known->second;
+  std::string name = RangeName(store_, range);
+  const auto [place, added] = by_name_.try_emplace(name, static_cast<uint32_t>(names_.size()));
+  if (added) names_.push_back(std::move(name));
+  by_ids_.emplace(key, place->second);
+  return last_ = place->second;
+}
+
+std::string_view ApiName(std::string_view name) {
+  constexpr size_t kSuffix = 6;  // _v3020
+  if (name.size() > kSuffix && name.substr(name.size() - kSuffix, 2) == "_v") {
+    name.remove_suffix(kSuffix);
+  }
+  return name;
+}
+
+std::string_view CopyKindLabel(uint8_t kind) {
+  return kind < std::size(kCopyKinds) ? kCopyKinds[kind] : kCopyKinds[0];
+}
+
+std::string_view MemoryKindLabel(uint8_t kind) {
+  return kind < std::size(kMemoryKinds) ? kMemoryKinds[kind] : kMemoryKinds[7];
+}
+
+std::string CopyName(uint8_t kind) {
+  return "[CUDA memcpy " + std::string(CopyKindLabel(kind)) + "]";
+}
+
+std::string_view StyleName(uint8_t style) {
+  return style == static_cast<uint8_t>(NvtxStyle::kPushPop) ? "PushPop" : "StartEnd";
+}
+
+KernelNaming KernelNamingOf(const Query& query) {
+  if (query.Has("base")) return KernelNaming::kBase;
+  if (query.Has("mangled")) return KernelNaming::kMangled;
+  return KernelNaming::kDemangled;
+}
+
+StringId KernelName(const Store& store, size_t kernel, KernelNaming naming) {
+  StringId name = store.kernels.demangled_name[kernel];
+  if (naming == KernelNaming::kBase) name = store.kernels.short_name[kernel];
+  if (naming == KernelNaming::kMangled) name = store.kernels.mangled_name[kernel];
+  return name.IsNone() ? store.kernels.demangled_name[kernel] : name;
+}
+
+std::string Dimensions(uint32_t x, uint32_t y, uint32_t z) {
+  char text[48];
+  const int count = std::snprintf(text, sizeof text, "%4u %4u %4u", x, y, z);
+  return std::string(text, static_cast<size_t>(count));
+}
+
+KernelLaunchesRow LaunchOf(const Store& store, size_t kernel) {
+  const uint32_t row = store.kernels.launch[kernel];
+  return row < store.kernel_launches.size() ? store.kernel_launches.Row(row) : KernelLaunchesRow{};
+}
+
+int64_t LatestRangeTime(const Store& store) {
+  int64_t latest = INT64_MIN;
+  for (size_t row = 0; row < store.nvtx_ranges.size(); ++row) {
+    const int64_t end = store.nvtx_ranges.end_ns[row];
+    latest = std::max(latest, end == kOpenEnd ? store.nvtx_ranges.start_ns[row] : end);
+  }
+  for (const int64_t start : store.nvtx_marks.start_ns) latest = std::max(latest, start);
+  return latest;
+}
+
+}  // namespace batchlight::stats

@@ -1,0 +1,59 @@
+// How the reports spell names: NVTX ranges with their domain, calls without the version suffix,
+// memory operations by their kind.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/stats/stats_report.h"
+
+namespace batchlight::stats {
+
+// "domain:text"; the default domain is empty: ":forward".
+std::string RangeName(const Store& store, size_t range);
+
+// Numbers range names: equal names of different domains of the same name share a number.
+class RangeNames {
+ public:
+  explicit RangeNames(const Store& store) : store_(store) {}
+  uint32_t Number(size_t range);
+  const std::string& Name(uint32_t number) const { return names_[number]; }
+  size_t size() const { return names_.size(); }
+
+ private:
+  const Store& store_;
+  uint64_t last_key_ = UINT64_MAX;
+  uint32_t last_ = 0;
+  std::unordered_map<uint64_t, uint32_t> by_ids_;
+  std::unordered_map<std::string, uint32_t> by_name_;
+  std::vector<std::string> names_;
+};
+
+// cudaLaunchKernel_v7000 is cudaLaunchKernel; a suffix of other than four digits stays, as nsys
+// leaves it: cudaStreamIsCapturing_v10000.
+std::string_view ApiName(std::string_view name);
+
+std::string_view CopyKindLabel(uint8_t kind);    // "Host-to-Device"
+std::string_view MemoryKindLabel(uint8_t kind);  // "Pageable"
+std::string CopyName(uint8_t kind);              // "[CUDA memcpy Host-to-Device]"
+inline constexpr std::string_view kMemsetName = "[CUDA memset]";
+
+std::string_view StyleName(uint8_t style);  // "PushPop", "StartEnd"
+
+// Which of a kernel's names a report shows: arguments base and mangled.
+enum class KernelNaming { kDemangled, kBase, kMangled };
+KernelNaming KernelNamingOf(const Query& query);
+StringId KernelName(const Store& store, size_t kernel, KernelNaming naming);
+
+// "%4d %4d %4d", as GridXYZ and BlockXYZ show three dimensions.
+std::string Dimensions(uint32_t x, uint32_t y, uint32_t z);
+
+// Launch configuration of a kernel; all zeros when the input had none.
+KernelLaunchesRow LaunchOf(const Store& store, size_t kernel);
+
+// Latest time of any range, at which ranges still open are taken to end.
+int64_t LatestRangeTime(const Store& store);
+
+}  // namespace batchlight::stats

@@ -1,0 +1,43 @@
+// network_congestion: times in which a network port had data to send and could not.
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+
+#include "analysis/stats/duration_summary.h"
+#include "analysis/stats/report_functions.h"
+
+namespace batchlight::stats {
+
+Result<RowSource> NetworkCongestion(const Query& query) {
+  constexpr std::string_view kThreshold = "ticks_threshold=";
+  double threshold = 10000;  // ticks per ms
+  for (const std::string& arg : query.args) {
+    if (!arg.starts_with(kThreshold)) continue;
+    const char* end = arg.data() + arg.size();
+    const auto parsed = std::from_chars(arg.data() + kThreshold.size(), end, threshold);
+    if (parsed.ec != std::errc() || parsed.ptr != end) {
+      return UsageError("network_congestion: ticks_threshold= takes a number, not \"" +
+                        arg.substr(kThreshold.size()) + "\"");
+    }
+  }
+  const NetworkSamplesTable& samples = query.store.network_samples;
+  ResultTable table;
+  table.columns = {TimeColumn("Start"),          TimeColumn("End"),  TimeColumn("Duration"),
+                   RealColumn("Send wait rate"), TextColumn("GUID"), TextColumn("Name")};
+  for (size_t row = 0; row < samples.size(); ++row) {
+    const std::string_view metric = query.store.Text(samples.metric[row]);
+    const int64_t duration = samples.end_ns[row] - samples.start_ns[row];
+    if (metric.find("Send wait") == std::string_view::npos || duration <= 0) continue;
+    if (!query.Keep(samples.start_ns[row], samples.end_ns[row])) continue;
+    const double rate =
+        static_cast<double>(samples.value[row]) * 1e6 / static_cast<double>(duration);
+    if (rate <= threshold) continue;
+    char guid[32];
+    std::snprintf(guid, sizeof guid, "0x%llx", static_cast<unsigned long long>(samples.guid[row]));
+    table.rows.push_back({samples.start_ns[row], samples.end_ns[row], duration, RoundDecimal(rate),
+                          std::string(guid), std::string(query.store.Text(samples.device[row]))});
+  }
+  return KeepRows(std::move(table));
+}
+
+}  // namespace batchlight::stats

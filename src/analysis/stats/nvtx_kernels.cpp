@@ -1,0 +1,99 @@
+// nvtx_kern_sum: kernels by the ranges they were launched in. Every enclosing range is credited;
+// kernels launched outside of ranges have lines of their own with an empty range.
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "analysis/stats/duration_summary.h"
+#include "analysis/stats/event_names.h"
+#include "analysis/stats/range_finder.h"
+#include "analysis/stats/range_stacks.h"
+#include "analysis/stats/report_functions.h"
+
+namespace batchlight::stats {
+namespace {
+
+constexpr uint8_t kNoStyle = 255;
+
+struct Key {
+  std::string range;
+  uint8_t style;
+  ThreadId thread;
+  StringId kernel;
+  auto operator<=>(const Key&) const = default;
+};
+
+struct Group {
+  std::vector<int64_t> durations;
+  std::unordered_set<uint32_t> ranges;
+};
+
+}  // namespace
+
+Result<RowSource> NvtxKernSum(const Query& query) {
+  const Store& store = query.store;
+  const KernelNaming naming = KernelNamingOf(query);
+  const std::vector<GpuWork> work = LaunchedWork(query, true);
+  RangeNames names(store);
+  // Numbers first, names at the end: one number per (range name, style, thread, kernel name).
+  std::map<std::tuple<uint32_t, uint8_t, ThreadId, StringId>, Group> numbered;
+  VisitEnclosingRanges(query, work, [&](size_t i, std::span<const uint32_t> ranges) {
+    const int64_t duration = work[i].end_ns - work[i].start_ns;
+    const ThreadId thread = store.api_calls.thread[work[i].call.row()];
+    const StringId kernel = KernelName(store, work[i].row, naming);
+    if (ranges.empty()) {
+      numbered[{UINT32_MAX, kNoStyle, thread, kernel}].durations.push_back(duration);
+    }
+    for (const uint32_t range : ranges) {
+      Group& group =
+          numbered[{names.Number(range), store.nvtx_ranges.style[range], thread, kernel}];
+      group.durations.push_back(duration);
+      group.ranges.insert(range);
+    }
+  });
+
+  struct Line {
+    std::string range;
+    uint8_t style;
+    ThreadId thread;
+    StringId kernel;
+    int64_t instances;
+    Summary summary;
+  };
+  std::vector<Line> lines;
+  for (auto& [key, group] : numbered) {
+    const auto [range, style, thread, kernel] = key;
+    lines.push_back({range == UINT32_MAX ? std::string() : names.Name(range), style, thread, kernel,
+                     static_cast<int64_t>(group.ranges.size()), Summarize(group.durations)});
+  }
+  std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
+    if (a.range != b.range) return a.range < b.range;
+    if (a.style != b.style) return a.style < b.style;
+    if (a.thread != b.thread) return a.thread < b.thread;
+    if (a.summary.total != b.summary.total) return a.summary.total > b.summary.total;
+    return a.kernel < b.kernel;
+  });
+
+  ResultTable table;
+  table.columns = {TextColumn("NVTX Range"), TextColumn("Style"),        IntegerColumn("PID"),
+                   IntegerColumn("TID"),     IntegerColumn("NVTX Inst"), IntegerColumn("Kern Inst"),
+                   TimeColumn("Total Time"), MeanTimeColumn("Avg"),      MeanTimeColumn("Med"),
+                   TimeColumn("Min"),        TimeColumn("Max"),          MeanTimeColumn("StdDev"),
+                   TextColumn("Kernel Name")};
+  for (Line& line : lines) {
+    Cell pid;
+    Cell tid;
+    SetThread(store, line.thread, pid, tid);
+    const bool unranged = line.style == kNoStyle;
+    const Summary& s = line.summary;
+    table.rows.push_back({unranged ? Cell() : Cell(std::move(line.range)),
+                          unranged ? Cell() : Cell(std::string(StyleName(line.style))), pid, tid,
+                          line.instances, s.count, s.total, s.mean, s.median, s.min, s.max,
+                          s.deviation, std::string(store.Text(line.kernel))});
+  }
+  return KeepRows(std::move(table));
+}
+
+}  // namespace batchlight::stats

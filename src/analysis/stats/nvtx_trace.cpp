@@ -1,0 +1,117 @@
+// nvtx_pushpop_trace, and the shape of push/pop stacks that the projections share.
+#include <algorithm>
+#include <numeric>
+
+#include "analysis/stats/duration_summary.h"
+#include "analysis/stats/event_names.h"
+#include "analysis/stats/range_stacks.h"
+#include "analysis/stats/report_functions.h"
+
+namespace batchlight::stats {
+
+RangeStacks::RangeStacks(const Query& query, bool push_pop_only) : query_(query) {
+  const NvtxRangesTable& ranges = query.store.nvtx_ranges;
+  latest_ = LatestRangeTime(query.store);
+  for (size_t row = 0; row < ranges.size(); ++row) {
+    const bool push_pop = ranges.style[row] == static_cast<uint8_t>(NvtxStyle::kPushPop);
+    if (push_pop_only && !push_pop) continue;
+    if (query.Keep(ranges.start_ns[row], End(row))) rows_.push_back(static_cast<uint32_t>(row));
+  }
+  std::stable_sort(rows_.begin(), rows_.end(), [&](uint32_t a, uint32_t b) {
+    if (ranges.native_row[a] != ranges.native_row[b]) {
+      return ranges.native_row[a] < ranges.native_row[b];
+    }
+    return ranges.start_ns[a] < ranges.start_ns[b];
+  });
+  const size_t all = ranges.size();
+  ids_.assign(all, 0);
+  children_.assign(all, 0);
+  child_time_.assign(all, 0);
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const uint32_t row = rows_[i];
+    ids_[row] = ranges.native_row[row] != 0 ? ranges.native_row[row] : i + 1;
+  }
+  for (const uint32_t row : rows_) {
+    const uint32_t parent = Parent(row);
+    if (parent == kNoRange) continue;
+    ++children_[parent];
+    child_time_[parent] += End(row) - ranges.start_ns[row];
+  }
+}
+
+int64_t RangeStacks::End(size_t row) const {
+  const int64_t end = query_.store.nvtx_ranges.end_ns[row];
+  return end == kOpenEnd ? latest_ : end;
+}
+
+uint32_t RangeStacks::Parent(size_t row) const {
+  const NvtxRangeId parent = query_.store.nvtx_ranges.parent[row];
+  if (parent.IsNone() || ids_[parent.row()] == 0) return kNoRange;  // outside of the window
+  return static_cast<uint32_t>(parent.row());
+}
+
+int64_t RangeStacks::Level(size_t row) const {
+  int64_t level = 0;
+  for (uint32_t up = Parent(row); up != kNoRange; up = Parent(up)) ++level;
+  return level;
+}
+
+std::string RangeStacks::Stack(size_t row) const {
+  std::vector<uint64_t> ids = {ids_[row]};
+  for (uint32_t up = Parent(row); up != kNoRange; up = Parent(up)) ids.push_back(ids_[up]);
+  std::string stack;
+  for (auto id = ids.rbegin(); id != ids.rend(); ++id) stack += ':' + std::to_string(*id);
+  return stack;
+}
+
+Result<RowSource> NvtxPushPopTrace(const Query& query) {
+  RowSource source;
+  source.columns = {TimeColumn("Start"),       TimeColumn("End"),         TimeColumn("Duration"),
+                    TimeColumn("DurChild"),    TimeColumn("DurNonChild"), TextColumn("Name"),
+                    IntegerColumn("PID"),      IntegerColumn("TID"),      IntegerColumn("Lvl"),
+                    IntegerColumn("NumChild"), IntegerColumn("RangeId"),  IntegerColumn("ParentId"),
+                    TextColumn("RangeStack"),  TextColumn("NameTree")};
+  RangeStacks stacks(query, true);
+  const NvtxRangesTable& ranges = query.store.nvtx_ranges;
+  std::vector<uint32_t> rows = stacks.rows();
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](uint32_t a, uint32_t b) { return ranges.start_ns[a] < ranges.start_ns[b]; });
+  source.row_count = rows.size();
+  source.fill = [&store = query.store, stacks = std::move(stacks), rows = std::move(rows)](
+                    size_t index, std::vector<Cell>& cells) {
+    const size_t row = rows[index];
+    const int64_t start = store.nvtx_ranges.start_ns[row];
+    const int64_t duration = stacks.End(row) - start;
+    const ThreadId thread = store.nvtx_ranges.thread[row];
+    const uint32_t parent = stacks.Parent(row);
+    const int64_t level = stacks.Level(row);
+    const std::string name = RangeName(store, row);
+    cells[0] = start;
+    cells[1] = stacks.End(row);
+    cells[2] = duration;
+    cells[3] = stacks.ChildTime(row);
+    cells[4] = duration - stacks.ChildTime(row);
+    cells[5] = name;
+    SetThread(store, thread, cells[6], cells[7]);
+    cells[8] = level;
+    cells[9] = stacks.ChildCount(row);
+    cells[10] = static_cast<int64_t>(stacks.Id(row));
+    cells[11] =
+        parent == RangeStacks::kNoRange ? Cell() : Cell(static_cast<int64_t>(stacks.Id(parent)));
+    cells[12] = stacks.Stack(row);
+    cells[13] = std::string(2 * static_cast<size_t>(level), '-') + name;
+  };
+  return source;
+}
+
+void SetThread(const Store& store, ThreadId thread, Cell& pid, Cell& tid) {
+  if (thread.IsNone()) {
+    pid = tid = Cell();
+    return;
+  }
+  const ProcessId process = store.threads.process[thread.row()];
+  pid = process.IsNone() ? Cell() : Cell(int64_t{store.processes.pid[process.row()]});
+  tid = int64_t{store.threads.tid[thread.row()]};
+}
+
+}  // namespace batchlight::stats

@@ -1,0 +1,40 @@
+// The push/pop stacks of the ranges that a query keeps: ids, levels, children.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/stats/stats_report.h"
+
+namespace batchlight::stats {
+
+class RangeStacks {
+ public:
+  static constexpr uint32_t kNoRange = UINT32_MAX;
+
+  // Start/end ranges have no parent and no children.
+  RangeStacks(const Query& query, bool push_pop_only);
+
+  // Rows of nvtx_ranges in the order of the imported file, else by start.
+  const std::vector<uint32_t>& rows() const { return rows_; }
+  int64_t End(size_t row) const;
+  uint64_t Id(size_t row) const { return ids_[row]; }  // 0: not kept
+  uint32_t Parent(size_t row) const;
+  int64_t Level(size_t row) const;
+  int64_t ChildCount(size_t row) const { return children_[row]; }
+  int64_t ChildTime(size_t row) const { return child_time_[row]; }
+  std::string Stack(size_t row) const;  // ":1:3", outermost first
+
+ private:
+  Query query_;
+  int64_t latest_ = 0;
+  std::vector<uint32_t> rows_;
+  std::vector<uint64_t> ids_;        // by row of nvtx_ranges
+  std::vector<uint32_t> children_;   // likewise
+  std::vector<int64_t> child_time_;  // likewise
+};
+
+// Fills the PID and TID cells of a thread.
+void SetThread(const Store& store, ThreadId thread, Cell& pid, Cell& tid);
+
+}  // namespace batchlight::stats

@@ -1,0 +1,58 @@
+// The reports of `batchlight stats`: named as nsys names them, with its columns, order and
+// rounding. One table in registry.cpp lists them all.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/row_source.h"
+#include "base/status.h"
+#include "store/store.h"
+
+namespace batchlight::stats {
+
+// Keeps every event that overlaps it, with the event's full duration.
+struct TimeWindow {
+  int64_t start_ns = INT64_MIN;
+  int64_t end_ns = INT64_MAX;
+  bool Overlaps(int64_t start, int64_t end) const { return start <= end_ns && end >= start_ns; }
+  bool all() const { return start_ns == INT64_MIN && end_ns == INT64_MAX; }
+};
+
+struct Query {
+  const Store& store;  // outlives the result
+  TimeWindow window;
+  std::vector<std::string> args;  // what follows the report's name: "base", "rows=20"
+  bool nsys_compat = false;       // nsys's bytes also where nsys is wrong (docs/stats.md)
+
+  bool Keep(int64_t start, int64_t end) const { return window.Overlaps(start, end); }
+  bool Has(std::string_view flag) const;  // a bare argument
+};
+
+struct Report {
+  std::string_view name;
+  std::string_view old_name;  // before nsys 2023, "" if there was none
+  std::string_view title;
+  std::string_view usage;  // "[:nvtx-name][:base|:mangled]"
+  std::string_view help;   // what the report says, for --help-reports
+  // What the recording lacks for this report ("CUDA kernel data"), "" if nothing.
+  std::string_view (*missing)(const Store& store);
+  // Errors: kUsage for an argument this report does not have.
+  Result<RowSource> (*run)(const Query& query);
+};
+
+std::span<const Report> Reports();
+// By new or old name; null if there is none.
+const Report* FindReport(std::string_view name);
+// Up to three names close to a misspelt one.
+std::vector<std::string_view> NearestReports(std::string_view name);
+// What a call without -r runs, in this order.
+std::span<const std::string_view> DefaultReports();
+
+// Checks the arguments and runs. Errors: kUsage.
+Result<RowSource> RunReport(const Report& report, const Query& query);
+
+}  // namespace batchlight::stats

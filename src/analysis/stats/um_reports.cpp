@@ -1,0 +1,136 @@
+// um_sum, um_total_sum, um_cpu_page_faults_sum: unified memory.
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <map>
+#include <tuple>
+
+#include "analysis/stats/duration_summary.h"
+#include "analysis/stats/report_functions.h"
+
+namespace batchlight::stats {
+namespace {
+
+constexpr uint8_t kHostToDevice = 11;
+constexpr uint8_t kDeviceToHost = 12;
+
+struct Page {
+  int64_t to_device = 0;
+  int64_t to_host = 0;
+  int64_t migration_time = 0;
+  int64_t cpu_faults = 0;
+  int64_t gpu_faults = 0;
+};
+
+std::string Address(uint64_t address) {
+  char text[32];
+  const int count =
+      std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+  return std::string(text, static_cast<size_t>(count));
+}
+
+std::map<uint64_t, Page> Pages(const Query& query) {
+  const Store& store = query.store;
+  std::map<uint64_t, Page> pages;
+  for (size_t row = 0; row < store.um_transfers.size(); ++row) {
+    const MemcpysRow copy = store.memcpys.Row(store.um_transfers.memcpy_row[row]);
+    if (!query.Keep(copy.start_ns, copy.end_ns)) continue;
+    Page& page = pages[store.um_transfers.virtual_address[row]];
+    if (copy.copy_kind == kHostToDevice) page.to_device += static_cast<int64_t>(copy.bytes);
+    if (copy.copy_kind == kDeviceToHost) page.to_host += static_cast<int64_t>(copy.bytes);
+    page.migration_time += copy.end_ns - copy.start_ns;
+  }
+  for (size_t row = 0; row < store.um_cpu_faults.size(); ++row) {
+    const int64_t start = store.um_cpu_faults.start_ns[row];
+    if (query.Keep(start, start)) ++pages[store.um_cpu_faults.address[row]].cpu_faults;
+  }
+  for (size_t row = 0; row < store.um_gpu_faults.size(); ++row) {
+    if (!query.Keep(store.um_gpu_faults.start_ns[row], store.um_gpu_faults.end_ns[row])) continue;
+    pages[store.um_gpu_faults.address[row]].gpu_faults += store.um_gpu_faults.fault_count[row];
+  }
+  return pages;
+}
+
+Result<size_t> RowLimit(const Query& query) {
+  constexpr std::string_view kRows = "rows=";
+  int64_t limit = 10;
+  for (const std::string& arg : query.args) {
+    if (!arg.starts_with(kRows)) continue;
+    const char* end = arg.data() + arg.size();
+    const auto parsed = std::from_chars(arg.data() + kRows.size(), end, limit);
+    if (parsed.ec != std::errc() || parsed.ptr != end) {
+      return UsageError("um_sum: rows= takes a whole number, not \"" + arg.substr(kRows.size()) +
+                        "\"");
+    }
+  }
+  return limit < 0 ? SIZE_MAX : static_cast<size_t>(limit);
+}
+
+}  // namespace
+
+Result<RowSource> UmSum(const Query& query) {
+  ASSIGN_OR_RETURN(const size_t limit, RowLimit(query));
+  const std::map<uint64_t, Page> pages = Pages(query);
+  std::vector<std::pair<uint64_t, Page>> order(pages.begin(), pages.end());
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return a.second.to_device + a.second.to_host > b.second.to_device + b.second.to_host;
+  });
+  if (order.size() > limit) order.resize(limit);
+  ResultTable table;
+  table.columns = {TextColumn("Virtual Address"),
+                   BytesColumn("HtoD Migration Size"),
+                   BytesColumn("DtoH Migration Size"),
+                   IntegerColumn("CPU Page Faults"),
+                   IntegerColumn("GPU Page Faults"),
+                   {"Migration Throughput", CellType::kReal, Unit::kRate, 3, {}}};
+  for (const auto& [address, page] : order) {
+    Cell throughput;
+    if (page.migration_time > 0) {
+      throughput = static_cast<double>(page.to_device + page.to_host) * 1e9 /
+                   static_cast<double>(page.migration_time);
+    }
+    table.rows.push_back({Address(address), page.to_device, page.to_host, page.cpu_faults,
+                          page.gpu_faults, throughput});
+  }
+  return KeepRows(std::move(table));
+}
+
+Result<RowSource> UmTotalSum(const Query& query) {
+  const std::map<uint64_t, Page> pages = Pages(query);
+  Page sum;
+  for (const auto& [address, page] : pages) {
+    sum.to_device += page.to_device;
+    sum.to_host += page.to_host;
+    sum.cpu_faults += page.cpu_faults;
+    sum.gpu_faults += page.gpu_faults;
+  }
+  ResultTable table;
+  table.columns = {
+      BytesColumn("Total HtoD Migration Size"), BytesColumn("Total DtoH Migration Size"),
+      IntegerColumn("Total CPU Page Faults"),   IntegerColumn("Total GPU Page Faults"),
+      TextColumn("Minimum Virtual Address"),    TextColumn("Maximum Virtual Address")};
+  if (!pages.empty()) {
+    table.rows.push_back({sum.to_device, sum.to_host, sum.cpu_faults, sum.gpu_faults,
+                          Address(pages.begin()->first), Address(pages.rbegin()->first)});
+  }
+  return KeepRows(std::move(table));
+}
+
+Result<RowSource> UmCpuPageFaultsSum(const Query& query) {
+  const UmCpuFaultsTable& faults = query.store.um_cpu_faults;
+  std::map<StringId, int64_t> counts;
+  for (size_t row = 0; row < faults.size(); ++row) {
+    if (query.Keep(faults.start_ns[row], faults.start_ns[row])) ++counts[faults.instruction[row]];
+  }
+  std::vector<std::pair<StringId, int64_t>> order(counts.begin(), counts.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  ResultTable table;
+  table.columns = {IntegerColumn("CPU Page Faults"), TextColumn("CPU Instruction Address")};
+  for (const auto& [instruction, count] : order) {
+    table.rows.push_back({count, std::string(query.store.Text(instruction))});
+  }
+  return KeepRows(std::move(table));
+}
+
+}  // namespace batchlight::stats

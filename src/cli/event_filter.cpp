@@ -1,0 +1,139 @@
+#include "cli/event_filter.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+#include "analysis/stats/event_names.h"
+#include "base/nearest.h"
+
+namespace batchlight::cli {
+namespace {
+
+struct DurationUnit {
+  std::string_view name;
+  double ns;
+};
+// Longer names first: "ms" is not "m" followed by "s".
+constexpr DurationUnit kUnits[] = {{"ns", 1},  {"us", 1e3}, {"ms", 1e6},
+                                   {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
+
+Status BadDuration(std::string_view text) {
+  return UsageError("\"" + std::string(text) +
+                    "\" is not a time: use numbers with ns, us, ms, s, m or h, as in 1s500ms");
+}
+
+// A trailing "/17" of `text`, taken off; 0 if there is none.
+size_t TakeIndex(std::string_view& text) {
+  const size_t slash = text.rfind('/');
+  if (slash == std::string_view::npos || slash + 1 == text.size()) return 0;
+  size_t index = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data() + slash + 1, end, index);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return 0;
+  text = text.substr(0, slash);
+  return index;
+}
+
+bool InDomain(const Store& store, size_t range, std::string_view domain) {
+  if (domain == "*") return true;
+  const NvtxDomainId id = store.nvtx_ranges.domain[range];
+  const std::string_view name =
+      id.IsNone() ? std::string_view() : store.Text(store.nvtx_domains.name[id.row()]);
+  return name == domain || (domain == "default" && id.IsNone());
+}
+
+std::string NoSuchRange(const Store& store, std::string_view name, std::string_view domain) {
+  std::vector<std::string_view> known;
+  for (size_t row = 0; row < store.nvtx_ranges.size(); ++row) {
+    known.push_back(store.Text(store.nvtx_ranges.message[row]));
+  }
+  std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  if (known.size() > 10000) known.resize(10000);
+  return "--filter-nvtx: no range \"" + std::string(name) + "\"" +
+         (domain.empty() ? " in the default domain" : " in domain " + std::string(domain)) +
+         DidYouMean(NearestFew(name, known));
+}
+
+}  // namespace
+
+Result<int64_t> ParseDuration(std::string_view text) {
+  if (text.empty()) return BadDuration(text);
+  double ns = 0;
+  for (std::string_view rest = text; !rest.empty();) {
+    double number = 0;
+    const auto parsed = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    if (parsed.ec != std::errc() || !std::isfinite(number)) return BadDuration(text);
+    rest.remove_prefix(static_cast<size_t>(parsed.ptr - rest.data()));
+    double scale = rest.empty() ? 1 : 0;
+    for (const DurationUnit& unit : kUnits) {
+      if (scale == 0 && rest.starts_with(unit.name)) {
+        scale = unit.ns;
+        rest.remove_prefix(unit.name.size());
+      }
+    }
+    if (scale == 0) return BadDuration(text);
+    ns += number * scale;
+  }
+  if (std::abs(ns) > 4e18) return BadDuration(text);
+  return static_cast<int64_t>(std::llround(ns));
+}
+
+Result<EventFilter> ParseTimeFilter(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos) {
+    return UsageError("--filter-time takes [start]/[end], as in 8s/8050ms, not \"" +
+                      std::string(text) + "\"");
+  }
+  EventFilter filter;
+  const std::string_view start = text.substr(0, slash);
+  const std::string_view end = text.substr(slash + 1);
+  if (!start.empty()) {
+    ASSIGN_OR_RETURN(filter.window.start_ns, ParseDuration(start));
+    filter.file_part += "_start=" + std::to_string(filter.window.start_ns);
+  }
+  if (!end.empty()) {
+    ASSIGN_OR_RETURN(filter.window.end_ns, ParseDuration(end));
+    filter.file_part += "_end=" + std::to_string(filter.window.end_ns);
+  }
+  if (filter.window.end_ns < filter.window.start_ns) {
+    return UsageError("--filter-time " + std::string(text) + ": the end is before the start");
+  }
+  return filter;
+}
+
+Result<EventFilter> FindNvtxFilter(const Store& store, std::string_view text) {
+  std::string_view name = text;
+  const size_t index = TakeIndex(name);
+  std::string_view domain;
+  if (const size_t at = name.rfind('@'); at != std::string_view::npos) {
+    domain = name.substr(at + 1);
+    name = name.substr(0, at);
+  }
+  const NvtxRangesTable& ranges = store.nvtx_ranges;
+  std::vector<size_t> found;
+  const StringId message = store.strings.Find(name);
+  for (size_t row = 0; row < ranges.size() && !message.IsNone(); ++row) {
+    if (ranges.message[row] == message && InDomain(store, row, domain)) found.push_back(row);
+  }
+  if (found.empty()) return UsageError(NoSuchRange(store, name, domain));
+  if (index >= found.size()) {
+    return UsageError("--filter-nvtx: range \"" + std::string(name) + "\" has " +
+                      std::to_string(found.size()) + " instances, numbered from 0; there is no " +
+                      std::to_string(index));
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [&](size_t a, size_t b) { return ranges.start_ns[a] < ranges.start_ns[b]; });
+  const size_t row = found[index];
+  EventFilter filter;
+  filter.window.start_ns = ranges.start_ns[row];
+  filter.window.end_ns =
+      ranges.end_ns[row] == kOpenEnd ? stats::LatestRangeTime(store) : ranges.end_ns[row];
+  filter.file_part = "_nvtx=" + std::string(text);
+  std::replace(filter.file_part.begin(), filter.file_part.end(), '/', '-');
+  return filter;
+}
+
+}  // namespace batchlight::cli

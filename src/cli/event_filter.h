@@ -1,0 +1,27 @@
+// --filter-time and --filter-nvtx: the stretch of time a report is about.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "analysis/stats/stats_report.h"
+#include "base/status.h"
+
+namespace batchlight::cli {
+
+struct EventFilter {
+  stats::TimeWindow window;
+  std::string file_part;  // "_nvtx=step-3", "_start=8000000000_end=8050000000", "" for all
+};
+
+// "1s2ms3us", "8050ms", "17": nanoseconds where no unit is given. Errors: kUsage.
+Result<int64_t> ParseDuration(std::string_view text);
+
+// "[start]/[end]". Errors: kUsage.
+Result<EventFilter> ParseTimeFilter(std::string_view text);
+
+// "range[@domain][/index]": the index-th (from 0, 0 if not given) instance by start. The domain is
+// the default one if not given, any for "*". Errors: kUsage when there is no such range.
+Result<EventFilter> FindNvtxFilter(const Store& store, std::string_view text);
+
+}  // namespace batchlight::cli

@@ -1,0 +1,202 @@
+// batchlight stats: nsys-compatible tables. Data goes to stdout, files or programs; notices to
+// stderr.
+#include "cli/stats_command.h"
+
+#include <cstdio>
+#include <memory>
+
+#include "analysis/stats/stats_report.h"
+#include "base/nearest.h"
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/event_filter.h"
+#include "cli/table_outputs.h"
+#include "ingest/open_input.h"
+
+namespace batchlight::cli {
+namespace {
+
+struct StatsFlags {
+  std::vector<std::string> inputs;
+  std::vector<std::string> reports;
+  TableFlags tables;
+  std::string time_unit = "nanoseconds";
+  std::string filter_time;
+  std::string filter_nvtx;
+  std::string sqlite;
+  std::vector<std::string> help_reports;
+  std::vector<std::string> overwrite_words;
+  std::vector<std::string> export_words;
+  bool help_formats = false;
+};
+
+struct ChosenReport {
+  const stats::Report* report;
+  std::vector<std::string> args;
+};
+
+Result<std::vector<ChosenReport>> ChooseReports(const std::vector<std::string>& lists) {
+  std::vector<ChosenReport> chosen;
+  for (ReportSpec& spec : ParseReportList(lists)) {
+    const stats::Report* report = stats::FindReport(spec.name);
+    if (report == nullptr) {
+      return UsageError("no report \"" + spec.name + "\"" +
+                        DidYouMean(stats::NearestReports(spec.name)) +
+                        "; --help-reports lists them all");
+    }
+    chosen.push_back({report, std::move(spec.args)});
+  }
+  if (!chosen.empty()) return chosen;
+  for (const std::string_view name : stats::DefaultReports()) {
+    chosen.push_back({stats::FindReport(name), {}});
+  }
+  return chosen;
+}
+
+Status RunReports(const Store& store, const std::vector<ChosenReport>& reports,
+                  const EventFilter& filter, bool nsys_compat, TableOutputs& outputs) {
+  const size_t count = std::max(reports.size(), outputs.count());
+  for (size_t i = 0; i < count; ++i) {
+    const ChosenReport& chosen = reports[std::min(i, reports.size() - 1)];
+    const std::string_view missing = chosen.report->missing(store);
+    if (!missing.empty()) {
+      outputs.Notice("SKIPPED: " + store.source + " does not contain " + std::string(missing) +
+                     ".");
+      continue;
+    }
+    const stats::Query query{store, filter.window, chosen.args, nsys_compat};
+    ASSIGN_OR_RETURN(const RowSource rows, stats::RunReport(*chosen.report, query));
+    std::string file_part(chosen.report->name);
+    for (const std::string& arg : chosen.args) file_part += '_' + arg;
+    RETURN_IF_ERROR(outputs.Write(i, rows, file_part + filter.file_part));
+  }
+  return Status();
+}
+
+Status ListReports(const std::vector<std::string>& names) {
+  const std::string which = names.empty() ? "" : names.back();
+  if (which.empty() || which == "ALL" || which == "all") {
+    for (const stats::Report& report : stats::Reports()) {
+      std::string usage = std::string(report.name) + std::string(report.usage);
+      std::printf("  %s -- %s\n", usage.c_str(), std::string(report.title).c_str());
+      if (!which.empty()) std::printf("      %s\n", std::string(report.help).c_str());
+    }
+    return Status();
+  }
+  const stats::Report* report = stats::FindReport(which);
+  if (report == nullptr) {
+    return UsageError("no report \"" + which + "\"" + DidYouMean(stats::NearestReports(which)));
+  }
+  std::printf("%s%s -- %s\n\n%s\n", std::string(report->name).c_str(),
+              std::string(report->usage).c_str(), std::string(report->title).c_str(),
+              std::string(report->help).c_str());
+  if (!report->old_name.empty()) {
+    std::printf("Older name: %s\n", std::string(report->old_name).c_str());
+  }
+  return Status();
+}
+
+// nsys reads its own report files; we read the database it exported beside them.
+Result<std::string> ResolveReport(const std::string& input) {
+  constexpr std::string_view kReport = ".nsys-rep";
+  if (!input.ends_with(kReport)) return input;
+  const std::string database = input.substr(0, input.size() - kReport.size()) + ".sqlite";
+  if (FileExists(database)) return database;
+  return InputError(input +
+                    ": only nsys reads .nsys-rep files; export it first with `nsys export "
+                    "-t sqlite " +
+                    input + "`");
+}
+
+Status RunStats(StatsFlags& flags) {
+  if (flags.help_formats) {
+    std::fputs(std::string(TableFormatHelp()).c_str(), stdout);
+    return Status();
+  }
+  ASSIGN_OR_RETURN(
+      flags.tables.force_overwrite,
+      TakeBoolWords(flags.overwrite_words, flags.tables.force_overwrite, flags.inputs));
+  ASSIGN_OR_RETURN([[maybe_unused]] const bool force_export,
+                   TakeBoolWords(flags.export_words, false, flags.inputs));
+  ASSIGN_OR_RETURN(const std::vector<ChosenReport> reports, ChooseReports(flags.reports));
+  ASSIGN_OR_RETURN(flags.tables.time_unit, ParseTimeUnit(flags.time_unit));
+  if (!flags.filter_time.empty() && !flags.filter_nvtx.empty()) {
+    return UsageError("--filter-time and --filter-nvtx cannot be given together");
+  }
+  if (flags.inputs.size() != 1) {
+    return UsageError(flags.inputs.empty() ? "no input given: batchlight stats [options] INPUT"
+                                           : "one input only: " + flags.inputs[1]);
+  }
+  ASSIGN_OR_RETURN(const std::string input, ResolveReport(flags.inputs[0]));
+  EventFilter filter;
+  if (!flags.filter_time.empty()) {
+    ASSIGN_OR_RETURN(filter, ParseTimeFilter(flags.filter_time));
+  }
+  ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create(flags.tables, input));
+  ASSIGN_OR_RETURN(const Store store, OpenInput(input));
+  if (!flags.filter_nvtx.empty()) {
+    ASSIGN_OR_RETURN(filter, FindNvtxFilter(store, flags.filter_nvtx));
+  }
+  return RunReports(store, reports, filter, flags.tables.nsys_compat, outputs);
+}
+
+}  // namespace
+
+Status PrintDefaultStats(const Store& store) {
+  ASSIGN_OR_RETURN(const std::vector<ChosenReport> reports, ChooseReports({}));
+  ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create({}, store.source));
+  return RunReports(store, reports, {}, false, outputs);
+}
+
+void RegisterStats(CLI::App& app, Outcome& outcome) {
+  auto flags = std::make_shared<StatsFlags>();
+  CLI::App* stats = app.add_subcommand("stats", "Tables as `nsys stats` prints them");
+  stats->add_option("INPUT", flags->inputs, "Recording, nsys SQLite export or Kineto JSON");
+  stats->add_option("-r,--report", flags->reports, "Reports: NAME[:ARG[=VALUE]]...[,...]")
+      ->expected(1)
+      ->allow_extra_args(false);
+  stats
+      ->add_option("-f,--format", flags->tables.formats,
+                   "column, table, csv, tsv, json, hdoc, htable, markdown or . [:ARG]...")
+      ->expected(1)
+      ->allow_extra_args(false);
+  stats
+      ->add_option("-o,--output", flags->tables.outputs,
+                   "- (console), @COMMAND, . (beside the input) or a base name for files")
+      ->expected(1)
+      ->allow_extra_args(false);
+  stats
+      ->add_option("--timeunit", flags->time_unit,
+                   "nanoseconds, microseconds, milliseconds or seconds")
+      ->capture_default_str();
+  stats->add_option("--filter-time", flags->filter_time,
+                    "Only events that overlap [START]/[END], as in 8s/8050ms");
+  stats->add_option("--filter-nvtx", flags->filter_nvtx,
+                    "Only events that overlap RANGE[@DOMAIN][/INDEX]");
+  stats->add_option("--help-reports", flags->help_reports, "List the reports; NAME or ALL for more")
+      ->expected(0, 1);
+  stats->add_flag("--help-formats", flags->help_formats, "List the formats and their arguments");
+  CLI::Option* overwrite =
+      stats->add_option("--force-overwrite", flags->overwrite_words, "Replace files that exist")
+          ->expected(0, 1);
+  CLI::Option* force_export = stats
+                                  ->add_option("--force-export", flags->export_words,
+                                               "No effect: nothing is exported in between")
+                                  ->expected(0, 1);
+  stats->add_option("--sqlite", flags->sqlite, "Database to read in place of INPUT");
+  stats->add_flag("-q,--quiet", flags->tables.quiet, "No notices");
+  stats->add_flag("--nsys-compat", flags->tables.nsys_compat,
+                  "The bytes of nsys also where it is wrong (docs/stats.md)");
+  stats->callback([flags, overwrite, force_export, stats, &outcome] {
+    (void)force_export;
+    flags->tables.force_overwrite = overwrite->count() > 0;
+    if (!flags->sqlite.empty()) flags->inputs = {flags->sqlite};
+    if (stats->count("--help-reports") > 0) {
+      outcome.status = ListReports(flags->help_reports);
+      return;
+    }
+    outcome.status = RunStats(*flags);
+  });
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,115 @@
+#include "report/sample_run.h"
+
+#include <string>
+
+#include "analysis/testing/store_builder.h"
+#include "format/records.h"
+
+namespace batchlight::testing {
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+
+const char* const kOperators[] = {
+    "aten::addmm", "aten::mm", "aten::gelu", "aten::_softmax", "aten::native_layer_norm",
+    "aten::add_",  "aten::mul"};
+const char* const kHostile[] = {
+    "</script><script>document.title='broken out'</script>",
+    "<img src=x onerror=\"document.title='broken out'\">",
+    "quotes \" ' ` and | pipes, commas\nand a line end", "not UTF-8: \xFF\xC0\x80",
+    "a_very_long_kernel_name<cutlass::gemm::Shape<128,256,64>,cutlass::layout::RowMajor>::operator("
+    ")"
+    "(std::vector<float>const&,std::vector<float>&)const::{lambda(int)#1}::tail_end"};
+
+// Pseudo-random numbers that are the same everywhere.
+class Random {
+ public:
+  int64_t Below(int64_t limit) {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<int64_t>((state_ >> 33) % static_cast<uint64_t>(limit));
+  }
+
+ private:
+  uint64_t state_ = 7;
+};
+
+class Training {
+ public:
+  explicit Training(const SampleRun& run) : run_(run) {
+    main_ = build_.Thread(build_.Process(4711, "train.py", 0));
+    build_.Property("command_line", "python3 train.py --epochs 2");
+  }
+
+  Store Build() {
+    for (size_t step = 0; step < run_.steps; ++step) AddStep(step);
+    Store store = build_.Build();
+    store.duration_ns = now_;
+    store.session_start_utc_ns = 1'760'000'000'000'000'000;
+    if (run_.loss) store.losses.Append({.process = ProcessId(0), .counter = 1, .value = 12345});
+    return store;
+  }
+
+ private:
+  void AddStep(size_t step) {
+    const int64_t start = now_;
+    const int64_t slow = step == 0 ? 8 : step == 1 ? 3 : 1;
+    const int64_t jitter = random_.Below(kMs / 2);
+    Phase(format::Phase::kDataLoaderNext, "DataLoader", step == run_.steps / 2 ? 30 * kMs : kMs);
+    Range("batch_to_device", kMs / 2);
+    Forward(7 * kMs * slow + jitter);
+    Phase(format::Phase::kBackward, "backward", 12 * kMs * slow + jitter);
+    Phase(format::Phase::kOptimizerStep, "SGD.step", 2 * kMs);
+    if (run_.hostile_names) Range(kHostile[step % std::size(kHostile)], kMs / 4);
+    build_.Range(main_, "step " + std::to_string(step), start, now_);
+    now_ += kMs / 10;
+  }
+
+  void Phase(format::Phase phase, const char* name, int64_t length) {
+    build_.Phase(main_, static_cast<int>(phase), name, now_, now_ + length);
+    now_ += length;
+  }
+
+  void Range(const char* name, int64_t length) {
+    build_.Range(main_, name, now_, now_ + length);
+    now_ += length;
+  }
+
+  void Forward(int64_t length) {
+    const int64_t start = now_;
+    build_.Range(main_, "forward", start, start + length);
+    build_.Module(main_, "TinyTransformer", "TinyTransformer", start, start + length);
+    const int64_t layer = length / 5;
+    for (int i = 0; i < 4; ++i) {
+      const std::string path = "encoder.layers." + std::to_string(i);
+      const int64_t begin = start + layer / 2 + i * layer;
+      build_.Module(main_, path, "TransformerEncoderLayer", begin, begin + layer);
+      build_.Module(main_, path + ".linear1", "Linear", begin + layer / 10, begin + layer / 2);
+    }
+    AddOperators(start, length);
+    now_ += length;
+  }
+
+  void AddOperators(int64_t start, int64_t length) {
+    const auto count = static_cast<int64_t>(run_.operators_per_step);
+    const int64_t slot = length / (count + 1);
+    for (int64_t i = 0; i < count; ++i) {
+      const auto kind = static_cast<size_t>(random_.Below(std::size(kOperators)));
+      const bool hostile = run_.hostile_names && i < int64_t(std::size(kHostile));
+      const char* name = hostile ? kHostile[i] : kOperators[kind];
+      const int64_t begin = start + i * slot;
+      build_.Operator(main_, name, begin, begin + slot / int64_t(kind + 2) + 1);
+    }
+  }
+
+  SampleRun run_;
+  StoreBuilder build_;
+  ThreadId main_;
+  Random random_;
+  int64_t now_ = 5 * kMs;
+};
+
+}  // namespace
+
+Store MakeSampleRun(const SampleRun& run) { return Training(run).Build(); }
+
+}  // namespace batchlight::testing

@@ -1,0 +1,167 @@
+// The column and table formats: text for people.
+#include <algorithm>
+
+#include "report/table_writers.h"
+
+namespace batchlight {
+namespace {
+
+constexpr size_t kRowsMeasured = 100;
+constexpr size_t kWidestColumn = 100;
+constexpr std::string_view kEllipsis = "…";
+
+// Characters as a terminal counts them, near enough: bytes that do not continue a UTF-8 sequence.
+size_t Width(std::string_view text) {
+  size_t width = 0;
+  for (const char c : text) width += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  return width;
+}
+
+std::string_view FirstCharacters(std::string_view text, size_t count) {
+  size_t at = 0;
+  for (; at < text.size(); ++at) {
+    const bool starts = (static_cast<unsigned char>(text[at]) & 0xc0) != 0x80;
+    if (starts && count-- == 0) break;
+  }
+  return text.substr(0, at);
+}
+
+// 1541234775.5 as 1,541,234,775.5.
+void GroupDigits(std::string& number) {
+  size_t end = number.find('.');
+  if (end == std::string::npos) end = number.size();
+  const size_t begin = number.starts_with('-') ? 1 : 0;
+  for (size_t at = end; at > begin + 3;) {
+    at -= 3;
+    number.insert(at, 1, ',');
+  }
+}
+
+enum class Align { kLeft, kRight, kCenter };
+
+class TextTable {
+ public:
+  explicit TextTable(TableOutput& output)
+      : output_(output), boxed_(output.format().kind == TableKind::kTable) {}
+
+  void Write() {
+    Measure();
+    WriteTitle();
+    if (boxed_) Rule('-', '+');
+    if (output_.format().header) {
+      Begin();
+      for (size_t c = 0; c < widths_.size(); ++c) Put(c, output_.Heading(c), Align::kCenter);
+      End();
+      if (boxed_) {
+        Rule('-', '+');
+      } else {
+        Begin();
+        for (size_t c = 0; c < widths_.size(); ++c) {
+          Put(c, std::string(widths_[c], '-'), Align::kLeft);
+        }
+        End();
+      }
+    }
+    for (size_t row = 0; row < output_.row_count() && !output_.failed(); ++row) {
+      const std::vector<Cell>& cells = output_.Row(row);
+      Begin();
+      for (size_t c = 0; c < widths_.size(); ++c) {
+        const bool text = std::holds_alternative<std::string>(cells[c]) ||
+                          output_.columns()[c].type == CellType::kText;
+        Put(c, Text(c, cells[c]), text ? Align::kLeft : Align::kRight);
+      }
+      End();
+      output_.RowDone();
+    }
+    if (boxed_) Rule('-', '+');
+  }
+
+ private:
+  std::string Text(size_t column, const Cell& cell) {
+    std::string text;
+    output_.AppendCell(column, cell, text);
+    const bool number =
+        std::holds_alternative<int64_t>(cell) || std::holds_alternative<double>(cell);
+    if (number && output_.format().group_digits) GroupDigits(text);
+    if (!number) {
+      // A line break or tab in a name must not break the table.
+      for (char& c : text) {
+        if (c == '\n' || c == '\r' || c == '\t') c = ' ';
+      }
+    }
+    return text;
+  }
+
+  void Measure() {
+    const TableFormat& format = output_.format();
+    const size_t columns = output_.columns().size();
+    widths_.assign(columns, 0);
+    for (size_t c = 0; c < columns; ++c) widths_[c] = Width(output_.Heading(c));
+    for (size_t row = 0; row < std::min(kRowsMeasured, output_.row_count()); ++row) {
+      const std::vector<Cell>& cells = output_.Row(row);
+      for (size_t c = 0; c < columns; ++c) {
+        widths_[c] = std::max(widths_[c], Width(Text(c, cells[c])));
+      }
+    }
+    for (size_t c = 0; c < columns; ++c) {
+      if (format.limit_width) widths_[c] = std::min(widths_[c], kWidestColumn);
+      if (c < format.widths.size() && format.widths[c] >= 0) {
+        widths_[c] = static_cast<size_t>(format.widths[c]);
+      }
+    }
+  }
+
+  void WriteTitle() {
+    if (output_.title().empty()) return;
+    output_.buffer() += "\n ** " + output_.title() + " (" + output_.name() + "):\n\n";
+  }
+
+  bool Hidden(size_t column) const { return widths_[column] == 0; }
+
+  void Begin() {
+    first_ = true;
+    if (boxed_) output_.buffer() += '|';
+  }
+  void End() { output_.buffer() += '\n'; }
+
+  void Put(size_t column, std::string_view text, Align align) {
+    if (Hidden(column)) return;
+    std::string& out = output_.buffer();
+    const size_t width = widths_[column];
+    std::string clipped;
+    if (Width(text) > width) {
+      clipped = std::string(FirstCharacters(text, width - 1)) + std::string(kEllipsis);
+      text = clipped;
+    }
+    const size_t pad = width - Width(text);
+    const size_t left = align == Align::kLeft ? 0 : align == Align::kRight ? pad : pad / 2;
+    out += boxed_ || first_ ? " " : "  ";
+    first_ = false;
+    out.append(left, ' ');
+    out += text;
+    out.append(pad - left, ' ');
+    if (boxed_) out += " |";
+  }
+
+  void Rule(char line, char corner) {
+    std::string& out = output_.buffer();
+    out += corner;
+    for (size_t c = 0; c < widths_.size(); ++c) {
+      if (Hidden(c)) continue;
+      out.append(widths_[c] + 2, line);
+      out += corner;
+    }
+    out += '\n';
+  }
+
+  TableOutput& output_;
+  const bool boxed_;
+  bool first_ = true;
+  std::vector<size_t> widths_;
+};
+
+}  // namespace
+
+void WriteTextTable(TableOutput& output) { TextTable(output).Write(); }
+
+}  // namespace batchlight

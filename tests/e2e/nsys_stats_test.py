@@ -1,0 +1,222 @@
+"""`batchlight stats` and `analyze` on a real nsys export: the bytes of nsys where there are any,
+goldens of our own for every other report, every output and format, and what goes wrong."""
+import csv
+import io
+import json
+import lzma
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("BATCHLIGHT_BUILD", os.path.join(SOURCE, "build", "dev"))
+PROGRAM = os.path.join(BUILD, "bin", "batchlight")
+DATA = os.path.join(SOURCE, "tests", "recordings", "nsys-2025.3")
+EXPECTED = os.path.join(DATA, "expected")
+OURS = os.path.join(DATA, "ours")
+
+# Reports without a file of nsys's, with their arguments.
+OWN_GOLDENS = [
+    "cuda_api_gpu_sum", "cuda_api_trace", "cuda_gpu_kern_gb_sum", "cuda_gpu_kern_sum:base",
+    "cuda_gpu_kern_sum:mangled", "cuda_gpu_kern_sum:nvtx-name:base", "cuda_gpu_trace",
+    "cuda_kern_exec_sum:base", "cuda_kern_exec_trace:base", "nvtx_gpu_proj_sum",
+    "nvtx_gpu_proj_trace", "nvtx_pushpop_sum", "nvtx_startend_sum",
+]
+GOLDEN_LINES = 120  # of a long trace the first lines are kept
+
+
+class NsysFiles(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="nsys_stats")
+        cls.sqlite = os.path.join(cls.folder, "train5.sqlite")
+        with lzma.open(os.path.join(DATA, "train5.sqlite.xz")) as packed:
+            with open(cls.sqlite, "wb") as out:
+                shutil.copyfileobj(packed, out)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def run_tool(self, *args, code=0):
+        done = subprocess.run([PROGRAM, *args], capture_output=True, timeout=120)
+        self.assertEqual(done.returncode, code, done.stderr.decode(errors="replace"))
+        return done
+
+    def stats(self, *args, code=0):
+        return self.run_tool("stats", *args, self.sqlite, code=code)
+
+
+class SameBytes(NsysFiles):
+    def check(self, name, *args, verb="stats", written=None):
+        out = tempfile.mkdtemp(dir=self.folder)
+        self.run_tool(verb, "-q", *args, "-o", os.path.join(out, "train5"), self.sqlite)
+        with open(os.path.join(out, written or name), "rb") as ours:
+            with open(os.path.join(EXPECTED, name), "rb") as theirs:
+                self.assertEqual(ours.read(), theirs.read(), name)
+
+    def test_reports(self):
+        for report in ("cuda_api_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_size_sum",
+                       "cuda_gpu_mem_time_sum", "cuda_gpu_sum", "nvtx_kern_sum",
+                       "nvtx_pushpop_trace", "nvtx_sum"):
+            with self.subTest(report):
+                self.check(f"train5_{report}.csv", "-r", report, "-f", "csv")
+
+    def test_old_names(self):
+        self.check("train5_cuda_gpu_kern_sum.csv", "-r", "gpukernsum", "-f", "csv")
+        self.check("train5_nvtx_sum.csv", "-r", "nvtxsum", "-f", "csv")
+
+    def test_filter_by_range(self):
+        self.check("train5_cuda_gpu_kern_sum_nvtx=step-3.csv", "-r", "cuda_gpu_kern_sum",
+                   "-f", "csv", "--filter-nvtx", "step/3")
+
+    def test_formats(self):
+        for form, written in (("column", "txt"), ("table", "txt"), ("hdoc", "html"),
+                              ("json", "json")):
+            with self.subTest(form):
+                suffix = form if written == "json" else f"{form}.{written}"
+                self.check(f"train5_nvtx_sum.{suffix}", "-r", "nvtx_sum", "-f", form,
+                           written=f"train5_nvtx_sum.{written}")
+
+
+class OwnGoldens(NsysFiles):
+    def test_reports(self):
+        for spec in OWN_GOLDENS:
+            with self.subTest(spec):
+                text = self.stats("-r", spec, "-f", "csv").stdout.decode()
+                lines = text.splitlines(keepends=True)
+                kept = "".join(lines[:GOLDEN_LINES])
+                kept += f"... {len(lines)} lines\n" if len(lines) > GOLDEN_LINES else ""
+                path = os.path.join(OURS, spec.replace(":", "_") + ".csv")
+                if os.environ.get("UPDATE_GOLDEN") == "1":
+                    os.makedirs(OURS, exist_ok=True)
+                    with open(path, "w", encoding="utf-8") as golden:
+                        golden.write(kept)
+                with open(path, encoding="utf-8") as golden:
+                    self.assertEqual(kept, golden.read())
+
+    def test_traces_add_up_to_summaries(self):
+        """Independent of the goldens: the sum over a trace is the summary's total."""
+        trace = list(csv.DictReader(io.StringIO(
+            self.stats("-r", "cuda_gpu_trace", "-f", "csv").stdout.decode())))
+        by_name = {}
+        for row in trace:
+            by_name[row["Name"]] = by_name.get(row["Name"], 0) + int(row["Duration (ns)"])
+        total = list(csv.DictReader(io.StringIO(
+            self.stats("-r", "cuda_gpu_sum", "-f", "csv").stdout.decode())))
+        self.assertEqual({row["Operation"]: int(row["Total Time (ns)"]) for row in total}, by_name)
+        self.assertEqual([int(row["Start (ns)"]) for row in trace],
+                         sorted(int(row["Start (ns)"]) for row in trace))
+
+
+class Outputs(NsysFiles):
+    def test_console_has_data_on_stdout_and_notices_on_stderr(self):
+        done = self.stats("-r", "nvtx_sum,osrt_sum", "-f", "csv")
+        self.assertTrue(done.stdout.startswith(b"Time (%),"))
+        self.assertNotIn(b"SKIPPED", done.stdout)
+        self.assertIn(b"does not contain OS Runtime trace data.", done.stderr)
+
+    def test_default_set_and_format(self):
+        text = self.stats().stdout.decode()
+        for title in ("NVTX Range Summary (nvtx_sum)", "CUDA API Summary (cuda_api_sum)",
+                      "CUDA GPU Kernel Summary (cuda_gpu_kern_sum)"):
+            self.assertIn(f" ** {title}:", text)
+
+    def test_three_lists_repeat_their_last(self):
+        base = os.path.join(self.folder, "lists")
+        self.stats("-q", "-r", "nvtx_sum,cuda_api_sum,cuda_gpu_kern_sum:base", "-f", "csv,json",
+                   "-o", base)
+        self.assertEqual(sorted(name for name in os.listdir(self.folder)
+                                if name.startswith("lists_")),
+                         ["lists_cuda_api_sum.json", "lists_cuda_gpu_kern_sum_base.json",
+                          "lists_nvtx_sum.csv"])
+
+    def test_beside_the_input(self):
+        copy = os.path.join(self.folder, "beside.sqlite")
+        shutil.copy(self.sqlite, copy)
+        self.run_tool("stats", "-q", "-r", "nvtx_sum", "-o", ".", copy)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "beside_nvtx_sum.csv")))
+
+    def test_to_a_program(self):
+        out = os.path.join(self.folder, "piped")
+        self.stats("-r", "nvtx_sum", "-o", f"@sort > {out}")
+        with open(out, encoding="utf-8") as piped:
+            self.assertEqual(len(piped.readlines()), 6)
+        done = self.stats("-r", "nvtx_sum", "-o", "@false", code=4)
+        self.assertIn(b"failed with exit code 1", done.stderr)
+
+    def test_existing_file(self):
+        base = os.path.join(self.folder, "twice")
+        self.stats("-q", "-r", "nvtx_sum", "-o", base)
+        done = self.stats("-q", "-r", "nvtx_sum", "-o", base, code=4)
+        self.assertIn(b"--force-overwrite", done.stderr)
+        self.stats("-q", "--force-overwrite", "true", "-r", "nvtx_sum", "-o", base)
+        self.stats("-q", "--force-overwrite", "-r", "nvtx_sum", "-o", base)
+
+    def test_time_units(self):
+        done = self.stats("-r", "nvtx_sum", "-f", "csv", "--timeunit", "usec").stdout.decode()
+        self.assertIn("Total Time (us)", done)
+        self.assertIn("1541234.775", done)
+        self.assertIn("1541.2348", self.stats("-r", "nvtx_sum", "-f", "csv", "--timeunit",
+                                              "msec").stdout.decode())
+
+    def test_time_filter(self):
+        base = os.path.join(self.folder, "window")
+        self.stats("-q", "-r", "nvtx_sum", "-f", "csv", "-o", base, "--filter-time",
+                   "7900ms/7s910ms")
+        path = f"{base}_nvtx_sum_start=7900000000_end=7910000000.csv"
+        with open(path, encoding="utf-8") as table:
+            rows = {row["Range"]: int(row["Instances"]) for row in csv.DictReader(table)}
+        self.assertEqual(rows[":step"], 2)  # overlap counts, not containment
+
+    def test_column_arguments(self):
+        lines = self.stats("-r", "nvtx_sum", "-f", "column:nohdr:nofmt:8:12:0:.").stdout.decode()
+        rows = [line for line in lines.splitlines() if ":step" in line]
+        self.assertEqual(len(rows), 1)
+        self.assertIn("1541234775", rows[0])
+        self.assertNotIn("Instances", lines)
+
+    def test_json_is_valid_and_tsv_keeps_its_columns(self):
+        rows = json.loads(self.stats("-r", "cuda_gpu_kern_sum", "-f", "json").stdout)
+        self.assertGreater(len(rows), 10)
+        text = self.stats("-r", "cuda_gpu_kern_sum", "-f", "tsv").stdout.decode()
+        self.assertEqual({line.count("\t") for line in text.splitlines()}, {8})
+
+    def test_markdown(self):
+        text = self.stats("-r", "nvtx_sum", "-f", "markdown").stdout.decode()
+        self.assertTrue(text.splitlines()[1].startswith("| ---: |"))
+
+
+class WrongUse(NsysFiles):
+    def test_report_names(self):
+        done = self.stats("-r", "nvtx_smu", code=2)
+        self.assertIn(b"did you mean nvtx_sum", done.stderr)
+        self.assertIn(b"has no argument", self.stats("-r", "nvtx_sum:base", code=2).stderr)
+
+    def test_formats_and_units(self):
+        self.assertIn(b"no format", self.stats("-f", "xml", code=2).stderr)
+        self.assertIn(b"no argument", self.stats("-f", "csv:wide", code=2).stderr)
+        self.assertIn(b"time unit", self.stats("--timeunit", "weeks", code=2).stderr)
+        self.assertIn(b"not a time", self.stats("--filter-time", "x/y", code=2).stderr)
+
+    def test_filter_range(self):
+        done = self.stats("--filter-nvtx", "setp", code=2)
+        self.assertIn(b"did you mean step", done.stderr)
+        self.assertIn(b"has 8 instances", self.stats("--filter-nvtx", "step/99", code=2).stderr)
+
+    def test_help(self):
+        self.assertIn(b"cuda_gpu_kern_sum", self.run_tool("stats", "--help-reports").stdout)
+        self.assertIn(b"gpukernsum",
+                      self.run_tool("stats", "--help-reports", "cuda_gpu_kern_sum").stdout)
+        self.assertIn(b"nohdr", self.run_tool("stats", "--help-formats").stdout)
+
+    def test_inputs(self):
+        self.run_tool("stats", os.path.join(self.folder, "absent.sqlite"), code=3)
+        done = self.run_tool("stats", os.path.join(self.folder, "absent.nsys-rep"), code=3)
+        self.assertIn(b"nsys export", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
