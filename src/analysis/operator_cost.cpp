@@ -304,4 +304,31 @@ bool IsCompositeOperator(std::string_view name) {
   return rule != nullptr && rule->composite;
 }
 
+bool IsMatrixOperator(std::string_view name) {
+  const Rule* rule = FindRule(name);
+  if (rule != nullptr) return rule->formula < Formula::kElementwise;
+  constexpr std::string_view kBackward[] = {"MmBackward",
+                                            "BmmBackward",
+                                            "AddmmBackward",
+                                            "BaddbmmBackward",
+                                            "LinearBackward",
+                                            "ConvolutionBackward",
+                                            "ScaledDotProduct",
+                                            "CudnnRnn",
+                                            "aten::_cudnn_rnn",
+                                            "aten::lstm",
+                                            "aten::gru",
+                                            "aten::einsum",
+                                            "aten::_convolution",
+                                            "aten::cudnn_convolution",
+                                            "aten::_grouped_mm",
+                                            "aten::scaled_dot_product",
+                                            "aten::_flash_attention",
+                                            "aten::_efficient_attention"};
+  for (const std::string_view prefix : kBackward) {
+    if (name.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
 }  // namespace batchlight

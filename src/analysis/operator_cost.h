@@ -26,4 +26,8 @@ OperatorCost EstimateOperatorCost(std::string_view name, std::string_view inputs
 // aten::conv2d. Count them only when no counted operator was recorded inside.
 bool IsCompositeOperator(std::string_view name);
 
+// True for matrix products, convolutions, attention and their backward functions, by name: the
+// operators that Tensor Cores can run.
+bool IsMatrixOperator(std::string_view name);
+
 }  // namespace batchlight

@@ -1,0 +1,358 @@
+#include "analysis/dlprof/model.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <unordered_map>
+
+#include "analysis/attribution.h"
+#include "analysis/backward_links.h"
+#include "analysis/gpu_intervals.h"
+#include "analysis/kernel_class.h"
+#include "analysis/operator_cost.h"
+#include "analysis/steps.h"
+#include "format/records.h"
+#include "store/interval_index.h"
+
+namespace batchlight::dlprof {
+namespace {
+
+constexpr uint32_t kNoOp = UINT32_MAX;
+constexpr uint8_t kUserScope = 7;
+constexpr std::string_view kEngine = "autograd::engine::evaluate_function";
+
+// One call of an op node while its work is being added up.
+struct Instance {
+  uint32_t op = kNoOp;
+  int64_t start_ns = 0;
+  int64_t cpu_ns = 0;
+  int64_t gpu_ns = 0;
+  int64_t overhead_ns = 0;
+  int64_t first_ns = kOpenEnd;
+  int64_t last_ns = 0;
+};
+
+class ModelBuilder {
+ public:
+  ModelBuilder(const Store& store, const ModelOptions& options)
+      : store_(store),
+        options_(options),
+        links_(store),
+        work_(AttributeWork(store, links_)),
+        modules_(store.module_calls.thread, store.module_calls.start_ns,
+                 store.module_calls.end_ns) {}
+
+  Result<Model> Build() {
+    RETURN_IF_ERROR(FindIterations());
+    if (options_.use_domain || store_.operator_calls.size() == 0) {
+      RETURN_IF_ERROR(AddRangeInstances());
+    } else {
+      AddOperatorInstances();
+    }
+    AddApiTime();
+    AddWork();
+    FinishInstances();
+    AddTotals();
+    SortOps();
+    return std::move(model_);
+  }
+
+ private:
+  Status FindIterations() {
+    const StepSet steps = FindSteps(store_, {.key = options_.key_node});
+    if (!steps.problem.empty()) return UsageError("--key_node: " + steps.problem);
+    if (const ProcessSteps* main = steps.Main()) {
+      for (const Step& step : main->steps) {
+        model_.iterations.push_back(
+            {static_cast<int64_t>(model_.iterations.size()), step.start_ns, step.end_ns, false});
+      }
+    } else {
+      model_.iterations.push_back({0, 0, std::max<int64_t>(store_.duration_ns, 1), false});
+      model_.notice = "no iterations were found: the whole run counts as one. Set --key_node";
+    }
+    const int64_t last = static_cast<int64_t>(model_.iterations.size()) - 1;
+    if (options_.first_iteration > last || options_.first_iteration < 0 ||
+        options_.last_iteration < options_.first_iteration) {
+      return UsageError("--iter_start/--iter_stop: the run has iterations 0 to " +
+                        std::to_string(last));
+    }
+    model_.first_iteration = options_.first_iteration;
+    model_.last_iteration = std::min(options_.last_iteration, last);
+    for (Iteration& iteration : model_.iterations) {
+      iteration.inside =
+          iteration.number >= model_.first_iteration && iteration.number <= model_.last_iteration;
+      if (iteration.inside) model_.range_ns += iteration.end_ns - iteration.start_ns;
+    }
+    return {};
+  }
+
+  // Number of the iteration inside the range that holds the moment, or -1.
+  int64_t IterationAt(int64_t time_ns) const {
+    const auto after = std::upper_bound(
+        model_.iterations.begin(), model_.iterations.end(), time_ns,
+        [](int64_t t, const Iteration& iteration) { return t < iteration.start_ns; });
+    if (after == model_.iterations.begin()) return -1;
+    const Iteration& found = *(after - 1);
+    return found.inside && time_ns < found.end_ns ? found.number : -1;
+  }
+
+  uint32_t OpFor(const std::string& group, std::string_view type, bool backward) {
+    if (options_.simple) {
+      return OpNamed("SIMPLE_MODE_GLOBAL_NODE", "SIMPLE_MODE_GLOBAL_NODE_OP_TYPE_1", "", false);
+    }
+    const std::string name = group.empty() ? std::string(type) : group + "/" + std::string(type);
+    return OpNamed(name, std::string(type), group, backward);
+  }
+
+  uint32_t OpNamed(const std::string& name, const std::string& type, const std::string& group,
+                   bool backward) {
+    const std::string key = name + (backward ? "\n<" : "\n>");
+    const auto [found, added] = known_.try_emplace(key, static_cast<uint32_t>(model_.ops.size()));
+    if (added) {
+      OpNode op;
+      op.name = name;
+      op.type = type;
+      op.group = group;
+      op.direction = backward ? "bprop" : "fprop";
+      model_.ops.push_back(std::move(op));
+    }
+    return found->second;
+  }
+
+  // Ranges of the user and the engine's wrappers are no operators: what they call is.
+  bool IsWrapper(uint32_t call) const {
+    return store_.operator_calls.scope[call] == kUserScope ||
+           store_.Text(store_.operator_calls.name[call]).starts_with(kEngine);
+  }
+
+  std::string ModulePath(uint32_t call) const {
+    const OperatorCallsTable& calls = store_.operator_calls;
+    uint32_t at = call;
+    const OperatorCallId forward = links_.ForwardOf(OperatorCallId::At(call));
+    if (!forward.IsNone()) at = forward.value;
+    const uint32_t module = modules_.Innermost(calls.thread[at], calls.start_ns[at]);
+    return module == kNoRow ? "" : std::string(store_.Text(store_.module_calls.path[module]));
+  }
+
+  void AddOperatorInstances() {
+    const OperatorCallsTable& calls = store_.operator_calls;
+    instance_of_.assign(calls.size(), kNoOp);
+    for (uint32_t call = 0; call < calls.size(); ++call) {
+      const OperatorCallId parent = calls.parent[call];
+      const uint32_t outer = parent.IsNone() ? kNoOp : instance_of_[parent.row()];
+      if (outer != kNoOp) {
+        instance_of_[call] = outer;
+        NoteInputs(instances_[outer].op, call);
+        continue;
+      }
+      if (IsWrapper(call) || IterationAt(calls.start_ns[call]) < 0) continue;
+      const bool backward = links_.IsInBackward(OperatorCallId::At(call));
+      const uint32_t op = OpFor(ModulePath(call), store_.Text(calls.name[call]), backward);
+      instance_of_[call] = static_cast<uint32_t>(instances_.size());
+      AddInstance(op, calls.start_ns[call], calls.end_ns[call]);
+      NoteInputs(op, call);
+    }
+  }
+
+  void NoteInputs(uint32_t op, uint32_t call) {
+    const OperatorCallsTable& calls = store_.operator_calls;
+    const OperatorCost cost =
+        EstimateOperatorCost(store_.Text(calls.name[call]), store_.Text(calls.inputs[call]));
+    OpNode& node = model_.ops[op];
+    node.eligible |= cost.matrix || IsMatrixOperator(store_.Text(calls.name[call]));
+    if (node.data_type.empty()) node.data_type = std::string(cost.dtype);
+  }
+
+  Status AddRangeInstances() {
+    const NvtxRangesTable& ranges = store_.nvtx_ranges;
+    NvtxDomainId domain;
+    if (options_.use_domain && options_.domain != "default") {
+      std::string all = "default";
+      bool found = false;
+      for (uint32_t row = 0; row < store_.nvtx_domains.size(); ++row) {
+        const std::string_view name = store_.Text(store_.nvtx_domains.name[row]);
+        if (name == options_.domain) {
+          domain = NvtxDomainId::At(row);
+          found = true;
+        }
+        all += ", " + std::string(name);
+      }
+      if (!found)
+        return UsageError("--domains: no domain " + options_.domain + "; there are: " + all);
+    }
+    instance_of_.assign(ranges.size(), kNoOp);
+    for (uint32_t row = 0; row < ranges.size(); ++row) {
+      if (ranges.domain[row] != domain || IterationAt(ranges.start_ns[row]) < 0) continue;
+      const std::string_view text = store_.Text(ranges.message[row]);
+      const uint32_t op =
+          OpFor("", text.substr(0, text.find(", seq = ")), text.find("Backward") != text.npos);
+      instance_of_[row] = static_cast<uint32_t>(instances_.size());
+      AddInstance(op, ranges.start_ns[row], ranges.end_ns[row]);
+      model_.ops[op].eligible |= IsMatrixOperator(text.substr(0, text.find(", seq = ")));
+    }
+    by_range_ = true;
+    return {};
+  }
+
+  void AddInstance(uint32_t op, int64_t start_ns, int64_t end_ns) {
+    Instance instance;
+    instance.op = op;
+    instance.start_ns = start_ns;
+    instance.cpu_ns = std::max<int64_t>(0, std::min(end_ns, store_.duration_ns) - start_ns);
+    instances_.push_back(instance);
+  }
+
+  uint32_t InstanceOf(const WorkOwner& owner) const {
+    if (by_range_) {
+      NvtxRangeId range = owner.range;
+      while (!range.IsNone()) {
+        if (instance_of_[range.row()] != kNoOp) return instance_of_[range.row()];
+        range = store_.nvtx_ranges.parent[range.row()];
+      }
+      return kNoOp;
+    }
+    return owner.op.IsNone() ? kNoOp : instance_of_[owner.op.row()];
+  }
+
+  void AddApiTime() {
+    const auto& thread = by_range_ ? store_.nvtx_ranges.thread : store_.operator_calls.thread;
+    const auto& start = by_range_ ? store_.nvtx_ranges.start_ns : store_.operator_calls.start_ns;
+    const auto& end = by_range_ ? store_.nvtx_ranges.end_ns : store_.operator_calls.end_ns;
+    const IntervalIndex index(thread, start, end,
+                              [&](uint32_t row) { return instance_of_[row] == kNoOp; });
+    const ApiCallsTable& calls = store_.api_calls;
+    for (uint32_t call = 0; call < calls.size(); ++call) {
+      const uint32_t row = index.Innermost(calls.thread[call], calls.start_ns[call]);
+      if (row == kNoRow || calls.end_ns[call] == kOpenEnd) continue;
+      instances_[instance_of_[row]].overhead_ns += calls.end_ns[call] - calls.start_ns[call];
+    }
+  }
+
+  template <typename Table>
+  uint32_t AddPiece(const Table& table, size_t row, const WorkOwner& owner) {
+    const uint32_t at = InstanceOf(owner);
+    if (at == kNoOp) return kNoOp;
+    Instance& instance = instances_[at];
+    instance.gpu_ns += table.end_ns[row] - table.start_ns[row];
+    instance.first_ns = std::min(instance.first_ns, table.start_ns[row]);
+    instance.last_ns = std::max(instance.last_ns, table.end_ns[row]);
+    return at;
+  }
+
+  void AddWork() {
+    std::unordered_map<StringId, bool> tensor_core;
+    std::vector<std::set<StringId>> names(model_.ops.size());
+    for (uint32_t row = 0; row < store_.kernels.size(); ++row) {
+      const uint32_t at = AddPiece(store_.kernels, row, work_.kernels[row]);
+      if (at == kNoOp) continue;
+      const StringId name = store_.kernels.demangled_name[row];
+      const auto [found, added] = tensor_core.try_emplace(name, false);
+      if (added) {
+        found->second = ClassifyKernel(store_.Text(name)).tensor_core == TensorCoreUse::kYes;
+      }
+      const uint32_t op = instances_[at].op;
+      AddKernel(model_.ops[op], row, found->second, names[op].insert(name).second);
+      const int64_t iteration = std::max<int64_t>(0, IterationAt(instances_[at].start_ns));
+      model_.kernels.push_back({row, op, static_cast<uint32_t>(iteration), found->second});
+    }
+    for (size_t row = 0; row < store_.memcpys.size(); ++row) {
+      if (AddPiece(store_.memcpys, row, work_.memcpys[row]) != kNoOp) {
+        model_.memory_ns += store_.memcpys.end_ns[row] - store_.memcpys.start_ns[row];
+      }
+    }
+    for (size_t row = 0; row < store_.memsets.size(); ++row) {
+      if (AddPiece(store_.memsets, row, work_.memsets[row]) != kNoOp) {
+        model_.memory_ns += store_.memsets.end_ns[row] - store_.memsets.start_ns[row];
+      }
+    }
+  }
+
+  void AddKernel(OpNode& op, uint32_t row, bool tensor_core, bool new_name) {
+    ++op.kernel_count;
+    const int64_t duration_ns = store_.kernels.end_ns[row] - store_.kernels.start_ns[row];
+    if (tensor_core) {
+      op.uses_tensor_cores = op.eligible = true;
+      ++op.tensor_core_kernel_count;
+      op.tensor_core_ns += duration_ns;
+    }
+    if (!new_name) return;
+    const std::string_view name = store_.Text(store_.kernels.short_name[row]);
+    (tensor_core ? op.tensor_core_kernels : op.other_kernels).emplace_back(name);
+  }
+
+  void FinishInstances() {
+    for (const Instance& instance : instances_) {
+      OpNode& op = model_.ops[instance.op];
+      op.cpu.Add(instance.cpu_ns);
+      op.gpu.Add(instance.gpu_ns);
+      op.overhead.Add(instance.overhead_ns);
+      const bool any = instance.first_ns != kOpenEnd;
+      op.idle.Add(any ? std::max<int64_t>(0, instance.last_ns - instance.first_ns - instance.gpu_ns)
+                      : 0);
+    }
+  }
+
+  void AddTotals() {
+    for (const DeviceWork& device : CollectDeviceWork(store_)) {
+      std::vector<TimeSpan> all;
+      for (const auto& spans : device.work) all = UniteSpans(all, spans);
+      for (const Iteration& iteration : model_.iterations) {
+        if (iteration.inside) {
+          model_.gpu_busy_ns += NsInside(all, iteration.start_ns, iteration.end_ns);
+        }
+      }
+    }
+    const PhaseCallsTable& phases = store_.phase_calls;
+    for (size_t row = 0; row < phases.size(); ++row) {
+      if (phases.phase[row] == static_cast<uint8_t>(format::Phase::kDataLoaderNext) &&
+          phases.end_ns[row] != kOpenEnd && IterationAt(phases.start_ns[row]) >= 0) {
+        model_.data_loading_ns += phases.end_ns[row] - phases.start_ns[row];
+      }
+    }
+  }
+
+  void SortOps() {
+    std::vector<uint32_t> order(model_.ops.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      const OpNode& x = model_.ops[a];
+      const OpNode& y = model_.ops[b];
+      if (x.gpu.total_ns != y.gpu.total_ns) return x.gpu.total_ns > y.gpu.total_ns;
+      return x.cpu.total_ns > y.cpu.total_ns;
+    });
+    std::vector<uint32_t> place(order.size());
+    std::vector<OpNode> sorted;
+    for (uint32_t i = 0; i < order.size(); ++i) {
+      place[order[i]] = i;
+      sorted.push_back(std::move(model_.ops[order[i]]));
+    }
+    model_.ops = std::move(sorted);
+    for (KernelInstance& kernel : model_.kernels) kernel.op = place[kernel.op];
+  }
+
+  const Store& store_;
+  const ModelOptions& options_;
+  BackwardLinks links_;
+  Attribution work_;
+  IntervalIndex modules_;
+  Model model_;
+  std::unordered_map<std::string, uint32_t> known_;
+  std::vector<Instance> instances_;
+  std::vector<uint32_t> instance_of_;  // row of operator_calls, or of nvtx_ranges if by_range_
+  bool by_range_ = false;
+};
+
+}  // namespace
+
+void Spread::Add(int64_t value_ns) {
+  min_ns = count == 0 ? value_ns : std::min(min_ns, value_ns);
+  max_ns = std::max(max_ns, value_ns);
+  total_ns += value_ns;
+  ++count;
+}
+
+Result<Model> BuildModel(const Store& store, const ModelOptions& options) {
+  return ModelBuilder(store, options).Build();
+}
+
+}  // namespace batchlight::dlprof

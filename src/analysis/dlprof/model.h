@@ -1,0 +1,88 @@
+// A run seen the way DLProf saw it: op nodes, their kernels, iterations, an aggregation range.
+//
+//   op node    a type of operator at one place of the model: module path and operator name, forward
+//              or backward; its instances are the outermost operator calls. Where no operators were
+//              recorded, or a domain is asked for, the NVTX ranges of the domain are the op nodes.
+//   iteration  a step (analysis/steps.h), or what ends with each end of the key node.
+//   range      iterations first..last; instances that start outside are left out of every report.
+//
+// Times of an instance: CPU time = its length; GPU time = summed kernels, copies and sets launched
+// inside; CPU overhead = time inside CUDA API calls; GPU idle = last end - first start of its work
+// minus GPU time, at least 0.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "store/store.h"
+
+namespace batchlight::dlprof {
+
+struct ModelOptions {
+  bool simple = false;   // --mode=simple: everything under one op
+  std::string key_node;  // "" = find the steps
+  int64_t first_iteration = 0;
+  int64_t last_iteration = INT64_MAX;
+  std::string domain;  // "" = operators, else the NVTX domain of that name
+  bool use_domain = false;
+};
+
+struct Spread {  // over the instances of an op node
+  int64_t total_ns = 0;
+  int64_t min_ns = 0;
+  int64_t max_ns = 0;
+  uint64_t count = 0;
+  void Add(int64_t value_ns);
+  double average_ns() const { return count == 0 ? 0 : double(total_ns) / double(count); }
+};
+
+struct OpNode {
+  std::string name;       // encoder.layers.0.linear1/aten::linear
+  std::string type;       // aten::linear
+  std::string direction;  // fprop, bprop
+  std::string group;      // module path
+  std::string data_type;  // of its first tensor input; "" unknown
+  bool eligible = false;  // Tensor Cores could run it
+  bool uses_tensor_cores = false;
+  Spread cpu, gpu, overhead, idle;
+  int64_t tensor_core_ns = 0;
+  uint64_t kernel_count = 0;
+  uint64_t tensor_core_kernel_count = 0;
+  std::vector<std::string> tensor_core_kernels;  // distinct names
+  std::vector<std::string> other_kernels;
+};
+
+struct KernelInstance {
+  uint32_t kernel = 0;     // row of Store::kernels
+  uint32_t op = 0;         // row of Model::ops
+  uint32_t iteration = 0;  // number of the iteration
+  bool tensor_core = false;
+};
+
+struct Iteration {
+  int64_t number = 0;
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  bool inside = false;  // of the aggregation range
+};
+
+struct Model {
+  std::vector<OpNode> ops;              // by falling GPU time, then CPU time
+  std::vector<KernelInstance> kernels;  // inside the range, by start
+  std::vector<Iteration> iterations;
+  int64_t first_iteration = 0;
+  int64_t last_iteration = 0;
+  int64_t range_ns = 0;         // summed length of the iterations inside
+  int64_t gpu_busy_ns = 0;      // union of all work inside, of all devices
+  int64_t memory_ns = 0;        // copies and sets
+  int64_t data_loading_ns = 0;  // waiting for the DataLoader inside the range
+  std::string notice;           // for people: no iterations found, range cut
+};
+
+// Errors (kUsage): key node or domain that is not there, with the nearest names; an iteration range
+// outside the run.
+Result<Model> BuildModel(const Store& store, const ModelOptions& options);
+
+}  // namespace batchlight::dlprof

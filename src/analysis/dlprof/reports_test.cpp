@@ -1,0 +1,100 @@
+#include "analysis/dlprof/reports.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/testing/store_builder.h"
+
+namespace batchlight::dlprof {
+namespace {
+
+using batchlight::testing::StoreBuilder;
+
+// Four steps with one linear layer, forward and backward, on Tensor Cores, and a relu.
+Store FourSteps() {
+  StoreBuilder build;
+  const ProcessId process = build.Process(7, "train.py");
+  const ThreadId main = build.Thread(process);
+  for (int64_t i = 0; i < 4; ++i) {
+    const int64_t t = i * 100'000;
+    build.Range(main, "step", t, t + 99'000);
+    build.Module(main, "net.linear", "Linear", t + 1'000, t + 30'000);
+    build.Operator(main, "aten::linear", t + 2'000, t + 28'000, i);
+    build.Operator(main, "aten::addmm", t + 3'000, t + 27'000, i);
+    build.Kernel(main, "nvjet_hsh_128", t + 4'000, t + 10'000, t + 20'000);
+    build.Operator(main, "aten::relu", t + 40'000, t + 45'000);
+    build.Kernel(main, "elementwise_kernel", t + 41'000, t + 50'000, t + 55'000);
+    build.Operator(main, "AddmmBackward0", t + 60'000, t + 90'000, i, 1, 1);
+    build.Kernel(main, "nvjet_hsh_128", t + 61'000, t + 70'000, t + 90'000);
+  }
+  return build.Build();
+}
+
+const OpNode* Find(const Model& model, std::string_view name, std::string_view direction) {
+  for (const OpNode& op : model.ops) {
+    if (op.name == name && op.direction == direction) return &op;
+  }
+  return nullptr;
+}
+
+TEST(DlprofModel, OpsAreTheOutermostOperators) {
+  const Store store = FourSteps();
+  Result<Model> model = BuildModel(store, {});
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const OpNode* linear = Find(model.value(), "net.linear/aten::linear", "fprop");
+  ASSERT_NE(linear, nullptr);
+  EXPECT_EQ(linear->cpu.count, 4u);
+  EXPECT_EQ(linear->gpu.total_ns, 40'000);
+  EXPECT_TRUE(linear->uses_tensor_cores);
+  const OpNode* backward = Find(model.value(), "net.linear/AddmmBackward0", "bprop");
+  ASSERT_NE(backward, nullptr);
+  EXPECT_EQ(backward->gpu.total_ns, 80'000);
+  EXPECT_EQ(model->kernels.size(), 12u);
+  EXPECT_EQ(model->iterations.size(), 4u);
+}
+
+TEST(DlprofModel, RangeLeavesTheRestOut) {
+  const Store store = FourSteps();
+  Result<Model> model = BuildModel(store, {.first_iteration = 1, .last_iteration = 2});
+  ASSERT_TRUE(model.ok());
+  EXPECT_EQ(model->kernels.size(), 6u);
+  EXPECT_EQ(model->kernels.front().iteration, 1u);
+  EXPECT_FALSE(BuildModel(store, {.first_iteration = 9}).ok());
+}
+
+TEST(DlprofModel, SimpleModeHasOneOp) {
+  const Store store = FourSteps();
+  Result<Model> model = BuildModel(store, {.simple = true});
+  ASSERT_TRUE(model.ok());
+  EXPECT_EQ(model->ops.size(), 1u);
+}
+
+TEST(DlprofModel, MissingNamesAreErrorsWithHelp) {
+  const Store store = FourSteps();
+  const Result<Model> domain = BuildModel(store, {.domain = "nope", .use_domain = true});
+  ASSERT_FALSE(domain.ok());
+  EXPECT_NE(domain.status().message().find("default"), std::string::npos);
+  EXPECT_EQ(BuildModel(store, {.key_node = "global_stp"}).status().exit_code(), 2);
+}
+
+TEST(DlprofReports, EveryRowFitsItsColumns) {
+  const Store store = FourSteps();
+  Result<Model> model = BuildModel(store, {});
+  ASSERT_TRUE(model.ok());
+  for (const ReportEntry& entry : Reports()) {
+    const ResultTable table = entry.make(store, model.value());
+    EXPECT_FALSE(table.rows.empty()) << entry.option;
+    for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size()) << entry.option;
+  }
+}
+
+TEST(DlprofReports, DomainReportsUseRanges) {
+  const Store store = FourSteps();
+  Result<Model> model = BuildModel(store, {.domain = "default", .use_domain = true});
+  ASSERT_TRUE(model.ok());
+  ASSERT_EQ(model->ops.size(), 1u);
+  EXPECT_EQ(model->ops[0].name, "step");
+  EXPECT_EQ(model->ops[0].gpu.total_ns, 140'000);
+}
+
+}  // namespace
+}  // namespace batchlight::dlprof
