@@ -114,16 +114,6 @@ class Attributor {
   std::unordered_map<NodeKey, uint32_t, NodeHash> nodes_;
 };
 
-template <typename Table>
-void AddTimes(const Table& table, const std::vector<WorkOwner>& owners, Attribution* attribution) {
-  for (size_t row = 0; row < table.size(); ++row) {
-    if (table.end_ns[row] == kOpenEnd) continue;
-    const int64_t duration_ns = table.end_ns[row] - table.start_ns[row];
-    attribution->total_ns += duration_ns;
-    if (owners[row].IsNobody()) attribution->unattributed_ns += duration_ns;
-  }
-}
-
 }  // namespace
 
 Attribution AttributeWork(const Store& store, const BackwardLinks& links) {
@@ -138,10 +128,10 @@ Attribution AttributeWork(const Store& store, const BackwardLinks& links) {
   attribution.memcpys = attributor.Attribute(store.memcpys);
   attribution.memsets = attributor.Attribute(store.memsets);
   attribution.graph_launches = attributor.Attribute(store.graph_launches);
-  AddTimes(store.kernels, attribution.kernels, &attribution);
-  AddTimes(store.memcpys, attribution.memcpys, &attribution);
-  AddTimes(store.memsets, attribution.memsets, &attribution);
-  AddTimes(store.graph_launches, attribution.graph_launches, &attribution);
+  VisitWork(store, attribution, [&](const WorkOwner& owner, int64_t duration_ns) {
+    attribution.total_ns += duration_ns;
+    if (owner.IsNobody()) attribution.unattributed_ns += duration_ns;
+  });
   return attribution;
 }
 

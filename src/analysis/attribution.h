@@ -40,4 +40,18 @@ struct Attribution {
 
 Attribution AttributeWork(const Store& store, const BackwardLinks& links);
 
+// visit(owner, duration_ns) for every kernel, copy, set and graph launch.
+template <typename Visitor>
+void VisitWork(const Store& store, const Attribution& attribution, Visitor&& visit) {
+  const auto table = [&](const auto& rows, const std::vector<WorkOwner>& owners) {
+    for (size_t row = 0; row < owners.size(); ++row) {
+      if (rows.end_ns[row] != kOpenEnd) visit(owners[row], rows.end_ns[row] - rows.start_ns[row]);
+    }
+  };
+  table(store.kernels, attribution.kernels);
+  table(store.memcpys, attribution.memcpys);
+  table(store.memsets, attribution.memsets);
+  table(store.graph_launches, attribution.graph_launches);
+}
+
 }  // namespace batchlight

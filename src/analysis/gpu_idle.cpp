@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "analysis/gpu_summary.h"
 #include "format/records.h"
 
 namespace batchlight {
@@ -40,9 +41,7 @@ GpuIdleExplainer::GpuIdleExplainer(const Store& store)
       phase_spans_(store.phase_calls.thread) {}
 
 bool GpuIdleExplainer::IsWait(uint32_t api_call) const {
-  const std::string_view name = store_.Text(store_.api_calls.name[api_call]);
-  return name.find("Synchronize") != name.npos || name.starts_with("cudaMemcpy_") ||
-         name.starts_with("cuMemcpyDtoH_") || name.starts_with("cuMemcpyHtoD_");
+  return IsWaitingCall(store_.Text(store_.api_calls.name[api_call]));
 }
 
 // What the thread does at `time_ns`; *until_ns: the next moment at which that may change.

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "analysis/attribution.h"
 #include "analysis/backward_links.h"
 #include "analysis/closed_end.h"
 #include "analysis/step_clock.h"
@@ -27,9 +28,10 @@ class ModuleTree {
     row_of_call_.resize(calls_.size());
   }
 
-  ModuleSummary Build(const BackwardLinks& links) {
+  ModuleSummary Build(const BackwardLinks& links, const Attribution& work) {
     AddForward();
     AddBackward(links);
+    AddGpuTime(work);
     SetPerStep();
     return OrderByTree();
   }
@@ -108,6 +110,17 @@ class ModuleTree {
     }
   }
 
+  void AddGpuTime(const Attribution& work) {
+    VisitWork(store_, work, [&](const WorkOwner& owner, int64_t duration_ns) {
+      if (owner.module.IsNone()) return;
+      for (int32_t row = static_cast<int32_t>(row_of_call_[owner.module.row()]); row >= 0;
+           row = rows_[static_cast<size_t>(row)].parent) {
+        ModuleRow& module = rows_[static_cast<size_t>(row)];
+        (owner.backward ? module.gpu_backward_ns : module.gpu_ns) += duration_ns;
+      }
+    });
+  }
+
   void SetPerStep() {
     for (size_t row = 0; row < rows_.size(); ++row) {
       ModuleRow& module = rows_[row];
@@ -158,8 +171,9 @@ class ModuleTree {
 }  // namespace
 
 ModuleSummary SummarizeModules(const Store& store, const StepSet& steps,
-                               const BackwardLinks& links) {
-  return ModuleTree(store, steps).Build(links);
+                               const BackwardLinks& links,
+                               const Attribution& work) {
+  return ModuleTree(store, steps).Build(links, work);
 }
 
 std::vector<uint32_t> ModulesBySelfTime(const ModuleSummary& summary) {

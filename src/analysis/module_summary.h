@@ -12,6 +12,7 @@
 namespace batchlight {
 
 class BackwardLinks;
+struct Attribution;
 
 struct ModuleRow {
   std::string path;        // encoder.layers.0.linear1; class name for a root
@@ -39,8 +40,9 @@ struct ModuleSummary {
   bool has_backward = false;    // operators with sequence numbers were recorded
 };
 
-ModuleSummary SummarizeModules(const Store& store, const StepSet& steps,
-                               const BackwardLinks& links);
+// `work`: of the GPU; empty without one.
+ModuleSummary SummarizeModules(const Store& store, const StepSet& steps, const BackwardLinks& links,
+                               const Attribution& work);
 
 // Rows by falling self_ns + backward_self_ns: where the time itself goes.
 std::vector<uint32_t> ModulesBySelfTime(const ModuleSummary& summary);

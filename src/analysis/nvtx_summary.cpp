@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/attribution.h"
 #include "analysis/closed_end.h"
 #include "analysis/step_clock.h"
 
@@ -14,9 +15,10 @@ class NvtxTable {
   NvtxTable(const Store& store, const StepSet& steps)
       : store_(store), ranges_(store.nvtx_ranges), clock_(store, steps) {}
 
-  NvtxSummary Build() {
+  NvtxSummary Build(const Attribution& work) {
     for (size_t range = 0; range < ranges_.size(); ++range) Add(range);
     SubtractInner();
+    AddGpuTime(work);
     SetDurations();
     NvtxSummary summary{.ranges = ranges_.size(), .marks = store_.nvtx_marks.size()};
     for (size_t row = 0; row < rows_.size(); ++row) {
@@ -72,6 +74,18 @@ class NvtxTable {
     }
   }
 
+  // Every enclosing range of the same domain gets the work; a name inside itself gets it once.
+  void AddGpuTime(const Attribution& work) {
+    VisitWork(store_, work, [&](const WorkOwner& owner, int64_t duration_ns) {
+      uint32_t last = UINT32_MAX;
+      for (NvtxRangeId range = owner.range; !range.IsNone(); range = ranges_.parent[range.row()]) {
+        const uint32_t row = row_of_range_[range.row()];
+        if (row != last) rows_[row].gpu_ns += duration_ns;
+        last = row;
+      }
+    });
+  }
+
   void SetDurations() {
     std::vector<std::vector<int64_t>> durations(rows_.size());
     for (size_t row = 0; row < rows_.size(); ++row) durations[row].reserve(rows_[row].calls);
@@ -106,8 +120,8 @@ class NvtxTable {
 
 }  // namespace
 
-NvtxSummary SummarizeNvtx(const Store& store, const StepSet& steps) {
-  return NvtxTable(store, steps).Build();
+NvtxSummary SummarizeNvtx(const Store& store, const StepSet& steps, const Attribution& work) {
+  return NvtxTable(store, steps).Build(work);
 }
 
 }  // namespace batchlight

@@ -11,6 +11,8 @@
 
 namespace batchlight {
 
+struct Attribution;
+
 struct NvtxRow {
   std::string domain;  // "" = default
   StringId message;
@@ -30,6 +32,7 @@ struct NvtxSummary {
   uint64_t marks = 0;
 };
 
-NvtxSummary SummarizeNvtx(const Store& store, const StepSet& steps);
+// `work`: of the GPU; empty without one.
+NvtxSummary SummarizeNvtx(const Store& store, const StepSet& steps, const Attribution& work);
 
 }  // namespace batchlight

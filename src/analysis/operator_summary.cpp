@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/attribution.h"
 #include "analysis/backward_links.h"
 #include "analysis/closed_end.h"
 #include "analysis/step_clock.h"
@@ -23,7 +24,7 @@ class OperatorTable {
   OperatorTable(const Store& store, const StepSet& steps)
       : store_(store), calls_(store.operator_calls), clock_(store, steps) {}
 
-  OperatorSummary Build(const BackwardLinks& links) {
+  OperatorSummary Build(const BackwardLinks& links, const Attribution& work) {
     SetSelfTimes();
     MarkBackward();
     for (size_t call = 0; call < calls_.size(); ++call) Add(call);
@@ -31,6 +32,11 @@ class OperatorTable {
       const size_t forward = link.forward.row();
       rows_[RowFor(calls_.name[forward], calls_.shapes[forward])].backward_ns += link.own_ns;
     }
+    VisitWork(store_, work, [&](const WorkOwner& owner, int64_t duration_ns) {
+      if (owner.op.IsNone()) return;
+      const size_t call = owner.op.row();
+      rows_[RowFor(calls_.name[call], calls_.shapes[call])].gpu_ns += duration_ns;
+    });
     SetPerStep();
     return Finish();
   }
@@ -114,6 +120,7 @@ class OperatorTable {
     into.max_ns = std::max(into.max_ns, row.max_ns);
     into.backward_ns += row.backward_ns;
     into.self_in_backward_ns += row.self_in_backward_ns;
+    into.gpu_ns += row.gpu_ns;
     into.calls_per_step += row.calls_per_step;
     into.self_per_step_ns += row.self_per_step_ns;
     into.total_per_step_ns += row.total_per_step_ns;
@@ -162,8 +169,8 @@ class OperatorTable {
 }  // namespace
 
 OperatorSummary SummarizeOperators(const Store& store, const StepSet& steps,
-                                   const BackwardLinks& links) {
-  return OperatorTable(store, steps).Build(links);
+                                   const BackwardLinks& links, const Attribution& work) {
+  return OperatorTable(store, steps).Build(links, work);
 }
 
 }  // namespace batchlight

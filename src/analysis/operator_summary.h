@@ -12,6 +12,7 @@
 namespace batchlight {
 
 class BackwardLinks;
+struct Attribution;
 
 struct OperatorRow {
   StringId name;
@@ -39,7 +40,8 @@ struct OperatorSummary {
   int64_t self_ns = 0;  // of all operators
 };
 
+// `work`: of the GPU; empty without one.
 OperatorSummary SummarizeOperators(const Store& store, const StepSet& steps,
-                                   const BackwardLinks& links);
+                                   const BackwardLinks& links, const Attribution& work);
 
 }  // namespace batchlight

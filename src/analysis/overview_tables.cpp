@@ -1,37 +1,12 @@
 #include "analysis/overview_tables.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cctype>
+
+#include "analysis/result_column.h"
 
 namespace batchlight {
 namespace {
-
-ResultColumn Text(std::string name, std::string help) {
-  return {.name = std::move(name), .type = CellType::kText, .help = std::move(help)};
-}
-ResultColumn Count(std::string name, std::string help) {
-  return {.name = std::move(name), .type = CellType::kInteger, .help = std::move(help)};
-}
-ResultColumn Time(std::string name, std::string help) {
-  return {.name = std::move(name),
-          .type = CellType::kInteger,
-          .unit = Unit::kTimeNs,
-          .help = std::move(help)};
-}
-ResultColumn Percent(std::string name, std::string help) {
-  return {.name = std::move(name),
-          .type = CellType::kReal,
-          .unit = Unit::kPercent,
-          .decimals = 2,
-          .help = std::move(help)};
-}
-ResultColumn Real(std::string name, std::string help) {
-  return {.name = std::move(name), .type = CellType::kReal, .decimals = 2, .help = std::move(help)};
-}
-
-Cell Number(uint64_t value) { return static_cast<int64_t>(value); }
-Cell Nanoseconds(double value) { return static_cast<int64_t>(std::llround(value)); }
-Cell RankCell(int32_t rank) { return rank < 0 ? Cell{} : Cell{int64_t{rank}}; }
 
 // Phases of all processes, in order of first occurrence: the columns of the steps table.
 std::vector<std::pair<PhaseKind, std::string>> AllPhases(const RunOverview& overview) {
@@ -62,16 +37,16 @@ std::string Capitalized(std::string text) {
 
 ResultTable MakeStepsTable(const RunOverview& overview) {
   ResultTable table{.name = "steps", .title = "Steps"};
-  table.columns = {Count("Rank", "Rank of the process, empty without ranks"),
-                   Count("PID", "Process"),
-                   Count("Step", "Number of the step"),
-                   Text("Kind", "steady, or what sets it apart"),
-                   Text("Outlier", "yes: unusually long among the steady ones"),
-                   Time("Start", "Since the start of the session"),
-                   Time("Duration", "Length of the step")};
+  table.columns = {CountColumn("Rank", "Rank of the process, empty without ranks"),
+                   CountColumn("PID", "Process"),
+                   CountColumn("Step", "Number of the step"),
+                   TextColumn("Kind", "steady, or what sets it apart"),
+                   TextColumn("Outlier", "yes: unusually long among the steady ones"),
+                   TimeColumn("Start", "Since the start of the session"),
+                   TimeColumn("Duration", "Length of the step")};
   const auto phases = AllPhases(overview);
   for (const auto& [kind, name] : phases) {
-    table.columns.push_back(Time(Capitalized(name), "Time of the step in this phase"));
+    table.columns.push_back(TimeColumn(Capitalized(name), "Time of the step in this phase"));
   }
   for (size_t p = 0; p < overview.steps.processes.size(); ++p) {
     const ProcessSteps& process = overview.steps.processes[p];
@@ -79,7 +54,7 @@ ResultTable MakeStepsTable(const RunOverview& overview) {
     for (size_t i = 0; i < process.steps.size(); ++i) {
       const Step& step = process.steps[i];
       std::vector<Cell> row = {RankCell(process.rank),
-                               Number(pid),
+                               NumberCell(pid),
                                step.number,
                                std::string(StepKindName(step.kind)),
                                std::string(step.outlier ? "yes" : ""),
@@ -97,13 +72,13 @@ ResultTable MakeStepsTable(const RunOverview& overview) {
 
 ResultTable MakePhasesTable(const RunOverview& overview) {
   ResultTable table{.name = "phases", .title = "What a step is made of"};
-  table.columns = {Count("Rank", "Rank of the process, empty without ranks"),
-                   Text("Phase", ""),
-                   Percent("Share", "Of the time of the steps that count"),
-                   Time("Median", "Per step"),
-                   Time("P5", "Per step"),
-                   Time("P95", "Per step"),
-                   Time("Total", "Over the steps that count")};
+  table.columns = {CountColumn("Rank", "Rank of the process, empty without ranks"),
+                   TextColumn("Phase", ""),
+                   PercentColumn("Share", "Of the time of the steps that count"),
+                   TimeColumn("Median", "Per step"),
+                   TimeColumn("P5", "Per step"),
+                   TimeColumn("P95", "Per step"),
+                   TimeColumn("Total", "Over the steps that count")};
   for (size_t p = 0; p < overview.breakdowns.size(); ++p) {
     for (const PhaseShare& phase : overview.breakdowns[p].phases) {
       table.rows.push_back({RankCell(overview.steps.processes[p].rank), phase.name,
@@ -116,23 +91,24 @@ ResultTable MakePhasesTable(const RunOverview& overview) {
 
 ResultTable MakeModulesTable(const RunOverview& overview) {
   ResultTable table{.name = "modules", .title = "Modules"};
-  table.columns = {Text("Module", "Path in the model"),
-                   Text("Class", ""),
-                   Count("Depth", "0 = called by no other module"),
-                   Count("Calls", "In the whole run"),
-                   Time("Forward", "Whole run, with the modules inside"),
-                   Time("Forward Self", "Whole run, without the modules inside"),
-                   Time("Backward", "Whole run, CPU time of the backward of its operators"),
-                   Real("Calls per Step", "Mean over the steps that count"),
-                   Time("Forward per Step", "Mean over the steps that count"),
-                   Time("Self per Step", "Mean over the steps that count"),
-                   Time("Backward per Step", "Mean over the steps that count"),
-                   Percent("Share of Step", "Forward and backward")};
+  table.columns = {TextColumn("Module", "Path in the model"),
+                   TextColumn("Class", ""),
+                   CountColumn("Depth", "0 = called by no other module"),
+                   CountColumn("Calls", "In the whole run"),
+                   TimeColumn("Forward", "Whole run, with the modules inside"),
+                   TimeColumn("Forward Self", "Whole run, without the modules inside"),
+                   TimeColumn("Backward", "Whole run, CPU time of the backward of its operators"),
+                   RealColumn("Calls per Step", "Mean over the steps that count"),
+                   TimeColumn("Forward per Step", "Mean over the steps that count"),
+                   TimeColumn("Self per Step", "Mean over the steps that count"),
+                   TimeColumn("Backward per Step", "Mean over the steps that count"),
+                   PercentColumn("Share of Step", "Forward and backward")};
   for (const ModuleRow& row : overview.modules.rows) {
-    table.rows.push_back({row.path, row.class_name, int64_t{row.depth}, Number(row.calls),
+    table.rows.push_back({row.path, row.class_name, int64_t{row.depth}, NumberCell(row.calls),
                           row.total_ns, row.self_ns, row.backward_ns, row.calls_per_step,
-                          Nanoseconds(row.total_per_step_ns), Nanoseconds(row.self_per_step_ns),
-                          Nanoseconds(row.backward_per_step_ns), row.share_of_step * 100});
+                          NanosecondsCell(row.total_per_step_ns),
+                          NanosecondsCell(row.self_per_step_ns),
+                          NanosecondsCell(row.backward_per_step_ns), row.share_of_step * 100});
   }
   return table;
 }
@@ -142,33 +118,34 @@ namespace {
 ResultTable OperatorTableOf(const RunOverview& overview, const std::vector<OperatorRow>& rows,
                             bool shapes) {
   ResultTable table;
-  table.columns = {Text("Operator", "")};
-  if (shapes) table.columns.push_back(Text("Input Shapes", "Sizes of the tensor inputs"));
-  const ResultColumn rest[] = {Count("Calls", "In the whole run"),
-                               Time("Self", "Without operators inside"),
-                               Time("Total", "With operators inside"),
-                               Time("Average", "Total / calls"),
-                               Time("Min", ""),
-                               Time("Max", ""),
-                               Time("Self in Backward", "Part of Self inside a backward function"),
-                               Time("Its Backward", "Functions that differentiate these calls"),
-                               Real("Calls per Step", "Mean over the steps that count"),
-                               Time("Self per Step", "Mean over the steps that count"),
-                               Percent("Share of Step", "Self per step / mean step")};
+  table.columns = {TextColumn("Operator", "")};
+  if (shapes) table.columns.push_back(TextColumn("Input Shapes", "Sizes of the tensor inputs"));
+  const ResultColumn rest[] = {
+      CountColumn("Calls", "In the whole run"),
+      TimeColumn("Self", "Without operators inside"),
+      TimeColumn("Total", "With operators inside"),
+      TimeColumn("Average", "Total / calls"),
+      TimeColumn("Min", ""),
+      TimeColumn("Max", ""),
+      TimeColumn("Self in Backward", "Part of Self inside a backward function"),
+      TimeColumn("Its Backward", "Functions that differentiate these calls"),
+      RealColumn("Calls per Step", "Mean over the steps that count"),
+      TimeColumn("Self per Step", "Mean over the steps that count"),
+      PercentColumn("Share of Step", "Self per step / mean step")};
   table.columns.insert(table.columns.end(), std::begin(rest), std::end(rest));
   for (const OperatorRow& row : rows) {
     std::vector<Cell> cells = {std::string(overview.store->Text(row.name))};
     if (shapes) cells.push_back(std::string(overview.store->Text(row.shapes)));
-    const Cell more[] = {Number(row.calls),
+    const Cell more[] = {NumberCell(row.calls),
                          row.self_ns,
                          row.total_ns,
-                         Nanoseconds(row.average_ns()),
+                         NanosecondsCell(row.average_ns()),
                          row.min_ns,
                          row.max_ns,
                          row.self_in_backward_ns,
                          row.backward_ns,
                          row.calls_per_step,
-                         Nanoseconds(row.self_per_step_ns),
+                         NanosecondsCell(row.self_per_step_ns),
                          row.share_of_step * 100};
     cells.insert(cells.end(), std::begin(more), std::end(more));
     table.rows.push_back(std::move(cells));
@@ -194,62 +171,63 @@ ResultTable MakeOperatorShapesTable(const RunOverview& overview) {
 
 ResultTable MakeNvtxTable(const RunOverview& overview) {
   ResultTable table{.name = "nvtx_ranges", .title = "NVTX ranges"};
-  table.columns = {Text("Range", ""),
-                   Text("Domain", "Empty = default"),
-                   Text("Style", "PushPop or StartEnd"),
-                   Count("Calls", ""),
-                   Time("Total", ""),
-                   Time("Self", "Without ranges inside"),
-                   Time("Median", ""),
-                   Time("P5", ""),
-                   Time("P95", ""),
-                   Time("Min", ""),
-                   Time("Max", ""),
-                   Time("Total per Step", "Mean over the steps that count"),
-                   Percent("Share of Step", "")};
+  table.columns = {TextColumn("Range", ""),
+                   TextColumn("Domain", "Empty = default"),
+                   TextColumn("Style", "PushPop or StartEnd"),
+                   CountColumn("Calls", ""),
+                   TimeColumn("Total", ""),
+                   TimeColumn("Self", "Without ranges inside"),
+                   TimeColumn("Median", ""),
+                   TimeColumn("P5", ""),
+                   TimeColumn("P95", ""),
+                   TimeColumn("Min", ""),
+                   TimeColumn("Max", ""),
+                   TimeColumn("Total per Step", "Mean over the steps that count"),
+                   PercentColumn("Share of Step", "")};
   for (const NvtxRow& row : overview.nvtx.rows) {
     table.rows.push_back({std::string(overview.store->Text(row.message)), row.domain,
                           std::string(row.style == NvtxStyle::kPushPop ? "PushPop" : "StartEnd"),
-                          Number(row.calls), row.total_ns, row.self_ns, row.duration.median,
+                          NumberCell(row.calls), row.total_ns, row.self_ns, row.duration.median,
                           row.duration.p5, row.duration.p95, row.duration.min, row.duration.max,
-                          Nanoseconds(row.total_per_step_ns), row.share_of_step * 100});
+                          NanosecondsCell(row.total_per_step_ns), row.share_of_step * 100});
   }
   return table;
 }
 
 ResultTable MakeProcessesTable(const RunOverview& overview) {
   ResultTable table{.name = "processes", .title = "Processes"};
-  table.columns = {Count("PID", ""),
-                   Count("Rank", ""),
-                   Text("Name", ""),
-                   Text("Command", ""),
-                   Text("End", "Exit status or signal"),
-                   Time("Start", "Since the start of the session"),
-                   Time("Duration", "Empty: end unknown"),
-                   Count("Threads", "That recorded something"),
-                   Count("Events", "")};
+  table.columns = {CountColumn("PID", ""),
+                   CountColumn("Rank", ""),
+                   TextColumn("Name", ""),
+                   TextColumn("Command", ""),
+                   TextColumn("End", "Exit status or signal"),
+                   TimeColumn("Start", "Since the start of the session"),
+                   TimeColumn("Duration", "Empty: end unknown"),
+                   CountColumn("Threads", "That recorded something"),
+                   CountColumn("Events", "")};
   for (const ProcessInfo& process : overview.session.processes) {
     Cell duration;
     if (process.end_ns != kOpenEnd) duration = process.end_ns - process.start_ns;
-    table.rows.push_back({Number(process.pid), RankCell(process.rank), process.name,
+    table.rows.push_back({NumberCell(process.pid), RankCell(process.rank), process.name,
                           process.command_line, process.ExitText(), process.start_ns, duration,
-                          Number(process.threads), Number(process.events)});
+                          NumberCell(process.threads), NumberCell(process.events)});
   }
   return table;
 }
 
 ResultTable MakeLossesTable(const RunOverview& overview) {
   ResultTable table{.name = "losses", .title = "What is missing"};
-  table.columns = {Text("Severity", "data loss, error or info"),
-                   Text("What", ""),
-                   Text("Text", ""),
-                   Text("Advice", ""),
-                   Count("Value", ""),
-                   Count("Processes", "")};
+  table.columns = {TextColumn("Severity", "data loss, error or info"),
+                   TextColumn("What", ""),
+                   TextColumn("Text", ""),
+                   TextColumn("Advice", ""),
+                   CountColumn("Value", ""),
+                   CountColumn("Processes", "")};
   constexpr std::string_view kSeverities[] = {"info", "error", "data loss"};
   for (const LossWarning& loss : overview.losses) {
     table.rows.push_back({std::string(kSeverities[static_cast<size_t>(loss.severity)]), loss.name,
-                          loss.text, loss.advice, Number(loss.value), Number(loss.processes)});
+                          loss.text, loss.advice, NumberCell(loss.value),
+                          NumberCell(loss.processes)});
   }
   return table;
 }

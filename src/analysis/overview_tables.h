@@ -12,6 +12,12 @@ ResultTable MakeModulesTable(const RunOverview& overview);
 ResultTable MakeOperatorsTable(const RunOverview& overview);
 ResultTable MakeOperatorShapesTable(const RunOverview& overview);
 ResultTable MakeNvtxTable(const RunOverview& overview);
+// Without rows where no GPU worked.
+ResultTable MakeGpuPartsTable(const RunOverview& overview);
+ResultTable MakeGpuStepsTable(const RunOverview& overview);
+ResultTable MakeKernelsTable(const RunOverview& overview);
+ResultTable MakeCopiesTable(const RunOverview& overview);
+ResultTable MakeWaitsTable(const RunOverview& overview);
 ResultTable MakeProcessesTable(const RunOverview& overview);
 ResultTable MakeLossesTable(const RunOverview& overview);
 

@@ -12,6 +12,11 @@ constexpr TableEntry kTables[] = {
     {"operators", "Every operator by name.", MakeOperatorsTable},
     {"operators_by_shape", "Every operator by name and input shapes.", MakeOperatorShapesTable},
     {"nvtx_ranges", "Every NVTX range by name.", MakeNvtxTable},
+    {"gpu_parts", "What a step is made of on the GPU, idle time explained.", MakeGpuPartsTable},
+    {"gpu_steps", "Every step's window on the GPU with the time of each part.", MakeGpuStepsTable},
+    {"kernels", "Every kernel by name.", MakeKernelsTable},
+    {"copies", "Copies by kind and memory.", MakeCopiesTable},
+    {"waits", "Calls in which the CPU waits for the GPU.", MakeWaitsTable},
     {"processes", "Every process with how it ended.", MakeProcessesTable},
     {"losses", "What is missing from the recording and why.", MakeLossesTable},
 };

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "analysis/attribution.h"
 #include "analysis/backward_links.h"
 #include "analysis/step_finders.h"
 #include "base/thread_pool.h"
@@ -17,10 +18,12 @@ RunOverview BuildOverview(const Store& store, const OverviewOptions& options) {
   overview.steps = FindSteps(inputs, options.steps);
   const StepSet& steps = overview.steps;
   const BackwardLinks links(store);
+  const Attribution work = AttributeWork(store, links);
   const std::function<void()> analyses[] = {
-      [&] { overview.operators = SummarizeOperators(store, steps, links); },
-      [&] { overview.nvtx = SummarizeNvtx(store, steps); },
-      [&] { overview.modules = SummarizeModules(store, steps, links); },
+      [&] { overview.operators = SummarizeOperators(store, steps, links, work); },
+      [&] { overview.nvtx = SummarizeNvtx(store, steps, work); },
+      [&] { overview.modules = SummarizeModules(store, steps, links, work); },
+      [&] { overview.gpu = SummarizeGpu(store, steps, work); },
       [&] { overview.breakdowns = BreakDownSteps(inputs, steps); },
   };
   ParallelFor(std::size(analyses), [&](size_t i) { analyses[i](); });

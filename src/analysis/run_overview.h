@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "analysis/gpu_summary.h"
 #include "analysis/losses.h"
 #include "analysis/module_summary.h"
 #include "analysis/nvtx_summary.h"
@@ -27,6 +28,7 @@ struct RunOverview {
   ModuleSummary modules;
   OperatorSummary operators;
   NvtxSummary nvtx;
+  GpuSummary gpu;  // empty() without GPU work
 
   const StepBreakdown* MainBreakdown() const {
     return breakdowns.empty() ? nullptr : &breakdowns.front();

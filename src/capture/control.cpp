@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,24 +24,29 @@ Result<Control> Control::Map(const std::string& live_folder) {
       error == 0 ? mmap(nullptr, format::kControlBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
                  : MAP_FAILED;
   const int reason = error != 0 ? error : errno;
-  close(fd);
   if (memory == MAP_FAILED) {
+    close(fd);
     return OutputError("cannot write " + path + ": " + std::strerror(reason));
   }
   Control control;
   control.page_ = static_cast<format::ControlPage*>(memory);
+  control.fd_ = fd;
+  flock(fd, LOCK_EX | LOCK_NB);  // FindWriter() sees by it that the tool lives
   return control;
 }
 
-Control::Control(Control&& other) noexcept : page_(std::exchange(other.page_, nullptr)) {}
+Control::Control(Control&& other) noexcept
+    : page_(std::exchange(other.page_, nullptr)), fd_(std::exchange(other.fd_, -1)) {}
 
 Control& Control::operator=(Control&& other) noexcept {
   std::swap(page_, other.page_);
+  std::swap(fd_, other.fd_);
   return *this;
 }
 
 Control::~Control() {
   if (page_ != nullptr) munmap(page_, format::kControlBytes);
+  if (fd_ >= 0) close(fd_);
 }
 
 void Control::Publish() {

@@ -46,6 +46,7 @@ class Control {
   uint32_t state() const { return page_->state.load(std::memory_order_acquire); }
 
   format::ControlPage* page_ = nullptr;
+  int fd_ = -1;  // locked as long as the tool lives
 };
 
 }  // namespace batchlight::capture

@@ -1,12 +1,16 @@
 #include "capture/live_folder.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <string_view>
 
@@ -23,7 +27,33 @@ Result<std::vector<std::string>> ListNames(const std::string& folder) {
   return names;
 }
 
+// Whether the process has one of the folder's files mapped.
+bool MapsFolder(long pid, const std::string& folder) {
+  std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(folder + "/") != std::string::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::string FindWriter(const std::string& path) {
+  const int control = open((path + "/control").c_str(), O_RDWR | O_CLOEXEC);
+  const bool locked = control >= 0 && flock(control, LOCK_EX | LOCK_NB) != 0;
+  if (control >= 0) close(control);
+  if (locked) return "the batchlight that records it";
+  char* resolved = realpath(path.c_str(), nullptr);
+  const std::string folder = resolved != nullptr ? resolved : path;
+  free(resolved);
+  const auto names = ListNames(path);
+  if (!names.ok()) return {};
+  for (const std::string& name : names.value()) {
+    const long pid = name.ends_with(".blp") ? std::strtol(name.c_str(), nullptr, 10) : 0;
+    if (pid > 0 && MapsFolder(pid, folder)) return "process " + std::to_string(pid);
+  }
+  return {};
+}
 
 Status CreateLiveFolder(const std::string& path, bool replace) {
   if (mkdir(path.c_str(), 0777) == 0) return {};
@@ -35,11 +65,13 @@ Status CreateLiveFolder(const std::string& path, bool replace) {
                        (reason == ENOENT ? "; create it first or choose another with -o"
                                          : "; choose another with -o"));
   }
+  if (const std::string writer = FindWriter(path); !writer.empty()) {
+    return OutputError(path + " is in use by " + writer + "; choose another name with -o");
+  }
   if (!replace) {
-    return OutputError(path + " is there already: it is being recorded now, or was left by a run " +
-                       "whose tool was killed. `batchlight summary " + path +
-                       "` opens it, `batchlight trace seal " + path +
-                       "` makes a recording of it, -f records over it");
+    return OutputError(path + " is there already, left by a run whose tool was killed. " +
+                       "`batchlight summary " + path + "` opens it, `batchlight trace seal " +
+                       path + "` makes a recording of it, -f records over it");
   }
   RETURN_IF_ERROR(RemoveLiveFolder(path));
   if (mkdir(path.c_str(), 0777) != 0) {

@@ -24,6 +24,8 @@ struct CaptureOptions {
   std::string range_message;
   std::string range_domain;
   bool stop_on_exit = true;
+  bool stats = false;                // --stats
+  std::vector<std::string> exports;  // --export
 
   // Whether one session makes several recordings by itself.
   bool Several() const {

@@ -90,6 +90,13 @@ class Sealer {
     const auto file = std::make_shared<const MappedFile>(std::move(mapped));
     std::vector<ChunkView> chunks;
     summary_.damaged_stretches += format::ScanProcessFile(file->bytes(), chunks);
+    // A process that recorded nothing in this capture (it had ended, or idled) is left out.
+    const bool wanted =
+        !options_.capture_index ||
+        std::any_of(chunks.begin(), chunks.end(), [&](const auto& chunk) {
+          return chunk.header.pid == 0 || chunk.header.capture_index == *options_.capture_index;
+        });
+    if (!wanted) return {};
     for (const ChunkView& chunk : chunks) {
       if (options_.capture_index && chunk.header.capture_index > *options_.capture_index) continue;
       batch_.push_back({file, chunk});

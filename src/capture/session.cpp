@@ -264,8 +264,9 @@ SessionEnd Session::Finish() {
   end.exit_code = wait_status_ ? ExitCodeOf(*wait_status_) : 0;
   end.processes = processes_->recorded();
   control_watch_.reset();
-  server_.reset();
   SealAtEnd(end);
+  server_.reset();  // `shutdown` waits for this: the recording is there then
+  end.capture = capture_;
   end.recordings = sealed_;
   return end;
 }

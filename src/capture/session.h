@@ -27,10 +27,11 @@ struct SessionEnd {
   bool interrupted = false;   // Ctrl-C at the terminal ended it
   bool left_running = false;  // the session ended first and the program was not to be ended
   std::string problem;
-  std::vector<std::string> recordings;
-  Status sealed;            // if it failed, the live folder is kept
-  std::string live_folder;  // if kept
-  size_t processes = 0;     // that recorded
+  CaptureOptions capture;               // as last started
+  std::vector<std::string> recordings;  // sealed at the end
+  Status sealed;                        // if it failed, the live folder is kept
+  std::string live_folder;              // if kept
+  size_t processes = 0;                 // that recorded
 };
 
 class Session : private SessionCommands {

@@ -28,16 +28,15 @@ Result<std::string> Session::Stop() {
   if (done == first_capture_ || waits_for_start_) {
     return UsageError("nothing is being collected; `batchlight start` begins");
   }
-  const size_t before = sealed_.size();
   for (uint32_t index = first_capture_; index < done; ++index) {
     const int number = capture_.Several() ? static_cast<int>(index - first_capture_) + 1 : 0;
     RETURN_IF_ERROR(SealTo(RecordingPath(output_, number), index));
   }
   first_capture_ = done;
   waits_for_start_ = true;
-  std::string paths;
-  for (size_t i = before; i < sealed_.size(); ++i) paths += (i > before ? "\n" : "") + sealed_[i];
-  return paths;
+  std::string answer = EncodeAfter(capture_);
+  for (const std::string& path : std::exchange(sealed_, {})) answer += "\n" + path;
+  return answer;
 }
 
 Status Session::Cancel() {

@@ -61,6 +61,22 @@ Reply Reply::Decode(const std::string& text) {
   return {static_cast<ErrorKind>(std::atoi(text.c_str())), text.substr(end + 1)};
 }
 
+std::string EncodeAfter(const CaptureOptions& options) {
+  std::string text = options.stats ? "stats" : "";
+  for (const std::string& type : options.exports) text += "," + type;
+  return text;
+}
+
+void DecodeAfter(const std::string& text, CaptureOptions& options) {
+  options.stats = text.starts_with("stats");
+  options.exports.clear();
+  for (size_t comma = text.find(','); comma != std::string::npos;) {
+    const size_t next = text.find(',', comma + 1);
+    options.exports.push_back(text.substr(comma + 1, next - comma - 1));
+    comma = next;
+  }
+}
+
 Request MakeStartRequest(const CaptureOptions& options) {
   Request request;
   request.verb = "start";
@@ -72,6 +88,7 @@ Request MakeStartRequest(const CaptureOptions& options) {
   request.values["range_message"] = options.range_message;
   request.values["range_domain"] = options.range_domain;
   request.values["stop_on_exit"] = options.stop_on_exit ? "1" : "0";
+  request.values["after"] = EncodeAfter(options);
   return request;
 }
 
@@ -85,6 +102,7 @@ CaptureOptions ReadStartRequest(const Request& request) {
   options.range_message = ToText(request, "range_message");
   options.range_domain = ToText(request, "range_domain");
   options.stop_on_exit = ToNumber(request, "stop_on_exit") != 0;
+  DecodeAfter(ToText(request, "after"), options);
   return options;
 }
 

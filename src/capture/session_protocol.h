@@ -33,6 +33,11 @@ struct Reply {
   }
 };
 
+// --stats and --export in one word: "stats,sqlite"; part of a start request and of the answer to
+// stop, whose client does that work.
+std::string EncodeAfter(const CaptureOptions& options);
+void DecodeAfter(const std::string& text, CaptureOptions& options);
+
 Request MakeStartRequest(const CaptureOptions& options);
 CaptureOptions ReadStartRequest(const Request& request);
 

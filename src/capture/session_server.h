@@ -17,7 +17,7 @@ class SessionCommands {
  public:
   virtual ~SessionCommands() = default;
   virtual Status Start(const CaptureOptions& options) = 0;
-  // The path of the sealed recording.
+  // EncodeAfter() of the start, then the paths of the sealed recordings, one a line.
   virtual Result<std::string> Stop() = 0;
   virtual Status Cancel() = 0;
   // Ends the session; `signal` overrides the session's --kill.

@@ -7,7 +7,8 @@
 
 namespace batchlight::cli {
 
-Status AfterRecording(const std::vector<std::string>& recordings, const AfterOptions&) {
+Status AfterRecording(const std::vector<std::string>& recordings, const capture::CaptureOptions&,
+                      std::FILE* out) {
   if (recordings.empty()) return {};
   ASSIGN_OR_RETURN(const Store store, OpenInput(recordings.back()));
   std::vector<std::pair<std::string, std::string>> files;
@@ -15,7 +16,7 @@ Status AfterRecording(const std::vector<std::string>& recordings, const AfterOpt
   for (size_t i = 0; i + 1 < recordings.size(); ++i) {
     files.emplace_back(recordings[i], "an earlier capture of this run");
   }
-  PrintSummary(store, stdout, std::move(files));
+  PrintSummary(store, out, std::move(files));
   return {};
 }
 

@@ -1,20 +1,18 @@
 // What is shown and written once recordings are sealed.
 #pragma once
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
+#include "capture/options.h"
 
 namespace batchlight::cli {
 
-struct AfterOptions {
-  bool stats = false;                // --stats
-  std::vector<std::string> exports;  // --export
-};
-
-// Prints the summary of each recording on stdout (of the last one only if there are many), and does
-// what --stats and --export ask for.
-Status AfterRecording(const std::vector<std::string>& recordings, const AfterOptions& options);
+// Prints the summary of the last recording on `out`, and does what --stats and --export ask for.
+// `profile` prints on stderr: stdout is the program's.
+Status AfterRecording(const std::vector<std::string>& recordings,
+                      const capture::CaptureOptions& options, std::FILE* out);
 
 }  // namespace batchlight::cli

@@ -6,7 +6,7 @@
 namespace batchlight::cli {
 namespace {
 
-constexpr size_t kHelpColumn = 30;
+constexpr size_t kHelpColumn = 32;
 constexpr size_t kHelpWidth = 98;
 
 std::string Spelling(const FlagSpec& spec) {
@@ -20,7 +20,8 @@ std::string Wrap(std::string_view text) {
   size_t column = kHelpColumn;
   while (!text.empty()) {
     const size_t end = std::min(text.find(' '), text.size());
-    if (column + end > kHelpWidth) {
+    if (column + end > kHelpWidth && column > kHelpColumn) {
+      wrapped.pop_back();
       wrapped += "\n" + std::string(kHelpColumn, ' ');
       column = kHelpColumn;
     }
@@ -75,8 +76,7 @@ std::string HelpText(Verb verb, std::string_view usage) {
       continue;
     }
     std::string line = "  " + Spelling(spec);
-    line.resize(std::max(line.size() + 2, kHelpColumn), ' ');
-    if (line.size() > kHelpColumn) line += "\n" + std::string(kHelpColumn, ' ');
+    line.resize(std::max(line.size() + 1, kHelpColumn), ' ');
     text +=
         line + Wrap(Values(spec)) + "\n" + std::string(kHelpColumn, ' ') + Wrap(spec.help) + "\n";
   }

@@ -276,6 +276,10 @@ Result<capture::CaptureOptions> MakeCaptureOptions(const ParsedFlags& flags) {
     range_end = flags.Bool(Flag::kStopOnRangeEnd) ? "stop" : "none";
   }
   RETURN_IF_ERROR(ReadRangeEnd(range_end, options));
+  options.stats = flags.Bool(Flag::kStats);
+  for (const std::string& type : flags.List(Flag::kExport)) {
+    if (type != "none") options.exports.push_back(type);
+  }
   const std::string capture = flags.Text(Flag::kNvtxCapture);
   if (capture != "none") SplitRange(capture, options);
   if (options.trigger == CaptureTrigger::kNvtx && options.range_message.empty()) {
@@ -309,11 +313,6 @@ Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
   session.record_environment = flags.Bool(Flag::kRecordEnvironment);
   session.wait_for_start = flags.Bool(Flag::kStartLater);
   session.session_name = flags.Text(Flag::kSessionNew);
-  session.tool_version = BATCHLIGHT_VERSION;
-  options.stats = flags.Bool(Flag::kStats);
-  for (const std::string& type : flags.List(Flag::kExport)) {
-    if (type != "none") options.exports.push_back(type);
-  }
   if (!session.session_name.empty()) {
     RETURN_IF_ERROR(capture::CheckSessionName(session.session_name));
   }

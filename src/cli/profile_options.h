@@ -12,8 +12,6 @@ namespace batchlight::cli {
 
 struct ProfileOptions {
   capture::SessionOptions session;
-  bool stats = false;
-  std::vector<std::string> exports;  // types of `batchlight export`
   std::vector<std::string> notices;  // one line each, for stderr
 };
 

@@ -1,5 +1,6 @@
 #include <csignal>
 #include <cstdio>
+#include <utility>
 
 #include "capture/session.h"
 #include "cli/after_recording.h"
@@ -39,7 +40,9 @@ void RunSession(const ProfileOptions& options, Outcome& outcome) {
   for (const std::string& notice : options.notices) Say(notice);
   bool interrupted = false;
   {
-    capture::Session session(options.session, Say);
+    capture::SessionOptions wanted = options.session;
+    wanted.tool_version = BATCHLIGHT_VERSION;
+    capture::Session session(std::move(wanted), Say);
     auto result = session.Run();
     if (!result.ok()) {
       outcome.status = result.status();
@@ -53,7 +56,7 @@ void RunSession(const ProfileOptions& options, Outcome& outcome) {
       return;
     }
     ReportSealing(end, outcome);
-    Status status = AfterRecording(end.recordings, {options.stats, options.exports});
+    Status status = AfterRecording(end.recordings, end.capture, stderr);
     if (!status.ok()) {
       Say(status.message());
       if (outcome.exit_code == 0) outcome.exit_code = status.exit_code();

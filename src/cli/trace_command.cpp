@@ -1,5 +1,5 @@
-// batchlight trace dump|assemble: recordings as text and back. A further subcommand gets its own
-// Add function and a line in RegisterTrace.
+// batchlight trace dump|assemble|seal: recordings as text and back. A further subcommand gets its
+// own Add function and a line in RegisterTrace.
 #include <cstdio>
 #include <memory>
 
@@ -8,6 +8,9 @@
 #include "ingest/trace_text.h"
 
 namespace batchlight::cli {
+
+void AddTraceSeal(CLI::App& trace, Outcome& outcome);  // trace_seal_command.cpp
+
 namespace {
 
 Status WriteToStdout(std::string_view text) {
@@ -72,6 +75,7 @@ void RegisterTrace(CLI::App& app, Outcome& outcome) {
   trace->require_subcommand(1);
   AddDump(*trace, outcome);
   AddAssemble(*trace, outcome);
+  AddTraceSeal(*trace, outcome);
 }
 
 }  // namespace batchlight::cli

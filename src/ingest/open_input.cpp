@@ -22,7 +22,8 @@ constexpr std::string_view kLiveSuffix = ".live";
 
 InputFormat FormatOfBytes(std::string_view head) {
   if (head.starts_with(std::string_view("SQLite format 3\0", 16))) return InputFormat::kNsysSqlite;
-  if (head.starts_with(std::string_view(format::kFileMagic, sizeof format::kFileMagic))) {
+  // Without the version digit: a newer layout gets an error of its own.
+  if (head.starts_with(std::string_view(format::kFileMagic, 6))) {
     return InputFormat::kSealedRecording;
   }
   if (head.starts_with("\x1f\x8b")) return InputFormat::kKinetoJson;  // gzip

@@ -1,4 +1,4 @@
-// Goldens: tests/golden/<name>.txt is a recording as text, <name>.store the tables that it must
+// Goldens: tests/recordings/<name>.txt is a recording as text, <name>.store the tables that it must
 // give. UPDATE_GOLDEN=1 rewrites the latter; the former must come back from a dump unchanged.
 #include "ingest/recording.h"
 
@@ -99,9 +99,9 @@ std::string StoreText(const Store& store) {
 }
 
 TEST_F(RecordingTest, Goldens) {
-  const std::string golden = std::string(BATCHLIGHT_SOURCE_DIR) + "/tests/golden";
+  const std::string recordings = std::string(BATCHLIGHT_SOURCE_DIR) + "/tests/recordings";
   int count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(golden)) {
+  for (const auto& entry : std::filesystem::directory_iterator(recordings)) {
     if (entry.path().extension() != ".txt") continue;
     ++count;
     SCOPED_TRACE(entry.path().filename().string());

@@ -64,7 +64,8 @@ bool OffsetsFromIndex(std::span<const uint8_t> file, std::vector<uint64_t>* offs
     return false;
   }
   const auto raw = Unpack(header, stored);
-  if (raw == nullptr || header.raw_bytes != trailer.block_count * sizeof(format::IndexEntry)) {
+  if (raw == nullptr || header.raw_bytes % sizeof(format::IndexEntry) != 0 ||
+      header.raw_bytes / sizeof(format::IndexEntry) != trailer.block_count) {
     return false;
   }
   const auto* bytes = reinterpret_cast<const uint8_t*>(raw.get());
@@ -100,13 +101,19 @@ uint64_t OffsetsFromWalk(std::span<const uint8_t> file, std::vector<uint64_t>* o
   return damaged;
 }
 
+// "BLIGHT1\n": the digit counts layouts of the file that older readers cannot read. (New records
+// do not change it: they are skipped.)
 Status CheckFileHeader(const std::string& path, std::span<const uint8_t> file) {
+  constexpr size_t kNameBytes = 6;
   format::FileHeader header{};
-  if (!ReadAt(file, 0, &header) ||
-      std::memcmp(header.magic, format::kFileMagic, sizeof header.magic) != 0) {
+  if (!ReadAt(file, 0, &header) || std::memcmp(header.magic, format::kFileMagic, kNameBytes) != 0) {
     return InputError("cannot read " + path +
                       ": not a batchlight recording, or cut within its first " +
                       std::to_string(sizeof header) + " bytes");
+  }
+  if (std::memcmp(header.magic, format::kFileMagic, sizeof header.magic) != 0) {
+    return InputError("cannot read " + path +
+                      ": made by a newer batchlight with another file layout; update batchlight");
   }
   return {};
 }

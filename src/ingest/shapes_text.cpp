@@ -38,7 +38,11 @@ class InputsPrinter {
       first = false;
       text += input;
     }
-    return style_ == Style::kShapes ? "[" + text + "]" : text;
+    if (style_ == Style::kShapes) {
+      text.insert(text.begin(), '[');
+      text += ']';
+    }
+    return text;
   }
 
  private:
@@ -74,7 +78,12 @@ class InputsPrinter {
     if (!Byte(&type)) return false;
     if (style_ == Style::kInputs) {
       const bool named = type < kTypeNames.size() && !kTypeNames[type].empty();
-      text += named ? std::string(kTypeNames[type]) : "t" + std::to_string(type);
+      if (named) {
+        text += kTypeNames[type];
+      } else {
+        text += 't';
+        text += std::to_string(type);
+      }
     }
     return Integers(rank, text);
   }

@@ -209,7 +209,7 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   page["steps_found"] = CleanText(StepsFoundSentence(overview.steps));
   page["steps_problem"] = CleanText(overview.steps.problem);
   page["step_kinds"] = PageStepKinds();
-  page["steps"] = PageSteps(overview, limits.steps);
+  page["training"] = PageTraining(overview, limits.steps);
   page["tops"] = Tops(*input.tops, limits.text);
   const bool per_step = overview.steps.Main() != nullptr;
   page["modules"] = Modules(overview.modules, per_step, limits.rows, limits.text);

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/testing/sample_run.h"
 #include "report/html_page.h"
-#include "report/sample_run.h"
 
 namespace batchlight {
 namespace {
@@ -27,7 +27,7 @@ struct Page {
 };
 
 TEST(PageDataTest, PhasesOfEveryStepAddUpToIt) {
-  const nlohmann::json steps = Page().Json()["steps"][0];
+  const nlohmann::json steps = Page().Json()["training"][0]["tracks"][0];
   ASSERT_EQ(steps["duration_ns"].size(), 60u);
   ASSERT_GT(steps["phase_ns"].size(), 3u);
   for (size_t i = 0; i < 60; ++i) {
@@ -39,7 +39,7 @@ TEST(PageDataTest, PhasesOfEveryStepAddUpToIt) {
 
 TEST(PageDataTest, ManyStepsAreGroupedAndTheLongestIsKept) {
   const Page page({.steps = 1000, .operators_per_step = 10});
-  const nlohmann::json steps = page.Json({.steps = 300})["steps"][0];
+  const nlohmann::json steps = page.Json({.steps = 300})["training"][0]["tracks"][0];
   EXPECT_EQ(steps["group"], 4);
   EXPECT_EQ(steps["count"], 1000);
   EXPECT_EQ(steps["duration_ns"].size(), 250u);
@@ -54,7 +54,7 @@ TEST(PageDataTest, ManyStepsAreGroupedAndTheLongestIsKept) {
 
 TEST(PageDataTest, SummaryIsTheAnalysisItself) {
   const Page page;
-  const nlohmann::json summary = page.Json()["steps"][0]["summary"];
+  const nlohmann::json summary = page.Json()["training"][0]["tracks"][0]["summary"];
   EXPECT_EQ(summary["median_ns"], page.overview.steps.Main()->duration.median);
   EXPECT_EQ(summary["count"], page.overview.steps.Main()->duration.count);
 }
@@ -82,7 +82,7 @@ TEST(PageDataTest, LimitsShrinkUntilThePageFits) {
 
 TEST(PageDataTest, ARunWithoutStepsSaysWhy) {
   const nlohmann::json json = Page({.steps = 0}).Json();
-  EXPECT_TRUE(json["steps"].empty());
+  EXPECT_TRUE(json["training"].empty());
   EXPECT_FALSE(json["steps_found"].get<std::string>().empty());
 }
 

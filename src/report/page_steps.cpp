@@ -86,39 +86,45 @@ json Summary(const ProcessSteps& steps, const StepBreakdown* breakdown) {
           {"phase_median_ns", medians}, {"phase_p95_ns", p95s}};
 }
 
-json OneProcess(const RunOverview& overview, size_t index, size_t most_steps) {
-  const ProcessSteps& process = overview.steps.processes[index];
+// A track without phases yet. Its arrays have one entry per `group` steps.
+json EmptyTrack(const std::string& name, size_t steps, size_t group) {
+  json track = {{"track", name}, {"group", group}, {"count", steps}};
+  for (const char* list : {"facts", "phases", "number", "start_ns", "duration_max_ns", "kind",
+                           "outlier", "phase_ns"}) {
+    track[list] = json::array();
+  }
+  return track;
+}
+
+json CpuTrack(const ProcessSteps& process, const StepBreakdown* breakdown, size_t group) {
   const std::vector<Step>& steps = process.steps;
-  const bool has_phases = index < overview.breakdowns.size();
-  const StepBreakdown* breakdown = has_phases ? &overview.breakdowns[index] : nullptr;
-  const size_t group = (steps.size() + most_steps - 1) / std::max<size_t>(1, most_steps);
-  json out = {{"process", ProcessLabel(overview, process)},
-              {"group", group},
-              {"count", steps.size()},
-              {"phases", json::array()},
-              {"number", json::array()},
-              {"start_ns", json::array()},
-              {"duration_max_ns", json::array()},
-              {"kind", json::array()},
-              {"outlier", json::array()},
-              {"phase_ns", json::array()},
-              {"summary", Summary(process, breakdown)}};
-  AddEntries(out, steps, group);
-  out["duration_ns"] =
+  json track = EmptyTrack("CPU", steps.size(), group);
+  track["summary"] = Summary(process, breakdown);
+  AddEntries(track, steps, group);
+  track["duration_ns"] =
       GroupMeans(steps.size(), group, [&](size_t i) { return steps[i].duration_ns(); });
-  if (breakdown == nullptr) return out;
+  if (breakdown == nullptr) return track;
   for (const PhaseShare& phase : breakdown->phases) {
     const std::string label = ElideMiddle(CleanText(phase.name), kLongestLabel);
-    out["phases"].push_back({{"key", PhaseKindKey(phase.kind)}, {"label", label}});
-    out["phase_ns"].push_back(
+    track["phases"].push_back({{"key", PhaseKindKey(phase.kind)}, {"label", label}, {"help", ""}});
+    track["phase_ns"].push_back(
         GroupMeans(steps.size(), group, [&](size_t i) { return phase.per_step_ns[i]; }));
   }
-  return out;
+  return track;
+}
+
+json OneProcess(const RunOverview& overview, size_t index, size_t most_steps) {
+  const ProcessSteps& process = overview.steps.processes[index];
+  const bool has_phases = index < overview.breakdowns.size();
+  const StepBreakdown* breakdown = has_phases ? &overview.breakdowns[index] : nullptr;
+  const size_t group = (process.steps.size() + most_steps - 1) / most_steps;
+  return {{"process", ProcessLabel(overview, process)},
+          {"tracks", json::array({CpuTrack(process, breakdown, group)})}};
 }
 
 }  // namespace
 
-nlohmann::json PageSteps(const RunOverview& overview, size_t most_steps) {
+nlohmann::json PageTraining(const RunOverview& overview, size_t most_steps) {
   json out = json::array();
   const size_t share =
       std::max<size_t>(1, most_steps / std::max<size_t>(1, overview.steps.processes.size()));

@@ -8,9 +8,9 @@
 
 namespace batchlight {
 
-// The `steps` array of the page: one object per training process, with at most `most_steps`
-// entries each.
-nlohmann::json PageSteps(const RunOverview& overview, size_t most_steps);
+// The `training` array of the page: one object per training process; together they have about
+// `most_steps` entries in each track.
+nlohmann::json PageTraining(const RunOverview& overview, size_t most_steps);
 
 // Names of the kinds of steps, by number.
 nlohmann::json PageStepKinds();

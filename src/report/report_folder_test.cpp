@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "analysis/testing/sample_run.h"
 #include "base/file.h"
-#include "report/sample_run.h"
 
 namespace batchlight {
 namespace {

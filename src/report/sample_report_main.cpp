@@ -4,8 +4,8 @@
 #include <cstdlib>
 
 #include "analysis/run_overview.h"
+#include "analysis/testing/sample_run.h"
 #include "report/report_folder.h"
-#include "report/sample_run.h"
 
 int main(int argc, char** argv) {
   using namespace batchlight;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/sample_run.h"
+#include "analysis/testing/sample_run.h"
 
 namespace batchlight {
 namespace {

@@ -37,13 +37,21 @@ export interface Loss {
 export interface PhaseInfo {
   key: string; // stable: "forward"; "user_range" for ranges under their own name
   label: string;
+  help: string; // one sentence, may be ""
 }
 
-// The steps of one process. One entry per step in every array. When group > 1 the run has too many
-// steps for the page and an entry stands for `group` consecutive ones: means, with duration_max_ns
-// the longest of them.
-export interface Steps {
+// The steps of one process, on its CPU thread and on each of its GPUs: the same steps in the same
+// entries of every track.
+export interface Training {
   process: string; // "rank 0, train.py (pid 4711)"
+  tracks: Steps[]; // the CPU first
+}
+
+// One entry per step in every array. When group > 1 the run has too many steps for the page and an
+// entry stands for `group` consecutive ones: means, with duration_max_ns the longest of them.
+export interface Steps {
+  track: string; // "CPU", "GPU 0"
+  facts: Fact[]; // what else is known: "GPU 0 busy" "78.3 %"
   group: number;
   count: number; // all steps
   phases: PhaseInfo[]; // may be empty
@@ -122,7 +130,7 @@ export interface PageData {
   steps_found: string; // how, or why there are none
   steps_problem: string; // "" = none
   step_kinds: string[];
-  steps: Steps[]; // by rank
+  training: Training[]; // by rank; empty: no steps
   tops: TopList[];
   modules: Modules | null;
   process_count: number; // of the run; the page may hold fewer

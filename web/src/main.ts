@@ -28,7 +28,7 @@ function noSteps(page: PageData): HTMLElement {
 }
 
 function build(page: PageData): void {
-  const parts: (HTMLElement | null)[] = page.steps.length > 0 ? new StepView(page).sections : [noSteps(page)];
+  const parts: (HTMLElement | null)[] = page.training.length > 0 ? new StepView(page).sections : [noSteps(page)];
   parts.push(topView(page), moduleView(page), tablesView(page), runView(page));
   const shown = parts.filter((part): part is HTMLElement => part !== null);
   const sections = shown

@@ -1,4 +1,4 @@
-// Colours of phases. Every known phase has its own, the same in every report; others take what is
+// Colours of phases and of the parts of GPU time. Every known phase has its own, the same in every report; others take what is
 // left. The colours themselves are in style/theme.css (--series-N), chosen to be told apart with
 // any colour vision; no chart relies on colour alone.
 const kKnown: Record<string, number> = {
@@ -14,6 +14,17 @@ const kKnown: Record<string, number> = {
   validation: 10,
   checkpoint: 11,
   other: 0,
+  tensor_core: 5,
+  compute: 3,
+  copy: 2,
+  memset: 6,
+  idle_data_loading: 1,
+  idle_compile: 9,
+  idle_synchronization: 8,
+  idle_launch: 4,
+  idle_operators: 10,
+  idle_python: 11,
+  idle_queue: 0,
 };
 const kSeriesCount = 12;
 

@@ -4,12 +4,13 @@ import type { Steps } from "./data";
 export function sampleSteps(durations: number[], kinds: number[]): Steps {
   let start = 0;
   return {
-    process: "train.py (pid 1)",
+    track: "CPU",
+    facts: [],
     group: 1,
     count: durations.length,
     phases: [
-      { key: "data_loading", label: "data loading" },
-      { key: "forward", label: "forward" },
+      { key: "data_loading", label: "data loading", help: "" },
+      { key: "forward", label: "forward", help: "" },
     ],
     number: durations.map((_, i) => i),
     start_ns: durations.map((ns) => (start += ns) - ns),

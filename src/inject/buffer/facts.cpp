@@ -18,7 +18,7 @@ struct Entry {
   uint32_t group_bytes;      // in a group's first entry: room it takes in a chunk; else 0
   uint32_t group_log_bytes;  // in a group's first entry: its length in the log
 };
-struct StoredString {
+struct LoggedString {
   uint32_t field_offset;
   uint32_t bytes;
 };
@@ -43,7 +43,7 @@ void WriteEntry(ThreadStream& stream, const Entry* entry) {
   std::memcpy(copy, record, entry->record_bytes);
   const char* at = record + entry->record_bytes;
   for (unsigned i = 0; i < entry->string_count; ++i) {
-    const auto* string = reinterpret_cast<const StoredString*>(at);
+    const auto* string = reinterpret_cast<const LoggedString*>(at);
     const format::StringRef id =
         stream.Intern(reinterpret_cast<const char*>(string + 1), string->bytes);
     std::memcpy(copy + string->field_offset, &id, sizeof id);
@@ -79,7 +79,7 @@ void WriteUnwritten(ThreadStream& stream) {
 }
 
 void AppendString(char* to, const FactString& string) {
-  const StoredString head = {static_cast<uint32_t>(string.field_offset),
+  const LoggedString head = {static_cast<uint32_t>(string.field_offset),
                              static_cast<uint32_t>(CutFactString(string.bytes))};
   std::memcpy(to, &head, sizeof head);
   std::memcpy(to + sizeof head, string.text, head.bytes);
@@ -99,7 +99,7 @@ void FactGroup::AddRecord(uint8_t kind, const char* record, size_t record_bytes,
   size_t log_bytes = sizeof(Entry) + record_bytes;
   size_t chunk_bytes = record_bytes;
   for (size_t i = 0; i < string_count; ++i) {
-    log_bytes += sizeof(StoredString) + Align8(CutFactString(strings[i].bytes));
+    log_bytes += sizeof(LoggedString) + Align8(CutFactString(strings[i].bytes));
     chunk_bytes += StringBytes(strings[i].bytes);
   }
   full_ = full_ || end_ + log_bytes > kLogBytes;
@@ -116,7 +116,7 @@ void FactGroup::AddRecord(uint8_t kind, const char* record, size_t record_bytes,
   char* to = at + sizeof entry + record_bytes;
   for (size_t i = 0; i < string_count; ++i) {
     AppendString(to, strings[i]);
-    to += sizeof(StoredString) + Align8(CutFactString(strings[i].bytes));
+    to += sizeof(LoggedString) + Align8(CutFactString(strings[i].bytes));
   }
   Entry* first = EntryAt(start_);
   first->group_bytes += static_cast<uint32_t>(chunk_bytes);
@@ -140,7 +140,7 @@ void Reason(const Guard& guard, const char* feature, const char* text) {
   static uint64_t said[256];
   static size_t said_count = 0;
   const uint64_t hash =
-      MixHash(HashBytes(feature, std::strlen(feature)), HashBytes(text, std::strlen(text)));
+      FoldProduct(HashBytes(feature, std::strlen(feature)), HashBytes(text, std::strlen(text)));
   {
     Locked locked(lock);
     for (size_t i = 0; i < said_count; ++i) {
@@ -173,7 +173,6 @@ void WriteUnwrittenFacts(ThreadStream& stream) {
 }
 
 void ForgetFactsWritten() {
-  g_lock.Reset();
   g_capture_plus_1.store(0, std::memory_order_relaxed);
   g_written.store(0, std::memory_order_relaxed);
 }

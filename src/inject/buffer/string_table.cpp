@@ -43,7 +43,7 @@ bool StringTable::Grow(const char* base) {
   for (uint32_t i = 0; i < capacity; ++i) {
     const Entry entry = old.entries_[i];
     if (entry.offset == 0) continue;
-    const auto* stored = reinterpret_cast<const Stored*>(base + entry.offset);
+    const auto* stored = reinterpret_cast<const StoredString*>(base + entry.offset);
     Place(entry, static_cast<uint32_t>(HashBytes(stored->text, stored->byte_count)));
   }
   count_ = old.count_;

@@ -172,6 +172,7 @@ void ThreadStream::StartChunk(const Chunk& chunk, uint32_t capture_index) {
   next_string_ = 0;
   drop_values_[0] = drop_values_[1] = nullptr;
   strings_.Clear();
+  recent_.Clear();
   name_[0] = 0;
   AddCounter(Counter::kChunksWritten);
 }
@@ -218,11 +219,21 @@ uint32_t ThreadStream::CutLength(const void* bytes, size_t count) {
   return cut;
 }
 
-format::StringRef ThreadStream::DefineString(const char* text, size_t bytes, uint64_t hash) {
-  const StringTable::Stored fields = {++next_string_, static_cast<uint32_t>(bytes)};
-  const size_t offset = WriteLong(format::RecordKind::kString, &fields, sizeof fields, text, bytes);
+format::StringRef ThreadStream::InternOther(const char* text, size_t bytes) {
+  if (bytes > format::kMaxStringBytes) bytes = CutLength(text, bytes);
+  if (bytes == 0) return 0;
+  const uint64_t hash = HashBytes(text, bytes);
+  const StoredString* string = strings_.Find(chunk_.base, text, bytes, hash);
+  if (string == nullptr) string = DefineString(text, bytes, hash);
+  recent_.Remember(chunk_.base, text, string);
+  return string->id;
+}
+
+const StoredString* ThreadStream::DefineString(const char* text, size_t bytes, uint64_t hash) {
+  const uint32_t fields[2] = {++next_string_, static_cast<uint32_t>(bytes)};
+  const size_t offset = WriteLong(format::RecordKind::kString, fields, sizeof fields, text, bytes);
   strings_.Insert(chunk_.base, hash, static_cast<uint32_t>(offset));
-  return next_string_;
+  return reinterpret_cast<const StoredString*>(chunk_.base + offset);
 }
 
 // A record of any length; where its fields lie in the chunk. Padding is zero since the chunk is.

@@ -67,16 +67,27 @@ class ThreadStream {
     return EnsureSlow(bytes);
   }
 
+  // More room than the last Ensure() asked for, at the same time; string ids from before are void.
+  bool More(size_t bytes) {
+    return static_cast<size_t>(limit_ - cursor_) >= bytes || EnsureSlow(bytes);
+  }
+
   // Id of a string in this chunk; defines it on first use. Empty: 0.
   format::StringRef Intern(const char* text, size_t bytes) {
-    if (__builtin_expect(bytes > format::kMaxStringBytes, 0)) bytes = CutLength(text, bytes);
-    return bytes == 0 ? 0 : InternHashed(text, bytes, HashBytes(text, bytes));
+    const StoredString* found = recent_.Find(chunk_.base, text, bytes);
+    return __builtin_expect(found != nullptr, 1) ? found->id : InternOther(text, bytes);
   }
   format::StringRef Intern(const char* text) { return Intern(text, std::strlen(text)); }
-  // As above, for a caller that keeps HashBytes(text, bytes) of at most kMaxStringBytes.
+  // For a caller that keeps HashBytes(text, bytes), of at most kMaxStringBytes.
   format::StringRef InternHashed(const char* text, size_t bytes, uint64_t hash) {
-    const uint32_t* found = strings_.Find(chunk_.base, text, bytes, hash);
-    return __builtin_expect(found != nullptr, 1) ? *found : DefineString(text, bytes, hash);
+    if (bytes == 0) return 0;
+    const StoredString* found = strings_.Find(chunk_.base, text, bytes, hash);
+    return (__builtin_expect(found != nullptr, 1) ? found : DefineString(text, bytes, hash))->id;
+  }
+  // Id of the terminated text at this pointer if it is at hand, else 0: then Intern() must tell.
+  format::StringRef Recent(const char* text) const {
+    const StoredString* found = recent_.FindTerminated(chunk_.base, text);
+    return __builtin_expect(found != nullptr, 1) ? found->id : 0;
   }
 
   // Appends a record (its head is filled here, last) at the time of Ensure().
@@ -89,6 +100,11 @@ class ThreadStream {
   void WriteAt(const R& record, uint64_t ticks) {
     const int64_t delta = static_cast<int64_t>(ticks - base_ticks_);
     WriteDelta(record, delta < 0 ? 0 : static_cast<uint64_t>(delta));
+  }
+  // Without the zero words at its end, which readers fill in: for records that are mostly empty.
+  template <class R>
+  void WriteShort(const R& record) {
+    WriteTrimmed(record, delta_);
   }
   // With `head_time` in place of the time, and without the zero words at the record's end: for
   // records on another clock (CUDA).
@@ -141,10 +157,10 @@ class ThreadStream {
   // At the end of every chunk, for what is said when it closes: counters, thread name, exit.
   static constexpr size_t kCloseReserve = 512;
 
-  static ThreadStream* Open();
+  [[gnu::cold, gnu::noinline]] static ThreadStream* Open();
   void Start();
   void Revive();
-  bool EnsureSlow(size_t bytes);
+  [[gnu::cold, gnu::noinline]] bool EnsureSlow(size_t bytes);
   ChunkFault SwitchChunk(size_t bytes);
   void StartChunk(const Chunk& chunk, uint32_t capture_index);
   bool Populate(size_t bytes);
@@ -153,7 +169,9 @@ class ThreadStream {
   void WriteThreadName();
   void WriteCounters();
   bool Drop(ChunkFault fault);
-  format::StringRef DefineString(const char* text, size_t bytes, uint64_t hash);
+  [[gnu::noinline]] format::StringRef InternOther(const char* text, size_t bytes);
+  [[gnu::cold, gnu::noinline]] const StoredString* DefineString(const char* text, size_t bytes,
+                                                                uint64_t hash);
   size_t WriteLong(format::RecordKind kind, const void* fields, size_t field_bytes,
                    const void* bytes, size_t count);
 
@@ -177,8 +195,8 @@ class ThreadStream {
   uint32_t capture_index_;  // of the open chunk
   uint32_t next_string_;
   StringTable strings_;
-  // Rare below.
   Chunk chunk_;
+  // Rare below, but for recent_.
   uint64_t* drop_values_[2];  // value fields of the Counter records updated in place
   uint32_t tid_;
   uint32_t index_;
@@ -186,6 +204,7 @@ class ThreadStream {
   bool started_;  // false = wiped by a fork
   bool writing_facts_;
   char name_[16];  // OS name last written
+  RecentStrings recent_;
 };
 
 }  // namespace batchlight::inject

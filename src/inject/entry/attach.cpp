@@ -6,6 +6,7 @@
 
 #include "inject/buffer/chunk_file.h"
 #include "inject/buffer/thread_stream.h"
+#include "inject/entry/interpose.h"
 #include "inject/entry/process_start.h"
 #include "inject/python/interpreter_hook.h"
 #include "inject/rt/clock.h"
@@ -28,6 +29,7 @@ void AtExit(int status, void*) {
 }
 
 void AttachNow() {
+  FindInterposed();
   Guard guard;
   sys::ErrnoSaver errno_saver;
   if (!MapControlPage()) return;

@@ -1,46 +1,69 @@
 #include "inject/rt/capture.h"
 
+#include <atomic>
 #include <climits>
 
+#include "inject/buffer/thread_stream.h"
 #include "inject/rt/control.h"
+#include "inject/rt/process.h"
 #include "inject/rt/sys.h"
 
 namespace batchlight::inject {
 namespace {
 
-void TellTool(format::ControlPage* control) {
-  control->changes.fetch_add(1, std::memory_order_release);
-  sys::Call(SYS_futex, &control->changes, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+using format::kStateCollecting;
+
+// pid of the process that began the present capture, if it is this one: a forked child inherits the
+// variable but is not the owner.
+constinit std::atomic<uint32_t> g_owner_pid{0};
+
+void WakeTool(format::ControlPage* page) {
+  page->changes.fetch_add(1, std::memory_order_release);
+  sys::Call(SYS_futex, &page->changes, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+void WriteWindow(uint32_t capture_index, uint32_t on) {
+  Guard guard;
+  ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
+  if (stream != nullptr && stream->Ensure(sizeof(format::CaptureWindowRecord))) {
+    stream->Write(format::CaptureWindowRecord{.capture_index = capture_index, .on = on});
+  }
 }
 
 }  // namespace
 
 bool CaptureStart() {
-  format::ControlPage* control = Control();
-  if (control == nullptr) return false;
-  uint32_t state = control->state.load(std::memory_order_acquire);
-  uint32_t started;
-  do {
-    if ((state & format::kStateCollecting) != 0) return false;
-    const uint32_t done = control->captures_done.load(std::memory_order_acquire);
-    if (control->capture_repeat != 0 && done >= control->capture_repeat) return false;
-    started = done << 1 | format::kStateCollecting;
-  } while (!control->state.compare_exchange_weak(state, started, std::memory_order_acq_rel));
-  TellTool(control);
+  format::ControlPage* page = Control();
+  if (page == nullptr || page->disable != 0) return false;
+  const uint32_t done = page->captures_done.load(std::memory_order_acquire);
+  if (page->capture_repeat != 0 && done >= page->capture_repeat) return false;
+  uint32_t state = page->state.load(std::memory_order_relaxed);
+  if ((state & kStateCollecting) != 0) return false;
+  if (!page->state.compare_exchange_strong(state, done << 1 | kStateCollecting,
+                                           std::memory_order_acq_rel)) {
+    return false;
+  }
+  g_owner_pid.store(g_process.pid, std::memory_order_relaxed);
+  WriteWindow(done, 1);
+  WakeTool(page);
   return true;
 }
 
 bool CaptureStop() {
-  format::ControlPage* control = Control();
-  if (control == nullptr || control->range_end_ignored != 0) return false;
-  uint32_t state = control->state.load(std::memory_order_acquire);
-  do {
-    if ((state & format::kStateCollecting) == 0) return false;
-  } while (!control->state.compare_exchange_weak(state, state & ~format::kStateCollecting,
-                                                 std::memory_order_acq_rel));
-  control->captures_done.fetch_add(1, std::memory_order_acq_rel);
-  control->request.store(1, std::memory_order_release);
-  TellTool(control);
+  format::ControlPage* page = Control();
+  if (page == nullptr || page->range_end_ignored != 0) return false;
+  uint32_t owner = g_process.pid;
+  if (!g_owner_pid.compare_exchange_strong(owner, 0, std::memory_order_relaxed)) return false;
+  uint32_t state = page->state.load(std::memory_order_relaxed);
+  if ((state & kStateCollecting) == 0) return false;  // the tool stopped it: duration, stop command
+  WriteWindow(state >> 1, 0);
+  if (!page->state.compare_exchange_strong(state, state & ~kStateCollecting,
+                                           std::memory_order_acq_rel)) {
+    return false;
+  }
+  page->captures_done.fetch_add(1, std::memory_order_acq_rel);
+  page->request.store(1, std::memory_order_release);
+  WakeTool(page);
   return true;
 }
 

@@ -6,11 +6,11 @@
 namespace batchlight::inject {
 
 // Starts a capture unless one is being taken, or as many as were asked for have been. True if this
-// call started it.
+// call started it. Not from within a Guard: it records that the capture starts.
 bool CaptureStart();
 
-// Ends the capture being taken; true if this call ended it. Does nothing when the session says that
-// captures go on until the program ends.
+// Ends the capture that CaptureStart() of this process began; true if this call ended it. Does
+// nothing when the session says that captures go on until the program ends.
 bool CaptureStop();
 
 }  // namespace batchlight::inject

@@ -4,12 +4,14 @@
 #include "inject/buffer/facts.h"
 #include "inject/rt/control.h"
 #include "inject/rt/guard.h"
+#include "inject/rt/lock.h"
 #include "inject/rt/sys.h"
 
 namespace batchlight::inject {
 
 constinit Process g_process = {};
 constinit std::atomic<uint64_t> g_counters[format::kCounterSlots] = {};
+constinit std::atomic<uint32_t> g_fork_count{0};
 constinit __thread ThreadState t_thread = {};
 
 void IdentifyProcess(bool forked) {
@@ -23,6 +25,7 @@ void IdentifyProcess(bool forked) {
 }
 
 void StartOverAfterFork() {
+  g_fork_count.fetch_add(1, std::memory_order_relaxed);  // frees all locks
   t_thread.stream = nullptr;
   t_thread.chunk_count = 0;
   t_thread.index_plus_1 = 0;

@@ -13,7 +13,6 @@ struct Process {
   int64_t start_ns;   // when the process itself began (fork or exec)
   bool forked;        // a child that has not exec'ed
   std::atomic<uint32_t> next_thread_index;
-  std::atomic<uint32_t> generation;  // grows with every fork
 };
 extern Process g_process;
 

@@ -62,16 +62,25 @@ inline uint64_t LoadTail(const char* text, size_t bytes) {
          uint64_t{byte[tail - 1]} << (8 * (tail - 1));
 }
 
-inline uint64_t MixHash(uint64_t hash, uint64_t word) {
-  const auto product = static_cast<unsigned __int128>(hash ^ word) * 0x9e3779b97f4a7c15u;
+// Both halves of a 128-bit product, folded: every bit of both factors reaches the result.
+inline uint64_t FoldProduct(uint64_t a, uint64_t b) {
+  const auto product = static_cast<unsigned __int128>(a) * b;
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-// 64-bit hash, 8 bytes a step. For tables inside one process only.
+// 64-bit hash, 16 bytes a step (as wyhash does). For tables inside one process only: an adversary
+// who finds collisions slows himself down.
 inline uint64_t HashBytes(const char* text, size_t bytes) {
-  uint64_t hash = 0x2545f4914f6cdd1du + bytes;
-  for (size_t i = 0; i + 8 <= bytes; i += 8) hash = MixHash(hash, LoadWord(text + i));
-  return MixHash(hash, LoadTail(text, bytes) + 0x632be59bd9b4e019u);
+  constexpr uint64_t kA = 0x9e3779b97f4a7c15, kB = 0xc2b2ae3d27d4eb4f;
+  if (bytes < 8) return FoldProduct(LoadTail(text, bytes) ^ kA, bytes ^ kB);
+  uint64_t hash = bytes;
+  size_t i = 0;
+  for (; i + 16 < bytes; i += 16) {
+    hash = FoldProduct(LoadWord(text + i) ^ kA ^ hash, LoadWord(text + i + 8) ^ kB);
+  }
+  // The last 1-16 bytes, as two words that may overlap each other and what came before.
+  const uint64_t first = bytes - i < 8 ? LoadWord(text + bytes - 8) : LoadWord(text + i);
+  return FoldProduct(first ^ kA ^ hash, LoadWord(text + bytes - 8) ^ kB);
 }
 
 // Whether `padded` (zero-padded to 8 bytes, as records store text) holds exactly this text.

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "inject/buffer/thread_stream.h"
+#include "inject/nvtx/levels.h"
 #include "inject/rt/guard.h"
 
 // glibc 2.34 moved these into libc.so.6 under a new version; the old version still exists there and
@@ -24,6 +25,7 @@ pthread_key_t g_key;
 bool g_have_key = false;
 
 void AtThreadExit(void*) {
+  nvtx::ReleaseLevels();
   Guard guard;
   if (guard) ThreadStream::CloseCurrent(guard);
 }

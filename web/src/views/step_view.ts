@@ -1,79 +1,86 @@
-// The answer of the page: how long a step takes, what it is made of, and the steps one by one.
-// Selecting steps in the chart computes the first two again for them.
-import type { PageData, Steps } from "../data";
+// The answer of the page: how long a step takes, what it is made of (on the CPU and on each GPU),
+// and the steps one by one. Selecting steps in the chart computes all of it again for them.
+import type { PageData, Steps, Training } from "../data";
 import { StepChart } from "../charts/step_chart";
-import { h, longText } from "../dom";
+import { h } from "../dom";
 import { count, percent, time } from "../format";
-import { seriesColor, seriesNumbers } from "../palette";
 import { aggregate, largestPhase } from "../selection";
 import type { Aggregate, Range } from "../selection";
+import { breakdown } from "./breakdown_view";
+import { choice } from "./choice";
+import { RangeForm } from "./range_form";
 import { section } from "./section";
 
 export class StepView {
   readonly sections: HTMLElement[];
   private readonly hero = h("div", { class: "hero" });
-  private readonly breakdown = h("div", { class: "breakdown" });
+  private readonly trackBox = h("div");
+  private readonly breakdownBox = h("div", { class: "breakdown" });
   private readonly chartBox = h("div");
-  private steps: Steps;
+  private readonly form = new RangeForm((range) => this.select(range));
+  private training: Training;
+  private track: Steps;
   private chart: StepChart | null = null;
   private range: Range | null = null;
 
   constructor(private readonly page: PageData) {
-    this.steps = page.steps[0];
+    this.training = page.training[0];
+    this.track = this.training.tracks[0];
     const lead = "Every moment of a step belongs to one phase, so the phases add up to the step.";
+    const chartLead = `${page.steps_found} Drag over the chart to see the numbers above for those steps only.`;
+    const hasPhases = page.training.some(({ tracks }) => tracks.some(({ phases }) => phases.length > 0));
     this.sections = [
       h("section", { id: "overview", "aria-label": "Overview" }, this.processPicker(), this.hero),
-      ...(this.steps.phases.length > 0
-        ? [section("phases", "Where a step goes", lead, this.breakdown)]
+      ...(hasPhases
+        ? [section("phases", "Where a step goes", lead, this.trackBox, this.breakdownBox)]
         : []),
-      section("steps", "Step by step", this.chartLead(), this.chartBox, this.rangeForm()),
+      section("steps", "Step by step", chartLead, this.chartBox, this.form.element),
     ];
-    this.show(this.steps);
-  }
-
-  private chartLead(): string {
-    const select = "Drag over the chart to see the numbers above for those steps only.";
-    return `${this.page.steps_found} ${select}`;
+    this.showTrack(this.track);
   }
 
   private processPicker(): HTMLElement | null {
-    if (this.page.steps.length < 2) return null;
-    const options = this.page.steps.map((steps, i) => h("option", { value: i }, steps.process));
+    if (this.page.training.length < 2) return null;
+    const options = this.page.training.map(({ process }, i) => h("option", { value: i }, process));
     const picker = h("select", {}, ...options);
-    picker.addEventListener("change", () => this.show(this.page.steps[Number(picker.value)]));
+    picker.addEventListener("change", () => {
+      this.training = this.page.training[Number(picker.value)];
+      this.range = null;
+      this.showTrack(this.training.tracks[0]);
+    });
     return h("label", { class: "picker" }, "Process ", picker);
   }
 
-  private show(steps: Steps): void {
-    this.steps = steps;
-    this.range = null;
-    this.chart = new StepChart(steps, this.page.step_kinds, (range) => this.select(range));
+  private showTrack(track: Steps): void {
+    this.track = track;
+    const { tracks } = this.training;
+    const names = tracks.map((other) => other.track);
+    const buttons = choice("Where", names, tracks.indexOf(track), (i) => this.showTrack(tracks[i]));
+    this.trackBox.replaceChildren(...(buttons ? [buttons] : []));
+    this.chart = new StepChart(track, this.page.step_kinds, (range) => this.select(range));
     this.chartBox.replaceChildren(this.chart.element);
-    this.draw();
+    this.select(this.range);
   }
 
   private select(range: Range | null): void {
     this.range = range;
-    this.draw();
-  }
-
-  private draw(): void {
-    const numbers = aggregate(this.steps, this.range);
-    this.drawHero(numbers);
-    this.drawBreakdown(numbers);
-    this.drawRangeForm();
+    this.chart?.select(range);
+    this.form.show(this.track, range);
+    this.drawHero(aggregate(this.training.tracks[0], range));
+    this.breakdownBox.replaceChildren(...breakdown(this.track.phases, aggregate(this.track, range)));
   }
 
   private drawHero(numbers: Aggregate): void {
+    const { phases } = this.training.tracks[0];
     const largest = largestPhase(numbers);
-    const phase = largest < 0 ? null : this.steps.phases[largest];
-    const share = phase ? percent(numbers.phase_mean_ns[largest], numbers.mean_ns) : "";
     const [value, unit] = time(numbers.median_ns).split(" ");
-    const sentence = phase
-      ? h("p", { class: "verdict" }, h("b", {}, share), " of it is ", h("b", {}, phase.label), ".")
-      : null;
-    const apart =
-      numbers.set_apart > 0 ? `${count(numbers.set_apart)} set apart (warm-up and the like)` : "";
+    const share = percent(numbers.phase_mean_ns[largest], numbers.mean_ns);
+    const sentence =
+      largest >= 0
+        ? h("p", { class: "verdict" }, h("b", {}, share), " of it is ", h("b", {}, phases[largest].label), ".")
+        : null;
+    const apart = numbers.set_apart > 0 ? `${count(numbers.set_apart)} set apart (warm-up and the like)` : "";
+    const facts = this.training.tracks.flatMap((track) => track.facts);
     this.hero.replaceChildren(
       h(
         "div",
@@ -88,8 +95,9 @@ export class StepView {
         { class: "stats" },
         stat("p5 – p95", `${time(numbers.p5_ns)} – ${time(numbers.p95_ns)}`, "nine of ten steps"),
         stat("Longest", time(numbers.longest_ns), `step ${numbers.longest_step}`),
-        stat("Rate", `${rate(numbers.mean_ns)}`, `mean step ${time(numbers.mean_ns)}`),
+        stat("Rate", rate(numbers.mean_ns), `mean step ${time(numbers.mean_ns)}`),
         stat("Steps", count(numbers.count), apart || "all of them count"),
+        ...facts.map((fact) => stat(fact.label, fact.value, this.range ? "of all steady steps" : "")),
       ),
     );
   }
@@ -97,108 +105,8 @@ export class StepView {
   private scope(numbers: Aggregate): HTMLElement {
     if (!this.range) return h("p", { class: "scope" }, `median of ${count(numbers.count)} steps`);
     const all = h("button", { type: "button", class: "quiet" }, "All steps");
-    all.addEventListener("click", () => this.clearSelection());
+    all.addEventListener("click", () => this.select(null));
     return h("p", { class: "scope" }, h("mark", {}, numbers.label), " ", all);
-  }
-
-  private clearSelection(): void {
-    this.chart?.select(null);
-    this.select(null);
-  }
-
-  private drawBreakdown(numbers: Aggregate): void {
-    const { phases } = this.steps;
-    const series = seriesNumbers(phases.map((phase) => phase.key));
-    const color = (phase: number): string => `background:${seriesColor(series[phase])}`;
-    const whole = numbers.mean_ns;
-    const bar = h(
-      "div",
-      { class: "stack", role: "img", "aria-label": this.breakdownInWords(numbers) },
-      ...phases.map((phase, i) => {
-        const share = (100 * numbers.phase_mean_ns[i]) / whole;
-        const fits = share > phase.label.length;
-        const fitsPhone = share > 2.5 * phase.label.length;
-        const label = fits ? h("span", { class: fitsPhone ? "" : "wide-only" }, phase.label) : null;
-        const title = `${phase.label}: ${time(numbers.phase_mean_ns[i])}`;
-        return h("div", { style: `flex-grow:${share};${color(i)}`, title }, label);
-      }),
-    );
-    const head = ["Phase", "Share", "Mean", "Median", "p95"].map((name, i) =>
-      h("th", { scope: "col", class: i === 0 ? "text" : "real" }, name),
-    );
-    const rows = phases.map((phase, i) => {
-      const share = (100 * numbers.phase_mean_ns[i]) / whole;
-      return h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, h("div", { class: "tree-label" }, h("i", { class: "chip", style: color(i) }), longText(phase.label))),
-        h("td", { class: "real share", style: `--width:${share.toFixed(2)}%` }, percent(share, 100)),
-        h("td", { class: "real" }, time(numbers.phase_mean_ns[i])),
-        h("td", { class: "real" }, time(numbers.phase_median_ns[i])),
-        h("td", { class: "real" }, time(numbers.phase_p95_ns[i])),
-      );
-    });
-    const total = h(
-      "tr",
-      { class: "total" },
-      h("th", { scope: "row" }, "Step"),
-      h("td", { class: "real" }, "100.0 %"),
-      h("td", { class: "real" }, time(whole)),
-      h("td", { class: "real" }, time(numbers.median_ns)),
-      h("td", { class: "real" }, time(numbers.p95_ns)),
-    );
-    const note = "Means add up to the mean step; medians and percentiles need not.";
-    this.breakdown.replaceChildren(
-      bar,
-      h(
-        "div",
-        { class: "scroll" },
-        h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows), h("tfoot", {}, total)),
-      ),
-      h("p", { class: "muted" }, note),
-    );
-  }
-
-  private breakdownInWords(numbers: Aggregate): string {
-    const parts = this.steps.phases.map(
-      (phase, i) => `${phase.label} ${percent(numbers.phase_mean_ns[i], numbers.mean_ns)}`,
-    );
-    return `A step is ${parts.join(", ")}.`;
-  }
-
-  // --- the same selection without a pointer ----------------------------------------------------
-
-  private readonly from = h("input", { type: "number", "aria-label": "First step", step: 1 });
-  private readonly to = h("input", { type: "number", "aria-label": "Last step", step: 1 });
-
-  private rangeForm(): HTMLElement {
-    const change = (): void => this.selectNumbers(Number(this.from.value), Number(this.to.value));
-    this.from.addEventListener("change", change);
-    this.to.addEventListener("change", change);
-    return h("div", { class: "range-form" }, "Steps ", this.from, " to ", this.to);
-  }
-
-  private drawRangeForm(): void {
-    const { number, group } = this.steps;
-    const last = number.length - 1;
-    const range = this.range ?? { first: 0, last };
-    this.from.value = String(number[range.first]);
-    this.to.value = String(number[range.last] + group - 1);
-    for (const input of [this.from, this.to]) {
-      input.min = String(number[0]);
-      input.max = String(number[last] + group - 1);
-    }
-  }
-
-  private selectNumbers(first: number, last: number): void {
-    const { number } = this.steps;
-    const [low, high] = [Math.min(first, last), Math.max(first, last)];
-    const from = Math.max(0, number.findIndex((_, i) => (number[i + 1] ?? Infinity) > low));
-    let to = from;
-    while (to + 1 < number.length && number[to + 1] <= high) ++to;
-    const range = { first: from, last: to };
-    this.chart?.select(range);
-    this.select(range);
   }
 }
 
@@ -208,6 +116,6 @@ function stat(label: string, value: string, note: string): HTMLElement {
 
 function rate(mean_ns: number): string {
   const perSecond = 1e9 / mean_ns;
-  if (perSecond >= 1) return `${perSecond >= 100 ? count(perSecond) : perSecond.toPrecision(3)} steps/s`;
-  return `${(60 * perSecond).toPrecision(3)} steps/min`;
+  if (perSecond < 1) return `${(60 * perSecond).toPrecision(3)} steps/min`;
+  return `${perSecond >= 100 ? count(perSecond) : perSecond.toPrecision(3)} steps/s`;
 }

@@ -1,4 +1,4 @@
-#include "report/sample_run.h"
+#include "analysis/testing/sample_run.h"
 
 #include <string>
 

@@ -1,0 +1,108 @@
+// The head of every view, the losses, and the registry of tables.
+#include "analysis/run_overview.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "analysis/registry.h"
+#include "analysis/testing/store_builder.h"
+#include "format/records.h"
+
+namespace batchlight {
+namespace {
+
+using testing::StoreBuilder;
+
+TEST(Losses, AreSummedOverProcessesAndSortedBySeverity) {
+  StoreBuilder build;
+  const ProcessId first = build.Process(1, "a");
+  const ProcessId second = build.Process(2, "b");
+  auto lose = [&](ProcessId process, format::Counter counter, uint64_t value) {
+    build.store().losses.Append(
+        {.process = process, .counter = static_cast<uint32_t>(counter), .value = value});
+  };
+  lose(first, format::Counter::kPopsUnbalanced, 3);
+  lose(first, format::Counter::kEventsDroppedBudget, 1000);
+  lose(second, format::Counter::kEventsDroppedBudget, 234);
+  lose(second, format::Counter::kChunksWritten, 5);
+  build.store().losses.Append({.process = first, .counter = 9999, .value = 1});
+  for (const ProcessId process : {first, second}) {
+    build.store().reasons.Append(
+        {.process = process, .feature = build.Text("cuda"), .text = build.Text("no libcupti")});
+  }
+  const Store store = build.Build();
+  const std::vector<LossWarning> losses = FindLosses(store);
+  ASSERT_EQ(losses.size(), 3u);
+  EXPECT_EQ(losses[0].severity, LossSeverity::kDataLoss);
+  EXPECT_EQ(losses[0].text, "1,234 events dropped because the memory budget was used up");
+  EXPECT_EQ(losses[0].advice, "raise --buffer-budget");
+  EXPECT_EQ(losses[0].processes, 2u);
+  EXPECT_EQ(losses[1].text, "no libcupti") << "a reason is told once";
+  EXPECT_EQ(losses[2].name, "PopsUnbalanced");
+  EXPECT_EQ(FindLosses(store, true).size(), 4u);
+}
+
+TEST(SessionInfo, TellsWhatRanAndHowItEnded) {
+  StoreBuilder build;
+  const ProcessId launcher = build.Process(10, "torchrun");
+  const ProcessId rank = build.Process(11, "train.py", 0);
+  build.store().processes.parent[rank.row()] = launcher;
+  build.store().processes.exit_code[rank.row()] = -1;
+  build.store().processes.exit_signal[rank.row()] = 9;
+  build.Range(build.Thread(rank), "step", 0, 10);
+  build.Property("session.command", "torchrun train.py");
+  build.Property("torch.version", "2.4.0", rank);
+  const Store store = build.Build();
+  const SessionInfo info = DescribeSession(store);
+  EXPECT_EQ(info.command, "torchrun train.py");
+  ASSERT_EQ(info.processes.size(), 2u);
+  EXPECT_EQ(info.processes[1].parent, 0);
+  EXPECT_EQ(info.processes[1].ExitText(), "signal 9 (SIGKILL)");
+  EXPECT_EQ(info.processes[0].ExitText(), "exit 0");
+  EXPECT_EQ(info.processes[1].events, 1u);
+  EXPECT_EQ(info.processes[1].threads, 1u);
+  EXPECT_EQ(info.events, 1u);
+  ASSERT_EQ(info.software.size(), 1u);
+  EXPECT_EQ(info.software[0].second, "2.4.0");
+}
+
+TEST(Registry, EveryTableHasRowsAsWideAsItsHeader) {
+  StoreBuilder build;
+  const ProcessId process = build.Process(1, "train.py");
+  const ThreadId thread = build.Thread(process);
+  for (int i = 0; i < 6; ++i) {
+    const int64_t at = i * 100;
+    build.Range(thread, "step", at, at + 90);
+    build.Range(thread, "forward", at + 10, at + 30);
+    build.Module(thread, "Net", "Net", at + 12, at + 28);
+    build.Operator(thread, "aten::mm", at + 14, at + 20, i, 0, 0, "[[2, 2], [2, 2]]");
+    build.Kernel(thread, "gemm", at + 15, at + 20, at + 40);
+  }
+  build.store().losses.Append({.process = process, .counter = 1, .value = 2});
+  const Store store = build.Build();
+  const RunOverview overview = BuildOverview(store);
+  std::set<std::string_view> names;
+  for (const TableEntry& entry : OverviewTables()) {
+    EXPECT_TRUE(names.insert(entry.name).second) << entry.name;
+    EXPECT_FALSE(entry.sentence.empty());
+    const ResultTable table = entry.make(overview);
+    EXPECT_EQ(table.name, entry.name);
+    for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size()) << table.name;
+  }
+  EXPECT_EQ(FindOverviewTable("steps")->make(overview).rows.size(), 6u);
+  EXPECT_EQ(FindOverviewTable("operators_by_shape")->make(overview).rows.size(), 1u);
+  EXPECT_EQ(FindOverviewTable("nothing"), nullptr);
+}
+
+// Every table of an empty store is empty, and nothing breaks.
+TEST(Registry, OfAnEmptyStore) {
+  const Store store;
+  const RunOverview overview = BuildOverview(store);
+  for (const TableEntry& entry : OverviewTables()) {
+    EXPECT_TRUE(entry.make(overview).rows.empty()) << entry.name;
+  }
+}
+
+}  // namespace
+}  // namespace batchlight

@@ -1,0 +1,113 @@
+// The calls by which a process ends without running exit handlers: _exit (os._exit of Python) and
+// exec. Each says so in the recording and goes on to the definition that would have been called
+// without us. In a child of vfork, which shares our memory, nothing is written.
+#include "inject/entry/interpose.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include "inject/buffer/thread_stream.h"
+#include "inject/entry/attach.h"
+#include "inject/rt/control.h"
+#include "inject/rt/process.h"
+
+// See thread_exit.cpp: dlsym moved into libc.so.6 with glibc 2.34.
+#if defined(__x86_64__) && defined(__GLIBC__)
+__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
+#elif defined(__aarch64__) && defined(__GLIBC__)
+__asm__(".symver dlsym, dlsym@GLIBC_2.17");
+#endif
+#pragma weak dlsym
+
+namespace batchlight::inject {
+namespace {
+
+using ExitFunction = void(int);
+using ExecveFunction = int(const char*, char* const[], char* const[]);
+using ExecvFunction = int(const char*, char* const[]);
+
+ExitFunction* g_next_exit = nullptr;
+ExitFunction* g_next_Exit = nullptr;
+ExecveFunction* g_next_execve = nullptr;
+ExecvFunction* g_next_execv = nullptr;
+
+template <class F>
+void FindNext(const char* name, F** function) {
+  *function = dlsym != nullptr ? reinterpret_cast<F*>(dlsym(RTLD_NEXT, name)) : nullptr;
+}
+
+bool InOwnProcess() {
+  return Control() != nullptr && static_cast<uint32_t>(sys::Pid()) == g_process.pid;
+}
+
+void BeforeExit(int status) {
+  if (!InOwnProcess()) return;
+  Guard guard;
+  if (guard) RecordExit(guard, status, ExitHow::kQuickExit);
+}
+
+[[noreturn]] void EndProcess(int status) {
+  for (;;) sys::Call(SYS_exit_group, status);
+}
+
+// Runs an exec between writing that it happens and, should it return, taking that back.
+template <class F>
+int RunExec(F exec) {
+  if (!InOwnProcess()) return exec();
+  Guard guard;
+  ThreadStream* stream = guard && HasProcessFile() ? ThreadStream::Current(guard) : nullptr;
+  if (stream == nullptr || !stream->Ensure(sizeof(format::ProcessExitRecord))) return exec();
+  stream->Write(
+      format::ProcessExitRecord{.status = 0, .how = static_cast<uint32_t>(ExitHow::kExec)});
+  const int result = exec();
+  stream->Rewind(sizeof(format::ProcessExitRecord));
+  return result;
+}
+
+int RawExecve(const char* path, char* const arguments[], char* const environment[]) {
+  return static_cast<int>(::syscall(SYS_execve, path, arguments, environment));
+}
+
+}  // namespace
+
+void FindInterposed() {
+  FindNext("_exit", &g_next_exit);
+  FindNext("_Exit", &g_next_Exit);
+  FindNext("execve", &g_next_execve);
+  FindNext("execv", &g_next_execv);
+}
+
+}  // namespace batchlight::inject
+
+#define BATCHLIGHT_EXPORT extern "C" __attribute__((visibility("default")))
+
+using namespace batchlight::inject;
+
+// FindInterposed() runs before the program does; but a constructor of another preloaded library may
+// have been earlier, hence the direct calls.
+BATCHLIGHT_EXPORT void _exit(int status) {
+  BeforeExit(status);
+  if (g_next_exit != nullptr) g_next_exit(status);
+  EndProcess(status);
+}
+
+BATCHLIGHT_EXPORT void _Exit(int status) noexcept {
+  BeforeExit(status);
+  if (g_next_Exit != nullptr) g_next_Exit(status);
+  EndProcess(status);
+}
+
+BATCHLIGHT_EXPORT int execve(const char* path, char* const arguments[],
+                             char* const environment[]) noexcept {
+  return RunExec([=] {
+    return g_next_execve != nullptr ? g_next_execve(path, arguments, environment)
+                                    : RawExecve(path, arguments, environment);
+  });
+}
+
+BATCHLIGHT_EXPORT int execv(const char* path, char* const arguments[]) noexcept {
+  return RunExec([=] {
+    return g_next_execv != nullptr ? g_next_execv(path, arguments)
+                                   : RawExecve(path, arguments, ::environ);
+  });
+}

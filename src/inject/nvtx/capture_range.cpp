@@ -1,0 +1,65 @@
+#include "inject/nvtx/capture_range.h"
+
+#include <cstring>
+
+#include "inject/rt/capture.h"
+#include "inject/rt/control.h"
+
+namespace batchlight::inject::nvtx {
+namespace {
+
+// The range that began the present capture.
+constinit std::atomic<bool> g_capturing{false};
+const ThreadState* g_thread = nullptr;
+const Domain* g_domain = nullptr;
+int g_depth = -1;
+uint64_t g_range_id = 0;
+
+bool SameText(const char* wanted, size_t capacity, const Name& name) {
+  return strnlen(wanted, capacity) == name.bytes && std::memcmp(wanted, name.text, name.bytes) == 0;
+}
+
+bool IsWanted(const Event& event) {
+  const format::ControlPage& page = *Control();
+  if (page.capture_registered_only != 0 && (event.flags & kFlagRegistered) == 0) return false;
+  if (!SameText(page.capture_message, sizeof page.capture_message, event.message)) return false;
+  if (page.capture_domain[0] == '*' && page.capture_domain[1] == 0) return true;
+  const Name domain = event.domain != nullptr ? event.domain->name : Name{"", 0, 0};
+  return SameText(page.capture_domain, sizeof page.capture_domain, domain);
+}
+
+void Stop() {
+  g_capturing.store(false, std::memory_order_relaxed);
+  CaptureStop();
+}
+
+}  // namespace
+
+bool g_capture_by_range = false;
+
+void ReadCaptureRange() {
+  const format::ControlPage* page = Control();
+  g_capture_by_range = page != nullptr && page->trigger == format::CaptureTrigger::kNvtx &&
+                       page->capture_message[0] != 0;
+}
+
+void StartCaptureAt(const Event& event, int depth, uint64_t range_id) {
+  if (Collecting() || !IsWanted(event)) return;
+  if (!CaptureStart()) return;
+  g_thread = &t_thread;
+  g_domain = event.domain;
+  g_depth = depth;
+  g_range_id = range_id;
+  g_capturing.store(true, std::memory_order_release);
+}
+
+void StopCaptureAtPop(const Domain* domain, int depth) {
+  if (!g_capturing.load(std::memory_order_acquire)) return;
+  if (g_thread == &t_thread && g_domain == domain && g_range_id == 0 && g_depth == depth) Stop();
+}
+
+void StopCaptureAtEnd(uint64_t range_id) {
+  if (g_capturing.load(std::memory_order_acquire) && g_range_id == range_id) Stop();
+}
+
+}  // namespace batchlight::inject::nvtx

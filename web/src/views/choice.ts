@@ -1,0 +1,17 @@
+import { h } from "../dom";
+
+// One of a few: radio buttons that look like one control. Nothing when there is no choice.
+export function choice(
+  legend: string,
+  labels: string[],
+  chosen: number,
+  onChoose: (index: number) => void,
+): HTMLElement | null {
+  if (labels.length < 2) return null;
+  const options = labels.map((label, i) => {
+    const input = h("input", { type: "radio", name: legend, checked: i === chosen });
+    input.addEventListener("change", () => onChoose(i));
+    return h("label", {}, input, h("span", {}, label));
+  });
+  return h("fieldset", { class: "choice" }, h("legend", { class: "hidden" }, legend), ...options);
+}
