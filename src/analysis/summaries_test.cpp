@@ -1,6 +1,7 @@
 // Modules, operators, ranges and the links between forward and backward.
 #include <gtest/gtest.h>
 
+#include "analysis/attribution.h"
 #include "analysis/backward_links.h"
 #include "analysis/module_summary.h"
 #include "analysis/nvtx_summary.h"
@@ -96,7 +97,7 @@ TEST(BackwardLinks, ANestedBackwardIsCountedOnce) {
 TEST(ModuleSummary, IsATreeWithForwardAndBackward) {
   const Store store = TwoLayers();
   const StepSet steps = FindSteps(store);
-  const ModuleSummary summary = SummarizeModules(store, steps, BackwardLinks(store));
+  const ModuleSummary summary = SummarizeModules(store, steps, BackwardLinks(store), {});
   ASSERT_EQ(summary.rows.size(), 3u);
   EXPECT_TRUE(summary.has_backward);
   const ModuleRow& net = FindModule(summary, "Net");
@@ -127,7 +128,7 @@ TEST(ModuleSummary, SamePathUnderTwoModelsIsTwoRows) {
   build.Module(thread, "Discriminator", "Discriminator", 200, 300);
   build.Module(thread, "main", "Sequential", 210, 240);
   const Store store = build.Build();
-  const ModuleSummary summary = SummarizeModules(store, {}, BackwardLinks(store));
+  const ModuleSummary summary = SummarizeModules(store, {}, BackwardLinks(store), {});
   ASSERT_EQ(summary.rows.size(), 4u);
   EXPECT_EQ(summary.rows[1].path, "main");
   EXPECT_EQ(summary.rows[1].total_ns, 10);
@@ -143,7 +144,7 @@ TEST(ModuleSummary, AModuleThatCallsItselfCountsItsTimeOnce) {
   build.Module(thread, "Tree", "Tree", 10, 60);
   build.Module(thread, "Tree", "Tree", 20, 30);
   const Store store = build.Build();
-  const ModuleSummary summary = SummarizeModules(store, {}, BackwardLinks(store));
+  const ModuleSummary summary = SummarizeModules(store, {}, BackwardLinks(store), {});
   ASSERT_EQ(summary.rows.size(), 1u);
   EXPECT_EQ(summary.rows[0].calls, 3u);
   EXPECT_EQ(summary.rows[0].total_ns, 100);
@@ -153,7 +154,7 @@ TEST(ModuleSummary, AModuleThatCallsItselfCountsItsTimeOnce) {
 TEST(OperatorSummary, SumsByNameAndByShape) {
   const Store store = TwoLayers();
   const StepSet steps = FindSteps(store);
-  const OperatorSummary summary = SummarizeOperators(store, steps, BackwardLinks(store));
+  const OperatorSummary summary = SummarizeOperators(store, steps, BackwardLinks(store), {});
   const OperatorRow& linear = FindOperator(store, summary.by_name, "aten::linear");
   EXPECT_EQ(linear.calls, 4u);
   EXPECT_EQ(linear.total_ns, 80);
@@ -181,7 +182,7 @@ TEST(OperatorSummary, ACallInsideOneOfItsNameCountsOnceInTheTotal) {
   build.Operator(thread, "aten::to", 20, 30);
   build.Operator(thread, "aten::open", 200, kOpenEnd);
   const Store store = build.Build();
-  const OperatorSummary summary = SummarizeOperators(store, {}, BackwardLinks(store));
+  const OperatorSummary summary = SummarizeOperators(store, {}, BackwardLinks(store), {});
   const OperatorRow& to = FindOperator(store, summary.by_name, "aten::to");
   EXPECT_EQ(to.calls, 2u);
   EXPECT_EQ(to.total_ns, 100);
@@ -207,7 +208,7 @@ TEST(NvtxSummary, SumsByNameDomainAndStyle) {
                                     .domain = NvtxDomainId::At(0),
                                     .message = build.Text("forward")});
   const Store store = build.Build();
-  const NvtxSummary summary = SummarizeNvtx(store, FindSteps(store));
+  const NvtxSummary summary = SummarizeNvtx(store, FindSteps(store), {});
   ASSERT_EQ(summary.rows.size(), 3u);
   EXPECT_EQ(summary.ranges, 7u);
   const NvtxRow& step = summary.rows[0];

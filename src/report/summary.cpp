@@ -10,6 +10,7 @@ std::string SummaryAsText(const RunOverview& overview, const SummaryOptions& opt
   WriteLosses(out, overview);
   WriteSteps(out, overview);
   WritePhases(out, overview);
+  WriteGpu(out, overview, options.rows);
   WriteModules(out, overview, options.rows);
   WriteOperators(out, overview, options.rows);
   WriteRanges(out, overview, options.rows);

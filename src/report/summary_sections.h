@@ -2,14 +2,36 @@
 // say.
 #pragma once
 
+#include <algorithm>
+#include <string>
+
+#include "report/number_text.h"
 #include "report/summary.h"
 
 namespace batchlight {
+
+// A column of times in one unit, chosen by the largest.
+class TimeColumn {
+ public:
+  // Four significant digits of the largest, so that a hundredth of it still has two.
+  explicit TimeColumn(double largest_ns)
+      : scale_(TimeScale(largest_ns)),
+        decimals_(std::min(2, DecimalsFor(largest_ns / scale_.factor, 4))) {}
+  std::string Header(std::string_view name) const {
+    return std::string(name) + " " + std::string(scale_.unit);
+  }
+  std::string Text(double ns) const { return FixedText(ns / scale_.factor, decimals_); }
+
+ private:
+  Scale scale_;
+  int decimals_;
+};
 
 void WriteHead(SummaryText& out, const RunOverview& overview);
 void WriteLosses(SummaryText& out, const RunOverview& overview);
 void WriteSteps(SummaryText& out, const RunOverview& overview);
 void WritePhases(SummaryText& out, const RunOverview& overview);
+void WriteGpu(SummaryText& out, const RunOverview& overview, size_t rows);
 void WriteModules(SummaryText& out, const RunOverview& overview, size_t rows);
 void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows);
 void WriteRanges(SummaryText& out, const RunOverview& overview, size_t rows);

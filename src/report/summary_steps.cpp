@@ -168,14 +168,12 @@ void WritePhases(SummaryText& out, const RunOverview& overview) {
   const StepBreakdown* breakdown = overview.MainBreakdown();
   if (breakdown == nullptr || breakdown->phases.empty()) return;
   const Sample& step = overview.steps.Main()->duration;
-  const Scale scale = TimeScale(double(step.p95));
-  const int decimals = std::min(3, DecimalsFor(double(step.p95) / scale.factor, 4));
-  const std::string unit(scale.unit);
-  auto text = [&](int64_t ns) { return FixedText(double(ns) / scale.factor, decimals); };
+  const TimeColumn time(double(step.p95));
+  auto text = [&](int64_t ns) { return time.Text(double(ns)); };
   SummaryTable table(out, {{.header = "", .right = false},
                            {.header = "", .right = false, .bar = true},
-                           {.header = "median " + unit},
-                           {.header = "p95 " + unit, .least_width = 70},
+                           {.header = time.Header("median")},
+                           {.header = time.Header("p95"), .least_width = 70},
                            {.header = "share"}});
   double largest = 0;
   for (const PhaseShare& phase : breakdown->phases) largest = std::max(largest, phase.share);

@@ -94,6 +94,32 @@ TEST(Summary, LooksAsItShould) {
   ExpectGolden("summary.json", SummaryAsJson(overview));
 }
 
+// Six steps that copy, compute twice and wait.
+Store GpuStore() {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(1, "train.py"));
+  build.store().gpus.Append({.name = build.Text("NVIDIA H200")});
+  for (int i = 0; i < 6; ++i) {
+    const int64_t at = i * 10 * kMs;
+    build.Range(thread, "step", at, at + 10 * kMs);
+    build.Operator(thread, "aten::linear", at + kMs, at + 2 * kMs);
+    build.Kernel(thread, "nvjet_hsh_128x128", at + kMs, at + 2 * kMs, at + 6 * kMs);
+    build.Kernel(thread, "vectorized_elementwise_kernel", at + 3 * kMs, at + 6 * kMs, at + 7 * kMs);
+    build.Copy(thread, 1, 0, 2, 12'000'000, at + kMs / 2, at + kMs, at + 2 * kMs);
+    build.ApiCall(thread, "cudaStreamSynchronize_v3020", at + 7 * kMs, at + 9 * kMs);
+  }
+  return build.Build();
+}
+
+TEST(Summary, ShowsTheGpu) {
+  const Store store = GpuStore();
+  const RunOverview overview = BuildOverview(store);
+  ExpectGolden("summary_gpu.txt", SummaryAsText(overview, {.style = {.width = 100}}));
+  for (int width = 60; width <= 120; ++width) {
+    EXPECT_LE(WidestLine(SummaryAsText(overview, {.style = {.width = width}})), size_t(width));
+  }
+}
+
 TEST(Summary, KeepsToTheWidth) {
   const Store store = SampleStore();
   const RunOverview overview = BuildOverview(store);
@@ -133,6 +159,7 @@ TEST(Summary, WithoutStepsShowsTheRanges) {
   EXPECT_NE(text.find("NVTX ranges"), std::string::npos);
   EXPECT_NE(text.find("load"), std::string::npos);
   EXPECT_EQ(text.find('\x1b'), std::string::npos) << "names never reach the terminal raw";
+  EXPECT_LE(WidestLine(SummaryAsText(BuildOverview(store), {.style = {.width = 60}})), 60u);
 }
 
 TEST(Summary, OnAFileHasNoColour) {

@@ -8,22 +8,6 @@
 namespace batchlight {
 namespace {
 
-// A column of times in one unit, chosen by the largest.
-class TimeColumn {
- public:
-  explicit TimeColumn(double largest_ns)
-      : scale_(TimeScale(largest_ns)),
-        decimals_(std::min(3, DecimalsFor(largest_ns / scale_.factor, 3))) {}
-  std::string Header(std::string_view name) const {
-    return std::string(name) + " " + std::string(scale_.unit);
-  }
-  std::string Text(double ns) const { return FixedText(ns / scale_.factor, decimals_); }
-
- private:
-  Scale scale_;
-  int decimals_;
-};
-
 bool HasSteps(const RunOverview& overview) { return overview.steps.Main() != nullptr; }
 
 std::string CallsText(double calls) {
@@ -82,7 +66,7 @@ void WriteModules(SummaryText& out, const RunOverview& overview, size_t rows) {
                {time.Text(backward(module))},
                {PercentText(share), Tone::kStrong}});
   }
-  table.Print(steps > 0 ? "Top modules, own time" : "Top modules, own time, whole run");
+  table.Print(steps > 0 ? "Top modules, own time" : "Modules, own time");
 }
 
 void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) {
@@ -115,7 +99,7 @@ void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) 
                {PercentText(backward), Tone::kDim},
                {PercentText(share), Tone::kStrong}});
   }
-  table.Print(steps ? "Top operators, own time" : "Top operators, own time, whole run");
+  table.Print(steps ? "Top operators, own time" : "Operators, own time");
 }
 
 void WriteRanges(SummaryText& out, const RunOverview& overview, size_t rows) {

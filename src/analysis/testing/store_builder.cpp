@@ -41,6 +41,19 @@ void SortByStart(Table& table) {
   table.Reorder(order);
 }
 
+// Launching calls by correlation, as ingest links them.
+template <typename Table>
+void LinkLaunches(const Store& store, Table& table) {
+  for (size_t row = 0; row < table.size(); ++row) {
+    for (size_t call = 0; call < store.api_calls.size(); ++call) {
+      if (store.api_calls.correlation[call] == table.correlation[row] &&
+          store.ProcessOf(store.api_calls.thread[call]) == table.process[row]) {
+        table.api_call[row] = ApiCallId::At(call);
+      }
+    }
+  }
+}
+
 template <typename Table>
 void Extend(int64_t& end, const Table& table) {
   for (const int64_t time : table.end_ns) {
@@ -136,6 +149,30 @@ void StoreBuilder::Kernel(ThreadId thread, std::string_view name, int64_t call_n
                          .short_name = Text(name)});
 }
 
+void StoreBuilder::Copy(ThreadId thread, uint8_t copy_kind, uint8_t source_kind,
+                        uint8_t destination_kind, uint64_t bytes, int64_t call_ns, int64_t start_ns,
+                        int64_t end_ns) {
+  ApiCall(thread, "cudaMemcpyAsync_v3020", call_ns, call_ns + 1);
+  store_.memcpys.Append({.start_ns = start_ns,
+                         .end_ns = end_ns,
+                         .process = store_.ProcessOf(thread),
+                         .correlation = next_correlation_ - 1,
+                         .stream = 7,
+                         .bytes = bytes,
+                         .copy_kind = copy_kind,
+                         .source_kind = source_kind,
+                         .destination_kind = destination_kind});
+}
+
+void StoreBuilder::ApiCall(ThreadId thread, std::string_view name, int64_t start_ns,
+                           int64_t end_ns) {
+  store_.api_calls.Append({.start_ns = start_ns,
+                           .end_ns = end_ns,
+                           .thread = thread,
+                           .name = Text(name),
+                           .correlation = next_correlation_++});
+}
+
 void StoreBuilder::Property(std::string_view key, std::string_view value, ProcessId process) {
   store_.properties.Append({.process = process, .key = Text(key), .value = Text(value)});
 }
@@ -149,15 +186,8 @@ Store StoreBuilder::Build() {
   Extend(end, store_.operator_calls);
   Extend(end, store_.kernels);
   store_.duration_ns = std::max(store_.duration_ns, end);
-  // Launching calls by correlation, as ingest links them.
-  for (size_t row = 0; row < store_.kernels.size(); ++row) {
-    for (size_t call = 0; call < store_.api_calls.size(); ++call) {
-      if (store_.api_calls.correlation[call] == store_.kernels.correlation[row] &&
-          store_.ProcessOf(store_.api_calls.thread[call]) == store_.kernels.process[row]) {
-        store_.kernels.api_call[row] = ApiCallId::At(call);
-      }
-    }
-  }
+  LinkLaunches(store_, store_.kernels);
+  LinkLaunches(store_, store_.memcpys);
   return std::move(store_);
 }
 

@@ -28,6 +28,11 @@ class StoreBuilder {
   // A runtime call and the kernel it launched.
   void Kernel(ThreadId thread, std::string_view name, int64_t call_ns, int64_t start_ns,
               int64_t end_ns, uint32_t stream = 7);
+  // A runtime call and the copy it started. Kinds: nsys enumerations.
+  void Copy(ThreadId thread, uint8_t copy_kind, uint8_t source_kind, uint8_t destination_kind,
+            uint64_t bytes, int64_t call_ns, int64_t start_ns, int64_t end_ns);
+  // A runtime call that launches nothing.
+  void ApiCall(ThreadId thread, std::string_view name, int64_t start_ns, int64_t end_ns);
   void Property(std::string_view key, std::string_view value,
                 ProcessId process = ProcessId::None());
   Store& store() { return store_; }  // for what has no function here
