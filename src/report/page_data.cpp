@@ -95,6 +95,7 @@ json Tops(const std::vector<TopList>& tops, size_t longest) {
     out.push_back({{"key", list.key},
                    {"title", list.title},
                    {"measure", list.measure},
+                   {"share_of", list.share_of},
                    {"per_step", list.per_step},
                    {"rows", std::move(rows)}});
   }

@@ -37,6 +37,20 @@ TEST(PageDataTest, PhasesOfEveryStepAddUpToIt) {
   }
 }
 
+TEST(PageDataTest, PartsOfTheGpuAddUpToItsWindows) {
+  const nlohmann::json tracks = Page({.gpu = true}).Json()["training"][0]["tracks"];
+  ASSERT_EQ(tracks.size(), 2u);
+  const nlohmann::json& gpu = tracks[1];
+  EXPECT_EQ(gpu["track"], "GPU 0");
+  EXPECT_EQ(gpu["number"], tracks[0]["number"]);
+  EXPECT_NE(gpu["facts"][0]["value"].get<std::string>().find("%"), std::string::npos);
+  for (size_t i = 0; i < 60; ++i) {
+    int64_t sum = 0;
+    for (const auto& part : gpu["phase_ns"]) sum += part[i].get<int64_t>();
+    EXPECT_EQ(sum, gpu["duration_ns"][i]) << "step " << i;
+  }
+}
+
 TEST(PageDataTest, ManyStepsAreGroupedAndTheLongestIsKept) {
   const Page page({.steps = 1000, .operators_per_step = 10});
   const nlohmann::json steps = page.Json({.steps = 300})["training"][0]["tracks"][0];

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "report/number_text.h"
 #include "report/utf8.h"
 
 namespace batchlight {
@@ -69,21 +70,15 @@ void AddEntries(json& out, const std::vector<Step>& steps, size_t group) {
   }
 }
 
-json Summary(const ProcessSteps& steps, const StepBreakdown* breakdown) {
-  json means = json::array();
-  json medians = json::array();
-  json p95s = json::array();
-  if (breakdown != nullptr) {
-    for (const PhaseShare& phase : breakdown->phases) {
-      means.push_back(std::llround(phase.steady.mean));
-      medians.push_back(phase.steady.median);
-      p95s.push_back(phase.steady.p95);
-    }
-  }
-  const Sample& duration = steps.duration;
-  return {{"count", duration.count},    {"median_ns", duration.median}, {"p5_ns", duration.p5},
-          {"p95_ns", duration.p95},     {"mean_ns", duration.mean},     {"phase_mean_ns", means},
-          {"phase_median_ns", medians}, {"phase_p95_ns", p95s}};
+json SummaryOf(const Sample& duration) {
+  return {{"count", duration.count},
+          {"median_ns", duration.median},
+          {"p5_ns", duration.p5},
+          {"p95_ns", duration.p95},
+          {"mean_ns", duration.mean},
+          {"phase_mean_ns", json::array()},
+          {"phase_median_ns", json::array()},
+          {"phase_p95_ns", json::array()}};
 }
 
 // A track without phases yet. Its arrays have one entry per `group` steps.
@@ -96,19 +91,72 @@ json EmptyTrack(const std::string& name, size_t steps, size_t group) {
   return track;
 }
 
+// One phase of a track: what it is called, its time over the steps that count, and in each step.
+template <typename PerStep>
+void AddPhase(json& track, json description, const Sample& steady, size_t steps,
+              const PerStep& per_step) {
+  track["phases"].push_back(std::move(description));
+  track["phase_ns"].push_back(GroupMeans(steps, track["group"].get<size_t>(), per_step));
+  track["summary"]["phase_mean_ns"].push_back(std::llround(steady.mean));
+  track["summary"]["phase_median_ns"].push_back(steady.median);
+  track["summary"]["phase_p95_ns"].push_back(steady.p95);
+}
+
 json CpuTrack(const ProcessSteps& process, const StepBreakdown* breakdown, size_t group) {
   const std::vector<Step>& steps = process.steps;
   json track = EmptyTrack("CPU", steps.size(), group);
-  track["summary"] = Summary(process, breakdown);
+  track["summary"] = SummaryOf(process.duration);
   AddEntries(track, steps, group);
   track["duration_ns"] =
       GroupMeans(steps.size(), group, [&](size_t i) { return steps[i].duration_ns(); });
   if (breakdown == nullptr) return track;
   for (const PhaseShare& phase : breakdown->phases) {
     const std::string label = ElideMiddle(CleanText(phase.name), kLongestLabel);
-    track["phases"].push_back({{"key", PhaseKindKey(phase.kind)}, {"label", label}, {"help", ""}});
-    track["phase_ns"].push_back(
-        GroupMeans(steps.size(), group, [&](size_t i) { return phase.per_step_ns[i]; }));
+    AddPhase(track, {{"key", PhaseKindKey(phase.kind)}, {"label", label}, {"help", ""}},
+             phase.steady, steps.size(), [&](size_t i) { return phase.per_step_ns[i]; });
+  }
+  return track;
+}
+
+// The windows of the steps on a GPU, as steps: a step that launched nothing is set apart.
+std::vector<Step> WindowsAsSteps(const ProcessSteps& process, const GpuBreakdown& gpu) {
+  std::vector<Step> windows = process.steps;
+  for (size_t i = 0; i < windows.size(); ++i) {
+    windows[i].start_ns = gpu.steps[i].start_ns;
+    windows[i].end_ns = gpu.steps[i].end_ns;
+    if (gpu.steps[i].duration_ns() == 0) windows[i].kind = StepKind::kExcluded;
+  }
+  return windows;
+}
+
+json GpuFacts(const GpuBreakdown& gpu, const std::string& name) {
+  json facts = json::array();
+  facts.push_back({{"label", name + " busy"}, {"value", PercentText(gpu.busy_share)}});
+  const auto hidden = [&](const char* label, double ns) {
+    if (ns > 0) facts.push_back({{"label", label}, {"value", TimeText(ns) + " per step"}});
+  };
+  hidden("Communication hidden", gpu.overlapped_communication_ns);
+  hidden("Copies hidden", gpu.overlapped_copy_ns);
+  return facts;
+}
+
+json GpuTrack(const ProcessSteps& process, const GpuBreakdown& gpu, size_t group) {
+  const std::string name = "GPU " + std::to_string(gpu.device);
+  const std::vector<Step> windows = WindowsAsSteps(process, gpu);
+  json track = EmptyTrack(name, windows.size(), group);
+  track["facts"] = GpuFacts(gpu, name);
+  track["summary"] = SummaryOf(gpu.window);
+  AddEntries(track, windows, group);
+  track["duration_ns"] =
+      GroupMeans(windows.size(), group, [&](size_t i) { return windows[i].duration_ns(); });
+  for (size_t i = 0; i < kGpuPartCount; ++i) {
+    const auto in_step = [&](const GpuStepParts& step) { return step.part_ns[i] > 0; };
+    if (std::none_of(gpu.steps.begin(), gpu.steps.end(), in_step)) continue;
+    const GpuPart part = static_cast<GpuPart>(i);
+    AddPhase(track,
+             {{"key", GpuPartKey(part)}, {"label", GpuPartName(part)}, {"help", GpuPartHelp(part)}},
+             gpu.steady[i], windows.size(),
+             [&](size_t step) { return gpu.steps[step].part_ns[i]; });
   }
   return track;
 }
@@ -118,8 +166,13 @@ json OneProcess(const RunOverview& overview, size_t index, size_t most_steps) {
   const bool has_phases = index < overview.breakdowns.size();
   const StepBreakdown* breakdown = has_phases ? &overview.breakdowns[index] : nullptr;
   const size_t group = (process.steps.size() + most_steps - 1) / most_steps;
-  return {{"process", ProcessLabel(overview, process)},
-          {"tracks", json::array({CpuTrack(process, breakdown, group)})}};
+  json tracks = json::array({CpuTrack(process, breakdown, group)});
+  for (const GpuBreakdown& gpu : overview.gpu.breakdowns) {
+    if (gpu.process == process.process && gpu.steps.size() == process.steps.size()) {
+      tracks.push_back(GpuTrack(process, gpu, group));
+    }
+  }
+  return {{"process", ProcessLabel(overview, process)}, {"tracks", std::move(tracks)}};
 }
 
 }  // namespace

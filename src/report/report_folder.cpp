@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -56,6 +57,11 @@ Result<std::string> DrawTopList(const RunOverview& overview, const TopList& list
   return RenderBarChart(chart);
 }
 
+bool HasPicture(const std::vector<SnippetPicture>& pictures, std::string_view file) {
+  return std::any_of(pictures.begin(), pictures.end(),
+                     [&](const SnippetPicture& picture) { return picture.file == file; });
+}
+
 Result<std::vector<File>> MakeFiles(const RunOverview& overview, const std::string& version) {
   const std::vector<TopList> tops = MakeTopLists(overview);
   const std::vector<PageTable> tables = MakeTables(overview);
@@ -64,11 +70,14 @@ Result<std::vector<File>> MakeFiles(const RunOverview& overview, const std::stri
   const std::string title = RunTitle(overview.session) + " - batchlight";
   files.push_back({"index.html", MakeHtmlPage(title, MakePageJsonWithin(input, kMostPageBytes))});
   std::vector<SnippetPicture> pictures;
-  if (!tops.empty()) {
-    ASSIGN_OR_RETURN(std::string png, DrawTopList(overview, tops[0]));
-    files.push_back({"top10.png", std::move(png)});
-    pictures.push_back(
-        {"top10.png", "Top " + std::to_string(tops[0].rows.size()) + " " + tops[0].noun});
+  for (const TopList& list : tops) {
+    // One picture of what the CPU does; of a run with a GPU one of its kernels as well.
+    const bool kernels = list.key == "kernels";
+    if (!kernels && HasPicture(pictures, "top10.png")) continue;
+    const std::string name = kernels ? "top10_kernels.png" : "top10.png";
+    ASSIGN_OR_RETURN(std::string png, DrawTopList(overview, list));
+    files.push_back({name, std::move(png)});
+    pictures.push_back({name, "Top " + std::to_string(list.rows.size()) + " " + list.noun});
   }
   files.push_back({"README_snippet.md", MakeSnippet(overview, tops, pictures)});
   for (const PageTable& table : tables) files.push_back({table.csv, ToCsv(table.table)});

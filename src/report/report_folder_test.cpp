@@ -48,6 +48,18 @@ TEST_F(ReportFolderTest, WritesPagePictureSnippetAndTables) {
   }
 }
 
+TEST_F(ReportFolderTest, ARunWithAGpuHasAPictureOfItsKernels) {
+  const Store store = testing::MakeSampleRun({.gpu = true});
+  const auto written = WriteReportFolder(BuildOverview(store), {Folder("gpu"), false, "test"});
+  ASSERT_TRUE(written.ok()) << written.status().message();
+  for (const char* name : {"top10.png", "top10_kernels.png", "kernels.csv"}) {
+    EXPECT_TRUE(FileExists(Folder("gpu/") + name)) << name;
+  }
+  const std::string snippet = ReadWholeFile(Folder("gpu/README_snippet.md")).value();
+  EXPECT_NE(snippet.find("![Top 3 kernels](top10_kernels.png)"), std::string::npos);
+  EXPECT_NE(snippet.find("`nvjet_tst_128x256_64x4_1x2_h_bz_coopA_NTT`"), std::string::npos);
+}
+
 TEST_F(ReportFolderTest, AnExistingFolderNeedsForceAndKeepsForeignFiles) {
   fs::create_directory(above_ / "mine");
   std::ofstream(above_ / "mine/notes.txt") << "keep";

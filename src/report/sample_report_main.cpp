@@ -1,5 +1,5 @@
-// sample_report DIR [STEPS [OPERATORS_PER_STEP]]: the report of a run made by hand, for the browser
-// tests in web/.
+// sample_report DIR [STEPS [OPERATORS_PER_STEP [gpu]]]: the report of a run made by hand, for the
+// browser tests in web/.
 #include <cstdio>
 #include <cstdlib>
 
@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   testing::SampleRun run;
   if (argc > 2) run.steps = std::strtoull(argv[2], nullptr, 10);
   if (argc > 3) run.operators_per_step = std::strtoull(argv[3], nullptr, 10);
+  run.gpu = argc > 4;
   const Store store = testing::MakeSampleRun(run);
   const RunOverview overview = BuildOverview(store);
   const auto written =

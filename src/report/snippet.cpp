@@ -36,7 +36,7 @@ std::string PhaseTable(const RunOverview& overview) {
 }
 
 std::string TopTable(const TopList& list) {
-  const std::string share = list.per_step ? "Share of step" : "Share";
+  const std::string share = "Share " + list.share_of;
   std::string out = "| # | " + list.title + " | Calls | Total " + list.measure + " |";
   out += list.per_step ? " Per step | " + share + " |\n|--:|---|--:|--:|--:|--:|\n"
                        : " " + share + " |\n|--:|---|--:|--:|--:|\n";

@@ -23,6 +23,7 @@ TopList Operators(const RunOverview& overview, bool per_step, size_t most_rows) 
   TopList list{
       .key = "operators", .title = "Operators", .noun = "operators", .measure = "self time"};
   list.per_step = per_step;
+  list.share_of = per_step ? "of step" : "of all";
   for (const OperatorRow& row : overview.operators.by_name) {
     const double total = double(row.self_ns);
     list.rows.push_back({.name = std::string(overview.store->Text(row.name)),
@@ -38,6 +39,7 @@ TopList Modules(const RunOverview& overview, bool per_step, size_t most_rows) {
   TopList list{.key = "modules", .title = "Modules", .noun = "modules"};
   list.measure = overview.modules.has_backward ? "self time, forward and backward" : "self time";
   list.per_step = per_step;
+  list.share_of = per_step ? "of step" : "of all";
   const ProcessSteps* steps = overview.steps.Main();
   const double step_ns = steps == nullptr ? 0 : steps->duration.mean;
   double whole = 0;
@@ -71,6 +73,7 @@ TopList Ranges(const RunOverview& overview, bool per_step, size_t most_rows) {
   TopList list{
       .key = "nvtx_ranges", .title = "NVTX ranges", .noun = "NVTX ranges", .measure = "time"};
   list.per_step = per_step;
+  list.share_of = per_step ? "of step" : "of all";
   double whole = 0;
   for (const NvtxRow& row : overview.nvtx.rows) {
     const std::string_view message = overview.store->Text(row.message);
@@ -87,11 +90,28 @@ TopList Ranges(const RunOverview& overview, bool per_step, size_t most_rows) {
   return Finish(std::move(list), whole, most_rows);
 }
 
+TopList Kernels(const RunOverview& overview, bool per_step, size_t most_rows) {
+  TopList list{.key = "kernels", .title = "Kernels", .noun = "kernels", .measure = "GPU time"};
+  list.per_step = per_step;
+  for (const KernelRow& row : overview.gpu.kernels) {
+    const double total = double(row.total_ns);
+    list.rows.push_back({.name = std::string(overview.store->Text(row.name)),
+                         .detail = std::string(KernelKindName(row.kind.kind)),
+                         .calls = row.calls,
+                         .total_ns = total,
+                         .value_ns = per_step ? row.per_step_ns : total,
+                         .share = row.share});
+  }
+  list.share_of = "of kernel time";
+  return Finish(std::move(list), double(overview.gpu.kernel_ns), most_rows);
+}
+
 }  // namespace
 
 std::vector<TopList> MakeTopLists(const RunOverview& overview, size_t most_rows) {
   const bool per_step = overview.steps.Main() != nullptr;
   std::vector<TopList> lists;
+  lists.push_back(Kernels(overview, per_step, most_rows));
   lists.push_back(Operators(overview, per_step, most_rows));
   lists.push_back(Modules(overview, per_step, most_rows));
   lists.push_back(Ranges(overview, per_step, most_rows));

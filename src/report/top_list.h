@@ -16,19 +16,20 @@ struct TopRow {
   uint64_t calls = 0;
   double total_ns = 0;  // of the whole run
   double value_ns = 0;  // what the list is ordered by: per step where there are steps, else total
-  double share = 0;     // of the step where there are steps, else of the list's whole; 0 to 1
+  double share = 0;     // of what TopList::share_of says, 0 to 1
 };
 
 struct TopList {
-  std::string key;      // operators; also the table with all rows
-  std::string title;    // "Operators"
-  std::string noun;     // "operators": inside of a sentence
-  std::string measure;  // "self time"
+  std::string key;       // operators; also the table with all rows
+  std::string title;     // "Operators"
+  std::string noun;      // "operators": inside of a sentence
+  std::string measure;   // "self time"
+  std::string share_of;  // what the shares refer to: "of step", "of kernel time"
   bool per_step = false;
   std::vector<TopRow> rows;  // at least one
 };
 
-// Lists that have rows: operators, modules, NVTX ranges.
+// Lists that have rows: kernels, operators, modules, NVTX ranges.
 std::vector<TopList> MakeTopLists(const RunOverview& overview, size_t most_rows = 10);
 
 }  // namespace batchlight

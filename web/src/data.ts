@@ -84,6 +84,7 @@ export interface TopList {
   key: string; // "operators": also the name of the table with all rows
   title: string;
   measure: string; // what the bars show, in words
+  share_of: string; // "of step"
   per_step: boolean; // value_ns is per step; else of the whole run
   rows: { name: string; detail: string; calls: number; value_ns: number; share: number }[];
 }

@@ -1,5 +1,6 @@
 #include "analysis/testing/sample_run.h"
 
+#include <algorithm>
 #include <string>
 
 #include "analysis/testing/store_builder.h"
@@ -20,6 +21,13 @@ const char* const kHostile[] = {
     "a_very_long_kernel_name<cutlass::gemm::Shape<128,256,64>,cutlass::layout::RowMajor>::operator("
     ")"
     "(std::vector<float>const&,std::vector<float>&)const::{lambda(int)#1}::tail_end"};
+
+const char* const kKernels[] = {
+    "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_NTT",
+    "void at::native::vectorized_elementwise_kernel<4, at::native::GeluCUDAKernelImpl("
+    "at::TensorIteratorBase&, at::native::GeluType)::{lambda()#1}, std::array<char*, 2ul>>(int)",
+    "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4>, "
+    "true>(Flash_fwd_params)"};
 
 // Pseudo-random numbers that are the same everywhere.
 class Random {
@@ -97,11 +105,21 @@ class Training {
       const bool hostile = run_.hostile_names && i < int64_t(std::size(kHostile));
       const char* name = hostile ? kHostile[i] : kOperators[kind];
       const int64_t begin = start + i * slot;
-      build_.Operator(main_, name, begin, begin + slot / int64_t(kind + 2) + 1);
+      const int64_t end = begin + slot / int64_t(kind + 2) + 1;
+      build_.Operator(main_, name, begin, end);
+      if (run_.gpu) AddKernel(kKernels[kind % std::size(kKernels)], begin + 1, slot / 2);
     }
   }
 
+  // Launched at `call_ns`; the GPU is a little behind and does one kernel after the other.
+  void AddKernel(const char* name, int64_t call_ns, int64_t length) {
+    gpu_free_ = std::max(gpu_free_, call_ns + 5'000);
+    build_.Kernel(main_, name, call_ns, gpu_free_, gpu_free_ + length);
+    gpu_free_ += length;
+  }
+
   SampleRun run_;
+  int64_t gpu_free_ = 0;
   StoreBuilder build_;
   ThreadId main_;
   Random random_;

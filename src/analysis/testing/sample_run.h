@@ -13,6 +13,7 @@ struct SampleRun {
   size_t operators_per_step = 40;  // at least 10
   bool hostile_names = true;
   bool loss = true;  // some events were dropped
+  bool gpu = false;  // kernels too
 };
 
 Store MakeSampleRun(const SampleRun& run = {});

@@ -27,7 +27,7 @@ function bars(list: TopList): HTMLElement {
         h("div", { style: `--width:${((100 * row.value_ns) / (longest || 1)).toFixed(2)}%` }),
       ),
       h("td", { class: "real" }, fixed(row.value_ns / scale.factor, decimals)),
-      h("td", { class: "real" }, `${fixed(100 * row.share, 1)} %`),
+      h("td", { class: "real" }, fixed(100 * row.share, 1)),
       h("td", { class: "integer" }, count(row.calls)),
     ),
   );
@@ -35,7 +35,7 @@ function bars(list: TopList): HTMLElement {
     h("th", { scope: "col", class: "text" }, "Name"),
     h("th", { scope: "col", "aria-label": "Bar" }),
     h("th", { scope: "col", class: "real" }, `Time (${scale.unit})`),
-    h("th", { scope: "col", class: "real" }, list.per_step ? "Of the step" : "Share"),
+    h("th", { scope: "col", class: "real" }, `% ${list.share_of}`),
     h("th", { scope: "col", class: "integer" }, "Calls"),
   ];
   return h(
