@@ -23,9 +23,12 @@ ThreadKey KeyOf(const ChunkHeader& header) {
   return {header.attach_ns, header.pid, header.thread_index};
 }
 
+}  // namespace
+
 // Threads of a process stand in the order in which they began, which is not always that of their
 // indexes.
-void SortChunks(std::vector<ChunkView>& chunks) {
+void SortChunks(ChunkSet& set) {
+  std::vector<ChunkView>& chunks = set.chunks;
   std::map<ThreadKey, int64_t> thread_start_ns;
   for (const ChunkView& chunk : chunks) {
     const int64_t start_ns = chunk.header.base_monotonic_ns;
@@ -48,12 +51,10 @@ void SortChunks(std::vector<ChunkView>& chunks) {
   chunks = std::move(sorted);
 }
 
-}  // namespace
-
 Result<ChunkSet> LoadChunks(const std::string& path) {
   ChunkSet set;
   RETURN_IF_ERROR(IsFolder(path) ? LoadLiveFolder(path, set) : LoadSealedFile(path, set));
-  SortChunks(set.chunks);
+  SortChunks(set);
   return set;
 }
 

@@ -24,8 +24,11 @@ struct ChunkSet {
 // `path`: sealed file or live folder. Errors: kInput.
 Result<ChunkSet> LoadChunks(const std::string& path);
 
-// The two kinds of source; chunks come in file order.
+// The kinds of source; chunks come in file order.
 Status LoadSealedFile(const std::string& path, ChunkSet& set);
 Status LoadLiveFolder(const std::string& path, ChunkSet& set);
+Status LoadProcessFile(const std::string& path, ChunkSet& set);  // one file of a live folder
+// Brings the chunks into the order of the store.
+void SortChunks(ChunkSet& set);
 
 }  // namespace batchlight

@@ -22,15 +22,18 @@ Status LoadLiveFolder(const std::string& path, ChunkSet& set) {
   }
   std::sort(names.begin(), names.end());
   for (const std::string& name : names) {
-    Result<MappedFile> file = MappedFile::Open(name);
-    if (!file.ok()) {
-      set.notices.push_back(file.status().message());
-      ++set.damaged;
-      continue;
-    }
-    set.damaged += format::ScanProcessFile(file->bytes(), set.chunks);
-    set.files.push_back(std::move(file).value());
+    const Status status = LoadProcessFile(name, set);
+    if (status.ok()) continue;
+    set.notices.push_back(status.message());
+    ++set.damaged;
   }
+  return {};
+}
+
+Status LoadProcessFile(const std::string& path, ChunkSet& set) {
+  ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
+  set.damaged += format::ScanProcessFile(file.bytes(), set.chunks);
+  set.files.push_back(std::move(file));
   return {};
 }
 

@@ -3,7 +3,6 @@
 #include "base/thread_pool.h"
 #include "ingest/apply_facts.h"
 #include "ingest/chunk_plan.h"
-#include "ingest/chunk_set.h"
 #include "ingest/join_fragments.h"
 
 namespace batchlight {
@@ -37,8 +36,7 @@ void AddReadingLosses(const std::vector<Fragment>& fragments, uint64_t damaged, 
 
 }  // namespace
 
-Result<Store> ReadRecording(const std::string& path) {
-  ASSIGN_OR_RETURN(ChunkSet set, LoadChunks(path));
+Result<Store> ReadChunks(ChunkSet set) {
   Store store;
   const ChunkPlan plan = PlanChunks(set.chunks, store);
   std::vector<Fragment> fragments = DecodeAll(set, plan);
@@ -52,8 +50,14 @@ Result<Store> ReadRecording(const std::string& path) {
   if (!maps.ok()) return maps.status();
   ApplyFacts(fragments, maps.value(), plan, store);
   AddReadingLosses(fragments, damaged, store);
-  store.source = path;
   store.source_format = "batchlight";
+  return store;
+}
+
+Result<Store> ReadRecording(const std::string& path) {
+  ASSIGN_OR_RETURN(ChunkSet set, LoadChunks(path));
+  ASSIGN_OR_RETURN(Store store, ReadChunks(std::move(set)));
+  store.source = path;
   return store;
 }
 

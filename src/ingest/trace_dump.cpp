@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "ingest/chunk_set.h"
 #include "ingest/quoted_text.h"
 #include "ingest/record_fields.h"
 #include "ingest/shapes_text.h"
@@ -139,6 +138,11 @@ class RecordPrinter {
 Status DumpRecording(const std::string& path, const DumpOptions& options,
                      const std::function<Status(std::string_view)>& write) {
   ASSIGN_OR_RETURN(const ChunkSet set, LoadChunks(path));
+  return DumpChunks(set, options, write);
+}
+
+Status DumpChunks(const ChunkSet& set, const DumpOptions& options,
+                  const std::function<Status(std::string_view)>& write) {
   RETURN_IF_ERROR(write(fmt::format("# batchlight recording, format version {}, {} chunks\n",
                                     format::kFormatVersion, set.chunks.size())));
   for (const std::string& notice : set.notices) RETURN_IF_ERROR(write("# " + notice + "\n"));

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "ingest/chunk_set.h"
 
 namespace batchlight {
 
@@ -28,6 +29,10 @@ struct DumpOptions {
 // its first error. Damage is a comment line where it was met. Errors: those of ReadRecording.
 Status DumpRecording(const std::string& path, const DumpOptions& options,
                      const std::function<Status(std::string_view)>& write);
+
+// The same for chunks that are loaded already.
+Status DumpChunks(const ChunkSet& set, const DumpOptions& options,
+                  const std::function<Status(std::string_view)>& write);
 
 // The files of a live folder, by name, that hold what `text` says. Attributes of a chunk line that
 // are left out are taken over from the chunk before (index goes up by one). Errors (kInput) name
