@@ -1,0 +1,152 @@
+// A program that records events and then misbehaves. It knows the recorder only through
+// native_api.h, found by dlsym, so it runs alone as well.
+//
+//   fault_program MODE [N] [COUNTER_FILE]
+//
+// COUNTER_FILE: 8 bytes, mapped and shared: how many operators were recorded, counted after each
+// one, so that a test knows how many must be in the recording whenever the program was killed.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "inject/native_api.h"
+
+namespace {
+
+const batchlight_native_api_t* g_api = nullptr;
+std::atomic<uint64_t> g_own_counter{0};
+std::atomic<uint64_t>* g_recorded = &g_own_counter;
+
+void FindRecorder() {
+  using Get = const batchlight_native_api_t* (*)();
+  const auto get = reinterpret_cast<Get>(dlsym(RTLD_DEFAULT, "batchlight_native_api"));
+  if (get != nullptr) g_api = get();
+}
+
+void MapCounter(const char* path) {
+  const int fd = open(path, O_RDWR | O_CREAT, 0666);
+  if (fd < 0 || ftruncate(fd, 4096) != 0) std::abort();
+  void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) std::abort();
+  g_recorded = static_cast<std::atomic<uint64_t>*>(memory);
+}
+
+bool Begin(const char* name) {
+  return g_api != nullptr &&
+         g_api->op_begin(name, std::strlen(name), -1, 0, 0, nullptr, 0) != 0;
+}
+
+void Operator(const char* name) {
+  if (!Begin(name)) return;
+  g_api->op_end();
+  g_recorded->fetch_add(1);
+}
+
+void Operators(int count) {
+  for (int i = 0; i < count; ++i) Operator("fault::step");
+}
+
+// About an operator a microsecond, so that recordings stay small enough to be printed as text.
+[[noreturn]] void Forever() {
+  while (true) {
+    Operator("fault::step");
+    for (int i = 0; i < 3000; ++i) {
+      std::atomic_signal_fence(std::memory_order_seq_cst);  // keeps the loop
+    }
+  }
+}
+
+// `count` children, at most 16 at a time: three of four end by _exit, one becomes /bin/true.
+void Children(int count) {
+  int running = 0;
+  for (int i = 0; i < count; ++i) {
+    if (running == 16) {
+      wait(nullptr);
+      --running;
+    }
+    const pid_t pid = fork();
+    if (pid == 0) {
+      Operators(3);
+      if (i % 4 == 0) execl("/bin/true", "true", nullptr);
+      _exit(i % 4);
+    }
+    ++running;
+  }
+  while (wait(nullptr) > 0) {
+  }
+}
+
+void Threads(int count) {
+  for (int started = 0; started < count; started += 8) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i) threads.emplace_back([] { Operators(3); });
+    for (std::thread& thread : threads) thread.join();
+  }
+}
+
+// Children that record without end, each killed at a random moment within 2 ms.
+void KilledChildren(int count) {
+  srand(1);
+  for (int i = 0; i < count; ++i) {
+    const pid_t pid = fork();
+    if (pid == 0) Forever();
+    usleep(static_cast<useconds_t>(rand() % 2'000));
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+  }
+}
+
+void Nested(int depth) {
+  for (int i = 0; i < depth; ++i) Begin("fault::open");
+}
+
+int Run(const std::string& mode, int count) {
+  Operators(10);
+  if (mode == "exit") return count;
+  if (mode == "_exit") _exit(count);
+  if (mode == "abort") std::abort();
+  if (mode == "signal") raise(count);
+  if (mode == "forever") Forever();
+  if (mode == "operators") Operators(count);
+  if (mode == "children") Children(count);
+  if (mode == "threads") Threads(count);
+  if (mode == "killed-children") KilledChildren(count);
+  if (mode == "endless-threads") {
+    for (int i = 0; i < count; ++i) std::thread(Forever).detach();
+    usleep(50'000);
+  }
+  if (mode == "open") Nested(count);
+  if (mode == "unbalanced" && g_api != nullptr) {
+    for (int i = 0; i < count; ++i) g_api->op_end();
+  }
+  if (mode == "orphan") {  // leaves a process behind that ends later
+    if (fork() == 0) {
+      usleep(300'000);
+      Operators(5);
+      _exit(4);
+    }
+  }
+  if (mode == "sleep") usleep(static_cast<useconds_t>(count) * 1000);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  FindRecorder();
+  if (argc > 3) MapCounter(argv[3]);
+  return Run(argv[1], argc > 2 ? std::atoi(argv[2]) : 0);
+}

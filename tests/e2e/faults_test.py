@@ -1,0 +1,291 @@
+"""Programs that end badly, a tool that is killed, disks that fill. In each: the program's own result
+is what it would be without us, the recording opens, what is lost is counted."""
+import concurrent.futures
+import os
+import random
+import signal
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from recorded import (BATCHLIGHT, FAULT_PROGRAM, InFolder, count, dump, run,  # noqa: E402
+                      statuses)
+
+WARM_UP = 10  # operators that every mode of the program records first
+
+
+def alone(*words):
+    return run(FAULT_PROGRAM, *words).returncode
+
+
+def shell_code(returncode):
+    return returncode if returncode >= 0 else 128 - returncode
+
+
+class TheProgramEndsBadly(InFolder):
+    def check_same_result(self, *words):
+        done = self.profile("-f", "-o", "run", FAULT_PROGRAM, *words)
+        self.assertEqual(done.returncode, shell_code(alone(*words)), done.stderr)
+        return self.opens("run.batchlight")
+
+    def test_every_way_to_end(self):
+        for words in (["exit", 0], ["exit", 7], ["_exit", 9], ["abort"],
+                      ["signal", signal.SIGSEGV], ["signal", signal.SIGKILL],
+                      ["signal", signal.SIGTERM]):
+            with self.subTest(words=words):
+                records = self.check_same_result(*words)
+                self.assertEqual(count(records, "OpBegin"), WARM_UP)
+                self.assertEqual(count(records, "OpEnd"), WARM_UP)
+                (status,) = statuses(records).values()
+                self.assertEqual(shell_code(os.waitstatus_to_exitcode(status)),
+                                 shell_code(alone(*words)))
+
+    def test_killed_at_random_moments(self):
+        # 200 children of one program ...
+        counter = self.path("counter")
+        done = self.profile(FAULT_PROGRAM, "killed-children", 200, counter)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(counter, "rb") as file:
+            (recorded,) = struct.unpack("<Q", file.read(8))
+        records = self.opens()
+        self.assertGreater(recorded, 10_000)  # in all
+        # Nothing that was recorded before the kill is missing.
+        self.assertGreaterEqual(count(records, "OpBegin"), recorded)
+        self.assertGreaterEqual(count(records, "OpEnd"), recorded)
+        # Short-lived processes may be gone before the tool could open them: their end is then
+        # "unknown", never wrong.
+        ends = statuses(records)
+        self.assertEqual(set(ends.values()), {0, signal.SIGKILL})
+        self.assertGreater(len(ends), 50)
+
+        # ... and 20 programs, while the tool starts, records and seals.
+        def kill_one(seed):
+            name, file = "killed%d" % seed, self.path("counter%d" % seed)
+            tool = subprocess.Popen(
+                [BATCHLIGHT, "profile", "-t", "none", "--pytorch=autograd-nvtx", "-o", name,
+                 FAULT_PROGRAM, "forever", "0", file], cwd=self.folder, env=self.environment,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while not (os.path.exists(file) and os.path.getsize(file)):
+                time.sleep(0.001)
+            time.sleep(random.Random(seed).random() * 0.1)
+            children = run("pgrep", "-P", tool.pid).stdout.split()
+            os.kill(int(children[0]), signal.SIGKILL)
+            self.assertEqual(tool.wait(60), 128 + signal.SIGKILL)
+            with open(file, "rb") as counted:
+                (at_least,) = struct.unpack("<Q", counted.read(8))
+            self.assertGreaterEqual(count(dump(self.path(name + ".batchlight")), "OpEnd"), at_least)
+
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            list(pool.map(kill_one, range(20)))
+
+    def test_thousands_of_children(self):
+        done = self.profile(FAULT_PROGRAM, "children", 2000)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        records = self.opens()
+        self.assertEqual(count(records, "OpBegin"), WARM_UP + 2000 * 3)
+        ended = {r.fields["pid"] for r in records if r.kind == "ProcessStatus"}
+        self.assertEqual(len(ended), 2000 + 1)
+        self.assertLess(os.path.getsize(self.path("report1.batchlight")), 4 << 20)
+
+    def test_thousands_of_threads(self):
+        done = self.profile(FAULT_PROGRAM, "threads", 4000)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        records = self.opens()
+        self.assertEqual(count(records, "OpEnd"), WARM_UP + 4000 * 3)
+        self.assertEqual(len({r.tid for r in records if r.kind == "OpEnd"}) > 1000, True)
+        self.assertLess(os.path.getsize(self.path("report1.batchlight")), 4 << 20)
+
+    def test_threads_that_never_end(self):
+        done = self.profile(FAULT_PROGRAM, "endless-threads", 4)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(count(self.opens(), "OpEnd"), 1000)
+
+    def test_open_and_unbalanced_operators(self):
+        done = self.profile("-o", "open", FAULT_PROGRAM, "open", 1000)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(count(self.opens("open.batchlight"), "OpBegin"), WARM_UP + 1000)
+        done = self.profile("-o", "unbalanced", FAULT_PROGRAM, "unbalanced", 1000)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.opens("unbalanced.batchlight")
+
+    def test_budget_that_is_too_small(self):
+        done = self.profile("--buffer-budget=1M", FAULT_PROGRAM, "operators", 200_000)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        records = self.opens()
+        kept = count(records, "OpBegin")
+        self.assertGreater(kept, 10_000)
+        # One thread gives its full chunks back as it goes, so a small budget loses nothing;
+        # whatever is lost has to be counted.
+        dropped = max([int(r.fields["value"]) for r in records
+                       if r.kind == "Counter" and r.fields["counter"] in ("1", "2")] or [0])
+        self.assertGreaterEqual(kept + dropped, WARM_UP + 200_000)
+
+
+class TheToolIsKilled(InFolder):
+    def start_and_kill_tool(self):
+        tool = subprocess.Popen(
+            [BATCHLIGHT, "profile", "-t", "none", "--pytorch=autograd-nvtx", "-o", "run",
+             FAULT_PROGRAM, "forever", "0", self.path("counter")], cwd=self.folder,
+            env=self.environment, stderr=subprocess.DEVNULL)
+        while not os.path.exists(self.path("counter")):
+            time.sleep(0.005)
+        time.sleep(0.1)
+        child = int(run("pgrep", "-P", tool.pid).stdout.split()[0])
+        tool.kill()
+        tool.wait()
+        return child
+
+    def recorded(self):
+        with open(self.path("counter"), "rb") as file:
+            return struct.unpack("<Q", file.read(8))[0]
+
+    def test_live_folder_opens_and_is_not_overwritten(self):
+        child = self.start_and_kill_tool()
+        try:
+            before = self.recorded()
+            time.sleep(0.05)
+            self.assertGreater(self.recorded(), before, "the program runs on")
+            seal = self.batchlight("trace", "seal", "run.batchlight.live")
+            self.assertEqual(seal.returncode, 3, "still written")
+            self.assertIn("process %d" % child, seal.stderr)
+            in_use = self.profile("-f", "-o", "run", FAULT_PROGRAM, "exit")
+            self.assertEqual(in_use.returncode, 4)
+            self.assertIn("in use by process %d" % child, in_use.stderr)
+        finally:
+            os.kill(child, signal.SIGKILL)
+        while os.path.exists("/proc/%d/maps" % child) and self.mapped(child):
+            time.sleep(0.005)
+        recorded = self.recorded()
+        self.assertGreaterEqual(count(self.opens("run.batchlight.live"), "OpEnd"), recorded)
+
+        refused = self.profile("-o", "run", FAULT_PROGRAM, "exit")
+        self.assertEqual(refused.returncode, 4)
+        self.assertIn("trace seal run.batchlight.live", refused.stderr)
+        seal = self.batchlight("trace", "seal", "run.batchlight.live")
+        self.assertEqual(seal.returncode, 0, seal.stderr)
+        self.assertEqual(self.files(), ["counter", "run.batchlight"])
+        self.assertGreaterEqual(count(self.opens("run.batchlight"), "OpEnd"), recorded)
+
+    @staticmethod
+    def mapped(pid):
+        with open("/proc/%d/maps" % pid) as maps:
+            return ".batchlight.live" in maps.read()
+
+    def test_force_records_over_what_was_left(self):
+        os.kill(self.start_and_kill_tool(), signal.SIGKILL)
+        time.sleep(0.05)
+        done = self.profile("-f", "-o", "run", FAULT_PROGRAM, "exit")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(count(self.opens("run.batchlight"), "OpEnd"), WARM_UP)
+
+
+def mount_namespaces_work():
+    return run("unshare", "-rm", "true").returncode == 0
+
+
+class TheDiskIsFull(InFolder):
+    def in_small_disk(self, megabytes, script):
+        """Runs a shell script in a folder on a disk of its own of that size."""
+        disk = self.path("disk")
+        os.makedirs(disk, exist_ok=True)
+        return run("unshare", "-rm", "sh", "-c",
+                   "mount -t tmpfs -o size=%dm none %s && cd %s && %s"
+                   % (megabytes, disk, disk, script), env=self.environment, cwd=self.folder)
+
+    @unittest.skipUnless(mount_namespaces_work(), "no user namespaces here")
+    def test_while_recording(self):
+        done = self.in_small_disk(4, (
+            "%s profile -t none --pytorch=autograd-nvtx -o run %s operators 300000;"
+            " echo rc=$?; ls; %s summary run.batchlight* | head -40;"
+            " %s trace dump run.batchlight* | grep -c OpEnd"
+        ) % (BATCHLIGHT, FAULT_PROGRAM, BATCHLIGHT, BATCHLIGHT))
+        self.assertNotIn("rc=135", done.stdout, "no SIGBUS in the program")
+        # The program is fine; the recording may not have found room for its sealed form.
+        self.assertRegex(done.stdout, r"rc=(0|4)\n", done.stderr)
+        self.assertRegex(done.stdout, "could not grow|recording could not grow", done.stderr)
+        self.assertGreater(int(done.stdout.split()[-1]), 10_000)
+
+    @unittest.skipUnless(mount_namespaces_work(), "no user namespaces here")
+    def test_while_sealing(self):
+        # Room for the live folder, none for the sealed file beside it.
+        done = self.in_small_disk(8, (
+            "%s profile -t none --pytorch=autograd-nvtx -o run sh -c '%s operators 20000;"
+            " dd if=/dev/zero of=filler bs=4096 2>/dev/null; exit 5'; echo rc=$?; ls;"
+            " %s summary run.batchlight.live >/dev/null && echo opens"
+        ) % (BATCHLIGHT, FAULT_PROGRAM, BATCHLIGHT))
+        self.assertIn("rc=5\n", done.stdout, done.stderr)  # the program's own result wins
+        self.assertIn("run.batchlight.live", done.stdout)
+        self.assertIn("opens", done.stdout)
+        self.assertIn("trace seal run.batchlight.live", done.stderr)
+
+    @unittest.skipUnless(mount_namespaces_work(), "no user namespaces here")
+    def test_before_the_program_starts(self):
+        done = self.in_small_disk(1, (
+            "dd if=/dev/zero of=filler bs=4096 2>/dev/null;"
+            " %s profile -o run %s exit 0; echo rc=$?; ls" % (BATCHLIGHT, FAULT_PROGRAM)))
+        self.assertIn("rc=4\n", done.stdout, done.stderr)
+        self.assertNotIn("run.batchlight", done.stdout)
+
+
+class NothingCanBeWritten(InFolder):
+    def check_refused(self, *words, **options):
+        marker = self.path("the-program-ran")
+        done = self.profile(*words, "touch", marker, **options)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertFalse(os.path.exists(marker))
+        return done.stderr
+
+    def test_missing_folder(self):
+        self.assertIn("create it first", self.check_refused("-o", "no/such/folder/run"))
+        self.assertEqual(self.files(), [])
+
+    @unittest.skipUnless(mount_namespaces_work(), "no user namespaces here")
+    def test_read_only_folder(self):
+        os.mkdir(self.path("fixed"))
+        done = run("unshare", "-rm", "sh", "-c",
+                   "mount --bind %s %s && mount -o remount,bind,ro %s && %s profile -o %s/run true"
+                   % (self.path("fixed"), self.path("fixed"), self.path("fixed"), BATCHLIGHT,
+                      self.path("fixed")), cwd=self.folder)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("choose another with -o", done.stderr)
+
+    def test_existing_output(self):
+        for name in ("run", "run.batchlight"):
+            with open(self.path("run.batchlight"), "w") as file:
+                file.write("precious")
+            self.assertIn("-f", self.check_refused("-o", name))
+            with open(self.path("run.batchlight")) as file:
+                self.assertEqual(file.read(), "precious")
+        self.assertEqual(self.files(), ["run.batchlight"])
+        self.assertEqual(self.profile("-f", "-o", "run", "true").returncode, 0)
+        self.opens("run.batchlight")
+
+    def test_program_that_is_not_there(self):
+        script = self.path("script.py")
+        with open(script, "w") as file:
+            file.write("print('hello')\n")
+        bad = self.path("bad-interpreter")
+        with open(bad, "w") as file:
+            file.write("#!/no/such/interpreter\n")
+        os.chmod(bad, 0o755)
+        for program, code in (("no-such-program", 127), ("./no-such-program", 127), (script, 126),
+                              (self.folder, 126), (bad, 127)):
+            done = self.profile(program)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn("cannot run", done.stderr)
+        self.assertEqual(self.files(), ["bad-interpreter", "script.py"])
+
+    def test_script_without_interpreter_line(self):
+        script = self.path("plain")
+        with open(script, "w") as file:
+            file.write('echo "$1"; exit 3\n')
+        os.chmod(script, 0o755)
+        done = self.profile(script, "two words")
+        self.assertEqual((done.returncode, done.stdout), (3, "two words\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
