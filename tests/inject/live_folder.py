@@ -78,7 +78,9 @@ class Chunk:
 
     def _add(self, number, delta, data, fields_at, end):
         name, layout, fields = KINDS[number]
-        values = layout.unpack_from(data, fields_at)
+        # Zero words at a record's end may be left out.
+        fields_data = data[fields_at:end].ljust(layout.size, b"\0")
+        values = layout.unpack_from(fields_data)
         record = Record(zip((field for field, _ in fields), values))
         record.__dict__.update(kind=name, ticks=self.base_ticks + delta, delta=delta, raw={},
                                bytes=data[fields_at + layout.size : end], chunk=self)

@@ -116,7 +116,8 @@ bool ThreadStream::EnsureSlow(size_t bytes) {
 // of the events; and pages that a short-lived thread does not reach cost nothing.
 bool ThreadStream::Populate(size_t bytes) {
   char* end = chunk_.base + chunk_.bytes - kCloseReserve;
-  if (static_cast<size_t>(end - cursor_) < bytes) return false;
+  // The cursor may be in the reserve already: counters of what was dropped.
+  if (cursor_ > end || static_cast<size_t>(end - cursor_) < bytes) return false;
   if (static_cast<size_t>(limit_ - cursor_) >= bytes) return true;
   char* from = chunk_.base + static_cast<size_t>(limit_ - chunk_.base) / 4096 * 4096;
   size_t portion = static_cast<size_t>(cursor_ + bytes - from);
