@@ -170,8 +170,7 @@ class ModuleTree {
 
 }  // namespace
 
-ModuleSummary SummarizeModules(const Store& store, const StepSet& steps,
-                               const BackwardLinks& links,
+ModuleSummary SummarizeModules(const Store& store, const StepSet& steps, const BackwardLinks& links,
                                const Attribution& work) {
   return ModuleTree(store, steps).Build(links, work);
 }

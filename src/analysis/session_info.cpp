@@ -1,5 +1,6 @@
 #include "analysis/session_info.h"
 
+#include <cstdlib>
 #include <cstring>
 
 namespace batchlight {
@@ -13,7 +14,7 @@ struct Fact {
 constexpr Fact kSoftware[] = {
     {"python.version", "Python"},
     {"torch.version", "PyTorch"},
-    {"torch.cuda", "CUDA of PyTorch"},
+    {"torch.cuda_version", "CUDA of PyTorch"},
     {"cuda.driver_version", "CUDA driver"},
     {"cuda.runtime_version", "CUDA runtime"},
     {"cudnn.version", "cuDNN"},
@@ -21,9 +22,8 @@ constexpr Fact kSoftware[] = {
 };
 
 constexpr Fact kMachine[] = {
-    {"machine.host", "Host"},       {"machine.hostname", "Host"},    {"machine.cpu", "CPU"},
-    {"machine.cpus", "Processors"}, {"machine.cores", "Processors"}, {"machine.memory", "Memory"},
-    {"machine.os", "System"},       {"machine.kernel", "Kernel"},
+    {"machine.hostname", "Host"}, {"machine.cpu", "CPU"},       {"machine.cores", "Processors"},
+    {"machine.os", "System"},     {"machine.kernel", "Kernel"},
 };
 
 template <size_t kCount>
@@ -31,8 +31,15 @@ void AddFacts(const Store& store, const Fact (&facts)[kCount],
               std::vector<std::pair<std::string, std::string>>& out) {
   for (const Fact& fact : facts) {
     const std::string_view value = store.Property(fact.key);
-    if (!value.empty()) out.emplace_back(fact.label, value);
+    if (!value.empty() && value != "none") out.emplace_back(fact.label, value);
   }
+}
+
+void AddMemory(const Store& store, SessionInfo& info) {
+  const std::string bytes(store.Property("machine.memory_bytes"));
+  const uint64_t value = std::strtoull(bytes.c_str(), nullptr, 10);
+  if (value == 0) return;
+  info.machine.emplace_back("Memory", std::to_string((value + (1 << 29)) >> 30) + " GiB");
 }
 
 void AddGpus(const Store& store, SessionInfo& info) {
@@ -114,7 +121,7 @@ SessionInfo DescribeSession(const Store& store) {
   SessionInfo info{.source = store.source,
                    .source_format = store.source_format,
                    .command = FindCommand(store),
-                   .working_directory = std::string(store.Property("session.directory")),
+                   .working_directory = std::string(store.Property("session.cwd")),
                    .start_utc_ns = store.session_start_utc_ns,
                    .duration_ns = store.duration_ns};
   for (size_t i = 0; i < store.processes.size(); ++i) {
@@ -137,6 +144,7 @@ SessionInfo DescribeSession(const Store& store) {
   EventCount(store, info);
   AddFacts(store, kSoftware, info.software);
   AddFacts(store, kMachine, info.machine);
+  AddMemory(store, info);
   AddGpus(store, info);
   return info;
 }

@@ -119,14 +119,32 @@ std::vector<PhaseMark> StepEndingOptimizers(const StepInputs& inputs, ThreadId t
   return ends;
 }
 
+namespace {
+
+// "Optimizer.step#AdamW.step" -> "AdamW.step". Around an optimizer's step there may be a gradient
+// scaler's: the name of the last mark inside is the one to show.
+std::string OptimizerName(const StepInputs& inputs, ThreadId thread, const Step& step) {
+  std::string name;
+  const ThreadSpans::Rows rows = inputs.marks.RowsOf(thread);
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    const PhaseMark& mark = inputs.marks.all()[row];
+    if (mark.start_ns >= step.end_ns) break;
+    if (mark.kind != PhaseKind::kOptimizer || mark.start_ns < step.start_ns) continue;
+    const std::string_view text = inputs.store.Text(mark.name);
+    if (name.empty() || !text.starts_with("GradScaler")) name = text;
+  }
+  const size_t hash = name.find('#');
+  return name.starts_with("Optimizer.step#") ? name.substr(hash + 1) : name;
+}
+
+}  // namespace
+
 FoundStepsOrNone StepsFromOptimizer(const StepInputs& inputs, ProcessId process) {
   const ThreadId thread = BusiestThread(inputs, process, PhaseKind::kOptimizer);
   if (thread.IsNone()) return {};
   const std::vector<PhaseMark> ends = StepEndingOptimizers(inputs, thread);
   if (ends.empty()) return {};
-  FoundSteps found{.source = StepSource::kOptimizer,
-                   .thread = thread,
-                   .marker = std::string(inputs.store.Text(ends.front().name))};
+  FoundSteps found{.source = StepSource::kOptimizer, .thread = thread};
   int64_t start = StartOfFirstStep(inputs, thread, ends);
   for (const PhaseMark& end : ends) {
     found.steps.push_back({.start_ns = start,
@@ -134,6 +152,7 @@ FoundStepsOrNone StepsFromOptimizer(const StepInputs& inputs, ProcessId process)
                            .number = static_cast<int64_t>(found.steps.size())});
     start = end.end_ns;
   }
+  found.marker = OptimizerName(inputs, thread, found.steps.front());
   return found;
 }
 

@@ -1,6 +1,7 @@
 // The GPU in the summary: what a step is made of there, top kernels, copies, and calls that wait.
 #include <algorithm>
 
+#include "report/kernel_text.h"
 #include "report/number_text.h"
 #include "report/summary_sections.h"
 #include "report/utf8.h"
@@ -79,6 +80,19 @@ std::string BusyText(const RunOverview& overview, const GpuBreakdown& gpu) {
   return text;
 }
 
+// Short where that tells the rows apart; else with what makes the difference: the arguments of the
+// template, without namespaces.
+std::string KernelText(const RunOverview& overview, const std::vector<const KernelRow*>& rows,
+                       const KernelRow& row) {
+  if (row.short_name.IsNone()) return std::string(overview.store->Text(row.name));
+  for (const KernelRow* other : rows) {
+    if (other != &row && other->short_name == row.short_name) {
+      return PlainKernelName(overview.store->Text(row.name));
+    }
+  }
+  return std::string(overview.store->Text(row.short_name));
+}
+
 void WriteKernels(SummaryText& out, const RunOverview& overview, size_t rows) {
   const GpuSummary& gpu = overview.gpu;
   if (gpu.kernels.empty()) return;
@@ -90,16 +104,15 @@ void WriteKernels(SummaryText& out, const RunOverview& overview, size_t rows) {
                    [&](const KernelRow* a, const KernelRow* b) { return own(*a) > own(*b); });
   if (top.size() > rows) top.resize(rows);
   const TimeColumn time(own(*top.front()));
-  SummaryTable table(out, {{.header = "", .right = false},
+  SummaryTable table(out, {{.header = "", .right = false, .cut_end = true},
                            {.header = "kind", .right = false, .least_width = 90},
                            {.header = steps ? "calls/step" : "calls"},
                            {.header = "average", .least_width = 76},
                            {.header = time.Header(steps ? "per step" : "total")},
                            {.header = "of kernels"}});
   for (const KernelRow* row : top) {
-    const StringId name = row->short_name.IsNone() ? row->name : row->short_name;
     const bool tensor = row->kind.tensor_core == TensorCoreUse::kYes;
-    table.Row({{std::string(overview.store->Text(name))},
+    table.Row({{KernelText(overview, top, *row)},
                {std::string(KernelKindName(row->kind.kind)) + (tensor ? " TC" : ""), Tone::kDim},
                {steps ? SignificantText(row->calls_per_step) : CountText(row->calls)},
                {TimeText(row->average_ns()), Tone::kDim},
@@ -134,19 +147,25 @@ void WriteCopies(SummaryText& out, const RunOverview& overview, size_t rows) {
 }
 
 void WriteWaits(SummaryText& out, const RunOverview& overview, size_t rows) {
-  const GpuSummary& gpu = overview.gpu;
-  if (gpu.waits.empty()) return;
   const bool steps = HasSteps(overview);
+  auto time = [&](const WaitRow& row) { return steps ? row.per_step_ns : double(row.total_ns); };
+  std::vector<WaitRow> top;
+  for (const WaitRow& row : overview.gpu.waits) {
+    if (time(row) > 0) top.push_back(row);
+  }
+  if (top.empty()) return;
+  std::stable_sort(top.begin(), top.end(),
+                   [&](const WaitRow& a, const WaitRow& b) { return time(a) > time(b); });
+  if (top.size() > rows) top.resize(rows);
   SummaryTable table(out, {{.header = "", .right = false},
                            {.header = "inside", .right = false},
                            {.header = steps ? "calls/step" : "calls"},
                            {.header = steps ? "per step" : "total"}});
-  for (size_t i = 0; i < std::min(rows, gpu.waits.size()); ++i) {
-    const WaitRow& row = gpu.waits[i];
+  for (const WaitRow& row : top) {
     table.Row({{PlainCallName(overview.store->Text(row.call))},
                {std::string(overview.store->Text(row.operator_name)), Tone::kDim},
                {steps ? SignificantText(row.calls_per_step) : CountText(row.calls)},
-               {TimeText(steps ? row.per_step_ns : double(row.total_ns)), Tone::kStrong}});
+               {TimeText(time(row)), Tone::kStrong}});
   }
   table.Print("The CPU waits for the GPU");
 }

@@ -78,6 +78,17 @@ std::string ToAscii(std::string_view text) {
   return ascii;
 }
 
+// The first `most` characters of clean text, the last an ellipsis if something is left out.
+std::string CutEnd(const std::string& clean, size_t most) {
+  if (CharacterCount(clean) <= most) return clean;
+  size_t end = 0;
+  for (size_t count = 0; end < clean.size(); ++end) {
+    const bool starts = (static_cast<unsigned char>(clean[end]) & 0xC0) != 0x80;
+    if (starts && ++count == most) break;
+  }
+  return clean.substr(0, end) + "…";
+}
+
 bool SaysUtf8(const char* value) {
   const std::string_view text(value);
   return text.find("UTF-8") != std::string_view::npos ||
@@ -188,35 +199,45 @@ std::string_view SparkGlyph(double height, bool unicode) {
 SummaryTable::SummaryTable(SummaryText& out, std::vector<Column> columns)
     : out_(out), columns_(std::move(columns)) {}
 
-// 0 = not shown. The first column and the bars share what is left.
-std::vector<size_t> SummaryTable::Widths(size_t title_width) const {
+size_t SummaryTable::NaturalWidth(size_t column) const {
+  size_t width = CharacterCount(columns_[column].header);
+  if (columns_[column].bar) return width;
+  for (const auto& row : rows_)
+    width = std::max(width, CharacterCount(CleanText(row[column].text)));
+  return width;
+}
+
+// 0 = not shown. What the other columns leave goes to the first, then to the bar.
+std::vector<size_t> SummaryTable::Widths(size_t title_width) {
+  constexpr size_t kLeastName = 8;
+  constexpr size_t kLeastBar = 6;
   std::vector<size_t> widths(columns_.size());
   size_t used = kIndent;
-  size_t bars = 0;
-  for (size_t c = 0; c < columns_.size(); ++c) {
+  size_t bar = 0;
+  for (size_t c = 1; c < columns_.size(); ++c) {
     if (static_cast<int>(out_.width()) < columns_[c].least_width) continue;
-    widths[c] = CharacterCount(columns_[c].header);
-    if (columns_[c].bar) {
-      ++bars;
-      continue;
-    }
-    for (const auto& row : rows_) widths[c] = std::max(widths[c], CharacterCount(row[c].text));
-    if (c > 0) used += widths[c] + kGap;
+    widths[c] = columns_[c].bar ? kLeastBar : NaturalWidth(c);
+    if (columns_[c].bar) bar = c;
+    used += widths[c] + kGap;
   }
-  const size_t left = out_.width() > used ? out_.width() - used : 0;
-  widths[0] = std::max(widths[0], title_width > kIndent ? title_width - kIndent : 0);
-  if (bars > 0) {
-    const size_t for_bars = left > widths[0] + kGap ? left - widths[0] - kGap : 0;
-    for (size_t c = 0; c < columns_.size(); ++c) {
-      if (columns_[c].bar && widths[c] + 1 > 0 &&
-          static_cast<int>(out_.width()) >= columns_[c].least_width) {
-        widths[c] = std::clamp<size_t>(for_bars / bars, 6, kWidestBar);
-        used += widths[c] + kGap;
-      }
+  const size_t wanted =
+      std::max(NaturalWidth(0), title_width > kIndent ? title_width - kIndent : 0);
+  while (used + wanted > out_.width()) {
+    size_t victim = 0;
+    for (size_t c = 1; c < columns_.size(); ++c) {
+      if (widths[c] > 0 && columns_[c].least_width > columns_[victim].least_width) victim = c;
     }
+    if (victim == 0) break;
+    used -= widths[victim] + kGap;
+    widths[victim] = 0;
+    if (victim == bar) bar = 0;
   }
-  const size_t for_names = out_.width() > used ? out_.width() - used : 0;
-  widths[0] = std::clamp<size_t>(widths[0], 8, std::max<size_t>(8, for_names));
+  widths[0] = std::clamp(wanted, kLeastName,
+                         std::max(kLeastName, out_.width() > used ? out_.width() - used : 0));
+  used += widths[0];
+  if (bar > 0 && out_.width() > used) {
+    widths[bar] = std::min(kWidestBar, widths[bar] + out_.width() - used);
+  }
   return widths;
 }
 
@@ -225,7 +246,9 @@ void SummaryTable::PrintCell(const Cell& cell, size_t column, size_t width) {
   if (columns_[column].bar) {
     out_.Put(BarText(cell.fraction, width, out_.unicode()), cell.tone);
   } else {
-    const std::string text = ElideMiddle(CleanText(cell.text), width);
+    const std::string clean = CleanText(cell.text);
+    const std::string text =
+        columns_[column].cut_end ? CutEnd(clean, width) : ElideMiddle(clean, width);
     if (columns_[column].right) {
       const size_t length = CharacterCount(text);
       if (width > length) out_.PadTo(start + width - length);

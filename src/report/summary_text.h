@@ -63,14 +63,17 @@ std::string BarText(double fraction, size_t width, bool unicode);
 // One glyph for a height of 0 to 1.
 std::string_view SparkGlyph(double height, bool unicode);
 
-// A table: the first column takes the room that the others leave, its texts losing their middle.
+// A table: the first column takes the room that the others leave; where that is too little, its
+// texts lose their middle.
 class SummaryTable {
  public:
   struct Column {
     std::string header;
     bool right = true;
-    int least_width = 0;  // of the terminal, for the column to be shown
-    bool bar = false;     // cells are fractions, drawn up to 24 places wide
+    // Of the terminal, for the column to be shown; one with a limit also goes, the largest first,
+    // before names lose their middle.
+    int least_width = 0;
+    bool bar = false;  // cells are fractions, drawn up to 24 places wide
   };
   struct Cell {
     std::string text;
@@ -84,7 +87,8 @@ class SummaryTable {
   void Print(std::string_view title);
 
  private:
-  std::vector<size_t> Widths(size_t title_width) const;
+  size_t NaturalWidth(size_t column) const;
+  std::vector<size_t> Widths(size_t title_width);
   void PrintCell(const Cell& cell, size_t column, size_t width);
 
   SummaryText& out_;
