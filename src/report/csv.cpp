@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <vector>
 
 namespace batchlight {
 namespace {
@@ -53,24 +54,28 @@ void AppendCsvField(std::string& out, std::string_view text) {
   out += '"';
 }
 
-std::string ToCsv(const ResultTable& table) {
+std::string ToCsv(const RowSource& rows) {
   std::string out;
-  for (size_t i = 0; i < table.columns.size(); ++i) {
-    const ResultColumn& column = table.columns[i];
+  for (size_t i = 0; i < rows.columns.size(); ++i) {
+    const ResultColumn& column = rows.columns[i];
     const std::string_view unit = BaseUnit(column.unit);
-    const bool named = unit.empty() || column.name == unit;
+    const bool named = unit.empty() || column.name.ends_with("(" + std::string(unit) + ")");
     if (i > 0) out += ',';
     AppendCsvField(out, named ? column.name : column.name + " (" + std::string(unit) + ")");
   }
   out += "\r\n";
-  for (const auto& row : table.rows) {
-    for (size_t i = 0; i < row.size(); ++i) {
+  std::vector<Cell> cells(rows.columns.size());
+  for (size_t row = 0; row < rows.row_count; ++row) {
+    rows.fill(row, cells);
+    for (size_t i = 0; i < cells.size(); ++i) {
       if (i > 0) out += ',';
-      AppendCell(out, row[i]);
+      AppendCell(out, cells[i]);
     }
     out += "\r\n";
   }
   return out;
 }
+
+std::string ToCsv(const ResultTable& table) { return ToCsv(RowsOf(table)); }
 
 }  // namespace batchlight

@@ -5,12 +5,14 @@
 #include <string_view>
 
 #include "analysis/result_table.h"
+#include "analysis/row_source.h"
 
 namespace batchlight {
 
 // Appends one field, quoted if it holds a comma, a quote or a line end.
 void AppendCsvField(std::string& out, std::string_view text);
 
+std::string ToCsv(const RowSource& rows);
 std::string ToCsv(const ResultTable& table);
 
 // "ns", "bytes", "%"; "" for kNone and kRate, whose unit is in the column's name.

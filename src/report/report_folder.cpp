@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/registry.h"
+#include "analysis/stats/stats_report.h"
 #include "base/file.h"
 #include "report/bar_chart.h"
 #include "report/csv.h"
@@ -62,6 +63,19 @@ bool HasPicture(const std::vector<SnippetPicture>& pictures, std::string_view fi
                      [&](const SnippetPicture& picture) { return picture.file == file; });
 }
 
+// The two tables that nsys users look for, under the names they know, where a GPU was used.
+Status AddNsysTables(const RunOverview& overview, std::vector<File>& files) {
+  if (overview.gpu.empty()) return {};
+  const stats::Query query{.store = *overview.store, .window = {}, .args = {}};
+  for (const char* name : {"gpukernsum", "cudaapisum"}) {
+    const stats::Report* report = stats::FindReport(name);
+    if (!report->missing(*overview.store).empty()) continue;
+    ASSIGN_OR_RETURN(const RowSource rows, stats::RunReport(*report, query));
+    files.push_back({std::string(name) + ".csv", ToCsv(rows)});
+  }
+  return {};
+}
+
 Result<std::vector<File>> MakeFiles(const RunOverview& overview, const std::string& version) {
   const std::vector<TopList> tops = MakeTopLists(overview);
   const std::vector<PageTable> tables = MakeTables(overview);
@@ -81,6 +95,7 @@ Result<std::vector<File>> MakeFiles(const RunOverview& overview, const std::stri
   }
   files.push_back({"README_snippet.md", MakeSnippet(overview, tops, pictures)});
   for (const PageTable& table : tables) files.push_back({table.csv, ToCsv(table.table)});
+  RETURN_IF_ERROR(AddNsysTables(overview, files));
   return files;
 }
 

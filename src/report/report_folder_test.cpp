@@ -52,7 +52,8 @@ TEST_F(ReportFolderTest, ARunWithAGpuHasAPictureOfItsKernels) {
   const Store store = testing::MakeSampleRun({.gpu = true});
   const auto written = WriteReportFolder(BuildOverview(store), {Folder("gpu"), false, "test"});
   ASSERT_TRUE(written.ok()) << written.status().message();
-  for (const char* name : {"top10.png", "top10_kernels.png", "kernels.csv"}) {
+  for (const char* name :
+       {"top10.png", "top10_kernels.png", "kernels.csv", "gpukernsum.csv", "cudaapisum.csv"}) {
     EXPECT_TRUE(FileExists(Folder("gpu/") + name)) << name;
   }
   const std::string snippet = ReadWholeFile(Folder("gpu/README_snippet.md")).value();
