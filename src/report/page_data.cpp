@@ -118,7 +118,11 @@ json Modules(const ModuleSummary& summary, bool per_step, size_t most_rows, size
     out["forward_self_ns"].push_back(pick(row.self_per_step_ns, row.self_ns));
     out["backward_ns"].push_back(pick(row.backward_per_step_ns, row.backward_ns));
     out["share"].push_back(row.share_of_step);
+    out["gpu_forward_ns"].push_back(row.gpu_ns);
+    out["gpu_backward_ns"].push_back(row.gpu_backward_ns);
   }
+  const auto uses_gpu = [](const ModuleRow& row) { return row.gpu_ns + row.gpu_backward_ns > 0; };
+  out["has_gpu"] = std::any_of(summary.rows.begin(), summary.rows.end(), uses_gpu);
   return out;
 }
 

@@ -162,6 +162,15 @@ class ReportPage(unittest.TestCase):
         self.browser.click('#modules tbody tr:first-child .twist')
         self.assertEqual(rows(), opened)
 
+    def test_flame_graph_zooms_in_and_out(self):
+        frames = lambda: self.browser.run('return [...document.querySelectorAll(".frame")].map(f => f.title.split("\\n")[0])')
+        whole = frames()
+        self.assertIn('encoder.layers.1.linear1', whole)
+        self.browser.click('.frame[title^="encoder.layers.1\\a "]')
+        self.assertEqual(frames(), ['encoder.layers.1', 'encoder.layers.1.linear1'])
+        self.browser.keys('Escape')
+        self.assertEqual(frames(), whole)
+
     def test_dark_follows_the_system_and_the_button(self):
         ground = lambda: self.browser.run('return getComputedStyle(document.body).backgroundColor')
         light = ground()

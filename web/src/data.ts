@@ -103,6 +103,9 @@ export interface Modules {
   forward_self_ns: number[];
   backward_ns: number[];
   share: number[]; // of the step, 0 to 1
+  has_gpu: boolean;
+  gpu_forward_ns: number[]; // always of the whole run
+  gpu_backward_ns: number[];
 }
 
 export interface Process {

@@ -1,9 +1,12 @@
-// The tree of nn.Modules with the time of each: a treegrid that opens branch by branch.
+// The tree of nn.Modules with the time of each: as a flame graph, and as a treegrid that opens
+// branch by branch.
 import type { Modules, PageData } from "../data";
 import { h, longName } from "../dom";
 import { count, decimalsFor, fixed, scaleFor } from "../format";
 import type { Scale } from "../format";
 import { maximum } from "../statistics";
+import { FlameGraph } from "../charts/flame_graph";
+import { choice } from "./choice";
 import { section } from "./section";
 
 export function moduleView(page: PageData): HTMLElement | null {
@@ -12,7 +15,38 @@ export function moduleView(page: PageData): HTMLElement | null {
   const lead = modules.per_step
     ? "Time of every nn.Module per step; a module's total includes the modules inside."
     : "Time of every nn.Module in the whole run; a module's total includes the modules inside.";
-  return section("modules", "Modules", lead, new ModuleTree(modules).element);
+  return section("modules", "Modules", lead, ...flame(modules), new ModuleTree(modules).element);
+}
+
+// The name of a module without that of the module it is part of.
+function shortName(modules: Modules, row: number): string {
+  const { path, parent } = modules;
+  const prefix = parent[row] < 0 ? "" : `${path[parent[row]]}.`;
+  return path[row].startsWith(prefix) ? path[row].slice(prefix.length) : path[row];
+}
+
+function flame(modules: Modules): Node[] {
+  const sum = (a: number[], b: number[]): number[] => a.map((value, row) => value + b[row]);
+  const graph = (label: string, value_ns: number[]): Node =>
+    new FlameGraph({
+      label,
+      name: modules.path.map((_, row) => shortName(modules, row)),
+      title: modules.path,
+      parent: modules.parent,
+      value_ns,
+    }).element;
+  const what = modules.has_backward ? "forward and backward" : "forward";
+  const kinds = [`CPU time, ${what}`];
+  const values = [sum(modules.forward_ns, modules.backward_ns)];
+  if (modules.has_gpu) {
+    kinds.push("GPU time, forward and backward");
+    values.push(sum(modules.gpu_forward_ns, modules.gpu_backward_ns));
+  }
+  const box = h("div");
+  const show = (kind: number): void => box.replaceChildren(graph(kinds[kind], values[kind]));
+  const buttons = choice("Time", ["CPU", "GPU"].slice(0, kinds.length), 0, show);
+  show(0);
+  return buttons ? [buttons, box] : [box];
 }
 
 class ModuleTree {
@@ -74,6 +108,7 @@ class ModuleTree {
     const names = [`Forward (${unit})`, `Self (${unit})`];
     if (this.modules.has_backward) names.push(`Backward (${unit})`);
     if (this.modules.per_step) names.push("Of the step");
+    if (this.modules.has_gpu) names.push("GPU, whole run (ms)");
     names.push("Calls");
     const cells = names.map((name) => h("th", { scope: "col", class: "real" }, name));
     return h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, "Module"), ...cells));
@@ -107,14 +142,18 @@ class ModuleTree {
       modules.per_step
         ? h("td", { class: "real share", style: `--width:${share.toFixed(2)}%` }, `${fixed(share, 1)} %`)
         : null,
+      modules.has_gpu ? h("td", { class: "real" }, fixed(this.gpu(row) / 1e6, 3)) : null,
       h("td", { class: "integer" }, count(modules.calls[row])),
     );
   }
 
+  private gpu(row: number): number {
+    return this.modules.gpu_forward_ns[row] + this.modules.gpu_backward_ns[row];
+  }
+
   private label(row: number): HTMLElement {
-    const { path, class_name, parent } = this.modules;
-    const prefix = parent[row] < 0 ? "" : `${path[parent[row]]}.`;
-    const name = path[row].startsWith(prefix) ? path[row].slice(prefix.length) : path[row];
+    const { path, class_name } = this.modules;
+    const name = shortName(this.modules, row);
     const children = this.children[row].length;
     const toggle =
       children > 0
