@@ -73,7 +73,8 @@ class SummaryTable {
     // Of the terminal, for the column to be shown; one with a limit also goes, the largest first,
     // before names lose their middle.
     int least_width = 0;
-    bool bar = false;  // cells are fractions, drawn up to 24 places wide
+    bool bar = false;      // cells are fractions, drawn up to 24 places wide
+    bool cut_end = false;  // texts that are too long lose their end instead of their middle
   };
   struct Cell {
     std::string text;
