@@ -26,7 +26,7 @@ class ChunkContext {
     header_ = &chunk.header;
     clock_ = clock;
     now_ns_ = clock.floor_ns();
-    strings_.assign(1, StringId::None());
+    strings_.assign(1, {});
     // A definition takes 16 bytes: a greater id is damage and must not cost memory.
     max_string_ = chunk.bytes.size() / 16;
   }
@@ -34,14 +34,22 @@ class ChunkContext {
   void DefineString(uint32_t id, std::string_view text) {
     if (id == 0 || id > max_string_) return;
     if (id >= strings_.size()) strings_.resize(id + 1);
-    strings_[id] = fragment.store.strings.Intern(text);
+    strings_[id] = {text, StringId::None(), true};
   }
 
-  // The fragment's id of a string of this chunk; None for 0 and for ids never defined.
-  StringId String(uint32_t ref) const {
-    return ref < strings_.size() ? strings_[ref] : StringId::None();
+  // The fragment's id of a string of this chunk; None for 0 and for ids never defined. Only what is
+  // asked for gets into the store: binary keys never do.
+  StringId String(uint32_t ref) {
+    if (ref >= strings_.size() || !strings_[ref].defined) return StringId::None();
+    DefinedString& string = strings_[ref];
+    if (string.id.IsNone()) string.id = fragment.store.strings.Intern(string.text);
+    return string.id;
   }
-  std::string_view Text(uint32_t ref) const { return fragment.store.strings.Get(String(ref)); }
+  // Valid while the chunk is being decoded.
+  std::string_view Text(uint32_t ref) const {
+    return ref < strings_.size() ? strings_[ref].text : std::string_view();
+  }
+  size_t string_count() const { return strings_.size(); }
 
   // Time of a record whose ticks may be out of order.
   int64_t Time(uint64_t ticks) const { return clock_.ToNs(ticks); }
@@ -55,9 +63,15 @@ class ChunkContext {
   int64_t now_ns() const { return now_ns_; }
 
  private:
+  struct DefinedString {
+    std::string_view text;  // in the chunk
+    StringId id;            // once it is in the store
+    bool defined = false;
+  };
+
   const format::ChunkHeader* header_ = nullptr;
   ChunkClock clock_;
-  std::vector<StringId> strings_;
+  std::vector<DefinedString> strings_;
   size_t max_string_ = 0;
   int64_t zero_ns_ = 0;
   int64_t now_ns_ = 0;

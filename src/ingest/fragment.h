@@ -67,6 +67,13 @@ struct LooseRange {
   ThreadId thread;
   int64_t at_ns;
 };
+// One instant on CUPTI's clock and on the recording's.
+struct GpuClockFact {
+  ProcessId process;
+  int64_t at_ns;
+  int64_t cupti_ns;
+  uint32_t uncertainty_ns;
+};
 struct ThreadSpan {
   ThreadId thread;
   int64_t first_ns;
@@ -94,6 +101,13 @@ struct Fragment {
   std::vector<CounterFact> counted;   // by the reader: to be added up
   std::vector<CaptureFact> captures;
   std::vector<ClockSyncFact> clock_syncs;
+
+  // CUDA: times in the GPU tables and in api_calls are CUPTI's until TieCuda().
+  std::vector<GpuClockFact> gpu_clocks;
+  std::vector<ProcessId> api_call_processes;  // by row of store.api_calls; None in other tables
+  std::vector<uint32_t> api_call_tids;
+  std::vector<uint32_t> overhead_tids;  // by row of store.gpu_overheads
+  std::vector<uint32_t> jit_tids;       // by row of store.cuda_jits
 
   uint64_t damaged_chunks = 0;
   uint64_t unknown_records = 0;

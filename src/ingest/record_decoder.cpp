@@ -1,7 +1,5 @@
 #include "ingest/record_decoder.h"
 
-#include "ingest/cuda_decoder.h"
-
 namespace batchlight {
 
 using format::RecordKind;
@@ -39,6 +37,7 @@ void RecordDecoder::DecodeChunk(const format::ChunkView& chunk, const ChunkPlace
   context_.BeginChunk(chunk, place.clock);
   nvtx_.BeginChunk();
   calls_.BeginChunk();
+  cuda_.BeginChunk();
   // What was open when collection stopped ended with it, as far as is known: at the last event. The
   // events of a missing chunk lie right before this one.
   if (place.new_capture) {
@@ -60,7 +59,7 @@ void RecordDecoder::Decode(const RecordView& view) {
   if (kind >= 16 && kind <= 31) return nvtx_.Decode(view);
   if (kind >= 40 && kind <= 45) return calls_.Decode(view);
   if (kind <= 11) return DecodeSession(view);
-  if (DecodeCudaRecord(view, context_)) return;
+  if (cuda_.Decode(view)) return;
   ++context_.fragment.unknown_records;
 }
 

@@ -1,11 +1,12 @@
 // Decodes chunks into a fragment: knows which records belong together and hands each kind on.
 //
 // A new source of events adds a decoder beside these, one case in Decode() and, if its rows need
-// the whole recording, a step in join_fragments.cpp.
+// the whole recording, a step in join_fragments.cpp or, as cuda_join.cpp, after it.
 #pragma once
 
 #include "ingest/call_decoder.h"
 #include "ingest/chunk_context.h"
+#include "ingest/cuda_decoder.h"
 #include "ingest/nvtx_decoder.h"
 
 namespace batchlight {
@@ -23,7 +24,7 @@ struct ChunkPlace {
 class RecordDecoder {
  public:
   RecordDecoder(Fragment& fragment, int64_t zero_ns)
-      : context_(fragment, zero_ns), nvtx_(context_), calls_(context_) {}
+      : context_(fragment, zero_ns), nvtx_(context_), calls_(context_), cuda_(context_) {}
 
   // Chunks come in the order of the store; those of one thread without a break form a piece.
   void DecodeChunk(const format::ChunkView& chunk, const ChunkPlace& place);
@@ -41,6 +42,7 @@ class RecordDecoder {
   ChunkContext context_;
   NvtxDecoder nvtx_;
   CallDecoder calls_;
+  CudaDecoder cuda_;
   bool in_piece_ = false;
   int64_t piece_first_ns_ = 0;
   int64_t piece_last_ns_ = 0;

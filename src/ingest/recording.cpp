@@ -3,6 +3,7 @@
 #include "base/thread_pool.h"
 #include "ingest/apply_facts.h"
 #include "ingest/chunk_plan.h"
+#include "ingest/cuda_join.h"
 #include "ingest/join_fragments.h"
 
 namespace batchlight {
@@ -49,6 +50,7 @@ Result<Store> ReadChunks(ChunkSet set) {
   Result<std::vector<FragmentMap>> maps = JoinFragments(fragments, store);
   if (!maps.ok()) return maps.status();
   ApplyFacts(fragments, maps.value(), plan, store);
+  TieCuda(fragments, maps.value(), store);
   AddReadingLosses(fragments, damaged, store);
   store.source_format = "batchlight";
   return store;

@@ -5,8 +5,7 @@
 //
 // Faults, from the environment: FAKE_CUPTI_VERSION (default 130001; older ones have the smaller
 // records of their time), FAKE_CUPTI_SUBSCRIBE (result of cuptiSubscribe, 39 = another tool is
-// there), FAKE_CUPTI_ENABLE (result of cuptiActivityEnable), FAKE_CUPTI_NO_BUFFERS=1 (buffers
-// that are not to be had count as dropped records), FAKE_CUPTI_FLUSH_HANGS=1.
+// there), FAKE_CUPTI_ENABLE (result of cuptiActivityEnable), FAKE_CUPTI_FLUSH_HANGS=1.
 #pragma once
 
 #include <cstdint>

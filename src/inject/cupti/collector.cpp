@@ -19,7 +19,6 @@ CollectorState g_collector;
 namespace {
 
 constexpr uint32_t kReadyBuffers = 4;
-constexpr uint32_t kExitTimeoutMs = 3000;
 
 void SayWhyNot(const char* text) {
   Guard guard;

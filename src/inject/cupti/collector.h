@@ -15,6 +15,7 @@ void FollowState();
 // The process is about to end (exit, _exit) or to seal a capture: asks CUPTI for all it has and
 // waits for it, at most `timeout_ms`. `final` also takes work that has not ended.
 void Flush(bool final, uint32_t timeout_ms);
+inline constexpr uint32_t kExitTimeoutMs = 3000;
 
 // In a forked child: CUDA does not work here, and neither does its CUPTI.
 void ForgetCollector();

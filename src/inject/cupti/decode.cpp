@@ -81,7 +81,11 @@ void Decoder::Decode(const KernelActivity& a) {
   std::memcpy(key.grid, a.grid, sizeof key.grid);
   std::memcpy(key.block, a.block, sizeof key.block);
   std::memcpy(key.cluster, a.cluster, sizeof key.cluster);
-  const size_t name_bytes = a.name != nullptr ? std::strlen(a.name) : 0;
+  size_t name_bytes = a.name != nullptr ? std::strlen(a.name) : 0;
+  if (name_bytes > kMaxStringBytes) {  // cut here: the string table knows names by what it stores
+    name_bytes = kMaxStringBytes;
+    AddCounter(Counter::kStringsTruncated);
+  }
   if (!Room<KernelRecord>(StringBytes(name_bytes) + StringBytes(sizeof key))) return;
   out_.Write(KernelRecord{.duration_ns = Low(a.start, a.end),
                           .correlation = a.correlation,

@@ -1,13 +1,16 @@
 // The collector's own thread: flushes CUPTI at an even pace, so that a killed process has lost
 // little; reads the clocks; and follows starts and stops that the tool makes.
 #include <pthread.h>
+#include <sys/prctl.h>
 
 #include <csignal>
 
 #include "inject/cupti/clock.h"
 #include "inject/cupti/collector.h"
 #include "inject/cupti/collector_state.h"
+#include "inject/cupti/cost.h"
 #include "inject/cupti/identity.h"
+#include "inject/cupti/old_glibc.h"
 #include "inject/rt/control.h"
 #include "inject/rt/sys.h"
 
@@ -53,7 +56,8 @@ class Helper {
   // Inside cuInit neither CUPTI nor the driver may be called from here: they share its locks.
   void Tick() {
     if (!g_collector.context_seen.load(std::memory_order_acquire)) return;
-    identity_.Tell(g_collector.library);
+    identity_.Tell();
+    MeasureOnce();
     // Work that was running when collection ended comes one interval later.
     const bool collecting = g_collector.collecting.load();
     if (collecting || was_collecting_) {
@@ -68,18 +72,31 @@ class Helper {
     g_collector.library.cuptiActivityFlushAll(kind == FlushKind::kAll ? kFlushForced : 0);
     if (kind == FlushKind::kAll) {
       if (g_collector.context_seen.load(std::memory_order_acquire)) {
-        identity_.Tell(g_collector.library);
+        identity_.Tell();
+        MeasureOnce();
       }
-      SayDecodeCost(g_collector.decoded_records.load(), g_collector.decode_ns.load());
+      const uint64_t records = g_collector.decoded_records.load();
+      if (records != 0) {
+        SayCost("decode", false,
+                static_cast<double>(g_collector.decode_ns.load()) / static_cast<double>(records));
+      }
     }
   }
 
+  void MeasureOnce() {
+    // With all calls recorded the measured one cannot be switched off.
+    if (measured_ || !g_collector.collecting.load() || g_collector.options.all_calls) return;
+    measured_ = true;
+    MeasureCallCost(g_collector.library);
+  }
+
   Identity identity_;
+  bool measured_ = false;
   bool was_collecting_ = false;
 };
 
 void* HelperMain(void*) {
-  pthread_setname_np(pthread_self(), "batchlight-cuda");
+  sys::Call(SYS_prctl, PR_SET_NAME, "batchlight-cuda", 0, 0, 0);
   Helper().Run();
   return nullptr;
 }
@@ -87,18 +104,17 @@ void* HelperMain(void*) {
 }  // namespace
 
 bool StartHelper() {
+  if (pthread_create == nullptr) return false;
   // The program's signals are for the program's threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const uint64_t all = ~uint64_t{0};
+  uint64_t before = 0;
+  sys::Call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, 512 * 1024);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_t thread;
   const int result = pthread_create(&thread, &attributes, HelperMain, nullptr);
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  sys::Call(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof all);
   return result == 0;
 }
 

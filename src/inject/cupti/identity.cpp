@@ -1,11 +1,11 @@
 #include "inject/cupti/identity.h"
 
-#include <dlfcn.h>
 #include <link.h>
 
 #include <cstring>
 
 #include "inject/buffer/facts.h"
+#include "inject/cupti/old_glibc.h"
 #include "inject/rt/text.h"
 
 namespace batchlight::inject::cupti {
@@ -85,19 +85,6 @@ void SayCuptiVersion(const Library& library) {
   }
 }
 
-void SayDecodeCost(uint64_t records, uint64_t ns) {
-  if (records == 0) return;
-  Guard guard;
-  if (!guard) return;
-  ThreadStream* stream = ThreadStream::Current(guard);
-  if (stream == nullptr || !stream->Ensure(sizeof(format::RecordCostRecord) + StringBytes(8))) {
-    return;
-  }
-  const format::StringRef what = stream->Intern("decode");
-  stream->Write(format::RecordCostRecord{
-      .what = what, .thread = 0, .ns = static_cast<double>(ns) / static_cast<double>(records)});
-}
-
 void Identity::TellDriver() {
   if (auto* version = reinterpret_cast<int (*)(int*)>(DriverSymbol("cuDriverGetVersion"))) {
     int number = 0;  // 1000 * major + 10 * minor
@@ -158,7 +145,7 @@ void Identity::TellLibraries() {
   }
 }
 
-void Identity::Tell(const Library&) {
+void Identity::Tell() {
   if (!told_driver_) {
     told_driver_ = true;
     TellDriver();

@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include "inject/buffer/thread_stream.h"
+#if BATCHLIGHT_GPU
+#include "inject/cupti/collector.h"
+#endif
 #include "inject/entry/attach.h"
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
@@ -42,6 +45,9 @@ bool InOwnProcess() {
 
 void BeforeExit(int status) {
   if (!InOwnProcess()) return;
+#if BATCHLIGHT_GPU
+  cupti::Flush(true, cupti::kExitTimeoutMs);
+#endif
   Guard guard;
   if (guard) RecordExit(guard, status, ExitHow::kQuickExit);
 }

@@ -1,0 +1,57 @@
+#include "inject/cupti/cost.h"
+
+#include <cstring>
+
+#include "inject/buffer/thread_stream.h"
+#include "inject/rt/clock.h"
+
+namespace batchlight::inject::cupti {
+namespace {
+
+constexpr uint32_t kDriverGetVersion = 2;  // cuda_driver_calls.def
+constexpr int kBatches = 8, kCalls = 256;
+
+// The fastest batch: what the calls take when nothing interrupts.
+uint64_t TimeBatch(int (*call)(int*)) {
+  uint64_t best = UINT64_MAX;
+  for (int batch = 0; batch < kBatches; ++batch) {
+    int ignored = 0;
+    const uint64_t begin = Ticks();
+    for (int i = 0; i < kCalls; ++i) call(&ignored);
+    const uint64_t ticks = Ticks() - begin;
+    if (ticks < best) best = ticks;
+  }
+  return best;
+}
+
+}  // namespace
+
+void SayCost(const char* what, bool thread_pays, double ns) {
+  Guard guard;
+  if (!guard) return;
+  ThreadStream* stream = ThreadStream::Current(guard);
+  const size_t bytes = std::strlen(what);
+  if (stream == nullptr || !stream->Ensure(sizeof(format::RecordCostRecord) + StringBytes(bytes))) {
+    return;
+  }
+  const format::StringRef name = stream->Intern(what, bytes);
+  stream->Write(format::RecordCostRecord{.what = name, .thread = thread_pays, .ns = ns});
+}
+
+void MeasureCallCost(const Library& library) {
+  auto* call = reinterpret_cast<int (*)(int*)>(DriverSymbol("cuDriverGetVersion"));
+  const uint64_t ticks_per_second = TicksPerSecond(ReadClockPair());
+  if (call == nullptr || library.cuptiActivityEnableDriverApi == nullptr || ticks_per_second == 0) {
+    return;
+  }
+  const uint64_t without = TimeBatch(call);
+  library.cuptiActivityEnableDriverApi(kDriverGetVersion, 1);
+  const uint64_t with = TimeBatch(call);
+  library.cuptiActivityEnableDriverApi(kDriverGetVersion, 0);
+  if (with <= without) return;
+  SayCost(
+      "cuda_call", true,
+      static_cast<double>(with - without) * 1e9 / (static_cast<double>(ticks_per_second) * kCalls));
+}
+
+}  // namespace batchlight::inject::cupti

@@ -1,0 +1,144 @@
+// Compares inject/cupti/abi.h, which is what we say CUPTI's records look like, with CUPTI's own
+// headers. Compiles or does not; built where a CUDA 13 toolkit is installed.
+#include <cupti.h>
+
+#include <cstddef>
+
+#include "inject/cupti/abi.h"
+
+namespace ours = batchlight::inject::cupti;
+
+#if CUPTI_API_VERSION >= 130000
+#define SAME(Ours, member, Theirs, field)                                                     \
+  static_assert(offsetof(ours::Ours, member) == offsetof(Theirs, field), #Theirs "." #field); \
+  static_assert(sizeof(ours::Ours::member) == sizeof(Theirs::field), #Theirs "." #field)
+
+SAME(KernelActivity, cache_config, CUpti_ActivityKernel10, cacheConfig);
+SAME(KernelActivity, registers_per_thread, CUpti_ActivityKernel10, registersPerThread);
+SAME(KernelActivity, start, CUpti_ActivityKernel10, start);
+SAME(KernelActivity, end, CUpti_ActivityKernel10, end);
+SAME(KernelActivity, device, CUpti_ActivityKernel10, deviceId);
+SAME(KernelActivity, context, CUpti_ActivityKernel10, contextId);
+SAME(KernelActivity, stream, CUpti_ActivityKernel10, streamId);
+static_assert(offsetof(ours::KernelActivity, grid) == offsetof(CUpti_ActivityKernel10, gridX));
+static_assert(offsetof(ours::KernelActivity, block) == offsetof(CUpti_ActivityKernel10, blockX));
+SAME(KernelActivity, static_shared, CUpti_ActivityKernel10, staticSharedMemory);
+SAME(KernelActivity, dynamic_shared, CUpti_ActivityKernel10, dynamicSharedMemory);
+SAME(KernelActivity, local_per_thread, CUpti_ActivityKernel10, localMemoryPerThread);
+SAME(KernelActivity, correlation, CUpti_ActivityKernel10, correlationId);
+SAME(KernelActivity, name, CUpti_ActivityKernel10, name);
+SAME(KernelActivity, launch_type, CUpti_ActivityKernel10, launchType);
+SAME(KernelActivity, shared_executed, CUpti_ActivityKernel10, sharedMemoryExecuted);
+SAME(KernelActivity, graph_node, CUpti_ActivityKernel10, graphNodeId);
+SAME(KernelActivity, shared_limit_config, CUpti_ActivityKernel10, shmemLimitConfig);
+SAME(KernelActivity, graph, CUpti_ActivityKernel10, graphId);
+static_assert(offsetof(ours::KernelActivity, cluster) ==
+              offsetof(CUpti_ActivityKernel10, clusterX));
+SAME(KernelActivity, local_total_wide, CUpti_ActivityKernel10, localMemoryTotal_v2);
+// CUDA 12 has the same up to where it ends.
+SAME(KernelActivity, correlation, CUpti_ActivityKernel9, correlationId);
+SAME(KernelActivity, name, CUpti_ActivityKernel9, name);
+SAME(KernelActivity, graph, CUpti_ActivityKernel9, graphId);
+SAME(KernelActivity, local_total_wide, CUpti_ActivityKernel9, localMemoryTotal_v2);
+
+SAME(ApiActivity, cbid, CUpti_ActivityAPI, cbid);
+SAME(ApiActivity, start, CUpti_ActivityAPI, start);
+SAME(ApiActivity, thread, CUpti_ActivityAPI, threadId);
+SAME(ApiActivity, correlation, CUpti_ActivityAPI, correlationId);
+SAME(ApiActivity, result, CUpti_ActivityAPI, returnValue);
+
+SAME(MemcpyActivity, copy_kind, CUpti_ActivityMemcpy6, copyKind);
+SAME(MemcpyActivity, bytes, CUpti_ActivityMemcpy6, bytes);
+SAME(MemcpyActivity, start, CUpti_ActivityMemcpy6, start);
+SAME(MemcpyActivity, correlation, CUpti_ActivityMemcpy6, correlationId);
+SAME(MemcpyActivity, graph_node, CUpti_ActivityMemcpy6, graphNodeId);
+SAME(MemcpyActivity, graph_node, CUpti_ActivityMemcpy5, graphNodeId);
+SAME(MemcpyPeerActivity, source_device, CUpti_ActivityMemcpyPtoP4, srcDeviceId);
+SAME(MemcpyPeerActivity, destination_device, CUpti_ActivityMemcpyPtoP4, dstDeviceId);
+SAME(MemcpyPeerActivity, correlation, CUpti_ActivityMemcpyPtoP4, correlationId);
+SAME(MemcpyPeerActivity, graph_node, CUpti_ActivityMemcpyPtoP4, graphNodeId);
+SAME(MemsetActivity, value, CUpti_ActivityMemset4, value);
+SAME(MemsetActivity, correlation, CUpti_ActivityMemset4, correlationId);
+SAME(MemsetActivity, memory_kind, CUpti_ActivityMemset4, memoryKind);
+SAME(MemsetActivity, graph_node, CUpti_ActivityMemset4, graphNodeId);
+
+SAME(SynchronizationActivity, type, CUpti_ActivitySynchronization2, type);
+SAME(SynchronizationActivity, start, CUpti_ActivitySynchronization2, start);
+SAME(SynchronizationActivity, event, CUpti_ActivitySynchronization2, cudaEventId);
+SAME(SynchronizationActivity, event, CUpti_ActivitySynchronization, cudaEventId);
+SAME(CudaEventActivity, event, CUpti_ActivityCudaEvent2, eventId);
+SAME(CudaEventActivity, device_timestamp, CUpti_ActivityCudaEvent2, deviceTimestamp);
+SAME(CudaEventActivity, event, CUpti_ActivityCudaEvent, eventId);
+SAME(GraphTraceActivity, start, CUpti_ActivityGraphTrace2, start);
+SAME(GraphTraceActivity, graph, CUpti_ActivityGraphTrace2, graphId);
+SAME(GraphTraceActivity, stream, CUpti_ActivityGraphTrace2, streamId);
+SAME(GraphTraceActivity, stream, CUpti_ActivityGraphTrace, streamId);
+SAME(OverheadActivity, overhead_kind, CUpti_ActivityOverhead3, overheadKind);
+SAME(OverheadActivity, start, CUpti_ActivityOverhead3, start);
+SAME(OverheadActivity, correlation, CUpti_ActivityOverhead3, correlationId);
+SAME(OverheadActivity, end, CUpti_ActivityOverhead, end);
+
+SAME(MemoryActivity, address, CUpti_ActivityMemory4, address);
+SAME(MemoryActivity, timestamp, CUpti_ActivityMemory4, timestamp);
+SAME(MemoryActivity, device, CUpti_ActivityMemory4, deviceId);
+SAME(MemoryActivity, name, CUpti_ActivityMemory4, name);
+SAME(MemoryActivity, pool_address, CUpti_ActivityMemory4, memoryPoolConfig.address);
+SAME(MemoryActivity, pool_used, CUpti_ActivityMemory4, memoryPoolConfig.utilizedSize);
+SAME(MemoryPoolActivity, operation, CUpti_ActivityMemoryPool3, memoryPoolOperationType);
+SAME(MemoryPoolActivity, device, CUpti_ActivityMemoryPool3, deviceId);
+SAME(MemoryPoolActivity, address, CUpti_ActivityMemoryPool3, address);
+SAME(MemoryPoolActivity, used, CUpti_ActivityMemoryPool3, utilizedSize);
+
+SAME(DeviceActivity, memory_bytes, CUpti_ActivityDevice5, globalMemorySize);
+SAME(DeviceActivity, clock_khz, CUpti_ActivityDevice5, coreClockRate);
+SAME(DeviceActivity, sm_count, CUpti_ActivityDevice5, numMultiprocessors);
+SAME(DeviceActivity, compute_major, CUpti_ActivityDevice5, computeCapabilityMajor);
+SAME(DeviceActivity, uuid, CUpti_ActivityDevice5, uuid);
+SAME(DeviceActivity, name, CUpti_ActivityDevice5, name);
+SAME(DeviceActivity, name, CUpti_ActivityDevice4, name);
+SAME(ContextActivity, device, CUpti_ActivityContext3, deviceId);
+SAME(ContextActivity, null_stream, CUpti_ActivityContext3, nullStreamId);
+SAME(ContextActivity, null_stream, CUpti_ActivityContext, nullStreamId);
+SAME(StreamActivity, priority, CUpti_ActivityStream, priority);
+SAME(StreamActivity, flag, CUpti_ActivityStream, flag);
+SAME(JitActivity, start, CUpti_ActivityJit2, start);
+SAME(JitActivity, cache_path, CUpti_ActivityJit2, cachePath);
+SAME(JitActivity, thread, CUpti_ActivityJit2, threadId);
+SAME(JitActivity, cache_path, CUpti_ActivityJit, cachePath);
+SAME(UnifiedMemoryActivity, address, CUpti_ActivityUnifiedMemoryCounter3, address);
+SAME(UnifiedMemoryActivity, flags, CUpti_ActivityUnifiedMemoryCounter3, flags);
+SAME(UnifiedMemoryActivity, flags, CUpti_ActivityUnifiedMemoryCounter2, flags);
+
+SAME(CallbackData, site, CUpti_CallbackData, callbackSite);
+SAME(CallbackData, function_name, CUpti_CallbackData, functionName);
+SAME(ResourceData, descriptor, CUpti_ResourceData, resourceDescriptor);
+SAME(GraphData, node, CUpti_GraphData, node);
+SAME(GraphData, original_node, CUpti_GraphData, originalNode);
+
+static_assert(uint32_t{ours::kConcurrentKernel} == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+static_assert(uint32_t{ours::kMemcpyPeer} == CUPTI_ACTIVITY_KIND_MEMCPY2);
+static_assert(uint32_t{ours::kMemory} == CUPTI_ACTIVITY_KIND_MEMORY2);
+static_assert(uint32_t{ours::kGraphTrace} == CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+static_assert(uint32_t{ours::kJit} == CUPTI_ACTIVITY_KIND_JIT);
+static_assert(uint32_t{ours::kPerThreadActivityBuffer} ==
+              CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER);
+static_assert(uint32_t{ours::kDeviceBufferPreAllocate} ==
+              CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_PRE_ALLOCATE_VALUE);
+static_assert(ours::kGraphNodeCreated == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+static_assert(ours::kGraphNodeCloned == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+static_assert(ours::kRuntimeProfilerStart == CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000);
+static_assert(ours::kDriverProfilerStop == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop);
+static_assert(ours::kErrorMultipleSubscribers == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+static_assert(ours::kErrorInsufficientPrivileges == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
+
+#define TRACED(number, name) static_assert(CUPTI_RUNTIME_TRACE_CBID_##name == number);
+#define QUIET(number, name) static_assert(CUPTI_RUNTIME_TRACE_CBID_##name == number);
+#include "format/cuda_runtime_calls.def"
+#undef TRACED
+#undef QUIET
+#define TRACED(number, name) static_assert(CUPTI_DRIVER_TRACE_CBID_##name == number);
+#define QUIET(number, name) static_assert(CUPTI_DRIVER_TRACE_CBID_##name == number);
+#include "format/cuda_driver_calls.def"
+#undef TRACED
+#undef QUIET
+#endif

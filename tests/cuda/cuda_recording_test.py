@@ -1,0 +1,236 @@
+"""Records a program on the stand-in libcupti and compares the recording with what it did."""
+
+import collections
+import os
+import re
+import struct
+import sys
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "inject"))
+from live_folder import LiveFolder  # noqa: E402
+
+BUILD = os.environ.get("BATCHLIGHT_BUILD") or os.path.join(HERE, "..", "..", "build", "dev")
+SANITIZE = os.environ.get("BATCHLIGHT_SANITIZE", "")
+BUILD = os.path.abspath(BUILD)
+LIBRARY = os.path.join(BUILD, "lib", "libbatchlight_inject.so")
+PROGRAM = os.path.join(BUILD, "test", "fake_training")
+TRACE_CUDA = 1 << 5
+GPU_TIME_BIAS = 1 << 47
+BUDGET = 64 << 20
+
+
+class Run:
+    """One run of fake_training. Its words go to it; `environment` to the fake."""
+
+    def __init__(self, *words, environment=None, **members):
+        members.setdefault("trace", TRACE_CUDA)
+        members.setdefault("budget_bytes", BUDGET)
+        self.folder = LiveFolder(LIBRARY, **members)
+        variables = self.folder.environment(preload=not SANITIZE)
+        variables["CUDA_INJECTION64_PATH"] = LIBRARY
+        variables.update(environment or {})
+        import subprocess
+        self.result = subprocess.run([PROGRAM, *words], env=variables, text=True, timeout=250,
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.said = dict(re.findall(r"(\w+)=(\S+)", self.result.stdout))
+        self.processes = self.folder.processes()
+
+    def records(self, *kinds):
+        return [r for process in self.processes for r in process.records(*kinds)]
+
+    def counter(self, name):
+        return sum(process.counters().get(name, 0) for process in self.processes)
+
+    def reasons(self):
+        return [(r.feature, r.text) for r in self.records("Reason")]
+
+
+def launch_key(record):
+    """Device, context, stream, grid and block of a kernel."""
+    raw = record.raw["launch"]
+    return struct.unpack_from("<9I", raw)
+
+
+class Recording(unittest.TestCase):
+    def test_every_launch_and_its_call(self):
+        run = Run("threads=4", "launches=5000", "names=12")
+        self.assertEqual(run.result.returncode, 0, run.result.stderr)
+        kernels = run.records("Kernel")
+        calls = run.records("CudaCall")
+        self.assertEqual(len(kernels), 20000)
+        self.assertEqual(len(calls), 20000)
+        self.assertEqual({r.correlation for r in kernels}, {r.correlation for r in calls})
+        names = collections.Counter(r.name for r in kernels)
+        self.assertEqual(len(names), 12)
+        self.assertEqual(names["_ZN4fake7kernel0IfEEvPT_i"], 4 * 417)
+        streams = collections.Counter(launch_key(r)[2] for r in kernels)
+        self.assertEqual(streams, {7: 5000, 8: 5000, 9: 5000, 10: 5000})
+        through_driver = sum(1 for r in calls if r.call >> 31)
+        self.assertEqual(through_driver, 2000)
+        self.assertEqual(len({r.tid for r in calls}), 4)
+        self.assertEqual(run.said["dirty"], "0", "a buffer was handed out that was not zeroed")
+        self.assertEqual(run.counter("CudaRecordsDropped"), 0)
+
+    def test_times_lie_on_the_axis(self):
+        begin = time.time_ns()
+        run = Run("launches=100")
+        end = time.time_ns()
+        clocks = run.records("GpuClock")
+        self.assertGreaterEqual(len(clocks), 2)
+        for clock in clocks:
+            self.assertLess(clock.uncertainty_ns, 100_000)
+        for chunk in run.processes[0].chunks:
+            base = None
+            for record in chunk.records:
+                if record.kind == "GpuTimeBase":
+                    base = record.base_ns
+                elif record.kind in ("Kernel", "CudaCall"):
+                    start = base + record.delta - GPU_TIME_BIAS
+                    self.assertTrue(begin <= start <= end, (begin, start, end))
+
+    def test_every_kind(self):
+        run = Run("launches=10", "every_kind=1",
+                  extra="cuda.memory_usage=1\ncuda.event_trace=1\ncuda.um_cpu_page_faults=1\n"
+                        "cuda.graph_trace=node\n")
+        kinds = collections.Counter(r.kind for r in run.records())
+        self.assertEqual(kinds["Memcpy"], 3)
+        self.assertEqual(kinds["Memset"], 1)
+        self.assertEqual(kinds["GpuWait"], 1)
+        self.assertEqual(kinds["CudaEvent"], 1)
+        self.assertEqual(kinds["GraphNode"], 2)
+        self.assertEqual(kinds["GraphLaunch"], 0, "node level has the kernels instead")
+        self.assertEqual(kinds["GpuMemory"], 2)
+        self.assertEqual(kinds["UnifiedMemory"], 1)
+        self.assertEqual(kinds["GpuDevice"], 1)
+        self.assertEqual(kinds["GpuContext"], 1)
+        self.assertEqual(kinds["GpuStream"], 1)
+        self.assertEqual([r.node for r in run.records("GraphNode")], [100, 200])
+        self.assertEqual([r.original for r in run.records("GraphNode")], [0, 100])
+        in_graph = [r for r in run.records("Kernel") if r.graph_node]
+        self.assertEqual([r.graph_node for r in in_graph], [200])
+        device = run.records("GpuDevice")[0]
+        self.assertEqual((device.name, device.sm_count), ("Fake H200", 132))
+        get_device = 17
+        self.assertNotIn(get_device, [r.call for r in run.records("CudaCall")])
+
+    def test_all_apis(self):
+        run = Run("launches=1", "every_kind=1", extra="cuda.all_apis=1\n")
+        self.assertIn(17, [r.call for r in run.records("CudaCall")])
+
+    def test_graph_level_is_the_default(self):
+        run = Run("launches=1", "every_kind=1")
+        launches = run.records("GraphLaunch")
+        self.assertEqual([(r.graph, r.duration_ns) for r in launches], [(5, 60000)])
+        self.assertEqual(run.records("GraphNode"), [])
+
+    def test_only_some_kinds(self):
+        run = Run("launches=10", "every_kind=1", extra="cuda.record=kernels,copies\n")
+        kinds = {r.kind for r in run.records()}
+        self.assertIn("Kernel", kinds)
+        self.assertIn("Memcpy", kinds)
+        self.assertNotIn("CudaCall", kinds)
+        self.assertNotIn("GpuWait", kinds)
+
+    def test_older_cupti(self):
+        run = Run("launches=200", "every_kind=1", environment={"FAKE_CUPTI_VERSION": "19"})
+        self.assertEqual(len(run.records("Kernel")), 201)
+        self.assertIn(("cuda.cupti", "12.0"), [(r.key, r.value) for r in run.records("Property")])
+
+    def test_not_collecting_costs_nothing(self):
+        run = Run("launches=1000", state=0)
+        self.assertEqual(run.records("Kernel", "CudaCall"), [])
+
+    def test_profiler_ranges(self):
+        run = Run("threads=2", "launches=500", "captures=3", state=0, trigger=2)
+        per_capture = collections.Counter(r.chunk.capture_index for r in run.records("Kernel"))
+        self.assertEqual(per_capture, {0: 1000, 1: 1000, 2: 1000})
+        self.assertEqual(run.folder.get("captures_done"), 3)
+        # What describes the machine is in every capture.
+        self.assertEqual({r.chunk.capture_index for r in run.records("GpuDevice")}, {0, 1, 2})
+
+    def test_long_names_are_cut(self):
+        run = Run("launches=50", "names=3", "name_bytes=100000")
+        kernels = run.records("Kernel")
+        self.assertEqual(len(kernels), 50)
+        self.assertEqual({len(r.name) for r in kernels}, {64 * 1024})
+        self.assertGreater(run.counter("StringsTruncated"), 0)
+
+
+class Ends(unittest.TestCase):
+    def end(self, how, launches="2000"):
+        return Run("launches=" + launches, "end=" + how)
+
+    def test_exit(self):
+        run = self.end("exit")
+        self.assertEqual(run.result.returncode, 3)
+        self.assertEqual(len(run.records("Kernel")), 2000)
+
+    def test_quick_exit(self):
+        run = self.end("quick_exit")
+        self.assertEqual(run.result.returncode, 4)
+        self.assertEqual(len(run.records("Kernel")), 2000)
+
+    def test_killed_keeps_what_was_delivered(self):
+        run = Run("launches=15000", "per_second=10000", "end=kill",
+                  extra="cuda.flush_interval_ms=100\n")
+        self.assertEqual(run.result.returncode, -9)
+        self.assertGreater(len(run.records("Kernel")), 12000)
+
+    def test_fork(self):
+        run = self.end("fork")
+        self.assertEqual(run.result.returncode, 0, run.result.stderr)
+        self.assertEqual(run.said["child"], "0")
+        self.assertEqual(len(run.records("Kernel")), 2000)
+        self.assertNotIn("in_child", {r.name for r in run.records("Kernel")})
+
+    def test_a_flush_that_hangs_does_not_keep_the_program(self):
+        begin = time.monotonic()
+        run = Run("launches=10", "end=exit", environment={"FAKE_CUPTI_FLUSH_HANGS": "1"})
+        self.assertEqual(run.result.returncode, 3)
+        self.assertLess(time.monotonic() - begin, 20)
+
+
+class Faults(unittest.TestCase):
+    def check_reason(self, part, **environment):
+        run = Run("launches=100", environment=environment)
+        self.assertEqual(run.result.returncode, 0, run.result.stderr)
+        texts = [text for feature, text in run.reasons() if feature == "cuda"]
+        self.assertTrue(any(part in text for text in texts), texts)
+        return run
+
+    def test_another_profiler(self):
+        run = self.check_reason("another profiler", FAKE_CUPTI_SUBSCRIBE="39")
+        self.assertEqual(run.records("Kernel"), [])
+
+    def test_no_permission(self):
+        self.check_reason("administrators", FAKE_CUPTI_ENABLE="35")
+
+    def test_too_old(self):
+        self.check_reason("older than CUDA 12.0", FAKE_CUPTI_VERSION="18")
+
+    def test_too_new(self):
+        self.check_reason("newer than CUDA 13", FAKE_CUPTI_VERSION="140000")
+
+
+class Memory(unittest.TestCase):
+    def test_bounded_at_100_000_launches_a_second(self):
+        """Twelve seconds stand for thirty minutes: the peak is reached in the first one."""
+        if SANITIZE:
+            self.skipTest("sanitizers take memory of their own")
+        without = Run("threads=2", "launches=1000", "per_second=50000", trace=0)
+        short = Run("threads=2", "launches=100000", "per_second=50000")
+        long = Run("threads=2", "launches=600000", "per_second=50000")
+        self.assertEqual(len(long.records("GpuTimeBase")) > 0, True)
+        self.assertEqual(long.counter("CudaRecordsDropped"), 0)
+        self.assertEqual(long.counter("EventsDroppedBudget"), 0)
+        self.assertEqual(sum(1 for _ in long.records("Kernel")), 1_200_000)
+        base, peak_short, peak = (int(r.said["peak_kb"]) for r in (without, short, long))
+        self.assertLess(peak - base, 256 * 1024)
+        self.assertLess(peak - peak_short, 48 * 1024, "memory grows with the run")
+
+
+if __name__ == "__main__":
+    unittest.main()
