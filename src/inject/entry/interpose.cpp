@@ -14,14 +14,6 @@
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
 
-// See thread_exit.cpp: dlsym moved into libc.so.6 with glibc 2.34.
-#if defined(__x86_64__) && defined(__GLIBC__)
-__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
-#elif defined(__aarch64__) && defined(__GLIBC__)
-__asm__(".symver dlsym, dlsym@GLIBC_2.17");
-#endif
-#pragma weak dlsym
-
 namespace batchlight::inject {
 namespace {
 

@@ -92,6 +92,7 @@ int OnAuditEvent(const char* event, PyObject*, void*) {
 
 void InstallInterpreterHook(const Guard& guard) {
   if (!Traces(format::kTracePython) || Control()->python_path[0] == 0) return;
+  if (dlsym == nullptr) return;  // an old glibc without libdl: no Python either
   using AddAuditHook = int (*)(AuditHook, void*);
   const auto add = reinterpret_cast<AddAuditHook>(dlsym(RTLD_DEFAULT, "PySys_AddAuditHook"));
   if (add != nullptr) {

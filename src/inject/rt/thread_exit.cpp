@@ -6,18 +6,6 @@
 #include "inject/nvtx/levels.h"
 #include "inject/rt/guard.h"
 
-// glibc 2.34 moved these into libc.so.6 under a new version; the old version still exists there and
-// is the only one on older systems, where a program without libpthread has none at all: weak.
-#if defined(__x86_64__) && defined(__GLIBC__)
-__asm__(".symver pthread_key_create, pthread_key_create@GLIBC_2.2.5");
-__asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
-#elif defined(__aarch64__) && defined(__GLIBC__)
-__asm__(".symver pthread_key_create, pthread_key_create@GLIBC_2.17");
-__asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.17");
-#endif
-#pragma weak pthread_key_create
-#pragma weak pthread_setspecific
-
 namespace batchlight::inject {
 namespace {
 
