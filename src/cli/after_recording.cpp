@@ -1,14 +1,15 @@
 #include "cli/after_recording.h"
 
-#include <cstdio>
+#include <utility>
 
+#include "cli/stats_command.h"
 #include "ingest/open_input.h"
 #include "report/summary.h"
 
 namespace batchlight::cli {
 
-Status AfterRecording(const std::vector<std::string>& recordings, const capture::CaptureOptions&,
-                      std::FILE* out) {
+Status AfterRecording(const std::vector<std::string>& recordings,
+                      const capture::CaptureOptions& options, std::FILE* out) {
   if (recordings.empty()) return {};
   ASSIGN_OR_RETURN(const Store store, OpenInput(recordings.back()));
   std::vector<std::pair<std::string, std::string>> files;
@@ -17,6 +18,8 @@ Status AfterRecording(const std::vector<std::string>& recordings, const capture:
     files.emplace_back(recordings[i], "an earlier capture of this run");
   }
   PrintSummary(store, out, std::move(files));
+  std::fflush(out);
+  if (options.stats) RETURN_IF_ERROR(PrintDefaultStats(store));
   return {};
 }
 

@@ -1,0 +1,250 @@
+"""batchlight profile as a wrapper: the program's output, exit code, signals, terminal; names of
+recordings; when collection starts and stops."""
+import os
+import pty
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from recorded import (BATCHLIGHT, BUILD, FAULT_PROGRAM, InFolder, count, run,  # noqa: E402
+                      statuses)
+
+
+class TheProgramIsAsWithoutUs(InFolder):
+    def test_output_and_arguments(self):
+        script = ["sh", "-c", 'printf "out %s|" "$@"; echo err >&2; cat; exit 3', "-o", "--", "-f"]
+        for words in (script, ["--"] + script):
+            done = self.profile(*words, stdin=None, input="from stdin")
+            self.assertEqual(done.stdout, "out --|out -f|from stdin")
+            self.assertTrue(done.stderr.startswith("err\n"), done.stderr)
+            self.assertEqual(done.returncode, 3)
+
+    def test_hidden_output(self):
+        done = self.profile("-w", "false", "sh", "-c", "echo out; echo err >&2; exit 2")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertNotIn("err\n", done.stderr)
+
+    def test_environment(self):
+        done = self.profile("-e", "A=1,B=x\\,y", "sh", "-c", "echo $A $B $LD_PRELOAD",
+                            env=dict(self.environment, LD_PRELOAD="libc.so.6"))
+        a, b, preload = done.stdout.split()
+        self.assertEqual((a, b), ("1", "x,y"))
+        self.assertTrue(preload.endswith("libbatchlight_inject.so:libc.so.6"), preload)
+        done = self.profile("-n", "false", "/usr/bin/env")
+        names = {line.split("=")[0] for line in done.stdout.splitlines()}
+        self.assertEqual(names, {"LD_PRELOAD", "NVTX_INJECTION64_PATH", "BATCHLIGHT_SESSION_DIR"})
+
+    def test_environment_is_not_stored(self):
+        secret = dict(self.environment, API_TOKEN="hush-hush", RANK="3")
+        self.profile("-o", "without", "true", env=secret)
+        self.profile("-o", "with", "--record-environment=true", "true", env=secret)
+        without, with_all = self.opens("without.batchlight"), self.opens("with.batchlight")
+        values = {r.fields["key"]: r.fields["value"] for r in without if r.kind == "Property"}
+        self.assertEqual(values["environment.RANK"], "3")
+        self.assertNotIn("hush-hush", str(without))
+        self.assertIn("hush-hush", str(with_all))
+        self.assertTrue(values["machine.cpu"])
+        self.assertEqual(values["session.command"], "true")
+
+    def test_signals_pass_through(self):
+        for sent in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGINT, signal.SIGHUP,
+                     signal.SIGQUIT):
+            tool = subprocess.Popen(
+                [BATCHLIGHT, "profile", "-f", "-o", "run", sys.executable, "-c",
+                 "import signal, sys, time\n"
+                 "signal.signal(%d, lambda *_: sys.exit(42))\n"
+                 "print('ready', flush=True)\n"
+                 "time.sleep(60)" % sent],
+                cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, universal_newlines=True)
+            tool.stdout.readline()
+            tool.send_signal(sent)
+            tool.communicate(timeout=60)
+            self.assertEqual(tool.returncode, 42, sent)
+
+    def test_death_by_a_signal_is_reported_as_a_shell_does(self):
+        done = self.profile("sh", "-c", "kill -TERM $$")
+        self.assertEqual(done.returncode, 128 + signal.SIGTERM)
+
+    def test_killing_its_own_group_leaves_the_tool_alive(self):
+        done = self.profile("sh", "-c", "sleep 60 & kill -KILL 0")
+        self.assertEqual(done.returncode, 128 + signal.SIGKILL)
+        self.opens()
+
+    def test_processes_left_behind(self):
+        for wait, present in (("all", True), ("primary", False)):
+            done = self.profile("-o", wait, "--wait", wait, FAULT_PROGRAM, "orphan")
+            self.assertEqual(done.returncode, 0)
+            records = self.opens(wait + ".batchlight")
+            self.assertEqual(4 << 8 in statuses(records).values(), present)
+        time.sleep(0.4)  # the orphan writes into files that are gone: nobody minds
+
+    def test_install_under_a_path_that_ld_preload_cannot_hold(self):
+        prefix = self.path("a folder: with spaces")
+        for part in ("bin/batchlight", "lib/libbatchlight_inject.so"):
+            os.makedirs(os.path.dirname(os.path.join(prefix, part)))
+            shutil.copy(os.path.join(BUILD, part), os.path.join(prefix, part))
+        done = run(os.path.join(prefix, "bin/batchlight"), "profile", "-t", "none",
+                   "--pytorch=autograd-nvtx", FAULT_PROGRAM, "exit", 0, cwd=self.folder,
+                   env=dict(self.environment, TMPDIR=self.runtime))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(count(self.opens(), "OpEnd"), 10)
+        self.assertEqual(os.listdir(self.runtime), [], "the link is gone")
+
+
+class NamesOfRecordings(InFolder):
+    def test_default_and_expansions(self):
+        self.profile("true")
+        self.profile("true")
+        self.profile("-o", "%q{RUN_NAME}-%h-%%", "true", env=dict(self.environment, RUN_NAME="a b"))
+        done = self.profile("-o", "pid-%p", "sh", "-c", "echo $$")
+        self.assertEqual(self.files(), sorted([
+            "report1.batchlight", "report2.batchlight",
+            "a b-%s-%%.batchlight" % socket.gethostname(),
+            "pid-%s.batchlight" % done.stdout.strip()]))
+        self.assertEqual(self.profile("-o", "%q{NOT_SET_ANYWHERE}", "true").returncode, 2)
+
+    def test_two_tools_do_not_share_a_name(self):
+        tools = [subprocess.Popen([BATCHLIGHT, "profile", "true"], cwd=self.folder,
+                                  env=self.environment, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL) for _ in range(6)]
+        self.assertEqual([tool.wait(60) for tool in tools], [0] * 6)
+        self.assertEqual(len(self.files()), 6)
+
+    def test_command_file(self):
+        with open(self.path("flags"), "w") as file:
+            file.write("-o 'from file' # name\n--stats=false\n")
+        self.assertEqual(self.profile("--command-file", "flags", "true").returncode, 0)
+        self.assertIn("from file.batchlight", self.files())
+
+
+class WhenToCollect(InFolder):
+    def operators(self, *flags, seconds=0.6):
+        before = time.monotonic()
+        done = self.profile("-f", "-o", "run", *flags, FAULT_PROGRAM, "forever")
+        return done, time.monotonic() - before, count(self.opens("run.batchlight"), "OpEnd")
+
+    def test_duration_ends_the_program(self):
+        done, took, operators = self.operators("-d", "0.2")
+        self.assertEqual(done.returncode, 128 + signal.SIGTERM)
+        self.assertIn("duration", done.stderr)
+        self.assertGreater(operators, 100)
+        self.assertLess(took, 30)
+        done, _, _ = self.operators("-d", "0.2", "--kill", "sigkill")
+        self.assertEqual(done.returncode, 128 + signal.SIGKILL)
+
+    def test_delay(self):
+        done = self.profile("-y", "0.3", FAULT_PROGRAM, "sleep", 600)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(count(self.opens(), "OpEnd"), 0)  # all of them came before
+
+    def test_kill_none_leaves_the_program_running(self):
+        counter = self.path("counter")
+        done = self.profile("-d", "0.2", "--kill=none", FAULT_PROGRAM, "forever", "0", counter,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0)
+        pids = run("pgrep", "-f", counter).stdout.split()
+        self.assertEqual(len(pids), 1, "it runs on")
+        os.kill(int(pids[0]), signal.SIGKILL)
+        self.assertGreater(count(self.opens(), "OpEnd"), 100)
+
+    def test_flags_of_nsys(self):
+        done = self.batchlight(
+            "profile", "-w", "true", "-t", "cuda,nvtx,osrt,cudnn,cublas", "-s", "cpu", "-o", "nsight",
+            "-f", "true", "--capture-range=cudaProfilerApi", "--stop-on-range-end=true",
+            "--cudabacktrace=true", "--cudabacktrace-threshold=10000", "--osrt-threshold=10000",
+            "-x", "true", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("not traced yet"), 3, done.stderr)
+        self.assertEqual(self.files(), ["nsight.batchlight"])
+        done = self.profile("--capture-rnage=nvtx", "touch", self.path("ran"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--capture-range", done.stderr)
+        self.assertEqual(self.files(), ["nsight.batchlight"])
+
+
+class InATerminal(InFolder):
+    """An interactive shell in a terminal of its own: Ctrl-C, Ctrl-Z, fg, reading the keyboard."""
+
+    def setUp(self):
+        super().setUp()
+        environment = dict(self.environment, PS1="ready> ", TERM="dumb")
+        self.shell, self.terminal = pty.fork()
+        if self.shell == 0:
+            os.chdir(self.folder)
+            os.execve("/bin/bash", ["bash", "--norc", "--noediting", "-i"], environment)
+        self.seen = ""
+        self.expect("ready> ")
+
+    def tearDown(self):
+        os.kill(self.shell, signal.SIGKILL)
+        os.waitpid(self.shell, 0)
+        os.close(self.terminal)
+
+    def expect(self, text, seconds=30):
+        end = time.monotonic() + seconds
+        while text not in self.seen:
+            ready, _, _ = select.select([self.terminal], [], [], max(0, end - time.monotonic()))
+            self.assertTrue(ready, "waiting for %r, seen %r" % (text, self.seen))
+            self.seen += os.read(self.terminal, 4096).decode()
+        before, self.seen = self.seen.split(text, 1)
+        return before
+
+    def type(self, text):
+        os.write(self.terminal, text.encode())
+
+    def profile_line(self, program):
+        return "%s profile -t none -f -o run %s\n" % (BATCHLIGHT, program)
+
+    def test_interrupt(self):
+        self.type(self.profile_line("sh -c 'echo st\"\"arted; exec sleep 60'"))
+        self.expect("started")
+        self.type("\x03")
+        self.expect("ready> ")
+        self.type("echo rc=$?\n")
+        self.expect("rc=130")
+        self.opens("run.batchlight")
+
+    def test_interrupt_ends_the_script_around_it(self):
+        with open(self.path("script.sh"), "w") as file:
+            file.write(self.profile_line("sh -c 'echo st\"\"arted; exec sleep 60'") + "echo went on\n")
+        self.type("bash script.sh\n")
+        self.expect("started")
+        self.type("\x03")
+        self.assertNotIn("went on", self.expect("ready> "))
+
+    def test_stop_and_continue(self):
+        self.type(self.profile_line("sh -c 'echo st\"\"arted; read line; echo got \"$line\"'"))
+        self.expect("started")
+        self.type("\x1a")
+        self.expect("Stopped")
+        self.expect("ready> ")
+        self.type("jobs\n")
+        self.expect("Stopped")
+        self.type("fg\n")
+        time.sleep(0.2)
+        self.type("a line\n")
+        self.expect("got a line")
+        self.expect("ready> ")
+        self.type("echo rc=$?\n")
+        self.expect("rc=0")
+
+    def test_reading_in_the_background_stops(self):
+        self.type(self.profile_line("sh -c 'read line; echo got \"$line\"'").rstrip() + " &\n")
+        time.sleep(0.3)
+        self.type("\n")
+        self.expect("Stopped")
+        self.type("fg\n")
+        time.sleep(0.2)
+        self.type("text\n")
+        self.expect("got text")
+
+
+if __name__ == "__main__":
+    unittest.main()
