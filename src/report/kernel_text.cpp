@@ -33,7 +33,46 @@ size_t ParametersOf(std::string_view name) {
   return name.size();
 }
 
+bool IsGeneric(std::string_view base) {
+  return base.ends_with("elementwise_kernel") || base.ends_with("reduce_kernel") ||
+         base.ends_with("multi_tensor_apply_kernel");
+}
+
+// Says what is computed: sum_functor, CUDAFunctor_add, lerp_scalar_kernel, direct_copy_kernel_cuda.
+// Wrappers say only how a functor is called.
+bool NamesWork(std::string_view word) {
+  for (const char* wrapper : {"AUnaryFunctor", "BUnaryFunctor", "BinaryFunctor"}) {
+    if (word == wrapper) return false;
+  }
+  const auto holds = [&](std::string_view part) {
+    return word.find(part) != std::string_view::npos;
+  };
+  return holds("Functor") || word.ends_with("_functor") || word.ends_with("_kernel") ||
+         word.ends_with("_kernel_cuda") || word.ends_with("_cuda_kernel") || word.ends_with("Ops");
+}
+
+// The first word of `text` for which NamesWork, or "".
+std::string_view FirstWorkName(std::string_view text) {
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = begin;
+    while (end < text.size() && IsNameCharacter(text[end])) ++end;
+    const std::string_view word = text.substr(begin, end - begin);
+    if (NamesWork(word)) return word;
+    begin = end + 1;
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string KernelLabel(std::string_view demangled) {
+  const std::string plain = PlainKernelName(demangled);
+  const std::string base = plain.substr(0, plain.find('<'));
+  if (base.size() == plain.size() || !IsGeneric(base)) return plain;
+  const size_t arguments = demangled.find(base + "<") + base.size();
+  const std::string_view work = FirstWorkName(demangled.substr(arguments));
+  return work.empty() ? plain : std::string(work) + " · " + base;
+}
 
 std::string PlainKernelName(std::string_view demangled) {
   std::string_view name = demangled.substr(0, ParametersOf(demangled));

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <unordered_map>
 
 #include "report/csv.h"
+#include "report/kernel_text.h"
 #include "report/page_steps.h"
 #include "report/run_text.h"
 #include "report/utf8.h"
@@ -25,6 +27,11 @@ class Strings {
     const auto [at, is_new] = rows_.try_emplace(text, rows_.size());
     if (is_new) texts_.push_back(ElideMiddle(CleanText(text), longest_));
     return at->second;
+  }
+  // nullopt: no table holds it.
+  std::optional<size_t> Find(const std::string& text) const {
+    const auto at = rows_.find(text);
+    return at == rows_.end() ? std::nullopt : std::optional(at->second);
   }
   json& texts() { return texts_; }
 
@@ -87,6 +94,7 @@ json Tops(const std::vector<TopList>& tops, size_t longest) {
     json rows = json::array();
     for (const TopRow& row : list.rows) {
       rows.push_back({{"name", ElideMiddle(CleanText(row.name), longest)},
+                      {"label", ElideMiddle(CleanText(row.label), longest)},
                       {"detail", ElideMiddle(CleanText(row.detail), longest)},
                       {"calls", row.calls},
                       {"value_ns", std::llround(row.value_ns)},
@@ -198,6 +206,18 @@ json Table(const PageTable& page_table, size_t most_rows, Strings& strings) {
           {"cells", std::move(cells)}};
 }
 
+// Row of `strings` -> how to show it, for names that cannot be told apart at a glance.
+json Labels(const RunOverview& overview, const Strings& strings) {
+  json labels = json::object();
+  for (const KernelRow& row : overview.gpu.kernels) {
+    const std::string name(overview.store->Text(row.name));
+    const std::optional<size_t> at = strings.Find(name);
+    std::string label = CleanText(KernelLabel(name));
+    if (at && label != name) labels[std::to_string(*at)] = std::move(label);
+  }
+  return labels;
+}
+
 }  // namespace
 
 std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
@@ -224,6 +244,7 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   for (const PageTable& table : *input.tables) {
     page["tables"].push_back(Table(table, limits.rows, strings));
   }
+  page["labels"] = Labels(overview, strings);
   page["strings"] = std::move(strings.texts());
   return page.dump(-1, ' ', false, json::error_handler_t::replace);
 }

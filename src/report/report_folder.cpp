@@ -53,7 +53,7 @@ Result<std::string> DrawTopList(const RunOverview& overview, const TopList& list
   }
   chart.measure = list.measure + (list.per_step ? " per step" : " in the whole run");
   for (const TopRow& row : list.rows) {
-    chart.bars.push_back({row.name, row.value_ns, PercentText(row.share)});
+    chart.bars.push_back({row.shown(), row.value_ns, PercentText(row.share)});
   }
   return RenderBarChart(chart);
 }

@@ -42,7 +42,7 @@ std::string TopTable(const TopList& list) {
                        : " " + share + " |\n|--:|---|--:|--:|--:|\n";
   int number = 0;
   for (const TopRow& row : list.rows) {
-    out += "| " + std::to_string(++number) + " | " + MarkdownCode(row.name) + " | " +
+    out += "| " + std::to_string(++number) + " | " + MarkdownCode(row.shown()) + " | " +
            CountText(row.calls) + " | " + TimeText(row.total_ns) + " | ";
     if (list.per_step) out += TimeText(row.value_ns) + " | ";
     out += PercentText(row.share) + " |\n";

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "report/kernel_text.h"
+
 namespace batchlight {
 namespace {
 
@@ -95,7 +97,9 @@ TopList Kernels(const RunOverview& overview, bool per_step, size_t most_rows) {
   list.per_step = per_step;
   for (const KernelRow& row : overview.gpu.kernels) {
     const double total = double(row.total_ns);
-    list.rows.push_back({.name = std::string(overview.store->Text(row.name)),
+    const std::string name(overview.store->Text(row.name));
+    list.rows.push_back({.name = name,
+                         .label = KernelLabel(name),
                          .detail = std::string(KernelKindName(row.kind.kind)),
                          .calls = row.calls,
                          .total_ns = total,

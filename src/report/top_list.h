@@ -12,11 +12,14 @@ namespace batchlight {
 
 struct TopRow {
   std::string name;    // real name, as recorded
+  std::string label;   // the name made readable, where that differs; else ""
   std::string detail;  // class, domain, ...; may be ""
   uint64_t calls = 0;
   double total_ns = 0;  // of the whole run
   double value_ns = 0;  // what the list is ordered by: per step where there are steps, else total
   double share = 0;     // of what TopList::share_of says, 0 to 1
+
+  const std::string& shown() const { return label.empty() ? name : label; }
 };
 
 struct TopList {

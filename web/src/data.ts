@@ -86,7 +86,16 @@ export interface TopList {
   measure: string; // what the bars show, in words
   share_of: string; // "of step"
   per_step: boolean; // value_ns is per step; else of the whole run
-  rows: { name: string; detail: string; calls: number; value_ns: number; share: number }[];
+  rows: TopRow[];
+}
+
+export interface TopRow {
+  name: string;
+  label: string; // the name made readable, "" = the name itself
+  detail: string;
+  calls: number;
+  value_ns: number;
+  share: number;
 }
 
 // The tree of modules, column-wise; parents before children. Times are per step when the run has
@@ -141,4 +150,5 @@ export interface PageData {
   processes: Process[];
   tables: TableData[];
   strings: string[];
+  labels: Record<number, string>; // how to show a string that is hard to read
 }

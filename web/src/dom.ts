@@ -41,6 +41,12 @@ export function longName(text: string): HTMLElement {
   return elided(text, "name");
 }
 
+// A name that is shown as `label`; hovering and copying give the name.
+export function labelledName(text: string, label: string | undefined): HTMLElement {
+  if (!label || label === text) return longName(text);
+  return h("span", { class: "name labelled", title: text }, label);
+}
+
 // The same in the font of running text.
 export function longText(text: string): HTMLElement {
   return elided(text, "label");
@@ -64,7 +70,7 @@ export function copyWholeNames(): void {
     const selection = document.getSelection();
     if (!selection || !event.clipboardData) return;
     let text = selection.toString();
-    for (const name of document.querySelectorAll<HTMLElement>(".elided")) {
+    for (const name of document.querySelectorAll<HTMLElement>(".elided, .labelled")) {
       if (selection.containsNode(name, true)) text = text.split(name.innerText).join(name.title);
     }
     event.clipboardData.setData("text/plain", text);

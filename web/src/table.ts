@@ -1,7 +1,7 @@
 // A table that sorts, filters and grows on demand. All numbers of a column share one unit, shown in
 // its header; the meaning of the columns stands below the table, where touch and print reach it.
 import type { Column, TableData } from "./data";
-import { h, longName } from "./dom";
+import { h, labelledName } from "./dom";
 import { columnFormat, count } from "./format";
 import type { ColumnFormat } from "./format";
 
@@ -73,6 +73,7 @@ export class Table {
   constructor(
     private readonly table: TableData,
     private readonly strings: readonly string[],
+    private readonly labels: Record<number, string>,
     private readonly options: TableOptions,
   ) {
     this.shown = options.rows;
@@ -164,7 +165,9 @@ export class Table {
 
   private cell(column: Column, index: number, value: number | null): HTMLElement {
     if (value === null) return h("td", { class: `${column.type} none` }, "–");
-    if (column.type === "text") return h("td", { class: "text" }, longName(this.strings[value]));
+    if (column.type === "text") {
+      return h("td", { class: "text" }, labelledName(this.strings[value], this.labels[value]));
+    }
     const text = this.formats[index].text(value);
     if (this.largest[index] === 0) return h("td", { class: column.type }, text);
     const share = Math.max(0, Math.min(100, (100 * value) / Math.max(100, this.largest[index])));

@@ -49,9 +49,10 @@ function columnOf(steps: Steps, first: number, last: number): ColumnBar {
 // The height that fits the ordinary steps. A few much longer ones (warm-up, a checkpoint) would
 // press all others flat: columns above the height are cut and marked.
 export function heightThatFits(columns: readonly ColumnBar[]): { height: number; cut: boolean } {
-  const sorted = ascending(columns.map((column) => column.duration_ns));
-  const longest = sorted[sorted.length - 1] ?? 0;
-  const ordinary = 1.25 * percentile(sorted, 90);
+  const longest = columns.reduce((most, column) => Math.max(most, column.duration_ns), 0);
+  const steady = columns.filter((column) => column.kind === kSteady);
+  const counted = steady.length > 0 ? steady : columns;
+  const ordinary = 1.25 * percentile(ascending(counted.map((column) => column.duration_ns)), 90);
   return longest > 1.6 * ordinary
     ? { height: ordinary, cut: true }
     : { height: longest, cut: false };

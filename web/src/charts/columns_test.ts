@@ -26,6 +26,8 @@ test("a few very long steps do not press the others flat", () => {
   const fit = heightThatFits(columnsFor(sampleSteps(durations, []), 900));
   assert.equal(fit.cut, true);
   assert.ok(fit.height < 20);
+  const few = heightThatFits(columnsFor(sampleSteps([900, 500, 10, 11, 12], [1, 1]), 900));
+  assert.ok(few.cut && few.height < 20);
   assert.equal(heightThatFits(columnsFor(sampleSteps([10, 11, 12], []), 900)).cut, false);
 });
 

@@ -21,7 +21,7 @@ function box(page: PageData, table: TableData): HTMLElement {
   details.addEventListener("toggle", () => {
     if (!details.open || details.childElementCount > 1) return;
     const filter = table.cells[0]?.length >= kFilterFrom;
-    details.append(new Table(table, page.strings, { rows: kFirstRows, filter }).element);
+    details.append(new Table(table, page.strings, page.labels, { rows: kFirstRows, filter }).element);
   });
   return details;
 }

@@ -1,6 +1,6 @@
 // The most expensive modules, operators, ranges, kernels: one list at a time, as bars with values.
 import type { PageData, TopList } from "../data";
-import { h, longName } from "../dom";
+import { h, labelledName, longName } from "../dom";
 import { count, decimalsFor, fixed, scaleFor } from "../format";
 import { section } from "./section";
 import { tabs } from "./tabs";
@@ -20,7 +20,7 @@ function bars(list: TopList): HTMLElement {
     h(
       "tr",
       {},
-      h("td", { class: "bar-name" }, longName(row.name), detail(row.detail)),
+      h("td", { class: "bar-name" }, labelledName(row.name, row.label), detail(row.detail)),
       h(
         "td",
         { class: "bar" },
