@@ -6,6 +6,7 @@
 
 namespace batchlight {
 
+ResultTable MakeAdviceTable(const RunOverview& overview);
 ResultTable MakeStepsTable(const RunOverview& overview);
 ResultTable MakePhasesTable(const RunOverview& overview);
 ResultTable MakeModulesTable(const RunOverview& overview);

@@ -6,6 +6,7 @@ namespace batchlight {
 namespace {
 
 constexpr TableEntry kTables[] = {
+    {"advice", "What to change, by estimated gain.", MakeAdviceTable},
     {"steps", "Every step of every training process with the time of each phase.", MakeStepsTable},
     {"phases", "What a step is made of: one row a phase.", MakePhasesTable},
     {"modules", "Every nn.Module as a tree: forward and backward time.", MakeModulesTable},

@@ -1,0 +1,35 @@
+#include "analysis/advice/finding.h"
+#include "analysis/overview_tables.h"
+#include "analysis/result_column.h"
+
+namespace batchlight {
+
+ResultTable MakeAdviceTable(const RunOverview& overview) {
+  ResultTable table{.name = "advice", .title = "What to change"};
+  table.columns = {TextColumn("Rule", "Name of the rule, for --fail-on"),
+                   TextColumn("Problem", ""),
+                   TimeColumn("Gain per Step", "Estimate; empty where none can be made"),
+                   TimeColumn("Uncertainty", "How far off the estimate may be"),
+                   TextColumn("Seen", ""),
+                   TextColumn("Why", ""),
+                   TextColumn("Action", ""),
+                   TextColumn("Evidence", "What the finding rests on, with mean time per step")};
+  for (const Finding& finding : FindAdvice(overview)) {
+    std::string evidence;
+    for (const Evidence& item : finding.evidence) {
+      evidence += (evidence.empty() ? "" : "; ") + item.kind + " " + item.name;
+      if (item.count > 0) evidence += " (" + std::to_string(item.count) + " times)";
+      if (item.per_step_ns > 0) {
+        evidence += " " + std::to_string(std::llround(item.per_step_ns / 1000)) + " us a step";
+      }
+    }
+    const bool estimated = finding.gain_ns > 0;
+    table.rows.push_back({std::string(finding.rule), finding.title,
+                          estimated ? NanosecondsCell(finding.gain_ns) : Cell{},
+                          estimated ? NanosecondsCell(finding.uncertainty_ns) : Cell{},
+                          finding.seen, finding.why, finding.action, evidence});
+  }
+  return table;
+}
+
+}  // namespace batchlight

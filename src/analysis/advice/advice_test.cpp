@@ -1,0 +1,191 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "analysis/advice/finding.h"
+#include "analysis/testing/store_builder.h"
+
+namespace batchlight {
+namespace {
+
+using testing::StoreBuilder;
+
+constexpr int64_t kMs = 1'000'000;
+constexpr uint8_t kPageable = 0, kPinned = 1, kDevice = 2, kHostToDevice = 1;
+
+// A loop of 20 steps of 10 ms; each case adds what a step holds.
+class Loop {
+ public:
+  Loop() : thread_(build_.Thread(build_.Process(7, "train.py"))) {}
+
+  template <typename AddStep>
+  std::vector<Finding> Run(AddStep&& add) {
+    for (int64_t i = 0; i < 20; ++i) {
+      build_.Range(thread_, "step", i * 10 * kMs, i * 10 * kMs + 10 * kMs - 1000);
+      add(build_, thread_, i * 10 * kMs);
+    }
+    store_ = build_.Build();
+    for (auto& edit : edits_) edit(store_);
+    overview_ = BuildOverview(store_);
+    return FindAdvice(overview_);
+  }
+  void Edit(std::function<void(Store&)> edit) { edits_.push_back(std::move(edit)); }
+  StoreBuilder& build() { return build_; }
+
+ private:
+  StoreBuilder build_;
+  ThreadId thread_;
+  Store store_;
+  RunOverview overview_;
+  std::vector<std::function<void(Store&)>> edits_;
+};
+
+std::set<std::string_view> Rules(const std::vector<Finding>& findings) {
+  std::set<std::string_view> rules;
+  for (const Finding& finding : findings) rules.insert(finding.rule);
+  return rules;
+}
+
+void AddBusyGpu(StoreBuilder& build, ThreadId thread, int64_t t) {
+  build.Kernel(thread, "nvjet_hsh_128", t + 10'000, t + 30'000, t + 10 * kMs - 10'000);
+}
+
+TEST(Advice, WellTunedLoopHasNone) { EXPECT_TRUE(Loop().Run(AddBusyGpu).empty()); }
+
+TEST(Advice, CpuLoopThatWaitsForData) {
+  const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+    build.Phase(thread, 4, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", t + 1000,
+                t + 4 * kMs);
+  });
+  ASSERT_EQ(Rules(findings), std::set<std::string_view>{"dataloader-wait"});
+  EXPECT_NEAR(findings[0].gain_ns, 4 * kMs * 0.85, 0.1 * kMs);
+  EXPECT_NE(findings[0].action.find("num_workers"), std::string::npos);
+}
+
+TEST(Advice, HiddenDataLoadingIsFine) {
+  const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+    AddBusyGpu(build, thread, t);
+    build.Phase(thread, 4, "enumerate(DataLoader)", t + 5 * kMs, t + 9 * kMs);
+  });
+  EXPECT_TRUE(findings.empty()) << findings[0].rule;
+}
+
+TEST(Advice, LaunchBoundLoop) {
+  const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+    for (int64_t k = 0; k < 200; ++k) {
+      const int64_t at = t + k * 45'000;
+      build.Operator(thread, "aten::add", at, at + 40'000);
+      build.Kernel(thread, "vectorized_elementwise_kernel", at + 30'000, at + 36'000, at + 38'000);
+    }
+  });
+  const auto rules = Rules(findings);
+  EXPECT_TRUE(rules.contains("launch-bound"));
+  EXPECT_TRUE(rules.contains("small-kernels"));
+  EXPECT_TRUE(rules.contains("gpu-underused"));
+  EXPECT_GT(findings[0].gain_ns, 5 * kMs);
+}
+
+TEST(Advice, HostSynchronizationNamesTheOperator) {
+  Loop loop;
+  const auto findings = loop.Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+    build.Kernel(thread, "nvjet_hsh_128", t + 10'000, t + 30'000, t + 6 * kMs);
+    build.Operator(thread, "aten::_local_scalar_dense", t + 100'000, t + 6 * kMs + 20'000);
+    build.store().api_calls.Append({.start_ns = t + 110'000,
+                                    .end_ns = t + 6 * kMs + 10'000,
+                                    .thread = thread,
+                                    .name = build.Text("cudaStreamSynchronize_v3020")});
+    build.Kernel(thread, "nvjet_hsh_128", t + 7 * kMs, t + 7 * kMs + 20'000, t + 9 * kMs);
+  });
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [](const Finding& f) { return f.rule == "host-sync"; });
+  ASSERT_NE(found, findings.end());
+  EXPECT_NE(found->seen.find(".item()"), std::string::npos);
+}
+
+TEST(Advice, PageableCopies) {
+  Loop loop;
+  loop.Edit([](Store& store) {
+    for (size_t i = 0; i < store.kernels.size(); ++i) {
+      store.memcpys.Append({.start_ns = store.kernels.start_ns[i],
+                            .end_ns = store.kernels.start_ns[i] + kMs,
+                            .process = store.kernels.process[i],
+                            .bytes = 4 << 20,
+                            .copy_kind = kHostToDevice,
+                            .source_kind = kPageable,
+                            .destination_kind = kDevice,
+                            .api_call = store.kernels.api_call[i]});
+    }
+  });
+  EXPECT_TRUE(Rules(loop.Run(AddBusyGpu)).contains("pageable-copy"));
+  Loop pinned;
+  pinned.Edit([](Store& store) {
+    for (size_t i = 0; i < store.kernels.size(); ++i) {
+      store.memcpys.Append({.start_ns = store.kernels.start_ns[i],
+                            .end_ns = store.kernels.start_ns[i] + kMs,
+                            .process = store.kernels.process[i],
+                            .bytes = 4 << 20,
+                            .copy_kind = kHostToDevice,
+                            .source_kind = kPinned,
+                            .destination_kind = kDevice,
+                            .api_call = store.kernels.api_call[i]});
+    }
+  });
+  EXPECT_FALSE(Rules(pinned.Run(AddBusyGpu)).contains("pageable-copy"));
+}
+
+TEST(Advice, Fp32ProductsOnAGpuWithTensorCores) {
+  Loop loop;
+  loop.Edit([](Store& store) { store.gpus.Append({.compute_major = 9}); });
+  const auto rules = Rules(loop.Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+    build.Kernel(thread, "ampere_sgemm_128x64_tn", t + 10'000, t + 30'000, t + 10 * kMs - 10'000);
+  }));
+  EXPECT_TRUE(rules.contains("tf32-off"));
+  EXPECT_TRUE(rules.contains("amp-off"));
+}
+
+TEST(Advice, ExposedCommunication) {
+  const auto rules = Rules(Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+    build.Kernel(thread, "nvjet_hsh_128", t + 10'000, t + 30'000, t + 8 * kMs);
+    build.Kernel(thread, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", t + 20'000, t + 7 * kMs,
+                 t + 10 * kMs - 10'000, 20);
+  }));
+  EXPECT_TRUE(rules.contains("exposed-communication"));
+}
+
+TEST(Advice, SettingsThatHurt) {
+  Loop loop;
+  loop.build().Property("environment.CUDA_LAUNCH_BLOCKING", "1");
+  loop.build().Property("torch.anomaly_detection", "True");
+  loop.build().Property("torch.threads", "16");
+  loop.build().Property("machine.cores", "4");
+  const auto rules = Rules(loop.Run(AddBusyGpu));
+  EXPECT_TRUE(rules.contains("launch-blocking"));
+  EXPECT_TRUE(rules.contains("anomaly-detection"));
+  EXPECT_TRUE(rules.contains("too-many-threads"));
+}
+
+TEST(Advice, RulesAreNamedOnce) {
+  std::set<std::string_view> ids;
+  for (const AdviceRule& rule : AdviceRules()) EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;
+}
+
+TEST(Advice, EveryFindingSaysWhatWhyAndHow) {
+  const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+    for (int64_t k = 0; k < 150; ++k) {
+      build.Kernel(thread, "elementwise_kernel", t + k * 60'000, t + k * 60'000 + 10'000,
+                   t + k * 60'000 + 12'000);
+    }
+  });
+  ASSERT_FALSE(findings.empty());
+  for (const Finding& finding : findings) {
+    EXPECT_FALSE(finding.title.empty() || finding.seen.empty() || finding.why.empty() ||
+                 finding.action.empty())
+        << finding.rule;
+    EXPECT_LE(finding.uncertainty_ns, 10 * kMs);
+  }
+}
+
+}  // namespace
+}  // namespace batchlight

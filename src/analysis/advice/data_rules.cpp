@@ -1,0 +1,92 @@
+#include "analysis/advice/advice_text.h"
+#include "analysis/advice/rules.h"
+#include "format/records.h"
+
+namespace batchlight::advice {
+namespace {
+
+constexpr double kMinimumShare = 0.05;
+
+// PyTorch names the iterator by its kind: the single-process one has no workers.
+bool LoadsInTheTrainingProcess(const RunOverview& overview) {
+  for (const OperatorRow& row : overview.operators.by_name) {
+    if (overview.store->Text(row.name).find("_SingleProcessDataLoaderIter") !=
+        std::string_view::npos) {
+      return true;
+    }
+  }
+  const PhaseCallsTable& phases = overview.store->phase_calls;
+  for (size_t row = 0; row < phases.size(); ++row) {
+    if (overview.store->Text(phases.name[row]).find("_SingleProcessDataLoaderIter") !=
+        std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void DataLoaderWait(const RunOverview& overview, Findings* findings) {
+  const double step_ns = MeanStepNs(overview);
+  const bool has_gpu = overview.gpu.MainBreakdown() != nullptr;
+  const double cpu_share = PhaseShareOf(overview, PhaseKind::kDataLoading);
+  const double share = has_gpu ? GpuShare(overview, GpuPart::kIdleDataLoading) : cpu_share;
+  if (step_ns == 0 || share < kMinimumShare) return;
+  const double exposed_ns =
+      has_gpu ? GpuPartNs(overview, GpuPart::kIdleDataLoading) : share * step_ns;
+  const bool single = LoadsInTheTrainingProcess(overview);
+  // Workers hide the wait as long as they keep up; one process more hides at most all of it.
+  findings->push_back(
+      {.title = "Training waits for data",
+       .seen = "In " + PercentOf(share) + " of a step (" + Milliseconds(exposed_ns) + ") " +
+               (has_gpu ? "the GPU is idle because the CPU waits for the DataLoader"
+                        : "the loop waits for the DataLoader") +
+               (single ? ", which loads in the training process itself (num_workers=0)." : "."),
+       .why = single ? "With num_workers=0 loading and computing take turns."
+                     : "The workers deliver batches more slowly than training uses them.",
+       .action = single ? "Load in the background: DataLoader(..., num_workers=2 or more, "
+                          "persistent_workers=True, pin_memory=True on a GPU)."
+                        : "Give it more workers (up to the number of processors) or a larger "
+                          "prefetch_factor; make the work of a sample cheaper (decode, augment, "
+                          "collate), cache it, or move it to the GPU.",
+       .gain_ns = exposed_ns * 0.85,
+       .uncertainty_ns = exposed_ns * 0.15,
+       .evidence = {
+           {.kind = "call",
+            .name = single ? "_SingleProcessDataLoaderIter.__next__" : "DataLoader.__next__",
+            .count = 1,
+            .per_step_ns = exposed_ns}}});
+}
+
+void DataLoaderRestart(const RunOverview& overview, Findings* findings) {
+  const double step_ns = MeanStepNs(overview);
+  const ProcessSteps* main = overview.steps.Main();
+  if (step_ns == 0 || main == nullptr) return;
+  const PhaseCallsTable& phases = overview.store->phase_calls;
+  uint64_t count = 0;
+  int64_t total_ns = 0;
+  for (size_t row = 0; row < phases.size(); ++row) {
+    if (phases.phase[row] != static_cast<uint8_t>(format::Phase::kDataLoaderInit) ||
+        phases.end_ns[row] == kOpenEnd) {
+      continue;
+    }
+    ++count;
+    total_ns += phases.end_ns[row] - phases.start_ns[row];
+  }
+  if (count < 2 || double(total_ns) / double(count) < step_ns) return;
+  const double per_step_ns = double(total_ns) / double(main->steps.size());
+  findings->push_back(
+      {.title = "Every epoch starts the DataLoader's workers again",
+       .seen = std::to_string(count) + " starts took " +
+               Milliseconds(double(total_ns) / double(count)) + " each, longer than a step (" +
+               Milliseconds(step_ns) + ").",
+       .why = "Without persistent_workers the worker processes end with the epoch; new ones import "
+              "everything and load the data set again.",
+       .action = "DataLoader(..., persistent_workers=True).",
+       .gain_ns = per_step_ns * double(count - 1) / double(count),
+       .uncertainty_ns = per_step_ns * 0.2,
+       .evidence = {{.kind = "call", .name = "DataLoader.__iter__", .count = count}}});
+}
+
+}  // namespace batchlight::advice

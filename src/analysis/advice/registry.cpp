@@ -1,0 +1,97 @@
+#include <algorithm>
+
+#include "analysis/advice/rules.h"
+
+namespace batchlight {
+
+const std::vector<AdviceRule>& AdviceRules() {
+  static const std::vector<AdviceRule> rules = {
+      {"no-steps", "no step of a training loop was found", advice::NoSteps},
+      {"uneven-steps", "the mean step is more than 5 % longer than the median",
+       advice::UnevenSteps},
+      {"checkpoint-stall", "steps that save a checkpoint are twice as long",
+       advice::CheckpointInStep},
+      {"recompilation", "torch.compile compiled again after the warm-up", advice::Recompilation},
+      {"dataloader-wait", "5 % of a step or more is exposed waiting for data",
+       advice::DataLoaderWait},
+      {"dataloader-restart", "starting the DataLoader again takes longer than a step",
+       advice::DataLoaderRestart},
+      {"gpu-underused", "a GPU is busy less than 80 % of a step", advice::GpuUnderused},
+      {"launch-bound", "15 % of a step or more the GPU waits for launches", advice::LaunchBound},
+      {"small-kernels", "100 or more kernels a step are shorter than their launch",
+       advice::SmallKernels},
+      {"unfused-optimizer", "the optimizer launches more than 100 kernels a step",
+       advice::UnfusedOptimizer},
+      {"unfused-optimizer-cpu", "the optimizer runs more than 200 operators a step on the CPU",
+       advice::ForeachOptimizerOnCpu},
+      {"exposed-communication", "5 % of a step or more is communication that nothing hides",
+       advice::ExposedCommunication},
+      {"grid-too-small", "20 % of kernel time runs on fewer blocks than the GPU has SMs",
+       advice::GridTooSmall},
+      {"host-sync", "the CPU waits for the GPU inside the step", advice::HostSynchronization},
+      {"pageable-copy", "copies from pageable memory in every step", advice::PageableCopies},
+      {"exposed-copies", "3 % of a step or more is copies that nothing hides",
+       advice::ExposedCopies},
+      {"allocator-retries", "GPU memory is allocated or released in steady steps",
+       advice::AllocatorRetries},
+      {"tf32-off", "10 % of kernel time is FP32 matrix products without Tensor Cores",
+       advice::Tf32Off},
+      {"amp-off", "matrix products run in FP32 or TF32 and take 10 % of kernel time",
+       advice::MixedPrecisionOff},
+      {"channels-last", "2 % of kernel time converts layouts around convolutions",
+       advice::LayoutConversions},
+      {"cudnn-benchmark-off", "convolutions take 5 % of kernel time and cudnn.benchmark is off",
+       advice::CudnnBenchmarkOff},
+      {"launch-blocking", "CUDA_LAUNCH_BLOCKING is set", advice::LaunchBlocking},
+      {"anomaly-detection", "autograd's anomaly detection is on", advice::AnomalyDetection},
+      {"too-many-threads", "more computing threads than processors", advice::TooManyThreads},
+  };
+  return rules;
+}
+
+std::vector<Finding> FindAdvice(const RunOverview& overview) {
+  std::vector<Finding> findings;
+  for (const AdviceRule& rule : AdviceRules()) {
+    const size_t before = findings.size();
+    rule.find(overview, &findings);
+    for (size_t i = before; i < findings.size(); ++i) findings[i].rule = rule.id;
+  }
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.gain_ns > b.gain_ns; });
+  return findings;
+}
+
+namespace advice {
+
+double MeanStepNs(const RunOverview& overview) {
+  const ProcessSteps* main = overview.steps.Main();
+  return main == nullptr ? 0 : main->duration.mean;
+}
+
+double GpuShare(const RunOverview& overview, GpuPart part) {
+  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
+  return gpu == nullptr ? 0 : gpu->share[static_cast<size_t>(part)];
+}
+
+double GpuPartNs(const RunOverview& overview, GpuPart part) {
+  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
+  return gpu == nullptr ? 0 : gpu->steady[static_cast<size_t>(part)].mean;
+}
+
+double PhaseShareOf(const RunOverview& overview, PhaseKind kind) {
+  const StepBreakdown* breakdown = overview.MainBreakdown();
+  if (breakdown == nullptr) return 0;
+  double share = 0;
+  for (const PhaseShare& phase : breakdown->phases) {
+    if (phase.kind == kind) share += phase.share;
+  }
+  return share;
+}
+
+double CpuExposure(const RunOverview& overview) {
+  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
+  return gpu == nullptr ? 1 : 1 - gpu->busy_share;
+}
+
+}  // namespace advice
+}  // namespace batchlight

@@ -1,0 +1,119 @@
+#include <algorithm>
+#include <charconv>
+
+#include "analysis/advice/advice_text.h"
+#include "analysis/advice/rules.h"
+#include "format/records.h"
+
+namespace batchlight::advice {
+namespace {
+
+int IntegerProperty(const Store& store, std::string_view key) {
+  const std::string_view text = store.Property(key);
+  int value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+}  // namespace
+
+void LaunchBlocking(const RunOverview& overview, Findings* findings) {
+  const std::string_view value = overview.store->Property("environment.CUDA_LAUNCH_BLOCKING");
+  if (value.empty() || value == "0") return;
+  const double idle_ns = GpuPartNs(overview, GpuPart::kIdleLaunch) +
+                         GpuPartNs(overview, GpuPart::kIdleSynchronization) +
+                         GpuPartNs(overview, GpuPart::kIdleOperators) +
+                         GpuPartNs(overview, GpuPart::kIdlePython);
+  findings->push_back({.title = "CUDA_LAUNCH_BLOCKING makes every launch wait",
+                       .seen = "CUDA_LAUNCH_BLOCKING=" + std::string(value) + " is set.",
+                       .why = "It is for finding errors: CPU and GPU never work at the same time.",
+                       .action = "Unset CUDA_LAUNCH_BLOCKING.",
+                       .gain_ns = idle_ns * 0.8,
+                       .uncertainty_ns = idle_ns * 0.3,
+                       .evidence = {{.kind = "setting", .name = "CUDA_LAUNCH_BLOCKING"}}});
+}
+
+void AnomalyDetection(const RunOverview& overview, Findings* findings) {
+  if (overview.store->Property("torch.anomaly_detection") != "True") return;
+  const double step_ns = MeanStepNs(overview);
+  findings->push_back(
+      {.title = "Autograd's anomaly detection is on",
+       .seen = "torch.autograd.set_detect_anomaly(True) was in effect while training.",
+       .why =
+           "It takes a stack trace in every operator and checks every gradient for NaN, which also "
+           "makes the CPU wait for the GPU.",
+       .action = "Leave it off except while looking for a NaN.",
+       .gain_ns = step_ns * 0.3,
+       .uncertainty_ns = step_ns * 0.25,
+       .evidence = {{.kind = "setting", .name = "set_detect_anomaly"}}});
+}
+
+void TooManyThreads(const RunOverview& overview, Findings* findings) {
+  const int threads = IntegerProperty(*overview.store, "torch.threads");
+  const int processors = IntegerProperty(*overview.store, "machine.cores");
+  const int processes = static_cast<int>(overview.steps.processes.size());
+  if (threads == 0 || processors == 0 || processes == 0) return;
+  if (threads * processes <= processors + processors / 2) return;
+  findings->push_back(
+      {.title = "More computing threads than processors",
+       .seen = std::to_string(processes) + " training process" + (processes == 1 ? "" : "es") +
+               " with " + std::to_string(threads) + " threads each share " +
+               std::to_string(processors) + " processors.",
+       .why = "Threads that take turns on a processor wait for each other at the end of every "
+              "operator.",
+       .action = "torch.set_num_threads(" + std::to_string(std::max(1, processors / processes)) +
+                 ") or OMP_NUM_THREADS in the environment; in DataLoader workers it is 1 already.",
+       .evidence = {{.kind = "setting", .name = "torch.get_num_threads()"}}});
+}
+
+// On the CPU too a foreach or fused optimizer saves the cost of calling operators one by one.
+void ForeachOptimizerOnCpu(const RunOverview& overview, Findings* findings) {
+  if (!overview.gpu.empty() || overview.steps.Main() == nullptr) return;
+  const Store& store = *overview.store;
+  const PhaseCallsTable& phases = store.phase_calls;
+  const OperatorCallsTable& operators = store.operator_calls;
+  uint64_t steps = 0, calls = 0;
+  int64_t phase_ns = 0;
+  size_t op = 0;
+  for (size_t row = 0; row < phases.size(); ++row) {
+    if (phases.phase[row] != static_cast<uint8_t>(format::Phase::kOptimizerStep) ||
+        phases.end_ns[row] == kOpenEnd) {
+      continue;
+    }
+    ++steps;
+    phase_ns += phases.end_ns[row] - phases.start_ns[row];
+    const auto before = [&](size_t at) {
+      return operators.thread[at] < phases.thread[row] ||
+             (operators.thread[at] == phases.thread[row] &&
+              operators.start_ns[at] < phases.start_ns[row]);
+    };
+    while (op < operators.size() && before(op)) ++op;
+    for (; op < operators.size() && operators.thread[op] == phases.thread[row] &&
+           operators.start_ns[op] < phases.end_ns[row];
+         ++op) {
+      if (store.Text(operators.name[op]).starts_with("aten::_f")) continue;  // _foreach_, _fused_
+      ++calls;
+    }
+  }
+  if (steps == 0 || calls <= 200 * steps) return;
+  const double step_ns = MeanStepNs(overview);
+  const double optimizer_ns = double(phase_ns) / double(steps);
+  if (optimizer_ns < 0.05 * step_ns) return;
+  findings->push_back(
+      {.title = "The optimizer updates each parameter on its own",
+       .seen = "An optimizer step runs " + Rounded(double(calls) / double(steps)) +
+               " operators in " + Milliseconds(optimizer_ns) + " (" +
+               PercentOf(optimizer_ns / step_ns) + " of a step).",
+       .why = "Each operator costs a few microseconds beside its arithmetic.",
+       .action =
+           "Pass fused=True or foreach=True to the optimizer where your PyTorch has it for the "
+           "CPU; merge small parameters.",
+       .gain_ns = optimizer_ns * 0.4,
+       .uncertainty_ns = optimizer_ns * 0.3,
+       .evidence = {{.kind = "call",
+                     .name = "Optimizer.step",
+                     .count = steps,
+                     .per_step_ns = optimizer_ns}}});
+}
+
+}  // namespace batchlight::advice

@@ -1,0 +1,112 @@
+#include "analysis/advice/advice_text.h"
+#include "analysis/advice/rules.h"
+#include "format/records.h"
+
+namespace batchlight::advice {
+namespace {
+
+Sample OfKind(const ProcessSteps& process, StepKind kind) {
+  std::vector<int64_t> durations;
+  for (const Step& step : process.steps) {
+    if (step.kind == kind) durations.push_back(step.duration_ns());
+  }
+  return Summarize(std::move(durations));
+}
+
+}  // namespace
+
+void NoSteps(const RunOverview& overview, Findings* findings) {
+  if (overview.steps.Main() != nullptr) return;
+  if (overview.operators.calls + overview.nvtx.ranges + overview.gpu.kernel_count == 0) return;
+  findings->push_back(
+      {.title = "No training step was found",
+       .seen = overview.steps.how,
+       .why = "Without steps there is no time per step, no breakdown and no estimate of gains.",
+       .action = "Put a range around each step: with batchlight.annotate(\"step\"): ..., or name "
+                 "what ends a step with --key."});
+}
+
+void UnevenSteps(const RunOverview& overview, Findings* findings) {
+  const ProcessSteps* main = overview.steps.Main();
+  if (main == nullptr || main->duration.count < 10) return;
+  const Sample& duration = main->duration;
+  const double excess_ns = duration.mean - static_cast<double>(duration.median);
+  if (excess_ns < 0.05 * static_cast<double>(duration.median)) return;
+  Finding finding{
+      .title = "Steps are uneven",
+      .seen = "The median step takes " + Milliseconds(double(duration.median)) + ", the mean " +
+              Milliseconds(duration.mean) + ", 1 in 20 takes " +
+              Milliseconds(double(duration.p95)) + " or more (" +
+              std::to_string(main->outlier_count) + " outliers of " +
+              std::to_string(duration.count) + " steps).",
+      .why =
+          "A few slow steps set the throughput; with several ranks every rank waits for the "
+          "slowest one.",
+      .action =
+          "Look at the outliers in the table of steps: the phase that grew in them names the "
+          "cause (data loading, garbage collection, evaluation, changing input sizes).",
+      .gain_ns = excess_ns,
+      .uncertainty_ns = excess_ns * 0.5};
+  for (const uint32_t row : main->steady) {
+    const Step& step = main->steps[row];
+    if (!step.outlier || finding.evidence.size() >= 5) continue;
+    finding.evidence.push_back({.kind = "step",
+                                .name = std::to_string(step.number),
+                                .count = 1,
+                                .per_step_ns = double(step.duration_ns())});
+  }
+  findings->push_back(std::move(finding));
+}
+
+void CheckpointInStep(const RunOverview& overview, Findings* findings) {
+  const ProcessSteps* main = overview.steps.Main();
+  if (main == nullptr || main->steps.empty()) return;
+  const Sample saving = OfKind(*main, StepKind::kCheckpoint);
+  if (saving.count == 0 || double(saving.median) < 2 * double(main->duration.median)) return;
+  const double extra_ns = saving.mean - main->duration.mean;
+  const double per_step_ns = extra_ns * double(saving.count) / double(main->steps.size());
+  findings->push_back(
+      {.title = "Saving checkpoints stalls training",
+       .seen = std::to_string(saving.count) + " steps save a checkpoint and take " +
+               Milliseconds(saving.mean) + " instead of " + Milliseconds(main->duration.mean) + ".",
+       .why = "The loop waits until the file is written.",
+       .action = "Copy the state to the CPU and write it in another thread or process "
+                 "(torch.distributed.checkpoint.async_save), or save less often.",
+       .gain_ns = per_step_ns,
+       .uncertainty_ns = per_step_ns * 0.3,
+       .evidence = {{.kind = "step", .name = "checkpoint", .count = saving.count}}});
+}
+
+void Recompilation(const RunOverview& overview, Findings* findings) {
+  const ProcessSteps* main = overview.steps.Main();
+  if (main == nullptr || main->steady.empty()) return;
+  const PhaseCallsTable& phases = overview.store->phase_calls;
+  const int64_t first_ns = main->steps[main->steady.front()].start_ns;
+  const int64_t last_ns = main->steps[main->steady.back()].end_ns;
+  uint64_t count = 0;
+  int64_t total_ns = 0;
+  for (size_t row = 0; row < phases.size(); ++row) {
+    if (phases.phase[row] != static_cast<uint8_t>(format::Phase::kCompile) ||
+        !phases.parent[row].IsNone() || phases.end_ns[row] == kOpenEnd) {
+      continue;
+    }
+    if (phases.start_ns[row] < first_ns || phases.start_ns[row] >= last_ns) continue;
+    ++count;
+    total_ns += phases.end_ns[row] - phases.start_ns[row];
+  }
+  if (count == 0) return;
+  const double per_step_ns = double(total_ns) / double(main->steps.size());
+  findings->push_back(
+      {.title = "torch.compile compiles again while training",
+       .seen = std::to_string(count) + " compilations after the warm-up took " +
+               Milliseconds(double(total_ns)) + ".",
+       .why = "A guard failed: an input had a new size, or a Python value that was compiled in "
+              "changed.",
+       .action = "Run with TORCH_LOGS=recompiles to see which guard; mark changing sizes with "
+                 "torch._dynamo.mark_dynamic, or pad the inputs to a few sizes.",
+       .gain_ns = per_step_ns,
+       .uncertainty_ns = per_step_ns * 0.3,
+       .evidence = {{.kind = "call", .name = "torch.compile", .count = count}}});
+}
+
+}  // namespace batchlight::advice

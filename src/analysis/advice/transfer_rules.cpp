@@ -1,0 +1,148 @@
+#include <algorithm>
+
+#include "analysis/advice/advice_text.h"
+#include "analysis/advice/rules.h"
+
+namespace batchlight::advice {
+namespace {
+
+// Calls that a well-written step may make once at its end, and waits of NCCL's own threads, are
+// left alone: one wait a step of which the GPU sees nothing costs nothing.
+constexpr double kMinimumShare = 0.02;
+
+std::string OperatorOf(const RunOverview& overview, const WaitRow& wait) {
+  const std::string_view name = overview.store->Text(wait.operator_name);
+  if (name == "aten::_local_scalar_dense" || name == "aten::item") return ".item() or bool(tensor)";
+  if (name == "aten::copy_" || name == "aten::_to_copy") return ".cpu() or .to(\"cpu\")";
+  if (name == "aten::nonzero") return "nonzero, masked indexing";
+  return name.empty() ? "no operator" : std::string(name);
+}
+
+}  // namespace
+
+void HostSynchronization(const RunOverview& overview, Findings* findings) {
+  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
+  if (gpu == nullptr || gpu->window.mean <= 0) return;
+  // What a wait costs is the time the GPU then has nothing to do: while the CPU returns from it and
+  // launches again.
+  const double idle_ns = GpuPartNs(overview, GpuPart::kIdleSynchronization) +
+                         GpuPartNs(overview, GpuPart::kIdleLaunch) +
+                         GpuPartNs(overview, GpuPart::kIdleOperators) +
+                         GpuPartNs(overview, GpuPart::kIdlePython);
+  double waits = 0;
+  Finding finding;
+  for (const WaitRow& wait : overview.gpu.waits) {
+    if (wait.calls_per_step < 0.5) continue;
+    waits += wait.calls_per_step;
+    if (finding.evidence.size() < 6) {
+      finding.evidence.push_back({.kind = "call",
+                                  .name = std::string(overview.store->Text(wait.call)) + " in " +
+                                          OperatorOf(overview, wait),
+                                  .count = wait.calls,
+                                  .per_step_ns = wait.per_step_ns});
+    }
+  }
+  if (waits < 0.5 || idle_ns < kMinimumShare * gpu->window.mean) return;
+  const double gain_ns = std::min(idle_ns, waits * 100'000) * 0.7;
+  finding.title = "The CPU waits for the GPU inside the step";
+  finding.seen = Rounded(waits) + " calls a step wait for the GPU, most often " +
+                 finding.evidence.front().name + ".";
+  finding.why = "After each wait the GPU's queue is empty until the CPU has launched again.";
+  finding.action =
+      "Keep values on the GPU: collect losses in a tensor and read them every N steps, "
+      "replace .item(), .cpu(), print(tensor) and data-dependent shapes inside the loop; "
+      "use non_blocking=True for copies.";
+  finding.gain_ns = gain_ns;
+  finding.uncertainty_ns = gain_ns * 0.6;
+  findings->push_back(std::move(finding));
+}
+
+void PageableCopies(const RunOverview& overview, Findings* findings) {
+  constexpr double kPinnedBytesPerNs = 20;  // 20 GB/s: what PCIe 4 x16 gives in practice
+  constexpr double kMinimumBytes = 256 * 1024;
+  double bytes = 0, copies_ns = 0, count = 0;
+  Finding finding;
+  for (const CopyRow& copy : overview.gpu.copies) {
+    const bool pageable = copy.source == "pageable" || copy.destination == "pageable";
+    if (!pageable || copy.calls_per_step < 0.5) continue;
+    bytes += copy.bytes_per_step;
+    count += copy.calls_per_step;
+    copies_ns +=
+        copy.calls == 0 ? 0 : double(copy.total_ns) / double(copy.calls) * copy.calls_per_step;
+    finding.evidence.push_back({.kind = "copy",
+                                .name = copy.kind + ", " + copy.source + " to " + copy.destination,
+                                .count = copy.calls});
+  }
+  if (bytes < kMinimumBytes) return;
+  const double saved_ns = std::max(0.0, copies_ns - bytes / kPinnedBytesPerNs);
+  finding.title = "Batches are copied from pageable memory";
+  finding.seen = Rounded(count) + " copies a step move " + Rounded(bytes / 1e6) +
+                 " MB from or to pageable memory in " + Milliseconds(copies_ns) + ".";
+  finding.why =
+      "The driver first copies pageable memory to a pinned buffer; the call blocks the CPU "
+      "and non_blocking has no effect.";
+  finding.action = "DataLoader(..., pin_memory=True) and tensor.to(device, non_blocking=True).";
+  finding.gain_ns = saved_ns * std::min(1.0, CpuExposure(overview) * 2);
+  finding.uncertainty_ns = finding.gain_ns * 0.5;
+  findings->push_back(std::move(finding));
+}
+
+void ExposedCopies(const RunOverview& overview, Findings* findings) {
+  const double share = GpuShare(overview, GpuPart::kCopy);
+  if (share < 0.03) return;
+  const double exposed_ns = GpuPartNs(overview, GpuPart::kCopy);
+  Finding finding{.title = "Copies are not hidden behind computing",
+                  .seen = "Copies run alone for " + Milliseconds(exposed_ns) + " of a step (" +
+                          PercentOf(share) + ").",
+                  .why = "Copies on the stream that computes wait for it, and it for them.",
+                  .action =
+                      "Copy the next batch on a stream of its own while the current step computes "
+                      "(a prefetcher), from pinned memory with non_blocking=True.",
+                  .gain_ns = exposed_ns * 0.8,
+                  .uncertainty_ns = exposed_ns * 0.3};
+  for (const CopyRow& copy : overview.gpu.copies) {
+    if (copy.calls_per_step < 0.5) continue;
+    finding.evidence.push_back({.kind = "copy",
+                                .name = copy.kind + ", " + copy.source + " to " + copy.destination,
+                                .count = copy.calls});
+  }
+  findings->push_back(std::move(finding));
+}
+
+void AllocatorRetries(const RunOverview& overview, Findings* findings) {
+  const ProcessSteps* main = overview.steps.Main();
+  if (main == nullptr || main->steady.size() < 5 || overview.gpu.empty()) return;
+  const Store& store = *overview.store;
+  const ApiCallsTable& calls = store.api_calls;
+  uint64_t count = 0;
+  int64_t total_ns = 0;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    const std::string_view name = store.Text(calls.name[row]);
+    if (!name.starts_with("cudaMalloc_") && !name.starts_with("cudaFree_") &&
+        name != "cudaMalloc" && name != "cudaFree") {
+      continue;
+    }
+    if (calls.end_ns[row] == kOpenEnd || !main->IsSteadyAt(calls.start_ns[row])) continue;
+    ++count;
+    total_ns += calls.end_ns[row] - calls.start_ns[row];
+  }
+  const double per_step_ns = double(total_ns) / double(main->steady.size());
+  if (count < main->steady.size() / 5 || per_step_ns < 0.01 * MeanStepNs(overview)) return;
+  findings->push_back(
+      {.title = "GPU memory is allocated and released while training",
+       .seen = std::to_string(count) + " calls of cudaMalloc and cudaFree in steady steps take " +
+               Milliseconds(per_step_ns) + " a step.",
+       .why = "The caching allocator had no block that fits: fragmentation by changing sizes, or "
+              "memory "
+              "is nearly full. cudaFree waits for the GPU.",
+       .action = "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; pad inputs to a few sizes; "
+                 "leave more memory free; do not call torch.cuda.empty_cache() in the loop.",
+       .gain_ns = per_step_ns,
+       .uncertainty_ns = per_step_ns * 0.4,
+       .evidence = {{.kind = "call",
+                     .name = "cudaMalloc, cudaFree",
+                     .count = count,
+                     .per_step_ns = per_step_ns}}});
+}
+
+}  // namespace batchlight::advice
