@@ -1,0 +1,370 @@
+// batchlight dlprof: DLProf's command line. Records the program (or takes an nsys database), then
+// writes its reports.
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "analysis/advice/finding.h"
+#include "analysis/dlprof/reports.h"
+#include "analysis/run_overview.h"
+#include "base/file.h"
+#include "base/nearest.h"
+#include "cli/command.h"
+#include "ingest/open_input.h"
+#include "report/dlprof_files.h"
+#include "report/tensorboard.h"
+
+namespace batchlight::cli {
+namespace {
+
+struct DlprofOptions {
+  bool force = false;
+  std::string verbosity = "normal";
+  std::string mode = "pytorch";
+  std::string nsys_database;
+  std::string nsys_base_name = "nsys_profile";
+  std::string nsys_opts = "-t cuda,nvtx -s none";
+  double delay_s = 0;
+  double duration_s = 0;
+  std::string key_node;
+  std::string key_op;
+  int64_t iter_start = 0;
+  int64_t iter_stop = INT64_MAX;
+  std::string output_path = ".";
+  std::string profile_name = "dlprof";
+  std::vector<std::string> reports;
+  std::vector<std::string> formats = {"csv"};
+  std::vector<std::string> domains;
+  bool dump_model_data = false;
+  std::string tb_dir = "event_files";
+  bool suppress_tb_files = false;
+
+  bool Quiet() const { return verbosity == "quiet" || verbosity == "minimal"; }
+};
+
+void Note(const DlprofOptions& options, const std::string& line) {
+  if (!options.Quiet()) std::fprintf(stderr, "batchlight dlprof: %s\n", line.c_str());
+}
+
+// Words of --nsys_opts: split at blanks, one pair of quotes around all of it taken off.
+std::vector<std::string> Words(std::string text) {
+  if (text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
+      text.back() == text.front()) {
+    text = text.substr(1, text.size() - 2);
+  }
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+std::string Trimmed(double seconds) {
+  std::ostringstream text;
+  text << seconds;
+  return text.str();
+}
+
+// Runs `batchlight profile` on the program; its exit status becomes ours.
+Result<std::string> Record(const DlprofOptions& options, const std::vector<std::string>& program,
+                           int* exit_code) {
+  const std::string base = options.output_path + "/" + options.nsys_base_name;
+  std::vector<std::string> words = {"batchlight", "profile"};
+  for (const std::string& word : Words(options.nsys_opts)) words.push_back(word);
+  words.insert(words.end(), {"-f", options.force ? "true" : "false", "-o", base});
+  if (options.mode == "pytorch") words.push_back("--pytorch=functions-trace,autograd-shapes-nvtx");
+  if (options.delay_s > 0) words.insert(words.end(), {"-y", Trimmed(options.delay_s)});
+  if (options.duration_s > 0) words.insert(words.end(), {"-d", Trimmed(options.duration_s)});
+  words.push_back("--");
+  words.insert(words.end(), program.begin(), program.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child < 0)
+    return InputError(std::string("cannot start batchlight profile: ") + std::strerror(errno));
+  if (child == 0) {
+    execv("/proc/self/exe", arguments.data());
+    _exit(127);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  const std::string recording = base + ".batchlight";
+  if (!FileExists(recording)) {
+    return Status::Error(ErrorKind::kInput, "nothing was recorded: " + recording + " is not there");
+  }
+  return recording;
+}
+
+Status CheckNames(const std::vector<std::string>& names, const std::vector<std::string_view>& known,
+                  const std::string& option) {
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    return UsageError(option + ": no " + name + DidYouMean(NearestFew(name, known)));
+  }
+  return {};
+}
+
+Status CheckOptions(const DlprofOptions& options) {
+  std::vector<std::string_view> reports = {"all", "expert_systems"};
+  for (const dlprof::ReportEntry& entry : dlprof::Reports()) reports.push_back(entry.option);
+  RETURN_IF_ERROR(CheckNames(options.reports, reports, "--reports"));
+  RETURN_IF_ERROR(CheckNames(options.formats, {"csv", "json"}, "--formats"));
+  if (!FileExists(options.output_path)) {
+    return OutputError("--output_path: " + options.output_path + " is not there; create it first");
+  }
+  return {};
+}
+
+class ReportWriter {
+ public:
+  ReportWriter(const DlprofOptions& options, std::string domain)
+      : options_(options), domain_(std::move(domain)) {}
+
+  bool Wants(std::string_view report) const {
+    for (const std::string& wanted : options_.reports) {
+      if (wanted == "all" || wanted == report) return true;
+    }
+    return false;
+  }
+
+  Status Write(std::string_view report, const ResultTable& table) const {
+    for (const std::string& format : options_.formats) {
+      RETURN_IF_ERROR(WriteFile(std::string(report) + "." + format,
+                                format == "csv" ? DlprofCsv(table) : DlprofJson(table)));
+    }
+    return {};
+  }
+
+  Status WriteFile(const std::string& end, const std::string& text) const {
+    const std::string path = options_.output_path + "/" + options_.profile_name + "_" +
+                             (domain_.empty() ? "" : domain_ + "_") + end;
+    if (FileExists(path) && !options_.force) {
+      return OutputError(path + " exists; --force=true replaces it");
+    }
+    RETURN_IF_ERROR(WriteWholeFile(path, text));
+    Note(options_, "wrote " + path);
+    return {};
+  }
+
+ private:
+  const DlprofOptions& options_;
+  std::string domain_;
+};
+
+ResultTable ExpertSystems(const std::vector<Finding>& findings) {
+  ResultTable table{.name = "expert_systems", .title = "Expert Systems Report"};
+  table.columns = {
+      {.name = "Problem"},
+      {.name = "Recommendation"},
+      {.name = "Rule"},
+      {.name = "Estimated Gain per Iteration", .type = CellType::kInteger, .unit = Unit::kTimeNs}};
+  for (const Finding& finding : findings) {
+    table.rows.push_back(
+        {finding.title + ": " + finding.seen, finding.action, std::string(finding.rule),
+         finding.gain_ns > 0 ? Cell{static_cast<int64_t>(finding.gain_ns)} : Cell{}});
+  }
+  return table;
+}
+
+void PrintFindings(const DlprofOptions& options, const std::vector<Finding>& findings) {
+  if (options.verbosity == "quiet") return;
+  std::printf("Expert Systems Feedback: %zu issue%s detected.\n\n", findings.size(),
+              findings.size() == 1 ? "" : "s");
+  for (const Finding& finding : findings) {
+    std::printf("Problem detected:\n    %s. %s\nRecommended change:\n    %s\n\n",
+                finding.title.c_str(), finding.seen.c_str(), finding.action.c_str());
+  }
+}
+
+// The correlated model, raw: ops, and kernels with their op and iteration.
+std::string ModelJson(const Store& store, const dlprof::Model& model) {
+  ResultTable iterations{.name = "iterations", .title = "iterations"};
+  iterations.columns = {{.name = "iteration"}, {.name = "start_ns"}, {.name = "end_ns"}};
+  for (const dlprof::Iteration& iteration : model.iterations) {
+    iterations.rows.push_back({iteration.number, iteration.start_ns, iteration.end_ns});
+  }
+  std::string json = "[\n" + DlprofJson(iterations);
+  for (const dlprof::ReportEntry& entry : dlprof::Reports()) {
+    if (entry.option == "detail" || entry.option == "iteration") {
+      json += ",\n" + DlprofJson(entry.make(store, model));
+    }
+  }
+  return json + "]\n";
+}
+
+std::string Markdown(const ResultTable& table, size_t most) {
+  std::string text = "|", line = "|";
+  for (const ResultColumn& column : table.columns) {
+    text += " " + column.name + " |";
+    line += "---|";
+  }
+  text += "\n" + line + "\n";
+  for (size_t i = 0; i < table.rows.size() && i < most; ++i) {
+    text += "|";
+    for (const Cell& cell : table.rows[i]) {
+      std::ostringstream value;
+      if (const auto* words = std::get_if<std::string>(&cell)) value << *words;
+      if (const auto* number = std::get_if<int64_t>(&cell)) value << *number;
+      if (const auto* real = std::get_if<double>(&cell)) value << *real;
+      text += " " + value.str() + " |";
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+Status WriteEventFiles(const DlprofOptions& options, const Store& store,
+                       const RunOverview& overview, const dlprof::Model& model,
+                       const std::vector<Finding>& findings) {
+  const std::string folder = options.output_path + "/" + options.tb_dir;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return OutputError("cannot create " + folder + ": " + error.message());
+  const double now_s = static_cast<double>(store.session_start_utc_ns) / 1e9;
+  TensorBoardWriter events(now_s);
+  for (const dlprof::Iteration& iteration : model.iterations) {
+    events.AddScalar("iteration time (ms)", iteration.number,
+                     static_cast<float>(double(iteration.end_ns - iteration.start_ns) / 1e6));
+  }
+  for (const GpuBreakdown& gpu : overview.gpu.breakdowns) {
+    for (size_t i = 0; i < gpu.steps.size(); ++i) {
+      const GpuStepParts& step = gpu.steps[i];
+      if (step.duration_ns() == 0) continue;
+      int64_t busy_ns = 0;
+      for (size_t part = 0; part < kGpuPartCount; ++part) {
+        if (!IsIdle(static_cast<GpuPart>(part))) busy_ns += step.part_ns[part];
+      }
+      events.AddScalar("GPU utilization (%)", static_cast<int64_t>(i),
+                       static_cast<float>(100.0 * double(busy_ns) / double(step.duration_ns())));
+    }
+  }
+  constexpr size_t kRows = 50;
+  for (const dlprof::ReportEntry& entry : dlprof::Reports()) {
+    if (entry.option == "iteration") continue;  // one row a kernel: not for a page
+    const ResultTable table = entry.make(store, model);
+    events.AddText(table.title, Markdown(table, kRows));
+  }
+  events.AddText("Expert Systems", Markdown(ExpertSystems(findings), kRows));
+  const std::string path = folder + "/" + TensorBoardWriter::FileName(now_s, options.profile_name);
+  RETURN_IF_ERROR(WriteWholeFile(path, events.bytes()));
+  Note(options, "wrote " + path + "; see it with: tensorboard --logdir " + folder);
+  return {};
+}
+
+Status WriteReports(const DlprofOptions& options, const Store& store, const RunOverview& overview,
+                    const std::vector<Finding>& findings) {
+  std::vector<std::string> domains = options.domains;
+  if (domains.empty()) domains.push_back("");
+  for (const std::string& domain : domains) {
+    dlprof::ModelOptions wanted;
+    wanted.simple = options.mode == "simple";
+    wanted.key_node = options.key_op.empty() ? options.key_node : options.key_op;
+    wanted.first_iteration = options.iter_start;
+    wanted.last_iteration = options.iter_stop;
+    wanted.use_domain = !domain.empty();
+    wanted.domain = domain;
+    ASSIGN_OR_RETURN(const dlprof::Model model, dlprof::BuildModel(store, wanted));
+    if (!model.notice.empty()) Note(options, model.notice);
+    const ReportWriter writer(options, domain);
+    for (const dlprof::ReportEntry& entry : dlprof::Reports()) {
+      if (!writer.Wants(entry.option)) continue;
+      RETURN_IF_ERROR(writer.Write(entry.file, entry.make(store, model)));
+    }
+    if (writer.Wants("expert_systems")) {
+      RETURN_IF_ERROR(writer.Write("expert_systems", ExpertSystems(findings)));
+    }
+    if (options.dump_model_data) {
+      RETURN_IF_ERROR(writer.WriteFile("model_data.json", ModelJson(store, model)));
+    }
+    if (!options.suppress_tb_files && domain == domains.front()) {
+      RETURN_IF_ERROR(WriteEventFiles(options, store, overview, model, findings));
+    }
+  }
+  return {};
+}
+
+Status Run(const DlprofOptions& options, const std::vector<std::string>& program,
+           Outcome& outcome) {
+  RETURN_IF_ERROR(CheckOptions(options));
+  std::string input = options.nsys_database;
+  if (input.empty()) {
+    if (program.empty()) return UsageError("nothing to do: give a program, or --nsys_database");
+    if (program.front().starts_with("-")) {
+      return UsageError("no option " + program.front() + "; see batchlight dlprof --help");
+    }
+    ASSIGN_OR_RETURN(input, Record(options, program, &outcome.exit_code));
+  }
+  ASSIGN_OR_RETURN(const Store store, OpenInput(input));
+  OverviewOptions wanted;
+  wanted.steps.key = options.key_op.empty() ? options.key_node : options.key_op;
+  const RunOverview overview = BuildOverview(store, wanted);
+  const std::vector<Finding> findings = FindAdvice(overview);
+  RETURN_IF_ERROR(WriteReports(options, store, overview, findings));
+  PrintFindings(options, findings);
+  return {};
+}
+
+void AddOptions(CLI::App* command, DlprofOptions* options) {
+  command->add_option("-f,--force", options->force, "Replace existing result files")
+      ->default_str("false");
+  command->add_option("-v,--verbosity", options->verbosity, "How much to say")
+      ->check(CLI::IsMember({"quiet", "minimal", "normal", "detailed", "diagnostic"}));
+  command->add_option("-m,--mode", options->mode, "simple: numbers that need no framework")
+      ->check(CLI::IsMember({"simple", "pytorch"}));
+  command->add_option("--nsys_database", options->nsys_database,
+                      "Report on this nsys .sqlite (or recording) instead of running a program");
+  command->add_option("--nsys_base_name", options->nsys_base_name, "Base name of the recording");
+  command->add_option("--nsys_opts", options->nsys_opts, "Flags of batchlight profile, quoted");
+  command->add_option("-y,--delay", options->delay_s, "Seconds before recording starts");
+  command->add_option("-d,--duration", options->duration_s, "Seconds to record; 0: all");
+  command->add_option("--key_node", options->key_node,
+                      "Range or operator whose end ends an iteration; default: find the steps");
+  command->add_option("--key_op", options->key_op, "The same as --key_node");
+  command->add_option("--iter_start", options->iter_start, "First iteration of the reports");
+  command->add_option("--iter_stop", options->iter_stop, "Last iteration; default: the last found");
+  command->add_option("--output_path", options->output_path,
+                      "Folder of everything that is written");
+  command->add_option("--profile_name", options->profile_name, "Start of the reports' names");
+  command
+      ->add_option("--reports", options->reports,
+                   "all, summary, detail, kernel, iteration, tensor, op_type, group_node, "
+                   "expert_systems; default: none")
+      ->delimiter(',');
+  command->add_option("--formats", options->formats, "csv, json")->delimiter(',');
+  command->add_option("--domains", options->domains, "NVTX domains, a set of reports for each")
+      ->delimiter(',');
+  command->add_option("--dump_model_data", options->dump_model_data, "Write the raw model as JSON");
+  command->add_option("--tb_dir", options->tb_dir, "Folder of the TensorBoard event files");
+  command->add_option("-b,--suppress_tb_files", options->suppress_tb_files,
+                      "Write no TensorBoard event files");
+}
+
+}  // namespace
+
+void RegisterDlprof(CLI::App& app, Outcome& outcome) {
+  auto options = std::make_shared<DlprofOptions>();
+  CLI::App* command =
+      app.add_subcommand("dlprof", "DLProf's command line: record and write its reports");
+  AddOptions(command, options.get());
+  command->prefix_command();
+  command->callback([options, command, &outcome] {
+    std::vector<std::string> program = command->remaining();
+    if (!program.empty() && program.front() == "--") program.erase(program.begin());
+    outcome.status = Run(*options, program, outcome);
+  });
+}
+
+}  // namespace batchlight::cli
