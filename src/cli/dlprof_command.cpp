@@ -355,15 +355,31 @@ void AddOptions(CLI::App* command, DlprofOptions* options) {
 }  // namespace
 
 void RegisterDlprof(CLI::App& app, Outcome& outcome) {
-  auto options = std::make_shared<DlprofOptions>();
   CLI::App* command =
       app.add_subcommand("dlprof", "DLProf's command line: record and write its reports");
-  AddOptions(command, options.get());
-  command->prefix_command();
-  command->callback([options, command, &outcome] {
-    std::vector<std::string> program = command->remaining();
-    if (!program.empty() && program.front() == "--") program.erase(program.begin());
-    outcome.status = Run(*options, program, outcome);
+  command->prefix_command();  // main hands over all words: the program's own follow ours
+  command->callback([&outcome] {
+    DlprofOptions options;
+    CLI::App own(
+        "DLProf's command line: record a program, or take an nsys database, and write reports",
+        "batchlight dlprof");
+    own.prefix_command();
+    AddOptions(&own, &options);
+    std::vector<std::string>& words = outcome.words;
+    const auto dashes = std::find(words.begin(), words.end(), "--");
+    std::vector<std::string> program(dashes == words.end() ? dashes : dashes + 1, words.end());
+    std::vector<std::string> ours(words.begin(), dashes);
+    std::reverse(ours.begin(), ours.end());  // CLI11 takes them from the back
+    try {
+      own.parse(ours);
+    } catch (const CLI::ParseError& error) {
+      const int code = own.exit(error);
+      outcome.exit_code = code == 0 ? 0 : static_cast<int>(ErrorKind::kUsage);
+      return;
+    }
+    const std::vector<std::string> rest = own.remaining();
+    program.insert(program.begin(), rest.begin(), rest.end());
+    outcome.status = Run(options, program, outcome);
   });
 }
 

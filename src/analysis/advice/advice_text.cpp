@@ -19,7 +19,9 @@ std::string Rounded(double value) {
   return Print("%.2f", value);
 }
 
-std::string Milliseconds(double ns) { return Rounded(ns / 1e6) + " ms"; }
+std::string TimeOf(double ns) {
+  return ns < 100'000 ? Rounded(ns / 1e3) + " us" : Rounded(ns / 1e6) + " ms";
+}
 
 std::string PercentOf(double share) {
   return Print(share < 0.1 ? "%.1f %%" : "%.0f %%", share * 100);

@@ -39,7 +39,7 @@ void DataLoaderWait(const RunOverview& overview, Findings* findings) {
   // Workers hide the wait as long as they keep up; one process more hides at most all of it.
   findings->push_back(
       {.title = "Training waits for data",
-       .seen = "In " + PercentOf(share) + " of a step (" + Milliseconds(exposed_ns) + ") " +
+       .seen = "In " + PercentOf(share) + " of a step (" + TimeOf(exposed_ns) + ") " +
                (has_gpu ? "the GPU is idle because the CPU waits for the DataLoader"
                         : "the loop waits for the DataLoader") +
                (single ? ", which loads in the training process itself (num_workers=0)." : "."),
@@ -78,9 +78,8 @@ void DataLoaderRestart(const RunOverview& overview, Findings* findings) {
   const double per_step_ns = double(total_ns) / double(main->steps.size());
   findings->push_back(
       {.title = "Every epoch starts the DataLoader's workers again",
-       .seen = std::to_string(count) + " starts took " +
-               Milliseconds(double(total_ns) / double(count)) + " each, longer than a step (" +
-               Milliseconds(step_ns) + ").",
+       .seen = std::to_string(count) + " starts took " + TimeOf(double(total_ns) / double(count)) +
+               " each, longer than a step (" + TimeOf(step_ns) + ").",
        .why = "Without persistent_workers the worker processes end with the epoch; new ones import "
               "everything and load the data set again.",
        .action = "DataLoader(..., persistent_workers=True).",

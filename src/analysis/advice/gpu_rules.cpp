@@ -69,7 +69,7 @@ void GpuUnderused(const RunOverview& overview, Findings* findings) {
                                   .per_step_ns = GpuPartNs(overview, part)});
     }
   }
-  finding.seen = "Of a step's " + Milliseconds(gpu->window.mean) + " on the GPU " +
+  finding.seen = "Of a step's " + TimeOf(gpu->window.mean) + " on the GPU " +
                  PercentOf(gpu->busy_share) + " is work. The largest cause of idle time is \"" +
                  std::string(GpuPartName(largest)) + "\", " +
                  PercentOf(GpuShare(overview, largest)) + " of the step.";
@@ -86,7 +86,7 @@ void LaunchBound(const RunOverview& overview, Findings* findings) {
   if (idle_ns < 0.15 * gpu->window.mean) return;
   findings->push_back(
       {.title = "Training is bound by launches, not by the GPU",
-       .seen = "The GPU waits " + Milliseconds(idle_ns) + " of every step (" +
+       .seen = "The GPU waits " + TimeOf(idle_ns) + " of every step (" +
                PercentOf(idle_ns / gpu->window.mean) + ") for the CPU to launch the next of " +
                Rounded(KernelsPerStep(overview)) + " kernels.",
        .why = "Each operator costs the CPU several microseconds in Python, PyTorch and the driver; "
@@ -131,8 +131,7 @@ void SmallKernels(const RunOverview& overview, Findings* findings) {
   const double part = count / std::max(1.0, KernelsPerStep(overview));
   finding.title = Rounded(count) + " kernels a step are shorter than their launch";
   finding.seen = Rounded(count) + " of " + Rounded(KernelsPerStep(overview)) +
-                 " kernels a step take " + Milliseconds(time_ns / std::max(1.0, count)) +
-                 " on average.";
+                 " kernels a step take " + TimeOf(time_ns / std::max(1.0, count)) + " on average.";
   finding.why =
       "A launch costs the CPU about 5 microseconds, so that these cannot keep the GPU busy.";
   finding.action =
@@ -152,7 +151,7 @@ void UnfusedOptimizer(const RunOverview& overview, Findings* findings) {
   findings->push_back({.title = "The optimizer updates each parameter with kernels of its own",
                        .seen = "An optimizer step launches " +
                                Rounded(double(found.launches) / double(found.steps)) +
-                               " kernels and takes the CPU " + Milliseconds(optimizer_ns) + ".",
+                               " kernels and takes the CPU " + TimeOf(optimizer_ns) + ".",
                        .why = "A fused optimizer updates all parameters in a handful of launches.",
                        .action = "Pass fused=True (or foreach=True) to torch.optim's optimizer.",
                        .gain_ns = exposed_ns * 0.85,
@@ -170,9 +169,8 @@ void ExposedCommunication(const RunOverview& overview, Findings* findings) {
   const double exposed_ns = GpuPartNs(overview, GpuPart::kCommunication);
   Finding finding{
       .title = "Communication is not hidden behind computing",
-      .seen = "NCCL runs alone for " + Milliseconds(exposed_ns) + " of a step (" +
-              PercentOf(share) + "); " + Milliseconds(gpu->overlapped_communication_ns) +
-              " more is hidden.",
+      .seen = "NCCL runs alone for " + TimeOf(exposed_ns) + " of a step (" + PercentOf(share) +
+              "); " + TimeOf(gpu->overlapped_communication_ns) + " more is hidden.",
       .why = "Gradients can be reduced while backward still computes; what comes after it waits.",
       .action =
           "DistributedDataParallel: tune bucket_cap_mb so that the last bucket is small, set "

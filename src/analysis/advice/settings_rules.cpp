@@ -102,8 +102,8 @@ void ForeachOptimizerOnCpu(const RunOverview& overview, Findings* findings) {
   findings->push_back(
       {.title = "The optimizer updates each parameter on its own",
        .seen = "An optimizer step runs " + Rounded(double(calls) / double(steps)) +
-               " operators in " + Milliseconds(optimizer_ns) + " (" +
-               PercentOf(optimizer_ns / step_ns) + " of a step).",
+               " operators in " + TimeOf(optimizer_ns) + " (" + PercentOf(optimizer_ns / step_ns) +
+               " of a step).",
        .why = "Each operator costs a few microseconds beside its arithmetic.",
        .action =
            "Pass fused=True or foreach=True to the optimizer where your PyTorch has it for the "

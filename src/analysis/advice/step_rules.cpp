@@ -34,10 +34,9 @@ void UnevenSteps(const RunOverview& overview, Findings* findings) {
   if (excess_ns < 0.05 * static_cast<double>(duration.median)) return;
   Finding finding{
       .title = "Steps are uneven",
-      .seen = "The median step takes " + Milliseconds(double(duration.median)) + ", the mean " +
-              Milliseconds(duration.mean) + ", 1 in 20 takes " +
-              Milliseconds(double(duration.p95)) + " or more (" +
-              std::to_string(main->outlier_count) + " outliers of " +
+      .seen = "The median step takes " + TimeOf(double(duration.median)) + ", the mean " +
+              TimeOf(duration.mean) + ", 1 in 20 takes " + TimeOf(double(duration.p95)) +
+              " or more (" + std::to_string(main->outlier_count) + " outliers of " +
               std::to_string(duration.count) + " steps).",
       .why =
           "A few slow steps set the throughput; with several ranks every rank waits for the "
@@ -68,7 +67,7 @@ void CheckpointInStep(const RunOverview& overview, Findings* findings) {
   findings->push_back(
       {.title = "Saving checkpoints stalls training",
        .seen = std::to_string(saving.count) + " steps save a checkpoint and take " +
-               Milliseconds(saving.mean) + " instead of " + Milliseconds(main->duration.mean) + ".",
+               TimeOf(saving.mean) + " instead of " + TimeOf(main->duration.mean) + ".",
        .why = "The loop waits until the file is written.",
        .action = "Copy the state to the CPU and write it in another thread or process "
                  "(torch.distributed.checkpoint.async_save), or save less often.",
@@ -99,7 +98,7 @@ void Recompilation(const RunOverview& overview, Findings* findings) {
   findings->push_back(
       {.title = "torch.compile compiles again while training",
        .seen = std::to_string(count) + " compilations after the warm-up took " +
-               Milliseconds(double(total_ns)) + ".",
+               TimeOf(double(total_ns)) + ".",
        .why = "A guard failed: an input had a new size, or a Python value that was compiled in "
               "changed.",
        .action = "Run with TORCH_LOGS=recompiles to see which guard; mark changing sizes with "

@@ -77,7 +77,7 @@ void PageableCopies(const RunOverview& overview, Findings* findings) {
   const double saved_ns = std::max(0.0, copies_ns - bytes / kPinnedBytesPerNs);
   finding.title = "Batches are copied from pageable memory";
   finding.seen = Rounded(count) + " copies a step move " + Rounded(bytes / 1e6) +
-                 " MB from or to pageable memory in " + Milliseconds(copies_ns) + ".";
+                 " MB from or to pageable memory in " + TimeOf(copies_ns) + ".";
   finding.why =
       "The driver first copies pageable memory to a pinned buffer; the call blocks the CPU "
       "and non_blocking has no effect.";
@@ -92,7 +92,7 @@ void ExposedCopies(const RunOverview& overview, Findings* findings) {
   if (share < 0.03) return;
   const double exposed_ns = GpuPartNs(overview, GpuPart::kCopy);
   Finding finding{.title = "Copies are not hidden behind computing",
-                  .seen = "Copies run alone for " + Milliseconds(exposed_ns) + " of a step (" +
+                  .seen = "Copies run alone for " + TimeOf(exposed_ns) + " of a step (" +
                           PercentOf(share) + ").",
                   .why = "Copies on the stream that computes wait for it, and it for them.",
                   .action =
@@ -131,7 +131,7 @@ void AllocatorRetries(const RunOverview& overview, Findings* findings) {
   findings->push_back(
       {.title = "GPU memory is allocated and released while training",
        .seen = std::to_string(count) + " calls of cudaMalloc and cudaFree in steady steps take " +
-               Milliseconds(per_step_ns) + " a step.",
+               TimeOf(per_step_ns) + " a step.",
        .why = "The caching allocator had no block that fits: fragmentation by changing sizes, or "
               "memory "
               "is nearly full. cudaFree waits for the GPU.",
