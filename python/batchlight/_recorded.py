@@ -1,13 +1,14 @@
 """The interface under the profiler: every call becomes a record.
 
 Each native call takes (message, color, domain, category, payload): a string, an ARGB number or
-None, a name or None for the default domain, a number, and an int, float or None.
+None, the numbers of a domain and a category, and an int, float or None.
 """
 import _batchlight_native as _native
 
 from ._colors import argb
 
-_categories = {}  # domain name or None -> {category name: number}
+_domains = {None: 0}  # name -> number; 0 is the default domain
+_categories = {}  # domain number -> {category name: number}
 
 collecting = _native.collecting
 profile_start = _native.profile_start
@@ -19,6 +20,13 @@ _COROUTINE, _GENERATOR, _ASYNC_GENERATOR = 0x80, 0x20, 0x200  # co_flags
 def enabled():
     """Whether this process runs under the profiler."""
     return True
+
+
+def _domain_id(name):
+    try:
+        return _domains[name]
+    except KeyError:
+        return _domains.setdefault(name, _native.domain(name))
 
 
 def _category_id(domain, category):
@@ -37,21 +45,24 @@ def _category_id(domain, category):
 
 def mark(message=None, color=None, domain=None, category=None, payload=None):
     """An instant."""
+    domain = _domain_id(domain)
     _native.mark(message, argb(color), domain, _category_id(domain, category), payload)
 
 
 def push_range(message=None, color=None, domain=None, category=None, payload=None):
     """Opens a range on this thread, inside the one that is open."""
+    domain = _domain_id(domain)
     _native.push(message, argb(color), domain, _category_id(domain, category), payload)
 
 
 def pop_range(domain=None):
     """Closes the innermost range of this thread."""
-    _native.pop(domain)
+    _native.pop(_domain_id(domain))
 
 
 def start_range(message=None, color=None, domain=None, category=None, payload=None):
     """Opens a range that any thread may close: pass what is returned to end_range()."""
+    domain = _domain_id(domain)
     return _native.start(message, argb(color), domain, _category_id(domain, category), payload)
 
 
@@ -70,8 +81,7 @@ class annotate:
     __slots__ = ("attributes", "domain")
 
     def __init__(self, message=None, color=None, domain=None, category=None, payload=None):
-        if color is not None:
-            color = argb(color)
+        color, domain = argb(color), _domain_id(domain)
         self.attributes = (message, color, domain, _category_id(domain, category), payload)
         self.domain = domain
 
@@ -142,25 +152,27 @@ def _decorate(function, attributes, domain):
 class Domain:
     """Ranges and marks of one domain, with attributes made beforehand."""
 
-    __slots__ = ("name",)
+    __slots__ = ("name", "_number")
 
     def __init__(self, name=None):
         self.name = name
+        self._number = _domain_id(name)
 
     def get_registered_string(self, string):
         return string
 
     def get_category_id(self, name):
-        return _category_id(self.name, name)
+        return _category_id(self._number, name)
 
     def get_event_attributes(self, message=None, color=None, category=None, payload=None):
-        return (message, argb(color), self.name, _category_id(self.name, category), payload)
+        number = self._number
+        return (message, argb(color), number, _category_id(number, category), payload)
 
     def push_range(self, attributes):
         _native.push(*attributes)
 
     def pop_range(self):
-        _native.pop(self.name)
+        _native.pop(self._number)
 
     def start_range(self, attributes):
         return _native.start(*attributes)

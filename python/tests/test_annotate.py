@@ -33,7 +33,12 @@ class Native(types.ModuleType):
                      "profile_stop"):
             setattr(self, name, lambda *arguments, name=name: self.calls.append((name, *arguments)))
         self.collecting = lambda: True
+        self.domains = ["default"]
         self.started = 0
+
+    def domain(self, name):
+        self.domains.append(name)
+        return len(self.domains) - 1
 
     def start(self, *arguments):
         self.calls.append(("start", *arguments))
@@ -118,12 +123,13 @@ class Annotate(unittest.TestCase):
         self.assertTrue(package.enabled())
         red = 0xFFFF0000
         self.assertEqual(native.calls[:3], [
-            ("name_category", "d", 1, "c"), ("push", "a", red, "d", 1, 3), ("pop", "d")])
-        self.assertIn(("push", "named", 0xFF0000FF, None, 0, None), native.calls)
-        self.assertIn(("push", "fail", None, None, 0, None), native.calls)
-        self.assertIn(("mark", "m", 0xFF00FF00, None, 4, None), native.calls)
-        self.assertIn(("start", "s", None, None, 0, 1.5), native.calls)
-        self.assertIn(("mark", "o", 0xFF008000, "other", 1, None), native.calls)
+            ("name_category", 1, 1, "c"), ("push", "a", red, 1, 1, 3), ("pop", 1)])
+        self.assertIn(("push", "named", 0xFF0000FF, 0, 0, None), native.calls)
+        self.assertIn(("push", "fail", None, 0, 0, None), native.calls)
+        self.assertIn(("mark", "m", 0xFF00FF00, 0, 4, None), native.calls)
+        self.assertIn(("start", "s", None, 0, 0, 1.5), native.calls)
+        self.assertIn(("mark", "o", 0xFF008000, 2, 1, None), native.calls)
+        self.assertEqual(native.domains, ["default", "d", "other"])
         for begin, end in (("push", "pop"), ("start", "end")):
             names = [call[0] for call in native.calls]
             self.assertEqual(names.count(begin), names.count(end))
@@ -135,7 +141,7 @@ class Annotate(unittest.TestCase):
         for domain, category in ((None, "a"), (None, "b"), ("d", "b"), (None, "a")):
             package.mark("m", domain=domain, category=category)
         self.assertEqual([call[1:] for call in native.calls if call[0] == "name_category"],
-                         [(None, 1, "a"), (None, 2, "b"), ("d", 1, "b")])
+                         [(0, 1, "a"), (0, 2, "b"), (1, 1, "b")])
         self.assertEqual([call[4] for call in native.calls if call[0] == "mark"], [1, 2, 1, 1])
 
     def test_colours(self):

@@ -16,7 +16,10 @@ inline PyObject* Argument(PyObject* const* arguments, PySsize count, PySsize i) 
 NativeFunction ModuleBegin, ModuleEnd, PhaseBegin, PhaseEnd, NameThread;
 // native_ranges.cpp
 NativeFunction Push, PushPlain, Pop, Start, StartPlain, End, Mark, MarkPlain, NameCategory;
+NativeFunction GetDomain;
 NativeFunction ProfileStart, ProfileStop;
+// To call before any of them: looks at what the user asked for.
+void PrepareRanges();
 // native_module.cpp
 NativeFunction IsCollecting, SayProperty, SayReason, Options;
 

@@ -9,6 +9,7 @@ namespace {
 
 PyMethodDef g_functions[] = {
     {"collecting", reinterpret_cast<void*>(IsCollecting), kMethFastCall, nullptr},
+    {"domain", reinterpret_cast<void*>(GetDomain), kMethFastCall, nullptr},
     {"push", reinterpret_cast<void*>(Push), kMethFastCall, nullptr},
     {"push_plain", reinterpret_cast<void*>(PushPlain), kMethFastCall, nullptr},
     {"pop", reinterpret_cast<void*>(Pop), kMethFastCall, nullptr},
@@ -76,6 +77,7 @@ PyObject* Options(PyObject*, PyObject* const*, PySsize) {
 }
 
 bool AddNativeModule() {
+  PrepareRanges();
   constexpr char kName[] = "_batchlight_native";
   PyObject* module = g_py.PyModule_New(kName);
   if (module == nullptr) return false;

@@ -3,12 +3,13 @@
 //
 // Function(arguments): what it records. A trailing argument may be left out or None.
 //   collecting()                          whether events are being recorded
+//   domain(name) -> number of an NVTX domain, for the calls below; 0 = the default domain
 //   push(message, color, domain, category, payload) -> level; pop(domain) -> level
 //   start(message, color, domain, category, payload) -> id; end(id)
 //   mark(message, color, domain, category, payload)
 //   push_plain(message), start_plain(message), mark_plain(message): as a C program's, whose strings
 //       are not registered with NVTX (it matters to --nvtx-capture)
-//   name_category(domain, number, name), name_thread(name)
+//   name_category(domain, category, name), name_thread(name)
 //   module_begin(path, class), module_end(); phase_begin(number, name), phase_end()
 //   profile_start(), profile_stop(): --capture-range=cudaProfilerApi
 //   property(key, value), reason(feature, text)
