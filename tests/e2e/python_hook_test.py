@@ -104,6 +104,13 @@ class EveryInterpreter(unittest.TestCase):
                             (done.returncode, done.stdout, done.stderr),
                             (expected.returncode, expected.stdout, expected.stderr))
 
+    def test_debugging_allocators(self):
+        for python in interpreters():
+            for value in ("debug", "malloc", "malloc_debug"):
+                with self.subTest(python=python, value=value), PythonSession() as session:
+                    self.check_recorded(
+                        session, session.run(python, "-c", MARK, env={"PYTHONMALLOC": value}))
+
     def test_multiprocessing(self):
         code = ("import multiprocessing, os, sys, batchlight\n"
                 "def work(n):\n"

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "inject/buffer/facts.h"
+#include "inject/python/audit_entry.h"
 #include "inject/python/cpython.h"
 #include "inject/python/native_module.h"
 #include "inject/rt/control.h"
@@ -12,8 +13,6 @@
 
 namespace batchlight::inject {
 namespace {
-
-using AuditHook = int (*)(const char* event, PyObject* arguments, void* data);
 
 bool g_started = false;  // written with the GIL held
 
@@ -82,6 +81,8 @@ void StartBridge() {
 
 // cpython.run_command, _file, _module, _stdin, _startup, _interactivehook: whichever comes first.
 int OnAuditEvent(const char* event, PyObject*, void*) {
+  if (event[0] != 'c' || std::strncmp(event, "cpython.", 8) != 0) return 0;
+  if (std::strcmp(event, kClearAuditHooks) == 0) BeforeAuditHooksAreFreed();
   if (g_started || std::strncmp(event, "cpython.run_", 12) != 0) return 0;
   g_started = true;
   StartBridge();
@@ -93,10 +94,10 @@ int OnAuditEvent(const char* event, PyObject*, void*) {
 void InstallInterpreterHook(const Guard& guard) {
   if (!Traces(format::kTracePython) || Control()->python_path[0] == 0) return;
   if (dlsym == nullptr) return;  // an old glibc without libdl: no Python either
-  using AddAuditHook = int (*)(AuditHook, void*);
-  const auto add = reinterpret_cast<AddAuditHook>(dlsym(RTLD_DEFAULT, "PySys_AddAuditHook"));
+  using AddHook = int (*)(AuditHook, void*);
+  const auto add = reinterpret_cast<AddHook>(dlsym(RTLD_DEFAULT, "PySys_AddAuditHook"));
   if (add != nullptr) {
-    if (add(OnAuditEvent, nullptr) != 0)
+    if (AddAuditHook(add, OnAuditEvent) != 0)
       Reason(guard, "python", "the interpreter refused the hook");
   } else if (dlsym(RTLD_DEFAULT, "pypy_main_startup") != nullptr) {
     Reason(guard, "python", "PyPy is not supported: only its NVTX ranges are recorded");

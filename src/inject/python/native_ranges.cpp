@@ -111,8 +111,7 @@ PyObject* Pop(PyObject*, PyObject* const* arguments, PySsize count) {
 PyObject* Start(PyObject*, PyObject* const* arguments, PySsize count) {
   if (!g_on) return g_py.PyLong_FromLongLong(0);
   const PyText message(Argument(arguments, count, 0));
-  return g_py.PyLong_FromUnsignedLongLong(
-      nvtx::StartRange(MakeEvent(message, arguments, count)));
+  return g_py.PyLong_FromUnsignedLongLong(nvtx::StartRange(MakeEvent(message, arguments, count)));
 }
 
 PyObject* StartPlain(PyObject*, PyObject* const* arguments, PySsize count) {
