@@ -25,6 +25,10 @@ if [ -z "$python" ]; then
   tools/install_packages.sh <(echo python3-torch; echo python3-numpy)
   python=/usr/bin/python3
 fi
+# Debian keeps PyTorch's headers, which the operator recorder is built against, in their own package.
+if "$python" -c 'import sys, torch; sys.exit("/usr/lib/python3/" not in torch.__file__)'; then
+  tools/install_packages.sh <(echo libtorch-dev) || echo "operators will not be recorded" >&2
+fi
 
 echo "building batchlight (release)" >&2
 tools/build.sh release
