@@ -14,9 +14,6 @@ struct EventFilter {
   std::string file_part;  // "_nvtx=step-3", "_start=8000000000_end=8050000000", "" for all
 };
 
-// "1s2ms3us", "8050ms", "17": nanoseconds where no unit is given. Errors: kUsage.
-Result<int64_t> ParseDuration(std::string_view text);
-
 // "[start]/[end]". Errors: kUsage.
 Result<EventFilter> ParseTimeFilter(std::string_view text);
 

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "analysis/stats/stats_report.h"
-#include "base/nearest.h"
 #include "base/file.h"
+#include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/event_filter.h"
 #include "cli/table_outputs.h"
@@ -24,9 +24,9 @@ struct StatsFlags {
   std::string filter_time;
   std::string filter_nvtx;
   std::string sqlite;
-  std::vector<std::string> help_reports;
-  std::vector<std::string> overwrite_words;
-  std::vector<std::string> export_words;
+  std::string help_reports;
+  std::string overwrite_words;
+  std::string export_words;
   bool help_formats = false;
 };
 
@@ -73,8 +73,7 @@ Status RunReports(const Store& store, const std::vector<ChosenReport>& reports,
   return Status();
 }
 
-Status ListReports(const std::vector<std::string>& names) {
-  const std::string which = names.empty() ? "" : names.back();
+Status ListReports(const std::string& which) {
   if (which.empty() || which == "ALL" || which == "all") {
     for (const stats::Report& report : stats::Reports()) {
       std::string usage = std::string(report.name) + std::string(report.usage);
@@ -113,11 +112,9 @@ Status RunStats(StatsFlags& flags) {
     std::fputs(std::string(TableFormatHelp()).c_str(), stdout);
     return Status();
   }
-  ASSIGN_OR_RETURN(
-      flags.tables.force_overwrite,
-      TakeBoolWords(flags.overwrite_words, flags.tables.force_overwrite, flags.inputs));
-  ASSIGN_OR_RETURN([[maybe_unused]] const bool force_export,
-                   TakeBoolWords(flags.export_words, false, flags.inputs));
+  flags.tables.force_overwrite =
+      TakeBoolWord(flags.overwrite_words, flags.tables.force_overwrite, flags.inputs);
+  [[maybe_unused]] const bool force_export = TakeBoolWord(flags.export_words, false, flags.inputs);
   ASSIGN_OR_RETURN(const std::vector<ChosenReport> reports, ChooseReports(flags.reports));
   ASSIGN_OR_RETURN(flags.tables.time_unit, ParseTimeUnit(flags.time_unit));
   if (!flags.filter_time.empty() && !flags.filter_nvtx.empty()) {

@@ -153,19 +153,10 @@ Status TableOutputs::WriteFile(const TableFormat& format, const RowSource& rows,
   return Status();
 }
 
-Result<bool> TakeBoolWords(const std::vector<std::string>& words, bool given,
-                           std::vector<std::string>& inputs) {
-  bool value = given;
-  for (const std::string& word : words) {
-    if (word.empty() || word == "true") {
-      value = true;
-    } else if (word == "false") {
-      value = false;
-    } else {
-      inputs.push_back(word);
-    }
-  }
-  return value;
+bool TakeBoolWord(const std::string& word, bool given, std::vector<std::string>& inputs) {
+  if (word == "true" || word == "false") return word == "true";
+  if (!word.empty()) inputs.push_back(word);
+  return given;
 }
 
 }  // namespace batchlight::cli

@@ -56,9 +56,8 @@ class TableOutputs {
   bool wrote_to_console_ = false;
 };
 
-// Raw words of --force-overwrite and its like: "" and "true" are true, "false" false, anything else
-// was meant as an input and is appended to `inputs`.
-Result<bool> TakeBoolWords(const std::vector<std::string>& words, bool given,
-                           std::vector<std::string>& inputs);
+// The word after --force-overwrite and its like: "true" or "false", or none, which is `given`.
+// Anything else was meant as an input and is appended to `inputs`.
+bool TakeBoolWord(const std::string& word, bool given, std::vector<std::string>& inputs);
 
 }  // namespace batchlight::cli

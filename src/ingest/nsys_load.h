@@ -99,6 +99,10 @@ Status LoadGpuEvents(Load& load);  // waits, events, graphs, allocations, overhe
 Status LoadOsCalls(Load& load);
 Status LoadOtherRuntimes(Load& load);  // interns strings
 Status LoadUnifiedMemory(Load& load);
+// The BATCHLIGHT_* tables of an export of ours (store/own_tables.h).
+Status LoadOwnTables(Load& load);
+// Their processes and threads, once those have rows: parents, ranks, exits, command lines.
+Status CompleteProcesses(const NsysDatabase& database, const Strings& strings, Store& store);
 // Session, machine, GPUs, contexts, streams. After the union.
 Status LoadTargetInfo(Load& load);
 

@@ -39,6 +39,7 @@ enum Column : int {
   kInt32,
   kFloat,
   kBinary,
+  kEventId,
 };
 
 class NvtxReader {
@@ -119,16 +120,16 @@ void NvtxReader::AddRange(NsysTable& rows, const Times& times, NvtxStyle style) 
                              .attributes = Attributes(rows),
                              .style = static_cast<uint8_t>(style),
                              .registered = static_cast<uint8_t>(!rows.IsNull(kTextId)),
-                             .native_row = static_cast<uint32_t>(rows.row())});
+                             .native_row = rows.U32(kEventId, static_cast<uint32_t>(rows.row()))});
 }
 
 Status NvtxReader::Read() {
-  ASSIGN_OR_RETURN(
-      NsysTable rows,
-      NsysTable::Open(*load_.database, "NVTX_EVENTS",
-                      {"start", "end", "eventType", "globalTid", "text", "textId", "domainId",
-                       "endGlobalTid", "category", "color", "uint64Value", "int64Value",
-                       "doubleValue", "uint32Value", "int32Value", "floatValue", "binaryData"}));
+  ASSIGN_OR_RETURN(NsysTable rows,
+                   NsysTable::Open(*load_.database, "NVTX_EVENTS",
+                                   {"start", "end", "eventType", "globalTid", "text", "textId",
+                                    "domainId", "endGlobalTid", "category", "color", "uint64Value",
+                                    "int64Value", "doubleValue", "uint32Value", "int32Value",
+                                    "floatValue", "binaryData", "eventId"}));
   Times times(rows);
   while (rows.Next()) {
     if (!times.Read(kStart, kEnd)) continue;

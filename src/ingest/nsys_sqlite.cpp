@@ -125,7 +125,9 @@ Result<Store> ImportNsysSqlite(const std::string& path) {
   nsys::Load& rest = loads.back();
   rest.database = &database;
   RETURN_IF_ERROR(nsys::LoadOtherRuntimes(rest));
+  RETURN_IF_ERROR(nsys::LoadOwnTables(rest));
   RETURN_IF_ERROR(nsys::UniteThreads(database, strings, loads, store));
+  RETURN_IF_ERROR(nsys::CompleteProcesses(database, strings, store));
   RETURN_IF_ERROR(nsys::LoadTargetInfo(rest));
   nsys::OrderAndLink(store);
   for (const nsys::Load& load : loads) {

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 namespace batchlight {
 namespace {
@@ -104,11 +105,11 @@ void NsysTable::Finalizer::operator()(sqlite3_stmt* statement) const {
 }
 
 Result<NsysTable> NsysTable::Open(const NsysDatabase& database, std::string_view name,
-                                  std::initializer_list<const char*> columns) {
+                                  std::vector<std::string> columns) {
   NsysTable table;
   table.database_ = &database;
-  table.columns_ = columns;
-  table.places_.assign(columns.size(), -1);
+  table.columns_ = std::move(columns);
+  table.places_.assign(table.columns_.size(), -1);
   table.name_ = database.Find(name);
   if (table.name_.empty()) {
     table.name_ = name;

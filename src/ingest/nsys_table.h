@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -49,7 +48,7 @@ class NsysDatabase {
 class NsysTable {
  public:
   static Result<NsysTable> Open(const NsysDatabase& database, std::string_view name,
-                                std::initializer_list<const char*> columns);
+                                std::vector<std::string> columns);
 
   bool exists() const { return statement_ != nullptr; }
   const std::string& name() const { return name_; }
@@ -81,7 +80,7 @@ class NsysTable {
   const NsysDatabase* database_ = nullptr;
   std::string name_;
   std::string missing_;
-  std::vector<const char*> columns_;
+  std::vector<std::string> columns_;
   std::vector<int> places_;  // of a column in the statement, -1 = absent
   std::unique_ptr<sqlite3_stmt, Finalizer> statement_;
   uint64_t row_ = 0;

@@ -18,6 +18,8 @@ ProcessId FindProcess(const Store& store, uint64_t hardware, uint64_t vm, uint64
   return ProcessId::None();
 }
 
+constexpr std::string_view kOwnFormat = "batchlight-sqlite";
+
 void AddProperty(Store& store, std::string_view key, std::string_view value) {
   store.properties.Append({.key = store.strings.Intern(key), .value = store.strings.Intern(value)});
 }
@@ -33,6 +35,8 @@ Status LoadSession(Load& load) {
                    NsysTable::Open(*load.database, "ANALYSIS_DETAILS", {"duration"}));
   while (details.Next()) store.duration_ns = std::max(store.duration_ns, details.Int(0));
   RETURN_IF_ERROR(details.status());
+
+  if (store.source_format == kOwnFormat) return Status();  // has its own properties and reasons
 
   ASSIGN_OR_RETURN(NsysTable meta,
                    NsysTable::Open(*load.database, "META_DATA_EXPORT", {"name", "value"}));

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "base/thread_pool.h"
+#include "store/own_tables.h"
 
 namespace batchlight::nsys {
 namespace {
@@ -179,12 +179,26 @@ std::map<int64_t, Lifetime> ThreadLives(std::span<Load> loads, const Store& stor
   return lives;
 }
 
+// An export of ours says when threads started, also those without events: the order of threads, and
+// with it of all rows, is then that of the recording.
+Status ReadOwnLives(const NsysDatabase& database, std::map<int64_t, Lifetime>& lives) {
+  ASSIGN_OR_RETURN(NsysTable rows, NsysTable::Open(database, OwnTableName("threads"),
+                                                   {"process", "tid", "start_ns", "end_ns"}));
+  while (rows.Next()) {
+    if (rows.IsNull(0)) continue;
+    const int64_t global = (rows.Int(0) & kProcessMask) | (rows.Int(1) & ~kProcessMask);
+    lives[global] = {rows.Int(2), rows.Int(3, kOpenEnd)};
+  }
+  return rows.status();
+}
+
 }  // namespace
 
 Status UniteThreads(const NsysDatabase& database, const Strings& strings, std::span<Load> loads,
                     Store& store) {
   ASSIGN_OR_RETURN(const Names names, ReadNames(database, strings, store));
-  const std::map<int64_t, Lifetime> lives = ThreadLives(loads, store);
+  std::map<int64_t, Lifetime> lives = ThreadLives(loads, store);
+  RETURN_IF_ERROR(ReadOwnLives(database, lives));
 
   std::map<int64_t, Lifetime> process_lives;
   for (const auto& [global, life] : lives) {

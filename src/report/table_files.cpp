@@ -1,24 +1,10 @@
 // csv, tsv, json, HTML, Markdown.
+#include "base/json_text.h"
 #include "report/csv.h"
 #include "report/table_writers.h"
 
 namespace batchlight {
 namespace {
-
-// Length of the UTF-8 sequence at the start of `text`, 0 if there is none.
-size_t Utf8Length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  if ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f)) return 0;
-  if ((first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f)) return 0;
-  return length;
-}
 
 std::string Plain(const TableOutput& output, size_t column, const Cell& cell) {
   std::string text;
@@ -50,38 +36,6 @@ void AppendMarkdownValue(std::string_view text, std::string& markdown) {
 }
 
 }  // namespace
-
-void AppendJsonEscaped(std::string_view text, std::string& json) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  while (!text.empty()) {
-    const size_t length = Utf8Length(text);
-    if (length == 0) {
-      json += "\\ufffd";
-      text.remove_prefix(1);
-      continue;
-    }
-    const char c = text[0];
-    if (length > 1) {
-      json += text.substr(0, length);
-    } else if (c == '"' || c == '\\') {
-      json += '\\';
-      json += c;
-    } else if (c == '\n') {
-      json += "\\n";
-    } else if (c == '\t') {
-      json += "\\t";
-    } else if (c == '\r') {
-      json += "\\r";
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      json += "\\u00";
-      json += kHex[static_cast<size_t>(c) >> 4];
-      json += kHex[static_cast<size_t>(c) & 15];
-    } else {
-      json += c;
-    }
-    text.remove_prefix(length);
-  }
-}
 
 void AppendHtmlEscaped(std::string_view text, std::string& html) {
   for (const char c : text) {

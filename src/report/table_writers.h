@@ -67,8 +67,6 @@ void WriteJson(TableOutput& output);
 void WriteHtml(TableOutput& output);  // hdoc and htable
 void WriteMarkdown(TableOutput& output);
 
-// `text` as a JSON string without its quotes; bytes that are not UTF-8 become U+FFFD.
-void AppendJsonEscaped(std::string_view text, std::string& json);
 void AppendHtmlEscaped(std::string_view text, std::string& html);
 
 }  // namespace batchlight

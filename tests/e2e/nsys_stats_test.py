@@ -3,17 +3,15 @@ goldens of our own for every other report, every output and format, and what goe
 import csv
 import io
 import json
-import lzma
 import os
 import shutil
-import subprocess
+import sys
 import tempfile
 import unittest
 
-SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("BATCHLIGHT_BUILD", os.path.join(SOURCE, "build", "dev"))
-PROGRAM = os.path.join(BUILD, "bin", "batchlight")
-DATA = os.path.join(SOURCE, "tests", "recordings", "nsys-2025.3")
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from nsys_files import DATA, NsysFiles  # noqa: E402
+
 EXPECTED = os.path.join(DATA, "expected")
 OURS = os.path.join(DATA, "ours")
 
@@ -25,28 +23,6 @@ OWN_GOLDENS = [
     "nvtx_gpu_proj_trace", "nvtx_pushpop_sum", "nvtx_startend_sum",
 ]
 GOLDEN_LINES = 120  # of a long trace the first lines are kept
-
-
-class NsysFiles(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp(prefix="nsys_stats")
-        cls.sqlite = os.path.join(cls.folder, "train5.sqlite")
-        with lzma.open(os.path.join(DATA, "train5.sqlite.xz")) as packed:
-            with open(cls.sqlite, "wb") as out:
-                shutil.copyfileobj(packed, out)
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.folder)
-
-    def run_tool(self, *args, code=0):
-        done = subprocess.run([PROGRAM, *args], capture_output=True, timeout=120)
-        self.assertEqual(done.returncode, code, done.stderr.decode(errors="replace"))
-        return done
-
-    def stats(self, *args, code=0):
-        return self.run_tool("stats", *args, self.sqlite, code=code)
 
 
 class SameBytes(NsysFiles):

@@ -4,6 +4,7 @@
 
 #include "analysis/stats/duration_summary.h"
 #include "analysis/stats/event_names.h"
+#include "analysis/stats/nvtx_event_order.h"
 #include "analysis/stats/range_stacks.h"
 #include "analysis/stats/report_functions.h"
 
@@ -12,25 +13,18 @@ namespace batchlight::stats {
 RangeStacks::RangeStacks(const Query& query, bool push_pop_only) : query_(query) {
   const NvtxRangesTable& ranges = query.store.nvtx_ranges;
   latest_ = LatestRangeTime(query.store);
+  const std::vector<uint32_t> all_ids = NvtxRangeIds(query.store);
+  ids_.assign(ranges.size(), 0);
+  children_.assign(ranges.size(), 0);
+  child_time_.assign(ranges.size(), 0);
   for (size_t row = 0; row < ranges.size(); ++row) {
     const bool push_pop = ranges.style[row] == static_cast<uint8_t>(NvtxStyle::kPushPop);
     if (push_pop_only && !push_pop) continue;
-    if (query.Keep(ranges.start_ns[row], End(row))) rows_.push_back(static_cast<uint32_t>(row));
+    if (!query.Keep(ranges.start_ns[row], End(row))) continue;
+    rows_.push_back(static_cast<uint32_t>(row));
+    ids_[row] = all_ids[row];
   }
-  std::stable_sort(rows_.begin(), rows_.end(), [&](uint32_t a, uint32_t b) {
-    if (ranges.native_row[a] != ranges.native_row[b]) {
-      return ranges.native_row[a] < ranges.native_row[b];
-    }
-    return ranges.start_ns[a] < ranges.start_ns[b];
-  });
-  const size_t all = ranges.size();
-  ids_.assign(all, 0);
-  children_.assign(all, 0);
-  child_time_.assign(all, 0);
-  for (size_t i = 0; i < rows_.size(); ++i) {
-    const uint32_t row = rows_[i];
-    ids_[row] = ranges.native_row[row] != 0 ? ranges.native_row[row] : i + 1;
-  }
+  std::sort(rows_.begin(), rows_.end(), [&](uint32_t a, uint32_t b) { return ids_[a] < ids_[b]; });
   for (const uint32_t row : rows_) {
     const uint32_t parent = Parent(row);
     if (parent == kNoRange) continue;

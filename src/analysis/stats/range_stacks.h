@@ -15,7 +15,7 @@ class RangeStacks {
   // Start/end ranges have no parent and no children.
   RangeStacks(const Query& query, bool push_pop_only);
 
-  // Rows of nvtx_ranges in the order of the imported file, else by start.
+  // Rows of nvtx_ranges by id.
   const std::vector<uint32_t>& rows() const { return rows_; }
   int64_t End(size_t row) const;
   uint64_t Id(size_t row) const { return ids_[row]; }  // 0: not kept
@@ -29,7 +29,7 @@ class RangeStacks {
   Query query_;
   int64_t latest_ = 0;
   std::vector<uint32_t> rows_;
-  std::vector<uint64_t> ids_;        // by row of nvtx_ranges
+  std::vector<uint32_t> ids_;        // by row of nvtx_ranges
   std::vector<uint32_t> children_;   // likewise
   std::vector<int64_t> child_time_;  // likewise
 };

@@ -1,0 +1,24 @@
+// The order in which ranges and marks stand in NVTX_EVENTS when exported, and with it the RangeId
+// that the reports of nsys show: the row in that table.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "store/store.h"
+
+namespace batchlight {
+
+struct NvtxEvent {
+  enum class Kind : uint8_t { kDomain, kCategory, kRange, kMark };
+  Kind kind;
+  uint32_t row;  // in the table of its kind
+};
+
+// Domains, categories, then ranges and marks by start. Event i has row i + 1 of NVTX_EVENTS.
+std::vector<NvtxEvent> NvtxEventOrder(const Store& store);
+
+// By row of nvtx_ranges: the row in NVTX_EVENTS, of the imported file if there was one.
+std::vector<uint32_t> NvtxRangeIds(const Store& store);
+
+}  // namespace batchlight

@@ -1,0 +1,146 @@
+// batchlight export: a recording in the formats of other tools.
+#include "cli/export_command.h"
+
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "base/duration_text.h"
+#include "base/file.h"
+#include "base/nearest.h"
+#include "cli/command.h"
+#include "cli/table_outputs.h"
+#include "export/exporter.h"
+#include "ingest/open_input.h"
+
+namespace batchlight::cli {
+namespace {
+
+struct ExportFlags {
+  std::vector<std::string> inputs;
+  std::string type = "sqlite";
+  std::string output;
+  std::string tables;
+  std::string times;
+  std::string shift = "0";
+  std::string normalize_words, overwrite_words, lazy_words, append_words, quiet_words;
+};
+
+Result<const Exporter*> ChooseExporter(const std::string& type) {
+  const Exporter* exporter = FindExporter(type);
+  if (exporter != nullptr) return exporter;
+  std::vector<std::string_view> names;
+  std::string all;
+  for (const Exporter& known : Exporters()) {
+    names.push_back(known.name);
+    all += (all.empty() ? "" : ", ") + std::string(known.name);
+  }
+  return UsageError("no export type \"" + type + "\"" + DidYouMean(NearestFew(type, names)) +
+                    " There are " + all);
+}
+
+// r.batchlight becomes r.sqlite; a path without one of our extensions gets the new one appended.
+std::string DefaultOutput(const std::string& input, std::string_view extension) {
+  std::string base = input;
+  while (base.size() > 1 && base.ends_with('/')) base.pop_back();
+  for (const std::string_view known :
+       {".batchlight.live", ".batchlight", ".sqlite", ".json.gz", ".json"}) {
+    if (base.ends_with(known)) {
+      base.resize(base.size() - known.size());
+      break;
+    }
+  }
+  return base + std::string(extension);
+}
+
+Status CheckOutput(const Exporter& exporter, const std::string& input, const ExportOptions& options,
+                   bool force_overwrite) {
+  struct stat in {};
+  struct stat out {};
+  if (stat(options.output.c_str(), &out) != 0) return Status();
+  if (stat(input.c_str(), &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
+    return UsageError(options.output + " is the input itself; choose another file with -o");
+  }
+  if (S_ISDIR(out.st_mode) != exporter.is_folder) {
+    return OutputError(options.output + (exporter.is_folder ? " is not a folder" : " is a folder"));
+  }
+  if (force_overwrite || (exporter.is_folder && options.append)) return Status();
+  return OutputError(options.output + " exists; use --force-overwrite to replace it" +
+                     (exporter.is_folder ? ", --append to add to it" : ""));
+}
+
+Status RunExport(ExportFlags& flags, const CLI::App& app) {
+  const auto given = [&](const char* name) { return app.count(name) > 0; };
+  ExportOptions options;
+  const bool force = TakeBoolWord(flags.overwrite_words, given("--force-overwrite"), flags.inputs);
+  const bool quiet = TakeBoolWord(flags.quiet_words, given("--quiet"), flags.inputs);
+  options.append = TakeBoolWord(flags.append_words, given("--append"), flags.inputs);
+  options.lazy = TakeBoolWord(flags.lazy_words, true, flags.inputs);
+  const bool normalize = TakeBoolWord(flags.normalize_words, given("--ts-normalize"), flags.inputs);
+  ASSIGN_OR_RETURN(const Exporter* exporter, ChooseExporter(flags.type));
+  if (flags.inputs.size() != 1) {
+    return UsageError(flags.inputs.empty() ? "no input given: batchlight export [options] INPUT"
+                                           : "one input only: " + flags.inputs[1]);
+  }
+  const std::string& input = flags.inputs[0];
+  RETURN_IF_ERROR(options.selection.SetTables(flags.tables));
+  RETURN_IF_ERROR(options.selection.SetTimes(flags.times));
+  ASSIGN_OR_RETURN(int64_t shift, ParseDuration(flags.shift));
+  options.output = flags.output.empty() ? DefaultOutput(input, exporter->extension) : flags.output;
+  RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force));
+  ASSIGN_OR_RETURN(const Store store, OpenInput(input));
+  if (normalize) shift += store.session_start_utc_ns;
+  options.selection.SetShift(shift);
+  ASSIGN_OR_RETURN(const uint64_t rows, exporter->run(store, options));
+  if (!quiet) {
+    std::fprintf(stderr, "wrote %s (%llu rows)\n", options.output.c_str(),
+                 static_cast<unsigned long long>(rows));
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<std::string> ExportBeside(const Store& store, const std::string& input,
+                                 const std::string& type, bool force_overwrite) {
+  ASSIGN_OR_RETURN(const Exporter* exporter, ChooseExporter(type));
+  ExportOptions options;
+  options.output = DefaultOutput(input, exporter->extension);
+  RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force_overwrite));
+  ASSIGN_OR_RETURN([[maybe_unused]] const uint64_t rows, exporter->run(store, options));
+  return options.output;
+}
+
+void RegisterExport(CLI::App& app, Outcome& outcome) {
+  auto flags = std::make_shared<ExportFlags>();
+  CLI::App* command = app.add_subcommand("export", "Write a recording for other tools");
+  std::string types;
+  for (const Exporter& exporter : Exporters()) {
+    types += "\n" + std::string(exporter.name) + ": " + std::string(exporter.help);
+  }
+  command->add_option("INPUT", flags->inputs, "Recording, nsys SQLite export or Kineto JSON");
+  command->add_option("-t,--type", flags->type, "Format:" + types)->capture_default_str();
+  command->add_option("-o,--output", flags->output,
+                      "File, or folder; beside the input if not given");
+  command->add_option("-f,--force-overwrite", flags->overwrite_words, "Replace what exists")
+      ->expected(0, 1);
+  command->add_option("-q,--quiet", flags->quiet_words, "No notices")->expected(0, 1);
+  command->add_option("--append", flags->append_words, "Add to an existing folder")->expected(0, 1);
+  command
+      ->add_option("-l,--lazy", flags->lazy_words,
+                   "sqlite: true (default) leaves empty tables out, false makes them all")
+      ->expected(0, 1);
+  command->add_option("--tables", flags->tables,
+                      "Only tables whose name matches one of these regular expressions");
+  command->add_option("--times", flags->times,
+                      "Only events within [:][START]/[END][:]; ':' lets them cross that edge");
+  command->add_option("--ts-shift", flags->shift, "Add this to every time, in ns");
+  command
+      ->add_option("--ts-normalize", flags->normalize_words,
+                   "Times since the Unix epoch instead of since the start")
+      ->expected(0, 1);
+  command->callback([flags, command, &outcome] { outcome.status = RunExport(*flags, *command); });
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,103 @@
+#include "export/event_selection.h"
+
+#include <regex.h>
+
+#include <algorithm>
+
+#include "base/duration_text.h"
+
+namespace batchlight {
+namespace {
+
+std::vector<std::string> SplitAtCommas(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    if (comma > 0) parts.emplace_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  return parts;
+}
+
+Result<TimeRange> ParseRange(std::string_view text) {
+  const std::string whole(text);
+  TimeRange range;
+  if (text.starts_with(':')) {
+    range.may_cross_start = true;
+    text.remove_prefix(1);
+  }
+  if (text.ends_with(':')) {
+    range.may_cross_end = true;
+    text.remove_suffix(1);
+  }
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos) {
+    return UsageError("--times takes [:][start]/[end][:], as in 1s/2s500ms:, not \"" + whole +
+                      "\"");
+  }
+  if (slash > 0) {
+    ASSIGN_OR_RETURN(range.start_ns, ParseDuration(text.substr(0, slash)));
+  }
+  if (slash + 1 < text.size()) {
+    ASSIGN_OR_RETURN(range.end_ns, ParseDuration(text.substr(slash + 1)));
+  }
+  if (range.end_ns < range.start_ns) {
+    return UsageError("--times " + whole + ": the end is before the start");
+  }
+  return range;
+}
+
+}  // namespace
+
+struct EventSelection::Pattern {
+  regex_t regex{};
+  bool compiled = false;
+  ~Pattern() {
+    if (compiled) regfree(&regex);
+  }
+};
+
+Status EventSelection::SetTimes(std::string_view text) {
+  times_text_ = text;
+  for (const std::string& part : SplitAtCommas(text)) {
+    ASSIGN_OR_RETURN(const TimeRange range, ParseRange(part));
+    times_.push_back(range);
+  }
+  return Status();
+}
+
+Status EventSelection::SetTables(std::string_view text) {
+  tables_text_ = text;
+  for (const std::string& part : SplitAtCommas(text)) {
+    auto pattern = std::make_shared<Pattern>();
+    const int error = regcomp(&pattern->regex, part.c_str(), REG_ICASE | REG_NOSUB);
+    if (error != 0) {
+      char words[128];
+      regerror(error, &pattern->regex, words, sizeof words);
+      return UsageError("--tables: \"" + part + "\" is not a regular expression: " + words);
+    }
+    pattern->compiled = true;
+    tables_.push_back(std::move(pattern));
+  }
+  return Status();
+}
+
+bool EventSelection::HasTable(std::string_view name) const {
+  if (tables_.empty()) return true;
+  const std::string text(name);
+  return std::any_of(tables_.begin(), tables_.end(), [&](const auto& pattern) {
+    return regexec(&pattern->regex, text.c_str(), 0, nullptr, 0) == 0;
+  });
+}
+
+bool EventSelection::HasTime(int64_t start_ns, int64_t end_ns) const {
+  if (times_.empty()) return true;
+  return std::any_of(times_.begin(), times_.end(), [&](const TimeRange& range) {
+    if (end_ns < range.start_ns || start_ns > range.end_ns) return false;
+    if (start_ns < range.start_ns && !range.may_cross_start) return false;
+    return end_ns <= range.end_ns || range.may_cross_end;
+  });
+}
+
+}  // namespace batchlight

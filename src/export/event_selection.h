@@ -1,0 +1,51 @@
+// What of a recording is exported, and on which clock: --tables, --times, --ts-shift,
+// --ts-normalize.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "store/tables.h"
+
+namespace batchlight {
+
+// A stretch of time. An edge is strict unless marked with ':': events that cross it are left out.
+struct TimeRange {
+  int64_t start_ns = INT64_MIN;
+  int64_t end_ns = INT64_MAX;
+  bool may_cross_start = false;
+  bool may_cross_end = false;
+};
+
+class EventSelection {
+ public:
+  // "[:][start]/[end][:]", comma separated. Errors: kUsage.
+  Status SetTimes(std::string_view text);
+  // Comma separated POSIX basic regular expressions, matched anywhere in a table's name without
+  // regard to case. Errors: kUsage.
+  Status SetTables(std::string_view text);
+  void SetShift(int64_t ns) { shift_ns_ = ns; }
+
+  bool HasTable(std::string_view name) const;
+  // `end_ns` may be kOpenEnd. Times before the shift.
+  bool HasTime(int64_t start_ns, int64_t end_ns) const;
+  int64_t Shifted(int64_t ns) const { return ns == kOpenEnd ? ns : ns + shift_ns_; }
+  int64_t shift_ns() const { return shift_ns_; }
+  bool all_times() const { return times_.empty(); }
+  const std::string& tables_text() const { return tables_text_; }
+  const std::string& times_text() const { return times_text_; }
+
+ private:
+  struct Pattern;
+  std::vector<std::shared_ptr<const Pattern>> tables_;
+  std::vector<TimeRange> times_;
+  int64_t shift_ns_ = 0;
+  std::string tables_text_;
+  std::string times_text_;
+};
+
+}  // namespace batchlight

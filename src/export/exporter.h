@@ -1,0 +1,41 @@
+// The file formats of `batchlight export`, one table: kExporters in exporter.cpp. A format takes
+// the store and writes a file, or a folder of files; a partial file never has the final name.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "export/event_selection.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+struct ExportOptions {
+  std::string output;        // file, or folder when the format is a folder
+  bool append = false;       // folders: add to the files that are there
+  bool lazy = true;          // sqlite: leave tables without rows out
+  EventSelection selection;  // --tables, --times, --ts-shift, --ts-normalize
+};
+
+struct Exporter {
+  std::string_view name;       // of -t
+  std::string_view extension;  // of the default output, with dot: ".sqlite"
+  std::string_view help;       // what it is and what reads it
+  bool is_folder;
+  // Returns the number of events written. `options.output` does not exist, or may be replaced.
+  // Errors: kOutput, kUsage for an option the format cannot honour.
+  Result<uint64_t> (*run)(const Store& store, const ExportOptions& options);
+};
+
+std::span<const Exporter> Exporters();
+const Exporter* FindExporter(std::string_view name);  // null if there is none
+
+// The formats.
+Result<uint64_t> ExportSqlite(const Store& store, const ExportOptions& options);
+Result<uint64_t> ExportJsonLines(const Store& store, const ExportOptions& options);
+Result<uint64_t> ExportCsv(const Store& store, const ExportOptions& options);
+
+}  // namespace batchlight

@@ -1,0 +1,80 @@
+// What the parts of the SQLite exporter share: the file, ids in nsys's packing, strings met.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "export/exporter.h"
+#include "export/nsys_schema.h"
+#include "export/sqlite_file.h"
+
+namespace batchlight {
+
+class NsysWriter {
+ public:
+  NsysWriter(const Store& the_store, const ExportOptions& the_options, SqliteFile& the_file)
+      : store(the_store),
+        options(the_options),
+        file(the_file),
+        used_(the_store.strings.size(), false) {}
+
+  const Store& store;
+  const ExportOptions& options;
+  SqliteFile& file;
+  uint64_t rows = 0;
+
+  // [hardware 8 | VM 8 | pid 24 | tid 24]; ids of an imported file stay what they were.
+  int64_t GlobalPid(ProcessId process) const;
+  int64_t GlobalTid(ThreadId thread) const;
+  // The id under which `text` will stand in StringIds.
+  int64_t String(StringId text) {
+    used_[text.row()] = true;
+    return static_cast<int64_t>(text.row());
+  }
+  bool Used(StringId text) const { return used_[text.row()]; }
+
+  bool Selects(int64_t start_ns, int64_t end_ns) const {
+    return options.selection.HasTime(start_ns, end_ns);
+  }
+  int64_t Time(int64_t ns) const { return options.selection.Shifted(ns); }
+  // Ranges that never ended are NULL in NVTX_EVENTS; elsewhere an end is required.
+  int64_t End(int64_t ns) const { return Time(ns == kOpenEnd ? store.duration_ns : ns); }
+
+  // Runs fill(insert) for a table of nsys, or one of ours with `own_columns` in the notation of
+  // NsysTableShape. Leaves the table out when the selection does, or when it has no `count` rows
+  // and the export is lazy.
+  template <typename Fill>
+  Status Table(std::string_view name, std::string_view columns, size_t count, const Fill& fill) {
+    if (!options.selection.HasTable(name)) return Status();
+    if (count == 0 && options.lazy) return Status();
+    const NsysTableShape* shape = FindNsysTable(name);
+    return WriteRows(*shape, columns, fill);
+  }
+  template <typename Fill>
+  Status OwnTable(const NsysTableShape& shape, std::string_view columns, const Fill& fill) {
+    if (!options.selection.HasTable(shape.name)) return Status();
+    return WriteRows(shape, columns, fill);
+  }
+
+ private:
+  template <typename Fill>
+  Status WriteRows(const NsysTableShape& shape, std::string_view columns, const Fill& fill) {
+    RETURN_IF_ERROR(file.Execute(CreateStatement(shape)));
+    ASSIGN_OR_RETURN(SqliteInsert insert, SqliteInsert::Prepare(file, shape.name, columns));
+    fill(insert);
+    rows += insert.rows();
+    return insert.status();
+  }
+  std::vector<bool> used_;
+};
+
+// The parts, in the order in which tables are written. Errors: kOutput.
+Status WriteCudaTables(NsysWriter& writer);
+Status WriteNvtxTables(NsysWriter& writer);
+Status WriteOsTables(NsysWriter& writer);    // OS calls, MPI, overhead, unified memory
+Status WriteOwnTables(NsysWriter& writer);   // BATCHLIGHT_*: what nsys has no table for
+Status WriteInfoTables(NsysWriter& writer);  // session, machine, processes, threads
+Status WriteEnumTables(NsysWriter& writer);
+Status WriteStrings(NsysWriter& writer);  // last: the strings that were used
+
+}  // namespace batchlight

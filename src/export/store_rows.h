@@ -1,0 +1,89 @@
+// Rows of any store table as named values with their references resolved: for the formats that show
+// the store as it is (jsonlines, csv). Strings come as text, a thread as pid and tid, a process as
+// pid, rows of other tables as numbers; times are shifted; what there is not is a null.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "export/event_selection.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+// The time of a row; tables without times are always selected.
+template <typename Table>
+bool SelectsRow(const EventSelection& selection, const Table& table, size_t row) {
+  if constexpr (requires {
+                  table.start_ns;
+                  table.end_ns;
+                }) {
+    return selection.HasTime(table.start_ns[row], table.end_ns[row]);
+  } else if constexpr (requires { table.start_ns; }) {
+    return selection.HasTime(table.start_ns[row], table.start_ns[row]);
+  } else {
+    return true;
+  }
+}
+
+// Calls out.Null(name), out.Integer(name, i64), out.Unsigned(name, u64), out.Real(name, f64) or
+// out.Text(name, bytes) for each value of a row, "row" first.
+template <typename Table, typename Out>
+void VisitRow(const Store& store, const EventSelection& selection, const Table& table, size_t row,
+              Out& out) {
+  out.Unsigned("row", row);
+  table.VisitColumns([&](std::string_view name, std::string_view, const auto& column) {
+    const auto value = column[row];
+    using Value = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, StringId>) {
+      if (value.IsNone()) {
+        out.Null(name);
+      } else {
+        out.Text(name, store.Text(value));
+      }
+    } else if constexpr (std::is_same_v<Value, ThreadId>) {
+      const bool main = name == "thread";
+      const std::string prefix = main ? "" : std::string(name) + "_";
+      const ProcessId process = store.ProcessOf(value);
+      if (process.IsNone()) {
+        out.Null(prefix + "pid");
+      } else {
+        out.Unsigned(prefix + "pid", store.processes.pid[process.row()]);
+      }
+      if (value.IsNone()) {
+        out.Null(prefix + "tid");
+      } else {
+        out.Unsigned(prefix + "tid", store.threads.tid[value.row()]);
+      }
+    } else if constexpr (std::is_same_v<Value, ProcessId>) {
+      const std::string label = name == "process" ? "process_pid" : std::string(name) + "_pid";
+      if (value.IsNone()) {
+        out.Null(label);
+      } else {
+        out.Unsigned(label, store.processes.pid[value.row()]);
+      }
+    } else if constexpr (requires { value.IsNone(); }) {
+      if (value.IsNone()) {
+        out.Null(name);
+      } else {
+        out.Unsigned(name, value.row());
+      }
+    } else if constexpr (std::is_floating_point_v<Value>) {
+      out.Real(name, value);
+    } else if constexpr (std::is_same_v<Value, int64_t>) {
+      if (value == kOpenEnd) {
+        out.Null(name);
+      } else {
+        out.Integer(name, name.ends_with("_ns") ? selection.Shifted(value) : value);
+      }
+    } else if constexpr (std::is_signed_v<Value>) {
+      out.Integer(name, value);
+    } else {
+      out.Unsigned(name, value);
+    }
+  });
+}
+
+}  // namespace batchlight

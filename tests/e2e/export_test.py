@@ -1,0 +1,138 @@
+"""`batchlight export`: what is written can be read back as the same recording, by us and as SQLite,
+JSON and CSV; selections, clocks, and outputs that are already there."""
+import csv
+import json
+import os
+import sqlite3
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from nsys_files import NsysFiles  # noqa: E402
+
+REPORTS = ("cuda_api_gpu_sum,cuda_gpu_trace,cuda_api_trace,cuda_kern_exec_trace,nvtx_kern_sum,"
+           "nvtx_pushpop_trace,nvtx_gpu_proj_trace,cuda_gpu_kern_gb_sum")
+
+
+def rows(path, query):
+    with sqlite3.connect(path) as database:
+        return database.execute(query).fetchall()
+
+
+def tables(path):
+    return {name for (name,) in rows(path, "SELECT name FROM sqlite_master WHERE type='table'")}
+
+
+class Sqlite(NsysFiles):
+    def export(self, name, *args, code=0):
+        out = self.path(name)
+        done = self.run_tool("export", "-q", "-t", "sqlite", "-o", out, *args, self.sqlite,
+                             code=code)
+        return out if code == 0 else done
+
+    def test_round_trip_gives_the_same_reports(self):
+        out = self.export("again.sqlite")
+        ours = self.run_tool("stats", "-q", "-f", "csv", "-r", REPORTS, self.sqlite).stdout
+        again = self.run_tool("stats", "-q", "-f", "csv", "-r", REPORTS, out).stdout
+        self.assertGreater(len(ours), 1_000_000)
+        self.assertEqual(ours, again)
+
+    def test_shape(self):
+        out = self.export("shape.sqlite")
+        self.assertEqual(rows(out, "PRAGMA integrity_check"), [("ok",)])
+        self.assertEqual(rows(out, "SELECT value FROM META_DATA_EXPORT WHERE "
+                                   "name='EXPORT_SCHEMA_VERSION'"), [("3.25.0",)])
+        self.assertEqual(rows(out, "PRAGMA page_size"), [(4096,)])
+        # What nsys's users join on: every event has a process that is listed.
+        self.assertEqual(rows(out, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k LEFT JOIN "
+                                   "PROCESSES p ON p.globalPid = k.globalPid WHERE p.pid IS NULL"),
+                         [(0,)])
+        self.assertEqual(rows(out, "SELECT label FROM ENUM_CUDA_MEMCPY_OPER WHERE id=1"),
+                         [("Host-to-Device",)])
+
+    def test_same_rows_as_nsys(self):
+        out = self.export("rows.sqlite")
+        for query in (
+                "SELECT k.start, k.end, k.correlationId, k.globalPid, k.gridX, k.blockX, s.value "
+                "FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = demangledName "
+                "ORDER BY 1, 3",
+                "SELECT r.start, r.end, r.globalTid, r.correlationId, s.value FROM "
+                "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = nameId ORDER BY 1, 4",
+                "SELECT start, end, eventType, text, globalTid, domainId FROM NVTX_EVENTS "
+                "ORDER BY 1",
+                "SELECT start, end, bytes, copyKind, srcKind, dstKind FROM "
+                "CUPTI_ACTIVITY_KIND_MEMCPY ORDER BY 1"):
+            self.assertEqual(rows(self.sqlite, query), rows(out, query))
+
+    def test_lazy(self):
+        lazy = tables(self.export("lazy.sqlite"))
+        whole = tables(self.export("whole.sqlite", "--lazy", "false"))
+        self.assertNotIn("OSRT_API", lazy)
+        self.assertIn("OSRT_API", whole)
+        self.assertLess(lazy, whole)
+
+    def test_selection(self):
+        out = self.export("some.sqlite", "--tables", "nvtx,^cupti.*memcpy$")
+        self.assertEqual({t for t in tables(out) if not t.startswith("ENUM_")},
+                         {"NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_MEMCPY", "StringIds"})
+        strict = self.export("strict.sqlite", "--times", "7900ms/7910ms")
+        loose = self.export("loose.sqlite", "--times", ":7900ms/7910ms:")
+        count = "SELECT count(*) FROM NVTX_EVENTS WHERE text='step'"
+        self.assertEqual(rows(strict, count), [(0,)])
+        self.assertEqual(rows(loose, count), [(2,)])
+        self.assertIn(b"regular expression", self.export("bad.sqlite", "--tables", "[",
+                                                         code=2).stderr)
+
+    def test_clocks(self):
+        first = "SELECT min(start) FROM NVTX_EVENTS"
+        (start,) = rows(self.sqlite, first)[0]
+        self.assertEqual(rows(self.export("shift.sqlite", "--ts-shift", "-1000"), first),
+                         [(start - 1000,)])
+        (epoch,) = rows(self.sqlite, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME")[0]
+        self.assertEqual(rows(self.export("utc.sqlite", "--ts-normalize", "true"), first),
+                         [(start + epoch,)])
+
+    def test_outputs_that_exist(self):
+        out = self.export("twice.sqlite")
+        self.assertIn(b"--force-overwrite", self.export("twice.sqlite", code=4).stderr)
+        self.export("twice.sqlite", "-f")
+        self.export("twice.sqlite", "--force-overwrite", "true")
+        done = self.run_tool("export", "-f", "-o", self.sqlite, self.sqlite, code=2)
+        self.assertIn(b"the input itself", done.stderr)
+        done = self.run_tool("export", "-o", self.path("none/x.sqlite"), self.sqlite, code=4)
+        self.assertEqual([name for name in os.listdir(self.folder) if "partial" in name], [])
+        self.assertTrue(os.path.exists(out))
+
+    def test_unknown_type(self):
+        done = self.run_tool("export", "-t", "sqllite", self.sqlite, code=2)
+        self.assertIn(b"did you mean sqlite", done.stderr)
+
+
+class Text(NsysFiles):
+    def test_jsonlines(self):
+        out = self.path("all.jsonl")
+        self.run_tool("export", "-q", "-t", "jsonlines", "-o", out, self.sqlite)
+        counts = {}
+        with open(out, encoding="utf-8") as lines:
+            for line in lines:
+                event = json.loads(line)
+                counts[event["table"]] = counts.get(event["table"], 0) + 1
+        self.assertEqual(counts["kernels"], 5806)
+        self.assertEqual(counts["api_calls"], 14941)
+        self.assertEqual(counts["nvtx_ranges"], 40)
+
+    def test_csv_folder(self):
+        out = self.path("tables")
+        self.run_tool("export", "-q", "-t", "csv", "-o", out, self.sqlite)
+        with open(os.path.join(out, "kernels.csv"), encoding="utf-8", newline="") as table:
+            kernels = list(csv.DictReader(table))
+        self.assertEqual(len(kernels), 5806)
+        self.assertEqual(kernels[0]["process_pid"], "430")
+        self.run_tool("export", "-q", "-t", "csv", "-o", out, self.sqlite, code=4)
+        self.run_tool("export", "-q", "-t", "csv", "-o", out, "--append", self.sqlite)
+        with open(os.path.join(out, "kernels.csv"), encoding="utf-8", newline="") as table:
+            self.assertEqual(len(list(csv.DictReader(table))), 2 * 5806)
+
+
+if __name__ == "__main__":
+    unittest.main()
