@@ -73,7 +73,7 @@ inline uint64_t FoldProduct(uint64_t a, uint64_t b) {
 inline uint64_t HashBytes(const char* text, size_t bytes) {
   constexpr uint64_t kA = 0x9e3779b97f4a7c15, kB = 0xc2b2ae3d27d4eb4f;
   if (bytes < 8) return FoldProduct(LoadTail(text, bytes) ^ kA, bytes ^ kB);
-  uint64_t hash = bytes;
+  uint64_t hash = bytes * 0xff51afd7ed558ccd;  // else it would only flip low bits of the first word
   size_t i = 0;
   for (; i + 16 < bytes; i += 16) {
     hash = FoldProduct(LoadWord(text + i) ^ kA ^ hash, LoadWord(text + i + 8) ^ kB);

@@ -1,0 +1,248 @@
+#include "inject/buffer/thread_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "inject/buffer/facts.h"
+#include "inject/native_api.h"
+#include "inject/rt/process.h"
+#include "inject/testing/read_process.h"
+
+namespace batchlight::inject {
+namespace {
+
+using format::RecordKind;
+
+void Mark(const std::string& text) {
+  Guard guard;
+  ASSERT_TRUE(guard);
+  ThreadStream* stream = ThreadStream::Current(guard);
+  ASSERT_NE(stream, nullptr);
+  ASSERT_TRUE(stream->Ensure(sizeof(format::MarkRecord) + StringBytes(text.size())));
+  const format::StringRef message = stream->Intern(text.data(), text.size());
+  stream->WriteShort(format::MarkRecord{.message = message});
+}
+
+std::vector<std::string> Marks(const std::vector<ReadChunk>& chunks) {
+  std::vector<std::string> texts;
+  for (const ReadChunk& chunk : chunks) {
+    EXPECT_FALSE(chunk.damaged);
+    for (const ReadRecord& record : chunk.records) {
+      if (record.kind != RecordKind::kMark) continue;
+      texts.push_back(chunk.strings.at(record.As<format::MarkRecord>().message));
+    }
+  }
+  return texts;
+}
+
+uint32_t ThreadIndex() { return t_thread.index_plus_1 - 1; }
+
+TEST(ThreadStream, RecordsOverManyChunks) {
+  std::vector<std::string> wanted;
+  uint32_t index = 0;
+  std::thread([&] {
+    for (int i = 0; i < 30000; ++i) {
+      wanted.push_back("mark " + std::to_string(i % 700) + std::string(i % 90, '.'));
+      Mark(wanted.back());
+    }
+    index = ThreadIndex();
+  }).join();
+  const std::vector<ReadChunk> chunks = ReadThisProcess(index);
+  EXPECT_EQ(Marks(chunks), wanted);
+  ASSERT_GT(chunks.size(), 4u);
+  uint64_t last = 0;
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    EXPECT_EQ(chunks[i].header.chunk_index, i);
+    EXPECT_NE(chunks[i].header.used_bytes, 0u);
+    for (const ReadRecord& record : chunks[i].records) {
+      EXPECT_GE(record.ticks, last);
+      last = record.ticks;
+    }
+  }
+  EXPECT_EQ(chunks.back().records.back().kind, RecordKind::kThreadExit);
+}
+
+TEST(ThreadStream, CutsLongStringsBetweenCharacters) {
+  std::string text(format::kMaxStringBytes - 1, 'x');
+  text += "\xc3\xa9 and more";
+  const uint64_t cut = CounterValue(format::Counter::kStringsTruncated);
+  uint32_t index = 0;
+  std::thread([&] {
+    Mark(text);
+    index = ThreadIndex();
+  }).join();
+  EXPECT_EQ(Marks(ReadThisProcess(index)).at(0), std::string(format::kMaxStringBytes - 1, 'x'));
+  EXPECT_EQ(CounterValue(format::Counter::kStringsTruncated), cut + 1);
+}
+
+TEST(ThreadStream, IgnoresTheSecondEntry) {
+  const uint64_t ignored = CounterValue(format::Counter::kReentryIgnored);
+  Guard first;
+  ASSERT_TRUE(first);
+  {
+    Guard second;
+    EXPECT_FALSE(second);
+  }
+  EXPECT_FALSE(Guard());  // the second one's end did not let go of the first
+  EXPECT_EQ(CounterValue(format::Counter::kReentryIgnored), ignored + 2);
+}
+
+TEST(ThreadStream, RewindLeavesNoTrace) {
+  uint32_t index = 0;
+  std::thread([&] {
+    Mark("kept");
+    {
+      Guard guard;
+      ThreadStream* stream = ThreadStream::Current(guard);
+      ASSERT_TRUE(stream->Ensure(sizeof(format::ProcessExitRecord)));
+      stream->Write(format::ProcessExitRecord{.status = 1, .how = 2});
+      stream->Rewind(sizeof(format::ProcessExitRecord));
+    }
+    Mark("kept too");
+    index = ThreadIndex();
+  }).join();
+  const std::vector<ReadChunk> chunks = ReadThisProcess(index);
+  EXPECT_EQ(Marks(chunks), (std::vector<std::string>{"kept", "kept too"}));
+  for (const ReadRecord& record : chunks.at(0).records) {
+    EXPECT_NE(record.kind, RecordKind::kProcessExit);
+  }
+}
+
+// Captures start and stop while threads write: every event lies in a chunk of one capture, and what
+// was said about the process is in each capture once.
+TEST(ThreadStream, FollowsCaptures) {
+  constexpr int kThreads = 3, kCaptures = 20;
+  static std::atomic<bool> stop{false};
+  format::ControlPage* page = Control();
+  const uint32_t first = (page->state >> 1) + 1;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([t] {
+      while (!stop) {
+        if (Collecting()) Mark("thread " + std::to_string(t));
+        Guard guard;
+        Property(guard, ("key." + std::to_string(t)).c_str(), "value");
+        std::this_thread::yield();
+      }
+    });
+    if (t == 0) {
+      Guard guard;
+      Property(guard, "said.before", "1");
+    }
+  }
+  for (int i = 0; i < kCaptures; ++i) {
+    page->state = (first + i) << 1 | format::kStateCollecting;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    page->state = (first + i) << 1;
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  page->state = (first + kCaptures) << 1 | format::kStateCollecting;
+
+  std::map<uint32_t, int> starts, said;
+  for (const ReadChunk& chunk : ReadThisProcess()) {
+    EXPECT_FALSE(chunk.damaged);
+    for (const ReadRecord& record : chunk.records) {
+      if (record.kind == RecordKind::kProcessStart) ++starts[chunk.header.capture_index];
+      if (record.kind == RecordKind::kProperty &&
+          chunk.strings.at(record.As<format::PropertyRecord>().key) == "said.before") {
+        ++said[chunk.header.capture_index];
+      }
+    }
+  }
+  int captures_seen = 0;
+  for (int i = 0; i < kCaptures; ++i) {
+    const uint32_t capture = first + i;
+    if (starts.count(capture) == 0) continue;  // no thread came by
+    ++captures_seen;
+    EXPECT_EQ(starts[capture], 1);
+    EXPECT_EQ(said[capture], 1);
+  }
+  EXPECT_GT(captures_seen, kCaptures / 2);
+}
+
+TEST(Reason, IsSaidOnce) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([] {
+      for (int i = 0; i < 100; ++i) {
+        Guard guard;
+        Reason(guard, "feature", "It is off because of the test.");
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  int count = 0;
+  const uint32_t capture = SessionState() >> 1;
+  for (const ReadChunk& chunk : ReadThisProcess()) {
+    if (chunk.header.capture_index != capture) continue;
+    for (const ReadRecord& record : chunk.records) count += record.kind == RecordKind::kReason;
+  }
+  EXPECT_EQ(count, 1);
+}
+
+TEST(ThreadStream, StaysWithinTheBudget) {
+  format::ControlPage* page = Control();
+  page->budget_bytes = 96 << 10;
+  const uint64_t lost = CounterValue(format::Counter::kThreadsUnrecorded) +
+                        CounterValue(format::Counter::kEventsDroppedBudget);
+  std::atomic<int> recorded{0}, arrived{0};
+  std::atomic<bool> leave{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 24; ++t) {
+    threads.emplace_back([&] {
+      {
+        Guard guard;
+        ThreadStream* stream = ThreadStream::Current(guard);
+        if (stream != nullptr && stream->Ensure(sizeof(format::OpEndRecord))) {
+          stream->Write(format::OpEndRecord{});
+          ++recorded;
+        }
+      }
+      ++arrived;
+      while (!leave) std::this_thread::yield();
+    });
+  }
+  while (arrived < 24) std::this_thread::yield();
+  leave = true;
+  for (std::thread& thread : threads) thread.join();
+  page->budget_bytes = 0;
+  EXPECT_GT(recorded, 1);
+  EXPECT_LT(recorded, 12);
+  EXPECT_EQ(CounterValue(format::Counter::kThreadsUnrecorded) +
+                CounterValue(format::Counter::kEventsDroppedBudget) - lost,
+            static_cast<uint64_t>(24 - recorded));
+}
+
+TEST(NativeApi, WritesOperators) {
+  const batchlight_native_api_t* api = batchlight_native_api();
+  ASSERT_NE(api, nullptr);
+  EXPECT_EQ(api->version, static_cast<uint32_t>(BATCHLIGHT_NATIVE_API_VERSION));
+  EXPECT_EQ(api->size_bytes, sizeof *api);
+  uint32_t index = 0;
+  std::thread([&] {
+    EXPECT_EQ(api->op_begin("aten::linear", 12, 41, 0, 7, "\x01\x02", 2), 1);
+    api->op_end();
+    index = ThreadIndex();
+  }).join();
+  const ReadChunk chunk = ReadThisProcess(index).at(0);
+  int seen = 0;
+  for (const ReadRecord& record : chunk.records) {
+    if (record.kind == RecordKind::kOpEnd) ++seen;
+    if (record.kind != RecordKind::kOpBegin) continue;
+    const auto op = record.As<format::OpBeginRecord>();
+    EXPECT_EQ(chunk.strings.at(op.name), "aten::linear");
+    EXPECT_EQ(chunk.strings.at(op.shapes), "\x01\x02");
+    EXPECT_EQ(op.sequence, 41);
+    EXPECT_EQ(op.forward_thread, 7u);
+    ++seen;
+  }
+  EXPECT_EQ(seen, 2);
+}
+
+}  // namespace
+}  // namespace batchlight::inject
