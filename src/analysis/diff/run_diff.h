@@ -1,0 +1,70 @@
+// What changed between two runs: how long a step takes, and which phases, operators, modules and
+// kernels the difference comes from. The changes of a list, with its row for the rest, add up to
+// the change of what the list is about.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/diff/confidence.h"
+#include "analysis/run_overview.h"
+
+namespace batchlight {
+
+enum class ChangeKind : uint8_t { kSame, kSlower, kFaster, kNew, kGone };
+
+struct Change {
+  std::string name;
+  double a_ns = 0;  // mean per step that counts
+  double b_ns = 0;
+  double a_calls = 0;  // per step; 0 where calls mean nothing
+  double b_calls = 0;
+  bool is_rest = false;  // what the other rows leave
+
+  double delta_ns() const { return b_ns - a_ns; }
+  ChangeKind kind() const;
+};
+
+struct ChangeList {
+  std::string key;              // phases, gpu_parts, operators, modules, kernels
+  std::string title;            // "Operators, own time"
+  std::string whole;            // what the rows add up to: "step", "step on the GPU", "kernel time"
+  std::vector<Change> changes;  // by falling size of the change; the rest last
+  double a_ns = 0;              // of the whole, mean per step
+  double b_ns = 0;
+};
+
+struct DiffSide {
+  std::string source;
+  std::string command;
+  uint64_t steps = 0;  // that count, over all training processes
+  double mean_ns = 0;
+  int64_t median_ns = 0;  // of the main process
+  int64_t p95_ns = 0;
+};
+
+// Something about the runs themselves that is not the same: "PyTorch", "2.1.0", "2.2.0".
+struct Difference {
+  std::string what;
+  std::string a;
+  std::string b;
+};
+
+struct RunDiff {
+  std::string problem;  // why steps cannot be compared, or ""
+  DiffSide a;
+  DiffSide b;
+  Interval interval;  // 95 %, of b.mean - a.mean in ns
+  std::vector<Difference> differences;
+  std::vector<ChangeList> lists;  // empty ones left out
+
+  double delta_ns() const { return b.mean_ns - a.mean_ns; }
+  double relative() const { return a.mean_ns == 0 ? 0 : delta_ns() / a.mean_ns; }
+  bool IsSure() const { return !interval.Contains(0); }
+};
+
+RunDiff DiffRuns(const RunOverview& a, const RunOverview& b);
+
+std::string_view ChangeKindName(ChangeKind kind);  // "slower"
+
+}  // namespace batchlight
