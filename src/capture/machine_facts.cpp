@@ -12,6 +12,7 @@ namespace batchlight::capture {
 namespace {
 
 constexpr std::string_view kJobVariables[] = {"CUDA_VISIBLE_DEVICES",
+                                              "CUDA_LAUNCH_BLOCKING",
                                               "GROUP_RANK",
                                               "KMP_AFFINITY",
                                               "LOCAL_RANK",

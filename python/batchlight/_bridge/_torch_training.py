@@ -10,7 +10,8 @@ import threading
 
 import _batchlight_native as _native
 
-from ._imports import when_imported
+from . import _torch_settings
+from ._imports import attempt, when_imported
 from ._wrapping import never, phase, torch_is_compiling, without_this_frame, wrap_phase
 
 # Numbers of src/format/phases.def.
@@ -20,7 +21,7 @@ COMPILE, CHECKPOINT, GRAD_SCALER = 7, 8, 12
 
 def install(torch):
     _backward(torch)
-    _optimizers(torch.optim.Optimizer)
+    _optimizers(torch)
     wrap_phase(torch.nn.Module, "zero_grad", ZERO_GRAD, "Module.zero_grad")
     _checkpoints(torch)
     when_imported("torch.utils.data.dataloader", "training", _data_loader)
@@ -91,7 +92,8 @@ def _zero_grad_name(optimizer):
     return "Optimizer.zero_grad#%s.zero_grad" % type(optimizer).__name__
 
 
-def _optimizers(optimizer_class):
+def _optimizers(torch):
+    optimizer_class = torch.optim.Optimizer
     # As PyTorch's own profiler does: the class of each optimizer made. That reaches classes of the
     # program, too, and no class is wrapped twice, nor a step that only calls its base class's.
     wrap_phase(optimizer_class, "zero_grad", ZERO_GRAD, _zero_grad_name)
@@ -106,6 +108,7 @@ def _optimizers(optimizer_class):
             raise
         wrap_phase(type(self), "step", OPTIMIZER_STEP, _step_name)
         wrap_phase(type(self), "zero_grad", ZERO_GRAD, _zero_grad_name)
+        attempt("settings", _torch_settings.record, torch)
 
     optimizer_class.__init__ = __init__
 

@@ -44,6 +44,8 @@ const std::vector<AdviceRule>& AdviceRules() {
        advice::CudnnBenchmarkOff},
       {"launch-blocking", "CUDA_LAUNCH_BLOCKING is set", advice::LaunchBlocking},
       {"anomaly-detection", "autograd's anomaly detection is on", advice::AnomalyDetection},
+      {"memory-underused", "less than half of the GPU's memory is used and the GPU is not busy",
+       advice::MemoryUnderused},
       {"too-many-threads", "more computing threads than processors", advice::TooManyThreads},
   };
   return rules;

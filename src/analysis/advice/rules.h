@@ -38,6 +38,7 @@ void CudnnBenchmarkOff(const RunOverview& overview, Findings* findings);
 void LaunchBlocking(const RunOverview& overview, Findings* findings);
 void AnomalyDetection(const RunOverview& overview, Findings* findings);
 void TooManyThreads(const RunOverview& overview, Findings* findings);
+void MemoryUnderused(const RunOverview& overview, Findings* findings);
 void ForeachOptimizerOnCpu(const RunOverview& overview, Findings* findings);
 
 // Shares used by several rules ---------------------------------------------------------------

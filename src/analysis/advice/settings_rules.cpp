@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
@@ -13,6 +14,11 @@ int IntegerProperty(const Store& store, std::string_view key) {
   int value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
+}
+
+double RealProperty(const Store& store, std::string_view key) {
+  const std::string text(store.Property(key));
+  return text.empty() ? 0 : std::strtod(text.c_str(), nullptr);
 }
 
 }  // namespace
@@ -64,6 +70,24 @@ void TooManyThreads(const RunOverview& overview, Findings* findings) {
        .action = "torch.set_num_threads(" + std::to_string(std::max(1, processors / processes)) +
                  ") or OMP_NUM_THREADS in the environment; in DataLoader workers it is 1 already.",
        .evidence = {{.kind = "setting", .name = "torch.get_num_threads()"}}});
+}
+
+// A GPU that is busy all the time gains nothing from a larger batch, whatever its memory.
+void MemoryUnderused(const RunOverview& overview, Findings* findings) {
+  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
+  const double total = RealProperty(*overview.store, "torch.gpu_memory_bytes");
+  const double peak = RealProperty(*overview.store, "torch.peak_reserved_bytes");
+  if (gpu == nullptr || total == 0 || peak == 0 || peak > 0.5 * total) return;
+  if (gpu->busy_share > 0.8) return;
+  findings->push_back(
+      {.title = "Most of the GPU's memory is unused",
+       .seen = "At most " + Rounded(peak / 1e9) + " of " + Rounded(total / 1e9) +
+               " GB were reserved, and the GPU is busy " + PercentOf(gpu->busy_share) +
+               " of the time.",
+       .why = "A larger batch gives every launch more work for the same cost of launching.",
+       .action = "Raise the batch size (and the learning rate with it); activations grow with it, "
+                 "parameters and optimizer state do not.",
+       .evidence = {{.kind = "setting", .name = "torch.cuda.max_memory_reserved()"}}});
 }
 
 // On the CPU too a foreach or fused optimizer saves the cost of calling operators one by one.

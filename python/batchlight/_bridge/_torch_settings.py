@@ -1,0 +1,39 @@
+"""Settings of PyTorch that the advice looks at, and what the GPU's memory was used for.
+
+Read when an optimizer is made and again when the program exits: a script may set them in between.
+"""
+import atexit
+import os
+
+import _batchlight_native as _native
+
+from ._imports import attempt
+
+
+def install(torch):
+    process = os.getpid()
+
+    def at_exit():
+        if os.getpid() == process:  # a forked worker of a DataLoader has settings of its own
+            attempt("settings", record, torch)
+
+    atexit.register(at_exit)
+
+
+def record(torch):
+    add = _native.property
+    add("torch.threads", str(torch.get_num_threads()))
+    add("torch.anomaly_detection", str(torch.is_anomaly_enabled()))
+    add("torch.deterministic", str(torch.are_deterministic_algorithms_enabled()))
+    add("torch.float32_matmul_precision", torch.get_float32_matmul_precision())
+    add("torch.cudnn_benchmark", str(torch.backends.cudnn.benchmark))
+    if not torch.cuda.is_initialized():
+        return
+    add("torch.cudnn_version", str(torch.backends.cudnn.version()))
+    add("torch.peak_memory_bytes", str(torch.cuda.max_memory_allocated()))
+    add("torch.peak_reserved_bytes", str(torch.cuda.max_memory_reserved()))
+    add("torch.gpu_memory_bytes", str(torch.cuda.get_device_properties(
+        torch.cuda.current_device()).total_memory))
+    add("torch.allocator_retries", str(torch.cuda.memory_stats().get("num_alloc_retries", 0)))
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        add("torch.nccl_version", ".".join(str(part) for part in torch.cuda.nccl.version()))
