@@ -88,6 +88,28 @@ json Losses(const std::vector<LossWarning>& losses) {
   return out;
 }
 
+json Advice(const std::vector<Finding>& findings, size_t longest) {
+  json out = json::array();
+  for (const Finding& finding : findings) {
+    json evidence = json::array();
+    for (const Evidence& item : finding.evidence) {
+      evidence.push_back({{"kind", item.kind},
+                          {"name", ElideMiddle(CleanText(item.name), longest)},
+                          {"count", item.count},
+                          {"per_step_ns", std::llround(item.per_step_ns)}});
+    }
+    out.push_back({{"rule", finding.rule},
+                   {"title", CleanText(finding.title)},
+                   {"seen", CleanText(finding.seen)},
+                   {"why", CleanText(finding.why)},
+                   {"action", CleanText(finding.action)},
+                   {"gain_ns", std::llround(finding.gain_ns)},
+                   {"uncertainty_ns", std::llround(finding.uncertainty_ns)},
+                   {"evidence", std::move(evidence)}});
+  }
+  return out;
+}
+
 json Tops(const std::vector<TopList>& tops, size_t longest) {
   json out = json::array();
   for (const TopList& list : tops) {
@@ -235,6 +257,7 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   page["steps_problem"] = CleanText(overview.steps.problem);
   page["step_kinds"] = PageStepKinds();
   page["training"] = PageTraining(overview, limits.steps);
+  page["advice"] = Advice(*input.advice, limits.text);
   page["tops"] = Tops(*input.tops, limits.text);
   const bool per_step = overview.steps.Main() != nullptr;
   page["modules"] = Modules(overview.modules, per_step, limits.rows, limits.text);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/advice/finding.h"
 #include "analysis/result_table.h"
 #include "analysis/run_overview.h"
 #include "report/top_list.h"
@@ -19,6 +20,7 @@ struct PageTable {
 
 struct PageInput {
   const RunOverview* overview = nullptr;
+  const std::vector<Finding>* advice = nullptr;
   const std::vector<TopList>* tops = nullptr;
   const std::vector<PageTable>* tables = nullptr;
   std::string version;

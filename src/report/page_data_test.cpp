@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "analysis/testing/sample_run.h"
@@ -13,15 +14,17 @@ namespace {
 struct Page {
   explicit Page(const testing::SampleRun& run = {})
       : store(testing::MakeSampleRun(run)), overview(BuildOverview(store)) {
+    advice = FindAdvice(overview);
     tops = MakeTopLists(overview);
   }
-  PageInput input() const { return {&overview, &tops, &tables, "1.2.3"}; }
+  PageInput input() const { return {&overview, &advice, &tops, &tables, "1.2.3"}; }
   nlohmann::json Json(const PageLimits& limits = {}) const {
     return nlohmann::json::parse(MakePageJson(input(), limits));
   }
 
   Store store;
   RunOverview overview;
+  std::vector<Finding> advice;
   std::vector<TopList> tops;
   std::vector<PageTable> tables;
 };
@@ -49,6 +52,15 @@ TEST(PageDataTest, PartsOfTheGpuAddUpToItsWindows) {
     for (const auto& part : gpu["phase_ns"]) sum += part[i].get<int64_t>();
     EXPECT_EQ(sum, gpu["duration_ns"][i]) << "step " << i;
   }
+}
+
+TEST(PageDataTest, AdviceIsThatOfTheAnalysis) {
+  const Page page({.gpu = true});
+  const nlohmann::json advice = page.Json()["advice"];
+  ASSERT_FALSE(page.advice.empty());
+  ASSERT_EQ(advice.size(), page.advice.size());
+  EXPECT_EQ(advice[0]["rule"], page.advice[0].rule);
+  EXPECT_EQ(advice[0]["gain_ns"], std::llround(page.advice[0].gain_ns));
 }
 
 TEST(PageDataTest, ManyStepsAreGroupedAndTheLongestIsKept) {

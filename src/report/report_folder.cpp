@@ -79,8 +79,9 @@ Status AddNsysTables(const RunOverview& overview, std::vector<File>& files) {
 Result<std::vector<File>> MakeFiles(const RunOverview& overview, const std::string& version) {
   const std::vector<TopList> tops = MakeTopLists(overview);
   const std::vector<PageTable> tables = MakeTables(overview);
+  const std::vector<Finding> advice = FindAdvice(overview);
   std::vector<File> files;
-  const PageInput input{&overview, &tops, &tables, version};
+  const PageInput input{&overview, &advice, &tops, &tables, version};
   const std::string title = RunTitle(overview.session) + " - batchlight";
   files.push_back({"index.html", MakeHtmlPage(title, MakePageJsonWithin(input, kMostPageBytes))});
   std::vector<SnippetPicture> pictures;
@@ -93,7 +94,7 @@ Result<std::vector<File>> MakeFiles(const RunOverview& overview, const std::stri
     files.push_back({name, std::move(png)});
     pictures.push_back({name, "Top " + std::to_string(list.rows.size()) + " " + list.noun});
   }
-  files.push_back({"README_snippet.md", MakeSnippet(overview, tops, pictures)});
+  files.push_back({"README_snippet.md", MakeSnippet(overview, advice, tops, pictures)});
   for (const PageTable& table : tables) files.push_back({table.csv, ToCsv(table.table)});
   RETURN_IF_ERROR(AddNsysTables(overview, files));
   return files;

@@ -34,13 +34,15 @@ std::string RunTitle(const SessionInfo& session) {
 
 std::string MachineLine(const SessionInfo& session) {
   std::string line;
-  const auto add = [&](std::string_view text) {
-    if (text.empty()) return;
+  const auto add = [&](const std::string& text) {
     if (!line.empty()) line += ", ";
     line += CleanText(text);
   };
   for (const auto& [name, value] : session.machine) {
-    if (name != "Host") add(value);
+    if (value.empty()) continue;
+    if (name == "CPU" || name == "GPU") add(value);
+    if (name == "Processors") add(value + (value == "1" ? " processor" : " processors"));
+    if (name == "Memory") add(value + " memory");
   }
   for (const auto& [name, value] : session.software) {
     if (name == "PyTorch" || name == "CUDA") add(name + " " + value);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kLongestName = 120;  // characters
 constexpr size_t kLongestPhase = 60;
+constexpr size_t kMostFindings = 3;
 
 // Text outside of code: no character of it is markup.
 std::string MarkdownText(std::string_view text) {
@@ -50,6 +51,18 @@ std::string TopTable(const TopList& list) {
   return out + "\n";
 }
 
+std::string AdviceList(const std::vector<Finding>& advice) {
+  if (advice.empty()) return "";
+  std::string out = "What to change first:\n\n";
+  for (size_t i = 0; i < std::min(advice.size(), kMostFindings); ++i) {
+    const Finding& finding = advice[i];
+    out += "- **" + MarkdownText(finding.title) + "**";
+    if (finding.gain_ns > 0) out += " (about " + TimeText(finding.gain_ns) + " per step)";
+    out += ": " + MarkdownText(finding.action) + "\n";
+  }
+  return out + "\n";
+}
+
 }  // namespace
 
 std::string MarkdownCode(std::string_view name) {
@@ -70,7 +83,8 @@ std::string MarkdownCode(std::string_view name) {
   return pad ? fence + " " + text + " " + fence : fence + text + fence;
 }
 
-std::string MakeSnippet(const RunOverview& overview, const std::vector<TopList>& tops,
+std::string MakeSnippet(const RunOverview& overview, const std::vector<Finding>& advice,
+                        const std::vector<TopList>& tops,
                         const std::vector<SnippetPicture>& pictures) {
   std::string out = "## Where the time goes: " + MarkdownText(RunTitle(overview.session)) + "\n\n";
   for (const LossWarning& loss : overview.losses) {
@@ -83,6 +97,7 @@ std::string MakeSnippet(const RunOverview& overview, const std::vector<TopList>&
   for (const SnippetPicture& picture : pictures) {
     out += "![" + MarkdownText(picture.caption) + "](" + picture.file + ")\n\n";
   }
+  out += AdviceList(advice);
   for (const TopList& list : tops) out += TopTable(list);
   const std::string machine = MachineLine(overview.session);
   if (!machine.empty()) out += "Measured on " + MarkdownText(machine) + ".\n";

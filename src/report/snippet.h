@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/advice/finding.h"
 #include "analysis/run_overview.h"
 #include "report/top_list.h"
 
@@ -15,7 +16,9 @@ struct SnippetPicture {
   std::string caption;  // "Top 10 operators"
 };
 
-std::string MakeSnippet(const RunOverview& overview, const std::vector<TopList>& tops,
+// Holds the first few of `advice`.
+std::string MakeSnippet(const RunOverview& overview, const std::vector<Finding>& advice,
+                        const std::vector<TopList>& tops,
                         const std::vector<SnippetPicture>& pictures);
 
 // A recorded name as Markdown code that is safe in a table cell: nothing in it is taken as markup.

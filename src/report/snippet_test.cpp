@@ -19,7 +19,8 @@ TEST(SnippetTest, CodeOfANameIsNeverMarkup) {
 TEST(SnippetTest, ShowsRealNamesWithUnits) {
   const Store store = testing::MakeSampleRun({.hostile_names = false, .loss = true});
   const RunOverview overview = BuildOverview(store);
-  const std::string text = MakeSnippet(overview, MakeTopLists(overview), {{"top10.png", "Top 10"}});
+  const std::string text =
+      MakeSnippet(overview, {}, MakeTopLists(overview), {{"top10.png", "Top 10"}});
   EXPECT_NE(text.find("![Top 10](top10.png)"), std::string::npos);
   EXPECT_NE(text.find("`aten::addmm`"), std::string::npos);
   EXPECT_NE(text.find("| backward | "), std::string::npos);
@@ -29,10 +30,20 @@ TEST(SnippetTest, ShowsRealNamesWithUnits) {
   EXPECT_EQ(text.find("arb"), std::string::npos);
 }
 
+TEST(SnippetTest, NamesTheThreeFindingsThatGainMost) {
+  const Store store = testing::MakeSampleRun();
+  Finding finding{
+      .rule = "a", .title = "Data <loading>", .action = "use workers", .gain_ns = 4.2e6};
+  const std::string text = MakeSnippet(BuildOverview(store), {finding, {}, {}, finding}, {}, {});
+  EXPECT_NE(text.find("- **Data \\<loading\\>** (about 4.20 ms per step): use workers\n"),
+            std::string::npos);
+  EXPECT_EQ(text.find("use workers"), text.rfind("use workers"));
+}
+
 TEST(SnippetTest, EveryRowOfATableHasItsCells) {
   const Store store = testing::MakeSampleRun();
   const RunOverview overview = BuildOverview(store);
-  const std::string text = MakeSnippet(overview, MakeTopLists(overview), {});
+  const std::string text = MakeSnippet(overview, {}, MakeTopLists(overview), {});
   size_t rows = 0;
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at);

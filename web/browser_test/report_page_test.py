@@ -39,6 +39,7 @@ class ReportPage(unittest.TestCase):
         subprocess.run([SAMPLE_REPORT, cls.folder / 'small'], check=True)
         subprocess.run([SAMPLE_REPORT, cls.folder / 'large', *map(str, LARGE)], check=True)
         subprocess.run([SAMPLE_REPORT, cls.folder / 'empty', '0'], check=True)
+        subprocess.run([SAMPLE_REPORT, cls.folder / 'gpu', '60', '40', 'gpu'], check=True)
         cls.browser = cls.enterClassContext(webdriver.Browser())
 
     def setUp(self):
@@ -62,6 +63,23 @@ class ReportPage(unittest.TestCase):
         step = times.pop('Step')
         self.assertGreater(len(times), 4)
         self.assertAlmostEqual(sum(times.values()), step, delta=0.2)
+
+    def test_advice_has_gain_and_evidence(self):
+        self.browser.open(self.folder / 'gpu/index.html')
+        gains = self.browser.texts('#advice .gain')
+        self.assertRegex(gains[0], r'^[\d.]+ .?s ± .* per step, [\d.]+ % of it$')
+        self.browser.run('document.querySelector("#advice .finding details").open = true')
+        self.assertIn('rule ', self.browser.text('#advice .finding details'))
+
+    def test_gpu_is_a_track_of_the_same_steps(self):
+        self.browser.open(self.folder / 'gpu/index.html')
+        self.assertEqual(self.browser.texts('.choice label')[:2], ['CPU', 'GPU 0'])
+        self.browser.run('document.querySelectorAll("#phases .choice input")[1].click()')
+        times = phases(self.browser)
+        step = times.pop('Step')
+        self.assertIn('Tensor Cores', times)
+        self.assertAlmostEqual(sum(times.values()), step, delta=0.3)
+        self.assertIn('GPU 0 busy', self.browser.text('.stats'))
 
     def test_loss_is_shown_before_everything_else(self):
         first = self.browser.run('return document.querySelector("main").children[1].className')
@@ -183,7 +201,7 @@ class ReportPage(unittest.TestCase):
         self.assertEqual(ground(), light)  # the choice is kept
 
     def test_nothing_is_wider_than_a_phone(self):
-        for page in ('small', 'large', 'empty'):
+        for page in ('small', 'large', 'empty', 'gpu'):
             self.browser.resize(360, 740, scale=2)
             self.browser.open(self.folder / page / 'index.html')
             self.browser.run('document.querySelectorAll(".table-box").forEach(box => { box.open = true })')

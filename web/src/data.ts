@@ -79,6 +79,25 @@ export interface StepSummary {
   phase_p95_ns: number[];
 }
 
+export interface Evidence {
+  kind: string; // "operator", "kernel", "setting", ...
+  name: string;
+  count: number; // times seen, 0 = does not apply
+  per_step_ns: number; // 0 = does not apply
+}
+
+// What to change, by falling gain.
+export interface Finding {
+  rule: string;
+  title: string;
+  seen: string;
+  why: string;
+  action: string;
+  gain_ns: number; // of a step; 0 = no estimate
+  uncertainty_ns: number;
+  evidence: Evidence[];
+}
+
 // The most expensive things of one kind, in order.
 export interface TopList {
   key: string; // "operators": also the name of the table with all rows
@@ -144,6 +163,7 @@ export interface PageData {
   steps_problem: string; // "" = none
   step_kinds: string[];
   training: Training[]; // by rank; empty: no steps
+  advice: Finding[];
   tops: TopList[];
   modules: Modules | null;
   process_count: number; // of the run; the page may hold fewer

@@ -2,6 +2,7 @@
 import type { PageData } from "./data";
 import { copyWholeNames, h } from "./dom";
 import { applyStoredTheme } from "./theme";
+import { adviceView } from "./views/advice_view";
 import { lossBanner, titleBlock, topBar } from "./views/header_view";
 import { moduleView } from "./views/module_view";
 import { runView } from "./views/run_view";
@@ -10,6 +11,7 @@ import { tablesView } from "./views/tables_view";
 import { topView } from "./views/top_view";
 
 const kSectionLabels: Record<string, string> = {
+  advice: "Advice",
   phases: "Phases",
   steps: "Steps",
   top: "Top 10",
@@ -29,6 +31,7 @@ function noSteps(page: PageData): HTMLElement {
 
 function build(page: PageData): void {
   const parts: (HTMLElement | null)[] = page.training.length > 0 ? new StepView(page).sections : [noSteps(page)];
+  parts.splice(1, 0, adviceView(page));
   parts.push(topView(page), moduleView(page), tablesView(page), runView(page));
   const shown = parts.filter((part): part is HTMLElement => part !== null);
   const sections = shown

@@ -13,7 +13,7 @@ export interface Range {
 export interface Aggregate {
   label: string;
   count: number; // steps
-  set_apart: number; // steps in the range that do not count: warm-up and the like
+  set_apart: Map<number, number>; // steps in the range that do not count, by kind
   longest_ns: number;
   longest_step: number; // its number, of the first of its group
   median_ns: number;
@@ -41,18 +41,28 @@ function labelOf(steps: Steps, range: Range | null): string {
   return first === last ? `step ${first}` : `steps ${first}–${last}`;
 }
 
+function setApart(steps: Steps, range: Range | null, counted: readonly number[]): Map<number, number> {
+  const kinds = new Map<number, number>();
+  const counts = new Set(counted);
+  const last = range ? range.last : steps.number.length - 1;
+  for (let entry = range ? range.first : 0; entry <= last; ++entry) {
+    if (counts.has(entry)) continue;
+    kinds.set(steps.kind[entry], (kinds.get(steps.kind[entry]) ?? 0) + steps.group);
+  }
+  return kinds;
+}
+
 export function aggregate(steps: Steps, range: Range | null): Aggregate {
   const entries = entriesOf(steps, range);
   const sorted = ascending(entries.map((entry) => steps.duration_ns[entry]));
   const phases = steps.phase_ns.map((values) => ascending(entries.map((entry) => values[entry])));
-  const spanned = range ? range.last - range.first + 1 : steps.number.length;
   const longest = entries.reduce((best, entry) =>
     steps.duration_max_ns[entry] > steps.duration_max_ns[best] ? entry : best,
   );
   const result: Aggregate = {
     label: labelOf(steps, range),
     count: entries.length * steps.group,
-    set_apart: (spanned - entries.length) * steps.group,
+    set_apart: setApart(steps, range, entries),
     longest_ns: steps.duration_max_ns[longest],
     longest_step: steps.number[longest],
     median_ns: percentile(sorted, 50),

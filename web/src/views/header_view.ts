@@ -1,5 +1,5 @@
 // The bar on top, what ran in one line, and what is missing from the recording.
-import type { Loss, PageData } from "../data";
+import type { Loss, PageData, Process } from "../data";
 import { h, svg } from "../dom";
 import { count, time } from "../format";
 import { themeButton } from "../theme";
@@ -33,7 +33,7 @@ export function titleBlock(page: PageData): HTMLElement {
     `${count(page.events)} events`,
     page.process_count === 1 ? "1 process" : `${count(page.process_count)} processes`,
   ].map((text) => h("span", {}, text));
-  if (ended) chips.push(h("span", { class: ended.failed ? "bad" : "good" }, ended.exit));
+  if (ended) chips.push(h("span", { class: exitClass(ended) }, ended.exit));
   return h(
     "div",
     { class: "title", id: "top-of-page" },
@@ -41,6 +41,11 @@ export function titleBlock(page: PageData): HTMLElement {
     h("code", { class: "command" }, page.command),
     h("div", { class: "chips" }, ...chips),
   );
+}
+
+function exitClass(process: Process): string {
+  if (process.failed) return "bad";
+  return process.exit === "exit 0" ? "good" : "";
 }
 
 // Loss first: a reader must not take a partial recording for the whole.

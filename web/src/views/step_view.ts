@@ -79,7 +79,7 @@ export class StepView {
       largest >= 0
         ? h("p", { class: "verdict" }, h("b", {}, share), " of it is ", h("b", {}, phases[largest].label), ".")
         : null;
-    const apart = numbers.set_apart > 0 ? `${count(numbers.set_apart)} set apart (warm-up and the like)` : "";
+    const apart = [...numbers.set_apart].map(([kind, steps]) => `${count(steps)} ${this.page.step_kinds[kind]}`);
     const facts = this.training.tracks.flatMap((track) => track.facts);
     this.hero.replaceChildren(
       h(
@@ -96,7 +96,7 @@ export class StepView {
         stat("p5 – p95", `${time(numbers.p5_ns)} – ${time(numbers.p95_ns)}`, "nine of ten steps"),
         stat("Longest", time(numbers.longest_ns), `step ${numbers.longest_step}`),
         stat("Rate", rate(numbers.mean_ns), `mean step ${time(numbers.mean_ns)}`),
-        stat("Steps", count(numbers.count), apart || "all of them count"),
+        stat("Steps", count(numbers.count), apart.length > 0 ? `not counted: ${apart.join(", ")}` : "all of them count"),
         ...facts.map((fact) => stat(fact.label, fact.value, this.range ? "of all steady steps" : "")),
       ),
     );
