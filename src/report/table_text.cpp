@@ -47,6 +47,7 @@ class TextTable {
   void Write() {
     Measure();
     WriteTitle();
+    if (widths_.empty()) return;
     if (boxed_) Rule('-', '+');
     if (output_.format().header) {
       Begin();

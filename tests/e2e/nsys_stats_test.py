@@ -57,6 +57,56 @@ class SameBytes(NsysFiles):
                            written=f"train5_nvtx_sum.{written}")
 
 
+    def test_gpu_gaps(self):
+        out = os.path.join(tempfile.mkdtemp(dir=self.folder), "train5_analyze")
+        self.run_tool("analyze", "-q", "-r", "gpu_gaps:gap=1:rows=20", "-f", "csv", "-o", out,
+                      self.sqlite)
+        name = "train5_analyze_gpu_gaps_gap=1_rows=20.csv"
+        with open(os.path.join(os.path.dirname(out), name), "rb") as ours:
+            with open(os.path.join(EXPECTED, name), "rb") as theirs:
+                self.assertEqual(ours.read(), theirs.read())
+
+
+class Rules(NsysFiles):
+    def rows(self, *args):
+        text = self.run_tool("analyze", "-q", "-f", "csv", *args, self.sqlite).stdout.decode()
+        return list(csv.DictReader(io.StringIO(text.strip())))
+
+    def test_pageable_copies(self):
+        rows = self.rows("-r", "cuda_memcpy_async:rows=-1")
+        self.assertEqual(len(rows), 67)  # every host to device copy of the file
+        self.assertEqual({row["Src Kind"] for row in rows}, {"Pageable"})
+        durations = [int(row["Duration (ns)"]) for row in rows]
+        self.assertEqual(durations, sorted(durations, reverse=True))
+        self.assertEqual(rows[0]["API Name"], "cudaMemcpyAsync_v3020")
+
+    def test_blocking_waits_and_options(self):
+        rows = self.rows("-r", "cuda_api_sync:rows=5:start=7000000000")
+        self.assertTrue(all(int(row["Start (ns)"]) >= 7_000_000_000 for row in rows))
+        self.assertLessEqual(len(rows), 5)
+        self.assertEqual(self.rows("-r", "cuda_api_sync:process=1"), [])
+        inside = self.rows("-r", "gpu_gaps:gap=0.01:rows=-1:nvtx=forward")
+        self.assertTrue(all(int(row["Start (ns)"]) < 7_269_446_691 for row in inside))
+
+    def test_low_utilization(self):
+        rows = self.rows("-r", "gpu_time_util:chunks=100:threshold=10")
+        self.assertTrue(rows)
+        self.assertTrue(all(float(row["In-Use (%)"]) < 10 for row in rows))
+
+    def test_findings_and_gate(self):
+        text = self.run_tool("analyze", self.sqlite).stdout.decode()
+        self.assertIn("launch-bound", text)
+        self.assertIn("Gain:", text)
+        self.run_tool("analyze", "-r", "gpu_gaps", "--fail-on", "launch-bound", self.sqlite,
+                      code=1)
+        self.run_tool("analyze", "-r", "gpu_gaps", "--fail-on", "tf32-off", self.sqlite)
+        done = self.run_tool("analyze", "-r", "gpu_gap", self.sqlite, code=2)
+        self.assertIn(b"did you mean gpu_gaps", done.stderr)
+        self.run_tool("analyze", "-r", "gpu_gaps:gap=x", self.sqlite, code=2)
+        self.run_tool("analyze", "-r", "gpu_gaps:rowz=1", self.sqlite, code=2)
+        self.assertIn(b"gpu_time_util", self.run_tool("analyze", "--help-rules").stdout)
+
+
 class OwnGoldens(NsysFiles):
     def test_reports(self):
         for spec in OWN_GOLDENS:

@@ -1,0 +1,237 @@
+// gpu_gaps and gpu_time_util: when a GPU had nothing or little to do.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analysis/stats/duration_summary.h"
+#include "analysis/stats/expert_rule.h"
+
+namespace batchlight::stats {
+namespace {
+
+struct Interval {
+  int64_t start_ns;
+  int64_t end_ns;
+  uint32_t context;
+};
+
+struct Gpu {
+  ProcessId process;
+  uint32_t device;
+  auto operator<=>(const Gpu&) const = default;
+};
+
+template <typename Table>
+void AddWork(const Query& query, const RuleOptions& options, const Table& table,
+             std::map<Gpu, std::vector<Interval>>& gpus) {
+  const Store& store = query.store;
+  for (size_t row = 0; row < table.size(); ++row) {
+    if (!options.window.Overlaps(table.start_ns[row], table.end_ns[row])) continue;
+    const ProcessId process = table.process[row];
+    if (options.process >= 0 &&
+        (process.IsNone() || store.processes.pid[process.row()] != options.process)) {
+      continue;
+    }
+    if (options.thread >= 0) {
+      const ApiCallId call = table.api_call[row];
+      if (call.IsNone()) continue;
+      const ThreadId thread = store.api_calls.thread[call.row()];
+      if (thread.IsNone() || store.threads.tid[thread.row()] != options.thread) continue;
+    }
+    gpus[{process, table.device[row]}].push_back(
+        {table.start_ns[row], table.end_ns[row], table.context[row]});
+  }
+}
+
+// The work of each GPU of each process, by start.
+std::map<Gpu, std::vector<Interval>> WorkByGpu(const Query& query, const RuleOptions& options) {
+  std::map<Gpu, std::vector<Interval>> gpus;
+  AddWork(query, options, query.store.kernels, gpus);
+  AddWork(query, options, query.store.memcpys, gpus);
+  AddWork(query, options, query.store.memsets, gpus);
+  AddWork(query, options, query.store.graph_launches, gpus);
+  for (auto& [gpu, work] : gpus) {
+    std::stable_sort(work.begin(), work.end(),
+                     [](const Interval& a, const Interval& b) { return a.start_ns < b.start_ns; });
+  }
+  return gpus;
+}
+
+// Time the profiler itself took in this process, by start. Only stretches as long as what a rule
+// looks for count: nsys leaves the short ones in its gaps.
+std::vector<Interval> Overheads(const Query& query, ProcessId process, int64_t at_least_ns) {
+  const ProfilerOverheadsTable& table = query.store.profiler_overheads;
+  std::vector<Interval> overheads;
+  for (size_t row = 0; row < table.size(); ++row) {
+    if (query.store.ProcessOf(table.thread[row]) != process) continue;
+    if (table.end_ns[row] - table.start_ns[row] < at_least_ns) continue;
+    overheads.push_back({table.start_ns[row], table.end_ns[row], 0});
+  }
+  std::stable_sort(overheads.begin(), overheads.end(),
+                   [](const Interval& a, const Interval& b) { return a.start_ns < b.start_ns; });
+  return overheads;
+}
+
+struct Gap {
+  int64_t duration;
+  int64_t start;
+  Gpu gpu;
+  uint32_t context;
+};
+
+// Adds the stretches of [start, end) that no overhead covers and that are long enough.
+void AddGap(const std::vector<Interval>& overheads, Gap gap, int64_t end, int64_t at_least_ns,
+            std::vector<Gap>& gaps) {
+  int64_t from = gap.start;
+  const auto close = [&](int64_t until) {
+    if (until - from < at_least_ns || until <= from) return;
+    gap.start = from;
+    gap.duration = until - from;
+    gaps.push_back(gap);
+  };
+  for (const Interval& overhead : overheads) {
+    if (overhead.end_ns <= from) continue;
+    if (overhead.start_ns >= end) break;
+    close(overhead.start_ns);
+    from = std::max(from, overhead.end_ns);
+  }
+  close(end);
+}
+
+Cell Pid(const Store& store, ProcessId process) {
+  return process.IsNone() ? Cell() : Cell(int64_t{store.processes.pid[process.row()]});
+}
+
+std::string Plain(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", number);
+  return text;
+}
+
+constexpr std::string_view kWhatToDo =
+    "Suggestions:\n"
+    "   1. See what the host did meanwhile: `batchlight summary` and the timeline show the\n"
+    "      operators, copies and waits of the launching thread.\n"
+    "   2. Name the parts of the program with NVTX ranges to tell them apart.";
+
+}  // namespace
+
+Result<RuleResult> FindGpuGaps(const Query& query) {
+  ASSIGN_OR_RETURN(const RuleOptions options, ParseRuleOptions(query));
+  const auto at_least_ns = static_cast<int64_t>(options.gap_ms * 1e6);
+  std::vector<Gap> gaps;
+  for (const auto& [gpu, work] : WorkByGpu(query, options)) {
+    const std::vector<Interval> overheads = Overheads(query, gpu.process, at_least_ns);
+    int64_t busy_until = work.front().end_ns;
+    for (const Interval& next : work) {
+      if (next.start_ns - busy_until >= at_least_ns && next.start_ns > busy_until) {
+        AddGap(overheads, {0, busy_until, gpu, next.context}, next.start_ns, at_least_ns, gaps);
+      }
+      busy_until = std::max(busy_until, next.end_ns);
+    }
+  }
+  std::stable_sort(gaps.begin(), gaps.end(),
+                   [](const Gap& a, const Gap& b) { return a.duration > b.duration; });
+  if (options.rows >= 0 && gaps.size() > static_cast<size_t>(options.rows)) {
+    gaps.resize(static_cast<size_t>(options.rows));
+  }
+  ResultTable table;
+  table.columns = {IntegerColumn("Row#"), TimeColumn("Duration"),     TimeColumn("Start"),
+                   IntegerColumn("PID"),  IntegerColumn("Device ID"), IntegerColumn("Context ID")};
+  for (const Gap& gap : gaps) {
+    table.rows.push_back({static_cast<int64_t>(table.rows.size()) + 1, gap.duration, gap.start,
+                          Pid(query.store, gap.gpu.process), int64_t{gap.gpu.device},
+                          int64_t{gap.context}});
+  }
+  RuleResult result{KeepRows(std::move(table)), {}};
+  result.advice = gaps.empty() ? "No GPU is idle for more than " + Plain(options.gap_ms) + " ms."
+                               : "In these times a GPU has nothing to do for more than " +
+                                     Plain(options.gap_ms) + " ms.\n\n" + std::string(kWhatToDo);
+  return result;
+}
+
+namespace {
+
+struct LowChunk {
+  int64_t start;
+  int64_t duration;
+  double busy_ns;
+  Gpu gpu;
+  uint32_t context;
+  double percent() const { return busy_ns * 100 / static_cast<double>(duration); }
+};
+
+// Chunks of equal length from the first to the last work; operations at the same time add up.
+std::vector<LowChunk> Chunks(const Query& query, const Gpu& gpu, const std::vector<Interval>& work,
+                             int64_t count) {
+  const int64_t start = work.front().start_ns;
+  int64_t end = start;
+  for (const Interval& interval : work) end = std::max(end, interval.end_ns);
+  if (end <= start) return {};
+  const int64_t length = (end - start + count - 1) / count;
+  std::vector<LowChunk> chunks;
+  for (int64_t at = start; at < end; at += length) {
+    chunks.push_back({at, length, 0, gpu, work.front().context});
+  }
+  const auto add = [&](const Interval& interval) {
+    const int64_t from = std::max(interval.start_ns, start);
+    const int64_t until = std::min(interval.end_ns, end);
+    for (int64_t i = (from - start) / length; i < static_cast<int64_t>(chunks.size()); ++i) {
+      LowChunk& chunk = chunks[static_cast<size_t>(i)];
+      const int64_t busy = std::min(until, chunk.start + length) - std::max(from, chunk.start);
+      if (busy <= 0) break;
+      chunk.busy_ns += static_cast<double>(busy);
+    }
+  };
+  for (const Interval& interval : work) add(interval);
+  for (const Interval& overhead : Overheads(query, gpu.process, 0)) add(overhead);
+  return chunks;
+}
+
+}  // namespace
+
+Result<RuleResult> FindLowUtilization(const Query& query) {
+  ASSIGN_OR_RETURN(const RuleOptions options, ParseRuleOptions(query));
+  std::vector<LowChunk> low;
+  for (const auto& [gpu, work] : WorkByGpu(query, options)) {
+    bool joined = false;
+    for (const LowChunk& chunk : Chunks(query, gpu, work, options.chunks)) {
+      if (chunk.percent() >= options.threshold_percent) {
+        joined = false;
+        continue;
+      }
+      if (joined) {
+        low.back().duration += chunk.duration;
+        low.back().busy_ns += chunk.busy_ns;
+      } else {
+        low.push_back(chunk);
+      }
+      joined = true;
+    }
+  }
+  std::stable_sort(low.begin(), low.end(),
+                   [](const LowChunk& a, const LowChunk& b) { return a.percent() < b.percent(); });
+  if (options.rows >= 0 && low.size() > static_cast<size_t>(options.rows)) {
+    low.resize(static_cast<size_t>(options.rows));
+  }
+  ResultTable table;
+  table.columns = {IntegerColumn("Row#"),      {"In-Use", CellType::kReal, Unit::kPercent, 1, {}},
+                   TimeColumn("Duration"),     TimeColumn("Start"),
+                   IntegerColumn("PID"),       IntegerColumn("Device ID"),
+                   IntegerColumn("Context ID")};
+  for (const LowChunk& chunk : low) {
+    table.rows.push_back({static_cast<int64_t>(table.rows.size()) + 1,
+                          RoundDecimal(chunk.percent()), chunk.duration, chunk.start,
+                          Pid(query.store, chunk.gpu.process), int64_t{chunk.gpu.device},
+                          int64_t{chunk.context}});
+  }
+  RuleResult result{KeepRows(std::move(table)), {}};
+  result.advice = low.empty()
+                      ? "No GPU works less than " + Plain(options.threshold_percent) +
+                            " % of the time for long."
+                      : "In these times a GPU works less than " + Plain(options.threshold_percent) +
+                            " % of the time.\n\n" + std::string(kWhatToDo);
+  return result;
+}
+
+}  // namespace batchlight::stats
