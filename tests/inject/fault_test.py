@@ -8,13 +8,14 @@ import tempfile
 import unittest
 
 import inject_case
-from inject_case import InjectCase
+from inject_case import InjectCase, needs_library
 
 
 class FaultTest(InjectCase):
     def marks(self, process):
         return len(process.records("Mark"))
 
+    @needs_library
     def test_no_session(self):
         environment = dict(os.environ, LD_PRELOAD=inject_case.LIBRARY,
                            NVTX_INJECTION64_PATH=inject_case.LIBRARY)
@@ -41,6 +42,7 @@ class FaultTest(InjectCase):
             self.assertEqual(self.run_client(folder, "basics")[0], "push -2")
             self.assertEqual(folder.processes(), [])
 
+    @needs_library
     def test_budget(self):
         # Room for the main thread and a few others.
         folder = self.session(budget_bytes=128 << 10)
@@ -58,6 +60,7 @@ class FaultTest(InjectCase):
         process = self.only_process(folder)
         self.assertEqual(len(process.records("RangePush")), 200000)
 
+    @needs_library
     def test_file_size_limit(self):
         folder = self.session()
         self.assertEqual(self.run_client(folder, "file_limit"), ["alive"])
@@ -66,6 +69,7 @@ class FaultTest(InjectCase):
         self.assertGreater(self.marks(process), 0)
         self.assertIn(self.marks(process) + dropped - 200000, (0, 1, 2))  # the exit's records too
 
+    @needs_library
     def test_program_closes_descriptors(self):
         folder = self.session()
         self.assertEqual(self.run_client(folder, "close_descriptors"), ["own file 0"])

@@ -1,13 +1,26 @@
 """What the tests of the injected library share: arguments, a live folder per test, clients."""
 
+import functools
 import shutil
 import sys
 import unittest
 
 from live_folder import LiveFolder
 
-LIBRARY = ""
+LIBRARY = ""  # empty: it is part of the clients, which are built with a sanitizer
 CLIENTS = []  # the same program, built with different NVTX headers
+
+
+def needs_library(test):
+    """For tests that other programs than the clients take part in, or that sanitizers cannot run."""
+
+    @functools.wraps(test)
+    def run(self):
+        if not LIBRARY:
+            self.skipTest("not with a sanitizer")
+        test(self)
+
+    return run
 
 
 class InjectCase(unittest.TestCase):

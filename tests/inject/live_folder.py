@@ -180,7 +180,7 @@ class LiveFolder:
     def environment(self, preload=True):
         environment = dict(os.environ, BATCHLIGHT_SESSION_DIR=self.path,
                            NVTX_INJECTION64_PATH=self.library)
-        if preload:
+        if preload and self.library:
             environment["LD_PRELOAD"] = self.library
         return environment
 

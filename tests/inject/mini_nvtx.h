@@ -164,9 +164,11 @@ static const void* MiniExportTable(uint32_t id) {
 /* Not thread-safe, unlike the real one: the tests call NVTX before they start threads. */
 static void MiniLoad(void) {
   static int tried = 0;
-  if (tried++) return;
+  if (tried) return;
+  tried = 1;
   const char* path = getenv("NVTX_INJECTION64_PATH");
-  void* library = path ? dlopen(path, RTLD_LAZY) : NULL;
+  /* "": the library is part of the program (sanitizer builds). */
+  void* library = path ? dlopen(*path ? path : NULL, RTLD_LAZY) : NULL;
   if (!library) return;
   int (*init)(const void* (*)(uint32_t)) =
       (int (*)(const void* (*)(uint32_t)))dlsym(library, "InitializeInjectionNvtx2");

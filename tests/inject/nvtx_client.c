@@ -236,6 +236,7 @@ static void ManyThreads(long count) {
   }
   pthread_barrier_wait(&g_barrier);
   for (long i = 0; i < count; ++i) pthread_join(threads[i], NULL);
+  free(threads);
 }
 
 static void* BusyThread(void* count) {

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import inject_case
-from inject_case import InjectCase
+from inject_case import InjectCase, needs_library
 
 
 class ProcessTest(InjectCase):
@@ -41,12 +41,14 @@ class ProcessTest(InjectCase):
             self.run_client(folder, scenario, 77, status=77)
             self.assertEqual(self.exits(self.only_process(folder)), [(77, how)])
 
+    @needs_library
     def test_python_os_exit(self):
         folder = self.session()
         done = folder.run("/usr/bin/python3", "-c", "import os; os._exit(41)")
         self.assertEqual(done.returncode, 41)
         self.assertEqual(self.exits(self.only_process(folder)), [(41, 1)])
 
+    @needs_library
     def test_abort(self):
         folder = self.session()
         self.run_client(folder, "abort", status=-signal.SIGABRT)
@@ -74,7 +76,7 @@ class ProcessTest(InjectCase):
             self.assertGreater(age_ns, before - 1e9)
 
     def test_fork(self):
-        for scenario in ("fork", "raw_fork"):
+        for scenario in ("fork", "raw_fork") if inject_case.LIBRARY else ("fork",):
             folder = self.session()
             lines = self.run_client(folder, scenario)
             self.assertEqual(lines, ["child 5"])
@@ -91,6 +93,7 @@ class ProcessTest(InjectCase):
             self.assertEqual((self.exits(parent), self.exits(child)), ([(0, 0)], [(5, 0)]))
             self.assertEqual(child.chunks[0].thread_index, 0)
 
+    @needs_library
     def test_vfork(self):
         folder = self.session()
         lines = self.run_client(folder, "vfork")
@@ -130,6 +133,7 @@ class ProcessTest(InjectCase):
         self.assertTrue({f"worker-{i}" for i in range(2000)} <= names)
         self.assertLessEqual(os.path.getsize(process.path), 2010 * 8192)
 
+    @needs_library
     def test_many_threads_at_once(self):
         folder = self.session(budget_bytes=8 << 20)
         self.run_client(folder, "many_threads", 500, status=500 & 0x7F)
@@ -160,6 +164,7 @@ class ProcessTest(InjectCase):
         inside = self.messages(process).count("in handler")
         self.assertGreater(inside + process.counters().get("ReentryIgnored", 0), 0)
 
+    @needs_library
     def test_shell_and_its_children(self):
         folder = self.session()
         done = folder.run("/bin/sh", "-c", "/bin/true; /bin/false; exec /bin/echo hello",
@@ -169,6 +174,7 @@ class ProcessTest(InjectCase):
                        for process in folder.processes())
         self.assertEqual(names, ["dash", "echo", "false", "true"])
 
+    @needs_library
     def test_not_preloaded(self):
         folder = self.session()
         self.run_client(folder, "basics", preload=False)
