@@ -242,6 +242,20 @@ class Breakdown {
 
 }  // namespace
 
+std::vector<StepExcess> ExplainStep(const StepBreakdown& breakdown, size_t step) {
+  std::vector<StepExcess> found;
+  for (uint32_t i = 0; i < breakdown.phases.size(); ++i) {
+    const PhaseShare& phase = breakdown.phases[i];
+    const int64_t excess = phase.per_step_ns[step] - phase.steady.median;
+    if (excess > 0) found.push_back({i, excess});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const StepExcess& a, const StepExcess& b) { return a.excess_ns > b.excess_ns; });
+  std::erase_if(
+      found, [&](const StepExcess& one) { return one.excess_ns * 10 < found.front().excess_ns; });
+  return found;
+}
+
 std::vector<StepBreakdown> BreakDownSteps(const StepInputs& inputs, const StepSet& steps) {
   std::vector<StepBreakdown> breakdowns;
   for (const ProcessSteps& process : steps.processes) {

@@ -48,6 +48,14 @@ struct StepBreakdown {
   int64_t steady_total_ns = 0;     // time of the steps that count = sum over phases
 };
 
+// What was longer in a step than it is by the median.
+struct StepExcess {
+  uint32_t phase = 0;  // row of StepBreakdown::phases
+  int64_t excess_ns = 0;
+};
+// The phases that were longer, by falling excess, down to a tenth of the largest.
+std::vector<StepExcess> ExplainStep(const StepBreakdown& breakdown, size_t step);
+
 // One per process of `steps`, in that order.
 std::vector<StepBreakdown> BreakDownSteps(const Store& store, const StepSet& steps);
 

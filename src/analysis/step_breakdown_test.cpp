@@ -112,6 +112,26 @@ TEST(StepBreakdown, RangesWithOtherNamesStandUnderTheirOwn) {
   EXPECT_EQ(breakdown.steady_total_ns, 300);
 }
 
+TEST(StepBreakdown, ExplainsALongStep) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(1, "train.py"));
+  for (int i = 0; i < 8; ++i) {
+    const int64_t at = i * 1000;
+    const int64_t data = i == 5 ? 400 : 20;
+    const int64_t forward = i == 5 ? 90 : 50;
+    build.Range(thread, "step", at, at + data + forward);
+    build.Range(thread, "data_loading", at, at + data);
+    build.Range(thread, "forward", at + data, at + data + forward);
+  }
+  const StepBreakdown breakdown = BreakDown(build.Build());
+  const std::vector<StepExcess> excess = ExplainStep(breakdown, 5);
+  ASSERT_EQ(excess.size(), 2u);
+  EXPECT_EQ(breakdown.phases[excess[0].phase].kind, PhaseKind::kDataLoading);
+  EXPECT_EQ(excess[0].excess_ns, 380);
+  EXPECT_EQ(excess[1].excess_ns, 40);
+  EXPECT_TRUE(ExplainStep(breakdown, 1).empty());
+}
+
 TEST(StepBreakdown, PyTorchsOwnNamesAreEnough) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(1, "train.py"));

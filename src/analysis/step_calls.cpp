@@ -99,6 +99,7 @@ StepInputs::StepInputs(const Store& s)
       marks(s),
       range_rows(s.nvtx_ranges.thread),
       operator_rows(s.operator_calls.thread),
+      phase_rows(s.phase_calls.thread),
       ranges(s.nvtx_ranges.thread, s.nvtx_ranges.start_ns, s.nvtx_ranges.end_ns,
              [&s](uint32_t row) {
                const ThreadId end = s.nvtx_ranges.end_thread[row];
@@ -189,11 +190,16 @@ struct KeyEnd {
 };
 
 template <typename Table>
-void CollectKeyEnds(const Store& store, const Table& table, const std::vector<StringId>& names,
-                    ProcessId process, StringId key, std::vector<KeyEnd>& ends) {
-  for (size_t row = 0; row < table.size(); ++row) {
-    if (names[row] != key || store.ProcessOf(table.thread[row]) != process) continue;
-    if (table.end_ns[row] != kOpenEnd) ends.push_back({table.end_ns[row], table.thread[row]});
+void CollectKeyEnds(const Table& table, const std::vector<StringId>& names,
+                    const ThreadSpans& rows_of, const std::vector<ThreadId>& threads, StringId key,
+                    std::vector<KeyEnd>& ends) {
+  for (const ThreadId thread : threads) {
+    const ThreadSpans::Rows rows = rows_of.Of(thread);
+    for (uint32_t row = rows.begin; row < rows.end; ++row) {
+      if (names[row] == key && table.end_ns[row] != kOpenEnd) {
+        ends.push_back({table.end_ns[row], thread});
+      }
+    }
   }
 }
 
@@ -204,12 +210,16 @@ FoundStepsOrNone StepsFromKey(const StepInputs& inputs, ProcessId process, const
   const StringId name = store.strings.Find(key);
   if (name.IsNone()) return {};
   std::vector<KeyEnd> ends;
-  CollectKeyEnds(store, store.nvtx_ranges, store.nvtx_ranges.message, process, name, ends);
+  const std::vector<ThreadId>& threads = inputs.threads_of_process[process.row()];
+  const NvtxRangesTable& ranges = store.nvtx_ranges;
+  const OperatorCallsTable& operators = store.operator_calls;
+  CollectKeyEnds(ranges, ranges.message, inputs.range_rows, threads, name, ends);
   if (ends.empty()) {
-    CollectKeyEnds(store, store.phase_calls, store.phase_calls.name, process, name, ends);
+    CollectKeyEnds(store.phase_calls, store.phase_calls.name, inputs.phase_rows, threads, name,
+                   ends);
   }
   if (ends.empty()) {
-    CollectKeyEnds(store, store.operator_calls, store.operator_calls.name, process, name, ends);
+    CollectKeyEnds(operators, operators.name, inputs.operator_rows, threads, name, ends);
   }
   if (ends.empty()) return {};
   std::sort(ends.begin(), ends.end(),

@@ -20,6 +20,7 @@ struct StepInputs {
   PhaseMarks marks;
   ThreadSpans range_rows;
   ThreadSpans operator_rows;
+  ThreadSpans phase_rows;
   IntervalIndex ranges;  // of one thread each: without ranges that end on another thread
   std::vector<std::vector<ThreadId>> threads_of_process;
 };

@@ -13,10 +13,9 @@ namespace batchlight {
 // A column of times in one unit, chosen by the largest.
 class TimeColumn {
  public:
-  // Four significant digits of the largest, so that a hundredth of it still has two.
+  // Two decimals, so that a small part of a large whole is seen; fewer digits for whole numbers.
   explicit TimeColumn(double largest_ns)
-      : scale_(TimeScale(largest_ns)),
-        decimals_(std::min(2, DecimalsFor(largest_ns / scale_.factor, 4))) {}
+      : scale_(TimeScale(largest_ns)), decimals_(scale_.factor == 1 ? 0 : 2) {}
   std::string Header(std::string_view name) const {
     return std::string(name) + " " + std::string(scale_.unit);
   }

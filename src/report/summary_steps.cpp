@@ -87,15 +87,30 @@ std::string SetApart(const ProcessSteps& process) {
   return text;
 }
 
-std::string Outliers(const ProcessSteps& process) {
-  std::string text = CountText(process.outlier_count) +
-                     (process.outlier_count == 1 ? " outlier: step " : " outliers: steps ");
-  size_t shown = 0;
-  for (const Step& step : process.steps) {
-    if (!step.outlier || ++shown > 5) continue;
-    text += (shown > 1 ? ", " : "") + std::to_string(step.number);
+// The longest outliers, each with what was longer in it.
+void WriteOutliers(SummaryText& out, const ProcessSteps& process, const StepBreakdown& breakdown) {
+  constexpr size_t kMost = 3;
+  std::vector<uint32_t> rows;
+  for (uint32_t i = 0; i < process.steps.size(); ++i) {
+    if (process.steps[i].outlier) rows.push_back(i);
   }
-  return shown > 5 ? text + ", …" : text;
+  if (rows.empty()) return;
+  std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
+    return process.steps[a].duration_ns() > process.steps[b].duration_ns();
+  });
+  const std::string count = CountText(rows.size()) + (rows.size() == 1 ? " outlier" : " outliers");
+  out.Put("  ").Put(count + (rows.size() > kMost ? ", the longest:" : ":"), Tone::kWarning);
+  out.EndLine();
+  for (size_t i = 0; i < std::min(rows.size(), kMost); ++i) {
+    const Step& step = process.steps[rows[i]];
+    std::string text =
+        "step " + std::to_string(step.number) + " took " + TimeText(double(step.duration_ns()));
+    for (const StepExcess& excess : ExplainStep(breakdown, rows[i])) {
+      text +=
+          ", " + breakdown.phases[excess.phase].name + " +" + TimeText(double(excess.excess_ns));
+    }
+    out.Put("    ").Wrapped(text, 4);
+  }
 }
 
 void WriteStepTimes(SummaryText& out, const ProcessSteps& process) {
@@ -155,7 +170,7 @@ void WriteSteps(SummaryText& out, const RunOverview& overview) {
   WriteSparkline(out, *process);
   const std::string apart = SetApart(*process);
   if (!apart.empty()) out.Put("  ").Wrapped("not counted: " + apart, 2, Tone::kDim);
-  if (process->outlier_count > 0) out.Put("  ").Wrapped(Outliers(*process), 2, Tone::kWarning);
+  WriteOutliers(out, *process, *overview.MainBreakdown());
   if (process->between_ns * 50 > process->duration.median) {
     out.Put("  ").Wrapped(
         "between steps: median " + TimeText(double(process->between_ns)) + ", not part of them", 2,
