@@ -1,0 +1,54 @@
+"""batchlight doctor says what is there and what is missing."""
+import json
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from recorded import InFolder, run  # noqa: E402
+
+
+class Doctor(InFolder):
+    def checks(self, **environment):
+        done = self.batchlight("doctor", "-f", "json", env=dict(self.environment, **environment))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        by_area = {}
+        for check in json.loads(done.stdout):
+            by_area.setdefault(check["area"], []).append(check)
+        return by_area
+
+    def test_this_machine(self):
+        checks = self.checks()
+        for area in ("installation", "NVTX", "kernel", "sessions", "disk"):
+            self.assertEqual(checks[area][0]["finding"], "ok", checks[area])
+        self.assertIn("GPU", checks)
+
+    def test_finds_python_and_torch(self):
+        checks = self.checks(PATH="/usr/bin:/bin")
+        version = run("/usr/bin/python3", "-c",
+                      "import platform; print(platform.python_version())").stdout.strip()
+        self.assertIn(version, checks["Python"][-1]["what"])
+        torch = run("/usr/bin/python3", "-c",
+                    "import importlib.metadata as m; print(m.version('torch'))")
+        if torch.returncode == 0:
+            self.assertIn(torch.stdout.strip().split("+")[0], checks["PyTorch"][0]["what"])
+        else:
+            self.assertEqual(checks["PyTorch"][0]["finding"], "note")
+
+    def test_missing_compiler_is_said(self):
+        os.mkdir(self.path("bin"))
+        for name in ("python3", "timeout", "sh"):
+            os.symlink("/usr/bin/" + name, self.path("bin/" + name))
+        checks = self.checks(PATH=self.path("bin"), CXX="")
+        if "PyTorch" in checks and checks["PyTorch"][0]["finding"] != "note":
+            self.assertEqual(checks["PyTorch"][0]["finding"], "missing")
+            self.assertIn("install", checks["PyTorch"][0]["remedy"])
+
+    def test_table(self):
+        done = self.batchlight("doctor")
+        self.assertRegex(done.stdout, r"(?m)^ok +installation ")
+        self.assertNotIn("\033", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
