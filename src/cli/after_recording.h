@@ -10,6 +10,10 @@
 
 namespace batchlight::cli {
 
+// Before the program runs: error (kUsage) if a type of --export is unknown. Takes out those of
+// Nsight Systems that cannot be written yet, with one line for each in `notices`.
+Status CheckExports(capture::CaptureOptions& options, std::vector<std::string>& notices);
+
 // Prints the summary of the last recording on `out`, and does what --stats and --export ask for.
 // `profile` prints on stderr: stdout is the program's.
 Status AfterRecording(const std::vector<std::string>& recordings,

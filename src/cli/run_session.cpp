@@ -37,10 +37,13 @@ void Say(const std::string& line) {
 }
 
 void RunSession(const ProfileOptions& options, Outcome& outcome) {
-  for (const std::string& notice : options.notices) Say(notice);
+  capture::SessionOptions wanted = options.session;
+  std::vector<std::string> notices = options.notices;
+  outcome.status = CheckExports(wanted.capture, notices);
+  if (!outcome.status.ok()) return;
+  for (const std::string& notice : notices) Say(notice);
   bool interrupted = false;
   {
-    capture::SessionOptions wanted = options.session;
     wanted.tool_version = BATCHLIGHT_VERSION;
     capture::Session session(std::move(wanted), Say);
     auto result = session.Run();

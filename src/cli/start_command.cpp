@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "capture/session_protocol.h"
+#include "cli/after_recording.h"
 #include "cli/profile_command.h"
 #include "cli/session_choice.h"
 
@@ -43,8 +44,10 @@ Status Start(Outcome& outcome) {
   if (!flags.command.empty()) {
     return UsageError("start takes no program: `batchlight launch` starts one");
   }
-  for (const std::string& notice : flags.Notices()) Say(notice);
   ASSIGN_OR_RETURN(capture::CaptureOptions options, MakeCaptureOptions(flags));
+  std::vector<std::string> notices = flags.Notices();
+  RETURN_IF_ERROR(CheckExports(options, notices));
+  for (const std::string& notice : notices) Say(notice);
   options.output = AbsoluteOutput(options.output);
   const bool named = flags.Given(Flag::kSessionNew) || flags.Given(Flag::kSession);
   std::string wanted;
