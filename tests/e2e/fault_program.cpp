@@ -1,4 +1,4 @@
-// A program that records events and then misbehaves. It knows the recorder only through
+// A program that records events and then misbehaves. It knows the recorder only through NVTX and
 // native_api.h, found by dlsym, so it runs alone as well.
 //
 //   fault_program MODE [N] [COUNTER_FILE]
@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "../inject/mini_nvtx.h"
 #include "inject/native_api.h"
 
 namespace {
@@ -112,6 +113,31 @@ void Nested(int depth) {
   for (int i = 0; i < depth; ++i) Begin("fault::open");
 }
 
+void StrangeNames() {
+  const std::string long_name(10'000'000, 'x');
+  nvtxRangePushA(long_name.c_str());
+  nvtxRangePop();
+  nvtxRangePushA("\xff\xfe invalid \xc3( utf-8");
+  nvtxRangePop();
+  nvtxRangePushA("");
+  nvtxRangePop();
+  nvtxMarkA("line\nbreak \"quoted\" \t tab \x1b[31m");
+}
+
+// `count` ranges "step" with a range "inner" each, and "between" after each.
+void Steps(int count) {
+  for (int i = 0; i < count; ++i) {
+    nvtxRangePushA("step");
+    nvtxRangePushA("inner");
+    usleep(2000);
+    nvtxRangePop();
+    nvtxRangePop();
+    nvtxRangePushA("between");
+    usleep(1000);
+    nvtxRangePop();
+  }
+}
+
 int Run(const std::string& mode, int count) {
   Operators(10);
   if (mode == "exit") return count;
@@ -126,6 +152,16 @@ int Run(const std::string& mode, int count) {
   if (mode == "endless-threads") {
     for (int i = 0; i < count; ++i) std::thread(Forever).detach();
     usleep(50'000);
+  }
+  if (mode == "names") StrangeNames();
+  if (mode == "steps") Steps(count);
+  if (mode == "open-ranges") {
+    for (int i = 0; i < count; ++i) nvtxRangePushA("open");
+  }
+  if (mode == "unbalanced-pops") {
+    for (int i = 0; i < count; ++i) nvtxRangePop();
+    nvtxRangePushA("after");
+    nvtxRangePop();
   }
   if (mode == "open") Nested(count);
   if (mode == "unbalanced" && g_api != nullptr) {

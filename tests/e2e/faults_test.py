@@ -1,6 +1,7 @@
 """Programs that end badly, a tool that is killed, disks that fill. In each: the program's own result
 is what it would be without us, the recording opens, what is lost is counted."""
 import concurrent.futures
+import json
 import os
 import random
 import signal
@@ -110,6 +111,31 @@ class TheProgramEndsBadly(InFolder):
         done = self.profile("-o", "unbalanced", FAULT_PROGRAM, "unbalanced", 1000)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.opens("unbalanced.batchlight")
+
+    def test_strange_ranges(self):
+        """10 MB names, invalid UTF-8, pops without push, ranges open at the end."""
+        for mode in ("names", "unbalanced-pops", "open-ranges"):
+            done = self.batchlight("profile", "-t", "nvtx", "-o", mode, FAULT_PROGRAM, mode, 100)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        records = self.opens("names.batchlight")
+        pushed = [r.fields for r in records if r.kind.startswith("RangePush")]
+        self.assertEqual(len(pushed), 3)
+        self.assertEqual(pushed[0]["message"], "x" * 65536)
+        self.assertIn("invalid", pushed[1]["message"])
+        self.assertIn("names or payloads cut to 64 KiB", self.summary("names"))
+        self.assertEqual(count(records, "Mark"), 1)
+        stats = self.batchlight("stats", "-r", "nvtx_pushpop_sum", "-f", "json", "names.batchlight")
+        self.assertIn("utf-8", stats.stdout)
+        json.loads(stats.stdout)
+
+        records = self.opens("unbalanced-pops.batchlight")
+        self.assertEqual([r.fields["message"] for r in records if r.kind.startswith("RangePush")],
+                         ["after"])
+        records = self.opens("open-ranges.batchlight")
+        self.assertEqual(sum(r.kind.startswith("RangePush") for r in records), 100)
+
+    def summary(self, name):
+        return self.batchlight("summary", name + ".batchlight").stdout
 
     def test_budget_that_is_too_small(self):
         done = self.profile("--buffer-budget=1M", FAULT_PROGRAM, "operators", 200_000)

@@ -169,6 +169,56 @@ class WhenToCollect(InFolder):
         self.assertEqual(self.files(), ["nsight.batchlight"])
 
 
+    def steps(self, name, message="step"):
+        return sum(r.kind.startswith("RangePush") and r.fields["message"] == message
+                   for r in self.opens(name + ".batchlight"))
+
+    def capture(self, end, *flags):
+        for name in self.files():
+            os.remove(self.path(name))
+        return self.batchlight("profile", "-t", "nvtx", "-c", "nvtx", "-p", "step", "-o", "run",
+                               "--capture-range-end", end, *flags, FAULT_PROGRAM, "steps", 20)
+
+    def test_range_starts_and_stops(self):
+        done = self.capture("stop")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([self.steps("run", m) for m in ("step", "inner", "between")], [1, 1, 0])
+        done = self.capture("none")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([self.steps("run", m) for m in ("step", "inner", "between")], [20, 20, 20])
+        done = self.capture("stop-shutdown")
+        self.assertEqual(done.returncode, 128 + signal.SIGTERM, done.stderr)
+        self.assertEqual(self.steps("run"), 1)
+
+    def test_range_repeats(self):
+        done = self.capture("repeat")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(self.files()), 20)
+        self.assertEqual([self.steps("run.%d" % number) for number in (1, 10, 20)], [1, 1, 1])
+        self.capture("repeat:3")
+        self.assertEqual(self.files(), ["run.%d.batchlight" % number for number in (1, 2, 3)])
+        done = self.capture("repeat-shutdown:2", "--kill=sigkill")
+        self.assertEqual(done.returncode, 128 + signal.SIGKILL, done.stderr)
+        self.assertEqual(self.files(), ["run.1.batchlight", "run.2.batchlight"])
+
+    def test_range_that_never_comes(self):
+        done = self.batchlight("profile", "-c", "nvtx", "-p", "no such range", "-o", "run",
+                               FAULT_PROGRAM, "steps", 2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("collection never began", done.stderr)
+        self.assertEqual(self.steps("run"), 0)
+
+    def test_export_and_stats(self):
+        done = self.batchlight("profile", "-t", "nvtx", "-o", "run", "--stats", "--export=sqlite",
+                               FAULT_PROGRAM, "steps", 3)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.files(), ["run.batchlight", "run.sqlite"])
+        self.assertIn("between", done.stdout)
+        done = self.profile("--export=sqlit", "touch", self.path("ran"))
+        self.assertEqual(done.returncode, 2)
+        self.assertNotIn("ran", self.files())
+
+
 class InATerminal(InFolder):
     """An interactive shell in a terminal of its own: Ctrl-C, Ctrl-Z, fg, reading the keyboard."""
 
