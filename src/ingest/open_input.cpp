@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "format/layout.h"
+#include "ingest/emit_nvtx.h"
 #include "ingest/kineto_json.h"
 #include "ingest/nsys_sqlite.h"
 #include "ingest/recording.h"
@@ -85,6 +86,7 @@ Result<Store> OpenInput(const std::string& path) {
   ASSIGN_OR_RETURN(const InputFormat input_format, DetectFormat(place));
   ASSIGN_OR_RETURN(Store store, OpenAs(input_format, place));
   store.source = place;
+  OperatorsFromRanges(store);
   if (place != path) {
     store.reasons.Append(
         {.feature = store.strings.Intern("input"),
