@@ -66,6 +66,12 @@ export function time(ns: number): string {
   return `${significant(ns / scale.factor)} ${scale.unit}`;
 }
 
+// "95.9 – 216 ms": both ends in the unit of the larger.
+export function timeRange(low: number, high: number): string {
+  const scale = pick(kTimeScales, high);
+  return `${significant(low / scale.factor)} – ${significant(high / scale.factor)} ${scale.unit}`;
+}
+
 export function bytes(count: number): string {
   const scale = pick(kByteScales, count);
   return `${significant(count / scale.factor)} ${scale.unit}`;

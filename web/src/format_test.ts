@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Column } from "./data";
-import { bytes, columnFormat, decimalsFor, percent, scaleFor, significant, time } from "./format";
+import { bytes, columnFormat, decimalsFor, percent, scaleFor, significant, time, timeRange } from "./format";
 
 const column = (unit: Column["unit"], type: Column["type"] = "integer"): Column => ({
   name: "Time",
@@ -18,6 +18,11 @@ test("times have three significant digits and the unit that fits", () => {
   assert.equal(time(24_312_000), "24.3 ms");
   assert.equal(time(999_970_000), "1.00 s");
   assert.equal(time(3_600e9), "3,600 s");
+});
+
+test("a range has one unit", () => {
+  assert.equal(timeRange(95_900_000, 216_000_000), "95.9 – 216 ms");
+  assert.equal(timeRange(950, 1_200), "0.950 – 1.20 µs");
 });
 
 test("bytes count in powers of two", () => {

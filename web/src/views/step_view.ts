@@ -3,7 +3,7 @@
 import type { PageData, Steps, Training } from "../data";
 import { StepChart } from "../charts/step_chart";
 import { h } from "../dom";
-import { count, percent, time } from "../format";
+import { count, percent, time, timeRange } from "../format";
 import { aggregate, largestPhase } from "../selection";
 import type { Aggregate, Range } from "../selection";
 import { breakdown } from "./breakdown_view";
@@ -93,7 +93,7 @@ export class StepView {
       h(
         "dl",
         { class: "stats" },
-        stat("p5 – p95", `${time(numbers.p5_ns)} – ${time(numbers.p95_ns)}`, "nine of ten steps"),
+        stat("p5 – p95", timeRange(numbers.p5_ns, numbers.p95_ns), "nine of ten steps"),
         stat("Longest", time(numbers.longest_ns), `step ${numbers.longest_step}`),
         stat("Rate", rate(numbers.mean_ns), `mean step ${time(numbers.mean_ns)}`),
         stat("Steps", count(numbers.count), apart.length > 0 ? `not counted: ${apart.join(", ")}` : "all of them count"),
