@@ -242,6 +242,55 @@ void TieCalls(Store& store) {
   SortByStart(events);
 }
 
+// nsys's number of the wait that a call is; 0 = none.
+uint8_t WaitType(std::string_view call) {
+  constexpr struct {
+    std::string_view prefix;
+    uint8_t type;
+  } kWaits[] = {
+      {"cudaStreamSynchronize", 3}, {"cuStreamSynchronize", 3}, {"cudaDeviceSynchronize", 4},
+      {"cudaThreadSynchronize", 4}, {"cuCtxSynchronize", 4},    {"cudaEventSynchronize", 1},
+      {"cuEventSynchronize", 1},    {"cudaStreamWaitEvent", 2}, {"cuStreamWaitEvent", 2}};
+  for (const auto& wait : kWaits) {
+    if (call.starts_with(wait.prefix)) return wait.type;
+  }
+  return 0;
+}
+
+// CUPTI's own records of waits slow every call of the program, so they are off by default: then a
+// wait is the call that waits. Which stream or event it waited for is not known.
+void DeriveWaits(Store& store) {
+  std::vector<bool> has_own(store.processes.size());
+  SynchronizationsTable& waits = store.synchronizations;
+  for (const ProcessId process : waits.process) {
+    if (!process.IsNone()) has_own[process.row()] = true;
+  }
+  std::vector<uint32_t> context(store.processes.size());
+  const GpuContextsTable& contexts = store.gpu_contexts;
+  for (size_t row = contexts.size(); row-- > 0;) {
+    if (!contexts.process[row].IsNone()) {
+      context[contexts.process[row].row()] = contexts.context[row];
+    }
+  }
+  std::unordered_map<StringId, uint8_t> types;
+  const ApiCallsTable& calls = store.api_calls;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    const auto [type, added] = types.try_emplace(calls.name[row], 0);
+    if (added) type->second = WaitType(store.Text(calls.name[row]));
+    const ProcessId process = store.ProcessOf(calls.thread[row]);
+    if (type->second == 0 || process.IsNone() || has_own[process.row()]) continue;
+    waits.Append({.start_ns = calls.start_ns[row],
+                  .end_ns = calls.end_ns[row],
+                  .process = process,
+                  .correlation = calls.correlation[row],
+                  .context = context[process.row()],
+                  .stream = UINT32_MAX,
+                  .sync_type = type->second,
+                  .event = UINT32_MAX});
+  }
+  SortByStart(waits);
+}
+
 // Facts are repeated in every capture, and GPUs in every process.
 template <typename Table, typename KeyOf>
 void KeepFirst(Table& table, KeyOf key_of) {
@@ -319,6 +368,7 @@ void TieCuda(std::span<const Fragment> fragments, std::span<const FragmentMap> m
   SortByStart(store.gpu_overheads);
   SortByStart(store.cuda_jits);
   NameKernels(store);
+  DeriveWaits(store);
   TieCalls(store);
 }
 

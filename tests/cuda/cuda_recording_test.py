@@ -98,7 +98,7 @@ class Recording(unittest.TestCase):
         kinds = collections.Counter(r.kind for r in run.records())
         self.assertEqual(kinds["Memcpy"], 3)
         self.assertEqual(kinds["Memset"], 1)
-        self.assertEqual(kinds["GpuWait"], 1)
+        self.assertEqual(kinds["GpuWait"], 0, "off by default: it slows every call")
         self.assertEqual(kinds["CudaEvent"], 1)
         self.assertEqual(kinds["GraphNode"], 2)
         self.assertEqual(kinds["GraphLaunch"], 0, "node level has the kernels instead")
@@ -133,6 +133,10 @@ class Recording(unittest.TestCase):
         self.assertIn("Memcpy", kinds)
         self.assertNotIn("CudaCall", kinds)
         self.assertNotIn("GpuWait", kinds)
+
+    def test_waits_on_request(self):
+        run = Run("launches=1", "every_kind=1", extra="cuda.record=runtime,waits\n")
+        self.assertEqual([(r.type, r.duration_ns) for r in run.records("GpuWait")], [(3, 5000)])
 
     def test_older_cupti(self):
         run = Run("launches=200", "every_kind=1", environment={"FAKE_CUPTI_VERSION": "19"})

@@ -10,7 +10,6 @@
 #include "inject/cupti/collector_state.h"
 #include "inject/cupti/cost.h"
 #include "inject/cupti/identity.h"
-#include "inject/cupti/old_glibc.h"
 #include "inject/rt/control.h"
 #include "inject/rt/sys.h"
 

@@ -1,11 +1,11 @@
 #include "inject/cupti/identity.h"
 
+#include <dlfcn.h>
 #include <link.h>
 
 #include <cstring>
 
 #include "inject/buffer/facts.h"
-#include "inject/cupti/old_glibc.h"
 #include "inject/rt/text.h"
 
 namespace batchlight::inject::cupti {

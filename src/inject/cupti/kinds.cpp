@@ -30,15 +30,27 @@ void SetAttribute(const Library& library, uint32_t attribute, T value) {
 }
 
 // One API: all of its calls, or those of the list. Calls that this CUPTI does not have are refused
-// by it, which is fine.
+// by it, which is fine. What was enabled call by call must be disabled so: after
+// cuptiActivityDisable() of the kind, calls that are enabled again give no records (13.0).
 template <size_t kCount>
-void EnableCalls(const Library& library, ActivityKind kind, bool all,
-                 uint32_t (*enable_call)(uint32_t, uint8_t), const uint16_t (&traced)[kCount]) {
+void SetCalls(const Library& library, bool on, ActivityKind kind, bool all,
+              uint32_t (*enable_call)(uint32_t, uint8_t), const uint16_t (&traced)[kCount]) {
   if (all || enable_call == nullptr) {
-    library.cuptiActivityEnable(kind);
+    on ? library.cuptiActivityEnable(kind) : library.cuptiActivityDisable(kind);
     return;
   }
-  for (const uint16_t cbid : traced) enable_call(cbid, 1);
+  for (const uint16_t cbid : traced) enable_call(cbid, on ? 1 : 0);
+}
+
+void SetAllCalls(const Library& library, const Options& options, bool on) {
+  if (options.runtime_calls) {
+    SetCalls(library, on, kRuntime, options.all_calls, library.cuptiActivityEnableRuntimeApi,
+             kTracedRuntimeCalls);
+  }
+  if (options.driver_calls) {
+    SetCalls(library, on, kDriver, options.all_calls, library.cuptiActivityEnableDriverApi,
+             kTracedDriverCalls);
+  }
 }
 
 void EnablePageFaults(const Library& library, const Options& options) {
@@ -123,14 +135,7 @@ const char* EnableKinds(const Library& library, const Options& options) {
     library.cuptiActivityEnableCudaEventDeviceTimestamps(1);
   }
   if (options.cpu_page_faults || options.gpu_page_faults) EnablePageFaults(library, options);
-  if (options.runtime_calls) {
-    EnableCalls(library, kRuntime, options.all_calls, library.cuptiActivityEnableRuntimeApi,
-                kTracedRuntimeCalls);
-  }
-  if (options.driver_calls) {
-    EnableCalls(library, kDriver, options.all_calls, library.cuptiActivityEnableDriverApi,
-                kTracedDriverCalls);
-  }
+  SetAllCalls(library, options, true);
   Kind kinds[kKindCount];
   ListKinds(options, kinds);
   uint32_t result = kSuccess;
@@ -151,9 +156,7 @@ void DisableKinds(const Library& library, const Options& options) {
   if (options.cpu_page_faults || options.gpu_page_faults) {
     library.cuptiActivityDisable(kUnifiedMemoryCounter);
   }
-  // Also ends what was enabled call by call.
-  if (options.runtime_calls) library.cuptiActivityDisable(kRuntime);
-  if (options.driver_calls) library.cuptiActivityDisable(kDriver);
+  SetAllCalls(library, options, false);
 }
 
 }  // namespace batchlight::inject::cupti

@@ -1,10 +1,10 @@
 #include "inject/cupti/library.h"
 
+#include <dlfcn.h>
 #include <link.h>
 
 #include <cstring>
 
-#include "inject/cupti/old_glibc.h"
 #include "inject/rt/text.h"
 
 namespace batchlight::inject::cupti {
