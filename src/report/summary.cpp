@@ -14,6 +14,7 @@ std::string SummaryAsText(const RunOverview& overview, const SummaryOptions& opt
   WriteModules(out, overview, options.rows);
   WriteOperators(out, overview, options.rows);
   WriteRanges(out, overview, options.rows);
+  WriteAdvice(out, overview);
   WriteFiles(out, overview, options);
   return out.text();
 }

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "analysis/advice/finding.h"
 #include "report/summary.h"
 #include "report/utf8.h"
 
@@ -97,6 +98,47 @@ ordered_json OperatorsJson(const RunOverview& overview) {
   return json;
 }
 
+ordered_json GpuJson(const RunOverview& overview) {
+  const GpuSummary& gpu = overview.gpu;
+  ordered_json json = {{"work_ns", gpu.work_ns},           {"unattributed_ns", gpu.unattributed_ns},
+                       {"kernels", ordered_json::array()}, {"copies", ordered_json::array()},
+                       {"waits", ordered_json::array()},   {"devices", ordered_json::array()}};
+  for (const GpuBreakdown& device : gpu.breakdowns) {
+    ordered_json one = {{"device", device.device},
+                        {"busy_share", device.busy_share},
+                        {"window", SampleJson(device.window)}};
+    for (size_t i = 0; i < kGpuPartCount; ++i) {
+      one["parts"][std::string(GpuPartKey(static_cast<GpuPart>(i)))] = {
+          {"share", device.share[i]}, {"mean_ns", device.steady[i].mean}};
+    }
+    json["devices"].push_back(std::move(one));
+  }
+  for (const KernelRow& row : gpu.kernels) {
+    json["kernels"].push_back({{"name", CleanText(overview.store->Text(row.name))},
+                               {"kind", KernelKindName(row.kind.kind)},
+                               {"rule", row.kind.rule_id},
+                               {"calls", row.calls},
+                               {"total_ns", row.total_ns},
+                               {"per_step_ns", row.per_step_ns}});
+  }
+  for (const CopyRow& row : gpu.copies) {
+    json["copies"].push_back({{"kind", row.kind},
+                              {"source", row.source},
+                              {"destination", row.destination},
+                              {"calls", row.calls},
+                              {"bytes", row.bytes},
+                              {"total_ns", row.total_ns}});
+  }
+  for (const WaitRow& row : gpu.waits) {
+    json["waits"].push_back({{"call", CleanText(overview.store->Text(row.call))},
+                             {"operator", CleanText(overview.store->Text(row.operator_name))},
+                             {"calls", row.calls},
+                             {"total_ns", row.total_ns},
+                             {"per_step_ns", row.per_step_ns}});
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string SummaryAsJson(const RunOverview& overview) {
@@ -105,11 +147,20 @@ std::string SummaryAsJson(const RunOverview& overview) {
                        {"steps", StepsJson(overview)},
                        {"modules", ModulesJson(overview)},
                        {"operators", OperatorsJson(overview)}};
+  if (!overview.gpu.empty()) json["gpu"] = GpuJson(overview);
   for (const LossWarning& loss : overview.losses) {
     json["losses"].push_back({{"name", CleanText(loss.name)},
                               {"value", loss.value},
                               {"text", CleanText(loss.text)},
                               {"advice", loss.advice}});
+  }
+  json["advice"] = ordered_json::array();
+  for (const Finding& finding : FindAdvice(overview)) {
+    json["advice"].push_back({{"rule", finding.rule},
+                              {"title", CleanText(finding.title)},
+                              {"action", CleanText(finding.action)},
+                              {"gain_ns", finding.gain_ns},
+                              {"uncertainty_ns", finding.uncertainty_ns}});
   }
   return json.dump(1) + "\n";
 }

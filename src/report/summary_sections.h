@@ -34,6 +34,8 @@ void WriteGpu(SummaryText& out, const RunOverview& overview, size_t rows);
 void WriteModules(SummaryText& out, const RunOverview& overview, size_t rows);
 void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows);
 void WriteRanges(SummaryText& out, const RunOverview& overview, size_t rows);
+// The three findings that gain most.
+void WriteAdvice(SummaryText& out, const RunOverview& overview);
 void WriteFiles(SummaryText& out, const RunOverview& overview, const SummaryOptions& options);
 
 }  // namespace batchlight

@@ -1,7 +1,8 @@
-// The lists of the summary: top modules, operators and ranges.
+// The lists of the summary: top modules, operators and ranges, what to change first.
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/advice/finding.h"
 #include "report/number_text.h"
 #include "report/summary_sections.h"
 
@@ -120,6 +121,25 @@ void WriteRanges(SummaryText& out, const RunOverview& overview, size_t rows) {
                {time.Text(double(row.total_ns)), Tone::kStrong}});
   }
   table.Print("NVTX ranges");
+}
+
+void WriteAdvice(SummaryText& out, const RunOverview& overview) {
+  constexpr size_t kMost = 3;
+  std::vector<Finding> findings = FindAdvice(overview);
+  std::erase_if(findings, [](const Finding& finding) { return finding.rule == "no-steps"; });
+  if (findings.empty()) return;
+  out.Title("What to change first");
+  for (size_t i = 0; i < std::min(kMost, findings.size()); ++i) {
+    const Finding& finding = findings[i];
+    std::string gain;
+    if (finding.gain_ns > 0) gain = " (about " + TimeText(finding.gain_ns) + " a step)";
+    out.Put("  " + std::to_string(i + 1) + " ", Tone::kDim);
+    out.Wrapped(finding.title + gain, 4, Tone::kStrong);
+    out.Put("    ").Wrapped(finding.action, 4);
+  }
+  if (findings.size() > kMost) {
+    out.Line("    and " + CountText(findings.size() - kMost) + " more", Tone::kDim);
+  }
 }
 
 }  // namespace batchlight
