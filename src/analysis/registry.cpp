@@ -12,6 +12,8 @@ constexpr TableEntry kTables[] = {
     {"modules", "Every nn.Module as a tree: forward and backward time.", MakeModulesTable},
     {"operators", "Every operator by name.", MakeOperatorsTable},
     {"operators_by_shape", "Every operator by name and input shapes.", MakeOperatorShapesTable},
+    {"roofline", "Operators with the FLOPs and bytes they need, and how near the hardware's limit.",
+     MakeRooflineTable},
     {"nvtx_ranges", "Every NVTX range by name.", MakeNvtxTable},
     {"gpu_parts", "What a step is made of on the GPU, idle time explained.", MakeGpuPartsTable},
     {"gpu_steps", "Every step's window on the GPU with the time of each part.", MakeGpuStepsTable},

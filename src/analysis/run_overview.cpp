@@ -23,6 +23,7 @@ RunOverview BuildOverview(const Store& store, const OverviewOptions& options) {
       [&] { overview.operators = SummarizeOperators(store, steps, links, work); },
       [&] { overview.nvtx = SummarizeNvtx(store, steps, work); },
       [&] { overview.modules = SummarizeModules(store, steps, links, work); },
+      [&] { overview.roofline = AnalyzeRoofline(store, steps, work); },
       [&] { overview.gpu = SummarizeGpu(store, steps, work); },
       [&] { overview.breakdowns = BreakDownSteps(inputs, steps); },
   };

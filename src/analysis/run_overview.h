@@ -8,6 +8,7 @@
 #include "analysis/module_summary.h"
 #include "analysis/nvtx_summary.h"
 #include "analysis/operator_summary.h"
+#include "analysis/roofline.h"
 #include "analysis/session_info.h"
 #include "analysis/step_breakdown.h"
 #include "analysis/steps.h"
@@ -28,6 +29,7 @@ struct RunOverview {
   ModuleSummary modules;
   OperatorSummary operators;
   NvtxSummary nvtx;
+  Roofline roofline;  // no rows where shapes were not recorded
   GpuSummary gpu;  // empty() without GPU work
 
   const StepBreakdown* MainBreakdown() const {
