@@ -148,6 +148,31 @@ class Modules(TorchCase):
         self.assertEqual(self.paths(session)[:3], ["Sequential", "0", "1"])
         self.balanced(session)
 
+    def test_warnings_name_the_same_line(self):
+        self.same("""
+            import warnings
+            warnings.simplefilter("always")
+            class Warning(nn.Module):
+                def forward(self, x):
+                    for level in range(1, 5): warnings.warn("in forward %d" % level, stacklevel=level)
+                    return x
+            class Mine(torch.optim.SGD):
+                def __init__(self, *args):
+                    super().__init__(*args); warnings.warn("in init", stacklevel=2)
+                def step(self):
+                    for level in range(1, 4): warnings.warn("in step %d" % level, stacklevel=level)
+            def outer(): return nn.Sequential(Warning())(torch.ones(1))
+            outer()
+            Mine(nn.Linear(1, 1).parameters(), 1.0).step()
+            class Odd:
+                def __reduce__(self): warnings.warn("in save", stacklevel=3); return Odd, ()
+            torch.save(Odd(), "odd.pt")
+            class Inner(torch.utils.data.Dataset):
+                def __len__(self): return 1
+                def __getitem__(self, i): warnings.warn("in item", stacklevel=5); return i
+            list(torch.utils.data.DataLoader(Inner()))
+        """)
+
     def test_threads(self):
         session = self.same("""
             import threading

@@ -9,13 +9,10 @@ Names. The first module called that has children owns the plain paths, itself na
 A later root that holds the owner takes over; any other has its class before its paths. Wrappers
 (DistributedDataParallel, FullyShardedDataParallel, torch.compile) leave no trace in the paths.
 """
-import functools
 import sys
 import weakref
 
-import _batchlight_native as _native
-
-from ._wrapping import leave_to_dynamo, never, torch_is_compiling, without_this_frame
+from ._importlib_bootstrap import module_call
 
 # Class of a wrapper -> the attribute that holds what it wraps.
 _WRAPPERS = {
@@ -27,29 +24,8 @@ _WRAPPERS = {
 
 
 def install(torch):
-    names = ModuleNames()
     module_class = torch.nn.Module
-    forward = module_class.__call__
-    begin, end = _native.module_begin, _native.module_end
-    known = names.known.get
-    is_compiling = torch_is_compiling() or never
-
-    @functools.wraps(forward)
-    def __call__(self, *args, **kwargs):
-        if is_compiling():
-            return forward(self, *args, **kwargs)
-        path, class_name, _ = known(id(self)) or names.give(self)
-        begin(path, class_name)
-        try:
-            return forward(self, *args, **kwargs)
-        except BaseException as error:
-            without_this_frame(error)
-            raise
-        finally:
-            end()
-
-    names.call_code = __call__.__code__
-    module_class.__call__ = leave_to_dynamo(__call__)
+    module_class.__call__ = module_call(module_class.__call__, ModuleNames())
 
 
 class ModuleNames:

@@ -11,8 +11,8 @@ import threading
 import _batchlight_native as _native
 
 from . import _torch_settings
+from ._importlib_bootstrap import followed_by, phase_unless, torch_is_compiling, wrap_phase
 from ._imports import attempt, when_imported
-from ._wrapping import never, phase, torch_is_compiling, without_this_frame, wrap_phase
 
 # Numbers of src/format/phases.def.
 BACKWARD, OPTIMIZER_STEP, ZERO_GRAD, DATA_LOADER_NEXT, DATA_LOADER_INIT = 1, 2, 3, 4, 5
@@ -31,31 +31,20 @@ def install(torch):
 
 
 def _checkpoints(torch):
-    for name in ("save", "load"):
-        function = getattr(torch.serialization, name)
-        wrapped = _checkpoint(function, "torch." + name, 1 if name == "save" else 0)
+    # Pickling a tensor saves it to memory: that is no checkpoint.
+    for name, position in (("save", 1), ("load", 0)):
+        def is_in_memory(args, kwargs, position=position):
+            file = args[position] if len(args) > position else kwargs.get("f")
+            return isinstance(file, io.BytesIO)
+
+        wrapped = phase_unless(
+            getattr(torch.serialization, name), CHECKPOINT, "torch." + name, is_in_memory)
         for owner in (torch.serialization, torch):
             setattr(owner, name, wrapped)
 
 
-def _checkpoint(function, name, position):
-    recorded = phase(function, CHECKPOINT, name)
-
-    # Pickling a tensor saves it to memory: that is no checkpoint.
-    @functools.wraps(function)
-    def call(*args, **kwargs):
-        file = args[position] if len(args) > position else kwargs.get("f")
-        try:
-            return (function if isinstance(file, io.BytesIO) else recorded)(*args, **kwargs)
-        except BaseException as error:
-            without_this_frame(error)
-            raise
-
-    return call
-
-
 def _backward(torch):
-    is_compiling = torch_is_compiling() or never
+    is_compiling = torch_is_compiling()
     inside = _inside_backward(torch)
 
     def skip():
@@ -97,20 +86,13 @@ def _optimizers(torch):
     # As PyTorch's own profiler does: the class of each optimizer made. That reaches classes of the
     # program, too, and no class is wrapped twice, nor a step that only calls its base class's.
     wrap_phase(optimizer_class, "zero_grad", ZERO_GRAD, _zero_grad_name)
-    create = optimizer_class.__init__
 
-    @functools.wraps(create)
-    def __init__(self, *args, **kwargs):
-        try:
-            create(self, *args, **kwargs)
-        except BaseException as error:
-            without_this_frame(error)
-            raise
-        wrap_phase(type(self), "step", OPTIMIZER_STEP, _step_name)
-        wrap_phase(type(self), "zero_grad", ZERO_GRAD, _zero_grad_name)
+    def wrap_class(optimizer):
+        wrap_phase(type(optimizer), "step", OPTIMIZER_STEP, _step_name)
+        wrap_phase(type(optimizer), "zero_grad", ZERO_GRAD, _zero_grad_name)
         attempt("settings", _torch_settings.record, torch)
 
-    optimizer_class.__init__ = __init__
+    optimizer_class.__init__ = followed_by(optimizer_class.__init__, wrap_class)
 
 
 def _iterator_name(iterator):

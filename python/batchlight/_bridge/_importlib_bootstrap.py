@@ -1,5 +1,10 @@
 """Wrapping a function of the program so that it stays the same to everyone who calls it.
 
+The name of this file is on purpose: when the program warns with a `stacklevel`, Python does not
+count frames of files that have "importlib" and "_bootstrap" in their name, so the warning keeps
+naming the line of the program. Every function that stands between the program and what it calls is
+defined here.
+
 An exception passes through with our own frame taken out of its traceback (CPython 3.11 and later;
 before, a traceback has one line more for each wrapped call).
 """
@@ -12,10 +17,20 @@ _MARK = "__batchlight_phase__"
 
 
 def torch_is_compiling():
-    """A function that says whether torch.compile or export is looking at the code, or None."""
+    """A function that says whether torch.compile or export is looking at the code."""
     torch = sys.modules["torch"]
     compiler = getattr(torch, "compiler", None)
-    return getattr(compiler, "is_compiling", None) or getattr(torch._utils, "is_compiling", None)
+    return (getattr(compiler, "is_compiling", None) or getattr(torch._utils, "is_compiling", None)
+            or never)
+
+
+def never():
+    return False
+
+
+def without_this_frame(error):
+    """Takes the frame that caught the exception out of its traceback."""
+    BaseException.with_traceback(error, error.__traceback__.tb_next)
 
 
 def leave_to_dynamo(function):
@@ -27,13 +42,28 @@ def leave_to_dynamo(function):
     return function
 
 
-def without_this_frame(error):
-    """Takes the frame that caught the exception out of its traceback."""
-    BaseException.with_traceback(error, error.__traceback__.tb_next)
+def module_call(forward, names):
+    """nn.Module.__call__, recorded under the module's name."""
+    begin, end = _native.module_begin, _native.module_end
+    known, give = names.known.get, names.give
+    is_compiling = torch_is_compiling()
 
+    @functools.wraps(forward)
+    def __call__(self, *args, **kwargs):
+        if is_compiling():
+            return forward(self, *args, **kwargs)
+        path, class_name, _ = known(id(self)) or give(self)
+        begin(path, class_name)
+        try:
+            return forward(self, *args, **kwargs)
+        except BaseException as error:
+            without_this_frame(error)
+            raise
+        finally:
+            end()
 
-def never():
-    return False
+    names.call_code = __call__.__code__
+    return leave_to_dynamo(__call__)
 
 
 def phase(function, kind, name, skip=None):
@@ -42,7 +72,7 @@ def phase(function, kind, name, skip=None):
     `name` is a string, or a function of the first argument. No phase where skip() says so.
     """
     begin, end = _native.phase_begin, _native.phase_end
-    skip = skip or torch_is_compiling() or never
+    skip = skip or torch_is_compiling()
 
     if callable(name):
         @functools.wraps(function)
@@ -75,6 +105,21 @@ def phase(function, kind, name, skip=None):
     return leave_to_dynamo(call)
 
 
+def phase_unless(function, kind, name, is_excepted):
+    """As phase(), but not for a call whose arguments are excepted."""
+    recorded = phase(function, kind, name)
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        try:
+            return (function if is_excepted(args, kwargs) else recorded)(*args, **kwargs)
+        except BaseException as error:
+            without_this_frame(error)
+            raise
+
+    return leave_to_dynamo(call)
+
+
 def wrap_phase(owner, attribute, kind, name, skip=None):
     """Replaces owner.attribute by its recorded self, once; nothing if it is not there."""
     function = getattr(owner, attribute, None)
@@ -83,3 +128,17 @@ def wrap_phase(owner, attribute, kind, name, skip=None):
     wrapped = phase(function, kind, name, skip)
     setattr(owner, attribute, wrapped)
     return wrapped
+
+
+def followed_by(function, action):
+    """The method, and action(self) after each call that succeeds."""
+    @functools.wraps(function)
+    def call(self, *args, **kwargs):
+        try:
+            function(self, *args, **kwargs)
+        except BaseException as error:
+            without_this_frame(error)
+            raise
+        action(self)
+
+    return call
