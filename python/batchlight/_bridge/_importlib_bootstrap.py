@@ -36,9 +36,13 @@ def without_this_frame(error):
 def leave_to_dynamo(function):
     """torch.compile treats a frame of this function as it treats PyTorch's own: not compiled
     itself, what it calls is."""
-    dynamo = getattr(sys.modules["torch"]._C, "_dynamo", None)
-    if dynamo is not None:
-        dynamo.eval_frame.skip_code(function.__code__)
+    dynamo = getattr(getattr(sys.modules["torch"]._C, "_dynamo", None), "eval_frame", None)
+    if hasattr(dynamo, "skip_code"):  # PyTorch 2.0 to 2.6
+        dynamo.skip_code(function.__code__)
+    elif hasattr(dynamo, "set_code_exec_strategy"):
+        action = dynamo._FrameAction
+        dynamo.set_code_exec_strategy(
+            function.__code__, dynamo._FrameExecStrategy(action.SKIP, action.DEFAULT))
     return function
 
 
