@@ -32,11 +32,7 @@ class OperatorTable {
       const size_t forward = link.forward.row();
       rows_[RowFor(calls_.name[forward], calls_.shapes[forward])].backward_ns += link.own_ns;
     }
-    VisitWork(store_, work, [&](const WorkOwner& owner, int64_t duration_ns) {
-      if (owner.op.IsNone()) return;
-      const size_t call = owner.op.row();
-      rows_[RowFor(calls_.name[call], calls_.shapes[call])].gpu_ns += duration_ns;
-    });
+    AddGpuTime(work);
     SetPerStep();
     return Finish();
   }
@@ -102,6 +98,18 @@ class OperatorTable {
     if (counts) steady.total_ns += time;
   }
 
+  void AddGpuTime(const Attribution& work) {
+    VisitWork(store_, work, [&](const WorkOwner& owner, int64_t duration_ns) {
+      if (owner.op.IsNone()) return;
+      const size_t call = owner.op.row();
+      rows_[RowFor(calls_.name[call], calls_.shapes[call])].gpu_ns += duration_ns;
+      for (OperatorCallId op = owner.op; !op.IsNone(); op = calls_.parent[op.row()]) {
+        if (InsideSameName(op.row())) continue;  // the outer one counts
+        rows_[RowFor(calls_.name[op.row()], calls_.shapes[op.row()])].gpu_total_ns += duration_ns;
+      }
+    });
+  }
+
   void SetPerStep() {
     for (size_t i = 0; i < rows_.size(); ++i) {
       OperatorRow& row = rows_[i];
@@ -121,6 +129,7 @@ class OperatorTable {
     into.backward_ns += row.backward_ns;
     into.self_in_backward_ns += row.self_in_backward_ns;
     into.gpu_ns += row.gpu_ns;
+    into.gpu_total_ns += row.gpu_total_ns;
     into.calls_per_step += row.calls_per_step;
     into.self_per_step_ns += row.self_per_step_ns;
     into.total_per_step_ns += row.total_per_step_ns;

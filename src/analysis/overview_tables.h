@@ -13,6 +13,8 @@ ResultTable MakeModulesTable(const RunOverview& overview);
 ResultTable MakeOperatorsTable(const RunOverview& overview);
 ResultTable MakeOperatorShapesTable(const RunOverview& overview);
 ResultTable MakeNvtxTable(const RunOverview& overview);
+ResultTable MakeKeyAveragesTable(const RunOverview& overview);
+ResultTable MakeKeyAveragesByShapeTable(const RunOverview& overview);
 ResultTable MakeRooflineTable(const RunOverview& overview);
 // Without rows where no GPU worked.
 ResultTable MakeGpuPartsTable(const RunOverview& overview);
