@@ -16,8 +16,7 @@ ALLOWED = {
     'analysis': ('store', 'base', 'format'),  # format: phases.def and counters.def
     'report': ('analysis', 'store', 'base'),
     'export': ('analysis', 'store', 'base'),
-    'serve': ('analysis', 'store', 'base'),
-    'cli': ('capture', 'ingest', 'store', 'analysis', 'report', 'export', 'serve', 'base', 'format'),
+    'cli': ('capture', 'ingest', 'store', 'analysis', 'report', 'export', 'base', 'format'),
 }
 # Single headers that may cross an edge: (from folder, header).
 EXCEPTIONS = set()
