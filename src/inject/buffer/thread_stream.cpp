@@ -98,6 +98,7 @@ bool ThreadStream::EnsureSlow(size_t bytes) {
   const uint64_t delta = Ticks() - base_ticks_;
   if (chunk_.base != nullptr && capture_index_ == capture_index && delta <= kMaxDelta &&
       Populate(bytes)) {
+    if (delta > next_measure_) MeasureClock(delta);
     delta_ = delta;
     return true;
   }
@@ -168,6 +169,7 @@ void ThreadStream::StartChunk(const Chunk& chunk, uint32_t capture_index) {
   chunk_ = chunk;
   cursor_ = limit_ = chunk.base + sizeof *header;
   base_ticks_ = clock.ticks;
+  next_measure_ = kFirstMeasure;
   delta_ = 0;
   capture_index_ = capture_index;
   next_string_ = 0;
@@ -176,6 +178,16 @@ void ThreadStream::StartChunk(const Chunk& chunk, uint32_t capture_index) {
   recent_.Clear();
   name_[0] = 0;
   AddCounter(Counter::kChunksWritten);
+}
+
+// In a chunk that is never closed, because the program was killed, times stay exact: the rate in
+// its header was measured over at least half of the chunk's life.
+void ThreadStream::MeasureClock(uint64_t delta) {
+  auto* header = reinterpret_cast<format::ChunkHeader*>(chunk_.base);
+  std::atomic_ref(header->ticks_per_second)
+      .store(TicksPerSecond(ReadClockPair()), std::memory_order_relaxed);
+  while (next_measure_ < delta) next_measure_ *= 2;
+  if (next_measure_ > kMaxDelta) next_measure_ = kMaxDelta;
 }
 
 void ThreadStream::CloseOpenChunk() {

@@ -59,7 +59,7 @@ class ThreadStream {
   bool Ensure(size_t bytes) {
     const uint64_t delta = Ticks() - base_ticks_;
     if (__builtin_expect(static_cast<size_t>(limit_ - cursor_) >= bytes &&
-                             SessionState() >> 1 == capture_index_ && delta <= kMaxDelta,
+                             SessionState() >> 1 == capture_index_ && delta <= next_measure_,
                          1)) {
       delta_ = delta;
       return true;
@@ -154,6 +154,8 @@ class ThreadStream {
  private:
   // A record may be written up to seconds after its Ensure().
   static constexpr uint64_t kMaxDelta = format::kMaxTicksInChunk - (uint64_t{1} << 40);
+  // The clock's rate is measured again when a chunk is this old, twice this, and so on.
+  static constexpr uint64_t kFirstMeasure = uint64_t{1} << 20;
   // At the end of every chunk, for what is said when it closes: counters, thread name, exit.
   static constexpr size_t kCloseReserve = 512;
 
@@ -164,6 +166,7 @@ class ThreadStream {
   ChunkFault SwitchChunk(size_t bytes);
   void StartChunk(const Chunk& chunk, uint32_t capture_index);
   bool Populate(size_t bytes);
+  void MeasureClock(uint64_t delta);
   void CloseOpenChunk();
   void WriteOpening();
   void WriteThreadName();
@@ -191,6 +194,7 @@ class ThreadStream {
   char* cursor_;  // next record
   char* limit_;   // records end here: populated memory, before the reserve
   uint64_t base_ticks_;
+  uint64_t next_measure_;   // ticks since base
   uint64_t delta_;          // time of the batch: ticks since base
   uint32_t capture_index_;  // of the open chunk
   uint32_t next_string_;

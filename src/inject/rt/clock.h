@@ -41,7 +41,7 @@ ClockPair ReadClockPair();
 // Chooses the clock. Reads one small file of /sys.
 void ChooseClock();
 
-// Best estimate so far: exact where the hardware says it, else measured since ChooseClock().
+// Measured since ChooseClock(): some 50 ns of uncertainty over that time.
 uint64_t TicksPerSecond(const ClockPair& now);
 
 }  // namespace batchlight::inject
