@@ -57,11 +57,11 @@ class ProcessTest(InjectCase):
         self.assertEqual(self.exits(process), [])
 
     def test_killed_at_any_moment(self):
-        for attempt in range(40):
+        for attempt in range(30):
             folder = self.session()
             child = subprocess.Popen([inject_case.CLIENTS[0], "forever"],
                                      env=folder.environment())
-            time.sleep(0.0005 * attempt)
+            time.sleep(0.0003 * attempt)
             before = time.monotonic_ns()
             child.kill()
             child.wait()

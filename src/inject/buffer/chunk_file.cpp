@@ -169,7 +169,13 @@ bool TakeBudget(size_t bytes) {
       !g_mapped_bytes.compare_exchange_weak(mapped, mapped + bytes, std::memory_order_relaxed));
   return true;
 }
-void ReturnBudget(size_t bytes) { g_mapped_bytes.fetch_sub(bytes, std::memory_order_relaxed); }
+// Never below zero: a forked child gives back what its parent took.
+void ReturnBudget(size_t bytes) {
+  uint64_t mapped = g_mapped_bytes.load(std::memory_order_relaxed);
+  while (!g_mapped_bytes.compare_exchange_weak(mapped, mapped > bytes ? mapped - bytes : 0,
+                                               std::memory_order_relaxed)) {
+  }
+}
 
 uint32_t FirstChunkBytes() {
   return RoundToPage(OrDefault(Control()->first_chunk_bytes, kDefaultFirstChunkBytes));

@@ -96,7 +96,7 @@ bool ThreadStream::EnsureSlow(size_t bytes) {
   if (!started_) Revive();
   const uint32_t capture_index = SessionState() >> 1;
   const uint64_t delta = Ticks() - base_ticks_;
-  if (chunk_.base != nullptr && capture_index_ == capture_index && delta <= kMaxDelta &&
+  if (chunk_.base != nullptr && !lost_ && capture_index_ == capture_index && delta <= kMaxDelta &&
       Populate(bytes)) {
     if (delta > next_measure_) MeasureClock(delta);
     delta_ = delta;
@@ -131,8 +131,8 @@ bool ThreadStream::Populate(size_t bytes) {
   return static_cast<size_t>(limit_ - cursor_) >= bytes;
 }
 
-// The old chunk is closed only when the new one is there: while the disk is full, small events may
-// still fit, and the count of what is lost is kept up in the old chunk.
+// The old chunk is closed only when the new one is there: while the disk is full, the count of what
+// is lost is kept up in the old one.
 ChunkFault ThreadStream::SwitchChunk(size_t bytes) {
   const size_t least = sizeof(format::ChunkHeader) + 2 * kCloseReserve + bytes;
   if (least > MaxChunkBytes() + 4 * StringBytes(format::kMaxStringBytes)) {
@@ -158,6 +158,9 @@ void ThreadStream::StartChunk(const Chunk& chunk, uint32_t capture_index) {
   header->pid = g_process.pid;
   header->tid = tid_;
   header->thread_index = index_;
+  // A number left out tells readers that events are missing here.
+  if (lost_) ++t_thread.chunk_count;
+  lost_ = false;
   header->chunk_index = t_thread.chunk_count++;
   header->capture_index = capture_index;
   header->clock_kind = static_cast<uint32_t>(g_clock_kind);
@@ -203,18 +206,20 @@ void ThreadStream::CloseOpenChunk() {
   cursor_ = limit_ = nullptr;
 }
 
-// Counts a lost event; where the thread has a chunk of this capture, the recording says so at once,
-// in a Counter record at its end whose value is kept up to date.
+// Counts a lost event. The thread's chunk ends here, so that its calls do not pair across the gap;
+// a Counter record at the end says what was lost, and is kept up to date until there is a next
+// chunk.
 bool ThreadStream::Drop(ChunkFault fault) {
   const bool budget = fault == ChunkFault::kBudget;
   const Counter counter = budget ? Counter::kEventsDroppedBudget : Counter::kEventsDroppedFile;
   AddCounter(counter);
+  lost_ = true;
   if (chunk_.base == nullptr) return false;
   uint64_t*& value = drop_values_[budget ? 0 : 1];
   if (value == nullptr) {
     value = reinterpret_cast<uint64_t*>(cursor_ + offsetof(format::CounterRecord, value));
     Write(format::CounterRecord{.counter = static_cast<uint32_t>(counter), .value = 0});
-    if (limit_ < cursor_) limit_ = cursor_;
+    limit_ = cursor_;
   }
   std::atomic_ref(*value).store(CounterValue(counter), std::memory_order_relaxed);
   return false;

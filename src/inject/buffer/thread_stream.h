@@ -207,6 +207,7 @@ class ThreadStream {
   uint32_t next_chunk_bytes_;
   bool started_;  // false = wiped by a fork
   bool writing_facts_;
+  bool lost_;      // events since the last record of the open chunk
   char name_[16];  // OS name last written
   RecentStrings recent_;
 };
