@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -14,7 +15,8 @@ struct SealOptions {
   // Only this capture, with what earlier chunks say about processes, threads and names. Nothing:
   // all there is.
   std::optional<uint32_t> capture_index;
-  bool replace = false;  // an existing output
+  bool replace = false;                  // an existing output
+  std::function<void(double)> progress;  // gets the share that is done, now and then
 };
 
 struct SealSummary {

@@ -130,7 +130,9 @@ TEST_F(SealTest, NeverOverwritesUnasked) {
   ASSERT_TRUE(WriteWholeFile(output_, "precious").ok());
   EXPECT_EQ(Seal(folder_, output_, {}).status().kind(), ErrorKind::kOutput);
   EXPECT_EQ(ReadWholeFile(output_).value(), "precious");
-  EXPECT_TRUE(Seal(folder_, output_, {.capture_index = std::nullopt, .replace = true}).ok());
+  EXPECT_TRUE(
+      Seal(folder_, output_, {.capture_index = std::nullopt, .replace = true, .progress = {}})
+          .ok());
 }
 
 TEST_F(SealTest, RefusesAFolderThatIsNone) {

@@ -39,9 +39,10 @@ std::string SearchPath(const std::vector<std::string>& environment) {
 
 }  // namespace
 
-Session::Session(SessionOptions options, Notice notice)
+Session::Session(SessionOptions options, Notice notice, Progress progress)
     : options_(std::move(options)),
       notice_(std::move(notice)),
+      progress_(std::move(progress)),
       capture_(options_.capture),
       waits_for_start_(options_.wait_for_start) {}
 
@@ -295,7 +296,7 @@ void Session::SealAtEnd(SessionEnd& end) {
 }
 
 Status Session::SealTo(const std::string& path, std::optional<uint32_t> index) {
-  const auto summary = Seal(recording_->live_folder(), path, {index, capture_.replace});
+  const auto summary = Seal(recording_->live_folder(), path, {index, capture_.replace, progress_});
   if (!summary.ok()) return summary.status();
   sealed_.push_back(path);
   return {};

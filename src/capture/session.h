@@ -37,8 +37,9 @@ struct SessionEnd {
 class Session : private SessionCommands {
  public:
   using Notice = std::function<void(const std::string&)>;
-  // `notice` gets single lines for the user.
-  Session(SessionOptions options, Notice notice);
+  using Progress = std::function<void(double)>;
+  // `notice` gets single lines for the user, `progress` the share of sealing that is done.
+  Session(SessionOptions options, Notice notice, Progress progress);
 
   // Returns when the session is over. Errors are those before the program started; nothing is left
   // behind then.
@@ -75,6 +76,7 @@ class Session : private SessionCommands {
 
   SessionOptions options_;
   Notice notice_;
+  Progress progress_;
   EventLoop loop_;
   SignalRelay signals_{loop_};
   std::optional<PreloadPath> preload_;

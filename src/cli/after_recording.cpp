@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "cli/export_command.h"
+#include "cli/progress_line.h"
 #include "cli/stats_command.h"
 #include "export/exporter.h"
 #include "ingest/open_input.h"
@@ -53,7 +54,10 @@ Status AfterRecording(const std::vector<std::string>& recordings,
   for (const std::string& path : recordings) {
     const bool last = path == recordings.back();
     if (!last && options.exports.empty()) continue;
+    ProgressLine progress;
+    progress.Announce("reading " + path);
     ASSIGN_OR_RETURN(const Store store, OpenInput(path));
+    progress.Clear();
     for (const std::string& type : options.exports) {
       ASSIGN_OR_RETURN(const std::string written, ExportBeside(store, path, type, options.replace));
       files.emplace_back(written, "exported, " + type);

@@ -5,6 +5,7 @@
 #include "capture/session.h"
 #include "cli/after_recording.h"
 #include "cli/profile_command.h"
+#include "cli/progress_line.h"
 
 namespace batchlight::cli {
 namespace {
@@ -45,12 +46,15 @@ void RunSession(const ProfileOptions& options, Outcome& outcome) {
   bool interrupted = false;
   {
     wanted.tool_version = BATCHLIGHT_VERSION;
-    capture::Session session(std::move(wanted), Say);
+    ProgressLine progress;
+    capture::Session session(std::move(wanted), Say,
+                             [&progress](double share) { progress.Show("sealing", share); });
     auto result = session.Run();
     if (!result.ok()) {
       outcome.status = result.status();
       return;
     }
+    progress.Clear();
     const capture::SessionEnd& end = result.value();
     outcome.exit_code = end.exit_code;
     interrupted = end.interrupted;

@@ -34,7 +34,7 @@ Status SealFolder(SealFlags flags) {
                       "; wait for its end, or pass --keep for what is there so far");
   }
   ASSIGN_OR_RETURN(const capture::SealSummary summary,
-                   capture::Seal(flags.folder, flags.output, {std::nullopt, flags.replace}));
+                   capture::Seal(flags.folder, flags.output, {std::nullopt, flags.replace, {}}));
   if (!flags.keep) RETURN_IF_ERROR(capture::RemoveLiveFolder(flags.folder));
   std::printf("%s: %llu chunks, %llu bytes\n", flags.output.c_str(),
               static_cast<unsigned long long>(summary.chunks),
