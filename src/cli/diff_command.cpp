@@ -26,6 +26,7 @@ struct DiffFlags {
 std::string Render(const DiffFlags& flags, const RunDiff& diff,
                    const std::vector<GateResult>& gates) {
   if (flags.format == "csv") return DiffAsCsv(diff);
+  if (flags.format == "html") return DiffAsHtml(diff, gates, BATCHLIGHT_VERSION);
   if (flags.format == "json") return DiffAsJson(diff, gates);
   if (flags.format == "markdown") return DiffAsMarkdown(diff, gates, flags.rows);
   const TerminalStyle style =
@@ -76,8 +77,8 @@ void RegisterDiff(CLI::App& app, Outcome& outcome) {
       "diff", "Compare two recordings: how much slower a step is, and what that comes from");
   command->add_option("A", flags->a, "Recording before the change")->required();
   command->add_option("B", flags->b, "Recording after the change")->required();
-  command->add_option("-f,--format", flags->format, "text, csv, json or markdown")
-      ->check(CLI::IsMember({"text", "csv", "json", "markdown"}))
+  command->add_option("-f,--format", flags->format, "text, html, csv, json or markdown")
+      ->check(CLI::IsMember({"text", "html", "csv", "json", "markdown"}))
       ->capture_default_str();
   command->add_option("-o,--output", flags->output, "File; default: standard output");
   command->add_option("--fail-on", flags->fail_on,

@@ -4,6 +4,7 @@
 
 #include "report/csv.h"
 #include "report/diff_text.h"
+#include "report/html_page.h"
 #include "report/number_text.h"
 #include "report/utf8.h"
 
@@ -103,7 +104,8 @@ std::string DiffAsJson(const RunDiff& diff, const std::vector<GateResult>& gates
                                     {"b", CleanText(difference.b)}});
   }
   for (const ChangeList& list : diff.lists) {
-    ordered_json one = {{"whole", list.whole}, {"a_ns", list.a_ns}, {"b_ns", list.b_ns}};
+    ordered_json one = {
+        {"title", list.title}, {"whole", list.whole}, {"a_ns", list.a_ns}, {"b_ns", list.b_ns}};
     for (const Change& change : list.changes) {
       one["changes"].push_back({{"name", CleanText(change.name)},
                                 {"change", change.is_rest ? "rest" : ChangeKindName(change.kind())},
@@ -143,6 +145,14 @@ std::string DiffAsMarkdown(const RunDiff& diff, const std::vector<GateResult>& g
   }
   for (const ChangeList& list : diff.lists) WriteMarkdownList(list, rows, out);
   return out;
+}
+
+std::string DiffAsHtml(const RunDiff& diff, const std::vector<GateResult>& gates,
+                       const std::string& version) {
+  const std::string head = ordered_json(version).dump();
+  return MakeHtmlPage("Two runs compared - batchlight",
+                      "{\"format\":1,\"kind\":\"diff\",\"version\":" + head +
+                          ",\"diff\":" + DiffAsJson(diff, gates) + "}");
 }
 
 }  // namespace batchlight

@@ -22,6 +22,10 @@ std::string DiffAsCsv(const RunDiff& diff);
 // One object with stable keys; times in ns.
 std::string DiffAsJson(const RunDiff& diff, const std::vector<GateResult>& gates);
 
+// The same as a page of its own; `version` of the program stands at its foot.
+std::string DiffAsHtml(const RunDiff& diff, const std::vector<GateResult>& gates,
+                       const std::string& version);
+
 // "slower by 2.08 ms (+10.4 %), 95 % interval +1.90 to +2.31 ms", or that there is no difference.
 std::string DiffVerdict(const RunDiff& diff);
 

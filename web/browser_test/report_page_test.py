@@ -243,6 +243,17 @@ class ReportPage(unittest.TestCase):
         self.assertIn('No steps', self.browser.text('main'))
         self.assertIn('The run', self.browser.text('main'))
 
+    def test_two_runs_are_compared(self):
+        self.browser.open(self.folder / 'small/diff.html')
+        self.assertRegex(self.browser.text('.big'), r'^8\.\d\s*% faster$')
+        rows = self.browser.run('return [...document.querySelectorAll("#changes-panel-0 tr")].slice(1)'
+                                '.map(row => row.cells[0].textContent)')
+        self.assertEqual(rows[0], 'forward')  # the phase that changed most
+        self.assertEqual(rows[-1], 'step')
+        self.assertEqual(self.browser.run('return document.images.length + document.scripts.length'), 0)
+        self.browser.resize(360, 740, scale=2)
+        self.assertEqual(self.browser.run('return document.documentElement.scrollWidth'), 360)
+
     def test_the_page_asks_for_nothing(self):
         loads = self.browser.run('return performance.getEntriesByType("resource").map(e => e.name)')
         self.assertEqual(loads, [])

@@ -1,8 +1,10 @@
-// Builds the page from the JSON that `batchlight report` placed in it.
+// Builds the page from the JSON that `batchlight report` or `batchlight diff` placed in it.
 import type { PageData } from "./data";
+import type { DiffPage } from "./diff_data";
 import { copyWholeNames, h } from "./dom";
 import { applyStoredTheme } from "./theme";
 import { adviceView } from "./views/advice_view";
+import { diffView } from "./views/diff_view";
 import { lossBanner, titleBlock, topBar } from "./views/header_view";
 import { moduleView } from "./views/module_view";
 import { runView } from "./views/run_view";
@@ -18,36 +20,49 @@ const kSectionLabels: Record<string, string> = {
   modules: "Modules",
   tables: "Tables",
   run: "Run",
+  changes: "Changes",
+  gates: "Gates",
+  "not-the-same": "Not the same",
 };
 
-function read(): PageData {
+function read(): PageData | DiffPage {
   const text = document.getElementById("data")?.textContent ?? "";
-  return JSON.parse(text) as PageData;
+  return JSON.parse(text) as PageData | DiffPage;
 }
 
 function noSteps(page: PageData): HTMLElement {
   return h("aside", { class: "banner", role: "note" }, h("b", {}, "No steps"), h("p", {}, page.steps_found));
 }
 
-function build(page: PageData): void {
-  const parts: (HTMLElement | null)[] = page.training.length > 0 ? new StepView(page).sections : [noSteps(page)];
-  parts.splice(1, 0, adviceView(page));
-  parts.push(topView(page), moduleView(page), tablesView(page), runView(page));
-  const shown = parts.filter((part): part is HTMLElement => part !== null);
+function show(version: string, content: (HTMLElement | null)[]): void {
+  const shown = content.filter((part): part is HTMLElement => part !== null);
   const sections = shown
     .filter((part) => kSectionLabels[part.id])
     .map((part) => ({ id: part.id, label: kSectionLabels[part.id] }));
+  document.body.replaceChildren(
+    topBar(sections),
+    h("main", {}, ...shown),
+    h("footer", {}, `Made by batchlight ${version}. This file needs no network and no server.`),
+  );
+}
+
+function buildReport(page: PageData): void {
+  const parts = page.training.length > 0 ? new StepView(page).sections : [noSteps(page)];
+  parts.splice(1, 0, adviceView(page));
   const problem = page.steps_problem
     ? h("aside", { class: "banner", role: "note" }, h("p", {}, page.steps_problem))
     : null;
-  const content = [titleBlock(page), lossBanner(page.losses), problem, ...shown];
-  document.body.replaceChildren(
-    topBar(sections),
-    h("main", {}, ...content),
-    h("footer", {}, `Made by batchlight ${page.version}. This file needs no network and no server.`),
-  );
+  const tables = [topView(page), moduleView(page), tablesView(page), runView(page)];
+  show(page.version, [titleBlock(page), lossBanner(page.losses), problem, ...parts, ...tables]);
+}
+
+function buildDiff(page: DiffPage): void {
+  const title = h("div", { class: "title", id: "top-of-page" }, h("h1", {}, "Two runs compared"));
+  show(page.version, [title, ...diffView(page.diff)]);
 }
 
 applyStoredTheme();
 copyWholeNames();
-build(read());
+const page = read();
+if ("kind" in page) buildDiff(page);
+else buildReport(page);

@@ -64,7 +64,7 @@ class Training {
     const int64_t jitter = random_.Below(kMs / 2);
     Phase(format::Phase::kDataLoaderNext, "DataLoader", step == run_.steps / 2 ? 30 * kMs : kMs);
     Range("batch_to_device", kMs / 2);
-    Forward(7 * kMs * slow + jitter);
+    Forward(run_.forward_ms * kMs * slow + jitter);
     Phase(format::Phase::kBackward, "backward", 12 * kMs * slow + jitter);
     Phase(format::Phase::kOptimizerStep, "SGD.step", 2 * kMs);
     if (run_.hostile_names) Range(kHostile[step % std::size(kHostile)], kMs / 4);

@@ -11,6 +11,7 @@ namespace batchlight::testing {
 struct SampleRun {
   size_t steps = 60;
   size_t operators_per_step = 40;  // at least 10
+  int forward_ms = 7;
   bool hostile_names = true;
   bool loss = true;  // some events were dropped
   bool gpu = false;  // kernels too
