@@ -46,7 +46,8 @@ static_assert(sizeof(MemoryPlaceKey) == 24);
 template <typename Key>
 Key ReadKey(std::string_view bytes) {
   Key key{};
-  std::memcpy(&key, bytes.data(), bytes.size() < sizeof key ? bytes.size() : sizeof key);
+  const size_t count = bytes.size() < sizeof key ? bytes.size() : sizeof key;
+  if (count > 0) std::memcpy(&key, bytes.data(), count);
   return key;
 }
 

@@ -9,8 +9,8 @@
 
 #include "base/file.h"
 #include "format/records.h"
-#include "ingest/quoted_text.h"
 #include "ingest/trace_text.h"
+#include "tests/support/store_text.h"
 
 namespace batchlight {
 namespace {
@@ -62,44 +62,6 @@ std::string WithoutComments(std::string_view text) {
   return kept;
 }
 
-void AppendCell(const Store& store, StringId id, std::string& out) {
-  if (id.IsNone()) {
-    out += '-';
-  } else {
-    AppendQuoted(store.Text(id), out);
-  }
-}
-template <typename Tag>
-void AppendCell(const Store&, Id<Tag> id, std::string& out) {
-  out += id.IsNone() ? "-" : "#" + std::to_string(id.value);
-}
-template <typename T>
-requires std::is_integral_v<T>
-void AppendCell(const Store&, T value, std::string& out) {
-  out += static_cast<uint64_t>(value) == static_cast<uint64_t>(kOpenEnd) ? "open"
-                                                                         : std::to_string(value);
-}
-
-std::string StoreText(const Store& store) {
-  std::string out = "start_utc_ns " + std::to_string(store.session_start_utc_ns) +
-                    "\nduration_ns " + std::to_string(store.duration_ns) + "\n";
-  store.VisitTables([&](const auto& table) {
-    if (table.size() == 0) return;
-    out += "\n" + std::string(table.kName) + "\n";
-    for (size_t row = 0; row < table.size(); ++row) {
-      out += "#" + std::to_string(row);
-      table.VisitColumns([&](std::string_view name, std::string_view, const auto& column) {
-        using T = std::decay_t<decltype(column[row])>;
-        if (column[row] == T{}) return;  // so that a new column changes no golden
-        out += " " + std::string(name) + "=";
-        AppendCell(store, column[row], out);
-      });
-      out += '\n';
-    }
-  });
-  return out;
-}
-
 TEST_F(RecordingTest, Goldens) {
   const std::string recordings = std::string(BATCHLIGHT_SOURCE_DIR) + "/tests/recordings";
   int count = 0;
@@ -115,7 +77,7 @@ TEST_F(RecordingTest, Goldens) {
 
     Result<Store> store = ReadRecording(Assemble(text));
     ASSERT_TRUE(store.ok());
-    const std::string found = StoreText(store.value());
+    const std::string found = testing_support::StoreText(store.value());
     const std::string expected_path =
         std::filesystem::path(entry.path()).replace_extension("store");
     if (std::getenv("UPDATE_GOLDEN") != nullptr) {

@@ -1,4 +1,5 @@
-// A short fuzz run that is the same every time: the recordings of tests/recordings, mutated. Meant
+// A short fuzz run that is the same every time: the recordings of tests/recordings and the
+// traces of tests/kineto, mutated. Meant
 // for the sanitizer presets. FUZZ_ROUNDS=N makes it longer.
 #include <gtest/gtest.h>
 
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "fuzz_recording.h"
+#include "fuzz_inputs.h"
 #include "ingest/trace_text.h"
 #include "tests/support/sealed_bytes.h"
 
@@ -27,6 +28,10 @@ std::vector<std::string> Seeds() {
     seeds.push_back(std::string(1, '\0') + testing_support::SealedBytes(files.value(), false));
     seeds.push_back(std::string(1, '\1'));
     for (const auto& [name, bytes] : files.value()) seeds.back() += bytes;
+  }
+  for (const char* name : {"training", "autograd_array"}) {
+    const std::string path = std::string(BATCHLIGHT_SOURCE_DIR) + "/tests/kineto/" + name + ".json";
+    seeds.push_back(std::string(1, '\2') + ReadWholeFile(path).value());
   }
   std::sort(seeds.begin(), seeds.end());
   return seeds;
@@ -89,16 +94,16 @@ class Mutator {
   std::mt19937 random_;
 };
 
-TEST(ShortFuzz, MutatedRecordingsKeepTheStoresPromises) {
+TEST(ShortFuzz, MutatedInputsKeepTheStoresPromises) {
   const std::vector<std::string> seeds = Seeds();
-  ASSERT_GE(seeds.size(), 6u);
+  ASSERT_GE(seeds.size(), 8u);
   const char* wanted = std::getenv("FUZZ_ROUNDS");
-  const int rounds = wanted != nullptr ? std::atoi(wanted) : 3000;
+  const int rounds = wanted != nullptr ? std::atoi(wanted) : 4000;
   Mutator mutator(20260101);
   for (int round = 0; round < rounds; ++round) {
     const std::string bytes = mutator.Mutate(seeds[static_cast<size_t>(round) % seeds.size()]);
     SCOPED_TRACE(round);
-    FuzzRecording(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+    FuzzInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   }
 }
 

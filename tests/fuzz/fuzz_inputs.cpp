@@ -1,4 +1,4 @@
-#include "fuzz_recording.h"
+#include "fuzz_inputs.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "format/layout.h"
+#include "ingest/kineto_json.h"
 #include "ingest/recording.h"
 #include "ingest/trace_text.h"
 
@@ -91,16 +92,15 @@ class MemoryFile {
 
 }  // namespace
 
-// The first byte picks: sealed file as it is, or process file.
-void FuzzRecording(const uint8_t* data, size_t size) {
+void FuzzInput(const uint8_t* data, size_t size) {
   if (size == 0) return;
   const MemoryFile file(data + 1, size - 1);
+  const int reader = data[0] % 3;
+  if (reader == 2) return Check(ImportKinetoJson(file.path()));
   ChunkSet set;
-  if (data[0] % 2 == 0) {
-    if (!LoadSealedFile(file.path(), set).ok()) return;
-  } else if (!LoadProcessFile(file.path(), set).ok()) {
-    return;
-  }
+  const Status loaded =
+      reader == 0 ? LoadSealedFile(file.path(), set) : LoadProcessFile(file.path(), set);
+  if (!loaded.ok()) return;
   SortChunks(set);
   const Status dumped = DumpChunks(set, {}, [](std::string_view) { return Status(); });
   Require(dumped.ok(), "dump");

@@ -1,0 +1,150 @@
+// Goldens: tests/kineto/<name>.json and the tables it gives, <name>.store (UPDATE_GOLDEN=1).
+#include "ingest/kineto_json.h"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/file.h"
+#include "ingest/kineto_event.h"
+#include "tests/support/store_text.h"
+
+namespace batchlight {
+namespace {
+
+const std::string kFolder = std::string(BATCHLIGHT_SOURCE_DIR) + "/tests/kineto/";
+
+std::string TempPath(const std::string& name) {
+  const bool in_memory = access("/dev/shm", W_OK) == 0;
+  return (in_memory ? "/dev/shm/" : "/tmp/") + name + std::to_string(getpid());
+}
+
+Result<Store> Import(std::string_view text) {
+  const std::string path = TempPath("bl_kineto");
+  std::ofstream(path, std::ios::binary).write(text.data(), text.size());
+  Result<Store> store = ImportKinetoJson(path);
+  std::filesystem::remove(path);
+  return store;
+}
+
+std::string Sample() { return ReadWholeFile(kFolder + "training.json").value(); }
+
+std::string Notices(const Store& store) {
+  std::string text;
+  for (const StringId id : store.reasons.text) text += std::string(store.Text(id)) + "\n";
+  return text;
+}
+
+TEST(KinetoJson, Goldens) {
+  for (const char* name : {"training", "autograd_array"}) {
+    SCOPED_TRACE(name);
+    const Result<Store> store = ImportKinetoJson(kFolder + name + ".json");
+    ASSERT_TRUE(store.ok()) << store.status().message();
+    const std::string found = testing_support::StoreText(store.value());
+    const std::string path = kFolder + name + ".store";
+    if (std::getenv("UPDATE_GOLDEN") != nullptr) {
+      ASSERT_TRUE(WriteWholeFile(path, found).ok());
+    }
+    EXPECT_EQ(found, ReadWholeFile(path).value());
+  }
+}
+
+TEST(KinetoJson, GzipGivesTheSame) {
+  const std::string path = TempPath("bl_kineto_gz");
+  const std::string text = Sample();
+  gzFile file = gzopen(path.c_str(), "wb");
+  ASSERT_EQ(gzwrite(file, text.data(), static_cast<unsigned>(text.size())),
+            static_cast<int>(text.size()));
+  gzclose(file);
+  const Result<Store> packed = ImportKinetoJson(path);
+  ASSERT_TRUE(packed.ok()) << packed.status().message();
+  const Result<Store> plain = Import(text);
+  EXPECT_EQ(testing_support::StoreText(packed.value()), testing_support::StoreText(plain.value()));
+
+  const std::string whole = ReadWholeFile(path).value();
+  std::ofstream(path, std::ios::binary).write(whole.data(), whole.size() / 2);
+  const Result<Store> cut = ImportKinetoJson(path);
+  ASSERT_TRUE(cut.ok()) << cut.status().message();
+  EXPECT_GT(cut->operator_calls.size(), 0u);
+  EXPECT_NE(Notices(cut.value()).find("gzip data is damaged"), std::string::npos);
+  std::filesystem::remove(path);
+}
+
+TEST(KinetoJson, CutAnywhereGivesWhatIsWholeOrAnError) {
+  const std::string text = Sample();
+  size_t most = 0;
+  for (size_t size = 0; size < text.size() - 3; ++size) {
+    const Result<Store> store = Import(std::string_view(text).substr(0, size));
+    if (!store.ok()) {
+      ASSERT_EQ(store.status().exit_code(), 3);
+      ASSERT_EQ(most, 0u) << size;
+      continue;
+    }
+    ASSERT_NE(Notices(store.value()).find("ends in the middle"), std::string::npos) << size;
+    const size_t rows = store->operator_calls.size() + store->kernels.size();
+    ASSERT_GE(rows, most);
+    most = rows;
+  }
+  EXPECT_EQ(most, 5u);
+}
+
+TEST(KinetoJson, BrokenQuotesCostOneEvent) {
+  std::string text = Sample();
+  const std::string_view good = "\"name\": \"aten::addmm\"";
+  text.replace(text.find(good), good.size(), "\"name\": \"aten::addmm \"x\" y\"");
+  const Result<Store> store = Import(text);
+  ASSERT_TRUE(store.ok()) << store.status().message();
+  EXPECT_EQ(store->operator_calls.size(), 2u);
+  EXPECT_EQ(store->kernels.size(), 2u);
+  EXPECT_NE(Notices(store.value()).find("1 events are not valid JSON"), std::string::npos);
+}
+
+TEST(KinetoJson, BadUtf8IsKept) {
+  std::string text = Sample();
+  text.replace(text.find("aten::linear"), 12, "aten::\xff\xc3near");
+  const Result<Store> store = Import(text);
+  ASSERT_TRUE(store.ok());
+  EXPECT_EQ(store->Text(store->operator_calls.name[0]), "aten::\xff\xc3near");
+}
+
+TEST(KinetoJson, OtherJsonIsAnInputError) {
+  for (const char* text : {"{}", "[]", "{\"a\": 1}", "[1, 2]", "\"text\"", "{\"traceEvents\": 5}",
+                           "{\"traceEvents\": [", "{", ""}) {
+    const Result<Store> store = Import(text);
+    ASSERT_FALSE(store.ok()) << text;
+    EXPECT_EQ(store.status().exit_code(), 3) << text;
+  }
+}
+
+TEST(KinetoJson, OddNumbersAreNoTrouble) {
+  const Result<Store> store = Import(
+      R"({"traceEvents": [)"
+      R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1.5e3, "dur": 9e300},)"
+      R"({"ph": "X", "cat": "cpu_op", "name": "b", "pid": 1, "tid": 1, "ts": 9223372036854775807},)"
+      R"({"ph": "X", "cat": "cpu_op", "name": "c", "pid": 1, "tid": 1, "ts": -8e15, "dur": -5},)"
+      R"({"ph": "X", "cat": "kernel", "name": "d", "pid": 0, "tid": -7, "ts": 2, "dur": 1,)"
+      R"( "args": {"grid": [1, 99999999999999999999], "stream": "x", "bytes": -1}}]})");
+  ASSERT_TRUE(store.ok());
+  EXPECT_EQ(store->operator_calls.size(), 2u);
+  for (size_t row = 0; row < store->operator_calls.size(); ++row) {
+    EXPECT_GE(store->operator_calls.end_ns[row], store->operator_calls.start_ns[row]);
+  }
+}
+
+TEST(MicrosecondsToNs, IsExact) {
+  int64_t ns = 0;
+  EXPECT_TRUE(MicrosecondsToNs("5000000000123.456", &ns));
+  EXPECT_EQ(ns, 5000000000123456);
+  EXPECT_TRUE(MicrosecondsToNs("-0.5", &ns) && MicrosecondsToNs("-1.5", &ns));
+  EXPECT_EQ(ns, -1500);
+  EXPECT_TRUE(MicrosecondsToNs("2", &ns));
+  EXPECT_EQ(ns, 2000);
+  EXPECT_FALSE(MicrosecondsToNs("9223372036854775807", &ns));
+  EXPECT_FALSE(MicrosecondsToNs("x", &ns));
+  EXPECT_FALSE(MicrosecondsToNs("", &ns));
+}
+
+}  // namespace
+}  // namespace batchlight

@@ -1,0 +1,391 @@
+#include "ingest/kineto_tables.h"
+
+#include <algorithm>
+
+#include "format/records.h"
+#include "ingest/kernel_name.h"
+#include "ingest/kineto_inputs.h"
+
+namespace batchlight {
+
+enum class KinetoTables::Category : uint8_t {
+  kOperator,
+  kAnnotation,
+  kPython,
+  kRuntime,
+  kDriver,
+  kKernel,
+  kMemcpy,
+  kMemset,
+  kSync,
+  kEvent,
+  kOverhead,
+  kTrace,
+  kDerived,
+};
+
+namespace {
+
+constexpr uint32_t kNoEvent = UINT32_MAX;
+constexpr uint8_t kScopeBackward = 1;
+constexpr std::string_view kModulePrefix = "nn.Module: ";
+
+uint32_t Number(const KinetoEvent& event, KinetoArg arg, uint32_t otherwise = 0) {
+  return static_cast<uint32_t>(event.IntArg(arg, otherwise));
+}
+
+uint32_t NumberOf(std::string_view raw, uint32_t otherwise) {
+  int64_t value = 0;
+  return WholeNumber(raw, &value) ? static_cast<uint32_t>(value) : otherwise;
+}
+
+// Whole numbers of "[1, 2, 3]" as far as there are.
+std::array<uint32_t, 3> Three(std::string_view raw) {
+  std::array<uint32_t, 3> numbers = {0, 0, 0};
+  JsonCursor cursor(raw);
+  if (!cursor.Expect('[')) return numbers;
+  bool first = true;
+  std::string_view value;
+  for (uint32_t& number : numbers) {
+    if (!cursor.NextElement(first) || !cursor.Value(&value)) break;
+    number = NumberOf(value, 0);
+  }
+  return numbers;
+}
+
+// nsys numbering, of the words in "Memcpy HtoD (Pageable -> Device)".
+uint8_t CopyKind(std::string_view name) {
+  constexpr std::string_view kWords[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+                                         "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
+  for (uint8_t kind = 1; kind < std::size(kWords); ++kind) {
+    if (name.find(kWords[kind]) != name.npos) return kind;
+  }
+  return 0;
+}
+
+uint8_t MemoryKind(std::string_view word) {
+  constexpr std::string_view kWords[] = {"Pageable", "Pinned",        "Device",        "Array",
+                                         "Managed",  "Device Static", "Managed Static"};
+  for (uint8_t kind = 0; kind < std::size(kWords); ++kind) {
+    if (word == kWords[kind]) return kind;
+  }
+  return 7;
+}
+
+// What stands between `open` and `close`.
+std::string_view Between(std::string_view text, std::string_view open, std::string_view close) {
+  const size_t begin = text.find(open);
+  if (begin == text.npos) return {};
+  const size_t end = text.find(close, begin + open.size());
+  if (end == text.npos) return {};
+  return text.substr(begin + open.size(), end - begin - open.size());
+}
+
+uint8_t OverheadType(std::string_view name) {
+  if (name.find("uffer") != name.npos && name.find("lush") != name.npos) return 3;
+  if (name.find("nstrumentation") != name.npos) return 4;
+  if (name.find("esource") != name.npos) return 5;
+  if (name.find("azy") != name.npos) return 7;
+  if (name.find("ommand Buffer") != name.npos) return 8;
+  return 1;
+}
+
+uint8_t SyncType(std::string_view name) {
+  if (name.find("Stream Wait") != name.npos) return 2;
+  if (name.find("Event") != name.npos) return 1;
+  if (name.find("Stream") != name.npos) return 3;
+  return name.find("Context") != name.npos ? 4 : 0;
+}
+
+format::Phase PhaseOf(std::string_view annotation) {
+  if (annotation.starts_with("Optimizer.step#")) return format::Phase::kOptimizerStep;
+  if (annotation.starts_with("Optimizer.zero_grad#")) return format::Phase::kZeroGrad;
+  if (annotation.starts_with("enumerate(DataLoader)#")) return format::Phase::kDataLoaderNext;
+  return format::Phase::kNone;
+}
+
+}  // namespace
+
+KinetoTables::KinetoTables(Store& store) : store_(store) {
+  categories_ = {{"cpu_op", Category::kOperator},
+                 {"Operator", Category::kOperator},
+                 {"user_annotation", Category::kAnnotation},
+                 {"python_function", Category::kPython},
+                 {"cuda_runtime", Category::kRuntime},
+                 {"Runtime", Category::kRuntime},
+                 {"cuda_driver", Category::kDriver},
+                 {"kernel", Category::kKernel},
+                 {"Kernel", Category::kKernel},
+                 {"gpu_memcpy", Category::kMemcpy},
+                 {"Memcpy", Category::kMemcpy},
+                 {"gpu_memset", Category::kMemset},
+                 {"Memset", Category::kMemset},
+                 {"cuda_sync", Category::kSync},
+                 {"cuda_event", Category::kEvent},
+                 {"overhead", Category::kOverhead},
+                 {"Trace", Category::kTrace},
+                 {"gpu_user_annotation", Category::kDerived}};
+}
+
+StringId KinetoTables::Text(std::string_view raw) {
+  if (raw.find('\\') == raw.npos) return store_.strings.Intern(raw);
+  return store_.strings.Intern(UnescapeJson(raw));
+}
+
+int64_t KinetoTables::EndOf(const KinetoEvent& event) const {
+  int64_t end_ns = 0;
+  const bool overflow = __builtin_add_overflow(event.start_ns, event.duration_ns, &end_ns);
+  return overflow || !event.has_duration ? event.start_ns : end_ns;
+}
+
+void KinetoTables::AddEvent(const KinetoEvent& event) {
+  if (event.phase == 'M') return AddMetadata(event);
+  if (event.phase != 'X' || !event.has_time) return;
+  if (event.category.empty()) {
+    if (event.pid.starts_with("\"CUDA")) return AddKernel(event);
+    return event.name.starts_with("ProfilerStep#") ? AddAnnotation(event) : AddOperator(event);
+  }
+  const auto known = categories_.find(event.category);
+  if (known == categories_.end()) {
+    ++left_out_;
+    return;
+  }
+  switch (known->second) {
+    case Category::kOperator:
+      return AddOperator(event);
+    case Category::kAnnotation:
+      return AddAnnotation(event);
+    case Category::kPython:
+      return AddModule(event);
+    case Category::kRuntime:
+      return AddApiCall(event, 0);
+    case Category::kDriver:
+      return AddApiCall(event, 1);
+    case Category::kKernel:
+      return AddKernel(event);
+    case Category::kMemcpy:
+      return AddMemcpy(event);
+    case Category::kMemset:
+      return AddMemset(event);
+    case Category::kSync:
+      return AddSync(event);
+    case Category::kEvent: {
+      const GpuPlace place = Place(event);
+      store_.cuda_events.Append({.start_ns = event.start_ns,
+                                 .correlation = Number(event, KinetoArg::kCorrelation),
+                                 .context = place.context,
+                                 .stream = place.stream,
+                                 .event = Number(event, KinetoArg::kEventId, kNoEvent)});
+      return;
+    }
+    case Category::kOverhead:
+      return AddOverhead(event);
+    case Category::kTrace:
+      store_.capture_windows.Append(
+          {static_cast<uint32_t>(store_.capture_windows.size()), event.start_ns, EndOf(event)});
+      return;
+    case Category::kDerived:
+      return;
+  }
+}
+
+void KinetoTables::AddMetadata(const KinetoEvent& event) {
+  int64_t pid = 0;
+  int64_t tid = 0;
+  if (!WholeNumber(event.pid, &pid)) return;
+  const std::string_view name = event.Arg(KinetoArg::kName);
+  if (event.name == "process_name") process_names_[pid] = Text(name);
+  if (event.name == "thread_name" && WholeNumber(event.tid, &tid)) {
+    thread_names_[{pid, tid}] = Text(name);
+  }
+}
+
+// Most events come from the thread of the one before.
+ThreadId KinetoTables::Thread(const KinetoEvent& event) {
+  scratch_.assign(event.pid);
+  scratch_ += ' ';
+  scratch_ += event.tid;
+  if (scratch_ == last_thread_key_) return last_thread_;
+  const auto [place, added] = threads_.try_emplace(scratch_, ThreadId::At(store_.threads.size()));
+  if (added) {
+    const uint32_t pid = NumberOf(event.pid, 0);
+    const auto [process, new_process] =
+        processes_.try_emplace(pid, ProcessId::At(store_.processes.size()));
+    if (new_process) {
+      store_.processes.Append(
+          {.pid = pid, .end_ns = kOpenEnd, .exit_code = -1, .exit_signal = -1, .rank = -1});
+    }
+    store_.threads.Append({.process = process->second, .tid = NumberOf(event.tid, 0)});
+  }
+  last_thread_key_ = scratch_;
+  return last_thread_ = place->second;
+}
+
+void KinetoTables::AddOperator(const KinetoEvent& event) {
+  std::string_view dims = event.Arg(KinetoArg::kInputDims);
+  if (dims.empty()) dims = event.Arg(KinetoArg::kInputDimsLower);
+  InputTexts texts;
+  if (!dims.empty()) {
+    const std::string_view types = event.Arg(KinetoArg::kInputType);
+    const std::string_view concrete = event.Arg(KinetoArg::kConcreteInputs);
+    std::string key(dims);
+    key.append(types).append(concrete);
+    const auto [place, added] = inputs_.try_emplace(std::move(key));
+    if (added) {
+      place->second.shapes = store_.strings.Intern(ShapesFromDims(dims));
+      if (!types.empty()) {
+        place->second.inputs = store_.strings.Intern(InputsFromKineto(dims, types, concrete));
+      }
+    }
+    texts = place->second;
+  }
+  const uint32_t forward_thread = Number(event, KinetoArg::kForwardThread);
+  store_.operator_calls.Append({.start_ns = event.start_ns,
+                                .end_ns = EndOf(event),
+                                .thread = Thread(event),
+                                .name = Text(event.name),
+                                .shapes = texts.shapes,
+                                .sequence = event.IntArg(KinetoArg::kSequence, -1),
+                                .forward_thread = forward_thread,
+                                .scope = forward_thread != 0 ? kScopeBackward : uint8_t{0},
+                                .inputs = texts.inputs});
+}
+
+void KinetoTables::AddAnnotation(const KinetoEvent& event) {
+  const format::Phase phase = PhaseOf(event.name);
+  if (phase != format::Phase::kNone) {
+    store_.phase_calls.Append({.start_ns = event.start_ns,
+                               .end_ns = EndOf(event),
+                               .thread = Thread(event),
+                               .phase = static_cast<uint8_t>(phase),
+                               .name = Text(event.name)});
+    return;
+  }
+  const ThreadId thread = Thread(event);
+  store_.nvtx_ranges.Append({.start_ns = event.start_ns,
+                             .end_ns = EndOf(event),
+                             .thread = thread,
+                             .end_thread = thread,
+                             .message = Text(event.name),
+                             .style = static_cast<uint8_t>(NvtxStyle::kPushPop)});
+}
+
+void KinetoTables::AddModule(const KinetoEvent& event) {
+  if (!event.name.starts_with(kModulePrefix)) {
+    ++left_out_;
+    return;
+  }
+  // "Linear_3": the class and a number that tells its instances apart. The path is completed when
+  // the enclosing modules are known.
+  const std::string_view instance = event.name.substr(kModulePrefix.size());
+  const size_t number = instance.rfind('_');
+  store_.module_calls.Append({.start_ns = event.start_ns,
+                              .end_ns = EndOf(event),
+                              .thread = Thread(event),
+                              .path = Text(instance),
+                              .class_name = Text(instance.substr(0, number))});
+}
+
+void KinetoTables::AddApiCall(const KinetoEvent& event, uint8_t event_class) {
+  store_.api_calls.Append({.start_ns = event.start_ns,
+                           .end_ns = EndOf(event),
+                           .thread = Thread(event),
+                           .name = Text(event.name),
+                           .correlation = Number(event, KinetoArg::kCorrelation),
+                           .event_class = event_class});
+}
+
+KinetoTables::GpuPlace KinetoTables::Place(const KinetoEvent& event) {
+  const uint32_t device = Number(event, KinetoArg::kDevice, NumberOf(event.pid, 0));
+  const uint32_t context = Number(event, KinetoArg::kContext);
+  const uint32_t stream = Number(event, KinetoArg::kStream, NumberOf(event.tid, 0));
+  contexts_.try_emplace({context, device}, stream);
+  streams_.try_emplace({context, stream}, 0);
+  return {device, context, stream};
+}
+
+uint32_t KinetoTables::Launch(const KinetoEvent& event) {
+  const auto grid = Three(event.Arg(KinetoArg::kGrid));
+  const auto block = Three(event.Arg(KinetoArg::kBlock));
+  const uint32_t registers = Number(event, KinetoArg::kRegisters);
+  // Kineto tells static and dynamic together.
+  const uint32_t shared_bytes = Number(event, KinetoArg::kSharedMemory);
+  const auto [place, added] = launches_.try_emplace(
+      {grid[0], grid[1], grid[2], block[0], block[1], block[2], registers, shared_bytes},
+      static_cast<uint32_t>(store_.kernel_launches.size()));
+  if (added) {
+    store_.kernel_launches.Append({.grid_x = grid[0],
+                                   .grid_y = grid[1],
+                                   .grid_z = grid[2],
+                                   .block_x = block[0],
+                                   .block_y = block[1],
+                                   .block_z = block[2],
+                                   .registers_per_thread = registers,
+                                   .dynamic_shared_bytes = shared_bytes});
+  }
+  return place->second;
+}
+
+void KinetoTables::AddKernel(const KinetoEvent& event) {
+  const GpuPlace place = Place(event);
+  const StringId name = Text(event.name);
+  store_.kernels.Append(
+      {.start_ns = event.start_ns,
+       .end_ns = EndOf(event),
+       .correlation = Number(event, KinetoArg::kCorrelation),
+       .device = place.device,
+       .context = place.context,
+       .stream = place.stream,
+       .demangled_name = name,
+       .short_name = store_.strings.Intern(std::string(ShortKernelName(store_.Text(name)))),
+       .launch = Launch(event),
+       .graph_node = static_cast<uint64_t>(event.IntArg(KinetoArg::kGraphNode, 0))});
+}
+
+void KinetoTables::AddMemcpy(const KinetoEvent& event) {
+  const GpuPlace place = Place(event);
+  store_.memcpys.Append({.start_ns = event.start_ns,
+                         .end_ns = EndOf(event),
+                         .correlation = Number(event, KinetoArg::kCorrelation),
+                         .device = place.device,
+                         .context = place.context,
+                         .stream = place.stream,
+                         .bytes = static_cast<uint64_t>(event.IntArg(KinetoArg::kBytes, 0)),
+                         .copy_kind = CopyKind(event.name),
+                         .source_kind = MemoryKind(Between(event.name, "(", " ->")),
+                         .destination_kind = MemoryKind(Between(event.name, "-> ", ")")),
+                         .source_device = Number(event, KinetoArg::kFromDevice, place.device),
+                         .destination_device = Number(event, KinetoArg::kToDevice, place.device)});
+}
+
+void KinetoTables::AddMemset(const KinetoEvent& event) {
+  const GpuPlace place = Place(event);
+  store_.memsets.Append({.start_ns = event.start_ns,
+                         .end_ns = EndOf(event),
+                         .correlation = Number(event, KinetoArg::kCorrelation),
+                         .device = place.device,
+                         .context = place.context,
+                         .stream = place.stream,
+                         .bytes = static_cast<uint64_t>(event.IntArg(KinetoArg::kBytes, 0)),
+                         .memory_kind = MemoryKind(Between(event.name, "(", ")"))});
+}
+
+void KinetoTables::AddSync(const KinetoEvent& event) {
+  const int64_t waits_on = event.IntArg(KinetoArg::kWaitOnStream, -1);
+  const int64_t stream = event.IntArg(KinetoArg::kStream, waits_on);
+  store_.synchronizations.Append({.start_ns = event.start_ns,
+                                  .end_ns = EndOf(event),
+                                  .correlation = Number(event, KinetoArg::kCorrelation),
+                                  .context = Number(event, KinetoArg::kContext),
+                                  .stream = static_cast<uint32_t>(stream),
+                                  .sync_type = SyncType(event.name),
+                                  .event = Number(event, KinetoArg::kWaitOnEvent, kNoEvent)});
+}
+
+void KinetoTables::AddOverhead(const KinetoEvent& event) {
+  store_.gpu_overheads.Append({.start_ns = event.start_ns,
+                               .end_ns = EndOf(event),
+                               .overhead_type = OverheadType(event.name)});
+}
+
+}  // namespace batchlight

@@ -1,0 +1,13 @@
+// One round of fuzzing: any bytes must give a store or an error, and what is given must keep the
+// store's promises. Aborts otherwise.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace batchlight::fuzz {
+
+// The first byte picks how the rest is read: 0 sealed file, 1 process file, 2 Kineto JSON (or gzip).
+void FuzzInput(const uint8_t* data, size_t size);
+
+}  // namespace batchlight::fuzz
