@@ -94,6 +94,17 @@ std::vector<Segment> SegmentsOf(const StepInputs& inputs, ThreadId thread) {
   return segments;
 }
 
+// "augment 17" -> "augment #": ranges that differ by a number only are one phase.
+std::string WithoutNumbers(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) text += c;
+    if (digit && (text.empty() || text.back() != '#')) text += '#';
+  }
+  return text;
+}
+
 class Breakdown {
  public:
   Breakdown(const StepInputs& inputs, const ProcessSteps& steps)
@@ -140,7 +151,7 @@ class Breakdown {
       int64_t until = to;
       if (around != kNoRow) {
         until = std::min(to, ranges.end_ns[around]);
-        UserRange(ranges.message[around])[i] += until - at;
+        AddUserTime(ranges.message[around], static_cast<uint32_t>(i), until - at);
       } else {
         while (row < rows.end && ranges.start_ns[row] <= at) ++row;
         if (row < rows.end) until = std::min(to, ranges.start_ns[row]);
@@ -172,19 +183,29 @@ class Breakdown {
     return found;
   }
 
-  std::vector<int64_t>& UserRange(StringId name) {
-    const auto [slot, added] = user_slot_.try_emplace(name, user_.size());
-    if (added) user_.push_back({name, std::vector<int64_t>(steps_.steps.size())});
-    return user_[slot->second].per_step;
+  // Only the steps in which a range occurs are kept, since there may be as many names as steps.
+  void AddUserTime(StringId message, uint32_t step, int64_t ns) {
+    const auto [known, unseen] = user_of_message_.try_emplace(message, 0);
+    if (unseen) {
+      std::string name = WithoutNumbers(inputs_.store.Text(message));
+      const auto [slot, added] = user_of_name_.try_emplace(name, user_.size());
+      if (added) user_.push_back({.name = std::move(name)});
+      known->second = slot->second;
+    }
+    UserRangeTime& range = user_[known->second];
+    range.total_ns += ns;
+    if (!range.times.empty() && range.times.back().first == step) {
+      range.times.back().second += ns;
+    } else {
+      range.times.emplace_back(step, ns);
+    }
   }
 
   void KeepLargestUserRanges() {
     std::stable_sort(user_.begin(), user_.end(),
-                     [](const auto& a, const auto& b) { return a.Total() > b.Total(); });
+                     [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
     for (size_t u = kMostUserRanges; u < user_.size(); ++u) {
-      for (size_t i = 0; i < user_[u].per_step.size(); ++i) {
-        Of(PhaseKind::kOther)[i] += user_[u].per_step[i];
-      }
+      for (const auto& [step, ns] : user_[u].times) Of(PhaseKind::kOther)[step] += ns;
     }
     if (user_.size() > kMostUserRanges) user_.resize(kMostUserRanges);
   }
@@ -197,8 +218,9 @@ class Breakdown {
     for (size_t kind = 0; kind < totals_.size(); ++kind) {
       if (static_cast<PhaseKind>(kind) == PhaseKind::kUserRange) {
         for (UserRangeTime& range : user_) {
-          Add(result, PhaseKind::kUserRange, std::string(inputs_.store.Text(range.name)),
-              std::move(range.per_step));
+          std::vector<int64_t> per_step(steps_.steps.size());
+          for (const auto& [step, ns] : range.times) per_step[step] += ns;
+          Add(result, PhaseKind::kUserRange, std::move(range.name), std::move(per_step));
         }
         continue;
       }
@@ -223,13 +245,9 @@ class Breakdown {
   }
 
   struct UserRangeTime {
-    StringId name;
-    std::vector<int64_t> per_step;
-    int64_t Total() const {
-      int64_t total = 0;
-      for (const int64_t ns : per_step) total += ns;
-      return total;
-    }
+    std::string name;
+    int64_t total_ns = 0;
+    std::vector<std::pair<uint32_t, int64_t>> times;  // step, ns
   };
 
   const StepInputs& inputs_;
@@ -237,7 +255,8 @@ class Breakdown {
   std::vector<Segment> segments_;
   std::vector<std::vector<int64_t>> totals_;  // by PhaseKind, then step
   std::vector<UserRangeTime> user_;
-  std::unordered_map<StringId, size_t> user_slot_;
+  std::unordered_map<StringId, size_t> user_of_message_;
+  std::unordered_map<std::string, size_t> user_of_name_;
 };
 
 }  // namespace

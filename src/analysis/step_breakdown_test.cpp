@@ -112,6 +112,22 @@ TEST(StepBreakdown, RangesWithOtherNamesStandUnderTheirOwn) {
   EXPECT_EQ(breakdown.steady_total_ns, 300);
 }
 
+TEST(StepBreakdown, RangesThatDifferByANumberAreOnePhase) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(1, "train.py"));
+  for (int i = 0; i < 30; ++i) {
+    const int64_t at = i * 100;
+    build.Range(thread, "step", at, at + 100);
+    build.Range(thread, "sample " + std::to_string(2 * i), at + 10, at + 30);
+    build.Range(thread, "sample " + std::to_string(2 * i + 1), at + 40, at + 50);
+  }
+  const StepBreakdown breakdown = BreakDown(build.Build());
+  ASSERT_EQ(breakdown.phases.size(), 2u);
+  EXPECT_EQ(breakdown.phases[0].name, "sample #");
+  EXPECT_EQ(breakdown.phases[0].steady.min, 30);
+  EXPECT_EQ(breakdown.phases[0].steady.max, 30);
+}
+
 TEST(StepBreakdown, ExplainsALongStep) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(1, "train.py"));

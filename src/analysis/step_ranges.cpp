@@ -79,7 +79,7 @@ class RangeGroups {
 
   void Add(uint32_t row) {
     const NvtxRangesTable& ranges = inputs_.store.nvtx_ranges;
-    if (ranges.end_ns[row] == kOpenEnd) return;
+    if (ranges.end_ns[row] == kOpenEnd || ranges.end_ns[row] < ranges.start_ns[row]) return;
     if (!ranges.end_thread[row].IsNone() && ranges.end_thread[row] != ranges.thread[row]) return;
     const int32_t index = GroupOf(ranges.message[row], false);
     if (index < 0) return;

@@ -182,6 +182,7 @@ void WriteSteps(SummaryText& out, const RunOverview& overview) {
 void WritePhases(SummaryText& out, const RunOverview& overview) {
   const StepBreakdown* breakdown = overview.MainBreakdown();
   if (breakdown == nullptr || breakdown->phases.empty()) return;
+  if (breakdown->phases.size() == 1 && breakdown->phases[0].kind == PhaseKind::kOther) return;
   const Sample& step = overview.steps.Main()->duration;
   const TimeColumn time(double(step.p95));
   auto text = [&](int64_t ns) { return time.Text(double(ns)); };
