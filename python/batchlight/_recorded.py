@@ -81,9 +81,13 @@ class annotate:
     __slots__ = ("attributes", "domain")
 
     def __init__(self, message=None, color=None, domain=None, category=None, payload=None):
-        color, domain = argb(color), _domain_id(domain)
-        self.attributes = (message, color, domain, _category_id(domain, category), payload)
-        self.domain = domain
+        if color is None and domain is None and category is None and payload is None:
+            self.attributes = (message,)
+            self.domain = 0
+        else:
+            self.domain = domain = _domain_id(domain)
+            self.attributes = (
+                message, argb(color), domain, _category_id(domain, category), payload)
 
     def __enter__(self, push=_native.push):
         push(*self.attributes)

@@ -125,7 +125,7 @@ class Annotate(unittest.TestCase):
         self.assertEqual(native.calls[:3], [
             ("name_category", 1, 1, "c"), ("push", "a", red, 1, 1, 3), ("pop", 1)])
         self.assertIn(("push", "named", 0xFF0000FF, 0, 0, None), native.calls)
-        self.assertIn(("push", "fail", None, 0, 0, None), native.calls)
+        self.assertIn(("push", "fail"), native.calls)
         self.assertIn(("mark", "m", 0xFF00FF00, 0, 4, None), native.calls)
         self.assertIn(("start", "s", None, 0, 0, 1.5), native.calls)
         self.assertIn(("mark", "o", 0xFF008000, 2, 1, None), native.calls)

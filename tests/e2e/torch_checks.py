@@ -8,6 +8,7 @@ import json
 import os
 import re
 import struct
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -370,6 +371,22 @@ class Operators(TorchCase):
         """)
         names = Counter(record.name for record in session.events("OpBegin"))
         self.assertEqual(names["aten::linear"], 10)
+
+    def test_ranks_build_once(self):
+        # Processes that start together on an empty cache: one builds, all record.
+        with tempfile.TemporaryDirectory() as empty, PythonSession() as session:
+            environment = dict(session.environment(), XDG_CACHE_HOME=empty)
+            running = [subprocess.Popen(
+                [PYTHON, "-c", "import torch; torch.ones(2).sum()"], env=environment,
+                stderr=subprocess.PIPE, text=True) for _ in range(3)]
+            errors = "".join(process.communicate(timeout=300)[1] for process in running)
+            self.assertEqual([process.returncode for process in running], [0, 0, 0])
+            self.assertEqual(errors.count("building the operator recorder"), 1, errors)
+            self.assertEqual(errors.count("\n"), 1, errors)
+            sums = [r for r in session.events("OpBegin") if r.name == "aten::sum"]
+            self.assertEqual(len({record.chunk.pid for record in sums}), 3)
+            files = [name for _, _, names in os.walk(empty) for name in names]
+            self.assertEqual(sorted(files), ["lock", "torch_ops.so"])
 
     def test_no_compiler(self):
         # Operators are off, with one line that says why; everything else is recorded.
