@@ -3,7 +3,8 @@
 //
 //   build/release/bin/inject_bench --benchmark_repetitions=5 --benchmark_report_aggregates_only
 //
-// "no_tool" is what the same calls cost with nobody listening.
+// PushPopNoTool is what the calls cost with nobody listening. BATCHLIGHT_BENCH_CHUNK_BYTES sets the
+// largest chunk.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 
@@ -58,6 +59,9 @@ const batchlight_native_api_t* g_api = nullptr;
 void Load() {
   static LiveSession session;
   session.SetEnvironment();
+  if (const char* bytes = std::getenv("BATCHLIGHT_BENCH_CHUNK_BYTES")) {
+    session.page().max_chunk_bytes = static_cast<uint32_t>(std::atoi(bytes));
+  }
   const char* path = std::getenv("BATCHLIGHT_INJECT_LIBRARY");
   void* library = dlopen(path != nullptr ? path : BATCHLIGHT_INJECT_LIBRARY, RTLD_NOW);
   if (library == nullptr) {
