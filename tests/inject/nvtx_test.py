@@ -1,7 +1,9 @@
 """Everything NVTX v3 can say gets into the recording as it was said, and the program sees what the
 NVTX documentation promises. Each test runs with every NVTX header at hand."""
 
+import os
 import struct
+from unittest import mock
 
 import inject_case
 from inject_case import InjectCase
@@ -129,6 +131,12 @@ class NvtxTest(InjectCase):
         self.assertEqual({struct.unpack("<i4xQ", e.bytes[:16]) for e in structs}, {(3, 4096)})
         self.assertEqual({e.bytes for e in strings}, {b"Sum"})
         self.assertEqual((len(structs), len(strings)), (6, 6))
+
+    def test_nvtx_2(self):
+        folder = self.session()
+        with mock.patch.dict(os.environ, MINI_NVTX_ENTRY="InitializeInjectionNvtx"):
+            self.assertEqual(self.run_client(folder, "basics")[1], "push 1")
+        self.assertEqual(self.events(folder)[0].message, "outer")
 
     def test_domain_filters(self):
         kept = {1: "io.test", 2: "io.other"}

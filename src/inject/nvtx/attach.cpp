@@ -268,6 +268,13 @@ BATCHLIGHT_EXPORT int InitializeInjectionNvtx2(
   return 1;
 }
 
+// NVTX 2 is a library of its own, libnvToolsExt.so (older PyTorch links it): another name for the
+// same call.
+BATCHLIGHT_EXPORT int InitializeInjectionNvtx(
+    batchlight::inject::nvtx::GetExportTable* get_export_table) {
+  return InitializeInjectionNvtx2(get_export_table);
+}
+
 BATCHLIGHT_EXPORT int InitializeInjectionNvtxExtension(
     batchlight::inject::nvtx::ExtensionModule* module) {
   using namespace batchlight::inject::nvtx;
