@@ -11,8 +11,8 @@
 namespace batchlight::capture {
 namespace {
 
-constexpr std::string_view kJobVariables[] = {"CUDA_VISIBLE_DEVICES",
-                                              "CUDA_LAUNCH_BLOCKING",
+constexpr std::string_view kJobVariables[] = {"CUDA_LAUNCH_BLOCKING",
+                                              "CUDA_VISIBLE_DEVICES",
                                               "GROUP_RANK",
                                               "KMP_AFFINITY",
                                               "LOCAL_RANK",
@@ -33,6 +33,7 @@ constexpr std::string_view kJobVariables[] = {"CUDA_VISIBLE_DEVICES",
                                               "SLURM_NTASKS",
                                               "SLURM_PROCID",
                                               "WORLD_SIZE"};
+static_assert(std::is_sorted(std::begin(kJobVariables), std::end(kJobVariables)));
 
 // The text after `key` and what separates it, on the first line of `path` that starts with it.
 std::string ValueInFile(const char* path, std::string_view key, std::string_view separators) {

@@ -250,6 +250,7 @@ void Session::EndSession(const std::string& why) {
     kill(-program_pid_, SIGCONT);
   } else {
     left_running_ = true;
+    notice_(why + ": process " + std::to_string(program_pid_) + " runs on, unrecorded");
   }
 }
 
@@ -274,7 +275,7 @@ SessionEnd Session::Finish() {
 
 void Session::SealAtEnd(SessionEnd& end) {
   const uint32_t done = recording_->captures_done();
-  if (end.processes == 0) {
+  if (recording_->control().page().processes_attached == 0) {
     recording_->log().AddReason("session",
                                 "no process was recorded: the program is statically "
                                 "linked, or runs with privileges of its own");

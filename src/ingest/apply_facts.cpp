@@ -210,17 +210,20 @@ void ApplyClock(std::span<const Fragment> fragments, int64_t zero_ns, Store& sto
   }
 }
 
-// RANK as the process's environment had it.
+// The rank as the process's environment had it; a launcher of its own (RANK) wins over MPI's.
 void ApplyRanks(Store& store) {
-  const StringId key = store.strings.Find("env.RANK");
-  if (key.IsNone()) return;
-  for (size_t row = 0; row < store.properties.size(); ++row) {
-    const ProcessId process = store.properties.process[row];
-    if (store.properties.key[row] != key || process.IsNone()) continue;
-    const std::string_view text = store.Text(store.properties.value[row]);
-    int32_t rank = -1;
-    std::from_chars(text.data(), text.data() + text.size(), rank);
-    store.processes.rank[process.row()] = rank;
+  for (const char* name :
+       {"environment.PMI_RANK", "environment.OMPI_COMM_WORLD_RANK", "environment.RANK"}) {
+    const StringId key = store.strings.Find(name);
+    if (key.IsNone()) continue;
+    for (size_t row = 0; row < store.properties.size(); ++row) {
+      const ProcessId process = store.properties.process[row];
+      if (store.properties.key[row] != key || process.IsNone()) continue;
+      const std::string_view text = store.Text(store.properties.value[row]);
+      int32_t rank = -1;
+      std::from_chars(text.data(), text.data() + text.size(), rank);
+      store.processes.rank[process.row()] = rank;
+    }
   }
 }
 

@@ -35,6 +35,7 @@ void AttachNow() {
   if (!MapControlPage()) return;
   ChooseClock();
   IdentifyProcess(false);
+  NoteRank(guard);
   PrepareThreadExit();
   pthread_atfork(nullptr, nullptr, AtFork);
   on_exit(AtExit, nullptr);

@@ -1,13 +1,21 @@
 #include "inject/entry/process_start.h"
 
+#include <cstdlib>
+
+#include "inject/buffer/facts.h"
 #include "inject/rt/process.h"
 #include "inject/rt/sys.h"
+#include "inject/rt/text.h"
 
 namespace batchlight::inject {
 namespace {
 
 constexpr size_t kPathBytes = 4096;
 constexpr size_t kCommandBytes = format::kMaxStringBytes;
+
+// Of the environment, what tells the processes of a distributed job apart.
+constexpr const char* kRankVariables[] = {"RANK", "LOCAL_RANK", "WORLD_SIZE",
+                                          "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
 
 }  // namespace
 
@@ -17,6 +25,16 @@ void WriteClockSync(ThreadStream& stream) {
   stream.WriteAt(format::ClockSyncRecord{.monotonic_ns = pair.monotonic_ns,
                                          .realtime_ns = sys::Nanoseconds(CLOCK_REALTIME)},
                  pair.ticks);
+}
+
+void NoteRank(const Guard& guard) {
+  for (const char* name : kRankVariables) {
+    const char* value = std::getenv(name);
+    if (value == nullptr) continue;
+    char key[64];
+    Text(key, sizeof key).Add("environment.").Add(name);
+    Property(guard, key, value);
+  }
 }
 
 void WriteProcessStart(ThreadStream& stream) {

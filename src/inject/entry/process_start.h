@@ -5,6 +5,10 @@
 
 namespace batchlight::inject {
 
+// Reads RANK and its like from the environment, once: later the program may change it meanwhile.
+// Every capture then says it.
+void NoteRank(const Guard& guard);
+
 // ProcessStart and ClockSync records.
 void WriteProcessStart(ThreadStream& stream);
 void WriteClockSync(ThreadStream& stream);
