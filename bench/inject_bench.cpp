@@ -1,7 +1,7 @@
 // What one recorded event costs the program, through the real library as a program meets it: NVTX
 // calls as the NVTX header makes them, operators through the C table.
 //
-//   build/release/bin/inject_bench --benchmark_repetitions=5 --benchmark_report_aggregates_only
+//   build/release/bench/inject_bench --benchmark_repetitions=5 --benchmark_report_aggregates_only
 //
 // PushPopNoTool is what the calls cost with nobody listening. BATCHLIGHT_BENCH_CHUNK_BYTES sets the
 // largest chunk.
