@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/closed_end.h"
+#include "analysis/phase_guess.h"
 #include "format/records.h"
 
 namespace batchlight {
@@ -83,6 +84,14 @@ PhaseMarks::PhaseMarks(const Store& store) {
   AddRanges(store);
   AddOperators(store);
   AddModules(store);
+  Order();
+  const std::vector<PhaseMark> guessed = GuessPhases(store, marks_, spans_);
+  if (guessed.empty()) return;
+  marks_.insert(marks_.end(), guessed.begin(), guessed.end());
+  Order();
+}
+
+void PhaseMarks::Order() {
   std::sort(marks_.begin(), marks_.end(), Before);
   std::vector<ThreadId> threads;
   threads.reserve(marks_.size());

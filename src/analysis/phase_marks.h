@@ -37,6 +37,7 @@ class PhaseMarks {
   void AddRanges(const Store& store);
   void AddOperators(const Store& store);
   void AddModules(const Store& store);
+  void Order();
 
   std::vector<PhaseMark> marks_;
   ThreadSpans spans_;

@@ -165,6 +165,49 @@ TEST(StepBreakdown, PyTorchsOwnNamesAreEnough) {
   EXPECT_EQ(TimeOf(breakdown, PhaseKind::kOptimizer, 1), 30);
 }
 
+// As torch.profiler records a loop on a GPU: no modules, the backward on a thread of the engine.
+TEST(StepBreakdown, OperatorsShowForwardAndBackward) {
+  StoreBuilder build;
+  const ProcessId process = build.Process(1, "train.py");
+  const ThreadId main = build.Thread(process);
+  const ThreadId engine = build.Thread(process);
+  for (int i = 0; i < 3; ++i) {
+    const int64_t at = i * 100;
+    AddPhase(build, main, Phase::kDataLoaderNext, at, at + 10);
+    build.Operator(main, "aten::stack", at + 2, at + 8, 5 + i);  // inside data loading
+    AddPhase(build, main, Phase::kZeroGrad, at + 10, at + 12);
+    build.Operator(main, "aten::linear", at + 14, at + 20, 7 + i);
+    build.Operator(main, "aten::relu", at + 24, at + 30, 8 + i);
+    build.Operator(main, "aten::empty", at + 31, at + 33, -1);
+    build.Operator(engine, "autograd::engine::evaluate_function: A", at + 40, at + 50);
+    build.Operator(engine, "autograd::engine::evaluate_function: B", at + 52, at + 60);
+    AddPhase(build, main, Phase::kOptimizerStep, at + 70, at + 100);
+    build.Operator(main, "aten::addcdiv_", at + 72, at + 98, -1);
+  }
+  const StepBreakdown breakdown = BreakDown(build.Build());
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kDataLoading, 1), 10);
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kForward, 1), 16) << "with the gap between operators";
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kBackward, 1), 20);
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kOptimizer, 1), 30);
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kOther, 1), 22);
+}
+
+TEST(StepBreakdown, WithoutSequenceNumbersForwardIsWhatABackwardFollows) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(1, "train.py"));
+  for (int i = 0; i < 3; ++i) {
+    const int64_t at = i * 100;
+    AddPhase(build, main, Phase::kDataLoaderNext, at, at + 10);
+    build.Operator(main, "aten::linear", at + 14, at + 20);
+    build.Operator(main, "aten::relu", at + 24, at + 30);
+    build.Operator(main, "autograd::engine::evaluate_function: A", at + 40, at + 50);
+    AddPhase(build, main, Phase::kOptimizerStep, at + 70, at + 90);
+    build.Operator(main, "aten::item", at + 92, at + 95);
+  }
+  const StepBreakdown breakdown = BreakDown(build.Build());
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kForward, 1), 16);
+}
+
 // Whatever the intervals, also overlapping without nesting and cut by steps: the phases add up.
 TEST(StepBreakdown, AlwaysAddsUp) {
   std::mt19937 random(3);
