@@ -47,8 +47,9 @@ bool NamesWork(std::string_view word) {
   const auto holds = [&](std::string_view part) {
     return word.find(part) != std::string_view::npos;
   };
-  return holds("Functor") || word.ends_with("_functor") || word.ends_with("_kernel") ||
-         word.ends_with("_kernel_cuda") || word.ends_with("_cuda_kernel") || word.ends_with("Ops");
+  return holds("Functor") || holds("KernelImpl") || word.ends_with("_functor") ||
+         word.ends_with("_kernel") || word.ends_with("_kernel_cuda") ||
+         word.ends_with("_cuda_kernel") || word.ends_with("Ops");
 }
 
 // The first word of `text` for which NamesWork, or "".

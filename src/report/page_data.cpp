@@ -9,6 +9,7 @@
 
 #include "report/csv.h"
 #include "report/kernel_text.h"
+#include "report/page_gpu.h"
 #include "report/page_steps.h"
 #include "report/run_text.h"
 #include "report/utf8.h"
@@ -258,6 +259,7 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   page["step_kinds"] = PageStepKinds();
   page["training"] = PageTraining(overview, limits.steps);
   page["advice"] = Advice(*input.advice, limits.text);
+  page["gpu"] = PageGpu(overview, *input.utilization, *input.memory);
   page["tops"] = Tops(*input.tops, limits.text);
   const bool per_step = overview.steps.Main() != nullptr;
   page["modules"] = Modules(overview.modules, per_step, limits.rows, limits.text);

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "analysis/advice/finding.h"
+#include "analysis/gpu_memory.h"
+#include "analysis/gpu_utilization.h"
 #include "analysis/result_table.h"
 #include "analysis/run_overview.h"
 #include "report/top_list.h"
@@ -21,6 +23,8 @@ struct PageTable {
 struct PageInput {
   const RunOverview* overview = nullptr;
   const std::vector<Finding>* advice = nullptr;
+  const std::vector<GpuUtilization>* utilization = nullptr;
+  const std::vector<MemoryCurve>* memory = nullptr;
   const std::vector<TopList>* tops = nullptr;
   const std::vector<PageTable>* tables = nullptr;
   std::string version;

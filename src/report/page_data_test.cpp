@@ -15,9 +15,13 @@ struct Page {
   explicit Page(const testing::SampleRun& run = {})
       : store(testing::MakeSampleRun(run)), overview(BuildOverview(store)) {
     advice = FindAdvice(overview);
+    utilization = MeasureUtilization(store, overview.steps, overview.gpu.breakdowns);
+    memory = GpuMemoryCurves(store);
     tops = MakeTopLists(overview);
   }
-  PageInput input() const { return {&overview, &advice, &tops, &tables, "1.2.3"}; }
+  PageInput input() const {
+    return {&overview, &advice, &utilization, &memory, &tops, &tables, "1.2.3"};
+  }
   nlohmann::json Json(const PageLimits& limits = {}) const {
     return nlohmann::json::parse(MakePageJson(input(), limits));
   }
@@ -25,6 +29,8 @@ struct Page {
   Store store;
   RunOverview overview;
   std::vector<Finding> advice;
+  std::vector<GpuUtilization> utilization;
+  std::vector<MemoryCurve> memory;
   std::vector<TopList> tops;
   std::vector<PageTable> tables;
 };
@@ -61,6 +67,16 @@ TEST(PageDataTest, AdviceIsThatOfTheAnalysis) {
   ASSERT_EQ(advice.size(), page.advice.size());
   EXPECT_EQ(advice[0]["rule"], page.advice[0].rule);
   EXPECT_EQ(advice[0]["gain_ns"], std::llround(page.advice[0].gain_ns));
+}
+
+TEST(PageDataTest, GpuSectionHasFormulasAndMemory) {
+  const Page page({.gpu = true});
+  const nlohmann::json gpu = page.Json()["gpu"];
+  ASSERT_EQ(gpu["utilization"].size(), 1u);
+  EXPECT_NE(gpu["utilization"][0]["metrics"][0]["formula"], "");
+  ASSERT_EQ(gpu["memory"].size(), 1u);
+  EXPECT_EQ(gpu["memory"][0]["bytes"].size(), gpu["memory"][0]["time_ns"].size());
+  EXPECT_TRUE(Page().Json()["gpu"]["utilization"].empty());
 }
 
 TEST(PageDataTest, ManyStepsAreGroupedAndTheLongestIsKept) {

@@ -81,7 +81,10 @@ Result<std::vector<File>> MakeFiles(const RunOverview& overview, const std::stri
   const std::vector<PageTable> tables = MakeTables(overview);
   const std::vector<Finding> advice = FindAdvice(overview);
   std::vector<File> files;
-  const PageInput input{&overview, &advice, &tops, &tables, version};
+  const std::vector<GpuUtilization> utilization =
+      MeasureUtilization(*overview.store, overview.steps, overview.gpu.breakdowns);
+  const std::vector<MemoryCurve> memory = GpuMemoryCurves(*overview.store);
+  const PageInput input{&overview, &advice, &utilization, &memory, &tops, &tables, version};
   const std::string title = RunTitle(overview.session) + " - batchlight";
   files.push_back({"index.html", MakeHtmlPage(title, MakePageJsonWithin(input, kMostPageBytes))});
   std::vector<SnippetPicture> pictures;

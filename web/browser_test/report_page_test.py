@@ -71,6 +71,13 @@ class ReportPage(unittest.TestCase):
         self.browser.run('document.querySelector("#advice .finding details").open = true')
         self.assertIn('rule ', self.browser.text('#advice .finding details'))
 
+    def test_gpu_numbers_have_formulas_and_memory_a_chart(self):
+        self.browser.open(self.folder / 'gpu/index.html')
+        self.assertIn('time with at least one kernel / time of the steps', self.browser.text('#gpu'))
+        self.assertIn('memory, GiB', self.browser.run('return document.querySelector(".memory-chart").textContent'))
+        self.browser.hover('.memory-chart', 0.8)
+        self.assertRegex(self.browser.text('#gpu .tip'), r'^[\d.,]+ [KMG]iB\nsince')
+
     def test_gpu_is_a_track_of_the_same_steps(self):
         self.browser.open(self.folder / 'gpu/index.html')
         self.assertEqual(self.browser.texts('.choice label')[:2], ['CPU', 'GPU 0'])

@@ -117,6 +117,21 @@ export interface TopRow {
   share: number;
 }
 
+export interface Gpu {
+  utilization: { title: string; metrics: { label: string; value: string; formula: string }[] }[];
+  memory: MemoryCurve[];
+}
+
+// Memory held, from each time to the next.
+export interface MemoryCurve {
+  title: string;
+  peak_bytes: number;
+  peak_ns: number;
+  allocations: number;
+  time_ns: number[];
+  bytes: number[];
+}
+
 // The tree of modules, column-wise; parents before children. Times are per step when the run has
 // steps, else of the whole run.
 export interface Modules {
@@ -164,6 +179,7 @@ export interface PageData {
   step_kinds: string[];
   training: Training[]; // by rank; empty: no steps
   advice: Finding[];
+  gpu: Gpu;
   tops: TopList[];
   modules: Modules | null;
   process_count: number; // of the run; the page may hold fewer

@@ -5,6 +5,7 @@ import { copyWholeNames, h } from "./dom";
 import { applyStoredTheme } from "./theme";
 import { adviceView } from "./views/advice_view";
 import { diffView } from "./views/diff_view";
+import { gpuView } from "./views/gpu_view";
 import { lossBanner, titleBlock, topBar } from "./views/header_view";
 import { moduleView } from "./views/module_view";
 import { runView } from "./views/run_view";
@@ -16,6 +17,7 @@ const kSectionLabels: Record<string, string> = {
   advice: "Advice",
   phases: "Phases",
   steps: "Steps",
+  gpu: "GPU",
   top: "Top 10",
   modules: "Modules",
   tables: "Tables",
@@ -52,7 +54,7 @@ function buildReport(page: PageData): void {
   const problem = page.steps_problem
     ? h("aside", { class: "banner", role: "note" }, h("p", {}, page.steps_problem))
     : null;
-  const tables = [topView(page), moduleView(page), tablesView(page), runView(page)];
+  const tables = [gpuView(page), topView(page), moduleView(page), tablesView(page), runView(page)];
   show(page.version, [titleBlock(page), lossBanner(page.losses), problem, ...parts, ...tables]);
 }
 

@@ -116,10 +116,18 @@ class Training {
     gpu_free_ = std::max(gpu_free_, call_ns + 5'000);
     build_.Kernel(main_, name, call_ns, gpu_free_, gpu_free_ + length);
     gpu_free_ += length;
+    build_.store().gpu_memory_events.Append({.start_ns = call_ns,
+                                             .process = ProcessId(0),
+                                             .address = blocks_ / 2,
+                                             .bytes = 3u << 20,
+                                             .memory_kind = 2,
+                                             .operation = uint8_t(blocks_ % 2)});
+    blocks_ += 1 + (call_ns % 3 == 0);
   }
 
   SampleRun run_;
   int64_t gpu_free_ = 0;
+  uint64_t blocks_ = 0;
   StoreBuilder build_;
   ThreadId main_;
   Random random_;

@@ -1,0 +1,80 @@
+#include "report/page_gpu.h"
+
+#include <nlohmann/json.hpp>
+
+#include "report/number_text.h"
+#include "report/utf8.h"
+
+namespace batchlight {
+namespace {
+
+using nlohmann::json;
+
+// "GPU 0 (NVIDIA H200)"; with several training processes the rank or the pid too.
+std::string GpuLabel(const RunOverview& overview, ProcessId process, uint32_t device) {
+  std::string label = "GPU " + std::to_string(device);
+  const GpusTable& gpus = overview.store->gpus;
+  for (size_t row = 0; row < gpus.size(); ++row) {
+    if (gpus.device[row] != device) continue;
+    label += " (" + CleanText(overview.store->Text(gpus.name[row])) + ")";
+    break;
+  }
+  if (overview.session.processes.size() < 2 || process.IsNone()) return label;
+  const ProcessesTable& processes = overview.store->processes;
+  const int32_t rank = processes.rank[process.row()];
+  if (rank >= 0) return label + ", rank " + std::to_string(rank);
+  return label + ", pid " + std::to_string(processes.pid[process.row()]);
+}
+
+json Metric(const char* label, const std::string& value, const char* formula) {
+  return {{"label", label}, {"value", value}, {"formula", formula}};
+}
+
+json Metrics(const GpuUtilization& use) {
+  json metrics = json::array();
+  metrics.push_back(Metric("GPU utilization", PercentText(use.busy),
+                           "time with at least one kernel / time of the steps"));
+  if (use.knows_gpu) {
+    metrics.push_back(Metric("Estimated SM efficiency", PercentText(use.sm_efficiency),
+                             "sum of min(blocks / SMs, 1) × kernel time / time of the steps"));
+    metrics.push_back(
+        Metric("Estimated achieved occupancy", PercentText(use.occupancy),
+               "min(threads / SMs / threads an SM holds, theoretical occupancy), mean weighted by "
+               "kernel time"));
+  }
+  metrics.push_back(Metric("Tensor Core kernels", PercentText(use.tensor_core_share),
+                           "time of kernels on Tensor Cores, by their names / kernel time"));
+  return metrics;
+}
+
+json Curve(const RunOverview& overview, const MemoryCurve& curve) {
+  json times = json::array();
+  json bytes = json::array();
+  for (const MemoryPoint& point : curve.points) {
+    times.push_back(point.time_ns);
+    bytes.push_back(point.bytes);
+  }
+  return {
+      {"title", GpuLabel(overview, curve.process, curve.device) + ", " + curve.kind + " memory"},
+      {"peak_bytes", curve.peak_bytes},
+      {"peak_ns", curve.peak_ns},
+      {"allocations", curve.allocations},
+      {"time_ns", std::move(times)},
+      {"bytes", std::move(bytes)}};
+}
+
+}  // namespace
+
+json PageGpu(const RunOverview& overview, const std::vector<GpuUtilization>& utilization,
+             const std::vector<MemoryCurve>& memory) {
+  json gpu = {{"utilization", json::array()}, {"memory", json::array()}};
+  for (const GpuUtilization& use : utilization) {
+    if (use.time_ns == 0) continue;
+    gpu["utilization"].push_back(
+        {{"title", GpuLabel(overview, use.process, use.device)}, {"metrics", Metrics(use)}});
+  }
+  for (const MemoryCurve& curve : memory) gpu["memory"].push_back(Curve(overview, curve));
+  return gpu;
+}
+
+}  // namespace batchlight

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "analysis/gpu_memory.h"
+#include "analysis/gpu_utilization.h"
+#include "analysis/run_overview.h"
+
+namespace batchlight {
+
+// The `gpu` object of the page: how well each GPU is used, with the formulas, and memory over time.
+nlohmann::json PageGpu(const RunOverview& overview, const std::vector<GpuUtilization>& utilization,
+                       const std::vector<MemoryCurve>& memory);
+
+}  // namespace batchlight
