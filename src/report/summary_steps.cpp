@@ -206,7 +206,14 @@ void WritePhases(SummaryText& out, const RunOverview& overview) {
              {text(step.median), Tone::kDim},
              {text(step.p95), Tone::kDim},
              {PercentText(1), Tone::kDim}});
-  table.Print("What a step is made of");
+  const ProcessSteps& main = *overview.steps.Main();
+  std::string title = "What a step is made of";
+  if (overview.steps.processes.size() > 1) {
+    title += main.rank >= 0
+                 ? ", rank " + std::to_string(main.rank)
+                 : ", pid " + std::to_string(overview.store->processes.pid[main.process.row()]);
+  }
+  table.Print(title);
 }
 
 }  // namespace batchlight

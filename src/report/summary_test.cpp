@@ -120,6 +120,23 @@ TEST(Summary, ShowsTheGpu) {
   }
 }
 
+TEST(Summary, ListsTheRanks) {
+  StoreBuilder build;
+  for (int rank = 0; rank < 2; ++rank) {
+    const ThreadId thread = build.Thread(build.Process(uint32_t(70 + rank), "train.py", rank));
+    for (int i = 0; i < 5; ++i) {
+      const int64_t at = i * 10 * kMs;
+      build.Range(thread, "step", at, at + (8 + rank) * kMs);
+      build.Range(thread, "forward", at, at + 5 * kMs);
+    }
+  }
+  const Store store = build.Build();
+  const std::string text = SummaryAsText(BuildOverview(store), {});
+  EXPECT_NE(text.find("rank 0 (pid 70)"), std::string::npos) << text;
+  EXPECT_NE(text.find("rank 1 (pid 71)"), std::string::npos) << text;
+  EXPECT_NE(text.find("What a step is made of, rank 0"), std::string::npos) << text;
+}
+
 TEST(Summary, KeepsToTheWidth) {
   const Store store = SampleStore();
   const RunOverview overview = BuildOverview(store);
