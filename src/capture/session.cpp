@@ -82,8 +82,10 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
   ASSIGN_OR_RETURN(Program program, Program::Fork(spec));
   program_pid_ = program.pid();
   RETURN_IF_ERROR(Prepare(program.pid(), install, environment));
+  // Absolute: the program and its children may change their folder.
   char* folder = realpath(recording_->live_folder().c_str(), nullptr);
-  const std::string variable = std::string(format::kSessionDirVariable) + "=" + folder;
+  const std::string variable = std::string(format::kSessionDirVariable) + "=" +
+                               (folder != nullptr ? folder : recording_->live_folder().c_str());
   free(folder);
   if (const int error = program.Execute(variable); error != 0) {
     waitpid(program.pid(), nullptr, 0);

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "format/control.h"
+
 namespace batchlight::capture {
 namespace {
 
@@ -68,16 +70,22 @@ void SetVariable(std::vector<std::string>& environment, const std::string& name,
 std::vector<std::string> MakeTargetEnvironment(const EnvironmentOptions& options) {
   std::vector<std::string> environment;
   if (options.inherit) {
-    for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      // A tool inside a recorded program: its own program belongs to its own recording.
+      if (!IsVariable(*entry, format::kSessionDirVariable)) environment.emplace_back(*entry);
+    }
   }
   for (const std::string& variable : options.variables) {
     const size_t equals = variable.find('=');
     SetVariable(environment, variable.substr(0, equals), variable.substr(equals + 1));
   }
   // In front of what the user preloads: nothing of ours shadows it, and we are there first.
-  const char* preload = FindVariable(environment, "LD_PRELOAD");
-  const std::string rest = preload != nullptr && *preload != '\0' ? ":" + std::string(preload) : "";
-  SetVariable(environment, "LD_PRELOAD", options.preload + rest);
+  const char* found = FindVariable(environment, "LD_PRELOAD");
+  const std::string preload = found != nullptr ? found : "";
+  if (!(preload + ":").starts_with(options.preload + ":")) {
+    SetVariable(environment, "LD_PRELOAD",
+                options.preload + (preload.empty() ? "" : ":") + preload);
+  }
   SetVariable(environment, "NVTX_INJECTION64_PATH", options.preload);
   if (options.cuda) SetVariable(environment, "CUDA_INJECTION64_PATH", options.preload);
   return environment;

@@ -22,6 +22,18 @@ TEST(MakeTargetEnvironment, PutsOurLibraryFirst) {
   EXPECT_NE(FindVariable(environment, "PATH"), nullptr);
 }
 
+TEST(MakeTargetEnvironment, ToolInsideARecordedProgramStartsAfresh) {
+  setenv("LD_PRELOAD", "/opt/inject.so:/lib/user.so", 1);
+  setenv("BATCHLIGHT_SESSION_DIR", "/tmp/outer.batchlight.live", 1);
+  EnvironmentOptions options;
+  options.preload = "/opt/inject.so";
+  const auto environment = MakeTargetEnvironment(options);
+  unsetenv("LD_PRELOAD");
+  unsetenv("BATCHLIGHT_SESSION_DIR");
+  EXPECT_STREQ(FindVariable(environment, "LD_PRELOAD"), "/opt/inject.so:/lib/user.so");
+  EXPECT_EQ(FindVariable(environment, "BATCHLIGHT_SESSION_DIR"), nullptr);
+}
+
 TEST(MakeTargetEnvironment, InheritsOnlyIfAsked) {
   EnvironmentOptions options;
   options.inherit = false;

@@ -10,6 +10,14 @@
 namespace batchlight::cli {
 namespace {
 
+// The session is gone when this returns: from then on Ctrl-C ends the tool, which only reads.
+Result<capture::SessionEnd> RunToTheEnd(capture::SessionOptions options) {
+  ProgressLine progress;
+  capture::Session session(std::move(options), Say,
+                           [&progress](double share) { progress.Show("sealing", share); });
+  return session.Run();
+}
+
 void ReportSealing(const capture::SessionEnd& end, Outcome& outcome) {
   if (end.sealed.ok()) return;
   Say(end.sealed.message());
@@ -43,33 +51,25 @@ void RunSession(const ProfileOptions& options, Outcome& outcome) {
   outcome.status = CheckExports(wanted.capture, notices);
   if (!outcome.status.ok()) return;
   for (const std::string& notice : notices) Say(notice);
-  bool interrupted = false;
-  {
-    wanted.tool_version = BATCHLIGHT_VERSION;
-    ProgressLine progress;
-    capture::Session session(std::move(wanted), Say,
-                             [&progress](double share) { progress.Show("sealing", share); });
-    auto result = session.Run();
-    if (!result.ok()) {
-      outcome.status = result.status();
-      return;
-    }
-    progress.Clear();
-    const capture::SessionEnd& end = result.value();
-    outcome.exit_code = end.exit_code;
-    interrupted = end.interrupted;
-    if (!end.program_ran) {
-      Say(end.problem);
-      return;
-    }
-    ReportSealing(end, outcome);
-    Status status = AfterRecording(end.recordings, end.capture, stderr);
-    if (!status.ok()) {
-      Say(status.message());
-      if (outcome.exit_code == 0) outcome.exit_code = status.exit_code();
-    }
+  wanted.tool_version = BATCHLIGHT_VERSION;
+  auto result = RunToTheEnd(std::move(wanted));
+  if (!result.ok()) {
+    outcome.status = result.status();
+    return;
   }
-  if (interrupted) DieOfInterrupt();
+  const capture::SessionEnd& end = result.value();
+  outcome.exit_code = end.exit_code;
+  if (!end.program_ran) {
+    Say(end.problem);
+    return;
+  }
+  ReportSealing(end, outcome);
+  const Status status = AfterRecording(end.recordings, end.capture, stderr);
+  if (!status.ok()) {
+    Say(status.message());
+    if (outcome.exit_code == 0) outcome.exit_code = status.exit_code();
+  }
+  if (end.interrupted) DieOfInterrupt();
 }
 
 }  // namespace batchlight::cli

@@ -52,6 +52,12 @@ class TheProgramIsAsWithoutUs(InFolder):
         self.assertTrue(values["machine.cpu"])
         self.assertEqual(values["session.command"], "true")
 
+    def test_rank_of_each_process(self):
+        self.profile("sh", "-c", "for r in 0 1; do RANK=$r sleep 0.01 & done; wait")
+        ranks = {r.fields["value"] for r in self.opens()
+                 if r.kind == "Property" and r.fields["key"] == "environment.RANK" and r.pid != 0}
+        self.assertEqual(ranks, {"0", "1"})
+
     def test_signals_pass_through(self):
         for sent in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGINT, signal.SIGHUP,
                      signal.SIGQUIT):
