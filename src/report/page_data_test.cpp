@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/testing/sample_run.h"
+#include "analysis/testing/store_builder.h"
 #include "report/html_page.h"
+#include "report/page_steps.h"
 
 namespace batchlight {
 namespace {
@@ -77,6 +79,25 @@ TEST(PageDataTest, GpuSectionHasFormulasAndMemory) {
   ASSERT_EQ(gpu["memory"].size(), 1u);
   EXPECT_EQ(gpu["memory"][0]["bytes"].size(), gpu["memory"][0]["time_ns"].size());
   EXPECT_TRUE(Page().Json()["gpu"]["utilization"].empty());
+}
+
+TEST(PageDataTest, EveryRankHasItsSteps) {
+  testing::StoreBuilder build;
+  for (int rank = 0; rank < 2; ++rank) {
+    const ThreadId thread = build.Thread(build.Process(uint32_t(100 + rank), "train.py", rank));
+    for (int64_t step = 0; step < 20; ++step) {
+      const int64_t start = step * 1'000'000;
+      build.Range(thread, "step", start, start + 900'000 + rank * 50'000);
+      build.Range(thread, "forward", start + 100, start + 400'000);
+    }
+  }
+  const Store store = build.Build();
+  const RunOverview overview = BuildOverview(store);
+  const nlohmann::json training = PageTraining(overview, 1000);
+  ASSERT_EQ(training.size(), 2u);
+  EXPECT_EQ(training[0]["process"], "rank 0, train.py (pid 100)");
+  EXPECT_EQ(training[1]["process"], "rank 1, train.py (pid 101)");
+  EXPECT_EQ(training[1]["tracks"][0]["summary"]["median_ns"], 950'000);
 }
 
 TEST(PageDataTest, ManyStepsAreGroupedAndTheLongestIsKept) {
