@@ -33,17 +33,33 @@ def without_this_frame(error):
     BaseException.with_traceback(error, error.__traceback__.tb_next)
 
 
-def leave_to_dynamo(function):
-    """torch.compile treats a frame of this function as it treats PyTorch's own: not compiled
-    itself, what it calls is."""
+def leave_to_dynamo(*modules):
+    """torch.compile treats frames of these modules' functions as it treats PyTorch's own: they are
+    not compiled, what they call in the program is. Functions made by them are included."""
     dynamo = getattr(getattr(sys.modules["torch"]._C, "_dynamo", None), "eval_frame", None)
     if hasattr(dynamo, "skip_code"):  # PyTorch 2.0 to 2.6
-        dynamo.skip_code(function.__code__)
+        skip = dynamo.skip_code
     elif hasattr(dynamo, "set_code_exec_strategy"):
         action = dynamo._FrameAction
-        dynamo.set_code_exec_strategy(
-            function.__code__, dynamo._FrameExecStrategy(action.SKIP, action.DEFAULT))
-    return function
+        strategy = dynamo._FrameExecStrategy(action.SKIP, action.DEFAULT)
+
+        def skip(code):
+            dynamo.set_code_exec_strategy(code, strategy)
+    else:
+        return
+
+    def skip_all(code):
+        skip(code)
+        for constant in code.co_consts:
+            if isinstance(constant, type(code)):
+                skip_all(constant)
+
+    for module in modules:
+        for value in vars(module).values():
+            for function in vars(value).values() if isinstance(value, type) else (value,):
+                if getattr(function, "__module__", None) == module.__name__:
+                    if hasattr(function, "__code__"):
+                        skip_all(function.__code__)
 
 
 def module_call(forward, names):
@@ -67,7 +83,7 @@ def module_call(forward, names):
             end()
 
     names.call_code = __call__.__code__
-    return leave_to_dynamo(__call__)
+    return __call__
 
 
 def phase(function, kind, name, skip=None):
@@ -106,7 +122,7 @@ def phase(function, kind, name, skip=None):
                 end()
 
     setattr(call, _MARK, True)
-    return leave_to_dynamo(call)
+    return call
 
 
 def phase_unless(function, kind, name, is_excepted):
@@ -121,7 +137,7 @@ def phase_unless(function, kind, name, is_excepted):
             without_this_frame(error)
             raise
 
-    return leave_to_dynamo(call)
+    return call
 
 
 def wrap_phase(owner, attribute, kind, name, skip=None):

@@ -71,25 +71,34 @@ def _loaded_libraries():
 
 def _headers(torch):
     """The folder with PyTorch's headers: in the package itself or, of a distribution, beside it."""
-    package = os.path.dirname(os.path.abspath(torch.__file__))
-    major, minor = torch.__version__.split(".")[:2]
-    for folder in (os.path.join(package, "include"), os.path.join(sys.prefix, "include"),
-                   "/usr/include", "/usr/local/include"):
-        if not os.path.exists(os.path.join(folder, "ATen", "record_function.h")):
-            continue
-        for file in ("torch/version.h", "torch/csrc/api/include/torch/version.h"):
-            try:
-                with open(os.path.join(folder, file)) as header:
-                    text = header.read()
-            except OSError:
-                continue
-            defined = text.split()
-            if _after(defined, "TORCH_VERSION_MAJOR") == major and \
-                    _after(defined, "TORCH_VERSION_MINOR") == minor:
-                return folder
+    own = os.path.join(os.path.dirname(os.path.abspath(torch.__file__)), "include")
+    if _has_headers(own):
+        return own
+    version = torch.__version__.split(".")[:2]
+    for folder in (os.path.join(sys.prefix, "include"), "/usr/include", "/usr/local/include"):
+        if _has_headers(folder) and _version_of(folder) == version:
+            return folder
     raise CannotBuild(
         "PyTorch %s is here without its C++ headers (Debian: apt install libtorch-dev)"
         % torch.__version__)
+
+
+def _has_headers(folder):
+    return os.path.exists(os.path.join(folder, "ATen", "record_function.h"))
+
+
+def _version_of(folder):
+    """[major, minor] that headers outside the package say they are of."""
+    for file in ("torch/headeronly/version.h", "torch/version.h",
+                 "torch/csrc/api/include/torch/version.h"):
+        try:
+            with open(os.path.join(folder, file)) as header:
+                words = header.read().split()
+        except OSError:
+            continue
+        if "TORCH_VERSION_MAJOR" in words:
+            return [_after(words, "TORCH_VERSION_MAJOR"), _after(words, "TORCH_VERSION_MINOR")]
+    return None
 
 
 def _after(words, word):

@@ -1,0 +1,113 @@
+"""Parts of the bridge that need neither the library nor PyTorch: stand-ins take their place."""
+import importlib
+import os
+import sys
+import tempfile
+import types
+import unittest
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, PACKAGE)
+
+
+class Native(types.ModuleType):
+    def __init__(self):
+        super().__init__("_batchlight_native")
+        self.reasons = []
+        self.reason = lambda feature, text: self.reasons.append((feature, text))
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *arguments: None
+
+
+class Bridge(unittest.TestCase):
+    def setUp(self):
+        self.forget()
+        self.native = sys.modules["_batchlight_native"] = Native()
+        self.addCleanup(self.forget)
+
+    def forget(self):
+        for name in list(sys.modules):
+            if name.split(".")[0] in ("batchlight", "_batchlight_native", "torch", "waited_for"):
+                del sys.modules[name]
+        sys.meta_path[:] = [finder for finder in sys.meta_path
+                            if "batchlight" not in type(finder).__module__]
+
+    def load(self, name):
+        return importlib.import_module("batchlight._bridge." + name)
+
+    def make_package(self, files):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        for name, text in files.items():
+            path = os.path.join(folder.name, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as file:
+                file.write(text)
+        sys.path.insert(0, folder.name)
+        self.addCleanup(sys.path.remove, folder.name)
+
+    def test_action_after_import(self):
+        self.make_package({"waited_for/__init__.py": "from . import part\nvalue = 1\n",
+                           "waited_for/part.py": "value = 2\n"})
+        imports, seen = self.load("_imports"), []
+        for name in ("waited_for", "waited_for.part", "never_imported"):
+            imports.when_imported(name, "f", lambda m: seen.append((m.__name__, m.value)))
+        module = importlib.import_module("waited_for")
+        self.assertEqual(seen, [("waited_for.part", 2), ("waited_for", 1)])
+        loader = module.__spec__.loader
+        self.assertNotIn("exec_module", vars(loader))
+        self.assertIs(module.__loader__, loader)
+        imports.when_imported("waited_for", "f", lambda m: seen.append("at once"))
+        self.assertEqual(seen[-1], "at once")
+        importlib.reload(module)
+        self.assertEqual(len(seen), 3)
+
+    def test_failures_stay_inside(self):
+        self.make_package({"waited_for/__init__.py": "raise KeyError('mine')\n"})
+        imports = self.load("_imports")
+        imports.when_imported("waited_for", "f", lambda m: self.fail("must not run"))
+        with self.assertRaises(KeyError):
+            importlib.import_module("waited_for")
+        imports.when_imported("sys", "feature", lambda m: 1 / 0)
+        self.assertEqual(self.native.reasons,
+                         [("feature", "off: ZeroDivisionError: division by zero")])
+
+    def test_frames_left_to_torch_compile(self):
+        for interface in ("skip_code", "set_code_exec_strategy"):
+            with self.subTest(interface):
+                skipped = self.skipped_with(interface)
+                for name in ("__call__", "call", "give", "_caller", "_walk", "_step_name", "inside",
+                             "is_in_memory", "wrap_class", "<lambda>"):
+                    self.assertIn(name, skipped)
+
+    def skipped_with(self, interface):
+        skipped = []
+        frames = types.SimpleNamespace(
+            _FrameAction=types.SimpleNamespace(SKIP=1, DEFAULT=0),
+            _FrameExecStrategy=lambda *actions: actions)
+        if interface == "skip_code":
+            frames.skip_code = lambda code: skipped.append(code.co_name)
+        else:
+            def set_code_exec_strategy(code, strategy):
+                self.assertEqual(strategy, (1, 0))
+                skipped.append(code.co_name)
+            frames.set_code_exec_strategy = set_code_exec_strategy
+        torch = sys.modules["torch"] = types.ModuleType("torch")
+        torch._C = types.SimpleNamespace(_dynamo=types.SimpleNamespace(eval_frame=frames))
+        bootstrap = self.load("_importlib_bootstrap")
+        bootstrap.leave_to_dynamo(
+            bootstrap, self.load("_torch_modules"), self.load("_torch_training"))
+        return skipped
+
+    def test_no_torch_compile(self):
+        torch = sys.modules["torch"] = types.ModuleType("torch")
+        torch._C = types.SimpleNamespace()
+        bootstrap = self.load("_importlib_bootstrap")
+        bootstrap.leave_to_dynamo(bootstrap)
+
+
+if __name__ == "__main__":
+    unittest.main()
