@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "analysis/stats/stats_report.h"
 #include "base/file.h"
@@ -53,22 +54,88 @@ Result<std::vector<ChosenReport>> ChooseReports(const std::vector<std::string>& 
   return chosen;
 }
 
-Status RunReports(const Store& store, const std::vector<ChosenReport>& reports,
-                  const EventFilter& filter, bool nsys_compat, TableOutputs& outputs) {
-  const size_t count = std::max(reports.size(), outputs.count());
-  for (size_t i = 0; i < count; ++i) {
-    const ChosenReport& chosen = reports[std::min(i, reports.size() - 1)];
+// Rank of the job that a recording is of: RANK of its first process that has one, else its place
+// among the inputs.
+int64_t RankOf(const Store& store, size_t place) {
+  for (const int32_t rank : store.processes.rank) {
+    if (rank >= 0) return rank;
+  }
+  return static_cast<int64_t>(place);
+}
+
+// The tables of several inputs one after the other, with the rank in front.
+RowSource JoinRanks(std::vector<RowSource> sources, std::vector<int64_t> ranks) {
+  RowSource joined;
+  joined.name = sources[0].name;
+  joined.title = sources[0].title;
+  joined.columns = sources[0].columns;
+  joined.columns.insert(joined.columns.begin(), {"Rank", CellType::kInteger, Unit::kNone, 0, {}});
+  for (const RowSource& source : sources) joined.row_count += source.row_count;
+  joined.fill = [sources = std::move(sources), ranks = std::move(ranks)](size_t row,
+                                                                         std::vector<Cell>& cells) {
+    size_t input = 0;
+    while (row >= sources[input].row_count) row -= sources[input++].row_count;
+    std::vector<Cell> rest(cells.size() - 1);
+    sources[input].fill(row, rest);
+    cells[0] = ranks[input];
+    std::move(rest.begin(), rest.end(), cells.begin() + 1);
+  };
+  return joined;
+}
+
+// What all reports of one call are about. More than one store: one per rank.
+struct Inputs {
+  std::vector<const Store*> stores;
+  std::vector<EventFilter> filters;  // one per store
+};
+
+// Not a value: none of the inputs has what the report needs, which was said.
+Result<std::optional<RowSource>> MakeRows(const Inputs& inputs, const ChosenReport& chosen,
+                                          bool nsys_compat, const TableOutputs& outputs) {
+  std::vector<RowSource> sources;
+  std::vector<int64_t> ranks;
+  for (size_t i = 0; i < inputs.stores.size(); ++i) {
+    const Store& store = *inputs.stores[i];
     const std::string_view missing = chosen.report->missing(store);
     if (!missing.empty()) {
       outputs.Notice("SKIPPED: " + store.source + " does not contain " + std::string(missing) +
                      ".");
       continue;
     }
-    const stats::Query query{store, filter.window, chosen.args, nsys_compat};
-    ASSIGN_OR_RETURN(const RowSource rows, stats::RunReport(*chosen.report, query));
+    const stats::Query query{store, inputs.filters[i].window, chosen.args, nsys_compat};
+    ASSIGN_OR_RETURN(RowSource rows, stats::RunReport(*chosen.report, query));
+    sources.push_back(std::move(rows));
+    ranks.push_back(RankOf(store, i));
+  }
+  if (sources.empty()) return std::optional<RowSource>();
+  if (inputs.stores.size() == 1) return std::optional<RowSource>(std::move(sources[0]));
+  return std::optional<RowSource>(JoinRanks(std::move(sources), std::move(ranks)));
+}
+
+Status RunReports(const Inputs& inputs, const std::vector<ChosenReport>& reports, bool nsys_compat,
+                  TableOutputs& outputs) {
+  const size_t count = std::max(reports.size(), outputs.count());
+  for (size_t i = 0; i < count; ++i) {
+    const ChosenReport& chosen = reports[std::min(i, reports.size() - 1)];
+    ASSIGN_OR_RETURN(const std::optional<RowSource> rows,
+                     MakeRows(inputs, chosen, nsys_compat, outputs));
+    if (!rows.has_value()) continue;
     std::string file_part(chosen.report->name);
     for (const std::string& arg : chosen.args) file_part += '_' + arg;
-    RETURN_IF_ERROR(outputs.Write(i, rows, file_part + filter.file_part));
+    RETURN_IF_ERROR(outputs.Write(i, *rows, file_part + inputs.filters[0].file_part));
+  }
+  return Status();
+}
+
+// Several inputs are for the reports that compare ranks.
+Status CheckInputs(const std::vector<std::string>& inputs,
+                   const std::vector<ChosenReport>& reports) {
+  if (inputs.empty()) return UsageError("no input given: batchlight stats [options] INPUT...");
+  if (inputs.size() == 1) return Status();
+  for (const ChosenReport& chosen : reports) {
+    if (chosen.report->several_inputs) continue;
+    return UsageError("report " + std::string(chosen.report->name) + " takes one input; there is " +
+                      inputs[0] + " and " + inputs[1]);
   }
   return Status();
 }
@@ -120,21 +187,30 @@ Status RunStats(StatsFlags& flags) {
   if (!flags.filter_time.empty() && !flags.filter_nvtx.empty()) {
     return UsageError("--filter-time and --filter-nvtx cannot be given together");
   }
-  if (flags.inputs.size() != 1) {
-    return UsageError(flags.inputs.empty() ? "no input given: batchlight stats [options] INPUT"
-                                           : "one input only: " + flags.inputs[1]);
-  }
-  ASSIGN_OR_RETURN(const std::string input, ResolveReport(flags.inputs[0]));
-  EventFilter filter;
+  RETURN_IF_ERROR(CheckInputs(flags.inputs, reports));
+  EventFilter time_filter;
   if (!flags.filter_time.empty()) {
-    ASSIGN_OR_RETURN(filter, ParseTimeFilter(flags.filter_time));
+    ASSIGN_OR_RETURN(time_filter, ParseTimeFilter(flags.filter_time));
   }
-  ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create(flags.tables, input));
-  ASSIGN_OR_RETURN(const Store store, OpenInput(input));
-  if (!flags.filter_nvtx.empty()) {
-    ASSIGN_OR_RETURN(filter, FindNvtxFilter(store, flags.filter_nvtx));
+  std::vector<std::string> paths;
+  for (const std::string& input : flags.inputs) {
+    ASSIGN_OR_RETURN(std::string path, ResolveReport(input));
+    paths.push_back(std::move(path));
   }
-  return RunReports(store, reports, filter, flags.tables.nsys_compat, outputs);
+  ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create(flags.tables, paths[0]));
+  std::vector<std::unique_ptr<Store>> stores;
+  Inputs inputs;
+  for (const std::string& path : paths) {
+    ASSIGN_OR_RETURN(Store store, OpenInput(path));
+    stores.push_back(std::make_unique<Store>(std::move(store)));
+    EventFilter filter = time_filter;
+    if (!flags.filter_nvtx.empty()) {
+      ASSIGN_OR_RETURN(filter, FindNvtxFilter(*stores.back(), flags.filter_nvtx));
+    }
+    inputs.stores.push_back(stores.back().get());
+    inputs.filters.push_back(std::move(filter));
+  }
+  return RunReports(inputs, reports, flags.tables.nsys_compat, outputs);
 }
 
 }  // namespace
@@ -142,13 +218,14 @@ Status RunStats(StatsFlags& flags) {
 Status PrintDefaultStats(const Store& store) {
   ASSIGN_OR_RETURN(const std::vector<ChosenReport> reports, ChooseReports({}));
   ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create({}, store.source));
-  return RunReports(store, reports, {}, false, outputs);
+  return RunReports({{&store}, {EventFilter()}}, reports, false, outputs);
 }
 
 void RegisterStats(CLI::App& app, Outcome& outcome) {
   auto flags = std::make_shared<StatsFlags>();
   CLI::App* stats = app.add_subcommand("stats", "Tables as `nsys stats` prints them");
-  stats->add_option("INPUT", flags->inputs, "Recording, nsys SQLite export or Kineto JSON");
+  stats->add_option("INPUT", flags->inputs,
+                    "Recording, nsys SQLite export or Kineto JSON; one per rank for recipes");
   stats->add_option("-r,--report", flags->reports, "Reports: NAME[:ARG[=VALUE]]...[,...]")
       ->expected(1)
       ->allow_extra_args(false);

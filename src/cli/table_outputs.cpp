@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 
@@ -44,18 +45,20 @@ Status WriteAll(const TableFormat& format, const RowSource& rows, const TextSink
 Status WriteToProgram(const TableFormat& format, const RowSource& rows, const std::string& command,
                       std::string_view prologue, std::string_view epilogue) {
   std::fflush(stdout);
+  // A program that ends before it has read everything is its own error, not our end.
+  const auto old_handler = std::signal(SIGPIPE, SIG_IGN);
   std::FILE* pipe = popen(command.c_str(), "w");
   if (pipe == nullptr) return OutputError("cannot start \"" + command + "\"");
   Status status = WriteAll(
       format, rows, [&](std::string_view bytes) { return WriteTo(pipe, command, bytes); }, prologue,
       epilogue);
   const int wait_status = pclose(pipe);
-  RETURN_IF_ERROR(std::move(status));
+  std::signal(SIGPIPE, old_handler);
   if (wait_status != 0) {
     const int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128;
     return OutputError("\"" + command + "\" failed with exit code " + std::to_string(code));
   }
-  return Status();
+  return status;
 }
 
 }  // namespace

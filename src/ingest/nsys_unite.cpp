@@ -5,6 +5,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "store/flat_map.h"
 #include "store/own_tables.h"
 
 namespace batchlight::nsys {
@@ -82,29 +83,25 @@ void SortCopies(Store& store) {
 class CallFinder {
  public:
   explicit CallFinder(const Store& store) {
-    rows_.reserve(store.api_calls.size());
+    rows_.Reserve(store.api_calls.size());
     for (size_t row = 0; row < store.api_calls.size(); ++row) {
       const ProcessId process = store.ProcessOf(store.api_calls.thread[row]);
-      rows_.try_emplace(Key(process, store.api_calls.correlation[row]), ApiCallId::At(row));
+      rows_.FindOrAdd(Key(process, store.api_calls.correlation[row]), static_cast<uint32_t>(row));
     }
   }
 
   template <typename Table>
   void Link(Table& table) const {
     for (size_t row = 0; row < table.size(); ++row) {
-      const auto call = rows_.find(Key(table.process[row], table.correlation[row]));
-      table.api_call[row] = call == rows_.end() ? ApiCallId::None() : call->second;
+      table.api_call[row] = ApiCallId{rows_.Find(Key(table.process[row], table.correlation[row]))};
     }
   }
 
  private:
   static uint64_t Key(ProcessId process, uint32_t correlation) {
-    return (uint64_t{process.value} << 32 | correlation) * 0x9e3779b97f4a7c15u;
+    return uint64_t{process.value} << 32 | correlation;
   }
-  struct Same {
-    size_t operator()(uint64_t key) const { return key; }
-  };
-  std::unordered_map<uint64_t, ApiCallId, Same> rows_;
+  FlatMap rows_;  // kAbsent is the value of ApiCallId::None()
 };
 
 void NestRanges(NvtxRangesTable& ranges) {

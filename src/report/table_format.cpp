@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 
 #include "base/nearest.h"
@@ -86,6 +87,18 @@ void AppendInteger(int64_t value, std::string& text) {
 }
 
 void AppendReal(double value, int decimals, std::string& text) {
+  // Nearly all numbers are tenths already: those need no general conversion.
+  const double tenths = value * 10;
+  if (decimals == 1 && tenths > -1e15 && tenths < 1e15 &&
+      std::abs(tenths - std::nearbyint(tenths)) < 1e-7) {
+    auto whole = static_cast<int64_t>(std::nearbyint(tenths));
+    if (std::signbit(value)) text += '-';
+    whole = whole < 0 ? -whole : whole;
+    AppendInteger(whole / 10, text);
+    text += '.';
+    text += static_cast<char>('0' + whole % 10);
+    return;
+  }
   std::array<char, 352> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
                                  std::chars_format::fixed, decimals);

@@ -203,6 +203,35 @@ class Families(NsysFiles):
         # Still open: ends at the last moment of any range.
         self.assertEqual(ranges[":open"]["Max (ns)"], str(155 - 70))
 
+    def test_nccl_recipes(self):
+        export = self.export("nccl.sqlite")
+        kernel = {"deviceId": 0, "contextId": 1, "streamId": 7, "gridX": 1, "gridY": 1, "gridZ": 1,
+                  "blockX": 32, "blockY": 1, "blockZ": 1, "registersPerThread": 8,
+                  "globalPid": PROCESS}
+        gemm, nccl = export.string("gemm"), export.string("ncclDevKernel_AllReduce")
+        export.table("CUPTI_ACTIVITY_KIND_KERNEL",
+                     dict(kernel, start=0, end=100, correlationId=1, demangledName=gemm,
+                          shortName=gemm),
+                     dict(kernel, start=50, end=250, correlationId=2, streamId=9,
+                          demangledName=nccl, shortName=nccl),
+                     dict(kernel, start=200, end=300, correlationId=3, demangledName=gemm,
+                          shortName=gemm))
+        export.table("CUPTI_ACTIVITY_KIND_RUNTIME",
+                     {"start": 20, "end": 25, "globalTid": MAIN, "correlationId": 2,
+                      "nameId": export.string("cuLaunchKernelEx"), "returnValue": 0,
+                      "eventClass": 1})
+        nvtx = {"globalTid": MAIN, "domainId": 4}
+        export.table("NVTX_EVENTS", dict(nvtx, start=0, end=None, eventType=75, text="NCCL"),
+                     dict(nvtx, start=10, end=30, eventType=59, text="ncclAllReduce"))
+        path = export.done()
+        trace = self.both(path, "nccl_gpu_overlap_trace")
+        self.assertEqual([(r["Overlapped (ns)"], r["Exposed (ns)"], r["Overlap (%)"])
+                          for r in trace], [("100", "100", "50.0")])
+        self.assertEqual([(r["Name"], r["Total Time (ns)"]) for r in self.both(path, "nccl_sum")],
+                         [("ncclAllReduce", "20")])
+        self.assertEqual([(r["Total Time (ns)"], r["GPU Ops"])
+                          for r in self.both(path, "nccl_gpu_proj_sum")], [("200", "1")])
+
     def test_names_with_every_kind_of_character(self):
         export = self.export("names.sqlite")
         text = 'a,"b"\n\tc | <d> & \u00fc'

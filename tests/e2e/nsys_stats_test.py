@@ -5,6 +5,7 @@ import io
 import json
 import os
 import shutil
+import sqlite3
 import sys
 import tempfile
 import unittest
@@ -213,6 +214,49 @@ class Outputs(NsysFiles):
     def test_markdown(self):
         text = self.stats("-r", "nvtx_sum", "-f", "markdown").stdout.decode()
         self.assertTrue(text.splitlines()[1].startswith("| ---: |"))
+
+
+class Recipes(NsysFiles):
+    def rows(self, *args):
+        text = self.run_tool("stats", "-q", "-f", "csv", *args).stdout.decode()
+        return list(csv.DictReader(io.StringIO(text)))
+
+    def test_histogram_counts_every_kernel(self):
+        rows = self.rows("-r", "cuda_gpu_kern_hist", self.sqlite)
+        self.assertEqual(sum(int(row["Instances"]) for row in rows), 5806)
+        self.assertTrue(all(int(row["From (ns)"]) < int(row["To (ns)"]) for row in rows))
+
+    def test_pace(self):
+        rows = self.rows("-r", "nvtx_pace:range=forward", self.sqlite)
+        self.assertEqual(len(rows), 8)
+        self.assertEqual(int(rows[3]["Since Previous Start (ns)"]),
+                         int(rows[3]["Start (ns)"]) - int(rows[2]["Start (ns)"]))
+        projected = self.rows("-r", "nvtx_gpu_proj_pace:range=step", self.sqlite)
+        self.assertEqual(len(projected), 8)
+        with sqlite3.connect(self.sqlite) as database:
+            (largest,), = database.execute(
+                "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL GROUP BY shortName "
+                "ORDER BY sum(end - start) DESC LIMIT 1").fetchall()
+        self.assertEqual(len(self.rows("-r", "cuda_gpu_kern_pace:base", self.sqlite)), largest)
+        self.stats("-r", "nvtx_pace:range=none", code=2)
+
+    def test_utilization_map_adds_up(self):
+        fine = self.rows("-r", "cuda_gpu_time_util_map:bins=50", self.sqlite)
+        coarse = self.rows("-r", "cuda_gpu_time_util_map:bins=1", self.sqlite)
+        self.assertEqual(len(fine), 50)
+        mean = sum(float(row["In-Use (%)"]) * (int(row["End (ns)"]) - int(row["Start (ns)"]))
+                   for row in fine) / (int(fine[-1]["End (ns)"]) - int(fine[0]["Start (ns)"]))
+        self.assertAlmostEqual(mean, float(coarse[0]["In-Use (%)"]), delta=0.1)
+
+    def test_several_ranks(self):
+        rows = self.rows("-r", "nvtx_pace", self.sqlite, self.sqlite)
+        self.assertEqual([row["Rank"] for row in rows], ["0"] * 8 + ["1"] * 8)
+        done = self.run_tool("stats", "-r", "nvtx_sum", self.sqlite, self.sqlite, code=2)
+        self.assertIn(b"takes one input", done.stderr)
+
+    def test_nccl_without_nccl(self):
+        for report in ("nccl_sum", "nccl_gpu_proj_sum", "nccl_gpu_overlap_trace"):
+            self.assertIn(b"does not contain NCCL", self.stats("-r", report).stderr)
 
 
 class WrongUse(NsysFiles):

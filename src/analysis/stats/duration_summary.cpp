@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <span>
+#include <utility>
 
 namespace batchlight::stats {
 
@@ -19,6 +21,10 @@ double RoundDecimal(double value, int decimals) {
 Summary Summarize(std::vector<int64_t>& values) {
   Summary summary;
   if (values.empty()) return summary;
+  if (values.size() == 1) {
+    const auto value = static_cast<double>(values[0]);
+    return {values[0], 1, value, value, values[0], values[0], 0};
+  }
   summary.count = static_cast<int64_t>(values.size());
   summary.min = summary.max = values.front();
   double mean = 0;
@@ -104,20 +110,66 @@ std::vector<ResultColumn> SummaryColumns(std::string count_name) {
           MeanTimeColumn("StdDev")};
 }
 
-void AppendSummaryCells(const Summary& summary, double total_of_all, std::vector<Cell>& cells) {
+void FillSummaryCells(const Summary& summary, double total_of_all, std::vector<Cell>& cells) {
   const double total = static_cast<double>(summary.total);
-  if (total_of_all == 0) {
-    cells.emplace_back();  // nsys divides by zero here and prints nothing
-  } else {
-    cells.emplace_back(RoundDecimal(total * 100.0 / total_of_all));
+  // With a total of 0 nsys divides by zero and prints nothing.
+  cells[0] = total_of_all == 0 ? Cell() : Cell(RoundDecimal(total * 100.0 / total_of_all));
+  cells[1] = summary.total;
+  cells[2] = summary.count;
+  cells[3] = summary.mean;
+  cells[4] = summary.median;
+  cells[5] = summary.min;
+  cells[6] = summary.max;
+  cells[7] = summary.deviation;
+}
+
+namespace {
+
+// Groups of the same total: their labels are made once each, not for every comparison.
+void SortByLabels(size_t width, const LabelFiller& labels, std::span<uint32_t> groups) {
+  std::vector<std::pair<std::vector<Cell>, uint32_t>> labelled;
+  labelled.reserve(groups.size());
+  for (const uint32_t group : groups) {
+    labelled.emplace_back(std::vector<Cell>(width), group);
+    labels(group, labelled.back().first);
   }
-  cells.emplace_back(summary.total);
-  cells.emplace_back(summary.count);
-  cells.emplace_back(summary.mean);
-  cells.emplace_back(summary.median);
-  cells.emplace_back(summary.min);
-  cells.emplace_back(summary.max);
-  cells.emplace_back(summary.deviation);
+  std::sort(labelled.begin(), labelled.end());
+  for (size_t i = 0; i < groups.size(); ++i) groups[i] = labelled[i].second;
+}
+
+}  // namespace
+
+RowSource SummaryRows(std::string count_name, std::vector<ResultColumn> label_columns,
+                      std::vector<Summary> summaries, LabelFiller labels) {
+  RowSource source;
+  source.columns = SummaryColumns(std::move(count_name));
+  for (ResultColumn& column : label_columns) source.columns.push_back(std::move(column));
+  const size_t width = source.columns.size();
+  std::vector<uint32_t> order(summaries.size());
+  double total = 0;
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    order[i] = i;
+    total += static_cast<double>(summaries[i].total);
+  }
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return summaries[a].total != summaries[b].total ? summaries[a].total > summaries[b].total
+                                                    : a < b;
+  });
+  for (size_t begin = 0; begin < order.size();) {
+    size_t end = begin + 1;
+    while (end < order.size() && summaries[order[end]].total == summaries[order[begin]].total) {
+      ++end;
+    }
+    if (end - begin > 1) SortByLabels(width, labels, {&order[begin], end - begin});
+    begin = end;
+  }
+  source.row_count = order.size();
+  source.fill = [summaries = std::move(summaries), order = std::move(order),
+                 labels = std::move(labels), total](size_t row, std::vector<Cell>& cells) {
+    FillSummaryCells(summaries[order[row]], total, cells);
+    labels(order[row], cells);
+  };
+  return source;
 }
 
 std::vector<std::vector<Cell>> RowsByTotal(std::vector<SummaryGroup> groups) {
@@ -130,7 +182,8 @@ std::vector<std::vector<Cell>> RowsByTotal(std::vector<SummaryGroup> groups) {
   for (SummaryGroup& group : groups) {
     std::vector<Cell>& cells = rows.emplace_back();
     cells.reserve(8 + group.labels.size());
-    AppendSummaryCells(group.summary, total, cells);
+    cells.resize(8);
+    FillSummaryCells(group.summary, total, cells);
     for (Cell& label : group.labels) cells.push_back(std::move(label));
   }
   return rows;

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include "analysis/result_table.h"
+#include "analysis/row_source.h"
+#include "store/flat_map.h"
 
 namespace batchlight::stats {
 
@@ -50,10 +51,10 @@ class GroupNumbers {
  public:
   uint32_t Of(uint64_t key) {
     if (key == last_key_ && last_ != UINT32_MAX) return last_;
-    const auto [place, added] = numbers_.try_emplace(key, static_cast<uint32_t>(keys_.size()));
-    if (added) keys_.push_back(key);
     last_key_ = key;
-    return last_ = place->second;
+    last_ = numbers_.FindOrAdd(key, static_cast<uint32_t>(keys_.size()));
+    if (last_ == keys_.size()) keys_.push_back(key);
+    return last_;
   }
   const std::vector<uint64_t>& keys() const { return keys_; }
   size_t size() const { return keys_.size(); }
@@ -61,13 +62,14 @@ class GroupNumbers {
  private:
   uint64_t last_key_ = 0;
   uint32_t last_ = UINT32_MAX;
-  std::unordered_map<uint64_t, uint32_t> numbers_;
+  FlatMap numbers_;
   std::vector<uint64_t> keys_;
 };
 
 // The eight leading columns: Time (%), Total Time, <count>, Avg, Med, Min, Max, StdDev.
 std::vector<ResultColumn> SummaryColumns(std::string count_name);
-void AppendSummaryCells(const Summary& summary, double total_of_all, std::vector<Cell>& cells);
+// Writes those columns into the first eight cells.
+void FillSummaryCells(const Summary& summary, double total_of_all, std::vector<Cell>& cells);
 
 // Column constructors.
 ResultColumn TimeColumn(std::string name);      // integer ns
@@ -84,5 +86,11 @@ struct SummaryGroup {
   std::vector<Cell> labels;
 };
 std::vector<std::vector<Cell>> RowsByTotal(std::vector<SummaryGroup> groups);
+
+// The same, with cells made when they are asked for: a report may have as many groups as events.
+// `labels(group, cells)` fills the last `label_columns.size()` cells of a row.
+using LabelFiller = std::function<void(size_t group, std::vector<Cell>& cells)>;
+RowSource SummaryRows(std::string count_name, std::vector<ResultColumn> label_columns,
+                      std::vector<Summary> summaries, LabelFiller labels);
 
 }  // namespace batchlight::stats

@@ -36,18 +36,17 @@ std::string RangeName(const Store& store, size_t range) {
   return name;
 }
 
+RangeNames::RangeNames(const Store& store) : store_(&store) {
+  for (const StringId name : store.nvtx_domains.name) domain_names_.push_back(name.value);
+}
+
 uint32_t RangeNames::Number(size_t range) {
-  const uint64_t key = uint64_t{store_.nvtx_ranges.domain[range].value} << 32 |
-                       store_.nvtx_ranges.message[range].value;
-  if (key == last_key_) return last_;
-  last_key_ = key;
-  const auto known = by_ids_.find(key);
-  if (known != by_ids_.end()) return last_ = known->second;
-  std::string name = RangeName(store_, range);
-  const auto [place, added] = by_name_.try_emplace(name, static_cast<uint32_t>(names_.size()));
-  if (added) names_.push_back(std::move(name));
-  by_ids_.emplace(key, place->second);
-  return last_ = place->second;
+  const NvtxDomainId domain = store_->nvtx_ranges.domain[range];
+  const uint64_t domain_name = domain.IsNone() ? UINT32_MAX - 1 : domain_names_[domain.row()];
+  const uint64_t key = domain_name << 32 | store_->nvtx_ranges.message[range].value;
+  const uint32_t number = numbers_.FindOrAdd(key, static_cast<uint32_t>(ranges_.size()));
+  if (number == ranges_.size()) ranges_.push_back(static_cast<uint32_t>(range));
+  return number;
 }
 
 std::string_view ApiName(std::string_view name) {

@@ -4,31 +4,30 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "analysis/stats/stats_report.h"
+#include "store/flat_map.h"
 
 namespace batchlight::stats {
 
 // "domain:text"; the default domain is empty: ":forward".
 std::string RangeName(const Store& store, size_t range);
 
-// Numbers range names: equal names of different domains of the same name share a number.
+// Numbers range names: equal names of different domains of the same name share a number. Names are
+// made when they are asked for.
 class RangeNames {
  public:
-  explicit RangeNames(const Store& store) : store_(store) {}
+  explicit RangeNames(const Store& store);
   uint32_t Number(size_t range);
-  const std::string& Name(uint32_t number) const { return names_[number]; }
-  size_t size() const { return names_.size(); }
+  std::string Name(uint32_t number) const { return RangeName(*store_, ranges_[number]); }
+  size_t size() const { return ranges_.size(); }
 
  private:
-  const Store& store_;
-  uint64_t last_key_ = UINT64_MAX;
-  uint32_t last_ = 0;
-  std::unordered_map<uint64_t, uint32_t> by_ids_;
-  std::unordered_map<std::string, uint32_t> by_name_;
-  std::vector<std::string> names_;
+  const Store* store_;
+  std::vector<uint32_t> domain_names_;  // of a domain: its name's StringId
+  FlatMap numbers_;                     // by name of domain and message
+  std::vector<uint32_t> ranges_;        // a range of each name
 };
 
 // cudaLaunchKernel_v7000 is cudaLaunchKernel; a suffix of other than four digits stays, as nsys

@@ -22,22 +22,17 @@ Result<RowSource> SummarizeRanges(const Query& query, Styles styles) {
     values.Add(groups.Of(uint64_t{names.Number(row)} << 1 | (push_pop ? 0 : 1)),
                end - ranges.start_ns[row]);
   }
-  const std::vector<Summary> summaries = values.Summarize();
-
-  std::vector<SummaryGroup> rows;
-  for (uint32_t group = 0; group < groups.size(); ++group) {
-    const uint64_t key = groups.keys()[group];
-    SummaryGroup& row = rows.emplace_back();
-    row.summary = summaries[group];
-    if (styles == Styles::kBoth) row.labels.emplace_back((key & 1) == 0 ? "PushPop" : "StartEnd");
-    row.labels.emplace_back(names.Name(static_cast<uint32_t>(key >> 1)));
-  }
-  ResultTable table;
-  table.columns = SummaryColumns("Instances");
-  if (styles == Styles::kBoth) table.columns.push_back(TextColumn("Style"));
-  table.columns.push_back(TextColumn("Range"));
-  table.rows = RowsByTotal(std::move(rows));
-  return KeepRows(std::move(table));
+  std::vector<ResultColumn> labels;
+  const bool with_style = styles == Styles::kBoth;
+  if (with_style) labels.push_back(TextColumn("Style"));
+  labels.push_back(TextColumn("Range"));
+  return SummaryRows("Instances", std::move(labels), values.Summarize(),
+                     [names = std::move(names), keys = groups.keys(), with_style](
+                         size_t group, std::vector<Cell>& cells) {
+                       const uint64_t key = keys[group];
+                       cells.back() = names.Name(static_cast<uint32_t>(key >> 1));
+                       if (with_style) cells[8] = (key & 1) == 0 ? "PushPop" : "StartEnd";
+                     });
 }
 
 }  // namespace

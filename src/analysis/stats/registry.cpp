@@ -74,6 +74,18 @@ Missing NoGpuDx12(const Store&) { return "DX12 GPU debug markers"; }
 Missing NoDx12(const Store&) { return "DX12 CPU debug markers"; }
 Missing NoWddm(const Store&) { return "WDDM context data"; }
 Missing NoVideo(const Store&) { return "NvVideo API trace data"; }
+Missing NoNcclRanges(const Store& s) {
+  for (const StringId name : s.nvtx_domains.name) {
+    if (s.Text(name) == "NCCL") return kNothing;
+  }
+  return "NCCL data (NVTX domain NCCL)";
+}
+Missing NoNcclKernels(const Store& s) {
+  for (const StringId name : s.kernels.short_name) {
+    if (s.Text(name).starts_with("nccl")) return kNothing;
+  }
+  return "NCCL kernels";
+}
 Result<RowSource> Never(const Query&) { return RowSource{}; }
 
 constexpr std::string_view kNames = "[:nvtx-name][:base|:mangled]";
@@ -169,6 +181,64 @@ constexpr auto kReports = std::to_array<Report>({
      Never},
     {"wddm_queue_sum", "wddmqueuesdetails", "WDDM Queue Utilization Summary", "", "Not recorded.",
      NoWddm, Never},
+    // Recipes of nsys.
+    {"cuda_gpu_kern_hist",
+     "",
+     "CUDA GPU Kernel Duration Histogram",
+     "[:kernel=<name>][:base|:mangled][:bins=<most>]",
+     "Kernels by how long they took.",
+     NoKernels,
+     CudaGpuKernHist,
+     true,
+     {Picture::Kind::kBars, 0, 2}},
+    {"cuda_gpu_kern_pace",
+     "",
+     "CUDA GPU Kernel Pacing",
+     "[:kernel=<name>][:base|:mangled]",
+     "Every instance of one kernel, of the one with the largest total time if none is named.",
+     NoKernels,
+     CudaGpuKernPace,
+     true,
+     {Picture::Kind::kLine, 0, 2}},
+    {"cuda_gpu_time_util_map",
+     "",
+     "CUDA GPU Time Utilization Heatmap",
+     "[:bins=<count>]",
+     "How much of the time kernels ran, in 100 stretches if not given.",
+     NoKernels,
+     CudaGpuTimeUtilMap,
+     true,
+     {Picture::Kind::kMap, 0, 4}},
+    {"nccl_gpu_overlap_trace",
+     "",
+     "NCCL GPU Overlap Trace",
+     "[:base|:mangled]",
+     "Every NCCL kernel with the part that other kernels of the GPU hide.",
+     NoNcclKernels,
+     NcclGpuOverlapTrace,
+     true,
+     {Picture::Kind::kLine, 0, 3}},
+    {"nccl_gpu_proj_sum", "", "NCCL GPU Projection Summary", "",
+     "NCCL calls as the time their work took on the GPU.", NoNcclRanges, NcclGpuProjSum, true},
+    {"nccl_sum", "", "NCCL Summary", "", "NCCL calls by total time.", NoNcclRanges, NcclSum, true},
+    {"nvtx_gpu_proj_pace",
+     "",
+     "NVTX GPU Projection Pacing",
+     "[:range=<name[@domain]>]",
+     "Every instance of one range as its work ran on the GPU.",
+     NoNvtxGpu,
+     NvtxGpuProjPace,
+     true,
+     {Picture::Kind::kLine, 0, 2}},
+    {"nvtx_pace",
+     "",
+     "NVTX Pacing",
+     "[:range=<name[@domain]>]",
+     "Every instance of one range, of the one with the largest total time if none is named.",
+     NoNvtx,
+     NvtxPace,
+     true,
+     {Picture::Kind::kLine, 0, 2}},
 });
 
 constexpr auto kDefaults = std::to_array<std::string_view>({"nvtx_sum",

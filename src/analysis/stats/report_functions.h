@@ -45,5 +45,14 @@ Result<RowSource> UmTotalSum(const Query& query);
 Result<RowSource> UmCpuPageFaultsSum(const Query& query);
 // network_reports.cpp
 Result<RowSource> NetworkCongestion(const Query& query);
+// recipe_reports.cpp
+Result<RowSource> CudaGpuKernHist(const Query& query);
+Result<RowSource> CudaGpuKernPace(const Query& query);
+Result<RowSource> NvtxPace(const Query& query);
+Result<RowSource> NvtxGpuProjPace(const Query& query);
+Result<RowSource> CudaGpuTimeUtilMap(const Query& query);
+Result<RowSource> NcclSum(const Query& query);
+Result<RowSource> NcclGpuProjSum(const Query& query);
+Result<RowSource> NcclGpuOverlapTrace(const Query& query);
 
 }  // namespace batchlight::stats
