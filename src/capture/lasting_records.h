@@ -8,8 +8,7 @@
 
 namespace batchlight::capture {
 
-// A chunk with the lasting records of `chunk` and the strings they name, under the same ids.
-// Empty if there are none.
+// A chunk with the lasting records of `chunk` and the strings they name. Empty if there are none.
 std::vector<uint8_t> KeepLastingRecords(const format::ChunkView& chunk);
 
 }  // namespace batchlight::capture

@@ -84,18 +84,40 @@ class SealTest : public testing::Test {
     EXPECT_EQ(ZSTD_decompress(raw.data(), raw.size(), stored, header.stored_bytes), raw.size());
     return raw;
   }
-  static std::map<RecordKind, int> CountKinds(const std::string& bytes) {
+  template <typename Visit>
+  static void ForEach(const std::string& bytes, Visit&& visit) {
     std::vector<uint64_t> aligned((bytes.size() + 7) / 8);
     std::memcpy(aligned.data(), bytes.data(), bytes.size());
     ChunkView chunk;
     EXPECT_TRUE(
         ParseChunk({reinterpret_cast<const uint8_t*>(aligned.data()), bytes.size()}, &chunk));
     EXPECT_TRUE(chunk.closed);
-    std::map<RecordKind, int> kinds;
     RecordReader reader(chunk);
-    for (RecordView view; reader.Next(view);) ++kinds[view.kind];
+    for (RecordView view; reader.Next(view);) visit(view);
     EXPECT_FALSE(reader.damaged());
+  }
+  static std::map<RecordKind, int> CountKinds(const std::string& bytes) {
+    std::map<RecordKind, int> kinds;
+    ForEach(bytes, [&](const RecordView& view) { ++kinds[view.kind]; });
     return kinds;
+  }
+  // "id text" of every string.
+  static std::vector<std::string> StringsOf(const std::string& bytes) {
+    std::vector<std::string> strings;
+    ForEach(bytes, [&](const RecordView& view) {
+      if (view.kind != RecordKind::kString) return;
+      const auto record = view.As<StringRecord>();
+      strings.push_back(std::to_string(record.id) + " " +
+                        std::string(view.BytesAfter<StringRecord>(record.byte_count)));
+    });
+    return strings;
+  }
+  static StringRef CategoryOf(const std::string& bytes) {
+    StringRef name = 0;
+    ForEach(bytes, [&](const RecordView& view) {
+      if (view.kind == RecordKind::kCategoryName) name = view.As<CategoryNameRecord>().name;
+    });
+    return name;
   }
   std::string folder_, output_;
 };
@@ -122,6 +144,8 @@ TEST_F(SealTest, CaptureKeepsWhatLastsOfEarlierOnes) {
   EXPECT_EQ(earlier[RecordKind::kCategoryName], 1);
   EXPECT_EQ(earlier[RecordKind::kString], 2);  // not the message of the ranges
   EXPECT_EQ(earlier[RecordKind::kRangePush], 0);
+  EXPECT_EQ(StringsOf(chunks[0]), (std::vector<std::string>{"1 /bin/train", "2 io"}));
+  EXPECT_EQ(CategoryOf(chunks[0]), 2u);
   EXPECT_EQ(CountKinds(chunks[1])[RecordKind::kRangePush], 20);
 }
 
