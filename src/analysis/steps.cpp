@@ -77,6 +77,31 @@ std::vector<Candidate> FindPeriodic(const StepInputs& inputs) {
   return candidates;
 }
 
+// Between two captures nothing was collected: what reaches over such a gap is no step, however it
+// looks from its ends.
+void DropStepsAcrossGaps(const Store& store, std::vector<Candidate>& candidates) {
+  std::vector<std::pair<int64_t, int64_t>> windows;
+  for (size_t i = 0; i < store.capture_windows.size(); ++i) {
+    windows.emplace_back(store.capture_windows.start_ns[i], store.capture_windows.end_ns[i]);
+  }
+  std::sort(windows.begin(), windows.end());
+  std::vector<std::pair<int64_t, int64_t>> gaps;
+  int64_t collected_until = windows.empty() ? 0 : windows.front().first;
+  for (const auto& [start, end] : windows) {
+    if (collected_until < start) gaps.emplace_back(collected_until, start);
+    collected_until = std::max(collected_until, end);
+  }
+  for (Candidate& candidate : candidates) {
+    std::erase_if(candidate.found.steps, [&](const Step& step) {
+      const auto gap = std::partition_point(
+          gaps.begin(), gaps.end(), [&](const auto& one) { return one.first < step.start_ns; });
+      return gap != gaps.end() && gap->second <= step.end_ns;
+    });
+  }
+  std::erase_if(candidates,
+                [](const Candidate& candidate) { return candidate.found.steps.empty(); });
+}
+
 void KeepTrainingProcesses(std::vector<Candidate>& candidates) {
   int strongest = 0;
   int64_t longest = 0;
@@ -160,6 +185,7 @@ StepSet FindSteps(const StepInputs& inputs, const StepOptions& options) {
     return set;
   }
   if (candidates.empty()) candidates = FindPeriodic(inputs);
+  DropStepsAcrossGaps(store, candidates);
   if (candidates.empty()) {
     set.how = WhyNone(store);
     return set;

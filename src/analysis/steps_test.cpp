@@ -329,6 +329,20 @@ TEST(Steps, FollowAKeyAndKeepToARange) {
   EXPECT_NE(set.problem.find("has 6 steps"), std::string::npos) << set.problem;
 }
 
+TEST(Steps, TheTimeBetweenTwoCapturesIsNoStep) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(1, "train.py"));
+  for (const int64_t window : {0, 5000}) {
+    build.store().capture_windows.Append({.start_ns = window, .end_ns = window + 400});
+    for (int i = 0; i < 4; ++i) Iteration(build, thread, window + i * 100);
+  }
+  const Store store = build.Build();
+  const StepSet set = FindSteps(store);
+  ASSERT_EQ(set.processes.size(), 1u);
+  ASSERT_EQ(set.processes[0].steps.size(), 7u);
+  for (const Step& step : set.processes[0].steps) EXPECT_LE(step.duration_ns(), 100);
+}
+
 TEST(Steps, NestedRangesOfOneNameCountOnce) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(1, "train.py"));
