@@ -172,6 +172,11 @@ class ReportPage(unittest.TestCase):
         self.assertEqual(sorted(column(self.browser, 'operators', 0)), ['aten::add_', 'aten::addmm'])
         self.assertGreater(everything, 2)
 
+    def test_a_top_list_leads_to_its_table(self):
+        self.browser.click('#top-panel-0 a')
+        self.browser.wait_for('#table-operators td')
+        self.assertTrue(self.browser.run('return document.querySelector("#table-operators").open'))
+
     def test_long_tables_grow_on_demand(self):
         self.browser.open(self.folder / 'large/index.html')
         self.open_table('steps')

@@ -7,11 +7,15 @@ import { tabs } from "./tabs";
 
 export function topView(page: PageData): HTMLElement | null {
   if (page.tops.length === 0) return null;
-  const panels = page.tops.map((list) => ({ label: list.title, content: () => bars(list) }));
+  const rowsOf = new Map(page.tables.map((table) => [table.name, table.total_rows]));
+  const panels = page.tops.map((list) => ({
+    label: list.title,
+    content: () => bars(list, rowsOf.get(list.key) ?? 0),
+  }));
   return section("top", "Top 10", "", tabs("top", panels));
 }
 
-function bars(list: TopList): HTMLElement {
+function bars(list: TopList, all: number): HTMLElement {
   const longest = list.rows[0]?.value_ns ?? 0;
   const scale = scaleFor("ns", longest);
   const decimals = decimalsFor(longest / scale.factor, 4);
@@ -43,7 +47,16 @@ function bars(list: TopList): HTMLElement {
     { class: "top-list" },
     h("p", { class: "muted" }, `${list.measure}, ${unit}`),
     h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows))),
+    all > list.rows.length ? tableLink(list, all) : null,
   );
+}
+
+// Opens the table with all rows and goes there.
+function tableLink(list: TopList, all: number): HTMLElement {
+  const id = `table-${list.key}`;
+  const link = h("a", { href: `#${id}` }, `All ${count(all)} ${list.title}`);
+  link.addEventListener("click", () => document.getElementById(id)?.setAttribute("open", ""));
+  return h("p", {}, link);
 }
 
 function detail(text: string): HTMLElement | null {
