@@ -37,5 +37,9 @@ const Exporter* FindExporter(std::string_view name);  // null if there is none
 Result<uint64_t> ExportSqlite(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportJsonLines(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportCsv(const Store& store, const ExportOptions& options);
+Result<uint64_t> ExportChrome(const Store& store, const ExportOptions& options);
+Result<uint64_t> ExportPerfetto(const Store& store, const ExportOptions& options);
+Result<uint64_t> ExportFolded(const Store& store, const ExportOptions& options);
+Result<uint64_t> ExportSpeedscope(const Store& store, const ExportOptions& options);
 
 }  // namespace batchlight

@@ -1,0 +1,402 @@
+// -t perfetto: Perfetto's own format, for ui.perfetto.dev and trace_processor.
+//
+// A file is a row of TracePacket messages of protobuf, few enough kinds to write by hand. Field
+// numbers are those of Perfetto's trace_packet.proto, track_descriptor.proto, track_event.proto and
+// interned_data.proto. Threads get their real tracks; streams, start/end ranges and counters get
+// tracks of their own.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "analysis/closed_end.h"
+#include "base/json_text.h"
+#include "export/call_walk.h"
+#include "export/exporter.h"
+#include "export/gpu_event_names.h"
+#include "export/store_rows.h"
+#include "export/text_buffer.h"
+
+namespace batchlight {
+namespace {
+
+// One protobuf message under construction.
+class Message {
+ public:
+  Message& Number(uint32_t field, uint64_t value) {
+    Varint(uint64_t{field} << 3);
+    Varint(value);
+    return *this;
+  }
+  Message& Fixed64(uint32_t field, uint64_t value) {
+    Varint(uint64_t{field} << 3 | 1);
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    return *this;
+  }
+  Message& Bytes(uint32_t field, std::string_view bytes) {
+    Varint(uint64_t{field} << 3 | 2);
+    Varint(bytes.size());
+    bytes_ += bytes;
+    return *this;
+  }
+  const std::string& bytes() const { return bytes_; }
+  void Clear() { bytes_.clear(); }
+
+ private:
+  void Varint(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
+    bytes_ += static_cast<char>(value);
+  }
+  std::string bytes_;
+};
+
+namespace packet {
+constexpr uint32_t kTimestamp = 8, kSequence = 10, kTrackEvent = 11, kInternedData = 12,
+                   kSequenceFlags = 13, kTrackDescriptor = 60;
+}
+namespace track {
+constexpr uint32_t kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8;
+}
+namespace event {
+constexpr uint32_t kAnnotation = 4, kType = 9, kNameId = 10, kTrack = 11, kCategory = 22,
+                   kName = 23, kCounterValue = 30, kFlow = 47, kFlowEnd = 48;
+}
+
+enum class EventType : uint8_t { kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4 };
+
+constexpr std::string_view kSourceNames[] = {"nvtx", "phase", "module", "operator", "cuda_api"};
+
+class PerfettoTrace {
+ public:
+  PerfettoTrace(const Store& store, const ExportOptions& options, TextBuffer& out)
+      : store_(store), selection_(options.selection), out_(out) {
+    // Times in the file are unsigned: what began before time 0 must not wrap.
+    int64_t first_ns = 0;
+    store.VisitTables([&](const auto& table) {
+      if constexpr (requires { table.start_ns; }) {
+        for (const int64_t ns : table.start_ns) first_ns = std::min(first_ns, ns);
+      }
+    });
+    offset_ns_ = std::max(selection_.shift_ns(), -first_ns);
+  }
+
+  Status Print() {
+    Processes();
+    for (size_t row = 0; row < store_.threads.size(); ++row) {
+      RETURN_IF_ERROR(Thread(ThreadId::At(row)));
+    }
+    RETURN_IF_ERROR(Ranges());
+    RETURN_IF_ERROR(Gpu());
+    return {};
+  }
+
+  uint64_t events() const { return events_; }
+
+ private:
+  uint64_t NewTrack() { return ++last_track_; }
+
+  void Packet(Message& message) {
+    message.Number(packet::kSequence, 1);
+    Message wrapped;
+    wrapped.Bytes(1, message.bytes());
+    out_ << wrapped.bytes();
+  }
+
+  void Describe(uint64_t uuid, uint64_t parent, std::string_view name, uint32_t kind = 0,
+                std::string_view kind_bytes = {}) {
+    Message descriptor;
+    descriptor.Number(track::kUuid, uuid);
+    if (parent != 0) descriptor.Number(track::kParent, parent);
+    if (!name.empty()) descriptor.Bytes(track::kName, ValidUtf8(name));
+    if (kind != 0) descriptor.Bytes(kind, kind_bytes);
+    Message message;
+    Packet(message.Bytes(packet::kTrackDescriptor, descriptor.bytes()));
+  }
+
+  void Processes() {
+    for (size_t row = 0; row < store_.processes.size(); ++row) {
+      Message process;
+      process.Number(1, store_.processes.pid[row]);
+      process.Bytes(6, ValidUtf8(store_.Text(store_.processes.name[row])));
+      process_tracks_.push_back(NewTrack());
+      Describe(process_tracks_.back(), 0, "", track::kProcess, process.bytes());
+    }
+  }
+
+  uint64_t ProcessTrack(ProcessId process) const {
+    return process.IsNone() ? 0 : process_tracks_[process.row()];
+  }
+
+  // A name's number; its text goes into the packet that uses it first. `name` outlives the trace.
+  uint64_t NameId(std::string_view name, Message& message) {
+    uint64_t& number = numbers_[name];
+    if (number == 0) {
+      number = numbers_.size();
+      Message entry;
+      entry.Number(1, number).Bytes(2, ValidUtf8(name.empty() ? "(no name)" : name));
+      Message interned;
+      interned.Bytes(2, entry.bytes());
+      message.Bytes(packet::kInternedData, interned.bytes());
+    }
+    return number;
+  }
+
+  std::string_view Keep(std::string name) { return *kept_.insert(std::move(name)).first; }
+
+  void Begin(uint64_t track_uuid, int64_t at_ns, std::string_view name, std::string_view category,
+             Message& extra) {
+    ++events_;
+    message_.Clear();
+    // The first packet says that no names were given before; all others build on it.
+    message_.Number(packet::kTimestamp, static_cast<uint64_t>(at_ns + offset_ns_))
+        .Number(packet::kSequenceFlags, any_event_ ? 2 : 3);
+    any_event_ = true;
+    Message slice;
+    slice.Number(event::kType, static_cast<uint64_t>(EventType::kBegin))
+        .Number(event::kTrack, track_uuid)
+        .Number(event::kNameId, NameId(name, message_))
+        .Bytes(event::kCategory, category);
+    message_.Bytes(packet::kTrackEvent, slice.bytes() + extra.bytes());
+    Packet(message_);
+  }
+
+  void End(uint64_t track_uuid, int64_t at_ns) {
+    Message slice;
+    slice.Number(event::kType, static_cast<uint64_t>(EventType::kEnd))
+        .Number(event::kTrack, track_uuid);
+    message_.Clear();
+    message_.Number(packet::kTimestamp, static_cast<uint64_t>(at_ns + offset_ns_))
+        .Bytes(packet::kTrackEvent, slice.bytes());
+    Packet(message_);
+  }
+
+  void Annotate(Message& extra, std::string_view key, std::string_view text) {
+    Message annotation;
+    annotation.Bytes(10, key).Bytes(6, ValidUtf8(text));
+    extra.Bytes(event::kAnnotation, annotation.bytes());
+  }
+  void Annotate(Message& extra, std::string_view key, uint64_t number) {
+    Message annotation;
+    annotation.Bytes(10, key).Number(3, number);
+    extra.Bytes(event::kAnnotation, annotation.bytes());
+  }
+
+  // Correlation ids are unique per process only.
+  static uint64_t FlowId(ProcessId process, uint32_t correlation) {
+    return (uint64_t{process.value} + 1) << 32 | correlation;
+  }
+
+  Status Thread(ThreadId id) {
+    const ProcessId process = store_.ProcessOf(id);
+    Message thread;
+    thread.Number(1, process.IsNone() ? 0 : store_.processes.pid[process.row()])
+        .Number(2, store_.threads.tid[id.row()])
+        .Bytes(5, ValidUtf8(store_.Text(store_.threads.name[id.row()])));
+    const uint64_t uuid = NewTrack();
+    Describe(uuid, ProcessTrack(process), "", track::kThread, thread.bytes());
+    Status status;
+    WalkCalls(
+        CallsOf(store_, id, selection_),
+        [&](const Call& call) {
+          Message extra;
+          if (call.source == CallSource::kOperator) {
+            const StringId shapes = store_.operator_calls.shapes[call.row];
+            if (!shapes.IsNone()) Annotate(extra, "shapes", store_.Text(shapes));
+          }
+          if (call.source == CallSource::kApi) {
+            const uint32_t correlation = store_.api_calls.correlation[call.row];
+            Annotate(extra, "correlation", correlation);
+            if (correlation != 0) extra.Fixed64(event::kFlow, FlowId(process, correlation));
+          }
+          Begin(uuid, call.start_ns, store_.Text(call.name),
+                kSourceNames[static_cast<size_t>(call.source)], extra);
+        },
+        [&](const Call&, int64_t end_ns) {
+          End(uuid, end_ns);
+          if (status.ok()) status = out_.FlushIfLarge();
+        });
+    return status;
+  }
+
+  // Tracks for events that may overlap: each goes to the first that is free.
+  class Lanes {
+   public:
+    Lanes(PerfettoTrace& trace, uint64_t parent, std::string name)
+        : trace_(trace), parent_(parent), name_(std::move(name)) {}
+
+    uint64_t Take(int64_t start_ns, int64_t end_ns) {
+      for (auto& [uuid, busy_until_ns] : lanes_) {
+        if (busy_until_ns > start_ns) continue;
+        busy_until_ns = end_ns;
+        return uuid;
+      }
+      lanes_.emplace_back(trace_.NewTrack(), end_ns);
+      trace_.Describe(lanes_.back().first, parent_, name_);
+      return lanes_.back().first;
+    }
+
+   private:
+    PerfettoTrace& trace_;
+    uint64_t parent_;
+    std::string name_;
+    std::vector<std::pair<uint64_t, int64_t>> lanes_;
+  };
+
+  Status Ranges() {
+    const NvtxRangesTable& ranges = store_.nvtx_ranges;
+    if (!selection_.HasTable(ranges.kName)) return {};
+    std::map<ProcessId, Lanes> lanes;
+    for (const uint32_t row : RowsByStart(ranges, [&](size_t i) {
+           return ranges.style[i] == static_cast<uint8_t>(NvtxStyle::kStartEnd);
+         })) {
+      const ProcessId process = store_.ProcessOf(ranges.thread[row]);
+      Lanes& own =
+          lanes.try_emplace(process, *this, ProcessTrack(process), "NVTX start/end").first->second;
+      Message none;
+      Slice(own, ranges.start_ns[row], ranges.end_ns[row], store_.Text(ranges.message[row]), "nvtx",
+            none);
+      RETURN_IF_ERROR(out_.FlushIfLarge());
+    }
+    return {};
+  }
+
+  template <typename Table, typename Wanted>
+  std::vector<uint32_t> RowsByStart(const Table& table, Wanted&& wanted) const {
+    std::vector<uint32_t> rows;
+    for (size_t row = 0; row < table.size(); ++row) {
+      if (wanted(row) && SelectsRow(selection_, table, row)) {
+        rows.push_back(static_cast<uint32_t>(row));
+      }
+    }
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](uint32_t a, uint32_t b) { return table.start_ns[a] < table.start_ns[b]; });
+    return rows;
+  }
+
+  void Slice(Lanes& lanes, int64_t start_ns, int64_t end_ns, std::string_view name,
+             std::string_view category, Message& extra) {
+    const int64_t closed_ns = ClosedEnd(store_, start_ns, end_ns);
+    const uint64_t uuid = lanes.Take(start_ns, closed_ns);
+    Begin(uuid, start_ns, name, category, extra);
+    End(uuid, closed_ns);
+  }
+
+  // Work of all kinds on the GPUs, by start, on a track for each stream.
+  Status Gpu() {
+    struct Work {
+      int64_t start_ns, end_ns;
+      ProcessId process;
+      uint32_t device, stream, correlation;
+      std::string_view name;
+      std::string_view category;
+      uint64_t bytes;
+    };
+    std::vector<Work> all;
+    const auto add = [&](const auto& table, std::string_view category, const auto& name,
+                         const auto& bytes) {
+      if (!selection_.HasTable(table.kName)) return;
+      for (size_t row = 0; row < table.size(); ++row) {
+        if (!SelectsRow(selection_, table, row)) continue;
+        all.push_back({table.start_ns[row], table.end_ns[row], table.process[row],
+                       table.device[row], table.stream[row], table.correlation[row], name(row),
+                       category, bytes(row)});
+      }
+    };
+    add(
+        store_.kernels, "kernel",
+        [&](size_t row) { return store_.Text(store_.kernels.short_name[row]); },
+        [](size_t) { return uint64_t{0}; });
+    add(
+        store_.memcpys, "memcpy",
+        [&](size_t row) {
+          const MemcpysTable& copies = store_.memcpys;
+          return Keep(MemcpyName(copies.copy_kind[row], copies.source_kind[row],
+                                 copies.destination_kind[row]));
+        },
+        [&](size_t row) { return store_.memcpys.bytes[row]; });
+    add(
+        store_.memsets, "memset",
+        [&](size_t row) { return Keep(MemsetName(store_.memsets.memory_kind[row])); },
+        [&](size_t row) { return store_.memsets.bytes[row]; });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Work& a, const Work& b) { return a.start_ns < b.start_ns; });
+    std::map<std::pair<uint32_t, uint32_t>, Lanes> lanes;              // by device and stream
+    std::map<uint32_t, std::vector<std::pair<int64_t, int>>> changes;  // of work running, by device
+    for (const Work& work : all) {
+      if (!gpu_tracks_.contains(work.device)) {
+        gpu_tracks_[work.device] = NewTrack();
+        Describe(gpu_tracks_[work.device], 0, "GPU " + std::to_string(work.device));
+      }
+      Lanes& own = lanes
+                       .try_emplace({work.device, work.stream}, *this, gpu_tracks_[work.device],
+                                    "stream " + std::to_string(work.stream))
+                       .first->second;
+      Message extra;
+      if (work.bytes > 0) Annotate(extra, "bytes", work.bytes);
+      if (work.correlation != 0) {
+        Annotate(extra, "correlation", work.correlation);
+        extra.Fixed64(event::kFlowEnd, FlowId(work.process, work.correlation));
+      }
+      Slice(own, work.start_ns, work.end_ns, work.name, work.category, extra);
+      changes[work.device].emplace_back(work.start_ns, 1);
+      changes[work.device].emplace_back(ClosedEnd(store_, work.start_ns, work.end_ns), -1);
+      RETURN_IF_ERROR(out_.FlushIfLarge());
+    }
+    for (auto& [device, steps] : changes) {
+      RETURN_IF_ERROR(Counter(gpu_tracks_[device], "running on the GPU", steps));
+    }
+    return {};
+  }
+
+  // A counter from its changes; those of one instant become one value.
+  Status Counter(uint64_t parent, std::string_view name,
+                 std::vector<std::pair<int64_t, int>>& changes) {
+    std::sort(changes.begin(), changes.end());
+    const uint64_t uuid = NewTrack();
+    Message counter;
+    counter.Number(3, 2);  // unit: a count
+    Describe(uuid, parent, name, track::kCounter, counter.bytes());
+    int64_t value = 0;
+    for (size_t i = 0; i < changes.size(); ++i) {
+      value += changes[i].second;
+      if (i + 1 < changes.size() && changes[i + 1].first == changes[i].first) continue;
+      Message point;
+      point.Number(event::kType, static_cast<uint64_t>(EventType::kCounter))
+          .Number(event::kTrack, uuid)
+          .Number(event::kCounterValue, static_cast<uint64_t>(value));
+      message_.Clear();
+      message_.Number(packet::kTimestamp, static_cast<uint64_t>(changes[i].first + offset_ns_))
+          .Bytes(packet::kTrackEvent, point.bytes());
+      Packet(message_);
+      RETURN_IF_ERROR(out_.FlushIfLarge());
+    }
+    return {};
+  }
+
+  const Store& store_;
+  const EventSelection& selection_;
+  TextBuffer& out_;
+  std::unordered_map<std::string_view, uint64_t> numbers_;  // of names
+  std::set<std::string> kept_;                              // names that are not the store's
+  std::vector<uint64_t> process_tracks_;
+  std::map<uint32_t, uint64_t> gpu_tracks_;
+  Message message_;
+  uint64_t last_track_ = 0;
+  uint64_t events_ = 0;
+  int64_t offset_ns_ = 0;
+  bool any_event_ = false;
+};
+
+}  // namespace
+
+Result<uint64_t> ExportPerfetto(const Store& store, const ExportOptions& options) {
+  if (options.append) return UsageError("--append is for folders; perfetto is one file");
+  ASSIGN_OR_RETURN(AtomicFileWriter file, AtomicFileWriter::Create(options.output));
+  TextBuffer out(file);
+  PerfettoTrace trace(store, options, out);
+  RETURN_IF_ERROR(trace.Print());
+  RETURN_IF_ERROR(out.Finish());
+  return trace.events();
+}
+
+}  // namespace batchlight

@@ -1,0 +1,173 @@
+// -t folded and -t speedscope: what the threads of the program were in, as stacks.
+#include <unordered_map>
+
+#include "base/json_text.h"
+#include "export/call_walk.h"
+#include "export/exporter.h"
+#include "export/text_buffer.h"
+
+namespace batchlight {
+namespace {
+
+std::string ThreadLabel(const Store& store, size_t thread) {
+  const ProcessId process = store.threads.process[thread];
+  std::string label;
+  if (!process.IsNone()) {
+    label = std::string(store.Text(store.processes.name[process.row()])) + " " +
+            std::to_string(store.processes.pid[process.row()]);
+  }
+  label += " thread " + std::to_string(store.threads.tid[thread]);
+  const std::string_view name = store.Text(store.threads.name[thread]);
+  if (!name.empty()) label += " (" + std::string(name) + ")";
+  return label;
+}
+
+// A frame of a folded stack: no separators, no control characters.
+std::string Frame(std::string_view name) {
+  std::string frame = ValidUtf8(name.empty() ? "(no name)" : name);
+  for (char& c : frame) {
+    if (c == ';') c = ':';
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  }
+  return frame;
+}
+
+// Time in each distinct stack, without the time of the calls inside it.
+class FoldedTree {
+ public:
+  uint32_t Child(uint32_t parent, StringId name) {
+    const uint64_t key = uint64_t{parent} << 32 | name.value;
+    const auto [place, added] = children_.try_emplace(key, static_cast<uint32_t>(nodes_.size()));
+    if (added) nodes_.push_back({parent, name, 0});
+    return place->second;
+  }
+  void AddOwn(uint32_t node, int64_t ns) { nodes_[node].own_ns += ns; }
+  void SubtractFromParent(uint32_t node, int64_t ns) { nodes_[nodes_[node].parent].own_ns -= ns; }
+
+  void Print(const Store& store, const std::string& thread, TextBuffer& out) const {
+    std::vector<std::string> stacks(nodes_.size());
+    stacks[0] = Frame(thread);
+    for (size_t i = 1; i < nodes_.size(); ++i) {
+      stacks[i] = stacks[nodes_[i].parent] + ";" + Frame(store.Text(nodes_[i].name));
+      if (nodes_[i].own_ns > 0) out << stacks[i] << ' ' << nodes_[i].own_ns << '\n';
+    }
+  }
+
+ private:
+  struct Node {
+    uint32_t parent;
+    StringId name;
+    int64_t own_ns;
+  };
+  std::vector<Node> nodes_ = {Node{0, StringId::None(), 0}};  // 0: the thread
+  std::unordered_map<uint64_t, uint32_t> children_;
+};
+
+Status CheckOptions(const ExportOptions& options) {
+  return options.append ? UsageError("--append is for folders; this format is one file") : Status();
+}
+
+}  // namespace
+
+Result<uint64_t> ExportFolded(const Store& store, const ExportOptions& options) {
+  RETURN_IF_ERROR(CheckOptions(options));
+  ASSIGN_OR_RETURN(AtomicFileWriter file, AtomicFileWriter::Create(options.output));
+  TextBuffer out(file);
+  uint64_t events = 0;
+  for (size_t thread = 0; thread < store.threads.size(); ++thread) {
+    const std::vector<Call> calls = CallsOf(store, ThreadId::At(thread), options.selection);
+    FoldedTree tree;
+    std::vector<uint32_t> stack = {0};
+    WalkCalls(
+        calls, [&](const Call& call) { stack.push_back(tree.Child(stack.back(), call.name)); },
+        [&](const Call& call, int64_t end_ns) {
+          tree.AddOwn(stack.back(), end_ns - call.start_ns);
+          tree.SubtractFromParent(stack.back(), end_ns - call.start_ns);
+          stack.pop_back();
+        });
+    tree.Print(store, ThreadLabel(store, thread), out);
+    events += calls.size();
+    RETURN_IF_ERROR(out.FlushIfLarge());
+  }
+  RETURN_IF_ERROR(out.Finish());
+  return events;
+}
+
+namespace {
+
+// Frames are numbered by name over all threads.
+class SpeedscopeFrames {
+ public:
+  uint32_t Number(StringId name) {
+    const size_t row = name.IsNone() ? 0 : name.row() + 1;
+    if (row >= numbers_.size()) numbers_.resize(row + 1, kNone);
+    if (numbers_[row] == kNone) {
+      numbers_[row] = static_cast<uint32_t>(names_.size());
+      names_.push_back(name);
+    }
+    return numbers_[row];
+  }
+
+  void Print(const Store& store, TextBuffer& out) const {
+    out << "\"shared\":{\"frames\":[";
+    for (size_t i = 0; i < names_.size(); ++i) {
+      out << (i > 0 ? ",\n{\"name\":\"" : "\n{\"name\":\"");
+      const std::string_view name = store.Text(names_[i]);
+      AppendJsonEscaped(name.empty() ? "(no name)" : name, out.text());
+      out << "\"}";
+    }
+    out << "\n]}";
+  }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<uint32_t> numbers_;
+  std::vector<StringId> names_;
+};
+
+void PrintProfile(const Store& store, size_t thread, const std::vector<Call>& calls,
+                  int64_t shift_ns, SpeedscopeFrames& frames, TextBuffer& out) {
+  int64_t end_ns = calls.front().start_ns;
+  for (const Call& call : calls) end_ns = std::max(end_ns, call.end_ns);
+  out << "{\"type\":\"evented\",\"name\":\"";
+  AppendJsonEscaped(ThreadLabel(store, thread), out.text());
+  out << "\",\"unit\":\"nanoseconds\",\"startValue\":" << calls.front().start_ns + shift_ns
+      << ",\"endValue\":" << end_ns + shift_ns << ",\"events\":[";
+  bool first = true;
+  const auto event = [&](char type, const Call& call, int64_t at_ns) {
+    out << (first ? "\n" : ",\n") << "{\"type\":\"" << type
+        << "\",\"frame\":" << frames.Number(call.name) << ",\"at\":" << at_ns + shift_ns << '}';
+    first = false;
+  };
+  WalkCalls(
+      calls, [&](const Call& call) { event('O', call, call.start_ns); },
+      [&](const Call& call, int64_t at_ns) { event('C', call, at_ns); });
+  out << "\n]}";
+}
+
+}  // namespace
+
+Result<uint64_t> ExportSpeedscope(const Store& store, const ExportOptions& options) {
+  RETURN_IF_ERROR(CheckOptions(options));
+  ASSIGN_OR_RETURN(AtomicFileWriter file, AtomicFileWriter::Create(options.output));
+  TextBuffer out(file);
+  SpeedscopeFrames frames;
+  uint64_t events = 0;
+  out << "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+         "\"exporter\":\"batchlight\",\n\"profiles\":[";
+  for (size_t thread = 0; thread < store.threads.size(); ++thread) {
+    const std::vector<Call> calls = CallsOf(store, ThreadId::At(thread), options.selection);
+    if (calls.empty()) continue;
+    out << (events > 0 ? ",\n" : "\n");
+    PrintProfile(store, thread, calls, options.selection.shift_ns(), frames, out);
+    events += calls.size();
+    RETURN_IF_ERROR(out.FlushIfLarge());
+  }
+  out << "\n],\n";
+  frames.Print(store, out);
+  out << "}\n";
+  RETURN_IF_ERROR(out.Finish());
+  return events;
+}
+
+}  // namespace batchlight

@@ -1,0 +1,202 @@
+"""Traces and stacks: batchlight export -t chrome, perfetto, folded, speedscope."""
+import json
+import os
+import re
+import shutil
+import struct
+import tempfile
+import unittest
+
+import recorded
+
+SAMPLE = os.path.join(recorded.SOURCE, "tests", "kineto", "training.json")
+THREADS = os.path.join(recorded.SOURCE, "tests", "recordings", "threads.txt")
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at
+
+
+def fields(data):
+    """[(number, value)] of a protobuf message; raises on anything that is not one."""
+    at, found = 0, []
+    while at < len(data):
+        tag, at = varint(data, at)
+        number, wire = tag >> 3, tag & 7
+        if wire == 0:
+            value, at = varint(data, at)
+        elif wire == 1:
+            value, at = struct.unpack_from("<Q", data, at)[0], at + 8
+        elif wire == 2:
+            size, at = varint(data, at)
+            value, at = data[at:at + size], at + size
+            if len(value) != size:
+                raise ValueError("cut message")
+        else:
+            raise ValueError("wire type %d" % wire)
+        found.append((number, value))
+    return found
+
+
+class TraceExports(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="bl_exports_")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.live = os.path.join(self.folder, "threads.batchlight.live")
+        done = recorded.run(recorded.BATCHLIGHT, "trace", "assemble", THREADS, "-o", self.live)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def export(self, kind, source):
+        path = os.path.join(self.folder, "out." + kind)
+        done = recorded.run(recorded.BATCHLIGHT, "export", "-t", kind, "-o", path,
+                            "--force-overwrite=true", source)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(path, "rb") as file:
+            return file.read()
+
+    def chrome(self, source):
+        return json.loads(self.export("chrome", source).decode("utf-8"))
+
+    def test_chrome_meets_the_contract_of_hta(self):
+        text = self.export("chrome", SAMPLE).decode("utf-8")
+        ranks = [m for line in text.splitlines() for m in re.findall(r'"rank":\s+(\d+)', line)]
+        self.assertEqual(ranks, ["3"])
+        self.assertLess(text.index('"distributedInfo"'), text.index('"traceEvents"'))
+        trace = json.loads(text)
+        slices = [e for e in trace["traceEvents"] if e["ph"] == "X"]
+        for e in slices:
+            for key in ("ts", "dur", "name", "cat", "pid", "tid"):
+                self.assertIn(key, e)
+            self.assertGreaterEqual(e["dur"], 0)
+            if e["cat"] in ("cpu_op", "user_annotation", "python_function", "cuda_runtime"):
+                self.assertNotIn("stream", e["args"])
+            if e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset"):
+                self.assertGreater(e["args"]["stream"], 0)
+                self.assertIsInstance(e["args"]["correlation"], int)
+        by_name = {e["name"]: e for e in slices}
+        launch, kernel = by_name["cudaLaunchKernel"], by_name[
+            "void at::native::add_kernel<float>(int, float*)"]
+        self.assertEqual(launch["args"]["correlation"], kernel["args"]["correlation"])
+        self.assertEqual(launch["args"]["External id"], kernel["args"]["External id"])
+        self.assertEqual(kernel["args"]["grid"], [64, 2, 1])
+        self.assertIn("ProfilerStep#7", by_name)
+        self.assertEqual(by_name["Memcpy HtoD (Pageable -> Device)"]["args"]["bytes"], 4096)
+        self.assertEqual(by_name["Stream Sync"]["cat"], "cuda_sync")
+        self.assertEqual(by_name["aten::linear"]["args"]["Input Dims"],
+                         [[64, 768], [768, 8], [], []])
+        # Times come out as they came in, on the same base rounded to three months.
+        base = trace["baseTimeNanoseconds"]
+        self.assertEqual(base % 7889238000000000, 0)
+        start_ns = base + round(by_name["aten::linear"]["ts"] * 1000)
+        self.assertAlmostEqual(start_ns, 1759276800000000000 + 1000100, delta=1000)
+
+    def test_chrome_draws_arrows(self):
+        events = self.chrome(SAMPLE)["traceEvents"]
+        for category, count in (("ac2g", 3), ("fwdbwd", 1)):
+            starts = {e["id"] for e in events if e["ph"] == "s" and e["cat"] == category}
+            ends = {e["id"]: e for e in events if e["ph"] == "f" and e["cat"] == category}
+            self.assertEqual(starts, set(ends), category)
+            self.assertEqual(len(starts), count, category)
+            self.assertTrue(all(e["bp"] == "e" for e in ends.values()))
+
+    def test_chrome_reads_back(self):
+        first = self.export("chrome", SAMPLE)
+        path = os.path.join(self.folder, "again.json")
+        with open(path, "wb") as file:
+            file.write(first)
+        key = lambda e: (e["cat"], e["name"], e["pid"], e["tid"], round(e["ts"], 3), e["dur"])
+        slices = lambda t: sorted(key(e) for e in t["traceEvents"]
+                                  if e["ph"] == "X" and e["cat"] != "python_function")
+        self.assertEqual(slices(json.loads(first.decode())), slices(self.chrome(path)))
+
+    def test_names_of_any_bytes(self):
+        text = self.export("chrome", self.live).decode("utf-8")
+        self.assertIn('batch \\"0\\"', text)
+        json.loads(text)
+
+    def perfetto(self, source):
+        packets = [fields(body) for number, body in fields(self.export("perfetto", source))]
+        tracks, names, events = {}, {}, []
+        for packet in packets:
+            packet = dict(packet)
+            if 60 in packet:
+                track = dict(fields(packet[60]))
+                tracks[track[1]] = track
+            if 12 in packet:
+                for _, entry in fields(packet[12]):
+                    entry = dict(fields(entry))
+                    names[entry[1]] = entry[2].decode("utf-8")
+            if 11 in packet:
+                event = fields(packet[11])
+                first = dict(event)
+                events.append((packet[8], first[9], first[11], names.get(first.get(10)), event))
+        return tracks, events
+
+    def test_perfetto_slices_nest_on_known_tracks(self):
+        for source in (SAMPLE, self.live):
+            tracks, events = self.perfetto(source)
+            depth = {}
+            last = {}
+            for at, kind, track, name, _ in events:
+                self.assertIn(track, tracks)
+                if kind in (1, 2):
+                    self.assertGreaterEqual(at, last.get(track, 0))
+                    last[track] = at
+                    depth[track] = depth.get(track, 0) + (1 if kind == 1 else -1)
+                    self.assertGreaterEqual(depth[track], 0)
+                if kind == 1:
+                    self.assertTrue(name)
+            self.assertTrue(depth)
+            self.assertEqual(set(depth.values()), {0})
+
+    def test_perfetto_has_streams_flows_and_counters(self):
+        tracks, events = self.perfetto(SAMPLE)
+        labels = {t.get(2, b"").decode() for t in tracks.values()}
+        self.assertLessEqual({"GPU 0", "stream 7", "stream 20", "running on the GPU"}, labels)
+        started = {v for *_, event in events for number, v in event if number == 47}
+        ended = {v for *_, event in events for number, v in event if number == 48}
+        self.assertEqual(len(ended & started), 3)
+        values = [dict(event)[30] for _, kind, _, _, event in events if kind == 4]
+        self.assertEqual(values[-1], 0)
+        self.assertGreaterEqual(max(values), 1)
+
+    def test_folded_times_add_up(self):
+        stacks = dict(line.rsplit(" ", 1) for line in
+                      self.export("folded", SAMPLE).decode("utf-8").splitlines())
+        total = sum(int(ns) for stack, ns in stacks.items() if "ProfilerStep#7" in stack)
+        self.assertEqual(total, 200000)
+        self.assertTrue(any(s.endswith(";aten::addmm;cudaLaunchKernel")
+                            for s in stacks))
+
+    def test_speedscope_is_balanced(self):
+        profile = json.loads(self.export("speedscope", SAMPLE).decode("utf-8"))
+        frames = profile["shared"]["frames"]
+        self.assertEqual(len({f["name"] for f in frames}), len(frames))
+        for one in profile["profiles"]:
+            stack, at = [], one["startValue"]
+            for event in one["events"]:
+                self.assertGreaterEqual(event["at"], at)
+                at = event["at"]
+                if event["type"] == "O":
+                    stack.append(event["frame"])
+                else:
+                    self.assertEqual(stack.pop(), event["frame"])
+            self.assertEqual(stack, [])
+            self.assertLessEqual(at, one["endValue"])
+
+    def test_a_folder_that_is_missing_leaves_nothing(self):
+        for kind in ("chrome", "perfetto", "folded", "speedscope"):
+            path = os.path.join(self.folder, "no", "out")
+            done = recorded.run(recorded.BATCHLIGHT, "export", "-t", kind, "-o", path, SAMPLE)
+            self.assertEqual(done.returncode, 4, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
