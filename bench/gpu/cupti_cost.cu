@@ -82,7 +82,10 @@ static void Set(const Setting& s, CUpti_SubscriberHandle subscriber, bool on) {
     cuptiActivityDisable(CUPTI_ACTIVITY_KIND_RUNTIME);
     cuptiActivityDisable(CUPTI_ACTIVITY_KIND_DRIVER);
   } else {
-    for (uint32_t cbid : s.runtime) cuptiActivityEnableRuntimeApi(cbid, on);
+    for (uint32_t cbid : s.runtime) {
+      const CUptiResult result = cuptiActivityEnableRuntimeApi(cbid, on);
+      if (result != CUPTI_SUCCESS) std::printf("  call %u: %d\n", cbid, static_cast<int>(result));
+    }
     for (uint32_t cbid : s.driver) cuptiActivityEnableDriverApi(cbid, on);
   }
   for (uint32_t cbid : s.runtime_callbacks) {
@@ -154,7 +157,7 @@ int main(int argc, char** argv) {
   const size_t chosen = argc > 1 ? static_cast<size_t>(std::atol(argv[1])) : settings.size() - 1;
   if (chosen >= settings.size()) return 2;
   const Setting& s = settings[chosen];
-  const bool twice = argc > 2;
+  const bool twice = argc > 2 && std::strcmp(argv[2], "twice") == 0;
 
   uint8_t zeroed = static_cast<uint8_t>(Environment("ZEROED", 1));
   uint8_t per_thread = static_cast<uint8_t>(Environment("PER_THREAD", 1));
@@ -167,6 +170,7 @@ int main(int argc, char** argv) {
   cuptiSubscribe(&subscriber, [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {},
                  nullptr);
   cuptiActivityRegisterCallbacks(Request, Complete);
+  if (argc > 2 && std::strcmp(argv[2], "early") == 0) Set(s, subscriber, true);
   cudaFree(nullptr);
   std::atomic<bool> stop{false};
   const long flush_ms = Environment("FLUSH_MS", 1000);
@@ -189,9 +193,19 @@ int main(int argc, char** argv) {
     if (twice) std::printf("  on in %.0f us, off in %.0f us\n", on_us, off_us);
   }
   stop = true;
-  flusher.detach();
-  cuptiUnsubscribe(subscriber);
-  Measure(s.name, "unsubs.");
+  flusher.join();
+  if (argc > 2 && std::strcmp(argv[2], "finalize") == 0) {
+    cuptiActivityFlushAll(1);
+    std::printf("  cuptiFinalize: %d\n", static_cast<int>(cuptiFinalize()));
+    Measure(s.name, "final");
+    cuptiSubscribe(&subscriber, [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {},
+                   nullptr);
+    cuptiActivityRegisterCallbacks(Request, Complete);
+    Set(s, subscriber, true);
+    Measure(s.name, "again");
+    Set(s, subscriber, false);
+    Measure(s.name, "after");
+  }
   std::fflush(stdout);
   std::_Exit(0);
 }
