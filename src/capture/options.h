@@ -23,6 +23,8 @@ struct CaptureOptions {
   uint32_t repeat = 0;  // ranges to capture, 0 = no limit
   std::string range_message;
   std::string range_domain;
+  std::string windows;  // lines for ControlPage::extra when the trigger is kSteps
+  bool windows_start_open = false;  // step 1 is in the first window
   bool stop_on_exit = true;
   bool stats = false;                // --stats
   std::vector<std::string> exports;  // --export

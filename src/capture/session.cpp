@@ -112,7 +112,8 @@ Status Session::Prepare(pid_t pid, const Install& install,
     (void)RemoveLiveFolder(recording_->live_folder());
     return status;
   }
-  const bool triggered = capture_.trigger != format::CaptureTrigger::kNone;
+  const bool triggered =
+      capture_.trigger != format::CaptureTrigger::kNone && !capture_.windows_start_open;
   if (waits_for_start_ || triggered) return {};
   if (options_.delay_s > 0) {
     start_at_ns_ = MonotonicNow() + static_cast<int64_t>(options_.delay_s * 1e9);

@@ -259,6 +259,49 @@ Result<int> ParseSignal(const std::string& text) {
   return number;
 }
 
+// --steps and --every: windows that the program itself opens and closes, all in one recording.
+Status ReadStepWindows(const ParsedFlags& flags, capture::CaptureOptions& options) {
+  const bool steps = flags.Given(Flag::kSteps);
+  const bool every = flags.Given(Flag::kEvery);
+  if (!steps && !every) {
+    if (flags.Given(Flag::kWindow)) return UsageError("--window needs --every");
+    if (flags.Given(Flag::kStepRange)) return UsageError("--step-range needs --steps or --every");
+    return {};
+  }
+  if (steps && every) return UsageError("choose one of --steps and --every");
+  if (options.trigger != CaptureTrigger::kNone) {
+    return UsageError("--steps and --every do not go with --capture-range");
+  }
+  if (steps) {
+    const std::string text = flags.Text(Flag::kSteps);
+    const size_t colon = text.find(':');
+    char* end = nullptr;
+    const uint64_t first = std::strtoull(text.c_str(), &end, 10);
+    const uint64_t last =
+        colon == std::string::npos ? 0 : std::strtoull(text.c_str() + colon + 1, nullptr, 10);
+    if (colon == std::string::npos || *end != ':' || first == 0 || last < first) {
+      return UsageError("--steps: \"" + text + "\" is not A:B with 1 <= A <= B, such as 10:20");
+    }
+    options.windows_start_open = first == 1;
+    options.windows =
+        "window.first=" + std::to_string(first) + "\nwindow.last=" + std::to_string(last) + "\n";
+  } else {
+    const uint64_t length = std::strtoull(flags.Text(Flag::kEvery).c_str(), nullptr, 10);
+    const uint64_t size = std::strtoull(flags.Text(Flag::kWindow).c_str(), nullptr, 10);
+    if (length == 0 || size == 0 || size > length) {
+      return UsageError("--every N --window M: M steps of N, 1 <= M <= N");
+    }
+    options.windows_start_open = size == length;
+    options.windows =
+        "window.every=" + std::to_string(length) + "\nwindow.size=" + std::to_string(size) + "\n";
+  }
+  options.trigger = CaptureTrigger::kSteps;
+  options.range_end = capture::RangeEnd::kNone;
+  options.range_message.clear();
+  if (flags.Given(Flag::kStepRange)) SplitRange(flags.Text(Flag::kStepRange), options);
+  return {};
+}
+
 Result<capture::CaptureOptions> MakeCaptureOptions(const ParsedFlags& flags) {
   capture::CaptureOptions options;
   if (flags.Given(Flag::kOutput)) options.output = flags.Text(Flag::kOutput);
@@ -285,6 +328,7 @@ Result<capture::CaptureOptions> MakeCaptureOptions(const ParsedFlags& flags) {
   if (options.trigger == CaptureTrigger::kNvtx && options.range_message.empty()) {
     return UsageError("--capture-range=nvtx needs --nvtx-capture=RANGE");
   }
+  RETURN_IF_ERROR(ReadStepWindows(flags, options));
   return options;
 }
 
@@ -304,7 +348,7 @@ Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
   if (const char* only = getenv("NSYS_NVTX_PROFILER_REGISTER_ONLY")) {
     session.registered_only = session.registered_only || std::string_view(only) == "1";
   }
-  session.extra = CudaOptions(flags);
+  session.extra = CudaOptions(flags) + session.capture.windows;
   session.delay_s = flags.Seconds(Flag::kDelay);
   session.duration_s = flags.Seconds(Flag::kDuration);
   session.wait_all = flags.Text(Flag::kWait) == "all";

@@ -26,7 +26,7 @@ inline constexpr uint32_t kTraceShapes = 1u << 4;      // --pytorch=...-shapes-n
 inline constexpr uint32_t kTraceCuda = 1u << 5;
 inline constexpr uint32_t kTraceNccl = 1u << 6;
 
-enum class CaptureTrigger : uint32_t { kNone = 0, kNvtx = 1, kCudaProfilerApi = 2 };
+enum class CaptureTrigger : uint32_t { kNone = 0, kNvtx = 1, kCudaProfilerApi = 2, kSteps = 3 };
 
 struct ControlPage {
   uint64_t magic;     // kControlMagic, written last by the tool
@@ -58,7 +58,8 @@ struct ControlPage {
   int64_t session_start_ns;       // CLOCK_MONOTONIC
   std::atomic<uint32_t> processes_attached;
   uint32_t range_end_ignored;     // 1 = --capture-range-end=none: a capture never stops by its range
-  uint32_t reserved[12];
+  std::atomic<uint32_t> step_pid;  // kSteps: the process whose steps count; 0 = none yet
+  uint32_t reserved[11];
 
   char capture_message[512];      // --nvtx-capture range
   char capture_domain[256];       // "" = default domain, "*" = any
@@ -67,7 +68,9 @@ struct ControlPage {
   char domains[4096];             // NUL-separated names, ended by an empty one; "default" = unnamed
   char python_path[4096];         // folder that holds the batchlight package and its bridge
   char functions_trace[4096];     // --python-functions-trace JSON file, "" = none
-  char extra[16384];              // key=value lines for later features (CUDA options ...)
+  // Lines key=value. inject/cupti/options.h: cuda.*. inject/rt/step_window.h: window.first and .last
+  // (--steps), window.every and .size (--every, --window); capture_message is --step-range.
+  char extra[16384];
 };
 static_assert(sizeof(ControlPage) <= kControlBytes);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);

@@ -151,6 +151,9 @@ class Recording(unittest.TestCase):
         run = Run("threads=2", "launches=500", "captures=3", state=0, trigger=2)
         per_capture = collections.Counter(r.chunk.capture_index for r in run.records("Kernel"))
         self.assertEqual(per_capture, {0: 1000, 1: 1000, 2: 1000})
+        launches = [r for r in run.records("CudaCall") if r.call in (211, 652 | 1 << 31)]
+        self.assertEqual(collections.Counter(r.chunk.capture_index for r in launches),
+                         {0: 1000, 1: 1000, 2: 1000})
         self.assertEqual(run.folder.get("captures_done"), 3)
         # What describes the machine is in every capture.
         self.assertEqual({r.chunk.capture_index for r in run.records("GpuDevice")}, {0, 1, 2})

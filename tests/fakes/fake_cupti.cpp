@@ -44,7 +44,9 @@ long FromEnvironment(const char* name, long otherwise) {
 // Never destroyed: the worker thread outlives main.
 struct Fake {
   std::atomic<uint32_t> correlation{0};
-  std::atomic<uint64_t> kinds{0};         // bit set of enabled kinds
+  std::atomic<uint64_t> kinds{0};  // bit set of enabled kinds
+  std::atomic<bool> has_context{false};
+  std::atomic<uint8_t> hooked[2][1024]{};
   std::atomic<uint8_t> calls[2][1024]{};  // runtime, driver: enabled one by one
   BufferRequested requested = nullptr;
   BufferCompleted completed = nullptr;
@@ -194,6 +196,7 @@ void Emit(const void* record, size_t bytes, size_t record_bytes) {
 }
 
 void EmitDevice() {
+  The().has_context = true;
   if (KindEnabled(kDevice)) {
     DeviceActivity device{};
     device.kind = kDevice;
@@ -289,13 +292,18 @@ uint32_t cuptiActivityDisable(uint32_t kind) {
   return kSuccess;
 }
 
-uint32_t cuptiActivityEnableRuntimeApi(uint32_t cbid, uint8_t enable) {
-  if (cbid < 1024) The().calls[0][cbid].store(enable);
+// As CUPTI 13.0 does it: calls that were not enabled when the first context was made never are.
+static uint32_t EnableCall(size_t api, uint32_t cbid, uint8_t enable) {
+  if (cbid >= 1024) return kErrorNotSupported;
+  if (enable != 0 && !The().has_context) The().hooked[api][cbid].store(1);
+  The().calls[api][cbid].store(enable & The().hooked[api][cbid].load());
   return kSuccess;
 }
+uint32_t cuptiActivityEnableRuntimeApi(uint32_t cbid, uint8_t enable) {
+  return EnableCall(0, cbid, enable);
+}
 uint32_t cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t enable) {
-  if (cbid < 1024) The().calls[1][cbid].store(enable);
-  return kSuccess;
+  return EnableCall(1, cbid, enable);
 }
 
 uint32_t cuptiActivityFlushAll(uint32_t) {

@@ -3,6 +3,7 @@
 #include "inject/cupti/collector.h"
 #include "inject/cupti/collector_state.h"
 #include "inject/cupti/decode.h"
+#include "inject/cupti/kinds.h"
 #include "inject/rt/capture.h"
 #include "inject/rt/control.h"
 #include "inject/rt/counters.h"
@@ -36,7 +37,8 @@ void WriteGraphNode(const Library& library, const GraphData& graph, bool clone) 
 void OnResource(uint32_t cbid, const ResourceData& data) {
   CollectorState& state = g_collector;
   if (cbid == kContextCreated) {
-    state.context_seen.store(true, std::memory_order_release);
+    const bool first = !state.context_seen.exchange(true, std::memory_order_acq_rel);
+    if (first && !state.collecting.load()) SetAllCalls(state.library, state.options, false);
   } else if (data.descriptor != nullptr) {
     WriteGraphNode(state.library, *static_cast<const GraphData*>(data.descriptor),
                    cbid == kGraphNodeCloned);
@@ -72,7 +74,8 @@ void OnBufferCompleted(void*, uint32_t, uint8_t* buffer, size_t, size_t valid_by
   if (valid_bytes != 0 && state.running.load(std::memory_order_acquire)) {
     const int64_t begin = sys::Nanoseconds(CLOCK_MONOTONIC);
     const DecodeTotals totals =
-        DecodeBuffer(state.library, state.helper_tid.load(), buffer, valid_bytes);
+        DecodeBuffer(state.library, {state.helper_tid.load(), !state.ever_collected.load()}, buffer,
+                     valid_bytes);
     if (totals.incomplete != 0) {
       AddCounter(format::Counter::kCudaWorkUnfinished, totals.incomplete);
     }

@@ -10,6 +10,7 @@
 #include "inject/cupti/identity.h"
 #include "inject/cupti/kinds.h"
 #include "inject/rt/control.h"
+#include "inject/rt/step_window.h"
 #include "inject/rt/sys.h"
 
 namespace batchlight::inject::cupti {
@@ -76,6 +77,8 @@ void StartCollector() {
   SayCuptiVersion(state.library);
   state.running.store(true, std::memory_order_release);
   WriteClockPair(state.library);
+  SetAllCalls(state.library, state.options, true);  // until OnResource() sees the first context
+  g_on_window = FollowState;
   FollowState();
   if (!StartHelper()) SayWhyNot("no helper thread could be started: records come at the end only");
   pthread_atfork(nullptr, nullptr, ForgetCollector);
@@ -89,6 +92,7 @@ void FollowState() {
   while (Collecting() != state.collecting.load() && !state.applying.exchange(true)) {
     const bool on = Collecting();
     if (on) {
+      state.ever_collected.store(true);
       if (const char* why = EnableKinds(state.library, state.options)) SayWhyNot(why);
     } else {
       DisableKinds(state.library, state.options);

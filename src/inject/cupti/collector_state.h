@@ -23,6 +23,7 @@ struct CollectorState {
   std::atomic<bool> context_seen{false};  // cuInit is over: the driver may be called
   std::atomic<bool> applying{false};      // one thread is inside FollowState()
   std::atomic<bool> collecting{false};    // what CUPTI was last told
+  std::atomic<bool> ever_collected{false};
   std::atomic<uint32_t> helper_tid{0};
 
   std::atomic<uint32_t> flush_wanted{0};  // FlushKind, taken by the helper

@@ -23,8 +23,8 @@ bool Complete(uint64_t start, uint64_t end) { return start != 0 && end >= start;
 
 class Decoder {
  public:
-  Decoder(const Guard& guard, uint32_t version, uint32_t own_tid, int64_t now_ns)
-      : guard_(guard), version_(version), own_tid_(own_tid), out_(guard, now_ns) {}
+  Decoder(const Guard& guard, uint32_t version, DecodeFilter filter, int64_t now_ns)
+      : guard_(guard), version_(version), filter_(filter), out_(guard, now_ns) {}
 
   void Decode(const Activity* record);
   DecodeTotals totals;
@@ -60,7 +60,7 @@ class Decoder {
 
   const Guard& guard_;
   const uint32_t version_;
-  const uint32_t own_tid_;
+  const DecodeFilter filter_;
   GpuWriter out_;
 };
 
@@ -98,7 +98,7 @@ void Decoder::Decode(const KernelActivity& a) {
 }
 
 void Decoder::Decode(const ApiActivity& a) {
-  if (a.thread == own_tid_ || !Ended(a) || !Room<CudaCallRecord>()) return;
+  if (a.thread == filter_.own_tid || !Ended(a) || !Room<CudaCallRecord>()) return;
   out_.Write(CudaCallRecord{.duration_ns = Low(a.start, a.end),
                             .correlation = a.correlation,
                             .tid = a.thread,
@@ -310,6 +310,8 @@ void Decoder::Decode(const UnifiedMemoryActivity& a) {
 }
 
 void Decoder::Decode(const Activity* record) {
+  const bool fact = record->kind == kDevice || record->kind == kContext || record->kind == kStream;
+  if (filter_.facts_only && !fact) return;
   ++totals.records;
   switch (record->kind) {
 #define DECODE_AS(kind, Type) \
@@ -340,13 +342,13 @@ void Decoder::Decode(const Activity* record) {
 
 }  // namespace
 
-DecodeTotals DecodeBuffer(const Library& library, uint32_t own_tid, uint8_t* buffer,
+DecodeTotals DecodeBuffer(const Library& library, DecodeFilter filter, uint8_t* buffer,
                           size_t valid_bytes) {
   Guard guard;
   if (!guard) return {};
   uint64_t now_ns = 0;
   library.cuptiGetTimestamp(&now_ns);
-  Decoder decoder(guard, library.version, own_tid, static_cast<int64_t>(now_ns));
+  Decoder decoder(guard, library.version, filter, static_cast<int64_t>(now_ns));
   Activity* record = nullptr;
   while (library.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == kSuccess) {
     decoder.Decode(record);

@@ -14,9 +14,13 @@ struct DecodeTotals {
   uint64_t incomplete = 0;  // work that had not ended when the process did
 };
 
-// Decodes the first `valid_bytes` of `buffer`, but for the API calls of the thread `own_tid`. What
-// cannot be written is counted by the stream.
-DecodeTotals DecodeBuffer(const Library& library, uint32_t own_tid, uint8_t* buffer,
+struct DecodeFilter {
+  uint32_t own_tid;  // API calls of this thread are ours
+  bool facts_only;   // nothing has been collected yet: devices, contexts and streams only
+};
+
+// Decodes the first `valid_bytes` of `buffer`. What cannot be written is counted by the stream.
+DecodeTotals DecodeBuffer(const Library& library, DecodeFilter filter, uint8_t* buffer,
                           size_t valid_bytes);
 
 }  // namespace batchlight::inject::cupti

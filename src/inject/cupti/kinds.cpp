@@ -42,17 +42,6 @@ void SetCalls(const Library& library, bool on, ActivityKind kind, bool all,
   for (const uint16_t cbid : traced) enable_call(cbid, on ? 1 : 0);
 }
 
-void SetAllCalls(const Library& library, const Options& options, bool on) {
-  if (options.runtime_calls) {
-    SetCalls(library, on, kRuntime, options.all_calls, library.cuptiActivityEnableRuntimeApi,
-             kTracedRuntimeCalls);
-  }
-  if (options.driver_calls) {
-    SetCalls(library, on, kDriver, options.all_calls, library.cuptiActivityEnableDriverApi,
-             kTracedDriverCalls);
-  }
-}
-
 void EnablePageFaults(const Library& library, const Options& options) {
   if (library.cuptiActivityConfigureUnifiedMemoryCounter == nullptr) return;
   constexpr uint32_t kProcessAllDevices = 2, kCpuFaults = 3, kGpuFaults = 4;
@@ -91,6 +80,17 @@ void ListKinds(const Options& o, Kind (&kinds)[kKindCount]) {
 }
 
 }  // namespace
+
+void SetAllCalls(const Library& library, const Options& options, bool on) {
+  if (options.runtime_calls) {
+    SetCalls(library, on, kRuntime, options.all_calls, library.cuptiActivityEnableRuntimeApi,
+             kTracedRuntimeCalls);
+  }
+  if (options.driver_calls) {
+    SetCalls(library, on, kDriver, options.all_calls, library.cuptiActivityEnableDriverApi,
+             kTracedDriverCalls);
+  }
+}
 
 const char* ResultText(const Library& library, uint32_t result) {
   switch (result) {

@@ -12,6 +12,10 @@ void SetAttributes(const Library& library);
 // Devices, contexts and streams: rare, wanted whatever is being collected, enabled once.
 void EnableFactKinds(const Library& library, const Options& options);
 
+// The calls alone. CUPTI hooks them when the first context is made, and only if they are enabled
+// then: calls enabled for the first time later give no records (13.0).
+void SetAllCalls(const Library& library, const Options& options, bool on);
+
 // nullptr on success, else the result of the kind that nothing works without.
 const char* EnableKinds(const Library& library, const Options& options);
 void DisableKinds(const Library& library, const Options& options);

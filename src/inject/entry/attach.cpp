@@ -12,6 +12,7 @@
 #include "inject/rt/clock.h"
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
+#include "inject/rt/step_window.h"
 #include "inject/rt/thread_exit.h"
 
 namespace batchlight::inject {
@@ -35,6 +36,7 @@ void AttachNow() {
   if (!MapControlPage()) return;
   ChooseClock();
   IdentifyProcess(false);
+  ReadStepWindows();
   NoteRank(guard);
   PrepareThreadExit();
   pthread_atfork(nullptr, nullptr, AtFork);

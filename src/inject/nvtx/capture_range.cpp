@@ -4,12 +4,14 @@
 
 #include "inject/rt/capture.h"
 #include "inject/rt/control.h"
+#include "inject/rt/step_window.h"
 
 namespace batchlight::inject::nvtx {
 namespace {
 
 // The range that began the present capture.
 constinit std::atomic<bool> g_capturing{false};
+bool g_counts_steps = false;  // --step-range: the end of the range is the end of a step
 const ThreadState* g_thread = nullptr;
 const Domain* g_domain = nullptr;
 int g_depth = -1;
@@ -30,7 +32,7 @@ bool IsWanted(const Event& event) {
 
 void Stop() {
   g_capturing.store(false, std::memory_order_relaxed);
-  CaptureStop();
+  g_counts_steps ? StepEnded() : static_cast<void>(CaptureStop());
 }
 
 }  // namespace
@@ -39,13 +41,17 @@ bool g_capture_by_range = false;
 
 void ReadCaptureRange() {
   const format::ControlPage* page = Control();
-  g_capture_by_range = page != nullptr && page->trigger == format::CaptureTrigger::kNvtx &&
-                       page->capture_message[0] != 0;
+  g_counts_steps = page != nullptr && page->trigger == format::CaptureTrigger::kSteps;
+  g_capture_by_range = page != nullptr && page->capture_message[0] != 0 &&
+                       (g_counts_steps || page->trigger == format::CaptureTrigger::kNvtx);
 }
 
 void StartCaptureAt(const Event& event, int depth, uint64_t range_id) {
-  if (Collecting() || !IsWanted(event)) return;
-  if (!CaptureStart()) return;
+  if (g_counts_steps) {
+    if (g_capturing.load(std::memory_order_acquire) || !IsWanted(event)) return;
+  } else if (Collecting() || !IsWanted(event) || !CaptureStart()) {
+    return;
+  }
   g_thread = &t_thread;
   g_domain = event.domain;
   g_depth = depth;

@@ -3,6 +3,7 @@
 #include "inject/buffer/thread_stream.h"
 #include "inject/python/native_function.h"
 #include "inject/rt/control.h"
+#include "inject/rt/step_window.h"
 #include "inject/rt/sys.h"
 
 namespace batchlight::inject {
@@ -45,8 +46,10 @@ PyObject* ModuleEnd(PyObject*, PyObject* const*, PySsize) {
 }
 
 PyObject* PhaseBegin(PyObject*, PyObject* const* arguments, PySsize count) {
-  if (count < 2 || !Collecting()) return NewNone();
+  if (count < 2) return NewNone();
   const auto phase = static_cast<uint32_t>(AsNumber(arguments[0]));
+  if (__builtin_expect(g_step_windows, 0)) StepPhaseBegins(phase);
+  if (!Collecting()) return NewNone();
   const PyText name(arguments[1]);
   Guard guard;
   ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
@@ -59,7 +62,9 @@ PyObject* PhaseBegin(PyObject*, PyObject* const* arguments, PySsize count) {
 }
 
 PyObject* PhaseEnd(PyObject*, PyObject* const*, PySsize) {
-  return WriteEmpty<format::PhaseEndRecord>();
+  PyObject* none = WriteEmpty<format::PhaseEndRecord>();
+  if (__builtin_expect(g_step_windows, 0)) StepPhaseEnds();
+  return none;
 }
 
 PyObject* NameThread(PyObject*, PyObject* const* arguments, PySsize count) {

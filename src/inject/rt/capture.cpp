@@ -67,4 +67,34 @@ bool CaptureStop() {
   return true;
 }
 
+bool WindowBegins() {
+  format::ControlPage* page = Control();
+  if (page == nullptr || page->disable != 0) return false;
+  const uint32_t done = page->captures_done.load(std::memory_order_acquire);
+  uint32_t state = page->state.load(std::memory_order_relaxed);
+  if ((state & kStateCollecting) != 0 ||
+      !page->state.compare_exchange_strong(state, done << 1 | kStateCollecting,
+                                           std::memory_order_acq_rel)) {
+    return false;
+  }
+  WriteWindow(done, 1);
+  WakeTool(page);
+  return true;
+}
+
+bool WindowEnds() {
+  format::ControlPage* page = Control();
+  if (page == nullptr) return false;
+  uint32_t state = page->state.load(std::memory_order_relaxed);
+  if ((state & kStateCollecting) == 0) return false;
+  WriteWindow(state >> 1, 0);
+  if (!page->state.compare_exchange_strong(state, state & ~kStateCollecting,
+                                           std::memory_order_acq_rel)) {
+    return false;
+  }
+  page->captures_done.fetch_add(1, std::memory_order_acq_rel);
+  WakeTool(page);
+  return true;
+}
+
 }  // namespace batchlight::inject

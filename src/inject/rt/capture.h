@@ -13,4 +13,9 @@ bool CaptureStart();
 // nothing when the session says that captures go on until the program ends.
 bool CaptureStop();
 
+// The same for a window of steps: any process may begin or end one, the tool is not asked to seal,
+// and all windows of a run lie in one recording.
+bool WindowBegins();
+bool WindowEnds();
+
 }  // namespace batchlight::inject

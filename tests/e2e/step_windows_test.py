@@ -1,0 +1,70 @@
+"""--steps and --every record the steps they name and nothing else, counted by optimizer or range."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.environ.get("BATCHLIGHT_BUILD") or os.path.join(HERE, "..", "..", "build", "dev")
+PROGRAM = os.path.join(os.path.abspath(BUILD), "bin", "batchlight")
+
+RANGES = """
+import batchlight
+for i in range(20):
+    with batchlight.annotate("step"):
+        batchlight.mark("in step %d" % (i + 1))
+"""
+OPTIMIZER = """
+import torch
+model = torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for i in range(20):
+    optimizer.zero_grad()
+    model(torch.randn(2, 4)).sum().backward()
+    optimizer.step()
+"""
+
+
+class StepWindows(unittest.TestCase):
+    def dump(self, script, *flags):
+        folder = tempfile.mkdtemp()
+        output = os.path.join(folder, "a.batchlight")
+        subprocess.run([PROGRAM, "profile", "-t", "nvtx,python", "-o", output, *flags, "--",
+                        sys.executable, "-c", script], check=True, timeout=120,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.assertEqual(os.listdir(folder), ["a.batchlight"], "one recording for all windows")
+        return subprocess.run([PROGRAM, "trace", "dump", output], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout.splitlines()
+
+    def steps(self, *flags):
+        lines = self.dump(RANGES, "--step-range", "step", *flags)
+        return [int(line.split("in step ")[1].split('"')[0]) for line in lines if " Mark " in line]
+
+    def test_ranges(self):
+        self.assertEqual(self.steps("--steps", "3:5"), [3, 4, 5])
+        self.assertEqual(self.steps("--steps", "1:2"), [1, 2])
+        self.assertEqual(self.steps("--every", "5", "--window", "2"),
+                         [4, 5, 9, 10, 14, 15, 19, 20])
+
+    def test_optimizer(self):
+        try:
+            __import__("torch")
+        except ImportError:
+            self.skipTest("no PyTorch")
+        lines = self.dump(OPTIMIZER, "--steps", "10:14")
+        self.assertEqual(sum("PhaseBegin phase=2 " in line for line in lines), 5)
+
+    def test_mistakes(self):
+        for flags in (["--steps", "5:3"], ["--steps", "5"], ["--window", "3"],
+                      ["--every", "3", "--window", "4"], ["--step-range", "x"],
+                      ["--steps", "1:2", "-c", "cudaProfilerApi"]):
+            done = subprocess.run([PROGRAM, "profile", *flags, "--", "true"], text=True,
+                                  stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual(done.returncode, 2, flags)
+            self.assertIn("--", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
