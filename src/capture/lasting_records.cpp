@@ -12,20 +12,9 @@ using format::RecordView;
 bool IsLasting(RecordKind kind) {
   switch (kind) {
     case RecordKind::kClockSync:
-    case RecordKind::kCounter:
     case RecordKind::kReason:
-    case RecordKind::kProcessStart:
-    case RecordKind::kProcessExit:
-    case RecordKind::kThreadName:
     case RecordKind::kProcessStatus:
     case RecordKind::kProperty:
-    case RecordKind::kPayloadSchema:
-    case RecordKind::kPayloadSchemaEntry:
-    case RecordKind::kPayloadEnum:
-    case RecordKind::kPayloadEnumEntry:
-    case RecordKind::kCategoryName:
-    case RecordKind::kResourceName:
-    case RecordKind::kDomainLife:
       return true;
     default:
       return false;

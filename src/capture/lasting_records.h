@@ -1,5 +1,5 @@
-// What a chunk of an earlier capture says that later captures need too: which process it was, names
-// of threads, categories, resources. Events are left out.
+// What the tool's chunks of an earlier capture say that later captures need too: facts of the session
+// and machine, how processes ended. (Processes say what lasts anew in each capture.)
 #pragma once
 
 #include <vector>

@@ -91,15 +91,8 @@ class Sealer {
     const auto file = std::make_shared<const MappedFile>(std::move(mapped));
     std::vector<ChunkView> chunks;
     summary_.damaged_stretches += format::ScanProcessFile(file->bytes(), chunks);
-    // A process that recorded nothing in this capture (it had ended, or idled) is left out.
-    const bool wanted =
-        !options_.capture_index ||
-        std::any_of(chunks.begin(), chunks.end(), [&](const auto& chunk) {
-          return chunk.header.pid == 0 || chunk.header.capture_index == *options_.capture_index;
-        });
-    if (!wanted) return {};
     for (const ChunkView& chunk : chunks) {
-      if (options_.capture_index && chunk.header.capture_index > *options_.capture_index) continue;
+      if (!IsWanted(chunk.header)) continue;
       batch_.push_back({file, chunk});
       batch_bytes_ += chunk.bytes.size();
       done_ += share / static_cast<double>(chunks.size());
@@ -130,9 +123,16 @@ class Sealer {
     uint64_t raw_bytes = 0;
   };
 
+  bool IsWhole(const format::ChunkHeader& header) const {
+    return !options_.capture_index || header.capture_index == *options_.capture_index;
+  }
+  bool IsWanted(const format::ChunkHeader& header) const {
+    const bool of_tool = header.pid == 0;
+    return IsWhole(header) || (of_tool && header.capture_index < *options_.capture_index);
+  }
+
   void Compress(Piece& piece) const {
-    const bool whole =
-        !options_.capture_index || piece.chunk.header.capture_index == *options_.capture_index;
+    const bool whole = IsWhole(piece.chunk.header);
     const std::vector<uint8_t> raw =
         whole ? CutToUsed(piece.chunk) : KeepLastingRecords(piece.chunk);
     if (raw.empty()) return;

@@ -18,7 +18,7 @@ namespace {
 
 using namespace format;  // records
 
-// A chunk with a process start, a category name, and `pairs` pushes and pops.
+// A chunk with a process start, a property, and `pairs` pushes and pops.
 std::string MakeChunk(uint32_t pid, uint32_t capture, int pairs, bool close) {
   std::vector<uint64_t> words(64 * 1024 / 8);
   const std::span<uint8_t> bytes(reinterpret_cast<uint8_t*>(words.data()), words.size() * 8);
@@ -30,10 +30,10 @@ std::string MakeChunk(uint32_t pid, uint32_t capture, int pairs, bool close) {
   start.executable = writer.AddString("/bin/train", 0);
   writer.Add(start, 0);
   const StringRef message = writer.AddString("forward", 1);
-  CategoryNameRecord category{};
-  category.name = writer.AddString("io", 1);
-  category.category = 5;
-  writer.Add(category, 1);
+  PropertyRecord property{};
+  property.key = writer.AddString("machine.cpu", 1);
+  property.value = writer.AddString("fast", 1);
+  writer.Add(property, 1);
   for (int i = 0; i < pairs; ++i) {
     writer.Add(RangePushRecord{.message = message}, static_cast<uint64_t>(2 * i));
     writer.Add(RangePopRecord{}, static_cast<uint64_t>(2 * i + 1));
@@ -112,12 +112,12 @@ class SealTest : public testing::Test {
     });
     return strings;
   }
-  static StringRef CategoryOf(const std::string& bytes) {
-    StringRef name = 0;
+  static PropertyRecord PropertyOf(const std::string& bytes) {
+    PropertyRecord property{};
     ForEach(bytes, [&](const RecordView& view) {
-      if (view.kind == RecordKind::kCategoryName) name = view.As<CategoryNameRecord>().name;
+      if (view.kind == RecordKind::kProperty) property = view.As<PropertyRecord>();
     });
-    return name;
+    return property;
   }
   std::string folder_, output_;
 };
@@ -133,20 +133,19 @@ TEST_F(SealTest, OpenAndClosedChunksComeBack) {
   EXPECT_EQ(CountKinds(chunks[1])[RecordKind::kRangePop], 3);
 }
 
-TEST_F(SealTest, CaptureKeepsWhatLastsOfEarlierOnes) {
+TEST_F(SealTest, CaptureKeepsWhatTheToolSaidEarlier) {
   Put("7-1.blp", MakeChunk(7, 0, 10, true) + MakeChunk(7, 1, 20, true) + MakeChunk(7, 2, 30, true));
-  Put("8-1.blp", MakeChunk(8, 0, 10, true));  // took no part in capture 1
-  ASSERT_TRUE(Seal(folder_, output_, {.capture_index = 1}).ok());
+  Put("tool.blp", MakeChunk(0, 0, 10, true) + MakeChunk(0, 2, 1, true));
+  ASSERT_TRUE(Seal(folder_, output_, {.capture_index = 1, .progress = {}}).ok());
   const auto chunks = ReadChunks();
   ASSERT_EQ(chunks.size(), 2u);
-  auto earlier = CountKinds(chunks[0]);
-  EXPECT_EQ(earlier[RecordKind::kProcessStart], 1);
-  EXPECT_EQ(earlier[RecordKind::kCategoryName], 1);
-  EXPECT_EQ(earlier[RecordKind::kString], 2);  // not the message of the ranges
+  EXPECT_EQ(CountKinds(chunks[0])[RecordKind::kRangePush], 20);
+  auto earlier = CountKinds(chunks[1]);
+  EXPECT_EQ(earlier[RecordKind::kProperty], 1);
   EXPECT_EQ(earlier[RecordKind::kRangePush], 0);
-  EXPECT_EQ(StringsOf(chunks[0]), (std::vector<std::string>{"1 /bin/train", "2 io"}));
-  EXPECT_EQ(CategoryOf(chunks[0]), 2u);
-  EXPECT_EQ(CountKinds(chunks[1])[RecordKind::kRangePush], 20);
+  EXPECT_EQ(StringsOf(chunks[1]), (std::vector<std::string>{"1 machine.cpu", "2 fast"}));
+  EXPECT_EQ(PropertyOf(chunks[1]).key, 1u);
+  EXPECT_EQ(PropertyOf(chunks[1]).value, 2u);
 }
 
 TEST_F(SealTest, NeverOverwritesUnasked) {
