@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
@@ -74,6 +75,7 @@ void GpuUnderused(const RunOverview& overview, Findings* findings) {
                  std::string(GpuPartName(largest)) + "\", " +
                  PercentOf(GpuShare(overview, largest)) + " of the step.";
   finding.why = std::string(GpuPartHelp(largest)) + ".";
+  finding.why[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(finding.why[0])));
   finding.action =
       "See the findings about that cause; a larger batch gives every launch more work.";
   findings->push_back(std::move(finding));
