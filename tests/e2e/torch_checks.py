@@ -56,7 +56,7 @@ def without_times(text):
 
 
 class TorchCase(unittest.TestCase):
-    def same(self, program, trace=ALL, model=True, returncode=0, **members):
+    def same(self, program, trace=ALL, model=True, returncode=0, reasons=(), **members):
         """Runs the program both ways; the session, to look into."""
         code = textwrap.dedent(MODEL if model else "import torch") + textwrap.dedent(program)
         with tempfile.TemporaryDirectory() as folder:
@@ -72,7 +72,8 @@ class TorchCase(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (expected.returncode, expected.stdout),
                          done.stderr + expected.stderr)
         self.assertEqual(errors, without_times(expected.stderr))
-        self.assertEqual(session.reasons(), [])
+        if reasons is not None:
+            self.assertEqual(session.reasons(), list(reasons))
         return session
 
     def entered(self, manager):
@@ -125,6 +126,29 @@ class Modules(TorchCase):
         for path in ("Net", "head", "Sequential", "Sequential.0", "Net#2", "Net#2.encoder.layers.0"):
             self.assertEqual(paths.count(path), 1, path)
         self.assertEqual(paths.count("MSELoss"), 2)
+
+    def test_odd_modules(self):
+        session = self.same("""
+            class Hostile(nn.Module):
+                def __init__(self): super().__init__(); self.linear = nn.Linear(8, 8)
+                def __getattr__(self, name):
+                    if name == "linear": return super().__getattr__(name)
+                    raise KeyError(name)
+                def __eq__(self, other): raise TypeError("no")
+                __hash__ = None
+                def forward(self, x): return self.linear(x)
+            class Loop(nn.Module):
+                def __init__(self): super().__init__(); self.__dict__["_modules"]["me"] = self
+                def forward(self, x): return x
+            class Unmade(nn.Module):
+                def __init__(self): pass
+                def forward(self, x): return x
+            x = torch.ones(1, 8)
+            print(Hostile()(x).shape, Loop()(x), torch.jit.script(nn.Linear(8, 8))(x).shape)
+            try: Unmade()(x)
+            except Exception as error: print(type(error))
+        """, reasons=None)
+        self.assertEqual(self.paths(session)[:3], ["Hostile", "linear", "Loop"])
 
     def test_dead_modules_are_forgotten(self):
         session = self.same("""

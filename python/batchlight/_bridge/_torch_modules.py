@@ -12,6 +12,8 @@ A later root that holds the owner takes over; any other has its class before its
 import sys
 import weakref
 
+import _batchlight_native as _native
+
 from ._importlib_bootstrap import module_call
 
 # Class of a wrapper -> the attribute that holds what it wraps.
@@ -38,7 +40,15 @@ class ModuleNames:
         self.call_code = None
 
     def give(self, module):
-        """The entry of a module seen for the first time."""
+        """The entry of a module seen for the first time. A module may do anything when it is looked
+        at: one that cannot be named has its class for a name."""
+        try:
+            return self._give(module)
+        except Exception as error:
+            _native.reason("modules", "some have no path: %s: %s" % (type(error).__name__, error))
+            return type(module).__name__, type(module).__name__, None
+
+    def _give(self, module):
         parent = self._caller()
         if parent is None:
             self._name_tree(module)
@@ -49,7 +59,7 @@ class ModuleNames:
 
     def _caller(self):
         """The entry of the innermost module whose forward is running on this thread."""
-        frame = sys._getframe(3)
+        frame = sys._getframe(4)
         while frame is not None:
             if frame.f_code is self.call_code:
                 entry = self.known.get(id(frame.f_locals["self"]))
@@ -66,10 +76,10 @@ class ModuleNames:
         children = [child for child in inner._modules.values() if child is not None]
         label = _class_name(inner)
         prefix = ""
-        if children and not getattr(root, "_is_replica", False):
+        if children and "_is_replica" not in vars(root):  # a copy that DataParallel made
             label = self._free_label(label, inner)
             owner = self.owner() if self.owner is not None else None
-            if owner is None or any(module is owner for module in root.modules()):
+            if owner is None or _holds(root, owner, set()):
                 self.owner = weakref.ref(inner)
             else:
                 prefix = label + "."
@@ -111,6 +121,15 @@ class ModuleNames:
         known[key] = (path, class_name, reference)
 
 
+def _holds(module, wanted, seen):
+    if module is wanted:
+        return True
+    if module is None or id(module) in seen:
+        return False
+    seen.add(id(module))
+    return any(_holds(child, wanted, seen) for child in module._modules.values())
+
+
 def _unwrapped(module):
     while True:
         inner = _WRAPPERS.get(type(module).__name__)
@@ -121,4 +140,5 @@ def _unwrapped(module):
 
 
 def _class_name(module):
-    return str(getattr(module, "original_name", None) or type(module).__name__)
+    name = type(module).__name__
+    return str(module.original_name) if name == "RecursiveScriptModule" else name
