@@ -65,6 +65,7 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
   wanted.variables = options_.variables;
   wanted.preload = preload_->path();
   wanted.cuda = (options_.trace & format::kTraceCuda) != 0;
+  for (const std::string& line : ReplacedInjections(wanted)) notice_(line);
   const std::vector<std::string> environment = MakeTargetEnvironment(wanted);
 
   const auto cannot_start = [](const FoundProgram& problem) {
@@ -262,6 +263,7 @@ SessionEnd Session::Finish() {
   recording_->control().Disable();
   ReapChildren();
   processes_->Finish();
+  if (left_running_ || processes_->alive() > 0) preload_->Keep();
   SessionEnd end;
   end.program_ran = true;
   end.interrupted = interrupted_;

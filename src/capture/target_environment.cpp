@@ -67,6 +67,18 @@ void SetVariable(std::vector<std::string>& environment, const std::string& name,
   environment.push_back(name + "=" + value);
 }
 
+std::vector<std::string> ReplacedInjections(const EnvironmentOptions& options) {
+  std::vector<std::string> lines;
+  for (const char* name : {"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH"}) {
+    const bool ours = std::strcmp(name, "CUDA_INJECTION64_PATH") != 0 || options.cuda;
+    const char* value = options.inherit ? std::getenv(name) : nullptr;
+    if (!ours || value == nullptr || *value == '\0' || options.preload == value) continue;
+    lines.push_back(std::string(name) + " was set to " + value +
+                    "; there is room for one tool, and this run is recorded by batchlight");
+  }
+  return lines;
+}
+
 std::vector<std::string> MakeTargetEnvironment(const EnvironmentOptions& options) {
   std::vector<std::string> environment;
   if (options.inherit) {

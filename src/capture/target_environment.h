@@ -20,6 +20,8 @@ class PreloadPath {
   ~PreloadPath();
 
   const std::string& path() const { return path_; }
+  // Leaves the link: a process that lives on still names it, and the loader would complain.
+  void Keep() { folder_.clear(); }
 
  private:
   PreloadPath() = default;
@@ -37,6 +39,9 @@ struct EnvironmentOptions {
 // NAME=VALUE strings. Everything but the live folder's path, which the program learns just before
 // it starts.
 std::vector<std::string> MakeTargetEnvironment(const EnvironmentOptions& options);
+
+// Lines for the user about injection variables of another tool, which give way to ours.
+std::vector<std::string> ReplacedInjections(const EnvironmentOptions& options);
 
 // The value of `name`, or nullptr.
 const char* FindVariable(const std::vector<std::string>& environment, const std::string& name);

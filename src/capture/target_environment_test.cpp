@@ -34,6 +34,20 @@ TEST(MakeTargetEnvironment, ToolInsideARecordedProgramStartsAfresh) {
   EXPECT_EQ(FindVariable(environment, "BATCHLIGHT_SESSION_DIR"), nullptr);
 }
 
+TEST(ReplacedInjections, NamesTheToolThatGivesWay) {
+  EnvironmentOptions options;
+  options.preload = "/opt/inject.so";
+  setenv("NVTX_INJECTION64_PATH", "/opt/inject.so", 1);
+  setenv("CUDA_INJECTION64_PATH", "/opt/other.so", 1);
+  const auto lines = ReplacedInjections(options);
+  options.cuda = false;
+  EXPECT_TRUE(ReplacedInjections(options).empty());
+  unsetenv("NVTX_INJECTION64_PATH");
+  unsetenv("CUDA_INJECTION64_PATH");
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find("/opt/other.so"), std::string::npos);
+}
+
 TEST(MakeTargetEnvironment, InheritsOnlyIfAsked) {
   EnvironmentOptions options;
   options.inherit = false;
