@@ -4,8 +4,8 @@
     BATCHLIGHT_BUILD=build/release bench/torch_ops_bench.py [rounds]
 
 Each mode runs in its own process, the modes in turn, several rounds; CPU time, the best tenth of a
-run, the median of the rounds. The operator is an in-place add of one number to another: nearly all of its time
-is PyTorch's own calling.
+run, the median of the rounds. The operator is an in-place add of one number to another: nearly all
+of its time is PyTorch's own calling.
 """
 import os
 import statistics

@@ -3,8 +3,8 @@
     [{"module": "my.loader", "domain": "data", "color": "orange",
       "functions": ["read", "Reader.next"]}]
 
-Functions of the script itself (__main__) do not exist yet when the bridge could wrap them: give them
-batchlight.annotate() instead. The recording says so when the file asks for them.
+Functions of the script itself (__main__) do not exist yet when the bridge could wrap them: give
+them batchlight.annotate() instead. The recording says so when the file asks for them.
 """
 import _batchlight_native as _native
 

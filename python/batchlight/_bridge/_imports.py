@@ -18,7 +18,8 @@ def when_imported(name, feature, action):
     """action(module) now if the program has imported the module, else once it has."""
     module = sys.modules.get(name)
     # A module that is just being imported is there already, half empty.
-    if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
+    spec = getattr(module, "__spec__", None)
+    if module is not None and not getattr(spec, "_initializing", False):
         attempt(feature, action, module)
         return
     _actions.setdefault(name, []).append((feature, action))

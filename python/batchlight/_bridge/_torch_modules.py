@@ -2,8 +2,8 @@
 
 Module.__call__ is wrapped rather than hooked: global hooks make torch.compile warn and guard on
 them, are not called when forward raises, and take Module's slow path. torch.compile reads
-Module.__call__ when it is first imported, which is later, and so takes the wrapped one for PyTorch's
-own.
+Module.__call__ when it is first imported, which is later, and so takes the wrapped one for
+PyTorch's own.
 
 Names. The first module called that has children owns the plain paths, itself named by its class.
 A later root that holds the owner takes over; any other has its class before its paths. Wrappers

@@ -1,7 +1,8 @@
 """Builds the operator recorder (torch_ops.cpp) against the program's PyTorch, once, and loads it.
 
-The result is kept in ~/.cache/batchlight/torch_ops, by version of PyTorch and of the source. Without
-a C++ compiler or PyTorch's headers operators are not recorded; modules and phases still are.
+The result is kept in ~/.cache/batchlight/torch_ops, by version of PyTorch and of the source.
+Without a C++ compiler or PyTorch's headers operators are not recorded; modules and phases still
+are.
 """
 import hashlib
 import os
