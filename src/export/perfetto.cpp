@@ -39,6 +39,10 @@ class Message {
     bytes_ += bytes;
     return *this;
   }
+  Message& Append(const Message& fields) {
+    bytes_ += fields.bytes_;
+    return *this;
+  }
   const std::string& bytes() const { return bytes_; }
   void Clear() { bytes_.clear(); }
 
@@ -97,9 +101,9 @@ class PerfettoTrace {
 
   void Packet(Message& message) {
     message.Number(packet::kSequence, 1);
-    Message wrapped;
-    wrapped.Bytes(1, message.bytes());
-    out_ << wrapped.bytes();
+    wrapped_.Clear();
+    wrapped_.Bytes(1, message.bytes());
+    out_ << wrapped_.bytes();
   }
 
   void Describe(uint64_t uuid, uint64_t parent, std::string_view name, uint32_t kind = 0,
@@ -151,34 +155,36 @@ class PerfettoTrace {
     message_.Number(packet::kTimestamp, static_cast<uint64_t>(at_ns + offset_ns_))
         .Number(packet::kSequenceFlags, any_event_ ? 2 : 3);
     any_event_ = true;
-    Message slice;
-    slice.Number(event::kType, static_cast<uint64_t>(EventType::kBegin))
+    slice_.Clear();
+    slice_.Number(event::kType, static_cast<uint64_t>(EventType::kBegin))
         .Number(event::kTrack, track_uuid)
         .Number(event::kNameId, NameId(name, message_))
-        .Bytes(event::kCategory, category);
-    message_.Bytes(packet::kTrackEvent, slice.bytes() + extra.bytes());
+        .Bytes(event::kCategory, category)
+        .Append(extra);
+    message_.Bytes(packet::kTrackEvent, slice_.bytes());
     Packet(message_);
   }
 
   void End(uint64_t track_uuid, int64_t at_ns) {
-    Message slice;
-    slice.Number(event::kType, static_cast<uint64_t>(EventType::kEnd))
+    slice_.Clear();
+    slice_.Number(event::kType, static_cast<uint64_t>(EventType::kEnd))
         .Number(event::kTrack, track_uuid);
     message_.Clear();
     message_.Number(packet::kTimestamp, static_cast<uint64_t>(at_ns + offset_ns_))
-        .Bytes(packet::kTrackEvent, slice.bytes());
+        .Bytes(packet::kTrackEvent, slice_.bytes());
     Packet(message_);
   }
 
+  // `text` is ours, and so is valid UTF-8.
   void Annotate(Message& extra, std::string_view key, std::string_view text) {
-    Message annotation;
-    annotation.Bytes(10, key).Bytes(6, ValidUtf8(text));
-    extra.Bytes(event::kAnnotation, annotation.bytes());
+    annotation_.Clear();
+    annotation_.Bytes(10, key).Bytes(6, text);
+    extra.Bytes(event::kAnnotation, annotation_.bytes());
   }
   void Annotate(Message& extra, std::string_view key, uint64_t number) {
-    Message annotation;
-    annotation.Bytes(10, key).Number(3, number);
-    extra.Bytes(event::kAnnotation, annotation.bytes());
+    annotation_.Clear();
+    annotation_.Bytes(10, key).Number(3, number);
+    extra.Bytes(event::kAnnotation, annotation_.bytes());
   }
 
   // Correlation ids are unique per process only.
@@ -195,10 +201,11 @@ class PerfettoTrace {
     const uint64_t uuid = NewTrack();
     Describe(uuid, ProcessTrack(process), "", track::kThread, thread.bytes());
     Status status;
+    Message extra;
     WalkCalls(
         CallsOf(store_, id, selection_),
         [&](const Call& call) {
-          Message extra;
+          extra.Clear();
           if (call.source == CallSource::kOperator) {
             const StringId shapes = store_.operator_calls.shapes[call.row];
             if (!shapes.IsNone()) Annotate(extra, "shapes", store_.Text(shapes));
@@ -380,7 +387,8 @@ class PerfettoTrace {
   std::set<std::string> kept_;                              // names that are not the store's
   std::vector<uint64_t> process_tracks_;
   std::map<uint32_t, uint64_t> gpu_tracks_;
-  Message message_;
+  // Kept from event to event for their memory.
+  Message message_, slice_, annotation_, wrapped_;
   uint64_t last_track_ = 0;
   uint64_t events_ = 0;
   int64_t offset_ns_ = 0;

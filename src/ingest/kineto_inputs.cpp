@@ -78,10 +78,12 @@ std::string Input(std::string_view dims, std::string_view type, std::string_view
 }  // namespace
 
 std::string ShapesFromDims(std::string_view dims) {
+  if (dims.find('"') != dims.npos) return "[]";  // sizes are numbers
   std::string text;
   text.reserve(dims.size() * 5 / 4);
   for (const char c : dims) {
-    if (c == ' ' || c == '\n') continue;
+    const bool belongs = (c >= '0' && c <= '9') || c == '[' || c == ']' || c == ',' || c == '-';
+    if (!belongs) continue;
     text += c;
     if (c == ',') text += ' ';
   }
