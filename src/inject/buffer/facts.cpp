@@ -52,30 +52,35 @@ void WriteEntry(ThreadStream& stream, const Entry* entry) {
   stream.WriteRaw(entry->kind, copy, entry->record_bytes);
 }
 
-void WriteGroup(ThreadStream& stream, const Entry* first) {
-  if (!stream.Ensure(first->group_bytes)) return;
+// False if a new capture began meanwhile: then all of it has to be said again, there.
+bool WriteGroup(ThreadStream& stream, const Entry* first, uint32_t capture_index) {
+  if (!stream.Ensure(first->group_bytes)) return true;  // lost, and counted
+  if (stream.capture_index() != capture_index) return false;
   for (size_t done = 0; done < first->group_log_bytes;) {
     const auto* entry = reinterpret_cast<const Entry*>(reinterpret_cast<const char*>(first) + done);
     WriteEntry(stream, entry);
     done += entry->entry_bytes;
   }
+  return true;
 }
 
-// Under the lock.
-void WriteUnwritten(ThreadStream& stream) {
-  const uint32_t capture_plus_1 = (SessionState() >> 1) + 1;
-  if (g_capture_plus_1.load(std::memory_order_relaxed) != capture_plus_1) {
-    g_capture_plus_1.store(capture_plus_1, std::memory_order_relaxed);
+// Under the lock. False as above.
+bool WriteUnwritten(ThreadStream& stream) {
+  if (!stream.Ensure(sizeof(uint64_t))) return true;
+  const uint32_t capture_index = stream.capture_index();
+  if (g_capture_plus_1.load(std::memory_order_relaxed) != capture_index + 1) {
+    if (!WriteProcessStart(stream, capture_index)) return false;
+    g_capture_plus_1.store(capture_index + 1, std::memory_order_relaxed);
     g_written.store(0, std::memory_order_relaxed);
-    WriteProcessStart(stream);
   }
   for (size_t at = g_written.load(std::memory_order_relaxed);
        at < g_log_end.load(std::memory_order_relaxed);) {
     const Entry* group = EntryAt(at);
-    WriteGroup(stream, group);
+    if (!WriteGroup(stream, group, capture_index)) return false;
     at += group->group_log_bytes;
     g_written.store(at, std::memory_order_relaxed);
   }
+  return true;
 }
 
 void AppendString(char* to, const FactString& string) {
@@ -169,7 +174,8 @@ bool FactsPending(uint32_t capture_index) {
 
 void WriteUnwrittenFacts(ThreadStream& stream) {
   Locked locked(g_lock);
-  WriteUnwritten(stream);
+  while (!WriteUnwritten(stream)) {
+  }
 }
 
 void ForgetFactsWritten() {

@@ -138,6 +138,7 @@ class ThreadStream {
   // The ticks of the last Ensure().
   uint64_t now() const { return base_ticks_ + delta_; }
   uint32_t tid() const { return tid_; }
+  uint32_t capture_index() const { return capture_index_; }  // of the open chunk
 
   // How much of a string or payload is kept (counts what is cut).
   static uint32_t CutLength(const void* bytes, size_t count);

@@ -17,14 +17,18 @@ constexpr size_t kCommandBytes = format::kMaxStringBytes;
 constexpr const char* kRankVariables[] = {"RANK", "LOCAL_RANK", "WORLD_SIZE",
                                           "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
 
-}  // namespace
-
-void WriteClockSync(ThreadStream& stream) {
-  if (!stream.Ensure(sizeof(format::ClockSyncRecord))) return;
+// Room must have been ensured.
+void WriteClockSyncRecord(ThreadStream& stream) {
   const ClockPair pair = ReadClockPair();
   stream.WriteAt(format::ClockSyncRecord{.monotonic_ns = pair.monotonic_ns,
                                          .realtime_ns = sys::Nanoseconds(CLOCK_REALTIME)},
                  pair.ticks);
+}
+
+}  // namespace
+
+void WriteClockSync(ThreadStream& stream) {
+  if (stream.Ensure(sizeof(format::ClockSyncRecord))) WriteClockSyncRecord(stream);
 }
 
 void NoteRank(const Guard& guard) {
@@ -37,19 +41,22 @@ void NoteRank(const Guard& guard) {
   }
 }
 
-void WriteProcessStart(ThreadStream& stream) {
+bool WriteProcessStart(ThreadStream& stream, uint32_t capture_index) {
   // Not on the stack: the first event may come from a thread with a small one.
   const size_t scratch_bytes = kPathBytes + kCommandBytes;
   auto* scratch = static_cast<char*>(sys::MapMemory(scratch_bytes));
-  if (scratch == nullptr) return;
+  if (scratch == nullptr) return true;
   char* command = scratch + kPathBytes;
   const long path_bytes =
       sys::Call(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", scratch, kPathBytes);
   size_t command_bytes = sys::ReadFile("/proc/self/cmdline", command, kCommandBytes);
   while (command_bytes > 0 && command[command_bytes - 1] == 0) --command_bytes;
   const size_t executable_bytes = path_bytes > 0 ? static_cast<size_t>(path_bytes) : 0;
-  if (stream.Ensure(sizeof(format::ProcessStartRecord) + StringBytes(executable_bytes) +
-                    StringBytes(command_bytes))) {
+  const bool room =
+      stream.Ensure(sizeof(format::ProcessStartRecord) + sizeof(format::ClockSyncRecord) +
+                    StringBytes(executable_bytes) + StringBytes(command_bytes));
+  const bool same_capture = stream.capture_index() == capture_index;
+  if (room && same_capture) {
     stream.Write(format::ProcessStartRecord{
         .parent_pid = g_process.parent_pid,
         .flags = g_process.forked ? 1u : 0u,
@@ -57,9 +64,10 @@ void WriteProcessStart(ThreadStream& stream) {
         .command_line = stream.Intern(command, command_bytes),
         .start_ns = g_process.start_ns,
     });
+    WriteClockSyncRecord(stream);
   }
   sys::Unmap(scratch, scratch_bytes);
-  WriteClockSync(stream);
+  return same_capture;
 }
 
 }  // namespace batchlight::inject

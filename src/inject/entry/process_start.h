@@ -9,8 +9,9 @@ namespace batchlight::inject {
 // Every capture then says it.
 void NoteRank(const Guard& guard);
 
-// ProcessStart and ClockSync records.
-void WriteProcessStart(ThreadStream& stream);
+// ProcessStart and ClockSync records. False, with nothing written, if the capture is not this one
+// any more.
+bool WriteProcessStart(ThreadStream& stream, uint32_t capture_index);
 void WriteClockSync(ThreadStream& stream);
 
 }  // namespace batchlight::inject
