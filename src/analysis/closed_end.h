@@ -1,4 +1,5 @@
-// Calls that were still open at the end of the recording end there. No call ends before it starts:
+// Calls that were still open when collecting stopped end there: at the end of their capture, or of
+// the session. No call ends before it starts:
 // foreign files hold such rows.
 #pragma once
 
@@ -9,7 +10,15 @@
 namespace batchlight {
 
 inline int64_t ClosedEnd(const Store& store, int64_t start_ns, int64_t end_ns) {
-  return std::max(start_ns, end_ns == kOpenEnd ? store.duration_ns : end_ns);
+  if (end_ns != kOpenEnd) return std::max(start_ns, end_ns);
+  int64_t stop_ns = store.duration_ns;
+  const CaptureWindowsTable& windows = store.capture_windows;
+  for (size_t i = 0; i < windows.size(); ++i) {
+    if (windows.start_ns[i] <= start_ns && start_ns < windows.end_ns[i]) {
+      stop_ns = std::min(stop_ns, windows.end_ns[i]);
+    }
+  }
+  return std::max(start_ns, stop_ns);
 }
 
 }  // namespace batchlight

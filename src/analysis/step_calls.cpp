@@ -113,7 +113,12 @@ StepInputs::StepInputs(const Store& s)
 }
 
 std::vector<PhaseMark> StepEndingOptimizers(const StepInputs& inputs, ThreadId thread) {
-  const std::vector<PhaseMark> marks = inputs.marks.Outermost(thread, PhaseKind::kOptimizer);
+  std::vector<PhaseMark> marks = inputs.marks.Outermost(thread, PhaseKind::kOptimizer);
+  // What a gradient scaler does besides the step ends nothing: a capture may stop before it.
+  std::erase_if(marks, [&](const PhaseMark& mark) {
+    const std::string_view name = inputs.store.Text(mark.name);
+    return name.starts_with("GradScaler.") && name != "GradScaler.step";
+  });
   const size_t each = OptimizersPerStep(inputs, thread, marks);
   std::vector<PhaseMark> ends;
   for (size_t i = each - 1; i < marks.size(); i += each) ends.push_back(marks[i]);

@@ -169,7 +169,7 @@ TEST(Steps, AGradientScalerIsPartOfTheOptimizerStep) {
   const StepSet set = FindSteps(store);
   ASSERT_EQ(set.processes.size(), 1u);
   EXPECT_EQ(set.processes[0].steps.size(), 4u);
-  EXPECT_EQ(set.processes[0].steps[0].end_ns, 95);
+  EXPECT_EQ(set.processes[0].steps[0].end_ns, 90);
   EXPECT_EQ(set.processes[0].marker, "AdamW.step");
 }
 
@@ -327,6 +327,29 @@ TEST(Steps, FollowAKeyAndKeepToARange) {
   EXPECT_NE(set.problem.find("did you mean global_clock"), std::string::npos) << set.problem;
   set = FindSteps(store, {.first_step = 50});
   EXPECT_NE(set.problem.find("has 6 steps"), std::string::npos) << set.problem;
+}
+
+// A capture that counts steps stops at the end of the optimizer's, inside the scaler's.
+TEST(Steps, ACallThatACaptureCutsEndsWithIt) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(1, "amp.py"));
+  constexpr int kScaler = static_cast<int>(format::Phase::kGradScaler);
+  for (const int64_t window : {0, 5000}) {
+    build.store().capture_windows.Append({.start_ns = window, .end_ns = window + 289});
+    for (int i = 0; i < 3; ++i) {
+      const int64_t at = window + i * 100;
+      build.Phase(thread, kDataLoaderNext, "DataLoader", at, at + 5);
+      build.Phase(thread, kScaler, "GradScaler.step", at + 80, i == 2 ? kOpenEnd : at + 90);
+      build.Phase(thread, kOptimizerStep, "Optimizer.step#AdamW.step", at + 82, at + 88);
+      if (i < 2) build.Phase(thread, kScaler, "GradScaler.update", at + 91, at + 95);
+    }
+  }
+  build.store().duration_ns = 9000;
+  const Store store = build.Build();
+  const StepSet set = FindSteps(store);
+  ASSERT_EQ(set.processes.size(), 1u);
+  ASSERT_EQ(set.processes[0].steps.size(), 5u);
+  for (const Step& step : set.processes[0].steps) EXPECT_LE(step.duration_ns(), 100);
 }
 
 TEST(Steps, TheTimeBetweenTwoCapturesIsNoStep) {
