@@ -70,6 +70,15 @@ RowSource JoinRanks(std::vector<RowSource> sources, std::vector<int64_t> ranks) 
   joined.title = sources[0].title;
   joined.columns = sources[0].columns;
   joined.columns.insert(joined.columns.begin(), {"Rank", CellType::kInteger, Unit::kNone, 0, {}});
+  // Every column moves by one; ranks are drawn apart.
+  joined.picture = sources[0].picture;
+  ++joined.picture.x;
+  ++joined.picture.value;
+  joined.picture.second_series = joined.picture.series < 0 ? -1
+                                 : joined.picture.kind == Picture::Kind::kMap
+                                     ? joined.picture.second_series + 1
+                                     : joined.picture.series + 1;
+  joined.picture.series = 0;
   for (const RowSource& source : sources) joined.row_count += source.row_count;
   joined.fill = [sources = std::move(sources), ranks = std::move(ranks)](size_t row,
                                                                          std::vector<Cell>& cells) {

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "report/plot.h"
 
 namespace batchlight::cli {
 namespace {
@@ -34,6 +35,9 @@ std::string WithoutExtension(const std::string& path) {
   const size_t name = slash == std::string::npos ? 0 : slash + 1;
   return dot == std::string::npos || dot <= name ? path : path.substr(0, dot);
 }
+
+// "png" and "svg" are formats of reports that have a picture.
+bool IsPicture(std::string_view format) { return format == "png" || format == "svg"; }
 
 Status WriteAll(const TableFormat& format, const RowSource& rows, const TextSink& sink,
                 std::string_view prologue, std::string_view epilogue) {
@@ -100,7 +104,7 @@ Result<TableOutputs> TableOutputs::Create(TableFlags flags, std::string input_pa
     }
   }
   for (const std::string& format : flags.formats) {
-    if (format == ".") continue;
+    if (format == "." || IsPicture(format)) continue;
     auto parsed = ParseTableFormat(format);
     if (!parsed.ok()) return parsed.status();
   }
@@ -120,6 +124,7 @@ Status TableOutputs::Write(size_t index, const RowSource& rows, const std::strin
                            std::string_view prologue, std::string_view epilogue) {
   const std::string output = Element(flags_.outputs, index, "-");
   std::string format_text = Element(flags_.formats, index, ".");
+  if (IsPicture(format_text)) return WritePicture(rows, format_text, output, file_part);
   if (format_text == ".") format_text = output == "-" ? "column" : "csv";
   ASSIGN_OR_RETURN(TableFormat format, ParseTableFormat(format_text));
   format.time_unit = flags_.time_unit;
@@ -140,6 +145,24 @@ Status TableOutputs::Write(size_t index, const RowSource& rows, const std::strin
   const std::string base = output == "." ? WithoutExtension(input_path_) : output;
   const std::string path = base + '_' + file_part + '.' + std::string(format.extension());
   return WriteFile(format, rows, path, prologue, epilogue);
+}
+
+Status TableOutputs::WritePicture(const RowSource& rows, const std::string& format,
+                                  const std::string& output, const std::string& file_part) {
+  ASSIGN_OR_RETURN(const std::string bytes,
+                   RenderPlot(rows, format == "svg" ? PictureFormat::kSvg : PictureFormat::kPng));
+  if (output == "-") return WriteTo(stdout, "the standard output", bytes);
+  if (output.starts_with("@")) {
+    return UsageError("a picture goes to a file or the console, not to a program");
+  }
+  const std::string base = output == "." ? WithoutExtension(input_path_) : output;
+  const std::string path = base + '_' + file_part + '.' + format;
+  if (!flags_.force_overwrite && FileExists(path)) {
+    return OutputError(path + " exists; use --force-overwrite to replace it");
+  }
+  RETURN_IF_ERROR(WriteWholeFile(path, bytes));
+  Notice("wrote " + path);
+  return Status();
 }
 
 Status TableOutputs::WriteFile(const TableFormat& format, const RowSource& rows,

@@ -48,6 +48,8 @@ class TableOutputs {
   size_t count() const { return std::max(flags_.formats.size(), flags_.outputs.size()); }
 
  private:
+  Status WritePicture(const RowSource& rows, const std::string& format, const std::string& output,
+                      const std::string& file_part);
   Status WriteFile(const TableFormat& format, const RowSource& rows, const std::string& path,
                    std::string_view prologue, std::string_view epilogue);
 

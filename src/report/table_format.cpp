@@ -276,6 +276,8 @@ std::string_view TableFormatHelp() {
       an HTML <table> to put into a document.
   markdown
       a Markdown table.
+  png, svg
+      a picture, of the reports that have one (recipes).
 )";
 }
 

@@ -254,6 +254,21 @@ class Recipes(NsysFiles):
         done = self.run_tool("stats", "-r", "nvtx_sum", self.sqlite, self.sqlite, code=2)
         self.assertIn(b"takes one input", done.stderr)
 
+    def test_pictures(self):
+        import xml.etree.ElementTree
+        for report in ("cuda_gpu_kern_hist", "cuda_gpu_kern_pace:base", "nvtx_pace",
+                       "cuda_gpu_time_util_map:bins=20"):
+            base = os.path.join(self.folder, "picture")
+            self.run_tool("stats", "-q", "-f", "svg,png", "-r", f"{report},{report}", "-o", base,
+                          "--force-overwrite", self.sqlite, self.sqlite)
+            stem = base + "_" + report.replace(":", "_")
+            root = xml.etree.ElementTree.parse(stem + ".svg").getroot()
+            self.assertGreater(len(list(root)), 10)
+            with open(stem + ".png", "rb") as picture:
+                self.assertEqual(picture.read(8), b"\x89PNG\r\n\x1a\n")
+        done = self.stats("-q", "-f", "svg", "-r", "nvtx_sum", code=2)
+        self.assertIn(b"has no picture", done.stderr)
+
     def test_nccl_without_nccl(self):
         for report in ("nccl_sum", "nccl_gpu_proj_sum", "nccl_gpu_overlap_trace"):
             self.assertIn(b"does not contain NCCL", self.stats("-r", report).stderr)

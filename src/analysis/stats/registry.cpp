@@ -208,7 +208,7 @@ constexpr auto kReports = std::to_array<Report>({
      NoKernels,
      CudaGpuTimeUtilMap,
      true,
-     {Picture::Kind::kMap, 0, 4}},
+     {Picture::Kind::kMap, 0, 4, 2, 3}},
     {"nccl_gpu_overlap_trace",
      "",
      "NCCL GPU Overlap Trace",
@@ -217,7 +217,7 @@ constexpr auto kReports = std::to_array<Report>({
      NoNcclKernels,
      NcclGpuOverlapTrace,
      true,
-     {Picture::Kind::kLine, 0, 3}},
+     {Picture::Kind::kLine, 0, 3, 6}},
     {"nccl_gpu_proj_sum", "", "NCCL GPU Projection Summary", "",
      "NCCL calls as the time their work took on the GPU.", NoNcclRanges, NcclGpuProjSum, true},
     {"nccl_sum", "", "NCCL Summary", "", "NCCL calls by total time.", NoNcclRanges, NcclSum, true},
@@ -310,6 +310,7 @@ Result<RowSource> RunReport(const Report& report, const Query& query) {
   ASSIGN_OR_RETURN(RowSource source, report.run(query));
   source.name = report.name;
   source.title = report.title;
+  source.picture = report.picture;
   return source;
 }
 

@@ -32,14 +32,6 @@ struct Query {
   bool Has(std::string_view flag) const;  // a bare argument
 };
 
-// What -f png and svg draw: columns by their place.
-struct Picture {
-  enum class Kind : uint8_t { kNone, kBars, kLine, kMap };
-  Kind kind = Kind::kNone;
-  int x = 0;      // place along the axis
-  int value = 0;  // height, or darkness
-};
-
 struct Report {
   std::string_view name;
   std::string_view old_name;  // before nsys 2023, "" if there was none
