@@ -2,22 +2,10 @@
 
 #include <cstdint>
 
+#include "base/json_text.h"
+
 namespace batchlight {
 namespace {
-
-// Bytes of the well-formed UTF-8 sequence at the front, 0 if there is none (or ASCII).
-size_t Utf8Bytes(std::string_view text) {
-  const auto first = static_cast<uint8_t>(text[0]);
-  size_t bytes = first >= 0xf0 && first < 0xf5 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
-  if (first >= 0xf5 || first < 0xc2 || text.size() < bytes) return 0;
-  for (size_t i = 1; i < bytes; ++i) {
-    if ((static_cast<uint8_t>(text[i]) & 0xc0) != 0x80) return 0;
-  }
-  const auto second = static_cast<uint8_t>(text[1]);
-  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-  const bool no_character = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
-  return overlong || no_character ? 0 : bytes;
-}
 
 int HexValue(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';
@@ -72,7 +60,7 @@ void AppendQuoted(std::string_view bytes, std::string& out) {
       out += c == '\n' ? 'n' : c == '\t' ? 't' : 'r';
     } else if (c >= 0x20 && c < 0x7f) {
       out += c;
-    } else if (const size_t utf8 = Utf8Bytes(bytes)) {
+    } else if (const size_t utf8 = Utf8Length(bytes); utf8 > 1) {
       out += bytes.substr(0, utf8);
       taken = utf8;
     } else {
