@@ -117,13 +117,17 @@ TEST(ThreadStream, RewindLeavesNoTrace) {
 TEST(ThreadStream, FollowsCaptures) {
   constexpr int kThreads = 3, kCaptures = 20;
   static std::atomic<bool> stop{false};
+  static std::atomic<int> marks{0};
   format::ControlPage* page = Control();
   const uint32_t first = (page->state >> 1) + 1;
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([t] {
       while (!stop) {
-        if (Collecting()) Mark("thread " + std::to_string(t));
+        if (Collecting()) {
+          Mark("thread " + std::to_string(t));
+          ++marks;
+        }
         Guard guard;
         Property(guard, ("key." + std::to_string(t)).c_str(), "value");
         std::this_thread::yield();
@@ -136,7 +140,8 @@ TEST(ThreadStream, FollowsCaptures) {
   }
   for (int i = 0; i < kCaptures; ++i) {
     page->state = (first + i) << 1 | format::kStateCollecting;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const int before = marks;  // however long a loaded machine takes
+    while (marks < before + 20) std::this_thread::yield();
     page->state = (first + i) << 1;
   }
   stop = true;
