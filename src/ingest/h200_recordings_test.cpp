@@ -1,0 +1,73 @@
+// Recordings taken on an H200 (PyTorch 2.11, CUPTI 13.0.1) must read the same without a GPU.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "ingest/recording.h"
+
+namespace batchlight {
+namespace {
+
+Store Read(const std::string& name) {
+  const std::string path =
+      std::string(BATCHLIGHT_SOURCE_DIR) + "/tests/recordings/h200_" + name + ".batchlight";
+  Result<Store> store = ReadRecording(path);
+  EXPECT_TRUE(store.ok()) << store.status().message();
+  return store.ok() ? std::move(store).value() : Store();
+}
+
+// Every kernel has its call, on a thread, and began after the call did.
+void CheckTies(const Store& store) {
+  ASSERT_GT(store.kernels.size(), 0u);
+  int64_t earliest_ns = INT64_MAX;
+  for (size_t row = 0; row < store.kernels.size(); ++row) {
+    const ApiCallId call = store.kernels.api_call[row];
+    ASSERT_FALSE(call.IsNone()) << row;
+    EXPECT_FALSE(store.api_calls.thread[call.row()].IsNone());
+    earliest_ns =
+        std::min(earliest_ns, store.kernels.start_ns[row] - store.api_calls.start_ns[call.row()]);
+    EXPECT_FALSE(store.Text(store.kernels.short_name[row]).empty());
+  }
+  EXPECT_GT(earliest_ns, 0) << "a kernel before its launch: the clocks are off";
+  ASSERT_EQ(store.gpus.size(), 1u);
+  EXPECT_EQ(store.Text(store.gpus.name[0]), "NVIDIA H200");
+  EXPECT_EQ(store.gpus.sm_count[0], 132u);
+  EXPECT_LT(std::stol(std::string(store.Property("cuda.clock_error_ns"))), 20'000);
+}
+
+TEST(H200Recordings, Train) {
+  const Store store = Read("train");
+  CheckTies(store);
+  EXPECT_GT(store.module_calls.size(), 0u);
+  EXPECT_GT(store.memcpys.size(), 0u);
+  EXPECT_GT(store.synchronizations.size(), 0u);
+  EXPECT_EQ(store.Property("cuda.version"), "13.0");
+}
+
+TEST(H200Recordings, GraphNodesComeFromTheCapture) {
+  const Store store = Read("graph_node");
+  CheckTies(store);
+  std::set<uint64_t> nodes(store.graph_nodes.graph_node.begin(),
+                           store.graph_nodes.graph_node.end());
+  size_t replayed = 0;
+  for (const uint64_t node : store.kernels.graph_node) {
+    if (node == 0) continue;
+    ++replayed;
+    EXPECT_TRUE(nodes.contains(node)) << node;
+  }
+  EXPECT_GT(replayed, 100u);
+  EXPECT_EQ(replayed % 20, 0u) << "20 replays of one graph";
+}
+
+TEST(H200Recordings, Compile) {
+  const Store store = Read("compile");
+  CheckTies(store);
+  const auto& names = store.kernels.short_name;
+  EXPECT_TRUE(std::any_of(names.begin(), names.end(),
+                          [&](StringId name) { return store.Text(name).starts_with("triton_"); }));
+}
+
+}  // namespace
+}  // namespace batchlight
