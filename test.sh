@@ -11,9 +11,8 @@ step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
 step "packages"
 tools/install_packages.sh tools/packages.txt tools/packages-test.txt
 
-step "build: dev and release"
+step "build"
 tools/build.sh dev
-tools/build.sh release
 
 step "tests"
 ctest --test-dir build/dev --output-on-failure --no-tests=error -j2

@@ -16,6 +16,10 @@ if(CMAKE_BUILD_TYPE STREQUAL Release)
   # What is shipped carries no path of the build machine.
   add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
 endif()
+# False alarms on std::string in GCC 12 (its bug 105651).
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  add_compile_options(-Wno-restrict)
+endif()
 if(BATCHLIGHT_WERROR)
   add_compile_options(-Werror)
 endif()

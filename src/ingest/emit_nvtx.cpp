@@ -19,6 +19,7 @@ constexpr uint8_t kFunctionScope = 0, kBackwardScope = 1;
 struct Operator {
   StringId name;
   StringId shapes;
+  StringId inputs;
   int64_t sequence = -1;
   uint8_t scope = kFunctionScope;
   bool is_operator = false;
@@ -27,6 +28,27 @@ struct Operator {
 bool IsBackwardName(std::string_view name) {
   return name.find("Backward") != name.npos || name.starts_with("torch::autograd::") ||
          name.starts_with("autograd::engine::");
+}
+
+// "[[64, 2], []]" -> "t[64, 2], -": sizes without types; FLOPs need no more.
+std::string UntypedInputs(std::string_view sizes) {
+  std::string inputs;
+  int depth = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == ']' && depth > 0 && --depth == 0) break;
+    if (sizes[i] == '[' && depth++ == 0) continue;
+    if (depth == 0) continue;
+    if (sizes.substr(i, 2) == "[]") {
+      inputs += '-';
+      --depth;
+      ++i;
+    } else if (sizes[i] == '[' && i + 1 < sizes.size() && sizes[i + 1] != '[') {
+      inputs += "t[";
+    } else {
+      inputs += sizes[i];
+    }
+  }
+  return inputs;
 }
 
 Operator Describe(Store& store, StringId message) {
@@ -40,7 +62,10 @@ Operator Describe(Store& store, StringId message) {
   found.sequence = parsed.sequence;
   found.scope = IsBackwardName(name) ? kBackwardScope : kFunctionScope;
   found.name = store.strings.Intern(name);
-  if (!sizes.empty()) found.shapes = store.strings.Intern(sizes);
+  if (!sizes.empty()) {
+    found.shapes = store.strings.Intern(sizes);
+    found.inputs = store.strings.Intern(UntypedInputs(sizes));
+  }
   return found;
 }
 
@@ -97,7 +122,8 @@ void OperatorsFromRanges(Store& store) {
          .sequence = op.sequence,
          .parent = open.empty() ? OperatorCallId::None() : OperatorCallId::At(open.back().row),
          .depth = static_cast<uint16_t>(open.size()),
-         .scope = op.scope});
+         .scope = op.scope,
+         .inputs = op.inputs});
     open.push_back({row, ranges.end_ns[i]});
   }
 }

@@ -20,6 +20,18 @@ TEST(EmitNvtx, ReadsEveryForm) {
   EXPECT_FALSE(ParseEmitNvtx("").is_operator);
 }
 
+TEST(EmitNvtx, SizesBecomeUntypedInputs) {
+  Store store;
+  store.nvtx_ranges.Append(
+      {.end_ns = 10,
+       .thread = ThreadId::At(0),
+       .message = store.strings.Intern(
+           "aten::addmm, op_id = 1, sizes = [[16], [4, 8], [8, 16], [], [[2, 3], [4]]]")});
+  OperatorsFromRanges(store);
+  EXPECT_EQ(store.Text(store.operator_calls.inputs[0]),
+            "t[16], t[4, 8], t[8, 16], -, [t[2, 3], t[4]]");
+}
+
 TEST(EmitNvtx, OperatorsNestAsTheirRangesDo) {
   Store store;
   const auto add = [&](const char* text, int64_t start_ns, int64_t end_ns, uint32_t thread) {

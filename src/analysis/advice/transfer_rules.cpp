@@ -30,10 +30,12 @@ void HostSynchronization(const RunOverview& overview, Findings* findings) {
                          GpuPartNs(overview, GpuPart::kIdleOperators) +
                          GpuPartNs(overview, GpuPart::kIdlePython);
   double waits = 0;
+  double waited_ns = 0;
   Finding finding;
   for (const WaitRow& wait : overview.gpu.waits) {
     if (wait.calls_per_step < 0.5) continue;
     waits += wait.calls_per_step;
+    waited_ns += wait.per_step_ns;
     if (finding.evidence.size() < 6) {
       finding.evidence.push_back({.kind = "call",
                                   .name = std::string(overview.store->Text(wait.call)) + " in " +
@@ -43,7 +45,8 @@ void HostSynchronization(const RunOverview& overview, Findings* findings) {
     }
   }
   if (waits < 0.5 || idle_ns < kMinimumShare * gpu->window.mean) return;
-  const double gain_ns = std::min(idle_ns, waits * 100'000) * 0.7;
+  // A CPU that is late anyway hardly waits, and gains no more than it waited.
+  const double gain_ns = std::min({idle_ns, waits * 100'000, waited_ns}) * 0.7;
   finding.title = "The CPU waits for the GPU inside the step";
   finding.seen = Rounded(waits) + " calls a step wait for the GPU, most often " +
                  finding.evidence.front().name + ".";
