@@ -20,6 +20,9 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--batchlight", required=True)
 parser.add_argument("--out", required=True)
 parser.add_argument("--python", default=sys.executable)
+parser.add_argument("--emit-nvtx", action="store_true",
+                    help="for a PyTorch without C++ headers: no operator recorder can be built")
+parser.add_argument("--cases", default="", help="names of advice cases, comma-separated")
 parser.add_argument("--only", default="", help="checks or advice")
 options = parser.parse_args()
 LOOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loop.py")
@@ -59,10 +62,15 @@ def number(row, start):
 
 def check(name, *flags):
     trace = os.path.join(options.out, "ops.json")
-    recording, own = profiled(name, "--flops", "--torch-profiler", trace, *flags)
+    if options.emit_nvtx:  # one profiler at a time: torch.profiler has a run of its own
+        plain("--torch-profiler", trace, *flags)
+        recording, own = profiled(name, "--flops", "--emit-nvtx", *flags)
+    else:
+        recording, own = profiled(name, "--flops", "--torch-profiler", trace, *flags)
     flops = sum(number(row, "GFLOP per Step") for row in table("roofline", recording)) * 1e9
     steps = [number(row, "Duration") for row in table("steps", recording)]
-    timed = sorted(steps[-own["steps"] - 5:-5])  # the steps between the counted and the profiled
+    last = None if options.emit_nvtx else -5  # the profiled ones
+    timed = sorted(steps[:last][-own["steps"]:])
     ours = {row["Name"]: number(row, "Self CUDA (ns)") / number(row, "# of Calls")
             for row in table("key_averages", recording)}
     theirs = {k: v for k, v in json.load(open(trace)).items() if v[1] > 0 and k.startswith("aten::")}
@@ -124,5 +132,6 @@ if options.only != "advice":
                          check("resnet50", "--model", "resnet50", "--tf32"),
                          check("lstm", "--model", "lstm", "--tf32")]
 if options.only != "checks":
-    results["advice"] = [advise(*case) for case in ADVICE]
+    cases = options.cases.split(",") if options.cases else [case[0] for case in ADVICE]
+    results["advice"] = [advise(*case) for case in ADVICE if case[0] in cases]
 json.dump(results, open(os.path.join(options.out, "analysis.json"), "w"), indent=1)

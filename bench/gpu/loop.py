@@ -29,6 +29,8 @@ parser.add_argument("--compile", action="store_true")
 parser.add_argument("--graph", action="store_true", help="torch.compile(mode='reduce-overhead')")
 parser.add_argument("--channels-last", action="store_true")
 parser.add_argument("--flops", action="store_true", help="count FLOPs of one step with torch")
+parser.add_argument("--emit-nvtx", action="store_true",
+                    help="operators as NVTX ranges, where PyTorch has no C++ headers")
 parser.add_argument("--torch-profiler", metavar="JSON", help="operator GPU times of 5 steps")
 options = parser.parse_args()
 device = torch.device("cuda")
@@ -119,6 +121,8 @@ def step():
     return loss
 
 
+if options.emit_nvtx:
+    torch.autograd.profiler.emit_nvtx(record_shapes=True).__enter__()
 for _ in range(options.warm):
     step()
 torch.cuda.synchronize()
