@@ -98,14 +98,23 @@ void LayoutConversions(const RunOverview& overview, Findings* findings) {
     return kernel.kind.rule_id.starts_with("layout-");
   });
   if (layout.share < 0.02) return;
-  const double gain_ns = Effective(overview, layout.per_step_ns) * 0.9;
+  // The convolutions and norms around the conversions gain too, by how much is not in the
+  // recording.
+  const Selection around = Select(overview, [](const KernelRow& kernel, std::string_view) {
+    return (kernel.kind.kind == KernelKind::kConvolution ||
+            kernel.kind.kind == KernelKind::kNormalization) &&
+           !kernel.kind.rule_id.starts_with("layout-");
+  });
+  const double layout_ns = Effective(overview, layout.per_step_ns) * 0.9;
+  const double around_ns = Effective(overview, around.per_step_ns) * 0.25;
+  const double gain_ns = layout_ns + around_ns;
   findings->push_back(
       {.title = "Convolutions convert the layout of their tensors",
        .seen = PercentOf(layout.share) + " of kernel time converts between NCHW and NHWC.",
        .why = "Tensor Core convolutions want NHWC; cuDNN converts inputs and outputs each time.",
        .action = "model.to(memory_format=torch.channels_last), and the same for the input batch.",
        .gain_ns = gain_ns,
-       .uncertainty_ns = gain_ns * 0.3,
+       .uncertainty_ns = layout_ns * 0.3 + around_ns,
        .evidence = std::move(layout.evidence)});
 }
 

@@ -156,7 +156,7 @@ void UnfusedOptimizer(const RunOverview& overview, Findings* findings) {
                                " kernels and takes the CPU " + TimeOf(optimizer_ns) + ".",
                        .why = "A fused optimizer updates all parameters in a handful of launches.",
                        .action = "Pass fused=True (or foreach=True) to torch.optim's optimizer.",
-                       .gain_ns = exposed_ns * 0.85,
+                       .gain_ns = exposed_ns * 0.5,
                        .uncertainty_ns = exposed_ns * 0.2,
                        .evidence = {{.kind = "call",
                                      .name = "Optimizer.step",
