@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/stats/cells.h"
 #include "analysis/stats/duration_summary.h"
 #include "analysis/stats/event_names.h"
 #include "analysis/stats/expert_rule.h"
@@ -41,11 +42,6 @@ void LongestFirst(std::vector<std::vector<Cell>>& rows, int64_t limit) {
   }
 }
 
-Cell Pid(const Store& store, ProcessId process) {
-  return process.IsNone() ? Cell() : Cell(int64_t{store.processes.pid[process.row()]});
-}
-Cell GreenContext(uint32_t context) { return context == 0 ? Cell() : Cell(int64_t{context}); }
-
 template <typename Wanted>
 Result<RuleResult> FindCopies(const Query& query, const Wanted& wanted) {
   ASSIGN_OR_RETURN(const RuleOptions options, ParseRuleOptions(query));
@@ -67,8 +63,8 @@ Result<RuleResult> FindCopies(const Query& query, const Wanted& wanted) {
     table.rows.push_back(
         {copy.end_ns - copy.start_ns, copy.start_ns, std::string(MemoryKindLabel(copy.source_kind)),
          std::string(MemoryKindLabel(copy.destination_kind)), static_cast<int64_t>(copy.bytes),
-         Pid(store, copy.process), int64_t{copy.device}, int64_t{copy.context},
-         GreenContext(copy.green_context), int64_t{copy.stream}, std::string(name)});
+         PidCell(store, copy.process), int64_t{copy.device}, int64_t{copy.context},
+         GreenContextCell(copy.green_context), int64_t{copy.stream}, std::string(name)});
   }
   LongestFirst(table.rows, options.rows);
   return RuleResult{KeepRows(std::move(table)), {}};
@@ -125,11 +121,11 @@ Result<RuleResult> FindBlockingSets(const Query& query) {
     const std::string_view name = store.Text(store.api_calls.name[set.api_call.row()]);
     const ThreadId thread = store.api_calls.thread[set.api_call.row()];
     if (IsAsync(name) || !Selected(store, options, thread, set.start_ns, set.end_ns)) continue;
-    table.rows.push_back({set.end_ns - set.start_ns, set.start_ns,
-                          std::string(MemoryKindLabel(set.memory_kind)),
-                          static_cast<int64_t>(set.bytes), Pid(store, set.process),
-                          int64_t{set.device}, int64_t{set.context},
-                          GreenContext(set.green_context), int64_t{set.stream}, std::string(name)});
+    table.rows.push_back(
+        {set.end_ns - set.start_ns, set.start_ns, std::string(MemoryKindLabel(set.memory_kind)),
+         static_cast<int64_t>(set.bytes), PidCell(store, set.process), int64_t{set.device},
+         int64_t{set.context}, GreenContextCell(set.green_context), int64_t{set.stream},
+         std::string(name)});
   }
   LongestFirst(table.rows, options.rows);
   RuleResult result{KeepRows(std::move(table)), {}};

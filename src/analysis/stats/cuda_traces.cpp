@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/stats/cells.h"
 #include "analysis/stats/duration_summary.h"
 #include "analysis/stats/event_names.h"
 #include "analysis/stats/range_finder.h"
@@ -36,8 +37,6 @@ std::string DeviceName(const Store& store, uint32_t device) {
   }
   return name + (name.empty() ? "(" : " (") + std::to_string(device) + ')';
 }
-
-Cell GreenContext(uint32_t context) { return context == 0 ? Cell() : Cell(int64_t{context}); }
 
 // Bytes per second as nsys works it out: a whole number of operations per second times the bytes.
 // That is off by less than 0.1 % up to a millisecond and says 0 from one second on, where we do
@@ -103,7 +102,7 @@ class GpuTraceRows {
     cells[9] = int64_t{launch.registers_per_thread};
     cells[10] = int64_t{launch.static_shared_bytes};
     cells[11] = int64_t{launch.dynamic_shared_bytes};
-    cells[18] = GreenContext(launch.green_context);
+    cells[18] = GreenContextCell(launch.green_context);
     std::string name;
     if (!ranges_.empty() && ranges_[row] != UINT32_MAX) {
       name = RangeName(store, ranges_[row]) + '/';
@@ -120,7 +119,7 @@ class GpuTraceRows {
                            query_.nsys_compat);
     cells[14] = std::string(MemoryKindLabel(copies.source_kind[row]));
     cells[15] = std::string(MemoryKindLabel(copies.destination_kind[row]));
-    cells[18] = GreenContext(copies.green_context[row]);
+    cells[18] = GreenContextCell(copies.green_context[row]);
     cells[20] = CopyName(copies.copy_kind[row]);
   }
 
@@ -131,7 +130,7 @@ class GpuTraceRows {
     cells[13] =
         Throughput(sets.bytes[row], sets.end_ns[row] - sets.start_ns[row], query_.nsys_compat);
     cells[14] = std::string(MemoryKindLabel(sets.memory_kind[row]));
-    cells[18] = GreenContext(sets.green_context[row]);
+    cells[18] = GreenContextCell(sets.green_context[row]);
     cells[20] = std::string(kMemsetName);
   }
 

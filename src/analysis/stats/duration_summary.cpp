@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "analysis/stats/cells.h"
+
 namespace batchlight::stats {
 
 double RoundDecimal(double value, int decimals) {
@@ -111,9 +113,8 @@ std::vector<ResultColumn> SummaryColumns(std::string count_name) {
 }
 
 void FillSummaryCells(const Summary& summary, double total_of_all, std::vector<Cell>& cells) {
-  const double total = static_cast<double>(summary.total);
   // With a total of 0 nsys divides by zero and prints nothing.
-  cells[0] = total_of_all == 0 ? Cell() : Cell(RoundDecimal(total * 100.0 / total_of_all));
+  cells[0] = PercentCell(static_cast<double>(summary.total), total_of_all);
   cells[1] = summary.total;
   cells[2] = summary.count;
   cells[3] = summary.mean;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/stats/cells.h"
 #include "analysis/stats/duration_summary.h"
 #include "analysis/stats/event_names.h"
 #include "analysis/stats/nvtx_event_order.h"
@@ -103,8 +104,7 @@ void SetThread(const Store& store, ThreadId thread, Cell& pid, Cell& tid) {
     pid = tid = Cell();
     return;
   }
-  const ProcessId process = store.threads.process[thread.row()];
-  pid = process.IsNone() ? Cell() : Cell(int64_t{store.processes.pid[process.row()]});
+  pid = PidCell(store, store.threads.process[thread.row()]);
   tid = int64_t{store.threads.tid[thread.row()]};
 }
 

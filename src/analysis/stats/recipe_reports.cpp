@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "analysis/stats/cells.h"
 #include "analysis/stats/duration_summary.h"
 #include "analysis/stats/event_names.h"
 #include "analysis/stats/range_finder.h"
@@ -162,10 +163,9 @@ Result<RowSource> CudaGpuKernHist(const Query& query) {
     int64_t power = edge;
     while (power >= 10) power /= 10;
     const int64_t to = edge == 0 ? 1 : power == 2 ? edge / 2 * 5 : edge * 2;
-    table.rows.push_back({edge, to, bin.first, bin.second,
-                          total == 0 ? Cell()
-                                     : Cell(RoundDecimal(static_cast<double>(bin.second) * 100 /
-                                                         static_cast<double>(total)))});
+    table.rows.push_back(
+        {edge, to, bin.first, bin.second,
+         PercentCell(static_cast<double>(bin.second), static_cast<double>(total))});
   }
   return KeepRows(std::move(table));
 }
@@ -257,15 +257,11 @@ Result<RowSource> CudaGpuTimeUtilMap(const Query& query) {
   const int64_t length = gpus.empty() ? 1 : std::max<int64_t>(1, (last - first + bins - 1) / bins);
   for (auto& [gpu, instances] : gpus) {
     const std::vector<Instance> busy = Union(std::move(instances));
-    const ProcessId process = gpu.first;
     for (int64_t start = first; start < last; start += length) {
       const int64_t end = std::min(last, start + length);
-      table.rows.push_back(
-          {start, end,
-           process.IsNone() ? Cell() : Cell(int64_t{query.store.processes.pid[process.row()]}),
-           int64_t{gpu.second},
-           RoundDecimal(static_cast<double>(Covered(busy, start, end)) * 100 /
-                        static_cast<double>(end - start))});
+      table.rows.push_back({start, end, PidCell(query.store, gpu.first), int64_t{gpu.second},
+                            PercentCell(static_cast<double>(Covered(busy, start, end)),
+                                        static_cast<double>(end - start))});
     }
   }
   return KeepRows(std::move(table));
@@ -360,11 +356,8 @@ Result<RowSource> NcclGpuOverlapTrace(const Query& query) {
     const int64_t overlapped = Covered(compute[{process, kernels.device[row]}], start, end);
     table.rows.push_back(
         {start, end - start, overlapped, end - start - overlapped,
-         end == start ? Cell()
-                      : Cell(RoundDecimal(static_cast<double>(overlapped) * 100 /
-                                          static_cast<double>(end - start))),
-         process.IsNone() ? Cell() : Cell(int64_t{store.processes.pid[process.row()]}),
-         int64_t{kernels.device[row]}, int64_t{kernels.stream[row]},
+         PercentCell(static_cast<double>(overlapped), static_cast<double>(end - start)),
+         PidCell(store, process), int64_t{kernels.device[row]}, int64_t{kernels.stream[row]},
          std::string(store.Text(KernelName(store, row, KernelNamingOf(query))))});
   }
   return KeepRows(std::move(table));

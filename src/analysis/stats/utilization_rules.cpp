@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/stats/cells.h"
 #include "analysis/stats/duration_summary.h"
 #include "analysis/stats/expert_rule.h"
 
@@ -98,10 +99,6 @@ void AddGap(const std::vector<Interval>& overheads, Gap gap, int64_t end, int64_
   close(end);
 }
 
-Cell Pid(const Store& store, ProcessId process) {
-  return process.IsNone() ? Cell() : Cell(int64_t{store.processes.pid[process.row()]});
-}
-
 std::string Plain(double number) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", number);
@@ -140,7 +137,7 @@ Result<RuleResult> FindGpuGaps(const Query& query) {
                    IntegerColumn("PID"),  IntegerColumn("Device ID"), IntegerColumn("Context ID")};
   for (const Gap& gap : gaps) {
     table.rows.push_back({static_cast<int64_t>(table.rows.size()) + 1, gap.duration, gap.start,
-                          Pid(query.store, gap.gpu.process), int64_t{gap.gpu.device},
+                          PidCell(query.store, gap.gpu.process), int64_t{gap.gpu.device},
                           int64_t{gap.context}});
   }
   RuleResult result{KeepRows(std::move(table)), {}};
@@ -222,7 +219,7 @@ Result<RuleResult> FindLowUtilization(const Query& query) {
   for (const LowChunk& chunk : low) {
     table.rows.push_back({static_cast<int64_t>(table.rows.size()) + 1,
                           RoundDecimal(chunk.percent()), chunk.duration, chunk.start,
-                          Pid(query.store, chunk.gpu.process), int64_t{chunk.gpu.device},
+                          PidCell(query.store, chunk.gpu.process), int64_t{chunk.gpu.device},
                           int64_t{chunk.context}});
   }
   RuleResult result{KeepRows(std::move(table)), {}};
