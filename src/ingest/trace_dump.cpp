@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "ingest/quoted_text.h"
@@ -143,8 +144,12 @@ Status DumpRecording(const std::string& path, const DumpOptions& options,
 
 Status DumpChunks(const ChunkSet& set, const DumpOptions& options,
                   const std::function<Status(std::string_view)>& write) {
+  uint32_t version = 0;  // of the newest chunk
+  for (const format::ChunkView& chunk : set.chunks) {
+    version = std::max<uint32_t>(version, chunk.header.version);
+  }
   RETURN_IF_ERROR(write(fmt::format("# batchlight recording, format version {}, {} chunks\n",
-                                    format::kFormatVersion, set.chunks.size())));
+                                    version, set.chunks.size())));
   for (const std::string& notice : set.notices) RETURN_IF_ERROR(write("# " + notice + "\n"));
   if (set.damaged > 0) {
     RETURN_IF_ERROR(write(fmt::format("# {} damaged chunks skipped\n", set.damaged)));
