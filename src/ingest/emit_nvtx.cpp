@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace batchlight {
@@ -13,6 +12,7 @@ constexpr std::string_view kSequence = ", seq = ";
 constexpr std::string_view kOperatorId = ", op_id = ";
 constexpr std::string_view kSizes = ", sizes = ";
 constexpr std::string_view kInputIds = ", input_op_ids = ";
+constexpr uint32_t kUnseen = UINT32_MAX;
 constexpr uint8_t kFunctionScope = 0, kBackwardScope = 1;
 
 // What a message stands for, found once for each distinct text.
@@ -96,7 +96,8 @@ EmitNvtxText ParseEmitNvtx(std::string_view text) {
 void OperatorsFromRanges(Store& store) {
   if (store.operator_calls.size() > 0) return;
   const NvtxRangesTable& ranges = store.nvtx_ranges;
-  std::unordered_map<StringId, Operator> known;
+  std::vector<Operator> operators(1);                          // of a distinct text
+  std::vector<uint32_t> known(store.strings.size(), kUnseen);  // its number by message, 0 none
   struct Open {
     uint32_t row;
     int64_t end_ns;
@@ -105,10 +106,15 @@ void OperatorsFromRanges(Store& store) {
   ThreadId thread;
   for (size_t i = 0; i < ranges.size(); ++i) {
     if (ranges.style[i] != static_cast<uint8_t>(NvtxStyle::kPushPop)) continue;
-    const auto [found, added] = known.try_emplace(ranges.message[i]);
-    if (added) found->second = Describe(store, ranges.message[i]);
-    const Operator& op = found->second;
-    if (!op.is_operator) continue;
+    if (ranges.message[i].IsNone()) continue;
+    uint32_t& number = known[ranges.message[i].row()];
+    if (number == kUnseen) {
+      Operator found = Describe(store, ranges.message[i]);
+      number = found.is_operator ? static_cast<uint32_t>(operators.size()) : 0;
+      if (found.is_operator) operators.push_back(found);
+    }
+    if (number == 0) continue;
+    const Operator& op = operators[number];
     if (ranges.thread[i] != thread) open.clear();
     thread = ranges.thread[i];
     while (!open.empty() && open.back().end_ns <= ranges.start_ns[i]) open.pop_back();

@@ -3,7 +3,7 @@
 #include <functional>
 #include <unordered_map>
 
-#include "ingest/nsys_load.h"
+#include "ingest/nsys_rows.h"
 
 namespace batchlight::nsys {
 namespace {
@@ -54,296 +54,141 @@ struct LaunchEqual {
 
 using LaunchRows = std::unordered_map<KernelLaunchesRow, uint32_t, LaunchHash, LaunchEqual>;
 
-KernelLaunchesRow ReadLaunch(NsysTable& rows) {
-  return {.grid_x = rows.U32(11),
-          .grid_y = rows.U32(12),
-          .grid_z = rows.U32(13),
-          .block_x = rows.U32(14),
-          .block_y = rows.U32(15),
-          .block_z = rows.U32(16),
-          .registers_per_thread = rows.U32(17),
-          .static_shared_bytes = rows.U32(18),
-          .dynamic_shared_bytes = rows.U32(19),
-          .shared_executed_bytes = rows.U32(20),
-          .local_bytes_per_thread = rows.U32(21),
-          .local_bytes_total = rows.U64(22),
-          .cluster_x = rows.U32(23),
-          .cluster_y = rows.U32(24),
-          .cluster_z = rows.U32(25),
-          .launch_type = static_cast<uint8_t>(rows.Int(26)),
-          .cache_config = static_cast<uint8_t>(rows.Int(27)),
-          .green_context = rows.U32(28)};
-}
-
 Status LoadCopies(Load& load) {
-  ASSIGN_OR_RETURN(NsysTable rows,
-                   NsysTable::Open(*load.database, "CUPTI_ACTIVITY_KIND_MEMCPY",
-                                   {"start", "end", "globalPid", "correlationId", "deviceId",
-                                    "contextId", "streamId", "bytes", "copyKind", "srcKind",
-                                    "dstKind", "srcDeviceId", "dstDeviceId", "graphNodeId",
-                                    "greenContextId", "virtualAddress", "migrationCause"}));
   MemcpysTable& table = load.store->memcpys;
+  constexpr uint32_t kDeviceOfCopy = UINT32_MAX - 1;
   constexpr int64_t kUnknownKind = 7;
-  Times times(rows);
-  while (rows.Next()) {
-    if (!times.Read(0, 1)) continue;
-    const auto kind = static_cast<uint8_t>(rows.Int(8));
-    const uint32_t device = rows.U32(4);
-    if (kind >= 11 && kind <= 13) {
-      load.store->um_transfers.Append({.memcpy_row = static_cast<uint32_t>(table.size()),
-                                       .virtual_address = rows.U64(15),
-                                       .migration_cause = static_cast<uint8_t>(rows.Int(16))});
-    }
-    table.Append({.start_ns = times.start(),
-                  .end_ns = times.end(),
-                  .process = load.Process(rows, 2),
-                  .correlation = rows.U32(3),
-                  .device = device,
-                  .context = rows.U32(5),
-                  .stream = rows.U32(6),
-                  .bytes = rows.U64(7),
-                  .copy_kind = kind,
-                  .source_kind = static_cast<uint8_t>(rows.Int(9, kUnknownKind)),
-                  .destination_kind = static_cast<uint8_t>(rows.Int(10, kUnknownKind)),
-                  .source_device = rows.U32(11, device),
-                  .destination_device = rows.U32(12, device),
-                  .graph_node = rows.U64(13),
-                  .green_context = rows.U32(14)});
-  }
-  load.process_columns.push_back(&table.process);
-  return times.Done(load);
+  const auto adopt = [&](MemcpysRow& row, UmTransfersRow& unified) {
+    if (row.source_device == kDeviceOfCopy) row.source_device = row.device;
+    if (row.destination_device == kDeviceOfCopy) row.destination_device = row.device;
+    if (row.copy_kind < 11 || row.copy_kind > 13) return;
+    unified.memcpy_row = static_cast<uint32_t>(table.size());
+    load.store->um_transfers.Append(unified);
+  };
+  return LoadRows<UmTransfersRow>(
+      load, table, "CUPTI_ACTIVITY_KIND_MEMCPY", kStartEnd, adopt,
+      Field<&MemcpysRow::process>{"globalPid"}, Field<&MemcpysRow::correlation>{"correlationId"},
+      Field<&MemcpysRow::device>{"deviceId"}, Field<&MemcpysRow::context>{"contextId"},
+      Field<&MemcpysRow::stream>{"streamId"}, Field<&MemcpysRow::bytes>{"bytes"},
+      Field<&MemcpysRow::copy_kind>{"copyKind"},
+      Field<&MemcpysRow::source_kind>{"srcKind", kUnknownKind},
+      Field<&MemcpysRow::destination_kind>{"dstKind", kUnknownKind},
+      Field<&MemcpysRow::source_device>{"srcDeviceId", kDeviceOfCopy},
+      Field<&MemcpysRow::destination_device>{"dstDeviceId", kDeviceOfCopy},
+      Field<&MemcpysRow::graph_node>{"graphNodeId"},
+      Field<&MemcpysRow::green_context>{"greenContextId"},
+      Field<&UmTransfersRow::virtual_address>{"virtualAddress"},
+      Field<&UmTransfersRow::migration_cause>{"migrationCause"});
 }
 
 Status LoadSets(Load& load) {
-  ASSIGN_OR_RETURN(
-      NsysTable rows,
-      NsysTable::Open(*load.database, "CUPTI_ACTIVITY_KIND_MEMSET",
-                      {"start", "end", "globalPid", "correlationId", "deviceId", "contextId",
-                       "streamId", "value", "bytes", "memKind", "graphNodeId", "greenContextId"}));
-  MemsetsTable& table = load.store->memsets;
-  Times times(rows);
-  while (rows.Next()) {
-    if (!times.Read(0, 1)) continue;
-    table.Append({.start_ns = times.start(),
-                  .end_ns = times.end(),
-                  .process = load.Process(rows, 2),
-                  .correlation = rows.U32(3),
-                  .device = rows.U32(4),
-                  .context = rows.U32(5),
-                  .stream = rows.U32(6),
-                  .value = rows.U32(7),
-                  .bytes = rows.U64(8),
-                  .memory_kind = static_cast<uint8_t>(rows.Int(9, 7)),
-                  .graph_node = rows.U64(10),
-                  .green_context = rows.U32(11)});
-  }
-  load.process_columns.push_back(&table.process);
-  return times.Done(load);
+  return LoadRows(load, load.store->memsets, "CUPTI_ACTIVITY_KIND_MEMSET", kStartEnd, KeepRow(),
+                  Field<&MemsetsRow::process>{"globalPid"},
+                  Field<&MemsetsRow::correlation>{"correlationId"},
+                  Field<&MemsetsRow::device>{"deviceId"}, Field<&MemsetsRow::context>{"contextId"},
+                  Field<&MemsetsRow::stream>{"streamId"}, Field<&MemsetsRow::value>{"value"},
+                  Field<&MemsetsRow::bytes>{"bytes"}, Field<&MemsetsRow::memory_kind>{"memKind", 7},
+                  Field<&MemsetsRow::graph_node>{"graphNodeId"},
+                  Field<&MemsetsRow::green_context>{"greenContextId"});
 }
 
 Status LoadWaits(Load& load) {
-  ASSIGN_OR_RETURN(NsysTable rows,
-                   NsysTable::Open(*load.database, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-                                   {"start", "end", "globalPid", "correlationId", "contextId",
-                                    "streamId", "syncType", "eventId"}));
-  SynchronizationsTable& table = load.store->synchronizations;
   // Until 3.25 a stream synchronization was stored as 2, an event synchronization as 0.
   const bool renumber = load.schema_minor > 0 && load.schema_minor < kRedirectedSyncTypes;
-  Times times(rows);
-  while (rows.Next()) {
-    if (!times.Read(0, 1)) continue;
-    const int64_t type = rows.Int(6) + (renumber ? 1 : 0);
-    table.Append({.start_ns = times.start(),
-                  .end_ns = times.end(),
-                  .process = load.Process(rows, 2),
-                  .correlation = rows.U32(3),
-                  .context = rows.U32(4),
-                  .stream = rows.U32(5, UINT32_MAX),
-                  .sync_type = static_cast<uint8_t>(type >= 0 && type <= 4 ? type : 0),
-                  .event = rows.U32(7, UINT32_MAX)});
-  }
-  load.process_columns.push_back(&table.process);
-  return times.Done(load);
+  const auto adopt = [&](SynchronizationsRow& row, NoRow) {
+    const int type = row.sync_type + (renumber ? 1 : 0);
+    row.sync_type = static_cast<uint8_t>(type <= 4 ? type : 0);
+  };
+  return LoadRows(load, load.store->synchronizations, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+                  kStartEnd, adopt, Field<&SynchronizationsRow::process>{"globalPid"},
+                  Field<&SynchronizationsRow::correlation>{"correlationId"},
+                  Field<&SynchronizationsRow::context>{"contextId"},
+                  Field<&SynchronizationsRow::stream>{"streamId", UINT32_MAX},
+                  Field<&SynchronizationsRow::sync_type>{"syncType"},
+                  Field<&SynchronizationsRow::event>{"eventId", UINT32_MAX});
 }
 
 Status LoadRecordedEvents(Load& load) {
-  ASSIGN_OR_RETURN(NsysTable rows, NsysTable::Open(*load.database, "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
-                                                   {"timestamp", "globalPid", "correlationId",
-                                                    "contextId", "streamId", "eventId"}));
-  CudaEventsTable& table = load.store->cuda_events;
-  Times times(rows);
-  while (rows.Next()) {
-    if (!times.ReadInstant(0)) continue;
-    table.Append({.start_ns = times.start(),
-                  .process = load.Process(rows, 1),
-                  .correlation = rows.U32(2),
-                  .context = rows.U32(3),
-                  .stream = rows.U32(4),
-                  .event = rows.U32(5)});
-  }
-  load.process_columns.push_back(&table.process);
-  return times.Done(load);
+  return LoadRows(load, load.store->cuda_events, "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
+                  When{"timestamp", ""}, KeepRow(), Field<&CudaEventsRow::process>{"globalPid"},
+                  Field<&CudaEventsRow::correlation>{"correlationId"},
+                  Field<&CudaEventsRow::context>{"contextId"},
+                  Field<&CudaEventsRow::stream>{"streamId"},
+                  Field<&CudaEventsRow::event>{"eventId"});
 }
 
 Status LoadGraphs(Load& load) {
-  ASSIGN_OR_RETURN(NsysTable rows,
-                   NsysTable::Open(*load.database, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-                                   {"start", "end", "globalPid", "correlationId", "deviceId",
-                                    "contextId", "streamId", "graphId", "graphExecId"}));
-  GraphLaunchesTable& table = load.store->graph_launches;
-  Times times(rows);
-  while (rows.Next()) {
-    if (!times.Read(0, 1)) continue;
-    table.Append({.start_ns = times.start(),
-                  .end_ns = times.end(),
-                  .process = load.Process(rows, 2),
-                  .correlation = rows.U32(3),
-                  .device = rows.U32(4),
-                  .context = rows.U32(5),
-                  .stream = rows.U32(6),
-                  .graph = rows.U32(7),
-                  .graph_exec = rows.U32(8)});
-  }
-  load.process_columns.push_back(&table.process);
-  RETURN_IF_ERROR(times.Done(load));
-
-  ASSIGN_OR_RETURN(NsysTable nodes,
-                   NsysTable::Open(*load.database, "CUDA_GRAPH_NODE_EVENTS",
-                                   {"start", "globalTid", "graphNodeId", "originalGraphNodeId"}));
-  GraphNodesTable& node_table = load.store->graph_nodes;
-  Times node_times(nodes);
-  while (nodes.Next()) {
-    if (!node_times.ReadInstant(0)) continue;
-    node_table.Append({.start_ns = node_times.start(),
-                       .thread = load.Thread(nodes, 1),
-                       .graph_node = nodes.U64(2),
-                       .original_graph_node = nodes.U64(3)});
-  }
-  load.thread_columns.push_back(&node_table.thread);
-  return node_times.Done(load);
+  RETURN_IF_ERROR(LoadRows(
+      load, load.store->graph_launches, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", kStartEnd, KeepRow(),
+      Field<&GraphLaunchesRow::process>{"globalPid"},
+      Field<&GraphLaunchesRow::correlation>{"correlationId"},
+      Field<&GraphLaunchesRow::device>{"deviceId"}, Field<&GraphLaunchesRow::context>{"contextId"},
+      Field<&GraphLaunchesRow::stream>{"streamId"}, Field<&GraphLaunchesRow::graph>{"graphId"},
+      Field<&GraphLaunchesRow::graph_exec>{"graphExecId"}));
+  return LoadRows(load, load.store->graph_nodes, "CUDA_GRAPH_NODE_EVENTS", kAtStart, KeepRow(),
+                  Field<&GraphNodesRow::thread>{"globalTid"},
+                  Field<&GraphNodesRow::graph_node>{"graphNodeId"},
+                  Field<&GraphNodesRow::original_graph_node>{"originalGraphNodeId"});
 }
 
 Status LoadAllocations(Load& load) {
-  ASSIGN_OR_RETURN(NsysTable rows,
-                   NsysTable::Open(*load.database, "CUDA_GPU_MEMORY_USAGE_EVENTS",
-                                   {"start", "globalPid", "deviceId", "contextId", "correlationId",
-                                    "address", "bytes", "memKind", "memoryOperationType"}));
-  GpuMemoryEventsTable& table = load.store->gpu_memory_events;
-  Times times(rows);
-  while (rows.Next()) {
-    if (!times.ReadInstant(0)) continue;
-    table.Append({.start_ns = times.start(),
-                  .process = load.Process(rows, 1),
-                  .device = rows.U32(2),
-                  .context = rows.U32(3),
-                  .correlation = rows.U32(4),
-                  .address = rows.U64(5),
-                  .bytes = rows.U64(6),
-                  .memory_kind = static_cast<uint8_t>(rows.Int(7, 7)),
-                  .operation = static_cast<uint8_t>(rows.Int(8))});
-  }
-  load.process_columns.push_back(&table.process);
-  return times.Done(load);
+  return LoadRows(load, load.store->gpu_memory_events, "CUDA_GPU_MEMORY_USAGE_EVENTS", kAtStart,
+                  KeepRow(), Field<&GpuMemoryEventsRow::process>{"globalPid"},
+                  Field<&GpuMemoryEventsRow::device>{"deviceId"},
+                  Field<&GpuMemoryEventsRow::context>{"contextId"},
+                  Field<&GpuMemoryEventsRow::correlation>{"correlationId"},
+                  Field<&GpuMemoryEventsRow::address>{"address"},
+                  Field<&GpuMemoryEventsRow::bytes>{"bytes"},
+                  Field<&GpuMemoryEventsRow::memory_kind>{"memKind", 7},
+                  Field<&GpuMemoryEventsRow::operation>{"memoryOperationType"});
 }
 
 Status LoadOverheads(Load& load) {
-  ASSIGN_OR_RETURN(NsysTable rows,
-                   NsysTable::Open(*load.database, "CUPTI_ACTIVITY_KIND_OVERHEAD",
-                                   {"start", "end", "globalTid", "overheadType", "correlationId"}));
-  GpuOverheadsTable& table = load.store->gpu_overheads;
-  Times times(rows);
-  while (rows.Next()) {
-    if (!times.Read(0, 1)) continue;
-    table.Append({.start_ns = times.start(),
-                  .end_ns = times.end(),
-                  .process = load.Process(rows, 2),
-                  .thread = load.Thread(rows, 2),
-                  .overhead_type = static_cast<uint8_t>(rows.Int(3)),
-                  .correlation = rows.U32(4)});
-  }
-  load.process_columns.push_back(&table.process);
-  load.thread_columns.push_back(&table.thread);
-  return times.Done(load);
+  return LoadRows(load, load.store->gpu_overheads, "CUPTI_ACTIVITY_KIND_OVERHEAD", kStartEnd,
+                  KeepRow(), Field<&GpuOverheadsRow::process>{"globalTid"},
+                  Field<&GpuOverheadsRow::thread>{"globalTid"},
+                  Field<&GpuOverheadsRow::overhead_type>{"overheadType"},
+                  Field<&GpuOverheadsRow::correlation>{"correlationId"});
 }
 
 }  // namespace
 
 Status LoadApiCalls(Load& load) {
-  ASSIGN_OR_RETURN(NsysTable rows, NsysTable::Open(*load.database, "CUPTI_ACTIVITY_KIND_RUNTIME",
-                                                   {"start", "end", "globalTid", "nameId",
-                                                    "correlationId", "returnValue", "eventClass"}));
-  ApiCallsTable& table = load.store->api_calls;
-  Times times(rows);
-  while (rows.Next()) {
-    if (!times.Read(0, 1)) continue;
-    table.Append({.start_ns = times.start(),
-                  .end_ns = times.end(),
-                  .thread = load.Thread(rows, 2),
-                  .name = load.String(rows, 3),
-                  .correlation = rows.U32(4),
-                  .result = static_cast<int32_t>(rows.Int(5)),
-                  .event_class = static_cast<uint8_t>(rows.Int(6))});
-  }
-  load.thread_columns.push_back(&table.thread);
-  return times.Done(load);
+  return LoadRows(load, load.store->api_calls, "CUPTI_ACTIVITY_KIND_RUNTIME", kStartEnd, KeepRow(),
+                  Field<&ApiCallsRow::thread>{"globalTid"}, Field<&ApiCallsRow::name>{"nameId"},
+                  Field<&ApiCallsRow::correlation>{"correlationId"},
+                  Field<&ApiCallsRow::result>{"returnValue"},
+                  Field<&ApiCallsRow::event_class>{"eventClass"});
 }
 
 Status LoadKernels(Load& load) {
-  ASSIGN_OR_RETURN(NsysTable rows, NsysTable::Open(*load.database, "CUPTI_ACTIVITY_KIND_KERNEL",
-                                                   {"start",
-                                                    "end",
-                                                    "globalPid",
-                                                    "correlationId",
-                                                    "deviceId",
-                                                    "contextId",
-                                                    "streamId",
-                                                    "demangledName",
-                                                    "shortName",
-                                                    "mangledName",
-                                                    "graphNodeId",
-                                                    "gridX",
-                                                    "gridY",
-                                                    "gridZ",
-                                                    "blockX",
-                                                    "blockY",
-                                                    "blockZ",
-                                                    "registersPerThread",
-                                                    "staticSharedMemory",
-                                                    "dynamicSharedMemory",
-                                                    "sharedMemoryExecuted",
-                                                    "localMemoryPerThread",
-                                                    "localMemoryTotal",
-                                                    "clusterX",
-                                                    "clusterY",
-                                                    "clusterZ",
-                                                    "launchType",
-                                                    "cacheConfig",
-                                                    "greenContextId"}));
-  KernelsTable& table = load.store->kernels;
   KernelLaunchesTable& launches = load.store->kernel_launches;
   LaunchRows launch_rows;
-  Times times(rows);
-  while (rows.Next()) {
-    if (!times.Read(0, 1)) continue;
-    const KernelLaunchesRow launch = ReadLaunch(rows);
+  const auto adopt = [&](KernelsRow& row, const KernelLaunchesRow& launch) {
     const auto [place, added] =
         launch_rows.try_emplace(launch, static_cast<uint32_t>(launches.size()));
     if (added) launches.Append(launch);
-    table.Append({.start_ns = times.start(),
-                  .end_ns = times.end(),
-                  .process = load.Process(rows, 2),
-                  .correlation = rows.U32(3),
-                  .device = rows.U32(4),
-                  .context = rows.U32(5),
-                  .stream = rows.U32(6),
-                  .demangled_name = load.String(rows, 7),
-                  .short_name = load.String(rows, 8),
-                  .mangled_name = load.String(rows, 9),
-                  .launch = place->second,
-                  .graph_node = rows.U64(10)});
-  }
-  load.process_columns.push_back(&table.process);
-  return times.Done(load);
+    row.launch = place->second;
+  };
+  using Launch = KernelLaunchesRow;
+  return LoadRows<Launch>(
+      load, load.store->kernels, "CUPTI_ACTIVITY_KIND_KERNEL", kStartEnd, adopt,
+      Field<&KernelsRow::process>{"globalPid"}, Field<&KernelsRow::correlation>{"correlationId"},
+      Field<&KernelsRow::device>{"deviceId"}, Field<&KernelsRow::context>{"contextId"},
+      Field<&KernelsRow::stream>{"streamId"}, Field<&KernelsRow::demangled_name>{"demangledName"},
+      Field<&KernelsRow::short_name>{"shortName"}, Field<&KernelsRow::mangled_name>{"mangledName"},
+      Field<&KernelsRow::graph_node>{"graphNodeId"}, Field<&Launch::grid_x>{"gridX"},
+      Field<&Launch::grid_y>{"gridY"}, Field<&Launch::grid_z>{"gridZ"},
+      Field<&Launch::block_x>{"blockX"}, Field<&Launch::block_y>{"blockY"},
+      Field<&Launch::block_z>{"blockZ"}, Field<&Launch::registers_per_thread>{"registersPerThread"},
+      Field<&Launch::static_shared_bytes>{"staticSharedMemory"},
+      Field<&Launch::dynamic_shared_bytes>{"dynamicSharedMemory"},
+      Field<&Launch::shared_executed_bytes>{"sharedMemoryExecuted"},
+      Field<&Launch::local_bytes_per_thread>{"localMemoryPerThread"},
+      Field<&Launch::local_bytes_total>{"localMemoryTotal"}, Field<&Launch::cluster_x>{"clusterX?"},
+      Field<&Launch::cluster_y>{"clusterY?"}, Field<&Launch::cluster_z>{"clusterZ?"},
+      Field<&Launch::launch_type>{"launchType"}, Field<&Launch::cache_config>{"cacheConfig?"},
+      Field<&Launch::green_context>{"greenContextId"});
 }
 
 Status LoadMemoryOperations(Load& load) {
@@ -360,43 +205,18 @@ Status LoadGpuEvents(Load& load) {
 }
 
 Status LoadUnifiedMemory(Load& load) {
-  ASSIGN_OR_RETURN(NsysTable rows,
-                   NsysTable::Open(*load.database, "CUDA_UM_CPU_PAGE_FAULT_EVENTS",
-                                   {"start", "globalPid", "address", "CpuInstruction", "module",
-                                    "sourceFile", "sourceLine"}));
-  UmCpuFaultsTable& cpu = load.store->um_cpu_faults;
-  Times times(rows);
-  while (rows.Next()) {
-    if (!times.ReadInstant(0)) continue;
-    cpu.Append({.start_ns = times.start(),
-                .process = load.Process(rows, 1),
-                .address = rows.U64(2),
-                .instruction = load.String(rows, 3),
-                .module = load.String(rows, 4),
-                .source_file = load.String(rows, 5),
-                .source_line = rows.U32(6)});
-  }
-  load.process_columns.push_back(&cpu.process);
-  RETURN_IF_ERROR(times.Done(load));
-
-  ASSIGN_OR_RETURN(NsysTable faults,
-                   NsysTable::Open(*load.database, "CUDA_UM_GPU_PAGE_FAULT_EVENTS",
-                                   {"start", "end", "globalPid", "deviceId", "address",
-                                    "numberOfPageFaults", "faultAccessType"}));
-  UmGpuFaultsTable& gpu = load.store->um_gpu_faults;
-  Times fault_times(faults);
-  while (faults.Next()) {
-    if (!fault_times.Read(0, 1)) continue;
-    gpu.Append({.start_ns = fault_times.start(),
-                .end_ns = fault_times.end(),
-                .process = load.Process(faults, 2),
-                .device = faults.U32(3),
-                .address = faults.U64(4),
-                .fault_count = faults.U32(5),
-                .access_type = static_cast<uint8_t>(faults.Int(6))});
-  }
-  load.process_columns.push_back(&gpu.process);
-  return fault_times.Done(load);
+  RETURN_IF_ERROR(LoadRows(
+      load, load.store->um_cpu_faults, "CUDA_UM_CPU_PAGE_FAULT_EVENTS", kAtStart, KeepRow(),
+      Field<&UmCpuFaultsRow::process>{"globalPid"}, Field<&UmCpuFaultsRow::address>{"address"},
+      Field<&UmCpuFaultsRow::instruction>{"CpuInstruction"},
+      Field<&UmCpuFaultsRow::module>{"module"}, Field<&UmCpuFaultsRow::source_file>{"sourceFile"},
+      Field<&UmCpuFaultsRow::source_line>{"sourceLine"}));
+  return LoadRows(load, load.store->um_gpu_faults, "CUDA_UM_GPU_PAGE_FAULT_EVENTS", kStartEnd,
+                  KeepRow(), Field<&UmGpuFaultsRow::process>{"globalPid"},
+                  Field<&UmGpuFaultsRow::device>{"deviceId"},
+                  Field<&UmGpuFaultsRow::address>{"address"},
+                  Field<&UmGpuFaultsRow::fault_count>{"numberOfPageFaults"},
+                  Field<&UmGpuFaultsRow::access_type>{"faultAccessType"});
 }
 
 }  // namespace batchlight::nsys

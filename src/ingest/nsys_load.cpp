@@ -57,6 +57,12 @@ StringId Load::String(NsysTable& rows, int column) {
   return strings->Get(rows.Int(column, kNoString));
 }
 
+void Load::NoteMissing(const NsysTable& rows) {
+  if (rows.Missing().empty()) return;
+  notes.push_back("table " + rows.name() + " has no column " + rows.Missing() +
+                  ": what they hold is taken as absent");
+}
+
 bool Times::Bad() {
   if (bad_rows_++ == 0) first_bad_row_ = rows_.row();
   return false;

@@ -67,6 +67,8 @@ struct Load {
   // NULL gives None: the process is then the only one there is, if so.
   ProcessId Process(NsysTable& rows, int column);
   StringId String(NsysTable& rows, int column);
+  // Says which of the columns asked for the file does not have.
+  void NoteMissing(const NsysTable& rows);
 };
 
 // Start and end of a row, checked: rows that end before they start or lie beyond +-2^61 ns are left

@@ -129,7 +129,9 @@ Status NvtxReader::Read() {
                                    {"start", "end", "eventType", "globalTid", "text", "textId",
                                     "domainId", "endGlobalTid", "category", "color", "uint64Value",
                                     "int64Value", "doubleValue", "uint32Value", "int32Value",
-                                    "floatValue", "binaryData", "eventId"}));
+                                    "floatValue", "binaryData", "eventId?"}));
+  load_.NoteMissing(rows);
+  store_.nvtx_ranges.Reserve(rows.count());
   Times times(rows);
   while (rows.Next()) {
     if (!times.Read(kStart, kEnd)) continue;

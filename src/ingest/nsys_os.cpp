@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "ingest/nsys_load.h"
+#include "ingest/nsys_rows.h"
 
 namespace batchlight::nsys {
 namespace {
@@ -14,21 +14,10 @@ constexpr uint8_t kOsRuntimeClass = 27;
 constexpr uint8_t kSystemCallClass = 107;
 
 Status LoadCalls(Load& load, std::string_view name, uint8_t event_class) {
-  ASSIGN_OR_RETURN(NsysTable rows, NsysTable::Open(*load.database, name,
-                                                   {"start", "end", "globalTid", "nameId",
-                                                    "returnValue", "eventClass"}));
-  OsCallsTable& table = load.store->os_calls;
-  Times times(rows);
-  while (rows.Next()) {
-    if (!times.Read(0, 1)) continue;
-    table.Append({.start_ns = times.start(),
-                  .end_ns = times.end(),
-                  .thread = load.Thread(rows, 2),
-                  .name = load.String(rows, 3),
-                  .result = rows.Int(4),
-                  .event_class = static_cast<uint8_t>(rows.Int(5, event_class))});
-  }
-  return times.Done(load);
+  return LoadRows(load, load.store->os_calls, name, kStartEnd, KeepRow(),
+                  Field<&OsCallsRow::thread>{"globalTid"}, Field<&OsCallsRow::name>{"nameId"},
+                  Field<&OsCallsRow::result>{"returnValue?"},
+                  Field<&OsCallsRow::event_class>{"eventClass", event_class});
 }
 
 // Labels of an ENUM_* table; empty when the file has none.
@@ -89,61 +78,55 @@ constexpr RuntimeSource kRuntimeSources[] = {
     {"OPENMP_EVENT_KIND_FLUSH", RuntimeFamily::kOpenMp, "ENUM_OPENMP_EVENT_KIND", "OpenMP flush"},
 };
 
+// Columns of which a row has one or the other.
+struct Alternative {
+  int64_t label = -1;
+  StringId name;
+};
+
 Status LoadRuntime(Load& load, const RuntimeSource& source) {
-  ASSIGN_OR_RETURN(NsysTable rows,
-                   NsysTable::Open(*load.database, source.table,
-                                   {"start", "end", "globalTid", "nameId", "eventKind"}));
-  if (!rows.exists()) return Status();
+  if (load.database->Find(source.table) == nullptr) return Status();
   std::unordered_map<int64_t, StringId> labels;
   if (!source.labels.empty()) {
     ASSIGN_OR_RETURN(labels, Labels(load, source.labels));
   }
   const StringId fallback = load.store->strings.Intern(source.fallback);
-  Times times(rows);
-  while (rows.Next()) {
-    if (!times.Read(0, 1)) continue;
-    StringId name = load.String(rows, 3);
-    if (name.IsNone()) {
-      const auto label = labels.find(rows.Int(4, -1));
-      name = label == labels.end() ? fallback : label->second;
-    }
-    load.store->runtime_events.Append({.start_ns = times.start(),
-                                       .end_ns = times.end(),
-                                       .thread = load.Thread(rows, 2),
-                                       .name = name,
-                                       .family = static_cast<uint8_t>(source.family)});
-  }
-  return times.Done(load);
+  const auto adopt = [&](RuntimeEventsRow& row, const Alternative& kind) {
+    row.family = static_cast<uint8_t>(source.family);
+    if (!row.name.IsNone()) return;
+    const auto label = labels.find(kind.label);
+    row.name = label == labels.end() ? fallback : label->second;
+  };
+  return LoadRows<Alternative>(load, load.store->runtime_events, source.table, kStartEnd, adopt,
+                               Field<&RuntimeEventsRow::thread>{"globalTid"},
+                               Field<&RuntimeEventsRow::name>{"nameId?"},
+                               Field<&Alternative::label>{"eventKind?", -1});
 }
 
-using Ranks = std::unordered_map<int64_t, int32_t>;
+using Ranks = std::unordered_map<int64_t, int32_t>;  // by globalTid
 
 Status LoadMpiTable(Load& load, std::string_view name, MpiKind kind, const Ranks& ranks) {
-  ASSIGN_OR_RETURN(NsysTable rows,
-                   NsysTable::Open(*load.database, name,
-                                   {"start", "end", "globalTid", "textId", "tag", "remoteRank",
-                                    "rootRank", "size", "recvSize", "nameId"}));
-  const bool collective = kind == MpiKind::kCollective;
-  Times times(rows);
-  while (rows.Next()) {
-    if (!times.Read(0, 1)) continue;
-    StringId text = load.String(rows, 3);
-    if (text.IsNone()) text = load.String(rows, 9);
-    const auto rank = ranks.find(rows.Int(2));
-    load.store->mpi_events.Append({.start_ns = times.start(),
-                                   .end_ns = times.end(),
-                                   .thread = load.Thread(rows, 2),
-                                   .name = text,
-                                   .kind = static_cast<uint8_t>(kind),
-                                   .tag = static_cast<int32_t>(rows.Int(4, kNoMpiValue)),
-                                   .rank = rank == ranks.end() ? kNoMpiValue : rank->second,
-                                   .peer_rank = static_cast<int32_t>(rows.Int(5, kNoMpiValue)),
-                                   .root_rank = static_cast<int32_t>(rows.Int(6, kNoMpiValue)),
-                                   .bytes = collective ? -1 : rows.Int(7, -1),
-                                   .send_bytes = collective ? rows.Int(7, -1) : -1,
-                                   .receive_bytes = collective ? rows.Int(8, -1) : -1});
-  }
-  return times.Done(load);
+  const auto adopt = [&](MpiEventsRow& row, const Alternative& other) {
+    const auto rank =
+        row.thread.IsNone() ? ranks.end() : ranks.find(load.threads.all()[row.thread.row()]);
+    row.rank = rank == ranks.end() ? kNoMpiValue : rank->second;
+    row.kind = static_cast<uint8_t>(kind);
+    if (row.name.IsNone()) row.name = other.name;
+    row.send_bytes = -1;
+    if (kind == MpiKind::kCollective) {
+      std::swap(row.bytes, row.send_bytes);
+    } else {
+      row.receive_bytes = -1;
+    }
+  };
+  return LoadRows<Alternative>(
+      load, load.store->mpi_events, name, kStartEnd, adopt,
+      Field<&MpiEventsRow::thread>{"globalTid"}, Field<&MpiEventsRow::name>{"textId"},
+      Field<&MpiEventsRow::tag>{"tag?", kNoMpiValue},
+      Field<&MpiEventsRow::peer_rank>{"remoteRank?", kNoMpiValue},
+      Field<&MpiEventsRow::root_rank>{"rootRank?", kNoMpiValue},
+      Field<&MpiEventsRow::bytes>{"size?", -1},
+      Field<&MpiEventsRow::receive_bytes>{"recvSize?", -1}, Field<&Alternative::name>{"nameId?"});
 }
 
 Status LoadMpi(Load& load) {
@@ -155,9 +138,7 @@ Status LoadMpi(Load& load) {
   RETURN_IF_ERROR(LoadMpiTable(load, "MPI_P2P_EVENTS", MpiKind::kPointToPoint, ranks));
   RETURN_IF_ERROR(LoadMpiTable(load, "MPI_COLLECTIVES_EVENTS", MpiKind::kCollective, ranks));
   RETURN_IF_ERROR(LoadMpiTable(load, "MPI_START_WAIT_EVENTS", MpiKind::kStartWait, ranks));
-  RETURN_IF_ERROR(LoadMpiTable(load, "MPI_OTHER_EVENTS", MpiKind::kOther, ranks));
-  load.thread_columns.push_back(&load.store->mpi_events.thread);
-  return Status();
+  return LoadMpiTable(load, "MPI_OTHER_EVENTS", MpiKind::kOther, ranks);
 }
 
 struct Nic {
@@ -191,24 +172,23 @@ Status LoadNetwork(Load& load) {
   }
   RETURN_IF_ERROR(map.status());
 
+  struct Sample {
+    int64_t nic = 0;
+    int64_t list = 0;
+    int64_t metric = 0;
+  };
+  const auto adopt = [&](NetworkSamplesRow& row, const Sample& sample) {
+    const auto nic = by_global.find(sample.nic);
+    const auto metric = metrics.find({sample.list, sample.metric});
+    row.device = nic == by_global.end() ? StringId::None() : nic->second.name;
+    row.guid = nic == by_global.end() ? static_cast<uint64_t>(sample.nic) : nic->second.guid;
+    row.metric = metric == metrics.end() ? load.strings->unknown() : metric->second;
+  };
   for (const char* name : {"NET_NIC_METRIC", "NET_IB_SWITCH_METRIC"}) {
-    ASSIGN_OR_RETURN(NsysTable rows, NsysTable::Open(*load.database, name,
-                                                     {"start", "end", "globalId", "metricsListId",
-                                                      "metricsIdx", "value"}));
-    Times times(rows);
-    while (rows.Next()) {
-      if (!times.Read(0, 1)) continue;
-      const auto nic = by_global.find(rows.Int(2));
-      const auto metric = metrics.find({rows.Int(3), rows.Int(4)});
-      load.store->network_samples.Append(
-          {.start_ns = times.start(),
-           .end_ns = times.end(),
-           .device = nic == by_global.end() ? StringId::None() : nic->second.name,
-           .guid = nic == by_global.end() ? rows.U64(2) : nic->second.guid,
-           .metric = metric == metrics.end() ? load.strings->unknown() : metric->second,
-           .value = rows.Int(5)});
-    }
-    RETURN_IF_ERROR(times.Done(load));
+    RETURN_IF_ERROR(LoadRows<Sample>(
+        load, load.store->network_samples, name, kStartEnd, adopt, Field<&Sample::nic>{"globalId"},
+        Field<&Sample::list>{"metricsListId"}, Field<&Sample::metric>{"metricsIdx"},
+        Field<&NetworkSamplesRow::value>{"value"}));
   }
   return Status();
 }
@@ -218,26 +198,13 @@ Status LoadNetwork(Load& load) {
 Status LoadOsCalls(Load& load) {
   RETURN_IF_ERROR(LoadCalls(load, "OSRT_API", kOsRuntimeClass));
   RETURN_IF_ERROR(LoadCalls(load, "SYSCALL", kSystemCallClass));
-  load.thread_columns.push_back(&load.store->os_calls.thread);
-
-  ASSIGN_OR_RETURN(NsysTable rows, NsysTable::Open(*load.database, "PROFILER_OVERHEAD",
-                                                   {"start", "end", "globalTid", "nameId"}));
-  ProfilerOverheadsTable& table = load.store->profiler_overheads;
-  Times times(rows);
-  while (rows.Next()) {
-    if (!times.Read(0, 1)) continue;
-    table.Append({.start_ns = times.start(),
-                  .end_ns = times.end(),
-                  .thread = load.Thread(rows, 2),
-                  .name = load.String(rows, 3)});
-  }
-  load.thread_columns.push_back(&table.thread);
-  return times.Done(load);
+  return LoadRows(load, load.store->profiler_overheads, "PROFILER_OVERHEAD", kStartEnd, KeepRow(),
+                  Field<&ProfilerOverheadsRow::thread>{"globalTid"},
+                  Field<&ProfilerOverheadsRow::name>{"nameId"});
 }
 
 Status LoadOtherRuntimes(Load& load) {
   for (const RuntimeSource& source : kRuntimeSources) RETURN_IF_ERROR(LoadRuntime(load, source));
-  load.thread_columns.push_back(&load.store->runtime_events.thread);
   RETURN_IF_ERROR(LoadMpi(load));
   return LoadNetwork(load);
 }

@@ -70,7 +70,7 @@ Status LoadTable(Load& load, Table& table) {
   if (!IsOwnTable(table.kName) || table.kName == kProcesses || table.kName == kThreads) {
     return Status();
   }
-  std::vector<std::string> names = {"row"};
+  std::vector<std::string_view> names = {"row"};
   table.VisitColumns(
       [&](std::string_view name, std::string_view, const auto&) { names.emplace_back(name); });
   ASSIGN_OR_RETURN(NsysTable rows,

@@ -33,12 +33,12 @@ constexpr Unread kUnread[] = {
 };
 
 bool IsNsysExport(const NsysDatabase& database) {
-  if (database.Find("StringIds").empty()) return false;
-  for (const std::string& table : database.tables()) {
+  if (database.Find("StringIds") == nullptr) return false;
+  for (const NsysDatabase::Table& table : database.tables()) {
     for (const char* mark : {"META_DATA_EXPORT", "TARGET_INFO_SESSION_START_TIME", "NVTX_EVENTS",
                              "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL",
                              "OSRT_API", "ANALYSIS_DETAILS", "MPI_OTHER_EVENTS"}) {
-      if (table == mark) return true;
+      if (table.name == mark) return true;
     }
   }
   return false;
@@ -64,9 +64,9 @@ void AddReason(Store& store, std::string_view text) {
 
 void NoteUnread(const NsysDatabase& database, Store& store) {
   for (const Unread& unread : kUnread) {
-    const std::string table = database.Find(unread.table);
-    if (table.empty()) continue;
-    AddReason(store, "table " + table + " (" + std::string(unread.what) + ") is not read");
+    const NsysDatabase::Table* table = database.Find(unread.table);
+    if (table == nullptr) continue;
+    AddReason(store, "table " + table->name + " (" + std::string(unread.what) + ") is not read");
   }
 }
 
@@ -83,16 +83,21 @@ void SetDuration(Store& store) {
   });
 }
 
-Status RunJobs(const std::string& path, std::vector<nsys::Load>& loads) {
+Status RunJobs(const NsysDatabase& database, std::vector<nsys::Load>& loads) {
   std::array<Status, kJobs.size()> results;
   ParallelFor(kJobs.size(), [&](size_t job) {
-    auto database = NsysDatabase::Open(path);
-    if (!database.ok()) {
-      results[job] = database.status();
+    loads[job].database = &database;
+    if (database.pages() != nullptr) {
+      results[job] = kJobs[job](loads[job]);
       return;
     }
-    loads[job].database = &database.value();
-    results[job] = kJobs[job](loads[job]);
+    auto connection = database.Another();
+    if (connection.ok()) {
+      loads[job].database = &connection.value();
+      results[job] = kJobs[job](loads[job]);
+    } else {
+      results[job] = connection.status();
+    }
     loads[job].database = nullptr;
   });
   for (Status& result : results) RETURN_IF_ERROR(std::move(result));
@@ -121,7 +126,7 @@ Result<Store> ImportNsysSqlite(const std::string& path) {
     load.store = &store;
     load.schema_minor = schema_minor;
   }
-  RETURN_IF_ERROR(RunJobs(path, loads));
+  RETURN_IF_ERROR(RunJobs(database, loads));
   nsys::Load& rest = loads.back();
   rest.database = &database;
   RETURN_IF_ERROR(nsys::LoadOtherRuntimes(rest));

@@ -1,10 +1,12 @@
 #include "ingest/nsys_unite.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <unordered_map>
 
+#include "base/thread_pool.h"
 #include "store/flat_map.h"
 #include "store/own_tables.h"
 
@@ -45,15 +47,39 @@ std::vector<uint32_t> OrderOf(size_t size, const Before& before) {
   return order;
 }
 
+// Rows by thread, each thread's in the order in which they are. Threads are few: a pass to count
+// and a pass to place.
+std::vector<uint32_t> GroupByThread(const std::vector<ThreadId>& thread, size_t thread_count) {
+  const auto group = [&](size_t row) {
+    return thread[row].IsNone() ? thread_count : thread[row].row();
+  };
+  std::vector<uint32_t> next(thread_count + 2);
+  for (size_t row = 0; row < thread.size(); ++row) ++next[group(row) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<uint32_t> order(thread.size());
+  for (size_t row = 0; row < thread.size(); ++row) {
+    order[next[group(row)]++] = static_cast<uint32_t>(row);
+  }
+  return order;
+}
+
+// nsys writes rows by start or nearly so: grouped by thread, few stand in the wrong place.
 template <typename Table>
-void SortByThread(Table& table) {
-  const auto order = OrderOf(table.size(), [&](size_t a, size_t b) {
+void SortByThread(Table& table, size_t thread_count) {
+  const auto before = [&](size_t a, size_t b) {
     if (table.thread[a] != table.thread[b]) return table.thread[a] < table.thread[b];
     if (table.start_ns[a] != table.start_ns[b]) return table.start_ns[a] < table.start_ns[b];
     if constexpr (requires { table.end_ns; }) return table.end_ns[a] > table.end_ns[b];
     return false;
-  });
-  if (!order.empty()) table.Reorder(order);
+  };
+  bool sorted = true;
+  for (size_t row = 1; row < table.size() && sorted; ++row) sorted = !before(row, row - 1);
+  if (sorted) return;
+  std::vector<uint32_t> order = GroupByThread(table.thread, thread_count);
+  if (!std::is_sorted(order.begin(), order.end(), before)) {
+    std::stable_sort(order.begin(), order.end(), before);
+  }
+  table.Reorder(order);
 }
 
 template <typename Table>
@@ -260,32 +286,37 @@ Status UniteThreads(const NsysDatabase& database, const Strings& strings, std::s
 
 void OrderAndLink(Store& store) {
   // Not the tables that others point into by row: they keep their order.
-  SortByThread(store.api_calls);
+  const std::function<void()> sorts[] = {
+      [&] {
+        SortByThread(store.nvtx_ranges, store.threads.size());
+        NestRanges(store.nvtx_ranges);
+      },
+      [&] { SortByThread(store.api_calls, store.threads.size()); },
+      [&] { SortByStart(store.kernels); },
+      [&] { SortByThread(store.os_calls, store.threads.size()); },
+      [&] { SortCopies(store); },
+      [&] { SortByStart(store.memsets); },
+      [&] { SortByStart(store.synchronizations); },
+      [&] { SortByStart(store.cuda_events); },
+      [&] { SortByStart(store.graph_launches); },
+      [&] { SortByStart(store.gpu_memory_events); },
+      [&] { SortByStart(store.um_cpu_faults); },
+      [&] { SortByStart(store.um_gpu_faults); },
+      [&] { SortByStart(store.network_samples); },
+      [&] { SortByThread(store.nvtx_marks, store.threads.size()); },
+      [&] { SortByThread(store.runtime_events, store.threads.size()); },
+      [&] { SortByThread(store.mpi_events, store.threads.size()); },
+      [&] { SortByThread(store.graph_nodes, store.threads.size()); },
+      [&] { SortByThread(store.gpu_overheads, store.threads.size()); },
+      [&] { SortByThread(store.profiler_overheads, store.threads.size()); },
+  };
+  ParallelFor(std::size(sorts), [&](size_t i) { sorts[i](); });
   const CallFinder calls(store);
-  SortByStart(store.kernels);
-  SortCopies(store);
-  SortByStart(store.memsets);
-  SortByStart(store.synchronizations);
-  SortByStart(store.cuda_events);
-  SortByStart(store.graph_launches);
-  SortByStart(store.gpu_memory_events);
-  SortByStart(store.um_cpu_faults);
-  SortByStart(store.um_gpu_faults);
-  SortByStart(store.network_samples);
-  SortByThread(store.nvtx_ranges);
-  SortByThread(store.nvtx_marks);
-  SortByThread(store.os_calls);
-  SortByThread(store.runtime_events);
-  SortByThread(store.mpi_events);
-  SortByThread(store.graph_nodes);
-  SortByThread(store.gpu_overheads);
-  SortByThread(store.profiler_overheads);
   calls.Link(store.kernels);
   calls.Link(store.memcpys);
   calls.Link(store.memsets);
   calls.Link(store.synchronizations);
   calls.Link(store.graph_launches);
-  NestRanges(store.nvtx_ranges);
 }
 
 }  // namespace batchlight::nsys

@@ -81,12 +81,12 @@ Result<InputFormat> DetectFormat(const std::string& path) {
   return FormatOfBytes({head.data(), static_cast<size_t>(count)});
 }
 
-Result<Store> OpenInput(const std::string& path) {
+Result<Store> OpenInput(const std::string& path, const InputUse& use) {
   const std::string place = ResolveUnsealed(path);
   ASSIGN_OR_RETURN(const InputFormat input_format, DetectFormat(place));
   ASSIGN_OR_RETURN(Store store, OpenAs(input_format, place));
   store.source = place;
-  OperatorsFromRanges(store);
+  if (use.operators) OperatorsFromRanges(store);
   if (place != path) {
     store.reasons.Append(
         {.feature = store.strings.Intern("input"),

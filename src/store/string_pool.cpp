@@ -1,15 +1,17 @@
 #include "store/string_pool.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cstring>
-#include <functional>
 
 namespace batchlight {
 namespace {
 
 constexpr size_t kBlockBytes = 1 << 18;
 
-uint64_t Hash(std::string_view text) { return std::hash<std::string_view>{}(text); }
+uint64_t Hash(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
 }  // namespace
 
