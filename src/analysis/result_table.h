@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -28,6 +29,15 @@ struct ResultColumn {
 };
 
 using Cell = std::variant<std::monostate, std::string, int64_t, double>;  // monostate = no value
+
+// CellRow(start, "name", 1.5): a row without the copies of an initializer list.
+template <typename... Values>
+std::vector<Cell> CellRow(Values&&... values) {
+  std::vector<Cell> cells;
+  cells.reserve(sizeof...(values));
+  (cells.emplace_back(std::forward<Values>(values)), ...);
+  return cells;
+}
 
 struct ResultTable {
   std::string name;   // file-name safe: top_modules

@@ -27,7 +27,7 @@ struct RowSource {
   std::string title;  // for people
   std::vector<ResultColumn> columns;
   size_t row_count = 0;
-  // Writes row `row` into `cells`, which has one cell per column.
+  // Writes row `row` into `cells`, which has one cell per column. Several threads may call it.
   std::function<void(size_t row, std::vector<Cell>& cells)> fill;
   Picture picture = {};
 };

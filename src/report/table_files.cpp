@@ -68,19 +68,17 @@ void WriteCsv(TableOutput& output) {
     }
     out += '\n';
   }
-  for (size_t row = 0; row < output.row_count() && !output.failed(); ++row) {
-    const std::vector<Cell>& cells = output.Row(row);
+  output.EachRow([&](size_t /*row*/, const std::vector<Cell>& cells, std::string& text) {
     for (size_t c = 0; c < columns; ++c) {
-      if (c > 0) out += ',';
-      if (const auto* text = std::get_if<std::string>(&cells[c])) {
-        AppendCsvField(out, *text);
+      if (c > 0) text += ',';
+      if (const auto* value = std::get_if<std::string>(&cells[c])) {
+        AppendCsvField(text, *value);
       } else {
-        output.AppendCell(c, cells[c], out);
+        output.AppendCell(c, cells[c], text);
       }
     }
-    out += '\n';
-    output.RowDone();
-  }
+    text += '\n';
+  });
 }
 
 void WriteTsv(TableOutput& output) {
@@ -94,15 +92,13 @@ void WriteTsv(TableOutput& output) {
     }
     out += '\n';
   }
-  for (size_t row = 0; row < output.row_count() && !output.failed(); ++row) {
-    const std::vector<Cell>& cells = output.Row(row);
+  output.EachRow([&](size_t /*row*/, const std::vector<Cell>& cells, std::string& text) {
     for (size_t c = 0; c < columns; ++c) {
-      if (c > 0) out += '\t';
-      AppendTsvValue(Plain(output, c, cells[c]), escape, out);
+      if (c > 0) text += '\t';
+      AppendTsvValue(Plain(output, c, cells[c]), escape, text);
     }
-    out += '\n';
-    output.RowDone();
-  }
+    text += '\n';
+  });
 }
 
 void WriteJson(TableOutput& output) {
@@ -115,28 +111,26 @@ void WriteJson(TableOutput& output) {
     keys.push_back(key + "\": ");
   }
   out += "[";
-  for (size_t row = 0; row < output.row_count() && !output.failed(); ++row) {
-    const std::vector<Cell>& cells = output.Row(row);
-    out += row == 0 ? "\n  {\n" : ",\n  {\n";
+  output.EachRow([&](size_t row, const std::vector<Cell>& cells, std::string& text) {
+    text += row == 0 ? "\n  {\n" : ",\n  {\n";
     for (size_t c = 0; c < keys.size(); ++c) {
-      if (c > 0) out += ",\n";
-      out += keys[c];
+      if (c > 0) text += ",\n";
+      text += keys[c];
       if (IsNumber(cells[c])) {
-        output.AppendCell(c, cells[c], out);
+        output.AppendCell(c, cells[c], text);
         continue;
       }
-      out += '"';
-      const std::string text = Plain(output, c, cells[c]);
+      text += '"';
+      const std::string value = Plain(output, c, cells[c]);
       if (as_nsys) {
-        out += text;  // nsys does not escape: a quote in a name breaks its JSON
+        text += value;  // nsys does not escape: a quote in a name breaks its JSON
       } else {
-        AppendJsonEscaped(text, out);
+        AppendJsonEscaped(value, text);
       }
-      out += '"';
+      text += '"';
     }
-    out += "\n  }";
-    output.RowDone();
-  }
+    text += "\n  }";
+  });
   out += "\n]\n";
 }
 
@@ -164,17 +158,15 @@ void WriteHtml(TableOutput& output) {
     out += "</th>\n";
   }
   out += "    </tr>\n  </thead>\n  <tbody>\n";
-  for (size_t row = 0; row < output.row_count() && !output.failed(); ++row) {
-    const std::vector<Cell>& cells = output.Row(row);
-    out += "    <tr>\n";
+  output.EachRow([&](size_t /*row*/, const std::vector<Cell>& cells, std::string& text) {
+    text += "    <tr>\n";
     for (size_t c = 0; c < cells.size(); ++c) {
-      out += "      <td>";
-      AppendHtmlEscaped(Plain(output, c, cells[c]), out);
-      out += "</td>\n";
+      text += "      <td>";
+      AppendHtmlEscaped(Plain(output, c, cells[c]), text);
+      text += "</td>\n";
     }
-    out += "    </tr>\n";
-    output.RowDone();
-  }
+    text += "    </tr>\n";
+  });
   out += "  </tbody>\n</table>\n";
   if (document) out += "</body>\n</html>\n";
 }
@@ -193,17 +185,15 @@ void WriteMarkdown(TableOutput& output) {
     out += output.columns()[c].type == CellType::kText ? " --- |" : " ---: |";
   }
   out += '\n';
-  for (size_t row = 0; row < output.row_count() && !output.failed(); ++row) {
-    const std::vector<Cell>& cells = output.Row(row);
-    out += '|';
+  output.EachRow([&](size_t /*row*/, const std::vector<Cell>& cells, std::string& text) {
+    text += '|';
     for (size_t c = 0; c < columns; ++c) {
-      out += ' ';
-      AppendMarkdownValue(Plain(output, c, cells[c]), out);
-      out += " |";
+      text += ' ';
+      AppendMarkdownValue(Plain(output, c, cells[c]), text);
+      text += " |";
     }
-    out += '\n';
-    output.RowDone();
-  }
+    text += '\n';
+  });
 }
 
 }  // namespace batchlight

@@ -50,35 +50,34 @@ class TextTable {
     if (widths_.empty()) return;
     if (boxed_) Rule('-', '+');
     if (output_.format().header) {
-      Begin();
-      for (size_t c = 0; c < widths_.size(); ++c) Put(c, output_.Heading(c), Align::kCenter);
-      End();
+      std::string& out = output_.buffer();
+      Begin(out);
+      for (size_t c = 0; c < widths_.size(); ++c) Put(out, c, output_.Heading(c), Align::kCenter);
+      End(out);
       if (boxed_) {
         Rule('-', '+');
       } else {
-        Begin();
+        Begin(out);
         for (size_t c = 0; c < widths_.size(); ++c) {
-          Put(c, std::string(widths_[c], '-'), Align::kLeft);
+          Put(out, c, std::string(widths_[c], '-'), Align::kLeft);
         }
-        End();
+        End(out);
       }
     }
-    for (size_t row = 0; row < output_.row_count() && !output_.failed(); ++row) {
-      const std::vector<Cell>& cells = output_.Row(row);
-      Begin();
+    output_.EachRow([&](size_t, const std::vector<Cell>& cells, std::string& out) {
+      Begin(out);
       for (size_t c = 0; c < widths_.size(); ++c) {
         const bool text = std::holds_alternative<std::string>(cells[c]) ||
                           output_.columns()[c].type == CellType::kText;
-        Put(c, Text(c, cells[c]), text ? Align::kLeft : Align::kRight);
+        Put(out, c, Text(c, cells[c]), text ? Align::kLeft : Align::kRight);
       }
-      End();
-      output_.RowDone();
-    }
+      End(out);
+    });
     if (boxed_) Rule('-', '+');
   }
 
  private:
-  std::string Text(size_t column, const Cell& cell) {
+  std::string Text(size_t column, const Cell& cell) const {
     std::string text;
     output_.AppendCell(column, cell, text);
     const bool number =
@@ -119,15 +118,13 @@ class TextTable {
 
   bool Hidden(size_t column) const { return widths_[column] == 0; }
 
-  void Begin() {
-    first_ = true;
-    if (boxed_) output_.buffer() += '|';
+  void Begin(std::string& out) const {
+    if (boxed_) out += '|';
   }
-  void End() { output_.buffer() += '\n'; }
+  void End(std::string& out) const { out += '\n'; }
 
-  void Put(size_t column, std::string_view text, Align align) {
+  void Put(std::string& out, size_t column, std::string_view text, Align align) const {
     if (Hidden(column)) return;
-    std::string& out = output_.buffer();
     const size_t width = widths_[column];
     std::string clipped;
     if (Width(text) > width) {
@@ -136,8 +133,7 @@ class TextTable {
     }
     const size_t pad = width - Width(text);
     const size_t left = align == Align::kLeft ? 0 : align == Align::kRight ? pad : pad / 2;
-    out += boxed_ || first_ ? " " : "  ";
-    first_ = false;
+    out += boxed_ || out.empty() || out.back() == '\n' ? " " : "  ";
     out.append(left, ' ');
     out += text;
     out.append(pad - left, ' ');
@@ -157,7 +153,6 @@ class TextTable {
 
   TableOutput& output_;
   const bool boxed_;
-  bool first_ = true;
   std::vector<size_t> widths_;
 };
 

@@ -1,10 +1,12 @@
 // One function per table format, and what they share.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "report/table_format.h"
 
 namespace batchlight {
@@ -30,26 +32,46 @@ class TableOutput {
     rows_.fill(row, cells_);
     return cells_;
   }
+  // put(row, cells, out) appends the text of one row to `out`. The rows of a large table are made
+  // on all processors, so `put` may only read what is shared.
+  template <typename Put>
+  void EachRow(const Put& put) {
+    for (size_t begin = 0; begin < row_count() && !failed(); begin += kBlocks * kBlockRows) {
+      const size_t end = std::min(row_count(), begin + kBlocks * kBlockRows);
+      const size_t blocks = (end - begin + kBlockRows - 1) / kBlockRows;
+      texts_.resize(std::max(texts_.size(), blocks));
+      ParallelFor(blocks, [&](size_t block) {
+        std::string& out = texts_[block];
+        out.clear();
+        std::vector<Cell> cells(rows_.columns.size());
+        const size_t first = begin + block * kBlockRows;
+        for (size_t row = first; row < std::min(end, first + kBlockRows); ++row) {
+          rows_.fill(row, cells);
+          put(row, cells, out);
+        }
+      });
+      for (size_t block = 0; block < blocks; ++block) Pass(texts_[block]);
+    }
+  }
   void AppendCell(size_t column, const Cell& cell, std::string& text) const {
     AppendCellText(rows_.columns[column], cell, format_.time_unit, text);
   }
 
   std::string& buffer() { return buffer_; }
-  // Call after every row: passes the buffer on when it is large.
-  void RowDone() {
-    if (buffer_.size() > kFlushBytes) Flush();
-  }
   bool failed() const { return !status_.ok(); }
   Status Finish() {
-    Flush();
+    Pass({});
     return std::move(status_);
   }
 
  private:
-  static constexpr size_t kFlushBytes = 1 << 16;
-  void Flush() {
+  static constexpr size_t kBlockRows = 1024;
+  static constexpr size_t kBlocks = 32;
+  // What is in the buffer, then `text`.
+  void Pass(std::string_view text) {
     if (status_.ok() && !buffer_.empty()) status_ = sink_(buffer_);
     buffer_.clear();
+    if (status_.ok() && !text.empty()) status_ = sink_(text);
   }
 
   const TableFormat& format_;
@@ -57,6 +79,7 @@ class TableOutput {
   const TextSink& sink_;
   std::vector<Cell> cells_;
   std::string buffer_;
+  std::vector<std::string> texts_;  // of the blocks being made
   Status status_;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "analysis/stats/cells.h"
@@ -126,13 +127,19 @@ void FillSummaryCells(const Summary& summary, double total_of_all, std::vector<C
 
 namespace {
 
+constexpr ptrdiff_t kNumbers = 8;  // columns before the labels
+
 // Groups of the same total: their labels are made once each, not for every comparison.
 void SortByLabels(size_t width, const LabelFiller& labels, std::span<uint32_t> groups) {
   std::vector<std::pair<std::vector<Cell>, uint32_t>> labelled;
   labelled.reserve(groups.size());
+  std::vector<Cell> cells(width);
   for (const uint32_t group : groups) {
-    labelled.emplace_back(std::vector<Cell>(width), group);
-    labels(group, labelled.back().first);
+    labels(group, cells);
+    labelled.emplace_back(std::piecewise_construct,
+                          std::forward_as_tuple(std::make_move_iterator(cells.begin() + kNumbers),
+                                                std::make_move_iterator(cells.end())),
+                          std::forward_as_tuple(group));
   }
   std::sort(labelled.begin(), labelled.end());
   for (size_t i = 0; i < groups.size(); ++i) groups[i] = labelled[i].second;
@@ -146,21 +153,22 @@ RowSource SummaryRows(std::string count_name, std::vector<ResultColumn> label_co
   source.columns = SummaryColumns(std::move(count_name));
   for (ResultColumn& column : label_columns) source.columns.push_back(std::move(column));
   const size_t width = source.columns.size();
-  std::vector<uint32_t> order(summaries.size());
+  std::vector<std::pair<int64_t, uint32_t>> totals;
+  totals.reserve(summaries.size());
   double total = 0;
-  for (uint32_t i = 0; i < order.size(); ++i) {
-    order[i] = i;
+  for (uint32_t i = 0; i < summaries.size(); ++i) {
+    totals.emplace_back(summaries[i].total, i);
     total += static_cast<double>(summaries[i].total);
   }
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return summaries[a].total != summaries[b].total ? summaries[a].total > summaries[b].total
-                                                    : a < b;
+  std::sort(totals.begin(), totals.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
+  std::vector<uint32_t> order;
+  order.reserve(totals.size());
+  for (const auto& [sum, group] : totals) order.push_back(group);
   for (size_t begin = 0; begin < order.size();) {
     size_t end = begin + 1;
-    while (end < order.size() && summaries[order[end]].total == summaries[order[begin]].total) {
-      ++end;
-    }
+    while (end < order.size() && totals[end].first == totals[begin].first) ++end;
     if (end - begin > 1) SortByLabels(width, labels, {&order[begin], end - begin});
     begin = end;
   }

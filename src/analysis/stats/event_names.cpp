@@ -29,10 +29,14 @@ constexpr std::string_view kMemoryKinds[] = {"Pageable",       "Pinned",  "Devic
 
 std::string RangeName(const Store& store, size_t range) {
   const NvtxDomainId domain = store.nvtx_ranges.domain[range];
+  const std::string_view text = store.Text(store.nvtx_ranges.message[range]);
+  std::string_view of_domain;
+  if (!domain.IsNone()) of_domain = store.Text(store.nvtx_domains.name[domain.row()]);
   std::string name;
-  if (!domain.IsNone()) name = store.Text(store.nvtx_domains.name[domain.row()]);
+  name.reserve(of_domain.size() + 1 + text.size());
+  name += of_domain;
   name += ':';
-  name += store.Text(store.nvtx_ranges.message[range]);
+  name += text;
   return name;
 }
 

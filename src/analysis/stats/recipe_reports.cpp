@@ -62,8 +62,8 @@ RowSource PaceTable(std::vector<Instance> instances, const std::string& what) {
       since_start = now.start_ns - instances[i - 1].start_ns;
       since_end = now.start_ns - instances[i - 1].end_ns;
     }
-    table.rows.push_back({static_cast<int64_t>(i), now.start_ns, now.end_ns - now.start_ns,
-                          since_start, since_end, what});
+    table.rows.push_back(CellRow(static_cast<int64_t>(i), now.start_ns, now.end_ns - now.start_ns,
+                                 since_start, since_end, what));
   }
   return KeepRows(std::move(table));
 }
@@ -164,8 +164,8 @@ Result<RowSource> CudaGpuKernHist(const Query& query) {
     while (power >= 10) power /= 10;
     const int64_t to = edge == 0 ? 1 : power == 2 ? edge / 2 * 5 : edge * 2;
     table.rows.push_back(
-        {edge, to, bin.first, bin.second,
-         PercentCell(static_cast<double>(bin.second), static_cast<double>(total))});
+        CellRow(edge, to, bin.first, bin.second,
+                PercentCell(static_cast<double>(bin.second), static_cast<double>(total))));
   }
   return KeepRows(std::move(table));
 }
@@ -259,9 +259,9 @@ Result<RowSource> CudaGpuTimeUtilMap(const Query& query) {
     const std::vector<Instance> busy = Union(std::move(instances));
     for (int64_t start = first; start < last; start += length) {
       const int64_t end = std::min(last, start + length);
-      table.rows.push_back({start, end, PidCell(query.store, gpu.first), int64_t{gpu.second},
-                            PercentCell(static_cast<double>(Covered(busy, start, end)),
-                                        static_cast<double>(end - start))});
+      table.rows.push_back(CellRow(start, end, PidCell(query.store, gpu.first), int64_t{gpu.second},
+                                   PercentCell(static_cast<double>(Covered(busy, start, end)),
+                                               static_cast<double>(end - start))));
     }
   }
   return KeepRows(std::move(table));
@@ -355,10 +355,10 @@ Result<RowSource> NcclGpuOverlapTrace(const Query& query) {
     const ProcessId process = kernels.process[row];
     const int64_t overlapped = Covered(compute[{process, kernels.device[row]}], start, end);
     table.rows.push_back(
-        {start, end - start, overlapped, end - start - overlapped,
-         PercentCell(static_cast<double>(overlapped), static_cast<double>(end - start)),
-         PidCell(store, process), int64_t{kernels.device[row]}, int64_t{kernels.stream[row]},
-         std::string(store.Text(KernelName(store, row, KernelNamingOf(query))))});
+        CellRow(start, end - start, overlapped, end - start - overlapped,
+                PercentCell(static_cast<double>(overlapped), static_cast<double>(end - start)),
+                PidCell(store, process), int64_t{kernels.device[row]}, int64_t{kernels.stream[row]},
+                std::string(store.Text(KernelName(store, row, KernelNamingOf(query))))));
   }
   return KeepRows(std::move(table));
 }
