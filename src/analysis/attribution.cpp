@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "analysis/backward_links.h"
+#include "analysis/phase_marks.h"
 #include "base/thread_pool.h"
 #include "store/interval_index.h"
 
@@ -33,7 +34,13 @@ class Attributor {
         ranges_(store.nvtx_ranges.thread, store.nvtx_ranges.start_ns, store.nvtx_ranges.end_ns,
                 [&store](uint32_t row) {
                   return store.nvtx_ranges.style[row] != static_cast<uint8_t>(NvtxStyle::kPushPop);
-                }) {
+                }),
+        phases_(store.phase_calls.thread, store.phase_calls.start_ns, store.phase_calls.end_ns,
+                [&store](uint32_t row) {
+                  return PhaseKindOfCall(store.phase_calls.phase[row]) == PhaseKind::kOther;
+                }),
+        backward_names_(store.strings.size()) {
+    FindBackwards();
     const GraphNodesTable& nodes = store.graph_nodes;
     for (uint32_t row = 0; row < nodes.size(); ++row) {
       const NodeKey key{store.ProcessOf(nodes.thread[row]).value, nodes.graph_node[row]};
@@ -89,6 +96,8 @@ class Attributor {
     const uint32_t op = operators_.Innermost(thread, time_ns);
     const uint32_t range = ranges_.Innermost(thread, time_ns);
     uint32_t module = modules_.Innermost(thread, time_ns);
+    const uint32_t phase = phases_.Innermost(thread, time_ns);
+    if (phase != kNoRow) owner.phase = PhaseCallId::At(phase);
     if (range != kNoRow) owner.range = NvtxRangeId::At(range);
     if (op != kNoRow) {
       owner.op = OperatorCallId::At(op);
@@ -103,7 +112,60 @@ class Attributor {
         module = modules_.Innermost(calls.thread[forward], calls.start_ns[forward]);
     }
     if (module != kNoRow) owner.module = ModuleCallId::At(module);
+    if (owner.phase.IsNone() && module == kNoRow) SetBackward(thread, time_ns, owner);
     return owner;
+  }
+
+  // A backward of another thread of the process that was open: a traced call, or the user's range.
+  void SetBackward(ThreadId thread, int64_t time_ns, WorkOwner& owner) const {
+    for (const ThreadId caller : backwards_) {
+      if (caller == thread || store_.ProcessOf(caller) != store_.ProcessOf(thread)) continue;
+      const uint32_t phase = phases_.Innermost(caller, time_ns);
+      if (phase != kNoRow &&
+          PhaseKindOfCall(store_.phase_calls.phase[phase]) == PhaseKind::kBackward) {
+        owner.phase = PhaseCallId::At(phase);
+        owner.backward = true;
+        return;
+      }
+      if (!owner.range.IsNone()) continue;
+      uint32_t range = ranges_.Innermost(caller, time_ns);
+      while (range != kNoRow && !IsBackward(store_.nvtx_ranges.message[range])) {
+        range = ranges_.Outer(range, time_ns);
+      }
+      if (range == kNoRow) continue;
+      owner.range = NvtxRangeId::At(range);
+      owner.backward = true;
+      return;
+    }
+  }
+
+  bool IsBackward(StringId range_name) const {
+    return !range_name.IsNone() && backward_names_[range_name.row()];
+  }
+
+  // Threads that call backward.
+  void FindBackwards() {
+    const PhaseCallsTable& calls = store_.phase_calls;
+    const auto add = [&](ThreadId thread) {
+      if (std::find(backwards_.begin(), backwards_.end(), thread) == backwards_.end()) {
+        backwards_.push_back(thread);
+      }
+    };
+    for (size_t row = 0; row < calls.size(); ++row) {
+      if (PhaseKindOfCall(calls.phase[row]) == PhaseKind::kBackward) add(calls.thread[row]);
+    }
+    const NvtxRangesTable& ranges = store_.nvtx_ranges;
+    std::vector<uint8_t> seen(store_.strings.size());
+    for (size_t row = 0; row < ranges.size(); ++row) {
+      if (ranges.message[row].IsNone()) continue;
+      const size_t name = ranges.message[row].row();
+      if (seen[name] == 0) {
+        seen[name] = 1;
+        backward_names_[name] =
+            PhaseOfRangeName(store_.Text(ranges.message[row])) == PhaseKind::kBackward;
+      }
+      if (backward_names_[name]) add(ranges.thread[row]);
+    }
   }
 
   const Store& store_;
@@ -111,6 +173,9 @@ class Attributor {
   IntervalIndex operators_;
   IntervalIndex modules_;
   IntervalIndex ranges_;
+  IntervalIndex phases_;
+  std::vector<bool> backward_names_;  // by string
+  std::vector<ThreadId> backwards_;
   std::unordered_map<NodeKey, uint32_t, NodeHash> nodes_;
 };
 

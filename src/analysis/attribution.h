@@ -2,7 +2,8 @@
 // (joined by process and correlation id in ingest), then what was open on that thread at that
 // moment. Work of a backward function belongs to the module of the forward operator that it
 // differentiates. Kernels of a replayed CUDA graph belong to what was open when their node was
-// captured; where the capture was not recorded, to what was open around the replay.
+// captured; where the capture was not recorded, to what was open around the replay. Work that a
+// thread of autograd's launches belongs at least to the backward() that waits for it.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,13 @@ struct WorkOwner {
   OperatorCallId forward_op;  // the forward operator that `op` differentiates, or None
   ModuleCallId module;        // innermost module; in backward the forward operator's
   NvtxRangeId range;          // innermost range of any domain
+  PhaseCallId phase;          // traced call of the training loop around it
   ThreadId thread;            // that launched it
   bool backward = false;
 
-  bool IsNobody() const { return op.IsNone() && module.IsNone() && range.IsNone(); }
+  bool IsNobody() const {
+    return op.IsNone() && module.IsNone() && range.IsNone() && phase.IsNone();
+  }
 };
 
 struct Attribution {

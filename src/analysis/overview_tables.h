@@ -10,6 +10,7 @@ ResultTable MakeAdviceTable(const RunOverview& overview);
 ResultTable MakeStepsTable(const RunOverview& overview);
 ResultTable MakePhasesTable(const RunOverview& overview);
 ResultTable MakeModulesTable(const RunOverview& overview);
+ResultTable MakeAttributionTable(const RunOverview& overview);
 ResultTable MakeOperatorsTable(const RunOverview& overview);
 ResultTable MakeOperatorShapesTable(const RunOverview& overview);
 ResultTable MakeNvtxTable(const RunOverview& overview);

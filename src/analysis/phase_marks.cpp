@@ -7,11 +7,10 @@
 #include "format/records.h"
 
 namespace batchlight {
-namespace {
 
 using format::Phase;
 
-PhaseKind KindOfCall(uint8_t phase) {
+PhaseKind PhaseKindOfCall(uint8_t phase) {
   switch (static_cast<Phase>(phase)) {
     case Phase::kBackward:
       return PhaseKind::kBackward;
@@ -37,6 +36,8 @@ PhaseKind KindOfCall(uint8_t phase) {
       return PhaseKind::kOther;
   }
 }
+
+namespace {
 
 // Names that PyTorch itself gives to record_function ranges.
 PhaseKind KindOfOperator(std::string_view name) {
@@ -102,7 +103,7 @@ void PhaseMarks::Order() {
 void PhaseMarks::AddPhaseCalls(const Store& store) {
   const PhaseCallsTable& calls = store.phase_calls;
   for (size_t row = 0; row < calls.size(); ++row) {
-    const PhaseKind kind = KindOfCall(calls.phase[row]);
+    const PhaseKind kind = PhaseKindOfCall(calls.phase[row]);
     if (kind == PhaseKind::kOther) continue;
     marks_.push_back(
         {.start_ns = calls.start_ns[row],

@@ -43,4 +43,6 @@ class PhaseMarks {
   ThreadSpans spans_;
 };
 
+PhaseKind PhaseKindOfCall(uint8_t phase);  // of a row of phase_calls; kOther: says nothing
+
 }  // namespace batchlight

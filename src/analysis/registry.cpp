@@ -10,6 +10,8 @@ constexpr TableEntry kTables[] = {
     {"steps", "Every step of every training process with the time of each phase.", MakeStepsTable},
     {"phases", "What a step is made of: one row a phase.", MakePhasesTable},
     {"modules", "Every nn.Module as a tree: forward and backward time.", MakeModulesTable},
+    {"attribution", "Model, modules, operators, kernels as one tree: CPU and GPU time of each.",
+     MakeAttributionTable},
     {"operators", "Every operator by name.", MakeOperatorsTable},
     {"operators_by_shape", "Every operator by name and input shapes.", MakeOperatorShapesTable},
     {"key_averages", "Operators with the columns of torch.profiler's key_averages().",

@@ -20,6 +20,7 @@ RunOverview BuildOverview(const Store& store, const OverviewOptions& options) {
   const BackwardLinks links(store);
   const Attribution work = AttributeWork(store, links);
   const std::function<void()> analyses[] = {
+      [&] { overview.tree = BuildAttributionTree(store, steps, inputs.marks, links, work); },
       [&] { overview.operators = SummarizeOperators(store, steps, links, work); },
       [&] { overview.nvtx = SummarizeNvtx(store, steps, work); },
       [&] { overview.modules = SummarizeModules(store, steps, links, work); },

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "analysis/attribution_tree.h"
 #include "analysis/gpu_summary.h"
 #include "analysis/losses.h"
 #include "analysis/module_summary.h"
@@ -29,8 +30,9 @@ struct RunOverview {
   ModuleSummary modules;
   OperatorSummary operators;
   NvtxSummary nvtx;
+  AttributionTree tree;
   Roofline roofline;  // no rows where shapes were not recorded
-  GpuSummary gpu;  // empty() without GPU work
+  GpuSummary gpu;     // empty() without GPU work
 
   const StepBreakdown* MainBreakdown() const {
     return breakdowns.empty() ? nullptr : &breakdowns.front();

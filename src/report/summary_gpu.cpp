@@ -186,7 +186,8 @@ void WriteGpu(SummaryText& out, const RunOverview& overview, size_t rows) {
     out.EndLine();
     out.Put("  ").Wrapped(PercentText(double(gpu.unattributed_ns) / double(gpu.work_ns)) +
                               " of the GPU time (" + TimeText(double(gpu.unattributed_ns)) +
-                              ") was launched outside every operator, module and range",
+                              ") was launched outside every operator, module, range and "
+                              "phase",
                           2, Tone::kWarning);
   }
 }

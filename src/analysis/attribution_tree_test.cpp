@@ -1,0 +1,159 @@
+#include "analysis/attribution_tree.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/attribution.h"
+#include "analysis/backward_links.h"
+#include "analysis/run_overview.h"
+#include "analysis/testing/sample_run.h"
+#include "analysis/testing/store_builder.h"
+#include "format/records.h"
+
+namespace batchlight {
+namespace {
+
+using testing::StoreBuilder;
+
+std::string PathOf(const AttributionTree& tree, size_t row) {
+  const TreeNode& node = tree.nodes[row];
+  const std::string name = node.backward ? "~" + node.name : node.name;
+  if (node.parent < 0) return name;
+  return PathOf(tree, static_cast<size_t>(node.parent)) + " > " + name;
+}
+
+const TreeNode* Find(const AttributionTree& tree, const std::string& path) {
+  for (size_t row = 0; row < tree.nodes.size(); ++row) {
+    if (PathOf(tree, row) == path) return &tree.nodes[row];
+  }
+  ADD_FAILURE() << "no node " << path;
+  for (size_t row = 0; row < tree.nodes.size(); ++row) {
+    std::printf("  %s\n", PathOf(tree, row).c_str());
+  }
+  static const TreeNode none;
+  return &none;
+}
+
+AttributionTree TreeOf(const Store& store) { return BuildOverview(store).tree; }
+
+TEST(AttributionTreeTest, ForwardAndBackwardStandBelowTheOperator) {
+  StoreBuilder build;
+  const ProcessId process = build.Process(7, "train.py");
+  const ThreadId main = build.Thread(process);
+  const ThreadId engine = build.Thread(process);
+  build.Module(main, "Net", "Net", 0, 1000);
+  build.Module(main, "encoder", "Linear", 100, 600);
+  build.Operator(main, "aten::linear", 200, 500, 5);
+  build.Operator(main, "aten::addmm", 250, 400);
+  build.Kernel(main, "gemm", 300, 2000, 2070);
+  build.Operator(engine, "AddmmBackward0", 1200, 1300, 5, 1, 1);
+  build.Operator(engine, "aten::mm", 1210, 1290);
+  build.Kernel(engine, "gemm", 1220, 3000, 3500);
+  const Store store = build.Build();
+  const AttributionTree tree = TreeOf(store);
+
+  const TreeNode& linear = *Find(tree, "Net > encoder > aten::linear");
+  EXPECT_EQ(linear.self_ns, 300 - 150);
+  EXPECT_EQ(linear.cpu_forward_ns, 300);
+  EXPECT_EQ(linear.cpu_backward_ns, 100);
+  EXPECT_EQ(linear.gpu_forward_ns, 70);
+  EXPECT_EQ(linear.gpu_backward_ns, 500);
+  const TreeNode& net = *Find(tree, "Net");
+  EXPECT_EQ(net.self_ns, 500);
+  EXPECT_EQ(net.cpu_forward_ns, 1000);
+  EXPECT_EQ(net.gpu_ns(), 570);
+  EXPECT_EQ(Find(tree, "Net > encoder > aten::linear > aten::addmm > gemm")->self_ns, 70);
+  const std::string below = "Net > encoder > aten::linear > ~AddmmBackward0 > ~aten::mm";
+  EXPECT_EQ(Find(tree, below)->gpu_self_ns, 500);
+  EXPECT_EQ(Find(tree, below + " > ~gemm")->self_ns, 500);
+  EXPECT_FALSE(tree.per_step);
+}
+
+TEST(AttributionTreeTest, WorkOutsideOfModulesBelongsToItsPhaseAndTheRestToNothing) {
+  StoreBuilder build;
+  const ProcessId process = build.Process(7, "train.py");
+  const ThreadId main = build.Thread(process);
+  const ThreadId engine = build.Thread(process);
+  build.Phase(main, int(format::Phase::kBackward), "backward", 100, 200);
+  build.Kernel(engine, "from_the_engine", 150, 300, 310);  // nothing is open on its thread
+  build.Phase(main, int(format::Phase::kOptimizerStep), "SGD.step", 400, 500);
+  build.Operator(main, "aten::add_", 420, 440);
+  build.Kernel(main, "add", 430, 600, 620);
+  build.Kernel(main, "alone", 800, 900, 940);
+  const Store store = build.Build();
+  const AttributionTree tree = TreeOf(store);
+  EXPECT_EQ(Find(tree, "~backward > ~from_the_engine")->self_ns, 10);
+  EXPECT_EQ(Find(tree, "optimizer")->cpu_forward_ns, 100);
+  EXPECT_EQ(Find(tree, "optimizer")->self_ns, 80);
+  EXPECT_EQ(Find(tree, "optimizer > aten::add_ > add")->self_ns, 20);
+  const TreeNode* alone = Find(tree, "belongs to nothing > alone");
+  const auto row = static_cast<size_t>(alone - tree.nodes.data());
+  EXPECT_EQ(tree.self_ns[(row + 1) * tree.columns() - 1], 40);  // in no step
+}
+
+TEST(AttributionTreeTest, ANodeHasItsTimeInEveryStepAndTheirSumIsThatOfTheTables) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(7, "train.py"));
+  for (int step = 0; step < 300; ++step) {
+    const int64_t at = step * 1'000'000;
+    const int64_t work = 100'000 + step * 1000;
+    build.Range(main, "step " + std::to_string(step), at, at + 900'000);
+    build.Module(main, "Net", "Net", at + 10, at + 20'000 + work);
+    build.Operator(main, "aten::linear", at + 100, at + 10'000 + work);
+    build.Operator(main, "aten::addmm", at + 200, at + 200 + work);
+    build.Kernel(main, "gemm", at + 300, at + 500'000, at + 500'000 + work);
+  }
+  const Store store = build.Build();
+  const RunOverview overview = BuildOverview(store);
+  const AttributionTree& tree = overview.tree;
+  ASSERT_TRUE(tree.per_step);
+  ASSERT_LE(tree.bins.size(), 96u);
+  uint32_t steps = 0;
+  for (const TreeBin& bin : tree.bins) steps += bin.steps;
+  EXPECT_EQ(steps, 300u);
+  // Own times of the operators of one name, as the operator table has them.
+  const StringId name = overview.operators.by_name.front().name;
+  double self_ns = 0;
+  int64_t whole_run_ns = 0;
+  double gpu_ns = 0;
+  for (size_t row = 0; row < tree.nodes.size(); ++row) {
+    const TreeNode& node = tree.nodes[row];
+    if (IsGpuWork(node.kind)) gpu_ns += node.self_ns;
+    if (node.kind != TreeKind::kOperator || node.name != store.Text(name)) continue;
+    self_ns += node.self_ns;
+    for (size_t bin = 0; bin < tree.columns(); ++bin) {
+      whole_run_ns += tree.self_ns[row * tree.columns() + bin];
+    }
+  }
+  EXPECT_NEAR(self_ns, overview.operators.by_name.front().self_per_step_ns, 1);
+  EXPECT_EQ(whole_run_ns, overview.operators.by_name.front().self_ns);
+  double kernels_ns = 0;
+  for (const KernelRow& row : overview.gpu.kernels) kernels_ns += row.per_step_ns;
+  EXPECT_NEAR(gpu_ns, kernels_ns, 1);
+}
+
+TEST(AttributionTreeTest, TheLargestNodesAreATree) {
+  const Store store = testing::MakeSampleRun({.gpu = true});
+  const AttributionTree tree = TreeOf(store);
+  const std::vector<uint32_t> largest = tree.LargestNodes(12);
+  ASSERT_EQ(largest.size(), 12u);
+  for (const uint32_t row : largest) {
+    const int32_t parent = tree.nodes[row].parent;
+    if (parent < 0) continue;
+    EXPECT_TRUE(std::binary_search(largest.begin(), largest.end(), uint32_t(parent)));
+  }
+}
+
+TEST(AttributionTreeTest, NamesMadeToDifferArePutTogether) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(7, "train.py"));
+  for (int i = 0; i < 70'000; ++i) {
+    build.Operator(main, "op" + std::to_string(i), i * 10, i * 10 + 5);
+  }
+  const Store store = build.Build();
+  const AttributionTree tree = TreeOf(store);
+  EXPECT_LT(tree.nodes.size(), 60'010u);
+  EXPECT_EQ(Find(tree, "(others)")->self_ns, 5 * 10'000);
+}
+
+}  // namespace
+}  // namespace batchlight
