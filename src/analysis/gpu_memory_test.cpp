@@ -7,7 +7,7 @@ namespace {
 
 void Event(Store& store, int64_t time, uint64_t address, uint64_t bytes, bool release) {
   store.gpu_memory_events.Append({.start_ns = time,
-                                  .process = ProcessId(0),
+                                  .process = ProcessId{0},
                                   .address = address,
                                   .bytes = bytes,
                                   .memory_kind = 3,

@@ -138,7 +138,7 @@ class ModuleTree {
   ModuleSummary OrderByTree() {
     std::vector<std::vector<uint32_t>> children(rows_.size() + 1);
     for (uint32_t row = 0; row < rows_.size(); ++row) {
-      children[static_cast<size_t>(rows_[row].parent + 1)].push_back(row);
+      children[static_cast<size_t>(rows_[row].parent) + 1].push_back(row);
     }
     ModuleSummary summary{.has_backward = has_backward_};
     std::vector<std::pair<uint32_t, int32_t>> open;  // old row, new row of its parent

@@ -76,7 +76,8 @@ double OutputPositions(const Inputs& inputs, const OperatorInput& x, const Opera
     const int64_t dilation = IntegerAt(inputs, 5, d, 1);
     const int64_t span = x.values[d + 2] + 2 * padding - dilation * (w.values[d + 2] - 1) - 1;
     if (span < 0) return 0;
-    positions *= static_cast<double>(span / stride + 1);
+    const int64_t count = span / stride + 1;
+    positions *= static_cast<double>(count);
   }
   return positions;
 }

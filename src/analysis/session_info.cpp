@@ -66,22 +66,24 @@ std::string FindCommand(const Store& store) {
 
 class EventCount {
  public:
-  EventCount(const Store& store, SessionInfo& info) : store_(store), info_(info) {
-    per_thread_.resize(store.threads.size());
-    CountThreads(store.nvtx_ranges);
-    CountThreads(store.nvtx_marks);
-    CountThreads(store.module_calls);
-    CountThreads(store.phase_calls);
-    CountThreads(store.operator_calls);
-    CountThreads(store.api_calls);
-    CountThreads(store.os_calls);
+  EventCount(const Store& store, SessionInfo& info) : store_(store), info_(info) {}
+
+  void Run() {
+    per_thread_.resize(store_.threads.size());
+    CountThreads(store_.nvtx_ranges);
+    CountThreads(store_.nvtx_marks);
+    CountThreads(store_.module_calls);
+    CountThreads(store_.phase_calls);
+    CountThreads(store_.operator_calls);
+    CountThreads(store_.api_calls);
+    CountThreads(store_.os_calls);
     for (size_t row = 0; row < per_thread_.size(); ++row) {
-      AddTo(store.threads.process[row], per_thread_[row]);
+      AddTo(store_.threads.process[row], per_thread_[row]);
     }
-    CountProcesses(store.kernels);
-    CountProcesses(store.memcpys);
-    CountProcesses(store.memsets);
-    CountProcesses(store.synchronizations);
+    CountProcesses(store_.kernels);
+    CountProcesses(store_.memcpys);
+    CountProcesses(store_.memsets);
+    CountProcesses(store_.synchronizations);
   }
 
  private:
@@ -141,7 +143,7 @@ SessionInfo DescribeSession(const Store& store) {
   for (const ProcessId process : store.threads.process) {
     if (!process.IsNone()) ++info.processes[process.row()].threads;
   }
-  EventCount(store, info);
+  EventCount(store, info).Run();
   AddFacts(store, kSoftware, info.software);
   AddFacts(store, kMachine, info.machine);
   AddMemory(store, info);

@@ -23,7 +23,7 @@ TEST(JsonText, ReplacesBrokenUtf8) {
             "a\\ufffdb");
   EXPECT_EQ(Escaped("\xe2\x82"), "\\ufffd\\ufffd");                    // cut short
   EXPECT_EQ(Escaped("\xc0\xaf"), "\\ufffd\\ufffd");                    // overlong
-  EXPECT_EQ(Escaped("\xed\xa0\x80").find("\xed"), std::string::npos);  // surrogate
+  EXPECT_EQ(Escaped("\xed\xa0\x80").find('\xed'), std::string::npos);  // surrogate
   EXPECT_TRUE(IsValidUtf8("ü"));
   EXPECT_FALSE(IsValidUtf8("\xfc"));
   EXPECT_EQ(ValidUtf8("a\xfc"), "a\xef\xbf\xbd");

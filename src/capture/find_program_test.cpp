@@ -17,7 +17,7 @@ class FindProgramTest : public testing::Test {
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
   }
   std::string Make(const std::string& name, mode_t mode) {
-    const std::string path = folder_ + "/" + name;
+    std::string path = folder_ + "/" + name;
     EXPECT_TRUE(WriteWholeFile(path, "#!/bin/sh\n").ok());
     EXPECT_EQ(chmod(path.c_str(), mode), 0);
     return path;

@@ -53,7 +53,7 @@ std::string GpuDriverVersion() {
   const std::string text = ValueInFile("/proc/driver/nvidia/version", "NVRM version", ": \t");
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
+    std::string word = text.substr(begin, end - begin);
     if (!word.empty() && word[0] >= '0' && word[0] <= '9' && word.find('.') != std::string::npos) {
       return word;
     }

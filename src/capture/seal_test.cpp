@@ -35,8 +35,9 @@ std::string MakeChunk(uint32_t pid, uint32_t capture, int pairs, bool close) {
   property.value = writer.AddString("fast", 1);
   writer.Add(property, 1);
   for (int i = 0; i < pairs; ++i) {
-    writer.Add(RangePushRecord{.message = message}, static_cast<uint64_t>(2 * i));
-    writer.Add(RangePopRecord{}, static_cast<uint64_t>(2 * i + 1));
+    const uint64_t ticks = 2 * static_cast<uint64_t>(i);
+    writer.Add(RangePushRecord{.message = message}, ticks);
+    writer.Add(RangePopRecord{}, ticks + 1);
   }
   if (close) writer.Close(1000, 1000);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

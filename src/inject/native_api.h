@@ -3,6 +3,7 @@
 #ifndef BATCHLIGHT_NATIVE_API_H_
 #define BATCHLIGHT_NATIVE_API_H_
 
+/* NOLINTBEGIN(modernize-*): C */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,4 +38,5 @@ const batchlight_native_api_t* batchlight_native_api(void);
 }
 #endif
 
+/* NOLINTEND(modernize-*) */
 #endif  /* BATCHLIGHT_NATIVE_API_H_ */

@@ -46,7 +46,8 @@ Cell Throughput(uint64_t bytes, int64_t duration, bool nsys_compat) {
   if (duration > 1'000'000'000 && !nsys_compat) {
     return static_cast<double>(bytes) * 1e9 / static_cast<double>(duration);
   }
-  return static_cast<double>(1'000'000'000 / duration) * static_cast<double>(bytes);
+  const int64_t per_second = 1'000'000'000 / duration;
+  return static_cast<double>(per_second) * static_cast<double>(bytes);
 }
 
 // The cells that copies and sets share.

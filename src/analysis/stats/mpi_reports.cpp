@@ -20,7 +20,7 @@ Cell Bytes(int64_t value) { return value < 0 ? Cell() : Cell(value); }
 
 using Groups = std::map<std::pair<std::string, StringId>, std::vector<int64_t>>;
 
-std::vector<std::vector<Cell>> Rows(const Store& store, Groups groups) {
+std::vector<std::vector<Cell>> Rows(const Store& store, Groups&& groups) {
   std::vector<SummaryGroup> rows;
   for (auto& [key, values] : groups) {
     rows.push_back({Summarize(values), {key.first, std::string(store.Text(key.second))}});

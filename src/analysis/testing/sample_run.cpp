@@ -18,16 +18,15 @@ const char* const kHostile[] = {
     "</script><script>document.title='broken out'</script>",
     "<img src=x onerror=\"document.title='broken out'\">",
     "quotes \" ' ` and | pipes, commas\nand a line end", "not UTF-8: \xFF\xC0\x80",
-    "a_very_long_kernel_name<cutlass::gemm::Shape<128,256,64>,cutlass::layout::RowMajor>::operator("
-    ")"
-    "(std::vector<float>const&,std::vector<float>&)const::{lambda(int)#1}::tail_end"};
+    ("a_very_long_kernel_name<cutlass::gemm::Shape<128,256,64>,cutlass::layout::RowMajor>::operator"
+     "()(std::vector<float>const&,std::vector<float>&)const::{lambda(int)#1}::tail_end")};
 
 const char* const kKernels[] = {
     "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_NTT",
-    "void at::native::vectorized_elementwise_kernel<4, at::native::GeluCUDAKernelImpl("
-    "at::TensorIteratorBase&, at::native::GeluType)::{lambda()#1}, std::array<char*, 2ul>>(int)",
-    "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4>, "
-    "true>(Flash_fwd_params)"};
+    ("void at::native::vectorized_elementwise_kernel<4, at::native::GeluCUDAKernelImpl("
+     "at::TensorIteratorBase&, at::native::GeluType)::{lambda()#1}, std::array<char*, 2ul>>(int)"),
+    ("void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4>, "
+     "true>(Flash_fwd_params)")};
 
 // Pseudo-random numbers that are the same everywhere.
 class Random {
@@ -53,7 +52,7 @@ class Training {
     Store store = build_.Build();
     store.duration_ns = now_;
     store.session_start_utc_ns = 1'760'000'000'000'000'000;
-    if (run_.loss) store.losses.Append({.process = ProcessId(0), .counter = 1, .value = 12345});
+    if (run_.loss) store.losses.Append({.process = ProcessId{0}, .counter = 1, .value = 12345});
     return store;
   }
 
@@ -117,7 +116,7 @@ class Training {
     build_.Kernel(main_, name, call_ns, gpu_free_, gpu_free_ + length);
     gpu_free_ += length;
     build_.store().gpu_memory_events.Append({.start_ns = call_ns,
-                                             .process = ProcessId(0),
+                                             .process = ProcessId{0},
                                              .address = blocks_ / 2,
                                              .bytes = 3u << 20,
                                              .memory_kind = 2,

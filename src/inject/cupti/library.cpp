@@ -21,7 +21,8 @@ bool NameStarts(const char* path, const char* prefix) {
 }
 
 void Keep(char (&to)[512], const char* path) {
-  if (to[0] == 0 && std::strlen(path) < sizeof to) std::strcpy(to, path);
+  const size_t bytes = std::strlen(path) + 1;
+  if (to[0] == 0 && bytes <= sizeof to) std::memcpy(to, path, bytes);
 }
 
 int VisitLoaded(dl_phdr_info* info, size_t, void* user) {

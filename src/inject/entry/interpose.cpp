@@ -22,7 +22,7 @@ using ExecveFunction = int(const char*, char* const[], char* const[]);
 using ExecvFunction = int(const char*, char* const[]);
 
 ExitFunction* g_next_exit = nullptr;
-ExitFunction* g_next_Exit = nullptr;
+ExitFunction* g_next_quick_exit = nullptr;
 ExecveFunction* g_next_execve = nullptr;
 ExecvFunction* g_next_execv = nullptr;
 
@@ -70,7 +70,7 @@ int RawExecve(const char* path, char* const arguments[], char* const environment
 
 void FindInterposed() {
   FindNext("_exit", &g_next_exit);
-  FindNext("_Exit", &g_next_Exit);
+  FindNext("_Exit", &g_next_quick_exit);
   FindNext("execve", &g_next_execve);
   FindNext("execv", &g_next_execv);
 }
@@ -91,7 +91,7 @@ BATCHLIGHT_EXPORT void _exit(int status) {
 
 BATCHLIGHT_EXPORT void _Exit(int status) noexcept {
   BeforeExit(status);
-  if (g_next_Exit != nullptr) g_next_Exit(status);
+  if (g_next_quick_exit != nullptr) g_next_quick_exit(status);
   EndProcess(status);
 }
 
