@@ -49,6 +49,30 @@ class Bridge(unittest.TestCase):
         sys.path.insert(0, folder.name)
         self.addCleanup(sys.path.remove, folder.name)
 
+    def profiler_says(self, activities, holds_cupti):
+        self.native.holds_cupti = lambda: holds_cupti
+
+        class profile:
+            kineto_activities = [types.SimpleNamespace(name=name) for name in activities]
+
+            def _prepare_trace(self):
+                self.prepared = True
+
+        self.load("_torch_profiler").install(types.SimpleNamespace(profile=profile))
+        run = profile()
+        run._prepare_trace()
+        self.assertTrue(run.prepared)
+        return [feature for feature, _ in self.native.reasons]
+
+    def test_torch_profiler_without_the_gpu(self):
+        self.assertEqual(self.profiler_says(["CPU"], True), [])
+
+    def test_torch_profiler_came_first(self):
+        self.assertEqual(self.profiler_says(["CPU", "CUDA"], False), [])
+
+    def test_torch_profiler_gets_no_gpu_events(self):
+        self.assertEqual(self.profiler_says(["CPU", "CUDA"], True), ["torch.profiler"])
+
     def test_action_after_import(self):
         self.make_package({"waited_for/__init__.py": "from . import part\nvalue = 1\n",
                            "waited_for/part.py": "value = 2\n"})

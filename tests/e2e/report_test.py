@@ -86,6 +86,23 @@ class ReportTest(unittest.TestCase):
         for table in page["tables"]:
             self.assertEqual(len(rows_of(self.out / table["csv"])) - 1, table["total_rows"])
 
+    def test_memory_over_time(self):
+        """A run on an H200 with --cuda-memory-usage: one curve for each kind of memory."""
+        out = self.folder / "memory"
+        recording = RECORDINGS.parent / "h200_memory.batchlight"
+        self.assertEqual(report("-o", out, recording).returncode, 0)
+        html = (out / "index.html").read_text()
+        data = re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.S)[1]
+        curves = {curve["title"].split(", ")[1]: curve
+                  for curve in json.loads(data)["gpu"]["memory"]}
+        mib = 1 << 20
+        self.assertEqual(curves["pinned memory"]["peak_bytes"], 3 * mib)
+        self.assertEqual(curves["managed memory"]["bytes"], [5 * mib, 0])
+        device = curves["device memory"]
+        self.assertEqual(device["peak_bytes"], 207140952)
+        self.assertEqual(max(device["bytes"]), device["peak_bytes"])
+        self.assertIn(1071144 + 10 * mib, device["bytes"])
+
     def test_nothing_is_overwritten_unasked(self):
         again = report(self.input)
         self.assertEqual(again.returncode, 4)

@@ -406,6 +406,18 @@ class Operators(TorchCase):
         names = Counter(record.name for record in session.events("OpBegin"))
         self.assertEqual(names["aten::linear"], 10)
 
+    def test_costs_are_measured(self):
+        session = self.same("Net()(torch.ones(1, 8)); print('done')")
+        costs = {r.key: float(r.value) for r in session.events("Property")
+                 if r.key.startswith("cost.")}
+        self.assertEqual(set(costs), {"cost.module_ns", "cost.operator_ns"})
+        for key, ns in costs.items():
+            self.assertTrue(1 < ns < 1e6, (key, ns))
+        self.assertNotIn("calibration", {r.path for r in session.events("ModuleBegin")})
+        detached = sum(r.name == "aten::detach" for r in session.events("OpBegin"))
+        self.assertLess(detached, 40, "calibration calls it 200 times")
+        self.balanced(session)
+
     def test_ranks_build_once(self):
         # Processes that start together on an empty cache: one builds, all record.
         with tempfile.TemporaryDirectory() as empty, PythonSession() as session:

@@ -148,6 +148,18 @@ class NvtxTest(InjectCase):
             plain = [event for event in self.events(folder) if event.kind == "RangePush"]
             self.assertEqual(len(plain), 1 if mode == 1 else 0)
 
+    def test_cost_is_measured_without_a_trace(self):
+        """What a range costs is timed in the program; only the result is in the recording."""
+        folder = self.session()
+        self.run_client(folder, "basics")
+        process = self.only_process(folder)
+        cost, = process.records("RecordCost")
+        self.assertEqual((cost.what, cost.thread), ("range", 1))
+        self.assertTrue(1 < cost.ns < 100_000, cost.ns)
+        self.assertFalse([r for r in process.records() if "calibration" in str(dict(r))])
+        self.assertEqual([chunk.chunk_index for chunk in process.chunks],
+                         list(range(len(process.chunks))))
+
     def test_not_traced(self):
         folder = self.session(trace=0x7E)
         lines = self.run_client(folder, "basics")

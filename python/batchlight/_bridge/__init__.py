@@ -12,7 +12,7 @@ import _batchlight_native as _native
 from . import _imports
 
 # Bits of the control page (src/format/control.h).
-TRACE_MODULES, TRACE_OPERATORS, TRACE_SHAPES = 1 << 2, 1 << 3, 1 << 4
+TRACE_MODULES, TRACE_OPERATORS, TRACE_SHAPES, TRACE_CUDA = 1 << 2, 1 << 3, 1 << 4, 1 << 5
 
 
 def install():
@@ -25,6 +25,8 @@ def install():
     _imports.when_imported("threading", "python", _threading_imported)
     if options["functions_trace"]:
         _imports.attempt("functions-trace", _trace_functions, options["functions_trace"])
+    if trace & TRACE_CUDA:
+        _imports.when_imported("torch.autograd.profiler", "torch.profiler", _torch_profiler_imported)
     if trace & (TRACE_MODULES | TRACE_OPERATORS):
         _imports.when_imported("torch", "pytorch", lambda torch: _torch_imported(torch, options))
     else:
@@ -34,6 +36,11 @@ def install():
 def _threading_imported(threading):
     from . import _thread_names
     _thread_names.install(threading)
+
+
+def _torch_profiler_imported(module):
+    from . import _torch_profiler
+    _torch_profiler.install(module)
 
 
 def _trace_functions(path):

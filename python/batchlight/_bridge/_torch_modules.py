@@ -14,7 +14,9 @@ import weakref
 
 import _batchlight_native as _native
 
+from . import _calibration
 from ._importlib_bootstrap import module_call
+from ._imports import attempt
 
 # Class of a wrapper -> the attribute that holds what it wraps.
 _WRAPPERS = {
@@ -28,6 +30,7 @@ _WRAPPERS = {
 def install(torch):
     module_class = torch.nn.Module
     module_class.__call__ = module_call(module_class.__call__, ModuleNames())
+    attempt("calibration", _calibration.say_module_cost, module_call)
 
 
 class ModuleNames:

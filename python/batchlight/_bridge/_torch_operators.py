@@ -10,6 +10,9 @@ import sys
 
 import _batchlight_native as _native
 
+from . import _calibration
+from ._imports import attempt
+
 _SOURCES = ("torch_ops.cpp", "native_api.h", "_torch_operators.py")
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
@@ -22,9 +25,12 @@ def install(torch, shapes):
     try:
         path = _built(torch)
         import ctypes
+        before = []
+        attempt("calibration", lambda: before.append(_calibration.operator_time(torch)))
         failed = ctypes.CDLL(path).batchlight_torch_ops_start(1 if shapes else 0)
         if failed:
             raise CannotBuild("the operator recorder found no recording to write to")
+        attempt("calibration", lambda: _calibration.say_operator_cost(torch, *before))
     except (CannotBuild, OSError) as error:
         _native.reason("torch_ops", "operators are not recorded: %s" % error)
         _say("operators are not recorded, modules and phases are: %s" % error)

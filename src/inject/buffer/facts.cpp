@@ -167,6 +167,12 @@ void Property(const Guard& guard, const char* key, const char* value) {
            {offsetof(PropertyRecord, value), value, std::strlen(value)}});
 }
 
+void RecordCost(const Guard& guard, const char* what, bool thread_pays, double ns) {
+  using format::RecordCostRecord;
+  AddFact(guard, RecordCostRecord{.thread = thread_pays, .ns = ns},
+          {{offsetof(RecordCostRecord, what), what, std::strlen(what)}});
+}
+
 bool FactsPending(uint32_t capture_index) {
   return g_capture_plus_1.load(std::memory_order_relaxed) != capture_index + 1 ||
          g_written.load(std::memory_order_relaxed) != g_log_end.load(std::memory_order_relaxed);

@@ -58,6 +58,10 @@ void Reason(const Guard& guard, const char* feature, const char* text);
 // A fact about the process for the reader, such as python.version.
 void Property(const Guard& guard, const char* key, const char* value);
 
+// What recording one `what` costs this process, for the estimate in reports: `thread_pays` = the
+// program's own threads do.
+void RecordCost(const Guard& guard, const char* what, bool thread_pays, double ns);
+
 // Whether this capture of this process still lacks facts. The second is ThreadStream's to call.
 bool FactsPending(uint32_t capture_index);
 void WriteUnwrittenFacts(ThreadStream& stream);

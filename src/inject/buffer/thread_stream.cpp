@@ -56,6 +56,17 @@ void ThreadStream::Start() {
   started_ = true;
 }
 
+void ThreadStream::StartScratch(const Chunk& chunk) {
+  Start();
+  chunk_ = chunk;
+  cursor_ = chunk.base + sizeof(format::ChunkHeader);
+  limit_ = chunk.base + chunk.bytes;
+  base_ticks_ = Ticks();
+  next_measure_ = kMaxDelta;
+  capture_index_ = SessionState() >> 1;
+  scratch_ = true;
+}
+
 // This page was wiped: we are in a child that the program made without the C library's fork.
 void ThreadStream::Revive() {
   StartOverAfterFork();
@@ -92,6 +103,7 @@ void ThreadStream::Seal() {
 // --- room ---------------------------------------------------------------------------------------
 
 bool ThreadStream::EnsureSlow(size_t bytes) {
+  if (scratch_) return false;
   sys::ErrnoSaver errno_saver;
   if (!started_) Revive();
   const uint32_t capture_index = SessionState() >> 1;

@@ -152,6 +152,11 @@ class ThreadStream {
   // The process ends: as above, but later events of the thread may open another chunk.
   void Seal();
 
+  // Makes of zeroed memory a stream whose only chunk is no part of the recording
+  // (scratch_stream.h).
+  void StartScratch(const Chunk& chunk);
+  void EndScratch() { strings_.ReleaseGrown(); }
+
  private:
   // A record may be written up to seconds after its Ensure().
   static constexpr uint64_t kMaxDelta = format::kMaxTicksInChunk - (uint64_t{1} << 40);
@@ -209,6 +214,7 @@ class ThreadStream {
   bool started_;  // false = wiped by a fork
   bool writing_facts_;
   bool lost_;      // events since the last record of the open chunk
+  bool scratch_;   // there is no other chunk
   char name_[16];  // OS name last written
   RecentStrings recent_;
 };

@@ -85,6 +85,8 @@ void StartCollector() {
   std::atexit(AtExit);
 }
 
+bool HoldsCupti() { return g_collector.running.load(std::memory_order_acquire); }
+
 void FollowState() {
   CollectorState& state = g_collector;
   if (!state.running.load(std::memory_order_acquire)) return;

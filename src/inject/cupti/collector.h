@@ -9,6 +9,9 @@ namespace batchlight::inject::cupti {
 // Begins to record CUDA if the session asks for it. What stands in the way becomes a Reason.
 void StartCollector();
 
+// True while CUPTI is ours: another tool in this process does not get it.
+bool HoldsCupti();
+
 // Makes CUPTI collect, or not, as the session's state says. Called where the state changes.
 void FollowState();
 

@@ -1,8 +1,8 @@
 #include "inject/cupti/cost.h"
 
-#include <cstring>
+#include <cstdint>
 
-#include "inject/buffer/thread_stream.h"
+#include "inject/buffer/facts.h"
 #include "inject/rt/clock.h"
 
 namespace batchlight::inject::cupti {
@@ -26,18 +26,6 @@ uint64_t TimeBatch(int (*call)(int*)) {
 
 }  // namespace
 
-void SayCost(const char* what, bool thread_pays, double ns) {
-  Guard guard;
-  if (!guard) return;
-  ThreadStream* stream = ThreadStream::Current(guard);
-  const size_t bytes = std::strlen(what);
-  if (stream == nullptr || !stream->Ensure(sizeof(format::RecordCostRecord) + StringBytes(bytes))) {
-    return;
-  }
-  const format::StringRef name = stream->Intern(what, bytes);
-  stream->Write(format::RecordCostRecord{.what = name, .thread = thread_pays, .ns = ns});
-}
-
 void MeasureCallCost(const Library& library) {
   auto* call = reinterpret_cast<int (*)(int*)>(DriverSymbol("cuDriverGetVersion"));
   const uint64_t ticks_per_second = TicksPerSecond(ReadClockPair());
@@ -49,8 +37,10 @@ void MeasureCallCost(const Library& library) {
   const uint64_t with = TimeBatch(call);
   library.cuptiActivityEnableDriverApi(kDriverGetVersion, 0);
   if (with <= without) return;
-  SayCost(
-      "cuda_call", true,
+  Guard guard;
+  if (!guard) return;
+  RecordCost(
+      guard, "cuda_call", true,
       static_cast<double>(with - without) * 1e9 / (static_cast<double>(ticks_per_second) * kCalls));
 }
 

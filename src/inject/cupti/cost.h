@@ -2,8 +2,6 @@
 // step is ours.
 #pragma once
 
-#include <cstdint>
-
 #include "inject/cupti/library.h"
 
 namespace batchlight::inject::cupti {
@@ -11,8 +9,5 @@ namespace batchlight::inject::cupti {
 // Times a driver call that does nothing (cuDriverGetVersion) with and without a record of it, on
 // the calling thread, in about a millisecond. Its records are not written (DecodeBuffer).
 void MeasureCallCost(const Library& library);
-
-// Writes a RecordCost: `thread_pays` = the program's own threads do, for each record.
-void SayCost(const char* what, bool thread_pays, double ns);
 
 }  // namespace batchlight::inject::cupti

@@ -5,6 +5,7 @@
 
 #include <csignal>
 
+#include "inject/buffer/facts.h"
 #include "inject/cupti/clock.h"
 #include "inject/cupti/collector.h"
 #include "inject/cupti/collector_state.h"
@@ -75,9 +76,11 @@ class Helper {
         MeasureOnce();
       }
       const uint64_t records = g_collector.decoded_records.load();
-      if (records != 0) {
-        SayCost("decode", false,
-                static_cast<double>(g_collector.decode_ns.load()) / static_cast<double>(records));
+      Guard guard;
+      if (records != 0 && guard) {
+        RecordCost(
+            guard, "decode", false,
+            static_cast<double>(g_collector.decode_ns.load()) / static_cast<double>(records));
       }
     }
   }

@@ -6,6 +6,7 @@
 
 #include "inject/buffer/chunk_file.h"
 #include "inject/buffer/thread_stream.h"
+#include "inject/entry/calibrate.h"
 #include "inject/entry/interpose.h"
 #include "inject/entry/process_start.h"
 #include "inject/python/interpreter_hook.h"
@@ -58,6 +59,7 @@ bool Attach() {
   if (!tried) {
     tried = true;
     AttachNow();
+    if (Collecting()) CalibrateOnce();
   }
   return Control() != nullptr;
 }

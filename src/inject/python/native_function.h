@@ -20,7 +20,9 @@ NativeFunction GetDomain;
 NativeFunction ProfileStart, ProfileStop;
 // To call before any of them: looks at what the user asked for.
 void PrepareRanges();
+// native_measure.cpp
+NativeFunction MeasureBegin, MeasureEnd;
 // native_module.cpp
-NativeFunction IsCollecting, SayProperty, SayReason, Options;
+NativeFunction IsCollecting, HoldsCupti, SayProperty, SayReason, Options;
 
 }  // namespace batchlight::inject

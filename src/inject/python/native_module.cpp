@@ -1,6 +1,9 @@
 #include "inject/python/native_module.h"
 
 #include "inject/buffer/facts.h"
+#if BATCHLIGHT_GPU
+#include "inject/cupti/collector.h"
+#endif
 #include "inject/python/native_function.h"
 #include "inject/rt/control.h"
 
@@ -26,6 +29,9 @@ PyMethodDef g_functions[] = {
     {"phase_end", reinterpret_cast<void*>(PhaseEnd), kMethFastCall, nullptr},
     {"profile_start", reinterpret_cast<void*>(ProfileStart), kMethFastCall, nullptr},
     {"profile_stop", reinterpret_cast<void*>(ProfileStop), kMethFastCall, nullptr},
+    {"measure_begin", reinterpret_cast<void*>(MeasureBegin), kMethFastCall, nullptr},
+    {"measure_end", reinterpret_cast<void*>(MeasureEnd), kMethFastCall, nullptr},
+    {"holds_cupti", reinterpret_cast<void*>(HoldsCupti), kMethFastCall, nullptr},
     {"property", reinterpret_cast<void*>(SayProperty), kMethFastCall, nullptr},
     {"reason", reinterpret_cast<void*>(SayReason), kMethFastCall, nullptr},
     {"options", reinterpret_cast<void*>(Options), kMethFastCall, nullptr},
@@ -43,6 +49,14 @@ bool SetItem(PyObject* dict, const char* key, PyObject* value) {
 
 PyObject* IsCollecting(PyObject*, PyObject* const*, PySsize) {
   return g_py.PyBool_FromLong(Collecting() ? 1 : 0);
+}
+
+PyObject* HoldsCupti(PyObject*, PyObject* const*, PySsize) {
+#if BATCHLIGHT_GPU
+  return g_py.PyBool_FromLong(cupti::HoldsCupti() ? 1 : 0);
+#else
+  return g_py.PyBool_FromLong(0);
+#endif
 }
 
 PyObject* SayProperty(PyObject*, PyObject* const* arguments, PySsize count) {

@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "inject/buffer/thread_stream.h"
+#include "inject/entry/calibrate.h"
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
 #include "inject/rt/sys.h"
@@ -45,6 +46,7 @@ bool CaptureStart() {
   }
   g_owner_pid.store(g_process.pid, std::memory_order_relaxed);
   WriteWindow(done, 1);
+  CalibrateOnce();
   WakeTool(page);
   return true;
 }
@@ -78,6 +80,7 @@ bool WindowBegins() {
     return false;
   }
   WriteWindow(done, 1);
+  CalibrateOnce();
   WakeTool(page);
   return true;
 }
