@@ -27,6 +27,7 @@ RunOverview BuildOverview(const Store& store, const OverviewOptions& options) {
       [&] { overview.roofline = AnalyzeRoofline(store, steps, work); },
       [&] { overview.gpu = SummarizeGpu(store, steps, work); },
       [&] { overview.breakdowns = BreakDownSteps(inputs, steps); },
+      [&] { overview.recording_cost = EstimateRecordingCost(store, steps); },
   };
   ParallelFor(std::size(analyses), [&](size_t i) { analyses[i](); });
   return overview;

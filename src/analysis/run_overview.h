@@ -9,6 +9,7 @@
 #include "analysis/module_summary.h"
 #include "analysis/nvtx_summary.h"
 #include "analysis/operator_summary.h"
+#include "analysis/recording_cost.h"
 #include "analysis/roofline.h"
 #include "analysis/session_info.h"
 #include "analysis/step_breakdown.h"
@@ -27,6 +28,7 @@ struct RunOverview {
   std::vector<LossWarning> losses;
   StepSet steps;
   std::vector<StepBreakdown> breakdowns;  // one per steps.processes
+  RecordingCost recording_cost;
   ModuleSummary modules;
   OperatorSummary operators;
   NvtxSummary nvtx;

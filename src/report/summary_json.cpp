@@ -71,6 +71,15 @@ ordered_json StepsJson(const RunOverview& overview) {
   return json;
 }
 
+ordered_json RecordingCostJson(const RecordingCost& cost) {
+  ordered_json json = {{"per_step_ns", cost.per_step_ns}, {"kinds", ordered_json::array()}};
+  for (const RecordedKind& kind : cost.kinds) {
+    json["kinds"].push_back(
+        {{"what", kind.what}, {"per_step", kind.per_step}, {"ns_each", kind.ns_each}});
+  }
+  return json;
+}
+
 ordered_json ModulesJson(const RunOverview& overview) {
   ordered_json json = ordered_json::array();
   for (const ModuleRow& row : overview.modules.rows) {
@@ -147,6 +156,9 @@ std::string SummaryAsJson(const RunOverview& overview) {
                        {"steps", StepsJson(overview)},
                        {"modules", ModulesJson(overview)},
                        {"operators", OperatorsJson(overview)}};
+  if (overview.recording_cost.known()) {
+    json["recording"] = RecordingCostJson(overview.recording_cost);
+  }
   if (!overview.gpu.empty()) json["gpu"] = GpuJson(overview);
   for (const LossWarning& loss : overview.losses) {
     json["losses"].push_back({{"name", CleanText(loss.name)},

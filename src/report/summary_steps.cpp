@@ -125,6 +125,25 @@ void WriteStepTimes(SummaryText& out, const ProcessSteps& process) {
   out.EndLine();
 }
 
+// What the recording itself did to the step, and whether it is whole.
+void WriteRecordingCost(SummaryText& out, const RunOverview& overview) {
+  const RecordingCost& cost = overview.recording_cost;
+  const int64_t median = overview.steps.Main()->duration.median;
+  if (!cost.known() || median <= 0) return;
+  std::string text = "recording adds up to " + TimeText(cost.per_step_ns) + " to a step (" +
+                     FixedText(100 * cost.per_step_ns / double(median), 1) + " %, estimated):";
+  for (size_t i = 0; i < std::min<size_t>(cost.kinds.size(), 3); ++i) {
+    const RecordedKind& kind = cost.kinds[i];
+    text += (i == 0 ? " " : ", ") + FixedText(kind.per_step, kind.per_step < 10 ? 1 : 0) + " " +
+            std::string(kind.what);
+  }
+  const bool lost =
+      std::any_of(overview.losses.begin(), overview.losses.end(),
+                  [](const LossWarning& loss) { return loss.severity == LossSeverity::kDataLoss; });
+  text += lost ? "; events were lost, see above" : "; nothing was dropped";
+  out.Put("  ").Wrapped(text, 2, Tone::kDim);
+}
+
 void WriteRanks(SummaryText& out, const RunOverview& overview) {
   const std::vector<ProcessSteps>& all = overview.steps.processes;
   if (all.size() < 2) return;
@@ -176,6 +195,7 @@ void WriteSteps(SummaryText& out, const RunOverview& overview) {
         "between steps: median " + TimeText(double(process->between_ns)) + ", not part of them", 2,
         Tone::kDim);
   }
+  WriteRecordingCost(out, overview);
   WriteRanks(out, overview);
 }
 

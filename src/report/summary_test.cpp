@@ -26,6 +26,9 @@ Store SampleStore() {
   build.Property("python.version", "3.11.2");
   build.Property("torch.version", "2.1.0");
   build.Property("machine.cpu", "AMD EPYC 9R14");
+  build.Property("cost.range_ns", "51.0");
+  build.Property("cost.module_ns", "280.0");
+  build.Property("cost.operator_ns", "110.0");
   int64_t at = 5 * kMs;
   for (int i = 0; i < 40; ++i) {
     const int64_t slow = i == 0 ? 3 : i == 30 ? 2 : 1;
