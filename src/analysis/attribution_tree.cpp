@@ -78,7 +78,7 @@ class TreeBuilder {
       const int64_t op = operator_.empty() ? INT64_MAX : operators.start_ns[operator_.begin];
       const int64_t first = std::min({phase, range, module, op});
       if (first == INT64_MAX) return;
-      while (!stack_.empty() && stack_.back().end_ns <= first) stack_.pop_back();
+      Leave(first);
       if (first == phase) {
         EnterPhase(marks_.all()[phase_.begin++]);
       } else if (first == range) {
@@ -91,12 +91,23 @@ class TreeBuilder {
     }
   }
 
+  // Calls that end before `time_ns`. Calls of different kinds need not nest.
+  void Leave(int64_t time_ns) {
+    if (overlap_) {
+      std::erase_if(stack_, [&](const Frame& frame) { return frame.end_ns <= time_ns; });
+      overlap_ = stack_.size() > 1;
+      return;
+    }
+    while (!stack_.empty() && stack_.back().end_ns <= time_ns) stack_.pop_back();
+  }
+
   void EnterPhase(const PhaseMark& mark) {
     if (mark.implied) return;
-    Enter(PhaseNode(mark.kind, Innermost([](const Frame& frame) {
-                      return frame.kind == TreeKind::kPhase || frame.kind == TreeKind::kModule;
-                    })),
-          mark.start_ns, mark.end_ns, TreeKind::kPhase);
+    const uint32_t parent = Innermost([](const Frame& frame) {
+      return frame.kind == TreeKind::kPhase || frame.kind == TreeKind::kModule;
+    });
+    const uint32_t node = PhaseNode(mark.kind, parent);
+    Enter(node, mark.start_ns, mark.end_ns, TreeKind::kPhase, node == parent ? 0 : 1);
   }
 
   uint32_t PhaseNode(PhaseKind kind, uint32_t parent) {
@@ -211,6 +222,7 @@ class TreeBuilder {
   // The time of the call is that of its node, and no longer that of the call around it.
   void Enter(uint32_t node, int64_t start_ns, int64_t end_ns, TreeKind kind, uint32_t calls = 1) {
     if (!stack_.empty()) {
+      overlap_ |= end_ns > stack_.back().end_ns;
       const int64_t shared_ns = std::min(end_ns, stack_.back().end_ns) - start_ns;
       nodes_.Add(stack_.back().node, stack_.back().bin, -shared_ns, 0);
     }
@@ -303,6 +315,7 @@ class TreeBuilder {
   ThreadId thread_;  // that is being walked, with what is left of its rows
   ThreadSpans::Rows phase_, range_, module_, operator_;
   std::vector<Frame> stack_;
+  bool overlap_ = false;  // a call on it ends after the one below
 };
 
 // Sums over the bins that count, then over the nodes inside.

@@ -36,6 +36,13 @@ bool IsSteadyLaunch(const Store& store, StepClock& clock, ApiCallId call) {
   return clock.IsSteady(store.api_calls.thread[row], store.api_calls.start_ns[row]);
 }
 
+void AddStream(uint32_t stream, std::vector<uint32_t>& streams) {
+  constexpr size_t kMost = 16;
+  const auto place = std::lower_bound(streams.begin(), streams.end(), stream);
+  if ((place != streams.end() && *place == stream) || streams.size() == kMost) return;
+  streams.insert(place, stream);
+}
+
 std::vector<KernelRow> SummarizeKernels(const Store& store, const StepSet& steps,
                                         const Attribution& work, GpuSummary* summary) {
   const KernelsTable& kernels = store.kernels;
@@ -64,6 +71,7 @@ std::vector<KernelRow> SummarizeKernels(const Store& store, const StepSet& steps
     row.max_ns = std::max(row.max_ns, duration_ns);
     if (row.owner.IsNone()) row.owner = work.kernels[i].op;
     ++launches[found->second][kernels.launch[i]];
+    AddStream(kernels.stream[i], row.streams);
     summary->kernel_ns += duration_ns;
     if (IsSteadyLaunch(store, clock, kernels.api_call[i])) {
       steady_ns[found->second] += duration_ns;
@@ -77,6 +85,7 @@ std::vector<KernelRow> SummarizeKernels(const Store& store, const StepSet& steps
         summary->kernel_ns == 0 ? 0 : double(rows[i].total_ns) / double(summary->kernel_ns);
     const auto most = std::max_element(launches[i].begin(), launches[i].end(),
                                        [](auto& a, auto& b) { return a.second < b.second; });
+    rows[i].launch = most->first;
     if (store.gpus.size() > 0 && most->first < store.kernel_launches.size()) {
       rows[i].occupancy =
           TheoreticalOccupancy(store.kernel_launches.Row(most->first), store.gpus.Row(0));

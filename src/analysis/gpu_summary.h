@@ -23,8 +23,10 @@ struct KernelRow {
   int64_t min_ns = 0;
   int64_t max_ns = 0;
   KernelClass kind;
-  Occupancy occupancy;   // of its most frequent launch configuration
-  OperatorCallId owner;  // an operator call that launched it, or None
+  Occupancy occupancy;            // of its most frequent launch configuration
+  uint32_t launch = UINT32_MAX;   // row in kernel_launches: its most frequent configuration
+  std::vector<uint32_t> streams;  // on which it ran, ascending; at most 16
+  OperatorCallId owner;           // an operator call that launched it, or None
   double calls_per_step = 0;
   double per_step_ns = 0;
   double share = 0;  // of all kernel time, 0 to 1

@@ -26,6 +26,27 @@ Cell PidCell(const Store& store, ProcessId process) {
   return NumberCell(store.processes.pid[process.row()]);
 }
 
+std::string Dimensions(uint32_t x, uint32_t y, uint32_t z) {
+  return std::to_string(x) + " x " + std::to_string(y) + " x " + std::to_string(z);
+}
+
+void AddLaunchCells(const Store& store, const KernelRow& row, std::vector<Cell>& cells) {
+  const KernelLaunchesTable& launches = store.kernel_launches;
+  if (row.launch < launches.size()) {
+    const size_t at = row.launch;
+    cells.push_back(Dimensions(launches.grid_x[at], launches.grid_y[at], launches.grid_z[at]));
+    cells.push_back(Dimensions(launches.block_x[at], launches.block_y[at], launches.block_z[at]));
+    cells.push_back(NumberCell(launches.registers_per_thread[at]));
+  } else {
+    cells.resize(cells.size() + 3);
+  }
+  std::string streams;
+  for (const uint32_t stream : row.streams) {
+    streams += (streams.empty() ? "" : ", ") + std::to_string(stream);
+  }
+  cells.push_back(std::move(streams));
+}
+
 }  // namespace
 
 ResultTable MakeGpuPartsTable(const RunOverview& overview) {
@@ -93,7 +114,11 @@ ResultTable MakeKernelsTable(const RunOverview& overview) {
                    PercentColumn("Occupancy", "Theoretical, of its most frequent launch"),
                    TextColumn("Limited By", "What keeps the occupancy below 100 %"),
                    RealColumn("Waves", "Grid / blocks that fit on the GPU at once"),
-                   TextColumn("Operator", "An operator that launched it")};
+                   TextColumn("Operator", "An operator that launched it"),
+                   TextColumn("Grid", "Blocks, of its most frequent launch"),
+                   TextColumn("Block", "Threads, of its most frequent launch"),
+                   CountColumn("Registers", "Per thread, of its most frequent launch"),
+                   TextColumn("Streams", "On which it ran")};
   for (const KernelRow& row : overview.gpu.kernels) {
     const Occupancy& occupancy = row.occupancy;
     const bool known = occupancy.blocks_per_sm > 0;
@@ -104,6 +129,7 @@ ResultTable MakeKernelsTable(const RunOverview& overview) {
          row.min_ns, row.max_ns, row.calls_per_step, NanosecondsCell(row.per_step_ns),
          known ? Cell{occupancy.fraction * 100} : Cell{}, std::string(occupancy.limiter),
          known ? Cell{occupancy.waves} : Cell{}, OperatorCell(*overview.store, row.owner)});
+    AddLaunchCells(*overview.store, row, table.rows.back());
   }
   return table;
 }

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <unordered_map>
 
 #include "report/csv.h"
 #include "report/kernel_text.h"
 #include "report/page_gpu.h"
 #include "report/page_steps.h"
+#include "report/page_strings.h"
+#include "report/page_tree.h"
 #include "report/run_text.h"
 #include "report/utf8.h"
 
@@ -18,29 +18,6 @@ namespace batchlight {
 namespace {
 
 using nlohmann::json;
-
-// The strings of all tables, each once.
-class Strings {
- public:
-  explicit Strings(size_t longest) : longest_(longest) {}
-
-  size_t Add(const std::string& text) {
-    const auto [at, is_new] = rows_.try_emplace(text, rows_.size());
-    if (is_new) texts_.push_back(ElideMiddle(CleanText(text), longest_));
-    return at->second;
-  }
-  // nullopt: no table holds it.
-  std::optional<size_t> Find(const std::string& text) const {
-    const auto at = rows_.find(text);
-    return at == rows_.end() ? std::nullopt : std::optional(at->second);
-  }
-  json& texts() { return texts_; }
-
- private:
-  size_t longest_;
-  json texts_ = json::array();
-  std::unordered_map<std::string, size_t> rows_;
-};
 
 std::string UtcText(int64_t unix_ns) {
   const std::time_t seconds = unix_ns / 1'000'000'000;
@@ -133,30 +110,6 @@ json Tops(const std::vector<TopList>& tops, size_t longest) {
   return out;
 }
 
-// Parents stand before their children, so the first `most_rows` are a tree too.
-json Modules(const ModuleSummary& summary, bool per_step, size_t most_rows, size_t longest) {
-  if (summary.rows.empty()) return nullptr;
-  json out = {{"per_step", per_step}, {"has_backward", summary.has_backward}};
-  out["left_out"] = summary.rows.size() - std::min(summary.rows.size(), most_rows);
-  for (const ModuleRow& row : summary.rows) {
-    if (out["path"].size() == most_rows) break;
-    const auto pick = [&](double step, int64_t run) { return per_step ? std::llround(step) : run; };
-    out["path"].push_back(ElideMiddle(CleanText(row.path), longest));
-    out["class_name"].push_back(ElideMiddle(CleanText(row.class_name), longest));
-    out["parent"].push_back(row.parent);
-    out["calls"].push_back(row.calls);
-    out["forward_ns"].push_back(pick(row.total_per_step_ns, row.total_ns));
-    out["forward_self_ns"].push_back(pick(row.self_per_step_ns, row.self_ns));
-    out["backward_ns"].push_back(pick(row.backward_per_step_ns, row.backward_ns));
-    out["share"].push_back(row.share_of_step);
-    out["gpu_forward_ns"].push_back(row.gpu_ns);
-    out["gpu_backward_ns"].push_back(row.gpu_backward_ns);
-  }
-  const auto uses_gpu = [](const ModuleRow& row) { return row.gpu_ns + row.gpu_backward_ns > 0; };
-  out["has_gpu"] = std::any_of(summary.rows.begin(), summary.rows.end(), uses_gpu);
-  return out;
-}
-
 json Processes(const SessionInfo& session, size_t most_rows, size_t longest) {
   json out = json::array();
   for (const ProcessInfo& process : session.processes) {
@@ -191,7 +144,7 @@ std::string_view TypeKey(CellType type) {
 
 std::string_view UnitKey(Unit unit) { return unit == Unit::kRate ? "rate" : BaseUnit(unit); }
 
-json CellValue(const Cell& cell, const ResultColumn& column, Strings& strings) {
+json CellValue(const Cell& cell, const ResultColumn& column, PageStrings& strings) {
   if (const auto* text = std::get_if<std::string>(&cell)) return strings.Add(*text);
   if (const auto* integer = std::get_if<int64_t>(&cell)) return *integer;
   const auto* real = std::get_if<double>(&cell);
@@ -203,7 +156,7 @@ json CellValue(const Cell& cell, const ResultColumn& column, Strings& strings) {
   return std::round(*real * power) / power;
 }
 
-json Table(const PageTable& page_table, size_t most_rows, Strings& strings) {
+json Table(const PageTable& page_table, size_t most_rows, PageStrings& strings) {
   const ResultTable& table = page_table.table;
   json columns = json::array();
   json cells = json::array();
@@ -230,7 +183,7 @@ json Table(const PageTable& page_table, size_t most_rows, Strings& strings) {
 }
 
 // Row of `strings` -> how to show it, for names that cannot be told apart at a glance.
-json Labels(const RunOverview& overview, const Strings& strings) {
+json Labels(const RunOverview& overview, const PageStrings& strings) {
   json labels = json::object();
   for (const KernelRow& row : overview.gpu.kernels) {
     const std::string name(overview.store->Text(row.name));
@@ -246,7 +199,7 @@ json Labels(const RunOverview& overview, const Strings& strings) {
 std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   const RunOverview& overview = *input.overview;
   const SessionInfo& session = overview.session;
-  Strings strings(limits.text);
+  PageStrings strings(limits.text);
   json page = {{"format", 1}, {"version", input.version}};
   page["title"] = ElideMiddle(RunTitle(session), limits.text);
   page["command"] = ElideMiddle(CleanText(session.command), limits.text);
@@ -261,8 +214,7 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   page["advice"] = Advice(*input.advice, limits.text);
   page["gpu"] = PageGpu(overview, *input.utilization, *input.memory);
   page["tops"] = Tops(*input.tops, limits.text);
-  const bool per_step = overview.steps.Main() != nullptr;
-  page["modules"] = Modules(overview.modules, per_step, limits.rows, limits.text);
+  page["tree"] = PageTree(overview, limits.nodes, strings);
   page["process_count"] = session.processes.size();
   page["processes"] = Processes(session, limits.rows, limits.text);
   page["tables"] = json::array();
@@ -280,6 +232,7 @@ std::string MakePageJsonWithin(const PageInput& input, size_t most_bytes) {
     std::string text = MakePageJson(input, limits);
     if (text.size() <= most_bytes || limits.rows <= 1) return text;
     limits.rows /= 2;
+    limits.nodes /= 2;
     limits.steps = std::max<size_t>(1000, limits.steps / 2);
     limits.text = std::max<size_t>(100, limits.text / 2);
   }

@@ -33,7 +33,8 @@ struct PageInput {
 // What a page holds at most: beyond it tables end and say so, steps are grouped, long texts lose
 // their middle.
 struct PageLimits {
-  size_t rows = 2000;  // of a table, and of the module tree
+  size_t rows = 2000;   // of a table
+  size_t nodes = 2500;  // of the attribution tree
   size_t steps = 20000;
   size_t text = 2000;  // characters
 };

@@ -122,6 +122,30 @@ TEST(PageDataTest, SummaryIsTheAnalysisItself) {
   EXPECT_EQ(summary["count"], page.overview.steps.Main()->duration.count);
 }
 
+// Time of all nodes in all bins, by kind of work.
+std::pair<int64_t, int64_t> TreeTime(const nlohmann::json& tree) {
+  int64_t cpu_ns = 0;
+  int64_t gpu_ns = 0;
+  for (size_t node = 0; node < tree["kind"].size(); ++node) {
+    const auto kind = static_cast<TreeKind>(tree["kind"][node].get<int>());
+    for (const int64_t ns : tree["self_ns"][node]) (IsGpuWork(kind) ? gpu_ns : cpu_ns) += ns;
+  }
+  return {cpu_ns, gpu_ns};
+}
+
+TEST(PageDataTest, ATreeThatIsCutKeepsItsSums) {
+  const Page page({.gpu = true});
+  const nlohmann::json whole = page.Json()["tree"];
+  const nlohmann::json cut = page.Json({.nodes = 20})["tree"];
+  EXPECT_EQ(whole["left_out"], 0);
+  EXPECT_GT(cut["left_out"], 0);
+  EXPECT_LT(cut["kind"].size(), whole["kind"].size());
+  EXPECT_EQ(TreeTime(cut), TreeTime(whole));
+  for (size_t node = 0; node < cut["parent"].size(); ++node) {
+    EXPECT_LT(cut["parent"][node].get<int>(), int(node));
+  }
+}
+
 TEST(PageDataTest, TablesAreCutAndSaySo) {
   Page page;
   ResultTable table{.name = "t", .title = "T", .columns = {{.name = "Name"}}};
@@ -130,8 +154,9 @@ TEST(PageDataTest, TablesAreCutAndSaySo) {
   const nlohmann::json json = page.Json({.rows = 10, .text = 50});
   EXPECT_EQ(json["tables"][0]["total_rows"], 100);
   EXPECT_EQ(json["tables"][0]["cells"][0].size(), 10u);
-  EXPECT_EQ(json["strings"].size(), 1u);  // equal texts are held once
-  EXPECT_LT(json["strings"][0].get<std::string>().size(), 60u);
+  const size_t text = json["tables"][0]["cells"][0][0];
+  EXPECT_EQ(json["tables"][0]["cells"][0][9], text);  // equal texts are held once
+  EXPECT_LT(json["strings"][text].get<std::string>().size(), 60u);
 }
 
 TEST(PageDataTest, LimitsShrinkUntilThePageFits) {

@@ -114,8 +114,9 @@ class ReportPage(unittest.TestCase):
         self.assertIn('<img src=x onerror="document.title=\'broken out\'">', names)
 
     def test_copying_gives_whole_names(self):
+        self.open_table('operators')
         copied = self.browser.run('''
-          getSelection().selectAllChildren(document.querySelector("#top tbody"));
+          getSelection().selectAllChildren(document.querySelector("#table-operators tbody"));
           const event = new ClipboardEvent("copy", {clipboardData: new DataTransfer()});
           document.dispatchEvent(event);
           return event.clipboardData.getData("text/plain")''')
@@ -174,10 +175,59 @@ class ReportPage(unittest.TestCase):
         self.assertEqual(sorted(column(self.browser, 'operators', 0)), ['aten::add_', 'aten::addmm'])
         self.assertGreater(everything, 2)
 
-    def test_a_top_list_leads_to_its_table(self):
-        self.browser.click('#top-panel-0 a')
+    def test_operators_lead_to_their_table(self):
+        self.browser.click('#top-panel-0 > div > p a')
         self.browser.wait_for('#table-operators td')
         self.assertTrue(self.browser.run('return document.querySelector("#table-operators").open'))
+
+    def test_an_operator_opens_to_its_kernels_and_modules(self):
+        self.browser.open(self.folder / 'gpu/index.html')
+        rows = lambda: self.browser.texts('#top-panel-0 tr.opens td:first-child')
+        name = rows()[0].strip()
+        self.browser.click('#top-panel-0 tr.opens .twist')
+        details = self.browser.text('#top-panel-0 tr.details')
+        self.assertIn('Kernels and copies it launches', details)
+        self.assertIn('Called in', details)
+        self.assertRegex(details, r'encoder\.layers\.\d')
+        self.assertIn('stream 7', details)
+        self.browser.click('#top-panel-0 .column-name')  # sorting keeps the row open
+        self.assertEqual(len(self.browser.texts('#top-panel-0 tr.details')), 1 if name in [r.strip() for r in rows()] else 0)
+        self.browser.run('document.querySelector("#top-panel-0 input").value = ""')
+        self.browser.type('#top-panel-0 input', name)
+        self.browser.click('#top-panel-0 tr.opens .twist')
+        self.assertEqual(self.browser.texts('#top-panel-0 tr.details'), [])
+
+    def test_a_kernel_opens_to_the_operators_that_launch_it(self):
+        self.browser.open(self.folder / 'gpu/index.html')
+        self.browser.click('#top-tab-1')
+        self.browser.click('#top-panel-1 tr.opens .twist')
+        details = self.browser.text('#top-panel-1 tr.details')
+        self.assertIn('Launched by operators', details)
+        self.assertIn('aten::', details)
+        self.assertIn('Launched in', details)
+
+    def test_selecting_steps_computes_operators_and_modules_again(self):
+        self.browser.open(self.folder / 'gpu/index.html')
+        read = lambda: (self.browser.texts('#top-panel-0 tr.opens td:nth-child(3)'),
+                        self.browser.texts('#tree tbody td:nth-child(2)'),
+                        self.browser.run('return [...document.querySelectorAll(".frame")].map(f => f.title)'))
+        everything = read()
+        self.browser.run('document.querySelector(".step-chart").focus()')
+        self.browser.keys('Right', 'Shift+Right')  # steps 0 and 1: the warm-up
+        first = read()
+        for before, after in zip(everything, first):
+            self.assertNotEqual(before, after)
+        self.assertEqual(self.browser.texts('#tree mark'), ['steps 0–1'])
+        self.assertEqual(self.browser.texts('#top mark'), ['steps 0–1'])
+        self.browser.run('document.querySelector(".step-chart").focus()')
+        self.browser.keys('Escape')
+        self.assertEqual(read(), everything)
+
+    def test_an_unusually_long_step_is_explained(self):
+        text = self.browser.text('.outliers li')
+        self.assertRegex(text, r'^Step 30 took 5\d\.\d ms, 29\.\d ms above the median: data loading \+29')
+        self.browser.click('.outliers button')
+        self.assertEqual(self.browser.text('.scope mark'), 'step 30')
 
     def test_long_tables_grow_on_demand(self):
         self.browser.open(self.folder / 'large/index.html')
@@ -186,21 +236,37 @@ class ReportPage(unittest.TestCase):
         self.browser.click('#table-steps .table-footer button')
         self.assertGreater(len(column(self.browser, 'steps', 0)), 500)
 
-    def test_module_tree_opens_and_closes(self):
-        rows = lambda: len(self.browser.texts('#modules tbody tr'))
+    def test_tree_opens_closes_and_filters(self):
+        rows = lambda: len(self.browser.texts('#tree tbody tr'))
         opened = rows()
-        self.browser.click('#modules tbody tr:first-child .twist')
-        self.assertEqual(rows(), 1)
-        self.browser.click('#modules tbody tr:first-child .twist')
+        self.browser.click('#tree tbody tr[aria-expanded] .twist')
+        self.assertLess(rows(), opened)
+        self.browser.click('#tree tbody tr[aria-expanded] .twist')
         self.assertEqual(rows(), opened)
+        names = lambda: [text.split()[0] for text in self.browser.texts('#tree tbody th')]
+        self.browser.type('#tree input', 'layers.1.linear1')
+        self.assertEqual(names(), ['TinyTransformer', 'encoder.layers.1', 'linear1'])
+
+    def test_tree_goes_down_to_kernels(self):
+        self.browser.open(self.folder / 'gpu/index.html')
+        self.assertIn('GPU fwd', self.browser.text('#tree thead'))
+        self.browser.click('#tree .table-tools button:nth-of-type(3)')
+        levels = self.browser.run('return [...document.querySelectorAll("#tree tbody tr")].map(r => r.ariaLevel)')
+        self.assertGreater(max(map(int, levels)), 3)
+        self.assertIn('GeluCUDAKernelImpl', self.browser.text('#tree tbody'))
+        self.browser.run('document.querySelectorAll("#tree .choice input")[1].click()')
+        self.assertIn('GPU time', self.browser.run('return document.querySelector(".flame").ariaLabel'))
 
     def test_flame_graph_zooms_in_and_out(self):
         frames = lambda: self.browser.run('return [...document.querySelectorAll(".frame")].map(f => f.title.split("\\n")[0])')
         whole = frames()
         self.assertIn('encoder.layers.1.linear1', whole)
         self.browser.click('.frame[title^="encoder.layers.1\\a "]')
-        self.assertEqual(frames(), ['encoder.layers.1', 'encoder.layers.1.linear1'])
-        self.browser.keys('Escape')
+        zoomed = frames()
+        self.assertEqual(zoomed[0], 'encoder.layers.1')
+        self.assertIn('encoder.layers.1.linear1', zoomed)
+        self.assertNotIn('encoder.layers.2', zoomed)
+        self.browser.keys('Escape', 'Escape')  # its parent, then everything
         self.assertEqual(frames(), whole)
 
     def test_dark_follows_the_system_and_the_button(self):

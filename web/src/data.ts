@@ -132,24 +132,35 @@ export interface MemoryCurve {
   bytes: number[];
 }
 
-// The tree of modules, column-wise; parents before children. Times are per step when the run has
-// steps, else of the whole run.
-export interface Modules {
-  per_step: boolean;
-  has_backward: boolean;
-  left_out: number; // modules beyond what the page holds
-  path: string[];
-  class_name: string[];
+// Where the time goes: model, modules, operators, kernels as one tree, column-wise; parents before
+// children. Every node has its own time and its calls in every bin of steps.
+export interface Tree {
+  per_step: boolean; // false: no steps, one bin with the whole run
+  step_ns: number; // mean step, 0 without steps
+  left_out: number; // nodes beyond what the page holds; their time is in "(smaller ones)"
+  bins: { first_step: number[]; steps: number[]; counts: number[] };
+  kind: number[]; // TreeKind
+  name: number[]; // strings
+  detail: (number | null)[]; // strings: class of a module, first input shapes of an operator
+  more: number[]; // calls whose shapes were others
   parent: number[]; // -1 = a root
-  calls: number[];
-  forward_ns: number[];
-  forward_self_ns: number[];
-  backward_ns: number[];
-  share: number[]; // of the step, 0 to 1
-  has_gpu: boolean;
-  gpu_forward_ns: number[]; // always of the whole run
-  gpu_backward_ns: number[];
+  backward: number[]; // 1 = part of the backward pass
+  self_ns: number[][]; // [node][bin]: CPU time of a call, GPU time of work
+  calls: (number | number[])[]; // [node][bin], or one number: calls in every step
 }
+
+// As in src/analysis/attribution_tree.h.
+export const TreeKind = {
+  phase: 0,
+  range: 1,
+  module: 2,
+  operator: 3,
+  kernel: 4,
+  copy: 5,
+  memset: 6,
+  graph: 7,
+  nobody: 8,
+} as const;
 
 export interface Process {
   name: string;
@@ -181,7 +192,7 @@ export interface PageData {
   advice: Finding[];
   gpu: Gpu;
   tops: TopList[];
-  modules: Modules | null;
+  tree: Tree | null;
   process_count: number; // of the run; the page may hold fewer
   processes: Process[];
   tables: TableData[];

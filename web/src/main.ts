@@ -3,23 +3,24 @@ import type { PageData } from "./data";
 import type { DiffPage } from "./diff_data";
 import { copyWholeNames, h } from "./dom";
 import { applyStoredTheme } from "./theme";
+import type { StepRange } from "./tree";
 import { adviceView } from "./views/advice_view";
 import { diffView } from "./views/diff_view";
+import { ExplorerView } from "./views/explorer_view";
 import { gpuView } from "./views/gpu_view";
 import { lossBanner, titleBlock, topBar } from "./views/header_view";
-import { moduleView } from "./views/module_view";
 import { runView } from "./views/run_view";
 import { StepView } from "./views/step_view";
 import { tablesView } from "./views/tables_view";
-import { topView } from "./views/top_view";
+import { TreeView } from "./views/tree_view";
 
 const kSectionLabels: Record<string, string> = {
   advice: "Advice",
   phases: "Phases",
   steps: "Steps",
   gpu: "GPU",
-  top: "Top 10",
-  modules: "Modules",
+  tree: "Modules",
+  top: "Operators",
   tables: "Tables",
   run: "Run",
   changes: "Changes",
@@ -49,12 +50,18 @@ function show(version: string, content: (HTMLElement | null)[]): void {
 }
 
 function buildReport(page: PageData): void {
-  const parts = page.training.length > 0 ? new StepView(page).sections : [noSteps(page)];
+  const explorer = new ExplorerView(page);
+  const tree = new TreeView(page);
+  const onSelect = (range: StepRange, label: string): void => {
+    explorer.show(range, label);
+    tree.show(range, label);
+  };
+  const parts = page.training.length > 0 ? new StepView(page, onSelect).sections : [noSteps(page)];
   parts.splice(1, 0, adviceView(page));
   const problem = page.steps_problem
     ? h("aside", { class: "banner", role: "note" }, h("p", {}, page.steps_problem))
     : null;
-  const tables = [gpuView(page), topView(page), moduleView(page), tablesView(page), runView(page)];
+  const tables = [gpuView(page), tree.element, explorer.element, tablesView(page), runView(page)];
   show(page.version, [titleBlock(page), lossBanner(page.losses), problem, ...parts, ...tables]);
 }
 

@@ -8,7 +8,8 @@ import type { ColumnFormat } from "./format";
 export interface TableOptions {
   rows: number; // shown at first
   filter: boolean;
-  onRow?: (row: number) => void;
+  // What a row opens to; null = nothing. Rows are told apart by their first cell.
+  details?: (row: number) => HTMLElement | null;
 }
 
 const kMoreRows = 500;
@@ -60,8 +61,8 @@ export function matchingRows(
 
 export class Table {
   readonly element: HTMLElement;
-  private readonly formats: ColumnFormat[];
-  private readonly largest: number[]; // of columns that show a share bar, else 0
+  private formats: ColumnFormat[] = [];
+  private largest: number[] = []; // of columns that show a share bar, else 0
   private readonly headers: HTMLElement[];
   private readonly body = h("tbody");
   private readonly footer = h("div", { class: "table-footer" });
@@ -69,18 +70,16 @@ export class Table {
   private descending = false;
   private query = "";
   private shown: number;
+  private readonly open = new Set<number>(); // first cells of rows that are open
 
   constructor(
-    private readonly table: TableData,
+    private table: TableData,
     private readonly strings: readonly string[],
     private readonly labels: Record<number, string>,
     private readonly options: TableOptions,
   ) {
     this.shown = options.rows;
-    this.formats = table.columns.map((column, i) => columnFormat(column, table.cells[i]));
-    this.largest = table.columns.map((column, i) =>
-      column.unit === "%" ? table.cells[i].reduce<number>((most, v) => Math.max(most, v ?? 0), 0) : 0,
-    );
+    this.measure();
     this.headers = table.columns.map((column, i) => this.header(column, i));
     this.element = h(
       "div",
@@ -97,9 +96,33 @@ export class Table {
     this.draw();
   }
 
+  // Other rows in the same columns; order, filter and open rows stay.
+  update(table: TableData): void {
+    this.table = table;
+    this.measure();
+    this.headers.forEach((header, i) => {
+      const label = header.querySelector(".column-name");
+      if (label) label.textContent = this.label(i);
+    });
+    this.draw();
+  }
+
+  private measure(): void {
+    const { columns, cells } = this.table;
+    this.formats = columns.map((column, i) => columnFormat(column, cells[i]));
+    this.largest = columns.map((column, i) =>
+      column.unit === "%" ? cells[i].reduce<number>((most, v) => Math.max(most, v ?? 0), 0) : 0,
+    );
+  }
+
+  private label(index: number): string {
+    const { name } = this.table.columns[index];
+    const { unit } = this.formats[index];
+    return unit && unit !== name ? `${name} (${unit})` : name;
+  }
+
   private header(column: Column, index: number): HTMLElement {
-    const unit = this.formats[index].unit;
-    const label = unit && unit !== column.name ? `${column.name} (${unit})` : column.name;
+    const label = h("span", { class: "column-name" }, this.label(index));
     const button = h("button", { type: "button", title: column.help }, label, h("i", { class: "arrow" }));
     button.addEventListener("click", () => this.sortBy(index));
     return h("th", { scope: "col", class: column.type, "aria-sort": "none" }, button);
@@ -154,13 +177,34 @@ export class Table {
 
   private draw(): void {
     const rows = this.rows();
-    this.body.replaceChildren(...rows.slice(0, this.shown).map((row) => this.row(row)));
+    this.body.replaceChildren(...rows.slice(0, this.shown).flatMap((row) => this.row(row)));
     this.drawFooter(rows.length);
   }
 
-  private row(row: number): HTMLElement {
-    const cells = this.table.columns.map((column, i) => this.cell(column, i, this.table.cells[i][row]));
-    return h("tr", {}, ...cells);
+  private row(row: number): HTMLElement[] {
+    const { columns, cells } = this.table;
+    const shown = columns.map((column, i) => this.cell(column, i, cells[i][row]));
+    const key = cells[0][row];
+    if (!this.options.details || key === null) return [h("tr", {}, ...shown)];
+    const isOpen = this.open.has(key);
+    const toggle = h("button", {
+      type: "button",
+      class: "twist",
+      "aria-label": `What is in ${this.strings[key]}`,
+      "aria-expanded": String(isOpen),
+    });
+    shown[0].replaceChildren(h("div", { class: "tree-label" }, toggle, ...shown[0].childNodes));
+    const line = h("tr", { class: "opens" }, ...shown);
+    line.addEventListener("click", (event) => {
+      if (document.getSelection()?.toString() && event.target !== toggle) return;
+      if (!this.open.delete(key)) this.open.add(key);
+      this.draw();
+      const buttons = [...this.body.querySelectorAll<HTMLElement>("button.twist")];
+      buttons.find((button) => button.ariaLabel === toggle.ariaLabel)?.focus({ preventScroll: true });
+    });
+    const content = isOpen ? this.options.details(row) : null;
+    if (!content) return [line];
+    return [line, h("tr", { class: "details" }, h("td", { colspan: columns.length, class: "text" }, content))];
   }
 
   private cell(column: Column, index: number, value: number | null): HTMLElement {

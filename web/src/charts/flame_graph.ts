@@ -9,6 +9,7 @@ export interface FlameData {
   label: string; // for screen readers
   name: string[];
   title: string[]; // full names, shown when hovering
+  look: string[]; // class of the frame: what the node is
   parent: number[];
   value_ns: number[];
 }
@@ -49,7 +50,7 @@ export class FlameGraph {
       "button",
       {
         type: "button",
-        class: `frame level-${level % 4}`,
+        class: `frame look-${this.data.look[row]} level-${level % 2}`,
         style,
         title: `${title[row]}\n${value}`,
         tabindex: isFirst ? 0 : -1,

@@ -6,8 +6,10 @@ import { h } from "../dom";
 import { count, percent, time, timeRange } from "../format";
 import { aggregate, largestPhase } from "../selection";
 import type { Aggregate, Range } from "../selection";
+import type { StepRange } from "../tree";
 import { breakdown } from "./breakdown_view";
 import { choice } from "./choice";
+import { outlierView } from "./outlier_view";
 import { RangeForm } from "./range_form";
 import { section } from "./section";
 
@@ -17,24 +19,29 @@ export class StepView {
   private readonly trackBox = h("div");
   private readonly breakdownBox = h("div", { class: "breakdown" });
   private readonly chartBox = h("div");
+  private readonly outlierBox = h("div");
   private readonly form = new RangeForm((range) => this.select(range));
   private training: Training;
   private track: Steps;
   private chart: StepChart | null = null;
   private range: Range | null = null;
 
-  constructor(private readonly page: PageData) {
+  // `onSelect` hears of the steps that the reader selects, by their place in the run.
+  constructor(
+    private readonly page: PageData,
+    private readonly onSelect: (range: StepRange, label: string) => void,
+  ) {
     this.training = page.training[0];
     this.track = this.training.tracks[0];
     const lead = "Every moment of a step belongs to one phase, so the phases add up to the step.";
-    const chartLead = `${page.steps_found} Drag over the chart to see the numbers above for those steps only.`;
+    const chartLead = `${page.steps_found} Drag over the chart to see phases, modules, operators and kernels of those steps only.`;
     const hasPhases = page.training.some(({ tracks }) => tracks.some(({ phases }) => phases.length > 0));
     this.sections = [
       h("section", { id: "overview", "aria-label": "Overview" }, this.processPicker(), this.hero),
       ...(hasPhases
         ? [section("phases", "Where a step goes", lead, this.trackBox, this.breakdownBox)]
         : []),
-      section("steps", "Step by step", chartLead, this.chartBox, this.form.element),
+      section("steps", "Step by step", chartLead, this.chartBox, this.form.element, this.outlierBox),
     ];
     this.showTrack(this.track);
   }
@@ -59,15 +66,22 @@ export class StepView {
     this.trackBox.replaceChildren(...(buttons ? [buttons] : []));
     this.chart = new StepChart(track, this.page.step_kinds, (range) => this.select(range));
     this.chartBox.replaceChildren(this.chart.element);
+    const outliers = outlierView(this.page, track, (range) => this.select(range));
+    this.outlierBox.replaceChildren(...(outliers ? [outliers] : []));
     this.select(this.range);
   }
 
   private select(range: Range | null): void {
+    const changed = this.range?.first !== range?.first || this.range?.last !== range?.last;
     this.range = range;
     this.chart?.select(range);
     this.form.show(this.track, range);
     this.drawHero(aggregate(this.training.tracks[0], range));
-    this.breakdownBox.replaceChildren(...breakdown(this.track.phases, aggregate(this.track, range)));
+    const numbers = aggregate(this.track, range);
+    this.breakdownBox.replaceChildren(...breakdown(this.track.phases, numbers));
+    if (!changed) return;
+    const { group } = this.track;
+    this.onSelect(range && { first: range.first * group, last: (range.last + 1) * group - 1 }, numbers.label);
   }
 
   private drawHero(numbers: Aggregate): void {

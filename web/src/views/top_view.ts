@@ -1,21 +1,9 @@
-// The most expensive modules, operators, ranges, kernels: one list at a time, as bars with values.
-import type { PageData, TopList } from "../data";
+// The most expensive things of one kind, as bars with values.
+import type { TopList } from "../data";
 import { h, labelledName, longName } from "../dom";
 import { count, decimalsFor, fixed, scaleFor } from "../format";
-import { section } from "./section";
-import { tabs } from "./tabs";
 
-export function topView(page: PageData): HTMLElement | null {
-  if (page.tops.length === 0) return null;
-  const rowsOf = new Map(page.tables.map((table) => [table.name, table.total_rows]));
-  const panels = page.tops.map((list) => ({
-    label: list.title,
-    content: () => bars(list, rowsOf.get(list.key) ?? 0),
-  }));
-  return section("top", "Top 10", "", tabs("top", panels));
-}
-
-function bars(list: TopList, all: number): HTMLElement {
+export function bars(list: TopList, all: number): HTMLElement {
   const longest = list.rows[0]?.value_ns ?? 0;
   const scale = scaleFor("ns", longest);
   const decimals = decimalsFor(longest / scale.factor, 4);

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+
+#include "analysis/run_overview.h"
+#include "report/page_strings.h"
+
+namespace batchlight {
+
+// The `tree` object of the page: where the time goes, with the time of every node in every bin of
+// steps. Of a larger tree it holds the `most` most expensive nodes; what is left out stands below
+// the nearest node that is there, so that sums stay those of the analysis. null: an empty tree.
+nlohmann::json PageTree(const RunOverview& overview, size_t most, PageStrings& strings);
+
+}  // namespace batchlight

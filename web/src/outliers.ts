@@ -1,0 +1,62 @@
+// What was longer in a step that took unusually long: first its phases, as `batchlight summary` has
+// it, then the calls whose own time grew, where the page holds the step on its own.
+import type { PageData, Steps, Tree } from "./data";
+import { isGpuWork } from "./tree";
+
+export interface Excess {
+  name: string;
+  ns: number; // above the median (phases) or the mean (calls) of the steps that count
+}
+
+export interface Outlier {
+  entry: number; // of Steps
+  step: number; // its number
+  ns: number;
+  above_ns: number; // the median
+  phases: Excess[];
+  calls: Excess[];
+}
+
+// By falling excess, down to a tenth of the largest.
+function largest(all: Excess[]): Excess[] {
+  const sorted = all.filter(({ ns }) => ns > 0).sort((a, b) => b.ns - a.ns);
+  return sorted.filter(({ ns }) => ns * 10 >= sorted[0].ns);
+}
+
+export function findOutliers(page: PageData, steps: Steps): Outlier[] {
+  return steps.outlier.map((entry) => {
+    const ns = steps.duration_max_ns[entry];
+    const phases = steps.phases.map(({ label }, phase) => ({
+      name: label,
+      ns: steps.phase_ns[phase][entry] - steps.summary.phase_median_ns[phase],
+    }));
+    const above_ns = ns - steps.summary.median_ns;
+    const calls = steps.group === 1 && page.tree ? longerCalls(page.tree, page.strings, entry) : [];
+    return {
+      entry,
+      step: steps.number[entry],
+      ns,
+      above_ns,
+      phases: steps.group === 1 ? largest(phases) : [],
+      calls: largest(calls.filter((call) => call.ns * 5 >= above_ns)).slice(0, 3),
+    };
+  });
+}
+
+function longerCalls(tree: Tree, strings: readonly string[], step: number): Excess[] {
+  const { first_step, counts, steps } = tree.bins;
+  const bin = first_step.indexOf(step);
+  const isAlone = bin >= 0 && (first_step[bin + 1] ?? step + 1) === step + 1;
+  if (!isAlone || steps[bin] !== 1) return [];
+  const counted = counts.flatMap((does, other) => (does === 1 && other !== bin ? [other] : []));
+  const total = counted.reduce((sum, other) => sum + steps[other], 0);
+  if (total === 0) return [];
+  const excess = new Map<number, number>();
+  tree.kind.forEach((kind, node) => {
+    if (isGpuWork(kind)) return;
+    const usual = counted.reduce((sum, other) => sum + tree.self_ns[node][other], 0) / total;
+    const name = tree.name[node];
+    excess.set(name, (excess.get(name) ?? 0) + tree.self_ns[node][bin] - usual);
+  });
+  return [...excess].map(([name, ns]) => ({ name: strings[name], ns }));
+}

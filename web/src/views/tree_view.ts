@@ -1,0 +1,326 @@
+// Where the time goes as one tree, model -> module -> operator -> kernel, for the steps that are
+// selected: as a flame graph, and as a treegrid that opens branch by branch.
+import type { PageData, Tree } from "../data";
+import { TreeKind } from "../data";
+import { h, labelledName, longName } from "../dom";
+import { count, decimalsFor, fixed, scaleFor, significant } from "../format";
+import type { Scale } from "../format";
+import { FlameGraph } from "../charts/flame_graph";
+import { isGpuWork, sumTree } from "../tree";
+import type { StepRange, TreeSums } from "../tree";
+import { choice } from "./choice";
+import { section } from "./section";
+
+const kKindNames = ["phase", "range", "module", "operator", "kernel", "copy", "memset", "graph", "unattributed"];
+const kMostRows = 1500; // shown at a time
+
+interface TreeColumn {
+  name: string;
+  help: string;
+  value: (node: number) => number;
+  unit: "ns" | "%" | "";
+}
+
+export class TreeView {
+  readonly element: HTMLElement | null = null;
+  private readonly flameBox = h("div");
+  private readonly scope = h("span");
+  private readonly grid: TreeGrid | null = null;
+  private gpu = false;
+  private sums: TreeSums | null = null;
+
+  constructor(private readonly page: PageData) {
+    const { tree } = page;
+    if (!tree) return;
+    this.sums = sumTree(tree, null);
+    this.gpu = this.sums.cpu === 0;
+    const clocks = this.sums.gpu > 0 && this.sums.cpu > 0 ? ["CPU time", "GPU time"] : ["CPU time"];
+    const buttons = choice("Flame graph", clocks, 0, (clock) => {
+      this.gpu = clock === 1;
+      this.drawFlame();
+    });
+    this.grid = new TreeGrid(page, tree, this.sums);
+    this.element = section(
+      "tree",
+      "Model, modules, operators, kernels",
+      "",
+      h("p", { class: "lead" }, this.scope, "Forward and backward stand side by side: a backward function is below the operator it differentiates."),
+      ...(buttons ? [buttons] : []),
+      this.flameBox,
+      this.grid.element,
+      this.formulas(),
+    );
+    this.showScope(null);
+    this.drawFlame();
+  }
+
+  show(range: StepRange, label: string): void {
+    const { tree } = this.page;
+    if (!tree) return;
+    this.sums = sumTree(tree, range);
+    this.grid?.show(this.sums);
+    this.showScope(range ? label : null);
+    this.drawFlame();
+  }
+
+  private showScope(label: string | null): void {
+    if (!this.page.tree?.per_step) this.scope.textContent = "Of the whole run. ";
+    else this.scope.replaceChildren("Per step, means over ", label ? h("mark", {}, label) : "the steps that count", ". ");
+  }
+
+  private drawFlame(): void {
+    const { tree, strings, labels } = this.page;
+    const { sums } = this;
+    if (!tree || !sums) return;
+    const [forward, backward] = this.gpu ? [sums.gpuForward, sums.gpuBackward] : [sums.cpuForward, sums.cpuBackward];
+    const graph = new FlameGraph({
+      label: `${this.gpu ? "GPU" : "CPU"} time, forward and backward`,
+      name: tree.name.map((name, node) => labels[name] ?? shortName(tree, strings, node)),
+      title: tree.name.map((name) => strings[name]),
+      look: tree.kind.map((kind, node) => lookOf(kind, tree.backward[node] === 1)),
+      parent: tree.parent,
+      value_ns: Array.from(forward, (value, node) => value + backward[node]),
+    });
+    this.flameBox.replaceChildren(graph.element);
+  }
+
+  private formulas(): HTMLElement {
+    const terms: [string, string][] = [
+      ["CPU time", "Time on a thread between begin and end of a call, waiting included; summed over threads. It counts for the step in which the call began."],
+      ["Self", "CPU time of a call in none of the calls inside it, whatever their kind."],
+      ["GPU time", "Sum of the durations of kernels, copies and sets: work side by side counts twice. It counts for the step that launched it."],
+      ["Forward, backward", "With all that is inside. Backward: work of autograd's functions, tied to the forward operator by autograd's sequence numbers; without operators, work launched inside backward()."],
+      ["Belongs to nothing", "GPU work whose launch lies in no operator, module, phase or range, or whose launch was not recorded."],
+    ];
+    return h(
+      "details",
+      { class: "help" },
+      h("summary", {}, "What the numbers mean"),
+      h("dl", {}, ...terms.flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)])),
+    );
+  }
+}
+
+function lookOf(kind: number, backward: boolean): string {
+  if (isGpuWork(kind)) return "work";
+  if (backward) return "backward";
+  return kKindNames[kind];
+}
+
+// The name of a module without that of the module it is part of.
+function shortName(tree: Tree, strings: readonly string[], node: number): string {
+  const name = strings[tree.name[node]];
+  const parent = tree.parent[node];
+  if (tree.kind[node] !== TreeKind.module || parent < 0) return name;
+  const prefix = `${strings[tree.name[parent]]}.`;
+  return name.startsWith(prefix) ? name.slice(prefix.length) : name;
+}
+
+class TreeGrid {
+  readonly element: HTMLElement;
+  private readonly children: number[][];
+  private readonly roots: number[] = [];
+  private readonly open = new Set<number>();
+  private readonly body = h("tbody");
+  private readonly head = h("tr");
+  private readonly note = h("p", { class: "muted" });
+  private columns: TreeColumn[] = [];
+  private scale: Scale = { factor: 1, unit: "ns" };
+  private decimals = 0;
+  private sortColumn = -2; // -1: as they were first called, -2: not chosen yet
+  private query = "";
+
+  constructor(
+    private readonly page: PageData,
+    private readonly tree: Tree,
+    private sums: TreeSums,
+  ) {
+    this.children = tree.name.map(() => []);
+    tree.parent.forEach((parent, node) => (parent < 0 ? this.roots : this.children[parent]).push(node));
+    this.openFirstBranches();
+    const filter = h("input", { type: "search", placeholder: "Filter", "aria-label": "Filter the tree", spellcheck: "false" });
+    filter.addEventListener("input", () => {
+      this.query = filter.value.toLowerCase();
+      this.draw();
+    });
+    this.element = h(
+      "div",
+      { class: "table" },
+      h("div", { class: "table-tools" }, filter, this.tool("Modules", TreeKind.module), this.tool("Operators", TreeKind.operator), this.tool("Kernels", TreeKind.kernel), this.closeTool()),
+      h(
+        "div",
+        { class: "scroll", tabindex: "0", role: "region", "aria-label": "Tree of modules, operators and kernels" },
+        h("table", { role: "treegrid", "aria-label": "Modules, operators, kernels" }, h("thead", {}, this.head), this.body),
+      ),
+      this.note,
+    );
+    this.show(sums);
+  }
+
+  show(sums: TreeSums): void {
+    this.sums = sums;
+    const step = this.tree.per_step ? this.tree.step_ns : sums.cpu;
+    const largest = Math.max(sums.cpu, sums.gpu);
+    this.scale = scaleFor("ns", largest);
+    this.decimals = decimalsFor(largest / this.scale.factor, 5);
+    const hasBackward = this.roots.some((root) => sums.cpuBackward[root] + sums.gpuBackward[root] > 0);
+    const per = this.tree.per_step ? "per step" : "in the whole run";
+    const all: (TreeColumn | null)[] = [
+      { name: "CPU fwd", help: `CPU time ${per}, with all that is inside`, unit: "ns", value: (n) => sums.cpuForward[n] },
+      hasBackward ? { name: "CPU bwd", help: "The same of the backward pass", unit: "ns", value: (n) => sums.cpuBackward[n] } : null,
+      { name: "Self", help: "CPU time in nothing inside", unit: "ns", value: (n) => (isGpuWork(this.tree.kind[n]) ? 0 : sums.self[n]) },
+      { name: this.tree.per_step ? "Of step" : "Of run", help: "CPU forward and backward / mean step", unit: "%", value: (n) => (100 * (sums.cpuForward[n] + sums.cpuBackward[n])) / (step || 1) },
+      sums.gpu > 0 ? { name: "GPU fwd", help: `GPU time ${per}, with all that is inside`, unit: "ns", value: (n) => sums.gpuForward[n] } : null,
+      sums.gpu > 0 && hasBackward ? { name: "GPU bwd", help: "The same of the backward pass", unit: "ns", value: (n) => sums.gpuBackward[n] } : null,
+      sums.gpu > 0 ? { name: "Of GPU", help: "GPU forward and backward / all GPU time", unit: "%", value: (n) => (100 * (sums.gpuForward[n] + sums.gpuBackward[n])) / (sums.gpu || 1) } : null,
+      { name: "Calls", help: `Calls ${per}`, unit: "", value: (n) => sums.calls[n] },
+    ];
+    this.columns = all.filter((column): column is TreeColumn => column !== null);
+    if (this.sortColumn === -2) {
+      const first = sums.cpu > 0 ? "Of " : "Of GPU";
+      this.sortColumn = this.columns.findIndex(({ name }) => name.startsWith(first));
+    }
+    this.drawHead();
+    this.draw();
+  }
+
+  // Open from the root until a level has several modules to compare.
+  private openFirstBranches(): void {
+    let level = this.roots;
+    for (let depth = 0; depth < 4 && level.length > 0; ++depth) {
+      level.forEach((node) => this.tree.kind[node] === TreeKind.module && this.open.add(node));
+      const modules = level.filter((node) => this.tree.kind[node] === TreeKind.module);
+      if (modules.length > 1) break;
+      level = modules.flatMap((node) => this.children[node]);
+    }
+  }
+
+  // Opens the tree down to one kind of node.
+  private tool(label: string, kind: number): HTMLElement | null {
+    const deeper = kind === TreeKind.kernel ? isGpuWork : (other: number): boolean => other === kind;
+    if (!this.tree.kind.some(deeper)) return null;
+    const button = h("button", { type: "button", class: "quiet" }, label);
+    button.addEventListener("click", () => {
+      this.open.clear();
+      this.tree.kind.forEach((other, node) => {
+        if (!deeper(other)) return;
+        for (let above = this.tree.parent[node]; above >= 0 && !this.open.has(above); above = this.tree.parent[above]) {
+          this.open.add(above);
+        }
+      });
+      this.draw();
+    });
+    return button;
+  }
+
+  private closeTool(): HTMLElement {
+    const button = h("button", { type: "button", class: "quiet" }, "Close all");
+    button.addEventListener("click", () => {
+      this.open.clear();
+      this.draw();
+    });
+    return button;
+  }
+
+  private drawHead(): void {
+    const cells = this.columns.map((column, i) => {
+      const label = column.unit === "ns" ? `${column.name} (${this.scale.unit})` : column.name;
+      const button = h("button", { type: "button", title: column.help }, label, h("i", { class: "arrow" }));
+      button.addEventListener("click", () => {
+        this.sortColumn = this.sortColumn === i ? -1 : i;
+        this.drawHead();
+        this.draw();
+      });
+      const sort = this.sortColumn === i ? "descending" : "none";
+      return h("th", { scope: "col", class: "real", "aria-sort": sort }, button);
+    });
+    this.head.replaceChildren(h("th", { scope: "col", class: "text" }, "Name"), ...cells);
+  }
+
+  // Siblings in the order that is asked for.
+  private ordered(nodes: readonly number[]): number[] {
+    const column = this.columns[this.sortColumn];
+    const there = nodes.filter((node) => this.sums.calls[node] > 0 || this.sums.self[node] !== 0);
+    return column ? there.sort((a, b) => column.value(b) - column.value(a)) : there;
+  }
+
+  // Nodes whose names hold the query, and what they are in.
+  private matching(): Set<number> | null {
+    if (!this.query) return null;
+    const shown = new Set<number>();
+    this.tree.name.forEach((name, node) => {
+      if (!this.page.strings[name].toLowerCase().includes(this.query)) return;
+      for (let at = node; at >= 0 && !shown.has(at); at = this.tree.parent[at]) shown.add(at);
+    });
+    return shown;
+  }
+
+  private draw(focus = -1): void {
+    const rows: HTMLElement[] = [];
+    const shown = this.matching();
+    let hidden = 0;
+    const add = (node: number, level: number): void => {
+      if (shown && !shown.has(node)) return;
+      if (rows.length >= kMostRows) {
+        ++hidden;
+        return;
+      }
+      rows.push(this.row(node, level));
+      if (shown || this.open.has(node)) this.ordered(this.children[node]).forEach((child) => add(child, level + 1));
+    };
+    this.ordered(this.roots).forEach((node) => add(node, 1));
+    this.body.replaceChildren(...rows);
+    const notes = [
+      hidden > 0 ? `${count(hidden)} more branches: filter, or close some.` : "",
+      this.tree.left_out > 0 ? `${count(this.tree.left_out)} small nodes are put together; all are in attribution.csv.` : "",
+    ];
+    this.note.textContent = notes.join(" ");
+    if (focus >= 0) this.body.querySelector<HTMLElement>(`[data-row="${focus}"] button`)?.focus();
+  }
+
+  private row(node: number, level: number): HTMLElement {
+    const hasChildren = this.children[node].length > 0;
+    const expanded = hasChildren ? String(this.query !== "" || this.open.has(node)) : null;
+    const cells = this.columns.map((column) => {
+      const value = column.value(node);
+      if (value === 0) return h("td", { class: "real none" }, "");
+      if (column.unit === "") return h("td", { class: "integer" }, significant(value));
+      if (column.unit === "ns") return h("td", { class: "real" }, fixed(value / this.scale.factor, this.decimals));
+      return h("td", { class: "real share", style: `--width:${Math.min(100, value).toFixed(2)}%` }, `${fixed(value, 1)} %`);
+    });
+    return h(
+      "tr",
+      { "aria-level": level, "aria-expanded": expanded, "data-row": node },
+      h("th", { scope: "row", class: "text", style: `--level:${level - 1}` }, this.label(node)),
+      ...cells,
+    );
+  }
+
+  private label(node: number): HTMLElement {
+    const { strings, labels } = this.page;
+    const { tree } = this;
+    const name = tree.name[node];
+    const shown = shortName(tree, strings, node);
+    const toggle =
+      this.children[node].length > 0
+        ? h("button", { type: "button", class: "twist", "aria-label": `Open or close ${strings[name]}` })
+        : h("span", { class: "twist" });
+    toggle.addEventListener("click", () => {
+      if (!this.open.delete(node)) this.open.add(node);
+      this.draw(node);
+    });
+    const chip = h("i", { class: `chip look-${lookOf(tree.kind[node], tree.backward[node] === 1)}`, title: kKindNames[tree.kind[node]] });
+    const text = labels[name] ? labelledName(strings[name], labels[name]) : longName(shown);
+    return h("div", { class: "tree-label", title: strings[name] }, toggle, chip, text, this.detail(node, shown));
+  }
+
+  // Class of a module, shapes of an operator's inputs.
+  private detail(node: number, shown: string): HTMLElement | null {
+    const detail = this.tree.detail[node];
+    if (detail === null) return null;
+    const text = this.page.strings[detail];
+    if (text === "" || text === shown) return null;
+    const more = this.tree.more[node] > 0 && this.tree.kind[node] === TreeKind.operator ? " and other shapes" : "";
+    return h("span", { class: "muted kind", title: text + more }, text + more);
+  }
+}
