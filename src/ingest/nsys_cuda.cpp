@@ -154,7 +154,7 @@ Status LoadOverheads(Load& load) {
 }  // namespace
 
 Status LoadApiCalls(Load& load) {
-  return LoadRows(load, load.store->api_calls, "CUPTI_ACTIVITY_KIND_RUNTIME", kStartEnd, KeepRow(),
+  return LoadRows(load, load.store->api_calls, "CUPTI_ACTIVITY_KIND_RUNTIME", kCall, KeepRow(),
                   Field<&ApiCallsRow::thread>{"globalTid"}, Field<&ApiCallsRow::name>{"nameId"},
                   Field<&ApiCallsRow::correlation>{"correlationId"},
                   Field<&ApiCallsRow::result>{"returnValue"},

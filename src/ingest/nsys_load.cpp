@@ -68,11 +68,11 @@ bool Times::Bad() {
   return false;
 }
 
-bool Times::Read(int start_column, int end_column, int64_t end_if_absent) {
+bool Times::Read(int start_column, int end_column, bool may_be_open) {
   start_ = rows_.Int(start_column);
-  end_ = rows_.Int(end_column, end_if_absent);
+  end_ = rows_.Int(end_column, kOpenEnd);
   if (start_ < -kLargestTime || start_ > kLargestTime) return Bad();
-  if (end_ == kOpenEnd) return true;
+  if (end_ == kOpenEnd) return may_be_open ? true : Bad();
   if (end_ < start_ || end_ > kLargestTime) return Bad();
   return true;
 }

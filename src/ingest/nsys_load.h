@@ -71,13 +71,14 @@ struct Load {
   void NoteMissing(const NsysTable& rows);
 };
 
-// Start and end of a row, checked: rows that end before they start or lie beyond +-2^61 ns are left
-// out and counted. Done() turns the count into one note and passes the table's status on.
+// Start and end of a row, checked: rows that end before they start (or never) or lie beyond +-2^61
+// ns are left out and counted. Done() turns the count into one note and passes the table's status
+// on.
 class Times {
  public:
   explicit Times(NsysTable& rows) : rows_(rows) {}
-  // False: leave this row out. A missing end counts as `end_if_absent`.
-  bool Read(int start_column, int end_column, int64_t end_if_absent = kOpenEnd);
+  // False: leave this row out. A missing end is an open one where that may be.
+  bool Read(int start_column, int end_column, bool may_be_open = true);
   bool ReadInstant(int column);
   int64_t start() const { return start_; }
   int64_t end() const { return end_; }

@@ -14,7 +14,7 @@ constexpr uint8_t kOsRuntimeClass = 27;
 constexpr uint8_t kSystemCallClass = 107;
 
 Status LoadCalls(Load& load, std::string_view name, uint8_t event_class) {
-  return LoadRows(load, load.store->os_calls, name, kStartEnd, KeepRow(),
+  return LoadRows(load, load.store->os_calls, name, kCall, KeepRow(),
                   Field<&OsCallsRow::thread>{"globalTid"}, Field<&OsCallsRow::name>{"nameId"},
                   Field<&OsCallsRow::result>{"returnValue?"},
                   Field<&OsCallsRow::event_class>{"eventClass", event_class});
@@ -97,7 +97,7 @@ Status LoadRuntime(Load& load, const RuntimeSource& source) {
     const auto label = labels.find(kind.label);
     row.name = label == labels.end() ? fallback : label->second;
   };
-  return LoadRows<Alternative>(load, load.store->runtime_events, source.table, kStartEnd, adopt,
+  return LoadRows<Alternative>(load, load.store->runtime_events, source.table, kCall, adopt,
                                Field<&RuntimeEventsRow::thread>{"globalTid"},
                                Field<&RuntimeEventsRow::name>{"nameId?"},
                                Field<&Alternative::label>{"eventKind?", -1});
@@ -120,9 +120,8 @@ Status LoadMpiTable(Load& load, std::string_view name, MpiKind kind, const Ranks
     }
   };
   return LoadRows<Alternative>(
-      load, load.store->mpi_events, name, kStartEnd, adopt,
-      Field<&MpiEventsRow::thread>{"globalTid"}, Field<&MpiEventsRow::name>{"textId"},
-      Field<&MpiEventsRow::tag>{"tag?", kNoMpiValue},
+      load, load.store->mpi_events, name, kCall, adopt, Field<&MpiEventsRow::thread>{"globalTid"},
+      Field<&MpiEventsRow::name>{"textId"}, Field<&MpiEventsRow::tag>{"tag?", kNoMpiValue},
       Field<&MpiEventsRow::peer_rank>{"remoteRank?", kNoMpiValue},
       Field<&MpiEventsRow::root_rank>{"rootRank?", kNoMpiValue},
       Field<&MpiEventsRow::bytes>{"size?", -1},
@@ -198,7 +197,7 @@ Status LoadNetwork(Load& load) {
 Status LoadOsCalls(Load& load) {
   RETURN_IF_ERROR(LoadCalls(load, "OSRT_API", kOsRuntimeClass));
   RETURN_IF_ERROR(LoadCalls(load, "SYSCALL", kSystemCallClass));
-  return LoadRows(load, load.store->profiler_overheads, "PROFILER_OVERHEAD", kStartEnd, KeepRow(),
+  return LoadRows(load, load.store->profiler_overheads, "PROFILER_OVERHEAD", kCall, KeepRow(),
                   Field<&ProfilerOverheadsRow::thread>{"globalTid"},
                   Field<&ProfilerOverheadsRow::name>{"nameId"});
 }

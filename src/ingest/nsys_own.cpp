@@ -41,7 +41,7 @@ void ReadValue(Load& load, NsysTable& rows, int column, std::string_view name,
   } else if constexpr (std::is_floating_point_v<Value>) {
     values.push_back(rows.Real(column));
   } else if constexpr (std::is_same_v<Value, int64_t>) {
-    values.push_back(rows.Int(column, name.ends_with("_ns") ? kOpenEnd : 0));
+    values.push_back(rows.Int(column, name == "end_ns" ? kOpenEnd : 0));
   } else {
     values.push_back(static_cast<Value>(rows.Int(column)));
   }

@@ -27,8 +27,10 @@ struct Field {
 struct When {
   std::string_view start;
   std::string_view end;
+  bool may_be_open = false;  // without an end: goes on to the end of the recording
 };
-inline constexpr When kStartEnd = {"start", "end"};
+inline constexpr When kStartEnd = {"start", "end"};  // work of a GPU has always ended
+inline constexpr When kCall = {"start", "end", true};
 inline constexpr When kAtStart = {"start", ""};
 
 struct NoRow {};
@@ -87,7 +89,7 @@ Status LoadRows(Load& load, Table& table, std::string_view name, When when, Adop
   table.Reserve(table.size() + rows.count());
   Times times(rows);
   while (rows.Next()) {
-    if (!(when.end.empty() ? times.ReadInstant(0) : times.Read(0, 1))) continue;
+    if (!(when.end.empty() ? times.ReadInstant(0) : times.Read(0, 1, when.may_be_open))) continue;
     typename Table::RowType row;
     Other other;
     row.start_ns = times.start();

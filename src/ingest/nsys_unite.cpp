@@ -63,9 +63,10 @@ std::vector<uint32_t> GroupByThread(const std::vector<ThreadId>& thread, size_t 
   return order;
 }
 
-// nsys writes rows by start or nearly so: grouped by thread, few stand in the wrong place.
+// The order of schema.def; empty when the rows have it. nsys writes rows by start or nearly so:
+// grouped by thread, few stand in the wrong place.
 template <typename Table>
-void SortByThread(Table& table, size_t thread_count) {
+std::vector<uint32_t> ThreadOrder(const Table& table, size_t thread_count) {
   const auto before = [&](size_t a, size_t b) {
     if (table.thread[a] != table.thread[b]) return table.thread[a] < table.thread[b];
     if (table.start_ns[a] != table.start_ns[b]) return table.start_ns[a] < table.start_ns[b];
@@ -74,12 +75,41 @@ void SortByThread(Table& table, size_t thread_count) {
   };
   bool sorted = true;
   for (size_t row = 1; row < table.size() && sorted; ++row) sorted = !before(row, row - 1);
-  if (sorted) return;
+  if (sorted) return {};
   std::vector<uint32_t> order = GroupByThread(table.thread, thread_count);
   if (!std::is_sorted(order.begin(), order.end(), before)) {
     std::stable_sort(order.begin(), order.end(), before);
   }
-  table.Reorder(order);
+  return order;
+}
+
+template <typename Table>
+void SortByThread(Table& table, size_t thread_count) {
+  const auto order = ThreadOrder(table, thread_count);
+  if (!order.empty()) table.Reorder(order);
+}
+
+// Calls that point at the calls around them. Only exports of ours have them, in order unless the
+// file was changed; what then is no parent any more is left out.
+template <typename Table>
+void SortNested(Table& table, size_t thread_count) {
+  const auto order = ThreadOrder(table, thread_count);
+  if (!order.empty()) {
+    std::vector<uint32_t> new_row(order.size());
+    for (size_t i = 0; i < order.size(); ++i) new_row[order[i]] = static_cast<uint32_t>(i);
+    table.Reorder(order);
+    for (auto& parent : table.parent) {
+      if (!parent.IsNone()) parent.value = new_row[parent.row()];
+    }
+  }
+  for (size_t row = 0; row < table.size(); ++row) {
+    auto& parent = table.parent[row];
+    if (parent.IsNone()) continue;
+    const size_t above = parent.row();
+    const bool encloses = above < row && table.thread[above] == table.thread[row] &&
+                          table.depth[above] < table.depth[row];
+    if (!encloses) parent = {};
+  }
 }
 
 template <typename Table>
@@ -285,7 +315,6 @@ Status UniteThreads(const NsysDatabase& database, const Strings& strings, std::s
 }
 
 void OrderAndLink(Store& store) {
-  // Not the tables that others point into by row: they keep their order.
   const std::function<void()> sorts[] = {
       [&] {
         SortByThread(store.nvtx_ranges, store.threads.size());
@@ -293,6 +322,9 @@ void OrderAndLink(Store& store) {
       },
       [&] { SortByThread(store.api_calls, store.threads.size()); },
       [&] { SortByStart(store.kernels); },
+      [&] { SortNested(store.module_calls, store.threads.size()); },
+      [&] { SortNested(store.phase_calls, store.threads.size()); },
+      [&] { SortNested(store.operator_calls, store.threads.size()); },
       [&] { SortByThread(store.os_calls, store.threads.size()); },
       [&] { SortCopies(store); },
       [&] { SortByStart(store.memsets); },

@@ -53,6 +53,8 @@ void CheckIds(const Store& store) {
           Require(value.IsNone() || value.row() < store.nvtx_domains.size(), "domain ids");
         } else if constexpr (std::is_same_v<T, NvtxAttributesId>) {
           Require(value.IsNone() || value.row() < store.nvtx_attributes.size(), "attribute ids");
+        } else if constexpr (std::is_same_v<T, ApiCallId>) {
+          Require(value.IsNone() || value.row() < store.api_calls.size(), "call ids");
         }
       }
     });
@@ -63,9 +65,16 @@ void CheckIds(const Store& store) {
             store.nvtx_payload_blobs.size(),
         "payload blobs");
   }
+  const auto inside = [](const auto& column, size_t limit, auto none, const char* what) {
+    for (const auto value : column) Require(value == none || value < limit, what);
+  };
+  inside(store.kernels.launch, store.kernel_launches.size(), UINT32_MAX, "launches of kernels");
+  inside(store.um_transfers.memcpy_row, store.memcpys.size(), UINT32_MAX, "copies of transfers");
 }
 
-void Check(const Result<Store>& store) {
+}  // namespace
+
+void CheckResult(const Result<Store>& store) {
   if (!store.ok()) {
     Require(store.status().exit_code() == 3, "errors of reading are input errors");
     return;
@@ -76,6 +85,8 @@ void Check(const Result<Store>& store) {
   CheckNesting(store->phase_calls, "phases");
   CheckNesting(store->operator_calls, "operators");
 }
+
+namespace {
 
 // A file in memory with a path.
 class MemoryFile {
@@ -96,7 +107,7 @@ void FuzzInput(const uint8_t* data, size_t size) {
   if (size == 0) return;
   const MemoryFile file(data + 1, size - 1);
   const int reader = data[0] % 3;
-  if (reader == 2) return Check(ImportKinetoJson(file.path()));
+  if (reader == 2) return CheckResult(ImportKinetoJson(file.path()));
   ChunkSet set;
   const Status loaded =
       reader == 0 ? LoadSealedFile(file.path(), set) : LoadProcessFile(file.path(), set);
@@ -104,7 +115,7 @@ void FuzzInput(const uint8_t* data, size_t size) {
   SortChunks(set);
   const Status dumped = DumpChunks(set, {}, [](std::string_view) { return Status(); });
   Require(dumped.ok(), "dump");
-  Check(ReadChunks(std::move(set)));
+  CheckResult(ReadChunks(std::move(set)));
 }
 
 }  // namespace batchlight::fuzz

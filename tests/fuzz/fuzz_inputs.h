@@ -5,9 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/status.h"
+#include "store/store.h"
+
 namespace batchlight::fuzz {
 
-// The first byte picks how the rest is read: 0 sealed file, 1 process file, 2 Kineto JSON (or gzip).
+// Aborts unless the store keeps its promises, or the error is one of reading.
+void CheckResult(const Result<Store>& store);
+
+// The first byte picks how the rest is read: 0 sealed file, 1 process file, 2 Kineto JSON (or
+// gzip).
 void FuzzInput(const uint8_t* data, size_t size);
 
 }  // namespace batchlight::fuzz

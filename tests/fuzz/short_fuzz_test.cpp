@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "fuzz_inputs.h"
 #include "ingest/trace_text.h"
+#include "mutator.h"
 #include "tests/support/sealed_bytes.h"
 
 namespace batchlight::fuzz {
@@ -37,63 +38,6 @@ std::vector<std::string> Seeds() {
   return seeds;
 }
 
-class Mutator {
- public:
-  explicit Mutator(uint32_t seed) : random_(seed) {}
-
-  std::string Mutate(const std::string& seed) {
-    std::string bytes = seed;
-    const int changes = 1 + Below(8);
-    for (int i = 0; i < changes && bytes.size() > 1; ++i) Change(bytes);
-    return bytes;
-  }
-
- private:
-  int Below(size_t limit) { return static_cast<int>(random_() % limit); }
-  size_t Place(const std::string& bytes) { return 1 + random_() % (bytes.size() - 1); }
-
-  void Change(std::string& bytes) {
-    const size_t place = Place(bytes);
-    switch (Below(6)) {
-      case 0:
-        bytes[place] = static_cast<char>(bytes[place] ^ (1 << Below(8)));
-        break;
-      case 1:
-        bytes[place] = static_cast<char>(random_());
-        break;
-      case 2: {  // a number that is likely to matter
-        constexpr uint64_t kNumbers[] = {
-            0, 1, 255, 4096, UINT32_MAX, UINT64_MAX, uint64_t{1} << 63};
-        const uint64_t number = kNumbers[Below(std::size(kNumbers))];
-        const size_t aligned = 1 + (place - 1) / 4 * 4;
-        const size_t count = std::min<size_t>(Below(2) == 0 ? 4 : 8, bytes.size() - aligned);
-        std::memcpy(bytes.data() + aligned, &number, count);
-        break;
-      }
-      case 3:
-        bytes.resize(place);
-        break;
-      case 4: {  // a stretch again, somewhere else
-        const size_t from = Place(bytes);
-        const size_t count = std::min<size_t>(Below(256), bytes.size() - std::max(from, place));
-        std::memmove(bytes.data() + place, bytes.data() + from, count);
-        break;
-      }
-      default: {  // whole pages change places
-        const size_t page = 4096;
-        if (bytes.size() < 1 + 2 * page) break;
-        const size_t a = 1 + random_() % ((bytes.size() - 1) / page) * page;
-        const size_t b = 1 + random_() % ((bytes.size() - 1) / page) * page;
-        const size_t count = std::min(page, bytes.size() - std::max(a, b));
-        if (a != b)
-          std::swap_ranges(bytes.begin() + a, bytes.begin() + a + count, bytes.begin() + b);
-      }
-    }
-  }
-
-  std::mt19937 random_;
-};
-
 TEST(ShortFuzz, MutatedInputsKeepTheStoresPromises) {
   const std::vector<std::string> seeds = Seeds();
   ASSERT_GE(seeds.size(), 8u);
@@ -102,6 +46,58 @@ TEST(ShortFuzz, MutatedInputsKeepTheStoresPromises) {
   Mutator mutator(20260101);
   for (int round = 0; round < rounds; ++round) {
     const std::string bytes = mutator.Mutate(seeds[static_cast<size_t>(round) % seeds.size()]);
+    SCOPED_TRACE(round);
+    FuzzInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  }
+}
+
+// Text that a JSON reader trips over, put into a trace at any place.
+TEST(ShortFuzz, TracesWithAnyTextKeepTheStoresPromises) {
+  const std::string folder = std::string(BATCHLIGHT_SOURCE_DIR) + "/tests/kineto/";
+  const std::string trace = ReadWholeFile(folder + "training.json").value();
+  const std::string deep(20000, '[');
+  const std::string objects = [] {
+    std::string text;
+    for (int i = 0; i < 5000; ++i) text += "{\"args\":";
+    return text;
+  }();
+  const std::string_view texts[] = {"\"",
+                                    "\\",
+                                    "{",
+                                    "}",
+                                    "[",
+                                    "]",
+                                    ",",
+                                    ":",
+                                    "\xff\xfe",
+                                    "\xc3",
+                                    "\\ud800",
+                                    "\\u0000",
+                                    "\n",
+                                    "1e999",
+                                    "-1e999",
+                                    "99999999999999999999999999",
+                                    "-9223372036854775809",
+                                    "0.0000000001",
+                                    "null",
+                                    "true",
+                                    "\"ph\": \"X\",",
+                                    "\"ts\": -9e18,",
+                                    "\"dur\": 1e300,",
+                                    "\"tid\": 1e30,",
+                                    "\"correlation\": -1,",
+                                    "\"Sequence number\": 18446744073709551616,",
+                                    deep,
+                                    objects};
+  std::mt19937 random(20260104);
+  for (int round = 0; round < 1500; ++round) {
+    std::string bytes = "2" + trace;
+    for (int change = 0; change < 1 + round % 3; ++change) {
+      const std::string_view text = texts[random() % std::size(texts)];
+      const size_t place = 1 + random() % bytes.size();
+      const size_t replaced = random() % 2 == 0 ? 0 : random() % 12;
+      bytes.replace(std::min(place, bytes.size()), replaced, text);
+    }
     SCOPED_TRACE(round);
     FuzzInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   }
