@@ -39,26 +39,28 @@ def install(torch, shapes):
 def _built(torch):
     """Path of the library, built if it is not there yet."""
     libraries = _loaded_libraries()
-    abi = int(getattr(torch._C, "_GLIBCXX_USE_CXX11_ABI", True))
     digest = hashlib.sha256()
     for name in _SOURCES:
         with open(os.path.join(_FOLDER, name), "rb") as file:
             digest.update(file.read())
-    for fact in (torch.__version__, torch.version.git_version, abi, *libraries):
+    for fact in (torch.__version__, torch.version.git_version, _abi(torch), *libraries):
         digest.update(b"\0%s" % str(fact).encode())
     path = os.path.join(_cache(), digest.hexdigest()[:16], "torch_ops.so")
     if os.path.exists(path):
         return path
 
-    headers = _headers(torch)
-    compiler = _compiler()
+    _headers(torch), _compiler()  # before there is a folder, and a word of building
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with _Lock(os.path.join(os.path.dirname(path), "lock")):
         if not os.path.exists(path):  # another process may have built it meanwhile
             _say("building the operator recorder for PyTorch %s, once (about 10 s)"
                  % torch.__version__)
-            _compile(compiler, headers, libraries, abi, path)
+            compile_against(torch, os.path.join(_FOLDER, "torch_ops.cpp"), path)
     return path
+
+
+def _abi(torch):
+    return int(getattr(torch._C, "_GLIBCXX_USE_CXX11_ABI", True))
 
 
 def _loaded_libraries():
@@ -121,8 +123,10 @@ def _compiler():
     raise CannotBuild("there is no C++ compiler here (Debian: apt install g++)")
 
 
-def _compile(compiler, headers, libraries, abi, path):
+def compile_against(torch, source, path):
+    """Makes the shared library `path` of a C++ source that uses PyTorch's C++ interface."""
     import subprocess
+    compiler = _compiler()
     # The compiler is no part of the program: it runs outside the recording.
     environment = {
         key: value for key, value in os.environ.items()
@@ -134,8 +138,8 @@ def _compile(compiler, headers, libraries, abi, path):
     for standard in ("17", "20"):  # what PyTorch's headers ask for differs by version
         done = subprocess.run(
             [compiler, "-std=c++" + standard, "-O2", "-DNDEBUG", "-fPIC", "-shared", "-w",
-             "-fvisibility=hidden", "-D_GLIBCXX_USE_CXX11_ABI=%d" % abi, "-I" + _FOLDER,
-             "-isystem", headers, os.path.join(_FOLDER, "torch_ops.cpp"), "-o", part, *libraries],
+             "-fvisibility=hidden", "-D_GLIBCXX_USE_CXX11_ABI=%d" % _abi(torch), "-I" + _FOLDER,
+             "-isystem", _headers(torch), source, "-o", part, *_loaded_libraries()],
             env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT)
         if done.returncode == 0:
