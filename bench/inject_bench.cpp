@@ -132,7 +132,7 @@ void StartEnd(benchmark::State& state) {
 void Operator(benchmark::State& state) {
   int64_t sequence = 0;
   for (auto _ : state) {
-    if (g_api->op_begin("aten::linear", 12, ++sequence, 0, 0, nullptr, 0) != 0) g_api->op_end();
+    if (g_api->op_begin("aten::linear", ++sequence, 0, 0, nullptr, 0) != 0) g_api->op_end();
   }
 }
 
@@ -140,7 +140,7 @@ void OperatorWithShapes(benchmark::State& state) {
   const char shapes[54] = {3, 6, 64, 0, 0, 0, 0, 0, 0, 0, 2};
   int64_t sequence = 0;
   for (auto _ : state) {
-    if (g_api->op_begin("aten::linear", 12, ++sequence, 0, 0, shapes, sizeof shapes) != 0) {
+    if (g_api->op_begin("aten::linear", ++sequence, 0, 0, shapes, sizeof shapes) != 0) {
       g_api->op_end();
     }
   }

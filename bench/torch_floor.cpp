@@ -1,5 +1,5 @@
-// What PyTorch itself takes to call a callback around an operator: this one does nothing. Built like
-// the operator recorder, by bench/torch_ops_bench.py.
+// What PyTorch itself takes to call a callback around an operator: this one does nothing. Built
+// like the operator recorder, by bench/torch_ops_bench.py.
 #include <ATen/record_function.h>
 
 namespace {

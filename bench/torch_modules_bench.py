@@ -3,9 +3,9 @@
 
     BATCHLIGHT_BUILD=build/release bench/torch_modules_bench.py [rounds] [--cpu N]
 
-The module does nothing, the phase is zero_grad of an optimizer without gradients: what is left is the calling. Alone and
-recorded in turn, each in its own process; CPU time, the best tenth of a run, the median of the
-rounds.
+The module does nothing, the phase is zero_grad of an optimizer without gradients: what is left is
+the calling. Alone and recorded in turn, each in its own process; CPU time, the best tenth of a run,
+the median of the rounds.
 """
 import argparse
 import os

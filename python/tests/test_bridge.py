@@ -132,6 +132,26 @@ class Bridge(unittest.TestCase):
         bootstrap = self.load("_importlib_bootstrap")
         bootstrap.leave_to_dynamo(bootstrap)
 
+    def test_settings_are_said_once_per_change(self):
+        said = []
+        self.native.property = lambda key, value: said.append((key, value))
+        threads = [4]
+        torch = types.SimpleNamespace(
+            get_num_threads=lambda: threads[0], is_anomaly_enabled=lambda: False,
+            are_deterministic_algorithms_enabled=lambda: False,
+            get_float32_matmul_precision=lambda: "highest",
+            backends=types.SimpleNamespace(cudnn=types.SimpleNamespace(benchmark=False)),
+            cuda=types.SimpleNamespace(is_initialized=lambda: False))
+        settings = self.load("_torch_settings")
+        settings.record(torch)
+        self.assertEqual(len(said), 5)
+        self.assertIn(("torch.threads", "4"), said)
+        settings.record(torch)
+        self.assertEqual(len(said), 5)
+        threads[0] = 2
+        settings.record(torch)
+        self.assertEqual(said[5:], [("torch.threads", "2")])
+
 
 if __name__ == "__main__":
     unittest.main()

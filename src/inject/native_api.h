@@ -1,5 +1,5 @@
 /* The C interface of libbatchlight_inject.so for code that runs in the same process but is built
- * elsewhere: torch_ops (compiled against the user's PyTorch). Plain C, append-only. */
+ * elsewhere: torch_ops (compiled against the user's PyTorch, anew when this file changes). */
 #ifndef BATCHLIGHT_NATIVE_API_H_
 #define BATCHLIGHT_NATIVE_API_H_
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define BATCHLIGHT_NATIVE_API_VERSION 1
+#define BATCHLIGHT_NATIVE_API_VERSION 2
 
 typedef struct batchlight_native_api_t {
   uint32_t version;     /* BATCHLIGHT_NATIVE_API_VERSION of the library */
@@ -20,11 +20,12 @@ typedef struct batchlight_native_api_t {
   /* 1 while events are being collected; a relaxed load. */
   int (*collecting)(void);
 
-  /* An operator starts and ends on the calling thread. `name` need not live on. `sequence` is -1
-   * for none. `shapes` is the binary key described under OpBegin in FORMAT.md, or NULL.
+  /* An operator starts and ends on the calling thread. `name` is terminated and need not live on;
+   * it is cheapest where it was the last time. `sequence` is -1 for none. `shapes` is the binary
+   * key described under OpBegin in FORMAT.md, or NULL.
    * op_begin returns 1 if the operator was recorded: call op_end only then. */
-  int (*op_begin)(const char* name, size_t name_bytes, int64_t sequence, uint32_t scope,
-                  uint32_t forward_thread, const void* shapes, size_t shapes_bytes);
+  int (*op_begin)(const char* name, int64_t sequence, uint32_t scope, uint32_t forward_thread,
+                  const void* shapes, size_t shapes_bytes);
   void (*op_end)(void);
 
   /* Says once, in the recording, why a feature is off or incomplete. */

@@ -40,10 +40,8 @@ class Inputs {
     } else if (value.isBool()) {
       Tag(kInteger);
       Put(value.toBool() ? 1 : 0);
-    } else if (value.isIntList()) {
-      AddList(kIntegers, value, [this](const c10::IValue& item) { Put(item.toInt()); });
-    } else if (value.isTensorList()) {
-      AddList(kTensors, value, [this](const c10::IValue& item) { AddTensor(item); });
+    } else if (value.isList()) {
+      AddList(value);
     } else {
       Tag(kOther);
     }
@@ -68,11 +66,7 @@ class Inputs {
     if (!value.isTensor()) return Tag(kOther);
     const c10::TensorImpl* tensor = value.unsafeToTensorImpl();
     if (tensor == c10::UndefinedTensorImpl::singleton()) return Tag(kUndefined);
-    // Tensors of Python subclasses (fake and distributed ones, jagged ones) answer in Python,
-    // nested ones and those of torch.compile's tracing throw.
-    const c10::DispatchKeySet keys = tensor->key_set();
-    if (keys.has(c10::DispatchKey::Python) || keys.has(c10::DispatchKey::NestedTensorCPU) ||
-        keys.has(c10::DispatchKey::NestedTensorCUDA) || tensor->has_symbolic_sizes_strides()) {
+    if (tensor->key_set().has_any(kNotAsked) || tensor->has_symbolic_sizes_strides()) {
       return Tag(kOther);
     }
     const c10::IntArrayRef sizes = tensor->sizes();
@@ -82,19 +76,37 @@ class Inputs {
     for (const int64_t size : sizes) Put(size);
   }
 
+  // What a list holds is told by its first item: to ask the list is slow, as it compares types.
+  void AddList(const c10::IValue& list) {
+    const auto items = list.toListRef();
+    if (items.empty() ? list.isTensorList() : items[0].isTensor()) {
+      AddItems(kTensors, items, [this](const c10::IValue& item) { AddTensor(item); });
+    } else if (items.empty() ? list.isIntList() : items[0].isInt()) {
+      AddItems(kIntegers, items, [this](const c10::IValue& item) { Put(item.toInt()); });
+    } else {
+      Tag(kOther);
+    }
+  }
+
   // As many items as there is room for; the count is written when it is known.
   template <class AddItem>
-  void AddList(int tag, const c10::IValue& list, AddItem add_item) {
+  void AddItems(int tag, c10::ArrayRef<c10::IValue> items, AddItem add_item) {
     Tag(tag);
     char* const count_at = at_++;
     int count = 0;
-    for (const c10::IValue& item : list.toListRef()) {
+    for (const c10::IValue& item : items) {
       if (count == kMaxItems || !Room(kRoomForOne)) break;
       add_item(item);
       ++count;
     }
     *count_at = static_cast<char>(count);
   }
+
+  // Tensors of Python subclasses (fake and distributed ones, jagged ones) answer in Python, nested
+  // ones throw; so do those with symbolic sizes, in torch.compile's tracing.
+  static constexpr c10::DispatchKeySet kNotAsked =
+      c10::DispatchKeySet(c10::DispatchKey::Python) |
+      c10::DispatchKeySet(c10::DispatchKey::NestedTensor);
 
   char buffer_[4096];
   char* at_ = buffer_;
@@ -103,12 +115,12 @@ class Inputs {
 
 std::unique_ptr<at::ObserverContext> Begin(const at::RecordFunction& function, const void* inputs,
                                            size_t inputs_bytes) {
-  const char* name = function.name();
-  const int recorded = g_api->op_begin(
-      name, std::strlen(name), function.seqNr(), static_cast<uint32_t>(function.scope()),
-      static_cast<uint32_t>(function.forwardThreadId()), inputs, inputs_bytes);
+  const at::RecordScope scope = function.scope();
+  const int recorded =
+      g_api->op_begin(function.name(), function.seqNr(), static_cast<uint32_t>(scope),
+                      static_cast<uint32_t>(function.forwardThreadId()), inputs, inputs_bytes);
   if (recorded == 0) return nullptr;
-  if (function.isAsync()) {
+  if (scope == at::RecordScope::USER_SCOPE && function.isAsync()) {
     // Ends on another thread, at some other time (collectives): here it is an instant.
     g_api->op_end();
     return nullptr;

@@ -46,7 +46,7 @@ void MapCounter(const char* path) {
 
 bool Begin(const char* name) {
   return g_api != nullptr &&
-         g_api->op_begin(name, std::strlen(name), -1, 0, 0, nullptr, 0) != 0;
+         g_api->op_begin(name, -1, 0, 0, nullptr, 0) != 0;
 }
 
 void Operator(const char* name) {

@@ -20,8 +20,15 @@ def install(torch):
     atexit.register(at_exit)
 
 
+_said = {}  # key -> the value that the recording has; a script may make many optimizers
+
+
 def record(torch):
-    add = _native.property
+    def add(key, value):
+        if _said.get(key) != value:
+            _said[key] = value
+            _native.property(key, value)
+
     add("torch.threads", str(torch.get_num_threads()))
     add("torch.anomaly_detection", str(torch.is_anomaly_enabled()))
     add("torch.deterministic", str(torch.are_deterministic_algorithms_enabled()))

@@ -101,6 +101,13 @@ class ThreadStream {
     const int64_t delta = static_cast<int64_t>(ticks - base_ticks_);
     WriteDelta(record, delta < 0 ? 0 : static_cast<uint64_t>(delta));
   }
+  // Its first kBytes only, the rest being zero, which readers fill in.
+  template <size_t kBytes, class R>
+  void WriteFirst(const R& record) {
+    static_assert(kBytes % 8 == 0 && kBytes < sizeof(R));
+    std::memcpy(cursor_ + 8, reinterpret_cast<const char*>(&record) + 8, kBytes - 8);
+    Publish(static_cast<uint8_t>(R::kKind), kBytes, delta_);
+  }
   // Without the zero words at its end, which readers fill in: for records that are mostly empty.
   template <class R>
   void WriteShort(const R& record) {

@@ -232,7 +232,7 @@ TEST(NativeApi, WritesOperators) {
   EXPECT_EQ(api->size_bytes, sizeof *api);
   uint32_t index = 0;
   std::thread([&] {
-    EXPECT_EQ(api->op_begin("aten::linear", 12, 41, 0, 7, "\x01\x02", 2), 1);
+    EXPECT_EQ(api->op_begin("aten::linear", 41, 0, 7, "\x01\x02", 2), 1);
     api->op_end();
     index = ThreadIndex();
   }).join();

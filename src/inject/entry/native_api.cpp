@@ -1,6 +1,9 @@
 // The C table for torch_ops and the Python bridge: native_api.h.
 #include "inject/native_api.h"
 
+#include <cstddef>
+#include <cstring>
+
 #include "inject/buffer/facts.h"
 #include "inject/buffer/thread_stream.h"
 #include "inject/entry/attach.h"
@@ -10,24 +13,39 @@ namespace {
 
 int ApiCollecting() { return Collecting() ? 1 : 0; }
 
-int ApiOpBegin(const char* name, size_t name_bytes, int64_t sequence, uint32_t scope,
-               uint32_t forward_thread, const void* shapes, size_t shapes_bytes) {
+// Apart, so that the common path keeps its values in registers.
+[[gnu::noinline]] format::StringRef InternName(ThreadStream* stream, const char* name,
+                                               size_t record_bytes) {
+  const size_t bytes = std::strlen(name);
+  return stream->More(record_bytes + StringBytes(bytes)) ? stream->Intern(name, bytes) : 0;
+}
+
+int ApiOpBegin(const char* name, int64_t sequence, uint32_t scope, uint32_t forward_thread,
+               const void* shapes, size_t shapes_bytes) {
   if (!Collecting()) return 0;
   Guard guard;
   if (!guard) return 0;
   ThreadStream* stream = ThreadStream::Current(guard);
-  if (stream == nullptr || !stream->Ensure(sizeof(format::OpBeginRecord) + StringBytes(name_bytes) +
-                                           StringBytes(shapes_bytes))) {
-    return 0;
+  size_t record_bytes = sizeof(format::OpBeginRecord);
+  if (shapes_bytes != 0) record_bytes += StringBytes(shapes_bytes);
+  if (stream == nullptr || !stream->Ensure(record_bytes)) return 0;
+  format::StringRef name_id = stream->Recent(name);
+  if (__builtin_expect(name_id == 0, 0)) {
+    name_id = InternName(stream, name, record_bytes);
+    if (name_id == 0 && *name != 0) return 0;
   }
-  const format::StringRef name_id = stream->Intern(name, name_bytes);
   const format::StringRef shapes_id =
-      stream->Intern(static_cast<const char*>(shapes), shapes_bytes);
-  stream->Write(format::OpBeginRecord{.name = name_id,
-                                      .scope = scope,
-                                      .sequence = sequence,
-                                      .forward_thread = forward_thread,
-                                      .shapes = shapes_id});
+      shapes_bytes != 0 ? stream->Intern(static_cast<const char*>(shapes), shapes_bytes) : 0;
+  const format::OpBeginRecord record{.name = name_id,
+                                     .scope = scope,
+                                     .sequence = sequence,
+                                     .forward_thread = forward_thread,
+                                     .shapes = shapes_id};
+  if ((forward_thread | shapes_id) == 0) {
+    stream->WriteFirst<offsetof(format::OpBeginRecord, forward_thread)>(record);
+  } else {
+    stream->Write(record);
+  }
   return 1;
 }
 
