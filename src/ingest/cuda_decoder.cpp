@@ -13,9 +13,11 @@ using format::RecordView;
 
 namespace {
 
-int64_t End(int64_t start_ns, uint32_t low, uint32_t high) {
+template <class Record>
+int64_t End(int64_t start_ns, const Record& record) {
   int64_t end_ns = 0;
-  const auto duration = static_cast<int64_t>((uint64_t{high & 0x7fffffff} << 32) | low);
+  const uint64_t high = record.duration_high_ns & 0x7fffffff;
+  const auto duration = static_cast<int64_t>((high << 32) | record.duration_ns);
   return __builtin_add_overflow(start_ns, duration, &end_ns) ? start_ns : end_ns;
 }
 
@@ -77,101 +79,85 @@ const CudaDecoder::Launch& CudaDecoder::LaunchOf(uint32_t ref) {
   return launch;
 }
 
-void CudaDecoder::DecodeKernel(const RecordView& view) {
-  const auto record = view.As<format::KernelRecord>();
+void CudaDecoder::Take(const format::KernelRecord& record, int64_t start_ns) {
   const Launch launch = LaunchOf(record.launch);
-  const int64_t start_ns = Start(view);
-  context_.fragment.store.kernels.Append(
-      {.start_ns = start_ns,
-       .end_ns = End(start_ns, record.duration_ns, record.duration_high_ns),
-       .process = context_.process,
-       .correlation = record.correlation,
-       .device = launch.device,
-       .context = launch.context,
-       .stream = launch.stream,
-       .mangled_name = context_.String(record.name),
-       .launch = launch.row,
-       .graph_node = record.graph_node});
+  context_.fragment.store.kernels.Append({.start_ns = start_ns,
+                                          .end_ns = End(start_ns, record),
+                                          .process = context_.process,
+                                          .correlation = record.correlation,
+                                          .device = launch.device,
+                                          .context = launch.context,
+                                          .stream = launch.stream,
+                                          .mangled_name = context_.String(record.name),
+                                          .launch = launch.row,
+                                          .graph_node = record.graph_node});
 }
 
-void CudaDecoder::DecodeMemcpy(const RecordView& view) {
-  const auto record = view.As<format::MemcpyRecord>();
+void CudaDecoder::Take(const format::MemcpyRecord& record, int64_t start_ns) {
   const auto place = format::ReadKey<format::MemoryPlaceKey>(context_.Text(record.place));
-  const int64_t start_ns = Start(view);
-  context_.fragment.store.memcpys.Append(
-      {.start_ns = start_ns,
-       .end_ns = End(start_ns, record.duration_ns, record.duration_high_ns),
-       .process = context_.process,
-       .correlation = record.correlation,
-       .device = place.device,
-       .context = place.context,
-       .stream = place.stream,
-       .bytes = record.bytes,
-       .copy_kind = place.copy_kind,
-       .source_kind = MemoryKind(place.source_kind),
-       .destination_kind = MemoryKind(place.destination_kind),
-       .source_device = place.source_device,
-       .destination_device = place.destination_device,
-       .graph_node = record.graph_node});
+  context_.fragment.store.memcpys.Append({.start_ns = start_ns,
+                                          .end_ns = End(start_ns, record),
+                                          .process = context_.process,
+                                          .correlation = record.correlation,
+                                          .device = place.device,
+                                          .context = place.context,
+                                          .stream = place.stream,
+                                          .bytes = record.bytes,
+                                          .copy_kind = place.copy_kind,
+                                          .source_kind = MemoryKind(place.source_kind),
+                                          .destination_kind = MemoryKind(place.destination_kind),
+                                          .source_device = place.source_device,
+                                          .destination_device = place.destination_device,
+                                          .graph_node = record.graph_node});
 }
 
-void CudaDecoder::DecodeMemset(const RecordView& view) {
-  const auto record = view.As<format::MemsetRecord>();
+void CudaDecoder::Take(const format::MemsetRecord& record, int64_t start_ns) {
   const auto place = format::ReadKey<format::MemoryPlaceKey>(context_.Text(record.place));
-  const int64_t start_ns = Start(view);
-  context_.fragment.store.memsets.Append(
-      {.start_ns = start_ns,
-       .end_ns = End(start_ns, record.duration_ns, record.duration_high_ns),
-       .process = context_.process,
-       .correlation = record.correlation,
-       .device = place.device,
-       .context = place.context,
-       .stream = place.stream,
-       .value = record.value,
-       .bytes = record.bytes,
-       .memory_kind = MemoryKind(place.destination_kind),
-       .graph_node = record.graph_node});
+  context_.fragment.store.memsets.Append({.start_ns = start_ns,
+                                          .end_ns = End(start_ns, record),
+                                          .process = context_.process,
+                                          .correlation = record.correlation,
+                                          .device = place.device,
+                                          .context = place.context,
+                                          .stream = place.stream,
+                                          .value = record.value,
+                                          .bytes = record.bytes,
+                                          .memory_kind = MemoryKind(place.destination_kind),
+                                          .graph_node = record.graph_node});
 }
 
-void CudaDecoder::DecodeCall(const RecordView& view) {
-  const auto record = view.As<format::CudaCallRecord>();
+void CudaDecoder::Take(const format::CudaCallRecord& record, int64_t start_ns) {
   constexpr uint32_t kDriverBit = 1u << 31;
   const bool driver = (record.call & kDriverBit) != 0;
   const uint32_t cbid = record.call & ~kDriverBit;
-  const int64_t start_ns = Start(view);
   Fragment& fragment = context_.fragment;
   const std::string_view known = CudaCallName(driver, cbid);
   const StringId name =
       fragment.store.strings.Intern(known.empty() ? CudaCallNameOrNumber(driver, cbid) : known);
-  fragment.store.api_calls.Append(
-      {.start_ns = start_ns,
-       .end_ns = End(start_ns, record.duration_ns, record.duration_high_ns),
-       .name = name,
-       .correlation = record.correlation,
-       .result = static_cast<int32_t>(record.result),
-       .event_class = static_cast<uint8_t>(driver ? 1 : 0)});
+  fragment.store.api_calls.Append({.start_ns = start_ns,
+                                   .end_ns = End(start_ns, record),
+                                   .name = name,
+                                   .correlation = record.correlation,
+                                   .result = static_cast<int32_t>(record.result),
+                                   .event_class = static_cast<uint8_t>(driver ? 1 : 0)});
   fragment.api_call_processes.push_back(context_.process);
   fragment.api_call_tids.push_back(record.tid);
 }
 
-void CudaDecoder::DecodeWait(const RecordView& view) {
-  const auto record = view.As<format::GpuWaitRecord>();
-  const int64_t start_ns = Start(view);
-  context_.fragment.store.synchronizations.Append(
-      {.start_ns = start_ns,
-       .end_ns = End(start_ns, record.duration_ns, record.duration_high_ns),
-       .process = context_.process,
-       .correlation = record.correlation,
-       .context = record.context,
-       .stream = record.stream,
-       .sync_type = static_cast<uint8_t>(record.type),
-       .event = record.event});
+void CudaDecoder::Take(const format::GpuWaitRecord& record, int64_t start_ns) {
+  context_.fragment.store.synchronizations.Append({.start_ns = start_ns,
+                                                   .end_ns = End(start_ns, record),
+                                                   .process = context_.process,
+                                                   .correlation = record.correlation,
+                                                   .context = record.context,
+                                                   .stream = record.stream,
+                                                   .sync_type = static_cast<uint8_t>(record.type),
+                                                   .event = record.event});
 }
 
-void CudaDecoder::DecodeEvent(const RecordView& view) {
-  const auto record = view.As<format::CudaEventRecord>();
+void CudaDecoder::Take(const format::CudaEventRecord& record, int64_t start_ns) {
   context_.fragment.store.cuda_events.Append(
-      {.start_ns = record.known != 0 ? Start(view) : kOpenEnd,  // TieCuda() takes the call's
+      {.start_ns = record.known != 0 ? start_ns : kOpenEnd,  // TieCuda() takes the call's
        .process = context_.process,
        .correlation = record.correlation,
        .context = record.context,
@@ -179,24 +165,20 @@ void CudaDecoder::DecodeEvent(const RecordView& view) {
        .event = record.event});
 }
 
-void CudaDecoder::DecodeGraphLaunch(const RecordView& view) {
-  const auto record = view.As<format::GraphLaunchRecord>();
-  const int64_t start_ns = Start(view);
-  context_.fragment.store.graph_launches.Append(
-      {.start_ns = start_ns,
-       .end_ns = End(start_ns, record.duration_ns, record.duration_high_ns),
-       .process = context_.process,
-       .correlation = record.correlation,
-       .device = record.device,
-       .context = record.context,
-       .stream = record.stream,
-       .graph = record.graph});
+void CudaDecoder::Take(const format::GraphLaunchRecord& record, int64_t start_ns) {
+  context_.fragment.store.graph_launches.Append({.start_ns = start_ns,
+                                                 .end_ns = End(start_ns, record),
+                                                 .process = context_.process,
+                                                 .correlation = record.correlation,
+                                                 .device = record.device,
+                                                 .context = record.context,
+                                                 .stream = record.stream,
+                                                 .graph = record.graph});
 }
 
-void CudaDecoder::DecodeMemory(const RecordView& view) {
-  const auto record = view.As<format::GpuMemoryRecord>();
+void CudaDecoder::Take(const format::GpuMemoryRecord& record, int64_t start_ns) {
   context_.fragment.store.gpu_memory_events.Append(
-      {.start_ns = Start(view),
+      {.start_ns = start_ns,
        .process = context_.process,
        .device = record.device,
        .context = record.context,
@@ -207,10 +189,9 @@ void CudaDecoder::DecodeMemory(const RecordView& view) {
        .operation = static_cast<uint8_t>(record.operation == 2 ? 1 : 0)});
 }
 
-void CudaDecoder::DecodeMemoryPool(const RecordView& view) {
-  const auto record = view.As<format::GpuMemoryPoolRecord>();
+void CudaDecoder::Take(const format::GpuMemoryPoolRecord& record, int64_t start_ns) {
   context_.fragment.store.gpu_memory_pools.Append(
-      {.start_ns = Start(view),
+      {.start_ns = start_ns,
        .process = context_.process,
        .device = record.device,
        .correlation = record.correlation,
@@ -223,40 +204,32 @@ void CudaDecoder::DecodeMemoryPool(const RecordView& view) {
        .pool_type = static_cast<uint8_t>(record.pool_type)});
 }
 
-void CudaDecoder::DecodeOverhead(const RecordView& view) {
-  const auto record = view.As<format::CudaOverheadRecord>();
-  const int64_t start_ns = Start(view);
-  context_.fragment.store.gpu_overheads.Append(
-      {.start_ns = start_ns,
-       .end_ns = End(start_ns, record.duration_ns, record.duration_high_ns),
-       .process = context_.process,
-       .overhead_type = OverheadType(record.type),
-       .correlation = record.correlation});
+void CudaDecoder::Take(const format::CudaOverheadRecord& record, int64_t start_ns) {
+  context_.fragment.store.gpu_overheads.Append({.start_ns = start_ns,
+                                                .end_ns = End(start_ns, record),
+                                                .process = context_.process,
+                                                .overhead_type = OverheadType(record.type),
+                                                .correlation = record.correlation});
   context_.fragment.overhead_tids.push_back(record.tid);
 }
 
-void CudaDecoder::DecodeJit(const RecordView& view) {
-  const auto record = view.As<format::CudaJitRecord>();
-  const int64_t start_ns = Start(view);
-  context_.fragment.store.cuda_jits.Append(
-      {.start_ns = start_ns,
-       .end_ns = End(start_ns, record.duration_ns, record.duration_high_ns),
-       .process = context_.process,
-       .device = record.device,
-       .correlation = record.correlation,
-       .entry_type = static_cast<uint8_t>(record.entry_type),
-       .operation = static_cast<uint8_t>(record.operation),
-       .cache_bytes = record.cache_bytes,
-       .cache_path = context_.String(record.cache_path)});
+void CudaDecoder::Take(const format::CudaJitRecord& record, int64_t start_ns) {
+  context_.fragment.store.cuda_jits.Append({.start_ns = start_ns,
+                                            .end_ns = End(start_ns, record),
+                                            .process = context_.process,
+                                            .device = record.device,
+                                            .correlation = record.correlation,
+                                            .entry_type = static_cast<uint8_t>(record.entry_type),
+                                            .operation = static_cast<uint8_t>(record.operation),
+                                            .cache_bytes = record.cache_bytes,
+                                            .cache_path = context_.String(record.cache_path)});
   context_.fragment.jit_tids.push_back(record.tid);
 }
 
-void CudaDecoder::DecodeUnifiedMemory(const RecordView& view) {
-  const auto record = view.As<format::UnifiedMemoryRecord>();
-  const int64_t start_ns = Start(view);
+void CudaDecoder::Take(const format::UnifiedMemoryRecord& record, int64_t start_ns) {
   context_.fragment.store.unified_memory_events.Append(
       {.start_ns = start_ns,
-       .end_ns = End(start_ns, record.duration_ns, record.duration_high_ns),
+       .end_ns = End(start_ns, record),
        .process = context_.process,
        .counter = static_cast<uint8_t>(record.counter),
        .value = record.value,
@@ -266,8 +239,7 @@ void CudaDecoder::DecodeUnifiedMemory(const RecordView& view) {
        .flags = record.flags});
 }
 
-void CudaDecoder::DecodeDevice(const RecordView& view) {
-  const auto record = view.As<format::GpuDeviceRecord>();
+void CudaDecoder::Take(const format::GpuDeviceRecord& record) {
   Store& store = context_.fragment.store;
   store.gpus.Append({.device = record.device,
                      .name = context_.String(record.name),
@@ -289,8 +261,7 @@ void CudaDecoder::DecodeDevice(const RecordView& view) {
 }
 
 // A cost is a fact about the process: a property, like the rest of them.
-void CudaDecoder::DecodeCost(const RecordView& view) {
-  const auto record = view.As<format::RecordCostRecord>();
+void CudaDecoder::Take(const format::RecordCostRecord& record) {
   Store& store = context_.fragment.store;
   const std::string key = "cost." + std::string(context_.Text(record.what)) + "_ns";
   store.properties.Append({.process = context_.process,
@@ -298,94 +269,74 @@ void CudaDecoder::DecodeCost(const RecordView& view) {
                            .value = store.strings.Intern(std::to_string(record.ns))});
 }
 
-bool CudaDecoder::DecodeFact(const RecordView& view) {
-  Fragment& fragment = context_.fragment;
-  switch (view.kind) {
-    case RecordKind::kGpuTimeBase:
-      base_ns_ = view.As<format::GpuTimeBaseRecord>().base_ns;
-      return true;
-    case RecordKind::kGpuClock: {
-      const auto record = view.As<format::GpuClockRecord>();
-      fragment.gpu_clocks.push_back(
-          {context_.process, context_.Time(view.ticks), record.cupti_ns, record.uncertainty_ns});
-      return true;
-    }
-    case RecordKind::kGpuContext: {
-      const auto record = view.As<format::GpuContextRecord>();
-      fragment.store.gpu_contexts.Append({.process = context_.process,
-                                          .device = record.device,
-                                          .context = record.context,
-                                          .null_stream = record.null_stream});
-      return true;
-    }
-    case RecordKind::kGpuStream: {
-      const auto record = view.As<format::GpuStreamRecord>();
-      fragment.store.gpu_streams.Append({.process = context_.process,
-                                         .context = record.context,
-                                         .stream = record.stream,
-                                         .priority = record.priority,
-                                         .flag = record.flag});
-      return true;
-    }
-    case RecordKind::kGraphNode: {
-      const auto record = view.As<format::GraphNodeRecord>();
-      fragment.store.graph_nodes.Append({.start_ns = context_.Now(view.ticks),
-                                         .thread = context_.thread,
-                                         .graph_node = record.node,
-                                         .original_graph_node = record.original});
-      return true;
-    }
-    case RecordKind::kGpuDevice:
-      DecodeDevice(view);
-      return true;
-    case RecordKind::kRecordCost:
-      DecodeCost(view);
-      return true;
-    default:
-      return false;
-  }
+void CudaDecoder::Take(const format::GpuContextRecord& record) {
+  context_.fragment.store.gpu_contexts.Append({.process = context_.process,
+                                               .device = record.device,
+                                               .context = record.context,
+                                               .null_stream = record.null_stream});
+}
+
+void CudaDecoder::Take(const format::GpuStreamRecord& record) {
+  context_.fragment.store.gpu_streams.Append({.process = context_.process,
+                                              .context = record.context,
+                                              .stream = record.stream,
+                                              .priority = record.priority,
+                                              .flag = record.flag});
+}
+
+void CudaDecoder::TakeGraphNode(const RecordView& view) {
+  const auto record = view.As<format::GraphNodeRecord>();
+  context_.fragment.store.graph_nodes.Append({.start_ns = context_.Now(view.ticks),
+                                              .thread = context_.thread,
+                                              .graph_node = record.node,
+                                              .original_graph_node = record.original});
+}
+
+void CudaDecoder::TakeClock(const RecordView& view) {
+  const auto record = view.As<format::GpuClockRecord>();
+  context_.fragment.gpu_clocks.push_back(
+      {context_.process, context_.Time(view.ticks), record.cupti_ns, record.uncertainty_ns});
 }
 
 bool CudaDecoder::Decode(const RecordView& view) {
   switch (view.kind) {
-    case RecordKind::kKernel:
-      DecodeKernel(view);
+#define AT_GPU_TIME(Name)                                 \
+  case RecordKind::k##Name:                               \
+    Take(view.As<format::Name##Record>(), GpuTime(view)); \
+    return true;
+    AT_GPU_TIME(Kernel)
+    AT_GPU_TIME(CudaCall)
+    AT_GPU_TIME(Memcpy)
+    AT_GPU_TIME(Memset)
+    AT_GPU_TIME(GpuWait)
+    AT_GPU_TIME(CudaEvent)
+    AT_GPU_TIME(GraphLaunch)
+    AT_GPU_TIME(GpuMemory)
+    AT_GPU_TIME(GpuMemoryPool)
+    AT_GPU_TIME(CudaOverhead)
+    AT_GPU_TIME(CudaJit)
+    AT_GPU_TIME(UnifiedMemory)
+#undef AT_GPU_TIME
+#define FACT(Name)                         \
+  case RecordKind::k##Name:                \
+    Take(view.As<format::Name##Record>()); \
+    return true;
+    FACT(GpuContext)
+    FACT(GpuStream)
+    FACT(GpuDevice)
+    FACT(RecordCost)
+#undef FACT
+    case RecordKind::kGraphNode:
+      TakeGraphNode(view);
       return true;
-    case RecordKind::kCudaCall:
-      DecodeCall(view);
+    case RecordKind::kGpuClock:
+      TakeClock(view);
       return true;
-    case RecordKind::kMemcpy:
-      DecodeMemcpy(view);
-      return true;
-    case RecordKind::kMemset:
-      DecodeMemset(view);
-      return true;
-    case RecordKind::kGpuWait:
-      DecodeWait(view);
-      return true;
-    case RecordKind::kCudaEvent:
-      DecodeEvent(view);
-      return true;
-    case RecordKind::kGraphLaunch:
-      DecodeGraphLaunch(view);
-      return true;
-    case RecordKind::kGpuMemory:
-      DecodeMemory(view);
-      return true;
-    case RecordKind::kGpuMemoryPool:
-      DecodeMemoryPool(view);
-      return true;
-    case RecordKind::kCudaOverhead:
-      DecodeOverhead(view);
-      return true;
-    case RecordKind::kCudaJit:
-      DecodeJit(view);
-      return true;
-    case RecordKind::kUnifiedMemory:
-      DecodeUnifiedMemory(view);
+    case RecordKind::kGpuTimeBase:
+      base_ns_ = view.As<format::GpuTimeBaseRecord>().base_ns;
       return true;
     default:
-      return DecodeFact(view);
+      return false;
   }
 }
 

@@ -27,24 +27,29 @@ class CudaDecoder {
     uint32_t stream = 0;
   };
 
-  void DecodeKernel(const format::RecordView& view);
-  void DecodeMemcpy(const format::RecordView& view);
-  void DecodeMemset(const format::RecordView& view);
-  void DecodeCall(const format::RecordView& view);
-  void DecodeWait(const format::RecordView& view);
-  void DecodeEvent(const format::RecordView& view);
-  void DecodeGraphLaunch(const format::RecordView& view);
-  void DecodeMemory(const format::RecordView& view);
-  void DecodeMemoryPool(const format::RecordView& view);
-  void DecodeOverhead(const format::RecordView& view);
-  void DecodeDevice(const format::RecordView& view);
-  void DecodeJit(const format::RecordView& view);
-  void DecodeUnifiedMemory(const format::RecordView& view);
-  void DecodeCost(const format::RecordView& view);
-  bool DecodeFact(const format::RecordView& view);
+  // Each appends to its table; `start_ns` is CUPTI time.
+  void Take(const format::KernelRecord& record, int64_t start_ns);
+  void Take(const format::MemcpyRecord& record, int64_t start_ns);
+  void Take(const format::MemsetRecord& record, int64_t start_ns);
+  void Take(const format::CudaCallRecord& record, int64_t start_ns);
+  void Take(const format::GpuWaitRecord& record, int64_t start_ns);
+  void Take(const format::CudaEventRecord& record, int64_t start_ns);
+  void Take(const format::GraphLaunchRecord& record, int64_t start_ns);
+  void Take(const format::GpuMemoryRecord& record, int64_t start_ns);
+  void Take(const format::GpuMemoryPoolRecord& record, int64_t start_ns);
+  void Take(const format::CudaOverheadRecord& record, int64_t start_ns);
+  void Take(const format::CudaJitRecord& record, int64_t start_ns);
+  void Take(const format::UnifiedMemoryRecord& record, int64_t start_ns);
+  void Take(const format::GpuContextRecord& record);
+  void Take(const format::GpuStreamRecord& record);
+  void Take(const format::GpuDeviceRecord& record);
+  void Take(const format::RecordCostRecord& record);
+  // At a time of the thread.
+  void TakeGraphNode(const format::RecordView& view);
+  void TakeClock(const format::RecordView& view);
 
   // CUPTI time of a [gpu time] record.
-  int64_t Start(const format::RecordView& view) const {
+  int64_t GpuTime(const format::RecordView& view) const {
     return base_ns_ + static_cast<int64_t>(view.ticks) - format::kGpuTimeBias;
   }
   const Launch& LaunchOf(uint32_t ref);

@@ -15,9 +15,6 @@ namespace {
 
 using namespace format;
 
-uint32_t Low(uint64_t start, uint64_t end) { return static_cast<uint32_t>(end - start); }
-uint32_t High(uint64_t start, uint64_t end) { return static_cast<uint32_t>((end - start) >> 32); }
-
 // CUPTI hands out what it has when it is forced to: work that is still running has no end.
 bool Complete(uint64_t start, uint64_t end) { return start != 0 && end >= start; }
 
@@ -58,6 +55,16 @@ class Decoder {
     return false;
   }
 
+  // A record of work, with its duration filled in here.
+  template <class R>
+  void WriteSpan(R record, uint64_t start, uint64_t end) {
+    record.duration_ns = static_cast<uint32_t>(end - start);
+    record.duration_high_ns = static_cast<uint32_t>((end - start) >> 32);
+    out_.Write(record, start);
+  }
+  template <class A>
+  void Copy(const A& a, uint32_t source_device, uint32_t destination_device);
+
   const Guard& guard_;
   const uint32_t version_;
   const DecodeFilter filter_;
@@ -87,65 +94,46 @@ void Decoder::Decode(const KernelActivity& a) {
     AddCounter(Counter::kStringsTruncated);
   }
   if (!Room<KernelRecord>(StringBytes(name_bytes) + StringBytes(sizeof key))) return;
-  out_.Write(KernelRecord{.duration_ns = Low(a.start, a.end),
-                          .correlation = a.correlation,
-                          .name = out_.Intern(a.name, name_bytes),
-                          .launch = out_.Intern(&key, sizeof key),
-                          .graph_node = a.graph_node,
-                          .graph = a.graph,
-                          .duration_high_ns = High(a.start, a.end)},
-             a.start);
+  WriteSpan(KernelRecord{.correlation = a.correlation,
+                         .name = out_.Intern(a.name, name_bytes),
+                         .launch = out_.Intern(&key, sizeof key),
+                         .graph_node = a.graph_node,
+                         .graph = a.graph},
+            a.start, a.end);
 }
 
 void Decoder::Decode(const ApiActivity& a) {
   if (a.thread == filter_.own_tid || !Ended(a) || !Room<CudaCallRecord>()) return;
-  out_.Write(CudaCallRecord{.duration_ns = Low(a.start, a.end),
-                            .correlation = a.correlation,
-                            .tid = a.thread,
-                            .call = a.cbid | (a.kind == kDriver ? 1u << 31 : 0),
-                            .result = a.result,
-                            .duration_high_ns = High(a.start, a.end)},
-             a.start);
+  WriteSpan(CudaCallRecord{.correlation = a.correlation,
+                           .tid = a.thread,
+                           .call = a.cbid | (a.kind == kDriver ? 1u << 31 : 0),
+                           .result = a.result},
+            a.start, a.end);
 }
 
-void Decoder::Decode(const MemcpyActivity& a) {
-  const MemoryPlaceKey key{.device = a.device,
-                           .context = a.context,
-                           .stream = a.stream,
-                           .source_device = a.device,
-                           .destination_device = a.device,
-                           .copy_kind = a.copy_kind,
-                           .source_kind = a.source_kind,
-                           .destination_kind = a.destination_kind,
-                           .asynchronous = static_cast<uint8_t>(a.flags & 1)};
-  if (!Ended(a) || !Room<MemcpyRecord>(StringBytes(sizeof key))) return;
-  out_.Write(MemcpyRecord{.duration_ns = Low(a.start, a.end),
-                          .correlation = a.correlation,
-                          .bytes = a.bytes,
-                          .place = out_.Intern(&key, sizeof key),
-                          .duration_high_ns = High(a.start, a.end),
-                          .graph_node = a.graph_node},
-             a.start);
-}
+void Decoder::Decode(const MemcpyActivity& a) { Copy(a, a.device, a.device); }
 
 void Decoder::Decode(const MemcpyPeerActivity& a) {
+  Copy(a, a.source_device, a.destination_device);
+}
+
+template <class A>
+void Decoder::Copy(const A& a, uint32_t source_device, uint32_t destination_device) {
   const MemoryPlaceKey key{.device = a.device,
                            .context = a.context,
                            .stream = a.stream,
-                           .source_device = a.source_device,
-                           .destination_device = a.destination_device,
+                           .source_device = source_device,
+                           .destination_device = destination_device,
                            .copy_kind = a.copy_kind,
                            .source_kind = a.source_kind,
                            .destination_kind = a.destination_kind,
                            .asynchronous = static_cast<uint8_t>(a.flags & 1)};
   if (!Ended(a) || !Room<MemcpyRecord>(StringBytes(sizeof key))) return;
-  out_.Write(MemcpyRecord{.duration_ns = Low(a.start, a.end),
-                          .correlation = a.correlation,
-                          .bytes = a.bytes,
-                          .place = out_.Intern(&key, sizeof key),
-                          .duration_high_ns = High(a.start, a.end),
-                          .graph_node = a.graph_node},
-             a.start);
+  WriteSpan(MemcpyRecord{.correlation = a.correlation,
+                         .bytes = a.bytes,
+                         .place = out_.Intern(&key, sizeof key),
+                         .graph_node = a.graph_node},
+            a.start, a.end);
 }
 
 void Decoder::Decode(const MemsetActivity& a) {
@@ -157,26 +145,22 @@ void Decoder::Decode(const MemsetActivity& a) {
                            .destination_kind = static_cast<uint8_t>(a.memory_kind),
                            .asynchronous = static_cast<uint8_t>(a.flags & 1)};
   if (!Ended(a) || !Room<MemsetRecord>(StringBytes(sizeof key))) return;
-  out_.Write(MemsetRecord{.duration_ns = Low(a.start, a.end),
-                          .correlation = a.correlation,
-                          .bytes = a.bytes,
-                          .place = out_.Intern(&key, sizeof key),
-                          .value = a.value,
-                          .graph_node = a.graph_node,
-                          .duration_high_ns = High(a.start, a.end)},
-             a.start);
+  WriteSpan(MemsetRecord{.correlation = a.correlation,
+                         .bytes = a.bytes,
+                         .place = out_.Intern(&key, sizeof key),
+                         .value = a.value,
+                         .graph_node = a.graph_node},
+            a.start, a.end);
 }
 
 void Decoder::Decode(const SynchronizationActivity& a) {
   if (!Ended(a) || !Room<GpuWaitRecord>()) return;
-  out_.Write(GpuWaitRecord{.duration_ns = Low(a.start, a.end),
-                           .correlation = a.correlation,
-                           .context = a.context,
-                           .stream = a.stream,
-                           .type = a.type,
-                           .event = a.event,
-                           .duration_high_ns = High(a.start, a.end)},
-             a.start);
+  WriteSpan(GpuWaitRecord{.correlation = a.correlation,
+                          .context = a.context,
+                          .stream = a.stream,
+                          .type = a.type,
+                          .event = a.event},
+            a.start, a.end);
 }
 
 void Decoder::Decode(const CudaEventActivity& a) {
@@ -192,25 +176,21 @@ void Decoder::Decode(const CudaEventActivity& a) {
 
 void Decoder::Decode(const GraphTraceActivity& a) {
   if (!Ended(a) || !Room<GraphLaunchRecord>()) return;
-  out_.Write(GraphLaunchRecord{.duration_ns = Low(a.start, a.end),
-                               .correlation = a.correlation,
-                               .device = a.device,
-                               .context = a.context,
-                               .stream = a.stream,
-                               .graph = a.graph,
-                               .duration_high_ns = High(a.start, a.end)},
-             a.start);
+  WriteSpan(GraphLaunchRecord{.correlation = a.correlation,
+                              .device = a.device,
+                              .context = a.context,
+                              .stream = a.stream,
+                              .graph = a.graph},
+            a.start, a.end);
 }
 
 void Decoder::Decode(const OverheadActivity& a) {
   if (!Ended(a) || !Room<CudaOverheadRecord>()) return;
   constexpr uint32_t kObjectThread = 2;
-  out_.Write(CudaOverheadRecord{.duration_ns = Low(a.start, a.end),
-                                .type = a.overhead_kind,
-                                .tid = a.object_kind == kObjectThread ? a.object[1] : 0,
-                                .correlation = version_ >= kVersion12_3 ? a.correlation : 0,
-                                .duration_high_ns = High(a.start, a.end)},
-             a.start);
+  WriteSpan(CudaOverheadRecord{.type = a.overhead_kind,
+                               .tid = a.object_kind == kObjectThread ? a.object[1] : 0,
+                               .correlation = version_ >= kVersion12_3 ? a.correlation : 0},
+            a.start, a.end);
 }
 
 void Decoder::Decode(const MemoryActivity& a) {
@@ -283,30 +263,26 @@ void Decoder::Decode(const StreamActivity& a) {
 void Decoder::Decode(const JitActivity& a) {
   const size_t path_bytes = a.cache_path != nullptr ? std::strlen(a.cache_path) : 0;
   if (!Ended(a) || !Room<CudaJitRecord>(StringBytes(path_bytes))) return;
-  out_.Write(CudaJitRecord{.duration_ns = Low(a.start, a.end),
-                           .correlation = a.correlation,
-                           .tid = version_ >= kVersion12_8 ? a.thread : 0,
-                           .device = a.device,
-                           .entry_type = a.entry_type,
-                           .operation = a.operation,
-                           .cache_bytes = a.cache_size,
-                           .cache_path = out_.Intern(a.cache_path, path_bytes),
-                           .duration_high_ns = High(a.start, a.end)},
-             a.start);
+  WriteSpan(CudaJitRecord{.correlation = a.correlation,
+                          .tid = version_ >= kVersion12_8 ? a.thread : 0,
+                          .device = a.device,
+                          .entry_type = a.entry_type,
+                          .operation = a.operation,
+                          .cache_bytes = a.cache_size,
+                          .cache_path = out_.Intern(a.cache_path, path_bytes)},
+            a.start, a.end);
 }
 
 void Decoder::Decode(const UnifiedMemoryActivity& a) {
   if (!Room<UnifiedMemoryRecord>()) return;
   const uint64_t end = a.end >= a.start ? a.end : a.start;
-  out_.Write(UnifiedMemoryRecord{.duration_ns = Low(a.start, end),
-                                 .counter = a.counter,
-                                 .value = a.value,
-                                 .address = a.address,
-                                 .source = a.source,
-                                 .destination = a.destination,
-                                 .flags = a.flags,
-                                 .duration_high_ns = High(a.start, end)},
-             a.start);
+  WriteSpan(UnifiedMemoryRecord{.counter = a.counter,
+                                .value = a.value,
+                                .address = a.address,
+                                .source = a.source,
+                                .destination = a.destination,
+                                .flags = a.flags},
+            a.start, end);
 }
 
 void Decoder::Decode(const Activity* record) {

@@ -33,7 +33,10 @@ Bytes BlobBytes(const Schema* schema, const PayloadData& data) {
 
 // What a string field of a payload holds: text inside it, or behind a pointer or handle.
 Bytes FieldBytes(const StringField& field, const Bytes& blob) {
-  if (field.offset > blob.count || blob.count - field.offset < field.bytes) return {nullptr, 0};
+  if (blob.data == nullptr || field.offset > blob.count ||
+      blob.count - field.offset < field.bytes) {
+    return {nullptr, 0};
+  }
   const char* at = static_cast<const char*>(blob.data) + field.offset;
   if (field.kind == StringField::kInline) return {at, strnlen(at, field.bytes)};
   const void* pointer;

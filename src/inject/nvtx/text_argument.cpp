@@ -23,7 +23,7 @@ size_t WideToUtf8(const wchar_t* text, size_t count, char* to) {
   static_assert(sizeof(wchar_t) == 4);
   char* at = to;
   for (size_t i = 0; i < count; ++i) {
-    auto c = static_cast<uint32_t>(text[i]);
+    auto c = static_cast<uint32_t>(text[i]);  // NOLINT(bugprone-signed-char-misuse): wchar_t
     if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) c = kReplacement;
     if (c < 0x80) {
       *at++ = static_cast<char>(c);
