@@ -47,6 +47,7 @@ class ChromeTrace {
     Names();
     RETURN_IF_ERROR(Operators());
     RETURN_IF_ERROR(Annotations());
+    RETURN_IF_ERROR(StartEndRanges());
     RETURN_IF_ERROR(Modules());
     RETURN_IF_ERROR(ApiCalls());
     RETURN_IF_ERROR(Kernels());
@@ -207,6 +208,9 @@ class ChromeTrace {
       if (!selection_.HasTable(table.kName)) return {};
       for (size_t row = 0; row < table.size(); ++row) {
         if (!SelectsRow(selection_, table, row)) continue;
+        if constexpr (requires { table.style; }) {
+          if (table.style[row] == static_cast<uint8_t>(NvtxStyle::kStartEnd)) continue;
+        }
         const ThreadId thread = table.thread[row];
         has_steps = has_steps || store_.Text(names[row]).starts_with("ProfilerStep#");
         Begin("user_annotation", Escaped(names[row]), PidOf(thread), Tid(thread),
@@ -220,6 +224,33 @@ class ChromeTrace {
     RETURN_IF_ERROR(print(store_.phase_calls, store_.phase_calls.name));
     if (!has_steps) Steps();
     return {};
+  }
+
+  // Start/end ranges need not nest: asynchronous events. One that is still open has no end.
+  Status StartEndRanges() {
+    const NvtxRangesTable& ranges = store_.nvtx_ranges;
+    if (!selection_.HasTable(ranges.kName)) return {};
+    for (size_t row = 0; row < ranges.size(); ++row) {
+      if (ranges.style[row] != static_cast<uint8_t>(NvtxStyle::kStartEnd)) continue;
+      if (!SelectsRow(selection_, ranges, row)) continue;
+      ++events_;
+      const std::string& name = Escaped(ranges.message[row]);
+      Async('b', row, name, ranges.thread[row], ranges.start_ns[row]);
+      if (ranges.end_ns[row] != kOpenEnd) {
+        Async('e', row, name, ranges.end_thread[row], ranges.end_ns[row]);
+      }
+      RETURN_IF_ERROR(out_.FlushIfLarge());
+    }
+    return {};
+  }
+
+  void Async(char phase, size_t id, std::string_view name, ThreadId thread, int64_t at_ns) {
+    Separate();
+    out_ << "\"ph\": \"" << phase << "\", \"cat\": \"nvtx_range\", \"name\": \"" << name
+         << "\", \"id\": " << id + 1 << ", \"pid\": " << PidOf(thread)
+         << ", \"tid\": " << Tid(thread) << ", \"ts\": ";
+    out_.Microseconds(at_ns + offset_ns_);
+    out_ << '}';
   }
 
   void Steps() {

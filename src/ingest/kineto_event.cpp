@@ -110,7 +110,7 @@ bool KinetoEvent::ReadArgs(JsonCursor& cursor) {
 }
 
 bool KinetoEvent::Read(JsonCursor& cursor) {
-  category = name = pid = tid = {};
+  category = name = pid = tid = id = {};
   phase = 0;
   has_time = has_duration = false;
   present_ = 0;
@@ -135,6 +135,8 @@ bool KinetoEvent::Read(JsonCursor& cursor) {
       pid = value;
     } else if (key == "tid") {
       tid = value;
+    } else if (key == "id") {
+      id = value;
     } else if (key == "ts") {
       has_time = MicrosecondsToNs(value, &start_ns);
     } else if (key == "dur") {

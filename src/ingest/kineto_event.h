@@ -23,6 +23,7 @@ struct KinetoEvent {
   std::string_view name;
   std::string_view pid;  // number, or string with quotes
   std::string_view tid;
+  std::string_view id;  // of an asynchronous event
   bool has_time = false;
   bool has_duration = false;
   int64_t start_ns = 0;  // as written: since the trace's base

@@ -28,6 +28,7 @@ namespace {
 
 constexpr uint32_t kNoEvent = UINT32_MAX;
 constexpr uint8_t kScopeBackward = 1;
+constexpr std::string_view kStartEndCategory = "nvtx_range";
 constexpr std::string_view kModulePrefix = "nn.Module: ";
 
 uint32_t Number(const KinetoEvent& event, KinetoArg arg, uint32_t otherwise = 0) {
@@ -140,7 +141,9 @@ int64_t KinetoTables::EndOf(const KinetoEvent& event) const {
 
 void KinetoTables::AddEvent(const KinetoEvent& event) {
   if (event.phase == 'M') return AddMetadata(event);
-  if (event.phase != 'X' || !event.has_time) return;
+  if (!event.has_time) return;
+  if (event.category == kStartEndCategory) return AddStartEnd(event);
+  if (event.phase != 'X') return;
   if (event.category.empty()) {
     if (event.pid.starts_with("\"CUDA")) return AddKernel(event);
     return event.name.starts_with("ProfilerStep#") ? AddAnnotation(event) : AddOperator(event);
@@ -268,6 +271,27 @@ void KinetoTables::AddAnnotation(const KinetoEvent& event) {
                              .end_thread = thread,
                              .message = Text(event.name),
                              .style = static_cast<uint8_t>(NvtxStyle::kPushPop)});
+}
+
+void KinetoTables::AddStartEnd(const KinetoEvent& event) {
+  NvtxRangesTable& ranges = store_.nvtx_ranges;
+  const std::string id(event.id);
+  if (event.phase == 'b') {
+    open_ranges_[id] = ranges.size();
+    const ThreadId thread = Thread(event);
+    ranges.Append({.start_ns = event.start_ns,
+                   .end_ns = kOpenEnd,
+                   .thread = thread,
+                   .end_thread = thread,
+                   .message = Text(event.name),
+                   .style = static_cast<uint8_t>(NvtxStyle::kStartEnd)});
+    return;
+  }
+  const auto open = open_ranges_.find(id);
+  if (event.phase != 'e' || open == open_ranges_.end()) return;
+  ranges.end_ns[open->second] = std::max(ranges.start_ns[open->second], event.start_ns);
+  ranges.end_thread[open->second] = Thread(event);
+  open_ranges_.erase(open);
 }
 
 void KinetoTables::AddModule(const KinetoEvent& event) {

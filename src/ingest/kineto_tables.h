@@ -4,10 +4,10 @@
 //   user_annotation        phase_calls for Optimizer.step#, Optimizer.zero_grad#,
 //                          enumerate(DataLoader)#; everything else (ProfilerStep#N,
 //                          record_function) nvtx_ranges of the default domain
-//   python_function        module_calls for "nn.Module: ..."; others are left out and counted
-//   cuda_runtime, _driver  api_calls
-//   kernel, gpu_memcpy, gpu_memset, cuda_sync, cuda_event, overhead   the tables of these names
-//   Trace                  capture_windows
+//   nvtx_range             nvtx_ranges of style start/end: 'b' and 'e' of one id, as our export
+//   writes python_function        module_calls for "nn.Module: ..."; others are left out and
+//   counted cuda_runtime, _driver  api_calls kernel, gpu_memcpy, gpu_memset, cuda_sync, cuda_event,
+//   overhead   the tables of these names Trace                  capture_windows
 //
 // Left out because they follow from the rest: gpu_user_annotation, ac2g, fwdbwd. The array that the
 // old autograd profiler writes has no categories: its events are operators ("CPU functions") and
@@ -52,6 +52,7 @@ class KinetoTables {
   void AddMetadata(const KinetoEvent& event);
   void AddOperator(const KinetoEvent& event);
   void AddAnnotation(const KinetoEvent& event);
+  void AddStartEnd(const KinetoEvent& event);
   void AddModule(const KinetoEvent& event);
   void AddApiCall(const KinetoEvent& event, uint8_t event_class);
   void AddKernel(const KinetoEvent& event);
@@ -86,6 +87,7 @@ class KinetoTables {
     StringId inputs;
   };
   std::unordered_map<std::string, InputTexts> inputs_;
+  std::unordered_map<std::string, size_t> open_ranges_;  // rows of start/end ranges by id
   std::map<std::vector<uint32_t>, uint32_t> launches_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> contexts_;  // (context, device)
   std::map<std::pair<uint32_t, uint32_t>, int32_t> streams_;    // (context, stream)

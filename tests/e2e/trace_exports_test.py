@@ -45,6 +45,39 @@ def fields(data):
     return found
 
 
+# Of the public protos (trace_packet, track_event, track_descriptor, ...): field number to wire type,
+# or to the message inside. 0 varint, 1 64 bits, 2 text.
+PROTO = {
+    "Trace": {1: "TracePacket"},
+    "TracePacket": {8: 0, 10: 0, 11: "TrackEvent", 12: "InternedData", 13: 0, 58: 0,
+                    60: "TrackDescriptor"},
+    "TrackEvent": {4: "DebugAnnotation", 9: 0, 10: 0, 11: 0, 22: 2, 23: 2, 30: 0, 47: 1, 48: 1},
+    "DebugAnnotation": {1: 0, 2: 0, 3: 0, 4: 0, 5: 1, 6: 2, 10: 2},
+    "InternedData": {2: "EventName"},
+    "EventName": {1: 0, 2: 2},
+    "TrackDescriptor": {1: 0, 2: 2, 3: "ProcessDescriptor", 4: "ThreadDescriptor", 5: 0,
+                        8: "CounterDescriptor"},
+    "ProcessDescriptor": {1: 0, 2: 2, 6: 2},
+    "ThreadDescriptor": {1: 0, 2: 0, 5: 2},
+    "CounterDescriptor": {1: 0, 3: 0, 4: 0},
+}
+
+
+def undeclared(message, data):
+    """Fields of the message, and of those inside, that the protos do not have or type otherwise."""
+    found = set()
+    for number, value in fields(data):
+        kind = PROTO[message].get(number)
+        is_bytes = isinstance(value, bytes)
+        if kind is None or is_bytes != (kind == 2 or isinstance(kind, str)):
+            found.add((message, number))
+        elif isinstance(kind, str):
+            found |= undeclared(kind, value)
+        elif kind == 2:
+            value.decode("utf-8")
+    return found
+
+
 class TraceExports(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="bl_exports_")
@@ -106,6 +139,23 @@ class TraceExports(unittest.TestCase):
             self.assertEqual(len(starts), count, category)
             self.assertTrue(all(e["bp"] == "e" for e in ends.values()))
 
+    def test_chrome_start_end_ranges_are_asynchronous(self):
+        events = self.chrome(self.live)["traceEvents"]
+        self.assertFalse([e for e in events if e["name"] == "async" and e["ph"] == "X"])
+        begin, = [e for e in events if e["ph"] == "b"]
+        end, = [e for e in events if e["ph"] == "e"]
+        for key in ("name", "cat", "id", "pid"):
+            self.assertEqual(begin[key], end[key])
+        self.assertEqual((begin["name"], begin["tid"], end["tid"]), ("async", 7, 8))
+        self.assertLess(begin["ts"], end["ts"])
+        again = os.path.join(self.folder, "again.json")
+        with open(again, "wb") as file:
+            file.write(self.export("chrome", self.live))
+        table = ("stats", "-q", "-f", "csv", "-r", "nvtx_startend_sum")
+        first = recorded.run(recorded.BATCHLIGHT, *table, self.live).stdout
+        self.assertIn("async", str(first))
+        self.assertEqual(recorded.run(recorded.BATCHLIGHT, *table, again).stdout, first)
+
     def test_chrome_reads_back(self):
         first = self.export("chrome", SAMPLE)
         path = os.path.join(self.folder, "again.json")
@@ -138,6 +188,10 @@ class TraceExports(unittest.TestCase):
                 first = dict(event)
                 events.append((packet[8], first[9], first[11], names.get(first.get(10)), event))
         return tracks, events
+
+    def test_perfetto_has_only_fields_of_the_public_protos(self):
+        for source in (SAMPLE, self.live):
+            self.assertEqual(undeclared("Trace", self.export("perfetto", source)), set())
 
     def test_perfetto_slices_nest_on_known_tracks(self):
         for source in (SAMPLE, self.live):
