@@ -152,6 +152,53 @@ class Bridge(unittest.TestCase):
         settings.record(torch)
         self.assertEqual(said[5:], [("torch.threads", "2")])
 
+    def test_ranges_make_way_for_the_programs_profiler(self):
+        calls, active = [], []
+
+        def enable(*arguments):
+            if active:
+                raise ValueError("Profiler is already enabled on this thread")
+            if arguments == ("wrong",):
+                raise TypeError("wrong")
+            active.append(arguments)
+            calls.append("on")
+
+        def disable():
+            calls.append("off")
+            return active.pop()
+
+        config = types.SimpleNamespace(
+            ProfilerConfig=lambda *arguments: arguments, _ExperimentalConfig=tuple,
+            ProfilerState=types.SimpleNamespace(NVTX="nvtx"))
+        torch = types.SimpleNamespace(_C=types.SimpleNamespace(
+            _autograd=types.SimpleNamespace(_enable_profiler=enable, _disable_profiler=disable),
+            _profiler=config))
+        self.make_package({"torch/__init__.py": "", "torch/autograd/__init__.py": "",
+                           "torch/autograd/profiler.py": ""})
+        module = importlib.import_module("torch.autograd.profiler")
+        module._enable_profiler, module._disable_profiler = enable, disable
+        self.assertTrue(self.load("_torch_emit_nvtx").install(torch, True))
+        self.assertEqual(active[0][0][:2], ("nvtx", True))
+        module._enable_profiler("program")
+        self.assertEqual(active, [("program",)])
+        self.assertEqual(module._disable_profiler(), ("program",))
+        self.assertEqual(active[0][0][0], "nvtx")
+        with self.assertRaises(TypeError):
+            module._enable_profiler("wrong")
+        self.assertEqual(active[0][0][0], "nvtx")
+        self.assertEqual(self.native.reasons, [])
+
+    def test_no_ranges_without_cuda(self):
+        def enable(*_):
+            raise RuntimeError("compiled without CUDA")
+
+        torch = types.SimpleNamespace(_C=types.SimpleNamespace(
+            _autograd=types.SimpleNamespace(_enable_profiler=enable, _disable_profiler=None),
+            _profiler=types.SimpleNamespace(
+                ProfilerConfig=lambda *_: None, _ExperimentalConfig=tuple,
+                ProfilerState=types.SimpleNamespace(NVTX=0))))
+        self.assertFalse(self.load("_torch_emit_nvtx").install(torch, False))
+
 
 if __name__ == "__main__":
     unittest.main()

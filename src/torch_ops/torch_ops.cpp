@@ -153,8 +153,9 @@ void OnEnd(const at::RecordFunction&, at::ObserverContext* recorded) {
 extern "C" __attribute__((visibility("default"))) int batchlight_torch_ops_start(int shapes) {
   if (g_api != nullptr) return 0;
   if (batchlight_native_api == nullptr) return 1;
-  g_api = batchlight_native_api();
-  if (g_api == nullptr) return 1;
+  const batchlight_native_api_t* api = batchlight_native_api();
+  if (api == nullptr || api->version != BATCHLIGHT_NATIVE_API_VERSION) return 1;
+  g_api = api;
   at::addGlobalCallback(at::RecordFunctionCallback(shapes != 0 ? OnStartWithShapes : OnStart, OnEnd)
                             .needsInputs(shapes != 0)
                             .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,

@@ -434,8 +434,42 @@ class Operators(TorchCase):
             files = [name for _, _, names in os.walk(empty) for name in names]
             self.assertEqual(sorted(files), ["lock", "torch_ops.so"])
 
+    def test_no_compiler_with_cuda(self):
+        # Operators come from PyTorch's NVTX ranges, with one line that says why. The program's own
+        # profiler goes first.
+        if not self.has_cuda():
+            self.skipTest("this PyTorch is built without CUDA")
+        program = """
+            import torch
+            from torch.profiler import ProfilerActivity, profile
+            x = torch.ones(2)
+            x.sin()
+            for _ in range(2):
+                with profile(activities=[ProfilerActivity.CPU]) as p: x.cos()
+                print(sum(e.count for e in p.key_averages() if e.key == "aten::cos"))
+            x.tan().requires_grad_().exp().sum().backward()
+            print(torch.cuda.is_initialized())
+        """
+        with tempfile.TemporaryDirectory() as empty, PythonSession() as session:
+            done = session.run(PYTHON, "-c", textwrap.dedent(program),
+                               env={"XDG_CACHE_HOME": empty, "PATH": empty, "CXX": ""})
+            self.assertEqual((done.returncode, done.stdout), (0, "1\n1\nFalse\n"), done.stderr)
+            self.assertRegex(done.stderr, r"\Abatchlight: operators come from PyTorch's NVTX .*\n")
+            self.assertEqual([feature for feature, _ in session.reasons()], ["torch_ops"])
+            names = Counter(record.message.split(",")[0] for record in session.events("RangePush"))
+            self.assertEqual([names["aten::" + name] for name in ("sin", "cos", "tan", "exp")],
+                             [1, 0, 1, 1])
+            self.assertTrue(any("ExpBackward" in name for name in names), names)
+            self.balanced(session)
+
+    def has_cuda(self):
+        return alone(PYTHON, "-c", "import torch, sys; sys.exit(torch.version.cuda is None)"
+                     ).returncode == 0
+
     def test_no_compiler(self):
         # Operators are off, with one line that says why; everything else is recorded.
+        if self.has_cuda():
+            self.skipTest("this PyTorch is built with CUDA")
         with tempfile.TemporaryDirectory() as empty:
             with PythonSession() as session:
                 done = session.run(PYTHON, "-c", "import torch; torch.nn.Linear(2, 2)(torch.ones(2))",

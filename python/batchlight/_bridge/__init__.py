@@ -12,7 +12,8 @@ import _batchlight_native as _native
 from . import _imports
 
 # Bits of the control page (src/format/control.h).
-TRACE_MODULES, TRACE_OPERATORS, TRACE_SHAPES, TRACE_CUDA = 1 << 2, 1 << 3, 1 << 4, 1 << 5
+TRACE_NVTX, TRACE_MODULES, TRACE_OPERATORS = 1, 1 << 2, 1 << 3
+TRACE_SHAPES, TRACE_CUDA = 1 << 4, 1 << 5
 
 
 def install():
@@ -70,4 +71,5 @@ def _torch_imported(torch, options):
     if trace & TRACE_OPERATORS:
         from . import _torch_operators
         _imports.attempt(
-            "torch_ops", _torch_operators.install, torch, bool(trace & TRACE_SHAPES))
+            "torch_ops", _torch_operators.install, torch, bool(trace & TRACE_SHAPES),
+            bool(trace & TRACE_NVTX))

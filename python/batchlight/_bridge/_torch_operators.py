@@ -1,8 +1,8 @@
 """Builds the operator recorder (torch_ops.cpp) against the program's PyTorch, once, and loads it.
 
 The result is kept in ~/.cache/batchlight/torch_ops, by version of PyTorch and of the source.
-Without a C++ compiler or PyTorch's headers operators are not recorded; modules and phases still
-are.
+Without a C++ compiler or PyTorch's headers operators come from PyTorch's NVTX ranges, if it has
+them (_torch_emit_nvtx.py); modules and phases are recorded as ever.
 """
 import hashlib
 import os
@@ -21,7 +21,7 @@ class CannotBuild(Exception):
     """Why, and what to do about it: one sentence for people."""
 
 
-def install(torch, shapes):
+def install(torch, shapes, nvtx):
     try:
         path = _built(torch)
         import ctypes
@@ -32,8 +32,14 @@ def install(torch, shapes):
             raise CannotBuild("the operator recorder found no recording to write to")
         attempt("calibration", lambda: _calibration.say_operator_cost(torch, *before))
     except (CannotBuild, OSError) as error:
-        _native.reason("torch_ops", "operators are not recorded: %s" % error)
-        _say("operators are not recorded, modules and phases are: %s" % error)
+        from . import _torch_emit_nvtx
+        if nvtx and _torch_emit_nvtx.install(torch, shapes):
+            text = ("operators come from PyTorch's NVTX ranges, of the main thread and its backward "
+                    "only, at more cost: %s" % error)
+        else:
+            text = "operators are not recorded, modules and phases are: %s" % error
+        _native.reason("torch_ops", text)
+        _say(text)
 
 
 def _built(torch):
