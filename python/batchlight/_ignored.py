@@ -1,20 +1,20 @@
 """The interface outside the profiler: the same names, nothing happens, and that quickly."""
+from itertools import repeat as _repeat
 
 
 class _Nothing:
+    """One object for every range. `with` calls two functions of C, which no frame is made for: half
+    the time of the same in Python."""
+
     __slots__ = ()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, value, traceback):
-        return False
+    __exit__ = "".format  # takes any arguments and returns "", which is false: nothing is swallowed
 
     def __call__(self, function):
         return function
 
 
 _NOTHING = _Nothing()
+_Nothing.__enter__ = _repeat(_NOTHING).__next__  # returns the object, always
 
 
 def annotate(message=None, color=None, domain=None, category=None, payload=None):

@@ -113,6 +113,10 @@ class Annotate(unittest.TestCase):
     def test_without_profiler(self):
         package = load()
         self.assertEqual(every_use(package), self.EXPECTED)
+        with package.annotate("a") as outer, package.annotate("b") as inner:
+            self.assertIs(outer, inner)  # one object, in any number of places at once
+        with self.assertRaises(KeyError), package.annotate("what is raised goes through"):
+            raise KeyError("{} %s")
         self.assertFalse(package.enabled())
         self.assertFalse(package.collecting())
 
@@ -166,7 +170,8 @@ class Annotate(unittest.TestCase):
 
     def test_imports_little(self):
         script = ("import sys; before = set(sys.modules); import batchlight; "
-                  "print(sorted(m for m in set(sys.modules) - before if 'batchlight' not in m))")
+                  "print(sorted(m for m in set(sys.modules) - before - set(sys.builtin_module_names) "
+                  "if 'batchlight' not in m))")
         done = subprocess.run([sys.executable, "-c", script], env=dict(os.environ, PYTHONPATH=PACKAGE),
                               stdout=subprocess.PIPE, text=True, check=True)
         self.assertEqual(done.stdout, "[]\n")
