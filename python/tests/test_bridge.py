@@ -1,6 +1,7 @@
 """Parts of the bridge that need neither the library nor PyTorch: stand-ins take their place."""
 import importlib
 import os
+import runpy
 import sys
 import tempfile
 import types
@@ -38,6 +39,57 @@ class Bridge(unittest.TestCase):
     def load(self, name):
         return importlib.import_module("batchlight._bridge." + name)
 
+    SCRIPT = """
+import json
+def decorate(function):
+    return function
+@decorate
+def train_step(x):
+    def inner():
+        return 1
+    return x + inner()
+class Trainer:
+    def step(self):
+        return train_step(1)
+try:
+    import there_is_no_such_module
+except ImportError:
+    def late():
+        return 5
+if json is None:
+    def never():
+        pass
+if __name__ == "__main__":
+    import sys
+    results = [Trainer().step(), late(), sys.gettrace()]
+"""
+
+    def test_functions_of_the_script(self):
+        main_functions = self.load("_main_functions")
+        calls = []
+
+        def wrap(module, path):
+            *owners, name = path.split(".")
+            owner = module
+            for part in owners:
+                owner = getattr(owner, part)
+            function = vars(owner)[name]
+            setattr(owner, name, lambda *args: (calls.append(path), function(*args))[1])
+
+        path = os.path.join(self.make_package({"script.py": self.SCRIPT}), "script.py")
+        outer = sys.gettrace()
+        sys.settrace(None)
+        try:
+            main_functions.watch(["train_step", "Trainer.step", "late", "never", "absent"], wrap)
+            names = runpy.run_path(path, run_name="__main__")
+        finally:
+            sys.settrace(outer)
+        self.assertEqual(names["results"], [2, 5, None])
+        self.assertEqual(calls, ["Trainer.step", "train_step", "late"])
+        self.assertEqual([text.split(" is not traced: ") for _, text in self.native.reasons],
+                         [["__main__.absent", "the script defines no such function"],
+                          ["__main__.never", "the script went past its definition"]])
+
     def make_package(self, files):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -48,6 +100,7 @@ class Bridge(unittest.TestCase):
                 file.write(text)
         sys.path.insert(0, folder.name)
         self.addCleanup(sys.path.remove, folder.name)
+        return folder.name
 
     def profiler_says(self, activities, holds_cupti):
         self.native.holds_cupti = lambda: holds_cupti

@@ -1,7 +1,10 @@
 """import batchlight under the library: every call is the record that it should be."""
+import glob
+import json
 import os
 import struct
 import sys
+import tempfile
 import textwrap
 import unittest
 
@@ -38,6 +41,40 @@ class Annotate(unittest.TestCase):
         self.assertEqual(inner.flags, 3)
         self.assertEqual(records[0].flags, 1)
         self.assertEqual(records[2].domain, "data")
+
+    def test_functions_of_the_script_by_name(self):
+        script = textwrap.dedent("""
+            import sys
+            def train_step(x):
+                return x + 1
+            class Trainer:
+                @staticmethod
+                def fit():
+                    return train_step(1)
+            if __name__ == "__main__":
+                assert Trainer.fit() == 2
+                assert sys.gettrace() is None
+        """)
+        pythons = [DEBIAN] + sorted(path for minor in ("8", "9", "1[0-3]") for path in glob.glob(
+            os.path.expanduser("~/.pyenv/versions/3.%s.*/bin/python3" % minor)))
+        with tempfile.TemporaryDirectory() as folder:
+            wanted, path = os.path.join(folder, "f.json"), os.path.join(folder, "train.py")
+            with open(wanted, "w") as file:
+                json.dump([{"module": "__main__", "functions": ["train_step", "Trainer.fit", "no"]}],
+                          file)
+            with open(path, "w") as file:
+                file.write(script)
+            for python in pythons:
+                for words in ((path,), ("-m", "train"), ("-c", script)):
+                    with self.subTest(python=python, words=words[0]), \
+                            PythonSession(functions_trace=wanted) as session:
+                        done = session.run(python, *words, cwd=folder)
+                        self.assertEqual((done.returncode, done.stderr), (0, ""))
+                        self.assertEqual([r.message for r in session.events("RangePush")],
+                                         ["__main__.Trainer.fit", "__main__.train_step"])
+                        self.assertEqual([text for _, text in session.reasons()],
+                                         ["__main__.no is not traced: the script defines no such "
+                                          "function"])
 
     def test_payloads(self):
         records = self.recorded("""

@@ -3,11 +3,8 @@
     [{"module": "my.loader", "domain": "data", "color": "orange",
       "functions": ["read", "Reader.next"]}]
 
-Functions of the script itself (__main__) do not exist yet when the bridge could wrap them: give
-them batchlight.annotate() instead. The recording says so when the file asks for them.
+Functions of the script itself are those of the module "__main__".
 """
-import _batchlight_native as _native
-
 from ._imports import attempt, when_imported
 
 
@@ -17,14 +14,18 @@ def install(path):
         entries = json.load(file)
     if isinstance(entries, dict):
         entries = [entries]
+    of_script = {}
     for entry in entries:
         _expect(isinstance(entry, dict) and "module" in entry and "functions" in entry, path)
         if entry["module"] == "__main__":
-            _native.reason("functions-trace", "functions of __main__ cannot be traced by name: "
-                           "use batchlight.annotate() in the script")
-            continue
-        when_imported(
-            entry["module"], "functions-trace", lambda module, entry=entry: _wrap(module, entry))
+            of_script.update(_functions_of(entry))
+        else:
+            when_imported(
+                entry["module"], "functions-trace", lambda module, entry=entry: _wrap(module, entry))
+    if of_script:
+        from . import _main_functions
+        _main_functions.watch(of_script, lambda module, path: attempt(
+            "functions-trace", _wrap_one, module, path, of_script[path]))
 
 
 def _expect(condition, path):
@@ -33,13 +34,17 @@ def _expect(condition, path):
             "%s: expected a list of {\"module\": ..., \"functions\": [...]}" % path)
 
 
-def _wrap(module, entry):
+def _functions_of(entry):
+    """(function, options) of each function of an entry."""
     for function in entry["functions"]:
         if isinstance(function, dict):
-            options = dict(entry, **function)
-            function = function["function"]
+            yield function["function"], dict(entry, **function)
         else:
-            options = entry
+            yield function, entry
+
+
+def _wrap(module, entry):
+    for function, options in _functions_of(entry):
         attempt("functions-trace", _wrap_one, module, function, options)
 
 
