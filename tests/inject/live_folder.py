@@ -53,34 +53,67 @@ class Record(dict):
     __getattr__ = dict.__getitem__
 
 
+WORD = struct.Struct("<Q")
+STRING = next(number for number, (name, _, _) in KINDS.items() if name == "String")
+# {kind number: (struct, places of the fields that name strings)}
+STRING_PLACES = {number: (layout, [i for i, (_, kind) in enumerate(fields) if kind == "StringRef"])
+                 for number, (_, layout, fields) in KINDS.items()}
+
+
 class Chunk:
+    """Every record is looked at when the chunk is read: its extent, its kind, its strings. Those
+    that are asked for become objects."""
+
     def __init__(self, header, data):
         self.__dict__.update(header)
         self.strings = {}
-        self.records = []
-        self._decode(data[: self.used_bytes or self.chunk_bytes])
+        self._data = data[: self.used_bytes or self.chunk_bytes]
+        self._places = []  # (kind number, delta, start of the fields, end)
+        self._records = None
+        self._check(self._data)
 
-    def _decode(self, data):
-        at = self.header_bytes
-        while at + 8 <= len(data):
-            (head,) = struct.unpack_from("<Q", data, at)
+    @property
+    def records(self):
+        if self._records is None:
+            self._records = [self._record(*place) for place in self._places]
+        return self._records
+
+    @property
+    def last_record(self):
+        return self._record(*self._places[-1]) if self._places else None
+
+    def _check(self, data):
+        at, size, head_at = self.header_bytes, len(data), WORD.unpack_from
+        strings, places = self.strings, self._places
+        while at + 8 <= size:
+            (head,) = head_at(data, at)
             if head == 0:
                 assert not self.used_bytes, "a closed chunk has no hole"
                 break
             words, fields_at = (head >> 8) & 0xFF, at + 8
             if words == 0:
-                (words,) = struct.unpack_from("<Q", data, at + 8)
+                (words,) = head_at(data, at + 8)
                 fields_at += 8
             end = at + words * 8
-            assert words and end <= len(data), "a record beyond its chunk"
-            self._add(head & 0xFF, head >> 16, data, fields_at, end)
+            assert words and end <= size, "a record beyond its chunk"
+            number = head & 0xFF
+            layout, string_places = STRING_PLACES[number]
+            if number == STRING:
+                string = self._record(number, head >> 16, fields_at, end)
+                assert string.id == len(strings) + 1, "string ids count from 1"
+                strings[string.id] = string.bytes
+            else:
+                if string_places:
+                    values = layout.unpack(_fields(layout, data, fields_at, end))
+                    for place in string_places:
+                        assert values[place] <= len(strings), "a string that comes later"
+                places.append((number, head >> 16, fields_at, end))
             at = end
 
-    def _add(self, number, delta, data, fields_at, end):
+    def _record(self, number, delta, fields_at, end):
         name, layout, fields = KINDS[number]
-        # Zero words at a record's end may be left out.
-        fields_data = data[fields_at:end].ljust(layout.size, b"\0")
-        values = layout.unpack_from(fields_data)
+        data = self._data
+        values = layout.unpack(_fields(layout, data, fields_at, end))
         record = Record(zip((field for field, _ in fields), values))
         record.__dict__.update(kind=name, ticks=self.base_ticks + delta, delta=delta, raw={},
                                bytes=data[fields_at + layout.size : end], chunk=self)
@@ -89,16 +122,18 @@ class Chunk:
             record.__dict__["bytes"] = rest[: record.byte_count]
             assert len(record.bytes) == record.byte_count
             assert len(rest) - record.byte_count < 8 and not any(rest[record.byte_count :])
-        if name == "String":
-            assert record.id == len(self.strings) + 1, "string ids count from 1"
-            self.strings[record.id] = record.bytes
-            return
         for field, kind in fields:
             if kind == "StringRef":
                 raw = self.strings[record[field]] if record[field] else b""
                 record.raw[field] = raw
                 record[field] = raw.decode(errors="replace")
-        self.records.append(record)
+        return record
+
+
+def _fields(layout, data, fields_at, end):
+    """The bytes of the fields. Zero words at a record's end may be left out."""
+    full = fields_at + layout.size
+    return data[fields_at:full] if full <= end else data[fields_at:end].ljust(layout.size, b"\0")
 
 
 class Process:
