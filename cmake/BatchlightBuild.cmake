@@ -28,7 +28,7 @@ if(BATCHLIGHT_SANITIZE)
   add_link_options(-fsanitize=${BATCHLIGHT_SANITIZE})
 endif()
 find_program(LLD_PROGRAM ld.lld)
-if(LLD_PROGRAM)
+if(LLD_PROGRAM AND NOT CMAKE_CROSSCOMPILING)
   add_link_options(-fuse-ld=lld)
 endif()
 

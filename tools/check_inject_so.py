@@ -20,14 +20,14 @@ ALLOWED = {
     "text": "memcpy memmove memset memcmp memchr strlen strnlen strcmp strncmp strchr strrchr strstr "
             "strspn strcspn",
     "the kernel": "syscall mmap munmap madvise clock_gettime getauxval getenv environ "
-                  "__errno_location",
+                  "__environ __errno_location",
     "once, when attaching": "on_exit __register_atfork pthread_key_create dlsym dl_iterate_phdr",
     "once a thread": "pthread_setspecific",
     "once, in a CUDA program": "dladdr dlopen __cxa_atexit sigfillset pthread_self pthread_create "
                                "pthread_sigmask pthread_setname_np pthread_attr_init "
                                "pthread_attr_destroy pthread_attr_setstacksize "
                                "pthread_attr_setdetachstate",
-    "the toolchain's": "__cxa_finalize __gmon_start__ _ITM_deregisterTMCloneTable "
+    "the toolchain's": "__cxa_finalize __getauxval __gmon_start__ _ITM_deregisterTMCloneTable "
                        "_ITM_registerTMCloneTable __stack_chk_fail",
 }
 
