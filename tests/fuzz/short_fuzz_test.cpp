@@ -1,51 +1,29 @@
-// A short fuzz run that is the same every time: the recordings of tests/recordings and the
-// traces of tests/kineto, mutated. Meant
-// for the sanitizer presets. FUZZ_ROUNDS=N makes it longer.
+// Kineto traces with changed bytes and text, the same ones every time. FUZZ_ROUNDS=N or
+// FUZZ_SECONDS=S makes the first longer.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
 #include "fuzz_inputs.h"
-#include "ingest/trace_text.h"
 #include "mutator.h"
-#include "tests/support/sealed_bytes.h"
+#include "rounds.h"
 
 namespace batchlight::fuzz {
 namespace {
 
-// Each text recording as one process file and as a sealed file, with the byte that picks in front.
-std::vector<std::string> Seeds() {
+TEST(ShortFuzz, MutatedTracesKeepTheStoresPromises) {
   std::vector<std::string> seeds;
-  const std::string folder = std::string(BATCHLIGHT_SOURCE_DIR) + "/tests/recordings";
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() != ".txt") continue;
-    const auto files = AssembleRecording(ReadWholeFile(entry.path()).value());
-    EXPECT_TRUE(files.ok()) << entry.path();
-    seeds.push_back(std::string(1, '\0') + testing_support::SealedBytes(files.value(), false));
-    seeds.push_back(std::string(1, '\1'));
-    for (const auto& [name, bytes] : files.value()) seeds.back() += bytes;
-  }
   for (const char* name : {"training", "autograd_array"}) {
     const std::string path = std::string(BATCHLIGHT_SOURCE_DIR) + "/tests/kineto/" + name + ".json";
     seeds.push_back(std::string(1, '\2') + ReadWholeFile(path).value());
   }
-  std::sort(seeds.begin(), seeds.end());
-  return seeds;
-}
-
-TEST(ShortFuzz, MutatedInputsKeepTheStoresPromises) {
-  const std::vector<std::string> seeds = Seeds();
-  ASSERT_GE(seeds.size(), 8u);
-  const char* wanted = std::getenv("FUZZ_ROUNDS");
-  const int rounds = wanted != nullptr ? std::atoi(wanted) : 4000;
   Mutator mutator(20260101);
-  for (int round = 0; round < rounds; ++round) {
-    const std::string bytes = mutator.Mutate(seeds[static_cast<size_t>(round) % seeds.size()]);
+  size_t round = 0;
+  for (Rounds rounds(1000); rounds.Next(); ++round) {
+    const std::string bytes = mutator.Mutate(seeds[round % seeds.size()]);
     SCOPED_TRACE(round);
     FuzzInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   }
