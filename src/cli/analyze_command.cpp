@@ -9,6 +9,7 @@
 #include "analysis/stats/expert_rule.h"
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/step_flags.h"
 #include "cli/table_outputs.h"
 #include "ingest/open_input.h"
 
@@ -25,6 +26,7 @@ struct AnalyzeFlags {
   std::string time_unit = "nanoseconds";
   std::string help_rules, overwrite_words, export_words, sqlite;
   std::vector<std::string> fail_on;
+  StepOptions steps;
 };
 
 // One of: a rule of nsys; "advice" for all findings, or the id of one kind.
@@ -98,7 +100,8 @@ std::string AdviceText(const std::vector<Finding>& findings) {
 
 class Analysis {
  public:
-  Analysis(const Store& store, TableOutputs& outputs) : store_(store), outputs_(outputs) {}
+  Analysis(const Store& store, TableOutputs& outputs, const StepOptions& steps)
+      : store_(store), outputs_(outputs), steps_(steps) {}
 
   Status Run(const std::vector<ChosenRule>& rules, const AnalyzeFlags& flags) {
     const size_t count = std::max(rules.size(), outputs_.count());
@@ -128,7 +131,8 @@ class Analysis {
  private:
   const RunOverview& Overview() {
     if (overview_ == nullptr) {
-      overview_ = std::make_unique<RunOverview>(BuildOverview(store_));
+      overview_ = std::make_unique<RunOverview>(BuildOverview(store_, {.steps = steps_}));
+      SayStepProblem(overview_->steps);
       findings_ = FindAdvice(*overview_);
     }
     return *overview_;
@@ -181,6 +185,7 @@ class Analysis {
 
   const Store& store_;
   TableOutputs& outputs_;
+  const StepOptions& steps_;
   std::unique_ptr<RunOverview> overview_;
   std::vector<Finding> findings_;
 };
@@ -215,6 +220,7 @@ Status RunAnalyze(AnalyzeFlags& flags, bool overwrite_given) {
       return UnknownRule(spec.name);
     }
   }
+  RETURN_IF_ERROR(CheckStepFlags(flags.steps));
   ASSIGN_OR_RETURN(flags.tables.time_unit, ParseTimeUnit(flags.time_unit));
   if (flags.inputs.size() != 1) {
     return UsageError(flags.inputs.empty() ? "no input given: batchlight analyze [options] INPUT"
@@ -222,7 +228,7 @@ Status RunAnalyze(AnalyzeFlags& flags, bool overwrite_given) {
   }
   ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create(flags.tables, flags.inputs[0]));
   ASSIGN_OR_RETURN(const Store store, OpenInput(flags.inputs[0]));
-  Analysis analysis(store, outputs);
+  Analysis analysis(store, outputs, flags.steps);
   RETURN_IF_ERROR(analysis.Run(rules, flags));
   return analysis.Gate(flags.fail_on);
 }
@@ -252,6 +258,7 @@ void RegisterAnalyze(CLI::App& app, Outcome& outcome) {
                    "Exit with code 1 if one of these findings is there, or any")
       ->allow_extra_args(false);
   command->add_flag("-q,--quiet", flags->tables.quiet, "No notices");
+  AddStepFlags(command, &flags->steps);
   command->callback([flags, command, &outcome] {
     outcome.status = command->count("--help-rules") > 0
                          ? ListRules(flags->help_rules)

@@ -7,6 +7,7 @@
 #include "analysis/diff/run_diff.h"
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/step_flags.h"
 #include "ingest/open_input.h"
 #include "report/diff_text.h"
 
@@ -19,7 +20,7 @@ struct DiffFlags {
   std::string format = "text";
   std::string output;
   std::string fail_on;
-  std::string step_key;
+  StepOptions steps;
   size_t rows = 8;
 };
 
@@ -45,15 +46,18 @@ Status Write(const DiffFlags& flags, const std::string& text) {
 // Sets the exit code 1 if a gate fails. Gates are read before the recordings: a wrong one costs no
 // waiting.
 Status Compare(const DiffFlags& flags, Outcome& outcome) {
+  RETURN_IF_ERROR(CheckStepFlags(flags.steps));
   std::vector<Gate> gates;
   if (!flags.fail_on.empty()) {
     ASSIGN_OR_RETURN(gates, ParseGates(flags.fail_on));
   }
   ASSIGN_OR_RETURN(const Store store_a, OpenInput(flags.a));
   ASSIGN_OR_RETURN(const Store store_b, OpenInput(flags.b));
-  const OverviewOptions options{.steps = {.key = flags.step_key}};
+  const OverviewOptions options{.steps = flags.steps};
   const RunOverview a = BuildOverview(store_a, options);
   const RunOverview b = BuildOverview(store_b, options);
+  SayStepProblem(a.steps);
+  SayStepProblem(b.steps);
   const RunDiff diff = DiffRuns(a, b);
   if (!gates.empty() && !diff.problem.empty()) {
     return InputError("--fail-on " + flags.fail_on + ": " + DiffVerdict(diff));
@@ -84,8 +88,7 @@ void RegisterDiff(CLI::App& app, Outcome& outcome) {
   command->add_option("--fail-on", flags->fail_on,
                       "Exit with 1 if B is slower than this, such as 'step>3%,forward>1ms' or "
                       "'operator:aten::mm>5%'");
-  command->add_option("--step-key", flags->step_key,
-                      "Range, operator or call whose end ends a step; default: found by itself");
+  AddStepFlags(command, &flags->steps);
   command->add_option("--rows", flags->rows, "Rows of each list")->capture_default_str();
   command->callback([flags, &outcome] { outcome.status = Compare(*flags, outcome); });
 }

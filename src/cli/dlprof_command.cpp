@@ -310,6 +310,8 @@ Status Run(const DlprofOptions& options, const std::vector<std::string>& program
   ASSIGN_OR_RETURN(const Store store, OpenInput(input));
   OverviewOptions wanted;
   wanted.steps.key = options.key_op.empty() ? options.key_node : options.key_op;
+  wanted.steps.first_step = options.iter_start;
+  wanted.steps.last_step = options.iter_stop;
   const RunOverview overview = BuildOverview(store, wanted);
   const std::vector<Finding> findings = FindAdvice(overview);
   RETURN_IF_ERROR(WriteReports(options, store, overview, findings));

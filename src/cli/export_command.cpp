@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/step_flags.h"
 #include "cli/table_outputs.h"
 #include "export/exporter.h"
 #include "ingest/open_input.h"
@@ -25,6 +26,7 @@ struct ExportFlags {
   std::string times;
   std::string shift = "0";
   std::string normalize_words, overwrite_words, lazy_words, append_words, quiet_words;
+  StepOptions steps;
 };
 
 Result<const Exporter*> ChooseExporter(const std::string& type) {
@@ -84,6 +86,8 @@ Status RunExport(ExportFlags& flags, const CLI::App& app) {
                                            : "one input only: " + flags.inputs[1]);
   }
   const std::string& input = flags.inputs[0];
+  RETURN_IF_ERROR(CheckStepFlags(flags.steps));
+  options.steps = flags.steps;
   RETURN_IF_ERROR(options.selection.SetTables(flags.tables));
   RETURN_IF_ERROR(options.selection.SetTimes(flags.times));
   ASSIGN_OR_RETURN(int64_t shift, ParseDuration(flags.shift));
@@ -140,6 +144,7 @@ void RegisterExport(CLI::App& app, Outcome& outcome) {
       ->add_option("--ts-normalize", flags->normalize_words,
                    "Times since the Unix epoch instead of since the start")
       ->expected(0, 1);
+  AddStepFlags(command, &flags->steps);  // chrome writes steps
   command->callback([flags, command, &outcome] { outcome.status = RunExport(*flags, *command); });
 }
 

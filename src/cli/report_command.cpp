@@ -5,6 +5,7 @@
 
 #include "analysis/run_overview.h"
 #include "cli/command.h"
+#include "cli/step_flags.h"
 #include "ingest/open_input.h"
 #include "report/report_folder.h"
 
@@ -14,6 +15,7 @@ namespace {
 struct Options {
   std::string input;
   ReportOptions report;
+  StepOptions steps;
 };
 
 // runs/train.batchlight -> runs/train_report
@@ -25,11 +27,13 @@ std::string FolderFor(std::string input) {
 }
 
 Status Run(const Options& options) {
+  RETURN_IF_ERROR(CheckStepFlags(options.steps));
   ReportOptions report = options.report;
   if (report.folder.empty()) report.folder = FolderFor(options.input);
   report.version = BATCHLIGHT_VERSION;
   ASSIGN_OR_RETURN(const Store store, OpenInput(options.input));
-  const RunOverview overview = BuildOverview(store);
+  const RunOverview overview = BuildOverview(store, {.steps = options.steps});
+  SayStepProblem(overview.steps);
   auto written = WriteReportFolder(overview, report);
   if (!written.ok()) return Status(written.status()).WithContext("writing the report");
   std::printf("%s\n", written.value().front().c_str());
@@ -51,6 +55,7 @@ void RegisterReport(CLI::App& app, Outcome& outcome) {
       ->type_name("DIR");
   command->add_flag("-f,--force-overwrite", options->report.overwrite,
                     "Write into an existing folder; only files of the report are replaced");
+  AddStepFlags(command, &options->steps);
   command->callback([options, &outcome] { outcome.status = Run(*options); });
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/command.h"
+#include "cli/step_flags.h"
 #include "ingest/open_input.h"
 #include "report/summary.h"
 
@@ -18,6 +19,7 @@ struct SummaryFlags {
 };
 
 Status PrintSummaryOf(const SummaryFlags& flags) {
+  RETURN_IF_ERROR(CheckStepFlags(flags.steps));
   ASSIGN_OR_RETURN(const Store store, OpenInput(flags.input));
   const RunOverview overview = BuildOverview(store, {.steps = flags.steps});
   const std::string text =
@@ -41,10 +43,7 @@ void RegisterSummary(CLI::App& app, Outcome& outcome) {
       ->required();
   command->add_flag("--json", flags->json, "one JSON object on standard output; times in ns");
   command->add_option("--rows", flags->rows, "rows of each list")->capture_default_str();
-  command->add_option("--step-key", flags->steps.key,
-                      "range, operator or call whose end ends a step (default: found by itself)");
-  command->add_option("--first-step", flags->steps.first_step, "first step that counts, from 0");
-  command->add_option("--last-step", flags->steps.last_step, "last step that counts");
+  AddStepFlags(command, &flags->steps);
   command->callback([flags, &outcome] { outcome.status = PrintSummaryOf(*flags); });
 }
 

@@ -10,6 +10,7 @@
 #include "analysis/run_overview.h"
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/step_flags.h"
 #include "ingest/open_input.h"
 #include "report/table_format.h"
 
@@ -23,7 +24,7 @@ struct TableOptions {
   std::string sort;
   std::string time_unit = "nanoseconds";
   size_t rows = 0;  // 0: all
-  std::string key;  // of the steps
+  StepOptions steps;
   bool list = false;
 };
 
@@ -81,12 +82,12 @@ Status Run(const TableOptions& options) {
     return UsageError("no table " + options.name + DidYouMean(NearestFew(options.name, names)) +
                       " `batchlight table --list` shows all");
   }
+  RETURN_IF_ERROR(CheckStepFlags(options.steps));
   ASSIGN_OR_RETURN(TableFormat format, ParseTableFormat(options.format));
   ASSIGN_OR_RETURN(format.time_unit, ParseTimeUnit(options.time_unit));
   ASSIGN_OR_RETURN(const Store store, OpenInput(options.input));
-  OverviewOptions wanted;
-  wanted.steps.key = options.key;
-  const RunOverview overview = BuildOverview(store, wanted);
+  const RunOverview overview = BuildOverview(store, {.steps = options.steps});
+  SayStepProblem(overview.steps);
   ResultTable table = entry->make(overview);
   RETURN_IF_ERROR(Sort(options.sort, &table));
   if (options.rows > 0 && table.rows.size() > options.rows) table.rows.resize(options.rows);
@@ -114,7 +115,7 @@ void RegisterTable(CLI::App& app, Outcome& outcome) {
   command->add_option("--rows,--row_limit,--row-limit", options->rows, "At most so many rows");
   command->add_option("--timeunit", options->time_unit, "nsec, usec, msec, sec")
       ->capture_default_str();
-  command->add_option("--key", options->key, "Range or operator whose end ends a step");
+  AddStepFlags(command, &options->steps);
   command->add_flag("--list", options->list, "Show every table with what a row is");
   command->callback([options, &outcome] { outcome.status = Run(*options); });
 }

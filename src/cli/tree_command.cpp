@@ -5,6 +5,7 @@
 
 #include "analysis/run_overview.h"
 #include "cli/command.h"
+#include "cli/step_flags.h"
 #include "ingest/open_input.h"
 #include "report/tree_text.h"
 
@@ -14,20 +15,20 @@ namespace {
 struct TreeFlags {
   std::string input;
   std::string below;
-  std::string key;
   bool gpu = false;
   size_t depth = 99;
   double least_percent = 1;
+  StepOptions steps;
 };
 
 Status Run(const TreeFlags& flags) {
   if (flags.least_percent < 0 || flags.least_percent > 100) {
     return UsageError("--least: a percentage from 0 to 100");
   }
+  RETURN_IF_ERROR(CheckStepFlags(flags.steps));
   ASSIGN_OR_RETURN(const Store store, OpenInput(flags.input));
-  OverviewOptions options;
-  options.steps.key = flags.key;
-  const RunOverview overview = BuildOverview(store, options);
+  const RunOverview overview = BuildOverview(store, {.steps = flags.steps});
+  SayStepProblem(overview.steps);
   if (flags.gpu && overview.gpu.empty()) {
     return UsageError("--gpu: the recording holds no work on a GPU");
   }
@@ -57,7 +58,7 @@ void RegisterTree(CLI::App& app, Outcome& outcome) {
                    "Branches with a smaller share are put together, in percent")
       ->capture_default_str();
   command->add_flag("--gpu", flags->gpu, "GPU time instead of CPU time");
-  command->add_option("--key", flags->key, "Range or operator whose end ends a step");
+  AddStepFlags(command, &flags->steps);
   command->callback([flags, &outcome] { outcome.status = Run(*flags); });
 }
 

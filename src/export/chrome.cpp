@@ -36,7 +36,11 @@ std::string_view ApiName(std::string_view name) {
 class ChromeTrace {
  public:
   ChromeTrace(const Store& store, const ExportOptions& options, TextBuffer& out)
-      : store_(store), selection_(options.selection), out_(out), escaped_(store.strings.size()) {
+      : store_(store),
+        selection_(options.selection),
+        steps_(options.steps),
+        out_(out),
+        escaped_(store.strings.size()) {
     const int64_t begin_ns = store.session_start_utc_ns;
     base_ns_ = begin_ns - begin_ns % kBaseGridNs;
     offset_ns_ = begin_ns - base_ns_ + selection_.shift_ns();
@@ -254,7 +258,7 @@ class ChromeTrace {
   }
 
   void Steps() {
-    const StepSet steps = FindSteps(store_);
+    const StepSet steps = FindSteps(store_, steps_);
     for (const ProcessSteps& process : steps.processes) {
       if (process.thread.IsNone()) continue;
       for (const Step& step : process.steps) {
@@ -470,6 +474,7 @@ class ChromeTrace {
 
   const Store& store_;
   const EventSelection& selection_;
+  const StepOptions& steps_;
   TextBuffer& out_;
   std::vector<std::string> escaped_;  // by string row
   std::vector<uint32_t> around_;      // by api call: operator row

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/steps.h"
 #include "base/status.h"
 #include "export/event_selection.h"
 #include "store/store.h"
@@ -18,6 +19,7 @@ struct ExportOptions {
   bool append = false;       // folders: add to the files that are there
   bool lazy = true;          // sqlite: leave tables without rows out
   EventSelection selection;  // --tables, --times, --ts-shift, --ts-normalize
+  StepOptions steps;         // chrome: what is written as ProfilerStep#
 };
 
 struct Exporter {

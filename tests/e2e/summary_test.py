@@ -81,6 +81,29 @@ class SummaryTest(unittest.TestCase):
         done = run(BATCHLIGHT, "summary", "--step-key", "aten::mn", self.fast)
         self.assertIn("did you mean aten::mm?", " ".join(done.stdout.split()))
 
+    def test_every_command_with_steps_takes_the_same_options(self):
+        for words in (["summary"], ["table", "steps"], ["tree"], ["analyze", "-r", "advice"],
+                      ["report", "-f", "-o", os.path.join(self.folder, "out")],
+                      ["export", "-f", "-t", "chrome", "-o", os.path.join(self.folder, "t.json")],
+                      ["diff", self.fast]):
+            for flags in (["--step-key", "AdamW.step", "--first-step", 3, "--last-step", 9],
+                          ["--key", "AdamW.step", "--iter-start", 3, "--iter-stop", 9]):
+                done = run(BATCHLIGHT, *words, *flags, self.fast)
+                self.assertEqual(done.returncode, 0, (words, done.stderr))
+            done = run(BATCHLIGHT, *words, "--first-step", 9, "--last-step", 3, self.fast)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn("--last-step 3", done.stderr)
+        done = run(BATCHLIGHT, "tree", "--step-key", "aten::mn", self.fast)
+        self.assertIn("did you mean aten::mm?", done.stderr)
+
+    def test_report_is_of_the_steps_that_count(self):
+        folder = os.path.join(self.folder, "part")
+        done = run(BATCHLIGHT, "report", "-o", folder, "--first-step", 10, "--last-step", 19,
+                   self.fast)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(folder, "steps.csv")) as file:
+            self.assertEqual(sum("excluded" in line for line in file), 20)
+
     def on_terminal(self, columns, **environment):
         """What the summary writes to a terminal of so many columns."""
         main, other = pty.openpty()

@@ -1,0 +1,32 @@
+#include "cli/step_flags.h"
+
+#include <cstdio>
+#include <string>
+
+namespace batchlight::cli {
+
+void AddStepFlags(CLI::App* command, StepOptions* steps) {
+  command
+      ->add_option("--step-key,--key", steps->key,
+                   "Range, operator or call whose end ends a step (default: found by itself)")
+      ->type_name("NAME");
+  command
+      ->add_option("--first-step,--iter-start", steps->first_step, "First step that counts, from 0")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("A");
+  command->add_option("--last-step,--iter-stop", steps->last_step, "Last step that counts")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("B");
+}
+
+Status CheckStepFlags(const StepOptions& steps) {
+  if (steps.first_step <= steps.last_step) return {};
+  return UsageError("--first-step " + std::to_string(steps.first_step) +
+                    " comes after --last-step " + std::to_string(steps.last_step));
+}
+
+void SayStepProblem(const StepSet& steps) {
+  if (!steps.problem.empty()) std::fprintf(stderr, "batchlight: %s\n", steps.problem.c_str());
+}
+
+}  // namespace batchlight::cli
