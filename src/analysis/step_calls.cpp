@@ -1,5 +1,6 @@
 // Steps from traced calls: the optimizer's step, the DataLoader's next, or a key of the user.
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "analysis/step_finders.h"
@@ -20,6 +21,29 @@ ThreadId BusiestThread(const StepInputs& inputs, ProcessId process, PhaseKind ki
   }
   return best;
 }
+
+// Where the program itself began to collect because a step had ended there (--steps, --every).
+// Collecting from the start of the process on is no such place.
+class StepWindows {
+ public:
+  StepWindows(const Store& store, ProcessId process) {
+    if (store.Property("session.step_windows").empty()) return;
+    for (const int64_t start_ns : store.capture_windows.start_ns) {
+      if (start_ns > store.processes.start_ns[process.row()]) starts_.push_back(start_ns);
+    }
+    std::sort(starts_.begin(), starts_.end());
+  }
+
+  // The last window that opened between the two; nothing if none did.
+  std::optional<int64_t> OpenedWithin(int64_t begin_ns, int64_t end_ns) const {
+    const auto after = std::upper_bound(starts_.begin(), starts_.end(), end_ns);
+    if (after == starts_.begin() || *(after - 1) < begin_ns) return std::nullopt;
+    return *(after - 1);
+  }
+
+ private:
+  std::vector<int64_t> starts_;
+};
 
 // Starts of data loading (or, if the loop loads none, of forward) on the thread.
 std::vector<int64_t> StepOpenings(const StepInputs& inputs, ThreadId thread) {
@@ -151,13 +175,27 @@ FoundStepsOrNone StepsFromOptimizer(const StepInputs& inputs, ProcessId process)
   const std::vector<PhaseMark> ends = StepEndingOptimizers(inputs, thread);
   if (ends.empty()) return {};
   FoundSteps found{.source = StepSource::kOptimizer, .thread = thread};
-  int64_t start = StartOfFirstStep(inputs, thread, ends);
+  const StepWindows windows(inputs.store, process);
+  const std::vector<int64_t> openings = StepOpenings(inputs, thread);
+  int64_t start = INT64_MIN;
   for (const PhaseMark& end : ends) {
+    const std::optional<int64_t> window = windows.OpenedWithin(start, end.end_ns);
+    if (window) {
+      // The step is whole if the window saw its beginning. The window follows the steps of one
+      // process: in another it may have opened in the middle of a step, which then is none.
+      const auto opening = std::lower_bound(openings.begin(), openings.end(), *window);
+      const bool whole = openings.empty() || (opening != openings.end() && *opening < end.end_ns);
+      start = whole ? *window : end.end_ns;
+      if (!whole) continue;
+    } else if (found.steps.empty() && start == INT64_MIN) {
+      start = StartOfFirstStep(inputs, thread, ends);
+    }
     found.steps.push_back({.start_ns = start,
                            .end_ns = end.end_ns,
                            .number = static_cast<int64_t>(found.steps.size())});
     start = end.end_ns;
   }
+  if (found.steps.empty()) return {};
   found.marker = OptimizerName(inputs, thread, found.steps.front());
   return found;
 }
@@ -231,8 +269,10 @@ FoundStepsOrNone StepsFromKey(const StepInputs& inputs, ProcessId process, const
             [](const KeyEnd& a, const KeyEnd& b) { return a.time_ns < b.time_ns; });
   FoundSteps found{.source = StepSource::kNvtxRange, .thread = ends.front().thread, .marker = key};
   int64_t start = std::max<int64_t>(0, store.processes.start_ns[process.row()]);
+  const StepWindows windows(store, process);
   for (const KeyEnd& end : ends) {
     if (end.time_ns <= start) continue;
+    start = windows.OpenedWithin(start, end.time_ns).value_or(start);
     found.steps.push_back({.start_ns = start,
                            .end_ns = end.time_ns,
                            .number = static_cast<int64_t>(found.steps.size())});

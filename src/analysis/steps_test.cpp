@@ -366,6 +366,45 @@ TEST(Steps, TheTimeBetweenTwoCapturesIsNoStep) {
   for (const Step& step : set.processes[0].steps) EXPECT_LE(step.duration_ns(), 100);
 }
 
+// --every and --steps: the program itself opens a window where a step ends and the next begins.
+TEST(Steps, AStepThatBeginsWithItsWindowIsWhole) {
+  StoreBuilder build;
+  const ProcessId process = build.Process(1, "train.py");
+  const ThreadId thread = build.Thread(process);
+  build.Property("session.step_windows", "every 50, 4 each");
+  for (const int64_t window : {1000, 6000}) {
+    build.store().capture_windows.Append({.start_ns = window - 1, .end_ns = window + 399});
+    for (int i = 0; i < 4; ++i) Iteration(build, thread, window + i * 100);
+  }
+  const Store store = build.Build();
+  const StepSet set = FindSteps(store);
+  ASSERT_EQ(set.processes.size(), 1u);
+  ASSERT_EQ(set.processes[0].steps.size(), 8u);
+  EXPECT_EQ(set.processes[0].steps[0].start_ns, 999);
+  EXPECT_EQ(set.processes[0].steps[4].start_ns, 5999);
+  for (const Step& step : set.processes[0].steps) EXPECT_EQ(step.duration_ns(), 100);
+  const StepSet by_key = FindSteps(store, {.key = "SGD.step"});
+  ASSERT_EQ(by_key.processes.size(), 1u);
+  EXPECT_EQ(by_key.processes[0].steps.size(), 8u);
+}
+
+// The window follows the steps of one process; another may still be in its optimizer then.
+TEST(Steps, AWindowThatOpensLateInAStepMakesNone) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(2, "train.py, rank 1"));
+  build.Property("session.step_windows", "every 50, 2 each");
+  for (const int64_t window : {1000, 6000}) {
+    build.store().capture_windows.Append({.start_ns = window - 20, .end_ns = window + 180});
+    build.Phase(thread, kOptimizerStep, "SGD.step", window - 10, window - 1);
+    for (int i = 0; i < 2; ++i) Iteration(build, thread, window + i * 100);
+  }
+  const Store store = build.Build();
+  const StepSet set = FindSteps(store);
+  ASSERT_EQ(set.processes.size(), 1u);
+  ASSERT_EQ(set.processes[0].steps.size(), 4u);
+  for (const Step& step : set.processes[0].steps) EXPECT_EQ(step.duration_ns(), 100);
+}
+
 TEST(Steps, NestedRangesOfOneNameCountOnce) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(1, "train.py"));

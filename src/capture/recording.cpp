@@ -77,6 +77,9 @@ void Recording::WriteFacts(const SessionOptions& options,
                            const std::vector<std::string>& environment) {
   log_.AddProperty("batchlight.version", options.tool_version);
   log_.AddProperty("session.command", Join(options.command));
+  if (options.capture.trigger == format::CaptureTrigger::kSteps) {
+    log_.AddProperty("session.step_windows", options.capture.windows);
+  }
   char folder[4096];
   if (getcwd(folder, sizeof folder) != nullptr) log_.AddProperty("session.cwd", folder);
   for (const auto& [key, value] : MachineFacts()) log_.AddProperty(key, value);

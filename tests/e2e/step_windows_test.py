@@ -1,5 +1,6 @@
 """--steps and --every record the steps they name and nothing else, counted by optimizer or range."""
 
+import json
 import os
 import subprocess
 import sys
@@ -55,6 +56,24 @@ class StepWindows(unittest.TestCase):
             self.skipTest("no PyTorch")
         lines = self.dump(OPTIMIZER, "--steps", "10:14")
         self.assertEqual(sum("PhaseBegin phase=2 " in line for line in lines), 5)
+
+    def test_steps_that_begin_with_their_window_are_whole(self):
+        try:
+            __import__("torch")
+        except ImportError:
+            self.skipTest("no PyTorch")
+        with tempfile.TemporaryDirectory() as folder:
+            output = os.path.join(folder, "a.batchlight")
+            script = OPTIMIZER.replace("    model(", "    time.sleep(0.005)\n    model(")
+            subprocess.run([PROGRAM, "profile", "-t", "python", "--every", "5", "--window", "2", "-o",
+                            output, "--", sys.executable, "-c", "import time\n" + script],
+                           check=True, timeout=120, stderr=subprocess.DEVNULL)
+            done = subprocess.run([PROGRAM, "summary", "--json", output], check=True, text=True,
+                                  stdout=subprocess.PIPE)
+        durations = json.loads(done.stdout)["steps"]["processes"][0]["durations_ns"]
+        self.assertEqual(len(durations), 8)  # 4, 5; 9, 10; 14, 15; 19, 20
+        for duration in durations:
+            self.assertGreater(duration, 5e6)
 
     def test_mistakes(self):
         for flags in (["--steps", "5:3"], ["--steps", "5"], ["--window", "3"],
