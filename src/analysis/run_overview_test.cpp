@@ -67,6 +67,28 @@ TEST(SessionInfo, TellsWhatRanAndHowItEnded) {
   EXPECT_EQ(info.software[0].second, "2.4.0");
 }
 
+TEST(SessionInfo, WhatIsNotKnownOfAnEndIsNotMadeUp) {
+  StoreBuilder build;
+  const ProcessId shell = build.Process(10, "sh");
+  const ProcessId image = build.Process(10, "python");
+  const ProcessId worker = build.Process(11, "worker");
+  const ProcessId alive = build.Process(12, "daemon");
+  ProcessesTable& table = build.store().processes;
+  for (const ProcessId process : {shell, image, worker, alive}) {
+    table.exit_code[process.row()] = table.exit_signal[process.row()] = -1;
+    table.end_ns[process.row()] = process == alive ? kOpenEnd : 100;
+  }
+  table.exit_code[image.row()] = 3;
+  table.exit_signal[image.row()] = 0;
+  build.store().source_format = "batchlight";
+  const Store store = build.Build();
+  const std::vector<ProcessInfo> processes = DescribeSession(store).processes;
+  EXPECT_EQ(processes[shell.row()].ExitText(), "became another program");
+  EXPECT_EQ(processes[image.row()].ExitText(), "exit 3");
+  EXPECT_EQ(processes[worker.row()].ExitText(), "killed, or left by a system call of its own");
+  EXPECT_EQ(processes[alive.row()].ExitText(), "end unknown");
+}
+
 TEST(Registry, EveryTableHasRowsAsWideAsItsHeader) {
   StoreBuilder build;
   const ProcessId process = build.Process(1, "train.py");

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <utility>
 
 namespace batchlight {
 namespace {
@@ -116,6 +118,9 @@ std::string ProcessInfo::ExitText() const {
            (short_name != nullptr ? std::string(" (SIG") + short_name + ")" : "");
   }
   if (exit_code >= 0) return "exit " + std::to_string(exit_code);
+  // exit() and _exit() would have said so, and the parent, when it was told.
+  if (replaced) return "became another program";
+  if (vanished) return "killed, or left by a system call of its own";
   return "end unknown";
 }
 
@@ -126,6 +131,7 @@ SessionInfo DescribeSession(const Store& store) {
                    .working_directory = std::string(store.Property("session.cwd")),
                    .start_utc_ns = store.session_start_utc_ns,
                    .duration_ns = store.duration_ns};
+  std::map<uint32_t, size_t> last_of_pid;
   for (size_t i = 0; i < store.processes.size(); ++i) {
     const ProcessesRow row = store.processes.Row(i);
     info.processes.push_back(
@@ -138,7 +144,11 @@ SessionInfo DescribeSession(const Store& store) {
          .start_ns = row.start_ns,
          .end_ns = row.end_ns,
          .exit_code = row.exit_code,
-         .exit_signal = row.exit_signal});
+         .exit_signal = row.exit_signal,
+         .vanished = store.source_format == "batchlight" && row.end_ns != kOpenEnd &&
+                     row.exit_code < 0 && row.exit_signal <= 0});
+    const auto [earlier, first] = last_of_pid.try_emplace(row.pid, i);
+    if (!first) info.processes[std::exchange(earlier->second, i)].replaced = true;
   }
   for (const ProcessId process : store.threads.process) {
     if (!process.IsNone()) ++info.processes[process.row()].threads;

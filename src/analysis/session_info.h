@@ -21,10 +21,13 @@ struct ProcessInfo {
   int64_t end_ns = 0;  // kOpenEnd: unknown
   int exit_code = -1;
   int exit_signal = -1;
+  bool vanished = false;  // it ended, and neither it nor its parent said how
+  bool replaced = false;  // by exec: the next process with this pid is the same one
   uint64_t threads = 0;
   uint64_t events = 0;  // rows of the event tables that belong to it
 
-  // "exit 0", "signal 9 (SIGKILL)", "end unknown"
+  // "exit 0", "signal 9 (SIGKILL)", "became another program", "killed, or left by a system call of
+  // its own", "end unknown"
   std::string ExitText() const;
 };
 

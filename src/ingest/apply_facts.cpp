@@ -100,15 +100,26 @@ void ApplyExits(const Fragment& fragment, Store& store) {
   }
 }
 
-// What the parent saw outweighs what the process meant to do.
+using RowsByAttach = std::map<std::pair<uint32_t, int64_t>, size_t>;
+
+// The row that a status is about; the parent, which does not know the attach, means the last of
+// that pid.
+RowsByAttach::const_iterator FindEnded(const RowsByAttach& rows, const ProcessStatusFact& fact) {
+  if (fact.attach_ns != 0) return rows.find({fact.pid, fact.attach_ns});
+  const auto after = rows.upper_bound({fact.pid, fact.end_monotonic_ns});
+  if (after == rows.begin() || std::prev(after)->first.first != fact.pid) return rows.end();
+  return std::prev(after);
+}
+
+// What was seen from outside outweighs what the process meant to do.
 void ApplyStatuses(std::span<const Fragment> fragments, std::span<const int64_t> attach_ns,
                    Store& store) {
   ProcessesTable& table = store.processes;
-  std::map<std::pair<uint32_t, int64_t>, size_t> rows;
+  RowsByAttach rows;
   for (size_t row = 0; row < table.size(); ++row) rows[{table.pid[row], attach_ns[row]}] = row;
   for (const Fragment& fragment : fragments) {
     for (const ProcessStatusFact& fact : fragment.process_statuses) {
-      const auto place = rows.find({fact.pid, fact.attach_ns});
+      const auto place = FindEnded(rows, fact);
       if (place == rows.end()) continue;
       const size_t row = place->second;
       table.end_ns[row] = fact.end_ns;

@@ -33,7 +33,8 @@ struct ProcessExitFact {
 };
 struct ProcessStatusFact {
   uint32_t pid;
-  int64_t attach_ns;  // CLOCK_MONOTONIC
+  int64_t attach_ns;  // CLOCK_MONOTONIC; 0 = the last process with this pid
+  int64_t end_monotonic_ns;
   int64_t end_ns;
   int32_t wait_status;
   bool known;

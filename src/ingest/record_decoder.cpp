@@ -124,7 +124,7 @@ void RecordDecoder::DecodeProcess(const RecordView& view) {
     }
     case RecordKind::kProcessStatus: {
       const auto record = view.As<format::ProcessStatusRecord>();
-      fragment.process_statuses.push_back({record.pid, record.attach_ns,
+      fragment.process_statuses.push_back({record.pid, record.attach_ns, record.end_ns,
                                            context_.FromMonotonic(record.end_ns),
                                            record.wait_status, record.known != 0});
       return;

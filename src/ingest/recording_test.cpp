@@ -98,6 +98,28 @@ TEST_F(RecordingTest, DumpGivesBackWhatWasAssembled) {
   EXPECT_EQ(WithoutComments(Dump(Assemble(text))), text);
 }
 
+// A process that was killed cannot say so; its parent, which reaped it, does. Of several processes
+// with its pid it means the last that was there before.
+TEST_F(RecordingTest, ParentsSayHowTheirChildrenEnded) {
+  const Store store = Read(
+      "chunk pid=0 tid=1 attach_ns=0 clock=monotonic base_ticks=1 base_ns=1\n"
+      "+1 ProcessStatus pid=8 known=0 wait_status=0 attach_ns=20 end_ns=90\n"
+      "chunk pid=7 tid=7 attach_ns=10 clock=monotonic base_ticks=10 base_ns=10\n"
+      "+0 ProcessStart parent_pid=1 start_ns=10\n"
+      "+40 ProcessStatus pid=8 known=1 wait_status=9 attach_ns=0 end_ns=50\n"
+      "+70 ProcessStatus pid=8 known=1 wait_status=768 attach_ns=0 end_ns=80\n"
+      "+71 ProcessStatus pid=9 known=1 wait_status=0 attach_ns=0 end_ns=81\n"
+      "chunk pid=8 tid=8 attach_ns=20 clock=monotonic base_ticks=20 base_ns=20\n"
+      "+0 ProcessStart parent_pid=7 start_ns=20\n"
+      "chunk pid=8 tid=8 attach_ns=60 clock=monotonic base_ticks=60 base_ns=60\n"
+      "+0 ProcessStart parent_pid=7 start_ns=60\n");
+  const ProcessesTable& processes = store.processes;
+  ASSERT_EQ(processes.size(), 3u);
+  EXPECT_EQ(processes.exit_signal[1], 9);
+  EXPECT_EQ(processes.exit_code[2], 3);
+  EXPECT_EQ(processes.exit_code[0], -1);  // nobody said
+}
+
 // A long thread, cut into many chunks, must give the same calls as one chunk would.
 TEST_F(RecordingTest, ChunksOfAThreadJoin) {
   const std::string head = "chunk pid=7 tid=7 attach_ns=1 clock=monotonic ";

@@ -32,6 +32,7 @@ void AtExit(int status, void*) {
 
 void AttachNow() {
   FindInterposed();
+  FindInterposedWaits();
   Guard guard;
   sys::ErrnoSaver errno_saver;
   if (!MapControlPage()) return;
