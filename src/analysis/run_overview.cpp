@@ -17,6 +17,7 @@ RunOverview BuildOverview(const Store& store, const OverviewOptions& options) {
   const StepInputs inputs(store);
   overview.steps = FindSteps(inputs, options.steps);
   const StepSet& steps = overview.steps;
+  overview.measured_overhead = ReadMeasuredOverhead(store, steps);
   const BackwardLinks links(store);
   const Attribution work = AttributeWork(store, links);
   const std::function<void()> analyses[] = {

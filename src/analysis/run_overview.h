@@ -6,6 +6,7 @@
 #include "analysis/attribution_tree.h"
 #include "analysis/gpu_summary.h"
 #include "analysis/losses.h"
+#include "analysis/measured_overhead.h"
 #include "analysis/module_summary.h"
 #include "analysis/nvtx_summary.h"
 #include "analysis/operator_summary.h"
@@ -27,6 +28,7 @@ struct RunOverview {
   SessionInfo session;
   std::vector<LossWarning> losses;
   StepSet steps;
+  MeasuredOverhead measured_overhead;
   std::vector<StepBreakdown> breakdowns;  // one per steps.processes
   RecordingCost recording_cost;
   ModuleSummary modules;

@@ -57,12 +57,16 @@ FoundProgram FindProgram(const std::string& name, const std::string& search_path
                                     (here ? "; did you mean ./" + name + "?" : ""));
 }
 
-FoundProgram ExplainExecError(const std::string& path, int error) {
-  if (error == ENOENT) {
+FoundProgram ExplainStartFailure(const std::string& path, const StartFailure& failure) {
+  if (failure.at == StartFailure::At::kBecomingUser) {
+    return Problem(kExitNotExecutable, "cannot run " + path + " as the user of --run-as: " +
+                                           std::strerror(failure.error));
+  }
+  if (failure.error == ENOENT) {
     return Problem(kExitNotFound,
                    "cannot run " + path + ": the interpreter or loader it names does not exist");
   }
-  return Problem(kExitNotExecutable, "cannot run " + path + ": " + std::strerror(error));
+  return Problem(kExitNotExecutable, "cannot run " + path + ": " + std::strerror(failure.error));
 }
 
 }  // namespace batchlight::capture

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "capture/program.h"
 
 namespace batchlight::capture {
 
@@ -20,7 +21,7 @@ struct FoundProgram {
 // Looks along `search_path` (the value of PATH) as execvp(3) does.
 FoundProgram FindProgram(const std::string& name, const std::string& search_path);
 
-// What a failed execve means to the user; `error` is its errno.
-FoundProgram ExplainExecError(const std::string& path, int error);
+// What a program that did not start means to the user.
+FoundProgram ExplainStartFailure(const std::string& path, const StartFailure& failure);
 
 }  // namespace batchlight::capture

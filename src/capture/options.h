@@ -4,9 +4,12 @@
 
 #include <csignal>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "capture/run_as.h"
 #include "format/control.h"
 
 namespace batchlight::capture {
@@ -23,11 +26,13 @@ struct CaptureOptions {
   uint32_t repeat = 0;  // ranges to capture, 0 = no limit
   std::string range_message;
   std::string range_domain;
-  std::string windows;  // lines for ControlPage::extra when the trigger is kSteps
+  std::string windows;              // lines for ControlPage::extra when the trigger is kSteps
   bool windows_start_open = false;  // step 1 is in the first window
   bool stop_on_exit = true;
   bool stats = false;                // --stats
   std::vector<std::string> exports;  // --export
+  std::string after_start;           // --after-collection-start, a command
+  std::string after_report;          // --after-report-ready
 
   // Whether one session makes several recordings by itself.
   bool Several() const {
@@ -60,6 +65,8 @@ struct SessionOptions {
   std::vector<std::string> variables;  // --env-var, A=B
   bool record_environment = false;
   std::string tool_version;
+  std::optional<RunAs> run_as;                             // --run-as
+  std::vector<std::pair<std::string, std::string>> facts;  // further properties to record
 };
 
 }  // namespace batchlight::capture

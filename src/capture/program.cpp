@@ -39,14 +39,22 @@ void HideOutput() {
   close(null_fd);
 }
 
+[[noreturn]] void SayFailure(int result_fd, StartFailure::At at) {
+  const StartFailure failure{at, errno};
+  const ssize_t written = write(result_fd, &failure, sizeof failure);
+  _exit(written == sizeof failure ? kExitNeverStarted : kExitNeverStarted + 1);
+}
+
 // The child's side. Ends in execve or _exit.
 [[noreturn]] void RunChild(const ProgramSpec& spec, int go_fd, int result_fd) {
   setpgid(0, 0);
   std::vector<std::string> environment = spec.environment;
   std::string variable = ReadToEnd(go_fd);
   if (variable.empty()) _exit(kExitNeverStarted);
-  environment.push_back(std::move(variable));
+  variable.pop_back();  // the NUL that tells "no variable" from "do not start"
+  if (!variable.empty()) environment.push_back(std::move(variable));
   if (!spec.show_output) HideOutput();
+  if (spec.run_as && !Become(*spec.run_as)) SayFailure(result_fd, StartFailure::At::kBecomingUser);
   const std::vector<char*> envp = Pointers(environment);
   const std::vector<char*> argv = Pointers(spec.arguments);
   sigprocmask(SIG_SETMASK, &spec.signal_mask, nullptr);
@@ -56,9 +64,7 @@ void HideOutput() {
     words.insert(words.end(), spec.arguments.begin() + 1, spec.arguments.end());
     execve("/bin/sh", Pointers(words).data(), envp.data());
   }
-  const int error = errno;
-  if (write(result_fd, &error, sizeof error) < 0) _exit(kExitNeverStarted);
-  _exit(kExitNeverStarted);
+  SayFailure(result_fd, StartFailure::At::kExec);
 }
 
 }  // namespace
@@ -101,17 +107,18 @@ Program::~Program() {
   if (result_fd_ >= 0) close(result_fd_);
 }
 
-int Program::Execute(const std::string& variable) {
-  const ssize_t written = write(go_fd_, variable.data(), variable.size());
+StartFailure Program::Execute(const std::string& variable) {
+  const size_t bytes = variable.size() + 1;  // with the NUL
+  const ssize_t written = write(go_fd_, variable.c_str(), bytes);
   const int write_error = errno;
   close(std::exchange(go_fd_, -1));
-  if (written != static_cast<ssize_t>(variable.size())) return write_error;
-  int error = 0;
+  if (written != static_cast<ssize_t>(bytes)) return {StartFailure::At::kExec, write_error};
+  StartFailure failure;
   ssize_t count;
   do {
-    count = read(result_fd_, &error, sizeof error);
+    count = read(result_fd_, &failure, sizeof failure);
   } while (count < 0 && errno == EINTR);
-  return count == sizeof error ? error : 0;
+  return count == sizeof failure ? failure : StartFailure();
 }
 
 }  // namespace batchlight::capture

@@ -4,10 +4,12 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
+#include "capture/run_as.h"
 
 namespace batchlight::capture {
 
@@ -17,6 +19,14 @@ struct ProgramSpec {
   std::vector<std::string> environment;  // NAME=VALUE
   bool show_output = true;               // false: stdout and stderr go to /dev/null
   sigset_t signal_mask{};                // of the program, as the tool inherited it
+  std::optional<RunAs> run_as;           // nothing: the tool's own user
+};
+
+// Why the program could not be started; error 0: it runs.
+struct StartFailure {
+  enum class At : int { kExec, kBecomingUser };
+  At at = At::kExec;
+  int error = 0;  // errno
 };
 
 // Starts in two steps, because the name of the recording may hold the program's pid: Fork() makes
@@ -32,15 +42,14 @@ class Program {
 
   pid_t pid() const { return pid_; }  // also its process group
 
-  // Adds `variable` (NAME=VALUE) to its environment and executes. Returns the errno of a failed
-  // execve, 0 if the program runs.
-  int Execute(const std::string& variable);
+  // Adds `variable` (NAME=VALUE; "" adds none) to its environment and executes.
+  StartFailure Execute(const std::string& variable);
 
  private:
   Program() = default;
   pid_t pid_ = -1;
   int go_fd_ = -1;      // write end: the variable; closing it ends a waiting process
-  int result_fd_ = -1;  // read end: errno of execve; end of file = it runs
+  int result_fd_ = -1;  // read end: a StartFailure; end of file = it runs
 };
 
 }  // namespace batchlight::capture

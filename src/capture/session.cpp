@@ -32,6 +32,13 @@ void RaiseFileLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+SessionEnd CannotStart(const FoundProgram& problem) {
+  SessionEnd end;
+  end.exit_code = problem.exit_code;
+  end.problem = problem.problem;
+  return end;
+}
+
 std::string SearchPath(const std::vector<std::string>& environment) {
   const char* path = FindVariable(environment, "PATH");
   return path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
@@ -66,20 +73,14 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
   wanted.preload = preload_->path();
   wanted.cuda = (options_.trace & format::kTraceCuda) != 0;
   for (const std::string& line : ReplacedInjections(wanted)) notice_(line);
-  const std::vector<std::string> environment = MakeTargetEnvironment(wanted);
-
-  const auto cannot_start = [](const FoundProgram& problem) {
-    SessionEnd end;
-    end.exit_code = problem.exit_code;
-    end.problem = problem.problem;
-    return std::optional(end);
-  };
+  std::vector<std::string> environment = MakeTargetEnvironment(wanted);
+  if (options_.run_as) SetUserVariables(*options_.run_as, options_.variables, environment);
   const FoundProgram found = FindProgram(options_.command[0], SearchPath(environment));
-  if (found.path.empty()) return cannot_start(found);
+  if (found.path.empty()) return std::optional(CannotStart(found));
 
   signals_.Block();
-  ProgramSpec spec{found.path, options_.command, environment, options_.show_output,
-                   signals_.original_mask()};
+  ProgramSpec spec{found.path,           options_.command,         environment,
+                   options_.show_output, signals_.original_mask(), options_.run_as};
   ASSIGN_OR_RETURN(Program program, Program::Fork(spec));
   program_pid_ = program.pid();
   RETURN_IF_ERROR(Prepare(program.pid(), install, environment));
@@ -88,11 +89,13 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
   const std::string variable = std::string(format::kSessionDirVariable) + "=" +
                                (folder != nullptr ? folder : recording_->live_folder().c_str());
   free(folder);
-  if (const int error = program.Execute(variable); error != 0) {
+  program_start_ns_ = MonotonicNow();
+  if (const StartFailure failure = program.Execute(variable); failure.error != 0) {
     waitpid(program.pid(), nullptr, 0);
     (void)RemoveLiveFolder(recording_->live_folder());
-    return cannot_start(ExplainExecError(found.path, error));
+    return std::optional(CannotStart(ExplainStartFailure(found.path, failure)));
   }
+  NoteCaptures();
   return std::optional<SessionEnd>();
 }
 
@@ -102,6 +105,15 @@ Status Session::Prepare(pid_t pid, const Install& install,
   signal(SIGPIPE, SIG_IGN);
   RETURN_IF_ERROR(loop_.Open());
   RETURN_IF_ERROR(OpenRecording(pid, install, environment));
+  if (options_.run_as) {
+    const Status given =
+        GiveTo(*options_.run_as, recording_->live_folder(), install.inject_library);
+    if (!given.ok()) {
+      (void)RemoveLiveFolder(recording_->live_folder());
+      return given;
+    }
+  }
+  commands_.emplace(options_.session_name, notice_, signals_.original_mask());
   processes_.emplace(loop_, recording_->log());
   control_watch_.emplace(loop_, recording_->control());
   Status status = processes_->Open(recording_->live_folder());
@@ -196,6 +208,7 @@ void Session::CheckTimers() {
 
 void Session::BeginCapture() {
   recording_->StartCapture();
+  if (program_start_ns_ != 0) NoteCaptures();
   if (options_.duration_s > 0) {
     stop_at_ns_ = MonotonicNow() + static_cast<int64_t>(options_.duration_s * 1e9);
   }
@@ -203,6 +216,7 @@ void Session::BeginCapture() {
 
 void Session::ControlChanged() {
   recording_->FollowProcesses();
+  NoteCaptures();
   Control& control = recording_->control();
   if (control.collecting() && options_.duration_s > 0 && stop_at_ns_ == 0 && !ended_early_) {
     stop_at_ns_ = MonotonicNow() + static_cast<int64_t>(options_.duration_s * 1e9);
@@ -212,6 +226,17 @@ void Session::ControlChanged() {
   const bool last = (capture_.range_end == RangeEnd::kStopShutdown && done >= 1) ||
                     (capture_.range_end == RangeEnd::kRepeatShutdown && done >= capture_.repeat);
   if (last) EndSession("the capture range has ended");
+}
+
+void Session::NoteCaptures() {
+  const uint32_t begun = recording_->captures_done() + (recording_->control().collecting() ? 1 : 0);
+  if (begun <= captures_noted_) return;
+  // Windows of steps are parts of one capture.
+  const bool windows = capture_.trigger == format::CaptureTrigger::kSteps;
+  if (!windows || captures_noted_ == 0) {
+    commands_->Start(kAfterCollectionStart, capture_.after_start, output_ + kRecordingSuffix);
+  }
+  captures_noted_ = begun;
 }
 
 void Session::ReapChildren() {
@@ -227,6 +252,7 @@ void Session::ReapChildren() {
       if (pid == program_pid_) signals_.ProgramStopped(WSTOPSIG(status));
       continue;
     }
+    if (commands_->NoteEnd(pid, status)) continue;
     processes_->NoteWaitStatus(pid, status);
     if (pid == program_pid_) ProgramEnded(status);
   }
@@ -234,6 +260,7 @@ void Session::ReapChildren() {
 
 void Session::ProgramEnded(int wait_status) {
   wait_status_ = wait_status;
+  program_end_ns_ = MonotonicNow();
   const bool had_terminal = signals_.ProgramEnded([this] { stop_waiting_ = true; });
   interrupted_ = had_terminal && WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGINT;
   say_waiting_at_ns_ = MonotonicNow() + 2 * kSecond;
@@ -271,7 +298,12 @@ SessionEnd Session::Finish() {
   end.exit_code = wait_status_ ? ExitCodeOf(*wait_status_) : 0;
   end.processes = processes_->recorded();
   control_watch_.reset();
+  if (wait_status_) {
+    end.wall_ns = program_end_ns_ - program_start_ns_;
+    recording_->log().AddProperty("session.wall_ns", std::to_string(end.wall_ns));
+  }
   SealAtEnd(end);
+  commands_->WaitFor(kAfterReportReady);
   server_.reset();  // `shutdown` waits for this: the recording is there then
   end.capture = capture_;
   end.recordings = sealed_;
@@ -305,6 +337,7 @@ Status Session::SealTo(const std::string& path, std::optional<uint32_t> index) {
   const auto summary = Seal(recording_->live_folder(), path, {index, capture_.replace, progress_});
   if (!summary.ok()) return summary.status();
   sealed_.push_back(path);
+  commands_->Start(kAfterReportReady, capture_.after_report, path);
   return {};
 }
 

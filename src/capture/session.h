@@ -18,6 +18,7 @@
 #include "capture/session_server.h"
 #include "capture/signal_relay.h"
 #include "capture/target_environment.h"
+#include "capture/user_commands.h"
 
 namespace batchlight::capture {
 
@@ -32,6 +33,7 @@ struct SessionEnd {
   Status sealed;                        // if it failed, the live folder is kept
   std::string live_folder;              // if kept
   size_t processes = 0;                 // that recorded
+  int64_t wall_ns = 0;                  // of the program, from its start to its end
 };
 
 class Session : private SessionCommands {
@@ -59,6 +61,8 @@ class Session : private SessionCommands {
   void CheckTimers();
   void BeginCapture();
   void ControlChanged();
+  // Runs --after-collection-start for captures that began since the last call.
+  void NoteCaptures();
   void ReapChildren();
   void ProgramEnded(int wait_status);
   void EndSession(const std::string& why);
@@ -84,14 +88,18 @@ class Session : private SessionCommands {
   std::optional<ProcessWatch> processes_;
   std::optional<ControlWatch> control_watch_;
   std::optional<SessionServer> server_;
+  std::optional<UserCommands> commands_;
   pid_t program_pid_ = -1;
 
   CaptureOptions capture_;           // of the capture that is on or comes next
   std::string output_;               // its name, without suffix
+  uint32_t captures_noted_ = 0;      // by NoteCaptures()
   uint32_t first_capture_ = 0;       // captures before it are sealed or cancelled
   bool waits_for_start_ = false;     // until a client says so
   std::vector<std::string> sealed_;  // files made so far
 
+  int64_t program_start_ns_ = 0;
+  int64_t program_end_ns_ = 0;
   std::optional<int> wait_status_;  // of the program, once it has ended
   bool children_left_ = true;
   bool ended_early_ = false;  // EndSession was called

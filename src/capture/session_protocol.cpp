@@ -89,6 +89,8 @@ Request MakeStartRequest(const CaptureOptions& options) {
   request.values["range_domain"] = options.range_domain;
   request.values["stop_on_exit"] = options.stop_on_exit ? "1" : "0";
   request.values["after"] = EncodeAfter(options);
+  request.values["after_start"] = options.after_start;
+  request.values["after_report"] = options.after_report;
   return request;
 }
 
@@ -103,6 +105,8 @@ CaptureOptions ReadStartRequest(const Request& request) {
   options.range_domain = ToText(request, "range_domain");
   options.stop_on_exit = ToNumber(request, "stop_on_exit") != 0;
   DecodeAfter(ToText(request, "after"), options);
+  options.after_start = ToText(request, "after_start");
+  options.after_report = ToText(request, "after_report");
   return options;
 }
 

@@ -91,6 +91,7 @@ std::vector<std::string> MakeTargetEnvironment(const EnvironmentOptions& options
     const size_t equals = variable.find('=');
     SetVariable(environment, variable.substr(0, equals), variable.substr(equals + 1));
   }
+  if (options.preload.empty()) return environment;
   // In front of what the user preloads: nothing of ours shadows it, and we are there first.
   const char* found = FindVariable(environment, "LD_PRELOAD");
   const std::string preload = found != nullptr ? found : "";

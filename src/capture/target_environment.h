@@ -32,7 +32,7 @@ class PreloadPath {
 struct EnvironmentOptions {
   bool inherit = true;                 // --inherit-environment
   std::vector<std::string> variables;  // --env-var, each A=B
-  std::string preload;                 // PreloadPath::path()
+  std::string preload;                 // PreloadPath::path(); "" = the program as without us
   bool cuda = true;                    // also let the CUDA driver load the library
 };
 

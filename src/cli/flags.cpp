@@ -125,9 +125,6 @@ Status ParsedFlags::ParseWords(Verb verb, const std::vector<std::string>& words,
 
 Status ParsedFlags::Take(const FlagSpec& spec, const std::string& value,
                          const std::string& spelled) {
-  if (spec.status == FlagStatus::kRefused) {
-    return UsageError(spelled + ": " + std::string(spec.help));
-  }
   if (!Fits(spec, value)) {
     return UsageError(spelled + ": \"" + value + "\" is none of " + std::string(spec.values));
   }

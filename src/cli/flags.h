@@ -20,7 +20,7 @@ enum class Flag {
   kCount
 };
 
-enum class FlagStatus { kWorks, kLater, kNoEffect, kRefused };
+enum class FlagStatus { kWorks, kLater, kNoEffect };
 
 struct FlagSpec {
   Flag id;
@@ -32,7 +32,7 @@ struct FlagSpec {
   FlagStatus status;
   std::string_view help;
 
-  bool IsBool() const { return values == "true|false"; }
+  bool IsBool() const { return values.starts_with("true|false"); }
   bool IsList() const { return values.ends_with(",..."); }
 };
 

@@ -49,8 +49,6 @@ std::string_view StatusNote(FlagStatus status) {
       return "Not traced yet: accepted, and said in one line. ";
     case FlagStatus::kNoEffect:
       return "Accepted, no effect. ";
-    case FlagStatus::kRefused:
-      return "Refused. ";
   }
   return "";
 }

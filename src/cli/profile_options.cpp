@@ -259,6 +259,34 @@ Result<int> ParseSignal(const std::string& text) {
   return number;
 }
 
+// --measure-overhead: the program runs several times, to its end each time.
+Status ReadMeasureOverhead(const ParsedFlags& flags, ProfileOptions& options) {
+  const std::string text = flags.Text(Flag::kMeasureOverhead);
+  options.overhead_rounds = text == "true" ? 1
+                            : text == "false"
+                                ? 0
+                                : static_cast<uint32_t>(std::strtoul(text.c_str(), nullptr, 10));
+  if (options.overhead_rounds == 0) return {};
+  if (options.overhead_rounds > 100) {
+    return UsageError("--measure-overhead: at most 100 rounds");
+  }
+  const capture::SessionOptions& session = options.session;
+  const capture::CaptureOptions& capture = session.capture;
+  const bool ends_program = (capture.trigger == CaptureTrigger::kNvtx ||
+                             capture.trigger == CaptureTrigger::kCudaProfilerApi) &&
+                            (capture.range_end == capture::RangeEnd::kStopShutdown ||
+                             capture.range_end == capture::RangeEnd::kRepeatShutdown);
+  if (ends_program || session.duration_s > 0) {
+    return UsageError(
+        "--measure-overhead compares whole runs: it does not go with --duration, nor with a "
+        "capture range that ends the program (--capture-range-end=stop lets it run on)");
+  }
+  if (!session.session_name.empty()) {
+    return UsageError("--measure-overhead does not go with --session-new and --start-later");
+  }
+  return {};
+}
+
 // --steps and --every: windows that the program itself opens and closes, all in one recording.
 Status ReadStepWindows(const ParsedFlags& flags, capture::CaptureOptions& options) {
   const bool steps = flags.Given(Flag::kSteps);
@@ -320,6 +348,8 @@ Result<capture::CaptureOptions> MakeCaptureOptions(const ParsedFlags& flags) {
   }
   RETURN_IF_ERROR(ReadRangeEnd(range_end, options));
   options.stats = flags.Bool(Flag::kStats);
+  options.after_start = flags.Text(Flag::kAfterCollectionStart);
+  options.after_report = flags.Text(Flag::kAfterReportReady);
   for (const std::string& type : flags.List(Flag::kExport)) {
     if (type != "none") options.exports.push_back(type);
   }
@@ -366,6 +396,10 @@ Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
   if (!session.capture.stop_on_exit && session.duration_s <= 0) {
     return UsageError("--stop-on-exit=false needs --duration");
   }
+  if (flags.Given(Flag::kRunAs)) {
+    ASSIGN_OR_RETURN(session.run_as, capture::FindUser(flags.Text(Flag::kRunAs)));
+  }
+  RETURN_IF_ERROR(ReadMeasureOverhead(flags, options));
   return options;
 }
 

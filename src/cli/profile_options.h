@@ -13,6 +13,7 @@ namespace batchlight::cli {
 struct ProfileOptions {
   capture::SessionOptions session;
   std::vector<std::string> notices;  // one line each, for stderr
+  uint32_t overhead_rounds = 0;      // --measure-overhead; 0 = not measured
 };
 
 // Errors are kUsage.

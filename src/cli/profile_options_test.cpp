@@ -83,6 +83,27 @@ TEST(MakeProfileOptions, SizesAndSignals) {
   ErrorOf({"--kill=999"});
 }
 
+TEST(MakeProfileOptions, OverheadIsMeasuredOverWholeRuns) {
+  const auto rounds = [](std::vector<std::string> words) {
+    const auto options = Make(std::move(words));
+    EXPECT_TRUE(options.ok());
+    return options.ok() ? options->overhead_rounds : 99;
+  };
+  EXPECT_EQ(rounds({}), 0u);
+  EXPECT_EQ(rounds({"--measure-overhead"}), 1u);
+  EXPECT_EQ(rounds({"--measure-overhead=3"}), 3u);
+  EXPECT_EQ(
+      rounds({"--measure-overhead=2", "-c", "nvtx", "-p", "step", "--capture-range-end=stop"}), 2u);
+  EXPECT_NE(ErrorOf({"--measure-overhead", "-d", "3"}).find("--duration"), std::string::npos);
+  ErrorOf({"--measure-overhead", "-c", "nvtx", "-p", "step"});
+  ErrorOf({"--measure-overhead", "--session-new=a"});
+  ErrorOf({"--measure-overhead=1000"});
+}
+
+TEST(MakeProfileOptions, AnotherUserMustExist) {
+  EXPECT_NE(ErrorOf({"--run-as=no-such-user"}).find("no-such-user"), std::string::npos);
+}
+
 TEST(MakeProfileOptions, WhatExcludesEachOther) {
   ErrorOf({"--nvtx-domain-include=a", "--nvtx-domain-exclude=b"});
   ErrorOf({"-x", "false"});

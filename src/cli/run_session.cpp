@@ -2,8 +2,10 @@
 #include <cstdio>
 #include <utility>
 
+#include "capture/output_name.h"
 #include "capture/session.h"
 #include "cli/after_recording.h"
+#include "cli/measure_overhead.h"
 #include "cli/profile_command.h"
 #include "cli/progress_line.h"
 
@@ -24,6 +26,13 @@ void ReportSealing(const capture::SessionEnd& end, Outcome& outcome) {
   Say("what was recorded is kept: `batchlight summary " + end.live_folder +
       "` opens it, `batchlight trace seal " + end.live_folder + "` makes a file of it");
   if (outcome.exit_code == 0) outcome.exit_code = static_cast<int>(ErrorKind::kOutput);
+}
+
+// Before the program has run several times in vain. The pid in a name makes it new.
+Status CheckOutputName(const capture::CaptureOptions& options) {
+  if (options.output.empty() || options.replace) return {};
+  ASSIGN_OR_RETURN(const std::string name, capture::ExpandOutputName(options.output, 0));
+  return capture::CheckOutputIsFree(name, options.Several());
 }
 
 // The program died of Ctrl-C: so does the tool, and with it the script it was started from, which
@@ -52,6 +61,19 @@ void RunSession(const ProfileOptions& options, Outcome& outcome) {
   if (!outcome.status.ok()) return;
   for (const std::string& notice : notices) Say(notice);
   wanted.tool_version = BATCHLIGHT_VERSION;
+  if (options.overhead_rounds > 0) {
+    outcome.status = CheckOutputName(wanted.capture);
+    if (!outcome.status.ok()) return;
+    auto runs = MeasureOverhead(wanted, options.overhead_rounds);
+    outcome.status = runs.status();
+    if (!runs.ok()) return;
+    wanted.facts = std::move(runs->facts);
+    if (runs->interrupted) {
+      outcome.exit_code = runs->exit_code;
+      if (runs->exit_code == 128 + SIGINT) DieOfInterrupt();
+      return;
+    }
+  }
   auto result = RunToTheEnd(std::move(wanted));
   if (!result.ok()) {
     outcome.status = result.status();

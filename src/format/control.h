@@ -20,18 +20,19 @@ inline constexpr uint32_t kControlBytes = 64 * 1024;
 // Bits of ControlPage::trace.
 inline constexpr uint32_t kTraceNvtx = 1u << 0;
 inline constexpr uint32_t kTracePython = 1u << 1;
-inline constexpr uint32_t kTraceModules = 1u << 2;     // --pytorch=functions-trace
-inline constexpr uint32_t kTraceOperators = 1u << 3;   // --pytorch=autograd-nvtx
-inline constexpr uint32_t kTraceShapes = 1u << 4;      // --pytorch=...-shapes-nvtx
+inline constexpr uint32_t kTraceModules = 1u << 2;    // --pytorch=functions-trace
+inline constexpr uint32_t kTraceOperators = 1u << 3;  // --pytorch=autograd-nvtx
+inline constexpr uint32_t kTraceShapes = 1u << 4;     // --pytorch=...-shapes-nvtx
 inline constexpr uint32_t kTraceCuda = 1u << 5;
 inline constexpr uint32_t kTraceNccl = 1u << 6;
+inline constexpr uint32_t kTracePhases = 1u << 7;  // of kTraceModules the training loop only
 
 enum class CaptureTrigger : uint32_t { kNone = 0, kNvtx = 1, kCudaProfilerApi = 2, kSteps = 3 };
 
 struct ControlPage {
-  uint64_t magic;     // kControlMagic, written last by the tool
-  uint32_t version;   // kFormatVersion
-  uint32_t trace;     // kTrace* bits
+  uint64_t magic;    // kControlMagic, written last by the tool
+  uint32_t version;  // kFormatVersion
+  uint32_t trace;    // kTrace* bits
 
   // Collection state: bit 0 = collecting, bits 1-31 = capture index. Read (relaxed) by every
   // event; written by the tool (start, stop, delay, duration) or by the process whose range
@@ -50,25 +51,26 @@ struct ControlPage {
   std::atomic<uint32_t> captures_done;
 
   CaptureTrigger trigger;
-  uint32_t capture_repeat;        // ranges start captures while captures_done is below; 0 = always
-  uint32_t budget_bytes;          // mapped recording memory of one process
-  uint32_t first_chunk_bytes;     // 0 = default
-  uint32_t max_chunk_bytes;       // 0 = default
-  uint32_t disable;               // 1 = the session ended: processes attach no more
-  int64_t session_start_ns;       // CLOCK_MONOTONIC
+  uint32_t capture_repeat;     // ranges start captures while captures_done is below; 0 = always
+  uint32_t budget_bytes;       // mapped recording memory of one process
+  uint32_t first_chunk_bytes;  // 0 = default
+  uint32_t max_chunk_bytes;    // 0 = default
+  uint32_t disable;            // 1 = the session ended: processes attach no more
+  int64_t session_start_ns;    // CLOCK_MONOTONIC
   std::atomic<uint32_t> processes_attached;
-  uint32_t range_end_ignored;     // 1 = --capture-range-end=none: a capture never stops by its range
+  uint32_t range_end_ignored;  // 1 = --capture-range-end=none: a capture never stops by its range
   std::atomic<uint32_t> step_pid;  // kSteps: the process whose steps count; 0 = none yet
   uint32_t reserved[11];
 
-  char capture_message[512];      // --nvtx-capture range
-  char capture_domain[256];       // "" = default domain, "*" = any
+  char capture_message[512];  // --nvtx-capture range
+  char capture_domain[256];   // "" = default domain, "*" = any
   uint32_t capture_registered_only;
-  uint32_t domain_filter;         // 0 none, 1 include, 2 exclude
-  char domains[4096];             // NUL-separated names, ended by an empty one; "default" = unnamed
-  char python_path[4096];         // folder that holds the batchlight package and its bridge
-  char functions_trace[4096];     // --python-functions-trace JSON file, "" = none
-  // Lines key=value. inject/cupti/options.h: cuda.*. inject/rt/step_window.h: window.first and .last
+  uint32_t domain_filter;      // 0 none, 1 include, 2 exclude
+  char domains[4096];          // NUL-separated names, ended by an empty one; "default" = unnamed
+  char python_path[4096];      // folder that holds the batchlight package and its bridge
+  char functions_trace[4096];  // --python-functions-trace JSON file, "" = none
+  // Lines key=value. inject/cupti/options.h: cuda.*. inject/rt/step_window.h: window.first and
+  // .last
   // (--steps), window.every and .size (--every, --window); capture_message is --step-range.
   char extra[16384];
 };

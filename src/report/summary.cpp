@@ -9,6 +9,7 @@ std::string SummaryAsText(const RunOverview& overview, const SummaryOptions& opt
   WriteHead(out, overview);
   WriteLosses(out, overview);
   WriteSteps(out, overview);
+  WriteMeasuredOverhead(out, overview);
   WritePhases(out, overview);
   WriteGpu(out, overview, options.rows);
   WriteModules(out, overview, options.rows);

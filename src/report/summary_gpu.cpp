@@ -80,6 +80,21 @@ std::string BusyText(const RunOverview& overview, const GpuBreakdown& gpu) {
   return text;
 }
 
+// "MFU 41.2 %: 312 of 756 TFLOP/s (bf16), 9.36 TFLOP a step". Needs the sizes of inputs, and a GPU
+// whose peak is known.
+std::string MfuText(const Roofline& roofline) {
+  if (roofline.mfu <= 0) return "";
+  std::string text = "MFU " + PercentText(roofline.mfu) + ": " + SignificantText(roofline.tflops) +
+                     " of " + SignificantText(roofline.peak_tflops) + " TFLOP/s (" +
+                     std::string(roofline.peak_dtype) + "), " +
+                     SignificantText(roofline.flops_per_step / 1e12) + " TFLOP a step";
+  if (roofline.known_time_share > 0 && roofline.known_time_share < 0.99) {
+    text += ", counted in operators with " + PercentText(roofline.known_time_share) +
+            " of the GPU's time";
+  }
+  return text;
+}
+
 // Short where that tells the rows apart; else with what makes the difference: the arguments of the
 // template, without namespaces.
 std::string KernelText(const RunOverview& overview, const std::vector<const KernelRow*>& rows,
@@ -178,6 +193,8 @@ void WriteGpu(SummaryText& out, const RunOverview& overview, size_t rows) {
   if (const GpuBreakdown* main = gpu.MainBreakdown(); main != nullptr && main->window.count > 0) {
     WriteParts(out, *main);
     out.Put("  ").Wrapped(BusyText(overview, *main), 2, Tone::kDim);
+    const std::string mfu = MfuText(overview.roofline);
+    if (!mfu.empty()) out.Put("  ").Wrapped(mfu, 2, Tone::kDim);
   }
   WriteKernels(out, overview, rows);
   WriteCopies(out, overview, std::min<size_t>(rows, 4));

@@ -148,6 +148,33 @@ ordered_json GpuJson(const RunOverview& overview) {
   return json;
 }
 
+ordered_json ComputeJson(const Roofline& roofline) {
+  ordered_json json = {{"flops_per_step", roofline.flops_per_step},
+                       {"tflops", roofline.tflops},
+                       {"known_time_share", roofline.known_time_share}};
+  if (roofline.mfu > 0) {
+    json["peak_tflops"] = roofline.peak_tflops;
+    json["peak_dtype"] = roofline.peak_dtype;
+    json["mfu"] = roofline.mfu;
+  }
+  return json;
+}
+
+ordered_json OverheadJson(const OverheadOf& measured) {
+  return {
+      {"rounds", measured.rounds},           {"plain_ns", measured.plain_ns},
+      {"profiled_ns", measured.profiled_ns}, {"ratio", measured.profiled_ns / measured.plain_ns},
+      {"lowest_ratio", 1 + measured.low},    {"highest_ratio", 1 + measured.high}};
+}
+
+ordered_json MeasuredOverheadJson(const MeasuredOverhead& measured) {
+  ordered_json json = ordered_json::object();
+  if (!measured.problem.empty()) json["problem"] = CleanText(measured.problem);
+  if (measured.step.rounds > 0) json["step"] = OverheadJson(measured.step);
+  if (measured.wall.rounds > 0) json["program"] = OverheadJson(measured.wall);
+  return json;
+}
+
 }  // namespace
 
 std::string SummaryAsJson(const RunOverview& overview) {
@@ -158,6 +185,10 @@ std::string SummaryAsJson(const RunOverview& overview) {
                        {"operators", OperatorsJson(overview)}};
   if (overview.recording_cost.known()) {
     json["recording"] = RecordingCostJson(overview.recording_cost);
+  }
+  if (overview.roofline.flops_per_step > 0) json["compute"] = ComputeJson(overview.roofline);
+  if (overview.measured_overhead.asked) {
+    json["measured_overhead"] = MeasuredOverheadJson(overview.measured_overhead);
   }
   if (!overview.gpu.empty()) json["gpu"] = GpuJson(overview);
   for (const LossWarning& loss : overview.losses) {

@@ -29,6 +29,8 @@ class TimeColumn {
 void WriteHead(SummaryText& out, const RunOverview& overview);
 void WriteLosses(SummaryText& out, const RunOverview& overview);
 void WriteSteps(SummaryText& out, const RunOverview& overview);
+// What --measure-overhead found.
+void WriteMeasuredOverhead(SummaryText& out, const RunOverview& overview);
 void WritePhases(SummaryText& out, const RunOverview& overview);
 void WriteGpu(SummaryText& out, const RunOverview& overview, size_t rows);
 void WriteModules(SummaryText& out, const RunOverview& overview, size_t rows);

@@ -13,7 +13,7 @@ from . import _imports
 
 # Bits of the control page (src/format/control.h).
 TRACE_NVTX, TRACE_MODULES, TRACE_OPERATORS = 1, 1 << 2, 1 << 3
-TRACE_SHAPES, TRACE_CUDA = 1 << 4, 1 << 5
+TRACE_SHAPES, TRACE_CUDA, TRACE_PHASES = 1 << 4, 1 << 5, 1 << 7
 
 
 def install():
@@ -28,7 +28,7 @@ def install():
         _imports.attempt("functions-trace", _trace_functions, options["functions_trace"])
     if trace & TRACE_CUDA:
         _imports.when_imported("torch.autograd.profiler", "torch.profiler", _torch_profiler_imported)
-    if trace & (TRACE_MODULES | TRACE_OPERATORS):
+    if trace & (TRACE_MODULES | TRACE_OPERATORS | TRACE_PHASES):
         _imports.when_imported("torch", "pytorch", lambda torch: _torch_imported(torch, options))
     else:
         _imports.when_imported("torch", "pytorch", lambda torch: _record_torch_nvtx())
@@ -67,6 +67,12 @@ def _torch_imported(torch, options):
             _recorded, _torch_modules, _torch_settings, _torch_training)
         _imports.attempt("settings", _torch_settings.install, torch)
         _imports.attempt("modules", _torch_modules.install, torch)
+        _imports.attempt("training", _torch_training.install, torch)
+    elif trace & TRACE_PHASES:  # where steps end, and nothing else: --measure-overhead
+        from . import _importlib_bootstrap, _torch_settings, _torch_training
+        _imports.attempt(
+            "torch.compile", _importlib_bootstrap.leave_to_dynamo, _importlib_bootstrap, _imports,
+            _torch_settings, _torch_training)
         _imports.attempt("training", _torch_training.install, torch)
     if trace & TRACE_OPERATORS:
         from . import _torch_operators

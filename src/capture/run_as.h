@@ -1,0 +1,35 @@
+// --run-as: the program runs as another user than the tool, which is root.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace batchlight::capture {
+
+struct RunAs {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  std::string name;
+  std::string home;
+  std::string shell;
+};
+
+// Looks the user up, by name or number. Errors (kUsage): no such user; the tool is not root.
+Result<RunAs> FindUser(const std::string& user);
+
+// Makes the calling process the user's, groups included. False with errno if that fails.
+bool Become(const RunAs& user);
+
+// HOME, USER, LOGNAME and SHELL as after a login; those in `kept` (NAME=VALUE) stay.
+void SetUserVariables(const RunAs& user, const std::vector<std::string>& kept,
+                      std::vector<std::string>& environment);
+
+// Lets the user write into `folder` and what is in it. Errors (kOutput) name what the user cannot
+// reach: the folder, or `library`, which must be readable.
+Status GiveTo(const RunAs& user, const std::string& folder, const std::string& library);
+
+}  // namespace batchlight::capture

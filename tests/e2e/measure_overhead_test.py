@@ -1,0 +1,194 @@
+"""profile --measure-overhead, --after-collection-start, --after-report-ready and --run-as."""
+import json
+import os
+import pwd
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from recorded import BATCHLIGHT, InFolder, count, run  # noqa: E402
+
+# Steps of 20 ms; under the full recording of NVTX each has 20,000 more events. What a run costs is
+# known: it is slowed by 10 ms a step where it sees that it is recorded with CUDA.
+STEPS = """
+import os, sys, time
+import batchlight
+slow = 0.01 if "CUDA_INJECTION64_PATH" in os.environ else 0
+for i in range(10):
+    with batchlight.annotate("step"):
+        time.sleep(0.02 + slow)
+print("done", "libbatchlight_inject" in os.environ.get("LD_PRELOAD", ""), flush=True)
+with open("runs", "a") as file:
+    file.write("%d%d\\n" % (batchlight.enabled(), slow > 0))
+"""
+
+
+class MeasureOverhead(InFolder):
+    def setUp(self):
+        super().setUp()
+        with open(self.path("train.py"), "w") as file:
+            file.write(STEPS)
+        package = os.path.join(os.path.dirname(os.path.dirname(BATCHLIGHT)),
+                               "share/batchlight/python")
+        self.environment["PYTHONPATH"] = package
+
+    def measure(self, *flags, program=("train.py",), status=0):
+        done = self.batchlight("profile", "-o", "run", *flags, sys.executable, *program)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def summary(self):
+        done = self.batchlight("summary", "--json", "run.batchlight")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_known_cost(self):
+        done = self.measure("--measure-overhead=2", "-t", "nvtx,cuda,python", "--pytorch=none")
+        with open(self.path("runs")) as file:
+            # Each round: steps only, plain, profiled.
+            self.assertEqual(file.read().split(), ["10", "00", "11"] * 2)
+        self.assertEqual(done.stdout, "done True\n", "the output of the profiled run only")
+        self.assertEqual(self.files(), ["run.batchlight", "runs", "train.py"])
+        measured = self.summary()["measured_overhead"]
+        step = measured["step"]
+        self.assertEqual(step["rounds"], 2)
+        self.assertGreater(step["plain_ns"], 20e6)
+        # 10 ms more a step; on a busy machine both sides take longer.
+        self.assertGreater(step["profiled_ns"] - step["plain_ns"], 5e6)
+        self.assertAlmostEqual(step["ratio"], step["profiled_ns"] / step["plain_ns"], 6)
+        self.assertLessEqual(step["lowest_ratio"], step["highest_ratio"])
+        self.assertGreater(measured["program"]["profiled_ns"], 0.3e9)
+        self.assertGreater(measured["program"]["plain_ns"], 0.2e9)
+        self.assertNotIn("problem", measured)
+        for words in ("What recording costs, measured", "a step", "whole program", "in 2 rounds"):
+            self.assertIn(words, done.stderr)
+
+    def test_without_steps(self):
+        done = self.measure("--measure-overhead", program=("-c", "import time; time.sleep(0.1)"))
+        measured = self.summary()["measured_overhead"]
+        self.assertEqual(measured["program"]["rounds"], 1)
+        self.assertNotIn("step", measured)
+        self.assertIn("steps are not compared", measured["problem"])
+        self.assertIn("One round", done.stderr)
+
+    def test_a_program_that_fails(self):
+        done = self.measure("--measure-overhead=3", program=("-c", "raise SystemExit(3)"), status=3)
+        self.assertIn("fails without the profiler, too: exit code 3", done.stderr)
+        self.assertIn("exit code 3", self.summary()["measured_overhead"]["problem"])
+        done = self.batchlight("profile", "--measure-overhead", "no-such-program")
+        self.assertEqual(done.returncode, 127)
+
+    def test_output_is_checked_first(self):
+        self.measure(program=("-c", ""))
+        done = self.measure("--measure-overhead", status=4)
+        self.assertIn("run.batchlight", done.stderr)
+        self.assertNotIn("runs", self.files(), "nothing was run in vain")
+
+    def test_input_is_there_for_each_run(self):
+        with open(self.path("input"), "w") as file:
+            file.write("text")
+        with open(self.path("input")) as file:
+            done = self.batchlight(
+                "profile", "-o", "run", "--measure-overhead", sys.executable, "-c",
+                "import sys; text = sys.stdin.read(); print(text); assert text == 'text'",
+                stdin=file)
+        self.assertEqual((done.returncode, done.stdout), (0, "text\n"), done.stderr)
+
+    def test_a_signal_ends_it_all(self):
+        tool = subprocess.Popen(
+            [BATCHLIGHT, "profile", "-o", "run", "--measure-overhead=9", sys.executable, "-c",
+             "import time; print('x', file=open('started', 'a'), flush=True); time.sleep(60)"],
+            cwd=self.folder, env=self.environment, stderr=subprocess.DEVNULL)
+        while not os.path.exists(self.path("started")):
+            time.sleep(0.01)
+        time.sleep(0.2)
+        tool.send_signal(signal.SIGTERM)
+        self.assertEqual(tool.wait(60), 128 + signal.SIGTERM)
+        self.assertEqual(self.files(), ["started", "train.py"])
+        with open(self.path("started")) as file:
+            self.assertEqual(file.read(), "x\n", "no other run")
+
+
+class CommandsAfter(InFolder):
+    def test_after_collection_start_and_report_ready(self):
+        said = 'echo "$NSYS_CALLBACK_NAME|$NSYS_SESSION_NAME|$NSYS_REPORT_PATH" >> said'
+        done = self.profile("-o", "run", "--session-new=mine",
+                            "--after-collection-start", said,
+                            "--after-report-ready", said + "; test -s run.batchlight || echo none >> said",
+                            "sh", "-c", "sleep 0.5; cat said > seen")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = self.path("run.batchlight")
+        with open(self.path("seen")) as file:
+            self.assertEqual(file.read(), "after-collection-start|mine|%s\n" % report)
+        with open(self.path("said")) as file:
+            self.assertEqual(file.read().splitlines()[1:], ["after-report-ready|mine|%s" % report])
+        self.assertEqual(done.stdout, "")
+
+    def test_once_for_each_capture(self):
+        from recorded import FAULT_PROGRAM
+        done = self.batchlight(
+            "profile", "-t", "nvtx", "-c", "nvtx", "-p", "step", "--capture-range-end=repeat:3",
+            "-o", "run", "--after-collection-start=echo start >> said",
+            "--after-report-ready=echo $(basename $NSYS_REPORT_PATH) >> said",
+            FAULT_PROGRAM, "steps", 10)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path("said")) as file:
+            said = file.read().split()
+        self.assertEqual(said.count("start"), 3)
+        self.assertEqual(sorted(word for word in said if word != "start"),
+                         ["run.%d.batchlight" % i for i in (1, 2, 3)])
+
+    def test_a_command_that_fails_is_said(self):
+        done = self.profile("--after-report-ready=echo to stderr; exit 3", "echo", "program")
+        self.assertEqual((done.returncode, done.stdout), (0, "program\n"))
+        self.assertIn("to stderr", done.stderr)
+        self.assertIn("--after-report-ready ended with exit code 3", done.stderr)
+
+
+@unittest.skipUnless(os.geteuid() == 0, "only root can be another user")
+class RunAs(InFolder):
+    def setUp(self):
+        super().setUp()
+        self.user = pwd.getpwnam("nobody")
+        os.chmod(self.folder, 0o755)
+
+    def test_the_program_is_that_user(self):
+        script = "id -u; id -g; echo $HOME $USER; touch %s 2>/dev/null || echo denied" % self.path("x")
+        done = self.profile("-o", "run", "--run-as", "nobody", "sh", "-c", script)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.split(), [
+            str(self.user.pw_uid), str(self.user.pw_gid), self.user.pw_dir, "nobody", "denied"])
+        records = self.opens("run.batchlight")
+        self.assertGreater(count(records, "ProcessStart"), 1, "it records")
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("run.batchlight")).st_mode) & 0o400, 0o400)
+        by_number = self.profile("-o", "number", "--run-as=%d" % self.user.pw_uid, "id", "-un")
+        self.assertEqual(by_number.stdout, "nobody\n", by_number.stderr)
+
+    def test_what_the_user_cannot_reach(self):
+        os.chmod(self.folder, 0o700)
+        done = self.profile("--run-as=nobody", "touch", "/tmp/never")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("nobody cannot reach", done.stderr)
+        self.assertEqual(self.files(), [])
+        done = self.profile("--run-as=no-such-user", "true")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no-such-user", done.stderr)
+
+    def test_others_may_not(self):
+        copy = tempfile.mkdtemp()
+        self.addCleanup(subprocess.run, ["rm", "-rf", copy])
+        done = run("setpriv", "--reuid", "nobody", "--clear-groups", BATCHLIGHT, "profile",
+                   "--run-as=root", "true", cwd="/")
+        if done.returncode == 127 or "Permission denied" in done.stderr:
+            self.skipTest("the build cannot be reached by another user")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("only root", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
