@@ -160,6 +160,8 @@ std::string_view PhaseKindName(PhaseKind kind) {
       return "checkpoint";
     case PhaseKind::kUserRange:
       return "range";
+    case PhaseKind::kGpuWait:
+      return "waiting for the GPU";
     case PhaseKind::kOther:
       break;
   }
@@ -172,6 +174,8 @@ std::string_view PhaseKindKey(PhaseKind kind) {
       return "data_loading";
     case PhaseKind::kCopyToDevice:
       return "copy_to_device";
+    case PhaseKind::kGpuWait:
+      return "gpu_wait";
     default:
       return PhaseKindName(kind);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/gpu_waits.h"
 #include "analysis/phase_marks.h"
 #include "analysis/step_finders.h"
 
@@ -108,7 +109,10 @@ std::string WithoutNumbers(std::string_view name) {
 class Breakdown {
  public:
   Breakdown(const StepInputs& inputs, const ProcessSteps& steps)
-      : inputs_(inputs), steps_(steps), segments_(SegmentsOf(inputs, steps.thread)) {
+      : inputs_(inputs),
+        steps_(steps),
+        segments_(SegmentsOf(inputs, steps.thread)),
+        waits_(FindGpuWaits(inputs.store, steps.thread)) {
     totals_.assign(static_cast<size_t>(PhaseKind::kOther) + 1,
                    std::vector<int64_t>(steps.steps.size()));
   }
@@ -138,7 +142,7 @@ class Breakdown {
   }
 
   // Time that no mark explains: to the outermost range of the user that lies inside the step, the
-  // rest to `other`.
+  // rest to waits for the GPU, what then is left to `other`.
   void SplitUnnamed(size_t i, int64_t from, int64_t to) {
     if (from >= to) return;
     const Step& step = steps_.steps[i];
@@ -155,10 +159,24 @@ class Breakdown {
       } else {
         while (row < rows.end && ranges.start_ns[row] <= at) ++row;
         if (row < rows.end) until = std::min(to, ranges.start_ns[row]);
-        Of(PhaseKind::kOther)[i] += until - at;
+        SplitUnranged(i, at, until);
       }
       at = until;
     }
+  }
+
+  void SplitUnranged(size_t i, int64_t from, int64_t to) {
+    auto wait = std::upper_bound(waits_.begin(), waits_.end(), from,
+                                 [](int64_t time, const GpuWait& w) { return time < w.end_ns; });
+    int64_t at = from;
+    for (; wait != waits_.end() && wait->start_ns < to; ++wait) {
+      const int64_t start = std::max(wait->start_ns, at);
+      const int64_t end = std::min(wait->end_ns, to);
+      Of(PhaseKind::kOther)[i] += start - at;
+      Of(wait->kind)[i] += end - start;
+      at = end;
+    }
+    Of(PhaseKind::kOther)[i] += to - at;
   }
 
   uint32_t NextRange(int64_t time) const {
@@ -253,6 +271,7 @@ class Breakdown {
   const StepInputs& inputs_;
   const ProcessSteps& steps_;
   std::vector<Segment> segments_;
+  std::vector<GpuWait> waits_;
   std::vector<std::vector<int64_t>> totals_;  // by PhaseKind, then step
   std::vector<UserRangeTime> user_;
   std::unordered_map<StringId, size_t> user_of_message_;

@@ -4,7 +4,8 @@
 // A moment belongs to the innermost thing around it that says what it is: a range of the user with
 // a well-known name (forward, backward, batch_to_device, ...) or a traced call of the training loop
 // (backward, optimizer step, DataLoader next). Where neither is, it is `forward` inside a module's
-// forward, else the outermost range of the user inside the step under its own name, else `other`.
+// forward, else the outermost range of the user inside the step under its own name, else a wait for
+// the GPU or a copy to it inside a CUDA call that is one, else `other`.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,7 @@ enum class PhaseKind : uint8_t {
   kValidation,
   kCheckpoint,
   kUserRange,  // a range whose name says nothing to us: shown under that name
+  kGpuWait,    // in a CUDA call that returns when the GPU has done something
   kOther,
 };
 

@@ -165,6 +165,30 @@ TEST(StepBreakdown, PyTorchsOwnNamesAreEnough) {
   EXPECT_EQ(TimeOf(breakdown, PhaseKind::kOptimizer, 1), 30);
 }
 
+TEST(StepBreakdown, UnnamedCudaCallsAreWaitsAndCopies) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(1, "train.py"));
+  build.Range(thread, "step", 0, 1000);
+  // A pageable copy: called at 10, begun by the GPU at 60, both done at 80.
+  build.Copy(thread, 1, 0, 2, 4096, 10, 60, 80);
+  build.store().api_calls.end_ns.back() = 80;
+  // A pinned one returns before the GPU begins it: the call is all copy.
+  build.Copy(thread, 1, 1, 2, 4096, 100, 300, 400);
+  build.store().api_calls.end_ns.back() = 110;
+  AddPhase(build, thread, Phase::kBackward, 200, 500);
+  build.ApiCall(thread, "cudaStreamSynchronize_v3020", 250, 350);  // part of backward
+  build.Range(thread, "log metrics", 600, 700);
+  build.ApiCall(thread, "cudaStreamSynchronize_v3020", 650, 690);  // has the user's name
+  build.ApiCall(thread, "cudaDeviceSynchronize_v3020", 800, 900);
+  build.ApiCall(thread, "cudaLaunchKernel_v7000", 950, 960);
+  const StepBreakdown breakdown = BreakDown(build.Build());
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kGpuWait), 50 + 100);
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kCopyToDevice), 20 + 10);
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kBackward), 300);
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kUserRange), 100);
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kOther), 1000 - 150 - 30 - 300 - 100);
+}
+
 // As torch.profiler records a loop on a GPU: no modules, the backward on a thread of the engine.
 TEST(StepBreakdown, OperatorsShowForwardAndBackward) {
   StoreBuilder build;

@@ -31,6 +31,8 @@ Tone ToneOf(PhaseKind kind) {
       return Tone::kGreen;
     case PhaseKind::kZeroGrad:
       return Tone::kGreen;
+    case PhaseKind::kGpuWait:
+      return Tone::kRed;
     case PhaseKind::kCommunication:
       return Tone::kRed;
     case PhaseKind::kUserRange:
