@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/event_filter.h"
+#include "cli/report_script.h"
 #include "cli/table_outputs.h"
 #include "ingest/open_input.h"
 
@@ -24,6 +25,7 @@ struct StatsFlags {
   std::string time_unit = "nanoseconds";
   std::string filter_time;
   std::string filter_nvtx;
+  std::vector<std::string> report_folders;
   std::string sqlite;
   std::string help_reports;
   std::string overwrite_words;
@@ -32,24 +34,30 @@ struct StatsFlags {
 };
 
 struct ChosenReport {
-  const stats::Report* report;
+  const stats::Report* report;  // null: a script of this name
   std::vector<std::string> args;
+  std::string name;
 };
 
-Result<std::vector<ChosenReport>> ChooseReports(const std::vector<std::string>& lists) {
+Result<std::vector<ChosenReport>> ChooseReports(const std::vector<std::string>& lists,
+                                                const ReportScripts& scripts) {
   std::vector<ChosenReport> chosen;
   for (ReportSpec& spec : ParseReportList(lists)) {
+    if (scripts.Find(spec.name).has_value()) {  // before ours, as nsys looks for them
+      chosen.push_back({nullptr, std::move(spec.args), spec.name});
+      continue;
+    }
     const stats::Report* report = stats::FindReport(spec.name);
     if (report == nullptr) {
       return UsageError("no report \"" + spec.name + "\"" +
                         DidYouMean(stats::NearestReports(spec.name)) +
                         "; --help-reports lists them all");
     }
-    chosen.push_back({report, std::move(spec.args)});
+    chosen.push_back({report, std::move(spec.args), std::string(report->name)});
   }
   if (!chosen.empty()) return chosen;
   for (const std::string_view name : stats::DefaultReports()) {
-    chosen.push_back({stats::FindReport(name), {}});
+    chosen.push_back({stats::FindReport(name), {}, std::string(name)});
   }
   return chosen;
 }
@@ -106,11 +114,17 @@ void NoteImport(const Store& store, const TableOutputs& outputs) {
 struct Inputs {
   std::vector<const Store*> stores;
   std::vector<EventFilter> filters;  // one per store
+  ReportScripts* scripts;
 };
 
 // Not a value: none of the inputs has what the report needs, which was said.
 Result<std::optional<RowSource>> MakeRows(const Inputs& inputs, const ChosenReport& chosen,
                                           bool nsys_compat, const TableOutputs& outputs) {
+  if (chosen.report == nullptr) {
+    ASSIGN_OR_RETURN(RowSource rows,
+                     inputs.scripts->Run(chosen.name, chosen.args, *inputs.stores[0]));
+    return std::optional<RowSource>(std::move(rows));
+  }
   std::vector<RowSource> sources;
   std::vector<int64_t> ranks;
   for (size_t i = 0; i < inputs.stores.size(); ++i) {
@@ -139,7 +153,7 @@ Status RunReports(const Inputs& inputs, const std::vector<ChosenReport>& reports
     ASSIGN_OR_RETURN(const std::optional<RowSource> rows,
                      MakeRows(inputs, chosen, nsys_compat, outputs));
     if (!rows.has_value()) continue;
-    std::string file_part(chosen.report->name);
+    std::string file_part = chosen.name;
     for (const std::string& arg : chosen.args) file_part += '_' + arg;
     RETURN_IF_ERROR(outputs.Write(i, *rows, file_part + inputs.filters[0].file_part));
   }
@@ -147,25 +161,37 @@ Status RunReports(const Inputs& inputs, const std::vector<ChosenReport>& reports
 }
 
 // Several inputs are for the reports that compare ranks.
-Status CheckInputs(const std::vector<std::string>& inputs,
-                   const std::vector<ChosenReport>& reports) {
+Status CheckInputs(const std::vector<std::string>& inputs, const std::vector<ChosenReport>& reports,
+                   bool filtered) {
+  for (const ChosenReport& chosen : reports) {
+    if (chosen.report != nullptr || !filtered) continue;
+    return UsageError("report script " + chosen.name +
+                      " reads the whole database: --filter-time and --filter-nvtx cannot be given");
+  }
   if (inputs.empty()) return UsageError("no input given: batchlight stats [options] INPUT...");
   if (inputs.size() == 1) return Status();
   for (const ChosenReport& chosen : reports) {
-    if (chosen.report->several_inputs) continue;
-    return UsageError("report " + std::string(chosen.report->name) + " takes one input; there is " +
-                      inputs[0] + " and " + inputs[1]);
+    if (chosen.report != nullptr && chosen.report->several_inputs) continue;
+    return UsageError("report " + chosen.name + " takes one input; there is " + inputs[0] +
+                      " and " + inputs[1]);
   }
   return Status();
 }
 
-Status ListReports(const std::string& which) {
+Status ListReports(const std::string& which, const ReportScripts& scripts) {
   if (which.empty() || which == "ALL" || which == "all") {
     for (const stats::Report& report : stats::Reports()) {
       std::string usage = std::string(report.name) + std::string(report.usage);
       std::printf("  %s -- %s\n", usage.c_str(), std::string(report.title).c_str());
       if (!which.empty()) std::printf("      %s\n", std::string(report.help).c_str());
     }
+    for (const std::string& name : scripts.Names()) {
+      std::printf("  %s -- script %s\n", name.c_str(), scripts.Find(name)->c_str());
+    }
+    return Status();
+  }
+  if (const std::optional<std::string> script = scripts.Find(which); script.has_value()) {
+    std::printf("%s -- script %s\n", which.c_str(), script->c_str());
     return Status();
   }
   const stats::Report* report = stats::FindReport(which);
@@ -201,12 +227,14 @@ Status RunStats(StatsFlags& flags) {
   flags.tables.force_overwrite =
       TakeBoolWord(flags.overwrite_words, flags.tables.force_overwrite, flags.inputs);
   [[maybe_unused]] const bool force_export = TakeBoolWord(flags.export_words, false, flags.inputs);
-  ASSIGN_OR_RETURN(const std::vector<ChosenReport> reports, ChooseReports(flags.reports));
+  ReportScripts scripts(flags.report_folders);
+  ASSIGN_OR_RETURN(const std::vector<ChosenReport> reports, ChooseReports(flags.reports, scripts));
   ASSIGN_OR_RETURN(flags.tables.time_unit, ParseTimeUnit(flags.time_unit));
   if (!flags.filter_time.empty() && !flags.filter_nvtx.empty()) {
     return UsageError("--filter-time and --filter-nvtx cannot be given together");
   }
-  RETURN_IF_ERROR(CheckInputs(flags.inputs, reports));
+  const bool filtered = !flags.filter_time.empty() || !flags.filter_nvtx.empty();
+  RETURN_IF_ERROR(CheckInputs(flags.inputs, reports, filtered));
   EventFilter time_filter;
   if (!flags.filter_time.empty()) {
     ASSIGN_OR_RETURN(time_filter, ParseTimeFilter(flags.filter_time));
@@ -218,7 +246,7 @@ Status RunStats(StatsFlags& flags) {
   }
   ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create(flags.tables, paths[0]));
   std::vector<std::unique_ptr<Store>> stores;
-  Inputs inputs;
+  Inputs inputs{{}, {}, &scripts};
   for (const std::string& path : paths) {
     ASSIGN_OR_RETURN(Store store, OpenInput(path, {.operators = false}));
     NoteImport(store, outputs);
@@ -236,9 +264,10 @@ Status RunStats(StatsFlags& flags) {
 }  // namespace
 
 Status PrintDefaultStats(const Store& store) {
-  ASSIGN_OR_RETURN(const std::vector<ChosenReport> reports, ChooseReports({}));
+  ReportScripts scripts({});
+  ASSIGN_OR_RETURN(const std::vector<ChosenReport> reports, ChooseReports({}, scripts));
   ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create({}, store.source));
-  return RunReports({{&store}, {EventFilter()}}, reports, false, outputs);
+  return RunReports({{&store}, {EventFilter()}, &scripts}, reports, false, outputs);
 }
 
 void RegisterStats(CLI::App& app, Outcome& outcome) {
@@ -277,6 +306,11 @@ void RegisterStats(CLI::App& app, Outcome& outcome) {
                                   ->add_option("--force-export", flags->export_words,
                                                "No effect: nothing is exported in between")
                                   ->expected(0, 1);
+  stats
+      ->add_option("--report-dir", flags->report_folders,
+                   "Folder with reports of yours: NAME.py DATABASE [ARG]... prints CSV")
+      ->expected(1)
+      ->allow_extra_args(false);
   stats->add_option("--sqlite", flags->sqlite, "Database to read in place of INPUT");
   stats->add_flag("-q,--quiet", flags->tables.quiet, "No notices");
   stats->add_flag("--nsys-compat", flags->tables.nsys_compat,
@@ -286,7 +320,7 @@ void RegisterStats(CLI::App& app, Outcome& outcome) {
     flags->tables.force_overwrite = overwrite->count() > 0;
     if (!flags->sqlite.empty()) flags->inputs = {flags->sqlite};
     if (stats->count("--help-reports") > 0) {
-      outcome.status = ListReports(flags->help_reports);
+      outcome.status = ListReports(flags->help_reports, ReportScripts(flags->report_folders));
       return;
     }
     outcome.status = RunStats(*flags);

@@ -303,5 +303,63 @@ class WrongUse(NsysFiles):
         self.assertIn(b"nsys export", done.stderr)
 
 
+class Scripts(NsysFiles):
+    """--report-dir: reports of the user's own, as nsys runs them."""
+
+    SCRIPT = """import sqlite3, sys
+database = sqlite3.connect(sys.argv[1])
+least = int(sys.argv[2].split("=")[1]) if len(sys.argv) > 2 else 0
+print("Total Time (ns),Share (%),Calls,Name")
+rows = database.execute("SELECT sum(r.end-r.start) t, count(*) n, s.value FROM "
+    "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id=r.nameId GROUP BY 3 ORDER BY 1 DESC")
+for t, n, name in rows:
+    if n >= least:
+        print(f'{t},{n / 4:.2f},{n},"a ""quoted"", {name}"')
+"""
+
+    def script(self, name, text):
+        folder = self.path("scripts")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, name + ".py"), "w", encoding="utf-8") as out:
+            out.write(text)
+        return folder
+
+    def test_rows_are_formatted_as_ours(self):
+        folder = self.script("my_calls", self.SCRIPT)
+        text = self.stats("-q", "--report-dir", folder, "-r", "my_calls:least=5000", "-f",
+                          "csv", "--timeunit", "ms").stdout.decode()
+        self.assertEqual(text.splitlines()[0], "Total Time (ms),Share (%),Calls,Name")
+        rows = [r for r in csv.reader(text.splitlines()[1:]) if "cudaLaunchKernel_" in r[3]]
+        self.assertEqual(rows[0], ["87.7553", "1317.50", "5270", 'a "quoted", cudaLaunchKernel_v7000'])
+        column = self.stats("-q", "--report-dir", folder, "-r", "my_calls,cuda_api_sum").stdout
+        self.assertIn(b"** my_calls (my_calls):", column)
+        self.assertIn(b"87,755,322", column)
+        self.assertIn(b"** CUDA API Summary", column)
+        self.assertIn(b"my_calls -- script",
+                      self.run_tool("stats", "--report-dir", folder, "--help-reports").stdout)
+
+    def test_before_the_built_in_ones_and_on_recordings(self):
+        folder = self.script("cuda_api_sum", "import sqlite3, sys\nprint('Events')\nprint(sqlite3."
+                             "connect(sys.argv[1]).execute('SELECT count(*) FROM "
+                             "CUPTI_ACTIVITY_KIND_KERNEL').fetchone()[0])")
+        mine = self.stats("-q", "--report-dir", folder, "-r", "cuda_api_sum", "-f", "csv").stdout
+        self.assertEqual(mine, b"Events\n5806\n")
+        recording = os.path.join(os.path.dirname(DATA), "h200_train.batchlight")
+        done = self.run_tool("stats", "-q", "--report-dir", folder, "-r", "cuda_api_sum", "-f", "csv",
+                             recording)
+        self.assertGreater(int(done.stdout.split()[1]), 0)
+        os.remove(os.path.join(folder, "cuda_api_sum.py"))
+
+    def test_failures_are_named(self):
+        folder = self.script("breaks", "import sys\nsys.exit('no such table')")
+        done = self.stats("--report-dir", folder, "-r", "breaks", code=3)
+        self.assertIn(b"no such table", done.stderr)
+        self.assertIn(b"breaks.py failed with exit code 1", done.stderr)
+        self.script("uneven", "print('a,b')\nprint('1,2')\nprint('3')")
+        done = self.stats("--report-dir", folder, "-r", "uneven", code=3)
+        self.assertIn(b"row 2", done.stderr)
+        self.stats("--report-dir", folder, "-r", "breaks", "--filter-time", "1s/2s", code=2)
+
+
 if __name__ == "__main__":
     unittest.main()
