@@ -288,16 +288,16 @@ class PerfettoTrace {
     End(uuid, closed_ns);
   }
 
-  // Work of all kinds on the GPUs, by start, on a track for each stream.
-  Status Gpu() {
-    struct Work {
-      int64_t start_ns, end_ns;
-      ProcessId process;
-      uint32_t device, stream, correlation;
-      std::string_view name;
-      std::string_view category;
-      uint64_t bytes;
-    };
+  struct Work {
+    int64_t start_ns, end_ns;
+    ProcessId process;
+    uint32_t device, stream, correlation;
+    std::string_view name;
+    std::string_view category;
+    uint64_t bytes;
+  };
+  // Work of all kinds on the GPUs, by start.
+  std::vector<Work> GpuWork() {
     std::vector<Work> all;
     const auto add = [&](const auto& table, std::string_view category, const auto& name,
                          const auto& bytes) {
@@ -327,9 +327,14 @@ class PerfettoTrace {
         [&](size_t row) { return store_.memsets.bytes[row]; });
     std::stable_sort(all.begin(), all.end(),
                      [](const Work& a, const Work& b) { return a.start_ns < b.start_ns; });
+    return all;
+  }
+
+  // A track for each stream, and a counter for each GPU.
+  Status Gpu() {
     std::map<std::pair<uint32_t, uint32_t>, Lanes> lanes;              // by device and stream
     std::map<uint32_t, std::vector<std::pair<int64_t, int>>> changes;  // of work running, by device
-    for (const Work& work : all) {
+    for (const Work& work : GpuWork()) {
       if (!gpu_tracks_.contains(work.device)) {
         gpu_tracks_[work.device] = NewTrack();
         Describe(gpu_tracks_[work.device], 0, "GPU " + std::to_string(work.device));

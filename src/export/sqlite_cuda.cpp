@@ -38,6 +38,23 @@ Status WriteApiCalls(NsysWriter& writer) {
                       });
 }
 
+// launchType to localMemoryTotal.
+void InsertLaunch(const KernelLaunchesRow& launch, SqliteInsert& insert) {
+  insert.Int(launch.launch_type)
+      .Int(launch.cache_config)
+      .Int(launch.registers_per_thread)
+      .Int(launch.grid_x)
+      .Int(launch.grid_y)
+      .Int(launch.grid_z)
+      .Int(launch.block_x)
+      .Int(launch.block_y)
+      .Int(launch.block_z)
+      .Int(launch.static_shared_bytes)
+      .Int(launch.dynamic_shared_bytes)
+      .Int(launch.local_bytes_per_thread)
+      .U64(launch.local_bytes_total);
+}
+
 Status WriteKernels(NsysWriter& writer) {
   const KernelsTable& kernels = writer.store.kernels;
   const KernelLaunchesTable& launches = writer.store.kernel_launches;
@@ -74,20 +91,8 @@ Status WriteKernels(NsysWriter& writer) {
           } else {
             insert.Int(writer.String(kernels.mangled_name[row]));
           }
-          insert.Int(l.launch_type)
-              .Int(l.cache_config)
-              .Int(l.registers_per_thread)
-              .Int(l.grid_x)
-              .Int(l.grid_y)
-              .Int(l.grid_z)
-              .Int(l.block_x)
-              .Int(l.block_y)
-              .Int(l.block_z)
-              .Int(l.static_shared_bytes)
-              .Int(l.dynamic_shared_bytes)
-              .Int(l.local_bytes_per_thread)
-              .U64(l.local_bytes_total)
-              .Int(static_cast<int64_t>(row) + 1)
+          InsertLaunch(l, insert);
+          insert.Int(static_cast<int64_t>(row) + 1)
               .Int(l.shared_executed_bytes)
               .IntOrNull(kernels.graph_node[row] != 0,
                          static_cast<int64_t>(kernels.graph_node[row]))

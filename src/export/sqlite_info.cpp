@@ -62,9 +62,13 @@ Status WriteSession(NsysWriter& writer) {
                       });
 }
 
+int64_t PidOf(const Store& store, ProcessId process) {
+  return process.IsNone() ? 0 : store.processes.pid[process.row()];
+}
+
 Status WriteGpus(NsysWriter& writer) {
   const Store& store = writer.store;
-  RETURN_IF_ERROR(writer.Table(
+  return writer.Table(
       "TARGET_INFO_GPU",
       "vmId id name l2CacheSize totalMemory memoryBandwidth clockRate smCount uuid cuDevice "
       "maxRegistersPerBlock maxShmemPerBlockOptin maxShmemPerSm maxRegistersPerSm threadsPerWarp "
@@ -95,13 +99,15 @@ Status WriteGpus(NsysWriter& writer) {
               .Int(gpu.compute_minor);
           insert.Done();
         }
-      }));
+      });
+}
+
+// Which process used which GPU, and its contexts and streams.
+Status WriteCudaContexts(NsysWriter& writer) {
+  const Store& store = writer.store;
   std::set<std::pair<uint32_t, int64_t>> devices;  // (CUDA ordinal, pid)
-  const auto pid = [&](ProcessId process) -> int64_t {
-    return process.IsNone() ? 0 : store.processes.pid[process.row()];
-  };
   for (size_t row = 0; row < store.gpu_contexts.size(); ++row) {
-    devices.emplace(store.gpu_contexts.device[row], pid(store.gpu_contexts.process[row]));
+    devices.emplace(store.gpu_contexts.device[row], PidOf(store, store.gpu_contexts.process[row]));
   }
   RETURN_IF_ERROR(writer.Table("TARGET_INFO_CUDA_DEVICE", "gpuId cudaId pid", devices.size(),
                                [&](SqliteInsert& insert) {
@@ -119,7 +125,7 @@ Status WriteGpus(NsysWriter& writer) {
           insert.Int(context.null_stream)
               .Int(0)
               .Int(1)
-              .Int(pid(context.process))
+              .Int(PidOf(store, context.process))
               .Int(context.device)
               .Int(context.context)
               .Int(0)
@@ -135,7 +141,7 @@ Status WriteGpus(NsysWriter& writer) {
                           insert.Int(stream.stream)
                               .Int(0)
                               .Int(1)
-                              .Int(pid(stream.process))
+                              .Int(PidOf(store, stream.process))
                               .Int(stream.context)
                               .Int(static_cast<uint32_t>(stream.priority))
                               .Int(stream.flag);
@@ -194,6 +200,7 @@ Status WriteDiagnostics(NsysWriter& writer) {
 Status WriteInfoTables(NsysWriter& writer) {
   RETURN_IF_ERROR(WriteSession(writer));
   RETURN_IF_ERROR(WriteGpus(writer));
+  RETURN_IF_ERROR(WriteCudaContexts(writer));
   RETURN_IF_ERROR(WriteProcesses(writer));
   return WriteDiagnostics(writer);
 }

@@ -58,8 +58,8 @@ std::array<uint32_t, 3> Three(std::string_view raw) {
 uint8_t CopyKind(std::string_view name) {
   constexpr std::string_view kWords[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                          "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
-  for (uint8_t kind = 1; kind < std::size(kWords); ++kind) {
-    if (name.find(kWords[kind]) != name.npos) return kind;
+  for (size_t kind = 1; kind < std::size(kWords); ++kind) {
+    if (name.find(kWords[kind]) != name.npos) return static_cast<uint8_t>(kind);
   }
   return 0;
 }
@@ -67,8 +67,8 @@ uint8_t CopyKind(std::string_view name) {
 uint8_t MemoryKind(std::string_view word) {
   constexpr std::string_view kWords[] = {"Pageable", "Pinned",        "Device",        "Array",
                                          "Managed",  "Device Static", "Managed Static"};
-  for (uint8_t kind = 0; kind < std::size(kWords); ++kind) {
-    if (word == kWords[kind]) return kind;
+  for (size_t kind = 0; kind < std::size(kWords); ++kind) {
+    if (word == kWords[kind]) return static_cast<uint8_t>(kind);
   }
   return 7;
 }

@@ -53,7 +53,7 @@ ProcessId Load::Process(NsysTable& rows, int column) {
   return ProcessId{processes.Number(rows.Int(column) & kProcessMask)};
 }
 
-StringId Load::String(NsysTable& rows, int column) {
+StringId Load::String(NsysTable& rows, int column) const {
   return strings->Get(rows.Int(column, kNoString));
 }
 

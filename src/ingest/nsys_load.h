@@ -66,7 +66,7 @@ struct Load {
   ThreadId Thread(NsysTable& rows, int column);
   // NULL gives None: the process is then the only one there is, if so.
   ProcessId Process(NsysTable& rows, int column);
-  StringId String(NsysTable& rows, int column);
+  StringId String(NsysTable& rows, int column) const;
   // Says which of the columns asked for the file does not have.
   void NoteMissing(const NsysTable& rows);
 };

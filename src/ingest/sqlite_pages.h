@@ -104,7 +104,7 @@ inline int64_t SqliteField::Integer() const {
     default:
       break;
   }
-  value = static_cast<uint64_t>(static_cast<int8_t>(value));  // the sign
+  value |= value & 0x80 ? ~uint64_t{0xff} : 0;  // the sign
   for (uint32_t i = 1; i < size; ++i) value = value << 8 | bytes[i];
   return static_cast<int64_t>(value);
 }

@@ -1,16 +1,13 @@
 #include "report/bar_chart.h"
 
-#include <cairo-ft.h>
 #include <cairo.h>
-#include <ft2build.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "report/embedded.h"
+#include "report/cairo_png.h"
 #include "report/number_text.h"
 #include "report/utf8.h"
-#include FT_FREETYPE_H
 
 namespace batchlight {
 namespace {
@@ -36,19 +33,6 @@ constexpr Color kGrid = {0.875, 0.89, 0.918};
 constexpr Color kPaper = {1, 1, 1};
 constexpr Color kBar = {0.208, 0.396, 0.788};
 
-// A font face from memory. It lives as long as the program: Cairo's cache of scaled fonts goes on
-// using the face after the last drawing with it. nullptr: FreeType cannot read it.
-cairo_font_face_t* LoadFont(std::string_view file) {
-  FT_Library library = nullptr;
-  FT_Face face = nullptr;
-  if (FT_Init_FreeType(&library) != 0) return nullptr;
-  const auto* bytes = reinterpret_cast<const FT_Byte*>(file.data());
-  if (FT_New_Memory_Face(library, bytes, static_cast<FT_Long>(file.size()), 0, &face) != 0) {
-    return nullptr;
-  }
-  return cairo_ft_font_face_create_for_ft_face(face, 0);
-}
-
 enum class Align { kLeft, kCenter, kRight };
 
 class Drawing {
@@ -69,9 +53,7 @@ class Drawing {
   }
 
   void SetFont(double size, bool bold, Color color) {
-    static cairo_font_face_t* const regular_face = LoadFont(FontRegular());
-    static cairo_font_face_t* const bold_face = LoadFont(FontBold());
-    cairo_set_font_face(cairo_, bold ? bold_face : regular_face);
+    cairo_set_font_face(cairo_, EmbeddedFace(bold));
     cairo_set_font_size(cairo_, size);
     cairo_set_source_rgb(cairo_, color.red, color.green, color.blue);
   }
@@ -119,20 +101,7 @@ class Drawing {
     Text(x + value_width + 8, y, note);
   }
 
-  Result<std::string> Png() const {
-    std::string bytes;
-    const auto write = [](void* out, const unsigned char* data, unsigned int size) {
-      static_cast<std::string*>(out)->append(reinterpret_cast<const char*>(data), size);
-      return CAIRO_STATUS_SUCCESS;
-    };
-    cairo_status_t status = cairo_status(cairo_);
-    if (status == CAIRO_STATUS_SUCCESS) {
-      status = cairo_surface_write_to_png_stream(surface_, write, &bytes);
-    }
-    if (status == CAIRO_STATUS_SUCCESS) return bytes;
-    return Status::Error(ErrorKind::kInternal,
-                         std::string("drawing a picture: ") + cairo_status_to_string(status));
-  }
+  Result<std::string> Png() const { return PngBytes(cairo_, surface_); }
 
  private:
   cairo_surface_t* surface_;

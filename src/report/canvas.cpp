@@ -1,15 +1,13 @@
 #include "report/canvas.h"
 
-#include <cairo-ft.h>
 #include <cairo.h>
-#include <ft2build.h>
 
 #include <array>
 #include <charconv>
+#include <cmath>
 
-#include "report/embedded.h"
+#include "report/cairo_png.h"
 #include "report/table_writers.h"
-#include FT_FREETYPE_H
 
 namespace batchlight {
 namespace {
@@ -25,14 +23,14 @@ std::string Hex(Rgb color) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text = "#";
   for (const double part : {color.red, color.green, color.blue}) {
-    const auto byte = static_cast<size_t>(part * 255 + 0.5);
+    const auto byte = static_cast<size_t>(std::lround(part * 255));
     text += kDigits[byte >> 4 & 15];
     text += kDigits[byte & 15];
   }
   return text;
 }
 
-class SvgCanvas : public Canvas {
+class SvgCanvas final : public Canvas {
  public:
   SvgCanvas(double width, double height) {
     svg_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + Number(width) + " " +
@@ -71,7 +69,7 @@ class SvgCanvas : public Canvas {
   std::string svg_;
 };
 
-class PngCanvas : public Canvas {
+class PngCanvas final : public Canvas {
  public:
   static constexpr double kPixels = 2;
 
@@ -81,7 +79,7 @@ class PngCanvas : public Canvas {
         cairo_(cairo_create(surface_)) {
     cairo_scale(cairo_, kPixels, kPixels);
     Box(0, 0, width, height, {1, 1, 1});
-    cairo_set_font_face(cairo_, Face());
+    cairo_set_font_face(cairo_, EmbeddedFace(false));
   }
   PngCanvas(const PngCanvas&) = delete;
   PngCanvas& operator=(const PngCanvas&) = delete;
@@ -114,37 +112,9 @@ class PngCanvas : public Canvas {
     cairo_move_to(cairo_, x - shift, y);
     cairo_show_text(cairo_, clean.c_str());
   }
-  Result<std::string> Finish() override {
-    std::string bytes;
-    const auto write = [](void* out, const unsigned char* data, unsigned int size) {
-      static_cast<std::string*>(out)->append(reinterpret_cast<const char*>(data), size);
-      return CAIRO_STATUS_SUCCESS;
-    };
-    cairo_status_t status = cairo_status(cairo_);
-    if (status == CAIRO_STATUS_SUCCESS) {
-      status = cairo_surface_write_to_png_stream(surface_, write, &bytes);
-    }
-    if (status == CAIRO_STATUS_SUCCESS) return bytes;
-    return Status::Error(ErrorKind::kInternal,
-                         std::string("drawing a picture: ") + cairo_status_to_string(status));
-  }
+  Result<std::string> Finish() override { return PngBytes(cairo_, surface_); }
 
  private:
-  // Lives as long as the program: Cairo's cache of scaled fonts goes on using it.
-  static cairo_font_face_t* Face() {
-    static cairo_font_face_t* const face = [] {
-      FT_Library library = nullptr;
-      FT_Face font = nullptr;
-      const std::string_view file = FontRegular();
-      if (FT_Init_FreeType(&library) != 0 ||
-          FT_New_Memory_Face(library, reinterpret_cast<const FT_Byte*>(file.data()),
-                             static_cast<FT_Long>(file.size()), 0, &font) != 0) {
-        return static_cast<cairo_font_face_t*>(nullptr);
-      }
-      return cairo_ft_font_face_create_for_ft_face(font, 0);
-    }();
-    return face;
-  }
   void Color(Rgb color) { cairo_set_source_rgb(cairo_, color.red, color.green, color.blue); }
 
   cairo_surface_t* surface_;

@@ -67,7 +67,7 @@ std::string_view FirstWorkName(std::string_view text) {
 }  // namespace
 
 std::string KernelLabel(std::string_view demangled) {
-  const std::string plain = PlainKernelName(demangled);
+  std::string plain = PlainKernelName(demangled);
   const std::string base = plain.substr(0, plain.find('<'));
   if (base.size() == plain.size() || !IsGeneric(base)) return plain;
   const size_t arguments = demangled.find(base + "<") + base.size();

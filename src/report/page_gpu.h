@@ -1,3 +1,4 @@
+// How well each GPU was used: part of the data of the report page (page_data.h).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

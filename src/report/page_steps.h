@@ -1,3 +1,4 @@
+// Steps and their phases: part of the data of the report page (page_data.h).
 #pragma once
 
 #include <cstddef>

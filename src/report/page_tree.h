@@ -1,3 +1,4 @@
+// The tree of modules, operators and kernels: part of the data of the report page (page_data.h).
 #pragma once
 
 #include <cstddef>

@@ -77,7 +77,7 @@ std::string_view StringPool::Get(StringId id) const {
 }
 
 size_t StringPool::resident_bytes() const {
-  return block_bytes_ + views_.capacity() * sizeof(views_[0]) +
+  return block_bytes_ + views_.capacity() * sizeof(std::string_view) +
          hashes_.capacity() * sizeof(hashes_[0]) + slots_.capacity() * sizeof(slots_[0]);
 }
 
