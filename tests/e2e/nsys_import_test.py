@@ -2,6 +2,7 @@
 schema, and files that are wrong."""
 import csv
 import io
+import json
 import os
 import random
 import shutil
@@ -271,6 +272,90 @@ class Versions(NsysFiles):
         old = self.run_tool("stats", "-q", "-f", "csv", "-r", "cuda_gpu_kern_sum", path).stdout
         new = self.stats("-q", "-f", "csv", "-r", "cuda_gpu_kern_sum").stdout
         self.assertEqual(old, new)
+
+
+    def of_schema(self, minor, *statements):
+        path = self.path(f"schema_{minor}.sqlite")
+        shutil.copy(self.sqlite, path)
+        with sqlite3.connect(path) as database:
+            database.execute("UPDATE META_DATA_EXPORT SET value=? WHERE name="
+                             "'EXPORT_SCHEMA_VERSION_MINOR'", (str(minor),))
+            for statement in statements:
+                database.execute(statement)
+        return path
+
+    def test_schemas_from_3_16_to_3_28(self):
+        """The differences that exports of these versions have; what a file lacks is said once."""
+        kernel, wait = "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"
+        with sqlite3.connect(self.sqlite) as database:
+            columns = [row[1] for row in database.execute(f"PRAGMA table_info({kernel})")]
+        after = columns[columns.index("sharedMemoryLimitConfig") + 1:]
+        reports = "cuda_gpu_kern_sum,cuda_api_sum,nvtx_sum,cuda_gpu_trace"
+        want = self.stats("-q", "-f", "csv", "-r", reports).stdout
+        text = lambda path: self.run_tool("stats", "-f", "csv", "-r", reports, path)
+        files = {
+            16: [f"ALTER TABLE {kernel} DROP COLUMN {c}" for c in after] +
+                [f"ALTER TABLE {wait} DROP COLUMN {c}" for c in ("deprecatedSyncType", "eventSyncId")],
+            22: [],
+            24: ["ALTER TABLE CUPTI_ACTIVITY_KIND_MEMCPY ADD COLUMN newColumn INTEGER"],
+            25: [f"ALTER TABLE {kernel} ADD COLUMN somethingNew TEXT DEFAULT '[]'",
+                 f"UPDATE {wait} SET syncType=syncType+1"],
+            28: ["CREATE TABLE n AS SELECT * FROM NVTX_EVENTS", "ALTER TABLE n ADD COLUMN eventId",
+                 "UPDATE n SET eventId=rowid", "DROP TABLE NVTX_EVENTS",
+                 "ALTER TABLE n RENAME TO NVTX_EVENTS"],
+        }
+        for minor, statements in files.items():
+            with sqlite3.connect(self.sqlite) as database:
+                have = {t: {row[1] for row in database.execute(f"PRAGMA table_info({t})")}
+                        for t in (kernel, wait)}
+            usable = [s for s in statements if "DROP COLUMN" not in s or
+                      s.split()[-1] in have[s.split()[2]]]
+            done = text(self.of_schema(minor, *usable))
+            self.assertEqual(done.stdout, want, f"schema 3.{minor}")
+            self.assertNotIn(b"NOTE", done.stderr, f"schema 3.{minor}")
+        # A stream synchronization is 2 until 3.25 and 3 from then on.
+        waits = []
+        for minor in (24, 25):
+            out = self.path(f"waits_{minor}.jsonl")
+            self.run_tool("export", "-q", "-f", "-t", "jsonlines", "--tables", "synchronizations",
+                          "-o", out, self.path(f"schema_{minor}.sqlite"))
+            with open(out, encoding="utf-8") as lines:
+                waits.append([json.loads(line)["sync_type"] for line in lines
+                              if '"synchronizations"' in line])
+        self.assertTrue(waits[0])
+        self.assertEqual(waits[0], waits[1])
+
+    def test_missing_columns_are_said_once_a_table(self):
+        path = self.of_schema(16, "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN mangledName",
+                              "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN greenContextId",
+                              "ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME DROP COLUMN returnValue")
+        said = self.run_tool("stats", "-r", "cuda_gpu_kern_sum", path).stderr.decode().splitlines()
+        notes = [line for line in said if line.startswith("NOTE:")]
+        self.assertEqual(len(notes), 2, said)
+        self.assertTrue(any("CUPTI_ACTIVITY_KIND_KERNEL has no column mangledName, greenContextId"
+                            in line for line in notes), notes)
+        self.assertEqual(self.run_tool("stats", "-q", "-r", "cuda_gpu_kern_sum", path).stderr, b"")
+        summary = " ".join(self.run_tool("summary", path).stdout.decode().split())
+        self.assertIn("CUPTI_ACTIVITY_KIND_RUNTIME has no column returnValue", summary)
+
+    def test_files_that_only_sqlite_itself_can_read(self):
+        """A write-ahead log and computed columns: the same through statements."""
+        want = self.stats("-q", "-f", "csv", "-r", "nvtx_sum,cuda_gpu_trace").stdout
+        path = self.path("wal.sqlite")
+        shutil.copy(self.sqlite, path)
+        database = sqlite3.connect(path)
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("CREATE TABLE other (a)")
+        database.commit()
+        done = self.run_tool("stats", "-q", "-f", "csv", "-r", "nvtx_sum,cuda_gpu_trace", path)
+        self.assertEqual(done.stdout, want)
+        database.close()
+        computed = self.path("computed.sqlite")
+        shutil.copy(self.sqlite, computed)
+        with sqlite3.connect(computed) as database:
+            database.execute("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN ns AS (end-start)")
+        done = self.run_tool("stats", "-q", "-f", "csv", "-r", "nvtx_sum,cuda_gpu_trace", computed)
+        self.assertEqual(done.stdout, want)
 
 
 class Wrong(NsysFiles):
