@@ -143,6 +143,24 @@ class CommandsAfter(InFolder):
         self.assertEqual(sorted(word for word in said if word != "start"),
                          ["run.%d.batchlight" % i for i in (1, 2, 3)])
 
+    def test_of_a_session(self):
+        said = 'echo "$NSYS_CALLBACK_NAME" >> said'
+        launched = subprocess.Popen(
+            [BATCHLIGHT, "launch", "-t", "none", "--session=s", "sh", "-c", "read line"],
+            cwd=self.folder, env=self.environment, stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while "s" not in self.batchlight("sessions", "list").stdout:
+            time.sleep(0.05)
+        for name in ("first", "second"):
+            done = self.batchlight("start", "--session=s", "-o", name,
+                                   "--after-collection-start", said, "--after-report-ready", said)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.batchlight("stop", "--session=s").returncode, 0)
+        launched.communicate(b"\n", timeout=60)
+        with open(self.path("said")) as file:
+            self.assertEqual(sorted(file.read().split()),
+                             ["after-collection-start"] * 2 + ["after-report-ready"] * 2)
+
     def test_a_command_that_fails_is_said(self):
         done = self.profile("--after-report-ready=echo to stderr; exit 3", "echo", "program")
         self.assertEqual((done.returncode, done.stdout), (0, "program\n"))
