@@ -23,6 +23,10 @@ ResultTable MakeGpuStepsTable(const RunOverview& overview);
 ResultTable MakeKernelsTable(const RunOverview& overview);
 ResultTable MakeCopiesTable(const RunOverview& overview);
 ResultTable MakeWaitsTable(const RunOverview& overview);
+ResultTable MakeLaunchQueueTable(const RunOverview& overview);
+// Without rows where fewer than two processes train.
+ResultTable MakeRanksTable(const RunOverview& overview);
+ResultTable MakeCollectivesTable(const RunOverview& overview);  // without rows without NCCL
 ResultTable MakeProcessesTable(const RunOverview& overview);
 ResultTable MakeLossesTable(const RunOverview& overview);
 

@@ -25,6 +25,12 @@ constexpr TableEntry kTables[] = {
     {"kernels", "Every kernel by name.", MakeKernelsTable},
     {"copies", "Copies by kind and memory.", MakeCopiesTable},
     {"waits", "Calls in which the CPU waits for the GPU.", MakeWaitsTable},
+    {"launch_queue", "Every step's queue of launched work: latency, depth, how long it is empty.",
+     MakeLaunchQueueTable},
+    {"ranks", "Every rank's step: compute, communication, copies, idle, waiting for other ranks.",
+     MakeRanksTable},
+    {"collectives", "NCCL's operations by message size: time, waiting, bandwidth.",
+     MakeCollectivesTable},
     {"processes", "Every process with how it ended.", MakeProcessesTable},
     {"losses", "What is missing from the recording and why.", MakeLossesTable},
 };

@@ -27,10 +27,12 @@ RunOverview BuildOverview(const Store& store, const OverviewOptions& options) {
       [&] { overview.modules = SummarizeModules(store, steps, links, work); },
       [&] { overview.roofline = AnalyzeRoofline(store, steps, work); },
       [&] { overview.gpu = SummarizeGpu(store, steps, work); },
+      [&] { overview.queues = AnalyzeLaunchQueues(store, steps); },
       [&] { overview.breakdowns = BreakDownSteps(inputs, steps); },
       [&] { overview.recording_cost = EstimateRecordingCost(store, steps); },
   };
   ParallelFor(std::size(analyses), [&](size_t i) { analyses[i](); });
+  overview.distributed = AnalyzeDistributed(store, steps, work, overview.gpu.breakdowns);
   return overview;
 }
 

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "analysis/attribution_tree.h"
+#include "analysis/collectives.h"
 #include "analysis/gpu_summary.h"
+#include "analysis/launch_queue.h"
 #include "analysis/losses.h"
 #include "analysis/measured_overhead.h"
 #include "analysis/module_summary.h"
@@ -37,6 +39,9 @@ struct RunOverview {
   AttributionTree tree;
   Roofline roofline;  // no rows where shapes were not recorded
   GpuSummary gpu;     // empty() without GPU work
+
+  Distributed distributed;
+  std::vector<LaunchQueue> queues;  // per training process and device
 
   const StepBreakdown* MainBreakdown() const {
     return breakdowns.empty() ? nullptr : &breakdowns.front();

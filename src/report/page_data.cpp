@@ -213,6 +213,7 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   page["training"] = PageTraining(overview, limits.steps);
   page["advice"] = Advice(*input.advice, limits.text);
   page["gpu"] = PageGpu(overview, *input.utilization, *input.memory);
+  page["distributed"] = PageDistributed(overview);
   page["tops"] = Tops(*input.tops, limits.text);
   page["tree"] = PageTree(overview, limits.nodes, strings);
   page["process_count"] = session.processes.size();

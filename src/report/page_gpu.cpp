@@ -1,5 +1,6 @@
 #include "report/page_gpu.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "report/number_text.h"
@@ -26,7 +27,7 @@ std::string GpuLabel(const RunOverview& overview, ProcessId process, uint32_t de
   return label + ", pid " + std::to_string(processes.pid[process.row()]);
 }
 
-json Metric(const char* label, const std::string& value, const char* formula) {
+json Metric(const char* label, const std::string& value, const std::string& formula) {
   return {{"label", label}, {"value", value}, {"formula", formula}};
 }
 
@@ -63,17 +64,66 @@ json Curve(const RunOverview& overview, const MemoryCurve& curve) {
       {"bytes", std::move(bytes)}};
 }
 
+json Queue(const RunOverview& overview, const LaunchQueue& queue) {
+  const ProcessSteps* steps = overview.steps.Of(queue.process);
+  const Step& step = steps->steps[queue.shown_step];
+  json times = json::array();
+  json depths = json::array();
+  for (const QueuePoint& point : queue.curve) {
+    times.push_back(point.time_ns - step.start_ns);
+    depths.push_back(point.depth);
+  }
+  json metrics = json::array();
+  metrics.push_back(Metric("Launch to start, median", TimeText(double(queue.latency.median)),
+                           "start on the GPU − begin of the launching call"));
+  metrics.push_back(Metric("Launch to start, p95", TimeText(double(queue.latency.p95)),
+                           "19 of 20 launches start sooner"));
+  metrics.push_back(Metric("Queue empty", PercentText(queue.empty),
+                           "time in which nothing launched waits to start / time of the steps"));
+  metrics.push_back(Metric("Mean depth", SignificantText(queue.mean_depth),
+                           "launched and not started, mean over time; at most " +
+                               CountText(queue.most)));
+  return {{"title", GpuLabel(overview, queue.process, queue.device)},
+          {"step", step.number},
+          {"metrics", std::move(metrics)},
+          {"time_ns", std::move(times)},
+          {"depth", std::move(depths)}};
+}
+
 }  // namespace
+
+json PageDistributed(const RunOverview& overview) {
+  const Distributed& found = overview.distributed;
+  if (found.ranks.empty() && found.collectives.empty()) return nullptr;
+  std::string verdict;
+  if (found.straggler >= 0) {
+    const RankRow& rank = found.ranks[static_cast<size_t>(found.straggler)];
+    verdict = "The others wait " + TimeText(found.straggler_ns) + " per step for rank " +
+              std::to_string(rank.rank) + ", " +
+              PercentText(found.straggler_ns / std::max(1.0, rank.step_ns)) + " of a step.";
+  } else if (!found.ranks.empty()) {
+    const bool waits = std::any_of(found.collectives.begin(), found.collectives.end(),
+                                   [](const CollectiveRow& row) { return row.knows_waits; });
+    verdict = waits ? "No rank stands out: none is waited for while it hardly waits itself."
+                    : "Who waits for whom cannot be told: no NCCL call of several ranks was "
+                      "recorded (-t cuda,nvtx,nccl).";
+  }
+  return {{"verdict", verdict}};
+}
 
 json PageGpu(const RunOverview& overview, const std::vector<GpuUtilization>& utilization,
              const std::vector<MemoryCurve>& memory) {
-  json gpu = {{"utilization", json::array()}, {"memory", json::array()}};
+  json gpu = {
+      {"utilization", json::array()}, {"memory", json::array()}, {"queues", json::array()}};
   for (const GpuUtilization& use : utilization) {
     if (use.time_ns == 0) continue;
     gpu["utilization"].push_back(
         {{"title", GpuLabel(overview, use.process, use.device)}, {"metrics", Metrics(use)}});
   }
   for (const MemoryCurve& curve : memory) gpu["memory"].push_back(Curve(overview, curve));
+  for (const LaunchQueue& queue : overview.queues) {
+    if (!queue.curve.empty()) gpu["queues"].push_back(Queue(overview, queue));
+  }
   return gpu;
 }
 

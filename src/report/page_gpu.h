@@ -11,8 +11,13 @@
 
 namespace batchlight {
 
-// The `gpu` object of the page: how well each GPU is used, with the formulas, and memory over time.
+// The `gpu` object of the page: how well each GPU is used, with the formulas, its launch
+// queue over one step, and memory over time.
 nlohmann::json PageGpu(const RunOverview& overview, const std::vector<GpuUtilization>& utilization,
                        const std::vector<MemoryCurve>& memory);
+
+// The `distributed` object: who waits for whom; the numbers are in the tables of ranks and
+// collectives. null: one process, no NCCL.
+nlohmann::json PageDistributed(const RunOverview& overview);
 
 }  // namespace batchlight

@@ -117,9 +117,30 @@ export interface TopRow {
   share: number;
 }
 
+export interface Metric {
+  label: string;
+  value: string;
+  formula: string;
+}
+
 export interface Gpu {
-  utilization: { title: string; metrics: { label: string; value: string; formula: string }[] }[];
+  utilization: { title: string; metrics: Metric[] }[];
+  queues: LaunchQueue[];
   memory: MemoryCurve[];
+}
+
+// Work that is launched and has not started, over one step of median length.
+export interface LaunchQueue {
+  title: string;
+  step: number;
+  metrics: Metric[];
+  time_ns: number[]; // since the start of the step
+  depth: number[]; // from each time to the next
+}
+
+// Who waits for whom; the numbers are in the tables "ranks" and "collectives".
+export interface Distributed {
+  verdict: string; // may be ""
 }
 
 // Memory held, from each time to the next.
@@ -191,6 +212,7 @@ export interface PageData {
   training: Training[]; // by rank; empty: no steps
   advice: Finding[];
   gpu: Gpu;
+  distributed: Distributed | null;
   tops: TopList[];
   tree: Tree | null;
   process_count: number; // of the run; the page may hold fewer

@@ -1,0 +1,307 @@
+#include "analysis/collectives.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "analysis/step_clock.h"
+
+namespace batchlight {
+namespace {
+
+constexpr std::string_view kOperations[] = {"AllReduce", "AllGather", "ReduceScatter", "Broadcast",
+                                            "Bcast",     "Reduce",    "AlltoAll",      "AllToAll",
+                                            "Gather",    "Scatter",   "Send",          "Recv"};
+
+// "ncclAllReduce" -> "AllReduce"; "" for calls that move no data.
+std::string_view OperationOf(std::string_view message) {
+  if (!message.starts_with("nccl")) return {};
+  message.remove_prefix(4);
+  const auto found = std::find(std::begin(kOperations), std::end(kOperations), message);
+  return found == std::end(kOperations) ? std::string_view{} : *found;
+}
+
+// Numbers of a range's payload, by the name of the field.
+class Payloads {
+ public:
+  explicit Payloads(const Store& store) : store_(store) {
+    const NvtxPayloadSchemasTable& schemas = store.nvtx_payload_schemas;
+    for (size_t row = 0; row < schemas.size(); ++row) {
+      schemas_[{schemas.process[row], schemas.schema_id[row]}] = row;
+    }
+  }
+
+  std::optional<uint64_t> Find(ProcessId process, NvtxAttributesId id,
+                               std::string_view field) const {
+    if (id.IsNone()) return {};
+    const NvtxAttributesTable& attributes = store_.nvtx_attributes;
+    for (uint32_t i = 0; i < attributes.blob_count[id.row()]; ++i) {
+      const size_t blob = attributes.blob_begin[id.row()] + i;
+      if (blob >= store_.nvtx_payload_blobs.size()) break;
+      const auto schema = schemas_.find({process, store_.nvtx_payload_blobs.schema_id[blob]});
+      if (schema == schemas_.end()) continue;
+      const std::string_view bytes = store_.Text(store_.nvtx_payload_blobs.bytes[blob]);
+      if (const auto value = Field(schema->second, bytes, field)) return value;
+    }
+    return {};
+  }
+
+ private:
+  std::optional<uint64_t> Field(size_t schema, std::string_view bytes,
+                                std::string_view field) const {
+    const NvtxPayloadSchemasTable& schemas = store_.nvtx_payload_schemas;
+    const NvtxPayloadEntriesTable& entries = store_.nvtx_payload_entries;
+    for (uint32_t i = 0; i < schemas.entry_count[schema]; ++i) {
+      const size_t entry = schemas.entry_begin[schema] + i;
+      if (entry >= entries.size() || !store_.Text(entries.name[entry]).starts_with(field)) continue;
+      const uint64_t offset = entries.offset[entry];
+      const uint64_t next = i + 1 < schemas.entry_count[schema] && entry + 1 < entries.size()
+                                ? entries.offset[entry + 1]
+                                : schemas.payload_bytes[schema];
+      const size_t size = next > offset && next - offset < 8 ? 4 : 8;
+      if (offset + size > bytes.size()) return {};
+      uint64_t value = 0;
+      std::memcpy(&value, bytes.data() + offset, size);  // little-endian, as the recording is
+      return value;
+    }
+    return {};
+  }
+
+  const Store& store_;
+  std::map<std::pair<ProcessId, uint64_t>, size_t> schemas_;
+};
+
+// One call on one rank.
+struct Call {
+  uint32_t process;
+  uint64_t communicator;
+  std::string_view operation;
+  uint64_t bytes;
+  int64_t start_ns;
+  int64_t kernel_ns = 0;  // 0: unknown
+  bool steady = false;
+};
+
+class Analysis {
+ public:
+  Analysis(const Store& store, const StepSet& steps, const Attribution& work)
+      : store_(store), clock_(store, steps), work_(work) {}
+
+  void Run(Distributed& found) {
+    FindCalls();
+    AddKernels();
+    Match();
+    for (auto& [key, row] : rows_) {
+      row.ranks = RanksOf(std::get<0>(key));
+      row.calls_per_step = clock_.PerStep(row.calls_per_step);
+      found.collectives.push_back(row);
+    }
+    std::stable_sort(found.collectives.begin(), found.collectives.end(),
+                     [](const auto& a, const auto& b) { return a.kernel_ns > b.kernel_ns; });
+  }
+
+  // In steps that count, of one process.
+  int64_t WaitedNs(ProcessId process) const {
+    const auto waited = waited_.find(process.value);
+    return waited == waited_.end() ? 0 : waited->second;
+  }
+  bool knows_waits() const { return knows_waits_; }
+
+ private:
+  void FindCalls() {
+    const NvtxRangesTable& ranges = store_.nvtx_ranges;
+    const Payloads payloads(store_);
+    call_of_range_.assign(ranges.size(), kNone);
+    for (size_t row = 0; row < ranges.size(); ++row) {
+      if (ranges.domain[row].IsNone()) continue;
+      const std::string_view message = store_.Text(ranges.message[row]);
+      if (!message.starts_with("nccl")) continue;
+      const ProcessId process = store_.ProcessOf(ranges.thread[row]);
+      const uint64_t communicator =
+          payloads.Find(process, ranges.attributes[row], "NCCL communicator ID").value_or(0);
+      if (const auto ranks = payloads.Find(process, ranges.attributes[row], "No. of ranks")) {
+        ranks_[communicator] = static_cast<uint32_t>(*ranks);
+      }
+      members_[communicator].insert(process.value);
+      const std::string_view operation = OperationOf(message);
+      if (operation.empty()) continue;
+      call_of_range_[row] = static_cast<uint32_t>(calls_.size());
+      calls_.push_back(
+          {.process = process.value,
+           .communicator = communicator,
+           .operation = operation,
+           .bytes = payloads.Find(process, ranges.attributes[row], "Message size").value_or(0),
+           .start_ns = ranges.start_ns[row],
+           .steady = clock_.IsSteady(ranges.thread[row], ranges.start_ns[row])});
+    }
+  }
+
+  void AddKernels() {
+    const KernelsTable& kernels = store_.kernels;
+    for (size_t row = 0; row < work_.kernels.size(); ++row) {
+      const NvtxRangeId range = work_.kernels[row].range;
+      if (range.IsNone() || call_of_range_[range.row()] == kNone) continue;
+      if (!store_.Text(kernels.short_name[row]).starts_with("nccl")) continue;
+      calls_[call_of_range_[range.row()]].kernel_ns += kernels.end_ns[row] - kernels.start_ns[row];
+    }
+  }
+
+  // The n-th call on a communicator is the same one on every rank.
+  void Match() {
+    std::map<uint64_t, std::map<uint32_t, std::vector<const Call*>>> sequences;
+    std::vector<const Call*> ordered;
+    for (const Call& call : calls_) ordered.push_back(&call);
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const Call* a, const Call* b) { return a->start_ns < b->start_ns; });
+    for (const Call* call : ordered) sequences[call->communicator][call->process].push_back(call);
+    for (const auto& [communicator, ranks] : sequences) {
+      size_t longest = 0;
+      for (const auto& [process, calls] : ranks) longest = std::max(longest, calls.size());
+      for (size_t i = 0; i < longest; ++i) MatchOne(ranks, i);
+    }
+  }
+
+  void MatchOne(const std::map<uint32_t, std::vector<const Call*>>& ranks, size_t i) {
+    std::vector<const Call*> same;
+    for (const auto& [process, calls] : ranks) {
+      if (i >= calls.size()) continue;
+      const Call* call = calls[i];
+      // Calls that differ are not the same: something was not recorded.
+      const bool fits =
+          same.empty() || (call->operation == same[0]->operation && call->bytes == same[0]->bytes);
+      if (fits)
+        same.push_back(call);
+      else
+        AddGroup({call});
+    }
+    AddGroup(same);
+  }
+
+  void AddGroup(const std::vector<const Call*>& same) {
+    int64_t shortest = INT64_MAX;
+    for (const Call* call : same) {
+      if (call->kernel_ns > 0) shortest = std::min(shortest, call->kernel_ns);
+    }
+    const Call& first = *same.front();
+    CollectiveRow& row = rows_[{first.communicator, first.operation, first.bytes}];
+    row.operation = first.operation;
+    row.communicator = NumberOf(first.communicator);
+    row.message_bytes = first.bytes;
+    for (const Call* call : same) {
+      ++row.calls;
+      row.calls_per_step += call->steady ? 1 : 0;
+      if (call->kernel_ns == 0) continue;
+      ++row.timed;
+      row.kernel_ns += call->kernel_ns;
+      row.waited_ns += call->kernel_ns - shortest;
+      if (call->steady) waited_[call->process] += call->kernel_ns - shortest;
+    }
+    if (shortest == INT64_MAX) return;
+    row.shortest_ns += shortest;
+    ++row.matched;
+    row.knows_waits |= same.size() > 1;
+    knows_waits_ |= same.size() > 1;
+  }
+
+  uint32_t NumberOf(uint64_t communicator) {
+    return numbers_.try_emplace(communicator, uint32_t(numbers_.size())).first->second;
+  }
+  uint32_t RanksOf(uint64_t communicator) const {
+    const auto said = ranks_.find(communicator);
+    if (said != ranks_.end() && said->second > 0) return said->second;
+    const auto members = members_.find(communicator);
+    return members == members_.end() ? 0 : static_cast<uint32_t>(members->second.size());
+  }
+
+  static constexpr uint32_t kNone = UINT32_MAX;
+  const Store& store_;
+  StepClock clock_;
+  const Attribution& work_;
+  std::vector<Call> calls_;
+  std::vector<uint32_t> call_of_range_;
+  std::map<std::tuple<uint64_t, std::string_view, uint64_t>, CollectiveRow> rows_;
+  std::map<uint64_t, uint32_t> numbers_;
+  std::map<uint64_t, uint32_t> ranks_;
+  std::map<uint64_t, std::set<uint32_t>> members_;
+  std::map<uint32_t, int64_t> waited_;
+  bool knows_waits_ = false;
+};
+
+RankRow MakeRank(const ProcessSteps& process, const std::vector<GpuBreakdown>& breakdowns) {
+  RankRow row{.process = process.process, .rank = process.rank, .step_ns = process.duration.mean};
+  for (const GpuBreakdown& gpu : breakdowns) {
+    if (gpu.process != process.process || row.has_gpu) continue;
+    row.has_gpu = true;
+    row.device = gpu.device;
+    for (size_t i = 0; i < kGpuPartCount; ++i) {
+      const auto part = static_cast<GpuPart>(i);
+      const double ns = gpu.steady[i].mean;
+      if (part == GpuPart::kTensorCore || part == GpuPart::kCompute) row.compute_ns += ns;
+      if (part == GpuPart::kCommunication) row.exposed_communication_ns += ns;
+      if (part == GpuPart::kCopy || part == GpuPart::kMemset) row.copies_ns += ns;
+      if (IsIdle(part)) row.idle_ns += ns;
+    }
+    row.hidden_communication_ns = gpu.overlapped_communication_ns;
+  }
+  return row;
+}
+
+// The rank for which the others wait: it waits less than a third of what they do on average, and
+// that is at least 2 % of a step.
+void FindStraggler(Distributed& found) {
+  if (found.ranks.size() < 2) return;
+  const auto least =
+      std::min_element(found.ranks.begin(), found.ranks.end(),
+                       [](const auto& a, const auto& b) { return a.waited_ns < b.waited_ns; });
+  double others = 0;
+  for (const RankRow& rank : found.ranks) others += rank.waited_ns;
+  others = (others - least->waited_ns) / double(found.ranks.size() - 1);
+  if (least->waited_ns * 3 > others || others < 0.02 * least->step_ns) return;
+  found.straggler = static_cast<int32_t>(least - found.ranks.begin());
+  found.straggler_ns = others - least->waited_ns;
+}
+
+}  // namespace
+
+double CollectiveRow::size_bytes() const {
+  const bool of_one_rank = operation == "AllGather" || operation == "ReduceScatter" ||
+                           operation == "AlltoAll" || operation == "AllToAll";
+  return double(message_bytes) * (of_one_rank ? double(std::max(1u, ranks)) : 1);
+}
+
+double CollectiveRow::algorithm_bytes_per_second() const {
+  return shortest_ns <= 0 ? 0 : size_bytes() * double(matched) * 1e9 / double(shortest_ns);
+}
+
+double CollectiveRow::bus_bytes_per_second() const {
+  const double n = std::max(1u, ranks);
+  double factor = 1;
+  if (operation == "AllReduce") factor = 2 * (n - 1) / n;
+  if (operation == "AllGather" || operation == "ReduceScatter" || operation == "AlltoAll" ||
+      operation == "AllToAll") {
+    factor = (n - 1) / n;
+  }
+  return algorithm_bytes_per_second() * factor;
+}
+
+Distributed AnalyzeDistributed(const Store& store, const StepSet& steps, const Attribution& work,
+                               const std::vector<GpuBreakdown>& breakdowns) {
+  Distributed found;
+  Analysis analysis(store, steps, work);
+  analysis.Run(found);
+  if (steps.processes.size() < 2) return found;
+  for (const ProcessSteps& process : steps.processes) {
+    RankRow row = MakeRank(process, breakdowns);
+    row.waited_ns = process.steady.empty() ? 0
+                                           : double(analysis.WaitedNs(process.process)) /
+                                                 double(process.steady.size());
+    found.ranks.push_back(row);
+  }
+  if (analysis.knows_waits()) FindStraggler(found);
+  return found;
+}
+
+}  // namespace batchlight
