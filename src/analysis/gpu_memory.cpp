@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
+#include <utility>
 
 #include "analysis/gpu_summary.h"
 
@@ -13,24 +15,47 @@ constexpr uint8_t kRelease = 1;
 
 class CurveBuilder {
  public:
-  void Allocate(int64_t time_ns, uint64_t address, uint64_t bytes) {
-    blocks_[address] = bytes;
+  void Allocate(size_t row, int64_t time_ns, uint64_t address, uint64_t bytes,
+                MemoryCategory category) {
+    // An address that is given again was released unseen.
+    if (const auto old = blocks_.find(address); old != blocks_.end()) Forget(old->second);
+    blocks_[address] = {bytes, category, row};
     ++curve_.allocations;
+    of_category_[static_cast<size_t>(category)] += bytes;
     Add(time_ns, held_ + bytes);
   }
   // Of a block that is not known the release says how large it was; it was not counted.
   void Release(int64_t time_ns, uint64_t address) {
     const auto block = blocks_.find(address);
     if (block == blocks_.end()) return;
-    Add(time_ns, held_ - block->second);
+    Forget(block->second);
     blocks_.erase(block);
+    Add(time_ns, held_);
   }
   MemoryCurve& curve() { return curve_; }
 
+  // Rows of the allocations that are held.
+  std::vector<size_t> Held() const {
+    std::vector<size_t> rows;
+    for (const auto& [address, block] : blocks_) rows.push_back(block.row);
+    return rows;
+  }
+
  private:
+  struct Block {
+    uint64_t bytes = 0;
+    MemoryCategory category = MemoryCategory::kOther;
+    size_t row = 0;
+  };
+
+  void Forget(const Block& block) {
+    held_ -= block.bytes;
+    of_category_[static_cast<size_t>(block.category)] -= block.bytes;
+  }
+
   void Add(int64_t time_ns, uint64_t held) {
     held_ = held;
-    curve_.points.push_back({time_ns, held});
+    curve_.points.push_back({time_ns, held, of_category_});
     if (held > curve_.peak_bytes) {
       curve_.peak_bytes = held;
       curve_.peak_ns = time_ns;
@@ -38,7 +63,8 @@ class CurveBuilder {
   }
 
   MemoryCurve curve_;
-  std::map<uint64_t, uint64_t> blocks_;
+  std::unordered_map<uint64_t, Block> blocks_;
+  std::array<uint64_t, kMemoryCategoryCount> of_category_{};
   uint64_t held_ = 0;
 };
 
@@ -64,29 +90,70 @@ std::vector<MemoryPoint> Thin(const std::vector<MemoryPoint>& points, size_t mos
   return kept;
 }
 
+using CurveKey = std::tuple<size_t, uint32_t, uint8_t>;
+
+CurveKey KeyOf(const GpuMemoryEventsTable& events, size_t row) {
+  return {size_t{events.process[row].row()}, events.device[row], events.memory_kind[row]};
+}
+
+void Apply(const GpuMemoryEventsTable& events, size_t row, MemoryCategory category,
+           CurveBuilder& builder) {
+  if (events.operation[row] == kRelease) {
+    builder.Release(events.start_ns[row], events.address[row]);
+  } else {
+    builder.Allocate(row, events.start_ns[row], events.address[row], events.bytes[row], category);
+  }
+}
+
+// The blocks that are held at the peak, by where they were allocated.
+std::vector<PeakHolder> HeldAtPeak(const GpuMemoryEventsTable& events,
+                                   const MemoryCategories& categories, const CurveKey& key,
+                                   const MemoryCurve& curve) {
+  CurveBuilder builder;
+  for (size_t row = 0; row < events.size(); ++row) {
+    if (events.process[row].IsNone() || KeyOf(events, row) != key) continue;
+    Apply(events, row, MemoryCategory::kOther, builder);
+    if (builder.curve().peak_bytes == curve.peak_bytes) break;
+  }
+  std::map<std::pair<MemoryCategory, std::string>, PeakHolder> holders;
+  for (const size_t row : builder.Held()) {
+    const MemoryCategory category = categories.Of(row);
+    const std::string place = categories.PlaceOf(row);
+    PeakHolder& holder = holders[{category, place}];
+    holder.category = category;
+    holder.place = place;
+    ++holder.blocks;
+    holder.bytes += events.bytes[row];
+  }
+  std::vector<PeakHolder> found;
+  for (auto& [where, holder] : holders) found.push_back(std::move(holder));
+  std::stable_sort(found.begin(), found.end(),
+                   [](const PeakHolder& a, const PeakHolder& b) { return a.bytes > b.bytes; });
+  return found;
+}
+
 }  // namespace
 
-std::vector<MemoryCurve> GpuMemoryCurves(const Store& store, size_t most_points) {
+std::vector<MemoryCurve> GpuMemoryCurves(const Store& store, const StepSet& steps,
+                                         size_t most_points) {
   const GpuMemoryEventsTable& events = store.gpu_memory_events;
-  std::map<std::tuple<size_t, uint32_t, uint8_t>, CurveBuilder> builders;
+  std::vector<MemoryCurve> curves;
+  if (events.size() == 0) return curves;
+  const MemoryCategories categories(store, steps);
+  std::map<CurveKey, CurveBuilder> builders;
   for (size_t row = 0; row < events.size(); ++row) {
     if (events.process[row].IsNone()) continue;
-    const auto key =
-        std::tuple(size_t{events.process[row].row()}, events.device[row], events.memory_kind[row]);
-    CurveBuilder& builder = builders[key];
+    CurveBuilder& builder = builders[KeyOf(events, row)];
     MemoryCurve& curve = builder.curve();
     curve.process = events.process[row];
     curve.device = events.device[row];
     if (curve.kind.empty()) curve.kind = MemoryKindName(events.memory_kind[row]);
-    if (events.operation[row] == kRelease) {
-      builder.Release(events.start_ns[row], events.address[row]);
-    } else {
-      builder.Allocate(events.start_ns[row], events.address[row], events.bytes[row]);
-    }
+    const bool release = events.operation[row] == kRelease;
+    Apply(events, row, release ? MemoryCategory::kOther : categories.Of(row), builder);
   }
-  std::vector<MemoryCurve> curves;
   for (auto& [key, builder] : builders) {
     if (builder.curve().points.empty()) continue;
+    builder.curve().at_peak = HeldAtPeak(events, categories, key, builder.curve());
     builder.curve().points = Thin(builder.curve().points, most_points);
     curves.push_back(std::move(builder.curve()));
   }

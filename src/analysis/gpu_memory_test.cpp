@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/testing/store_builder.h"
+#include "format/records.h"
+
 namespace batchlight {
 namespace {
 
@@ -20,7 +23,7 @@ TEST(GpuMemory, FollowsAllocationsAndReleases) {
   Event(store, 20, 0x2000, 300, false);
   Event(store, 30, 0x1000, 0, true);   // a release need not say the size
   Event(store, 40, 0x9000, 77, true);  // allocated before the recording
-  const std::vector<MemoryCurve> curves = GpuMemoryCurves(store);
+  const std::vector<MemoryCurve> curves = GpuMemoryCurves(store, {});
   ASSERT_EQ(curves.size(), 1u);
   ASSERT_EQ(curves[0].points.size(), 3u);
   EXPECT_EQ(curves[0].points[2].bytes, 300u);
@@ -35,7 +38,7 @@ TEST(GpuMemory, ThinningKeepsPeakAndEnd) {
     Event(store, i * 10, 1, i == 7'777 ? 1'000'000 : 10, false);
     Event(store, i * 10 + 5, 1, 0, true);
   }
-  const MemoryCurve curve = GpuMemoryCurves(store, 100)[0];
+  const MemoryCurve curve = GpuMemoryCurves(store, {}, 100)[0];
   EXPECT_LE(curve.points.size(), 110u);
   uint64_t highest = 0;
   for (const MemoryPoint& point : curve.points) highest = std::max(highest, point.bytes);
@@ -44,7 +47,50 @@ TEST(GpuMemory, ThinningKeepsPeakAndEnd) {
   EXPECT_EQ(curve.points.back().time_ns, 99'995);
 }
 
-TEST(GpuMemory, NothingRecordedIsNoCurve) { EXPECT_TRUE(GpuMemoryCurves(Store{}).empty()); }
+TEST(GpuMemory, WhatAllocatedDecidesTheCategory) {
+  testing::StoreBuilder build;
+  const ProcessId process = build.Process(7, "train.py");
+  const ThreadId main = build.Thread(process);
+  const ThreadId engine = build.Thread(process);
+  uint64_t address = 1;
+  const auto allocate = [&](ThreadId thread, int64_t at, uint64_t bytes) {
+    build.ApiCall(thread, "cudaMalloc", at, at + 5);
+    const uint32_t correlation = build.store().api_calls.correlation.back();
+    build.store().gpu_memory_events.Append({.start_ns = at + 1,
+                                            .process = process,
+                                            .correlation = correlation,
+                                            .address = address++,
+                                            .bytes = bytes,
+                                            .memory_kind = 2});
+  };
+  allocate(main, 100, 1000);
+  for (int step = 0; step < 10; ++step) {
+    const int64_t at = 1000 + step * 1000;
+    build.Range(main, "step " + std::to_string(step), at, at + 900);
+    build.Module(main, "Net", "Net", at + 100, at + 300);
+    build.Operator(main, "aten::empty", at + 110, at + 200);
+    build.Phase(main, int(format::Phase::kBackward), "backward", at + 300, at + 500);
+    build.Phase(main, int(format::Phase::kOptimizerStep), "Adam.step", at + 500, at + 700);
+    if (step > 0) continue;
+    allocate(main, at + 120, 300);
+    allocate(engine, at + 350, 70);
+    allocate(main, at + 550, 5);
+    allocate(main, at + 800, 2);
+  }
+  const Store store = build.Build();
+  const MemoryCurve curve = GpuMemoryCurves(store, FindSteps(store))[0];
+  const auto& held = curve.points.back().of_category;
+  EXPECT_EQ(held[size_t(MemoryCategory::kModel)], 1000u);
+  EXPECT_EQ(held[size_t(MemoryCategory::kActivations)], 300u);
+  EXPECT_EQ(held[size_t(MemoryCategory::kGradients)], 70u);
+  EXPECT_EQ(held[size_t(MemoryCategory::kOptimizerState)], 5u);
+  EXPECT_EQ(held[size_t(MemoryCategory::kOther)], 2u);
+  ASSERT_EQ(curve.at_peak.size(), 5u);
+  EXPECT_EQ(curve.at_peak[1].place, "aten::empty in Net");
+  EXPECT_EQ(curve.at_peak[1].bytes, 300u);
+}
+
+TEST(GpuMemory, NothingRecordedIsNoCurve) { EXPECT_TRUE(GpuMemoryCurves(Store{}, {}).empty()); }
 
 }  // namespace
 }  // namespace batchlight

@@ -25,6 +25,7 @@ struct ExportFlags {
   std::string tables;
   std::string times;
   std::string shift = "0";
+  std::string metric;
   std::string normalize_words, overwrite_words, lazy_words, append_words, quiet_words;
   StepOptions steps;
 };
@@ -72,6 +73,17 @@ Status CheckOutput(const Exporter& exporter, const std::string& input, const Exp
                      (exporter.is_folder ? ", --append to add to it" : ""));
 }
 
+// PyTorch's names of what export_stacks() writes.
+Result<bool> IsGpuMetric(const std::string& metric, const Exporter& exporter) {
+  if (metric.empty() || metric == "self_cpu_time_total") return false;
+  if (metric != "self_cuda_time_total" && metric != "self_device_time_total") {
+    return UsageError("--metric: self_cpu_time_total or self_cuda_time_total, not \"" + metric +
+                      "\"");
+  }
+  if (exporter.name != "folded") return UsageError("--metric is for -t folded");
+  return true;
+}
+
 Status RunExport(ExportFlags& flags, const CLI::App& app) {
   const auto given = [&](const char* name) { return app.count(name) > 0; };
   ExportOptions options;
@@ -81,6 +93,7 @@ Status RunExport(ExportFlags& flags, const CLI::App& app) {
   options.lazy = TakeBoolWord(flags.lazy_words, true, flags.inputs);
   const bool normalize = TakeBoolWord(flags.normalize_words, given("--ts-normalize"), flags.inputs);
   ASSIGN_OR_RETURN(const Exporter* exporter, ChooseExporter(flags.type));
+  ASSIGN_OR_RETURN(options.by_gpu, IsGpuMetric(flags.metric, *exporter));
   if (flags.inputs.size() != 1) {
     return UsageError(flags.inputs.empty() ? "no input given: batchlight export [options] INPUT"
                                            : "one input only: " + flags.inputs[1]);
@@ -139,6 +152,9 @@ void RegisterExport(CLI::App& app, Outcome& outcome) {
                       "Only tables whose name matches one of these regular expressions");
   command->add_option("--times", flags->times,
                       "Only events within [:][START]/[END][:]; ':' lets them cross that edge");
+  command->add_option("--metric", flags->metric,
+                      "folded: self_cpu_time_total (default) or self_cuda_time_total, as PyTorch's "
+                      "export_stacks()");
   command->add_option("--ts-shift", flags->shift, "Add this to every time, in ns");
   command
       ->add_option("--ts-normalize", flags->normalize_words,

@@ -18,6 +18,7 @@ struct ExportOptions {
   std::string output;        // file, or folder when the format is a folder
   bool append = false;       // folders: add to the files that are there
   bool lazy = true;          // sqlite: leave tables without rows out
+  bool by_gpu = false;       // folded: time of the work on the GPU that a stack launched
   EventSelection selection;  // --tables, --times, --ts-shift, --ts-normalize
   StepOptions steps;         // chrome: what is written as ProfilerStep#
 };

@@ -63,6 +63,24 @@ class FoldedTree {
   std::unordered_map<uint64_t, uint32_t> children_;
 };
 
+// Time of the work that each CUDA call launched, by row of the calls. Empty: none is known.
+std::vector<int64_t> GpuTimeOfCalls(const Store& store) {
+  std::vector<int64_t> time_ns(store.api_calls.size());
+  bool any = false;
+  const auto add = [&](const auto& table) {
+    for (size_t row = 0; row < table.size(); ++row) {
+      if (table.api_call[row].IsNone() || table.end_ns[row] == kOpenEnd) continue;
+      time_ns[table.api_call[row].row()] += table.end_ns[row] - table.start_ns[row];
+      any = true;
+    }
+  };
+  add(store.kernels);
+  add(store.memcpys);
+  add(store.memsets);
+  add(store.graph_launches);
+  return any ? time_ns : std::vector<int64_t>{};
+}
+
 Status CheckOptions(const ExportOptions& options) {
   return options.append ? UsageError("--append is for folders; this format is one file") : Status();
 }
@@ -71,6 +89,11 @@ Status CheckOptions(const ExportOptions& options) {
 
 Result<uint64_t> ExportFolded(const Store& store, const ExportOptions& options) {
   RETURN_IF_ERROR(CheckOptions(options));
+  std::vector<int64_t> gpu_ns;
+  if (options.by_gpu) {
+    gpu_ns = GpuTimeOfCalls(store);
+    if (gpu_ns.empty()) return UsageError("no work on a GPU with the call that launched it");
+  }
   ASSIGN_OR_RETURN(AtomicFileWriter file, AtomicFileWriter::Create(options.output));
   TextBuffer out(file);
   uint64_t events = 0;
@@ -79,10 +102,18 @@ Result<uint64_t> ExportFolded(const Store& store, const ExportOptions& options) 
     FoldedTree tree;
     std::vector<uint32_t> stack = {0};
     WalkCalls(
-        calls, [&](const Call& call) { stack.push_back(tree.Child(stack.back(), call.name)); },
+        calls,
+        [&](const Call& call) {
+          stack.push_back(tree.Child(stack.back(), call.name));
+          if (options.by_gpu && call.source == CallSource::kApi) {
+            tree.AddOwn(stack.back(), gpu_ns[call.row]);
+          }
+        },
         [&](const Call& call, int64_t end_ns) {
-          tree.AddOwn(stack.back(), end_ns - call.start_ns);
-          tree.SubtractFromParent(stack.back(), end_ns - call.start_ns);
+          if (!options.by_gpu) {
+            tree.AddOwn(stack.back(), end_ns - call.start_ns);
+            tree.SubtractFromParent(stack.back(), end_ns - call.start_ns);
+          }
           stack.pop_back();
         });
     tree.Print(store, ThreadLabel(store, thread), out);

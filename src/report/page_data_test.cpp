@@ -18,7 +18,7 @@ struct Page {
       : store(testing::MakeSampleRun(run)), overview(BuildOverview(store)) {
     advice = FindAdvice(overview);
     utilization = MeasureUtilization(store, overview.steps, overview.gpu.breakdowns);
-    memory = GpuMemoryCurves(store);
+    memory = GpuMemoryCurves(store, overview.steps);
     tops = MakeTopLists(overview);
   }
   PageInput input() const {

@@ -48,6 +48,42 @@ json Metrics(const GpuUtilization& use) {
   return metrics;
 }
 
+// What the memory was first needed for, in the same points; categories that hold nothing are left
+// out.
+json Layers(const MemoryCurve& curve) {
+  json layers = json::array();
+  for (size_t i = 0; i < kMemoryCategoryCount; ++i) {
+    json bytes = json::array();
+    uint64_t at_peak = 0;
+    uint64_t most = 0;
+    for (const MemoryPoint& point : curve.points) {
+      bytes.push_back(point.of_category[i]);
+      most = std::max(most, point.of_category[i]);
+      if (point.time_ns == curve.peak_ns) at_peak = std::max(at_peak, point.of_category[i]);
+    }
+    if (most == 0) continue;
+    const auto category = static_cast<MemoryCategory>(i);
+    layers.push_back({{"name", MemoryCategoryName(category)},
+                      {"rule", MemoryCategoryRule(category)},
+                      {"at_peak", at_peak},
+                      {"bytes", std::move(bytes)}});
+  }
+  return layers;
+}
+
+json Holders(const MemoryCurve& curve) {
+  constexpr size_t kMost = 20;
+  json holders = json::array();
+  for (const PeakHolder& holder : curve.at_peak) {
+    if (holders.size() == kMost) break;
+    holders.push_back({{"category", MemoryCategoryName(holder.category)},
+                       {"place", ElideMiddle(CleanText(holder.place), 200)},
+                       {"blocks", holder.blocks},
+                       {"bytes", holder.bytes}});
+  }
+  return holders;
+}
+
 json Curve(const RunOverview& overview, const MemoryCurve& curve) {
   json times = json::array();
   json bytes = json::array();
@@ -61,7 +97,9 @@ json Curve(const RunOverview& overview, const MemoryCurve& curve) {
       {"peak_ns", curve.peak_ns},
       {"allocations", curve.allocations},
       {"time_ns", std::move(times)},
-      {"bytes", std::move(bytes)}};
+      {"bytes", std::move(bytes)},
+      {"layers", Layers(curve)},
+      {"holders", Holders(curve)}};
 }
 
 json Queue(const RunOverview& overview, const LaunchQueue& queue) {
@@ -80,9 +118,9 @@ json Queue(const RunOverview& overview, const LaunchQueue& queue) {
                            "19 of 20 launches start sooner"));
   metrics.push_back(Metric("Queue empty", PercentText(queue.empty),
                            "time in which nothing launched waits to start / time of the steps"));
-  metrics.push_back(Metric("Mean depth", SignificantText(queue.mean_depth),
-                           "launched and not started, mean over time; at most " +
-                               CountText(queue.most)));
+  metrics.push_back(
+      Metric("Mean depth", SignificantText(queue.mean_depth),
+             "launched and not started, mean over time; at most " + CountText(queue.most)));
   return {{"title", GpuLabel(overview, queue.process, queue.device)},
           {"step", step.number},
           {"metrics", std::move(metrics)},
@@ -104,7 +142,7 @@ json PageDistributed(const RunOverview& overview) {
   } else if (!found.ranks.empty()) {
     const bool waits = std::any_of(found.collectives.begin(), found.collectives.end(),
                                    [](const CollectiveRow& row) { return row.knows_waits; });
-    verdict = waits ? "No rank stands out: none is waited for while it hardly waits itself."
+    verdict = waits ? "No straggler: the ranks wait for each other in turn."
                     : "Who waits for whom cannot be told: no NCCL call of several ranks was "
                       "recorded (-t cuda,nvtx,nccl).";
   }
@@ -113,8 +151,10 @@ json PageDistributed(const RunOverview& overview) {
 
 json PageGpu(const RunOverview& overview, const std::vector<GpuUtilization>& utilization,
              const std::vector<MemoryCurve>& memory) {
-  json gpu = {
-      {"utilization", json::array()}, {"memory", json::array()}, {"queues", json::array()}};
+  json gpu = {{"worked", !overview.gpu.empty()},
+              {"utilization", json::array()},
+              {"memory", json::array()},
+              {"queues", json::array()}};
   for (const GpuUtilization& use : utilization) {
     if (use.time_ns == 0) continue;
     gpu["utilization"].push_back(

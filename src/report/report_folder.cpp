@@ -83,7 +83,7 @@ Result<std::vector<File>> MakeFiles(const RunOverview& overview, const std::stri
   std::vector<File> files;
   const std::vector<GpuUtilization> utilization =
       MeasureUtilization(*overview.store, overview.steps, overview.gpu.breakdowns);
-  const std::vector<MemoryCurve> memory = GpuMemoryCurves(*overview.store);
+  const std::vector<MemoryCurve> memory = GpuMemoryCurves(*overview.store, overview.steps);
   const PageInput input{&overview, &advice, &utilization, &memory, &tops, &tables, version};
   const std::string title = RunTitle(overview.session) + " - batchlight";
   files.push_back({"index.html", MakeHtmlPage(title, MakePageJsonWithin(input, kMostPageBytes))});

@@ -86,10 +86,10 @@ class TraceExports(unittest.TestCase):
         done = recorded.run(recorded.BATCHLIGHT, "trace", "assemble", THREADS, "-o", self.live)
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def export(self, kind, source):
+    def export(self, kind, source, *flags):
         path = os.path.join(self.folder, "out." + kind)
         done = recorded.run(recorded.BATCHLIGHT, "export", "-t", kind, "-o", path,
-                            "--force-overwrite=true", source)
+                            "--force-overwrite=true", *flags, source)
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(path, "rb") as file:
             return file.read()
@@ -228,6 +228,24 @@ class TraceExports(unittest.TestCase):
         self.assertEqual(total, 200000)
         self.assertTrue(any(s.endswith(";aten::addmm;cudaLaunchKernel")
                             for s in stacks))
+
+    def test_folded_by_gpu_time_holds_the_work_below_its_launch(self):
+        stacks = dict(line.rsplit(" ", 1) for line in self.export(
+            "folded", SAMPLE, "--metric", "self_cuda_time_total").decode("utf-8").splitlines())
+        with open(SAMPLE, encoding="utf-8") as file:
+            trace = json.load(file)["traceEvents"]
+        calls = {event["args"]["correlation"] for event in trace
+                 if event.get("cat") in ("cuda_runtime", "cuda_driver")}
+        work = [event for event in trace if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")
+                and event["args"].get("correlation") in calls]
+        self.assertGreater(len(work), 2)
+        self.assertEqual(sum(map(int, stacks.values())),
+                         round(1000 * sum(event["dur"] for event in work)))
+        self.assertTrue(all(stack.rsplit(";", 1)[1].startswith("cu") for stack in stacks))
+        done = recorded.run(recorded.BATCHLIGHT, "export", "-t", "chrome", "--metric",
+                            "self_cuda_time_total", SAMPLE)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("folded", done.stderr)
 
     def test_speedscope_is_balanced(self):
         profile = json.loads(self.export("speedscope", SAMPLE).decode("utf-8"))

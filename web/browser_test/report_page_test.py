@@ -2,7 +2,7 @@
 """The report page in a real browser: opens from disk, computes, sorts, filters, fits a phone, and
 takes nothing in a recording for markup.
 
-Usage: report_page_test.py SAMPLE_REPORT [unittest arguments]. Exits with 77 (skipped) when the
+Usage: report_page_test.py SAMPLE_REPORT BATCHLIGHT [unittest arguments]. Exits with 77 (skipped) when the
 machine has no browser."""
 import pathlib
 import subprocess
@@ -12,7 +12,8 @@ import unittest
 
 import webdriver
 
-SAMPLE_REPORT = ''
+SAMPLE_REPORT = BATCHLIGHT = ''
+RECORDINGS = pathlib.Path(__file__).resolve().parents[2] / 'tests/recordings'
 LARGE = (2000, 500)  # steps, operators in each: a million events
 
 
@@ -40,6 +41,9 @@ class ReportPage(unittest.TestCase):
         subprocess.run([SAMPLE_REPORT, cls.folder / 'large', *map(str, LARGE)], check=True)
         subprocess.run([SAMPLE_REPORT, cls.folder / 'empty', '0'], check=True)
         subprocess.run([SAMPLE_REPORT, cls.folder / 'gpu', '60', '40', 'gpu'], check=True)
+        for name in ('h200_train', 'h200_compile', 'h200_graph_node', 'h200_two_ranks'):
+            subprocess.run([BATCHLIGHT, 'report', '-o', cls.folder / name, RECORDINGS / f'{name}.batchlight'],
+                           check=True, stdout=subprocess.DEVNULL)
         cls.browser = cls.enterClassContext(webdriver.Browser())
 
     def setUp(self):
@@ -74,9 +78,47 @@ class ReportPage(unittest.TestCase):
     def test_gpu_numbers_have_formulas_and_memory_a_chart(self):
         self.browser.open(self.folder / 'gpu/index.html')
         self.assertIn('time with at least one kernel / time of the steps', self.browser.text('#gpu'))
-        self.assertIn('memory, GiB', self.browser.run('return document.querySelector(".memory-chart").textContent'))
-        self.browser.hover('.memory-chart', 0.8)
-        self.assertRegex(self.browser.text('#gpu .tip'), r'^[\d.,]+ [KMG]iB\nsince')
+        self.assertIn('memory, GiB', self.browser.run('return document.querySelector("#memory .stair-chart").textContent'))
+        self.browser.hover('#memory .stair-chart', 0.8)
+        self.assertRegex(self.browser.text('#memory .tip'), r'^[\d.,]+ [KMG]iB\nsince')
+
+    def test_memory_has_categories_with_their_rules_and_what_held_the_peak(self):
+        self.browser.open(self.folder / 'gpu/index.html')
+        table = self.browser.text('#memory .categories')
+        self.assertIn('activations', table)
+        self.assertIn('allocated in forward, loss or a module', table)
+        self.browser.click('#memory details summary')
+        self.assertIn('encoder.layers', self.browser.text('#memory details'))
+        self.browser.open(self.folder / 'small/index.html')  # CPU only
+        self.assertIn('holds no GPU work', self.browser.text('#memory'))
+
+    def test_launch_queue_can_be_read_with_the_keyboard(self):
+        self.browser.open(self.folder / 'gpu/index.html')
+        text = self.browser.text('#gpu .queue')
+        for part in ('Launch to start, median', 'begin of the launching call', 'Queue empty', 'Mean depth'):
+            self.assertIn(part, text)
+        self.browser.run('document.querySelector("#gpu .stair-chart").focus()')
+        self.browser.keys('Right', 'Right')
+        self.assertRegex(self.browser.text('#gpu .tip'), r'^\d+ waiting\nsince')
+
+    def test_ranks_and_collectives_of_an_h200_job(self):
+        self.browser.open(self.folder / 'h200_two_ranks/index.html')
+        text = self.browser.text('#distributed')
+        self.assertIn('AllReduce', text)
+        self.assertIn('2(n−1)/n', text)
+        self.assertEqual(len(self.browser.texts('#distributed .rank')), 2)
+        bandwidth = self.browser.run('''
+          const table = [...document.querySelectorAll("#distributed table")].pop();
+          const at = [...table.tHead.rows[0].cells].findIndex(cell => cell.innerText.includes("Bus GB/s"));
+          return table.tBodies[0].rows[0].cells[at].innerText''')
+        self.assertAlmostEqual(float(bandwidth), 37.3, delta=0.1)
+
+    def test_recordings_of_an_h200_show_their_kernels(self):
+        for name in ('h200_train', 'h200_compile', 'h200_graph_node'):
+            self.browser.open(self.folder / name / 'index.html')
+            self.assertEqual(self.browser.errors(), [], name)
+            self.assertIn('Kernel', self.browser.text('#top .table thead'))
+            self.assertIn('GPU fwd', self.browser.text('#tree thead'))
 
     def test_gpu_is_a_track_of_the_same_steps(self):
         self.browser.open(self.folder / 'gpu/index.html')
@@ -281,7 +323,7 @@ class ReportPage(unittest.TestCase):
         self.assertEqual(ground(), light)  # the choice is kept
 
     def test_nothing_is_wider_than_a_phone(self):
-        for page in ('small', 'large', 'empty', 'gpu'):
+        for page in ('small', 'large', 'empty', 'gpu', 'h200_two_ranks'):
             self.browser.resize(360, 740, scale=2)
             self.browser.open(self.folder / page / 'index.html')
             self.browser.run('document.querySelectorAll(".table-box").forEach(box => { box.open = true })')
@@ -341,6 +383,7 @@ class ReportPage(unittest.TestCase):
 
 if __name__ == '__main__':
     SAMPLE_REPORT = sys.argv.pop(1)
+    BATCHLIGHT = sys.argv.pop(1)
     if webdriver.missing():
         print('skipped:', webdriver.missing())
         sys.exit(77)

@@ -124,6 +124,7 @@ export interface Metric {
 }
 
 export interface Gpu {
+  worked: boolean; // false: a run on CPU only
   utilization: { title: string; metrics: Metric[] }[];
   queues: LaunchQueue[];
   memory: MemoryCurve[];
@@ -151,6 +152,15 @@ export interface MemoryCurve {
   allocations: number;
   time_ns: number[];
   bytes: number[];
+  layers: MemoryLayer[]; // adds up to bytes
+  holders: { category: string; place: string; blocks: number; bytes: number }[]; // at the peak
+}
+
+export interface MemoryLayer {
+  name: string;
+  rule: string; // why memory is in it
+  at_peak: number;
+  bytes: number[]; // in the points of the curve
 }
 
 // Where the time goes: model, modules, operators, kernels as one tree, column-wise; parents before

@@ -6,9 +6,11 @@ import { applyStoredTheme } from "./theme";
 import type { StepRange } from "./tree";
 import { adviceView } from "./views/advice_view";
 import { diffView } from "./views/diff_view";
+import { distributedView } from "./views/distributed_view";
 import { ExplorerView } from "./views/explorer_view";
 import { gpuView } from "./views/gpu_view";
 import { lossBanner, titleBlock, topBar } from "./views/header_view";
+import { memoryView } from "./views/memory_view";
 import { runView } from "./views/run_view";
 import { StepView } from "./views/step_view";
 import { tablesView } from "./views/tables_view";
@@ -19,6 +21,8 @@ const kSectionLabels: Record<string, string> = {
   phases: "Phases",
   steps: "Steps",
   gpu: "GPU",
+  distributed: "Ranks",
+  memory: "Memory",
   tree: "Modules",
   top: "Operators",
   tables: "Tables",
@@ -61,7 +65,15 @@ function buildReport(page: PageData): void {
   const problem = page.steps_problem
     ? h("aside", { class: "banner", role: "note" }, h("p", {}, page.steps_problem))
     : null;
-  const tables = [gpuView(page), tree.element, explorer.element, tablesView(page), runView(page)];
+  const tables = [
+    tree.element,
+    explorer.element,
+    gpuView(page),
+    distributedView(page),
+    memoryView(page),
+    tablesView(page),
+    runView(page),
+  ];
   show(page.version, [titleBlock(page), lossBanner(page.losses), problem, ...parts, ...tables]);
 }
 
