@@ -5,10 +5,9 @@
 #include <cstdlib>
 
 #include "inject/buffer/facts.h"
-#include "inject/cupti/clock.h"
 #include "inject/cupti/collector_state.h"
-#include "inject/cupti/identity.h"
 #include "inject/cupti/kinds.h"
+#include "inject/rt/capture.h"
 #include "inject/rt/control.h"
 #include "inject/rt/step_window.h"
 #include "inject/rt/sys.h"
@@ -19,46 +18,34 @@ CollectorState g_collector;
 
 namespace {
 
-constexpr uint32_t kReadyBuffers = 4;
-
 void SayWhyNot(const char* text) {
   Guard guard;
   if (guard) Reason(guard, "cuda", text);
 }
 
-// The callbacks that are wanted. None of them lies on the path of a launch.
-void EnableCallbacks(const Library& library, void* subscriber, const Options& options) {
-  library.cuptiEnableCallback(1, subscriber, kResource, kContextCreated);
-  if (options.graph_nodes) {
-    library.cuptiEnableCallback(1, subscriber, kResource, kGraphNodeCreated);
-    library.cuptiEnableCallback(1, subscriber, kResource, kGraphNodeCloned);
-  }
-  if (Control()->trigger == format::CaptureTrigger::kCudaProfilerApi) {
-    library.cuptiEnableCallback(1, subscriber, kRuntimeApi, kRuntimeProfilerStart);
-    library.cuptiEnableCallback(1, subscriber, kRuntimeApi, kRuntimeProfilerStop);
-    library.cuptiEnableCallback(1, subscriber, kDriverApi, kDriverProfilerStart);
-    library.cuptiEnableCallback(1, subscriber, kDriverApi, kDriverProfilerStop);
-  }
+void AtExit() { Flush(true, kExitTimeoutMs); }
+
+bool WaitsForProfilerStart() {
+  return Control()->trigger == format::CaptureTrigger::kCudaProfilerApi && MoreCaptures();
 }
 
-// nullptr, or why CUPTI cannot be used. Subscribing comes first: it is what tells another user of
-// CUPTI, and keeps later ones from taking the buffers over.
-const char* ClaimCupti(CollectorState& state) {
-  if (const char* why = OpenLibrary(state.library)) return why;
-  const Library& library = state.library;
-  const uint32_t subscribed = library.cuptiSubscribe(&state.subscriber, OnCallback, nullptr);
-  if (subscribed != kSuccess) return ResultText(library, subscribed);
-  SetAttributes(library);
-  state.pool.Prepare(kReadyBuffers);
-  const uint32_t registered =
-      library.cuptiActivityRegisterCallbacks(OnBufferRequested, OnBufferCompleted);
-  if (registered != kSuccess) return ResultText(library, registered);
-  EnableCallbacks(library, state.subscriber, state.options);
-  EnableFactKinds(library, state.options);
+// In cuInit: what is needed until the first capture.
+const char* AttachAtStart(CollectorState& state) {
+  if (!Collecting()) return WaitsForProfilerStart() ? Attach(Hold::kListens) : nullptr;
+  if (const char* why = Attach(Hold::kEarly)) return why;
+  SetAllCalls(state.library, state.options, true);  // before the first context, or never
   return nullptr;
 }
 
-void AtExit() { Flush(true, kExitTimeoutMs); }
+void BeginWindow(CollectorState& state) {
+  if (!state.Records()) {
+    if (const char* why = Attach(Hold::kLate)) return SayWhyNot(why);
+    state.context_seen.store(true, std::memory_order_release);
+  }
+  state.ever_collected.store(true);
+  state.windows.fetch_add(1);
+  if (const char* why = EnableKinds(state)) SayWhyNot(why);
+}
 
 }  // namespace
 
@@ -69,15 +56,8 @@ void StartCollector() {
   sys::ErrnoSaver errno_saver;
   CollectorState& state = g_collector;
   state.options = ParseOptions(Control()->extra);
-  if (const char* why = ClaimCupti(state)) {
-    if (state.subscriber != nullptr) state.library.cuptiUnsubscribe(state.subscriber);
-    SayWhyNot(why);
-    return;
-  }
-  SayCuptiVersion(state.library);
+  if (const char* why = AttachAtStart(state)) return SayWhyNot(why);
   state.running.store(true, std::memory_order_release);
-  WriteClockPair(state.library);
-  SetAllCalls(state.library, state.options, true);  // until OnResource() sees the first context
   g_on_window = FollowState;
   FollowState();
   if (!StartHelper()) SayWhyNot("no helper thread could be started: records come at the end only");
@@ -85,7 +65,10 @@ void StartCollector() {
   std::atexit(AtExit);
 }
 
-bool HoldsCupti() { return g_collector.running.load(std::memory_order_acquire); }
+bool HoldsCupti() {
+  return g_collector.running.load(std::memory_order_acquire) &&
+         g_collector.hold.load(std::memory_order_acquire) != Hold::kNone;
+}
 
 void FollowState() {
   CollectorState& state = g_collector;
@@ -94,19 +77,27 @@ void FollowState() {
   while (Collecting() != state.collecting.load() && !state.applying.exchange(true)) {
     const bool on = Collecting();
     if (on) {
-      state.ever_collected.store(true);
-      if (const char* why = EnableKinds(state.library, state.options)) SayWhyNot(why);
-    } else {
-      DisableKinds(state.library, state.options);
+      BeginWindow(state);
+    } else if (state.Records()) {
+      DisableKinds(state);
     }
     state.collecting.store(on);
     state.applying.store(false);
   }
 }
 
+void LeaveBetweenWindows() {
+  CollectorState& state = g_collector;
+  if (!state.Records() || state.applying.exchange(true)) return;
+  if (!Collecting() && !state.collecting.load() && Detach() && WaitsForProfilerStart()) {
+    if (const char* why = Attach(Hold::kListens)) SayWhyNot(why);
+  }
+  state.applying.store(false);
+}
+
 void Flush(bool final, uint32_t timeout_ms) {
   CollectorState& state = g_collector;
-  if (!state.running.load(std::memory_order_acquire)) return;
+  if (!state.running.load(std::memory_order_acquire) || !state.Records()) return;
   if (state.helper_tid.load() == static_cast<uint32_t>(sys::Tid())) return;
   const uint32_t done = state.flushes_done.load();
   state.flush_wanted.store(static_cast<uint32_t>(final ? FlushKind::kAll : FlushKind::kCompleted));
@@ -121,6 +112,7 @@ void Flush(bool final, uint32_t timeout_ms) {
 
 void ForgetCollector() {
   g_collector.running.store(false, std::memory_order_release);
+  g_collector.hold.store(Hold::kNone, std::memory_order_release);
   g_collector.pool.Forget();
 }
 

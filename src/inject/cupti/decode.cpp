@@ -224,6 +224,7 @@ void Decoder::Decode(const MemoryPoolActivity& a) {
 }
 
 void Decoder::Decode(const DeviceActivity& a) {
+  ++totals.devices;
   AddFact(
       guard_,
       GpuDeviceRecord{.memory_bytes = a.memory_bytes,

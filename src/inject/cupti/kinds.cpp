@@ -62,9 +62,13 @@ struct Kind {
 };
 constexpr size_t kKindCount = 11;
 
-void ListKinds(const Options& o, Kind (&kinds)[kKindCount]) {
+// Enabling kGraphTrace late crashes the program's next replay of a graph that it has already made
+// (CUPTI 13.0.1): then graphs are recorded kernel by kernel.
+void ListKinds(const CollectorState& state, Kind (&kinds)[kKindCount]) {
+  const Options& o = state.options;
+  const bool whole_graphs = state.hold.load() == Hold::kEarly && state.windows.load() <= 1;
   const Kind list[kKindCount] = {
-      {kGraphTrace, o.kernels && !o.graph_nodes},
+      {kGraphTrace, o.kernels && !o.graph_nodes && whole_graphs},
       {kMemcpy, o.copies},
       {kMemset, o.copies},
       {kMemcpyPeer, o.copies},
@@ -77,6 +81,27 @@ void ListKinds(const Options& o, Kind (&kinds)[kKindCount]) {
       {kConcurrentKernel, o.kernels},
   };
   for (size_t i = 0; i < kKindCount; ++i) kinds[i] = list[i];
+}
+
+template <size_t kCount>
+void SetCallbacks(const CollectorState& state, bool on, uint32_t domain,
+                  const uint16_t (&traced)[kCount]) {
+  for (const uint16_t cbid : traced) {
+    const bool profiler = domain == kRuntimeApi
+                              ? cbid == kRuntimeProfilerStart || cbid == kRuntimeProfilerStop
+                              : cbid == kDriverProfilerStart || cbid == kDriverProfilerStop;
+    if (!profiler) state.library.cuptiEnableCallback(on ? 1 : 0, state.subscriber, domain, cbid);
+  }
+}
+
+// The program's calls, by records or by callbacks.
+void SetCallsOf(const CollectorState& state, bool on) {
+  if (state.hold.load() == Hold::kEarly || state.options.all_calls) {
+    SetAllCalls(state.library, state.options, on);
+    return;
+  }
+  if (state.options.runtime_calls) SetCallbacks(state, on, kRuntimeApi, kTracedRuntimeCalls);
+  if (state.options.driver_calls) SetCallbacks(state, on, kDriverApi, kTracedDriverCalls);
 }
 
 }  // namespace
@@ -127,7 +152,9 @@ void EnableFactKinds(const Library& library, const Options& options) {
   if (options.streams) library.cuptiActivityEnable(kStream);
 }
 
-const char* EnableKinds(const Library& library, const Options& options) {
+const char* EnableKinds(const CollectorState& state) {
+  const Library& library = state.library;
+  const Options& options = state.options;
   if (library.cuptiActivityEnableAllSyncRecords != nullptr) {
     library.cuptiActivityEnableAllSyncRecords(0);  // not every poll of an event
   }
@@ -135,9 +162,9 @@ const char* EnableKinds(const Library& library, const Options& options) {
     library.cuptiActivityEnableCudaEventDeviceTimestamps(1);
   }
   if (options.cpu_page_faults || options.gpu_page_faults) EnablePageFaults(library, options);
-  SetAllCalls(library, options, true);
+  SetCallsOf(state, true);
   Kind kinds[kKindCount];
-  ListKinds(options, kinds);
+  ListKinds(state, kinds);
   uint32_t result = kSuccess;
   for (const Kind& kind : kinds) {
     if (!kind.on) continue;
@@ -147,16 +174,18 @@ const char* EnableKinds(const Library& library, const Options& options) {
   return result == kSuccess ? nullptr : ResultText(library, result);
 }
 
-void DisableKinds(const Library& library, const Options& options) {
+void DisableKinds(const CollectorState& state) {
+  const Library& library = state.library;
+  const Options& options = state.options;
   Kind kinds[kKindCount];
-  ListKinds(options, kinds);
+  ListKinds(state, kinds);
   for (const Kind& kind : kinds) {
     if (kind.on) library.cuptiActivityDisable(kind.kind);
   }
   if (options.cpu_page_faults || options.gpu_page_faults) {
     library.cuptiActivityDisable(kUnifiedMemoryCounter);
   }
-  SetAllCalls(library, options, false);
+  SetCallsOf(state, false);
 }
 
 }  // namespace batchlight::inject::cupti
