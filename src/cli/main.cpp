@@ -1,6 +1,8 @@
 // batchlight: picks the subcommand, runs it, turns its Status into a line on stderr and an exit
 // code. No logic beyond that.
 #include <cstdio>
+#include <exception>
+#include <new>
 
 #include "cli/command.h"
 
@@ -53,4 +55,15 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace batchlight::cli
 
-int main(int argc, char** argv) { return batchlight::cli::Main(argc, argv); }
+// No exception is expected: what comes here is memory that ran out, or a fault of ours.
+int main(int argc, char** argv) {
+  try {
+    return batchlight::cli::Main(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("batchlight: out of memory; read less of the run (--help names the filters)\n",
+               stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "batchlight: internal error: %s\n", error.what());
+  }
+  return static_cast<int>(batchlight::ErrorKind::kInternal);
+}

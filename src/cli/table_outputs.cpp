@@ -167,7 +167,7 @@ Status TableOutputs::WritePicture(const RowSource& rows, const std::string& form
 
 Status TableOutputs::WriteFile(const TableFormat& format, const RowSource& rows,
                                const std::string& path, std::string_view prologue,
-                               std::string_view epilogue) {
+                               std::string_view epilogue) const {
   if (!flags_.force_overwrite && FileExists(path)) {
     return OutputError(path + " exists; use --force-overwrite to replace it");
   }

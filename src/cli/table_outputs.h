@@ -51,7 +51,7 @@ class TableOutputs {
   Status WritePicture(const RowSource& rows, const std::string& format, const std::string& output,
                       const std::string& file_part);
   Status WriteFile(const TableFormat& format, const RowSource& rows, const std::string& path,
-                   std::string_view prologue, std::string_view epilogue);
+                   std::string_view prologue, std::string_view epilogue) const;
 
   TableFlags flags_;
   std::string input_path_;

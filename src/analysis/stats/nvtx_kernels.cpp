@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "analysis/stats/duration_summary.h"
@@ -17,22 +16,22 @@ namespace {
 
 constexpr uint8_t kNoStyle = 255;
 
-struct Key {
-  std::string range;
-  uint8_t style;
-  ThreadId thread;
-  StringId kernel;
-  auto operator<=>(const Key&) const = default;
-};
-
 struct Group {
   std::vector<int64_t> durations;
   std::unordered_set<uint32_t> ranges;
 };
 
-}  // namespace
+struct Line {
+  std::string range;
+  uint8_t style;
+  ThreadId thread;
+  StringId kernel;
+  int64_t instances;
+  Summary summary;
+};
 
-Result<RowSource> NvtxKernSum(const Query& query) {
+// One for each range name, style, thread and kernel, in the order of the report.
+std::vector<Line> Lines(const Query& query) {
   const Store& store = query.store;
   const KernelNaming naming = KernelNamingOf(query);
   const std::vector<GpuWork> work = LaunchedWork(query, true);
@@ -54,14 +53,6 @@ Result<RowSource> NvtxKernSum(const Query& query) {
     }
   });
 
-  struct Line {
-    std::string range;
-    uint8_t style;
-    ThreadId thread;
-    StringId kernel;
-    int64_t instances;
-    Summary summary;
-  };
   std::vector<Line> lines;
   for (auto& [key, group] : numbered) {
     const auto [range, style, thread, kernel] = key;
@@ -75,14 +66,20 @@ Result<RowSource> NvtxKernSum(const Query& query) {
     if (a.summary.total != b.summary.total) return a.summary.total > b.summary.total;
     return a.kernel < b.kernel;
   });
+  return lines;
+}
 
+}  // namespace
+
+Result<RowSource> NvtxKernSum(const Query& query) {
+  const Store& store = query.store;
   ResultTable table;
   table.columns = {TextColumn("NVTX Range"), TextColumn("Style"),        IntegerColumn("PID"),
                    IntegerColumn("TID"),     IntegerColumn("NVTX Inst"), IntegerColumn("Kern Inst"),
                    TimeColumn("Total Time"), MeanTimeColumn("Avg"),      MeanTimeColumn("Med"),
                    TimeColumn("Min"),        TimeColumn("Max"),          MeanTimeColumn("StdDev"),
                    TextColumn("Kernel Name")};
-  for (Line& line : lines) {
+  for (Line& line : Lines(query)) {
     Cell pid;
     Cell tid;
     SetThread(store, line.thread, pid, tid);

@@ -14,6 +14,8 @@
 namespace batchlight::inject::nvtx {
 namespace {
 
+// NOLINTBEGIN(bugprone-sizeof-expression): layouts of structs that hold pointers
+
 #define SAME_SIZE(ours, theirs) static_assert(sizeof(ours) == sizeof(theirs))
 #define SAME_PLACE(ours, our_field, theirs, their_field)                     \
   static_assert(offsetof(ours, our_field) == offsetof(theirs, their_field)); \
@@ -130,6 +132,8 @@ SAME(kTypeCStringUtf8, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8);
 SAME(kTypeRegisteredString, NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE);
 SAME(kStaticSchemaStart, NVTX_PAYLOAD_SCHEMA_ID_STATIC_START);
 SAME(kDynamicSchemaStart, NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
+
+// NOLINTEND(bugprone-sizeof-expression)
 
 }  // namespace
 }  // namespace batchlight::inject::nvtx
