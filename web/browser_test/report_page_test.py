@@ -71,6 +71,8 @@ class ReportPage(unittest.TestCase):
     def test_advice_has_gain_and_evidence(self):
         self.browser.open(self.folder / 'gpu/index.html')
         gains = self.browser.texts('#advice .gain')
+        title = self.browser.text('#advice h3')
+        self.assertIn(f'Change first: {title}', self.browser.text('.hero'))
         self.assertRegex(gains[0], r'^[\d.]+ .?s ± .* per step, [\d.]+ % of it$')
         self.browser.run('document.querySelector("#advice .finding details").open = true')
         self.assertIn('rule ', self.browser.text('#advice .finding details'))

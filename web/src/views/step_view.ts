@@ -102,6 +102,7 @@ export class StepView {
         h("div", { class: "label" }, "A step takes"),
         h("div", { class: "big" }, value, h("small", {}, unit)),
         sentence,
+        this.range ? null : this.changeFirst(),
         this.scope(numbers),
       ),
       h(
@@ -114,6 +115,13 @@ export class StepView {
         ...facts.map((fact) => stat(fact.label, fact.value, this.range ? "of all steady steps" : "")),
       ),
     );
+  }
+
+  private changeFirst(): HTMLElement | null {
+    const finding = this.page.advice.find(({ gain_ns }) => gain_ns > 0);
+    if (!finding) return null;
+    const link = h("a", { href: "#advice" }, finding.title);
+    return h("p", { class: "change-first" }, "Change first: ", link, `, about ${time(finding.gain_ns)} per step.`);
   }
 
   private scope(numbers: Aggregate): HTMLElement {
