@@ -56,10 +56,12 @@ else:
 
 # Builds the callback that does nothing as the bridge builds the recorder.
 BUILD_FLOOR = """
-import os, sys, types
-sys.path.insert(0, os.path.join(sys.argv[1], "batchlight", "_bridge"))
-sys.modules["_batchlight_native"] = types.ModuleType("_batchlight_native")
-import torch, _torch_operators
+import sys, types
+sys.path.insert(0, sys.argv[1])
+native = sys.modules["_batchlight_native"] = types.ModuleType("_batchlight_native")
+native.__getattr__ = lambda name: lambda *arguments: None
+import torch
+from batchlight._bridge import _torch_operators
 _torch_operators.compile_against(torch, sys.argv[2], sys.argv[3])
 """
 COUNT = 50_000
