@@ -10,6 +10,8 @@ import atexit
 import os
 import threading
 
+import _batchlight_native as _native
+
 from ._imports import when_imported
 
 
@@ -20,6 +22,8 @@ def install(torch, shapes):
         ranges.start()
     except RuntimeError:  # built without CUDA
         return False
+    if not shapes:  # with sizes they stay ranges, which the reader makes operators of
+        _native.operators_from_ranges()
     atexit.register(ranges.finish)
     make_way = ranges.make_way_for
     when_imported("torch.autograd.profiler", "torch_ops",

@@ -9,8 +9,10 @@ namespace batchlight::inject::nvtx {
 class Levels {
  public:
   // Returns the level of the range that was just pushed. `capture`: SessionState() >> 1.
-  int Push(bool recorded, uint32_t capture) {
+  // `is_operator`: as which it was recorded.
+  int Push(bool recorded, uint32_t capture, bool is_operator = false) {
     if (recorded && capture != capture_) Enter(capture);
+    operators_ = operators_ << 1 | (is_operator ? 1 : 0);
     recorded_ = recorded_ << 1 | (recorded ? 1 : 0);
     return static_cast<int>(depth_++);
   }
@@ -18,10 +20,12 @@ class Levels {
   int depth() const { return static_cast<int>(depth_); }
   // Whether the innermost range was recorded in this capture.
   bool recorded(uint32_t capture) const { return (recorded_ & 1) != 0 && capture == capture_; }
+  bool is_operator() const { return (operators_ & 1) != 0; }
   // Returns the level of the range that ends. Not when empty().
   int Pop() {
     // Levels beyond 64 have no bit any more: taken as recorded.
     recorded_ = recorded_ >> 1 | uint64_t{1} << 63;
+    operators_ >>= 1;
     return static_cast<int>(--depth_);
   }
 
@@ -32,7 +36,8 @@ class Levels {
     recorded_ = 0;
   }
 
-  uint64_t recorded_;  // bit 0: the innermost range
+  uint64_t recorded_;   // bit 0: the innermost range
+  uint64_t operators_;  // likewise
   uint32_t depth_;
   uint32_t capture_;
 };

@@ -5,6 +5,7 @@
 
 #include "inject/nvtx/capture_range.h"
 #include "inject/nvtx/levels.h"
+#include "inject/nvtx/operator_range.h"
 #include "inject/rt/control.h"
 
 namespace batchlight::inject::nvtx {
@@ -92,7 +93,9 @@ int PopLevel(Levels& levels, const Domain* domain, const PayloadData* blobs, siz
     AddCounter(Counter::kPopsUnbalanced);
     return -1;
   }
-  if (Collecting() && levels.recorded(CaptureIndex())) RecordPop(domain, blobs, count);
+  if (Collecting() && levels.recorded(CaptureIndex())) {
+    levels.is_operator() ? RecordOperatorEnd() : RecordPop(domain, blobs, count);
+  }
   const int depth = levels.Pop();
   if (__builtin_expect(g_capture_by_range, 0)) StopCaptureAtPop(domain, depth);
   return depth;
@@ -112,6 +115,14 @@ int PushEvent(const Event& event) {
 // The two calls that programs make most, in one piece each: no Event, the state read once.
 int PushText(const char* text) {
   const uint32_t state = SessionState();
+  if (__builtin_expect(g_operator_ranges, 0) && text != nullptr) {
+    const OperatorText operator_text = ReadOperatorText(text);
+    if (operator_text.name_bytes != 0) {
+      const bool recorded =
+          (state & format::kStateCollecting) != 0 && RecordOperatorBegin(text, operator_text);
+      return t_default_levels.Push(recorded, state >> 1, true);
+    }
+  }
   if (__builtin_expect(g_capture_by_range, 0)) return PushEvent(TextEvent(text));
   bool recorded = false;
   if ((state & format::kStateCollecting) != 0 && g_default_domain_enabled) {
@@ -126,7 +137,9 @@ int PopDefault() {
   if (__builtin_expect(levels.empty() || g_capture_by_range, 0)) {
     return PopLevel(levels, nullptr, nullptr, 0);
   }
-  if ((state & format::kStateCollecting) != 0 && levels.recorded(state >> 1)) RecordPopDefault();
+  if ((state & format::kStateCollecting) != 0 && levels.recorded(state >> 1)) {
+    __builtin_expect(levels.is_operator(), 0) ? RecordOperatorEnd() : RecordPopDefault();
+  }
   return levels.Pop();
 }
 

@@ -1,6 +1,7 @@
 // nn.Module calls, phases of the training loop, names of threads.
 #include "inject/buffer/facts.h"
 #include "inject/buffer/thread_stream.h"
+#include "inject/nvtx/operator_range.h"
 #include "inject/python/native_function.h"
 #include "inject/rt/control.h"
 #include "inject/rt/step_window.h"
@@ -65,6 +66,11 @@ PyObject* PhaseEnd(PyObject*, PyObject* const*, PySsize) {
   PyObject* none = WriteEmpty<format::PhaseEndRecord>();
   if (__builtin_expect(g_step_windows, 0)) StepPhaseEnds();
   return none;
+}
+
+PyObject* OperatorsFromRanges(PyObject*, PyObject* const*, PySsize) {
+  nvtx::g_operator_ranges = true;
+  return NewNone();
 }
 
 PyObject* NameThread(PyObject*, PyObject* const* arguments, PySsize count) {

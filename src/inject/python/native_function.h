@@ -13,7 +13,7 @@ inline PyObject* Argument(PyObject* const* arguments, PySsize count, PySsize i) 
 }
 
 // native_events.cpp
-NativeFunction ModuleBegin, ModuleEnd, PhaseBegin, PhaseEnd, NameThread;
+NativeFunction ModuleBegin, ModuleEnd, PhaseBegin, PhaseEnd, NameThread, OperatorsFromRanges;
 // native_ranges.cpp
 NativeFunction Push, PushPlain, Pop, Start, StartPlain, End, Mark, MarkPlain, NameCategory;
 NativeFunction GetDomain;

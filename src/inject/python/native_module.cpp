@@ -31,6 +31,7 @@ PyMethodDef g_functions[] = {
     {"profile_stop", reinterpret_cast<void*>(ProfileStop), kMethFastCall, nullptr},
     {"measure_begin", reinterpret_cast<void*>(MeasureBegin), kMethFastCall, nullptr},
     {"measure_end", reinterpret_cast<void*>(MeasureEnd), kMethFastCall, nullptr},
+    {"operators_from_ranges", reinterpret_cast<void*>(OperatorsFromRanges), kMethFastCall, nullptr},
     {"holds_cupti", reinterpret_cast<void*>(HoldsCupti), kMethFastCall, nullptr},
     {"property", reinterpret_cast<void*>(SayProperty), kMethFastCall, nullptr},
     {"reason", reinterpret_cast<void*>(SayReason), kMethFastCall, nullptr},

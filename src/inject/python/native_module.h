@@ -11,6 +11,7 @@
 //       are not registered with NVTX (it matters to --nvtx-capture)
 //   name_category(domain, category, name), name_thread(name)
 //   module_begin(path, class), module_end(); phase_begin(number, name), phase_end()
+//   operators_from_ranges(): PyTorch's ranges around operators are operators (operator_range.h)
 //   profile_start(), profile_stop(): --capture-range=cudaProfilerApi
 //   property(key, value), reason(feature, text)
 //   options() -> dict of what the control page says
