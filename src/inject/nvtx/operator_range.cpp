@@ -11,7 +11,8 @@ constexpr char kSequence[] = ", seq = ", kOperatorId[] = ", op_id = ";
 constexpr uint32_t kFunction = 0, kBackward = 1, kUser = 7;  // at::RecordScope
 
 bool Has(const char* text, size_t bytes, const char* part) {
-  return memmem(text, bytes, part, std::strlen(part)) != nullptr;
+  const char* const at = std::strstr(text, part);
+  return at != nullptr && at < text + bytes;
 }
 
 }  // namespace
