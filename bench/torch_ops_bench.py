@@ -58,9 +58,12 @@ else:
 BUILD_FLOOR = """
 import sys, types
 sys.path.insert(0, sys.argv[1])
-native = sys.modules["_batchlight_native"] = types.ModuleType("_batchlight_native")
-native.__getattr__ = lambda name: lambda *arguments: None
 import torch
+class Native(types.ModuleType):
+    def __getattr__(self, name):
+        if name.startswith("__"): raise AttributeError(name)
+        return lambda *arguments: None
+sys.modules["_batchlight_native"] = Native("_batchlight_native")
 from batchlight._bridge import _torch_operators
 _torch_operators.compile_against(torch, sys.argv[2], sys.argv[3])
 """
