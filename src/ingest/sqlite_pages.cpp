@@ -16,6 +16,7 @@ constexpr size_t kFileHeaderBytes = 100;
 constexpr uint8_t kInteriorPage = 5;
 constexpr uint8_t kLeafPage = 13;
 constexpr int kMaxDepth = 32;
+constexpr ptrdiff_t kForgetLeaves = 4096;
 constexpr uint8_t kFixedBytes[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};  // of serial types 0 to 9
 
 uint32_t Load16(const uint8_t* p) { return uint32_t{p[0]} << 8 | p[1]; }
@@ -81,6 +82,12 @@ bool SqlitePages::ReadHeader() {
   return rollback_journal && utf8 && usable_bytes_ >= 480;
 }
 
+void SqlitePages::Forget(uint32_t first, uint32_t last) const {
+  const auto system_page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t begin = (size_t{first} - 1) * page_bytes_ / system_page * system_page;
+  madvise(const_cast<uint8_t*>(bytes_) + begin, size_t{last} * page_bytes_ - begin, MADV_DONTNEED);
+}
+
 bool SqlitePages::IsTable(uint32_t root) const {
   const uint8_t* page = Page(root);
   if (page == nullptr) return false;
@@ -121,10 +128,19 @@ bool SqliteRows::CollectLeaves(uint32_t number, int depth) {
   return CollectLeaves(Load32(header + 8), depth + 1);
 }
 
+// The last kForgetLeaves leaves before `end` have been read. Those of a table lie close together,
+// as a rule: where they do not, nothing is gained.
+void SqliteRows::ForgetLeaves(size_t end) {
+  const auto begin = leaves_.begin() + static_cast<ptrdiff_t>(end - kForgetLeaves);
+  const auto [first, last] = std::minmax_element(begin, begin + kForgetLeaves);
+  if (*last - *first < 2 * kForgetLeaves) pages_->Forget(*first, *last);
+}
+
 bool SqliteRows::Next() {
   if (damaged_) return false;
   while (cell_ == cells_) {
     if (next_leaf_ == leaves_.size()) return false;
+    if (next_leaf_ > 0 && next_leaf_ % size_t{kForgetLeaves} == 0) ForgetLeaves(next_leaf_);
     const uint32_t number = leaves_[next_leaf_++];
     page_ = pages_->Page(number);
     const uint8_t* header = page_ + HeaderPlace(number);

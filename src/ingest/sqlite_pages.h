@@ -28,6 +28,8 @@ class SqlitePages {
   }
   uint32_t page_count() const { return page_count_; }
   size_t usable_bytes() const { return usable_bytes_; }  // of a page
+  // Takes pages out of memory until they are asked for again: a file may be larger than memory.
+  void Forget(uint32_t first, uint32_t last) const;
   // Whether the page starts a table with row ids, which is what SqliteRows reads.
   bool IsTable(uint32_t root) const;
 
@@ -71,6 +73,7 @@ class SqliteRows {
 
  private:
   bool CollectLeaves(uint32_t page, int depth);
+  void ForgetLeaves(size_t end);
   bool DecodeCell(const uint8_t* page, const uint8_t* cell);
   bool DecodeRecord(const uint8_t* record, size_t size);
   const uint8_t* Gather(const uint8_t* local, size_t local_size, size_t size);
