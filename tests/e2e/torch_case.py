@@ -42,7 +42,7 @@ MODEL = """
 
 def without_times(text):
     """PyTorch's log lines start with the time and the process."""
-    return re.sub(r"(?m)^(\[rank\d\]:)?\[?[WEI]\d{4} [\d:.]+ +\d+|^[A-Z]+:[\d: -]+", "", text)
+    return re.sub(r"(?m)^(\[rank\d\]:)?\[?[WEI]\d{4} [\d:.]+( +\d+)?|^[A-Z]+:[\d: -]+", "", text)
 
 
 def without_building(text):
