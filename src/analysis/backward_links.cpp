@@ -78,14 +78,14 @@ std::map<PytorchThread, ThreadId> MatchThreads(
 
 }  // namespace
 
-BackwardLinks::BackwardLinks(const Store& store) : store_(store) {
+BackwardLinks::BackwardLinks(const Store& store) : store_(&store) {
   FindLinks();
   SetOwnTimes();
 }
 
 void BackwardLinks::FindLinks() {
-  const OperatorCallsTable& calls = store_.operator_calls;
-  std::vector<ForwardOperators> forward(store_.threads.size());
+  const OperatorCallsTable& calls = store_->operator_calls;
+  std::vector<ForwardOperators> forward(store_->threads.size());
   std::vector<BackwardCall> backward;
   std::map<PytorchThread, std::vector<int64_t>> samples;
   constexpr size_t kSamples = 64;
@@ -96,20 +96,20 @@ void BackwardLinks::FindLinks() {
       continue;
     }
     backward.push_back({row, calls.sequence[row], calls.forward_thread[row]});
-    auto& sample = samples[{store_.ProcessOf(calls.thread[row]), calls.forward_thread[row]}];
+    auto& sample = samples[{store_->ProcessOf(calls.thread[row]), calls.forward_thread[row]}];
     if (sample.size() < kSamples) sample.push_back(calls.sequence[row]);
   }
   for (ForwardOperators& operators : forward) operators.Finish();
-  const auto threads = MatchThreads(store_, forward, samples);
+  const auto threads = MatchThreads(*store_, forward, samples);
   for (const BackwardCall& call : backward) {
     const auto thread =
-        threads.find({store_.ProcessOf(calls.thread[call.row]), call.forward_thread});
+        threads.find({store_->ProcessOf(calls.thread[call.row]), call.forward_thread});
     if (thread == threads.end()) continue;
     const uint32_t found = forward[thread->second.row()].Find(call.sequence);
     if (found == kNoRow) continue;
     OperatorCallId outer = OperatorCallId::At(call.row);
     const OperatorCallId parent = calls.parent[call.row];
-    if (!parent.IsNone() && store_.Text(calls.name[parent.row()]).starts_with(kEngine)) {
+    if (!parent.IsNone() && store_->Text(calls.name[parent.row()]).starts_with(kEngine)) {
       outer = parent;
     }
     links_.push_back({outer, OperatorCallId::At(found)});
@@ -119,16 +119,16 @@ void BackwardLinks::FindLinks() {
 }
 
 void BackwardLinks::SetOwnTimes() {
-  const OperatorCallsTable& calls = store_.operator_calls;
+  const OperatorCallsTable& calls = store_->operator_calls;
   std::vector<size_t> open;  // rows of links_, each inside the one before
   for (size_t i = 0; i < links_.size(); ++i) {
     const size_t row = links_[i].backward.row();
-    const int64_t end = ClosedEnd(store_, calls.start_ns[row], calls.end_ns[row]);
+    const int64_t end = ClosedEnd(*store_, calls.start_ns[row], calls.end_ns[row]);
     links_[i].own_ns = end - calls.start_ns[row];
     while (!open.empty()) {
       const size_t around = links_[open.back()].backward.row();
       if (calls.thread[around] == calls.thread[row] &&
-          calls.start_ns[row] < ClosedEnd(store_, calls.start_ns[around], calls.end_ns[around])) {
+          calls.start_ns[row] < ClosedEnd(*store_, calls.start_ns[around], calls.end_ns[around])) {
         break;
       }
       open.pop_back();
@@ -139,7 +139,7 @@ void BackwardLinks::SetOwnTimes() {
 }
 
 OperatorCallId BackwardLinks::ForwardOf(OperatorCallId call) const {
-  for (; !call.IsNone(); call = store_.operator_calls.parent[call.row()]) {
+  for (; !call.IsNone(); call = store_->operator_calls.parent[call.row()]) {
     const auto found = std::lower_bound(
         links_.begin(), links_.end(), call,
         [](const BackwardLink& link, OperatorCallId wanted) { return link.backward < wanted; });
@@ -149,8 +149,8 @@ OperatorCallId BackwardLinks::ForwardOf(OperatorCallId call) const {
 }
 
 bool BackwardLinks::IsInBackward(OperatorCallId call) const {
-  for (; !call.IsNone(); call = store_.operator_calls.parent[call.row()]) {
-    if (store_.operator_calls.scope[call.row()] == kBackwardScope) return true;
+  for (; !call.IsNone(); call = store_->operator_calls.parent[call.row()]) {
+    if (store_->operator_calls.scope[call.row()] == kBackwardScope) return true;
   }
   return false;
 }

@@ -20,7 +20,8 @@ struct BackwardLink {
 
 class BackwardLinks {
  public:
-  explicit BackwardLinks(const Store& store);
+  BackwardLinks() = default;  // of nothing
+  explicit BackwardLinks(const Store& store);  // must outlive this
 
   // Ordered by row of `backward`. Functions whose operator was not recorded are left out.
   const std::vector<BackwardLink>& links() const { return links_; }
@@ -34,7 +35,7 @@ class BackwardLinks {
   void FindLinks();
   void SetOwnTimes();
 
-  const Store& store_;
+  const Store* store_ = nullptr;
   std::vector<BackwardLink> links_;
 };
 

@@ -41,37 +41,46 @@ struct Launch {
   ApiCallId call;
 };
 
+// Adds each row to the list of its process and device; `devices` are ordered by those.
 template <typename Table>
-void AppendLaunches(const Table& table, ProcessId process, uint32_t device,
-                    std::vector<Launch>* out) {
+void AppendLaunches(const Table& table, const std::vector<DeviceWork>& devices,
+                    std::vector<std::vector<Launch>>* out) {
+  size_t at = 0;
   for (size_t i = 0; i < table.size(); ++i) {
-    if (table.process[i] != process || table.device[i] != device) continue;
-    out->push_back({table.start_ns[i], table.end_ns[i], table.api_call[i]});
+    const auto is_at = [&](const DeviceWork& device) {
+      return device.process == table.process[i] && device.device == table.device[i];
+    };
+    if (!is_at(devices[at])) {
+      at = static_cast<size_t>(std::find_if(devices.begin(), devices.end(), is_at) -
+                               devices.begin());
+    }
+    (*out)[at].push_back({table.start_ns[i], table.end_ns[i], table.api_call[i]});
   }
 }
 
-std::vector<Launch> LaunchesOf(const Store& store, ProcessId process, uint32_t device) {
-  std::vector<Launch> launches;
-  AppendLaunches(store.kernels, process, device, &launches);
-  AppendLaunches(store.graph_launches, process, device, &launches);
-  AppendLaunches(store.memcpys, process, device, &launches);
-  AppendLaunches(store.memsets, process, device, &launches);
-  std::sort(launches.begin(), launches.end(),
-            [](const Launch& a, const Launch& b) { return a.start_ns < b.start_ns; });
+// Of each device, not ordered: every table is read once for all of them.
+std::vector<std::vector<Launch>> CollectLaunches(const Store& store,
+                                                 const std::vector<DeviceWork>& devices) {
+  std::vector<std::vector<Launch>> launches(devices.size());
+  AppendLaunches(store.kernels, devices, &launches);
+  AppendLaunches(store.graph_launches, devices, &launches);
+  AppendLaunches(store.memcpys, devices, &launches);
+  AppendLaunches(store.memsets, devices, &launches);
   return launches;
 }
 
 class DeviceBreakdown {
  public:
   DeviceBreakdown(const Store& store, const GpuIdleExplainer& idle, const ProcessSteps& steps,
-                  const DeviceWork& work)
-      : store_(store), idle_(idle), steps_(steps), work_(work) {}
+                  const DeviceWork& work, std::vector<Launch> launches)
+      : store_(store), idle_(idle), steps_(steps), work_(work), launches_(std::move(launches)) {}
 
   GpuBreakdown Make() {
     result_.process = work_.process;
     result_.device = work_.device;
     result_.steps.resize(steps_.steps.size());
-    launches_ = LaunchesOf(store_, work_.process, work_.device);
+    std::sort(launches_.begin(), launches_.end(),
+              [](const Launch& a, const Launch& b) { return a.start_ns < b.start_ns; });
     SetWindows();
     SetBusy();
     SetIdle();
@@ -201,12 +210,13 @@ std::vector<GpuBreakdown> BreakDownGpu(const Store& store, const StepSet& steps)
   const std::vector<DeviceWork> devices = CollectDeviceWork(store);
   if (devices.empty() || steps.processes.empty()) return {};
   const GpuIdleExplainer idle(store);
+  std::vector<std::vector<Launch>> launches = CollectLaunches(store, devices);
   std::vector<GpuBreakdown> made(devices.size());
   std::vector<char> wanted(devices.size(), 0);
   ParallelFor(devices.size(), [&](size_t i) {
     const ProcessSteps* of_process = steps.Of(devices[i].process);
     if (of_process == nullptr) return;
-    made[i] = DeviceBreakdown(store, idle, *of_process, devices[i]).Make();
+    made[i] = DeviceBreakdown(store, idle, *of_process, devices[i], std::move(launches[i])).Make();
     wanted[i] = 1;
   });
   std::vector<GpuBreakdown> result;

@@ -2,8 +2,7 @@
 
 #include <functional>
 
-#include "analysis/attribution.h"
-#include "analysis/backward_links.h"
+#include "analysis/advice/advice.h"
 #include "analysis/step_finders.h"
 #include "base/thread_pool.h"
 
@@ -18,8 +17,10 @@ RunOverview BuildOverview(const Store& store, const OverviewOptions& options) {
   overview.steps = FindSteps(inputs, options.steps);
   const StepSet& steps = overview.steps;
   overview.measured_overhead = ReadMeasuredOverhead(store, steps);
-  const BackwardLinks links(store);
-  const Attribution work = AttributeWork(store, links);
+  overview.links = BackwardLinks(store);
+  overview.work = AttributeWork(store, overview.links);
+  const BackwardLinks& links = overview.links;
+  const Attribution& work = overview.work;
   const std::function<void()> analyses[] = {
       [&] { overview.tree = BuildAttributionTree(store, steps, inputs.marks, links, work); },
       [&] { overview.operators = SummarizeOperators(store, steps, links, work); },
@@ -33,6 +34,7 @@ RunOverview BuildOverview(const Store& store, const OverviewOptions& options) {
   };
   ParallelFor(std::size(analyses), [&](size_t i) { analyses[i](); });
   overview.distributed = AnalyzeDistributed(store, steps, work, overview.gpu.breakdowns);
+  overview.findings = FindAdvice(overview);
   return overview;
 }
 

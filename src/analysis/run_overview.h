@@ -3,7 +3,10 @@
 
 #include <vector>
 
+#include "analysis/advice/finding.h"
+#include "analysis/attribution.h"
 #include "analysis/attribution_tree.h"
+#include "analysis/backward_links.h"
 #include "analysis/collectives.h"
 #include "analysis/gpu_summary.h"
 #include "analysis/launch_queue.h"
@@ -31,14 +34,17 @@ struct RunOverview {
   std::vector<LossWarning> losses;
   StepSet steps;
   MeasuredOverhead measured_overhead;
+  BackwardLinks links;
+  Attribution work;                       // whose GPU work is
   std::vector<StepBreakdown> breakdowns;  // one per steps.processes
   RecordingCost recording_cost;
   ModuleSummary modules;
   OperatorSummary operators;
   NvtxSummary nvtx;
   AttributionTree tree;
-  Roofline roofline;  // no rows where shapes were not recorded
-  GpuSummary gpu;     // empty() without GPU work
+  Roofline roofline;              // no rows where shapes were not recorded
+  GpuSummary gpu;                 // empty() without GPU work
+  std::vector<Finding> findings;  // what to change, by falling gain
 
   Distributed distributed;
   std::vector<LaunchQueue> queues;  // per training process and device

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "analysis/advice/finding.h"
+#include "analysis/advice/advice.h"
 #include "analysis/overview_tables.h"
 #include "analysis/stats/expert_rule.h"
 #include "base/nearest.h"
@@ -133,14 +133,10 @@ class Analysis {
     if (overview_ == nullptr) {
       overview_ = std::make_unique<RunOverview>(BuildOverview(store_, {.steps = steps_}));
       SayStepProblem(overview_->steps);
-      findings_ = FindAdvice(*overview_);
     }
     return *overview_;
   }
-  const std::vector<Finding>& Findings() {
-    Overview();
-    return findings_;
-  }
+  const std::vector<Finding>& Findings() { return Overview().findings; }
 
   Status RunRule(size_t index, const ChosenRule& chosen, bool for_people) {
     const std::string_view missing = chosen.rule->missing(store_);
@@ -187,7 +183,6 @@ class Analysis {
   TableOutputs& outputs_;
   const StepOptions& steps_;
   std::unique_ptr<RunOverview> overview_;
-  std::vector<Finding> findings_;
 };
 
 Status ListRules(const std::string& which) {

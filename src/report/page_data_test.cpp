@@ -16,7 +16,7 @@ namespace {
 struct Page {
   explicit Page(const testing::SampleRun& run = {})
       : store(testing::MakeSampleRun(run)), overview(BuildOverview(store)) {
-    advice = FindAdvice(overview);
+    advice = overview.findings;
     utilization = MeasureUtilization(store, overview.steps, overview.gpu.breakdowns);
     memory = GpuMemoryCurves(store, overview.steps);
     tops = MakeTopLists(overview);

@@ -1,6 +1,5 @@
 #include <nlohmann/json.hpp>
 
-#include "analysis/advice/finding.h"
 #include "report/summary.h"
 #include "report/utf8.h"
 
@@ -198,7 +197,7 @@ std::string SummaryAsJson(const RunOverview& overview) {
                               {"advice", loss.advice}});
   }
   json["advice"] = ordered_json::array();
-  for (const Finding& finding : FindAdvice(overview)) {
+  for (const Finding& finding : overview.findings) {
     json["advice"].push_back({{"rule", finding.rule},
                               {"title", CleanText(finding.title)},
                               {"action", CleanText(finding.action)},

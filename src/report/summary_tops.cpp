@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "analysis/advice/finding.h"
 #include "report/number_text.h"
 #include "report/summary_sections.h"
 
@@ -125,7 +124,7 @@ void WriteRanges(SummaryText& out, const RunOverview& overview, size_t rows) {
 
 void WriteAdvice(SummaryText& out, const RunOverview& overview) {
   constexpr size_t kMost = 3;
-  std::vector<Finding> findings = FindAdvice(overview);
+  std::vector<Finding> findings = overview.findings;
   std::erase_if(findings, [](const Finding& finding) { return finding.rule == "no-steps"; });
   if (findings.empty()) return;
   out.Title("What to change first");

@@ -1,4 +1,3 @@
-#include "analysis/advice/finding.h"
 #include "analysis/overview_tables.h"
 #include "analysis/result_column.h"
 
@@ -14,7 +13,7 @@ ResultTable MakeAdviceTable(const RunOverview& overview) {
                    TextColumn("Why", ""),
                    TextColumn("Action", ""),
                    TextColumn("Evidence", "What the finding rests on, with mean time per step")};
-  for (const Finding& finding : FindAdvice(overview)) {
+  for (const Finding& finding : overview.findings) {
     std::string evidence;
     for (const Evidence& item : finding.evidence) {
       evidence += (evidence.empty() ? "" : "; ") + item.kind + " " + item.name;

@@ -8,8 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/run_overview.h"
-
 namespace batchlight {
 
 // A thing in the recording that the finding rests on.
@@ -31,17 +29,5 @@ struct Finding {
   double uncertainty_ns = 0;
   std::vector<Evidence> evidence;
 };
-
-struct AdviceRule {
-  std::string_view id;
-  std::string_view sentence;  // what it looks for and when it fires
-  void (*find)(const RunOverview& overview, std::vector<Finding>* findings);
-};
-
-// Every rule, in groups: steps, data loading, GPU, copies and waits, compute, settings.
-const std::vector<AdviceRule>& AdviceRules();
-
-// Runs all rules; findings by falling gain, those without an estimate last.
-std::vector<Finding> FindAdvice(const RunOverview& overview);
 
 }  // namespace batchlight

@@ -5,12 +5,9 @@
 #include <set>
 #include <unordered_map>
 
-#include "analysis/attribution.h"
-#include "analysis/backward_links.h"
 #include "analysis/gpu_intervals.h"
 #include "analysis/kernel_class.h"
 #include "analysis/operator_cost.h"
-#include "analysis/steps.h"
 #include "format/records.h"
 #include "store/interval_index.h"
 
@@ -34,20 +31,26 @@ struct Instance {
 
 class ModelBuilder {
  public:
-  ModelBuilder(const Store& store, const ModelOptions& options)
-      : store_(store),
+  ModelBuilder(const RunOverview& overview, const ModelOptions& options)
+      : store_(*overview.store),
         options_(options),
-        links_(store),
-        work_(AttributeWork(store, links_)),
-        modules_(store.module_calls.thread, store.module_calls.start_ns,
-                 store.module_calls.end_ns) {}
+        steps_(overview.steps),
+        links_(overview.links),
+        work_(overview.work),
+        modules_(store_.module_calls.thread, store_.module_calls.start_ns,
+                 store_.module_calls.end_ns) {}
 
   Result<Model> Build() {
     RETURN_IF_ERROR(FindIterations());
-    if (options_.use_domain || store_.operator_calls.size() == 0) {
-      RETURN_IF_ERROR(AddRangeInstances());
-    } else {
+    if (options_.use_domain) {
+      RETURN_IF_ERROR(FindDomain());
+      AddRangeInstances();
+    } else if (store_.operator_calls.size() > 0) {
       AddOperatorInstances();
+    } else if (store_.module_calls.size() > 0 && !HasOperatorRanges()) {
+      AddModuleInstances();
+    } else {
+      AddRangeInstances();
     }
     AddApiTime();
     AddWork();
@@ -59,9 +62,8 @@ class ModelBuilder {
 
  private:
   Status FindIterations() {
-    const StepSet steps = FindSteps(store_, {.key = options_.key_node});
-    if (!steps.problem.empty()) return UsageError("--key_node: " + steps.problem);
-    if (const ProcessSteps* main = steps.Main()) {
+    if (!steps_.problem.empty()) return UsageError("--key_node: " + steps_.problem);
+    if (const ProcessSteps* main = steps_.Main()) {
       for (const Step& step : main->steps) {
         model_.iterations.push_back(
             {static_cast<int64_t>(model_.iterations.size()), step.start_ns, step.end_ns, false});
@@ -130,26 +132,29 @@ class ModelBuilder {
     uint32_t at = call;
     const OperatorCallId forward = links_.ForwardOf(OperatorCallId::At(call));
     if (!forward.IsNone()) at = forward.value;
-    const uint32_t module = modules_.Innermost(calls.thread[at], calls.start_ns[at]);
+    return ModuleAt(calls.thread[at], calls.start_ns[at]);
+  }
+
+  std::string ModuleAt(ThreadId thread, int64_t time_ns) const {
+    const uint32_t module = modules_.Innermost(thread, time_ns);
     return module == kNoRow ? "" : std::string(store_.Text(store_.module_calls.path[module]));
   }
 
   void AddOperatorInstances() {
     const OperatorCallsTable& calls = store_.operator_calls;
-    instance_of_.assign(calls.size(), kNoOp);
+    op_instance_.assign(calls.size(), kNoOp);
     for (uint32_t call = 0; call < calls.size(); ++call) {
       const OperatorCallId parent = calls.parent[call];
-      const uint32_t outer = parent.IsNone() ? kNoOp : instance_of_[parent.row()];
+      const uint32_t outer = parent.IsNone() ? kNoOp : op_instance_[parent.row()];
       if (outer != kNoOp) {
-        instance_of_[call] = outer;
+        op_instance_[call] = outer;
         NoteInputs(instances_[outer].op, call);
         continue;
       }
       if (IsWrapper(call) || IterationAt(calls.start_ns[call]) < 0) continue;
       const bool backward = links_.IsInBackward(OperatorCallId::At(call));
       const uint32_t op = OpFor(ModulePath(call), store_.Text(calls.name[call]), backward);
-      instance_of_[call] = static_cast<uint32_t>(instances_.size());
-      AddInstance(op, calls.start_ns[call], calls.end_ns[call]);
+      op_instance_[call] = AddInstance(op, calls.start_ns[call], calls.end_ns[call]);
       NoteInputs(op, call);
     }
   }
@@ -163,68 +168,108 @@ class ModelBuilder {
     if (node.data_type.empty()) node.data_type = std::string(cost.dtype);
   }
 
-  Status AddRangeInstances() {
-    const NvtxRangesTable& ranges = store_.nvtx_ranges;
-    NvtxDomainId domain;
-    if (options_.use_domain && options_.domain != "default") {
-      std::string all = "default";
-      bool found = false;
-      for (uint32_t row = 0; row < store_.nvtx_domains.size(); ++row) {
-        const std::string_view name = store_.Text(store_.nvtx_domains.name[row]);
-        if (name == options_.domain) {
-          domain = NvtxDomainId::At(row);
-          found = true;
-        }
-        all += ", " + std::string(name);
-      }
-      if (!found)
-        return UsageError("--domains: no domain " + options_.domain + "; there are: " + all);
-    }
-    instance_of_.assign(ranges.size(), kNoOp);
-    for (uint32_t row = 0; row < ranges.size(); ++row) {
-      if (ranges.domain[row] != domain || IterationAt(ranges.start_ns[row]) < 0) continue;
-      const std::string_view text = store_.Text(ranges.message[row]);
-      const uint32_t op =
-          OpFor("", text.substr(0, text.find(", seq = ")), text.find("Backward") != text.npos);
-      instance_of_[row] = static_cast<uint32_t>(instances_.size());
-      AddInstance(op, ranges.start_ns[row], ranges.end_ns[row]);
-      model_.ops[op].eligible |= IsMatrixOperator(text.substr(0, text.find(", seq = ")));
-    }
-    by_range_ = true;
-    return {};
+  // The same domain of several processes has a row for each.
+  Status FindDomain() {
+    if (options_.domain == "default") return {};
+    std::set<std::string_view> known = {"default"};
+    for (const StringId name : store_.nvtx_domains.name) known.insert(store_.Text(name));
+    if (known.contains(options_.domain)) return {};
+    std::string all;
+    for (const std::string_view name : known) all += (all.empty() ? "" : ", ") + std::string(name);
+    return UsageError("--domains: no domain " + options_.domain + "; there are: " + all);
   }
 
-  void AddInstance(uint32_t op, int64_t start_ns, int64_t end_ns) {
+  bool IsWantedDomain(NvtxDomainId domain) const {
+    if (!options_.use_domain) return true;
+    if (domain.IsNone()) return options_.domain == "default";
+    return store_.Text(store_.nvtx_domains.name[domain.row()]) == options_.domain;
+  }
+
+  // Whether operators were recorded as ranges, by torch.autograd.profiler.emit_nvtx.
+  bool HasOperatorRanges() const {
+    const auto& messages = store_.nvtx_ranges.message;
+    return std::any_of(messages.begin(), messages.end(), [&](StringId message) {
+      return store_.Text(message).starts_with("aten::");
+    });
+  }
+
+  void AddRangeInstances() {
+    const NvtxRangesTable& ranges = store_.nvtx_ranges;
+    range_instance_.assign(ranges.size(), kNoOp);
+    for (uint32_t row = 0; row < ranges.size(); ++row) {
+      if (!IsWantedDomain(ranges.domain[row]) || IterationAt(ranges.start_ns[row]) < 0) continue;
+      const std::string_view text = store_.Text(ranges.message[row]);
+      const std::string_view type = text.substr(0, text.find(", seq = "));
+      const uint32_t op = OpFor(ModuleAt(ranges.thread[row], ranges.start_ns[row]), type,
+                                text.find("Backward") != text.npos);
+      range_instance_[row] = AddInstance(op, ranges.start_ns[row], ranges.end_ns[row]);
+      model_.ops[op].eligible |= IsMatrixOperator(type);
+    }
+  }
+
+  // Without operators the modules are the ops, and what traced calls of the loop (the optimizer's
+  // step, backward) launch outside of them.
+  void AddModuleInstances() {
+    const ModuleCallsTable& modules = store_.module_calls;
+    module_instance_.assign(modules.size(), kNoOp);
+    for (uint32_t row = 0; row < modules.size(); ++row) {
+      if (IterationAt(modules.start_ns[row]) < 0) continue;
+      const uint32_t op = OpFor(std::string(store_.Text(modules.path[row])),
+                                store_.Text(modules.class_name[row]), false);
+      module_instance_[row] = AddInstance(op, modules.start_ns[row], modules.end_ns[row]);
+    }
+    const PhaseCallsTable& phases = store_.phase_calls;
+    phase_instance_.assign(phases.size(), kNoOp);
+    for (uint32_t row = 0; row < phases.size(); ++row) {
+      if (IterationAt(phases.start_ns[row]) < 0) continue;
+      const uint32_t op =
+          OpFor("", store_.Text(phases.name[row]),
+                phases.phase[row] == static_cast<uint8_t>(format::Phase::kBackward));
+      phase_instance_[row] = AddInstance(op, phases.start_ns[row], phases.end_ns[row]);
+    }
+  }
+
+  uint32_t AddInstance(uint32_t op, int64_t start_ns, int64_t end_ns) {
     Instance instance;
     instance.op = op;
     instance.start_ns = start_ns;
     instance.cpu_ns = std::max<int64_t>(0, std::min(end_ns, store_.duration_ns) - start_ns);
     instances_.push_back(instance);
+    return static_cast<uint32_t>(instances_.size() - 1);
   }
 
   uint32_t InstanceOf(const WorkOwner& owner) const {
-    if (by_range_) {
-      NvtxRangeId range = owner.range;
-      while (!range.IsNone()) {
-        if (instance_of_[range.row()] != kNoOp) return instance_of_[range.row()];
-        range = store_.nvtx_ranges.parent[range.row()];
-      }
-      return kNoOp;
+    for (NvtxRangeId range = owner.range; !range_instance_.empty() && !range.IsNone();
+         range = store_.nvtx_ranges.parent[range.row()]) {
+      if (range_instance_[range.row()] != kNoOp) return range_instance_[range.row()];
     }
-    return owner.op.IsNone() ? kNoOp : instance_of_[owner.op.row()];
+    if (!op_instance_.empty() && !owner.op.IsNone()) return op_instance_[owner.op.row()];
+    if (!module_instance_.empty() && !owner.module.IsNone()) {
+      return module_instance_[owner.module.row()];
+    }
+    if (!phase_instance_.empty() && !owner.phase.IsNone())
+      return phase_instance_[owner.phase.row()];
+    return kNoOp;
   }
 
   void AddApiTime() {
-    const auto& thread = by_range_ ? store_.nvtx_ranges.thread : store_.operator_calls.thread;
-    const auto& start = by_range_ ? store_.nvtx_ranges.start_ns : store_.operator_calls.start_ns;
-    const auto& end = by_range_ ? store_.nvtx_ranges.end_ns : store_.operator_calls.end_ns;
-    const IntervalIndex index(thread, start, end,
-                              [&](uint32_t row) { return instance_of_[row] == kNoOp; });
+    AddApiTime(store_.nvtx_ranges, range_instance_);
+    AddApiTime(store_.operator_calls, op_instance_);
+    AddApiTime(store_.module_calls, module_instance_);
+    AddApiTime(store_.phase_calls, phase_instance_);
+  }
+
+  // Adds each CUDA call to the innermost instance of `table` around it.
+  template <typename Table>
+  void AddApiTime(const Table& table, const std::vector<uint32_t>& instance_of) {
+    if (instance_of.empty()) return;
+    const IntervalIndex index(table.thread, table.start_ns, table.end_ns,
+                              [&](uint32_t row) { return instance_of[row] == kNoOp; });
     const ApiCallsTable& calls = store_.api_calls;
     for (uint32_t call = 0; call < calls.size(); ++call) {
       const uint32_t row = index.Innermost(calls.thread[call], calls.start_ns[call]);
       if (row == kNoRow || calls.end_ns[call] == kOpenEnd) continue;
-      instances_[instance_of_[row]].overhead_ns += calls.end_ns[call] - calls.start_ns[call];
+      instances_[instance_of[row]].overhead_ns += calls.end_ns[call] - calls.start_ns[call];
     }
   }
 
@@ -332,14 +377,15 @@ class ModelBuilder {
 
   const Store& store_;
   const ModelOptions& options_;
-  BackwardLinks links_;
-  Attribution work_;
+  const StepSet& steps_;
+  const BackwardLinks& links_;
+  const Attribution& work_;
   IntervalIndex modules_;
   Model model_;
   std::unordered_map<std::string, uint32_t> known_;
   std::vector<Instance> instances_;
-  std::vector<uint32_t> instance_of_;  // row of operator_calls, or of nvtx_ranges if by_range_
-  bool by_range_ = false;
+  // By row of the table; empty where the ops are made of other tables.
+  std::vector<uint32_t> op_instance_, range_instance_, module_instance_, phase_instance_;
 };
 
 }  // namespace
@@ -351,8 +397,8 @@ void Spread::Add(int64_t value_ns) {
   ++count;
 }
 
-Result<Model> BuildModel(const Store& store, const ModelOptions& options) {
-  return ModelBuilder(store, options).Build();
+Result<Model> BuildModel(const RunOverview& overview, const ModelOptions& options) {
+  return ModelBuilder(overview, options).Build();
 }
 
 }  // namespace batchlight::dlprof

@@ -2,7 +2,8 @@
 //
 //   op node    a type of operator at one place of the model: module path and operator name, forward
 //              or backward; its instances are the outermost operator calls. Where no operators were
-//              recorded, or a domain is asked for, the NVTX ranges of the domain are the op nodes.
+//              recorded, modules and traced calls of the loop are the op nodes; where there are no
+//              modules either, or a domain is asked for, NVTX ranges are.
 //   iteration  a step (analysis/steps.h), or what ends with each end of the key node.
 //   range      iterations first..last; instances that start outside are left out of every report.
 //
@@ -15,14 +16,13 @@
 #include <string>
 #include <vector>
 
+#include "analysis/run_overview.h"
 #include "base/status.h"
-#include "store/store.h"
 
 namespace batchlight::dlprof {
 
 struct ModelOptions {
-  bool simple = false;   // --mode=simple: everything under one op
-  std::string key_node;  // "" = find the steps
+  bool simple = false;  // --mode=simple: everything under one op
   int64_t first_iteration = 0;
   int64_t last_iteration = INT64_MAX;
   std::string domain;  // "" = operators, else the NVTX domain of that name
@@ -81,8 +81,8 @@ struct Model {
   std::string notice;           // for people: no iterations found, range cut
 };
 
-// Errors (kUsage): key node or domain that is not there, with the nearest names; an iteration range
-// outside the run.
-Result<Model> BuildModel(const Store& store, const ModelOptions& options);
+// Iterations are the steps of the overview, so a key node is asked for there. Errors (kUsage): key
+// node or domain that is not there, with the nearest names; an iteration range outside the run.
+Result<Model> BuildModel(const RunOverview& overview, const ModelOptions& options);
 
 }  // namespace batchlight::dlprof

@@ -38,7 +38,7 @@ const OpNode* Find(const Model& model, std::string_view name, std::string_view d
 
 TEST(DlprofModel, OpsAreTheOutermostOperators) {
   const Store store = FourSteps();
-  Result<Model> model = BuildModel(store, {});
+  Result<Model> model = BuildModel(BuildOverview(store), {});
   ASSERT_TRUE(model.ok()) << model.status().message();
   const OpNode* linear = Find(model.value(), "net.linear/aten::linear", "fprop");
   ASSERT_NE(linear, nullptr);
@@ -54,31 +54,35 @@ TEST(DlprofModel, OpsAreTheOutermostOperators) {
 
 TEST(DlprofModel, RangeLeavesTheRestOut) {
   const Store store = FourSteps();
-  Result<Model> model = BuildModel(store, {.first_iteration = 1, .last_iteration = 2});
+  Result<Model> model =
+      BuildModel(BuildOverview(store), {.first_iteration = 1, .last_iteration = 2});
   ASSERT_TRUE(model.ok());
   EXPECT_EQ(model->kernels.size(), 6u);
   EXPECT_EQ(model->kernels.front().iteration, 1u);
-  EXPECT_FALSE(BuildModel(store, {.first_iteration = 9}).ok());
+  EXPECT_FALSE(BuildModel(BuildOverview(store), {.first_iteration = 9}).ok());
 }
 
 TEST(DlprofModel, SimpleModeHasOneOp) {
   const Store store = FourSteps();
-  Result<Model> model = BuildModel(store, {.simple = true});
+  Result<Model> model = BuildModel(BuildOverview(store), {.simple = true});
   ASSERT_TRUE(model.ok());
   EXPECT_EQ(model->ops.size(), 1u);
 }
 
 TEST(DlprofModel, MissingNamesAreErrorsWithHelp) {
   const Store store = FourSteps();
-  const Result<Model> domain = BuildModel(store, {.domain = "nope", .use_domain = true});
+  const Result<Model> domain =
+      BuildModel(BuildOverview(store), {.domain = "nope", .use_domain = true});
   ASSERT_FALSE(domain.ok());
   EXPECT_NE(domain.status().message().find("default"), std::string::npos);
-  EXPECT_EQ(BuildModel(store, {.key_node = "global_stp"}).status().exit_code(), 2);
+  EXPECT_EQ(
+      BuildModel(BuildOverview(store, {.steps = {.key = "global_stp"}}), {}).status().exit_code(),
+      2);
 }
 
 TEST(DlprofReports, EveryRowFitsItsColumns) {
   const Store store = FourSteps();
-  Result<Model> model = BuildModel(store, {});
+  Result<Model> model = BuildModel(BuildOverview(store), {});
   ASSERT_TRUE(model.ok());
   for (const ReportEntry& entry : Reports()) {
     const ResultTable table = entry.make(store, model.value());
@@ -89,7 +93,7 @@ TEST(DlprofReports, EveryRowFitsItsColumns) {
 
 TEST(DlprofReports, DomainReportsUseRanges) {
   const Store store = FourSteps();
-  Result<Model> model = BuildModel(store, {.domain = "default", .use_domain = true});
+  Result<Model> model = BuildModel(BuildOverview(store), {.domain = "default", .use_domain = true});
   ASSERT_TRUE(model.ok());
   ASSERT_EQ(model->ops.size(), 1u);
   EXPECT_EQ(model->ops[0].name, "step");

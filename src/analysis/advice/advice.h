@@ -1,0 +1,25 @@
+// The rules that find what to change (analysis/advice/finding.h), each with what it looks for.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "analysis/advice/finding.h"
+#include "analysis/run_overview.h"
+
+namespace batchlight {
+
+struct AdviceRule {
+  std::string_view id;
+  std::string_view sentence;  // what it looks for and when it fires
+  void (*find)(const RunOverview& overview, std::vector<Finding>* findings);
+};
+
+// Every rule, in groups: steps, data loading, GPU, copies and waits, compute, settings.
+const std::vector<AdviceRule>& AdviceRules();
+
+// Runs all rules, as BuildOverview does for RunOverview::findings; findings by falling gain, those
+// without an estimate last.
+std::vector<Finding> FindAdvice(const RunOverview& overview);
+
+}  // namespace batchlight
