@@ -14,13 +14,13 @@
 #include <string>
 #include <vector>
 
-#include "analysis/advice/finding.h"
 #include "analysis/dlprof/reports.h"
 #include "analysis/run_overview.h"
 #include "base/file.h"
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "ingest/open_input.h"
+#include "report/dlprof_events.h"
 #include "report/dlprof_files.h"
 #include "report/tensorboard.h"
 
@@ -164,21 +164,6 @@ class ReportWriter {
   std::string domain_;
 };
 
-ResultTable ExpertSystems(const std::vector<Finding>& findings) {
-  ResultTable table{.name = "expert_systems", .title = "Expert Systems Report"};
-  table.columns = {
-      {.name = "Problem"},
-      {.name = "Recommendation"},
-      {.name = "Rule"},
-      {.name = "Estimated Gain per Iteration", .type = CellType::kInteger, .unit = Unit::kTimeNs}};
-  for (const Finding& finding : findings) {
-    table.rows.push_back(
-        {finding.title + ": " + finding.seen, finding.action, std::string(finding.rule),
-         finding.gain_ns > 0 ? Cell{static_cast<int64_t>(finding.gain_ns)} : Cell{}});
-  }
-  return table;
-}
-
 void PrintFindings(const DlprofOptions& options, const std::vector<Finding>& findings) {
   if (options.verbosity == "quiet") return;
   std::printf("Expert Systems Feedback: %zu issue%s detected.\n\n", findings.size(),
@@ -205,92 +190,51 @@ std::string ModelJson(const Store& store, const dlprof::Model& model) {
   return json + "]\n";
 }
 
-std::string Markdown(const ResultTable& table, size_t most) {
-  std::string text = "|", line = "|";
-  for (const ResultColumn& column : table.columns) {
-    text += " " + column.name + " |";
-    line += "---|";
-  }
-  text += "\n" + line + "\n";
-  for (size_t i = 0; i < table.rows.size() && i < most; ++i) {
-    text += "|";
-    for (const Cell& cell : table.rows[i]) {
-      std::ostringstream value;
-      if (const auto* words = std::get_if<std::string>(&cell)) value << *words;
-      if (const auto* number = std::get_if<int64_t>(&cell)) value << *number;
-      if (const auto* real = std::get_if<double>(&cell)) value << *real;
-      text += " " + value.str() + " |";
-    }
-    text += "\n";
-  }
-  return text;
-}
-
-Status WriteEventFiles(const DlprofOptions& options, const Store& store,
-                       const RunOverview& overview, const dlprof::Model& model,
-                       const std::vector<Finding>& findings) {
+Status WriteEventFiles(const DlprofOptions& options, const RunOverview& overview,
+                       const dlprof::Model& model) {
   const std::string folder = options.output_path + "/" + options.tb_dir;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return OutputError("cannot create " + folder + ": " + error.message());
-  const double now_s = static_cast<double>(store.session_start_utc_ns) / 1e9;
-  TensorBoardWriter events(now_s);
-  for (const dlprof::Iteration& iteration : model.iterations) {
-    events.AddScalar("iteration time (ms)", iteration.number,
-                     static_cast<float>(double(iteration.end_ns - iteration.start_ns) / 1e6));
-  }
-  for (const GpuBreakdown& gpu : overview.gpu.breakdowns) {
-    for (size_t i = 0; i < gpu.steps.size(); ++i) {
-      const GpuStepParts& step = gpu.steps[i];
-      if (step.duration_ns() == 0) continue;
-      int64_t busy_ns = 0;
-      for (size_t part = 0; part < kGpuPartCount; ++part) {
-        if (!IsIdle(static_cast<GpuPart>(part))) busy_ns += step.part_ns[part];
-      }
-      events.AddScalar("GPU utilization (%)", static_cast<int64_t>(i),
-                       static_cast<float>(100.0 * double(busy_ns) / double(step.duration_ns())));
-    }
-  }
-  constexpr size_t kRows = 50;
-  for (const dlprof::ReportEntry& entry : dlprof::Reports()) {
-    if (entry.option == "iteration") continue;  // one row a kernel: not for a page
-    const ResultTable table = entry.make(store, model);
-    events.AddText(table.title, Markdown(table, kRows));
-  }
-  events.AddText("Expert Systems", Markdown(ExpertSystems(findings), kRows));
-  const std::string path = folder + "/" + TensorBoardWriter::FileName(now_s, options.profile_name);
-  RETURN_IF_ERROR(WriteWholeFile(path, events.bytes()));
+  ASSIGN_OR_RETURN(const std::string bytes, DlprofEvents(overview, model));
+  const double start_s = static_cast<double>(overview.store->session_start_utc_ns) / 1e9;
+  const std::string path =
+      folder + "/" + TensorBoardWriter::FileName(start_s, options.profile_name);
+  RETURN_IF_ERROR(WriteWholeFile(path, bytes));
   Note(options, "wrote " + path + "; see it with: tensorboard --logdir " + folder);
   return {};
 }
 
-Status WriteReports(const DlprofOptions& options, const Store& store, const RunOverview& overview,
-                    const std::vector<Finding>& findings) {
+Status WriteReports(const DlprofOptions& options, const RunOverview& overview) {
+  const Store& store = *overview.store;
   std::vector<std::string> domains = options.domains;
   if (domains.empty()) domains.push_back("");
   for (const std::string& domain : domains) {
     dlprof::ModelOptions wanted;
     wanted.simple = options.mode == "simple";
-    wanted.key_node = options.key_op.empty() ? options.key_node : options.key_op;
     wanted.first_iteration = options.iter_start;
     wanted.last_iteration = options.iter_stop;
     wanted.use_domain = !domain.empty();
     wanted.domain = domain;
-    ASSIGN_OR_RETURN(const dlprof::Model model, dlprof::BuildModel(store, wanted));
+    ASSIGN_OR_RETURN(const dlprof::Model model, dlprof::BuildModel(overview, wanted));
     if (!model.notice.empty()) Note(options, model.notice);
     const ReportWriter writer(options, domain);
+    std::vector<ResultTable> written;
     for (const dlprof::ReportEntry& entry : dlprof::Reports()) {
       if (!writer.Wants(entry.option)) continue;
-      RETURN_IF_ERROR(writer.Write(entry.file, entry.make(store, model)));
+      written.push_back(entry.make(store, model));
+      RETURN_IF_ERROR(writer.Write(entry.file, written.back()));
     }
     if (writer.Wants("expert_systems")) {
-      RETURN_IF_ERROR(writer.Write("expert_systems", ExpertSystems(findings)));
+      written.push_back(ExpertSystemsReport(overview));
+      RETURN_IF_ERROR(writer.Write("expert_systems", written.back()));
     }
+    if (!written.empty()) RETURN_IF_ERROR(writer.Write("columns", DlprofColumns(written)));
     if (options.dump_model_data) {
       RETURN_IF_ERROR(writer.WriteFile("model_data.json", ModelJson(store, model)));
     }
     if (!options.suppress_tb_files && domain == domains.front()) {
-      RETURN_IF_ERROR(WriteEventFiles(options, store, overview, model, findings));
+      RETURN_IF_ERROR(WriteEventFiles(options, overview, model));
     }
   }
   return {};
@@ -313,9 +257,8 @@ Status Run(const DlprofOptions& options, const std::vector<std::string>& program
   wanted.steps.first_step = options.iter_start;
   wanted.steps.last_step = options.iter_stop;
   const RunOverview overview = BuildOverview(store, wanted);
-  const std::vector<Finding> findings = FindAdvice(overview);
-  RETURN_IF_ERROR(WriteReports(options, store, overview, findings));
-  PrintFindings(options, findings);
+  RETURN_IF_ERROR(WriteReports(options, overview));
+  PrintFindings(options, overview.findings);
   return {};
 }
 

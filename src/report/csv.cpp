@@ -46,6 +46,10 @@ void AppendCsvField(std::string& out, std::string_view text) {
     out += text;
     return;
   }
+  AppendQuotedCsvField(out, text);
+}
+
+void AppendQuotedCsvField(std::string& out, std::string_view text) {
   out += '"';
   for (const char c : text) {
     if (c == '"') out += '"';

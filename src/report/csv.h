@@ -11,6 +11,8 @@ namespace batchlight {
 
 // Appends one field, quoted if it holds a comma, a quote or a line end.
 void AppendCsvField(std::string& out, std::string_view text);
+// The same, always quoted.
+void AppendQuotedCsvField(std::string& out, std::string_view text);
 
 std::string ToCsv(const RowSource& rows);
 std::string ToCsv(const ResultTable& table);

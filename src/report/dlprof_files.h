@@ -4,13 +4,16 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analysis/result_table.h"
-#include "base/status.h"
 
 namespace batchlight {
 
 std::string DlprofCsv(const ResultTable& table);
 std::string DlprofJson(const ResultTable& table);
+
+// What every column of the reports means: the form above has no room for it.
+ResultTable DlprofColumns(const std::vector<ResultTable>& reports);
 
 }  // namespace batchlight

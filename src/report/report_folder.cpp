@@ -10,14 +10,13 @@
 #include "analysis/registry.h"
 #include "analysis/stats/stats_report.h"
 #include "base/file.h"
-#include "report/bar_chart.h"
 #include "report/csv.h"
 #include "report/html_page.h"
-#include "report/number_text.h"
 #include "report/page_data.h"
 #include "report/run_text.h"
 #include "report/snippet.h"
 #include "report/top_list.h"
+#include "report/top_list_picture.h"
 
 namespace batchlight {
 namespace {
@@ -41,23 +40,6 @@ std::vector<PageTable> MakeTables(const RunOverview& overview) {
   return tables;
 }
 
-Result<std::string> DrawTopList(const RunOverview& overview, const TopList& list) {
-  BarChart chart;
-  chart.title = "Top " + std::to_string(list.rows.size()) + " " + list.noun + " of " +
-                RunTitle(overview.session);
-  const ProcessSteps* steps = overview.steps.Main();
-  chart.subtitle = MachineLine(overview.session);
-  if (steps != nullptr) {
-    chart.subtitle = "step: " + TimeText(double(steps->duration.median)) +
-                     (chart.subtitle.empty() ? "" : ", on " + chart.subtitle);
-  }
-  chart.measure = list.measure + (list.per_step ? " per step" : " in the whole run");
-  for (const TopRow& row : list.rows) {
-    chart.bars.push_back({row.shown(), row.value_ns, PercentText(row.share)});
-  }
-  return RenderBarChart(chart);
-}
-
 bool HasPicture(const std::vector<SnippetPicture>& pictures, std::string_view file) {
   return std::any_of(pictures.begin(), pictures.end(),
                      [&](const SnippetPicture& picture) { return picture.file == file; });
@@ -79,7 +61,7 @@ Status AddNsysTables(const RunOverview& overview, std::vector<File>& files) {
 Result<std::vector<File>> MakeFiles(const RunOverview& overview, const std::string& version) {
   const std::vector<TopList> tops = MakeTopLists(overview);
   const std::vector<PageTable> tables = MakeTables(overview);
-  const std::vector<Finding> advice = FindAdvice(overview);
+  const std::vector<Finding>& advice = overview.findings;
   std::vector<File> files;
   const std::vector<GpuUtilization> utilization =
       MeasureUtilization(*overview.store, overview.steps, overview.gpu.breakdowns);

@@ -1,7 +1,9 @@
 #include "report/tensorboard.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <initializer_list>
 
 namespace batchlight {
 namespace {
@@ -49,7 +51,9 @@ constexpr uint32_t kEventWallTime = 1, kEventStep = 2, kEventFileVersion = 3, kE
 constexpr uint32_t kSummaryValue = 1;
 constexpr uint32_t kValueTag = 1, kValueSimple = 2, kValueTensor = 8, kValueMetadata = 9;
 constexpr uint32_t kMetadataPluginData = 1, kPluginName = 1;
-constexpr uint32_t kTensorDtype = 1, kTensorStrings = 8, kTensorShape = 2, kDtypeString = 7;
+constexpr uint32_t kTensorDtype = 1, kTensorShape = 2, kTensorContent = 4, kTensorStrings = 8;
+constexpr uint32_t kShapeDimension = 2, kDimensionSize = 1;
+constexpr uint64_t kDtypeDouble = 2, kDtypeString = 7;
 
 std::string EventHead(double wall_time_s, int64_t step) {
   std::string event;
@@ -57,6 +61,28 @@ std::string EventHead(double wall_time_s, int64_t step) {
   AppendRaw(&event, wall_time_s);
   AppendVarintField(&event, kEventStep, static_cast<uint64_t>(step));
   return event;
+}
+
+// The head of a TensorProto of this type and shape; no sizes: a scalar.
+std::string TensorHead(uint64_t dtype, std::initializer_list<uint64_t> sizes) {
+  std::string tensor, shape;
+  for (const uint64_t size : sizes) {
+    std::string dimension;
+    AppendVarintField(&dimension, kDimensionSize, size);
+    AppendBytesField(&shape, kShapeDimension, dimension);
+  }
+  AppendVarintField(&tensor, kTensorDtype, dtype);
+  AppendBytesField(&tensor, kTensorShape, shape);
+  return tensor;
+}
+
+// Four bytes of a PNG's header, which gives its width at 16 and its height at 20.
+uint32_t BigEndian(std::string_view bytes, size_t at) {
+  uint32_t value = 0;
+  for (size_t i = at; i < at + 4 && i < bytes.size(); ++i) {
+    value = (value << 8) | static_cast<uint8_t>(bytes[i]);
+  }
+  return value;
 }
 
 std::string WithValue(std::string event, std::string_view value) {
@@ -98,12 +124,46 @@ void TensorBoardWriter::AddScalar(std::string_view tag, int64_t step, float valu
 }
 
 void TensorBoardWriter::AddText(std::string_view tag, std::string_view markdown) {
-  std::string plugin, metadata, tensor, bytes;
-  AppendBytesField(&plugin, kPluginName, "text");
-  AppendBytesField(&metadata, kMetadataPluginData, plugin);
-  AppendVarintField(&tensor, kTensorDtype, kDtypeString);
-  AppendBytesField(&tensor, kTensorShape, "");  // a scalar
+  std::string tensor = TensorHead(kDtypeString, {});
   AppendBytesField(&tensor, kTensorStrings, markdown);
+  AddTensor(tag, "text", tensor);
+}
+
+// The images plugin takes a row of strings: width, height, then pictures.
+void TensorBoardWriter::AddImage(std::string_view tag, std::string_view png) {
+  std::string tensor = TensorHead(kDtypeString, {3});
+  AppendBytesField(&tensor, kTensorStrings, std::to_string(BigEndian(png, 16)));
+  AppendBytesField(&tensor, kTensorStrings, std::to_string(BigEndian(png, 20)));
+  AppendBytesField(&tensor, kTensorStrings, png);
+  AddTensor(tag, "images", tensor);
+}
+
+// The histograms plugin takes rows of left edge, right edge, count.
+void TensorBoardWriter::AddHistogram(std::string_view tag, const std::vector<double>& values) {
+  if (values.empty()) return;
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const double width = (*high - *low) / double(kHistogramBins);
+  std::array<double, kHistogramBins> counts{};
+  for (const double value : values) {
+    const auto bin = width > 0 ? static_cast<size_t>((value - *low) / width) : 0;
+    ++counts[std::min(bin, kHistogramBins - 1)];
+  }
+  std::string content;
+  for (size_t bin = 0; bin < kHistogramBins; ++bin) {
+    AppendRaw(&content, *low + width * double(bin));
+    AppendRaw(&content, bin + 1 == kHistogramBins ? *high : *low + width * double(bin + 1));
+    AppendRaw(&content, counts[bin]);
+  }
+  std::string tensor = TensorHead(kDtypeDouble, {kHistogramBins, 3});
+  AppendBytesField(&tensor, kTensorContent, content);
+  AddTensor(tag, "histograms", tensor);
+}
+
+void TensorBoardWriter::AddTensor(std::string_view tag, std::string_view plugin_name,
+                                  std::string_view tensor) {
+  std::string plugin, metadata, bytes;
+  AppendBytesField(&plugin, kPluginName, plugin_name);
+  AppendBytesField(&metadata, kMetadataPluginData, plugin);
   AppendBytesField(&bytes, kValueTag, tag);
   AppendBytesField(&bytes, kValueTensor, tensor);
   AppendBytesField(&bytes, kValueMetadata, metadata);

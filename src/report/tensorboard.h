@@ -1,5 +1,5 @@
-// TensorBoard event files, written by hand: a scalar per step and a table as text are all that is
-// needed, and TensorFlow's own writer is a very large dependency.
+// TensorBoard event files, written by hand: scalars, text, pictures and histograms are all that
+// is needed, and TensorFlow's own writer is a very large dependency.
 //
 // File: a row of records, each  u64 length | u32 masked CRC-32C of the length | bytes | u32 masked
 // CRC-32C of the bytes; the bytes are an Event protobuf (tensorflow/core/util/event.proto). Mask:
@@ -9,8 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-#include "base/status.h"
+#include <vector>
 
 namespace batchlight {
 
@@ -22,6 +21,11 @@ class TensorBoardWriter {
   void AddScalar(std::string_view tag, int64_t step, float value);
   // Markdown, shown under TEXT.
   void AddText(std::string_view tag, std::string_view markdown);
+  // Shown under IMAGES. `png`: the bytes of a file.
+  void AddImage(std::string_view tag, std::string_view png);
+  // Shown under HISTOGRAMS and DISTRIBUTIONS: the values in kHistogramBins of equal width.
+  void AddHistogram(std::string_view tag, const std::vector<double>& values);
+  static constexpr size_t kHistogramBins = 30;
 
   // The whole file; its name should begin with FileName().
   const std::string& bytes() const { return bytes_; }
@@ -30,6 +34,8 @@ class TensorBoardWriter {
 
  private:
   void AddEvent(std::string_view event);
+  // A tensor (TensorProto) for the plugin of that name.
+  void AddTensor(std::string_view tag, std::string_view plugin_name, std::string_view tensor);
 
   double wall_time_s_;
   std::string bytes_;
