@@ -27,6 +27,12 @@ bool StaysOuter(PhaseKind outer, const PhaseMark& inner) {
           inner.kind == PhaseKind::kCopyToDevice);
 }
 
+// A forward that only its module shows says something new in an optimizer's step alone: there the
+// step calls a closure (Lightning, LBFGS) that runs forward and backward.
+bool StaysImplied(PhaseKind outer, const PhaseMark& inner) {
+  return inner.implied && outer != PhaseKind::kOptimizer;
+}
+
 // A stretch of the thread that belongs to one phase. Between segments: nothing says what it is.
 struct Segment {
   int64_t start_ns;
@@ -46,7 +52,8 @@ class SegmentSweep {
     if (!open_.empty()) {
       const Open& around = open_.back();
       const bool outer_counts = !around.implied || mark.implied;
-      if (outer_counts && (StaysOuter(around.kind, mark) || mark.implied)) kind = around.kind;
+      if (outer_counts && (StaysOuter(around.kind, mark) || StaysImplied(around.kind, mark)))
+        kind = around.kind;
       Emit(mark.start_ns);
     }
     open_.push_back({mark.end_ns, kind, mark.implied && (open_.empty() || open_.back().implied)});

@@ -79,6 +79,20 @@ TEST(StepBreakdown, TheInnermostNameCounts) {
   EXPECT_EQ(TimeOf(breakdown, PhaseKind::kOther), 0);
 }
 
+TEST(StepBreakdown, AnOptimizersClosureHoldsForwardAndBackward) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(1, "train.py"));
+  build.Range(thread, "step", 0, 100);
+  AddPhase(build, thread, Phase::kOptimizerStep, 0, 100);
+  build.Module(thread, "Net", "Net", 10, 40);
+  AddPhase(build, thread, Phase::kBackward, 40, 80);
+  build.Module(thread, "Net", "Net", 50, 60);  // activation checkpointing
+  const StepBreakdown breakdown = BreakDown(build.Build());
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kForward), 30);
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kBackward), 40);
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kOptimizer), 30);
+}
+
 TEST(StepBreakdown, WhatRunsInsideDataLoadingIsDataLoading) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(1, "train.py"));

@@ -36,6 +36,20 @@ struct Candidate {
   FoundSteps found;
 };
 
+// A loop that replays its step as one CUDA graph calls the optimizer only while it warms up and
+// captures: then more replays follow the last call than there were calls.
+bool IsReplayedAfter(const StepInputs& inputs, const FoundSteps& found) {
+  const ApiCallsTable& calls = inputs.store.api_calls;
+  size_t replays = 0;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (calls.thread[row] != found.thread || calls.start_ns[row] < found.steps.back().end_ns) {
+      continue;
+    }
+    replays += inputs.store.Text(calls.name[row]).starts_with("cudaGraphLaunch");
+  }
+  return replays >= 3 && replays > found.steps.size();
+}
+
 std::vector<Candidate> FindMarked(const StepInputs& inputs, const StepOptions& options) {
   std::vector<Candidate> candidates;
   for (size_t row = 0; row < inputs.store.processes.size(); ++row) {
@@ -46,6 +60,9 @@ std::vector<Candidate> FindMarked(const StepInputs& inputs, const StepOptions& o
     } else {
       found = StepsFromRanges(inputs, process);
       if (!found) found = StepsFromOptimizer(inputs, process);
+      if (found && found->source == StepSource::kOptimizer && IsReplayedAfter(inputs, *found)) {
+        found.reset();
+      }
       if (!found) found = StepsFromDataLoader(inputs, process);
     }
     if (found) candidates.push_back({process, std::move(*found)});

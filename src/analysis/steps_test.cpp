@@ -173,6 +173,32 @@ TEST(Steps, AGradientScalerIsPartOfTheOptimizerStep) {
   EXPECT_EQ(set.processes[0].marker, "AdamW.step");
 }
 
+TEST(Steps, FollowTheDataLoaderOfALoopThatReplaysItsStep) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(1, "train.py"));
+  for (int i = 0; i < 3; ++i) Iteration(build, thread, i * 1000, 10);  // warm-up and capture
+  for (int i = 0; i < 10; ++i) {
+    build.Phase(thread, kDataLoaderNext, "DataLoader", 4000 + i * 100, 4010 + i * 100);
+    build.ApiCall(thread, "cudaGraphLaunch_v10000", 4020 + i * 100, 4030 + i * 100);
+  }
+  const Store replayed = build.Build();
+  const StepSet set = FindSteps(replayed);
+  ASSERT_EQ(set.processes.size(), 1u);
+  EXPECT_EQ(set.processes[0].source, StepSource::kDataLoader);
+  EXPECT_EQ(set.processes[0].duration.median, 100);
+}
+
+TEST(Steps, AValidationAfterTrainingIsNoReplay) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(1, "train.py"));
+  for (int i = 0; i < 3; ++i) Iteration(build, thread, i * 1000, 10);
+  for (int i = 0; i < 10; ++i) {
+    build.Phase(thread, kDataLoaderNext, "DataLoader", 4000 + i * 100, 4010 + i * 100);
+  }
+  const Store store = build.Build();
+  EXPECT_EQ(FindSteps(store).processes[0].source, StepSource::kOptimizer);
+}
+
 TEST(Steps, FollowTheDataLoaderOfALoopWithoutOptimizer) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(1, "infer.py"));
