@@ -33,6 +33,12 @@ constexpr KernelRule kRules[] = {
     {"triton-attention", "triton_tem", "attention", false, kAttention, kUnknown},
 
     {"nvjet", "nvjet_", "", false, kGemm, kYes},
+    // ffma: on the ordinary cores. The complex ones (cf32) are convolutions by Fourier transform.
+    {"xmma-ffma-fprop", "xmma_fprop", "_ffma_", false, kConvolution, kNo},
+    {"xmma-ffma-dgrad", "xmma_dgrad", "_ffma_", false, kConvolution, kNo},
+    {"xmma-ffma-wgrad", "xmma_wgrad", "_ffma_", false, kConvolution, kNo},
+    {"xmma-ffma-fourier", "xmma_gemm_cf32cf32", "_ffma_", false, kConvolution, kNo},
+    {"xmma-ffma", "xmma_", "_ffma_", false, kGemm, kNo},
     {"xmma-simt-f32", "xmma_", "f32f32_f32f32_f32", false, kGemm, kNo},
     {"xmma-fprop", "xmma_fprop", "", false, kConvolution, kYes},
     {"xmma-dgrad", "xmma_dgrad", "", false, kConvolution, kYes},
@@ -49,6 +55,9 @@ constexpr KernelRule kRules[] = {
     {"cutlass-wmma", "cutlass", "wmma", false, kGemm, kYes},
     {"cutlass-wgmma", "wgmma", "", false, kGemm, kYes},
     {"cutlass-gmma", "gmma", "", false, kGemm, kYes},
+    {"cutlass-conv-mma", "ImplicitGemmConvolution", "MmaTensorOp", false, kConvolution, kYes},
+    {"cutlass-conv-gemm", "ImplicitGemmConvolution", "", false, kConvolution, kUnknown},
+    {"cutlass-mma", "cutlass", "MmaTensorOp", false, kGemm, kYes},
     {"cutlass-simt-conv", "cutlass", "simt_fprop", false, kConvolution, kNo},
     {"cutlass-simt", "cutlass", "simt", false, kGemm, kNo},
     {"cutlass3-conv", "cutlass::device_kernel", "conv", false, kConvolution, kYes},
@@ -78,6 +87,7 @@ constexpr KernelRule kRules[] = {
 
     {"recurrent-persist", "RNN_blockPersist", "", false, kRecurrent, kUnknown},
     {"recurrent-cell", "RNNcell", "", false, kRecurrent, kNo},
+    {"recurrent-lstm-cudnn", "LSTM_", "", false, kRecurrent, kNo},
     {"recurrent-lstm", "lstm", "", false, kRecurrent, kNo},
     {"recurrent-gru", "gru_", "", false, kRecurrent, kNo},
 
@@ -87,6 +97,9 @@ constexpr KernelRule kRules[] = {
     {"conv-depthwise", "conv_depthwise", "", false, kConvolution, kNo},
     {"conv-wgrad2d", "wgrad2d", "", false, kConvolution, kNo},
     {"conv-dgrad2d", "dgrad2d", "", false, kConvolution, kNo},
+    {"conv-dgrad-engine", "dgrad_engine", "", false, kConvolution, kNo},
+    {"conv-wgrad-engine", "wgrad_alg", "", false, kConvolution, kNo},
+    {"conv-scale", "scalePackedTensor", "", false, kConvolution, kNo},
     {"conv-fft", "fft2d_", "", false, kConvolution, kNo},
     {"layout-nchw", "nchwToNhwc", "", false, kCopy, kNo},
     {"layout-nhwc", "nhwcToNchw", "", false, kCopy, kNo},

@@ -38,6 +38,21 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"sm90_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_tilesize128x128x64",
              KernelKind::kConvolution, kYes},
         Case{"sm80_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize64x64x64", KernelKind::kGemm, kYes},
+        Case{
+            "sm80_xmma_fprop_implicit_gemm_f32f32_f32f32_f32_nchwkcrs_nchw_tilesize256x64x8_stage3_"
+            "warpsize2x2x1_g1_ffma_aligna4_alignc4_execute_kernel__5x_cudnn",
+            KernelKind::kConvolution, kNo},
+        Case{"sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize128x64x32_"
+             "stage3_warpsize2x2x1_g1_tensor16x8x8_execute_kernel__5x_cudnn",
+             KernelKind::kConvolution, kYes},
+        Case{"sm80_xmma_gemm_cf32cf32_f32f32_cf32_tn_n_tilesize64x64x8_stage3_warpsize2x2x1_ffma_"
+             "aligna8_alignc8_execute_kernel__5x_cudnn",
+             KernelKind::kConvolution, kNo},
+        Case{"void cudnn::detail::dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>(int)",
+             KernelKind::kConvolution, kNo},
+        Case{"void wgrad_alg0_engine<float, 128, 5, 5, 3, 3, 3, false, 512>(int)",
+             KernelKind::kConvolution, kNo},
+        Case{"void LSTM_elementWise_bp1<float, float, float>(int)", KernelKind::kRecurrent, kNo},
         Case{"sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n", KernelKind::kGemm, kYes},
         Case{"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n", KernelKind::kGemm, kNo},
         Case{"void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_32x3_nn_align4>",

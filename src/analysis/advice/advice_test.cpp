@@ -1,10 +1,11 @@
+#include "analysis/advice/advice.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <functional>
 #include <set>
 
-#include "analysis/advice/finding.h"
 #include "analysis/testing/store_builder.h"
 
 namespace batchlight {
@@ -29,7 +30,7 @@ class Loop {
     store_ = build_.Build();
     for (auto& edit : edits_) edit(store_);
     overview_ = BuildOverview(store_);
-    return FindAdvice(overview_);
+    return overview_.findings;
   }
   void Edit(std::function<void(Store&)> edit) { edits_.push_back(std::move(edit)); }
   StoreBuilder& build() { return build_; }
@@ -143,6 +144,84 @@ TEST(Advice, Fp32ProductsOnAGpuWithTensorCores) {
   }));
   EXPECT_TRUE(rules.contains("tf32-off"));
   EXPECT_TRUE(rules.contains("amp-off"));
+}
+
+// What compilation and autotuning launch before the steady steps says nothing about a step.
+TEST(Advice, KernelsBeforeTheLoopDoNotCount) {
+  Loop loop;
+  loop.Edit([](Store& store) { store.gpus.Append({.compute_major = 9}); });
+  const ThreadId other = loop.build().Thread(loop.build().Process(8, "search.py"));
+  loop.build().Kernel(other, "ampere_sgemm_128x64_tn", 0, 10'000, 500 * kMs);
+  const auto rules = Rules(loop.Run(AddBusyGpu));
+  EXPECT_FALSE(rules.contains("tf32-off"));
+  EXPECT_FALSE(rules.contains("amp-off"));
+}
+
+// An odd vocabulary in bf16: a size to pad, but no reason to ask for mixed precision.
+TEST(Advice, ProductsOfOddSizes) {
+  Loop loop;
+  loop.Edit([](Store& store) { store.gpus.Append({.compute_major = 9}); });
+  const auto rules = Rules(loop.Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+    build.Kernel(thread,
+                 "void cutlass::Kernel2<cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_tn_align1>",
+                 t + 10'000, t + 30'000, t + 10 * kMs - 10'000);
+  }));
+  EXPECT_EQ(rules, std::set<std::string_view>{"unaligned-products"});
+}
+
+TEST(Advice, OperatorsThatPassOverMemory) {
+  const auto add = [](std::string_view more) {
+    return [more](StoreBuilder& build, ThreadId thread, int64_t t) {
+      for (int64_t i = 0; i < 30; ++i) {
+        const int64_t at = t + 20'000 + i * 330'000;
+        build.Kernel(thread, i == 0 && !more.empty() ? more : "vectorized_elementwise_kernel",
+                     t + 10'000 + i, at, at + 325'000);
+      }
+    };
+  };
+  EXPECT_EQ(Rules(Loop().Run(add(""))), std::set<std::string_view>{"unfused-pointwise"});
+  EXPECT_TRUE(Loop().Run(add("triton_poi_fused_add_0")).empty());  // compiled already
+}
+
+// Eight streams of products in a step of 10 ms take 80 ms of kernel time: no change gains more than
+// the step.
+TEST(Advice, KernelsBesideEachOtherShareTheTime) {
+  Loop loop;
+  loop.Edit([](Store& store) { store.gpus.Append({.compute_major = 9}); });
+  const auto findings = loop.Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+    for (uint32_t stream = 1; stream <= 8; ++stream) {
+      build.Kernel(thread, "ampere_sgemm_128x64_tn", t + 10'000, t + 30'000, t + 10 * kMs - 10'000,
+                   stream);
+    }
+  });
+  ASSERT_FALSE(findings.empty());
+  EXPECT_LT(findings[0].gain_ns, 10 * kMs);
+}
+
+TEST(Advice, HelperProcessesHaveSettingsOfTheirOwn) {
+  Loop loop;
+  const ProcessId worker = loop.build().Process(9, "compile_worker.py");
+  loop.build().Property("torch.anomaly_detection", "True", worker);
+  EXPECT_FALSE(Rules(loop.Run(AddBusyGpu)).contains("anomaly-detection"));
+}
+
+void AddAllocations(Store& store, int64_t from, int64_t to) {
+  for (int64_t i = from; i < to; ++i) {
+    store.api_calls.Append({.start_ns = i * 10 * kMs + kMs,
+                            .end_ns = i * 10 * kMs + 3 * kMs,
+                            .thread = ThreadId::At(0),
+                            .name = store.strings.Intern("cudaMalloc_v3020")});
+  }
+}
+
+TEST(Advice, AllocationsThatEndWithTheFirstStepsAreWarmUp) {
+  Loop first, all;
+  first.Edit([](Store& store) { AddAllocations(store, 0, 8); });
+  all.Edit([](Store& store) { AddAllocations(store, 0, 20); });
+  EXPECT_FALSE(Rules(first.Run(AddBusyGpu)).contains("allocator-retries"));
+  const auto findings = all.Run(AddBusyGpu);
+  ASSERT_TRUE(Rules(findings).contains("allocator-retries"));
+  EXPECT_NEAR(findings[0].gain_ns, 2 * kMs, 0.3 * kMs);
 }
 
 TEST(Advice, ExposedCommunication) {

@@ -1,23 +1,38 @@
+#include <algorithm>
+
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
 
 namespace batchlight::advice {
 namespace {
 
-// Kernels chosen by a test, with their share of kernel time.
+// Kernels chosen by a test, with their share of the kernel time of a step.
 struct Selection {
   double per_step_ns = 0;
+  double small_grid_ns = 0;  // of that: kernels with fewer blocks than the GPU has SMs
   double share = 0;
+  double calls_per_step = 0;
   std::vector<Evidence> evidence;
 };
+
+// What compilation and the search for algorithms launch before the steady steps does not count.
+double KernelNsPerStep(const RunOverview& overview) {
+  double total_ns = 0;
+  for (const KernelRow& kernel : overview.gpu.kernels) total_ns += kernel.per_step_ns;
+  return total_ns;
+}
 
 template <typename Test>
 Selection Select(const RunOverview& overview, Test&& test) {
   Selection selection;
+  const double total_ns = KernelNsPerStep(overview);
+  if (total_ns == 0) return selection;
   for (const KernelRow& kernel : overview.gpu.kernels) {
-    if (!test(kernel, overview.store->Text(kernel.name))) continue;
+    if (kernel.per_step_ns == 0 || !test(kernel, overview.store->Text(kernel.name))) continue;
     selection.per_step_ns += kernel.per_step_ns;
-    selection.share += kernel.share;
+    selection.share += kernel.per_step_ns / total_ns;
+    selection.calls_per_step += kernel.calls_per_step;
+    if (HasSmallGrid(kernel)) selection.small_grid_ns += kernel.per_step_ns;
     if (selection.evidence.size() >= 5) continue;
     selection.evidence.push_back({.kind = "kernel",
                                   .name = std::string(overview.store->Text(kernel.short_name)),
@@ -36,7 +51,13 @@ bool IsFp32WithoutTensorCores(const KernelRow& kernel, std::string_view name) {
   if (!IsMatrixKind(kernel.kind.kind) || kernel.kind.tensor_core != TensorCoreUse::kNo)
     return false;
   return name.find("sgemm") != name.npos || name.find("f32f32_f32f32_f32") != name.npos ||
-         name.find("simt_s") != name.npos || name.find("_f32_") != name.npos;
+         name.find("simt_s") != name.npos || name.find("_f32_") != name.npos ||
+         name.find("<float") != name.npos || name.find("cf32cf32") != name.npos;
+}
+
+// Products of 16-bit numbers: BF16 or FP16 in the name.
+bool IsHalfPrecision(std::string_view name) {
+  return name.find("f16") != name.npos || name.find("half") != name.npos;
 }
 
 bool HasTf32(const RunOverview& overview) {
@@ -44,10 +65,29 @@ bool HasTf32(const RunOverview& overview) {
 }
 
 // Part of the GPU's time by which a kernel's becoming shorter shortens the step: the GPU must be
-// what the step waits for.
+// what the step waits for, and kernels that run beside each other share the time.
 double Effective(const RunOverview& overview, double kernel_ns) {
   const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
-  return gpu == nullptr ? 0 : kernel_ns * gpu->busy_share;
+  const double total_ns = KernelNsPerStep(overview);
+  if (gpu == nullptr || total_ns == 0) return 0;
+  const double computing_ns = GpuPartNs(overview, GpuPart::kTensorCore) +
+                              GpuPartNs(overview, GpuPart::kCompute) +
+                              GpuPartNs(overview, GpuPart::kCommunication);
+  return kernel_ns * gpu->busy_share * std::min(1.0, computing_ns / total_ns);
+}
+
+// What a faster instruction leaves of a product's time: three quarters go where the whole GPU
+// works, a quarter where a few blocks wait for memory most of the time (recurrent layers).
+double FasterProductsNs(const RunOverview& overview, const Selection& products, double gain) {
+  return Effective(overview, products.per_step_ns - products.small_grid_ns) * gain +
+         Effective(overview, products.small_grid_ns) * gain / 3;
+}
+
+// cuBLAS and cuDNN name the alignment, in elements, that a kernel may count on.
+bool IsUnaligned(const KernelRow& kernel, std::string_view name) {
+  return IsMatrixKind(kernel.kind.kind) && kernel.kind.tensor_core == TensorCoreUse::kYes &&
+         (name.find("_align1>") != name.npos || name.find("_align2>") != name.npos ||
+          name.find("_aligna1_") != name.npos || name.find("_aligna2_") != name.npos);
 }
 
 }  // namespace
@@ -56,7 +96,7 @@ void Tf32Off(const RunOverview& overview, Findings* findings) {
   if (!HasTf32(overview)) return;
   Selection fp32 = Select(overview, IsFp32WithoutTensorCores);
   if (fp32.share < 0.1) return;
-  const double gain_ns = Effective(overview, fp32.per_step_ns) * 0.75;
+  const double gain_ns = FasterProductsNs(overview, fp32, 0.75);
   findings->push_back(
       {.title = "FP32 matrix products do not use Tensor Cores",
        .seen = PercentOf(fp32.share) + " of kernel time is matrix products in full FP32.",
@@ -73,14 +113,14 @@ void MixedPrecisionOff(const RunOverview& overview, Findings* findings) {
   if (overview.store->gpus.size() > 0 && overview.store->gpus.compute_major[0] < 7) return;
   Selection single = Select(overview, [](const KernelRow& kernel, std::string_view name) {
     return IsFp32WithoutTensorCores(kernel, name) ||
-           (IsMatrixKind(kernel.kind.kind) &&
+           (IsMatrixKind(kernel.kind.kind) && !IsHalfPrecision(name) &&
             (name.find("tf32") != name.npos || name.find("s1688gemm") != name.npos ||
              name.find("s1688fprop") != name.npos || name.find("nvjet_sss") != name.npos ||
              name.find("nvjet_ss") != name.npos));
   });
   if (single.share < 0.1) return;
   // Halving the bytes helps the kernels around them too; only the products are counted.
-  const double gain_ns = Effective(overview, single.per_step_ns) * 0.6;
+  const double gain_ns = FasterProductsNs(overview, single, 0.6);
   findings->push_back(
       {.title = "Matrix products run in single precision",
        .seen = PercentOf(single.share) + " of kernel time is matrix products in FP32 or TF32.",
@@ -91,6 +131,61 @@ void MixedPrecisionOff(const RunOverview& overview, Findings* findings) {
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * 0.4,
        .evidence = std::move(single.evidence)});
+}
+
+void UnalignedProducts(const RunOverview& overview, Findings* findings) {
+  Selection odd = Select(overview, IsUnaligned);
+  if (odd.share < 0.05) return;
+  const Selection half = Select(overview, [](const KernelRow& kernel, std::string_view name) {
+    return IsUnaligned(kernel, name) && IsHalfPrecision(name);
+  });
+  // Aligned BF16 products take Hopper's own kernels, TF32 ones those of the generation before.
+  const double gain_ns = Effective(overview, half.per_step_ns) * 0.85 +
+                         Effective(overview, odd.per_step_ns - half.per_step_ns) * 0.6;
+  findings->push_back(
+      {.title = "Matrix products have sizes that Tensor Cores take slowly",
+       .seen = PercentOf(odd.share) +
+               " of kernel time is products whose sizes are odd, or even but no multiple of 4.",
+       .why = "Rows that do not start on 16 bytes are loaded element by element.",
+       .action = "Pad the size to a multiple of 64 (a vocabulary of 50257 to 50304), or of 8 at "
+                 "least: number of classes, vocabulary, hidden size.",
+       .gain_ns = gain_ns,
+       .uncertainty_ns = gain_ns * 0.3,
+       .evidence = std::move(odd.evidence)});
+}
+
+// One operator after the other reads and writes the whole tensor; a compiled loop does it once.
+void UnfusedPointwise(const RunOverview& overview, Findings* findings) {
+  const Selection compiled = Select(overview, [](const KernelRow&, std::string_view name) {
+    return name.starts_with("triton_");
+  });
+  Selection pointwise = Select(overview, [](const KernelRow& kernel, std::string_view) {
+    switch (kernel.kind.kind) {
+      case KernelKind::kElementwise:
+      case KernelKind::kNormalization:
+      case KernelKind::kSoftmax:
+      case KernelKind::kRandom:
+      case KernelKind::kReduction:
+        return true;
+      default:
+        return kernel.kind.kind == KernelKind::kCopy && !kernel.kind.rule_id.starts_with("layout-");
+    }
+  });
+  constexpr double kFewKernels = 20;  // nothing beside each other to fuse
+  if (compiled.per_step_ns > 0 || pointwise.share < 0.2) return;
+  if (pointwise.calls_per_step < kFewKernels) return;
+  const double gain_ns = Effective(overview, pointwise.per_step_ns) * 0.6;
+  findings->push_back(
+      {.title = "Operators that only pass over memory are not fused",
+       .seen = PercentOf(pointwise.share) +
+               " of kernel time is elementwise operators, norms, softmax and type conversions, one "
+               "kernel each.",
+       .why = "Each reads its tensors from memory and writes them back for the next.",
+       .action = "torch.compile(model): it fuses neighbours into one kernel; or fused layers (norm "
+                 "with activation, cross entropy).",
+       .gain_ns = gain_ns,
+       .uncertainty_ns = gain_ns * 0.5,
+       .evidence = std::move(pointwise.evidence)});
 }
 
 void LayoutConversions(const RunOverview& overview, Findings* findings) {
@@ -106,7 +201,7 @@ void LayoutConversions(const RunOverview& overview, Findings* findings) {
            !kernel.kind.rule_id.starts_with("layout-");
   });
   const double layout_ns = Effective(overview, layout.per_step_ns) * 0.9;
-  const double around_ns = Effective(overview, around.per_step_ns) * 0.25;
+  const double around_ns = Effective(overview, around.per_step_ns) * 0.5;
   const double gain_ns = layout_ns + around_ns;
   findings->push_back(
       {.title = "Convolutions convert the layout of their tensors",
@@ -114,25 +209,23 @@ void LayoutConversions(const RunOverview& overview, Findings* findings) {
        .why = "Tensor Core convolutions want NHWC; cuDNN converts inputs and outputs each time.",
        .action = "model.to(memory_format=torch.channels_last), and the same for the input batch.",
        .gain_ns = gain_ns,
-       .uncertainty_ns = layout_ns * 0.3 + around_ns,
+       .uncertainty_ns = layout_ns * 0.3 + around_ns * 0.5,
        .evidence = std::move(layout.evidence)});
 }
 
 void CudnnBenchmarkOff(const RunOverview& overview, Findings* findings) {
-  if (overview.store->Property("torch.cudnn_benchmark") != "False") return;
+  if (TrainingProperty(overview, "torch.cudnn_benchmark") != "False") return;
   Selection convolutions = Select(overview, [](const KernelRow& kernel, std::string_view) {
     return kernel.kind.kind == KernelKind::kConvolution;
   });
   if (convolutions.share < 0.05) return;
-  const double gain_ns = Effective(overview, convolutions.per_step_ns) * 0.1;
   findings->push_back(
       {.title = "cuDNN does not look for the fastest convolutions",
        .seen = PercentOf(convolutions.share) + " of kernel time is convolutions, and "
                                                "torch.backends.cudnn.benchmark is off.",
-       .why = "With it on, cuDNN times its algorithms once for each size and keeps the fastest.",
+       .why = "With it on, cuDNN times its algorithms once for each size and keeps the fastest: a "
+              "tenth of their time at best, often nothing.",
        .action = "torch.backends.cudnn.benchmark = True, if the sizes of the inputs repeat.",
-       .gain_ns = gain_ns,
-       .uncertainty_ns = gain_ns,
        .evidence = std::move(convolutions.evidence)});
 }
 

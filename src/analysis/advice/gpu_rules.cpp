@@ -2,8 +2,8 @@
 #include <cctype>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/phase_rows.h"
 #include "analysis/advice/rules.h"
-#include "format/records.h"
 
 namespace batchlight::advice {
 namespace {
@@ -19,39 +19,6 @@ double KernelsPerStep(const RunOverview& overview) {
   double count = 0;
   for (const KernelRow& kernel : overview.gpu.kernels) count += kernel.calls_per_step;
   return count;
-}
-
-struct OptimizerLaunches {
-  uint64_t steps = 0;
-  uint64_t launches = 0;
-  int64_t total_ns = 0;
-};
-
-// Kernel launches inside calls of Optimizer.step. Both tables are ordered by (thread, start).
-OptimizerLaunches CountOptimizerLaunches(const Store& store) {
-  OptimizerLaunches found;
-  const PhaseCallsTable& phases = store.phase_calls;
-  const ApiCallsTable& calls = store.api_calls;
-  size_t call = 0;
-  for (size_t row = 0; row < phases.size(); ++row) {
-    if (phases.phase[row] != static_cast<uint8_t>(format::Phase::kOptimizerStep) ||
-        phases.end_ns[row] == kOpenEnd) {
-      continue;
-    }
-    ++found.steps;
-    found.total_ns += phases.end_ns[row] - phases.start_ns[row];
-    const auto before = [&](size_t at) {
-      return calls.thread[at] < phases.thread[row] ||
-             (calls.thread[at] == phases.thread[row] && calls.start_ns[at] < phases.start_ns[row]);
-    };
-    while (call < calls.size() && before(call)) ++call;
-    for (; call < calls.size() && calls.thread[call] == phases.thread[row] &&
-           calls.start_ns[call] < phases.end_ns[row];
-         ++call) {
-      found.launches += store.Text(calls.name[call]).find("LaunchKernel") != std::string_view::npos;
-    }
-  }
-  return found;
 }
 
 }  // namespace
@@ -97,7 +64,8 @@ void LaunchBound(const RunOverview& overview, Findings* findings) {
            "Capture the step in a CUDA graph (torch.compile(model, mode=\"reduce-overhead\") or "
            "torch.cuda.make_graphed_callables), fuse operators with torch.compile, or raise the "
            "batch size.",
-       .gain_ns = idle_ns * 0.75,
+       // Less what recording itself adds to each launch, and what a replay still costs.
+       .gain_ns = idle_ns * 0.65,
        .uncertainty_ns = idle_ns * 0.2,
        .evidence = {{.kind = "part",
                      .name = "idle: CUDA calls",
@@ -146,13 +114,19 @@ void SmallKernels(const RunOverview& overview, Findings* findings) {
 
 void UnfusedOptimizer(const RunOverview& overview, Findings* findings) {
   if (overview.steps.Main() == nullptr || overview.gpu.kernel_count == 0) return;
-  const OptimizerLaunches found = CountOptimizerLaunches(*overview.store);
-  if (found.steps == 0 || found.launches <= 100 * found.steps) return;
-  const double optimizer_ns = double(found.total_ns) / double(found.steps);
+  const Store& store = *overview.store;
+  uint64_t launches = 0;
+  const PhaseTime optimizer =
+      VisitInPhase(store, format::Phase::kOptimizerStep, store.api_calls, [&](size_t call) {
+        launches +=
+            store.Text(store.api_calls.name[call]).find("LaunchKernel") != std::string_view::npos;
+      });
+  if (launches <= 100 * optimizer.calls) return;
+  const double optimizer_ns = optimizer.mean_ns();
   const double exposed_ns = optimizer_ns * std::clamp(CpuExposure(overview) * 1.5, 0.0, 1.0);
   findings->push_back({.title = "The optimizer updates each parameter with kernels of its own",
                        .seen = "An optimizer step launches " +
-                               Rounded(double(found.launches) / double(found.steps)) +
+                               Rounded(double(launches) / double(optimizer.calls)) +
                                " kernels and takes the CPU " + TimeOf(optimizer_ns) + ".",
                        .why = "A fused optimizer updates all parameters in a handful of launches.",
                        .action = "Pass fused=True (or foreach=True) to torch.optim's optimizer.",
@@ -160,7 +134,7 @@ void UnfusedOptimizer(const RunOverview& overview, Findings* findings) {
                        .uncertainty_ns = exposed_ns * 0.2,
                        .evidence = {{.kind = "call",
                                      .name = "Optimizer.step",
-                                     .count = found.steps,
+                                     .count = optimizer.calls,
                                      .per_step_ns = optimizer_ns}}});
 }
 
@@ -192,14 +166,13 @@ void ExposedCommunication(const RunOverview& overview, Findings* findings) {
 }
 
 void GridTooSmall(const RunOverview& overview, Findings* findings) {
-  double small_ns = 0;
+  double small_ns = 0, total_ns = 0;
   Finding finding;
   for (const KernelRow& kernel : overview.gpu.kernels) {
-    const Occupancy& occupancy = kernel.occupancy;
-    // waves * blocks per SM = blocks per SM in the grid
-    if (occupancy.blocks_per_sm == 0 || occupancy.waves * occupancy.blocks_per_sm >= 1) continue;
+    total_ns += kernel.per_step_ns;
+    if (!HasSmallGrid(kernel)) continue;
     if (kernel.average_ns() < kShortKernelNs) continue;  // launch overhead is their problem
-    small_ns += double(kernel.total_ns);
+    small_ns += kernel.per_step_ns;
     if (finding.evidence.size() < 5) {
       finding.evidence.push_back({.kind = "kernel",
                                   .name = std::string(overview.store->Text(kernel.short_name)),
@@ -207,8 +180,8 @@ void GridTooSmall(const RunOverview& overview, Findings* findings) {
                                   .per_step_ns = kernel.per_step_ns});
     }
   }
-  if (overview.gpu.kernel_ns == 0) return;
-  const double share = small_ns / double(overview.gpu.kernel_ns);
+  if (total_ns == 0) return;
+  const double share = small_ns / total_ns;
   if (share < 0.2) return;
   finding.title = "Kernels are too small for the GPU";
   finding.seen = PercentOf(share) + " of kernel time runs on fewer blocks than the GPU has SMs.";

@@ -38,6 +38,10 @@ const std::vector<AdviceRule>& AdviceRules() {
        advice::Tf32Off},
       {"amp-off", "matrix products run in FP32 or TF32 and take 10 % of kernel time",
        advice::MixedPrecisionOff},
+      {"unaligned-products", "5 % of kernel time is Tensor Core products of odd sizes",
+       advice::UnalignedProducts},
+      {"unfused-pointwise", "20 % of kernel time passes over memory, one operator a kernel",
+       advice::UnfusedPointwise},
       {"channels-last", "2 % of kernel time converts layouts around convolutions",
        advice::LayoutConversions},
       {"cudnn-benchmark-off", "convolutions take 5 % of kernel time and cudnn.benchmark is off",
@@ -88,6 +92,18 @@ double PhaseShareOf(const RunOverview& overview, PhaseKind kind) {
     if (phase.kind == kind) share += phase.share;
   }
   return share;
+}
+
+std::string_view TrainingProperty(const RunOverview& overview, std::string_view key) {
+  const ProcessSteps* main = overview.steps.Main();
+  return main == nullptr ? overview.store->Property(key)
+                         : overview.store->Property(key, main->process);
+}
+
+bool HasSmallGrid(const KernelRow& kernel) {
+  const Occupancy& occupancy = kernel.occupancy;
+  // waves * blocks per SM = blocks per SM in the grid
+  return occupancy.blocks_per_sm != 0 && occupancy.waves * occupancy.blocks_per_sm < 1;
 }
 
 double CpuExposure(const RunOverview& overview) {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "analysis/advice/finding.h"
+#include "analysis/advice/advice.h"
 
 namespace batchlight::advice {
 
@@ -32,6 +32,8 @@ void AllocatorRetries(const RunOverview& overview, Findings* findings);
 // compute_rules.cpp
 void Tf32Off(const RunOverview& overview, Findings* findings);
 void MixedPrecisionOff(const RunOverview& overview, Findings* findings);
+void UnalignedProducts(const RunOverview& overview, Findings* findings);
+void UnfusedPointwise(const RunOverview& overview, Findings* findings);
 void LayoutConversions(const RunOverview& overview, Findings* findings);
 void CudnnBenchmarkOff(const RunOverview& overview, Findings* findings);
 // settings_rules.cpp
@@ -50,6 +52,10 @@ double GpuShare(const RunOverview& overview, GpuPart part);
 double GpuPartNs(const RunOverview& overview, GpuPart part);
 // Share of a phase on the CPU side, 0 to 1.
 double PhaseShareOf(const RunOverview& overview, PhaseKind kind);
+// A setting of the training process; its helpers (compilers, loader workers) have their own.
+std::string_view TrainingProperty(const RunOverview& overview, std::string_view key);
+// Fewer blocks than the GPU has SMs.
+bool HasSmallGrid(const KernelRow& kernel);
 // How much of the CPU's time the GPU hides nothing of: 1 without a GPU, else the idle share.
 double CpuExposure(const RunOverview& overview);
 

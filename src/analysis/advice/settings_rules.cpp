@@ -3,28 +3,28 @@
 #include <cstdlib>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/phase_rows.h"
 #include "analysis/advice/rules.h"
-#include "format/records.h"
 
 namespace batchlight::advice {
 namespace {
 
-int IntegerProperty(const Store& store, std::string_view key) {
-  const std::string_view text = store.Property(key);
+int IntegerProperty(const RunOverview& overview, std::string_view key) {
+  const std::string_view text = TrainingProperty(overview, key);
   int value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
 }
 
-double RealProperty(const Store& store, std::string_view key) {
-  const std::string text(store.Property(key));
+double RealProperty(const RunOverview& overview, std::string_view key) {
+  const std::string text(TrainingProperty(overview, key));
   return text.empty() ? 0 : std::strtod(text.c_str(), nullptr);
 }
 
 }  // namespace
 
 void LaunchBlocking(const RunOverview& overview, Findings* findings) {
-  const std::string_view value = overview.store->Property("environment.CUDA_LAUNCH_BLOCKING");
+  const std::string_view value = TrainingProperty(overview, "environment.CUDA_LAUNCH_BLOCKING");
   if (value.empty() || value == "0") return;
   const double idle_ns = GpuPartNs(overview, GpuPart::kIdleLaunch) +
                          GpuPartNs(overview, GpuPart::kIdleSynchronization) +
@@ -40,7 +40,7 @@ void LaunchBlocking(const RunOverview& overview, Findings* findings) {
 }
 
 void AnomalyDetection(const RunOverview& overview, Findings* findings) {
-  if (overview.store->Property("torch.anomaly_detection") != "True") return;
+  if (TrainingProperty(overview, "torch.anomaly_detection") != "True") return;
   const double step_ns = MeanStepNs(overview);
   findings->push_back(
       {.title = "Autograd's anomaly detection is on",
@@ -55,8 +55,8 @@ void AnomalyDetection(const RunOverview& overview, Findings* findings) {
 }
 
 void TooManyThreads(const RunOverview& overview, Findings* findings) {
-  const int threads = IntegerProperty(*overview.store, "torch.threads");
-  const int processors = IntegerProperty(*overview.store, "machine.cores");
+  const int threads = IntegerProperty(overview, "torch.threads");
+  const int processors = IntegerProperty(overview, "machine.cores");
   const int processes = static_cast<int>(overview.steps.processes.size());
   if (threads == 0 || processors == 0 || processes == 0) return;
   if (threads * processes <= processors + processors / 2) return;
@@ -75,8 +75,8 @@ void TooManyThreads(const RunOverview& overview, Findings* findings) {
 // A GPU that is busy all the time gains nothing from a larger batch, whatever its memory.
 void MemoryUnderused(const RunOverview& overview, Findings* findings) {
   const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
-  const double total = RealProperty(*overview.store, "torch.gpu_memory_bytes");
-  const double peak = RealProperty(*overview.store, "torch.peak_reserved_bytes");
+  const double total = RealProperty(overview, "torch.gpu_memory_bytes");
+  const double peak = RealProperty(overview, "torch.peak_reserved_bytes");
   if (gpu == nullptr || total == 0 || peak == 0 || peak > 0.5 * total) return;
   if (gpu->busy_share > 0.8) return;
   findings->push_back(
@@ -94,38 +94,19 @@ void MemoryUnderused(const RunOverview& overview, Findings* findings) {
 void ForeachOptimizerOnCpu(const RunOverview& overview, Findings* findings) {
   if (!overview.gpu.empty() || overview.steps.Main() == nullptr) return;
   const Store& store = *overview.store;
-  const PhaseCallsTable& phases = store.phase_calls;
-  const OperatorCallsTable& operators = store.operator_calls;
-  uint64_t steps = 0, calls = 0;
-  int64_t phase_ns = 0;
-  size_t op = 0;
-  for (size_t row = 0; row < phases.size(); ++row) {
-    if (phases.phase[row] != static_cast<uint8_t>(format::Phase::kOptimizerStep) ||
-        phases.end_ns[row] == kOpenEnd) {
-      continue;
-    }
-    ++steps;
-    phase_ns += phases.end_ns[row] - phases.start_ns[row];
-    const auto before = [&](size_t at) {
-      return operators.thread[at] < phases.thread[row] ||
-             (operators.thread[at] == phases.thread[row] &&
-              operators.start_ns[at] < phases.start_ns[row]);
-    };
-    while (op < operators.size() && before(op)) ++op;
-    for (; op < operators.size() && operators.thread[op] == phases.thread[row] &&
-           operators.start_ns[op] < phases.end_ns[row];
-         ++op) {
-      if (store.Text(operators.name[op]).starts_with("aten::_f")) continue;  // _foreach_, _fused_
-      ++calls;
-    }
-  }
-  if (steps == 0 || calls <= 200 * steps) return;
+  uint64_t operators = 0;
+  const PhaseTime optimizer =
+      VisitInPhase(store, format::Phase::kOptimizerStep, store.operator_calls, [&](size_t call) {
+        // _foreach_, _fused_
+        operators += !store.Text(store.operator_calls.name[call]).starts_with("aten::_f");
+      });
+  if (operators <= 200 * optimizer.calls) return;
   const double step_ns = MeanStepNs(overview);
-  const double optimizer_ns = double(phase_ns) / double(steps);
+  const double optimizer_ns = optimizer.mean_ns();
   if (optimizer_ns < 0.05 * step_ns) return;
   findings->push_back(
       {.title = "The optimizer updates each parameter on its own",
-       .seen = "An optimizer step runs " + Rounded(double(calls) / double(steps)) +
+       .seen = "An optimizer step runs " + Rounded(double(operators) / double(optimizer.calls)) +
                " operators in " + TimeOf(optimizer_ns) + " (" + PercentOf(optimizer_ns / step_ns) +
                " of a step).",
        .why = "Each operator costs a few microseconds beside its arithmetic.",
@@ -136,7 +117,7 @@ void ForeachOptimizerOnCpu(const RunOverview& overview, Findings* findings) {
        .uncertainty_ns = optimizer_ns * 0.3,
        .evidence = {{.kind = "call",
                      .name = "Optimizer.step",
-                     .count = steps,
+                     .count = optimizer.calls,
                      .per_step_ns = optimizer_ns}}});
 }
 

@@ -10,6 +10,20 @@ namespace {
 // left alone: one wait a step of which the GPU sees nothing costs nothing.
 constexpr double kMinimumShare = 0.02;
 
+// Copies a step from pageable memory to the GPU.
+double PageableBatchCopies(const RunOverview& overview) {
+  double copies = 0;
+  for (const CopyRow& copy : overview.gpu.copies) {
+    if (copy.source == "pageable" && copy.destination == "device") copies += copy.calls_per_step;
+  }
+  return copies;
+}
+
+bool IsCopy(const RunOverview& overview, const WaitRow& wait) {
+  const std::string_view name = overview.store->Text(wait.operator_name);
+  return name == "aten::copy_" || name == "aten::_to_copy" || name == "aten::to";
+}
+
 std::string OperatorOf(const RunOverview& overview, const WaitRow& wait) {
   const std::string_view name = overview.store->Text(wait.operator_name);
   if (name == "aten::_local_scalar_dense" || name == "aten::item") return ".item() or bool(tensor)";
@@ -31,11 +45,19 @@ void HostSynchronization(const RunOverview& overview, Findings* findings) {
                          GpuPartNs(overview, GpuPart::kIdlePython);
   double waits = 0;
   double waited_ns = 0;
+  double batch_copies = PageableBatchCopies(overview);
   Finding finding;
   for (const WaitRow& wait : overview.gpu.waits) {
-    if (wait.calls_per_step < 0.5) continue;
-    waits += wait.calls_per_step;
-    waited_ns += wait.per_step_ns;
+    double calls = wait.calls_per_step;
+    // Copies of a batch from pageable memory wait too: they are a rule of their own.
+    if (IsCopy(overview, wait)) {
+      const double of_batch = std::min(batch_copies, calls);
+      batch_copies -= of_batch;
+      calls -= of_batch;
+    }
+    if (calls < 0.5) continue;
+    waits += calls;
+    waited_ns += wait.per_step_ns * calls / wait.calls_per_step;
     if (finding.evidence.size() < 6) {
       finding.evidence.push_back({.kind = "call",
                                   .name = std::string(overview.store->Text(wait.call)) + " in " +
@@ -120,6 +142,10 @@ void AllocatorRetries(const RunOverview& overview, Findings* findings) {
   if (main == nullptr || main->steady.size() < 5 || overview.gpu.empty()) return;
   const Store& store = *overview.store;
   const ApiCallsTable& calls = store.api_calls;
+  // The first steps may still find the sizes they need: what counts goes on in the second half.
+  const size_t half = main->steady.size() / 2;
+  const int64_t second_half_ns = main->steps[main->steady[half]].start_ns;
+  const size_t steps = main->steady.size() - half;
   uint64_t count = 0;
   int64_t total_ns = 0;
   for (size_t row = 0; row < calls.size(); ++row) {
@@ -128,12 +154,15 @@ void AllocatorRetries(const RunOverview& overview, Findings* findings) {
         name != "cudaMalloc" && name != "cudaFree") {
       continue;
     }
-    if (calls.end_ns[row] == kOpenEnd || !main->IsSteadyAt(calls.start_ns[row])) continue;
+    if (calls.end_ns[row] == kOpenEnd || calls.start_ns[row] < second_half_ns ||
+        !main->IsSteadyAt(calls.start_ns[row])) {
+      continue;
+    }
     ++count;
     total_ns += calls.end_ns[row] - calls.start_ns[row];
   }
-  const double per_step_ns = double(total_ns) / double(main->steady.size());
-  if (count < main->steady.size() / 5 || per_step_ns < 0.01 * MeanStepNs(overview)) return;
+  const double per_step_ns = double(total_ns) / double(steps);
+  if (5 * count < steps || per_step_ns < 0.01 * MeanStepNs(overview)) return;
   findings->push_back(
       {.title = "GPU memory is allocated and released while training",
        .seen = std::to_string(count) + " calls of cudaMalloc and cudaFree in steady steps take " +
