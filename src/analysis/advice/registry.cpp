@@ -26,7 +26,7 @@ const std::vector<AdviceRule>& AdviceRules() {
        advice::ForeachOptimizerOnCpu},
       {"exposed-communication", "5 % of a step or more is communication that nothing hides",
        advice::ExposedCommunication},
-      {"grid-too-small", "20 % of kernel time runs on fewer blocks than the GPU has SMs",
+      {"grid-too-small", "35 % of kernel time runs on fewer blocks than the GPU has SMs",
        advice::GridTooSmall},
       {"host-sync", "the CPU waits for the GPU inside the step", advice::HostSynchronization},
       {"pageable-copy", "copies from pageable memory in every step", advice::PageableCopies},

@@ -62,7 +62,6 @@ class ModelBuilder {
 
  private:
   Status FindIterations() {
-    if (!steps_.problem.empty()) return UsageError("--key_node: " + steps_.problem);
     if (const ProcessSteps* main = steps_.Main()) {
       for (const Step& step : main->steps) {
         model_.iterations.push_back(
@@ -78,6 +77,8 @@ class ModelBuilder {
       return UsageError("--iter_start/--iter_stop: the run has iterations 0 to " +
                         std::to_string(last));
     }
+    // After the range, which FindSteps complains about as well, in words that are not DLProf's.
+    if (!steps_.problem.empty()) return UsageError("--key_node: " + steps_.problem);
     model_.first_iteration = options_.first_iteration;
     model_.last_iteration = std::min(options_.last_iteration, last);
     for (Iteration& iteration : model_.iterations) {

@@ -1,0 +1,39 @@
+"""The advice on recordings of real loops: silent on well-tuned ones, not on a slow one."""
+import csv
+import pathlib
+import unittest
+
+from recorded import BATCHLIGHT, SOURCE, run
+
+RECORDINGS = pathlib.Path(SOURCE, "tests", "recordings")
+
+
+def rules(path):
+    done = run(BATCHLIGHT, "table", "advice", path, "-f", "csv")
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return [row["Rule"] for row in csv.DictReader(done.stdout.splitlines())]
+
+
+class AdviceTest(unittest.TestCase):
+    # bench/gpu/foreign_models.py on an H200, the settings that the advice asks for all made.
+    def test_no_rule_fires_on_a_well_tuned_loop(self):
+        tuned = sorted(RECORDINGS.glob("h200_tuned_*.batchlight"))
+        self.assertTrue(tuned)
+        for path in tuned:
+            with self.subTest(path.name):
+                steps = run(BATCHLIGHT, "table", "steps", path, "-f", "csv").stdout.splitlines()
+                self.assertGreater(len(steps), 10)  # there are steps to judge
+                self.assertEqual(rules(path), [])
+                self.assertEqual(run(BATCHLIGHT, "analyze", "--fail-on", "any", path).returncode, 0)
+
+    def test_rules_fire_on_a_loop_of_short_kernels(self):
+        path = RECORDINGS / "h200_train.batchlight"
+        self.assertIn("launch-bound", rules(path))
+        gated = run(BATCHLIGHT, "analyze", "--fail-on", "launch-bound", path)
+        self.assertNotEqual(gated.returncode, 0)
+        self.assertIn("launch-bound", gated.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
