@@ -111,9 +111,6 @@ SAME(UnifiedMemoryActivity, flags, CUpti_ActivityUnifiedMemoryCounter2, flags);
 
 SAME(CallbackData, site, CUpti_CallbackData, callbackSite);
 SAME(CallbackData, function_name, CUpti_CallbackData, functionName);
-SAME(CallbackData, result, CUpti_CallbackData, functionReturnValue);
-SAME(CallbackData, correlation_data, CUpti_CallbackData, correlationData);
-SAME(CallbackData, correlation, CUpti_CallbackData, correlationId);
 SAME(ResourceData, descriptor, CUpti_ResourceData, resourceDescriptor);
 SAME(GraphData, node, CUpti_GraphData, node);
 SAME(GraphData, original_node, CUpti_GraphData, originalNode);

@@ -16,8 +16,7 @@ namespace {
 
 constexpr uint32_t kLaunchKernel = 211, kLaunchKernelEx = 652, kMemcpyAsync = 41, kMemsetAsync = 51,
                    kStreamSynchronize = 131, kEventRecord = 135, kGraphLaunchCall = 311,
-                   kDriverLaunch = 307, kMalloc = 20, kFree = 22, kGetDevice = 17,
-                   kDeviceReset = 164;
+                   kMalloc = 20, kFree = 22, kGetDevice = 17, kDeviceReset = 164;
 
 // A call being made: takes a correlation id when it is recorded, writes its record at the end.
 class Call {
@@ -25,13 +24,10 @@ class Call {
   explicit Call(uint32_t cbid, uint32_t domain = kRuntimeApi)
       : cbid_(cbid), domain_(domain), start_(Now()) {
     correlation_ = NextCorrelation();
-    Invoke(domain, cbid, 0);
-    // A runtime launch is a driver call inside, under the same number.
-    if (domain == kRuntimeApi && cbid == kLaunchKernel) Invoke(kDriverApi, kDriverLaunch, 0);
+    InvokeCallback(domain, cbid, 0);
   }
   ~Call() {
-    if (domain_ == kRuntimeApi && cbid_ == kLaunchKernel) Invoke(kDriverApi, kDriverLaunch, 1);
-    Invoke(domain_, cbid_, 1);
+    InvokeCallback(domain_, cbid_, 1);
     if (!CallEnabled(domain_, cbid_)) return;
     ApiActivity api{};
     api.kind = domain_ == kDriverApi ? kDriver : kRuntime;
@@ -47,14 +43,8 @@ class Call {
   uint64_t start() const { return start_; }
 
  private:
-  void Invoke(uint32_t domain, uint32_t cbid, uint32_t site) {
-    uint64_t& data = domain == domain_ ? data_ : inner_data_;
-    InvokeCallback(domain, cbid, site, correlation_, &data);
-  }
-
   uint32_t cbid_, domain_, correlation_;
   uint64_t start_;
-  uint64_t data_ = 0, inner_data_ = 0;
 };
 
 uint32_t SizeSince(uint32_t version, uint32_t before, uint32_t after) {
@@ -191,7 +181,6 @@ uint32_t fake_cuda_event_record(uint32_t event, uint32_t stream) {
 uint32_t fake_cuda_graph_launch(uint32_t graph, uint32_t stream, uint32_t duration_ns) {
   Call call(kGraphLaunchCall);
   if (!KindEnabled(kGraphTrace)) return call.correlation();
-  if (GraphTraceIsLate()) std::abort();  // as CUPTI 13.0.1 does, of a graph made before
   GraphTraceActivity run{};
   run.kind = kGraphTrace;
   run.correlation = call.correlation();
@@ -253,8 +242,6 @@ void fake_cuda_graph_node(uint64_t node, uint64_t clone) {
 
 void fake_cuda_profiler_start() { Call call(kRuntimeProfilerStart); }
 void fake_cuda_profiler_stop() { Call call(kRuntimeProfilerStop); }
-
-void fake_cuda_driver_get_version() { Call call(kDriverGetVersion, kDriverApi); }
 
 void fake_cuda_device_reset() {
   Call call(kDeviceReset);

@@ -46,15 +46,11 @@ void fake_cuda_graph_node(uint64_t node, uint64_t clone);
 void fake_cuda_profiler_start(void);
 void fake_cuda_profiler_stop(void);
 void fake_cuda_device_reset(void);
-// cuDriverGetVersion, for the stand-in of the driver.
-void fake_cuda_driver_get_version(void);
 
 // What the fake saw of its user.
 uint64_t fake_cupti_records_dropped(void);  // all so far
 uint32_t fake_cupti_kind_enabled(uint32_t kind);
 uint64_t fake_cupti_buffers_handed_out(void);
 uint64_t fake_cupti_dirty_buffers(void);  // handed out though not zeroed
-uint32_t fake_cupti_attached(void);       // 1 = CUPTI costs the program something
-uint32_t fake_cupti_finalized(void);      // how often
 
 }  // extern "C"

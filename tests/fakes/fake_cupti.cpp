@@ -46,8 +46,6 @@ struct Fake {
   std::atomic<uint32_t> correlation{0};
   std::atomic<uint64_t> kinds{0};  // bit set of enabled kinds
   std::atomic<bool> has_context{false};
-  std::atomic<bool> late_graphs{false};
-  std::atomic<uint32_t> finalized{0};
   std::atomic<uint8_t> hooked[2][1024]{};
   std::atomic<uint8_t> calls[2][1024]{};  // runtime, driver: enabled one by one
   BufferRequested requested = nullptr;
@@ -113,7 +111,6 @@ Buffer Request() {
   Fake& fake = The();
   Buffer buffer;
   size_t max_records = 0;
-  if (fake.requested == nullptr) return {};
   fake.requested(&buffer.memory, &buffer.bytes, &max_records);
   if (buffer.memory == nullptr) return {};
   fake.handed_out.fetch_add(1);
@@ -160,23 +157,14 @@ bool CallEnabled(uint32_t domain, uint32_t cbid) {
   return cbid < 1024 && The().calls[domain == kDriverApi][cbid].load(std::memory_order_relaxed);
 }
 
-bool GraphTraceIsLate() { return The().late_graphs; }
-
-void InvokeCallback(uint32_t domain, uint32_t cbid, uint32_t site, uint32_t correlation,
-                    uint64_t* correlation_data) {
+void InvokeCallback(uint32_t domain, uint32_t cbid, uint32_t site) {
   Fake& fake = The();
   {
     const std::lock_guard lock(fake.callbacks_mutex);
-    if (fake.callback == nullptr || fake.callbacks.empty() ||
-        !fake.callbacks.contains({domain, cbid}))
-      return;
+    if (fake.callbacks.empty() || !fake.callbacks.contains({domain, cbid})) return;
   }
-  static uint32_t result = 0;
   CallbackData data{};
   data.site = site;
-  data.result = &result;
-  data.correlation = correlation;
-  data.correlation_data = correlation_data;
   fake.callback(fake.user, domain, cbid, &data);
 }
 
@@ -250,10 +238,6 @@ extern "C" {
 
 uint64_t fake_cupti_records_dropped() { return The().dropped; }
 uint32_t fake_cupti_kind_enabled(uint32_t kind) { return KindEnabled(kind) ? 1 : 0; }
-uint32_t fake_cupti_finalized() { return The().finalized; }
-uint32_t fake_cupti_attached() {
-  return The().callback != nullptr || The().kinds.load() != 0 ? 1 : 0;
-}
 uint64_t fake_cupti_buffers_handed_out() { return The().handed_out; }
 uint64_t fake_cupti_dirty_buffers() { return The().dirty; }
 
@@ -296,7 +280,6 @@ uint32_t cuptiActivityRegisterCallbacks(BufferRequested requested, BufferComplet
 uint32_t cuptiActivityEnable(uint32_t kind) {
   const long result = FromEnvironment("FAKE_CUPTI_ENABLE", 0);
   if (result != 0) return static_cast<uint32_t>(result);
-  if (kind == kGraphTrace && The().has_context) The().late_graphs = true;
   if (kind < 64) The().kinds.fetch_or(uint64_t{1} << kind);
   return kSuccess;
 }
@@ -378,32 +361,6 @@ uint32_t cuptiSetThreadIdType(uint32_t) { return kSuccess; }
 
 uint32_t cuptiGetGraphNodeId(void* node, uint64_t* id) {
   *id = reinterpret_cast<uint64_t>(node);
-  return kSuccess;
-}
-
-// Everything is as if CUPTI had never been used; records that were not flushed are lost.
-uint32_t cuptiFinalize() {
-  Fake& fake = The();
-  fake.kinds = 0;
-  fake.late_graphs = false;
-  for (auto& api : fake.hooked) {
-    for (auto& call : api) call.store(0);
-  }
-  for (auto& api : fake.calls) {
-    for (auto& call : api) call.store(0);
-  }
-  {
-    const std::lock_guard lock(fake.callbacks_mutex);
-    fake.callbacks.clear();
-  }
-  const std::lock_guard lock(fake.threads_mutex);
-  for (const auto& thread : fake.threads) {
-    const std::lock_guard thread_lock(thread->mutex);
-    thread->buffer = {};
-  }
-  fake.callback = nullptr;
-  fake.requested = nullptr;
-  fake.finalized.fetch_add(1);
   return kSuccess;
 }
 

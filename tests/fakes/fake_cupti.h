@@ -16,10 +16,7 @@ uint32_t NextCorrelation();
 uint32_t ThreadId();
 bool KindEnabled(uint32_t kind);
 bool CallEnabled(uint32_t domain, uint32_t cbid);
-void InvokeCallback(uint32_t domain, uint32_t cbid, uint32_t site, uint32_t correlation,
-                    uint64_t* correlation_data);
-// kGraphTrace was enabled when there was a context already.
-bool GraphTraceIsLate();
+void InvokeCallback(uint32_t domain, uint32_t cbid, uint32_t site);
 void InvokeResource(uint32_t cbid, void* descriptor);
 // Stores a record of `bytes` known bytes and `record_bytes` in all (a newer CUPTI's are longer, an
 // older one's shorter) into the calling thread's buffer.

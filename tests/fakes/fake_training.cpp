@@ -2,8 +2,7 @@
 // Prints what it did as key=value words, for tests to compare with the recording.
 //
 //   fake_training [threads=N] [launches=N] [per_second=N] [names=N] [every_kind=1] [captures=N]
-//                 [name_bytes=N] [graphs=1] [pause_ms=N]
-//                 [end=return|exit|quick_exit|kill|abort|fork]
+//                 [name_bytes=N] [end=return|exit|quick_exit|kill|abort|fork]
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Arguments {
   long threads = 1, launches = 1000, per_second = 0, names = 10, every_kind = 0, captures = 0;
-  long name_bytes = 0, graphs = 0, pause_ms = 0;
+  long name_bytes = 0, graphs = 0;
   std::string end = "return";
 };
 
@@ -53,8 +52,6 @@ Arguments Parse(int argc, char** argv) {
       arguments.name_bytes = number;
     else if (key == "graphs")
       arguments.graphs = number;
-    else if (key == "pause_ms")
-      arguments.pause_ms = number;
     else if (key == "end")
       arguments.end = value;
     else
@@ -149,7 +146,6 @@ int main(int argc, char** argv) {
   // As long as CUPTI's: they are read when the process ends.
   const auto& names = *new std::vector<std::string>(Names(arguments));
   fake_cuda_init();
-  uint32_t still_attached = 0;  // after how many rounds CUPTI was still recording kernels
   const long rounds = arguments.captures > 0 ? arguments.captures : 1;
   const auto start = Clock::now();
   for (long round = 0; round < rounds; ++round) {
@@ -163,15 +159,9 @@ int main(int argc, char** argv) {
     }
     for (std::thread& thread : threads) thread.join();
     if (arguments.every_kind != 0) EveryKind();
-    if (arguments.graphs != 0) fake_cuda_graph_launch(5, 7, 60000);
     if (arguments.captures > 0) fake_cuda_profiler_stop();
-    std::this_thread::sleep_for(std::chrono::milliseconds(arguments.pause_ms));
-    if (arguments.graphs != 0) fake_cuda_graph_launch(5, 7, 60000);
-    still_attached += fake_cupti_kind_enabled(10);
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  std::printf("finalized=%u attached=%u still_attached=%u\n", fake_cupti_finalized(),
-              fake_cupti_attached(), still_attached);
   std::printf("seconds=%.3f peak_kb=%ld dropped=%llu buffers=%llu dirty=%llu\n", seconds,
               PeakMemoryKb(), static_cast<unsigned long long>(fake_cupti_records_dropped()),
               static_cast<unsigned long long>(fake_cupti_buffers_handed_out()),

@@ -17,7 +17,6 @@ inline constexpr uint32_t kErrorMultipleSubscribers = 39;
 // Versions that cuptiGetVersion returns; from 13.0 on major * 10000 + minor * 100 + update.
 inline constexpr uint32_t kVersion12_0 = 19;
 inline constexpr uint32_t kVersion12_3 = 21;
-inline constexpr uint32_t kVersion12_6 = 24;
 inline constexpr uint32_t kVersion12_8 = 26;
 inline constexpr uint32_t kVersion12_9 = 27;
 inline constexpr uint32_t kVersion14_0 = 140000;
@@ -59,7 +58,6 @@ inline constexpr uint32_t kGraphNodeCreated = 13;
 inline constexpr uint32_t kGraphNodeCloned = 20;
 
 // Callback ids of calls that start and stop profiling (cuda_*_calls.def).
-inline constexpr uint32_t kDriverGetVersion = 2;
 inline constexpr uint32_t kRuntimeProfilerStart = 171;
 inline constexpr uint32_t kRuntimeProfilerStop = 172;
 inline constexpr uint32_t kDriverProfilerStart = 308;
@@ -70,19 +68,10 @@ inline constexpr uint32_t kThreadIdSystem = 1;
 
 // What the callbacks get. Only the members that are read.
 struct CallbackData {
-  uint32_t site;  // kExit, or 0: enter
+  uint32_t site;  // 0 enter, 1 exit
   uint32_t padding;
   const char* function_name;
-  const void* parameters;
-  void* result;
-  const char* symbol_name;
-  void* context;
-  uint32_t context_uid;
-  uint32_t padding2;
-  uint64_t* correlation_data;  // for the client, from enter to exit of the same call
-  uint32_t correlation;
 };
-inline constexpr uint32_t kExit = 1;
 struct ResourceData {
   void* context;
   void* handle;

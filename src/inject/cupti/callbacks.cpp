@@ -1,6 +1,5 @@
 // What CUPTI calls: for buffers, and for the few events of which no record tells.
 #include "inject/buffer/thread_stream.h"
-#include "inject/cupti/calls.h"
 #include "inject/cupti/collector.h"
 #include "inject/cupti/collector_state.h"
 #include "inject/cupti/decode.h"
@@ -38,7 +37,8 @@ void WriteGraphNode(const Library& library, const GraphData& graph, bool clone) 
 void OnResource(uint32_t cbid, const ResourceData& data) {
   CollectorState& state = g_collector;
   if (cbid == kContextCreated) {
-    state.context_seen.store(true, std::memory_order_release);
+    const bool first = !state.context_seen.exchange(true, std::memory_order_acq_rel);
+    if (first && !state.collecting.load()) SetAllCalls(state.library, state.options, false);
   } else if (data.descriptor != nullptr) {
     WriteGraphNode(state.library, *static_cast<const GraphData*>(data.descriptor),
                    cbid == kGraphNodeCloned);
@@ -48,10 +48,11 @@ void OnResource(uint32_t cbid, const ResourceData& data) {
 // cudaProfilerStart and cuProfilerStart, which it calls: the second one changes nothing. Work
 // launched after Start returned and before Stop was called belongs to the capture.
 void OnProfilerCall(bool start, uint32_t site) {
-  if (start && site == kExit) {
+  constexpr uint32_t kEnter = 0;
+  if (start && site != kEnter) {
     CaptureStart();
     FollowState();
-  } else if (!start && site != kExit && Collecting()) {
+  } else if (!start && site == kEnter && Collecting()) {
     if (g_collector.options.flush_on_stop) Flush(false, 1000);
     CaptureStop();
     FollowState();
@@ -75,7 +76,6 @@ void OnBufferCompleted(void*, uint32_t, uint8_t* buffer, size_t, size_t valid_by
     const DecodeTotals totals =
         DecodeBuffer(state.library, {state.helper_tid.load(), !state.ever_collected.load()}, buffer,
                      valid_bytes);
-    if (totals.devices != 0) state.devices_told.store(true);
     if (totals.incomplete != 0) {
       AddCounter(format::Counter::kCudaWorkUnfinished, totals.incomplete);
     }
@@ -92,20 +92,10 @@ void OnCallback(void*, uint32_t domain, uint32_t cbid, const void* data) {
   sys::ErrnoSaver errno_saver;
   if (domain == kResource) {
     OnResource(cbid, *static_cast<const ResourceData*>(data));
-    return;
-  }
-  const auto& call = *static_cast<const CallbackData*>(data);
-  const bool runtime = domain == kRuntimeApi;
-  const bool start = cbid == (runtime ? kRuntimeProfilerStart : kDriverProfilerStart);
-  const bool stop = cbid == (runtime ? kRuntimeProfilerStop : kDriverProfilerStop);
-  if (start || stop) {
-    if (Control()->trigger == format::CaptureTrigger::kCudaProfilerApi) {
-      OnProfilerCall(start, call.site);
-    }
-  } else if (!runtime && cbid == kDriverGetVersion) {
-    FinalizeInCallback(call.site);
   } else {
-    OnCall(domain, cbid, call);
+    const bool start =
+        cbid == (domain == kRuntimeApi ? kRuntimeProfilerStart : kDriverProfilerStart);
+    OnProfilerCall(start, static_cast<const CallbackData*>(data)->site);
   }
 }
 

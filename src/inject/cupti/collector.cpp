@@ -5,9 +5,10 @@
 #include <cstdlib>
 
 #include "inject/buffer/facts.h"
+#include "inject/cupti/clock.h"
 #include "inject/cupti/collector_state.h"
+#include "inject/cupti/identity.h"
 #include "inject/cupti/kinds.h"
-#include "inject/rt/capture.h"
 #include "inject/rt/control.h"
 #include "inject/rt/step_window.h"
 #include "inject/rt/sys.h"
@@ -18,34 +19,46 @@ CollectorState g_collector;
 
 namespace {
 
+constexpr uint32_t kReadyBuffers = 4;
+
 void SayWhyNot(const char* text) {
   Guard guard;
   if (guard) Reason(guard, "cuda", text);
 }
 
-void AtExit() { Flush(true, kExitTimeoutMs); }
-
-bool WaitsForProfilerStart() {
-  return Control()->trigger == format::CaptureTrigger::kCudaProfilerApi && MoreCaptures();
+// The callbacks that are wanted. None of them lies on the path of a launch.
+void EnableCallbacks(const Library& library, void* subscriber, const Options& options) {
+  library.cuptiEnableCallback(1, subscriber, kResource, kContextCreated);
+  if (options.graph_nodes) {
+    library.cuptiEnableCallback(1, subscriber, kResource, kGraphNodeCreated);
+    library.cuptiEnableCallback(1, subscriber, kResource, kGraphNodeCloned);
+  }
+  if (Control()->trigger == format::CaptureTrigger::kCudaProfilerApi) {
+    library.cuptiEnableCallback(1, subscriber, kRuntimeApi, kRuntimeProfilerStart);
+    library.cuptiEnableCallback(1, subscriber, kRuntimeApi, kRuntimeProfilerStop);
+    library.cuptiEnableCallback(1, subscriber, kDriverApi, kDriverProfilerStart);
+    library.cuptiEnableCallback(1, subscriber, kDriverApi, kDriverProfilerStop);
+  }
 }
 
-// In cuInit: what is needed until the first capture.
-const char* AttachAtStart(CollectorState& state) {
-  if (!Collecting()) return WaitsForProfilerStart() ? Attach(Hold::kListens) : nullptr;
-  if (const char* why = Attach(Hold::kEarly)) return why;
-  SetAllCalls(state.library, state.options, true);  // before the first context, or never
+// nullptr, or why CUPTI cannot be used. Subscribing comes first: it is what tells another user of
+// CUPTI, and keeps later ones from taking the buffers over.
+const char* ClaimCupti(CollectorState& state) {
+  if (const char* why = OpenLibrary(state.library)) return why;
+  const Library& library = state.library;
+  const uint32_t subscribed = library.cuptiSubscribe(&state.subscriber, OnCallback, nullptr);
+  if (subscribed != kSuccess) return ResultText(library, subscribed);
+  SetAttributes(library);
+  state.pool.Prepare(kReadyBuffers);
+  const uint32_t registered =
+      library.cuptiActivityRegisterCallbacks(OnBufferRequested, OnBufferCompleted);
+  if (registered != kSuccess) return ResultText(library, registered);
+  EnableCallbacks(library, state.subscriber, state.options);
+  EnableFactKinds(library, state.options);
   return nullptr;
 }
 
-void BeginWindow(CollectorState& state) {
-  if (!state.Records()) {
-    if (const char* why = Attach(Hold::kLate)) return SayWhyNot(why);
-    state.context_seen.store(true, std::memory_order_release);
-  }
-  state.ever_collected.store(true);
-  state.windows.fetch_add(1);
-  if (const char* why = EnableKinds(state)) SayWhyNot(why);
-}
+void AtExit() { Flush(true, kExitTimeoutMs); }
 
 }  // namespace
 
@@ -56,19 +69,24 @@ void StartCollector() {
   sys::ErrnoSaver errno_saver;
   CollectorState& state = g_collector;
   state.options = ParseOptions(Control()->extra);
-  if (const char* why = AttachAtStart(state)) return SayWhyNot(why);
+  if (const char* why = ClaimCupti(state)) {
+    if (state.subscriber != nullptr) state.library.cuptiUnsubscribe(state.subscriber);
+    SayWhyNot(why);
+    return;
+  }
+  SayCuptiVersion(state.library);
   state.running.store(true, std::memory_order_release);
+  WriteClockPair(state.library);
+  SetAllCalls(state.library, state.options, true);  // until OnResource() sees the first context
   g_on_window = FollowState;
+  state.whole_graphs = Collecting();
   FollowState();
   if (!StartHelper()) SayWhyNot("no helper thread could be started: records come at the end only");
   pthread_atfork(nullptr, nullptr, ForgetCollector);
   std::atexit(AtExit);
 }
 
-bool HoldsCupti() {
-  return g_collector.running.load(std::memory_order_acquire) &&
-         g_collector.hold.load(std::memory_order_acquire) != Hold::kNone;
-}
+bool HoldsCupti() { return g_collector.running.load(std::memory_order_acquire); }
 
 void FollowState() {
   CollectorState& state = g_collector;
@@ -77,27 +95,21 @@ void FollowState() {
   while (Collecting() != state.collecting.load() && !state.applying.exchange(true)) {
     const bool on = Collecting();
     if (on) {
-      BeginWindow(state);
-    } else if (state.Records()) {
-      DisableKinds(state);
+      state.ever_collected.store(true);
+      const char* why = EnableKinds(state.library, state.options, state.whole_graphs);
+      if (why != nullptr) SayWhyNot(why);
+    } else {
+      DisableKinds(state.library, state.options, state.whole_graphs);
+      state.whole_graphs = false;
     }
     state.collecting.store(on);
     state.applying.store(false);
   }
 }
 
-void LeaveBetweenWindows() {
-  CollectorState& state = g_collector;
-  if (!state.Records() || state.applying.exchange(true)) return;
-  if (!Collecting() && !state.collecting.load() && Detach() && WaitsForProfilerStart()) {
-    if (const char* why = Attach(Hold::kListens)) SayWhyNot(why);
-  }
-  state.applying.store(false);
-}
-
 void Flush(bool final, uint32_t timeout_ms) {
   CollectorState& state = g_collector;
-  if (!state.running.load(std::memory_order_acquire) || !state.Records()) return;
+  if (!state.running.load(std::memory_order_acquire)) return;
   if (state.helper_tid.load() == static_cast<uint32_t>(sys::Tid())) return;
   const uint32_t done = state.flushes_done.load();
   state.flush_wanted.store(static_cast<uint32_t>(final ? FlushKind::kAll : FlushKind::kCompleted));
@@ -112,7 +124,6 @@ void Flush(bool final, uint32_t timeout_ms) {
 
 void ForgetCollector() {
   g_collector.running.store(false, std::memory_order_release);
-  g_collector.hold.store(Hold::kNone, std::memory_order_release);
   g_collector.pool.Forget();
 }
 

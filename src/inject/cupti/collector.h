@@ -15,9 +15,6 @@ bool HoldsCupti();
 // Makes CUPTI collect, or not, as the session's state says. Called where the state changes.
 void FollowState();
 
-// Some time after a capture: gives CUPTI back until the next one. On the helper thread.
-void LeaveBetweenWindows();
-
 // The process is about to end (exit, _exit) or to seal a capture: asks CUPTI for all it has and
 // waits for it, at most `timeout_ms`. `final` also takes work that has not ended.
 void Flush(bool final, uint32_t timeout_ms);

@@ -8,6 +8,7 @@
 namespace batchlight::inject::cupti {
 namespace {
 
+constexpr uint32_t kDriverGetVersion = 2;  // cuda_driver_calls.def
 constexpr int kBatches = 8, kCalls = 256;
 
 // The fastest batch: what the calls take when nothing interrupts.

@@ -224,7 +224,6 @@ void Decoder::Decode(const MemoryPoolActivity& a) {
 }
 
 void Decoder::Decode(const DeviceActivity& a) {
-  ++totals.devices;
   AddFact(
       guard_,
       GpuDeviceRecord{.memory_bytes = a.memory_bytes,

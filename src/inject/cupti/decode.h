@@ -12,7 +12,6 @@ namespace batchlight::inject::cupti {
 struct DecodeTotals {
   uint64_t records = 0;
   uint64_t incomplete = 0;  // work that had not ended when the process did
-  uint64_t devices = 0;
 };
 
 struct DecodeFilter {

@@ -10,7 +10,6 @@
 #include "inject/cupti/collector.h"
 #include "inject/cupti/collector_state.h"
 #include "inject/cupti/cost.h"
-#include "inject/cupti/gpus.h"
 #include "inject/cupti/identity.h"
 #include "inject/rt/control.h"
 #include "inject/rt/sys.h"
@@ -32,23 +31,21 @@ class Helper {
     CollectorState& state = g_collector;
     state.helper_tid.store(static_cast<uint32_t>(sys::Tid()));
     const int64_t interval = int64_t{state.options.flush_interval_ms} * kNsPerMs;
-    int64_t next_tick = Now() + interval;
+    int64_t next_flush = Now() + interval;
     while (state.running.load(std::memory_order_acquire)) {
       const uint32_t seen = Control()->changes.load(std::memory_order_acquire);
       FollowState();
-      // A whole interval after a window's end: its last work should be done by then.
-      if (WindowEnded()) next_tick = Now() + interval;
       const auto wanted = static_cast<FlushKind>(state.flush_wanted.exchange(0));
       if (wanted != FlushKind::kNone) {
         FlushNow(wanted);
         state.flushes_done.fetch_add(1);
         sys::Call(SYS_futex, &state.flushes_done, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr,
                   0);
-      } else if (Now() >= next_tick) {
+      } else if (Now() >= next_flush) {
         Tick();
-        next_tick = Now() + interval;
+        next_flush = Now() + interval;
       } else {
-        WaitForChange(seen, next_tick - Now());
+        WaitForChange(seen, next_flush - Now());
       }
     }
   }
@@ -56,67 +53,48 @@ class Helper {
  private:
   static int64_t Now() { return sys::Nanoseconds(CLOCK_MONOTONIC); }
 
-  // True once after each window, however short.
-  bool WindowEnded() {
-    const CollectorState& state = g_collector;
-    if (state.collecting.load() || state.windows.load() == windows_ended_) return false;
-    windows_ended_ = state.windows.load();
-    return true;
-  }
-
   // Inside cuInit neither CUPTI nor the driver may be called from here: they share its locks.
   void Tick() {
-    CollectorState& state = g_collector;
-    if (!state.context_seen.load(std::memory_order_acquire) || !state.Records()) return;
+    if (!g_collector.context_seen.load(std::memory_order_acquire)) return;
+    identity_.Tell();
     MeasureOnce();
-    if (state.collecting.load() || state.windows.load() == windows_ended_) {
-      WriteClockPair(state.library);
-      state.library.cuptiActivityFlushAll(0);
+    // Work that was running when collection ended comes one interval later.
+    const bool collecting = g_collector.collecting.load();
+    if (collecting || was_collecting_) {
+      WriteClockPair(g_collector.library);
+      g_collector.library.cuptiActivityFlushAll(0);
     }
-    TellIdentity();
-    if (!state.collecting.load()) LeaveBetweenWindows();
+    was_collecting_ = collecting;
   }
 
   void FlushNow(FlushKind kind) {
-    CollectorState& state = g_collector;
-    if (!state.Records()) return;
-    WriteClockPair(state.library);
-    state.library.cuptiActivityFlushAll(kind == FlushKind::kAll ? kFlushForced : 0);
-    if (!state.context_seen.load(std::memory_order_acquire)) return;
-    TellIdentity();
-    if (kind != FlushKind::kAll) return;
-    MeasureOnce();
-    SayDecodeCost();
-  }
-
-  // After a flush: by then CUPTI has told of the GPUs, if it does.
-  void TellIdentity() {
-    identity_.Tell();
-    if (!g_collector.devices_told.exchange(true)) TellGpusOfDriver();
+    WriteClockPair(g_collector.library);
+    g_collector.library.cuptiActivityFlushAll(kind == FlushKind::kAll ? kFlushForced : 0);
+    if (kind == FlushKind::kAll) {
+      if (g_collector.context_seen.load(std::memory_order_acquire)) {
+        identity_.Tell();
+        MeasureOnce();
+      }
+      const uint64_t records = g_collector.decoded_records.load();
+      Guard guard;
+      if (records != 0 && guard) {
+        RecordCost(
+            guard, "decode", false,
+            static_cast<double>(g_collector.decode_ns.load()) / static_cast<double>(records));
+      }
+    }
   }
 
   void MeasureOnce() {
-    // With all calls recorded the measured one cannot be switched off, and late it is never on.
-    const CollectorState& state = g_collector;
-    if (measured_ || !state.collecting.load() || state.options.all_calls ||
-        state.hold.load() != Hold::kEarly) {
-      return;
-    }
+    // With all calls recorded the measured one cannot be switched off.
+    if (measured_ || !g_collector.collecting.load() || g_collector.options.all_calls) return;
     measured_ = true;
-    MeasureCallCost(state.library);
-  }
-
-  static void SayDecodeCost() {
-    const uint64_t records = g_collector.decoded_records.load();
-    Guard guard;
-    if (records == 0 || !guard) return;
-    RecordCost(guard, "decode", false,
-               static_cast<double>(g_collector.decode_ns.load()) / static_cast<double>(records));
+    MeasureCallCost(g_collector.library);
   }
 
   Identity identity_;
   bool measured_ = false;
-  uint32_t windows_ended_ = 0;
+  bool was_collecting_ = false;
 };
 
 void* HelperMain(void*) {

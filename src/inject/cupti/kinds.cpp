@@ -62,11 +62,9 @@ struct Kind {
 };
 constexpr size_t kKindCount = 11;
 
-// Enabling kGraphTrace late crashes the program's next replay of a graph that it has already made
-// (CUPTI 13.0.1): then graphs are recorded kernel by kernel.
-void ListKinds(const CollectorState& state, Kind (&kinds)[kKindCount]) {
-  const Options& o = state.options;
-  const bool whole_graphs = state.hold.load() == Hold::kEarly && state.windows.load() <= 1;
+// Enabled when the program has already made a graph, kGraphTrace crashes its next replay (CUPTI
+// 13.0.1): unless collection began in cuInit, graphs are recorded kernel by kernel.
+void ListKinds(const Options& o, bool whole_graphs, Kind (&kinds)[kKindCount]) {
   const Kind list[kKindCount] = {
       {kGraphTrace, o.kernels && !o.graph_nodes && whole_graphs},
       {kMemcpy, o.copies},
@@ -81,27 +79,6 @@ void ListKinds(const CollectorState& state, Kind (&kinds)[kKindCount]) {
       {kConcurrentKernel, o.kernels},
   };
   for (size_t i = 0; i < kKindCount; ++i) kinds[i] = list[i];
-}
-
-template <size_t kCount>
-void SetCallbacks(const CollectorState& state, bool on, uint32_t domain,
-                  const uint16_t (&traced)[kCount]) {
-  for (const uint16_t cbid : traced) {
-    const bool profiler = domain == kRuntimeApi
-                              ? cbid == kRuntimeProfilerStart || cbid == kRuntimeProfilerStop
-                              : cbid == kDriverProfilerStart || cbid == kDriverProfilerStop;
-    if (!profiler) state.library.cuptiEnableCallback(on ? 1 : 0, state.subscriber, domain, cbid);
-  }
-}
-
-// The program's calls, by records or by callbacks.
-void SetCallsOf(const CollectorState& state, bool on) {
-  if (state.hold.load() == Hold::kEarly || state.options.all_calls) {
-    SetAllCalls(state.library, state.options, on);
-    return;
-  }
-  if (state.options.runtime_calls) SetCallbacks(state, on, kRuntimeApi, kTracedRuntimeCalls);
-  if (state.options.driver_calls) SetCallbacks(state, on, kDriverApi, kTracedDriverCalls);
 }
 
 }  // namespace
@@ -152,9 +129,7 @@ void EnableFactKinds(const Library& library, const Options& options) {
   if (options.streams) library.cuptiActivityEnable(kStream);
 }
 
-const char* EnableKinds(const CollectorState& state) {
-  const Library& library = state.library;
-  const Options& options = state.options;
+const char* EnableKinds(const Library& library, const Options& options, bool whole_graphs) {
   if (library.cuptiActivityEnableAllSyncRecords != nullptr) {
     library.cuptiActivityEnableAllSyncRecords(0);  // not every poll of an event
   }
@@ -162,9 +137,9 @@ const char* EnableKinds(const CollectorState& state) {
     library.cuptiActivityEnableCudaEventDeviceTimestamps(1);
   }
   if (options.cpu_page_faults || options.gpu_page_faults) EnablePageFaults(library, options);
-  SetCallsOf(state, true);
+  SetAllCalls(library, options, true);
   Kind kinds[kKindCount];
-  ListKinds(state, kinds);
+  ListKinds(options, whole_graphs, kinds);
   uint32_t result = kSuccess;
   for (const Kind& kind : kinds) {
     if (!kind.on) continue;
@@ -174,18 +149,16 @@ const char* EnableKinds(const CollectorState& state) {
   return result == kSuccess ? nullptr : ResultText(library, result);
 }
 
-void DisableKinds(const CollectorState& state) {
-  const Library& library = state.library;
-  const Options& options = state.options;
+void DisableKinds(const Library& library, const Options& options, bool whole_graphs) {
   Kind kinds[kKindCount];
-  ListKinds(state, kinds);
+  ListKinds(options, whole_graphs, kinds);
   for (const Kind& kind : kinds) {
     if (kind.on) library.cuptiActivityDisable(kind.kind);
   }
   if (options.cpu_page_faults || options.gpu_page_faults) {
     library.cuptiActivityDisable(kUnifiedMemoryCounter);
   }
-  SetCallsOf(state, false);
+  SetAllCalls(library, options, false);
 }
 
 }  // namespace batchlight::inject::cupti

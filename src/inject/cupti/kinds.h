@@ -1,7 +1,6 @@
 // Turns CUPTI's collection on and off: which kinds of records, which API calls.
 #pragma once
 
-#include "inject/cupti/collector_state.h"
 #include "inject/cupti/library.h"
 #include "inject/cupti/options.h"
 
@@ -17,10 +16,10 @@ void EnableFactKinds(const Library& library, const Options& options);
 // then: calls enabled for the first time later give no records (13.0).
 void SetAllCalls(const Library& library, const Options& options, bool on);
 
-// Calls and kinds, as the options and the way CUPTI is held want them. nullptr on success, else the
-// result of the kind that nothing works without.
-const char* EnableKinds(const CollectorState& state);
-void DisableKinds(const CollectorState& state);
+// nullptr on success, else the result of the kind that nothing works without.
+// `whole_graphs`: CUDA graphs may be recorded as a whole, as collection began in cuInit.
+const char* EnableKinds(const Library& library, const Options& options, bool whole_graphs);
+void DisableKinds(const Library& library, const Options& options, bool whole_graphs);
 
 // A result of CUPTI in words.
 const char* ResultText(const Library& library, uint32_t result);

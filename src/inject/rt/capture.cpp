@@ -69,14 +69,6 @@ bool CaptureStop() {
   return true;
 }
 
-bool MoreCaptures() {
-  const format::ControlPage* page = Control();
-  if (page == nullptr || page->disable != 0) return false;
-  if (Collecting()) return true;
-  return page->capture_repeat == 0 ||
-         page->captures_done.load(std::memory_order_acquire) < page->capture_repeat;
-}
-
 bool WindowBegins() {
   format::ControlPage* page = Control();
   if (page == nullptr || page->disable != 0) return false;

@@ -13,9 +13,6 @@ bool CaptureStart();
 // nothing when the session says that captures go on until the program ends.
 bool CaptureStop();
 
-// Whether this session is collecting or a range of the program may start another capture.
-bool MoreCaptures();
-
 // The same for a window of steps: any process may begin or end one, the tool is not asked to seal,
 // and all windows of a run lie in one recording.
 bool WindowBegins();
