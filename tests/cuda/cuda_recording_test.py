@@ -126,6 +126,13 @@ class Recording(unittest.TestCase):
         self.assertEqual([(r.graph, r.duration_ns) for r in launches], [(5, 60000)])
         self.assertEqual(run.records("GraphNode"), [])
 
+    def test_graphs_of_late_windows_are_not_traced_as_a_whole(self):
+        """CUPTI crashes a replay when that is enabled late; the fake does, too."""
+        run = Run("launches=10", "captures=2", "graphs=3", state=0, trigger=2)
+        self.assertEqual(run.result.returncode, 0, run.result.stderr)
+        self.assertEqual(run.records("GraphLaunch"), [])
+        self.assertEqual(len(run.records("Kernel")), 20)
+
     def test_only_some_kinds(self):
         run = Run("launches=10", "every_kind=1", extra="cuda.record=kernels,copies\n")
         kinds = {r.kind for r in run.records()}

@@ -146,16 +146,16 @@ class CommandsAfter(InFolder):
     def test_of_a_session(self):
         said = 'echo "$NSYS_CALLBACK_NAME" >> said'
         launched = subprocess.Popen(
-            [BATCHLIGHT, "launch", "-t", "none", "--session=s", "sh", "-c", "read line"],
+            [BATCHLIGHT, "launch", "-t", "none", "--session=of-a-test", "sh", "-c", "read line"],
             cwd=self.folder, env=self.environment, stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while "s" not in self.batchlight("sessions", "list").stdout:
+        while "of-a-test" not in self.batchlight("sessions", "list").stdout:
             time.sleep(0.05)
         for name in ("first", "second"):
-            done = self.batchlight("start", "--session=s", "-o", name,
+            done = self.batchlight("start", "--session=of-a-test", "-o", name,
                                    "--after-collection-start", said, "--after-report-ready", said)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(self.batchlight("stop", "--session=s").returncode, 0)
+            self.assertEqual(self.batchlight("stop", "--session=of-a-test").returncode, 0)
         launched.communicate(b"\n", timeout=60)
         with open(self.path("said")) as file:
             self.assertEqual(sorted(file.read().split()),

@@ -179,6 +179,7 @@ uint32_t fake_cuda_event_record(uint32_t event, uint32_t stream) {
 }
 
 uint32_t fake_cuda_graph_launch(uint32_t graph, uint32_t stream, uint32_t duration_ns) {
+  if (GraphTraceWasLate()) std::abort();
   Call call(kGraphLaunchCall);
   if (!KindEnabled(kGraphTrace)) return call.correlation();
   GraphTraceActivity run{};

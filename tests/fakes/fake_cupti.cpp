@@ -46,6 +46,7 @@ struct Fake {
   std::atomic<uint32_t> correlation{0};
   std::atomic<uint64_t> kinds{0};  // bit set of enabled kinds
   std::atomic<bool> has_context{false};
+  std::atomic<bool> graph_trace_was_late{false};
   std::atomic<uint8_t> hooked[2][1024]{};
   std::atomic<uint8_t> calls[2][1024]{};  // runtime, driver: enabled one by one
   BufferRequested requested = nullptr;
@@ -151,6 +152,8 @@ uint32_t ThreadId() {
 bool KindEnabled(uint32_t kind) {
   return kind < 64 && (The().kinds.load(std::memory_order_relaxed) >> kind & 1) != 0;
 }
+
+bool GraphTraceWasLate() { return The().graph_trace_was_late; }
 
 bool CallEnabled(uint32_t domain, uint32_t cbid) {
   if (KindEnabled(domain == kDriverApi ? kDriver : kRuntime)) return true;
@@ -280,6 +283,7 @@ uint32_t cuptiActivityRegisterCallbacks(BufferRequested requested, BufferComplet
 uint32_t cuptiActivityEnable(uint32_t kind) {
   const long result = FromEnvironment("FAKE_CUPTI_ENABLE", 0);
   if (result != 0) return static_cast<uint32_t>(result);
+  if (kind == kGraphTrace && The().has_context) The().graph_trace_was_late = true;
   if (kind < 64) The().kinds.fetch_or(uint64_t{1} << kind);
   return kSuccess;
 }

@@ -16,6 +16,8 @@ uint32_t NextCorrelation();
 uint32_t ThreadId();
 bool KindEnabled(uint32_t kind);
 bool CallEnabled(uint32_t domain, uint32_t cbid);
+// kGraphTrace was enabled after cuInit: CUPTI 13.0.1 then crashes in the next replay of a graph.
+bool GraphTraceWasLate();
 void InvokeCallback(uint32_t domain, uint32_t cbid, uint32_t site);
 void InvokeResource(uint32_t cbid, void* descriptor);
 // Stores a record of `bytes` known bytes and `record_bytes` in all (a newer CUPTI's are longer, an

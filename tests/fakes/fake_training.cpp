@@ -2,7 +2,7 @@
 // Prints what it did as key=value words, for tests to compare with the recording.
 //
 //   fake_training [threads=N] [launches=N] [per_second=N] [names=N] [every_kind=1] [captures=N]
-//                 [name_bytes=N] [end=return|exit|quick_exit|kill|abort|fork]
+//                 [name_bytes=N] [graphs=N] [end=return|exit|quick_exit|kill|abort|fork]
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,6 +89,10 @@ void Launch(const Arguments& arguments, const std::vector<std::string>& names, l
   }
 }
 
+void Replay(long graphs) {
+  for (long i = 0; i < graphs; ++i) fake_cuda_graph_launch(static_cast<uint32_t>(i), 7, 60000);
+}
+
 void EveryKind() {
   fake_cuda_malloc(0x7000, 1 << 20);
   fake_cuda_memcpy_async(1, 4096, 7, 1000);
@@ -151,6 +155,7 @@ int main(int argc, char** argv) {
   for (long round = 0; round < rounds; ++round) {
     if (arguments.captures > 0) {
       Launch(arguments, names, 90);  // outside
+      Replay(arguments.graphs);
       fake_cuda_profiler_start();
     }
     std::vector<std::thread> threads;
@@ -158,6 +163,7 @@ int main(int argc, char** argv) {
       threads.emplace_back([&, i] { Launch(arguments, names, i); });
     }
     for (std::thread& thread : threads) thread.join();
+    Replay(arguments.graphs);
     if (arguments.every_kind != 0) EveryKind();
     if (arguments.captures > 0) fake_cuda_profiler_stop();
   }
