@@ -18,7 +18,7 @@ enum class CellType {
 };
 
 // What a number measures: a writer may scale kTimeNs and kBytes for people, files keep the base.
-enum class Unit { kNone, kTimeNs, kBytes, kPercent, kRate };
+enum class Unit { kNone, kTimeNs, kTimestampNs, kBytes, kPercent, kRate };
 
 struct ResultColumn {
   std::string name;  // "Total Time": without the unit

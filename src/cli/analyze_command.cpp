@@ -9,6 +9,7 @@
 #include "analysis/stats/expert_rule.h"
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/event_filter.h"
 #include "cli/step_flags.h"
 #include "cli/table_outputs.h"
 #include "ingest/open_input.h"
@@ -24,7 +25,7 @@ struct AnalyzeFlags {
   std::vector<std::string> rules;
   TableFlags tables;
   std::string time_unit = "nanoseconds";
-  std::string help_rules, overwrite_words, export_words, sqlite;
+  std::string help_rules, overwrite_words, export_words, sqlite, filter_time, filter_nvtx;
   std::vector<std::string> fail_on;
   StepOptions steps;
 };
@@ -100,8 +101,13 @@ std::string AdviceText(const std::vector<Finding>& findings) {
 
 class Analysis {
  public:
-  Analysis(const Store& store, TableOutputs& outputs, const StepOptions& steps)
-      : store_(store), outputs_(outputs), steps_(steps) {}
+  Analysis(const Store& store, TableOutputs& outputs, const StepOptions& steps, EventFilter filter,
+           bool nsys_compat)
+      : store_(store),
+        outputs_(outputs),
+        steps_(steps),
+        filter_(std::move(filter)),
+        compat_(nsys_compat) {}
 
   Status Run(const std::vector<ChosenRule>& rules, const AnalyzeFlags& flags) {
     const size_t count = std::max(rules.size(), outputs_.count());
@@ -139,23 +145,41 @@ class Analysis {
   const std::vector<Finding>& Findings() { return Overview().findings; }
 
   Status RunRule(size_t index, const ChosenRule& chosen, bool for_people) {
+    std::string file_part = std::string(chosen.rule->name) + filter_.file_part;
+    std::string arguments = filter_.arguments;
+    for (const std::string& arg : chosen.args) {
+      file_part += '_' + arg;
+      arguments += (arguments.empty() ? "" : ":") + arg;
+    }
+    outputs_.Announce(index, chosen.rule->name, arguments, file_part);
     const std::string_view missing = chosen.rule->missing(store_);
     if (!missing.empty()) {
-      outputs_.Notice("SKIPPED: " + store_.source + " could not be analyzed by " +
-                      std::string(chosen.rule->name) + " because it does not contain " +
-                      std::string(missing) + ".");
+      RETURN_IF_ERROR(outputs_.Write(index, {}, file_part));
+      outputs_.Finish(index, true,
+                      "SKIPPED: " + store_.source + " could not be analyzed by " +
+                          std::string(chosen.rule->name) + " because it does not contain " +
+                          std::string(missing) + ".");
       return Status();
     }
-    const stats::Query query{store_, {}, chosen.args, false};
+    const stats::Query query{store_, filter_.window, chosen.args, compat_};
     ASSIGN_OR_RETURN(stats::RuleResult result, stats::RunRule(*chosen.rule, query));
-    std::string file_part(chosen.rule->name);
-    for (const std::string& arg : chosen.args) file_part += '_' + arg;
-    if (!for_people) return outputs_.Write(index, result.rows, file_part, {}, "\n");
-    const std::string prologue =
-        Heading(chosen.rule->title, chosen.rule->name) + result.advice + "\n\n";
+    const bool empty = result.rows.row_count == 0;
+    if (!for_people) {
+      RETURN_IF_ERROR(outputs_.Write(index, result.rows, file_part));
+      outputs_.Finish(index, empty, {});
+      return Status();
+    }
+    std::string prologue = Heading(chosen.rule->title, chosen.rule->name) + result.advice + '\n';
+    if (!empty) prologue += '\n';
     result.rows.title.clear();
-    if (result.rows.row_count == 0) result.rows.columns.clear();
-    return outputs_.Write(index, result.rows, file_part, prologue, "\n");
+    std::string epilogue;
+    if (result.limited) {
+      epilogue = "\nOnly the first " + std::to_string(result.rows.row_count) +
+                 " are shown; rows=-1 shows all.\n";
+    }
+    RETURN_IF_ERROR(outputs_.Write(index, result.rows, file_part, prologue, epilogue));
+    outputs_.Finish(index, empty, {});
+    return Status();
   }
 
   Status RunAdvice(size_t index, const std::string& which, bool for_people) {
@@ -182,6 +206,8 @@ class Analysis {
   const Store& store_;
   TableOutputs& outputs_;
   const StepOptions& steps_;
+  const EventFilter filter_;
+  const bool compat_;
   std::unique_ptr<RunOverview> overview_;
 };
 
@@ -222,8 +248,10 @@ Status RunAnalyze(AnalyzeFlags& flags, bool overwrite_given) {
                                            : "one input only: " + flags.inputs[1]);
   }
   ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create(flags.tables, flags.inputs[0]));
-  ASSIGN_OR_RETURN(const Store store, OpenInput(flags.inputs[0]));
-  Analysis analysis(store, outputs, flags.steps);
+  ASSIGN_OR_RETURN(Store store, OpenInput(flags.inputs[0]));
+  ASSIGN_OR_RETURN(EventFilter filter, MakeFilter(store, flags.filter_time, flags.filter_nvtx,
+                                                  flags.tables.nsys_compat));
+  Analysis analysis(store, outputs, flags.steps, std::move(filter), flags.tables.nsys_compat);
   RETURN_IF_ERROR(analysis.Run(rules, flags));
   return analysis.Gate(flags.fail_on);
 }
@@ -239,6 +267,8 @@ void RegisterAnalyze(CLI::App& app, Outcome& outcome) {
   command->add_option("-f,--format", flags->tables.formats, "As of stats")->allow_extra_args(false);
   command->add_option("-o,--output", flags->tables.outputs, "As of stats")->allow_extra_args(false);
   command->add_option("--timeunit", flags->time_unit, "As of stats")->capture_default_str();
+  command->add_option("--filter-time", flags->filter_time, "As of stats, for the rules of nsys");
+  command->add_option("--filter-nvtx", flags->filter_nvtx, "As of stats, for the rules of nsys");
   command->add_option("--help-rules", flags->help_rules, "List the rules; NAME or ALL for more")
       ->expected(0, 1);
   command->add_option("--force-overwrite", flags->overwrite_words, "Replace files that exist")
@@ -254,6 +284,8 @@ void RegisterAnalyze(CLI::App& app, Outcome& outcome) {
       ->allow_extra_args(false);
   command->add_flag("-q,--quiet", flags->tables.quiet, "No notices");
   AddStepFlags(command, &flags->steps);
+  command->add_flag("--nsys-compat", flags->tables.nsys_compat,
+                    "The bytes of nsys also where it is wrong (docs/stats.md)");
   command->callback([flags, command, &outcome] {
     outcome.status = command->count("--help-rules") > 0
                          ? ListRules(flags->help_rules)

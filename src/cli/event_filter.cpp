@@ -44,6 +44,32 @@ std::string NoSuchRange(const Store& store, std::string_view name, std::string_v
          DidYouMean(NearestFew(name, known));
 }
 
+// Puts the rows that are not accepted before every window.
+template <typename Table, typename Accept>
+void Hide(Table& table, const Accept& accept) {
+  for (size_t row = 0; row < table.size(); ++row) {
+    if (!accept(row)) table.start_ns[row] = table.end_ns[row] = INT64_MIN;
+  }
+}
+
+void HideOtherProcesses(Store& store, ProcessId process) {
+  const auto by_thread = [&](auto& table) {
+    Hide(table, [&](size_t row) { return store.ProcessOf(table.thread[row]) == process; });
+  };
+  const auto by_process = [&](auto& table) {
+    Hide(table, [&](size_t row) { return table.process[row] == process; });
+  };
+  by_thread(store.api_calls);
+  by_thread(store.nvtx_ranges);
+  by_thread(store.os_calls);
+  by_thread(store.runtime_events);
+  by_thread(store.mpi_events);
+  by_process(store.kernels);
+  by_process(store.memcpys);
+  by_process(store.memsets);
+  by_process(store.graph_launches);
+}
+
 }  // namespace
 
 Result<EventFilter> ParseTimeFilter(std::string_view text) {
@@ -57,12 +83,15 @@ Result<EventFilter> ParseTimeFilter(std::string_view text) {
   const std::string_view end = text.substr(slash + 1);
   if (!start.empty()) {
     ASSIGN_OR_RETURN(filter.window.start_ns, ParseDuration(start));
-    filter.file_part += "_start=" + std::to_string(filter.window.start_ns);
   }
   if (!end.empty()) {
     ASSIGN_OR_RETURN(filter.window.end_ns, ParseDuration(end));
-    filter.file_part += "_end=" + std::to_string(filter.window.end_ns);
   }
+  // Both, also where one was left out: so nsys names its files.
+  filter.file_part = "_start=" + std::to_string(filter.window.start_ns) +
+                     "_end=" + std::to_string(filter.window.end_ns);
+  filter.arguments = "start=" + std::to_string(filter.window.start_ns) +
+                     ":end=" + std::to_string(filter.window.end_ns);
   if (filter.window.end_ns < filter.window.start_ns) {
     return UsageError("--filter-time " + std::string(text) + ": the end is before the start");
   }
@@ -96,8 +125,22 @@ Result<EventFilter> FindNvtxFilter(const Store& store, std::string_view text) {
   filter.window.start_ns = ranges.start_ns[row];
   filter.window.end_ns =
       ranges.end_ns[row] == kOpenEnd ? stats::LatestRangeTime(store) : ranges.end_ns[row];
+  filter.process = store.ProcessOf(ranges.thread[row]);
+  filter.arguments = "nvtx=" + std::string(text);
   filter.file_part = "_nvtx=" + std::string(text);
   std::replace(filter.file_part.begin(), filter.file_part.end(), '/', '-');
+  return filter;
+}
+
+Result<EventFilter> MakeFilter(Store& store, std::string_view time, std::string_view nvtx,
+                               bool nsys_compat) {
+  EventFilter filter;
+  if (!time.empty()) {
+    ASSIGN_OR_RETURN(filter, ParseTimeFilter(time));
+  }
+  if (nvtx.empty()) return filter;
+  ASSIGN_OR_RETURN(filter, FindNvtxFilter(store, nvtx));
+  if (nsys_compat && !filter.process.IsNone()) HideOtherProcesses(store, filter.process);
   return filter;
 }
 

@@ -2,9 +2,9 @@
 // stderr.
 #include "cli/stats_command.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <optional>
 
 #include "analysis/stats/stats_report.h"
 #include "base/file.h"
@@ -117,32 +117,37 @@ struct Inputs {
   ReportScripts* scripts;
 };
 
-// Not a value: none of the inputs has what the report needs, which was said.
-Result<std::optional<RowSource>> MakeRows(const Inputs& inputs, const ChosenReport& chosen,
-                                          bool nsys_compat, const TableOutputs& outputs) {
+// No rows and no columns where none of the inputs has what the report needs, which `skipped` says.
+Result<RowSource> MakeRows(const Inputs& inputs, const ChosenReport& chosen, bool nsys_compat,
+                           std::string& skipped) {
   if (chosen.report == nullptr) {
-    ASSIGN_OR_RETURN(RowSource rows,
-                     inputs.scripts->Run(chosen.name, chosen.args, *inputs.stores[0]));
-    return std::optional<RowSource>(std::move(rows));
+    return inputs.scripts->Run(chosen.name, chosen.args, *inputs.stores[0]);
   }
   std::vector<RowSource> sources;
   std::vector<int64_t> ranks;
   for (size_t i = 0; i < inputs.stores.size(); ++i) {
     const Store& store = *inputs.stores[i];
-    const std::string_view missing = chosen.report->missing(store);
+    std::string_view missing = chosen.report->missing(store);
+    const bool wants_ranges = std::count(chosen.args.begin(), chosen.args.end(), "nvtx-name") > 0;
+    if (missing.empty() && wants_ranges && store.nvtx_ranges.size() == 0) missing = stats::kNoNvtx;
     if (!missing.empty()) {
-      outputs.Notice("SKIPPED: " + store.source + " does not contain " + std::string(missing) +
-                     ".");
+      skipped += (skipped.empty() ? "SKIPPED: " : "\nSKIPPED: ") + store.source +
+                 " does not contain " + std::string(missing) + ".";
       continue;
     }
     const stats::Query query{store, inputs.filters[i].window, chosen.args, nsys_compat};
     ASSIGN_OR_RETURN(RowSource rows, stats::RunReport(*chosen.report, query));
+    if (rows.row_count == 0 && !nsys_compat) {
+      skipped += (skipped.empty() ? "SKIPPED: " : "\nSKIPPED: ") + store.source +
+                 " has nothing for " + std::string(chosen.report->name) +
+                 (query.window.all() ? "." : " in the time asked for.");
+    }
     sources.push_back(std::move(rows));
     ranks.push_back(RankOf(store, i));
   }
-  if (sources.empty()) return std::optional<RowSource>();
-  if (inputs.stores.size() == 1) return std::optional<RowSource>(std::move(sources[0]));
-  return std::optional<RowSource>(JoinRanks(std::move(sources), std::move(ranks)));
+  if (sources.empty()) return RowSource();
+  if (inputs.stores.size() == 1) return std::move(sources[0]);
+  return JoinRanks(std::move(sources), std::move(ranks));
 }
 
 Status RunReports(const Inputs& inputs, const std::vector<ChosenReport>& reports, bool nsys_compat,
@@ -150,12 +155,18 @@ Status RunReports(const Inputs& inputs, const std::vector<ChosenReport>& reports
   const size_t count = std::max(reports.size(), outputs.count());
   for (size_t i = 0; i < count; ++i) {
     const ChosenReport& chosen = reports[std::min(i, reports.size() - 1)];
-    ASSIGN_OR_RETURN(const std::optional<RowSource> rows,
-                     MakeRows(inputs, chosen, nsys_compat, outputs));
-    if (!rows.has_value()) continue;
-    std::string file_part = chosen.name;
-    for (const std::string& arg : chosen.args) file_part += '_' + arg;
-    RETURN_IF_ERROR(outputs.Write(i, *rows, file_part + inputs.filters[0].file_part));
+    const EventFilter& filter = inputs.filters[0];
+    std::string file_part = chosen.name + filter.file_part;
+    std::string arguments = filter.arguments;
+    for (const std::string& arg : chosen.args) {
+      file_part += '_' + arg;
+      arguments += (arguments.empty() ? "" : ":") + arg;
+    }
+    outputs.Announce(i, chosen.name, arguments, file_part);
+    std::string skipped;
+    ASSIGN_OR_RETURN(const RowSource rows, MakeRows(inputs, chosen, nsys_compat, skipped));
+    RETURN_IF_ERROR(outputs.Write(i, rows, file_part));
+    outputs.Finish(i, rows.row_count == 0, skipped);
   }
   return Status();
 }
@@ -230,14 +241,11 @@ Status RunStats(StatsFlags& flags) {
   ReportScripts scripts(flags.report_folders);
   ASSIGN_OR_RETURN(const std::vector<ChosenReport> reports, ChooseReports(flags.reports, scripts));
   ASSIGN_OR_RETURN(flags.tables.time_unit, ParseTimeUnit(flags.time_unit));
-  if (!flags.filter_time.empty() && !flags.filter_nvtx.empty()) {
-    return UsageError("--filter-time and --filter-nvtx cannot be given together");
-  }
   const bool filtered = !flags.filter_time.empty() || !flags.filter_nvtx.empty();
   RETURN_IF_ERROR(CheckInputs(flags.inputs, reports, filtered));
-  EventFilter time_filter;
-  if (!flags.filter_time.empty()) {
-    ASSIGN_OR_RETURN(time_filter, ParseTimeFilter(flags.filter_time));
+  if (!flags.filter_time.empty()) {  // before a large input is read
+    const auto checked = ParseTimeFilter(flags.filter_time);
+    if (!checked.ok()) return checked.status();
   }
   std::vector<std::string> paths;
   for (const std::string& input : flags.inputs) {
@@ -251,10 +259,8 @@ Status RunStats(StatsFlags& flags) {
     ASSIGN_OR_RETURN(Store store, OpenInput(path, {.operators = false}));
     NoteImport(store, outputs);
     stores.push_back(std::make_unique<Store>(std::move(store)));
-    EventFilter filter = time_filter;
-    if (!flags.filter_nvtx.empty()) {
-      ASSIGN_OR_RETURN(filter, FindNvtxFilter(*stores.back(), flags.filter_nvtx));
-    }
+    ASSIGN_OR_RETURN(EventFilter filter, MakeFilter(*stores.back(), flags.filter_time,
+                                                    flags.filter_nvtx, flags.tables.nsys_compat));
     inputs.stores.push_back(stores.back().get());
     inputs.filters.push_back(std::move(filter));
   }

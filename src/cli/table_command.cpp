@@ -83,8 +83,10 @@ Status Run(const TableOptions& options) {
                       " `batchlight table --list` shows all");
   }
   RETURN_IF_ERROR(CheckStepFlags(options.steps));
-  ASSIGN_OR_RETURN(TableFormat format, ParseTableFormat(options.format));
-  ASSIGN_OR_RETURN(format.time_unit, ParseTimeUnit(options.time_unit));
+  DisplayUnits units;
+  ASSIGN_OR_RETURN(const TimeUnit time_unit, ParseTimeUnit(options.time_unit));
+  units.SetTime(time_unit);
+  ASSIGN_OR_RETURN(const TableFormat format, ParseTableFormat(options.format, units));
   ASSIGN_OR_RETURN(const Store store, OpenInput(options.input));
   const RunOverview overview = BuildOverview(store, {.steps = options.steps});
   SayStepProblem(overview.steps);

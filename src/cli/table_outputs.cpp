@@ -1,11 +1,15 @@
 #include "cli/table_outputs.h"
 
+#include <fcntl.h>
+#include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <memory>
+#include <cstring>
+#include <sstream>
 
 #include "base/file.h"
 #include "report/plot.h"
@@ -42,27 +46,76 @@ bool IsPicture(std::string_view format) { return format == "png" || format == "s
 Status WriteAll(const TableFormat& format, const RowSource& rows, const TextSink& sink,
                 std::string_view prologue, std::string_view epilogue) {
   if (!prologue.empty()) RETURN_IF_ERROR(sink(prologue));
-  RETURN_IF_ERROR(WriteTable(format, rows, sink));
+  // As nsys: nothing, no heading either, where there are no rows; but empty JSON is an array.
+  if (rows.row_count > 0 || (format.kind == TableKind::kJson && !rows.columns.empty())) {
+    RETURN_IF_ERROR(WriteTable(format, rows, sink));
+  }
   return epilogue.empty() ? Status() : sink(epilogue);
+}
+
+// Runs `command` as nsys does, without a shell: split at white space, nothing quoted or expanded,
+// so that "@grep -E (-|Name)" needs no quotes.
+Result<pid_t> StartProgram(const std::string& command, int standard_input) {
+  std::vector<std::string> words;
+  std::istringstream text(command);
+  for (std::string word; text >> word;) words.push_back(word);
+  if (words.empty()) return UsageError("output \"@\" names no program");
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, standard_input, STDIN_FILENO);
+  pid_t child = 0;
+  const int error =
+      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) return OutputError("cannot run " + words[0] + ": " + std::strerror(error));
+  return child;
 }
 
 Status WriteToProgram(const TableFormat& format, const RowSource& rows, const std::string& command,
                       std::string_view prologue, std::string_view epilogue) {
   std::fflush(stdout);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return OutputError("cannot open a pipe");
+  const auto child = StartProgram(command, ends[0]);
+  close(ends[0]);
+  if (!child.ok()) {
+    close(ends[1]);
+    return child.status();
+  }
   // A program that ends before it has read everything is its own error, not our end.
   const auto old_handler = std::signal(SIGPIPE, SIG_IGN);
-  std::FILE* pipe = popen(command.c_str(), "w");
-  if (pipe == nullptr) return OutputError("cannot start \"" + command + "\"");
+  std::FILE* pipe = fdopen(ends[1], "w");
   Status status = WriteAll(
       format, rows, [&](std::string_view bytes) { return WriteTo(pipe, command, bytes); }, prologue,
       epilogue);
-  const int wait_status = pclose(pipe);
+  std::fclose(pipe);
+  int wait_status = 0;
+  waitpid(child.value(), &wait_status, 0);
   std::signal(SIGPIPE, old_handler);
   if (wait_status != 0) {
     const int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128;
     return OutputError("\"" + command + "\" failed with exit code " + std::to_string(code));
   }
   return status;
+}
+
+// The elements of comma-separated lists. A blank element repeats the one before, in the beginning
+// it is the default.
+std::vector<std::string> Elements(const std::vector<std::string>& lists, std::string_view blank) {
+  std::vector<std::string> elements;
+  for (const std::string& list : lists) {
+    for (std::string& part : Split(list, ',')) {
+      if (!part.empty()) {
+        elements.push_back(std::move(part));
+      } else {
+        elements.push_back(elements.empty() ? std::string(blank) : elements.back());
+      }
+    }
+  }
+  return elements;
 }
 
 }  // namespace
@@ -77,10 +130,8 @@ ReportSpec ParseReportSpec(std::string_view text) {
 
 std::vector<ReportSpec> ParseReportList(const std::vector<std::string>& lists) {
   std::vector<ReportSpec> specs;
-  for (const std::string& list : lists) {
-    for (const std::string& spec : Split(list, ',')) {
-      if (!spec.empty()) specs.push_back(ParseReportSpec(spec));
-    }
+  for (const std::string& text : Elements(lists, "")) {
+    if (!text.empty()) specs.push_back(ParseReportSpec(text));
   }
   return specs;
 }
@@ -91,17 +142,11 @@ std::string Element(const std::vector<std::string>& list, size_t index, std::str
 }
 
 Result<TableOutputs> TableOutputs::Create(TableFlags flags, std::string input_path) {
-  for (auto* list : {&flags.formats, &flags.outputs}) {
-    std::vector<std::string> parts;
-    for (const std::string& text : *list) {
-      for (std::string& part : Split(text, ',')) parts.push_back(std::move(part));
-    }
-    // A program's command line may hold commas of its own.
-    if (list == &flags.formats || std::none_of(list->begin(), list->end(), [](const auto& text) {
-          return text.starts_with("@");
-        })) {
-      *list = std::move(parts);
-    }
+  flags.formats = Elements(flags.formats, ".");
+  // A program's command line may hold commas of its own.
+  if (std::none_of(flags.outputs.begin(), flags.outputs.end(),
+                   [](const std::string& text) { return text.starts_with("@"); })) {
+    flags.outputs = Elements(flags.outputs, "-");
   }
   for (const std::string& format : flags.formats) {
     if (format == "." || IsPicture(format)) continue;
@@ -126,25 +171,58 @@ Status TableOutputs::Write(size_t index, const RowSource& rows, const std::strin
   std::string format_text = Element(flags_.formats, index, ".");
   if (IsPicture(format_text)) return WritePicture(rows, format_text, output, file_part);
   if (format_text == ".") format_text = output == "-" ? "column" : "csv";
-  ASSIGN_OR_RETURN(TableFormat format, ParseTableFormat(format_text));
-  format.time_unit = flags_.time_unit;
+  DisplayUnits units;
+  units.SetTime(flags_.time_unit);
+  ASSIGN_OR_RETURN(TableFormat format, ParseTableFormat(format_text, units));
   format.nsys_compat = flags_.nsys_compat;
 
   if (output == "-") {
     const auto sink = [](std::string_view bytes) {
       return WriteTo(stdout, "the standard output", bytes);
     };
-    if (wrote_to_console_ && !format.for_people()) RETURN_IF_ERROR(sink("\n"));
-    wrote_to_console_ = true;
     RETURN_IF_ERROR(WriteAll(format, rows, sink, prologue, epilogue));
+    if (rows.row_count > 0 || !prologue.empty()) RETURN_IF_ERROR(sink("\n"));
     return std::fflush(stdout) == 0 ? Status() : OutputError("cannot write to the standard output");
   }
   if (output.starts_with("@")) {
     return WriteToProgram(format, rows, output.substr(1), prologue, epilogue);
   }
-  const std::string base = output == "." ? WithoutExtension(input_path_) : output;
-  const std::string path = base + '_' + file_part + '.' + std::string(format.extension());
+  const std::string path = FilePath(output, file_part, format);
   return WriteFile(format, rows, path, prologue, epilogue);
+}
+
+std::string TableOutputs::FilePath(const std::string& output, const std::string& file_part,
+                                   const TableFormat& format) const {
+  const std::string base = output == "." ? WithoutExtension(input_path_) : output;
+  return base + '_' + file_part + '.' + std::string(format.extension());
+}
+
+void TableOutputs::Announce(size_t index, std::string_view report, std::string_view arguments,
+                            const std::string& file_part) const {
+  if (!flags_.nsys_compat || flags_.quiet) return;
+  const std::string output = Element(flags_.outputs, index, "-");
+  std::string text = "Processing [" + input_path_ + "] with [" + std::string(report) + ".py]";
+  if (!arguments.empty()) text += '(' + std::string(arguments) + ')';
+  if (output.starts_with("@")) {
+    text += " to process [" + output + ']';
+  } else if (output != "-") {
+    const std::string format_text = Element(flags_.formats, index, ".");
+    const auto format = ParseTableFormat(format_text == "." ? "csv" : format_text);
+    if (format.ok()) text += " to [" + FilePath(output, file_part, format.value()) + ']';
+  }
+  std::printf("%s... %s", text.c_str(), output == "-" ? "\n" : "");
+}
+
+void TableOutputs::Finish(size_t index, bool empty, std::string_view skipped) const {
+  const bool as_nsys = flags_.nsys_compat && !flags_.quiet;
+  const bool console = Element(flags_.outputs, index, "-") == "-";
+  if (as_nsys && !console) std::printf("PROCESSED%s\n\n", empty ? " (EMPTY RESULTS)" : "");
+  if (skipped.empty()) return;
+  if (as_nsys) {
+    std::printf("%.*s\n\n", static_cast<int>(skipped.size()), skipped.data());
+  } else {
+    Notice(skipped);
+  }
 }
 
 Status TableOutputs::WritePicture(const RowSource& rows, const std::string& format,
@@ -175,7 +253,7 @@ Status TableOutputs::WriteFile(const TableFormat& format, const RowSource& rows,
   RETURN_IF_ERROR(WriteAll(
       format, rows, [&](std::string_view bytes) { return file.Write(bytes); }, prologue, epilogue));
   RETURN_IF_ERROR(file.Commit());
-  Notice("wrote " + path);
+  if (!flags_.nsys_compat) Notice("wrote " + path);
   return Status();
 }
 

@@ -38,16 +38,24 @@ class TableOutputs {
   static Result<TableOutputs> Create(TableFlags flags, std::string input_path);
 
   // Writes table number `index` of the call. `file_part` becomes part of the file's name:
-  // "cuda_gpu_kern_sum_base_nvtx=step-3". `epilogue` follows the rows as it is.
+  // "cuda_gpu_kern_sum_base_nvtx=step-3". Without rows a file is made as well, and is empty.
   // Errors: kOutput (the file exists, cannot be written, the program failed).
   Status Write(size_t index, const RowSource& rows, const std::string& file_part,
                std::string_view prologue = {}, std::string_view epilogue = {});
+
+  // With --nsys-compat: the lines of nsys on stdout before and after a table. `skipped` is the
+  // reason why there are no rows, which otherwise is a notice.
+  void Announce(size_t index, std::string_view report, std::string_view arguments,
+                const std::string& file_part) const;
+  void Finish(size_t index, bool empty, std::string_view skipped) const;
 
   // A line on stderr, unless quiet.
   void Notice(std::string_view line) const;
   size_t count() const { return std::max(flags_.formats.size(), flags_.outputs.size()); }
 
  private:
+  std::string FilePath(const std::string& output, const std::string& file_part,
+                       const TableFormat& format) const;
   Status WritePicture(const RowSource& rows, const std::string& format, const std::string& output,
                       const std::string& file_part);
   Status WriteFile(const TableFormat& format, const RowSource& rows, const std::string& path,
@@ -55,7 +63,6 @@ class TableOutputs {
 
   TableFlags flags_;
   std::string input_path_;
-  bool wrote_to_console_ = false;
 };
 
 // The word after --force-overwrite and its like: "true" or "false", or none, which is `given`.

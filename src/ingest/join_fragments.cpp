@@ -80,7 +80,8 @@ void JoinDomains(std::vector<Fragment>& fragments, std::span<FragmentMap> maps, 
       if (added) {
         store.nvtx_domains.Append({.process = from.process[row],
                                    .name = name,
-                                   .native_id = ++last_native_id[from.process[row]]});
+                                   .native_id = ++last_native_id[from.process[row]],
+                                   .created_ns = from.created_ns[row]});
       }
       maps[i].domains.push_back(place->second);
     }

@@ -69,8 +69,10 @@ NvtxDomainId NvtxReader::Domain(NsysTable& rows) {
   const auto [place, added] = domains_.try_emplace({process.value, native});
   if (added) {
     place->second = NvtxDomainId::At(store_.nvtx_domains.size());
-    store_.nvtx_domains.Append(
-        {.process = process, .name = StringId::None(), .native_id = static_cast<uint32_t>(native)});
+    store_.nvtx_domains.Append({.process = process,
+                                .name = StringId::None(),
+                                .native_id = static_cast<uint32_t>(native),
+                                .created_ns = INT64_MIN});
   }
   return place->second;
 }
@@ -156,6 +158,7 @@ Status NvtxReader::Read() {
       case kDomainCreate:
         if (const NvtxDomainId domain = Domain(rows); !domain.IsNone()) {
           store_.nvtx_domains.name[domain.row()] = Message(rows);
+          store_.nvtx_domains.created_ns[domain.row()] = times.start();
         }
         break;
       case kCategory:

@@ -82,6 +82,8 @@ constexpr RuntimeSource kRuntimeSources[] = {
 struct Alternative {
   int64_t label = -1;
   StringId name;
+  StringId file;  // of OpenACC: where the construct stands
+  int64_t line = 0;
 };
 
 Status LoadRuntime(Load& load, const RuntimeSource& source) {
@@ -93,14 +95,21 @@ Status LoadRuntime(Load& load, const RuntimeSource& source) {
   const StringId fallback = load.store->strings.Intern(source.fallback);
   const auto adopt = [&](RuntimeEventsRow& row, const Alternative& kind) {
     row.family = static_cast<uint8_t>(source.family);
-    if (!row.name.IsNone()) return;
-    const auto label = labels.find(kind.label);
-    row.name = label == labels.end() ? fallback : label->second;
+    if (row.name.IsNone()) {
+      const auto label = labels.find(kind.label);
+      row.name = label == labels.end() ? fallback : label->second;
+    }
+    if (kind.file.IsNone()) return;
+    Store& store = *load.store;  // "compute@solve.c:12"
+    row.name =
+        store.strings.Intern(std::string(store.Text(row.name)) + '@' +
+                             std::string(store.Text(kind.file)) + ':' + std::to_string(kind.line));
   };
-  return LoadRows<Alternative>(load, load.store->runtime_events, source.table, kCall, adopt,
-                               Field<&RuntimeEventsRow::thread>{"globalTid"},
-                               Field<&RuntimeEventsRow::name>{"nameId?"},
-                               Field<&Alternative::label>{"eventKind?", -1});
+  return LoadRows<Alternative>(
+      load, load.store->runtime_events, source.table, kCall, adopt,
+      Field<&RuntimeEventsRow::thread>{"globalTid"}, Field<&RuntimeEventsRow::name>{"nameId?"},
+      Field<&Alternative::label>{"eventKind?", -1}, Field<&Alternative::file>{"srcFile?"},
+      Field<&Alternative::line>{"lineNo?"});
 }
 
 using Ranks = std::unordered_map<int64_t, int32_t>;  // by globalTid
@@ -183,7 +192,8 @@ Status LoadNetwork(Load& load) {
     row.guid = nic == by_global.end() ? static_cast<uint64_t>(sample.nic) : nic->second.guid;
     row.metric = metric == metrics.end() ? load.strings->unknown() : metric->second;
   };
-  for (const char* name : {"NET_NIC_METRIC", "NET_IB_SWITCH_METRIC"}) {
+  for (const std::string_view name : {"NET_NIC_METRIC", "NET_IB_SWITCH_METRIC"}) {
+    if (name != "NET_NIC_METRIC") by_global.clear();  // a switch is its own id and has no name
     RETURN_IF_ERROR(LoadRows<Sample>(
         load, load.store->network_samples, name, kStartEnd, adopt, Field<&Sample::nic>{"globalId"},
         Field<&Sample::list>{"metricsListId"}, Field<&Sample::metric>{"metricsIdx"},

@@ -29,6 +29,7 @@ void AppendCell(std::string& out, const Cell& cell) {
 std::string_view BaseUnit(Unit unit) {
   switch (unit) {
     case Unit::kTimeNs:
+    case Unit::kTimestampNs:
       return "ns";
     case Unit::kBytes:
       return "bytes";

@@ -8,7 +8,7 @@ namespace batchlight {
 namespace {
 
 std::string Heading(const ResultColumn& column) {
-  return ColumnHeading(column, TimeUnit::kNanoseconds);
+  return ColumnHeading(column, DisplayUnits());
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ std::string DlprofCsv(const ResultTable& table) {
       if (const auto* text = std::get_if<std::string>(&row[i])) {
         AppendQuotedCsvField(csv, *text);
       } else {
-        AppendCellText(table.columns[i], row[i], TimeUnit::kNanoseconds, csv);
+        AppendCellText(table.columns[i], row[i], DisplayUnits(), csv);
       }
     }
     csv += '\n';

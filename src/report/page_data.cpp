@@ -150,7 +150,8 @@ json CellValue(const Cell& cell, const ResultColumn& column, PageStrings& string
   const auto* real = std::get_if<double>(&cell);
   if (real == nullptr || !std::isfinite(*real)) return nullptr;
   // Fractions of a nanosecond or a byte are of use to nobody, and cost most of the page.
-  const bool scaled = column.unit == Unit::kTimeNs || column.unit == Unit::kBytes;
+  const bool scaled = column.unit == Unit::kTimeNs || column.unit == Unit::kTimestampNs ||
+                      column.unit == Unit::kBytes;
   if (scaled) return std::llround(*real);
   const double power = std::pow(10, column.decimals + 2);
   return std::round(*real * power) / power;

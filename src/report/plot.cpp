@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <vector>
 
@@ -48,6 +49,7 @@ double Number(const Cell& cell) {
 std::string Label(const ResultColumn& column, double value) {
   switch (column.unit) {
     case Unit::kTimeNs:
+    case Unit::kTimestampNs:
       return TimeText(value);
     case Unit::kBytes:
       return BytesText(value);
@@ -56,6 +58,17 @@ std::string Label(const ResultColumn& column, double value) {
     default:
       return SignificantText(value);
   }
+}
+
+// A step of 1, 2, 2.5 or 5 times a power of ten that `range` has about four of; whole for counts.
+double RoundStep(double range, bool whole) {
+  const double rough = range / 4;
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  double step = 10 * power;
+  for (const double factor : {5.0, 2.5, 2.0, 1.0}) {
+    if (factor * power >= rough) step = factor * power;
+  }
+  return whole ? std::max(1.0, std::ceil(step)) : step;
 }
 
 class Plot {
@@ -73,7 +86,7 @@ class Plot {
         if (column < 0) continue;
         const ResultColumn& shown = rows.columns[static_cast<size_t>(column)];
         series += (series.empty() ? "" : ", ") + shown.name.substr(0, shown.name.find(' ')) + ' ' +
-                  CellText(shown, cells[static_cast<size_t>(column)], TimeUnit::kNanoseconds);
+                  CellText(shown, cells[static_cast<size_t>(column)], DisplayUnits());
       }
       if (series_.size() >= kMostSeries && !series_.contains(series)) continue;
       const Point point{Number(cells[static_cast<size_t>(rows.picture.x)]),
@@ -84,12 +97,15 @@ class Plot {
       last_ = row == 0 ? point.x : std::max(last_, point.x);
     }
     if (most_ <= 0) most_ = 1;
+    FindSubject();
   }
 
   void Draw() {
     canvas_.Text(kLeft, 28, CleanText(rows_.title), 16, Anchor::kStart, kInk);
-    canvas_.Text(kLeft, 46, CleanText(value_.name) + " by " + CleanText(x_.name), 11,
-                 Anchor::kStart, kMuted);
+    std::string subtitle = CleanText(value_.name) + " by " + CleanText(x_.name);
+    if (IsTimestamp()) subtitle += ", from " + Label(x_, first_);
+    if (!subject_.empty()) subtitle += " of " + ElideMiddle(CleanText(subject_), 90);
+    canvas_.Text(kLeft, 46, subtitle, 11, Anchor::kStart, kMuted);
     switch (rows_.picture.kind) {
       case Picture::Kind::kBars:
         DrawBars();
@@ -105,23 +121,42 @@ class Plot {
   }
 
  private:
-  double Y(double value) const { return kBottom - (kBottom - kTop) * value / most_; }
+  // What all rows are about: a pace is of one kernel or range.
+  void FindSubject() {
+    std::vector<Cell> cells(rows_.columns.size());
+    for (size_t row = 0; row < rows_.row_count; ++row) {
+      rows_.fill(row, cells);
+      const auto* name = std::get_if<std::string>(&cells.back());
+      if (name == nullptr || (row > 0 && *name != subject_)) {
+        subject_.clear();
+        return;
+      }
+      subject_ = *name;
+    }
+  }
+
+  bool IsTimestamp() const { return x_.unit == Unit::kTimestampNs; }
+  double Y(double value) const { return kBottom - (kBottom - kTop) * value / top_; }
   double X(double x) const {
     return last_ > first_ ? kLeft + (kRight - kLeft) * (x - first_) / (last_ - first_) : kLeft;
   }
 
   void DrawValueAxis() {
-    for (int i = 0; i <= 4; ++i) {
-      const double value = most_ * i / 4;
+    const double step = RoundStep(most_, value_.type == CellType::kInteger);
+    top_ = step * std::ceil(most_ / step);
+    for (double value = 0; value <= top_ + step / 2; value += step) {
       canvas_.Line({{kLeft, Y(value)}, {kRight, Y(value)}}, 1, kGrid);
       canvas_.Text(kLeft - 8, Y(value) + 4, Label(value_, value), 11, Anchor::kEnd, kMuted);
     }
   }
+  // Points in time are shown from the first on.
   void DrawPlaceAxis() {
-    for (int i = 0; i <= 4; ++i) {
-      const double x = first_ + (last_ - first_) * i / 4;
-      canvas_.Text(X(x), kBottom + 18, Label(x_, x), 11, Anchor::kMiddle, kMuted);
-      if (last_ <= first_) break;
+    if (last_ <= first_) return;
+    const double origin = IsTimestamp() ? first_ : 0;
+    const double step = RoundStep(last_ - first_, x_.type == CellType::kInteger);
+    const double begin = origin + step * std::ceil((first_ - origin) / step);
+    for (double x = begin; x <= last_; x += step) {
+      canvas_.Text(X(x), kBottom + 18, Label(x_, x - origin), 11, Anchor::kMiddle, kMuted);
     }
   }
 
@@ -224,7 +259,9 @@ class Plot {
   const ResultColumn& x_;
   const ResultColumn& value_;
   std::map<std::string, std::vector<Point>> series_;
+  std::string subject_;
   double most_ = 0;
+  double top_ = 1;  // of the value axis
   double first_ = 0;
   double last_ = 0;
 };

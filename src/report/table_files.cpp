@@ -1,4 +1,7 @@
 // csv, tsv, json, HTML, Markdown.
+#include <algorithm>
+#include <charconv>
+
 #include "base/json_text.h"
 #include "report/csv.h"
 #include "report/table_writers.h"
@@ -16,11 +19,12 @@ bool IsNumber(const Cell& cell) {
   return std::holds_alternative<int64_t>(cell) || std::holds_alternative<double>(cell);
 }
 
-void AppendTsvValue(std::string_view text, bool escape, std::string& tsv) {
+void AppendTsvValue(std::string_view text, const TableFormat& format, std::string& tsv) {
+  const bool escape = format.escape_tabs;
   for (const char c : text) {
     if (c == '\t') {
       tsv += escape ? "\\t" : " ";
-    } else if (c == '\n' || c == '\r') {
+    } else if ((c == '\n' || c == '\r') && !format.nsys_compat) {
       tsv += escape ? (c == '\n' ? "\\n" : "\\r") : " ";
     } else {
       tsv += c;
@@ -49,18 +53,40 @@ void AppendHtmlEscaped(std::string_view text, std::string& html) {
       case '>':
         html += "&gt;";
         break;
-      case '"':
-        html += "&quot;";
-        break;
       default:
         html += c;
     }
   }
 }
 
+void AppendHtmlAttribute(std::string_view text, std::string& html) {
+  std::string escaped;
+  AppendHtmlEscaped(text, escaped);
+  for (const char c : escaped) {
+    if (c == '"') {
+      html += "&quot;";
+    } else {
+      html += c;
+    }
+  }
+}
+
+namespace {
+
+// nsys quotes where there is a comma and leaves quotes and line breaks as they are.
+void AppendNsysCsvField(std::string& out, std::string_view text) {
+  const bool quoted = text.find(',') != std::string_view::npos;
+  if (quoted) out += '"';
+  out += text;
+  if (quoted) out += '"';
+}
+
+}  // namespace
+
 void WriteCsv(TableOutput& output) {
   std::string& out = output.buffer();
   const size_t columns = output.columns().size();
+  const auto append_text = output.format().nsys_compat ? AppendNsysCsvField : AppendCsvField;
   if (output.format().header) {
     for (size_t c = 0; c < columns; ++c) {
       if (c > 0) out += ',';
@@ -72,7 +98,7 @@ void WriteCsv(TableOutput& output) {
     for (size_t c = 0; c < columns; ++c) {
       if (c > 0) text += ',';
       if (const auto* value = std::get_if<std::string>(&cells[c])) {
-        AppendCsvField(text, *value);
+        append_text(text, *value);
       } else {
         output.AppendCell(c, cells[c], text);
       }
@@ -84,22 +110,50 @@ void WriteCsv(TableOutput& output) {
 void WriteTsv(TableOutput& output) {
   std::string& out = output.buffer();
   const size_t columns = output.columns().size();
-  const bool escape = output.format().escape_tabs;
   if (output.format().header) {
     for (size_t c = 0; c < columns; ++c) {
       if (c > 0) out += '\t';
-      AppendTsvValue(output.Heading(c), escape, out);
+      AppendTsvValue(output.Heading(c), output.format(), out);
     }
     out += '\n';
   }
   output.EachRow([&](size_t /*row*/, const std::vector<Cell>& cells, std::string& text) {
     for (size_t c = 0; c < columns; ++c) {
       if (c > 0) text += '\t';
-      AppendTsvValue(Plain(output, c, cells[c]), escape, text);
+      AppendTsvValue(Plain(output, c, cells[c]), output.format(), text);
     }
     text += '\n';
   });
 }
+
+namespace {
+
+bool IsJsonToken(std::string_view text) {
+  if (text == "true" || text == "false" || text == "null") return true;
+  double number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  return !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9')) &&
+         parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+}
+
+// A name that looks like a number or a keyword of JSON becomes one, and line breaks stay as they
+// are, which is not JSON.
+void AppendNsysJson(std::string_view text, std::string& out) {
+  if (IsJsonToken(text)) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (size_t at = 0; at < text.size();) {
+    const size_t line = std::min(text.find('\n', at), text.size());
+    AppendJsonEscaped(text.substr(at, line - at), out);
+    if (line < text.size()) out += '\n';
+    at = line + 1;
+  }
+  out += '"';
+}
+
+}  // namespace
 
 void WriteJson(TableOutput& output) {
   std::string& out = output.buffer();
@@ -120,13 +174,13 @@ void WriteJson(TableOutput& output) {
         output.AppendCell(c, cells[c], text);
         continue;
       }
-      text += '"';
       const std::string value = Plain(output, c, cells[c]);
       if (as_nsys) {
-        text += value;  // nsys does not escape: a quote in a name breaks its JSON
-      } else {
-        AppendJsonEscaped(value, text);
+        AppendNsysJson(value, text);
+        continue;
       }
+      text += '"';
+      AppendJsonEscaped(value, text);
       text += '"';
     }
     text += "\n  }";
@@ -140,14 +194,15 @@ void WriteHtml(TableOutput& output) {
   const bool document = format.kind == TableKind::kHdoc;
   if (document) {
     out += "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n  <meta charset=\"UTF-8\">\n";
-    if (!format.css.empty()) {
-      out += "  <link rel=\"stylesheet\" href=\"";
-      AppendHtmlEscaped(format.css, out);
-      out += "\">\n";
-    }
     out += "  <title>";
     AppendHtmlEscaped(format.title.empty() ? "Nsight Systems Stats Output" : format.title, out);
-    out += "</title>\n</head>\n<body>\n<h1>";
+    out += "</title>\n";
+    if (!format.css.empty()) {
+      out += "  <link rel=\"stylesheet\" href=\"";
+      AppendHtmlAttribute(format.css, out);
+      out += "\">\n";
+    }
+    out += "</head>\n<body>\n<h1>";
     AppendHtmlEscaped(output.title() + " (" + output.name() + ")", out);
     out += "</h1>\n";
   }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
-#include <cstdio>
 
 #include "base/nearest.h"
 #include "report/table_writers.h"
@@ -36,9 +34,19 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   }
 }
 
+// "autolines=20" after its "=".
+bool ReadCount(std::string_view arg, std::string_view key, size_t& count) {
+  if (!arg.starts_with(key)) return false;
+  const char* end = arg.data() + arg.size();
+  const auto parsed = std::from_chars(arg.data() + key.size(), end, count);
+  if (count == 0) count = SIZE_MAX;
+  return parsed.ec == std::errc() && parsed.ptr == end;
+}
+
 // One argument of a format. False: this format has no such argument.
 bool ApplyArgument(std::string_view arg, TableFormat& format) {
   const bool text_table = format.for_people();
+  if (ApplyUnit(arg, format.units)) return true;
   if (arg == "nohdr" &&
       (text_table || format.kind == TableKind::kCsv || format.kind == TableKind::kTsv)) {
     format.header = false;
@@ -54,10 +62,12 @@ bool ApplyArgument(std::string_view arg, TableFormat& format) {
     return true;
   }
   if (!text_table) return false;
-  if (arg == "nolimit") {
-    format.limit_width = false;
+  if (arg == "nolimit") {  // as older versions of nsys call colmax=0
+    format.widest_column = SIZE_MAX;
     return true;
   }
+  if (ReadCount(arg, "autolines=", format.rows_measured)) return true;
+  if (ReadCount(arg, "colmax=", format.widest_column)) return true;
   if (arg == "nofmt") {
     format.group_digits = false;
     return true;
@@ -73,43 +83,6 @@ bool ApplyArgument(std::string_view arg, TableFormat& format) {
   return true;
 }
 
-struct UnitName {
-  std::string_view heading;
-  double per_ns;
-  int decimals;
-};
-constexpr UnitName kUnits[] = {{"ns", 1, 0}, {"us", 1e3, 3}, {"ms", 1e6, 4}, {"s", 1e9, 5}};
-
-void AppendInteger(int64_t value, std::string& text) {
-  std::array<char, 24> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  text.append(digits.data(), end.ptr);
-}
-
-void AppendReal(double value, int decimals, std::string& text) {
-  // Nearly all numbers are tenths already: those need no general conversion.
-  const double tenths = value * 10;
-  if (decimals == 1 && tenths > -1e15 && tenths < 1e15 &&
-      std::abs(tenths - std::nearbyint(tenths)) < 1e-7) {
-    auto whole = static_cast<int64_t>(std::nearbyint(tenths));
-    if (std::signbit(value)) text += '-';
-    whole = whole < 0 ? -whole : whole;
-    AppendInteger(whole / 10, text);
-    text += '.';
-    text += static_cast<char>('0' + whole % 10);
-    return;
-  }
-  std::array<char, 352> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
-                                 std::chars_format::fixed, decimals);
-  text.append(digits.data(), end.ptr);
-}
-
-double Number(const Cell& cell) {
-  if (const auto* integer = std::get_if<int64_t>(&cell)) return static_cast<double>(*integer);
-  return std::get<double>(cell);
-}
-
 }  // namespace
 
 std::string_view TableFormat::extension() const {
@@ -119,8 +92,9 @@ std::string_view TableFormat::extension() const {
   return "txt";
 }
 
-Result<TableFormat> ParseTableFormat(std::string_view text) {
+Result<TableFormat> ParseTableFormat(std::string_view text, const DisplayUnits& units) {
   TableFormat format;
+  format.units = units;
   // An address in css= has colons of its own: it takes the rest of the text.
   const size_t css = text.find(":css=");
   std::string_view head = text;
@@ -146,76 +120,6 @@ Result<TableFormat> ParseTableFormat(std::string_view text) {
     }
   }
   return format;
-}
-
-Result<TimeUnit> ParseTimeUnit(std::string_view text) {
-  struct Spelling {
-    std::string_view name;
-    TimeUnit unit;
-  };
-  constexpr Spelling kSpellings[] = {{"nanoseconds", TimeUnit::kNanoseconds},
-                                     {"nsec", TimeUnit::kNanoseconds},
-                                     {"ns", TimeUnit::kNanoseconds},
-                                     {"microseconds", TimeUnit::kMicroseconds},
-                                     {"usec", TimeUnit::kMicroseconds},
-                                     {"us", TimeUnit::kMicroseconds},
-                                     {"milliseconds", TimeUnit::kMilliseconds},
-                                     {"msec", TimeUnit::kMilliseconds},
-                                     {"ms", TimeUnit::kMilliseconds},
-                                     {"seconds", TimeUnit::kSeconds},
-                                     {"sec", TimeUnit::kSeconds}};
-  // nsys takes the longest match: a prefix of one of the words. "m" alone is milliseconds.
-  if (text == "m") return TimeUnit::kMilliseconds;
-  for (const Spelling& spelling : kSpellings) {
-    if (!text.empty() && spelling.name.starts_with(text)) return spelling.unit;
-  }
-  return UsageError("no time unit \"" + std::string(text) +
-                    "\": use nanoseconds, microseconds, milliseconds or seconds");
-}
-
-std::string ColumnHeading(const ResultColumn& column, TimeUnit unit) {
-  switch (column.unit) {
-    case Unit::kTimeNs:
-      return column.name + " (" + std::string(kUnits[static_cast<size_t>(unit)].heading) + ")";
-    case Unit::kBytes:
-      return column.name + " (MB)";
-    case Unit::kPercent:
-      return column.name + " (%)";
-    case Unit::kRate:
-      return column.name + " (MB/s)";
-    case Unit::kNone:
-      break;
-  }
-  return column.name;
-}
-
-void AppendCellText(const ResultColumn& column, const Cell& cell, TimeUnit unit,
-                    std::string& text) {
-  if (const auto* string = std::get_if<std::string>(&cell)) {
-    text += *string;
-    return;
-  }
-  if (std::holds_alternative<std::monostate>(cell)) return;
-  if (column.unit == Unit::kBytes || column.unit == Unit::kRate) {
-    AppendReal(Number(cell) / 1e6, 3, text);
-    return;
-  }
-  if (column.unit == Unit::kTimeNs && unit != TimeUnit::kNanoseconds) {
-    const UnitName& scale = kUnits[static_cast<size_t>(unit)];
-    AppendReal(Number(cell) / scale.per_ns, scale.decimals, text);
-    return;
-  }
-  if (const auto* integer = std::get_if<int64_t>(&cell)) {
-    AppendInteger(*integer, text);
-  } else {
-    AppendReal(std::get<double>(cell), column.decimals, text);
-  }
-}
-
-std::string CellText(const ResultColumn& column, const Cell& cell, TimeUnit unit) {
-  std::string text;
-  AppendCellText(column, cell, unit, text);
-  return text;
 }
 
 Status WriteTable(const TableFormat& format, const RowSource& rows, const TextSink& sink) {
@@ -258,26 +162,34 @@ std::string TableText(const TableFormat& format, const RowSource& rows) {
 std::string_view TableFormatHelp() {
   return R"(Formats, with their arguments:
 
-  column[:nohdr][:nolimit][:nofmt][:<width>[:<width>]...]
-      text in columns, for reading. nohdr leaves the heading out; columns fit the first 100 rows,
-      at most 100 characters unless nolimit is given; numbers have thousands separators unless
-      nofmt is given. A width sets a column's, "." leaves it to the data, 0 hides the column.
-  table[:nohdr][:nolimit][:nofmt][:<width>[:<width>]...]
+  column[:<unit>][:nohdr][:nofmt][:autolines=<lines>][:colmax=<chars>][:<width>[:<width>]...]
+      text in columns, for reading. nohdr leaves the heading out; columns fit the first 100 rows or
+      those of autolines= (0: all), up to 100 characters or those of colmax= (0: any width); numbers
+      have thousands separators unless nofmt is given. A width sets a column's, "." leaves it to the
+      data, 0 hides the column.
+  table[:<unit>][:nohdr][:nofmt][:autolines=<lines>][:colmax=<chars>][:<width>[:<width>]...]
       the same in boxes.
-  csv[:nohdr]
+  csv[:<unit>][:nohdr]
       values separated by commas, quoted where they hold a comma, quote or line break.
-  tsv[:nohdr][:esc]
+  tsv[:<unit>][:nohdr][:esc]
       values separated by tabs. Tabs in values become spaces, with esc the two characters \t.
-  json
+  json[:<unit>]
       an array of objects with the column headings as keys.
-  hdoc[:title=<title>][:css=<URL>]
+  hdoc[:<unit>][:title=<title>][:css=<URL>]
       an HTML document.
-  htable
+  htable[:<unit>]
       an HTML <table> to put into a document.
-  markdown
+  markdown[:<unit>]
       a Markdown table.
   png, svg
       a picture, of the reports that have one (recipes).
+
+Units are given as <category>=<unit>, any number of them:
+
+  time=, ts=, dur=      times: all, points in time, durations    ns us ms sec
+  bytes=, mem=, thru=   both, sizes, throughputs                 B KB KiB MB MiB GB GiB
+  noconv                ns and B, as they are stored
+  nohdrunit             no units in the heading
 )";
 }
 

@@ -6,8 +6,6 @@
 namespace batchlight {
 namespace {
 
-constexpr size_t kRowsMeasured = 100;
-constexpr size_t kWidestColumn = 100;
 constexpr std::string_view kEllipsis = "…";
 
 // Characters as a terminal counts them, near enough: bytes that do not continue a UTF-8 sequence.
@@ -67,8 +65,7 @@ class TextTable {
     output_.EachRow([&](size_t, const std::vector<Cell>& cells, std::string& out) {
       Begin(out);
       for (size_t c = 0; c < widths_.size(); ++c) {
-        const bool text = std::holds_alternative<std::string>(cells[c]) ||
-                          output_.columns()[c].type == CellType::kText;
+        const bool text = std::holds_alternative<std::string>(cells[c]) || !numeric_[c];
         Put(out, c, Text(c, cells[c]), text ? Align::kLeft : Align::kRight);
       }
       End(out);
@@ -82,8 +79,8 @@ class TextTable {
     output_.AppendCell(column, cell, text);
     const bool number =
         std::holds_alternative<int64_t>(cell) || std::holds_alternative<double>(cell);
-    if (number && output_.format().group_digits) GroupDigits(text);
-    if (!number) {
+    if (number && numeric_[column] && output_.format().group_digits) GroupDigits(text);
+    if (!number && !output_.format().nsys_compat) {
       // A line break or tab in a name must not break the table.
       for (char& c : text) {
         if (c == '\n' || c == '\r' || c == '\t') c = ' ';
@@ -95,18 +92,36 @@ class TextTable {
   void Measure() {
     const TableFormat& format = output_.format();
     const size_t columns = output_.columns().size();
+    const size_t measured = std::min(format.rows_measured, output_.row_count());
     widths_.assign(columns, 0);
     for (size_t c = 0; c < columns; ++c) widths_[c] = Width(output_.Heading(c));
-    for (size_t row = 0; row < std::min(kRowsMeasured, output_.row_count()); ++row) {
+    FindNumbers(measured);
+    for (size_t row = 0; row < measured; ++row) {
       const std::vector<Cell>& cells = output_.Row(row);
       for (size_t c = 0; c < columns; ++c) {
         widths_[c] = std::max(widths_[c], Width(Text(c, cells[c])));
       }
     }
     for (size_t c = 0; c < columns; ++c) {
-      if (format.limit_width) widths_[c] = std::min(widths_[c], kWidestColumn);
+      widths_[c] = std::min(widths_[c], format.widest_column);
       if (c < format.widths.size() && format.widths[c] >= 0) {
         widths_[c] = static_cast<size_t>(format.widths[c]);
+      }
+    }
+  }
+
+  // As in nsys, a column in which the measured rows have no number is one of text.
+  void FindNumbers(size_t measured) {
+    numeric_.assign(output_.columns().size(), false);
+    size_t missing = 0;
+    for (const ResultColumn& column : output_.columns()) missing += column.type != CellType::kText;
+    for (size_t row = 0; row < measured && missing > 0; ++row) {
+      const std::vector<Cell>& cells = output_.Row(row);
+      for (size_t c = 0; c < cells.size(); ++c) {
+        if (numeric_[c] || output_.columns()[c].type == CellType::kText) continue;
+        numeric_[c] =
+            std::holds_alternative<int64_t>(cells[c]) || std::holds_alternative<double>(cells[c]);
+        missing -= numeric_[c];
       }
     }
   }
@@ -154,6 +169,7 @@ class TextTable {
   TableOutput& output_;
   const bool boxed_;
   std::vector<size_t> widths_;
+  std::vector<bool> numeric_;
 };
 
 }  // namespace

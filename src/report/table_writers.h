@@ -25,7 +25,7 @@ class TableOutput {
   const std::string& name() const { return rows_.name; }
 
   std::string Heading(size_t column) const {
-    return ColumnHeading(rows_.columns[column], format_.time_unit);
+    return ColumnHeading(rows_.columns[column], format_.units);
   }
   // The cells of a row, valid until the next call.
   const std::vector<Cell>& Row(size_t row) {
@@ -54,7 +54,7 @@ class TableOutput {
     }
   }
   void AppendCell(size_t column, const Cell& cell, std::string& text) const {
-    AppendCellText(rows_.columns[column], cell, format_.time_unit, text);
+    AppendCellText(rows_.columns[column], cell, format_.units, text);
   }
 
   std::string& buffer() { return buffer_; }
@@ -90,6 +90,7 @@ void WriteJson(TableOutput& output);
 void WriteHtml(TableOutput& output);  // hdoc and htable
 void WriteMarkdown(TableOutput& output);
 
-void AppendHtmlEscaped(std::string_view text, std::string& html);
+void AppendHtmlEscaped(std::string_view text, std::string& html);    // between tags
+void AppendHtmlAttribute(std::string_view text, std::string& html);  // between double quotes
 
 }  // namespace batchlight

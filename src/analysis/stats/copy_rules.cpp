@@ -1,6 +1,7 @@
 // The rules about calls that block the host.
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "analysis/stats/cells.h"
 #include "analysis/stats/duration_summary.h"
@@ -19,6 +20,12 @@ constexpr uint8_t kManaged = 4;
 constexpr uint8_t kManagedStatic = 6;
 constexpr uint64_t kSmallCopyBytes = 64 * 1024;  // returns once it is staged: does not block
 
+// nsys looks at calls of the runtime only.
+bool IsCall(std::string_view name, std::string_view runtime, std::string_view driver,
+            bool nsys_compat) {
+  return name.starts_with(runtime) || (name.starts_with(driver) && !nsys_compat);
+}
+
 bool IsAsync(std::string_view name) { return name.find("Async") != std::string_view::npos; }
 
 // The process, thread and time options applied to a row with its call.
@@ -33,12 +40,43 @@ bool Selected(const Store& store, const RuleOptions& options, ThreadId thread, i
          (!process.IsNone() && store.processes.pid[process.row()] == options.process);
 }
 
-void LongestFirst(std::vector<std::vector<Cell>>& rows, int64_t limit) {
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    return std::get<int64_t>(a[0]) > std::get<int64_t>(b[0]);
+// A row of the answer and when its call began, which orders rows of the same duration.
+struct Found {
+  int64_t call_start;
+  std::vector<Cell> cells;  // the first is the duration
+};
+
+std::vector<std::vector<Cell>> LongestFirst(std::vector<Found> found, int64_t limit) {
+  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+    const auto duration = [](const Found& row) { return std::get<int64_t>(row.cells[0]); };
+    return duration(a) != duration(b) ? duration(a) > duration(b) : a.call_start < b.call_start;
   });
-  if (limit >= 0 && rows.size() > static_cast<size_t>(limit)) {
-    rows.resize(static_cast<size_t>(limit));
+  if (limit >= 0 && found.size() > static_cast<size_t>(limit)) {
+    found.resize(static_cast<size_t>(limit));
+  }
+  std::vector<std::vector<Cell>> rows;
+  for (Found& row : found) rows.push_back(std::move(row.cells));
+  return rows;
+}
+
+// visit(row, call) for every row of a GPU table with the call that made it. nsys joins them by
+// correlation id alone, which several processes use: a row then appears with others' calls too.
+template <typename Table, typename Visit>
+void VisitWithCalls(const Query& query, const Table& table, const Visit& visit) {
+  if (!query.nsys_compat) {
+    for (size_t row = 0; row < table.size(); ++row) {
+      if (!table.api_call[row].IsNone()) visit(row, table.api_call[row].row());
+    }
+    return;
+  }
+  std::multimap<uint32_t, size_t> by_correlation;  // keeps the order of equal keys
+  for (size_t row = 0; row < table.size(); ++row) {
+    if (table.correlation[row] != 0) by_correlation.emplace(table.correlation[row], row);
+  }
+  const ApiCallsTable& calls = query.store.api_calls;
+  for (size_t call = 0; call < calls.size(); ++call) {
+    const auto [first, last] = by_correlation.equal_range(calls.correlation[call]);
+    for (auto row = first; row != last; ++row) visit(row->second, call);
   }
 }
 
@@ -48,25 +86,27 @@ Result<RuleResult> FindCopies(const Query& query, const Wanted& wanted) {
   const Store& store = query.store;
   ResultTable table;
   table.columns = {
-      TimeColumn("Duration"),     TimeColumn("Start"),         TextColumn("Src Kind"),
+      TimeColumn("Duration"),     TimestampColumn("Start"),    TextColumn("Src Kind"),
       TextColumn("Dst Kind"),     BytesColumn("Bytes"),        IntegerColumn("PID"),
       IntegerColumn("Device ID"), IntegerColumn("Context ID"), IntegerColumn("Green Context ID"),
       IntegerColumn("Stream ID"), TextColumn("API Name")};
-  for (size_t row = 0; row < store.memcpys.size(); ++row) {
+  std::vector<Found> found;
+  VisitWithCalls(query, store.memcpys, [&](size_t row, size_t call) {
     const MemcpysRow copy = store.memcpys.Row(row);
-    if (copy.api_call.IsNone()) continue;
-    const std::string_view name = store.Text(store.api_calls.name[copy.api_call.row()]);
-    const ThreadId thread = store.api_calls.thread[copy.api_call.row()];
-    if (!name.starts_with("cudaMemcpy") && !name.starts_with("cuMemcpy")) continue;
-    if (!wanted(copy, name)) continue;
-    if (!Selected(store, options, thread, copy.start_ns, copy.end_ns)) continue;
-    table.rows.push_back(
-        {copy.end_ns - copy.start_ns, copy.start_ns, std::string(MemoryKindLabel(copy.source_kind)),
-         std::string(MemoryKindLabel(copy.destination_kind)), static_cast<int64_t>(copy.bytes),
-         PidCell(store, copy.process), int64_t{copy.device}, int64_t{copy.context},
-         GreenContextCell(copy.green_context), int64_t{copy.stream}, std::string(name)});
-  }
-  LongestFirst(table.rows, options.rows);
+    const std::string_view name = store.Text(store.api_calls.name[call]);
+    if (!IsCall(name, "cudaMemcpy", "cuMemcpy", query.nsys_compat)) return;
+    if (!wanted(copy, name)) return;
+    const ThreadId thread = store.api_calls.thread[call];
+    if (!Selected(store, options, thread, copy.start_ns, copy.end_ns)) return;
+    found.push_back(
+        {store.api_calls.start_ns[call],
+         {copy.end_ns - copy.start_ns, copy.start_ns,
+          std::string(MemoryKindLabel(copy.source_kind)),
+          std::string(MemoryKindLabel(copy.destination_kind)), static_cast<int64_t>(copy.bytes),
+          PidCell(store, copy.process), int64_t{copy.device}, int64_t{copy.context},
+          GreenContextCell(copy.green_context), int64_t{copy.stream}, std::string(name)}});
+  });
+  table.rows = LongestFirst(std::move(found), options.rows);
   return RuleResult{KeepRows(std::move(table)), {}};
 }
 
@@ -90,9 +130,12 @@ Result<RuleResult> FindPageableCopies(const Query& query) {
 
 Result<RuleResult> FindBlockingCopies(const Query& query) {
   ASSIGN_OR_RETURN(RuleResult result,
-                   FindCopies(query, [](const MemcpysRow& copy, std::string_view name) {
-                     if (IsAsync(name) || copy.copy_kind == kDeviceToDevice) return false;
-                     return copy.copy_kind != kHostToDevice || copy.bytes > kSmallCopyBytes;
+                   FindCopies(query, [&](const MemcpysRow& copy, std::string_view name) {
+                     if (IsAsync(name)) return false;
+                     // Inside a device nothing waits; nsys means to leave these out as well.
+                     if (copy.copy_kind == kDeviceToDevice) return query.nsys_compat;
+                     return copy.copy_kind != kHostToDevice ||
+                            copy.bytes > kSmallCopyBytes - (query.nsys_compat ? 1 : 0);
                    }));
   result.advice = result.rows.row_count == 0
                       ? "No synchronous copy blocks the host."
@@ -106,28 +149,29 @@ Result<RuleResult> FindBlockingSets(const Query& query) {
   ASSIGN_OR_RETURN(const RuleOptions options, ParseRuleOptions(query));
   const Store& store = query.store;
   ResultTable table;
-  table.columns = {TimeColumn("Duration"),      TimeColumn("Start"),
+  table.columns = {TimeColumn("Duration"),      TimestampColumn("Start"),
                    TextColumn("Memory Kind"),   BytesColumn("Bytes"),
                    IntegerColumn("PID"),        IntegerColumn("Device ID"),
                    IntegerColumn("Context ID"), IntegerColumn("Green Context ID"),
                    IntegerColumn("Stream ID"),  TextColumn("API Name")};
-  for (size_t row = 0; row < store.memsets.size(); ++row) {
+  std::vector<Found> found;
+  VisitWithCalls(query, store.memsets, [&](size_t row, size_t call) {
     const MemsetsRow set = store.memsets.Row(row);
-    if (set.api_call.IsNone()) continue;
-    if (set.memory_kind != kPinned && set.memory_kind != kManaged &&
-        set.memory_kind != kManagedStatic) {
-      continue;
-    }
-    const std::string_view name = store.Text(store.api_calls.name[set.api_call.row()]);
-    const ThreadId thread = store.api_calls.thread[set.api_call.row()];
-    if (IsAsync(name) || !Selected(store, options, thread, set.start_ns, set.end_ns)) continue;
-    table.rows.push_back(
-        {set.end_ns - set.start_ns, set.start_ns, std::string(MemoryKindLabel(set.memory_kind)),
-         static_cast<int64_t>(set.bytes), PidCell(store, set.process), int64_t{set.device},
-         int64_t{set.context}, GreenContextCell(set.green_context), int64_t{set.stream},
-         std::string(name)});
-  }
-  LongestFirst(table.rows, options.rows);
+    const bool unified =
+        set.memory_kind == kManaged || (set.memory_kind == kManagedStatic && !query.nsys_compat);
+    if (set.memory_kind != kPinned && !unified) return;
+    const std::string_view name = store.Text(store.api_calls.name[call]);
+    if (!IsCall(name, "cudaMemset", "cuMemset", query.nsys_compat)) return;
+    const ThreadId thread = store.api_calls.thread[call];
+    if (IsAsync(name) || !Selected(store, options, thread, set.start_ns, set.end_ns)) return;
+    found.push_back(
+        {store.api_calls.start_ns[call],
+         {set.end_ns - set.start_ns, set.start_ns, std::string(MemoryKindLabel(set.memory_kind)),
+          static_cast<int64_t>(set.bytes), PidCell(store, set.process), int64_t{set.device},
+          int64_t{set.context}, GreenContextCell(set.green_context), int64_t{set.stream},
+          std::string(name)}});
+  });
+  table.rows = LongestFirst(std::move(found), options.rows);
   RuleResult result{KeepRows(std::move(table)), {}};
   result.advice =
       result.rows.row_count == 0
@@ -138,14 +182,14 @@ Result<RuleResult> FindBlockingSets(const Query& query) {
 }
 
 Result<RuleResult> FindBlockingWaits(const Query& query) {
-  constexpr auto kWaits = std::to_array<std::string_view>(
-      {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaThreadSynchronize",
-       "cuCtxSynchronize", "cuStreamSynchronize"});
+  constexpr auto kWaits =
+      std::to_array<std::string_view>({"cudaDeviceSynchronize", "cudaStreamSynchronize"});
   ASSIGN_OR_RETURN(const RuleOptions options, ParseRuleOptions(query));
   const Store& store = query.store;
   ResultTable table;
-  table.columns = {TimeColumn("Duration"), TimeColumn("Start"), IntegerColumn("PID"),
+  table.columns = {TimeColumn("Duration"), TimestampColumn("Start"), IntegerColumn("PID"),
                    IntegerColumn("TID"), TextColumn("API Name")};
+  std::vector<Found> found;
   for (size_t row = 0; row < store.api_calls.size(); ++row) {
     const ApiCallsRow call = store.api_calls.Row(row);
     const std::string_view name = store.Text(call.name);
@@ -159,9 +203,9 @@ Result<RuleResult> FindBlockingWaits(const Query& query) {
     cells[1] = call.start_ns;
     SetThread(store, call.thread, cells[2], cells[3]);
     cells[4] = std::string(name);
-    table.rows.push_back(std::move(cells));
+    found.push_back({call.start_ns, std::move(cells)});
   }
-  LongestFirst(table.rows, options.rows);
+  table.rows = LongestFirst(std::move(found), options.rows);
   RuleResult result{KeepRows(std::move(table)), {}};
   result.advice =
       result.rows.row_count == 0

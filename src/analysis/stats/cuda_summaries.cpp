@@ -50,7 +50,7 @@ std::vector<SummaryGroup> ApiGroups(const Query& query) {
   std::vector<SummaryGroup> rows;
   groups.Finish([&](uint64_t key, const Summary& summary) {
     const StringId id{static_cast<uint32_t>(key)};
-    rows.push_back({summary, {std::string(ApiName(query.store.Text(id)))}});
+    rows.push_back({summary, {std::string(ApiName(query.store.Text(id)))}, key});
   });
   return rows;
 }
@@ -60,22 +60,21 @@ std::vector<SummaryGroup> ApiGroups(const Query& query) {
 // "range/kernel" when ranges are asked for.
 class KernelLabels {
  public:
-  explicit KernelLabels(const Query& query)
-      : query_(query), naming_(KernelNamingOf(query)), range_names_(query.store) {
+  explicit KernelLabels(const Query& query) : query_(query), naming_(KernelNamingOf(query)) {
     if (query.Has("nvtx-name")) ranges_ = InnermostRanges(query);
   }
   uint64_t Key(size_t kernel) {
     const StringId name = KernelName(query_.store, kernel, naming_);
     uint32_t range = UINT32_MAX;
     if (!ranges_.empty() && ranges_[kernel] != UINT32_MAX) {
-      range = range_names_.Number(ranges_[kernel]);
+      range = query_.store.nvtx_ranges.message[ranges_[kernel]].value;
     }
     return uint64_t{name.value} << 32 | range;
   }
   std::string Label(uint64_t key) const {
     std::string label;
     const auto range = static_cast<uint32_t>(key);
-    if (range != UINT32_MAX) label = range_names_.Name(range) + '/';
+    if (range != UINT32_MAX) label = std::string(query_.store.Text(StringId{range})) + '/';
     label += query_.store.Text(StringId{static_cast<uint32_t>(key >> 32)});
     return label;
   }
@@ -83,7 +82,6 @@ class KernelLabels {
  private:
   const Query& query_;
   KernelNaming naming_;
-  RangeNames range_names_;
   std::vector<uint32_t> ranges_;
 };
 
@@ -140,22 +138,22 @@ void AppendWithCategory(std::vector<SummaryGroup>& all, std::vector<SummaryGroup
 }
 
 RowSource Table(std::string count, std::initializer_list<const char*> labels,
-                std::vector<SummaryGroup> groups) {
+                std::vector<SummaryGroup> groups, Ties ties = Ties::kByLabel) {
   ResultTable table;
   table.columns = SummaryColumns(std::move(count));
   for (const char* label : labels) table.columns.push_back(TextColumn(label));
-  table.rows = RowsByTotal(std::move(groups));
+  table.rows = RowsByTotal(std::move(groups), ties);
   return KeepRows(std::move(table));
 }
 
 }  // namespace
 
 Result<RowSource> CudaApiSum(const Query& query) {
-  return Table("Num Calls", {"Name"}, ApiGroups(query));
+  return Table("Num Calls", {"Name"}, ApiGroups(query), Ties::kByNumber);
 }
 
 Result<RowSource> CudaGpuKernSum(const Query& query) {
-  return Table("Instances", {"Name"}, KernelGroups(query));
+  return Table("Instances", {"Name"}, KernelGroups(query), Ties::kFewestFirst);
 }
 
 Result<RowSource> CudaGpuKernGbSum(const Query& query) {
@@ -189,7 +187,7 @@ Result<RowSource> CudaGpuKernGbSum(const Query& query) {
     const auto& [grid, block] = shape_text[static_cast<uint32_t>(key)];
     rows.push_back({summary, {grid, block, labels.Label(names.keys()[key >> 32])}});
   });
-  return Table("Instances", {"GridXYZ", "BlockXYZ", "Name"}, std::move(rows));
+  return Table("Instances", {"GridXYZ", "BlockXYZ", "Name"}, std::move(rows), Ties::kFewestFirst);
 }
 
 Result<RowSource> CudaGpuMemTimeSum(const Query& query) {

@@ -35,7 +35,7 @@ std::string DeviceName(const Store& store, uint32_t device) {
       break;
     }
   }
-  return name + (name.empty() ? "(" : " (") + std::to_string(device) + ')';
+  return name + " (" + std::to_string(device) + ')';
 }
 
 // Bytes per second as nsys works it out: a whole number of operations per second times the bytes.
@@ -106,7 +106,8 @@ class GpuTraceRows {
     cells[18] = GreenContextCell(launch.green_context);
     std::string name;
     if (!ranges_.empty() && ranges_[row] != UINT32_MAX) {
-      name = RangeName(store, ranges_[row]) + '/';
+      name = RangeText(store, ranges_[row]);
+      name += '/';
     }
     name += store.Text(KernelName(store, row, naming_));
     cells[20] = std::move(name);
@@ -121,6 +122,7 @@ class GpuTraceRows {
     cells[14] = std::string(MemoryKindLabel(copies.source_kind[row]));
     cells[15] = std::string(MemoryKindLabel(copies.destination_kind[row]));
     cells[18] = GreenContextCell(copies.green_context[row]);
+    if (IsUnifiedCopy(copies.copy_kind[row])) cells[17] = cells[19] = Cell();
     cells[20] = CopyName(copies.copy_kind[row]);
   }
 
@@ -145,7 +147,7 @@ class GpuTraceRows {
 
 Result<RowSource> CudaGpuTrace(const Query& query) {
   RowSource source;
-  source.columns = {TimeColumn("Start"),       TimeColumn("Duration"),
+  source.columns = {TimestampColumn("Start"),  TimeColumn("Duration"),
                     IntegerColumn("CorrId"),   IntegerColumn("GrdX"),
                     IntegerColumn("GrdY"),     IntegerColumn("GrdZ"),
                     IntegerColumn("BlkX"),     IntegerColumn("BlkY"),
@@ -172,12 +174,14 @@ Result<RowSource> CudaApiTrace(const Query& query) {
       rows.push_back(static_cast<uint32_t>(row));
     }
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](uint32_t a, uint32_t b) { return calls.start_ns[a] < calls.start_ns[b]; });
+  std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
+    return std::pair(calls.start_ns[a], calls.correlation[a]) <
+           std::pair(calls.start_ns[b], calls.correlation[b]);
+  });
   RowSource source;
-  source.columns = {TimeColumn("Start"),     TimeColumn("Duration"),  TextColumn("Name"),
-                    IntegerColumn("Result"), IntegerColumn("CorrID"), IntegerColumn("Pid"),
-                    IntegerColumn("Tid"),    IntegerColumn("T-Pri"),  TextColumn("Thread Name")};
+  source.columns = {TimestampColumn("Start"), TimeColumn("Duration"),  TextColumn("Name"),
+                    IntegerColumn("Result"),  IntegerColumn("CorrID"), IntegerColumn("Pid"),
+                    IntegerColumn("Tid"),     IntegerColumn("T-Pri"),  TextColumn("Thread Name")};
   source.row_count = rows.size();
   source.fill = [&store = query.store, rows = std::move(rows)](size_t index,
                                                                std::vector<Cell>& cells) {

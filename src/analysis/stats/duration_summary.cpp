@@ -86,6 +86,9 @@ std::vector<Summary> GroupedValues::Summarize() const {
 ResultColumn TimeColumn(std::string name) {
   return {std::move(name), CellType::kInteger, Unit::kTimeNs, 0, {}};
 }
+ResultColumn TimestampColumn(std::string name) {
+  return {std::move(name), CellType::kInteger, Unit::kTimestampNs, 0, {}};
+}
 ResultColumn MeanTimeColumn(std::string name) {
   return {std::move(name), CellType::kReal, Unit::kTimeNs, 1, {}};
 }
@@ -181,9 +184,16 @@ RowSource SummaryRows(std::string count_name, std::vector<ResultColumn> label_co
   return source;
 }
 
-std::vector<std::vector<Cell>> RowsByTotal(std::vector<SummaryGroup> groups) {
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const auto& a, const auto& b) { return a.summary.total > b.summary.total; });
+std::vector<std::vector<Cell>> RowsByTotal(std::vector<SummaryGroup> groups, Ties ties) {
+  std::stable_sort(groups.begin(), groups.end(), [ties](const auto& a, const auto& b) {
+    if (a.summary.total != b.summary.total) return a.summary.total > b.summary.total;
+    if (ties == Ties::kFewestFirst && a.summary.count != b.summary.count) {
+      return a.summary.count < b.summary.count;
+    }
+    if (ties == Ties::kByNumber && a.number != b.number) return a.number < b.number;
+    return std::lexicographical_compare(a.labels.rbegin(), a.labels.rend(), b.labels.rbegin(),
+                                        b.labels.rend());
+  });
   double total = 0;
   for (const SummaryGroup& group : groups) total += static_cast<double>(group.summary.total);
   std::vector<std::vector<Cell>> rows;

@@ -72,20 +72,27 @@ std::vector<ResultColumn> SummaryColumns(std::string count_name);
 void FillSummaryCells(const Summary& summary, double total_of_all, std::vector<Cell>& cells);
 
 // Column constructors.
-ResultColumn TimeColumn(std::string name);      // integer ns
-ResultColumn MeanTimeColumn(std::string name);  // ns with one decimal
+ResultColumn TimeColumn(std::string name);       // integer ns
+ResultColumn TimestampColumn(std::string name);  // integer ns, a point in time
+ResultColumn MeanTimeColumn(std::string name);   // ns with one decimal
 ResultColumn IntegerColumn(std::string name);
 ResultColumn RealColumn(std::string name, int decimals = 1);
 ResultColumn TextColumn(std::string name);
 ResultColumn BytesColumn(std::string name);  // integer or real bytes, shown as MB
 
-// A summary report: one row per group, largest total first, equal totals by label as nsys has them.
+// The order of equal totals, which in nsys depends on the report: by label from the last on (the
+// name); with the group of fewer instances first; by the number that the group was given.
+enum class Ties { kByLabel, kFewestFirst, kByNumber };
+
+// A summary report: one row per group, largest total first.
 // `labels` are the cells after the eight.
 struct SummaryGroup {
   Summary summary;
   std::vector<Cell> labels;
+  uint64_t number = 0;
 };
-std::vector<std::vector<Cell>> RowsByTotal(std::vector<SummaryGroup> groups);
+std::vector<std::vector<Cell>> RowsByTotal(std::vector<SummaryGroup> groups,
+                                           Ties ties = Ties::kByLabel);
 
 // The same, with cells made when they are asked for: a report may have as many groups as events.
 // `labels(group, cells)` fills the last `label_columns.size()` cells of a row.

@@ -25,13 +25,22 @@ constexpr std::string_view kMemoryKinds[] = {"Pageable",       "Pinned",  "Devic
                                              "Array",          "Managed", "Device Static",
                                              "Managed Static", "Unknown"};
 
+// None: the default domain, or one whose name nsys forgets.
+StringId DomainName(const Query& query, NvtxDomainId domain) {
+  if (domain.IsNone()) return StringId::None();
+  const NvtxDomainsTable& domains = query.store.nvtx_domains;
+  const int64_t created = domains.created_ns[domain.row()];
+  const bool forgotten = query.nsys_compat && created != INT64_MIN && !query.Keep(created, created);
+  return forgotten ? StringId::None() : domains.name[domain.row()];
+}
+
 }  // namespace
 
-std::string RangeName(const Store& store, size_t range) {
-  const NvtxDomainId domain = store.nvtx_ranges.domain[range];
+std::string RangeName(const Query& query, size_t range) {
+  const Store& store = query.store;
   const std::string_view text = store.Text(store.nvtx_ranges.message[range]);
-  std::string_view of_domain;
-  if (!domain.IsNone()) of_domain = store.Text(store.nvtx_domains.name[domain.row()]);
+  const StringId domain = DomainName(query, store.nvtx_ranges.domain[range]);
+  const std::string_view of_domain = domain.IsNone() ? std::string_view() : store.Text(domain);
   std::string name;
   name.reserve(of_domain.size() + 1 + text.size());
   name += of_domain;
@@ -40,14 +49,16 @@ std::string RangeName(const Store& store, size_t range) {
   return name;
 }
 
-RangeNames::RangeNames(const Store& store) : store_(&store) {
-  for (const StringId name : store.nvtx_domains.name) domain_names_.push_back(name.value);
+std::string_view RangeText(const Store& store, size_t range) {
+  return store.Text(store.nvtx_ranges.message[range]);
 }
 
+RangeNames::RangeNames(const Query& query) : query_(query) {}
+
 uint32_t RangeNames::Number(size_t range) {
-  const NvtxDomainId domain = store_->nvtx_ranges.domain[range];
-  const uint64_t domain_name = domain.IsNone() ? UINT32_MAX - 1 : domain_names_[domain.row()];
-  const uint64_t key = domain_name << 32 | store_->nvtx_ranges.message[range].value;
+  const NvtxRangesTable& ranges = query_.store.nvtx_ranges;
+  const uint64_t domain = DomainName(query_, ranges.domain[range]).value;
+  const uint64_t key = domain << 32 | ranges.message[range].value;
   const uint32_t number = numbers_.FindOrAdd(key, static_cast<uint32_t>(ranges_.size()));
   if (number == ranges_.size()) ranges_.push_back(static_cast<uint32_t>(range));
   return number;
@@ -67,6 +78,10 @@ std::string_view CopyKindLabel(uint8_t kind) {
 
 std::string_view MemoryKindLabel(uint8_t kind) {
   return kind < std::size(kMemoryKinds) ? kMemoryKinds[kind] : kMemoryKinds[7];
+}
+
+bool IsUnifiedCopy(uint8_t kind) {
+  return kind < std::size(kCopyKinds) && kCopyKinds[kind].starts_with("Unified");
 }
 
 std::string CopyName(uint8_t kind) {

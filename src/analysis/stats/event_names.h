@@ -11,23 +11,26 @@
 
 namespace batchlight::stats {
 
-// "domain:text"; the default domain is empty: ":forward".
-std::string RangeName(const Store& store, size_t range);
+// "domain:text"; the default domain is empty: ":forward". nsys forgets the names of domains that
+// were created outside of the time window.
+std::string RangeName(const Query& query, size_t range);
+
+// The text alone, as argument nvtx-name puts it before a kernel's name: "forward".
+std::string_view RangeText(const Store& store, size_t range);
 
 // Numbers range names: equal names of different domains of the same name share a number. Names are
 // made when they are asked for.
 class RangeNames {
  public:
-  explicit RangeNames(const Store& store);
+  explicit RangeNames(const Query& query);
   uint32_t Number(size_t range);
-  std::string Name(uint32_t number) const { return RangeName(*store_, ranges_[number]); }
+  std::string Name(uint32_t number) const { return RangeName(query_, ranges_[number]); }
   size_t size() const { return ranges_.size(); }
 
  private:
-  const Store* store_;
-  std::vector<uint32_t> domain_names_;  // of a domain: its name's StringId
-  FlatMap numbers_;                     // by name of domain and message
-  std::vector<uint32_t> ranges_;        // a range of each name
+  Query query_;
+  FlatMap numbers_;               // by name of domain and message
+  std::vector<uint32_t> ranges_;  // a range of each name
 };
 
 // cudaLaunchKernel_v7000 is cudaLaunchKernel; a suffix of other than four digits stays, as nsys
@@ -36,6 +39,7 @@ std::string_view ApiName(std::string_view name);
 
 std::string_view CopyKindLabel(uint8_t kind);    // "Host-to-Device"
 std::string_view MemoryKindLabel(uint8_t kind);  // "Pageable"
+bool IsUnifiedCopy(uint8_t kind);                // made by the driver: in no context or stream
 std::string CopyName(uint8_t kind);              // "[CUDA memcpy Host-to-Device]"
 inline constexpr std::string_view kMemsetName = "[CUDA memset]";
 

@@ -14,7 +14,8 @@ namespace batchlight::stats {
 
 struct RuleResult {
   RowSource rows;
-  std::string advice;  // what the rows mean and what to do, or that there is no problem
+  std::string advice;    // what the rows mean and what to do, or that there is no problem
+  bool limited = false;  // rows= cut the table
 };
 
 struct ExpertRule {

@@ -58,15 +58,15 @@ Status Read(std::string_view key, std::string_view value, T& number) {
 }
 
 // The first range of this name; the domain is the default one if none is given.
-Result<TimeWindow> RangeWindow(const Store& store, std::string_view text) {
+Result<TimeWindow> RangeWindow(const Query& query, std::string_view text) {
   const size_t at = text.rfind('@');
   const std::string_view name = text.substr(0, at);
   const std::string_view domain = at == std::string_view::npos ? "" : text.substr(at + 1);
   const std::string wanted = std::string(domain) + ':' + std::string(name);
-  const NvtxRangesTable& ranges = store.nvtx_ranges;
+  const NvtxRangesTable& ranges = query.store.nvtx_ranges;
   size_t best = SIZE_MAX;
   for (size_t row = 0; row < ranges.size(); ++row) {
-    if (RangeName(store, row) != wanted) continue;
+    if (RangeName(query, row) != wanted) continue;
     if (best == SIZE_MAX || ranges.start_ns[row] < ranges.start_ns[best]) best = row;
   }
   if (best == SIZE_MAX) return UsageError("nvtx=: there is no range \"" + std::string(text) + "\"");
@@ -88,7 +88,7 @@ Result<RuleOptions> ParseRuleOptions(const Query& query) {
   RuleOptions options;
   bool has_start = false;
   bool has_end = false;
-  TimeWindow range;
+  TimeWindow range = query.window;
   for (const std::string& arg : query.args) {
     const size_t equals = arg.find('=');
     const std::string_view key = std::string_view(arg).substr(0, equals);
@@ -103,7 +103,7 @@ Result<RuleOptions> ParseRuleOptions(const Query& query) {
       RETURN_IF_ERROR(Read(key, value, options.window.end_ns));
       has_end = true;
     } else if (key == "nvtx") {
-      ASSIGN_OR_RETURN(range, RangeWindow(query.store, value));
+      ASSIGN_OR_RETURN(range, RangeWindow(query, value));
     } else if (key == "process") {
       RETURN_IF_ERROR(Read(key, value, options.process));
     } else if (key == "thread") {
@@ -135,6 +135,8 @@ Result<RuleResult> RunRule(const ExpertRule& rule, const Query& query) {
                       std::string(rule.name) + std::string(rule.usage));
   }
   ASSIGN_OR_RETURN(RuleResult result, rule.run(query));
+  ASSIGN_OR_RETURN(const RuleOptions options, ParseRuleOptions(query));
+  result.limited = options.rows > 0 && result.rows.row_count >= static_cast<size_t>(options.rows);
   result.rows.name = rule.name;
   result.rows.title = rule.title;
   return result;

@@ -40,7 +40,8 @@ class LaunchedKernels {
   std::string Name(const GpuWork& work) const {
     std::string name;
     if (!ranges_.empty() && ranges_[work.row] != UINT32_MAX) {
-      name = RangeName(query_.store, ranges_[work.row]) + '/';
+      name = RangeText(query_.store, ranges_[work.row]);
+      name += '/';
     }
     name += query_.store.Text(KernelName(query_.store, work.row, naming_));
     return name;
@@ -58,7 +59,8 @@ class LaunchedKernels {
 
 void AppendTimes(std::vector<int64_t>& values, std::vector<Cell>& cells) {
   if (values.empty()) {
-    cells.insert(cells.end(), 5, Cell());
+    cells.insert(cells.end(), 4, Cell());
+    cells.emplace_back(0.0);  // nsys has a deviation even where there is nothing to deviate
     return;
   }
   const Summary summary = Summarize(values);
@@ -123,11 +125,20 @@ Result<RowSource> CudaKernExecTrace(const Query& query) {
                      return calls.start_ns[a.call.row()] < calls.start_ns[b.call.row()];
                    });
   RowSource source;
-  source.columns = {TimeColumn("API Start"), TimeColumn("API Dur"),      TimeColumn("Queue Start"),
-                    TimeColumn("Queue Dur"), TimeColumn("Kernel Start"), TimeColumn("Kernel Dur"),
-                    TimeColumn("Total Dur"), IntegerColumn("PID"),       IntegerColumn("TID"),
-                    IntegerColumn("DevId"),  TextColumn("API Function"), TextColumn("GridXYZ"),
-                    TextColumn("BlockXYZ"),  TextColumn("Kernel Name")};
+  source.columns = {TimestampColumn("API Start"),
+                    TimeColumn("API Dur"),
+                    TimestampColumn("Queue Start"),
+                    TimeColumn("Queue Dur"),
+                    TimestampColumn("Kernel Start"),
+                    TimeColumn("Kernel Dur"),
+                    TimeColumn("Total Dur"),
+                    IntegerColumn("PID"),
+                    IntegerColumn("TID"),
+                    IntegerColumn("DevId"),
+                    TextColumn("API Function"),
+                    TextColumn("GridXYZ"),
+                    TextColumn("BlockXYZ"),
+                    TextColumn("Kernel Name")};
   source.row_count = launched.work().size();
   source.fill = [&store = query.store, launched = std::move(launched)](size_t index,
                                                                        std::vector<Cell>& cells) {

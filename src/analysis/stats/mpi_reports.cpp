@@ -1,6 +1,7 @@
 // mpi_event_sum, mpi_event_trace, mpi_msg_size_sum.
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "analysis/stats/duration_summary.h"
 #include "analysis/stats/range_stacks.h"
@@ -9,7 +10,7 @@
 namespace batchlight::stats {
 namespace {
 
-constexpr std::string_view kSources[] = {"p2p", "coll", "start_wait", "other"};
+constexpr std::string_view kSources[] = {"p2p", "collectives", "start-wait", "other"};
 
 std::string Source(uint8_t kind) {
   return std::string(kSources[std::min<size_t>(kind, std::size(kSources) - 1)]);
@@ -23,9 +24,10 @@ using Groups = std::map<std::pair<std::string, StringId>, std::vector<int64_t>>;
 std::vector<std::vector<Cell>> Rows(const Store& store, Groups&& groups) {
   std::vector<SummaryGroup> rows;
   for (auto& [key, values] : groups) {
-    rows.push_back({Summarize(values), {key.first, std::string(store.Text(key.second))}});
+    rows.push_back(
+        {Summarize(values), {key.first, std::string(store.Text(key.second))}, key.second.value});
   }
-  return RowsByTotal(std::move(rows));
+  return RowsByTotal(std::move(rows), Ties::kByNumber);
 }
 
 }  // namespace
@@ -70,7 +72,11 @@ Result<RowSource> MpiMsgSizeSum(const Query& query) {
                    RealColumn("StdDev"),
                    TextColumn("Source"),
                    TextColumn("Name")};
-  for (auto& cells : Rows(query.store, std::move(groups))) {
+  std::vector<std::vector<Cell>> rows = Rows(query.store, std::move(groups));
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {  // most messages first
+    return a[2] != b[2] ? a[2] > b[2] : std::tie(a[9], a[8]) < std::tie(b[9], b[8]);
+  });
+  for (auto& cells : rows) {
     table.rows.emplace_back(cells.begin() + 1, cells.end());
   }
   return KeepRows(std::move(table));
@@ -87,12 +93,11 @@ Result<RowSource> MpiEventTrace(const Query& query) {
   std::stable_sort(rows.begin(), rows.end(),
                    [&](uint32_t a, uint32_t b) { return events.start_ns[a] < events.start_ns[b]; });
   RowSource source;
-  source.columns = {
-      TimeColumn("Start"),          TimeColumn("End"),     TimeColumn("Duration"),
-      TextColumn("Event"),          IntegerColumn("Pid"),  IntegerColumn("Tid"),
-      IntegerColumn("Tag"),         IntegerColumn("Rank"), IntegerColumn("PeerRank"),
-      IntegerColumn("RootRank"),    IntegerColumn("Size"), IntegerColumn("CollSendSize"),
-      IntegerColumn("CollRecvSize")};
+  source.columns = {TimestampColumn("Start"),   TimestampColumn("End"), TimeColumn("Duration"),
+                    TextColumn("Event"),        IntegerColumn("Pid"),   IntegerColumn("Tid"),
+                    IntegerColumn("Tag"),       IntegerColumn("Rank"),  IntegerColumn("PeerRank"),
+                    IntegerColumn("RootRank"),  BytesColumn("Size"),    BytesColumn("CollSendSize"),
+                    BytesColumn("CollRecvSize")};
   source.row_count = rows.size();
   source.fill = [&store = query.store, rows = std::move(rows)](size_t index,
                                                                std::vector<Cell>& cells) {

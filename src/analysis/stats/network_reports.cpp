@@ -22,20 +22,22 @@ Result<RowSource> NetworkCongestion(const Query& query) {
   }
   const NetworkSamplesTable& samples = query.store.network_samples;
   ResultTable table;
-  table.columns = {TimeColumn("Start"),          TimeColumn("End"),  TimeColumn("Duration"),
-                   RealColumn("Send wait rate"), TextColumn("GUID"), TextColumn("Name")};
+  table.columns = {TimestampColumn("Start"), TimestampColumn("End"),
+                   TimeColumn("Duration"),   IntegerColumn("Send wait rate (ticks/ms)"),
+                   TextColumn("GUID"),       TextColumn("Device name")};
   for (size_t row = 0; row < samples.size(); ++row) {
     const std::string_view metric = query.store.Text(samples.metric[row]);
     const int64_t duration = samples.end_ns[row] - samples.start_ns[row];
-    if (metric.find("Send wait") == std::string_view::npos || duration <= 0) continue;
+    if (metric != "IB: Send waits" || duration <= 0) continue;
     if (!query.Keep(samples.start_ns[row], samples.end_ns[row])) continue;
     const double rate =
         static_cast<double>(samples.value[row]) * 1e6 / static_cast<double>(duration);
     if (rate <= threshold) continue;
     char guid[32];
-    std::snprintf(guid, sizeof guid, "0x%llx", static_cast<unsigned long long>(samples.guid[row]));
-    table.rows.push_back({samples.start_ns[row], samples.end_ns[row], duration, RoundDecimal(rate),
-                          std::string(guid), std::string(query.store.Text(samples.device[row]))});
+    std::snprintf(guid, sizeof guid, "%llx", static_cast<unsigned long long>(samples.guid[row]));
+    table.rows.push_back({samples.start_ns[row], samples.end_ns[row], duration,
+                          static_cast<int64_t>(rate), std::string(guid),
+                          std::string(query.store.Text(samples.device[row]))});
   }
   return KeepRows(std::move(table));
 }

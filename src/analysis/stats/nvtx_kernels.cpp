@@ -35,7 +35,7 @@ std::vector<Line> Lines(const Query& query) {
   const Store& store = query.store;
   const KernelNaming naming = KernelNamingOf(query);
   const std::vector<GpuWork> work = LaunchedWork(query, true);
-  RangeNames names(store);
+  RangeNames names(query);
   // Numbers first, names at the end: one number per (range name, style, thread, kernel name).
   std::map<std::tuple<uint32_t, uint8_t, ThreadId, StringId>, Group> numbered;
   VisitEnclosingRanges(query, work, [&](size_t i, std::span<const uint32_t> ranges) {
@@ -59,12 +59,12 @@ std::vector<Line> Lines(const Query& query) {
     lines.push_back({range == UINT32_MAX ? std::string() : names.Name(range), style, thread, kernel,
                      static_cast<int64_t>(group.ranges.size()), Summarize(group.durations)});
   }
-  std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
+  std::stable_sort(lines.begin(), lines.end(), [&store](const Line& a, const Line& b) {
     if (a.range != b.range) return a.range < b.range;
     if (a.style != b.style) return a.style < b.style;
     if (a.thread != b.thread) return a.thread < b.thread;
     if (a.summary.total != b.summary.total) return a.summary.total > b.summary.total;
-    return a.kernel < b.kernel;
+    return store.Text(a.kernel) < store.Text(b.kernel);
   });
   return lines;
 }

@@ -2,7 +2,6 @@
 // GPU, from the start of the first operation launched inside to the end of the last.
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 
 #include "analysis/stats/duration_summary.h"
 #include "analysis/stats/event_names.h"
@@ -18,37 +17,46 @@ struct Projection {
   int64_t end_ns = INT64_MIN;
   int64_t operations = 0;
 
-  void Add(const GpuWork& work) {
+  void Add(const GpuWork& work, int64_t count) {
     start_ns = std::min(start_ns, work.start_ns);
     end_ns = std::max(end_ns, work.end_ns);
-    ++operations;
+    operations += count;
   }
 };
 
-struct Projections {
-  std::vector<Projection> by_range;         // by row of nvtx_ranges
-  std::map<ThreadId, Projection> unranged;  // work launched outside of any range
-};
-
-Projections Project(const Query& query) {
-  Projections projections;
-  projections.by_range.resize(query.store.nvtx_ranges.size());
+// By row of nvtx_ranges. nsys knows no graph launches here, and counts what one call launched (the
+// nodes of a graph) as one operation.
+std::vector<Projection> Project(const Query& query) {
+  std::vector<Projection> projections(query.store.nvtx_ranges.size());
   const std::vector<GpuWork> work = LaunchedWork(query, false);
+  ApiCallId last_call;
   VisitEnclosingRanges(query, work, [&](size_t i, std::span<const uint32_t> ranges) {
-    for (const uint32_t range : ranges) projections.by_range[range].Add(work[i]);
-    if (ranges.empty()) {
-      projections.unranged[query.store.api_calls.thread[work[i].call.row()]].Add(work[i]);
-    }
+    if (query.nsys_compat && work[i].kind == GpuWork::Kind::kGraph) return;
+    const bool same_call = query.nsys_compat && work[i].call == last_call;
+    last_call = work[i].call;
+    for (const uint32_t range : ranges) projections[range].Add(work[i], same_call ? 0 : 1);
   });
   return projections;
+}
+
+// Of each range, the ranges directly inside that have work as well. By row of nvtx_ranges.
+std::vector<uint32_t> ProjectedChildren(const std::vector<Projection>& projections,
+                                        const RangeStacks& stacks) {
+  std::vector<uint32_t> children(projections.size());
+  for (const uint32_t row : stacks.rows()) {
+    const uint32_t parent = stacks.Parent(row);
+    if (parent != RangeStacks::kNoRange && projections[row].operations > 0) ++children[parent];
+  }
+  return children;
 }
 
 }  // namespace
 
 Result<RowSource> NvtxGpuProjSum(const Query& query) {
   const NvtxRangesTable& ranges = query.store.nvtx_ranges;
-  const Projections projections = Project(query);
+  const std::vector<Projection> projections = Project(query);
   const RangeStacks stacks(query, false);
+  const std::vector<uint32_t> children = ProjectedChildren(projections, stacks);
   struct Group {
     std::vector<int64_t> projected;
     int64_t range_time = 0;
@@ -56,17 +64,17 @@ Result<RowSource> NvtxGpuProjSum(const Query& query) {
     int64_t levels = 0;
     int64_t children = 0;
   };
-  RangeNames names(query.store);
+  RangeNames names(query);
   std::map<std::pair<std::string, uint8_t>, Group> groups;
   for (const uint32_t row : stacks.rows()) {
-    const Projection& projection = projections.by_range[row];
+    const Projection& projection = projections[row];
     if (projection.operations == 0) continue;
     Group& group = groups[{names.Name(names.Number(row)), ranges.style[row]}];
     group.projected.push_back(projection.end_ns - projection.start_ns);
     group.range_time += stacks.End(row) - ranges.start_ns[row];
     group.operations += projection.operations;
     group.levels += stacks.Level(row);
-    group.children += stacks.ChildCount(row);
+    group.children += children[row];
   }
 
   ResultTable table;
@@ -102,52 +110,51 @@ Result<RowSource> NvtxGpuProjSum(const Query& query) {
 
 Result<RowSource> NvtxGpuProjTrace(const Query& query) {
   RowSource source;
-  source.columns = {
-      TextColumn("Name"),        TimeColumn("Projected Start"), TimeColumn("Projected Duration"),
-      TimeColumn("Orig Start"),  TimeColumn("Orig Duration"),   TextColumn("Style"),
-      IntegerColumn("PID"),      IntegerColumn("TID"),          IntegerColumn("NumGPUOps"),
-      IntegerColumn("Lvl"),      IntegerColumn("NumChild"),     IntegerColumn("RangeId"),
-      IntegerColumn("ParentId"), TextColumn("RangeStack")};
-  Projections projections = Project(query);
+  source.columns = {TextColumn("Name"),
+                    TimestampColumn("Projected Start"),
+                    TimeColumn("Projected Duration"),
+                    TimestampColumn("Orig Start"),
+                    TimeColumn("Orig Duration"),
+                    TextColumn("Style"),
+                    IntegerColumn("PID"),
+                    IntegerColumn("TID"),
+                    IntegerColumn("NumGPUOps"),
+                    IntegerColumn("Lvl"),
+                    IntegerColumn("NumChild"),
+                    IntegerColumn("RangeId"),
+                    IntegerColumn("ParentId"),
+                    TextColumn("RangeStack")};
+  const std::vector<Projection> projections = Project(query);
   RangeStacks stacks(query, false);
+  std::vector<uint32_t> children = ProjectedChildren(projections, stacks);
   struct Line {
     Projection projection;
-    uint32_t range;  // kNoRange: work outside of ranges
-    ThreadId thread;
+    uint32_t range;
   };
   std::vector<Line> lines;
-  for (const auto& [thread, projection] : projections.unranged) {
-    lines.push_back({projection, RangeStacks::kNoRange, thread});
-  }
-  for (const uint32_t row : stacks.rows()) {
-    const Projection& projection = projections.by_range[row];
+  for (const uint32_t row : stacks.rows()) {  // by id, which is by start in what nsys exports
+    const Projection& projection = projections[row];
     if (projection.operations == 0) continue;
-    lines.push_back({projection, row, query.store.nvtx_ranges.thread[row]});
+    lines.push_back({projection, row});
   }
-  std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
-    return a.projection.start_ns < b.projection.start_ns;
-  });
   source.row_count = lines.size();
-  source.fill = [&store = query.store, stacks = std::move(stacks), lines = std::move(lines)](
-                    size_t index, std::vector<Cell>& cells) {
+  source.fill = [query, stacks = std::move(stacks), children = std::move(children),
+                 lines = std::move(lines)](size_t index, std::vector<Cell>& cells) {
+    const Store& store = query.store;
     const Line& line = lines[index];
     std::fill(cells.begin(), cells.end(), Cell());
     cells[1] = line.projection.start_ns;
     cells[2] = line.projection.end_ns - line.projection.start_ns;
-    SetThread(store, line.thread, cells[6], cells[7]);
-    cells[8] = line.projection.operations;
-    if (line.range == RangeStacks::kNoRange) {
-      cells[10] = int64_t{0};
-      return;
-    }
     const size_t row = line.range;
+    SetThread(store, store.nvtx_ranges.thread[row], cells[6], cells[7]);
+    cells[8] = line.projection.operations;
     const uint32_t parent = stacks.Parent(row);
-    cells[0] = RangeName(store, row);
+    cells[0] = RangeName(query, row);
     cells[3] = store.nvtx_ranges.start_ns[row];
     cells[4] = stacks.End(row) - store.nvtx_ranges.start_ns[row];
     cells[5] = std::string(StyleName(store.nvtx_ranges.style[row]));
     cells[9] = stacks.Level(row);
-    cells[10] = stacks.ChildCount(row);
+    cells[10] = int64_t{children[row]};
     cells[11] = static_cast<int64_t>(stacks.Id(row));
     if (parent != RangeStacks::kNoRange) cells[12] = static_cast<int64_t>(stacks.Id(parent));
     cells[13] = stacks.Stack(row);

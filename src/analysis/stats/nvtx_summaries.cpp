@@ -11,7 +11,7 @@ enum class Styles { kBoth, kPushPop, kStartEnd };
 Result<RowSource> SummarizeRanges(const Query& query, Styles styles) {
   const NvtxRangesTable& ranges = query.store.nvtx_ranges;
   const int64_t latest = LatestRangeTime(query.store);
-  RangeNames names(query.store);
+  RangeNames names(query);
   GroupNumbers groups;
   GroupedValues values;
   for (size_t row = 0; row < ranges.size(); ++row) {

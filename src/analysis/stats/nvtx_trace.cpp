@@ -16,6 +16,7 @@ RangeStacks::RangeStacks(const Query& query, bool push_pop_only) : query_(query)
   latest_ = LatestRangeTime(query.store);
   const std::vector<uint32_t> all_ids = NvtxRangeIds(query.store);
   ids_.assign(ranges.size(), 0);
+  parents_.assign(ranges.size(), kNoRange);
   children_.assign(ranges.size(), 0);
   child_time_.assign(ranges.size(), 0);
   for (size_t row = 0; row < ranges.size(); ++row) {
@@ -26,6 +27,7 @@ RangeStacks::RangeStacks(const Query& query, bool push_pop_only) : query_(query)
     ids_[row] = all_ids[row];
   }
   std::sort(rows_.begin(), rows_.end(), [&](uint32_t a, uint32_t b) { return ids_[a] < ids_[b]; });
+  FindParents();
   for (const uint32_t row : rows_) {
     const uint32_t parent = Parent(row);
     if (parent == kNoRange) continue;
@@ -39,10 +41,21 @@ int64_t RangeStacks::End(size_t row) const {
   return end == kOpenEnd ? latest_ : end;
 }
 
-uint32_t RangeStacks::Parent(size_t row) const {
-  const NvtxRangeId parent = query_.store.nvtx_ranges.parent[row];
-  if (parent.IsNone() || ids_[parent.row()] == 0) return kNoRange;  // outside of the window
-  return static_cast<uint32_t>(parent.row());
+void RangeStacks::FindParents() {
+  const NvtxRangesTable& ranges = query_.store.nvtx_ranges;
+  std::vector<uint32_t> open;
+  ThreadId thread;
+  for (uint32_t row = 0; row < ranges.size(); ++row) {  // by thread and start
+    if (ids_[row] == 0 || ranges.end_thread[row] != ranges.thread[row]) continue;
+    if (ranges.thread[row] != thread) open.clear();
+    thread = ranges.thread[row];
+    while (!open.empty() && End(open.back()) <= ranges.start_ns[row]) open.pop_back();
+    // Ranges of different domains may overlap without one being inside the other.
+    const auto around = std::find_if(open.rbegin(), open.rend(),
+                                     [&](uint32_t outer) { return End(outer) >= End(row); });
+    if (around != open.rend()) parents_[row] = *around;
+    open.push_back(row);
+  }
 }
 
 int64_t RangeStacks::Level(size_t row) const {
@@ -61,7 +74,7 @@ std::string RangeStacks::Stack(size_t row) const {
 
 Result<RowSource> NvtxPushPopTrace(const Query& query) {
   RowSource source;
-  source.columns = {TimeColumn("Start"),       TimeColumn("End"),         TimeColumn("Duration"),
+  source.columns = {TimestampColumn("Start"),  TimestampColumn("End"),    TimeColumn("Duration"),
                     TimeColumn("DurChild"),    TimeColumn("DurNonChild"), TextColumn("Name"),
                     IntegerColumn("PID"),      IntegerColumn("TID"),      IntegerColumn("Lvl"),
                     IntegerColumn("NumChild"), IntegerColumn("RangeId"),  IntegerColumn("ParentId"),
@@ -72,15 +85,16 @@ Result<RowSource> NvtxPushPopTrace(const Query& query) {
   std::stable_sort(rows.begin(), rows.end(),
                    [&](uint32_t a, uint32_t b) { return ranges.start_ns[a] < ranges.start_ns[b]; });
   source.row_count = rows.size();
-  source.fill = [&store = query.store, stacks = std::move(stacks), rows = std::move(rows)](
+  source.fill = [query, stacks = std::move(stacks), rows = std::move(rows)](
                     size_t index, std::vector<Cell>& cells) {
+    const Store& store = query.store;
     const size_t row = rows[index];
     const int64_t start = store.nvtx_ranges.start_ns[row];
     const int64_t duration = stacks.End(row) - start;
     const ThreadId thread = store.nvtx_ranges.thread[row];
     const uint32_t parent = stacks.Parent(row);
     const int64_t level = stacks.Level(row);
-    const std::string name = RangeName(store, row);
+    const std::string name = RangeName(query, row);
     cells[0] = start;
     cells[1] = stacks.End(row);
     cells[2] = duration;

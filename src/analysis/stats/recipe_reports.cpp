@@ -51,7 +51,7 @@ RowSource PaceTable(std::vector<Instance> instances, const std::string& what) {
   std::stable_sort(instances.begin(), instances.end(),
                    [](const Instance& a, const Instance& b) { return a.start_ns < b.start_ns; });
   ResultTable table;
-  table.columns = {IntegerColumn("Instance"),        TimeColumn("Start"),
+  table.columns = {IntegerColumn("Instance"),        TimestampColumn("Start"),
                    TimeColumn("Duration"),           TimeColumn("Since Previous Start"),
                    TimeColumn("Since Previous End"), TextColumn("Name")};
   for (size_t i = 0; i < instances.size(); ++i) {
@@ -202,7 +202,7 @@ Result<RowSource> CudaGpuKernPace(const Query& query) {
 
 Result<RowSource> NvtxPace(const Query& query) {
   const NvtxRangesTable& ranges = query.store.nvtx_ranges;
-  RangeNames names(query.store);
+  RangeNames names(query);
   ASSIGN_OR_RETURN(const std::string chosen, ChosenRange(query, names));
   const int64_t latest = LatestRangeTime(query.store);
   std::vector<Instance> instances;
@@ -217,7 +217,7 @@ Result<RowSource> NvtxPace(const Query& query) {
 }
 
 Result<RowSource> NvtxGpuProjPace(const Query& query) {
-  RangeNames names(query.store);
+  RangeNames names(query);
   ASSIGN_OR_RETURN(const std::string chosen, ChosenRange(query, names));
   const std::vector<GpuWork> work = LaunchedWork(query, false);
   std::map<uint32_t, Instance> projected;
@@ -249,8 +249,8 @@ Result<RowSource> CudaGpuTimeUtilMap(const Query& query) {
     last = std::max(last, kernels.end_ns[row]);
   }
   ResultTable table;
-  table.columns = {TimeColumn("Start"),
-                   TimeColumn("End"),
+  table.columns = {TimestampColumn("Start"),
+                   TimestampColumn("End"),
                    IntegerColumn("PID"),
                    IntegerColumn("Device ID"),
                    {"In-Use", CellType::kReal, Unit::kPercent, 1, {}}};
@@ -340,7 +340,7 @@ Result<RowSource> NcclGpuOverlapTrace(const Query& query) {
   }
   for (auto& [gpu, instances] : compute) instances = Union(std::move(instances));
   ResultTable table;
-  table.columns = {TimeColumn("Start"),
+  table.columns = {TimestampColumn("Start"),
                    TimeColumn("Duration"),
                    TimeColumn("Overlapped"),
                    TimeColumn("Exposed"),

@@ -24,9 +24,7 @@ Missing NoApiAndGpu(const Store& s) {
   return NoApi(s).empty() || NoGpu(s).empty() ? kNothing : "CUDA trace data";
 }
 Missing NoLaunches(const Store& s) { return !NoKernels(s).empty() ? NoKernels(s) : NoApi(s); }
-Missing NoNvtx(const Store& s) {
-  return s.nvtx_ranges.size() == 0 ? "NV Tools Extension (NVTX) data" : kNothing;
-}
+Missing NoNvtx(const Store& s) { return s.nvtx_ranges.size() == 0 ? kNoNvtx : kNothing; }
 Missing NoNvtxKernels(const Store& s) { return !NoNvtx(s).empty() ? NoNvtx(s) : NoLaunches(s); }
 Missing NoNvtxGpu(const Store& s) {
   if (!NoNvtx(s).empty()) return NoNvtx(s);
@@ -50,13 +48,15 @@ Missing NoOpenAcc(const Store& s) {
   return NoFamily(s, RuntimeFamily::kOpenAcc, "OpenACC event data");
 }
 Missing NoMpi(const Store& s) { return s.mpi_events.size() == 0 ? "MPI event data" : kNothing; }
+Missing NoMpiRanks(const Store& s) { return s.mpi_events.size() == 0 ? "MPI rank data" : kNothing; }
 Missing NoNetwork(const Store& s) {
-  return s.network_samples.size() == 0 ? "network metrics data" : kNothing;
+  return s.network_samples.size() == 0 ? "NIC or IB switch metrics" : kNothing;
 }
 Missing NoCpuFaults(const Store& s) {
   return s.um_cpu_faults.size() == 0 ? "CUDA Unified Memory CPU page faults data" : kNothing;
 }
 Missing NoUnifiedMemory(const Store& s) {
+  if (s.memcpys.size() == 0) return "CUDA memory transfers data";
   if (!NoCpuFaults(s).empty()) return NoCpuFaults(s);
   return s.um_gpu_faults.size() == 0 ? "CUDA Unified Memory GPU page faults data" : kNothing;
 }
@@ -73,7 +73,7 @@ Missing NoDx11(const Store&) { return "DX11 CPU debug markers"; }
 Missing NoGpuDx12(const Store&) { return "DX12 GPU debug markers"; }
 Missing NoDx12(const Store&) { return "DX12 CPU debug markers"; }
 Missing NoWddm(const Store&) { return "WDDM context data"; }
-Missing NoVideo(const Store&) { return "NvVideo API trace data"; }
+Missing NoVideo(const Store&) { return "NvVideo trace data"; }
 Missing NoNcclRanges(const Store& s) {
   for (const StringId name : s.nvtx_domains.name) {
     if (s.Text(name) == "NCCL") return kNothing;
@@ -125,8 +125,8 @@ constexpr auto kReports = std::to_array<Report>({
     {"dx12_pix_sum", "dx12pixsum", "DX12 PIX Range Summary", "", "Not recorded.", NoDx12, Never},
     {"mpi_event_sum", "mpieventsum", "MPI Event Summary", "", "MPI calls by total time.", NoMpi,
      MpiEventSum},
-    {"mpi_event_trace", "mpieventtrace", "MPI Event Trace", "", "Every MPI call, by start.", NoMpi,
-     MpiEventTrace},
+    {"mpi_event_trace", "mpieventtrace", "MPI Event Trace", "", "Every MPI call, by start.",
+     NoMpiRanks, MpiEventTrace},
     {"mpi_msg_size_sum", "mpimsgsizesum", "MPI Message Size Summary", "",
      "Bytes of messages by call; collectives have a line for what is sent and one for what is "
      "received.",

@@ -24,12 +24,12 @@ RowSource SumByName(const Query& query, const Table& table, std::string count, c
   std::vector<SummaryGroup> rows;
   for (uint32_t group = 0; group < groups.size(); ++group) {
     const StringId name{static_cast<uint32_t>(groups.keys()[group])};
-    rows.push_back({summaries[group], {std::string(query.store.Text(name))}});
+    rows.push_back({summaries[group], {std::string(query.store.Text(name))}, name.value});
   }
   ResultTable result;
   result.columns = SummaryColumns(std::move(count));
   result.columns.push_back(TextColumn("Name"));
-  result.rows = RowsByTotal(std::move(rows));
+  result.rows = RowsByTotal(std::move(rows), Ties::kByNumber);
   return KeepRows(std::move(result));
 }
 
@@ -39,9 +39,9 @@ RowSource SumCalls(const Query& query, uint8_t event_class) {
                    [&](size_t row) { return calls.event_class[row] == event_class; });
 }
 
-RowSource SumFamily(const Query& query, RuntimeFamily family) {
+RowSource SumFamily(const Query& query, RuntimeFamily family, std::string count) {
   const RuntimeEventsTable& events = query.store.runtime_events;
-  return SumByName(query, events, "Count",
+  return SumByName(query, events, std::move(count),
                    [&](size_t row) { return events.family[row] == static_cast<uint8_t>(family); });
 }
 
@@ -49,9 +49,11 @@ RowSource SumFamily(const Query& query, RuntimeFamily family) {
 
 Result<RowSource> OsrtSum(const Query& query) { return SumCalls(query, kOsRuntimeClass); }
 Result<RowSource> SyscallSum(const Query& query) { return SumCalls(query, kSystemCallClass); }
-Result<RowSource> OpenMpSum(const Query& query) { return SumFamily(query, RuntimeFamily::kOpenMp); }
+Result<RowSource> OpenMpSum(const Query& query) {
+  return SumFamily(query, RuntimeFamily::kOpenMp, "Count");
+}
 Result<RowSource> OpenAccSum(const Query& query) {
-  return SumFamily(query, RuntimeFamily::kOpenAcc);
+  return SumFamily(query, RuntimeFamily::kOpenAcc, "Num Calls");
 }
 
 }  // namespace batchlight::stats

@@ -47,6 +47,9 @@ struct Report {
   Picture picture = {};
 };
 
+// What a recording without NVTX ranges lacks.
+inline constexpr std::string_view kNoNvtx = "NV Tools Extension (NVTX) data";
+
 std::span<const Report> Reports();
 // By new or old name; null if there is none.
 const Report* FindReport(std::string_view name);

@@ -25,7 +25,7 @@ struct Page {
 std::string Address(uint64_t address) {
   char text[32];
   const int count =
-      std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+      std::snprintf(text, sizeof text, "0x%llX", static_cast<unsigned long long>(address));
   return std::string(text, static_cast<size_t>(count));
 }
 
@@ -51,6 +51,13 @@ std::map<uint64_t, Page> Pages(const Query& query) {
   return pages;
 }
 
+// Bytes per second as nsys works it out: a whole number of operations per second times the bytes.
+double Throughput(const Page& page) {
+  if (page.migration_time <= 0) return -1;
+  return static_cast<double>(1'000'000'000 / page.migration_time) *
+         static_cast<double>(page.to_device + page.to_host);
+}
+
 Result<size_t> RowLimit(const Query& query) {
   constexpr std::string_view kRows = "rows=";
   int64_t limit = 10;
@@ -72,25 +79,23 @@ Result<RowSource> UmSum(const Query& query) {
   ASSIGN_OR_RETURN(const size_t limit, RowLimit(query));
   const std::map<uint64_t, Page> pages = Pages(query);
   std::vector<std::pair<uint64_t, Page>> order(pages.begin(), pages.end());
+  // The fastest first, whatever the size; pages that did not move come last.
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    return a.second.to_device + a.second.to_host > b.second.to_device + b.second.to_host;
+    return Throughput(a.second) > Throughput(b.second);
   });
   if (order.size() > limit) order.resize(limit);
   ResultTable table;
   table.columns = {TextColumn("Virtual Address"),
-                   BytesColumn("HtoD Migration Size"),
-                   BytesColumn("DtoH Migration Size"),
+                   BytesColumn("HtoD Migration size"),
+                   BytesColumn("DtoH Migration size"),
                    IntegerColumn("CPU Page Faults"),
-                   IntegerColumn("GPU Page Faults"),
+                   IntegerColumn(" GPU Page Faults"),  // the space is nsys's
                    {"Migration Throughput", CellType::kReal, Unit::kRate, 3, {}}};
   for (const auto& [address, page] : order) {
-    Cell throughput;
-    if (page.migration_time > 0) {
-      throughput = static_cast<double>(page.to_device + page.to_host) * 1e9 /
-                   static_cast<double>(page.migration_time);
-    }
-    table.rows.push_back({Address(address), page.to_device, page.to_host, page.cpu_faults,
-                          page.gpu_faults, throughput});
+    const auto if_any = [](int64_t number) { return number == 0 ? Cell() : Cell(number); };
+    table.rows.push_back({Address(address), if_any(page.to_device), if_any(page.to_host),
+                          if_any(page.cpu_faults), if_any(page.gpu_faults),
+                          page.migration_time > 0 ? Cell(Throughput(page)) : Cell()});
   }
   return KeepRows(std::move(table));
 }
@@ -107,7 +112,7 @@ Result<RowSource> UmTotalSum(const Query& query) {
   ResultTable table;
   table.columns = {
       BytesColumn("Total HtoD Migration Size"), BytesColumn("Total DtoH Migration Size"),
-      IntegerColumn("Total CPU Page Faults"),   IntegerColumn("Total GPU Page Faults"),
+      IntegerColumn("Total CPU Page Faults"),   IntegerColumn("Total GPU PageFaults"),
       TextColumn("Minimum Virtual Address"),    TextColumn("Maximum Virtual Address")};
   if (!pages.empty()) {
     table.rows.push_back({sum.to_device, sum.to_host, sum.cpu_faults, sum.gpu_faults,
@@ -118,17 +123,22 @@ Result<RowSource> UmTotalSum(const Query& query) {
 
 Result<RowSource> UmCpuPageFaultsSum(const Query& query) {
   const UmCpuFaultsTable& faults = query.store.um_cpu_faults;
-  std::map<StringId, int64_t> counts;
+  using Place = std::tuple<std::string_view, std::string_view, uint32_t>;  // code, file, line
+  std::map<Place, int64_t> counts;
   for (size_t row = 0; row < faults.size(); ++row) {
-    if (query.Keep(faults.start_ns[row], faults.start_ns[row])) ++counts[faults.instruction[row]];
+    if (!query.Keep(faults.start_ns[row], faults.start_ns[row])) continue;
+    ++counts[{query.store.Text(faults.instruction[row]), query.store.Text(faults.source_file[row]),
+              faults.source_line[row]}];
   }
-  std::vector<std::pair<StringId, int64_t>> order(counts.begin(), counts.end());
+  std::vector<std::pair<Place, int64_t>> order(counts.begin(), counts.end());
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   ResultTable table;
-  table.columns = {IntegerColumn("CPU Page Faults"), TextColumn("CPU Instruction Address")};
-  for (const auto& [instruction, count] : order) {
-    table.rows.push_back({count, std::string(query.store.Text(instruction))});
+  table.columns = {IntegerColumn("CPU Page Faults"), TextColumn("CPU Instruction Address"),
+                   TextColumn("Source File"), IntegerColumn("Source Line")};
+  for (const auto& [place, count] : order) {
+    const auto& [instruction, file, line] = place;
+    table.rows.push_back({count, std::string(instruction), std::string(file), int64_t{line}});
   }
   return KeepRows(std::move(table));
 }

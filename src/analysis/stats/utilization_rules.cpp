@@ -1,4 +1,5 @@
-// gpu_gaps and gpu_time_util: when a GPU had nothing or little to do.
+// gpu_gaps and gpu_time_util: when a GPU had nothing or little to do. Time that profiling took is
+// not told apart: nsys says that it takes it into account but does not.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -50,27 +51,13 @@ std::map<Gpu, std::vector<Interval>> WorkByGpu(const Query& query, const RuleOpt
   AddWork(query, options, query.store.kernels, gpus);
   AddWork(query, options, query.store.memcpys, gpus);
   AddWork(query, options, query.store.memsets, gpus);
-  AddWork(query, options, query.store.graph_launches, gpus);
+  // nsys does not see graphs that were recorded as a whole.
+  if (!query.nsys_compat) AddWork(query, options, query.store.graph_launches, gpus);
   for (auto& [gpu, work] : gpus) {
     std::stable_sort(work.begin(), work.end(),
                      [](const Interval& a, const Interval& b) { return a.start_ns < b.start_ns; });
   }
   return gpus;
-}
-
-// Time the profiler itself took in this process, by start. Only stretches as long as what a rule
-// looks for count: nsys leaves the short ones in its gaps.
-std::vector<Interval> Overheads(const Query& query, ProcessId process, int64_t at_least_ns) {
-  const ProfilerOverheadsTable& table = query.store.profiler_overheads;
-  std::vector<Interval> overheads;
-  for (size_t row = 0; row < table.size(); ++row) {
-    if (query.store.ProcessOf(table.thread[row]) != process) continue;
-    if (table.end_ns[row] - table.start_ns[row] < at_least_ns) continue;
-    overheads.push_back({table.start_ns[row], table.end_ns[row], 0});
-  }
-  std::stable_sort(overheads.begin(), overheads.end(),
-                   [](const Interval& a, const Interval& b) { return a.start_ns < b.start_ns; });
-  return overheads;
 }
 
 struct Gap {
@@ -79,25 +66,6 @@ struct Gap {
   Gpu gpu;
   uint32_t context;
 };
-
-// Adds the stretches of [start, end) that no overhead covers and that are long enough.
-void AddGap(const std::vector<Interval>& overheads, Gap gap, int64_t end, int64_t at_least_ns,
-            std::vector<Gap>& gaps) {
-  int64_t from = gap.start;
-  const auto close = [&](int64_t until) {
-    if (until - from < at_least_ns || until <= from) return;
-    gap.start = from;
-    gap.duration = until - from;
-    gaps.push_back(gap);
-  };
-  for (const Interval& overhead : overheads) {
-    if (overhead.end_ns <= from) continue;
-    if (overhead.start_ns >= end) break;
-    close(overhead.start_ns);
-    from = std::max(from, overhead.end_ns);
-  }
-  close(end);
-}
 
 std::string Plain(double number) {
   char text[32];
@@ -118,13 +86,16 @@ Result<RuleResult> FindGpuGaps(const Query& query) {
   const auto at_least_ns = static_cast<int64_t>(options.gap_ms * 1e6);
   std::vector<Gap> gaps;
   for (const auto& [gpu, work] : WorkByGpu(query, options)) {
-    const std::vector<Interval> overheads = Overheads(query, gpu.process, at_least_ns);
     int64_t busy_until = work.front().end_ns;
+    uint32_t context = work.front().context;  // of what ended last
     for (const Interval& next : work) {
-      if (next.start_ns - busy_until >= at_least_ns && next.start_ns > busy_until) {
-        AddGap(overheads, {0, busy_until, gpu, next.context}, next.start_ns, at_least_ns, gaps);
+      if (next.start_ns - busy_until > at_least_ns) {
+        gaps.push_back({next.start_ns - busy_until, busy_until, gpu, context});
       }
-      busy_until = std::max(busy_until, next.end_ns);
+      if (next.end_ns > busy_until) {
+        busy_until = next.end_ns;
+        context = next.context;
+      }
     }
   }
   std::stable_sort(gaps.begin(), gaps.end(),
@@ -133,7 +104,7 @@ Result<RuleResult> FindGpuGaps(const Query& query) {
     gaps.resize(static_cast<size_t>(options.rows));
   }
   ResultTable table;
-  table.columns = {IntegerColumn("Row#"), TimeColumn("Duration"),     TimeColumn("Start"),
+  table.columns = {IntegerColumn("Row#"), TimeColumn("Duration"),     TimestampColumn("Start"),
                    IntegerColumn("PID"),  IntegerColumn("Device ID"), IntegerColumn("Context ID")};
   for (const Gap& gap : gaps) {
     table.rows.push_back({static_cast<int64_t>(table.rows.size()) + 1, gap.duration, gap.start,
@@ -159,29 +130,32 @@ struct LowChunk {
 };
 
 // Chunks of equal length from the first to the last work; operations at the same time add up.
-std::vector<LowChunk> Chunks(const Query& query, const Gpu& gpu, const std::vector<Interval>& work,
-                             int64_t count) {
+std::vector<LowChunk> Chunks(const Gpu& gpu, const std::vector<Interval>& work, int64_t count) {
   const int64_t start = work.front().start_ns;
   int64_t end = start;
-  for (const Interval& interval : work) end = std::max(end, interval.end_ns);
+  uint32_t context = 0;  // of what ended last
+  for (const Interval& interval : work) {
+    if (interval.end_ns >= end) context = interval.context;
+    end = std::max(end, interval.end_ns);
+  }
   if (end <= start) return {};
   const int64_t length = (end - start + count - 1) / count;
   std::vector<LowChunk> chunks;
   for (int64_t at = start; at < end; at += length) {
-    chunks.push_back({at, length, 0, gpu, work.front().context});
+    chunks.push_back({at, std::min(length, end - at), 0, gpu, context});
   }
   const auto add = [&](const Interval& interval) {
     const int64_t from = std::max(interval.start_ns, start);
     const int64_t until = std::min(interval.end_ns, end);
     for (int64_t i = (from - start) / length; i < static_cast<int64_t>(chunks.size()); ++i) {
       LowChunk& chunk = chunks[static_cast<size_t>(i)];
-      const int64_t busy = std::min(until, chunk.start + length) - std::max(from, chunk.start);
+      const int64_t busy =
+          std::min(until, chunk.start + chunk.duration) - std::max(from, chunk.start);
       if (busy <= 0) break;
       chunk.busy_ns += static_cast<double>(busy);
     }
   };
   for (const Interval& interval : work) add(interval);
-  for (const Interval& overhead : Overheads(query, gpu.process, 0)) add(overhead);
   return chunks;
 }
 
@@ -192,7 +166,7 @@ Result<RuleResult> FindLowUtilization(const Query& query) {
   std::vector<LowChunk> low;
   for (const auto& [gpu, work] : WorkByGpu(query, options)) {
     bool joined = false;
-    for (const LowChunk& chunk : Chunks(query, gpu, work, options.chunks)) {
+    for (const LowChunk& chunk : Chunks(gpu, work, options.chunks)) {
       if (chunk.percent() >= options.threshold_percent) {
         joined = false;
         continue;
@@ -213,7 +187,7 @@ Result<RuleResult> FindLowUtilization(const Query& query) {
   }
   ResultTable table;
   table.columns = {IntegerColumn("Row#"),      {"In-Use", CellType::kReal, Unit::kPercent, 1, {}},
-                   TimeColumn("Duration"),     TimeColumn("Start"),
+                   TimeColumn("Duration"),     TimestampColumn("Start"),
                    IntegerColumn("PID"),       IntegerColumn("Device ID"),
                    IntegerColumn("Context ID")};
   for (const LowChunk& chunk : low) {
