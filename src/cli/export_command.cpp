@@ -39,8 +39,9 @@ Result<const Exporter*> ChooseExporter(const std::string& type) {
     names.push_back(known.name);
     all += (all.empty() ? "" : ", ") + std::string(known.name);
   }
-  return UsageError("no export type \"" + type + "\"" + DidYouMean(NearestFew(type, names)) +
-                    " There are " + all);
+  const std::string near = DidYouMean(NearestFew(type, names));
+  return UsageError("no export type \"" + type + "\"" + near +
+                    (near.empty() ? "; there are " : " There are ") + all);
 }
 
 // r.batchlight becomes r.sqlite; a path without one of our extensions gets the new one appended.
@@ -59,6 +60,10 @@ std::string DefaultOutput(const std::string& input, std::string_view extension) 
 
 Status CheckOutput(const Exporter& exporter, const std::string& input, const ExportOptions& options,
                    bool force_overwrite) {
+  if (options.output.ends_with(".gz")) {
+    return UsageError(options.output +
+                      ": export does not compress; write without .gz and run gzip on it");
+  }
   struct stat in {};
   struct stat out {};
   if (stat(options.output.c_str(), &out) != 0) return Status();
@@ -107,12 +112,20 @@ Status RunExport(ExportFlags& flags, const CLI::App& app) {
   options.output = flags.output.empty() ? DefaultOutput(input, exporter->extension) : flags.output;
   RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force));
   ASSIGN_OR_RETURN(const Store store, OpenInput(input));
+  if (!quiet) {
+    for (const std::string& note : ReadingNotes(store)) {
+      std::fprintf(stderr, "NOTE: %s: %s.\n", input.c_str(), note.c_str());
+    }
+  }
   if (normalize) shift += store.session_start_utc_ns;
   options.selection.SetShift(shift);
   ASSIGN_OR_RETURN(const uint64_t rows, exporter->run(store, options));
   if (!quiet) {
     std::fprintf(stderr, "wrote %s (%llu rows)\n", options.output.c_str(),
                  static_cast<unsigned long long>(rows));
+    if (rows == 0 && !flags.tables.empty()) {
+      std::fprintf(stderr, "NOTE: no table with rows matches --tables=%s.\n", flags.tables.c_str());
+    }
   }
   return Status();
 }

@@ -100,16 +100,6 @@ RowSource JoinRanks(std::vector<RowSource> sources, std::vector<int64_t> ranks) 
   return joined;
 }
 
-// What the import left out or did not find.
-void NoteImport(const Store& store, const TableOutputs& outputs) {
-  const StringId feature = store.strings.Find("import");
-  for (size_t row = 0; row < store.reasons.size(); ++row) {
-    if (feature.IsNone() || store.reasons.feature[row] != feature) continue;
-    outputs.Notice("NOTE: " + store.source + ": " +
-                   std::string(store.Text(store.reasons.text[row])) + ".");
-  }
-}
-
 // What all reports of one call are about. More than one store: one per rank.
 struct Inputs {
   std::vector<const Store*> stores;
@@ -257,7 +247,9 @@ Status RunStats(StatsFlags& flags) {
   Inputs inputs{{}, {}, &scripts};
   for (const std::string& path : paths) {
     ASSIGN_OR_RETURN(Store store, OpenInput(path, {.operators = false}));
-    NoteImport(store, outputs);
+    for (const std::string& note : ReadingNotes(store)) {
+      outputs.Notice("NOTE: " + path + ": " + note + ".");
+    }
     stores.push_back(std::make_unique<Store>(std::move(store)));
     ASSIGN_OR_RETURN(EventFilter filter, MakeFilter(*stores.back(), flags.filter_time,
                                                     flags.filter_nvtx, flags.tables.nsys_compat));

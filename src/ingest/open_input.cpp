@@ -96,4 +96,15 @@ Result<Store> OpenInput(const std::string& path, const InputUse& use) {
   return store;
 }
 
+std::vector<std::string> ReadingNotes(const Store& store) {
+  const StringId features[] = {store.strings.Find("import"), store.strings.Find("input")};
+  std::vector<std::string> notes;
+  for (size_t row = 0; row < store.reasons.size(); ++row) {
+    const StringId feature = store.reasons.feature[row];
+    if (feature.IsNone() || (feature != features[0] && feature != features[1])) continue;
+    notes.emplace_back(store.Text(store.reasons.text[row]));
+  }
+  return notes;
+}
+
 }  // namespace batchlight

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "store/store.h"
@@ -21,6 +22,9 @@ struct InputUse {
 // NAME.batchlight.live is there (the run goes on, or ended without sealing), the folder is opened
 // and a row in `reasons` (feature "input") says so. Errors: kInput, naming path and reason.
 Result<Store> OpenInput(const std::string& path, const InputUse& use = {});
+
+// What reading left out, did not find or found cut, a sentence without its full stop each.
+std::vector<std::string> ReadingNotes(const Store& store);
 
 // Errors: kInput when the path is missing or not readable.
 Result<InputFormat> DetectFormat(const std::string& path);

@@ -108,6 +108,26 @@ class Sqlite(NsysFiles):
         self.assertIn(b"did you mean sqlite", done.stderr)
 
 
+class Inputs(NsysFiles):
+    def test_what_a_cut_file_lost_is_said_in_every_view(self):
+        sample = os.path.join(os.path.dirname(__file__), "..", "kineto", "training.json")
+        with open(sample, "rb") as whole, open(self.path("cut.json"), "wb") as cut:
+            cut.write(whole.read(4000))
+        for command in (("stats", "-r", "cuda_api_sum"),
+                        ("export", "-t", "jsonlines", "-o", self.path("cut.jsonl"))):
+            done = self.run_tool(*command, self.path("cut.json"))
+            self.assertIn("NOTE: " + self.path("cut.json") + ": the file ends in the middle",
+                          done.stderr.decode())
+
+    def test_no_table_and_no_compression_are_said(self):
+        done = self.run_tool("export", "-t", "jsonlines", "-o", self.path("none.jsonl"),
+                             "--tables", "nosuch", self.sqlite)
+        self.assertIn("no table with rows matches --tables=nosuch", done.stderr.decode())
+        done = self.run_tool("export", "-t", "chrome", "-o", self.path("t.json.gz"), self.sqlite,
+                             code=2)
+        self.assertIn("does not compress", done.stderr.decode())
+
+
 class Text(NsysFiles):
     def test_jsonlines(self):
         out = self.path("all.jsonl")
