@@ -69,6 +69,14 @@ void Operators(int count) {
   }
 }
 
+// An operator each millisecond: for tests that look at the recording again and again.
+[[noreturn]] void Paced() {
+  while (true) {
+    Operator("fault::step");
+    usleep(1000);
+  }
+}
+
 // `count` children, at most 16 at a time: three of four end by _exit, one becomes /bin/true.
 void Children(int count) {
   int running = 0;
@@ -145,6 +153,7 @@ int Run(const std::string& mode, int count) {
   if (mode == "abort") std::abort();
   if (mode == "signal") raise(count);
   if (mode == "forever") Forever();
+  if (mode == "paced") Paced();
   if (mode == "operators") Operators(count);
   if (mode == "children") Children(count);
   if (mode == "threads") Threads(count);
