@@ -25,7 +25,8 @@ struct AnalyzeFlags {
   std::vector<std::string> rules;
   TableFlags tables;
   std::string time_unit = "nanoseconds";
-  std::string help_rules, overwrite_words, export_words, sqlite, filter_time, filter_nvtx;
+  std::string help_rules, overwrite_words, export_words, sqlite;
+  FilterFlags filter;
   std::vector<std::string> fail_on;
   StepOptions steps;
 };
@@ -57,11 +58,13 @@ Result<std::vector<ChosenRule>> ChooseRules(const std::vector<std::string>& list
     chosen.push_back({nullptr, std::string(kAdvice), {}});
     for (const stats::ExpertRule& rule : stats::ExpertRules()) chosen.push_back({&rule, "", {}});
   };
-  for (ReportSpec& spec : ParseReportList(lists)) {
+  ASSIGN_OR_RETURN(std::vector<ReportSpec> specs, ParseReportList(lists));
+  for (ReportSpec& spec : specs) {
     const stats::ExpertRule* rule = stats::FindExpertRule(spec.name);
     if (spec.name == "all") {
       add_all();
     } else if (rule != nullptr || spec.name == kDx12) {
+      if (rule != nullptr) RETURN_IF_ERROR(stats::CheckRuleArguments(*rule, spec.args));
       chosen.push_back({rule, rule == nullptr ? spec.name : "", std::move(spec.args)});
     } else if (!IsAdvice(spec.name)) {
       return UnknownRule(spec.name);
@@ -125,7 +128,8 @@ class Analysis {
 
   // Errors (kGate): one of the findings asked for is there.
   Status Gate(const std::vector<std::string>& lists) {
-    for (const ReportSpec& spec : ParseReportList(lists)) {
+    ASSIGN_OR_RETURN(const std::vector<ReportSpec> specs, ParseReportList(lists));
+    for (const ReportSpec& spec : specs) {
       for (const Finding& finding : Findings()) {
         if (spec.name != "any" && spec.name != finding.rule) continue;
         return Status::Error(ErrorKind::kGate, "--fail-on " + spec.name + ": " + finding.title);
@@ -236,12 +240,14 @@ Status RunAnalyze(AnalyzeFlags& flags, bool overwrite_given) {
   TakeBoolWord(flags.export_words, true, flags.inputs);
   if (!flags.sqlite.empty()) flags.inputs = {flags.sqlite};
   ASSIGN_OR_RETURN(const std::vector<ChosenRule> rules, ChooseRules(flags.rules));
-  for (const ReportSpec& spec : ParseReportList(flags.fail_on)) {
+  ASSIGN_OR_RETURN(const std::vector<ReportSpec> gates, ParseReportList(flags.fail_on));
+  for (const ReportSpec& spec : gates) {
     if (spec.name != "any" && (spec.name == kAdvice || !IsAdvice(spec.name))) {
       return UnknownRule(spec.name);
     }
   }
   RETURN_IF_ERROR(CheckStepFlags(flags.steps));
+  RETURN_IF_ERROR(CheckFilterFlags(flags.filter));
   ASSIGN_OR_RETURN(flags.tables.time_unit, ParseTimeUnit(flags.time_unit));
   if (flags.inputs.size() != 1) {
     return UsageError(flags.inputs.empty() ? "no input given: batchlight analyze [options] INPUT"
@@ -249,8 +255,7 @@ Status RunAnalyze(AnalyzeFlags& flags, bool overwrite_given) {
   }
   ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create(flags.tables, flags.inputs[0]));
   ASSIGN_OR_RETURN(Store store, OpenInput(flags.inputs[0]));
-  ASSIGN_OR_RETURN(EventFilter filter, MakeFilter(store, flags.filter_time, flags.filter_nvtx,
-                                                  flags.tables.nsys_compat));
+  ASSIGN_OR_RETURN(EventFilter filter, MakeFilter(store, flags.filter, flags.tables.nsys_compat));
   Analysis analysis(store, outputs, flags.steps, std::move(filter), flags.tables.nsys_compat);
   RETURN_IF_ERROR(analysis.Run(rules, flags));
   return analysis.Gate(flags.fail_on);
@@ -267,8 +272,8 @@ void RegisterAnalyze(CLI::App& app, Outcome& outcome) {
   command->add_option("-f,--format", flags->tables.formats, "As of stats")->allow_extra_args(false);
   command->add_option("-o,--output", flags->tables.outputs, "As of stats")->allow_extra_args(false);
   command->add_option("--timeunit", flags->time_unit, "As of stats")->capture_default_str();
-  command->add_option("--filter-time", flags->filter_time, "As of stats, for the rules of nsys");
-  command->add_option("--filter-nvtx", flags->filter_nvtx, "As of stats, for the rules of nsys");
+  command->add_option("--filter-time", flags->filter.time, "As of stats, for the rules of nsys");
+  command->add_option("--filter-nvtx", flags->filter.nvtx, "As of stats, for the rules of nsys");
   command->add_option("--help-rules", flags->help_rules, "List the rules; NAME or ALL for more")
       ->expected(0, 1);
   command->add_option("--force-overwrite", flags->overwrite_words, "Replace files that exist")

@@ -1,6 +1,7 @@
 // --filter-time and --filter-nvtx: the stretch of time a report is about.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,13 +20,19 @@ struct EventFilter {
 // "[start]/[end]". Errors: kUsage.
 Result<EventFilter> ParseTimeFilter(std::string_view text);
 
-// "range[@domain][/index]": the index-th (from 0, 0 if not given) instance by start. The domain is
-// the default one if not given, any for "*". Errors: kUsage when there is no such range.
-Result<EventFilter> FindNvtxFilter(const Store& store, std::string_view text);
+// The flags as given; without a value where a flag was not given.
+struct FilterFlags {
+  std::optional<std::string> time;
+  std::optional<std::string> nvtx;
+  bool any() const { return time || nvtx; }
+};
 
-// The filter of the two flags, of which the range has precedence. With `nsys_compat` the store
-// loses what other processes than the range's did: nsys filters those out. Errors: kUsage.
-Result<EventFilter> MakeFilter(Store& store, std::string_view time, std::string_view nvtx,
-                               bool nsys_compat);
+// What can be checked before an input is read. Errors: kUsage.
+Status CheckFilterFlags(const FilterFlags& flags);
+
+// The filter of the two flags, of which the range (stats::FindRange) has precedence. With
+// `nsys_compat` the store loses what other processes than the range's did: nsys filters those out.
+// Errors (kUsage): there is no such range.
+Result<EventFilter> MakeFilter(Store& store, const FilterFlags& flags, bool nsys_compat);
 
 }  // namespace batchlight::cli

@@ -6,19 +6,10 @@
 
 #include "base/file.h"
 #include "base/nearest.h"
+#include "base/split.h"
 
 namespace batchlight::cli {
 namespace {
-
-std::vector<std::string_view> SplitAt(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
 
 bool IsNumber(std::string_view text, bool decimal) {
   double number = 0;

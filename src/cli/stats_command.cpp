@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "analysis/stats/rank_parts.h"
 #include "analysis/stats/stats_report.h"
 #include "base/file.h"
 #include "base/nearest.h"
@@ -23,8 +24,7 @@ struct StatsFlags {
   std::vector<std::string> reports;
   TableFlags tables;
   std::string time_unit = "nanoseconds";
-  std::string filter_time;
-  std::string filter_nvtx;
+  FilterFlags filter;
   std::vector<std::string> report_folders;
   std::string sqlite;
   std::string help_reports;
@@ -42,7 +42,8 @@ struct ChosenReport {
 Result<std::vector<ChosenReport>> ChooseReports(const std::vector<std::string>& lists,
                                                 const ReportScripts& scripts) {
   std::vector<ChosenReport> chosen;
-  for (ReportSpec& spec : ParseReportList(lists)) {
+  ASSIGN_OR_RETURN(std::vector<ReportSpec> specs, ParseReportList(lists));
+  for (ReportSpec& spec : specs) {
     if (scripts.Find(spec.name).has_value()) {  // before ours, as nsys looks for them
       chosen.push_back({nullptr, std::move(spec.args), spec.name});
       continue;
@@ -53,6 +54,7 @@ Result<std::vector<ChosenReport>> ChooseReports(const std::vector<std::string>& 
                         DidYouMean(stats::NearestReports(spec.name)) +
                         "; --help-reports lists them all");
     }
+    RETURN_IF_ERROR(stats::CheckReportArguments(*report, spec.args));
     chosen.push_back({report, std::move(spec.args), std::string(report->name)});
   }
   if (!chosen.empty()) return chosen;
@@ -62,82 +64,62 @@ Result<std::vector<ChosenReport>> ChooseReports(const std::vector<std::string>& 
   return chosen;
 }
 
-// Rank of the job that a recording is of: RANK of its first process that has one, else its place
-// among the inputs.
-int64_t RankOf(const Store& store, size_t place) {
-  for (const int32_t rank : store.processes.rank) {
-    if (rank >= 0) return rank;
-  }
-  return static_cast<int64_t>(place);
-}
-
-// The tables of several inputs one after the other, with the rank in front.
-RowSource JoinRanks(std::vector<RowSource> sources, std::vector<int64_t> ranks) {
-  RowSource joined;
-  joined.name = sources[0].name;
-  joined.title = sources[0].title;
-  joined.columns = sources[0].columns;
-  joined.columns.insert(joined.columns.begin(), {"Rank", CellType::kInteger, Unit::kNone, 0, {}});
-  // Every column moves by one; ranks are drawn apart.
-  joined.picture = sources[0].picture;
-  ++joined.picture.x;
-  ++joined.picture.value;
-  joined.picture.second_series = joined.picture.series < 0 ? -1
-                                 : joined.picture.kind == Picture::Kind::kMap
-                                     ? joined.picture.second_series + 1
-                                     : joined.picture.series + 1;
-  joined.picture.series = 0;
-  for (const RowSource& source : sources) joined.row_count += source.row_count;
-  joined.fill = [sources = std::move(sources), ranks = std::move(ranks)](size_t row,
-                                                                         std::vector<Cell>& cells) {
-    size_t input = 0;
-    while (row >= sources[input].row_count) row -= sources[input++].row_count;
-    std::vector<Cell> rest(cells.size() - 1);
-    sources[input].fill(row, rest);
-    cells[0] = ranks[input];
-    std::move(rest.begin(), rest.end(), cells.begin() + 1);
-  };
-  return joined;
-}
-
-// What all reports of one call are about. More than one store: one per rank.
+// What all reports of one call are about.
 struct Inputs {
   std::vector<const Store*> stores;
   std::vector<EventFilter> filters;  // one per store
   ReportScripts* scripts;
+  stats::RankParts ranks;  // for the reports that compare ranks
+};
+const std::vector<stats::RankPart> kWholeInput(1);
+
+struct Answer {
+  RowSource rows;       // no rows and no columns where no input has what the report needs,
+  std::string skipped;  // which this says
 };
 
-// No rows and no columns where none of the inputs has what the report needs, which `skipped` says.
-Result<RowSource> MakeRows(const Inputs& inputs, const ChosenReport& chosen, bool nsys_compat,
-                           std::string& skipped) {
+// Appends a line about an input that has nothing for a report.
+void AddSkipped(const Store& store, const std::string& why, std::string& skipped) {
+  const std::string line = "SKIPPED: " + store.source + why;
+  if (skipped.find(line) != skipped.npos) return;  // said for another rank of the input
+  skipped += (skipped.empty() ? "" : "\n") + line;
+}
+
+Result<Answer> RunChosen(const Inputs& inputs, const ChosenReport& chosen, bool nsys_compat) {
+  Answer answer;
   if (chosen.report == nullptr) {
-    return inputs.scripts->Run(chosen.name, chosen.args, *inputs.stores[0]);
+    ASSIGN_OR_RETURN(answer.rows, inputs.scripts->Run(chosen.name, chosen.args, *inputs.stores[0]));
+    return answer;
   }
   std::vector<RowSource> sources;
   std::vector<int64_t> ranks;
-  for (size_t i = 0; i < inputs.stores.size(); ++i) {
-    const Store& store = *inputs.stores[i];
+  const bool by_rank = chosen.report->several_inputs;
+  for (const stats::RankPart& part : by_rank ? inputs.ranks.parts : kWholeInput) {
+    const Store& store = *inputs.stores[part.input];
     std::string_view missing = chosen.report->missing(store);
     const bool wants_ranges = std::count(chosen.args.begin(), chosen.args.end(), "nvtx-name") > 0;
     if (missing.empty() && wants_ranges && store.nvtx_ranges.size() == 0) missing = stats::kNoNvtx;
     if (!missing.empty()) {
-      skipped += (skipped.empty() ? "SKIPPED: " : "\nSKIPPED: ") + store.source +
-                 " does not contain " + std::string(missing) + ".";
+      AddSkipped(store, " does not contain " + std::string(missing) + ".", answer.skipped);
       continue;
     }
-    const stats::Query query{store, inputs.filters[i].window, chosen.args, nsys_compat};
+    const stats::Query query{store, inputs.filters[part.input].window, chosen.args, nsys_compat,
+                             part.processes};
     ASSIGN_OR_RETURN(RowSource rows, stats::RunReport(*chosen.report, query));
     if (rows.row_count == 0 && !nsys_compat) {
-      skipped += (skipped.empty() ? "SKIPPED: " : "\nSKIPPED: ") + store.source +
+      AddSkipped(store,
                  " has nothing for " + std::string(chosen.report->name) +
-                 (query.window.all() ? "." : " in the time asked for.");
+                     (query.window.all() ? "." : " in the time asked for."),
+                 answer.skipped);
     }
     sources.push_back(std::move(rows));
-    ranks.push_back(RankOf(store, i));
+    ranks.push_back(part.rank);
   }
-  if (sources.empty()) return RowSource();
-  if (inputs.stores.size() == 1) return std::move(sources[0]);
-  return JoinRanks(std::move(sources), std::move(ranks));
+  if (sources.empty()) return answer;
+  answer.rows = by_rank && inputs.ranks.parts.size() > 1
+                    ? stats::JoinRanks(std::move(sources), std::move(ranks))
+                    : std::move(sources[0]);
+  return answer;
 }
 
 Status RunReports(const Inputs& inputs, const std::vector<ChosenReport>& reports, bool nsys_compat,
@@ -153,10 +135,9 @@ Status RunReports(const Inputs& inputs, const std::vector<ChosenReport>& reports
       arguments += (arguments.empty() ? "" : ":") + arg;
     }
     outputs.Announce(i, chosen.name, arguments, file_part);
-    std::string skipped;
-    ASSIGN_OR_RETURN(const RowSource rows, MakeRows(inputs, chosen, nsys_compat, skipped));
-    RETURN_IF_ERROR(outputs.Write(i, rows, file_part));
-    outputs.Finish(i, rows.row_count == 0, skipped);
+    ASSIGN_OR_RETURN(const Answer answer, RunChosen(inputs, chosen, nsys_compat));
+    RETURN_IF_ERROR(outputs.Write(i, answer.rows, file_part));
+    outputs.Finish(i, answer.rows.row_count == 0, answer.skipped);
   }
   return Status();
 }
@@ -179,12 +160,18 @@ Status CheckInputs(const std::vector<std::string>& inputs, const std::vector<Cho
   return Status();
 }
 
+void PrintMore(const stats::Report& report, const char* indent) {
+  std::printf("%s%s\n", indent, std::string(report.help).c_str());
+  if (report.old_names.empty()) return;
+  std::printf("%sOlder names: %s\n", indent, std::string(report.old_names).c_str());
+}
+
 Status ListReports(const std::string& which, const ReportScripts& scripts) {
   if (which.empty() || which == "ALL" || which == "all") {
     for (const stats::Report& report : stats::Reports()) {
       std::string usage = std::string(report.name) + std::string(report.usage);
       std::printf("  %s -- %s\n", usage.c_str(), std::string(report.title).c_str());
-      if (!which.empty()) std::printf("      %s\n", std::string(report.help).c_str());
+      if (!which.empty()) PrintMore(report, "      ");
     }
     for (const std::string& name : scripts.Names()) {
       std::printf("  %s -- script %s\n", name.c_str(), scripts.Find(name)->c_str());
@@ -199,12 +186,9 @@ Status ListReports(const std::string& which, const ReportScripts& scripts) {
   if (report == nullptr) {
     return UsageError("no report \"" + which + "\"" + DidYouMean(stats::NearestReports(which)));
   }
-  std::printf("%s%s -- %s\n\n%s\n", std::string(report->name).c_str(),
-              std::string(report->usage).c_str(), std::string(report->title).c_str(),
-              std::string(report->help).c_str());
-  if (!report->old_name.empty()) {
-    std::printf("Older name: %s\n", std::string(report->old_name).c_str());
-  }
+  std::printf("%s%s -- %s\n\n", std::string(report->name).c_str(),
+              std::string(report->usage).c_str(), std::string(report->title).c_str());
+  PrintMore(*report, "");
   return Status();
 }
 
@@ -231,12 +215,8 @@ Status RunStats(StatsFlags& flags) {
   ReportScripts scripts(flags.report_folders);
   ASSIGN_OR_RETURN(const std::vector<ChosenReport> reports, ChooseReports(flags.reports, scripts));
   ASSIGN_OR_RETURN(flags.tables.time_unit, ParseTimeUnit(flags.time_unit));
-  const bool filtered = !flags.filter_time.empty() || !flags.filter_nvtx.empty();
-  RETURN_IF_ERROR(CheckInputs(flags.inputs, reports, filtered));
-  if (!flags.filter_time.empty()) {  // before a large input is read
-    const auto checked = ParseTimeFilter(flags.filter_time);
-    if (!checked.ok()) return checked.status();
-  }
+  RETURN_IF_ERROR(CheckInputs(flags.inputs, reports, flags.filter.any()));
+  RETURN_IF_ERROR(CheckFilterFlags(flags.filter));
   std::vector<std::string> paths;
   for (const std::string& input : flags.inputs) {
     ASSIGN_OR_RETURN(std::string path, ResolveReport(input));
@@ -244,18 +224,23 @@ Status RunStats(StatsFlags& flags) {
   }
   ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create(flags.tables, paths[0]));
   std::vector<std::unique_ptr<Store>> stores;
-  Inputs inputs{{}, {}, &scripts};
+  Inputs inputs{{}, {}, &scripts, {}};
   for (const std::string& path : paths) {
     ASSIGN_OR_RETURN(Store store, OpenInput(path, {.operators = false}));
     for (const std::string& note : ReadingNotes(store)) {
       outputs.Notice("NOTE: " + path + ": " + note + ".");
     }
     stores.push_back(std::make_unique<Store>(std::move(store)));
-    ASSIGN_OR_RETURN(EventFilter filter, MakeFilter(*stores.back(), flags.filter_time,
-                                                    flags.filter_nvtx, flags.tables.nsys_compat));
+    ASSIGN_OR_RETURN(EventFilter filter,
+                     MakeFilter(*stores.back(), flags.filter, flags.tables.nsys_compat));
     inputs.stores.push_back(stores.back().get());
     inputs.filters.push_back(std::move(filter));
   }
+  const bool compare_ranks = std::any_of(reports.begin(), reports.end(), [](const auto& chosen) {
+    return chosen.report != nullptr && chosen.report->several_inputs;
+  });
+  if (compare_ranks) inputs.ranks = stats::FindRankParts(inputs.stores);
+  for (const std::string& note : inputs.ranks.notes) outputs.Notice("NOTE: " + note + ".");
   return RunReports(inputs, reports, flags.tables.nsys_compat, outputs);
 }
 
@@ -265,7 +250,7 @@ Status PrintDefaultStats(const Store& store) {
   ReportScripts scripts({});
   ASSIGN_OR_RETURN(const std::vector<ChosenReport> reports, ChooseReports({}, scripts));
   ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create({}, store.source));
-  return RunReports({{&store}, {EventFilter()}, &scripts}, reports, false, outputs);
+  return RunReports({{&store}, {EventFilter()}, &scripts, {}}, reports, false, outputs);
 }
 
 void RegisterStats(CLI::App& app, Outcome& outcome) {
@@ -274,25 +259,22 @@ void RegisterStats(CLI::App& app, Outcome& outcome) {
   stats->add_option("INPUT", flags->inputs,
                     "Recording, nsys SQLite export or Kineto JSON; one per rank for recipes");
   stats->add_option("-r,--report", flags->reports, "Reports: NAME[:ARG[=VALUE]]...[,...]")
-      ->expected(1)
       ->allow_extra_args(false);
   stats
       ->add_option("-f,--format", flags->tables.formats,
                    "column, table, csv, tsv, json, hdoc, htable, markdown or . [:ARG]...")
-      ->expected(1)
       ->allow_extra_args(false);
   stats
       ->add_option("-o,--output", flags->tables.outputs,
                    "- (console), @COMMAND, . (beside the input) or a base name for files")
-      ->expected(1)
       ->allow_extra_args(false);
   stats
       ->add_option("--timeunit", flags->time_unit,
                    "nanoseconds, microseconds, milliseconds or seconds")
       ->capture_default_str();
-  stats->add_option("--filter-time", flags->filter_time,
+  stats->add_option("--filter-time", flags->filter.time,
                     "Only events that overlap [START]/[END], as in 8s/8050ms");
-  stats->add_option("--filter-nvtx", flags->filter_nvtx,
+  stats->add_option("--filter-nvtx", flags->filter.nvtx,
                     "Only events that overlap RANGE[@DOMAIN][/INDEX]");
   stats->add_option("--help-reports", flags->help_reports, "List the reports; NAME or ALL for more")
       ->expected(0, 1);
@@ -307,7 +289,6 @@ void RegisterStats(CLI::App& app, Outcome& outcome) {
   stats
       ->add_option("--report-dir", flags->report_folders,
                    "Folder with reports of yours: NAME.py DATABASE [ARG]... prints CSV")
-      ->expected(1)
       ->allow_extra_args(false);
   stats->add_option("--sqlite", flags->sqlite, "Database to read in place of INPUT");
   stats->add_flag("-q,--quiet", flags->tables.quiet, "No notices");

@@ -12,20 +12,11 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "base/split.h"
 #include "report/plot.h"
 
 namespace batchlight::cli {
 namespace {
-
-std::vector<std::string> Split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  while (true) {
-    const size_t end = text.find(separator);
-    parts.emplace_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
 
 Status WriteTo(std::FILE* file, std::string_view what, std::string_view bytes) {
   if (std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size()) return Status();
@@ -103,16 +94,20 @@ Status WriteToProgram(const TableFormat& format, const RowSource& rows, const st
 }
 
 // The elements of comma-separated lists. A blank element repeats the one before, in the beginning
-// it is the default.
+// it is the default. A program's command line may hold commas of its own, where a space follows.
 std::vector<std::string> Elements(const std::vector<std::string>& lists, std::string_view blank) {
   std::vector<std::string> elements;
   for (const std::string& list : lists) {
-    for (std::string& part : Split(list, ',')) {
-      if (!part.empty()) {
-        elements.push_back(std::move(part));
+    bool first = true;
+    for (const std::string_view part : SplitAt(list, ',')) {
+      if (!first && part.starts_with(' ') && elements.back().starts_with('@')) {
+        elements.back().append(",").append(part);
+      } else if (!part.empty()) {
+        elements.emplace_back(part);
       } else {
         elements.push_back(elements.empty() ? std::string(blank) : elements.back());
       }
+      first = false;
     }
   }
   return elements;
@@ -121,17 +116,19 @@ std::vector<std::string> Elements(const std::vector<std::string>& lists, std::st
 }  // namespace
 
 ReportSpec ParseReportSpec(std::string_view text) {
-  std::vector<std::string> parts = Split(text, ':');
-  ReportSpec spec{std::move(parts[0]), {}};
-  spec.args.assign(std::make_move_iterator(parts.begin() + 1),
-                   std::make_move_iterator(parts.end()));
-  return spec;
+  const std::vector<std::string_view> parts = SplitAt(text, ':');
+  return {std::string(parts[0]), {parts.begin() + 1, parts.end()}};
 }
 
-std::vector<ReportSpec> ParseReportList(const std::vector<std::string>& lists) {
+Result<std::vector<ReportSpec>> ParseReportList(const std::vector<std::string>& lists) {
   std::vector<ReportSpec> specs;
   for (const std::string& text : Elements(lists, "")) {
-    if (!text.empty()) specs.push_back(ParseReportSpec(text));
+    ReportSpec spec = ParseReportSpec(text);
+    if (spec.name.empty()) {
+      return UsageError("a list of reports or rules begins with a name, not with \"" + lists[0] +
+                        "\"");
+    }
+    specs.push_back(std::move(spec));
   }
   return specs;
 }
@@ -143,11 +140,7 @@ std::string Element(const std::vector<std::string>& list, size_t index, std::str
 
 Result<TableOutputs> TableOutputs::Create(TableFlags flags, std::string input_path) {
   flags.formats = Elements(flags.formats, ".");
-  // A program's command line may hold commas of its own.
-  if (std::none_of(flags.outputs.begin(), flags.outputs.end(),
-                   [](const std::string& text) { return text.starts_with("@"); })) {
-    flags.outputs = Elements(flags.outputs, "-");
-  }
+  flags.outputs = Elements(flags.outputs, "-");
   for (const std::string& format : flags.formats) {
     if (format == "." || IsPicture(format)) continue;
     auto parsed = ParseTableFormat(format);

@@ -17,7 +17,8 @@ struct ReportSpec {
   std::vector<std::string> args;
 };
 ReportSpec ParseReportSpec(std::string_view text);
-std::vector<ReportSpec> ParseReportList(const std::vector<std::string>& lists);
+// Errors: kUsage for an element without a name.
+Result<std::vector<ReportSpec>> ParseReportList(const std::vector<std::string>& lists);
 
 // Options of one call that all its tables share.
 struct TableFlags {

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/nearest.h"
+#include "base/split.h"
 #include "report/table_writers.h"
 
 namespace batchlight {
@@ -23,16 +24,6 @@ constexpr auto kKinds = std::to_array<KindName>({{"column", TableKind::kColumn, 
                                                  {"hdoc", TableKind::kHdoc, "html"},
                                                  {"htable", TableKind::kHtable, "html"},
                                                  {"markdown", TableKind::kMarkdown, "md"}});
-
-std::vector<std::string_view> Split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
 
 // "autolines=20" after its "=".
 bool ReadCount(std::string_view arg, std::string_view key, size_t& count) {
@@ -102,7 +93,7 @@ Result<TableFormat> ParseTableFormat(std::string_view text, const DisplayUnits& 
     format.css = text.substr(css + 5);
     head = text.substr(0, css);
   }
-  const std::vector<std::string_view> parts = Split(head, ':');
+  const std::vector<std::string_view> parts = SplitAt(head, ':');
   const auto kind = std::find_if(kKinds.begin(), kKinds.end(),
                                  [&](const KindName& k) { return k.name == parts[0]; });
   if (kind == kKinds.end()) {

@@ -86,6 +86,11 @@ class Rules(NsysFiles):
         self.assertLessEqual(len(rows), 5)
         self.assertEqual(self.rows("-r", "cuda_api_sync:process=1"), [])
         inside = self.rows("-r", "gpu_gaps:gap=0.01:rows=-1:nvtx=forward")
+        self.assertTrue(inside)
+        third = self.rows("-r", "gpu_gaps:gap=0.01:rows=-1:nvtx=forward/2")
+        self.assertTrue(third)
+        self.assertLess(max(int(row["Start (ns)"]) for row in inside),
+                        min(int(row["Start (ns)"]) for row in third))
         self.assertTrue(all(int(row["Start (ns)"]) < 7_269_446_691 for row in inside))
 
     def test_low_utilization(self):
@@ -158,6 +163,29 @@ class Outputs(NsysFiles):
                                 if name.startswith("lists_")),
                          ["lists_cuda_api_sum.json", "lists_cuda_gpu_kern_sum_base.json",
                           "lists_nvtx_sum.csv"])
+
+    def test_options_given_more_than_once(self):
+        """The example of nsys's help: three reports, two formats, two outputs."""
+        copy = self.path("repeated.sqlite")
+        shutil.copy(self.sqlite, copy)
+        done = self.run_tool("stats", "-q", "--report", "cuda_gpu_trace", "--report",
+                             "cuda_gpu_kern_sum", "--report", "cuda_api_sum", "--format",
+                             "csv,column", "--output", ".", "--output", "-", copy)
+        with open(self.path("repeated_cuda_gpu_trace.csv"), encoding="utf-8") as trace:
+            self.assertTrue(trace.readline().startswith("Start (ns),"))
+        self.assertIn(b"** CUDA GPU Kernel Summary", done.stdout)
+        self.assertIn(b"** CUDA API Summary", done.stdout)
+        self.assertNotIn(b"** CUDA GPU Trace", done.stdout)
+        done = self.run_tool("analyze", "-q", "-r", "gpu_gaps", "-r", "cuda_api_sync", "-f", "csv",
+                             "-f", "json", copy)
+        self.assertTrue(done.stdout.startswith(b"Row#,"))
+        self.assertIn(b'"API Name": "cudaStreamSynchronize_v3020"', done.stdout)
+
+    def test_programs_and_other_outputs_in_one_list(self):
+        done = self.stats("-q", "-r", "nvtx_sum", "-f", "csv,json", "-o", "@cut -d, -f10,-")
+        text = done.stdout.decode()
+        self.assertEqual(text.splitlines()[:2], ["Range", ":step"])  # cut's part
+        self.assertIn('"Range": ":step"', text)
 
     def test_beside_the_input(self):
         copy = os.path.join(self.folder, "beside.sqlite")
@@ -335,6 +363,32 @@ class Recipes(NsysFiles):
         done = self.stats("-q", "-f", "svg", "-r", "nvtx_sum", code=2)
         self.assertIn(b"has no picture", done.stderr)
 
+    def test_ranks_are_true_and_unique(self):
+        """RANK of the process wins over the place, and one recording may hold several ranks."""
+        recordings = os.path.dirname(DATA)
+        both = os.path.join(recordings, "h200_two_ranks.batchlight")
+        for report in ("cuda_gpu_kern_hist", "cuda_gpu_kern_pace", "nvtx_pace",
+                       "nvtx_gpu_proj_pace:range=ncclAllReduce@NCCL", "cuda_gpu_time_util_map",
+                       "nccl_sum", "nccl_gpu_proj_sum", "nccl_gpu_overlap_trace"):
+            with self.subTest(report):
+                ranks = [row["Rank"] for row in self.rows("-r", report, both)]
+                self.assertEqual(sorted(set(ranks)), ["0", "1"])
+                self.assertEqual(ranks, sorted(ranks))
+        rows = self.rows("-r", "cuda_gpu_kern_hist", self.sqlite, both)
+        self.assertEqual(sorted({row["Rank"] for row in rows}), ["0", "1", "2"])
+        self.assertEqual(rows[0]["Rank"], "2")  # the first input does not know: what is left
+        count = sum(int(row["Instances"]) for row in rows if row["Rank"] == "2")
+        self.assertEqual(count, 5806)
+        done = self.run_tool("stats", "-f", "csv", "-r", "cuda_gpu_kern_hist", self.sqlite, both)
+        self.assertIn(b"train5.sqlite does not say the rank: taken as rank 2", done.stderr)
+
+    def test_the_parts_of_ranks_are_the_whole(self):
+        both = os.path.join(os.path.dirname(DATA), "h200_two_ranks.batchlight")
+        parts = self.rows("-r", "cuda_gpu_kern_hist", both)
+        whole = self.rows("-r", "cuda_gpu_kern_sum", both)
+        self.assertEqual(sum(int(row["Instances"]) for row in parts),
+                         sum(int(row["Instances"]) for row in whole if row["Instances"]))
+
     def test_nccl_without_nccl(self):
         for report in ("nccl_sum", "nccl_gpu_proj_sum", "nccl_gpu_overlap_trace"):
             self.assertIn(b"does not contain NCCL", self.stats("-r", report).stderr)
@@ -345,17 +399,54 @@ class WrongUse(NsysFiles):
         done = self.stats("-r", "nvtx_smu", code=2)
         self.assertIn(b"did you mean nvtx_sum", done.stderr)
         self.assertIn(b"has no argument", self.stats("-r", "nvtx_sum:base", code=2).stderr)
+        self.assertIn(b"begins with a name", self.stats("-r", ",nvtx_sum", code=2).stderr)
+
+    def test_arguments_of_reports(self):
+        """Before anything is read, so also where the report has no data."""
+        for spec, words in (
+                ("um_sum:rows=x", b'rows= takes a whole number, -1 for all, not "x"'),
+                ("um_sum:rows", b"rows= takes a whole number"),
+                ("um_sum:row=3", b"did you mean rows?"),
+                ("network_congestion:ticks_threshold=-1", b"ticks_threshold= takes a number"),
+                ("cuda_gpu_kern_sum:base:mangled", b"base and mangled exclude each other"),
+                ("cuda_gpu_kern_sum:base=1", b"base takes no value"),
+                ("cuda_gpu_kern_hist:bins=0", b"from 1 to 100000"),
+                ("nvtx_pace:range=fowrard", b"did you mean forward?"),
+                ("nvtx_pace:range=", b"range= needs a name")):
+            with self.subTest(spec):
+                self.assertIn(words, self.stats("-r", spec, code=2).stderr)
+
+    def test_options_of_rules(self):
+        for spec, words in (
+                ("gpu_gaps:rows=x", b"rows= takes a whole number"),
+                ("gpu_gaps:gap=nan", b"gap= takes a number of ms"),
+                ("gpu_gaps:chunks=3", b"has no argument"),
+                ("gpu_time_util:chunks=1001", b"chunks= takes a number from 1 to 1000"),
+                ("gpu_gaps:nvtx=stp/3", b"did you mean step?"),
+                ("gpu_gaps:nvtx=step/99", b"has 8 instances"),
+                ("gpu_gaps:nvtx=", b"nvtx= needs a name")):
+            with self.subTest(spec):
+                done = self.run_tool("analyze", "-r", spec, self.sqlite, code=2)
+                self.assertIn(words, done.stderr)
 
     def test_formats_and_units(self):
         self.assertIn(b"no format", self.stats("-f", "xml", code=2).stderr)
         self.assertIn(b"no argument", self.stats("-f", "csv:wide", code=2).stderr)
         self.assertIn(b"time unit", self.stats("--timeunit", "weeks", code=2).stderr)
-        self.assertIn(b"not a time", self.stats("--filter-time", "x/y", code=2).stderr)
+        for text in ("x/y", "1x/", "1/2/3", "1 s/2s", "nan/"):
+            self.assertIn(b"not a time", self.stats("--filter-time", text, code=2).stderr)
+        for text in ("", "/", "8"):
+            self.assertIn(b"takes [start]/[end]", self.stats("--filter-time", text, code=2).stderr)
+        self.assertIn(b"before the start", self.stats("--filter-time", "9/8", code=2).stderr)
+        self.assertIn(b"may be", self.stats("--timeunit", "m", code=2).stderr)
 
     def test_filter_range(self):
         done = self.stats("--filter-nvtx", "setp", code=2)
         self.assertIn(b"did you mean step", done.stderr)
         self.assertIn(b"has 8 instances", self.stats("--filter-nvtx", "step/99", code=2).stderr)
+        self.assertIn(b"takes RANGE", self.stats("--filter-nvtx", "", code=2).stderr)
+        self.assertIn(b"takes RANGE", self.run_tool("analyze", "--filter-nvtx", "", self.sqlite,
+                                                    code=2).stderr)
 
     def test_help(self):
         self.assertIn(b"cuda_gpu_kern_sum", self.run_tool("stats", "--help-reports").stdout)

@@ -82,7 +82,7 @@ void VisitWithCalls(const Query& query, const Table& table, const Visit& visit) 
 
 template <typename Wanted>
 Result<RuleResult> FindCopies(const Query& query, const Wanted& wanted) {
-  ASSIGN_OR_RETURN(const RuleOptions options, ParseRuleOptions(query));
+  ASSIGN_OR_RETURN(const RuleOptions options, ReadRuleOptions(query));
   const Store& store = query.store;
   ResultTable table;
   table.columns = {
@@ -146,7 +146,7 @@ Result<RuleResult> FindBlockingCopies(const Query& query) {
 }
 
 Result<RuleResult> FindBlockingSets(const Query& query) {
-  ASSIGN_OR_RETURN(const RuleOptions options, ParseRuleOptions(query));
+  ASSIGN_OR_RETURN(const RuleOptions options, ReadRuleOptions(query));
   const Store& store = query.store;
   ResultTable table;
   table.columns = {TimeColumn("Duration"),      TimestampColumn("Start"),
@@ -184,7 +184,7 @@ Result<RuleResult> FindBlockingSets(const Query& query) {
 Result<RuleResult> FindBlockingWaits(const Query& query) {
   constexpr auto kWaits =
       std::to_array<std::string_view>({"cudaDeviceSynchronize", "cudaStreamSynchronize"});
-  ASSIGN_OR_RETURN(const RuleOptions options, ParseRuleOptions(query));
+  ASSIGN_OR_RETURN(const RuleOptions options, ReadRuleOptions(query));
   const Store& store = query.store;
   ResultTable table;
   table.columns = {TimeColumn("Duration"), TimestampColumn("Start"), IntegerColumn("PID"),

@@ -24,16 +24,18 @@ struct ExpertRule {
   std::string_view usage;
   std::string_view help;
   std::string_view (*missing)(const Store& store);  // data it needs that is not there, else ""
-  // Errors: kUsage for a wrong option.
+  // Errors (kUsage): nvtx= names no range.
   Result<RuleResult> (*run)(const Query& query);
 };
 
 std::span<const ExpertRule> ExpertRules();
 const ExpertRule* FindExpertRule(std::string_view name);  // null if there is none
-// Checks the names of the options and runs.
+// Before an input is read. Errors: kUsage.
+Status CheckRuleArguments(const ExpertRule& rule, std::span<const std::string> args);
+// Runs it with checked arguments. Errors (kUsage): nvtx= names no range.
 Result<RuleResult> RunRule(const ExpertRule& rule, const Query& query);
 
-// rows=, start=, end=, nvtx=, process=, thread=, gap=, threshold=, chunks=, read from query.args.
+// The options as query.args has them. Errors (kUsage): nvtx= names no range.
 struct RuleOptions {
   int64_t rows = 50;  // -1: all
   TimeWindow window;  // of start=, end= or the first range of nvtx=
@@ -43,7 +45,7 @@ struct RuleOptions {
   double threshold_percent = 50;
   int64_t chunks = 30;
 };
-Result<RuleOptions> ParseRuleOptions(const Query& query);
+Result<RuleOptions> ReadRuleOptions(const Query& query);
 
 // copy_rules.cpp
 Result<RuleResult> FindPageableCopies(const Query& query);  // cuda_memcpy_async

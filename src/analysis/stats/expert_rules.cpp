@@ -1,8 +1,8 @@
 #include <array>
-#include <charconv>
 
-#include "analysis/stats/event_names.h"
 #include "analysis/stats/expert_rule.h"
+#include "analysis/stats/range_choice.h"
+#include "analysis/stats/report_arguments.h"
 
 namespace batchlight::stats {
 namespace {
@@ -21,14 +21,14 @@ std::string_view NoGpu(const Store& s) {
 }
 
 constexpr std::string_view kCommon =
-    "[:rows=<limit>][:start=<ns>][:end=<ns>][:nvtx=<range[@domain]>][:process=<pid>]"
+    "[:rows=<limit>][:start=<ns>][:end=<ns>][:nvtx=<range[@domain][/index]>][:process=<pid>]"
     "[:thread=<tid>]";
 constexpr std::string_view kGaps =
-    "[:rows=<limit>][:start=<ns>][:end=<ns>][:nvtx=<range[@domain]>][:process=<pid>]"
+    "[:rows=<limit>][:start=<ns>][:end=<ns>][:nvtx=<range[@domain][/index]>][:process=<pid>]"
     "[:thread=<tid>][:gap=<ms>]";
 constexpr std::string_view kUtilization =
-    "[:rows=<limit>][:start=<ns>][:end=<ns>][:nvtx=<range[@domain]>][:process=<pid>]"
-    "[:thread=<tid>][:threshold=<percent>][:chunks=<count>]";
+    "[:rows=<limit>][:start=<ns>][:end=<ns>][:nvtx=<range[@domain][/index]>][:process=<pid>]"
+    "[:thread=<tid>][:threshold=<percent>][:chunks=<chunks>]";
 
 constexpr auto kRules = std::to_array<ExpertRule>({
     {"cuda_memcpy_async", "CUDA Async Memcpy with Pageable Memory", kCommon,
@@ -46,33 +46,6 @@ constexpr auto kRules = std::to_array<ExpertRule>({
      FindLowUtilization},
 });
 
-Status BadValue(std::string_view key, std::string_view value) {
-  return UsageError(std::string(key) + "= takes a number, not \"" + std::string(value) + "\"");
-}
-
-template <typename T>
-Status Read(std::string_view key, std::string_view value, T& number) {
-  const auto parsed = std::from_chars(value.data(), value.data() + value.size(), number);
-  const bool whole = parsed.ec == std::errc() && parsed.ptr == value.data() + value.size();
-  return whole ? Status() : BadValue(key, value);
-}
-
-// The first range of this name; the domain is the default one if none is given.
-Result<TimeWindow> RangeWindow(const Query& query, std::string_view text) {
-  const size_t at = text.rfind('@');
-  const std::string_view name = text.substr(0, at);
-  const std::string_view domain = at == std::string_view::npos ? "" : text.substr(at + 1);
-  const std::string wanted = std::string(domain) + ':' + std::string(name);
-  const NvtxRangesTable& ranges = query.store.nvtx_ranges;
-  size_t best = SIZE_MAX;
-  for (size_t row = 0; row < ranges.size(); ++row) {
-    if (RangeName(query, row) != wanted) continue;
-    if (best == SIZE_MAX || ranges.start_ns[row] < ranges.start_ns[best]) best = row;
-  }
-  if (best == SIZE_MAX) return UsageError("nvtx=: there is no range \"" + std::string(text) + "\"");
-  return TimeWindow{ranges.start_ns[best], ranges.end_ns[best]};
-}
-
 }  // namespace
 
 std::span<const ExpertRule> ExpertRules() { return kRules; }
@@ -84,58 +57,33 @@ const ExpertRule* FindExpertRule(std::string_view name) {
   return nullptr;
 }
 
-Result<RuleOptions> ParseRuleOptions(const Query& query) {
+Result<RuleOptions> ReadRuleOptions(const Query& query) {
   RuleOptions options;
-  bool has_start = false;
-  bool has_end = false;
-  TimeWindow range = query.window;
-  for (const std::string& arg : query.args) {
-    const size_t equals = arg.find('=');
-    const std::string_view key = std::string_view(arg).substr(0, equals);
-    const std::string_view value =
-        equals == std::string::npos ? std::string_view() : std::string_view(arg).substr(equals + 1);
-    if (key == "rows") {
-      RETURN_IF_ERROR(Read(key, value, options.rows));
-    } else if (key == "start") {
-      RETURN_IF_ERROR(Read(key, value, options.window.start_ns));
-      has_start = true;
-    } else if (key == "end") {
-      RETURN_IF_ERROR(Read(key, value, options.window.end_ns));
-      has_end = true;
-    } else if (key == "nvtx") {
-      ASSIGN_OR_RETURN(range, RangeWindow(query, value));
-    } else if (key == "process") {
-      RETURN_IF_ERROR(Read(key, value, options.process));
-    } else if (key == "thread") {
-      RETURN_IF_ERROR(Read(key, value, options.thread));
-    } else if (key == "gap") {
-      RETURN_IF_ERROR(Read(key, value, options.gap_ms));
-    } else if (key == "threshold") {
-      RETURN_IF_ERROR(Read(key, value, options.threshold_percent));
-    } else if (key == "chunks") {
-      RETURN_IF_ERROR(Read(key, value, options.chunks));
-      if (options.chunks < 1 || options.chunks > 1000) {
-        return UsageError("chunks= takes a number from 1 to 1000");
-      }
-    }
+  options.window = query.window;
+  if (const auto range = ArgumentValue(query.args, "nvtx")) {
+    auto row = FindRange(query.store, *range);
+    if (!row.ok()) return Status(row.status()).WithContext("nvtx=");
+    options.window = RangeTime(query.store, row.value());
   }
   // Times given as numbers win over those of the range.
-  if (!has_start) options.window.start_ns = range.start_ns;
-  if (!has_end) options.window.end_ns = range.end_ns;
+  options.window.start_ns = ArgumentInteger(query.args, "start", options.window.start_ns);
+  options.window.end_ns = ArgumentInteger(query.args, "end", options.window.end_ns);
+  options.rows = ArgumentInteger(query.args, "rows", options.rows);
+  options.process = ArgumentInteger(query.args, "process", options.process);
+  options.thread = ArgumentInteger(query.args, "thread", options.thread);
+  options.gap_ms = ArgumentReal(query.args, "gap", options.gap_ms);
+  options.threshold_percent = ArgumentReal(query.args, "threshold", options.threshold_percent);
+  options.chunks = ArgumentInteger(query.args, "chunks", options.chunks);
   return options;
 }
 
+Status CheckRuleArguments(const ExpertRule& rule, std::span<const std::string> args) {
+  return CheckArguments("rule " + std::string(rule.name), rule.usage, args);
+}
+
 Result<RuleResult> RunRule(const ExpertRule& rule, const Query& query) {
-  for (const std::string& arg : query.args) {
-    const std::string key = '[' + (':' + arg.substr(0, arg.find('='))) + '=';
-    if (arg.find('=') != std::string::npos && rule.usage.find(key) != std::string_view::npos) {
-      continue;
-    }
-    return UsageError("rule " + std::string(rule.name) + " has no option \"" + arg + "\": use " +
-                      std::string(rule.name) + std::string(rule.usage));
-  }
   ASSIGN_OR_RETURN(RuleResult result, rule.run(query));
-  ASSIGN_OR_RETURN(const RuleOptions options, ParseRuleOptions(query));
+  ASSIGN_OR_RETURN(const RuleOptions options, ReadRuleOptions(query));
   result.limited = options.rows > 0 && result.rows.row_count >= static_cast<size_t>(options.rows);
   result.rows.name = rule.name;
   result.rows.title = rule.title;

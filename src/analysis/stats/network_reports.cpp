@@ -1,25 +1,15 @@
 // network_congestion: times in which a network port had data to send and could not.
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 
 #include "analysis/stats/duration_summary.h"
+#include "analysis/stats/report_arguments.h"
 #include "analysis/stats/report_functions.h"
 
 namespace batchlight::stats {
 
 Result<RowSource> NetworkCongestion(const Query& query) {
-  constexpr std::string_view kThreshold = "ticks_threshold=";
-  double threshold = 10000;  // ticks per ms
-  for (const std::string& arg : query.args) {
-    if (!arg.starts_with(kThreshold)) continue;
-    const char* end = arg.data() + arg.size();
-    const auto parsed = std::from_chars(arg.data() + kThreshold.size(), end, threshold);
-    if (parsed.ec != std::errc() || parsed.ptr != end) {
-      return UsageError("network_congestion: ticks_threshold= takes a number, not \"" +
-                        arg.substr(kThreshold.size()) + "\"");
-    }
-  }
+  const double threshold = ArgumentReal(query.args, "ticks_threshold", 10000);  // ticks per ms
   const NetworkSamplesTable& samples = query.store.network_samples;
   ResultTable table;
   table.columns = {TimestampColumn("Start"), TimestampColumn("End"),

@@ -15,7 +15,8 @@ void AddWork(const Query& query, const Table& table, GpuWork::Kind kind,
   const ApiCallsTable& calls = query.store.api_calls;
   for (size_t row = 0; row < table.size(); ++row) {
     const ApiCallId call = table.api_call[row];
-    if (call.IsNone() || !query.Keep(table.start_ns[row], table.end_ns[row])) continue;
+    if (call.IsNone() || !query.Of(table.process[row])) continue;
+    if (!query.Keep(table.start_ns[row], table.end_ns[row])) continue;
     if (!query.Keep(calls.start_ns[call.row()], calls.end_ns[call.row()])) continue;
     work.push_back(
         {kind, static_cast<uint32_t>(row), call, table.start_ns[row], table.end_ns[row]});

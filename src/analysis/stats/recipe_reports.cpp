@@ -2,43 +2,34 @@
 // kernel times are distributed, how even a kernel or range is over the run, when the GPU was busy,
 // and what NCCL hides. Each has a picture (Report::picture).
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
-#include <optional>
 
 #include "analysis/stats/cells.h"
 #include "analysis/stats/duration_summary.h"
 #include "analysis/stats/event_names.h"
+#include "analysis/stats/range_choice.h"
 #include "analysis/stats/range_finder.h"
 #include "analysis/stats/range_stacks.h"
+#include "analysis/stats/report_arguments.h"
 #include "analysis/stats/report_functions.h"
+#include "base/nearest.h"
 
 namespace batchlight::stats {
 namespace {
 
 constexpr std::string_view kNcclDomain = "NCCL";
 
-std::optional<std::string> Value(const Query& query, std::string_view key) {
-  for (const std::string& arg : query.args) {
-    if (arg.starts_with(key) && arg.size() > key.size() && arg[key.size()] == '=') {
-      return arg.substr(key.size() + 1);
-    }
-  }
-  return std::nullopt;
+bool KeepsKernel(const Query& query, size_t row) {
+  const KernelsTable& kernels = query.store.kernels;
+  return query.Of(kernels.process[row]) && query.Keep(kernels.start_ns[row], kernels.end_ns[row]);
 }
 
-Result<int64_t> Bins(const Query& query, int64_t otherwise) {
-  const auto text = Value(query, "bins");
-  if (!text) return otherwise;
-  int64_t bins = 0;
-  const char* end = text->data() + text->size();
-  const auto parsed = std::from_chars(text->data(), end, bins);
-  if (parsed.ec != std::errc() || parsed.ptr != end || bins < 1 || bins > 100'000) {
-    return UsageError("bins= takes a number from 1 to 100000, not \"" + *text + "\"");
-  }
-  return bins;
+bool KeepsRange(const Query& query, size_t row, int64_t end_ns) {
+  const NvtxRangesTable& ranges = query.store.nvtx_ranges;
+  return query.Keep(ranges.start_ns[row], end_ns) &&
+         (query.processes.empty() || query.Of(query.store.ProcessOf(ranges.thread[row])));
 }
 
 struct Instance {
@@ -75,18 +66,20 @@ Result<std::string> ChosenRange(const Query& query, RangeNames& names) {
   const int64_t latest = LatestRangeTime(query.store);
   for (size_t row = 0; row < ranges.size(); ++row) {
     const int64_t end = ranges.end_ns[row] == kOpenEnd ? latest : ranges.end_ns[row];
-    if (query.Keep(ranges.start_ns[row], end)) {
+    if (KeepsRange(query, row, end)) {
       totals[names.Number(row)] += end - ranges.start_ns[row];
     }
   }
-  if (const auto text = Value(query, "range")) {
+  if (const auto text = ArgumentValue(query.args, "range")) {
     const size_t at = text->rfind('@');
-    const std::string domain = at == std::string::npos ? "" : text->substr(at + 1);
-    const std::string wanted = domain + ':' + text->substr(0, at);
+    const std::string_view name = text->substr(0, at);
+    const std::string_view domain = at == text->npos ? "" : text->substr(at + 1);
+    const std::string wanted = std::string(domain) + ':' + std::string(name);
     for (const auto& [number, total] : totals) {
       if (names.Name(number) == wanted) return wanted;
     }
-    return UsageError("range=: there is no range \"" + *text + "\"");
+    return UsageError("range=: there is no range \"" + std::string(*text) + "\"" +
+                      NearestRanges(query.store, name));
   }
   const auto largest =
       std::max_element(totals.begin(), totals.end(),
@@ -134,14 +127,14 @@ bool IsNcclRange(const Store& store, size_t row) {
 
 Result<RowSource> CudaGpuKernHist(const Query& query) {
   // Steps of 1, 2, 5 times a power of ten: the range is wide, the edges are round.
-  ASSIGN_OR_RETURN(const int64_t most_bins, Bins(query, 100));
+  const int64_t most_bins = ArgumentInteger(query.args, "bins", 100);
   const KernelsTable& kernels = query.store.kernels;
-  const auto wanted = Value(query, "kernel");
+  const auto wanted = ArgumentValue(query.args, "kernel");
   const KernelNaming naming = KernelNamingOf(query);
   std::map<int64_t, std::pair<int64_t, int64_t>> bins;  // lower edge: count, time
   int64_t total = 0;
   for (size_t row = 0; row < kernels.size(); ++row) {
-    if (!query.Keep(kernels.start_ns[row], kernels.end_ns[row])) continue;
+    if (!KeepsKernel(query, row)) continue;
     if (wanted && query.store.Text(KernelName(query.store, row, naming)) != *wanted) continue;
     const int64_t duration = kernels.end_ns[row] - kernels.start_ns[row];
     int64_t edge = 1;
@@ -175,11 +168,11 @@ Result<RowSource> CudaGpuKernPace(const Query& query) {
   const KernelNaming naming = KernelNamingOf(query);
   std::map<StringId, std::vector<Instance>> by_name;
   for (size_t row = 0; row < kernels.size(); ++row) {
-    if (!query.Keep(kernels.start_ns[row], kernels.end_ns[row])) continue;
+    if (!KeepsKernel(query, row)) continue;
     by_name[KernelName(query.store, row, naming)].push_back(
         {kernels.start_ns[row], kernels.end_ns[row]});
   }
-  const auto wanted = Value(query, "kernel");
+  const auto wanted = ArgumentValue(query.args, "kernel");
   int64_t largest = -1;
   StringId chosen;
   for (const auto& [name, instances] : by_name) {
@@ -195,7 +188,10 @@ Result<RowSource> CudaGpuKernPace(const Query& query) {
     }
   }
   if (chosen.IsNone() && wanted) {
-    return UsageError("kernel=: there is no kernel \"" + *wanted + "\"");
+    std::vector<std::string_view> known;
+    for (const auto& [name, instances] : by_name) known.push_back(query.store.Text(name));
+    return UsageError("kernel=: there is no kernel \"" + std::string(*wanted) + "\"" +
+                      DidYouMean(NearestFew(*wanted, known)));
   }
   return PaceTable(by_name[chosen], std::string(query.store.Text(chosen)));
 }
@@ -208,9 +204,7 @@ Result<RowSource> NvtxPace(const Query& query) {
   std::vector<Instance> instances;
   for (size_t row = 0; row < ranges.size(); ++row) {
     const int64_t end = ranges.end_ns[row] == kOpenEnd ? latest : ranges.end_ns[row];
-    if (names.Name(names.Number(row)) != chosen || !query.Keep(ranges.start_ns[row], end)) {
-      continue;
-    }
+    if (!KeepsRange(query, row, end) || names.Name(names.Number(row)) != chosen) continue;
     instances.push_back({ranges.start_ns[row], end});
   }
   return PaceTable(std::move(instances), chosen);
@@ -236,13 +230,13 @@ Result<RowSource> NvtxGpuProjPace(const Query& query) {
 }
 
 Result<RowSource> CudaGpuTimeUtilMap(const Query& query) {
-  ASSIGN_OR_RETURN(const int64_t bins, Bins(query, 100));
+  const int64_t bins = ArgumentInteger(query.args, "bins", 100);
   const KernelsTable& kernels = query.store.kernels;
   std::map<std::pair<ProcessId, uint32_t>, std::vector<Instance>> gpus;
   int64_t first = kOpenEnd;
   int64_t last = INT64_MIN;
   for (size_t row = 0; row < kernels.size(); ++row) {
-    if (!query.Keep(kernels.start_ns[row], kernels.end_ns[row])) continue;
+    if (!KeepsKernel(query, row)) continue;
     gpus[{kernels.process[row], kernels.device[row]}].push_back(
         {kernels.start_ns[row], kernels.end_ns[row]});
     first = std::min(first, kernels.start_ns[row]);
@@ -275,7 +269,7 @@ Result<RowSource> NcclSum(const Query& query) {
   for (size_t row = 0; row < ranges.size(); ++row) {
     if (!IsNcclRange(query.store, row)) continue;
     const int64_t end = ranges.end_ns[row] == kOpenEnd ? latest : ranges.end_ns[row];
-    if (!query.Keep(ranges.start_ns[row], end)) continue;
+    if (!KeepsRange(query, row, end)) continue;
     values.Add(groups.Of(ranges.message[row].value), end - ranges.start_ns[row]);
   }
   const std::vector<Summary> summaries = values.Summarize();
@@ -330,7 +324,7 @@ Result<RowSource> NcclGpuOverlapTrace(const Query& query) {
   std::map<std::pair<ProcessId, uint32_t>, std::vector<Instance>> compute;
   std::vector<uint32_t> communication;
   for (size_t row = 0; row < kernels.size(); ++row) {
-    if (!query.Keep(kernels.start_ns[row], kernels.end_ns[row])) continue;
+    if (!KeepsKernel(query, row)) continue;
     if (IsNcclKernel(store, row)) {
       communication.push_back(static_cast<uint32_t>(row));
     } else {

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/stats/report_arguments.h"
 #include "analysis/stats/report_functions.h"
 #include "analysis/stats/stats_report.h"
 #include "base/nearest.h"
+#include "base/split.h"
 
 namespace batchlight::stats {
 namespace {
@@ -94,35 +96,40 @@ constexpr std::string_view kNamesHelp =
     "shows the name without templates and parameters, mangled the linker's name.";
 
 constexpr auto kReports = std::to_array<Report>({
-    {"cuda_api_gpu_sum", "apigpusum", "CUDA Summary (API/Kernels/MemOps)", kNames,
+    {"cuda_api_gpu_sum", "apigpusum cudaapigpusum", "CUDA Summary (API/Kernels/MemOps)", kNames,
      "Calls, kernels and memory operations in one list, by total time.", NoApiAndGpu,
      CudaApiGpuSum},
     {"cuda_api_sum", "cudaapisum", "CUDA API Summary", "",
      "CUDA runtime and driver calls by total time.", NoApi, CudaApiSum},
     {"cuda_api_trace", "cudaapitrace", "CUDA API Trace", "", "Every CUDA call, by start.", NoApi,
      CudaApiTrace},
-    {"cuda_gpu_kern_gb_sum", "gpukerngbsum", "CUDA GPU Kernel/Grid/Block Summary", kNames,
-     "Kernels by name, grid and block dimensions.", NoKernels, CudaGpuKernGbSum},
-    {"cuda_gpu_kern_sum", "gpukernsum", "CUDA GPU Kernel Summary", kNames, "Kernels by total time.",
-     NoKernels, CudaGpuKernSum},
-    {"cuda_gpu_mem_size_sum", "gpumemsizesum", "CUDA GPU MemOps Summary (by Size)", "",
-     "Copies and sets by the bytes they moved.", NoGpuMemory, CudaGpuMemSizeSum},
-    {"cuda_gpu_mem_time_sum", "gpumemtimesum", "CUDA GPU MemOps Summary (by Time)", "",
-     "Copies and sets by total time.", NoGpuMemory, CudaGpuMemTimeSum},
-    {"cuda_gpu_sum", "gpusum", "CUDA GPU Summary (Kernels/MemOps)", kNames,
+    {"cuda_gpu_kern_gb_sum", "gpukerngbsum cudagpukerngbsum", "CUDA GPU Kernel/Grid/Block Summary",
+     kNames, "Kernels by name, grid and block dimensions.", NoKernels, CudaGpuKernGbSum},
+    {"cuda_gpu_kern_sum", "gpukernsum cudagpukernsum", "CUDA GPU Kernel Summary", kNames,
+     "Kernels by total time.", NoKernels, CudaGpuKernSum},
+    {"cuda_gpu_mem_size_sum", "gpumemsizesum cudagpumemsizesum",
+     "CUDA GPU MemOps Summary (by Size)", "", "Copies and sets by the bytes they moved.",
+     NoGpuMemory, CudaGpuMemSizeSum},
+    {"cuda_gpu_mem_time_sum", "gpumemtimesum cudagpumemtimesum",
+     "CUDA GPU MemOps Summary (by Time)", "", "Copies and sets by total time.", NoGpuMemory,
+     CudaGpuMemTimeSum},
+    {"cuda_gpu_sum", "gpusum cudagpusum", "CUDA GPU Summary (Kernels/MemOps)", kNames,
      "Kernels and memory operations by total time.", NoGpu, CudaGpuSum},
-    {"cuda_gpu_trace", "gputrace", "CUDA GPU Trace", kNames,
+    {"cuda_gpu_trace", "gputrace cudagputrace", "CUDA GPU Trace", kNames,
      "Every kernel and memory operation, by start.", NoGpu, CudaGpuTrace},
-    {"cuda_kern_exec_sum", "kernexecsum", "CUDA Kernel Launch & Exec Time Summary", kNames,
+    {"cuda_kern_exec_sum", "kernexecsum cudakernexecsum", "CUDA Kernel Launch & Exec Time Summary",
+     kNames,
      "Launch call (A), wait in the queue (Q), execution (K) and total (T) of kernels. QCount is "
      "how many waited.",
      NoLaunches, CudaKernExecSum},
-    {"cuda_kern_exec_trace", "kernexectrace", "CUDA Kernel Launch & Exec Time Trace", kNames,
+    {"cuda_kern_exec_trace", "kernexectrace cudakernexectrace",
+     "CUDA Kernel Launch & Exec Time Trace", kNames,
      "The same for every kernel, by start of the call.", NoLaunches, CudaKernExecTrace},
     {"dx11_pix_sum", "dx11pixsum", "DX11 PIX Range Summary", "", "Not recorded.", NoDx11, Never},
     {"dx12_gpu_marker_sum", "dx12gpumarkersum", "DX12 GPU Command List PIX Ranges Summary", "",
      "Not recorded.", NoGpuDx12, Never},
-    {"dx12_pix_sum", "dx12pixsum", "DX12 PIX Range Summary", "", "Not recorded.", NoDx12, Never},
+    {"dx12_pix_sum", "dx12pixsum pixsum", "DX12 PIX Range Summary", "", "Not recorded.", NoDx12,
+     Never},
     {"mpi_event_sum", "mpieventsum", "MPI Event Summary", "", "MPI calls by total time.", NoMpi,
      MpiEventSum},
     {"mpi_event_trace", "mpieventtrace", "MPI Event Trace", "", "Every MPI call, by start.",
@@ -135,41 +142,42 @@ constexpr auto kReports = std::to_array<Report>({
      "[:ticks_threshold=<ticks_per_ms>]",
      "Times with a send wait rate above the threshold, 10000 ticks/ms if not given.", NoNetwork,
      NetworkCongestion},
-    {"nvtx_gpu_proj_sum", "nvtxgpuproj", "NVTX GPU Projection Summary", "",
+    {"nvtx_gpu_proj_sum", "nvtxgpuproj nvtxgpuprojsum", "NVTX GPU Projection Summary", "",
      "NVTX ranges as the time their work took on the GPU, by name.", NoNvtxGpu, NvtxGpuProjSum},
     {"nvtx_gpu_proj_trace", "nvtxgpuprojtrace", "NVTX GPU Projection Trace", "",
      "The same for every range.", NoNvtxGpu, NvtxGpuProjTrace},
     {"nvtx_kern_sum", "nvtxkernsum", "NVTX Range Kernel Summary", "[:base|:mangled]",
      "Kernels by the NVTX ranges they were launched in; every enclosing range counts.",
      NoNvtxKernels, NvtxKernSum},
-    {"nvtx_pushpop_sum", "nvtxppsum", "NVTX Push/Pop Range Summary", "",
+    {"nvtx_pushpop_sum", "nvtxppsum nvtxpushpopsum", "NVTX Push/Pop Range Summary", "",
      "Push/pop ranges by total time.", NoNvtx, NvtxPushPopSum},
-    {"nvtx_pushpop_trace", "nvtxpptrace", "NVTX Push/Pop Range Trace", "",
+    {"nvtx_pushpop_trace", "nvtxpptrace nvtxpushpoptrace", "NVTX Push/Pop Range Trace", "",
      "Every push/pop range with its stack, by start.", NoNvtx, NvtxPushPopTrace},
-    {"nvtx_startend_sum", "nvtxsssum", "NVTX Start/End Range Summary", "",
+    {"nvtx_startend_sum", "nvtxsssum nvtxstartendsum", "NVTX Start/End Range Summary", "",
      "Start/end ranges by total time.", NoNvtx, NvtxStartEndSum},
     {"nvtx_sum", "nvtxsum", "NVTX Range Summary", "", "All ranges by total time.", NoNvtx, NvtxSum},
     {"nvvideo_api_sum", "nvvideoapisum", "NvVideo API Summary", "", "Not recorded.", NoVideo,
      Never},
     {"openacc_sum", "openaccsum", "OpenACC Summary", "", "OpenACC events by total time.", NoOpenAcc,
      OpenAccSum},
-    {"opengl_khr_gpu_range_sum", "khrdebuggpusum", "OpenGL KHR_debug GPU Range Summary", "",
-     "Not recorded.", NoGpuKhr, Never},
-    {"opengl_khr_range_sum", "khrdebugsum", "OpenGL KHR_debug Range Summary", "", "Not recorded.",
-     NoKhr, Never},
-    {"openmp_sum", "openmpevtsum", "OpenMP Summary", "", "OpenMP events by total time.", NoOpenMp,
-     OpenMpSum},
+    {"opengl_khr_gpu_range_sum", "khrdebuggpusum openglkhrgpurangesum",
+     "OpenGL KHR_debug GPU Range Summary", "", "Not recorded.", NoGpuKhr, Never},
+    {"opengl_khr_range_sum", "khrdebugsum openglkhrrangesum", "OpenGL KHR_debug Range Summary", "",
+     "Not recorded.", NoKhr, Never},
+    {"openmp_sum", "openmpevtsum openmpsum", "OpenMP Summary", "", "OpenMP events by total time.",
+     NoOpenMp, OpenMpSum},
     {"osrt_sum", "osrtsum", "OS Runtime Summary", "", "OS runtime calls by total time.",
      NoOsRuntime, OsrtSum},
     {"syscall_sum", "syscallsum", "Syscall Summary", "", "System calls by total time.", NoSyscalls,
      SyscallSum},
-    {"um_cpu_page_faults_sum", "umcpupagefaults", "Unified Memory CPU Page Faults Summary", "",
+    {"um_cpu_page_faults_sum", "umcpupagefaults umcpupagefaultssum",
+     "Unified Memory CPU Page Faults Summary", "",
      "Page faults of the CPU on unified memory, by the code that caused them.", NoCpuFaults,
      UmCpuPageFaultsSum},
-    {"um_sum", "unifiedmemory", "Unified Memory Analysis Summary", "[:rows=<limit>]",
+    {"um_sum", "unifiedmemory umsum", "Unified Memory Analysis Summary", "[:rows=<limit>]",
      "Migrations and page faults by address; 10 rows if not given, -1 for all.", NoUnifiedMemory,
      UmSum},
-    {"um_total_sum", "unifiedmemorytotals", "Unified Memory Totals Summary", "",
+    {"um_total_sum", "unifiedmemorytotals umtotalsum", "Unified Memory Totals Summary", "",
      "Migrations and page faults, all addresses together.", NoUnifiedMemory, UmTotalSum},
     {"vulkan_api_sum", "vulkanapisum", "Vulkan API Summary", "", "Not recorded.", NoVulkanApi,
      Never},
@@ -177,15 +185,15 @@ constexpr auto kReports = std::to_array<Report>({
      Never},
     {"vulkan_gpu_marker_sum", "vulkangpumarkersum", "Vulkan GPU Range Summary", "", "Not recorded.",
      NoGpuVulkan, Never},
-    {"vulkan_marker_sum", "vulkanmarkerssum", "Vulkan Range Summary", "", "Not recorded.", NoVulkan,
-     Never},
-    {"wddm_queue_sum", "wddmqueuesdetails", "WDDM Queue Utilization Summary", "", "Not recorded.",
-     NoWddm, Never},
+    {"vulkan_marker_sum", "vulkanmarkerssum vulkanmarkersum", "Vulkan Range Summary", "",
+     "Not recorded.", NoVulkan, Never},
+    {"wddm_queue_sum", "wddmqueuesdetails wddmqueuesum", "WDDM Queue Utilization Summary", "",
+     "Not recorded.", NoWddm, Never},
     // Recipes of nsys.
     {"cuda_gpu_kern_hist",
      "",
      "CUDA GPU Kernel Duration Histogram",
-     "[:kernel=<name>][:base|:mangled][:bins=<most>]",
+     "[:kernel=<name>][:base|:mangled][:bins=<bins>]",
      "Kernels by how long they took.",
      NoKernels,
      CudaGpuKernHist,
@@ -203,7 +211,7 @@ constexpr auto kReports = std::to_array<Report>({
     {"cuda_gpu_time_util_map",
      "",
      "CUDA GPU Time Utilization Heatmap",
-     "[:bins=<count>]",
+     "[:bins=<bins>]",
      "How much of the time kernels ran, in 100 stretches if not given.",
      NoKernels,
      CudaGpuTimeUtilMap,
@@ -262,18 +270,6 @@ constexpr auto kDefaults = std::to_array<std::string_view>({"nvtx_sum",
                                                             "openacc_sum",
                                                             "syscall_sum"});
 
-// Whether `usage` ("[:rows=<limit>]") has the argument: a bare word, or key= with anything.
-bool Allows(std::string_view usage, std::string_view arg) {
-  const size_t equals = arg.find('=');
-  const std::string wanted = ':' + std::string(arg.substr(0, equals));
-  for (size_t at = usage.find(wanted); at != std::string_view::npos;
-       at = usage.find(wanted, at + 1)) {
-    const char next = at + wanted.size() < usage.size() ? usage[at + wanted.size()] : '\0';
-    if (equals == std::string_view::npos ? (next == ']' || next == '|') : next == '=') return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 bool Query::Has(std::string_view flag) const {
@@ -285,9 +281,10 @@ std::span<const std::string_view> DefaultReports() { return kDefaults; }
 
 const Report* FindReport(std::string_view name) {
   for (const Report& report : kReports) {
-    if (report.name == name || (!report.old_name.empty() && report.old_name == name)) {
-      return &report;
-    }
+    if (report.name == name) return &report;
+    if (name.empty()) continue;
+    const std::vector<std::string_view> old_names = SplitAt(report.old_names, ' ');
+    if (std::find(old_names.begin(), old_names.end(), name) != old_names.end()) return &report;
   }
   return nullptr;
 }
@@ -295,18 +292,19 @@ const Report* FindReport(std::string_view name) {
 std::vector<std::string_view> NearestReports(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Report& report : kReports) names.push_back(report.name);
+  for (const Report& report : kReports) {  // one who misspells an old name is shown the old name
+    for (const std::string_view old_name : SplitAt(report.old_names, ' ')) {
+      if (!old_name.empty()) names.push_back(old_name);
+    }
+  }
   return NearestFew(name, names);
 }
 
+Status CheckReportArguments(const Report& report, std::span<const std::string> args) {
+  return CheckArguments("report " + std::string(report.name), report.usage, args);
+}
+
 Result<RowSource> RunReport(const Report& report, const Query& query) {
-  for (const std::string& arg : query.args) {
-    if (Allows(report.usage, arg)) continue;
-    std::string message = "report " + std::string(report.name) + " has no argument \"" + arg + "\"";
-    message += report.usage.empty()
-                   ? ": it takes none"
-                   : ": use " + std::string(report.name) + std::string(report.usage);
-    return UsageError(std::move(message));
-  }
   ASSIGN_OR_RETURN(RowSource source, report.run(query));
   source.name = report.name;
   source.title = report.title;

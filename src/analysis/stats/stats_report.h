@@ -25,22 +25,26 @@ struct TimeWindow {
 struct Query {
   const Store& store;  // outlives the result
   TimeWindow window;
-  std::vector<std::string> args;  // what follows the report's name: "base", "rows=20"
-  bool nsys_compat = false;       // nsys's bytes also where nsys is wrong (docs/stats.md)
+  std::vector<std::string> args;     // what follows the report's name: "base", "rows=20"
+  bool nsys_compat = false;          // nsys's bytes also where nsys is wrong (docs/stats.md)
+  std::vector<bool> processes = {};  // by row: those a recipe is about (rank_parts.h); empty: all
 
   bool Keep(int64_t start, int64_t end) const { return window.Overlaps(start, end); }
   bool Has(std::string_view flag) const;  // a bare argument
+  bool Of(ProcessId process) const {
+    return processes.empty() || (!process.IsNone() && processes[process.row()]);
+  }
 };
 
 struct Report {
   std::string_view name;
-  std::string_view old_name;  // before nsys 2023, "" if there was none
+  std::string_view old_names;  // before nsys 2023, separated by spaces
   std::string_view title;
   std::string_view usage;  // "[:nvtx-name][:base|:mangled]"
   std::string_view help;   // what the report says, for --help-reports
   // What the recording lacks for this report ("CUDA kernel data"), "" if nothing.
   std::string_view (*missing)(const Store& store);
-  // Errors: kUsage for an argument this report does not have.
+  // Errors (kUsage): an argument names a kernel or range that is not there.
   Result<RowSource> (*run)(const Query& query);
   // A recipe of nsys: takes several inputs, one per rank, and may have a picture.
   bool several_inputs = false;
@@ -58,7 +62,9 @@ std::vector<std::string_view> NearestReports(std::string_view name);
 // What a call without -r runs, in this order.
 std::span<const std::string_view> DefaultReports();
 
-// Checks the arguments and runs. Errors: kUsage.
+// Before an input is read. Errors: kUsage.
+Status CheckReportArguments(const Report& report, std::span<const std::string> args);
+// Runs it with checked arguments. Errors (kUsage): one names a kernel or range that is not there.
 Result<RowSource> RunReport(const Report& report, const Query& query);
 
 }  // namespace batchlight::stats

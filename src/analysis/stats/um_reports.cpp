@@ -1,11 +1,11 @@
 // um_sum, um_total_sum, um_cpu_page_faults_sum: unified memory.
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <map>
 #include <tuple>
 
 #include "analysis/stats/duration_summary.h"
+#include "analysis/stats/report_arguments.h"
 #include "analysis/stats/report_functions.h"
 
 namespace batchlight::stats {
@@ -58,25 +58,11 @@ double Throughput(const Page& page) {
          static_cast<double>(page.to_device + page.to_host);
 }
 
-Result<size_t> RowLimit(const Query& query) {
-  constexpr std::string_view kRows = "rows=";
-  int64_t limit = 10;
-  for (const std::string& arg : query.args) {
-    if (!arg.starts_with(kRows)) continue;
-    const char* end = arg.data() + arg.size();
-    const auto parsed = std::from_chars(arg.data() + kRows.size(), end, limit);
-    if (parsed.ec != std::errc() || parsed.ptr != end) {
-      return UsageError("um_sum: rows= takes a whole number, not \"" + arg.substr(kRows.size()) +
-                        "\"");
-    }
-  }
-  return limit < 0 ? SIZE_MAX : static_cast<size_t>(limit);
-}
-
 }  // namespace
 
 Result<RowSource> UmSum(const Query& query) {
-  ASSIGN_OR_RETURN(const size_t limit, RowLimit(query));
+  const int64_t rows = ArgumentInteger(query.args, "rows", 10);
+  const size_t limit = rows < 0 ? SIZE_MAX : static_cast<size_t>(rows);
   const std::map<uint64_t, Page> pages = Pages(query);
   std::vector<std::pair<uint64_t, Page>> order(pages.begin(), pages.end());
   // The fastest first, whatever the size; pages that did not move come last.

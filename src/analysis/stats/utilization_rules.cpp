@@ -82,7 +82,7 @@ constexpr std::string_view kWhatToDo =
 }  // namespace
 
 Result<RuleResult> FindGpuGaps(const Query& query) {
-  ASSIGN_OR_RETURN(const RuleOptions options, ParseRuleOptions(query));
+  ASSIGN_OR_RETURN(const RuleOptions options, ReadRuleOptions(query));
   const auto at_least_ns = static_cast<int64_t>(options.gap_ms * 1e6);
   std::vector<Gap> gaps;
   for (const auto& [gpu, work] : WorkByGpu(query, options)) {
@@ -162,7 +162,7 @@ std::vector<LowChunk> Chunks(const Gpu& gpu, const std::vector<Interval>& work, 
 }  // namespace
 
 Result<RuleResult> FindLowUtilization(const Query& query) {
-  ASSIGN_OR_RETURN(const RuleOptions options, ParseRuleOptions(query));
+  ASSIGN_OR_RETURN(const RuleOptions options, ReadRuleOptions(query));
   std::vector<LowChunk> low;
   for (const auto& [gpu, work] : WorkByGpu(query, options)) {
     bool joined = false;

@@ -1,0 +1,143 @@
+#include "analysis/stats/rank_parts.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analysis/process_ranks.h"
+
+namespace batchlight::stats {
+namespace {
+
+// Processes that did something a report could be about, with the first GPU that each used.
+std::map<uint32_t, uint32_t> ActiveProcesses(const Store& store) {
+  std::map<uint32_t, uint32_t> active;
+  for (size_t row = 0; row < store.kernels.size(); ++row) {
+    const ProcessId process = store.kernels.process[row];
+    if (!process.IsNone()) active.try_emplace(process.value, store.kernels.device[row]);
+  }
+  for (const ThreadId thread : store.nvtx_ranges.thread) {
+    const ProcessId process = store.ProcessOf(thread);
+    if (!process.IsNone()) active.try_emplace(process.value, UINT32_MAX);
+  }
+  return active;
+}
+
+RankPart PartOf(size_t input, int64_t rank, const std::vector<uint32_t>& processes, size_t all) {
+  RankPart part{input, rank, std::vector<bool>(all)};
+  for (const uint32_t process : processes) part.processes[process] = true;
+  return part;
+}
+
+// Several processes with GPU work and no rank: each is a part, in order of their GPUs.
+void AddUnranked(size_t input, const Store& store, const std::map<uint32_t, uint32_t>& active,
+                 std::vector<RankPart>& parts) {
+  std::vector<std::pair<uint32_t, uint32_t>> order;  // GPU, process
+  for (const auto& [process, device] : active) {
+    if (device != UINT32_MAX) order.emplace_back(device, process);
+  }
+  if (order.size() < 2) {
+    parts.push_back({.input = input, .rank = -1, .processes = {}});
+    return;
+  }
+  std::sort(order.begin(), order.end());
+  for (const auto& [device, process] : order) {
+    parts.push_back(PartOf(input, -1, {process}, store.processes.size()));
+  }
+}
+
+// Parts of one input; those whose rank is unknown have -1 and are marked in `unknown`.
+void AddParts(size_t input, const Store& store, std::vector<RankPart>& parts,
+              std::vector<bool>& unknown) {
+  const std::map<uint32_t, uint32_t> active = ActiveProcesses(store);
+  const std::vector<int32_t> ranks = FindProcessRanks(store);
+  std::map<int32_t, std::vector<uint32_t>> by_rank;
+  for (const auto& [process, device] : active) by_rank[ranks[process]].push_back(process);
+  const bool beside = by_rank.contains(-1);  // processes without a rank
+  const size_t known = by_rank.size() - (beside ? 1 : 0);
+  if (known == 0) {
+    AddUnranked(input, store, active, parts);
+    unknown.resize(parts.size(), true);
+    return;
+  }
+  if (known == 1) {
+    parts.push_back({.input = input, .rank = by_rank.rbegin()->first, .processes = {}});
+  } else {
+    for (const auto& [rank, processes] : by_rank) {
+      if (rank >= 0) parts.push_back(PartOf(input, rank, processes, store.processes.size()));
+    }
+    if (beside) parts.push_back(PartOf(input, -1, by_rank[-1], store.processes.size()));
+  }
+  unknown.resize(parts.size(), false);
+}
+
+std::string PidsOf(const RankPart& part, const Store& store) {
+  std::string text;
+  for (size_t row = 0; row < part.processes.size(); ++row) {
+    if (part.processes[row]) text += " of process " + std::to_string(store.processes.pid[row]);
+  }
+  return text;
+}
+
+}  // namespace
+
+RankParts FindRankParts(std::span<const Store* const> stores) {
+  RankParts found;
+  std::vector<bool> unknown;
+  for (size_t input = 0; input < stores.size(); ++input) {
+    AddParts(input, *stores[input], found.parts, unknown);
+  }
+  if (found.parts.size() < 2) return found;
+  std::set<int64_t> taken;
+  for (const RankPart& part : found.parts) {
+    if (part.rank < 0 || taken.insert(part.rank).second) continue;
+    found.notes.push_back("rank " + std::to_string(part.rank) +
+                          " is in more than one input: ranks are numbered by place");
+    for (size_t i = 0; i < found.parts.size(); ++i) {
+      found.parts[i].rank = static_cast<int64_t>(i);
+    }
+    return found;
+  }
+  int64_t next = 0;
+  for (size_t i = 0; i < found.parts.size(); ++i) {
+    if (!unknown[i]) continue;
+    RankPart& part = found.parts[i];
+    while (taken.contains(next)) ++next;
+    taken.insert(next);
+    part.rank = next;
+    const Store& store = *stores[part.input];
+    found.notes.push_back(store.source + " does not say the rank" + PidsOf(part, store) +
+                          ": taken as rank " + std::to_string(next));
+  }
+  return found;
+}
+
+RowSource JoinRanks(std::vector<RowSource> sources, std::vector<int64_t> ranks) {
+  RowSource joined;
+  joined.name = sources[0].name;
+  joined.title = sources[0].title;
+  joined.columns = sources[0].columns;
+  joined.columns.insert(joined.columns.begin(), {"Rank", CellType::kInteger, Unit::kNone, 0, {}});
+  // Every column moves by one; ranks are drawn apart.
+  joined.picture = sources[0].picture;
+  ++joined.picture.x;
+  ++joined.picture.value;
+  joined.picture.second_series = joined.picture.series < 0 ? -1
+                                 : joined.picture.kind == Picture::Kind::kMap
+                                     ? joined.picture.second_series + 1
+                                     : joined.picture.series + 1;
+  joined.picture.series = 0;
+  for (const RowSource& source : sources) joined.row_count += source.row_count;
+  joined.fill = [sources = std::move(sources), ranks = std::move(ranks)](size_t row,
+                                                                         std::vector<Cell>& cells) {
+    size_t part = 0;
+    while (row >= sources[part].row_count) row -= sources[part++].row_count;
+    std::vector<Cell> rest(cells.size() - 1);
+    sources[part].fill(row, rest);
+    cells[0] = ranks[part] < 0 ? Cell{} : Cell{ranks[part]};
+    std::move(rest.begin(), rest.end(), cells.begin() + 1);
+  };
+  return joined;
+}
+
+}  // namespace batchlight::stats
