@@ -8,6 +8,7 @@
 #include "analysis/backward_links.h"
 #include "analysis/closed_end.h"
 #include "analysis/gpu_summary.h"
+#include "analysis/memory_kinds.h"
 #include "analysis/step_finders.h"
 #include "analysis/tree_bins.h"
 #include "analysis/tree_nodes.h"
@@ -293,7 +294,7 @@ class TreeBuilder {
     return std::string(store_.Text(table.demangled_name[row]));
   }
   std::string WorkName(const MemcpysTable& table, size_t row) const {
-    return "copy " + std::string(CopyKindName(table.copy_kind[row]));
+    return "copy " + std::string(CopyKindLabel(table.copy_kind[row]));
   }
   std::string WorkName(const MemsetsTable&, size_t) const { return "memset"; }
   std::string WorkName(const GraphLaunchesTable& table, size_t row) const {

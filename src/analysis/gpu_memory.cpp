@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/gpu_summary.h"
+#include "analysis/memory_kinds.h"
 
 namespace batchlight {
 namespace {

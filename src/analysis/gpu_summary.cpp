@@ -4,29 +4,12 @@
 #include <map>
 #include <unordered_map>
 
+#include "analysis/memory_kinds.h"
 #include "analysis/step_clock.h"
 #include "store/interval_index.h"
 
 namespace batchlight {
 namespace {
-
-constexpr std::string_view kCopyKinds[] = {"unknown",
-                                           "Host-to-Device",
-                                           "Device-to-Host",
-                                           "Host-to-Array",
-                                           "Array-to-Host",
-                                           "Array-to-Array",
-                                           "Array-to-Device",
-                                           "Device-to-Array",
-                                           "Device-to-Device",
-                                           "Host-to-Host",
-                                           "Peer-to-Peer",
-                                           "Unified Host-to-Device",
-                                           "Unified Device-to-Host",
-                                           "Unified Device-to-Device"};
-constexpr std::string_view kMemoryKinds[] = {"pageable",       "pinned",  "device",
-                                             "array",          "managed", "device static",
-                                             "managed static", "unknown"};
 
 // GPU rows are ordered by start; StepClock seeks cheaply when asked in order of (thread, time), so
 // that launches of one thread, which come almost in order, cost little.
@@ -106,7 +89,7 @@ std::vector<CopyRow> SummarizeCopies(const Store& store, const StepSet& steps) {
     CopyRow& row = rows[(uint32_t{copies.copy_kind[i]} << 16) |
                         (uint32_t{copies.source_kind[i]} << 8) | copies.destination_kind[i]];
     if (row.calls == 0) {
-      row.kind = CopyKindName(copies.copy_kind[i]);
+      row.kind = CopyKindLabel(copies.copy_kind[i]);
       row.source = MemoryKindName(copies.source_kind[i]);
       row.destination = MemoryKindName(copies.destination_kind[i]);
     }
@@ -187,14 +170,6 @@ bool IsWaitingCall(std::string_view api_name) {
   return api_name.find("Synchronize") != api_name.npos || api_name.starts_with("cudaMemcpy_") ||
          api_name == "cudaMemcpy" || api_name.starts_with("cuMemcpyDtoH_") ||
          api_name.starts_with("cuMemcpyHtoD_");
-}
-
-std::string_view CopyKindName(uint8_t copy_kind) {
-  return copy_kind < std::size(kCopyKinds) ? kCopyKinds[copy_kind] : kCopyKinds[0];
-}
-
-std::string_view MemoryKindName(uint8_t memory_kind) {
-  return memory_kind < std::size(kMemoryKinds) ? kMemoryKinds[memory_kind] : "unknown";
 }
 
 }  // namespace batchlight

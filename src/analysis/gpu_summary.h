@@ -81,7 +81,5 @@ GpuSummary SummarizeGpu(const Store& store, const StepSet& steps, const Attribut
 
 // True for calls that return only when the GPU has done something: cudaStreamSynchronize, ...
 bool IsWaitingCall(std::string_view api_name);
-std::string_view CopyKindName(uint8_t copy_kind);  // nsys ENUM_CUDA_MEMCPY_OPER: "Host-to-Device"
-std::string_view MemoryKindName(uint8_t memory_kind);  // nsys ENUM_CUDA_MEM_KIND: "pageable"
 
 }  // namespace batchlight

@@ -24,6 +24,8 @@ void SmallKernels(const RunOverview& overview, Findings* findings);
 void UnfusedOptimizer(const RunOverview& overview, Findings* findings);
 void ExposedCommunication(const RunOverview& overview, Findings* findings);
 void GridTooSmall(const RunOverview& overview, Findings* findings);
+// stream_rules.cpp
+void SerializedStreams(const RunOverview& overview, Findings* findings);
 // transfer_rules.cpp
 void HostSynchronization(const RunOverview& overview, Findings* findings);
 void PageableCopies(const RunOverview& overview, Findings* findings);

@@ -3,27 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "analysis/memory_kinds.h"
+
 namespace batchlight::stats {
 namespace {
-
-constexpr std::string_view kCopyKinds[] = {"Unknown",
-                                           "Host-to-Device",
-                                           "Device-to-Host",
-                                           "Host-to-Array",
-                                           "Array-to-Host",
-                                           "Array-to-Array",
-                                           "Array-to-Device",
-                                           "Device-to-Array",
-                                           "Device-to-Device",
-                                           "Host-to-Host",
-                                           "Peer-to-Peer",
-                                           "Unified Host-to-Device",
-                                           "Unified Device-to-Host",
-                                           "Unified Device-to-Device"};
-
-constexpr std::string_view kMemoryKinds[] = {"Pageable",       "Pinned",  "Device",
-                                             "Array",          "Managed", "Device Static",
-                                             "Managed Static", "Unknown"};
 
 // None: the default domain, or one whose name nsys forgets.
 StringId DomainName(const Query& query, NvtxDomainId domain) {
@@ -70,18 +53,6 @@ std::string_view ApiName(std::string_view name) {
     name.remove_suffix(kSuffix);
   }
   return name;
-}
-
-std::string_view CopyKindLabel(uint8_t kind) {
-  return kind < std::size(kCopyKinds) ? kCopyKinds[kind] : kCopyKinds[0];
-}
-
-std::string_view MemoryKindLabel(uint8_t kind) {
-  return kind < std::size(kMemoryKinds) ? kMemoryKinds[kind] : kMemoryKinds[7];
-}
-
-bool IsUnifiedCopy(uint8_t kind) {
-  return kind < std::size(kCopyKinds) && kCopyKinds[kind].starts_with("Unified");
 }
 
 std::string CopyName(uint8_t kind) {

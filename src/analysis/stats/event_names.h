@@ -37,10 +37,7 @@ class RangeNames {
 // leaves it: cudaStreamIsCapturing_v10000.
 std::string_view ApiName(std::string_view name);
 
-std::string_view CopyKindLabel(uint8_t kind);    // "Host-to-Device"
-std::string_view MemoryKindLabel(uint8_t kind);  // "Pageable"
-bool IsUnifiedCopy(uint8_t kind);                // made by the driver: in no context or stream
-std::string CopyName(uint8_t kind);              // "[CUDA memcpy Host-to-Device]"
+std::string CopyName(uint8_t kind);  // "[CUDA memcpy Host-to-Device]"
 inline constexpr std::string_view kMemsetName = "[CUDA memset]";
 
 std::string_view StyleName(uint8_t style);  // "PushPop", "StartEnd"
