@@ -1,6 +1,7 @@
 """The advice on recordings of real loops: silent on well-tuned ones, not on a slow one."""
 import csv
 import pathlib
+import tempfile
 import unittest
 
 from recorded import BATCHLIGHT, SOURCE, run
@@ -26,6 +27,30 @@ class AdviceTest(unittest.TestCase):
                 self.assertGreater(len(steps), 10)  # there are steps to judge
                 self.assertEqual(rules(path), [])
                 self.assertEqual(run(BATCHLIGHT, "analyze", "--fail-on", "any", path).returncode, 0)
+
+    def test_findings_are_the_same_from_every_kind_of_input(self):
+        """A recording, an nsys-shaped SQLite and a Kineto trace of one run: the same findings with
+        the same gains per step. The size of the GPU's memory is in recordings and exports only."""
+        def gains(path):
+            done = run(BATCHLIGHT, "table", "advice", path, "-f", "csv")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return {row["Rule"]: row["Gain per Step (ns)"]
+                    for row in csv.DictReader(done.stdout.splitlines())
+                    if row["Rule"] != "memory-underused"}
+
+        expected = {"h200_train": {"launch-bound", "small-kernels", "host-sync", "gpu-underused"},
+                    "h200_two_ranks": {"launch-bound", "exposed-communication", "host-sync"}}
+        with tempfile.TemporaryDirectory() as folder:
+            for name, found in expected.items():
+                recording = RECORDINGS / (name + ".batchlight")
+                recorded = gains(recording)
+                self.assertLessEqual(found, set(recorded))
+                for form, end in (("sqlite", ".sqlite"), ("chrome", ".json")):
+                    with self.subTest(name + end):
+                        path = pathlib.Path(folder, name + end)
+                        done = run(BATCHLIGHT, "export", "-q", "-t", form, "-o", path, recording)
+                        self.assertEqual(done.returncode, 0, done.stderr)
+                        self.assertEqual(gains(path), recorded)
 
     def test_rules_fire_on_a_loop_of_short_kernels(self):
         path = RECORDINGS / "h200_train.batchlight"

@@ -3,17 +3,45 @@ goldens of our own for every other report, every output and format, and what goe
 import csv
 import io
 import json
+import lzma
 import os
 import shutil
 import sqlite3
+import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from nsys_files import DATA, NsysFiles  # noqa: E402
+from nsys_files import DATA, PROGRAM, NsysFiles  # noqa: E402
 
 EXPECTED = os.path.join(DATA, "expected")
+
+
+def unpack_capture(name, folder):
+    path = os.path.join(folder, name + ".sqlite")
+    with lzma.open(os.path.join(DATA, "captures", name + ".sqlite.xz")) as packed:
+        with open(path, "wb") as out:
+            shutil.copyfileobj(packed, out)
+    return path
+
+
+def report_list():
+    """[(name, {"help": ..., "older": ...})] as the program's table has them."""
+    text = subprocess.run([PROGRAM, "stats", "--help-reports", "ALL"], capture_output=True,
+                          check=True, timeout=60).stdout.decode()
+    reports = []
+    for line in text.splitlines():
+        if line.startswith("      Older names: "):
+            reports[-1][1]["older"] = line.split(": ", 1)[1]
+        elif line.startswith("      "):
+            reports[-1][1].setdefault("help", line.strip())
+        else:
+            reports.append((line.split()[0].split("[")[0], {}))
+    return reports
+
+
 OURS = os.path.join(DATA, "ours")
 
 # Reports without a file of nsys's, with their arguments.
@@ -23,6 +51,11 @@ OWN_GOLDENS = [
     "cuda_kern_exec_sum:base", "cuda_kern_exec_trace:base", "nvtx_gpu_proj_sum",
     "nvtx_gpu_proj_trace", "nvtx_pushpop_sum", "nvtx_startend_sum",
 ]
+OWN_RECIPE_GOLDENS = [
+    "cuda_gpu_kern_hist", "cuda_gpu_kern_pace:base", "cuda_gpu_time_util_map:bins=10", "nvtx_pace",
+    "nvtx_gpu_proj_pace",
+]
+OWN_RANK_GOLDENS = ["nccl_sum", "nccl_gpu_proj_sum", "nccl_gpu_overlap_trace"]  # of two_ranks
 GOLDEN_LINES = 120  # of a long trace the first lines are kept
 
 
@@ -113,20 +146,105 @@ class Rules(NsysFiles):
 
 
 class OwnGoldens(NsysFiles):
+    def check(self, name, text):
+        lines = text.splitlines(keepends=True)
+        kept = "".join(lines[:GOLDEN_LINES])
+        kept += f"... {len(lines)} lines\n" if len(lines) > GOLDEN_LINES else ""
+        path = os.path.join(OURS, name)
+        if os.environ.get("UPDATE_GOLDEN") == "1":
+            with open(path, "w", encoding="utf-8") as golden:
+                golden.write(kept)
+        with open(path, encoding="utf-8") as golden:
+            self.assertEqual(kept, golden.read())
+
     def test_reports(self):
-        for spec in OWN_GOLDENS:
+        for spec in OWN_GOLDENS + OWN_RECIPE_GOLDENS:
             with self.subTest(spec):
-                text = self.stats("-r", spec, "-f", "csv").stdout.decode()
-                lines = text.splitlines(keepends=True)
-                kept = "".join(lines[:GOLDEN_LINES])
-                kept += f"... {len(lines)} lines\n" if len(lines) > GOLDEN_LINES else ""
-                path = os.path.join(OURS, spec.replace(":", "_") + ".csv")
-                if os.environ.get("UPDATE_GOLDEN") == "1":
-                    os.makedirs(OURS, exist_ok=True)
-                    with open(path, "w", encoding="utf-8") as golden:
-                        golden.write(kept)
-                with open(path, encoding="utf-8") as golden:
-                    self.assertEqual(kept, golden.read())
+                self.check(spec.replace(":", "_") + ".csv",
+                           self.stats("-r", spec, "-f", "csv").stdout.decode())
+
+    def test_reports_of_ranks(self):
+        ranks = unpack_capture("two_ranks", self.folder)
+        for spec in OWN_RANK_GOLDENS:
+            with self.subTest(spec):
+                done = self.run_tool("stats", "-q", "-r", spec, "-f", "csv", ranks)
+                self.check(spec + ".csv", done.stdout.decode())
+
+    def test_no_data(self):
+        """nsys's words for reports without data; those of the default set stand in default.txt."""
+        names = [name for name, more in report_list() if more.get("help") == "Not recorded."]
+        done = subprocess.run([PROGRAM, "stats", "--nsys-compat", "-r", ",".join(names),
+                               "train5.sqlite"], cwd=self.folder, capture_output=True, timeout=120)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.check("no_data.txt", done.stdout.decode())
+
+
+class EveryReport(NsysFiles):
+    """README.md beside the databases says for each report what it is compared with."""
+
+    def table(self):
+        with open(os.path.join(DATA, "README.md"), encoding="utf-8") as readme:
+            rows = [line.split("|")[1:-1] for line in readme if line.startswith("| `")]
+        rows = [[cell.strip() for cell in row] for row in rows]
+        return {row[0].strip("`"): row[1:] for row in rows if len(row) == 3}
+
+    def golden(self, where):
+        """The bytes of "expected/NAME", "ours/NAME" or "captures/NAME: FILE"."""
+        path, _, member = where.partition(": ")
+        if not member:
+            with open(os.path.join(DATA, path), "rb") as golden:
+                return golden.read()
+        with tarfile.open(os.path.join(DATA, path + ".expected.tar.xz")) as archive:
+            names = [name for name in archive.getnames() if os.path.basename(name) == member]
+            self.assertEqual(len(names), 1, where)
+            return archive.extractfile(names[0]).read()
+
+    def test_has_a_golden(self):
+        table = self.table()
+        reports = dict(report_list())
+        self.assertGreater(len(reports), 45)
+        self.assertEqual(sorted(table), sorted(reports), "README.md lists every report")
+        for name, (old_names, where) in table.items():
+            with self.subTest(name):
+                self.assertEqual(old_names.replace("`", ""), reports[name].get("older", ""))
+                golden = self.golden(where.strip("`"))
+                if where.strip("`").endswith(".txt"):  # a console, of which it is a part
+                    self.assertIn(f"{name}.py]".encode(), golden)
+                else:
+                    self.assertIn(f"_{name}", "_" + os.path.basename(where.replace(": ", "/")))
+                    self.assertGreater(len(golden.splitlines()), 1)
+
+    def test_old_names(self):
+        for name, more in report_list():
+            for old_name in more.get("older", "").split():
+                with self.subTest(old_name):
+                    new, old = (self.stats("-r", n, "-f", "csv") for n in (name, old_name))
+                    self.assertEqual((new.stdout, new.stderr), (old.stdout, old.stderr))
+
+    def test_every_report_in_every_format_and_output(self):
+        """Whatever nsys's three lists may hold, for all reports at once."""
+        names = [name for name, _ in report_list()]
+        forms = ["column", "table", "csv", "tsv", "json", "hdoc", "htable", "markdown"]
+        for form in forms:
+            with self.subTest(form):
+                base = self.path("every_" + form)
+                self.stats("-q", "-r", ",".join(names), "-f", form, "-o", base)
+                console = self.stats("-q", "-r", ",".join(names), "-f", form, "-o", "-").stdout
+                piped = self.stats("-q", "-r", ",".join(names), "-f", form, "-o", "@cat").stdout
+                files = b""
+                separated = b""
+                for name in names:
+                    (path,) = [os.path.join(self.folder, file) for file in os.listdir(self.folder)
+                               if os.path.splitext(file)[0] == f"every_{form}_{name}"]
+                    with open(path, "rb") as written:
+                        data = written.read()
+                    files += data
+                    # As nsys: a blank line after rows, none after an array without any.
+                    separated += data + (b"\n" if data not in (b"", b"[\n]\n") else b"")
+                    if form == "json" and data:
+                        json.loads(data)
+                self.assertEqual(piped, files)
+                self.assertEqual(console, separated)
 
     def test_traces_add_up_to_summaries(self):
         """Independent of the goldens: the sum over a trace is the summary's total."""
