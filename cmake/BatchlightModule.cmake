@@ -5,6 +5,11 @@
 # `store_test` with the unit tests that lie beside the sources. SANITIZE adds the test to those that
 # test.sh also runs under the sanitizers (target sanitizer_tests, label sanitizer).
 add_custom_target(sanitizer_tests)
+
+# What catches a test that hangs, on the slowest and busiest machine: tests have limits of their own
+# for each thing that they wait for, and say which one it was.
+set(BATCHLIGHT_TEST_SECONDS 1200)
+
 function(batchlight_sanitizer_test test target)
   set_tests_properties(${test} PROPERTIES LABELS sanitizer)
   add_dependencies(sanitizer_tests ${target})
@@ -26,7 +31,7 @@ function(batchlight_module name)
     target_compile_definitions(${name}_test PRIVATE BATCHLIGHT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
     add_test(NAME ${name} COMMAND ${name}_test)
-    set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${BATCHLIGHT_TEST_SECONDS})
     if(ARG_SANITIZE)
       batchlight_sanitizer_test(${name} ${name}_test)
     endif()

@@ -1,6 +1,7 @@
 #include "cli/flags.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <set>
 
@@ -91,7 +92,7 @@ TEST(ParsedFlags, NoticesNameWhatIsNotTracedYet) {
 }
 
 TEST(ParsedFlags, CommandFileGivesWayToTheCommandLine) {
-  const std::string path = testing::TempDir() + "flags_test_command_file";
+  const std::string path = testing::TempDir() + "flags_test_command_file_" + std::to_string(getpid());
   ASSERT_TRUE(WriteWholeFile(path,
                              "# how we profile\n-o 'from file' --delay=2 \\\n -t nvtx\n"
                              "python train.py\n")

@@ -4,6 +4,7 @@ import collections
 import os
 import re
 import struct
+import subprocess
 import sys
 import time
 import unittest
@@ -32,7 +33,6 @@ class Run:
         variables = self.folder.environment(preload=not SANITIZE)
         variables["CUDA_INJECTION64_PATH"] = LIBRARY
         variables.update(environment or {})
-        import subprocess
         self.result = subprocess.run([PROGRAM, *words], env=variables, text=True, timeout=250,
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.said = dict(re.findall(r"(\w+)=(\S+)", self.result.stdout))
@@ -191,7 +191,7 @@ class Ends(unittest.TestCase):
         run = Run("launches=15000", "per_second=10000", "end=kill",
                   extra="cuda.flush_interval_ms=100\n")
         self.assertEqual(run.result.returncode, -9)
-        self.assertGreater(len(run.records("Kernel")), 12000)
+        self.assertGreater(len(run.records("Kernel")), 13000)
 
     def test_fork(self):
         run = self.end("fork")
@@ -204,7 +204,7 @@ class Ends(unittest.TestCase):
         begin = time.monotonic()
         run = Run("launches=10", "end=exit", environment={"FAKE_CUPTI_FLUSH_HANGS": "1"})
         self.assertEqual(run.result.returncode, 3)
-        self.assertLess(time.monotonic() - begin, 20)
+        self.assertLess(time.monotonic() - begin, 100)  # it hangs for an hour
 
 
 class Faults(unittest.TestCase):

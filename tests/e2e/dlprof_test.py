@@ -16,7 +16,8 @@ EXPORT = next(iter((ROOT / "tests" / "recordings").rglob("train5.sqlite.xz")), N
 
 
 def dlprof(*arguments, cwd=None):
-    return subprocess.run([PROGRAM, "dlprof", *arguments], capture_output=True, text=True, cwd=cwd)
+    return subprocess.run([PROGRAM, "dlprof", *arguments], capture_output=True, text=True, cwd=cwd,
+                          timeout=120)
 
 
 @unittest.skipIf(EXPORT is None, "no nsys export in tests/recordings")

@@ -3,8 +3,9 @@
 //
 //   fault_program MODE [N] [COUNTER_FILE]
 //
-// COUNTER_FILE: 8 bytes, mapped and shared: how many operators were recorded, counted after each
-// one, so that a test knows how many must be in the recording whenever the program was killed.
+// COUNTER_FILE: two words of 8 bytes, mapped and shared: how many operators were recorded, counted
+// after each one, so that a test knows how many must be in the recording whenever the program was
+// killed; and 1 once the test lets the orphan go on, 2 once that has recorded its operators.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,8 +28,9 @@
 namespace {
 
 const batchlight_native_api_t* g_api = nullptr;
-std::atomic<uint64_t> g_own_counter{0};
-std::atomic<uint64_t>* g_recorded = &g_own_counter;
+std::atomic<uint64_t> g_own_words[2] = {0, 1};
+std::atomic<uint64_t>* g_recorded = &g_own_words[0];
+std::atomic<uint64_t>* g_orphan = &g_own_words[1];
 
 void FindRecorder() {
   using Get = const batchlight_native_api_t* (*)();
@@ -42,6 +44,14 @@ void MapCounter(const char* path) {
   void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) std::abort();
   g_recorded = static_cast<std::atomic<uint64_t>*>(memory);
+  g_orphan = g_recorded + 1;
+}
+
+// Waits until the condition holds, or for a minute: a loaded machine may leave a process without a
+// processor for seconds.
+template <typename Condition>
+void Until(Condition condition) {
+  for (int i = 0; i < 600'000 && !condition(); ++i) usleep(100);
 }
 
 bool Begin(const char* name) {
@@ -105,13 +115,20 @@ void Threads(int count) {
   }
 }
 
-// Children that record without end, each killed at a random moment within 2 ms.
+// Children that record without end. Every other one is killed at a random moment within 2 ms,
+// perhaps before it has begun; the others once they have recorded up to 2,000 operators.
 void KilledChildren(int count) {
   srand(1);
   for (int i = 0; i < count; ++i) {
+    const uint64_t before = *g_recorded;
     const pid_t pid = fork();
     if (pid == 0) Forever();
-    usleep(static_cast<useconds_t>(rand() % 2'000));
+    const int random = rand() % 2'000;
+    if (i % 2 == 0) {
+      usleep(static_cast<useconds_t>(random));
+    } else if (g_api != nullptr) {
+      Until([&] { return *g_recorded > before + static_cast<uint64_t>(random); });
+    }
     kill(pid, SIGKILL);
     waitpid(pid, nullptr, 0);
   }
@@ -160,7 +177,7 @@ int Run(const std::string& mode, int count) {
   if (mode == "killed-children") KilledChildren(count);
   if (mode == "endless-threads") {
     for (int i = 0; i < count; ++i) std::thread(Forever).detach();
-    usleep(50'000);
+    Until([] { return g_api == nullptr || *g_recorded > 5'000; });
   }
   if (mode == "names") StrangeNames();
   if (mode == "steps") Steps(count);
@@ -177,9 +194,11 @@ int Run(const std::string& mode, int count) {
     for (int i = 0; i < count; ++i) g_api->op_end();
   }
   if (mode == "orphan") {  // leaves a process behind that ends later
+    const pid_t parent = getpid();
     if (fork() == 0) {
-      usleep(300'000);
+      Until([&] { return getppid() != parent && *g_orphan == 1; });
       Operators(5);
+      *g_orphan = 2;
       _exit(4);
     }
   }

@@ -6,13 +6,12 @@ import os
 import random
 import signal
 import struct
-import subprocess
 import sys
 import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recorded import (BATCHLIGHT, FAULT_PROGRAM, InFolder, count, dump, run,  # noqa: E402
+from recorded import (BATCHLIGHT, FAULT_PROGRAM, LONG_S, InFolder, count, dump, run,  # noqa: E402
                       statuses)
 
 WARM_UP = 10  # operators that every mode of the program records first
@@ -67,16 +66,13 @@ class TheProgramEndsBadly(InFolder):
         # ... and 20 programs, while the tool starts, records and seals.
         def kill_one(seed):
             name, file = "killed%d" % seed, self.path("counter%d" % seed)
-            tool = subprocess.Popen(
-                [BATCHLIGHT, "profile", "-t", "none", "--pytorch=autograd-nvtx", "-o", name,
-                 FAULT_PROGRAM, "forever", "0", file], cwd=self.folder, env=self.environment,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            while not (os.path.exists(file) and os.path.getsize(file)):
-                time.sleep(0.001)
+            tool = self.begin("profile", "-t", "none", "--pytorch=autograd-nvtx", "-o", name,
+                              FAULT_PROGRAM, "forever", "0", file)
+            self.until(lambda: os.path.exists(file) and os.path.getsize(file), "no program")
             time.sleep(random.Random(seed).random() * 0.1)
             children = run("pgrep", "-P", tool.pid).stdout.split()
             os.kill(int(children[0]), signal.SIGKILL)
-            self.assertEqual(tool.wait(60), 128 + signal.SIGKILL)
+            self.assertEqual(tool.wait(LONG_S), 128 + signal.SIGKILL)
             with open(file, "rb") as counted:
                 (at_least,) = struct.unpack("<Q", counted.read(8))
             self.assertGreaterEqual(count(dump(self.path(name + ".batchlight")), "OpEnd"), at_least)
@@ -154,28 +150,26 @@ class TheProgramEndsBadly(InFolder):
 
 class TheToolIsKilled(InFolder):
     def start_and_kill_tool(self):
-        tool = subprocess.Popen(
-            [BATCHLIGHT, "profile", "-t", "none", "--pytorch=autograd-nvtx", "-o", "run",
-             FAULT_PROGRAM, "forever", "0", self.path("counter")], cwd=self.folder,
-            env=self.environment, stderr=subprocess.DEVNULL)
-        while not os.path.exists(self.path("counter")):
-            time.sleep(0.005)
-        time.sleep(0.1)
+        tool = self.begin("profile", "-t", "none", "--pytorch=autograd-nvtx", "-o", "run",
+                          FAULT_PROGRAM, "forever", "0", self.path("counter"))
+        self.until(lambda: self.recorded() > 1000, "nothing is recorded")
         child = int(run("pgrep", "-P", tool.pid).stdout.split()[0])
         tool.kill()
         tool.wait()
         return child
 
     def recorded(self):
-        with open(self.path("counter"), "rb") as file:
-            return struct.unpack("<Q", file.read(8))[0]
+        try:
+            with open(self.path("counter"), "rb") as file:
+                return struct.unpack("<Q", file.read(8) or bytes(8))[0]
+        except FileNotFoundError:
+            return 0
 
     def test_live_folder_opens_and_is_not_overwritten(self):
         child = self.start_and_kill_tool()
         try:
             before = self.recorded()
-            time.sleep(0.05)
-            self.assertGreater(self.recorded(), before, "the program runs on")
+            self.until(lambda: self.recorded() > before, "the program does not run on")
             seal = self.batchlight("trace", "seal", "run.batchlight.live")
             self.assertEqual(seal.returncode, 3, "still written")
             self.assertIn("process %d" % child, seal.stderr)
@@ -183,9 +177,7 @@ class TheToolIsKilled(InFolder):
             self.assertEqual(in_use.returncode, 4)
             self.assertIn("in use by process %d" % child, in_use.stderr)
         finally:
-            os.kill(child, signal.SIGKILL)
-        while os.path.exists("/proc/%d/maps" % child) and self.mapped(child):
-            time.sleep(0.005)
+            self.kill_and_wait(child)
         recorded = self.recorded()
         self.assertGreaterEqual(count(self.opens("run.batchlight.live"), "OpEnd"), recorded)
 
@@ -197,14 +189,20 @@ class TheToolIsKilled(InFolder):
         self.assertEqual(self.files(), ["counter", "run.batchlight"])
         self.assertGreaterEqual(count(self.opens("run.batchlight"), "OpEnd"), recorded)
 
+    def kill_and_wait(self, pid):
+        os.kill(pid, signal.SIGKILL)
+        self.until(lambda: not self.mapped(pid), "the program does not end")
+
     @staticmethod
     def mapped(pid):
-        with open("/proc/%d/maps" % pid) as maps:
-            return ".batchlight.live" in maps.read()
+        try:
+            with open("/proc/%d/maps" % pid) as maps:
+                return ".batchlight.live" in maps.read()
+        except (FileNotFoundError, ProcessLookupError):
+            return False
 
     def test_force_records_over_what_was_left(self):
-        os.kill(self.start_and_kill_tool(), signal.SIGKILL)
-        time.sleep(0.05)
+        self.kill_and_wait(self.start_and_kill_tool())
         done = self.profile("-f", "-o", "run", FAULT_PROGRAM, "exit")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(count(self.opens("run.batchlight"), "OpEnd"), WARM_UP)

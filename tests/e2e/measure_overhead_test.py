@@ -4,21 +4,18 @@ import os
 import pwd
 import signal
 import stat
-import subprocess
 import sys
-import tempfile
-import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recorded import BATCHLIGHT, InFolder, count, run  # noqa: E402
+from recorded import BATCHLIGHT, FAULT_PROGRAM, LONG_S, InFolder, count, run  # noqa: E402
 
-# Steps of 20 ms; under the full recording of NVTX each has 20,000 more events. What a run costs is
-# known: it is slowed by 10 ms a step where it sees that it is recorded with CUDA.
+# Steps of 20 ms. What a run costs is known: it is slowed by 100 ms a step where it sees that it is
+# recorded with CUDA.
 STEPS = """
 import os, sys, time
 import batchlight
-slow = 0.01 if "CUDA_INJECTION64_PATH" in os.environ else 0
+slow = 0.1 if "CUDA_INJECTION64_PATH" in os.environ else 0
 for i in range(10):
     with batchlight.annotate("step"):
         time.sleep(0.02 + slow)
@@ -58,11 +55,11 @@ class MeasureOverhead(InFolder):
         step = measured["step"]
         self.assertEqual(step["rounds"], 2)
         self.assertGreater(step["plain_ns"], 20e6)
-        # 10 ms more a step; on a busy machine both sides take longer.
-        self.assertGreater(step["profiled_ns"] - step["plain_ns"], 5e6)
+        # 100 ms more a step; on a busy machine both sides take longer.
+        self.assertGreater(step["profiled_ns"] - step["plain_ns"], 50e6)
         self.assertAlmostEqual(step["ratio"], step["profiled_ns"] / step["plain_ns"], 6)
         self.assertLessEqual(step["lowest_ratio"], step["highest_ratio"])
-        self.assertGreater(measured["program"]["profiled_ns"], 0.3e9)
+        self.assertGreater(measured["program"]["profiled_ns"], 1.2e9)
         self.assertGreater(measured["program"]["plain_ns"], 0.2e9)
         self.assertNotIn("problem", measured)
         for words in ("What recording costs, measured", "a step", "whole program", "in 2 rounds"):
@@ -100,15 +97,12 @@ class MeasureOverhead(InFolder):
         self.assertEqual((done.returncode, done.stdout), (0, "text\n"), done.stderr)
 
     def test_a_signal_ends_it_all(self):
-        tool = subprocess.Popen(
-            [BATCHLIGHT, "profile", "-o", "run", "--measure-overhead=9", sys.executable, "-c",
-             "import time; print('x', file=open('started', 'a'), flush=True); time.sleep(60)"],
-            cwd=self.folder, env=self.environment, stderr=subprocess.DEVNULL)
-        while not os.path.exists(self.path("started")):
-            time.sleep(0.01)
-        time.sleep(0.2)
+        tool = self.begin(
+            "profile", "-o", "run", "--measure-overhead=9", sys.executable, "-c",
+            "import time; print('x', file=open('started', 'a'), flush=True); time.sleep(600)")
+        self.until(lambda: self.text("started"), "the program does not start")
         tool.send_signal(signal.SIGTERM)
-        self.assertEqual(tool.wait(60), 128 + signal.SIGTERM)
+        self.assertEqual(tool.wait(LONG_S), 128 + signal.SIGTERM)
         self.assertEqual(self.files(), ["started", "train.py"])
         with open(self.path("started")) as file:
             self.assertEqual(file.read(), "x\n", "no other run")
@@ -120,7 +114,7 @@ class CommandsAfter(InFolder):
         done = self.profile("-o", "run", "--session-new=mine",
                             "--after-collection-start", said,
                             "--after-report-ready", said + "; test -s run.batchlight || echo none >> said",
-                            "sh", "-c", "sleep 0.5; cat said > seen")
+                            "sh", "-c", "until [ -s said ]; do sleep 0.02; done; cat said > seen")
         self.assertEqual(done.returncode, 0, done.stderr)
         report = self.path("run.batchlight")
         with open(self.path("seen")) as file:
@@ -130,7 +124,6 @@ class CommandsAfter(InFolder):
         self.assertEqual(done.stdout, "")
 
     def test_once_for_each_capture(self):
-        from recorded import FAULT_PROGRAM
         done = self.batchlight(
             "profile", "-t", "nvtx", "-c", "nvtx", "-p", "step", "--capture-range-end=repeat:3",
             "-o", "run", "--after-collection-start=echo start >> said",
@@ -145,18 +138,16 @@ class CommandsAfter(InFolder):
 
     def test_of_a_session(self):
         said = 'echo "$NSYS_CALLBACK_NAME" >> said'
-        launched = subprocess.Popen(
-            [BATCHLIGHT, "launch", "-t", "none", "--session=of-a-test", "sh", "-c", "read line"],
-            cwd=self.folder, env=self.environment, stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while "of-a-test" not in self.batchlight("sessions", "list").stdout:
-            time.sleep(0.05)
+        launched = self.begin("launch", "-t", "none", "--session=of-a-test", "sh", "-c",
+                              "until [ -e go ]; do sleep 0.02; done")
+        self.until(lambda: "of-a-test" in self.batchlight("sessions", "list").stdout, "no session")
         for name in ("first", "second"):
             done = self.batchlight("start", "--session=of-a-test", "-o", name,
                                    "--after-collection-start", said, "--after-report-ready", said)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(self.batchlight("stop", "--session=of-a-test").returncode, 0)
-        launched.communicate(b"\n", timeout=60)
+        open(self.path("go"), "w").close()
+        self.assertEqual(launched.wait(LONG_S), 0)
         with open(self.path("said")) as file:
             self.assertEqual(sorted(file.read().split()),
                              ["after-collection-start"] * 2 + ["after-report-ready"] * 2)
@@ -198,8 +189,6 @@ class RunAs(InFolder):
         self.assertIn("no-such-user", done.stderr)
 
     def test_others_may_not(self):
-        copy = tempfile.mkdtemp()
-        self.addCleanup(subprocess.run, ["rm", "-rf", copy])
         done = run("setpriv", "--reuid", "nobody", "--clear-groups", BATCHLIGHT, "profile",
                    "--run-as=root", "true", cwd="/")
         if done.returncode == 127 or "Permission denied" in done.stderr:

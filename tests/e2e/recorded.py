@@ -3,14 +3,18 @@ import collections
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("BATCHLIGHT_BUILD", os.path.join(SOURCE, "build", "dev"))
 BATCHLIGHT = os.path.join(BUILD, "bin", "batchlight")
 FAULT_PROGRAM = os.path.join(BUILD, "test", "fault_program")
+
+LONG_S = 60  # a loaded machine may leave a program without a processor for seconds
 
 Record = collections.namedtuple("Record", "kind pid tid fields")
 
@@ -20,7 +24,7 @@ def run(*words, **options):
     for stream in ("stdout", "stderr"):
         options.setdefault(stream, subprocess.PIPE)
     options.setdefault("stdin", subprocess.DEVNULL)
-    options.setdefault("timeout", 120)
+    options.setdefault("timeout", 2 * LONG_S)
     return subprocess.run([str(word) for word in words], universal_newlines=True, **options)
 
 
@@ -56,7 +60,8 @@ def statuses(records):
 
 
 class InFolder(unittest.TestCase):
-    """A test in an empty folder, with sessions of its own."""
+    """A test in an empty folder, with sessions of its own. What it started is gone when it ends,
+    however it ends."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="batchlight-e2e-")
@@ -64,6 +69,48 @@ class InFolder(unittest.TestCase):
         self.runtime = tempfile.mkdtemp(prefix="batchlight-run-")
         self.addCleanup(shutil.rmtree, self.runtime, ignore_errors=True)
         self.environment = dict(os.environ, XDG_RUNTIME_DIR=self.runtime)
+        self.addCleanup(self.kill_processes)
+
+    def processes(self):
+        """The pids of this test's tools and programs, known by their runtime folder."""
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/environ" % pid, "rb") as environ:
+                    if os.fsencode("XDG_RUNTIME_DIR=" + self.runtime) in environ.read():
+                        yield int(pid)
+            except OSError:
+                continue  # ended meanwhile, or somebody else's
+
+    def kill_processes(self):
+        for pid in self.processes():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # ended meanwhile
+
+    def begin(self, *words, **options):
+        """A tool that runs beside the test."""
+        for stream in ("stdin", "stdout", "stderr"):
+            options.setdefault(stream, subprocess.DEVNULL)
+        tool = subprocess.Popen([BATCHLIGHT] + [str(word) for word in words], cwd=self.folder,
+                                env=self.environment, universal_newlines=True, **options)
+
+        def end():
+            self.kill_processes()
+            for stream in (tool.stdin, tool.stdout, tool.stderr):
+                if stream:
+                    stream.close()
+            tool.wait(LONG_S)
+
+        self.addCleanup(end)
+        return tool
+
+    def until(self, condition, what):
+        """Waits until the condition holds; `what` to say if it does not come to that."""
+        end = time.monotonic() + LONG_S
+        while not condition():
+            self.assertLess(time.monotonic(), end, what)
+            time.sleep(0.01)
 
     def batchlight(self, *words, **options):
         options.setdefault("cwd", self.folder)
@@ -75,6 +122,14 @@ class InFolder(unittest.TestCase):
 
     def path(self, name):
         return os.path.join(self.folder, name)
+
+    def text(self, name):
+        """What a file holds; nothing while it is not there."""
+        try:
+            with open(self.path(name)) as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
 
     def files(self):
         return sorted(os.listdir(self.folder))

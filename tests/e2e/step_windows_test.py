@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,13 +32,14 @@ for i in range(20):
 class StepWindows(unittest.TestCase):
     def dump(self, script, *flags):
         folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
         output = os.path.join(folder, "a.batchlight")
         subprocess.run([PROGRAM, "profile", "-t", "nvtx,python", "-o", output, *flags, "--",
                         sys.executable, "-c", script], check=True, timeout=120,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.assertEqual(os.listdir(folder), ["a.batchlight"], "one recording for all windows")
         return subprocess.run([PROGRAM, "trace", "dump", output], check=True, text=True,
-                              stdout=subprocess.PIPE).stdout.splitlines()
+                              timeout=120, stdout=subprocess.PIPE).stdout.splitlines()
 
     def steps(self, *flags):
         lines = self.dump(RANGES, "--step-range", "step", *flags)
@@ -69,7 +71,7 @@ class StepWindows(unittest.TestCase):
                             output, "--", sys.executable, "-c", "import time\n" + script],
                            check=True, timeout=120, stderr=subprocess.DEVNULL)
             done = subprocess.run([PROGRAM, "summary", "--json", output], check=True, text=True,
-                                  stdout=subprocess.PIPE)
+                                  timeout=120, stdout=subprocess.PIPE)
         durations = json.loads(done.stdout)["steps"]["processes"][0]["durations_ns"]
         self.assertEqual(len(durations), 8)  # 4, 5; 9, 10; 14, 15; 19, 20
         for duration in durations:

@@ -49,6 +49,7 @@ void fake_cuda_device_reset(void);
 
 // What the fake saw of its user.
 uint64_t fake_cupti_records_dropped(void);  // all so far
+uint64_t fake_cupti_records_read(void);     // by its user, all so far
 uint32_t fake_cupti_kind_enabled(uint32_t kind);
 uint64_t fake_cupti_buffers_handed_out(void);
 uint64_t fake_cupti_dirty_buffers(void);  // handed out though not zeroed

@@ -66,6 +66,7 @@ struct Fake {
 
   std::atomic<uint64_t> dropped{0};
   std::atomic<uint64_t> dropped_unread{0};
+  std::atomic<uint64_t> read{0};
   std::atomic<uint64_t> handed_out{0};
   std::atomic<uint64_t> dirty{0};
 };
@@ -240,6 +241,7 @@ using namespace fake_cupti;
 extern "C" {
 
 uint64_t fake_cupti_records_dropped() { return The().dropped; }
+uint64_t fake_cupti_records_read() { return The().read; }
 uint32_t fake_cupti_kind_enabled(uint32_t kind) { return KindEnabled(kind) ? 1 : 0; }
 uint64_t fake_cupti_buffers_handed_out() { return The().handed_out; }
 uint64_t fake_cupti_dirty_buffers() { return The().dirty; }
@@ -346,6 +348,7 @@ uint32_t cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid_bytes, Activit
   constexpr uint32_t kMaxLimitReached = 12;
   if (next + kPrefix >= buffer + valid_bytes) return kMaxLimitReached;
   *record = reinterpret_cast<Activity*>(next + kPrefix);
+  The().read.fetch_add(1, std::memory_order_relaxed);
   return kSuccess;
 }
 

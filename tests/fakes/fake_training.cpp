@@ -3,9 +3,12 @@
 //
 //   fake_training [threads=N] [launches=N] [per_second=N] [names=N] [every_kind=1] [captures=N]
 //                 [name_bytes=N] [graphs=N] [end=return|exit|quick_exit|kill|abort|fork]
+//
+// end=kill: once nine tenths of the records have been read, or after a minute.
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -71,7 +74,8 @@ std::vector<std::string> Names(const Arguments& arguments) {
 }
 
 void Launch(const Arguments& arguments, const std::vector<std::string>& names, long thread) {
-  const auto start = Clock::now();
+  // At most at this pace: what a busy machine delays is not made up for by a burst.
+  auto next = Clock::now();
   for (long i = 0; i < arguments.launches; ++i) {
     fake_launch launch{};
     launch.name = names[static_cast<size_t>(i % arguments.names)].c_str();
@@ -83,8 +87,9 @@ void Launch(const Arguments& arguments, const std::vector<std::string>& names, l
     launch.through_driver = i % 10 == 9;
     fake_cuda_launch(&launch);
     if (arguments.per_second > 0 && i % 100 == 99) {
-      std::this_thread::sleep_until(
-          start + std::chrono::nanoseconds(i * 1'000'000'000 / arguments.per_second));
+      next = std::max(Clock::now(),
+                      next + std::chrono::nanoseconds(100'000'000'000 / arguments.per_second));
+      std::this_thread::sleep_until(next);
     }
   }
 }
@@ -122,6 +127,10 @@ long PeakMemoryKb() {
   }
   if (status != nullptr) std::fclose(status);
   return kb;
+}
+
+void WaitUntilRead(uint64_t records) {
+  for (int i = 0; i < 6000 && fake_cupti_records_read() < records; ++i) usleep(10'000);
 }
 
 void End(const std::string& how) {
@@ -173,6 +182,9 @@ int main(int argc, char** argv) {
               static_cast<unsigned long long>(fake_cupti_buffers_handed_out()),
               static_cast<unsigned long long>(fake_cupti_dirty_buffers()));
   std::fflush(stdout);
+  if (arguments.end == "kill") {  // a launch is two records: the call and the kernel
+    WaitUntilRead(static_cast<uint64_t>(arguments.launches * arguments.threads * 2 * 9 / 10));
+  }
   End(arguments.end);
   return 0;
 }

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 import inject_case
@@ -24,7 +25,7 @@ class FaultTest(InjectCase):
             if folder:
                 environment["BATCHLIGHT_SESSION_DIR"] = folder
             done = subprocess.run([inject_case.CLIENTS[0], "basics"], env=environment,
-                                  capture_output=True)
+                                  capture_output=True, timeout=120)
             self.assertEqual((done.returncode, done.stderr), (0, b""))
             self.assertTrue(done.stdout.startswith(b"push -2\n"))
 
@@ -79,8 +80,13 @@ class FaultTest(InjectCase):
         folder = self.session()
         child = subprocess.Popen([inject_case.CLIENTS[0], "busy", "3000000"],
                                  env=folder.environment())
-        shutil.rmtree(folder.path)
-        self.assertEqual(child.wait(timeout=60), 3000000 & 0x7F)
+        self.addCleanup(child.kill)
+        while child.poll() is None and not any(name.endswith(".blp") for name in
+                                               os.listdir(folder.path)):
+            time.sleep(0.001)
+        while os.path.exists(folder.path):  # it may add a file meanwhile
+            shutil.rmtree(folder.path, ignore_errors=True)
+        self.assertEqual(child.wait(timeout=120), 3000000 & 0x7F)
 
     def test_read_only_folder(self):
         folder = self.session()

@@ -3,14 +3,15 @@ import base64
 import contextlib
 import json
 import pathlib
+import re
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
 import urllib.error
 import urllib.request
 
+LONG_S = 60  # a loaded machine may leave the browser without a processor for seconds
 ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
 KEYS = {'Tab': '\ue004', 'Enter': '\ue007', 'Escape': '\ue00c', 'Shift': '\ue008', 'Home': '\ue011',
         'End': '\ue010', 'Left': '\ue012', 'Right': '\ue014', 'Space': ' '}
@@ -29,14 +30,10 @@ class Browser:
         self._stack = contextlib.ExitStack()
         profile = self._stack.enter_context(
             tempfile.TemporaryDirectory(prefix='bl-browser-', ignore_cleanup_errors=True))
-        with socket.socket() as probe:
-            probe.bind(('127.0.0.1', 0))
-            port = probe.getsockname()[1]
-        driver = subprocess.Popen(['chromedriver', f'--port={port}'], stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.DEVNULL)
-        self._stack.callback(driver.wait)
-        self._stack.callback(driver.terminate)
-        self._url = f'http://127.0.0.1:{port}'
+        driver = subprocess.Popen(['chromedriver', '--port=0'], stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, text=True)
+        self._stack.callback(self._end, driver)
+        self._url = f'http://127.0.0.1:{self._port(driver)}'
         self._session = ''
         self._wait_for_driver(driver)
         arguments = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic',
@@ -53,8 +50,27 @@ class Browser:
     def __exit__(self, *error):
         self._stack.close()
 
+    @staticmethod
+    def _end(driver):
+        driver.terminate()
+        try:
+            driver.wait(LONG_S)
+        except subprocess.TimeoutExpired:
+            driver.kill()
+            driver.wait()
+        driver.stdout.close()
+
+    @staticmethod
+    def _port(driver):
+        """The free port that the driver found; it says so once it listens there."""
+        for line in driver.stdout:
+            if match := re.search(r'successfully on port (\d+)', line):
+                return match[1]
+        raise RuntimeError(f'chromedriver ended with {driver.wait()}')
+
     def _wait_for_driver(self, driver):
-        for _ in range(200):
+        end = time.monotonic() + LONG_S
+        while time.monotonic() < end:
             with contextlib.suppress(OSError):
                 if self._call('GET', '/status')['ready']:
                     return
@@ -94,7 +110,8 @@ class Browser:
         self._call('POST', f'/element/{self.find(selector)}/click', {})
 
     def wait_for(self, selector):
-        for _ in range(100):
+        end = time.monotonic() + LONG_S
+        while time.monotonic() < end:
             if self.run('return document.querySelector(arguments[0]) !== null', selector):
                 return
             time.sleep(0.02)
