@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/event_filter.h"
+#include "cli/reading_notes.h"
 #include "cli/step_flags.h"
 #include "cli/table_outputs.h"
 #include "ingest/open_input.h"
@@ -255,6 +256,7 @@ Status RunAnalyze(AnalyzeFlags& flags, bool overwrite_given) {
   }
   ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create(flags.tables, flags.inputs[0]));
   ASSIGN_OR_RETURN(Store store, OpenInput(flags.inputs[0]));
+  for (const std::string& line : ReadingNoteLines(flags.inputs[0], store)) outputs.Notice(line);
   ASSIGN_OR_RETURN(EventFilter filter, MakeFilter(store, flags.filter, flags.tables.nsys_compat));
   Analysis analysis(store, outputs, flags.steps, std::move(filter), flags.tables.nsys_compat);
   RETURN_IF_ERROR(analysis.Run(rules, flags));

@@ -7,6 +7,7 @@
 #include "analysis/diff/run_diff.h"
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/reading_notes.h"
 #include "cli/step_flags.h"
 #include "ingest/open_input.h"
 #include "report/diff_text.h"
@@ -53,6 +54,8 @@ Status Compare(const DiffFlags& flags, Outcome& outcome) {
   }
   ASSIGN_OR_RETURN(const Store store_a, OpenInput(flags.a));
   ASSIGN_OR_RETURN(const Store store_b, OpenInput(flags.b));
+  SayReadingNotes(flags.a, store_a);
+  SayReadingNotes(flags.b, store_b);
   const OverviewOptions options{.steps = flags.steps};
   const RunOverview a = BuildOverview(store_a, options);
   const RunOverview b = BuildOverview(store_b, options);

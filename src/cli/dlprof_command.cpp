@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/reading_notes.h"
 #include "ingest/open_input.h"
 #include "report/dlprof_events.h"
 #include "report/dlprof_files.h"
@@ -252,6 +253,7 @@ Status Run(const DlprofOptions& options, const std::vector<std::string>& program
     ASSIGN_OR_RETURN(input, Record(options, program, &outcome.exit_code));
   }
   ASSIGN_OR_RETURN(const Store store, OpenInput(input));
+  if (!options.Quiet()) SayReadingNotes(input, store);
   OverviewOptions wanted;
   wanted.steps.key = options.key_op.empty() ? options.key_node : options.key_op;
   wanted.steps.first_step = options.iter_start;

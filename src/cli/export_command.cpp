@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/reading_notes.h"
 #include "cli/step_flags.h"
 #include "cli/table_outputs.h"
 #include "export/exporter.h"
@@ -112,11 +113,7 @@ Status RunExport(ExportFlags& flags, const CLI::App& app) {
   options.output = flags.output.empty() ? DefaultOutput(input, exporter->extension) : flags.output;
   RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force));
   ASSIGN_OR_RETURN(const Store store, OpenInput(input));
-  if (!quiet) {
-    for (const std::string& note : ReadingNotes(store)) {
-      std::fprintf(stderr, "NOTE: %s: %s.\n", input.c_str(), note.c_str());
-    }
-  }
+  if (!quiet) SayReadingNotes(input, store);
   if (normalize) shift += store.session_start_utc_ns;
   options.selection.SetShift(shift);
   ASSIGN_OR_RETURN(const uint64_t rows, exporter->run(store, options));

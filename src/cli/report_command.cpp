@@ -5,6 +5,7 @@
 
 #include "analysis/run_overview.h"
 #include "cli/command.h"
+#include "cli/reading_notes.h"
 #include "cli/step_flags.h"
 #include "ingest/open_input.h"
 #include "report/report_folder.h"
@@ -32,6 +33,7 @@ Status Run(const Options& options) {
   if (report.folder.empty()) report.folder = FolderFor(options.input);
   report.version = BATCHLIGHT_VERSION;
   ASSIGN_OR_RETURN(const Store store, OpenInput(options.input));
+  SayReadingNotes(options.input, store);
   const RunOverview overview = BuildOverview(store, {.steps = options.steps});
   SayStepProblem(overview.steps);
   auto written = WriteReportFolder(overview, report);

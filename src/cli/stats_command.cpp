@@ -12,6 +12,7 @@
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/event_filter.h"
+#include "cli/reading_notes.h"
 #include "cli/report_script.h"
 #include "cli/table_outputs.h"
 #include "ingest/open_input.h"
@@ -227,9 +228,7 @@ Status RunStats(StatsFlags& flags) {
   Inputs inputs{{}, {}, &scripts, {}};
   for (const std::string& path : paths) {
     ASSIGN_OR_RETURN(Store store, OpenInput(path, {.operators = false}));
-    for (const std::string& note : ReadingNotes(store)) {
-      outputs.Notice("NOTE: " + path + ": " + note + ".");
-    }
+    for (const std::string& line : ReadingNoteLines(path, store)) outputs.Notice(line);
     stores.push_back(std::make_unique<Store>(std::move(store)));
     ASSIGN_OR_RETURN(EventFilter filter,
                      MakeFilter(*stores.back(), flags.filter, flags.tables.nsys_compat));

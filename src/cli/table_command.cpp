@@ -10,6 +10,7 @@
 #include "analysis/run_overview.h"
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/reading_notes.h"
 #include "cli/step_flags.h"
 #include "ingest/open_input.h"
 #include "report/table_format.h"
@@ -88,6 +89,7 @@ Status Run(const TableOptions& options) {
   units.SetTime(time_unit);
   ASSIGN_OR_RETURN(const TableFormat format, ParseTableFormat(options.format, units));
   ASSIGN_OR_RETURN(const Store store, OpenInput(options.input));
+  SayReadingNotes(options.input, store);
   const RunOverview overview = BuildOverview(store, {.steps = options.steps});
   SayStepProblem(overview.steps);
   ResultTable table = entry->make(overview);

@@ -5,6 +5,7 @@
 
 #include "analysis/run_overview.h"
 #include "cli/command.h"
+#include "cli/reading_notes.h"
 #include "cli/step_flags.h"
 #include "ingest/open_input.h"
 #include "report/tree_text.h"
@@ -27,6 +28,7 @@ Status Run(const TreeFlags& flags) {
   }
   RETURN_IF_ERROR(CheckStepFlags(flags.steps));
   ASSIGN_OR_RETURN(const Store store, OpenInput(flags.input));
+  SayReadingNotes(flags.input, store);
   const RunOverview overview = BuildOverview(store, {.steps = flags.steps});
   SayStepProblem(overview.steps);
   if (flags.gpu && overview.gpu.empty()) {

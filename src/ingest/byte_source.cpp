@@ -27,6 +27,7 @@ class PlainSource : public ByteSource {
     }
   }
 
+  bool packed() const override { return false; }
   const std::string& path() const { return path_; }
 
  private:
@@ -68,6 +69,8 @@ class GzipSource : public ByteSource {
     }
     return wanted - stream_.avail_out;
   }
+
+  bool packed() const override { return true; }
 
  private:
   Status Damaged(const char* why) {

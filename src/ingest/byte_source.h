@@ -18,6 +18,8 @@ class ByteSource {
   // Up to `size` bytes; 0 at the end. Errors (kInput): reading failed, or the gzip data is damaged
   // (what came before was fine).
   virtual Result<size_t> Read(char* to, size_t size) = 0;
+  // Whether the bytes are not those of the file itself.
+  virtual bool packed() const = 0;
 };
 
 }  // namespace batchlight

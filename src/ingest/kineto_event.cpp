@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "ingest/value_limits.h"
+
 namespace batchlight {
 namespace {
 
@@ -112,7 +114,7 @@ bool KinetoEvent::ReadArgs(JsonCursor& cursor) {
 bool KinetoEvent::Read(JsonCursor& cursor) {
   category = name = pid = tid = id = {};
   phase = 0;
-  has_time = has_duration = false;
+  has_time = has_duration = has_wrong_time = false;
   present_ = 0;
   if (!cursor.Expect('{')) return false;
   bool first = true;
@@ -138,9 +140,11 @@ bool KinetoEvent::Read(JsonCursor& cursor) {
     } else if (key == "id") {
       id = value;
     } else if (key == "ts") {
-      has_time = MicrosecondsToNs(value, &start_ns);
+      has_time = MicrosecondsToNs(value, &start_ns) && IsPossibleTime(start_ns);
+      has_wrong_time |= !has_time;
     } else if (key == "dur") {
       has_duration = MicrosecondsToNs(value, &duration_ns) && duration_ns >= 0;
+      has_wrong_time |= !has_duration;
     }
   }
   return cursor.ok();

@@ -26,7 +26,9 @@ struct KinetoEvent {
   std::string_view id;  // of an asynchronous event
   bool has_time = false;
   bool has_duration = false;
-  int64_t start_ns = 0;  // as written: since the trace's base
+  bool has_wrong_time = false;  // time or duration: not a number, negative or out of range
+  uint64_t place = 0;           // its first byte in the trace
+  int64_t start_ns = 0;         // as written: since the trace's base
   int64_t duration_ns = 0;
 
   // The raw value of an argument; "" if it is not there. A string without its quotes.

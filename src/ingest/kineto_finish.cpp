@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ingest/endless_rows.h"
 #include "ingest/kineto_tables.h"
 #include "ingest/nsys_unite.h"
 
@@ -240,6 +241,7 @@ void KinetoTables::Finish() {
   Nest(store_.phase_calls);
   nsys::OrderAndLink(store_);
   NameModules();
+  CloseEndlessRows(store_);
 }
 
 }  // namespace batchlight

@@ -12,20 +12,41 @@ void AddNotice(const std::string& text, Store& store) {
       {.feature = store.strings.Intern("input"), .text = store.strings.Intern(text)});
 }
 
-void AddNotices(const KinetoReport& report, uint64_t left_out, Store& store) {
+// "the file ends in the middle of an event, at byte 4096 of the unpacked text"
+std::string WhereItWasCut(const KinetoReport& report, const ByteSource& source) {
+  return report.cut + ", at byte " + std::to_string(report.cut_place) +
+         (source.packed() ? " of the unpacked text" : "");
+}
+
+// What was lost on the way, a sentence each.
+std::vector<std::string> NoticesOf(const KinetoReport& report, const KinetoTables& tables,
+                                   const ByteSource& source) {
+  std::vector<std::string> notices;
   if (!report.cut.empty()) {
-    AddNotice(report.cut + ": " + std::to_string(report.events) + " events before that were read",
-              store);
+    notices.push_back(WhereItWasCut(report, source) + ": " + std::to_string(report.events) +
+                      " events before that were kept");
   }
   if (report.malformed > 0) {
-    AddNotice(std::to_string(report.malformed) + " events are not valid JSON and were skipped",
-              store);
+    notices.push_back(std::to_string(report.malformed) +
+                      " event(s) are not valid JSON and are left out (first: at byte " +
+                      std::to_string(report.first_malformed) + ")");
   }
-  if (left_out > 0) {
-    AddNotice(
-        std::to_string(left_out) + " events have no table (Python functions, profiler internals)",
-        store);
+  for (std::string& notice : tables.Notices()) notices.push_back(std::move(notice));
+  return notices;
+}
+
+// Why a file without a single event that can be shown is no input.
+Status NothingInIt(const std::string& path, const KinetoReport& report, bool is_trace,
+                   const ByteSource& source, const std::vector<std::string>& notices) {
+  std::string why = notices.empty() ? std::string("it holds no events") : notices.front();
+  if (report.events == 0 && !report.cut.empty()) {
+    why = WhereItWasCut(report, source) + ", before the first whole event";
+  } else if (!report.has_events) {
+    why = "not a torch.profiler trace: no traceEvents in it";
+  } else if (notices.empty() && is_trace) {
+    why = "a trace without events: was anything profiled between start and stop?";
   }
+  return InputError("cannot read " + path + ": " + why);
 }
 
 }  // namespace
@@ -43,12 +64,12 @@ Result<Store> ImportKinetoJson(const std::string& path) {
       });
   Result<KinetoReport> report = reader.Read();
   if (!report.ok()) return Status(report.status()).WithContext("cannot read " + path);
-  if (report->events == 0 && !(is_trace && report->cut.empty())) {
-    const std::string why = report->cut.empty() ? "no traceEvents in it" : report->cut;
-    return InputError("cannot read " + path + ": not a torch.profiler trace: " + why);
+  const std::vector<std::string> notices = NoticesOf(report.value(), tables, *source);
+  if (tables.kept() == 0 && tables.left_out() == 0) {
+    return NothingInIt(path, report.value(), is_trace, *source, notices);
   }
   tables.Finish();
-  AddNotices(report.value(), tables.left_out(), store);
+  for (const std::string& notice : notices) AddNotice(notice, store);
   store.source = path;
   store.source_format = "kineto";
   return store;

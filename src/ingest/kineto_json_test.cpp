@@ -98,7 +98,7 @@ TEST(KinetoJson, BrokenQuotesCostOneEvent) {
   ASSERT_TRUE(store.ok()) << store.status().message();
   EXPECT_EQ(store->operator_calls.size(), 2u);
   EXPECT_EQ(store->kernels.size(), 2u);
-  EXPECT_NE(Notices(store.value()).find("1 events are not valid JSON"), std::string::npos);
+  EXPECT_NE(Notices(store.value()).find("1 event(s) are not valid JSON"), std::string::npos);
 }
 
 TEST(KinetoJson, BadUtf8IsKept) {
@@ -127,9 +127,138 @@ TEST(KinetoJson, OddNumbersAreNoTrouble) {
       R"({"ph": "X", "cat": "kernel", "name": "d", "pid": 0, "tid": -7, "ts": 2, "dur": 1,)"
       R"( "args": {"grid": [1, 99999999999999999999], "stream": "x", "bytes": -1}}]})");
   ASSERT_TRUE(store.ok());
-  EXPECT_EQ(store->operator_calls.size(), 2u);
-  for (size_t row = 0; row < store->operator_calls.size(); ++row) {
-    EXPECT_GE(store->operator_calls.end_ns[row], store->operator_calls.start_ns[row]);
+  EXPECT_EQ(store->operator_calls.size(), 0u);
+  EXPECT_EQ(store->kernels.size(), 1u);
+  EXPECT_NE(Notices(store.value()).find("3 event(s) have a ts or dur that is not a number"),
+            std::string::npos);
+}
+
+constexpr std::string_view kGoodEvent =
+    R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2})";
+
+// A trace of `good` good events, this one, and one more good one.
+std::string TraceAround(std::string_view event, int good = 2) {
+  std::string text = R"({"schemaVersion": 1, "traceEvents": [)";
+  for (int i = 0; i < good; ++i) text += std::string(kGoodEvent) + ",\n";
+  return text + std::string(event) + ",\n" + std::string(kGoodEvent) +
+         R"(], "baseTimeNanoseconds": 1759276800000000000})";
+}
+
+TEST(KinetoJson, WrongValuesCostTheirEventAndAreSaid) {
+  const auto event = [](std::string_view members) {
+    return R"({"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD", "pid": 0,)"
+           R"( "tid": 7, )" +
+           std::string(members) + "}";
+  };
+  const struct {
+    std::string event;
+    const char* notice;
+  } kCases[] = {
+      {event(R"("ts": "abc", "dur": 1)"), "1 event(s) have a ts or dur that is not a number"},
+      {event(R"("ts": 1e300, "dur": 1)"), "1 event(s) have a ts or dur that is not a number"},
+      {event(R"("ts": null, "dur": 1)"), "1 event(s) have a ts or dur that is not a number"},
+      {event(R"("ts": 1, "dur": -5)"),
+       "1 event(s) have a ts or dur that is not a number, negative"},
+      {event(R"("ts": 1, "dur": 9e15)"), "negative or out of range and are left out"},
+      {event(R"("dur": 1)"), "1 event(s) have no ts and are left out"},
+      {event(R"("ts": 1, "dur": 1, "args": {"bytes": -1})"), "1 event(s) have a number of bytes"},
+      {event(R"("ts": 1, "dur": 1, "args": {"bytes": 9223372036854775807})"),
+       "1 event(s) have a number of bytes that cannot be and are left out"},
+  };
+  for (const auto& wrong : kCases) {
+    SCOPED_TRACE(wrong.event);
+    const std::string text = TraceAround(wrong.event);
+    const Result<Store> store = Import(text);
+    ASSERT_TRUE(store.ok()) << store.status().message();
+    EXPECT_EQ(store->operator_calls.size(), 3u);
+    EXPECT_EQ(store->memcpys.size(), 0u);
+    EXPECT_NE(Notices(store.value()).find(wrong.notice), std::string::npos)
+        << Notices(store.value());
+    const std::string place = "(first: at byte " + std::to_string(text.find(wrong.event)) + ")";
+    EXPECT_NE(Notices(store.value()).find(place), std::string::npos) << Notices(store.value());
+  }
+  const Result<Store> store = Import(TraceAround(event(R"("ts": 1)")));
+  ASSERT_TRUE(store.ok());
+  EXPECT_EQ(store->memcpys.size(), 1u);
+  EXPECT_NE(Notices(store.value()).find("1 event(s) have no dur: it is taken as 0"),
+            std::string::npos);
+}
+
+TEST(KinetoJson, SumsStayWithin64Bits) {
+  std::string text = "[";
+  for (int i = 0; i < 3000; ++i) {
+    text += i > 0 ? "," : "";
+    text +=
+        R"({"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD", "pid": 0, "tid": 7, "ts": 1,)"
+        R"( "dur": 9000000000000, "args": {"bytes": 9000000000000000}})";
+  }
+  const Result<Store> store = Import(text + "]");
+  ASSERT_TRUE(store.ok()) << store.status().message();
+  int64_t total_ns = 0;
+  int64_t total_bytes = 0;
+  for (size_t row = 0; row < store->memcpys.size(); ++row) {
+    const int64_t duration_ns = store->memcpys.end_ns[row] - store->memcpys.start_ns[row];
+    ASSERT_FALSE(__builtin_add_overflow(total_ns, duration_ns, &total_ns));
+    const auto bytes = static_cast<int64_t>(store->memcpys.bytes[row]);
+    ASSERT_FALSE(__builtin_add_overflow(total_bytes, bytes, &total_bytes));
+  }
+  EXPECT_GT(store->memcpys.size(), 100u);
+  EXPECT_NE(Notices(store.value()).find("are left out"), std::string::npos);
+}
+
+TEST(KinetoJson, WhatCannotBeReadIsToldFromACut) {
+  constexpr std::string_view kQuotes =
+      R"({"ph": "X", "cat": "cpu_op", "name": "a "b" c", "pid": 1, "tid": 1, "ts": 1, "dur": 2})";
+  // Swallows the text up to the next quotes, time and again.
+  constexpr std::string_view kNested =
+      R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2,)"
+      R"( "args": {"Input type": ["float", "x" y"]}})";
+  for (const std::string_view event : {kQuotes, kNested}) {
+    const std::string text = TraceAround(event);
+    const Result<Store> store = Import(text);
+    ASSERT_TRUE(store.ok());
+    EXPECT_EQ(store->operator_calls.size(), 3u);
+    const std::string notices = Notices(store.value());
+    EXPECT_EQ(notices, "1 event(s) are not valid JSON and are left out (first: at byte " +
+                           std::to_string(text.find(event)) + ")\n");
+  }
+  // As the last event: what follows the events is read all the same.
+  std::string text = TraceAround(kGoodEvent);
+  text.replace(text.rfind("\"a\""), 3, "\"a \"b\" c\"");
+  const Result<Store> store = Import(text);
+  ASSERT_TRUE(store.ok());
+  EXPECT_EQ(store->operator_calls.size(), 3u);
+  EXPECT_EQ(Notices(store.value()).find("ends in the middle"), std::string::npos);
+  EXPECT_NE(Notices(store.value()).find("1 event(s) are not valid JSON"), std::string::npos);
+  EXPECT_GT(store->session_start_utc_ns, 0);
+}
+
+TEST(KinetoJson, ACutSaysWhereAndHowManyEventsAreKept) {
+  const std::string text = TraceAround(kGoodEvent, 3);
+  const size_t size = text.rfind("\"tid\"");
+  const Result<Store> store = Import(std::string_view(text).substr(0, size));
+  ASSERT_TRUE(store.ok());
+  EXPECT_EQ(Notices(store.value()), "the file ends in the middle of an event, at byte " +
+                                        std::to_string(size) +
+                                        ": 4 events before that were kept\n");
+}
+
+TEST(KinetoJson, WithoutAnEventThatCanBeShownItIsAnInputError) {
+  const struct {
+    std::string text;
+    const char* why;
+  } kCases[] = {
+      {R"({"schemaVersion": 1, "traceEvents": []})", "a trace without events"},
+      {R"([{"ph": "X", "cat": "kernel", "name": "k", "ts": "abc", "dur": 1}])", "ts or dur"},
+      {R"([{"ph": "X", "name": "k" x", "ts": 1, "dur": 1}])", "not valid JSON"},
+      {R"({"traceEvents": [{"ph": "X", "name": "k")", "before the first whole event"},
+  };
+  for (const auto& empty : kCases) {
+    const Result<Store> store = Import(empty.text);
+    ASSERT_FALSE(store.ok()) << empty.text;
+    EXPECT_EQ(store.status().exit_code(), 3);
+    EXPECT_NE(store.status().message().find(empty.why), std::string::npos)
+        << store.status().message();
   }
 }
 

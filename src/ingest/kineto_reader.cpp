@@ -6,8 +6,10 @@ namespace batchlight {
 namespace {
 
 constexpr size_t kWindowBytes = 4 << 20;
-// One event (or one other member of the root) larger than this is not a trace.
-constexpr size_t kMaxWindowBytes = size_t{1} << 30;
+// One event (or one other member of the root) larger than this is not a trace: a quote is missing.
+constexpr size_t kMaxEventBytes = 16 << 20;
+// What follows the events: names, units, the clock's base.
+constexpr size_t kTailBytes = 64 << 10;
 
 }  // namespace
 
@@ -15,15 +17,15 @@ constexpr size_t kMaxWindowBytes = size_t{1} << 30;
 bool KinetoReader::Refill() {
   if (at_end_) return false;
   window_.erase(0, at_);
+  window_place_ += at_;
   at_ = 0;
   const size_t kept = window_.size();
-  if (kept >= kMaxWindowBytes) return false;
   const size_t wanted = std::max(kWindowBytes, kept);
   window_.resize(kept + wanted);
   size_t filled = kept;
   while (filled < window_.size()) {
     Result<size_t> count = source_.Read(window_.data() + filled, window_.size() - filled);
-    if (!count.ok()) Cut(count.status().message());
+    if (!count.ok()) Cut(count.status().message(), window_place_ + filled);
     if (!count.ok() || count.value() == 0) {
       at_end_ = true;
       break;
@@ -34,27 +36,32 @@ bool KinetoReader::Refill() {
   return filled > kept;
 }
 
-void KinetoReader::Cut(std::string why) {
-  if (report_.cut.empty()) report_.cut = std::move(why);
+void KinetoReader::Cut(std::string why, uint64_t place) {
+  if (!report_.cut.empty()) return;
+  report_.cut = std::move(why);
+  report_.cut_place = place;
 }
 
 // Runs parse(cursor) on the rest of the window, with more of the file while that is too short.
-// True if it succeeded: then its bytes are taken.
+// Takes the bytes of what is whole.
 template <typename Parse>
-bool KinetoReader::Retry(Parse&& parse) {
+KinetoReader::Parsed KinetoReader::Retry(Parse&& parse) {
   while (true) {
     JsonCursor cursor(Rest());
     if (parse(cursor)) {
       at_ += cursor.offset();
-      return true;
+      return Parsed::kWhole;
     }
-    if (cursor.state() != JsonCursor::State::kEnded || !Refill()) return false;
+    if (cursor.state() != JsonCursor::State::kEnded) return Parsed::kMalformed;
+    if (Rest().size() >= kMaxEventBytes) return Parsed::kMalformed;
+    if (!Refill()) return Parsed::kEnded;
   }
 }
 
 Result<KinetoReport> KinetoReader::Read() {
   RETURN_IF_ERROR(ReadRoot());
   if (report_.is_array) {
+    report_.has_events = true;
     ReadEvents();
   } else {
     ReadMembers();
@@ -66,12 +73,12 @@ Status KinetoReader::ReadRoot() {
   Refill();
   if (Rest().starts_with("\xef\xbb\xbf")) at_ += 3;
   char root = 0;
-  const bool found = Retry([&](JsonCursor& cursor) {
+  const Parsed found = Retry([&](JsonCursor& cursor) {
     root = cursor.Peek();
     return root == '[' || root == '{' ? cursor.Expect(root) : false;
   });
-  if (!found && !report_.cut.empty()) return InputError(report_.cut);
-  if (!found) return InputError("not a JSON object or array");
+  if (found != Parsed::kWhole && !report_.cut.empty()) return InputError(report_.cut);
+  if (found != Parsed::kWhole) return InputError("not a JSON object or array");
   report_.is_array = root == '[';
   return {};
 }
@@ -83,7 +90,7 @@ void KinetoReader::ReadMembers() {
     bool done = false;
     bool is_events = false;
     std::string_view value;
-    const bool read = Retry([&](JsonCursor& cursor) {
+    const Parsed read = Retry([&](JsonCursor& cursor) {
       bool still_first = first;
       done = !cursor.NextMember(still_first, &key) && cursor.ok();
       if (done) return true;
@@ -91,10 +98,14 @@ void KinetoReader::ReadMembers() {
       is_events = key == "traceEvents" && cursor.Peek() == '[';
       return is_events ? cursor.Expect('[') : cursor.Value(&value);
     });
-    if (!read) return Cut(at_end_ ? "the file ends in the middle" : "not JSON");
+    if (read == Parsed::kEnded) {
+      return Cut("the file ends in the middle", window_place_ + window_.size());
+    }
+    if (read == Parsed::kMalformed) return Cut("what follows is not JSON", Place());
     if (done) return;
     first = false;
     if (is_events) {
+      report_.has_events = true;
       ReadEvents();
       if (!report_.cut.empty()) return;
     } else {
@@ -108,48 +119,79 @@ void KinetoReader::ReadEvents() {
   bool first = true;
   while (true) {
     bool done = false;
-    const bool read = Retry([&](JsonCursor& cursor) {
+    event_.place = Place();
+    const Parsed read = Retry([&](JsonCursor& cursor) {
       bool still_first = first;
       done = !cursor.NextElement(still_first) && cursor.ok();
-      return done || (cursor.ok() && event_.Read(cursor));
+      if (done || !cursor.ok()) return done;
+      cursor.Peek();
+      event_.place = Place() + cursor.offset();
+      return event_.Read(cursor);
     });
     if (done) return;
-    if (read) {
-      first = false;
-      ++report_.events;
-      on_event_(event_);
-    } else if (at_end_ && !SkipMalformed()) {
-      return Cut("the file ends in the middle of an event");
-    } else if (!at_end_ && !SkipMalformed()) {
-      return Cut("not JSON");
-    } else {
-      first = true;  // the next one stands without a comma
-    }
+    first = false;
+    if (read != Parsed::kWhole && !SkipMalformed(read)) return;
+    ++report_.events;
+    on_event_(event_);
   }
 }
 
-// Goes to the next thing that looks like the start of an event. False if there is none.
-bool KinetoReader::SkipMalformed() {
-  // Past the brace of the event that failed.
-  const size_t own = Rest().find('{');
-  if (own == std::string_view::npos) return false;
-  at_ += own + 1;
+// An event that cannot be read costs itself: reads the next one that can. False if there is none:
+// then the events are over, and so is the file where it was cut.
+bool KinetoReader::SkipMalformed(Parsed why) {
+  const uint64_t place = event_.place;
+  const bool found = FindEvent();
+  const bool cut = why == Parsed::kEnded && !found;
+  if (!cut && report_.malformed++ == 0) report_.first_malformed = place;
+  if (found) return true;
+  if (!cut && FindEndOfEvents()) return false;
+  Cut("the file ends in the middle of an event", window_place_ + window_.size());
+  return false;
+}
+
+// The next thing that looks like an event and can be read as one, past the brace of the one that
+// failed.
+bool KinetoReader::FindEvent() {
+  size_t brace = Rest().find('{');
+  if (brace == std::string_view::npos) return false;
+  at_ += brace + 1;
   while (true) {
     const std::string_view rest = Rest();
-    for (size_t brace = rest.find('{'); brace != std::string_view::npos;
-         brace = rest.find('{', brace + 1)) {
-      const size_t quote = rest.find_first_not_of(" \t\r\n", brace + 1);
-      if (quote == std::string_view::npos) break;
-      const std::string_view key = rest.substr(quote, 6);
-      if (key.starts_with("\"ph\"") || key.starts_with("\"name\"")) {
-        ++report_.malformed;
-        at_ += brace;
-        return true;
-      }
+    brace = rest.find('{');
+    const size_t quote =
+        brace == rest.npos ? rest.npos : rest.find_first_not_of(" \t\r\n", brace + 1);
+    if (quote == rest.npos || quote + 6 > rest.size()) {
+      if (brace == rest.npos && rest.size() > kTailBytes) at_ = window_.size() - kTailBytes;
+      if (Refill()) continue;
+      return false;
     }
-    const size_t before = rest.size();
-    if (!Refill() || Rest().size() == before) return false;
+    at_ += brace;
+    const std::string_view key = rest.substr(quote, 6);
+    if (key.starts_with("\"ph\"") || key.starts_with("\"name\"")) {
+      event_.place = Place();
+      const Parsed read = Retry([&](JsonCursor& cursor) { return event_.Read(cursor); });
+      if (read == Parsed::kWhole && event_.phase != 0) return true;
+      if (read == Parsed::kWhole) continue;
+    }
+    ++at_;
   }
+}
+
+// The bracket behind which the rest of the root is whole, at the end of the file.
+bool KinetoReader::FindEndOfEvents() {
+  const std::string_view rest = Rest();
+  for (size_t end = rest.find(']'); end != rest.npos; end = rest.find(']', end + 1)) {
+    JsonCursor cursor(rest.substr(end + 1));
+    bool first = false;
+    std::string_view key;
+    std::string_view value;
+    while (!report_.is_array && cursor.NextMember(first, &key) && cursor.Value(&value)) {
+    }
+    if (!cursor.ok() || !cursor.AtEnd()) continue;
+    at_ += end + 1;
+    return true;
+  }
+  return false;
 }
 
 }  // namespace batchlight

@@ -14,9 +14,12 @@ namespace batchlight {
 
 struct KinetoReport {
   uint64_t events = 0;
-  uint64_t malformed = 0;  // events skipped because they are not JSON
-  bool is_array = false;   // the root is the array of events itself
-  std::string cut;         // why reading stopped early; "" = it did not
+  uint64_t malformed = 0;        // events skipped because they are not JSON
+  uint64_t first_malformed = 0;  // its first byte
+  bool is_array = false;         // the root is the array of events itself
+  bool has_events = false;       // there is a member traceEvents, or is_array
+  std::string cut;               // why reading stopped early; "" = it did not
+  uint64_t cut_place = 0;        // byte at which it did, of the unpacked text
 };
 
 class KinetoReader {
@@ -31,24 +34,28 @@ class KinetoReader {
   Result<KinetoReport> Read();
 
  private:
-  enum class Step { kMore, kDone, kEnded };
+  enum class Parsed { kWhole, kEnded, kMalformed };
 
   std::string_view Rest() const { return std::string_view(window_).substr(at_); }
+  uint64_t Place() const { return window_place_ + at_; }
   bool Refill();
   template <typename Parse>
-  bool Retry(Parse&& parse);
+  Parsed Retry(Parse&& parse);
   Status ReadRoot();
   void ReadMembers();
   void ReadEvents();
-  bool SkipMalformed();
-  void Cut(std::string why);
+  bool SkipMalformed(Parsed why);
+  bool FindEvent();
+  bool FindEndOfEvents();
+  void Cut(std::string why, uint64_t place);
 
   ByteSource& source_;
   std::function<void(const KinetoEvent&)> on_event_;
   std::function<void(std::string_view, std::string_view)> on_fact_;
   KinetoReport report_;
   KinetoEvent event_;
-  std::string window_;  // bytes read and not yet used, from at_
+  std::string window_;         // bytes read and not yet used, from at_
+  uint64_t window_place_ = 0;  // of its first byte in the trace
   size_t at_ = 0;
   bool at_end_ = false;
 };

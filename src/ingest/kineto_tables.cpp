@@ -21,7 +21,9 @@ enum class KinetoTables::Category : uint8_t {
   kEvent,
   kOverhead,
   kTrace,
-  kDerived,
+  kStartEnd,
+  kDerived,  // follows from the rest
+  kUnknown,
 };
 
 namespace {
@@ -107,7 +109,10 @@ format::Phase PhaseOf(std::string_view annotation) {
 
 }  // namespace
 
-KinetoTables::KinetoTables(Store& store) : store_(store) {
+KinetoTables::KinetoTables(Store& store)
+    : store_(store),
+      durations_(static_cast<size_t>(Category::kUnknown), SumOfDurations()),
+      bytes_(static_cast<size_t>(Category::kUnknown), SumOfBytes()) {
   categories_ = {{"cpu_op", Category::kOperator},
                  {"Operator", Category::kOperator},
                  {"user_annotation", Category::kAnnotation},
@@ -134,26 +139,62 @@ StringId KinetoTables::Text(std::string_view raw) {
 }
 
 int64_t KinetoTables::EndOf(const KinetoEvent& event) const {
-  int64_t end_ns = 0;
-  const bool overflow = __builtin_add_overflow(event.start_ns, event.duration_ns, &end_ns);
-  return overflow || !event.has_duration ? event.start_ns : end_ns;
+  return event.has_duration ? event.start_ns + event.duration_ns : event.start_ns;
+}
+
+KinetoTables::Category KinetoTables::CategoryOf(const KinetoEvent& event) const {
+  if (event.category == kStartEndCategory) return Category::kStartEnd;
+  if (event.phase != 'X') return Category::kDerived;
+  if (event.category.empty()) {
+    if (event.pid.starts_with("\"CUDA")) return Category::kKernel;
+    return event.name.starts_with("ProfilerStep#") ? Category::kAnnotation : Category::kOperator;
+  }
+  const auto known = categories_.find(event.category);
+  return known == categories_.end() ? Category::kUnknown : known->second;
+}
+
+// Counts what is wrong with it.
+bool KinetoTables::IsPossible(const KinetoEvent& event, Category category) {
+  if (event.has_wrong_time || !event.has_time) {
+    (event.has_wrong_time ? wrong_times_ : no_times_).Add(event);
+    return false;
+  }
+  const auto index = static_cast<size_t>(category);
+  const bool lasts = event.has_duration;
+  if (lasts && !(IsPossibleTime(EndOf(event)) && durations_[index].Add(event.duration_ns))) {
+    wrong_times_.Add(event);
+    return false;
+  }
+  if (category == Category::kMemcpy || category == Category::kMemset) {
+    const std::string_view bytes = event.Arg(KinetoArg::kBytes);
+    if (!bytes.empty() && !bytes_[index].Add(event.IntArg(KinetoArg::kBytes, -1))) {
+      wrong_sizes_.Add(event);
+      return false;
+    }
+  }
+  if (!lasts && category != Category::kEvent && category != Category::kStartEnd) {
+    no_durations_.Add(event);
+  }
+  return true;
 }
 
 void KinetoTables::AddEvent(const KinetoEvent& event) {
   if (event.phase == 'M') return AddMetadata(event);
-  if (!event.has_time) return;
-  if (event.category == kStartEndCategory) return AddStartEnd(event);
-  if (event.phase != 'X') return;
-  if (event.category.empty()) {
-    if (event.pid.starts_with("\"CUDA")) return AddKernel(event);
-    return event.name.starts_with("ProfilerStep#") ? AddAnnotation(event) : AddOperator(event);
-  }
-  const auto known = categories_.find(event.category);
-  if (known == categories_.end()) {
+  const Category category = CategoryOf(event);
+  if (category == Category::kDerived) return;
+  if (category == Category::kUnknown) {
     ++left_out_;
     return;
   }
-  switch (known->second) {
+  if (!IsPossible(event, category)) return;
+  ++kept_;
+  AddTo(category, event);
+}
+
+void KinetoTables::AddTo(Category category, const KinetoEvent& event) {
+  switch (category) {
+    case Category::kStartEnd:
+      return AddStartEnd(event);
     case Category::kOperator:
       return AddOperator(event);
     case Category::kAnnotation:
@@ -172,15 +213,8 @@ void KinetoTables::AddEvent(const KinetoEvent& event) {
       return AddMemset(event);
     case Category::kSync:
       return AddSync(event);
-    case Category::kEvent: {
-      const GpuPlace place = Place(event);
-      store_.cuda_events.Append({.start_ns = event.start_ns,
-                                 .correlation = Number(event, KinetoArg::kCorrelation),
-                                 .context = place.context,
-                                 .stream = place.stream,
-                                 .event = Number(event, KinetoArg::kEventId, kNoEvent)});
-      return;
-    }
+    case Category::kEvent:
+      return AddCudaEvent(event);
     case Category::kOverhead:
       return AddOverhead(event);
     case Category::kTrace:
@@ -188,8 +222,37 @@ void KinetoTables::AddEvent(const KinetoEvent& event) {
           {static_cast<uint32_t>(store_.capture_windows.size()), event.start_ns, EndOf(event)});
       return;
     case Category::kDerived:
+    case Category::kUnknown:
       return;
   }
+}
+
+void KinetoTables::AddCudaEvent(const KinetoEvent& event) {
+  const GpuPlace place = Place(event);
+  store_.cuda_events.Append({.start_ns = event.start_ns,
+                             .correlation = Number(event, KinetoArg::kCorrelation),
+                             .context = place.context,
+                             .stream = place.stream,
+                             .event = Number(event, KinetoArg::kEventId, kNoEvent)});
+}
+
+std::vector<std::string> KinetoTables::Notices() const {
+  std::vector<std::string> notices;
+  const auto say = [&](const FaultyEvents& events, std::string_view what) {
+    if (events.count == 0) return;
+    notices.push_back(std::to_string(events.count) + " event(s) " + std::string(what) +
+                      " (first: at byte " + std::to_string(events.first_place) + ")");
+  };
+  say(wrong_times_,
+      "have a ts or dur that is not a number, negative or out of range and are left out");
+  say(no_times_, "have no ts and are left out");
+  say(no_durations_, "have no dur: it is taken as 0");
+  say(wrong_sizes_, "have a number of bytes that cannot be and are left out");
+  if (left_out_ > 0) {
+    notices.push_back(std::to_string(left_out_) +
+                      " events have no table (Python functions, profiler internals)");
+  }
+  return notices;
 }
 
 void KinetoTables::AddMetadata(const KinetoEvent& event) {
@@ -289,13 +352,18 @@ void KinetoTables::AddStartEnd(const KinetoEvent& event) {
   }
   const auto open = open_ranges_.find(id);
   if (event.phase != 'e' || open == open_ranges_.end()) return;
-  ranges.end_ns[open->second] = std::max(ranges.start_ns[open->second], event.start_ns);
+  const int64_t start_ns = ranges.start_ns[open->second];
+  const int64_t end_ns = std::max(start_ns, event.start_ns);
+  // Too long to be true: open, then.
+  if (!durations_[static_cast<size_t>(Category::kStartEnd)].Add(end_ns - start_ns)) return;
+  ranges.end_ns[open->second] = end_ns;
   ranges.end_thread[open->second] = Thread(event);
   open_ranges_.erase(open);
 }
 
 void KinetoTables::AddModule(const KinetoEvent& event) {
   if (!event.name.starts_with(kModulePrefix)) {
+    --kept_;
     ++left_out_;
     return;
   }

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "ingest/kineto_event.h"
+#include "ingest/value_limits.h"
 #include "store/store.h"
 
 namespace batchlight {
@@ -38,10 +39,21 @@ class KinetoTables {
   // After the last event: orders and links the tables and sets times relative to the first event.
   void Finish();
 
-  uint64_t left_out() const { return left_out_; }
+  uint64_t kept() const { return kept_; }
+  uint64_t left_out() const { return left_out_; }  // they have no table
+  // What events had that they cannot have, and which were left out, a sentence each.
+  std::vector<std::string> Notices() const;
 
  private:
   enum class Category : uint8_t;
+  // Events with one fault: how many, and the place of the first.
+  struct FaultyEvents {
+    uint64_t count = 0;
+    uint64_t first_place = 0;
+    void Add(const KinetoEvent& event) {
+      if (count++ == 0) first_place = event.place;
+    }
+  };
   // The device of the GPU event is its pid, the stream its tid.
   struct GpuPlace {
     uint32_t device;
@@ -49,6 +61,9 @@ class KinetoTables {
     uint32_t stream;
   };
 
+  Category CategoryOf(const KinetoEvent& event) const;
+  bool IsPossible(const KinetoEvent& event, Category category);
+  void AddTo(Category category, const KinetoEvent& event);
   void AddMetadata(const KinetoEvent& event);
   void AddOperator(const KinetoEvent& event);
   void AddAnnotation(const KinetoEvent& event);
@@ -59,6 +74,7 @@ class KinetoTables {
   void AddMemcpy(const KinetoEvent& event);
   void AddMemset(const KinetoEvent& event);
   void AddSync(const KinetoEvent& event);
+  void AddCudaEvent(const KinetoEvent& event);
   void AddOverhead(const KinetoEvent& event);
   void AddDevices(std::string_view array);
 
@@ -74,7 +90,14 @@ class KinetoTables {
 
   Store& store_;
   int64_t base_ns_ = 0;
+  uint64_t kept_ = 0;
   uint64_t left_out_ = 0;
+  FaultyEvents wrong_times_;
+  FaultyEvents no_times_;
+  FaultyEvents no_durations_;
+  FaultyEvents wrong_sizes_;
+  std::vector<LimitedSum> durations_;  // by category
+  std::vector<LimitedSum> bytes_;
   std::unordered_map<std::string_view, Category> categories_;
   std::unordered_map<std::string, ThreadId> threads_;  // by raw pid and tid
   std::string last_thread_key_;

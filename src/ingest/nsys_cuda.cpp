@@ -110,7 +110,8 @@ Status LoadWaits(Load& load) {
 
 Status LoadRecordedEvents(Load& load) {
   return LoadRows(load, load.store->cuda_events, "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
-                  When{"timestamp", ""}, KeepRow(), Field<&CudaEventsRow::process>{"globalPid"},
+                  When{.start = "timestamp?", .end = "", .may_lack_start = true}, KeepRow(),
+                  Field<&CudaEventsRow::process>{"globalPid"},
                   Field<&CudaEventsRow::correlation>{"correlationId"},
                   Field<&CudaEventsRow::context>{"contextId"},
                   Field<&CudaEventsRow::stream>{"streamId"},

@@ -3,11 +3,6 @@
 #include <algorithm>
 
 namespace batchlight::nsys {
-namespace {
-
-constexpr int64_t kLargestTime = int64_t{1} << 61;  // differences of two still fit
-
-}  // namespace
 
 uint32_t GlobalIds::Number(int64_t global) {
   if (global == last_ && last_number_ != UINT32_MAX) return last_number_;
@@ -53,8 +48,10 @@ ProcessId Load::Process(NsysTable& rows, int column) {
   return ProcessId{processes.Number(rows.Int(column) & kProcessMask)};
 }
 
-StringId Load::String(NsysTable& rows, int column) const {
-  return strings->Get(rows.Int(column, kNoString));
+StringId Load::String(NsysTable& rows, int column) {
+  const StringId string = strings->Get(rows.Int(column, kNoString));
+  if (string == strings->unknown()) dangling_strings.Add(rows);
+  return string;
 }
 
 void Load::NoteMissing(const NsysTable& rows) {
@@ -63,33 +60,68 @@ void Load::NoteMissing(const NsysTable& rows) {
                   ": what they hold is taken as absent");
 }
 
-bool Times::Bad() {
-  if (bad_rows_++ == 0) first_bad_row_ = rows_.row();
+void FaultyRows::Note(std::string_view table, std::string_view what,
+                      std::vector<std::string>& notes) {
+  if (count_ > 0) {
+    notes.push_back("table " + std::string(table) + ": " + std::to_string(count_) + " row(s) " +
+                    std::string(what) + " (first: " + first_ + ")");
+  }
+  *this = FaultyRows();
+}
+
+bool RowChecks::Bad(FaultyRows& fault) {
+  fault.Add(rows_);
   return false;
 }
 
-bool Times::Read(int start_column, int end_column, bool may_be_open) {
-  start_ = rows_.Int(start_column);
-  end_ = rows_.Int(end_column, kOpenEnd);
-  if (start_ < -kLargestTime || start_ > kLargestTime) return Bad();
-  if (end_ == kOpenEnd) return may_be_open ? true : Bad();
-  if (end_ < start_ || end_ > kLargestTime) return Bad();
+bool RowChecks::ReadStart(int column) {
+  if (rows_.IsNull(column)) return Bad(without_time_);
+  start_ = rows_.Int(column);
+  if (!IsPossibleTime(start_)) return Bad(impossible_time_);
+  if (start_ < 0) early_.Add(rows_);
   return true;
 }
 
-bool Times::ReadInstant(int column) {
-  start_ = end_ = rows_.Int(column);
-  return start_ >= -kLargestTime && start_ <= kLargestTime ? true : Bad();
+bool RowChecks::ReadTimes(int start_column, int end_column, bool may_be_open) {
+  if (!ReadStart(start_column)) return false;
+  end_ = rows_.Int(end_column, kOpenEnd);
+  if (end_ == kOpenEnd) return may_be_open ? true : Bad(without_time_);
+  if (end_ < start_) return Bad(backward_);
+  if (!IsPossibleTime(end_) || !durations_.Add(end_ - start_)) return Bad(impossible_time_);
+  return true;
 }
 
-Status Times::Done(Load& load) {
-  RETURN_IF_ERROR(rows_.status());
-  if (bad_rows_ > 0) {
-    load.notes.push_back("table " + rows_.name() + ": " + std::to_string(bad_rows_) +
-                         " row(s) end before they start or lie out of range and are left out; "
-                         "the first is row " +
-                         std::to_string(first_bad_row_));
+bool RowChecks::ReadInstant(int column, bool may_lack) {
+  if (may_lack && rows_.IsNull(column)) {
+    start_ = end_ = kOpenEnd;
+    return true;
   }
+  if (!ReadStart(column)) return false;
+  end_ = start_;
+  return true;
+}
+
+bool RowChecks::TakeBytes(int64_t bytes) {
+  return bytes_.Add(bytes) ? true : Bad(impossible_size_);
+}
+
+Status RowChecks::Done(Load& load) {
+  RETURN_IF_ERROR(rows_.status());
+  const std::string& table = rows_.name();
+  without_time_.Note(table, "have no start or no end and are left out", load.notes);
+  backward_.Note(table, "end before they start and are left out", load.notes);
+  impossible_time_.Note(table,
+                        "have a time that cannot be (beyond 2^61 ns, or longer than 104 days)"
+                        " and are left out",
+                        load.notes);
+  impossible_size_.Note(table,
+                        "have a size that cannot be (negative, or beyond 2^53 bytes) and are "
+                        "left out",
+                        load.notes);
+  early_.Note(table, "start before time 0", load.notes);
+  load.dangling_strings.Note(table, "name a string that the file does not have", load.notes);
+  load.narrow_numbers.Note(table, "hold a number beyond the range of its column, taken as absent",
+                           load.notes);
   return Status();
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "ingest/nsys_table.h"
+#include "ingest/value_limits.h"
 #include "store/store.h"
 
 namespace batchlight::nsys {
@@ -51,6 +52,20 @@ class Strings {
 
 inline constexpr int64_t kNoString = INT64_MIN;  // pass as if_absent of an id column
 
+// Rows with one fault: how many, and which is the first.
+class FaultyRows {
+ public:
+  void Add(const NsysTable& rows) {
+    if (count_++ == 0) first_ = rows.Where();
+  }
+  // Appends "table T: N row(s) <what> (first: rowid R)", if there are any, and starts anew.
+  void Note(std::string_view table, std::string_view what, std::vector<std::string>& notes);
+
+ private:
+  uint64_t count_ = 0;
+  std::string first_;
+};
+
 // What one job reads with and leaves behind.
 struct Load {
   const NsysDatabase* database = nullptr;
@@ -62,35 +77,47 @@ struct Load {
   std::vector<std::vector<ThreadId>*> thread_columns;    // hold numbers of `threads`
   std::vector<std::vector<ProcessId>*> process_columns;  // hold numbers of `processes`
   std::vector<std::string> notes;                        // for store.reasons
+  FaultyRows dangling_strings;                           // these two of the table being read
+  FaultyRows narrow_numbers;
 
   ThreadId Thread(NsysTable& rows, int column);
   // NULL gives None: the process is then the only one there is, if so.
   ProcessId Process(NsysTable& rows, int column);
-  StringId String(NsysTable& rows, int column) const;
+  StringId String(NsysTable& rows, int column);
   // Says which of the columns asked for the file does not have.
   void NoteMissing(const NsysTable& rows);
 };
 
-// Start and end of a row, checked: rows that end before they start (or never) or lie beyond +-2^61
-// ns are left out and counted. Done() turns the count into one note and passes the table's status
-// on.
-class Times {
+// Time and size of a row, checked: rows without a start, that end before it, or whose time or size
+// cannot be (value_limits.h) are left out and counted, each kind by itself. Done() turns the counts
+// of a table into notes and passes its status on.
+class RowChecks {
  public:
-  explicit Times(NsysTable& rows) : rows_(rows) {}
+  explicit RowChecks(NsysTable& rows) : rows_(rows) {}
   // False: leave this row out. A missing end is an open one where that may be.
-  bool Read(int start_column, int end_column, bool may_be_open = true);
-  bool ReadInstant(int column);
+  bool ReadTimes(int start_column, int end_column, bool may_be_open = true);
+  // A missing time is kOpenEnd where that may be.
+  bool ReadInstant(int column, bool may_lack = false);
+  // Of a row whose time was read.
+  bool TakeBytes(int64_t bytes);
   int64_t start() const { return start_; }
   int64_t end() const { return end_; }
   Status Done(Load& load);
 
  private:
-  bool Bad();
+  bool ReadStart(int column);
+  bool Bad(FaultyRows& fault);
+
   NsysTable& rows_;
   int64_t start_ = 0;
   int64_t end_ = 0;
-  uint64_t bad_rows_ = 0;
-  uint64_t first_bad_row_ = 0;
+  LimitedSum durations_ = SumOfDurations();
+  LimitedSum bytes_ = SumOfBytes();
+  FaultyRows without_time_;
+  FaultyRows backward_;
+  FaultyRows impossible_time_;
+  FaultyRows impossible_size_;
+  FaultyRows early_;  // kept
 };
 
 // The jobs. Errors are those of NsysTable.

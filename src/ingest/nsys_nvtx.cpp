@@ -54,7 +54,7 @@ class NvtxReader {
   }
   NvtxDomainId Domain(NsysTable& rows);
   NvtxAttributesId Attributes(NsysTable& rows);
-  void AddRange(NsysTable& rows, const Times& times, NvtxStyle style);
+  void AddRange(NsysTable& rows, const RowChecks& checks, NvtxStyle style);
 
   Load& load_;
   Store& store_;
@@ -110,11 +110,11 @@ NvtxAttributesId NvtxReader::Attributes(NsysTable& rows) {
   return next;
 }
 
-void NvtxReader::AddRange(NsysTable& rows, const Times& times, NvtxStyle style) {
+void NvtxReader::AddRange(NsysTable& rows, const RowChecks& checks, NvtxStyle style) {
   const ThreadId thread = load_.Thread(rows, kThread);
   const ThreadId end_thread = load_.Thread(rows, kEndThread);
-  store_.nvtx_ranges.Append({.start_ns = times.start(),
-                             .end_ns = times.end(),
+  store_.nvtx_ranges.Append({.start_ns = checks.start(),
+                             .end_ns = checks.end(),
                              .thread = thread,
                              .end_thread = end_thread.IsNone() ? thread : end_thread,
                              .domain = Domain(rows),
@@ -134,21 +134,21 @@ Status NvtxReader::Read() {
                                     "floatValue", "binaryData", "eventId?"}));
   load_.NoteMissing(rows);
   store_.nvtx_ranges.Reserve(rows.count());
-  Times times(rows);
+  RowChecks checks(rows);
   while (rows.Next()) {
-    if (!times.Read(kStart, kEnd)) continue;
     switch (rows.Int(kType)) {
       case kPushPopRange:
       case kTextPushPopRange:
-        AddRange(rows, times, NvtxStyle::kPushPop);
+        if (checks.ReadTimes(kStart, kEnd)) AddRange(rows, checks, NvtxStyle::kPushPop);
         break;
       case kStartEndRange:
       case kTextStartEndRange:
-        AddRange(rows, times, NvtxStyle::kStartEnd);
+        if (checks.ReadTimes(kStart, kEnd)) AddRange(rows, checks, NvtxStyle::kStartEnd);
         break;
       case kMark:
       case kTextMark:
-        store_.nvtx_marks.Append({.start_ns = times.start(),
+        if (!checks.ReadInstant(kStart)) break;
+        store_.nvtx_marks.Append({.start_ns = checks.start(),
                                   .thread = load_.Thread(rows, kThread),
                                   .domain = Domain(rows),
                                   .message = Message(rows),
@@ -156,9 +156,10 @@ Status NvtxReader::Read() {
                                   .registered = static_cast<uint8_t>(!rows.IsNull(kTextId))});
         break;
       case kDomainCreate:
+        if (!checks.ReadInstant(kStart)) break;
         if (const NvtxDomainId domain = Domain(rows); !domain.IsNone()) {
           store_.nvtx_domains.name[domain.row()] = Message(rows);
-          store_.nvtx_domains.created_ns[domain.row()] = times.start();
+          store_.nvtx_domains.created_ns[domain.row()] = checks.start();
         }
         break;
       case kCategory:
@@ -176,7 +177,7 @@ Status NvtxReader::Read() {
   load_.thread_columns.push_back(&store_.nvtx_marks.thread);
   load_.process_columns.push_back(&store_.nvtx_domains.process);
   load_.process_columns.push_back(&store_.nvtx_categories.process);
-  return times.Done(load_);
+  return checks.Done(load_);
 }
 
 Status LoadPayloadSchemas(Load& load) {

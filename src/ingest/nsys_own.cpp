@@ -66,6 +66,29 @@ void FollowMissingRows(Table& table, const std::vector<int64_t>& old_rows) {
 }
 
 template <typename Table>
+bool IsPossibleRow(const Table& table, const std::vector<std::string_view>& names, NsysTable& rows,
+                   RowChecks& checks) {
+  (void)table;
+  const auto place_of = [&](std::string_view name) {
+    return static_cast<int>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  if constexpr (requires { table.start_ns; }) {
+    if constexpr (requires { table.end_ns; }) {
+      if (!checks.ReadTimes(place_of("start_ns"), place_of("end_ns"))) return false;
+    } else {
+      if (!checks.ReadInstant(place_of("start_ns"))) return false;
+    }
+  }
+  if constexpr (requires { table.bytes; }) {
+    // The column of that name may hold text, too: the bytes of a payload.
+    if constexpr (std::is_integral_v<typename std::decay_t<decltype(table.bytes)>::value_type>) {
+      return checks.TakeBytes(rows.Int(place_of("bytes")));
+    }
+  }
+  return true;
+}
+
+template <typename Table>
 Status LoadTable(Load& load, Table& table) {
   if (!IsOwnTable(table.kName) || table.kName == kProcesses || table.kName == kThreads) {
     return Status();
@@ -79,17 +102,9 @@ Status LoadTable(Load& load, Table& table) {
   load.store->source_format = "batchlight-sqlite";
   table.Clear();
   std::vector<int64_t> old_rows;
+  RowChecks checks(rows);
   while (rows.Next()) {
-    if constexpr (requires {
-                    table.start_ns;
-                    table.end_ns;
-                  }) {
-      Times times(rows);
-      const auto place_of = [&](std::string_view name) {
-        return static_cast<int>(std::find(names.begin(), names.end(), name) - names.begin());
-      };
-      if (!times.Read(place_of("start_ns"), place_of("end_ns"))) continue;
-    }
+    if (!IsPossibleRow(table, names, rows, checks)) continue;
     old_rows.push_back(rows.Int(0));
     int column = 1;
     table.VisitColumns([&](std::string_view name, std::string_view, const auto& values) {
@@ -97,7 +112,7 @@ Status LoadTable(Load& load, Table& table) {
       ReadValue(load, rows, column++, name, const_cast<std::decay_t<decltype(values)>&>(values));
     });
   }
-  RETURN_IF_ERROR(rows.status());
+  RETURN_IF_ERROR(checks.Done(load));
   if (!std::is_sorted(old_rows.begin(), old_rows.end())) {
     return InputError(load.database->path() + ": table " + rows.name() +
                       ": rows are not in the order of column row");
@@ -171,8 +186,8 @@ Status CompleteProcesses(const NsysDatabase& database, const Strings& strings, S
     store.processes.name[row] = strings.Get(rows.Int(3, kNoString));
     store.processes.executable[row] = strings.Get(rows.Int(4, kNoString));
     store.processes.command_line[row] = strings.Get(rows.Int(5, kNoString));
-    store.processes.start_ns[row] = rows.Int(6);
-    store.processes.end_ns[row] = rows.Int(7, kOpenEnd);
+    store.processes.start_ns[row] = PossibleTimeOr(rows.Int(6), 0);
+    store.processes.end_ns[row] = PossibleTimeOr(rows.Int(7, kOpenEnd), kOpenEnd);
     store.processes.exit_code[row] = static_cast<int32_t>(rows.Int(8));
     store.processes.exit_signal[row] = static_cast<int32_t>(rows.Int(9));
     store.processes.rank[row] = static_cast<int32_t>(rows.Int(10));

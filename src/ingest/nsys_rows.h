@@ -27,7 +27,8 @@ struct Field {
 struct When {
   std::string_view start;
   std::string_view end;
-  bool may_be_open = false;  // without an end: goes on to the end of the recording
+  bool may_be_open = false;     // without an end: goes on to the end of the recording
+  bool may_lack_start = false;  // of an instant: kOpenEnd where it is not known
 };
 inline constexpr When kStartEnd = {"start", "end"};  // work of a GPU has always ended
 inline constexpr When kCall = {"start", "end", true};
@@ -46,7 +47,32 @@ Value ReadField(Load& load, NsysTable& rows, int column, int64_t if_absent) {
   if constexpr (std::is_same_v<Value, ProcessId>) return load.Process(rows, column);
   if constexpr (std::is_same_v<Value, ThreadId>) return load.Thread(rows, column);
   if constexpr (std::is_same_v<Value, StringId>) return load.String(rows, column);
-  if constexpr (std::is_integral_v<Value>) return static_cast<Value>(rows.Int(column, if_absent));
+  if constexpr (std::is_integral_v<Value>) {
+    const int64_t number = rows.Int(column, if_absent);
+    if constexpr (sizeof(Value) < sizeof number) {
+      // Signed or not, as the file has it: -1 may stand for the largest.
+      constexpr int64_t kEnd = int64_t{1} << 8 * sizeof(Value);
+      if (number < -kEnd / 2 || number >= kEnd) {
+        load.narrow_numbers.Add(rows);
+        return static_cast<Value>(if_absent);
+      }
+    }
+    return static_cast<Value>(number);
+  }
+}
+
+// Sizes of copies and messages; -1 is none where the column is signed.
+template <typename Row>
+bool HasPossibleSizes(const Row& row, RowChecks& checks) {
+  const auto possible = [&](auto bytes) {
+    if (std::is_signed_v<decltype(bytes)> && static_cast<int64_t>(bytes) == -1) return true;
+    return checks.TakeBytes(static_cast<int64_t>(bytes));
+  };
+  if constexpr (requires { row.bytes; }) {
+    if (!possible(row.bytes)) return false;
+  }
+  if constexpr (requires { row.receive_bytes; }) return possible(row.receive_bytes);
+  return true;
 }
 
 // Members of Row go into `row`, all others into `other`.
@@ -87,19 +113,23 @@ Status LoadRows(Load& load, Table& table, std::string_view name, When when, Adop
   ASSIGN_OR_RETURN(NsysTable rows, NsysTable::Open(*load.database, name, columns));
   load.NoteMissing(rows);
   table.Reserve(table.size() + rows.count());
-  Times times(rows);
+  RowChecks checks(rows);
   while (rows.Next()) {
-    if (!(when.end.empty() ? times.ReadInstant(0) : times.Read(0, 1, when.may_be_open))) continue;
+    if (!(when.end.empty() ? checks.ReadInstant(0, when.may_lack_start)
+                           : checks.ReadTimes(0, 1, when.may_be_open))) {
+      continue;
+    }
     typename Table::RowType row;
     Other other;
-    row.start_ns = times.start();
-    if constexpr (requires { row.end_ns; }) row.end_ns = times.end();
+    row.start_ns = checks.start();
+    if constexpr (requires { row.end_ns; }) row.end_ns = checks.end();
     int column = first;
     (FillMember(load, rows, column++, fields, row, other), ...);
+    if (!HasPossibleSizes(row, checks)) continue;
     adopt(row, other);
     table.Append(row);
   }
-  return times.Done(load);
+  return checks.Done(load);
 }
 
 }  // namespace batchlight::nsys

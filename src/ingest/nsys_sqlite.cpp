@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/thread_pool.h"
+#include "ingest/endless_rows.h"
 #include "ingest/nsys_load.h"
 #include "ingest/nsys_unite.h"
 
@@ -44,17 +45,25 @@ bool IsNsysExport(const NsysDatabase& database) {
   return false;
 }
 
-Result<int> SchemaMinor(const NsysDatabase& database) {
+// EXPORT_SCHEMA_VERSION; 0 where the file does not say.
+struct Schema {
+  int major = 0;
+  int minor = 0;
+};
+
+Result<Schema> ReadSchemaVersion(const NsysDatabase& database) {
   ASSIGN_OR_RETURN(NsysTable rows,
                    NsysTable::Open(database, "META_DATA_EXPORT", {"name", "value"}));
-  int minor = 0;
+  Schema schema;
   while (rows.Next()) {
-    if (rows.Text(0) != "EXPORT_SCHEMA_VERSION_MINOR") continue;
+    const std::string_view name = rows.Text(0);
+    if (name != "EXPORT_SCHEMA_VERSION_MAJOR" && name != "EXPORT_SCHEMA_VERSION_MINOR") continue;
+    int& part = name.ends_with("MINOR") ? schema.minor : schema.major;
     const std::string_view value = rows.Text(1);
-    std::from_chars(value.data(), value.data() + value.size(), minor);
+    std::from_chars(value.data(), value.data() + value.size(), part);
   }
   RETURN_IF_ERROR(rows.status());
-  return minor;
+  return schema;
 }
 
 void AddReason(Store& store, std::string_view text) {
@@ -68,6 +77,21 @@ void NoteUnread(const NsysDatabase& database, Store& store) {
     if (table == nullptr) continue;
     AddReason(store, "table " + table->name + " (" + std::string(unread.what) + ") is not read");
   }
+}
+
+// Schemas beyond those known are read as far as they go: what is new is not seen.
+void NoteSchema(const Schema& schema, Store& store) {
+  constexpr int kMajor = 3;
+  constexpr int kOldestMinor = 16;
+  constexpr int kNewestMinor = 28;
+  if (schema.major == 0 && schema.minor == 0) return;  // exported without META_DATA_EXPORT
+  const int major = schema.major == 0 ? kMajor : schema.major;
+  const bool newer = major > kMajor || (major == kMajor && schema.minor > kNewestMinor);
+  const bool older = major < kMajor || (major == kMajor && schema.minor < kOldestMinor);
+  if (!newer && !older) return;
+  AddReason(store, "schema " + std::to_string(major) + "." + std::to_string(schema.minor) + " is " +
+                       (newer ? "newer than 3.28, the newest" : "older than 3.16, the oldest") +
+                       " that was tried: tables and columns may be missing");
 }
 
 void SetDuration(Store& store) {
@@ -118,13 +142,13 @@ Result<Store> ImportNsysSqlite(const std::string& path) {
   store.source_format = "nsys-sqlite";
   nsys::Strings strings;
   RETURN_IF_ERROR(strings.Load(database, store));
-  ASSIGN_OR_RETURN(const int schema_minor, SchemaMinor(database));
+  ASSIGN_OR_RETURN(const Schema schema, ReadSchemaVersion(database));
 
   std::vector<nsys::Load> loads(kJobs.size() + 1);
   for (nsys::Load& load : loads) {
     load.strings = &strings;
     load.store = &store;
-    load.schema_minor = schema_minor;
+    load.schema_minor = schema.minor;
   }
   RETURN_IF_ERROR(RunJobs(database, loads));
   nsys::Load& rest = loads.back();
@@ -135,11 +159,13 @@ Result<Store> ImportNsysSqlite(const std::string& path) {
   RETURN_IF_ERROR(nsys::CompleteProcesses(database, strings, store));
   RETURN_IF_ERROR(nsys::LoadTargetInfo(rest));
   nsys::OrderAndLink(store);
+  NoteSchema(schema, store);
   for (const nsys::Load& load : loads) {
     for (const std::string& note : load.notes) AddReason(store, note);
   }
   NoteUnread(database, store);
   SetDuration(store);
+  CloseEndlessRows(store);
   return store;
 }
 

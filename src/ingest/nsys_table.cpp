@@ -66,6 +66,10 @@ Result<NsysDatabase> NsysDatabase::Open(const std::string& path) {
   NsysDatabase database;
   database.path_ = path;
   database.pages_ = SqlitePages::Map(path);
+  if (database.pages_ != nullptr && database.pages_->missing_bytes() > 0) {
+    return database.DamageError("the last " + std::to_string(database.pages_->missing_bytes()) +
+                                " bytes are missing");
+  }
   RETURN_IF_ERROR(database.Connect());
   RETURN_IF_ERROR(database.ReadSchema());
   return database;
@@ -113,13 +117,13 @@ Status NsysDatabase::ReadSchema() {
     return std::string_view(bytes == nullptr ? "" : bytes);
   };
   int step = SQLITE_ROW;
-  bool plain = true;
+  bool plain = pages_ != nullptr && pages_->readable();
   int keys = 0;
   while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
     const auto root = static_cast<uint32_t>(sqlite3_column_int64(statement, 1));
     if (tables_.empty() || tables_.back().name != text(0)) {
       tables_.push_back({std::string(text(0)), root, {}, -1});
-      plain = plain && pages_ != nullptr && pages_->IsTable(root);
+      plain = plain && pages_->IsTable(root);
       keys = 0;
     }
     Table& table = tables_.back();
@@ -208,12 +212,16 @@ Status NsysTable::Prepare(const std::vector<int>& places) {
     chosen.push_back(column);
   }
   if (chosen.empty()) query += "NULL";
-  query += " FROM " + Quoted(name_);
   sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v2(database_->handle(), query.c_str(), -1, &statement, nullptr) !=
-      SQLITE_OK) {
-    return database_->Error("cannot read table " + name_);
+  for (const char* row_id : {", rowid", ""}) {  // a view or WITHOUT ROWID has none
+    const std::string text = query + row_id + " FROM " + Quoted(name_);
+    has_row_ids_ = *row_id != '\0';
+    if (sqlite3_prepare_v2(database_->handle(), text.c_str(), -1, &statement, nullptr) ==
+        SQLITE_OK) {
+      break;
+    }
   }
+  if (statement == nullptr) return database_->Error("cannot read table " + name_);
   statement_.reset(statement);
   own_fields_.resize(chosen.size());
   own_bytes_.resize(chosen.size());
@@ -241,6 +249,13 @@ bool NsysTable::Next() {
     }
   }
   return true;
+}
+
+std::string NsysTable::Where() const {
+  if (rows_.has_value()) return "rowid " + std::to_string(rows_->row_id());
+  if (!has_row_ids_) return "row " + std::to_string(row_);
+  const int last = sqlite3_column_count(statement_.get()) - 1;
+  return "rowid " + std::to_string(sqlite3_column_int64(statement_.get(), last));
 }
 
 // The statement's row in the form of the file's.
@@ -307,8 +322,8 @@ std::string_view NsysTable::TextFromOther(int column) {
 
 void NsysTable::WrongType(int column) {
   if (!status_.ok()) return;
-  status_ = InputError(database_->path() + ": table " + name_ + ", row " + std::to_string(row_) +
-                       ": column " + columns_[static_cast<size_t>(column)] + " holds \"" +
+  status_ = InputError(database_->path() + ": table " + name_ + ", " + Where() + ": column " +
+                       columns_[static_cast<size_t>(column)] + " holds \"" +
                        std::string(Text(column).substr(0, 40)) + "\" where a whole number belongs");
 }
 

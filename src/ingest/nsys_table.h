@@ -82,6 +82,8 @@ class NsysTable {
 
   bool Next();
   uint64_t row() const { return row_; }  // of the current row, from 1
+  // "rowid 17" of the current row, as SQL knows it; "row 17" of a table without row ids.
+  std::string Where() const;
   // Not fine when a row held text where a number belongs, or the file is damaged.
   const Status& status() const { return status_; }
 
@@ -124,6 +126,7 @@ class NsysTable {
   std::vector<SqliteField> own_fields_;
   std::vector<uint64_t> own_bytes_;
   int row_id_place_ = -1;
+  bool has_row_ids_ = false;               // of a statement: its last column
   std::vector<std::string> number_texts_;  // of columns where text was asked for and a number found
   uint64_t row_ = 0;
   Status status_;

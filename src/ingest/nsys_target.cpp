@@ -29,11 +29,13 @@ Status LoadSession(Load& load) {
   ASSIGN_OR_RETURN(
       NsysTable start,
       NsysTable::Open(*load.database, "TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}));
-  if (start.Next()) store.session_start_utc_ns = start.Int(0);
+  if (start.Next()) store.session_start_utc_ns = PossibleTimeOr(start.Int(0), 0);
   RETURN_IF_ERROR(start.status());
   ASSIGN_OR_RETURN(NsysTable details,
                    NsysTable::Open(*load.database, "ANALYSIS_DETAILS", {"duration"}));
-  while (details.Next()) store.duration_ns = std::max(store.duration_ns, details.Int(0));
+  while (details.Next()) {
+    store.duration_ns = std::max(store.duration_ns, PossibleTimeOr(details.Int(0), 0));
+  }
   RETURN_IF_ERROR(details.status());
 
   if (store.source_format == kOwnFormat) return Status();  // has its own properties and reasons

@@ -147,10 +147,12 @@ class CallFinder {
   }
 
   template <typename Table>
+  ApiCallId CallOf(const Table& table, size_t row) const {
+    return ApiCallId{rows_.Find(Key(table.process[row], table.correlation[row]))};
+  }
+  template <typename Table>
   void Link(Table& table) const {
-    for (size_t row = 0; row < table.size(); ++row) {
-      table.api_call[row] = ApiCallId{rows_.Find(Key(table.process[row], table.correlation[row]))};
-    }
+    for (size_t row = 0; row < table.size(); ++row) table.api_call[row] = CallOf(table, row);
   }
 
  private:
@@ -159,6 +161,17 @@ class CallFinder {
   }
   FlatMap rows_;  // kAbsent is the value of ApiCallId::None()
 };
+
+// Events of which the file tells no time: when the call was made.
+void DateEvents(const CallFinder& calls, Store& store) {
+  CudaEventsTable& events = store.cuda_events;
+  for (size_t row = 0; row < events.size(); ++row) {
+    if (events.start_ns[row] != kOpenEnd) continue;
+    const ApiCallId call = calls.CallOf(events, row);
+    events.start_ns[row] = call.IsNone() ? 0 : store.api_calls.start_ns[call.row()];
+  }
+  SortByStart(events);
+}
 
 void NestRanges(NvtxRangesTable& ranges) {
   struct Open {
@@ -240,7 +253,8 @@ Status ReadOwnLives(const NsysDatabase& database, std::map<int64_t, Lifetime>& l
   while (rows.Next()) {
     if (rows.IsNull(0)) continue;
     const int64_t global = (rows.Int(0) & kProcessMask) | (rows.Int(1) & ~kProcessMask);
-    lives[global] = {rows.Int(2), rows.Int(3, kOpenEnd)};
+    lives[global] = {PossibleTimeOr(rows.Int(2), 0),
+                     PossibleTimeOr(rows.Int(3, kOpenEnd), kOpenEnd)};
   }
   return rows.status();
 }
@@ -329,7 +343,6 @@ void OrderAndLink(Store& store) {
       [&] { SortCopies(store); },
       [&] { SortByStart(store.memsets); },
       [&] { SortByStart(store.synchronizations); },
-      [&] { SortByStart(store.cuda_events); },
       [&] { SortByStart(store.graph_launches); },
       [&] { SortByStart(store.gpu_memory_events); },
       [&] { SortByStart(store.um_cpu_faults); },
@@ -349,6 +362,7 @@ void OrderAndLink(Store& store) {
   calls.Link(store.memsets);
   calls.Link(store.synchronizations);
   calls.Link(store.graph_launches);
+  DateEvents(calls, store);
 }
 
 }  // namespace batchlight::nsys

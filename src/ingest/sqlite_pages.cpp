@@ -79,7 +79,13 @@ bool SqlitePages::ReadHeader() {
   const bool rollback_journal = bytes_[18] == 1 && bytes_[19] == 1;
   const bool utf8 = Load32(bytes_ + 56) == 1;
   page_count_ = static_cast<uint32_t>(std::min<size_t>(size_ / page_bytes_, UINT32_MAX - 1));
-  return rollback_journal && utf8 && usable_bytes_ >= 480;
+  readable_ = rollback_journal && utf8 && usable_bytes_ >= 480;
+  // The count is valid if the two change counters agree.
+  const uint64_t promised = uint64_t{Load32(bytes_ + 28)} * page_bytes_;
+  if (Load32(bytes_ + 24) == Load32(bytes_ + 92) && promised > size_) {
+    missing_bytes_ = promised - size_;
+  }
+  return true;
 }
 
 void SqlitePages::Forget(uint32_t first, uint32_t last) const {

@@ -15,7 +15,7 @@ namespace batchlight {
 // The mapped file.
 class SqlitePages {
  public:
-  // Null if the file cannot be read this way: write-ahead log, UTF-16, not a regular file.
+  // Null if the file is no SQLite database or cannot be mapped.
   static std::shared_ptr<const SqlitePages> Map(const std::string& path);
   ~SqlitePages();
   SqlitePages(const SqlitePages&) = delete;
@@ -26,7 +26,11 @@ class SqlitePages {
     if (number == 0 || number > page_count_) return nullptr;
     return bytes_ + size_t{number - 1} * page_bytes_;
   }
+  // False: write-ahead log, UTF-16. Then only SQLite itself can read it.
+  bool readable() const { return readable_; }
   uint32_t page_count() const { return page_count_; }
+  // Bytes that the header promises beyond those of the file: it was cut.
+  uint64_t missing_bytes() const { return missing_bytes_; }
   size_t usable_bytes() const { return usable_bytes_; }  // of a page
   // Takes pages out of memory until they are asked for again: a file may be larger than memory.
   void Forget(uint32_t first, uint32_t last) const;
@@ -43,6 +47,8 @@ class SqlitePages {
   size_t page_bytes_ = 0;
   size_t usable_bytes_ = 0;
   uint32_t page_count_ = 0;
+  uint64_t missing_bytes_ = 0;
+  bool readable_ = false;
 };
 
 // One value of a row. `type` is SQLite's serial type, bounded so that it tells the kind only.

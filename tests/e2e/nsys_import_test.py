@@ -386,7 +386,7 @@ class Wrong(NsysFiles):
     def test_text_where_a_number_belongs(self):
         path = self.broken("text.sqlite", "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start='soon' "
                                           "WHERE rowid=17")
-        self.fails(path, "CUPTI_ACTIVITY_KIND_KERNEL", "row 17", "start", "soon")
+        self.fails(path, "CUPTI_ACTIVITY_KIND_KERNEL", "rowid 17", "start", "soon")
 
     def test_ends_before_starts_and_overflow(self):
         path = self.broken(
@@ -401,7 +401,10 @@ class Wrong(NsysFiles):
         out = self.path("times.jsonl")
         self.run_tool("export", "-q", "-t", "jsonlines", "-o", out, path)
         with open(out, encoding="utf-8") as lines:
-            self.assertIn("3 row(s) end before they start", lines.read())
+            said = "".join(line for line in lines if '"table":"reasons"' in line)
+        self.assertIn("2 row(s) end before they start and are left out (first: rowid 5)", said)
+        self.assertIn("1 row(s) have a time that cannot be", said)
+        self.assertIn("(first: rowid 11)", said)
 
     def test_dangling_strings_and_negative_times(self):
         path = self.broken(
