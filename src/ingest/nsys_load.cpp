@@ -60,6 +60,12 @@ void Load::NoteMissing(const NsysTable& rows) {
                   ": what they hold is taken as absent");
 }
 
+void Load::NoteFaults(const NsysTable& rows) {
+  dangling_strings.Note(rows.name(), "name a string that the file does not have", notes);
+  narrow_numbers.Note(rows.name(), "hold a number beyond the range of its column, taken as absent",
+                      notes);
+}
+
 void FaultyRows::Note(std::string_view table, std::string_view what,
                       std::vector<std::string>& notes) {
   if (count_ > 0) {
@@ -119,9 +125,7 @@ Status RowChecks::Done(Load& load) {
                         "left out",
                         load.notes);
   early_.Note(table, "start before time 0", load.notes);
-  load.dangling_strings.Note(table, "name a string that the file does not have", load.notes);
-  load.narrow_numbers.Note(table, "hold a number beyond the range of its column, taken as absent",
-                           load.notes);
+  load.NoteFaults(rows_);
   return Status();
 }
 

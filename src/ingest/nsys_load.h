@@ -84,6 +84,8 @@ struct Load {
   // NULL gives None: the process is then the only one there is, if so.
   ProcessId Process(NsysTable& rows, int column);
   StringId String(NsysTable& rows, int column);
+  // Says what the rows of a table, all read, had that they cannot have.
+  void NoteFaults(const NsysTable& rows);
   // Says which of the columns asked for the file does not have.
   void NoteMissing(const NsysTable& rows);
 };

@@ -155,7 +155,7 @@ Result<Store> ImportNsysSqlite(const std::string& path) {
   rest.database = &database;
   RETURN_IF_ERROR(nsys::LoadOtherRuntimes(rest));
   RETURN_IF_ERROR(nsys::LoadOwnTables(rest));
-  RETURN_IF_ERROR(nsys::UniteThreads(database, strings, loads, store));
+  RETURN_IF_ERROR(nsys::UniteThreads(database, loads, store));
   RETURN_IF_ERROR(nsys::CompleteProcesses(database, strings, store));
   RETURN_IF_ERROR(nsys::LoadTargetInfo(rest));
   nsys::OrderAndLink(store);

@@ -56,6 +56,13 @@ Status NsysDatabase::Error(std::string_view what) const {
     message += "the file is not an SQLite database";
   } else if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
     message += "the file is locked by another program; try again when it has finished";
+  } else if (sqlite3_extended_errcode(handle_.get()) == SQLITE_READONLY_ROLLBACK) {
+    message += "a program was interrupted while it wrote the file (" + path_ +
+               "-journal is still there); open it once with sqlite3, or export it again";
+  } else if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) {
+    message +=
+        "SQLite must write beside it (a write-ahead log) and cannot; copy it to a folder "
+        "that you may write to";
   } else {
     message += sqlite3_errmsg(handle_.get());
   }

@@ -207,7 +207,7 @@ struct Names {
   std::unordered_map<int64_t, Thread> threads;
 };
 
-Result<Names> ReadNames(const NsysDatabase& database, const Strings& strings, Store& store) {
+Result<Names> ReadNames(const NsysDatabase& database, Load& load, Store& store) {
   Names names;
   ASSIGN_OR_RETURN(NsysTable processes,
                    NsysTable::Open(database, "PROCESSES", {"globalPid", "name"}));
@@ -218,10 +218,10 @@ Result<Names> ReadNames(const NsysDatabase& database, const Strings& strings, St
   ASSIGN_OR_RETURN(NsysTable threads,
                    NsysTable::Open(database, "ThreadNames", {"globalTid", "nameId", "priority"}));
   while (threads.Next()) {
-    names.threads[threads.Int(0)] = {strings.Get(threads.Int(1, kNoString)),
-                                     static_cast<int32_t>(threads.Int(2))};
+    names.threads[threads.Int(0)] = {load.String(threads, 1), static_cast<int32_t>(threads.Int(2))};
   }
   RETURN_IF_ERROR(threads.status());
+  load.NoteFaults(threads);
   return names;
 }
 
@@ -261,9 +261,8 @@ Status ReadOwnLives(const NsysDatabase& database, std::map<int64_t, Lifetime>& l
 
 }  // namespace
 
-Status UniteThreads(const NsysDatabase& database, const Strings& strings, std::span<Load> loads,
-                    Store& store) {
-  ASSIGN_OR_RETURN(const Names names, ReadNames(database, strings, store));
+Status UniteThreads(const NsysDatabase& database, std::span<Load> loads, Store& store) {
+  ASSIGN_OR_RETURN(const Names names, ReadNames(database, loads.back(), store));
   std::map<int64_t, Lifetime> lives = ThreadLives(loads, store);
   RETURN_IF_ERROR(ReadOwnLives(database, lives));
 

@@ -141,6 +141,16 @@ class Databases(BadInput):
             holder.communicate()
         self.run_tool("summary", path)
 
+    def test_left_behind_by_a_writer_that_died(self):
+        path = self.database("hot.sqlite")
+        subprocess.run(
+            [sys.executable, "-c", "import os, sqlite3\n"
+             f"database = sqlite3.connect({path!r}, isolation_level=None)\n"
+             "database.execute('PRAGMA cache_size=2')\ndatabase.execute('BEGIN')\n"
+             f"database.execute('UPDATE {CALLS} SET start=0')\nos._exit(1)"], check=False)
+        self.assertTrue(os.path.exists(path + "-journal"))
+        self.fails(path, "interrupted while it wrote the file", "hot.sqlite-journal")
+
     def test_cut_anywhere(self):
         with open(self.sqlite, "rb") as whole:
             content = whole.read()

@@ -33,10 +33,9 @@ Summary Summarize(std::vector<int64_t>& values) {
   double mean = 0;
   double squares = 0;
   double seen = 0;
+  __extension__ __int128 total = 0;  // a file may hold any times, and ranges nest
   for (const int64_t value : values) {
-    // Wraps instead of overflowing: a file may hold any times.
-    summary.total =
-        static_cast<int64_t>(static_cast<uint64_t>(summary.total) + static_cast<uint64_t>(value));
+    total += value;
     summary.min = std::min(summary.min, value);
     summary.max = std::max(summary.max, value);
     seen += 1;
@@ -44,7 +43,8 @@ Summary Summarize(std::vector<int64_t>& values) {
     mean += from_old_mean / seen;
     squares += from_old_mean * (static_cast<double>(value) - mean);
   }
-  summary.mean = RoundDecimal(static_cast<double>(summary.total) / seen);
+  summary.total = static_cast<int64_t>(std::clamp<decltype(total)>(total, INT64_MIN, INT64_MAX));
+  summary.mean = RoundDecimal(static_cast<double>(total) / seen);
   summary.deviation = values.size() < 2 ? 0 : RoundDecimal(std::sqrt(squares / (seen - 1)));
   const size_t half = values.size() / 2;
   const auto middle = values.begin() + static_cast<ptrdiff_t>(half);

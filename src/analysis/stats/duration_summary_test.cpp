@@ -46,8 +46,15 @@ TEST(Summarize, AgreesWithTheDefinitions) {
 TEST(Summarize, NothingAndExtremes) {
   std::vector<int64_t> none;
   EXPECT_EQ(Summarize(none).count, 0);
-  std::vector<int64_t> huge(5, int64_t{1} << 62);  // the total wraps and nothing else happens
+  std::vector<int64_t> huge(5, int64_t{1} << 62);
   EXPECT_EQ(Summarize(huge).max, int64_t{1} << 62);
+}
+
+TEST(Summarize, ASumBeyond64BitsIsTheLargestNumber) {
+  std::vector<int64_t> values = {INT64_MAX, INT64_MAX, INT64_MAX, 1};
+  const Summary summary = Summarize(values);
+  EXPECT_EQ(summary.total, INT64_MAX);
+  EXPECT_GT(summary.mean, 6e18);
 }
 
 TEST(GroupedValues, KeepsGroupsApart) {
