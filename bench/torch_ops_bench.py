@@ -65,7 +65,8 @@ class Native(types.ModuleType):
         return lambda *arguments: None
 sys.modules["_batchlight_native"] = Native("_batchlight_native")
 from batchlight._bridge import _torch_operators
-_torch_operators.compile_against(torch, sys.argv[2], sys.argv[3])
+log = _torch_operators.compile_against(torch, sys.argv[2], sys.argv[3])
+if log is not None: sys.exit(log)
 """
 COUNT = 50_000
 MODES = ("alone", "floor", "floor, shapes", "batchlight", "batchlight, shapes", "torch.profiler",

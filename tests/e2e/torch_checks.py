@@ -22,6 +22,11 @@ from torch_case import PYTHON, TorchCase, without_building  # noqa: E402
 BACKWARD, STEP, ZERO_GRAD, NEXT, INIT, COMPILE, CHECKPOINT, SCALER = 1, 2, 3, 4, 5, 7, 8, 12
 
 
+def text_of(*path):
+    with open(os.path.join(*path)) as file:
+        return file.read()
+
+
 class Modules(TorchCase):
     def paths(self, session):
         return [record.path for record in session.events("ModuleBegin")]
@@ -406,6 +411,67 @@ class Operators(TorchCase):
                 self.assertEqual([feature for feature, _ in session.reasons()], ["torch_ops"])
                 self.assertEqual(len(session.events("ModuleBegin")), 1)
                 self.assertEqual(session.events("OpBegin"), [])
+
+    def compiler(self, folder, header="", link=""):
+        """A compiler that counts its runs, finds another record_function.h first, and leaves that
+        code in the library."""
+        os.makedirs(os.path.join(folder, "broken", "ATen"))
+        with open(os.path.join(folder, "broken", "ATen", "record_function.h"), "w") as file:
+            file.write(header or "#include_next <ATen/record_function.h>\n")
+        with open(os.path.join(folder, "extra.cpp"), "w") as file:
+            file.write(link)
+        path = os.path.join(folder, "compiler")
+        with open(path, "w") as file:
+            file.write('#!/bin/sh\necho run >> "%s/runs"\nexec c++ -I"%s/broken" "$@" "%s/extra.cpp"\n'
+                       % (folder, folder, folder))
+        os.chmod(path, 0o755)
+        return path
+
+    def operators_without_recorder(self, folder, compiler, processes=1):
+        """Runs the program with that compiler; its standard error. The next best source is used."""
+        with PythonSession() as session:
+            environment = dict(session.environment(), XDG_CACHE_HOME=os.path.join(folder, "cache"),
+                               CXX=compiler)
+            program = "import torch; torch.nn.Linear(2, 2)(torch.ones(2)); print('fine')"
+            running = [subprocess.Popen([PYTHON, "-c", program], env=environment, text=True,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                       for _ in range(processes)]
+            ends = [process.communicate(timeout=300) for process in running]
+            errors = "".join(error for _, error in ends)
+            self.assertEqual([(process.returncode, out) for process, (out, _) in zip(running, ends)],
+                             [(0, "fine\n")] * processes, errors)
+            self.assertEqual([name for name, _ in session.reasons()], ["torch_ops"] * processes)
+            self.assertEqual(len(session.events("ModuleBegin")), processes)
+            linear = [r for r in session.events("OpBegin") if r.name == "aten::linear"]
+            self.assertEqual(len(linear), processes if self.has_cuda() else 0)
+        return errors
+
+    NEXT_BEST = r"batchlight: operators (come from PyTorch's NVTX ranges|are not recorded)"
+
+    def test_headers_that_do_not_compile(self):
+        with tempfile.TemporaryDirectory() as folder:
+            compiler = self.compiler(folder, "#error another interface\n")
+            errors = self.operators_without_recorder(folder, compiler, processes=2)
+            self.assertEqual(len(re.findall(self.NEXT_BEST, errors)), 2, errors)
+            self.assertEqual(errors.count("building the operator recorder"), 1, errors)
+            log, = set(re.findall(r"see (\S+build\.log)\)", errors))
+            self.assertIn("another interface", text_of(log))
+            runs = text_of(folder, "runs")
+            self.assertEqual(runs.count("run"), 2, "once with each C++ standard, by one process")
+
+            # It is not tried again, until the compiler or the headers are others.
+            errors = self.operators_without_recorder(folder, compiler)
+            self.assertRegex(errors, r"\A%s.*build\.log\)\n\Z" % self.NEXT_BEST)
+            self.assertEqual(text_of(folder, "runs"), runs)
+            os.utime(compiler, (1, 1))
+            self.operators_without_recorder(folder, compiler)
+            self.assertNotEqual(text_of(folder, "runs"), runs)
+
+    def test_recorder_that_does_not_load(self):
+        with tempfile.TemporaryDirectory() as folder:
+            compiler = self.compiler(folder, link="void missing(); struct At { At() { missing(); } } at;")
+            errors = self.operators_without_recorder(folder, compiler)
+            self.assertRegex(without_building(errors), r"\A%s.*missing.*\n\Z" % self.NEXT_BEST)
 
 
 def tensor(dtype, *sizes):

@@ -55,14 +55,37 @@ def _built(torch):
     if os.path.exists(path):
         return path
 
-    _headers(torch), _compiler()  # before there is a folder, and a word of building
+    tools = _tools(torch)  # before there is a folder, and a word of building
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with _Lock(os.path.join(os.path.dirname(path), "lock")):
-        if not os.path.exists(path):  # another process may have built it meanwhile
+        if os.path.exists(path):  # another process has built it meanwhile
+            return path
+        log_path = os.path.join(os.path.dirname(path), "build.log")
+        if not _has_failed(log_path, tools):
             _say("building the operator recorder for PyTorch %s, once (about 10 s)"
                  % torch.__version__)
-            compile_against(torch, os.path.join(_FOLDER, "torch_ops.cpp"), path)
-    return path
+            log = compile_against(torch, os.path.join(_FOLDER, "torch_ops.cpp"), path)
+            if log is None:
+                return path
+            with open(log_path, "w") as file:
+                file.write("%s\n%s" % (tools, log))
+    raise CannotBuild("%s could not build the operator recorder (see %s)"
+                      % (_compiler(), log_path))
+
+
+def _tools(torch):
+    """The compiler and the headers, in a line that changes when they do."""
+    header = os.path.join(_headers(torch), "ATen", "record_function.h")
+    return " ".join("%s %d" % (path, os.stat(path).st_mtime_ns) for path in (_compiler(), header))
+
+
+def _has_failed(log_path, tools):
+    """Whether these tools have been tried: by another rank a moment ago, or by an earlier run."""
+    try:
+        with open(log_path) as file:
+            return file.readline().rstrip("\n") == tools
+    except OSError:
+        return False
 
 
 def _abi(torch):
@@ -130,9 +153,9 @@ def _compiler():
 
 
 def compile_against(torch, source, path):
-    """Makes the shared library `path` of a C++ source that uses PyTorch's C++ interface."""
+    """Makes the shared library `path` of a C++ source that uses PyTorch's C++ interface. None, or
+    what the compiler said."""
     import subprocess
-    compiler = _compiler()
     # The compiler is no part of the program: it runs outside the recording.
     environment = {
         key: value for key, value in os.environ.items()
@@ -143,19 +166,16 @@ def compile_against(torch, source, path):
     # NDEBUG as PyTorch itself is built: RecordFunction has one member more without it.
     for standard in ("17", "20"):  # what PyTorch's headers ask for differs by version
         done = subprocess.run(
-            [compiler, "-std=c++" + standard, "-O2", "-DNDEBUG", "-fPIC", "-shared", "-w",
+            [_compiler(), "-std=c++" + standard, "-O2", "-DNDEBUG", "-fPIC", "-shared", "-w",
              "-fvisibility=hidden", "-D_GLIBCXX_USE_CXX11_ABI=%d" % _abi(torch), "-I" + _FOLDER,
              "-isystem", _headers(torch), source, "-o", part, *_loaded_libraries()],
             env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT)
         if done.returncode == 0:
             os.rename(part, path)
-            return
+            return None
         log = log or done.stdout.decode(errors="replace")
-    log_path = os.path.join(os.path.dirname(path), "build.log")
-    with open(log_path, "w") as file:
-        file.write(log)
-    raise CannotBuild("%s could not build the operator recorder (see %s)" % (compiler, log_path))
+    return log
 
 
 def _cache():
