@@ -72,7 +72,8 @@ class Encoder(nn.Module):
         super().__init__()
         self.tokens = nn.Embedding(vocabulary, d_model)
         self.places = nn.Embedding(seq_len, d_model)
-        self.layers = nn.ModuleList(Block(d_model, max(1, d_model // 32)) for _ in range(layers))
+        heads = next(n for n in range(max(1, d_model // 32), 0, -1) if d_model % n == 0)
+        self.layers = nn.ModuleList(Block(d_model, heads) for _ in range(layers))
 
     def forward(self, tokens):
         x = self.tokens(tokens) + self.places.weight[: tokens.shape[1]]
@@ -128,7 +129,11 @@ def parse_options():
     parser.add_argument("--num-workers", type=int, default=2, help="processes that load data")
     parser.add_argument("--amp", default=True, action="store_true", help="mixed precision")
     parser.add_argument("--no-amp", dest="amp", action="store_false", help="single precision")
-    return parser.parse_args()
+    options = parser.parse_args()
+    for name in ("epochs", "steps", "batch_size", "seq_len", "d_model"):
+        if getattr(options, name) < 1:
+            parser.error("--%s: at least 1" % name.replace("_", "-"))
+    return options
 
 
 def main():
