@@ -100,6 +100,20 @@ TEST(MakeProfileOptions, OverheadIsMeasuredOverWholeRuns) {
   ErrorOf({"--measure-overhead=1000"});
 }
 
+TEST(MakeProfileOptions, StepWindows) {
+  EXPECT_EQ(Session({"--steps=10:20"}).extra.substr(Session({}).extra.size()),
+            "window.first=10\nwindow.last=20\n");
+  for (const char* steps : {"10", "10:", ":20", "0:3", "5:4", "10:20abc", "10:2x", "1:-1", " 1:2",
+                            "1:99999999999999999999"}) {
+    EXPECT_NE(ErrorOf({std::string("--steps=") + steps}).find("--steps"), std::string::npos);
+  }
+  EXPECT_EQ(Session({"--every=100", "--window=5"}).extra.substr(Session({}).extra.size()),
+            "window.every=100\nwindow.size=5\n");
+  ErrorOf({"--every=3", "--window=4"});
+  ErrorOf({"--every=99999999999999999999"});
+  ErrorOf({"--measure-overhead=99999999999999999999"});
+}
+
 TEST(MakeProfileOptions, AnotherUserMustExist) {
   EXPECT_NE(ErrorOf({"--run-as=no-such-user"}).find("no-such-user"), std::string::npos);
 }
