@@ -167,6 +167,41 @@ class OtherPythons(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "fine\n", ""))
             self.assertTrue(any("PyPy" in text for _, text in session.reasons()))
 
+    # Programs that look like a Python to the library, but are none that it knows.
+    FAKES = (
+        ("int Py_Initialize(void) { return 0; }", "CPython before 3.8"),
+        ("int pypy_main_startup(void) { return 0; }", "PyPy is not supported"),
+        ("int PySys_AddAuditHook(int (*hook)(const char*, void*, void*), void* data) { return -1; }",
+         "refused the hook"),
+        ("static int (*run)(const char*, void*, void*);\n"
+         "int PySys_AddAuditHook(int (*hook)(const char*, void*, void*), void* data) {\n"
+         "  run = hook; return 0; }\n"
+         "__attribute__((destructor)) static void start(void) { run(\"cpython.run_file\", 0, 0); }",
+         "this Python has no Py_IncRef"),
+    )
+
+    def test_fakes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program, source = os.path.join(folder, "python3"), os.path.join(folder, "fake.c")
+            for code, reason in self.FAKES:
+                with self.subTest(reason=reason), PythonSession() as session:
+                    with open(source, "w") as file:
+                        file.write("#include <stdio.h>\n%s\n"
+                                   "int main(void) { puts(\"fine\"); return 5; }\n" % code)
+                    self.assertEqual(alone("cc", "-rdynamic", source, "-o", program).returncode, 0)
+                    done = session.run(program)
+                    self.assertEqual((done.returncode, done.stdout, done.stderr), (5, "fine\n", ""))
+                    (feature, text), = session.reasons()
+                    self.assertEqual(feature, "python")
+                    self.assertIn(reason, text)
+
+    def test_old_pythons(self):
+        for path in sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/[23].[0-7].*/bin/python"))):
+            with self.subTest(path), PythonSession() as session:
+                done = session.run(path, "-c", "print('fine')")
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "fine\n", ""))
+                self.assertIn("before 3.8", "".join(text for _, text in session.reasons()))
+
     def test_bridge_missing(self):
         # A package that is not there: the program runs, the recording says why nothing is in it.
         with PythonSession(python_path="/no/such/folder") as session:
