@@ -12,18 +12,23 @@ import threading
 
 import _batchlight_native as _native
 
-from ._imports import when_imported
+from . import _calibration
+from ._imports import attempt, when_imported
 
 
 def install(torch, shapes):
     """Whether PyTorch writes ranges from now on."""
     ranges = _Ranges(torch, shapes)
+    before = []
+    attempt("calibration", lambda: before.append(_calibration.operator_time(torch)))
     try:
         ranges.start()
     except RuntimeError:  # built without CUDA
         return False
     if not shapes:  # with sizes they stay ranges, which the reader makes operators of
         _native.operators_from_ranges()
+    # Most of what such an operator costs is the text that PyTorch makes for it.
+    attempt("calibration", lambda: _calibration.say_operator_cost(torch, *before))
     atexit.register(ranges.finish)
     make_way = ranges.make_way_for
     when_imported("torch.autograd.profiler", "torch_ops",
