@@ -230,13 +230,13 @@ void Session::ControlChanged() {
 
 void Session::NoteCaptures() {
   const uint32_t begun = recording_->captures_done() + (recording_->control().collecting() ? 1 : 0);
-  if (begun <= captures_noted_) return;
   // Windows of steps are parts of one capture.
   const bool windows = capture_.trigger == format::CaptureTrigger::kSteps;
-  if (!windows || captures_noted_ == 0) {
+  // Several may have begun since the last look: captures can be short, and machines busy.
+  for (; captures_noted_ < begun; ++captures_noted_) {
+    if (windows && captures_noted_ > 0) continue;
     commands_->Start(kAfterCollectionStart, capture_.after_start, output_ + kRecordingSuffix);
   }
-  captures_noted_ = begun;
 }
 
 void Session::ReapChildren() {
@@ -288,6 +288,7 @@ void Session::EndSession(const std::string& why) {
 SessionEnd Session::Finish() {
   recording_->StopCapture();
   recording_->control().Disable();
+  NoteCaptures();
   ReapChildren();
   processes_->Finish();
   if (left_running_ || processes_->alive() > 0) preload_->Keep();

@@ -130,8 +130,9 @@ class CommandsAfter(InFolder):
             "--after-report-ready=echo $(basename $NSYS_REPORT_PATH) >> said",
             FAULT_PROGRAM, "steps", 10)
         self.assertEqual(done.returncode, 0, done.stderr)
-        with open(self.path("said")) as file:
-            said = file.read().split()
+        # The tool does not wait for the command that runs when collection has begun.
+        self.until(lambda: self.text("said").split().count("start") >= 3, "too few have begun")
+        said = self.text("said").split()
         self.assertEqual(said.count("start"), 3)
         self.assertEqual(sorted(word for word in said if word != "start"),
                          ["run.%d.batchlight" % i for i in (1, 2, 3)])
@@ -148,9 +149,9 @@ class CommandsAfter(InFolder):
             self.assertEqual(self.batchlight("stop", "--session=of-a-test").returncode, 0)
         open(self.path("go"), "w").close()
         self.assertEqual(launched.wait(LONG_S), 0)
-        with open(self.path("said")) as file:
-            self.assertEqual(sorted(file.read().split()),
-                             ["after-collection-start"] * 2 + ["after-report-ready"] * 2)
+        self.until(lambda: self.text("said").count("\n") >= 4, "too few commands were run")
+        self.assertEqual(sorted(self.text("said").split()),
+                         ["after-collection-start"] * 2 + ["after-report-ready"] * 2)
 
     def test_a_command_that_fails_is_said(self):
         done = self.profile("--after-report-ready=echo to stderr; exit 3", "echo", "program")
