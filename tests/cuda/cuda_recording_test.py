@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "inject"))
 from live_folder import LiveFolder  # noqa: E402
 
 BUILD = os.environ.get("BATCHLIGHT_BUILD") or os.path.join(HERE, "..", "..", "build", "dev")
-SANITIZE = os.environ.get("BATCHLIGHT_SANITIZE", "")
+SANITIZER = os.environ.get("BATCHLIGHT_SANITIZER", "")  # its runtime, where there is one
 BUILD = os.path.abspath(BUILD)
 LIBRARY = os.path.join(BUILD, "lib", "libbatchlight_inject.so")
 PROGRAM = os.path.join(BUILD, "test", "fake_training")
@@ -30,7 +30,9 @@ class Run:
         members.setdefault("trace", TRACE_CUDA)
         members.setdefault("budget_bytes", BUDGET)
         self.folder = LiveFolder(LIBRARY, **members)
-        variables = self.folder.environment(preload=not SANITIZE)
+        variables = self.folder.environment()
+        if SANITIZER:
+            variables["LD_PRELOAD"] = SANITIZER + ":" + LIBRARY
         variables["CUDA_INJECTION64_PATH"] = LIBRARY
         variables.update(environment or {})
         self.result = subprocess.run([PROGRAM, *words], env=variables, text=True, timeout=250,
@@ -232,7 +234,7 @@ class Faults(unittest.TestCase):
 class Memory(unittest.TestCase):
     def test_bounded_at_100_000_launches_a_second(self):
         """Twelve seconds stand for thirty minutes: the peak is reached in the first one."""
-        if SANITIZE:
+        if SANITIZER:
             self.skipTest("sanitizers take memory of their own")
         without = Run("threads=2", "launches=1000", "per_second=50000", trace=0)
         short = Run("threads=2", "launches=100000", "per_second=50000")

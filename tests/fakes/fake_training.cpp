@@ -157,7 +157,7 @@ void End(const std::string& how) {
 int main(int argc, char** argv) {
   const Arguments arguments = Parse(argc, argv);
   // As long as CUPTI's: they are read when the process ends.
-  const auto& names = *new std::vector<std::string>(Names(arguments));
+  static const auto& names = *new std::vector<std::string>(Names(arguments));
   fake_cuda_init();
   const long rounds = arguments.captures > 0 ? arguments.captures : 1;
   const auto start = Clock::now();
