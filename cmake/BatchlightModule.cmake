@@ -15,6 +15,13 @@ function(batchlight_sanitizer_test test target)
   add_dependencies(sanitizer_tests ${target})
 endfunction()
 
+# The same for what was made sure of under AddressSanitizer and UndefinedBehaviorSanitizer only.
+function(batchlight_address_test test target)
+  if(NOT BATCHLIGHT_SANITIZE MATCHES "thread")
+    batchlight_sanitizer_test(${test} ${target})
+  endif()
+endfunction()
+
 function(batchlight_module name)
   cmake_parse_arguments(ARG "SANITIZE" "" "SOURCES;TESTS;DEPS;LIBS" ${ARGN})
   list(TRANSFORM ARG_DEPS PREPEND bl_)
