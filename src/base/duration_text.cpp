@@ -12,6 +12,8 @@ struct DurationUnit {
   double ns;
 };
 // Longer names first: "ms" is not "m" followed by "s".
+constexpr int64_t kMaxDurationNs = 4'000'000'000'000'000'000;
+
 constexpr DurationUnit kUnits[] = {{"ns", 1},  {"us", 1e3}, {"ms", 1e6},
                                    {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
 
@@ -24,6 +26,13 @@ Status BadDuration(std::string_view text) {
 
 Result<int64_t> ParseDuration(std::string_view text) {
   if (text.empty()) return BadDuration(text);
+  // Nanoseconds since 1970 need more digits than a double has.
+  int64_t whole = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
+  if (error == std::errc() && end == text.data() + text.size() && whole >= -kMaxDurationNs &&
+      whole <= kMaxDurationNs) {
+    return whole;
+  }
   double ns = 0;
   for (std::string_view rest = text; !rest.empty();) {
     double number = 0;
@@ -40,7 +49,7 @@ Result<int64_t> ParseDuration(std::string_view text) {
     if (scale == 0) return BadDuration(text);
     ns += number * scale;
   }
-  if (std::abs(ns) > 4e18) return BadDuration(text);
+  if (std::abs(ns) > static_cast<double>(kMaxDurationNs)) return BadDuration(text);
   return static_cast<int64_t>(std::llround(ns));
 }
 

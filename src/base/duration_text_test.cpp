@@ -14,6 +14,9 @@ TEST(ParseDuration, AddsUnits) {
 }
 
 TEST(ParseDuration, RefusesTheRest) {
+  EXPECT_EQ(ParseDuration("1759276800000000123").value(), 1759276800000000123);
+  EXPECT_EQ(ParseDuration("-1759276800000000123").value(), -1759276800000000123);
+  EXPECT_FALSE(ParseDuration("-9223372036854775808").ok());
   for (const char* text : {"", "s", "1x", "1s2", "1e300s", "nan", "12 ms"}) {
     const auto parsed = ParseDuration(text);
     if (std::string_view(text) == "1s2") {

@@ -62,9 +62,19 @@ Result<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path) {
   writer.partial_path_ = path + ".partial-" + std::to_string(getpid());
   writer.fd_ = open(writer.partial_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (writer.fd_ < 0) {
-    return OutputError(Reason("cannot write", path) +
-                       "; choose another folder or create it first");
+    return OutputError(Reason("cannot write", path) + "; choose another folder or create it first");
   }
+  writer.buffer_.reserve(kBufferBytes);
+  return writer;
+}
+
+Result<AtomicFileWriter> AtomicFileWriter::Stream(const std::string& path) {
+  AtomicFileWriter writer;
+  const bool is_standard = path == "-";
+  writer.path_ = is_standard ? "standard output" : path;
+  writer.fd_ = is_standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                           : open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (writer.fd_ < 0) return OutputError(Reason("cannot write", writer.path_));
   writer.buffer_.reserve(kBufferBytes);
   return writer;
 }
@@ -79,7 +89,7 @@ AtomicFileWriter::AtomicFileWriter(AtomicFileWriter&& other) noexcept
 AtomicFileWriter::~AtomicFileWriter() {
   if (fd_ < 0) return;
   close(fd_);
-  unlink(partial_path_.c_str());
+  if (!partial_path_.empty()) unlink(partial_path_.c_str());
 }
 
 Status AtomicFileWriter::Write(std::string_view bytes) {
@@ -94,8 +104,11 @@ Status AtomicFileWriter::Flush() {
     const ssize_t written = write(fd_, buffer_.data() + done, buffer_.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      return OutputError(Reason("cannot write", path_) +
-                         "; nothing was left under that name. Free space or choose another folder");
+      return OutputError(
+          Reason("cannot write", path_) +
+          (partial_path_.empty()
+               ? "; what it got so far is not whole"
+               : "; nothing was left under that name. Free space or choose another folder"));
     }
     done += static_cast<size_t>(written);
   }
@@ -106,12 +119,14 @@ Status AtomicFileWriter::Flush() {
 
 Status AtomicFileWriter::Commit() {
   RETURN_IF_ERROR(Flush());
-  if (close(std::exchange(fd_, -1)) != 0 || rename(partial_path_.c_str(), path_.c_str()) != 0) {
-    Status status = OutputError(Reason("cannot finish", path_));
-    unlink(partial_path_.c_str());
-    return status;
+  const bool is_stream = partial_path_.empty();
+  if (close(std::exchange(fd_, -1)) == 0 &&
+      (is_stream || rename(partial_path_.c_str(), path_.c_str()) == 0)) {
+    return {};
   }
-  return {};
+  Status status = OutputError(Reason("cannot finish", path_));
+  if (!is_stream) unlink(partial_path_.c_str());
+  return status;
 }
 
 Result<std::string> ReadWholeFile(const std::string& path) {
@@ -128,6 +143,12 @@ Status WriteWholeFile(const std::string& path, std::string_view text) {
 bool FileExists(const std::string& path) {
   struct stat info {};
   return stat(path.c_str(), &info) == 0;
+}
+
+bool IsStream(const std::string& path) {
+  struct stat info {};
+  return path == "-" ||
+         (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
 }
 
 }  // namespace batchlight

@@ -36,6 +36,9 @@ class MappedFile {
 class AtomicFileWriter {
  public:
   static Result<AtomicFileWriter> Create(const std::string& path);
+  // The same interface for what cannot be renamed: "-" is standard output, else an existing pipe or
+  // device. What was written before an error has gone.
+  static Result<AtomicFileWriter> Stream(const std::string& path);
   AtomicFileWriter(AtomicFileWriter&& other) noexcept;
   AtomicFileWriter& operator=(AtomicFileWriter&& other) = delete;
   ~AtomicFileWriter();
@@ -48,7 +51,7 @@ class AtomicFileWriter {
   AtomicFileWriter() = default;
   Status Flush();
   std::string path_;
-  std::string partial_path_;
+  std::string partial_path_;  // empty: a stream
   std::string buffer_;
   uint64_t flushed_bytes_ = 0;
   int fd_ = -1;
@@ -58,5 +61,7 @@ class AtomicFileWriter {
 Result<std::string> ReadWholeFile(const std::string& path);
 Status WriteWholeFile(const std::string& path, std::string_view text);
 bool FileExists(const std::string& path);
+// "-", or something that is there and is neither a file nor a folder: to be written as it is.
+bool IsStream(const std::string& path);
 
 }  // namespace batchlight
