@@ -1,78 +1,14 @@
 #include "analysis/collectives.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
-#include <optional>
-#include <set>
 #include <tuple>
 
+#include "analysis/nccl_calls.h"
 #include "analysis/step_clock.h"
 
 namespace batchlight {
 namespace {
-
-constexpr std::string_view kOperations[] = {"AllReduce", "AllGather", "ReduceScatter", "Broadcast",
-                                            "Bcast",     "Reduce",    "AlltoAll",      "AllToAll",
-                                            "Gather",    "Scatter",   "Send",          "Recv"};
-
-// "ncclAllReduce" -> "AllReduce"; "" for calls that move no data.
-std::string_view OperationOf(std::string_view message) {
-  if (!message.starts_with("nccl")) return {};
-  message.remove_prefix(4);
-  const auto found = std::find(std::begin(kOperations), std::end(kOperations), message);
-  return found == std::end(kOperations) ? std::string_view{} : *found;
-}
-
-// Numbers of a range's payload, by the name of the field.
-class Payloads {
- public:
-  explicit Payloads(const Store& store) : store_(store) {
-    const NvtxPayloadSchemasTable& schemas = store.nvtx_payload_schemas;
-    for (size_t row = 0; row < schemas.size(); ++row) {
-      schemas_[{schemas.process[row], schemas.schema_id[row]}] = row;
-    }
-  }
-
-  std::optional<uint64_t> Find(ProcessId process, NvtxAttributesId id,
-                               std::string_view field) const {
-    if (id.IsNone()) return {};
-    const NvtxAttributesTable& attributes = store_.nvtx_attributes;
-    for (uint32_t i = 0; i < attributes.blob_count[id.row()]; ++i) {
-      const size_t blob = attributes.blob_begin[id.row()] + i;
-      if (blob >= store_.nvtx_payload_blobs.size()) break;
-      const auto schema = schemas_.find({process, store_.nvtx_payload_blobs.schema_id[blob]});
-      if (schema == schemas_.end()) continue;
-      const std::string_view bytes = store_.Text(store_.nvtx_payload_blobs.bytes[blob]);
-      if (const auto value = Field(schema->second, bytes, field)) return value;
-    }
-    return {};
-  }
-
- private:
-  std::optional<uint64_t> Field(size_t schema, std::string_view bytes,
-                                std::string_view field) const {
-    const NvtxPayloadSchemasTable& schemas = store_.nvtx_payload_schemas;
-    const NvtxPayloadEntriesTable& entries = store_.nvtx_payload_entries;
-    for (uint32_t i = 0; i < schemas.entry_count[schema]; ++i) {
-      const size_t entry = schemas.entry_begin[schema] + i;
-      if (entry >= entries.size() || !store_.Text(entries.name[entry]).starts_with(field)) continue;
-      const uint64_t offset = entries.offset[entry];
-      const uint64_t next = i + 1 < schemas.entry_count[schema] && entry + 1 < entries.size()
-                                ? entries.offset[entry + 1]
-                                : schemas.payload_bytes[schema];
-      const size_t size = next > offset && next - offset < 8 ? 4 : 8;
-      if (offset + size > bytes.size()) return {};
-      uint64_t value = 0;
-      std::memcpy(&value, bytes.data() + offset, size);  // little-endian, as the recording is
-      return value;
-    }
-    return {};
-  }
-
-  const Store& store_;
-  std::map<std::pair<ProcessId, uint64_t>, size_t> schemas_;
-};
 
 // One call on one rank.
 struct Call {
@@ -88,7 +24,7 @@ struct Call {
 class Analysis {
  public:
   Analysis(const Store& store, const StepSet& steps, const Attribution& work)
-      : store_(store), clock_(store, steps), work_(work) {}
+      : store_(store), clock_(store, steps), work_(work), nccl_(FindNcclCalls(store)) {}
 
   void Run(Distributed& found) {
     FindCalls();
@@ -113,29 +49,14 @@ class Analysis {
  private:
   void FindCalls() {
     const NvtxRangesTable& ranges = store_.nvtx_ranges;
-    const Payloads payloads(store_);
-    call_of_range_.assign(ranges.size(), kNone);
-    for (size_t row = 0; row < ranges.size(); ++row) {
-      if (ranges.domain[row].IsNone()) continue;
-      const std::string_view message = store_.Text(ranges.message[row]);
-      if (!message.starts_with("nccl")) continue;
-      const ProcessId process = store_.ProcessOf(ranges.thread[row]);
-      const uint64_t communicator =
-          payloads.Find(process, ranges.attributes[row], "NCCL communicator ID").value_or(0);
-      if (const auto ranks = payloads.Find(process, ranges.attributes[row], "No. of ranks")) {
-        ranks_[communicator] = static_cast<uint32_t>(*ranks);
-      }
-      members_[communicator].insert(process.value);
-      const std::string_view operation = OperationOf(message);
-      if (operation.empty()) continue;
-      call_of_range_[row] = static_cast<uint32_t>(calls_.size());
+    for (const NcclCall& call : nccl_.calls) {
       calls_.push_back(
-          {.process = process.value,
-           .communicator = communicator,
-           .operation = operation,
-           .bytes = payloads.Find(process, ranges.attributes[row], "Message size").value_or(0),
-           .start_ns = ranges.start_ns[row],
-           .steady = clock_.IsSteady(ranges.thread[row], ranges.start_ns[row])});
+          {.process = call.process.value,
+           .communicator = call.communicator,
+           .operation = call.operation,
+           .bytes = call.bytes,
+           .start_ns = ranges.start_ns[call.range],
+           .steady = clock_.IsSteady(ranges.thread[call.range], ranges.start_ns[call.range])});
     }
   }
 
@@ -143,9 +64,10 @@ class Analysis {
     const KernelsTable& kernels = store_.kernels;
     for (size_t row = 0; row < work_.kernels.size(); ++row) {
       const NvtxRangeId range = work_.kernels[row].range;
-      if (range.IsNone() || call_of_range_[range.row()] == kNone) continue;
+      if (range.IsNone() || nccl_.call_of_range[range.row()] == NcclCalls::kNone) continue;
       if (!store_.Text(kernels.short_name[row]).starts_with("nccl")) continue;
-      calls_[call_of_range_[range.row()]].kernel_ns += kernels.end_ns[row] - kernels.start_ns[row];
+      calls_[nccl_.call_of_range[range.row()]].kernel_ns +=
+          kernels.end_ns[row] - kernels.start_ns[row];
     }
   }
 
@@ -210,22 +132,17 @@ class Analysis {
     return numbers_.try_emplace(communicator, uint32_t(numbers_.size())).first->second;
   }
   uint32_t RanksOf(uint64_t communicator) const {
-    const auto said = ranks_.find(communicator);
-    if (said != ranks_.end() && said->second > 0) return said->second;
-    const auto members = members_.find(communicator);
-    return members == members_.end() ? 0 : static_cast<uint32_t>(members->second.size());
+    const auto found = nccl_.communicators.find(communicator);
+    return found == nccl_.communicators.end() ? 0 : found->second.size();
   }
 
-  static constexpr uint32_t kNone = UINT32_MAX;
   const Store& store_;
   StepClock clock_;
   const Attribution& work_;
+  const NcclCalls nccl_;
   std::vector<Call> calls_;
-  std::vector<uint32_t> call_of_range_;
   std::map<std::tuple<uint64_t, std::string_view, uint64_t>, CollectiveRow> rows_;
   std::map<uint64_t, uint32_t> numbers_;
-  std::map<uint64_t, uint32_t> ranks_;
-  std::map<uint64_t, std::set<uint32_t>> members_;
   std::map<uint32_t, int64_t> waited_;
   bool knows_waits_ = false;
 };

@@ -1,0 +1,41 @@
+// NCCL's calls as its own NVTX ranges and their payloads tell them: which communicator, how many
+// bytes, on how many ranks. Payload fields are found by their names in the schemas that NCCL
+// registers; one that is missing leaves its value unknown.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "store/store.h"
+
+namespace batchlight {
+
+// A call that moves data, on one rank.
+struct NcclCall {
+  uint32_t range;  // row of nvtx_ranges
+  ProcessId process;
+  uint64_t communicator;       // NCCL's id, the same on all of its ranks; 0 unknown
+  std::string_view operation;  // "AllReduce"
+  uint64_t bytes;              // of one rank's message, 0 unknown
+};
+
+struct NcclCommunicator {
+  uint32_t ranks = 0;                    // its size as NCCL says, 0 unknown
+  std::map<ProcessId, int64_t> rank_of;  // processes that were recorded; -1: their rank is unknown
+
+  uint32_t size() const { return ranks > 0 ? ranks : static_cast<uint32_t>(rank_of.size()); }
+};
+
+struct NcclCalls {
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  std::vector<NcclCall> calls;          // by row of nvtx_ranges
+  std::vector<uint32_t> call_of_range;  // by row of nvtx_ranges: row of `calls`, or kNone
+  std::map<uint64_t, NcclCommunicator> communicators;  // by NCCL's id
+};
+
+NcclCalls FindNcclCalls(const Store& store);
+
+}  // namespace batchlight
