@@ -3,9 +3,12 @@
 
 #include <sys/stat.h>
 
+#include <csignal>
 #include <cstdio>
 #include <memory>
+#include <set>
 
+#include "analysis/job_places.h"
 #include "base/duration_text.h"
 #include "base/file.h"
 #include "base/nearest.h"
@@ -14,6 +17,7 @@
 #include "cli/step_flags.h"
 #include "cli/table_outputs.h"
 #include "export/exporter.h"
+#include "export/per_rank.h"
 #include "ingest/open_input.h"
 
 namespace batchlight::cli {
@@ -28,6 +32,7 @@ struct ExportFlags {
   std::string shift = "0";
   std::string metric;
   std::string normalize_words, overwrite_words, lazy_words, append_words, quiet_words;
+  bool per_rank = false;
   StepOptions steps;
 };
 
@@ -59,24 +64,68 @@ std::string DefaultOutput(const std::string& input, std::string_view extension) 
   return base + std::string(extension);
 }
 
+Status CheckStream(const Exporter& exporter, const ExportOptions& options, bool per_rank) {
+  if (exporter.form == ExportForm::kText && !per_rank) return Status();
+  std::string text_types;
+  for (const Exporter& known : Exporters()) {
+    if (known.form == ExportForm::kText) text_types += " " + std::string(known.name);
+  }
+  return UsageError("-o " + options.output + ": " +
+                    (per_rank ? "--per-rank makes several files"
+                     : exporter.form == ExportForm::kFolder
+                         ? std::string(exporter.name) + " is a folder of files"
+                         : std::string(exporter.name) + " is not written from begin to end") +
+                    "; to a pipe or standard output go" + text_types);
+}
+
 Status CheckOutput(const Exporter& exporter, const std::string& input, const ExportOptions& options,
-                   bool force_overwrite) {
+                   bool force_overwrite, bool per_rank) {
+  const bool is_folder = per_rank || exporter.form == ExportForm::kFolder;
+  if (options.append && exporter.form != ExportForm::kFolder) {
+    return UsageError("--append adds to a folder of tables (-t csv); " +
+                      std::string(exporter.name) + " is written as a whole");
+  }
   if (options.output.ends_with(".gz")) {
     return UsageError(options.output +
-                      ": export does not compress; write without .gz and run gzip on it");
+                      ": export does not compress; write without .gz and run gzip "
+                      "on it, or use -o - | gzip > " +
+                      options.output);
   }
+  if (IsStream(options.output)) return CheckStream(exporter, options, per_rank);
   struct stat in {};
   struct stat out {};
   if (stat(options.output.c_str(), &out) != 0) return Status();
   if (stat(input.c_str(), &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
     return UsageError(options.output + " is the input itself; choose another file with -o");
   }
-  if (S_ISDIR(out.st_mode) != exporter.is_folder) {
-    return OutputError(options.output + (exporter.is_folder ? " is not a folder" : " is a folder"));
+  if (S_ISDIR(out.st_mode) != is_folder) {
+    return OutputError(options.output + (is_folder ? " is not a folder" : " is a folder"));
   }
-  if (force_overwrite || (exporter.is_folder && options.append)) return Status();
+  if (force_overwrite || options.append) return Status();
   return OutputError(options.output + " exists; use --force-overwrite to replace it" +
-                     (exporter.is_folder ? ", --append to add to it" : ""));
+                     (exporter.form == ExportForm::kFolder ? ", --append to add to it" : ""));
+}
+
+// What the user should know of an export that has less, or more, than it seems to.
+void PrintNotes(const Store& store, const ExportFlags& flags, const Exporter& exporter,
+                const ExportOptions& options, uint64_t rows) {
+  const auto note = [](const std::string& text) {
+    std::fprintf(stderr, "NOTE: %s.\n", text.c_str());
+  };
+  if (!options.selection.MeetsTimes(0, store.duration_ns)) {
+    note("no event lies within --times=" + flags.times + ": the recording ends at " +
+         std::to_string(store.duration_ns) + "ns");
+  } else if (rows == 0 && !flags.tables.empty()) {
+    note("no table with rows matches --tables=" + flags.tables);
+  }
+  if (exporter.name != "chrome" || flags.per_rank) return;
+  std::set<int32_t> ranks;
+  for (const JobPlace& place : FindJobPlaces(store, FindNcclCalls(store))) {
+    if (place.rank >= 0) ranks.insert(place.rank);
+  }
+  if (ranks.size() < 2) return;
+  note("the file holds " + std::to_string(ranks.size()) +
+       " ranks; tools that want a file of each (Holistic Trace Analysis) need --per-rank");
 }
 
 // PyTorch's names of what export_stacks() writes.
@@ -110,20 +159,24 @@ Status RunExport(ExportFlags& flags, const CLI::App& app) {
   RETURN_IF_ERROR(options.selection.SetTables(flags.tables));
   RETURN_IF_ERROR(options.selection.SetTimes(flags.times));
   ASSIGN_OR_RETURN(int64_t shift, ParseDuration(flags.shift));
-  options.output = flags.output.empty() ? DefaultOutput(input, exporter->extension) : flags.output;
-  RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force));
+  options.output = flags.output.empty()
+                       ? DefaultOutput(input, flags.per_rank ? "_" + flags.type
+                                                             : std::string(exporter->extension))
+                       : flags.output;
+  RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force, flags.per_rank));
   ASSIGN_OR_RETURN(const Store store, OpenInput(input));
   if (!quiet) SayReadingNotes(input, store);
-  if (normalize) shift += store.session_start_utc_ns;
-  options.selection.SetShift(shift);
-  ASSIGN_OR_RETURN(const uint64_t rows, exporter->run(store, options));
-  if (!quiet) {
-    std::fprintf(stderr, "wrote %s (%llu rows)\n", options.output.c_str(),
-                 static_cast<unsigned long long>(rows));
-    if (rows == 0 && !flags.tables.empty()) {
-      std::fprintf(stderr, "NOTE: no table with rows matches --tables=%s.\n", flags.tables.c_str());
-    }
   }
+  options.selection.SetShift(normalize ? shift + store.session_start_utc_ns : shift);
+  // A file that grows over the user's limit is an error like a full disk, not the end of us.
+  std::signal(SIGXFSZ, SIG_IGN);
+  ASSIGN_OR_RETURN(const uint64_t rows, flags.per_rank ? ExportPerRank(store, *exporter, options)
+                                                       : exporter->run(store, options));
+  if (quiet) return Status();
+  std::fprintf(stderr, "wrote %s (%llu rows)\n",
+               options.output == "-" ? "standard output" : options.output.c_str(),
+               static_cast<unsigned long long>(rows));
+  PrintNotes(store, flags, *exporter, options, rows);
   return Status();
 }
 
@@ -134,7 +187,7 @@ Result<std::string> ExportBeside(const Store& store, const std::string& input,
   ASSIGN_OR_RETURN(const Exporter* exporter, ChooseExporter(type));
   ExportOptions options;
   options.output = DefaultOutput(input, exporter->extension);
-  RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force_overwrite));
+  RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force_overwrite, false));
   ASSIGN_OR_RETURN([[maybe_unused]] const uint64_t rows, exporter->run(store, options));
   return options.output;
 }
@@ -149,7 +202,9 @@ void RegisterExport(CLI::App& app, Outcome& outcome) {
   command->add_option("INPUT", flags->inputs, "Recording, nsys SQLite export or Kineto JSON");
   command->add_option("-t,--type", flags->type, "Format:" + types)->capture_default_str();
   command->add_option("-o,--output", flags->output,
-                      "File, or folder; beside the input if not given");
+                      "File, or folder; - for standard output; beside the input if not given");
+  command->add_flag("--per-rank", flags->per_rank,
+                    "A folder with a file for each rank: rank_0.trace.json, ...");
   command->add_option("-f,--force-overwrite", flags->overwrite_words, "Replace what exists")
       ->expected(0, 1);
   command->add_option("-q,--quiet", flags->quiet_words, "No notices")->expected(0, 1);
@@ -159,7 +214,8 @@ void RegisterExport(CLI::App& app, Outcome& outcome) {
                    "sqlite: true (default) leaves empty tables out, false makes them all")
       ->expected(0, 1);
   command->add_option("--tables", flags->tables,
-                      "Only tables whose name matches one of these regular expressions");
+                      "Only tables whose name, ours or nsys's, matches one of these regular "
+                      "expressions");
   command->add_option("--times", flags->times,
                       "Only events within [:][START]/[END][:]; ':' lets them cross that edge");
   command->add_option("--metric", flags->metric,

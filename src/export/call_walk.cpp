@@ -36,6 +36,7 @@ void Collect(const Store& store, const EventSelection& selection, const Table& t
 
 std::vector<Call> CallsOf(const Store& store, ThreadId thread, const EventSelection& selection) {
   std::vector<Call> calls;
+  if (!selection.HasThread(thread)) return calls;
   const auto collect = [&](const auto& table, const auto& names, CallSource source) {
     Collect(store, selection, table, names, thread, source, calls);
   };

@@ -1,16 +1,11 @@
 // -t csv: a folder with one CSV per table of the store that has rows.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 
 #include "base/file.h"
 #include "export/exporter.h"
+#include "export/folder_output.h"
 #include "export/store_rows.h"
 
 namespace batchlight {
@@ -78,28 +73,44 @@ class CsvRow {
   bool first_ = true;
 };
 
-Status MakeFolder(const std::string& path) {
-  if (mkdir(path.c_str(), 0777) == 0) return Status();
-  struct stat info {};
-  if (errno == EEXIST && stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return Status();
-  return OutputError("cannot make folder " + path + ": " + std::strerror(errno));
+template <typename Table>
+std::string FileName() {
+  return std::string(Table::kName) + ".csv";
 }
 
-// A file that is there is read back first, so that what it becomes is still written at once.
+// Of a folder that is replaced: what an earlier export made.
+bool IsTableFile(const Store& store, std::string_view name) {
+  bool is = false;
+  store.VisitTables([&]<typename Table>(const Table&) { is = is || name == FileName<Table>(); });
+  return is;
+}
+
+// The rows that are there already, if they have the same columns.
+Status CopyOld(const std::string& path, std::string_view header, AtomicFileWriter& file) {
+  ASSIGN_OR_RETURN(const MappedFile old, MappedFile::Open(path));
+  if (!old.text().starts_with(header)) {
+    return OutputError(path + " has other columns than this version writes (" +
+                       std::string(header.substr(0, header.find('\n'))) +
+                       "); append to another folder");
+  }
+  RETURN_IF_ERROR(file.Write(old.text()));
+  return old.text().ends_with('\n') ? Status() : file.Write("\n");
+}
+
 template <typename Table>
-Result<uint64_t> WriteTable(const Store& store, const ExportOptions& options, const Table& table) {
+Result<uint64_t> WriteTable(const Store& store, const ExportOptions& options, const Table& table,
+                            const FolderOutput& folder) {
   constexpr size_t kFlushBytes = 1 << 16;
-  const std::string path = options.output + '/' + std::string(table.kName) + ".csv";
+  const std::string name = FileName<Table>();
+  ASSIGN_OR_RETURN(AtomicFileWriter file, AtomicFileWriter::Create(folder.PartialPath(name)));
   std::string buffer;
-  if (options.append && FileExists(path)) {
-    ASSIGN_OR_RETURN(buffer, ReadWholeFile(path));
+  CsvHeader header(buffer);
+  VisitRow(store, options.selection, table, 0, header);
+  buffer += '\n';
+  if (options.append && FileExists(folder.FinalPath(name))) {
+    RETURN_IF_ERROR(CopyOld(folder.FinalPath(name), buffer, file));
+    buffer.clear();
   }
-  if (buffer.empty()) {
-    CsvHeader header(buffer);
-    VisitRow(store, options.selection, table, 0, header);
-    buffer += '\n';
-  }
-  ASSIGN_OR_RETURN(AtomicFileWriter file, AtomicFileWriter::Create(path));
   uint64_t rows = 0;
   for (size_t row = 0; row < table.size(); ++row) {
     if (!SelectsRow(options.selection, table, row)) continue;
@@ -119,12 +130,12 @@ Result<uint64_t> WriteTable(const Store& store, const ExportOptions& options, co
 }  // namespace
 
 Result<uint64_t> ExportCsv(const Store& store, const ExportOptions& options) {
-  RETURN_IF_ERROR(MakeFolder(options.output));
+  ASSIGN_OR_RETURN(FolderOutput folder, FolderOutput::Create(options.output));
   uint64_t rows = 0;
   Status status;
   store.VisitTables([&](const auto& table) {
     if (!status.ok() || table.size() == 0 || !options.selection.HasTable(table.kName)) return;
-    const Result<uint64_t> written = WriteTable(store, options, table);
+    const Result<uint64_t> written = WriteTable(store, options, table, folder);
     if (written.ok()) {
       rows += written.value();
     } else {
@@ -132,6 +143,8 @@ Result<uint64_t> ExportCsv(const Store& store, const ExportOptions& options) {
     }
   });
   RETURN_IF_ERROR(std::move(status));
+  RETURN_IF_ERROR(folder.Commit(
+      [&](std::string_view name) { return !options.append && IsTableFile(store, name); }));
   return rows;
 }
 

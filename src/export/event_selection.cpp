@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "base/duration_text.h"
+#include "base/nearest.h"
+#include "export/table_names.h"
 
 namespace batchlight {
 namespace {
@@ -53,6 +55,9 @@ Result<TimeRange> ParseRange(std::string_view text) {
 struct EventSelection::Pattern {
   regex_t regex{};
   bool compiled = false;
+  bool Matches(const std::string& name) const {
+    return regexec(&regex, name.c_str(), 0, nullptr, 0) == 0;
+  }
   ~Pattern() {
     if (compiled) regfree(&regex);
   }
@@ -78,16 +83,30 @@ Status EventSelection::SetTables(std::string_view text) {
       return UsageError("--tables: \"" + part + "\" is not a regular expression: " + words);
     }
     pattern->compiled = true;
+    const std::vector<std::string>& known = KnownTableNames();
+    if (std::none_of(known.begin(), known.end(),
+                     [&](const std::string& name) { return pattern->Matches(name); })) {
+      const std::string near = DidYouMean(NearestFew(part, {known.begin(), known.end()}));
+      return UsageError("--tables: no table's name matches \"" + part + "\"" + near);
+    }
     tables_.push_back(std::move(pattern));
   }
   return Status();
 }
 
+void EventSelection::KeepProcesses(std::vector<bool> kept,
+                                   const std::vector<ProcessId>& process_of_thread) {
+  kept_ = std::move(kept);
+  process_of_thread_ = &process_of_thread;
+}
+
 bool EventSelection::HasTable(std::string_view name) const {
   if (tables_.empty()) return true;
-  const std::string text(name);
+  std::vector<std::string> names = OtherTableNames(name);
+  names.emplace_back(name);
   return std::any_of(tables_.begin(), tables_.end(), [&](const auto& pattern) {
-    return regexec(&pattern->regex, text.c_str(), 0, nullptr, 0) == 0;
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string& one) { return pattern->Matches(one); });
   });
 }
 
@@ -98,6 +117,12 @@ bool EventSelection::HasTime(int64_t start_ns, int64_t end_ns) const {
     if (start_ns < range.start_ns && !range.may_cross_start) return false;
     return end_ns <= range.end_ns || range.may_cross_end;
   });
+}
+
+bool EventSelection::MeetsTimes(int64_t start_ns, int64_t end_ns) const {
+  return times_.empty() || std::any_of(times_.begin(), times_.end(), [&](const TimeRange& range) {
+           return range.start_ns <= end_ns && start_ns <= range.end_ns;
+         });
 }
 
 }  // namespace batchlight

@@ -21,19 +21,39 @@ struct TimeRange {
   bool may_cross_end = false;
 };
 
+// Times of foreign files may be anything: a sum stays within 64 bits, below kOpenEnd.
+inline int64_t AddTimes(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a > 0 ? kOpenEnd - 1 : INT64_MIN;
+}
+
 class EventSelection {
  public:
   // "[:][start]/[end][:]", comma separated. Errors: kUsage.
   Status SetTimes(std::string_view text);
-  // Comma separated POSIX basic regular expressions, matched anywhere in a table's name without
-  // regard to case. Errors: kUsage.
+  // Comma separated POSIX basic regular expressions, matched anywhere in a table's name, ours or
+  // nsys's, without regard to case. Errors: kUsage, also for one that matches no table there can
+  // be.
   Status SetTables(std::string_view text);
   void SetShift(int64_t ns) { shift_ns_ = ns; }
 
+  // Only what these processes did (by row), and what belongs to none. `process_of_thread` is the
+  // column of the store, which outlives this.
+  void KeepProcesses(std::vector<bool> kept, const std::vector<ProcessId>& process_of_thread);
+
   bool HasTable(std::string_view name) const;
+  bool HasProcess(ProcessId process) const {
+    return kept_.empty() || process.IsNone() || kept_[process.row()];
+  }
+  bool HasThread(ThreadId thread) const {
+    return kept_.empty() || thread.IsNone() || HasProcess((*process_of_thread_)[thread.row()]);
+  }
   // `end_ns` may be kOpenEnd. Times before the shift.
   bool HasTime(int64_t start_ns, int64_t end_ns) const;
-  int64_t Shifted(int64_t ns) const { return ns == kOpenEnd ? ns : ns + shift_ns_; }
+  // Whether any stretch touches this time.
+  bool MeetsTimes(int64_t start_ns, int64_t end_ns) const;
+  int64_t Shifted(int64_t ns) const { return ns == kOpenEnd ? ns : AddTimes(ns, shift_ns_); }
   int64_t shift_ns() const { return shift_ns_; }
   bool all_times() const { return times_.empty(); }
   const std::string& tables_text() const { return tables_text_; }
@@ -43,6 +63,8 @@ class EventSelection {
   struct Pattern;
   std::vector<std::shared_ptr<const Pattern>> tables_;
   std::vector<TimeRange> times_;
+  std::vector<bool> kept_;  // by process row; empty: all
+  const std::vector<ProcessId>* process_of_thread_ = nullptr;
   int64_t shift_ns_ = 0;
   std::string tables_text_;
   std::string times_text_;

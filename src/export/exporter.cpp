@@ -6,15 +6,18 @@ namespace batchlight {
 namespace {
 
 constexpr auto kExporters = std::to_array<Exporter>({
-    {"sqlite", ".sqlite", "database with the tables and columns of nsys", false, ExportSqlite},
-    {"jsonlines", ".jsonl", "one JSON object per event", false, ExportJsonLines},
-    {"csv", "_csv", "folder with one CSV per table", true, ExportCsv},
-    {"chrome", ".trace.json", "trace as torch.profiler writes it; chrome://tracing, HTA", false,
-     ExportChrome},
-    {"perfetto", ".pftrace", "trace for ui.perfetto.dev and trace_processor", false,
+    {"sqlite", ".sqlite", "database with the tables and columns of nsys", ExportForm::kDatabase,
+     ExportSqlite},
+    {"jsonlines", ".jsonl", "one JSON object per event", ExportForm::kText, ExportJsonLines},
+    {"csv", "_csv", "folder with one CSV per table", ExportForm::kFolder, ExportCsv},
+    {"chrome", ".trace.json", "trace as torch.profiler writes it; chrome://tracing, HTA",
+     ExportForm::kText, ExportChrome},
+    {"perfetto", ".pftrace", "trace for ui.perfetto.dev and trace_processor", ExportForm::kText,
      ExportPerfetto},
-    {"folded", ".folded", "stacks and their own ns, for flame graphs", false, ExportFolded},
-    {"speedscope", ".speedscope.json", "profile for speedscope.app", false, ExportSpeedscope},
+    {"folded", ".folded", "stacks and their own ns, for flame graphs", ExportForm::kText,
+     ExportFolded},
+    {"speedscope", ".speedscope.json", "profile for speedscope.app", ExportForm::kText,
+     ExportSpeedscope},
 });
 
 }  // namespace
@@ -26,6 +29,11 @@ const Exporter* FindExporter(std::string_view name) {
     if (exporter.name == name) return &exporter;
   }
   return nullptr;
+}
+
+Result<AtomicFileWriter> OpenOutput(const ExportOptions& options) {
+  return IsStream(options.output) ? AtomicFileWriter::Stream(options.output)
+                                  : AtomicFileWriter::Create(options.output);
 }
 
 }  // namespace batchlight

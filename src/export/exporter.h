@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "analysis/steps.h"
+#include "base/file.h"
 #include "base/status.h"
 #include "export/event_selection.h"
 #include "store/store.h"
@@ -15,7 +16,7 @@
 namespace batchlight {
 
 struct ExportOptions {
-  std::string output;        // file, or folder when the format is a folder
+  std::string output;        // file, "-" or a pipe; folder when the format is a folder
   bool append = false;       // folders: add to the files that are there
   bool lazy = true;          // sqlite: leave tables without rows out
   bool by_gpu = false;       // folded: time of the work on the GPU that a stack launched
@@ -23,11 +24,17 @@ struct ExportOptions {
   StepOptions steps;         // chrome: what is written as ProfilerStep#
 };
 
+enum class ExportForm : uint8_t {
+  kText,      // one file from begin to end: can go to a pipe
+  kDatabase,  // one file, written in any order
+  kFolder,
+};
+
 struct Exporter {
   std::string_view name;       // of -t
   std::string_view extension;  // of the default output, with dot: ".sqlite"
   std::string_view help;       // what it is and what reads it
-  bool is_folder;
+  ExportForm form;
   // Returns the number of events written. `options.output` does not exist, or may be replaced.
   // Errors: kOutput, kUsage for an option the format cannot honour.
   Result<uint64_t> (*run)(const Store& store, const ExportOptions& options);
@@ -35,6 +42,9 @@ struct Exporter {
 
 std::span<const Exporter> Exporters();
 const Exporter* FindExporter(std::string_view name);  // null if there is none
+
+// Where a format of form kText writes. Errors: kOutput.
+Result<AtomicFileWriter> OpenOutput(const ExportOptions& options);
 
 // The formats.
 Result<uint64_t> ExportSqlite(const Store& store, const ExportOptions& options);

@@ -59,7 +59,7 @@ class JsonRow {
 
 Result<uint64_t> ExportJsonLines(const Store& store, const ExportOptions& options) {
   if (options.append) return UsageError("--append is for folders; jsonlines is one file");
-  ASSIGN_OR_RETURN(AtomicFileWriter file, AtomicFileWriter::Create(options.output));
+  ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));
   constexpr size_t kFlushBytes = 1 << 16;
   std::string buffer;
   uint64_t rows = 0;

@@ -14,45 +14,14 @@
 #include "export/call_walk.h"
 #include "export/exporter.h"
 #include "export/gpu_event_names.h"
+#include "export/protobuf_message.h"
 #include "export/store_rows.h"
 #include "export/text_buffer.h"
 
 namespace batchlight {
 namespace {
 
-// One protobuf message under construction.
-class Message {
- public:
-  Message& Number(uint32_t field, uint64_t value) {
-    Varint(uint64_t{field} << 3);
-    Varint(value);
-    return *this;
-  }
-  Message& Fixed64(uint32_t field, uint64_t value) {
-    Varint(uint64_t{field} << 3 | 1);
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
-    return *this;
-  }
-  Message& Bytes(uint32_t field, std::string_view bytes) {
-    Varint(uint64_t{field} << 3 | 2);
-    Varint(bytes.size());
-    bytes_ += bytes;
-    return *this;
-  }
-  Message& Append(const Message& fields) {
-    bytes_ += fields.bytes_;
-    return *this;
-  }
-  const std::string& bytes() const { return bytes_; }
-  void Clear() { bytes_.clear(); }
-
- private:
-  void Varint(uint64_t value) {
-    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
-    bytes_ += static_cast<char>(value);
-  }
-  std::string bytes_;
-};
+using Message = ProtobufMessage;
 
 namespace packet {
 constexpr uint32_t kTimestamp = 8, kSequence = 10, kTrackEvent = 11, kInternedData = 12,
@@ -86,12 +55,14 @@ class PerfettoTrace {
 
   Status Print() {
     Processes();
+    thread_tracks_.resize(store_.threads.size());
     for (size_t row = 0; row < store_.threads.size(); ++row) {
       RETURN_IF_ERROR(Thread(ThreadId::At(row)));
     }
     RETURN_IF_ERROR(Ranges());
-    RETURN_IF_ERROR(Gpu());
-    return {};
+    RETURN_IF_ERROR(Marks());
+    RETURN_IF_ERROR(Gpus());
+    return Network();
   }
 
   uint64_t events() const { return events_; }
@@ -123,6 +94,7 @@ class PerfettoTrace {
       process.Number(1, store_.processes.pid[row]);
       process.Bytes(6, ValidUtf8(store_.Text(store_.processes.name[row])));
       process_tracks_.push_back(NewTrack());
+      if (!selection_.HasProcess(ProcessId::At(row))) continue;
       Describe(process_tracks_.back(), 0, "", track::kProcess, process.bytes());
     }
   }
@@ -148,15 +120,15 @@ class PerfettoTrace {
   std::string_view Keep(std::string name) { return *kept_.insert(std::move(name)).first; }
 
   void Begin(uint64_t track_uuid, int64_t at_ns, std::string_view name, std::string_view category,
-             Message& extra) {
+             const Message& extra, EventType type = EventType::kBegin) {
     ++events_;
     message_.Clear();
     // The first packet says that no names were given before; all others build on it.
-    message_.Number(packet::kTimestamp, static_cast<uint64_t>(at_ns + offset_ns_))
+    message_.Number(packet::kTimestamp, static_cast<uint64_t>(AddTimes(at_ns, offset_ns_)))
         .Number(packet::kSequenceFlags, any_event_ ? 2 : 3);
     any_event_ = true;
     slice_.Clear();
-    slice_.Number(event::kType, static_cast<uint64_t>(EventType::kBegin))
+    slice_.Number(event::kType, static_cast<uint64_t>(type))
         .Number(event::kTrack, track_uuid)
         .Number(event::kNameId, NameId(name, message_))
         .Bytes(event::kCategory, category)
@@ -170,7 +142,7 @@ class PerfettoTrace {
     slice_.Number(event::kType, static_cast<uint64_t>(EventType::kEnd))
         .Number(event::kTrack, track_uuid);
     message_.Clear();
-    message_.Number(packet::kTimestamp, static_cast<uint64_t>(at_ns + offset_ns_))
+    message_.Number(packet::kTimestamp, static_cast<uint64_t>(AddTimes(at_ns, offset_ns_)))
         .Bytes(packet::kTrackEvent, slice_.bytes());
     Packet(message_);
   }
@@ -193,12 +165,14 @@ class PerfettoTrace {
   }
 
   Status Thread(ThreadId id) {
+    if (!selection_.HasThread(id)) return {};
     const ProcessId process = store_.ProcessOf(id);
     Message thread;
     thread.Number(1, process.IsNone() ? 0 : store_.processes.pid[process.row()])
         .Number(2, store_.threads.tid[id.row()])
         .Bytes(5, ValidUtf8(store_.Text(store_.threads.name[id.row()])));
     const uint64_t uuid = NewTrack();
+    thread_tracks_[id.row()] = uuid;
     Describe(uuid, ProcessTrack(process), "", track::kThread, thread.bytes());
     Status status;
     Message extra;
@@ -325,24 +299,50 @@ class PerfettoTrace {
         store_.memsets, "memset",
         [&](size_t row) { return Keep(MemsetName(store_.memsets.memory_kind[row])); },
         [&](size_t row) { return store_.memsets.bytes[row]; });
+    add(
+        store_.graph_launches, "cuda_graph",
+        [&](size_t row) {
+          return Keep("CUDA graph " + std::to_string(store_.graph_launches.graph[row]));
+        },
+        [](size_t) { return uint64_t{0}; });
     std::stable_sort(all.begin(), all.end(),
                      [](const Work& a, const Work& b) { return a.start_ns < b.start_ns; });
     return all;
   }
 
+  // GPUs of different processes may have the same number: each process has its own track of it.
+  struct Gpu {
+    uint64_t track;
+    std::map<uint32_t, Lanes> streams;
+    std::vector<std::pair<int64_t, int64_t>> changes;  // of work that runs
+  };
+
+  std::string GpuName(ProcessId process, uint32_t device, const std::vector<Work>& all) const {
+    std::string name = "GPU " + std::to_string(device);
+    const bool shared = std::any_of(all.begin(), all.end(), [&](const Work& work) {
+      return work.device == device && work.process != process;
+    });
+    if (shared && !process.IsNone()) {
+      name += " of process " + std::to_string(store_.processes.pid[process.row()]);
+    }
+    return name;
+  }
+
   // A track for each stream, and a counter for each GPU.
-  Status Gpu() {
-    std::map<std::pair<uint32_t, uint32_t>, Lanes> lanes;              // by device and stream
-    std::map<uint32_t, std::vector<std::pair<int64_t, int>>> changes;  // of work running, by device
-    for (const Work& work : GpuWork()) {
-      if (!gpu_tracks_.contains(work.device)) {
-        gpu_tracks_[work.device] = NewTrack();
-        Describe(gpu_tracks_[work.device], 0, "GPU " + std::to_string(work.device));
+  Status Gpus() {
+    std::map<std::pair<ProcessId, uint32_t>, Gpu> gpus;
+    const std::vector<Work> all = GpuWork();
+    for (const Work& work : all) {
+      const auto [place, is_new] = gpus.try_emplace({work.process, work.device});
+      Gpu& gpu = place->second;
+      if (is_new) {
+        gpu.track = NewTrack();
+        Describe(gpu.track, 0, GpuName(work.process, work.device, all));
       }
-      Lanes& own = lanes
-                       .try_emplace({work.device, work.stream}, *this, gpu_tracks_[work.device],
-                                    "stream " + std::to_string(work.stream))
-                       .first->second;
+      Lanes& own =
+          gpu.streams
+              .try_emplace(work.stream, *this, gpu.track, "stream " + std::to_string(work.stream))
+              .first->second;
       Message extra;
       if (work.bytes > 0) Annotate(extra, "bytes", work.bytes);
       if (work.correlation != 0) {
@@ -350,36 +350,77 @@ class PerfettoTrace {
         extra.Fixed64(event::kFlowEnd, FlowId(work.process, work.correlation));
       }
       Slice(own, work.start_ns, work.end_ns, work.name, work.category, extra);
-      changes[work.device].emplace_back(work.start_ns, 1);
-      changes[work.device].emplace_back(ClosedEnd(store_, work.start_ns, work.end_ns), -1);
+      gpu.changes.emplace_back(work.start_ns, 1);
+      gpu.changes.emplace_back(ClosedEnd(store_, work.start_ns, work.end_ns), -1);
       RETURN_IF_ERROR(out_.FlushIfLarge());
     }
-    for (auto& [device, steps] : changes) {
-      RETURN_IF_ERROR(Counter(gpu_tracks_[device], "running on the GPU", steps));
+    for (auto& [key, gpu] : gpus) {
+      RETURN_IF_ERROR(Counter(gpu.track, "running on the GPU", gpu.changes));
     }
     return {};
   }
 
-  // A counter from its changes; those of one instant become one value.
-  Status Counter(uint64_t parent, std::string_view name,
-                 std::vector<std::pair<int64_t, int>>& changes) {
-    std::sort(changes.begin(), changes.end());
+  // Values of network devices' counters, each over a stretch of time.
+  Status Network() {
+    const NetworkSamplesTable& samples = store_.network_samples;
+    if (!selection_.HasTable(samples.kName)) return {};
+    std::map<std::pair<StringId, StringId>, uint64_t> counters;  // by device and metric
+    for (size_t row = 0; row < samples.size(); ++row) {
+      if (!SelectsRow(selection_, samples, row)) continue;
+      uint64_t& uuid = counters[{samples.device[row], samples.metric[row]}];
+      if (uuid == 0) {
+        const std::string_view device = store_.Text(samples.device[row]);
+        uuid = CounterTrack(0, std::string(device.empty() ? "switch" : device) + " " +
+                                   std::string(store_.Text(samples.metric[row])));
+      }
+      Point(uuid, samples.start_ns[row], samples.value[row]);
+      RETURN_IF_ERROR(out_.FlushIfLarge());
+    }
+    return {};
+  }
+
+  Status Marks() {
+    const NvtxMarksTable& marks = store_.nvtx_marks;
+    if (!selection_.HasTable(marks.kName)) return {};
+    for (size_t row = 0; row < marks.size(); ++row) {
+      if (marks.thread[row].IsNone() || !SelectsRow(selection_, marks, row)) continue;
+      const Message none;
+      Begin(thread_tracks_[marks.thread[row].row()], marks.start_ns[row],
+            store_.Text(marks.message[row]), "nvtx", none, EventType::kInstant);
+      RETURN_IF_ERROR(out_.FlushIfLarge());
+    }
+    return {};
+  }
+
+  uint64_t CounterTrack(uint64_t parent, std::string_view name) {
     const uint64_t uuid = NewTrack();
     Message counter;
     counter.Number(3, 2);  // unit: a count
     Describe(uuid, parent, name, track::kCounter, counter.bytes());
+    return uuid;
+  }
+
+  void Point(uint64_t track_uuid, int64_t at_ns, int64_t value) {
+    slice_.Clear();
+    slice_.Number(event::kType, static_cast<uint64_t>(EventType::kCounter))
+        .Number(event::kTrack, track_uuid)
+        .Number(event::kCounterValue, static_cast<uint64_t>(value));
+    message_.Clear();
+    message_.Number(packet::kTimestamp, static_cast<uint64_t>(AddTimes(at_ns, offset_ns_)))
+        .Bytes(packet::kTrackEvent, slice_.bytes());
+    Packet(message_);
+  }
+
+  // A counter from its changes; those of one instant become one value.
+  Status Counter(uint64_t parent, std::string_view name,
+                 std::vector<std::pair<int64_t, int64_t>>& changes) {
+    std::sort(changes.begin(), changes.end());
+    const uint64_t uuid = CounterTrack(parent, name);
     int64_t value = 0;
     for (size_t i = 0; i < changes.size(); ++i) {
       value += changes[i].second;
       if (i + 1 < changes.size() && changes[i + 1].first == changes[i].first) continue;
-      Message point;
-      point.Number(event::kType, static_cast<uint64_t>(EventType::kCounter))
-          .Number(event::kTrack, uuid)
-          .Number(event::kCounterValue, static_cast<uint64_t>(value));
-      message_.Clear();
-      message_.Number(packet::kTimestamp, static_cast<uint64_t>(changes[i].first + offset_ns_))
-          .Bytes(packet::kTrackEvent, point.bytes());
-      Packet(message_);
+      Point(uuid, changes[i].first, value);
       RETURN_IF_ERROR(out_.FlushIfLarge());
     }
     return {};
@@ -391,7 +432,7 @@ class PerfettoTrace {
   std::unordered_map<std::string_view, uint64_t> numbers_;  // of names
   std::set<std::string> kept_;                              // names that are not the store's
   std::vector<uint64_t> process_tracks_;
-  std::map<uint32_t, uint64_t> gpu_tracks_;
+  std::vector<uint64_t> thread_tracks_;
   // Kept from event to event for their memory.
   Message message_, slice_, annotation_, wrapped_;
   uint64_t last_track_ = 0;
@@ -404,7 +445,7 @@ class PerfettoTrace {
 
 Result<uint64_t> ExportPerfetto(const Store& store, const ExportOptions& options) {
   if (options.append) return UsageError("--append is for folders; perfetto is one file");
-  ASSIGN_OR_RETURN(AtomicFileWriter file, AtomicFileWriter::Create(options.output));
+  ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));
   TextBuffer out(file);
   PerfettoTrace trace(store, options, out);
   RETURN_IF_ERROR(trace.Print());

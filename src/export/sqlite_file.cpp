@@ -19,7 +19,9 @@ Result<SqliteFile> SqliteFile::Create(const std::string& path) {
   unlink(file.partial_path_.c_str());
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   if (sqlite3_open_v2(file.partial_path_.c_str(), &file.handle_, flags, nullptr) != SQLITE_OK) {
-    return file.Error("cannot create");
+    return OutputError("cannot write " + path + ": " +
+                       std::strerror(sqlite3_system_errno(file.handle_)) +
+                       "; choose another folder or create it first");
   }
   RETURN_IF_ERROR(file.Execute(
       "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; "
@@ -38,7 +40,12 @@ SqliteFile::~SqliteFile() {
 }
 
 Status SqliteFile::Error(std::string_view what) const {
-  return OutputError(path_ + ": " + std::string(what) + ": " + sqlite3_errmsg(handle_));
+  // SQLite says "disk I/O error" for whatever the system did not write.
+  const int code = sqlite3_errcode(handle_);
+  const bool is_full = code == SQLITE_FULL || code == SQLITE_IOERR;
+  return OutputError(
+      path_ + ": " + std::string(what) + ": " + sqlite3_errmsg(handle_) +
+      (is_full ? "; nothing was left under that name. Free space or choose another folder" : ""));
 }
 
 Status SqliteFile::Execute(const std::string& sql) {

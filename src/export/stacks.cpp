@@ -81,20 +81,15 @@ std::vector<int64_t> GpuTimeOfCalls(const Store& store) {
   return any ? time_ns : std::vector<int64_t>{};
 }
 
-Status CheckOptions(const ExportOptions& options) {
-  return options.append ? UsageError("--append is for folders; this format is one file") : Status();
-}
-
 }  // namespace
 
 Result<uint64_t> ExportFolded(const Store& store, const ExportOptions& options) {
-  RETURN_IF_ERROR(CheckOptions(options));
   std::vector<int64_t> gpu_ns;
   if (options.by_gpu) {
     gpu_ns = GpuTimeOfCalls(store);
     if (gpu_ns.empty()) return UsageError("no work on a GPU with the call that launched it");
   }
-  ASSIGN_OR_RETURN(AtomicFileWriter file, AtomicFileWriter::Create(options.output));
+  ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));
   TextBuffer out(file);
   uint64_t events = 0;
   for (size_t thread = 0; thread < store.threads.size(); ++thread) {
@@ -179,8 +174,7 @@ void PrintProfile(const Store& store, size_t thread, const std::vector<Call>& ca
 }  // namespace
 
 Result<uint64_t> ExportSpeedscope(const Store& store, const ExportOptions& options) {
-  RETURN_IF_ERROR(CheckOptions(options));
-  ASSIGN_OR_RETURN(AtomicFileWriter file, AtomicFileWriter::Create(options.output));
+  ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));
   TextBuffer out(file);
   SpeedscopeFrames frames;
   uint64_t events = 0;

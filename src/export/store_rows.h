@@ -13,9 +13,16 @@
 
 namespace batchlight {
 
-// The time of a row; tables without times are always selected.
+// By time and process; a table that has no such column is not bound by it.
 template <typename Table>
 bool SelectsRow(const EventSelection& selection, const Table& table, size_t row) {
+  if constexpr (std::is_same_v<Table, ProcessesTable>) {
+    if (!selection.HasProcess(ProcessId::At(row))) return false;
+  } else if constexpr (requires { table.process; }) {
+    if (!selection.HasProcess(table.process[row])) return false;
+  } else if constexpr (requires { table.thread; }) {
+    if (!selection.HasThread(table.thread[row])) return false;
+  }
   if constexpr (requires {
                   table.start_ns;
                   table.end_ns;

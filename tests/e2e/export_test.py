@@ -121,8 +121,8 @@ class Inputs(NsysFiles):
 
     def test_no_table_and_no_compression_are_said(self):
         done = self.run_tool("export", "-t", "jsonlines", "-o", self.path("none.jsonl"),
-                             "--tables", "nosuch", self.sqlite)
-        self.assertIn("no table with rows matches --tables=nosuch", done.stderr.decode())
+                             "--tables", "SCHED_EVENTS", self.sqlite)
+        self.assertIn("no table with rows matches --tables=SCHED_EVENTS", done.stderr.decode())
         done = self.run_tool("export", "-t", "chrome", "-o", self.path("t.json.gz"), self.sqlite,
                              code=2)
         self.assertIn("does not compress", done.stderr.decode())

@@ -1,8 +1,10 @@
 """Traces and stacks: batchlight export -t chrome, perfetto, folded, speedscope."""
+import csv
 import json
 import os
 import re
 import shutil
+import sqlite3
 import struct
 import tempfile
 import unittest
@@ -86,12 +88,15 @@ class TraceExports(unittest.TestCase):
         done = recorded.run(recorded.BATCHLIGHT, "trace", "assemble", THREADS, "-o", self.live)
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def export(self, kind, source, *flags):
+    def export_path(self, kind, source, *flags):
         path = os.path.join(self.folder, "out." + kind)
         done = recorded.run(recorded.BATCHLIGHT, "export", "-t", kind, "-o", path,
                             "--force-overwrite=true", *flags, source)
         self.assertEqual(done.returncode, 0, done.stderr)
-        with open(path, "rb") as file:
+        return path
+
+    def export(self, kind, source, *flags):
+        with open(self.export_path(kind, source, *flags), "rb") as file:
             return file.read()
 
     def chrome(self, source):
@@ -220,6 +225,107 @@ class TraceExports(unittest.TestCase):
         values = [dict(event)[30] for _, kind, _, _, event in events if kind == 4]
         self.assertEqual(values[-1], 0)
         self.assertGreaterEqual(max(values), 1)
+
+    def test_perfetto_threads_and_streams_lie_under_what_they_belong_to(self):
+        source = os.path.join(recorded.SOURCE, "tests", "recordings", "h200_two_ranks.batchlight")
+        tracks, events = self.perfetto(source)
+        parents = {}
+        for track in tracks.values():
+            if 4 in track:
+                thread = dict(fields(track[4]))
+                process = dict(fields(tracks[track[5]][3]))
+                self.assertEqual(thread[1], process[1])
+            elif track.get(2, b"").startswith(b"stream "):
+                parents.setdefault(tracks[track[5]][2].decode(), set()).add(track[2].decode())
+        self.assertEqual(set(parents), {"GPU 0", "GPU 1"})
+        self.assertEqual(parents["GPU 0"], parents["GPU 1"])
+        # Each flow goes from one call to one piece of work, which does not begin before it.
+        begins, ends = {}, {}
+        for at, _, track, _, event in events:
+            for number, value in event:
+                if number in (47, 48):
+                    side = begins if number == 47 else ends
+                    self.assertNotIn(value, side)
+                    side[value] = at
+        self.assertGreater(len(ends), 800)
+        self.assertLessEqual(set(ends), set(begins))
+        self.assertTrue(all(begins[flow] <= at for flow, at in ends.items()))
+        # What runs is never less than nothing, and in the end it is nothing.
+        running = {}
+        for _, kind, track, _, event in events:
+            if kind == 4:
+                running.setdefault(track, []).append(dict(event)[30])
+        self.assertEqual(len(running), 2)
+        for values in running.values():
+            self.assertEqual((min(values), values[-1]), (0, 0))
+
+    def test_marks_are_instants(self):
+        tracks, events = self.perfetto(self.live)
+        marks = [(tracks[track], name) for _, kind, track, name, _ in events if kind == 3]
+        self.assertEqual(len(marks), 1)
+        self.assertEqual(dict(fields(marks[0][0][4]))[2], 8)
+        self.assertEqual(marks[0][1], "bytes \ufffd \u00e9")
+        instant, = [e for e in self.chrome(self.live)["traceEvents"] if e["ph"] == "i"]
+        self.assertEqual((instant["name"], instant["tid"]), (marks[0][1], 8))
+
+    def test_network_counters(self):
+        source = os.path.join(self.folder, "network.sqlite")
+        with sqlite3.connect(source) as database:
+            database.executescript("""
+                CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
+                CREATE TABLE META_DATA_EXPORT (name, value);
+                INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION_MINOR', '25');
+                CREATE TABLE TARGET_INFO_NETWORK_METRICS (metricsListId, metricsIdx, name);
+                INSERT INTO TARGET_INFO_NETWORK_METRICS VALUES (1, 0, 'Bytes "sent"');
+                CREATE TABLE TARGET_INFO_NIC_INFO (GUID, name, nicId);
+                INSERT INTO TARGET_INFO_NIC_INFO VALUES (2748, 'mlx5_0', 7);
+                CREATE TABLE NIC_ID_MAP (nicId, globalId);
+                INSERT INTO NIC_ID_MAP VALUES (7, 70);
+                CREATE TABLE NET_NIC_METRIC (start, end, globalId, portId, metricsListId,
+                                             metricsIdx, value);
+                INSERT INTO NET_NIC_METRIC VALUES (0, 1000, 70, 1, 1, 0, 20000),
+                                                  (1000, 2000, 70, 1, 1, 0, 9999);""")
+        database.close()
+        tracks, events = self.perfetto(source)
+        points = [(tracks[track][2].decode(), at, dict(event)[30])
+                  for at, kind, track, _, event in events if kind == 4]
+        self.assertEqual(points, [('mlx5_0 Bytes "sent"', 0, 20000),
+                                  ('mlx5_0 Bytes "sent"', 1000, 9999)])
+        counters = [e for e in self.chrome(source)["traceEvents"] if e["ph"] == "C"]
+        self.assertEqual([(e["name"], e["args"]["value"]) for e in counters],
+                         [(name, value) for name, _, value in points])
+
+    def test_names_of_any_bytes_in_every_format(self):
+        name = 'a "b"\\ c,d;e\tf\ng \u00e9'
+        with open(THREADS, encoding="utf-8", errors="surrogateescape") as file:
+            text = file.read()
+        quoted = name.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t").replace(
+            "\n", "\\n")
+        source = os.path.join(self.folder, "names.txt")
+        with open(source, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text.replace('message="epoch_1"', 'message="%s\\xff"' % quoted))
+        live = os.path.join(self.folder, "names.batchlight.live")
+        done = recorded.run(recorded.BATCHLIGHT, "trace", "assemble", source, "-o", live)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        shown = name + "\ufffd"
+        self.assertIn(shown, {e["name"] for e in self.chrome(live)["traceEvents"]})
+        self.assertIn(shown, {name for *_, name, _ in self.perfetto(live)[1]})
+        lines = self.export("jsonlines", live).decode("utf-8").splitlines()
+        self.assertIn(shown, {json.loads(line).get("message") for line in lines})
+        frames = json.loads(self.export("speedscope", live).decode("utf-8"))["shared"]["frames"]
+        self.assertIn(shown, {frame["name"] for frame in frames})
+        folded = self.export("folded", live).decode("utf-8").splitlines()
+        flat = shown.replace(";", ":").replace("\n", " ").replace("\t", " ")
+        self.assertTrue(any(flat in line.rsplit(" ", 1)[0].split(";") for line in folded))
+        self.assertTrue(all(line.rsplit(" ", 1)[1].isdigit() for line in folded))
+        self.export_path("sqlite", live)
+        with sqlite3.connect(os.path.join(self.folder, "out.sqlite")) as database:
+            self.assertIn((shown,), database.execute("SELECT text FROM NVTX_EVENTS").fetchall())
+        database.close()
+        self.export_path("csv", live)
+        with open(os.path.join(self.folder, "out.csv", "nvtx_ranges.csv"), encoding="utf-8",
+                  errors="surrogateescape", newline="") as table:
+            self.assertIn(name + "\udcff", {row["message"] for row in csv.DictReader(table)})
 
     def test_folded_times_add_up(self):
         stacks = dict(line.rsplit(" ", 1) for line in

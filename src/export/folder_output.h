@@ -1,0 +1,36 @@
+// A folder of files that appears whole: the files are written into FOLDER.partial-<pid>, and
+// Commit() gives them their place. What fails before that leaves the folder as it was.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace batchlight {
+
+class FolderOutput {
+ public:
+  // Errors: kOutput.
+  static Result<FolderOutput> Create(const std::string& folder);
+  FolderOutput(FolderOutput&& other) noexcept;
+  FolderOutput& operator=(FolderOutput&&) = delete;
+  ~FolderOutput();
+
+  // Where to write the file `name`, and where it will stand.
+  std::string PartialPath(std::string_view name) const;
+  std::string FinalPath(std::string_view name) const;
+
+  // Renames the folder; if it exists already, moves each file over the one of its name. Of the
+  // others those that `is_stale` says are removed: they belong to what is being replaced.
+  Status Commit(const std::function<bool(std::string_view name)>& is_stale);
+
+ private:
+  FolderOutput() = default;
+  Status MoveFiles(const std::function<bool(std::string_view name)>& is_stale);
+  std::string folder_;
+  std::string partial_;  // empty: committed
+};
+
+}  // namespace batchlight

@@ -1,0 +1,15 @@
+// --per-rank: a folder with one file per rank of a distributed job, rank_0.trace.json, ... Each
+// holds what the processes of that rank did; processes without a rank (a launcher) are in none.
+#pragma once
+
+#include "export/exporter.h"
+
+namespace batchlight {
+
+// `options.output` is the folder; it appears with all of its files. Files of an earlier export that
+// are replaced go away. Returns the number of events. Errors: kOutput; kUsage if no process has a
+// rank or the format is not one file.
+Result<uint64_t> ExportPerRank(const Store& store, const Exporter& exporter,
+                               const ExportOptions& options);
+
+}  // namespace batchlight

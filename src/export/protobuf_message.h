@@ -1,0 +1,44 @@
+// Protobuf's encoding, as far as a writer of few kinds of messages needs it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace batchlight {
+
+// One protobuf message under construction.
+class ProtobufMessage {
+ public:
+  ProtobufMessage& Number(uint32_t field, uint64_t value) {
+    Varint(uint64_t{field} << 3);
+    Varint(value);
+    return *this;
+  }
+  ProtobufMessage& Fixed64(uint32_t field, uint64_t value) {
+    Varint(uint64_t{field} << 3 | 1);
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    return *this;
+  }
+  ProtobufMessage& Bytes(uint32_t field, std::string_view bytes) {
+    Varint(uint64_t{field} << 3 | 2);
+    Varint(bytes.size());
+    bytes_ += bytes;
+    return *this;
+  }
+  ProtobufMessage& Append(const ProtobufMessage& fields) {
+    bytes_ += fields.bytes_;
+    return *this;
+  }
+  const std::string& bytes() const { return bytes_; }
+  void Clear() { bytes_.clear(); }
+
+ private:
+  void Varint(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
+    bytes_ += static_cast<char>(value);
+  }
+  std::string bytes_;
+};
+
+}  // namespace batchlight
