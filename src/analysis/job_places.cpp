@@ -4,6 +4,8 @@
 #include <charconv>
 #include <set>
 
+#include "analysis/process_ranks.h"
+
 namespace batchlight {
 namespace {
 
@@ -34,8 +36,9 @@ class Places {
       : store_(store), nccl_(nccl), places_(store.processes.size()) {}
 
   std::vector<JobPlace> Find() {
-    for (size_t row = 0; row < places_.size(); ++row)
-      places_[row].rank = store_.processes.rank[row];
+    const std::vector<int32_t> ranks = FindProcessRanks(store_);
+    for (size_t row = 0; row < places_.size(); ++row) places_[row].rank = ranks[row];
+    for (const JobPlace& place : places_) told_.push_back(place.rank >= 0);
     UseNccl();
     UseSettings();
     NameOperators();
@@ -54,7 +57,7 @@ class Places {
         if (communicator.ranks <= largest[process.row()]) continue;
         largest[process.row()] = communicator.ranks;
         place.world_size = static_cast<int32_t>(communicator.ranks);
-        if (store_.processes.rank[process.row()] < 0) place.rank = static_cast<int32_t>(rank);
+        if (!told_[process.row()]) place.rank = static_cast<int32_t>(rank);
       }
     }
   }
@@ -112,6 +115,7 @@ class Places {
   const Store& store_;
   const NcclCalls& nccl_;
   std::vector<JobPlace> places_;
+  std::vector<bool> told_;  // the rank, not by NCCL
 };
 
 }  // namespace

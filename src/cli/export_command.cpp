@@ -166,7 +166,6 @@ Status RunExport(ExportFlags& flags, const CLI::App& app) {
   RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force, flags.per_rank));
   ASSIGN_OR_RETURN(const Store store, OpenInput(input));
   if (!quiet) SayReadingNotes(input, store);
-  }
   options.selection.SetShift(normalize ? shift + store.session_start_utc_ns : shift);
   // A file that grows over the user's limit is an error like a full disk, not the end of us.
   std::signal(SIGXFSZ, SIG_IGN);
