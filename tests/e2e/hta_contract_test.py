@@ -208,7 +208,7 @@ class PlaceInTheJob(Exports):
              "dur": 2, "args": {}}]
 
     def info(self, events, **head):
-        self.export(self.kineto("in.json", events, **head), "out.json")
+        self.export(self.kineto("in.json", events, **head), "out.json", "-f")
         return self.load("out.json")["distributedInfo"]
 
     def test_what_is_not_known_is_not_written(self):
