@@ -3,7 +3,11 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/nearest.h"
 #include "cli/command.h"
 
 namespace batchlight::cli {
@@ -30,6 +34,27 @@ void TakeWordsOfPrefixCommand(const CLI::App& app, int& argc, char** argv, Outco
   }
 }
 
+// CLI11 would only say that a subcommand is required.
+Status CheckCommandName(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return {};
+  std::vector<std::string_view> known;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->check_name(argv[1])) return {};
+    known.push_back(command->get_name());
+  }
+  const std::string word = argv[1];
+  const std::string nearest = Nearest(word, known);
+  return UsageError("unknown command " + word +
+                    (nearest.empty() ? "; `batchlight --help` lists them, `batchlight profile " +
+                                           word + "` records a program"
+                                     : "; did you mean " + nearest + "?"));
+}
+
+int Fail(const Status& status) {
+  std::fprintf(stderr, "batchlight: %s\n", status.message().c_str());
+  return status.exit_code();
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("Profiler for deep-learning training", "batchlight");
   app.set_version_flag("--version", "batchlight " BATCHLIGHT_VERSION);
@@ -38,6 +63,7 @@ int Main(int argc, char** argv) {
   for (const RegisterFunction add : kCommands) {
     if (add != nullptr) add(app, outcome);
   }
+  if (const Status status = CheckCommandName(app, argc, argv); !status.ok()) return Fail(status);
   TakeWordsOfPrefixCommand(app, argc, argv, outcome);
   try {
     app.parse(argc, argv);
@@ -45,10 +71,7 @@ int Main(int argc, char** argv) {
     const int code = app.exit(error);
     return code == 0 ? 0 : static_cast<int>(ErrorKind::kUsage);
   }
-  if (!outcome.status.ok()) {
-    std::fprintf(stderr, "batchlight: %s\n", outcome.status.message().c_str());
-    return outcome.status.exit_code();
-  }
+  if (!outcome.status.ok()) return Fail(outcome.status);
   return outcome.exit_code;
 }
 

@@ -263,6 +263,7 @@ void SummaryTable::Print(std::string_view title) {
   out_.EndLine();
   out_.Put(title, Tone::kTitle);
   size_t place = kIndent + widths[0];
+  if (CharacterCount(title) > place) out_.EndLine();
   for (size_t c = 1; c < columns_.size(); ++c) {
     if (widths[c] == 0) continue;
     place += kGap + widths[c];

@@ -183,6 +183,13 @@ class WhenToCollect(InFolder):
                 break
         self.assertGreater(operators, 20)
 
+    def test_command_that_is_none(self):
+        for words, said in ((["summry", "x"], "unknown command summry; did you mean summary?"),
+                            (["python3", "train.py"], "`batchlight profile python3` records")):
+            done = self.batchlight(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(said, done.stderr)
+
     def test_flags_of_nsys(self):
         done = self.batchlight(
             "profile", "-w", "true", "-t", "cuda,nvtx,osrt,cudnn,cublas", "-s", "cpu", "-o", "nsight",
