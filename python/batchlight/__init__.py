@@ -9,14 +9,14 @@ try:
     import _batchlight_native  # put there by the profiler, in a process that it records
 except ImportError:
     from ._ignored import (
-        Domain, annotate, collecting, enabled, end_range, get_domain, mark, pop_range,
+        Domain, Profile, annotate, collecting, enabled, end_range, get_domain, mark, pop_range,
         profile_start, profile_stop, push_range, start_range)
 else:
     from ._recorded import (
-        Domain, annotate, collecting, enabled, end_range, get_domain, mark, pop_range,
+        Domain, Profile, annotate, collecting, enabled, end_range, get_domain, mark, pop_range,
         profile_start, profile_stop, push_range, start_range)
 
 __version__ = "0.1.0"
 __all__ = [
-    "Domain", "annotate", "collecting", "enabled", "end_range", "get_domain", "mark", "pop_range",
-    "profile_start", "profile_stop", "push_range", "start_range"]
+    "Domain", "Profile", "annotate", "collecting", "enabled", "end_range", "get_domain", "mark",
+    "pop_range", "profile_start", "profile_stop", "push_range", "start_range"]

@@ -61,6 +61,29 @@ def enabled():
     return False
 
 
+class EventAttributes:
+    """What a range or a mark would say."""
+
+    __slots__ = ("message", "color", "category", "payload")
+
+    def __init__(self, message=None, color=None, category=None, payload=None):
+        self.message, self.color = message, color
+        self.category, self.payload = category, payload
+
+
+class Profile:
+    """Under the profiler: every call of this thread, between enable() and disable()."""
+
+    def __init__(self, linenos=True, annotate_cfuncs=True):
+        pass
+
+    def enable(self):
+        pass
+
+    def disable(self):
+        pass
+
+
 class Domain:
     """Ranges and marks of one domain, with attributes made beforehand."""
 
@@ -76,21 +99,21 @@ class Domain:
         return 0
 
     def get_event_attributes(self, message=None, color=None, category=None, payload=None):
-        return None
+        return EventAttributes(message, color, category, payload)
 
-    def push_range(self, attributes=None):
+    def push_range(self, attributes):
         pass
 
     def pop_range(self):
         pass
 
-    def start_range(self, attributes=None):
+    def start_range(self, attributes):
         return 0
 
     def end_range(self, range_id):
         pass
 
-    def mark(self, attributes=None):
+    def mark(self, attributes):
         pass
 
 

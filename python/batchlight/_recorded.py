@@ -6,6 +6,7 @@ None, the numbers of a domain and a category, and an int, float or None.
 import _batchlight_native as _native
 
 from ._colors import argb
+from ._profile import Profile
 
 _domains = {None: 0}  # name -> number; 0 is the default domain
 _categories = {}  # domain number -> {category name: number}
@@ -153,6 +154,25 @@ def _decorate(function, attributes, domain):
     return functools.wraps(function)(recorded)
 
 
+class EventAttributes(list):
+    """What a range or a mark says: the arguments of a native call. All may be set later on."""
+
+    __slots__ = ("_color",)
+
+    message = property(lambda self: self[0], lambda self, value: self.__setitem__(0, value))
+    category = property(lambda self: self[3], lambda self, value: self.__setitem__(3, value))
+    payload = property(lambda self: self[4], lambda self, value: self.__setitem__(4, value))
+
+    @property
+    def color(self):
+        return self._color
+
+    @color.setter
+    def color(self, value):
+        self._color = value
+        self[1] = argb(value)
+
+
 class Domain:
     """Ranges and marks of one domain, with attributes made beforehand."""
 
@@ -170,7 +190,10 @@ class Domain:
 
     def get_event_attributes(self, message=None, color=None, category=None, payload=None):
         number = self._number
-        return (message, argb(color), number, _category_id(number, category), payload)
+        attributes = EventAttributes(
+            (message, None, number, _category_id(number, category), payload))
+        attributes.color = color
+        return attributes
 
     def push_range(self, attributes):
         _native.push(*attributes)

@@ -100,19 +100,35 @@ def every_use(package):
     domain.pop_range()
     domain.end_range(domain.start_range(attributes))
     domain.mark(attributes)
-    domain.get_registered_string("r")
+    attributes.payload = 7  # as the nvtx package's documentation advises for hot loops
+    attributes.message = domain.get_registered_string("r")
+    attributes.color, attributes.category = 0xFF112233, domain.get_category_id("e")
+    domain.mark(attributes)
+    results += [attributes.payload, attributes.message, attributes.color]
     domain.get_category_id("c")
     package.profile_start()
     package.profile_stop()
+    calls = package.Profile(linenos=True)
+    calls.enable()
+    add(1)
+    calls.disable()
     return results
 
 
+def add_line():
+    """Where every_use() defines `add`, as a frame has it: its first line, the decorator's."""
+    source, first = inspect.getsourcelines(every_use)
+    return first + next(i for i, line in enumerate(source) if '"named"' in line)
+
+
 class Annotate(unittest.TestCase):
-    EXPECTED = [True, 3, "add", "Adds.", "failed", 1, 9, [], 5, [1, 7, []], True, True, True]
+    EXPECTED = [True, 3, "add", "Adds.", "failed", 1, 9, [], 5, [1, 7, []], True, True, True,
+                7, "r", 0xFF112233]
 
     def test_without_profiler(self):
         package = load()
         self.assertEqual(every_use(package), self.EXPECTED)
+        self.assertIsNone(sys.getprofile())
         with package.annotate("a") as outer, package.annotate("b") as inner:
             self.assertIs(outer, inner)  # one object, in any number of places at once
         with self.assertRaises(KeyError), package.annotate("what is raised goes through"):
@@ -133,11 +149,42 @@ class Annotate(unittest.TestCase):
         self.assertIn(("mark", "m", 0xFF00FF00, 0, 4, None), native.calls)
         self.assertIn(("start", "s", None, 0, 0, 1.5), native.calls)
         self.assertIn(("mark", "o", 0xFF008000, 2, 1, None), native.calls)
-        self.assertEqual(native.domains, ["default", "d", "other"])
+        self.assertIn(("mark", "r", 0xFF112233, 2, 2, 7), native.calls)
+        self.assertEqual(native.domains, ["default", "d", "other", "nvtx.py"])
         for begin, end in (("push", "pop"), ("start", "end")):
             names = [call[0] for call in native.calls]
             self.assertEqual(names.count(begin), names.count(end))
-        self.assertEqual(native.calls[-2:], [("profile_start",), ("profile_stop",)])
+        at = native.calls.index(("profile_start",))
+        self.assertEqual(native.calls[at + 1], ("profile_stop",))
+        line = add_line()
+        self.assertIn(("push", "test_annotate.py:%d(add)" % line, 0xFF0000FF, 3, 0, None),
+                      native.calls[at:])
+
+    def test_profile_leaves_nothing_open(self):
+        native = Native()
+        package = load(native)
+        for functions_of_c in (True, False):
+            del native.calls[:]
+
+            def deeper(profile):
+                profile.enable()
+                len("")
+
+            profile = package.Profile(linenos=False, annotate_cfuncs=functions_of_c)
+            deeper(profile)  # enabled in a frame that ends
+            sum([1])
+            with self.assertRaises(ValueError):
+                int("x")
+            profile.disable()
+            names = [call[1] for call in native.calls if call[0] == "push"]
+            self.assertEqual("len" in names, functions_of_c)
+            self.assertNotIn("enable", names)
+            depth = 0
+            for call in native.calls:
+                depth += 1 if call[0] == "push" else -1
+                self.assertGreaterEqual(depth, 0)
+            self.assertEqual(depth, 0)
+        self.assertIsNone(sys.getprofile())
 
     def test_categories_have_a_number_in_each_domain(self):
         native = Native()

@@ -102,6 +102,21 @@ class Annotate(unittest.TestCase):
         self.assertEqual(sorted((r.kind, r.domain, r.get("name")) for r in records), [
             ("CategoryName", "", "c"), ("CategoryName", "d", "c"), ("DomainLife", "d", None)])
 
+    def test_as_the_nvtx_package(self):
+        records = self.recorded("""
+            domain = b.get_domain("d")
+            attributes = domain.get_event_attributes("m", category="c")
+            attributes.payload = 5; domain.mark(attributes)
+            attributes.message = domain.get_registered_string("n"); domain.mark(attributes)
+            def work(): return len("x")
+            profile = b.Profile(linenos=False); profile.enable(); work(); profile.disable()
+        """)
+        self.assertEqual([(r.message, r.payload) for r in records if r.kind == "Mark"],
+                         [("m", 5), ("n", 5)])
+        calls = [(r.kind, r.get("message")) for r in records if r.domain == "nvtx.py"]
+        self.assertEqual(calls[:4], [("RangePushEx", "work"), ("RangePushEx", "len"),
+                                     ("RangePopDomain", None), ("RangePopDomain", None)])
+
     def test_names_of_any_kind(self):
         records = self.recorded("""
             for name in ("h\\u00e9", "\\ud800", "\\U0001f600", "", 5, None, "x" * 70000, b"y"):

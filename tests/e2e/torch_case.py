@@ -41,7 +41,9 @@ MODEL = """
 
 
 def without_times(text):
-    """PyTorch's log lines start with the time and the process."""
+    """PyTorch's log lines start with the time and the process; a finalizer's warning names a folder
+    of that run only."""
+    text = re.sub(r"/tmp/tmp\w+", "/tmp/tmp", text)
     return re.sub(r"(?m)^(\[rank\d\]:)?\[?[WEI]\d{4} [\d:.]+( +\d+)?|^[A-Z]+:[\d: -]+", "", text)
 
 
