@@ -204,6 +204,13 @@ if __name__ == "__main__":
         threads[0] = 2
         settings.record(torch)
         self.assertEqual(said[5:], [("torch.threads", "2")])
+        torch.distributed = types.SimpleNamespace(
+            is_available=lambda: True, is_initialized=lambda: True, get_backend=lambda: "gloo",
+            get_rank=lambda: 3, get_world_size=lambda: 8)
+        settings.record(torch)
+        self.assertEqual(said[6:], [("torch.distributed_backend", "gloo"),
+                                    ("torch.distributed_rank", "3"),
+                                    ("torch.distributed_world_size", "8")])
 
     def test_ranges_make_way_for_the_programs_profiler(self):
         calls, active = [], []

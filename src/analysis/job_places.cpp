@@ -69,14 +69,26 @@ class Places {
       JobPlace& place = places_[row];
       const ProcessId process = ProcessId::At(row);
       if (!MemberText(kineto, "backend").empty()) place.backend = MemberText(kineto, "backend");
+      UseTorch(process, place);
       if (place.rank < 0) continue;
       for (const int32_t size :
            {PositiveNumber(MemberText(kineto, "world_size")),
             PositiveNumber(store_.Property("environment.OMPI_COMM_WORLD_SIZE", process)),
-            PositiveNumber(store_.Property("environment.WORLD_SIZE", process))}) {
+            PositiveNumber(store_.Property("environment.WORLD_SIZE", process)),
+            PositiveNumber(store_.Property("torch.distributed_world_size", process))}) {
         if (size > 0) place.world_size = size;
       }
     }
+  }
+
+  // As torch.distributed said it when the program was running.
+  void UseTorch(ProcessId process, JobPlace& place) {
+    const std::string_view backend = store_.Property("torch.distributed_backend", process);
+    if (!backend.empty() && backend != "undefined") place.backend = backend;
+    const std::string_view rank = store_.Property("torch.distributed_rank", process);
+    const bool is_number = !rank.empty() && rank.find_first_not_of("0123456789") == rank.npos;
+    if (!is_number || told_[process.row()]) return;  // -1: not in the group
+    place.rank = PositiveNumber(rank);
   }
 
   // PyTorch records each call of a process group as an operator "gloo:all_reduce".

@@ -226,6 +226,24 @@ class PlaceInTheJob(Exports):
                          {"rank": 2, "backend": "gloo"})
 
 
+    def test_what_torch_distributed_said(self):
+        with open(os.path.join(recorded.SOURCE, "tests", "recordings", "threads.txt"),
+                  encoding="utf-8", errors="surrogateescape") as file:
+            text = file.read()
+        job = "".join('+10 Property key="torch.distributed_%s" value="%s"\n' % pair for pair in
+                      (("backend", "gloo"), ("rank", "1"), ("world_size", "4")))
+        at = text.index("+10 RangePush")
+        with open(self.path("in.txt"), "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text[:at] + job + text[at:])
+        live = self.path("in.batchlight.live")
+        done = recorded.run(recorded.BATCHLIGHT, "trace", "assemble", self.path("in.txt"), "-o", live)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.export(live, "ranks", "--per-rank")
+        self.assertEqual(os.listdir(self.path("ranks")), ["rank_1.trace.json"])
+        self.assertEqual(self.load("ranks/rank_1.trace.json")["distributedInfo"],
+                         {"backend": "gloo", "rank": 1, "world_size": 4})
+
+
 class Waits(Exports):
     def test_an_event_wait_names_the_record_that_it_waits_for(self):
         def call(name, correlation, ts):

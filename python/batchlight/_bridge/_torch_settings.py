@@ -34,6 +34,12 @@ def record(torch):
     add("torch.deterministic", str(torch.are_deterministic_algorithms_enabled()))
     add("torch.float32_matmul_precision", torch.get_float32_matmul_precision())
     add("torch.cudnn_benchmark", str(torch.backends.cudnn.benchmark))
+    job = getattr(torch, "distributed", None)
+    in_job = job is not None and job.is_available() and job.is_initialized()
+    if in_job:  # a process that was spawned has no RANK in its environment when it starts
+        add("torch.distributed_backend", str(job.get_backend()))
+        add("torch.distributed_rank", str(job.get_rank()))
+        add("torch.distributed_world_size", str(job.get_world_size()))
     if not torch.cuda.is_initialized():
         return
     add("torch.cudnn_version", str(torch.backends.cudnn.version()))
@@ -42,5 +48,5 @@ def record(torch):
     add("torch.gpu_memory_bytes", str(torch.cuda.get_device_properties(
         torch.cuda.current_device()).total_memory))
     add("torch.allocator_retries", str(torch.cuda.memory_stats().get("num_alloc_retries", 0)))
-    if torch.distributed.is_available() and torch.distributed.is_initialized():
+    if in_job:
         add("torch.nccl_version", ".".join(str(part) for part in torch.cuda.nccl.version()))
