@@ -423,7 +423,8 @@ class Operators(TorchCase):
             file.write(link)
         path = os.path.join(folder, "compiler")
         with open(path, "w") as file:
-            file.write('#!/bin/sh\necho run >> "%s/runs"\nexec c++ -I"%s/broken" "$@" "%s/extra.cpp"\n'
+            file.write('#!/bin/sh\necho run >> "%s/runs"\nexec c++ -I"%s/broken" "$@" "%s/extra.cpp" '
+                       '-O0 -Wfatal-errors\n'
                        % (folder, folder, folder))
         os.chmod(path, 0o755)
         return path
