@@ -92,7 +92,8 @@ TEST(ParsedFlags, NoticesNameWhatIsNotTracedYet) {
 }
 
 TEST(ParsedFlags, CommandFileGivesWayToTheCommandLine) {
-  const std::string path = testing::TempDir() + "flags_test_command_file_" + std::to_string(getpid());
+  const std::string path =
+      testing::TempDir() + "flags_test_command_file_" + std::to_string(getpid());
   ASSERT_TRUE(WriteWholeFile(path,
                              "# how we profile\n-o 'from file' --delay=2 \\\n -t nvtx\n"
                              "python train.py\n")
