@@ -12,6 +12,7 @@
 #include "capture/plain_run.h"
 #include "capture/session.h"
 #include "cli/profile_command.h"
+#include "cli/repeatable_input.h"
 #include "ingest/open_input.h"
 
 namespace batchlight::cli {
@@ -43,18 +44,6 @@ class ScratchFolder {
  private:
   explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
   std::string path_;
-};
-
-// Standard input from a file is there for every run.
-class InputAgain {
- public:
-  InputAgain() : start_(lseek(STDIN_FILENO, 0, SEEK_CUR)) {}
-  void Rewind() const {
-    if (start_ >= 0) lseek(STDIN_FILENO, start_, SEEK_SET);
-  }
-
- private:
-  off_t start_;
 };
 
 // The same program, recorded into `output`, shown to nobody.
@@ -119,8 +108,9 @@ void Append(std::string& list, int64_t number) {
 
 class Measurement {
  public:
-  Measurement(const SessionOptions& options, uint32_t rounds, ScratchFolder folder)
-      : options_(options), rounds_(rounds), folder_(std::move(folder)) {}
+  Measurement(const SessionOptions& options, uint32_t rounds, ScratchFolder folder,
+              RepeatableInput input)
+      : options_(options), rounds_(rounds), folder_(std::move(folder)), input_(input) {}
 
   Result<OverheadRuns> Run() {
     for (uint32_t round = 1; round <= rounds_ && problem_.empty() && !runs_.interrupted; ++round) {
@@ -196,7 +186,7 @@ class Measurement {
   const SessionOptions& options_;
   uint32_t rounds_;
   ScratchFolder folder_;
-  InputAgain input_;
+  RepeatableInput input_;
   OverheadRuns runs_;
   std::string problem_;
   std::string marker_;
@@ -207,7 +197,8 @@ class Measurement {
 
 Result<OverheadRuns> MeasureOverhead(const SessionOptions& options, uint32_t rounds) {
   ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Make());
-  return Measurement(options, rounds, std::move(folder)).Run();
+  ASSIGN_OR_RETURN(const RepeatableInput input, RepeatableInput::Make());
+  return Measurement(options, rounds, std::move(folder), input).Run();
 }
 
 }  // namespace batchlight::cli

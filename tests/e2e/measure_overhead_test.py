@@ -4,6 +4,7 @@ import os
 import pwd
 import signal
 import stat
+import subprocess
 import sys
 import unittest
 
@@ -95,6 +96,39 @@ class MeasureOverhead(InFolder):
                 "import sys; text = sys.stdin.read(); print(text); assert text == 'text'",
                 stdin=file)
         self.assertEqual((done.returncode, done.stdout), (0, "text\n"), done.stderr)
+
+    READS_TEXT = "import sys; text = sys.stdin.read(); print(len(text)); assert text == 'text' * 50000"
+
+    def test_input_through_a_pipe_is_there_for_each_run(self):
+        with subprocess.Popen([sys.executable, "-c", "print('text' * 50000, end='')"],
+                              stdout=subprocess.PIPE) as source:
+            done = self.batchlight("profile", "-o", "run", "--measure-overhead=2", sys.executable,
+                                   "-c", self.READS_TEXT, stdin=source.stdout)
+            source.stdout.close()
+        self.assertEqual((done.returncode, done.stdout), (0, "200000\n"), done.stderr)
+        self.assertNotIn("fails", done.stderr)
+        self.assertEqual(self.files(), ["run.batchlight", "train.py"])
+
+    def test_a_silent_pipe_is_left_alone(self):
+        read, write = os.pipe()
+        try:
+            done = self.batchlight("profile", "-o", "run", "--measure-overhead", sys.executable, "-c",
+                                   "print('ran')", stdin=read)
+        finally:
+            os.close(read)
+            os.close(write)
+        self.assertEqual((done.returncode, done.stdout), (0, "ran\n"), done.stderr)
+        self.assertIn("nothing comes through the pipe on standard input", " ".join(done.stderr.split()))
+
+    def test_too_much_input(self):
+        with subprocess.Popen(["head", "-c", "1100000000", "/dev/zero"],
+                              stdout=subprocess.PIPE) as source:
+            done = self.batchlight("profile", "-o", "run", "--measure-overhead", "touch", "ran",
+                                   stdin=source.stdout)
+            source.stdout.close()
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("more than 1 GiB", done.stderr)
+        self.assertEqual(self.files(), ["train.py"])
 
     def test_a_signal_ends_it_all(self):
         tool = self.begin(
