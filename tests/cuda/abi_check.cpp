@@ -111,6 +111,11 @@ SAME(UnifiedMemoryActivity, flags, CUpti_ActivityUnifiedMemoryCounter2, flags);
 
 SAME(CallbackData, site, CUpti_CallbackData, callbackSite);
 SAME(CallbackData, function_name, CUpti_CallbackData, functionName);
+SAME(CallbackData, parameters, CUpti_CallbackData, functionParams);
+SAME(CallbackData, return_value, CUpti_CallbackData, functionReturnValue);
+SAME(CallbackData, context_id, CUpti_CallbackData, contextUid);
+SAME(CallbackData, correlation_data, CUpti_CallbackData, correlationData);
+SAME(CallbackData, correlation, CUpti_CallbackData, correlationId);
 SAME(ResourceData, descriptor, CUpti_ResourceData, resourceDescriptor);
 SAME(GraphData, node, CUpti_GraphData, node);
 SAME(GraphData, original_node, CUpti_GraphData, originalNode);

@@ -100,7 +100,7 @@ class Recording(unittest.TestCase):
         kinds = collections.Counter(r.kind for r in run.records())
         self.assertEqual(kinds["Memcpy"], 3)
         self.assertEqual(kinds["Memset"], 1)
-        self.assertEqual(kinds["GpuWait"], 0, "off by default: it slows every call")
+        self.assertEqual(kinds["GpuWait"], 1)
         self.assertEqual(kinds["CudaEvent"], 1)
         self.assertEqual(kinds["GraphNode"], 2)
         self.assertEqual(kinds["GraphLaunch"], 0, "node level has the kernels instead")
@@ -146,6 +146,37 @@ class Recording(unittest.TestCase):
     def test_waits_on_request(self):
         run = Run("launches=1", "every_kind=1", extra="cuda.record=runtime,waits\n")
         self.assertEqual([(r.type, r.duration_ns) for r in run.records("GpuWait")], [(3, 5000)])
+
+    WAITS = ("launches=1", "waits=1")
+
+    def check_waits(self, run, events):
+        none = 0xffffffff
+        waits = run.records("GpuWait")
+        # The driver's part of cudaStreamSynchronize is no second wait; stream 0 is number 7, or 8
+        # where it is the thread's; of a call that failed the stream is not asked for.
+        self.assertEqual([(w.type, w.stream, w.event) for w in waits],
+                         [(3, 9, none), (2, 7, events[0]), (2, 8, events[1]),
+                          (1, none, events[2]), (4, none, none), (2, none, events[3])])
+        self.assertEqual({w.context for w in waits}, {1})
+        calls = {c.correlation: c for c in run.records("CudaCall")}
+        for wait in waits:
+            call = calls[wait.correlation]
+            self.assertLessEqual(wait.duration_ns, call.duration_ns)
+        self.assertEqual([calls[w.correlation].call for w in waits],
+                         [131, 147, 436 | 1 << 31, 137, 165, 147])
+
+    def test_waits_know_their_stream_and_event(self):
+        self.check_waits(Run(*self.WAITS), (77, 78, 79, 80))
+
+    def test_events_of_waits_do_not_mix_with_recorded_ones(self):
+        self.check_waits(Run(*self.WAITS, extra="cuda.event_trace=1\n"), (0xffffffff,) * 4)
+
+    def test_waits_without_streams(self):
+        for extra in ("cuda.record=kernels,runtime,driver\n", "cuda.record=kernels,streams\n"):
+            self.assertEqual(Run(*self.WAITS, extra=extra).records("GpuWait"), [], extra)
+
+    def test_waits_outside_a_capture(self):
+        self.assertEqual(Run(*self.WAITS, state=0).records("GpuWait"), [])
 
     def test_older_cupti(self):
         run = Run("launches=200", "every_kind=1", environment={"FAKE_CUPTI_VERSION": "19"})
@@ -209,7 +240,34 @@ class Ends(unittest.TestCase):
         self.assertLess(time.monotonic() - begin, 100)  # it hangs for an hour
 
 
+    def test_aborted_by_a_watchdog_while_the_gpu_hangs(self):
+        """As NCCL's does: SIGABRT, with a collective that never ends."""
+        run = Run("launches=15000", "per_second=10000", "end=abort",
+                  extra="cuda.flush_interval_ms=100\n")
+        self.assertEqual(run.result.returncode, -6)
+        self.assertGreater(len(run.records("Kernel")), 12000)
+
+    def test_device_reset(self):
+        run = self.end("reset")
+        self.assertEqual(run.result.returncode, 0, run.result.stderr)
+        names = collections.Counter(r.name for r in run.records("Kernel"))
+        self.assertEqual(names.pop("after_reset"), 1)
+        self.assertEqual(sum(names.values()), 2000)
+
+
 class Faults(unittest.TestCase):
+    def test_out_of_memory(self):
+        run = Run("launches=10", "fails=1")
+        self.assertEqual([c.result for c in run.records("CudaCall") if c.call == 20], [2])
+        self.assertEqual(len(run.records("Kernel")), 10)
+
+    def test_thousands_of_streams(self):
+        run = Run("launches=1", "streams=5000")
+        streams = {launch_key(r)[2] for r in run.records("Kernel") if r.name == "on_a_stream"}
+        self.assertEqual(streams, set(range(100, 5100)))
+        self.assertEqual(run.counter("CudaRecordsDropped"), 0)
+
+
     def check_reason(self, part, **environment):
         run = Run("launches=100", environment=environment)
         self.assertEqual(run.result.returncode, 0, run.result.stderr)

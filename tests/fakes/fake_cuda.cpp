@@ -16,18 +16,30 @@ namespace {
 
 constexpr uint32_t kLaunchKernel = 211, kLaunchKernelEx = 652, kMemcpyAsync = 41, kMemsetAsync = 51,
                    kStreamSynchronize = 131, kEventRecord = 135, kGraphLaunchCall = 311,
-                   kMalloc = 20, kFree = 22, kGetDevice = 17, kDeviceReset = 164;
+                   kMalloc = 20, kFree = 22, kGetDevice = 17, kDeviceReset = 164,
+                   kDriverStreamSynchronize = 126, kStreamWaitEvent = 147, kEventSynchronize = 137,
+                   kDeviceSynchronize = 165, kDriverStreamWaitEventPtsz = 436;
 
 // A call being made: takes a correlation id when it is recorded, writes its record at the end.
 class Call {
  public:
-  explicit Call(uint32_t cbid, uint32_t domain = kRuntimeApi)
-      : cbid_(cbid), domain_(domain), start_(Now()) {
-    correlation_ = NextCorrelation();
-    InvokeCallback(domain, cbid, 0);
+  explicit Call(uint32_t cbid, uint32_t domain = kRuntimeApi, const void* parameters = nullptr,
+                uint32_t result = 0)
+      : cbid_(cbid),
+        domain_(domain),
+        correlation_(NextCorrelation()),
+        result_(result),
+        start_(Now()) {
+    data_.parameters = parameters;
+    data_.return_value = &result_;
+    data_.context_id = 1;
+    data_.correlation_data = &shared_;
+    data_.correlation = correlation_;
+    InvokeCallback(domain, cbid, data_);
   }
   ~Call() {
-    InvokeCallback(domain_, cbid_, 1);
+    data_.site = 1;
+    InvokeCallback(domain_, cbid_, data_);
     if (!CallEnabled(domain_, cbid_)) return;
     ApiActivity api{};
     api.kind = domain_ == kDriverApi ? kDriver : kRuntime;
@@ -37,15 +49,21 @@ class Call {
     api.process = static_cast<uint32_t>(getpid());
     api.thread = ThreadId();
     api.correlation = correlation_;
+    api.result = result_;
     Emit(&api, sizeof api, 40);
   }
   uint32_t correlation() const { return correlation_; }
   uint64_t start() const { return start_; }
 
  private:
-  uint32_t cbid_, domain_, correlation_;
+  uint32_t cbid_, domain_, correlation_, result_;
   uint64_t start_;
+  uint64_t shared_ = 0;
+  CallbackData data_{};
 };
+
+// cudaStream_t and cudaEvent_t: cuptiGetStreamIdEx() of the fake takes them apart.
+const void* Handle(uint32_t id) { return reinterpret_cast<const void*>(uintptr_t{id} << 4); }
 
 uint32_t SizeSince(uint32_t version, uint32_t before, uint32_t after) {
   return Version() >= version ? after : before;
@@ -149,7 +167,18 @@ uint32_t fake_cuda_memset_async(uint32_t value, uint64_t bytes, uint32_t stream,
 }
 
 uint32_t fake_cuda_stream_synchronize(uint32_t stream, uint32_t duration_ns) {
-  Call call(kStreamSynchronize);
+  const void* const parameters[] = {Handle(stream)};
+  Call call(kStreamSynchronize, kRuntimeApi, parameters);
+  {  // the runtime waits through the driver: callbacks come, a second record does not
+    CallbackData inner{};
+    uint64_t shared = 0;
+    inner.parameters = parameters;
+    inner.correlation = call.correlation();
+    inner.correlation_data = &shared;
+    InvokeCallback(kDriverApi, kDriverStreamSynchronize, inner);
+    inner.site = 1;
+    InvokeCallback(kDriverApi, kDriverStreamSynchronize, inner);
+  }
   if (!KindEnabled(kSynchronization)) return call.correlation();
   SynchronizationActivity wait{};
   wait.kind = kSynchronization;
@@ -163,6 +192,20 @@ uint32_t fake_cuda_stream_synchronize(uint32_t stream, uint32_t duration_ns) {
   Emit(&wait, sizeof wait, SizeSince(kVersion12_8, 40, 56));
   return call.correlation();
 }
+
+uint32_t fake_cuda_stream_wait_event(uint32_t stream, uint32_t event, uint32_t result) {
+  const void* const parameters[] = {Handle(stream), Handle(event), nullptr};
+  return Call(kStreamWaitEvent, kRuntimeApi, parameters, result).correlation();
+}
+uint32_t fake_cuda_driver_stream_wait_event(uint32_t stream, uint32_t event) {
+  const void* const parameters[] = {Handle(stream), Handle(event), nullptr};
+  return Call(kDriverStreamWaitEventPtsz, kDriverApi, parameters).correlation();
+}
+uint32_t fake_cuda_event_synchronize(uint32_t event) {
+  const void* const parameters[] = {Handle(event)};
+  return Call(kEventSynchronize, kRuntimeApi, parameters).correlation();
+}
+uint32_t fake_cuda_device_synchronize() { return Call(kDeviceSynchronize).correlation(); }
 
 uint32_t fake_cuda_event_record(uint32_t event, uint32_t stream) {
   Call call(kEventRecord);
@@ -243,6 +286,16 @@ void fake_cuda_graph_node(uint64_t node, uint64_t clone) {
 
 void fake_cuda_profiler_start() { Call call(kRuntimeProfilerStart); }
 void fake_cuda_profiler_stop() { Call call(kRuntimeProfilerStop); }
+
+void fake_cuda_new_context() {
+  EmitDevice();
+  InvokeResource(kContextCreated, nullptr);
+}
+
+uint32_t fake_cuda_out_of_memory() {
+  constexpr uint32_t kOutOfMemory = 2;
+  return Call(kMalloc, kRuntimeApi, nullptr, kOutOfMemory).correlation();
+}
 
 void fake_cuda_device_reset() {
   Call call(kDeviceReset);

@@ -33,6 +33,11 @@ uint32_t fake_cuda_memcpy_async(uint32_t kind, uint64_t bytes, uint32_t stream,
 uint32_t fake_cuda_memset_async(uint32_t value, uint64_t bytes, uint32_t stream,
                                 uint32_t duration_ns);
 uint32_t fake_cuda_stream_synchronize(uint32_t stream, uint32_t duration_ns);
+// Stream 0 is the default one, of the thread in the driver's call (it is the _ptsz variant).
+uint32_t fake_cuda_stream_wait_event(uint32_t stream, uint32_t event, uint32_t result);
+uint32_t fake_cuda_driver_stream_wait_event(uint32_t stream, uint32_t event);
+uint32_t fake_cuda_event_synchronize(uint32_t event);
+uint32_t fake_cuda_device_synchronize(void);
 uint32_t fake_cuda_event_record(uint32_t event, uint32_t stream);
 uint32_t fake_cuda_graph_launch(uint32_t graph, uint32_t stream, uint32_t duration_ns);
 uint32_t fake_cuda_malloc(uint64_t address, uint64_t bytes);
@@ -45,7 +50,11 @@ void fake_cuda_cpu_page_fault(uint64_t address);
 void fake_cuda_graph_node(uint64_t node, uint64_t clone);
 void fake_cuda_profiler_start(void);
 void fake_cuda_profiler_stop(void);
+// cudaDeviceReset and cuCtxDestroy: the context is about to go.
 void fake_cuda_device_reset(void);
+void fake_cuda_new_context(void);
+// cudaMalloc that finds no memory.
+uint32_t fake_cuda_out_of_memory(void);
 
 // What the fake saw of its user.
 uint64_t fake_cupti_records_dropped(void);  // all so far

@@ -161,14 +161,12 @@ bool CallEnabled(uint32_t domain, uint32_t cbid) {
   return cbid < 1024 && The().calls[domain == kDriverApi][cbid].load(std::memory_order_relaxed);
 }
 
-void InvokeCallback(uint32_t domain, uint32_t cbid, uint32_t site) {
+void InvokeCallback(uint32_t domain, uint32_t cbid, const CallbackData& data) {
   Fake& fake = The();
   {
     const std::lock_guard lock(fake.callbacks_mutex);
     if (fake.callbacks.empty() || !fake.callbacks.contains({domain, cbid})) return;
   }
-  CallbackData data{};
-  data.site = site;
   fake.callback(fake.user, domain, cbid, &data);
 }
 
@@ -365,6 +363,13 @@ uint32_t cuptiGetTimestamp(uint64_t* timestamp) {
 }
 
 uint32_t cuptiSetThreadIdType(uint32_t) { return kSuccess; }
+
+// The handles of the fake are its stream ids, moved (fake_cuda.cpp).
+uint32_t cuptiGetStreamIdEx(void*, void* stream, uint8_t per_thread, uint32_t* id) {
+  const auto handle = reinterpret_cast<uintptr_t>(stream);
+  *id = handle == 0 ? (per_thread != 0 ? 8 : 7) : static_cast<uint32_t>(handle >> 4);
+  return kSuccess;
+}
 
 uint32_t cuptiGetGraphNodeId(void* node, uint64_t* id) {
   *id = reinterpret_cast<uint64_t>(node);

@@ -18,7 +18,9 @@ bool KindEnabled(uint32_t kind);
 bool CallEnabled(uint32_t domain, uint32_t cbid);
 // kGraphTrace was enabled after cuInit: CUPTI 13.0.1 then crashes in the next replay of a graph.
 bool GraphTraceWasLate();
-void InvokeCallback(uint32_t domain, uint32_t cbid, uint32_t site);
+// `data` has what CUPTI tells of the call.
+void InvokeCallback(uint32_t domain, uint32_t cbid,
+                    const batchlight::inject::cupti::CallbackData& data);
 void InvokeResource(uint32_t cbid, void* descriptor);
 // Stores a record of `bytes` known bytes and `record_bytes` in all (a newer CUPTI's are longer, an
 // older one's shorter) into the calling thread's buffer.

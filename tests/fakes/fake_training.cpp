@@ -2,7 +2,8 @@
 // Prints what it did as key=value words, for tests to compare with the recording.
 //
 //   fake_training [threads=N] [launches=N] [per_second=N] [names=N] [every_kind=1] [captures=N]
-//                 [name_bytes=N] [graphs=N] [end=return|exit|quick_exit|kill|abort|fork]
+//                 [name_bytes=N] [graphs=N] [waits=1] [streams=N] [fails=1]
+//                 [end=return|exit|quick_exit|kill|abort|reset|fork]
 //
 // end=kill: once nine tenths of the records have been read, or after a minute.
 #include <sys/wait.h>
@@ -27,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Arguments {
   long threads = 1, launches = 1000, per_second = 0, names = 10, every_kind = 0, captures = 0;
-  long name_bytes = 0, graphs = 0;
+  long name_bytes = 0, graphs = 0, waits = 0, streams = 0, fails = 0;
   std::string end = "return";
 };
 
@@ -55,6 +56,12 @@ Arguments Parse(int argc, char** argv) {
       arguments.name_bytes = number;
     else if (key == "graphs")
       arguments.graphs = number;
+    else if (key == "waits")
+      arguments.waits = number;
+    else if (key == "streams")
+      arguments.streams = number;
+    else if (key == "fails")
+      arguments.fails = number;
     else if (key == "end")
       arguments.end = value;
     else
@@ -98,6 +105,27 @@ void Replay(long graphs) {
   for (long i = 0; i < graphs; ++i) fake_cuda_graph_launch(static_cast<uint32_t>(i), 7, 60000);
 }
 
+void Waits() {
+  fake_cuda_stream_synchronize(9, 5000);
+  fake_cuda_stream_wait_event(0, 77, 0);
+  fake_cuda_driver_stream_wait_event(0, 78);
+  fake_cuda_event_synchronize(79);
+  fake_cuda_device_synchronize();
+  constexpr uint32_t kInvalidHandle = 400;
+  fake_cuda_stream_wait_event(10, 80, kInvalidHandle);
+}
+
+// One launch on each of many streams.
+void Streams(long count) {
+  for (long i = 0; i < count; ++i) {
+    fake_launch launch{};
+    launch.name = "on_a_stream";
+    launch.stream = static_cast<uint32_t>(100 + i);
+    launch.duration_ns = 1000;
+    fake_cuda_launch(&launch);
+  }
+}
+
 void EveryKind() {
   fake_cuda_malloc(0x7000, 1 << 20);
   fake_cuda_memcpy_async(1, 4096, 7, 1000);
@@ -138,6 +166,14 @@ void End(const std::string& how) {
   if (how == "quick_exit") _exit(4);
   if (how == "kill") std::raise(SIGKILL);
   if (how == "abort") std::abort();
+  if (how == "reset") {  // and goes on with a new context
+    fake_cuda_device_reset();
+    fake_cuda_new_context();
+    fake_launch launch{};
+    launch.name = "after_reset";
+    launch.duration_ns = 1000;
+    fake_cuda_launch(&launch);
+  }
   if (how == "fork") {
     const pid_t child = fork();
     if (child == 0) {
@@ -174,6 +210,9 @@ int main(int argc, char** argv) {
     for (std::thread& thread : threads) thread.join();
     Replay(arguments.graphs);
     if (arguments.every_kind != 0) EveryKind();
+    if (arguments.waits != 0) Waits();
+    if (arguments.fails != 0) fake_cuda_out_of_memory();
+    Streams(arguments.streams);
     if (arguments.captures > 0) fake_cuda_profiler_stop();
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();

@@ -66,11 +66,19 @@ inline constexpr uint32_t kDriverProfilerStop = 309;
 inline constexpr uint32_t kFlushForced = 1;
 inline constexpr uint32_t kThreadIdSystem = 1;
 
-// What the callbacks get. Only the members that are read.
+// What the callbacks get, up to the last member that is read.
 struct CallbackData {
   uint32_t site;  // 0 enter, 1 exit
   uint32_t padding;
   const char* function_name;
+  const void* parameters;
+  void* return_value;  // cudaError_t or CUresult, on exit
+  const char* symbol_name;
+  void* context;
+  uint32_t context_id;
+  uint32_t padding2;
+  uint64_t* correlation_data;  // 64 bits from the callback on enter for the one on exit
+  uint32_t correlation;
 };
 struct ResourceData {
   void* context;

@@ -4,6 +4,7 @@
 #include "inject/cupti/collector_state.h"
 #include "inject/cupti/decode.h"
 #include "inject/cupti/kinds.h"
+#include "inject/cupti/waits.h"
 #include "inject/rt/capture.h"
 #include "inject/rt/control.h"
 #include "inject/rt/counters.h"
@@ -91,12 +92,12 @@ void OnCallback(void*, uint32_t domain, uint32_t cbid, const void* data) {
   if (data == nullptr || !g_collector.running.load(std::memory_order_acquire)) return;
   sys::ErrnoSaver errno_saver;
   if (domain == kResource) {
-    OnResource(cbid, *static_cast<const ResourceData*>(data));
-  } else {
-    const bool start =
-        cbid == (domain == kRuntimeApi ? kRuntimeProfilerStart : kDriverProfilerStart);
-    OnProfilerCall(start, static_cast<const CallbackData*>(data)->site);
+    return OnResource(cbid, *static_cast<const ResourceData*>(data));
   }
+  const auto& call = *static_cast<const CallbackData*>(data);
+  if (OnWaitCall(g_collector.library, g_collector.options, domain, cbid, call)) return;
+  const bool start = cbid == (domain == kRuntimeApi ? kRuntimeProfilerStart : kDriverProfilerStart);
+  OnProfilerCall(start, call.site);
 }
 
 }  // namespace batchlight::inject::cupti

@@ -9,6 +9,7 @@
 #include "inject/cupti/collector_state.h"
 #include "inject/cupti/identity.h"
 #include "inject/cupti/kinds.h"
+#include "inject/cupti/waits.h"
 #include "inject/rt/control.h"
 #include "inject/rt/step_window.h"
 #include "inject/rt/sys.h"
@@ -33,6 +34,7 @@ void EnableCallbacks(const Library& library, void* subscriber, const Options& op
     library.cuptiEnableCallback(1, subscriber, kResource, kGraphNodeCreated);
     library.cuptiEnableCallback(1, subscriber, kResource, kGraphNodeCloned);
   }
+  EnableWaitCallbacks(library, subscriber, options);
   if (Control()->trigger == format::CaptureTrigger::kCudaProfilerApi) {
     library.cuptiEnableCallback(1, subscriber, kRuntimeApi, kRuntimeProfilerStart);
     library.cuptiEnableCallback(1, subscriber, kRuntimeApi, kRuntimeProfilerStop);

@@ -1,0 +1,109 @@
+"""`batchlight profile` of programs on the stand-in libcupti, up to what exports say."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import unittest
+
+BUILD = os.path.abspath(os.environ["BATCHLIGHT_BUILD"])
+PROGRAM = os.path.join(BUILD, "bin", "batchlight")
+TRAINING = os.path.join(BUILD, "test", "fake_training")
+
+
+class Profile(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def tool(self, *words, status=0, **variables):
+        done = subprocess.run([PROGRAM, *words], cwd=self.folder, env=dict(os.environ, **variables),
+                              text=True, timeout=100, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def database(self, recording):
+        self.tool("export", "-t", "sqlite", recording)
+        path = os.path.join(self.folder, recording.replace(".batchlight", ".sqlite"))
+        database = sqlite3.connect(path)
+        self.addCleanup(database.close)
+        return database
+
+    def test_waits_reach_the_database(self):
+        self.tool("profile", "-t", "cuda", "-o", "run", TRAINING, "launches=1", "waits=1")
+        none = 0xffffffff
+        rows = self.database("run.batchlight").execute(
+            "SELECT syncType, streamId, eventId FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION "
+            "ORDER BY start").fetchall()
+        self.assertEqual(rows, [(3, 9, none), (2, 7, 77), (2, 8, 78), (1, none, 79),
+                                (4, none, none), (2, none, 80)])
+
+    def test_waits_without_streams_are_the_calls(self):
+        self.tool("profile", "-t", "cuda", "--cuda-record=kernels,runtime,driver", "-o", "run",
+                  TRAINING, "launches=1", "waits=1")
+        none = 0xffffffff
+        rows = self.database("run.batchlight").execute(
+            "SELECT syncType, streamId, eventId FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION "
+            "ORDER BY start").fetchall()
+        self.assertEqual(rows, [(kind, none, none) for kind in (3, 2, 2, 1, 4, 2)])
+
+    RANKS = ("for RANK in 0 1; do RANK=$RANK {training} launches=$((100 * (RANK + 1))) & done; wait")
+
+    def test_two_ranks_in_one_recording(self):
+        """As torchrun starts them: correlation ids are the same in both, and do not mix."""
+        self.tool("profile", "-t", "cuda", "-o", "run", "sh", "-c",
+                  self.RANKS.format(training=TRAINING))
+        rows = self.database("run.batchlight").execute(
+            "SELECT k.globalPid, count(*), count(DISTINCT k.correlationId), sum(EXISTS("
+            " SELECT 1 FROM CUPTI_ACTIVITY_KIND_RUNTIME r WHERE r.correlationId = k.correlationId"
+            " AND r.globalTid / 0x1000000 = k.globalPid / 0x1000000)) "
+            "FROM CUPTI_ACTIVITY_KIND_KERNEL k GROUP BY 1 ORDER BY 2").fetchall()
+        self.assertEqual([row[1:] for row in rows], [(100, 100, 100), (200, 200, 200)])
+
+    def test_one_recording_a_rank(self):
+        for rank, launches in (("0", 100), ("1", 200)):
+            self.tool("profile", "-t", "cuda", "-o", "r%q{RANK}", TRAINING, f"launches={launches}",
+                      RANK=rank)
+        for rank, launches in (("0", 100), ("1", 200)):
+            count, = self.database(f"r{rank}.batchlight").execute(
+                "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
+            self.assertEqual(count, launches)
+
+    def test_the_gpu_is_known(self):
+        self.tool("profile", "-t", "cuda", "-o", "run", TRAINING, "launches=10")
+        database = self.database("run.batchlight")
+        gpu = database.execute("SELECT name, smCount FROM TARGET_INFO_GPU").fetchall()
+        self.assertEqual(gpu, [("Fake H200", 132)])
+
+    def test_a_libcupti_that_is_none(self):
+        """A process without CUPTI finds one that has no functions."""
+        fake = os.path.join(self.folder, "libcupti.so.13")
+        source = os.path.join(self.folder, "empty.c")
+        open(source, "w").close()
+        if shutil.which("cc") is None:
+            self.skipTest("no C compiler")
+        subprocess.run(["cc", "-shared", "-o", fake, source], check=True)
+        done = self.tool(
+            "profile", "-t", "cuda", "-o", "run", "/usr/bin/python3", "-c",
+            "import ctypes, os; print('ran'); "
+            "ctypes.CDLL(os.environ['CUDA_INJECTION64_PATH']).InitializeInjection()",
+            LD_LIBRARY_PATH=self.folder)
+        self.assertIn("ran", done.stdout)
+        self.assertIn("! cuda: libcupti lacks functions", " ".join(done.stderr.split()))
+
+    def test_no_libcupti(self):
+        if any(os.path.exists(path) for path in ("/usr/local/cuda/lib64/libcupti.so",
+                                                 "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so")):
+            self.skipTest("this machine has a libcupti")
+        done = self.tool(
+            "profile", "-t", "cuda", "-o", "run", "/usr/bin/python3", "-c",
+            "import ctypes, os; print('ran'); "
+            "ctypes.CDLL(os.environ['CUDA_INJECTION64_PATH']).InitializeInjection()")
+        self.assertIn("ran", done.stdout)
+        self.assertIn("! cuda: libcupti.so.12 or .13 was not found", " ".join(done.stderr.split()))
+
+
+if __name__ == "__main__":
+    unittest.main()
