@@ -181,7 +181,7 @@ class TreeBuilder {
     const bool again = parent != TreeNodes::kRoot && nodes_.key(parent).kind == key.kind &&
                        nodes_.key(parent).number == name && nodes_.key(parent).backward == backward;
     const uint32_t node =
-        again ? parent : nodes_.Find(key, [&] { return std::string(store_.Text(StringId(name))); });
+        again ? parent : nodes_.Find(key, [&] { return std::string(store_.Text(StringId{name})); });
     TreeNode& made = nodes_.node(node);
     if (made.detail.IsNone()) made.detail = calls.shapes[row];
     made.more_details += made.detail != calls.shapes[row];

@@ -22,7 +22,7 @@ class TwoRanks {
       threads_[rank] = build_.Thread(process);
       store.nvtx_domains.Append({.process = process, .name = build_.Text("NCCL"), .native_id = 1});
       store.nvtx_payload_schemas.Append({.process = process,
-                                         .domain = NvtxDomainId(rank),
+                                         .domain = NvtxDomainId{rank},
                                          .schema_id = kSchema,
                                          .payload_bytes = 16,
                                          .entry_begin = rank * 2,
@@ -49,8 +49,8 @@ class TwoRanks {
     for (size_t row = 0; row < store.nvtx_ranges.size(); ++row) {
       if (store.Text(store.nvtx_ranges.message[row]) != "ncclAllReduce") continue;
       const ProcessId process = store.ProcessOf(store.nvtx_ranges.thread[row]);
-      store.nvtx_ranges.domain[row] = NvtxDomainId(process.value);
-      store.nvtx_ranges.attributes[row] = NvtxAttributesId(0);
+      store.nvtx_ranges.domain[row] = NvtxDomainId{process.value};
+      store.nvtx_ranges.attributes[row] = NvtxAttributesId{0};
     }
     for (size_t row = 0; row < store.kernels.size(); ++row) {
       store.kernels.short_name[row] = store.kernels.demangled_name[row];

@@ -184,7 +184,7 @@ std::vector<LaunchQueue> AnalyzeLaunchQueues(const Store& store, const StepSet& 
   if (steps.processes.empty()) return queues;
   const Launched launched(store);
   for (const auto& [key, launches] : launched.found()) {
-    const ProcessSteps* process = steps.Of(ProcessId(key.first));
+    const ProcessSteps* process = steps.Of(ProcessId{key.first});
     if (process != nullptr) queues.push_back(QueueOf(*process, key.second, launches, most_points));
   }
   return queues;

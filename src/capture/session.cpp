@@ -106,8 +106,7 @@ Status Session::Prepare(pid_t pid, const Install& install,
   RETURN_IF_ERROR(loop_.Open());
   RETURN_IF_ERROR(OpenRecording(pid, install, environment));
   if (options_.run_as) {
-    const Status given =
-        GiveTo(*options_.run_as, recording_->live_folder(), install.inject_library);
+    Status given = GiveTo(*options_.run_as, recording_->live_folder(), install.inject_library);
     if (!given.ok()) {
       (void)RemoveLiveFolder(recording_->live_folder());
       return given;
