@@ -26,7 +26,7 @@ struct AnalyzeFlags {
   std::vector<std::string> rules;
   TableFlags tables;
   std::string time_unit = "nanoseconds";
-  std::string help_rules, overwrite_words, export_words, sqlite;
+  std::string help_rules, help_formats, overwrite_words, export_words, sqlite;
   FilterFlags filter;
   std::vector<std::string> fail_on;
   StepOptions steps;
@@ -276,6 +276,8 @@ void RegisterAnalyze(CLI::App& app, Outcome& outcome) {
   command->add_option("--timeunit", flags->time_unit, "As of stats")->capture_default_str();
   command->add_option("--filter-time", flags->filter.time, "As of stats, for the rules of nsys");
   command->add_option("--filter-nvtx", flags->filter.nvtx, "As of stats, for the rules of nsys");
+  command->add_option("--help-formats", flags->help_formats, "List the formats; NAME for one")
+      ->expected(0, 1);
   command->add_option("--help-rules", flags->help_rules, "List the rules; NAME or ALL for more")
       ->expected(0, 1);
   command->add_option("--force-overwrite", flags->overwrite_words, "Replace files that exist")
@@ -294,8 +296,9 @@ void RegisterAnalyze(CLI::App& app, Outcome& outcome) {
   command->add_flag("--nsys-compat", flags->tables.nsys_compat,
                     "The bytes of nsys also where it is wrong (docs/stats.md)");
   command->callback([flags, command, &outcome] {
-    outcome.status = command->count("--help-rules") > 0
-                         ? ListRules(flags->help_rules)
+    outcome.status = command->count("--help-rules") > 0 ? ListRules(flags->help_rules)
+                     : command->count("--help-formats") > 0
+                         ? PrintFormatHelp(flags->help_formats)
                          : RunAnalyze(*flags, command->count("--force-overwrite") > 0);
   });
 }

@@ -9,6 +9,7 @@
 
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/parse_error.h"
 
 namespace batchlight::cli {
 #define COMMAND(function) void function(CLI::App& app, Outcome& outcome);
@@ -68,8 +69,7 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? 0 : static_cast<int>(ErrorKind::kUsage);
+    return ReportParseError(app, error);
   }
   if (!outcome.status.ok()) return Fail(outcome.status);
   return outcome.exit_code;

@@ -31,7 +31,7 @@ struct StatsFlags {
   std::string help_reports;
   std::string overwrite_words;
   std::string export_words;
-  bool help_formats = false;
+  std::string help_formats;
 };
 
 struct ChosenReport {
@@ -206,13 +206,12 @@ Result<std::string> ResolveReport(const std::string& input) {
 }
 
 Status RunStats(StatsFlags& flags) {
-  if (flags.help_formats) {
-    std::fputs(std::string(TableFormatHelp()).c_str(), stdout);
-    return Status();
-  }
   flags.tables.force_overwrite =
       TakeBoolWord(flags.overwrite_words, flags.tables.force_overwrite, flags.inputs);
   [[maybe_unused]] const bool force_export = TakeBoolWord(flags.export_words, false, flags.inputs);
+  for (const std::string& folder : flags.report_folders) {
+    if (!FileExists(folder)) return UsageError("--report-dir: there is no folder " + folder);
+  }
   ReportScripts scripts(flags.report_folders);
   ASSIGN_OR_RETURN(const std::vector<ChosenReport> reports, ChooseReports(flags.reports, scripts));
   ASSIGN_OR_RETURN(flags.tables.time_unit, ParseTimeUnit(flags.time_unit));
@@ -277,7 +276,8 @@ void RegisterStats(CLI::App& app, Outcome& outcome) {
                     "Only events that overlap RANGE[@DOMAIN][/INDEX]");
   stats->add_option("--help-reports", flags->help_reports, "List the reports; NAME or ALL for more")
       ->expected(0, 1);
-  stats->add_flag("--help-formats", flags->help_formats, "List the formats and their arguments");
+  stats->add_option("--help-formats", flags->help_formats, "List the formats; NAME for one")
+      ->expected(0, 1);
   CLI::Option* overwrite =
       stats->add_option("--force-overwrite", flags->overwrite_words, "Replace files that exist")
           ->expected(0, 1);
@@ -301,7 +301,8 @@ void RegisterStats(CLI::App& app, Outcome& outcome) {
       outcome.status = ListReports(flags->help_reports, ReportScripts(flags->report_folders));
       return;
     }
-    outcome.status = RunStats(*flags);
+    outcome.status = stats->count("--help-formats") > 0 ? PrintFormatHelp(flags->help_formats)
+                                                        : RunStats(*flags);
   });
 }
 

@@ -250,6 +250,11 @@ Status TableOutputs::WriteFile(const TableFormat& format, const RowSource& rows,
   return Status();
 }
 
+Status PrintFormatHelp(const std::string& name) {
+  ASSIGN_OR_RETURN(const std::string help, TableFormatHelp(name));
+  return WriteTo(stdout, "the standard output", help);
+}
+
 bool TakeBoolWord(const std::string& word, bool given, std::vector<std::string>& inputs) {
   if (word == "true" || word == "false") return word == "true";
   if (!word.empty()) inputs.push_back(word);

@@ -66,6 +66,9 @@ class TableOutputs {
   std::string input_path_;
 };
 
+// Prints the help of --help-formats [NAME|ALL]. Errors (kUsage): no such format.
+Status PrintFormatHelp(const std::string& name);
+
 // The word after --force-overwrite and its like: "true" or "false", or none, which is `given`.
 // Anything else was meant as an input and is appended to `inputs`.
 bool TakeBoolWord(const std::string& word, bool given, std::vector<std::string>& inputs);

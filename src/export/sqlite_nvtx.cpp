@@ -3,6 +3,7 @@
 
 #include "analysis/stats/nvtx_event_order.h"
 #include "export/nsys_writer.h"
+#include "store/nsys_payloads.h"
 
 namespace batchlight {
 namespace {
@@ -85,11 +86,23 @@ class NvtxRows {
         insert_.U64(attributes.payload);
       }
     }
-    const uint32_t blob = attributes.blob_begin;
-    if (attributes.blob_count > 0 && blob < store_.nvtx_payload_blobs.size()) {
-      insert_.Blob(store_.Text(store_.nvtx_payload_blobs.bytes[blob]));
-    } else {
+    Blobs(attributes);
+  }
+  void Blobs(const NvtxAttributesRow& attributes) {
+    const NvtxPayloadBlobsTable& blobs = store_.nvtx_payload_blobs;
+    std::vector<NsysPayload> payloads;
+    for (uint32_t i = 0; i < attributes.blob_count; ++i) {
+      const size_t blob = attributes.blob_begin + size_t{i};
+      if (blob >= blobs.size()) break;
+      payloads.push_back({blobs.schema_id[blob], store_.Text(blobs.bytes[blob])});
+    }
+    if (payloads.empty()) {
       insert_.Null();
+    } else if (payloads.size() == 1 && payloads[0].schema_id == 0) {  // read from another form
+      insert_.Blob(payloads[0].bytes);
+    } else {
+      packed_ = PackNsysPayloads(payloads);
+      insert_.Blob(packed_);
     }
   }
   int64_t Native(NvtxDomainId domain) const {
@@ -130,6 +143,7 @@ class NvtxRows {
   NsysWriter& writer_;
   const Store& store_;
   SqliteInsert& insert_;
+  std::string packed_;  // until the row is written
 };
 
 int64_t NativeDomain(const Store& store, NvtxDomainId domain) {

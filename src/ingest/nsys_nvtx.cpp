@@ -1,9 +1,11 @@
 // NVTX_EVENTS of an nsys export: ranges, marks, domains, categories, thread names.
 #include <bit>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "ingest/nsys_load.h"
+#include "store/nsys_payloads.h"
 
 namespace batchlight::nsys {
 namespace {
@@ -92,10 +94,16 @@ NvtxAttributesId NvtxReader::Attributes(NsysTable& rows) {
     break;
   }
   if (const std::string_view bytes = rows.Text(kBinary); !bytes.empty()) {
+    std::vector<NsysPayload> payloads = UnpackNsysPayloads(bytes);
+    if (payloads.empty()) payloads.push_back({.schema_id = 0, .bytes = bytes});  // as they are
     row.blob_begin = static_cast<uint32_t>(store_.nvtx_payload_blobs.size());
-    row.blob_count = 1;
-    store_.nvtx_payload_blobs.Append({.bytes = store_.strings.Intern(bytes),
-                                      .full_byte_count = static_cast<uint32_t>(bytes.size())});
+    row.blob_count = static_cast<uint32_t>(payloads.size());
+    for (const NsysPayload& payload : payloads) {
+      store_.nvtx_payload_blobs.Append(
+          {.schema_id = payload.schema_id,
+           .bytes = store_.strings.Intern(payload.bytes),
+           .full_byte_count = static_cast<uint32_t>(payload.bytes.size())});
+    }
   }
   const bool plain = row.payload_type == 0 && row.blob_count == 0;
   if (plain && row.category == 0 && row.has_color == 0) return NvtxAttributesId::None();
@@ -185,22 +193,26 @@ Status LoadPayloadSchemas(Load& load) {
   ASSIGN_OR_RETURN(NsysTable schemas, NsysTable::Open(*load.database, "NVTX_PAYLOAD_SCHEMAS",
                                                       {"schemaId", "name", "type", "flags",
                                                        "payloadSize", "domainId"}));
-  std::map<std::pair<int64_t, uint64_t>, std::vector<NvtxPayloadEntriesRow>> entries;
+  // The tables do not name processes: what one registered stands for all with that domain, and
+  // stands there once for each.
+  std::map<std::pair<int64_t, uint64_t>, std::map<int64_t, NvtxPayloadEntriesRow>> entries;
   ASSIGN_OR_RETURN(NsysTable rows,
                    NsysTable::Open(*load.database, "NVTX_PAYLOAD_SCHEMA_ENTRIES",
                                    {"domainId", "schemaId", "flags", "type", "name", "description",
-                                    "arrayOrUnionDetail", "offset"}));
+                                    "arrayOrUnionDetail", "offset", "idx"}));
   while (rows.Next()) {
-    entries[{rows.Int(0), rows.U64(1)}].push_back(
-        {.flags = rows.U64(2),
-         .type = rows.U64(3),
-         .name = store.strings.Intern(rows.Text(4)),
-         .description = store.strings.Intern(rows.Text(5)),
-         .array_or_union_detail = rows.U64(6),
-         .offset = rows.U64(7)});
+    entries[{rows.Int(0), rows.U64(1)}].try_emplace(
+        rows.Int(8), NvtxPayloadEntriesRow{.flags = rows.U64(2),
+                                           .type = rows.U64(3),
+                                           .name = store.strings.Intern(rows.Text(4)),
+                                           .description = store.strings.Intern(rows.Text(5)),
+                                           .array_or_union_detail = rows.U64(6),
+                                           .offset = rows.U64(7)});
   }
   RETURN_IF_ERROR(rows.status());
+  std::set<std::pair<int64_t, uint64_t>> known;
   while (schemas.Next()) {
+    if (!known.emplace(schemas.Int(5), schemas.U64(0)).second) continue;
     const auto& fields = entries[{schemas.Int(5), schemas.U64(0)}];
     NvtxPayloadSchemasRow row{
         .schema_id = schemas.U64(0),
@@ -210,15 +222,15 @@ Status LoadPayloadSchemas(Load& load) {
         .payload_bytes = schemas.U64(4),
         .entry_begin = static_cast<uint32_t>(store.nvtx_payload_entries.size()),
         .entry_count = static_cast<uint32_t>(fields.size())};
+    for (const auto& [index, field] : fields) store.nvtx_payload_entries.Append(field);
+    const size_t before = store.nvtx_payload_schemas.size();
     for (size_t d = 0; d < store.nvtx_domains.size(); ++d) {
-      if (store.nvtx_domains.native_id[d] == schemas.U32(5)) {
-        row.domain = NvtxDomainId::At(d);
-        row.process = store.nvtx_domains.process[d];
-        break;
-      }
+      if (store.nvtx_domains.native_id[d] != schemas.U32(5)) continue;
+      row.domain = NvtxDomainId::At(d);
+      row.process = store.nvtx_domains.process[d];
+      store.nvtx_payload_schemas.Append(row);
     }
-    for (const auto& field : fields) store.nvtx_payload_entries.Append(field);
-    store.nvtx_payload_schemas.Append(row);
+    if (store.nvtx_payload_schemas.size() == before) store.nvtx_payload_schemas.Append(row);
   }
   load.process_columns.push_back(&store.nvtx_payload_schemas.process);
   return schemas.status();

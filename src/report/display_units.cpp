@@ -104,6 +104,13 @@ bool ApplyUnit(std::string_view arg, DisplayUnits& units) {
   if (key == "bytes") return ReadUnit(unit, kBytes, {&units.size, &units.rate});
   if (key == "mem") return ReadUnit(unit, kBytes, {&units.size});
   if (key == "thru") return ReadUnit(unit, kBytes, {&units.rate});
+  // Units of nsys that have one value only here: addresses are hexadecimal, and no report shows
+  // its global ids.
+  if (key == "ratio") return unit == "%";
+  if (key == "addr") return unit == "hex";
+  if (key == "gid") {
+    return unit == "gidint" || unit == "gidhex" || unit == "gidsubint" || unit == "gidsubhex";
+  }
   return false;
 }
 

@@ -25,6 +25,74 @@ constexpr auto kKinds = std::to_array<KindName>({{"column", TableKind::kColumn, 
                                                  {"htable", TableKind::kHtable, "html"},
                                                  {"markdown", TableKind::kMarkdown, "md"}});
 
+struct FormatHelp {
+  std::string_view name;
+  std::string_view text;
+};
+constexpr FormatHelp kFormatHelp[] = {
+    {"column",
+     R"(  column[:<unit>][:nohdr][:nofmt][:autolines=<lines>][:colmax=<chars>][:<width>[:<width>]...]
+      text in columns, for reading. nohdr leaves the heading out; columns fit the first 100 rows or
+      those of autolines= (0: all), up to 100 characters or those of colmax= (0: any width); numbers
+      have thousands separators unless nofmt is given. A width sets a column's, "." leaves it to the
+      data, 0 hides the column.
+)"},
+    {"table",
+     R"(  table[:<unit>][:nohdr][:nofmt][:autolines=<lines>][:colmax=<chars>][:<width>[:<width>]...]
+      the same in boxes.
+)"},
+    {"csv", R"(  csv[:<unit>][:nohdr]
+      values separated by commas, quoted where they hold a comma, quote or line break.
+)"},
+    {"tsv", R"(  tsv[:<unit>][:nohdr][:esc]
+      values separated by tabs. Tabs in values become spaces, with esc the two characters \t.
+)"},
+    {"json", R"(  json[:<unit>]
+      an array of objects with the column headings as keys.
+)"},
+    {"hdoc", R"(  hdoc[:<unit>][:title=<title>][:css=<URL>]
+      an HTML document.
+)"},
+    {"htable", R"(  htable[:<unit>]
+      an HTML <table> to put into a document.
+)"},
+    {"markdown", R"(  markdown[:<unit>]
+      a Markdown table.
+)"},
+    {"png", R"(  png
+      a picture, of the reports that have one (recipes).
+)"},
+    {"svg", R"(  svg
+      the same, to be scaled.
+)"}};
+
+constexpr std::string_view kUnitHelp = R"(
+Units are given as <category>=<unit>, any number of them:
+
+  time=, ts=, dur=      times: all, points in time, durations    ns us ms sec
+  bytes=, mem=, thru=   both, sizes, throughputs                 B KB KiB MB MiB GB GiB
+  noconv                ns and B, as they are stored
+  nohdrunit             no units in the heading
+)";
+
+Status UnknownFormat(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const FormatHelp& format : kFormatHelp) names.push_back(format.name);
+  return UsageError("no format \"" + std::string(name) + "\"" +
+                    DidYouMean(NearestFew(name, names)) +
+                    " (column, table, csv, tsv, json, hdoc, htable, markdown; recipes: png, svg)");
+}
+
+Status UnknownArgument(std::string_view format, std::string_view argument) {
+  const std::vector<std::string_view> known = {
+      "nohdr", "nofmt", "nolimit", "autolines", "colmax", "esc",  "title",     "css",
+      "time",  "ts",    "dur",     "bytes",     "mem",    "thru", "nohdrunit", "noconv"};
+  return UsageError("format " + std::string(format) + " has no argument \"" +
+                    std::string(argument) + "\"" +
+                    DidYouMean(NearestFew(argument.substr(0, argument.find('=')), known)) +
+                    " (--help-formats " + std::string(format) + " lists them)");
+}
+
 // "autolines=20" after its "=".
 bool ReadCount(std::string_view arg, std::string_view key, size_t& count) {
   if (!arg.starts_with(key)) return false;
@@ -96,19 +164,10 @@ Result<TableFormat> ParseTableFormat(std::string_view text, const DisplayUnits& 
   const std::vector<std::string_view> parts = SplitAt(head, ':');
   const auto kind = std::find_if(kKinds.begin(), kKinds.end(),
                                  [&](const KindName& k) { return k.name == parts[0]; });
-  if (kind == kKinds.end()) {
-    std::vector<std::string_view> names;
-    for (const KindName& name : kKinds) names.push_back(name.name);
-    return UsageError("no format \"" + std::string(parts[0]) + "\"" +
-                      DidYouMean(NearestFew(parts[0], names)) +
-                      " (column, table, csv, tsv, json, hdoc, htable, markdown)");
-  }
+  if (kind == kKinds.end()) return UnknownFormat(parts[0]);
   format.kind = kind->kind;
   for (size_t i = 1; i < parts.size(); ++i) {
-    if (!ApplyArgument(parts[i], format)) {
-      return UsageError("format " + std::string(kind->name) + " has no argument \"" +
-                        std::string(parts[i]) + "\"; --help-formats lists them");
-    }
+    if (!ApplyArgument(parts[i], format)) return UnknownArgument(kind->name, parts[i]);
   }
   return format;
 }
@@ -150,38 +209,14 @@ std::string TableText(const TableFormat& format, const RowSource& rows) {
   return text;
 }
 
-std::string_view TableFormatHelp() {
-  return R"(Formats, with their arguments:
-
-  column[:<unit>][:nohdr][:nofmt][:autolines=<lines>][:colmax=<chars>][:<width>[:<width>]...]
-      text in columns, for reading. nohdr leaves the heading out; columns fit the first 100 rows or
-      those of autolines= (0: all), up to 100 characters or those of colmax= (0: any width); numbers
-      have thousands separators unless nofmt is given. A width sets a column's, "." leaves it to the
-      data, 0 hides the column.
-  table[:<unit>][:nohdr][:nofmt][:autolines=<lines>][:colmax=<chars>][:<width>[:<width>]...]
-      the same in boxes.
-  csv[:<unit>][:nohdr]
-      values separated by commas, quoted where they hold a comma, quote or line break.
-  tsv[:<unit>][:nohdr][:esc]
-      values separated by tabs. Tabs in values become spaces, with esc the two characters \t.
-  json[:<unit>]
-      an array of objects with the column headings as keys.
-  hdoc[:<unit>][:title=<title>][:css=<URL>]
-      an HTML document.
-  htable[:<unit>]
-      an HTML <table> to put into a document.
-  markdown[:<unit>]
-      a Markdown table.
-  png, svg
-      a picture, of the reports that have one (recipes).
-
-Units are given as <category>=<unit>, any number of them:
-
-  time=, ts=, dur=      times: all, points in time, durations    ns us ms sec
-  bytes=, mem=, thru=   both, sizes, throughputs                 B KB KiB MB MiB GB GiB
-  noconv                ns and B, as they are stored
-  nohdrunit             no units in the heading
-)";
+Result<std::string> TableFormatHelp(std::string_view name) {
+  const bool all = name.empty() || name == "ALL" || name == "all";
+  std::string text = all ? "Formats, with their arguments:\n\n" : "";
+  for (const FormatHelp& format : kFormatHelp) {
+    if (all || format.name == name) text.append(format.text);
+  }
+  if (text.empty()) return UnknownFormat(name);
+  return text.append(kUnitHelp);
 }
 
 }  // namespace batchlight

@@ -45,7 +45,7 @@ using TextSink = std::function<Status(std::string_view bytes)>;
 Status WriteTable(const TableFormat& format, const RowSource& rows, const TextSink& sink);
 std::string TableText(const TableFormat& format, const RowSource& rows);
 
-// For --help-formats.
-std::string_view TableFormatHelp();
+// For --help-formats: of one format, of all for "" and "ALL". Errors (kUsage): no such format.
+Result<std::string> TableFormatHelp(std::string_view name = {});
 
 }  // namespace batchlight

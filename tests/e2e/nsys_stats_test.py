@@ -7,6 +7,7 @@ import lzma
 import os
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 import tarfile
@@ -344,6 +345,43 @@ class Recipes(NsysFiles):
             self.assertIn(b"does not contain NCCL", self.stats("-r", report).stderr)
 
 
+class Payloads(NsysFiles):
+    """What NCCL says of its calls: nsys puts a table of contents before the bytes."""
+
+    @staticmethod
+    def blobs(path):
+        with sqlite3.connect(path) as database:
+            return sorted(row[0] for row in database.execute(
+                "SELECT binaryData FROM NVTX_EVENTS WHERE binaryData IS NOT NULL"))
+
+    def collectives(self, path):
+        text = self.run_tool("table", "collectives", path, "-f", "csv").stdout.decode()
+        return list(csv.DictReader(io.StringIO(text)))
+
+    def test_of_nsys(self):
+        theirs = unpack_capture("two_ranks", self.folder)
+        again = self.path("two_ranks_again.sqlite")
+        self.run_tool("export", "-q", "-t", "sqlite", "-o", again, theirs)
+        self.assertGreater(len(self.blobs(theirs)), 20)
+        self.assertEqual(self.blobs(again), self.blobs(theirs))
+        done = self.run_tool("stats", "-r", "nccl_sum", "-f", "csv", theirs)
+        self.assertNotIn(b"does not say the rank", done.stderr)  # NCCL's own number
+        self.assertIn(b"\n1,", done.stdout)
+        sizes = {row["Operation"]: row["Ranks"] for row in self.collectives(theirs)}
+        self.assertEqual(set(sizes.values()), {"2"})
+        self.assertGreater(max(float(row["Algorithm GB/s"]) for row in self.collectives(theirs)), 0)
+
+    def test_of_recordings(self):
+        recording = os.path.join(os.path.dirname(DATA), "h200_two_ranks.batchlight")
+        export = self.path("payloads.sqlite")
+        self.run_tool("export", "-q", "-t", "sqlite", "-o", export, recording)
+        self.assertTrue(self.blobs(export))
+        for blob in self.blobs(export):
+            count, _, size, place = struct.unpack_from("<4Q", blob)
+            self.assertEqual((count, place, len(blob)), (1, 32, 32 + size))
+        self.assertEqual(self.collectives(export), self.collectives(recording))
+
+
 class WrongUse(NsysFiles):
     def test_report_names(self):
         done = self.stats("-r", "nvtx_smu", code=2)
@@ -382,6 +420,11 @@ class WrongUse(NsysFiles):
     def test_formats_and_units(self):
         self.assertIn(b"no format", self.stats("-f", "xml", code=2).stderr)
         self.assertIn(b"no argument", self.stats("-f", "csv:wide", code=2).stderr)
+        self.assertIn(b"did you mean nohdr", self.stats("-f", "csv:nohd", code=2).stderr)
+        for unit in ("ratio=%", "addr=hex", "gid=gidint", "mem=B", "ts=ms:dur=us"):
+            self.stats("-q", "-r", "nvtx_sum", "-f", "csv:" + unit)
+        for unit in ("ratio=x", "addr=oct", "gid=1", "mem=ms", "ts=B"):
+            self.stats("-q", "-r", "nvtx_sum", "-f", "csv:" + unit, code=2)
         self.assertIn(b"time unit", self.stats("--timeunit", "weeks", code=2).stderr)
         for text in ("x/y", "1x/", "1/2/3", "1 s/2s", "nan/"):
             self.assertIn(b"not a time", self.stats("--filter-time", text, code=2).stderr)
@@ -402,7 +445,23 @@ class WrongUse(NsysFiles):
         self.assertIn(b"cuda_gpu_kern_sum", self.run_tool("stats", "--help-reports").stdout)
         self.assertIn(b"gpukernsum",
                       self.run_tool("stats", "--help-reports", "cuda_gpu_kern_sum").stdout)
-        self.assertIn(b"nohdr", self.run_tool("stats", "--help-formats").stdout)
+        for verb in ("stats", "analyze"):
+            for form in ("", "=ALL"):
+                text = self.run_tool(verb, "--help-formats" + form).stdout
+                self.assertIn(b"  column[", text)
+                self.assertIn(b"  csv[", text)
+            text = self.run_tool(verb, "--help-formats", "csv").stdout
+            self.assertIn(b"  csv[:<unit>][:nohdr]", text)
+            self.assertNotIn(b"  column[", text)
+            self.assertIn(b"did you mean csv",
+                          self.run_tool(verb, "--help-formats", "csvv", code=2).stderr)
+
+    def test_flags(self):
+        self.assertIn(b"unknown flag --quite; did you mean --quiet",
+                      self.stats("--quite", code=2).stderr)
+        self.assertIn(b"did you mean --filter-nvtx",
+                      self.stats("--filter-nvt=x", code=2).stderr)
+        self.assertIn(b"no folder nowhere", self.stats("--report-dir", "nowhere", code=2).stderr)
 
     def test_inputs(self):
         self.run_tool("stats", os.path.join(self.folder, "absent.sqlite"), code=3)

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "analysis/process_ranks.h"
+#include "analysis/job_places.h"
 
 namespace batchlight::stats {
 namespace {
@@ -50,9 +50,9 @@ void AddUnranked(size_t input, const Store& store, const std::map<uint32_t, uint
 void AddParts(size_t input, const Store& store, std::vector<RankPart>& parts,
               std::vector<bool>& unknown) {
   const std::map<uint32_t, uint32_t> active = ActiveProcesses(store);
-  const std::vector<int32_t> ranks = FindProcessRanks(store);
+  const std::vector<JobPlace> places = FindJobPlaces(store, FindNcclCalls(store));
   std::map<int32_t, std::vector<uint32_t>> by_rank;
-  for (const auto& [process, device] : active) by_rank[ranks[process]].push_back(process);
+  for (const auto& [process, device] : active) by_rank[places[process].rank].push_back(process);
   const bool beside = by_rank.contains(-1);  // processes without a rank
   const size_t known = by_rank.size() - (beside ? 1 : 0);
   if (known == 0) {

@@ -1,0 +1,40 @@
+#include "cli/parse_error.h"
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/nearest.h"
+#include "base/status.h"
+
+namespace batchlight::cli {
+namespace {
+
+std::vector<std::string> FlagsOf(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+}  // namespace
+
+int ReportParseError(const CLI::App& app, const CLI::ParseError& error) {
+  constexpr auto kUsage = static_cast<int>(ErrorKind::kUsage);
+  const std::vector<std::string> extras = app.remaining(true);
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  const bool unexpected = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  if (!unexpected || extras.empty() || chosen.empty() || extras[0][0] != '-') {
+    return app.exit(error) == 0 ? 0 : kUsage;
+  }
+  const std::string flag = extras[0].substr(0, extras[0].find('='));
+  const std::vector<std::string> names = FlagsOf(*chosen.front());
+  std::fprintf(stderr, "batchlight: unknown flag %s%s (batchlight %s --help shows all)\n",
+               flag.c_str(), DidYouMean(NearestFew(flag, {names.begin(), names.end()}, 2)).c_str(),
+               chosen.front()->get_name().c_str());
+  return kUsage;
+}
+
+}  // namespace batchlight::cli
