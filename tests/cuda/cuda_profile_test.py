@@ -93,6 +93,31 @@ class Profile(unittest.TestCase):
         self.assertIn("ran", done.stdout)
         self.assertIn("! cuda: libcupti lacks functions", " ".join(done.stderr.split()))
 
+    PROFILER = """
+import ctypes, os
+ctypes.CDLL(os.environ["STAND_IN"]).fake_cuda_init()
+import torch
+profiler = torch.autograd.profiler.profile()
+if os.environ["WITH"] == "CUDA":
+    profiler.kineto_activities.add(torch.profiler.ProfilerActivity.CUDA)
+with profiler:
+    torch.ones(2) + 1
+print("ran")
+"""
+
+    def test_torch_profiler_in_the_script(self):
+        """It finds CUPTI taken and gets no GPU events: the summary says so, if it wanted any."""
+        if subprocess.run(["/usr/bin/python3", "-c", "import torch"],
+                          stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("no PyTorch")
+        stand_in = os.path.join(BUILD, "test", "fakes", "libcupti.so.13")
+        for wanted in ("CUDA", "CPU"):
+            done = self.tool("profile", "-t", "cuda,python", "-f", "true", "-o", "run",
+                             "/usr/bin/python3", "-c", self.PROFILER, STAND_IN=stand_in, WITH=wanted)
+            self.assertIn("ran", done.stdout)
+            said = "! torch.profiler: the program started torch.profiler, which got no GPU events"
+            self.assertEqual(said in " ".join(done.stderr.split()), wanted == "CUDA", done.stderr)
+
     def test_no_libcupti(self):
         if any(os.path.exists(path) for path in ("/usr/local/cuda/lib64/libcupti.so",
                                                  "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so")):
