@@ -230,9 +230,11 @@ if __name__ == "__main__":
         config = types.SimpleNamespace(
             ProfilerConfig=lambda *arguments: arguments, _ExperimentalConfig=tuple,
             ProfilerState=types.SimpleNamespace(NVTX="nvtx"))
-        torch = types.SimpleNamespace(_C=types.SimpleNamespace(
-            _autograd=types.SimpleNamespace(_enable_profiler=enable, _disable_profiler=disable),
-            _profiler=config))
+        torch = types.SimpleNamespace(
+            _C=types.SimpleNamespace(
+                _autograd=types.SimpleNamespace(_enable_profiler=enable, _disable_profiler=disable),
+                _profiler=config),
+            empty=lambda *sizes: sizes, Tensor=types.SimpleNamespace(detach=lambda tensor: tensor))
         self.make_package({"torch/__init__.py": "", "torch/autograd/__init__.py": "",
                            "torch/autograd/profiler.py": ""})
         module = importlib.import_module("torch.autograd.profiler")

@@ -62,8 +62,8 @@ def operator_time(torch):
     return spent, records
 
 
-def say_operator_cost(torch, before):
-    """`before`: operator_time() before the operator recorder started."""
+def say_operator_cost(torch, before=None):
+    """`before`: operator_time() before the operator recorder started, if it could be had."""
     after = operator_time(torch) if before else None
     if after and after[1]:
         operators = after[1] / (2.0 * _BATCHES * _CALLS)  # each begins and ends
