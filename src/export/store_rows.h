@@ -65,7 +65,9 @@ void VisitRow(const Store& store, const EventSelection& selection, const Table& 
         out.Unsigned(prefix + "tid", store.threads.tid[value.row()]);
       }
     } else if constexpr (std::is_same_v<Value, ProcessId>) {
-      const std::string label = name == "process" ? "process_pid" : std::string(name) + "_pid";
+      // Not parent_pid, which is what the system said and may be of no process recorded.
+      const std::string label =
+          name == "process" ? "process_pid" : std::string(name) + "_process_pid";
       if (value.IsNone()) {
         out.Null(label);
       } else {

@@ -191,6 +191,24 @@ class TwoRanks(Exports):
         self.assertEqual(pids, {605})
         self.export(TWO_RANKS, "none", "--per-rank", kind="sqlite", code=2)
 
+    def test_no_row_has_a_name_twice(self):
+        self.export(TWO_RANKS, "all.jsonl", kind="jsonlines")
+
+        def unique(pairs):
+            self.assertEqual(len(pairs), len({key for key, _ in pairs}), pairs)
+            return dict(pairs)
+        with open(self.path("all.jsonl"), encoding="utf-8") as lines:
+            rows = [json.loads(line, object_pairs_hook=unique) for line in lines]
+        parents = {row["pid"]: (row["parent_pid"], row["parent_process_pid"]) for row in rows
+                   if row["table"] == "processes"}
+        self.assertEqual(parents, {556: (555, None), 604: (556, 556), 605: (556, 556)})
+        self.export(TWO_RANKS, "csv", kind="csv")
+        for name in os.listdir(self.path("csv")):
+            with open(os.path.join(self.path("csv"), name), encoding="utf-8",
+                      errors="replace") as table:
+                header = table.readline().rstrip("\n").split(",")
+            self.assertEqual(len(header), len(set(header)), (name, header))
+
     def test_ranks_of_before_go_away(self):
         folder = self.path("ranks")
         for name in ("rank_7.trace.json", "mine.json"):
