@@ -74,6 +74,13 @@ MODES = ("alone", "floor", "floor, shapes", "batchlight", "batchlight, shapes", 
 NVTX_MODES = ("emit_nvtx", "emit_nvtx, shapes")  # recorded by us; needs a PyTorch with CUDA
 
 
+def build_floor(folder):
+    floor = os.path.join(folder, "torch_floor.so")
+    subprocess.run([sys.executable, "-c", BUILD_FLOOR, PYTHON_PATH,
+                    os.path.join(HERE, "torch_floor.cpp"), floor], check=True)
+    return floor
+
+
 def once(mode, floor, pin):
     command = [*pin, sys.executable, "-c", LOOP, str(COUNT), mode, floor]
     if not mode.startswith(("batchlight", "emit_nvtx")):
@@ -99,9 +106,7 @@ def main():
     pin = ["taskset", "-c", options.cpu] if options.cpu else []
     modes = MODES + (NVTX_MODES if options.nvtx else ())
     with tempfile.TemporaryDirectory() as folder:
-        floor = os.path.join(folder, "torch_floor.so")
-        subprocess.run([sys.executable, "-c", BUILD_FLOOR, PYTHON_PATH,
-                        os.path.join(HERE, "torch_floor.cpp"), floor], check=True)
+        floor = build_floor(folder)
         times = {mode: [] for mode in modes}
         for _ in range(options.rounds):
             for mode in modes:

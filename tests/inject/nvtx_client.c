@@ -23,6 +23,9 @@
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <nvtx3/nvToolsExtSync.h>
+#if __has_include(<nvtx3/nvToolsExtCounters.h>)
+#include <nvtx3/nvToolsExtCounters.h>
+#endif
 #else
 #include "mini_nvtx.h"
 #endif
@@ -143,6 +146,34 @@ typedef struct {
   uint64_t bytes;
   const char* op;
 } Collective; /* like NCCL's */
+
+/* What is not recorded must be said, and the program must not notice. */
+static void NotRecorded(void) {
+#ifdef NVTX_EXT_COUNTERS_MODULEID
+  nvtxDomainHandle_t d = nvtxDomainCreateA("late");
+  struct {
+    int64_t begin, end;
+  } event = {nvtxTimestampGet(), nvtxTimestampGet()};
+  nvtxPayloadData_t data = {(1 << 24) + 9, sizeof event, &event};
+  nvtxEventSubmit(d, &data, 1);
+  nvtxEventBatch_t batch;
+  memset(&batch, 0, sizeof batch);
+  batch.eventSchemaId = data.schemaId;
+  batch.events = &event;
+  batch.size = sizeof event;
+  nvtxEventBatchSubmit(d, &batch);
+  nvtxCounterAttr_t counter;
+  memset(&counter, 0, sizeof counter);
+  counter.structSize = sizeof counter;
+  counter.name = "queue";
+  nvtxCounterSampleInt64(d, nvtxCounterRegister(d, &counter), 7);
+  nvtxRangePushA("recorded");
+  nvtxRangePop();
+  printf("done\n");
+#else
+  printf("headers without\n");
+#endif
+}
 
 static void Extension(void) {
   nvtxDomainHandle_t d = nvtxDomainCreateA("NCCL");
@@ -377,6 +408,7 @@ int main(int argc, char** argv) {
   if (strcmp(scenario, "payloads") == 0) Payloads();
   if (strcmp(scenario, "domains") == 0) Domains();
   if (strcmp(scenario, "extension") == 0) Extension();
+  if (strcmp(scenario, "not_recorded") == 0) NotRecorded();
   if (strcmp(scenario, "threads") == 0) Threads(number);
   if (strcmp(scenario, "many_threads") == 0) ManyThreads(number);
   if (strcmp(scenario, "busy") == 0) {

@@ -132,6 +132,18 @@ class NvtxTest(InjectCase):
         self.assertEqual({e.bytes for e in strings}, {b"Sum"})
         self.assertEqual((len(structs), len(strings)), (6, 6))
 
+    @each_client
+    def test_what_is_not_recorded_is_said(self, client):
+        folder = self.session()
+        if self.run_client(folder, "not_recorded", client=client) == ["headers without"]:
+            return
+        process = self.only_process(folder)
+        self.assertEqual([e.kind for e in self.events(folder)], ["RangePush", "RangePop"])
+        said = [reason.text for reason in process.records("Reason") if reason.feature == "nvtx"]
+        self.assertEqual(len(said), 2, said)
+        self.assertIn("nvtxEventSubmit", said[0])
+        self.assertIn("nvtxCounterSample", said[1])
+
     def test_nvtx_2(self):
         folder = self.session()
         with mock.patch.dict(os.environ, MINI_NVTX_ENTRY="InitializeInjectionNvtx"):

@@ -221,6 +221,18 @@ void SayDeferred() {
            "are not recorded.");
   }
 }
+// The other extensions: the program is told that nobody listens, the recording that somebody spoke.
+void SayNotRecorded(const ExtensionModule& module) {
+  const char* what = nullptr;
+  if (module.module_id == kCountersModule) {
+    what = "The program uses NVTX counters (nvtxCounterSample and others): these are not recorded.";
+  } else if (module.module_id == kMemoryModule) {
+    what = "The program names memory with NVTX (nvtxMemRegionsName and others): not recorded.";
+  }
+  Guard guard;
+  if (what != nullptr && guard) Reason(guard, "nvtx", what);
+}
+
 void ImplEventSubmit(DomainHandle, const PayloadData*, size_t) { SayDeferred(); }
 void ImplEventBatchSubmit(DomainHandle, const void*) { SayDeferred(); }
 
@@ -279,7 +291,10 @@ BATCHLIGHT_EXPORT int InitializeInjectionNvtxExtension(
     batchlight::inject::nvtx::ExtensionModule* module) {
   using namespace batchlight::inject::nvtx;
   if (module == nullptr || module->struct_size < sizeof *module || !Begin()) return 0;
-  if (module->module_id != kPayloadModule || module->segment_count == 0) return 0;
+  if (module->module_id != kPayloadModule || module->segment_count == 0) {
+    SayNotRecorded(*module);
+    return 0;
+  }
   FillPayload(module->segments[0]);
   return 1;
 }

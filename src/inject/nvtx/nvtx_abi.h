@@ -153,7 +153,9 @@ struct ExtensionModule {
   void* get_export_function;
   const void* extension_info;
 };
+inline constexpr uint16_t kMemoryModule = 1;
 inline constexpr uint16_t kPayloadModule = 2;
+inline constexpr uint16_t kCountersModule = 4;
 
 enum PayloadCallback {
   kSchemaRegister = 0,

@@ -6,6 +6,10 @@
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <nvtx3/nvToolsExtSync.h>
+#if __has_include(<nvtx3/nvToolsExtCounters.h>)
+#include <nvtx3/nvToolsExtCounters.h>
+#include <nvtx3/nvToolsExtMem.h>
+#endif
 #if __has_include(<cuda_runtime_api.h>)
 #include <nvtx3/nvToolsExtCuda.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
@@ -108,6 +112,10 @@ SAME(ResourceType(kClassCudaRt, 1), NVTX_RESOURCE_TYPE_CUDART_STREAM);
 #endif
 SAME(kExtPayload, NVTX_PAYLOAD_TYPE_EXT);
 SAME(kPayloadModule, NVTX_EXT_PAYLOAD_MODULEID);
+#ifdef NVTX_EXT_COUNTERS_MODULEID
+SAME(kCountersModule, NVTX_EXT_COUNTERS_MODULEID);
+SAME(kMemoryModule, NVTX_EXT_MODULEID_MEM);
+#endif
 SAME(kSchemaRegister, NVTX3EXT_CBID_nvtxPayloadSchemaRegister);
 SAME(kEnumRegister, NVTX3EXT_CBID_nvtxPayloadEnumRegister);
 SAME(kMarkPayload, NVTX3EXT_CBID_nvtxMarkPayload);
