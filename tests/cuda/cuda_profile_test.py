@@ -37,8 +37,9 @@ class Profile(unittest.TestCase):
         rows = self.database("run.batchlight").execute(
             "SELECT syncType, streamId, eventId FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION "
             "ORDER BY start").fetchall()
-        self.assertEqual(rows, [(3, 9, none), (2, 7, 77), (2, 8, 78), (1, none, 79),
-                                (4, none, none), (2, none, 80)])
+        self.assertEqual(rows, [(3, 9, none), (2, 7, 77), (2, none, 78), (1, none, 79),
+                                (4, none, none), (2, none, 80), (2, none, 81), (3, 7, none),
+                                (3, 8, none)])
 
     def test_waits_without_streams_are_the_calls(self):
         self.tool("profile", "-t", "cuda", "--cuda-record=kernels,runtime,driver", "-o", "run",
@@ -47,7 +48,7 @@ class Profile(unittest.TestCase):
         rows = self.database("run.batchlight").execute(
             "SELECT syncType, streamId, eventId FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION "
             "ORDER BY start").fetchall()
-        self.assertEqual(rows, [(kind, none, none) for kind in (3, 2, 2, 1, 4, 2)])
+        self.assertEqual(rows, [(kind, none, none) for kind in (3, 2, 2, 1, 4, 2, 2, 3, 3)])
 
     RANKS = ("for RANK in 0 1; do RANK=$RANK {training} launches=$((100 * (RANK + 1))) & done; wait")
 

@@ -135,6 +135,13 @@ class Recording(unittest.TestCase):
         self.assertEqual(run.records("GraphLaunch"), [])
         self.assertEqual(len(run.records("Kernel")), 20)
 
+    def test_graphs_of_windows_are_never_traced_as_a_whole(self):
+        """Not in a first window that begins with the program either: it ends, others come."""
+        run = Run("launches=10", "graphs=3", trigger=3,
+                  extra="window.first=1\nwindow.last=2\n")
+        self.assertEqual(run.records("GraphLaunch"), [])
+        self.assertEqual(len(run.records("Kernel")), 10)
+
     def test_only_some_kinds(self):
         run = Run("launches=10", "every_kind=1", extra="cuda.record=kernels,copies\n")
         kinds = {r.kind for r in run.records()}
@@ -152,24 +159,27 @@ class Recording(unittest.TestCase):
     def check_waits(self, run, events):
         none = 0xffffffff
         waits = run.records("GpuWait")
-        # The driver's part of cudaStreamSynchronize is no second wait; stream 0 is number 7, or 8
-        # where it is the thread's; of a call that failed the stream is not asked for.
+        # The driver's part of cudaStreamSynchronize is no second wait. The stream is known where it
+        # cannot be in a capture, which asking would break: the default one is number 7, or 8 where
+        # it is the thread's.
         self.assertEqual([(w.type, w.stream, w.event) for w in waits],
-                         [(3, 9, none), (2, 7, events[0]), (2, 8, events[1]),
-                          (1, none, events[2]), (4, none, none), (2, none, events[3])])
+                         [(3, 9, none), (2, 7, events[0]), (2, none, events[1]),
+                          (1, none, events[2]), (4, none, none), (2, none, events[3]),
+                          (2, none, events[4]), (3, 7, none), (3, 8, none)])
+        self.assertEqual(run.said["capture"], "0")
         self.assertEqual({w.context for w in waits}, {1})
         calls = {c.correlation: c for c in run.records("CudaCall")}
         for wait in waits:
             call = calls[wait.correlation]
             self.assertLessEqual(wait.duration_ns, call.duration_ns)
         self.assertEqual([calls[w.correlation].call for w in waits],
-                         [131, 147, 436 | 1 << 31, 137, 165, 147])
+                         [131, 147, 436 | 1 << 31, 137, 165, 147, 147, 131, 131])
 
-    def test_waits_know_their_stream_and_event(self):
-        self.check_waits(Run(*self.WAITS), (77, 78, 79, 80))
+    def test_waits_know_their_stream_or_event(self):
+        self.check_waits(Run(*self.WAITS), (77, 78, 79, 80, 81))
 
     def test_events_of_waits_do_not_mix_with_recorded_ones(self):
-        self.check_waits(Run(*self.WAITS, extra="cuda.event_trace=1\n"), (0xffffffff,) * 4)
+        self.check_waits(Run(*self.WAITS, extra="cuda.event_trace=1\n"), (0xffffffff,) * 5)
 
     def test_waits_without_streams(self):
         for extra in ("cuda.record=kernels,runtime,driver\n", "cuda.record=kernels,streams\n"):

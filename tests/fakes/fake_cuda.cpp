@@ -63,7 +63,9 @@ class Call {
 };
 
 // cudaStream_t and cudaEvent_t: cuptiGetStreamIdEx() of the fake takes them apart.
-const void* Handle(uint32_t id) { return reinterpret_cast<const void*>(uintptr_t{id} << 4); }
+const void* Handle(uint32_t id) {
+  return reinterpret_cast<const void*>(id <= 2 ? uintptr_t{id} : uintptr_t{id} << 4);
+}
 
 uint32_t SizeSince(uint32_t version, uint32_t before, uint32_t after) {
   return Version() >= version ? after : before;
@@ -206,6 +208,13 @@ uint32_t fake_cuda_event_synchronize(uint32_t event) {
   return Call(kEventSynchronize, kRuntimeApi, parameters).correlation();
 }
 uint32_t fake_cuda_device_synchronize() { return Call(kDeviceSynchronize).correlation(); }
+
+void fake_cuda_begin_capture(uint32_t stream) { SetCapturing(Handle(stream)); }
+uint32_t fake_cuda_end_capture() {
+  SetCapturing(nullptr);
+  constexpr uint32_t kStreamCaptureInvalidated = 901;
+  return CaptureWasBroken() ? kStreamCaptureInvalidated : 0;
+}
 
 uint32_t fake_cuda_event_record(uint32_t event, uint32_t stream) {
   Call call(kEventRecord);

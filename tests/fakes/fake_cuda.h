@@ -33,7 +33,8 @@ uint32_t fake_cuda_memcpy_async(uint32_t kind, uint64_t bytes, uint32_t stream,
 uint32_t fake_cuda_memset_async(uint32_t value, uint64_t bytes, uint32_t stream,
                                 uint32_t duration_ns);
 uint32_t fake_cuda_stream_synchronize(uint32_t stream, uint32_t duration_ns);
-// Stream 0 is the default one, of the thread in the driver's call (it is the _ptsz variant).
+// Stream 0 is the default one, of the thread in the driver's call (it is the _ptsz variant); 1 and
+// 2 are cudaStreamLegacy and cudaStreamPerThread.
 uint32_t fake_cuda_stream_wait_event(uint32_t stream, uint32_t event, uint32_t result);
 uint32_t fake_cuda_driver_stream_wait_event(uint32_t stream, uint32_t event);
 uint32_t fake_cuda_event_synchronize(uint32_t event);
@@ -46,6 +47,10 @@ uint32_t fake_cuda_free(uint64_t address, uint64_t bytes);
 uint32_t fake_cuda_get_device(void);
 // A page fault of unified memory.
 void fake_cuda_cpu_page_fault(uint64_t address);
+// From begin to end the stream is in a capture, which asking for the stream's id breaks. 0, or
+// cudaErrorStreamCaptureInvalidated.
+void fake_cuda_begin_capture(uint32_t stream);
+uint32_t fake_cuda_end_capture(void);
 // Stream capture adds a node; instantiation clones it.
 void fake_cuda_graph_node(uint64_t node, uint64_t clone);
 void fake_cuda_profiler_start(void);

@@ -47,6 +47,8 @@ struct Fake {
   std::atomic<uint64_t> kinds{0};  // bit set of enabled kinds
   std::atomic<bool> has_context{false};
   std::atomic<bool> graph_trace_was_late{false};
+  std::atomic<const void*> capturing{nullptr};
+  std::atomic<bool> capture_broken{false};
   std::atomic<uint8_t> hooked[2][1024]{};
   std::atomic<uint8_t> calls[2][1024]{};  // runtime, driver: enabled one by one
   BufferRequested requested = nullptr;
@@ -155,6 +157,9 @@ bool KindEnabled(uint32_t kind) {
 }
 
 bool GraphTraceWasLate() { return The().graph_trace_was_late; }
+
+void SetCapturing(const void* stream) { The().capturing = stream; }
+bool CaptureWasBroken() { return The().capture_broken.exchange(false); }
 
 bool CallEnabled(uint32_t domain, uint32_t cbid) {
   if (KindEnabled(domain == kDriverApi ? kDriver : kRuntime)) return true;
@@ -364,9 +369,13 @@ uint32_t cuptiGetTimestamp(uint64_t* timestamp) {
 
 uint32_t cuptiSetThreadIdType(uint32_t) { return kSuccess; }
 
-// The handles of the fake are its stream ids, moved (fake_cuda.cpp).
+// The handles of the fake are its stream ids, moved (fake_cuda.cpp). Of the special handles CUPTI
+// documents the null stream alone.
 uint32_t cuptiGetStreamIdEx(void*, void* stream, uint8_t per_thread, uint32_t* id) {
   const auto handle = reinterpret_cast<uintptr_t>(stream);
+  if (stream != nullptr && stream == The().capturing) The().capture_broken = true;
+  constexpr uint32_t kInvalidStream = 22;
+  if (handle == 1 || handle == 2) return kInvalidStream;
   *id = handle == 0 ? (per_thread != 0 ? 8 : 7) : static_cast<uint32_t>(handle >> 4);
   return kSuccess;
 }

@@ -113,6 +113,11 @@ void Waits() {
   fake_cuda_device_synchronize();
   constexpr uint32_t kInvalidHandle = 400;
   fake_cuda_stream_wait_event(10, 80, kInvalidHandle);
+  fake_cuda_begin_capture(11);  // a second stream joins the capture of the first
+  fake_cuda_stream_wait_event(11, 81, 0);
+  std::printf("capture=%u ", fake_cuda_end_capture());
+  fake_cuda_stream_synchronize(1, 0);
+  fake_cuda_stream_synchronize(2, 0);
 }
 
 // One launch on each of many streams.

@@ -81,7 +81,7 @@ void StartCollector() {
   WriteClockPair(state.library);
   SetAllCalls(state.library, state.options, true);  // until OnResource() sees the first context
   g_on_window = FollowState;
-  state.whole_graphs = Collecting();
+  state.whole_graphs = Collecting() && Control()->trigger == format::CaptureTrigger::kNone;
   FollowState();
   if (!StartHelper()) SayWhyNot("no helper thread could be started: records come at the end only");
   pthread_atfork(nullptr, nullptr, ForgetCollector);

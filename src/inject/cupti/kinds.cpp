@@ -63,7 +63,8 @@ struct Kind {
 constexpr size_t kKindCount = 11;
 
 // Enabled when the program has already made a graph, kGraphTrace crashes its next replay (CUPTI
-// 13.0.1): unless collection began in cuInit, graphs are recorded kernel by kernel.
+// 13.0.1): unless one capture goes from cuInit on, graphs are recorded kernel by kernel. Nobody has
+// seen what replays do when it is disabled between windows, hence not in the first one either.
 void ListKinds(const Options& o, bool whole_graphs, Kind (&kinds)[kKindCount]) {
   const Kind list[kKindCount] = {
       {kGraphTrace, o.kernels && !o.graph_nodes && whole_graphs},

@@ -17,7 +17,8 @@ void EnableFactKinds(const Library& library, const Options& options);
 void SetAllCalls(const Library& library, const Options& options, bool on);
 
 // nullptr on success, else the result of the kind that nothing works without.
-// `whole_graphs`: CUDA graphs may be recorded as a whole, as collection began in cuInit.
+// `whole_graphs`: CUDA graphs may be recorded as a whole, as collection began in cuInit and no
+// windows are to come.
 const char* EnableKinds(const Library& library, const Options& options, bool whole_graphs);
 void DisableKinds(const Library& library, const Options& options, bool whole_graphs);
 

@@ -53,16 +53,26 @@ bool Succeeded(const CallbackData& data) {
   return data.return_value != nullptr && *static_cast<const uint32_t*>(data.return_value) == 0;
 }
 
-// The stream as CUPTI numbers it in its records. Asked after the call, and only of one that
-// succeeded: then the stream exists, and the driver has just taken it, in a graph's capture too.
+// The stream as CUPTI numbers it in its records. Asked after the call, of one that succeeded, and
+// only of a stream that is not being captured: a number may not be asked for during a capture, and
+// the program's capture would pay for it. A stream that was waited for to its end is not captured,
+// and the legacy default stream cannot be; another one that is made to wait for an event may well
+// be.
 uint32_t StreamId(const Library& library, const WaitCall& call, const CallbackData& data) {
-  uint32_t id = kNone;
-  if (library.cuptiGetStreamIdEx == nullptr || data.parameters == nullptr || !Succeeded(data) ||
-      library.cuptiGetStreamIdEx(nullptr, *static_cast<void* const*>(data.parameters),
-                                 call.per_thread_stream, &id) != kSuccess) {
+  constexpr uintptr_t kPerThread = 2;  // cudaStreamPerThread; 0 and 1 are the legacy stream
+  if (library.cuptiGetStreamIdEx == nullptr || data.parameters == nullptr || !Succeeded(data)) {
     return kNone;
   }
-  return id;
+  void* stream = *static_cast<void* const*>(data.parameters);
+  const auto handle = reinterpret_cast<uintptr_t>(stream);
+  const bool per_thread = handle == kPerThread || (stream == nullptr && call.per_thread_stream);
+  const bool special = handle <= kPerThread;
+  if (call.type != kForStream && (!special || per_thread)) return kNone;
+  uint32_t id = kNone;
+  return library.cuptiGetStreamIdEx(nullptr, special ? nullptr : stream, per_thread, &id) ==
+                 kSuccess
+             ? id
+             : kNone;
 }
 
 // CUPTI tells its number of an event only in its records of events. Where those are not taken, the
