@@ -146,6 +146,17 @@ TEST(Advice, Fp32ProductsOnAGpuWithTensorCores) {
   EXPECT_TRUE(rules.contains("amp-off"));
 }
 
+// All of the kernel time, but the GPU works for 20 us of 10 ms: nobody would see the difference.
+TEST(Advice, GainsTooSmallToSeeAreNoFindings) {
+  Loop loop;
+  loop.Edit([](Store& store) { store.gpus.Append({.compute_major = 9}); });
+  const auto rules = Rules(loop.Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+    build.Kernel(thread, "ampere_sgemm_128x64_tn", t + 10'000, t + 30'000, t + 50'000);
+  }));
+  EXPECT_FALSE(rules.contains("tf32-off"));
+  EXPECT_FALSE(rules.contains("amp-off"));
+}
+
 // What compilation and autotuning launch before the steady steps says nothing about a step.
 TEST(Advice, KernelsBeforeTheLoopDoNotCount) {
   Loop loop;

@@ -76,6 +76,11 @@ double Effective(const RunOverview& overview, double kernel_ns) {
   return kernel_ns * gpu->busy_share * std::min(1.0, computing_ns / total_ns);
 }
 
+// Two runs of the same program differ by about half a percent of a step: a gain below is not seen.
+bool CanBeSeen(const RunOverview& overview, double gain_ns) {
+  return gain_ns >= 0.005 * MeanStepNs(overview);
+}
+
 // What a faster instruction leaves of a product's time: three quarters go where the whole GPU
 // works, a quarter where a few blocks wait for memory most of the time (recurrent layers).
 double FasterProductsNs(const RunOverview& overview, const Selection& products, double gain) {
@@ -97,6 +102,7 @@ void Tf32Off(const RunOverview& overview, Findings* findings) {
   Selection fp32 = Select(overview, IsFp32WithoutTensorCores);
   if (fp32.share < 0.1) return;
   const double gain_ns = FasterProductsNs(overview, fp32, 0.75);
+  if (!CanBeSeen(overview, gain_ns)) return;
   findings->push_back(
       {.title = "FP32 matrix products do not use Tensor Cores",
        .seen = PercentOf(fp32.share) + " of kernel time is matrix products in full FP32.",
@@ -121,6 +127,7 @@ void MixedPrecisionOff(const RunOverview& overview, Findings* findings) {
   if (single.share < 0.1) return;
   // Halving the bytes helps the kernels around them too; only the products are counted.
   const double gain_ns = FasterProductsNs(overview, single, 0.6);
+  if (!CanBeSeen(overview, gain_ns)) return;
   findings->push_back(
       {.title = "Matrix products run in single precision",
        .seen = PercentOf(single.share) + " of kernel time is matrix products in FP32 or TF32.",
@@ -142,6 +149,7 @@ void UnalignedProducts(const RunOverview& overview, Findings* findings) {
   // Aligned BF16 products take Hopper's own kernels, TF32 ones those of the generation before.
   const double gain_ns = Effective(overview, half.per_step_ns) * 0.85 +
                          Effective(overview, odd.per_step_ns - half.per_step_ns) * 0.6;
+  if (!CanBeSeen(overview, gain_ns)) return;
   findings->push_back(
       {.title = "Matrix products have sizes that Tensor Cores take slowly",
        .seen = PercentOf(odd.share) +
@@ -175,6 +183,7 @@ void UnfusedPointwise(const RunOverview& overview, Findings* findings) {
   if (compiled.per_step_ns > 0 || pointwise.share < 0.2) return;
   if (pointwise.calls_per_step < kFewKernels) return;
   const double gain_ns = Effective(overview, pointwise.per_step_ns) * 0.6;
+  if (!CanBeSeen(overview, gain_ns)) return;
   findings->push_back(
       {.title = "Operators that only pass over memory are not fused",
        .seen = PercentOf(pointwise.share) +
@@ -203,6 +212,7 @@ void LayoutConversions(const RunOverview& overview, Findings* findings) {
   const double layout_ns = Effective(overview, layout.per_step_ns) * 0.9;
   const double around_ns = Effective(overview, around.per_step_ns) * 0.5;
   const double gain_ns = layout_ns + around_ns;
+  if (!CanBeSeen(overview, gain_ns)) return;
   findings->push_back(
       {.title = "Convolutions convert the layout of their tensors",
        .seen = PercentOf(layout.share) + " of kernel time converts between NCHW and NHWC.",
