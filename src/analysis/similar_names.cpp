@@ -1,5 +1,6 @@
-// "did you mean": names of the recording that are like one that is not there.
-#include <unordered_set>
+// Names of the recording that are like one that is not there, else those it has most of.
+#include <algorithm>
+#include <unordered_map>
 
 #include "analysis/step_finders.h"
 #include "base/nearest.h"
@@ -7,17 +8,30 @@
 namespace batchlight {
 
 std::string NamesLike(const Store& store, const std::string& key) {
-  std::unordered_set<StringId> names;
+  std::unordered_map<StringId, size_t> names;  // and how often each was seen
   constexpr size_t kMost = 20000;
   auto add = [&](const std::vector<StringId>& column) {
-    for (size_t i = 0; i < column.size() && names.size() < kMost; ++i) names.insert(column[i]);
+    for (size_t i = 0; i < column.size() && names.size() < kMost; ++i) ++names[column[i]];
   };
   add(store.phase_calls.name);
   add(store.nvtx_ranges.message);
   add(store.operator_calls.name);
+  std::vector<std::pair<size_t, std::string_view>> seen;
+  for (const auto& [id, count] : names) seen.emplace_back(count, store.Text(id).substr(0, 80));
+  std::sort(seen.begin(), seen.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
   std::vector<std::string_view> known;
-  for (const StringId id : names) known.push_back(store.Text(id).substr(0, 80));
-  return DidYouMean(NearestFew(key, known));
+  for (const auto& [count, name] : seen) {
+    if (!name.empty()) known.push_back(name);
+  }
+  const std::vector<std::string_view> near = NearestFew(key, known);
+  if (!near.empty() || known.empty()) return DidYouMean(near) + (near.empty() ? "." : "");
+  std::string text = "; the most frequent names are ";
+  for (size_t i = 0; i < std::min<size_t>(5, known.size()); ++i) {
+    text.append(i == 0 ? "" : ", ").append(known[i]);
+  }
+  return text + '.';
 }
 
 }  // namespace batchlight

@@ -43,7 +43,7 @@ FoundStepsOrNone StepsFromKernelPeriod(const StepInputs& inputs, ProcessId proce
                                        const std::vector<uint32_t>& kernels);
 // Steps that reach from one end of `key` (a range, operator or phase) to the next.
 FoundStepsOrNone StepsFromKey(const StepInputs& inputs, ProcessId process, const std::string& key);
-// "; did you mean a or b?", or "" if nothing is similar.
+// "; did you mean a or b?", or the most frequent names if none is similar. Ends a sentence.
 std::string NamesLike(const Store& store, const std::string& key);
 
 std::vector<StepBreakdown> BreakDownSteps(const StepInputs& inputs, const StepSet& steps);

@@ -170,6 +170,14 @@ std::string WhyNone(const Store& store) {
   return "no steps: nothing repeats like a training step; mark one with the NVTX range \"step\"";
 }
 
+std::string RangeProblem(const ProcessSteps& process, int64_t first_step,
+                         const std::string& problem) {
+  const size_t last = process.steps.size() - 1;
+  return (problem.empty() ? "" : problem + ". ") + "The run has " +
+         (last == 0 ? "one step, 0" : "steps 0 to " + std::to_string(last)) + ", none from " +
+         std::to_string(first_step) + " on: all of them count";
+}
+
 }  // namespace
 
 bool ProcessSteps::IsSteadyAt(int64_t time_ns) const {
@@ -196,10 +204,9 @@ StepSet FindSteps(const StepInputs& inputs, const StepOptions& options) {
   StepSet set;
   std::vector<Candidate> candidates = FindMarked(inputs, options);
   if (candidates.empty() && !options.key.empty()) {
-    set.problem =
-        "nothing that was recorded is named " + Quoted(options.key) + NamesLike(store, options.key);
-    set.how = "no steps: " + set.problem;
-    return set;
+    set.problem = "nothing that was recorded is named " + Quoted(options.key) +
+                  NamesLike(store, options.key) + " Steps are found as without a name";
+    candidates = FindMarked(inputs, {});
   }
   if (candidates.empty()) candidates = FindPeriodic(inputs);
   DropStepsAcrossGaps(store, candidates);
@@ -223,11 +230,9 @@ StepSet FindSteps(const StepInputs& inputs, const StepOptions& options) {
                          .source = candidate.found.source,
                          .marker = std::move(candidate.found.marker),
                          .steps = std::move(candidate.found.steps)};
-    FindSteadyWindow(inputs, options, process);
-    if (process.steady.empty()) {
-      set.problem = "the run has " + std::to_string(process.steps.size()) +
-                    " steps; none is in the range asked for";
-    }
+    const bool outside = options.first_step >= static_cast<int64_t>(process.steps.size());
+    if (outside) set.problem = RangeProblem(process, options.first_step, set.problem);
+    FindSteadyWindow(inputs, outside ? StepOptions() : options, process);
     set.processes.push_back(std::move(process));
   }
   return set;

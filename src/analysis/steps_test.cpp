@@ -349,10 +349,13 @@ TEST(Steps, FollowAKeyAndKeepToARange) {
   EXPECT_EQ(set.processes[0].steps[1].kind, StepKind::kExcluded);
   EXPECT_EQ(set.processes[0].steady, (std::vector<uint32_t>{2, 3, 4}));
   set = FindSteps(store, {.key = "global_clok"});
-  EXPECT_TRUE(set.processes.empty());
   EXPECT_NE(set.problem.find("did you mean global_clock"), std::string::npos) << set.problem;
+  ASSERT_EQ(set.processes.size(), 1u) << "found without the key";
+  set = FindSteps(store, {.key = "zzzzzz"});
+  EXPECT_NE(set.problem.find("most frequent names are"), std::string::npos) << set.problem;
   set = FindSteps(store, {.first_step = 50});
-  EXPECT_NE(set.problem.find("has 6 steps"), std::string::npos) << set.problem;
+  EXPECT_NE(set.problem.find("steps 0 to 5, none from 50"), std::string::npos) << set.problem;
+  EXPECT_EQ(set.processes[0].duration.count, 6u);
 }
 
 // A capture that counts steps stops at the end of the optimizer's, inside the scaler's.

@@ -130,6 +130,7 @@ class Analysis {
   // Errors (kGate): one of the findings asked for is there.
   Status Gate(const std::vector<std::string>& lists) {
     ASSIGN_OR_RETURN(const std::vector<ReportSpec> specs, ParseReportList(lists));
+    if (!specs.empty()) RETURN_IF_ERROR(CheckStepsForGate(Overview().steps));
     for (const ReportSpec& spec : specs) {
       for (const Finding& finding : Findings()) {
         if (spec.name != "any" && spec.name != finding.rule) continue;
@@ -143,7 +144,7 @@ class Analysis {
   const RunOverview& Overview() {
     if (overview_ == nullptr) {
       overview_ = std::make_unique<RunOverview>(BuildOverview(store_, {.steps = steps_}));
-      SayStepProblem(overview_->steps);
+      SayStepProblem(store_.source, overview_->steps);
     }
     return *overview_;
   }

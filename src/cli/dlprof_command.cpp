@@ -19,6 +19,8 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/flags.h"
+#include "cli/parse_error.h"
 #include "cli/reading_notes.h"
 #include "ingest/open_input.h"
 #include "report/dlprof_events.h"
@@ -53,20 +55,19 @@ struct DlprofOptions {
   bool Quiet() const { return verbosity == "quiet" || verbosity == "minimal"; }
 };
 
-void Note(const DlprofOptions& options, const std::string& line) {
-  if (!options.Quiet()) std::fprintf(stderr, "batchlight dlprof: %s\n", line.c_str());
+// What was asked for and is not there, whatever the verbosity.
+void Warn(const std::string& line) {
+  std::fprintf(stderr, "batchlight dlprof: %s\n", line.c_str());
 }
 
-// Words of --nsys_opts: split at blanks, one pair of quotes around all of it taken off.
-std::vector<std::string> Words(std::string text) {
-  if (text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
-      text.back() == text.front()) {
-    text = text.substr(1, text.size() - 2);
-  }
-  std::istringstream stream(text);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
+void Note(const DlprofOptions& options, const std::string& line) {
+  if (!options.Quiet()) Warn(line);
+}
+
+// Words of --nsys_opts, which DLProf wants quoted twice: '"-t cuda,nvtx -s none"'.
+std::vector<std::string> Words(const std::string& text) {
+  const std::vector<std::string> words = SplitWords(text);
+  return words.size() == 1 ? SplitWords(words[0]) : words;
 }
 
 std::string Trimmed(double seconds) {
@@ -113,7 +114,11 @@ Status CheckNames(const std::vector<std::string>& names, const std::vector<std::
                   const std::string& option) {
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    return UsageError(option + ": no " + name + DidYouMean(NearestFew(name, known)));
+    const std::string near = DidYouMean(NearestFew(name, known));
+    std::string all;
+    for (const std::string_view one : known) all.append(all.empty() ? "" : ", ").append(one);
+    return UsageError(option + ": no " + (name.empty() ? "empty name" : name) +
+                      (near.empty() ? "; there are " + all : near));
   }
   return {};
 }
@@ -123,6 +128,12 @@ Status CheckOptions(const DlprofOptions& options) {
   for (const dlprof::ReportEntry& entry : dlprof::Reports()) reports.push_back(entry.option);
   RETURN_IF_ERROR(CheckNames(options.reports, reports, "--reports"));
   RETURN_IF_ERROR(CheckNames(options.formats, {"csv", "json"}, "--formats"));
+  if (options.iter_start < 0 || options.iter_stop < options.iter_start) {
+    return UsageError("--iter_start " + std::to_string(options.iter_start) +
+                      (options.iter_start < 0
+                           ? ": iterations are counted from 0"
+                           : " comes after --iter_stop " + std::to_string(options.iter_stop)));
+  }
   if (!FileExists(options.output_path)) {
     return OutputError("--output_path: " + options.output_path + " is not there; create it first");
   }
@@ -206,39 +217,60 @@ Status WriteEventFiles(const DlprofOptions& options, const RunOverview& overview
   return {};
 }
 
-Status WriteReports(const DlprofOptions& options, const RunOverview& overview) {
+Result<dlprof::Model> ModelOf(const DlprofOptions& options, const RunOverview& overview,
+                              const std::string& domain) {
+  dlprof::ModelOptions wanted;
+  wanted.simple = options.mode == "simple";
+  wanted.first_iteration = options.iter_start;
+  wanted.last_iteration = options.iter_stop;
+  wanted.use_domain = !domain.empty();
+  wanted.domain = domain;
+  return dlprof::BuildModel(overview, wanted);
+}
+
+Status WriteReportsOf(const DlprofOptions& options, const RunOverview& overview,
+                      const dlprof::Model& model, const std::string& domain) {
   const Store& store = *overview.store;
-  std::vector<std::string> domains = options.domains;
-  if (domains.empty()) domains.push_back("");
-  for (const std::string& domain : domains) {
-    dlprof::ModelOptions wanted;
-    wanted.simple = options.mode == "simple";
-    wanted.first_iteration = options.iter_start;
-    wanted.last_iteration = options.iter_stop;
-    wanted.use_domain = !domain.empty();
-    wanted.domain = domain;
-    ASSIGN_OR_RETURN(const dlprof::Model model, dlprof::BuildModel(overview, wanted));
-    if (!model.notice.empty()) Note(options, model.notice);
-    const ReportWriter writer(options, domain);
-    std::vector<ResultTable> written;
-    for (const dlprof::ReportEntry& entry : dlprof::Reports()) {
-      if (!writer.Wants(entry.option)) continue;
-      written.push_back(entry.make(store, model));
-      RETURN_IF_ERROR(writer.Write(entry.file, written.back()));
-    }
-    if (writer.Wants("expert_systems")) {
-      written.push_back(ExpertSystemsReport(overview));
-      RETURN_IF_ERROR(writer.Write("expert_systems", written.back()));
-    }
-    if (!written.empty()) RETURN_IF_ERROR(writer.Write("columns", DlprofColumns(written)));
-    if (options.dump_model_data) {
-      RETURN_IF_ERROR(writer.WriteFile("model_data.json", ModelJson(store, model)));
-    }
-    if (!options.suppress_tb_files && domain == domains.front()) {
-      RETURN_IF_ERROR(WriteEventFiles(options, overview, model));
+  const ReportWriter writer(options, domain);
+  std::vector<ResultTable> written;
+  for (const dlprof::ReportEntry& entry : dlprof::Reports()) {
+    if (!writer.Wants(entry.option)) continue;
+    written.push_back(entry.make(store, model));
+    RETURN_IF_ERROR(writer.Write(entry.file, written.back()));
+  }
+  if (writer.Wants("expert_systems")) {
+    written.push_back(ExpertSystemsReport(overview));
+    RETURN_IF_ERROR(writer.Write("expert_systems", written.back()));
+  }
+  if (!written.empty()) RETURN_IF_ERROR(writer.Write("columns", DlprofColumns(written)));
+  if (!options.dump_model_data) return {};
+  return writer.WriteFile("model_data.json", ModelJson(store, model));
+}
+
+// A set of reports for each domain that is there; of the whole run if none of them is.
+Status WriteReports(const DlprofOptions& options, const RunOverview& overview) {
+  std::vector<std::pair<std::string, dlprof::Model>> models;
+  for (const std::string& domain : options.domains) {
+    Result<dlprof::Model> model = ModelOf(options, overview, domain);
+    if (model.ok()) {
+      models.emplace_back(domain, std::move(model.value()));
+    } else {
+      Warn(model.status().message());
     }
   }
-  return {};
+  if (models.empty()) {
+    ASSIGN_OR_RETURN(dlprof::Model model, ModelOf(options, overview, ""));
+    models.emplace_back("", std::move(model));
+  }
+  if (!overview.steps.problem.empty()) Warn(overview.steps.problem);
+  if (!models.front().second.notice.empty() && options.verbosity != "quiet") {
+    Warn(models.front().second.notice);
+  }
+  for (const auto& [domain, model] : models) {
+    RETURN_IF_ERROR(WriteReportsOf(options, overview, model, domain));
+  }
+  if (options.suppress_tb_files) return {};
+  return WriteEventFiles(options, overview, models.front().second);
 }
 
 Status Run(const DlprofOptions& options, const std::vector<std::string>& program,
@@ -247,9 +279,6 @@ Status Run(const DlprofOptions& options, const std::vector<std::string>& program
   std::string input = options.nsys_database;
   if (input.empty()) {
     if (program.empty()) return UsageError("nothing to do: give a program, or --nsys_database");
-    if (program.front().starts_with("-")) {
-      return UsageError("no option " + program.front() + "; see batchlight dlprof --help");
-    }
     ASSIGN_OR_RETURN(input, Record(options, program, &outcome.exit_code));
   }
   ASSIGN_OR_RETURN(const Store store, OpenInput(input));
@@ -299,35 +328,68 @@ void AddOptions(CLI::App* command, DlprofOptions* options) {
                       "Write no TensorBoard event files");
 }
 
+// DLProf's help has "-f, --force="; CLI11 would take "=true" of -f=true for the value. The words
+// behind the first that is no option, or the value of one, are the program's.
+std::vector<std::string> SplitShortOptions(const std::vector<std::string>& words) {
+  std::vector<std::string> split;
+  size_t i = 0;
+  while (i < words.size() && words[i].starts_with("-")) {
+    const std::string& word = words[i++];
+    if (word.size() > 2 && word[1] != '-' && word[2] == '=') {
+      split.insert(split.end(), {word.substr(0, 2), word.substr(3)});
+      continue;
+    }
+    split.push_back(word);
+    const bool has_value =
+        word.find('=') != std::string::npos || (word[1] != '-' && word.size() > 2);
+    if (!has_value && i < words.size()) split.push_back(words[i++]);
+  }
+  split.insert(split.end(), words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
+  return split;
+}
+
+Status UnknownOption(const CLI::App& own, const std::string& word) {
+  const std::string flag = word.substr(0, word.find('='));
+  const std::vector<std::string> names = FlagsOf(own);
+  return UsageError("no option " + flag +
+                    DidYouMean(NearestFew(flag, {names.begin(), names.end()}, 2)) +
+                    " (batchlight dlprof --help lists all)");
+}
+
+Status ParseAndRun(Outcome& outcome) {
+  DlprofOptions options;
+  CLI::App own("DLProf's command line: record a program, or take an nsys database, write reports",
+               "batchlight dlprof");
+  own.prefix_command();
+  own.set_version_flag("-V,--version", "batchlight " BATCHLIGHT_VERSION);
+  AddOptions(&own, &options);
+  const std::vector<std::string>& words = outcome.words;
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  std::vector<std::string> program(dashes == words.end() ? dashes : dashes + 1, words.end());
+  std::vector<std::string> ours = SplitShortOptions({words.begin(), dashes});
+  std::reverse(ours.begin(), ours.end());  // CLI11 takes them from the back
+  try {
+    own.parse(ours);
+  } catch (const CLI::Success& asked) {  // help, version
+    own.exit(asked);
+    return {};
+  } catch (const CLI::ParseError& error) {
+    return UsageError(std::string(error.what()) +
+                      " (batchlight dlprof --help tells what each takes)");
+  }
+  const std::vector<std::string> rest = own.remaining();
+  if (!rest.empty() && rest.front().starts_with("-")) return UnknownOption(own, rest.front());
+  program.insert(program.begin(), rest.begin(), rest.end());
+  return Run(options, program, outcome);
+}
+
 }  // namespace
 
 void RegisterDlprof(CLI::App& app, Outcome& outcome) {
   CLI::App* command =
       app.add_subcommand("dlprof", "DLProf's command line: record and write its reports");
   command->prefix_command();  // main hands over all words: the program's own follow ours
-  command->callback([&outcome] {
-    DlprofOptions options;
-    CLI::App own(
-        "DLProf's command line: record a program, or take an nsys database, and write reports",
-        "batchlight dlprof");
-    own.prefix_command();
-    AddOptions(&own, &options);
-    std::vector<std::string>& words = outcome.words;
-    const auto dashes = std::find(words.begin(), words.end(), "--");
-    std::vector<std::string> program(dashes == words.end() ? dashes : dashes + 1, words.end());
-    std::vector<std::string> ours(words.begin(), dashes);
-    std::reverse(ours.begin(), ours.end());  // CLI11 takes them from the back
-    try {
-      own.parse(ours);
-    } catch (const CLI::ParseError& error) {
-      const int code = own.exit(error);
-      outcome.exit_code = code == 0 ? 0 : static_cast<int>(ErrorKind::kUsage);
-      return;
-    }
-    const std::vector<std::string> rest = own.remaining();
-    program.insert(program.begin(), rest.begin(), rest.end());
-    outcome.status = Run(options, program, outcome);
-  });
+  command->callback([&outcome] { outcome.status = ParseAndRun(outcome); });
 }
 
 }  // namespace batchlight::cli

@@ -9,7 +9,6 @@
 #include "base/status.h"
 
 namespace batchlight::cli {
-namespace {
 
 std::vector<std::string> FlagsOf(const CLI::App& command) {
   std::vector<std::string> names;
@@ -18,8 +17,6 @@ std::vector<std::string> FlagsOf(const CLI::App& command) {
   }
   return names;
 }
-
-}  // namespace
 
 int ReportParseError(const CLI::App& app, const CLI::ParseError& error) {
   constexpr auto kUsage = static_cast<int>(ErrorKind::kUsage);

@@ -35,7 +35,7 @@ Status Run(const Options& options) {
   ASSIGN_OR_RETURN(const Store store, OpenInput(options.input));
   SayReadingNotes(options.input, store);
   const RunOverview overview = BuildOverview(store, {.steps = options.steps});
-  SayStepProblem(overview.steps);
+  SayStepProblem(options.input, overview.steps);
   auto written = WriteReportFolder(overview, report);
   if (!written.ok()) return Status(written.status()).WithContext("writing the report");
   std::printf("%s\n", written.value().front().c_str());

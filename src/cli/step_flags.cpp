@@ -25,8 +25,15 @@ Status CheckStepFlags(const StepOptions& steps) {
                     " comes after --last-step " + std::to_string(steps.last_step));
 }
 
-void SayStepProblem(const StepSet& steps) {
-  if (!steps.problem.empty()) std::fprintf(stderr, "batchlight: %s\n", steps.problem.c_str());
+void SayStepProblem(const std::string& input, const StepSet& steps) {
+  if (steps.problem.empty()) return;
+  std::fprintf(stderr, "batchlight: %s: %s\n", input.c_str(), steps.problem.c_str());
+}
+
+Status CheckStepsForGate(const StepSet& steps) {
+  if (steps.problem.empty()) return {};
+  return UsageError("--fail-on decides nothing about steps that were not asked for: " +
+                    steps.problem);
 }
 
 }  // namespace batchlight::cli

@@ -1,6 +1,8 @@
 // The options by which every command that shows steps can be told what a step is.
 #pragma once
 
+#include <string>
+
 #include "analysis/steps.h"
 #include "cli/command.h"
 
@@ -13,8 +15,11 @@ void AddStepFlags(CLI::App* command, StepOptions* steps);
 // Error (kUsage) if the first step comes after the last.
 Status CheckStepFlags(const StepOptions& steps);
 
-// One line on stderr if the key that was asked for is not in the run: for commands whose own output
-// does not say so.
-void SayStepProblem(const StepSet& steps);
+// One line on stderr if the run lacks the key or range that was asked for: for commands whose own
+// output does not say so.
+void SayStepProblem(const std::string& input, const StepSet& steps);
+
+// Error (kUsage) then: no exit code of 0 or 1 for other steps than those.
+Status CheckStepsForGate(const StepSet& steps);
 
 }  // namespace batchlight::cli

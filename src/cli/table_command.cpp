@@ -91,7 +91,7 @@ Status Run(const TableOptions& options) {
   ASSIGN_OR_RETURN(const Store store, OpenInput(options.input));
   SayReadingNotes(options.input, store);
   const RunOverview overview = BuildOverview(store, {.steps = options.steps});
-  SayStepProblem(overview.steps);
+  SayStepProblem(options.input, overview.steps);
   ResultTable table = entry->make(overview);
   RETURN_IF_ERROR(Sort(options.sort, &table));
   if (options.rows > 0 && table.rows.size() > options.rows) table.rows.resize(options.rows);

@@ -30,7 +30,7 @@ Status Run(const TreeFlags& flags) {
   ASSIGN_OR_RETURN(const Store store, OpenInput(flags.input));
   SayReadingNotes(flags.input, store);
   const RunOverview overview = BuildOverview(store, {.steps = flags.steps});
-  SayStepProblem(overview.steps);
+  SayStepProblem(flags.input, overview.steps);
   if (flags.gpu && overview.gpu.empty()) {
     return UsageError("--gpu: the recording holds no work on a GPU");
   }

@@ -86,7 +86,7 @@ void WriteList(SummaryText& out, const ChangeList& list, size_t rows) {
                            {.header = time.Header("A")},
                            {.header = time.Header("B")},
                            {.header = "change"},
-                           {.header = "", .least_width = 60}});
+                           {.header = ""}});
   auto calls = [](double count) { return count == 0 ? "" : SignificantText(count); };
   for (const Change& change : Shown(list, rows)) {
     const Tone tone = change.is_rest ? Tone::kDim : Tone::kPlain;

@@ -20,6 +20,12 @@ def dlprof(*arguments, cwd=None):
                           timeout=120)
 
 
+def summary_of(folder):
+    rows = csv.DictReader(
+        pathlib.Path(folder, "dlprof_summary.csv").read_text().splitlines()[1:])
+    return {row["Metric"]: row["Value"] for row in rows}
+
+
 @unittest.skipIf(EXPORT is None, "no nsys export in tests/recordings")
 class OfflineTest(unittest.TestCase):
     @classmethod
@@ -78,13 +84,73 @@ class OfflineTest(unittest.TestCase):
                         "--reports=summary")
         self.assertEqual(forced.returncode, 0, forced.stderr)
 
-    def test_wrong_names_are_usage_errors_with_help(self):
-        for argument, hint in (("--reports=sumary", "summary"), ("--domains=NCLC", "default"),
-                               ("--iter_start=99", "0 to")):
-            done = dlprof(f"--nsys_database={self.database}", argument,
-                          f"--output_path={tempfile.mkdtemp(dir=self.folder.name)}")
+    def test_wrong_words_are_usage_errors_with_help(self):
+        for argument, hint in (("--reports=sumary", "did you mean summary"),
+                               ("--formats=xml", "csv, json"), ("--mode=tensorflow1", "pytorch"),
+                               ("--force=maybe", "--force"), ("--iter_strat=2", "--iter_start"),
+                               ("--iter_start=-1", "from 0"), ("--iter_stop=-1", "--iter_stop"),
+                               ("--no-such=1", "--help")):
+            done = dlprof(f"--nsys_database={self.database}",
+                          f"--output_path={tempfile.mkdtemp(dir=self.folder.name)}", argument)
             self.assertEqual(done.returncode, 2, argument)
+            self.assertRegex(done.stderr, "^batchlight: ")
             self.assertIn(hint, done.stderr)
+
+    def test_what_is_not_in_the_run_is_said_and_the_rest_is_there(self):
+        for argument, said in (("--key_node=optimzer_step", "did you mean optimizer_step"),
+                               ("--key_op=zzz", "most frequent names are backward"),
+                               ("--iter_start=99", "steps 0 to 7, none from 99"),
+                               ("--iter_stop=99", "iterations 0 to 7"),
+                               ("--domains=NCLC", "there are: default")):
+            out, done = self.run_reports("--reports=summary", argument)
+            self.assertIn(said, done.stderr)
+            rows = summary_of(out)
+            self.assertEqual((rows["Profiled Iterations"], rows["Total Iterations"]), ("8", "8"))
+
+    def test_one_of_two_domains(self):
+        out, done = self.run_reports("--reports=summary", "--domains=NCLC,default")
+        self.assertIn("no domain NCLC", done.stderr)
+        self.assertTrue((out / "dlprof_default_summary.csv").exists())
+
+    def test_short_options_as_in_dlprofs_help(self):
+        out, _ = self.run_reports("--reports=kernel", "-f=true", "-b=true", "-m=simple", "-v=quiet")
+        self.assertFalse((out / "event_files").exists())
+        self.assertIn("SIMPLE_MODE", (out / "dlprof_kernel.csv").read_text())
+        for flag in ("-V", "--version"):
+            done = dlprof(flag)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("batchlight ", done.stdout)
+
+    def test_every_column_has_a_meaning(self):
+        out, _ = self.run_reports("--reports=all")
+        for row in csv.DictReader((out / "dlprof_columns.csv").read_text().splitlines()[1:]):
+            self.assertNotEqual(row["Meaning"], "", row)
+
+
+class SameTotals(unittest.TestCase):
+    """All GPU work of the range is in the reports, whatever the op nodes are."""
+
+    def test_modes_agree(self):
+        for name in ("h200_train", "h200_graph_node", "h200_two_ranks", "h200_compile"):
+            totals = {}
+            for mode in ("pytorch", "simple"):
+                with tempfile.TemporaryDirectory() as folder:
+                    done = dlprof(f"--nsys_database={ROOT}/tests/recordings/{name}.batchlight",
+                                  "--reports=all", f"--output_path={folder}", f"--mode={mode}")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    rows = list(csv.DictReader(
+                        pathlib.Path(folder, "dlprof_detailed.csv").read_text().splitlines()[1:]))
+                    summary = summary_of(folder)
+                total = int(summary["Total GPU Time (ns)"])
+                self.assertEqual(sum(int(row["Total GPU Time (ns)"]) for row in rows), total)
+                self.assertEqual(total, sum(int(summary[part + " (ns)"]) for part in (
+                    "Using TC", "Not Using TC", "Memory")))
+                totals[mode] = total
+                if mode == "simple":
+                    self.assertEqual(len(rows), 1)
+                    self.assertEqual(rows[0]["Total CPU Time (ns)"], summary["Wall Clock Time (ns)"])
+            # A call that a step's border cuts may count for either step.
+            self.assertAlmostEqual(totals["pytorch"] / totals["simple"], 1, places=3, msg=name)
 
 
 class RunTest(unittest.TestCase):

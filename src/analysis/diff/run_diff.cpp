@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace batchlight {
 namespace {
@@ -129,7 +130,10 @@ ChangeList Compare(const ListShape& shape, const Amounts& a, const Amounts& b, d
     list.changes.push_back(change);
   }
   std::stable_sort(list.changes.begin(), list.changes.end(), [](const Change& x, const Change& y) {
-    return std::abs(x.delta_ns()) > std::abs(y.delta_ns());
+    const auto rank = [](const Change& change) {
+      return std::pair(std::abs(change.delta_ns()), change.a_ns + change.b_ns);
+    };
+    return rank(x) > rank(y);
   });
   const double rest_a = whole_a - Sum(a);
   const double rest_b = whole_b - Sum(b);
@@ -157,7 +161,9 @@ void AddDifferences(RunDiff& diff, const Facts& a, const Facts& b) {
     if (text != other) diff.differences.push_back({label, text, other});
   }
   for (const auto& [label, text] : b) {
-    if (value(a, label).empty()) diff.differences.push_back({label, "", text});
+    const bool compared = std::any_of(
+        a.begin(), a.end(), [&label = label](const auto& fact) { return fact.first == label; });
+    if (!compared) diff.differences.push_back({label, "", text});
   }
 }
 

@@ -27,6 +27,7 @@ struct Instance {
   int64_t overhead_ns = 0;
   int64_t first_ns = kOpenEnd;
   int64_t last_ns = 0;
+  bool of_nobody = false;  // no call: its pieces have nothing to do with each other
 };
 
 class ModelBuilder {
@@ -41,9 +42,11 @@ class ModelBuilder {
                  store_.module_calls.end_ns) {}
 
   Result<Model> Build() {
-    RETURN_IF_ERROR(FindIterations());
-    if (options_.use_domain) {
-      RETURN_IF_ERROR(FindDomain());
+    FindIterations();
+    if (options_.use_domain) RETURN_IF_ERROR(FindDomain());
+    if (options_.simple) {
+      AddIterationInstances();
+    } else if (options_.use_domain) {
       AddRangeInstances();
     } else if (store_.operator_calls.size() > 0) {
       AddOperatorInstances();
@@ -54,6 +57,7 @@ class ModelBuilder {
     }
     AddApiTime();
     AddWork();
+    AddGraphs();
     FinishInstances();
     AddTotals();
     SortOps();
@@ -61,7 +65,7 @@ class ModelBuilder {
   }
 
  private:
-  Status FindIterations() {
+  void FindIterations() {
     if (const ProcessSteps* main = steps_.Main()) {
       for (const Step& step : main->steps) {
         model_.iterations.push_back(
@@ -69,24 +73,30 @@ class ModelBuilder {
       }
     } else {
       model_.iterations.push_back({0, 0, std::max<int64_t>(store_.duration_ns, 1), false});
-      model_.notice = "no iterations were found: the whole run counts as one. Set --key_node";
+      Say("no iterations were found: the whole run counts as one. Set --key_node");
     }
     const int64_t last = static_cast<int64_t>(model_.iterations.size()) - 1;
-    if (options_.first_iteration > last || options_.first_iteration < 0 ||
-        options_.last_iteration < options_.first_iteration) {
-      return UsageError("--iter_start/--iter_stop: the run has iterations 0 to " +
-                        std::to_string(last));
+    model_.first_iteration = std::clamp<int64_t>(options_.first_iteration, 0, last);
+    model_.last_iteration = std::clamp<int64_t>(options_.last_iteration, 0, last);
+    if (options_.first_iteration > last) {
+      model_.first_iteration = 0;
+      model_.last_iteration = last;
     }
-    // After the range, which FindSteps complains about as well, in words that are not DLProf's.
-    if (!steps_.problem.empty()) return UsageError("--key_node: " + steps_.problem);
-    model_.first_iteration = options_.first_iteration;
-    model_.last_iteration = std::min(options_.last_iteration, last);
+    const bool cut = options_.last_iteration > last && options_.last_iteration != INT64_MAX;
+    if (steps_.problem.empty() && (cut || options_.first_iteration != model_.first_iteration)) {
+      Say("the run has iterations 0 to " + std::to_string(last) + "; the reports are about " +
+          std::to_string(model_.first_iteration) + " to " + std::to_string(model_.last_iteration));
+    }
     for (Iteration& iteration : model_.iterations) {
       iteration.inside =
           iteration.number >= model_.first_iteration && iteration.number <= model_.last_iteration;
       if (iteration.inside) model_.range_ns += iteration.end_ns - iteration.start_ns;
     }
-    return {};
+  }
+
+  void Say(const std::string& sentence) {
+    if (!model_.notice.empty()) model_.notice += ". ";
+    model_.notice += sentence;
   }
 
   // Number of the iteration inside the range that holds the moment, or -1.
@@ -100,9 +110,6 @@ class ModelBuilder {
   }
 
   uint32_t OpFor(const std::string& group, std::string_view type, bool backward) {
-    if (options_.simple) {
-      return OpNamed("SIMPLE_MODE_GLOBAL_NODE", "SIMPLE_MODE_GLOBAL_NODE_OP_TYPE_1", "", false);
-    }
     const std::string name = group.empty() ? std::string(type) : group + "/" + std::string(type);
     return OpNamed(name, std::string(type), group, backward);
   }
@@ -139,6 +146,25 @@ class ModelBuilder {
   std::string ModuleAt(ThreadId thread, int64_t time_ns) const {
     const uint32_t module = modules_.Innermost(thread, time_ns);
     return module == kNoRow ? "" : std::string(store_.Text(store_.module_calls.path[module]));
+  }
+
+  // Everything under one op, which is called once in each iteration.
+  void AddIterationInstances() {
+    const uint32_t op =
+        OpNamed("SIMPLE_MODE_GLOBAL_NODE", "SIMPLE_MODE_GLOBAL_NODE_OP_TYPE_1", "", false);
+    iteration_instance_.assign(model_.iterations.size(), kNoOp);
+    for (const Iteration& iteration : model_.iterations) {
+      if (!iteration.inside) continue;
+      iteration_instance_[static_cast<size_t>(iteration.number)] =
+          AddInstance(op, iteration.start_ns, iteration.end_ns);
+    }
+    const ApiCallsTable& calls = store_.api_calls;
+    for (uint32_t call = 0; call < calls.size(); ++call) {
+      const int64_t iteration = IterationAt(calls.start_ns[call]);
+      if (iteration < 0 || calls.end_ns[call] == kOpenEnd) continue;
+      const uint32_t at = iteration_instance_[static_cast<size_t>(iteration)];
+      instances_[at].overhead_ns += calls.end_ns[call] - calls.start_ns[call];
+    }
   }
 
   void AddOperatorInstances() {
@@ -274,9 +300,56 @@ class ModelBuilder {
     }
   }
 
+  // Its call's start, else its own.
+  template <typename Table>
+  int64_t LaunchTime(const Table& table, size_t row) const {
+    const ApiCallId call = table.api_call[row];
+    return call.IsNone() ? table.start_ns[row] : store_.api_calls.start_ns[call.row()];
+  }
+
+  // An op node for work that no instance launched: of the module or traced call around it, once for
+  // each of their calls, or of nobody, once for each iteration.
+  uint32_t InstanceOutside(const WorkOwner& owner, int64_t launch_ns) {
+    const int64_t iteration = IterationAt(launch_ns);
+    if (iteration < 0) return kNoOp;
+    if (options_.simple) return iteration_instance_[static_cast<size_t>(iteration)];
+    if (options_.use_domain) return kNoOp;
+    // The operator is there, but began outside of the range.
+    if (!owner.op.IsNone() && !op_instance_.empty() && !IsWrapper(owner.op.value)) return kNoOp;
+    uint64_t key = static_cast<uint64_t>(iteration);
+    if (!owner.module.IsNone()) {
+      key = uint64_t{1} << 62 | owner.module.value;
+    } else if (!owner.phase.IsNone()) {
+      key = uint64_t{1} << 63 | owner.phase.value;
+    }
+    const auto [found, added] = outside_.try_emplace(key, kNoOp);
+    if (added) found->second = AddOutside(owner, launch_ns);
+    return found->second;
+  }
+
+  uint32_t AddOutside(const WorkOwner& owner, int64_t launch_ns) {
+    if (!owner.module.IsNone()) {
+      const ModuleCallsTable& modules = store_.module_calls;
+      const size_t row = owner.module.row();
+      const uint32_t op = OpFor(std::string(store_.Text(modules.path[row])),
+                                store_.Text(modules.class_name[row]), owner.backward);
+      return AddInstance(op, modules.start_ns[row], modules.end_ns[row]);
+    }
+    if (!owner.phase.IsNone()) {
+      const PhaseCallsTable& phases = store_.phase_calls;
+      const size_t row = owner.phase.row();
+      const uint32_t op = OpFor("", store_.Text(phases.name[row]), owner.backward);
+      return AddInstance(op, phases.start_ns[row], phases.end_ns[row]);
+    }
+    const uint32_t added = AddInstance(OpFor("", kNoOpName, false), launch_ns, launch_ns);
+    instances_[added].of_nobody = true;
+    return added;
+  }
+
   template <typename Table>
   uint32_t AddPiece(const Table& table, size_t row, const WorkOwner& owner) {
-    const uint32_t at = InstanceOf(owner);
+    uint32_t at = InstanceOf(owner);
+    if (at == kNoOp) at = InstanceOutside(owner, LaunchTime(table, row));
     if (at == kNoOp) return kNoOp;
     Instance& instance = instances_[at];
     instance.gpu_ns += table.end_ns[row] - table.start_ns[row];
@@ -287,7 +360,7 @@ class ModelBuilder {
 
   void AddWork() {
     std::unordered_map<StringId, bool> tensor_core;
-    std::vector<std::set<StringId>> names(model_.ops.size());
+    std::vector<std::set<StringId>> names;
     for (uint32_t row = 0; row < store_.kernels.size(); ++row) {
       const uint32_t at = AddPiece(store_.kernels, row, work_.kernels[row]);
       if (at == kNoOp) continue;
@@ -297,6 +370,7 @@ class ModelBuilder {
         found->second = ClassifyKernel(store_.Text(name)).tensor_core == TensorCoreUse::kYes;
       }
       const uint32_t op = instances_[at].op;
+      names.resize(model_.ops.size());  // work of nobody adds ops
       AddKernel(model_.ops[op], row, found->second, names[op].insert(name).second);
       const int64_t iteration = std::max<int64_t>(0, IterationAt(instances_[at].start_ns));
       model_.kernels.push_back({row, op, static_cast<uint32_t>(iteration), found->second});
@@ -309,6 +383,15 @@ class ModelBuilder {
     for (size_t row = 0; row < store_.memsets.size(); ++row) {
       if (AddPiece(store_.memsets, row, work_.memsets[row]) != kNoOp) {
         model_.memory_ns += store_.memsets.end_ns[row] - store_.memsets.start_ns[row];
+      }
+    }
+  }
+
+  void AddGraphs() {
+    const GraphLaunchesTable& graphs = store_.graph_launches;
+    for (size_t row = 0; row < graphs.size(); ++row) {
+      if (AddPiece(graphs, row, work_.graph_launches[row]) != kNoOp) {
+        model_.graph_ns += graphs.end_ns[row] - graphs.start_ns[row];
       }
     }
   }
@@ -332,7 +415,7 @@ class ModelBuilder {
       op.cpu.Add(instance.cpu_ns);
       op.gpu.Add(instance.gpu_ns);
       op.overhead.Add(instance.overhead_ns);
-      const bool any = instance.first_ns != kOpenEnd;
+      const bool any = instance.first_ns != kOpenEnd && !instance.of_nobody;
       op.idle.Add(any ? std::max<int64_t>(0, instance.last_ns - instance.first_ns - instance.gpu_ns)
                       : 0);
     }
@@ -384,9 +467,11 @@ class ModelBuilder {
   IntervalIndex modules_;
   Model model_;
   std::unordered_map<std::string, uint32_t> known_;
+  std::unordered_map<uint64_t, uint32_t> outside_;
   std::vector<Instance> instances_;
   // By row of the table; empty where the ops are made of other tables.
   std::vector<uint32_t> op_instance_, range_instance_, module_instance_, phase_instance_;
+  std::vector<uint32_t> iteration_instance_;  // of the simple mode
 };
 
 }  // namespace

@@ -3,9 +3,13 @@
 //   op node    a type of operator at one place of the model: module path and operator name, forward
 //              or backward; its instances are the outermost operator calls. Where no operators were
 //              recorded, modules and traced calls of the loop are the op nodes; where there are no
-//              modules either, or a domain is asked for, NVTX ranges are.
+//              modules either, or a domain is asked for, NVTX ranges are. GPU work that none of them
+//              launched belongs to the module or traced call around its launch, else to kNoOpName
+//              (but of a domain, which is about its ranges only).
 //   iteration  a step (analysis/steps.h), or what ends with each end of the key node.
 //   range      iterations first..last; instances that start outside are left out of every report.
+//              One that the run does not have, or a key node, is said in `notice`, and the whole run
+//              (the steps as they are found) counts.
 //
 // Times of an instance: CPU time = its length; GPU time = summed kernels, copies and sets launched
 // inside; CPU overhead = time inside CUDA API calls; GPU idle = last end - first start of its work
@@ -14,6 +18,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/run_overview.h"
@@ -21,8 +26,10 @@
 
 namespace batchlight::dlprof {
 
+inline constexpr std::string_view kNoOpName = "outside of all ops";
+
 struct ModelOptions {
-  bool simple = false;  // --mode=simple: everything under one op
+  bool simple = false;  // --mode=simple: everything under one op, an instance for each iteration
   int64_t first_iteration = 0;
   int64_t last_iteration = INT64_MAX;
   std::string domain;  // "" = operators, else the NVTX domain of that name
@@ -77,12 +84,13 @@ struct Model {
   int64_t range_ns = 0;         // summed length of the iterations inside
   int64_t gpu_busy_ns = 0;      // union of all work inside, of all devices
   int64_t memory_ns = 0;        // copies and sets
+  int64_t graph_ns = 0;         // CUDA graphs recorded as a whole
   int64_t data_loading_ns = 0;  // waiting for the DataLoader inside the range
-  std::string notice;           // for people: no iterations found, range cut
+  std::string notice;           // for people: what was asked for and is not there
 };
 
-// Iterations are the steps of the overview, so a key node is asked for there. Errors (kUsage): key
-// node or domain that is not there, with the nearest names; an iteration range outside the run.
+// Iterations are the steps of the overview, so a key node is asked for there. Errors (kUsage): a
+// domain that is not there, with those that are.
 Result<Model> BuildModel(const RunOverview& overview, const ModelOptions& options);
 
 }  // namespace batchlight::dlprof

@@ -9,6 +9,11 @@
 namespace batchlight::dlprof {
 namespace {
 
+constexpr const char* kOpIdHelp = "row of the op in the Detailed Report, from 0";
+constexpr const char* kOpNameHelp = "module path and operator";
+constexpr const char* kOpTypeHelp = "operator, module class or range";
+constexpr const char* kCallsHelp = "calls that began in the aggregation range";
+
 std::string YesNo(bool value) { return value ? "yes" : "no"; }
 
 std::string Join(const std::vector<std::string>& parts) {
@@ -57,7 +62,9 @@ void Merge(Spread* into, const Spread& other) {
 
 ResultTable SummaryReport(const Store&, const Model& model) {
   ResultTable table{.name = "summary", .title = "Summary Report"};
-  table.columns = {TextColumn("Metric", ""), TextColumn("Value", ""), TextColumn("Meaning", "")};
+  table.columns = {TextColumn("Metric", "of the iterations in the aggregation range"),
+                   TextColumn("Value", "in the unit that the metric names"),
+                   TextColumn("Meaning", "what the metric counts")};
   const auto add = [&](std::string metric, std::string value, std::string meaning) {
     table.rows.push_back({std::move(metric), std::move(value), std::move(meaning)});
   };
@@ -72,15 +79,16 @@ ResultTable SummaryReport(const Store&, const Model& model) {
     tensor_ns += op.tensor_core_ns;
     if (op.eligible) eligible_ns += op.gpu.total_ns;
   }
-  kernel_ns = gpu_ns - model.memory_ns;
+  kernel_ns = gpu_ns - model.memory_ns - model.graph_ns;
   const int64_t iterations = model.last_iteration - model.first_iteration + 1;
   add("Profiled Iterations", std::to_string(iterations), "iterations in the aggregation range");
   add("Total Iterations", std::to_string(model.iterations.size()), "iterations found");
-  add("Start Iteration", std::to_string(model.first_iteration), "");
-  add("Stop Iteration", std::to_string(model.last_iteration), "");
+  add("Start Iteration", std::to_string(model.first_iteration), "the first in the range, from 0");
+  add("Stop Iteration", std::to_string(model.last_iteration), "the last in the range");
   add("Wall Clock Time (ns)", std::to_string(model.range_ns), "summed length of the iterations");
   add("Average Iteration Time (ns)",
-      std::to_string(model.range_ns / std::max<int64_t>(1, iterations)), "");
+      std::to_string(model.range_ns / std::max<int64_t>(1, iterations)),
+      "wall clock time / profiled iterations");
   add("GPU Utilization (%)", percent(Percent(model.gpu_busy_ns, model.range_ns)),
       "time with work on a GPU / wall clock time");
   add("GPU Idle (%)", percent(100 - std::min(100.0, Percent(model.gpu_busy_ns, model.range_ns))),
@@ -89,6 +97,10 @@ ResultTable SummaryReport(const Store&, const Model& model) {
   add("Using TC (ns)", std::to_string(tensor_ns), "kernels on Tensor Cores, by name");
   add("Not Using TC (ns)", std::to_string(std::max<int64_t>(0, kernel_ns - tensor_ns)),
       "other kernels");
+  if (model.graph_ns > 0) {
+    add("CUDA Graphs (ns)", std::to_string(model.graph_ns),
+        "graphs recorded as a whole: which of their kernels use Tensor Cores is not known");
+  }
   add("Memory (ns)", std::to_string(model.memory_ns), "copies and sets");
   add("Dataloader (ns)", std::to_string(model.data_loading_ns),
       "CPU time waiting for the DataLoader");
@@ -99,11 +111,11 @@ ResultTable SummaryReport(const Store&, const Model& model) {
 
 ResultTable DetailedReport(const Store&, const Model& model) {
   ResultTable table{.name = "detailed", .title = "Detailed Report"};
-  table.columns = {CountColumn("Op ID", ""),
-                   TextColumn("Op Name", "module path and operator"),
-                   TextColumn("Op Type", "operator"),
+  table.columns = {CountColumn("Op ID", kOpIdHelp),
+                   TextColumn("Op Name", kOpNameHelp),
+                   TextColumn("Op Type", kOpTypeHelp),
                    TextColumn("Direction", "fprop or bprop"),
-                   CountColumn("No. Calls", ""),
+                   CountColumn("No. Calls", kCallsHelp),
                    TextColumn("TC Eligible", "a matrix product, convolution or attention"),
                    TextColumn("Using TC", "one of its kernels runs on Tensor Cores, by name")};
   AddTimeColumns(&table);
@@ -127,7 +139,8 @@ ResultTable DetailedReport(const Store&, const Model& model) {
 ResultTable KernelReport(const Store& store, const Model& model) {
   ResultTable table{.name = "kernel", .title = "Kernel Report"};
   table.columns = {TextColumn("Kernel Name", "demangled"),
-                   TextColumn("Op Names", "ops that launch it"), CountColumn("Count", ""),
+                   TextColumn("Op Names", "ops that launch it"),
+                   CountColumn("Count", "executions in the aggregation range"),
                    TextColumn("Uses TC", "by name")};
   AddSpreadColumns(&table, "GPU Time", "of the kernel");
   struct Row {
@@ -161,20 +174,22 @@ std::string Dimensions(uint32_t x, uint32_t y, uint32_t z) {
 
 ResultTable IterationReport(const Store& store, const Model& model) {
   ResultTable table{.name = "iteration", .title = "Iteration Report"};
-  table.columns = {CountColumn("Iteration", ""),
-                   CountColumn("Op ID", ""),
-                   TextColumn("Op Name", ""),
-                   TextColumn("Op Type", ""),
-                   TimeColumn("API Call Start", "since the start of the session"),
-                   TimeColumn("API Call Duration", ""),
+  table.columns = {CountColumn("Iteration", "that the kernel's op began in, from 0"),
+                   CountColumn("Op ID", kOpIdHelp),
+                   TextColumn("Op Name", kOpNameHelp),
+                   TextColumn("Op Type", kOpTypeHelp),
+                   TimeColumn("API Call Start",
+                              "of the call that launched it, since the start of "
+                              "the session"),
+                   TimeColumn("API Call Duration", "of that call"),
                    TextColumn("Kernel Name", "short"),
                    TextColumn("Long Kernel Name", "demangled"),
                    TextColumn("Uses TC", "by name"),
-                   TimeColumn("Kernel Start", ""),
-                   TimeColumn("Kernel Duration", ""),
-                   CountColumn("Device", ""),
-                   TextColumn("Grid", ""),
-                   TextColumn("Block", "")};
+                   TimeColumn("Kernel Start", "on the GPU, since the start of the session"),
+                   TimeColumn("Kernel Duration", "on the GPU"),
+                   CountColumn("Device", "number of the GPU"),
+                   TextColumn("Grid", "blocks: x, y, z"),
+                   TextColumn("Block", "threads of a block: x, y, z")};
   for (const KernelInstance& instance : model.kernels) {
     const KernelsRow kernel = store.kernels.Row(instance.kernel);
     const OpNode& op = model.ops[instance.op];
@@ -200,19 +215,19 @@ ResultTable IterationReport(const Store& store, const Model& model) {
 
 ResultTable TensorCoreReport(const Store&, const Model& model) {
   ResultTable table{.name = "tensor_core", .title = "Tensor Core Report"};
-  table.columns = {CountColumn("Op ID", ""),
-                   TextColumn("Op Name", ""),
-                   TextColumn("Op Type", ""),
+  table.columns = {CountColumn("Op ID", kOpIdHelp),
+                   TextColumn("Op Name", kOpNameHelp),
+                   TextColumn("Op Type", kOpTypeHelp),
                    TextColumn("Uses TC", "by the names of its kernels"),
                    TimeColumn("Total GPU Time", "summed kernels, copies and sets"),
                    TimeColumn("TC GPU Time", "kernels on Tensor Cores"),
                    TimeColumn("Non-TC GPU Time", "the rest"),
                    OneDecimal("TC Utilization (%)", "TC GPU time / total GPU time"),
-                   CountColumn("Total Kernel Count", ""),
-                   CountColumn("TC Kernel Count", ""),
-                   TextColumn("TC Kernel Names", ""),
-                   CountColumn("Non-TC Kernel Count", ""),
-                   TextColumn("Non-TC Kernel Names", "")};
+                   CountColumn("Total Kernel Count", "kernels that the op launched"),
+                   CountColumn("TC Kernel Count", "of those, on Tensor Cores"),
+                   TextColumn("TC Kernel Names", "each once"),
+                   CountColumn("Non-TC Kernel Count", "the others"),
+                   TextColumn("Non-TC Kernel Names", "each once")};
   for (size_t i = 0; i < model.ops.size(); ++i) {
     const OpNode& op = model.ops[i];
     if (!op.eligible) continue;
@@ -247,8 +262,8 @@ struct Group {
 
 ResultTable OpTypeReport(const Store&, const Model& model) {
   ResultTable table{.name = "op_type", .title = "Op Type Report"};
-  table.columns = {TextColumn("Op Type", ""), CountColumn("No. Ops", ""),
-                   CountColumn("No. Calls", "")};
+  table.columns = {TextColumn("Op Type", kOpTypeHelp), CountColumn("No. Ops", "ops of that type"),
+                   CountColumn("No. Calls", kCallsHelp)};
   AddTimeColumns(&table);
   std::map<std::string, Group> groups;
   for (const OpNode& op : model.ops) groups[op.type].Add(op);
@@ -263,8 +278,10 @@ ResultTable OpTypeReport(const Store&, const Model& model) {
 ResultTable GroupNodeReport(const Store&, const Model& model) {
   ResultTable table{.name = "group_node", .title = "Group Node Report"};
   table.columns = {TextColumn("Group Node", "module path: the ops of all modules below it"),
-                   CountColumn("No. Ops", ""), CountColumn("No. Calls", ""),
-                   CountColumn("No. TC Eligible Ops", ""), CountColumn("No. Ops Using TC", "")};
+                   CountColumn("No. Ops", "ops in those modules"),
+                   CountColumn("No. Calls", kCallsHelp),
+                   CountColumn("No. TC Eligible Ops", "ops that Tensor Cores could run"),
+                   CountColumn("No. Ops Using TC", "ops with a kernel on Tensor Cores, by name")};
   AddTimeColumns(&table);
   table.columns.push_back(TextColumn("Data Type", "of its first op that has one"));
   std::map<std::string, Group> groups;

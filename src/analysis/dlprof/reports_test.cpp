@@ -59,7 +59,43 @@ TEST(DlprofModel, RangeLeavesTheRestOut) {
   ASSERT_TRUE(model.ok());
   EXPECT_EQ(model->kernels.size(), 6u);
   EXPECT_EQ(model->kernels.front().iteration, 1u);
-  EXPECT_FALSE(BuildModel(BuildOverview(store), {.first_iteration = 9}).ok());
+  model = BuildModel(BuildOverview(store), {.first_iteration = 2, .last_iteration = 9});
+  EXPECT_NE(model->notice.find("2 to 3"), std::string::npos) << model->notice;
+  model = BuildModel(BuildOverview(store), {.first_iteration = 9});
+  EXPECT_NE(model->notice.find("0 to 3"), std::string::npos) << model->notice;
+  EXPECT_EQ(model->kernels.size(), 12u);
+}
+
+// Copies and kernels that no operator launched: in a module's forward, in a traced call, in nothing.
+TEST(DlprofModel, NoWorkIsLost) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0; i < 2; ++i) {
+    const int64_t t = i * 100'000;
+    build.Range(main, "step", t, t + 99'000);
+    build.Module(main, "net", "Net", t + 1'000, t + 30'000);
+    build.Operator(main, "aten::relu", t + 2'000, t + 5'000);
+    build.Kernel(main, "elementwise_kernel", t + 3'000, t + 4'000, t + 5'000);
+    build.Kernel(main, "my_triton_kernel", t + 6'000, t + 7'000, t + 9'000);
+    build.Kernel(main, "stray_kernel", t + 40'000, t + 41'000, t + 44'000);
+    build.Kernel(main, "stray_kernel", t + 50'000, t + 51'000, t + 54'000);
+  }
+  const Store store = build.Build();
+  const RunOverview overview = BuildOverview(store);
+  const Result<Model> model = BuildModel(overview, {});
+  ASSERT_TRUE(model.ok());
+  const OpNode* module = Find(model.value(), "net/Net", "fprop");
+  ASSERT_NE(module, nullptr);
+  EXPECT_EQ(module->gpu.total_ns, 4'000);
+  EXPECT_EQ(module->cpu.count, 2u);
+  const OpNode* nobody = Find(model.value(), kNoOpName, "fprop");
+  ASSERT_NE(nobody, nullptr);
+  EXPECT_EQ(nobody->gpu.total_ns, 12'000);
+  EXPECT_EQ(nobody->idle.total_ns, 0);
+  EXPECT_EQ(model->kernels.size(), 8u);
+  const Result<Model> simple = BuildModel(overview, {.simple = true});
+  EXPECT_EQ(simple->ops[0].gpu.total_ns, 18'000);
+  EXPECT_EQ(simple->ops[0].cpu.total_ns, simple->range_ns);
 }
 
 TEST(DlprofModel, SimpleModeHasOneOp) {
@@ -75,9 +111,8 @@ TEST(DlprofModel, MissingNamesAreErrorsWithHelp) {
       BuildModel(BuildOverview(store), {.domain = "nope", .use_domain = true});
   ASSERT_FALSE(domain.ok());
   EXPECT_NE(domain.status().message().find("default"), std::string::npos);
-  EXPECT_EQ(
-      BuildModel(BuildOverview(store, {.steps = {.key = "global_stp"}}), {}).status().exit_code(),
-      2);
+  const RunOverview no_key = BuildOverview(store, {.steps = {.key = "global_stp"}});
+  EXPECT_EQ(BuildModel(no_key, {})->iterations.size(), 4u) << "found without it";
 }
 
 TEST(DlprofReports, EveryRowFitsItsColumns) {
