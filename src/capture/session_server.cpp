@@ -18,29 +18,61 @@ SessionServer::~SessionServer() {
   unlink(path_.c_str());
 }
 
+namespace {
+
+// A socket bound to `path` that listens already, or -1 with errno set.
+int ListenAt(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return -1;
+  if (bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+      listen(fd, 16) == 0) {
+    return fd;
+  }
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+// Gives the socket its name unless somebody listens there; a dead session's socket makes way.
+bool TakeName(const std::string& made, const std::string& name) {
+  if (link(made.c_str(), name.c_str()) == 0) return true;
+  if (errno != EEXIST) return false;
+  if (const int other = ConnectToSession(name); other >= 0) {
+    close(other);
+    errno = EEXIST;
+    return false;
+  }
+  unlink(name.c_str());
+  return link(made.c_str(), name.c_str()) == 0;
+}
+
+}  // namespace
+
+// A socket has its name only when it listens: whoever finds a name where nobody listens, such as
+// ListSessions(), takes the session for dead and removes it.
 Status SessionServer::Open(const std::string& session_name) {
   RETURN_IF_ERROR(CheckSessionName(session_name));
   ASSIGN_OR_RETURN(const std::string folder, SessionFolder());
   const std::string path = SocketPath(folder, session_name);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
+  const std::string made = path + "." + std::to_string(getpid());
+  if (made.size() >= sizeof(sockaddr_un::sun_path)) {
     return OutputError("the path " + path +
                        " is too long for a socket; choose another session name");
   }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  if (const int other = ConnectToSession(path); other >= 0) {
-    close(other);
+  unlink(made.c_str());
+  const int fd = ListenAt(made);
+  const bool named = fd >= 0 && TakeName(made, path);
+  const int error = errno;
+  unlink(made.c_str());
+  if (!named) {
+    if (fd >= 0) close(fd);
+    if (error != EEXIST) return OutputError("cannot open " + path + ": " + std::strerror(error));
     return UsageError("a session named " + session_name +
                       " is running already; choose another name with --session-new");
-  }
-  unlink(path.c_str());
-  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0 || bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      listen(fd, 16) != 0) {
-    Status status = OutputError("cannot open " + path + ": " + std::strerror(errno));
-    if (fd >= 0) close(fd);
-    return status;
   }
   fd_ = fd;
   path_ = path;
