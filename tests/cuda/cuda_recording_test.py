@@ -76,6 +76,11 @@ class Recording(unittest.TestCase):
         self.assertEqual(run.said["dirty"], "0", "a buffer was handed out that was not zeroed")
         self.assertEqual(run.counter("CudaRecordsDropped"), 0)
 
+    def test_the_cost_of_decoding_is_of_many_records(self):
+        for launches, known in ((2000, True), (10, False)):
+            costs = [r.what for r in Run(f"launches={launches}").records("RecordCost")]
+            self.assertEqual("decode" in costs, known, costs)
+
     def test_times_lie_on_the_axis(self):
         begin = time.time_ns()
         run = Run("launches=100")
