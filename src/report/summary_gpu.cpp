@@ -114,7 +114,11 @@ void WriteKernels(SummaryText& out, const RunOverview& overview, size_t rows) {
   const bool steps = HasSteps(overview);
   auto own = [&](const KernelRow& row) { return steps ? row.per_step_ns : double(row.total_ns); };
   std::vector<const KernelRow*> top;
-  for (const KernelRow& row : gpu.kernels) top.push_back(&row);
+  double all_ns = 0;
+  for (const KernelRow& row : gpu.kernels) {
+    top.push_back(&row);
+    all_ns += own(row);
+  }
   std::stable_sort(top.begin(), top.end(),
                    [&](const KernelRow* a, const KernelRow* b) { return own(*a) > own(*b); });
   if (top.size() > rows) top.resize(rows);
@@ -132,7 +136,7 @@ void WriteKernels(SummaryText& out, const RunOverview& overview, size_t rows) {
                {steps ? SignificantText(row->calls_per_step) : CountText(row->calls)},
                {TimeText(row->average_ns()), Tone::kDim},
                {time.Text(own(*row))},
-               {PercentText(row->share), Tone::kStrong}});
+               {PercentText(all_ns > 0 ? own(*row) / all_ns : 0), Tone::kStrong}});
   }
   table.Print("Top kernels");
 }
