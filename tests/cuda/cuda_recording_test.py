@@ -3,6 +3,7 @@
 import collections
 import os
 import re
+import resource
 import struct
 import subprocess
 import sys
@@ -26,7 +27,7 @@ BUDGET = 64 << 20
 class Run:
     """One run of fake_training. Its words go to it; `environment` to the fake."""
 
-    def __init__(self, *words, environment=None, **members):
+    def __init__(self, *words, environment=None, before=None, **members):
         members.setdefault("trace", TRACE_CUDA)
         members.setdefault("budget_bytes", BUDGET)
         self.folder = LiveFolder(LIBRARY, **members)
@@ -36,7 +37,7 @@ class Run:
         variables["CUDA_INJECTION64_PATH"] = LIBRARY
         variables.update(environment or {})
         self.result = subprocess.run([PROGRAM, *words], env=variables, text=True, timeout=250,
-                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                     preexec_fn=before, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.said = dict(re.findall(r"(\w+)=(\S+)", self.result.stdout))
         self.processes = self.folder.processes()
 
@@ -255,6 +256,22 @@ class Ends(unittest.TestCase):
         self.assertLess(time.monotonic() - begin, 100)  # it hangs for an hour
 
 
+    def test_an_end_during_another_flush_has_a_flush_of_its_own(self):
+        """Launched while cudaProfilerStop waits for its flush, 100 ms before the program ends."""
+        run = Run("threads=0", "stops_beside=1", trigger=2, environment={"FAKE_CUPTI_FLUSH_MS": "400"})
+        self.assertEqual(len(run.records("Kernel")), 50)
+
+    def test_without_a_thread_of_our_own(self):
+        """The program has no memory for another thread: its stacks are too large."""
+        huge = 1 << 50
+        begin = time.monotonic()
+        run = Run("threads=0", "streams=20", before=lambda: resource.setrlimit(
+            resource.RLIMIT_STACK, (huge, resource.RLIM_INFINITY)))
+        self.assertEqual(run.result.returncode, 0, run.result.stderr)
+        self.assertEqual(len(run.records("Kernel")), 20)
+        self.assertIn("records come at the end only", " ".join(t for _, t in run.reasons()))
+        self.assertLess(time.monotonic() - begin, 2)
+
     def test_aborted_by_a_watchdog_while_the_gpu_hangs(self):
         """As NCCL's does: SIGABRT, with a collective that never ends."""
         run = Run("launches=15000", "per_second=10000", "end=abort",
@@ -283,8 +300,8 @@ class Faults(unittest.TestCase):
         self.assertEqual(run.counter("CudaRecordsDropped"), 0)
 
 
-    def check_reason(self, part, **environment):
-        run = Run("launches=100", environment=environment)
+    def check_reason(self, part, extra="", **environment):
+        run = Run("launches=100", environment=environment, extra=extra)
         self.assertEqual(run.result.returncode, 0, run.result.stderr)
         texts = [text for feature, text in run.reasons() if feature == "cuda"]
         self.assertTrue(any(part in text for text in texts), texts)
@@ -296,6 +313,16 @@ class Faults(unittest.TestCase):
 
     def test_no_permission(self):
         self.check_reason("administrators", FAKE_CUPTI_ENABLE="35")
+
+    def test_what_cupti_refuses(self):
+        memory, peer = "49", "22"
+        extra = "cuda.memory_usage=1\n"
+        self.check_reason("allocations are not recorded: ", extra, FAKE_CUPTI_REFUSES=memory)
+        self.check_reason("peer copies are not recorded: ", FAKE_CUPTI_REFUSES=peer)
+        self.check_reason("page faults of unified memory are not recorded: ",
+                          "cuda.um_gpu_page_faults=1\n", FAKE_CUPTI_PAGE_FAULTS="29")
+        for run in (Run("launches=1", extra=extra), Run("launches=1", trigger=2, state=0)):
+            self.assertEqual(run.reasons(), [])
 
     def test_too_old(self):
         self.check_reason("older than CUDA 12.0", FAKE_CUPTI_VERSION="18")

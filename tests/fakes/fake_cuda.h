@@ -5,7 +5,9 @@
 //
 // Faults, from the environment: FAKE_CUPTI_VERSION (default 130001; older ones have the smaller
 // records of their time), FAKE_CUPTI_SUBSCRIBE (result of cuptiSubscribe, 39 = another tool is
-// there), FAKE_CUPTI_ENABLE (result of cuptiActivityEnable), FAKE_CUPTI_FLUSH_HANGS=1.
+// there), FAKE_CUPTI_ENABLE (result of cuptiActivityEnable), FAKE_CUPTI_REFUSES (a kind that it
+// does not have), FAKE_CUPTI_PAGE_FAULTS (result of their configuration), FAKE_CUPTI_FLUSH_HANGS=1,
+// FAKE_CUPTI_FLUSH_MS (how long a flush goes on after it has delivered).
 #pragma once
 
 #include <cstdint>

@@ -49,6 +49,7 @@ struct Fake {
   std::atomic<bool> graph_trace_was_late{false};
   std::atomic<const void*> capturing{nullptr};
   std::atomic<bool> capture_broken{false};
+  std::atomic<bool> page_faults_configured{false};
   std::atomic<uint8_t> hooked[2][1024]{};
   std::atomic<uint8_t> calls[2][1024]{};  // runtime, driver: enabled one by one
   BufferRequested requested = nullptr;
@@ -288,6 +289,10 @@ uint32_t cuptiActivityRegisterCallbacks(BufferRequested requested, BufferComplet
 uint32_t cuptiActivityEnable(uint32_t kind) {
   const long result = FromEnvironment("FAKE_CUPTI_ENABLE", 0);
   if (result != 0) return static_cast<uint32_t>(result);
+  if (kind == static_cast<uint32_t>(FromEnvironment("FAKE_CUPTI_REFUSES", 0))) {
+    return kErrorNotSupported;
+  }
+  if (kind == kUnifiedMemoryCounter && !The().page_faults_configured) return kErrorNotSupported;
   if (kind == kGraphTrace && The().has_context) The().graph_trace_was_late = true;
   if (kind < 64) The().kinds.fetch_or(uint64_t{1} << kind);
   return kSuccess;
@@ -336,6 +341,7 @@ uint32_t cuptiActivityFlushAll(uint32_t) {
       fake.completed(nullptr, 0, taken.memory, taken.bytes, taken.used);
     }
   }
+  std::this_thread::sleep_for(std::chrono::milliseconds(FromEnvironment("FAKE_CUPTI_FLUSH_MS", 0)));
   return kSuccess;
 }
 
@@ -390,8 +396,13 @@ uint32_t cuptiGetResultString(uint32_t, const char** text) {
   return kSuccess;
 }
 
+// "The API should be called after CUDA driver initialization."
 uint32_t cuptiActivityConfigureUnifiedMemoryCounter(UnifiedMemoryConfig*, uint32_t) {
-  return kSuccess;
+  constexpr uint32_t kNotInitialized = 15;
+  if (!The().has_context) return kNotInitialized;
+  const long result = FromEnvironment("FAKE_CUPTI_PAGE_FAULTS", 0);
+  The().page_faults_configured = result == 0;
+  return static_cast<uint32_t>(result);
 }
 uint32_t cuptiActivityEnableCudaEventDeviceTimestamps(uint8_t) { return kSuccess; }
 uint32_t cuptiActivityEnableAllSyncRecords(uint8_t) { return kSuccess; }

@@ -2,7 +2,7 @@
 // Prints what it did as key=value words, for tests to compare with the recording.
 //
 //   fake_training [threads=N] [launches=N] [per_second=N] [names=N] [every_kind=1] [captures=N]
-//                 [name_bytes=N] [graphs=N] [waits=1] [streams=N] [fails=1]
+//                 [name_bytes=N] [graphs=N] [waits=1] [streams=N] [fails=1] [stops_beside=1]
 //                 [end=return|exit|quick_exit|kill|abort|reset|fork]
 //
 // end=kill: once nine tenths of the records have been read, or after a minute.
@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Arguments {
   long threads = 1, launches = 1000, per_second = 0, names = 10, every_kind = 0, captures = 0;
-  long name_bytes = 0, graphs = 0, waits = 0, streams = 0, fails = 0;
+  long name_bytes = 0, graphs = 0, waits = 0, streams = 0, fails = 0, stops_beside = 0;
   std::string end = "return";
 };
 
@@ -62,6 +62,8 @@ Arguments Parse(int argc, char** argv) {
       arguments.streams = number;
     else if (key == "fails")
       arguments.fails = number;
+    else if (key == "stops_beside")
+      arguments.stops_beside = number;
     else if (key == "end")
       arguments.end = value;
     else
@@ -151,6 +153,13 @@ void EveryKind() {
   fake_cuda_free(0x7000, 1 << 20);
 }
 
+// The program ends while another thread is in cudaProfilerStop.
+void StopBeside() {
+  std::thread(fake_cuda_profiler_stop).detach();
+  usleep(100'000);
+  Streams(50);
+}
+
 long PeakMemoryKb() {
   std::FILE* status = std::fopen("/proc/self/status", "r");
   long kb = 0;
@@ -226,6 +235,7 @@ int main(int argc, char** argv) {
               static_cast<unsigned long long>(fake_cupti_buffers_handed_out()),
               static_cast<unsigned long long>(fake_cupti_dirty_buffers()));
   std::fflush(stdout);
+  if (arguments.stops_beside != 0) StopBeside();
   if (arguments.end == "kill") {  // a launch is two records: the call and the kernel
     WaitUntilRead(static_cast<uint64_t>(arguments.launches * arguments.threads * 2 * 9 / 10));
   }

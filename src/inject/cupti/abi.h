@@ -10,6 +10,7 @@
 namespace batchlight::inject::cupti {
 
 inline constexpr uint32_t kSuccess = 0;
+inline constexpr uint32_t kErrorInvalidKind = 21;
 inline constexpr uint32_t kErrorNotSupported = 27;
 inline constexpr uint32_t kErrorInsufficientPrivileges = 35;
 inline constexpr uint32_t kErrorMultipleSubscribers = 39;

@@ -39,7 +39,12 @@ void OnResource(uint32_t cbid, const ResourceData& data) {
   CollectorState& state = g_collector;
   if (cbid == kContextCreated) {
     const bool first = !state.context_seen.exchange(true, std::memory_order_acq_rel);
-    if (first && !state.collecting.load()) SetAllCalls(state.library, state.options, false);
+    if (!first) return;
+    if (state.collecting.load()) {
+      EnablePageFaults(state.library, state.options, SayRefused);
+    } else {
+      SetAllCalls(state.library, state.options, false);
+    }
   } else if (data.descriptor != nullptr) {
     WriteGraphNode(state.library, *static_cast<const GraphData*>(data.descriptor),
                    cbid == kGraphNodeCloned);

@@ -13,6 +13,7 @@
 #include "inject/rt/control.h"
 #include "inject/rt/step_window.h"
 #include "inject/rt/sys.h"
+#include "inject/rt/text.h"
 
 namespace batchlight::inject::cupti {
 
@@ -22,10 +23,7 @@ namespace {
 
 constexpr uint32_t kReadyBuffers = 4;
 
-void SayWhyNot(const char* text) {
-  Guard guard;
-  if (guard) Reason(guard, "cuda", text);
-}
+void SayWhyNot(const char* text) { SayRefused(nullptr, text); }
 
 // The callbacks that are wanted. None of them lies on the path of a launch.
 void EnableCallbacks(const Library& library, void* subscriber, const Options& options) {
@@ -64,6 +62,15 @@ void AtExit() { Flush(true, kExitTimeoutMs); }
 
 }  // namespace
 
+void SayRefused(const char* what, const char* why) {
+  char text[512];
+  Text words(text, sizeof text);
+  if (what != nullptr) words.Add(what).Add(" are not recorded: ");
+  words.Add(why);
+  Guard guard;
+  if (guard) Reason(guard, "cuda", text);
+}
+
 void StartCollector() {
   static bool started = false;  // the driver calls once; cuInit is serialized
   if (started || Control() == nullptr || !Traces(format::kTraceCuda)) return;
@@ -83,7 +90,9 @@ void StartCollector() {
   g_on_window = FollowState;
   state.whole_graphs = Collecting() && Control()->trigger == format::CaptureTrigger::kNone;
   FollowState();
-  if (!StartHelper()) SayWhyNot("no helper thread could be started: records come at the end only");
+  state.has_helper = StartHelper();
+  if (!state.has_helper)
+    SayWhyNot("no helper thread could be started: records come at the end only");
   pthread_atfork(nullptr, nullptr, ForgetCollector);
   std::atexit(AtExit);
 }
@@ -98,8 +107,10 @@ void FollowState() {
     const bool on = Collecting();
     if (on) {
       state.ever_collected.store(true);
-      const char* why = EnableKinds(state.library, state.options, state.whole_graphs);
-      if (why != nullptr) SayWhyNot(why);
+      EnableKinds(state.library, state.options, state.whole_graphs, SayRefused);
+      if (state.context_seen.load(std::memory_order_acquire)) {
+        EnablePageFaults(state.library, state.options, SayRefused);
+      }
     } else {
       DisableKinds(state.library, state.options, state.whole_graphs);
       state.whole_graphs = false;
@@ -113,11 +124,18 @@ void Flush(bool final, uint32_t timeout_ms) {
   CollectorState& state = g_collector;
   if (!state.running.load(std::memory_order_acquire)) return;
   if (state.helper_tid.load() == static_cast<uint32_t>(sys::Tid())) return;
-  const uint32_t done = state.flushes_done.load();
-  state.flush_wanted.store(static_cast<uint32_t>(final ? FlushKind::kAll : FlushKind::kCompleted));
+  if (!state.has_helper.load()) {
+    WriteClockPair(state.library);
+    state.library.cuptiActivityFlushAll(final ? kFlushForced : 0);
+    return;
+  }
+  state.flush_wanted.fetch_or(final ? kFlushAll : kFlushCompleted);
+  const uint32_t number = state.flushes_asked.fetch_add(1) + 1;
   const int64_t deadline = sys::Nanoseconds(CLOCK_MONOTONIC) + int64_t{timeout_ms} * 1'000'000;
   // A wake-up that comes just before the helper sleeps is lost, hence the short waits.
-  while (state.flushes_done.load() == done && sys::Nanoseconds(CLOCK_MONOTONIC) < deadline) {
+  for (uint32_t done = state.flushes_done.load();
+       static_cast<int32_t>(done - number) < 0 && sys::Nanoseconds(CLOCK_MONOTONIC) < deadline;
+       done = state.flushes_done.load()) {
     WakeHelper();
     const timespec wait{0, 5'000'000};
     sys::Call(SYS_futex, &state.flushes_done, FUTEX_WAIT_PRIVATE, done, &wait, nullptr, 0);

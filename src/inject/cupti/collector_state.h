@@ -11,7 +11,7 @@
 
 namespace batchlight::inject::cupti {
 
-enum class FlushKind : uint32_t { kNone = 0, kCompleted = 1, kAll = 2 };
+inline constexpr uint32_t kFlushCompleted = 1, kFlushAll = 2;  // bits of flush_wanted
 
 struct CollectorState {
   Library library;
@@ -27,7 +27,11 @@ struct CollectorState {
   std::atomic<bool> ever_collected{false};
   std::atomic<uint32_t> helper_tid{0};
 
-  std::atomic<uint32_t> flush_wanted{0};  // FlushKind, taken by the helper
+  std::atomic<bool> has_helper{false};  // else who wants a flush makes it
+
+  // Who wants a flush sets its bit, then takes the next number, and waits until that is done.
+  std::atomic<uint32_t> flush_wanted{0};
+  std::atomic<uint32_t> flushes_asked{0};
   std::atomic<uint32_t> flushes_done{0};  // futex word
 
   std::atomic<uint64_t> decoded_records{0};
@@ -41,6 +45,9 @@ void OnBufferRequested(uint8_t** buffer, size_t* bytes, size_t* max_records);
 void OnBufferCompleted(void* context, uint32_t stream, uint8_t* buffer, size_t bytes,
                        size_t valid_bytes);
 void OnCallback(void* user, uint32_t domain, uint32_t cbid, const void* data);
+
+// Says that `what` (nullptr: nothing of CUDA) is not recorded.
+void SayRefused(const char* what, const char* why);
 
 // Starts the thread that flushes, reads the clocks and follows the tool's starts and stops.
 bool StartHelper();

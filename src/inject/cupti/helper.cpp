@@ -37,10 +37,12 @@ class Helper {
     while (state.running.load(std::memory_order_acquire)) {
       const uint32_t seen = Control()->changes.load(std::memory_order_acquire);
       FollowState();
-      const auto wanted = static_cast<FlushKind>(state.flush_wanted.exchange(0));
-      if (wanted != FlushKind::kNone) {
-        FlushNow(wanted);
-        state.flushes_done.fetch_add(1);
+      // In this order: whoever has one of these numbers has set its bit before.
+      const uint32_t asked = state.flushes_asked.load();
+      const uint32_t wanted = state.flush_wanted.exchange(0);
+      if (wanted != 0 || asked != state.flushes_done.load()) {
+        if (wanted != 0) FlushNow((wanted & kFlushAll) != 0);
+        state.flushes_done.store(asked);
         sys::Call(SYS_futex, &state.flushes_done, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr,
                   0);
       } else if (Now() >= next_flush) {
@@ -69,10 +71,10 @@ class Helper {
     was_collecting_ = collecting;
   }
 
-  void FlushNow(FlushKind kind) {
+  void FlushNow(bool all) {
     WriteClockPair(g_collector.library);
-    g_collector.library.cuptiActivityFlushAll(kind == FlushKind::kAll ? kFlushForced : 0);
-    if (kind == FlushKind::kAll) {
+    g_collector.library.cuptiActivityFlushAll(all ? kFlushForced : 0);
+    if (all) {
       if (g_collector.context_seen.load(std::memory_order_acquire)) {
         identity_.Tell();
         MeasureOnce();

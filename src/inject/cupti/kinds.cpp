@@ -42,23 +42,10 @@ void SetCalls(const Library& library, bool on, ActivityKind kind, bool all,
   for (const uint16_t cbid : traced) enable_call(cbid, on ? 1 : 0);
 }
 
-void EnablePageFaults(const Library& library, const Options& options) {
-  if (library.cuptiActivityConfigureUnifiedMemoryCounter == nullptr) return;
-  constexpr uint32_t kProcessAllDevices = 2, kCpuFaults = 3, kGpuFaults = 4;
-  constexpr uint32_t kBytesToDevice = 1, kBytesToHost = 2;
-  UnifiedMemoryConfig config[] = {
-      {kProcessAllDevices, kBytesToDevice, 0, 1},
-      {kProcessAllDevices, kBytesToHost, 0, 1},
-      {kProcessAllDevices, kCpuFaults, 0, options.cpu_page_faults},
-      {kProcessAllDevices, kGpuFaults, 0, options.gpu_page_faults},
-  };
-  library.cuptiActivityConfigureUnifiedMemoryCounter(config, 4);
-  library.cuptiActivityEnable(kUnifiedMemoryCounter);
-}
-
 struct Kind {
   ActivityKind kind;
   bool on;
+  const char* what;  // nullptr: kernels
 };
 constexpr size_t kKindCount = 11;
 
@@ -67,17 +54,17 @@ constexpr size_t kKindCount = 11;
 // seen what replays do when it is disabled between windows, hence not in the first one either.
 void ListKinds(const Options& o, bool whole_graphs, Kind (&kinds)[kKindCount]) {
   const Kind list[kKindCount] = {
-      {kGraphTrace, o.kernels && !o.graph_nodes && whole_graphs},
-      {kMemcpy, o.copies},
-      {kMemset, o.copies},
-      {kMemcpyPeer, o.copies},
-      {kSynchronization, o.waits},
-      {kOverhead, o.overhead},
-      {kJit, o.jit},
-      {kCudaEvent, o.events},
-      {kMemory, o.memory_usage},
-      {kMemoryPool, o.memory_usage},
-      {kConcurrentKernel, o.kernels},
+      {kGraphTrace, o.kernels && !o.graph_nodes && whole_graphs, "CUDA graphs as a whole"},
+      {kMemcpy, o.copies, "copies"},
+      {kMemset, o.copies, "sets"},
+      {kMemcpyPeer, o.copies, "peer copies"},
+      {kSynchronization, o.waits, "CUPTI's waits"},
+      {kOverhead, o.overhead, "overheads"},
+      {kJit, o.jit, "compilations"},
+      {kCudaEvent, o.events, "CUDA events"},
+      {kMemory, o.memory_usage, "allocations"},
+      {kMemoryPool, o.memory_usage, "memory pools"},
+      {kConcurrentKernel, o.kernels, nullptr},
   };
   for (size_t i = 0; i < kKindCount; ++i) kinds[i] = list[i];
 }
@@ -130,24 +117,51 @@ void EnableFactKinds(const Library& library, const Options& options) {
   if (options.streams) library.cuptiActivityEnable(kStream);
 }
 
-const char* EnableKinds(const Library& library, const Options& options, bool whole_graphs) {
+void EnableKinds(const Library& library, const Options& options, bool whole_graphs,
+                 Refused refused) {
   if (library.cuptiActivityEnableAllSyncRecords != nullptr) {
     library.cuptiActivityEnableAllSyncRecords(0);  // not every poll of an event
   }
   if (options.events && library.cuptiActivityEnableCudaEventDeviceTimestamps != nullptr) {
     library.cuptiActivityEnableCudaEventDeviceTimestamps(1);
   }
-  if (options.cpu_page_faults || options.gpu_page_faults) EnablePageFaults(library, options);
   SetAllCalls(library, options, true);
   Kind kinds[kKindCount];
   ListKinds(options, whole_graphs, kinds);
-  uint32_t result = kSuccess;
-  for (const Kind& kind : kinds) {
-    if (!kind.on) continue;
-    const uint32_t enabled = library.cuptiActivityEnable(kind.kind);
-    if (kind.kind == kConcurrentKernel) result = enabled;
+  uint32_t results[kKindCount] = {};
+  for (size_t i = 0; i < kKindCount; ++i) {
+    if (kinds[i].on) results[i] = library.cuptiActivityEnable(kinds[i].kind);
   }
-  return result == kSuccess ? nullptr : ResultText(library, result);
+  // Without kernels that is said alone: the other kinds have failed for the same reason.
+  constexpr size_t kKernels = kKindCount - 1;
+  if (results[kKernels] != kSuccess)
+    return refused(nullptr, ResultText(library, results[kKernels]));
+  for (size_t i = 0; i < kKernels; ++i) {
+    // Overheads and compilations are not asked for by name: an older CUPTI may not know them.
+    const bool too_old =
+        results[i] == kErrorInvalidKind && (kinds[i].kind == kOverhead || kinds[i].kind == kJit);
+    if (results[i] != kSuccess && !too_old) {
+      refused(kinds[i].what, ResultText(library, results[i]));
+    }
+  }
+}
+
+void EnablePageFaults(const Library& library, const Options& options, Refused refused) {
+  if (!options.cpu_page_faults && !options.gpu_page_faults) return;
+  constexpr uint32_t kProcessAllDevices = 2, kCpuFaults = 3, kGpuFaults = 4;
+  constexpr uint32_t kBytesToDevice = 1, kBytesToHost = 2;
+  UnifiedMemoryConfig config[] = {
+      {kProcessAllDevices, kBytesToDevice, 0, 1},
+      {kProcessAllDevices, kBytesToHost, 0, 1},
+      {kProcessAllDevices, kCpuFaults, 0, options.cpu_page_faults},
+      {kProcessAllDevices, kGpuFaults, 0, options.gpu_page_faults},
+  };
+  uint32_t result = kErrorNotSupported;
+  if (library.cuptiActivityConfigureUnifiedMemoryCounter != nullptr) {
+    result = library.cuptiActivityConfigureUnifiedMemoryCounter(config, 4);
+  }
+  if (result == kSuccess) result = library.cuptiActivityEnable(kUnifiedMemoryCounter);
+  if (result != kSuccess) refused("page faults of unified memory", ResultText(library, result));
 }
 
 void DisableKinds(const Library& library, const Options& options, bool whole_graphs) {

@@ -16,11 +16,18 @@ void EnableFactKinds(const Library& library, const Options& options);
 // then: calls enabled for the first time later give no records (13.0).
 void SetAllCalls(const Library& library, const Options& options, bool on);
 
-// nullptr on success, else the result of the kind that nothing works without.
+// Called for what CUPTI refuses to record: `what` in words, nullptr for kernels, without which
+// nothing works.
+using Refused = void (*)(const char* what, const char* why);
+
 // `whole_graphs`: CUDA graphs may be recorded as a whole, as collection began in cuInit and no
 // windows are to come.
-const char* EnableKinds(const Library& library, const Options& options, bool whole_graphs);
+void EnableKinds(const Library& library, const Options& options, bool whole_graphs,
+                 Refused refused);
 void DisableKinds(const Library& library, const Options& options, bool whole_graphs);
+
+// Page faults, if they are wanted; CUPTI takes their configuration only after cuInit.
+void EnablePageFaults(const Library& library, const Options& options, Refused refused);
 
 // A result of CUPTI in words.
 const char* ResultText(const Library& library, uint32_t result);
