@@ -1,5 +1,8 @@
 // The tables of torch.profiler's key_averages(): its columns, from our operators. "CUDA" is the
 // time of work on the GPU that was launched, as PyTorch has it.
+#include <map>
+
+#include "analysis/operator_memory.h"
 #include "analysis/overview_tables.h"
 #include "analysis/result_column.h"
 
@@ -8,6 +11,43 @@ namespace {
 
 double Percent(int64_t part, int64_t whole) {
   return whole <= 0 ? 0 : 100.0 * double(part) / double(whole);
+}
+
+// FLOPs of all calls of an operator, by name and shapes (None: of all shapes).
+std::map<std::pair<StringId, StringId>, double> FlopsOfOperators(const RunOverview& overview) {
+  const OperatorCallsTable& calls = overview.store->operator_calls;
+  std::map<std::pair<StringId, StringId>, StringId> shapes_of_inputs;
+  std::map<std::pair<StringId, StringId>, double> flops;
+  if (overview.roofline.rows.empty()) return flops;
+  for (size_t call = 0; call < calls.size(); ++call) {
+    shapes_of_inputs.try_emplace({calls.name[call], calls.inputs[call]}, calls.shapes[call]);
+  }
+  for (const RooflineRow& row : overview.roofline.rows) {
+    const StringId shapes = shapes_of_inputs[{row.name, row.inputs}];
+    flops[{row.name, StringId::None()}] += row.flops * double(row.calls);
+    if (!shapes.IsNone()) flops[{row.name, shapes}] += row.flops * double(row.calls);
+  }
+  return flops;
+}
+
+void AddMemoryColumns(const OperatorMemories& memory, ResultTable* table) {
+  if (memory.has_cpu()) {
+    table->columns.push_back(
+        CountColumn("CPU Mem (bytes)", "Allocated minus released, with operators inside"));
+    table->columns.push_back(CountColumn("Self CPU Mem (bytes)", "Without operators inside"));
+  }
+  if (memory.has_gpu()) {
+    table->columns.push_back(
+        CountColumn("CUDA Mem (bytes)", "Allocated minus released, with operators inside"));
+    table->columns.push_back(CountColumn("Self CUDA Mem (bytes)", "Without operators inside"));
+  }
+}
+
+void AddMemoryCells(const OperatorMemories& memory, const OperatorRow& row,
+                    std::vector<Cell>* cells) {
+  const OperatorMemory bytes = memory.Of(row.name, row.shapes);
+  if (memory.has_cpu()) cells->insert(cells->end(), {bytes.cpu_bytes, bytes.cpu_self_bytes});
+  if (memory.has_gpu()) cells->insert(cells->end(), {bytes.gpu_bytes, bytes.gpu_self_bytes});
 }
 
 ResultTable KeyAverages(const RunOverview& overview, const std::vector<OperatorRow>& rows,
@@ -27,8 +67,14 @@ ResultTable KeyAverages(const RunOverview& overview, const std::vector<OperatorR
                           TimeColumn("CUDA total", "With the work of operators inside"),
                           TimeColumn("CUDA time avg", "CUDA total / calls")});
   }
+  const OperatorMemories memory(*overview.store, overview.steps);
+  AddMemoryColumns(memory, &table);
   table.columns.push_back(CountColumn("# of Calls", ""));
   if (shapes) table.columns.push_back(TextColumn("Input Shapes", ""));
+  const auto flops = FlopsOfOperators(overview);
+  if (!flops.empty()) {
+    table.columns.push_back(CountColumn("Total FLOPs", "Of all calls; empty: no formula"));
+  }
   int64_t gpu_ns = 0;
   for (const OperatorRow& row : rows) gpu_ns += row.gpu_ns;
   for (const OperatorRow& row : rows) {
@@ -43,8 +89,13 @@ ResultTable KeyAverages(const RunOverview& overview, const std::vector<OperatorR
                    {Cell{row.gpu_ns}, Cell{Percent(row.gpu_ns, gpu_ns)}, Cell{row.gpu_total_ns},
                     NanosecondsCell(double(row.gpu_total_ns) / double(row.calls))});
     }
+    AddMemoryCells(memory, row, &cells);
     cells.push_back(NumberCell(row.calls));
     if (shapes) cells.push_back(std::string(overview.store->Text(row.shapes)));
+    if (!flops.empty()) {
+      const auto found = flops.find({row.name, row.shapes});
+      cells.push_back(found == flops.end() ? Cell{} : Cell{std::llround(found->second)});
+    }
     table.rows.push_back(std::move(cells));
   }
   return table;

@@ -64,6 +64,8 @@ MemoryCategories::MemoryCategories(const Store& store, const StepSet& steps)
 }
 
 ThreadId MemoryCategories::ThreadOf(size_t event_row) const {
+  const ThreadId thread = store_.gpu_memory_events.thread[event_row];
+  if (!thread.IsNone()) return thread;
   const ProcessId process = store_.gpu_memory_events.process[event_row];
   const auto call = calls_.find(KeyOf(process, store_.gpu_memory_events.correlation[event_row]));
   if (call != calls_.end() && !call->second.IsNone()) {

@@ -41,10 +41,10 @@ class MemoryCategories {
   MemoryCategory Of(size_t event_row) const;
   // "aten::empty in encoder.layers.0": the operator and module around the allocation; may be "".
   std::string PlaceOf(size_t event_row) const;
+  // The thread that asked, by itself or by its CUDA call; that of the steps where neither is known.
+  ThreadId ThreadOf(size_t event_row) const;
 
  private:
-  // The call that allocated; its thread, or that of the steps where the call is not known.
-  ThreadId ThreadOf(size_t event_row) const;
   PhaseKind PhaseAt(ThreadId thread, int64_t time_ns) const;
 
   const Store& store_;

@@ -17,6 +17,8 @@ ResultTable MakeNvtxTable(const RunOverview& overview);
 ResultTable MakeKeyAveragesTable(const RunOverview& overview);
 ResultTable MakeKeyAveragesByShapeTable(const RunOverview& overview);
 ResultTable MakeRooflineTable(const RunOverview& overview);
+// Without rows where no allocations were recorded.
+ResultTable MakeMemoryTimelineTable(const RunOverview& overview);
 // Without rows where no GPU worked.
 ResultTable MakeGpuPartsTable(const RunOverview& overview);
 ResultTable MakeGpuStepsTable(const RunOverview& overview);

@@ -13,6 +13,7 @@ struct TableEntry {
   std::string_view name;                             // steps: also the file name
   std::string_view sentence;                         // what a row is
   ResultTable (*make)(const RunOverview& overview);  // may have no rows
+  std::string_view why_empty;                        // what such a run lacks, and what records it
 };
 
 std::span<const TableEntry> OverviewTables();

@@ -46,8 +46,7 @@ std::string Nearest(std::string_view word, const std::vector<std::string_view>& 
 }
 
 std::vector<std::string_view> NearestFew(std::string_view word,
-                                         const std::vector<std::string_view>& known,
-                                         size_t count) {
+                                         const std::vector<std::string_view>& known, size_t count) {
   std::vector<std::pair<size_t, std::string_view>> scored;
   for (const std::string_view candidate : known) {
     size_t score = Distance(word, candidate);
@@ -71,6 +70,14 @@ std::string DidYouMean(const std::vector<std::string_view>& words) {
     text += words[i];
   }
   return text + '?';
+}
+
+std::string NearestOrAll(std::string_view word, const std::vector<std::string_view>& known) {
+  const std::vector<std::string_view> near = NearestFew(word, known);
+  if (!near.empty() || known.empty()) return DidYouMean(near);
+  std::string text = "; there are ";
+  for (size_t i = 0; i < known.size(); ++i) text.append(i == 0 ? "" : ", ").append(known[i]);
+  return text;
 }
 
 }  // namespace batchlight

@@ -20,4 +20,7 @@ std::vector<std::string_view> NearestFew(std::string_view word,
 // "; did you mean a, b or c?", "" for none.
 std::string DidYouMean(const std::vector<std::string_view>& words);
 
+// The same of the nearest few; "; there are a, b, c" if none is near.
+std::string NearestOrAll(std::string_view word, const std::vector<std::string_view>& known);
+
 }  // namespace batchlight

@@ -114,11 +114,8 @@ Status CheckNames(const std::vector<std::string>& names, const std::vector<std::
                   const std::string& option) {
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    const std::string near = DidYouMean(NearestFew(name, known));
-    std::string all;
-    for (const std::string_view one : known) all.append(all.empty() ? "" : ", ").append(one);
     return UsageError(option + ": no " + (name.empty() ? "empty name" : name) +
-                      (near.empty() ? "; there are " + all : near));
+                      NearestOrAll(name, known));
   }
   return {};
 }

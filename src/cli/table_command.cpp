@@ -29,19 +29,43 @@ struct TableOptions {
   bool list = false;
 };
 
-// "Self CPU" and PyTorch's self_cpu_time_total are the same column.
+// What key_averages().table(sort_by=) takes, and the column that it means.
+constexpr std::pair<std::string_view, std::string_view> kTorchNames[] = {
+    {"cpu_time", "CPU time avg"},
+    {"cuda_time", "CUDA time avg"},
+    {"device_time", "CUDA time avg"},
+    {"cpu_time_total", "CPU total"},
+    {"cuda_time_total", "CUDA total"},
+    {"device_time_total", "CUDA total"},
+    {"self_cpu_time_total", "Self CPU"},
+    {"self_cuda_time_total", "Self CUDA"},
+    {"self_device_time_total", "Self CUDA"},
+    {"cpu_memory_usage", "CPU Mem (bytes)"},
+    {"cuda_memory_usage", "CUDA Mem (bytes)"},
+    {"device_memory_usage", "CUDA Mem (bytes)"},
+    {"self_cpu_memory_usage", "Self CPU Mem (bytes)"},
+    {"self_cuda_memory_usage", "Self CUDA Mem (bytes)"},
+    {"self_device_memory_usage", "Self CUDA Mem (bytes)"},
+    {"count", "# of Calls"},
+    {"flops", "Total FLOPs"},
+};
+
+// Letters and digits in lower case, without a unit in brackets: "Self CPU" is self_cpu.
 std::string Plain(std::string_view text) {
   std::string plain;
-  for (const char c : text) {
+  for (const char c : text.substr(0, text.find(" ("))) {
     if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
       plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     }
   }
-  for (const std::string_view word : {"timetotal", "total", "time"}) {
-    if (plain.size() > word.size() && plain.ends_with(word))
-      plain.resize(plain.size() - word.size());
-  }
   return plain;
+}
+
+bool Means(std::string_view wanted, const std::string& column) {
+  for (const auto& [torch_name, meant] : kTorchNames) {
+    if (wanted == torch_name && column == meant) return true;
+  }
+  return column == wanted || Plain(column) == Plain(wanted);
 }
 
 Status Sort(const std::string& wanted, ResultTable* table) {
@@ -50,13 +74,10 @@ Status Sort(const std::string& wanted, ResultTable* table) {
   for (const ResultColumn& column : table->columns) names.push_back(column.name);
   size_t index = names.size();
   for (size_t i = names.size(); i-- > 0;) {
-    if (names[i] == wanted || Plain(names[i]) == Plain(wanted) ||
-        (Plain(wanted) == "count" && names[i] == "# of Calls")) {
-      index = i;
-    }
+    if (Means(wanted, table->columns[i].name)) index = i;
   }
   if (index == names.size()) {
-    return UsageError("--sort: no column " + wanted + DidYouMean(NearestFew(wanted, names)));
+    return UsageError("--sort: no column " + wanted + NearestOrAll(wanted, names));
   }
   const bool text = table->columns[index].type == CellType::kText;
   std::stable_sort(table->rows.begin(), table->rows.end(), [&](const auto& a, const auto& b) {
@@ -93,6 +114,10 @@ Status Run(const TableOptions& options) {
   const RunOverview overview = BuildOverview(store, {.steps = options.steps});
   SayStepProblem(options.input, overview.steps);
   ResultTable table = entry->make(overview);
+  if (table.rows.empty()) {
+    std::fprintf(stderr, "batchlight: %s: no rows: %.*s\n", options.input.c_str(),
+                 static_cast<int>(entry->why_empty.size()), entry->why_empty.data());
+  }
   RETURN_IF_ERROR(Sort(options.sort, &table));
   if (options.rows > 0 && table.rows.size() > options.rows) table.rows.resize(options.rows);
   return WriteTable(format, RowsOf(table), [](std::string_view bytes) -> Status {

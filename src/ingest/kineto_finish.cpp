@@ -185,6 +185,7 @@ void KinetoTables::NumberThreads() {
     for (ThreadId& thread : column) thread = new_ids[thread.row()];
   });
   for (ThreadId& thread : store_.nvtx_ranges.end_thread) thread = new_ids[thread.row()];
+  for (ThreadId& thread : store_.gpu_memory_events.thread) thread = new_ids[thread.row()];
   for (size_t row = 0; row < threads.size(); ++row) {
     ProcessesTable& processes = store_.processes;
     const size_t process = threads.process[row].row();
@@ -198,7 +199,7 @@ void KinetoTables::NameModules() {
   ModuleCallsTable& calls = store_.module_calls;
   std::map<std::pair<StringId, StringId>, StringId> paths;
   for (size_t row = 0; row < calls.size(); ++row) {
-    if (calls.parent[row].IsNone()) continue;
+    if (calls.parent[row].IsNone() || whole_paths_.contains(calls.path[row])) continue;
     const StringId outer = calls.path[calls.parent[row].row()];
     const auto [place, added] = paths.try_emplace({outer, calls.path[row]});
     if (added) {
@@ -224,6 +225,7 @@ void KinetoTables::Finish() {
   own(store_.synchronizations);
   own(store_.cuda_events);
   own(store_.gpu_overheads);
+  own(store_.gpu_memory_events);
   for (const auto& [key, stream] : contexts_) {
     store_.gpu_contexts.Append({process, key.second, key.first, stream});
   }

@@ -22,6 +22,7 @@ enum class KinetoTables::Category : uint8_t {
   kOverhead,
   kTrace,
   kStartEnd,
+  kMemory,
   kDerived,  // follows from the rest
   kUnknown,
 };
@@ -32,6 +33,9 @@ constexpr uint32_t kNoEvent = UINT32_MAX;
 constexpr uint8_t kScopeBackward = 1;
 constexpr std::string_view kStartEndCategory = "nvtx_range";
 constexpr std::string_view kModulePrefix = "nn.Module: ";
+constexpr std::string_view kMemoryName = "[memory]";
+constexpr uint8_t kPageable = 0;  // nsys ENUM_CUDA_MEM_KIND
+constexpr uint8_t kDeviceMemory = 2;
 
 uint32_t Number(const KinetoEvent& event, KinetoArg arg, uint32_t otherwise = 0) {
   return static_cast<uint32_t>(event.IntArg(arg, otherwise));
@@ -100,7 +104,12 @@ uint8_t SyncType(std::string_view name) {
   return name.find("Context") != name.npos ? 4 : 0;
 }
 
-format::Phase PhaseOf(std::string_view annotation) {
+// `label`: what our export says it is, or "".
+format::Phase PhaseOf(std::string_view annotation, std::string_view label) {
+#define PHASE(Name, number, text) \
+  if (label == text) return format::Phase::k##Name;
+#include "format/phases.def"
+#undef PHASE
   if (annotation.starts_with("Optimizer.step#")) return format::Phase::kOptimizerStep;
   if (annotation.starts_with("Optimizer.zero_grad#")) return format::Phase::kZeroGrad;
   if (annotation.starts_with("enumerate(DataLoader)#")) return format::Phase::kDataLoaderNext;
@@ -144,6 +153,7 @@ int64_t KinetoTables::EndOf(const KinetoEvent& event) const {
 
 KinetoTables::Category KinetoTables::CategoryOf(const KinetoEvent& event) const {
   if (event.category == kStartEndCategory) return Category::kStartEnd;
+  if (event.phase == 'i' && event.name == kMemoryName) return Category::kMemory;
   if (event.phase != 'X') return Category::kDerived;
   if (event.category.empty()) {
     if (event.pid.starts_with("\"CUDA")) return Category::kKernel;
@@ -171,6 +181,14 @@ bool KinetoTables::IsPossible(const KinetoEvent& event, Category category) {
       wrong_sizes_.Add(event);
       return false;
     }
+  }
+  if (category == Category::kMemory) {
+    const int64_t bytes = event.IntArg(KinetoArg::kMemoryBytes, 0);
+    if (bytes == INT64_MIN || !bytes_[index].Add(std::abs(bytes))) {
+      wrong_sizes_.Add(event);
+      return false;
+    }
+    return true;
   }
   if (!lasts && category != Category::kEvent && category != Category::kStartEnd) {
     no_durations_.Add(event);
@@ -217,6 +235,8 @@ void KinetoTables::AddTo(Category category, const KinetoEvent& event) {
       return AddCudaEvent(event);
     case Category::kOverhead:
       return AddOverhead(event);
+    case Category::kMemory:
+      return AddMemory(event);
     case Category::kTrace:
       store_.capture_windows.Append(
           {static_cast<uint32_t>(store_.capture_windows.size()), event.start_ns, EndOf(event)});
@@ -318,7 +338,7 @@ void KinetoTables::AddOperator(const KinetoEvent& event) {
 }
 
 void KinetoTables::AddAnnotation(const KinetoEvent& event) {
-  const format::Phase phase = PhaseOf(event.name);
+  const format::Phase phase = PhaseOf(event.name, event.Arg(KinetoArg::kPhase));
   if (phase != format::Phase::kNone) {
     store_.phase_calls.Append({.start_ns = event.start_ns,
                                .end_ns = EndOf(event),
@@ -370,6 +390,17 @@ void KinetoTables::AddModule(const KinetoEvent& event) {
   // "Linear_3": the class and a number that tells its instances apart. The path is completed when
   // the enclosing modules are known.
   const std::string_view instance = event.name.substr(kModulePrefix.size());
+  const std::string_view class_name = event.Arg(KinetoArg::kModuleClass);
+  if (!class_name.empty()) {  // our export: the path itself
+    const StringId path = Text(instance);
+    whole_paths_.insert(path);
+    store_.module_calls.Append({.start_ns = event.start_ns,
+                                .end_ns = EndOf(event),
+                                .thread = Thread(event),
+                                .path = path,
+                                .class_name = Text(class_name)});
+    return;
+  }
   const size_t number = instance.rfind('_');
   store_.module_calls.Append({.start_ns = event.start_ns,
                               .end_ns = EndOf(event),
@@ -472,6 +503,20 @@ void KinetoTables::AddSync(const KinetoEvent& event) {
                                   .stream = static_cast<uint32_t>(stream),
                                   .sync_type = SyncType(event.name),
                                   .event = Number(event, KinetoArg::kWaitOnEvent, kNoEvent)});
+}
+
+void KinetoTables::AddMemory(const KinetoEvent& event) {
+  const int64_t bytes = event.IntArg(KinetoArg::kMemoryBytes, 0);
+  if (bytes == 0) return;
+  const bool on_cpu = event.IntArg(KinetoArg::kDeviceType, 0) == 0;
+  store_.gpu_memory_events.Append(
+      {.start_ns = event.start_ns,
+       .device = on_cpu ? 0 : Number(event, KinetoArg::kDeviceId),
+       .address = static_cast<uint64_t>(event.IntArg(KinetoArg::kAddress, 0)),
+       .bytes = static_cast<uint64_t>(std::abs(bytes)),
+       .memory_kind = on_cpu ? kPageable : kDeviceMemory,
+       .operation = bytes < 0 ? uint8_t{1} : uint8_t{0},
+       .thread = Thread(event)});
 }
 
 void KinetoTables::AddOverhead(const KinetoEvent& event) {

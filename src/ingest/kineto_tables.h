@@ -2,12 +2,14 @@
 //
 //   cpu_op                 operator_calls (sizes and types of inputs, sequence, forward thread)
 //   user_annotation        phase_calls for Optimizer.step#, Optimizer.zero_grad#,
-//                          enumerate(DataLoader)#; everything else (ProfilerStep#N,
-//                          record_function) nvtx_ranges of the default domain
-//   nvtx_range             nvtx_ranges of style start/end: 'b' and 'e' of one id, as our export
-//   writes python_function        module_calls for "nn.Module: ..."; others are left out and
-//   counted cuda_runtime, _driver  api_calls kernel, gpu_memcpy, gpu_memset, cuda_sync, cuda_event,
-//   overhead   the tables of these names Trace                  capture_windows
+//                          enumerate(DataLoader)# and what our export gives a "Phase"; everything
+//                          else (ProfilerStep#N, record_function) nvtx_ranges of the default domain
+//   nvtx_range             nvtx_ranges of style start/end: 'b' and 'e' of one id, as we export them
+//   python_function        module_calls for "nn.Module: ..."; others are left out and counted
+//   [memory]               gpu_memory_events: memory of the CPU is of the kind "pageable"
+//   cuda_runtime, _driver  api_calls
+//   Trace                  capture_windows
+//   kernel, gpu_memcpy, gpu_memset, cuda_sync, cuda_event, overhead: the tables of these names
 //
 // Left out because they follow from the rest: gpu_user_annotation, ac2g, fwdbwd. The array that the
 // old autograd profiler writes has no categories: its events are operators ("CPU functions") and
@@ -16,6 +18,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -76,6 +79,7 @@ class KinetoTables {
   void AddSync(const KinetoEvent& event);
   void AddCudaEvent(const KinetoEvent& event);
   void AddOverhead(const KinetoEvent& event);
+  void AddMemory(const KinetoEvent& event);
   void AddDevices(std::string_view array);
 
   StringId Text(std::string_view raw);
@@ -114,6 +118,7 @@ class KinetoTables {
   std::map<std::vector<uint32_t>, uint32_t> launches_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> contexts_;  // (context, device)
   std::map<std::pair<uint32_t, uint32_t>, int32_t> streams_;    // (context, stream)
+  std::set<StringId> whole_paths_;  // of modules: not to be put behind those around them
   int32_t rank_ = -1;
   std::string scratch_;
 };
