@@ -2,13 +2,16 @@
 
 Every action of the trainer becomes a range of the domain "lightning" in the recording. After each
 stage `summary()` gives a table of steps: what one training batch is made of, adding up to its
-length, and below it the actions with the columns of Lightning's SimpleProfiler and, with
-extended=True, those of AdvancedProfiler's totals. Works without `batchlight profile` too; then it
-only measures.
+length, and below it the actions with the columns of Lightning's SimpleProfiler (three of them with
+extended=False) and, with advanced=True, the functions of each action with AdvancedProfiler's.
+Works without `batchlight profile` too; then it only measures.
 
 Action names: Lightning 2.x and pytorch_lightning 1.6 to 2.x (`run_training_batch`,
 `[Strategy]S.training_step`, `[_TrainingEpochLoop].train_dataloader_next`).
 """
+import cProfile
+import io
+import pstats
 import statistics
 import time
 
@@ -50,6 +53,17 @@ def _percentile(ordered, fraction):
     return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
 
 
+def _table(rows):
+    """Lines of a table; the first row is its header."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [row[0].ljust(widths[0])] + [c.rjust(w) for c, w in zip(row[1:], widths[1:])]
+        lines.append("  ".join(cells).rstrip())
+    lines.insert(1, "-" * len(lines[0]))
+    return lines
+
+
 class _Action:
     """Durations of one action, in ns; `self_ns` leaves the actions inside it out."""
 
@@ -58,15 +72,56 @@ class _Action:
         self.self_ns = 0
 
 
+class _Functions:
+    """What cProfile counts in each action. One profiler can run at a time: that of the innermost
+    action, so that an action's functions are its own and not those of the actions inside it."""
+
+    def __init__(self):
+        self._profilers = {}  # by action
+        self._running = None
+        self.refused = ""
+
+    def switch_to(self, action):
+        if self._running is not None:
+            self._running.disable()
+        self._running = None
+        if action is None or self.refused:
+            return
+        profiler = self._profilers.setdefault(action, cProfile.Profile())
+        try:
+            profiler.enable()
+        except ValueError as error:  # CPython 3.12: another profiling tool is active
+            self.refused = str(error)
+            return
+        self._running = profiler
+
+    def lines(self):
+        self.switch_to(None)
+        if self.refused:
+            return ["", "Functions of the actions were not measured: " + self.refused]
+        lines = []
+        for action, profiler in self._profilers.items():
+            out = io.StringIO()
+            try:
+                stats = pstats.Stats(profiler, stream=out)
+            except TypeError:  # nothing ran in it
+                continue
+            stats.sort_stats("cumulative").print_stats()
+            lines += ["", "Profile stats for: " + action, out.getvalue().strip()]
+        return lines
+
+
 class BatchlightProfiler(Profiler):
     """See the module. `dirpath` and `filename` as in Lightning's own profilers."""
 
-    def __init__(self, dirpath=None, filename=None, extended=True):
+    def __init__(self, dirpath=None, filename=None, extended=True, advanced=False):
         super().__init__(dirpath=dirpath, filename=filename)
         self.extended = extended
+        self.advanced = advanced
         self._reset()
 
     def _reset(self):
+        self._functions = _Functions() if self.advanced else None
         self._actions = {}
         self._open = []  # [action, start_ns, ns of actions inside, range id]
         self._parts_ns = {}  # part -> self time inside steps and in data loading
@@ -77,15 +132,19 @@ class BatchlightProfiler(Profiler):
     def start(self, action_name):
         range_id = start_range(action_name, domain="lightning")
         self._open.append([action_name, time.perf_counter_ns(), 0, range_id])
+        if self._functions:
+            self._functions.switch_to(action_name)
 
     def stop(self, action_name):
         now_ns = time.perf_counter_ns()
+        if self._functions:
+            self._functions.switch_to(None)
         # Actions nest, but a callback may stop another than the innermost: look for it.
         for index in range(len(self._open) - 1, -1, -1):
             if self._open[index][0] == action_name:
                 break
         else:
-            return
+            return self._resume()
         _, start_ns, inside_ns, range_id = self._open.pop(index)
         end_range(range_id)
         duration_ns = now_ns - start_ns
@@ -96,6 +155,11 @@ class BatchlightProfiler(Profiler):
         own_ns = max(0, duration_ns - inside_ns)
         action.self_ns += own_ns
         self._add_to_step(action_name, duration_ns, own_ns, index)
+        self._resume()
+
+    def _resume(self):
+        if self._functions and self._open:
+            self._functions.switch_to(self._open[-1][0])
 
     def _add_to_step(self, action_name, duration_ns, own_ns, depth):
         if action_name == STEP:
@@ -114,6 +178,8 @@ class BatchlightProfiler(Profiler):
 
     def teardown(self, stage=None):
         super().teardown(stage=stage)
+        if self._functions:
+            self._functions.switch_to(None)
         self._reset()
 
     def step_table(self):
@@ -142,12 +208,24 @@ class BatchlightProfiler(Profiler):
                       for part, ns, share in self.step_table()]
             lines.append("")
         if self._actions:
-            lines += self._action_lines()
+            lines += self._action_lines() if self.extended else self._short_action_lines()
+        if self._functions:
+            lines += self._functions.lines()
+            self._resume()
         return "\n".join(lines)
+
+    def _short_action_lines(self):
+        rows = []
+        for name, action in self._actions.items():
+            total_s = sum(action.durations_ns) / 1e9
+            rows.append([name, "%.5g" % (total_s / len(action.durations_ns)), "%.5g" % total_s])
+        rows.sort(key=lambda row: -float(row[1]))
+        return _table([["Action", "Mean duration (s)", "Total time (s)"]] + rows)
 
     def _action_lines(self):
         elapsed_s = (time.perf_counter_ns() - self._begin_ns) / 1e9
-        header = ["Action", "Mean duration (s)", "Num calls", "Total time (s)", "Percentage %"]
+        header = ["Action", "Mean duration (s)", "Num calls", "Total time (s)", "Percentage %",
+                  "Self time (s)"]
         rows = []
         for name, action in self._actions.items():
             total_s = sum(action.durations_ns) / 1e9
@@ -157,14 +235,4 @@ class BatchlightProfiler(Profiler):
         rows.sort(key=lambda row: -float(row[3]))
         rows.insert(0, ["Total", "-", str(sum(int(row[2]) for row in rows)), "%.5g" % elapsed_s, "100",
                         "-"])
-        if self.extended:
-            header.append("Self time (s)")
-        rows = [row[:len(header)] for row in rows]
-        widths = [max(len(row[i]) for row in [header] + rows) for i in range(len(header))]
-        lines = []
-        for row in [header] + rows:
-            cells = [row[0].ljust(widths[0])] + [c.rjust(w) for c, w in zip(row[1:], widths[1:])]
-            lines.append("  ".join(cells).rstrip())
-            if row is header:
-                lines.append("-" * len(lines[0]))
-        return lines
+        return _table([header] + rows)

@@ -33,8 +33,8 @@ def load():
 
 
 class LightningTest(unittest.TestCase):
-    def run_steps(self, count):
-        profiler = load().BatchlightProfiler()
+    def run_steps(self, count, **options):
+        profiler = load().BatchlightProfiler(**options)
         for _ in range(count):
             profiler.start("[_TrainingEpochLoop].train_dataloader_next")
             time.sleep(0.002)
@@ -63,6 +63,34 @@ class LightningTest(unittest.TestCase):
             self.assertIn(column, text)
         self.assertIn("Training steps: 3", text)
         self.assertIn("run_training_batch", text)
+
+    def test_short_form_has_three_columns_by_mean_duration(self):
+        lines = self.run_steps(2, extended=False).summary().splitlines()
+        header = next(i for i, line in enumerate(lines) if line.startswith("Action"))
+        self.assertEqual(lines[header].split("  ")[0], "Action")
+        self.assertNotIn("Num calls", lines[header])
+        means = [float(line.split()[-2]) for line in lines[header + 2:] if line]
+        self.assertEqual(means, sorted(means, reverse=True))
+
+    def test_advanced_has_the_functions_of_each_action(self):
+        profiler = load().BatchlightProfiler(advanced=True)
+        profiler.start("outer")
+        sum(sorted([3, 1]))
+        profiler.start("inner")
+        time.sleep(0.001)
+        profiler.stop("inner")
+        max([1, 2])
+        profiler.stop("outer")
+        text = profiler.summary()
+        if "were not measured" in text:
+            self.skipTest(text.splitlines()[-1])
+        outer, inner = text.split("Profile stats for: ")[1:]
+        for column in ("ncalls", "tottime", "percall", "cumtime", "filename:lineno(function)"):
+            self.assertIn(column, outer)
+        self.assertIn("builtins.sorted", outer)
+        self.assertIn("builtins.max", outer, "goes on after the action inside")
+        self.assertIn("time.sleep", inner)
+        self.assertNotIn("time.sleep", outer)
 
     def test_unbalanced_stops_are_ignored(self):
         profiler = load().BatchlightProfiler()
