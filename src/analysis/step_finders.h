@@ -30,6 +30,7 @@ struct FoundSteps {
   ThreadId thread;
   std::string marker;
   std::vector<Step> steps;
+  size_t overlapping = 0;  // ranges that begin in a step and end after it: left out
 };
 
 using FoundStepsOrNone = std::optional<FoundSteps>;

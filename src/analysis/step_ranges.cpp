@@ -13,6 +13,7 @@ struct RangeGroup {
   bool step_like = false;
   std::vector<uint32_t> rows;  // of the nvtx_ranges; outermost of the group, none overlap
   std::vector<int64_t> numbers;
+  size_t overlapping = 0;  // left out: they begin in one of the rows and end after it
   int64_t total_ns = 0;
   size_t with_optimizer = 0;  // ranges that hold at least one optimizer step
   size_t optimizers = 0;      // held by all of them
@@ -84,7 +85,10 @@ class RangeGroups {
     const int32_t index = GroupOf(ranges.message[row], false);
     if (index < 0) return;
     RangeGroup& group = groups_[static_cast<size_t>(index)];
-    if (!group.rows.empty() && ranges.start_ns[row] < ranges.end_ns[group.rows.back()]) return;
+    if (!group.rows.empty() && ranges.start_ns[row] < ranges.end_ns[group.rows.back()]) {
+      if (ranges.end_ns[row] > ranges.end_ns[group.rows.back()]) ++group.overlapping;
+      return;
+    }
     group.rows.push_back(row);
     group.numbers.push_back(SplitRangeName(inputs_.store.Text(ranges.message[row])).number);
     group.total_ns += ranges.end_ns[row] - ranges.start_ns[row];
@@ -154,7 +158,8 @@ FoundStepsOrNone StepsFromRanges(const StepInputs& inputs, ProcessId process) {
     const RangeGroups groups(inputs, thread);
     const RangeGroup* group = groups.Best();
     if (group == nullptr || (best && group->rows.size() <= best->steps.size())) continue;
-    FoundSteps found{.source = StepSource::kNvtxRange, .thread = thread};
+    FoundSteps found{
+        .source = StepSource::kNvtxRange, .thread = thread, .overlapping = group->overlapping};
     bool numbered = group->numbers.front() >= 0;
     for (size_t i = 1; i < group->numbers.size(); ++i) {
       numbered &= group->numbers[i] > group->numbers[i - 1];

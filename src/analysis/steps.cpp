@@ -144,7 +144,11 @@ std::string Quoted(const std::string& name) {
 std::string Describe(const FoundSteps& found) {
   switch (found.source) {
     case StepSource::kNvtxRange:
-      return "from the NVTX range " + Quoted(found.marker);
+      return "from the NVTX range " + Quoted(found.marker) +
+             (found.overlapping == 0
+                  ? ""
+                  : "; " + std::to_string(found.overlapping) +
+                        " of that name begin before the one before ends and are left out");
     case StepSource::kOptimizer:
       return "from the end of " + Quoted(found.marker) + " to the next";
     case StepSource::kDataLoader:

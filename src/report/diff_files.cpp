@@ -29,6 +29,14 @@ ResultTable ChangesTable(const RunDiff& diff) {
       {std::string("step"), std::string("step"),
        std::string(diff.IsSure() ? (diff.delta_ns() > 0 ? "slower" : "faster") : "same"),
        Rounded(diff.a.mean_ns), Rounded(diff.b.mean_ns), Rounded(diff.delta_ns()), Cell{}, Cell{}});
+  const auto bound = [&](const char* name, double ns) {
+    table.rows.push_back({std::string("interval"), std::string(name), std::string(), Cell{}, Cell{},
+                          Rounded(ns), Cell{}, Cell{}});
+  };
+  if (std::isfinite(diff.interval.low) && diff.problem.empty()) {
+    bound("95 % low", diff.interval.low);
+    bound("95 % high", diff.interval.high);
+  }
   for (const ChangeList& list : diff.lists) {
     for (const Change& change : list.changes) {
       table.rows.push_back({list.key, CleanText(change.name),

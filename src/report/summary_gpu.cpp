@@ -81,9 +81,19 @@ std::string BusyText(const RunOverview& overview, const GpuBreakdown& gpu) {
 }
 
 // "MFU 41.2 %: 312 of 756 TFLOP/s (bf16), 9.36 TFLOP a step". Needs the sizes of inputs, and a GPU
-// whose peak is known.
-std::string MfuText(const Roofline& roofline) {
-  if (roofline.mfu <= 0) return "";
+// whose peak is known: else says what is missing.
+std::string MfuText(const RunOverview& overview) {
+  const Roofline& roofline = overview.roofline;
+  if (roofline.rows.empty()) {
+    if (overview.operators.calls == 0) return "";
+    return "MFU not known: operators were recorded without the sizes of their inputs "
+           "(--pytorch=autograd-shapes-nvtx records them)";
+  }
+  if (roofline.mfu <= 0) {
+    const GpusTable& gpus = overview.store->gpus;
+    if (roofline.flops_per_step <= 0 || gpus.size() == 0) return "";
+    return "MFU not known: no peak is known of " + CleanText(overview.store->Text(gpus.name[0]));
+  }
   std::string text = "MFU " + PercentText(roofline.mfu) + ": " + SignificantText(roofline.tflops) +
                      " of " + SignificantText(roofline.peak_tflops) + " TFLOP/s (" +
                      std::string(roofline.peak_dtype) + "), " +
@@ -197,7 +207,7 @@ void WriteGpu(SummaryText& out, const RunOverview& overview, size_t rows) {
   if (const GpuBreakdown* main = gpu.MainBreakdown(); main != nullptr && main->window.count > 0) {
     WriteParts(out, *main);
     out.Put("  ").Wrapped(BusyText(overview, *main), 2, Tone::kDim);
-    const std::string mfu = MfuText(overview.roofline);
+    const std::string mfu = MfuText(overview);
     if (!mfu.empty()) out.Put("  ").Wrapped(mfu, 2, Tone::kDim);
   }
   WriteKernels(out, overview, rows);

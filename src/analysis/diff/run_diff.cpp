@@ -99,6 +99,25 @@ double Sum(const Amounts& amounts) {
   return sum;
 }
 
+// Of the whole run, for runs that cannot be cut into steps.
+Amounts OperatorTotals(const RunOverview& run) {
+  Amounts amounts;
+  for (const OperatorRow& row : run.operators.by_name) {
+    amounts[std::string(run.store->Text(row.name))] = {double(row.self_ns), double(row.calls)};
+  }
+  return amounts;
+}
+
+Amounts KernelTotals(const RunOverview& run) {
+  Amounts amounts;
+  for (const KernelRow& row : run.gpu.kernels) {
+    Amount& amount = amounts[std::string(run.store->Text(row.name))];
+    amount.ns += double(row.total_ns);
+    amount.calls += double(row.calls);
+  }
+  return amounts;
+}
+
 struct ListShape {
   std::string key;
   std::string title;
@@ -145,6 +164,17 @@ ChangeList Compare(const ListShape& shape, const Amounts& a, const Amounts& b, d
 
 void AddList(RunDiff& diff, ChangeList list) {
   if (!list.changes.empty()) diff.lists.push_back(std::move(list));
+}
+
+void AddTotals(RunDiff& diff, const RunOverview& a, const RunOverview& b) {
+  const Amounts operators_a = OperatorTotals(a);
+  const Amounts operators_b = OperatorTotals(b);
+  AddList(diff, Compare({"operators", "Operators, own time in the whole run", "all operators", ""},
+                        operators_a, operators_b, Sum(operators_a), Sum(operators_b)));
+  const Amounts kernels_a = KernelTotals(a);
+  const Amounts kernels_b = KernelTotals(b);
+  AddList(diff, Compare({"kernels", "Kernels in the whole run", "kernel time", ""}, kernels_a,
+                        kernels_b, Sum(kernels_a), Sum(kernels_b)));
 }
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
@@ -213,8 +243,11 @@ RunDiff DiffRuns(const RunOverview& a, const RunOverview& b) {
   for (const auto& [run, name] : {std::pair{&a, "the first"}, std::pair{&b, "the second"}}) {
     if (run->steps.processes.empty()) {
       diff.problem = std::string("in ") + name + " recording: " + run->steps.how;
-      return diff;
     }
+  }
+  if (!diff.problem.empty()) {
+    AddTotals(diff, a, b);
+    return diff;
   }
   diff.interval = DifferenceOfMeans(StepDurations(a), StepDurations(b));
   const double step_a = diff.a.mean_ns;
