@@ -16,6 +16,7 @@ std::string NamesLike(const Store& store, const std::string& key) {
   add(store.phase_calls.name);
   add(store.nvtx_ranges.message);
   add(store.operator_calls.name);
+  add(store.module_calls.path);
   std::vector<std::pair<size_t, std::string_view>> seen;
   for (const auto& [id, count] : names) seen.emplace_back(count, store.Text(id).substr(0, 80));
   std::sort(seen.begin(), seen.end(), [](const auto& a, const auto& b) {

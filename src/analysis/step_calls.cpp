@@ -225,45 +225,9 @@ FoundStepsOrNone StepsFromDataLoader(const StepInputs& inputs, ProcessId process
   return found;
 }
 
-namespace {
-
-struct KeyEnd {
-  int64_t time_ns;
-  ThreadId thread;
-};
-
-template <typename Table>
-void CollectKeyEnds(const Table& table, const std::vector<StringId>& names,
-                    const ThreadSpans& rows_of, const std::vector<ThreadId>& threads, StringId key,
-                    std::vector<KeyEnd>& ends) {
-  for (const ThreadId thread : threads) {
-    const ThreadSpans::Rows rows = rows_of.Of(thread);
-    for (uint32_t row = rows.begin; row < rows.end; ++row) {
-      if (names[row] == key && table.end_ns[row] != kOpenEnd) {
-        ends.push_back({table.end_ns[row], thread});
-      }
-    }
-  }
-}
-
-}  // namespace
-
 FoundStepsOrNone StepsFromKey(const StepInputs& inputs, ProcessId process, const std::string& key) {
   const Store& store = inputs.store;
-  const StringId name = store.strings.Find(key);
-  if (name.IsNone()) return {};
-  std::vector<KeyEnd> ends;
-  const std::vector<ThreadId>& threads = inputs.threads_of_process[process.row()];
-  const NvtxRangesTable& ranges = store.nvtx_ranges;
-  const OperatorCallsTable& operators = store.operator_calls;
-  CollectKeyEnds(ranges, ranges.message, inputs.range_rows, threads, name, ends);
-  if (ends.empty()) {
-    CollectKeyEnds(store.phase_calls, store.phase_calls.name, inputs.phase_rows, threads, name,
-                   ends);
-  }
-  if (ends.empty()) {
-    CollectKeyEnds(operators, operators.name, inputs.operator_rows, threads, name, ends);
-  }
+  std::vector<KeyEnd> ends = EndsOfKey(inputs, process, key);
   if (ends.empty()) return {};
   std::sort(ends.begin(), ends.end(),
             [](const KeyEnd& a, const KeyEnd& b) { return a.time_ns < b.time_ns; });

@@ -42,8 +42,14 @@ FoundStepsOrNone StepsFromOperatorPeriod(const StepInputs& inputs, ProcessId pro
 // `kernels`: rows of the process in order of start.
 FoundStepsOrNone StepsFromKernelPeriod(const StepInputs& inputs, ProcessId process,
                                        const std::vector<uint32_t>& kernels);
-// Steps that reach from one end of `key` (a range, operator or phase) to the next.
+// Steps that reach from one end of `key` (a range, operator, phase or module) to the next.
 FoundStepsOrNone StepsFromKey(const StepInputs& inputs, ProcessId process, const std::string& key);
+// The ends of the calls that it names, thread by thread; empty if there are none.
+struct KeyEnd {
+  int64_t time_ns;
+  ThreadId thread;
+};
+std::vector<KeyEnd> EndsOfKey(const StepInputs& inputs, ProcessId process, const std::string& key);
 // "; did you mean a or b?", or the most frequent names if none is similar. Ends a sentence.
 std::string NamesLike(const Store& store, const std::string& key);
 

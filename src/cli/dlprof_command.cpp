@@ -45,8 +45,11 @@ struct DlprofOptions {
   int64_t iter_stop = INT64_MAX;
   std::string output_path = ".";
   std::string profile_name = "dlprof";
+  std::string report_list;
   std::vector<std::string> reports;
-  std::vector<std::string> formats = {"csv"};
+  std::string format_list = "csv";
+  std::vector<std::string> formats;
+  std::string domain_list;
   std::vector<std::string> domains;
   bool dump_model_data = false;
   std::string tb_dir = "event_files";
@@ -76,7 +79,7 @@ std::string Trimmed(double seconds) {
   return text.str();
 }
 
-// Runs `batchlight profile` on the program; its exit status becomes ours.
+// Runs `batchlight profile` on the program; its exit status becomes ours. "" if it failed.
 Result<std::string> Record(const DlprofOptions& options, const std::vector<std::string>& program,
                            int* exit_code) {
   const std::string base = options.output_path + "/" + options.nsys_base_name;
@@ -104,6 +107,7 @@ Result<std::string> Record(const DlprofOptions& options, const std::vector<std::
   }
   *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   const std::string recording = base + ".batchlight";
+  if (!FileExists(recording) && *exit_code != 0) return std::string();  // profile has said why
   if (!FileExists(recording)) {
     return Status::Error(ErrorKind::kInput, "nothing was recorded: " + recording + " is not there");
   }
@@ -157,18 +161,39 @@ class ReportWriter {
     return {};
   }
 
-  Status WriteFile(const std::string& end, const std::string& text) const {
-    const std::string path = options_.output_path + "/" + options_.profile_name + "_" +
-                             (domain_.empty() ? "" : domain_ + "_") + end;
-    if (FileExists(path) && !options_.force) {
-      return OutputError(path + " exists; --force=true replaces it");
+  // An error if one of the files that are wanted is there already.
+  Status CheckFree() const {
+    std::vector<std::string_view> names;
+    for (const dlprof::ReportEntry& entry : dlprof::Reports()) {
+      if (Wants(entry.option)) names.push_back(entry.file);
     }
+    if (Wants("expert_systems")) names.push_back("expert_systems");
+    for (const std::string_view name : names) {
+      for (const std::string& format : options_.formats) {
+        RETURN_IF_ERROR(CheckFree(PathOf(std::string(name) + "." + format)));
+      }
+    }
+    return options_.dump_model_data ? CheckFree(PathOf("model_data.json")) : Status();
+  }
+
+  Status WriteFile(const std::string& end, const std::string& text) const {
+    const std::string path = PathOf(end);
+    RETURN_IF_ERROR(CheckFree(path));
     RETURN_IF_ERROR(WriteWholeFile(path, text));
     Note(options_, "wrote " + path);
     return {};
   }
 
  private:
+  std::string PathOf(const std::string& end) const {
+    return options_.output_path + "/" + options_.profile_name + "_" +
+           (domain_.empty() ? "" : domain_ + "_") + end;
+  }
+  Status CheckFree(const std::string& path) const {
+    if (!FileExists(path) || options_.force) return {};
+    return OutputError(path + " exists; --force=true replaces it");
+  }
+
   const DlprofOptions& options_;
   std::string domain_;
 };
@@ -273,10 +298,15 @@ Status WriteReports(const DlprofOptions& options, const RunOverview& overview) {
 Status Run(const DlprofOptions& options, const std::vector<std::string>& program,
            Outcome& outcome) {
   RETURN_IF_ERROR(CheckOptions(options));
+  for (const std::string& domain : options.domains) {
+    RETURN_IF_ERROR(ReportWriter(options, domain).CheckFree());
+  }
+  if (options.domains.empty()) RETURN_IF_ERROR(ReportWriter(options, "").CheckFree());
   std::string input = options.nsys_database;
   if (input.empty()) {
     if (program.empty()) return UsageError("nothing to do: give a program, or --nsys_database");
     ASSIGN_OR_RETURN(input, Record(options, program, &outcome.exit_code));
+    if (input.empty()) return {};
   }
   ASSIGN_OR_RETURN(const Store store, OpenInput(input));
   if (!options.Quiet()) SayReadingNotes(input, store);
@@ -311,14 +341,11 @@ void AddOptions(CLI::App* command, DlprofOptions* options) {
   command->add_option("--output_path", options->output_path,
                       "Folder of everything that is written");
   command->add_option("--profile_name", options->profile_name, "Start of the reports' names");
-  command
-      ->add_option("--reports", options->reports,
-                   "all, summary, detail, kernel, iteration, tensor, op_type, group_node, "
-                   "expert_systems; default: none")
-      ->delimiter(',');
-  command->add_option("--formats", options->formats, "csv, json")->delimiter(',');
-  command->add_option("--domains", options->domains, "NVTX domains, a set of reports for each")
-      ->delimiter(',');
+  command->add_option("--reports", options->report_list,
+                      "all, summary, detail, kernel, iteration, tensor, op_type, group_node, "
+                      "expert_systems; default: none");
+  command->add_option("--formats", options->format_list, "csv, json");
+  command->add_option("--domains", options->domain_list, "NVTX domains, a set of reports for each");
   command->add_option("--dump_model_data", options->dump_model_data, "Write the raw model as JSON");
   command->add_option("--tb_dir", options->tb_dir, "Folder of the TensorBoard event files");
   command->add_option("-b,--suppress_tb_files", options->suppress_tb_files,
@@ -377,6 +404,9 @@ Status ParseAndRun(Outcome& outcome) {
   const std::vector<std::string> rest = own.remaining();
   if (!rest.empty() && rest.front().starts_with("-")) return UnknownOption(own, rest.front());
   program.insert(program.begin(), rest.begin(), rest.end());
+  options.reports = SplitAtCommas(options.report_list);
+  options.formats = SplitAtCommas(options.format_list);
+  options.domains = SplitAtCommas(options.domain_list);
   return Run(options, program, outcome);
 }
 

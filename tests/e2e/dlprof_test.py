@@ -161,6 +161,35 @@ class RunTest(unittest.TestCase):
             self.assertEqual(done.returncode, 3, done.stderr)
             self.assertTrue(os.path.exists(os.path.join(folder, "base.batchlight")))
 
+    def test_program_follows_the_options_as_in_dlprof(self):
+        with tempfile.TemporaryDirectory() as folder:
+            words = ["-m", "simple", f"--output_path={folder}", "-b=true", "--reports", "summary",
+                     sys.executable, "-c", "import sys; print(sys.argv[1:])", "--reports=x", "-f=y"]
+            done = dlprof(*words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("['--reports=x', '-f=y']", done.stdout)
+            os.remove(os.path.join(folder, "nsys_profile.batchlight"))
+            again = dlprof(*words)
+            self.assertEqual(again.returncode, 4, "before the program is run")
+            self.assertIn("dlprof_summary.csv exists", again.stderr)
+            self.assertFalse(os.path.exists(os.path.join(folder, "nsys_profile.batchlight")))
+
+    def test_what_profile_refuses_is_said_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = dlprof("--nsys_opts=-t bogus", f"--output_path={folder}", sys.executable, "-V")
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_key_node_by_the_names_that_are_shown(self):
+        recording = ROOT / "tests" / "recordings" / "h200_train.batchlight"
+        for key in ("AdamW.step", "head", "head/Linear", "encoder.layers.0.attention",
+                    "torch.autograd.backward"):
+            with tempfile.TemporaryDirectory() as folder:
+                done = dlprof(f"--nsys_database={recording}", f"--key_node={key}",
+                              "--reports=summary", f"--output_path={folder}")
+                self.assertNotIn("nothing that was recorded", done.stderr)
+                self.assertEqual(summary_of(folder)["Total Iterations"], "8", key)
+
     def test_nothing_to_do(self):
         self.assertEqual(dlprof().returncode, 2)
 
