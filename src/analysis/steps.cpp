@@ -209,7 +209,7 @@ StepSet FindSteps(const StepInputs& inputs, const StepOptions& options) {
   std::vector<Candidate> candidates = FindMarked(inputs, options);
   if (candidates.empty() && !options.key.empty()) {
     set.problem = "nothing that was recorded is named " + Quoted(options.key) +
-                  NamesLike(store, options.key) + " Steps are found as without a name";
+                  NamesLike(store, options.key) + " The steps are those that are found without it";
     candidates = FindMarked(inputs, {});
   }
   if (candidates.empty()) candidates = FindPeriodic(inputs);

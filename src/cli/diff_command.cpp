@@ -7,6 +7,7 @@
 #include "analysis/diff/run_diff.h"
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/parse_error.h"
 #include "cli/reading_notes.h"
 #include "cli/step_flags.h"
 #include "ingest/open_input.h"
@@ -96,7 +97,9 @@ void RegisterDiff(CLI::App& app, Outcome& outcome) {
                       "Exit with 1 if B is slower than this, such as 'step>3%,forward>1ms' or "
                       "'operator:aten::mm>5%'");
   AddStepFlags(command, &flags->steps);
-  command->add_option("--rows", flags->rows, "Rows of each list")->capture_default_str();
+  command->add_option("--rows", flags->rows, "Rows of each list")
+      ->check(NotNegative())
+      ->capture_default_str();
   command->callback([flags, &outcome] { outcome.status = Compare(*flags, outcome); });
 }
 

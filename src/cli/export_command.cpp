@@ -139,6 +139,25 @@ Result<bool> IsGpuMetric(const std::string& metric, const Exporter& exporter) {
   return true;
 }
 
+// Flags that the type has no use for, and steps that were asked for and are not there.
+void SayWithoutEffect(const Store& store, const ExportFlags& flags, const Exporter& exporter,
+                      const CLI::App& app) {
+  const auto note = [&](const char* flag, const char* type, const char* what) {
+    if (app.count(flag) == 0 || exporter.name == type) return;
+    std::fprintf(stderr, "NOTE: %s changes nothing in -t %s: only %s %s.\n", flag,
+                 std::string(exporter.name).c_str(), type, what);
+  };
+  for (const char* flag : {"--step-key", "--first-step", "--last-step"}) {
+    note(flag, "chrome", "holds steps");
+  }
+  note("--lazy", "sqlite", "may leave empty tables out");
+  note("--metric", "folded", "sums up a metric");
+  const bool wants_steps = app.count("--step-key") + app.count("--first-step") > 0;
+  if (exporter.name == "chrome" && wants_steps) {
+    SayStepProblem(flags.inputs[0], FindSteps(store, flags.steps));
+  }
+}
+
 Status RunExport(ExportFlags& flags, const CLI::App& app) {
   const auto given = [&](const char* name) { return app.count(name) > 0; };
   ExportOptions options;
@@ -165,7 +184,10 @@ Status RunExport(ExportFlags& flags, const CLI::App& app) {
                        : flags.output;
   RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force, flags.per_rank));
   ASSIGN_OR_RETURN(const Store store, OpenInput(input));
-  if (!quiet) SayReadingNotes(input, store);
+  if (!quiet) {
+    SayReadingNotes(input, store);
+    SayWithoutEffect(store, flags, *exporter, app);
+  }
   options.selection.SetShift(normalize ? shift + store.session_start_utc_ns : shift);
   // A file that grows over the user's limit is an error like a full disk, not the end of us.
   std::signal(SIGXFSZ, SIG_IGN);

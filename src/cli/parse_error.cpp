@@ -10,6 +10,14 @@
 
 namespace batchlight::cli {
 
+CLI::Validator NotNegative() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        return text.starts_with("-") ? text + " is less than 0" : std::string();
+      },
+      "");
+}
+
 std::vector<std::string> FlagsOf(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -23,8 +31,12 @@ int ReportParseError(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> extras = app.remaining(true);
   const std::vector<CLI::App*> chosen = app.get_subcommands();
   const bool unexpected = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  if (error.get_exit_code() == 0) return app.exit(error);  // help, version
   if (!unexpected || extras.empty() || chosen.empty() || extras[0][0] != '-') {
-    return app.exit(error) == 0 ? 0 : kUsage;
+    const std::string command = chosen.empty() ? "" : " " + chosen.front()->get_name();
+    std::fprintf(stderr, "batchlight: %s (batchlight%s --help shows what it takes)\n", error.what(),
+                 command.c_str());
+    return kUsage;
   }
   const std::string flag = extras[0].substr(0, extras[0].find('='));
   const std::vector<std::string> names = FlagsOf(*chosen.front());

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <string>
 
+#include "cli/parse_error.h"
+
 namespace batchlight::cli {
 
 void AddStepFlags(CLI::App* command, StepOptions* steps) {
@@ -12,10 +14,10 @@ void AddStepFlags(CLI::App* command, StepOptions* steps) {
       ->type_name("NAME");
   command
       ->add_option("--first-step,--iter-start", steps->first_step, "First step that counts, from 0")
-      ->check(CLI::NonNegativeNumber)
+      ->check(NotNegative())
       ->type_name("A");
   command->add_option("--last-step,--iter-stop", steps->last_step, "Last step that counts")
-      ->check(CLI::NonNegativeNumber)
+      ->check(NotNegative())
       ->type_name("B");
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/command.h"
+#include "cli/parse_error.h"
 #include "cli/step_flags.h"
 #include "ingest/open_input.h"
 #include "report/summary.h"
@@ -42,7 +43,9 @@ void RegisterSummary(CLI::App& app, Outcome& outcome) {
   command->add_option("input", flags->input, "recording, nsys .sqlite or Kineto .json[.gz]")
       ->required();
   command->add_flag("--json", flags->json, "one JSON object on standard output; times in ns");
-  command->add_option("--rows", flags->rows, "rows of each list")->capture_default_str();
+  command->add_option("--rows", flags->rows, "rows of each list")
+      ->check(NotNegative())
+      ->capture_default_str();
   AddStepFlags(command, &flags->steps);
   command->callback([flags, &outcome] { outcome.status = PrintSummaryOf(*flags); });
 }

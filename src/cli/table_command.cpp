@@ -10,6 +10,7 @@
 #include "analysis/run_overview.h"
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/parse_error.h"
 #include "cli/reading_notes.h"
 #include "cli/step_flags.h"
 #include "ingest/open_input.h"
@@ -141,7 +142,8 @@ void RegisterTable(CLI::App& app, Outcome& outcome) {
       ->default_val("column");
   command->add_option("--sort,--sort_by,--sort-by", options->sort,
                       "Column, by name or as PyTorch spells it (self_cuda_time_total)");
-  command->add_option("--rows,--row_limit,--row-limit", options->rows, "At most so many rows");
+  command->add_option("--rows,--row_limit,--row-limit", options->rows, "At most so many rows")
+      ->check(NotNegative());
   command->add_option("--timeunit", options->time_unit, "nsec, usec, msec, sec")
       ->capture_default_str();
   AddStepFlags(command, &options->steps);

@@ -2,9 +2,13 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "analysis/run_overview.h"
+#include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/parse_error.h"
 #include "cli/reading_notes.h"
 #include "cli/step_flags.h"
 #include "ingest/open_input.h"
@@ -22,6 +26,16 @@ struct TreeFlags {
   StepOptions steps;
 };
 
+void SayIfNoneIsBelow(const AttributionTree& tree, const std::string& wanted) {
+  std::vector<std::string_view> names;
+  for (const TreeNode& node : tree.nodes) {
+    if (node.name.find(wanted) != std::string::npos) return;
+    names.push_back(node.name);
+  }
+  std::fprintf(stderr, "batchlight: no branch has a name with \"%s\"%s\n", wanted.c_str(),
+               DidYouMean(NearestFew(wanted, names)).c_str());
+}
+
 Status Run(const TreeFlags& flags) {
   if (flags.least_percent < 0 || flags.least_percent > 100) {
     return UsageError("--least: a percentage from 0 to 100");
@@ -34,6 +48,7 @@ Status Run(const TreeFlags& flags) {
   if (flags.gpu && overview.gpu.empty()) {
     return UsageError("--gpu: the recording holds no work on a GPU");
   }
+  if (!flags.below.empty()) SayIfNoneIsBelow(overview.tree, flags.below);
   const std::string text = TreeText(overview, TerminalStyle::Of(stdout),
                                     {.by_gpu = flags.gpu,
                                      .depth = flags.depth,
@@ -54,7 +69,9 @@ void RegisterTree(CLI::App& app, Outcome& outcome) {
       ->required();
   command->add_option("--below", flags->below, "Only branches whose name contains this")
       ->type_name("TEXT");
-  command->add_option("--depth", flags->depth, "At most so many levels")->type_name("N");
+  command->add_option("--depth", flags->depth, "At most so many levels")
+      ->check(NotNegative())
+      ->type_name("N");
   command
       ->add_option("--least", flags->least_percent,
                    "Branches with a smaller share are put together, in percent")

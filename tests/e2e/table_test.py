@@ -136,6 +136,37 @@ class KeyAverages(TableTest):
                                        delta=2 * int(count) + 0.1 * float(us), msg=name)
 
 
+class WrongWords(TableTest):
+    """Errors begin alike, name what is there and cost exit code 2; no flag is ignored in silence."""
+
+    def test_errors(self):
+        path = self.trace(EVENTS)
+        for words, hint in ((["table", "kernels", path, "--rows", "-3"], "--rows: -3"),
+                            (["table", "key_averages", path, "--sort", "nope"], "there are Name,"),
+                            (["table", "kernals", path], "did you mean kernels"),
+                            (["tree", path, "--depth", "-1"], "--depth: -1"),
+                            (["diff", path], "B is required"),
+                            (["diff", path, path, "-f", "xml"], "markdown"),
+                            (["summary", path, path], "batchlight summary --help"),
+                            (["diff", path, path, "--fail-on", "step>3%", "--step-key", "nope"],
+                             "--fail-on")):
+            done = run(BATCHLIGHT, *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertRegex(done.stderr, "^batchlight: ")
+            self.assertIn(hint, done.stderr)
+
+    def test_flags_without_effect_are_said(self):
+        path = self.trace(EVENTS)
+        for words, hint in ((["-t", "csv", "--step-key", "x"], "--step-key changes nothing"),
+                            (["-t", "folded", "--lazy=false"], "--lazy changes nothing"),
+                            (["-t", "chrome", "--step-key", "x"], 'named "x"')):
+            done = run(BATCHLIGHT, "export", "-o", self.folder / words[1], *words, path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(hint, done.stderr)
+        done = run(BATCHLIGHT, "tree", "--below", "aten::linaer", path)
+        self.assertIn("did you mean aten::linear", done.stderr)
+
+
 class MemoryTimeline(TableTest):
     def test_of_a_kineto_trace(self):
         rows = self.rows("memory_timeline", self.trace(EVENTS))
