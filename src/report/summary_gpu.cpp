@@ -126,9 +126,10 @@ void WriteKernels(SummaryText& out, const RunOverview& overview, size_t rows) {
   std::vector<const KernelRow*> top;
   double all_ns = 0;
   for (const KernelRow& row : gpu.kernels) {
-    top.push_back(&row);
+    if (own(row) > 0) top.push_back(&row);  // others ran outside of the steps
     all_ns += own(row);
   }
+  if (top.empty()) return;
   std::stable_sort(top.begin(), top.end(),
                    [&](const KernelRow* a, const KernelRow* b) { return own(*a) > own(*b); });
   if (top.size() > rows) top.resize(rows);

@@ -153,6 +153,26 @@ class SameTotals(unittest.TestCase):
             self.assertAlmostEqual(totals["pytorch"] / totals["simple"], 1, places=3, msg=name)
 
 
+@unittest.skipIf(EXPORT is None, "no nsys export in tests/recordings")
+class GraphTest(unittest.TestCase):
+    """An nsys capture of graphs recorded as a whole, in ranges "step 0", "step 1", ..."""
+
+    def test_graphs_are_gpu_time_of_one_op(self):
+        with tempfile.TemporaryDirectory() as folder:
+            database = os.path.join(folder, "graph.sqlite")
+            with open(database, "wb") as file:
+                packed = EXPORT.parent / "captures" / "graph.sqlite.xz"
+                file.write(lzma.decompress(packed.read_bytes()))
+            done = dlprof(f"--nsys_database={database}", "--reports=all", f"--output_path={folder}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rows = list(csv.DictReader(
+                pathlib.Path(folder, "dlprof_detailed.csv").read_text().splitlines()[1:]))
+            self.assertEqual([(row["Op Name"], row["No. Calls"]) for row in rows], [("step", "8")])
+            summary = summary_of(folder)
+            self.assertEqual(summary["CUDA Graphs (ns)"], rows[0]["Total GPU Time (ns)"])
+            self.assertGreater(int(summary["CUDA Graphs (ns)"]), 100_000)
+
+
 class RunTest(unittest.TestCase):
     def test_runs_the_program_and_passes_its_exit_code(self):
         with tempfile.TemporaryDirectory() as folder:

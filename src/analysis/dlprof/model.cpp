@@ -220,12 +220,21 @@ class ModelBuilder {
     });
   }
 
+  // "step 12" -> "step", where that is what the steps were found by: one op, not one a step.
+  std::string_view WithoutStepNumber(std::string_view text) const {
+    const ProcessSteps* main = steps_.Main();
+    if (main == nullptr || main->marker.empty() || !text.starts_with(main->marker)) return text;
+    const bool only_number =
+        text.find_first_not_of(" 0123456789", main->marker.size()) == std::string_view::npos;
+    return only_number ? text.substr(0, main->marker.size()) : text;
+  }
+
   void AddRangeInstances() {
     const NvtxRangesTable& ranges = store_.nvtx_ranges;
     range_instance_.assign(ranges.size(), kNoOp);
     for (uint32_t row = 0; row < ranges.size(); ++row) {
       if (!IsWantedDomain(ranges.domain[row]) || IterationAt(ranges.start_ns[row]) < 0) continue;
-      const std::string_view text = store_.Text(ranges.message[row]);
+      const std::string_view text = WithoutStepNumber(store_.Text(ranges.message[row]));
       const std::string_view type = text.substr(0, text.find(", seq = "));
       const uint32_t op = OpFor(ModuleAt(ranges.thread[row], ranges.start_ns[row]), type,
                                 text.find("Backward") != text.npos);
