@@ -96,14 +96,20 @@ class Check:
     def launch(self):
         names = ("launch: of the floor", "launch: of what nsys adds", "launch: modules, operators",
                  "launch: callbacks of waits", "outside a window")
+        # nsys and the floor record no operators, and --pytorch is on by default.
+        alone, window = "-t cuda,nvtx --pytorch=none", "--steps 2:12 --step-range step"
         if not self.table.wanted(*names):
             return
         rows = self.overhead(
-            "launch", 200, *self.floor(), *self.ours("ours", "-t cuda,nvtx"),
+            "launch", 200, *self.floor(), *self.ours("ours", alone),
+            *self.ours("defaults", "-t cuda,nvtx"),
             *self.ours("operators", "-t cuda,nvtx --pytorch=functions-trace,autograd-shapes-nvtx"),
             *self.ours("no callbacks",
-                       "-t cuda,nvtx --cuda-record=kernels,copies,runtime,driver,overhead,jit"),
-            *self.ours("after a window", "-t cuda,nvtx --steps 2:12 --step-range step"),
+                       alone + " --cuda-record=kernels,copies,runtime,driver,overhead,jit"),
+            *self.ours("after a window", f"{alone} {window}"),
+            *self.ours("after a window with defaults", f"-t cuda,nvtx {window}"),
+            *self.ours("after a window without CUDA", f"-t nvtx --pytorch=none {window}"),
+            *self.ours("before a window", f"{alone} --steps 100000:100001 --step-range step"),
             nsys_flags="-t cuda,nvtx -s none --cpuctxsw=none")
 
         def value(variant, key):
@@ -116,18 +122,22 @@ class Check:
                            detail=steps("plain", "cupti floor", "ours"))
         self.table.at_most(names[1], 0.6, value("ours", "share_of_nsys"),
                            detail=steps("plain", "nsys", "ours"))
+        self.table.at_most("launch: with the defaults, of what nsys adds", 1.0,
+                           value("defaults", "share_of_nsys"), detail=steps("defaults"))
         self.table.at_most(names[2] + ", of what nsys adds", 1.0, value("operators", "share_of_nsys"),
                            detail=steps("operators"))
         without, ours = value("no callbacks", "median_ms"), value("ours", "median_ms")
         self.table.at_most(names[3] + ", over a step without", 1.01,
                            ours / without if ours and without else None,
                            detail=steps("ours", "no callbacks"))
-        self.table.at_most(names[4] + ", over plain", 1.01, value("after a window", "ratio"),
-                           detail=steps("plain", "after a window"))
+        for variant in ("after a window", "after a window with defaults", "after a window without CUDA",
+                        "before a window"):
+            self.table.at_most(f"outside a window: {variant}, over plain", 1.01,
+                               value(variant, "ratio"), detail=steps("plain", variant))
 
     def gpu_and_graph(self):
         if self.table.wanted("gpu preset"):
-            rows = self.overhead("gpu", 60, *self.ours("ours", "-t cuda,nvtx"))
+            rows = self.overhead("gpu", 60, *self.ours("ours", "-t cuda,nvtx --pytorch=none"))
             self.table.at_most("gpu preset, over plain", 1.005, rows.get("ours", {}).get("ratio"))
         if not self.table.wanted("graph preset"):
             return

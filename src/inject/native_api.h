@@ -30,6 +30,10 @@ typedef struct batchlight_native_api_t {
 
   /* Says once, in the recording, why a feature is off or incomplete. */
   void (*reason)(const char* feature, const char* text);
+
+  /* `changed` is called with 0 when collection ends and 1 when it begins again, by threads of the
+   * program. Never in a session that records without interruption. */
+  void (*watch)(void (*changed)(int collecting));
 } batchlight_native_api_t;
 
 /* Exported by the library; NULL when recording is off in this process. */

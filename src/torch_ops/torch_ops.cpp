@@ -147,6 +147,13 @@ void OnEnd(const at::RecordFunction&, at::ObserverContext* recorded) {
   if (recorded != nullptr) g_api->op_end();
 }
 
+// Between windows PyTorch has no callback: else it would make ready for one around every operator.
+at::CallbackHandle g_callback{};
+
+void OnCollecting(int collecting) {
+  collecting != 0 ? at::reenableCallback(g_callback) : at::disableCallback(g_callback);
+}
+
 }  // namespace
 
 // Starts recording, once per process. 0 if it does.
@@ -156,10 +163,12 @@ extern "C" __attribute__((visibility("default"))) int batchlight_torch_ops_start
   const batchlight_native_api_t* api = batchlight_native_api();
   if (api == nullptr || api->version != BATCHLIGHT_NATIVE_API_VERSION) return 1;
   g_api = api;
-  at::addGlobalCallback(at::RecordFunctionCallback(shapes != 0 ? OnStartWithShapes : OnStart, OnEnd)
-                            .needsInputs(shapes != 0)
-                            .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
-                                     at::RecordScope::TORCHSCRIPT_FUNCTION,
-                                     at::RecordScope::CUSTOM_CLASS, at::RecordScope::USER_SCOPE}));
+  g_callback = at::addGlobalCallback(
+      at::RecordFunctionCallback(shapes != 0 ? OnStartWithShapes : OnStart, OnEnd)
+          .needsInputs(shapes != 0)
+          .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
+                   at::RecordScope::TORCHSCRIPT_FUNCTION, at::RecordScope::CUSTOM_CLASS,
+                   at::RecordScope::USER_SCOPE}));
+  if (api->size_bytes >= sizeof *api) api->watch(OnCollecting);
   return 0;
 }

@@ -59,6 +59,32 @@ class StepWindows(unittest.TestCase):
         lines = self.dump(OPTIMIZER, "--steps", "10:14")
         self.assertEqual(sum("PhaseBegin phase=2 " in line for line in lines), 5)
 
+    def test_operators_of_windows(self):
+        """PyTorch calls nobody between windows, and everybody in all of a window's steps: those of
+        the program itself, and of a child that has no steps of its own."""
+        try:
+            __import__("torch")
+        except ImportError:
+            self.skipTest("no PyTorch")
+        child = OPTIMIZER.replace("    optimizer.zero_grad()", """
+    import os, time
+    if i == 2 and os.fork() == 0:
+        for _ in range(400):
+            torch.ones(3).cumsum(0)
+            time.sleep(0.002)
+        os._exit(0)
+    time.sleep(0.03)
+    optimizer.zero_grad()""").replace("optimizer.step()", "optimizer.step()\nos.wait()", 1)
+        names = [line.split('"')[1] for line in self.dump(OPTIMIZER, "--every", "5", "--window", "2")
+                 if " OpBegin " in line]
+        self.assertEqual(names.count("aten::addmm") + names.count("aten::linear"), 2 * 8, names)
+        self.assertEqual(names.count("aten::randn"), 8)
+        self.assertEqual(sum("SGD.step" in name for name in names), 8)
+        names = [line.split('"')[1] for line in self.dump(child, "--steps", "5:8")
+                 if " OpBegin " in line]
+        self.assertEqual(names.count("aten::randn"), 4)
+        self.assertGreater(names.count("aten::cumsum"), 10)
+
     def test_steps_that_begin_with_their_window_are_whole(self):
         try:
             __import__("torch")

@@ -6,6 +6,7 @@
 #include "inject/cupti/kinds.h"
 #include "inject/cupti/waits.h"
 #include "inject/rt/capture.h"
+#include "inject/rt/collecting_watch.h"
 #include "inject/rt/control.h"
 #include "inject/rt/counters.h"
 
@@ -58,10 +59,12 @@ void OnProfilerCall(bool start, uint32_t site) {
   if (start && site != kEnter) {
     CaptureStart();
     FollowState();
+    FollowCollecting();
   } else if (!start && site == kEnter && Collecting()) {
     if (g_collector.options.flush_on_stop) Flush(false, 1000);
     CaptureStop();
     FollowState();
+    FollowCollecting();
   }
 }
 

@@ -7,6 +7,7 @@
 #include "inject/buffer/facts.h"
 #include "inject/buffer/thread_stream.h"
 #include "inject/entry/attach.h"
+#include "inject/rt/collecting_watch.h"
 
 namespace batchlight::inject {
 namespace {
@@ -70,6 +71,7 @@ constexpr batchlight_native_api_t kTable = {
     ApiOpBegin,
     ApiOpEnd,
     ApiReason,
+    WatchCollecting,
 };
 
 }  // namespace

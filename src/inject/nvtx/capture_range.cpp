@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "inject/rt/capture.h"
+#include "inject/rt/collecting_watch.h"
 #include "inject/rt/control.h"
 #include "inject/rt/step_window.h"
 
@@ -33,6 +34,7 @@ bool IsWanted(const Event& event) {
 void Stop() {
   g_capturing.store(false, std::memory_order_relaxed);
   g_counts_steps ? StepEnded() : static_cast<void>(CaptureStop());
+  FollowCollecting();
 }
 
 }  // namespace
@@ -49,8 +51,10 @@ void ReadCaptureRange() {
 void StartCaptureAt(const Event& event, int depth, uint64_t range_id) {
   if (g_counts_steps) {
     if (g_capturing.load(std::memory_order_acquire) || !IsWanted(event)) return;
-  } else if (Collecting() || !IsWanted(event) || !CaptureStart()) {
-    return;
+  } else {
+    const bool began = !Collecting() && IsWanted(event) && CaptureStart();
+    FollowCollecting();
+    if (!began) return;
   }
   g_thread = &t_thread;
   g_domain = event.domain;

@@ -3,6 +3,7 @@
 #include "inject/buffer/thread_stream.h"
 #include "inject/nvtx/operator_range.h"
 #include "inject/python/native_function.h"
+#include "inject/rt/collecting_watch.h"
 #include "inject/rt/control.h"
 #include "inject/rt/step_window.h"
 #include "inject/rt/sys.h"
@@ -27,6 +28,7 @@ PyObject* WriteEmpty() {
 }  // namespace
 
 PyObject* ModuleBegin(PyObject*, PyObject* const* arguments, PySsize count) {
+  FollowCollecting();
   if (count < 2 || !Collecting()) return NewNone();
   const PyText path(arguments[0]);
   const PyText class_name(arguments[1]);
@@ -49,6 +51,7 @@ PyObject* ModuleEnd(PyObject*, PyObject* const*, PySsize) {
 PyObject* PhaseBegin(PyObject*, PyObject* const* arguments, PySsize count) {
   if (count < 2) return NewNone();
   const auto phase = static_cast<uint32_t>(AsNumber(arguments[0]));
+  FollowCollecting();  // a window may have begun in another process
   if (__builtin_expect(g_step_windows, 0)) StepPhaseBegins(phase);
   if (!Collecting()) return NewNone();
   const PyText name(arguments[1]);

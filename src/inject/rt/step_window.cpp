@@ -5,6 +5,7 @@
 
 #include "format/records.h"
 #include "inject/rt/capture.h"
+#include "inject/rt/collecting_watch.h"
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
 
@@ -70,12 +71,13 @@ void ReadStepWindows() {
 }
 
 void StepEnded() {
-  if (!Decides()) return;
+  if (!Decides()) return FollowCollecting();
   const uint64_t done = g_steps_done.fetch_add(1, std::memory_order_relaxed) + 1;
   const bool wanted = Wanted(done + 1);
   if (wanted == Collecting()) return;
   wanted ? WindowBegins() : WindowEnds();
   if (g_on_window != nullptr) g_on_window();
+  FollowCollecting();
 }
 
 void StepPhaseBegins(uint32_t phase) {

@@ -1,0 +1,43 @@
+#include "inject/rt/collecting_watch.h"
+
+#include <pthread.h>
+
+#include "inject/rt/control.h"
+
+namespace batchlight::inject {
+
+constinit std::atomic<CollectingChanged> g_collecting_changed{nullptr};
+
+namespace {
+
+constinit std::atomic<bool> g_told{true};      // what was told last
+constinit std::atomic<bool> g_telling{false};  // one thread is in it
+
+// A loader's worker runs operators, but no steps by which it could notice a window.
+void InForkedChild() {
+  const CollectingChanged changed = g_collecting_changed.load();
+  g_telling.store(false);
+  if (!g_told.exchange(true) && changed != nullptr) changed(1);
+}
+
+}  // namespace
+
+void WatchCollecting(CollectingChanged changed) {
+  const format::ControlPage* page = Control();
+  if (page == nullptr || page->trigger == format::CaptureTrigger::kNone) return;
+  if (g_collecting_changed.exchange(changed) == nullptr) {
+    pthread_atfork(nullptr, nullptr, InForkedChild);
+  }
+}
+
+void TellCollecting(CollectingChanged changed) {
+  // The thread that is inside looks again after it has finished, so others need not wait.
+  while (Collecting() != g_told.load() && !g_telling.exchange(true)) {
+    const bool now = Collecting();
+    if (now != g_told.load()) changed(now ? 1 : 0);
+    g_told.store(now);
+    g_telling.store(false);
+  }
+}
+
+}  // namespace batchlight::inject
