@@ -1,6 +1,8 @@
 // -t folded and -t speedscope: what the threads of the program were in, as stacks.
+#include <string>
 #include <unordered_map>
 
+#include "analysis/steps.h"
 #include "base/json_text.h"
 #include "export/call_walk.h"
 #include "export/exporter.h"
@@ -32,6 +34,40 @@ std::string Frame(std::string_view name) {
   return frame;
 }
 
+// "ProfilerStep#12" is the frame "ProfilerStep#": a flame graph sums steps up.
+class StepFrames {
+ public:
+  StepFrames(const Store& store, const StepOptions& options) : store_(store) {
+    const StepSet steps = FindSteps(store, options);
+    if (steps.Main() != nullptr && steps.Main()->source == StepSource::kNvtxRange) {
+      marker_ = steps.Main()->marker;
+    }
+  }
+
+  // One id for the ranges of all steps.
+  StringId IdOf(StringId name) {
+    if (marker_.empty() || name.IsNone()) return name;
+    const auto [known, added] = ids_.try_emplace(name, name);
+    if (!added || !IsStep(store_.Text(name))) return known->second;
+    if (first_.IsNone()) first_ = name;
+    return known->second = first_;
+  }
+  std::string_view TextOf(StringId id) const {
+    return !id.IsNone() && id == first_ ? std::string_view(marker_) : store_.Text(id);
+  }
+
+ private:
+  bool IsStep(std::string_view name) const {
+    return name.starts_with(marker_) && name.size() > marker_.size() &&
+           name.find_first_not_of(" 0123456789", marker_.size()) == std::string_view::npos;
+  }
+
+  const Store& store_;
+  std::string marker_;
+  StringId first_;
+  std::unordered_map<StringId, StringId> ids_;
+};
+
 // Time in each distinct stack, without the time of the calls inside it.
 class FoldedTree {
  public:
@@ -44,11 +80,11 @@ class FoldedTree {
   void AddOwn(uint32_t node, int64_t ns) { nodes_[node].own_ns += ns; }
   void SubtractFromParent(uint32_t node, int64_t ns) { nodes_[nodes_[node].parent].own_ns -= ns; }
 
-  void Print(const Store& store, const std::string& thread, TextBuffer& out) const {
+  void Print(const StepFrames& frames, const std::string& thread, TextBuffer& out) const {
     std::vector<std::string> stacks(nodes_.size());
     stacks[0] = Frame(thread);
     for (size_t i = 1; i < nodes_.size(); ++i) {
-      stacks[i] = stacks[nodes_[i].parent] + ";" + Frame(store.Text(nodes_[i].name));
+      stacks[i] = stacks[nodes_[i].parent] + ";" + Frame(frames.TextOf(nodes_[i].name));
       if (nodes_[i].own_ns > 0) out << stacks[i] << ' ' << nodes_[i].own_ns << '\n';
     }
   }
@@ -91,6 +127,7 @@ Result<uint64_t> ExportFolded(const Store& store, const ExportOptions& options) 
   }
   ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));
   TextBuffer out(file);
+  StepFrames frames(store, options.steps);
   uint64_t events = 0;
   for (size_t thread = 0; thread < store.threads.size(); ++thread) {
     const std::vector<Call> calls = CallsOf(store, ThreadId::At(thread), options.selection);
@@ -99,7 +136,7 @@ Result<uint64_t> ExportFolded(const Store& store, const ExportOptions& options) 
     WalkCalls(
         calls,
         [&](const Call& call) {
-          stack.push_back(tree.Child(stack.back(), call.name));
+          stack.push_back(tree.Child(stack.back(), frames.IdOf(call.name)));
           if (options.by_gpu && call.source == CallSource::kApi) {
             tree.AddOwn(stack.back(), gpu_ns[call.row]);
           }
@@ -111,7 +148,7 @@ Result<uint64_t> ExportFolded(const Store& store, const ExportOptions& options) 
           }
           stack.pop_back();
         });
-    tree.Print(store, ThreadLabel(store, thread), out);
+    tree.Print(frames, ThreadLabel(store, thread), out);
     events += calls.size();
     RETURN_IF_ERROR(out.FlushIfLarge());
   }

@@ -235,6 +235,18 @@ class SameOnEveryKind(TableTest):
                 for change in part["changes"]:
                     self.assertLess(abs(change["b_ns"] - change["a_ns"]), 1, change)
 
+    def test_export_stacks(self):
+        for metric in ("self_cpu_time_total", "self_cuda_time_total"):
+            totals = []
+            for path in self.kinds("h200_train"):
+                out = self.folder / (path.name + ".folded")
+                run(BATCHLIGHT, "export", "-q", "-f", "-t", "folded", "--metric", metric, "-o", out,
+                    path)
+                lines = out.read_text().splitlines()
+                totals.append(sum(int(line.split()[-1]) for line in lines))
+                self.assertNotRegex(out.read_text(), r"ProfilerStep#\d", "a frame for each step")
+            self.assertEqual(totals, totals[:1] * 3, metric)
+
     def test_key_averages(self):
         recording, *others = self.kinds("h200_memory")
         expected = self.rows("key_averages", recording)
