@@ -233,6 +233,26 @@ TEST(KinetoJson, WhatCannotBeReadIsToldFromACut) {
   EXPECT_GT(store->session_start_utc_ns, 0);
 }
 
+TEST(KinetoJson, LongMembersBesideTheEventsArePassedOver) {
+  const std::string event(kGoodEvent);
+  const std::string stacks = "{\"a]\": [\"}\\\"\", " + std::string(40 << 20, '1') + "], \"b\": {}}";
+  const std::string text = '"' + std::string(17 << 20, 'x') + "\\\"]\"";
+  for (const std::string& value : {stacks, text}) {
+    const std::string member = "\"stackFrames\": " + value;
+    for (const std::string& trace : {"{" + member + ", \"traceEvents\": [" + event + "]}",
+                                     "{\"traceEvents\": [" + event + "], " + member + "}"}) {
+      const Result<Store> store = Import(trace);
+      ASSERT_TRUE(store.ok()) << store.status().message();
+      EXPECT_EQ(store->operator_calls.size(), 1u);
+      EXPECT_EQ(Notices(store.value()), "");
+    }
+  }
+  const Result<Store> endless = Import("{\"traceEvents\": [" + event + "], \"stackFrames\": [\"" +
+                                       std::string(17 << 20, 'x') + "]}");
+  ASSERT_TRUE(endless.ok());
+  EXPECT_NE(Notices(endless.value()).find("longer than 16 MiB does not end"), std::string::npos);
+}
+
 TEST(KinetoJson, ACutSaysWhereAndHowManyEventsAreKept) {
   const std::string text = TraceAround(kGoodEvent, 3);
   const size_t size = text.rfind("\"tid\"");

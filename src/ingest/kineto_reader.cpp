@@ -101,6 +101,12 @@ void KinetoReader::ReadMembers() {
     if (read == Parsed::kEnded) {
       return Cut("the file ends in the middle", window_place_ + window_.size());
     }
+    if (read == Parsed::kMalformed && Rest().size() >= kMaxEventBytes) {
+      const uint64_t place = Place();
+      if (!SkipLongMember(first)) return Cut("a member longer than 16 MiB does not end", place);
+      first = false;
+      continue;
+    }
     if (read == Parsed::kMalformed) return Cut("what follows is not JSON", Place());
     if (done) return;
     first = false;
@@ -112,6 +118,35 @@ void KinetoReader::ReadMembers() {
       on_fact_(key, value);
     }
   }
+}
+
+// Past a member that is too long to be one of those that are wanted (other tools add stacks and
+// samples beside the events), without keeping it. False if its value has no end.
+bool KinetoReader::SkipLongMember(bool first) {
+  JsonCursor cursor(Rest());
+  std::string_view key;
+  if (!cursor.NextMember(first, &key) || cursor.Peek() == '\0') return false;
+  at_ += cursor.offset();
+  int depth = 0;
+  bool quoted = false;
+  bool escaped = false;
+  do {
+    for (; at_ < window_.size(); ++at_) {
+      const char c = window_[at_];
+      if (escaped) {
+        escaped = false;
+        continue;
+      }
+      if (c == '"') quoted = !quoted;
+      escaped = quoted && c == '\\';
+      if (!quoted && (c == '{' || c == '[')) ++depth;
+      if (!quoted && (c == '}' || c == ']')) --depth;
+      if (quoted || depth > 0 || (c != '"' && c != '}' && c != ']')) continue;
+      ++at_;
+      return true;
+    }
+  } while (Refill());
+  return false;
 }
 
 // After '[', up to ']'.

@@ -43,6 +43,7 @@ class KinetoReader {
   Parsed Retry(Parse&& parse);
   Status ReadRoot();
   void ReadMembers();
+  bool SkipLongMember(bool first);
   void ReadEvents();
   bool SkipMalformed(Parsed why);
   bool FindEvent();

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "ingest/quoted_text.h"
+
 namespace batchlight {
 namespace {
 
@@ -329,9 +331,10 @@ std::string_view NsysTable::TextFromOther(int column) {
 
 void NsysTable::WrongType(int column) {
   if (!status_.ok()) return;
-  status_ = InputError(database_->path() + ": table " + name_ + ", " + Where() + ": column " +
-                       columns_[static_cast<size_t>(column)] + " holds \"" +
-                       std::string(Text(column).substr(0, 40)) + "\" where a whole number belongs");
+  std::string message = database_->path() + ": table " + name_ + ", " + Where() + ": column " +
+                        columns_[static_cast<size_t>(column)] + " holds ";
+  AppendQuoted(Text(column).substr(0, 40), message);
+  status_ = InputError(message + " where a whole number belongs");
 }
 
 }  // namespace batchlight

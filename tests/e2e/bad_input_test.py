@@ -162,6 +162,8 @@ class Databases(BadInput):
         path = self.database("text.sqlite", f"DELETE FROM {KERNELS} WHERE rowid < 5",
                              f"UPDATE {KERNELS} SET gridX='wide' WHERE rowid=17")
         self.fails(path, f"table {KERNELS}, rowid 17", "gridX", '"wide"')
+        path = self.database("blob.sqlite", f"UPDATE {KERNELS} SET gridX=x'001b61' WHERE rowid=17")
+        self.fails(path, r'holds "\x00\x1ba" where a whole number belongs')
 
     def test_a_missing_start_is_no_time_zero(self):
         path = self.database("null.sqlite",
