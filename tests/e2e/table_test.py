@@ -130,10 +130,10 @@ class KeyAverages(TableTest):
             if name not in ours:
                 continue
             self.assertEqual(ours[name]["# of Calls"], count, name)
-            # Old traces have whole microseconds: a child may seem to end after its parent.
+            # Old traces have whole microseconds, of a call and of each call inside.
             for column, us in (("Self CPU (ns)", self_us), ("CPU total (ns)", total_us)):
                 self.assertAlmostEqual(int(ours[name][column]) / 1e3, float(us),
-                                       delta=2 * int(count) + 0.1 * float(us), msg=name)
+                                       delta=6 * int(count) + 0.1 * float(us), msg=name)
 
 
 class WrongWords(TableTest):
@@ -236,9 +236,10 @@ class SameOnEveryKind(TableTest):
                     self.assertLess(abs(change["b_ns"] - change["a_ns"]), 1, change)
 
     def test_export_stacks(self):
+        paths = self.kinds("h200_train")
         for metric in ("self_cpu_time_total", "self_cuda_time_total"):
             totals = []
-            for path in self.kinds("h200_train"):
+            for path in paths:
                 out = self.folder / (path.name + ".folded")
                 run(BATCHLIGHT, "export", "-q", "-f", "-t", "folded", "--metric", metric, "-o", out,
                     path)
