@@ -145,6 +145,9 @@ class SameTotals(unittest.TestCase):
                 self.assertEqual(sum(int(row["Total GPU Time (ns)"]) for row in rows), total)
                 self.assertEqual(total, sum(int(summary[part + " (ns)"]) for part in (
                     "Using TC", "Not Using TC", "Memory")))
+                self.assertEqual(total, sum(int(summary[part + " (ns)"]) for part in (
+                    "Ops Using TC", "Eligible Ops Not Using TC", "Other Ops")))
+                self.assertEqual(summary["GPU 0"], "NVIDIA H200")
                 totals[mode] = total
                 if mode == "simple":
                     self.assertEqual(len(rows), 1)

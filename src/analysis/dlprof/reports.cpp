@@ -60,7 +60,7 @@ void Merge(Spread* into, const Spread& other) {
   into->count += other.count;
 }
 
-ResultTable SummaryReport(const Store&, const Model& model) {
+ResultTable SummaryReport(const Store& store, const Model& model) {
   ResultTable table{.name = "summary", .title = "Summary Report"};
   table.columns = {TextColumn("Metric", "of the iterations in the aggregation range"),
                    TextColumn("Value", "in the unit that the metric names"),
@@ -73,10 +73,11 @@ ResultTable SummaryReport(const Store&, const Model& model) {
     std::snprintf(text, sizeof text, "%.1f", value);
     return std::string(text);
   };
-  int64_t gpu_ns = 0, tensor_ns = 0, eligible_ns = 0, kernel_ns = 0;
+  int64_t gpu_ns = 0, tensor_ns = 0, eligible_ns = 0, kernel_ns = 0, using_ns = 0;
   for (const OpNode& op : model.ops) {
     gpu_ns += op.gpu.total_ns;
     tensor_ns += op.tensor_core_ns;
+    if (op.uses_tensor_cores) using_ns += op.gpu.total_ns;
     if (op.eligible) eligible_ns += op.gpu.total_ns;
   }
   kernel_ns = gpu_ns - model.memory_ns - model.graph_ns;
@@ -106,6 +107,15 @@ ResultTable SummaryReport(const Store&, const Model& model) {
       "CPU time waiting for the DataLoader");
   add("TC Utilization (%)", percent(Percent(tensor_ns, eligible_ns)),
       "Tensor Core time / GPU time of eligible ops");
+  add("Ops Using TC (ns)", std::to_string(using_ns),
+      "GPU time of ops with a kernel on Tensor Cores");
+  add("Eligible Ops Not Using TC (ns)", std::to_string(eligible_ns - using_ns),
+      "GPU time of ops that Tensor Cores could run, and did not");
+  add("Other Ops (ns)", std::to_string(gpu_ns - eligible_ns), "GPU time of the other ops");
+  for (size_t row = 0; row < store.gpus.size(); ++row) {
+    add("GPU " + std::to_string(store.gpus.device[row]),
+        std::string(store.Text(store.gpus.name[row])), "name of the GPU");
+  }
   return table;
 }
 
