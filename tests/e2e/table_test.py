@@ -230,6 +230,7 @@ class SameOnEveryKind(TableTest):
             done = run(BATCHLIGHT, "diff", recording, other, "-f", "json", "--fail-on", "step>0.1%")
             self.assertEqual(done.returncode, 0, done.stderr)
             diff = json.loads(done.stdout)
+            self.assertNotIn("not_the_same", diff, "unknown is no difference")
             for name, part in diff["lists"].items():
                 self.assertGreater(len(part["changes"]), 0, name)
                 for change in part["changes"]:

@@ -179,21 +179,13 @@ void AddTotals(RunDiff& diff, const RunOverview& a, const RunOverview& b) {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
+// What is not known of one run (an nsys export has no version of PyTorch) is no difference.
 void AddDifferences(RunDiff& diff, const Facts& a, const Facts& b) {
-  auto value = [](const Facts& facts, const std::string& label) {
-    for (const auto& [name, text] : facts) {
-      if (name == label) return text;
-    }
-    return std::string();
-  };
   for (const auto& [label, text] : a) {
-    const std::string other = value(b, label);
-    if (text != other) diff.differences.push_back({label, text, other});
-  }
-  for (const auto& [label, text] : b) {
-    const bool compared = std::any_of(
-        a.begin(), a.end(), [&label = label](const auto& fact) { return fact.first == label; });
-    if (!compared) diff.differences.push_back({label, "", text});
+    for (const auto& [other_label, other] : b) {
+      if (label != other_label || text.empty() || other.empty() || text == other) continue;
+      diff.differences.push_back({label, text, other});
+    }
   }
 }
 
