@@ -14,6 +14,7 @@
 #include "cli/step_flags.h"
 #include "cli/table_outputs.h"
 #include "ingest/open_input.h"
+#include "report/number_text.h"
 
 namespace batchlight::cli {
 namespace {
@@ -92,10 +93,8 @@ std::string AdviceText(const std::vector<Finding>& findings) {
     text += "   Seen: " + finding.seen + "\n   Why:  " + finding.why +
             "\n   Do:   " + finding.action + '\n';
     if (finding.gain_ns > 0) {
-      char gain[96];
-      std::snprintf(gain, sizeof gain, "   Gain: about %.3g ms a step (+- %.3g ms)\n",
-                    finding.gain_ns / 1e6, finding.uncertainty_ns / 1e6);
-      text += gain;
+      text += "   Gain: about " + TimeText(finding.gain_ns) + " a step (+- " +
+              TimeText(finding.uncertainty_ns) + ")\n";
     }
     text += '\n';
   }

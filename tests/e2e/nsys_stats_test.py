@@ -409,6 +409,7 @@ class WrongUse(NsysFiles):
                 ("gpu_gaps:rows=x", b"rows= takes a whole number"),
                 ("gpu_gaps:gap=nan", b"gap= takes a number of ms"),
                 ("gpu_gaps:chunks=3", b"has no argument"),
+                ("gpu_gaps:start=5:end=3", b"rule gpu_gaps: end= is before start="),
                 ("gpu_time_util:chunks=1001", b"chunks= takes a number from 1 to 1000"),
                 ("gpu_gaps:nvtx=stp/3", b"did you mean step?"),
                 ("gpu_gaps:nvtx=step/99", b"has 8 instances"),

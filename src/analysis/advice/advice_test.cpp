@@ -105,6 +105,25 @@ TEST(Advice, HostSynchronizationNamesTheOperator) {
   EXPECT_NE(found->seen.find(".item()"), std::string::npos);
 }
 
+TEST(Advice, HostSynchronizationOutsideOfOperatorsNamesTheRange) {
+  Loop loop;
+  const auto findings = loop.Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+    build.Kernel(thread, "nvjet_hsh_128", t + 10'000, t + 30'000, t + 6 * kMs);
+    build.Range(thread, "log the loss", t + 100'000, t + 6 * kMs + 20'000);
+    build.store().api_calls.Append({.start_ns = t + 110'000,
+                                    .end_ns = t + 6 * kMs + 10'000,
+                                    .thread = thread,
+                                    .name = build.Text("cudaStreamSynchronize_v3020")});
+    build.Kernel(thread, "nvjet_hsh_128", t + 7 * kMs, t + 7 * kMs + 20'000, t + 9 * kMs);
+  });
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [](const Finding& f) { return f.rule == "host-sync"; });
+  ASSERT_NE(found, findings.end());
+  EXPECT_NE(found->seen.find("most often cudaStreamSynchronize in range log the loss."),
+            std::string::npos)
+      << found->seen;
+}
+
 TEST(Advice, PageableCopies) {
   Loop loop;
   loop.Edit([](Store& store) {

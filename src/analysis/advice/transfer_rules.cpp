@@ -1,7 +1,11 @@
 #include <algorithm>
+#include <map>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
+#include "analysis/stats/event_names.h"
+#include "analysis/step_clock.h"
+#include "store/interval_index.h"
 
 namespace batchlight::advice {
 namespace {
@@ -24,12 +28,45 @@ bool IsCopy(const RunOverview& overview, const WaitRow& wait) {
   return name == "aten::copy_" || name == "aten::_to_copy" || name == "aten::to";
 }
 
-std::string OperatorOf(const RunOverview& overview, const WaitRow& wait) {
+// The innermost range around most of a call's waits outside of operators; "" if there is none.
+std::string UsualRange(const RunOverview& overview, StringId call) {
+  const Store& store = *overview.store;
+  const ApiCallsTable& calls = store.api_calls;
+  const OperatorCallsTable& operators = store.operator_calls;
+  const NvtxRangesTable& ranges = store.nvtx_ranges;
+  const IntervalIndex in_operators(operators.thread, operators.start_ns, operators.end_ns);
+  const IntervalIndex in_ranges(ranges.thread, ranges.start_ns, ranges.end_ns);
+  StepClock clock(store, overview.steps);
+  std::map<StringId, uint64_t> counts;
+  uint64_t waits = 0;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const ThreadId thread = calls.thread[i];
+    const int64_t start_ns = calls.start_ns[i];
+    if (calls.name[i] != call || !clock.IsSteady(thread, start_ns)) continue;
+    if (in_operators.Innermost(thread, start_ns) != kNoRow) continue;
+    ++waits;
+    const uint32_t range = in_ranges.Innermost(thread, start_ns);
+    if (range != kNoRow) ++counts[ranges.message[range]];
+  }
+  for (const auto& [name, count] : counts) {
+    if (2 * count > waits) return std::string(store.Text(name));
+  }
+  return "";
+}
+
+// Where a call waits: " in .item() or bool(tensor)".
+std::string PlaceOf(const RunOverview& overview, const WaitRow& wait) {
   const std::string_view name = overview.store->Text(wait.operator_name);
-  if (name == "aten::_local_scalar_dense" || name == "aten::item") return ".item() or bool(tensor)";
-  if (name == "aten::copy_" || name == "aten::_to_copy") return ".cpu() or .to(\"cpu\")";
-  if (name == "aten::nonzero") return "nonzero, masked indexing";
-  return name.empty() ? "no operator" : std::string(name);
+  if (name == "aten::_local_scalar_dense" || name == "aten::item") {
+    return " in .item() or bool(tensor)";
+  }
+  if (name == "aten::copy_" || name == "aten::_to_copy") {
+    return " in .cpu() or .to(\"cpu\")";
+  }
+  if (name == "aten::nonzero") return " in nonzero, masked indexing";
+  if (!name.empty()) return " in " + std::string(name);
+  const std::string range = UsualRange(overview, wait.call);
+  return range.empty() ? "" : " in range " + range;
 }
 
 }  // namespace
@@ -59,11 +96,12 @@ void HostSynchronization(const RunOverview& overview, Findings* findings) {
     waits += calls;
     waited_ns += wait.per_step_ns * calls / wait.calls_per_step;
     if (finding.evidence.size() < 6) {
-      finding.evidence.push_back({.kind = "call",
-                                  .name = std::string(overview.store->Text(wait.call)) + " in " +
-                                          OperatorOf(overview, wait),
-                                  .count = wait.calls,
-                                  .per_step_ns = wait.per_step_ns});
+      finding.evidence.push_back(
+          {.kind = "call",
+           .name = std::string(stats::ApiName(overview.store->Text(wait.call))) +
+                   PlaceOf(overview, wait),
+           .count = wait.calls,
+           .per_step_ns = wait.per_step_ns});
     }
   }
   if (waits < 0.5 || idle_ns < kMinimumShare * gpu->window.mean) return;

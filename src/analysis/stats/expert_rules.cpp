@@ -78,7 +78,11 @@ Result<RuleOptions> ReadRuleOptions(const Query& query) {
 }
 
 Status CheckRuleArguments(const ExpertRule& rule, std::span<const std::string> args) {
-  return CheckArguments("rule " + std::string(rule.name), rule.usage, args);
+  const std::string whose = "rule " + std::string(rule.name);
+  RETURN_IF_ERROR(CheckArguments(whose, rule.usage, args));
+  const int64_t start_ns = ArgumentInteger(args, "start", INT64_MIN);
+  if (start_ns <= ArgumentInteger(args, "end", INT64_MAX)) return Status();
+  return UsageError(whose + ": end= is before start=");
 }
 
 Result<RuleResult> RunRule(const ExpertRule& rule, const Query& query) {
