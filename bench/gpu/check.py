@@ -155,11 +155,11 @@ class Check:
             self.table.at_most("graph preset, node level, over plain", round(nsys, 3), ratio,
                                detail="nsys is the aim")
 
-    def size(self, *program, flags=("-t", "cuda")):
+    def size(self, *program):
         name = "sealed bytes of a kernel with its launch"
         if not self.table.wanted(name):
             return
-        self.profile("size", *program, flags=flags)
+        self.profile("size", *program, flags=("-t", "cuda", "--pytorch=none"))
         database = self.database("size")
         kernels = self.count(database, "CUPTI_ACTIVITY_KIND_KERNEL")
         calls = self.count(database, "CUPTI_ACTIVITY_KIND_RUNTIME")
@@ -174,7 +174,7 @@ class Check:
         if not self.table.wanted(name):
             return
         done = self.profile("end", "sh", "-c", '"$@"; echo "ended $(date +%s.%N)"', "sh", *program,
-                            flags=("-t", "cuda", "--buffer-budget=1G"))
+                            flags=("-t", "cuda", "--pytorch=none", "--buffer-budget=1G"))
         finished = time.time()
         ended = done.find(r"ended ([\d.]+)")
         database = self.database("end")
