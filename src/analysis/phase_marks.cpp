@@ -37,6 +37,18 @@ PhaseKind PhaseKindOfCall(uint8_t phase) {
   }
 }
 
+std::string_view PhaseLabelOfCall(uint8_t phase) {
+  switch (static_cast<Phase>(phase)) {
+#define PHASE(Name, number, label) \
+  case Phase::k##Name:             \
+    return label;
+#include "format/phases.def"
+#undef PHASE
+    default:
+      return "";
+  }
+}
+
 namespace {
 
 // Names that PyTorch itself gives to record_function ranges.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "analysis/step_breakdown.h"
@@ -44,5 +45,6 @@ class PhaseMarks {
 };
 
 PhaseKind PhaseKindOfCall(uint8_t phase);  // of a row of phase_calls; kOther: says nothing
+std::string_view PhaseLabelOfCall(uint8_t phase);  // "optimizer step", as phases.def says
 
 }  // namespace batchlight

@@ -1,8 +1,8 @@
 // Operators, ranges, modules and CUDA calls of a chrome trace.
 #include "analysis/backward_links.h"
+#include "analysis/phase_marks.h"
 #include "analysis/steps.h"
 #include "export/chrome_trace.h"
-#include "format/records.h"
 
 namespace batchlight {
 namespace {
@@ -18,18 +18,6 @@ std::string_view ApiName(std::string_view name) {
     if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
   }
   return name;
-}
-
-std::string_view PhaseLabel(uint8_t phase) {
-  switch (static_cast<format::Phase>(phase)) {
-#define PHASE(Name, number, label) \
-  case format::Phase::k##Name:     \
-    return label;
-#include "format/phases.def"
-#undef PHASE
-    default:
-      return "";
-  }
 }
 
 // print(row) for each row of the table that is selected, which begins an event.
@@ -99,7 +87,7 @@ Status Annotations(ChromeTrace& trace) {
   }));
   RETURN_IF_ERROR(PrintRows(trace, phases, [&](size_t row) {
     annotate(phases, row, phases.name[row]);
-    trace.file.TextArg("Phase", PhaseLabel(phases.phase[row]));
+    trace.file.TextArg("Phase", PhaseLabelOfCall(phases.phase[row]));
     return true;
   }));
   if (!has_steps) Steps(trace);
