@@ -39,6 +39,7 @@ struct Launch {
   int64_t start_ns;
   int64_t end_ns;
   ApiCallId call;
+  bool main_stream;
 };
 
 // Adds each row to the list of its process and device; `devices` are ordered by those.
@@ -54,7 +55,8 @@ void AppendLaunches(const Table& table, const std::vector<DeviceWork>& devices,
       at = static_cast<size_t>(std::find_if(devices.begin(), devices.end(), is_at) -
                                devices.begin());
     }
-    (*out)[at].push_back({table.start_ns[i], table.end_ns[i], table.api_call[i]});
+    (*out)[at].push_back({table.start_ns[i], table.end_ns[i], table.api_call[i],
+                          table.stream[i] == devices[at].main_stream});
   }
 }
 
@@ -106,10 +108,14 @@ class DeviceBreakdown {
     std::vector<GpuStepParts>& steps = result_.steps;
     std::vector<int64_t> last_end(steps.size(), 0);
     for (GpuStepParts& step : steps) step.start_ns = kOpenEnd;
+    // What is launched between two steps counts for the first; what comes long after the last step
+    // (a rest of the loop that is no step, an evaluation) for none.
+    const int64_t last_launch_ns =
+        steps.empty() ? 0 : steps_.steps.back().end_ns + std::max<int64_t>(0, steps_.between_ns);
     for (const Launch& launch : launches_) {
       const size_t at = StepAt(LaunchedAt(launch));
-      if (at == SIZE_MAX) continue;
-      steps[at].start_ns = std::min(steps[at].start_ns, launch.start_ns);
+      if (at == SIZE_MAX || LaunchedAt(launch) > last_launch_ns) continue;
+      if (launch.main_stream) steps[at].start_ns = std::min(steps[at].start_ns, launch.start_ns);
       last_end[at] = std::max(last_end[at], launch.end_ns);
     }
     int64_t next_start_ns = kOpenEnd;
@@ -224,6 +230,11 @@ std::vector<GpuBreakdown> BreakDownGpu(const Store& store, const StepSet& steps)
     if (wanted[i] != 0) result.push_back(std::move(made[i]));
   }
   return result;
+}
+
+int64_t PaceOfGpuNs(const GpuBreakdown& gpu, const ProcessSteps& steps) {
+  const int64_t cpu_ns = steps.duration.median + std::max<int64_t>(0, steps.between_ns);
+  return gpu.window.count >= 3 && gpu.window.median > cpu_ns + cpu_ns / 10 ? gpu.window.median : 0;
 }
 
 std::string_view GpuPartName(GpuPart part) { return TextOf(part).name; }

@@ -2,8 +2,10 @@
 // part, so that the parts add up to its length.
 //
 // Window: the GPU runs behind the CPU, so a step's window on the GPU reaches from the start of the
-// first work that the step launched to the start of the first work of the next step; of the last
-// step to the end of its last work. A step that launched nothing has no window.
+// first work that the step launched on the main stream (the one that computes longest: copies that
+// a loop prefetches on a stream of their own run steps ahead) to the start of the first such work
+// of the next step; of the last step to the end of its last work. A step that launched nothing
+// there has no window.
 //
 // Busy time counts for the first of GpuWork that is active: communication and copies appear as
 // exposed time only where nothing computes; what computing hides is told apart (`overlapped_ns`).
@@ -62,6 +64,10 @@ struct GpuBreakdown {
 
 // One per process of `steps` and device that it used. Empty without GPU work.
 std::vector<GpuBreakdown> BreakDownGpu(const Store& store, const StepSet& steps);
+
+// Length of a step on the GPU where that is more than a tenth longer than on the CPU: the CPU runs
+// ahead, and its steps are shorter than what a step takes. 0: the CPU's length holds.
+int64_t PaceOfGpuNs(const GpuBreakdown& gpu, const ProcessSteps& steps);
 
 std::string_view GpuPartName(GpuPart part);  // "Tensor Cores", "waiting for data"
 std::string_view GpuPartKey(GpuPart part);   // "tensor_core", for files

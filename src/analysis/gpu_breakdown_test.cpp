@@ -46,6 +46,28 @@ Store FourSteps() {
   return build.Build();
 }
 
+// Each step prefetches the next batch on stream 9, where it runs at once, and queues 1 ms of work
+// on stream 7, which runs two steps later.
+TEST(GpuBreakdown, WorkThatRunsAheadOnAnotherStreamBeginsNoWindow) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0; i < 6; ++i) {
+    const int64_t t = i * 100'000;
+    build.Range(main, "step", t, t + 90'000);
+    build.Kernel(main, "contiguous", t + 1'000, t + 5'000, t + 6'000, 9);
+    build.Kernel(main, "nvjet_hsh_128", t + 10'000, 200'000 + i * 1'000'000,
+                 200'000 + (i + 1) * 1'000'000, 7);
+  }
+  const Store store = build.Build();
+  const StepSet steps = FindSteps(store);
+  const std::vector<GpuBreakdown> found = BreakDownGpu(store, steps);
+  ASSERT_EQ(found.size(), 1u);
+  ExpectAddsUp(found[0]);
+  EXPECT_EQ(found[0].window.min, 1'000'000);
+  EXPECT_EQ(found[0].window.max, 1'000'000);
+  EXPECT_EQ(PaceOfGpuNs(found[0], *steps.Main()), 1'000'000) << "a step of the CPU takes 0.1 ms";
+}
+
 TEST(GpuBreakdown, PartsAddUpAndNameTheWait) {
   const Store store = FourSteps();
   const StepSet steps = FindSteps(store);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "analysis/kernel_class.h"
@@ -36,6 +37,7 @@ class Collector {
     }
     std::vector<DeviceWork> found;
     for (auto& [key, work] : devices_) found.push_back(std::move(work));
+    SetMainStreams(found);
     return found;
   }
 
@@ -56,8 +58,12 @@ class Collector {
       for (; graph < graphs.size() && graphs.start_ns[graph] <= kernels.start_ns[i]; ++graph) {
         AddGraph(graph);
       }
-      Add(kernels.process[i], kernels.device[i], KindOf(kernels.demangled_name[i]),
-          kernels.start_ns[i], kernels.end_ns[i]);
+      const GpuWork kind = KindOf(kernels.demangled_name[i]);
+      Add(kernels.process[i], kernels.device[i], kind, kernels.start_ns[i], kernels.end_ns[i]);
+      if (kind != GpuWork::kCommunication) {
+        AddToStream(kernels.process[i], kernels.device[i], kernels.stream[i], kernels.start_ns[i],
+                    kernels.end_ns[i]);
+      }
     }
     for (; graph < graphs.size(); ++graph) AddGraph(graph);
   }
@@ -65,6 +71,31 @@ class Collector {
     const GraphLaunchesTable& graphs = store_.graph_launches;
     Add(graphs.process[row], graphs.device[row], GpuWork::kCompute, graphs.start_ns[row],
         graphs.end_ns[row]);
+    AddToStream(graphs.process[row], graphs.device[row], graphs.stream[row], graphs.start_ns[row],
+                graphs.end_ns[row]);
+  }
+
+  void AddToStream(ProcessId process, uint32_t device, uint32_t stream, int64_t start_ns,
+                   int64_t end_ns) {
+    if (end_ns <= start_ns || end_ns == kOpenEnd) return;
+    const StreamKey key = {process, device, stream};
+    if (last_stream_ == streams_.end() || last_stream_->first != key) {
+      last_stream_ = streams_.try_emplace(key, 0).first;
+    }
+    last_stream_->second += end_ns - start_ns;
+  }
+  void SetMainStreams(std::vector<DeviceWork>& found) const {
+    for (DeviceWork& work : found) {
+      int64_t longest_ns = 0;
+      for (auto at = streams_.lower_bound({work.process, work.device, 0});
+           at != streams_.end() && std::get<0>(at->first) == work.process &&
+           std::get<1>(at->first) == work.device;
+           ++at) {
+        if (at->second <= longest_ns) continue;
+        longest_ns = at->second;
+        work.main_stream = std::get<2>(at->first);
+      }
+    }
   }
 
   GpuWork KindOf(StringId name) {
@@ -83,6 +114,9 @@ class Collector {
   const Store& store_;
   std::map<std::pair<ProcessId, uint32_t>, DeviceWork> devices_;
   std::unordered_map<StringId, GpuWork> kinds_;
+  using StreamKey = std::tuple<ProcessId, uint32_t, uint32_t>;  // device, stream
+  std::map<StreamKey, int64_t> streams_;                        // to time computed
+  std::map<StreamKey, int64_t>::iterator last_stream_ = streams_.end();
 };
 
 }  // namespace

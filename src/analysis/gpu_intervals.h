@@ -28,6 +28,8 @@ struct TimeSpan {
 struct DeviceWork {
   ProcessId process;
   uint32_t device = 0;
+  // The stream that computed for the longest time. Others prefetch, communicate, run beside it.
+  uint32_t main_stream = 0;
   // Disjoint, ordered, touching stretches merged. Work of a class on several streams counts once.
   std::array<std::vector<TimeSpan>, kGpuWorkCount> work;
 

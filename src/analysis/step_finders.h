@@ -1,4 +1,4 @@
-// The five ways to find the steps of one process; FindSteps() takes the first that finds some.
+// The ways to find the steps of one process; FindSteps() takes the first that finds some.
 #pragma once
 
 #include <optional>
@@ -38,6 +38,8 @@ using FoundStepsOrNone = std::optional<FoundSteps>;
 FoundStepsOrNone StepsFromRanges(const StepInputs& inputs, ProcessId process);
 FoundStepsOrNone StepsFromOptimizer(const StepInputs& inputs, ProcessId process);
 FoundStepsOrNone StepsFromDataLoader(const StepInputs& inputs, ProcessId process);
+// From one replay of the step's CUDA graph to the next.
+FoundStepsOrNone StepsFromReplays(const StepInputs& inputs, ProcessId process);
 FoundStepsOrNone StepsFromOperatorPeriod(const StepInputs& inputs, ProcessId process);
 // `kernels`: rows of the process in order of start.
 FoundStepsOrNone StepsFromKernelPeriod(const StepInputs& inputs, ProcessId process,

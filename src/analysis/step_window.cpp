@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/graph_use.h"
 #include "format/records.h"
 
 namespace batchlight {
@@ -12,8 +13,8 @@ constexpr double kLeastPart = 0.02;
 
 void Prefer(StepKind& kind, StepKind found) {
   // The names of the cause, strongest first.
-  constexpr StepKind kOrder[] = {StepKind::kCompile, StepKind::kValidation, StepKind::kCheckpoint,
-                                 StepKind::kEpochStart};
+  constexpr StepKind kOrder[] = {StepKind::kCompile, StepKind::kGraphCapture, StepKind::kValidation,
+                                 StepKind::kCheckpoint, StepKind::kEpochStart};
   for (const StepKind candidate : kOrder) {
     if (kind == candidate) return;
     if (found == candidate) kind = found;
@@ -86,6 +87,36 @@ void NameByEpochs(const StepInputs& inputs, ProcessSteps& process) {
   }
 }
 
+// Steps that capture a CUDA graph, and those before, whose work then is replayed.
+void NameByGraphs(const Store& store, ProcessSteps& process) {
+  const GraphUse use = FindGraphUse(store, process.thread);
+  std::vector<Step>& steps = process.steps;
+  std::vector<size_t> captured;
+  for (const TimeSpan& capture : use.captures) {
+    for (size_t i = FirstStepAfter(steps, capture.start_ns);
+         i < steps.size() && steps[i].start_ns < capture.end_ns; ++i) {
+      if (captured.empty() || captured.back() < i) captured.push_back(i);
+    }
+  }
+  // A loop that builds a graph in every other step is used to it.
+  if (captured.empty() || captured.size() * 2 > steps.size()) return;
+  for (const size_t i : captured) Prefer(steps[i].kind, StepKind::kGraphCapture);
+  const size_t after_captured = captured.back() + 1;
+  size_t replayed = 0;  // steps after the captures that launch a graph
+  size_t last = steps.size();
+  for (const uint32_t row : use.replays) {
+    const size_t i = FirstStepAfter(steps, store.api_calls.start_ns[row]);
+    if (i < after_captured || i >= steps.size() || i == last) continue;
+    last = i;
+    ++replayed;
+  }
+  const bool loop_replays = replayed * 2 > steps.size() - after_captured;
+  if (!loop_replays || captured.front() > steps.size() / 3) return;
+  for (size_t i = 0; i < captured.front(); ++i) {
+    if (steps[i].kind == StepKind::kSteady) steps[i].kind = StepKind::kWarmUp;
+  }
+}
+
 std::vector<int64_t> SteadyDurations(const ProcessSteps& process) {
   std::vector<int64_t> durations;
   for (const Step& step : process.steps) {
@@ -125,6 +156,7 @@ void FindSteadyWindow(const StepInputs& inputs, const StepOptions& options, Proc
   if (!process.thread.IsNone()) {
     NameByMarks(inputs, process);
     NameByEpochs(inputs, process);
+    NameByGraphs(inputs.store, process);
   }
   for (size_t i = 0; i < process.steps.size(); ++i) {
     const int64_t place = static_cast<int64_t>(i);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/graph_use.h"
 #include "analysis/step_finders.h"
 #include "analysis/step_window.h"
 
@@ -17,6 +18,7 @@ int Strength(StepSource source) {
     case StepSource::kOptimizer:
       return 3;
     case StepSource::kDataLoader:
+    case StepSource::kGraphReplay:
       return 2;
     case StepSource::kKernelPeriod:
     case StepSource::kOperatorPeriod:
@@ -39,15 +41,11 @@ struct Candidate {
 // A loop that replays its step as one CUDA graph calls the optimizer only while it warms up and
 // captures: then more replays follow the last call than there were calls.
 bool IsReplayedAfter(const StepInputs& inputs, const FoundSteps& found) {
-  const ApiCallsTable& calls = inputs.store.api_calls;
-  size_t replays = 0;
-  for (size_t row = 0; row < calls.size(); ++row) {
-    if (calls.thread[row] != found.thread || calls.start_ns[row] < found.steps.back().end_ns) {
-      continue;
-    }
-    replays += inputs.store.Text(calls.name[row]).starts_with("cudaGraphLaunch");
-  }
-  return replays >= 3 && replays > found.steps.size();
+  const std::vector<uint32_t> replays = FindGraphUse(inputs.store, found.thread).replays;
+  const auto after = std::count_if(replays.begin(), replays.end(), [&](uint32_t row) {
+    return inputs.store.api_calls.start_ns[row] >= found.steps.back().end_ns;
+  });
+  return after >= 3 && static_cast<size_t>(after) > found.steps.size();
 }
 
 std::vector<Candidate> FindMarked(const StepInputs& inputs, const StepOptions& options) {
@@ -60,10 +58,11 @@ std::vector<Candidate> FindMarked(const StepInputs& inputs, const StepOptions& o
     } else {
       found = StepsFromRanges(inputs, process);
       if (!found) found = StepsFromOptimizer(inputs, process);
-      if (found && found->source == StepSource::kOptimizer && IsReplayedAfter(inputs, *found)) {
-        found.reset();
-      }
+      const bool replayed =
+          found && found->source == StepSource::kOptimizer && IsReplayedAfter(inputs, *found);
+      if (replayed) found.reset();
       if (!found) found = StepsFromDataLoader(inputs, process);
+      if (!found && replayed) found = StepsFromReplays(inputs, process);
     }
     if (found) candidates.push_back({process, std::move(*found)});
   }
@@ -153,6 +152,9 @@ std::string Describe(const FoundSteps& found) {
       return "from the end of " + Quoted(found.marker) + " to the next";
     case StepSource::kDataLoader:
       return "from one batch of the DataLoader to the next (no optimizer step was seen)";
+    case StepSource::kGraphReplay:
+      return "from one replay of the CUDA graph to the next (the optimizer is called only before "
+             "the graph is captured)";
     case StepSource::kKernelPeriod:
       return "from the period of the kernel sequence (no step range, optimizer step or "
              "DataLoader was seen)";
@@ -163,6 +165,21 @@ std::string Describe(const FoundSteps& found) {
       break;
   }
   return "";
+}
+
+// Leaves the processes of one rank; all of them, and a problem said, where no process has it.
+void KeepRank(int32_t rank, StepSet& set) {
+  const auto is_other = [&](const ProcessSteps& process) { return process.rank != rank; };
+  if (!std::all_of(set.processes.begin(), set.processes.end(), is_other)) {
+    std::erase_if(set.processes, is_other);
+    return;
+  }
+  std::string known;
+  for (const ProcessSteps& process : set.processes) {
+    if (process.rank >= 0) known += (known.empty() ? "" : ", ") + std::to_string(process.rank);
+  }
+  set.problem = "no training process has rank " + std::to_string(rank) +
+                (known.empty() ? "; ranks were not recorded" : "; the run has " + known);
 }
 
 std::string WhyNone(const Store& store) {
@@ -239,6 +256,7 @@ StepSet FindSteps(const StepInputs& inputs, const StepOptions& options) {
     FindSteadyWindow(inputs, outside ? StepOptions() : options, process);
     set.processes.push_back(std::move(process));
   }
+  if (options.rank >= 0) KeepRank(options.rank, set);
   return set;
 }
 
@@ -258,6 +276,8 @@ std::string_view StepKindName(StepKind kind) {
       return "epoch start";
     case StepKind::kExcluded:
       return "excluded";
+    case StepKind::kGraphCapture:
+      return "graph capture";
   }
   return "";
 }
@@ -276,6 +296,8 @@ std::string_view StepSourceName(StepSource source) {
       return "kernel_period";
     case StepSource::kOperatorPeriod:
       return "operator_period";
+    case StepSource::kGraphReplay:
+      return "graph_replay";
   }
   return "";
 }

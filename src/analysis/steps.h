@@ -4,7 +4,9 @@
 //   2. the end of the optimizer step (the last of several optimizers): a step reaches from one to
 //      the next;
 //   3. the DataLoader's next: a step reaches from one call to the next;
-//   4. the period of the kernel sequence; 5. the period of the operator sequence.
+//   4. where the loop replays its step as a CUDA graph: one replay to the next;
+//   5. the period of the kernel sequence; 6. the period of the operator sequence.
+// An optimizer that is called only before such replays (warm-up, capture) marks no steps.
 // Steps of one process lie on one thread, are ordered and do not overlap.
 #pragma once
 
@@ -24,18 +26,20 @@ enum class StepSource : uint8_t {
   kDataLoader,
   kKernelPeriod,
   kOperatorPeriod,
+  kGraphReplay,
 };
 
 // What sets a step apart from the steady ones. Statistics are over steady steps only, unless there
 // are none.
 enum class StepKind : uint8_t {
   kSteady,
-  kWarmUp,      // slow ones at the start
-  kCompile,     // torch.compile or kernel building took part of it
-  kValidation,  // holds an evaluation
-  kCheckpoint,  // holds saving of the model
-  kEpochStart,  // holds the start of a DataLoader
-  kExcluded,    // outside the range that the caller asked for
+  kWarmUp,        // slow ones at the start, and those before the capture of a graph
+  kCompile,       // torch.compile or kernel building took part of it
+  kValidation,    // holds an evaluation
+  kCheckpoint,    // holds saving of the model
+  kEpochStart,    // holds the start of a DataLoader
+  kExcluded,      // outside the range that the caller asked for
+  kGraphCapture,  // captures a CUDA graph that later steps replay
 };
 
 struct Step {
@@ -77,6 +81,7 @@ struct StepOptions {
   std::string key;         // a range, operator or phase whose end ends a step; "" = find out
   int64_t first_step = 0;  // steps before count as excluded
   int64_t last_step = INT64_MAX;
+  int32_t rank = -1;  // only the training processes of this rank; -1: all
 };
 
 StepSet FindSteps(const Store& store, const StepOptions& options = {});

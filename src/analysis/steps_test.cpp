@@ -188,6 +188,71 @@ TEST(Steps, FollowTheDataLoaderOfALoopThatReplaysItsStep) {
   EXPECT_EQ(set.processes[0].duration.median, 100);
 }
 
+// Eager warm-up, capture, then replays, as torch.cuda.CUDAGraph's documentation has it.
+void WarmUpCaptureReplay(StoreBuilder& build, ThreadId thread, bool loader) {
+  const auto next = [&](int64_t at) {
+    if (loader) build.Phase(thread, kDataLoaderNext, "DataLoader", at, at + 10);
+  };
+  for (int i = 0; i < 2; ++i) {  // as long as the replays: only the capture tells
+    next(i * 100);
+    build.Phase(thread, kOptimizerStep, "SGD.step", i * 100 + 50, i * 100 + 60);
+  }
+  next(200);
+  build.ApiCall(thread, "cudaStreamBeginCapture_v10000", 220, 221);
+  build.Phase(thread, kOptimizerStep, "SGD.step", 230, 240);
+  build.ApiCall(thread, "cudaStreamEndCapture_v10000", 260, 261);
+  build.ApiCall(thread, "cudaGraphInstantiateWithFlags_v11040", 262, 290);
+  for (int i = 3; i < 13; ++i) {
+    next(i * 100);
+    build.ApiCall(thread, "cudaGraphLaunch_v10000", i * 100 + 20, i * 100 + 30);
+    build.ApiCall(thread, "cuGraphLaunch", i * 100 + 22, i * 100 + 28);  // inside of the runtime's
+  }
+  next(1300);
+}
+
+TEST(Steps, SetWarmUpAndCaptureOfAGraphApart) {
+  StoreBuilder build;
+  WarmUpCaptureReplay(build, build.Thread(build.Process(1, "train.py")), true);
+  const Store store = build.Build();
+  const StepSet set = FindSteps(store);
+  ASSERT_EQ(set.processes.size(), 1u);
+  const ProcessSteps& found = set.processes[0];
+  EXPECT_EQ(found.source, StepSource::kDataLoader);
+  ASSERT_EQ(found.steps.size(), 13u);
+  EXPECT_EQ(found.steps[0].kind, StepKind::kWarmUp);
+  EXPECT_EQ(found.steps[1].kind, StepKind::kWarmUp);
+  EXPECT_EQ(found.steps[2].kind, StepKind::kGraphCapture);
+  EXPECT_EQ(StepKindName(found.steps[2].kind), "graph capture");
+  EXPECT_EQ(found.steady.size(), 10u);
+}
+
+TEST(Steps, FollowTheReplaysWhereNothingElseIsThere) {
+  StoreBuilder build;
+  WarmUpCaptureReplay(build, build.Thread(build.Process(1, "train.py")), false);
+  const Store store = build.Build();
+  const StepSet set = FindSteps(store);
+  ASSERT_EQ(set.processes.size(), 1u);
+  EXPECT_EQ(set.processes[0].source, StepSource::kGraphReplay);
+  ASSERT_EQ(set.processes[0].steps.size(), 10u) << "one ends with each replay";
+  EXPECT_EQ(set.processes[0].steps[0].start_ns, 50);
+  EXPECT_EQ(set.processes[0].steps[0].kind, StepKind::kGraphCapture);
+  EXPECT_EQ(set.processes[0].duration.median, 100);
+}
+
+TEST(Steps, AGraphCapturedLateLeavesTheStepsBeforeIt) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(1, "train.py"));
+  for (int i = 0; i < 20; ++i) {
+    Iteration(build, thread, i * 100);
+    if (i == 15) build.ApiCall(thread, "cudaGraphInstantiate_v12000", i * 100 + 50, i * 100 + 60);
+    if (i > 15) build.ApiCall(thread, "cudaGraphLaunch_v10000", i * 100 + 50, i * 100 + 60);
+  }
+  const Store store = build.Build();
+  const ProcessSteps found = FindSteps(store).processes.at(0);
+  EXPECT_EQ(found.steps[15].kind, StepKind::kGraphCapture);
+  EXPECT_EQ(found.steps[3].kind, StepKind::kSteady);
+}
+
 TEST(Steps, AValidationAfterTrainingIsNoReplay) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(1, "train.py"));
@@ -214,6 +279,22 @@ TEST(Steps, FollowTheDataLoaderOfALoopWithoutOptimizer) {
   ASSERT_EQ(set.processes.size(), 1u);
   EXPECT_EQ(set.processes[0].source, StepSource::kDataLoader);
   EXPECT_EQ(set.processes[0].steps.size(), 6u) << "the time between two epochs is no step";
+}
+
+TEST(Steps, OfOneRank) {
+  StoreBuilder build;
+  for (int rank = 0; rank < 3; ++rank) {
+    const ThreadId thread = build.Thread(build.Process(1 + rank, "train.py", rank));
+    for (int i = 0; i < 5; ++i) Iteration(build, thread, i * 100 * (rank + 1), rank + 1);
+  }
+  const Store store = build.Build();
+  EXPECT_EQ(FindSteps(store).processes.size(), 3u);
+  const StepSet one = FindSteps(store, {.rank = 1});
+  ASSERT_EQ(one.processes.size(), 1u);
+  EXPECT_EQ(one.processes[0].rank, 1);
+  const StepSet none = FindSteps(store, {.rank = 7});
+  EXPECT_EQ(none.processes.size(), 3u);
+  EXPECT_EQ(none.problem, "no training process has rank 7; the run has 0, 1, 2");
 }
 
 TEST(Steps, FindThePeriodOfKernels) {

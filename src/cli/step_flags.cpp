@@ -19,6 +19,9 @@ void AddStepFlags(CLI::App* command, StepOptions* steps) {
   command->add_option("--last-step,--iter-stop", steps->last_step, "Last step that counts")
       ->check(NotNegative())
       ->type_name("B");
+  command->add_option("--rank", steps->rank, "Only the steps of this rank (default: all ranks)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
 }
 
 Status CheckStepFlags(const StepOptions& steps) {

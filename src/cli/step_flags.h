@@ -8,7 +8,7 @@
 
 namespace batchlight::cli {
 
-// --step-key, --first-step and --last-step (and DLProf's --iter-start, --iter-stop). `steps` must
+// --step-key, --first-step and --last-step (and DLProf's --iter-start, --iter-stop), --rank. `steps` must
 // outlive the parsing.
 void AddStepFlags(CLI::App* command, StepOptions* steps);
 

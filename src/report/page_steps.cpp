@@ -129,8 +129,12 @@ std::vector<Step> WindowsAsSteps(const ProcessSteps& process, const GpuBreakdown
   return windows;
 }
 
-json GpuFacts(const GpuBreakdown& gpu, const std::string& name) {
+json GpuFacts(const GpuBreakdown& gpu, const ProcessSteps& process, const std::string& name) {
   json facts = json::array();
+  if (const int64_t pace = PaceOfGpuNs(gpu, process); pace > 0) {
+    facts.push_back({{"label", name + " takes"},
+                     {"value", TimeText(double(pace)) + " per step: the CPU runs ahead of it"}});
+  }
   facts.push_back({{"label", name + " busy"}, {"value", PercentText(gpu.busy_share)}});
   const auto hidden = [&](const char* label, double ns) {
     if (ns > 0) facts.push_back({{"label", label}, {"value", TimeText(ns) + " per step"}});
@@ -144,7 +148,7 @@ json GpuTrack(const ProcessSteps& process, const GpuBreakdown& gpu, size_t group
   const std::string name = "GPU " + std::to_string(gpu.device);
   const std::vector<Step> windows = WindowsAsSteps(process, gpu);
   json track = EmptyTrack(name, windows.size(), group);
-  track["facts"] = GpuFacts(gpu, name);
+  track["facts"] = GpuFacts(gpu, process, name);
   track["summary"] = SummaryOf(gpu.window);
   AddEntries(track, windows, group);
   track["duration_ns"] =

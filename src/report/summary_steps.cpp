@@ -115,16 +115,22 @@ void WriteOutliers(SummaryText& out, const ProcessSteps& process, const StepBrea
   }
 }
 
-void WriteStepTimes(SummaryText& out, const ProcessSteps& process) {
+void WriteStepTimes(SummaryText& out, const ProcessSteps& process, const GpuBreakdown* gpu) {
   const Sample& time = process.duration;
   out.Put("  median ").Put(TimeText(double(time.median)), Tone::kStrong);
   out.Put("   p5 ", Tone::kDim).Put(TimeText(double(time.p5)));
   out.Put("   p95 ", Tone::kDim).Put(TimeText(double(time.p95)));
-  const int64_t period = time.median + std::max<int64_t>(0, process.between_ns);
+  const int64_t pace = gpu == nullptr ? 0 : PaceOfGpuNs(*gpu, process);
+  const int64_t period = pace > 0 ? pace : time.median + std::max<int64_t>(0, process.between_ns);
   if (period > 0 && out.width() >= 70) {
     out.Put("   " + SignificantText(1e9 / double(period)) + " steps/s", Tone::kDim);
   }
   out.EndLine();
+  if (pace == 0) return;
+  out.Put("  ").Wrapped(
+      "the GPU takes " + TimeText(double(pace)) +
+          " a step: the CPU runs ahead, launches some steps at once and then waits",
+      2);
 }
 
 // What the recording itself did to the step, and whether it is whole.
@@ -187,7 +193,7 @@ void WriteSteps(SummaryText& out, const RunOverview& overview) {
   if (!overview.steps.problem.empty()) {
     out.Put("  ! ", Tone::kWarning).Wrapped(overview.steps.problem, 4, Tone::kWarning);
   }
-  WriteStepTimes(out, *process);
+  WriteStepTimes(out, *process, overview.gpu.MainBreakdown());
   WriteSparkline(out, *process);
   const std::string apart = SetApart(*process);
   if (!apart.empty()) out.Put("  ").Wrapped("not counted: " + apart, 2, Tone::kDim);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/testing/store_builder.h"
+#include "format/records.h"
 
 namespace batchlight {
 namespace {
@@ -122,6 +123,49 @@ TEST(Advice, HostSynchronizationOutsideOfOperatorsNamesTheRange) {
   EXPECT_NE(found->seen.find("most often cudaStreamSynchronize in range log the loss."),
             std::string::npos)
       << found->seen;
+}
+
+// The CPU launches eight steps in a moment and then waits in the launch for the GPU, which is busy
+// throughout: its steps are even.
+TEST(Advice, ACpuThatRunsAheadOfTheGpuIsNotUneven) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  int64_t t = 0;
+  for (int64_t i = 0; i < 20; ++i) {
+    const int64_t length = i < 12 ? kMs / 10 : 10 * kMs;
+    build.Range(thread, "step", t, t + length - 1000);
+    build.Kernel(thread, "nvjet_hsh_128", t + 10'000, (20 + i * 10) * kMs, (30 + i * 10) * kMs);
+    t += length;
+  }
+  const Store store = build.Build();
+  EXPECT_FALSE(Rules(BuildOverview(store).findings).contains("uneven-steps"));
+}
+
+TEST(Advice, AnOptimizerBeforeTheStepsThatCountIsNoFinding) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  const auto optimizer = [&](int64_t at) {
+    build.Phase(thread, static_cast<int>(format::Phase::kOptimizerStep), "AdamW.step", at,
+                at + kMs);
+    for (int64_t k = 0; k < 150; ++k) {
+      build.Kernel(thread, "vectorized_elementwise_kernel", at + k * 6'000, at + 2000 + k * 6'000,
+                   at + 6000 + k * 6'000);
+    }
+  };
+  build.Phase(thread, 4, "DataLoader", 0, 1000);
+  optimizer(kMs);
+  optimizer(2 * kMs);
+  build.ApiCall(thread, "cudaGraphInstantiate_v12000", 4 * kMs, 5 * kMs);
+  for (int64_t i = 1; i < 20; ++i) {
+    build.Phase(thread, 4, "DataLoader", i * 10 * kMs, i * 10 * kMs + 1000);
+    build.ApiCall(thread, "cudaGraphLaunch_v10000", i * 10 * kMs + 2000, i * 10 * kMs + 9000);
+    build.Kernel(thread, "nvjet_hsh_128", i * 10 * kMs + 10'000, i * 10 * kMs + 12'000,
+                 (i + 1) * 10 * kMs);
+  }
+  const Store store = build.Build();
+  const RunOverview overview = BuildOverview(store);
+  ASSERT_EQ(overview.steps.Main()->steps.front().kind, StepKind::kGraphCapture);
+  EXPECT_FALSE(Rules(overview.findings).contains("unfused-optimizer"));
 }
 
 TEST(Advice, PageableCopies) {

@@ -116,8 +116,8 @@ void UnfusedOptimizer(const RunOverview& overview, Findings* findings) {
   if (overview.steps.Main() == nullptr || overview.gpu.kernel_count == 0) return;
   const Store& store = *overview.store;
   uint64_t launches = 0;
-  const PhaseTime optimizer =
-      VisitInPhase(store, format::Phase::kOptimizerStep, store.api_calls, [&](size_t call) {
+  const PhaseTime optimizer = VisitInPhase(
+      store, overview.steps, format::Phase::kOptimizerStep, store.api_calls, [&](size_t call) {
         launches +=
             store.Text(store.api_calls.name[call]).find("LaunchKernel") != std::string_view::npos;
       });

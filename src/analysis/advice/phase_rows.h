@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "analysis/steps.h"
 #include "format/records.h"
 #include "store/store.h"
 
@@ -15,16 +16,19 @@ struct PhaseTime {
   double mean_ns() const { return calls == 0 ? 0 : double(total_ns) / double(calls); }
 };
 
-// visit(row) for every row of `table` that starts inside a finished call of `phase`. Both tables
-// are ordered by (thread, start), as the store's are.
+// visit(row) for every row of `table` that starts inside a finished call of `phase` in a step that
+// counts. Both tables are ordered by (thread, start), as the store's are.
 template <typename Table, typename Visit>
-PhaseTime VisitInPhase(const Store& store, format::Phase phase, const Table& table, Visit&& visit) {
+PhaseTime VisitInPhase(const Store& store, const StepSet& steps, format::Phase phase,
+                       const Table& table, Visit&& visit) {
   PhaseTime time;
   const PhaseCallsTable& phases = store.phase_calls;
   size_t at = 0;
   for (size_t row = 0; row < phases.size(); ++row) {
     if (phases.phase[row] != static_cast<uint8_t>(phase) || phases.end_ns[row] == kOpenEnd)
       continue;
+    const ProcessSteps* process = steps.Of(store.ProcessOf(phases.thread[row]));
+    if (process == nullptr || !process->IsSteadyAt(phases.start_ns[row])) continue;
     ++time.calls;
     time.total_ns += phases.end_ns[row] - phases.start_ns[row];
     const auto before = [&](size_t i) {

@@ -95,8 +95,8 @@ void ForeachOptimizerOnCpu(const RunOverview& overview, Findings* findings) {
   if (!overview.gpu.empty() || overview.steps.Main() == nullptr) return;
   const Store& store = *overview.store;
   uint64_t operators = 0;
-  const PhaseTime optimizer =
-      VisitInPhase(store, format::Phase::kOptimizerStep, store.operator_calls, [&](size_t call) {
+  const PhaseTime optimizer = VisitInPhase(
+      store, overview.steps, format::Phase::kOptimizerStep, store.operator_calls, [&](size_t call) {
         // _foreach_, _fused_
         operators += !store.Text(store.operator_calls.name[call]).starts_with("aten::_f");
       });

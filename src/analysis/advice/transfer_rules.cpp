@@ -13,6 +13,7 @@ namespace {
 // Calls that a well-written step may make once at its end, and waits of NCCL's own threads, are
 // left alone: one wait a step of which the GPU sees nothing costs nothing.
 constexpr double kMinimumShare = 0.02;
+constexpr double kLeastGain = 0.005;  // of a step
 
 // Copies a step from pageable memory to the GPU.
 double PageableBatchCopies(const RunOverview& overview) {
@@ -105,18 +106,23 @@ void HostSynchronization(const RunOverview& overview, Findings* findings) {
     }
   }
   if (waits < 0.5 || idle_ns < kMinimumShare * gpu->window.mean) return;
-  // A CPU that is late anyway hardly waits, and gains no more than it waited.
-  const double gain_ns = std::min({idle_ns, waits * 100'000, waited_ns}) * 0.7;
+  // Without its waits the CPU needs that much less for a step, and the GPU cannot do with less than
+  // what it is busy: the step gets shorter by the smaller of the two, if nothing else is in the
+  // way.
+  const double gain_ns = std::min(idle_ns, waited_ns) * 0.85;
+  if (gain_ns < kLeastGain * gpu->window.mean) return;
   finding.title = "The CPU waits for the GPU inside the step";
   finding.seen = Rounded(waits) + " calls a step wait for the GPU, most often " +
                  finding.evidence.front().name + ".";
-  finding.why = "After each wait the GPU's queue is empty until the CPU has launched again.";
+  finding.why =
+      "While the CPU waits (" + TimeOf(waited_ns) +
+      " a step) it launches nothing; after each wait the GPU's queue is empty until it has.";
   finding.action =
       "Keep values on the GPU: collect losses in a tensor and read them every N steps, "
       "replace .item(), .cpu(), print(tensor) and data-dependent shapes inside the loop; "
       "use non_blocking=True for copies.";
   finding.gain_ns = gain_ns;
-  finding.uncertainty_ns = gain_ns * 0.6;
+  finding.uncertainty_ns = gain_ns * 0.4;
   findings->push_back(std::move(finding));
 }
 
