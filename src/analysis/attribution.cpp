@@ -193,7 +193,7 @@ Attribution AttributeWork(const Store& store, const BackwardLinks& links) {
   attribution.memcpys = attributor.Attribute(store.memcpys);
   attribution.memsets = attributor.Attribute(store.memsets);
   attribution.graph_launches = attributor.Attribute(store.graph_launches);
-  VisitWork(store, attribution, [&](const WorkOwner& owner, int64_t duration_ns) {
+  VisitWork(store, attribution, [&](const WorkOwner& owner, int64_t duration_ns, int64_t) {
     attribution.total_ns += duration_ns;
     if (owner.IsNobody()) attribution.unattributed_ns += duration_ns;
   });

@@ -44,12 +44,16 @@ struct Attribution {
 
 Attribution AttributeWork(const Store& store, const BackwardLinks& links);
 
-// visit(owner, duration_ns) for every kernel, copy, set and graph launch.
+// visit(owner, duration_ns, launched_ns) for every kernel, copy, set and graph launch. Launched:
+// when the call that launched it began; when the work began, where that call was not recorded.
 template <typename Visitor>
 void VisitWork(const Store& store, const Attribution& attribution, Visitor&& visit) {
   const auto table = [&](const auto& rows, const std::vector<WorkOwner>& owners) {
     for (size_t row = 0; row < owners.size(); ++row) {
-      if (rows.end_ns[row] != kOpenEnd) visit(owners[row], rows.end_ns[row] - rows.start_ns[row]);
+      if (rows.end_ns[row] == kOpenEnd) continue;
+      const ApiCallId call = rows.api_call[row];
+      visit(owners[row], rows.end_ns[row] - rows.start_ns[row],
+            call.IsNone() ? rows.start_ns[row] : store.api_calls.start_ns[call.row()]);
     }
   };
   table(store.kernels, attribution.kernels);

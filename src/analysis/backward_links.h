@@ -20,7 +20,7 @@ struct BackwardLink {
 
 class BackwardLinks {
  public:
-  BackwardLinks() = default;  // of nothing
+  BackwardLinks() = default;                   // of nothing
   explicit BackwardLinks(const Store& store);  // must outlive this
 
   // Ordered by row of `backward`. Functions whose operator was not recorded are left out.

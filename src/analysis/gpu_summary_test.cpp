@@ -44,6 +44,8 @@ TEST(GpuSummary, GpuTimeReachesOperatorModuleAndRange) {
   const RunOverview overview = BuildOverview(store);
   EXPECT_EQ(overview.operators.by_name[0].gpu_ns, 150'000);
   EXPECT_EQ(overview.modules.rows[0].gpu_ns, 150'000);
+  EXPECT_EQ(overview.modules.rows[0].gpu_per_step_ns, 30'000);
+  EXPECT_EQ(overview.operators.by_name[0].gpu_per_step_ns, 30'000);
   EXPECT_EQ(overview.nvtx.rows[0].gpu_ns, 200'000);
   EXPECT_EQ(overview.gpu.unattributed_ns, 0);
 }

@@ -19,6 +19,8 @@ struct SteadyTime {
   int64_t self_ns = 0;
   int64_t backward_ns = 0;
   int64_t backward_self_ns = 0;
+  int64_t gpu_ns = 0;
+  int64_t gpu_backward_ns = 0;
 };
 
 class ModuleTree {
@@ -111,12 +113,16 @@ class ModuleTree {
   }
 
   void AddGpuTime(const Attribution& work) {
-    VisitWork(store_, work, [&](const WorkOwner& owner, int64_t duration_ns) {
+    VisitWork(store_, work, [&](const WorkOwner& owner, int64_t duration_ns, int64_t launched_ns) {
       if (owner.module.IsNone()) return;
+      const bool steady = clock_.IsSteady(owner.thread, launched_ns);
       for (int32_t row = static_cast<int32_t>(row_of_call_[owner.module.row()]); row >= 0;
            row = rows_[static_cast<size_t>(row)].parent) {
         ModuleRow& module = rows_[static_cast<size_t>(row)];
         (owner.backward ? module.gpu_backward_ns : module.gpu_ns) += duration_ns;
+        if (!steady) continue;
+        SteadyTime& counted = steady_[static_cast<size_t>(row)];
+        (owner.backward ? counted.gpu_backward_ns : counted.gpu_ns) += duration_ns;
       }
     });
   }
@@ -129,6 +135,8 @@ class ModuleTree {
       module.self_per_step_ns = clock_.PerStep(double(steady_[row].self_ns));
       module.backward_per_step_ns = clock_.PerStep(double(steady_[row].backward_ns));
       module.backward_self_per_step_ns = clock_.PerStep(double(steady_[row].backward_self_ns));
+      module.gpu_per_step_ns = clock_.PerStep(double(steady_[row].gpu_ns));
+      module.gpu_backward_per_step_ns = clock_.PerStep(double(steady_[row].gpu_backward_ns));
       module.share_of_step =
           clock_.ShareOfStep(module.total_per_step_ns + module.backward_per_step_ns);
     }

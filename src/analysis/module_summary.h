@@ -32,6 +32,8 @@ struct ModuleRow {
   double self_per_step_ns = 0;
   double backward_per_step_ns = 0;
   double backward_self_per_step_ns = 0;
+  double gpu_per_step_ns = 0;  // of steps that launched the work
+  double gpu_backward_per_step_ns = 0;
   double share_of_step = 0;  // (total + backward) per step / mean step, 0 to 1
 };
 

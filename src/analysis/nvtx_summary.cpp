@@ -76,7 +76,7 @@ class NvtxTable {
 
   // Every enclosing range of the same domain gets the work; a name inside itself gets it once.
   void AddGpuTime(const Attribution& work) {
-    VisitWork(store_, work, [&](const WorkOwner& owner, int64_t duration_ns) {
+    VisitWork(store_, work, [&](const WorkOwner& owner, int64_t duration_ns, int64_t) {
       uint32_t last = UINT32_MAX;
       for (NvtxRangeId range = owner.range; !range.IsNone(); range = ranges_.parent[range.row()]) {
         const uint32_t row = row_of_range_[range.row()];

@@ -17,6 +17,8 @@ struct SteadyTime {
   uint64_t calls = 0;
   int64_t total_ns = 0;
   int64_t self_ns = 0;
+  int64_t gpu_ns = 0;
+  int64_t gpu_total_ns = 0;
 };
 
 class OperatorTable {
@@ -99,13 +101,18 @@ class OperatorTable {
   }
 
   void AddGpuTime(const Attribution& work) {
-    VisitWork(store_, work, [&](const WorkOwner& owner, int64_t duration_ns) {
+    VisitWork(store_, work, [&](const WorkOwner& owner, int64_t duration_ns, int64_t launched_ns) {
       if (owner.op.IsNone()) return;
       const size_t call = owner.op.row();
-      rows_[RowFor(calls_.name[call], calls_.shapes[call])].gpu_ns += duration_ns;
+      const bool steady = clock_.IsSteady(owner.thread, launched_ns);
+      const uint32_t own = RowFor(calls_.name[call], calls_.shapes[call]);
+      rows_[own].gpu_ns += duration_ns;
+      if (steady) steady_[own].gpu_ns += duration_ns;
       for (OperatorCallId op = owner.op; !op.IsNone(); op = calls_.parent[op.row()]) {
         if (InsideSameName(op.row())) continue;  // the outer one counts
-        rows_[RowFor(calls_.name[op.row()], calls_.shapes[op.row()])].gpu_total_ns += duration_ns;
+        const uint32_t row = RowFor(calls_.name[op.row()], calls_.shapes[op.row()]);
+        rows_[row].gpu_total_ns += duration_ns;
+        if (steady) steady_[row].gpu_total_ns += duration_ns;
       }
     });
   }
@@ -116,6 +123,8 @@ class OperatorTable {
       row.calls_per_step = clock_.PerStep(double(steady_[i].calls));
       row.self_per_step_ns = clock_.PerStep(double(steady_[i].self_ns));
       row.total_per_step_ns = clock_.PerStep(double(steady_[i].total_ns));
+      row.gpu_per_step_ns = clock_.PerStep(double(steady_[i].gpu_ns));
+      row.gpu_total_per_step_ns = clock_.PerStep(double(steady_[i].gpu_total_ns));
       row.share_of_step = clock_.ShareOfStep(row.self_per_step_ns);
     }
   }
@@ -133,6 +142,8 @@ class OperatorTable {
     into.calls_per_step += row.calls_per_step;
     into.self_per_step_ns += row.self_per_step_ns;
     into.total_per_step_ns += row.total_per_step_ns;
+    into.gpu_per_step_ns += row.gpu_per_step_ns;
+    into.gpu_total_per_step_ns += row.gpu_total_per_step_ns;
     into.share_of_step += row.share_of_step;
   }
 

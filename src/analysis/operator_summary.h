@@ -29,6 +29,8 @@ struct OperatorRow {
   double calls_per_step = 0;        // means over the steps that count; 0 without steps
   double self_per_step_ns = 0;
   double total_per_step_ns = 0;
+  double gpu_per_step_ns = 0;  // gpu_ns of steps that launched the work
+  double gpu_total_per_step_ns = 0;
   double share_of_step = 0;  // self_per_step / mean step, 0 to 1
 
   double average_ns() const { return calls == 0 ? 0 : double(total_ns) / double(calls); }

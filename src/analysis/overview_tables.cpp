@@ -102,13 +102,32 @@ ResultTable MakeModulesTable(const RunOverview& overview) {
                    TimeColumn("Forward per Step", "Mean over the steps that count"),
                    TimeColumn("Self per Step", "Mean over the steps that count"),
                    TimeColumn("Backward per Step", "Mean over the steps that count"),
-                   PercentColumn("Share of Step", "Forward and backward")};
+                   PercentColumn("Share of Step", "(Forward + backward) per step / mean step")};
+  const bool gpu = !overview.gpu.empty();
+  if (gpu) {
+    table.columns.insert(
+        table.columns.end(),
+        {TimeColumn("GPU Forward per Step", "Work that its forward launched, modules inside too"),
+         TimeColumn("GPU Backward per Step", "Work of the backward of its operators")});
+  }
   for (const ModuleRow& row : overview.modules.rows) {
-    table.rows.push_back({row.path, row.class_name, int64_t{row.depth}, NumberCell(row.calls),
-                          row.total_ns, row.self_ns, row.backward_ns, row.calls_per_step,
-                          NanosecondsCell(row.total_per_step_ns),
-                          NanosecondsCell(row.self_per_step_ns),
-                          NanosecondsCell(row.backward_per_step_ns), row.share_of_step * 100});
+    std::vector<Cell> cells = {row.path,
+                               row.class_name,
+                               int64_t{row.depth},
+                               NumberCell(row.calls),
+                               row.total_ns,
+                               row.self_ns,
+                               row.backward_ns,
+                               row.calls_per_step,
+                               NanosecondsCell(row.total_per_step_ns),
+                               NanosecondsCell(row.self_per_step_ns),
+                               NanosecondsCell(row.backward_per_step_ns),
+                               row.share_of_step * 100};
+    if (gpu) {
+      cells.insert(cells.end(), {NanosecondsCell(row.gpu_per_step_ns),
+                                 NanosecondsCell(row.gpu_backward_per_step_ns)});
+    }
+    table.rows.push_back(std::move(cells));
   }
   return table;
 }
@@ -133,6 +152,13 @@ ResultTable OperatorTableOf(const RunOverview& overview, const std::vector<Opera
       TimeColumn("Self per Step", "Mean over the steps that count"),
       PercentColumn("Share of Step", "Self per step / mean step")};
   table.columns.insert(table.columns.end(), std::begin(rest), std::end(rest));
+  const bool gpu = !overview.gpu.empty();
+  if (gpu) {
+    table.columns.insert(
+        table.columns.end(),
+        {TimeColumn("GPU Self per Step", "Work that it launched itself, by the steps that count"),
+         TimeColumn("GPU Total per Step", "With the work of operators inside")});
+  }
   for (const OperatorRow& row : rows) {
     std::vector<Cell> cells = {std::string(overview.store->Text(row.name))};
     if (shapes) cells.push_back(std::string(overview.store->Text(row.shapes)));
@@ -148,6 +174,10 @@ ResultTable OperatorTableOf(const RunOverview& overview, const std::vector<Opera
                          NanosecondsCell(row.self_per_step_ns),
                          row.share_of_step * 100};
     cells.insert(cells.end(), std::begin(more), std::end(more));
+    if (gpu) {
+      cells.insert(cells.end(), {NanosecondsCell(row.gpu_per_step_ns),
+                                 NanosecondsCell(row.gpu_total_per_step_ns)});
+    }
     table.rows.push_back(std::move(cells));
   }
   return table;

@@ -10,6 +10,8 @@ import sys
 import tempfile
 import unittest
 
+import event_file
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = os.path.join(os.environ["BATCHLIGHT_BUILD"], "bin", "batchlight")
 EXPORT = next(iter((ROOT / "tests" / "recordings").rglob("train5.sqlite.xz")), None)
@@ -66,15 +68,39 @@ class OfflineTest(unittest.TestCase):
         self.assertTrue((out / "mine_summary.csv").exists())
         self.assertFalse((out / "event_files").exists())
 
-    def test_event_file_is_framed(self):
-        out, _ = self.run_reports("--tb_dir=tb")
-        data = next((out / "tb").iterdir()).read_bytes()
-        records = 0
-        while data:
-            (length,) = struct.unpack_from("<Q", data)
-            data = data[8 + 4 + length + 4:]
-            records += 1
-        self.assertGreater(records, 10)
+    def test_event_file_as_tensorboard_reads_it(self):
+        out, _ = self.run_reports("--tb_dir=tb", "--reports=summary,iteration")
+        found = list(event_file.summaries(next((out / "tb").iterdir()).read_bytes()))
+        times = [value for tag, _, _, value in found if tag == "iteration time (ms)"]
+        rows = list(csv.reader((out / "dlprof_summary.csv").read_text().splitlines()[2:]))
+        self.assertEqual(len(times), int(dict(row[:2] for row in rows)["Profiled Iterations"]))
+        tags = {plugin: [tag for tag, _, kind, _ in found if kind == plugin]
+                for plugin in ("histograms", "images", "text")}
+        self.assertEqual(tags["histograms"], ["steady iteration times (ms)"])
+        for tag, _, plugin, value in found:
+            if plugin == "histograms":
+                self.check_histogram(value, times)
+            elif plugin == "images":  # width and height as text, then the picture
+                dtype, sizes, (width, height, png) = value
+                self.assertEqual((dtype, sizes, png[:8]), (7, [3], b"\x89PNG\r\n\x1a\n"), tag)
+                self.assertEqual((int(width), int(height)), struct.unpack_from(">II", png, 16), tag)
+            elif plugin == "text":
+                self.assertEqual(value[:2], (7, []), tag)
+                self.assertTrue(value[2][0].startswith(b"|"), tag)
+
+    def check_histogram(self, value, times):
+        """Rows of left edge, right edge, count as doubles: the buckets of the histograms plugin."""
+        dtype, sizes, content = value
+        self.assertEqual((dtype, sizes[1], len(content)), (2, 3, sizes[0] * 24))
+        buckets = list(struct.iter_unpack("<ddd", content))
+        for left, right in zip(buckets, buckets[1:]):
+            self.assertEqual(left[1], right[0])
+        counted = sum(count for _, _, count in buckets)
+        inside = [time for time in times if buckets[0][0] - 1e-4 <= time <= buckets[-1][1] + 1e-4]
+        self.assertEqual(counted, len(inside))
+        self.assertGreater(counted, 2)
+        self.assertAlmostEqual(min(inside), buckets[0][0], 3)
+        self.assertAlmostEqual(max(inside), buckets[-1][1], 3)
 
     def test_existing_files_are_kept_without_force(self):
         out, _ = self.run_reports("--reports=summary")

@@ -2,7 +2,7 @@
 // steps with the numbers of the analysis; a brushed range is added up here, over the steady steps
 // in it, or over all of it when it holds none.
 import { kSteady } from "./data";
-import type { Steps } from "./data";
+import type { Steps, StepSummary } from "./data";
 import { ascending, mean, percentile } from "./statistics";
 
 export interface Range {
@@ -10,19 +10,12 @@ export interface Range {
   last: number;
 }
 
-export interface Aggregate {
+// The numbers of the analysis, over other steps.
+export interface Aggregate extends StepSummary {
   label: string;
-  count: number; // steps
   set_apart: Map<number, number>; // steps in the range that do not count, by kind
   longest_ns: number;
   longest_step: number; // its number, of the first of its group
-  median_ns: number;
-  p5_ns: number;
-  p95_ns: number;
-  mean_ns: number;
-  phase_mean_ns: number[];
-  phase_median_ns: number[];
-  phase_p95_ns: number[];
 }
 
 function entriesOf(steps: Steps, range: Range | null): number[] {
