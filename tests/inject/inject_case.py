@@ -1,7 +1,6 @@
 """What the tests of the injected library share: arguments, a live folder per test, clients."""
 
 import functools
-import shutil
 import sys
 import unittest
 
@@ -25,9 +24,7 @@ def needs_library(test):
 
 class InjectCase(unittest.TestCase):
     def session(self, **members):
-        folder = LiveFolder(LIBRARY, **members)
-        self.addCleanup(shutil.rmtree, folder.path, ignore_errors=True)
-        return folder
+        return LiveFolder(LIBRARY, **members)
 
     def run_client(self, folder, *arguments, client=0, status=0, **options):
         """Runs a client to its end; its output lines."""

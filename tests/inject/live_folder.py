@@ -6,10 +6,12 @@ else from FORMAT.md, so that the library is tested against the documents and not
 
 import os
 import re
+import shutil
 import struct
 import subprocess
 import tempfile
 import time
+import weakref
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CONTROL_BYTES = 64 * 1024
@@ -184,7 +186,10 @@ class LiveFolder:
 
     def __init__(self, library, path=None, **members):
         self.library = library
-        self.path = path or tempfile.mkdtemp(suffix=".batchlight.live")
+        self.path = path
+        if path is None:
+            self.path = tempfile.mkdtemp(suffix=".batchlight.live")
+            weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         page = bytearray(CONTROL_BYTES)
         struct.pack_into("<QI", page, 0, 0x314C52544E4F4342, 1)
         values = {"trace": TRACE_ALL, "state": 1, "session_start_ns": time.monotonic_ns()}
