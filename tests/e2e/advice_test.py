@@ -38,7 +38,7 @@ class AdviceTest(unittest.TestCase):
                     for row in csv.DictReader(done.stdout.splitlines())
                     if row["Rule"] != "memory-underused"}
 
-        expected = {"h200_train": {"launch-bound", "small-kernels", "host-sync", "gpu-underused"},
+        expected = {"h200_train": {"launch-bound", "small-kernels", "gpu-underused"},
                     "h200_two_ranks": {"launch-bound", "exposed-communication", "host-sync"}}
         with tempfile.TemporaryDirectory() as folder:
             for name, found in expected.items():

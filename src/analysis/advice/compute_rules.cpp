@@ -76,11 +76,6 @@ double Effective(const RunOverview& overview, double kernel_ns) {
   return kernel_ns * gpu->busy_share * std::min(1.0, computing_ns / total_ns);
 }
 
-// Two runs of the same program differ by about half a percent of a step: a gain below is not seen.
-bool CanBeSeen(const RunOverview& overview, double gain_ns) {
-  return gain_ns >= 0.005 * MeanStepNs(overview);
-}
-
 // What a faster instruction leaves of a product's time: three quarters go where the whole GPU
 // works, a quarter where a few blocks wait for memory most of the time (recurrent layers).
 double FasterProductsNs(const RunOverview& overview, const Selection& products, double gain) {

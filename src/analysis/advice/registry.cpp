@@ -77,6 +77,10 @@ double MeanStepNs(const RunOverview& overview) {
   return main == nullptr ? 0 : main->duration.mean;
 }
 
+bool CanBeSeen(const RunOverview& overview, double gain_ns) {
+  return gain_ns >= 0.005 * MeanStepNs(overview);
+}
+
 double GpuShare(const RunOverview& overview, GpuPart part) {
   const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
   return gpu == nullptr ? 0 : gpu->share[static_cast<size_t>(part)];

@@ -49,6 +49,8 @@ void ForeachOptimizerOnCpu(const RunOverview& overview, Findings* findings);
 
 // Mean step of the main process that counts, ns; 0 without steps.
 double MeanStepNs(const RunOverview& overview);
+// Two runs of the same program differ by about half a percent of a step: a gain below is not seen.
+bool CanBeSeen(const RunOverview& overview, double gain_ns);
 // Share and mean time of a part of the GPU's breakdown; 0 without a GPU.
 double GpuShare(const RunOverview& overview, GpuPart part);
 double GpuPartNs(const RunOverview& overview, GpuPart part);

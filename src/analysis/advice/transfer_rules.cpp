@@ -13,7 +13,6 @@ namespace {
 // Calls that a well-written step may make once at its end, and waits of NCCL's own threads, are
 // left alone: one wait a step of which the GPU sees nothing costs nothing.
 constexpr double kMinimumShare = 0.02;
-constexpr double kLeastGain = 0.005;  // of a step
 
 // Copies a step from pageable memory to the GPU.
 double PageableBatchCopies(const RunOverview& overview) {
@@ -110,7 +109,7 @@ void HostSynchronization(const RunOverview& overview, Findings* findings) {
   // what it is busy: the step gets shorter by the smaller of the two, if nothing else is in the
   // way.
   const double gain_ns = std::min(idle_ns, waited_ns) * 0.85;
-  if (gain_ns < kLeastGain * gpu->window.mean) return;
+  if (!CanBeSeen(overview, gain_ns)) return;
   finding.title = "The CPU waits for the GPU inside the step";
   finding.seen = Rounded(waits) + " calls a step wait for the GPU, most often " +
                  finding.evidence.front().name + ".";
