@@ -278,6 +278,8 @@ std::string_view StepKindName(StepKind kind) {
       return "excluded";
     case StepKind::kGraphCapture:
       return "graph capture";
+    case StepKind::kCount:
+      break;
   }
   return "";
 }

@@ -40,6 +40,7 @@ enum class StepKind : uint8_t {
   kEpochStart,    // holds the start of a DataLoader
   kExcluded,      // outside the range that the caller asked for
   kGraphCapture,  // captures a CUDA graph that later steps replay
+  kCount
 };
 
 struct Step {

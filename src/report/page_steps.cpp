@@ -193,7 +193,7 @@ nlohmann::json PageTraining(const RunOverview& overview, size_t most_steps) {
 
 nlohmann::json PageStepKinds() {
   json names = json::array();
-  for (int kind = 0; kind <= int(StepKind::kExcluded); ++kind) {
+  for (int kind = 0; kind < int(StepKind::kCount); ++kind) {
     names.push_back(StepKindName(StepKind(kind)));
   }
   return names;
