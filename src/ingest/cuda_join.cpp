@@ -13,6 +13,7 @@
 #include "ingest/cuda_threads.h"
 #include "ingest/gpu_clock.h"
 #include "ingest/kernel_name.h"
+#include "ingest/repeated_ids.h"
 
 namespace batchlight {
 namespace {
@@ -337,6 +338,7 @@ void TieCuda(std::span<const Fragment> fragments, std::span<const FragmentMap> m
   MergeFacts(store);
   AddDriverFacts(store);
   if (store.processes.size() == 0) return;
+  SeparateRepeatedIds(Concatenate(fragments, &Fragment::api_call_processes), store);
   const std::vector<GpuClock> clocks = MakeClocks(fragments, store);
   MergeLaunches(maps, store);
   const auto place = [&](auto& table) {

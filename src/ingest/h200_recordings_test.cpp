@@ -70,6 +70,28 @@ TEST(H200Recordings, Compile) {
                           [&](StringId name) { return store.Text(name).starts_with("triton_"); }));
 }
 
+// Taken with --capture-range=cudaProfilerApi: CUPTI gave the thread that called cudaProfilerStart
+// one correlation id for thousands of calls.
+TEST(H200Recordings, WorkHasItsOwnCallAfterCudaProfilerStart) {
+  for (const char* name : {"tuned_gpt2", "tuned_resnet50"}) {
+    SCOPED_TRACE(name);
+    const Store store = Read(name);
+    CheckTies(store);
+    std::set<size_t> launches;
+    for (const ApiCallId call : store.kernels.api_call) {
+      const std::string_view text = store.Text(store.api_calls.name[call.row()]);
+      EXPECT_NE(text.find("Launch"), text.npos) << text;
+      EXPECT_TRUE(launches.insert(call.row()).second);
+    }
+    std::set<uint32_t> ids(store.api_calls.correlation.begin(), store.api_calls.correlation.end());
+    EXPECT_EQ(ids.size(), store.api_calls.size());
+    for (size_t row = 0; row < store.memsets.size(); ++row) {
+      const size_t call = store.memsets.api_call[row].row();
+      EXPECT_EQ(store.Text(store.api_calls.name[call]), "cudaMemsetAsync_v3020");
+    }
+  }
+}
+
 TEST(H200Recordings, TwoRanksDoNotMix) {
   const Store store = Read("two_ranks");
   CheckTies(store);
