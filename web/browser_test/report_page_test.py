@@ -108,6 +108,7 @@ class ReportPage(unittest.TestCase):
         text = self.browser.text('#distributed')
         self.assertIn('AllReduce', text)
         self.assertIn('2(n−1)/n', text)
+        self.assertIn('of all 2 processes (of one: batchlight report --rank)', self.browser.text('#tree .lead'))
         self.assertEqual(len(self.browser.texts('#distributed .rank')), 2)
         bandwidth = self.browser.run('''
           const table = [...document.querySelectorAll("#distributed table")].pop();

@@ -8,6 +8,7 @@ import { count, percent, significant, time } from "../format";
 import { Table } from "../table";
 import { groupOperators, groupWork, ownerOf, placeOf, sumBy, sumTree } from "../tree";
 import type { Group, StepRange, TreeSums } from "../tree";
+import { scopeOf } from "./scope";
 import { section } from "./section";
 import { tabs } from "./tabs";
 import type { Panel } from "./tabs";
@@ -69,9 +70,7 @@ export class ExplorerView {
   }
 
   private showScope(label: string | null): void {
-    const { tree } = this.page;
-    if (!tree?.per_step) this.scope.textContent = "Of the whole run. ";
-    else this.scope.replaceChildren("Per step, means over ", label ? h("mark", {}, label) : "the steps that count", ". ");
+    this.scope.replaceChildren(...scopeOf(this.page, label));
   }
 
   private lead(): (string | Node)[] {

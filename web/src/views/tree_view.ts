@@ -9,6 +9,7 @@ import { FlameGraph } from "../charts/flame_graph";
 import { isGpuWork, sumTree } from "../tree";
 import type { StepRange, TreeSums } from "../tree";
 import { choice } from "./choice";
+import { scopeOf } from "./scope";
 import { section } from "./section";
 
 const kKindNames = ["phase", "range", "module", "operator", "kernel", "copy", "memset", "graph", "unattributed"];
@@ -64,8 +65,7 @@ export class TreeView {
   }
 
   private showScope(label: string | null): void {
-    if (!this.page.tree?.per_step) this.scope.textContent = "Of the whole run. ";
-    else this.scope.replaceChildren("Per step, means over ", label ? h("mark", {}, label) : "the steps that count", ". ");
+    this.scope.replaceChildren(...scopeOf(this.page, label));
   }
 
   private drawFlame(): void {
