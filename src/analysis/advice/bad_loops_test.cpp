@@ -1,5 +1,5 @@
-// One deliberately bad loop for each rule that reads steps, phases and copies rather than kernels;
-// the same loop without its fault has no finding. The other rules: advice_test.cpp.
+// One deliberately bad loop a rule; the same loop without its fault has no finding. The other
+// rules: advice_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,6 +38,19 @@ class Steps {
   }
   StoreBuilder& build() { return build_; }
   ThreadId thread() const { return thread_; }
+
+  // The whole GPU busy with convolutions and what stands around them.
+  void Convolve(int count, std::string_view other, double share_of_other) {
+    for (int i = 0; i < count; ++i) {
+      Step(10 * kMs, [&](int64_t start, int64_t end) {
+        const int64_t from = start + 20'000, to = end - 20'000;
+        const auto middle = from + static_cast<int64_t>(double(to - from) * share_of_other);
+        build_.Kernel(thread_, other, start + 10'000, from, middle);
+        build_.Kernel(thread_, "sm90_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc",
+                      start + 15'000, middle, to);
+      });
+    }
+  }
 
   std::vector<Finding> Findings() {
     store_ = build_.Build();
@@ -122,6 +135,57 @@ TEST(BadLoops, CopiesThatNothingHides) {
     });
   }
   EXPECT_NEAR(GainOf(steps.Findings(), "exposed-copies"), 0.8 * kMs, 0.1 * kMs);
+}
+
+TEST(BadLoops, ConvolutionsInTheWrongLayout) {
+  Steps steps;
+  steps.Convolve(20, "void cudnn::engines_precompiled::nchwToNhwcKernel<float>", 0.1);
+  // 90 % of the conversions, half of the convolutions.
+  EXPECT_NEAR(GainOf(steps.Findings(), "channels-last"), (0.1 * 0.9 + 0.9 * 0.5) * 10 * kMs,
+              0.1 * kMs);
+}
+
+TEST(BadLoops, ConvolutionsThatNobodyTimed) {
+  Steps steps, timed;
+  steps.build().Property("torch.cudnn_benchmark", "False");
+  timed.build().Property("torch.cudnn_benchmark", "True");
+  steps.Convolve(20, "elementwise_kernel", 0.5);
+  timed.Convolve(20, "elementwise_kernel", 0.5);
+  EXPECT_EQ(GainOf(steps.Findings(), "cudnn-benchmark-off"), 0);  // no estimate can be made
+  EXPECT_EQ(GainOf(timed.Findings(), "cudnn-benchmark-off"), -1);
+}
+
+TEST(BadLoops, GridsThatLeaveMultiprocessorsFree) {
+  for (const uint32_t blocks : {20u, 2000u}) {
+    Steps steps;
+    Store& store = steps.build().store();
+    store.gpus.Append({.sm_count = 132,
+                       .max_threads_per_sm = 2048,
+                       .max_blocks_per_sm = 32,
+                       .max_registers_per_sm = 65'536,
+                       .max_shared_bytes_per_sm = 228 * 1024,
+                       .warp_threads = 32});
+    store.kernel_launches.Append(
+        {.grid_x = blocks, .grid_y = 1, .grid_z = 1, .block_x = 256, .block_y = 1, .block_z = 1});
+    steps.Convolve(20, "elementwise_kernel", 0.5);
+    for (uint32_t& launch : store.kernels.launch) launch = 0;
+    EXPECT_EQ(GainOf(steps.Findings(), "grid-too-small"), blocks < 132 ? 0 : -1) << blocks;
+  }
+}
+
+TEST(BadLoops, ASmallPartOfTheMemoryAndAnIdleGpu) {
+  for (const std::string_view reserved : {"10000000000", "90000000000"}) {
+    Steps steps;
+    steps.build().Property("torch.gpu_memory_bytes", "150000000000");
+    steps.build().Property("torch.peak_reserved_bytes", reserved);
+    for (int i = 0; i < 20; ++i) {
+      steps.Step(10 * kMs, [&](int64_t start, int64_t) {
+        steps.build().Kernel(steps.thread(), "nvjet_hsh_128", start + 1000, start + 20'000,
+                             start + 5 * kMs);
+      });
+    }
+    EXPECT_EQ(GainOf(steps.Findings(), "memory-underused"), reserved[0] == '1' ? 0 : -1);
+  }
 }
 
 TEST(BadLoops, WithoutSteps) {
