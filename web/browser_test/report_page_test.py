@@ -67,6 +67,12 @@ class ReportPage(unittest.TestCase):
         step = times.pop('Step')
         self.assertGreater(len(times), 4)
         self.assertAlmostEqual(sum(times.values()), step, delta=0.2)
+        ring = self.browser.run(
+            'return [...document.querySelectorAll(".donut circle")].map((slice) => [parseFloat('
+            'slice.getAttribute("stroke-dasharray")), -slice.getAttribute("stroke-dashoffset")])')
+        self.assertEqual(len(ring), len(times))
+        for (length, start), (_, then) in zip(ring, ring[1:] + [[0, 100]]):
+            self.assertAlmostEqual(start + length, then, delta=0.5)  # no hole, no overlap
 
     def test_advice_has_gain_and_evidence(self):
         self.browser.open(self.folder / 'gpu/index.html')

@@ -1,4 +1,5 @@
-// What a step is made of: a stacked bar and the same as a table that adds up.
+// What a step is made of: a stacked bar, a ring, and the same as a table that adds up.
+import { donut } from "../charts/donut";
 import type { PhaseInfo } from "../data";
 import { h, longText } from "../dom";
 import { percent, time } from "../format";
@@ -21,7 +22,7 @@ export function breakdown(phases: PhaseInfo[], numbers: Aggregate): Node[] {
   );
   return [
     stack(phases, numbers, colors),
-    h("div", { class: "scroll" }, table),
+    h("div", { class: "with-donut" }, h("div", { class: "scroll" }, table), ring(phases, numbers, series)),
     h("p", { class: "muted" }, "Means add up to the mean step; medians and percentiles need not."),
     ...help(phases),
   ];
@@ -41,6 +42,15 @@ function stack(phases: PhaseInfo[], numbers: Aggregate, colors: string[]): HTMLE
     return h("div", { style: `flex-grow:${share};${colors[i]}`, title }, label);
   });
   return h("div", { class: "stack", role: "img", "aria-label": `A step is ${words.join(", ")}.` }, ...parts);
+}
+
+function ring(phases: PhaseInfo[], numbers: Aggregate, series: number[]): SVGSVGElement {
+  const slices = phases.map((phase, i) => ({
+    label: `${phase.label} ${percent(numbers.phase_mean_ns[i], numbers.mean_ns)}`,
+    share: numbers.phase_mean_ns[i] / numbers.mean_ns,
+    color: seriesColor(series[i]),
+  }));
+  return donut(slices, time(numbers.mean_ns), "mean step");
 }
 
 function phaseRow(phase: PhaseInfo, i: number, numbers: Aggregate, color: string): HTMLElement {
