@@ -60,6 +60,9 @@ struct GpuBreakdown {
   double busy_share = 0;
   double overlapped_communication_ns = 0;  // mean per step that counts: hidden behind computing
   double overlapped_copy_ns = 0;
+  // The CPU waited for data while the GPU had work (BuildOverview); the rest of its waiting is the
+  // part kIdleDataLoading.
+  double hidden_loading_ns = 0;
 };
 
 // One per process of `steps` and device that it used. Empty without GPU work.

@@ -1,5 +1,6 @@
 #include "analysis/run_overview.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "analysis/advice/advice.h"
@@ -7,6 +8,28 @@
 #include "base/thread_pool.h"
 
 namespace batchlight {
+namespace {
+
+// Mean wait for data of a step on the CPU, ns.
+double LoadingNs(const StepBreakdown& breakdown) {
+  double mean_ns = 0;
+  for (const PhaseShare& phase : breakdown.phases) {
+    if (phase.kind == PhaseKind::kDataLoading) mean_ns += phase.steady.mean;
+  }
+  return mean_ns;
+}
+
+void FindHiddenLoading(RunOverview& overview) {
+  for (GpuBreakdown& gpu : overview.gpu.breakdowns) {
+    for (size_t i = 0; i < overview.breakdowns.size(); ++i) {
+      if (overview.steps.processes[i].process != gpu.process) continue;
+      const double exposed_ns = gpu.steady[static_cast<size_t>(GpuPart::kIdleDataLoading)].mean;
+      gpu.hidden_loading_ns = std::max(0.0, LoadingNs(overview.breakdowns[i]) - exposed_ns);
+    }
+  }
+}
+
+}  // namespace
 
 RunOverview BuildOverview(const Store& store, const OverviewOptions& options) {
   RunOverview overview;
@@ -33,6 +56,7 @@ RunOverview BuildOverview(const Store& store, const OverviewOptions& options) {
       [&] { overview.recording_cost = EstimateRecordingCost(store, steps); },
   };
   ParallelFor(std::size(analyses), [&](size_t i) { analyses[i](); });
+  FindHiddenLoading(overview);
   overview.distributed = AnalyzeDistributed(store, steps, work, overview.gpu.breakdowns);
   overview.findings = FindAdvice(overview);
   return overview;

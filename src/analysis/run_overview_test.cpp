@@ -126,5 +126,30 @@ TEST(Registry, OfAnEmptyStore) {
   }
 }
 
+constexpr int64_t kMs = 1'000'000;
+
+// 20 steps of 10 ms, each of which waits 3 ms for data; the GPU works from `busy_from_ns` on.
+GpuBreakdown Loop(int64_t busy_from_ns) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  for (int64_t t = 0; t < 200 * kMs; t += 10 * kMs) {
+    build.Range(thread, "step", t, t + 10 * kMs - 1000);
+    build.Phase(thread, static_cast<int>(format::Phase::kDataLoaderNext), "DataLoader", t + 1000,
+                t + 1000 + 3 * kMs);
+    build.Kernel(thread, "nvjet_hsh_128", t + busy_from_ns - 100, t + busy_from_ns, t + 10 * kMs);
+  }
+  const Store store = build.Build();
+  return BuildOverview(store).gpu.breakdowns.at(0);
+}
+
+TEST(RunOverview, DataLoadingBehindABusyGpuIsHidden) {
+  EXPECT_NEAR(Loop(600).hidden_loading_ns, 3.0 * kMs, 0.01 * kMs);
+}
+
+TEST(RunOverview, DataLoadingThatTheGpuWaitsForIsNot) {
+  // The window of the last step ends with its work: nothing waits after it.
+  EXPECT_NEAR(Loop(4 * kMs).hidden_loading_ns, 3.0 * kMs / 20, 0.01 * kMs);
+}
+
 }  // namespace
 }  // namespace batchlight

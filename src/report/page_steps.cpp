@@ -141,6 +141,7 @@ json GpuFacts(const GpuBreakdown& gpu, const ProcessSteps& process, const std::s
   };
   hidden("Communication hidden", gpu.overlapped_communication_ns);
   hidden("Copies hidden", gpu.overlapped_copy_ns);
+  hidden("Data loading hidden", gpu.hidden_loading_ns);
   return facts;
 }
 

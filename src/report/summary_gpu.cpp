@@ -77,6 +77,9 @@ std::string BusyText(const RunOverview& overview, const GpuBreakdown& gpu) {
   if (gpu.overlapped_copy_ns > 0) {
     text += "; " + TimeText(gpu.overlapped_copy_ns) + " of copies is hidden";
   }
+  if (gpu.hidden_loading_ns > 0) {
+    text += "; " + TimeText(gpu.hidden_loading_ns) + " of data loading is hidden";
+  }
   return text;
 }
 
