@@ -24,7 +24,7 @@ constexpr uint32_t kNoNode = UINT32_MAX;
 struct Frame {
   int64_t end_ns;
   uint32_t node;
-  uint32_t bin;
+  TreePlace place;
   TreeKind kind;
 };
 
@@ -36,7 +36,7 @@ class TreeBuilder {
         marks_(marks),
         links_(links.links()),
         bins_(store, steps),
-        nodes_(bins_.bins().size() + 1),
+        nodes_(bins_.bins().size(), bins_.rank_columns()),
         with_ranges_(store.module_calls.size() + store.operator_calls.size() == 0),
         canonical_(store.strings.size(), kNoNode),
         node_of_operator_(store.operator_calls.size(), kNoNode),
@@ -61,6 +61,8 @@ class TreeBuilder {
     AddWork(store_.graph_launches, work.graph_launches, TreeKind::kGraph);
     AttributionTree tree;
     tree.bins = bins_.bins();
+    tree.ranks = bins_.ranks();
+    tree.rank_columns = bins_.rank_columns();
     nodes_.MoveInto(tree);
     return tree;
   }
@@ -225,11 +227,11 @@ class TreeBuilder {
     if (!stack_.empty()) {
       overlap_ |= end_ns > stack_.back().end_ns;
       const int64_t shared_ns = std::min(end_ns, stack_.back().end_ns) - start_ns;
-      nodes_.Add(stack_.back().node, stack_.back().bin, -shared_ns, 0);
+      nodes_.Add(stack_.back().node, stack_.back().place, -shared_ns, 0);
     }
-    const uint32_t bin = bins_.Of(thread_, start_ns);
-    nodes_.Add(node, bin, end_ns - start_ns, calls);
-    stack_.push_back({end_ns, node, bin, kind});
+    const TreePlace place = bins_.Of(thread_, start_ns);
+    nodes_.Add(node, place, end_ns - start_ns, calls);
+    stack_.push_back({end_ns, node, place, kind});
   }
 
   // --- work on the GPU -------------------------------------------------------------------------
@@ -244,10 +246,10 @@ class TreeBuilder {
       const uint32_t node =
           nodes_.Find({owner, number, kind, backward}, [&] { return WorkName(table, row); });
       const ApiCallId call = table.api_call[row];
-      const uint32_t bin = call.IsNone() ? bins_.outside()
-                                         : bins_.Of(store_.api_calls.thread[call.row()],
-                                                    store_.api_calls.start_ns[call.row()]);
-      nodes_.Add(node, bin, table.end_ns[row] - table.start_ns[row], 1);
+      const TreePlace place = call.IsNone() ? bins_.outside()
+                                            : bins_.Of(store_.api_calls.thread[call.row()],
+                                                       store_.api_calls.start_ns[call.row()]);
+      nodes_.Add(node, place, table.end_ns[row] - table.start_ns[row], 1);
     }
   }
 

@@ -63,10 +63,21 @@ struct TreeNode {
 };
 
 // Consecutive steps, by their place in the process: step i of every rank is in the same bin.
+// Ascending; of two bins with the same first step one holds those of a span that count, the other
+// the rest of it.
 struct TreeBin {
   uint32_t first_step = 0;
   uint32_t steps = 0;   // summed over processes
   bool counts = false;  // its steps are among those that count
+};
+
+// One training process of a run of several: the same tree, its own steps and times.
+struct TreeRank {
+  ProcessId process;
+  int32_t rank = -1;          // -1: not known
+  std::vector<TreeBin> bins;  // fewer, the more ranks there are; by its own steps that count
+  size_t column = 0;          // of AttributionTree::rank_self_ns that its first bin has
+  double step_ns = 0;         // its mean step
 };
 
 struct AttributionTree {
@@ -76,6 +87,11 @@ struct AttributionTree {
   // last column is what lies in no step.
   std::vector<int64_t> self_ns;
   std::vector<uint32_t> calls;
+  // The same of every rank, in its steps only: [node * rank_columns + rank.column + bin].
+  std::vector<TreeRank> ranks;  // of StepSet::processes the first; empty: there are no two
+  std::vector<int64_t> rank_self_ns;
+  std::vector<uint32_t> rank_calls;
+  size_t rank_columns = 0;
   bool per_step = false;
   double step_ns = 0;  // mean step, for shares; 0 without steps
 

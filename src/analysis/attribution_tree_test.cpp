@@ -7,6 +7,7 @@
 #include "analysis/run_overview.h"
 #include "analysis/testing/sample_run.h"
 #include "analysis/testing/store_builder.h"
+#include "analysis/tree_bins.h"
 #include "format/records.h"
 
 namespace batchlight {
@@ -129,6 +130,104 @@ TEST(AttributionTreeTest, ANodeHasItsTimeInEveryStepAndTheirSumIsThatOfTheTables
   double kernels_ns = 0;
   for (const KernelRow& row : overview.gpu.kernels) kernels_ns += row.per_step_ns;
   EXPECT_NEAR(gpu_ns, kernels_ns, 1);
+}
+
+// Rank r works r + 1 times as long in a step, and has a module of its own.
+Store RunOfRanks(int ranks, int steps) {
+  StoreBuilder build;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const ThreadId main = build.Thread(build.Process(uint32_t(100 + rank), "train.py", rank));
+    for (int step = 0; step < steps; ++step) {
+      const int64_t at = step * 1'000'000;
+      const int64_t work = (rank + 1) * (1000 + step);
+      build.Range(main, "step " + std::to_string(step), at, at + 900'000 - rank * rank);
+      build.Module(main, "Net", "Net", at + 10, at + 20'000 + work);
+      build.Module(main, "of_rank_" + std::to_string(rank), "Linear", at + 20, at + 10'000 + work);
+      build.Operator(main, "aten::addmm", at + 200, at + 200 + work);
+      build.Kernel(main, "gemm", at + 300, at + 500'000, at + 500'000 + work);
+    }
+  }
+  return build.Build();
+}
+
+// A node's time and calls in the bins of a rank that count.
+std::pair<int64_t, uint64_t> CountingSums(const AttributionTree& tree, const TreeRank& rank,
+                                          size_t node) {
+  std::pair<int64_t, uint64_t> sums{};
+  for (size_t bin = 0; bin < rank.bins.size(); ++bin) {
+    if (!rank.bins[bin].counts) continue;
+    sums.first += tree.rank_self_ns[node * tree.rank_columns + rank.column + bin];
+    sums.second += tree.rank_calls[node * tree.rank_columns + rank.column + bin];
+  }
+  return sums;
+}
+
+TEST(AttributionTreeTest, ARankHasTheNumbersOfItsOwnTree) {
+  for (const int ranks : {2, 3, 20}) {
+    const Store store = RunOfRanks(ranks, 300);
+    const AttributionTree all =
+        BuildOverview(store, {.steps = {.first_step = 5, .last_step = 211}}).tree;
+    ASSERT_EQ(all.ranks.size(), size_t(ranks));
+    EXPECT_LE(all.rank_columns, TreeBins::kMostRankColumns);
+    EXPECT_EQ(all.rank_self_ns.size(), all.nodes.size() * all.rank_columns);
+    for (const TreeRank& rank : all.ranks) {
+      const AttributionTree own =
+          BuildOverview(store, {.steps = {.first_step = 5, .last_step = 211, .rank = rank.rank}})
+              .tree;
+      EXPECT_TRUE(own.ranks.empty());
+      EXPECT_EQ(rank.step_ns, own.step_ns);
+      EXPECT_NE(rank.step_ns, all.step_ns);
+      ASSERT_EQ(all.nodes.size(), own.nodes.size());
+      for (size_t node = 0; node < all.nodes.size(); ++node) {
+        const auto [ns, calls] = CountingSums(all, rank, node);
+        EXPECT_NEAR(double(ns) / 207, own.nodes[node].self_ns, 1e-6) << PathOf(all, node);
+        EXPECT_NEAR(double(calls) / 207, own.nodes[node].calls, 1e-6) << PathOf(all, node);
+      }
+    }
+  }
+}
+
+TEST(AttributionTreeTest, TheTimesOfTheRanksAddUpToThoseOfAll) {
+  const Store store = RunOfRanks(2, 50);
+  const AttributionTree tree = TreeOf(store);
+  ASSERT_EQ(tree.bins.size(), 50u);
+  ASSERT_EQ(tree.rank_columns, 100u);  // every step of both
+  for (size_t node = 0; node < tree.nodes.size(); ++node) {
+    for (size_t bin = 0; bin < 50; ++bin) {
+      EXPECT_EQ(tree.self_ns[node * 51 + bin],
+                tree.rank_self_ns[node * 100 + bin] + tree.rank_self_ns[node * 100 + 50 + bin]);
+    }
+  }
+}
+
+TEST(AttributionTreeTest, OfVeryManyRanksTheFirstAreKeptApart) {
+  const AttributionTree tree = TreeOf(RunOfRanks(70, 8));
+  EXPECT_EQ(tree.ranks.size(), TreeBins::kMostRanks);
+  EXPECT_EQ(tree.ranks.back().rank, 63);
+  EXPECT_EQ(TreeOf(RunOfRanks(1, 8)).rank_columns, 0u);
+}
+
+TEST(AttributionTreeTest, StepsThatCountAreKeptApartHoweverOftenTheyTakeTurns) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(7, "train.py"));
+  StepSet steps;
+  steps.processes.push_back({.process = ProcessId::At(0), .thread = main});
+  ProcessSteps& process = steps.processes.front();
+  for (int64_t step = 0; step < 1000; ++step) {
+    process.steps.push_back({.start_ns = step * 10, .end_ns = step * 10 + 10});
+    if (step % 2 == 1) process.steady.push_back(uint32_t(step));
+  }
+  const Store store = build.Build();
+  TreeBins bins(store, steps);
+  ASSERT_LE(bins.bins().size(), TreeBins::kMost);
+  uint32_t counted = 0;
+  for (const TreeBin& bin : bins.bins()) counted += bin.counts ? bin.steps : 0;
+  EXPECT_EQ(counted, 500u);
+  for (int64_t step = 0; step < 1000; ++step) {
+    const TreeBin& bin = bins.bins()[bins.Of(main, step * 10).bin];
+    EXPECT_EQ(bin.counts, step % 2 == 1);
+    EXPECT_LE(bin.first_step, step);
+  }
 }
 
 TEST(AttributionTreeTest, TheLargestNodesAreATree) {

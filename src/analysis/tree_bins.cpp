@@ -5,19 +5,62 @@
 namespace batchlight {
 namespace {
 
-// Bins of at most `length` steps, all of which count or none does. Empty: more than kMost.
-std::vector<TreeBin> Cut(const std::vector<bool>& counts, size_t length) {
+// Bins whose steps are not counted yet, and the bin of every step.
+struct Cut {
   std::vector<TreeBin> bins;
+  std::vector<uint32_t> bin_of_step;
+
+  void Add(uint32_t first_step, bool counts) { bins.push_back({first_step, 0, counts}); }
+};
+
+// Bins of at most `length` steps, all of which count or none does. False: more than `most`.
+bool CutAt(const std::vector<bool>& counts, size_t length, size_t most, Cut& cut) {
+  cut = {};
   size_t size = 0;
   for (size_t step = 0; step < counts.size(); ++step) {
-    if (bins.empty() || size == length || bins.back().counts != counts[step]) {
-      if (bins.size() == TreeBins::kMost) return {};
-      bins.push_back({static_cast<uint32_t>(step), 0, counts[step]});
+    if (cut.bins.empty() || size == length || cut.bins.back().counts != counts[step]) {
+      if (cut.bins.size() == most) return false;
+      cut.Add(static_cast<uint32_t>(step), counts[step]);
       size = 0;
     }
     ++size;
+    cut.bin_of_step.push_back(static_cast<uint32_t>(cut.bins.size() - 1));
   }
-  return bins;
+  return true;
+}
+
+// Where steps that count and others take turns too often: spans of two bins, one for either.
+Cut CutInTwo(const std::vector<bool>& counts, size_t most) {
+  const size_t spans = most / 2;
+  const size_t length = (counts.size() + spans - 1) / spans;
+  Cut cut;
+  for (size_t first = 0; first < counts.size(); first += length) {
+    uint32_t bin_of[2] = {TreePlace::kNowhere, TreePlace::kNowhere};
+    for (size_t step = first; step < std::min(first + length, counts.size()); ++step) {
+      uint32_t& bin = bin_of[counts[step]];
+      if (bin == TreePlace::kNowhere) {
+        bin = static_cast<uint32_t>(cut.bins.size());
+        cut.Add(static_cast<uint32_t>(first), counts[step]);
+      }
+      cut.bin_of_step.push_back(bin);
+    }
+  }
+  return cut;
+}
+
+// At most `most` bins, which is at least two.
+Cut CutSteps(const std::vector<bool>& counts, size_t most) {
+  Cut cut;
+  for (size_t length = 1; length < 2 * counts.size(); length *= 2) {
+    if (CutAt(counts, length, most, cut)) return cut;
+  }
+  return CutInTwo(counts, most);
+}
+
+std::vector<bool> CountingSteps(const ProcessSteps& process, size_t size) {
+  std::vector<bool> counts(size, process.steady.empty());
+  for (const uint32_t row : process.steady) counts[row] = true;
+  return counts;
 }
 
 }  // namespace
@@ -26,19 +69,26 @@ TreeBins::TreeBins(const Store& store, const StepSet& steps) : store_(store), st
   size_t most = 0;
   for (const ProcessSteps& process : steps.processes) most = std::max(most, process.steps.size());
   if (most == 0) return;
-  const ProcessSteps& main = steps.processes.front();
-  std::vector<bool> counts(most, main.steady.empty());
-  for (const uint32_t row : main.steady) counts[row] = true;
-  for (size_t length = 1; bins_.empty() && length < 2 * most; length *= 2) {
-    bins_ = Cut(counts, length);
-  }
-  // Steps that count and others take turns too often to keep them apart.
-  if (bins_.empty()) bins_ = Cut(std::vector<bool>(most, true), (most + kMost - 1) / kMost);
-  for (size_t bin = 0; bin < bins_.size(); ++bin) {
-    const size_t end = bin + 1 < bins_.size() ? bins_[bin + 1].first_step : most;
-    bin_of_step_.resize(end, static_cast<uint32_t>(bin));
-  }
+  Cut cut = CutSteps(CountingSteps(steps.processes.front(), most), kMost);
+  bins_ = std::move(cut.bins);
+  bin_of_step_ = std::move(cut.bin_of_step);
   CountSteps();
+  const size_t ranks = std::min(steps.processes.size(), kMostRanks);
+  if (ranks < 2) return;
+  for (size_t i = 0; i < ranks; ++i) AddRank(steps.processes[i], kMostRankColumns / ranks);
+}
+
+void TreeBins::AddRank(const ProcessSteps& process, size_t most) {
+  Cut cut = CutSteps(CountingSteps(process, process.steps.size()), most);
+  for (uint32_t& bin : cut.bin_of_step) {
+    ++cut.bins[bin].steps;
+    bin += static_cast<uint32_t>(rank_columns_);  // from here on a column
+  }
+  const size_t steady = process.steady.size();
+  const double step_ns = steady == 0 ? 0 : double(process.duration.total) / double(steady);
+  ranks_.push_back({process.process, process.rank, std::move(cut.bins), rank_columns_, step_ns});
+  rank_columns_ += ranks_.back().bins.size();
+  column_of_step_.push_back(std::move(cut.bin_of_step));
 }
 
 void TreeBins::CountSteps() {
@@ -54,7 +104,7 @@ void TreeBins::Enter(ThreadId thread) {
   if (process_ != nullptr) return;
   from_ = INT64_MIN;
   to_ = INT64_MAX;
-  bin_ = outside();
+  place_ = outside();
 }
 
 void TreeBins::Seek(int64_t time_ns) {
@@ -65,16 +115,18 @@ void TreeBins::Seek(int64_t time_ns) {
                        [](int64_t time, const Step& step) { return time < step.start_ns; });
   to_ = after == all.end() ? INT64_MAX : after->start_ns;
   from_ = INT64_MIN;
-  bin_ = outside();
+  place_ = outside();
   if (after == all.begin()) return;
-  const Step& step = *(after - 1);
-  if (time_ns >= step.end_ns) {
-    from_ = step.end_ns;
+  const auto row = static_cast<size_t>(after - all.begin() - 1);
+  if (time_ns >= all[row].end_ns) {
+    from_ = all[row].end_ns;
     return;
   }
-  from_ = step.start_ns;
-  to_ = step.end_ns;
-  bin_ = bin_of_step_[static_cast<size_t>(after - all.begin() - 1)];
+  from_ = all[row].start_ns;
+  to_ = all[row].end_ns;
+  place_.bin = bin_of_step_[row];
+  const auto rank = static_cast<size_t>(process_ - steps_.processes.data());
+  if (rank < column_of_step_.size()) place_.rank_column = column_of_step_[rank][row];
 }
 
 }  // namespace batchlight

@@ -1,5 +1,6 @@
 // Steps put together into few bins, so that a tree can keep its times per bin: a reader who selects
-// steps gets the sums of their bins.
+// steps gets the sums of their bins. Where there are several ranks, each has bins of its own beside
+// those of all together.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +12,35 @@
 
 namespace batchlight {
 
+// The columns of one moment.
+struct TreePlace {
+  static constexpr uint32_t kNowhere = UINT32_MAX;
+
+  uint32_t bin = 0;
+  uint32_t rank_column = kNowhere;  // kNowhere: in no step of a rank that is kept apart
+};
+
 class TreeBins {
  public:
-  static constexpr size_t kMost = 96;
+  static constexpr size_t kMost = 96;              // of all ranks together
+  static constexpr size_t kMostRankColumns = 128;  // of the ranks apart, summed over them
+  static constexpr size_t kMostRanks = kMostRankColumns / 2;
 
   TreeBins(const Store& store, const StepSet& steps);
 
   const std::vector<TreeBin>& bins() const { return bins_; }
-  uint32_t outside() const { return static_cast<uint32_t>(bins_.size()); }
-  // The bin of the step around this moment. Cheap when asked in order of (thread, time).
-  uint32_t Of(ThreadId thread, int64_t time_ns) {
+  const std::vector<TreeRank>& ranks() const { return ranks_; }
+  size_t rank_columns() const { return rank_columns_; }
+  TreePlace outside() const { return {static_cast<uint32_t>(bins_.size())}; }
+  // The bins of the step around this moment. Cheap when asked in order of (thread, time).
+  TreePlace Of(ThreadId thread, int64_t time_ns) {
     if (thread != thread_) Enter(thread);
     if (time_ns < from_ || time_ns >= to_) Seek(time_ns);
-    return bin_;
+    return place_;
   }
 
  private:
+  void AddRank(const ProcessSteps& process, size_t most);
   void Enter(ThreadId thread);
   void Seek(int64_t time_ns);
   void CountSteps();
@@ -35,11 +49,14 @@ class TreeBins {
   const StepSet& steps_;
   std::vector<TreeBin> bins_;
   std::vector<uint32_t> bin_of_step_;
+  std::vector<TreeRank> ranks_;
+  std::vector<std::vector<uint32_t>> column_of_step_;  // by rank
+  size_t rank_columns_ = 0;
   const ProcessSteps* process_ = nullptr;
   ThreadId thread_;
   int64_t from_ = 0;
   int64_t to_ = 0;
-  uint32_t bin_ = 0;
+  TreePlace place_;
 };
 
 }  // namespace batchlight

@@ -16,8 +16,8 @@ uint32_t TreeNodes::Append(const Key& key, std::string name) {
   keys_.push_back(key);
   last_child_.push_back(kNone);
   successor_.push_back(kNone);
-  self_ns_.resize(self_ns_.size() + columns_);
-  calls_.resize(calls_.size() + columns_);
+  all_.AddNode();
+  ranks_.AddNode();
   return row;
 }
 
@@ -32,20 +32,33 @@ void TreeNodes::MoveInto(AttributionTree& tree) {
     for (size_t i = children[slot].size(); i-- > 0;) open.emplace_back(children[slot][i], parent);
   };
   push(0, -1);
-  tree.self_ns.reserve(self_ns_.size());
-  tree.calls.reserve(calls_.size());
+  std::vector<uint32_t> order;
   while (!open.empty()) {
     const auto [row, parent] = open.back();
     open.pop_back();
     const auto placed = static_cast<int32_t>(tree.nodes.size());
     tree.nodes.push_back(std::move(nodes_[row]));
     tree.nodes.back().parent = parent;
-    const auto at = static_cast<std::ptrdiff_t>(row * columns_);
-    const auto end = at + static_cast<std::ptrdiff_t>(columns_);
-    tree.self_ns.insert(tree.self_ns.end(), self_ns_.begin() + at, self_ns_.begin() + end);
-    tree.calls.insert(tree.calls.end(), calls_.begin() + at, calls_.begin() + end);
+    order.push_back(row);
     push(row + 1, placed);
   }
+  all_.MoveInto(tree.self_ns, tree.calls, order);
+  ranks_.MoveInto(tree.rank_self_ns, tree.rank_calls, order);
+}
+
+void TreeNodes::Times::MoveInto(std::vector<int64_t>& ns, std::vector<uint32_t>& counts,
+                                const std::vector<uint32_t>& order) {
+  const auto rows_of = [&](const auto& from, auto& to) {
+    to.reserve(from.size());
+    for (const uint32_t row : order) {
+      const auto begin = from.begin() + static_cast<std::ptrdiff_t>(row * columns);
+      to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(columns));
+    }
+  };
+  rows_of(self_ns, ns);
+  self_ns = {};
+  rows_of(calls, counts);
+  calls = {};
 }
 
 }  // namespace batchlight

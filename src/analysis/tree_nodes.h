@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/attribution_tree.h"
+#include "analysis/tree_bins.h"
 
 namespace batchlight {
 
@@ -16,7 +17,9 @@ class TreeNodes {
   // Beyond that what is new is put together below its parent: names made to differ cost no memory.
   static constexpr size_t kMost = 60'000;
 
-  explicit TreeNodes(size_t columns) : columns_(columns), last_child_(1, kNone) {}
+  // With columns for `bins`, what lies in none and the bins of the ranks.
+  TreeNodes(size_t bins, size_t rank_columns)
+      : all_{.columns = bins + 1}, ranks_{.columns = rank_columns}, last_child_(1, kNone) {}
 
   struct Key {
     uint32_t parent = kRoot;
@@ -40,9 +43,9 @@ class TreeNodes {
     return before = found;
   }
 
-  void Add(uint32_t node, uint32_t bin, int64_t ns, uint32_t calls) {
-    self_ns_[node * columns_ + bin] += ns;
-    calls_[node * columns_ + bin] += calls;
+  void Add(uint32_t node, TreePlace place, int64_t ns, uint32_t calls) {
+    all_.Add(node, place.bin, ns, calls);
+    if (place.rank_column != TreePlace::kNowhere) ranks_.Add(node, place.rank_column, ns, calls);
   }
   const Key& key(uint32_t node) const { return keys_[node]; }
   TreeNode& node(uint32_t node) { return nodes_[node]; }
@@ -53,6 +56,24 @@ class TreeNodes {
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr uint32_t kOthers = UINT32_MAX;  // Key::number of what came too late
+
+  // Of every node, in the order in which they were made.
+  struct Times {
+    size_t columns = 0;
+    std::vector<int64_t> self_ns;
+    std::vector<uint32_t> calls;
+
+    void Add(uint32_t node, uint32_t column, int64_t ns, uint32_t more_calls) {
+      self_ns[node * columns + column] += ns;
+      calls[node * columns + column] += more_calls;
+    }
+    void AddNode() {
+      self_ns.resize(self_ns.size() + columns);
+      calls.resize(calls.size() + columns);
+    }
+    void MoveInto(std::vector<int64_t>& ns, std::vector<uint32_t>& counts,
+                  const std::vector<uint32_t>& order);
+  };
 
   struct KeyHash {
     size_t operator()(const Key& key) const {
@@ -74,13 +95,12 @@ class TreeNodes {
   }
   uint32_t Append(const Key& key, std::string name);
 
-  size_t columns_;
+  Times all_;
+  Times ranks_;
   std::vector<TreeNode> nodes_;
   std::vector<Key> keys_;
   std::vector<uint32_t> last_child_;  // by Slot(); the child asked for last
   std::vector<uint32_t> successor_;   // by node: the sibling asked for after it
-  std::vector<int64_t> self_ns_;
-  std::vector<uint32_t> calls_;
   std::unordered_map<Key, uint32_t, KeyHash> known_;
 };
 

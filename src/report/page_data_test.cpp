@@ -9,6 +9,7 @@
 #include "analysis/testing/store_builder.h"
 #include "report/html_page.h"
 #include "report/page_steps.h"
+#include "report/page_tree.h"
 
 namespace batchlight {
 namespace {
@@ -144,6 +145,76 @@ TEST(PageDataTest, ATreeThatIsCutKeepsItsSums) {
   for (size_t node = 0; node < cut["parent"].size(); ++node) {
     EXPECT_LT(cut["parent"][node].get<int>(), int(node));
   }
+}
+
+// Each rank with operators of its own.
+Store RunOfRanks(int ranks = 3) {
+  testing::StoreBuilder build;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const ThreadId thread = build.Thread(build.Process(uint32_t(100 + rank), "train.py", rank));
+    for (int64_t step = 0; step < 20; ++step) {
+      const int64_t at = step * 1'000'000;
+      build.Range(thread, "step", at, at + 900'000 + rank);
+      build.Operator(thread, "aten::addmm", at + 100, at + 200 + step + rank);
+      for (int op = 0; op < 30; ++op) {
+        const std::string name = "aten::rank" + std::to_string(rank) + "_" + std::to_string(op);
+        build.Operator(thread, name, at + 1000 * (op + 1), at + 1000 * (op + 1) + 20 + op);
+      }
+    }
+  }
+  return build.Build();
+}
+
+TEST(PageDataTest, RanksHaveTheTimesOfTheirOwnPages) {
+  const Store store = RunOfRanks();
+  PageStrings strings(100);
+  const nlohmann::json tree = PageTree(BuildOverview(store), 1000, strings);
+  ASSERT_EQ(tree["ranks"].size(), 3u);
+  EXPECT_EQ(tree["ranks_left_out"], 0);
+  for (int rank = 0; rank < 3; ++rank) {
+    const nlohmann::json& times = tree["ranks"][size_t(rank)];
+    EXPECT_EQ(times["name"], "rank " + std::to_string(rank));
+    PageStrings own_strings(100);
+    const nlohmann::json own =
+        PageTree(BuildOverview(store, {.steps = {.rank = rank}}), 1000, own_strings);
+    EXPECT_FALSE(own.contains("ranks"));
+    for (const char* part : {"step_ns", "bins", "self_ns", "calls"}) {
+      EXPECT_EQ(times[part], own[part]) << part << " of rank " << rank;
+    }
+  }
+}
+
+TEST(PageDataTest, RanksKeepTheirSumsWhenTheTreeIsCut) {
+  const Store store = RunOfRanks();
+  PageStrings strings(100);
+  const nlohmann::json whole = PageTree(BuildOverview(store), 1000, strings);
+  const nlohmann::json cut = PageTree(BuildOverview(store), 10, strings);
+  EXPECT_GT(cut["left_out"], 0);
+  for (size_t rank = 0; rank < 3; ++rank) {
+    int64_t sums[2] = {};
+    for (const auto& row : whole["ranks"][rank]["self_ns"]) {
+      for (const int64_t ns : row) sums[0] += ns;
+    }
+    for (const auto& row : cut["ranks"][rank]["self_ns"]) {
+      for (const int64_t ns : row) sums[1] += ns;
+    }
+    EXPECT_GT(sums[0], 0);
+    EXPECT_EQ(sums[0], sums[1]);
+  }
+}
+
+TEST(PageDataTest, VeryManyRanksFitThePageWhichSaysWhatIsLeftOut) {
+  Page page;
+  page.store = RunOfRanks(80);
+  page.overview = BuildOverview(page.store);
+  const nlohmann::json tree = page.Json()["tree"];
+  EXPECT_EQ(tree["ranks"].size(), 64u);
+  EXPECT_EQ(tree["ranks_left_out"], 16);
+  const std::string whole = MakePageJson(page.input(), {});
+  EXPECT_LT(whole.size(), 4'500'000u);
+  const std::string cut = MakePageJsonWithin(page.input(), whole.size() / 2);
+  EXPECT_LE(cut.size(), whole.size() / 2);
+  EXPECT_GT(nlohmann::json::parse(cut)["tree"]["left_out"], tree["left_out"]);
 }
 
 TEST(PageDataTest, TablesAreCutAndSaySo) {

@@ -4,6 +4,8 @@ takes nothing in a recording for markup.
 
 Usage: report_page_test.py SAMPLE_REPORT BATCHLIGHT [unittest arguments]. Exits with 77 (skipped) when the
 machine has no browser."""
+import itertools
+import json
 import pathlib
 import subprocess
 import sys
@@ -42,9 +44,15 @@ class ReportPage(unittest.TestCase):
         subprocess.run([SAMPLE_REPORT, cls.folder / 'empty', '0'], check=True)
         subprocess.run([SAMPLE_REPORT, cls.folder / 'gpu', '60', '40', 'gpu'], check=True)
         for name in ('h200_train', 'h200_compile', 'h200_graph_node', 'h200_two_ranks'):
-            subprocess.run([BATCHLIGHT, 'report', '-o', cls.folder / name, RECORDINGS / f'{name}.batchlight'],
-                           check=True, stdout=subprocess.DEVNULL)
+            cls.report(name, name)
+        for rank in ('0', '1'):
+            cls.report('h200_two_ranks', f'rank_{rank}', '--rank', rank)
         cls.browser = cls.enterClassContext(webdriver.Browser())
+
+    @classmethod
+    def report(cls, recording, folder, *options):
+        subprocess.run([BATCHLIGHT, 'report', *options, '-o', cls.folder / folder, RECORDINGS / f'{recording}.batchlight'],
+                       check=True, stdout=subprocess.DEVNULL)
 
     def setUp(self):
         self.browser.prefer(color_scheme='light')
@@ -114,13 +122,86 @@ class ReportPage(unittest.TestCase):
         text = self.browser.text('#distributed')
         self.assertIn('AllReduce', text)
         self.assertIn('2(n−1)/n', text)
-        self.assertIn('of all 2 processes (of one: batchlight report --rank)', self.browser.text('#tree .lead'))
+        self.assertIn('means over the steps that count of all 2 ranks.', self.browser.text('#tree .lead'))
         self.assertEqual(len(self.browser.texts('#distributed .rank')), 2)
         bandwidth = self.browser.run('''
           const table = [...document.querySelectorAll("#distributed table")].pop();
           const at = [...table.tHead.rows[0].cells].findIndex(cell => cell.innerText.includes("Bus GB/s"));
           return table.tBodies[0].rows[0].cells[at].innerText''')
         self.assertAlmostEqual(float(bandwidth), 37.3, delta=0.1)
+
+    def pick_rank(self, name, section='tree'):
+        self.browser.run('const picker = document.querySelector(`#${arguments[1]} .rank-picker select`);'
+                         'picker.value = [...picker.options].find(o => o.text === arguments[0]).value;'
+                         'picker.dispatchEvent(new Event("change"))', name, section)
+
+    def tree_and_kernels(self):
+        """What the flame graph, the tree down to the kernels and the table of kernels show, bars included."""
+        self.browser.click('#tree .table-tools button:nth-of-type(2)')
+        self.browser.run('document.querySelectorAll("#tree .choice input")[1].click()')
+        return (self.browser.run('return [...document.querySelectorAll(".frame")].map(f => [f.title, f.getAttribute("style")])'),
+                self.browser.run('return document.querySelector("#tree tbody").innerHTML'),
+                self.browser.texts('#tree thead th'),
+                self.browser.run('return document.querySelector("#top .table tbody").innerHTML'))
+
+    def select_steps(self, first, last):
+        self.browser.run('const [from, to] = document.querySelectorAll(".range-form input");'
+                         '[from.value, to.value] = arguments; to.dispatchEvent(new Event("change"))', first, last)
+
+    def test_a_rank_has_the_numbers_of_its_own_page(self):
+        shown = {}
+        for steps in (None, (2, 4)):
+            for page in ('h200_two_ranks', 'rank_0', 'rank_1'):
+                self.browser.open(self.folder / page / 'index.html')
+                if steps:
+                    self.select_steps(*steps)
+                self.assertEqual(self.browser.texts('.rank-picker option'),
+                                 2 * ['All ranks (mean)', 'rank 0', 'rank 1'] if page == 'h200_two_ranks' else [])
+                shown[page, steps] = self.tree_and_kernels()
+            self.browser.open(self.folder / 'h200_two_ranks/index.html')
+            if steps:
+                self.select_steps(*steps)
+            for rank in '01':
+                self.pick_rank(f'rank {rank}')
+                self.assertEqual(self.browser.texts('#tree mark'), [f'steps {a}–{b}' for a, b in filter(None, [steps])] + [f'rank {rank}'])
+                self.assertEqual(self.browser.texts('#top mark'), self.browser.texts('#tree mark'))
+                self.assertEqual(self.tree_and_kernels(), shown[f'rank_{rank}', steps])
+            self.pick_rank('All ranks (mean)', 'top')
+            self.assertEqual(self.tree_and_kernels(), shown['h200_two_ranks', steps])
+        for a, b in itertools.combinations(shown.values(), 2):
+            self.assertNotEqual(a, b)
+
+    def test_a_rank_has_the_numbers_of_the_tables(self):
+        self.browser.open(self.folder / 'h200_two_ranks/index.html')
+        self.pick_rank('rank 1', 'top')
+        shown = dict(self.browser.run(
+            'return [...document.querySelectorAll("#top tr.opens")].map(row => [row.querySelector(".name").title, '
+            'row.cells[3].textContent])'))  # in µs
+        rows = json.loads(subprocess.run([BATCHLIGHT, 'table', 'kernels', '--rank', '1', '-f', 'json',
+                                          RECORDINGS / 'h200_two_ranks.batchlight'],
+                                         check=True, capture_output=True).stdout)
+        expected = {row['Kernel']: row['Time per Step (ns)'] / 1000 for row in rows if row['Time per Step (ns)'] > 0}
+        both = shown.keys() & expected.keys()  # the page shows ten, one of which has too long a name
+        self.assertGreaterEqual(len(both), 8)
+        for name in both:
+            self.assertAlmostEqual(float(shown[name]), expected[name], delta=0.0051, msg=name)
+
+    def test_the_rank_picker_is_used_with_the_keyboard(self):
+        self.browser.open(self.folder / 'h200_two_ranks/index.html')
+        self.browser.run('document.querySelector("#top .rank-picker select").focus()')
+        before = self.browser.text('#top tbody')
+        self.browser.keys('Down')
+        self.assertEqual(self.browser.texts('#top mark'), ['rank 0'])
+        self.assertEqual(self.browser.run('return document.activeElement.value'), '0')  # the focus stays
+        self.assertEqual(self.browser.run('return document.querySelector("#tree select").value'), '0')
+        self.assertNotEqual(self.browser.text('#top tbody'), before)
+
+    def test_picking_a_process_above_picks_its_rank_and_drops_the_steps(self):
+        self.browser.open(self.folder / 'h200_two_ranks/index.html')
+        self.select_steps(2, 4)
+        self.browser.run('const picker = document.querySelector("#overview select");'
+                         'picker.value = 1; picker.dispatchEvent(new Event("change"))')
+        self.assertEqual(self.browser.texts('#tree mark'), ['rank 1'])
 
     def test_recordings_of_an_h200_show_their_kernels(self):
         for name in ('h200_train', 'h200_compile', 'h200_graph_node'):

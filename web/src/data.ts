@@ -163,21 +163,32 @@ export interface MemoryLayer {
   bytes: number[]; // in the points of the curve
 }
 
-// Where the time goes: model, modules, operators, kernels as one tree, column-wise; parents before
-// children. Every node has its own time and its calls in every bin of steps.
-export interface Tree {
-  per_step: boolean; // false: no steps, one bin with the whole run
+// Own time and calls of every node of the tree in every bin of steps.
+export interface TreeTimes {
   step_ns: number; // mean step, 0 without steps
-  left_out: number; // nodes beyond what the page holds; their time is in "(smaller ones)"
+  // Ascending; of two bins with the same first step one holds those that count, one the others.
   bins: { first_step: number[]; steps: number[]; counts: number[] };
+  self_ns: (number[] | 0)[]; // [node][bin]: CPU time of a call, GPU time of work; 0: in no bin
+  calls: (number | number[])[]; // [node][bin], or one number: calls in every step
+}
+
+export interface TreeRank extends TreeTimes {
+  name: string; // "rank 0"
+}
+
+// Where the time goes: model, modules, operators, kernels as one tree, column-wise; parents before
+// children. Its times are those of all ranks together.
+export interface Tree extends TreeTimes {
+  per_step: boolean; // false: no steps, one bin with the whole run
+  left_out: number; // nodes beyond what the page holds; their time is in "(smaller ones)"
   kind: number[]; // TreeKind
   name: number[]; // strings
   detail: (number | null)[]; // strings: class of a module, first input shapes of an operator
   more: number[]; // calls whose shapes were others
   parent: number[]; // -1 = a root
   backward: number[]; // 1 = part of the backward pass
-  self_ns: number[][]; // [node][bin]: CPU time of a call, GPU time of work
-  calls: (number | number[])[]; // [node][bin], or one number: calls in every step
+  ranks?: TreeRank[]; // of a job of several: the times of each; fewer and longer bins
+  ranks_left_out?: number; // beyond what the page holds
 }
 
 // As in src/analysis/attribution_tree.h.

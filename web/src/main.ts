@@ -12,6 +12,7 @@ import { gpuView } from "./views/gpu_view";
 import { lossBanner, titleBlock, topBar } from "./views/header_view";
 import { memoryView } from "./views/memory_view";
 import { runView } from "./views/run_view";
+import { Scope } from "./views/scope";
 import { StepView } from "./views/step_view";
 import { tablesView } from "./views/tables_view";
 import { TreeView } from "./views/tree_view";
@@ -54,13 +55,13 @@ function show(version: string, content: (HTMLElement | null)[]): void {
 }
 
 function buildReport(page: PageData): void {
-  const explorer = new ExplorerView(page);
-  const tree = new TreeView(page);
+  const scope = new Scope(page);
+  const tree = new TreeView(page, scope);
+  const explorer = new ExplorerView(page, scope);
   const onSelect = (range: StepRange, label: string): void => {
-    explorer.show(range, label);
-    tree.show(range, label);
+    scope.selectSteps(range, label);
   };
-  const parts = page.training.length > 0 ? new StepView(page, onSelect).sections : [noSteps(page)];
+  const parts = page.training.length > 0 ? new StepView(page, onSelect, (process) => scope.selectRank(process)).sections : [noSteps(page)];
   parts.splice(1, 0, adviceView(page));
   const problem = page.steps_problem
     ? h("aside", { class: "banner", role: "note" }, h("p", {}, page.steps_problem))

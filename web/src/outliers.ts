@@ -1,7 +1,7 @@
 // What was longer in a step that took unusually long: first its phases, as `batchlight summary` has
 // it, then the calls whose own time grew, where the page holds the step on its own.
-import type { PageData, Steps, Tree } from "./data";
-import { isGpuWork } from "./tree";
+import type { PageData, Steps, Tree, TreeTimes } from "./data";
+import { isGpuWork, timesOf } from "./tree";
 
 export interface Excess {
   name: string;
@@ -24,6 +24,8 @@ function largest(all: Excess[]): Excess[] {
 }
 
 export function findOutliers(page: PageData, steps: Steps): Outlier[] {
+  const { tree } = page;
+  const rank = page.training.findIndex(({ tracks }) => tracks.includes(steps));
   return steps.outlier.map((entry) => {
     const ns = steps.duration_max_ns[entry];
     const phases = steps.phases.map(({ label }, phase) => ({
@@ -31,7 +33,7 @@ export function findOutliers(page: PageData, steps: Steps): Outlier[] {
       ns: steps.phase_ns[phase][entry] - steps.summary.phase_median_ns[phase],
     }));
     const above_ns = ns - steps.summary.median_ns;
-    const calls = steps.group === 1 && page.tree ? longerCalls(page.tree, page.strings, entry) : [];
+    const calls = steps.group === 1 && tree ? longerCalls(tree, timesOf(tree, rank), page.strings, entry) : [];
     return {
       entry,
       step: steps.number[entry],
@@ -43,8 +45,8 @@ export function findOutliers(page: PageData, steps: Steps): Outlier[] {
   });
 }
 
-function longerCalls(tree: Tree, strings: readonly string[], step: number): Excess[] {
-  const { first_step, counts, steps } = tree.bins;
+function longerCalls(tree: Tree, times: TreeTimes, strings: readonly string[], step: number): Excess[] {
+  const { first_step, counts, steps } = times.bins;
   const bin = first_step.indexOf(step);
   const isAlone = bin >= 0 && (first_step[bin + 1] ?? step + 1) === step + 1;
   if (!isAlone || steps[bin] !== 1) return [];
@@ -54,9 +56,11 @@ function longerCalls(tree: Tree, strings: readonly string[], step: number): Exce
   const excess = new Map<number, number>();
   tree.kind.forEach((kind, node) => {
     if (isGpuWork(kind)) return;
-    const usual = counted.reduce((sum, other) => sum + tree.self_ns[node][other], 0) / total;
+    const self = times.self_ns[node];
+    if (self === 0) return;
+    const usual = counted.reduce((sum, other) => sum + self[other], 0) / total;
     const name = tree.name[node];
-    excess.set(name, (excess.get(name) ?? 0) + tree.self_ns[node][bin] - usual);
+    excess.set(name, (excess.get(name) ?? 0) + self[bin] - usual);
   });
   return [...excess].map(([name, ns]) => ({ name: strings[name], ns }));
 }

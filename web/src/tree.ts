@@ -1,13 +1,14 @@
-// Sums over the attribution tree, for the steps that the reader has selected: what every view of
-// modules, operators and kernels shows is computed here, from the same nodes.
+// Sums over the attribution tree, for the steps and the rank that the reader has selected: what
+// every view of modules, operators and kernels shows is computed here, from the same nodes.
 import { TreeKind } from "./data";
-import type { Tree } from "./data";
+import type { Tree, TreeTimes } from "./data";
 
 // Steps by their place in the run, inclusive; null = the steps that count.
 export type StepRange = { first: number; last: number } | null;
 
 export interface TreeSums {
   steps: number; // 1 where there are none
+  step_ns: number; // mean step of the same ranks; without steps all CPU time
   // Per node and step: its own, then with all that is inside.
   calls: Float64Array;
   self: Float64Array; // CPU time of a call, GPU time of work
@@ -25,25 +26,47 @@ export function isGpuWork(kind: number): boolean {
 }
 
 // The bins that a selection stands for: those that count, or all in it when none does.
-export function binsOf(tree: Tree, range: StepRange): number[] {
-  const { first_step, counts } = tree.bins;
+export function binsOf(times: TreeTimes, range: StepRange): number[] {
+  const { first_step, counts } = times.bins;
   if (first_step.length === 0) return [0];
   const inRange = first_step.flatMap((first, bin) => {
     if (!range) return [bin];
-    const next = first_step[bin + 1] ?? Infinity;
-    return first <= range.last && range.first < next ? [bin] : [];
+    return first <= range.last && range.first < endOf(times, bin) ? [bin] : [];
   });
   const counted = inRange.filter((bin) => counts[bin] === 1);
   return counted.length > 0 ? counted : inRange;
 }
 
-export function sumTree(tree: Tree, range: StepRange): TreeSums {
+// The first step after those of a bin.
+function endOf({ bins: { first_step } }: TreeTimes, bin: number): number {
+  return first_step.find((first) => first > first_step[bin]) ?? Infinity;
+}
+
+// Steps of the longest bin that a selection touches and does not hold whole, in a run of `all`
+// steps; 0: what is summed is what was selected.
+export function coarseness(times: TreeTimes, range: StepRange, all: number): number {
+  if (!range || times.bins.first_step.length === 0) return 0;
+  const lengths = binsOf(times, range).map((bin) => {
+    const [first, end] = [times.bins.first_step[bin], Math.min(all, endOf(times, bin))];
+    return first < range.first || end - 1 > range.last ? end - first : 0;
+  });
+  return Math.max(...lengths);
+}
+
+// The times of one of Tree.ranks, or of all ranks together.
+export function timesOf(tree: Tree, rank: number | null): TreeTimes {
+  return (rank === null ? undefined : tree.ranks?.[rank]) ?? tree;
+}
+
+export function sumTree(tree: Tree, range: StepRange, rank: number | null = null): TreeSums {
   const size = tree.kind.length;
-  const bins = binsOf(tree, range);
-  const steps = tree.bins.steps.length === 0 ? 1 : bins.reduce((sum, bin) => sum + tree.bins.steps[bin], 0) || 1;
+  const times = timesOf(tree, rank);
+  const bins = binsOf(times, range);
+  const steps = times.bins.steps.length === 0 ? 1 : bins.reduce((sum, bin) => sum + times.bins.steps[bin], 0) || 1;
   const make = (): Float64Array => new Float64Array(size);
   const sums: TreeSums = {
     steps,
+    step_ns: times.step_ns,
     calls: make(),
     self: make(),
     gpuSelf: make(),
@@ -55,15 +78,15 @@ export function sumTree(tree: Tree, range: StepRange): TreeSums {
     gpu: 0,
   };
   for (let node = 0; node < size; ++node) {
-    let self = 0;
-    for (const bin of bins) self += tree.self_ns[node][bin];
-    sums.self[node] = self / steps;
-    const calls = tree.calls[node];
+    const self = times.self_ns[node];
+    sums.self[node] = self === 0 ? 0 : bins.reduce((sum, bin) => sum + self[bin], 0) / steps;
+    const calls = times.calls[node];
     sums.calls[node] =
       typeof calls === "number" ? calls : bins.reduce((sum, bin) => sum + calls[bin], 0) / steps;
     own(sums, tree, node)[node] += sums.self[node];
   }
   addUp(tree, sums);
+  if (!tree.per_step) sums.step_ns = sums.cpu;
   return sums;
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Tree } from "./data";
-import { binsOf, groupOperators, groupWork, placeOf, sumBy, sumTree } from "./tree";
+import { binsOf, coarseness, groupOperators, groupWork, placeOf, sumBy, sumTree } from "./tree";
 
 // Net > linear > (mm > gemm, backward: Mm > mm > gemm); three steps, the first a warm-up.
 const kTree: Tree = {
@@ -61,4 +61,46 @@ test("operators and kernels are put together by name", () => {
   assert.deepEqual([gemm.gpuSelf, gemm.backward], [140, 100]);
   const places = sumBy(gemm.nodes, (node) => placeOf(kTree, node), (node) => sums.calls[node], (node) => sums.self[node]);
   assert.deepEqual(places, [{ key: 0, calls: 3, time: 140 }]);
+});
+
+// Two ranks of five steps; the first knows its steps in two groups, the other apart, of which every
+// second counts.
+const kRanks: Tree = {
+  ...kTree,
+  ranks: [
+    {
+      name: "rank 0",
+      step_ns: 80,
+      bins: { first_step: [0, 1], steps: [1, 4], counts: [0, 1] },
+      self_ns: [[9, 40], 0, 0, [0, 8], 0, 0, 0],
+      calls: [1, 0, 0, 2, 0, 0, 0],
+    },
+    {
+      name: "rank 1",
+      step_ns: 120,
+      bins: { first_step: [0, 0], steps: [3, 2], counts: [0, 1] },
+      self_ns: [[30, 60], 0, 0, [0, 10], 0, 0, 0],
+      calls: [1, 0, 0, [0, 6], 0, 0, 0],
+    },
+  ],
+  ranks_left_out: 0,
+};
+
+test("a rank has its own steps, times and calls", () => {
+  const [first, second] = [sumTree(kRanks, null, 0), sumTree(kRanks, null, 1)];
+  assert.deepEqual([first.steps, first.step_ns, first.self[0], first.gpu], [4, 80, 10, 2]);
+  assert.deepEqual([second.steps, second.step_ns, second.self[0], second.gpu], [2, 120, 30, 5]);
+  assert.deepEqual([first.calls[3], second.calls[3]], [2, 3]);
+  assert.deepEqual(sumTree(kRanks, null, null), sumTree(kTree, null));
+  assert.equal(sumTree(kRanks, { first: 0, last: 0 }, 0).self[0], 9);
+});
+
+test("a selection that cuts a group of steps says how long it is", () => {
+  const [first, second] = kRanks.ranks ?? [];
+  assert.equal(coarseness(first, null, 5), 0);
+  assert.equal(coarseness(first, { first: 0, last: 0 }, 5), 0);
+  assert.equal(coarseness(first, { first: 1, last: 4 }, 5), 0);
+  assert.equal(coarseness(first, { first: 2, last: 2 }, 5), 4);
+  assert.equal(coarseness(second, { first: 1, last: 1 }, 5), 5);
+  assert.equal(coarseness(kTree, { first: 1, last: 1 }, 3), 0);
 });

@@ -1,14 +1,14 @@
-// Operators and kernels by name, for the steps that are selected: an operator opens to the kernels
-// that it launched, the shapes it was called with and the modules that call it, a kernel to the
-// operators and modules that launch it.
+// Operators and kernels by name, for the steps and the rank that are selected: an operator opens to
+// the kernels that it launched, the shapes it was called with and the modules that call it, a kernel
+// to the operators and modules that launch it.
 import type { Column, PageData, TableData, Tree } from "../data";
 import { TreeKind } from "../data";
 import { h, labelledName } from "../dom";
 import { count, percent, significant, time } from "../format";
 import { Table } from "../table";
-import { groupOperators, groupWork, ownerOf, placeOf, sumBy, sumTree } from "../tree";
-import type { Group, StepRange, TreeSums } from "../tree";
-import { scopeOf } from "./scope";
+import { groupOperators, groupWork, ownerOf, placeOf, sumBy } from "../tree";
+import type { Group, TreeSums } from "../tree";
+import type { Scope } from "./scope";
 import { section } from "./section";
 import { tabs } from "./tabs";
 import type { Panel } from "./tabs";
@@ -24,16 +24,20 @@ function column(name: string, unit: Column["unit"], help: string): Column {
 
 export class ExplorerView {
   readonly element: HTMLElement | null;
-  private readonly scope = h("span");
   private sums: TreeSums | null;
+  private readonly hasGpu: boolean;
   private operators: Group[] = [];
   private kernels: Group[] = [];
   private operatorTable: Table | null = null;
   private kernelTable: Table | null = null;
 
-  constructor(private readonly page: PageData) {
+  constructor(
+    private readonly page: PageData,
+    scope: Scope,
+  ) {
     const { tree } = page;
-    this.sums = tree ? sumTree(tree, null) : null;
+    this.sums = scope.sums;
+    this.hasGpu = (scope.sums?.gpu ?? 0) > 0;
     const panels: Panel[] = [];
     if (tree && this.sums) {
       this.group(tree, this.sums);
@@ -49,32 +53,30 @@ export class ExplorerView {
     for (const list of page.tops) {
       if (["operators", "kernels", "modules"].includes(list.key)) continue;
       const all = page.tables.find((table) => table.name === list.key)?.total_rows ?? 0;
-      panels.push({ label: list.title, content: () => bars(list, all) });
+      panels.push({ label: list.title, content: () => h("div", {}, this.ofAll(), bars(list, all)) });
     }
     // The kernels first where a GPU works, as the operators only launch them.
     this.element =
       panels.length === 0
         ? null
-        : section("top", "Operators and kernels", "", h("p", { class: "lead" }, this.scope, ...this.lead()), tabs("top", panels));
-    this.showScope(null);
+        : section("top", "Operators and kernels", "", ...scope.elements("Open a row to see what it is made of and where it is called."), tabs("top", panels));
+    scope.onChange((sums) => this.show(sums));
   }
 
-  show(range: StepRange, label: string): void {
+  private show(sums: TreeSums): void {
     const { tree } = this.page;
     if (!tree) return;
-    this.sums = sumTree(tree, range);
-    this.group(tree, this.sums);
+    this.sums = sums;
+    this.group(tree, sums);
     this.operatorTable?.update(this.operatorData());
     this.kernelTable?.update(this.kernelData());
-    this.showScope(range ? label : null);
   }
 
-  private showScope(label: string | null): void {
-    this.scope.replaceChildren(...scopeOf(this.page, label));
-  }
-
-  private lead(): (string | Node)[] {
-    return ["Open a row to see what it is made of and where it is called."];
+  // What does not follow the selection says so.
+  private ofAll(): HTMLElement | null {
+    const { tree, training } = this.page;
+    if (!tree || training.length < 2) return null;
+    return h("p", { class: "muted" }, "Steps that count of all ranks, whatever is selected above.");
   }
 
   private group(tree: Tree, sums: TreeSums): void {
@@ -94,19 +96,15 @@ export class ExplorerView {
     return h("div", {}, table?.element, has ? h("p", {}, link) : null);
   }
 
-  private get step(): number {
-    const { tree } = this.page;
-    return tree?.per_step ? tree.step_ns : (this.sums?.cpu ?? 0);
-  }
-
   private operatorData(): TableData {
     const groups = this.operators;
-    const gpu = this.sums?.gpu ?? 0;
+    const gpu = this.sums?.gpu || 1;
+    const step = this.sums?.step_ns || 1;
     const cells: (number | null)[][] = [
       groups.map((group) => group.name),
       groups.map((group) => group.calls),
       groups.map((group) => group.cpuSelf),
-      groups.map((group) => (100 * group.cpuSelf) / (this.step || 1)),
+      groups.map((group) => (100 * group.cpuSelf) / step),
       groups.map((group) => group.cpuTotal),
       groups.map((group) => group.backward),
     ];
@@ -118,7 +116,7 @@ export class ExplorerView {
       column("CPU total", "ns", "With the operators inside; a call inside one of the same name counts once"),
       column("Its backward", "ns", "CPU time of the functions that differentiate its calls"),
     ];
-    if (gpu > 0) {
+    if (this.hasGpu) {
       columns.push(
         column("GPU", "ns", "Work on the GPU that the operator launched itself: sum of durations"),
         column("Of GPU", "%", "GPU / all GPU time"),
@@ -273,7 +271,7 @@ export class ExplorerView {
         h("td", { class: "real" }, time(self[row] ?? 0)),
       ),
     );
-    return rows.length > 0 ? this.box("Input shapes, CPU self in the whole run", rows, found.length - kDetailRows) : null;
+    return rows.length > 0 ? this.box(`Input shapes, CPU self in the whole run${this.page.training.length > 1 ? ", all ranks" : ""}`, rows, found.length - kDetailRows) : null;
   }
 
   private launch(name: number): HTMLElement | null {

@@ -26,10 +26,12 @@ export class StepView {
   private chart: StepChart | null = null;
   private range: Range | null = null;
 
-  // `onSelect` hears of the steps that the reader selects, by their place in the run.
+  // `onSelect` hears of the steps that the reader selects, by their place in the run, `onProcess` of
+  // the process, by its place in PageData.training.
   constructor(
     private readonly page: PageData,
     private readonly onSelect: (range: StepRange, label: string) => void,
+    private readonly onProcess: (process: number) => void,
   ) {
     this.training = page.training[0];
     this.track = this.training.tracks[0];
@@ -51,9 +53,10 @@ export class StepView {
     const options = this.page.training.map(({ process }, i) => h("option", { value: i }, process));
     const picker = h("select", {}, ...options);
     picker.addEventListener("change", () => {
+      this.select(null);
       this.training = this.page.training[Number(picker.value)];
-      this.range = null;
       this.showTrack(this.training.tracks[0]);
+      this.onProcess(Number(picker.value));
     });
     return h("label", { class: "picker" }, "Process ", picker);
   }

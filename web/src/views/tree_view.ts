@@ -1,15 +1,15 @@
-// Where the time goes as one tree, model -> module -> operator -> kernel, for the steps that are
-// selected: as a flame graph, and as a treegrid that opens branch by branch.
+// Where the time goes as one tree, model -> module -> operator -> kernel, for the steps and the rank
+// that are selected: as a flame graph, and as a treegrid that opens branch by branch.
 import type { PageData, Tree } from "../data";
 import { TreeKind } from "../data";
 import { h, labelledName, longName } from "../dom";
 import { count, decimalsFor, fixed, scaleFor, significant } from "../format";
 import type { Scale } from "../format";
 import { FlameGraph } from "../charts/flame_graph";
-import { isGpuWork, sumTree } from "../tree";
-import type { StepRange, TreeSums } from "../tree";
+import { isGpuWork } from "../tree";
+import type { TreeSums } from "../tree";
 import { choice } from "./choice";
-import { scopeOf } from "./scope";
+import type { Scope } from "./scope";
 import { section } from "./section";
 
 const kKindNames = ["phase", "range", "module", "operator", "kernel", "copy", "memset", "graph", "unattributed"];
@@ -25,47 +25,39 @@ interface TreeColumn {
 export class TreeView {
   readonly element: HTMLElement | null = null;
   private readonly flameBox = h("div");
-  private readonly scope = h("span");
-  private readonly grid: TreeGrid | null = null;
   private gpu = false;
   private sums: TreeSums | null = null;
 
-  constructor(private readonly page: PageData) {
+  constructor(
+    private readonly page: PageData,
+    scope: Scope,
+  ) {
     const { tree } = page;
-    if (!tree) return;
-    this.sums = sumTree(tree, null);
+    if (!tree || !scope.sums) return;
+    this.sums = scope.sums;
     this.gpu = this.sums.cpu === 0;
     const clocks = this.sums.gpu > 0 && this.sums.cpu > 0 ? ["CPU time", "GPU time"] : ["CPU time"];
     const buttons = choice("Flame graph", clocks, 0, (clock) => {
       this.gpu = clock === 1;
       this.drawFlame();
     });
-    this.grid = new TreeGrid(page, tree, this.sums);
+    const grid = new TreeGrid(page, tree, this.sums);
     this.element = section(
       "tree",
       "Model, modules, operators, kernels",
       "",
-      h("p", { class: "lead" }, this.scope, "Forward and backward stand side by side: a backward function is below the operator it differentiates."),
+      ...scope.elements("Forward and backward stand side by side: a backward function is below the operator it differentiates."),
       ...(buttons ? [buttons] : []),
       this.flameBox,
-      this.grid.element,
+      grid.element,
       this.formulas(),
     );
-    this.showScope(null);
     this.drawFlame();
-  }
-
-  show(range: StepRange, label: string): void {
-    const { tree } = this.page;
-    if (!tree) return;
-    this.sums = sumTree(tree, range);
-    this.grid?.show(this.sums);
-    this.showScope(range ? label : null);
-    this.drawFlame();
-  }
-
-  private showScope(label: string | null): void {
-    this.scope.replaceChildren(...scopeOf(this.page, label));
+    scope.onChange((sums) => {
+      this.sums = sums;
+      grid.show(sums);
+      this.drawFlame();
+    });
   }
 
   private drawFlame(): void {
@@ -159,7 +151,6 @@ class TreeGrid {
 
   show(sums: TreeSums): void {
     this.sums = sums;
-    const step = this.tree.per_step ? this.tree.step_ns : sums.cpu;
     const largest = Math.max(sums.cpu, sums.gpu);
     this.scale = scaleFor("ns", largest);
     this.decimals = decimalsFor(largest / this.scale.factor, 5);
@@ -169,13 +160,15 @@ class TreeGrid {
       { name: "CPU fwd", help: `CPU time ${per}, with all that is inside`, unit: "ns", value: (n) => sums.cpuForward[n] },
       hasBackward ? { name: "CPU bwd", help: "The same of the backward pass", unit: "ns", value: (n) => sums.cpuBackward[n] } : null,
       { name: "Self", help: "CPU time in nothing inside", unit: "ns", value: (n) => (isGpuWork(this.tree.kind[n]) ? 0 : sums.self[n]) },
-      { name: this.tree.per_step ? "Of step" : "Of run", help: "CPU forward and backward / mean step", unit: "%", value: (n) => (100 * (sums.cpuForward[n] + sums.cpuBackward[n])) / (step || 1) },
+      { name: this.tree.per_step ? "Of step" : "Of run", help: "CPU forward and backward / mean step", unit: "%", value: (n) => (100 * (sums.cpuForward[n] + sums.cpuBackward[n])) / (sums.step_ns || 1) },
       sums.gpu > 0 ? { name: "GPU fwd", help: `GPU time ${per}, with all that is inside`, unit: "ns", value: (n) => sums.gpuForward[n] } : null,
       sums.gpu > 0 && hasBackward ? { name: "GPU bwd", help: "The same of the backward pass", unit: "ns", value: (n) => sums.gpuBackward[n] } : null,
       sums.gpu > 0 ? { name: "Of GPU", help: "GPU forward and backward / all GPU time", unit: "%", value: (n) => (100 * (sums.gpuForward[n] + sums.gpuBackward[n])) / (sums.gpu || 1) } : null,
       { name: "Calls", help: `Calls ${per}`, unit: "", value: (n) => sums.calls[n] },
     ];
+    const sorted = this.columns[this.sortColumn]?.name;
     this.columns = all.filter((column): column is TreeColumn => column !== null);
+    if (sorted) this.sortColumn = this.columns.findIndex(({ name }) => name === sorted);
     if (this.sortColumn === -2) {
       const first = sums.cpu > 0 ? "Of " : "Of GPU";
       this.sortColumn = this.columns.findIndex(({ name }) => name.startsWith(first));
