@@ -158,7 +158,7 @@ class TreeWriter {
   void Describe(double step_ns, size_t at, json& out) {
     out["step_ns"] = std::llround(step_ns);
     out["bins"] = Bins(columns_[at].bins);
-    out.update(std::move(times_[at]));
+    for (auto& [name, values] : times_[at].items()) out[name] = std::move(values);
   }
 
   // "rank 3"; the process where that is not known or does not tell it from another.

@@ -7,6 +7,7 @@ machine has no browser."""
 import itertools
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -354,6 +355,11 @@ class ReportPage(unittest.TestCase):
             self.assertNotEqual(before, after)
         self.assertEqual(self.browser.texts('#tree mark'), ['steps 0–1'])
         self.assertEqual(self.browser.texts('#top mark'), ['steps 0–1'])
+        cell = lambda header: float(self.browser.run(
+            'const at = [...document.querySelectorAll("#tree thead th")].findIndex(h => h.innerText.startsWith(arguments[0]));'
+            'return document.querySelector("#tree tbody tr").cells[at].innerText', header).split()[0])
+        mean = float(re.search(r'mean step ([\d.]+) ms', self.browser.text('.stats'))[1])  # of these steps
+        self.assertAlmostEqual(cell('Of step'), 100 * cell('CPU bwd') / mean, delta=0.5)
         self.browser.run('document.querySelector(".step-chart").focus()')
         self.browser.keys('Escape')
         self.assertEqual(read(), everything)

@@ -70,6 +70,19 @@ export function aggregate(steps: Steps, range: Range | null): Aggregate {
   return range ? result : { ...result, ...steps.summary };
 }
 
+// Mean step of several processes over steps by their place in the run; 0: none has one of them.
+export function meanStep(processes: readonly Steps[], first: number, last: number): number {
+  let [count, sum] = [0, 0];
+  for (const steps of processes) {
+    const end = steps.number.length - 1;
+    const range = { first: Math.floor(first / steps.group), last: Math.min(end, Math.floor(last / steps.group)) };
+    const entries = entriesOf(steps, range);
+    count += entries.length;
+    for (const entry of entries) sum += steps.duration_ns[entry];
+  }
+  return count > 0 ? sum / count : 0;
+}
+
 // The phase with the largest share, as an index; -1 without phases.
 export function largestPhase(numbers: Aggregate): number {
   let best = -1;

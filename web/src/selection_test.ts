@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aggregate, largestPhase } from "./selection";
+import { aggregate, largestPhase, meanStep } from "./selection";
 import { sampleSteps } from "./sample_steps";
 
 test("without a selection the numbers are the analysis's own", () => {
@@ -39,4 +39,12 @@ test("the largest phase is found by its mean", () => {
   const steps = sampleSteps([10, 20], []);
   assert.equal(largestPhase(aggregate(steps, { first: 0, last: 1 })), 1);
   assert.equal(largestPhase({ ...aggregate(steps, null), phase_mean_ns: [] }), -1);
+});
+
+test("the mean step of several processes is over the steps that count of each", () => {
+  const processes = [sampleSteps([50, 10, 12, 14], [1]), sampleSteps([90, 30], [1])];
+  assert.equal(meanStep(processes, 0, 0), 70); // the warm-up of both
+  assert.equal(meanStep(processes, 0, 1), 20);
+  assert.equal(meanStep(processes, 2, Infinity), 13); // the second has ended
+  assert.equal(meanStep(processes, 7, 9), 0);
 });

@@ -8,7 +8,7 @@ export type StepRange = { first: number; last: number } | null;
 
 export interface TreeSums {
   steps: number; // 1 where there are none
-  step_ns: number; // mean step of the same ranks; without steps all CPU time
+  step_ns: number; // mean step that counts, of the same ranks; without steps all CPU time
   // Per node and step: its own, then with all that is inside.
   calls: Float64Array;
   self: Float64Array; // CPU time of a call, GPU time of work
@@ -51,6 +51,14 @@ export function coarseness(times: TreeTimes, range: StepRange, all: number): num
     return first < range.first || end - 1 > range.last ? end - first : 0;
   });
   return Math.max(...lengths);
+}
+
+// The steps of the bins that a selection stands for.
+export function stepsOf(times: TreeTimes, range: StepRange): StepRange {
+  const bins = binsOf(times, range);
+  if (!range || bins.length === 0) return range;
+  const last = bins.reduce((most, bin) => Math.max(most, endOf(times, bin) - 1), 0);
+  return { first: times.bins.first_step[bins[0]], last };
 }
 
 // The times of one of Tree.ranks, or of all ranks together.

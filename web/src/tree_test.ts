@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Tree } from "./data";
-import { binsOf, coarseness, groupOperators, groupWork, placeOf, sumBy, sumTree } from "./tree";
+import { binsOf, coarseness, groupOperators, groupWork, placeOf, stepsOf, sumBy, sumTree } from "./tree";
 
 // Net > linear > (mm > gemm, backward: Mm > mm > gemm); three steps, the first a warm-up.
 const kTree: Tree = {
@@ -103,4 +103,6 @@ test("a selection that cuts a group of steps says how long it is", () => {
   assert.equal(coarseness(first, { first: 2, last: 2 }, 5), 4);
   assert.equal(coarseness(second, { first: 1, last: 1 }, 5), 5);
   assert.equal(coarseness(kTree, { first: 1, last: 1 }, 3), 0);
+  assert.deepEqual(stepsOf(first, { first: 2, last: 2 }), { first: 1, last: Infinity });
+  assert.deepEqual(stepsOf(kTree, { first: 0, last: 1 }), { first: 1, last: 1 }); // the warm-up does not count
 });

@@ -1,10 +1,11 @@
 // What the trees and lists of the page are means over: the steps that the reader selects in the
 // step chart, of all ranks of the job or of the one that is picked here. Each view that asks for
 // `elements` shows the same picker, and hears of every change.
-import type { PageData } from "../data";
+import type { PageData, Steps } from "../data";
 import { h } from "../dom";
 import { count } from "../format";
-import { coarseness, sumTree, timesOf } from "../tree";
+import { meanStep } from "../selection";
+import { coarseness, stepsOf, sumTree, timesOf } from "../tree";
 import type { StepRange, TreeSums } from "../tree";
 
 export class Scope {
@@ -75,8 +76,16 @@ export class Scope {
     const { tree } = this.page;
     if (!tree) return;
     this.sums = sumTree(tree, this.range, this.rank);
+    const steps = stepsOf(timesOf(tree, this.rank), this.range);
+    if (steps) this.sums.step_ns = meanStep(this.processes, steps.first, steps.last);
     this.say();
     for (const listener of this.listeners) listener(this.sums);
+  }
+
+  private get processes(): Steps[] {
+    const { training } = this.page;
+    const chosen = this.rank === null ? training : [training[this.rank]];
+    return chosen.map(({ tracks }) => tracks[0]);
   }
 
   private say(): void {
