@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/thread_pool.h"
+#include "ingest/copy_ends.h"
 #include "ingest/cuda_threads.h"
 #include "ingest/gpu_clock.h"
 #include "ingest/kernel_name.h"
@@ -366,6 +367,7 @@ void TieCuda(std::span<const Fragment> fragments, std::span<const FragmentMap> m
       },
   };
   ParallelFor(std::size(tasks), [&](size_t i) { tasks[i](); });
+  CutImpossibleCopyEnds(store);
   PlaceOnThreads(fragments, clocks, store);
   SortByStart(store.gpu_overheads);
   SortByStart(store.cuda_jits);
