@@ -134,6 +134,9 @@ int main(int argc, char** argv) {
   // cudaLaunchKernel, cudaLaunchKernelExC, __cudaLaunchKernel, cudaMemcpyAsync, cudaMemsetAsync
   const std::vector<uint32_t> runtime = {211, 430, 505, 41, 51};
   const std::vector<uint32_t> driver = {307, 652};  // cuLaunchKernel, cuLaunchKernelEx
+  // As in src/inject/cupti/waits.cpp.
+  const std::vector<uint32_t> runtime_waits = {126, 131, 137, 147, 165, 239, 247};
+  const std::vector<uint32_t> driver_waits = {17, 121, 126, 295, 436, 440, 800};
   const std::vector<Setting> settings = {
       {"kernel", {K}},
       {"runtime, all calls", {R}},
@@ -150,6 +153,9 @@ int main(int argc, char** argv) {
       {"+ graph", {K, M, Z, CUPTI_ACTIVITY_KIND_GRAPH_TRACE}, runtime, driver},
       {"+ waits", {K, M, Z, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION}, runtime, driver},
       {"+ overhead", {K, M, Z, CUPTI_ACTIVITY_KIND_OVERHEAD}, runtime, driver},
+      {"ours, callbacks of runtime waits", {K, M, Z}, runtime, driver, runtime_waits},
+      {"ours, callbacks of driver waits", {K, M, Z}, runtime, driver, {}, driver_waits},
+      {"ours, callbacks of both waits", {K, M, Z}, runtime, driver, runtime_waits, driver_waits},
       {"callbacks of runtime launches", {}, {}, {}, runtime},
       {"callbacks of driver launches", {}, {}, {}, {}, driver},
       {"nothing", {}},

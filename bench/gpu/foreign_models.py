@@ -14,11 +14,12 @@ import torch
 import torch.nn as nn
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--model", choices=["resnet50", "gpt2", "bert", "lstm"], required=True)
+parser.add_argument("--model", required=True,
+                    help="gpt2, bert, llama, opt (transformers), lstm (torch.nn), or a model of timm for images")
 parser.add_argument("--steps", type=int, default=12)
 parser.add_argument("--warm", type=int, default=6)
 parser.add_argument("--batch", type=int, default=0)
-parser.add_argument("--vocabulary", type=int, default=50257, help="of gpt2")
+parser.add_argument("--vocabulary", type=int, default=50257, help="of gpt2, llama and opt")
 parser.add_argument("--amp", action="store_true")
 parser.add_argument("--tf32", action="store_true")
 parser.add_argument("--fused", action="store_true")
@@ -40,8 +41,8 @@ parser.add_argument("--kineto", metavar="TRACE")
 parser.add_argument("--window", action="store_true", help="cudaProfilerStart after the warm-up")
 parser.add_argument("--also", action="append", default=[], metavar="FLAGS")
 device = torch.device("cuda")
-BATCH = {"resnet50": 64, "gpt2": 8, "bert": 16, "lstm": 64}
-LENGTH = {"gpt2": 512, "bert": 128, "lstm": 128}
+BATCH = {"gpt2": 8, "bert": 16, "llama": 8, "opt": 8, "lstm": 64}  # of others 64
+LENGTH = {"gpt2": 512, "bert": 128, "llama": 512, "opt": 512, "lstm": 128}  # others take images
 
 
 class Images(torch.utils.data.Dataset):
@@ -80,12 +81,20 @@ class Lstm(nn.Module):
 
 def build(o, batch):
     tokens = Tokens(batch, LENGTH.get(o.model, 0))
-    if o.model == "resnet50":
+    if o.model not in LENGTH:
         import timm
-        return timm.create_model("resnet50", pretrained=False), Images(batch)
+        return timm.create_model(o.model, pretrained=False), Images(batch)
+    if o.model == "llama":
+        from transformers import LlamaConfig, LlamaForCausalLM
+        return LlamaForCausalLM(LlamaConfig(
+            vocab_size=o.vocabulary, hidden_size=768, intermediate_size=2048, num_hidden_layers=12,
+            num_attention_heads=12, use_cache=False)), tokens
     if o.model == "gpt2":
         from transformers import GPT2Config, GPT2LMHeadModel
         return GPT2LMHeadModel(GPT2Config(use_cache=False, vocab_size=o.vocabulary)), tokens
+    if o.model == "opt":
+        from transformers import OPTConfig, OPTForCausalLM
+        return OPTForCausalLM(OPTConfig(use_cache=False, vocab_size=o.vocabulary)), tokens
     if o.model == "bert":
         from transformers import BertConfig, BertForSequenceClassification
         return BertForSequenceClassification(BertConfig()), tokens
@@ -101,7 +110,7 @@ class Loop:
         torch.set_float32_matmul_precision("high" if o.tf32 else "highest")
         torch.backends.cudnn.allow_tf32 = o.tf32
         torch.backends.cudnn.benchmark = o.benchmark
-        batch = o.batch or BATCH[o.model]
+        batch = o.batch or BATCH.get(o.model, 64)
         model, dataset = build(o, batch)
         model = model.to(device).train()
         if o.channels_last:
@@ -151,7 +160,7 @@ class Loop:
 
     def loss_of(self, x, y):
         with torch.autocast("cuda", torch.bfloat16, enabled=self.o.amp):
-            if self.o.model == "gpt2":
+            if self.o.model in ("gpt2", "llama", "opt"):
                 return self.net(input_ids=x, labels=x).loss
             if self.o.model == "bert":
                 return self.net(input_ids=x, labels=y).loss

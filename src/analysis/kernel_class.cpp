@@ -103,6 +103,7 @@ constexpr KernelRule kRules[] = {
     {"conv-fft", "fft2d_", "", false, kConvolution, kNo},
     {"layout-nchw", "nchwToNhwc", "", false, kCopy, kNo},
     {"layout-nhwc", "nhwcToNchw", "", false, kCopy, kNo},
+    {"cudnn-transform", "tensorTransformGeneric", "", false, kCopy, kNo},
 
     {"gemm-splitk-reduce", "splitKreduce", "", false, kGemm, kNo},
     {"gemm-sgemm", "sgemm", "", false, kGemm, kNo},

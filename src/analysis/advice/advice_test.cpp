@@ -66,6 +66,24 @@ TEST(Advice, CpuLoopThatWaitsForData) {
   EXPECT_NE(findings[0].action.find("num_workers"), std::string::npos);
 }
 
+// 25 MB a step: workers would hand them over through one thread that pins, for 7.4 ms of each step.
+TEST(Advice, LargePinnedBatchesMayGainNothingFromWorkers) {
+  const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+    build.Phase(thread, 4, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", t + 1000,
+                t + 5 * kMs);
+    build.Copy(thread, kHostToDevice, kPinned, kDevice, 25'000'000, t + 5 * kMs, t + 5 * kMs + 1000,
+               t + 5 * kMs + 500'000);
+    build.Kernel(thread, "nvjet_hsh_128", t + 5 * kMs + 5'000, t + 5 * kMs + 500'000,
+                 t + 10 * kMs - 2000);
+  });
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [](const Finding& f) { return f.rule == "dataloader-wait"; });
+  ASSERT_NE(found, findings.end());
+  EXPECT_NEAR(found->gain_ns, 10 * kMs - 25e6 / 3.4, 0.1 * kMs);
+  EXPECT_EQ(found->uncertainty_ns, found->gain_ns);
+  EXPECT_NE(found->seen.find("25.0 MB"), std::string::npos) << found->seen;
+}
+
 TEST(Advice, HiddenDataLoadingIsFine) {
   const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
     AddBusyGpu(build, thread, t);
@@ -87,6 +105,35 @@ TEST(Advice, LaunchBoundLoop) {
   EXPECT_TRUE(rules.contains("small-kernels"));
   EXPECT_TRUE(rules.contains("gpu-underused"));
   EXPECT_GT(findings[0].gain_ns, 5 * kMs);
+}
+
+// 200 operators of 45 us with products of 20 us: faster ones only make the GPU wait longer, as long
+// as the CPU never waits for it.
+TEST(Advice, FasterKernelsGainNothingWhereTheCpuIsTheLimit) {
+  for (const int64_t wait_ns : {int64_t{0}, 2 * kMs}) {
+    Loop loop;
+    loop.Edit([](Store& store) { store.gpus.Append({.compute_major = 9}); });
+    const auto findings = loop.Run([&](StoreBuilder& build, ThreadId thread, int64_t t) {
+      for (int64_t k = 0; k < 160; ++k) {
+        const int64_t at = t + k * 45'000;
+        build.Operator(thread, "aten::mm", at, at + 40'000);
+        build.Kernel(thread, "ampere_sgemm_128x64_tn", at + 15'000, at + 20'000, at + 40'000);
+      }
+      if (wait_ns == 0) return;
+      const int64_t from = t + 160 * 45'000;
+      build.Kernel(thread, "ampere_sgemm_128x64_tn", from, from + 5'000, from + wait_ns);
+      build.ApiCall(thread, "cudaStreamSynchronize_v3020", from + 1'000, from + wait_ns);
+    });
+    const auto found = std::find_if(findings.begin(), findings.end(),
+                                    [](const Finding& f) { return f.rule == "tf32-off"; });
+    if (wait_ns == 0) {
+      EXPECT_EQ(found, findings.end());
+      EXPECT_TRUE(Rules(findings).contains("launch-bound"));
+    } else {
+      ASSERT_NE(found, findings.end());
+      EXPECT_NEAR(found->gain_ns, double(wait_ns), 0.1 * kMs);
+    }
+  }
 }
 
 TEST(Advice, HostSynchronizationNamesTheOperator) {
@@ -207,6 +254,26 @@ TEST(Advice, Fp32ProductsOnAGpuWithTensorCores) {
   }));
   EXPECT_TRUE(rules.contains("tf32-off"));
   EXPECT_TRUE(rules.contains("amp-off"));
+}
+
+// In 16 bits attention is another algorithm, products of odd sizes stay slow.
+TEST(Advice, WhatMixedPrecisionGains) {
+  const auto gain = [](std::string_view other) {
+    Loop loop;
+    loop.Edit([](Store& store) { store.gpus.Append({.compute_major = 9}); });
+    const auto findings = loop.Run([&](StoreBuilder& build, ThreadId thread, int64_t t) {
+      const int64_t end = t + 10 * kMs - 10'000;
+      build.Kernel(thread, "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x32", t + 10'000,
+                   t + 30'000, t + 5 * kMs);
+      build.Kernel(thread, other, t + 20'000, t + 5 * kMs, end);
+    });
+    const auto found = std::find_if(findings.begin(), findings.end(),
+                                    [](const Finding& f) { return f.rule == "amp-off"; });
+    return found == findings.end() ? -1.0 : found->gain_ns / kMs;
+  };
+  EXPECT_NEAR(gain("vectorized_elementwise_kernel"), 2.5, 0.1);
+  EXPECT_NEAR(gain("cutlass_80_tensorop_s1688gemm_128x256_16x3_nn_align1>"), 2.5, 0.1);
+  EXPECT_NEAR(gain("fmha_cutlassB_f32_aligned_64x64_k64_sm80(AttentionBackwardKernel)"), 6.7, 0.2);
 }
 
 // All of the kernel time, but the GPU works for 20 us of 10 ms: nobody would see the difference.

@@ -10,11 +10,6 @@ namespace {
 
 constexpr double kShortKernelNs = 5'000;  // about what a launch costs the CPU
 
-double LaunchIdleNs(const RunOverview& overview) {
-  return GpuPartNs(overview, GpuPart::kIdleLaunch) + GpuPartNs(overview, GpuPart::kIdleOperators) +
-         GpuPartNs(overview, GpuPart::kIdlePython);
-}
-
 double KernelsPerStep(const RunOverview& overview) {
   double count = 0;
   for (const KernelRow& kernel : overview.gpu.kernels) count += kernel.calls_per_step;

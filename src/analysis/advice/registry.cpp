@@ -45,7 +45,9 @@ const std::vector<AdviceRule>& AdviceRules() {
        advice::UnalignedProducts},
       {"unfused-pointwise", "20 % of kernel time passes over memory, one operator a kernel",
        advice::UnfusedPointwise},
-      {"channels-last", "2 % of kernel time converts layouts around convolutions",
+      {"channels-last",
+       "2 % of kernel time converts layouts around convolutions, or 10 % is norms and depthwise "
+       "convolutions on NCHW",
        advice::LayoutConversions},
       {"cudnn-benchmark-off", "convolutions take 5 % of kernel time and cudnn.benchmark is off",
        advice::CudnnBenchmarkOff},
@@ -89,6 +91,11 @@ double GpuShare(const RunOverview& overview, GpuPart part) {
 double GpuPartNs(const RunOverview& overview, GpuPart part) {
   const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
   return gpu == nullptr ? 0 : gpu->steady[static_cast<size_t>(part)].mean;
+}
+
+double LaunchIdleNs(const RunOverview& overview) {
+  return GpuPartNs(overview, GpuPart::kIdleLaunch) + GpuPartNs(overview, GpuPart::kIdleOperators) +
+         GpuPartNs(overview, GpuPart::kIdlePython);
 }
 
 double PhaseShareOf(const RunOverview& overview, PhaseKind kind) {

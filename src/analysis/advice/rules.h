@@ -54,6 +54,11 @@ bool CanBeSeen(const RunOverview& overview, double gain_ns);
 // Share and mean time of a part of the GPU's breakdown; 0 without a GPU.
 double GpuShare(const RunOverview& overview, GpuPart part);
 double GpuPartNs(const RunOverview& overview, GpuPart part);
+// Mean time of a step in which the GPU waits for the CPU to launch, ns.
+double LaunchIdleNs(const RunOverview& overview);
+// Of a gain of GPU time, what shortens the step: where the GPU idles because the CPU launches too
+// slowly, faster kernels help only as long as the CPU waits for the GPU at all. (cpu_slack.cpp)
+double WithinCpuSlack(const RunOverview& overview, double gain_ns);
 // Share of a phase on the CPU side, 0 to 1.
 double PhaseShareOf(const RunOverview& overview, PhaseKind kind);
 // A setting of the training process; its helpers (compilers, loader workers) have their own.

@@ -1,0 +1,65 @@
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/advice/rules.h"
+#include "analysis/closed_end.h"
+#include "analysis/gpu_summary.h"
+#include "analysis/gpu_waits.h"
+
+namespace batchlight::advice {
+namespace {
+
+// A launch takes a few microseconds; one that takes longer waits for room in the GPU's queue.
+constexpr int64_t kLongestLaunchNs = 50'000;
+
+int64_t WaitsOf(const RunOverview& overview, const ProcessSteps& main) {
+  int64_t waited_ns = 0;
+  for (const GpuWait& wait : FindGpuWaits(*overview.store, main.thread)) {
+    if (wait.kind == PhaseKind::kGpuWait && main.IsSteadyAt(wait.start_ns)) {
+      waited_ns += wait.end_ns - wait.start_ns;
+    }
+  }
+  return waited_ns;
+}
+
+int64_t FullQueueOf(const Store& store, const ProcessSteps& main) {
+  const ApiCallsTable& calls = store.api_calls;
+  std::unordered_map<StringId, bool> is_launch;
+  int64_t waited_ns = 0;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    const int64_t start = calls.start_ns[row];
+    const int64_t length = ClosedEnd(store, start, calls.end_ns[row]) - start;
+    if (length <= kLongestLaunchNs || store.ProcessOf(calls.thread[row]) != main.process) continue;
+    const auto [known, added] = is_launch.try_emplace(calls.name[row], false);
+    if (added) {
+      known->second = store.Text(calls.name[row]).find("Launch") != std::string_view::npos;
+    }
+    if (known->second && main.IsSteadyAt(start)) waited_ns += length - kLongestLaunchNs;
+  }
+  return waited_ns;
+}
+
+// Time of a mean step in which the CPU has nothing to do but wait for the GPU, ns.
+double CpuSlackNs(const RunOverview& overview, const ProcessSteps& main) {
+  const int64_t waited_ns = WaitsOf(overview, main) + FullQueueOf(*overview.store, main);
+  double slack_ns = double(waited_ns) / double(std::max<size_t>(1, main.steady.size()));
+  // Where it runs ahead, its steps are shorter than the GPU's.
+  const double pace_ns = double(PaceOfGpuNs(*overview.gpu.MainBreakdown(), main));
+  if (pace_ns > 0) slack_ns += std::max(0.0, pace_ns - main.duration.mean);
+  return slack_ns + overview.recording_cost.per_step_ns;
+}
+
+}  // namespace
+
+double WithinCpuSlack(const RunOverview& overview, double gain_ns) {
+  constexpr double kSomeIdle = 0.05;
+  const ProcessSteps* main = overview.steps.Main();
+  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
+  const bool gpu_is_the_limit =
+      gpu == nullptr || LaunchIdleNs(overview) < kSomeIdle * gpu->window.mean;
+  if (main == nullptr || gpu_is_the_limit || main->thread.IsNone()) return gain_ns;
+  if (overview.store->api_calls.size() == 0) return gain_ns;
+  return std::min(gain_ns, CpuSlackNs(overview, *main));
+}
+
+}  // namespace batchlight::advice
