@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/gpu_idle.h"
+#include "analysis/gpu_launches.h"
 #include "base/thread_pool.h"
 
 namespace batchlight {
@@ -34,55 +35,17 @@ constexpr PartText kParts[kGpuPartCount] = {
 
 const PartText& TextOf(GpuPart part) { return kParts[static_cast<size_t>(part)]; }
 
-// One piece of GPU work with the call that launched it, for windows and gaps.
-struct Launch {
-  int64_t start_ns;
-  int64_t end_ns;
-  ApiCallId call;
-  bool main_stream;
-};
-
-// Adds each row to the list of its process and device; `devices` are ordered by those.
-template <typename Table>
-void AppendLaunches(const Table& table, const std::vector<DeviceWork>& devices,
-                    std::vector<std::vector<Launch>>* out) {
-  size_t at = 0;
-  for (size_t i = 0; i < table.size(); ++i) {
-    const auto is_at = [&](const DeviceWork& device) {
-      return device.process == table.process[i] && device.device == table.device[i];
-    };
-    if (!is_at(devices[at])) {
-      at = static_cast<size_t>(std::find_if(devices.begin(), devices.end(), is_at) -
-                               devices.begin());
-    }
-    (*out)[at].push_back({table.start_ns[i], table.end_ns[i], table.api_call[i],
-                          table.stream[i] == devices[at].main_stream});
-  }
-}
-
-// Of each device, not ordered: every table is read once for all of them.
-std::vector<std::vector<Launch>> CollectLaunches(const Store& store,
-                                                 const std::vector<DeviceWork>& devices) {
-  std::vector<std::vector<Launch>> launches(devices.size());
-  AppendLaunches(store.kernels, devices, &launches);
-  AppendLaunches(store.graph_launches, devices, &launches);
-  AppendLaunches(store.memcpys, devices, &launches);
-  AppendLaunches(store.memsets, devices, &launches);
-  return launches;
-}
-
 class DeviceBreakdown {
  public:
   DeviceBreakdown(const Store& store, const GpuIdleExplainer& idle, const ProcessSteps& steps,
-                  const DeviceWork& work, std::vector<Launch> launches)
+                  const DeviceWork& work, std::vector<GpuLaunch> launches)
       : store_(store), idle_(idle), steps_(steps), work_(work), launches_(std::move(launches)) {}
 
   GpuBreakdown Make() {
     result_.process = work_.process;
     result_.device = work_.device;
     result_.steps.resize(steps_.steps.size());
-    std::sort(launches_.begin(), launches_.end(),
-              [](const Launch& a, const Launch& b) { return a.start_ns < b.start_ns; });
+    SortByStart(launches_);
     SetWindows();
     SetBusy();
     SetIdle();
@@ -91,7 +54,7 @@ class DeviceBreakdown {
   }
 
  private:
-  int64_t LaunchedAt(const Launch& launch) const {
+  int64_t LaunchedAt(const GpuLaunch& launch) const {
     return launch.call.IsNone() ? launch.start_ns : store_.api_calls.start_ns[launch.call.row()];
   }
 
@@ -112,7 +75,7 @@ class DeviceBreakdown {
     // (a rest of the loop that is no step, an evaluation) for none.
     const int64_t last_launch_ns =
         steps.empty() ? 0 : steps_.steps.back().end_ns + std::max<int64_t>(0, steps_.between_ns);
-    for (const Launch& launch : launches_) {
+    for (const GpuLaunch& launch : launches_) {
       const size_t at = StepAt(LaunchedAt(launch));
       if (at == SIZE_MAX || LaunchedAt(launch) > last_launch_ns) continue;
       if (launch.main_stream) steps[at].start_ns = std::min(steps[at].start_ns, launch.start_ns);
@@ -145,28 +108,17 @@ class DeviceBreakdown {
     busy_ = std::move(covered);
   }
 
-  // Walks the gaps between busy stretches, cut at the windows.
   void SetIdle() {
     for (GpuStepParts& step : result_.steps) {
       if (step.duration_ns() == 0) continue;
-      auto span = std::partition_point(
-          busy_.begin(), busy_.end(), [&](const TimeSpan& s) { return s.end_ns <= step.start_ns; });
-      int64_t now_ns = step.start_ns;
-      for (; span != busy_.end() && span->start_ns < step.end_ns; ++span) {
-        ExplainGap(now_ns, span->start_ns, step);
-        now_ns = std::max(now_ns, span->end_ns);
-      }
-      ExplainGap(now_ns, step.end_ns, step);
+      VisitGaps(busy_, step.start_ns, step.end_ns, [&](int64_t from_ns, int64_t to_ns) {
+        const auto next = FirstFrom(launches_, to_ns);
+        idle_.Explain(from_ns, to_ns, next == launches_.end() ? ApiCallId::None() : next->call,
+                      [&](const IdleStretch& idle) {
+                        step.part_ns[static_cast<size_t>(idle.part)] += idle.end_ns - idle.start_ns;
+                      });
+      });
     }
-  }
-
-  void ExplainGap(int64_t start_ns, int64_t end_ns, GpuStepParts& step) {
-    if (end_ns <= start_ns) return;
-    const auto next =
-        std::lower_bound(launches_.begin(), launches_.end(), end_ns,
-                         [](const Launch& launch, int64_t t) { return launch.start_ns < t; });
-    idle_.Explain(start_ns, end_ns, next == launches_.end() ? ApiCallId::None() : next->call,
-                  step.part_ns);
   }
 
   void Summarise() {
@@ -205,7 +157,7 @@ class DeviceBreakdown {
   const GpuIdleExplainer& idle_;
   const ProcessSteps& steps_;
   const DeviceWork& work_;
-  std::vector<Launch> launches_;  // of this device, by start
+  std::vector<GpuLaunch> launches_;  // of this device, by start
   std::vector<TimeSpan> busy_;
   GpuBreakdown result_;
 };
@@ -216,7 +168,7 @@ std::vector<GpuBreakdown> BreakDownGpu(const Store& store, const StepSet& steps)
   const std::vector<DeviceWork> devices = CollectDeviceWork(store);
   if (devices.empty() || steps.processes.empty()) return {};
   const GpuIdleExplainer idle(store);
-  std::vector<std::vector<Launch>> launches = CollectLaunches(store, devices);
+  std::vector<std::vector<GpuLaunch>> launches = CollectGpuLaunches(store, devices);
   std::vector<GpuBreakdown> made(devices.size());
   std::vector<char> wanted(devices.size(), 0);
   ParallelFor(devices.size(), [&](size_t i) {

@@ -71,30 +71,27 @@ GpuPart GpuIdleExplainer::PartAt(ThreadId thread, int64_t time_ns, int64_t* unti
 }
 
 void GpuIdleExplainer::Explain(int64_t start_ns, int64_t end_ns, ApiCallId call,
-                               std::array<int64_t, kGpuPartCount>& parts) const {
-  const auto add = [&](GpuPart part, int64_t ns) { parts[static_cast<size_t>(part)] += ns; };
-  if (call.IsNone()) return add(GpuPart::kIdleQueue, end_ns - start_ns);
+                               const std::function<void(const IdleStretch&)>& visit) const {
+  if (start_ns >= end_ns) return;
+  if (call.IsNone()) return visit({GpuPart::kIdleQueue, start_ns, end_ns, ThreadId::None()});
   // Up to the end of the launching call the CPU was what the GPU waited for; what then remains,
   // beyond the time a launch takes to arrive, is the GPU's own waiting.
   const int64_t launched_ns = store_.api_calls.end_ns[call.row()];
-  int64_t cpu_until_ns = std::clamp(launched_ns, start_ns, end_ns);
-  if (end_ns - cpu_until_ns <= kLaunchLatencyNs && cpu_until_ns > start_ns) {
-    add(GpuPart::kIdleLaunch, end_ns - cpu_until_ns);
-  } else if (cpu_until_ns > start_ns) {
-    const int64_t latency_ns = std::min(kLaunchLatencyNs, end_ns - cpu_until_ns);
-    add(GpuPart::kIdleLaunch, latency_ns);
-    add(GpuPart::kIdleQueue, end_ns - cpu_until_ns - latency_ns);
-  } else {
-    add(GpuPart::kIdleQueue, end_ns - start_ns);
-  }
+  const int64_t cpu_until_ns = std::clamp(launched_ns, start_ns, end_ns);
   const ThreadId thread = store_.api_calls.thread[call.row()];
   for (int64_t now_ns = start_ns; now_ns < cpu_until_ns;) {
     int64_t until_ns = kOpenEnd;
     const GpuPart part = PartAt(thread, now_ns, &until_ns);
     until_ns = std::clamp(until_ns, now_ns + 1, cpu_until_ns);
-    add(part, until_ns - now_ns);
+    visit({part, now_ns, until_ns, thread});
     now_ns = until_ns;
   }
+  const int64_t arrived_ns =
+      cpu_until_ns > start_ns ? std::min(end_ns, cpu_until_ns + kLaunchLatencyNs) : start_ns;
+  if (cpu_until_ns < arrived_ns) {
+    visit({GpuPart::kIdleLaunch, cpu_until_ns, arrived_ns, ThreadId::None()});
+  }
+  if (arrived_ns < end_ns) visit({GpuPart::kIdleQueue, arrived_ns, end_ns, ThreadId::None()});
 }
 
 }  // namespace batchlight

@@ -1,8 +1,8 @@
 // Why a GPU had nothing to do: looks at the thread that launched the work which ended the gap.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <functional>
 
 #include "analysis/gpu_breakdown.h"
 #include "store/interval_index.h"
@@ -10,14 +10,22 @@
 
 namespace batchlight {
 
+struct IdleStretch {
+  GpuPart part;
+  int64_t start_ns;
+  int64_t end_ns;  // > start_ns
+  // Whose doing explains it. None: the launch was on its way (kIdleLaunch), or had arrived.
+  ThreadId thread;
+};
+
 class GpuIdleExplainer {
  public:
   explicit GpuIdleExplainer(const Store& store);
 
-  // Splits the gap [start_ns, end_ns) among the idle parts of `parts`; adds exactly its length.
-  // `call`: the API call that launched the work at end_ns, None = not known.
+  // Splits the gap [start_ns, end_ns) into stretches of idle parts, in order of time and without a
+  // hole. `call`: the API call that launched the work at end_ns, None = not known.
   void Explain(int64_t start_ns, int64_t end_ns, ApiCallId call,
-               std::array<int64_t, kGpuPartCount>& parts) const;
+               const std::function<void(const IdleStretch&)>& visit) const;
 
  private:
   GpuPart PartAt(ThreadId thread, int64_t time_ns, int64_t* until_ns) const;
