@@ -14,7 +14,7 @@ namespace {
 void WriteReport(benchmark::State& state) {
   const size_t steps = static_cast<size_t>(state.range(0));
   const Store store = testing::MakeSampleRun({.steps = steps, .operators_per_step = 500});
-  const RunOverview overview = BuildOverview(store);
+  const RunOverview overview = BuildOverview(store, {.phase_events = true});
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("bl_report_bench_" + std::to_string(getpid()));
   for (auto _ : state) {

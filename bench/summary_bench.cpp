@@ -1,6 +1,7 @@
 // From a recording to the text of the summary.
 //
-//   summary_bench    10 million events (20 million begin and end records); 1 million GPU events
+//   summary_bench    10 million events (20 million begin and end records); 1 million GPU events;
+//                    the events behind the phases of both, which report and table add
 //
 // Limits: 3 s for 10 million events with reading, on 2 cores; 1 s for 1 million GPU events.
 #include <benchmark/benchmark.h>
@@ -34,6 +35,18 @@ void BM_SummaryOfRecording(benchmark::State& state) {
   std::filesystem::remove_all(folder);
 }
 BENCHMARK(BM_SummaryOfRecording)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(3);
+
+void BM_PhaseEventsOfRecording(benchmark::State& state) {
+  char folder[] = "/tmp/bl_summary_bench_XXXXXX";
+  const std::string path = std::string(mkdtemp(folder)) + "/a.batchlight.live";
+  if (!WriteLiveFolder(TrainingRecording(20'000'000), path).ok()) std::abort();
+  const Result<Store> store = ReadRecording(path);
+  std::filesystem::remove_all(folder);
+  if (!store.ok()) return state.SkipWithError(store.status().message().c_str());
+  const RunOverview overview = BuildOverview(store.value());
+  for (auto _ : state) benchmark::DoNotOptimize(PhaseEventsOf(overview)->tracks.size());
+}
+BENCHMARK(BM_PhaseEventsOfRecording)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(3);
 
 // Steps of 1000 launches: an operator, its launching call and its kernel each.
 Store GpuRun(size_t kernels) {
@@ -91,6 +104,13 @@ void BM_SummaryOfGpuEvents(benchmark::State& state) {
   }
 }
 BENCHMARK(BM_SummaryOfGpuEvents)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(3);
+
+void BM_PhaseEventsOfGpuEvents(benchmark::State& state) {
+  const Store store = GpuRun(1'000'000);
+  const RunOverview overview = BuildOverview(store);
+  for (auto _ : state) benchmark::DoNotOptimize(PhaseEventsOf(overview)->tracks.size());
+}
+BENCHMARK(BM_PhaseEventsOfGpuEvents)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(3);
 
 }  // namespace
 }  // namespace batchlight::bench

@@ -100,14 +100,7 @@ class Collector {
 
   GpuWork KindOf(StringId name) {
     const auto [place, added] = kinds_.try_emplace(name, GpuWork::kCompute);
-    if (added) {
-      const KernelClass found = ClassifyKernel(store_.Text(name));
-      if (found.kind == KernelKind::kCommunication) {
-        place->second = GpuWork::kCommunication;
-      } else if (found.tensor_core == TensorCoreUse::kYes) {
-        place->second = GpuWork::kTensorCore;
-      }
-    }
+    if (added) place->second = WorkOfKernel(store_.Text(name));
     return place->second;
   }
 
@@ -120,6 +113,12 @@ class Collector {
 };
 
 }  // namespace
+
+GpuWork WorkOfKernel(std::string_view name) {
+  const KernelClass found = ClassifyKernel(name);
+  if (found.kind == KernelKind::kCommunication) return GpuWork::kCommunication;
+  return found.tensor_core == TensorCoreUse::kYes ? GpuWork::kTensorCore : GpuWork::kCompute;
+}
 
 std::vector<DeviceWork> CollectDeviceWork(const Store& store) { return Collector(store).Collect(); }
 

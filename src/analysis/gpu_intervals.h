@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "store/store.h"
@@ -19,6 +20,8 @@ enum class GpuWork : uint8_t {
   kMemset,
 };
 inline constexpr size_t kGpuWorkCount = 5;
+
+GpuWork WorkOfKernel(std::string_view name);  // of a kernel by its demangled name
 
 struct TimeSpan {
   int64_t start_ns = 0;

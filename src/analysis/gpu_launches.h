@@ -1,5 +1,6 @@
 // The work of each GPU of each process, piece by piece, with the call that launched it; and the
-// gaps between stretches of work. What the windows and the idle time of gpu_breakdown.h are made of.
+// gaps between stretches of work. What the windows and the idle time of gpu_breakdown.h are made
+// of.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +35,8 @@ inline std::vector<GpuLaunch>::const_iterator FirstFrom(const std::vector<GpuLau
       [](const GpuLaunch& launch, int64_t time) { return launch.start_ns < time; });
 }
 
-// visit(from_ns, to_ns) for every part of [start_ns, end_ns) that `busy` (disjoint, ordered) leaves.
+// visit(from_ns, to_ns) for every part of [start_ns, end_ns) that `busy` (disjoint, ordered)
+// leaves.
 template <typename Visitor>
 void VisitGaps(const std::vector<TimeSpan>& busy, int64_t start_ns, int64_t end_ns,
                Visitor&& visit) {

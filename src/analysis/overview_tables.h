@@ -9,6 +9,7 @@ namespace batchlight {
 ResultTable MakeAdviceTable(const RunOverview& overview);
 ResultTable MakeStepsTable(const RunOverview& overview);
 ResultTable MakePhasesTable(const RunOverview& overview);
+ResultTable MakePhaseEventsTable(const RunOverview& overview);
 ResultTable MakeModulesTable(const RunOverview& overview);
 ResultTable MakeAttributionTable(const RunOverview& overview);
 ResultTable MakeOperatorsTable(const RunOverview& overview);

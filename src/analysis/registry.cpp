@@ -12,6 +12,8 @@ constexpr TableEntry kTables[] = {
      "no step was found; --step-key NAME says what ends one"},
     {"phases", "What a step is made of: one row a phase.", MakePhasesTable,
      "no step was found; --step-key NAME says what ends one"},
+    {"phase_events", "The events behind every phase, CPU and GPU; those of a phase add up to it.",
+     MakePhaseEventsTable, "no step was found; --step-key NAME says what ends one"},
     {"modules", "Every nn.Module as a tree: forward and backward time.", MakeModulesTable,
      "no module calls were recorded (profile --pytorch=functions-trace; with_modules=True)"},
     {"attribution", "Model, modules, operators, kernels as one tree: CPU and GPU time of each.",

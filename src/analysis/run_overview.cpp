@@ -57,6 +57,10 @@ RunOverview BuildOverview(const Store& store, const OverviewOptions& options) {
   };
   ParallelFor(std::size(analyses), [&](size_t i) { analyses[i](); });
   FindHiddenLoading(overview);
+  if (options.phase_events) {
+    overview.phase_events = std::make_shared<const PhaseEvents>(
+        FindPhaseEvents(inputs, steps, overview.breakdowns, overview.gpu.breakdowns, work));
+  }
   overview.distributed = AnalyzeDistributed(store, steps, work, overview.gpu.breakdowns);
   overview.findings = FindAdvice(overview);
   return overview;

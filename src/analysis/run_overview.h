@@ -1,6 +1,7 @@
 // Everything that the summary, the report page and the tables show, built once.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "analysis/advice/finding.h"
@@ -15,6 +16,7 @@
 #include "analysis/module_summary.h"
 #include "analysis/nvtx_summary.h"
 #include "analysis/operator_summary.h"
+#include "analysis/phase_events.h"
 #include "analysis/recording_cost.h"
 #include "analysis/roofline.h"
 #include "analysis/session_info.h"
@@ -26,6 +28,7 @@ namespace batchlight {
 
 struct OverviewOptions {
   StepOptions steps;
+  bool phase_events = false;  // made on demand (PhaseEventsOf), unless asked for here
 };
 
 struct RunOverview {
@@ -45,6 +48,8 @@ struct RunOverview {
   Roofline roofline;              // no rows where shapes were not recorded
   GpuSummary gpu;                 // empty() without GPU work
   std::vector<Finding> findings;  // what to change, by falling gain
+
+  std::shared_ptr<const PhaseEvents> phase_events;  // nullptr: not made
 
   Distributed distributed;
   std::vector<LaunchQueue> queues;  // per training process and device

@@ -13,8 +13,7 @@ constexpr size_t kMostUserRanges = 8;
 
 class Breakdown {
  public:
-  Breakdown(const StepInputs& inputs, const ProcessSteps& steps)
-      : inputs_(inputs), steps_(steps) {
+  Breakdown(const StepInputs& inputs, const ProcessSteps& steps) : inputs_(inputs), steps_(steps) {
     totals_.assign(static_cast<size_t>(PhaseKind::kOther) + 1,
                    std::vector<int64_t>(steps.steps.size()));
   }

@@ -5,22 +5,14 @@
 namespace batchlight {
 namespace {
 
-// Bins whose steps are not counted yet, and the bin of every step.
-struct Cut {
-  std::vector<TreeBin> bins;
-  std::vector<uint32_t> bin_of_step;
-
-  void Add(uint32_t first_step, bool counts) { bins.push_back({first_step, 0, counts}); }
-};
-
 // Bins of at most `length` steps, all of which count or none does. False: more than `most`.
-bool CutAt(const std::vector<bool>& counts, size_t length, size_t most, Cut& cut) {
+bool CutAt(const std::vector<bool>& counts, size_t length, size_t most, StepCut& cut) {
   cut = {};
   size_t size = 0;
   for (size_t step = 0; step < counts.size(); ++step) {
     if (cut.bins.empty() || size == length || cut.bins.back().counts != counts[step]) {
       if (cut.bins.size() == most) return false;
-      cut.Add(static_cast<uint32_t>(step), counts[step]);
+      cut.bins.push_back({static_cast<uint32_t>(step), 0, counts[step]});
       size = 0;
     }
     ++size;
@@ -30,17 +22,17 @@ bool CutAt(const std::vector<bool>& counts, size_t length, size_t most, Cut& cut
 }
 
 // Where steps that count and others take turns too often: spans of two bins, one for either.
-Cut CutInTwo(const std::vector<bool>& counts, size_t most) {
+StepCut CutInTwo(const std::vector<bool>& counts, size_t most) {
   const size_t spans = most / 2;
   const size_t length = (counts.size() + spans - 1) / spans;
-  Cut cut;
+  StepCut cut;
   for (size_t first = 0; first < counts.size(); first += length) {
     uint32_t bin_of[2] = {TreePlace::kNowhere, TreePlace::kNowhere};
     for (size_t step = first; step < std::min(first + length, counts.size()); ++step) {
       uint32_t& bin = bin_of[counts[step]];
       if (bin == TreePlace::kNowhere) {
         bin = static_cast<uint32_t>(cut.bins.size());
-        cut.Add(static_cast<uint32_t>(first), counts[step]);
+        cut.bins.push_back({static_cast<uint32_t>(first), 0, counts[step]});
       }
       cut.bin_of_step.push_back(bin);
     }
@@ -49,8 +41,8 @@ Cut CutInTwo(const std::vector<bool>& counts, size_t most) {
 }
 
 // At most `most` bins, which is at least two.
-Cut CutSteps(const std::vector<bool>& counts, size_t most) {
-  Cut cut;
+StepCut CutSteps(const std::vector<bool>& counts, size_t most) {
+  StepCut cut;
   for (size_t length = 1; length < 2 * counts.size(); length *= 2) {
     if (CutAt(counts, length, most, cut)) return cut;
   }
@@ -65,11 +57,15 @@ std::vector<bool> CountingSteps(const ProcessSteps& process, size_t size) {
 
 }  // namespace
 
+StepCut CutSteps(const ProcessSteps& process, size_t most) {
+  return CutSteps(CountingSteps(process, process.steps.size()), most);
+}
+
 TreeBins::TreeBins(const Store& store, const StepSet& steps) : store_(store), steps_(steps) {
   size_t most = 0;
   for (const ProcessSteps& process : steps.processes) most = std::max(most, process.steps.size());
   if (most == 0) return;
-  Cut cut = CutSteps(CountingSteps(steps.processes.front(), most), kMost);
+  StepCut cut = CutSteps(CountingSteps(steps.processes.front(), most), kMost);
   bins_ = std::move(cut.bins);
   bin_of_step_ = std::move(cut.bin_of_step);
   CountSteps();
@@ -79,7 +75,7 @@ TreeBins::TreeBins(const Store& store, const StepSet& steps) : store_(store), st
 }
 
 void TreeBins::AddRank(const ProcessSteps& process, size_t most) {
-  Cut cut = CutSteps(CountingSteps(process, process.steps.size()), most);
+  StepCut cut = CutSteps(process, most);
   for (uint32_t& bin : cut.bin_of_step) {
     ++cut.bins[bin].steps;
     bin += static_cast<uint32_t>(rank_columns_);  // from here on a column

@@ -12,6 +12,14 @@
 
 namespace batchlight {
 
+// Bins whose `steps` are not counted yet, and the bin of every step.
+struct StepCut {
+  std::vector<TreeBin> bins;
+  std::vector<uint32_t> bin_of_step;
+};
+// The steps of one process in at most `most` bins, which is at least two.
+StepCut CutSteps(const ProcessSteps& process, size_t most);
+
 // The columns of one moment.
 struct TreePlace {
   static constexpr uint32_t kNowhere = UINT32_MAX;

@@ -34,7 +34,7 @@ Status Run(const Options& options) {
   report.version = BATCHLIGHT_VERSION;
   ASSIGN_OR_RETURN(const Store store, OpenInput(options.input));
   SayReadingNotes(options.input, store);
-  const RunOverview overview = BuildOverview(store, {.steps = options.steps});
+  const RunOverview overview = BuildOverview(store, {.steps = options.steps, .phase_events = true});
   SayStepProblem(options.input, overview.steps);
   auto written = WriteReportFolder(overview, report);
   if (!written.ok()) return Status(written.status()).WithContext("writing the report");

@@ -1,4 +1,5 @@
 // Operators, ranges, modules and CUDA calls of a chrome trace.
+#include "analysis/api_name.h"
 #include "analysis/backward_links.h"
 #include "analysis/phase_marks.h"
 #include "analysis/steps.h"
@@ -6,19 +7,6 @@
 
 namespace batchlight {
 namespace {
-
-// cudaLaunchKernel_ptsz_v7000 as profilers print it: cudaLaunchKernel.
-std::string_view ApiName(std::string_view name) {
-  const size_t version = name.rfind("_v");
-  if (version != name.npos && version + 2 < name.size() &&
-      name.find_first_not_of("0123456789", version + 2) == name.npos) {
-    name = name.substr(0, version);
-  }
-  for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
-    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
-  }
-  return name;
-}
 
 // print(row) for each row of the table that is selected, which begins an event.
 template <typename Table, typename Print>
@@ -166,7 +154,7 @@ Status ApiCalls(ChromeTrace& trace) {
   ChromeFile& file = trace.file;
   return PrintRows(trace, calls, [&](size_t row) {
     BeginCall(trace, calls, row, calls.event_class[row] == 0 ? "cuda_runtime" : "cuda_driver",
-              ApiName(file.Escaped(calls.name[row])));
+              PlainApiName(file.Escaped(calls.name[row])));
     const uint32_t around = trace.operator_around[row];
     if (around != UINT32_MAX) file.Arg("External id") << around + 1;
     file.Arg("correlation") << calls.correlation[row];

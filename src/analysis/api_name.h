@@ -1,0 +1,21 @@
+// Names of CUDA calls for people: without the version and the thread-default-stream suffix.
+#pragma once
+
+#include <string_view>
+
+namespace batchlight {
+
+// cudaLaunchKernel_ptsz_v7000 is cudaLaunchKernel.
+inline std::string_view PlainApiName(std::string_view name) {
+  const size_t version = name.rfind("_v");
+  if (version != name.npos && version + 2 < name.size() &&
+      name.find_first_not_of("0123456789", version + 2) == name.npos) {
+    name = name.substr(0, version);
+  }
+  for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
+    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  }
+  return name;
+}
+
+}  // namespace batchlight
