@@ -7,6 +7,7 @@
 
 #include "report/csv.h"
 #include "report/kernel_text.h"
+#include "report/page_events.h"
 #include "report/page_gpu.h"
 #include "report/page_steps.h"
 #include "report/page_strings.h"
@@ -211,7 +212,9 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   page["steps_found"] = CleanText(StepsFoundSentence(overview.steps));
   page["steps_problem"] = CleanText(overview.steps.problem);
   page["step_kinds"] = PageStepKinds();
-  page["training"] = PageTraining(overview, limits.steps);
+  page["training"] =
+      PageTraining(overview, *input.phase_events, limits.steps, limits.events, strings);
+  page["event_kinds"] = PageEventKinds();
   page["advice"] = Advice(*input.advice, limits.text);
   page["gpu"] = PageGpu(overview, *input.utilization, *input.memory);
   page["distributed"] = PageDistributed(overview);
@@ -235,6 +238,7 @@ std::string MakePageJsonWithin(const PageInput& input, size_t most_bytes) {
     if (text.size() <= most_bytes || limits.rows <= 1) return text;
     limits.rows /= 2;
     limits.nodes /= 2;
+    limits.events /= 2;
     limits.steps = std::max<size_t>(1000, limits.steps / 2);
     limits.text = std::max<size_t>(100, limits.text / 2);
   }

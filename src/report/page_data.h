@@ -22,6 +22,7 @@ struct PageTable {
 
 struct PageInput {
   const RunOverview* overview = nullptr;
+  const PhaseEvents* phase_events = nullptr;
   const std::vector<Finding>* advice = nullptr;
   const std::vector<GpuUtilization>* utilization = nullptr;
   const std::vector<MemoryCurve>* memory = nullptr;
@@ -36,7 +37,8 @@ struct PageLimits {
   size_t rows = 2000;   // of a table
   size_t nodes = 2500;  // of the attribution tree
   size_t steps = 20000;
-  size_t text = 2000;  // characters
+  size_t events = 1200;  // groups of events behind the phases
+  size_t text = 2000;    // characters
 };
 
 std::string MakePageJson(const PageInput& input, const PageLimits& limits);

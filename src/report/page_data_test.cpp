@@ -16,14 +16,15 @@ namespace {
 
 struct Page {
   explicit Page(const testing::SampleRun& run = {})
-      : store(testing::MakeSampleRun(run)), overview(BuildOverview(store)) {
+      : store(testing::MakeSampleRun(run)), overview(BuildOverview(store, {.phase_events = true})) {
     advice = overview.findings;
     utilization = MeasureUtilization(store, overview.steps, overview.gpu.breakdowns);
     memory = GpuMemoryCurves(store, overview.steps);
     tops = MakeTopLists(overview);
   }
   PageInput input() const {
-    return {&overview, &advice, &utilization, &memory, &tops, &tables, "1.2.3"};
+    return {&overview, overview.phase_events.get(), &advice, &utilization, &memory, &tops, &tables,
+            "1.2.3"};
   }
   nlohmann::json Json(const PageLimits& limits = {}) const {
     return nlohmann::json::parse(MakePageJson(input(), limits));
@@ -46,6 +47,36 @@ TEST(PageDataTest, PhasesOfEveryStepAddUpToIt) {
     int64_t sum = 0;
     for (const auto& phase : steps["phase_ns"]) sum += phase[i].get<int64_t>();
     EXPECT_EQ(sum, steps["duration_ns"][i]) << "step " << i;
+  }
+}
+
+// Over the steps that count, and in every bin of steps; also where the smaller ones are put
+// together.
+TEST(PageDataTest, EventsAddUpToTheirPhase) {
+  const Page page({.gpu = true});
+  for (const size_t most : {size_t{1200}, size_t{1}}) {
+    const nlohmann::json json = page.Json({.events = most});
+    for (const nlohmann::json& track : json["training"][0]["tracks"]) {
+      ASSERT_EQ(track["events"]["lists"].size(), track["phases"].size());
+      const size_t bins = track["events"]["bins"]["first_step"].size();
+      ASSERT_EQ(bins, 60u);  // one per step
+      for (size_t phase = 0; phase < track["phases"].size(); ++phase) {
+        const nlohmann::json& list = track["events"]["lists"][phase];
+        EXPECT_LE(list["name"].size(), most == 1 ? 3u + 1 + 1 : 25u + 4 + 1);
+        int64_t total_ns = 0;
+        std::vector<int64_t> in_bins(bins);
+        for (size_t i = 0; i < list["name"].size(); ++i) {
+          total_ns += list["total_ns"][i].get<int64_t>();
+          for (size_t bin = 0; bin < bins; ++bin) {
+            in_bins[bin] += list["bin_ns"][i][bin].get<int64_t>();
+          }
+        }
+        const int64_t steps = track["summary"]["count"];
+        const int64_t mean_ns = track["summary"]["phase_mean_ns"][phase];
+        EXPECT_NEAR(double(total_ns) / double(steps), double(mean_ns), 1) << track["phases"][phase];
+        EXPECT_EQ(nlohmann::json(in_bins), track["phase_ns"][phase]) << track["phases"][phase];
+      }
+    }
   }
 }
 
@@ -94,7 +125,9 @@ TEST(PageDataTest, EveryRankHasItsSteps) {
   }
   const Store store = build.Build();
   const RunOverview overview = BuildOverview(store);
-  const nlohmann::json training = PageTraining(overview, 1000);
+  PageStrings strings(100);
+  const nlohmann::json training =
+      PageTraining(overview, *PhaseEventsOf(overview), 1000, 100, strings);
   ASSERT_EQ(training.size(), 2u);
   EXPECT_EQ(training[0]["process"], "rank 0, train.py (pid 100)");
   EXPECT_EQ(training[1]["process"], "rank 1, train.py (pid 101)");
@@ -206,7 +239,7 @@ TEST(PageDataTest, RanksKeepTheirSumsWhenTheTreeIsCut) {
 TEST(PageDataTest, VeryManyRanksFitThePageWhichSaysWhatIsLeftOut) {
   Page page;
   page.store = RunOfRanks(80);
-  page.overview = BuildOverview(page.store);
+  page.overview = BuildOverview(page.store, {.phase_events = true});
   const nlohmann::json tree = page.Json()["tree"];
   EXPECT_EQ(tree["ranks"].size(), 64u);
   EXPECT_EQ(tree["ranks_left_out"], 16);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 
 #include "report/number_text.h"
+#include "report/page_events.h"
 #include "report/utf8.h"
 
 namespace batchlight {
@@ -145,6 +147,21 @@ json GpuFacts(const GpuBreakdown& gpu, const ProcessSteps& process, const std::s
   return facts;
 }
 
+// The phases that a track of the page has: rows of StepBreakdown::phases, or parts.
+std::vector<size_t> PhaseRows(const StepBreakdown& breakdown) {
+  std::vector<size_t> rows(breakdown.phases.size());
+  std::iota(rows.begin(), rows.end(), size_t{0});
+  return rows;
+}
+std::vector<size_t> PhaseRows(const GpuBreakdown& gpu) {
+  std::vector<size_t> rows;
+  for (size_t part = 0; part < kGpuPartCount; ++part) {
+    const auto in_step = [&](const GpuStepParts& step) { return step.part_ns[part] > 0; };
+    if (std::any_of(gpu.steps.begin(), gpu.steps.end(), in_step)) rows.push_back(part);
+  }
+  return rows;
+}
+
 json GpuTrack(const ProcessSteps& process, const GpuBreakdown& gpu, size_t group) {
   const std::string name = "GPU " + std::to_string(gpu.device);
   const std::vector<Step> windows = WindowsAsSteps(process, gpu);
@@ -154,9 +171,7 @@ json GpuTrack(const ProcessSteps& process, const GpuBreakdown& gpu, size_t group
   AddEntries(track, windows, group);
   track["duration_ns"] =
       GroupMeans(windows.size(), group, [&](size_t i) { return windows[i].duration_ns(); });
-  for (size_t i = 0; i < kGpuPartCount; ++i) {
-    const auto in_step = [&](const GpuStepParts& step) { return step.part_ns[i] > 0; };
-    if (std::none_of(gpu.steps.begin(), gpu.steps.end(), in_step)) continue;
+  for (const size_t i : PhaseRows(gpu)) {
     const GpuPart part = static_cast<GpuPart>(i);
     AddPhase(track,
              {{"key", GpuPartKey(part)}, {"label", GpuPartName(part)}, {"help", GpuPartHelp(part)}},
@@ -166,15 +181,42 @@ json GpuTrack(const ProcessSteps& process, const GpuBreakdown& gpu, size_t group
   return track;
 }
 
-json OneProcess(const RunOverview& overview, size_t index, size_t most_steps) {
+// Adds the events of its phases to a track of the page.
+class EventWriter {
+ public:
+  EventWriter(const RunOverview& overview, const PhaseEvents& events, size_t most,
+              PageStrings& strings)
+      : events_(events), strings_(strings) {
+    size_t lists = 1;
+    for (const StepBreakdown& breakdown : overview.breakdowns) lists += breakdown.phases.size();
+    for (const GpuBreakdown& gpu : overview.gpu.breakdowns) lists += PhaseRows(gpu).size();
+    most_ = std::clamp<size_t>(most / lists, 3, 25);
+  }
+
+  void Add(json& track, const ProcessSteps& process, int32_t device,
+           const std::vector<size_t>& phases) {
+    if (const TrackEvents* found = events_.Of(process.process, device)) {
+      track["events"] = PageTrackEvents(*found, process, phases, most_, strings_);
+    }
+  }
+
+ private:
+  const PhaseEvents& events_;
+  PageStrings& strings_;
+  size_t most_;  // groups of a phase
+};
+
+json OneProcess(const RunOverview& overview, size_t index, size_t most_steps, EventWriter& events) {
   const ProcessSteps& process = overview.steps.processes[index];
   const bool has_phases = index < overview.breakdowns.size();
   const StepBreakdown* breakdown = has_phases ? &overview.breakdowns[index] : nullptr;
   const size_t group = (process.steps.size() + most_steps - 1) / most_steps;
   json tracks = json::array({CpuTrack(process, breakdown, group)});
+  if (breakdown != nullptr) events.Add(tracks[0], process, -1, PhaseRows(*breakdown));
   for (const GpuBreakdown& gpu : overview.gpu.breakdowns) {
     if (gpu.process == process.process && gpu.steps.size() == process.steps.size()) {
       tracks.push_back(GpuTrack(process, gpu, group));
+      events.Add(tracks.back(), process, static_cast<int32_t>(gpu.device), PhaseRows(gpu));
     }
   }
   return {{"process", ProcessLabel(overview, process)}, {"tracks", std::move(tracks)}};
@@ -182,12 +224,14 @@ json OneProcess(const RunOverview& overview, size_t index, size_t most_steps) {
 
 }  // namespace
 
-nlohmann::json PageTraining(const RunOverview& overview, size_t most_steps) {
+nlohmann::json PageTraining(const RunOverview& overview, const PhaseEvents& events,
+                            size_t most_steps, size_t most_events, PageStrings& strings) {
   json out = json::array();
+  EventWriter writer(overview, events, most_events, strings);
   const size_t share =
       std::max<size_t>(1, most_steps / std::max<size_t>(1, overview.steps.processes.size()));
   for (size_t i = 0; i < overview.steps.processes.size(); ++i) {
-    out.push_back(OneProcess(overview, i, std::max<size_t>(100, share)));
+    out.push_back(OneProcess(overview, i, std::max<size_t>(100, share), writer));
   }
   return out;
 }

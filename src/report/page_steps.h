@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "analysis/run_overview.h"
+#include "report/page_strings.h"
 
 namespace batchlight {
 
 // The `training` array of the page: one object per training process; together they have about
-// `most_steps` entries in each track.
-nlohmann::json PageTraining(const RunOverview& overview, size_t most_steps);
+// `most_steps` entries in each track, and `most_events` groups of events behind the phases.
+nlohmann::json PageTraining(const RunOverview& overview, const PhaseEvents& events,
+                            size_t most_steps, size_t most_events, PageStrings& strings);
 
 // Names of the kinds of steps, by number.
 nlohmann::json PageStepKinds();

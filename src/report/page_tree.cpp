@@ -37,16 +37,6 @@ json SelfTime(const int64_t* self_ns, size_t count) {
   return none ? json(0) : json(std::vector<int64_t>(self_ns, self_ns + count));
 }
 
-json Bins(const std::vector<TreeBin>& bins) {
-  json out = {{"first_step", json::array()}, {"steps", json::array()}, {"counts", json::array()}};
-  for (const TreeBin& bin : bins) {
-    out["first_step"].push_back(bin.first_step);
-    out["steps"].push_back(bin.steps);
-    out["counts"].push_back(int(bin.counts));
-  }
-  return out;
-}
-
 // Own time and calls of one node, or of several put together: rows of AttributionTree.
 class Times {
  public:
@@ -157,7 +147,7 @@ class TreeWriter {
   // The times of one entry of `columns_`, and what they are of.
   void Describe(double step_ns, size_t at, json& out) {
     out["step_ns"] = std::llround(step_ns);
-    out["bins"] = Bins(columns_[at].bins);
+    out["bins"] = PageBins(columns_[at].bins);
     for (auto& [name, values] : times_[at].items()) out[name] = std::move(values);
   }
 
@@ -190,6 +180,16 @@ class TreeWriter {
 };
 
 }  // namespace
+
+json PageBins(const std::vector<TreeBin>& bins) {
+  json out = {{"first_step", json::array()}, {"steps", json::array()}, {"counts", json::array()}};
+  for (const TreeBin& bin : bins) {
+    out["first_step"].push_back(bin.first_step);
+    out["steps"].push_back(bin.steps);
+    out["counts"].push_back(int(bin.counts));
+  }
+  return out;
+}
 
 json PageTree(const RunOverview& overview, size_t most, PageStrings& strings) {
   if (overview.tree.nodes.empty()) return nullptr;

@@ -66,7 +66,9 @@ Result<std::vector<File>> MakeFiles(const RunOverview& overview, const std::stri
   const std::vector<GpuUtilization> utilization =
       MeasureUtilization(*overview.store, overview.steps, overview.gpu.breakdowns);
   const std::vector<MemoryCurve> memory = GpuMemoryCurves(*overview.store, overview.steps);
-  const PageInput input{&overview, &advice, &utilization, &memory, &tops, &tables, version};
+  const std::shared_ptr<const PhaseEvents> events = PhaseEventsOf(overview);
+  const PageInput input{&overview, events.get(), &advice, &utilization,
+                        &memory,   &tops,        &tables, version};
   const std::string title = RunTitle(overview.session) + " - batchlight";
   files.push_back({"index.html", MakeHtmlPage(title, MakePageJsonWithin(input, kMostPageBytes))});
   std::vector<SnippetPicture> pictures;

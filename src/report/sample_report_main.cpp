@@ -16,7 +16,7 @@ namespace {
 
 Status Write(const std::string& folder, const testing::SampleRun& run) {
   const Store store = testing::MakeSampleRun(run);
-  const RunOverview overview = BuildOverview(store);
+  const RunOverview overview = BuildOverview(store, {.phase_events = true});
   const auto written =
       WriteReportFolder(overview, {.folder = folder, .overwrite = true, .version = "test"});
   if (!written.ok()) return written.status();

@@ -63,6 +63,31 @@ export interface Steps {
   outlier: number[]; // entries with an unusually long step
   phase_ns: number[][]; // [phase][entry], adds up to duration_ns
   summary: StepSummary;
+  events?: TrackEvents; // behind the phases
+}
+
+// Events by name, in bins of steps.
+export interface TrackEvents {
+  bins: StepBins; // of this track
+  lists: EventList[]; // by phase
+}
+
+// Column-wise, one entry per group, by falling time over the steps that count. The groups of a
+// phase add up to it.
+export interface EventList {
+  kind: number[]; // index of PageData.event_kinds
+  name: number[]; // strings; this and the next three
+  op: (number | null)[]; // operator around a CUDA call, or that launched the longest work
+  after: (number | null)[]; // idle time of a GPU: the work around the longest
+  before: (number | null)[];
+  total_ns: number[]; // over the steps that count
+  count: number[];
+  longest_ns: number[]; // of one event in the phase, over the steps that count
+  longest_start_ns: number[];
+  longest_step: number[]; // its number, -1: none
+  bin_ns: number[][]; // [group][bin], all steps
+  bin_count: (number | number[])[]; // one number: events in every step
+  left_out: number; // groups that are put together in the last entry
 }
 
 export const kSteady = 0; // in Steps.kind
@@ -164,10 +189,16 @@ export interface MemoryLayer {
 }
 
 // Own time and calls of every node of the tree in every bin of steps.
+// Ascending; of two bins with the same first step one holds those that count, one the others.
+export interface StepBins {
+  first_step: number[];
+  steps: number[]; // how many, over all that the times are of
+  counts: number[]; // 1: steps that count
+}
+
 export interface TreeTimes {
   step_ns: number; // mean step, 0 without steps
-  // Ascending; of two bins with the same first step one holds those that count, one the others.
-  bins: { first_step: number[]; steps: number[]; counts: number[] };
+  bins: StepBins;
   self_ns: (number[] | 0)[]; // [node][bin]: CPU time of a call, GPU time of work; 0: in no bin
   calls: (number | number[])[]; // [node][bin], or one number: calls in every step
 }
@@ -231,6 +262,7 @@ export interface PageData {
   steps_problem: string; // "" = none
   step_kinds: string[];
   training: Training[]; // by rank; empty: no steps
+  event_kinds: string[]; // "operator", "kernel", "" = none
   advice: Finding[];
   gpu: Gpu;
   distributed: Distributed | null;

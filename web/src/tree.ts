@@ -1,7 +1,9 @@
 // Sums over the attribution tree, for the steps and the rank that the reader has selected: what
 // every view of modules, operators and kernels shows is computed here, from the same nodes.
 import { TreeKind } from "./data";
-import type { Tree, TreeTimes } from "./data";
+import type { StepBins, Tree, TreeTimes } from "./data";
+
+type Binned = { bins: StepBins };
 
 // Steps by their place in the run, inclusive; null = the steps that count.
 export type StepRange = { first: number; last: number } | null;
@@ -26,7 +28,7 @@ export function isGpuWork(kind: number): boolean {
 }
 
 // The bins that a selection stands for: those that count, or all in it when none does.
-export function binsOf(times: TreeTimes, range: StepRange): number[] {
+export function binsOf(times: Binned, range: StepRange): number[] {
   const { first_step, counts } = times.bins;
   if (first_step.length === 0) return [0];
   const inRange = first_step.flatMap((first, bin) => {
@@ -38,13 +40,13 @@ export function binsOf(times: TreeTimes, range: StepRange): number[] {
 }
 
 // The first step after those of a bin.
-function endOf({ bins: { first_step } }: TreeTimes, bin: number): number {
+function endOf({ bins: { first_step } }: Binned, bin: number): number {
   return first_step.find((first) => first > first_step[bin]) ?? Infinity;
 }
 
 // Steps of the longest bin that a selection touches and does not hold whole, in a run of `all`
 // steps; 0: what is summed is what was selected.
-export function coarseness(times: TreeTimes, range: StepRange, all: number): number {
+export function coarseness(times: Binned, range: StepRange, all: number): number {
   if (!range || times.bins.first_step.length === 0) return 0;
   const lengths = binsOf(times, range).map((bin) => {
     const [first, end] = [times.bins.first_step[bin], Math.min(all, endOf(times, bin))];

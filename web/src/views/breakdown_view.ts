@@ -1,18 +1,31 @@
-// What a step is made of: a stacked bar, a ring, and the same as a table that adds up.
+// What a step is made of: a stacked bar, a ring, and the same as a table that adds up and whose rows
+// open to the events behind them.
 import { donut } from "../charts/donut";
-import type { PhaseInfo } from "../data";
+import type { PageData, PhaseInfo, Steps } from "../data";
 import { h, longText } from "../dom";
 import { percent, time } from "../format";
 import { seriesColor, seriesNumbers } from "../palette";
-import type { Aggregate } from "../selection";
+import type { Aggregate, Range } from "../selection";
+import { phaseEventsView } from "./phase_events_view";
 
 const kHead = ["Phase", "Share", "Mean", "Median", "p95"];
 
-export function breakdown(phases: PhaseInfo[], numbers: Aggregate): Node[] {
+// `opened`: the rows that are open, kept by the caller from one selection to the next.
+export function breakdown(
+  page: PageData,
+  steps: Steps,
+  range: Range | null,
+  numbers: Aggregate,
+  opened: Set<string>,
+): Node[] {
+  const { phases } = steps;
   const series = seriesNumbers(phases.map((phase) => phase.key));
   const colors = series.map((number) => `background:${seriesColor(number)}`);
   const head = kHead.map((name, i) => h("th", { scope: "col", class: i === 0 ? "text" : "real" }, name));
-  const rows = phases.map((phase, i) => phaseRow(phase, i, numbers, colors[i]));
+  const rows = phases.flatMap((phase, i) => {
+    const events = steps.events ? (): Node[] => phaseEventsView(page, steps, i, range) : null;
+    return phaseRows(phase, i, numbers, colors[i], events, opened);
+  });
   const table = h(
     "table",
     {},
@@ -23,7 +36,7 @@ export function breakdown(phases: PhaseInfo[], numbers: Aggregate): Node[] {
   return [
     stack(phases, numbers, colors),
     h("div", { class: "with-donut" }, h("div", { class: "scroll" }, table), ring(phases, numbers, series)),
-    h("p", { class: "muted" }, "Means add up to the mean step; medians and percentiles need not."),
+    h("p", { class: "muted" }, "Means add up to the mean step; medians and percentiles need not. A row opens to the events behind it."),
     ...help(phases),
   ];
 }
@@ -53,18 +66,45 @@ function ring(phases: PhaseInfo[], numbers: Aggregate, series: number[]): SVGSVG
   return donut(slices, time(numbers.mean_ns), "mean step");
 }
 
-function phaseRow(phase: PhaseInfo, i: number, numbers: Aggregate, color: string): HTMLElement {
+// The row of a phase and, where it is open, the row with its events.
+function phaseRows(
+  phase: PhaseInfo,
+  i: number,
+  numbers: Aggregate,
+  color: string,
+  events: (() => Node[]) | null,
+  opened: Set<string>,
+): HTMLElement[] {
   const share = (100 * numbers.phase_mean_ns[i]) / numbers.mean_ns;
-  const chip = h("i", { class: "chip", style: color });
-  return h(
+  const label = h("span", { class: "tree-label" }, h("i", { class: "chip", style: color }), longText(phase.label));
+  const id = `events-of-phase-${i}`;
+  const toggle = events
+    ? h("button", { type: "button", class: "opener", "aria-controls": id, title: "Events behind it" }, label)
+    : label;
+  const row = h(
     "tr",
     {},
-    h("th", { scope: "row" }, h("div", { class: "tree-label" }, chip, longText(phase.label))),
+    h("th", { scope: "row" }, toggle),
     h("td", { class: "real share", style: `--width:${share.toFixed(2)}%` }, percent(share, 100)),
     h("td", { class: "real" }, time(numbers.phase_mean_ns[i])),
     h("td", { class: "real" }, time(numbers.phase_median_ns[i])),
     h("td", { class: "real" }, time(numbers.phase_p95_ns[i])),
   );
+  if (!events) return [row];
+  const cell = h("td", { colspan: kHead.length });
+  const below = h("tr", { class: "events", id }, cell);
+  const show = (open: boolean): void => {
+    toggle.setAttribute("aria-expanded", String(open));
+    below.hidden = !open;
+    cell.replaceChildren(...(open ? events() : []));
+  };
+  toggle.addEventListener("click", () => {
+    const open = !opened.delete(phase.label);
+    if (open) opened.add(phase.label);
+    show(open);
+  });
+  show(opened.has(phase.label));
+  return [row, below];
 }
 
 function totalRow(numbers: Aggregate): HTMLElement {

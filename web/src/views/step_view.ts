@@ -25,6 +25,7 @@ export class StepView {
   private track: Steps;
   private chart: StepChart | null = null;
   private range: Range | null = null;
+  private readonly opened = new Set<string>(); // rows of the breakdown
 
   // `onSelect` hears of the steps that the reader selects, by their place in the run, `onProcess` of
   // the process, by its place in PageData.training.
@@ -81,7 +82,7 @@ export class StepView {
     this.form.show(this.track, range);
     this.drawHero(aggregate(this.training.tracks[0], range));
     const numbers = aggregate(this.track, range);
-    this.breakdownBox.replaceChildren(...breakdown(this.track.phases, numbers));
+    this.breakdownBox.replaceChildren(...breakdown(this.page, this.track, range, numbers, this.opened));
     if (!changed) return;
     const { group } = this.track;
     this.onSelect(range && { first: range.first * group, last: (range.last + 1) * group - 1 }, numbers.label);
