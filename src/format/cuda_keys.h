@@ -8,6 +8,9 @@
 
 namespace batchlight::format {
 
+// GpuWait::stream: the default stream of the wait's context, whose number stands in GpuContext.
+inline constexpr uint32_t kDefaultStream = 0xfffffffe;
+
 // Kernel::launch. Numbers as CUPTI has them.
 struct KernelLaunchKey {
   uint32_t device;

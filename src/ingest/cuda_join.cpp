@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/thread_pool.h"
+#include "format/cuda_keys.h"
 #include "ingest/copy_ends.h"
 #include "ingest/cuda_threads.h"
 #include "ingest/gpu_clock.h"
@@ -293,6 +294,21 @@ void DeriveWaits(Store& store) {
   SortByStart(waits);
 }
 
+// Waits for the default stream get the number that kernels on it have.
+void NumberDefaultStreams(Store& store) {
+  std::map<std::pair<ProcessId, uint32_t>, uint32_t> numbers;
+  const GpuContextsTable& contexts = store.gpu_contexts;
+  for (size_t row = 0; row < contexts.size(); ++row) {
+    numbers[{contexts.process[row], contexts.context[row]}] = contexts.null_stream[row];
+  }
+  SynchronizationsTable& waits = store.synchronizations;
+  for (size_t row = 0; row < waits.size(); ++row) {
+    if (waits.stream[row] != format::kDefaultStream) continue;
+    const auto number = numbers.find({waits.process[row], waits.context[row]});
+    waits.stream[row] = number == numbers.end() ? UINT32_MAX : number->second;
+  }
+}
+
 // Facts are repeated in every capture, and GPUs in every process.
 template <typename Table, typename KeyOf>
 void KeepFirst(Table& table, KeyOf key_of) {
@@ -338,6 +354,7 @@ void AddDriverFacts(Store& store) {
 void TieCuda(std::span<const Fragment> fragments, std::span<const FragmentMap> maps, Store& store) {
   MergeFacts(store);
   AddDriverFacts(store);
+  NumberDefaultStreams(store);
   if (store.processes.size() == 0) return;
   SeparateRepeatedIds(Concatenate(fragments, &Fragment::api_call_processes), store);
   const std::vector<GpuClock> clocks = MakeClocks(fragments, store);

@@ -163,15 +163,15 @@ class Recording(unittest.TestCase):
     WAITS = ("launches=1", "waits=1")
 
     def check_waits(self, run, events):
-        none = 0xffffffff
+        none, default = 0xffffffff, 0xfffffffe
         waits = run.records("GpuWait")
         # The driver's part of cudaStreamSynchronize is no second wait. The stream is known where it
-        # cannot be in a capture, which asking would break: the default one is number 7, or 8 where
-        # it is the thread's.
+        # cannot be in a capture, which asking would break. The default one is known without asking;
+        # the thread's is number 8.
         self.assertEqual([(w.type, w.stream, w.event) for w in waits],
-                         [(3, 9, none), (2, 7, events[0]), (2, none, events[1]),
+                         [(3, 9, none), (2, default, events[0]), (2, none, events[1]),
                           (1, none, events[2]), (4, none, none), (2, none, events[3]),
-                          (2, none, events[4]), (3, 7, none), (3, 8, none)])
+                          (2, none, events[4]), (3, default, none), (3, 8, none)])
         self.assertEqual(run.said["capture"], "0")
         self.assertEqual({w.context for w in waits}, {1})
         calls = {c.correlation: c for c in run.records("CudaCall")}

@@ -381,8 +381,9 @@ uint32_t cuptiGetStreamIdEx(void*, void* stream, uint8_t per_thread, uint32_t* i
   const auto handle = reinterpret_cast<uintptr_t>(stream);
   if (stream != nullptr && stream == The().capturing) The().capture_broken = true;
   constexpr uint32_t kInvalidStream = 22;
-  if (handle == 1 || handle == 2) return kInvalidStream;
-  *id = handle == 0 ? (per_thread != 0 ? 8 : 7) : static_cast<uint32_t>(handle >> 4);
+  // CUPTI 13.0.1 on an H200 has no number for the default stream.
+  if (handle <= 2 && (handle > 0 || per_thread == 0)) return kInvalidStream;
+  *id = handle == 0 ? 8 : static_cast<uint32_t>(handle >> 4);
   return kSuccess;
 }
 

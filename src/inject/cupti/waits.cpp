@@ -1,5 +1,6 @@
 #include "inject/cupti/waits.h"
 
+#include "format/cuda_keys.h"
 #include "inject/cupti/gpu_writer.h"
 #include "inject/rt/control.h"
 
@@ -57,19 +58,18 @@ bool Succeeded(const CallbackData& data) {
 // only of a stream that is not being captured: a number may not be asked for during a capture, and
 // the program's capture would pay for it. A stream that was waited for to its end is not captured,
 // and the legacy default stream cannot be; another one that is made to wait for an event may well
-// be.
+// be. CUPTI 13.0 does not tell the default stream's number this way; its record of the context
+// does.
 uint32_t StreamId(const Library& library, const WaitCall& call, const CallbackData& data) {
   constexpr uintptr_t kPerThread = 2;  // cudaStreamPerThread; 0 and 1 are the legacy stream
-  if (library.cuptiGetStreamIdEx == nullptr || data.parameters == nullptr || !Succeeded(data)) {
-    return kNone;
-  }
+  if (data.parameters == nullptr || !Succeeded(data)) return kNone;
   void* stream = *static_cast<void* const*>(data.parameters);
   const auto handle = reinterpret_cast<uintptr_t>(stream);
   const bool per_thread = handle == kPerThread || (stream == nullptr && call.per_thread_stream);
-  const bool special = handle <= kPerThread;
-  if (call.type != kForStream && (!special || per_thread)) return kNone;
+  if (handle <= kPerThread && !per_thread) return format::kDefaultStream;
+  if (call.type != kForStream || library.cuptiGetStreamIdEx == nullptr) return kNone;
   uint32_t id = kNone;
-  return library.cuptiGetStreamIdEx(nullptr, special ? nullptr : stream, per_thread, &id) ==
+  return library.cuptiGetStreamIdEx(nullptr, per_thread ? nullptr : stream, per_thread, &id) ==
                  kSuccess
              ? id
              : kNone;
