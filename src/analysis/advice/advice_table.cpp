@@ -19,7 +19,7 @@ ResultTable MakeAdviceTable(const RunOverview& overview) {
       evidence += (evidence.empty() ? "" : "; ") + item.kind + " " + item.name;
       if (item.count > 0) evidence += " (" + std::to_string(item.count) + " times)";
       if (item.per_step_ns > 0) {
-        evidence += " " + std::to_string(std::llround(item.per_step_ns / 1000)) + " us a step";
+        evidence += " " + std::to_string(std::llround(item.per_step_ns / 1000)) + " µs a step";
       }
     }
     const bool estimated = finding.gain_ns > 0;

@@ -20,7 +20,7 @@ std::string Rounded(double value) {
 }
 
 std::string TimeOf(double ns) {
-  return ns < 100'000 ? Rounded(ns / 1e3) + " us" : Rounded(ns / 1e6) + " ms";
+  return ns < 100'000 ? Rounded(ns / 1e3) + " µs" : Rounded(ns / 1e6) + " ms";
 }
 
 std::string PercentOf(double share) {
