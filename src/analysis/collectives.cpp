@@ -17,14 +17,32 @@ struct Call {
   std::string_view operation;
   uint64_t bytes;
   int64_t start_ns;
-  int64_t kernel_ns = 0;  // 0: unknown
+  int64_t kernel_ns = 0;   // 0: unknown
+  size_t step = SIZE_MAX;  // row of the steps of the process; SIZE_MAX: in none
+  size_t bin = 0;          // one after the last: in no step
   bool steady = false;
 };
 
+// The row of the step around this moment; SIZE_MAX: none.
+size_t StepAround(const ProcessSteps& process, int64_t time_ns) {
+  const std::vector<Step>& steps = process.steps;
+  const auto after =
+      std::upper_bound(steps.begin(), steps.end(), time_ns,
+                       [](int64_t time, const Step& step) { return time < step.start_ns; });
+  if (after == steps.begin() || time_ns >= (after - 1)->end_ns) return SIZE_MAX;
+  return static_cast<size_t>(after - 1 - steps.begin());
+}
+
 class Analysis {
  public:
-  Analysis(const Store& store, const StepSet& steps, const Attribution& work)
-      : store_(store), clock_(store, steps), work_(work), nccl_(FindNcclCalls(store)) {}
+  Analysis(const Store& store, const StepSet& steps, const Attribution& work,
+           const std::vector<uint32_t>& bin_starts)
+      : store_(store),
+        steps_(steps),
+        clock_(store, steps),
+        work_(work),
+        bin_starts_(bin_starts),
+        nccl_(FindNcclCalls(store)) {}
 
   void Run(Distributed& found) {
     FindCalls();
@@ -35,14 +53,18 @@ class Analysis {
       row.calls_per_step = clock_.PerStep(row.calls_per_step);
       found.collectives.push_back(row);
     }
-    std::stable_sort(found.collectives.begin(), found.collectives.end(),
-                     [](const auto& a, const auto& b) { return a.kernel_ns > b.kernel_ns; });
+    std::stable_sort(
+        found.collectives.begin(), found.collectives.end(),
+        [](const auto& a, const auto& b) { return a.times.kernel_ns > b.times.kernel_ns; });
   }
 
-  // In steps that count, of one process.
-  int64_t WaitedNs(ProcessId process) const {
-    const auto waited = waited_.find(process.value);
-    return waited == waited_.end() ? 0 : waited->second;
+  // In every step of one process.
+  std::vector<int64_t> WaitedInSteps(const ProcessSteps& process) const {
+    std::vector<int64_t> waited(process.steps.size());
+    const auto found = waited_.find(process.process.value);
+    if (found == waited_.end()) return waited;
+    for (const auto& [step, ns] : found->second) waited[step] = ns;
+    return waited;
   }
   bool knows_waits() const { return knows_waits_; }
 
@@ -57,6 +79,18 @@ class Analysis {
            .bytes = call.bytes,
            .start_ns = ranges.start_ns[call.range],
            .steady = clock_.IsSteady(ranges.thread[call.range], ranges.start_ns[call.range])});
+      SetStep(calls_.back(), call.process);
+    }
+  }
+
+  void SetStep(Call& call, ProcessId process) const {
+    const ProcessSteps* steps = steps_.Of(process);
+    if (steps != nullptr) call.step = StepAround(*steps, call.start_ns);
+    call.bin = bin_starts_.size();
+    if (call.step == SIZE_MAX) return;
+    const auto after = std::upper_bound(bin_starts_.begin(), bin_starts_.end(), call.step);
+    if (after != bin_starts_.begin()) {
+      call.bin = static_cast<size_t>(after - bin_starts_.begin()) - 1;
     }
   }
 
@@ -112,18 +146,23 @@ class Analysis {
     row.operation = first.operation;
     row.communicator = NumberOf(first.communicator);
     row.message_bytes = first.bytes;
+    row.bins.resize(bin_starts_.size() + 1);
     for (const Call* call : same) {
-      ++row.calls;
       row.calls_per_step += call->steady ? 1 : 0;
-      if (call->kernel_ns == 0) continue;
-      ++row.timed;
-      row.kernel_ns += call->kernel_ns;
-      row.waited_ns += call->kernel_ns - shortest;
-      if (call->steady) waited_[call->process] += call->kernel_ns - shortest;
+      const int64_t waited_ns = call->kernel_ns == 0 ? 0 : call->kernel_ns - shortest;
+      for (CollectiveTimes* times : {&row.times, &row.bins[call->bin]}) {
+        ++times->calls;
+        times->timed += call->kernel_ns == 0 ? 0 : 1;
+        times->kernel_ns += call->kernel_ns;
+        times->waited_ns += waited_ns;
+      }
+      if (call->step != SIZE_MAX) waited_[call->process][call->step] += waited_ns;
     }
     if (shortest == INT64_MAX) return;
-    row.shortest_ns += shortest;
-    ++row.matched;
+    for (CollectiveTimes* times : {&row.times, &row.bins[first.bin]}) {
+      times->shortest_ns += shortest;
+      ++times->matched;
+    }
     row.knows_waits |= same.size() > 1;
     knows_waits_ |= same.size() > 1;
   }
@@ -137,13 +176,15 @@ class Analysis {
   }
 
   const Store& store_;
+  const StepSet& steps_;
   StepClock clock_;
   const Attribution& work_;
+  const std::vector<uint32_t>& bin_starts_;
   const NcclCalls nccl_;
   std::vector<Call> calls_;
   std::map<std::tuple<uint64_t, std::string_view, uint64_t>, CollectiveRow> rows_;
   std::map<uint64_t, uint32_t> numbers_;
-  std::map<uint32_t, int64_t> waited_;
+  std::map<uint32_t, std::map<size_t, int64_t>> waited_;  // process, step
   bool knows_waits_ = false;
 };
 
@@ -190,31 +231,35 @@ double CollectiveRow::size_bytes() const {
 }
 
 double CollectiveRow::algorithm_bytes_per_second() const {
-  return shortest_ns <= 0 ? 0 : size_bytes() * double(matched) * 1e9 / double(shortest_ns);
+  const double ns = double(times.shortest_ns);
+  return ns <= 0 ? 0 : size_bytes() * double(times.matched) * 1e9 / ns;
 }
 
 double CollectiveRow::bus_bytes_per_second() const {
+  return algorithm_bytes_per_second() * bus_factor();
+}
+
+double CollectiveRow::bus_factor() const {
   const double n = std::max(1u, ranks);
-  double factor = 1;
-  if (operation == "AllReduce") factor = 2 * (n - 1) / n;
-  if (operation == "AllGather" || operation == "ReduceScatter" || operation == "AlltoAll" ||
-      operation == "AllToAll") {
-    factor = (n - 1) / n;
-  }
-  return algorithm_bytes_per_second() * factor;
+  if (operation == "AllReduce") return 2 * (n - 1) / n;
+  const bool spreads = operation == "AllGather" || operation == "ReduceScatter" ||
+                       operation == "AlltoAll" || operation == "AllToAll";
+  return spreads ? (n - 1) / n : 1;
 }
 
 Distributed AnalyzeDistributed(const Store& store, const StepSet& steps, const Attribution& work,
-                               const std::vector<GpuBreakdown>& breakdowns) {
+                               const std::vector<GpuBreakdown>& breakdowns,
+                               const std::vector<uint32_t>& bin_starts) {
   Distributed found;
-  Analysis analysis(store, steps, work);
+  Analysis analysis(store, steps, work, bin_starts);
   analysis.Run(found);
   if (steps.processes.size() < 2) return found;
   for (const ProcessSteps& process : steps.processes) {
     RankRow row = MakeRank(process, breakdowns);
-    row.waited_ns = process.steady.empty() ? 0
-                                           : double(analysis.WaitedNs(process.process)) /
-                                                 double(process.steady.size());
+    row.waited_in_step = analysis.WaitedInSteps(process);
+    int64_t waited_ns = 0;
+    for (const uint32_t step : process.steady) waited_ns += row.waited_in_step[step];
+    if (!process.steady.empty()) row.waited_ns = double(waited_ns) / double(process.steady.size());
     found.ranks.push_back(row);
   }
   if (analysis.knows_waits()) FindStraggler(found);

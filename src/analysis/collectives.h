@@ -22,22 +22,31 @@
 
 namespace batchlight {
 
+// What calls took, added up over ranks.
+struct CollectiveTimes {
+  uint64_t calls = 0;
+  uint64_t timed = 0;       // calls whose kernel is known
+  uint64_t matched = 0;     // calls of all ranks together, of which one kernel at least is known
+  int64_t kernel_ns = 0;    // of all ranks
+  int64_t waited_ns = 0;    // of that: for the slowest rank
+  int64_t shortest_ns = 0;  // sum over matched calls of the shortest kernel
+};
+
 // Calls of one operation with one message size on one communicator, over all ranks.
 struct CollectiveRow {
   std::string operation;      // "AllReduce"
   uint32_t communicator = 0;  // counted from 0
   uint32_t ranks = 0;         // of the communicator, as NCCL says or as were recorded
   uint64_t message_bytes = 0;
-  uint64_t calls = 0;         // in the whole run, summed over ranks
+  CollectiveTimes times;      // of the whole run
   double calls_per_step = 0;  // of one rank
-  int64_t kernel_ns = 0;      // in the whole run, summed over ranks
-  int64_t waited_ns = 0;      // of that: for the slowest rank
-  uint64_t timed = 0;         // calls whose kernel is known
-  int64_t shortest_ns = 0;    // sum over matched calls of the shortest kernel
-  uint64_t matched = 0;
-  bool knows_waits = false;  // several ranks were recorded
+  bool knows_waits = false;   // several ranks were recorded
+  // The same calls by bins of steps; the last is what lies in no step. A call of all ranks
+  // together is in the bin in which its first rank made it.
+  std::vector<CollectiveTimes> bins;
 
   double size_bytes() const;
+  double bus_factor() const;  // bus bandwidth / algorithm bandwidth
   double algorithm_bytes_per_second() const;
   double bus_bytes_per_second() const;
 };
@@ -54,7 +63,8 @@ struct RankRow {
   double hidden_communication_ns = 0;
   double copies_ns = 0;  // exposed
   double idle_ns = 0;
-  double waited_ns = 0;  // in collectives, for slower ranks
+  double waited_ns = 0;                 // in collectives, for slower ranks
+  std::vector<int64_t> waited_in_step;  // one per step of the process
 };
 
 struct Distributed {
@@ -65,6 +75,7 @@ struct Distributed {
 };
 
 Distributed AnalyzeDistributed(const Store& store, const StepSet& steps, const Attribution& work,
-                               const std::vector<GpuBreakdown>& breakdowns);
+                               const std::vector<GpuBreakdown>& breakdowns,
+                               const std::vector<uint32_t>& bin_starts);
 
 }  // namespace batchlight

@@ -84,10 +84,10 @@ TEST(CollectivesTest, BandwidthIsThatOfTheShortestKernelAndTheRestIsWaiting) {
   EXPECT_EQ(row.operation, "AllReduce");
   EXPECT_EQ(row.message_bytes, 1'000'000u);
   EXPECT_EQ(row.ranks, 2u);
-  EXPECT_EQ(row.calls, 40u);
-  EXPECT_EQ(row.matched, 20u);
-  EXPECT_EQ(row.kernel_ns, 20 * (400'000 + 100'000));
-  EXPECT_EQ(row.waited_ns, 20 * 300'000);
+  EXPECT_EQ(row.times.calls, 40u);
+  EXPECT_EQ(row.times.matched, 20u);
+  EXPECT_EQ(row.times.kernel_ns, 20 * (400'000 + 100'000));
+  EXPECT_EQ(row.times.waited_ns, 20 * 300'000);
   EXPECT_DOUBLE_EQ(row.algorithm_bytes_per_second(), 1e6 / 100e-6);  // 10 GB/s
   EXPECT_DOUBLE_EQ(row.bus_bytes_per_second(), 1e6 / 100e-6);        // x 2 (2 - 1) / 2
 }
@@ -105,8 +105,33 @@ TEST(CollectivesTest, TheStragglerIsTheRankThatDoesNotWait) {
   EXPECT_NEAR(found.ranks[0].exposed_communication_ns, 400'000, 10);
 }
 
+TEST(CollectivesTest, BinsAndStepsAddUpToTheRun) {
+  const Store store = TwoRanks().Build(20);
+  const RunOverview overview = BuildOverview(store);
+  const CollectiveRow& row = overview.distributed.collectives[0];
+  ASSERT_EQ(row.bins.size(), overview.tree.bins.size() + 1);
+  CollectiveTimes sum;
+  for (size_t bin = 0; bin < row.bins.size(); ++bin) {
+    const uint64_t calls = bin < overview.tree.bins.size() ? overview.tree.bins[bin].steps : 0;
+    EXPECT_EQ(row.bins[bin].calls, calls);
+    sum.calls += row.bins[bin].calls;
+    sum.matched += row.bins[bin].matched;
+    sum.kernel_ns += row.bins[bin].kernel_ns;
+    sum.waited_ns += row.bins[bin].waited_ns;
+    sum.shortest_ns += row.bins[bin].shortest_ns;
+  }
+  EXPECT_EQ(sum.calls, row.times.calls);
+  EXPECT_EQ(sum.matched, row.times.matched);
+  EXPECT_EQ(sum.kernel_ns, row.times.kernel_ns);
+  EXPECT_EQ(sum.waited_ns, row.times.waited_ns);
+  EXPECT_EQ(sum.shortest_ns, row.times.shortest_ns);
+  EXPECT_EQ(overview.distributed.ranks[0].waited_in_step, std::vector<int64_t>(20, 300'000));
+  EXPECT_EQ(overview.distributed.ranks[1].waited_in_step, std::vector<int64_t>(20, 0));
+}
+
 TEST(CollectivesTest, BusFactorsAreThoseOfNcclTests) {
-  CollectiveRow row{.ranks = 4, .message_bytes = 1000, .shortest_ns = 1000, .matched = 1};
+  CollectiveRow row{.ranks = 4, .message_bytes = 1000};
+  row.times = {.matched = 1, .shortest_ns = 1000};
   row.operation = "AllReduce";
   EXPECT_DOUBLE_EQ(row.bus_bytes_per_second(), 1e9 * 1.5);
   row.operation = "AllGather";  // 4 x the message

@@ -50,15 +50,18 @@ ResultTable MakeCollectivesTable(const RunOverview& overview) {
                  "Algorithm GB/s x 2(n-1)/n for AllReduce, x (n-1)/n for AllGather, "
                  "ReduceScatter, AlltoAll, x 1 for others")};
   for (const CollectiveRow& row : overview.distributed.collectives) {
-    const bool timed = row.timed > 0;
-    table.rows.push_back(
-        {row.operation, int64_t{row.communicator}, int64_t{row.ranks},
-         NumberCell(row.message_bytes), NumberCell(row.calls), row.calls_per_step, row.kernel_ns,
-         timed ? NanosecondsCell(double(row.kernel_ns) / double(row.timed)) : Cell{},
-         row.knows_waits ? Cell{row.waited_ns} : Cell{},
-         row.matched > 0 ? NanosecondsCell(double(row.shortest_ns) / double(row.matched)) : Cell{},
-         timed ? Cell{row.algorithm_bytes_per_second() / 1e9} : Cell{},
-         timed ? Cell{row.bus_bytes_per_second() / 1e9} : Cell{}});
+    const CollectiveTimes& times = row.times;
+    const bool timed = times.timed > 0;
+    const auto mean = [](int64_t ns, uint64_t calls) {
+      return calls == 0 ? Cell{} : NanosecondsCell(double(ns) / double(calls));
+    };
+    table.rows.push_back({row.operation, int64_t{row.communicator}, int64_t{row.ranks},
+                          NumberCell(row.message_bytes), NumberCell(times.calls),
+                          row.calls_per_step, times.kernel_ns, mean(times.kernel_ns, times.timed),
+                          row.knows_waits ? Cell{times.waited_ns} : Cell{},
+                          mean(times.shortest_ns, times.matched),
+                          timed ? Cell{row.algorithm_bytes_per_second() / 1e9} : Cell{},
+                          timed ? Cell{row.bus_bytes_per_second() / 1e9} : Cell{}});
   }
   return table;
 }

@@ -122,6 +122,10 @@ class DeviceBreakdown {
   }
 
   void Summarise() {
+    for (GpuStepParts& step : result_.steps) {
+      if (step.duration_ns() == 0) continue;
+      step.hidden_communication_ns = Hidden(step, GpuWork::kCommunication);
+    }
     std::vector<int64_t> windows;
     std::array<std::vector<int64_t>, kGpuPartCount> values;
     int64_t hidden_communication_ns = 0;
@@ -132,7 +136,7 @@ class DeviceBreakdown {
       windows.push_back(step.duration_ns());
       for (size_t part = 0; part < kGpuPartCount; ++part)
         values[part].push_back(step.part_ns[part]);
-      hidden_communication_ns += Hidden(step, GpuWork::kCommunication);
+      hidden_communication_ns += step.hidden_communication_ns;
       hidden_copy_ns += Hidden(step, GpuWork::kCopy);
     }
     result_.window = Summarize(windows);

@@ -46,6 +46,7 @@ struct GpuStepParts {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
   std::array<int64_t, kGpuPartCount> part_ns{};
+  int64_t hidden_communication_ns = 0;  // behind computing; in no part
 
   int64_t duration_ns() const { return end_ns - start_ns; }
 };

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "analysis/memory_kinds.h"
+#include "analysis/step_bins.h"
+#include "analysis/tree_bins.h"
 
 namespace batchlight {
 namespace {
@@ -55,7 +57,7 @@ class CurveBuilder {
 
   void Add(int64_t time_ns, uint64_t held) {
     held_ = held;
-    curve_.points.push_back({time_ns, held, of_category_});
+    curve_.points.push_back({time_ns, held, of_category_, curve_.allocations});
     if (held > curve_.peak_bytes) {
       curve_.peak_bytes = held;
       curve_.peak_ns = time_ns;
@@ -68,7 +70,45 @@ class CurveBuilder {
   uint64_t held_ = 0;
 };
 
-std::vector<MemoryPoint> Thin(const std::vector<MemoryPoint>& points, size_t most) {
+// The last point before `time_ns`; -1: none.
+ptrdiff_t PointBefore(const std::vector<MemoryPoint>& points, int64_t time_ns) {
+  const auto at =
+      std::lower_bound(points.begin(), points.end(), time_ns,
+                       [](const MemoryPoint& point, int64_t time) { return point.time_ns < time; });
+  return at - points.begin() - 1;
+}
+
+// Fills in the bins, and says which points have to stay for them.
+std::vector<bool> FindBins(const std::vector<uint32_t>& bins, const std::vector<Step>& steps,
+                           MemoryCurve& curve) {
+  const std::vector<MemoryPoint>& points = curve.points;
+  std::vector<bool> needed(points.size());
+  curve.bins.resize(bins.size());
+  for (size_t bin = 0; bin < bins.size() && bins[bin] < steps.size(); ++bin) {
+    const size_t end = bin + 1 < bins.size() ? bins[bin + 1] : steps.size();
+    MemoryBin& found = curve.bins[bin];
+    found.from_ns = steps[bins[bin]].start_ns;
+    found.to_ns = steps[std::min(end, steps.size()) - 1].end_ns;
+    const ptrdiff_t before = PointBefore(points, found.from_ns);
+    const ptrdiff_t last = PointBefore(points, found.to_ns);
+    const auto allocations = [&](ptrdiff_t at) {
+      return at < 0 ? 0 : points[static_cast<size_t>(at)].allocations;
+    };
+    found.allocations_before = allocations(before);
+    found.allocations_until = allocations(last);
+    if (before >= 0) needed[static_cast<size_t>(before)] = true;
+    if (last <= before) continue;
+    const auto highest = std::max_element(
+        points.begin() + before + 1, points.begin() + last + 1,
+        [](const MemoryPoint& a, const MemoryPoint& b) { return a.bytes < b.bytes; });
+    needed[static_cast<size_t>(highest - points.begin())] = true;
+  }
+  return needed;
+}
+
+// `needed`: points that have to stay; empty: none.
+std::vector<MemoryPoint> Thin(const std::vector<MemoryPoint>& points, size_t most,
+                              const std::vector<bool>& needed) {
   if (points.size() <= most) return points;
   const int64_t start = points.front().time_ns;
   const int64_t span = std::max<int64_t>(1, points.back().time_ns - start);
@@ -83,8 +123,9 @@ std::vector<MemoryPoint> Thin(const std::vector<MemoryPoint>& points, size_t mos
     while (last + 1 < points.size() && stretch_of(points[last + 1]) == stretch_of(points[first])) {
       if (points[++last].bytes > points[highest].bytes) highest = last;
     }
-    kept.push_back(points[highest]);
-    if (last != highest) kept.push_back(points[last]);
+    for (size_t i = first; i <= last; ++i) {
+      if (i == highest || i == last || (!needed.empty() && needed[i])) kept.push_back(points[i]);
+    }
     first = last + 1;
   }
   return kept;
@@ -140,6 +181,7 @@ std::vector<MemoryCurve> GpuMemoryCurves(const Store& store, const StepSet& step
   std::vector<MemoryCurve> curves;
   if (events.size() == 0) return curves;
   const MemoryCategories categories(store, steps);
+  const std::vector<uint32_t> bins = BinStarts(TreeBins(store, steps).bins());
   std::map<CurveKey, CurveBuilder> builders;
   for (size_t row = 0; row < events.size(); ++row) {
     if (events.process[row].IsNone()) continue;
@@ -154,8 +196,15 @@ std::vector<MemoryCurve> GpuMemoryCurves(const Store& store, const StepSet& step
   for (auto& [key, builder] : builders) {
     if (builder.curve().points.empty()) continue;
     builder.curve().at_peak = HeldAtPeak(events, categories, key, builder.curve());
-    builder.curve().points = Thin(builder.curve().points, most_points);
-    curves.push_back(std::move(builder.curve()));
+    MemoryCurve& curve = builder.curve();
+    std::vector<bool> needed;
+    if (const ProcessSteps* process = steps.Of(curve.process)) {
+      needed = FindBins(bins, process->steps, curve);
+    }
+    const size_t all = curve.points.size();
+    curve.points = Thin(curve.points, most_points, needed);
+    curve.thinned = curve.points.size() < all;
+    curves.push_back(std::move(curve));
   }
   std::stable_sort(curves.begin(), curves.end(), [](const MemoryCurve& a, const MemoryCurve& b) {
     return a.peak_bytes > b.peak_bytes;

@@ -47,6 +47,43 @@ TEST(GpuMemory, ThinningKeepsPeakAndEnd) {
   EXPECT_EQ(curve.points.back().time_ns, 99'995);
 }
 
+TEST(GpuMemory, BinsOfStepsHaveTheirPeakAndAllocationsAlsoInAThinCurve) {
+  Store store;
+  store.processes.Append({.pid = 7});
+  ProcessSteps process{.process = ProcessId{0}};
+  for (int step = 0; step < 50; ++step) {
+    const int64_t at = step * 10'000;
+    process.steps.push_back({.start_ns = at, .end_ns = at + 9'000});
+    process.steady.push_back(uint32_t(step));
+    for (int i = 0; i < 20; ++i) {  // the peak of step N is N + 1 KiB; nothing is left of it
+      const uint64_t bytes = i == 7 ? uint64_t(step + 1) << 10 : 10;
+      Event(store, at + i * 400, 1, bytes, false);
+      Event(store, at + i * 400 + 5, 1, 0, true);
+    }
+    Event(store, at + 9'500, 2, 100, false);  // between two steps
+  }
+  StepSet steps;
+  steps.processes.push_back(process);
+  const MemoryCurve curve = GpuMemoryCurves(store, steps, 20)[0];
+  EXPECT_LE(curve.points.size(), 22u + 2 * 50);
+  ASSERT_EQ(curve.bins.size(), 50u);
+  for (size_t bin = 0; bin < 50; ++bin) {
+    const MemoryBin& found = curve.bins[bin];
+    EXPECT_EQ(found.from_ns, int64_t(bin) * 10'000);
+    EXPECT_EQ(found.to_ns, int64_t(bin) * 10'000 + 9'000);
+    EXPECT_EQ(found.allocations_until - found.allocations_before, 20u);
+    EXPECT_EQ(found.allocations_before, bin * 21);
+    uint64_t highest = 0;
+    for (const MemoryPoint& point : curve.points) {
+      if (point.time_ns < found.from_ns) highest = point.bytes;  // held when it begins
+      if (point.time_ns >= found.from_ns && point.time_ns < found.to_ns) {
+        highest = std::max(highest, point.bytes);
+      }
+    }
+    EXPECT_EQ(highest, (bin + 1) * 1024 + (bin == 0 ? 0 : 100)) << "bin " << bin;
+  }
+}
+
 TEST(GpuMemory, WhatAllocatedDecidesTheCategory) {
   testing::StoreBuilder build;
   const ProcessId process = build.Process(7, "train.py");

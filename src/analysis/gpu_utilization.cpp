@@ -3,24 +3,11 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "analysis/gpu_intervals.h"
 #include "analysis/kernel_class.h"
 #include "analysis/occupancy.h"
 
 namespace batchlight {
 namespace {
-
-// The windows that count, disjoint and ordered.
-std::vector<TimeSpan> CountedWindows(const StepSet& steps, const GpuBreakdown& gpu) {
-  std::vector<TimeSpan> windows;
-  const ProcessSteps* process = steps.Of(gpu.process);
-  if (process == nullptr) return windows;
-  for (const uint32_t step : process->steady) {
-    const GpuStepParts& window = gpu.steps[step];
-    if (window.duration_ns() > 0) windows.push_back({window.start_ns, window.end_ns});
-  }
-  return windows;
-}
 
 // What a launch configuration makes of a GPU.
 struct Fill {
@@ -68,42 +55,87 @@ class Meter {
   std::unordered_map<size_t, bool> tensor_;
 };
 
+// Adds the kernels of one GPU to the windows in which they ran.
+class Measurement {
+ public:
+  Measurement(const Store& store, const GpuBreakdown& gpu)
+      : store_(store), gpu_(gpu), meter_(store, gpu.device), uses_(gpu.steps.size()) {
+    for (size_t step = 0; step < gpu.steps.size(); ++step) {
+      uses_[step].time_ns = gpu.steps[step].duration_ns();
+      if (uses_[step].time_ns > 0) windows_.push_back(step);
+    }
+  }
+  bool knows_gpu() const { return meter_.knows_gpu(); }
+
+  std::vector<GpuUse> Make() {
+    const KernelsTable& kernels = store_.kernels;  // ordered by start, as the windows are
+    for (size_t row = 0; row < kernels.size() && first_ < windows_.size(); ++row) {
+      if (kernels.process[row] == gpu_.process && kernels.device[row] == gpu_.device) AddRow(row);
+    }
+    return std::move(uses_);
+  }
+
+ private:
+  void AddRow(size_t row) {
+    const int64_t start = store_.kernels.start_ns[row];
+    const int64_t end = store_.kernels.end_ns[row];
+    const auto window = [&](size_t i) -> const GpuStepParts& { return gpu_.steps[windows_[i]]; };
+    while (first_ < windows_.size() && window(first_).end_ns <= start) ++first_;
+    for (size_t i = first_; i < windows_.size() && window(i).start_ns < end; ++i) {
+      const int64_t from = std::max(start, window(i).start_ns);
+      const int64_t to = std::min(end, window(i).end_ns);
+      if (to > from) AddPiece(row, from, to, uses_[windows_[i]]);
+    }
+    busy_until_ = std::max(busy_until_, end);
+  }
+
+  void AddPiece(size_t row, int64_t from, int64_t to, GpuUse& use) {
+    const int64_t inside = to - from;
+    const Fill& fill = meter_.FillOfLaunch(store_.kernels.launch[row]);
+    use.busy_ns += std::max<int64_t>(0, to - std::max(from, busy_until_));
+    use.kernel_ns += inside;
+    use.sm_ns += double(inside) * fill.sm_share;
+    use.occupancy_ns += double(inside) * fill.occupancy;
+    if (meter_.OnTensorCores(store_.kernels.demangled_name[row])) use.tensor_ns += inside;
+  }
+
+  const Store& store_;
+  const GpuBreakdown& gpu_;
+  Meter meter_;
+  std::vector<GpuUse> uses_;
+  std::vector<size_t> windows_;  // steps whose windows are not empty; disjoint and ordered
+  size_t first_ = 0;             // of windows_ that does not end before the kernel
+  int64_t busy_until_ = 0;
+};
+
 GpuUtilization Measure(const Store& store, const StepSet& steps, const GpuBreakdown& gpu) {
-  const std::vector<TimeSpan> windows = CountedWindows(steps, gpu);
-  GpuUtilization result{.process = gpu.process, .device = gpu.device, .time_ns = TotalNs(windows)};
-  Meter meter(store, gpu.device);
-  result.knows_gpu = meter.knows_gpu();
-  if (result.time_ns == 0) return result;
-  const KernelsTable& kernels = store.kernels;
-  double sm_ns = 0;
-  double occupancy_ns = 0;
-  double tensor_ns = 0;
-  int64_t busy_ns = 0;
-  int64_t busy_until = 0;  // kernels are ordered by start
-  for (size_t row = 0; row < kernels.size(); ++row) {
-    if (kernels.process[row] != gpu.process || kernels.device[row] != gpu.device) continue;
-    const int64_t start = kernels.start_ns[row];
-    const int64_t end = kernels.end_ns[row];
-    const double inside = double(NsInside(windows, start, end));
-    busy_ns += NsInside(windows, std::max(start, busy_until), std::max(end, busy_until));
-    busy_until = std::max(busy_until, end);
-    if (inside == 0) continue;
-    const Fill& fill = meter.FillOfLaunch(kernels.launch[row]);
-    result.kernel_ns += int64_t(inside);
-    sm_ns += inside * fill.sm_share;
-    occupancy_ns += inside * fill.occupancy;
-    if (meter.OnTensorCores(kernels.demangled_name[row])) tensor_ns += inside;
-  }
-  result.busy = double(busy_ns) / double(result.time_ns);
-  result.sm_efficiency = std::min(1.0, sm_ns / double(result.time_ns));
-  if (result.kernel_ns > 0) {
-    result.occupancy = occupancy_ns / double(result.kernel_ns);
-    result.tensor_core_share = tensor_ns / double(result.kernel_ns);
-  }
+  GpuUtilization result{.process = gpu.process, .device = gpu.device};
+  Measurement measurement(store, gpu);
+  result.knows_gpu = measurement.knows_gpu();
+  result.steps = measurement.Make();
+  const ProcessSteps* process = steps.Of(gpu.process);
+  if (process == nullptr) return result;
+  for (const uint32_t step : process->steady) result.counted.Add(result.steps[step]);
   return result;
 }
 
+double Ratio(double part, int64_t whole) { return whole == 0 ? 0 : part / double(whole); }
+
 }  // namespace
+
+void GpuUse::Add(const GpuUse& other) {
+  time_ns += other.time_ns;
+  busy_ns += other.busy_ns;
+  kernel_ns += other.kernel_ns;
+  tensor_ns += other.tensor_ns;
+  sm_ns += other.sm_ns;
+  occupancy_ns += other.occupancy_ns;
+}
+
+double GpuUse::busy() const { return Ratio(double(busy_ns), time_ns); }
+double GpuUse::sm_efficiency() const { return std::min(1.0, Ratio(sm_ns, time_ns)); }
+double GpuUse::occupancy() const { return Ratio(occupancy_ns, kernel_ns); }
+double GpuUse::tensor_core_share() const { return Ratio(double(tensor_ns), kernel_ns); }
 
 std::vector<GpuUtilization> MeasureUtilization(const Store& store, const StepSet& steps,
                                                const std::vector<GpuBreakdown>& breakdowns) {

@@ -40,30 +40,51 @@ class GpuUtilizationTest : public ::testing::Test {
 };
 
 TEST_F(GpuUtilizationTest, FollowsTheFormulas) {
-  const GpuUtilization use = MeasureUtilization(store_, steps_, {gpu_})[0];
+  const GpuUse use = MeasureUtilization(store_, steps_, {gpu_})[0].counted;
   EXPECT_EQ(use.time_ns, 1000);
   EXPECT_EQ(use.kernel_ns, 400);
-  EXPECT_DOUBLE_EQ(use.busy, 0.3);                                // 100..400
-  EXPECT_DOUBLE_EQ(use.sm_efficiency, (0.5 * 200 + 200) / 1000);  // 5 of 10 SMs, then all
-  EXPECT_DOUBLE_EQ(use.tensor_core_share, 0.5);
+  EXPECT_DOUBLE_EQ(use.busy(), 0.3);                                // 100..400
+  EXPECT_DOUBLE_EQ(use.sm_efficiency(), (0.5 * 200 + 200) / 1000);  // 5 of 10 SMs, then all
+  EXPECT_DOUBLE_EQ(use.tensor_core_share(), 0.5);
   // 500 of 10,000 threads; then one block of 16 of the SM's 31 warps.
-  EXPECT_NEAR(use.occupancy, (0.05 + 16.0 / 31) / 2, 1e-9);
+  EXPECT_NEAR(use.occupancy(), (0.05 + 16.0 / 31) / 2, 1e-9);
 }
 
 TEST_F(GpuUtilizationTest, AnUnknownGpuHasNoEstimates) {
   store_.gpus.Clear();
-  const GpuUtilization use = MeasureUtilization(store_, steps_, {gpu_})[0];
-  EXPECT_FALSE(use.knows_gpu);
-  EXPECT_DOUBLE_EQ(use.busy, 0.3);
-  EXPECT_EQ(use.sm_efficiency, 0);
+  const GpuUtilization found = MeasureUtilization(store_, steps_, {gpu_})[0];
+  EXPECT_FALSE(found.knows_gpu);
+  const GpuUse& use = found.counted;
+  EXPECT_DOUBLE_EQ(use.busy(), 0.3);
+  EXPECT_EQ(use.sm_efficiency(), 0);
 }
 
 TEST_F(GpuUtilizationTest, WorkOutsideOfTheStepsDoesNotCount) {
   gpu_.steps = {{.start_ns = 350, .end_ns = 450}};
-  const GpuUtilization use = MeasureUtilization(store_, steps_, {gpu_})[0];
+  const GpuUse use = MeasureUtilization(store_, steps_, {gpu_})[0].counted;
   EXPECT_EQ(use.kernel_ns, 50);
-  EXPECT_DOUBLE_EQ(use.busy, 0.5);
-  EXPECT_DOUBLE_EQ(use.tensor_core_share, 1);
+  EXPECT_DOUBLE_EQ(use.busy(), 0.5);
+  EXPECT_DOUBLE_EQ(use.tensor_core_share(), 1);
+}
+
+TEST_F(GpuUtilizationTest, StepsAddUpToTheRunAndKernelsAreCutAtTheirWindows) {
+  gpu_.steps = {{.start_ns = 100, .end_ns = 250}, {}, {.start_ns = 250, .end_ns = 1100}};
+  steps_.processes[0].steps.resize(3);
+  steps_.processes[0].steady = {0, 1, 2};
+  const GpuUtilization found = MeasureUtilization(store_, steps_, {gpu_})[0];
+  ASSERT_EQ(found.steps.size(), 3u);
+  EXPECT_EQ(found.steps[0].busy_ns, 150);    // 100..250
+  EXPECT_EQ(found.steps[0].kernel_ns, 200);  // and 200..250 of the second
+  EXPECT_EQ(found.steps[0].tensor_ns, 50);
+  EXPECT_EQ(found.steps[1].time_ns, 0);
+  EXPECT_EQ(found.steps[2].busy_ns, 150);
+  EXPECT_EQ(found.counted.time_ns, 1000);
+  EXPECT_EQ(found.counted.busy_ns, 300);
+  EXPECT_EQ(found.counted.kernel_ns, 400);
+  steps_.processes[0].steady = {2};
+  const GpuUse last = MeasureUtilization(store_, steps_, {gpu_})[0].counted;
+  EXPECT_EQ(last.time_ns, 850);
+  EXPECT_DOUBLE_EQ(last.busy(), 150.0 / 850);
 }
 
 }  // namespace

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/step_bins.h"
+#include "analysis/tree_bins.h"
+#include "store/interval_index.h"
+
 namespace batchlight {
 namespace {
 
@@ -58,14 +62,14 @@ std::vector<QueuePoint> DepthOf(const Launches& launches, size_t begin, size_t e
     starts.push_back(launches[i].start_ns);
   }
   std::sort(starts.begin(), starts.end());
-  std::vector<QueuePoint> points = {{from, depth}};
+  std::vector<QueuePoint> points = {{from, double(depth)}};
   size_t call = begin;
   size_t start = 0;
   const auto add = [&](int64_t time_ns) {
     if (points.back().time_ns == time_ns)
       points.back().depth = depth;
     else
-      points.push_back({time_ns, depth});
+      points.push_back({time_ns, double(depth)});
   };
   while (call < end || start < starts.size()) {
     const bool is_call =
@@ -105,76 +109,158 @@ size_t MedianStep(const ProcessSteps& process) {
   return best;
 }
 
-// Of every stretch of time the deepest point and the last one stay.
-std::vector<QueuePoint> Thin(const std::vector<QueuePoint>& points, size_t most) {
-  if (points.size() <= most) return points;
-  const size_t length = (2 * points.size() + most - 1) / most;
-  std::vector<QueuePoint> kept;
-  for (size_t first = 0; first < points.size(); first += length) {
-    const size_t last = std::min(points.size(), first + length) - 1;
-    size_t deepest = first;
-    for (size_t i = first; i <= last; ++i) {
-      if (points[i].depth > points[deepest].depth) deepest = i;
+// All points; where they are too many, means over equal parts of the time. Leaving out points
+// would let short peaks look long, or long ones short.
+QueueCurve MakeCurve(size_t step, std::vector<QueuePoint> points, size_t most) {
+  if (points.size() <= most) return {.step = step, .points = std::move(points)};
+  QueueCurve curve{.step = step, .means = true};
+  const int64_t from = points.front().time_ns;
+  const int64_t to = points.back().time_ns;
+  size_t at = 0;
+  for (size_t part = 0; part < most; ++part) {
+    const auto edge = [&](size_t i) {
+      return from + int64_t(double(to - from) * double(i) / double(most));
+    };
+    const int64_t end = edge(part + 1);
+    double area = 0;
+    int64_t now = edge(part);
+    curve.points.push_back({now, 0});
+    while (now < end) {
+      while (points[at + 1].time_ns <= now) ++at;
+      const int64_t until = std::min(end, points[at + 1].time_ns);
+      area += double(until - now) * points[at].depth;
+      now = until;
     }
-    kept.push_back(points[deepest]);
-    if (last != deepest) kept.push_back(points[last]);
+    const auto length = double(std::max<int64_t>(1, end - curve.points.back().time_ns));
+    curve.points.back().depth = area / length;
   }
-  return kept;
+  curve.points.push_back({to, 0});
+  return curve;
 }
 
-LaunchQueue QueueOf(const ProcessSteps& process, uint32_t device, const Launches& launches,
-                    size_t most_points) {
-  LaunchQueue queue{.process = process.process, .device = device};
-  queue.shown_step = MedianStep(process);
-  std::vector<bool> steady(process.steps.size());
-  for (const uint32_t row : process.steady) steady[row] = true;
-  std::vector<int64_t> latencies;
-  double depth_time = 0;
-  double empty_ns = 0;
-  double total_ns = 0;
-  for (size_t row = 0; row < process.steps.size(); ++row) {
-    const Step& step = process.steps[row];
-    const auto at = [&](int64_t time_ns) {
-      return static_cast<size_t>(
-          std::lower_bound(launches.begin(), launches.end(), time_ns,
-                           [](const Launch& a, int64_t time) { return a.call_ns < time; }) -
-          launches.begin());
-    };
-    const size_t begin = at(step.start_ns);
-    const size_t end = at(step.end_ns);
+// Of each bin the step of median length, and `shown`. Ascending.
+std::vector<size_t> StepsWithCurves(const ProcessSteps& process, const std::vector<BinSteps>& bins,
+                                    size_t shown) {
+  std::vector<size_t> picked = {shown};
+  for (const BinSteps& bin : bins) {
+    if (bin.rows.empty()) continue;
+    std::vector<uint32_t> rows = bin.rows;
+    const auto middle = rows.begin() + static_cast<ptrdiff_t>(rows.size() / 2);
+    std::nth_element(rows.begin(), middle, rows.end(), [&](uint32_t a, uint32_t b) {
+      return std::pair(process.steps[a].duration_ns(), a) <
+             std::pair(process.steps[b].duration_ns(), b);
+    });
+    picked.push_back(*middle);
+  }
+  std::sort(picked.begin(), picked.end());
+  picked.erase(std::unique(picked.begin(), picked.end()), picked.end());
+  return picked;
+}
+
+class QueueAnalysis {
+ public:
+  QueueAnalysis(const ProcessSteps& process, uint32_t device, const Launches& launches,
+                const std::vector<uint32_t>& bins, size_t most_points)
+      : process_(process),
+        launches_(launches),
+        most_points_(most_points),
+        steady_(process.steps.size()),
+        bin_of_row_(process.steps.size(), kNoRow) {
+    queue_.process = process.process;
+    queue_.device = device;
+    shown_ = MedianStep(process);
+    for (const uint32_t row : process.steady) steady_[row] = true;
+    const std::vector<BinSteps> steps_of_bins = StepsOfBins(bins, process);
+    with_curves_ = StepsWithCurves(process, steps_of_bins, shown_);
+    queue_.latency_of_bin.resize(bins.size());
+    for (uint32_t bin = 0; bin < bins.size(); ++bin) {
+      for (const uint32_t row : steps_of_bins[bin].rows) bin_of_row_[row] = bin;
+    }
+  }
+
+  LaunchQueue Make() {
+    for (size_t row = 0; row < process_.steps.size(); ++row) AddStep(row);
+    queue_.latency = Summarize(std::move(latencies_));
+    queue_.mean_depth = total_ns_ == 0 ? 0 : depth_time_ / total_ns_;
+    queue_.empty = total_ns_ == 0 ? 0 : empty_ns_ / total_ns_;
+    return std::move(queue_);
+  }
+
+ private:
+  size_t FirstFrom(int64_t time_ns) const {
+    return static_cast<size_t>(
+        std::lower_bound(launches_.begin(), launches_.end(), time_ns,
+                         [](const Launch& a, int64_t time) { return a.call_ns < time; }) -
+        launches_.begin());
+  }
+
+  void AddStep(size_t row) {
+    const Step& step = process_.steps[row];
+    const size_t begin = FirstFrom(step.start_ns);
+    const size_t end = FirstFrom(step.end_ns);
     StepQueue one{.launches = static_cast<uint32_t>(end - begin)};
-    std::vector<int64_t> own;
-    for (size_t i = begin; i < end; ++i) own.push_back(launches[i].start_ns - launches[i].call_ns);
-    if (steady[row]) latencies.insert(latencies.end(), own.begin(), own.end());
-    one.median_latency_ns = Quantile(own, 0.5);
-    one.p95_latency_ns = Quantile(own, 0.95);
+    AddLatencies(row, begin, end, one);
     const std::vector<QueuePoint> points =
-        DepthOf(launches, begin, end, step.start_ns, step.end_ns);
+        DepthOf(launches_, begin, end, step.start_ns, step.end_ns);
     double area = 0;
     double empty = 0;
     for (size_t i = 0; i + 1 < points.size(); ++i) {
       const auto length = double(points[i + 1].time_ns - points[i].time_ns);
       area += length * points[i].depth;
-      if (points[i].depth == 0) empty += length;
-      one.most = std::max(one.most, points[i].depth);
+      if (points[i].depth <= 0) empty += length;
+      one.most = std::max(one.most, static_cast<uint32_t>(points[i].depth));
     }
     const double length = std::max<double>(1, double(step.duration_ns()));
     one.mean_depth = area / length;
     one.empty = empty / length;
-    if (row == queue.shown_step) queue.curve = Thin(points, most_points);
-    if (steady[row]) {
-      depth_time += area;
-      empty_ns += empty;
-      total_ns += length;
-      queue.most = std::max(queue.most, one.most);
+    KeepCurve(row, points);
+    if (steady_[row]) {
+      depth_time_ += area;
+      empty_ns_ += empty;
+      total_ns_ += length;
+      queue_.most = std::max(queue_.most, one.most);
     }
-    queue.steps.push_back(one);
+    queue_.steps.push_back(one);
   }
-  queue.latency = Summarize(std::move(latencies));
-  queue.mean_depth = total_ns == 0 ? 0 : depth_time / total_ns;
-  queue.empty = total_ns == 0 ? 0 : empty_ns / total_ns;
-  return queue;
-}
+
+  void AddLatencies(size_t row, size_t begin, size_t end, StepQueue& one) {
+    std::vector<int64_t> own;
+    own.reserve(end - begin);
+    for (size_t i = begin; i < end; ++i) {
+      own.push_back(launches_[i].start_ns - launches_[i].call_ns);
+    }
+    if (steady_[row]) latencies_.insert(latencies_.end(), own.begin(), own.end());
+    if (const uint32_t bin = bin_of_row_[row]; bin != kNoRow) {
+      for (const int64_t ns : own) queue_.latency_of_bin[bin].Add(ns);
+    }
+    one.median_latency_ns = Quantile(own, 0.5);
+    one.p95_latency_ns = Quantile(own, 0.95);
+  }
+
+  void KeepCurve(size_t row, const std::vector<QueuePoint>& points) {
+    constexpr size_t kFewest = 60;
+    if (row == shown_) queue_.curve = MakeCurve(row, points, most_points_);
+    if (queue_.curves.size() == with_curves_.size()) return;
+    if (row != with_curves_[queue_.curves.size()]) return;
+    // As much as eight whole curves together.
+    const size_t most =
+        std::max(kFewest, std::min(most_points_, 8 * most_points_ / with_curves_.size()));
+    queue_.curves.push_back(MakeCurve(row, points, most));
+  }
+
+  const ProcessSteps& process_;
+  const Launches& launches_;
+  const size_t most_points_;
+  LaunchQueue queue_;
+  size_t shown_ = 0;
+  std::vector<size_t> with_curves_;
+  std::vector<bool> steady_;
+  std::vector<uint32_t> bin_of_row_;  // kNoRow: its latencies are in no bin's sum
+  std::vector<int64_t> latencies_;    // of the steps that count
+  double depth_time_ = 0;
+  double empty_ns_ = 0;
+  double total_ns_ = 0;
+};
 
 }  // namespace
 
@@ -183,9 +269,11 @@ std::vector<LaunchQueue> AnalyzeLaunchQueues(const Store& store, const StepSet& 
   std::vector<LaunchQueue> queues;
   if (steps.processes.empty()) return queues;
   const Launched launched(store);
+  const std::vector<uint32_t> bins = BinStarts(TreeBins(store, steps).bins());
   for (const auto& [key, launches] : launched.found()) {
     const ProcessSteps* process = steps.Of(ProcessId{key.first});
-    if (process != nullptr) queues.push_back(QueueOf(*process, key.second, launches, most_points));
+    if (process == nullptr) continue;
+    queues.push_back(QueueAnalysis(*process, key.second, launches, bins, most_points).Make());
   }
   return queues;
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/latency_counts.h"
 #include "analysis/statistics.h"
 #include "analysis/steps.h"
 #include "store/store.h"
@@ -20,7 +21,7 @@ namespace batchlight {
 
 struct QueuePoint {
   int64_t time_ns = 0;
-  uint32_t depth = 0;  // from this time on
+  double depth = 0;  // from this time on
 };
 
 struct StepQueue {
@@ -32,6 +33,13 @@ struct StepQueue {
   double empty = 0;  // 0 to 1
 };
 
+// Depth over one step.
+struct QueueCurve {
+  size_t step = 0;     // row of the steps
+  bool means = false;  // there were too many changes: the points are means over equal parts of it
+  std::vector<QueuePoint> points;
+};
+
 struct LaunchQueue {
   ProcessId process;
   uint32_t device = 0;
@@ -40,12 +48,14 @@ struct LaunchQueue {
   double mean_depth = 0;         // over the steps that count
   double empty = 0;
   uint32_t most = 0;
-  // Depth over the step whose length is the median one.
-  size_t shown_step = 0;  // row of the steps
-  std::vector<QueuePoint> curve;
+  QueueCurve curve;  // of the step whose length is nearest to the median
+  // For readers who select steps: of the step of median length of every bin of steps and of that of
+  // `curve`, the coarser the more there are. Ascending.
+  std::vector<QueueCurve> curves;
+  std::vector<LatencyCounts> latency_of_bin;  // of the steps that StepsOfBins() gives
 };
 
-// One per training process and device; curves are thinned to about `most_points`.
+// One per training process and device; curves have about `most_points` at most (or 60).
 std::vector<LaunchQueue> AnalyzeLaunchQueues(const Store& store, const StepSet& steps,
                                              size_t most_points = 1500);
 

@@ -39,17 +39,70 @@ TEST(LaunchQueueTest, DepthAndLatencyAreThoseOfTheLaunches) {
 TEST(LaunchQueueTest, TheCurveIsThatOfOneStep) {
   const Store store = MakeStore();
   const RunOverview overview = BuildOverview(store);
-  const LaunchQueue& queue = overview.queues[0];
-  const int64_t at = overview.steps.Main()->steps[queue.shown_step].start_ns;
-  const std::vector<std::pair<int64_t, uint32_t>> expected = {{0, 0},   {100, 1}, {200, 2},
-                                                              {400, 1}, {600, 0}, {1000, 0}};
-  ASSERT_EQ(queue.curve.size(), expected.size());
+  const QueueCurve& curve = overview.queues[0].curve;
+  EXPECT_FALSE(curve.means);
+  const int64_t at = overview.steps.Main()->steps[curve.step].start_ns;
+  const std::vector<std::pair<int64_t, double>> expected = {{0, 0},   {100, 1}, {200, 2},
+                                                            {400, 1}, {600, 0}, {1000, 0}};
+  ASSERT_EQ(curve.points.size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_EQ(queue.curve[i].time_ns - at, expected[i].first);
-    EXPECT_EQ(queue.curve[i].depth, expected[i].second);
+    EXPECT_EQ(curve.points[i].time_ns - at, expected[i].first);
+    EXPECT_EQ(curve.points[i].depth, expected[i].second);
   }
-  const auto thin = AnalyzeLaunchQueues(store, overview.steps, 3);
-  EXPECT_LE(thin[0].curve.size(), 4u);
+}
+
+TEST(LaunchQueueTest, ACurveOfTooManyPointsHasMeansOverEqualParts) {
+  const Store store = MakeStore();
+  const QueueCurve curve = AnalyzeLaunchQueues(store, BuildOverview(store).steps, 4)[0].curve;
+  EXPECT_TRUE(curve.means);
+  ASSERT_EQ(curve.points.size(), 5u);
+  EXPECT_EQ(curve.points[1].time_ns - curve.points[0].time_ns, 250);
+  EXPECT_DOUBLE_EQ(curve.points[0].depth, (100.0 + 2 * 50) / 250);
+  EXPECT_DOUBLE_EQ(curve.points[1].depth, (2 * 150.0 + 100) / 250);
+  EXPECT_DOUBLE_EQ(curve.points[2].depth, 100.0 / 250);
+  EXPECT_EQ(curve.points[3].depth, 0);
+  EXPECT_EQ(curve.points[4].time_ns - curve.points[0].time_ns, 1000);
+}
+
+TEST(LaunchQueueTest, BinsHaveTheLatenciesOfTheirSteps) {
+  const Store store = MakeStore();
+  const RunOverview overview = BuildOverview(store);
+  const LaunchQueue& queue = overview.queues[0];
+  ASSERT_EQ(queue.latency_of_bin.size(), overview.tree.bins.size());
+  size_t all = 0;
+  for (size_t bin = 0; bin < queue.latency_of_bin.size(); ++bin) {
+    const std::vector<uint32_t>& counts = queue.latency_of_bin[bin].counts();
+    ASSERT_GT(counts.size(), LatencyCounts::BucketOf(400));
+    EXPECT_EQ(counts[LatencyCounts::BucketOf(300)], counts[LatencyCounts::BucketOf(400)]);
+    for (const uint32_t count : counts) all += count;
+  }
+  EXPECT_EQ(all, queue.latency.count);
+}
+
+TEST(LaunchQueueTest, AFewStepsHaveCurvesInOrder) {
+  const Store store = MakeStore();
+  const RunOverview overview = BuildOverview(store);
+  const LaunchQueue& queue = overview.queues[0];
+  ASSERT_EQ(queue.curves.size(), 10u);  // fewer than stretches: every step
+  for (size_t i = 0; i < queue.curves.size(); ++i) {
+    EXPECT_EQ(queue.curves[i].step, i);
+    EXPECT_EQ(queue.curves[i].points.front().time_ns, int64_t(i) * 1000);
+    EXPECT_EQ(queue.curves[i].points.size(), queue.curve.points.size());
+  }
+}
+
+TEST(LatencyCountsTest, ABucketIsAtMostASixteenthOfItsLatencyWide) {
+  for (size_t bucket = 0; bucket < 32; ++bucket) {
+    EXPECT_EQ(LatencyCounts::BucketOf(int64_t(bucket)), bucket);
+  }
+  for (int64_t ns = 32; ns < int64_t{1} << 61; ns += ns / 7) {
+    const size_t bucket = LatencyCounts::BucketOf(ns);
+    const int64_t width = int64_t{1} << (bucket / 16 - 1);
+    const int64_t lowest = int64_t(16 + bucket % 16) * width;
+    EXPECT_LE(lowest, ns);
+    EXPECT_LT(ns, lowest + width);
+    EXPECT_LE(width * 16, ns);
+  }
 }
 
 TEST(LaunchQueueTest, NoStepsNoQueue) {

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "analysis/advice/advice.h"
+#include "analysis/step_bins.h"
 #include "analysis/step_finders.h"
 #include "base/thread_pool.h"
 
@@ -61,7 +62,8 @@ RunOverview BuildOverview(const Store& store, const OverviewOptions& options) {
     overview.phase_events = std::make_shared<const PhaseEvents>(
         FindPhaseEvents(inputs, steps, overview.breakdowns, overview.gpu.breakdowns, work));
   }
-  overview.distributed = AnalyzeDistributed(store, steps, work, overview.gpu.breakdowns);
+  overview.distributed = AnalyzeDistributed(store, steps, work, overview.gpu.breakdowns,
+                                            BinStarts(overview.tree.bins));
   overview.findings = FindAdvice(overview);
   return overview;
 }
