@@ -5,6 +5,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "analysis/step_bins.h"
 #include "report/csv.h"
 #include "report/kernel_text.h"
 #include "report/page_events.h"
@@ -215,6 +216,7 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   page["training"] =
       PageTraining(overview, *input.phase_events, limits.steps, limits.events, strings);
   page["event_kinds"] = PageEventKinds();
+  page["bin_starts"] = BinStarts(overview.tree.bins);
   page["advice"] = Advice(*input.advice, limits.text);
   page["gpu"] = PageGpu(overview, *input.utilization, *input.memory);
   page["distributed"] = PageDistributed(overview);

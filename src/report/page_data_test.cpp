@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "analysis/testing/sample_run.h"
 #include "analysis/testing/store_builder.h"
 #include "report/html_page.h"
+#include "report/page_gpu.h"
 #include "report/page_steps.h"
 #include "report/page_tree.h"
 
@@ -111,6 +113,84 @@ TEST(PageDataTest, GpuSectionHasFormulasAndMemory) {
   ASSERT_EQ(gpu["memory"].size(), 1u);
   EXPECT_EQ(gpu["memory"][0]["bytes"].size(), gpu["memory"][0]["time_ns"].size());
   EXPECT_TRUE(Page().Json()["gpu"]["utilization"].empty());
+}
+
+// Sum of a list over the bins that count.
+int64_t OverBins(const nlohmann::json& bins, const char* list) {
+  int64_t sum = 0;
+  for (size_t bin = 0; bin < bins["counts"].size(); ++bin) {
+    if (bins["counts"][bin] == 1) sum += bins[list][bin].get<int64_t>();
+  }
+  return sum;
+}
+
+TEST(PageDataTest, BinsOfTheGpuAddUpToTheStepsThatCount) {
+  const Page page({.steps = 300, .gpu = true});
+  const nlohmann::json json = page.Json();
+  const nlohmann::json& bins = json["gpu"]["utilization"][0]["bins"];
+  ASSERT_EQ(bins["time_ns"].size(), json["bin_starts"].size());
+  const GpuUse& use = page.utilization[0].counted;
+  EXPECT_EQ(OverBins(bins, "time_ns"), use.time_ns);
+  EXPECT_EQ(OverBins(bins, "busy_ns"), use.busy_ns);
+  EXPECT_EQ(OverBins(bins, "kernel_ns"), use.kernel_ns);
+  EXPECT_EQ(OverBins(bins, "tensor_ns"), use.tensor_ns);
+  const ProcessSteps& process = *page.overview.steps.Main();
+  EXPECT_EQ(OverBins(bins, "steps"), int64_t(process.steady.size()));
+  const LaunchQueue& queue = page.overview.queues[0];
+  const nlohmann::json& queued = json["gpu"]["queues"][0]["bins"];
+  const auto time_ns = double(process.duration.total);
+  EXPECT_EQ(OverBins(queued, "time_ns"), process.duration.total);
+  EXPECT_NEAR(double(OverBins(queued, "depth_ns")) / time_ns, queue.mean_depth, 1e-6);
+  EXPECT_NEAR(double(OverBins(queued, "empty_ns")) / time_ns, queue.empty, 1e-6);
+  uint64_t launches = 0;
+  for (size_t bin = 0; bin < queued["launches"].size(); ++bin) {
+    if (queued["counts"][bin] != 1) continue;
+    for (const uint64_t count : queued["launches"][bin]) launches += count;
+  }
+  EXPECT_EQ(launches, queue.latency.count);
+}
+
+TEST(PageDataTest, EveryBinHasACurveOfTheLaunchQueue) {
+  const nlohmann::json json = Page({.steps = 300, .gpu = true}).Json();
+  const std::vector<size_t> starts = json["bin_starts"];
+  ASSERT_GT(starts.size(), 50u);
+  std::vector<bool> has(starts.size());
+  for (const auto& curve : json["gpu"]["queues"][0]["curves"]) {
+    const auto after = std::upper_bound(starts.begin(), starts.end(), curve["row"].get<size_t>());
+    has[static_cast<size_t>(after - starts.begin()) - 1] = true;
+  }
+  EXPECT_EQ(std::count(has.begin(), has.end(), false), 0);
+}
+
+TEST(PageDataTest, BinsOfRanksAddUpToTheirMeans) {
+  testing::StoreBuilder build;
+  for (int rank = 0; rank < 2; ++rank) {
+    const ThreadId thread = build.Thread(build.Process(uint32_t(100 + rank), "train.py", rank));
+    for (int64_t step = 0; step < 20; ++step) {
+      const int64_t start = step * 1'000'000;
+      build.Range(thread, "step", start, start + 900'000 + rank * 50'000);
+      build.Kernel(thread, "gemm", start + 100, start + 200, start + 200'000 + step * 1000);
+    }
+  }
+  const Store store = build.Build();
+  const RunOverview overview = BuildOverview(store);
+  const nlohmann::json json = PageDistributed(overview);
+  ASSERT_EQ(json["ranks"].size(), 2u);
+  for (size_t rank = 0; rank < 2; ++rank) {
+    const nlohmann::json& bins = json["ranks"][rank];
+    const RankRow& row = overview.distributed.ranks[rank];
+    const auto mean = [&](const char* list, const char* over) {
+      return double(OverBins(bins, list)) / double(OverBins(bins, over));
+    };
+    EXPECT_NEAR(mean("step_ns", "steps"), row.step_ns, 1e-6);
+    EXPECT_GT(row.compute_ns, 0);
+    EXPECT_NEAR(mean("compute_ns", "windows"), row.compute_ns, 1e-6);
+    EXPECT_NEAR(mean("idle_ns", "windows"), row.idle_ns, 1e-6);
+  }
+  EXPECT_EQ(json["bins"]["steps"].size(), json["ranks"][0]["steps"].size());
+  int64_t steps = 0;
+  for (const auto& count : json["bins"]["steps"]) steps += count.get<int64_t>();
+  EXPECT_EQ(steps, 40);
 }
 
 TEST(PageDataTest, EveryRankHasItsSteps) {

@@ -1,6 +1,7 @@
 #include "report/page_gpu.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "report/number_text.h"
@@ -27,25 +28,64 @@ std::string GpuLabel(const RunOverview& overview, ProcessId process, uint32_t de
   return label + ", pid " + std::to_string(processes.pid[process.row()]);
 }
 
-json Metric(const char* label, const std::string& value, const std::string& formula) {
-  return {{"label", label}, {"value", value}, {"formula", formula}};
+// The entry of the page's `training` with the steps of this process; -1: it has none.
+int TrainingOf(const RunOverview& overview, ProcessId process) {
+  const std::vector<ProcessSteps>& all = overview.steps.processes;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].process == process) return int(i);
+  }
+  return -1;
 }
 
-json Metrics(const GpuUtilization& use) {
+// `key`: what web/src/gpu_sums.ts computes again for steps that are selected.
+json Metric(const char* key, const char* label, const std::string& value,
+            const std::string& formula) {
+  return {{"key", key}, {"label", label}, {"value", value}, {"formula", formula}};
+}
+
+json Metrics(const GpuUtilization& found) {
+  const GpuUse& use = found.counted;
   json metrics = json::array();
-  metrics.push_back(Metric("GPU utilization", PercentText(use.busy),
+  metrics.push_back(Metric("busy", "GPU utilization", PercentText(use.busy()),
                            "time with at least one kernel / time of the steps"));
-  if (use.knows_gpu) {
-    metrics.push_back(Metric("Estimated SM efficiency", PercentText(use.sm_efficiency),
+  if (found.knows_gpu) {
+    metrics.push_back(Metric("sm_efficiency", "Estimated SM efficiency",
+                             PercentText(use.sm_efficiency()),
                              "sum of min(blocks / SMs, 1) × kernel time / time of the steps"));
     metrics.push_back(
-        Metric("Estimated achieved occupancy", PercentText(use.occupancy),
+        Metric("occupancy", "Estimated achieved occupancy", PercentText(use.occupancy()),
                "min(threads / SMs / threads an SM holds, theoretical occupancy), mean weighted by "
                "kernel time"));
   }
-  metrics.push_back(Metric("Tensor Core kernels", PercentText(use.tensor_core_share),
+  metrics.push_back(Metric("tensor_core", "Tensor Core kernels",
+                           PercentText(use.tensor_core_share()),
                            "time of kernels on Tensor Cores, by their names / kernel time"));
   return metrics;
+}
+
+// The same per bin of steps, so that the page can add up any of them.
+json UseOfBins(const RunOverview& overview, const GpuUtilization& found) {
+  const ProcessSteps* process = overview.steps.Of(found.process);
+  if (process == nullptr || overview.tree.bins.empty()) return nullptr;
+  const std::vector<BinSteps> bins = StepsOfBins(BinStarts(overview.tree.bins), *process);
+  std::vector<GpuUse> sums;
+  for (const BinSteps& bin : bins) {
+    GpuUse& sum = sums.emplace_back();
+    for (const uint32_t row : bin.rows) sum.Add(found.steps[row]);
+  }
+  json out = PageBins(bins);
+  const auto list = [&](auto member) {
+    json values = json::array();
+    for (const GpuUse& sum : sums) values.push_back(std::llround(double(sum.*member)));
+    return values;
+  };
+  out["time_ns"] = list(&GpuUse::time_ns);
+  out["busy_ns"] = list(&GpuUse::busy_ns);
+  out["kernel_ns"] = list(&GpuUse::kernel_ns);
+  out["tensor_ns"] = list(&GpuUse::tensor_ns);
+  out["sm_ns"] = list(&GpuUse::sm_ns);
+  out["occupancy_ns"] = list(&GpuUse::occupancy_ns);
+  return out;
 }
 
 // What the memory was first needed for, in the same points; categories that hold nothing are left
@@ -84,6 +124,18 @@ json Holders(const MemoryCurve& curve) {
   return holders;
 }
 
+json BinsOf(const MemoryCurve& curve) {
+  if (curve.bins.empty()) return nullptr;
+  json out;
+  for (const MemoryBin& bin : curve.bins) {
+    out["from_ns"].push_back(bin.from_ns);
+    out["to_ns"].push_back(bin.to_ns);
+    out["allocations_before"].push_back(bin.allocations_before);
+    out["allocations_until"].push_back(bin.allocations_until);
+  }
+  return out;
+}
+
 json Curve(const RunOverview& overview, const MemoryCurve& curve) {
   json times = json::array();
   json bytes = json::array();
@@ -99,54 +151,98 @@ json Curve(const RunOverview& overview, const MemoryCurve& curve) {
       {"time_ns", std::move(times)},
       {"bytes", std::move(bytes)},
       {"layers", Layers(curve)},
-      {"holders", Holders(curve)}};
+      {"holders", Holders(curve)},
+      {"thinned", curve.thinned},
+      {"bins", BinsOf(curve)}};
 }
 
-json Queue(const RunOverview& overview, const LaunchQueue& queue) {
-  const ProcessSteps* steps = overview.steps.Of(queue.process);
-  const Step& step = steps->steps[queue.shown_step];
-  json times = json::array();
-  json depths = json::array();
-  for (const QueuePoint& point : queue.curve) {
-    times.push_back(point.time_ns - step.start_ns);
-    depths.push_back(point.depth);
-  }
+json QueueMetrics(const LaunchQueue& queue) {
   json metrics = json::array();
-  metrics.push_back(Metric("Launch to start, median", TimeText(double(queue.latency.median)),
+  metrics.push_back(Metric("median", "Launch to start, median",
+                           TimeText(double(queue.latency.median)),
                            "start on the GPU − begin of the launching call"));
-  metrics.push_back(Metric("Launch to start, p95", TimeText(double(queue.latency.p95)),
+  metrics.push_back(Metric("p95", "Launch to start, p95", TimeText(double(queue.latency.p95)),
                            "19 of 20 launches start sooner"));
-  metrics.push_back(Metric("Queue empty", PercentText(queue.empty),
+  metrics.push_back(Metric("empty", "Queue empty", PercentText(queue.empty),
                            "time in which nothing launched waits to start / time of the steps"));
   metrics.push_back(
-      Metric("Mean depth", SignificantText(queue.mean_depth),
+      Metric("depth", "Mean depth", SignificantText(queue.mean_depth),
              "launched and not started, mean over time; at most " + CountText(queue.most)));
-  return {{"title", GpuLabel(overview, queue.process, queue.device)},
+  return metrics;
+}
+
+json QueueOfBins(const RunOverview& overview, const LaunchQueue& queue,
+                 const ProcessSteps& process) {
+  if (overview.tree.bins.empty()) return nullptr;
+  const std::vector<BinSteps> bins = StepsOfBins(BinStarts(overview.tree.bins), process);
+  json out = PageBins(bins);
+  for (size_t bin = 0; bin < bins.size(); ++bin) {
+    int64_t time_ns = 0;
+    double depth_ns = 0;
+    double empty_ns = 0;
+    uint32_t most = 0;
+    for (const uint32_t row : bins[bin].rows) {
+      const StepQueue& step = queue.steps[row];
+      const int64_t length_ns = process.steps[row].duration_ns();
+      time_ns += length_ns;
+      depth_ns += step.mean_depth * double(length_ns);
+      empty_ns += step.empty * double(length_ns);
+      most = std::max(most, step.most);
+    }
+    out["time_ns"].push_back(time_ns);
+    out["depth_ns"].push_back(std::llround(depth_ns));
+    out["empty_ns"].push_back(std::llround(empty_ns));
+    out["most"].push_back(most);
+    // From the first bucket that holds something: latencies are far from 0.
+    const std::vector<uint32_t>& counts = queue.latency_of_bin[bin].counts();
+    const auto first =
+        std::find_if(counts.begin(), counts.end(), [](uint32_t count) { return count > 0; });
+    out["first_bucket"].push_back(first - counts.begin());
+    out["launches"].push_back(std::vector<uint32_t>(first, counts.end()));
+  }
+  return out;
+}
+
+// Times since the start of the step; of means, over equal parts of it, the last one only.
+json Depth(const ProcessSteps& process, const QueueCurve& curve) {
+  const Step& step = process.steps[curve.step];
+  json times = json::array();
+  json depths = json::array();
+  for (const QueuePoint& point : curve.points) {
+    if (!curve.means) times.push_back(point.time_ns - step.start_ns);
+    depths.push_back(std::round(point.depth * 100) / 100);
+  }
+  if (curve.means) times.push_back(step.duration_ns());
+  return {{"row", curve.step},
           {"step", step.number},
-          {"metrics", std::move(metrics)},
+          {"means", curve.means},
           {"time_ns", std::move(times)},
           {"depth", std::move(depths)}};
 }
 
+json Queue(const RunOverview& overview, const LaunchQueue& queue) {
+  const ProcessSteps& process = *overview.steps.Of(queue.process);
+  json curves = json::array();
+  for (const QueueCurve& curve : queue.curves) {
+    curves.push_back(Depth(process, curve));
+  }
+  return {{"title", GpuLabel(overview, queue.process, queue.device)},
+          {"process", TrainingOf(overview, queue.process)},
+          {"metrics", QueueMetrics(queue)},
+          {"shown", Depth(process, queue.curve)},
+          {"curves", std::move(curves)},
+          {"bins", QueueOfBins(overview, queue, process)}};
+}
+
 }  // namespace
 
-json PageDistributed(const RunOverview& overview) {
-  const Distributed& found = overview.distributed;
-  if (found.ranks.empty() && found.collectives.empty()) return nullptr;
-  std::string verdict;
-  if (found.straggler >= 0) {
-    const RankRow& rank = found.ranks[static_cast<size_t>(found.straggler)];
-    verdict = "The others wait " + TimeText(found.straggler_ns) + " per step for rank " +
-              std::to_string(rank.rank) + ", " +
-              PercentText(found.straggler_ns / std::max(1.0, rank.step_ns)) + " of a step.";
-  } else if (!found.ranks.empty()) {
-    const bool waits = std::any_of(found.collectives.begin(), found.collectives.end(),
-                                   [](const CollectiveRow& row) { return row.knows_waits; });
-    verdict = waits ? "No straggler: the ranks wait for each other in turn."
-                    : "Who waits for whom cannot be told: no NCCL call of several ranks was "
-                      "recorded (-t cuda,nvtx,nccl).";
+json PageBins(const std::vector<BinSteps>& bins) {
+  json out = {{"steps", json::array()}, {"counts", json::array()}};
+  for (const BinSteps& bin : bins) {
+    out["steps"].push_back(bin.rows.size());
+    out["counts"].push_back(int(bin.counts));
   }
-  return {{"verdict", verdict}};
+  return out;
 }
 
 json PageGpu(const RunOverview& overview, const std::vector<GpuUtilization>& utilization,
@@ -156,13 +252,14 @@ json PageGpu(const RunOverview& overview, const std::vector<GpuUtilization>& uti
               {"memory", json::array()},
               {"queues", json::array()}};
   for (const GpuUtilization& use : utilization) {
-    if (use.time_ns == 0) continue;
-    gpu["utilization"].push_back(
-        {{"title", GpuLabel(overview, use.process, use.device)}, {"metrics", Metrics(use)}});
+    if (use.counted.time_ns == 0) continue;
+    gpu["utilization"].push_back({{"title", GpuLabel(overview, use.process, use.device)},
+                                  {"metrics", Metrics(use)},
+                                  {"bins", UseOfBins(overview, use)}});
   }
   for (const MemoryCurve& curve : memory) gpu["memory"].push_back(Curve(overview, curve));
   for (const LaunchQueue& queue : overview.queues) {
-    if (!queue.curve.empty()) gpu["queues"].push_back(Queue(overview, queue));
+    if (!queue.curve.points.empty()) gpu["queues"].push_back(Queue(overview, queue));
   }
   return gpu;
 }

@@ -337,9 +337,98 @@ class ReportPage(unittest.TestCase):
         self.browser.click('.scope button')
         self.assertEqual(self.browser.text('.big'), before)
 
-    def test_steps_can_be_selected_by_number(self):
+    def select(self, first, last):
         self.browser.run('const [from, to] = document.querySelectorAll(".range-form input");'
-                         'from.value = 30; to.value = 30; to.dispatchEvent(new Event("change"))')
+                         'from.value = arguments[0]; to.value = arguments[1]; to.dispatchEvent(new Event("change"))',
+                         first, last)
+
+    def gpu_numbers(self):
+        return self.browser.run('return [...document.querySelectorAll("#gpu dl.stats > div")]'
+                                '.map(box => [box.children[0].innerText, box.children[1].innerText])')
+
+    def test_brushing_steps_computes_the_gpu_again(self):
+        self.browser.open(self.folder / 'gpu/index.html')
+        def section():
+            self.browser.wait_for('#gpu .stair-chart .line')
+            return self.browser.text('#gpu'), self.browser.run('return document.querySelector("#gpu .stair-chart").innerHTML')
+        everything = section()
+        self.assertIn('Over the steps that count.', everything[0])
+        self.assertIn('a step of median length', self.browser.text('#gpu .curve-of'))
+        before = dict(self.gpu_numbers())
+        self.browser.drag('.step-chart', 0.04, 0.065)  # the warm-up steps: eight times as long
+        after = dict(self.gpu_numbers())
+        self.assertEqual(self.browser.text('#gpu mark'), self.browser.text('.scope mark'))
+        self.assertEqual(before.keys(), after.keys())
+        for name in ('GPU utilization', 'Queue empty', 'Mean depth'):
+            self.assertNotEqual(before[name], after[name], name)
+        self.assertIn('within 7 %', self.browser.text('#gpu .queue'))
+        self.assertIn('their median', self.browser.text('#gpu .curve-of'))
+        self.assertIn('of the whole run', self.browser.text('#tables > p:nth-of-type(2)'))
+        self.browser.click('.scope button')
+        self.assertEqual(section(), everything)
+        self.assertEqual(self.browser.texts('#tables mark'), [])
+
+    def test_selecting_all_steps_gives_the_numbers_of_the_analysis(self):
+        exact = lambda: {name: value for name, value in self.gpu_numbers() if not name.startswith('Launch to start')}
+        for page in ('gpu', 'h200_train', 'h200_two_ranks'):
+            self.browser.open(self.folder / page / 'index.html')
+            whole, latencies = exact(), [value for name, value in self.gpu_numbers() if name.startswith('Launch to start')]
+            numbers = self.browser.run('return [...document.querySelectorAll(".range-form input")].map(i => i.value)')
+            self.select(*numbers)
+            self.assertEqual(len(self.browser.texts('#gpu mark')), 1)
+            self.assertEqual(exact(), whole, page)
+            scale = {'ns': 1, 'µs': 1e3, 'ms': 1e6, 's': 1e9}
+            ns = lambda text: float(text.split()[0].replace(',', '')) * scale[text.split()[1]]
+            for name, value in self.gpu_numbers():
+                if name.startswith('Launch to start'):
+                    self.assertAlmostEqual(ns(value) / ns(latencies.pop(0)), 1, delta=0.07)
+
+    def test_one_step_of_many_has_its_launch_queue(self):
+        self.browser.open(self.folder / 'gpu/index.html')
+        self.select(37, 37)
+        self.assertEqual(self.browser.text('#gpu .curve-of'), 'Step 37: the one that is selected.')
+
+    def test_selecting_steps_computes_ranks_and_collectives_again(self):
+        self.browser.open(self.folder / 'h200_two_ranks/index.html')
+        read = lambda: (self.browser.texts('#distributed tbody td'), self.browser.texts('#distributed mark'))
+        bars = lambda: self.browser.run('return [...document.querySelectorAll("#distributed .rank-bar")].map(b => b.ariaLabel)')
+        everything, whole_bars = read(), bars()
+        self.select(5, 6)
+        cells, marks = read()
+        self.assertEqual(marks, ['steps 5–6'] * 2)
+        self.assertNotEqual(cells[:20], everything[0][:20])  # two ranks
+        self.assertNotEqual(bars(), whole_bars)
+        # One all-reduce per step and rank; the operations of the start are in no step.
+        self.assertEqual(cells[20].strip(), 'AllReduce')
+        self.assertEqual(cells[24:26], ['4', '1.00'])
+        self.assertEqual(len(cells), 32)
+        self.assertIn('In these steps', self.browser.run('return document.querySelector("#distributed").textContent'))
+        self.browser.click('.scope button')
+        self.assertEqual((read(), bars()), (everything, whole_bars))
+
+    def test_selecting_steps_shows_their_memory(self):
+        self.browser.open(self.folder / 'gpu/index.html')
+        words = lambda: self.browser.text('#memory .memory p')
+        whole = words()
+        self.assertNotIn('in these steps', whole)
+        self.select(20, 24)
+        self.assertRegex(words(), r'^Peak [\d.]+ MiB in these steps, at \d+ ms, 100 allocations')
+        self.browser.wait_for('#memory .stair-chart .line')
+        self.assertIn('since the first of these steps', self.browser.run('return document.querySelector("#memory .stair-chart").textContent'))
+        self.assertIn('peak of the whole run', self.browser.text('#memory details'))
+        self.browser.run('document.querySelectorAll("#memory .choice input")[1].click()')
+        self.browser.wait_for('#memory .selection .outline')
+        left, width, plot = self.browser.run(
+            'const box = document.querySelector("#memory .selection .outline").getBBox();'
+            'return [box.x, box.width, document.querySelector("#memory .stair-chart").clientWidth]')
+        self.assertGreater(left, 0.2 * plot)
+        self.assertGreater(width, 0.02 * plot)
+        self.assertLess(left + width, 0.6 * plot)
+        self.browser.click('.scope button')
+        self.assertEqual(words(), whole)
+
+    def test_steps_can_be_selected_by_number(self):
+        self.select(30, 30)
         self.assertEqual(self.browser.text('.scope mark'), 'step 30')
         self.assertRegex(self.browser.text('.verdict'), 'data loading')  # its DataLoader took 30 ms
 

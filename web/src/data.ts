@@ -1,6 +1,9 @@
 // What `batchlight report` puts into the page as JSON; written by src/report/page_data.cpp. Times
 // are ns since the start of the recording and fit a double exactly (2^53 ns is 104 days).
 
+import type { LatencyCounts } from "./latency";
+import type { ProcessBins } from "./step_bins";
+
 export type Unit = "" | "ns" | "bytes" | "%" | "rate";
 
 export interface Column {
@@ -143,6 +146,7 @@ export interface TopRow {
 }
 
 export interface Metric {
+  key: string; // what gpu_sums.ts computes again for steps that are selected
   label: string;
   value: string;
   formula: string;
@@ -150,23 +154,86 @@ export interface Metric {
 
 export interface Gpu {
   worked: boolean; // false: a run on CPU only
-  utilization: { title: string; metrics: Metric[] }[];
+  utilization: Utilization[];
   queues: LaunchQueue[];
   memory: MemoryCurve[];
 }
 
-// Work that is launched and has not started, over one step of median length.
+// The metrics are of the steps that count. Bins begin with PageData.bin_starts, here and below, and
+// are of the steps of one process; null = no steps.
+export interface Utilization {
+  title: string;
+  metrics: Metric[];
+  bins: UseBins | null;
+}
+
+// What the metrics are made of, per bin.
+export interface UseBins extends ProcessBins {
+  time_ns: number[];
+  busy_ns: number[];
+  kernel_ns: number[];
+  tensor_ns: number[];
+  sm_ns: number[];
+  occupancy_ns: number[];
+}
+
+// Work that is launched and has not started.
 export interface LaunchQueue {
   title: string;
-  step: number;
+  process: number; // entry of PageData.training
   metrics: Metric[];
-  time_ns: number[]; // since the start of the step
+  shown: QueueDepth; // of a step of median length
+  curves: QueueDepth[]; // of a few others, coarser
+  bins: QueueBins | null;
+}
+
+// Over one step.
+export interface QueueDepth {
+  row: number; // the step's place in the run
+  step: number; // its number
+  means: boolean; // over equal parts of the step: time_ns has its length only
+  time_ns: number[]; // since the start of the step; the last is its length
   depth: number[]; // from each time to the next
 }
 
-// Who waits for whom; the numbers are in the tables "ranks" and "collectives".
+export interface QueueBins extends ProcessBins, LatencyCounts {
+  time_ns: number[];
+  depth_ns: number[]; // depth x time
+  empty_ns: number[];
+  most: number[];
+}
+
+// Who waits for whom; the numbers of the whole run are in the tables "ranks" and "collectives", in
+// whose order these are.
 export interface Distributed {
   verdict: string; // may be ""
+  ranks: RankBins[];
+  collectives: CollectiveBins[]; // perhaps not of all rows
+  bins: ProcessBins | null; // of all ranks together, whose calls all count
+}
+
+export interface RankBins extends ProcessBins {
+  step_ns: number[];
+  windows: number[]; // steps that have a window on the GPU
+  compute_ns: number[];
+  communication_ns: number[];
+  hidden_ns: number[];
+  copies_ns: number[];
+  idle_ns: number[];
+  waited_ns: number[];
+}
+
+// Of all ranks together.
+export interface CollectiveBins {
+  size_bytes: number;
+  bus_factor: number; // bus bandwidth / algorithm bandwidth
+  knows_waits: boolean;
+  calls: number[];
+  timed: number[];
+  matched: number[];
+  kernel_ns: number[];
+  waited_ns: number[];
+  shortest_ns: number[];
 }
 
 // Memory held, from each time to the next.
@@ -177,8 +244,17 @@ export interface MemoryCurve {
   allocations: number;
   time_ns: number[];
   bytes: number[];
+  thinned: boolean; // not every change is a point
   layers: MemoryLayer[]; // adds up to bytes
   holders: { category: string; place: string; blocks: number; bytes: number }[]; // at the peak
+  bins: MemoryBins | null;
+}
+
+export interface MemoryBins {
+  from_ns: number[]; // no time: the process had no steps in the bin
+  to_ns: number[];
+  allocations_before: number[]; // made before from_ns
+  allocations_until: number[]; // made before to_ns
 }
 
 export interface MemoryLayer {
@@ -263,6 +339,7 @@ export interface PageData {
   step_kinds: string[];
   training: Training[]; // by rank; empty: no steps
   event_kinds: string[]; // "operator", "kernel", "" = none
+  bin_starts: number[]; // first steps of the bins of ProcessBins; empty: no steps
   advice: Finding[];
   gpu: Gpu;
   distributed: Distributed | null;

@@ -6,15 +6,15 @@ import { applyStoredTheme } from "./theme";
 import type { StepRange } from "./tree";
 import { adviceView } from "./views/advice_view";
 import { diffView } from "./views/diff_view";
-import { distributedView } from "./views/distributed_view";
+import { DistributedView } from "./views/distributed_view";
 import { ExplorerView } from "./views/explorer_view";
-import { gpuView } from "./views/gpu_view";
+import { GpuView } from "./views/gpu_view";
 import { lossBanner, titleBlock, topBar } from "./views/header_view";
-import { memoryView } from "./views/memory_view";
+import { MemoryView } from "./views/memory_view";
 import { runView } from "./views/run_view";
 import { Scope } from "./views/scope";
 import { StepView } from "./views/step_view";
-import { tablesView } from "./views/tables_view";
+import { TablesView } from "./views/tables_view";
 import { TreeView } from "./views/tree_view";
 
 const kSectionLabels: Record<string, string> = {
@@ -58,8 +58,10 @@ function buildReport(page: PageData): void {
   const scope = new Scope(page);
   const tree = new TreeView(page, scope);
   const explorer = new ExplorerView(page, scope);
+  const [gpu, ranks, memory, all] = [new GpuView(page), new DistributedView(page), new MemoryView(page), new TablesView(page)];
   const onSelect = (range: StepRange, label: string): void => {
     scope.selectSteps(range, label);
+    for (const view of [gpu, ranks, memory, all]) view.show(range, label);
   };
   const parts = page.training.length > 0 ? new StepView(page, onSelect, (process) => scope.selectRank(process)).sections : [noSteps(page)];
   parts.splice(1, 0, adviceView(page));
@@ -69,10 +71,10 @@ function buildReport(page: PageData): void {
   const tables = [
     tree.element,
     explorer.element,
-    gpuView(page),
-    distributedView(page),
-    memoryView(page),
-    tablesView(page),
+    gpu.element,
+    ranks.element,
+    memory.element,
+    all.element,
     runView(page),
   ];
   show(page.version, [titleBlock(page), lossBanner(page.losses), problem, ...parts, ...tables]);

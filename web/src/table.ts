@@ -66,6 +66,7 @@ export class Table {
   private readonly headers: HTMLElement[];
   private readonly body = h("tbody");
   private readonly footer = h("div", { class: "table-footer" });
+  private readonly help = h("dl");
   private sortColumn = -1;
   private descending = false;
   private query = "";
@@ -96,14 +97,16 @@ export class Table {
     this.draw();
   }
 
-  // Other rows in the same columns; order, filter and open rows stay.
+  // Other rows in the same columns, whose meaning may be another; order, filter and open rows stay.
   update(table: TableData): void {
     this.table = table;
     this.measure();
     this.headers.forEach((header, i) => {
       const label = header.querySelector(".column-name");
       if (label) label.textContent = this.label(i);
+      header.querySelector("button")?.setAttribute("title", table.columns[i].help);
     });
+    this.help.replaceChildren(...this.helpTerms());
     this.draw();
   }
 
@@ -143,10 +146,15 @@ export class Table {
   }
 
   private columnHelp(): HTMLElement | null {
+    const terms = this.helpTerms();
+    if (terms.length === 0) return null;
+    this.help.replaceChildren(...terms);
+    return h("details", { class: "help" }, h("summary", {}, "What the columns mean"), this.help);
+  }
+
+  private helpTerms(): HTMLElement[] {
     const helped = this.table.columns.filter((column) => column.help !== "");
-    if (helped.length === 0) return null;
-    const terms = helped.flatMap((column) => [h("dt", {}, column.name), h("dd", {}, column.help)]);
-    return h("details", { class: "help" }, h("summary", {}, "What the columns mean"), h("dl", {}, ...terms));
+    return helped.flatMap((column) => [h("dt", {}, column.name), h("dd", {}, column.help)]);
   }
 
   // First click: numbers from the largest, text from A. Second click: the other way. Third: as it was.

@@ -17,6 +17,7 @@ export interface Stairs {
   peak: number;
   peak_ns: number | null; // where to mark it
   layers: { name: string; color: string; value: readonly number[] }[]; // empty: one
+  mark?: { from_ns: number; to_ns: number } | null; // a stretch of time that stands out
 }
 
 const kMargin = { left: 60, right: 12, top: 20, bottom: 38 };
@@ -73,6 +74,7 @@ export class StairChart {
       this.axes(),
       ...this.areas(),
       svg("path", { class: "line", d: this.line(data.value) }),
+      ...this.mark(),
       ...(peak_ns === null ? [] : [svg("circle", { class: "peak", cx: this.x(peak_ns), cy: this.y(data.peak), r: 3.5 })]),
     );
   }
@@ -88,6 +90,18 @@ export class StairChart {
       return svg("path", { class: "layer", d: this.line(below) + close, fill: layer.color });
     });
     return paths.reverse();
+  }
+
+  private mark(): SVGElement[] {
+    const { mark } = this.data;
+    if (!mark) return [];
+    const [from, to] = [mark.from_ns, mark.to_ns].map((ns) => this.x(Math.max(this.start, Math.min(this.end, ns))));
+    const height = kHeight - kMargin.top - kMargin.bottom;
+    const box = (left: number, right: number, name: string): SVGElement =>
+      svg("rect", { class: name, x: left, width: Math.max(0, right - left), y: kMargin.top, height });
+    const right = this.width - kMargin.right;
+    const veils = [box(kMargin.left, from, "veil"), box(to, right, "veil")];
+    return [svg("g", { class: "selection" }, ...veils, box(from, Math.max(from + 2, to), "outline"))];
   }
 
   private line(value: readonly number[]): string {

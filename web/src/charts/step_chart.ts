@@ -223,7 +223,7 @@ export class StepChart {
     group.append(
       box(kMargin.left, left - kMargin.left, "veil"),
       box(right, this.width - kMargin.right - right, "veil"),
-      box(left, right - left, "frame"),
+      box(left, right - left, "outline"),
     );
     return group;
   }

@@ -1,50 +1,117 @@
-// How well the GPUs are used, each number with its formula, and how far they are behind the CPU.
-import type { LaunchQueue, Metric, PageData } from "../data";
+// How well the GPUs are used, each number with its formula, and how far they are behind the CPU; over
+// the steps that are selected.
+import type { LaunchQueue, Metric, PageData, QueueDepth, Utilization } from "../data";
 import { StairChart } from "../charts/stair_chart";
 import { h } from "../dom";
-import { count } from "../format";
+import { count, significant } from "../format";
+import { depthTimes, queueCurve, queueOver, useOver } from "../gpu_sums";
+import type { Recomputed } from "../gpu_sums";
+import { aggregate } from "../selection";
 import { maximum } from "../statistics";
+import { binScope, selectedBins } from "../step_bins";
+import type { ProcessBins } from "../step_bins";
+import type { StepRange } from "../tree";
+import { binScopeOf } from "./bin_scope";
 import { section } from "./section";
 
-export function gpuView(page: PageData): HTMLElement | null {
-  const { utilization, queues } = page.gpu;
-  if (utilization.length + queues.length === 0) return null;
-  const lead = "Estimates from names and launch configurations of kernels, over the steps that count.";
-  return section(
-    "gpu",
-    "The GPU",
-    utilization.length > 0 ? lead : "",
-    ...utilization.map(({ title, metrics }) => metricsOf(title, metrics)),
-    ...queues.map(queue),
-  );
+export class GpuView {
+  readonly element: HTMLElement | null;
+  private readonly lead = h("p", { class: "lead" });
+  private readonly box = h("div");
+
+  constructor(private readonly page: PageData) {
+    const { utilization, queues } = page.gpu;
+    this.element =
+      utilization.length + queues.length === 0 ? null : section("gpu", "The GPU", "", this.lead, this.box);
+    this.show(null, "");
+  }
+
+  show(range: StepRange, label: string): void {
+    const { utilization, queues } = this.page.gpu;
+    this.lead.replaceChildren(
+      "Over ",
+      ...binScopeOf(this.page, range, label),
+      ". ",
+      utilization.length > 0 ? "Estimates from names and launch configurations of kernels." : "",
+    );
+    this.box.replaceChildren(
+      ...utilization.map((gpu) => this.utilization(gpu, range)),
+      ...queues.map((queue) => this.queue(queue, range, label)),
+    );
+  }
+
+  private utilization(gpu: Utilization, range: StepRange): HTMLElement {
+    const { bins } = gpu;
+    const numbers = range && bins ? useOver(bins, this.binsOf(bins, range)) : null;
+    return metricsOf(gpu.title, gpu.metrics, numbers, range !== null);
+  }
+
+  private queue(queue: LaunchQueue, range: StepRange, label: string): HTMLElement {
+    const { bins } = queue;
+    const numbers = range && bins ? queueOver(bins, this.binsOf(bins, range)) : null;
+    const { curve, why } = this.curveOf(queue, range, label);
+    return h(
+      "div",
+      { class: "queue" },
+      metricsOf(`Launch queue of ${queue.title}`, queue.metrics, numbers, range !== null),
+      depthChart(curve, why),
+      h(
+        "p",
+        { class: "muted" },
+        "Where the queue is empty and the GPU idle, the CPU launches too slowly; where it is deep, the GPU is the limit.",
+      ),
+    );
+  }
+
+  private binsOf(bins: ProcessBins, range: StepRange): number[] {
+    return selectedBins(this.page.bin_starts, bins.counts, range);
+  }
+
+  // Which step's curve, and why this one.
+  private curveOf(queue: LaunchQueue, range: StepRange, label: string): { curve: QueueDepth; why: string } {
+    const steps = this.page.training[queue.process]?.tracks[0];
+    if (!range || !steps) return { curve: queue.shown, why: "a step of median length" };
+    const { first, last } = binScope(this.page, range);
+    const until = Math.min(Math.floor(last / steps.group), steps.number.length - 1);
+    const entries = { first: Math.min(until, Math.floor(first / steps.group)), last: until };
+    const { curve, inside } = queueCurve(queue, { first, last }, aggregate(steps, entries).median_ns);
+    if (!inside) return { curve, why: `the nearest with a curve, as ${label} has none` };
+    if (first === last) return { curve, why: "the one that is selected" };
+    return { curve, why: `of ${label} with a curve the nearest to their median` };
+  }
 }
 
-function queue(queue: LaunchQueue): HTMLElement {
-  const most = maximum(queue.depth);
+function depthChart(curve: QueueDepth, why: string): HTMLElement {
+  const most = maximum(curve.depth);
+  const words = (depth: number): string => (curve.means ? significant(depth) : count(depth));
   const chart = new StairChart({
-    label: `Launches that wait over step ${queue.step}, at most ${count(most)}`,
+    label: `Launches that wait over step ${curve.step}, at most ${words(most)}`,
     yTitle: "launched, not started",
-    xTitle: `time in step ${queue.step}, a step of median length`,
+    xTitle: `time in step ${curve.step}`,
     unit: "",
-    text: (depth) => `${count(depth)} waiting`,
-    time_ns: queue.time_ns,
-    value: queue.depth,
+    text: (depth) => `${words(depth)} waiting`,
+    time_ns: depthTimes(curve),
+    value: curve.depth,
     peak: most,
     peak_ns: null,
     layers: [],
   });
-  return h(
-    "div",
-    { class: "queue" },
-    metricsOf(`Launch queue of ${queue.title}`, queue.metrics),
-    chart.element,
-    h("p", { class: "muted" }, "Where the queue is empty and the GPU idle, the CPU launches too slowly; where it is deep, the GPU is the limit."),
-  );
+  const means = curve.means ? ` Means over ${count(curve.depth.length - 1)} equal parts of it.` : "";
+  const caption = h("p", { class: "muted curve-of" }, `Step ${curve.step}: ${why}.${means}`);
+  return h("div", {}, caption, chart.element);
 }
 
-function metricsOf(title: string, metrics: Metric[]): HTMLElement {
-  const items = metrics.map(({ label, value, formula }) =>
-    h("div", {}, h("dt", {}, label), h("dd", {}, value), h("dd", { class: "muted" }, formula)),
-  );
-  return h("div", {}, h("h3", {}, title), h("dl", { class: "stats wide" }, ...items));
+// `numbers`: of the steps that are selected, by the metric's key.
+function metricsOf(
+  title: string,
+  metrics: Metric[],
+  numbers: Record<string, Recomputed> | null,
+  selected: boolean,
+): HTMLElement {
+  const items = metrics.map(({ key, label, value, formula }) => {
+    const own = numbers?.[key];
+    return h("div", {}, h("dt", {}, label), h("dd", {}, own?.value ?? value), h("dd", { class: "muted" }, own?.formula ?? formula));
+  });
+  const whole = selected && !numbers ? h("p", { class: "muted" }, "Of the whole run.") : null;
+  return h("div", {}, h("h3", {}, title), whole, h("dl", { class: "stats wide" }, ...items));
 }

@@ -1,10 +1,16 @@
 // GPU memory over time, by what it was first needed for, and what held it at the peak; or why there
-// is nothing to show.
+// is nothing to show. Where steps are selected, their time, and their peak.
 import type { MemoryCurve, PageData } from "../data";
 import { StairChart } from "../charts/stair_chart";
+import type { Stairs } from "../charts/stair_chart";
 import { h, longName } from "../dom";
 import { bytes, count, percent, time } from "../format";
+import { memorySpan } from "../memory_span";
+import type { MemorySpan } from "../memory_span";
 import { seriesColor } from "../palette";
+import type { StepRange } from "../tree";
+import { choice } from "./choice";
+import { memoryScopeOf } from "./bin_scope";
 import { section } from "./section";
 
 const kColors: Record<string, number> = {
@@ -16,25 +22,77 @@ const kColors: Record<string, number> = {
   other: 0,
 };
 
-export function memoryView(page: PageData): HTMLElement | null {
-  if (page.gpu.memory.length > 0) {
+export class MemoryView {
+  readonly element: HTMLElement;
+  private readonly scope = h("p", { class: "muted" });
+  private readonly picker = h("div");
+  private readonly box = h("div");
+  private whole = false; // the whole run is drawn although steps are selected
+
+  constructor(private readonly page: PageData) {
+    if (page.gpu.memory.length === 0) {
+      this.element = section("memory", "GPU memory", whyNot(page));
+      return;
+    }
     const lead =
       "What the process asks of CUDA. PyTorch's caching allocator keeps blocks and uses them again: a block stays in the category that first needed it.";
-    return section("memory", "GPU memory", lead, ...page.gpu.memory.flatMap(curve));
+    this.element = section("memory", "GPU memory", lead, this.scope, this.picker, this.box);
+    this.show(null, "");
   }
-  const why = page.gpu.worked
-    ? "No allocations were recorded: record with --cuda-memory-usage=true to see GPU memory over time, by category, and what holds it at its peak."
-    : "The recording holds no GPU work, and batchlight does not record memory of the CPU.";
-  return section("memory", "GPU memory", why);
+
+  show(range: StepRange, label: string): void {
+    const { memory } = this.page.gpu;
+    if (memory.length === 0) return;
+    this.scope.replaceChildren(...memoryScopeOf(this.page, range, label));
+    const buttons = choice("Time", ["Selected steps", "Whole run"], this.whole ? 1 : 0, (chosen) => {
+      this.whole = chosen === 1;
+      this.draw(range);
+    });
+    this.picker.replaceChildren(...(range && buttons ? [buttons] : []));
+    this.draw(range);
+  }
+
+  private draw(range: StepRange): void {
+    const starts = this.page.bin_starts;
+    const parts = this.page.gpu.memory.flatMap((memory) => {
+      const span = memorySpan(memory, starts, range);
+      return range && !span ? [noSteps(memory)] : curve(memory, span, this.whole);
+    });
+    this.box.replaceChildren(...parts);
+  }
 }
 
-function curve(memory: MemoryCurve): HTMLElement[] {
-  const layers = memory.layers.map((layer) => ({
-    name: layer.name,
-    color: seriesColor(kColors[layer.name] ?? 0),
-    value: layer.bytes,
-  }));
-  const chart = new StairChart({
+function whyNot(page: PageData): string {
+  return page.gpu.worked
+    ? "No allocations were recorded: record with --cuda-memory-usage=true to see GPU memory over time, by category, and what holds it at its peak."
+    : "The recording holds no GPU work, and batchlight does not record memory of the CPU.";
+}
+
+function noSteps(memory: MemoryCurve): HTMLElement {
+  return h("div", {}, h("h3", {}, memory.title), h("p", { class: "muted" }, "This process had no steps then."));
+}
+
+function curve(memory: MemoryCurve, span: MemorySpan | null, whole: boolean): HTMLElement[] {
+  const peak = peakOf(memory, span);
+  const where = span ? "in these steps, " : "";
+  const words = `Peak ${bytes(peak.bytes)} ${where}at ${time(peak.ns)}, ${count(span?.allocations ?? memory.allocations)} allocations`;
+  const thin = span && !whole && memory.thinned ? ". Not every change is drawn, but the peak is" : "";
+  const chart = span && !whole ? zoomed(memory, span) : overRun(memory, span);
+  return [
+    h("div", { class: "memory" }, h("h3", {}, memory.title), h("p", { class: "muted" }, words, thin), chart.element),
+    h("div", { class: "scroll" }, categories(memory, span)),
+    holders(memory, span !== null),
+  ];
+}
+
+function peakOf(memory: MemoryCurve, span: MemorySpan | null): { bytes: number; ns: number } {
+  if (!span) return { bytes: memory.peak_bytes, ns: memory.peak_ns };
+  if (span.peak < 0) return { bytes: 0, ns: span.from_ns };
+  return { bytes: memory.bytes[span.peak], ns: Math.max(span.from_ns, memory.time_ns[span.peak]) };
+}
+
+function overRun(memory: MemoryCurve, span: MemorySpan | null): StairChart {
+  return new StairChart({
     label: `Memory over time, ${memory.title}: peak ${bytes(memory.peak_bytes)}`,
     yTitle: "memory",
     xTitle: "time in the recording",
@@ -44,19 +102,48 @@ function curve(memory: MemoryCurve): HTMLElement[] {
     value: memory.bytes,
     peak: memory.peak_bytes,
     peak_ns: memory.peak_ns,
-    layers,
+    layers: layersOf(memory, (values) => values),
+    mark: span && { from_ns: span.from_ns, to_ns: span.to_ns },
   });
-  const peak = `Peak ${bytes(memory.peak_bytes)} at ${time(memory.peak_ns)}, ${count(memory.allocations)} allocations`;
-  return [
-    h("div", { class: "memory" }, h("h3", {}, memory.title), h("p", { class: "muted" }, peak), chart.element),
-    h("div", { class: "scroll" }, categories(memory)),
-    holders(memory),
-  ];
 }
 
-function categories(memory: MemoryCurve): HTMLElement {
-  const rows = memory.layers.map((layer) =>
-    h(
+// From the start of the first step to the end of the last.
+function zoomed(memory: MemoryCurve, span: MemorySpan): StairChart {
+  const during = (values: readonly number[]): number[] => {
+    const inside = span.points.map((point) => values[point]);
+    const first = span.points.length > 0 && memory.time_ns[span.points[0]] <= span.from_ns ? [] : [0];
+    return [...first, ...inside, inside[inside.length - 1] ?? 0];
+  };
+  const times = span.points.map((point) => Math.max(0, memory.time_ns[point] - span.from_ns));
+  const before = times[0] === 0 ? [] : [0];
+  const peak = peakOf(memory, span);
+  return new StairChart({
+    label: `Memory over the steps that are selected, ${memory.title}: peak ${bytes(peak.bytes)}`,
+    yTitle: "memory",
+    xTitle: "time since the first of these steps began",
+    unit: "bytes",
+    text: bytes,
+    time_ns: [...before, ...times, span.to_ns - span.from_ns],
+    value: during(memory.bytes),
+    peak: peak.bytes,
+    peak_ns: peak.ns - span.from_ns,
+    layers: layersOf(memory, during),
+  });
+}
+
+function layersOf(memory: MemoryCurve, part: (values: readonly number[]) => readonly number[]): Stairs["layers"] {
+  return memory.layers.map((layer) => ({
+    name: layer.name,
+    color: seriesColor(kColors[layer.name] ?? 0),
+    value: part(layer.bytes),
+  }));
+}
+
+function categories(memory: MemoryCurve, span: MemorySpan | null): HTMLElement {
+  const peak = peakOf(memory, span).bytes;
+  const rows = memory.layers.map((layer) => {
+    const held = span ? (layer.bytes[span.peak] ?? 0) : layer.at_peak;
+    return h(
       "tr",
       {},
       h(
@@ -65,18 +152,18 @@ function categories(memory: MemoryCurve): HTMLElement {
         h("i", { class: "chip", style: `background:${seriesColor(kColors[layer.name] ?? 0)}` }),
         layer.name,
       ),
-      h("td", { class: "real" }, bytes(layer.at_peak)),
-      h("td", { class: "real" }, percent(layer.at_peak, memory.peak_bytes)),
+      h("td", { class: "real" }, bytes(held)),
+      h("td", { class: "real" }, percent(held, peak)),
       h("td", { class: "text muted" }, layer.rule),
-    ),
-  );
+    );
+  });
   const head = ["Category", "At the peak", "Share", "Rule that decided"].map((name, i) =>
     h("th", { scope: "col", class: i === 0 || i === 3 ? "text" : "real" }, name),
   );
   return h("table", { class: "categories" }, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows));
 }
 
-function holders(memory: MemoryCurve): HTMLElement {
+function holders(memory: MemoryCurve, selected: boolean): HTMLElement {
   const rows = memory.holders.map((holder) =>
     h(
       "tr",
@@ -94,7 +181,7 @@ function holders(memory: MemoryCurve): HTMLElement {
   return h(
     "details",
     { class: "help" },
-    h("summary", {}, "What was alive at the peak"),
+    h("summary", {}, selected ? "What was alive at the peak of the whole run" : "What was alive at the peak"),
     h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows))),
   );
 }

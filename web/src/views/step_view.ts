@@ -37,7 +37,7 @@ export class StepView {
     this.training = page.training[0];
     this.track = this.training.tracks[0];
     const lead = "Every moment of a step belongs to one phase, so the phases add up to the step.";
-    const chartLead = `${page.steps_found} Drag over the chart to see phases, modules, operators and kernels of those steps only.`;
+    const chartLead = `${page.steps_found} Drag over the chart to see phases, modules, operators, kernels, GPU, ranks and memory of those steps only.`;
     const hasPhases = page.training.some(({ tracks }) => tracks.some(({ phases }) => phases.length > 0));
     this.sections = [
       h("section", { id: "overview", "aria-label": "Overview" }, this.processPicker(), this.hero),

@@ -3,15 +3,26 @@ import type { PageData, TableData } from "../data";
 import { h } from "../dom";
 import { count } from "../format";
 import { Table } from "../table";
+import type { StepRange } from "../tree";
 import { section } from "./section";
 
 const kFirstRows = 50;
 const kFilterFrom = 8; // rows
 
-export function tablesView(page: PageData): HTMLElement | null {
-  if (page.tables.length === 0) return null;
-  const lead = "Click a column to sort. Each table lies beside this page as a CSV file in base units.";
-  return section("tables", "All tables", lead, ...page.tables.map((table) => box(page, table)));
+export class TablesView {
+  readonly element: HTMLElement | null;
+  private readonly scope = h("p", { class: "muted" });
+
+  constructor(page: PageData) {
+    const lead = "Click a column to sort. Each table lies beside this page as a CSV file in base units.";
+    const boxes = page.tables.map((table) => box(page, table));
+    this.element = boxes.length === 0 ? null : section("tables", "All tables", lead, this.scope, ...boxes);
+  }
+
+  show(range: StepRange, label: string): void {
+    const whole = ["These tables do not follow the selection of ", h("mark", {}, label), ": they are of the whole run."];
+    this.scope.replaceChildren(...(range ? whole : []));
+  }
 }
 
 function box(page: PageData, table: TableData): HTMLElement {
