@@ -7,8 +7,9 @@
 namespace batchlight {
 namespace {
 
-// A kernel, copy or set with its call, the upper end: steps of 713 of them were 1.5, 2.1, 3.0 and 3.6
-// us an event longer on four machines with an H200 (PyTorch 2.11, CUPTI 13.0; docs/benchmarks.md).
+// A kernel, copy or set with its call, the upper end: steps of 713 of them were 1.5, 2.1, 3.0
+// and 3.6 us an event longer on four machines with an H200 (PyTorch 2.11, CUPTI 13.0;
+// docs/benchmarks.md).
 constexpr double kGpuWorkNs = 3600;
 
 double Cost(const Store& store, const char* key) {
@@ -16,46 +17,70 @@ double Cost(const Store& store, const char* key) {
   return text.empty() ? 0 : std::max(0.0, std::strtod(text.c_str(), nullptr));
 }
 
+// Tells whether times lie in steps that count; fast for times that come in runs.
+class SteadyTimes {
+ public:
+  explicit SteadyTimes(const ProcessSteps& process) : process_(process) {}
+
+  bool Has(int64_t time_ns) {
+    if (time_ns < from_ns_ || time_ns >= until_ns_) MoveTo(time_ns);
+    return inside_;
+  }
+
+ private:
+  void MoveTo(int64_t time_ns) {
+    const std::vector<Step>& steps = process_.steps;
+    const std::vector<uint32_t>& steady = process_.steady;
+    const auto next =
+        std::upper_bound(steady.begin(), steady.end(), time_ns,
+                         [&](int64_t time, uint32_t i) { return time < steps[i].start_ns; });
+    const Step* before = next == steady.begin() ? nullptr : &steps[*(next - 1)];
+    inside_ = before != nullptr && time_ns < before->end_ns;
+    from_ns_ = inside_ ? before->start_ns : before != nullptr ? before->end_ns : INT64_MIN;
+    until_ns_ = inside_ ? before->end_ns : next != steady.end() ? steps[*next].start_ns : INT64_MAX;
+  }
+
+  const ProcessSteps& process_;
+  int64_t from_ns_ = 0;
+  int64_t until_ns_ = 0;  // an empty stretch at first
+  bool inside_ = false;
+};
+
 class StepCounter {
  public:
   StepCounter(const Store& store, const ProcessSteps& process)
-      : process_(process.process),
-        begin_ns_(process.steps.front().start_ns),
-        end_ns_(process.steps.back().end_ns),
-        steps_(static_cast<double>(process.steps.size())),
-        ours_(store.threads.size()) {
+      : process_(process), ours_(store.threads.size()) {
     for (size_t row = 0; row < ours_.size(); ++row) {
-      ours_[row] = store.threads.process[row] == process_;
+      ours_[row] = store.threads.process[row] == process_.process;
     }
   }
 
-  // Rows of a table with a column `thread`, a step.
+  // Rows of a table with a column `thread`, a step that counts.
   template <class Table>
   double OfThreads(const Table& table) const {
-    size_t count = 0;
-    for (size_t row = 0; row < table.size(); ++row) {
+    return PerStep(table, [&](size_t row) {
       const ThreadId thread = table.thread[row];
-      count += Within(table.start_ns[row]) && !thread.IsNone() && ours_[thread.row()];
-    }
-    return static_cast<double>(count) / steps_;
+      return !thread.IsNone() && ours_[thread.row()];
+    });
   }
   // Rows of a table with a column `process`.
   template <class Table>
   double OfProcess(const Table& table) const {
-    size_t count = 0;
-    for (size_t row = 0; row < table.size(); ++row) {
-      count += Within(table.start_ns[row]) && table.process[row] == process_;
-    }
-    return static_cast<double>(count) / steps_;
+    return PerStep(table, [&](size_t row) { return table.process[row] == process_.process; });
   }
 
  private:
-  bool Within(int64_t time_ns) const { return time_ns >= begin_ns_ && time_ns < end_ns_; }
+  template <class Table, class IsOurs>
+  double PerStep(const Table& table, const IsOurs& is_ours) const {
+    SteadyTimes times(process_);
+    size_t count = 0;
+    for (size_t row = 0; row < table.size(); ++row) {
+      count += times.Has(table.start_ns[row]) && is_ours(row);
+    }
+    return static_cast<double>(count) / static_cast<double>(process_.steady.size());
+  }
 
-  ProcessId process_;
-  int64_t begin_ns_;
-  int64_t end_ns_;
-  double steps_;
+  const ProcessSteps& process_;
   std::vector<bool> ours_;
 };
 

@@ -46,6 +46,27 @@ TEST(RecordingCost, AddsUpWhatAStepHolds) {
   EXPECT_DOUBLE_EQ(cost.per_step_ns, 10 * cost.kinds[0].ns_each + 2 * 100 + 2 * 50);
 }
 
+// A hundred kernels in the first of five steps, which is slow and set apart as warm-up, none later.
+TEST(RecordingCost, CountsTheStepsThatCount) {
+  testing::StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  for (int64_t i = 0; i < 100; ++i) {
+    build.Kernel(main, "gemm", 10'000 + i * 1000, 10'100 + i * 1000, 10'600 + i * 1000);
+  }
+  build.Range(main, "step", 0, 10'000'000);
+  for (int64_t step = 0; step < 20; ++step) {
+    build.Range(main, "step", 10'000'000 + step * 1'000'000, 10'900'000 + step * 1'000'000);
+  }
+  build.Property("cost.range_ns", "50.0");
+  const Store store = build.Build();
+  const StepSet steps = FindSteps(store);
+  ASSERT_EQ(steps.Main()->steady.size(), 20u);
+  const RecordingCost cost = EstimateRecordingCost(store, steps);
+  ASSERT_EQ(cost.kinds.size(), 1u);
+  EXPECT_EQ(cost.kinds[0].what, "ranges");
+  EXPECT_DOUBLE_EQ(cost.per_step_ns, 50);
+}
+
 TEST(RecordingCost, UnknownOfOtherTools) {
   const Store store = TrainingRun(false);
   EXPECT_FALSE(EstimateRecordingCost(store, FindSteps(store)).known());
