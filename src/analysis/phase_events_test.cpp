@@ -107,6 +107,7 @@ TEST(PhaseEvents, TimeBelongsToTheInnermostCall) {
     const int64_t t = i * 100;
     build.Range(main, "step", t, t + 100);
     build.Phase(main, kLoaderNext, "Loader.__next__", t, t + 10 + i);
+    build.Operator(main, "Loader.__next__", t + 2, t + 8);  // PyTorch's own range of the call
     build.Range(main, "forward", t + 20, t + 60);
     build.Operator(main, "aten::linear", t + 22, t + 50);
     build.Operator(main, "aten::addmm", t + 25, t + 40);

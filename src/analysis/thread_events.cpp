@@ -111,7 +111,10 @@ bool ThreadEvents::SaysNothing(EventKind kind, uint32_t row) const {
     return ranges.end_thread[row] != ranges.thread[row] && !ranges.end_thread[row].IsNone();
   }
   if (open_.empty()) return false;
-  const EventKind around = open_.back().occurrence.event.kind;
+  const auto [around, outer] = open_.back().occurrence.event;
+  if (kind == EventKind::kOperator && around == EventKind::kPhaseCall) {
+    return store_.operator_calls.name[row] == store_.phase_calls.name[outer];
+  }
   if (kind == EventKind::kCudaCall) return around == EventKind::kCudaCall;
   return IsDeep(kind) && around >= EventKind::kOperator;
 }

@@ -3,8 +3,9 @@
 // calls of the thread, in order of their start, with the open ones on a stack.
 //
 // What is inside another call's machinery says nothing new: a CUDA call inside a CUDA call, a call
-// of MPI or the operating system inside either or an operator. What holds a whole step (an epoch,
-// the step's own range, ProfilerStep#) explains no part of it and is left out.
+// of MPI or the operating system inside either or an operator, PyTorch's own range of the same name
+// inside a traced call. What holds a whole step (an epoch, the step's own range, ProfilerStep#)
+// explains no part of it and is left out.
 #pragma once
 
 #include <array>
