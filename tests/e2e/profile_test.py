@@ -67,7 +67,8 @@ class TheProgramIsAsWithoutUs(InFolder):
                 "import signal, sys, time\n"
                 "signal.signal(%d, lambda *_: sys.exit(42))\n"
                 "print('ready', flush=True)\n"
-                "time.sleep(600)" % sent, stdout=subprocess.PIPE)
+                # Not one long sleep: Python misses a signal that comes as it begins.
+                "while True: time.sleep(0.01)" % sent, stdout=subprocess.PIPE)
             readable, _, _ = select.select([tool.stdout], [], [], LONG_S)
             self.assertTrue(readable, "the program does not start")
             tool.send_signal(sent)
