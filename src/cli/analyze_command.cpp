@@ -84,6 +84,15 @@ std::string Heading(std::string_view title, std::string_view name) {
   return "\n ** " + std::string(title) + " (" + std::string(name) + "):\n\n";
 }
 
+// "; in part the same time as launch-bound, small-kernels", or nothing.
+std::string SameTime(const Finding& finding) {
+  std::string text;
+  for (const std::string_view rule : finding.same_time_as) {
+    text.append(text.empty() ? "; in part the same time as " : ", ").append(rule);
+  }
+  return text;
+}
+
 // Findings as paragraphs for people.
 std::string AdviceText(const std::vector<Finding>& findings) {
   std::string text = Heading("What to change", kAdvice);
@@ -94,7 +103,7 @@ std::string AdviceText(const std::vector<Finding>& findings) {
             "\n   Do:   " + finding.action + '\n';
     if (finding.gain_ns > 0) {
       text += "   Gain: about " + TimeText(finding.gain_ns) + " a step (+- " +
-              TimeText(finding.uncertainty_ns) + ")\n";
+              TimeText(finding.uncertainty_ns) + ")" + SameTime(finding) + '\n';
     }
     text += '\n';
   }

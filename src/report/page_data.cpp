@@ -85,6 +85,7 @@ json Advice(const std::vector<Finding>& findings, size_t longest) {
                    {"action", CleanText(finding.action)},
                    {"gain_ns", std::llround(finding.gain_ns)},
                    {"uncertainty_ns", std::llround(finding.uncertainty_ns)},
+                   {"same_time_as", finding.same_time_as},
                    {"evidence", std::move(evidence)}});
   }
   return out;

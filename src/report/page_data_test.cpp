@@ -102,6 +102,7 @@ TEST(PageDataTest, AdviceIsThatOfTheAnalysis) {
   ASSERT_FALSE(page.advice.empty());
   ASSERT_EQ(advice.size(), page.advice.size());
   EXPECT_EQ(advice[0]["rule"], page.advice[0].rule);
+  EXPECT_TRUE(advice[0]["same_time_as"].is_array());
   EXPECT_EQ(advice[0]["gain_ns"], std::llround(page.advice[0].gain_ns));
 }
 

@@ -202,7 +202,8 @@ std::string SummaryAsJson(const RunOverview& overview) {
                               {"title", CleanText(finding.title)},
                               {"action", CleanText(finding.action)},
                               {"gain_ns", finding.gain_ns},
-                              {"uncertainty_ns", finding.uncertainty_ns}});
+                              {"uncertainty_ns", finding.uncertainty_ns},
+                              {"same_time_as", finding.same_time_as}});
   }
   return json.dump(1) + "\n";
 }

@@ -122,6 +122,21 @@ void WriteRanges(SummaryText& out, const RunOverview& overview, size_t rows) {
   table.Print("NVTX ranges");
 }
 
+namespace {
+
+// ", in part that of 1 and 2": findings above it that gain part of the same time.
+std::string SameTime(const std::vector<Finding>& findings, size_t number) {
+  std::string text;
+  for (size_t i = 0; i < number; ++i) {
+    const std::vector<std::string_view>& same = findings[number].same_time_as;
+    if (std::find(same.begin(), same.end(), findings[i].rule) == same.end()) continue;
+    text += (text.empty() ? ", in part that of " : " and ") + std::to_string(i + 1);
+  }
+  return text;
+}
+
+}  // namespace
+
 void WriteAdvice(SummaryText& out, const RunOverview& overview) {
   constexpr size_t kMost = 3;
   std::vector<Finding> findings = overview.findings;
@@ -131,7 +146,9 @@ void WriteAdvice(SummaryText& out, const RunOverview& overview) {
   for (size_t i = 0; i < std::min(kMost, findings.size()); ++i) {
     const Finding& finding = findings[i];
     std::string gain;
-    if (finding.gain_ns > 0) gain = " (about " + TimeText(finding.gain_ns) + " a step)";
+    if (finding.gain_ns > 0) {
+      gain = " (about " + TimeText(finding.gain_ns) + " a step" + SameTime(findings, i) + ")";
+    }
     out.Put("  " + std::to_string(i + 1) + " ", Tone::kDim);
     out.Wrapped(finding.title + gain, 4, Tone::kStrong);
     out.Put("    ").Wrapped(finding.action, 4);

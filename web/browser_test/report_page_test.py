@@ -159,6 +159,12 @@ class ReportPage(unittest.TestCase):
         self.browser.run('document.querySelector("#advice .finding details").open = true')
         self.assertIn('rule ', self.browser.text('#advice .finding details'))
 
+    def test_findings_that_gain_the_same_time_say_so(self):
+        self.browser.open(self.folder / 'h200_train/index.html')
+        first, second = self.browser.texts('#advice .finding')[:2]
+        self.assertNotIn('the same time as', first)
+        self.assertIn('the same time as: Training is bound by launches', second)
+
     def test_gpu_numbers_have_formulas_and_memory_a_chart(self):
         self.browser.open(self.folder / 'gpu/index.html')
         self.assertIn('time with at least one kernel / time of the steps', self.browser.text('#gpu'))

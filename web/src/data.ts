@@ -123,6 +123,7 @@ export interface Finding {
   action: string;
   gain_ns: number; // of a step; 0 = no estimate
   uncertainty_ns: number;
+  same_time_as: string[]; // rules of findings above that gain part of the same time
   evidence: Evidence[];
 }
 

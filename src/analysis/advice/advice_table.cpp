@@ -12,7 +12,8 @@ ResultTable MakeAdviceTable(const RunOverview& overview) {
                    TextColumn("Seen", ""),
                    TextColumn("Why", ""),
                    TextColumn("Action", ""),
-                   TextColumn("Evidence", "What the finding rests on, with mean time per step")};
+                   TextColumn("Evidence", "What the finding rests on, with mean time per step"),
+                   TextColumn("Same Time As", "Rules whose larger gain is in part this one")};
   for (const Finding& finding : overview.findings) {
     std::string evidence;
     for (const Evidence& item : finding.evidence) {
@@ -22,11 +23,15 @@ ResultTable MakeAdviceTable(const RunOverview& overview) {
         evidence += " " + std::to_string(std::llround(item.per_step_ns / 1000)) + " µs a step";
       }
     }
+    std::string same_time;
+    for (const std::string_view rule : finding.same_time_as) {
+      same_time.append(same_time.empty() ? "" : " ").append(rule);
+    }
     const bool estimated = finding.gain_ns > 0;
     table.rows.push_back({std::string(finding.rule), finding.title,
                           estimated ? NanosecondsCell(finding.gain_ns) : Cell{},
                           estimated ? NanosecondsCell(finding.uncertainty_ns) : Cell{},
-                          finding.seen, finding.why, finding.action, evidence});
+                          finding.seen, finding.why, finding.action, evidence, same_time});
   }
   return table;
 }

@@ -249,11 +249,13 @@ TEST(Advice, PageableCopies) {
 TEST(Advice, Fp32ProductsOnAGpuWithTensorCores) {
   Loop loop;
   loop.Edit([](Store& store) { store.gpus.Append({.compute_major = 9}); });
-  const auto rules = Rules(loop.Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+  const auto findings = loop.Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
     build.Kernel(thread, "ampere_sgemm_128x64_tn", t + 10'000, t + 30'000, t + 10 * kMs - 10'000);
-  }));
-  EXPECT_TRUE(rules.contains("tf32-off"));
-  EXPECT_TRUE(rules.contains("amp-off"));
+  });
+  ASSERT_EQ(Rules(findings), (std::set<std::string_view>{"tf32-off", "amp-off"}));
+  // Both are the gain of the same products: the smaller says so.
+  EXPECT_TRUE(findings[0].same_time_as.empty());
+  EXPECT_EQ(findings[1].same_time_as, std::vector<std::string_view>{findings[0].rule});
 }
 
 // In 16 bits attention is another algorithm, products of odd sizes stay slow.

@@ -28,6 +28,8 @@ struct Finding {
   double gain_ns = 0;
   double uncertainty_ns = 0;
   std::vector<Evidence> evidence;
+  // Rules of findings that gain more, and gain part of the same time: the gains do not add up.
+  std::vector<std::string_view> same_time_as;
 };
 
 }  // namespace batchlight

@@ -1,8 +1,39 @@
 #include <algorithm>
+#include <array>
 
 #include "analysis/advice/rules.h"
 
 namespace batchlight {
+namespace {
+
+// Rules that shorten the same time: after one of them, another has less left to gain, or nothing.
+using RuleGroup = std::array<std::string_view, 6>;
+constexpr RuleGroup kSameTime[] = {
+    {"tf32-off", "amp-off"},                 // matrix products in FP32
+    {"channels-last", "unfused-pointwise"},  // norms
+    {"pageable-copy", "exposed-copies"},     // copies that nothing hides
+    // The GPU's wait for launches.
+    {"launch-bound", "small-kernels", "unfused-optimizer", "host-sync", "launch-blocking",
+     "anomaly-detection"},
+};
+
+bool GainSameTime(std::string_view a, std::string_view b) {
+  return std::any_of(std::begin(kSameTime), std::end(kSameTime), [&](const RuleGroup& group) {
+    return std::find(group.begin(), group.end(), a) != group.end() &&
+           std::find(group.begin(), group.end(), b) != group.end();
+  });
+}
+
+// `findings` are sorted by gain.
+void NameSharedGains(std::vector<Finding>* findings) {
+  for (auto later = findings->begin(); later != findings->end() && later->gain_ns > 0; ++later) {
+    for (auto earlier = findings->begin(); earlier != later; ++earlier) {
+      if (GainSameTime(earlier->rule, later->rule)) later->same_time_as.push_back(earlier->rule);
+    }
+  }
+}
+
+}  // namespace
 
 const std::vector<AdviceRule>& AdviceRules() {
   static const std::vector<AdviceRule> rules = {
@@ -69,6 +100,7 @@ std::vector<Finding> FindAdvice(const RunOverview& overview) {
   }
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.gain_ns > b.gain_ns; });
+  NameSharedGains(&findings);
   return findings;
 }
 

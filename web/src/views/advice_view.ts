@@ -8,7 +8,7 @@ const kOpenFindings = 5;
 
 export function adviceView(page: PageData): HTMLElement {
   const step_ns = page.training[0]?.tracks[0].summary.mean_ns ?? 0;
-  const cards = page.advice.map((finding) => card(finding, step_ns));
+  const cards = page.advice.map((finding) => card(finding, page.advice, step_ns));
   if (cards.length === 0) {
     const none = "None of the rules found a problem in this recording.";
     return section("advice", "What to change", none);
@@ -25,15 +25,23 @@ export function adviceView(page: PageData): HTMLElement {
   );
 }
 
-function card(finding: Finding, step_ns: number): HTMLElement {
+function card(finding: Finding, all: Finding[], step_ns: number): HTMLElement {
   return h(
     "article",
     { class: "finding" },
     h("div", { class: "finding-head" }, h("h3", {}, finding.title), gain(finding, step_ns)),
     h("p", {}, finding.seen, " ", finding.why),
     h("p", { class: "action" }, h("b", {}, "Do: "), finding.action),
+    sameTime(finding, all),
     evidence(finding),
   );
+}
+
+// Findings above whose gain is in part this one's.
+function sameTime(finding: Finding, all: Finding[]): HTMLElement | null {
+  const titles = all.filter((other) => finding.same_time_as.includes(other.rule)).map((other) => other.title);
+  if (titles.length === 0) return null;
+  return h("p", { class: "muted" }, `Gains in part the same time as: ${titles.join("; ")}.`);
 }
 
 function gain(finding: Finding, step_ns: number): HTMLElement {
