@@ -14,36 +14,11 @@ import tempfile
 import unittest
 
 import webdriver
+from page_text import phases
 
 SAMPLE_REPORT = BATCHLIGHT = ''
 RECORDINGS = pathlib.Path(__file__).resolve().parents[2] / 'tests/recordings'
 LARGE = (2000, 500)  # steps, operators in each: a million events
-
-
-def ms(text):
-    value, unit = text.split()
-    return float(value.replace(',', '')) * {'ns': 1e-6, 'µs': 1e-3, 'ms': 1, 's': 1e3}[unit]
-
-
-def phases(browser):
-    """Mean time of each phase and of the step, in ms, as the page shows them."""
-    rows = browser.run('return [...document.querySelectorAll(".breakdown tr:not(.events, .events *)")].slice(1)'
-                       '.map(row => [row.cells[0].innerText.trim(), row.cells[2].innerText])')
-    return {name: ms(text) for name, text in rows}
-
-
-def open_phase(browser, name):
-    browser.run('[...document.querySelectorAll("#phases .opener")]'
-                '.find(button => button.innerText.trim() === arguments[0]).click()', name)
-
-
-def phase_events(browser):
-    """The events of the phase that is open: name, share of the phase in %, ms and count per step."""
-    rows = browser.run('return [...document.querySelectorAll("#phases tr.events:not([hidden]) tbody tr")]'
-                       '.map(row => [row.querySelector(".tree-label [title]").title,'
-                       ' ...[...row.cells].slice(1).map(cell => cell.innerText.trim())])')
-    return [(name, float(share.split()[0]), ms(time), float(count.replace(',', '')), longest)
-            for name, share, time, count, longest in rows]
 
 
 def column(browser, table, index):
@@ -97,58 +72,6 @@ class ReportPage(unittest.TestCase):
         self.assertEqual(len(ring), len(times))
         for (length, start), (_, then) in zip(ring, ring[1:] + [[0, 100]]):
             self.assertAlmostEqual(start + length, then, delta=0.5)  # no hole, no overlap
-
-    def test_a_phase_opens_to_the_events_that_it_is_made_of(self):
-        self.browser.open(self.folder / 'gpu/index.html')
-        for track, phase, event, longest in (('CPU', 'forward', 'aten::', r'^[\d.]+ .?s in step \d+$'),
-                                             ('GPU 0', 'other kernels', '', r'^[\d.]+ .?s in step \d+$')):
-            self.browser.run('[...document.querySelectorAll("#phases .choice label")]'
-                             '.find(label => label.innerText.trim() === arguments[0]).click()', track)
-            self.assertEqual(phase_events(self.browser), [])
-            open_phase(self.browser, phase)
-            events = phase_events(self.browser)
-            self.assertGreater(len(events), 5 if track == 'CPU' else 0)
-            self.assertTrue(any(name.startswith(event) for name, *_ in events))
-            self.assertAlmostEqual(sum(share for _, share, *_ in events), 100, delta=1)
-            mean = phases(self.browser)[phase]
-            self.assertAlmostEqual(sum(time for _, _, time, *_ in events), mean, delta=mean / 50)
-            self.assertTrue(all(count > 0 for *_, count, _ in events))
-            self.assertRegex(events[0][-1], longest)
-            open_phase(self.browser, phase)
-            self.assertEqual(phase_events(self.browser), [])
-
-    def test_phases_open_with_the_keyboard_and_stay_open_for_selected_steps(self):
-        self.browser.run('document.querySelector("#phases .opener").focus()')
-        state = lambda: self.browser.run('const button = document.activeElement; const list = document.getElementById('
-                                         'button.getAttribute("aria-controls"));'
-                                         'return [button.getAttribute("aria-expanded"), list.hidden]')
-        self.assertEqual(state(), ['false', True])
-        for key in ('Enter', 'Space'):
-            self.browser.keys(key)
-            self.assertEqual(state(), ['true', False])
-            self.browser.keys(key)
-            self.assertEqual(state(), ['false', True])
-        open_phase(self.browser, 'backward')
-        everything = phase_events(self.browser)
-        self.browser.run('document.querySelector(".step-chart").focus()')
-        self.browser.keys('Right', 'Shift+Right')  # steps 0 and 1: the warm-up
-        selected = phase_events(self.browser)
-        self.assertNotEqual([time for _, _, time, *_ in selected], [time for _, _, time, *_ in everything])
-        mean = phases(self.browser)['backward']
-        self.assertAlmostEqual(sum(time for _, _, time, *_ in selected), mean, delta=mean / 50)
-        self.assertIn('of all steady steps', self.browser.text('#phases tr.events:not([hidden]) thead'))
-        self.browser.run('document.querySelector(".step-chart").focus()')
-        self.browser.keys('Escape')
-        self.assertEqual(phase_events(self.browser), everything)
-
-    def test_idle_time_of_an_h200_says_what_the_gpu_waited_for(self):
-        self.browser.open(self.folder / 'h200_train/index.html')
-        self.browser.run('[...document.querySelectorAll("#phases .choice label")].pop().click()')
-        open_phase(self.browser, 'idle: CUDA calls')
-        names = [name for name, *_ in phase_events(self.browser)]
-        self.assertEqual(names[0], 'cudaLaunchKernel')
-        self.assertIn('(launch on its way to the GPU)', names)
-        self.assertRegex(self.browser.text('#phases tr.events:not([hidden]) .where'), '^after .+, before .+')
 
     def test_advice_has_gain_and_evidence(self):
         self.browser.open(self.folder / 'gpu/index.html')
