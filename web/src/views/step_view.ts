@@ -3,10 +3,11 @@
 import type { PageData, Steps, Training } from "../data";
 import { StepChart } from "../charts/step_chart";
 import { h } from "../dom";
-import { count, percent, time, timeRange } from "../format";
-import { aggregate, largestPhase } from "../selection";
+import { count, time, timeRange } from "../format";
+import { aggregate } from "../selection";
 import type { Aggregate, Range } from "../selection";
 import type { StepRange } from "../tree";
+import { verdictOf } from "../verdict";
 import { breakdown } from "./breakdown_view";
 import { choice } from "./choice";
 import { outlierView } from "./outlier_view";
@@ -89,14 +90,11 @@ export class StepView {
   }
 
   private drawHero(numbers: Aggregate): void {
-    const { phases } = this.training.tracks[0];
-    const largest = largestPhase(numbers);
     const [value, unit] = time(numbers.median_ns).split(" ");
-    const share = percent(numbers.phase_mean_ns[largest], numbers.mean_ns);
-    const sentence =
-      largest >= 0
-        ? h("p", { class: "verdict" }, h("b", {}, share), " of it is ", h("b", {}, phases[largest].label), ".")
-        : null;
+    const verdict = verdictOf(this.training.tracks, this.range);
+    const sentence = verdict
+      ? h("p", { class: "verdict" }, verdict.before, h("b", {}, verdict.share), verdict.between, h("b", {}, verdict.phase), ".")
+      : null;
     const apart = [...numbers.set_apart].map(([kind, steps]) => `${count(steps)} ${this.page.step_kinds[kind]}`);
     const facts = this.training.tracks.flatMap((track) => track.facts);
     this.hero.replaceChildren(
