@@ -1,7 +1,9 @@
 #include "analysis/testing/store_builder.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "store/interval_index.h"
 
@@ -44,13 +46,14 @@ void SortByStart(Table& table) {
 // Launching calls by correlation, as ingest links them.
 template <typename Table>
 void LinkLaunches(const Store& store, Table& table) {
+  std::map<std::pair<ProcessId, uint32_t>, ApiCallId> calls;
+  for (size_t call = 0; call < store.api_calls.size(); ++call) {
+    const ProcessId process = store.ProcessOf(store.api_calls.thread[call]);
+    calls[{process, store.api_calls.correlation[call]}] = ApiCallId::At(call);
+  }
   for (size_t row = 0; row < table.size(); ++row) {
-    for (size_t call = 0; call < store.api_calls.size(); ++call) {
-      if (store.api_calls.correlation[call] == table.correlation[row] &&
-          store.ProcessOf(store.api_calls.thread[call]) == table.process[row]) {
-        table.api_call[row] = ApiCallId::At(call);
-      }
-    }
+    const auto call = calls.find({table.process[row], table.correlation[row]});
+    if (call != calls.end()) table.api_call[row] = call->second;
   }
 }
 
