@@ -17,7 +17,9 @@ struct PartText {
 
 constexpr PartText kParts[kGpuPartCount] = {
     {"tensor_core", "Tensor Cores", "kernels that run on Tensor Cores, by their names"},
-    {"compute", "other kernels", "kernels that do not, and CUDA graphs recorded as a whole"},
+    {"compute", "other kernels", "kernels that do not"},
+    {"graph", "CUDA graphs",
+     "graphs recorded as a whole; --cuda-graph-trace=node records their kernels"},
     {"communication", "communication", "NCCL and the like, while nothing computes"},
     {"copy", "copies", "memory copies, while nothing computes or communicates"},
     {"memset", "memory sets", "memory sets, while nothing else runs"},

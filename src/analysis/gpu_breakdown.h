@@ -29,6 +29,7 @@ namespace batchlight {
 enum class GpuPart : uint8_t {
   kTensorCore,
   kCompute,
+  kGraph,          // of which the kernels were not recorded
   kCommunication,  // exposed
   kCopy,           // exposed
   kMemset,
@@ -40,7 +41,7 @@ enum class GpuPart : uint8_t {
   kIdlePython,     // outside operators
   kIdleQueue,      // the launch was there in time: the GPU waited for itself (streams, events)
 };
-inline constexpr size_t kGpuPartCount = 12;
+inline constexpr size_t kGpuPartCount = 13;
 
 struct GpuStepParts {
   int64_t start_ns = 0;

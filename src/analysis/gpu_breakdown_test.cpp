@@ -31,6 +31,26 @@ TEST(Spans, UniteAndCount) {
   EXPECT_EQ(NsInside(both, 11, 25), 1 + 5);
 }
 
+// Nothing says which of a graph's kernels use Tensor Cores.
+TEST(GpuBreakdown, GraphsRecordedAsAWholeAreAPartOfTheirOwn) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(7, "train.py"));
+  for (int64_t t = 0; t < 4'000'000; t += 1'000'000) {
+    build.Range(main, "step", t, t + 990'000);
+    build.Kernel(main, "vectorized_elementwise_kernel", t + 100, t + 200, t + 10'000);
+  }
+  Store store = build.Build();
+  for (int64_t t = 0; t < 4'000'000; t += 1'000'000) {
+    store.graph_launches.Append(
+        {.start_ns = t + 10'000, .end_ns = t + 700'000, .process = ProcessId(0)});
+  }
+  const auto found = BreakDownGpu(store, FindSteps(store));
+  ASSERT_EQ(found.size(), 1u);
+  ExpectAddsUp(found[0]);
+  EXPECT_EQ(Part(found[0].steps[1], GpuPart::kGraph), 690'000);
+  EXPECT_EQ(Part(found[0].steps[1], GpuPart::kCompute), 9'800);
+}
+
 // Four steps of 1 ms: a GEMM of 300 us, a wait for data of 400 us, an elementwise kernel.
 Store FourSteps() {
   StoreBuilder build;

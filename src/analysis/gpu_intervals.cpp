@@ -69,7 +69,7 @@ class Collector {
   }
   void AddGraph(size_t row) {
     const GraphLaunchesTable& graphs = store_.graph_launches;
-    Add(graphs.process[row], graphs.device[row], GpuWork::kCompute, graphs.start_ns[row],
+    Add(graphs.process[row], graphs.device[row], GpuWork::kGraph, graphs.start_ns[row],
         graphs.end_ns[row]);
     AddToStream(graphs.process[row], graphs.device[row], graphs.stream[row], graphs.start_ns[row],
                 graphs.end_ns[row]);

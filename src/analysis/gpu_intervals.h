@@ -14,12 +14,13 @@ namespace batchlight {
 // In order of precedence: where work overlaps, the time counts for the first that is active.
 enum class GpuWork : uint8_t {
   kTensorCore,     // kernels on Tensor Cores, by name (analysis/kernel_class.h)
-  kCompute,        // other kernels, and CUDA graphs recorded as a whole
+  kCompute,        // other kernels
+  kGraph,          // CUDA graphs recorded as a whole: their kernels are not known
   kCommunication,  // NCCL and the like
   kCopy,
   kMemset,
 };
-inline constexpr size_t kGpuWorkCount = 5;
+inline constexpr size_t kGpuWorkCount = 6;
 
 GpuWork WorkOfKernel(std::string_view name);  // of a kernel by its demangled name
 

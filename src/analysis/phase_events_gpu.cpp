@@ -44,7 +44,7 @@ class GpuEvents {
   GpuWork KindOf(const GpuLaunch& launch) {
     switch (launch.table) {
       case GpuTable::kGraphLaunches:
-        return GpuWork::kCompute;
+        return GpuWork::kGraph;
       case GpuTable::kMemcpys:
         return GpuWork::kCopy;
       case GpuTable::kMemsets:

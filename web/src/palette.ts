@@ -16,6 +16,7 @@ const kKnown: Record<string, number> = {
   other: 0,
   tensor_core: 5,
   compute: 3,
+  graph: 7,
   copy: 2,
   memset: 6,
   idle_data_loading: 1,
