@@ -183,12 +183,15 @@ ModuleSummary SummarizeModules(const Store& store, const StepSet& steps, const B
   return ModuleTree(store, steps).Build(links, work);
 }
 
-std::vector<uint32_t> ModulesBySelfTime(const ModuleSummary& summary) {
+std::vector<uint32_t> ModulesBySelfTime(const ModuleSummary& summary, bool per_step) {
   std::vector<uint32_t> order(summary.rows.size());
   std::iota(order.begin(), order.end(), 0u);
   auto time = [&](uint32_t row) {
-    return summary.rows[row].self_ns + summary.rows[row].backward_self_ns;
+    const ModuleRow& module = summary.rows[row];
+    return per_step ? module.self_per_step_ns + module.backward_self_per_step_ns
+                    : double(module.self_ns + module.backward_self_ns);
   };
+  std::erase_if(order, [&](uint32_t row) { return time(row) <= 0; });
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return time(a) > time(b); });
   return order;

@@ -46,7 +46,8 @@ struct ModuleSummary {
 ModuleSummary SummarizeModules(const Store& store, const StepSet& steps, const BackwardLinks& links,
                                const Attribution& work);
 
-// Rows by falling self_ns + backward_self_ns: where the time itself goes.
-std::vector<uint32_t> ModulesBySelfTime(const ModuleSummary& summary);
+// Where the time itself goes: rows with own time, forward and backward, by falling sum; of the
+// steps that count, or of the whole run.
+std::vector<uint32_t> ModulesBySelfTime(const ModuleSummary& summary, bool per_step);
 
 }  // namespace batchlight

@@ -117,7 +117,16 @@ TEST(ModuleSummary, IsATreeWithForwardAndBackward) {
   EXPECT_DOUBLE_EQ(fc1.total_per_step_ns, 30);
   EXPECT_DOUBLE_EQ(fc2.backward_per_step_ns, 60);
   EXPECT_DOUBLE_EQ(net.share_of_step, (100.0 + 160.0) / 900.0);
-  EXPECT_EQ(summary.rows[ModulesBySelfTime(summary)[0]].path, "fc1");
+  EXPECT_EQ(summary.rows[ModulesBySelfTime(summary, false)[0]].path, "fc1");
+}
+
+TEST(ModuleSummary, TheOrderIsThatOfTheStepsThatCount) {
+  ModuleSummary summary;
+  summary.rows = {{.path = "slow at first", .self_ns = 900, .self_per_step_ns = 1},
+                  {.path = "before the loop", .self_ns = 500},
+                  {.path = "hot", .self_ns = 90, .self_per_step_ns = 4}};
+  EXPECT_EQ(ModulesBySelfTime(summary, true), (std::vector<uint32_t>{2, 0}));
+  EXPECT_EQ(ModulesBySelfTime(summary, false), (std::vector<uint32_t>{0, 1, 2}));
 }
 
 TEST(ModuleSummary, SamePathUnderTwoModelsIsTwoRows) {

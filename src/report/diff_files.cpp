@@ -5,6 +5,7 @@
 #include "report/csv.h"
 #include "report/diff_text.h"
 #include "report/html_page.h"
+#include "report/kernel_text.h"
 #include "report/number_text.h"
 #include "report/utf8.h"
 
@@ -81,7 +82,7 @@ void WriteMarkdownList(const ChangeList& list, size_t rows, std::string& out) {
       others.a_ns += change.a_ns;
       others.b_ns += change.b_ns;
     } else if (!change.is_rest) {
-      row(CodeCell(change.name), change);
+      row(CodeCell(list.key == "kernels" ? KernelLabel(change.name) : change.name), change);
     }
   }
   if (shown > rows)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/kernel_text.h"
 #include "report/number_text.h"
 #include "report/summary_sections.h"
 #include "report/utf8.h"
@@ -87,10 +88,11 @@ void WriteList(SummaryText& out, const ChangeList& list, size_t rows) {
                            {.header = time.Header("B")},
                            {.header = "change"},
                            {.header = ""}});
+  const bool is_kernel = list.key == "kernels";
   auto calls = [](double count) { return count == 0 ? "" : SignificantText(count); };
   for (const Change& change : Shown(list, rows)) {
     const Tone tone = change.is_rest ? Tone::kDim : Tone::kPlain;
-    table.Row({{change.name, tone},
+    table.Row({{is_kernel && !change.is_rest ? KernelLabel(change.name) : change.name, tone},
                {calls(change.a_calls), Tone::kDim},
                {calls(change.b_calls), Tone::kDim},
                {time.Text(change.a_ns), tone},

@@ -59,6 +59,28 @@ TEST(DiffText, LooksAsItShould) {
   EXPECT_EQ(json["lists"]["operators"]["changes"][0]["change"], "new");
 }
 
+TEST(DiffText, KernelsHaveNamesThatPeopleRead) {
+  const auto run = [](int64_t kernel_ns) {
+    StoreBuilder build;
+    const ThreadId thread = build.Thread(build.Process(1, "train.py"));
+    for (int64_t t = 0; t < 200 * kMs; t += 10 * kMs) {
+      build.Range(thread, "step", t, t + 9 * kMs);
+      build.Kernel(
+          thread,
+          "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, "
+          "float, float, at::native::binary_internal::MulFunctor<float>>>(int, float)",
+          t + kMs, t + 2 * kMs, t + 2 * kMs + kernel_ns);
+    }
+    return build.Build();
+  };
+  const Store a = run(kMs);
+  const Store b = run(2 * kMs);
+  const RunDiff diff = DiffRuns(BuildOverview(a), BuildOverview(b));
+  EXPECT_NE(DiffAsText(diff, {}, {.width = 80}, 8).find("\n  MulFunctor"), std::string::npos);
+  EXPECT_NE(DiffAsMarkdown(diff, {}, 8).find("| `MulFunctor"), std::string::npos);
+  EXPECT_NE(DiffAsCsv(diff).find("void at::native::vectorized"), std::string::npos);  // for scripts
+}
+
 TEST(DiffText, KeepsToTheWidth) {
   const Store a = RunOf(10, "2.1.0", "aten::mm");
   const Store b = RunOf(12, "2.2.0", "aten::addmm");

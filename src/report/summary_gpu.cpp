@@ -17,6 +17,8 @@ Tone ToneOf(GpuPart part) {
       return Tone::kGreen;
     case GpuPart::kCompute:
       return Tone::kBlue;
+    case GpuPart::kGraph:
+      return Tone::kCyan;
     case GpuPart::kCommunication:
       return Tone::kRed;
     case GpuPart::kCopy:
@@ -113,9 +115,12 @@ std::string MfuText(const RunOverview& overview) {
 std::string KernelText(const RunOverview& overview, const std::vector<const KernelRow*>& rows,
                        const KernelRow& row) {
   if (row.short_name.IsNone()) return std::string(overview.store->Text(row.name));
+  // What a generic kernel computes says more than its name.
+  const std::string label = KernelLabel(overview.store->Text(row.name));
+  if (label.find(" · ") != std::string::npos) return label;
   for (const KernelRow* other : rows) {
     if (other != &row && other->short_name == row.short_name) {
-      return PlainKernelName(overview.store->Text(row.name));
+      return label;
     }
   }
   return std::string(overview.store->Text(row.short_name));

@@ -17,7 +17,7 @@ std::string CallsText(double calls) {
 
 // Modules whose own time, with that of their backward, is largest.
 std::vector<uint32_t> TopModules(const RunOverview& overview, size_t rows) {
-  std::vector<uint32_t> order = ModulesBySelfTime(overview.modules);
+  std::vector<uint32_t> order = ModulesBySelfTime(overview.modules, HasSteps(overview));
   if (order.size() > rows) order.resize(rows);
   return order;
 }
@@ -32,12 +32,8 @@ void WriteModules(SummaryText& out, const RunOverview& overview, size_t rows) {
   auto forward = [&](const ModuleRow& row) {
     return steps > 0 ? row.self_per_step_ns : double(row.self_ns);
   };
-  // The steady part of the own backward is not kept apart: scale it as the whole backward does.
   auto backward = [&](const ModuleRow& row) {
-    if (steps == 0) return double(row.backward_self_ns);
-    return row.backward_ns == 0
-               ? 0
-               : row.backward_per_step_ns * double(row.backward_self_ns) / double(row.backward_ns);
+    return steps > 0 ? row.backward_self_per_step_ns : double(row.backward_self_ns);
   };
   double largest = 0;
   double all = 0;
@@ -76,6 +72,13 @@ void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) 
   auto own = [&](const OperatorRow& row) {
     return steps ? row.self_per_step_ns : double(row.self_ns);
   };
+  // Of the steps that count too: the first calls load libraries and pick kernels.
+  auto average = [&](const OperatorRow& row) {
+    return steps && row.calls_per_step > 0 ? row.total_per_step_ns / row.calls_per_step
+                                           : row.average_ns();
+  };
+  std::erase_if(top, [&](const OperatorRow& row) { return own(row) <= 0; });
+  if (top.empty()) return;
   std::stable_sort(top.begin(), top.end(),
                    [&](const OperatorRow& a, const OperatorRow& b) { return own(a) > own(b); });
   if (top.size() > rows) top.resize(rows);
@@ -94,7 +97,7 @@ void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) 
         row.self_ns == 0 ? 0 : double(row.self_in_backward_ns) / double(row.self_ns);
     table.Row({{std::string(overview.store->Text(row.name))},
                {steps ? CallsText(row.calls_per_step) : CountText(row.calls)},
-               {TimeText(row.average_ns()), Tone::kDim},
+               {TimeText(average(row)), Tone::kDim},
                {time.Text(own(row))},
                {PercentText(backward), Tone::kDim},
                {PercentText(share), Tone::kStrong}});
