@@ -82,6 +82,15 @@ class ReportPage(unittest.TestCase):
         self.browser.run('document.querySelector("#advice .finding details").open = true')
         self.assertIn('rule ', self.browser.text('#advice .finding details'))
 
+    def test_tables_of_the_tree_and_of_operators_fit_a_screen(self):
+        self.browser.resize(1280, 900)
+        self.browser.open(self.folder / 'h200_train/index.html')
+        for table in ('#tree', '#top'):
+            inner, outer = self.browser.run(
+                'const table = document.querySelector(`${arguments[0]} table`);'
+                'return [table.offsetWidth, table.parentElement.clientWidth]', table)
+            self.assertLessEqual(inner, outer, table)
+
     def test_findings_that_gain_the_same_time_say_so(self):
         self.browser.open(self.folder / 'h200_train/index.html')
         first, second = self.browser.texts('#advice .finding')[:2]

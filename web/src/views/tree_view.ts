@@ -46,7 +46,7 @@ export class TreeView {
       "tree",
       "Model, modules, operators, kernels",
       "",
-      ...scope.elements("Forward and backward stand side by side: a backward function is below the operator it differentiates."),
+      ...scope.elements("Forward and backward stand side by side: a backward function is below the operator it differentiates. CPU time is that of all threads, waiting included."),
       ...(buttons ? [buttons] : []),
       this.flameBox,
       grid.element,
