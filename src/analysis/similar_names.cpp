@@ -18,7 +18,13 @@ std::string NamesLike(const Store& store, const std::string& key) {
   add(store.operator_calls.name);
   add(store.module_calls.path);
   std::vector<std::pair<size_t, std::string_view>> seen;
-  for (const auto& [id, count] : names) seen.emplace_back(count, store.Text(id).substr(0, 80));
+  for (const auto& [id, count] : names) {
+    // "AdamW.step", as the summary calls it and EndsOfKey knows it.
+    constexpr std::string_view kOptimizer = "Optimizer.step#";
+    std::string_view name = store.Text(id);
+    if (name.starts_with(kOptimizer)) name.remove_prefix(kOptimizer.size());
+    seen.emplace_back(count, name.substr(0, 80));
+  }
   std::sort(seen.begin(), seen.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });

@@ -432,6 +432,15 @@ TEST(Steps, FollowAKeyAndKeepToARange) {
   set = FindSteps(store, {.key = "global_clok"});
   EXPECT_NE(set.problem.find("did you mean global_clock"), std::string::npos) << set.problem;
   ASSERT_EQ(set.processes.size(), 1u) << "found without the key";
+  // As the summary calls it: without what PyTorch puts before an optimizer's step.
+  StoreBuilder optimizer;
+  const ThreadId other = optimizer.Thread(optimizer.Process(1, "train.py"));
+  for (int i = 0; i < 6; ++i) {
+    optimizer.Phase(other, kOptimizerStep, "Optimizer.step#AdamW.step", i * 100, i * 100 + 90);
+  }
+  const Store adam = optimizer.Build();
+  const std::string problem = FindSteps(adam, {.key = "AdamW.stp"}).problem;
+  EXPECT_NE(problem.find("did you mean AdamW.step?"), std::string::npos) << problem;
   set = FindSteps(store, {.key = "zzzzzz"});
   EXPECT_NE(set.problem.find("most frequent names are"), std::string::npos) << set.problem;
   set = FindSteps(store, {.first_step = 50});

@@ -50,8 +50,9 @@ Status UnknownRule(const std::string& name) {
   std::vector<std::string_view> names = {kAdvice};
   for (const stats::ExpertRule& rule : stats::ExpertRules()) names.push_back(rule.name);
   for (const AdviceRule& rule : AdviceRules()) names.push_back(rule.id);
-  return UsageError("no rule \"" + name + "\"" + DidYouMean(NearestFew(name, names)) +
-                    "; --help-rules lists them all");
+  const std::string near = DidYouMean(NearestFew(name, names));
+  return UsageError("no rule \"" + name + "\"" + near + (near.empty() ? "; " : " ") +
+                    "--help-rules lists them all");
 }
 
 Result<std::vector<ChosenRule>> ChooseRules(const std::vector<std::string>& lists) {

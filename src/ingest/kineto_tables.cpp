@@ -270,7 +270,7 @@ std::vector<std::string> KinetoTables::Notices() const {
   say(wrong_sizes_, "have a number of bytes that cannot be and are left out");
   if (left_out_ > 0) {
     notices.push_back(std::to_string(left_out_) +
-                      " events have no table (Python functions, profiler internals)");
+                      " event(s) have no table (Python functions, profiler internals)");
   }
   return notices;
 }
