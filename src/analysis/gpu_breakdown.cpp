@@ -17,7 +17,7 @@ struct PartText {
 
 constexpr PartText kParts[kGpuPartCount] = {
     {"tensor_core", "Tensor Cores", "kernels that run on Tensor Cores, by their names"},
-    {"compute", "other kernels", "kernels that do not"},
+    {"compute", "other kernels", "kernels that run on no Tensor Cores, by their names"},
     {"graph", "CUDA graphs",
      "graphs recorded as a whole; --cuda-graph-trace=node records their kernels"},
     {"communication", "communication", "NCCL and the like, while nothing computes"},

@@ -108,6 +108,7 @@ json CpuTrack(const ProcessSteps& process, const StepBreakdown* breakdown, size_
   const std::vector<Step>& steps = process.steps;
   json track = EmptyTrack("CPU", steps.size(), group);
   track["summary"] = SummaryOf(process.duration);
+  track["between_ns"] = std::max<int64_t>(0, process.between_ns);
   AddEntries(track, steps, group);
   track["duration_ns"] =
       GroupMeans(steps.size(), group, [&](size_t i) { return steps[i].duration_ns(); });

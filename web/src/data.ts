@@ -66,6 +66,7 @@ export interface Steps {
   outlier: number[]; // entries with an unusually long step
   phase_ns: number[][]; // [phase][entry], adds up to duration_ns
   summary: StepSummary;
+  between_ns?: number; // CPU: median time between two steps that is part of none
   events?: TrackEvents; // behind the phases
 }
 

@@ -112,11 +112,18 @@ export class StepView {
         { class: "stats" },
         stat("p5 – p95", timeRange(numbers.p5_ns, numbers.p95_ns), "nine of ten steps"),
         stat("Longest", time(numbers.longest_ns), `step ${numbers.longest_step}`),
-        stat("Rate", rate(numbers.mean_ns), `mean step ${time(numbers.mean_ns)}`),
+        this.rate(numbers),
         stat("Steps", count(numbers.count), apart.length > 0 ? `not counted: ${apart.join(", ")}` : "all of them count"),
         ...facts.map((fact) => stat(fact.label, fact.value, this.range ? "of all steady steps" : "")),
       ),
     );
+  }
+
+  // Steps from ranges of the user leave time between them, such as Lightning's loading of a batch.
+  private rate({ mean_ns }: Aggregate): HTMLElement {
+    const between_ns = this.training.tracks[0].between_ns ?? 0;
+    const note = between_ns * 50 > mean_ns ? `, ${time(between_ns)} between steps` : "";
+    return stat("Rate", rate(mean_ns + between_ns), `mean step ${time(mean_ns)}${note}`);
   }
 
   private changeFirst(): HTMLElement | null {
@@ -138,8 +145,8 @@ function stat(label: string, value: string, note: string): HTMLElement {
   return h("div", {}, h("dt", {}, label), h("dd", {}, value), h("dd", { class: "muted" }, note));
 }
 
-function rate(mean_ns: number): string {
-  const perSecond = 1e9 / mean_ns;
+function rate(period_ns: number): string {
+  const perSecond = 1e9 / period_ns;
   if (perSecond < 1) return `${(60 * perSecond).toPrecision(3)} steps/min`;
   return `${perSecond >= 100 ? count(perSecond) : perSecond.toPrecision(3)} steps/s`;
 }
