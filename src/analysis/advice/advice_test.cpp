@@ -105,6 +105,24 @@ TEST(Advice, LaunchBoundLoop) {
   EXPECT_TRUE(rules.contains("small-kernels"));
   EXPECT_TRUE(rules.contains("gpu-underused"));
   EXPECT_GT(findings[0].gain_ns, 5 * kMs);
+  EXPECT_NE(findings[0].action.find("fuse operators with torch.compile"), std::string::npos);
+}
+
+TEST(Advice, ACompiledLoopIsNotToldToCompile) {
+  const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+    build.Module(thread, "OptimizedModule", "OptimizedModule", t, t + 9 * kMs);
+    for (int64_t k = 0; k < 200; ++k) {
+      const int64_t at = t + k * 45'000;
+      build.Operator(thread, "aten::add", at, at + 40'000);
+      build.Kernel(thread, "elemWiseRNNcell", at + 30'000, at + 36'000, at + 38'000);
+    }
+  });
+  const auto rules = Rules(findings);
+  ASSERT_TRUE(rules.contains("launch-bound") && rules.contains("small-kernels"));
+  for (const Finding& finding : findings) {
+    EXPECT_EQ(finding.action.find("fuse operators with torch.compile"), std::string::npos);
+    EXPECT_EQ(finding.action.find("torch.compile(model),"), std::string::npos);
+  }
 }
 
 // 200 operators of 45 us with products of 20 us: faster ones only make the GPU wait longer, as long

@@ -82,10 +82,9 @@ double Effective(const RunOverview& overview, double kernel_ns) {
   const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
   const double total_ns = KernelNsPerStep(overview);
   if (gpu == nullptr || total_ns == 0) return 0;
-  const double computing_ns = GpuPartNs(overview, GpuPart::kTensorCore) +
-                              GpuPartNs(overview, GpuPart::kCompute) +
-                              GpuPartNs(overview, GpuPart::kGraph) +
-                              GpuPartNs(overview, GpuPart::kCommunication);
+  const double computing_ns =
+      GpuPartNs(overview, GpuPart::kTensorCore) + GpuPartNs(overview, GpuPart::kCompute) +
+      GpuPartNs(overview, GpuPart::kGraph) + GpuPartNs(overview, GpuPart::kCommunication);
   return kernel_ns * gpu->busy_share * std::min(1.0, computing_ns / total_ns);
 }
 

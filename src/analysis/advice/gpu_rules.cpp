@@ -55,10 +55,10 @@ void LaunchBound(const RunOverview& overview, Findings* findings) {
                Rounded(KernelsPerStep(overview)) + " kernels.",
        .why = "Each operator costs the CPU several microseconds in Python, PyTorch and the driver; "
               "its kernels are over before the next is launched.",
-       .action =
-           "Capture the step in a CUDA graph (torch.compile(model, mode=\"reduce-overhead\") or "
-           "torch.cuda.make_graphed_callables), fuse operators with torch.compile, or raise the "
-           "batch size.",
+       .action = std::string("Capture the step in a CUDA graph (torch.compile(model, "
+                             "mode=\"reduce-overhead\") or torch.cuda.make_graphed_callables), ") +
+                 (IsCompiled(overview) ? "" : "fuse operators with torch.compile, ") +
+                 "or raise the batch size.",
        // Less what recording itself adds to each launch, and what a replay still costs.
        .gain_ns = idle_ns * 0.65,
        .uncertainty_ns = idle_ns * 0.2,
@@ -99,9 +99,10 @@ void SmallKernels(const RunOverview& overview, Findings* findings) {
                  " kernels a step take " + TimeOf(time_ns / std::max(1.0, count)) + " on average.";
   finding.why =
       "A launch costs the CPU about 5 microseconds, so that these cannot keep the GPU busy.";
-  finding.action =
-      "Fuse them: torch.compile(model), fused or foreach optimizers, fused attention "
-      "(scaled_dot_product_attention) and norms.";
+  finding.action = std::string("Fuse them: ") +
+                   (IsCompiled(overview) ? "" : "torch.compile(model), ") +
+                   "fused or foreach optimizers, fused attention (scaled_dot_product_attention) "
+                   "and norms.";
   finding.gain_ns = idle_ns * part * 0.5;
   finding.uncertainty_ns = idle_ns * part * 0.3;
   findings->push_back(std::move(finding));

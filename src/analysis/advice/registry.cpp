@@ -152,6 +152,16 @@ bool HasSmallGrid(const KernelRow& kernel) {
   return occupancy.blocks_per_sm != 0 && occupancy.waves * occupancy.blocks_per_sm < 1;
 }
 
+bool IsCompiled(const RunOverview& overview) {
+  const std::vector<ModuleRow>& modules = overview.modules.rows;
+  const std::vector<KernelRow>& kernels = overview.gpu.kernels;
+  return std::any_of(modules.begin(), modules.end(),
+                     [](const ModuleRow& row) { return row.class_name == "OptimizedModule"; }) ||
+         std::any_of(kernels.begin(), kernels.end(), [&](const KernelRow& row) {
+           return overview.store->Text(row.name).starts_with("triton_");
+         });
+}
+
 double CpuExposure(const RunOverview& overview) {
   const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
   return gpu == nullptr ? 1 : 1 - gpu->busy_share;

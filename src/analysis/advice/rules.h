@@ -65,6 +65,8 @@ double PhaseShareOf(const RunOverview& overview, PhaseKind kind);
 std::string_view TrainingProperty(const RunOverview& overview, std::string_view key);
 // Fewer blocks than the GPU has SMs.
 bool HasSmallGrid(const KernelRow& kernel);
+// torch.compile was used: by its module or by a kernel of Triton that it made.
+bool IsCompiled(const RunOverview& overview);
 // How much of the CPU's time the GPU hides nothing of: 1 without a GPU, else the idle share.
 double CpuExposure(const RunOverview& overview);
 
