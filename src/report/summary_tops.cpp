@@ -72,23 +72,32 @@ void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) 
   auto own = [&](const OperatorRow& row) {
     return steps ? row.self_per_step_ns : double(row.self_ns);
   };
+  // Its own work on the GPU: what an operator costs the CPU says little where the GPU is the limit.
+  auto gpu = [&](const OperatorRow& row) {
+    return steps ? row.gpu_per_step_ns : double(row.gpu_ns);
+  };
   // Of the steps that count too: the first calls load libraries and pick kernels.
   auto average = [&](const OperatorRow& row) {
     return steps && row.calls_per_step > 0 ? row.total_per_step_ns / row.calls_per_step
                                            : row.average_ns();
   };
-  std::erase_if(top, [&](const OperatorRow& row) { return own(row) <= 0; });
+  std::erase_if(top, [&](const OperatorRow& row) { return own(row) <= 0 && gpu(row) <= 0; });
   if (top.empty()) return;
-  std::stable_sort(top.begin(), top.end(),
-                   [&](const OperatorRow& a, const OperatorRow& b) { return own(a) > own(b); });
+  std::stable_sort(top.begin(), top.end(), [&](const OperatorRow& a, const OperatorRow& b) {
+    return std::max(own(a), gpu(a)) > std::max(own(b), gpu(b));
+  });
   if (top.size() > rows) top.resize(rows);
-  const TimeColumn time(own(top.front()));
-  SummaryTable table(out, {{.header = "", .right = false},
-                           {.header = steps ? "calls/step" : "calls"},
-                           {.header = "average", .least_width = 76},
-                           {.header = time.Header(steps ? "own/step" : "own")},
-                           {.header = "in backward", .least_width = 90},
-                           {.header = steps ? "of step" : "of operators"}});
+  const bool has_gpu =
+      std::any_of(top.begin(), top.end(), [&](const auto& row) { return gpu(row) > 0; });
+  const TimeColumn time(std::max(own(top.front()), gpu(top.front())));
+  SummaryTable table(
+      out, {{.header = "", .right = false},
+            {.header = steps ? "calls/step" : "calls"},
+            {.header = "average", .least_width = has_gpu ? 90 : 76},
+            {.header = time.Header(steps ? "own/step" : "own")},
+            {.header = has_gpu ? time.Header("GPU") : "", .least_width = has_gpu ? 60 : INT32_MAX},
+            {.header = "in backward", .least_width = 90},
+            {.header = steps ? "of step" : "of operators"}});
   for (const OperatorRow& row : top) {
     const double share =
         steps ? row.share_of_step
@@ -99,6 +108,7 @@ void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) 
                {steps ? CallsText(row.calls_per_step) : CountText(row.calls)},
                {TimeText(average(row)), Tone::kDim},
                {time.Text(own(row))},
+               {time.Text(gpu(row))},
                {PercentText(backward), Tone::kDim},
                {PercentText(share), Tone::kStrong}});
   }
