@@ -52,7 +52,7 @@ void UnevenSteps(const RunOverview& overview, Findings* findings) {
           "A few slow steps set the throughput; with several ranks every rank waits for the "
           "slowest one.",
       .action =
-          "Look at the outliers in the table of steps: the phase that grew in them names the "
+          "Look at the longest in the table of steps: the phase that grew in them names the "
           "cause (data loading, garbage collection, evaluation, changing input sizes).",
       .gain_ns = excess_ns,
       .uncertainty_ns = excess_ns * 0.5};
