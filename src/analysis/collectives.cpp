@@ -197,9 +197,7 @@ RankRow MakeRank(const ProcessSteps& process, const std::vector<GpuBreakdown>& b
     for (size_t i = 0; i < kGpuPartCount; ++i) {
       const auto part = static_cast<GpuPart>(i);
       const double ns = gpu.steady[i].mean;
-      if (part == GpuPart::kTensorCore || part == GpuPart::kCompute || part == GpuPart::kGraph) {
-        row.compute_ns += ns;
-      }
+      if (IsComputing(part)) row.compute_ns += ns;
       if (part == GpuPart::kCommunication) row.exposed_communication_ns += ns;
       if (part == GpuPart::kCopy || part == GpuPart::kMemset) row.copies_ns += ns;
       if (IsIdle(part)) row.idle_ns += ns;

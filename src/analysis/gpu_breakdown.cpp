@@ -199,5 +199,6 @@ std::string_view GpuPartName(GpuPart part) { return TextOf(part).name; }
 std::string_view GpuPartKey(GpuPart part) { return TextOf(part).key; }
 std::string_view GpuPartHelp(GpuPart part) { return TextOf(part).help; }
 bool IsIdle(GpuPart part) { return part >= GpuPart::kIdleDataLoading; }
+bool IsComputing(GpuPart part) { return part <= GpuPart::kGraph; }
 
 }  // namespace batchlight

@@ -78,5 +78,7 @@ std::string_view GpuPartName(GpuPart part);  // "Tensor Cores", "waiting for dat
 std::string_view GpuPartKey(GpuPart part);   // "tensor_core", for files
 std::string_view GpuPartHelp(GpuPart part);  // one sentence
 bool IsIdle(GpuPart part);
+// Kernels and graphs; not communication, copies and sets.
+bool IsComputing(GpuPart part);
 
 }  // namespace batchlight

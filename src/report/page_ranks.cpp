@@ -50,7 +50,7 @@ struct RankSums {
     for (size_t i = 0; i < kGpuPartCount; ++i) {
       const auto part = static_cast<GpuPart>(i);
       const int64_t ns = step.part_ns[i];
-      if (part == GpuPart::kTensorCore || part == GpuPart::kCompute) compute_ns += ns;
+      if (IsComputing(part)) compute_ns += ns;
       if (part == GpuPart::kCommunication) communication_ns += ns;
       if (part == GpuPart::kCopy || part == GpuPart::kMemset) copies_ns += ns;
       if (IsIdle(part)) idle_ns += ns;
