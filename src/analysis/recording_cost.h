@@ -1,5 +1,6 @@
 // How much longer a step is for being recorded, by estimate: the records of each kind in a step, by
-// what one costs. Costs were measured in the program itself when it started (properties cost.*);
+// what one costs at most. Costs were measured in the program itself when it started (properties
+// cost.*), in tight loops, and count several times here; 
 // that of GPU work is CUPTI's and would need work on the program's GPU to measure, so it comes from
 // a table. On a step that waits for its GPU less of it shows, or nothing.
 #pragma once

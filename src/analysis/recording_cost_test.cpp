@@ -43,7 +43,7 @@ TEST(RecordingCost, AddsUpWhatAStepHolds) {
   EXPECT_DOUBLE_EQ(cost.kinds[1].per_step, 2);
   EXPECT_EQ(cost.kinds[2].what, "ranges");
   EXPECT_DOUBLE_EQ(cost.kinds[2].per_step, 2) << "of the training process only";
-  EXPECT_DOUBLE_EQ(cost.per_step_ns, 10 * cost.kinds[0].ns_each + 2 * 100 + 2 * 50);
+  EXPECT_DOUBLE_EQ(cost.per_step_ns, 10 * cost.kinds[0].ns_each + 4 * (2 * 100 + 2 * 50));
 }
 
 // A hundred kernels in the first of five steps, which is slow and set apart as warm-up, none later.
@@ -64,7 +64,7 @@ TEST(RecordingCost, CountsTheStepsThatCount) {
   const RecordingCost cost = EstimateRecordingCost(store, steps);
   ASSERT_EQ(cost.kinds.size(), 1u);
   EXPECT_EQ(cost.kinds[0].what, "ranges");
-  EXPECT_DOUBLE_EQ(cost.per_step_ns, 50);
+  EXPECT_DOUBLE_EQ(cost.per_step_ns, 4 * 50);
 }
 
 TEST(RecordingCost, UnknownOfOtherTools) {

@@ -25,7 +25,7 @@ function ofGpu(gpu: Steps, range: Range | null): Verdict | null {
     const share = percent(numbers.mean_ns - idle_ns, numbers.mean_ns);
     return { before: `${gpu.track} is the limit: it works `, share, between: " of it, most on ", phase: most(false) };
   }
-  const cause = most(true).replace(kIdle, "");
+  const cause = most(true).replace(kIdle, "").replace(" and other", "");
   const where = cause === "GPU queue" ? "in its own queue: " : "while the CPU is in ";
   return { before: `${gpu.track} is idle `, share: percent(idle_ns, numbers.mean_ns), between: ` of it, most ${where}`, phase: cause };
 }
