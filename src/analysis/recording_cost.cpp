@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "analysis/step_clock.h"
+
 namespace batchlight {
 namespace {
 
@@ -21,35 +23,6 @@ double Cost(const Store& store, const char* key) {
   const std::string text(store.Property(key));
   return text.empty() ? 0 : kColdCaches * std::max(0.0, std::strtod(text.c_str(), nullptr));
 }
-
-// Tells whether times lie in steps that count; fast for times that come in runs.
-class SteadyTimes {
- public:
-  explicit SteadyTimes(const ProcessSteps& process) : process_(process) {}
-
-  bool Has(int64_t time_ns) {
-    if (time_ns < from_ns_ || time_ns >= until_ns_) MoveTo(time_ns);
-    return inside_;
-  }
-
- private:
-  void MoveTo(int64_t time_ns) {
-    const std::vector<Step>& steps = process_.steps;
-    const std::vector<uint32_t>& steady = process_.steady;
-    const auto next =
-        std::upper_bound(steady.begin(), steady.end(), time_ns,
-                         [&](int64_t time, uint32_t i) { return time < steps[i].start_ns; });
-    const Step* before = next == steady.begin() ? nullptr : &steps[*(next - 1)];
-    inside_ = before != nullptr && time_ns < before->end_ns;
-    from_ns_ = inside_ ? before->start_ns : before != nullptr ? before->end_ns : INT64_MIN;
-    until_ns_ = inside_ ? before->end_ns : next != steady.end() ? steps[*next].start_ns : INT64_MAX;
-  }
-
-  const ProcessSteps& process_;
-  int64_t from_ns_ = 0;
-  int64_t until_ns_ = 0;  // an empty stretch at first
-  bool inside_ = false;
-};
 
 class StepCounter {
  public:
@@ -77,7 +50,7 @@ class StepCounter {
  private:
   template <class Table, class IsOurs>
   double PerStep(const Table& table, const IsOurs& is_ours) const {
-    SteadyTimes times(process_);
+    SteadyTimes times(&process_);
     size_t count = 0;
     for (size_t row = 0; row < table.size(); ++row) {
       count += times.Has(table.start_ns[row]) && is_ours(row);

@@ -10,34 +10,15 @@
 
 namespace batchlight {
 
-class StepClock {
+// The steps of one process; nothing lies in those of none.
+class SteadyTimes {
  public:
-  StepClock(const Store& store, const StepSet& steps) : store_(store), steps_(steps) {
-    for (const ProcessSteps& process : steps.processes) {
-      steady_count_ += process.steady.size();
-      steady_total_ns_ += process.duration.total;
-    }
-  }
+  explicit SteadyTimes(const ProcessSteps* process = nullptr) : process_(process) {}
 
-  bool IsSteady(ThreadId thread, int64_t time_ns) {
-    if (thread != thread_) {
-      thread_ = thread;
-      process_ = steps_.Of(store_.ProcessOf(thread));
-      from_ = to_ = 0;
-    }
+  bool Has(int64_t time_ns) {
     if (process_ == nullptr) return false;
     if (time_ns < from_ || time_ns >= to_) Seek(time_ns);
     return steady_;
-  }
-  // Steps that count, over all training processes, and their time.
-  double count() const { return double(steady_count_); }
-  double mean_ns() const {
-    return steady_count_ == 0 ? 0 : double(steady_total_ns_) / double(steady_count_);
-  }
-  // value / steps; 0 without steps
-  double PerStep(double value) const { return steady_count_ == 0 ? 0 : value / count(); }
-  double ShareOfStep(double per_step_ns) const {
-    return steady_total_ns_ == 0 ? 0 : per_step_ns / mean_ns();
   }
 
  private:
@@ -62,13 +43,45 @@ class StepClock {
     }
   }
 
+  const ProcessSteps* process_;
+  int64_t from_ = 0;
+  int64_t to_ = 0;  // an empty stretch at first
+  bool steady_ = false;
+};
+
+// The steps of the process of each thread, and of all together.
+class StepClock {
+ public:
+  StepClock(const Store& store, const StepSet& steps) : store_(store), steps_(steps) {
+    for (const ProcessSteps& process : steps.processes) {
+      steady_count_ += process.steady.size();
+      steady_total_ns_ += process.duration.total;
+    }
+  }
+
+  bool IsSteady(ThreadId thread, int64_t time_ns) {
+    if (thread != thread_) {
+      thread_ = thread;
+      times_ = SteadyTimes(steps_.Of(store_.ProcessOf(thread)));
+    }
+    return times_.Has(time_ns);
+  }
+  // Steps that count, over all training processes, and their time.
+  double count() const { return double(steady_count_); }
+  double mean_ns() const {
+    return steady_count_ == 0 ? 0 : double(steady_total_ns_) / double(steady_count_);
+  }
+  // value / steps; 0 without steps
+  double PerStep(double value) const { return steady_count_ == 0 ? 0 : value / count(); }
+  double ShareOfStep(double per_step_ns) const {
+    return steady_total_ns_ == 0 ? 0 : per_step_ns / mean_ns();
+  }
+
+ private:
   const Store& store_;
   const StepSet& steps_;
-  const ProcessSteps* process_ = nullptr;
   ThreadId thread_;
-  int64_t from_ = 0;
-  int64_t to_ = 0;
-  bool steady_ = false;
+  SteadyTimes times_;
   size_t steady_count_ = 0;
   int64_t steady_total_ns_ = 0;
 };
