@@ -195,12 +195,9 @@ RankRow MakeRank(const ProcessSteps& process, const std::vector<GpuBreakdown>& b
     row.has_gpu = true;
     row.device = gpu.device;
     for (size_t i = 0; i < kGpuPartCount; ++i) {
-      const auto part = static_cast<GpuPart>(i);
-      const double ns = gpu.steady[i].mean;
-      if (IsComputing(part)) row.compute_ns += ns;
-      if (part == GpuPart::kCommunication) row.exposed_communication_ns += ns;
-      if (part == GpuPart::kCopy || part == GpuPart::kMemset) row.copies_ns += ns;
-      if (IsIdle(part)) row.idle_ns += ns;
+      double* const columns[] = {&row.compute_ns, &row.exposed_communication_ns, &row.copies_ns,
+                                 &row.idle_ns};  // by GpuPartGroup
+      *columns[static_cast<size_t>(GroupOf(static_cast<GpuPart>(i)))] += gpu.steady[i].mean;
     }
     row.hidden_communication_ns = gpu.overlapped_communication_ns;
   }

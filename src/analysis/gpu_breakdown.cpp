@@ -199,6 +199,11 @@ std::string_view GpuPartName(GpuPart part) { return TextOf(part).name; }
 std::string_view GpuPartKey(GpuPart part) { return TextOf(part).key; }
 std::string_view GpuPartHelp(GpuPart part) { return TextOf(part).help; }
 bool IsIdle(GpuPart part) { return part >= GpuPart::kIdleDataLoading; }
-bool IsComputing(GpuPart part) { return part <= GpuPart::kGraph; }
+
+GpuPartGroup GroupOf(GpuPart part) {
+  if (part <= GpuPart::kGraph) return GpuPartGroup::kComputing;
+  if (part == GpuPart::kCommunication) return GpuPartGroup::kCommunication;
+  return IsIdle(part) ? GpuPartGroup::kIdle : GpuPartGroup::kCopies;
+}
 
 }  // namespace batchlight

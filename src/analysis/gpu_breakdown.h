@@ -78,7 +78,8 @@ std::string_view GpuPartName(GpuPart part);  // "Tensor Cores", "waiting for dat
 std::string_view GpuPartKey(GpuPart part);   // "tensor_core", for files
 std::string_view GpuPartHelp(GpuPart part);  // one sentence
 bool IsIdle(GpuPart part);
-// Kernels and graphs; not communication, copies and sets.
-bool IsComputing(GpuPart part);
+// The few that a table of ranks has columns for.
+enum class GpuPartGroup : uint8_t { kComputing, kCommunication, kCopies, kIdle };
+GpuPartGroup GroupOf(GpuPart part);
 
 }  // namespace batchlight

@@ -35,25 +35,19 @@ const GpuBreakdown* BreakdownOf(const RunOverview& overview, const RankRow& rank
 // Sums over the steps of one bin, in the columns of the table of ranks.
 struct RankSums {
   int64_t step_ns = 0;
-  int64_t windows = 0;  // steps with a window on the GPU
-  int64_t compute_ns = 0;
-  int64_t communication_ns = 0;
+  int64_t windows = 0;       // steps with a window on the GPU
+  int64_t group_ns[4] = {};  // by GpuPartGroup
   int64_t hidden_ns = 0;
-  int64_t copies_ns = 0;
-  int64_t idle_ns = 0;
   int64_t waited_ns = 0;
+
+  int64_t Of(GpuPartGroup group) const { return group_ns[static_cast<size_t>(group)]; }
 
   void Add(const GpuStepParts& step) {
     if (step.duration_ns() == 0) return;
     ++windows;
     hidden_ns += step.hidden_communication_ns;
     for (size_t i = 0; i < kGpuPartCount; ++i) {
-      const auto part = static_cast<GpuPart>(i);
-      const int64_t ns = step.part_ns[i];
-      if (IsComputing(part)) compute_ns += ns;
-      if (part == GpuPart::kCommunication) communication_ns += ns;
-      if (part == GpuPart::kCopy || part == GpuPart::kMemset) copies_ns += ns;
-      if (IsIdle(part)) idle_ns += ns;
+      group_ns[static_cast<size_t>(GroupOf(static_cast<GpuPart>(i)))] += step.part_ns[i];
     }
   }
 };
@@ -72,11 +66,11 @@ json RankOfBins(const RunOverview& overview, const RankRow& rank) {
     }
     out["step_ns"].push_back(sum.step_ns);
     out["windows"].push_back(sum.windows);
-    out["compute_ns"].push_back(sum.compute_ns);
-    out["communication_ns"].push_back(sum.communication_ns);
+    out["compute_ns"].push_back(sum.Of(GpuPartGroup::kComputing));
+    out["communication_ns"].push_back(sum.Of(GpuPartGroup::kCommunication));
     out["hidden_ns"].push_back(sum.hidden_ns);
-    out["copies_ns"].push_back(sum.copies_ns);
-    out["idle_ns"].push_back(sum.idle_ns);
+    out["copies_ns"].push_back(sum.Of(GpuPartGroup::kCopies));
+    out["idle_ns"].push_back(sum.Of(GpuPartGroup::kIdle));
     out["waited_ns"].push_back(sum.waited_ns);
   }
   return out;
