@@ -27,8 +27,9 @@ Stream StreamOf(const Table& table, size_t row) {
 }
 
 bool IsSuspect(const MemcpysTable& copies, size_t row) {
+  if (copies.end_ns[row] == kOpenEnd) return false;
   const int64_t length = copies.end_ns[row] - copies.start_ns[row];
-  if (copies.end_ns[row] == kOpenEnd || length < kSuspiciousNs) return false;
+  if (length < kSuspiciousNs) return false;
   if (copies.graph_node[row] != 0 || copies.process[row].IsNone()) return false;
   return copies.bytes[row] < static_cast<uint64_t>(length);  // 1 GB/s is a byte a ns
 }

@@ -54,6 +54,7 @@ double CpuSlackNs(const RunOverview& overview, const ProcessSteps& main) {
 }  // namespace
 
 double WithinCpuSlack(const RunOverview& overview, double gain_ns) {
+  if (!CanBeSeen(overview, gain_ns)) return gain_ns;  // spares the passes over all calls
   constexpr double kSomeIdle = 0.05;
   const ProcessSteps* main = overview.steps.Main();
   const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
