@@ -10,7 +10,7 @@ export interface DiffSide {
 
 export interface Change {
   name: string;
-  change: string; // "slower", "faster", "new", "gone", "same", "rest"
+  change: string;  // "slower", "faster", "new", "gone", "same", "rest"
   a_ns: number;
   b_ns: number;
   a_calls: number;
@@ -19,7 +19,7 @@ export interface Change {
 
 export interface ChangeList {
   title: string;
-  whole: string; // "step"
+  whole: string;  // "step"
   a_ns: number;
   b_ns: number;
   changes?: Change[];
@@ -32,11 +32,11 @@ export interface Diff {
   difference_ns: number;
   relative: number;
   sure: boolean;
-  interval_ns?: [number, number]; // 95 %
+  interval_ns?: [number, number];  // 95 %
   problem?: string;
-  not_the_same?: { what: string; a: string; b: string }[];
+  not_the_same?: {what: string; a: string; b: string}[];
   lists?: Record<string, ChangeList>;
-  gates?: { gate: string; failed: boolean; finding: string }[];
+  gates?: {gate: string; failed: boolean; finding: string}[];
 }
 
 export interface DiffPage {

@@ -1,8 +1,8 @@
 // Elements from code. Text reaches the page only as text nodes and attributes: names in a recording
 // come from the profiled program and are not trusted, so nothing here ever parses HTML.
 
-type Child = Node | string | null | undefined | false;
-type Attributes = Record<string, string | number | boolean | EventListener | null | undefined>;
+type Child = Node|string|null|undefined|false;
+type Attributes = Record<string, string|number|boolean|EventListener|null|undefined>;
 
 function fill<E extends Element>(element: E, attributes: Attributes, children: Child[]): E {
   for (const [name, value] of Object.entries(attributes)) {
@@ -13,23 +13,18 @@ function fill<E extends Element>(element: E, attributes: Attributes, children: C
       element.setAttribute(name, value === true ? "" : String(value));
     }
   }
-  for (const child of children) if (child) element.append(child);
+  for (const child of children)
+    if (child) element.append(child);
   return element;
 }
 
 export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
-  attributes: Attributes = {},
-  ...children: Child[]
-): HTMLElementTagNameMap[K] {
+  tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   return fill(document.createElement(tag), attributes, children);
 }
 
 export function svg<K extends keyof SVGElementTagNameMap>(
-  tag: K,
-  attributes: Attributes = {},
-  ...children: Child[]
-): SVGElementTagNameMap[K] {
+  tag: K, attributes: Attributes = {}, ...children: Child[]): SVGElementTagNameMap[K] {
   return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
@@ -42,9 +37,9 @@ export function longName(text: string): HTMLElement {
 }
 
 // A name that is shown as `label`; hovering and copying give the name.
-export function labelledName(text: string, label: string | undefined): HTMLElement {
+export function labelledName(text: string, label: string|undefined): HTMLElement {
   if (!label || label === text) return longName(text);
-  return h("span", { class: "name labelled", title: text }, label);
+  return h("span", {class: "name labelled", title: text}, label);
 }
 
 // The same in the font of running text.
@@ -53,14 +48,14 @@ export function longText(text: string): HTMLElement {
 }
 
 function elided(text: string, kind: string): HTMLElement {
-  if (text.length <= 2 * kTailLength) return h("span", { class: kind, title: text }, text);
+  if (text.length <= 2 * kTailLength) return h("span", {class: kind, title: text}, text);
   const head = text.slice(0, -kTailLength);
   const tail = text.slice(-kTailLength);
   return h(
     "span",
-    { class: `${kind} elided`, title: text },
-    h("span", { class: "head" }, head),
-    h("span", { class: "tail" }, tail),
+    {class: `${kind} elided`, title: text},
+    h("span", {class: "head"}, head),
+    h("span", {class: "tail"}, tail),
   );
 }
 

@@ -1,25 +1,25 @@
 // Numbers for people. A column or an axis picks one scale for all its values, so that they compare
 // at a glance; a number that stands alone picks its own.
-import type { Column, Unit } from "./data";
+import type {Column, Unit} from "./data";
 
 export interface Scale {
-  factor: number; // base units in one shown unit
+  factor: number;  // base units in one shown unit
   unit: string;
 }
 
 const kTimeScales: Scale[] = [
-  { factor: 1e9, unit: "s" },
-  { factor: 1e6, unit: "ms" },
-  { factor: 1e3, unit: "µs" },
-  { factor: 1, unit: "ns" },
+  {factor: 1e9, unit: "s"},
+  {factor: 1e6, unit: "ms"},
+  {factor: 1e3, unit: "µs"},
+  {factor: 1, unit: "ns"},
 ];
 
 const kByteScales: Scale[] = [
-  { factor: 2 ** 40, unit: "TiB" },
-  { factor: 2 ** 30, unit: "GiB" },
-  { factor: 2 ** 20, unit: "MiB" },
-  { factor: 2 ** 10, unit: "KiB" },
-  { factor: 1, unit: "B" },
+  {factor: 2 ** 40, unit: "TiB"},
+  {factor: 2 ** 30, unit: "GiB"},
+  {factor: 2 ** 20, unit: "MiB"},
+  {factor: 2 ** 10, unit: "KiB"},
+  {factor: 1, unit: "B"},
 ];
 
 function pick(scales: Scale[], value: number): Scale {
@@ -31,7 +31,7 @@ function pick(scales: Scale[], value: number): Scale {
 export function scaleFor(unit: Unit, largest: number): Scale {
   if (unit === "ns") return pick(kTimeScales, largest);
   if (unit === "bytes") return pick(kByteScales, largest);
-  return { factor: 1, unit: unit === "%" ? "%" : "" };
+  return {factor: 1, unit: unit === "%" ? "%" : ""};
 }
 
 const kFormatters = new Map<number, Intl.NumberFormat>();
@@ -39,7 +39,7 @@ const kFormatters = new Map<number, Intl.NumberFormat>();
 export function fixed(value: number, decimals: number): string {
   let formatter = kFormatters.get(decimals);
   if (!formatter) {
-    const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+    const digits = {minimumFractionDigits: decimals, maximumFractionDigits: decimals};
     formatter = new Intl.NumberFormat("en-US", digits);
     kFormatters.set(decimals, formatter);
   }
@@ -87,16 +87,17 @@ export function count(value: number): string {
 }
 
 export interface ColumnFormat {
-  unit: string; // for the header, "" when there is none
+  unit: string;  // for the header, "" when there is none
   text(value: number): string;
 }
 
 // How every number of a column is shown.
-export function columnFormat(column: Column, values: readonly (number | null)[]): ColumnFormat {
+export function columnFormat(column: Column, values: readonly(number | null)[]): ColumnFormat {
   let largest = 0;
-  for (const value of values) if (value !== null) largest = Math.max(largest, Math.abs(value));
+  for (const value of values)
+    if (value !== null) largest = Math.max(largest, Math.abs(value));
   const scale = scaleFor(column.unit, largest);
-  if (scale.factor === 1 && column.type === "integer") return { unit: scale.unit, text: count };
+  if (scale.factor === 1 && column.type === "integer") return {unit: scale.unit, text: count};
   const scaled = column.unit === "ns" || column.unit === "bytes";
   const decimals = scaled ? decimalsFor(largest / scale.factor, 5) : column.decimals;
   const smallest = 10 ** -decimals / 2;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import type { Column } from "./data";
-import { bytes, columnFormat, decimalsFor, percent, scaleFor, significant, time, timeRange } from "./format";
+import {test} from "node:test";
+import type {Column} from "./data";
+import {bytes, columnFormat, decimalsFor, percent, scaleFor, significant, time, timeRange} from "./format";
 
 const column = (unit: Column["unit"], type: Column["type"] = "integer"): Column => ({
   name: "Time",
@@ -44,7 +44,7 @@ test("a part of nothing is no percentage", () => {
 });
 
 test("a column has one unit, chosen by its largest value", () => {
-  assert.deepEqual(scaleFor("ns", 5e6), { factor: 1e6, unit: "ms" });
+  assert.deepEqual(scaleFor("ns", 5e6), {factor: 1e6, unit: "ms"});
   const format = columnFormat(column("ns"), [6_200_000, 1_000, null, 12]);
   assert.equal(format.unit, "ms");
   assert.equal(format.text(6_200_000), "6.2000");

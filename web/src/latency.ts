@@ -2,8 +2,8 @@
 // bucket is at most a sixteenth of its latency wide.
 
 export interface LatencyCounts {
-  first_bucket: number[]; // per bin of steps
-  launches: number[][]; // from that bucket on
+  first_bucket: number[];  // per bin of steps
+  launches: number[][];    // from that bucket on
 }
 
 export const kLatencyResolution = 1 / 16;
@@ -27,7 +27,8 @@ function addUp(counts: LatencyCounts, bins: readonly number[]): number[] {
 }
 
 // In ns, spread evenly over the bucket that holds the rank; NaN without launches.
-export function latencyPercentiles(counts: LatencyCounts, bins: readonly number[], percents: readonly number[]): number[] {
+export function latencyPercentiles(
+  counts: LatencyCounts, bins: readonly number[], percents: readonly number[]): number[] {
   const sums = addUp(counts, bins);
   const all = sums.reduce((a, b) => a + b, 0);
   return percents.map((percent) => {

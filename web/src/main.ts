@@ -1,21 +1,21 @@
 // Builds the page from the JSON that `batchlight report` or `batchlight diff` placed in it.
-import type { PageData } from "./data";
-import type { DiffPage } from "./diff_data";
-import { copyWholeNames, h } from "./dom";
-import { applyStoredTheme } from "./theme";
-import type { StepRange } from "./tree";
-import { adviceView } from "./views/advice_view";
-import { diffView } from "./views/diff_view";
-import { DistributedView } from "./views/distributed_view";
-import { ExplorerView } from "./views/explorer_view";
-import { GpuView } from "./views/gpu_view";
-import { lossBanner, titleBlock, topBar } from "./views/header_view";
-import { MemoryView } from "./views/memory_view";
-import { runView } from "./views/run_view";
-import { Scope } from "./views/scope";
-import { StepView } from "./views/step_view";
-import { TablesView } from "./views/tables_view";
-import { TreeView } from "./views/tree_view";
+import type {PageData} from "./data";
+import type {DiffPage} from "./diff_data";
+import {copyWholeNames, h} from "./dom";
+import {applyStoredTheme} from "./theme";
+import type {StepRange} from "./tree";
+import {adviceView} from "./views/advice_view";
+import {diffView} from "./views/diff_view";
+import {DistributedView} from "./views/distributed_view";
+import {ExplorerView} from "./views/explorer_view";
+import {GpuView} from "./views/gpu_view";
+import {lossBanner, titleBlock, topBar} from "./views/header_view";
+import {MemoryView} from "./views/memory_view";
+import {runView} from "./views/run_view";
+import {Scope} from "./views/scope";
+import {StepView} from "./views/step_view";
+import {TablesView} from "./views/tables_view";
+import {TreeView} from "./views/tree_view";
 
 const kSectionLabels: Record<string, string> = {
   advice: "Advice",
@@ -33,20 +33,20 @@ const kSectionLabels: Record<string, string> = {
   "not-the-same": "Not the same",
 };
 
-function read(): PageData | DiffPage {
+function read(): PageData|DiffPage {
   const text = document.getElementById("data")?.textContent ?? "";
   return JSON.parse(text) as PageData | DiffPage;
 }
 
 function noSteps(page: PageData): HTMLElement {
-  return h("aside", { class: "banner", role: "note" }, h("b", {}, "No steps"), h("p", {}, page.steps_found));
+  return h(
+    "aside", {class: "banner", role: "note"}, h("b", {}, "No steps"), h("p", {}, page.steps_found));
 }
 
-function show(version: string, content: (HTMLElement | null)[]): void {
+function show(version: string, content: (HTMLElement|null)[]): void {
   const shown = content.filter((part): part is HTMLElement => part !== null);
-  const sections = shown
-    .filter((part) => kSectionLabels[part.id])
-    .map((part) => ({ id: part.id, label: kSectionLabels[part.id] }));
+  const sections = shown.filter((part) => kSectionLabels[part.id])
+                     .map((part) => ({id: part.id, label: kSectionLabels[part.id]}));
   document.body.replaceChildren(
     topBar(sections),
     h("main", {}, ...shown),
@@ -58,15 +58,18 @@ function buildReport(page: PageData): void {
   const scope = new Scope(page);
   const tree = new TreeView(page, scope);
   const explorer = new ExplorerView(page, scope);
-  const [gpu, ranks, memory, all] = [new GpuView(page), new DistributedView(page), new MemoryView(page), new TablesView(page)];
+  const [gpu, ranks, memory, all] =
+    [new GpuView(page), new DistributedView(page), new MemoryView(page), new TablesView(page)];
   const onSelect = (range: StepRange, label: string): void => {
     scope.selectSteps(range, label);
     for (const view of [gpu, ranks, memory, all]) view.show(range, label);
   };
-  const parts = page.training.length > 0 ? new StepView(page, onSelect, (process) => scope.selectRank(process)).sections : [noSteps(page)];
+  const parts = page.training.length > 0
+    ? new StepView(page, onSelect, (process) => scope.selectRank(process)).sections
+    : [noSteps(page)];
   parts.splice(1, 0, adviceView(page));
   const problem = page.steps_problem
-    ? h("aside", { class: "banner", role: "note" }, h("p", {}, page.steps_problem))
+    ? h("aside", {class: "banner", role: "note"}, h("p", {}, page.steps_problem))
     : null;
   const tables = [
     tree.element,
@@ -81,7 +84,7 @@ function buildReport(page: PageData): void {
 }
 
 function buildDiff(page: DiffPage): void {
-  const title = h("div", { class: "title", id: "top-of-page" }, h("h1", {}, "Two runs compared"));
+  const title = h("div", {class: "title", id: "top-of-page"}, h("h1", {}, "Two runs compared"));
   show(page.version, [title, ...diffView(page.diff)]);
 }
 

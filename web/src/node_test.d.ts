@@ -1,6 +1,6 @@
 // What the unit tests use of Node.js; Debian 12 has no package with Node's types.
 declare module "node:test" {
-  export function test(name: string, body: () => void | Promise<void>): void;
+  export function test(name: string, body: () => void|Promise<void>): void;
 }
 declare module "node:assert/strict" {
   interface Assert {

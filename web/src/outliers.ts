@@ -1,39 +1,40 @@
 // What was longer in a step that took unusually long: first its phases, as `batchlight summary` has
 // it, then the calls whose own time grew, where the page holds the step on its own.
-import type { PageData, Steps, Tree, TreeTimes } from "./data";
-import { isGpuWork, timesOf } from "./tree";
+import type {PageData, Steps, Tree, TreeTimes} from "./data";
+import {isGpuWork, timesOf} from "./tree";
 
 export interface Excess {
   name: string;
-  ns: number; // above the median (phases) or the mean (calls) of the steps that count
+  ns: number;  // above the median (phases) or the mean (calls) of the steps that count
 }
 
 export interface Outlier {
-  entry: number; // of Steps
-  step: number; // its number
+  entry: number;  // of Steps
+  step: number;   // its number
   ns: number;
-  above_ns: number; // the median
+  above_ns: number;  // the median
   phases: Excess[];
   calls: Excess[];
 }
 
 // By falling excess, down to a tenth of the largest.
 function largest(all: Excess[]): Excess[] {
-  const sorted = all.filter(({ ns }) => ns > 0).sort((a, b) => b.ns - a.ns);
-  return sorted.filter(({ ns }) => ns * 10 >= sorted[0].ns);
+  const sorted = all.filter(({ns}) => ns > 0).sort((a, b) => b.ns - a.ns);
+  return sorted.filter(({ns}) => ns * 10 >= sorted[0].ns);
 }
 
 export function findOutliers(page: PageData, steps: Steps): Outlier[] {
-  const { tree } = page;
-  const rank = page.training.findIndex(({ tracks }) => tracks.includes(steps));
+  const {tree} = page;
+  const rank = page.training.findIndex(({tracks}) => tracks.includes(steps));
   return steps.outlier.map((entry) => {
     const ns = steps.duration_max_ns[entry];
-    const phases = steps.phases.map(({ label }, phase) => ({
+    const phases = steps.phases.map(({label}, phase) => ({
       name: label,
       ns: steps.phase_ns[phase][entry] - steps.summary.phase_median_ns[phase],
     }));
     const above_ns = ns - steps.summary.median_ns;
-    const calls = steps.group === 1 && tree ? longerCalls(tree, timesOf(tree, rank), page.strings, entry) : [];
+    const calls =
+      steps.group === 1 && tree ? longerCalls(tree, timesOf(tree, rank), page.strings, entry) : [];
     return {
       entry,
       step: steps.number[entry],
@@ -45,8 +46,9 @@ export function findOutliers(page: PageData, steps: Steps): Outlier[] {
   });
 }
 
-function longerCalls(tree: Tree, times: TreeTimes, strings: readonly string[], step: number): Excess[] {
-  const { first_step, counts, steps } = times.bins;
+function longerCalls(
+  tree: Tree, times: TreeTimes, strings: readonly string[], step: number): Excess[] {
+  const {first_step, counts, steps} = times.bins;
   const bin = first_step.indexOf(step);
   const isAlone = bin >= 0 && (first_step[bin + 1] ?? step + 1) === step + 1;
   if (!isAlone || steps[bin] !== 1) return [];
@@ -62,5 +64,5 @@ function longerCalls(tree: Tree, times: TreeTimes, strings: readonly string[], s
     const name = tree.name[node];
     excess.set(name, (excess.get(name) ?? 0) + self[bin] - usual);
   });
-  return [...excess].map(([name, ns]) => ({ name: strings[name], ns }));
+  return [...excess].map(([name, ns]) => ({name: strings[name], ns}));
 }

@@ -1,6 +1,6 @@
-// Colours of phases and of the parts of GPU time. Every known phase has its own, the same in every report; others take what is
-// left. The colours themselves are in style/theme.css (--series-N), chosen to be told apart with
-// any colour vision; no chart relies on colour alone.
+// Colours of phases and of the parts of GPU time. Every known phase has its own, the same in every
+// report; others take what is left. The colours themselves are in style/theme.css (--series-N),
+// chosen to be told apart with any colour vision; no chart relies on colour alone.
 const kKnown: Record<string, number> = {
   data_loading: 1,
   copy_to_device: 2,

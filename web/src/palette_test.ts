@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { seriesNumbers } from "./palette";
+import {test} from "node:test";
+import {seriesNumbers} from "./palette";
 
 test("a known phase has the same colour in every report", () => {
   const [forward] = seriesNumbers(["forward"]);

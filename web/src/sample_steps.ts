@@ -1,5 +1,5 @@
 // Steps for unit tests: a quarter of each is data loading, the rest forward.
-import type { Steps } from "./data";
+import type {Steps} from "./data";
 
 export function sampleSteps(durations: number[], kinds: number[]): Steps {
   let start = 0;
@@ -9,8 +9,8 @@ export function sampleSteps(durations: number[], kinds: number[]): Steps {
     group: 1,
     count: durations.length,
     phases: [
-      { key: "data_loading", label: "data loading", help: "" },
-      { key: "forward", label: "forward", help: "" },
+      {key: "data_loading", label: "data loading", help: ""},
+      {key: "forward", label: "forward", help: ""},
     ],
     number: durations.map((_, i) => i),
     start_ns: durations.map((ns) => (start += ns) - ns),

@@ -1,24 +1,24 @@
 // Which steps the page speaks about, and their numbers. Without a selection these are the steady
 // steps with the numbers of the analysis; a brushed range is added up here, over the steady steps
 // in it, or over all of it when it holds none.
-import { kSteady } from "./data";
-import type { Steps, StepSummary } from "./data";
-import { ascending, mean, percentile } from "./statistics";
+import {kSteady} from "./data";
+import type {Steps, StepSummary} from "./data";
+import {ascending, mean, percentile} from "./statistics";
 
 export interface Range {
-  first: number; // entry of Steps, inclusive
+  first: number;  // entry of Steps, inclusive
   last: number;
 }
 
 // The numbers of the analysis, over other steps.
 export interface Aggregate extends StepSummary {
   label: string;
-  set_apart: Map<number, number>; // steps in the range that do not count, by kind
+  set_apart: Map<number, number>;  // steps in the range that do not count, by kind
   longest_ns: number;
-  longest_step: number; // its number, of the first of its group
+  longest_step: number;  // its number, of the first of its group
 }
 
-function entriesOf(steps: Steps, range: Range | null): number[] {
+function entriesOf(steps: Steps, range: Range|null): number[] {
   const inRange: number[] = [];
   const first = range ? range.first : 0;
   const last = range ? range.last : steps.number.length - 1;
@@ -27,14 +27,15 @@ function entriesOf(steps: Steps, range: Range | null): number[] {
   return steady.length > 0 ? steady : inRange;
 }
 
-function labelOf(steps: Steps, range: Range | null): string {
+function labelOf(steps: Steps, range: Range|null): string {
   if (!range) return "steady steps";
   const first = steps.number[range.first];
   const last = steps.number[range.last] + steps.group - 1;
   return first === last ? `step ${first}` : `steps ${first}–${last}`;
 }
 
-function setApart(steps: Steps, range: Range | null, counted: readonly number[]): Map<number, number> {
+function setApart(
+  steps: Steps, range: Range|null, counted: readonly number[]): Map<number, number> {
   const kinds = new Map<number, number>();
   const counts = new Set(counted);
   const last = range ? range.last : steps.number.length - 1;
@@ -45,12 +46,12 @@ function setApart(steps: Steps, range: Range | null, counted: readonly number[])
   return kinds;
 }
 
-export function aggregate(steps: Steps, range: Range | null): Aggregate {
+export function aggregate(steps: Steps, range: Range|null): Aggregate {
   const entries = entriesOf(steps, range);
   const sorted = ascending(entries.map((entry) => steps.duration_ns[entry]));
   const phases = steps.phase_ns.map((values) => ascending(entries.map((entry) => values[entry])));
-  const longest = entries.reduce((best, entry) =>
-    steps.duration_max_ns[entry] > steps.duration_max_ns[best] ? entry : best,
+  const longest = entries.reduce(
+    (best, entry) => steps.duration_max_ns[entry] > steps.duration_max_ns[best] ? entry : best,
   );
   const result: Aggregate = {
     label: labelOf(steps, range),
@@ -67,7 +68,7 @@ export function aggregate(steps: Steps, range: Range | null): Aggregate {
     phase_p95_ns: phases.map((values) => percentile(values, 95)),
   };
   // The analysis has seen every step, the page perhaps only groups of them.
-  return range ? result : { ...result, ...steps.summary };
+  return range ? result : {...result, ...steps.summary};
 }
 
 // Mean step of several processes over steps by their place in the run; 0: none has one of them.
@@ -75,7 +76,10 @@ export function meanStep(processes: readonly Steps[], first: number, last: numbe
   let [count, sum] = [0, 0];
   for (const steps of processes) {
     const end = steps.number.length - 1;
-    const range = { first: Math.floor(first / steps.group), last: Math.min(end, Math.floor(last / steps.group)) };
+    const range = {
+      first: Math.floor(first / steps.group),
+      last: Math.min(end, Math.floor(last / steps.group))
+    };
     const entries = entriesOf(steps, range);
     count += entries.length;
     for (const entry of entries) sum += steps.duration_ns[entry];

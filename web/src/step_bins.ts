@@ -1,8 +1,8 @@
-// Bins of consecutive steps, as the analysis adds them up for GPUs, ranks and memory: a selection of
-// steps stands for the bins that it touches.
-import { kSteady } from "./data";
-import type { PageData } from "./data";
-import type { StepRange } from "./tree";
+// Bins of consecutive steps, as the analysis adds them up for GPUs, ranks and memory: a selection
+// of steps stands for the bins that it touches.
+import {kSteady} from "./data";
+import type {PageData} from "./data";
+import type {StepRange} from "./tree";
 
 // Of one process, per bin: how many of its steps a sum is over, and whether these count (1) or are
 // all that there are (0).
@@ -21,7 +21,8 @@ export function touchedBins(firstStep: readonly number[], range: StepRange): num
 }
 
 // Of those the ones that count, or all when none does.
-export function selectedBins(firstStep: readonly number[], counts: readonly number[], range: StepRange): number[] {
+export function selectedBins(
+  firstStep: readonly number[], counts: readonly number[], range: StepRange): number[] {
   const touched = touchedBins(firstStep, range);
   const counted = touched.filter((bin) => counts[bin] === 1);
   return counted.length > 0 ? counted : touched;
@@ -35,10 +36,10 @@ export function sumOver(values: readonly number[], bins: readonly number[]): num
 
 // What a selection of steps stands for.
 export interface BinScope {
-  first: number; // rows of steps
+  first: number;  // rows of steps
   last: number;
-  wider: boolean; // than the selection: bins have several steps
-  partly: boolean; // some of it does not count, and is left out
+  wider: boolean;   // than the selection: bins have several steps
+  partly: boolean;  // some of it does not count, and is left out
 }
 
 export function binScope(page: PageData, range: NonNullable<StepRange>): BinScope {
@@ -48,14 +49,15 @@ export function binScope(page: PageData, range: NonNullable<StepRange>): BinScop
   const asked = Math.min(range.last, end);
   const first = page.bin_starts[touched[0]] ?? range.first;
   const last = (page.bin_starts[touched[touched.length - 1] + 1] ?? end + 1) - 1;
-  const kinds = steps.kind.slice(Math.floor(first / steps.group), Math.floor(last / steps.group) + 1);
+  const kinds =
+    steps.kind.slice(Math.floor(first / steps.group), Math.floor(last / steps.group) + 1);
   const partly = kinds.includes(kSteady) && kinds.some((kind) => kind !== kSteady);
-  return { first, last, wider: first < range.first || last > asked, partly };
+  return {first, last, wider: first < range.first || last > asked, partly};
 }
 
 // The number of a step by its row; within a group of steps they are taken to follow each other.
 export function stepNumber(page: PageData, row: number): number {
-  const { number, group } = page.training[0].tracks[0];
+  const {number, group} = page.training[0].tracks[0];
   const entry = Math.min(number.length - 1, Math.floor(row / group));
   return number[entry] + (row - entry * group);
 }

@@ -1,12 +1,12 @@
 // A table that sorts, filters and grows on demand. All numbers of a column share one unit, shown in
 // its header; the meaning of the columns stands below the table, where touch and print reach it.
-import type { Column, TableData } from "./data";
-import { h, labelledName } from "./dom";
-import { columnFormat, count } from "./format";
-import type { ColumnFormat } from "./format";
+import type {Column, TableData} from "./data";
+import {h, labelledName} from "./dom";
+import {columnFormat, count} from "./format";
+import type {ColumnFormat} from "./format";
 
 export interface TableOptions {
-  rows: number; // shown at first
+  rows: number;  // shown at first
   filter: boolean;
   // What a row opens to; null = nothing. Rows are told apart by their first cell.
   details?: (row: number) => HTMLElement | null;
@@ -20,7 +20,7 @@ export function sortedRows(
   strings: readonly string[],
   column: number,
   descending: boolean,
-): number[] {
+  ): number[] {
   const cells = table.cells[column];
   const rows = cells.map((_, row) => row);
   const sign = descending ? -1 : 1;
@@ -30,7 +30,7 @@ export function sortedRows(
     const right = cells[b];
     if (left === null || right === null) return Number(left === null) - Number(right === null);
     if (!isText) return sign * (left - right);
-    return sign * strings[left].localeCompare(strings[right], "en", { numeric: true });
+    return sign * strings[left].localeCompare(strings[right], "en", {numeric: true});
   });
 }
 
@@ -40,38 +40,38 @@ export function matchingRows(
   strings: readonly string[],
   rows: readonly number[],
   query: string,
-): number[] {
+  ): number[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const texts = table.columns.flatMap((column, i) => (column.type === "text" ? [i] : []));
-  const verdict = new Map<number, string>(); // lower case of a string, made once
+  const verdict = new Map<number, string>();  // lower case of a string, made once
   const lower = (id: number): string => {
     let text = verdict.get(id);
     if (text === undefined) verdict.set(id, (text = strings[id].toLowerCase()));
     return text;
   };
-  return rows.filter((row) =>
-    words.every((word) =>
-      texts.some((column) => {
+  return rows.filter(
+    (row) => words.every(
+      (word) => texts.some((column) => {
         const id = table.cells[column][row];
         return id !== null && lower(id).includes(word);
       }),
-    ),
+      ),
   );
 }
 
 export class Table {
   readonly element: HTMLElement;
   private formats: ColumnFormat[] = [];
-  private largest: number[] = []; // of columns that show a share bar, else 0
+  private largest: number[] = [];  // of columns that show a share bar, else 0
   private readonly headers: HTMLElement[];
   private readonly body = h("tbody");
-  private readonly footer = h("div", { class: "table-footer" });
+  private readonly footer = h("div", {class: "table-footer"});
   private readonly help = h("dl");
   private sortColumn = -1;
   private descending = false;
   private query = "";
   private shown: number;
-  private readonly open = new Set<number>(); // first cells of rows that are open
+  private readonly open = new Set<number>();  // first cells of rows that are open
 
   constructor(
     private table: TableData,
@@ -84,13 +84,13 @@ export class Table {
     this.headers = table.columns.map((column, i) => this.header(column, i));
     this.element = h(
       "div",
-      { class: "table" },
+      {class: "table"},
       options.filter ? this.filterBox() : null,
       h(
         "div",
-        { class: "scroll", tabindex: "0", role: "region", "aria-label": table.title },
+        {class: "scroll", tabindex: "0", role: "region", "aria-label": table.title},
         h("table", {}, h("thead", {}, h("tr", {}, ...this.headers)), this.body),
-      ),
+        ),
       this.footer,
       this.columnHelp(),
     );
@@ -111,24 +111,26 @@ export class Table {
   }
 
   private measure(): void {
-    const { columns, cells } = this.table;
+    const {columns, cells} = this.table;
     this.formats = columns.map((column, i) => columnFormat(column, cells[i]));
-    this.largest = columns.map((column, i) =>
-      column.unit === "%" ? cells[i].reduce<number>((most, v) => Math.max(most, v ?? 0), 0) : 0,
+    this.largest = columns.map(
+      (column, i) =>
+        column.unit === "%" ? cells[i].reduce<number>((most, v) => Math.max(most, v ?? 0), 0) : 0,
     );
   }
 
   private label(index: number): string {
-    const { name } = this.table.columns[index];
-    const { unit } = this.formats[index];
+    const {name} = this.table.columns[index];
+    const {unit} = this.formats[index];
     return unit && unit !== name ? `${name} (${unit})` : name;
   }
 
   private header(column: Column, index: number): HTMLElement {
-    const label = h("span", { class: "column-name" }, this.label(index));
-    const button = h("button", { type: "button", title: column.help }, label, h("i", { class: "arrow" }));
+    const label = h("span", {class: "column-name"}, this.label(index));
+    const button =
+      h("button", {type: "button", title: column.help}, label, h("i", {class: "arrow"}));
     button.addEventListener("click", () => this.sortBy(index));
-    return h("th", { scope: "col", class: column.type, "aria-sort": "none" }, button);
+    return h("th", {scope: "col", class: column.type, "aria-sort": "none"}, button);
   }
 
   private filterBox(): HTMLElement {
@@ -142,14 +144,14 @@ export class Table {
       this.query = input.value;
       this.draw();
     });
-    return h("div", { class: "table-tools" }, input);
+    return h("div", {class: "table-tools"}, input);
   }
 
-  private columnHelp(): HTMLElement | null {
+  private columnHelp(): HTMLElement|null {
     const terms = this.helpTerms();
     if (terms.length === 0) return null;
     this.help.replaceChildren(...terms);
-    return h("details", { class: "help" }, h("summary", {}, "What the columns mean"), this.help);
+    return h("details", {class: "help"}, h("summary", {}, "What the columns mean"), this.help);
   }
 
   private helpTerms(): HTMLElement[] {
@@ -157,7 +159,8 @@ export class Table {
     return helped.flatMap((column) => [h("dt", {}, column.name), h("dd", {}, column.help)]);
   }
 
-  // First click: numbers from the largest, text from A. Second click: the other way. Third: as it was.
+  // First click: numbers from the largest, text from A. Second click: the other way. Third: as it
+  // was.
   private sortBy(column: number): void {
     const startDescending = this.table.columns[column].type !== "text";
     if (this.sortColumn !== column) {
@@ -176,10 +179,9 @@ export class Table {
   }
 
   private rows(): number[] {
-    const all =
-      this.sortColumn < 0
-        ? (this.table.cells[0] ?? []).map((_, row) => row)
-        : sortedRows(this.table, this.strings, this.sortColumn, this.descending);
+    const all = this.sortColumn < 0
+      ? (this.table.cells[0] ?? []).map((_, row) => row)
+      : sortedRows(this.table, this.strings, this.sortColumn, this.descending);
     return this.query ? matchingRows(this.table, this.strings, all, this.query) : all;
   }
 
@@ -190,7 +192,7 @@ export class Table {
   }
 
   private row(row: number): HTMLElement[] {
-    const { columns, cells } = this.table;
+    const {columns, cells} = this.table;
     const shown = columns.map((column, i) => this.cell(column, i, cells[i][row]));
     const key = cells[0][row];
     if (!this.options.details || key === null) return [h("tr", {}, ...shown)];
@@ -201,43 +203,48 @@ export class Table {
       "aria-label": `What is in ${this.strings[key]}`,
       "aria-expanded": String(isOpen),
     });
-    shown[0].replaceChildren(h("div", { class: "tree-label" }, toggle, ...shown[0].childNodes));
-    const line = h("tr", { class: "opens" }, ...shown);
+    shown[0].replaceChildren(h("div", {class: "tree-label"}, toggle, ...shown[0].childNodes));
+    const line = h("tr", {class: "opens"}, ...shown);
     line.addEventListener("click", (event) => {
       if (document.getSelection()?.toString() && event.target !== toggle) return;
       if (!this.open.delete(key)) this.open.add(key);
       this.draw();
       const buttons = [...this.body.querySelectorAll<HTMLElement>("button.twist")];
-      buttons.find((button) => button.ariaLabel === toggle.ariaLabel)?.focus({ preventScroll: true });
+      buttons.find((button) => button.ariaLabel === toggle.ariaLabel)?.focus({preventScroll: true});
     });
     const content = isOpen ? this.options.details(row) : null;
     if (!content) return [line];
-    return [line, h("tr", { class: "details" }, h("td", { colspan: columns.length, class: "text" }, content))];
+    return [
+      line, h("tr", {class: "details"}, h("td", {colspan: columns.length, class: "text"}, content))
+    ];
   }
 
-  private cell(column: Column, index: number, value: number | null): HTMLElement {
-    if (value === null) return h("td", { class: `${column.type} none` }, "–");
+  private cell(column: Column, index: number, value: number|null): HTMLElement {
+    if (value === null) return h("td", {class: `${column.type} none`}, "–");
     if (column.type === "text") {
-      return h("td", { class: "text" }, labelledName(this.strings[value], this.labels[value]));
+      return h("td", {class: "text"}, labelledName(this.strings[value], this.labels[value]));
     }
     const text = this.formats[index].text(value);
-    if (this.largest[index] === 0) return h("td", { class: column.type }, text);
+    if (this.largest[index] === 0) return h("td", {class: column.type}, text);
     const share = Math.max(0, Math.min(100, (100 * value) / Math.max(100, this.largest[index])));
-    return h("td", { class: `${column.type} share`, style: `--width:${share.toFixed(2)}%` }, text);
+    return h("td", {class: `${column.type} share`, style: `--width:${share.toFixed(2)}%`}, text);
   }
 
   private drawFooter(matching: number): void {
-    const { total_rows, csv } = this.table;
+    const {total_rows, csv} = this.table;
     const held = this.table.cells[0]?.length ?? 0;
-    const parts: (Node | string)[] = [];
+    const parts: (Node|string)[] = [];
     const visible = Math.min(this.shown, matching);
     parts.push(
-      visible < matching ? `${count(visible)} of ${count(matching)} rows` : `${count(matching)} rows`,
+      visible < matching ? `${count(visible)} of ${count(matching)} rows`
+                         : `${count(matching)} rows`,
     );
     if (matching > this.shown) parts.push(this.moreButton(matching));
-    else if (this.shown > this.options.rows && matching > this.options.rows) parts.push(this.fewerButton());
+    else if (this.shown > this.options.rows && matching > this.options.rows)
+      parts.push(this.fewerButton());
     if (csv && held < total_rows) {
-      parts.push(`The page holds the first ${count(held)} of ${count(total_rows)}; all are in `, fileLink(csv));
+      parts.push(`The page holds the first ${count(held)} of ${count(total_rows)}; all are in `,
+        fileLink(csv));
     } else if (csv) {
       parts.push(fileLink(csv));
     }
@@ -247,7 +254,7 @@ export class Table {
   private moreButton(matching: number): HTMLElement {
     const more = Math.min(kMoreRows, matching - this.shown);
     const label = more === matching - this.shown ? "Show all" : `Show ${more} more`;
-    const button = h("button", { type: "button", class: "quiet" }, label);
+    const button = h("button", {type: "button", class: "quiet"}, label);
     button.addEventListener("click", () => {
       this.shown += more;
       this.draw();
@@ -256,7 +263,7 @@ export class Table {
   }
 
   private fewerButton(): HTMLElement {
-    const button = h("button", { type: "button", class: "quiet" }, "Show fewer");
+    const button = h("button", {type: "button", class: "quiet"}, "Show fewer");
     button.addEventListener("click", () => {
       this.shown = this.options.rows;
       this.draw();
@@ -266,5 +273,5 @@ export class Table {
 }
 
 function fileLink(name: string): HTMLElement {
-  return h("a", { href: encodeURIComponent(name), class: "file" }, name);
+  return h("a", {href: encodeURIComponent(name), class: "file"}, name);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import type { TableData } from "./data";
-import { matchingRows, sortedRows } from "./table";
+import {test} from "node:test";
+import type {TableData} from "./data";
+import {matchingRows, sortedRows} from "./table";
 
 const kStrings = ["aten::mm", "Aten::ADD", "op10", "op9"];
 const table: TableData = {
@@ -10,8 +10,8 @@ const table: TableData = {
   csv: "operators.csv",
   total_rows: 4,
   columns: [
-    { name: "Name", type: "text", unit: "", decimals: 0, help: "" },
-    { name: "Time", type: "integer", unit: "ns", decimals: 0, help: "" },
+    {name: "Name", type: "text", unit: "", decimals: 0, help: ""},
+    {name: "Time", type: "integer", unit: "ns", decimals: 0, help: ""},
   ],
   cells: [
     [0, 1, 2, 3],

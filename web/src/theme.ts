@@ -1,16 +1,16 @@
 // Dark or light: what the system says until the reader chooses. The choice is kept for the next
 // report where the browser allows storage for files.
-import { h } from "./dom";
+import {h} from "./dom";
 
-type Theme = "light" | "dark";
+type Theme = "light"|"dark";
 const kKey = "batchlight-theme";
 
-function stored(): Theme | null {
+function stored(): Theme|null {
   try {
     const value = localStorage.getItem(kKey);
     return value === "light" || value === "dark" ? value : null;
   } catch {
-    return null; // storage is off: follow the system
+    return null;  // storage is off: follow the system
   }
 }
 
@@ -34,7 +34,7 @@ export function applyStoredTheme(): void {
 }
 
 export function themeButton(): HTMLElement {
-  const button = h("button", { type: "button", class: "theme quiet" });
+  const button = h("button", {type: "button", class: "theme quiet"});
   const label = (): void => {
     const other = current() === "dark" ? "light" : "dark";
     button.textContent = other === "dark" ? "☾" : "☀";

@@ -1,25 +1,29 @@
 // Sums over the attribution tree, for the steps and the rank that the reader has selected: what
 // every view of modules, operators and kernels shows is computed here, from the same nodes.
-import { TreeKind } from "./data";
-import type { StepBins, Tree, TreeTimes } from "./data";
+import {TreeKind} from "./data";
+import type {StepBins, Tree, TreeTimes} from "./data";
 
-type Binned = { bins: StepBins };
+type Binned = {
+  bins: StepBins
+};
 
 // Steps by their place in the run, inclusive; null = the steps that count.
-export type StepRange = { first: number; last: number } | null;
+export type StepRange = {
+  first: number; last: number
+}|null;
 
 export interface TreeSums {
-  steps: number; // 1 where there are none
-  step_ns: number; // mean step that counts, of the same ranks; without steps all CPU time
+  steps: number;    // 1 where there are none
+  step_ns: number;  // mean step that counts, of the same ranks; without steps all CPU time
   // Per node and step: its own, then with all that is inside.
   calls: Float64Array;
-  self: Float64Array; // CPU time of a call, GPU time of work
-  gpuSelf: Float64Array; // work that the node launched itself
+  self: Float64Array;     // CPU time of a call, GPU time of work
+  gpuSelf: Float64Array;  // work that the node launched itself
   cpuForward: Float64Array;
   cpuBackward: Float64Array;
   gpuForward: Float64Array;
   gpuBackward: Float64Array;
-  cpu: number; // of all roots
+  cpu: number;  // of all roots
   gpu: number;
 }
 
@@ -29,7 +33,7 @@ export function isGpuWork(kind: number): boolean {
 
 // The bins that a selection stands for: those that count, or all in it when none does.
 export function binsOf(times: Binned, range: StepRange): number[] {
-  const { first_step, counts } = times.bins;
+  const {first_step, counts} = times.bins;
   if (first_step.length === 0) return [0];
   const inRange = first_step.flatMap((first, bin) => {
     if (!range) return [bin];
@@ -40,7 +44,7 @@ export function binsOf(times: Binned, range: StepRange): number[] {
 }
 
 // The first step after those of a bin.
-function endOf({ bins: { first_step } }: Binned, bin: number): number {
+function endOf({bins: {first_step}}: Binned, bin: number): number {
   return first_step.find((first) => first > first_step[bin]) ?? Infinity;
 }
 
@@ -60,19 +64,21 @@ export function stepsOf(times: TreeTimes, range: StepRange): StepRange {
   const bins = binsOf(times, range);
   if (!range || bins.length === 0) return range;
   const last = bins.reduce((most, bin) => Math.max(most, endOf(times, bin) - 1), 0);
-  return { first: times.bins.first_step[bins[0]], last };
+  return {first: times.bins.first_step[bins[0]], last};
 }
 
 // The times of one of Tree.ranks, or of all ranks together.
-export function timesOf(tree: Tree, rank: number | null): TreeTimes {
+export function timesOf(tree: Tree, rank: number|null): TreeTimes {
   return (rank === null ? undefined : tree.ranks?.[rank]) ?? tree;
 }
 
-export function sumTree(tree: Tree, range: StepRange, rank: number | null = null): TreeSums {
+export function sumTree(tree: Tree, range: StepRange, rank: number|null = null): TreeSums {
   const size = tree.kind.length;
   const times = timesOf(tree, rank);
   const bins = binsOf(times, range);
-  const steps = times.bins.steps.length === 0 ? 1 : bins.reduce((sum, bin) => sum + times.bins.steps[bin], 0) || 1;
+  const steps = times.bins.steps.length === 0
+    ? 1
+    : bins.reduce((sum, bin) => sum + times.bins.steps[bin], 0) || 1;
   const make = (): Float64Array => new Float64Array(size);
   const sums: TreeSums = {
     steps,
@@ -122,12 +128,12 @@ function addUp(tree: Tree, sums: TreeSums): void {
 
 // What one name did, wherever it was called.
 export interface Group {
-  name: number; // string
+  name: number;  // string
   nodes: number[];
   calls: number;
   cpuSelf: number;
-  cpuTotal: number; // with operators inside; a call inside one of the same name counts once
-  backward: number; // CPU time of the functions that differentiate its calls
+  cpuTotal: number;  // with operators inside; a call inside one of the same name counts once
+  backward: number;  // CPU time of the functions that differentiate its calls
   gpuSelf: number;
   gpuTotal: number;
 }
@@ -167,7 +173,8 @@ export function groupWork(tree: Tree, sums: TreeSums): Group[] {
 function groupOf(groups: Map<number, Group>, name: number): Group {
   let group = groups.get(name);
   if (!group) {
-    group = { name, nodes: [], calls: 0, cpuSelf: 0, cpuTotal: 0, backward: 0, gpuSelf: 0, gpuTotal: 0 };
+    group =
+      {name, nodes: [], calls: 0, cpuSelf: 0, cpuTotal: 0, backward: 0, gpuSelf: 0, gpuTotal: 0};
     groups.set(name, group);
   }
   return group;
@@ -203,12 +210,17 @@ export function sumBy(
   key: (node: number) => number,
   calls: (node: number) => number,
   time: (node: number) => number,
-): { key: number; calls: number; time: number }[] {
-  const found = new Map<number, { key: number; calls: number; time: number }>();
+  ): {key: number; calls: number; time: number}[] {
+  const found = new Map < number, {
+    key: number;
+    calls: number;
+    time: number
+  }
+  > ();
   for (const node of nodes) {
     const name = key(node);
     if (name < 0) continue;
-    const entry = found.get(name) ?? { key: name, calls: 0, time: 0 };
+    const entry = found.get(name) ?? {key: name, calls: 0, time: 0};
     entry.calls += calls(node);
     entry.time += time(node);
     found.set(name, entry);

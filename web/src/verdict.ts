@@ -1,37 +1,50 @@
 // What decides how long a step takes, in one sentence: the first thing that a reader looks for.
-import { percent } from "./format";
-import { aggregate, largestPhase } from "./selection";
-import type { Range } from "./selection";
-import type { Steps } from "./data";
+import {percent} from "./format";
+import {aggregate, largestPhase} from "./selection";
+import type {Range} from "./selection";
+import type {Steps} from "./data";
 
 export interface Verdict {
   before: string;
-  share: string; // "58.3 %"
+  share: string;  // "58.3 %"
   between: string;
-  phase: string; // "forward"
+  phase: string;  // "forward"
 }
 
 const kIdle = "idle: ";
 
 // Where the GPU works nearly all the time, what the CPU is in meanwhile explains nothing.
-function ofGpu(gpu: Steps, range: Range | null): Verdict | null {
+function ofGpu(gpu: Steps, range: Range|null): Verdict|null {
   const numbers = aggregate(gpu, range);
   if (numbers.mean_ns === 0 || gpu.phases.length === 0) return null;
-  const parts = gpu.phases.map(({ key, label }, i) => ({ idle: key.startsWith("idle_"), label, ns: numbers.phase_mean_ns[i] }));
+  const parts = gpu.phases.map(
+    ({key, label}, i) => ({idle: key.startsWith("idle_"), label, ns: numbers.phase_mean_ns[i]}));
   const most = (idle: boolean): string =>
-    parts.filter((part) => part.idle === idle).reduce((a, b) => (b.ns > a.ns ? b : a), { idle, label: "", ns: 0 }).label;
+    parts.filter((part) => part.idle === idle)
+      .reduce((a, b) => (b.ns > a.ns ? b : a), {idle, label: "", ns: 0})
+      .label;
   const idle_ns = parts.reduce((sum, part) => sum + (part.idle ? part.ns : 0), 0);
   if (idle_ns <= 0.1 * numbers.mean_ns) {
     const share = percent(numbers.mean_ns - idle_ns, numbers.mean_ns);
-    return { before: `${gpu.track} is the limit: it works `, share, between: " of it, most on ", phase: most(false) };
+    return {
+      before: `${gpu.track} is the limit: it works `,
+      share,
+      between: " of it, most on ",
+      phase: most(false)
+    };
   }
   const cause = most(true).replace(kIdle, "").replace(" and other", "");
   const where = cause === "GPU queue" ? "in its own queue: " : "while the CPU is in ";
-  return { before: `${gpu.track} is idle `, share: percent(idle_ns, numbers.mean_ns), between: ` of it, most ${where}`, phase: cause };
+  return {
+    before: `${gpu.track} is idle `,
+    share: percent(idle_ns, numbers.mean_ns),
+    between: ` of it, most ${where}`,
+    phase: cause
+  };
 }
 
 // `tracks`: of one process, the CPU first. null: nothing is known.
-export function verdictOf(tracks: readonly Steps[], range: Range | null): Verdict | null {
+export function verdictOf(tracks: readonly Steps[], range: Range|null): Verdict|null {
   if (tracks.length > 1) {
     const gpu = ofGpu(tracks[1], range);
     if (gpu) return gpu;
@@ -40,5 +53,5 @@ export function verdictOf(tracks: readonly Steps[], range: Range | null): Verdic
   const largest = largestPhase(numbers);
   if (largest < 0) return null;
   const share = percent(numbers.phase_mean_ns[largest], numbers.mean_ns);
-  return { before: "", share, between: " of it is ", phase: tracks[0].phases[largest].label };
+  return {before: "", share, between: " of it is ", phase: tracks[0].phases[largest].label};
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import type { Steps } from "./data";
-import { sampleSteps } from "./sample_steps";
-import { verdictOf } from "./verdict";
+import {test} from "node:test";
+import type {Steps} from "./data";
+import {sampleSteps} from "./sample_steps";
+import {verdictOf} from "./verdict";
 
 function sentence(tracks: Steps[]): string {
-  const verdict = verdictOf(tracks, { first: 0, last: tracks[0].number.length - 1 });
+  const verdict = verdictOf(tracks, {first: 0, last: tracks[0].number.length - 1});
   return verdict ? verdict.before + verdict.share + verdict.between + verdict.phase : "";
 }
 
@@ -13,7 +13,8 @@ function sentence(tracks: Steps[]): string {
 function gpu(parts: Record<string, number>): Steps {
   const steps = sampleSteps([100], []);
   steps.track = "GPU 0";
-  steps.phases = Object.keys(parts).map((key) => ({ key, label: key.replace("idle_", "idle: "), help: "" }));
+  steps.phases =
+    Object.keys(parts).map((key) => ({key, label: key.replace("idle_", "idle: "), help: ""}));
   steps.phase_ns = Object.values(parts).map((ns) => [ns]);
   return steps;
 }
@@ -23,13 +24,15 @@ test("without a GPU the largest phase is what a step is", () => {
 });
 
 test("a GPU that works all the time is the limit, whatever the CPU does", () => {
-  const busy = gpu({ compute: 30, tensor_core: 62, idle_queue: 8 });
-  assert.equal(sentence([sampleSteps([100], []), busy]), "GPU 0 is the limit: it works 92.0 % of it, most on tensor_core");
+  const busy = gpu({compute: 30, tensor_core: 62, idle_queue: 8});
+  assert.equal(sentence([sampleSteps([100], []), busy]),
+    "GPU 0 is the limit: it works 92.0 % of it, most on tensor_core");
 });
 
 test("an idle GPU is named with the largest cause", () => {
-  const idle = gpu({ compute: 50, idle_operators: 20, idle_data_loading: 30 });
-  assert.equal(sentence([sampleSteps([100], []), idle]), "GPU 0 is idle 50.0 % of it, most while the CPU is in data_loading");
+  const idle = gpu({compute: 50, idle_operators: 20, idle_data_loading: 30});
+  assert.equal(sentence([sampleSteps([100], []), idle]),
+    "GPU 0 is idle 50.0 % of it, most while the CPU is in data_loading");
 });
 
 test("a GPU without parts says nothing", () => {

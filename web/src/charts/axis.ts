@@ -1,18 +1,18 @@
 // Ticks of an axis: round numbers in the unit that is shown, so that 0, 5, 10, ... ms stand at the
 // axis and not 0, 4.77, ...
-import { fixed, scaleFor } from "../format";
-import type { Scale } from "../format";
-import type { Unit } from "../data";
+import {fixed, scaleFor} from "../format";
+import type {Scale} from "../format";
+import type {Unit} from "../data";
 
 export interface Tick {
-  value: number; // base unit
+  value: number;  // base unit
   label: string;
 }
 
 export interface Axis {
   scale: Scale;
   ticks: Tick[];
-  max: number; // base unit; the last tick or a little beyond
+  max: number;  // base unit; the last tick or a little beyond
 }
 
 // 1, 2 or 5 times a power of ten, so that [0, range] has at most `count` steps.
@@ -32,9 +32,9 @@ export function axisFromZero(unit: Unit, largest: number, count: number): Axis {
   const last = Math.ceil(top / step - 1e-9);
   const ticks: Tick[] = [];
   for (let i = 0; i <= last; ++i) {
-    ticks.push({ value: i * step * scale.factor, label: fixed(i * step, decimals) });
+    ticks.push({value: i * step * scale.factor, label: fixed(i * step, decimals)});
   }
-  return { scale, ticks, max: last * step * scale.factor };
+  return {scale, ticks, max: last * step * scale.factor};
 }
 
 // Whole numbers in [first, last], at most `count` of them, on round values.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { axisFromZero, integerTicks, niceStep } from "./axis";
+import {test} from "node:test";
+import {axisFromZero, integerTicks, niceStep} from "./axis";
 
 test("steps are 1, 2 or 5 times a power of ten", () => {
   assert.equal(niceStep(40, 5), 10);

@@ -1,16 +1,16 @@
 // Geometry of the step chart, without the DOM: entries become columns of at least kMinWidth pixels,
 // and a scale is chosen in which ordinary steps fill the height.
-import { kSteady } from "../data";
-import type { Steps } from "../data";
-import { ascending, percentile } from "../statistics";
+import {kSteady} from "../data";
+import type {Steps} from "../data";
+import {ascending, percentile} from "../statistics";
 
 export interface ColumnBar {
-  first: number; // entries of Steps, inclusive
+  first: number;  // entries of Steps, inclusive
   last: number;
-  duration_ns: number; // mean
+  duration_ns: number;  // mean
   longest_ns: number;
-  phase_ns: number[]; // mean
-  kind: number; // kSteady if any step is
+  phase_ns: number[];  // mean
+  kind: number;        // kSteady if any step is
   has_outlier: boolean;
 }
 
@@ -48,25 +48,23 @@ function columnOf(steps: Steps, first: number, last: number): ColumnBar {
 
 // The height that fits the ordinary steps. A few much longer ones (warm-up, a checkpoint) would
 // press all others flat: columns above the height are cut and marked.
-export function heightThatFits(columns: readonly ColumnBar[]): { height: number; cut: boolean } {
+export function heightThatFits(columns: readonly ColumnBar[]): {height: number; cut: boolean} {
   const longest = columns.reduce((most, column) => Math.max(most, column.duration_ns), 0);
   const steady = columns.filter((column) => column.kind === kSteady);
   const counted = steady.length > 0 ? steady : columns;
   const ordinary = 1.25 * percentile(ascending(counted.map((column) => column.duration_ns)), 90);
-  return longest > 1.6 * ordinary
-    ? { height: ordinary, cut: true }
-    : { height: longest, cut: false };
+  return longest > 1.6 * ordinary ? {height: ordinary, cut: true} : {height: longest, cut: false};
 }
 
 // Neighbouring columns of one kind: [from, to).
 export function runsOfKind(
   columns: readonly ColumnBar[],
-): { kind: number; from: number; to: number }[] {
-  const runs: { kind: number; from: number; to: number }[] = [];
-  columns.forEach(({ kind }, i) => {
+  ): {kind: number; from: number; to: number}[] {
+  const runs: {kind: number; from: number; to: number}[] = [];
+  columns.forEach(({kind}, i) => {
     const run = runs[runs.length - 1];
     if (run && run.kind === kind) run.to = i + 1;
-    else runs.push({ kind, from: i, to: i + 1 });
+    else runs.push({kind, from: i, to: i + 1});
   });
   return runs;
 }

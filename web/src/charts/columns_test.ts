@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { sampleSteps } from "../sample_steps";
-import { columnsFor, heightThatFits, runsOfKind } from "./columns";
+import {test} from "node:test";
+import {sampleSteps} from "../sample_steps";
+import {columnsFor, heightThatFits, runsOfKind} from "./columns";
 
 test("few steps get a column each", () => {
   const columns = columnsFor(sampleSteps([10, 20, 30], []), 900);
@@ -10,7 +10,7 @@ test("few steps get a column each", () => {
 });
 
 test("many steps share columns; the longest of each is kept", () => {
-  const durations = Array.from({ length: 1000 }, (_, i) => (i === 500 ? 900 : 10));
+  const durations = Array.from({length: 1000}, (_, i) => (i === 500 ? 900 : 10));
   const steps = sampleSteps(durations, []);
   steps.outlier = [500];
   const columns = columnsFor(steps, 300);
@@ -22,7 +22,7 @@ test("many steps share columns; the longest of each is kept", () => {
 });
 
 test("a few very long steps do not press the others flat", () => {
-  const durations = Array.from({ length: 100 }, (_, i) => (i < 2 ? 1000 : 10));
+  const durations = Array.from({length: 100}, (_, i) => (i < 2 ? 1000 : 10));
   const fit = heightThatFits(columnsFor(sampleSteps(durations, []), 900));
   assert.equal(fit.cut, true);
   assert.ok(fit.height < 20);
@@ -34,9 +34,9 @@ test("a few very long steps do not press the others flat", () => {
 test("neighbours of one kind form a run", () => {
   const columns = columnsFor(sampleSteps([1, 1, 1, 1, 1], [1, 1, 0, 3, 0]), 900);
   assert.deepEqual(runsOfKind(columns), [
-    { kind: 1, from: 0, to: 2 },
-    { kind: 0, from: 2, to: 3 },
-    { kind: 3, from: 3, to: 4 },
-    { kind: 0, from: 4, to: 5 },
+    {kind: 1, from: 0, to: 2},
+    {kind: 0, from: 2, to: 3},
+    {kind: 3, from: 3, to: 4},
+    {kind: 0, from: 4, to: 5},
   ]);
 });

@@ -1,31 +1,32 @@
 // A flame graph that zooms: a click makes a frame the whole, Escape or a click on the top one goes
 // back up. Arrow keys move between frames, Enter zooms.
-import { h } from "../dom";
-import { percent, time } from "../format";
-import { flameLayout } from "./flame_layout";
-import type { Frame } from "./flame_layout";
+import {h} from "../dom";
+import {percent, time} from "../format";
+import {flameLayout} from "./flame_layout";
+import type {Frame} from "./flame_layout";
 
 export interface FlameData {
-  label: string; // for screen readers
+  label: string;  // for screen readers
   name: string[];
-  title: string[]; // full names, shown when hovering
-  look: string[]; // class of the frame: what the node is
+  title: string[];  // full names, shown when hovering
+  look: string[];   // class of the frame: what the node is
   parent: number[];
   value_ns: number[];
 }
 
-const kRowHeight = 26; // px, as in style/modules.css
+const kRowHeight = 26;  // px, as in style/modules.css
 const kLeast = 0.0015;
 
 export class FlameGraph {
-  readonly element = h("div", { class: "flame-box" });
-  private readonly box = h("div", { class: "flame", role: "group" });
-  private readonly status = h("div", { class: "flame-status muted", "aria-live": "polite" });
+  readonly element = h("div", {class: "flame-box"});
+  private readonly box = h("div", {class: "flame", role: "group"});
+  private readonly status = h("div", {class: "flame-status muted", "aria-live": "polite"});
   private readonly total: number;
   private root = -1;
 
   constructor(private readonly data: FlameData) {
-    this.total = data.parent.reduce((sum, above, row) => sum + (above < 0 ? data.value_ns[row] : 0), 0);
+    this.total =
+      data.parent.reduce((sum, above, row) => sum + (above < 0 ? data.value_ns[row] : 0), 0);
     this.box.setAttribute("aria-label", data.label);
     this.box.addEventListener("keydown", (event) => this.key(event));
     this.element.append(this.box, this.status);
@@ -37,13 +38,14 @@ export class FlameGraph {
     const levels = frames.reduce((most, frame) => Math.max(most, frame.level + 1), 0);
     this.box.style.height = `${levels * kRowHeight}px`;
     this.box.replaceChildren(...frames.map((frame, i) => this.frame(frame, i === 0)));
-    const zoomed = this.root >= 0 ? ` Showing ${this.data.title[this.root]}; click it to go back.` : "";
+    const zoomed =
+      this.root >= 0 ? ` Showing ${this.data.title[this.root]}; click it to go back.` : "";
     this.status.textContent = `Click a frame to zoom.${zoomed}`;
   }
 
   private frame(frame: Frame, isFirst: boolean): HTMLElement {
-    const { row, level, left, width } = frame;
-    const { title, name, value_ns } = this.data;
+    const {row, level, left, width} = frame;
+    const {title, name, value_ns} = this.data;
     const value = `${time(value_ns[row])}, ${percent(value_ns[row], this.total)}`;
     const style = `left:${100 * left}%;width:${100 * width}%;top:${level * kRowHeight}px`;
     const button = h(
@@ -60,21 +62,23 @@ export class FlameGraph {
     );
     button.addEventListener("click", () => this.zoom(row));
     button.addEventListener("focus", () => (this.status.textContent = `${title[row]}: ${value}`));
-    button.addEventListener("mouseenter", () => (this.status.textContent = `${title[row]}: ${value}`));
+    button.addEventListener(
+      "mouseenter", () => (this.status.textContent = `${title[row]}: ${value}`));
     return button;
   }
 
   private zoom(row: number): void {
     this.root = row === this.root ? this.data.parent[row] : row;
     this.draw();
-    this.box.querySelector<HTMLElement>(".frame")?.focus({ preventScroll: true });
+    this.box.querySelector<HTMLElement>(".frame")?.focus({preventScroll: true});
   }
 
   private key(event: KeyboardEvent): void {
     const frames = [...this.box.querySelectorAll<HTMLElement>(".frame")];
     const at = frames.indexOf(document.activeElement as HTMLElement);
     const step = event.key === "ArrowRight" || event.key === "ArrowDown" ? 1 : -1;
-    if (event.key.startsWith("Arrow")) frames[Math.max(0, Math.min(frames.length - 1, at + step))].focus();
+    if (event.key.startsWith("Arrow"))
+      frames[Math.max(0, Math.min(frames.length - 1, at + step))].focus();
     else if (event.key === "Escape" && this.root >= 0) this.zoom(this.root);
     else return;
     event.preventDefault();

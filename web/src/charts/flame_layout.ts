@@ -3,8 +3,8 @@
 
 export interface Frame {
   row: number;
-  level: number; // 0 = the top
-  left: number; // 0 to 1
+  level: number;  // 0 = the top
+  left: number;   // 0 to 1
   width: number;
 }
 
@@ -15,25 +15,26 @@ export function flameLayout(
   value: readonly number[],
   root: number,
   least: number,
-): Frame[] {
+  ): Frame[] {
   const children = parent.map((): number[] => []);
   const roots: number[] = [];
   parent.forEach((above, row) => (above < 0 ? roots : children[above]).push(row));
   const frames: Frame[] = [];
-  const place = (rows: readonly number[], level: number, left: number, room: number, whole: number): void => {
-    // Children that add up to more than their parent (work of several threads) share its width.
-    const sum = rows.reduce((total, row) => total + value[row], 0);
-    const scale = room / Math.max(sum, whole);
-    let at = left;
-    for (const row of rows) {
-      const width = value[row] * scale;
-      if (width >= least) {
-        frames.push({ row, level, left: at, width });
-        place(children[row], level + 1, at, width, value[row]);
+  const place =
+    (rows: readonly number[], level: number, left: number, room: number, whole: number): void => {
+      // Children that add up to more than their parent (work of several threads) share its width.
+      const sum = rows.reduce((total, row) => total + value[row], 0);
+      const scale = room / Math.max(sum, whole);
+      let at = left;
+      for (const row of rows) {
+        const width = value[row] * scale;
+        if (width >= least) {
+          frames.push({row, level, left: at, width});
+          place(children[row], level + 1, at, width, value[row]);
+        }
+        at += width;
       }
-      at += width;
-    }
-  };
+    };
   const top = root < 0 ? roots : [root];
   place(top, 0, 0, 1, top.reduce((total, row) => total + value[row], 0) || 1);
   return frames;

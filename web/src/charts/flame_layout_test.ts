@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { flameLayout } from "./flame_layout";
+import {test} from "node:test";
+import {flameLayout} from "./flame_layout";
 
 const kParent = [-1, 0, 0, 1];
 const kValue = [100, 60, 20, 30];
@@ -8,7 +8,7 @@ const kValue = [100, 60, 20, 30];
 test("children stand below their parent, as wide as their share", () => {
   const frames = flameLayout(kParent, kValue, -1, 0);
   assert.deepEqual(
-    frames.map(({ row, level }) => [row, level]),
+    frames.map(({row, level}) => [row, level]),
     [
       [0, 0],
       [1, 1],

@@ -1,17 +1,22 @@
 // Step time over the run: one stacked column per step, phases in the order in which they are
 // listed. Hovering or arrow keys read values, dragging (or shift with arrows) selects steps.
-import { kSteady } from "../data";
-import type { Steps } from "../data";
-import { h, svg } from "../dom";
-import { percent, time } from "../format";
-import { seriesColor, seriesNumbers } from "../palette";
-import type { Range } from "../selection";
-import { axisFromZero, integerTicks } from "./axis";
-import type { Axis } from "./axis";
-import { columnsFor, heightThatFits, runsOfKind } from "./columns";
-import type { ColumnBar } from "./columns";
+import {kSteady} from "../data";
+import type {Steps} from "../data";
+import {h, svg} from "../dom";
+import {percent, time} from "../format";
+import {seriesColor, seriesNumbers} from "../palette";
+import type {Range} from "../selection";
+import {axisFromZero, integerTicks} from "./axis";
+import type {Axis} from "./axis";
+import {columnsFor, heightThatFits, runsOfKind} from "./columns";
+import type {ColumnBar} from "./columns";
 
-const kMargin = { left: 52, right: 10, top: 34, bottom: 40 };
+const kMargin = {
+  left: 52,
+  right: 10,
+  top: 34,
+  bottom: 40
+};
 
 export class StepChart {
   readonly element: HTMLElement;
@@ -23,16 +28,16 @@ export class StepChart {
   private axis: Axis = axisFromZero("ns", 1, 4);
   private width = 0;
   private height = 0;
-  private cursor = -1; // column
-  private dragFrom = -1; // column where the pointer went down
-  private keyFrom = -1; // column where shift with arrows began
-  private selected: Range | null = null;
+  private cursor = -1;    // column
+  private dragFrom = -1;  // column where the pointer went down
+  private keyFrom = -1;   // column where shift with arrows began
+  private selected: Range|null = null;
   private showAll = false;
 
   constructor(
     private readonly steps: Steps,
     private readonly kindNames: readonly string[],
-    private readonly onSelect: (range: Range | null) => void,
+    private readonly onSelect: (range: Range|null) => void,
   ) {
     this.series = seriesNumbers(steps.phases.map((phase) => phase.key));
     this.canvas = svg("svg", {
@@ -42,16 +47,16 @@ export class StepChart {
       "aria-label":
         "Step time by step. Arrow keys move, shift with arrow keys selects, Escape clears.",
     });
-    this.tip = h("div", { class: "tip", role: "status", "aria-live": "polite" });
-    this.fullButton = h("button", { class: "quiet", type: "button", hidden: true });
+    this.tip = h("div", {class: "tip", role: "status", "aria-live": "polite"});
+    this.fullButton = h("button", {class: "quiet", type: "button", hidden: true});
     this.fullButton.addEventListener("click", () => {
       this.showAll = !this.showAll;
       this.draw();
     });
     this.element = h(
       "div",
-      { class: "chart" },
-      h("div", { class: "chart-actions" }, this.fullButton),
+      {class: "chart"},
+      h("div", {class: "chart-actions"}, this.fullButton),
       this.canvas,
       this.tip,
     );
@@ -59,7 +64,7 @@ export class StepChart {
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
 
-  select(range: Range | null): void {
+  select(range: Range|null): void {
     this.selected = range;
     if (this.width > 0) this.draw();
   }
@@ -102,23 +107,23 @@ export class StepChart {
       this.marks(),
       this.medianLine(),
       this.selection(),
-      svg("rect", { class: "cursor", y: kMargin.top, height: this.plotHeight, width: 0 }),
+      svg("rect", {class: "cursor", y: kMargin.top, height: this.plotHeight, width: 0}),
     );
     this.moveCursor(-1);
   }
 
   private grid(): SVGElement {
-    const group = svg("g", { class: "axis" });
+    const group = svg("g", {class: "axis"});
     const right = this.width - kMargin.right;
     for (const tick of this.axis.ticks) {
       const y = this.y(tick.value);
       group.append(
-        svg("line", { x1: kMargin.left, x2: right, y1: y, y2: y }),
-        svg("text", { x: kMargin.left - 8, y: y + 4, "text-anchor": "end" }, tick.label),
+        svg("line", {x1: kMargin.left, x2: right, y1: y, y2: y}),
+        svg("text", {x: kMargin.left - 8, y: y + 4, "text-anchor": "end"}, tick.label),
       );
     }
     const unit = this.axis.scale.unit;
-    group.append(svg("text", { x: 0, y: 10, class: "unit" }, `step time, ${unit}`));
+    group.append(svg("text", {x: 0, y: 10, class: "unit"}, `step time, ${unit}`));
     const numbers = this.steps.number;
     const last = numbers[numbers.length - 1];
     const bottom = this.height - kMargin.bottom;
@@ -126,18 +131,18 @@ export class StepChart {
       const column = this.columnOfStep(number);
       const x = (this.x(column) + this.x(column + 1)) / 2;
       group.append(
-        svg("line", { class: "tick", x1: x, x2: x, y1: bottom, y2: bottom + 5 }),
-        svg("text", { x, y: bottom + 18, "text-anchor": "middle" }, String(number)),
+        svg("line", {class: "tick", x1: x, x2: x, y1: bottom, y2: bottom + 5}),
+        svg("text", {x, y: bottom + 18, "text-anchor": "middle"}, String(number)),
       );
     }
     const middle = kMargin.left + this.plotWidth / 2;
-    const name = svg("text", { x: middle, y: this.height - 4, "text-anchor": "middle" }, "step");
+    const name = svg("text", {x: middle, y: this.height - 4, "text-anchor": "middle"}, "step");
     group.append(name);
     return group;
   }
 
   private columnOfStep(number: number): number {
-    const { number: first } = this.steps;
+    const {number: first} = this.steps;
     let entry = 0;
     while (entry + 1 < first.length && first[entry + 1] <= number) ++entry;
     return this.columns.findIndex((column) => column.first <= entry && entry <= column.last);
@@ -146,15 +151,15 @@ export class StepChart {
   // Warm-up and other steps that do not count stand on a shaded ground.
   private background(): SVGElement {
     const group = svg("g");
-    for (const { kind, from, to } of runsOfKind(this.columns)) {
+    for (const {kind, from, to} of runsOfKind(this.columns)) {
       if (kind === kSteady) continue;
       const x = this.x(from);
       const width = this.x(to) - x;
       const name = this.kindNames[kind];
-      const box = { class: "set-apart", x, width, y: kMargin.top, height: this.plotHeight };
+      const box = {class: "set-apart", x, width, y: kMargin.top, height: this.plotHeight};
       group.append(svg("rect", box));
       if (width > 6 * name.length || from === 0) {
-        const at = { class: "set-apart-label", x: x + 2, y: kMargin.top - 5 };
+        const at = {class: "set-apart-label", x: x + 2, y: kMargin.top - 5};
         group.append(svg("text", at, name));
       }
     }
@@ -180,23 +185,23 @@ export class StepChart {
         below += ns;
       });
     });
-    if (paths.length === 0) return [svg("path", { d: plain, fill: seriesColor(3) })];
-    return paths.map((d, phase) => svg("path", { d, fill: seriesColor(this.series[phase]) }));
+    if (paths.length === 0) return [svg("path", {d: plain, fill: seriesColor(3)})];
+    return paths.map((d, phase) => svg("path", {d, fill: seriesColor(this.series[phase])}));
   }
 
   // Outliers carry a mark above the column; a column that is cut carries its real height.
   private marks(): SVGElement {
-    const group = svg("g", { class: "marks" });
+    const group = svg("g", {class: "marks"});
     let lastLabel = -Infinity;
     this.columns.forEach((column, i) => {
       const x = (this.x(i) + this.x(i + 1)) / 2;
       const isCut = column.duration_ns > this.axis.max * 1.0001;
       if (!column.has_outlier && !isCut) return;
       const y = isCut ? kMargin.top + 2 : this.y(column.duration_ns) - 3;
-      group.append(svg("path", { class: isCut ? "cut" : "outlier", d: `M${x} ${y - 7}l4.5 7h-9z` }));
+      group.append(svg("path", {class: isCut ? "cut" : "outlier", d: `M${x} ${y - 7}l4.5 7h-9z`}));
       if (isCut && x - lastLabel > 64 && column.kind === kSteady) {
         const anchor = x > this.width - 50 ? "end" : "start";
-        const at = { x: anchor === "end" ? x - 7 : x + 7, y: kMargin.top - 3, "text-anchor": anchor };
+        const at = {x: anchor === "end" ? x - 7 : x + 7, y: kMargin.top - 3, "text-anchor": anchor};
         group.append(svg("text", at, time(column.duration_ns)));
         lastLabel = x;
       }
@@ -207,19 +212,19 @@ export class StepChart {
   private medianLine(): SVGElement {
     const y = this.y(this.steps.summary.median_ns);
     const right = this.width - kMargin.right;
-    return svg("line", { class: "median", x1: kMargin.left, x2: right, y1: y, y2: y });
+    return svg("line", {class: "median", x1: kMargin.left, x2: right, y1: y, y2: y});
   }
 
   private selection(): SVGElement {
-    const group = svg("g", { class: "selection" });
+    const group = svg("g", {class: "selection"});
     if (!this.selected) return group;
-    const { first, last } = this.selected;
+    const {first, last} = this.selected;
     const from = this.columns.findIndex((column) => column.last >= first);
     const to = this.columns.findIndex((column) => column.last >= last);
     const left = this.x(from);
     const right = this.x(to + 1);
-    const box = (x: number, width: number, name: string): SVGElement =>
-      svg("rect", { class: name, x, width: Math.max(0, width), y: kMargin.top, height: this.plotHeight });
+    const box = (x: number, width: number, name: string): SVGElement => svg(
+      "rect", {class: name, x, width: Math.max(0, width), y: kMargin.top, height: this.plotHeight});
     group.append(
       box(kMargin.left, left - kMargin.left, "veil"),
       box(right, this.width - kMargin.right - right, "veil"),
@@ -293,7 +298,7 @@ export class StepChart {
   private selectColumns(a: number, b: number): void {
     const first = this.columns[Math.min(a, b)].first;
     const last = this.columns[Math.max(a, b)].last;
-    this.selected = { first, last };
+    this.selected = {first, last};
     this.canvas.querySelector(".selection")?.replaceWith(this.selection());
   }
 
@@ -315,24 +320,26 @@ export class StepChart {
   }
 
   private fillTip(column: ColumnBar): void {
-    const { number: first, group } = this.steps;
+    const {number: first, group} = this.steps;
     const from = first[column.first];
     const to = first[column.last] + group - 1;
     const kind = column.has_outlier ? "unusually long" : this.kindNames[column.kind];
     const title = from === to ? `Step ${from}` : `Steps ${from}–${to}, mean`;
-    const rows = this.steps.phases.map((phase, i) =>
-      h(
+    const rows = this.steps.phases.map(
+      (phase, i) => h(
         "tr",
         {},
-        h("td", {}, h("i", { class: "chip", style: `background:${seriesColor(this.series[i])}` }), phase.label),
+        h("td", {}, h("i", {class: "chip", style: `background:${seriesColor(this.series[i])}`}),
+          phase.label),
         h("td", {}, time(column.phase_ns[i])),
         h("td", {}, percent(column.phase_ns[i], column.duration_ns)),
-      ),
+        ),
     );
-    const longest = from === to ? null : h("div", { class: "muted" }, `longest ${time(column.longest_ns)}`);
+    const longest =
+      from === to ? null : h("div", {class: "muted"}, `longest ${time(column.longest_ns)}`);
     this.tip.replaceChildren(
-      h("div", { class: "tip-title" }, h("b", {}, title), h("b", {}, time(column.duration_ns))),
-      h("div", { class: "muted" }, kind),
+      h("div", {class: "tip-title"}, h("b", {}, title), h("b", {}, time(column.duration_ns))),
+      h("div", {class: "muted"}, kind),
       h("table", {}, ...rows),
       longest ?? "",
     );

@@ -1,18 +1,19 @@
 // Which steps numbers are over that the page keeps per bin of steps, in words.
-import type { PageData } from "../data";
-import { h } from "../dom";
-import { binScope, stepNumber } from "../step_bins";
-import type { BinScope } from "../step_bins";
-import type { StepRange } from "../tree";
+import type {PageData} from "../data";
+import {h} from "../dom";
+import {binScope, stepNumber} from "../step_bins";
+import type {BinScope} from "../step_bins";
+import type {StepRange} from "../tree";
 
-export function binScopeOf(page: PageData, range: StepRange, label: string): (string | Node)[] {
+export function binScopeOf(page: PageData, range: StepRange, label: string): (string|Node)[] {
   if (!range) return ["the steps that count"];
   const scope = binScope(page, range);
   return [h("mark", {}, label), wider(page, scope), scope.partly ? ", those that count" : ""];
 }
 
-// Memory is held from one step to the next: a selection is the time from its first step to its last.
-export function memoryScopeOf(page: PageData, range: StepRange, label: string): (string | Node)[] {
+// Memory is held from one step to the next: a selection is the time from its first step to its
+// last.
+export function memoryScopeOf(page: PageData, range: StepRange, label: string): (string|Node)[] {
   if (!range) return ["Over the whole run."];
   return ["Over the time of ", h("mark", {}, label), wider(page, binScope(page, range)), "."];
 }

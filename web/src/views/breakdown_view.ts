@@ -1,12 +1,12 @@
-// What a step is made of: a stacked bar, a ring, and the same as a table that adds up and whose rows
-// open to the events behind them.
-import { donut } from "../charts/donut";
-import type { PageData, PhaseInfo, Steps } from "../data";
-import { h, longText } from "../dom";
-import { percent, time } from "../format";
-import { seriesColor, seriesNumbers } from "../palette";
-import type { Aggregate, Range } from "../selection";
-import { phaseEventsView } from "./phase_events_view";
+// What a step is made of: a stacked bar, a ring, and the same as a table that adds up and whose
+// rows open to the events behind them.
+import {donut} from "../charts/donut";
+import type {PageData, PhaseInfo, Steps} from "../data";
+import {h, longText} from "../dom";
+import {percent, time} from "../format";
+import {seriesColor, seriesNumbers} from "../palette";
+import type {Aggregate, Range} from "../selection";
+import {phaseEventsView} from "./phase_events_view";
 
 const kHead = ["Phase", "Share", "Mean", "Median", "p95"];
 
@@ -14,16 +14,17 @@ const kHead = ["Phase", "Share", "Mean", "Median", "p95"];
 export function breakdown(
   page: PageData,
   steps: Steps,
-  range: Range | null,
+  range: Range|null,
   numbers: Aggregate,
   opened: Set<string>,
-): Node[] {
-  const { phases } = steps;
+  ): Node[] {
+  const {phases} = steps;
   const series = seriesNumbers(phases.map((phase) => phase.key));
   const colors = series.map((number) => `background:${seriesColor(number)}`);
-  const head = kHead.map((name, i) => h("th", { scope: "col", class: i === 0 ? "text" : "real" }, name));
+  const head =
+    kHead.map((name, i) => h("th", {scope: "col", class: i === 0 ? "text" : "real"}, name));
   const rows = phases.flatMap((phase, i) => {
-    const events = steps.events ? (): Node[] => phaseEventsView(page, steps, i, range) : null;
+    const events = steps.events ? () : Node[] => phaseEventsView(page, steps, i, range): null;
     return phaseRows(phase, i, numbers, colors[i], events, opened);
   });
   const table = h(
@@ -35,8 +36,10 @@ export function breakdown(
   );
   return [
     stack(phases, numbers, colors),
-    h("div", { class: "with-donut" }, h("div", { class: "scroll" }, table), ring(phases, numbers, series)),
-    h("p", { class: "muted" }, "Means add up to the mean step; medians and percentiles need not. A row opens to the events behind it."),
+    h("div", {class: "with-donut"}, h("div", {class: "scroll"}, table),
+      ring(phases, numbers, series)),
+    h("p", {class: "muted"},
+      "Means add up to the mean step; medians and percentiles need not. A row opens to the events behind it."),
     ...help(phases),
   ];
 }
@@ -50,11 +53,12 @@ function stack(phases: PhaseInfo[], numbers: Aggregate, colors: string[]): HTMLE
     // About a percent of the width per letter on a screen, two and a half on a phone.
     const fits = share > phase.label.length;
     const fitsPhone = share > 2.5 * phase.label.length;
-    const label = fits ? h("span", { class: fitsPhone ? "" : "wide-only" }, phase.label) : null;
+    const label = fits ? h("span", {class: fitsPhone ? "" : "wide-only"}, phase.label) : null;
     const title = `${phase.label}: ${time(numbers.phase_mean_ns[i])}`;
-    return h("div", { style: `flex-grow:${share};${colors[i]}`, title }, label);
+    return h("div", {style: `flex-grow:${share};${colors[i]}`, title}, label);
   });
-  return h("div", { class: "stack", role: "img", "aria-label": `A step is ${words.join(", ")}.` }, ...parts);
+  return h(
+    "div", {class: "stack", role: "img", "aria-label": `A step is ${words.join(", ")}.`}, ...parts);
 }
 
 function ring(phases: PhaseInfo[], numbers: Aggregate, series: number[]): SVGSVGElement {
@@ -72,27 +76,29 @@ function phaseRows(
   i: number,
   numbers: Aggregate,
   color: string,
-  events: (() => Node[]) | null,
+  events: (() => Node[])|null,
   opened: Set<string>,
-): HTMLElement[] {
+  ): HTMLElement[] {
   const share = (100 * numbers.phase_mean_ns[i]) / numbers.mean_ns;
-  const label = h("span", { class: "tree-label" }, h("i", { class: "chip", style: color }), longText(phase.label));
+  const label =
+    h("span", {class: "tree-label"}, h("i", {class: "chip", style: color}), longText(phase.label));
   const id = `events-of-phase-${i}`;
   const toggle = events
-    ? h("button", { type: "button", class: "opener", "aria-controls": id, title: "Events behind it" }, label)
+    ? h("button", {type: "button", class: "opener", "aria-controls": id, title: "Events behind it"},
+        label)
     : label;
   const row = h(
     "tr",
     {},
-    h("th", { scope: "row" }, toggle),
-    h("td", { class: "real share", style: `--width:${share.toFixed(2)}%` }, percent(share, 100)),
-    h("td", { class: "real" }, time(numbers.phase_mean_ns[i])),
-    h("td", { class: "real" }, time(numbers.phase_median_ns[i])),
-    h("td", { class: "real" }, time(numbers.phase_p95_ns[i])),
+    h("th", {scope: "row"}, toggle),
+    h("td", {class: "real share", style: `--width:${share.toFixed(2)}%`}, percent(share, 100)),
+    h("td", {class: "real"}, time(numbers.phase_mean_ns[i])),
+    h("td", {class: "real"}, time(numbers.phase_median_ns[i])),
+    h("td", {class: "real"}, time(numbers.phase_p95_ns[i])),
   );
   if (!events) return [row];
-  const cell = h("td", { colspan: kHead.length });
-  const below = h("tr", { class: "events", id }, cell);
+  const cell = h("td", {colspan: kHead.length});
+  const below = h("tr", {class: "events", id}, cell);
   const show = (open: boolean): void => {
     toggle.setAttribute("aria-expanded", String(open));
     below.hidden = !open;
@@ -110,12 +116,12 @@ function phaseRows(
 function totalRow(numbers: Aggregate): HTMLElement {
   return h(
     "tr",
-    { class: "total" },
-    h("th", { scope: "row" }, "Step"),
-    h("td", { class: "real" }, "100.0 %"),
-    h("td", { class: "real" }, time(numbers.mean_ns)),
-    h("td", { class: "real" }, time(numbers.median_ns)),
-    h("td", { class: "real" }, time(numbers.p95_ns)),
+    {class: "total"},
+    h("th", {scope: "row"}, "Step"),
+    h("td", {class: "real"}, "100.0 %"),
+    h("td", {class: "real"}, time(numbers.mean_ns)),
+    h("td", {class: "real"}, time(numbers.median_ns)),
+    h("td", {class: "real"}, time(numbers.p95_ns)),
   );
 }
 
@@ -123,5 +129,6 @@ function help(phases: PhaseInfo[]): HTMLElement[] {
   const helped = phases.filter((phase) => phase.help !== "");
   if (helped.length === 0) return [];
   const terms = helped.flatMap((phase) => [h("dt", {}, phase.label), h("dd", {}, phase.help)]);
-  return [h("details", { class: "help" }, h("summary", {}, "What the parts mean"), h("dl", {}, ...terms))];
+  return [h(
+    "details", {class: "help"}, h("summary", {}, "What the parts mean"), h("dl", {}, ...terms))];
 }

@@ -1,4 +1,4 @@
-import { h } from "../dom";
+import {h} from "../dom";
 
 // One of a few: radio buttons that look like one control. Nothing when there is no choice.
 export function choice(
@@ -6,12 +6,12 @@ export function choice(
   labels: string[],
   chosen: number,
   onChoose: (index: number) => void,
-): HTMLElement | null {
+  ): HTMLElement|null {
   if (labels.length < 2) return null;
   const options = labels.map((label, i) => {
-    const input = h("input", { type: "radio", name: legend, checked: i === chosen });
+    const input = h("input", {type: "radio", name: legend, checked: i === chosen});
     input.addEventListener("change", () => onChoose(i));
     return h("label", {}, input, h("span", {}, label));
   });
-  return h("fieldset", { class: "choice" }, h("legend", { class: "hidden" }, legend), ...options);
+  return h("fieldset", {class: "choice"}, h("legend", {class: "hidden"}, legend), ...options);
 }

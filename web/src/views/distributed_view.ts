@@ -1,15 +1,15 @@
 // Several ranks: what each step is made of on every rank's GPU, who waits for whom, and what the
 // collectives move at which bandwidth; over the steps that are selected. Of the whole run the
 // numbers are those of ranks.csv and collectives.csv.
-import type { PageData, TableData } from "../data";
-import { h } from "../dom";
-import { count, percent, time } from "../format";
-import { seriesColor } from "../palette";
-import { collectivesOver, knowsWaits, ranksOver, straggler } from "../rank_sums";
-import { Table } from "../table";
-import type { StepRange } from "../tree";
-import { binScopeOf } from "./bin_scope";
-import { section } from "./section";
+import type {PageData, TableData} from "../data";
+import {h} from "../dom";
+import {count, percent, time} from "../format";
+import {seriesColor} from "../palette";
+import {collectivesOver, knowsWaits, ranksOver, straggler} from "../rank_sums";
+import {Table} from "../table";
+import type {StepRange} from "../tree";
+import {binScopeOf} from "./bin_scope";
+import {section} from "./section";
 
 // Columns of the table of ranks that add up to the GPU's step, with their colours.
 const kParts: [string, string, number][] = [
@@ -20,21 +20,21 @@ const kParts: [string, string, number][] = [
 ];
 
 export class DistributedView {
-  readonly element: HTMLElement | null = null;
-  private readonly ranks: TableData | undefined;
-  private readonly collectives: TableData | undefined;
-  private readonly rankTable: Table | null;
-  private readonly collectiveTable: Table | null;
-  private readonly lead = h("p", { class: "lead" });
-  private readonly verdict = h("p", { class: "verdict" });
+  readonly element: HTMLElement|null = null;
+  private readonly ranks: TableData|undefined;
+  private readonly collectives: TableData|undefined;
+  private readonly rankTable: Table|null;
+  private readonly collectiveTable: Table|null;
+  private readonly lead = h("p", {class: "lead"});
+  private readonly verdict = h("p", {class: "verdict"});
   private readonly bars = h("div");
-  private readonly note = h("p", { class: "muted" });
+  private readonly note = h("p", {class: "muted"});
 
   constructor(private readonly page: PageData) {
-    this.ranks = page.tables.find(({ name }) => name === "ranks");
-    this.collectives = page.tables.find(({ name }) => name === "collectives");
-    const make = (data: TableData | undefined): Table | null =>
-      data ? new Table(data, page.strings, page.labels, { rows: 16, filter: false }) : null;
+    this.ranks = page.tables.find(({name}) => name === "ranks");
+    this.collectives = page.tables.find(({name}) => name === "collectives");
+    const make = (data: TableData|undefined): Table|null =>
+      data ? new Table(data, page.strings, page.labels, {rows: 16, filter: false}) : null;
     this.rankTable = make(this.ranks);
     this.collectiveTable = make(this.collectives);
     if (!page.distributed) return;
@@ -45,13 +45,15 @@ export class DistributedView {
       this.lead,
       this.verdict,
       ...(this.rankTable ? [this.bars, this.rankTable.element] : []),
-      ...(this.collectiveTable ? [h("h3", {}, "Collectives"), this.note, this.collectiveTable.element, formula()] : []),
+      ...(this.collectiveTable
+          ? [h("h3", {}, "Collectives"), this.note, this.collectiveTable.element, formula()]
+          : []),
     );
     this.show(null, "");
   }
 
   show(range: StepRange, label: string): void {
-    const { distributed, bin_starts: starts } = this.page;
+    const {distributed, bin_starts: starts} = this.page;
     if (!distributed) return;
     const scope = binScopeOf(this.page, range, label);
     this.lead.replaceChildren(
@@ -59,14 +61,16 @@ export class DistributedView {
       ...scope,
       ". Waited: kernel of a collective − its shortest kernel on any rank, as all leave it together.",
     );
-    let { ranks, collectives } = this;
-    let { verdict } = distributed;
+    let {ranks, collectives} = this;
+    let {verdict} = distributed;
     if (range && distributed.bins) {
       if (ranks) ranks = ranksOver(ranks, distributed.ranks, starts, range);
       if (ranks && knowsWaits(distributed.collectives, starts, range)) {
         verdict = straggler(column(ranks, "Rank"), column(ranks, "Waited"), column(ranks, "Step"));
       }
-      if (collectives) collectives = collectivesOver(collectives, distributed.collectives, starts, distributed.bins, range);
+      if (collectives)
+        collectives =
+          collectivesOver(collectives, distributed.collectives, starts, distributed.bins, range);
     }
     this.verdict.replaceChildren(verdict);
     if (ranks) {
@@ -74,46 +78,56 @@ export class DistributedView {
       this.bars.replaceChildren(bars(ranks));
     }
     if (collectives) this.collectiveTable?.update(collectives);
-    this.note.replaceChildren(...(range ? this.noteOf(label) : ["Calls, kernel time and waiting of the whole run."]));
+    this.note.replaceChildren(
+      ...(range ? this.noteOf(label) : ["Calls, kernel time and waiting of the whole run."]));
   }
 
-  private noteOf(label: string): (string | Node)[] {
+  private noteOf(label: string): (string|Node)[] {
     const kept = this.page.distributed?.collectives.length ?? 0;
     const all = this.collectives?.total_rows ?? 0;
-    const left = all > kept ? ` Only the ${count(kept)} with most kernel time of ${count(all)} are kept by steps.` : "";
+    const left = all > kept
+      ? ` Only the ${count(kept)} with most kernel time of ${count(all)} are kept by steps.`
+      : "";
     return ["Calls, kernel time and waiting in ", h("mark", {}, label), `.${left}`];
   }
 }
 
-function column(table: TableData, name: string): (number | null)[] {
+function column(table: TableData, name: string): (number|null)[] {
   return table.cells[table.columns.findIndex((other) => other.name === name)] ?? [];
 }
 
 function bars(ranks: TableData): HTMLElement {
-  const parts = kParts.map(([name, label, color]) => ({ label, color, cells: column(ranks, name) }));
-  const total = (row: number): number => parts.reduce((sum, part) => sum + (part.cells[row] ?? 0), 0);
-  const names = column(ranks, "Rank").map((rank, row) => (rank === null ? `process ${row}` : `rank ${rank}`));
+  const parts = kParts.map(([name, label, color]) => ({label, color, cells: column(ranks, name)}));
+  const total = (row: number): number =>
+    parts.reduce((sum, part) => sum + (part.cells[row] ?? 0), 0);
+  const names =
+    column(ranks, "Rank").map((rank, row) => (rank === null ? `process ${row}` : `rank ${rank}`));
   const longest = names.reduce((most, _, row) => Math.max(most, total(row)), 1);
   const lines = names.map((name, row) => {
     const words = parts.map((part) => `${part.label} ${time(part.cells[row] ?? 0)}`).join(", ");
-    const boxes = parts.map((part) =>
-      h("div", {
-        style: `width:${(100 * (part.cells[row] ?? 0)) / longest}%;background:${seriesColor(part.color)}`,
-        title: `${part.label}: ${time(part.cells[row] ?? 0)}, ${percent(part.cells[row] ?? 0, total(row))}`,
+    const boxes = parts.map(
+      (part) => h("div", {
+        style: `width:${(100 * (part.cells[row] ?? 0)) / longest}%;background:${
+          seriesColor(part.color)}`,
+        title: `${part.label}: ${time(part.cells[row] ?? 0)}, ${
+          percent(part.cells[row] ?? 0, total(row))}`,
       }),
     );
-    return h("div", { class: "rank" }, h("span", {}, name), h("div", { class: "rank-bar", role: "img", "aria-label": `GPU of ${name}: ${words}` }, ...boxes));
+    return h("div", {class: "rank"}, h("span", {}, name),
+      h("div", {class: "rank-bar", role: "img", "aria-label": `GPU of ${name}: ${words}`},
+        ...boxes));
   });
-  const legend = parts.map((part) =>
-    h("span", {}, h("i", { class: "chip", style: `background:${seriesColor(part.color)}` }), part.label),
+  const legend = parts.map(
+    (part) => h("span", {}, h("i", {class: "chip", style: `background:${seriesColor(part.color)}`}),
+      part.label),
   );
-  return h("div", { class: "ranks" }, h("div", { class: "legend" }, ...legend), ...lines);
+  return h("div", {class: "ranks"}, h("div", {class: "legend"}, ...legend), ...lines);
 }
 
 function formula(): HTMLElement {
   return h(
     "p",
-    { class: "muted" },
+    {class: "muted"},
     "Algorithm GB/s = size / mean shortest kernel, size = message (× ranks for AllGather, ReduceScatter, AlltoAll). ",
     "Bus GB/s = algorithm GB/s × 2(n−1)/n for AllReduce, × (n−1)/n for AllGather, ReduceScatter, AlltoAll, × 1 for others: the load of the slowest link, comparable with its peak.",
   );

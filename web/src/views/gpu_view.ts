@@ -1,33 +1,34 @@
-// How well the GPUs are used, each number with its formula, and how far they are behind the CPU; over
-// the steps that are selected.
-import type { LaunchQueue, Metric, PageData, QueueDepth, Utilization } from "../data";
-import { StairChart } from "../charts/stair_chart";
-import { h } from "../dom";
-import { count, significant } from "../format";
-import { depthTimes, queueCurve, queueOver, useOver } from "../gpu_sums";
-import type { Recomputed } from "../gpu_sums";
-import { aggregate } from "../selection";
-import { maximum } from "../statistics";
-import { binScope, selectedBins } from "../step_bins";
-import type { ProcessBins } from "../step_bins";
-import type { StepRange } from "../tree";
-import { binScopeOf } from "./bin_scope";
-import { section } from "./section";
+// How well the GPUs are used, each number with its formula, and how far they are behind the CPU;
+// over the steps that are selected.
+import type {LaunchQueue, Metric, PageData, QueueDepth, Utilization} from "../data";
+import {StairChart} from "../charts/stair_chart";
+import {h} from "../dom";
+import {count, significant} from "../format";
+import {depthTimes, queueCurve, queueOver, useOver} from "../gpu_sums";
+import type {Recomputed} from "../gpu_sums";
+import {aggregate} from "../selection";
+import {maximum} from "../statistics";
+import {binScope, selectedBins} from "../step_bins";
+import type {ProcessBins} from "../step_bins";
+import type {StepRange} from "../tree";
+import {binScopeOf} from "./bin_scope";
+import {section} from "./section";
 
 export class GpuView {
-  readonly element: HTMLElement | null;
-  private readonly lead = h("p", { class: "lead" });
+  readonly element: HTMLElement|null;
+  private readonly lead = h("p", {class: "lead"});
   private readonly box = h("div");
 
   constructor(private readonly page: PageData) {
-    const { utilization, queues } = page.gpu;
-    this.element =
-      utilization.length + queues.length === 0 ? null : section("gpu", "The GPU", "", this.lead, this.box);
+    const {utilization, queues} = page.gpu;
+    this.element = utilization.length + queues.length === 0
+      ? null
+      : section("gpu", "The GPU", "", this.lead, this.box);
     this.show(null, "");
   }
 
   show(range: StepRange, label: string): void {
-    const { utilization, queues } = this.page.gpu;
+    const {utilization, queues} = this.page.gpu;
     this.lead.replaceChildren(
       "Over ",
       ...binScopeOf(this.page, range, label),
@@ -41,25 +42,25 @@ export class GpuView {
   }
 
   private utilization(gpu: Utilization, range: StepRange): HTMLElement {
-    const { bins } = gpu;
+    const {bins} = gpu;
     const numbers = range && bins ? useOver(bins, this.binsOf(bins, range)) : null;
     return metricsOf(gpu.title, gpu.metrics, numbers, range !== null);
   }
 
   private queue(queue: LaunchQueue, range: StepRange, label: string): HTMLElement {
-    const { bins } = queue;
+    const {bins} = queue;
     const numbers = range && bins ? queueOver(bins, this.binsOf(bins, range)) : null;
-    const { curve, why } = this.curveOf(queue, range, label);
+    const {curve, why} = this.curveOf(queue, range, label);
     return h(
       "div",
-      { class: "queue" },
+      {class: "queue"},
       metricsOf(`Launch queue of ${queue.title}`, queue.metrics, numbers, range !== null),
       depthChart(curve, why),
       h(
         "p",
-        { class: "muted" },
+        {class: "muted"},
         "Where the queue is empty and the GPU idle, the CPU launches too slowly; where it is deep, the GPU is the limit.",
-      ),
+        ),
     );
   }
 
@@ -68,16 +69,17 @@ export class GpuView {
   }
 
   // Which step's curve, and why this one.
-  private curveOf(queue: LaunchQueue, range: StepRange, label: string): { curve: QueueDepth; why: string } {
+  private curveOf(
+    queue: LaunchQueue, range: StepRange, label: string): {curve: QueueDepth; why: string} {
     const steps = this.page.training[queue.process]?.tracks[0];
-    if (!range || !steps) return { curve: queue.shown, why: "a step of median length" };
-    const { first, last } = binScope(this.page, range);
+    if (!range || !steps) return {curve: queue.shown, why: "a step of median length"};
+    const {first, last} = binScope(this.page, range);
     const until = Math.min(Math.floor(last / steps.group), steps.number.length - 1);
-    const entries = { first: Math.min(until, Math.floor(first / steps.group)), last: until };
-    const { curve, inside } = queueCurve(queue, { first, last }, aggregate(steps, entries).median_ns);
-    if (!inside) return { curve, why: `the nearest with a curve, as ${label} has none` };
-    if (first === last) return { curve, why: "the one that is selected" };
-    return { curve, why: `of ${label} with a curve the nearest to their median` };
+    const entries = {first: Math.min(until, Math.floor(first / steps.group)), last: until};
+    const {curve, inside} = queueCurve(queue, {first, last}, aggregate(steps, entries).median_ns);
+    if (!inside) return {curve, why: `the nearest with a curve, as ${label} has none`};
+    if (first === last) return {curve, why: "the one that is selected"};
+    return {curve, why: `of ${label} with a curve the nearest to their median`};
   }
 }
 
@@ -96,8 +98,9 @@ function depthChart(curve: QueueDepth, why: string): HTMLElement {
     peak_ns: null,
     layers: [],
   });
-  const means = curve.means ? ` Means over ${count(curve.depth.length - 1)} equal parts of it.` : "";
-  const caption = h("p", { class: "muted curve-of" }, `Step ${curve.step}: ${why}.${means}`);
+  const means =
+    curve.means ? ` Means over ${count(curve.depth.length - 1)} equal parts of it.` : "";
+  const caption = h("p", {class: "muted curve-of"}, `Step ${curve.step}: ${why}.${means}`);
   return h("div", {}, caption, chart.element);
 }
 
@@ -105,13 +108,14 @@ function depthChart(curve: QueueDepth, why: string): HTMLElement {
 function metricsOf(
   title: string,
   metrics: Metric[],
-  numbers: Record<string, Recomputed> | null,
+  numbers: Record<string, Recomputed>|null,
   selected: boolean,
-): HTMLElement {
-  const items = metrics.map(({ key, label, value, formula }) => {
+  ): HTMLElement {
+  const items = metrics.map(({key, label, value, formula}) => {
     const own = numbers?.[key];
-    return h("div", {}, h("dt", {}, label), h("dd", {}, own?.value ?? value), h("dd", { class: "muted" }, own?.formula ?? formula));
+    return h("div", {}, h("dt", {}, label), h("dd", {}, own?.value ?? value),
+      h("dd", {class: "muted"}, own?.formula ?? formula));
   });
-  const whole = selected && !numbers ? h("p", { class: "muted" }, "Of the whole run.") : null;
-  return h("div", {}, h("h3", {}, title), whole, h("dl", { class: "stats wide" }, ...items));
+  const whole = selected && !numbers ? h("p", {class: "muted"}, "Of the whole run.") : null;
+  return h("div", {}, h("h3", {}, title), whole, h("dl", {class: "stats wide"}, ...items));
 }

@@ -1,16 +1,16 @@
 // The bar on top, what ran in one line, and what is missing from the recording.
-import type { Loss, PageData, Process } from "../data";
-import { h, svg } from "../dom";
-import { count, time } from "../format";
-import { themeButton } from "../theme";
+import type {Loss, PageData, Process} from "../data";
+import {h, svg} from "../dom";
+import {count, time} from "../format";
+import {themeButton} from "../theme";
 
-export function topBar(sections: { id: string; label: string }[]): HTMLElement {
-  const links = sections.map(({ id, label }) => h("a", { href: `#${id}` }, label));
+export function topBar(sections: {id: string; label: string}[]): HTMLElement {
+  const links = sections.map(({id, label}) => h("a", {href: `#${id}`}, label));
   return h(
     "header",
-    { class: "top-bar" },
-    h("a", { class: "brand", href: "#top-of-page" }, logo(), "batchlight"),
-    h("nav", { "aria-label": "Sections" }, ...links),
+    {class: "top-bar"},
+    h("a", {class: "brand", href: "#top-of-page"}, logo(), "batchlight"),
+    h("nav", {"aria-label": "Sections"}, ...links),
     themeButton(),
   );
 }
@@ -19,10 +19,10 @@ export function topBar(sections: { id: string; label: string }[]): HTMLElement {
 function logo(): SVGElement {
   return svg(
     "svg",
-    { viewBox: "0 0 20 20", width: 20, height: 20, "aria-hidden": "true" },
-    svg("rect", { x: 1, y: 9, width: 4.5, height: 10, rx: 1.2, fill: "var(--series-3)" }),
-    svg("rect", { x: 7.75, y: 1, width: 4.5, height: 18, rx: 1.2, fill: "var(--series-1)" }),
-    svg("rect", { x: 14.5, y: 6, width: 4.5, height: 13, rx: 1.2, fill: "var(--series-5)" }),
+    {viewBox: "0 0 20 20", width: 20, height: 20, "aria-hidden": "true"},
+    svg("rect", {x: 1, y: 9, width: 4.5, height: 10, rx: 1.2, fill: "var(--series-3)"}),
+    svg("rect", {x: 7.75, y: 1, width: 4.5, height: 18, rx: 1.2, fill: "var(--series-1)"}),
+    svg("rect", {x: 14.5, y: 6, width: 4.5, height: 13, rx: 1.2, fill: "var(--series-5)"}),
   );
 }
 
@@ -33,13 +33,13 @@ export function titleBlock(page: PageData): HTMLElement {
     `${count(page.events)} events`,
     page.process_count === 1 ? "1 process" : `${count(page.process_count)} processes`,
   ].map((text) => h("span", {}, text));
-  if (ended) chips.push(h("span", { class: exitClass(ended) }, ended.exit));
+  if (ended) chips.push(h("span", {class: exitClass(ended)}, ended.exit));
   return h(
     "div",
-    { class: "title", id: "top-of-page" },
+    {class: "title", id: "top-of-page"},
     h("h1", {}, page.title),
-    h("code", { class: "command" }, page.command),
-    h("div", { class: "chips" }, ...chips),
+    h("code", {class: "command"}, page.command),
+    h("div", {class: "chips"}, ...chips),
   );
 }
 
@@ -49,16 +49,17 @@ function exitClass(process: Process): string {
 }
 
 // Loss first: a reader must not take a partial recording for the whole.
-export function lossBanner(losses: Loss[]): HTMLElement | null {
+export function lossBanner(losses: Loss[]): HTMLElement|null {
   if (losses.length === 0) return null;
   const lost = losses.some((loss) => loss.severity !== "info");
-  const items = losses.map((loss) =>
-    h("li", { class: loss.severity }, loss.text, loss.advice ? h("span", {}, ` To do: ${loss.advice}.`) : null),
+  const items = losses.map(
+    (loss) => h("li", {class: loss.severity}, loss.text,
+      loss.advice ? h("span", {}, ` To do: ${loss.advice}.`) : null),
   );
   const title = lost ? "This recording is not complete" : "About this recording";
   return h(
     "aside",
-    { class: lost ? "banner loss" : "banner", role: lost ? "alert" : "note" },
+    {class: lost ? "banner loss" : "banner", role: lost ? "alert" : "note"},
     h("b", {}, title),
     h("ul", {}, ...items),
   );

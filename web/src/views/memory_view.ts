@@ -1,17 +1,17 @@
 // GPU memory over time, by what it was first needed for, and what held it at the peak; or why there
 // is nothing to show. Where steps are selected, their time, and their peak.
-import type { MemoryCurve, PageData } from "../data";
-import { StairChart } from "../charts/stair_chart";
-import type { Stairs } from "../charts/stair_chart";
-import { h, longName } from "../dom";
-import { bytes, count, percent, time } from "../format";
-import { memorySpan } from "../memory_span";
-import type { MemorySpan } from "../memory_span";
-import { seriesColor } from "../palette";
-import type { StepRange } from "../tree";
-import { choice } from "./choice";
-import { memoryScopeOf } from "./bin_scope";
-import { section } from "./section";
+import type {MemoryCurve, PageData} from "../data";
+import {StairChart} from "../charts/stair_chart";
+import type {Stairs} from "../charts/stair_chart";
+import {h, longName} from "../dom";
+import {bytes, count, percent, time} from "../format";
+import {memorySpan} from "../memory_span";
+import type {MemorySpan} from "../memory_span";
+import {seriesColor} from "../palette";
+import type {StepRange} from "../tree";
+import {choice} from "./choice";
+import {memoryScopeOf} from "./bin_scope";
+import {section} from "./section";
 
 const kColors: Record<string, number> = {
   model: 3,
@@ -24,10 +24,10 @@ const kColors: Record<string, number> = {
 
 export class MemoryView {
   readonly element: HTMLElement;
-  private readonly scope = h("p", { class: "muted" });
+  private readonly scope = h("p", {class: "muted"});
   private readonly picker = h("div");
   private readonly box = h("div");
-  private whole = false; // the whole run is drawn although steps are selected
+  private whole = false;  // the whole run is drawn although steps are selected
 
   constructor(private readonly page: PageData) {
     if (page.gpu.memory.length === 0) {
@@ -41,13 +41,14 @@ export class MemoryView {
   }
 
   show(range: StepRange, label: string): void {
-    const { memory } = this.page.gpu;
+    const {memory} = this.page.gpu;
     if (memory.length === 0) return;
     this.scope.replaceChildren(...memoryScopeOf(this.page, range, label));
-    const buttons = choice("Time", ["Selected steps", "Whole run"], this.whole ? 1 : 0, (chosen) => {
-      this.whole = chosen === 1;
-      this.draw(range);
-    });
+    const buttons =
+      choice("Time", ["Selected steps", "Whole run"], this.whole ? 1 : 0, (chosen) => {
+        this.whole = chosen === 1;
+        this.draw(range);
+      });
     this.picker.replaceChildren(...(range && buttons ? [buttons] : []));
     this.draw(range);
   }
@@ -69,29 +70,33 @@ function whyNot(page: PageData): string {
 }
 
 function noSteps(memory: MemoryCurve): HTMLElement {
-  return h("div", {}, h("h3", {}, memory.title), h("p", { class: "muted" }, "This process had no steps then."));
+  return h("div", {}, h("h3", {}, memory.title),
+    h("p", {class: "muted"}, "This process had no steps then."));
 }
 
-function curve(memory: MemoryCurve, span: MemorySpan | null, whole: boolean): HTMLElement[] {
+function curve(memory: MemoryCurve, span: MemorySpan|null, whole: boolean): HTMLElement[] {
   const peak = peakOf(memory, span);
   const where = span ? "in these steps, " : "";
-  const words = `Peak ${bytes(peak.bytes)} ${where}at ${time(peak.ns)}, ${count(span?.allocations ?? memory.allocations)} allocations`;
-  const thin = span && !whole && memory.thinned ? ". Not every change is drawn, but the peak is" : "";
+  const words = `Peak ${bytes(peak.bytes)} ${where}at ${time(peak.ns)}, ${
+    count(span?.allocations ?? memory.allocations)} allocations`;
+  const thin =
+    span && !whole && memory.thinned ? ". Not every change is drawn, but the peak is" : "";
   const chart = span && !whole ? zoomed(memory, span) : overRun(memory, span);
   return [
-    h("div", { class: "memory" }, h("h3", {}, memory.title), h("p", { class: "muted" }, words, thin), chart.element),
-    h("div", { class: "scroll" }, categories(memory, span)),
+    h("div", {class: "memory"}, h("h3", {}, memory.title), h("p", {class: "muted"}, words, thin),
+      chart.element),
+    h("div", {class: "scroll"}, categories(memory, span)),
     holders(memory, span !== null),
   ];
 }
 
-function peakOf(memory: MemoryCurve, span: MemorySpan | null): { bytes: number; ns: number } {
-  if (!span) return { bytes: memory.peak_bytes, ns: memory.peak_ns };
-  if (span.peak < 0) return { bytes: 0, ns: span.from_ns };
-  return { bytes: memory.bytes[span.peak], ns: Math.max(span.from_ns, memory.time_ns[span.peak]) };
+function peakOf(memory: MemoryCurve, span: MemorySpan|null): {bytes: number; ns: number} {
+  if (!span) return {bytes: memory.peak_bytes, ns: memory.peak_ns};
+  if (span.peak < 0) return {bytes: 0, ns: span.from_ns};
+  return {bytes: memory.bytes[span.peak], ns: Math.max(span.from_ns, memory.time_ns[span.peak])};
 }
 
-function overRun(memory: MemoryCurve, span: MemorySpan | null): StairChart {
+function overRun(memory: MemoryCurve, span: MemorySpan|null): StairChart {
   return new StairChart({
     label: `Memory over time, ${memory.title}: peak ${bytes(memory.peak_bytes)}`,
     yTitle: "memory",
@@ -103,7 +108,7 @@ function overRun(memory: MemoryCurve, span: MemorySpan | null): StairChart {
     peak: memory.peak_bytes,
     peak_ns: memory.peak_ns,
     layers: layersOf(memory, (values) => values),
-    mark: span && { from_ns: span.from_ns, to_ns: span.to_ns },
+    mark: span && {from_ns: span.from_ns, to_ns: span.to_ns},
   });
 }
 
@@ -111,7 +116,8 @@ function overRun(memory: MemoryCurve, span: MemorySpan | null): StairChart {
 function zoomed(memory: MemoryCurve, span: MemorySpan): StairChart {
   const during = (values: readonly number[]): number[] => {
     const inside = span.points.map((point) => values[point]);
-    const first = span.points.length > 0 && memory.time_ns[span.points[0]] <= span.from_ns ? [] : [0];
+    const first =
+      span.points.length > 0 && memory.time_ns[span.points[0]] <= span.from_ns ? [] : [0];
     return [...first, ...inside, inside[inside.length - 1] ?? 0];
   };
   const times = span.points.map((point) => Math.max(0, memory.time_ns[point] - span.from_ns));
@@ -131,7 +137,8 @@ function zoomed(memory: MemoryCurve, span: MemorySpan): StairChart {
   });
 }
 
-function layersOf(memory: MemoryCurve, part: (values: readonly number[]) => readonly number[]): Stairs["layers"] {
+function layersOf(
+  memory: MemoryCurve, part: (values: readonly number[]) => readonly number[]): Stairs["layers"] {
   return memory.layers.map((layer) => ({
     name: layer.name,
     color: seriesColor(kColors[layer.name] ?? 0),
@@ -139,7 +146,7 @@ function layersOf(memory: MemoryCurve, part: (values: readonly number[]) => read
   }));
 }
 
-function categories(memory: MemoryCurve, span: MemorySpan | null): HTMLElement {
+function categories(memory: MemoryCurve, span: MemorySpan|null): HTMLElement {
   const peak = peakOf(memory, span).bytes;
   const rows = memory.layers.map((layer) => {
     const held = span ? (layer.bytes[span.peak] ?? 0) : layer.at_peak;
@@ -148,40 +155,45 @@ function categories(memory: MemoryCurve, span: MemorySpan | null): HTMLElement {
       {},
       h(
         "th",
-        { scope: "row", class: "text" },
-        h("i", { class: "chip", style: `background:${seriesColor(kColors[layer.name] ?? 0)}` }),
+        {scope: "row", class: "text"},
+        h("i", {class: "chip", style: `background:${seriesColor(kColors[layer.name] ?? 0)}`}),
         layer.name,
-      ),
-      h("td", { class: "real" }, bytes(held)),
-      h("td", { class: "real" }, percent(held, peak)),
-      h("td", { class: "text muted" }, layer.rule),
+        ),
+      h("td", {class: "real"}, bytes(held)),
+      h("td", {class: "real"}, percent(held, peak)),
+      h("td", {class: "text muted"}, layer.rule),
     );
   });
-  const head = ["Category", "At the peak", "Share", "Rule that decided"].map((name, i) =>
-    h("th", { scope: "col", class: i === 0 || i === 3 ? "text" : "real" }, name),
+  const head = ["Category", "At the peak", "Share", "Rule that decided"].map(
+    (name, i) => h("th", {scope: "col", class: i === 0 || i === 3 ? "text" : "real"}, name),
   );
-  return h("table", { class: "categories" }, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows));
+  return h(
+    "table", {class: "categories"}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows));
 }
 
 function holders(memory: MemoryCurve, selected: boolean): HTMLElement {
-  const rows = memory.holders.map((holder) =>
-    h(
+  const rows = memory.holders.map(
+    (holder) => h(
       "tr",
       {},
-      h("th", { scope: "row", class: "text" }, holder.place ? longName(holder.place) : h("span", { class: "muted" }, "in no operator and no module")),
-      h("td", { class: "text" }, holder.category),
-      h("td", { class: "integer" }, count(holder.blocks)),
-      h("td", { class: "real" }, bytes(holder.bytes)),
-      h("td", { class: "real" }, percent(holder.bytes, memory.peak_bytes)),
-    ),
+      h("th", {scope: "row", class: "text"},
+        holder.place ? longName(holder.place)
+                     : h("span", {class: "muted"}, "in no operator and no module")),
+      h("td", {class: "text"}, holder.category),
+      h("td", {class: "integer"}, count(holder.blocks)),
+      h("td", {class: "real"}, bytes(holder.bytes)),
+      h("td", {class: "real"}, percent(holder.bytes, memory.peak_bytes)),
+      ),
   );
-  const head = ["Allocated in", "Category", "Blocks", "Held", "Share"].map((name, i) =>
-    h("th", { scope: "col", class: i < 2 ? "text" : "real" }, name),
+  const head = ["Allocated in", "Category", "Blocks", "Held", "Share"].map(
+    (name, i) => h("th", {scope: "col", class: i < 2 ? "text" : "real"}, name),
   );
   return h(
     "details",
-    { class: "help" },
-    h("summary", {}, selected ? "What was alive at the peak of the whole run" : "What was alive at the peak"),
-    h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows))),
+    {class: "help"},
+    h("summary", {},
+      selected ? "What was alive at the peak of the whole run" : "What was alive at the peak"),
+    h("div", {class: "scroll"},
+      h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows))),
   );
 }

@@ -1,36 +1,41 @@
 // The unusually long steps, each with what was longer in it.
-import type { PageData, Steps } from "../data";
-import { h } from "../dom";
-import { count, time } from "../format";
-import { findOutliers } from "../outliers";
-import type { Excess, Outlier } from "../outliers";
-import type { Range } from "../selection";
+import type {PageData, Steps} from "../data";
+import {h} from "../dom";
+import {count, time} from "../format";
+import {findOutliers} from "../outliers";
+import type {Excess, Outlier} from "../outliers";
+import type {Range} from "../selection";
 
 const kMost = 5;
 
-export function outlierView(page: PageData, steps: Steps, select: (range: Range) => void): HTMLElement | null {
+export function outlierView(
+  page: PageData, steps: Steps, select: (range: Range) => void): HTMLElement|null {
   const outliers = findOutliers(page, steps).sort((a, b) => b.ns - a.ns);
   if (outliers.length === 0) return null;
-  const title = outliers.length === 1 ? "One unusually long step" : `${count(outliers.length)} unusually long steps`;
+  const title = outliers.length === 1 ? "One unusually long step"
+                                      : `${count(outliers.length)} unusually long steps`;
   const left = outliers.length - kMost;
   return h(
     "div",
-    { class: "outliers" },
+    {class: "outliers"},
     h("h3", {}, title),
     h("ul", {}, ...outliers.slice(0, kMost).map((outlier) => item(outlier, select))),
-    left > 0 ? h("p", { class: "muted" }, `and ${count(left)} shorter ones: triangles in the chart`) : null,
-    h("p", { class: "muted" }, "Longer than the median by 5 robust standard deviations and by 10 %. Each phase is compared with its median, calls with their mean."),
+    left > 0 ? h("p", {class: "muted"}, `and ${count(left)} shorter ones: triangles in the chart`)
+             : null,
+    h("p", {class: "muted"},
+      "Longer than the median by 5 robust standard deviations and by 10 %. Each phase is compared with its median, calls with their mean."),
   );
 }
 
 function item(outlier: Outlier, select: (range: Range) => void): HTMLElement {
-  const button = h("button", { type: "button", class: "quiet" }, `Step ${outlier.step}`);
-  button.addEventListener("click", () => select({ first: outlier.entry, last: outlier.entry }));
+  const button = h("button", {type: "button", class: "quiet"}, `Step ${outlier.step}`);
+  button.addEventListener("click", () => select({first: outlier.entry, last: outlier.entry}));
   const calls = outlier.calls.length > 0 ? `; most of it in ${words(outlier.calls)}` : "";
   const why = outlier.phases.length > 0 ? `: ${words(outlier.phases)}${calls}.` : ".";
-  return h("li", {}, button, ` took ${time(outlier.ns)}, ${time(outlier.above_ns)} above the median${why}`);
+  return h("li", {}, button,
+    ` took ${time(outlier.ns)}, ${time(outlier.above_ns)} above the median${why}`);
 }
 
 function words(excesses: Excess[]): string {
-  return excesses.map(({ name, ns }) => `${name} +${time(ns)}`).join(", ");
+  return excesses.map(({name, ns}) => `${name} +${time(ns)}`).join(", ");
 }

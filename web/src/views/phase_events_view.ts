@@ -1,32 +1,34 @@
 // The events behind one phase, as the table that its row opens to.
-import type { PageData, Steps } from "../data";
-import { h, labelledName } from "../dom";
-import { percent, significant, time } from "../format";
-import { eventsOf } from "../phase_events";
-import type { PhaseEvent } from "../phase_events";
-import type { Range } from "../selection";
+import type {PageData, Steps} from "../data";
+import {h, labelledName} from "../dom";
+import {percent, significant, time} from "../format";
+import {eventsOf} from "../phase_events";
+import type {PhaseEvent} from "../phase_events";
+import type {Range} from "../selection";
 
-export function phaseEventsView(page: PageData, steps: Steps, phase: number, range: Range | null): Node[] {
+export function phaseEventsView(
+  page: PageData, steps: Steps, phase: number, range: Range|null): Node[] {
   const sums = eventsOf(steps, phase, range);
   const label = steps.phases[phase].label;
-  if (sums.events.length === 0) return [h("p", { class: "muted" }, "None in these steps.")];
+  if (sums.events.length === 0) return [h("p", {class: "muted"}, "None in these steps.")];
   const longest = range ? "Longest (of all steady steps)" : "Longest";
   const heads = ["Event", "Of phase", "Per step", "Count per step", longest];
-  const head = heads.map((name, i) => h("th", { scope: "col", class: i === 0 ? "text" : "real" }, name));
+  const head =
+    heads.map((name, i) => h("th", {scope: "col", class: i === 0 ? "text" : "real"}, name));
   const rows = sums.events.map((event) => row(page, steps, phase, event));
   const table = h(
     "table",
-    { "aria-label": `Events of ${label}` },
+    {"aria-label": `Events of ${label}`},
     h("thead", {}, h("tr", {}, ...head)),
     h("tbody", {}, ...rows),
   );
   const notes = [
-    sums.coarse > 0
-      ? `Events of a long run are known in groups of up to ${sums.coarse} steps: these are of all groups that the selection touches.`
-      : "",
+    sums.coarse > 0 ? `Events of a long run are known in groups of up to ${
+                        sums.coarse} steps: these are of all groups that the selection touches.`
+                    : "",
     "All of them are in phase_events.csv.",
   ];
-  return [table, h("p", { class: "muted" }, notes.join(" "))];
+  return [table, h("p", {class: "muted"}, notes.join(" "))];
 }
 
 function row(page: PageData, steps: Steps, phase: number, event: PhaseEvent): HTMLElement {
@@ -36,17 +38,20 @@ function row(page: PageData, steps: Steps, phase: number, event: PhaseEvent): HT
   return h(
     "tr",
     {},
-    h("th", { scope: "row", class: "text" }, ...label(page, steps, phase, at)),
-    h("td", { class: "real share", style: `--width:${share.toFixed(2)}%` }, percent(share, 100)),
-    h("td", { class: "real" }, time(event.per_step_ns)),
-    h("td", { class: "real" }, significant(event.count)),
+    h("th", {scope: "row", class: "text"}, ...label(page, steps, phase, at)),
+    h("td", {class: "real share", style: `--width:${share.toFixed(2)}%`}, percent(share, 100)),
+    h("td", {class: "real"}, time(event.per_step_ns)),
+    h("td", {class: "real"}, significant(event.count)),
     list.longest_step[at] < 0
-      ? h("td", { class: "real none" }, "")
+      ? h("td", {class: "real none"}, "")
       : h(
           "td",
-          { class: "real", title: `began ${time(list.longest_start_ns[at])} after the start of the recording` },
+          {
+            class: "real",
+            title: `began ${time(list.longest_start_ns[at])} after the start of the recording`
+          },
           `${time(list.longest_ns[at])} in step ${list.longest_step[at]}`,
-        ),
+          ),
   );
 }
 
@@ -55,8 +60,9 @@ const kLongest = 60;
 function inText(page: PageData, string: number): HTMLElement {
   const name = page.strings[string];
   const shown = page.labels[string] ?? name;
-  const cut = shown.length > kLongest ? `${shown.slice(0, kLongest - 16)}…${shown.slice(-15)}` : shown;
-  return h("span", { title: name }, cut);
+  const cut =
+    shown.length > kLongest ? `${shown.slice(0, kLongest - 16)}…${shown.slice(-15)}` : shown;
+  return h("span", {title: name}, cut);
 }
 
 function label(page: PageData, steps: Steps, phase: number, at: number): Node[] {
@@ -65,14 +71,18 @@ function label(page: PageData, steps: Steps, phase: number, at: number): Node[] 
   const severalKinds = list.kind.some((other) => other !== list.kind[0]);
   const name = labelledName(page.strings[list.name[at]], page.labels[list.name[at]]);
   const [op, after, before] = [list.op[at], list.after[at], list.before[at]];
-  const parts: (Node | string)[] = [];
+  const parts: (Node|string)[] = [];
   if (op !== null) parts.push(kind === "CUDA call" ? "in " : "from ", inText(page, op));
   // Where the CPU was in nothing, the work that the GPU began is what tells such waits apart.
-  if (before !== null && kind === "") parts.push("before ", inText(page, before), after !== null ? ", " : "");
+  if (before !== null && kind === "")
+    parts.push("before ", inText(page, before), after !== null ? ", " : "");
   if (after !== null) parts.push("after ", inText(page, after));
-  if (before !== null && kind !== "") parts.push(after !== null ? ", before " : "before ", inText(page, before));
+  if (before !== null && kind !== "")
+    parts.push(after !== null ? ", before " : "before ", inText(page, before));
   return [
-    h("div", { class: "tree-label" }, name, kind && severalKinds ? h("span", { class: "muted kind" }, kind) : null),
-    ...(parts.length > 0 ? [h("div", { class: "muted where", title: "Of the longest one" }, ...parts)] : []),
+    h("div", {class: "tree-label"}, name,
+      kind && severalKinds ? h("span", {class: "muted kind"}, kind) : null),
+    ...(parts.length > 0 ? [h("div", {class: "muted where", title: "Of the longest one"}, ...parts)]
+                         : []),
   ];
 }

@@ -1,30 +1,31 @@
 // What ran, where, and how it ended.
-import type { PageData, Process } from "../data";
-import { h, longName } from "../dom";
-import { count, time } from "../format";
-import { section } from "./section";
+import type {PageData, Process} from "../data";
+import {h, longName} from "../dom";
+import {count, time} from "../format";
+import {section} from "./section";
 
 export function runView(page: PageData): HTMLElement {
-  const facts = page.facts.flatMap(({ label, value }) => [
-    h("dt", {}, label),
-    h("dd", {}, longName(value)),
+  const facts = page.facts.flatMap(({label, value}) => [h("dt", {}, label),
+                                     h("dd", {}, longName(value)),
   ]);
-  return section("run", "The run", "", h("dl", { class: "facts" }, ...facts), processes(page));
+  return section("run", "The run", "", h("dl", {class: "facts"}, ...facts), processes(page));
 }
 
 function processes(page: PageData): HTMLElement {
   const hasRanks = page.processes.some((process) => process.rank >= 0);
-  const head = ["Process", "PID", hasRanks ? "Rank" : "", "Started", "Ran", "Ended", "Threads", "Events"];
-  const cells = head
-    .filter(Boolean)
-    .map((name) => h("th", { scope: "col", class: kText.has(name) ? "text" : "real" }, name));
+  const head =
+    ["Process", "PID", hasRanks ? "Rank" : "", "Started", "Ran", "Ended", "Threads", "Events"];
+  const cells = head.filter(Boolean).map(
+    (name) => h("th", {scope: "col", class: kText.has(name) ? "text" : "real"}, name));
   const rows = page.processes.map((process) => row(page, process, hasRanks));
   const left = page.process_count - page.processes.length;
   return h(
     "div",
-    { class: "table" },
-    h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ...cells)), h("tbody", {}, ...rows))),
-    left > 0 ? h("p", { class: "muted" }, `${count(left)} more processes are in processes.csv.`) : null,
+    {class: "table"},
+    h("div", {class: "scroll"},
+      h("table", {}, h("thead", {}, h("tr", {}, ...cells)), h("tbody", {}, ...rows))),
+    left > 0 ? h("p", {class: "muted"}, `${count(left)} more processes are in processes.csv.`)
+             : null,
   );
 }
 
@@ -43,15 +44,15 @@ function row(page: PageData, process: Process, hasRanks: boolean): HTMLElement {
     {},
     h(
       "th",
-      { scope: "row", class: "text", style: `--level:${depth(page, process)}` },
-      h("div", { class: "tree-label" }, longName(process.command || process.name)),
-    ),
-    h("td", { class: "integer" }, String(process.pid)),
-    hasRanks ? h("td", { class: "integer" }, process.rank < 0 ? "–" : String(process.rank)) : null,
-    h("td", { class: "real" }, `+${time(process.start_ns)}`),
-    h("td", { class: "real" }, ran),
-    h("td", { class: `text ${process.failed ? "bad" : ""}` }, process.exit),
-    h("td", { class: "integer" }, count(process.threads)),
-    h("td", { class: "integer" }, count(process.events)),
+      {scope: "row", class: "text", style: `--level:${depth(page, process)}`},
+      h("div", {class: "tree-label"}, longName(process.command || process.name)),
+      ),
+    h("td", {class: "integer"}, String(process.pid)),
+    hasRanks ? h("td", {class: "integer"}, process.rank < 0 ? "–" : String(process.rank)) : null,
+    h("td", {class: "real"}, `+${time(process.start_ns)}`),
+    h("td", {class: "real"}, ran),
+    h("td", {class: `text ${process.failed ? "bad" : ""}`}, process.exit),
+    h("td", {class: "integer"}, count(process.threads)),
+    h("td", {class: "integer"}, count(process.events)),
   );
 }

@@ -1,20 +1,20 @@
 // What the trees and lists of the page are means over: the steps that the reader selects in the
 // step chart, of all ranks of the job or of the one that is picked here. Each view that asks for
 // `elements` shows the same picker, and hears of every change.
-import type { PageData, Steps } from "../data";
-import { h } from "../dom";
-import { count } from "../format";
-import { meanStep } from "../selection";
-import { coarseness, stepsOf, sumTree, timesOf } from "../tree";
-import type { StepRange, TreeSums } from "../tree";
+import type {PageData, Steps} from "../data";
+import {h} from "../dom";
+import {count} from "../format";
+import {meanStep} from "../selection";
+import {coarseness, stepsOf, sumTree, timesOf} from "../tree";
+import type {StepRange, TreeSums} from "../tree";
 
 export class Scope {
-  sums: TreeSums | null;
+  sums: TreeSums|null;
   private range: StepRange = null;
   private label = "";
-  private rank: number | null = null; // of Tree.ranks; null: all together
+  private rank: number|null = null;  // of Tree.ranks; null: all together
   private readonly listeners: ((sums: TreeSums) => void)[] = [];
-  private readonly shown: { sentence: HTMLElement; picker: HTMLSelectElement | null }[] = [];
+  private readonly shown: {sentence: HTMLElement; picker: HTMLSelectElement | null}[] = [];
 
   constructor(private readonly page: PageData) {
     this.sums = page.tree ? sumTree(page.tree, null) : null;
@@ -32,25 +32,26 @@ export class Scope {
   }
 
   // By place in PageData.training; one that the page does not hold shows all together.
-  selectRank(rank: number | null): void {
+  selectRank(rank: number|null): void {
     this.rank = rank !== null && rank < this.names.length ? rank : null;
     this.change();
   }
 
-  // One sentence that says what the numbers are, before what a view adds to it, and the picker where
-  // there is a choice.
+  // One sentence that says what the numbers are, before what a view adds to it, and the picker
+  // where there is a choice.
   elements(more: string): HTMLElement[] {
     const picker = this.names.length > 0 ? this.picker() : null;
     const sentence = h("span");
-    this.shown.push({ sentence, picker });
+    this.shown.push({sentence, picker});
     this.say();
-    const label = picker && h("label", { class: "picker rank-picker" }, `${capital(this.word)} `, picker);
-    const all = [h("p", { class: "lead" }, sentence, more), this.leftOut(), label];
+    const label =
+      picker && h("label", {class: "picker rank-picker"}, `${capital(this.word)} `, picker);
+    const all = [h("p", {class: "lead"}, sentence, more), this.leftOut(), label];
     return all.filter((element): element is HTMLElement => element !== null);
   }
 
   private get names(): string[] {
-    return this.page.tree?.ranks?.map(({ name }) => name) ?? [];
+    return this.page.tree?.ranks?.map(({name}) => name) ?? [];
   }
 
   private get word(): string {
@@ -58,22 +59,24 @@ export class Scope {
   }
 
   private picker(): HTMLSelectElement {
-    const all = h("option", { value: "" }, `All ${plural(this.word)} (mean)`);
-    const options = this.names.map((name, i) => h("option", { value: i }, name));
+    const all = h("option", {value: ""}, `All ${plural(this.word)} (mean)`);
+    const options = this.names.map((name, i) => h("option", {value: i}, name));
     const picker = h("select", {}, all, ...options);
-    picker.addEventListener("change", () => this.selectRank(picker.value === "" ? null : Number(picker.value)));
+    picker.addEventListener(
+      "change", () => this.selectRank(picker.value === "" ? null : Number(picker.value)));
     return picker;
   }
 
-  private leftOut(): HTMLElement | null {
+  private leftOut(): HTMLElement|null {
     const left = this.page.tree?.ranks_left_out ?? 0;
     if (left === 0) return null;
-    const held = `The page holds the first ${count(this.names.length)} of ${count(this.names.length + left)} ${plural(this.word)} apart; any one: `;
-    return h("p", { class: "muted" }, held, h("code", {}, "batchlight report --rank N"));
+    const held = `The page holds the first ${count(this.names.length)} of ${
+      count(this.names.length + left)} ${plural(this.word)} apart; any one: `;
+    return h("p", {class: "muted"}, held, h("code", {}, "batchlight report --rank N"));
   }
 
   private change(): void {
-    const { tree } = this.page;
+    const {tree} = this.page;
     if (!tree) return;
     this.sums = sumTree(tree, this.range, this.rank);
     const steps = stepsOf(timesOf(tree, this.rank), this.range);
@@ -83,29 +86,31 @@ export class Scope {
   }
 
   private get processes(): Steps[] {
-    const { training } = this.page;
+    const {training} = this.page;
     const chosen = this.rank === null ? training : [training[this.rank]];
-    return chosen.map(({ tracks }) => tracks[0]);
+    return chosen.map(({tracks}) => tracks[0]);
   }
 
   private say(): void {
-    for (const { sentence, picker } of this.shown) {
+    for (const {sentence, picker} of this.shown) {
       sentence.replaceChildren(...this.words());
       if (picker) picker.value = this.rank === null ? "" : String(this.rank);
     }
   }
 
-  private words(): (string | Node)[] {
-    const { tree, training } = this.page;
+  private words(): (string|Node)[] {
+    const {tree, training} = this.page;
     if (!tree?.per_step) return ["Of the whole run. "];
-    const all = training.reduce((most, { tracks }) => Math.max(most, tracks[0].count), 0);
+    const all = training.reduce((most, {tracks}) => Math.max(most, tracks[0].count), 0);
     const longest = coarseness(timesOf(tree, this.rank), this.range, all);
-    const groups = longest > 0 ? ` (known in groups of up to ${count(longest)} steps: all of those it touches)` : "";
+    const groups = longest > 0
+      ? ` (known in groups of up to ${count(longest)} steps: all of those it touches)`
+      : "";
     const steps = this.range ? h("mark", {}, this.label) : "the steps that count";
     return ["Per step, means over ", steps, groups, ...this.whose(), ". "];
   }
 
-  private whose(): (string | Node)[] {
+  private whose(): (string|Node)[] {
     if (this.rank !== null) return [" of ", h("mark", {}, this.names[this.rank])];
     const processes = this.page.training.length;
     return processes < 2 ? [] : [` of all ${count(processes)} ${plural(this.word)}`];

@@ -1,35 +1,35 @@
 // The answer of the page: how long a step takes, what it is made of (on the CPU and on each GPU),
 // and the steps one by one. Selecting steps in the chart computes all of it again for them.
-import type { PageData, Steps, Training } from "../data";
-import { StepChart } from "../charts/step_chart";
-import { h } from "../dom";
-import { count, time, timeRange } from "../format";
-import { aggregate } from "../selection";
-import type { Aggregate, Range } from "../selection";
-import type { StepRange } from "../tree";
-import { verdictOf } from "../verdict";
-import { breakdown } from "./breakdown_view";
-import { choice } from "./choice";
-import { outlierView } from "./outlier_view";
-import { RangeForm } from "./range_form";
-import { section } from "./section";
+import type {PageData, Steps, Training} from "../data";
+import {StepChart} from "../charts/step_chart";
+import {h} from "../dom";
+import {count, time, timeRange} from "../format";
+import {aggregate} from "../selection";
+import type {Aggregate, Range} from "../selection";
+import type {StepRange} from "../tree";
+import {verdictOf} from "../verdict";
+import {breakdown} from "./breakdown_view";
+import {choice} from "./choice";
+import {outlierView} from "./outlier_view";
+import {RangeForm} from "./range_form";
+import {section} from "./section";
 
 export class StepView {
   readonly sections: HTMLElement[];
-  private readonly hero = h("div", { class: "hero" });
+  private readonly hero = h("div", {class: "hero"});
   private readonly trackBox = h("div");
-  private readonly breakdownBox = h("div", { class: "breakdown" });
+  private readonly breakdownBox = h("div", {class: "breakdown"});
   private readonly chartBox = h("div");
   private readonly outlierBox = h("div");
   private readonly form = new RangeForm((range) => this.select(range));
   private training: Training;
   private track: Steps;
-  private chart: StepChart | null = null;
-  private range: Range | null = null;
-  private readonly opened = new Set<string>(); // rows of the breakdown
+  private chart: StepChart|null = null;
+  private range: Range|null = null;
+  private readonly opened = new Set<string>();  // rows of the breakdown
 
-  // `onSelect` hears of the steps that the reader selects, by their place in the run, `onProcess` of
-  // the process, by its place in PageData.training.
+  // `onSelect` hears of the steps that the reader selects, by their place in the run, `onProcess`
+  // of the process, by its place in PageData.training.
   constructor(
     private readonly page: PageData,
     private readonly onSelect: (range: StepRange, label: string) => void,
@@ -38,21 +38,25 @@ export class StepView {
     this.training = page.training[0];
     this.track = this.training.tracks[0];
     const lead = "Every moment of a step belongs to one phase, so the phases add up to the step.";
-    const chartLead = `${page.steps_found} Drag over the chart to see phases, modules, operators, kernels, GPU, ranks and memory of those steps only.`;
-    const hasPhases = page.training.some(({ tracks }) => tracks.some(({ phases }) => phases.length > 0));
+    const chartLead = `${
+      page
+        .steps_found} Drag over the chart to see phases, modules, operators, kernels, GPU, ranks and memory of those steps only.`;
+    const hasPhases =
+      page.training.some(({tracks}) => tracks.some(({phases}) => phases.length > 0));
     this.sections = [
-      h("section", { id: "overview", "aria-label": "Overview" }, this.processPicker(), this.hero),
+      h("section", {id: "overview", "aria-label": "Overview"}, this.processPicker(), this.hero),
       ...(hasPhases
-        ? [section("phases", "Where a step goes", lead, this.trackBox, this.breakdownBox)]
-        : []),
-      section("steps", "Step by step", chartLead, this.chartBox, this.form.element, this.outlierBox),
+          ? [section("phases", "Where a step goes", lead, this.trackBox, this.breakdownBox)]
+          : []),
+      section(
+        "steps", "Step by step", chartLead, this.chartBox, this.form.element, this.outlierBox),
     ];
     this.showTrack(this.track);
   }
 
-  private processPicker(): HTMLElement | null {
+  private processPicker(): HTMLElement|null {
     if (this.page.training.length < 2) return null;
-    const options = this.page.training.map(({ process }, i) => h("option", { value: i }, process));
+    const options = this.page.training.map(({process}, i) => h("option", {value: i}, process));
     const picker = h("select", {}, ...options);
     picker.addEventListener("change", () => {
       this.select(null);
@@ -60,12 +64,12 @@ export class StepView {
       this.showTrack(this.training.tracks[0]);
       this.onProcess(Number(picker.value));
     });
-    return h("label", { class: "picker" }, "Process ", picker);
+    return h("label", {class: "picker"}, "Process ", picker);
   }
 
   private showTrack(track: Steps): void {
     this.track = track;
-    const { tracks } = this.training;
+    const {tracks} = this.training;
     const names = tracks.map((other) => other.track);
     const buttons = choice("Where", names, tracks.indexOf(track), (i) => this.showTrack(tracks[i]));
     this.trackBox.replaceChildren(...(buttons ? [buttons] : []));
@@ -76,73 +80,79 @@ export class StepView {
     this.select(this.range);
   }
 
-  private select(range: Range | null): void {
+  private select(range: Range|null): void {
     const changed = this.range?.first !== range?.first || this.range?.last !== range?.last;
     this.range = range;
     this.chart?.select(range);
     this.form.show(this.track, range);
     this.drawHero(aggregate(this.training.tracks[0], range));
     const numbers = aggregate(this.track, range);
-    this.breakdownBox.replaceChildren(...breakdown(this.page, this.track, range, numbers, this.opened));
+    this.breakdownBox.replaceChildren(
+      ...breakdown(this.page, this.track, range, numbers, this.opened));
     if (!changed) return;
-    const { group } = this.track;
-    this.onSelect(range && { first: range.first * group, last: (range.last + 1) * group - 1 }, numbers.label);
+    const {group} = this.track;
+    this.onSelect(
+      range && {first: range.first * group, last: (range.last + 1) * group - 1}, numbers.label);
   }
 
   private drawHero(numbers: Aggregate): void {
     const [value, unit] = time(numbers.median_ns).split(" ");
     const verdict = verdictOf(this.training.tracks, this.range);
-    const sentence = verdict
-      ? h("p", { class: "verdict" }, verdict.before, h("b", {}, verdict.share), verdict.between, h("b", {}, verdict.phase), ".")
-      : null;
-    const apart = [...numbers.set_apart].map(([kind, steps]) => `${count(steps)} ${this.page.step_kinds[kind]}`);
+    const sentence = verdict ? h("p", {class: "verdict"}, verdict.before, h("b", {}, verdict.share),
+                                 verdict.between, h("b", {}, verdict.phase), ".")
+                             : null;
+    const apart = [...numbers.set_apart].map(
+      ([kind, steps]) => `${count(steps)} ${this.page.step_kinds[kind]}`);
     const facts = this.training.tracks.flatMap((track) => track.facts);
     this.hero.replaceChildren(
       h(
         "div",
-        { class: "headline" },
-        h("div", { class: "label" }, "A step takes"),
-        h("div", { class: "big" }, value, h("small", {}, unit)),
+        {class: "headline"},
+        h("div", {class: "label"}, "A step takes"),
+        h("div", {class: "big"}, value, h("small", {}, unit)),
         sentence,
         this.range ? null : this.changeFirst(),
         this.scope(numbers),
-      ),
+        ),
       h(
         "dl",
-        { class: "stats" },
+        {class: "stats"},
         stat("p5 – p95", timeRange(numbers.p5_ns, numbers.p95_ns), "nine of ten steps"),
         stat("Longest", time(numbers.longest_ns), `step ${numbers.longest_step}`),
         this.rate(numbers),
-        stat("Steps", count(numbers.count), apart.length > 0 ? `not counted: ${apart.join(", ")}` : "all of them count"),
-        ...facts.map((fact) => stat(fact.label, fact.value, this.range ? "of all steady steps" : "")),
-      ),
+        stat("Steps", count(numbers.count),
+          apart.length > 0 ? `not counted: ${apart.join(", ")}` : "all of them count"),
+        ...facts.map(
+          (fact) => stat(fact.label, fact.value, this.range ? "of all steady steps" : "")),
+        ),
     );
   }
 
   // Steps from ranges of the user leave time between them, such as Lightning's loading of a batch.
-  private rate({ mean_ns }: Aggregate): HTMLElement {
+  private rate({mean_ns}: Aggregate): HTMLElement {
     const between_ns = this.training.tracks[0].between_ns ?? 0;
     const note = between_ns * 50 > mean_ns ? `, ${time(between_ns)} between steps` : "";
     return stat("Rate", rate(mean_ns + between_ns), `mean step ${time(mean_ns)}${note}`);
   }
 
-  private changeFirst(): HTMLElement | null {
-    const finding = this.page.advice.find(({ gain_ns }) => gain_ns > 0);
+  private changeFirst(): HTMLElement|null {
+    const finding = this.page.advice.find(({gain_ns}) => gain_ns > 0);
     if (!finding) return null;
-    const link = h("a", { href: "#advice" }, finding.title);
-    return h("p", { class: "change-first" }, "Change first: ", link, `, about ${time(finding.gain_ns)} per step.`);
+    const link = h("a", {href: "#advice"}, finding.title);
+    return h("p", {class: "change-first"}, "Change first: ", link,
+      `, about ${time(finding.gain_ns)} per step.`);
   }
 
   private scope(numbers: Aggregate): HTMLElement {
-    if (!this.range) return h("p", { class: "scope" }, `median of ${count(numbers.count)} steps`);
-    const all = h("button", { type: "button", class: "quiet" }, "All steps");
+    if (!this.range) return h("p", {class: "scope"}, `median of ${count(numbers.count)} steps`);
+    const all = h("button", {type: "button", class: "quiet"}, "All steps");
     all.addEventListener("click", () => this.select(null));
-    return h("p", { class: "scope" }, h("mark", {}, numbers.label), " ", all);
+    return h("p", {class: "scope"}, h("mark", {}, numbers.label), " ", all);
   }
 }
 
 function stat(label: string, value: string, note: string): HTMLElement {
-  return h("div", {}, h("dt", {}, label), h("dd", {}, value), h("dd", { class: "muted" }, note));
+  return h("div", {}, h("dt", {}, label), h("dd", {}, value), h("dd", {class: "muted"}, note));
 }
 
 function rate(period_ns: number): string {

@@ -1,6 +1,6 @@
 // Tabs as ARIA describes them: arrow keys move between them, the content is made when first shown.
 // In print all panels are shown below each other.
-import { h } from "../dom";
+import {h} from "../dom";
 
 export interface Panel {
   label: string;
@@ -9,20 +9,20 @@ export interface Panel {
 
 export function tabs(id: string, panels: Panel[]): HTMLElement {
   if (panels.length === 1) return panels[0].content();
-  const buttons = panels.map((panel, i) =>
-    h(
+  const buttons = panels.map(
+    (panel, i) => h(
       "button",
-      { type: "button", role: "tab", id: `${id}-tab-${i}`, "aria-controls": `${id}-panel-${i}` },
+      {type: "button", role: "tab", id: `${id}-tab-${i}`, "aria-controls": `${id}-panel-${i}`},
       panel.label,
-    ),
+      ),
   );
-  const boxes = panels.map((panel, i) =>
-    h(
+  const boxes = panels.map(
+    (panel, i) => h(
       "div",
-      { role: "tabpanel", id: `${id}-panel-${i}`, "aria-labelledby": `${id}-tab-${i}` },
-      h("h3", { class: "print-only" }, panel.label),
+      {role: "tabpanel", id: `${id}-panel-${i}`, "aria-labelledby": `${id}-tab-${i}`},
+      h("h3", {class: "print-only"}, panel.label),
       panel.content(),
-    ),
+      ),
   );
   const show = (shown: number): void => {
     buttons.forEach((button, i) => {
@@ -42,5 +42,5 @@ export function tabs(id: string, panels: Panel[]): HTMLElement {
     });
   });
   show(0);
-  return h("div", { class: "tabs" }, h("div", { role: "tablist" }, ...buttons), ...boxes);
+  return h("div", {class: "tabs"}, h("div", {role: "tablist"}, ...buttons), ...boxes);
 }

@@ -1,38 +1,39 @@
-// Where the time goes as one tree, model -> module -> operator -> kernel, for the steps and the rank
-// that are selected: as a flame graph, and as a treegrid that opens branch by branch.
-import type { PageData, Tree } from "../data";
-import { TreeKind } from "../data";
-import { h, labelledName, longName } from "../dom";
-import { count, decimalsFor, fixed, scaleFor, significant } from "../format";
-import type { Scale } from "../format";
-import { FlameGraph } from "../charts/flame_graph";
-import { isGpuWork } from "../tree";
-import type { TreeSums } from "../tree";
-import { choice } from "./choice";
-import type { Scope } from "./scope";
-import { section } from "./section";
+// Where the time goes as one tree, model -> module -> operator -> kernel, for the steps and the
+// rank that are selected: as a flame graph, and as a treegrid that opens branch by branch.
+import type {PageData, Tree} from "../data";
+import {TreeKind} from "../data";
+import {h, labelledName, longName} from "../dom";
+import {count, decimalsFor, fixed, scaleFor, significant} from "../format";
+import type {Scale} from "../format";
+import {FlameGraph} from "../charts/flame_graph";
+import {isGpuWork} from "../tree";
+import type {TreeSums} from "../tree";
+import {choice} from "./choice";
+import type {Scope} from "./scope";
+import {section} from "./section";
 
-const kKindNames = ["phase", "range", "module", "operator", "kernel", "copy", "memset", "graph", "unattributed"];
-const kMostRows = 1500; // shown at a time
+const kKindNames =
+  ["phase", "range", "module", "operator", "kernel", "copy", "memset", "graph", "unattributed"];
+const kMostRows = 1500;  // shown at a time
 
 interface TreeColumn {
   name: string;
   help: string;
   value: (node: number) => number;
-  unit: "ns" | "%" | "";
+  unit: "ns"|"%"|"";
 }
 
 export class TreeView {
-  readonly element: HTMLElement | null = null;
+  readonly element: HTMLElement|null = null;
   private readonly flameBox = h("div");
   private gpu = false;
-  private sums: TreeSums | null = null;
+  private sums: TreeSums|null = null;
 
   constructor(
     private readonly page: PageData,
     scope: Scope,
   ) {
-    const { tree } = page;
+    const {tree} = page;
     if (!tree || !scope.sums) return;
     this.sums = scope.sums;
     this.gpu = this.sums.cpu === 0;
@@ -46,7 +47,8 @@ export class TreeView {
       "tree",
       "Model, modules, operators, kernels",
       "",
-      ...scope.elements("Forward and backward stand side by side: a backward function is below the operator it differentiates. CPU time is that of all threads, waiting included."),
+      ...scope.elements(
+        "Forward and backward stand side by side: a backward function is below the operator it differentiates. CPU time is that of all threads, waiting included."),
       ...(buttons ? [buttons] : []),
       this.flameBox,
       grid.element,
@@ -61,10 +63,11 @@ export class TreeView {
   }
 
   private drawFlame(): void {
-    const { tree, strings, labels } = this.page;
-    const { sums } = this;
+    const {tree, strings, labels} = this.page;
+    const {sums} = this;
     if (!tree || !sums) return;
-    const [forward, backward] = this.gpu ? [sums.gpuForward, sums.gpuBackward] : [sums.cpuForward, sums.cpuBackward];
+    const [forward, backward] =
+      this.gpu ? [sums.gpuForward, sums.gpuBackward] : [sums.cpuForward, sums.cpuBackward];
     const graph = new FlameGraph({
       label: `${this.gpu ? "GPU" : "CPU"} time, forward and backward`,
       name: tree.name.map((name, node) => labels[name] ?? shortName(tree, strings, node)),
@@ -78,15 +81,27 @@ export class TreeView {
 
   private formulas(): HTMLElement {
     const terms: [string, string][] = [
-      ["CPU time", "Time on a thread between begin and end of a call, waiting included; summed over threads. It counts for the step in which the call began."],
+      [
+        "CPU time",
+        "Time on a thread between begin and end of a call, waiting included; summed over threads. It counts for the step in which the call began."
+      ],
       ["Self", "CPU time of a call in none of the calls inside it, whatever their kind."],
-      ["GPU time", "Sum of the durations of kernels, copies and sets: work side by side counts twice. It counts for the step that launched it."],
-      ["Forward, backward", "With all that is inside. Backward: work of autograd's functions, tied to the forward operator by autograd's sequence numbers; without operators, work launched inside backward()."],
-      ["Belongs to nothing", "GPU work whose launch lies in no operator, module, phase or range, or whose launch was not recorded."],
+      [
+        "GPU time",
+        "Sum of the durations of kernels, copies and sets: work side by side counts twice. It counts for the step that launched it."
+      ],
+      [
+        "Forward, backward",
+        "With all that is inside. Backward: work of autograd's functions, tied to the forward operator by autograd's sequence numbers; without operators, work launched inside backward()."
+      ],
+      [
+        "Belongs to nothing",
+        "GPU work whose launch lies in no operator, module, phase or range, or whose launch was not recorded."
+      ],
     ];
     return h(
       "details",
-      { class: "help" },
+      {class: "help"},
       h("summary", {}, "What the numbers mean"),
       h("dl", {}, ...terms.flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)])),
     );
@@ -115,11 +130,11 @@ class TreeGrid {
   private readonly open = new Set<number>();
   private readonly body = h("tbody");
   private readonly head = h("tr");
-  private readonly note = h("p", { class: "muted" });
+  private readonly note = h("p", {class: "muted"});
   private columns: TreeColumn[] = [];
-  private scale: Scale = { factor: 1, unit: "ns" };
+  private scale: Scale = {factor: 1, unit: "ns"};
   private decimals = 0;
-  private sortColumn = -2; // -1: as they were first called, -2: not chosen yet
+  private sortColumn = -2;  // -1: as they were first called, -2: not chosen yet
   private query = "";
 
   constructor(
@@ -128,22 +143,36 @@ class TreeGrid {
     private sums: TreeSums,
   ) {
     this.children = tree.name.map(() => []);
-    tree.parent.forEach((parent, node) => (parent < 0 ? this.roots : this.children[parent]).push(node));
+    tree.parent.forEach(
+      (parent, node) => (parent < 0 ? this.roots : this.children[parent]).push(node));
     this.openFirstBranches();
-    const filter = h("input", { type: "search", placeholder: "Filter", "aria-label": "Filter the tree", spellcheck: "false" });
+    const filter = h("input", {
+      type: "search",
+      placeholder: "Filter",
+      "aria-label": "Filter the tree",
+      spellcheck: "false"
+    });
     filter.addEventListener("input", () => {
       this.query = filter.value.toLowerCase();
       this.draw();
     });
     this.element = h(
       "div",
-      { class: "table" },
-      h("div", { class: "table-tools" }, filter, this.tool("Modules", TreeKind.module), this.tool("Operators", TreeKind.operator), this.tool("Kernels", TreeKind.kernel), this.closeTool()),
+      {class: "table"},
+      h("div", {class: "table-tools"}, filter, this.tool("Modules", TreeKind.module),
+        this.tool("Operators", TreeKind.operator), this.tool("Kernels", TreeKind.kernel),
+        this.closeTool()),
       h(
         "div",
-        { class: "scroll", tabindex: "0", role: "region", "aria-label": "Tree of modules, operators and kernels" },
-        h("table", { role: "treegrid", "aria-label": "Modules, operators, kernels" }, h("thead", {}, this.head), this.body),
-      ),
+        {
+          class: "scroll",
+          tabindex: "0",
+          role: "region",
+          "aria-label": "Tree of modules, operators and kernels"
+        },
+        h("table", {role: "treegrid", "aria-label": "Modules, operators, kernels"},
+          h("thead", {}, this.head), this.body),
+        ),
       this.note,
     );
     this.show(sums);
@@ -154,24 +183,64 @@ class TreeGrid {
     const largest = Math.max(sums.cpu, sums.gpu);
     this.scale = scaleFor("ns", largest);
     this.decimals = decimalsFor(largest / this.scale.factor, 5);
-    const hasBackward = this.roots.some((root) => sums.cpuBackward[root] + sums.gpuBackward[root] > 0);
+    const hasBackward =
+      this.roots.some((root) => sums.cpuBackward[root] + sums.gpuBackward[root] > 0);
     const per = this.tree.per_step ? "per step" : "in the whole run";
-    const all: (TreeColumn | null)[] = [
-      { name: "CPU fwd", help: `CPU time ${per}, with all that is inside`, unit: "ns", value: (n) => sums.cpuForward[n] },
-      hasBackward ? { name: "CPU bwd", help: "The same of the backward pass", unit: "ns", value: (n) => sums.cpuBackward[n] } : null,
-      { name: "Self", help: "CPU time in nothing inside", unit: "ns", value: (n) => (isGpuWork(this.tree.kind[n]) ? 0 : sums.self[n]) },
-      { name: this.tree.per_step ? "Of step" : "Of run", help: "CPU forward and backward / mean step", unit: "%", value: (n) => (100 * (sums.cpuForward[n] + sums.cpuBackward[n])) / (sums.step_ns || 1) },
-      sums.gpu > 0 ? { name: "GPU fwd", help: `GPU time ${per}, with all that is inside`, unit: "ns", value: (n) => sums.gpuForward[n] } : null,
-      sums.gpu > 0 && hasBackward ? { name: "GPU bwd", help: "The same of the backward pass", unit: "ns", value: (n) => sums.gpuBackward[n] } : null,
-      sums.gpu > 0 ? { name: "Of GPU", help: "GPU forward and backward / all GPU time", unit: "%", value: (n) => (100 * (sums.gpuForward[n] + sums.gpuBackward[n])) / (sums.gpu || 1) } : null,
-      { name: "Calls", help: `Calls ${per}`, unit: "", value: (n) => sums.calls[n] },
+    const all: (TreeColumn|null)[] = [
+      {
+        name: "CPU fwd",
+        help: `CPU time ${per}, with all that is inside`,
+        unit: "ns",
+        value: (n) => sums.cpuForward[n]
+      },
+      hasBackward ? {
+        name: "CPU bwd",
+        help: "The same of the backward pass",
+        unit: "ns",
+        value: (n) => sums.cpuBackward[n]
+      }
+                  : null,
+      {
+        name: "Self",
+        help: "CPU time in nothing inside",
+        unit: "ns",
+        value: (n) => (isGpuWork(this.tree.kind[n]) ? 0 : sums.self[n])
+      },
+      {
+        name: this.tree.per_step ? "Of step" : "Of run",
+        help: "CPU forward and backward / mean step",
+        unit: "%",
+        value: (n) => (100 * (sums.cpuForward[n] + sums.cpuBackward[n])) / (sums.step_ns || 1)
+      },
+      sums.gpu > 0 ? {
+        name: "GPU fwd",
+        help: `GPU time ${per}, with all that is inside`,
+        unit: "ns",
+        value: (n) => sums.gpuForward[n]
+      }
+                   : null,
+      sums.gpu > 0 && hasBackward ? {
+        name: "GPU bwd",
+        help: "The same of the backward pass",
+        unit: "ns",
+        value: (n) => sums.gpuBackward[n]
+      }
+                                  : null,
+      sums.gpu > 0 ? {
+        name: "Of GPU",
+        help: "GPU forward and backward / all GPU time",
+        unit: "%",
+        value: (n) => (100 * (sums.gpuForward[n] + sums.gpuBackward[n])) / (sums.gpu || 1)
+      }
+                   : null,
+      {name: "Calls", help: `Calls ${per}`, unit: "", value: (n) => sums.calls[n]},
     ];
     const sorted = this.columns[this.sortColumn]?.name;
     this.columns = all.filter((column): column is TreeColumn => column !== null);
-    if (sorted) this.sortColumn = this.columns.findIndex(({ name }) => name === sorted);
+    if (sorted) this.sortColumn = this.columns.findIndex(({name}) => name === sorted);
     if (this.sortColumn === -2) {
       const first = sums.cpu > 0 ? "Of " : "Of GPU";
-      this.sortColumn = this.columns.findIndex(({ name }) => name.startsWith(first));
+      this.sortColumn = this.columns.findIndex(({name}) => name.startsWith(first));
     }
     this.drawHead();
     this.draw();
@@ -189,15 +258,17 @@ class TreeGrid {
   }
 
   // Opens the tree down to one kind of node.
-  private tool(label: string, kind: number): HTMLElement | null {
-    const deeper = kind === TreeKind.kernel ? isGpuWork : (other: number): boolean => other === kind;
+  private tool(label: string, kind: number): HTMLElement|null {
+    const deeper =
+      kind === TreeKind.kernel ? isGpuWork : (other: number): boolean => other === kind;
     if (!this.tree.kind.some(deeper)) return null;
-    const button = h("button", { type: "button", class: "quiet" }, label);
+    const button = h("button", {type: "button", class: "quiet"}, label);
     button.addEventListener("click", () => {
       this.open.clear();
       this.tree.kind.forEach((other, node) => {
         if (!deeper(other)) return;
-        for (let above = this.tree.parent[node]; above >= 0 && !this.open.has(above); above = this.tree.parent[above]) {
+        for (let above = this.tree.parent[node]; above >= 0 && !this.open.has(above);
+             above = this.tree.parent[above]) {
           this.open.add(above);
         }
       });
@@ -207,7 +278,7 @@ class TreeGrid {
   }
 
   private closeTool(): HTMLElement {
-    const button = h("button", { type: "button", class: "quiet" }, "Close all");
+    const button = h("button", {type: "button", class: "quiet"}, "Close all");
     button.addEventListener("click", () => {
       this.open.clear();
       this.draw();
@@ -218,16 +289,17 @@ class TreeGrid {
   private drawHead(): void {
     const cells = this.columns.map((column, i) => {
       const label = column.unit === "ns" ? `${column.name} (${this.scale.unit})` : column.name;
-      const button = h("button", { type: "button", title: column.help }, label, h("i", { class: "arrow" }));
+      const button =
+        h("button", {type: "button", title: column.help}, label, h("i", {class: "arrow"}));
       button.addEventListener("click", () => {
         this.sortColumn = this.sortColumn === i ? -1 : i;
         this.drawHead();
         this.draw();
       });
       const sort = this.sortColumn === i ? "descending" : "none";
-      return h("th", { scope: "col", class: "real", "aria-sort": sort }, button);
+      return h("th", {scope: "col", class: "real", "aria-sort": sort}, button);
     });
-    this.head.replaceChildren(h("th", { scope: "col", class: "text" }, "Name"), ...cells);
+    this.head.replaceChildren(h("th", {scope: "col", class: "text"}, "Name"), ...cells);
   }
 
   // Siblings in the order that is asked for.
@@ -238,7 +310,7 @@ class TreeGrid {
   }
 
   // Nodes whose names hold the query, and what they are in.
-  private matching(): Set<number> | null {
+  private matching(): Set<number>|null {
     if (!this.query) return null;
     const shown = new Set<number>();
     this.tree.name.forEach((name, node) => {
@@ -259,13 +331,16 @@ class TreeGrid {
         return;
       }
       rows.push(this.row(node, level));
-      if (shown || this.open.has(node)) this.ordered(this.children[node]).forEach((child) => add(child, level + 1));
+      if (shown || this.open.has(node))
+        this.ordered(this.children[node]).forEach((child) => add(child, level + 1));
     };
     this.ordered(this.roots).forEach((node) => add(node, 1));
     this.body.replaceChildren(...rows);
     const notes = [
       hidden > 0 ? `${count(hidden)} more branches: filter, or close some.` : "",
-      this.tree.left_out > 0 ? `${count(this.tree.left_out)} small nodes are put together; all are in attribution.csv.` : "",
+      this.tree.left_out > 0
+        ? `${count(this.tree.left_out)} small nodes are put together; all are in attribution.csv.`
+        : "",
     ];
     this.note.textContent = notes.join(" ");
     if (focus >= 0) this.body.querySelector<HTMLElement>(`[data-row="${focus}"] button`)?.focus();
@@ -276,44 +351,52 @@ class TreeGrid {
     const expanded = hasChildren ? String(this.query !== "" || this.open.has(node)) : null;
     const cells = this.columns.map((column) => {
       const value = column.value(node);
-      if (value === 0) return h("td", { class: "real none" }, "");
-      if (column.unit === "") return h("td", { class: "integer" }, significant(value));
-      if (column.unit === "ns") return h("td", { class: "real" }, fixed(value / this.scale.factor, this.decimals));
-      return h("td", { class: "real share", style: `--width:${Math.min(100, value).toFixed(2)}%` }, `${fixed(value, 1)} %`);
+      if (value === 0) return h("td", {class: "real none"}, "");
+      if (column.unit === "") return h("td", {class: "integer"}, significant(value));
+      if (column.unit === "ns")
+        return h("td", {class: "real"}, fixed(value / this.scale.factor, this.decimals));
+      return h("td", {class: "real share", style: `--width:${Math.min(100, value).toFixed(2)}%`},
+        `${fixed(value, 1)} %`);
     });
     return h(
       "tr",
-      { "aria-level": level, "aria-expanded": expanded, "data-row": node },
-      h("th", { scope: "row", class: "text", style: `--level:${level - 1}` }, this.label(node)),
+      {"aria-level": level, "aria-expanded": expanded, "data-row": node},
+      h("th", {scope: "row", class: "text", style: `--level:${level - 1}`}, this.label(node)),
       ...cells,
     );
   }
 
   private label(node: number): HTMLElement {
-    const { strings, labels } = this.page;
-    const { tree } = this;
+    const {strings, labels} = this.page;
+    const {tree} = this;
     const name = tree.name[node];
     const shown = shortName(tree, strings, node);
-    const toggle =
-      this.children[node].length > 0
-        ? h("button", { type: "button", class: "twist", "aria-label": `Open or close ${strings[name]}` })
-        : h("span", { class: "twist" });
+    const toggle = this.children[node].length > 0
+      ? h("button",
+          {type: "button", class: "twist", "aria-label": `Open or close ${strings[name]}`})
+      : h("span", {class: "twist"});
     toggle.addEventListener("click", () => {
       if (!this.open.delete(node)) this.open.add(node);
       this.draw(node);
     });
-    const chip = h("i", { class: `chip look-${lookOf(tree.kind[node], tree.backward[node] === 1)}`, title: kKindNames[tree.kind[node]] });
+    const chip = h("i", {
+      class: `chip look-${lookOf(tree.kind[node], tree.backward[node] === 1)}`,
+      title: kKindNames[tree.kind[node]]
+    });
     const text = labels[name] ? labelledName(strings[name], labels[name]) : longName(shown);
-    return h("div", { class: "tree-label", title: strings[name] }, toggle, chip, text, this.detail(node, shown));
+    return h("div", {class: "tree-label", title: strings[name]}, toggle, chip, text,
+      this.detail(node, shown));
   }
 
   // Class of a module, shapes of an operator's inputs.
-  private detail(node: number, shown: string): HTMLElement | null {
+  private detail(node: number, shown: string): HTMLElement|null {
     const detail = this.tree.detail[node];
     if (detail === null) return null;
     const text = this.page.strings[detail];
     if (text === "" || text === shown) return null;
-    const more = this.tree.more[node] > 0 && this.tree.kind[node] === TreeKind.operator ? " and other shapes" : "";
-    return h("span", { class: "muted kind", title: text + more }, text + more);
+    const more = this.tree.more[node] > 0 && this.tree.kind[node] === TreeKind.operator
+      ? " and other shapes"
+      : "";
+    return h("span", {class: "muted kind", title: text + more}, text + more);
   }
 }
