@@ -173,8 +173,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 8; ++i) pool.push_back(static_cast<uint8_t*>(calloc(1, kBytes)));
   for (uint8_t* buffer : pool) std::memset(buffer, 0, kBytes);
   CUpti_SubscriberHandle subscriber;
-  cuptiSubscribe(&subscriber, [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {},
-                 nullptr);
+  cuptiSubscribe(
+      &subscriber, [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}, nullptr);
   cuptiActivityRegisterCallbacks(Request, Complete);
   if (argc > 2 && std::strcmp(argv[2], "early") == 0) Set(s, subscriber, true);
   cudaFree(nullptr);
@@ -204,8 +204,8 @@ int main(int argc, char** argv) {
     cuptiActivityFlushAll(1);
     std::printf("  cuptiFinalize: %d\n", static_cast<int>(cuptiFinalize()));
     Measure(s.name, "final");
-    cuptiSubscribe(&subscriber, [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {},
-                   nullptr);
+    cuptiSubscribe(
+        &subscriber, [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}, nullptr);
     cuptiActivityRegisterCallbacks(Request, Complete);
     Set(s, subscriber, true);
     Measure(s.name, "again");

@@ -23,5 +23,7 @@ struct Id {
 
 template <typename Tag>
 struct std::hash<batchlight::Id<Tag>> {
-  size_t operator()(batchlight::Id<Tag> id) const noexcept { return id.value * 0x9e3779b97f4a7c15u; }
+  size_t operator()(batchlight::Id<Tag> id) const noexcept {
+    return id.value * 0x9e3779b97f4a7c15u;
+  }
 };

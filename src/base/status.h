@@ -74,10 +74,10 @@ class [[nodiscard]] Result {
 #define BL_CONCAT_INNER(a, b) a##b
 #define BL_CONCAT(a, b) BL_CONCAT_INNER(a, b)
 
-#define RETURN_IF_ERROR(expression)                        \
-  do {                                                     \
-    ::batchlight::Status bl_status = (expression);         \
-    if (!bl_status.ok()) return bl_status;                 \
+#define RETURN_IF_ERROR(expression)                \
+  do {                                             \
+    ::batchlight::Status bl_status = (expression); \
+    if (!bl_status.ok()) return bl_status;         \
   } while (false)
 
 // ASSIGN_OR_RETURN(auto file, OpenFile(path));

@@ -25,9 +25,7 @@ TEST(Status, ErrorsTravelUpWithContext) {
   EXPECT_EQ(status.exit_code(), 3);
 }
 
-TEST(Status, ContextLeavesAFineStatusAlone) {
-  EXPECT_TRUE(Status().WithContext("anything").ok());
-}
+TEST(Status, ContextLeavesAFineStatusAlone) { EXPECT_TRUE(Status().WithContext("anything").ok()); }
 
 }  // namespace
 }  // namespace batchlight

@@ -1,9 +1,9 @@
 #include "base/thread_pool.h"
 
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace batchlight {
 namespace {

@@ -1,5 +1,5 @@
-// What the tool's chunks of an earlier capture say that later captures need too: facts of the session
-// and machine, how processes ended. (Processes say what lasts anew in each capture.)
+// What the tool's chunks of an earlier capture say that later captures need too: facts of the
+// session and machine, how processes ended. (Processes say what lasts anew in each capture.)
 #pragma once
 
 #include <vector>

@@ -12,8 +12,8 @@
 namespace batchlight::capture {
 
 struct SealOptions {
-  // Only this capture, with what the tool's earlier chunks say about the session. Nothing: all there
-  // is.
+  // Only this capture, with what the tool's earlier chunks say about the session. Nothing: all
+  // there is.
   std::optional<uint32_t> capture_index;
   bool replace = false;                  // an existing output
   std::function<void(double)> progress;  // gets the share that is done, now and then

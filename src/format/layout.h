@@ -25,19 +25,19 @@ inline constexpr uint32_t kMaxStringBytes = 64 * 1024;  // longer names are cut 
 inline constexpr uint32_t kChunkMagic = 0x314b4342;  // "BCK1"
 
 struct ChunkHeader {
-  uint32_t magic;          // kChunkMagic; written last when the chunk is opened
-  uint16_t version;        // kFormatVersion
-  uint16_t header_bytes;   // sizeof(ChunkHeader): a newer writer may make it larger
-  uint32_t chunk_bytes;    // whole chunk with header, multiple of 4096
-  uint32_t used_bytes;     // with header; 0 while the chunk is open
-  uint32_t pid;            // 0 = the tool's own chunk
-  uint32_t tid;            // operating system thread id
-  uint32_t thread_index;   // ordinal of the thread in its process, from 0; never reused
-  uint32_t chunk_index;    // ordinal of the chunk in its thread, from 0
-  uint32_t capture_index;  // which start/stop window the events belong to, from 0
-  uint32_t clock_kind;     // ClockKind
-  int64_t attach_ns;       // CLOCK_MONOTONIC when the process was attached: tells pids apart
-  uint64_t base_ticks;     // record times are relative to this
+  uint32_t magic;             // kChunkMagic; written last when the chunk is opened
+  uint16_t version;           // kFormatVersion
+  uint16_t header_bytes;      // sizeof(ChunkHeader): a newer writer may make it larger
+  uint32_t chunk_bytes;       // whole chunk with header, multiple of 4096
+  uint32_t used_bytes;        // with header; 0 while the chunk is open
+  uint32_t pid;               // 0 = the tool's own chunk
+  uint32_t tid;               // operating system thread id
+  uint32_t thread_index;      // ordinal of the thread in its process, from 0; never reused
+  uint32_t chunk_index;       // ordinal of the chunk in its thread, from 0
+  uint32_t capture_index;     // which start/stop window the events belong to, from 0
+  uint32_t clock_kind;        // ClockKind
+  int64_t attach_ns;          // CLOCK_MONOTONIC when the process was attached: tells pids apart
+  uint64_t base_ticks;        // record times are relative to this
   int64_t base_monotonic_ns;  // CLOCK_MONOTONIC at base_ticks
   uint64_t end_ticks;         // a second pair, written when the chunk is closed; 0 while open
   int64_t end_monotonic_ns;

@@ -30,14 +30,17 @@ enum class RecordKind : uint8_t {
 };
 
 // One struct a record. `head` is written last; see layout.h.
-#define RECORD_BEGIN(Name, number, since, doc)                      \
-  struct Name##Record {                                             \
-    static constexpr RecordKind kKind = RecordKind::k##Name;        \
+#define RECORD_BEGIN(Name, number, since, doc)               \
+  struct Name##Record {                                      \
+    static constexpr RecordKind kKind = RecordKind::k##Name; \
     uint64_t head;
 #define FIELD(type, name, doc) type name;
-#define RECORD_END(Name)                                            \
-  };                                                                \
+// It takes the end of the struct for a statement.
+// clang-format off
+#define RECORD_END(Name) \
+  };                     \
   static_assert(sizeof(Name##Record) % 8 == 0 && alignof(Name##Record) == 8);
+// clang-format on
 #include "format/records.def"
 #undef RECORD_BEGIN
 #undef FIELD

@@ -1,8 +1,8 @@
 #include "format/records.h"
 
-#include <set>
-
 #include <gtest/gtest.h>
+
+#include <set>
 
 namespace batchlight::format {
 namespace {

@@ -14,8 +14,8 @@ extern "C" {
 #define BATCHLIGHT_NATIVE_API_VERSION 2
 
 typedef struct batchlight_native_api_t {
-  uint32_t version;     /* BATCHLIGHT_NATIVE_API_VERSION of the library */
-  uint32_t size_bytes;  /* sizeof of the library's struct: later members may be absent */
+  uint32_t version;    /* BATCHLIGHT_NATIVE_API_VERSION of the library */
+  uint32_t size_bytes; /* sizeof of the library's struct: later members may be absent */
 
   /* 1 while events are being collected; a relaxed load. */
   int (*collecting)(void);
@@ -44,4 +44,4 @@ const batchlight_native_api_t* batchlight_native_api(void);
 #endif
 
 /* NOLINTEND(modernize-*) */
-#endif  /* BATCHLIGHT_NATIVE_API_H_ */
+#endif /* BATCHLIGHT_NATIVE_API_H_ */

@@ -55,8 +55,7 @@ void Until(Condition condition) {
 }
 
 bool Begin(const char* name) {
-  return g_api != nullptr &&
-         g_api->op_begin(name, -1, 0, 0, nullptr, 0) != 0;
+  return g_api != nullptr && g_api->op_begin(name, -1, 0, 0, nullptr, 0) != 0;
 }
 
 void Operator(const char* name) {
