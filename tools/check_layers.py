@@ -18,8 +18,73 @@ ALLOWED = {
     'export': ('analysis', 'store', 'base'),
     'cli': ('capture', 'ingest', 'store', 'analysis', 'report', 'export', 'base', 'format'),
 }
+# Inside a folder. room: rooms whose headers it may include besides its own; '.' is the folder itself.
+# Unit tests may include any room.
+SUB_LAYERS = {
+    'inject': {
+        '.': (),
+        'rt': (),
+        'buffer': ('rt',),
+        'collect': ('buffer', 'rt'),
+        'nvtx': ('collect', 'buffer', 'rt'),
+        'cupti': ('collect', 'buffer', 'rt'),
+        'python': ('nvtx', 'cupti', 'collect', 'buffer', 'rt'),
+        'entry': ('python', 'nvtx', 'cupti', 'collect', 'buffer', 'rt', '.'),
+        'testing': ('rt',),
+    },
+}
 # Single headers that may cross an edge: (from folder, header).
 EXCEPTIONS = set()
+
+
+def includes(path):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+        if match:
+            yield number, match[1]
+
+
+def is_test(path):
+    return path.stem.endswith('_test') or path.stem.endswith('_bench')
+
+
+def room_of(parts):
+    """Of the parts of a path or an include, the folder first."""
+    return parts[1] if len(parts) > 2 else '.'
+
+
+def circles(rooms):
+    """Rooms that a walk down the table meets again."""
+    def below(room, seen):
+        for lower in rooms.get(room, ()):
+            if lower not in seen:
+                seen.add(lower)
+                below(lower, seen)
+        return seen
+    return sorted(room for room in rooms if room in below(room, set()))
+
+
+def room_violations(root, folder, rooms):
+    for room in circles(rooms):
+        yield f'src/{folder}/{room}: the table of rooms leads back to it'
+    unknown = set()
+    for path in sorted((root / 'src' / folder).rglob('*')):
+        if path.suffix not in ('.h', '.cpp', '.def'):
+            continue
+        room = room_of(path.relative_to(root / 'src').parts)
+        if room not in rooms:
+            unknown.add(room)
+            continue
+        if is_test(path):
+            continue
+        for number, header in includes(path):
+            parts = header.split('/')
+            if parts[0] != folder or (target := room_of(parts)) == room:
+                continue
+            if target not in rooms[room]:
+                yield f'{path.relative_to(root)}:{number}: {folder}/{room} must not include {header}'
+    for room in sorted(unknown):
+        yield f'src/{folder}/{room}: not in the table of rooms'
 
 
 def violations(root):
@@ -27,26 +92,24 @@ def violations(root):
         if path.suffix not in ('.h', '.cpp', '.def'):
             continue
         folder = path.relative_to(root / 'src').parts[0]
-        is_test = path.stem.endswith('_test') or path.stem.endswith('_bench')
-        for number, line in enumerate(path.read_text().splitlines(), 1):
-            match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
-            if not match:
+        for number, header in includes(path):
+            target = header.split('/')[0]
+            if target == folder or target not in ALLOWED or (folder, header) in EXCEPTIONS:
                 continue
-            target = match[1].split('/')[0]
-            if target == folder or target not in ALLOWED or (folder, match[1]) in EXCEPTIONS:
-                continue
-            if folder == 'torch_ops' and match[1] != 'inject/native_api.h':
+            if folder == 'torch_ops' and header != 'inject/native_api.h':
                 yield f'{path.relative_to(root)}:{number}: torch_ops may include inject/native_api.h only'
-            elif folder == 'analysis' and target == 'format' and not match[1].endswith(('records.h', '.def')):
-                yield f'{path.relative_to(root)}:{number}: analysis knows no bytes: {match[1]}'
-            elif target not in ALLOWED.get(folder, ()) and not (is_test and folder not in ('inject',)):
-                yield f'{path.relative_to(root)}:{number}: {folder} must not include {match[1]}'
+            elif folder == 'analysis' and target == 'format' and not header.endswith(('records.h', '.def')):
+                yield f'{path.relative_to(root)}:{number}: analysis knows no bytes: {header}'
+            elif target not in ALLOWED.get(folder, ()) and not (is_test(path) and folder not in ('inject',)):
+                yield f'{path.relative_to(root)}:{number}: {folder} must not include {header}'
 
 
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
     unknown = {p.name for p in (root / 'src').iterdir() if p.is_dir()} - set(ALLOWED)
     found = [f'src/{name}: not in the table of layers' for name in sorted(unknown)] + list(violations(root))
+    for folder, rooms in SUB_LAYERS.items():
+        found += room_violations(root, folder, rooms)
     print('\n'.join(found) or 'layers: fine')
     return 1 if found else 0
 

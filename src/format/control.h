@@ -69,7 +69,7 @@ struct ControlPage {
   char domains[4096];          // NUL-separated names, ended by an empty one; "default" = unnamed
   char python_path[4096];      // folder that holds the batchlight package and its bridge
   char functions_trace[4096];  // --python-functions-trace JSON file, "" = none
-  // Lines key=value. inject/cupti/options.h: cuda.*. inject/rt/step_window.h: window.first and
+  // Lines key=value. inject/cupti/options.h: cuda.*. inject/collect/step_window.h: window.first and
   // .last
   // (--steps), window.every and .size (--every, --window); capture_message is --step-range.
   char extra[16384];

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "inject/entry/process_start.h"
+#include "inject/buffer/process_start.h"
 #include "inject/rt/lock.h"
 
 namespace batchlight::inject {

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "inject/buffer/facts.h"
+#include "inject/buffer/fork.h"
 #include "inject/rt/process.h"
 #include "inject/rt/sys.h"
 #include "inject/rt/thread_exit.h"

@@ -1,12 +1,12 @@
 // What CUPTI calls: for buffers, and for the few events of which no record tells.
 #include "inject/buffer/thread_stream.h"
+#include "inject/collect/capture.h"
+#include "inject/collect/collecting_watch.h"
 #include "inject/cupti/collector.h"
 #include "inject/cupti/collector_state.h"
 #include "inject/cupti/decode.h"
 #include "inject/cupti/kinds.h"
 #include "inject/cupti/waits.h"
-#include "inject/rt/capture.h"
-#include "inject/rt/collecting_watch.h"
 #include "inject/rt/control.h"
 #include "inject/rt/counters.h"
 
@@ -57,12 +57,12 @@ void OnResource(uint32_t cbid, const ResourceData& data) {
 void OnProfilerCall(bool start, uint32_t site) {
   constexpr uint32_t kEnter = 0;
   if (start && site != kEnter) {
-    CaptureStart();
+    BeginCapture(CaptureBy::kRange);
     FollowState();
     FollowCollecting();
   } else if (!start && site == kEnter && Collecting()) {
     if (g_collector.options.flush_on_stop) Flush(false, 1000);
-    CaptureStop();
+    EndCapture(CaptureBy::kRange);
     FollowState();
     FollowCollecting();
   }

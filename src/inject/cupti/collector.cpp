@@ -5,13 +5,13 @@
 #include <cstdlib>
 
 #include "inject/buffer/facts.h"
+#include "inject/collect/step_window.h"
 #include "inject/cupti/clock.h"
 #include "inject/cupti/collector_state.h"
 #include "inject/cupti/identity.h"
 #include "inject/cupti/kinds.h"
 #include "inject/cupti/waits.h"
 #include "inject/rt/control.h"
-#include "inject/rt/step_window.h"
 #include "inject/rt/sys.h"
 #include "inject/rt/text.h"
 

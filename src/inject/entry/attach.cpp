@@ -5,15 +5,18 @@
 #include <cstdlib>
 
 #include "inject/buffer/chunk_file.h"
+#include "inject/buffer/fork.h"
+#include "inject/buffer/process_start.h"
 #include "inject/buffer/thread_stream.h"
+#include "inject/collect/capture.h"
+#include "inject/collect/step_window.h"
 #include "inject/entry/calibrate.h"
 #include "inject/entry/interpose.h"
-#include "inject/entry/process_start.h"
+#include "inject/nvtx/levels.h"
 #include "inject/python/interpreter_hook.h"
 #include "inject/rt/clock.h"
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
-#include "inject/rt/step_window.h"
 #include "inject/rt/thread_exit.h"
 
 namespace batchlight::inject {
@@ -23,6 +26,12 @@ void AtFork() {
   void* parents_stream = t_thread.stream;
   StartOverAfterFork();
   if (parents_stream != nullptr) sys::Unmap(parents_stream, format::kPageBytes);
+}
+
+void AtThreadExit() {
+  nvtx::ReleaseLevels();
+  Guard guard;
+  if (guard) ThreadStream::CloseCurrent(guard);
 }
 
 void AtExit(int status, void*) {
@@ -39,8 +48,9 @@ void AttachNow() {
   ChooseClock();
   IdentifyProcess(false);
   ReadStepWindows();
+  g_on_capture_begun = CalibrateOnce;
   NoteRank(guard);
-  PrepareThreadExit();
+  PrepareThreadExit(AtThreadExit);
   pthread_atfork(nullptr, nullptr, AtFork);
   on_exit(AtExit, nullptr);
   InstallInterpreterHook(guard);

@@ -1,16 +1,37 @@
 // Exported entry points: the loaders of CUDA and NVTX call these.
 #include "inject/entry/attach.h"
+#include "inject/nvtx/handlers.h"
 #if BATCHLIGHT_GPU
 #include "inject/cupti/collector.h"
 #endif
 
 #define BATCHLIGHT_EXPORT extern "C" __attribute__((visibility("default")))
 
+using namespace batchlight::inject;
+
 // CUDA_INJECTION64_PATH: called by the driver, inside cuInit.
 BATCHLIGHT_EXPORT int InitializeInjection() {
-  if (!batchlight::inject::Attach()) return 0;
+  if (!Attach()) return 0;
 #if BATCHLIGHT_GPU
-  batchlight::inject::cupti::StartCollector();
+  cupti::StartCollector();
 #endif
   return 1;
+}
+
+// NVTX_INJECTION64_PATH: called once by each copy of the NVTX headers in the process. 1 if we
+// listen.
+BATCHLIGHT_EXPORT int InitializeInjectionNvtx2(nvtx::GetExportTable* get_export_table) {
+  if (get_export_table == nullptr || !Attach()) return 0;
+  return nvtx::InstallHandlers(get_export_table) ? 1 : 0;
+}
+
+// NVTX 2 is a library of its own, libnvToolsExt.so (older PyTorch links it): another name for the
+// same call.
+BATCHLIGHT_EXPORT int InitializeInjectionNvtx(nvtx::GetExportTable* get_export_table) {
+  return InitializeInjectionNvtx2(get_export_table);
+}
+
+BATCHLIGHT_EXPORT int InitializeInjectionNvtxExtension(nvtx::ExtensionModule* module) {
+  if (module == nullptr || !Attach()) return 0;
+  return nvtx::InstallExtensionHandlers(*module) ? 1 : 0;
 }

@@ -6,8 +6,8 @@
 
 #include "inject/buffer/facts.h"
 #include "inject/buffer/thread_stream.h"
+#include "inject/collect/collecting_watch.h"
 #include "inject/entry/attach.h"
-#include "inject/rt/collecting_watch.h"
 
 namespace batchlight::inject {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <cstring>
 
-#include "inject/rt/capture.h"
-#include "inject/rt/collecting_watch.h"
+#include "inject/collect/capture.h"
+#include "inject/collect/collecting_watch.h"
+#include "inject/collect/step_window.h"
 #include "inject/rt/control.h"
-#include "inject/rt/step_window.h"
 
 namespace batchlight::inject::nvtx {
 namespace {
@@ -33,7 +33,7 @@ bool IsWanted(const Event& event) {
 
 void Stop() {
   g_capturing.store(false, std::memory_order_relaxed);
-  g_counts_steps ? StepEnded() : static_cast<void>(CaptureStop());
+  g_counts_steps ? StepEnded() : static_cast<void>(EndCapture(CaptureBy::kRange));
   FollowCollecting();
 }
 
@@ -52,7 +52,7 @@ void StartCaptureAt(const Event& event, int depth, uint64_t range_id) {
   if (g_counts_steps) {
     if (g_capturing.load(std::memory_order_acquire) || !IsWanted(event)) return;
   } else {
-    const bool began = !Collecting() && IsWanted(event) && CaptureStart();
+    const bool began = !Collecting() && IsWanted(event) && BeginCapture(CaptureBy::kRange);
     FollowCollecting();
     if (!began) return;
   }

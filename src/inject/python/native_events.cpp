@@ -1,11 +1,11 @@
 // nn.Module calls, phases of the training loop, names of threads.
 #include "inject/buffer/facts.h"
 #include "inject/buffer/thread_stream.h"
+#include "inject/collect/collecting_watch.h"
+#include "inject/collect/step_window.h"
 #include "inject/nvtx/operator_range.h"
 #include "inject/python/native_function.h"
-#include "inject/rt/collecting_watch.h"
 #include "inject/rt/control.h"
-#include "inject/rt/step_window.h"
 #include "inject/rt/sys.h"
 
 namespace batchlight::inject {

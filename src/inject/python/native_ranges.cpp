@@ -2,11 +2,11 @@
 // captures by range work alike.
 #include <cstring>
 
+#include "inject/collect/capture.h"
 #include "inject/nvtx/capture_range.h"
 #include "inject/nvtx/names.h"
 #include "inject/nvtx/ranges.h"
 #include "inject/python/native_function.h"
-#include "inject/rt/capture.h"
 #include "inject/rt/control.h"
 
 namespace batchlight::inject {
@@ -152,7 +152,7 @@ PyObject* NameCategory(PyObject*, PyObject* const* arguments, PySsize count) {
 PyObject* ProfileStart(PyObject*, PyObject* const*, PySsize) {
   const format::ControlPage* control = Control();
   if (control != nullptr && control->trigger == format::CaptureTrigger::kCudaProfilerApi) {
-    CaptureStart();
+    BeginCapture(CaptureBy::kRange);
   }
   return NewNone();
 }
@@ -160,7 +160,7 @@ PyObject* ProfileStart(PyObject*, PyObject* const*, PySsize) {
 PyObject* ProfileStop(PyObject*, PyObject* const*, PySsize) {
   const format::ControlPage* control = Control();
   if (control != nullptr && control->trigger == format::CaptureTrigger::kCudaProfilerApi) {
-    CaptureStop();
+    EndCapture(CaptureBy::kRange);
   }
   return NewNone();
 }

@@ -19,8 +19,4 @@ extern Process g_process;
 // Fills g_process for this process. `forked`: in a child without exec.
 void IdentifyProcess(bool forked);
 
-// A forked child starts over: its parent's chunks, file and locks are not its own. Called by the
-// fork handler, or by the first event when the program forked behind the C library's back.
-void StartOverAfterFork();
-
 }  // namespace batchlight::inject

@@ -3,7 +3,8 @@
 
 namespace batchlight::inject {
 
-void PrepareThreadExit();  // once, at attach
-void CallAtThreadExit();   // the calling thread's stream is to be closed when it ends
+// Once, at attach: `at_exit` runs at the end of every thread that calls CallAtThreadExit().
+void PrepareThreadExit(void (*at_exit)());
+void CallAtThreadExit();
 
 }  // namespace batchlight::inject

@@ -1,6 +1,4 @@
-// InitializeInjectionNvtx2 and InitializeInjectionNvtxExtension: each copy of the NVTX headers in
-// the process (the program's, those of its libraries) calls them once and is given our functions.
-#include "inject/entry/attach.h"
+#include "inject/nvtx/handlers.h"
 
 #include <cstring>
 
@@ -253,48 +251,35 @@ void FillPayload(const ExtensionSegment& to) {
 }
 
 bool Begin() {
-  if (!Attach() || !Traces(format::kTraceNvtx)) return false;
+  if (!Traces(format::kTraceNvtx)) return false;
   ReadDomainFilter();
   ReadCaptureRange();
   return true;
 }
 
 }  // namespace
-}  // namespace batchlight::inject::nvtx
 
-#define BATCHLIGHT_EXPORT extern "C" __attribute__((visibility("default")))
-
-// Returns 1 if we listen; with 0 the header makes all its functions no-ops.
-BATCHLIGHT_EXPORT int InitializeInjectionNvtx2(
-    batchlight::inject::nvtx::GetExportTable* get_export_table) {
-  using namespace batchlight::inject::nvtx;
-  if (get_export_table == nullptr || !Begin()) return 0;
+bool InstallHandlers(GetExportTable* get_export_table) {
+  if (!Begin()) return false;
   const auto* table = static_cast<const CallbacksTable*>(get_export_table(kCallbacksTable));
-  if (table == nullptr || table->struct_size < sizeof *table) return 0;
+  if (table == nullptr || table->struct_size < sizeof *table) return false;
   Fill(*table, kCore, FillCore);
   Fill(*table, kCore2, FillCore2);
   Fill(*table, kSync, FillSync);
   Fill(*table, kCuda, FillCuda);
   Fill(*table, kCudaRt, FillCudaRt);
   Fill(*table, kOpenCl, FillOpenCl);
-  return 1;
+  return true;
 }
 
-// NVTX 2 is a library of its own, libnvToolsExt.so (older PyTorch links it): another name for the
-// same call.
-BATCHLIGHT_EXPORT int InitializeInjectionNvtx(
-    batchlight::inject::nvtx::GetExportTable* get_export_table) {
-  return InitializeInjectionNvtx2(get_export_table);
-}
-
-BATCHLIGHT_EXPORT int InitializeInjectionNvtxExtension(
-    batchlight::inject::nvtx::ExtensionModule* module) {
-  using namespace batchlight::inject::nvtx;
-  if (module == nullptr || module->struct_size < sizeof *module || !Begin()) return 0;
-  if (module->module_id != kPayloadModule || module->segment_count == 0) {
-    SayNotRecorded(*module);
-    return 0;
+bool InstallExtensionHandlers(const ExtensionModule& module) {
+  if (module.struct_size < sizeof module || !Begin()) return false;
+  if (module.module_id != kPayloadModule || module.segment_count == 0) {
+    SayNotRecorded(module);
+    return false;
   }
-  FillPayload(module->segments[0]);
-  return 1;
+  FillPayload(module.segments[0]);
+  return true;
 }
+
+}  // namespace batchlight::inject::nvtx

@@ -1,4 +1,4 @@
-#include "inject/entry/process_start.h"
+#include "inject/buffer/process_start.h"
 
 #include <cstdlib>
 

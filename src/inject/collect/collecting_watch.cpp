@@ -1,4 +1,4 @@
-#include "inject/rt/collecting_watch.h"
+#include "inject/collect/collecting_watch.h"
 
 #include <pthread.h>
 

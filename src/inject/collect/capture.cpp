@@ -1,10 +1,9 @@
-#include "inject/rt/capture.h"
+#include "inject/collect/capture.h"
 
 #include <atomic>
 #include <climits>
 
 #include "inject/buffer/thread_stream.h"
-#include "inject/entry/calibrate.h"
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
 #include "inject/rt/sys.h"
@@ -14,8 +13,8 @@ namespace {
 
 using format::kStateCollecting;
 
-// pid of the process that began the present capture, if it is this one: a forked child inherits the
-// variable but is not the owner.
+// pid of the process whose range began the present capture, if it is this one: a forked child
+// inherits the variable but is not the owner.
 constinit std::atomic<uint32_t> g_owner_pid{0};
 
 void WakeTool(format::ControlPage* page) {
@@ -33,69 +32,44 @@ void WriteWindow(uint32_t capture_index, uint32_t on) {
 
 }  // namespace
 
-bool CaptureStart() {
+void (*g_on_capture_begun)() = nullptr;
+
+bool BeginCapture(CaptureBy by) {
   format::ControlPage* page = Control();
   if (page == nullptr || page->disable != 0) return false;
+  const bool by_range = by == CaptureBy::kRange;
   const uint32_t done = page->captures_done.load(std::memory_order_acquire);
-  if (page->capture_repeat != 0 && done >= page->capture_repeat) return false;
+  if (by_range && page->capture_repeat != 0 && done >= page->capture_repeat) return false;
   uint32_t state = page->state.load(std::memory_order_relaxed);
   if ((state & kStateCollecting) != 0) return false;
   if (!page->state.compare_exchange_strong(state, done << 1 | kStateCollecting,
                                            std::memory_order_acq_rel)) {
     return false;
   }
-  g_owner_pid.store(g_process.pid, std::memory_order_relaxed);
+  if (by_range) g_owner_pid.store(g_process.pid, std::memory_order_relaxed);
   WriteWindow(done, 1);
-  CalibrateOnce();
+  if (g_on_capture_begun != nullptr) g_on_capture_begun();
   WakeTool(page);
   return true;
 }
 
-bool CaptureStop() {
-  format::ControlPage* page = Control();
-  if (page == nullptr || page->range_end_ignored != 0) return false;
-  uint32_t owner = g_process.pid;
-  if (!g_owner_pid.compare_exchange_strong(owner, 0, std::memory_order_relaxed)) return false;
-  uint32_t state = page->state.load(std::memory_order_relaxed);
-  if ((state & kStateCollecting) == 0) return false;  // the tool stopped it: duration, stop command
-  WriteWindow(state >> 1, 0);
-  if (!page->state.compare_exchange_strong(state, state & ~kStateCollecting,
-                                           std::memory_order_acq_rel)) {
-    return false;
-  }
-  page->captures_done.fetch_add(1, std::memory_order_acq_rel);
-  page->request.store(1, std::memory_order_release);
-  WakeTool(page);
-  return true;
-}
-
-bool WindowBegins() {
-  format::ControlPage* page = Control();
-  if (page == nullptr || page->disable != 0) return false;
-  const uint32_t done = page->captures_done.load(std::memory_order_acquire);
-  uint32_t state = page->state.load(std::memory_order_relaxed);
-  if ((state & kStateCollecting) != 0 ||
-      !page->state.compare_exchange_strong(state, done << 1 | kStateCollecting,
-                                           std::memory_order_acq_rel)) {
-    return false;
-  }
-  WriteWindow(done, 1);
-  CalibrateOnce();
-  WakeTool(page);
-  return true;
-}
-
-bool WindowEnds() {
+bool EndCapture(CaptureBy by) {
   format::ControlPage* page = Control();
   if (page == nullptr) return false;
+  if (by == CaptureBy::kRange) {
+    if (page->range_end_ignored != 0) return false;
+    uint32_t owner = g_process.pid;
+    if (!g_owner_pid.compare_exchange_strong(owner, 0, std::memory_order_relaxed)) return false;
+  }
   uint32_t state = page->state.load(std::memory_order_relaxed);
-  if ((state & kStateCollecting) == 0) return false;
+  if ((state & kStateCollecting) == 0) return false;  // the tool ended it: duration, stop command
   WriteWindow(state >> 1, 0);
   if (!page->state.compare_exchange_strong(state, state & ~kStateCollecting,
                                            std::memory_order_acq_rel)) {
     return false;
   }
   page->captures_done.fetch_add(1, std::memory_order_acq_rel);
+  if (by == CaptureBy::kRange) page->request.store(1, std::memory_order_release);
   WakeTool(page);
   return true;
 }

@@ -1,11 +1,11 @@
-#include "inject/rt/step_window.h"
+#include "inject/collect/step_window.h"
 
 #include <atomic>
 #include <cstring>
 
 #include "format/records.h"
-#include "inject/rt/capture.h"
-#include "inject/rt/collecting_watch.h"
+#include "inject/collect/capture.h"
+#include "inject/collect/collecting_watch.h"
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
 
@@ -75,7 +75,7 @@ void StepEnded() {
   const uint64_t done = g_steps_done.fetch_add(1, std::memory_order_relaxed) + 1;
   const bool wanted = Wanted(done + 1);
   if (wanted == Collecting()) return;
-  wanted ? WindowBegins() : WindowEnds();
+  wanted ? BeginCapture(CaptureBy::kSteps) : EndCapture(CaptureBy::kSteps);
   if (g_on_window != nullptr) g_on_window();
   FollowCollecting();
 }
