@@ -54,9 +54,4 @@ Key ReadKey(std::string_view bytes) {
   return key;
 }
 
-template <typename Key>
-std::string_view KeyBytes(const Key& key) {
-  return {reinterpret_cast<const char*>(&key), sizeof key};
-}
-
 }  // namespace batchlight::format

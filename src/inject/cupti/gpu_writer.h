@@ -34,11 +34,6 @@ class GpuWriter {
     const bool fits = time >= 0 && static_cast<uint64_t>(time) <= format::kMaxTicksInChunk;
     stream_->WriteTrimmed(record, fits ? static_cast<uint64_t>(time) : 0);
   }
-  // A record whose time is the present, in ticks.
-  template <class R>
-  void WriteNow(const R& record) {
-    stream_->Write(record);
-  }
 
  private:
   void WriteBase() {
