@@ -1,9 +1,6 @@
 // What `batchlight report` puts into the page as JSON; written by src/report/page_data.cpp. Times
 // are ns since the start of the recording and fit a double exactly (2^53 ns is 104 days).
 
-import type {LatencyCounts} from "./latency";
-import type {ProcessBins} from "./step_bins";
-
 export type Unit = ""|"ns"|"bytes"|"%"|"rate";
 
 export interface Column {
@@ -161,6 +158,13 @@ export interface Gpu {
   memory: MemoryCurve[];
 }
 
+// Of one process, per bin: how many of its steps a sum is over, and whether these count (1) or are
+// all that there are (0).
+export interface ProcessBins {
+  steps: number[];
+  counts: number[];
+}
+
 // The metrics are of the steps that count. Bins begin with PageData.bin_starts, here and below, and
 // are of the steps of one process; null = no steps.
 export interface Utilization {
@@ -196,6 +200,12 @@ export interface QueueDepth {
   means: boolean;     // over equal parts of the step: time_ns has its length only
   time_ns: number[];  // since the start of the step; the last is its length
   depth: number[];    // from each time to the next
+}
+
+// Launches by latency, in the buckets of latency.ts.
+export interface LatencyCounts {
+  first_bucket: number[];  // per bin of steps
+  launches: number[][];    // from that bucket on
 }
 
 export interface QueueBins extends ProcessBins, LatencyCounts {

@@ -1,10 +1,7 @@
 // Percentiles of latencies from counts in buckets, as src/analysis/latency_counts.h makes them: a
 // bucket is at most a sixteenth of its latency wide.
 
-export interface LatencyCounts {
-  first_bucket: number[];  // per bin of steps
-  launches: number[][];    // from that bucket on
-}
+import type {LatencyCounts} from "./data";
 
 export const kLatencyResolution = 1 / 16;
 

@@ -2,8 +2,8 @@
 import type {PageData} from "./data";
 import type {DiffPage} from "./diff_data";
 import {copyWholeNames, h} from "./dom";
+import type {StepRange} from "./step_bins";
 import {applyStoredTheme} from "./theme";
-import type {StepRange} from "./tree";
 import {adviceView} from "./views/advice_view";
 import {diffView} from "./views/diff_view";
 import {DistributedView} from "./views/distributed_view";

@@ -2,7 +2,7 @@
 // every bin of steps and what is held when it begins, so that the peak is exact.
 import type {MemoryCurve} from "./data";
 import {touchedBins} from "./step_bins";
-import type {StepRange} from "./tree";
+import type {StepRange} from "./step_bins";
 
 export interface MemorySpan {
   from_ns: number;

@@ -1,10 +1,9 @@
 // Ranks and collectives over the steps that are selected: the tables "ranks" and "collectives" with
 // other cells, and who waits for whom. The rules are those of src/analysis/collectives.cpp.
-import type {CollectiveBins, RankBins, TableData} from "./data";
+import type {CollectiveBins, ProcessBins, RankBins, TableData} from "./data";
 import {percent, time} from "./format";
 import {selectedBins, sumOver, touchedBins} from "./step_bins";
-import type {ProcessBins} from "./step_bins";
-import type {StepRange} from "./tree";
+import type {StepRange} from "./step_bins";
 
 function ratio(part: number, whole: number): number|null {
   return whole > 0 ? part / whole : null;

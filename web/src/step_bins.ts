@@ -2,14 +2,11 @@
 // of steps stands for the bins that it touches.
 import {kSteady} from "./data";
 import type {PageData} from "./data";
-import type {StepRange} from "./tree";
 
-// Of one process, per bin: how many of its steps a sum is over, and whether these count (1) or are
-// all that there are (0).
-export interface ProcessBins {
-  steps: number[];
-  counts: number[];
-}
+// Steps by their place in the run, inclusive; null = the steps that count.
+export type StepRange = {
+  first: number; last: number
+}|null;
 
 // The bins that hold a step of the selection, all without one.
 export function touchedBins(firstStep: readonly number[], range: StepRange): number[] {

@@ -2,15 +2,11 @@
 // every view of modules, operators and kernels shows is computed here, from the same nodes.
 import {TreeKind} from "./data";
 import type {StepBins, Tree, TreeTimes} from "./data";
+import type {StepRange} from "./step_bins";
 
 type Binned = {
   bins: StepBins
 };
-
-// Steps by their place in the run, inclusive; null = the steps that count.
-export type StepRange = {
-  first: number; last: number
-}|null;
 
 export interface TreeSums {
   steps: number;    // 1 where there are none

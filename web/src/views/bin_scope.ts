@@ -2,8 +2,8 @@
 import type {PageData} from "../data";
 import {h} from "../dom";
 import {binScope, stepNumber} from "../step_bins";
+import type {StepRange} from "../step_bins";
 import type {BinScope} from "../step_bins";
-import type {StepRange} from "../tree";
 
 export function binScopeOf(page: PageData, range: StepRange, label: string): (string|Node)[] {
   if (!range) return ["the steps that count"];

@@ -6,8 +6,8 @@ import {h} from "../dom";
 import {count, percent, time} from "../format";
 import {seriesColor} from "../palette";
 import {collectivesOver, knowsWaits, ranksOver, straggler} from "../rank_sums";
+import type {StepRange} from "../step_bins";
 import {Table} from "../table";
-import type {StepRange} from "../tree";
 import {binScopeOf} from "./bin_scope";
 import {section} from "./section";
 

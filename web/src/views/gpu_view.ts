@@ -1,6 +1,6 @@
 // How well the GPUs are used, each number with its formula, and how far they are behind the CPU;
 // over the steps that are selected.
-import type {LaunchQueue, Metric, PageData, QueueDepth, Utilization} from "../data";
+import type {LaunchQueue, Metric, PageData, ProcessBins, QueueDepth, Utilization} from "../data";
 import {StairChart} from "../charts/stair_chart";
 import {h} from "../dom";
 import {count, significant} from "../format";
@@ -9,8 +9,7 @@ import type {Recomputed} from "../gpu_sums";
 import {aggregate} from "../selection";
 import {maximum} from "../statistics";
 import {binScope, selectedBins} from "../step_bins";
-import type {ProcessBins} from "../step_bins";
-import type {StepRange} from "../tree";
+import type {StepRange} from "../step_bins";
 import {binScopeOf} from "./bin_scope";
 import {section} from "./section";
 

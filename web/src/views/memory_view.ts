@@ -8,10 +8,10 @@ import {bytes, count, percent, time} from "../format";
 import {memorySpan} from "../memory_span";
 import type {MemorySpan} from "../memory_span";
 import {seriesColor} from "../palette";
-import type {StepRange} from "../tree";
 import {choice} from "./choice";
 import {memoryScopeOf} from "./bin_scope";
 import {section} from "./section";
+import type {StepRange} from "../step_bins";
 
 const kColors: Record<string, number> = {
   model: 3,

@@ -6,7 +6,8 @@ import {h} from "../dom";
 import {count} from "../format";
 import {meanStep} from "../selection";
 import {coarseness, stepsOf, sumTree, timesOf} from "../tree";
-import type {StepRange, TreeSums} from "../tree";
+import type {StepRange} from "../step_bins";
+import type {TreeSums} from "../tree";
 
 export class Scope {
   sums: TreeSums|null;

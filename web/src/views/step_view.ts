@@ -6,7 +6,7 @@ import {h} from "../dom";
 import {count, time, timeRange} from "../format";
 import {aggregate} from "../selection";
 import type {Aggregate, Range} from "../selection";
-import type {StepRange} from "../tree";
+import type {StepRange} from "../step_bins";
 import {verdictOf} from "../verdict";
 import {breakdown} from "./breakdown_view";
 import {choice} from "./choice";

@@ -2,8 +2,8 @@
 import type {PageData, TableData} from "../data";
 import {h} from "../dom";
 import {count} from "../format";
+import type {StepRange} from "../step_bins";
 import {Table} from "../table";
-import type {StepRange} from "../tree";
 import {section} from "./section";
 
 const kFirstRows = 50;
