@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that every #include in src/ goes along an edge the architecture allows."""
+"""Checks that every #include in src/ goes along an edge the architecture allows, and that no file of
+web/src imports itself by way of others."""
 import pathlib
 import re
 import sys
@@ -53,20 +54,26 @@ def room_of(parts):
     return parts[1] if len(parts) > 2 else '.'
 
 
-def circles(rooms):
-    """Rooms that a walk down the table meets again."""
-    def below(room, seen):
-        for lower in rooms.get(room, ()):
-            if lower not in seen:
-                seen.add(lower)
-                below(lower, seen)
-        return seen
-    return sorted(room for room in rooms if room in below(room, set()))
+def circles(edges):
+    """Each circle of `edges` once, as the list of nodes from one back to itself."""
+    done, way = set(), []
+
+    def visit(node):
+        if node in way:
+            yield way[way.index(node):] + [node]
+        elif node not in done:
+            way.append(node)
+            for target in edges.get(node, ()):
+                yield from visit(target)
+            done.add(way.pop())
+
+    for node in edges:
+        yield from visit(node)
 
 
 def room_violations(root, folder, rooms):
-    for room in circles(rooms):
-        yield f'src/{folder}/{room}: the table of rooms leads back to it'
+    for circle in circles(rooms):
+        yield f'src/{folder}: circle in the table of rooms: ' + ' -> '.join(circle)
     unknown = set()
     for path in sorted((root / 'src' / folder).rglob('*')):
         if path.suffix not in ('.h', '.cpp', '.def'):
@@ -104,12 +111,22 @@ def violations(root):
                 yield f'{path.relative_to(root)}:{number}: {folder} must not include {header}'
 
 
+def imports(root):
+    """{TypeScript file: the files of ours that it imports}"""
+    pattern = re.compile(r'^(?:import|export)\b[^;]*?\sfrom\s+"(\.[^"]+)"', re.M)
+    folder = (root / 'web' / 'src').resolve()
+    return {path: {(path.parent / f'{name}.ts').resolve(): None for name in pattern.findall(path.read_text())}
+            for path in sorted(folder.rglob('*.ts'))}
+
+
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
     unknown = {p.name for p in (root / 'src').iterdir() if p.is_dir()} - set(ALLOWED)
     found = [f'src/{name}: not in the table of layers' for name in sorted(unknown)] + list(violations(root))
     for folder, rooms in SUB_LAYERS.items():
         found += room_violations(root, folder, rooms)
+    found += ['web/src: circle of imports: ' + ' -> '.join(file.name for file in circle)
+              for circle in circles(imports(root))]
     print('\n'.join(found) or 'layers: fine')
     return 1 if found else 0
 
