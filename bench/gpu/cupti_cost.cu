@@ -125,7 +125,7 @@ static void Measure(const char* name, const char* phase) {
               runtime, driver, static_cast<unsigned long long>(records.load()));
 }
 
-int main(int argc, char** argv) {
+std::vector<Setting> Settings() {
   const auto K = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   const auto R = CUPTI_ACTIVITY_KIND_RUNTIME;
   const auto D = CUPTI_ACTIVITY_KIND_DRIVER;
@@ -137,7 +137,7 @@ int main(int argc, char** argv) {
   // As in src/inject/cupti/waits.cpp.
   const std::vector<uint32_t> runtime_waits = {126, 131, 137, 147, 165, 239, 247};
   const std::vector<uint32_t> driver_waits = {17, 121, 126, 295, 436, 440, 800};
-  const std::vector<Setting> settings = {
+  return {
       {"kernel", {K}},
       {"runtime, all calls", {R}},
       {"runtime, launches", {}, runtime},
@@ -160,6 +160,16 @@ int main(int argc, char** argv) {
       {"callbacks of driver launches", {}, {}, {}, {}, driver},
       {"nothing", {}},
   };
+}
+
+void Subscribe(CUpti_SubscriberHandle* subscriber) {
+  cuptiSubscribe(
+      subscriber, [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}, nullptr);
+  cuptiActivityRegisterCallbacks(Request, Complete);
+}
+
+int main(int argc, char** argv) {
+  const std::vector<Setting> settings = Settings();
   const size_t chosen = argc > 1 ? static_cast<size_t>(std::atol(argv[1])) : settings.size() - 1;
   if (chosen >= settings.size()) return 2;
   const Setting& s = settings[chosen];
@@ -173,9 +183,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 8; ++i) pool.push_back(static_cast<uint8_t*>(calloc(1, kBytes)));
   for (uint8_t* buffer : pool) std::memset(buffer, 0, kBytes);
   CUpti_SubscriberHandle subscriber;
-  cuptiSubscribe(
-      &subscriber, [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}, nullptr);
-  cuptiActivityRegisterCallbacks(Request, Complete);
+  Subscribe(&subscriber);
   if (argc > 2 && std::strcmp(argv[2], "early") == 0) Set(s, subscriber, true);
   cudaFree(nullptr);
   std::atomic<bool> stop{false};
@@ -204,9 +212,7 @@ int main(int argc, char** argv) {
     cuptiActivityFlushAll(1);
     std::printf("  cuptiFinalize: %d\n", static_cast<int>(cuptiFinalize()));
     Measure(s.name, "final");
-    cuptiSubscribe(
-        &subscriber, [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}, nullptr);
-    cuptiActivityRegisterCallbacks(Request, Complete);
+    Subscribe(&subscriber);
     Set(s, subscriber, true);
     Measure(s.name, "again");
     Set(s, subscriber, false);

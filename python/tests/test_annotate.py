@@ -1,13 +1,13 @@
 """The package without the profiler, and what it calls under the profiler (a stand-in records)."""
-import asyncio
 import importlib
-import inspect
 import os
 import subprocess
 import sys
 import timeit
 import types
 import unittest
+
+from annotate_uses import add_line, every_use
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, PACKAGE)
@@ -46,81 +46,6 @@ class Native(types.ModuleType):
         return self.started
 
 
-def every_use(package):
-    """Calls everything; the program's own results."""
-    with package.annotate("a", color="red", domain="d", category="c", payload=3) as entered:
-        pass
-
-    @package.annotate("named", color="blue")
-    def add(a, b=1):
-        """Adds."""
-        return a + b
-
-    @package.annotate()
-    def fail():
-        raise KeyError("x")
-
-    @package.annotate()
-    def count():
-        got = yield 1
-        yield got
-
-    @package.annotate()
-    async def wait():
-        await asyncio.sleep(0)
-        return 5
-
-    @package.annotate()
-    async def stream():
-        got = yield 1
-        yield got
-
-    async def read():
-        generator = stream()
-        return [await generator.__anext__(), await generator.asend(7),
-                [item async for item in generator]]
-
-    results = [entered is not None, add(1, b=2), add.__name__, add.__doc__]
-    try:
-        fail()
-    except KeyError:
-        results.append("failed")
-    generator = count()
-    results += [next(generator), generator.send(9), list(generator)]
-    results += [asyncio.run(wait()), asyncio.run(read())]
-    results += [inspect.iscoroutinefunction(wait), inspect.isgeneratorfunction(count),
-                inspect.isasyncgenfunction(stream)]
-    package.mark("m", color=0xFF00FF00, category=4)
-    package.push_range("p", domain="d")
-    package.pop_range(domain="d")
-    package.end_range(package.start_range("s", payload=1.5))
-    domain = package.get_domain("other")
-    attributes = domain.get_event_attributes("o", color="green", category="c")
-    domain.push_range(attributes)
-    domain.pop_range()
-    domain.end_range(domain.start_range(attributes))
-    domain.mark(attributes)
-    attributes.payload = 7  # as the nvtx package's documentation advises for hot loops
-    attributes.message = domain.get_registered_string("r")
-    attributes.color, attributes.category = 0xFF112233, domain.get_category_id("e")
-    domain.mark(attributes)
-    results += [attributes.payload, attributes.message, attributes.color]
-    domain.get_category_id("c")
-    package.profile_start()
-    package.profile_stop()
-    calls = package.Profile(linenos=True)
-    calls.enable()
-    add(1)
-    calls.disable()
-    return results
-
-
-def add_line():
-    """Where every_use() defines `add`, as a frame has it: its first line, the decorator's."""
-    source, first = inspect.getsourcelines(every_use)
-    return first + next(i for i, line in enumerate(source) if '"named"' in line)
-
-
 class Annotate(unittest.TestCase):
     EXPECTED = [True, 3, "add", "Adds.", "failed", 1, 9, [], 5, [1, 7, []], True, True, True,
                 7, "r", 0xFF112233]
@@ -157,7 +82,7 @@ class Annotate(unittest.TestCase):
         at = native.calls.index(("profile_start",))
         self.assertEqual(native.calls[at + 1], ("profile_stop",))
         line = add_line()
-        self.assertIn(("push", "test_annotate.py:%d(add)" % line, 0xFF0000FF, 3, 0, None),
+        self.assertIn(("push", "annotate_uses.py:%d(add)" % line, 0xFF0000FF, 3, 0, None),
                       native.calls[at:])
 
     def test_profile_leaves_nothing_open(self):

@@ -5,7 +5,6 @@ else from FORMAT.md, so that the library is tested against the documents and not
 """
 
 import os
-import re
 import shutil
 import struct
 import subprocess
@@ -13,7 +12,8 @@ import tempfile
 import time
 import weakref
 
-SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from record_definitions import COUNTERS, KINDS, STRING, STRING_PLACES
+
 CONTROL_BYTES = 64 * 1024
 CHUNK_MAGIC = 0x314B4342
 HEADER = struct.Struct("<IHHIIIIIIIIqQqQqQ")
@@ -22,30 +22,8 @@ HEADER_FIELDS = (
     "capture_index clock_kind attach_ns base_ticks base_monotonic_ns end_ticks end_monotonic_ns "
     "ticks_per_second"
 ).split()
-TYPES = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "i32": "i", "i64": "q", "f64": "d",
-         "StringRef": "I"}
+WORD = struct.Struct("<Q")
 TRACE_ALL = 0x7F
-
-
-def read_definitions():
-    """{kind number: (name, struct, [(field, type)])} from records.def."""
-    text = open(os.path.join(SOURCE, "src/format/records.def")).read()
-    text = re.sub(r"^\s*//.*$", "", text, flags=re.M)
-    kinds = {}
-    for match in re.finditer(r"RECORD_BEGIN\((\w+), (\d+),.*?\n(.*?)RECORD_END", text, re.S):
-        fields = re.findall(r"FIELD\((\w+), (\w+),", match[3])
-        layout = struct.Struct("<" + "".join(TYPES[kind] for kind, _ in fields))
-        kinds[int(match[2])] = (match[1], layout, [(name, kind) for kind, name in fields])
-    return kinds
-
-
-def read_counters():
-    text = open(os.path.join(SOURCE, "src/format/counters.def")).read()
-    return {int(n): name for name, n in re.findall(r"^COUNTER\((\w+), (\d+)", text, re.M)}
-
-
-KINDS = read_definitions()
-COUNTERS = read_counters()
 
 
 class Record(dict):
@@ -53,13 +31,6 @@ class Record(dict):
     as bytes)."""
 
     __getattr__ = dict.__getitem__
-
-
-WORD = struct.Struct("<Q")
-STRING = next(number for number, (name, _, _) in KINDS.items() if name == "String")
-# {kind number: (struct, places of the fields that name strings)}
-STRING_PLACES = {number: (layout, [i for i, (_, kind) in enumerate(fields) if kind == "StringRef"])
-                 for number, (_, layout, fields) in KINDS.items()}
 
 
 class Chunk:

@@ -11,17 +11,12 @@ import type {TreeSums} from "../tree";
 import {choice} from "./choice";
 import type {Scope} from "./scope";
 import {section} from "./section";
+import {treeColumns} from "./tree_columns";
+import type {TreeColumn} from "./tree_columns";
 
 const kKindNames =
   ["phase", "range", "module", "operator", "kernel", "copy", "memset", "graph", "unattributed"];
 const kMostRows = 1500;  // shown at a time
-
-interface TreeColumn {
-  name: string;
-  help: string;
-  value: (node: number) => number;
-  unit: "ns"|"%"|"";
-}
 
 export class TreeView {
   readonly element: HTMLElement|null = null;
@@ -183,60 +178,8 @@ class TreeGrid {
     const largest = Math.max(sums.cpu, sums.gpu);
     this.scale = scaleFor("ns", largest);
     this.decimals = decimalsFor(largest / this.scale.factor, 5);
-    const hasBackward =
-      this.roots.some((root) => sums.cpuBackward[root] + sums.gpuBackward[root] > 0);
-    const per = this.tree.per_step ? "per step" : "in the whole run";
-    const all: (TreeColumn|null)[] = [
-      {
-        name: "CPU fwd",
-        help: `CPU time ${per}, with all that is inside`,
-        unit: "ns",
-        value: (n) => sums.cpuForward[n]
-      },
-      hasBackward ? {
-        name: "CPU bwd",
-        help: "The same of the backward pass",
-        unit: "ns",
-        value: (n) => sums.cpuBackward[n]
-      }
-                  : null,
-      {
-        name: "Self",
-        help: "CPU time in nothing inside",
-        unit: "ns",
-        value: (n) => (isGpuWork(this.tree.kind[n]) ? 0 : sums.self[n])
-      },
-      {
-        name: this.tree.per_step ? "Of step" : "Of run",
-        help: "CPU forward and backward / mean step",
-        unit: "%",
-        value: (n) => (100 * (sums.cpuForward[n] + sums.cpuBackward[n])) / (sums.step_ns || 1)
-      },
-      sums.gpu > 0 ? {
-        name: "GPU fwd",
-        help: `GPU time ${per}, with all that is inside`,
-        unit: "ns",
-        value: (n) => sums.gpuForward[n]
-      }
-                   : null,
-      sums.gpu > 0 && hasBackward ? {
-        name: "GPU bwd",
-        help: "The same of the backward pass",
-        unit: "ns",
-        value: (n) => sums.gpuBackward[n]
-      }
-                                  : null,
-      sums.gpu > 0 ? {
-        name: "Of GPU",
-        help: "GPU forward and backward / all GPU time",
-        unit: "%",
-        value: (n) => (100 * (sums.gpuForward[n] + sums.gpuBackward[n])) / (sums.gpu || 1)
-      }
-                   : null,
-      {name: "Calls", help: `Calls ${per}`, unit: "", value: (n) => sums.calls[n]},
-    ];
     const sorted = this.columns[this.sortColumn]?.name;
-    this.columns = all.filter((column): column is TreeColumn => column !== null);
+    this.columns = treeColumns(this.tree, sums);
     if (sorted) this.sortColumn = this.columns.findIndex(({name}) => name === sorted);
     if (this.sortColumn === -2) {
       const first = sums.cpu > 0 ? "Of " : "Of GPU";
