@@ -8,6 +8,8 @@ from live_folder import LiveFolder
 
 LIBRARY = ""  # empty: it is part of the clients, which are built with a sanitizer
 CLIENTS = []  # the same program, built with different NVTX headers
+NVTX_KINDS = ("RangePush", "RangePushEx", "RangePop", "RangePopDomain", "RangeStart", "RangeEnd",
+              "Mark", "PayloadBlob", "PopPayload")
 
 
 def needs_library(test):
