@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "export/exporter.h"
-#include "ingest/recording.h"
-#include "ingest/trace_text.h"
+#include "ingest/dump/trace_text.h"
+#include "ingest/recording/recording.h"
 #include "training_recording.h"
 
 namespace batchlight::bench {

@@ -12,8 +12,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "ingest/recording.h"
-#include "ingest/trace_text.h"
+#include "ingest/dump/trace_text.h"
+#include "ingest/recording/recording.h"
 #include "tests/support/sealed_bytes.h"
 #include "training_recording.h"
 

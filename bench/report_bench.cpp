@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "analysis/testing/sample_run.h"
-#include "report/report_folder.h"
+#include "report/files/report_folder.h"
 
 namespace batchlight {
 namespace {

@@ -10,10 +10,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/run_overview.h"
-#include "ingest/recording.h"
-#include "ingest/trace_text.h"
-#include "report/summary.h"
+#include "analysis/overview/run_overview.h"
+#include "ingest/dump/trace_text.h"
+#include "ingest/recording/recording.h"
+#include "report/terminal/summary.h"
 #include "training_recording.h"
 
 namespace batchlight::bench {

@@ -1,9 +1,10 @@
-# batchlight_module(store SOURCES a.cpp ... TESTS a_test.cpp ... DEPS base LIBS <other targets>
-#                   [SANITIZE])
+# batchlight_module(store ROOMS <folders> SOURCES a.cpp ... TESTS a_test.cpp ... DEPS base
+#                   LIBS <other targets> [SANITIZE])
 #
 # A folder of src/ as a static library `bl_store` and, when tests are on, one test program
 # `store_test` with the unit tests that lie beside the sources. SANITIZE adds the test to those that
-# test.sh also runs under the sanitizers (target sanitizer_tests, label sanitizer).
+# test.sh also runs under the sanitizers (target sanitizer_tests, label sanitizer). A large module has
+# rooms: folders whose sources and tests belong to it, listed by batchlight_room in each.
 add_custom_target(sanitizer_tests)
 
 # What catches a test that hangs, on the slowest and busiest machine: tests have limits of their own
@@ -22,25 +23,44 @@ function(batchlight_address_test test target)
   endif()
 endfunction()
 
+# The unit tests of a module: one program, made when its first test is named.
+function(batchlight_unit_tests module)
+  if(NOT BATCHLIGHT_TESTS OR NOT ARGN)
+    return()
+  endif()
+  if(NOT TARGET ${module}_test)
+    add_executable(${module}_test)
+    target_link_libraries(${module}_test PRIVATE bl_${module} GTest::gtest GTest::gtest_main)
+    target_compile_definitions(${module}_test PRIVATE BATCHLIGHT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    set_target_properties(${module}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+    add_test(NAME ${module} COMMAND ${module}_test)
+    set_tests_properties(${module} PROPERTIES TIMEOUT ${BATCHLIGHT_TEST_SECONDS})
+  endif()
+  target_sources(${module}_test PRIVATE ${ARGN})
+endfunction()
+
 function(batchlight_module name)
-  cmake_parse_arguments(ARG "SANITIZE" "" "SOURCES;TESTS;DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "SANITIZE" "" "ROOMS;SOURCES;TESTS;DEPS;LIBS" ${ARGN})
   list(TRANSFORM ARG_DEPS PREPEND bl_)
-  if(ARG_SOURCES)
+  if(ARG_SOURCES OR ARG_ROOMS)
     add_library(bl_${name} STATIC ${ARG_SOURCES})
     target_link_libraries(bl_${name} PUBLIC ${ARG_DEPS} ${ARG_LIBS} Threads::Threads)
   else()
     add_library(bl_${name} INTERFACE)
     target_link_libraries(bl_${name} INTERFACE ${ARG_DEPS} ${ARG_LIBS})
   endif()
-  if(BATCHLIGHT_TESTS AND ARG_TESTS)
-    add_executable(${name}_test ${ARG_TESTS})
-    target_link_libraries(${name}_test PRIVATE bl_${name} GTest::gtest GTest::gtest_main)
-    target_compile_definitions(${name}_test PRIVATE BATCHLIGHT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-    set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
-    add_test(NAME ${name} COMMAND ${name}_test)
-    set_tests_properties(${name} PROPERTIES TIMEOUT ${BATCHLIGHT_TEST_SECONDS})
-    if(ARG_SANITIZE)
-      batchlight_sanitizer_test(${name} ${name}_test)
-    endif()
+  batchlight_unit_tests(${name} ${ARG_TESTS})
+  if(ARG_SANITIZE AND TARGET ${name}_test)
+    batchlight_sanitizer_test(${name} ${name}_test)
   endif()
+  foreach(room ${ARG_ROOMS})
+    add_subdirectory(${room})
+  endforeach()
+endfunction()
+
+# batchlight_room(analysis SOURCES a.cpp ... TESTS a_test.cpp ...): this folder's part of a module.
+function(batchlight_room module)
+  cmake_parse_arguments(ARG "" "" "SOURCES;TESTS" ${ARGN})
+  target_sources(bl_${module} PRIVATE ${ARG_SOURCES})
+  batchlight_unit_tests(${module} ${ARG_TESTS})
 endfunction()

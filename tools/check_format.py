@@ -23,12 +23,7 @@ SKIPPED = 77
 
 # Not yet formatted.
 KNOWN = {
-    'src/analysis/dlprof/model.h',
-    'src/analysis/dlprof/reports_test.cpp',
-    'src/analysis/phase_marks.h',
-    'src/analysis/recording_cost.h',
-    'src/ingest/nsys_unite.h',
-    'src/report/dlprof_files.cpp',
+    'src/ingest/nsys/nsys_unite.h',
     'src/store/store_test.cpp',
     'src/store/tables.cpp',
     'src/store/tables.h',

@@ -6,7 +6,7 @@
 writes tests/recordings/version_N.batchlight (sealed), version_N.batchlight.live (the folder it was
 made of) and version_N.dump (what both say), with every kind of record and a value of its own in
 every field. Run once per version, by who raises it; later formats must read these files unchanged
-(src/ingest/format_versions_test.cpp), so it does not overwrite any.
+(src/ingest/recording/format_versions_test.cpp), so it does not overwrite any.
 """
 import pathlib
 import re

@@ -8,19 +8,19 @@
 #include <vector>
 
 #include "base/nearest.h"
-#include "cli/command.h"
-#include "cli/parse_error.h"
+#include "cli/flags/command.h"
+#include "cli/flags/parse_error.h"
 
 namespace batchlight::cli {
 #define COMMAND(function) void function(CLI::App& app, Outcome& outcome);
-#include "cli/commands.def"
+#include "cli/commands/commands.def"
 #undef COMMAND
 
 namespace {
 
 constexpr RegisterFunction kCommands[] = {
 #define COMMAND(function) function,
-#include "cli/commands.def"
+#include "cli/commands/commands.def"
 #undef COMMAND
     nullptr};
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/closed_end.h"
+#include "analysis/numbers/closed_end.h"
 
 namespace batchlight {
 namespace {

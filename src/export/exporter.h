@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/steps.h"
+#include "analysis/steps/steps.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "export/event_selection.h"

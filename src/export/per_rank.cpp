@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "analysis/job_places.h"
+#include "analysis/ranks/job_places.h"
 #include "export/folder_output.h"
 
 namespace batchlight {

@@ -9,7 +9,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "analysis/closed_end.h"
+#include "analysis/numbers/closed_end.h"
 #include "base/json_text.h"
 #include "export/call_walk.h"
 #include "export/exporter.h"

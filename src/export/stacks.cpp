@@ -2,7 +2,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "analysis/steps.h"
+#include "analysis/steps/steps.h"
 #include "base/json_text.h"
 #include "export/call_walk.h"
 #include "export/exporter.h"

@@ -11,10 +11,10 @@
 
 #include "base/file.h"
 #include "format/layout.h"
-#include "ingest/emit_nvtx.h"
-#include "ingest/kineto_json.h"
-#include "ingest/nsys_sqlite.h"
-#include "ingest/recording.h"
+#include "ingest/common/emit_nvtx.h"
+#include "ingest/kineto/kineto_json.h"
+#include "ingest/nsys/nsys_sqlite.h"
+#include "ingest/recording/recording.h"
 
 namespace batchlight {
 namespace {

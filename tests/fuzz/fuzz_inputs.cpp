@@ -8,9 +8,9 @@
 #include <string>
 
 #include "format/layout.h"
-#include "ingest/kineto_json.h"
-#include "ingest/recording.h"
-#include "ingest/trace_text.h"
+#include "ingest/dump/trace_text.h"
+#include "ingest/kineto/kineto_json.h"
+#include "ingest/recording/recording.h"
 
 namespace batchlight::fuzz {
 namespace {

@@ -11,7 +11,7 @@
 #include "analysis/stats/stats_report.h"
 #include "base/file.h"
 #include "fuzz_inputs.h"
-#include "ingest/nsys_sqlite.h"
+#include "ingest/nsys/nsys_sqlite.h"
 #include "mutator.h"
 #include "nsys_seed.h"
 

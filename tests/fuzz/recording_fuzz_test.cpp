@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "fuzz_inputs.h"
-#include "ingest/trace_text.h"
+#include "ingest/dump/trace_text.h"
 #include "mutator.h"
 #include "rounds.h"
 #include "tests/support/sealed_bytes.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ingest/quoted_text.h"
+#include "ingest/common/quoted_text.h"
 #include "store/store.h"
 
 namespace batchlight::testing_support {

@@ -1,5 +1,5 @@
-// What `batchlight report` puts into the page as JSON; written by src/report/page_data.cpp. Times
-// are ns since the start of the recording and fit a double exactly (2^53 ns is 104 days).
+// What `batchlight report` puts into the page as JSON; written by src/report/page/page_data.cpp.
+// Times are ns since the start of the recording and fit a double exactly (2^53 ns is 104 days).
 
 export type Unit = ""|"ns"|"bytes"|"%"|"rate";
 
@@ -310,7 +310,7 @@ export interface Tree extends TreeTimes {
   ranks_left_out?: number;  // beyond what the page holds
 }
 
-// As in src/analysis/attribution_tree.h.
+// As in src/analysis/owners/attribution_tree.h.
 export const TreeKind = {
   phase: 0,
   range: 1,

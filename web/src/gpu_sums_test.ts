@@ -55,7 +55,7 @@ test("without launches there is no latency", () => {
   assert.equal(queueOver({...kQueue, launches: [[], []]}, [0]).median.value, "–");
 });
 
-// As LatencyCounts::BucketOf in src/analysis/latency_counts.h.
+// As LatencyCounts::BucketOf in src/analysis/numbers/latency_counts.h.
 function bucketOf(ns: number): number {
   if (ns < 32) return ns;
   const exponent = Math.floor(Math.log2(ns)) - 4;

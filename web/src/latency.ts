@@ -1,5 +1,5 @@
-// Percentiles of latencies from counts in buckets, as src/analysis/latency_counts.h makes them: a
-// bucket is at most a sixteenth of its latency wide.
+// Percentiles of latencies from counts in buckets, as src/analysis/numbers/latency_counts.h makes
+// them: a bucket is at most a sixteenth of its latency wide.
 
 import type {LatencyCounts} from "./data";
 

@@ -1,5 +1,5 @@
 // Ranks and collectives over the steps that are selected: the tables "ranks" and "collectives" with
-// other cells, and who waits for whom. The rules are those of src/analysis/collectives.cpp.
+// other cells, and who waits for whom. The rules are those of src/analysis/ranks/collectives.cpp.
 import type {CollectiveBins, ProcessBins, RankBins, TableData} from "./data";
 import {percent, time} from "./format";
 import {selectedBins, sumOver, touchedBins} from "./step_bins";

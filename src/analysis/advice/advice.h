@@ -5,21 +5,21 @@
 #include <vector>
 
 #include "analysis/advice/finding.h"
-#include "analysis/run_overview.h"
+#include "analysis/run/run_measures.h"
 
 namespace batchlight {
 
 struct AdviceRule {
   std::string_view id;
   std::string_view sentence;  // what it looks for and when it fires
-  void (*find)(const RunOverview& overview, std::vector<Finding>* findings);
+  void (*find)(const RunMeasures& run, std::vector<Finding>* findings);
 };
 
 // Every rule, in groups: steps, data loading, GPU, copies and waits, compute, settings.
 const std::vector<AdviceRule>& AdviceRules();
 
-// Runs all rules, as BuildOverview does for RunOverview::findings; findings by falling gain, those
+// Runs all rules, as BuildOverview does for RunMeasures::findings; findings by falling gain, those
 // without an estimate last.
-std::vector<Finding> FindAdvice(const RunOverview& overview);
+std::vector<Finding> FindAdvice(const RunMeasures& run);
 
 }  // namespace batchlight

@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "analysis/overview/run_overview.h"
 #include "analysis/testing/store_builder.h"
 #include "format/records.h"
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/advice/advice.h"
+#include "analysis/overview/run_overview.h"
 #include "analysis/testing/store_builder.h"
 #include "format/records.h"
 

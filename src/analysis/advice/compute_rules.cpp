@@ -16,26 +16,26 @@ struct Selection {
 };
 
 // What compilation and the search for algorithms launch before the steady steps does not count.
-double KernelNsPerStep(const RunOverview& overview) {
+double KernelNsPerStep(const RunMeasures& run) {
   double total_ns = 0;
-  for (const KernelRow& kernel : overview.gpu.kernels) total_ns += kernel.per_step_ns;
+  for (const KernelRow& kernel : run.gpu.kernels) total_ns += kernel.per_step_ns;
   return total_ns;
 }
 
 template <typename Test>
-Selection Select(const RunOverview& overview, Test&& test) {
+Selection Select(const RunMeasures& run, Test&& test) {
   Selection selection;
-  const double total_ns = KernelNsPerStep(overview);
+  const double total_ns = KernelNsPerStep(run);
   if (total_ns == 0) return selection;
-  for (const KernelRow& kernel : overview.gpu.kernels) {
-    if (kernel.per_step_ns == 0 || !test(kernel, overview.store->Text(kernel.name))) continue;
+  for (const KernelRow& kernel : run.gpu.kernels) {
+    if (kernel.per_step_ns == 0 || !test(kernel, run.store->Text(kernel.name))) continue;
     selection.per_step_ns += kernel.per_step_ns;
     selection.share += kernel.per_step_ns / total_ns;
     selection.calls_per_step += kernel.calls_per_step;
     if (HasSmallGrid(kernel)) selection.small_grid_ns += kernel.per_step_ns;
     if (selection.evidence.size() >= 5) continue;
     selection.evidence.push_back({.kind = "kernel",
-                                  .name = std::string(overview.store->Text(kernel.short_name)),
+                                  .name = std::string(run.store->Text(kernel.short_name)),
                                   .count = kernel.calls,
                                   .per_step_ns = kernel.per_step_ns});
   }
@@ -72,27 +72,27 @@ bool IsFp32Attention(const KernelRow& kernel, std::string_view name) {
          name.find("_f32_") != name.npos;
 }
 
-bool HasTf32(const RunOverview& overview) {
-  return overview.store->gpus.size() > 0 && overview.store->gpus.compute_major[0] >= 8;
+bool HasTf32(const RunMeasures& run) {
+  return run.store->gpus.size() > 0 && run.store->gpus.compute_major[0] >= 8;
 }
 
 // Part of the GPU's time by which a kernel's becoming shorter shortens the step: the GPU must be
 // what the step waits for, and kernels that run beside each other share the time.
-double Effective(const RunOverview& overview, double kernel_ns) {
-  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
-  const double total_ns = KernelNsPerStep(overview);
+double Effective(const RunMeasures& run, double kernel_ns) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  const double total_ns = KernelNsPerStep(run);
   if (gpu == nullptr || total_ns == 0) return 0;
-  const double computing_ns =
-      GpuPartNs(overview, GpuPart::kTensorCore) + GpuPartNs(overview, GpuPart::kCompute) +
-      GpuPartNs(overview, GpuPart::kGraph) + GpuPartNs(overview, GpuPart::kCommunication);
+  const double computing_ns = GpuPartNs(run, GpuPart::kTensorCore) +
+                              GpuPartNs(run, GpuPart::kCompute) + GpuPartNs(run, GpuPart::kGraph) +
+                              GpuPartNs(run, GpuPart::kCommunication);
   return kernel_ns * gpu->busy_share * std::min(1.0, computing_ns / total_ns);
 }
 
 // What a faster instruction leaves of a product's time: three quarters go where the whole GPU
 // works, a quarter where a few blocks wait for memory most of the time (recurrent layers).
-double FasterProductsNs(const RunOverview& overview, const Selection& products, double gain) {
-  return Effective(overview, products.per_step_ns - products.small_grid_ns) * gain +
-         Effective(overview, products.small_grid_ns) * gain / 3;
+double FasterProductsNs(const RunMeasures& run, const Selection& products, double gain) {
+  return Effective(run, products.per_step_ns - products.small_grid_ns) * gain +
+         Effective(run, products.small_grid_ns) * gain / 3;
 }
 
 // cuBLAS and cuDNN name the alignment, in elements, that a kernel may count on.
@@ -116,12 +116,12 @@ bool IsNchwOnly(const KernelRow& kernel, std::string_view name) {
 
 }  // namespace
 
-void Tf32Off(const RunOverview& overview, Findings* findings) {
-  if (!HasTf32(overview)) return;
-  Selection fp32 = Select(overview, IsFp32WithoutTensorCores);
+void Tf32Off(const RunMeasures& run, Findings* findings) {
+  if (!HasTf32(run)) return;
+  Selection fp32 = Select(run, IsFp32WithoutTensorCores);
   if (fp32.share < 0.1) return;
-  const double gain_ns = WithinCpuSlack(overview, FasterProductsNs(overview, fp32, 0.75));
-  if (!CanBeSeen(overview, gain_ns)) return;
+  const double gain_ns = WithinCpuSlack(run, FasterProductsNs(run, fp32, 0.75));
+  if (!CanBeSeen(run, gain_ns)) return;
   findings->push_back(
       {.title = "FP32 matrix products do not use Tensor Cores",
        .seen = PercentOf(fp32.share) + " of kernel time is matrix products in full FP32.",
@@ -134,24 +134,24 @@ void Tf32Off(const RunOverview& overview, Findings* findings) {
        .evidence = std::move(fp32.evidence)});
 }
 
-void MixedPrecisionOff(const RunOverview& overview, Findings* findings) {
-  if (overview.store->gpus.size() > 0 && overview.store->gpus.compute_major[0] < 7) return;
-  Selection single = Select(overview, [](const KernelRow& kernel, std::string_view name) {
+void MixedPrecisionOff(const RunMeasures& run, Findings* findings) {
+  if (run.store->gpus.size() > 0 && run.store->gpus.compute_major[0] < 7) return;
+  Selection single = Select(run, [](const KernelRow& kernel, std::string_view name) {
     return IsFp32WithoutTensorCores(kernel, name) || IsTf32(kernel, name);
   });
   if (single.share < 0.1) return;
   // FP32 products gain most, TF32 ones half after the casts around them; products of odd sizes gain
   // nothing before they are padded. Attention in FP32 is another algorithm than FlashAttention,
   // which takes 16 bits only.
-  const Selection fp32 = Select(overview, IsFp32WithoutTensorCores);
-  const Selection tf32 = Select(overview, [](const KernelRow& kernel, std::string_view name) {
+  const Selection fp32 = Select(run, IsFp32WithoutTensorCores);
+  const Selection tf32 = Select(run, [](const KernelRow& kernel, std::string_view name) {
     return IsTf32(kernel, name) && !IsUnaligned(kernel, name);
   });
-  const Selection attention = Select(overview, IsFp32Attention);
-  const double gain_ns = WithinCpuSlack(
-      overview, FasterProductsNs(overview, fp32, 0.85) + FasterProductsNs(overview, tf32, 0.5) +
-                    Effective(overview, attention.per_step_ns) * 0.85);
-  if (!CanBeSeen(overview, gain_ns)) return;
+  const Selection attention = Select(run, IsFp32Attention);
+  const double gain_ns =
+      WithinCpuSlack(run, FasterProductsNs(run, fp32, 0.85) + FasterProductsNs(run, tf32, 0.5) +
+                              Effective(run, attention.per_step_ns) * 0.85);
+  if (!CanBeSeen(run, gain_ns)) return;
   findings->push_back(
       {.title = "Matrix products run in single precision",
        .seen = PercentOf(single.share) + " of kernel time is matrix products in FP32 or TF32.",
@@ -164,17 +164,17 @@ void MixedPrecisionOff(const RunOverview& overview, Findings* findings) {
        .evidence = std::move(single.evidence)});
 }
 
-void UnalignedProducts(const RunOverview& overview, Findings* findings) {
-  Selection odd = Select(overview, IsUnaligned);
+void UnalignedProducts(const RunMeasures& run, Findings* findings) {
+  Selection odd = Select(run, IsUnaligned);
   if (odd.share < 0.05) return;
-  const Selection half = Select(overview, [](const KernelRow& kernel, std::string_view name) {
+  const Selection half = Select(run, [](const KernelRow& kernel, std::string_view name) {
     return IsUnaligned(kernel, name) && IsHalfPrecision(name);
   });
   // Aligned BF16 products take Hopper's own kernels, TF32 ones those of the generation before.
   const double gain_ns =
-      WithinCpuSlack(overview, Effective(overview, half.per_step_ns) * 0.85 +
-                                   Effective(overview, odd.per_step_ns - half.per_step_ns) * 0.6);
-  if (!CanBeSeen(overview, gain_ns)) return;
+      WithinCpuSlack(run, Effective(run, half.per_step_ns) * 0.85 +
+                              Effective(run, odd.per_step_ns - half.per_step_ns) * 0.6);
+  if (!CanBeSeen(run, gain_ns)) return;
   findings->push_back(
       {.title = "Matrix products have sizes that Tensor Cores take slowly",
        .seen = PercentOf(odd.share) +
@@ -188,11 +188,10 @@ void UnalignedProducts(const RunOverview& overview, Findings* findings) {
 }
 
 // One operator after the other reads and writes the whole tensor; a compiled loop does it once.
-void UnfusedPointwise(const RunOverview& overview, Findings* findings) {
-  const Selection compiled = Select(overview, [](const KernelRow&, std::string_view name) {
-    return name.starts_with("triton_");
-  });
-  Selection pointwise = Select(overview, [](const KernelRow& kernel, std::string_view) {
+void UnfusedPointwise(const RunMeasures& run, Findings* findings) {
+  const Selection compiled = Select(
+      run, [](const KernelRow&, std::string_view name) { return name.starts_with("triton_"); });
+  Selection pointwise = Select(run, [](const KernelRow& kernel, std::string_view) {
     switch (kernel.kind.kind) {
       case KernelKind::kElementwise:
       case KernelKind::kNormalization:
@@ -208,8 +207,8 @@ void UnfusedPointwise(const RunOverview& overview, Findings* findings) {
   constexpr double kFewKernels = 20;  // nothing beside each other to fuse
   if (compiled.per_step_ns > 0 || pointwise.share < 0.2) return;
   if (pointwise.calls_per_step < kFewKernels) return;
-  const double gain_ns = Effective(overview, pointwise.per_step_ns) * 0.6;
-  if (!CanBeSeen(overview, gain_ns)) return;
+  const double gain_ns = Effective(run, pointwise.per_step_ns) * 0.6;
+  if (!CanBeSeen(run, gain_ns)) return;
   findings->push_back(
       {.title = "Operators that only pass over memory are not fused",
        .seen = PercentOf(pointwise.share) +
@@ -223,24 +222,23 @@ void UnfusedPointwise(const RunOverview& overview, Findings* findings) {
        .evidence = std::move(pointwise.evidence)});
 }
 
-void LayoutConversions(const RunOverview& overview, Findings* findings) {
-  Selection layout = Select(overview, [](const KernelRow& kernel, std::string_view) {
-    return IsLayoutConversion(kernel);
-  });
-  Selection slow = Select(overview, IsNchwOnly);
-  const Selection convolutions = Select(overview, [](const KernelRow& kernel, std::string_view) {
+void LayoutConversions(const RunMeasures& run, Findings* findings) {
+  Selection layout = Select(
+      run, [](const KernelRow& kernel, std::string_view) { return IsLayoutConversion(kernel); });
+  Selection slow = Select(run, IsNchwOnly);
+  const Selection convolutions = Select(run, [](const KernelRow& kernel, std::string_view) {
     return kernel.kind.kind == KernelKind::kConvolution;
   });
   if (layout.share < 0.02 && (slow.share < 0.1 || convolutions.share < 0.02)) return;
   // Most of a conversion goes, and the norms and depthwise convolutions of NHWC take a third of the
   // time. What cuDNN repacks itself, it repacks in any layout; NHWC was seen to make that dearer.
-  const Selection repacked = Select(overview, [](const KernelRow& kernel, std::string_view) {
+  const Selection repacked = Select(run, [](const KernelRow& kernel, std::string_view) {
     return kernel.kind.rule_id == "cudnn-transform";
   });
   const bool knows_gain = repacked.share < 0.005;
-  const double gain_ns = WithinCpuSlack(overview, Effective(overview, layout.per_step_ns) * 0.9 +
-                                                      Effective(overview, slow.per_step_ns) * 0.65);
-  if (!CanBeSeen(overview, gain_ns)) return;
+  const double gain_ns = WithinCpuSlack(
+      run, Effective(run, layout.per_step_ns) * 0.9 + Effective(run, slow.per_step_ns) * 0.65);
+  if (!CanBeSeen(run, gain_ns)) return;
   std::string seen = PercentOf(layout.share) + " of kernel time converts between NCHW and NHWC, " +
                      PercentOf(slow.share) + " is norms and depthwise convolutions on NCHW.";
   if (!knows_gain) {
@@ -261,9 +259,9 @@ void LayoutConversions(const RunOverview& overview, Findings* findings) {
        .evidence = std::move(evidence)});
 }
 
-void CudnnBenchmarkOff(const RunOverview& overview, Findings* findings) {
-  if (TrainingProperty(overview, "torch.cudnn_benchmark") != "False") return;
-  Selection convolutions = Select(overview, [](const KernelRow& kernel, std::string_view) {
+void CudnnBenchmarkOff(const RunMeasures& run, Findings* findings) {
+  if (TrainingProperty(run, "torch.cudnn_benchmark") != "False") return;
+  Selection convolutions = Select(run, [](const KernelRow& kernel, std::string_view) {
     return kernel.kind.kind == KernelKind::kConvolution;
   });
   if (convolutions.share < 0.05) return;

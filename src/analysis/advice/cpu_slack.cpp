@@ -2,9 +2,9 @@
 #include <unordered_map>
 
 #include "analysis/advice/rules.h"
-#include "analysis/closed_end.h"
-#include "analysis/gpu_summary.h"
-#include "analysis/gpu_waits.h"
+#include "analysis/gpu/gpu_summary.h"
+#include "analysis/gpu/gpu_waits.h"
+#include "analysis/numbers/closed_end.h"
 
 namespace batchlight::advice {
 namespace {
@@ -12,9 +12,9 @@ namespace {
 // A launch takes a few microseconds; one that takes longer waits for room in the GPU's queue.
 constexpr int64_t kLongestLaunchNs = 50'000;
 
-int64_t WaitsOf(const RunOverview& overview, const ProcessSteps& main) {
+int64_t WaitsOf(const RunMeasures& run, const ProcessSteps& main) {
   int64_t waited_ns = 0;
-  for (const GpuWait& wait : FindGpuWaits(*overview.store, main.thread)) {
+  for (const GpuWait& wait : FindGpuWaits(*run.store, main.thread)) {
     if (wait.kind == PhaseKind::kGpuWait && main.IsSteadyAt(wait.start_ns)) {
       waited_ns += wait.end_ns - wait.start_ns;
     }
@@ -40,29 +40,28 @@ int64_t FullQueueOf(const Store& store, const ProcessSteps& main) {
 }
 
 // Time of a mean step in which the CPU has nothing to do but wait for the GPU, ns.
-double CpuSlackNs(const RunOverview& overview, const ProcessSteps& main) {
-  const int64_t waited_ns = WaitsOf(overview, main) + FullQueueOf(*overview.store, main);
+double CpuSlackNs(const RunMeasures& run, const ProcessSteps& main) {
+  const int64_t waited_ns = WaitsOf(run, main) + FullQueueOf(*run.store, main);
   double slack_ns = double(waited_ns) / double(std::max<size_t>(1, main.steady.size()));
   // Where it runs ahead, its steps are shorter than the GPU's.
-  const double pace_ns = double(PaceOfGpuNs(*overview.gpu.MainBreakdown(), main));
+  const double pace_ns = double(PaceOfGpuNs(*run.gpu.MainBreakdown(), main));
   if (pace_ns > 0) slack_ns += std::max(0.0, pace_ns - main.duration.mean);
   // Without recording the CPU is faster; what recording costs is known as an upper end only.
   constexpr double kLikelyPart = 0.3;
-  return slack_ns + kLikelyPart * overview.recording_cost.per_step_ns;
+  return slack_ns + kLikelyPart * run.recording_cost.per_step_ns;
 }
 
 }  // namespace
 
-double WithinCpuSlack(const RunOverview& overview, double gain_ns) {
-  if (!CanBeSeen(overview, gain_ns)) return gain_ns;  // spares the passes over all calls
+double WithinCpuSlack(const RunMeasures& run, double gain_ns) {
+  if (!CanBeSeen(run, gain_ns)) return gain_ns;  // spares the passes over all calls
   constexpr double kSomeIdle = 0.05;
-  const ProcessSteps* main = overview.steps.Main();
-  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
-  const bool gpu_is_the_limit =
-      gpu == nullptr || LaunchIdleNs(overview) < kSomeIdle * gpu->window.mean;
+  const ProcessSteps* main = run.steps.Main();
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  const bool gpu_is_the_limit = gpu == nullptr || LaunchIdleNs(run) < kSomeIdle * gpu->window.mean;
   if (main == nullptr || gpu_is_the_limit || main->thread.IsNone()) return gain_ns;
-  if (overview.store->api_calls.size() == 0) return gain_ns;
-  return std::min(gain_ns, CpuSlackNs(overview, *main));
+  if (run.store->api_calls.size() == 0) return gain_ns;
+  return std::min(gain_ns, CpuSlackNs(run, *main));
 }
 
 }  // namespace batchlight::advice

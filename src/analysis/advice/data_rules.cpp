@@ -13,16 +13,15 @@ constexpr double kMinimumShare = 0.05;
 constexpr double kPinnedBytesPerNs = 3.4;
 
 // PyTorch names the iterator by its kind: the single-process one has no workers.
-bool LoadsInTheTrainingProcess(const RunOverview& overview) {
-  for (const OperatorRow& row : overview.operators.by_name) {
-    if (overview.store->Text(row.name).find("_SingleProcessDataLoaderIter") !=
-        std::string_view::npos) {
+bool LoadsInTheTrainingProcess(const RunMeasures& run) {
+  for (const OperatorRow& row : run.operators.by_name) {
+    if (run.store->Text(row.name).find("_SingleProcessDataLoaderIter") != std::string_view::npos) {
       return true;
     }
   }
-  const PhaseCallsTable& phases = overview.store->phase_calls;
+  const PhaseCallsTable& phases = run.store->phase_calls;
   for (size_t row = 0; row < phases.size(); ++row) {
-    if (overview.store->Text(phases.name[row]).find("_SingleProcessDataLoaderIter") !=
+    if (run.store->Text(phases.name[row]).find("_SingleProcessDataLoaderIter") !=
         std::string_view::npos) {
       return true;
     }
@@ -31,9 +30,9 @@ bool LoadsInTheTrainingProcess(const RunOverview& overview) {
 }
 
 // Of copies to the GPU: the batch, where the loader pins it.
-double PinnedBytesPerStep(const RunOverview& overview) {
+double PinnedBytesPerStep(const RunMeasures& run) {
   double bytes = 0;
-  for (const CopyRow& copy : overview.gpu.copies) {
+  for (const CopyRow& copy : run.gpu.copies) {
     if (copy.kind == "Host-to-Device" && copy.source == "pinned") bytes += copy.bytes_per_step;
   }
   return bytes;
@@ -41,20 +40,19 @@ double PinnedBytesPerStep(const RunOverview& overview) {
 
 }  // namespace
 
-void DataLoaderWait(const RunOverview& overview, Findings* findings) {
-  const double step_ns = MeanStepNs(overview);
-  const bool has_gpu = overview.gpu.MainBreakdown() != nullptr;
-  const double cpu_share = PhaseShareOf(overview, PhaseKind::kDataLoading);
-  const double share = has_gpu ? GpuShare(overview, GpuPart::kIdleDataLoading) : cpu_share;
+void DataLoaderWait(const RunMeasures& run, Findings* findings) {
+  const double step_ns = MeanStepNs(run);
+  const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
+  const double cpu_share = PhaseShareOf(run, PhaseKind::kDataLoading);
+  const double share = has_gpu ? GpuShare(run, GpuPart::kIdleDataLoading) : cpu_share;
   if (step_ns == 0 || share < kMinimumShare) return;
-  const double exposed_ns =
-      has_gpu ? GpuPartNs(overview, GpuPart::kIdleDataLoading) : share * step_ns;
-  const bool single = LoadsInTheTrainingProcess(overview);
-  const double batch_bytes = single ? PinnedBytesPerStep(overview) : 0;
+  const double exposed_ns = has_gpu ? GpuPartNs(run, GpuPart::kIdleDataLoading) : share * step_ns;
+  const bool single = LoadsInTheTrainingProcess(run);
+  const double batch_bytes = single ? PinnedBytesPerStep(run) : 0;
   const double pinning_ns = batch_bytes / kPinnedBytesPerNs;
   const bool pinning_counts = pinning_ns > 0.5 * (step_ns - exposed_ns);
   const double gain_ns = std::clamp(step_ns - pinning_ns, 0.0, exposed_ns * 0.85);
-  if (!CanBeSeen(overview, gain_ns)) return;
+  if (!CanBeSeen(run, gain_ns)) return;
   // Workers hide the wait as long as they keep up; one process more hides at most all of it.
   findings->push_back(
       {.title = "Training waits for data",
@@ -82,11 +80,11 @@ void DataLoaderWait(const RunOverview& overview, Findings* findings) {
             .per_step_ns = exposed_ns}}});
 }
 
-void DataLoaderRestart(const RunOverview& overview, Findings* findings) {
-  const double step_ns = MeanStepNs(overview);
-  const ProcessSteps* main = overview.steps.Main();
+void DataLoaderRestart(const RunMeasures& run, Findings* findings) {
+  const double step_ns = MeanStepNs(run);
+  const ProcessSteps* main = run.steps.Main();
   if (step_ns == 0 || main == nullptr) return;
-  const PhaseCallsTable& phases = overview.store->phase_calls;
+  const PhaseCallsTable& phases = run.store->phase_calls;
   uint64_t count = 0;
   int64_t total_ns = 0;
   for (size_t row = 0; row < phases.size(); ++row) {

@@ -10,32 +10,32 @@ namespace {
 
 constexpr double kShortKernelNs = 5'000;  // about what a launch costs the CPU
 
-double KernelsPerStep(const RunOverview& overview) {
+double KernelsPerStep(const RunMeasures& run) {
   double count = 0;
-  for (const KernelRow& kernel : overview.gpu.kernels) count += kernel.calls_per_step;
+  for (const KernelRow& kernel : run.gpu.kernels) count += kernel.calls_per_step;
   return count;
 }
 
 }  // namespace
 
-void GpuUnderused(const RunOverview& overview, Findings* findings) {
-  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
+void GpuUnderused(const RunMeasures& run, Findings* findings) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   if (gpu == nullptr || gpu->window.count == 0 || gpu->busy_share >= 0.8) return;
   GpuPart largest = GpuPart::kIdleDataLoading;
   Finding finding{.title = "The GPU is idle " + PercentOf(1 - gpu->busy_share) + " of the time"};
   for (size_t i = static_cast<size_t>(GpuPart::kIdleDataLoading); i < kGpuPartCount; ++i) {
     const GpuPart part = static_cast<GpuPart>(i);
-    if (GpuShare(overview, part) > GpuShare(overview, largest)) largest = part;
-    if (GpuShare(overview, part) >= 0.01) {
+    if (GpuShare(run, part) > GpuShare(run, largest)) largest = part;
+    if (GpuShare(run, part) >= 0.01) {
       finding.evidence.push_back({.kind = "part",
                                   .name = std::string(GpuPartName(part)),
-                                  .per_step_ns = GpuPartNs(overview, part)});
+                                  .per_step_ns = GpuPartNs(run, part)});
     }
   }
   finding.seen = "Of a step's " + TimeOf(gpu->window.mean) + " on the GPU " +
                  PercentOf(gpu->busy_share) + " is work. The largest cause of idle time is \"" +
-                 std::string(GpuPartName(largest)) + "\", " +
-                 PercentOf(GpuShare(overview, largest)) + " of the step.";
+                 std::string(GpuPartName(largest)) + "\", " + PercentOf(GpuShare(run, largest)) +
+                 " of the step.";
   finding.why = std::string(GpuPartHelp(largest)) + ".";
   finding.why[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(finding.why[0])));
   finding.action =
@@ -43,64 +43,63 @@ void GpuUnderused(const RunOverview& overview, Findings* findings) {
   findings->push_back(std::move(finding));
 }
 
-void LaunchBound(const RunOverview& overview, Findings* findings) {
-  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
+void LaunchBound(const RunMeasures& run, Findings* findings) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   if (gpu == nullptr || gpu->window.mean <= 0) return;
-  const double idle_ns = LaunchIdleNs(overview);
+  const double idle_ns = LaunchIdleNs(run);
   if (idle_ns < 0.15 * gpu->window.mean) return;
   findings->push_back(
       {.title = "Training is bound by launches, not by the GPU",
        .seen = "The GPU waits " + TimeOf(idle_ns) + " of every step (" +
                PercentOf(idle_ns / gpu->window.mean) + ") for the CPU to launch the next of " +
-               Rounded(KernelsPerStep(overview)) + " kernels.",
+               Rounded(KernelsPerStep(run)) + " kernels.",
        .why = "Each operator costs the CPU several microseconds in Python, PyTorch and the driver; "
               "its kernels are over before the next is launched.",
        .action = std::string("Capture the step in a CUDA graph (torch.compile(model, "
                              "mode=\"reduce-overhead\") or torch.cuda.make_graphed_callables), ") +
-                 (IsCompiled(overview) ? "" : "fuse operators with torch.compile, ") +
+                 (IsCompiled(run) ? "" : "fuse operators with torch.compile, ") +
                  "or raise the batch size.",
        // Less what recording itself adds to each launch, and what a replay still costs.
        .gain_ns = idle_ns * 0.65,
        .uncertainty_ns = idle_ns * 0.2,
        .evidence = {{.kind = "part",
                      .name = "idle: CUDA calls",
-                     .per_step_ns = GpuPartNs(overview, GpuPart::kIdleLaunch)},
+                     .per_step_ns = GpuPartNs(run, GpuPart::kIdleLaunch)},
                     {.kind = "part",
                      .name = "idle: operators",
-                     .per_step_ns = GpuPartNs(overview, GpuPart::kIdleOperators)},
+                     .per_step_ns = GpuPartNs(run, GpuPart::kIdleOperators)},
                     {.kind = "part",
                      .name = "idle: Python and other",
-                     .per_step_ns = GpuPartNs(overview, GpuPart::kIdlePython)}}});
+                     .per_step_ns = GpuPartNs(run, GpuPart::kIdlePython)}}});
 }
 
-void SmallKernels(const RunOverview& overview, Findings* findings) {
-  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
+void SmallKernels(const RunMeasures& run, Findings* findings) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   if (gpu == nullptr) return;
   double count = 0;
   double time_ns = 0;
   Finding finding;
-  for (const KernelRow& kernel : overview.gpu.kernels) {
+  for (const KernelRow& kernel : run.gpu.kernels) {
     if (kernel.average_ns() >= kShortKernelNs) continue;
     count += kernel.calls_per_step;
     time_ns += kernel.per_step_ns;
     if (finding.evidence.size() < 5) {
       finding.evidence.push_back({.kind = "kernel",
-                                  .name = std::string(overview.store->Text(kernel.short_name)),
+                                  .name = std::string(run.store->Text(kernel.short_name)),
                                   .count = kernel.calls,
                                   .per_step_ns = kernel.per_step_ns});
     }
   }
   // Where the GPU is busy anyway, short kernels are hidden behind it.
   if (count < 100 || gpu->busy_share > 0.9) return;
-  const double idle_ns = LaunchIdleNs(overview);
-  const double part = count / std::max(1.0, KernelsPerStep(overview));
+  const double idle_ns = LaunchIdleNs(run);
+  const double part = count / std::max(1.0, KernelsPerStep(run));
   finding.title = Rounded(count) + " kernels a step are shorter than their launch";
-  finding.seen = Rounded(count) + " of " + Rounded(KernelsPerStep(overview)) +
-                 " kernels a step take " + TimeOf(time_ns / std::max(1.0, count)) + " on average.";
+  finding.seen = Rounded(count) + " of " + Rounded(KernelsPerStep(run)) + " kernels a step take " +
+                 TimeOf(time_ns / std::max(1.0, count)) + " on average.";
   finding.why =
       "A launch costs the CPU about 5 microseconds, so that these cannot keep the GPU busy.";
-  finding.action = std::string("Fuse them: ") +
-                   (IsCompiled(overview) ? "" : "torch.compile(model), ") +
+  finding.action = std::string("Fuse them: ") + (IsCompiled(run) ? "" : "torch.compile(model), ") +
                    "fused or foreach optimizers, fused attention (scaled_dot_product_attention) "
                    "and norms.";
   finding.gain_ns = idle_ns * part * 0.5;
@@ -108,18 +107,18 @@ void SmallKernels(const RunOverview& overview, Findings* findings) {
   findings->push_back(std::move(finding));
 }
 
-void UnfusedOptimizer(const RunOverview& overview, Findings* findings) {
-  if (overview.steps.Main() == nullptr || overview.gpu.kernel_count == 0) return;
-  const Store& store = *overview.store;
+void UnfusedOptimizer(const RunMeasures& run, Findings* findings) {
+  if (run.steps.Main() == nullptr || run.gpu.kernel_count == 0) return;
+  const Store& store = *run.store;
   uint64_t launches = 0;
   const PhaseTime optimizer = VisitInPhase(
-      store, overview.steps, format::Phase::kOptimizerStep, store.api_calls, [&](size_t call) {
+      store, run.steps, format::Phase::kOptimizerStep, store.api_calls, [&](size_t call) {
         launches +=
             store.Text(store.api_calls.name[call]).find("LaunchKernel") != std::string_view::npos;
       });
   if (launches <= 100 * optimizer.calls) return;
   const double optimizer_ns = optimizer.mean_ns();
-  const double exposed_ns = optimizer_ns * std::clamp(CpuExposure(overview) * 1.5, 0.0, 1.0);
+  const double exposed_ns = optimizer_ns * std::clamp(CpuExposure(run) * 1.5, 0.0, 1.0);
   findings->push_back({.title = "The optimizer updates each parameter with kernels of its own",
                        .seen = "An optimizer step launches " +
                                Rounded(double(launches) / double(optimizer.calls)) +
@@ -134,11 +133,11 @@ void UnfusedOptimizer(const RunOverview& overview, Findings* findings) {
                                      .per_step_ns = optimizer_ns}}});
 }
 
-void ExposedCommunication(const RunOverview& overview, Findings* findings) {
-  const double share = GpuShare(overview, GpuPart::kCommunication);
+void ExposedCommunication(const RunMeasures& run, Findings* findings) {
+  const double share = GpuShare(run, GpuPart::kCommunication);
   if (share < 0.05) return;
-  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
-  const double exposed_ns = GpuPartNs(overview, GpuPart::kCommunication);
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  const double exposed_ns = GpuPartNs(run, GpuPart::kCommunication);
   Finding finding{
       .title = "Communication is not hidden behind computing",
       .seen = "NCCL runs alone for " + TimeOf(exposed_ns) + " of a step (" + PercentOf(share) +
@@ -151,27 +150,27 @@ void ExposedCommunication(const RunOverview& overview, Findings* findings) {
           "(backward_prefetch, forward_prefetch).",
       .gain_ns = exposed_ns * 0.6,
       .uncertainty_ns = exposed_ns * 0.3};
-  for (const KernelRow& kernel : overview.gpu.kernels) {
+  for (const KernelRow& kernel : run.gpu.kernels) {
     if (kernel.kind.kind != KernelKind::kCommunication || finding.evidence.size() >= 5) continue;
     finding.evidence.push_back({.kind = "kernel",
-                                .name = std::string(overview.store->Text(kernel.short_name)),
+                                .name = std::string(run.store->Text(kernel.short_name)),
                                 .count = kernel.calls,
                                 .per_step_ns = kernel.per_step_ns});
   }
   findings->push_back(std::move(finding));
 }
 
-void GridTooSmall(const RunOverview& overview, Findings* findings) {
+void GridTooSmall(const RunMeasures& run, Findings* findings) {
   double small_ns = 0, total_ns = 0;
   Finding finding;
-  for (const KernelRow& kernel : overview.gpu.kernels) {
+  for (const KernelRow& kernel : run.gpu.kernels) {
     total_ns += kernel.per_step_ns;
     if (!HasSmallGrid(kernel)) continue;
     if (kernel.average_ns() < kShortKernelNs) continue;  // launch overhead is their problem
     small_ns += kernel.per_step_ns;
     if (finding.evidence.size() < 5) {
       finding.evidence.push_back({.kind = "kernel",
-                                  .name = std::string(overview.store->Text(kernel.short_name)),
+                                  .name = std::string(run.store->Text(kernel.short_name)),
                                   .count = kernel.calls,
                                   .per_step_ns = kernel.per_step_ns});
     }

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "analysis/steps.h"
+#include "analysis/steps/steps.h"
 #include "format/records.h"
 #include "store/store.h"
 

@@ -91,11 +91,11 @@ const std::vector<AdviceRule>& AdviceRules() {
   return rules;
 }
 
-std::vector<Finding> FindAdvice(const RunOverview& overview) {
+std::vector<Finding> FindAdvice(const RunMeasures& run) {
   std::vector<Finding> findings;
   for (const AdviceRule& rule : AdviceRules()) {
     const size_t before = findings.size();
-    rule.find(overview, &findings);
+    rule.find(run, &findings);
     for (size_t i = before; i < findings.size(); ++i) findings[i].rule = rule.id;
   }
   std::stable_sort(findings.begin(), findings.end(),
@@ -106,32 +106,32 @@ std::vector<Finding> FindAdvice(const RunOverview& overview) {
 
 namespace advice {
 
-double MeanStepNs(const RunOverview& overview) {
-  const ProcessSteps* main = overview.steps.Main();
+double MeanStepNs(const RunMeasures& run) {
+  const ProcessSteps* main = run.steps.Main();
   return main == nullptr ? 0 : main->duration.mean;
 }
 
-bool CanBeSeen(const RunOverview& overview, double gain_ns) {
-  return gain_ns >= 0.005 * MeanStepNs(overview);
+bool CanBeSeen(const RunMeasures& run, double gain_ns) {
+  return gain_ns >= 0.005 * MeanStepNs(run);
 }
 
-double GpuShare(const RunOverview& overview, GpuPart part) {
-  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
+double GpuShare(const RunMeasures& run, GpuPart part) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   return gpu == nullptr ? 0 : gpu->share[static_cast<size_t>(part)];
 }
 
-double GpuPartNs(const RunOverview& overview, GpuPart part) {
-  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
+double GpuPartNs(const RunMeasures& run, GpuPart part) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   return gpu == nullptr ? 0 : gpu->steady[static_cast<size_t>(part)].mean;
 }
 
-double LaunchIdleNs(const RunOverview& overview) {
-  return GpuPartNs(overview, GpuPart::kIdleLaunch) + GpuPartNs(overview, GpuPart::kIdleOperators) +
-         GpuPartNs(overview, GpuPart::kIdlePython);
+double LaunchIdleNs(const RunMeasures& run) {
+  return GpuPartNs(run, GpuPart::kIdleLaunch) + GpuPartNs(run, GpuPart::kIdleOperators) +
+         GpuPartNs(run, GpuPart::kIdlePython);
 }
 
-double PhaseShareOf(const RunOverview& overview, PhaseKind kind) {
-  const StepBreakdown* breakdown = overview.MainBreakdown();
+double PhaseShareOf(const RunMeasures& run, PhaseKind kind) {
+  const StepBreakdown* breakdown = run.MainBreakdown();
   if (breakdown == nullptr) return 0;
   double share = 0;
   for (const PhaseShare& phase : breakdown->phases) {
@@ -140,10 +140,9 @@ double PhaseShareOf(const RunOverview& overview, PhaseKind kind) {
   return share;
 }
 
-std::string_view TrainingProperty(const RunOverview& overview, std::string_view key) {
-  const ProcessSteps* main = overview.steps.Main();
-  return main == nullptr ? overview.store->Property(key)
-                         : overview.store->Property(key, main->process);
+std::string_view TrainingProperty(const RunMeasures& run, std::string_view key) {
+  const ProcessSteps* main = run.steps.Main();
+  return main == nullptr ? run.store->Property(key) : run.store->Property(key, main->process);
 }
 
 bool HasSmallGrid(const KernelRow& kernel) {
@@ -152,18 +151,18 @@ bool HasSmallGrid(const KernelRow& kernel) {
   return occupancy.blocks_per_sm != 0 && occupancy.waves * occupancy.blocks_per_sm < 1;
 }
 
-bool IsCompiled(const RunOverview& overview) {
-  const std::vector<ModuleRow>& modules = overview.modules.rows;
-  const std::vector<KernelRow>& kernels = overview.gpu.kernels;
+bool IsCompiled(const RunMeasures& run) {
+  const std::vector<ModuleRow>& modules = run.modules.rows;
+  const std::vector<KernelRow>& kernels = run.gpu.kernels;
   return std::any_of(modules.begin(), modules.end(),
                      [](const ModuleRow& row) { return row.class_name == "OptimizedModule"; }) ||
          std::any_of(kernels.begin(), kernels.end(), [&](const KernelRow& row) {
-           return overview.store->Text(row.name).starts_with("triton_");
+           return run.store->Text(row.name).starts_with("triton_");
          });
 }
 
-double CpuExposure(const RunOverview& overview) {
-  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
+double CpuExposure(const RunMeasures& run) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   return gpu == nullptr ? 1 : 1 - gpu->busy_share;
 }
 

@@ -9,27 +9,26 @@
 namespace batchlight::advice {
 namespace {
 
-int IntegerProperty(const RunOverview& overview, std::string_view key) {
-  const std::string_view text = TrainingProperty(overview, key);
+int IntegerProperty(const RunMeasures& run, std::string_view key) {
+  const std::string_view text = TrainingProperty(run, key);
   int value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
 }
 
-double RealProperty(const RunOverview& overview, std::string_view key) {
-  const std::string text(TrainingProperty(overview, key));
+double RealProperty(const RunMeasures& run, std::string_view key) {
+  const std::string text(TrainingProperty(run, key));
   return text.empty() ? 0 : std::strtod(text.c_str(), nullptr);
 }
 
 }  // namespace
 
-void LaunchBlocking(const RunOverview& overview, Findings* findings) {
-  const std::string_view value = TrainingProperty(overview, "environment.CUDA_LAUNCH_BLOCKING");
+void LaunchBlocking(const RunMeasures& run, Findings* findings) {
+  const std::string_view value = TrainingProperty(run, "environment.CUDA_LAUNCH_BLOCKING");
   if (value.empty() || value == "0") return;
-  const double idle_ns = GpuPartNs(overview, GpuPart::kIdleLaunch) +
-                         GpuPartNs(overview, GpuPart::kIdleSynchronization) +
-                         GpuPartNs(overview, GpuPart::kIdleOperators) +
-                         GpuPartNs(overview, GpuPart::kIdlePython);
+  const double idle_ns =
+      GpuPartNs(run, GpuPart::kIdleLaunch) + GpuPartNs(run, GpuPart::kIdleSynchronization) +
+      GpuPartNs(run, GpuPart::kIdleOperators) + GpuPartNs(run, GpuPart::kIdlePython);
   findings->push_back({.title = "CUDA_LAUNCH_BLOCKING makes every launch wait",
                        .seen = "CUDA_LAUNCH_BLOCKING=" + std::string(value) + " is set.",
                        .why = "It is for finding errors: CPU and GPU never work at the same time.",
@@ -39,9 +38,9 @@ void LaunchBlocking(const RunOverview& overview, Findings* findings) {
                        .evidence = {{.kind = "setting", .name = "CUDA_LAUNCH_BLOCKING"}}});
 }
 
-void AnomalyDetection(const RunOverview& overview, Findings* findings) {
-  if (TrainingProperty(overview, "torch.anomaly_detection") != "True") return;
-  const double step_ns = MeanStepNs(overview);
+void AnomalyDetection(const RunMeasures& run, Findings* findings) {
+  if (TrainingProperty(run, "torch.anomaly_detection") != "True") return;
+  const double step_ns = MeanStepNs(run);
   findings->push_back(
       {.title = "Autograd's anomaly detection is on",
        .seen = "torch.autograd.set_detect_anomaly(True) was in effect while training.",
@@ -54,10 +53,10 @@ void AnomalyDetection(const RunOverview& overview, Findings* findings) {
        .evidence = {{.kind = "setting", .name = "set_detect_anomaly"}}});
 }
 
-void TooManyThreads(const RunOverview& overview, Findings* findings) {
-  const int threads = IntegerProperty(overview, "torch.threads");
-  const int processors = IntegerProperty(overview, "machine.cores");
-  const int processes = static_cast<int>(overview.steps.processes.size());
+void TooManyThreads(const RunMeasures& run, Findings* findings) {
+  const int threads = IntegerProperty(run, "torch.threads");
+  const int processors = IntegerProperty(run, "machine.cores");
+  const int processes = static_cast<int>(run.steps.processes.size());
   if (threads == 0 || processors == 0 || processes == 0) return;
   if (threads * processes <= processors + processors / 2) return;
   findings->push_back(
@@ -73,10 +72,10 @@ void TooManyThreads(const RunOverview& overview, Findings* findings) {
 }
 
 // A GPU that is busy all the time gains nothing from a larger batch, whatever its memory.
-void MemoryUnderused(const RunOverview& overview, Findings* findings) {
-  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
-  const double total = RealProperty(overview, "torch.gpu_memory_bytes");
-  const double peak = RealProperty(overview, "torch.peak_reserved_bytes");
+void MemoryUnderused(const RunMeasures& run, Findings* findings) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  const double total = RealProperty(run, "torch.gpu_memory_bytes");
+  const double peak = RealProperty(run, "torch.peak_reserved_bytes");
   if (gpu == nullptr || total == 0 || peak == 0 || peak > 0.5 * total) return;
   if (gpu->busy_share > 0.8) return;
   findings->push_back(
@@ -91,17 +90,17 @@ void MemoryUnderused(const RunOverview& overview, Findings* findings) {
 }
 
 // On the CPU too a foreach or fused optimizer saves the cost of calling operators one by one.
-void ForeachOptimizerOnCpu(const RunOverview& overview, Findings* findings) {
-  if (!overview.gpu.empty() || overview.steps.Main() == nullptr) return;
-  const Store& store = *overview.store;
+void ForeachOptimizerOnCpu(const RunMeasures& run, Findings* findings) {
+  if (!run.gpu.empty() || run.steps.Main() == nullptr) return;
+  const Store& store = *run.store;
   uint64_t operators = 0;
   const PhaseTime optimizer = VisitInPhase(
-      store, overview.steps, format::Phase::kOptimizerStep, store.operator_calls, [&](size_t call) {
+      store, run.steps, format::Phase::kOptimizerStep, store.operator_calls, [&](size_t call) {
         // _foreach_, _fused_
         operators += !store.Text(store.operator_calls.name[call]).starts_with("aten::_f");
       });
   if (operators <= 200 * optimizer.calls) return;
-  const double step_ns = MeanStepNs(overview);
+  const double step_ns = MeanStepNs(run);
   const double optimizer_ns = optimizer.mean_ns();
   if (optimizer_ns < 0.05 * step_ns) return;
   findings->push_back(

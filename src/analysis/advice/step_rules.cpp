@@ -17,26 +17,26 @@ Sample OfKind(const ProcessSteps& process, StepKind kind) {
 
 }  // namespace
 
-void NoSteps(const RunOverview& overview, Findings* findings) {
-  if (overview.steps.Main() != nullptr) return;
-  if (overview.operators.calls + overview.nvtx.ranges + overview.gpu.kernel_count == 0) return;
+void NoSteps(const RunMeasures& run, Findings* findings) {
+  if (run.steps.Main() != nullptr) return;
+  if (run.operators.calls + run.nvtx.ranges + run.gpu.kernel_count == 0) return;
   findings->push_back(
       {.title = "No training step was found",
-       .seen = overview.steps.how,
+       .seen = run.steps.how,
        .why = "Without steps there is no time per step, no breakdown and no estimate of gains.",
        .action = "Put a range around each step: with batchlight.annotate(\"step\"): ..., or name "
                  "what ends a step with --key."});
 }
 
-void UnevenSteps(const RunOverview& overview, Findings* findings) {
-  const ProcessSteps* main = overview.steps.Main();
+void UnevenSteps(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
   if (main == nullptr || main->duration.count < 10) return;
   const Sample& duration = main->duration;
   double excess_ns = duration.mean - static_cast<double>(duration.median);
   if (excess_ns < 0.05 * static_cast<double>(duration.median)) return;
   // A CPU that runs ahead of the GPU launches some steps at once and then waits: only what makes
   // the GPU's steps uneven too costs time.
-  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   if (gpu != nullptr && gpu->window.count != 0) {
     const double of_gpu_ns = gpu->window.mean - static_cast<double>(gpu->window.median);
     if (of_gpu_ns < 0.05 * static_cast<double>(gpu->window.median)) return;
@@ -67,8 +67,8 @@ void UnevenSteps(const RunOverview& overview, Findings* findings) {
   findings->push_back(std::move(finding));
 }
 
-void CheckpointInStep(const RunOverview& overview, Findings* findings) {
-  const ProcessSteps* main = overview.steps.Main();
+void CheckpointInStep(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
   if (main == nullptr || main->steps.empty()) return;
   const Sample saving = OfKind(*main, StepKind::kCheckpoint);
   if (saving.count == 0 || double(saving.median) < 2 * double(main->duration.median)) return;
@@ -86,10 +86,10 @@ void CheckpointInStep(const RunOverview& overview, Findings* findings) {
        .evidence = {{.kind = "step", .name = "checkpoint", .count = saving.count}}});
 }
 
-void Recompilation(const RunOverview& overview, Findings* findings) {
-  const ProcessSteps* main = overview.steps.Main();
+void Recompilation(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
   if (main == nullptr || main->steady.empty()) return;
-  const PhaseCallsTable& phases = overview.store->phase_calls;
+  const PhaseCallsTable& phases = run.store->phase_calls;
   const int64_t first_ns = main->steps[main->steady.front()].start_ns;
   const int64_t last_ns = main->steps[main->steady.back()].end_ns;
   uint64_t count = 0;

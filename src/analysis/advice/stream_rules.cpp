@@ -4,7 +4,7 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
-#include "analysis/stream_overlap.h"
+#include "analysis/gpu/stream_overlap.h"
 
 namespace batchlight::advice {
 namespace {
@@ -49,14 +49,14 @@ std::string WaitsOf(const StreamOverlap& overlap, double steps) {
 
 }  // namespace
 
-void SerializedStreams(const RunOverview& overview, Findings* findings) {
+void SerializedStreams(const RunMeasures& run, Findings* findings) {
   constexpr double kMostOverlap = 0.1;  // of what could; more is streams that do overlap
   constexpr double kLeastShare = 0.02;  // of a step that waiting costs
-  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   if (gpu == nullptr || gpu->window.mean <= 0) return;
-  const ProcessSteps* process = overview.steps.Of(gpu->process);
+  const ProcessSteps* process = run.steps.Of(gpu->process);
   if (process == nullptr || process->steady.empty()) return;
-  const StreamOverlap overlap = FindStreamOverlap(*overview.store, overview.steps, *gpu);
+  const StreamOverlap overlap = FindStreamOverlap(*run.store, run.steps, *gpu);
   if (overlap.streams.size() < 2 || overlap.overlap_share() > kMostOverlap) return;
   const auto steps = double(process->steady.size());
   const double lost_ns =

@@ -3,8 +3,8 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
-#include "analysis/stats/event_names.h"
-#include "analysis/step_clock.h"
+#include "analysis/cuda/cuda_call.h"
+#include "analysis/steps/step_clock.h"
 #include "store/interval_index.h"
 
 namespace batchlight::advice {
@@ -15,28 +15,28 @@ namespace {
 constexpr double kMinimumShare = 0.02;
 
 // Copies a step from pageable memory to the GPU.
-double PageableBatchCopies(const RunOverview& overview) {
+double PageableBatchCopies(const RunMeasures& run) {
   double copies = 0;
-  for (const CopyRow& copy : overview.gpu.copies) {
+  for (const CopyRow& copy : run.gpu.copies) {
     if (copy.source == "pageable" && copy.destination == "device") copies += copy.calls_per_step;
   }
   return copies;
 }
 
-bool IsCopy(const RunOverview& overview, const WaitRow& wait) {
-  const std::string_view name = overview.store->Text(wait.operator_name);
+bool IsCopy(const RunMeasures& run, const WaitRow& wait) {
+  const std::string_view name = run.store->Text(wait.operator_name);
   return name == "aten::copy_" || name == "aten::_to_copy" || name == "aten::to";
 }
 
 // The innermost range around most of a call's waits outside of operators; "" if there is none.
-std::string UsualRange(const RunOverview& overview, StringId call) {
-  const Store& store = *overview.store;
+std::string UsualRange(const RunMeasures& run, StringId call) {
+  const Store& store = *run.store;
   const ApiCallsTable& calls = store.api_calls;
   const OperatorCallsTable& operators = store.operator_calls;
   const NvtxRangesTable& ranges = store.nvtx_ranges;
   const IntervalIndex in_operators(operators.thread, operators.start_ns, operators.end_ns);
   const IntervalIndex in_ranges(ranges.thread, ranges.start_ns, ranges.end_ns);
-  StepClock clock(store, overview.steps);
+  StepClock clock(store, run.steps);
   std::map<StringId, uint64_t> counts;
   uint64_t waits = 0;
   for (size_t i = 0; i < calls.size(); ++i) {
@@ -55,8 +55,8 @@ std::string UsualRange(const RunOverview& overview, StringId call) {
 }
 
 // Where a call waits: " in .item() or bool(tensor)".
-std::string PlaceOf(const RunOverview& overview, const WaitRow& wait) {
-  const std::string_view name = overview.store->Text(wait.operator_name);
+std::string PlaceOf(const RunMeasures& run, const WaitRow& wait) {
+  const std::string_view name = run.store->Text(wait.operator_name);
   if (name == "aten::_local_scalar_dense" || name == "aten::item") {
     return " in .item() or bool(tensor)";
   }
@@ -65,29 +65,28 @@ std::string PlaceOf(const RunOverview& overview, const WaitRow& wait) {
   }
   if (name == "aten::nonzero") return " in nonzero, masked indexing";
   if (!name.empty()) return " in " + std::string(name);
-  const std::string range = UsualRange(overview, wait.call);
+  const std::string range = UsualRange(run, wait.call);
   return range.empty() ? "" : " in range " + range;
 }
 
 }  // namespace
 
-void HostSynchronization(const RunOverview& overview, Findings* findings) {
-  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
+void HostSynchronization(const RunMeasures& run, Findings* findings) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   if (gpu == nullptr || gpu->window.mean <= 0) return;
   // What a wait costs is the time the GPU then has nothing to do: while the CPU returns from it and
   // launches again.
-  const double idle_ns = GpuPartNs(overview, GpuPart::kIdleSynchronization) +
-                         GpuPartNs(overview, GpuPart::kIdleLaunch) +
-                         GpuPartNs(overview, GpuPart::kIdleOperators) +
-                         GpuPartNs(overview, GpuPart::kIdlePython);
+  const double idle_ns =
+      GpuPartNs(run, GpuPart::kIdleSynchronization) + GpuPartNs(run, GpuPart::kIdleLaunch) +
+      GpuPartNs(run, GpuPart::kIdleOperators) + GpuPartNs(run, GpuPart::kIdlePython);
   double waits = 0;
   double waited_ns = 0;
-  double batch_copies = PageableBatchCopies(overview);
+  double batch_copies = PageableBatchCopies(run);
   Finding finding;
-  for (const WaitRow& wait : overview.gpu.waits) {
+  for (const WaitRow& wait : run.gpu.waits) {
     double calls = wait.calls_per_step;
     // Copies of a batch from pageable memory wait too: they are a rule of their own.
-    if (IsCopy(overview, wait)) {
+    if (IsCopy(run, wait)) {
       const double of_batch = std::min(batch_copies, calls);
       batch_copies -= of_batch;
       calls -= of_batch;
@@ -98,8 +97,7 @@ void HostSynchronization(const RunOverview& overview, Findings* findings) {
     if (finding.evidence.size() < 6) {
       finding.evidence.push_back(
           {.kind = "call",
-           .name = std::string(stats::ApiName(overview.store->Text(wait.call))) +
-                   PlaceOf(overview, wait),
+           .name = std::string(PlainApiName(run.store->Text(wait.call))) + PlaceOf(run, wait),
            .count = wait.calls,
            .per_step_ns = wait.per_step_ns});
     }
@@ -109,7 +107,7 @@ void HostSynchronization(const RunOverview& overview, Findings* findings) {
   // what it is busy: the step gets shorter by the smaller of the two, if nothing else is in the
   // way.
   const double gain_ns = std::min(idle_ns, waited_ns) * 0.85;
-  if (!CanBeSeen(overview, gain_ns)) return;
+  if (!CanBeSeen(run, gain_ns)) return;
   finding.title = "The CPU waits for the GPU inside the step";
   finding.seen = Rounded(waits) + " calls a step wait for the GPU, most often " +
                  finding.evidence.front().name + ".";
@@ -125,12 +123,12 @@ void HostSynchronization(const RunOverview& overview, Findings* findings) {
   findings->push_back(std::move(finding));
 }
 
-void PageableCopies(const RunOverview& overview, Findings* findings) {
+void PageableCopies(const RunMeasures& run, Findings* findings) {
   constexpr double kPinnedBytesPerNs = 20;  // 20 GB/s: what PCIe 4 x16 gives in practice
   constexpr double kMinimumBytes = 256 * 1024;
   double bytes = 0, copies_ns = 0, count = 0;
   Finding finding;
-  for (const CopyRow& copy : overview.gpu.copies) {
+  for (const CopyRow& copy : run.gpu.copies) {
     const bool pageable = copy.source == "pageable" || copy.destination == "pageable";
     if (!pageable || copy.calls_per_step < 0.5) continue;
     bytes += copy.bytes_per_step;
@@ -152,16 +150,16 @@ void PageableCopies(const RunOverview& overview, Findings* findings) {
   finding.action = "DataLoader(..., pin_memory=True) and tensor.to(device, non_blocking=True).";
   // From pinned memory the copies run at the bus's rate and beside the computing: what of them is
   // exposed now goes, and the CPU no longer waits in them.
-  finding.gain_ns = std::max(saved_ns * std::min(1.0, CpuExposure(overview) * 2),
-                             GpuPartNs(overview, GpuPart::kCopy) * 0.85);
+  finding.gain_ns = std::max(saved_ns * std::min(1.0, CpuExposure(run) * 2),
+                             GpuPartNs(run, GpuPart::kCopy) * 0.85);
   finding.uncertainty_ns = finding.gain_ns * 0.5;
   findings->push_back(std::move(finding));
 }
 
-void ExposedCopies(const RunOverview& overview, Findings* findings) {
-  const double share = GpuShare(overview, GpuPart::kCopy);
+void ExposedCopies(const RunMeasures& run, Findings* findings) {
+  const double share = GpuShare(run, GpuPart::kCopy);
   if (share < 0.03) return;
-  const double exposed_ns = GpuPartNs(overview, GpuPart::kCopy);
+  const double exposed_ns = GpuPartNs(run, GpuPart::kCopy);
   Finding finding{.title = "Copies are not hidden behind computing",
                   .seen = "Copies run alone for " + TimeOf(exposed_ns) + " of a step (" +
                           PercentOf(share) + ").",
@@ -171,7 +169,7 @@ void ExposedCopies(const RunOverview& overview, Findings* findings) {
                       "(a prefetcher), from pinned memory with non_blocking=True.",
                   .gain_ns = exposed_ns * 0.8,
                   .uncertainty_ns = exposed_ns * 0.3};
-  for (const CopyRow& copy : overview.gpu.copies) {
+  for (const CopyRow& copy : run.gpu.copies) {
     if (copy.calls_per_step < 0.5) continue;
     finding.evidence.push_back({.kind = "copy",
                                 .name = copy.kind + ", " + copy.source + " to " + copy.destination,
@@ -180,10 +178,10 @@ void ExposedCopies(const RunOverview& overview, Findings* findings) {
   findings->push_back(std::move(finding));
 }
 
-void AllocatorRetries(const RunOverview& overview, Findings* findings) {
-  const ProcessSteps* main = overview.steps.Main();
-  if (main == nullptr || main->steady.size() < 5 || overview.gpu.empty()) return;
-  const Store& store = *overview.store;
+void AllocatorRetries(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
+  if (main == nullptr || main->steady.size() < 5 || run.gpu.empty()) return;
+  const Store& store = *run.store;
   const ApiCallsTable& calls = store.api_calls;
   // The first steps may still find the sizes they need: what counts goes on in the second half.
   const size_t half = main->steady.size() / 2;
@@ -205,7 +203,7 @@ void AllocatorRetries(const RunOverview& overview, Findings* findings) {
     total_ns += calls.end_ns[row] - calls.start_ns[row];
   }
   const double per_step_ns = double(total_ns) / double(steps);
-  if (5 * count < steps || per_step_ns < 0.01 * MeanStepNs(overview)) return;
+  if (5 * count < steps || per_step_ns < 0.01 * MeanStepNs(run)) return;
   findings->push_back(
       {.title = "GPU memory is allocated and released while training",
        .seen = std::to_string(count) + " calls of cudaMalloc and cudaFree in steady steps take " +

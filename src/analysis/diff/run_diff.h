@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/diff/confidence.h"
-#include "analysis/run_overview.h"
+#include "analysis/overview/run_overview.h"
 
 namespace batchlight {
 

@@ -5,9 +5,9 @@
 #include <set>
 #include <unordered_map>
 
-#include "analysis/gpu_intervals.h"
-#include "analysis/kernel_class.h"
-#include "analysis/operator_cost.h"
+#include "analysis/cuda/kernel_class.h"
+#include "analysis/gpu/gpu_intervals.h"
+#include "analysis/roofline/operator_cost.h"
 #include "format/records.h"
 #include "store/interval_index.h"
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <map>
 
-#include "analysis/result_column.h"
+#include "analysis/result/result_column.h"
 
 namespace batchlight::dlprof {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/dlprof/model.h"
-#include "analysis/result_table.h"
+#include "analysis/result/result_table.h"
 
 namespace batchlight::dlprof {
 

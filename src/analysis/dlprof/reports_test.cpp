@@ -66,7 +66,8 @@ TEST(DlprofModel, RangeLeavesTheRestOut) {
   EXPECT_EQ(model->kernels.size(), 12u);
 }
 
-// Copies and kernels that no operator launched: in a module's forward, in a traced call, in nothing.
+// Copies and kernels that no operator launched: in a module's forward, in a traced call, in
+// nothing.
 TEST(DlprofModel, NoWorkIsLost) {
   StoreBuilder build;
   const ThreadId main = build.Thread(build.Process(7, "train.py"));

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "analysis/result_table.h"
+#include "analysis/result/result_table.h"
 #include "analysis/stats/duration_summary.h"
 #include "store/store.h"
 

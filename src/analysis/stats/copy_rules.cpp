@@ -3,7 +3,7 @@
 #include <array>
 #include <map>
 
-#include "analysis/memory_kinds.h"
+#include "analysis/cuda/memory_kinds.h"
 #include "analysis/stats/cells.h"
 #include "analysis/stats/duration_summary.h"
 #include "analysis/stats/event_names.h"

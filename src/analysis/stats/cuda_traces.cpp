@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "analysis/memory_kinds.h"
+#include "analysis/cuda/memory_kinds.h"
 #include "analysis/stats/cells.h"
 #include "analysis/stats/duration_summary.h"
 #include "analysis/stats/event_names.h"

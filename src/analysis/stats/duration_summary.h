@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/row_source.h"
+#include "analysis/result/row_source.h"
 #include "store/flat_map.h"
 
 namespace batchlight::stats {

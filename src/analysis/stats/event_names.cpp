@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "analysis/memory_kinds.h"
+#include "analysis/cuda/memory_kinds.h"
 
 namespace batchlight::stats {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/row_source.h"
+#include "analysis/result/row_source.h"
 #include "analysis/stats/stats_report.h"
 #include "base/status.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "analysis/job_places.h"
+#include "analysis/ranks/job_places.h"
 
 namespace batchlight::stats {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/row_source.h"
+#include "analysis/result/row_source.h"
 #include "store/store.h"
 
 namespace batchlight::stats {
@@ -23,7 +23,7 @@ struct RankParts {
   std::vector<std::string> notes;  // where ranks are not known, what they are taken as
 };
 
-// Ranks that the inputs know (analysis/job_places.h) are kept, others get the lowest numbers
+// Ranks that the inputs know (analysis/ranks/job_places.h) are kept, others get the lowest numbers
 // left, in order of the inputs; processes of one input in order of their GPU. Where two inputs say
 // that they are the same rank, all are numbered by their place.
 RankParts FindRankParts(std::span<const Store* const> stores);

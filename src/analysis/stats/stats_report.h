@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/row_source.h"
+#include "analysis/result/row_source.h"
 #include "base/status.h"
 #include "store/store.h"
 

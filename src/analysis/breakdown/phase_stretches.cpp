@@ -1,0 +1,218 @@
+#include "analysis/breakdown/phase_stretches.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "analysis/gpu/gpu_waits.h"
+
+namespace batchlight {
+namespace {
+
+// Inside these, nothing further in changes what the time is for: a transform that is a module is
+// still data loading, a forward in a validation is no forward of training.
+bool IsSticky(PhaseKind kind) {
+  return kind == PhaseKind::kDataLoading || kind == PhaseKind::kCompile ||
+         kind == PhaseKind::kValidation || kind == PhaseKind::kCheckpoint;
+}
+
+// The forward of activation checkpointing inside a backward is part of what the backward costs.
+bool StaysOuter(PhaseKind outer, const PhaseMark& inner) {
+  if (IsSticky(outer)) return true;
+  return outer == PhaseKind::kBackward &&
+         (inner.kind == PhaseKind::kForward || inner.kind == PhaseKind::kLoss ||
+          inner.kind == PhaseKind::kCopyToDevice);
+}
+
+// A forward that only its module shows says something new in an optimizer's step alone: there the
+// step calls a closure (Lightning, LBFGS) that runs forward and backward.
+bool StaysImplied(PhaseKind outer, const PhaseMark& inner) {
+  return inner.implied && outer != PhaseKind::kOptimizer;
+}
+
+// A stretch of the thread that belongs to one phase. Between segments: nothing says what it is.
+struct Segment {
+  int64_t start_ns;
+  int64_t end_ns;
+  PhaseKind kind;
+};
+
+// Cuts the thread's marks into segments that do not overlap, by the rules of the header.
+class SegmentSweep {
+ public:
+  explicit SegmentSweep(std::vector<Segment>& segments) : segments_(segments) {}
+
+  void Enter(const PhaseMark& mark) {
+    LeaveUntil(mark.start_ns);
+    PhaseKind kind = mark.kind;
+    if (!open_.empty()) {
+      const Open& around = open_.back();
+      const bool outer_counts = !around.implied || mark.implied;
+      if (outer_counts && (StaysOuter(around.kind, mark) || StaysImplied(around.kind, mark)))
+        kind = around.kind;
+      Emit(mark.start_ns);
+    }
+    open_.push_back({mark.end_ns, kind, mark.implied && (open_.empty() || open_.back().implied)});
+    at_ = mark.start_ns;
+  }
+  void Finish() { LeaveUntil(INT64_MAX); }
+
+ private:
+  struct Open {
+    int64_t end_ns;
+    PhaseKind kind;
+    bool implied;
+  };
+
+  void LeaveUntil(int64_t time) {
+    while (!open_.empty() && open_.back().end_ns <= time) {
+      Emit(open_.back().end_ns);
+      open_.pop_back();
+    }
+  }
+
+  // The time since at_ belongs to the innermost open mark.
+  void Emit(int64_t until) {
+    if (until > at_) {
+      const PhaseKind kind = open_.back().kind;
+      if (!segments_.empty() && segments_.back().end_ns == at_ && segments_.back().kind == kind) {
+        segments_.back().end_ns = until;
+      } else {
+        segments_.push_back({at_, until, kind});
+      }
+    }
+    at_ = std::max(at_, until);
+  }
+
+  std::vector<Segment>& segments_;
+  std::vector<Open> open_;
+  int64_t at_ = INT64_MIN;
+};
+
+std::vector<Segment> SegmentsOf(const StepInputs& inputs, ThreadId thread) {
+  std::vector<Segment> segments;
+  SegmentSweep sweep(segments);
+  const ThreadSpans::Rows rows = inputs.marks.RowsOf(thread);
+  for (uint32_t row = rows.begin; row < rows.end; ++row) sweep.Enter(inputs.marks.all()[row]);
+  sweep.Finish();
+  return segments;
+}
+
+class Cutter {
+ public:
+  Cutter(const StepInputs& inputs, const ProcessSteps& steps, const PhaseStretchVisitor& visit)
+      : inputs_(inputs),
+        steps_(steps),
+        visit_(visit),
+        segments_(SegmentsOf(inputs, steps.thread)),
+        waits_(FindGpuWaits(inputs.store, steps.thread)) {}
+
+  void Run() {
+    size_t segment = 0;
+    for (size_t i = 0; i < steps_.steps.size(); ++i) SplitStep(i, segment);
+  }
+
+ private:
+  void Emit(size_t step, PhaseKind kind, int64_t from, int64_t to,
+            StringId range = StringId::None()) const {
+    if (from < to) visit_({static_cast<uint32_t>(step), kind, range, from, to});
+  }
+
+  void SplitStep(size_t i, size_t& segment) {
+    const Step& step = steps_.steps[i];
+    while (segment < segments_.size() && segments_[segment].end_ns <= step.start_ns) ++segment;
+    int64_t at = step.start_ns;
+    for (size_t s = segment; s < segments_.size() && segments_[s].start_ns < step.end_ns; ++s) {
+      const int64_t from = std::max(segments_[s].start_ns, step.start_ns);
+      const int64_t to = std::min(segments_[s].end_ns, step.end_ns);
+      SplitUnnamed(i, at, from);
+      Emit(i, segments_[s].kind, from, to);
+      at = to;
+    }
+    SplitUnnamed(i, at, step.end_ns);
+  }
+
+  // Time that no mark explains: to the outermost range of the user that lies inside the step, the
+  // rest to waits for the GPU, what then is left to `other`.
+  void SplitUnnamed(size_t i, int64_t from, int64_t to) {
+    if (from >= to) return;
+    const Step& step = steps_.steps[i];
+    const NvtxRangesTable& ranges = inputs_.store.nvtx_ranges;
+    int64_t at = from;
+    uint32_t row = NextRange(from);
+    const ThreadSpans::Rows rows = inputs_.range_rows.Of(steps_.thread);
+    while (at < to) {
+      const uint32_t around = OutermostInStep(at, step);
+      int64_t until = to;
+      if (around != kNoRow) {
+        until = std::min(to, ranges.end_ns[around]);
+        Emit(i, PhaseKind::kUserRange, at, until, ranges.message[around]);
+      } else {
+        while (row < rows.end && ranges.start_ns[row] <= at) ++row;
+        if (row < rows.end) until = std::min(to, ranges.start_ns[row]);
+        SplitUnranged(i, at, until);
+      }
+      at = until;
+    }
+  }
+
+  void SplitUnranged(size_t i, int64_t from, int64_t to) {
+    auto wait = std::upper_bound(waits_.begin(), waits_.end(), from,
+                                 [](int64_t time, const GpuWait& w) { return time < w.end_ns; });
+    int64_t at = from;
+    for (; wait != waits_.end() && wait->start_ns < to; ++wait) {
+      const int64_t start = std::max(wait->start_ns, at);
+      const int64_t end = std::min(wait->end_ns, to);
+      Emit(i, PhaseKind::kOther, at, start);
+      Emit(i, wait->kind, start, end);
+      at = end;
+    }
+    Emit(i, PhaseKind::kOther, at, to);
+  }
+
+  uint32_t NextRange(int64_t time) const {
+    const ThreadSpans::Rows rows = inputs_.range_rows.Of(steps_.thread);
+    const auto& starts = inputs_.store.nvtx_ranges.start_ns;
+    return static_cast<uint32_t>(
+        std::lower_bound(starts.begin() + rows.begin, starts.begin() + rows.end, time) -
+        starts.begin());
+  }
+
+  uint32_t OutermostInStep(int64_t time, const Step& step) const {
+    const NvtxRangesTable& ranges = inputs_.store.nvtx_ranges;
+    uint32_t found = kNoRow;
+    uint32_t row = inputs_.ranges.Innermost(steps_.thread, time);
+    for (; row != kNoRow; row = inputs_.ranges.Outer(row, time)) {
+      const bool inside =
+          ranges.start_ns[row] >= step.start_ns && ranges.end_ns[row] <= step.end_ns;
+      const bool is_step =
+          ranges.start_ns[row] == step.start_ns && ranges.end_ns[row] == step.end_ns;
+      if (inside && !is_step) found = row;
+    }
+    return found;
+  }
+
+  const StepInputs& inputs_;
+  const ProcessSteps& steps_;
+  const PhaseStretchVisitor& visit_;
+  std::vector<Segment> segments_;
+  std::vector<GpuWait> waits_;
+};
+
+}  // namespace
+
+void VisitPhaseStretches(const StepInputs& inputs, const ProcessSteps& steps,
+                         const PhaseStretchVisitor& visit) {
+  Cutter(inputs, steps, visit).Run();
+}
+
+std::string NameWithoutNumbers(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) text += c;
+    if (digit && (text.empty() || text.back() != '#')) text += '#';
+  }
+  return text;
+}
+
+}  // namespace batchlight

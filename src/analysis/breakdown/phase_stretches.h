@@ -1,0 +1,30 @@
+// The stretches of a step on the thread that runs it, each with the phase that it belongs to by the
+// rules of step_breakdown.h: what the breakdown sums up, and what its events are found in.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "analysis/steps/step_finders.h"
+
+namespace batchlight {
+
+struct PhaseStretch {
+  uint32_t step;  // row of ProcessSteps::steps
+  PhaseKind kind;
+  StringId range;  // of kUserRange: the message of the range
+  int64_t start_ns;
+  int64_t end_ns;  // > start_ns
+};
+using PhaseStretchVisitor = std::function<void(const PhaseStretch&)>;
+
+// Step by step in order of time, without a hole: the stretches of a step add up to it.
+void VisitPhaseStretches(const StepInputs& inputs, const ProcessSteps& steps,
+                         const PhaseStretchVisitor& visit);
+
+// "augment 17" -> "augment #": ranges that differ by a number only are one phase.
+std::string NameWithoutNumbers(std::string_view name);
+
+}  // namespace batchlight

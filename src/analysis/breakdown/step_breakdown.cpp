@@ -1,0 +1,140 @@
+#include "analysis/breakdown/step_breakdown.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/breakdown/phase_stretches.h"
+#include "analysis/steps/step_finders.h"
+
+namespace batchlight {
+namespace {
+
+constexpr size_t kMostUserRanges = 8;
+
+class Breakdown {
+ public:
+  Breakdown(const StepInputs& inputs, const ProcessSteps& steps) : inputs_(inputs), steps_(steps) {
+    totals_.assign(static_cast<size_t>(PhaseKind::kOther) + 1,
+                   std::vector<int64_t>(steps.steps.size()));
+  }
+
+  StepBreakdown Run() {
+    VisitPhaseStretches(inputs_, steps_, [this](const PhaseStretch& stretch) {
+      const int64_t ns = stretch.end_ns - stretch.start_ns;
+      if (stretch.kind == PhaseKind::kUserRange) {
+        AddUserTime(stretch.range, stretch.step, ns);
+      } else {
+        Of(stretch.kind)[stretch.step] += ns;
+      }
+    });
+    KeepLargestUserRanges();
+    return Collect();
+  }
+
+ private:
+  std::vector<int64_t>& Of(PhaseKind kind) { return totals_[static_cast<size_t>(kind)]; }
+
+  // Only the steps in which a range occurs are kept, since there may be as many names as steps.
+  void AddUserTime(StringId message, uint32_t step, int64_t ns) {
+    const auto [known, unseen] = user_of_message_.try_emplace(message, 0);
+    if (unseen) {
+      std::string name = NameWithoutNumbers(inputs_.store.Text(message));
+      const auto [slot, added] = user_of_name_.try_emplace(name, user_.size());
+      if (added) user_.push_back({.name = std::move(name)});
+      known->second = slot->second;
+    }
+    UserRangeTime& range = user_[known->second];
+    range.total_ns += ns;
+    if (!range.times.empty() && range.times.back().first == step) {
+      range.times.back().second += ns;
+    } else {
+      range.times.emplace_back(step, ns);
+    }
+  }
+
+  void KeepLargestUserRanges() {
+    std::stable_sort(user_.begin(), user_.end(),
+                     [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
+    for (size_t u = kMostUserRanges; u < user_.size(); ++u) {
+      for (const auto& [step, ns] : user_[u].times) Of(PhaseKind::kOther)[step] += ns;
+    }
+    if (user_.size() > kMostUserRanges) user_.resize(kMostUserRanges);
+  }
+
+  StepBreakdown Collect() {
+    StepBreakdown result{.process = steps_.process};
+    for (const uint32_t i : steps_.steady) {
+      result.steady_total_ns += steps_.steps[i].duration_ns();
+    }
+    for (size_t kind = 0; kind < totals_.size(); ++kind) {
+      if (static_cast<PhaseKind>(kind) == PhaseKind::kUserRange) {
+        for (UserRangeTime& range : user_) {
+          std::vector<int64_t> per_step(steps_.steps.size());
+          for (const auto& [step, ns] : range.times) per_step[step] += ns;
+          Add(result, PhaseKind::kUserRange, std::move(range.name), std::move(per_step));
+        }
+        continue;
+      }
+      Add(result, static_cast<PhaseKind>(kind),
+          std::string(PhaseKindName(static_cast<PhaseKind>(kind))), std::move(totals_[kind]));
+    }
+    return result;
+  }
+
+  void Add(StepBreakdown& result, PhaseKind kind, std::string name,
+           std::vector<int64_t> per_step) const {
+    if (std::all_of(per_step.begin(), per_step.end(), [](int64_t ns) { return ns == 0; })) return;
+    PhaseShare share{.kind = kind, .name = std::move(name)};
+    std::vector<int64_t> steady;
+    for (const uint32_t i : steps_.steady) steady.push_back(per_step[i]);
+    share.steady = Summarize(std::move(steady));
+    share.share = result.steady_total_ns == 0
+                      ? 0
+                      : double(share.steady.total) / double(result.steady_total_ns);
+    share.per_step_ns = std::move(per_step);
+    result.phases.push_back(std::move(share));
+  }
+
+  struct UserRangeTime {
+    std::string name;
+    int64_t total_ns = 0;
+    std::vector<std::pair<uint32_t, int64_t>> times;  // step, ns
+  };
+
+  const StepInputs& inputs_;
+  const ProcessSteps& steps_;
+  std::vector<std::vector<int64_t>> totals_;  // by PhaseKind, then step
+  std::vector<UserRangeTime> user_;
+  std::unordered_map<StringId, size_t> user_of_message_;
+  std::unordered_map<std::string, size_t> user_of_name_;
+};
+
+}  // namespace
+
+std::vector<StepExcess> ExplainStep(const StepBreakdown& breakdown, size_t step) {
+  std::vector<StepExcess> found;
+  for (uint32_t i = 0; i < breakdown.phases.size(); ++i) {
+    const PhaseShare& phase = breakdown.phases[i];
+    const int64_t excess = phase.per_step_ns[step] - phase.steady.median;
+    if (excess > 0) found.push_back({i, excess});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const StepExcess& a, const StepExcess& b) { return a.excess_ns > b.excess_ns; });
+  std::erase_if(
+      found, [&](const StepExcess& one) { return one.excess_ns * 10 < found.front().excess_ns; });
+  return found;
+}
+
+std::vector<StepBreakdown> BreakDownSteps(const StepInputs& inputs, const StepSet& steps) {
+  std::vector<StepBreakdown> breakdowns;
+  for (const ProcessSteps& process : steps.processes) {
+    breakdowns.push_back(Breakdown(inputs, process).Run());
+  }
+  return breakdowns;
+}
+
+std::vector<StepBreakdown> BreakDownSteps(const Store& store, const StepSet& steps) {
+  return BreakDownSteps(StepInputs(store), steps);
+}
+
+}  // namespace batchlight

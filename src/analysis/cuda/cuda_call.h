@@ -1,0 +1,25 @@
+// What the name of a CUDA runtime or driver call tells.
+#pragma once
+
+#include <string_view>
+
+namespace batchlight {
+
+// The name for people, without the version and the thread-default-stream suffix:
+// cudaLaunchKernel_ptsz_v7000 is cudaLaunchKernel.
+inline std::string_view PlainApiName(std::string_view name) {
+  const size_t version = name.rfind("_v");
+  if (version != name.npos && version + 2 < name.size() &&
+      name.find_first_not_of("0123456789", version + 2) == name.npos) {
+    name = name.substr(0, version);
+  }
+  for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
+    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  }
+  return name;
+}
+
+// True for calls that return only when the GPU has done something: cudaStreamSynchronize, ...
+bool IsWaitingCall(std::string_view api_name);
+
+}  // namespace batchlight

@@ -1,0 +1,209 @@
+#include "analysis/gpu/gpu_breakdown.h"
+
+#include <algorithm>
+
+#include "analysis/gpu/gpu_idle.h"
+#include "analysis/gpu/gpu_launches.h"
+#include "base/thread_pool.h"
+
+namespace batchlight {
+namespace {
+
+struct PartText {
+  std::string_view key;
+  std::string_view name;
+  std::string_view help;
+};
+
+constexpr PartText kParts[kGpuPartCount] = {
+    {"tensor_core", "Tensor Cores", "kernels that run on Tensor Cores, by their names"},
+    {"compute", "other kernels", "kernels that run on no Tensor Cores, by their names"},
+    {"graph", "CUDA graphs",
+     "graphs recorded as a whole; --cuda-graph-trace=node records their kernels"},
+    {"communication", "communication", "NCCL and the like, while nothing computes"},
+    {"copy", "copies", "memory copies, while nothing computes or communicates"},
+    {"memset", "memory sets", "memory sets, while nothing else runs"},
+    {"idle_data_loading", "idle: data loading", "the CPU waits for the DataLoader"},
+    {"idle_compile", "idle: compilation", "the CPU is inside torch.compile"},
+    {"idle_synchronization", "idle: synchronization",
+     "the CPU is inside a call that waits for the GPU, which has nothing left to do"},
+    {"idle_launch", "idle: CUDA calls", "the CPU is inside CUDA calls: bound by launches"},
+    {"idle_operators", "idle: operators",
+     "the CPU is inside PyTorch's operators, on the way to a launch"},
+    {"idle_python", "idle: Python and other", "the CPU is outside operators and CUDA calls"},
+    {"idle_queue", "idle: GPU queue",
+     "the work was launched in time; the GPU waited for other streams or events"},
+};
+
+const PartText& TextOf(GpuPart part) { return kParts[static_cast<size_t>(part)]; }
+
+class DeviceBreakdown {
+ public:
+  DeviceBreakdown(const Store& store, const GpuIdleExplainer& idle, const ProcessSteps& steps,
+                  const DeviceWork& work, std::vector<GpuLaunch> launches)
+      : store_(store), idle_(idle), steps_(steps), work_(work), launches_(std::move(launches)) {}
+
+  GpuBreakdown Make() {
+    result_.process = work_.process;
+    result_.device = work_.device;
+    result_.steps.resize(steps_.steps.size());
+    SortByStart(launches_);
+    SetWindows();
+    SetBusy();
+    SetIdle();
+    Summarise();
+    return std::move(result_);
+  }
+
+ private:
+  int64_t LaunchedAt(const GpuLaunch& launch) const {
+    return launch.call.IsNone() ? launch.start_ns : store_.api_calls.start_ns[launch.call.row()];
+  }
+
+  // The step during which `time_ns` lies, or that ended last before it.
+  size_t StepAt(int64_t time_ns) const {
+    const auto after =
+        std::upper_bound(steps_.steps.begin(), steps_.steps.end(), time_ns,
+                         [](int64_t t, const Step& step) { return t < step.start_ns; });
+    return after == steps_.steps.begin() ? SIZE_MAX
+                                         : static_cast<size_t>(after - steps_.steps.begin()) - 1;
+  }
+
+  void SetWindows() {
+    std::vector<GpuStepParts>& steps = result_.steps;
+    std::vector<int64_t> last_end(steps.size(), 0);
+    for (GpuStepParts& step : steps) step.start_ns = kOpenEnd;
+    // What is launched between two steps counts for the first; what comes long after the last step
+    // (a rest of the loop that is no step, an evaluation) for none.
+    const int64_t last_launch_ns =
+        steps.empty() ? 0 : steps_.steps.back().end_ns + std::max<int64_t>(0, steps_.between_ns);
+    for (const GpuLaunch& launch : launches_) {
+      const size_t at = StepAt(LaunchedAt(launch));
+      if (at == SIZE_MAX || LaunchedAt(launch) > last_launch_ns) continue;
+      if (launch.main_stream) steps[at].start_ns = std::min(steps[at].start_ns, launch.start_ns);
+      last_end[at] = std::max(last_end[at], launch.end_ns);
+    }
+    int64_t next_start_ns = kOpenEnd;
+    for (size_t i = steps.size(); i-- > 0;) {
+      if (steps[i].start_ns == kOpenEnd) {
+        steps[i].start_ns = 0;
+        continue;
+      }
+      // Work of a later step that started first (another stream) ends the window early.
+      steps[i].start_ns = std::min(steps[i].start_ns, next_start_ns);
+      steps[i].end_ns = next_start_ns == kOpenEnd ? last_end[i] : next_start_ns;
+      next_start_ns = steps[i].start_ns;
+    }
+  }
+
+  void SetBusy() {
+    std::vector<TimeSpan> covered;
+    for (size_t kind = 0; kind < kGpuWorkCount; ++kind) {
+      std::vector<TimeSpan> united = UniteSpans(covered, work_.work[kind]);
+      for (GpuStepParts& step : result_.steps) {
+        if (step.duration_ns() == 0) continue;
+        step.part_ns[kind] = NsInside(united, step.start_ns, step.end_ns) -
+                             NsInside(covered, step.start_ns, step.end_ns);
+      }
+      covered = std::move(united);
+    }
+    busy_ = std::move(covered);
+  }
+
+  void SetIdle() {
+    for (GpuStepParts& step : result_.steps) {
+      if (step.duration_ns() == 0) continue;
+      VisitGaps(busy_, step.start_ns, step.end_ns, [&](int64_t from_ns, int64_t to_ns) {
+        const auto next = FirstFrom(launches_, to_ns);
+        idle_.Explain(from_ns, to_ns, next == launches_.end() ? ApiCallId::None() : next->call,
+                      [&](const IdleStretch& idle) {
+                        step.part_ns[static_cast<size_t>(idle.part)] += idle.end_ns - idle.start_ns;
+                      });
+      });
+    }
+  }
+
+  void Summarise() {
+    for (GpuStepParts& step : result_.steps) {
+      if (step.duration_ns() == 0) continue;
+      step.hidden_communication_ns = Hidden(step, GpuWork::kCommunication);
+    }
+    std::vector<int64_t> windows;
+    std::array<std::vector<int64_t>, kGpuPartCount> values;
+    int64_t hidden_communication_ns = 0;
+    int64_t hidden_copy_ns = 0;
+    for (const uint32_t row : steps_.steady) {
+      const GpuStepParts& step = result_.steps[row];
+      if (step.duration_ns() == 0) continue;
+      windows.push_back(step.duration_ns());
+      for (size_t part = 0; part < kGpuPartCount; ++part)
+        values[part].push_back(step.part_ns[part]);
+      hidden_communication_ns += step.hidden_communication_ns;
+      hidden_copy_ns += Hidden(step, GpuWork::kCopy);
+    }
+    result_.window = Summarize(windows);
+    if (windows.empty()) return;
+    for (size_t part = 0; part < kGpuPartCount; ++part) {
+      result_.steady[part] = Summarize(values[part]);
+      result_.share[part] = static_cast<double>(result_.steady[part].total) /
+                            static_cast<double>(result_.window.total);
+      if (!IsIdle(static_cast<GpuPart>(part))) result_.busy_share += result_.share[part];
+    }
+    const auto count = static_cast<double>(windows.size());
+    result_.overlapped_communication_ns = static_cast<double>(hidden_communication_ns) / count;
+    result_.overlapped_copy_ns = static_cast<double>(hidden_copy_ns) / count;
+  }
+
+  int64_t Hidden(const GpuStepParts& step, GpuWork kind) const {
+    return NsInside(work_.Of(kind), step.start_ns, step.end_ns) -
+           step.part_ns[static_cast<size_t>(kind)];
+  }
+
+  const Store& store_;
+  const GpuIdleExplainer& idle_;
+  const ProcessSteps& steps_;
+  const DeviceWork& work_;
+  std::vector<GpuLaunch> launches_;  // of this device, by start
+  std::vector<TimeSpan> busy_;
+  GpuBreakdown result_;
+};
+
+}  // namespace
+
+std::vector<GpuBreakdown> BreakDownGpu(const Store& store, const StepSet& steps) {
+  const std::vector<DeviceWork> devices = CollectDeviceWork(store);
+  if (devices.empty() || steps.processes.empty()) return {};
+  const GpuIdleExplainer idle(store);
+  std::vector<std::vector<GpuLaunch>> launches = CollectGpuLaunches(store, devices);
+  std::vector<GpuBreakdown> made(devices.size());
+  std::vector<char> wanted(devices.size(), 0);
+  ParallelFor(devices.size(), [&](size_t i) {
+    const ProcessSteps* of_process = steps.Of(devices[i].process);
+    if (of_process == nullptr) return;
+    made[i] = DeviceBreakdown(store, idle, *of_process, devices[i], std::move(launches[i])).Make();
+    wanted[i] = 1;
+  });
+  std::vector<GpuBreakdown> result;
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (wanted[i] != 0) result.push_back(std::move(made[i]));
+  }
+  return result;
+}
+
+int64_t PaceOfGpuNs(const GpuBreakdown& gpu, const ProcessSteps& steps) {
+  const int64_t cpu_ns = steps.duration.median + std::max<int64_t>(0, steps.between_ns);
+  return gpu.window.count >= 3 && gpu.window.median > cpu_ns + cpu_ns / 10 ? gpu.window.median : 0;
+}
+
+std::string_view GpuPartName(GpuPart part) { return TextOf(part).name; }
+std::string_view GpuPartKey(GpuPart part) { return TextOf(part).key; }
+std::string_view GpuPartHelp(GpuPart part) { return TextOf(part).help; }
+bool IsIdle(GpuPart part) { return part >= GpuPart::kIdleDataLoading; }
+
+GpuPartGroup GroupOf(GpuPart part) {
+  if (part <= GpuPart::kGraph) return GpuPartGroup::kComputing;
+  if (part == GpuPart::kCommunication) return GpuPartGroup::kCommunication;
+  return IsIdle(part) ? GpuPartGroup::kIdle : GpuPartGroup::kCopies;
+}
+
+}  // namespace batchlight

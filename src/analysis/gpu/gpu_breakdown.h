@@ -1,0 +1,85 @@
+// What a step is made of on the GPU. Every nanosecond of a step's window belongs to exactly one
+// part, so that the parts add up to its length.
+//
+// Window: the GPU runs behind the CPU, so a step's window on the GPU reaches from the start of the
+// first work that the step launched on the main stream (the one that computes longest: copies that
+// a loop prefetches on a stream of their own run steps ahead) to the start of the first such work
+// of the next step; of the last step to the end of its last work. A step that launched nothing
+// there has no window.
+//
+// Busy time counts for the first of GpuWork that is active: communication and copies appear as
+// exposed time only where nothing computes; what computing hides is told apart (`overlapped_ns`).
+// Idle time is explained by the thread that launched the work which ended it: inside the DataLoader
+// or torch.compile; inside a call that waits for the GPU; otherwise the launch came too late, and
+// the CPU was inside CUDA calls, inside operators, or in Python and the rest.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analysis/gpu/gpu_intervals.h"
+#include "analysis/numbers/statistics.h"
+#include "analysis/steps/steps.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+enum class GpuPart : uint8_t {
+  kTensorCore,
+  kCompute,
+  kGraph,          // of which the kernels were not recorded
+  kCommunication,  // exposed
+  kCopy,           // exposed
+  kMemset,
+  kIdleDataLoading,
+  kIdleCompile,
+  kIdleSynchronization,
+  kIdleLaunch,     // the CPU was inside CUDA calls: bound by launches
+  kIdleOperators,  // inside operators: bound by their overhead
+  kIdlePython,     // outside operators
+  kIdleQueue,      // the launch was there in time: the GPU waited for itself (streams, events)
+};
+inline constexpr size_t kGpuPartCount = 13;
+
+struct GpuStepParts {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  std::array<int64_t, kGpuPartCount> part_ns{};
+  int64_t hidden_communication_ns = 0;  // behind computing; in no part
+
+  int64_t duration_ns() const { return end_ns - start_ns; }
+};
+
+struct GpuBreakdown {
+  ProcessId process;
+  uint32_t device = 0;
+  std::vector<GpuStepParts> steps;  // one per step of ProcessSteps::steps; empty window: 0 length
+  std::array<Sample, kGpuPartCount> steady;   // over the steps that count
+  std::array<double, kGpuPartCount> share{};  // of their windows, 0 to 1
+  Sample window;                              // length of the windows that count
+  double busy_share = 0;
+  double overlapped_communication_ns = 0;  // mean per step that counts: hidden behind computing
+  double overlapped_copy_ns = 0;
+  // The CPU waited for data while the GPU had work (BuildOverview); the rest of its waiting is the
+  // part kIdleDataLoading.
+  double hidden_loading_ns = 0;
+};
+
+// One per process of `steps` and device that it used. Empty without GPU work.
+std::vector<GpuBreakdown> BreakDownGpu(const Store& store, const StepSet& steps);
+
+// Length of a step on the GPU where that is more than a tenth longer than on the CPU: the CPU runs
+// ahead, and its steps are shorter than what a step takes. 0: the CPU's length holds.
+int64_t PaceOfGpuNs(const GpuBreakdown& gpu, const ProcessSteps& steps);
+
+std::string_view GpuPartName(GpuPart part);  // "Tensor Cores", "waiting for data"
+std::string_view GpuPartKey(GpuPart part);   // "tensor_core", for files
+std::string_view GpuPartHelp(GpuPart part);  // one sentence
+bool IsIdle(GpuPart part);
+// The few that a table of ranks has columns for.
+enum class GpuPartGroup : uint8_t { kComputing, kCommunication, kCopies, kIdle };
+GpuPartGroup GroupOf(GpuPart part);
+
+}  // namespace batchlight

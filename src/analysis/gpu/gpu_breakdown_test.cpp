@@ -1,0 +1,132 @@
+#include "analysis/gpu/gpu_breakdown.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "analysis/testing/store_builder.h"
+
+namespace batchlight {
+namespace {
+
+using testing::StoreBuilder;
+
+int64_t Part(const GpuStepParts& step, GpuPart part) {
+  return step.part_ns[static_cast<size_t>(part)];
+}
+
+void ExpectAddsUp(const GpuBreakdown& gpu) {
+  for (const GpuStepParts& step : gpu.steps) {
+    EXPECT_EQ(std::accumulate(step.part_ns.begin(), step.part_ns.end(), int64_t{0}),
+              step.duration_ns());
+  }
+}
+
+TEST(Spans, UniteAndCount) {
+  const std::vector<TimeSpan> a = {{0, 10}, {20, 30}};
+  const std::vector<TimeSpan> b = {{5, 12}, {30, 40}};
+  const std::vector<TimeSpan> both = UniteSpans(a, b);
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(TotalNs(both), 12 + 20);
+  EXPECT_EQ(NsInside(both, 11, 25), 1 + 5);
+}
+
+// Nothing says which of a graph's kernels use Tensor Cores.
+TEST(GpuBreakdown, GraphsRecordedAsAWholeAreAPartOfTheirOwn) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(7, "train.py"));
+  for (int64_t t = 0; t < 4'000'000; t += 1'000'000) {
+    build.Range(main, "step", t, t + 990'000);
+    build.Kernel(main, "vectorized_elementwise_kernel", t + 100, t + 200, t + 10'000);
+  }
+  Store store = build.Build();
+  for (int64_t t = 0; t < 4'000'000; t += 1'000'000) {
+    store.graph_launches.Append(
+        {.start_ns = t + 10'000, .end_ns = t + 700'000, .process = ProcessId(0)});
+  }
+  const auto found = BreakDownGpu(store, FindSteps(store));
+  ASSERT_EQ(found.size(), 1u);
+  ExpectAddsUp(found[0]);
+  EXPECT_EQ(Part(found[0].steps[1], GpuPart::kGraph), 690'000);
+  EXPECT_EQ(Part(found[0].steps[1], GpuPart::kCompute), 9'800);
+}
+
+// Four steps of 1 ms: a GEMM of 300 us, a wait for data of 400 us, an elementwise kernel.
+Store FourSteps() {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0; i < 4; ++i) {
+    const int64_t t = i * 1'000'000;
+    build.Range(main, "step", t, t + 990'000);
+    build.Kernel(main, "nvjet_hsh_128", t + 10'000, t + 20'000, t + 320'000);
+    build.Phase(main, 4, "enumerate(DataLoader)", t + 350'000, t + 750'000);
+    build.Kernel(main, "void at::native::vectorized_elementwise_kernel<4>", t + 800'000,
+                 t + 810'000, t + 900'000, 8);
+  }
+  return build.Build();
+}
+
+// Each step prefetches the next batch on stream 9, where it runs at once, and queues 1 ms of work
+// on stream 7, which runs two steps later.
+TEST(GpuBreakdown, WorkThatRunsAheadOnAnotherStreamBeginsNoWindow) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0; i < 6; ++i) {
+    const int64_t t = i * 100'000;
+    build.Range(main, "step", t, t + 90'000);
+    build.Kernel(main, "contiguous", t + 1'000, t + 5'000, t + 6'000, 9);
+    build.Kernel(main, "nvjet_hsh_128", t + 10'000, 200'000 + i * 1'000'000,
+                 200'000 + (i + 1) * 1'000'000, 7);
+  }
+  const Store store = build.Build();
+  const StepSet steps = FindSteps(store);
+  const std::vector<GpuBreakdown> found = BreakDownGpu(store, steps);
+  ASSERT_EQ(found.size(), 1u);
+  ExpectAddsUp(found[0]);
+  EXPECT_EQ(found[0].window.min, 1'000'000);
+  EXPECT_EQ(found[0].window.max, 1'000'000);
+  EXPECT_EQ(PaceOfGpuNs(found[0], *steps.Main()), 1'000'000) << "a step of the CPU takes 0.1 ms";
+}
+
+TEST(GpuBreakdown, PartsAddUpAndNameTheWait) {
+  const Store store = FourSteps();
+  const StepSet steps = FindSteps(store);
+  const std::vector<GpuBreakdown> found = BreakDownGpu(store, steps);
+  ASSERT_EQ(found.size(), 1u);
+  ExpectAddsUp(found[0]);
+  const GpuStepParts& step = found[0].steps[1];
+  EXPECT_EQ(step.duration_ns(), 1'000'000);
+  EXPECT_EQ(Part(step, GpuPart::kTensorCore), 300'000);
+  EXPECT_EQ(Part(step, GpuPart::kCompute), 90'000);
+  EXPECT_EQ(Part(step, GpuPart::kIdleDataLoading), 400'000);
+  EXPECT_NEAR(found[0].busy_share, 0.39, 0.02);
+}
+
+TEST(GpuBreakdown, OverlappedCommunicationIsHidden) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0; i < 4; ++i) {
+    const int64_t t = i * 1'000'000;
+    build.Range(main, "step", t, t + 990'000);
+    build.Kernel(main, "nvjet_hsh_128", t + 1'000, t + 10'000, t + 510'000);
+    build.Kernel(main, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", t + 2'000, t + 310'000,
+                 t + 710'000, 20);
+  }
+  const Store store = build.Build();
+  const std::vector<GpuBreakdown> found = BreakDownGpu(store, FindSteps(store));
+  ASSERT_EQ(found.size(), 1u);
+  ExpectAddsUp(found[0]);
+  EXPECT_EQ(Part(found[0].steps[1], GpuPart::kCommunication), 200'000);
+  EXPECT_DOUBLE_EQ(found[0].overlapped_communication_ns, 200'000);
+}
+
+TEST(GpuBreakdown, NoGpuWorkGivesNothing) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0; i < 4; ++i) build.Range(main, "step", i * 100, i * 100 + 90);
+  const Store store = build.Build();
+  EXPECT_TRUE(BreakDownGpu(store, FindSteps(store)).empty());
+}
+
+}  // namespace
+}  // namespace batchlight

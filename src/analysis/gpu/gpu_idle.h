@@ -1,0 +1,43 @@
+// Why a GPU had nothing to do: looks at the thread that launched the work which ended the gap.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "analysis/gpu/gpu_breakdown.h"
+#include "store/interval_index.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+struct IdleStretch {
+  GpuPart part;
+  int64_t start_ns;
+  int64_t end_ns;  // > start_ns
+  // Whose doing explains it. None: the launch was on its way (kIdleLaunch), or had arrived.
+  ThreadId thread;
+};
+
+class GpuIdleExplainer {
+ public:
+  explicit GpuIdleExplainer(const Store& store);
+
+  // Splits the gap [start_ns, end_ns) into stretches of idle parts, in order of time and without a
+  // hole. `call`: the API call that launched the work at end_ns, None = not known.
+  void Explain(int64_t start_ns, int64_t end_ns, ApiCallId call,
+               const std::function<void(const IdleStretch&)>& visit) const;
+
+ private:
+  GpuPart PartAt(ThreadId thread, int64_t time_ns, int64_t* until_ns) const;
+  bool IsWait(uint32_t api_call) const;
+
+  const Store& store_;
+  IntervalIndex api_calls_;
+  IntervalIndex operators_;
+  IntervalIndex waits_for_data_;  // phases: DataLoader and compile only
+  ThreadSpans api_spans_;
+  ThreadSpans operator_spans_;
+  ThreadSpans phase_spans_;
+};
+
+}  // namespace batchlight

@@ -1,0 +1,42 @@
+#include "analysis/gpu/gpu_launches.h"
+
+namespace batchlight {
+namespace {
+
+// Adds each row to the list of its process and device; `devices` are ordered by those.
+template <typename Table>
+void Append(const Table& table, GpuTable which, const std::vector<DeviceWork>& devices,
+            std::vector<std::vector<GpuLaunch>>& out) {
+  size_t at = 0;
+  for (size_t i = 0; i < table.size(); ++i) {
+    const auto is_at = [&](const DeviceWork& device) {
+      return device.process == table.process[i] && device.device == table.device[i];
+    };
+    if (!is_at(devices[at])) {
+      at = static_cast<size_t>(std::find_if(devices.begin(), devices.end(), is_at) -
+                               devices.begin());
+    }
+    out[at].push_back({table.start_ns[i], table.end_ns[i], table.api_call[i],
+                       static_cast<uint32_t>(i), which,
+                       table.stream[i] == devices[at].main_stream});
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<GpuLaunch>> CollectGpuLaunches(const Store& store,
+                                                       const std::vector<DeviceWork>& devices) {
+  std::vector<std::vector<GpuLaunch>> launches(devices.size());
+  Append(store.kernels, GpuTable::kKernels, devices, launches);
+  Append(store.graph_launches, GpuTable::kGraphLaunches, devices, launches);
+  Append(store.memcpys, GpuTable::kMemcpys, devices, launches);
+  Append(store.memsets, GpuTable::kMemsets, devices, launches);
+  return launches;
+}
+
+void SortByStart(std::vector<GpuLaunch>& launches) {
+  std::sort(launches.begin(), launches.end(),
+            [](const GpuLaunch& a, const GpuLaunch& b) { return a.start_ns < b.start_ns; });
+}
+
+}  // namespace batchlight

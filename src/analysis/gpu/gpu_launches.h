@@ -1,0 +1,53 @@
+// The work of each GPU of each process, piece by piece, with the call that launched it; and the
+// gaps between stretches of work. What the windows and the idle time of gpu_breakdown.h are made
+// of.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/gpu/gpu_intervals.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+enum class GpuTable : uint8_t { kKernels, kGraphLaunches, kMemcpys, kMemsets };
+
+struct GpuLaunch {
+  int64_t start_ns;
+  int64_t end_ns;
+  ApiCallId call;  // None: not recorded
+  uint32_t row;    // of `table`
+  GpuTable table;
+  bool main_stream;
+};
+
+// One list per entry of `devices`, not ordered: every table is read once for all of them.
+std::vector<std::vector<GpuLaunch>> CollectGpuLaunches(const Store& store,
+                                                       const std::vector<DeviceWork>& devices);
+void SortByStart(std::vector<GpuLaunch>& launches);
+// The first that starts at `time_ns` or later. `launches` are ordered by start.
+inline std::vector<GpuLaunch>::const_iterator FirstFrom(const std::vector<GpuLaunch>& launches,
+                                                        int64_t time_ns) {
+  return std::lower_bound(
+      launches.begin(), launches.end(), time_ns,
+      [](const GpuLaunch& launch, int64_t time) { return launch.start_ns < time; });
+}
+
+// visit(from_ns, to_ns) for every part of [start_ns, end_ns) that `busy` (disjoint, ordered)
+// leaves.
+template <typename Visitor>
+void VisitGaps(const std::vector<TimeSpan>& busy, int64_t start_ns, int64_t end_ns,
+               Visitor&& visit) {
+  auto span = std::partition_point(busy.begin(), busy.end(),
+                                   [&](const TimeSpan& s) { return s.end_ns <= start_ns; });
+  int64_t now_ns = start_ns;
+  for (; span != busy.end() && span->start_ns < end_ns; ++span) {
+    if (now_ns < span->start_ns) visit(now_ns, span->start_ns);
+    now_ns = std::max(now_ns, span->end_ns);
+  }
+  if (now_ns < end_ns) visit(now_ns, end_ns);
+}
+
+}  // namespace batchlight

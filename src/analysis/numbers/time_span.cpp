@@ -1,0 +1,47 @@
+#include "analysis/numbers/time_span.h"
+
+#include <algorithm>
+
+#include "store/tables.h"
+
+namespace batchlight {
+
+void AddSpan(std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns) {
+  if (end_ns <= start_ns || end_ns == kOpenEnd) return;
+  if (!spans.empty() && start_ns <= spans.back().end_ns) {
+    spans.back().end_ns = std::max(spans.back().end_ns, end_ns);
+  } else {
+    spans.push_back({start_ns, end_ns});
+  }
+}
+
+std::vector<TimeSpan> UniteSpans(const std::vector<TimeSpan>& a, const std::vector<TimeSpan>& b) {
+  std::vector<TimeSpan> united;
+  united.reserve(a.size() + b.size());
+  size_t i = 0;
+  size_t j = 0;
+  while (i < a.size() || j < b.size()) {
+    const bool take_a = j == b.size() || (i < a.size() && a[i].start_ns <= b[j].start_ns);
+    const TimeSpan& next = take_a ? a[i++] : b[j++];
+    AddSpan(united, next.start_ns, next.end_ns);
+  }
+  return united;
+}
+
+int64_t TotalNs(const std::vector<TimeSpan>& spans) {
+  int64_t total = 0;
+  for (const TimeSpan& span : spans) total += span.end_ns - span.start_ns;
+  return total;
+}
+
+int64_t NsInside(const std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns) {
+  auto span = std::partition_point(spans.begin(), spans.end(),
+                                   [&](const TimeSpan& s) { return s.end_ns <= start_ns; });
+  int64_t total = 0;
+  for (; span != spans.end() && span->start_ns < end_ns; ++span) {
+    total += std::min(span->end_ns, end_ns) - std::max(span->start_ns, start_ns);
+  }
+  return total;
+}
+
+}  // namespace batchlight

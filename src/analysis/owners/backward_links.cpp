@@ -1,0 +1,158 @@
+#include "analysis/owners/backward_links.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "analysis/numbers/closed_end.h"
+#include "store/interval_index.h"
+
+namespace batchlight {
+namespace {
+
+constexpr uint8_t kBackwardScope = 1;  // RecordScope::BACKWARD_FUNCTION
+constexpr std::string_view kEngine = "autograd::engine::evaluate_function";
+
+// The last operator of a thread that carries each sequence number. Numbers only grow on a thread,
+// so appending keeps them sorted; the rare recording where they do not is sorted afterwards.
+class ForwardOperators {
+ public:
+  void Add(int64_t sequence, uint32_t row) {
+    if (!entries_.empty() && entries_.back().sequence == sequence) {
+      entries_.back().row = row;
+      return;
+    }
+    sorted_ &= entries_.empty() || entries_.back().sequence < sequence;
+    entries_.push_back({sequence, row});
+  }
+  void Finish() {
+    if (sorted_) return;
+    std::stable_sort(entries_.begin(), entries_.end(),
+                     [](const Entry& a, const Entry& b) { return a.sequence < b.sequence; });
+  }
+  uint32_t Find(int64_t sequence) const {
+    const auto after = std::upper_bound(
+        entries_.begin(), entries_.end(), sequence,
+        [](int64_t wanted, const Entry& entry) { return wanted < entry.sequence; });
+    if (after == entries_.begin() || (after - 1)->sequence != sequence) return kNoRow;
+    return (after - 1)->row;
+  }
+  bool empty() const { return entries_.empty(); }
+
+ private:
+  struct Entry {
+    int64_t sequence;
+    uint32_t row;
+  };
+  std::vector<Entry> entries_;
+  bool sorted_ = true;
+};
+
+struct BackwardCall {
+  uint32_t row;
+  int64_t sequence;
+  uint32_t forward_thread;
+};
+
+using PytorchThread = std::pair<ProcessId, uint32_t>;
+
+// Which thread goes by a PyTorch thread number: the one on which most of the numbers occur.
+std::map<PytorchThread, ThreadId> MatchThreads(
+    const Store& store, const std::vector<ForwardOperators>& forward,
+    const std::map<PytorchThread, std::vector<int64_t>>& samples) {
+  std::map<PytorchThread, ThreadId> matched;
+  for (const auto& [key, sequences] : samples) {
+    size_t most = 0;
+    for (size_t row = 0; row < forward.size(); ++row) {
+      if (forward[row].empty() || store.threads.process[row] != key.first) continue;
+      size_t count = 0;
+      for (const int64_t sequence : sequences) count += forward[row].Find(sequence) != kNoRow;
+      if (count > most) {
+        most = count;
+        matched[key] = ThreadId::At(row);
+      }
+    }
+  }
+  return matched;
+}
+
+}  // namespace
+
+BackwardLinks::BackwardLinks(const Store& store) : store_(&store) {
+  FindLinks();
+  SetOwnTimes();
+}
+
+void BackwardLinks::FindLinks() {
+  const OperatorCallsTable& calls = store_->operator_calls;
+  std::vector<ForwardOperators> forward(store_->threads.size());
+  std::vector<BackwardCall> backward;
+  std::map<PytorchThread, std::vector<int64_t>> samples;
+  constexpr size_t kSamples = 64;
+  for (uint32_t row = 0; row < calls.size(); ++row) {
+    if (calls.sequence[row] < 0 || calls.thread[row].IsNone()) continue;
+    if (calls.scope[row] != kBackwardScope) {
+      forward[calls.thread[row].row()].Add(calls.sequence[row], row);
+      continue;
+    }
+    backward.push_back({row, calls.sequence[row], calls.forward_thread[row]});
+    auto& sample = samples[{store_->ProcessOf(calls.thread[row]), calls.forward_thread[row]}];
+    if (sample.size() < kSamples) sample.push_back(calls.sequence[row]);
+  }
+  for (ForwardOperators& operators : forward) operators.Finish();
+  const auto threads = MatchThreads(*store_, forward, samples);
+  for (const BackwardCall& call : backward) {
+    const auto thread =
+        threads.find({store_->ProcessOf(calls.thread[call.row]), call.forward_thread});
+    if (thread == threads.end()) continue;
+    const uint32_t found = forward[thread->second.row()].Find(call.sequence);
+    if (found == kNoRow) continue;
+    OperatorCallId outer = OperatorCallId::At(call.row);
+    const OperatorCallId parent = calls.parent[call.row];
+    if (!parent.IsNone() && store_->Text(calls.name[parent.row()]).starts_with(kEngine)) {
+      outer = parent;
+    }
+    links_.push_back({outer, OperatorCallId::At(found)});
+  }
+  std::sort(links_.begin(), links_.end(),
+            [](const BackwardLink& a, const BackwardLink& b) { return a.backward < b.backward; });
+}
+
+void BackwardLinks::SetOwnTimes() {
+  const OperatorCallsTable& calls = store_->operator_calls;
+  std::vector<size_t> open;  // rows of links_, each inside the one before
+  for (size_t i = 0; i < links_.size(); ++i) {
+    const size_t row = links_[i].backward.row();
+    const int64_t end = ClosedEnd(*store_, calls.start_ns[row], calls.end_ns[row]);
+    links_[i].own_ns = end - calls.start_ns[row];
+    while (!open.empty()) {
+      const size_t around = links_[open.back()].backward.row();
+      if (calls.thread[around] == calls.thread[row] &&
+          calls.start_ns[row] < ClosedEnd(*store_, calls.start_ns[around], calls.end_ns[around])) {
+        break;
+      }
+      open.pop_back();
+    }
+    if (!open.empty()) links_[open.back()].own_ns -= links_[i].own_ns;
+    open.push_back(i);
+  }
+}
+
+OperatorCallId BackwardLinks::ForwardOf(OperatorCallId call) const {
+  for (; !call.IsNone(); call = store_->operator_calls.parent[call.row()]) {
+    const auto found = std::lower_bound(
+        links_.begin(), links_.end(), call,
+        [](const BackwardLink& link, OperatorCallId wanted) { return link.backward < wanted; });
+    if (found != links_.end() && found->backward == call) return found->forward;
+  }
+  return {};
+}
+
+bool BackwardLinks::IsInBackward(OperatorCallId call) const {
+  for (; !call.IsNone(); call = store_->operator_calls.parent[call.row()]) {
+    if (store_->operator_calls.scope[call.row()] == kBackwardScope) return true;
+  }
+  return false;
+}
+
+}  // namespace batchlight

@@ -1,0 +1,196 @@
+#include "analysis/owners/operator_summary.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/numbers/closed_end.h"
+#include "analysis/owners/attribution.h"
+#include "analysis/owners/backward_links.h"
+#include "analysis/steps/step_clock.h"
+
+namespace batchlight {
+namespace {
+
+constexpr uint8_t kBackwardScope = 1;
+
+struct SteadyTime {
+  uint64_t calls = 0;
+  int64_t total_ns = 0;
+  int64_t self_ns = 0;
+  int64_t gpu_ns = 0;
+  int64_t gpu_total_ns = 0;
+};
+
+class OperatorTable {
+ public:
+  OperatorTable(const Store& store, const StepSet& steps)
+      : store_(store), calls_(store.operator_calls), clock_(store, steps) {}
+
+  OperatorSummary Build(const BackwardLinks& links, const Attribution& work) {
+    SetSelfTimes();
+    MarkBackward();
+    for (size_t call = 0; call < calls_.size(); ++call) Add(call);
+    for (const BackwardLink& link : links.links()) {
+      const size_t forward = link.forward.row();
+      rows_[RowFor(calls_.name[forward], calls_.shapes[forward])].backward_ns += link.own_ns;
+    }
+    AddGpuTime(work);
+    SetPerStep();
+    return Finish();
+  }
+
+ private:
+  int64_t Duration(size_t call) const {
+    return ClosedEnd(store_, calls_.start_ns[call], calls_.end_ns[call]) - calls_.start_ns[call];
+  }
+
+  void SetSelfTimes() {
+    self_.resize(calls_.size());
+    for (size_t call = 0; call < calls_.size(); ++call) {
+      const int64_t time = Duration(call);
+      self_[call] += time;
+      const OperatorCallId parent = calls_.parent[call];
+      if (!parent.IsNone()) self_[parent.row()] -= time;
+    }
+  }
+
+  void MarkBackward() {
+    in_backward_.resize(calls_.size());
+    for (size_t call = 0; call < calls_.size(); ++call) {  // parents stand before children
+      const OperatorCallId parent = calls_.parent[call];
+      in_backward_[call] =
+          calls_.scope[call] == kBackwardScope || (!parent.IsNone() && in_backward_[parent.row()]);
+    }
+  }
+
+  uint32_t RowFor(StringId name, StringId shapes) {
+    const uint64_t key = (uint64_t{name.value} << 32) | shapes.value;
+    const auto [found, added] = known_.try_emplace(key, static_cast<uint32_t>(rows_.size()));
+    if (added) {
+      rows_.push_back({.name = name, .shapes = shapes, .min_ns = INT64_MAX});
+      steady_.emplace_back();
+      has_shapes_ |= !shapes.IsNone();
+    }
+    return found->second;
+  }
+
+  bool InsideSameName(size_t call) const {
+    OperatorCallId around = calls_.parent[call];
+    for (; !around.IsNone(); around = calls_.parent[around.row()]) {
+      if (calls_.name[around.row()] == calls_.name[call]) return true;
+    }
+    return false;
+  }
+
+  void Add(size_t call) {
+    const uint32_t index = RowFor(calls_.name[call], calls_.shapes[call]);
+    OperatorRow& row = rows_[index];
+    const int64_t time = Duration(call);
+    const bool counts = !InsideSameName(call);
+    ++row.calls;
+    row.self_ns += self_[call];
+    row.min_ns = std::min(row.min_ns, time);
+    row.max_ns = std::max(row.max_ns, time);
+    if (counts) row.total_ns += time;
+    if (in_backward_[call]) row.self_in_backward_ns += self_[call];
+    if (!clock_.IsSteady(calls_.thread[call], calls_.start_ns[call])) return;
+    SteadyTime& steady = steady_[index];
+    ++steady.calls;
+    steady.self_ns += self_[call];
+    if (counts) steady.total_ns += time;
+  }
+
+  void AddGpuTime(const Attribution& work) {
+    VisitWork(store_, work, [&](const WorkOwner& owner, int64_t duration_ns, int64_t launched_ns) {
+      if (owner.op.IsNone()) return;
+      const size_t call = owner.op.row();
+      const bool steady = clock_.IsSteady(owner.thread, launched_ns);
+      const uint32_t own = RowFor(calls_.name[call], calls_.shapes[call]);
+      rows_[own].gpu_ns += duration_ns;
+      if (steady) steady_[own].gpu_ns += duration_ns;
+      for (OperatorCallId op = owner.op; !op.IsNone(); op = calls_.parent[op.row()]) {
+        if (InsideSameName(op.row())) continue;  // the outer one counts
+        const uint32_t row = RowFor(calls_.name[op.row()], calls_.shapes[op.row()]);
+        rows_[row].gpu_total_ns += duration_ns;
+        if (steady) steady_[row].gpu_total_ns += duration_ns;
+      }
+    });
+  }
+
+  void SetPerStep() {
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      OperatorRow& row = rows_[i];
+      row.calls_per_step = clock_.PerStep(double(steady_[i].calls));
+      row.self_per_step_ns = clock_.PerStep(double(steady_[i].self_ns));
+      row.total_per_step_ns = clock_.PerStep(double(steady_[i].total_ns));
+      row.gpu_per_step_ns = clock_.PerStep(double(steady_[i].gpu_ns));
+      row.gpu_total_per_step_ns = clock_.PerStep(double(steady_[i].gpu_total_ns));
+      row.share_of_step = clock_.ShareOfStep(row.self_per_step_ns);
+    }
+  }
+
+  static void Merge(OperatorRow& into, const OperatorRow& row) {
+    into.calls += row.calls;
+    into.total_ns += row.total_ns;
+    into.self_ns += row.self_ns;
+    into.min_ns = std::min(into.min_ns, row.min_ns);
+    into.max_ns = std::max(into.max_ns, row.max_ns);
+    into.backward_ns += row.backward_ns;
+    into.self_in_backward_ns += row.self_in_backward_ns;
+    into.gpu_ns += row.gpu_ns;
+    into.gpu_total_ns += row.gpu_total_ns;
+    into.calls_per_step += row.calls_per_step;
+    into.self_per_step_ns += row.self_per_step_ns;
+    into.total_per_step_ns += row.total_per_step_ns;
+    into.gpu_per_step_ns += row.gpu_per_step_ns;
+    into.gpu_total_per_step_ns += row.gpu_total_per_step_ns;
+    into.share_of_step += row.share_of_step;
+  }
+
+  OperatorSummary Finish() {
+    OperatorSummary summary;
+    std::unordered_map<StringId, size_t> by_name;
+    for (const OperatorRow& row : rows_) {
+      summary.calls += row.calls;
+      summary.self_ns += row.self_ns;
+      const auto [found, added] = by_name.try_emplace(row.name, summary.by_name.size());
+      if (added) {
+        summary.by_name.push_back(row);
+        summary.by_name.back().shapes = StringId::None();
+      } else {
+        Merge(summary.by_name[found->second], row);
+      }
+    }
+    if (has_shapes_) summary.by_shape = std::move(rows_);
+    SortBySelfTime(summary.by_name);
+    SortBySelfTime(summary.by_shape);
+    return summary;
+  }
+
+  void SortBySelfTime(std::vector<OperatorRow>& rows) const {
+    std::sort(rows.begin(), rows.end(), [&](const OperatorRow& a, const OperatorRow& b) {
+      if (a.self_ns != b.self_ns) return a.self_ns > b.self_ns;
+      if (a.name != b.name) return store_.Text(a.name) < store_.Text(b.name);
+      return store_.Text(a.shapes) < store_.Text(b.shapes);
+    });
+  }
+
+  const Store& store_;
+  const OperatorCallsTable& calls_;
+  StepClock clock_;
+  std::vector<int64_t> self_;
+  std::vector<bool> in_backward_;
+  std::vector<OperatorRow> rows_;
+  std::vector<SteadyTime> steady_;
+  std::unordered_map<uint64_t, uint32_t> known_;
+  bool has_shapes_ = false;
+};
+
+}  // namespace
+
+OperatorSummary SummarizeOperators(const Store& store, const StepSet& steps,
+                                   const BackwardLinks& links, const Attribution& work) {
+  return OperatorTable(store, steps).Build(links, work);
+}
+
+}  // namespace batchlight

@@ -1,0 +1,32 @@
+// The kinds of phases that a training step is made of, and the names by which people call them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace batchlight {
+
+enum class PhaseKind : uint8_t {
+  kDataLoading,
+  kCopyToDevice,
+  kZeroGrad,
+  kForward,
+  kLoss,
+  kBackward,
+  kCommunication,
+  kOptimizer,
+  kCompile,
+  kValidation,
+  kCheckpoint,
+  kUserRange,  // a range whose name says nothing to us: shown under that name
+  kGpuWait,    // in a CUDA call that returns when the GPU has done something
+  kOther,
+};
+
+std::string_view PhaseKindName(PhaseKind kind);  // "data loading"
+std::string_view PhaseKindKey(PhaseKind kind);   // "data_loading", for files
+
+// What a range of this name is for, by the names people use; kOther if it says nothing.
+PhaseKind PhaseOfRangeName(std::string_view name);
+
+}  // namespace batchlight

@@ -1,0 +1,50 @@
+// Intervals that say what a thread was doing in the training loop: traced calls (phase_calls),
+// ranges of the user with well-known names, PyTorch's own record_function names, and forwards of
+// modules that no other module called. Steps and their breakdown are made from these.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analysis/phases/phase_kind.h"
+#include "store/interval_index.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+struct PhaseMark {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;  // never kOpenEnd: cut at the end of the session
+  ThreadId thread;
+  StringId name;
+  PhaseKind kind = PhaseKind::kOther;
+  bool implied = false;       // a module's forward: counts only where nothing else says what it is
+  bool loader_start = false;  // making of a DataLoader's iterator
+};
+
+class PhaseMarks {
+ public:
+  explicit PhaseMarks(const Store& store);
+
+  // Ordered by (thread, start, longest first).
+  const std::vector<PhaseMark>& all() const { return marks_; }
+  ThreadSpans::Rows RowsOf(ThreadId thread) const { return spans_.Of(thread); }
+  // Marks of one kind on one thread that lie in no other of that kind; implied ones left out.
+  std::vector<PhaseMark> Outermost(ThreadId thread, PhaseKind kind) const;
+
+ private:
+  void AddPhaseCalls(const Store& store);
+  void AddRanges(const Store& store);
+  void AddOperators(const Store& store);
+  void AddModules(const Store& store);
+  void Order();
+
+  std::vector<PhaseMark> marks_;
+  ThreadSpans spans_;
+};
+
+PhaseKind PhaseKindOfCall(uint8_t phase);          // of a row of phase_calls; kOther: says nothing
+std::string_view PhaseLabelOfCall(uint8_t phase);  // "optimizer step", as phases.def says
+
+}  // namespace batchlight

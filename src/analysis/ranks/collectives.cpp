@@ -1,0 +1,266 @@
+#include "analysis/ranks/collectives.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analysis/ranks/nccl_calls.h"
+#include "analysis/steps/step_clock.h"
+
+namespace batchlight {
+namespace {
+
+// One call on one rank.
+struct Call {
+  uint32_t process;
+  uint64_t communicator;
+  std::string_view operation;
+  uint64_t bytes;
+  int64_t start_ns;
+  int64_t kernel_ns = 0;   // 0: unknown
+  size_t step = SIZE_MAX;  // row of the steps of the process; SIZE_MAX: in none
+  size_t bin = 0;          // one after the last: in no step
+  bool steady = false;
+};
+
+// The row of the step around this moment; SIZE_MAX: none.
+size_t StepAround(const ProcessSteps& process, int64_t time_ns) {
+  const std::vector<Step>& steps = process.steps;
+  const auto after =
+      std::upper_bound(steps.begin(), steps.end(), time_ns,
+                       [](int64_t time, const Step& step) { return time < step.start_ns; });
+  if (after == steps.begin() || time_ns >= (after - 1)->end_ns) return SIZE_MAX;
+  return static_cast<size_t>(after - 1 - steps.begin());
+}
+
+class Analysis {
+ public:
+  Analysis(const Store& store, const StepSet& steps, const Attribution& work,
+           const std::vector<uint32_t>& bin_starts)
+      : store_(store),
+        steps_(steps),
+        clock_(store, steps),
+        work_(work),
+        bin_starts_(bin_starts),
+        nccl_(FindNcclCalls(store)) {}
+
+  void Run(Distributed& found) {
+    FindCalls();
+    AddKernels();
+    Match();
+    for (auto& [key, row] : rows_) {
+      row.ranks = RanksOf(std::get<0>(key));
+      row.calls_per_step = clock_.PerStep(row.calls_per_step);
+      found.collectives.push_back(row);
+    }
+    std::stable_sort(
+        found.collectives.begin(), found.collectives.end(),
+        [](const auto& a, const auto& b) { return a.times.kernel_ns > b.times.kernel_ns; });
+  }
+
+  // In every step of one process.
+  std::vector<int64_t> WaitedInSteps(const ProcessSteps& process) const {
+    std::vector<int64_t> waited(process.steps.size());
+    const auto found = waited_.find(process.process.value);
+    if (found == waited_.end()) return waited;
+    for (const auto& [step, ns] : found->second) waited[step] = ns;
+    return waited;
+  }
+  bool knows_waits() const { return knows_waits_; }
+
+ private:
+  void FindCalls() {
+    const NvtxRangesTable& ranges = store_.nvtx_ranges;
+    for (const NcclCall& call : nccl_.calls) {
+      calls_.push_back(
+          {.process = call.process.value,
+           .communicator = call.communicator,
+           .operation = call.operation,
+           .bytes = call.bytes,
+           .start_ns = ranges.start_ns[call.range],
+           .steady = clock_.IsSteady(ranges.thread[call.range], ranges.start_ns[call.range])});
+      SetStep(calls_.back(), call.process);
+    }
+  }
+
+  void SetStep(Call& call, ProcessId process) const {
+    const ProcessSteps* steps = steps_.Of(process);
+    if (steps != nullptr) call.step = StepAround(*steps, call.start_ns);
+    call.bin = bin_starts_.size();
+    if (call.step == SIZE_MAX) return;
+    const auto after = std::upper_bound(bin_starts_.begin(), bin_starts_.end(), call.step);
+    if (after != bin_starts_.begin()) {
+      call.bin = static_cast<size_t>(after - bin_starts_.begin()) - 1;
+    }
+  }
+
+  void AddKernels() {
+    const KernelsTable& kernels = store_.kernels;
+    for (size_t row = 0; row < work_.kernels.size(); ++row) {
+      const NvtxRangeId range = work_.kernels[row].range;
+      if (range.IsNone() || nccl_.call_of_range[range.row()] == NcclCalls::kNone) continue;
+      if (!store_.Text(kernels.short_name[row]).starts_with("nccl")) continue;
+      calls_[nccl_.call_of_range[range.row()]].kernel_ns +=
+          kernels.end_ns[row] - kernels.start_ns[row];
+    }
+  }
+
+  // The n-th call on a communicator is the same one on every rank.
+  void Match() {
+    std::map<uint64_t, std::map<uint32_t, std::vector<const Call*>>> sequences;
+    std::vector<const Call*> ordered;
+    for (const Call& call : calls_) ordered.push_back(&call);
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const Call* a, const Call* b) { return a->start_ns < b->start_ns; });
+    for (const Call* call : ordered) sequences[call->communicator][call->process].push_back(call);
+    for (const auto& [communicator, ranks] : sequences) {
+      size_t longest = 0;
+      for (const auto& [process, calls] : ranks) longest = std::max(longest, calls.size());
+      for (size_t i = 0; i < longest; ++i) MatchOne(ranks, i);
+    }
+  }
+
+  void MatchOne(const std::map<uint32_t, std::vector<const Call*>>& ranks, size_t i) {
+    std::vector<const Call*> same;
+    for (const auto& [process, calls] : ranks) {
+      if (i >= calls.size()) continue;
+      const Call* call = calls[i];
+      // Calls that differ are not the same: something was not recorded.
+      const bool fits =
+          same.empty() || (call->operation == same[0]->operation && call->bytes == same[0]->bytes);
+      if (fits)
+        same.push_back(call);
+      else
+        AddGroup({call});
+    }
+    AddGroup(same);
+  }
+
+  void AddGroup(const std::vector<const Call*>& same) {
+    int64_t shortest = INT64_MAX;
+    for (const Call* call : same) {
+      if (call->kernel_ns > 0) shortest = std::min(shortest, call->kernel_ns);
+    }
+    const Call& first = *same.front();
+    CollectiveRow& row = rows_[{first.communicator, first.operation, first.bytes}];
+    row.operation = first.operation;
+    row.communicator = NumberOf(first.communicator);
+    row.message_bytes = first.bytes;
+    row.bins.resize(bin_starts_.size() + 1);
+    for (const Call* call : same) {
+      row.calls_per_step += call->steady ? 1 : 0;
+      const int64_t waited_ns = call->kernel_ns == 0 ? 0 : call->kernel_ns - shortest;
+      for (CollectiveTimes* times : {&row.times, &row.bins[call->bin]}) {
+        ++times->calls;
+        times->timed += call->kernel_ns == 0 ? 0 : 1;
+        times->kernel_ns += call->kernel_ns;
+        times->waited_ns += waited_ns;
+      }
+      if (call->step != SIZE_MAX) waited_[call->process][call->step] += waited_ns;
+    }
+    if (shortest == INT64_MAX) return;
+    for (CollectiveTimes* times : {&row.times, &row.bins[first.bin]}) {
+      times->shortest_ns += shortest;
+      ++times->matched;
+    }
+    row.knows_waits |= same.size() > 1;
+    knows_waits_ |= same.size() > 1;
+  }
+
+  uint32_t NumberOf(uint64_t communicator) {
+    return numbers_.try_emplace(communicator, uint32_t(numbers_.size())).first->second;
+  }
+  uint32_t RanksOf(uint64_t communicator) const {
+    const auto found = nccl_.communicators.find(communicator);
+    return found == nccl_.communicators.end() ? 0 : found->second.size();
+  }
+
+  const Store& store_;
+  const StepSet& steps_;
+  StepClock clock_;
+  const Attribution& work_;
+  const std::vector<uint32_t>& bin_starts_;
+  const NcclCalls nccl_;
+  std::vector<Call> calls_;
+  std::map<std::tuple<uint64_t, std::string_view, uint64_t>, CollectiveRow> rows_;
+  std::map<uint64_t, uint32_t> numbers_;
+  std::map<uint32_t, std::map<size_t, int64_t>> waited_;  // process, step
+  bool knows_waits_ = false;
+};
+
+RankRow MakeRank(const ProcessSteps& process, const std::vector<GpuBreakdown>& breakdowns) {
+  RankRow row{.process = process.process, .rank = process.rank, .step_ns = process.duration.mean};
+  for (const GpuBreakdown& gpu : breakdowns) {
+    if (gpu.process != process.process || row.has_gpu) continue;
+    row.has_gpu = true;
+    row.device = gpu.device;
+    for (size_t i = 0; i < kGpuPartCount; ++i) {
+      double* const columns[] = {&row.compute_ns, &row.exposed_communication_ns, &row.copies_ns,
+                                 &row.idle_ns};  // by GpuPartGroup
+      *columns[static_cast<size_t>(GroupOf(static_cast<GpuPart>(i)))] += gpu.steady[i].mean;
+    }
+    row.hidden_communication_ns = gpu.overlapped_communication_ns;
+  }
+  return row;
+}
+
+// The rank for which the others wait: it waits less than a third of what they do on average, and
+// that is at least 2 % of a step.
+void FindStraggler(Distributed& found) {
+  if (found.ranks.size() < 2) return;
+  const auto least =
+      std::min_element(found.ranks.begin(), found.ranks.end(),
+                       [](const auto& a, const auto& b) { return a.waited_ns < b.waited_ns; });
+  double others = 0;
+  for (const RankRow& rank : found.ranks) others += rank.waited_ns;
+  others = (others - least->waited_ns) / double(found.ranks.size() - 1);
+  if (least->waited_ns * 3 > others || others < 0.02 * least->step_ns) return;
+  found.straggler = static_cast<int32_t>(least - found.ranks.begin());
+  found.straggler_ns = others - least->waited_ns;
+}
+
+}  // namespace
+
+double CollectiveRow::size_bytes() const {
+  const bool of_one_rank = operation == "AllGather" || operation == "ReduceScatter" ||
+                           operation == "AlltoAll" || operation == "AllToAll";
+  return double(message_bytes) * (of_one_rank ? double(std::max(1u, ranks)) : 1);
+}
+
+double CollectiveRow::algorithm_bytes_per_second() const {
+  const double ns = double(times.shortest_ns);
+  return ns <= 0 ? 0 : size_bytes() * double(times.matched) * 1e9 / ns;
+}
+
+double CollectiveRow::bus_bytes_per_second() const {
+  return algorithm_bytes_per_second() * bus_factor();
+}
+
+double CollectiveRow::bus_factor() const {
+  const double n = std::max(1u, ranks);
+  if (operation == "AllReduce") return 2 * (n - 1) / n;
+  const bool spreads = operation == "AllGather" || operation == "ReduceScatter" ||
+                       operation == "AlltoAll" || operation == "AllToAll";
+  return spreads ? (n - 1) / n : 1;
+}
+
+Distributed AnalyzeDistributed(const Store& store, const StepSet& steps, const Attribution& work,
+                               const std::vector<GpuBreakdown>& breakdowns,
+                               const std::vector<uint32_t>& bin_starts) {
+  Distributed found;
+  Analysis analysis(store, steps, work, bin_starts);
+  analysis.Run(found);
+  if (steps.processes.size() < 2) return found;
+  for (const ProcessSteps& process : steps.processes) {
+    RankRow row = MakeRank(process, breakdowns);
+    row.waited_in_step = analysis.WaitedInSteps(process);
+    int64_t waited_ns = 0;
+    for (const uint32_t step : process.steady) waited_ns += row.waited_in_step[step];
+    if (!process.steady.empty()) row.waited_ns = double(waited_ns) / double(process.steady.size());
+    found.ranks.push_back(row);
+  }
+  if (analysis.knows_waits()) FindStraggler(found);
+  return found;
+}
+
+}  // namespace batchlight

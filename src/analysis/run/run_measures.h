@@ -1,0 +1,65 @@
+// All measures of a run, each made once: what the advice judges, and with it what the summary, the
+// report page and the tables show (analysis/overview/run_overview.h).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "analysis/breakdown/phase_events.h"
+#include "analysis/breakdown/step_breakdown.h"
+#include "analysis/gpu/gpu_summary.h"
+#include "analysis/gpu/launch_queue.h"
+#include "analysis/owners/attribution.h"
+#include "analysis/owners/attribution_tree.h"
+#include "analysis/owners/backward_links.h"
+#include "analysis/owners/module_summary.h"
+#include "analysis/owners/nvtx_summary.h"
+#include "analysis/owners/operator_summary.h"
+#include "analysis/ranks/collectives.h"
+#include "analysis/roofline/roofline.h"
+#include "analysis/run/losses.h"
+#include "analysis/run/measured_overhead.h"
+#include "analysis/run/recording_cost.h"
+#include "analysis/run/session_info.h"
+#include "analysis/steps/steps.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+struct MeasureOptions {
+  StepOptions steps;
+  bool phase_events = false;  // made on demand (PhaseEventsOf), unless asked for here
+};
+
+struct RunMeasures {
+  const Store* store = nullptr;  // names of rows; must outlive this
+  SessionInfo session;
+  std::vector<LossWarning> losses;
+  StepSet steps;
+  MeasuredOverhead measured_overhead;
+  BackwardLinks links;
+  Attribution work;                       // whose GPU work is
+  std::vector<StepBreakdown> breakdowns;  // one per steps.processes
+  RecordingCost recording_cost;
+  ModuleSummary modules;
+  OperatorSummary operators;
+  NvtxSummary nvtx;
+  AttributionTree tree;
+  Roofline roofline;                                // no rows where shapes were not recorded
+  GpuSummary gpu;                                   // empty() without GPU work
+  std::shared_ptr<const PhaseEvents> phase_events;  // nullptr: not made
+
+  Distributed distributed;
+  std::vector<LaunchQueue> queues;  // per training process and device
+
+  const StepBreakdown* MainBreakdown() const {
+    return breakdowns.empty() ? nullptr : &breakdowns.front();
+  }
+};
+
+RunMeasures MeasureRun(const Store& store, const MeasureOptions& options);
+
+// The phase events of a run, made now if it was measured without them.
+std::shared_ptr<const PhaseEvents> PhaseEventsOf(const RunMeasures& run);
+
+}  // namespace batchlight

@@ -1,0 +1,128 @@
+#include "analysis/steps/bin_finder.h"
+
+#include <algorithm>
+
+namespace batchlight {
+namespace {
+
+// Bins of at most `length` steps, all of which count or none does. False: more than `most`.
+bool CutAt(const std::vector<bool>& counts, size_t length, size_t most, StepCut& cut) {
+  cut = {};
+  size_t size = 0;
+  for (size_t step = 0; step < counts.size(); ++step) {
+    if (cut.bins.empty() || size == length || cut.bins.back().counts != counts[step]) {
+      if (cut.bins.size() == most) return false;
+      cut.bins.push_back({static_cast<uint32_t>(step), 0, counts[step]});
+      size = 0;
+    }
+    ++size;
+    cut.bin_of_step.push_back(static_cast<uint32_t>(cut.bins.size() - 1));
+  }
+  return true;
+}
+
+// Where steps that count and others take turns too often: spans of two bins, one for either.
+StepCut CutInTwo(const std::vector<bool>& counts, size_t most) {
+  const size_t spans = most / 2;
+  const size_t length = (counts.size() + spans - 1) / spans;
+  StepCut cut;
+  for (size_t first = 0; first < counts.size(); first += length) {
+    uint32_t bin_of[2] = {BinPlace::kNowhere, BinPlace::kNowhere};
+    for (size_t step = first; step < std::min(first + length, counts.size()); ++step) {
+      uint32_t& bin = bin_of[counts[step]];
+      if (bin == BinPlace::kNowhere) {
+        bin = static_cast<uint32_t>(cut.bins.size());
+        cut.bins.push_back({static_cast<uint32_t>(first), 0, counts[step]});
+      }
+      cut.bin_of_step.push_back(bin);
+    }
+  }
+  return cut;
+}
+
+// At most `most` bins, which is at least two.
+StepCut CutSteps(const std::vector<bool>& counts, size_t most) {
+  StepCut cut;
+  for (size_t length = 1; length < 2 * counts.size(); length *= 2) {
+    if (CutAt(counts, length, most, cut)) return cut;
+  }
+  return CutInTwo(counts, most);
+}
+
+std::vector<bool> CountingSteps(const ProcessSteps& process, size_t size) {
+  std::vector<bool> counts(size, process.steady.empty());
+  for (const uint32_t row : process.steady) counts[row] = true;
+  return counts;
+}
+
+}  // namespace
+
+StepCut CutSteps(const ProcessSteps& process, size_t most) {
+  return CutSteps(CountingSteps(process, process.steps.size()), most);
+}
+
+BinFinder::BinFinder(const Store& store, const StepSet& steps) : store_(store), steps_(steps) {
+  size_t most = 0;
+  for (const ProcessSteps& process : steps.processes) most = std::max(most, process.steps.size());
+  if (most == 0) return;
+  StepCut cut = CutSteps(CountingSteps(steps.processes.front(), most), kMost);
+  bins_ = std::move(cut.bins);
+  bin_of_step_ = std::move(cut.bin_of_step);
+  CountSteps();
+  const size_t ranks = std::min(steps.processes.size(), kMostRanks);
+  if (ranks < 2) return;
+  for (size_t i = 0; i < ranks; ++i) AddRank(steps.processes[i], kMostRankColumns / ranks);
+}
+
+void BinFinder::AddRank(const ProcessSteps& process, size_t most) {
+  StepCut cut = CutSteps(process, most);
+  for (uint32_t& bin : cut.bin_of_step) {
+    ++cut.bins[bin].steps;
+    bin += static_cast<uint32_t>(rank_columns_);  // from here on a column
+  }
+  const size_t steady = process.steady.size();
+  const double step_ns = steady == 0 ? 0 : double(process.duration.total) / double(steady);
+  ranks_.push_back({process.process, process.rank, std::move(cut.bins), rank_columns_, step_ns});
+  rank_columns_ += ranks_.back().bins.size();
+  column_of_step_.push_back(std::move(cut.bin_of_step));
+}
+
+void BinFinder::CountSteps() {
+  for (const ProcessSteps& process : steps_.processes) {
+    for (size_t step = 0; step < process.steps.size(); ++step) ++bins_[bin_of_step_[step]].steps;
+  }
+}
+
+void BinFinder::Enter(ThreadId thread) {
+  thread_ = thread;
+  process_ = thread.IsNone() ? nullptr : steps_.Of(store_.ProcessOf(thread));
+  from_ = to_ = 0;
+  if (process_ != nullptr) return;
+  from_ = INT64_MIN;
+  to_ = INT64_MAX;
+  place_ = outside();
+}
+
+void BinFinder::Seek(int64_t time_ns) {
+  if (process_ == nullptr) return;
+  const std::vector<Step>& all = process_->steps;
+  const auto after =
+      std::upper_bound(all.begin(), all.end(), time_ns,
+                       [](int64_t time, const Step& step) { return time < step.start_ns; });
+  to_ = after == all.end() ? INT64_MAX : after->start_ns;
+  from_ = INT64_MIN;
+  place_ = outside();
+  if (after == all.begin()) return;
+  const auto row = static_cast<size_t>(after - all.begin() - 1);
+  if (time_ns >= all[row].end_ns) {
+    from_ = all[row].end_ns;
+    return;
+  }
+  from_ = all[row].start_ns;
+  to_ = all[row].end_ns;
+  place_.bin = bin_of_step_[row];
+  const auto rank = static_cast<size_t>(process_ - steps_.processes.data());
+  if (rank < column_of_step_.size()) place_.rank_column = column_of_step_[rank][row];
+}
+
+}  // namespace batchlight

@@ -1,0 +1,191 @@
+#include "analysis/steps/step_window.h"
+
+#include <algorithm>
+
+#include "analysis/steps/graph_use.h"
+#include "format/records.h"
+
+namespace batchlight {
+namespace {
+
+// A compilation of less than this part of its step is not what made the step slow.
+constexpr double kLeastPart = 0.02;
+
+void Prefer(StepKind& kind, StepKind found) {
+  // The names of the cause, strongest first.
+  constexpr StepKind kOrder[] = {StepKind::kCompile, StepKind::kGraphCapture, StepKind::kValidation,
+                                 StepKind::kCheckpoint, StepKind::kEpochStart};
+  for (const StepKind candidate : kOrder) {
+    if (kind == candidate) return;
+    if (found == candidate) kind = found;
+  }
+}
+
+StepKind KindOfMark(const PhaseMark& mark) {
+  if (mark.loader_start) return StepKind::kEpochStart;
+  switch (mark.kind) {
+    case PhaseKind::kCompile:
+      return StepKind::kCompile;
+    case PhaseKind::kValidation:
+      return StepKind::kValidation;
+    case PhaseKind::kCheckpoint:
+      return StepKind::kCheckpoint;
+    default:
+      return StepKind::kSteady;
+  }
+}
+
+// First step that ends after `time`.
+size_t FirstStepAfter(const std::vector<Step>& steps, int64_t time) {
+  return static_cast<size_t>(
+      std::partition_point(steps.begin(), steps.end(),
+                           [&](const Step& step) { return step.end_ns <= time; }) -
+      steps.begin());
+}
+
+void NameByMarks(const StepInputs& inputs, ProcessSteps& process) {
+  const ThreadSpans::Rows rows = inputs.marks.RowsOf(process.thread);
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    const PhaseMark& mark = inputs.marks.all()[row];
+    const StepKind kind = KindOfMark(mark);
+    if (kind == StepKind::kSteady) continue;
+    for (size_t i = FirstStepAfter(process.steps, mark.start_ns);
+         i < process.steps.size() && process.steps[i].start_ns < mark.end_ns; ++i) {
+      Step& step = process.steps[i];
+      const int64_t part =
+          std::min(mark.end_ns, step.end_ns) - std::max(mark.start_ns, step.start_ns);
+      const bool whole_loop = mark.start_ns <= step.start_ns && mark.end_ns >= step.end_ns;
+      const bool matters =
+          kind == StepKind::kEpochStart || double(part) >= kLeastPart * double(step.duration_ns());
+      // A range around the step ("validation" over a whole loop) names it as well.
+      if (matters || whole_loop) Prefer(step.kind, kind);
+    }
+  }
+}
+
+// A step in which an epoch of the user begins, when that is not where the step begins.
+void NameByEpochs(const StepInputs& inputs, ProcessSteps& process) {
+  auto begins = [&](int64_t time) {
+    const size_t i = FirstStepAfter(process.steps, time);
+    if (i == 0 || i >= process.steps.size()) return;
+    Step& step = process.steps[i];
+    if (step.start_ns < time) Prefer(step.kind, StepKind::kEpochStart);
+  };
+  const PhaseCallsTable& calls = inputs.store.phase_calls;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (calls.phase[row] == static_cast<uint8_t>(format::Phase::kEpoch) &&
+        calls.thread[row] == process.thread) {
+      begins(calls.start_ns[row]);
+    }
+  }
+  const NvtxRangesTable& ranges = inputs.store.nvtx_ranges;
+  const ThreadSpans::Rows rows = inputs.range_rows.Of(process.thread);
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    if (ranges.depth[row] > 2) continue;  // an epoch is around steps
+    const std::string_view name = inputs.store.Text(ranges.message[row]);
+    if (name.starts_with("epoch") || name.starts_with("Epoch")) begins(ranges.start_ns[row]);
+  }
+}
+
+// Steps that capture a CUDA graph, and those before, whose work then is replayed.
+void NameByGraphs(const Store& store, ProcessSteps& process) {
+  const GraphUse use = FindGraphUse(store, process.thread);
+  std::vector<Step>& steps = process.steps;
+  std::vector<size_t> captured;
+  for (const TimeSpan& capture : use.captures) {
+    for (size_t i = FirstStepAfter(steps, capture.start_ns);
+         i < steps.size() && steps[i].start_ns < capture.end_ns; ++i) {
+      if (captured.empty() || captured.back() < i) captured.push_back(i);
+    }
+  }
+  // A loop that builds a graph in every other step is used to it.
+  if (captured.empty() || captured.size() * 2 > steps.size()) return;
+  for (const size_t i : captured) Prefer(steps[i].kind, StepKind::kGraphCapture);
+  const size_t after_captured = captured.back() + 1;
+  size_t replayed = 0;  // steps after the captures that launch a graph
+  size_t last = steps.size();
+  for (const uint32_t row : use.replays) {
+    const size_t i = FirstStepAfter(steps, store.api_calls.start_ns[row]);
+    if (i < after_captured || i >= steps.size() || i == last) continue;
+    last = i;
+    ++replayed;
+  }
+  const bool loop_replays = replayed * 2 > steps.size() - after_captured;
+  if (!loop_replays || captured.front() > steps.size() / 3) return;
+  for (size_t i = 0; i < captured.front(); ++i) {
+    if (steps[i].kind == StepKind::kSteady) steps[i].kind = StepKind::kWarmUp;
+  }
+}
+
+std::vector<int64_t> SteadyDurations(const ProcessSteps& process) {
+  std::vector<int64_t> durations;
+  for (const Step& step : process.steps) {
+    if (step.kind == StepKind::kSteady) durations.push_back(step.duration_ns());
+  }
+  return durations;
+}
+
+// Steps at the start that took longer than the rest ever does. The rest is the second half, so
+// that a long warm-up does not make itself the norm.
+void NameWarmUp(ProcessSteps& process) {
+  std::vector<int64_t> durations = SteadyDurations(process);
+  if (durations.size() < 4) return;
+  const ptrdiff_t half = static_cast<ptrdiff_t>(durations.size() / 2);
+  const Sample rest = Summarize(std::vector<int64_t>(durations.begin() + half, durations.end()));
+  const int64_t limit = rest.median + OutlierDistance(rest);
+  size_t left = durations.size() / 3;
+  for (Step& step : process.steps) {
+    if (step.kind != StepKind::kSteady) continue;
+    if (left-- == 0 || step.duration_ns() <= limit) return;
+    step.kind = StepKind::kWarmUp;
+  }
+}
+
+int64_t MedianBetween(const ProcessSteps& process) {
+  std::vector<int64_t> gaps;
+  for (size_t i = 1; i < process.steps.size(); ++i) {
+    if (process.steps[i].kind != StepKind::kSteady) continue;
+    gaps.push_back(process.steps[i].start_ns - process.steps[i - 1].end_ns);
+  }
+  return Summarize(std::move(gaps)).median;
+}
+
+}  // namespace
+
+void FindSteadyWindow(const StepInputs& inputs, const StepOptions& options, ProcessSteps& process) {
+  if (!process.thread.IsNone()) {
+    NameByMarks(inputs, process);
+    NameByEpochs(inputs, process);
+    NameByGraphs(inputs.store, process);
+  }
+  for (size_t i = 0; i < process.steps.size(); ++i) {
+    const int64_t place = static_cast<int64_t>(i);
+    if (place < options.first_step || place > options.last_step) {
+      process.steps[i].kind = StepKind::kExcluded;
+    }
+  }
+  NameWarmUp(process);
+  for (size_t i = 0; i < process.steps.size(); ++i) {
+    if (process.steps[i].kind == StepKind::kSteady) {
+      process.steady.push_back(static_cast<uint32_t>(i));
+    }
+  }
+  if (process.steady.empty()) {
+    for (size_t i = 0; i < process.steps.size(); ++i) {
+      if (process.steps[i].kind == StepKind::kExcluded) continue;
+      process.steady.push_back(static_cast<uint32_t>(i));
+    }
+  }
+  std::vector<int64_t> durations;
+  for (const uint32_t i : process.steady) durations.push_back(process.steps[i].duration_ns());
+  process.duration = Summarize(std::move(durations));
+  process.between_ns = MedianBetween(process);
+  if (process.steady.size() < 5) return;
+  const int64_t limit = process.duration.median + OutlierDistance(process.duration);
+  for (const uint32_t i : process.steady) {
+    process.steps[i].outlier = process.steps[i].duration_ns() > limit;
+    process.outlier_count += process.steps[i].outlier;
+  }
+}
+
+}  // namespace batchlight

@@ -1,0 +1,13 @@
+// Sets the steps apart that do not count: warm-up, compilation, validation, checkpoints, starts of
+// an epoch; and finds the outliers among those that do.
+#pragma once
+
+#include "analysis/steps/step_finders.h"
+#include "analysis/steps/steps.h"
+
+namespace batchlight {
+
+// Fills kind, outlier, steady, duration, between_ns and outlier_count of `process`.
+void FindSteadyWindow(const StepInputs& inputs, const StepOptions& options, ProcessSteps& process);
+
+}  // namespace batchlight

@@ -1,0 +1,307 @@
+#include "analysis/steps/steps.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/steps/graph_use.h"
+#include "analysis/steps/step_finders.h"
+#include "analysis/steps/step_window.h"
+
+namespace batchlight {
+namespace {
+
+// Processes that follow the loop by the same means belong together; a DataLoader worker that runs
+// a few operators is no training process beside one that steps an optimizer.
+int Strength(StepSource source) {
+  switch (source) {
+    case StepSource::kNvtxRange:
+    case StepSource::kOptimizer:
+      return 3;
+    case StepSource::kDataLoader:
+    case StepSource::kGraphReplay:
+      return 2;
+    case StepSource::kKernelPeriod:
+    case StepSource::kOperatorPeriod:
+      return 1;
+    case StepSource::kNone:
+      break;
+  }
+  return 0;
+}
+
+int64_t LoopLength(const FoundSteps& found) {
+  return found.steps.back().end_ns - found.steps.front().start_ns;
+}
+
+struct Candidate {
+  ProcessId process;
+  FoundSteps found;
+};
+
+// A loop that replays its step as one CUDA graph calls the optimizer only while it warms up and
+// captures: then more replays follow the last call than there were calls.
+bool IsReplayedAfter(const StepInputs& inputs, const FoundSteps& found) {
+  const std::vector<uint32_t> replays = FindGraphUse(inputs.store, found.thread).replays;
+  const auto after = std::count_if(replays.begin(), replays.end(), [&](uint32_t row) {
+    return inputs.store.api_calls.start_ns[row] >= found.steps.back().end_ns;
+  });
+  return after >= 3 && static_cast<size_t>(after) > found.steps.size();
+}
+
+std::vector<Candidate> FindMarked(const StepInputs& inputs, const StepOptions& options) {
+  std::vector<Candidate> candidates;
+  for (size_t row = 0; row < inputs.store.processes.size(); ++row) {
+    const ProcessId process = ProcessId::At(row);
+    FoundStepsOrNone found;
+    if (!options.key.empty()) {
+      found = StepsFromKey(inputs, process, options.key);
+    } else {
+      found = StepsFromRanges(inputs, process);
+      if (!found) found = StepsFromOptimizer(inputs, process);
+      const bool replayed =
+          found && found->source == StepSource::kOptimizer && IsReplayedAfter(inputs, *found);
+      if (replayed) found.reset();
+      if (!found) found = StepsFromDataLoader(inputs, process);
+      if (!found && replayed) found = StepsFromReplays(inputs, process);
+    }
+    if (found) candidates.push_back({process, std::move(*found)});
+  }
+  return candidates;
+}
+
+std::vector<Candidate> FindPeriodic(const StepInputs& inputs) {
+  std::unordered_map<ProcessId, std::vector<uint32_t>> kernels;
+  for (size_t row = 0; row < inputs.store.kernels.size(); ++row) {
+    const ProcessId process = inputs.store.kernels.process[row];
+    if (!process.IsNone()) kernels[process].push_back(static_cast<uint32_t>(row));
+  }
+  size_t most = 0;
+  for (const auto& [process, rows] : kernels) most = std::max(most, rows.size());
+  std::vector<Candidate> candidates;
+  for (size_t row = 0; row < inputs.store.processes.size(); ++row) {
+    const ProcessId process = ProcessId::At(row);
+    const auto own = kernels.find(process);
+    if (own == kernels.end() || own->second.size() * 10 < most) continue;
+    FoundStepsOrNone found = StepsFromKernelPeriod(inputs, process, own->second);
+    if (found) candidates.push_back({process, std::move(*found)});
+  }
+  if (!candidates.empty()) return candidates;
+  for (size_t row = 0; row < inputs.store.processes.size(); ++row) {
+    FoundStepsOrNone found = StepsFromOperatorPeriod(inputs, ProcessId::At(row));
+    if (found) candidates.push_back({ProcessId::At(row), std::move(*found)});
+  }
+  return candidates;
+}
+
+// Between two captures nothing was collected: what reaches over such a gap is no step, however it
+// looks from its ends.
+void DropStepsAcrossGaps(const Store& store, std::vector<Candidate>& candidates) {
+  std::vector<std::pair<int64_t, int64_t>> windows;
+  for (size_t i = 0; i < store.capture_windows.size(); ++i) {
+    windows.emplace_back(store.capture_windows.start_ns[i], store.capture_windows.end_ns[i]);
+  }
+  std::sort(windows.begin(), windows.end());
+  std::vector<std::pair<int64_t, int64_t>> gaps;
+  int64_t collected_until = windows.empty() ? 0 : windows.front().first;
+  for (const auto& [start, end] : windows) {
+    if (collected_until < start) gaps.emplace_back(collected_until, start);
+    collected_until = std::max(collected_until, end);
+  }
+  for (Candidate& candidate : candidates) {
+    std::erase_if(candidate.found.steps, [&](const Step& step) {
+      const auto gap = std::partition_point(
+          gaps.begin(), gaps.end(), [&](const auto& one) { return one.first < step.start_ns; });
+      return gap != gaps.end() && gap->second <= step.end_ns;
+    });
+  }
+  std::erase_if(candidates,
+                [](const Candidate& candidate) { return candidate.found.steps.empty(); });
+}
+
+void KeepTrainingProcesses(std::vector<Candidate>& candidates) {
+  int strongest = 0;
+  int64_t longest = 0;
+  for (const Candidate& candidate : candidates) {
+    strongest = std::max(strongest, Strength(candidate.found.source));
+  }
+  for (const Candidate& candidate : candidates) {
+    if (Strength(candidate.found.source) == strongest) {
+      longest = std::max(longest, LoopLength(candidate.found));
+    }
+  }
+  std::erase_if(candidates, [&](const Candidate& candidate) {
+    // A helper that stepped something for a moment is no training process.
+    return Strength(candidate.found.source) < strongest ||
+           LoopLength(candidate.found) * 20 < longest;
+  });
+}
+
+std::string Quoted(const std::string& name) {
+  return name.size() <= 60 ? "\"" + name + "\"" : "\"" + name.substr(0, 57) + "...\"";
+}
+
+std::string Describe(const FoundSteps& found) {
+  switch (found.source) {
+    case StepSource::kNvtxRange:
+      return "from the NVTX range " + Quoted(found.marker) +
+             (found.overlapping == 0
+                  ? ""
+                  : "; " + std::to_string(found.overlapping) +
+                        " of that name begin before the one before ends and are left out");
+    case StepSource::kOptimizer:
+      return "from the end of " + Quoted(found.marker) + " to the next";
+    case StepSource::kDataLoader:
+      return "from one batch of the DataLoader to the next (no optimizer step was seen)";
+    case StepSource::kGraphReplay:
+      return "from one replay of the CUDA graph to the next (the optimizer is called only before "
+             "the graph is captured)";
+    case StepSource::kKernelPeriod:
+      return "from the period of the kernel sequence (no step range, optimizer step or "
+             "DataLoader was seen)";
+    case StepSource::kOperatorPeriod:
+      return "from the period of the operator sequence (no step range, optimizer step or "
+             "DataLoader was seen)";
+    case StepSource::kNone:
+      break;
+  }
+  return "";
+}
+
+// Leaves the processes of one rank; all of them, and a problem said, where no process has it.
+void KeepRank(int32_t rank, StepSet& set) {
+  const auto is_other = [&](const ProcessSteps& process) { return process.rank != rank; };
+  if (!std::all_of(set.processes.begin(), set.processes.end(), is_other)) {
+    std::erase_if(set.processes, is_other);
+    return;
+  }
+  std::string known;
+  for (const ProcessSteps& process : set.processes) {
+    if (process.rank >= 0) known += (known.empty() ? "" : ", ") + std::to_string(process.rank);
+  }
+  set.problem = "no training process has rank " + std::to_string(rank) +
+                (known.empty() ? "; ranks were not recorded" : "; the run has " + known);
+}
+
+std::string WhyNone(const Store& store) {
+  if (store.nvtx_ranges.size() + store.phase_calls.size() + store.operator_calls.size() +
+          store.kernels.size() ==
+      0) {
+    return "no steps: the recording holds no ranges, no PyTorch calls and no kernels";
+  }
+  return "no steps: nothing repeats like a training step; mark one with the NVTX range \"step\"";
+}
+
+std::string RangeProblem(const ProcessSteps& process, int64_t first_step,
+                         const std::string& problem) {
+  const size_t last = process.steps.size() - 1;
+  return (problem.empty() ? "" : problem + ". ") + "The run has " +
+         (last == 0 ? "one step, 0" : "steps 0 to " + std::to_string(last)) + ", none from " +
+         std::to_string(first_step) + " on: all of them count";
+}
+
+}  // namespace
+
+bool ProcessSteps::IsSteadyAt(int64_t time_ns) const {
+  const auto after =
+      std::upper_bound(steady.begin(), steady.end(), time_ns,
+                       [&](int64_t time, uint32_t i) { return time < steps[i].start_ns; });
+  return after != steady.begin() && time_ns < steps[*(after - 1)].end_ns;
+}
+
+const ProcessSteps* StepSet::Of(ProcessId process) const {
+  for (const ProcessSteps& steps : processes) {
+    if (steps.process == process) return &steps;
+  }
+  return nullptr;
+}
+
+StepSet FindSteps(const Store& store, const StepOptions& options) {
+  const StepInputs inputs(store);
+  return FindSteps(inputs, options);
+}
+
+StepSet FindSteps(const StepInputs& inputs, const StepOptions& options) {
+  const Store& store = inputs.store;
+  StepSet set;
+  std::vector<Candidate> candidates = FindMarked(inputs, options);
+  if (candidates.empty() && !options.key.empty()) {
+    set.problem = "nothing that was recorded is named " + Quoted(options.key) +
+                  NamesLike(store, options.key) + " The steps are those that are found without it";
+    candidates = FindMarked(inputs, {});
+  }
+  if (candidates.empty()) candidates = FindPeriodic(inputs);
+  DropStepsAcrossGaps(store, candidates);
+  if (candidates.empty()) {
+    set.how = WhyNone(store);
+    return set;
+  }
+  KeepTrainingProcesses(candidates);
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [&](const Candidate& a, const Candidate& b) {
+                     const int32_t rank_a = store.processes.rank[a.process.row()];
+                     const int32_t rank_b = store.processes.rank[b.process.row()];
+                     if (rank_a >= 0 && rank_b >= 0) return rank_a < rank_b;
+                     return LoopLength(a.found) > LoopLength(b.found);
+                   });
+  set.how = Describe(candidates.front().found);
+  for (Candidate& candidate : candidates) {
+    ProcessSteps process{.process = candidate.process,
+                         .rank = store.processes.rank[candidate.process.row()],
+                         .thread = candidate.found.thread,
+                         .source = candidate.found.source,
+                         .marker = std::move(candidate.found.marker),
+                         .steps = std::move(candidate.found.steps)};
+    const bool outside = options.first_step >= static_cast<int64_t>(process.steps.size());
+    if (outside) set.problem = RangeProblem(process, options.first_step, set.problem);
+    FindSteadyWindow(inputs, outside ? StepOptions() : options, process);
+    set.processes.push_back(std::move(process));
+  }
+  if (options.rank >= 0) KeepRank(options.rank, set);
+  return set;
+}
+
+std::string_view StepKindName(StepKind kind) {
+  switch (kind) {
+    case StepKind::kSteady:
+      return "steady";
+    case StepKind::kWarmUp:
+      return "warm-up";
+    case StepKind::kCompile:
+      return "compile";
+    case StepKind::kValidation:
+      return "validation";
+    case StepKind::kCheckpoint:
+      return "checkpoint";
+    case StepKind::kEpochStart:
+      return "epoch start";
+    case StepKind::kExcluded:
+      return "excluded";
+    case StepKind::kGraphCapture:
+      return "graph capture";
+    case StepKind::kCount:
+      break;
+  }
+  return "";
+}
+
+std::string_view StepSourceName(StepSource source) {
+  switch (source) {
+    case StepSource::kNone:
+      return "none";
+    case StepSource::kNvtxRange:
+      return "nvtx_range";
+    case StepSource::kOptimizer:
+      return "optimizer_step";
+    case StepSource::kDataLoader:
+      return "dataloader";
+    case StepSource::kKernelPeriod:
+      return "kernel_period";
+    case StepSource::kOperatorPeriod:
+      return "operator_period";
+    case StepSource::kGraphReplay:
+      return "graph_replay";
+  }
+  return "";
+}
+
+}  // namespace batchlight

@@ -1,0 +1,93 @@
+// Finds the steps of a training loop without being told. Per process, the first that is there:
+//   1. a range of the user that repeats around the work of a step: step, train_step, iteration,
+//      ProfilerStep#N, batch N, or any range that holds exactly one optimizer step each time;
+//   2. the end of the optimizer step (the last of several optimizers): a step reaches from one to
+//      the next;
+//   3. the DataLoader's next: a step reaches from one call to the next;
+//   4. where the loop replays its step as a CUDA graph: one replay to the next;
+//   5. the period of the kernel sequence; 6. the period of the operator sequence.
+// An optimizer that is called only before such replays (warm-up, capture) marks no steps.
+// Steps of one process lie on one thread, are ordered and do not overlap.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/numbers/statistics.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+enum class StepSource : uint8_t {
+  kNone,
+  kNvtxRange,
+  kOptimizer,
+  kDataLoader,
+  kKernelPeriod,
+  kOperatorPeriod,
+  kGraphReplay,
+};
+
+// What sets a step apart from the steady ones. Statistics are over steady steps only, unless there
+// are none.
+enum class StepKind : uint8_t {
+  kSteady,
+  kWarmUp,        // slow ones at the start, and those before the capture of a graph
+  kCompile,       // torch.compile or kernel building took part of it
+  kValidation,    // holds an evaluation
+  kCheckpoint,    // holds saving of the model
+  kEpochStart,    // holds the start of a DataLoader
+  kExcluded,      // outside the range that the caller asked for
+  kGraphCapture,  // captures a CUDA graph that later steps replay
+  kCount
+};
+
+struct Step {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  int64_t number = 0;  // from the range's name where it has one, else counted from 0
+  StepKind kind = StepKind::kSteady;
+  bool outlier = false;  // a steady step that took unusually long
+
+  int64_t duration_ns() const { return end_ns - start_ns; }
+};
+
+struct ProcessSteps {
+  ProcessId process;
+  int32_t rank = -1;
+  ThreadId thread;  // None for steps from the kernel sequence
+  StepSource source = StepSource::kNone;
+  std::string marker;            // "ProfilerStep#", "SGD.step": what was followed
+  std::vector<Step> steps;       // at least one
+  std::vector<uint32_t> steady;  // rows of `steps` that count; all of them if none is steady
+  Sample duration;               // of the steady ones, ns
+  int64_t between_ns = 0;        // median time from the end of a step to the start of the next
+  uint64_t outlier_count = 0;
+
+  bool IsSteadyAt(int64_t time_ns) const;  // inside a step that counts
+};
+
+struct StepSet {
+  // Training processes, by rank, then start. Empty: no step was found.
+  std::vector<ProcessSteps> processes;
+  std::string how;      // one sentence for people: how they were found, or why there are none
+  std::string problem;  // what was asked for and is not there, with the nearest names; else ""
+
+  const ProcessSteps* Of(ProcessId process) const;  // nullptr: none
+  const ProcessSteps* Main() const { return processes.empty() ? nullptr : &processes.front(); }
+};
+
+struct StepOptions {
+  std::string key;         // a range, operator or phase whose end ends a step; "" = find out
+  int64_t first_step = 0;  // steps before count as excluded
+  int64_t last_step = INT64_MAX;
+  int32_t rank = -1;  // only the training processes of this rank; -1: all
+};
+
+StepSet FindSteps(const Store& store, const StepOptions& options = {});
+
+std::string_view StepKindName(StepKind kind);        // "warm-up"
+std::string_view StepSourceName(StepSource source);  // "nvtx_range"
+
+}  // namespace batchlight

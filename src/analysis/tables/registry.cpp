@@ -1,0 +1,72 @@
+#include "analysis/tables/registry.h"
+
+#include "analysis/tables/overview_tables.h"
+
+namespace batchlight {
+namespace {
+
+constexpr TableEntry kTables[] = {
+    {"advice", "What to change, by estimated gain.", MakeAdviceTable,
+     "no rule found anything to change"},
+    {"steps", "Every step of every training process with the time of each phase.", MakeStepsTable,
+     "no step was found; --step-key NAME says what ends one"},
+    {"phases", "What a step is made of: one row a phase.", MakePhasesTable,
+     "no step was found; --step-key NAME says what ends one"},
+    {"phase_events", "The events behind every phase, CPU and GPU; those of a phase add up to it.",
+     MakePhaseEventsTable, "no step was found; --step-key NAME says what ends one"},
+    {"modules", "Every nn.Module as a tree: forward and backward time.", MakeModulesTable,
+     "no module calls were recorded (profile --pytorch=functions-trace; with_modules=True)"},
+    {"attribution", "Model, modules, operators, kernels as one tree: CPU and GPU time of each.",
+     MakeAttributionTable, "no modules, operators, ranges or GPU work were recorded"},
+    {"operators", "Every operator by name.", MakeOperatorsTable,
+     "no operators were recorded (profile --pytorch=autograd-nvtx)"},
+    {"operators_by_shape", "Every operator by name and input shapes.", MakeOperatorShapesTable,
+     "no sizes of inputs were recorded (profile --pytorch=autograd-shapes-nvtx; "
+     "record_shapes=True)"},
+    {"key_averages", "Operators with the columns of torch.profiler's key_averages().",
+     MakeKeyAveragesTable, "no operators were recorded (profile --pytorch=autograd-nvtx)"},
+    {"key_averages_by_shape", "The same by name and input shapes.", MakeKeyAveragesByShapeTable,
+     "no sizes of inputs were recorded (profile --pytorch=autograd-shapes-nvtx; "
+     "record_shapes=True)"},
+    {"roofline", "Operators with the FLOPs and bytes they need, and how near the hardware's limit.",
+     MakeRooflineTable,
+     "no sizes of inputs were recorded (profile --pytorch=autograd-shapes-nvtx; "
+     "record_shapes=True)"},
+    {"memory_timeline", "Every allocation and release of GPU memory, with what it was for.",
+     MakeMemoryTimelineTable,
+     "no allocations were recorded (profile --cuda-memory-usage=true; profile_memory=True)"},
+    {"nvtx_ranges", "Every NVTX range by name.", MakeNvtxTable, "no NVTX ranges were recorded"},
+    {"gpu_parts", "What a step is made of on the GPU, idle time explained.", MakeGpuPartsTable,
+     "no GPU work within steps was recorded"},
+    {"gpu_steps", "Every step's window on the GPU with the time of each part.", MakeGpuStepsTable,
+     "no GPU work within steps was recorded"},
+    {"kernels", "Every kernel by name.", MakeKernelsTable,
+     "no kernels were recorded (profile -t cuda)"},
+    {"copies", "Copies by kind and memory.", MakeCopiesTable,
+     "no copies were recorded (profile -t cuda)"},
+    {"waits", "Calls in which the CPU waits for the GPU.", MakeWaitsTable,
+     "no calls that wait for the GPU were recorded"},
+    {"launch_queue", "Every step's queue of launched work: latency, depth, how long it is empty.",
+     MakeLaunchQueueTable, "no GPU work within steps was recorded"},
+    {"ranks", "Every rank's step: compute, communication, copies, idle, waiting for other ranks.",
+     MakeRanksTable, "fewer than two processes train"},
+    {"collectives", "NCCL's operations by message size: time, waiting, bandwidth.",
+     MakeCollectivesTable, "no operations of NCCL were recorded"},
+    {"processes", "Every process with how it ended.", MakeProcessesTable,
+     "the input names no process"},
+    {"losses", "What is missing from the recording and why.", MakeLossesTable,
+     "nothing is missing"},
+};
+
+}  // namespace
+
+std::span<const TableEntry> OverviewTables() { return kTables; }
+
+const TableEntry* FindOverviewTable(std::string_view name) {
+  for (const TableEntry& entry : kTables) {
+    if (entry.name == name) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace batchlight

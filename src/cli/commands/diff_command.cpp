@@ -1,0 +1,106 @@
+// batchlight diff A B: what changed between two recordings, and gates for CI.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "analysis/diff/gate.h"
+#include "analysis/diff/run_diff.h"
+#include "base/file.h"
+#include "cli/flags/command.h"
+#include "cli/flags/parse_error.h"
+#include "cli/flags/step_flags.h"
+#include "cli/reading/reading_notes.h"
+#include "ingest/open_input.h"
+#include "report/terminal/diff_text.h"
+
+namespace batchlight::cli {
+namespace {
+
+struct DiffFlags {
+  std::string a;
+  std::string b;
+  std::string format = "text";
+  std::string output;
+  std::string fail_on;
+  StepOptions steps;
+  size_t rows = 8;
+};
+
+std::string Render(const DiffFlags& flags, const RunDiff& diff,
+                   const std::vector<GateResult>& gates) {
+  if (flags.format == "csv") return DiffAsCsv(diff);
+  if (flags.format == "html") return DiffAsHtml(diff, gates, BATCHLIGHT_VERSION);
+  if (flags.format == "json") return DiffAsJson(diff, gates);
+  if (flags.format == "markdown") return DiffAsMarkdown(diff, gates, flags.rows);
+  const TerminalStyle style =
+      flags.output.empty() ? TerminalStyle::Of(stdout) : TerminalStyle{.width = 100};
+  return DiffAsText(diff, gates, style, flags.rows);
+}
+
+Status Write(const DiffFlags& flags, const std::string& text) {
+  if (!flags.output.empty()) return WriteWholeFile(flags.output, text);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    return OutputError("cannot write the comparison to standard output");
+  }
+  return {};
+}
+
+// Sets the exit code 1 if a gate fails. Gates are read before the recordings: a wrong one costs no
+// waiting.
+Status Compare(const DiffFlags& flags, Outcome& outcome) {
+  RETURN_IF_ERROR(CheckStepFlags(flags.steps));
+  std::vector<Gate> gates;
+  if (!flags.fail_on.empty()) {
+    ASSIGN_OR_RETURN(gates, ParseGates(flags.fail_on));
+  }
+  ASSIGN_OR_RETURN(const Store store_a, OpenInput(flags.a));
+  ASSIGN_OR_RETURN(const Store store_b, OpenInput(flags.b));
+  SayReadingNotes(flags.a, store_a);
+  SayReadingNotes(flags.b, store_b);
+  const MeasureOptions options{.steps = flags.steps};
+  const RunOverview a = BuildOverview(store_a, options);
+  const RunOverview b = BuildOverview(store_b, options);
+  SayStepProblem(flags.a, a.steps);
+  SayStepProblem(flags.b, b.steps);
+  const RunDiff diff = DiffRuns(a, b);
+  if (!gates.empty()) {
+    RETURN_IF_ERROR(CheckStepsForGate(a.steps));
+    RETURN_IF_ERROR(CheckStepsForGate(b.steps));
+  }
+  if (!gates.empty() && !diff.problem.empty()) {
+    return InputError("--fail-on " + flags.fail_on + ": " + DiffVerdict(diff));
+  }
+  ASSIGN_OR_RETURN(const std::vector<GateResult> results, CheckGates(gates, diff));
+  RETURN_IF_ERROR(Write(flags, Render(flags, diff, results)));
+  for (const GateResult& result : results) {
+    if (!result.failed) continue;
+    outcome.exit_code = static_cast<int>(ErrorKind::kGate);
+    std::fprintf(stderr, "batchlight: gate %s failed: %s\n", result.text.c_str(),
+                 result.finding.c_str());
+  }
+  return {};
+}
+
+}  // namespace
+
+void RegisterDiff(CLI::App& app, Outcome& outcome) {
+  auto flags = std::make_shared<DiffFlags>();
+  CLI::App* command = app.add_subcommand(
+      "diff", "Compare two recordings: how much slower a step is, and what that comes from");
+  command->add_option("A", flags->a, "Recording before the change")->required();
+  command->add_option("B", flags->b, "Recording after the change")->required();
+  command->add_option("-f,--format", flags->format, "text, html, csv, json or markdown")
+      ->check(CLI::IsMember({"text", "html", "csv", "json", "markdown"}))
+      ->capture_default_str();
+  command->add_option("-o,--output", flags->output, "File; default: standard output");
+  command->add_option("--fail-on", flags->fail_on,
+                      "Exit with 1 if B is slower than this, such as 'step>3%,forward>1ms' or "
+                      "'operator:aten::mm>5%'");
+  AddStepFlags(command, &flags->steps);
+  command->add_option("--rows", flags->rows, "Rows of each list")
+      ->check(NotNegative())
+      ->capture_default_str();
+  command->callback([flags, &outcome] { outcome.status = Compare(*flags, outcome); });
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,254 @@
+// batchlight export: a recording in the formats of other tools.
+#include "cli/commands/export_command.h"
+
+#include <sys/stat.h>
+
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <set>
+
+#include "analysis/ranks/job_places.h"
+#include "base/duration_text.h"
+#include "base/file.h"
+#include "base/nearest.h"
+#include "cli/flags/command.h"
+#include "cli/flags/step_flags.h"
+#include "cli/reading/reading_notes.h"
+#include "cli/reading/table_outputs.h"
+#include "export/exporter.h"
+#include "export/per_rank.h"
+#include "ingest/open_input.h"
+
+namespace batchlight::cli {
+namespace {
+
+struct ExportFlags {
+  std::vector<std::string> inputs;
+  std::string type = "sqlite";
+  std::string output;
+  std::string tables;
+  std::string times;
+  std::string shift = "0";
+  std::string metric;
+  std::string normalize_words, overwrite_words, lazy_words, append_words, quiet_words;
+  bool per_rank = false;
+  StepOptions steps;
+};
+
+Result<const Exporter*> ChooseExporter(const std::string& type) {
+  const Exporter* exporter = FindExporter(type);
+  if (exporter != nullptr) return exporter;
+  std::vector<std::string_view> names;
+  std::string all;
+  for (const Exporter& known : Exporters()) {
+    names.push_back(known.name);
+    all += (all.empty() ? "" : ", ") + std::string(known.name);
+  }
+  const std::string near = DidYouMean(NearestFew(type, names));
+  return UsageError("no export type \"" + type + "\"" + near +
+                    (near.empty() ? "; there are " : " There are ") + all);
+}
+
+// r.batchlight becomes r.sqlite; a path without one of our extensions gets the new one appended.
+std::string DefaultOutput(const std::string& input, std::string_view extension) {
+  std::string base = input;
+  while (base.size() > 1 && base.ends_with('/')) base.pop_back();
+  for (const std::string_view known :
+       {".batchlight.live", ".batchlight", ".sqlite", ".json.gz", ".json"}) {
+    if (base.ends_with(known)) {
+      base.resize(base.size() - known.size());
+      break;
+    }
+  }
+  return base + std::string(extension);
+}
+
+Status CheckStream(const Exporter& exporter, const ExportOptions& options, bool per_rank) {
+  if (exporter.form == ExportForm::kText && !per_rank) return Status();
+  std::string text_types;
+  for (const Exporter& known : Exporters()) {
+    if (known.form == ExportForm::kText) text_types += " " + std::string(known.name);
+  }
+  return UsageError("-o " + options.output + ": " +
+                    (per_rank ? "--per-rank makes several files"
+                     : exporter.form == ExportForm::kFolder
+                         ? std::string(exporter.name) + " is a folder of files"
+                         : std::string(exporter.name) + " is not written from begin to end") +
+                    "; to a pipe or standard output go" + text_types);
+}
+
+Status CheckOutput(const Exporter& exporter, const std::string& input, const ExportOptions& options,
+                   bool force_overwrite, bool per_rank) {
+  const bool is_folder = per_rank || exporter.form == ExportForm::kFolder;
+  if (options.append && exporter.form != ExportForm::kFolder) {
+    return UsageError("--append adds to a folder of tables (-t csv); " +
+                      std::string(exporter.name) + " is written as a whole");
+  }
+  if (options.output.ends_with(".gz")) {
+    return UsageError(options.output +
+                      ": export does not compress; write without .gz and run gzip "
+                      "on it, or use -o - | gzip > " +
+                      options.output);
+  }
+  if (IsStream(options.output)) return CheckStream(exporter, options, per_rank);
+  struct stat in {};
+  struct stat out {};
+  if (stat(options.output.c_str(), &out) != 0) return Status();
+  if (stat(input.c_str(), &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
+    return UsageError(options.output + " is the input itself; choose another file with -o");
+  }
+  if (S_ISDIR(out.st_mode) != is_folder) {
+    return OutputError(options.output + (is_folder ? " is not a folder" : " is a folder"));
+  }
+  if (force_overwrite || options.append) return Status();
+  return OutputError(options.output + " exists; use --force-overwrite to replace it" +
+                     (exporter.form == ExportForm::kFolder ? ", --append to add to it" : ""));
+}
+
+// What the user should know of an export that has less, or more, than it seems to.
+void PrintNotes(const Store& store, const ExportFlags& flags, const Exporter& exporter,
+                const ExportOptions& options, uint64_t rows) {
+  const auto note = [](const std::string& text) {
+    std::fprintf(stderr, "NOTE: %s.\n", text.c_str());
+  };
+  if (!options.selection.MeetsTimes(0, store.duration_ns)) {
+    note("no event lies within --times=" + flags.times + ": the recording ends at " +
+         std::to_string(store.duration_ns) + "ns");
+  } else if (rows == 0 && !flags.tables.empty()) {
+    note("no table with rows matches --tables=" + flags.tables);
+  }
+  if (exporter.name != "chrome" || flags.per_rank) return;
+  std::set<int32_t> ranks;
+  for (const JobPlace& place : FindJobPlaces(store, FindNcclCalls(store))) {
+    if (place.rank >= 0) ranks.insert(place.rank);
+  }
+  if (ranks.size() < 2) return;
+  note("the file holds " + std::to_string(ranks.size()) +
+       " ranks; tools that want a file of each (Holistic Trace Analysis) need --per-rank");
+}
+
+// PyTorch's names of what export_stacks() writes.
+Result<bool> IsGpuMetric(const std::string& metric, const Exporter& exporter) {
+  if (metric.empty() || metric == "self_cpu_time_total") return false;
+  if (metric != "self_cuda_time_total" && metric != "self_device_time_total") {
+    return UsageError("--metric: self_cpu_time_total or self_cuda_time_total, not \"" + metric +
+                      "\"");
+  }
+  if (exporter.name != "folded") return UsageError("--metric is for -t folded");
+  return true;
+}
+
+// Flags that the type has no use for, and steps that were asked for and are not there.
+void SayWithoutEffect(const Store& store, const ExportFlags& flags, const Exporter& exporter,
+                      const CLI::App& app) {
+  const auto note = [&](const char* flag, const char* type, const char* what) {
+    if (app.count(flag) == 0 || exporter.name == type) return;
+    std::fprintf(stderr, "NOTE: %s changes nothing in -t %s: only %s %s.\n", flag,
+                 std::string(exporter.name).c_str(), type, what);
+  };
+  for (const char* flag : {"--step-key", "--first-step", "--last-step"}) {
+    note(flag, "chrome", "holds steps");
+  }
+  note("--lazy", "sqlite", "may leave empty tables out");
+  note("--metric", "folded", "sums up a metric");
+  const bool wants_steps = app.count("--step-key") + app.count("--first-step") > 0;
+  if (exporter.name == "chrome" && wants_steps) {
+    SayStepProblem(flags.inputs[0], FindSteps(store, flags.steps));
+  }
+}
+
+Status RunExport(ExportFlags& flags, const CLI::App& app) {
+  const auto given = [&](const char* name) { return app.count(name) > 0; };
+  ExportOptions options;
+  const bool force = TakeBoolWord(flags.overwrite_words, given("--force-overwrite"), flags.inputs);
+  const bool quiet = TakeBoolWord(flags.quiet_words, given("--quiet"), flags.inputs);
+  options.append = TakeBoolWord(flags.append_words, given("--append"), flags.inputs);
+  options.lazy = TakeBoolWord(flags.lazy_words, true, flags.inputs);
+  const bool normalize = TakeBoolWord(flags.normalize_words, given("--ts-normalize"), flags.inputs);
+  ASSIGN_OR_RETURN(const Exporter* exporter, ChooseExporter(flags.type));
+  ASSIGN_OR_RETURN(options.by_gpu, IsGpuMetric(flags.metric, *exporter));
+  if (flags.inputs.size() != 1) {
+    return UsageError(flags.inputs.empty() ? "no input given: batchlight export [options] INPUT"
+                                           : "one input only: " + flags.inputs[1]);
+  }
+  const std::string& input = flags.inputs[0];
+  RETURN_IF_ERROR(CheckStepFlags(flags.steps));
+  options.steps = flags.steps;
+  RETURN_IF_ERROR(options.selection.SetTables(flags.tables));
+  RETURN_IF_ERROR(options.selection.SetTimes(flags.times));
+  ASSIGN_OR_RETURN(int64_t shift, ParseDuration(flags.shift));
+  options.output = flags.output.empty()
+                       ? DefaultOutput(input, flags.per_rank ? "_" + flags.type
+                                                             : std::string(exporter->extension))
+                       : flags.output;
+  RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force, flags.per_rank));
+  ASSIGN_OR_RETURN(const Store store, OpenInput(input));
+  if (!quiet) {
+    SayReadingNotes(input, store);
+    SayWithoutEffect(store, flags, *exporter, app);
+  }
+  options.selection.SetShift(normalize ? shift + store.session_start_utc_ns : shift);
+  // A file that grows over the user's limit is an error like a full disk, not the end of us.
+  std::signal(SIGXFSZ, SIG_IGN);
+  ASSIGN_OR_RETURN(const uint64_t rows, flags.per_rank ? ExportPerRank(store, *exporter, options)
+                                                       : exporter->run(store, options));
+  if (quiet) return Status();
+  std::fprintf(stderr, "wrote %s (%llu rows)\n",
+               options.output == "-" ? "standard output" : options.output.c_str(),
+               static_cast<unsigned long long>(rows));
+  PrintNotes(store, flags, *exporter, options, rows);
+  return Status();
+}
+
+}  // namespace
+
+Result<std::string> ExportBeside(const Store& store, const std::string& input,
+                                 const std::string& type, bool force_overwrite) {
+  ASSIGN_OR_RETURN(const Exporter* exporter, ChooseExporter(type));
+  ExportOptions options;
+  options.output = DefaultOutput(input, exporter->extension);
+  RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force_overwrite, false));
+  ASSIGN_OR_RETURN([[maybe_unused]] const uint64_t rows, exporter->run(store, options));
+  return options.output;
+}
+
+void RegisterExport(CLI::App& app, Outcome& outcome) {
+  auto flags = std::make_shared<ExportFlags>();
+  CLI::App* command = app.add_subcommand("export", "Write a recording for other tools");
+  std::string types;
+  for (const Exporter& exporter : Exporters()) {
+    types += "\n" + std::string(exporter.name) + ": " + std::string(exporter.help);
+  }
+  command->add_option("INPUT", flags->inputs, "Recording, nsys SQLite export or Kineto JSON");
+  command->add_option("-t,--type", flags->type, "Format:" + types)->capture_default_str();
+  command->add_option("-o,--output", flags->output,
+                      "File, or folder; - for standard output; beside the input if not given");
+  command->add_flag("--per-rank", flags->per_rank,
+                    "A folder with a file for each rank: rank_0.trace.json, ...");
+  command->add_option("-f,--force-overwrite", flags->overwrite_words, "Replace what exists")
+      ->expected(0, 1);
+  command->add_option("-q,--quiet", flags->quiet_words, "No notices")->expected(0, 1);
+  command->add_option("--append", flags->append_words, "Add to an existing folder")->expected(0, 1);
+  command
+      ->add_option("-l,--lazy", flags->lazy_words,
+                   "sqlite: true (default) leaves empty tables out, false makes them all")
+      ->expected(0, 1);
+  command->add_option("--tables", flags->tables,
+                      "Only tables whose name, ours or nsys's, matches one of these regular "
+                      "expressions");
+  command->add_option("--times", flags->times,
+                      "Only events within [:][START]/[END][:]; ':' lets them cross that edge");
+  command->add_option("--metric", flags->metric,
+                      "folded: self_cpu_time_total (default) or self_cuda_time_total, as PyTorch's "
+                      "export_stacks()");
+  command->add_option("--ts-shift", flags->shift, "Add this to every time, in ns");
+  command
+      ->add_option("--ts-normalize", flags->normalize_words,
+                   "Times since the Unix epoch instead of since the start")
+      ->expected(0, 1);
+  AddStepFlags(command, &flags->steps);  // chrome writes steps
+  command->callback([flags, command, &outcome] { outcome.status = RunExport(*flags, *command); });
+}
+
+}  // namespace batchlight::cli

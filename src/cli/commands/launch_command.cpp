@@ -1,0 +1,62 @@
+// batchlight launch: start a program that is recorded when `start` says so.
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/file.h"
+#include "capture/session_protocol.h"
+#include "cli/commands/profile_command.h"
+
+namespace batchlight::cli {
+namespace {
+
+constexpr char kUsage[] =
+    "Start a program that is recorded only between `batchlight start` and `batchlight stop`.\n"
+    "\n"
+    "  batchlight launch [flags] [--] program [arguments]\n"
+    "\n"
+    "The program runs in this terminal; start and stop are given in another, before or after.\n"
+    "\n"
+    "Flags, with values (and default):\n";
+
+// A `start` that came first: its options, and collection begins at once.
+Status TakePendingStart(capture::SessionOptions& session) {
+  ASSIGN_OR_RETURN(const std::string folder, capture::SessionFolder());
+  const std::string path = capture::PendingPath(folder, session.session_name);
+  if (!FileExists(path)) return {};
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
+  unlink(path.c_str());
+  session.capture = capture::ReadStartRequest(capture::Request::Decode(text));
+  session.wait_for_start = false;
+  return {};
+}
+
+Status Launch(Outcome& outcome) {
+  ASSIGN_OR_RETURN(ParsedFlags flags, ParsedFlags::Parse(Verb::kLaunch, outcome.words));
+  if (flags.help) {
+    std::fputs(HelpText(Verb::kLaunch, kUsage).c_str(), stdout);
+    return {};
+  }
+  if (flags.command.empty()) {
+    return UsageError("no program to launch: batchlight launch [flags] program ...");
+  }
+  ASSIGN_OR_RETURN(ProfileOptions options, MakeProfileOptions(flags));
+  capture::SessionOptions& session = options.session;
+  if (session.session_name.empty()) session.session_name = flags.Text(Flag::kSession);
+  RETURN_IF_ERROR(capture::CheckSessionName(session.session_name));
+  session.wait_for_start = true;
+  RETURN_IF_ERROR(TakePendingStart(session));
+  RunSession(options, outcome);
+  return outcome.status;
+}
+
+}  // namespace
+
+void RegisterLaunch(CLI::App& app, Outcome& outcome) {
+  CLI::App* command =
+      app.add_subcommand("launch", "Start a program, to be recorded when `start` says so");
+  command->prefix_command();
+  command->callback([&outcome] { outcome.status = Launch(outcome); });
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,55 @@
+// batchlight profile: record a program from its start to its end.
+#include "cli/commands/profile_command.h"
+
+#include <cstdio>
+
+namespace batchlight::cli {
+namespace {
+
+constexpr char kUsage[] =
+    "Record a program and show where its time goes.\n"
+    "\n"
+    "  batchlight profile [flags] [--] program [arguments]\n"
+    "\n"
+    "The exit code is the program's: 128 + N if signal N ended it, 127 if it was not found, 126 "
+    "if\n"
+    "it could not be executed; 2 for wrong flags, 4 if the recording could not be written.\n"
+    "\n"
+    "Flags, with values (and default):\n";
+
+void Profile(Outcome& outcome) {
+  const std::vector<std::string>& words = outcome.words;
+  if (words.size() == 1 && words[0] == "--help-markdown") {  // for docs/cli-profile.md
+    std::fputs(FlagsMarkdown().c_str(), stdout);
+    return;
+  }
+  auto flags = ParsedFlags::Parse(Verb::kProfile, words);
+  if (!flags.ok()) {
+    outcome.status = flags.status();
+    return;
+  }
+  if (flags->help) {
+    std::fputs(HelpText(Verb::kProfile, kUsage).c_str(), stdout);
+    return;
+  }
+  if (flags->command.empty()) {
+    outcome.status = UsageError("no program to profile: batchlight profile [flags] program ...");
+    return;
+  }
+  auto options = MakeProfileOptions(flags.value());
+  if (!options.ok()) {
+    outcome.status = options.status();
+    return;
+  }
+  RunSession(options.value(), outcome);
+}
+
+}  // namespace
+
+void RegisterProfile(CLI::App& app, Outcome& outcome) {
+  CLI::App* command = app.add_subcommand("profile", "Record a program, print the summary");
+  command->prefix_command();
+  command->callback([&outcome] { Profile(outcome); });
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,64 @@
+// batchlight report: a folder with the page, one CSV per table, the picture and the snippet.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "analysis/overview/run_overview.h"
+#include "cli/flags/command.h"
+#include "cli/flags/step_flags.h"
+#include "cli/reading/reading_notes.h"
+#include "ingest/open_input.h"
+#include "report/files/report_folder.h"
+
+namespace batchlight::cli {
+namespace {
+
+struct Options {
+  std::string input;
+  ReportOptions report;
+  StepOptions steps;
+};
+
+// runs/train.batchlight -> runs/train_report
+std::string FolderFor(std::string input) {
+  while (input.size() > 1 && input.back() == '/') input.pop_back();
+  const size_t name = input.rfind('/') == std::string::npos ? 0 : input.rfind('/') + 1;
+  const size_t dot = input.find('.', name + 1);
+  return input.substr(0, dot) + "_report";
+}
+
+Status Run(const Options& options) {
+  RETURN_IF_ERROR(CheckStepFlags(options.steps));
+  ReportOptions report = options.report;
+  if (report.folder.empty()) report.folder = FolderFor(options.input);
+  report.version = BATCHLIGHT_VERSION;
+  ASSIGN_OR_RETURN(const Store store, OpenInput(options.input));
+  SayReadingNotes(options.input, store);
+  const RunOverview overview = BuildOverview(store, {.steps = options.steps, .phase_events = true});
+  SayStepProblem(options.input, overview.steps);
+  auto written = WriteReportFolder(overview, report);
+  if (!written.ok()) return Status(written.status()).WithContext("writing the report");
+  std::printf("%s\n", written.value().front().c_str());
+  return {};
+}
+
+}  // namespace
+
+void RegisterReport(CLI::App& app, Outcome& outcome) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "report", "Write a folder with a web page, one CSV per table, a chart and a README snippet");
+  command
+      ->add_option("input", options->input, "Recording, nsys .sqlite export or Kineto .json[.gz]")
+      ->required()
+      ->type_name("INPUT");
+  command
+      ->add_option("-o,--output", options->report.folder, "Folder; default: INPUT's name + _report")
+      ->type_name("DIR");
+  command->add_flag("-f,--force-overwrite", options->report.overwrite,
+                    "Write into an existing folder; only files of the report are replaced");
+  AddStepFlags(command, &options->steps);
+  command->callback([options, &outcome] { outcome.status = Run(*options); });
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,97 @@
+#include <csignal>
+#include <cstdio>
+#include <utility>
+
+#include "capture/output_name.h"
+#include "capture/session.h"
+#include "cli/commands/after_recording.h"
+#include "cli/commands/measure_overhead.h"
+#include "cli/commands/profile_command.h"
+#include "cli/reading/progress_line.h"
+
+namespace batchlight::cli {
+namespace {
+
+// The session is gone when this returns: from then on Ctrl-C ends the tool, which only reads.
+Result<capture::SessionEnd> RunToTheEnd(capture::SessionOptions options) {
+  ProgressLine progress;
+  capture::Session session(std::move(options), Say,
+                           [&progress](double share) { progress.Show("sealing", share); });
+  return session.Run();
+}
+
+void ReportSealing(const capture::SessionEnd& end, Outcome& outcome) {
+  if (end.sealed.ok()) return;
+  Say(end.sealed.message());
+  Say("what was recorded is kept: `batchlight summary " + end.live_folder +
+      "` opens it, `batchlight trace seal " + end.live_folder + "` makes a file of it");
+  if (outcome.exit_code == 0) outcome.exit_code = static_cast<int>(ErrorKind::kOutput);
+}
+
+// Before the program has run several times in vain. The pid in a name makes it new.
+Status CheckOutputName(const capture::CaptureOptions& options) {
+  if (options.output.empty() || options.replace) return {};
+  ASSIGN_OR_RETURN(const std::string name, capture::ExpandOutputName(options.output, 0));
+  return capture::CheckOutputIsFree(name, options.Several());
+}
+
+// The program died of Ctrl-C: so does the tool, and with it the script it was started from, which
+// would have got the same Ctrl-C had it shared the program's process group.
+void DieOfInterrupt() {
+  std::fflush(nullptr);
+  signal(SIGINT, SIG_DFL);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  kill(0, SIGINT);
+}
+
+}  // namespace
+
+void Say(const std::string& line) {
+  const std::string text = "batchlight: " + line + "\n";
+  std::fputs(text.c_str(), stderr);
+}
+
+void RunSession(const ProfileOptions& options, Outcome& outcome) {
+  capture::SessionOptions wanted = options.session;
+  std::vector<std::string> notices = options.notices;
+  outcome.status = CheckExports(wanted.capture, notices);
+  if (!outcome.status.ok()) return;
+  for (const std::string& notice : notices) Say(notice);
+  wanted.tool_version = BATCHLIGHT_VERSION;
+  if (options.overhead_rounds > 0) {
+    outcome.status = CheckOutputName(wanted.capture);
+    if (!outcome.status.ok()) return;
+    auto runs = MeasureOverhead(wanted, options.overhead_rounds);
+    outcome.status = runs.status();
+    if (!runs.ok()) return;
+    wanted.facts = std::move(runs->facts);
+    if (runs->interrupted) {
+      outcome.exit_code = runs->exit_code;
+      if (runs->exit_code == 128 + SIGINT) DieOfInterrupt();
+      return;
+    }
+  }
+  auto result = RunToTheEnd(std::move(wanted));
+  if (!result.ok()) {
+    outcome.status = result.status();
+    return;
+  }
+  const capture::SessionEnd& end = result.value();
+  outcome.exit_code = end.exit_code;
+  if (!end.program_ran) {
+    Say(end.problem);
+    return;
+  }
+  ReportSealing(end, outcome);
+  const Status status = AfterRecording(end.recordings, end.capture, stderr);
+  if (!status.ok()) {
+    Say(status.message());
+    if (outcome.exit_code == 0) outcome.exit_code = status.exit_code();
+  }
+  if (end.interrupted) DieOfInterrupt();
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,49 @@
+// batchlight shutdown: end a session; what is being recorded is kept.
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "capture/session_protocol.h"
+#include "cli/commands/session_choice.h"
+#include "cli/flags/command.h"
+#include "cli/flags/profile_options.h"
+
+namespace batchlight::cli {
+namespace {
+
+constexpr useconds_t kPollMicroseconds = 20'000;
+
+// Returns when the session is gone, so that its recording can be used by the next command.
+Status Shutdown(const std::string& session, const std::string& kill_text) {
+  ASSIGN_OR_RETURN(const std::string name, ChooseSession(session, false));
+  ASSIGN_OR_RETURN(const int signal, ParseSignal(kill_text));
+  capture::Request request;
+  request.verb = "shutdown";
+  request.values["signal"] = std::to_string(signal);
+  ASSIGN_OR_RETURN(const capture::Reply reply, capture::AskSession(name, request));
+  RETURN_IF_ERROR(reply.ToStatus());
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> running, capture::ListSessions());
+    if (std::find(running.begin(), running.end(), name) == running.end()) return {};
+    usleep(kPollMicroseconds);
+  }
+}
+
+}  // namespace
+
+void RegisterShutdown(CLI::App& app, Outcome& outcome) {
+  auto session = std::make_shared<std::string>();
+  auto signal = std::make_shared<std::string>("sigterm");
+  CLI::App* command = app.add_subcommand("shutdown", "End a session and its program");
+  command->add_option("--session", *session, kSessionHelp);
+  command
+      ->add_option("--kill", *signal,
+                   "Signal to the program: none (it runs on), sigkill, sigterm or a number")
+      ->capture_default_str();
+  command->callback([session, signal, &outcome] { outcome.status = Shutdown(*session, *signal); });
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,78 @@
+// batchlight start: begin to record in a session, or in one that is yet to be launched.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/file.h"
+#include "capture/session_protocol.h"
+#include "cli/commands/after_recording.h"
+#include "cli/commands/profile_command.h"
+#include "cli/commands/session_choice.h"
+
+namespace batchlight::cli {
+namespace {
+
+constexpr char kUsage[] =
+    "Begin to record a program that `batchlight launch` started.\n"
+    "\n"
+    "  batchlight start [flags]\n"
+    "\n"
+    "Given before `launch`, recording begins when the program starts.\n"
+    "\n"
+    "Flags, with values (and default):\n";
+
+// The session runs in another folder: names are made absolute here.
+std::string AbsoluteOutput(const std::string& output) {
+  if (!output.empty() && output[0] == '/') return output;
+  char folder[4096];
+  if (getcwd(folder, sizeof folder) == nullptr) return output;
+  std::string absolute;
+  for (const char* c = folder; *c != '\0'; ++c) {
+    absolute += *c;
+    if (*c == '%') absolute += '%';  // no expansion
+  }
+  return absolute + "/" + output;  // a name that ends in '/' gets the next free report#
+}
+
+Status Start(Outcome& outcome) {
+  ASSIGN_OR_RETURN(ParsedFlags flags, ParsedFlags::Parse(Verb::kStart, outcome.words));
+  if (flags.help) {
+    std::fputs(HelpText(Verb::kStart, kUsage).c_str(), stdout);
+    return {};
+  }
+  if (!flags.command.empty()) {
+    return UsageError("start takes no program: `batchlight launch` starts one");
+  }
+  ASSIGN_OR_RETURN(capture::CaptureOptions options, MakeCaptureOptions(flags));
+  std::vector<std::string> notices = flags.Notices();
+  RETURN_IF_ERROR(CheckExports(options, notices));
+  for (const std::string& notice : notices) Say(notice);
+  options.output = AbsoluteOutput(options.output);
+  const bool named = flags.Given(Flag::kSessionNew) || flags.Given(Flag::kSession);
+  std::string wanted;
+  if (named) {
+    wanted = flags.Text(flags.Given(Flag::kSession) ? Flag::kSession : Flag::kSessionNew);
+  }
+  ASSIGN_OR_RETURN(const std::string name, ChooseSession(wanted, true));
+  const capture::Request request = capture::MakeStartRequest(options);
+  ASSIGN_OR_RETURN(const std::vector<std::string> running, capture::ListSessions());
+  if (std::find(running.begin(), running.end(), name) != running.end()) {
+    ASSIGN_OR_RETURN(const capture::Reply reply, capture::AskSession(name, request));
+    return reply.ToStatus();
+  }
+  ASSIGN_OR_RETURN(const std::string folder, capture::SessionFolder());
+  RETURN_IF_ERROR(WriteWholeFile(capture::PendingPath(folder, name), request.Encode()));
+  Say("recording begins with `batchlight launch --session=" + name + " program ...`");
+  return {};
+}
+
+}  // namespace
+
+void RegisterStart(CLI::App& app, Outcome& outcome) {
+  CLI::App* command = app.add_subcommand("start", "Begin to record a launched program");
+  command->prefix_command();
+  command->callback([&outcome] { outcome.status = Start(outcome); });
+}
+
+}  // namespace batchlight::cli

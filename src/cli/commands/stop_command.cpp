@@ -1,0 +1,43 @@
+// batchlight stop: end the recording of a session; its program runs on.
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "capture/session_protocol.h"
+#include "cli/commands/after_recording.h"
+#include "cli/commands/session_choice.h"
+#include "cli/flags/command.h"
+
+namespace batchlight::cli {
+namespace {
+
+Status Stop(const std::string& session) {
+  ASSIGN_OR_RETURN(const std::string name, ChooseSession(session, false));
+  capture::Request request;
+  request.verb = "stop";
+  ASSIGN_OR_RETURN(const capture::Reply reply, capture::AskSession(name, request));
+  RETURN_IF_ERROR(reply.ToStatus());
+  capture::CaptureOptions options;
+  std::vector<std::string> recordings;
+  size_t begin = reply.text.find('\n');
+  capture::DecodeAfter(reply.text.substr(0, begin), options);
+  while (begin != std::string::npos) {
+    const size_t end = reply.text.find('\n', begin + 1);
+    recordings.push_back(reply.text.substr(begin + 1, end - begin - 1));
+    begin = end;
+  }
+  return AfterRecording(recordings, options, stdout);
+}
+
+}  // namespace
+
+void RegisterStop(CLI::App& app, Outcome& outcome) {
+  auto session = std::make_shared<std::string>();
+  CLI::App* command =
+      app.add_subcommand("stop", "End the recording of a session; the program runs on");
+  command->add_option("--session", *session, kSessionHelp);
+  command->callback([session, &outcome] { outcome.status = Stop(*session); });
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,53 @@
+// batchlight summary INPUT: the summary of a recording again.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "cli/flags/command.h"
+#include "cli/flags/parse_error.h"
+#include "cli/flags/step_flags.h"
+#include "ingest/open_input.h"
+#include "report/terminal/summary.h"
+
+namespace batchlight::cli {
+namespace {
+
+struct SummaryFlags {
+  std::string input;
+  bool json = false;
+  size_t rows = 8;
+  StepOptions steps;
+};
+
+Status PrintSummaryOf(const SummaryFlags& flags) {
+  RETURN_IF_ERROR(CheckStepFlags(flags.steps));
+  ASSIGN_OR_RETURN(const Store store, OpenInput(flags.input));
+  const RunOverview overview = BuildOverview(store, {.steps = flags.steps});
+  const std::string text =
+      flags.json ? SummaryAsJson(overview)
+                 : SummaryAsText(overview, {.style = TerminalStyle::Of(stdout),
+                                            .rows = flags.rows,
+                                            .files = {{flags.input, "the recording"}}});
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    return OutputError("cannot write the summary to standard output");
+  }
+  return {};
+}
+
+}  // namespace
+
+void RegisterSummary(CLI::App& app, Outcome& outcome) {
+  auto flags = std::make_shared<SummaryFlags>();
+  CLI::App* command =
+      app.add_subcommand("summary", "Show what ran, how long a step takes and where its time goes");
+  command->add_option("input", flags->input, "recording, nsys .sqlite or Kineto .json[.gz]")
+      ->required();
+  command->add_flag("--json", flags->json, "one JSON object on standard output; times in ns");
+  command->add_option("--rows", flags->rows, "rows of each list")
+      ->check(NotNegative())
+      ->capture_default_str();
+  AddStepFlags(command, &flags->steps);
+  command->callback([flags, &outcome] { outcome.status = PrintSummaryOf(*flags); });
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,154 @@
+// batchlight table: any table of a run, sorted and cut, in any format of stats.
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/overview/run_overview.h"
+#include "analysis/tables/registry.h"
+#include "base/nearest.h"
+#include "cli/flags/command.h"
+#include "cli/flags/parse_error.h"
+#include "cli/flags/step_flags.h"
+#include "cli/reading/reading_notes.h"
+#include "ingest/open_input.h"
+#include "report/tables/table_format.h"
+
+namespace batchlight::cli {
+namespace {
+
+struct TableOptions {
+  std::string name;
+  std::string input;
+  std::string format;
+  std::string sort;
+  std::string time_unit = "nanoseconds";
+  size_t rows = 0;  // 0: all
+  StepOptions steps;
+  bool list = false;
+};
+
+// What key_averages().table(sort_by=) takes, and the column that it means.
+constexpr std::pair<std::string_view, std::string_view> kTorchNames[] = {
+    {"cpu_time", "CPU time avg"},
+    {"cuda_time", "CUDA time avg"},
+    {"device_time", "CUDA time avg"},
+    {"cpu_time_total", "CPU total"},
+    {"cuda_time_total", "CUDA total"},
+    {"device_time_total", "CUDA total"},
+    {"self_cpu_time_total", "Self CPU"},
+    {"self_cuda_time_total", "Self CUDA"},
+    {"self_device_time_total", "Self CUDA"},
+    {"cpu_memory_usage", "CPU Mem (bytes)"},
+    {"cuda_memory_usage", "CUDA Mem (bytes)"},
+    {"device_memory_usage", "CUDA Mem (bytes)"},
+    {"self_cpu_memory_usage", "Self CPU Mem (bytes)"},
+    {"self_cuda_memory_usage", "Self CUDA Mem (bytes)"},
+    {"self_device_memory_usage", "Self CUDA Mem (bytes)"},
+    {"count", "# of Calls"},
+    {"flops", "Total FLOPs"},
+};
+
+// Letters and digits in lower case, without a unit in brackets: "Self CPU" is self_cpu.
+std::string Plain(std::string_view text) {
+  std::string plain;
+  for (const char c : text.substr(0, text.find(" ("))) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return plain;
+}
+
+bool Means(std::string_view wanted, const std::string& column) {
+  for (const auto& [torch_name, meant] : kTorchNames) {
+    if (wanted == torch_name && column == meant) return true;
+  }
+  return column == wanted || Plain(column) == Plain(wanted);
+}
+
+Status Sort(const std::string& wanted, ResultTable* table) {
+  if (wanted.empty()) return {};
+  std::vector<std::string_view> names;
+  for (const ResultColumn& column : table->columns) names.push_back(column.name);
+  size_t index = names.size();
+  for (size_t i = names.size(); i-- > 0;) {
+    if (Means(wanted, table->columns[i].name)) index = i;
+  }
+  if (index == names.size()) {
+    return UsageError("--sort: no column " + wanted + NearestOrAll(wanted, names));
+  }
+  const bool text = table->columns[index].type == CellType::kText;
+  std::stable_sort(table->rows.begin(), table->rows.end(), [&](const auto& a, const auto& b) {
+    return text ? a[index] < b[index] : b[index] < a[index];  // numbers: largest first
+  });
+  return {};
+}
+
+Status Run(const TableOptions& options) {
+  if (options.list) {
+    for (const TableEntry& entry : OverviewTables()) {
+      std::printf("%-24.*s %.*s\n", static_cast<int>(entry.name.size()), entry.name.data(),
+                  static_cast<int>(entry.sentence.size()), entry.sentence.data());
+    }
+    return {};
+  }
+  if (options.name.empty() || options.input.empty()) {
+    return UsageError("table needs a name and an input; --list shows the names");
+  }
+  const TableEntry* entry = FindOverviewTable(options.name);
+  if (entry == nullptr) {
+    std::vector<std::string_view> names;
+    for (const TableEntry& known : OverviewTables()) names.push_back(known.name);
+    return UsageError("no table " + options.name + DidYouMean(NearestFew(options.name, names)) +
+                      " `batchlight table --list` shows all");
+  }
+  RETURN_IF_ERROR(CheckStepFlags(options.steps));
+  DisplayUnits units;
+  ASSIGN_OR_RETURN(const TimeUnit time_unit, ParseTimeUnit(options.time_unit));
+  units.SetTime(time_unit);
+  ASSIGN_OR_RETURN(const TableFormat format, ParseTableFormat(options.format, units));
+  ASSIGN_OR_RETURN(const Store store, OpenInput(options.input));
+  SayReadingNotes(options.input, store);
+  const RunOverview overview = BuildOverview(store, {.steps = options.steps});
+  SayStepProblem(options.input, overview.steps);
+  ResultTable table = entry->make(overview);
+  if (table.rows.empty()) {
+    std::fprintf(stderr, "batchlight: %s: no rows: %.*s\n", options.input.c_str(),
+                 static_cast<int>(entry->why_empty.size()), entry->why_empty.data());
+  }
+  RETURN_IF_ERROR(Sort(options.sort, &table));
+  if (options.rows > 0 && table.rows.size() > options.rows) table.rows.resize(options.rows);
+  return WriteTable(format, RowsOf(table), [](std::string_view bytes) -> Status {
+    if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size()) return {};
+    return OutputError("cannot write to standard output");
+  });
+}
+
+}  // namespace
+
+void RegisterTable(CLI::App& app, Outcome& outcome) {
+  auto options = std::make_shared<TableOptions>();
+  CLI::App* command =
+      app.add_subcommand("table", "Print a table of a run: modules, kernels, key_averages, ...");
+  command->add_option("name", options->name, "Which table; see --list")->type_name("NAME");
+  command
+      ->add_option("input", options->input, "Recording, nsys .sqlite export or Kineto .json[.gz]")
+      ->type_name("INPUT");
+  command
+      ->add_option("-f,--format", options->format, "column, table, csv, tsv, json, markdown, ...")
+      ->default_val("column");
+  command->add_option("--sort,--sort_by,--sort-by", options->sort,
+                      "Column, by name or as PyTorch spells it (self_cuda_time_total)");
+  command->add_option("--rows,--row_limit,--row-limit", options->rows, "At most so many rows")
+      ->check(NotNegative());
+  command->add_option("--timeunit", options->time_unit, "nsec, usec, msec, sec")
+      ->capture_default_str();
+  AddStepFlags(command, &options->steps);
+  command->add_flag("--list", options->list, "Show every table with what a row is");
+  command->callback([options, &outcome] { outcome.status = Run(*options); });
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,81 @@
+// batchlight trace dump|assemble|seal: recordings as text and back. A further subcommand gets its
+// own Add function and a line in RegisterTrace.
+#include <cstdio>
+#include <memory>
+
+#include "base/file.h"
+#include "cli/flags/command.h"
+#include "ingest/dump/trace_text.h"
+
+namespace batchlight::cli {
+
+void AddTraceSeal(CLI::App& trace, Outcome& outcome);  // trace_seal_command.cpp
+
+namespace {
+
+Status WriteToStdout(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return {};
+  return OutputError("cannot write to the standard output");
+}
+
+Status Dump(const std::string& input, const DumpOptions& options, const std::string& output) {
+  if (output.empty() || output == "-") {
+    RETURN_IF_ERROR(DumpRecording(input, options, WriteToStdout));
+    return std::fflush(stdout) == 0 ? Status() : WriteToStdout("");
+  }
+  ASSIGN_OR_RETURN(AtomicFileWriter file, AtomicFileWriter::Create(output));
+  RETURN_IF_ERROR(
+      DumpRecording(input, options, [&](std::string_view text) { return file.Write(text); }));
+  return file.Commit();
+}
+
+Status Assemble(const std::string& input, const std::string& output) {
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(input));
+  const auto files = AssembleRecording(text);
+  if (!files.ok()) return Status(files.status()).WithContext(input);
+  return WriteLiveFolder(files.value(), output);
+}
+
+void AddDump(CLI::App& trace, Outcome& outcome) {
+  struct Flags {
+    std::string input;
+    std::string output;
+    bool only_chunks = false;
+    bool only_records = false;
+  };
+  auto flags = std::make_shared<Flags>();
+  CLI::App* app = trace.add_subcommand("dump", "Print every record as one line of text");
+  app->add_option("INPUT", flags->input, "Recording, sealed or live")->required();
+  app->add_option("-o,--output", flags->output, "Write to this file instead of standard output");
+  CLI::Option* chunks = app->add_flag("--chunks", flags->only_chunks, "Only the chunk lines");
+  app->add_flag("--records", flags->only_records, "Only the record lines")->excludes(chunks);
+  app->callback([flags, &outcome] {
+    const DumpOptions options{.chunks = !flags->only_records, .records = !flags->only_chunks};
+    outcome.status = Dump(flags->input, options, flags->output);
+  });
+}
+
+void AddAssemble(CLI::App& trace, Outcome& outcome) {
+  struct Flags {
+    std::string input;
+    std::string output;
+  };
+  auto flags = std::make_shared<Flags>();
+  CLI::App* app = trace.add_subcommand("assemble", "Make a recording of what `dump` printed");
+  app->add_option("TEXT", flags->input, "Text file")->required();
+  app->add_option("-o,--output", flags->output, "Live folder to make: NAME.batchlight.live")
+      ->required();
+  app->callback([flags, &outcome] { outcome.status = Assemble(flags->input, flags->output); });
+}
+
+}  // namespace
+
+void RegisterTrace(CLI::App& app, Outcome& outcome) {
+  CLI::App* trace = app.add_subcommand("trace", "Look into the bytes of a recording");
+  trace->require_subcommand(1);
+  AddDump(*trace, outcome);
+  AddAssemble(*trace, outcome);
+  AddTraceSeal(*trace, outcome);
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,61 @@
+// batchlight trace seal: make one file of a live folder that a killed tool left behind.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "capture/live_folder.h"
+#include "capture/seal.h"
+#include "cli/flags/command.h"
+
+namespace batchlight::cli {
+namespace {
+
+struct SealFlags {
+  std::string folder;
+  std::string output;
+  bool replace = false;
+  bool keep = false;
+};
+
+Status SealFolder(SealFlags flags) {
+  while (flags.folder.size() > 1 && flags.folder.back() == '/') flags.folder.pop_back();
+  if (flags.output.empty()) {
+    const std::string suffix = capture::kLiveSuffix;
+    if (!flags.folder.ends_with(suffix)) {
+      return UsageError("give the recording a name with -o: " + flags.folder + " does not end in " +
+                        suffix);
+    }
+    flags.output =
+        flags.folder.substr(0, flags.folder.size() - suffix.size()) + capture::kRecordingSuffix;
+  }
+  if (const std::string writer = capture::FindWriter(flags.folder);
+      !writer.empty() && !flags.keep) {
+    return InputError(flags.folder + " is still written by " + writer +
+                      "; wait for its end, or pass --keep for what is there so far");
+  }
+  ASSIGN_OR_RETURN(const capture::SealSummary summary,
+                   capture::Seal(flags.folder, flags.output, {std::nullopt, flags.replace, {}}));
+  if (!flags.keep) RETURN_IF_ERROR(capture::RemoveLiveFolder(flags.folder));
+  std::printf("%s: %llu chunks, %llu bytes\n", flags.output.c_str(),
+              static_cast<unsigned long long>(summary.chunks),
+              static_cast<unsigned long long>(summary.file_bytes));
+  if (summary.damaged_stretches > 0) {
+    std::fprintf(stderr, "batchlight: %llu damaged stretches of the folder were skipped\n",
+                 static_cast<unsigned long long>(summary.damaged_stretches));
+  }
+  return {};
+}
+
+}  // namespace
+
+void AddTraceSeal(CLI::App& trace, Outcome& outcome) {
+  auto flags = std::make_shared<SealFlags>();
+  CLI::App* app = trace.add_subcommand("seal", "Make one file of the live folder of a killed run");
+  app->add_option("FOLDER", flags->folder, "NAME.batchlight.live")->required();
+  app->add_option("-o,--output", flags->output, "Recording to make (NAME.batchlight)");
+  app->add_flag("-f,--force-overwrite", flags->replace, "Overwrite an existing recording");
+  app->add_flag("--keep", flags->keep, "Do not remove the folder");
+  app->callback([flags, &outcome] { outcome.status = SealFolder(*flags); });
+}
+
+}  // namespace batchlight::cli

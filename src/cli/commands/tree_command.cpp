@@ -1,0 +1,84 @@
+// batchlight tree: model, modules, operators and kernels with their time, as a tree.
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/overview/run_overview.h"
+#include "base/nearest.h"
+#include "cli/flags/command.h"
+#include "cli/flags/parse_error.h"
+#include "cli/flags/step_flags.h"
+#include "cli/reading/reading_notes.h"
+#include "ingest/open_input.h"
+#include "report/terminal/tree_text.h"
+
+namespace batchlight::cli {
+namespace {
+
+struct TreeFlags {
+  std::string input;
+  std::string below;
+  bool gpu = false;
+  size_t depth = 99;
+  double least_percent = 1;
+  StepOptions steps;
+};
+
+void SayIfNoneIsBelow(const AttributionTree& tree, const std::string& wanted) {
+  std::vector<std::string_view> names;
+  for (const TreeNode& node : tree.nodes) {
+    if (node.name.find(wanted) != std::string::npos) return;
+    names.push_back(node.name);
+  }
+  std::fprintf(stderr, "batchlight: no branch has a name with \"%s\"%s\n", wanted.c_str(),
+               DidYouMean(NearestFew(wanted, names)).c_str());
+}
+
+Status Run(const TreeFlags& flags) {
+  if (flags.least_percent < 0 || flags.least_percent > 100) {
+    return UsageError("--least: a percentage from 0 to 100");
+  }
+  RETURN_IF_ERROR(CheckStepFlags(flags.steps));
+  ASSIGN_OR_RETURN(const Store store, OpenInput(flags.input));
+  SayReadingNotes(flags.input, store);
+  const RunOverview overview = BuildOverview(store, {.steps = flags.steps});
+  SayStepProblem(flags.input, overview.steps);
+  if (flags.gpu && overview.gpu.empty()) {
+    return UsageError("--gpu: the recording holds no work on a GPU");
+  }
+  if (!flags.below.empty()) SayIfNoneIsBelow(overview.tree, flags.below);
+  const std::string text = TreeText(overview, TerminalStyle::Of(stdout),
+                                    {.by_gpu = flags.gpu,
+                                     .depth = flags.depth,
+                                     .least = flags.least_percent / 100,
+                                     .below = flags.below});
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return {};
+  return OutputError("cannot write to standard output");
+}
+
+}  // namespace
+
+void RegisterTree(CLI::App& app, Outcome& outcome) {
+  auto flags = std::make_shared<TreeFlags>();
+  CLI::App* command =
+      app.add_subcommand("tree", "Where the time goes: model, modules, operators, kernels");
+  command->add_option("input", flags->input, "Recording, nsys .sqlite export or Kineto .json[.gz]")
+      ->type_name("INPUT")
+      ->required();
+  command->add_option("--below", flags->below, "Only branches whose name contains this")
+      ->type_name("TEXT");
+  command->add_option("--depth", flags->depth, "At most so many levels")
+      ->check(NotNegative())
+      ->type_name("N");
+  command
+      ->add_option("--least", flags->least_percent,
+                   "Branches with a smaller share are put together, in percent")
+      ->capture_default_str();
+  command->add_flag("--gpu", flags->gpu, "GPU time instead of CPU time");
+  AddStepFlags(command, &flags->steps);
+  command->callback([flags, &outcome] { outcome.status = Run(*flags); });
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,80 @@
+// The flags of profile, launch and start: one table (profile_flags.def) behind parser, help and
+// documentation. CLI11 is not used here, because it cannot do three things Nsight Systems' command
+// line needs: stop at the first word that is no flag and leave the rest alone, "--" included;
+// flags whose value may be left out; an error that names the nearest flag.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace batchlight::cli {
+
+enum class Flag {
+#define FLAG(Id, name, short_name, values, default_value, verbs, status, help) k##Id,
+#include "cli/flags/profile_flags.def"
+#undef FLAG
+  kCount
+};
+
+enum class FlagStatus { kWorks, kLater, kNoEffect };
+
+struct FlagSpec {
+  Flag id;
+  std::string_view name;
+  char short_name;  // 0 = none
+  std::string_view values;
+  std::string_view default_value;
+  std::string_view verbs;
+  FlagStatus status;
+  std::string_view help;
+
+  bool IsBool() const { return values.starts_with("true|false"); }
+  bool IsList() const { return values.ends_with(",..."); }
+};
+
+extern const std::array<FlagSpec, static_cast<size_t>(Flag::kCount)> kFlags;
+
+enum class Verb : char { kProfile = 'P', kLaunch = 'L', kStart = 'S' };
+
+class ParsedFlags {
+ public:
+  // Error (kUsage): unknown flag, missing or unfit value. Words from the first that is no flag, or
+  // after "--", become the program and its arguments.
+  static Result<ParsedFlags> Parse(Verb verb, const std::vector<std::string>& words);
+
+  bool Given(Flag flag) const { return !values_[Index(flag)].empty(); }
+  // The last value given, or the default.
+  std::string Text(Flag flag) const;
+  bool Bool(Flag flag) const { return Text(flag) == "true"; }
+  double Seconds(Flag flag) const;
+  // All values given, split at commas ("\," is a comma); the default if none was given.
+  std::vector<std::string> List(Flag flag) const;
+
+  // One line for each flag that is accepted but does nothing yet.
+  std::vector<std::string> Notices() const;
+
+  bool help = false;
+  std::vector<std::string> command;
+
+ private:
+  static size_t Index(Flag flag) { return static_cast<size_t>(flag); }
+  Status ParseWords(Verb verb, const std::vector<std::string>& words, bool from_file);
+  Status Take(const FlagSpec& spec, const std::string& value, const std::string& spelled);
+  Status ReadCommandFile(Verb verb, const std::string& path);
+
+  std::array<std::vector<std::string>, static_cast<size_t>(Flag::kCount)> values_;
+};
+
+std::vector<std::string> SplitAtCommas(std::string_view text);
+// Words as a shell would see them: quotes and backslashes, # comments.
+std::vector<std::string> SplitWords(std::string_view text);
+
+// The text of --help, and docs/cli-profile.md.
+std::string HelpText(Verb verb, std::string_view usage);
+std::string FlagsMarkdown();
+
+}  // namespace batchlight::cli

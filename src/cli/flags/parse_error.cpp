@@ -1,0 +1,49 @@
+#include "cli/flags/parse_error.h"
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/nearest.h"
+#include "base/status.h"
+
+namespace batchlight::cli {
+
+CLI::Validator NotNegative() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        return text.starts_with("-") ? text + " is less than 0" : std::string();
+      },
+      "");
+}
+
+std::vector<std::string> FlagsOf(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+int ReportParseError(const CLI::App& app, const CLI::ParseError& error) {
+  constexpr auto kUsage = static_cast<int>(ErrorKind::kUsage);
+  const std::vector<std::string> extras = app.remaining(true);
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  const bool unexpected = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  if (error.get_exit_code() == 0) return app.exit(error);  // help, version
+  if (!unexpected || extras.empty() || chosen.empty() || extras[0][0] != '-') {
+    const std::string command = chosen.empty() ? "" : " " + chosen.front()->get_name();
+    std::fprintf(stderr, "batchlight: %s (batchlight%s --help shows what it takes)\n", error.what(),
+                 command.c_str());
+    return kUsage;
+  }
+  const std::string flag = extras[0].substr(0, extras[0].find('='));
+  const std::vector<std::string> names = FlagsOf(*chosen.front());
+  std::fprintf(stderr, "batchlight: unknown flag %s%s (batchlight %s --help shows all)\n",
+               flag.c_str(), DidYouMean(NearestFew(flag, {names.begin(), names.end()}, 2)).c_str(),
+               chosen.front()->get_name().c_str());
+  return kUsage;
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,132 @@
+#include "cli/flags/profile_options.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+#include <charconv>
+#include <csignal>
+#include <string_view>
+
+#include "capture/session_protocol.h"
+#include "cli/flags/trace_options.h"
+
+namespace batchlight::cli {
+namespace {
+
+using format::CaptureTrigger;
+
+Result<uint32_t> ParseSize(const std::string& text) {
+  uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, number);
+  const auto unit_is = [&](const char* letter, const char* word) {
+    return strcasecmp(result.ptr, letter) == 0 || strcasecmp(result.ptr, word) == 0;
+  };
+  const int shift = unit_is("k", "kib")   ? 10
+                    : unit_is("m", "mib") ? 20
+                    : unit_is("g", "gib") ? 30
+                    : result.ptr == end   ? 0
+                                          : -1;
+  const bool fits = result.ec == std::errc() && shift >= 0 && number <= UINT32_MAX >> shift;
+  if (!fits || number << shift < (1u << 20)) {
+    return UsageError("--buffer-budget: \"" + text + "\" is no size between 1M and 4095M");
+  }
+  return static_cast<uint32_t>(number << shift);
+}
+
+Status ReadVariables(const ParsedFlags& flags, capture::SessionOptions& options) {
+  options.variables = flags.List(Flag::kEnvVar);
+  for (const std::string& variable : options.variables) {
+    if (variable.find('=') == std::string::npos || variable[0] == '=') {
+      return UsageError("--env-var: \"" + variable + "\" is not of the form NAME=VALUE");
+    }
+    if (variable.starts_with("NSYS_NVTX_PROFILER_REGISTER_ONLY=")) {
+      options.registered_only = variable.ends_with("=1");
+    }
+  }
+  return {};
+}
+
+// --measure-overhead: the program runs several times, to its end each time.
+Status ReadMeasureOverhead(const ParsedFlags& flags, ProfileOptions& options) {
+  const std::string text = flags.Text(Flag::kMeasureOverhead);
+  options.overhead_rounds = text == "true" ? 1
+                            : text == "false"
+                                ? 0
+                                : static_cast<uint32_t>(std::strtoul(text.c_str(), nullptr, 10));
+  if (options.overhead_rounds == 0) return {};
+  if (options.overhead_rounds > 100) {
+    return UsageError("--measure-overhead: at most 100 rounds");
+  }
+  const capture::SessionOptions& session = options.session;
+  const capture::CaptureOptions& capture = session.capture;
+  const bool ends_program = (capture.trigger == CaptureTrigger::kNvtx ||
+                             capture.trigger == CaptureTrigger::kCudaProfilerApi) &&
+                            (capture.range_end == capture::RangeEnd::kStopShutdown ||
+                             capture.range_end == capture::RangeEnd::kRepeatShutdown);
+  if (ends_program || session.duration_s > 0) {
+    return UsageError(
+        "--measure-overhead compares whole runs: it does not go with --duration, nor with a "
+        "capture range that ends the program (--capture-range-end=stop lets it run on)");
+  }
+  if (!session.session_name.empty()) {
+    return UsageError("--measure-overhead does not go with --session-new and --start-later");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<int> ParseSignal(const std::string& text) {
+  if (text == "none") return 0;
+  if (text == "sigkill") return SIGKILL;
+  if (text == "sigterm") return SIGTERM;
+  int number = 0;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, number);
+  if (result.ec != std::errc() || result.ptr != end || number < 1 || number > SIGRTMAX) {
+    return UsageError("--kill: \"" + text +
+                      "\" is none of none, sigkill, sigterm, a signal number");
+  }
+  return number;
+}
+
+Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
+  ProfileOptions options;
+  capture::SessionOptions& session = options.session;
+  options.notices = flags.Notices();
+  session.command = flags.command;
+  ASSIGN_OR_RETURN(session.capture, MakeCaptureOptions(flags));
+  RETURN_IF_ERROR(ReadTraceOptions(flags, options));
+  RETURN_IF_ERROR(ReadVariables(flags, session));
+  ASSIGN_OR_RETURN(session.budget_bytes, ParseSize(flags.Text(Flag::kBufferBudget)));
+  ASSIGN_OR_RETURN(session.kill_signal, ParseSignal(flags.Text(Flag::kKill)));
+  if (const char* only = getenv("NSYS_NVTX_PROFILER_REGISTER_ONLY")) {
+    session.registered_only = session.registered_only || std::string_view(only) == "1";
+  }
+  session.extra += session.capture.windows;
+  session.delay_s = flags.Seconds(Flag::kDelay);
+  session.duration_s = flags.Seconds(Flag::kDuration);
+  session.wait_all = flags.Text(Flag::kWait) == "all";
+  session.show_output = flags.Bool(Flag::kShowOutput);
+  session.inherit_environment = flags.Bool(Flag::kInheritEnvironment);
+  session.record_environment = flags.Bool(Flag::kRecordEnvironment);
+  session.wait_for_start = flags.Bool(Flag::kStartLater);
+  session.session_name = flags.Text(Flag::kSessionNew);
+  if (!session.session_name.empty()) {
+    RETURN_IF_ERROR(capture::CheckSessionName(session.session_name));
+  }
+  if (session.wait_for_start && session.session_name.empty()) {
+    return UsageError("--start-later needs --session-new=NAME, for `batchlight start` to reach it");
+  }
+  if (!session.capture.stop_on_exit && session.duration_s <= 0) {
+    return UsageError("--stop-on-exit=false needs --duration");
+  }
+  if (flags.Given(Flag::kRunAs)) {
+    ASSIGN_OR_RETURN(session.run_as, capture::FindUser(flags.Text(Flag::kRunAs)));
+  }
+  RETURN_IF_ERROR(ReadMeasureOverhead(flags, options));
+  return options;
+}
+
+}  // namespace batchlight::cli

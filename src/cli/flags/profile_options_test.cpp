@@ -1,0 +1,131 @@
+#include "cli/flags/profile_options.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+namespace batchlight::cli {
+namespace {
+
+using capture::RangeEnd;
+
+Result<ProfileOptions> Make(std::vector<std::string> words) {
+  words.push_back("python");
+  ASSIGN_OR_RETURN(const ParsedFlags flags, ParsedFlags::Parse(Verb::kProfile, words));
+  return MakeProfileOptions(flags);
+}
+
+capture::SessionOptions Session(std::vector<std::string> words) {
+  auto options = Make(std::move(words));
+  EXPECT_TRUE(options.ok()) << options.status().message();
+  return options.ok() ? options->session : capture::SessionOptions();
+}
+
+std::string ErrorOf(std::vector<std::string> words) {
+  const auto options = Make(std::move(words));
+  EXPECT_FALSE(options.ok());
+  EXPECT_EQ(options.status().kind(), ErrorKind::kUsage);
+  return options.status().message();
+}
+
+TEST(MakeProfileOptions, DefaultsTraceModulesAndOperators) {
+  EXPECT_EQ(Session({}).trace, format::kTraceNvtx | format::kTracePython | format::kTraceCuda |
+                                   format::kTraceModules | format::kTraceOperators);
+  EXPECT_EQ(Session({"-t", "none"}).trace, 0u);
+  EXPECT_EQ(Session({"-t", "nvtx", "--pytorch=none"}).trace,
+            format::kTraceNvtx | format::kTracePython);
+  EXPECT_EQ(Session({"--pytorch", "functions-trace,autograd-shapes-nvtx"}).trace &
+                (format::kTraceModules | format::kTraceOperators | format::kTraceShapes),
+            format::kTraceModules | format::kTraceOperators | format::kTraceShapes);
+}
+
+TEST(MakeProfileOptions, OneLineForAllThatIsNotTraced) {
+  const auto options = Make({"-t", "cuda,nvtx,osrt,cuDNN,cublas"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options.value().notices,
+            std::vector<std::string>{"not traced yet: osrt, cuDNN, cublas; all else is recorded"});
+  EXPECT_NE(ErrorOf({"-t", "cuda,nvxt"}).find("nvtx"), std::string::npos);
+}
+
+TEST(MakeProfileOptions, CaptureRangeEnd) {
+  const auto range_end = [](const char* text) {
+    return Session({"-c", "cudaProfilerApi", std::string("--capture-range-end=") + text}).capture;
+  };
+  EXPECT_EQ(Session({"-c", "cudaProfilerApi"}).capture.range_end, RangeEnd::kStopShutdown);
+  EXPECT_EQ(range_end("repeat").repeat, 0u);
+  EXPECT_EQ(range_end("repeat:3:async").repeat, 3u);
+  EXPECT_EQ(range_end("repeat-shutdown:2").range_end, RangeEnd::kRepeatShutdown);
+  EXPECT_TRUE(range_end("repeat").Several());
+  EXPECT_FALSE(range_end("stop").Several());
+  for (const char* text : {"repeat:0", "repeat:x", "stop:2", "repeat-shutdown", "sometimes"}) {
+    ErrorOf({"-c", "cudaProfilerApi", std::string("--capture-range-end=") + text});
+  }
+  EXPECT_EQ(Session({"--stop-on-range-end=true"}).capture.range_end, RangeEnd::kStop);
+}
+
+TEST(MakeProfileOptions, NvtxCapture) {
+  const auto capture = Session({"-c", "nvtx", "-p", "a\\@b@my domain"}).capture;
+  EXPECT_EQ(capture.range_message, "a@b");
+  EXPECT_EQ(capture.range_domain, "my domain");
+  EXPECT_EQ(Session({"-c", "nvtx", "-p", "step@*"}).capture.range_domain, "*");
+  EXPECT_NE(ErrorOf({"-c", "nvtx"}).find("--nvtx-capture"), std::string::npos);
+}
+
+TEST(MakeProfileOptions, SizesAndSignals) {
+  EXPECT_EQ(Session({"--buffer-budget=1G"}).budget_bytes, 1u << 30);
+  EXPECT_EQ(Session({"--buffer-budget=2048k"}).budget_bytes, 2u << 20);
+  for (const char* size : {"4G", "12", "M", "5T", "-1M"}) {
+    ErrorOf({std::string("--buffer-budget=") + size});
+  }
+  EXPECT_EQ(Session({}).kill_signal, SIGTERM);
+  EXPECT_EQ(Session({"--kill=none"}).kill_signal, 0);
+  EXPECT_EQ(Session({"--kill", "2"}).kill_signal, SIGINT);
+  ErrorOf({"--kill=999"});
+}
+
+TEST(MakeProfileOptions, OverheadIsMeasuredOverWholeRuns) {
+  const auto rounds = [](std::vector<std::string> words) {
+    const auto options = Make(std::move(words));
+    EXPECT_TRUE(options.ok());
+    return options.ok() ? options->overhead_rounds : 99;
+  };
+  EXPECT_EQ(rounds({}), 0u);
+  EXPECT_EQ(rounds({"--measure-overhead"}), 1u);
+  EXPECT_EQ(rounds({"--measure-overhead=3"}), 3u);
+  EXPECT_EQ(
+      rounds({"--measure-overhead=2", "-c", "nvtx", "-p", "step", "--capture-range-end=stop"}), 2u);
+  EXPECT_NE(ErrorOf({"--measure-overhead", "-d", "3"}).find("--duration"), std::string::npos);
+  ErrorOf({"--measure-overhead", "-c", "nvtx", "-p", "step"});
+  ErrorOf({"--measure-overhead", "--session-new=a"});
+  ErrorOf({"--measure-overhead=1000"});
+}
+
+TEST(MakeProfileOptions, StepWindows) {
+  EXPECT_EQ(Session({"--steps=10:20"}).extra.substr(Session({}).extra.size()),
+            "window.first=10\nwindow.last=20\n");
+  for (const char* steps : {"10", "10:", ":20", "0:3", "5:4", "10:20abc", "10:2x", "1:-1", " 1:2",
+                            "1:99999999999999999999"}) {
+    EXPECT_NE(ErrorOf({std::string("--steps=") + steps}).find("--steps"), std::string::npos);
+  }
+  EXPECT_EQ(Session({"--every=100", "--window=5"}).extra.substr(Session({}).extra.size()),
+            "window.every=100\nwindow.size=5\n");
+  ErrorOf({"--every=3", "--window=4"});
+  ErrorOf({"--every=99999999999999999999"});
+  ErrorOf({"--measure-overhead=99999999999999999999"});
+}
+
+TEST(MakeProfileOptions, AnotherUserMustExist) {
+  EXPECT_NE(ErrorOf({"--run-as=no-such-user"}).find("no-such-user"), std::string::npos);
+}
+
+TEST(MakeProfileOptions, WhatExcludesEachOther) {
+  ErrorOf({"--nvtx-domain-include=a", "--nvtx-domain-exclude=b"});
+  ErrorOf({"-x", "false"});
+  ErrorOf({"--start-later"});
+  ErrorOf({"-e", "NOVALUE"});
+  ErrorOf({"--session-new=a/b"});
+  EXPECT_FALSE(Session({"-x", "false", "-d", "3"}).capture.stop_on_exit);
+}
+
+}  // namespace
+}  // namespace batchlight::cli

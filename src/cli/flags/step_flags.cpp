@@ -1,0 +1,44 @@
+#include "cli/flags/step_flags.h"
+
+#include <cstdio>
+#include <string>
+
+#include "cli/flags/parse_error.h"
+
+namespace batchlight::cli {
+
+void AddStepFlags(CLI::App* command, StepOptions* steps) {
+  command
+      ->add_option("--step-key,--key", steps->key,
+                   "Range, operator or call whose end ends a step (default: found by itself)")
+      ->type_name("NAME");
+  command
+      ->add_option("--first-step,--iter-start", steps->first_step, "First step that counts, from 0")
+      ->check(NotNegative())
+      ->type_name("A");
+  command->add_option("--last-step,--iter-stop", steps->last_step, "Last step that counts")
+      ->check(NotNegative())
+      ->type_name("B");
+  command->add_option("--rank", steps->rank, "Only the steps of this rank (default: all ranks)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+}
+
+Status CheckStepFlags(const StepOptions& steps) {
+  if (steps.first_step <= steps.last_step) return {};
+  return UsageError("--first-step " + std::to_string(steps.first_step) +
+                    " comes after --last-step " + std::to_string(steps.last_step));
+}
+
+void SayStepProblem(const std::string& input, const StepSet& steps) {
+  if (steps.problem.empty()) return;
+  std::fprintf(stderr, "batchlight: %s: %s\n", input.c_str(), steps.problem.c_str());
+}
+
+Status CheckStepsForGate(const StepSet& steps) {
+  if (steps.problem.empty()) return {};
+  return UsageError("--fail-on decides nothing about steps that were not asked for: " +
+                    steps.problem);
+}
+
+}  // namespace batchlight::cli

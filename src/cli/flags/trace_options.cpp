@@ -1,0 +1,165 @@
+#include "cli/flags/trace_options.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/nearest.h"
+#include "cli/flags/profile_options.h"
+
+namespace batchlight::cli {
+namespace {
+
+struct TraceName {
+  std::string_view name;
+  uint32_t bits;  // 0 = not traced yet
+};
+
+// Names of --trace, as Nsight Systems knows them, and python.
+constexpr TraceName kTraceNames[] = {
+    {"cuda", format::kTraceCuda},
+    {"cuda-hw", format::kTraceCuda},
+    {"cuda-sw", format::kTraceCuda},
+    {"nvtx", format::kTraceNvtx},
+    {"python", format::kTracePython},
+    {"pytorch", format::kTracePython},
+    {"nccl", format::kTraceNccl},
+    {"none", 0},
+    {"cublas", 0},
+    {"cublas-verbose", 0},
+    {"cudla", 0},
+    {"cudla-verbose", 0},
+    {"cudnn", 0},
+    {"cusolver", 0},
+    {"cusolver-verbose", 0},
+    {"cusparse", 0},
+    {"cusparse-verbose", 0},
+    {"dx11", 0},
+    {"dx12", 0},
+    {"gds", 0},
+    {"mpi", 0},
+    {"nvvideo", 0},
+    {"openacc", 0},
+    {"opengl", 0},
+    {"opengl-annotations", 0},
+    {"openmp", 0},
+    {"openxr", 0},
+    {"oshmem", 0},
+    {"osrt", 0},
+    {"python-gil", 0},
+    {"s3", 0},
+    {"s3-verbose", 0},
+    {"syscall", 0},
+    {"tegra-accelerators", 0},
+    {"ucx", 0},
+    {"vulkan", 0},
+    {"vulkan-annotations", 0},
+    {"wddm", 0},
+};
+
+std::string Lower(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+Status ReadTrace(const ParsedFlags& flags, ProfileOptions& options) {
+  std::string later;
+  bool none = false;
+  for (const std::string& item : flags.List(Flag::kTrace)) {
+    const std::string wanted = Lower(item);  // documents spell cuDNN and cudnn
+    const auto* found = std::find_if(std::begin(kTraceNames), std::end(kTraceNames),
+                                     [&](const TraceName& name) { return name.name == wanted; });
+    if (found == std::end(kTraceNames)) {
+      std::vector<std::string_view> known;
+      for (const TraceName& name : kTraceNames) known.push_back(name.name);
+      const std::string nearest = Nearest(wanted, known);
+      return UsageError("--trace: unknown name " + item +
+                        (nearest.empty() ? "; see --help" : "; did you mean " + nearest + "?"));
+    }
+    none = none || wanted == "none";
+    if (found->bits == 0 && wanted != "none") later += (later.empty() ? "" : ", ") + item;
+    options.session.trace |= found->bits;
+  }
+  // The libraries of CUDA bring CUDA with them, as in Nsight Systems.
+  if (later.find("cu") != std::string::npos) options.session.trace |= format::kTraceCuda;
+  if (none && flags.List(Flag::kTrace).size() > 1) {
+    return UsageError("--trace: none stands alone");
+  }
+  if (!later.empty()) {
+    options.notices.push_back("not traced yet: " + later + "; all else is recorded");
+  }
+  return {};
+}
+
+void ReadPyTorch(const ParsedFlags& flags, ProfileOptions& options) {
+  const std::vector<std::string> traces = flags.List(Flag::kTrace);
+  const bool all_off = traces == std::vector<std::string>{"none"};
+  if (all_off && !flags.Given(Flag::kPyTorch)) return;
+  uint32_t& trace = options.session.trace;
+  for (const std::string& item : flags.List(Flag::kPyTorch)) {
+    if (item.starts_with("functions-trace")) trace |= format::kTraceModules;
+    if (item.starts_with("autograd")) trace |= format::kTraceOperators;
+    if (item == "autograd-shapes-nvtx") trace |= format::kTraceShapes;
+    // Sizes are those of the operators' inputs, so operators are recorded for them.
+    if (item == "functions-trace-shapes") trace |= format::kTraceOperators | format::kTraceShapes;
+  }
+  const uint32_t through_python = format::kTraceModules | format::kTraceOperators;
+  // The bridge inside Python carries all of these; NVTX calls of a PyTorch without CUDA, too.
+  if ((trace & (through_python | format::kTraceNvtx)) != 0) trace |= format::kTracePython;
+}
+
+Status ReadDomains(const ParsedFlags& flags, capture::SessionOptions& options) {
+  const bool include = flags.Given(Flag::kNvtxDomainInclude);
+  const bool exclude = flags.Given(Flag::kNvtxDomainExclude);
+  if (include && exclude) {
+    return UsageError("--nvtx-domain-include and --nvtx-domain-exclude exclude each other");
+  }
+  options.domains = flags.List(include ? Flag::kNvtxDomainInclude : Flag::kNvtxDomainExclude);
+  options.exclude_domains = exclude;
+  return {};
+}
+
+// Lines key=value of ControlPage::extra, as inject/cupti/options.h reads them.
+std::string CudaOptions(const ParsedFlags& flags) {
+  const auto on = [&](Flag flag) { return flags.Bool(flag) ? "1\n" : "0\n"; };
+  std::string text;
+  text += std::string("cuda.all_apis=") + on(Flag::kCudaTraceAllApis);
+  text += std::string("cuda.memory_usage=") + on(Flag::kCudaMemoryUsage);
+  text += std::string("cuda.event_trace=") + on(Flag::kCudaEventTrace);
+  text += std::string("cuda.um_cpu_page_faults=") + on(Flag::kCudaUmCpuPageFaults);
+  text += std::string("cuda.um_gpu_page_faults=") + on(Flag::kCudaUmGpuPageFaults);
+  text += std::string("cuda.flush_on_profiler_stop=") + on(Flag::kFlushOnCudaProfilerStop);
+  const bool nodes = flags.Text(Flag::kCudaGraphTrace).starts_with("node");
+  text += std::string("cuda.graph_trace=") + (nodes ? "node\n" : "graph\n");
+  text += "cuda.flush_interval_ms=" + flags.Text(Flag::kCudaFlushInterval) + "\n";
+  if (flags.Given(Flag::kCudaRecord)) {
+    text += "cuda.record=" + flags.Text(Flag::kCudaRecord) + "\n";
+  }
+  return text;
+}
+
+Status ReadFunctionsTrace(const ParsedFlags& flags, capture::SessionOptions& options) {
+  const std::string path = flags.Text(Flag::kPythonFunctionsTrace);
+  if (path.empty()) return {};
+  char absolute[PATH_MAX];  // the program may change its folder
+  if (realpath(path.c_str(), absolute) == nullptr) {
+    return InputError("--python-functions-trace: cannot read " + path);
+  }
+  options.functions_trace = absolute;
+  options.trace |= format::kTracePython;
+  return {};
+}
+
+}  // namespace
+
+Status ReadTraceOptions(const ParsedFlags& flags, ProfileOptions& options) {
+  RETURN_IF_ERROR(ReadTrace(flags, options));
+  ReadPyTorch(flags, options);
+  RETURN_IF_ERROR(ReadFunctionsTrace(flags, options.session));
+  options.session.extra += CudaOptions(flags);
+  return ReadDomains(flags, options.session);
+}
+
+}  // namespace batchlight::cli

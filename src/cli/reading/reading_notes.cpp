@@ -1,0 +1,21 @@
+#include "cli/reading/reading_notes.h"
+
+#include <cstdio>
+
+#include "ingest/open_input.h"
+
+namespace batchlight::cli {
+
+std::vector<std::string> ReadingNoteLines(const std::string& input, const Store& store) {
+  std::vector<std::string> lines = ReadingNotes(store);
+  for (std::string& line : lines) line = "NOTE: " + input + ": " + line + ".";
+  return lines;
+}
+
+void SayReadingNotes(const std::string& input, const Store& store) {
+  for (const std::string& line : ReadingNoteLines(input, store)) {
+    std::fprintf(stderr, "%s\n", line.c_str());
+  }
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,264 @@
+#include "cli/reading/table_outputs.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <sstream>
+
+#include "base/file.h"
+#include "base/split.h"
+#include "report/charts/plot.h"
+
+namespace batchlight::cli {
+namespace {
+
+Status WriteTo(std::FILE* file, std::string_view what, std::string_view bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size()) return Status();
+  return OutputError("cannot write to " + std::string(what));
+}
+
+// The path without the extension of its last part.
+std::string WithoutExtension(const std::string& path) {
+  const size_t dot = path.rfind('.');
+  const size_t slash = path.rfind('/');
+  const size_t name = slash == std::string::npos ? 0 : slash + 1;
+  return dot == std::string::npos || dot <= name ? path : path.substr(0, dot);
+}
+
+// "png" and "svg" are formats of reports that have a picture.
+bool IsPicture(std::string_view format) { return format == "png" || format == "svg"; }
+
+Status WriteAll(const TableFormat& format, const RowSource& rows, const TextSink& sink,
+                std::string_view prologue, std::string_view epilogue) {
+  if (!prologue.empty()) RETURN_IF_ERROR(sink(prologue));
+  // As nsys: nothing, no heading either, where there are no rows; but empty JSON is an array.
+  if (rows.row_count > 0 || (format.kind == TableKind::kJson && !rows.columns.empty())) {
+    RETURN_IF_ERROR(WriteTable(format, rows, sink));
+  }
+  return epilogue.empty() ? Status() : sink(epilogue);
+}
+
+// Runs `command` as nsys does, without a shell: split at white space, nothing quoted or expanded,
+// so that "@grep -E (-|Name)" needs no quotes.
+Result<pid_t> StartProgram(const std::string& command, int standard_input) {
+  std::vector<std::string> words;
+  std::istringstream text(command);
+  for (std::string word; text >> word;) words.push_back(word);
+  if (words.empty()) return UsageError("output \"@\" names no program");
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, standard_input, STDIN_FILENO);
+  pid_t child = 0;
+  const int error =
+      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) return OutputError("cannot run " + words[0] + ": " + std::strerror(error));
+  return child;
+}
+
+Status WriteToProgram(const TableFormat& format, const RowSource& rows, const std::string& command,
+                      std::string_view prologue, std::string_view epilogue) {
+  std::fflush(stdout);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return OutputError("cannot open a pipe");
+  const auto child = StartProgram(command, ends[0]);
+  close(ends[0]);
+  if (!child.ok()) {
+    close(ends[1]);
+    return child.status();
+  }
+  // A program that ends before it has read everything is its own error, not our end.
+  const auto old_handler = std::signal(SIGPIPE, SIG_IGN);
+  std::FILE* pipe = fdopen(ends[1], "w");
+  Status status = WriteAll(
+      format, rows, [&](std::string_view bytes) { return WriteTo(pipe, command, bytes); }, prologue,
+      epilogue);
+  std::fclose(pipe);
+  int wait_status = 0;
+  waitpid(child.value(), &wait_status, 0);
+  std::signal(SIGPIPE, old_handler);
+  if (wait_status != 0) {
+    const int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128;
+    return OutputError("\"" + command + "\" failed with exit code " + std::to_string(code));
+  }
+  return status;
+}
+
+// The elements of comma-separated lists. A blank element repeats the one before, in the beginning
+// it is the default. A program's command line may hold commas of its own, where a space follows.
+std::vector<std::string> Elements(const std::vector<std::string>& lists, std::string_view blank) {
+  std::vector<std::string> elements;
+  for (const std::string& list : lists) {
+    bool first = true;
+    for (const std::string_view part : SplitAt(list, ',')) {
+      if (!first && part.starts_with(' ') && elements.back().starts_with('@')) {
+        elements.back().append(",").append(part);
+      } else if (!part.empty()) {
+        elements.emplace_back(part);
+      } else {
+        elements.push_back(elements.empty() ? std::string(blank) : elements.back());
+      }
+      first = false;
+    }
+  }
+  return elements;
+}
+
+}  // namespace
+
+ReportSpec ParseReportSpec(std::string_view text) {
+  const std::vector<std::string_view> parts = SplitAt(text, ':');
+  return {std::string(parts[0]), {parts.begin() + 1, parts.end()}};
+}
+
+Result<std::vector<ReportSpec>> ParseReportList(const std::vector<std::string>& lists) {
+  std::vector<ReportSpec> specs;
+  for (const std::string& text : Elements(lists, "")) {
+    ReportSpec spec = ParseReportSpec(text);
+    if (spec.name.empty()) {
+      return UsageError("a list of reports or rules begins with a name, not with \"" + lists[0] +
+                        "\"");
+    }
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+std::string Element(const std::vector<std::string>& list, size_t index, std::string_view if_empty) {
+  if (list.empty()) return std::string(if_empty);
+  return list[std::min(index, list.size() - 1)];
+}
+
+Result<TableOutputs> TableOutputs::Create(TableFlags flags, std::string input_path) {
+  flags.formats = Elements(flags.formats, ".");
+  flags.outputs = Elements(flags.outputs, "-");
+  for (const std::string& format : flags.formats) {
+    if (format == "." || IsPicture(format)) continue;
+    auto parsed = ParseTableFormat(format);
+    if (!parsed.ok()) return parsed.status();
+  }
+  TableOutputs outputs;
+  outputs.flags_ = std::move(flags);
+  outputs.input_path_ = std::move(input_path);
+  return outputs;
+}
+
+void TableOutputs::Notice(std::string_view line) const {
+  if (!flags_.quiet) {
+    std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+  }
+}
+
+Status TableOutputs::Write(size_t index, const RowSource& rows, const std::string& file_part,
+                           std::string_view prologue, std::string_view epilogue) {
+  const std::string output = Element(flags_.outputs, index, "-");
+  std::string format_text = Element(flags_.formats, index, ".");
+  if (IsPicture(format_text)) return WritePicture(rows, format_text, output, file_part);
+  if (format_text == ".") format_text = output == "-" ? "column" : "csv";
+  DisplayUnits units;
+  units.SetTime(flags_.time_unit);
+  ASSIGN_OR_RETURN(TableFormat format, ParseTableFormat(format_text, units));
+  format.nsys_compat = flags_.nsys_compat;
+
+  if (output == "-") {
+    const auto sink = [](std::string_view bytes) {
+      return WriteTo(stdout, "the standard output", bytes);
+    };
+    RETURN_IF_ERROR(WriteAll(format, rows, sink, prologue, epilogue));
+    if (rows.row_count > 0 || !prologue.empty()) RETURN_IF_ERROR(sink("\n"));
+    return std::fflush(stdout) == 0 ? Status() : OutputError("cannot write to the standard output");
+  }
+  if (output.starts_with("@")) {
+    return WriteToProgram(format, rows, output.substr(1), prologue, epilogue);
+  }
+  const std::string path = FilePath(output, file_part, format);
+  return WriteFile(format, rows, path, prologue, epilogue);
+}
+
+std::string TableOutputs::FilePath(const std::string& output, const std::string& file_part,
+                                   const TableFormat& format) const {
+  const std::string base = output == "." ? WithoutExtension(input_path_) : output;
+  return base + '_' + file_part + '.' + std::string(format.extension());
+}
+
+void TableOutputs::Announce(size_t index, std::string_view report, std::string_view arguments,
+                            const std::string& file_part) const {
+  if (!flags_.nsys_compat || flags_.quiet) return;
+  const std::string output = Element(flags_.outputs, index, "-");
+  std::string text = "Processing [" + input_path_ + "] with [" + std::string(report) + ".py]";
+  if (!arguments.empty()) text += '(' + std::string(arguments) + ')';
+  if (output.starts_with("@")) {
+    text += " to process [" + output + ']';
+  } else if (output != "-") {
+    const std::string format_text = Element(flags_.formats, index, ".");
+    const auto format = ParseTableFormat(format_text == "." ? "csv" : format_text);
+    if (format.ok()) text += " to [" + FilePath(output, file_part, format.value()) + ']';
+  }
+  std::printf("%s... %s", text.c_str(), output == "-" ? "\n" : "");
+}
+
+void TableOutputs::Finish(size_t index, bool empty, std::string_view skipped) const {
+  const bool as_nsys = flags_.nsys_compat && !flags_.quiet;
+  const bool console = Element(flags_.outputs, index, "-") == "-";
+  if (as_nsys && !console) std::printf("PROCESSED%s\n\n", empty ? " (EMPTY RESULTS)" : "");
+  if (skipped.empty()) return;
+  if (as_nsys) {
+    std::printf("%.*s\n\n", static_cast<int>(skipped.size()), skipped.data());
+  } else {
+    Notice(skipped);
+  }
+}
+
+Status TableOutputs::WritePicture(const RowSource& rows, const std::string& format,
+                                  const std::string& output, const std::string& file_part) {
+  ASSIGN_OR_RETURN(const std::string bytes,
+                   RenderPlot(rows, format == "svg" ? PictureFormat::kSvg : PictureFormat::kPng));
+  if (output == "-") return WriteTo(stdout, "the standard output", bytes);
+  if (output.starts_with("@")) {
+    return UsageError("a picture goes to a file or the console, not to a program");
+  }
+  const std::string base = output == "." ? WithoutExtension(input_path_) : output;
+  const std::string path = base + '_' + file_part + '.' + format;
+  if (!flags_.force_overwrite && FileExists(path)) {
+    return OutputError(path + " exists; use --force-overwrite to replace it");
+  }
+  RETURN_IF_ERROR(WriteWholeFile(path, bytes));
+  Notice("wrote " + path);
+  return Status();
+}
+
+Status TableOutputs::WriteFile(const TableFormat& format, const RowSource& rows,
+                               const std::string& path, std::string_view prologue,
+                               std::string_view epilogue) const {
+  if (!flags_.force_overwrite && FileExists(path)) {
+    return OutputError(path + " exists; use --force-overwrite to replace it");
+  }
+  ASSIGN_OR_RETURN(AtomicFileWriter file, AtomicFileWriter::Create(path));
+  RETURN_IF_ERROR(WriteAll(
+      format, rows, [&](std::string_view bytes) { return file.Write(bytes); }, prologue, epilogue));
+  RETURN_IF_ERROR(file.Commit());
+  if (!flags_.nsys_compat) Notice("wrote " + path);
+  return Status();
+}
+
+Status PrintFormatHelp(const std::string& name) {
+  ASSIGN_OR_RETURN(const std::string help, TableFormatHelp(name));
+  return WriteTo(stdout, "the standard output", help);
+}
+
+bool TakeBoolWord(const std::string& word, bool given, std::vector<std::string>& inputs) {
+  if (word == "true" || word == "false") return word == "true";
+  if (!word.empty()) inputs.push_back(word);
+  return given;
+}
+
+}  // namespace batchlight::cli

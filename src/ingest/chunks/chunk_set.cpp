@@ -1,0 +1,61 @@
+#include "ingest/chunks/chunk_set.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace batchlight {
+namespace {
+
+using format::ChunkHeader;
+using format::ChunkView;
+
+bool IsFolder(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+using ThreadKey = std::tuple<int64_t, uint32_t, uint32_t>;  // attach, pid, thread
+
+ThreadKey KeyOf(const ChunkHeader& header) {
+  return {header.attach_ns, header.pid, header.thread_index};
+}
+
+}  // namespace
+
+// Threads of a process stand in the order in which they began, which is not always that of their
+// indexes.
+void SortChunks(ChunkSet& set) {
+  std::vector<ChunkView>& chunks = set.chunks;
+  std::map<ThreadKey, int64_t> thread_start_ns;
+  for (const ChunkView& chunk : chunks) {
+    const int64_t start_ns = chunk.header.base_monotonic_ns;
+    auto [place, added] = thread_start_ns.try_emplace(KeyOf(chunk.header), start_ns);
+    if (!added) place->second = std::min(place->second, start_ns);
+  }
+  const auto order = [&](const ChunkHeader& header) {
+    return std::tuple(header.pid != 0, header.attach_ns, header.pid,
+                      thread_start_ns.at(KeyOf(header)), header.thread_index, header.chunk_index);
+  };
+  std::vector<std::pair<decltype(order(ChunkHeader{})), uint32_t>> keys;
+  keys.reserve(chunks.size());
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    keys.emplace_back(order(chunks[i].header), static_cast<uint32_t>(i));
+  }
+  std::sort(keys.begin(), keys.end());
+  std::vector<ChunkView> sorted;
+  sorted.reserve(chunks.size());
+  for (const auto& key : keys) sorted.push_back(chunks[key.second]);
+  chunks = std::move(sorted);
+}
+
+Result<ChunkSet> LoadChunks(const std::string& path) {
+  ChunkSet set;
+  RETURN_IF_ERROR(IsFolder(path) ? LoadLiveFolder(path, set) : LoadSealedFile(path, set));
+  SortChunks(set);
+  return set;
+}
+
+}  // namespace batchlight

@@ -1,0 +1,141 @@
+// Parts of the nsys importer. Tables are read in parallel by jobs that know nothing of each other:
+// each numbers the processes and threads it meets on its own; when all have ended the numbers are
+// united (nsys_unite.h).
+//
+// nsys packs ids as [hardware 8 | VM 8 | pid 24 | tid 24]; a globalPid has tid 0.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/status.h"
+#include "ingest/common/value_limits.h"
+#include "ingest/nsys/nsys_table.h"
+#include "store/store.h"
+
+namespace batchlight::nsys {
+
+inline constexpr int64_t kProcessMask = ~int64_t{0xffffff};
+inline uint32_t PidOf(int64_t global) { return static_cast<uint32_t>(global >> 24) & 0xffffff; }
+inline uint32_t TidOf(int64_t global) { return static_cast<uint32_t>(global) & 0xffffff; }
+
+// Numbers global ids in the order in which they are met.
+class GlobalIds {
+ public:
+  uint32_t Number(int64_t global);
+  const std::vector<int64_t>& all() const { return all_; }
+
+ private:
+  int64_t last_ = -1;
+  uint32_t last_number_ = UINT32_MAX;
+  std::unordered_map<int64_t, uint32_t> numbers_;
+  std::vector<int64_t> all_;
+};
+
+// StringIds of the file. Fixed once loaded, so that jobs may share it.
+class Strings {
+ public:
+  // Fills store.strings. A missing table is no error: old exports without events have none.
+  Status Load(const NsysDatabase& database, Store& store);
+  // None for `absent` (the id was NULL); the text "[string 17 is missing]" is one per file.
+  StringId Get(int64_t id) const;
+  bool Has(int64_t id) const { return !Get(id).IsNone() && Get(id) != unknown_; }
+  StringId unknown() const { return unknown_; }
+
+ private:
+  std::vector<StringId> dense_;
+  std::unordered_map<int64_t, StringId> sparse_;
+  StringId unknown_;
+};
+
+inline constexpr int64_t kNoString = INT64_MIN;  // pass as if_absent of an id column
+
+// Rows with one fault: how many, and which is the first.
+class FaultyRows {
+ public:
+  void Add(const NsysTable& rows) {
+    if (count_++ == 0) first_ = rows.Where();
+  }
+  // Appends "table T: N row(s) <what> (first: rowid R)", if there are any, and starts anew.
+  void Note(std::string_view table, std::string_view what, std::vector<std::string>& notes);
+
+ private:
+  uint64_t count_ = 0;
+  std::string first_;
+};
+
+// What one job reads with and leaves behind.
+struct Load {
+  const NsysDatabase* database = nullptr;
+  const Strings* strings = nullptr;
+  Store* store = nullptr;
+  int schema_minor = 0;  // of EXPORT_SCHEMA_VERSION 3.<minor>.x, 0 unknown
+  GlobalIds processes;
+  GlobalIds threads;
+  std::vector<std::vector<ThreadId>*> thread_columns;    // hold numbers of `threads`
+  std::vector<std::vector<ProcessId>*> process_columns;  // hold numbers of `processes`
+  std::vector<std::string> notes;                        // for store.reasons
+  FaultyRows dangling_strings;                           // these two of the table being read
+  FaultyRows narrow_numbers;
+
+  ThreadId Thread(NsysTable& rows, int column);
+  // NULL gives None: the process is then the only one there is, if so.
+  ProcessId Process(NsysTable& rows, int column);
+  StringId String(NsysTable& rows, int column);
+  // Says what the rows of a table, all read, had that they cannot have.
+  void NoteFaults(const NsysTable& rows);
+  // Says which of the columns asked for the file does not have.
+  void NoteMissing(const NsysTable& rows);
+};
+
+// Time and size of a row, checked: rows without a start, that end before it, or whose time or size
+// cannot be (value_limits.h) are left out and counted, each kind by itself. Done() turns the counts
+// of a table into notes and passes its status on.
+class RowChecks {
+ public:
+  explicit RowChecks(NsysTable& rows) : rows_(rows) {}
+  // False: leave this row out. A missing end is an open one where that may be.
+  bool ReadTimes(int start_column, int end_column, bool may_be_open = true);
+  // A missing time is kOpenEnd where that may be.
+  bool ReadInstant(int column, bool may_lack = false);
+  // Of a row whose time was read.
+  bool TakeBytes(int64_t bytes);
+  int64_t start() const { return start_; }
+  int64_t end() const { return end_; }
+  Status Done(Load& load);
+
+ private:
+  bool ReadStart(int column);
+  bool Bad(FaultyRows& fault);
+
+  NsysTable& rows_;
+  int64_t start_ = 0;
+  int64_t end_ = 0;
+  LimitedSum durations_ = SumOfDurations();
+  LimitedSum bytes_ = SumOfBytes();
+  FaultyRows without_time_;
+  FaultyRows backward_;
+  FaultyRows impossible_time_;
+  FaultyRows impossible_size_;
+  FaultyRows early_;  // kept
+};
+
+// The jobs. Errors are those of NsysTable.
+Status LoadApiCalls(Load& load);
+Status LoadKernels(Load& load);
+Status LoadNvtx(Load& load);  // interns strings: at most one job that does runs at a time
+Status LoadMemoryOperations(Load& load);
+Status LoadGpuEvents(Load& load);  // waits, events, graphs, allocations, overhead
+Status LoadOsCalls(Load& load);
+Status LoadOtherRuntimes(Load& load);  // interns strings
+Status LoadUnifiedMemory(Load& load);
+// The BATCHLIGHT_* tables of an export of ours (store/own_tables.h).
+Status LoadOwnTables(Load& load);
+// Their processes and threads, once those have rows: parents, ranks, exits, command lines.
+Status CompleteProcesses(const NsysDatabase& database, const Strings& strings, Store& store);
+// Session, machine, GPUs, contexts, streams. After the union.
+Status LoadTargetInfo(Load& load);
+
+}  // namespace batchlight::nsys

@@ -1,0 +1,198 @@
+// The BATCHLIGHT_* tables of an export of ours: what nsys has no tables for, read back as it was.
+#include <algorithm>
+#include <type_traits>
+#include <unordered_map>
+
+#include "ingest/nsys/nsys_load.h"
+#include "store/own_tables.h"
+
+namespace batchlight::nsys {
+namespace {
+
+// Tables that an import fills in another way as well: what is in the file comes first.
+constexpr std::string_view kProcesses = "processes";
+constexpr std::string_view kThreads = "threads";
+
+// How many rows an id of another table may point at; ids of unknown kind point at none.
+size_t RowsBehind(const Store& store, NvtxDomainId) { return store.nvtx_domains.size(); }
+size_t RowsBehind(const Store& store, NvtxRangeId) { return store.nvtx_ranges.size(); }
+size_t RowsBehind(const Store& store, ModuleCallId) { return store.module_calls.size(); }
+size_t RowsBehind(const Store& store, PhaseCallId) { return store.phase_calls.size(); }
+size_t RowsBehind(const Store& store, OperatorCallId) { return store.operator_calls.size(); }
+size_t RowsBehind(const Store& store, ApiCallId) { return store.api_calls.size(); }
+template <typename Tag>
+size_t RowsBehind(const Store&, Id<Tag>) {
+  return 0;
+}
+
+template <typename Value>
+void ReadValue(Load& load, NsysTable& rows, int column, std::string_view name,
+               std::vector<Value>& values) {
+  if constexpr (std::is_same_v<Value, StringId>) {
+    values.push_back(load.String(rows, column));
+  } else if constexpr (std::is_same_v<Value, ThreadId>) {
+    values.push_back(load.Thread(rows, column));
+  } else if constexpr (std::is_same_v<Value, ProcessId>) {
+    values.push_back(load.Process(rows, column));
+  } else if constexpr (requires(Value v) { v.IsNone(); }) {
+    const int64_t row = rows.Int(column, -1);
+    const bool known = row >= 0 && row < UINT32_MAX;
+    values.push_back(known ? Value::At(static_cast<size_t>(row)) : Value::None());
+  } else if constexpr (std::is_floating_point_v<Value>) {
+    values.push_back(rows.Real(column));
+  } else if constexpr (std::is_same_v<Value, int64_t>) {
+    values.push_back(rows.Int(column, name == "end_ns" ? kOpenEnd : 0));
+  } else {
+    values.push_back(static_cast<Value>(rows.Int(column)));
+  }
+}
+
+// Rows left out of the export make the rows after them smaller: `old_rows[i]` is what row i was.
+template <typename Table>
+void FollowMissingRows(Table& table, const std::vector<int64_t>& old_rows) {
+  if constexpr (requires { table.parent; }) {
+    for (auto& parent : table.parent) {
+      if constexpr (!std::is_same_v<std::decay_t<decltype(parent)>, ProcessId>) {
+        if (parent.IsNone()) continue;
+        const auto old_row = static_cast<int64_t>(parent.row());
+        const auto place = std::lower_bound(old_rows.begin(), old_rows.end(), old_row);
+        parent =
+            place == old_rows.end() || *place != old_row
+                ? std::decay_t<decltype(parent)>::None()
+                : std::decay_t<decltype(parent)>::At(static_cast<size_t>(place - old_rows.begin()));
+      }
+    }
+  }
+}
+
+template <typename Table>
+bool IsPossibleRow(const Table& table, const std::vector<std::string_view>& names, NsysTable& rows,
+                   RowChecks& checks) {
+  (void)table;
+  const auto place_of = [&](std::string_view name) {
+    return static_cast<int>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  if constexpr (requires { table.start_ns; }) {
+    if constexpr (requires { table.end_ns; }) {
+      if (!checks.ReadTimes(place_of("start_ns"), place_of("end_ns"))) return false;
+    } else {
+      if (!checks.ReadInstant(place_of("start_ns"))) return false;
+    }
+  }
+  if constexpr (requires { table.bytes; }) {
+    // The column of that name may hold text, too: the bytes of a payload.
+    if constexpr (std::is_integral_v<typename std::decay_t<decltype(table.bytes)>::value_type>) {
+      return checks.TakeBytes(rows.Int(place_of("bytes")));
+    }
+  }
+  return true;
+}
+
+template <typename Table>
+Status LoadTable(Load& load, Table& table) {
+  if (!IsOwnTable(table.kName) || table.kName == kProcesses || table.kName == kThreads) {
+    return Status();
+  }
+  std::vector<std::string_view> names = {"row"};
+  table.VisitColumns(
+      [&](std::string_view name, std::string_view, const auto&) { names.emplace_back(name); });
+  ASSIGN_OR_RETURN(NsysTable rows,
+                   NsysTable::Open(*load.database, OwnTableName(table.kName), names));
+  if (!rows.exists()) return Status();
+  load.store->source_format = "batchlight-sqlite";
+  table.Clear();
+  std::vector<int64_t> old_rows;
+  RowChecks checks(rows);
+  while (rows.Next()) {
+    if (!IsPossibleRow(table, names, rows, checks)) continue;
+    old_rows.push_back(rows.Int(0));
+    int column = 1;
+    table.VisitColumns([&](std::string_view name, std::string_view, const auto& values) {
+      // The visitor is const; the table is not.
+      ReadValue(load, rows, column++, name, const_cast<std::decay_t<decltype(values)>&>(values));
+    });
+  }
+  RETURN_IF_ERROR(checks.Done(load));
+  if (!std::is_sorted(old_rows.begin(), old_rows.end())) {
+    return InputError(load.database->path() + ": table " + rows.name() +
+                      ": rows are not in the order of column row");
+  }
+  FollowMissingRows(table, old_rows);
+  table.VisitColumns([&](std::string_view, std::string_view, const auto& values) {
+    auto& column_values = const_cast<std::decay_t<decltype(values)>&>(values);
+    using Value = typename std::decay_t<decltype(values)>::value_type;
+    if constexpr (std::is_same_v<Value, ThreadId>) load.thread_columns.push_back(&column_values);
+    if constexpr (std::is_same_v<Value, ProcessId>) load.process_columns.push_back(&column_values);
+  });
+  return Status();
+}
+
+// Rows of other tables that are not there become None: the file is not trusted.
+template <typename Table>
+void DropDanglingRows(const Store& store, Table& table) {
+  if (!IsOwnTable(table.kName)) return;
+  table.VisitColumns([&](std::string_view name, std::string_view, const auto& values) {
+    auto& column_values = const_cast<std::decay_t<decltype(values)>&>(values);
+    using Value = typename std::decay_t<decltype(values)>::value_type;
+    (void)name;
+    if constexpr (!std::is_same_v<Value, StringId> && !std::is_same_v<Value, ThreadId> &&
+                  !std::is_same_v<Value, ProcessId> && requires(Value v) { v.IsNone(); }) {
+      const size_t count = RowsBehind(store, Value());
+      for (size_t row = 0; row < column_values.size(); ++row) {
+        Value& value = column_values[row];
+        // A parent stands before its children: anything else could be a circle.
+        const size_t limit = name == "parent" ? std::min(count, row) : count;
+        if (!value.IsNone() && value.row() >= limit) value = Value::None();
+      }
+    }
+  });
+}
+
+}  // namespace
+
+Status LoadOwnTables(Load& load) {
+  Status status;
+  load.store->VisitTables([&](const auto& table) {
+    auto& writable = const_cast<std::decay_t<decltype(table)>&>(table);
+    if (status.ok()) status = LoadTable(load, writable);
+  });
+  RETURN_IF_ERROR(std::move(status));
+  load.store->VisitTables([&](const auto& table) {
+    DropDanglingRows(*load.store, const_cast<std::decay_t<decltype(table)>&>(table));
+  });
+  return Status();
+}
+
+Status CompleteProcesses(const NsysDatabase& database, const Strings& strings, Store& store) {
+  ASSIGN_OR_RETURN(NsysTable rows,
+                   NsysTable::Open(database, OwnTableName(kProcesses),
+                                   {"pid", "parent_pid", "parent", "name", "executable",
+                                    "command_line", "start_ns", "end_ns", "exit_code",
+                                    "exit_signal", "rank", "native_global_id"}));
+  constexpr int64_t kVirtualMachine = int64_t{1} << 48;
+  std::unordered_map<int64_t, size_t> by_global;
+  for (size_t row = 0; row < store.processes.size(); ++row) {
+    by_global[static_cast<int64_t>(store.processes.native_global_id[row])] = row;
+  }
+  while (rows.Next()) {
+    int64_t global = rows.Int(11);
+    if (global == 0) global = kVirtualMachine | (rows.Int(0) & 0xffffff) << 24;
+    const auto place = by_global.find(global);
+    if (place == by_global.end()) continue;
+    const size_t row = place->second;
+    store.processes.parent_pid[row] = rows.U32(1);
+    const auto parent = by_global.find(rows.Int(2, -1));
+    if (parent != by_global.end()) store.processes.parent[row] = ProcessId::At(parent->second);
+    store.processes.name[row] = strings.Get(rows.Int(3, kNoString));
+    store.processes.executable[row] = strings.Get(rows.Int(4, kNoString));
+    store.processes.command_line[row] = strings.Get(rows.Int(5, kNoString));
+    store.processes.start_ns[row] = PossibleTimeOr(rows.Int(6), 0);
+    store.processes.end_ns[row] = PossibleTimeOr(rows.Int(7, kOpenEnd), kOpenEnd);
+    store.processes.exit_code[row] = static_cast<int32_t>(rows.Int(8));
+    store.processes.exit_signal[row] = static_cast<int32_t>(rows.Int(9));
+    store.processes.rank[row] = static_cast<int32_t>(rows.Int(10));
+  }
+  return rows.status();
+}
+
+}  // namespace batchlight::nsys

@@ -1,0 +1,172 @@
+#include "ingest/nsys/nsys_sqlite.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+
+#include "base/thread_pool.h"
+#include "ingest/common/endless_rows.h"
+#include "ingest/nsys/nsys_load.h"
+#include "ingest/nsys/nsys_unite.h"
+
+namespace batchlight {
+namespace {
+
+// Each job fills tables of its own. Only NVTX among them interns strings.
+using Job = Status (*)(nsys::Load&);
+constexpr std::array<Job, 7> kJobs = {
+    nsys::LoadApiCalls,         nsys::LoadNvtx,      nsys::LoadKernels,      nsys::LoadOsCalls,
+    nsys::LoadMemoryOperations, nsys::LoadGpuEvents, nsys::LoadUnifiedMemory};
+
+// What nsys may have recorded and this importer does not read, as (table, what it is).
+struct Unread {
+  std::string_view table;
+  std::string_view what;
+};
+constexpr Unread kUnread[] = {
+    {"COMPOSITE_EVENTS", "CPU samples"},
+    {"SCHED_EVENTS", "thread scheduling"},
+    {"GPU_METRICS", "GPU metrics"},
+    {"GENERIC_EVENTS", "generic events"},
+    {"CUPTI_ACTIVITY_KIND_JIT", "CUDA just-in-time compilations"},
+    {"GPU_CONTEXT_SWITCH_EVENTS", "GPU context switches"},
+};
+
+bool IsNsysExport(const NsysDatabase& database) {
+  if (database.Find("StringIds") == nullptr) return false;
+  for (const NsysDatabase::Table& table : database.tables()) {
+    for (const char* mark : {"META_DATA_EXPORT", "TARGET_INFO_SESSION_START_TIME", "NVTX_EVENTS",
+                             "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL",
+                             "OSRT_API", "ANALYSIS_DETAILS", "MPI_OTHER_EVENTS"}) {
+      if (table.name == mark) return true;
+    }
+  }
+  return false;
+}
+
+// EXPORT_SCHEMA_VERSION; 0 where the file does not say.
+struct Schema {
+  int major = 0;
+  int minor = 0;
+};
+
+Result<Schema> ReadSchemaVersion(const NsysDatabase& database) {
+  ASSIGN_OR_RETURN(NsysTable rows,
+                   NsysTable::Open(database, "META_DATA_EXPORT", {"name", "value"}));
+  Schema schema;
+  while (rows.Next()) {
+    const std::string_view name = rows.Text(0);
+    if (name != "EXPORT_SCHEMA_VERSION_MAJOR" && name != "EXPORT_SCHEMA_VERSION_MINOR") continue;
+    int& part = name.ends_with("MINOR") ? schema.minor : schema.major;
+    const std::string_view value = rows.Text(1);
+    std::from_chars(value.data(), value.data() + value.size(), part);
+  }
+  RETURN_IF_ERROR(rows.status());
+  return schema;
+}
+
+void AddReason(Store& store, std::string_view text) {
+  store.reasons.Append(
+      {.feature = store.strings.Intern("import"), .text = store.strings.Intern(text)});
+}
+
+void NoteUnread(const NsysDatabase& database, Store& store) {
+  for (const Unread& unread : kUnread) {
+    const NsysDatabase::Table* table = database.Find(unread.table);
+    if (table == nullptr) continue;
+    AddReason(store, "table " + table->name + " (" + std::string(unread.what) + ") is not read");
+  }
+}
+
+// Schemas beyond those known are read as far as they go: what is new is not seen.
+void NoteSchema(const Schema& schema, Store& store) {
+  constexpr int kMajor = 3;
+  constexpr int kOldestMinor = 16;
+  constexpr int kNewestMinor = 28;
+  if (schema.major == 0 && schema.minor == 0) return;  // exported without META_DATA_EXPORT
+  const int major = schema.major == 0 ? kMajor : schema.major;
+  const bool newer = major > kMajor || (major == kMajor && schema.minor > kNewestMinor);
+  const bool older = major < kMajor || (major == kMajor && schema.minor < kOldestMinor);
+  if (!newer && !older) return;
+  AddReason(store, "schema " + std::to_string(major) + "." + std::to_string(schema.minor) + " is " +
+                       (newer ? "newer than 3.28, the newest" : "older than 3.16, the oldest") +
+                       " that was tried: tables and columns may be missing");
+}
+
+void SetDuration(Store& store) {
+  store.VisitTables([&](const auto& table) {
+    if constexpr (requires {
+                    table.start_ns;
+                    table.end_ns;
+                  }) {
+      for (const int64_t end : table.end_ns) {
+        if (end != kOpenEnd) store.duration_ns = std::max(store.duration_ns, end);
+      }
+    }
+  });
+}
+
+Status RunJobs(const NsysDatabase& database, std::vector<nsys::Load>& loads) {
+  std::array<Status, kJobs.size()> results;
+  ParallelFor(kJobs.size(), [&](size_t job) {
+    loads[job].database = &database;
+    if (database.pages() != nullptr) {
+      results[job] = kJobs[job](loads[job]);
+      return;
+    }
+    auto connection = database.Another();
+    if (connection.ok()) {
+      loads[job].database = &connection.value();
+      results[job] = kJobs[job](loads[job]);
+    } else {
+      results[job] = connection.status();
+    }
+    loads[job].database = nullptr;
+  });
+  for (Status& result : results) RETURN_IF_ERROR(std::move(result));
+  return Status();
+}
+
+}  // namespace
+
+Result<Store> ImportNsysSqlite(const std::string& path) {
+  ASSIGN_OR_RETURN(const NsysDatabase database, NsysDatabase::Open(path));
+  if (!IsNsysExport(database)) {
+    return InputError(path +
+                      ": an SQLite database, but not an nsys export (no StringIds and event "
+                      "tables); make one with `nsys export -t sqlite report.nsys-rep`");
+  }
+  Store store;
+  store.source = path;
+  store.source_format = "nsys-sqlite";
+  nsys::Strings strings;
+  RETURN_IF_ERROR(strings.Load(database, store));
+  ASSIGN_OR_RETURN(const Schema schema, ReadSchemaVersion(database));
+
+  std::vector<nsys::Load> loads(kJobs.size() + 1);
+  for (nsys::Load& load : loads) {
+    load.strings = &strings;
+    load.store = &store;
+    load.schema_minor = schema.minor;
+  }
+  RETURN_IF_ERROR(RunJobs(database, loads));
+  nsys::Load& rest = loads.back();
+  rest.database = &database;
+  RETURN_IF_ERROR(nsys::LoadOtherRuntimes(rest));
+  RETURN_IF_ERROR(nsys::LoadOwnTables(rest));
+  RETURN_IF_ERROR(nsys::UniteThreads(database, loads, store));
+  RETURN_IF_ERROR(nsys::CompleteProcesses(database, strings, store));
+  RETURN_IF_ERROR(nsys::LoadTargetInfo(rest));
+  nsys::OrderAndLink(store);
+  NoteSchema(schema, store);
+  for (const nsys::Load& load : loads) {
+    for (const std::string& note : load.notes) AddReason(store, note);
+  }
+  NoteUnread(database, store);
+  SetDuration(store);
+  CloseEndlessRows(store);
+  return store;
+}
+
+}  // namespace batchlight

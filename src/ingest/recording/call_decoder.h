@@ -1,0 +1,39 @@
+// Records of Python and PyTorch: modules, phases, operators.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "ingest/recording/chunk_context.h"
+
+namespace batchlight {
+
+class CallDecoder {
+ public:
+  explicit CallDecoder(ChunkContext& context) : context_(context) {}
+
+  void BeginPiece();
+  void BeginChunk() { inputs_.clear(); }
+  void Decode(const format::RecordView& view);
+  // Events are missing from here on: what is open ended at `at_ns`.
+  void Cut(int64_t at_ns);
+  void EndPiece();
+
+ private:
+  void BeginModule(const format::RecordView& view);
+  void BeginPhase(const format::RecordView& view);
+  void BeginOperator(const format::RecordView& view);
+  struct InputTexts {
+    StringId shapes;
+    StringId inputs;
+  };
+  InputTexts Inputs(uint32_t ref);
+
+  ChunkContext& context_;
+  Nesting modules_;
+  Nesting phases_;
+  Nesting operators_;
+  std::vector<InputTexts> inputs_;  // of this chunk, by string ref; None = not yet made
+};
+
+}  // namespace batchlight

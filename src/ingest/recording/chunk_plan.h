@@ -1,0 +1,26 @@
+// Works out from the headers alone who wrote each chunk and when, and cuts the recording into
+// stretches that can be decoded in parallel.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "format/decode.h"
+#include "ingest/recording/record_decoder.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+struct ChunkPlan {
+  int64_t zero_ns = 0;                 // CLOCK_MONOTONIC of time 0
+  std::vector<int64_t> attach_ns;      // by process row, CLOCK_MONOTONIC
+  std::vector<ChunkPlace> places;      // by chunk
+  std::vector<size_t> stretch_begins;  // first chunks of the stretches, and the end
+};
+
+// `chunks` in the order of ChunkSet. Adds a row to `store`'s processes and threads for each one
+// seen. Time 0 is the base of the tool's first chunk or, without one, the first attach.
+ChunkPlan PlanChunks(std::span<const format::ChunkView> chunks, Store& store);
+
+}  // namespace batchlight

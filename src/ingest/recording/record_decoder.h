@@ -1,0 +1,51 @@
+// Decodes chunks into a fragment: knows which records belong together and hands each kind on.
+//
+// A new source of events adds a decoder beside these, one case in Decode() and, if its rows need
+// the whole recording, a step in join_fragments.cpp or, as cuda_join.cpp, after it.
+#pragma once
+
+#include "ingest/recording/call_decoder.h"
+#include "ingest/recording/chunk_context.h"
+#include "ingest/recording/cuda_decoder.h"
+#include "ingest/recording/nvtx_decoder.h"
+
+namespace batchlight {
+
+// Where a chunk belongs, worked out from the headers of all chunks.
+struct ChunkPlace {
+  ProcessId process;
+  ThreadId thread;
+  ChunkClock clock;
+  bool begins_thread = false;  // first chunk of its thread
+  bool after_gap = false;      // chunks of the thread are missing before it
+  bool new_capture = false;    // collection was off before it
+};
+
+class RecordDecoder {
+ public:
+  RecordDecoder(Fragment& fragment, int64_t zero_ns)
+      : context_(fragment, zero_ns), nvtx_(context_), calls_(context_), cuda_(context_) {}
+
+  // Chunks come in the order of the store; those of one thread without a break form a piece.
+  void DecodeChunk(const format::ChunkView& chunk, const ChunkPlace& place);
+  // Must be called after the last chunk.
+  void Finish() { EndPiece(); }
+
+ private:
+  void BeginPiece(const ChunkPlace& place);
+  void EndPiece();
+  void Cut(int64_t at_ns);
+  void Decode(const format::RecordView& view);
+  void DecodeSession(const format::RecordView& view);
+  void DecodeProcess(const format::RecordView& view);
+
+  ChunkContext context_;
+  NvtxDecoder nvtx_;
+  CallDecoder calls_;
+  CudaDecoder cuda_;
+  bool in_piece_ = false;
+  int64_t piece_first_ns_ = 0;
+  int64_t piece_last_ns_ = 0;
+};
+
+}  // namespace batchlight

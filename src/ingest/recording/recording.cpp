@@ -1,0 +1,66 @@
+#include "ingest/recording/recording.h"
+
+#include "base/thread_pool.h"
+#include "ingest/recording/apply_facts.h"
+#include "ingest/recording/chunk_plan.h"
+#include "ingest/recording/cuda_join.h"
+#include "ingest/recording/join_fragments.h"
+
+namespace batchlight {
+namespace {
+
+std::vector<Fragment> DecodeAll(const ChunkSet& set, const ChunkPlan& plan) {
+  std::vector<Fragment> fragments(plan.stretch_begins.size() - 1);
+  ParallelFor(fragments.size(), [&](size_t i) {
+    RecordDecoder decoder(fragments[i], plan.zero_ns);
+    for (size_t k = plan.stretch_begins[i]; k < plan.stretch_begins[i + 1]; ++k) {
+      decoder.DecodeChunk(set.chunks[k], plan.places[k]);
+    }
+    decoder.Finish();
+  });
+  return fragments;
+}
+
+// What reading itself found.
+void AddReadingLosses(const std::vector<Fragment>& fragments, uint64_t damaged, Store& store) {
+  uint64_t unknown_records = 0;
+  for (const Fragment& fragment : fragments) {
+    damaged += fragment.damaged_chunks;
+    unknown_records += fragment.unknown_records;
+  }
+  const auto add = [&](format::Counter counter, uint64_t value) {
+    if (value > 0) store.losses.Append({{}, static_cast<uint32_t>(counter), value});
+  };
+  add(format::Counter::kChunksDamaged, damaged);
+  add(format::Counter::kRecordsUnknown, unknown_records);
+}
+
+}  // namespace
+
+Result<Store> ReadChunks(ChunkSet set) {
+  Store store;
+  const ChunkPlan plan = PlanChunks(set.chunks, store);
+  std::vector<Fragment> fragments = DecodeAll(set, plan);
+  const uint64_t damaged = set.damaged;
+  for (const std::string& notice : set.notices) {
+    store.reasons.Append(
+        {.feature = store.strings.Intern("input"), .text = store.strings.Intern(notice)});
+  }
+  set = ChunkSet();  // the tables hold everything now
+  Result<std::vector<FragmentMap>> maps = JoinFragments(fragments, store);
+  if (!maps.ok()) return maps.status();
+  ApplyFacts(fragments, maps.value(), plan, store);
+  TieCuda(fragments, maps.value(), store);
+  AddReadingLosses(fragments, damaged, store);
+  store.source_format = "batchlight";
+  return store;
+}
+
+Result<Store> ReadRecording(const std::string& path) {
+  ASSIGN_OR_RETURN(ChunkSet set, LoadChunks(path));
+  ASSIGN_OR_RETURN(Store store, ReadChunks(std::move(set)));
+  store.source = path;
+  return store;
+}
+
+}  // namespace batchlight

@@ -1,0 +1,198 @@
+// Damage costs the damaged chunk, is counted, and never crashes.
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "format/records.h"
+#include "ingest/dump/trace_text.h"
+#include "ingest/open_input.h"
+#include "ingest/recording/recording.h"
+#include "tests/support/sealed_bytes.h"
+
+namespace batchlight {
+namespace {
+
+using testing_support::SealedBytes;
+
+constexpr int kChunks = 6;
+constexpr int kRangesInChunk = 5;
+
+// Chunks of two threads, each with whole ranges of its own.
+std::map<std::string, std::string> SmallRecording() {
+  std::string text;
+  for (int i = 0; i < kChunks; ++i) {
+    const std::string base = std::to_string(1000 * (i + 1));
+    const int thread = i / (kChunks / 2);
+    text += "chunk pid=7 tid=" + std::to_string(70 + thread) + " thread=" + std::to_string(thread) +
+            " attach_ns=1 clock=monotonic base_ticks=" + base + " base_ns=" + base +
+            " end_ticks=1000000 end_ns=1000000\n";
+    for (int k = 0; k < kRangesInChunk; ++k) {
+      text += "+" + std::to_string(k * 10) + " RangePush message=\"range " + std::to_string(k) +
+              "\"\n+" + std::to_string(k * 10 + 5) + " RangePop\n";
+    }
+  }
+  auto files = AssembleRecording(text);
+  EXPECT_TRUE(files.ok()) << files.status().message();
+  return files.value();
+}
+
+uint64_t Loss(const Store& store, format::Counter counter) {
+  uint64_t value = 0;
+  for (size_t row = 0; row < store.losses.size(); ++row) {
+    if (store.losses.counter[row] == static_cast<uint32_t>(counter)) {
+      value += store.losses.value[row];
+    }
+  }
+  return value;
+}
+
+class RecordingFaultsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    // In memory: a disk would be asked to write each of the thousands of little files out.
+    const bool in_memory = access("/dev/shm", W_OK) == 0;
+    std::string name = (in_memory ? "/dev/shm" : "/tmp") + std::string("/bl_faults_XXXXXX");
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    // One processor: thousands of tiny files are read faster without starting threads for each.
+    ASSERT_EQ(sched_getaffinity(0, sizeof processors_, &processors_), 0);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  }
+  void TearDown() override {
+    sched_setaffinity(0, sizeof processors_, &processors_);
+    std::filesystem::remove_all(folder_);
+  }
+
+  Result<Store> ReadSealed(std::string_view bytes) {
+    const std::string path = folder_ + "/a.batchlight";
+    std::ofstream(path, std::ios::binary).write(bytes.data(), bytes.size());
+    return ReadRecording(path);
+  }
+
+  Result<Store> ReadLive(const std::map<std::string, std::string>& files) {
+    const std::string live = folder_ + "/a.batchlight.live";
+    std::filesystem::create_directories(live);
+    for (const auto& [name, bytes] : files) {
+      std::ofstream(live + "/" + name, std::ios::binary).write(bytes.data(), bytes.size());
+    }
+    return ReadRecording(live);
+  }
+
+  std::string folder_;
+  cpu_set_t processors_;
+};
+
+TEST_F(RecordingFaultsTest, SealedAndLiveGiveTheSame) {
+  const auto files = SmallRecording();
+  for (const bool compress : {false, true}) {
+    const Result<Store> sealed = ReadSealed(SealedBytes(files, compress));
+    ASSERT_TRUE(sealed.ok()) << sealed.status().message();
+    EXPECT_EQ(sealed->nvtx_ranges.size(), size_t{kChunks * kRangesInChunk});
+    EXPECT_EQ(sealed->threads.size(), 2u);
+    EXPECT_EQ(sealed->losses.size(), 0u);
+    const Result<Store> live = ReadLive(files);
+    ASSERT_TRUE(live.ok());
+    EXPECT_EQ(sealed->nvtx_ranges.start_ns, live->nvtx_ranges.start_ns);
+    EXPECT_EQ(sealed->nvtx_ranges.end_ns, live->nvtx_ranges.end_ns);
+  }
+}
+
+TEST_F(RecordingFaultsTest, SealedFileCutAnywhere) {
+  const std::string whole = SealedBytes(SmallRecording(), false);
+  size_t most_rows = 0;
+  for (size_t size = 0; size < whole.size(); ++size) {
+    const Result<Store> store = ReadSealed(std::string_view(whole).substr(0, size));
+    if (size < sizeof(format::FileHeader)) {
+      ASSERT_FALSE(store.ok());
+      ASSERT_EQ(store.status().exit_code(), 3);
+      continue;
+    }
+    ASSERT_TRUE(store.ok()) << size;
+    ASSERT_GE(store->nvtx_ranges.size(), most_rows) << size;  // more bytes, never fewer ranges
+    ASSERT_EQ(store->nvtx_ranges.size() % kRangesInChunk, 0u) << size;
+    most_rows = store->nvtx_ranges.size();
+    ASSERT_GE(store->reasons.size(), 1u);  // says that the end is missing
+  }
+  EXPECT_EQ(most_rows, size_t{kChunks * kRangesInChunk});
+}
+
+TEST_F(RecordingFaultsTest, SealedFileWithAFlippedBitLosesOneChunk) {
+  const std::string whole = SealedBytes(SmallRecording(), false);
+  for (size_t bit = sizeof(format::FileHeader) * 8; bit < whole.size() * 8; bit += 3) {
+    std::string bytes = whole;
+    bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << (bit % 8)));
+    const Result<Store> store = ReadSealed(bytes);
+    ASSERT_TRUE(store.ok()) << bit;
+    const size_t lost = size_t{kChunks * kRangesInChunk} - store->nvtx_ranges.size();
+    ASSERT_TRUE(lost == 0 || lost == kRangesInChunk) << bit << " lost " << lost;
+    if (lost > 0) {
+      ASSERT_EQ(Loss(store.value(), format::Counter::kChunksDamaged), 1u) << bit;
+    }
+  }
+}
+
+TEST_F(RecordingFaultsTest, LiveFileCutAnywhere) {
+  const auto files = SmallRecording();
+  const auto& [name, whole] = *files.begin();
+  size_t most_rows = 0;
+  for (size_t size = 0; size <= whole.size(); size += 8) {
+    const Result<Store> store = ReadLive({{name, whole.substr(0, size)}});
+    ASSERT_TRUE(store.ok()) << size;
+    ASSERT_GE(store->nvtx_ranges.size(), most_rows) << size;
+    most_rows = store->nvtx_ranges.size();
+  }
+  EXPECT_EQ(most_rows, size_t{kChunks * kRangesInChunk});
+}
+
+TEST_F(RecordingFaultsTest, LiveFileWithAFlippedBitNeverCrashes) {
+  const auto files = SmallRecording();
+  const auto& [name, whole] = *files.begin();
+  for (size_t byte = 0; byte < whole.size(); ++byte) {
+    if (byte % format::kPageBytes > 1024) continue;  // zeros behind the records
+    std::string bytes = whole;
+    bytes[byte] = static_cast<char>(bytes[byte] ^ (1 << (byte % 8)));
+    const Result<Store> store = ReadLive({{name, bytes}});
+    ASSERT_TRUE(store.ok()) << byte;
+    // Other chunks keep their ranges; a flipped head may end its own chunk early.
+    ASSERT_GE(store->nvtx_ranges.size(), size_t{(kChunks - 1) * kRangesInChunk}) << byte;
+  }
+}
+
+TEST_F(RecordingFaultsTest, NewerVersions) {
+  const auto newer = AssembleRecording(
+      "chunk pid=7 tid=7 attach_ns=1 clock=monotonic version=9\n"
+      "+1 RangePush message=\"known\"\n+2 Unknown kind=199 bytes=\"\"\n+3 RangePop\n");
+  ASSERT_TRUE(newer.ok());
+  const Result<Store> store = ReadLive(newer.value());
+  ASSERT_TRUE(store.ok());
+  EXPECT_EQ(store->nvtx_ranges.size(), 1u);
+  EXPECT_EQ(Loss(store.value(), format::Counter::kRecordsUnknown), 1u);
+
+  std::string sealed = SealedBytes(SmallRecording(), true);
+  sealed[6] = '2';  // another file layout
+  const Result<Store> other = ReadSealed(sealed);
+  ASSERT_FALSE(other.ok());
+  EXPECT_NE(other.status().message().find("newer"), std::string::npos) << other.status().message();
+}
+
+TEST_F(RecordingFaultsTest, EmptyFolderIsNoRecording) {
+  EXPECT_EQ(ReadRecording(folder_).status().exit_code(), 3);
+}
+
+TEST_F(RecordingFaultsTest, UnsealedRecordingOpensByItsSealedName) {
+  ASSERT_TRUE(ReadLive(SmallRecording()).ok());
+  const Result<Store> store = OpenInput(folder_ + "/a.batchlight");
+  ASSERT_TRUE(store.ok());
+  EXPECT_EQ(store->nvtx_ranges.size(), size_t{kChunks * kRangesInChunk});
+  ASSERT_EQ(store->reasons.size(), 1u);
+  EXPECT_EQ(store->Text(store->reasons.feature[0]), "input");
+}
+
+}  // namespace
+}  // namespace batchlight

@@ -1,0 +1,159 @@
+// Goldens: tests/recordings/<name>.txt is a recording as text, <name>.store the tables that it must
+// give. UPDATE_GOLDEN=1 rewrites the latter; the former must come back from a dump unchanged.
+#include "ingest/recording/recording.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "base/file.h"
+#include "format/records.h"
+#include "ingest/dump/trace_text.h"
+#include "tests/support/store_text.h"
+
+namespace batchlight {
+namespace {
+
+class RecordingTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/bl_recording_XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string Assemble(std::string_view text) {
+    const auto files = AssembleRecording(text);
+    EXPECT_TRUE(files.ok()) << files.status().message();
+    const std::string live = folder_ + "/a.batchlight.live";
+    std::filesystem::remove_all(live);
+    EXPECT_TRUE(files.ok() && WriteLiveFolder(files.value(), live).ok());
+    return live;
+  }
+
+  Store Read(std::string_view text) {
+    Result<Store> store = ReadRecording(Assemble(text));
+    EXPECT_TRUE(store.ok()) << store.status().message();
+    return store.ok() ? std::move(store).value() : Store();
+  }
+
+  std::string folder_;
+};
+
+std::string Dump(const std::string& path) {
+  std::string text;
+  const Status status = DumpRecording(path, {}, [&](std::string_view lines) {
+    text += lines;
+    return Status();
+  });
+  EXPECT_TRUE(status.ok()) << status.message();
+  return text;
+}
+
+// Without comment lines and with the defaults of chunk lines as they are.
+std::string WithoutComments(std::string_view text) {
+  std::istringstream in{std::string(text)};
+  std::string kept;
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with('#') && !line.empty()) kept += line + '\n';
+  }
+  return kept;
+}
+
+TEST_F(RecordingTest, Goldens) {
+  const std::string recordings = std::string(BATCHLIGHT_SOURCE_DIR) + "/tests/recordings";
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(recordings)) {
+    if (entry.path().extension() != ".txt") continue;
+    ++count;
+    SCOPED_TRACE(entry.path().filename().string());
+    const std::string text = ReadWholeFile(entry.path()).value();
+    const std::string live = Assemble(text);
+    const std::string dump = Dump(live);
+    // Text to bytes to text: the second round changes nothing.
+    EXPECT_EQ(dump, Dump(Assemble(dump)));
+
+    Result<Store> store = ReadRecording(Assemble(text));
+    ASSERT_TRUE(store.ok());
+    const std::string found = testing_support::StoreText(store.value());
+    const std::string expected_path =
+        std::filesystem::path(entry.path()).replace_extension("store");
+    if (std::getenv("UPDATE_GOLDEN") != nullptr) {
+      ASSERT_TRUE(WriteWholeFile(expected_path, found).ok());
+    }
+    EXPECT_EQ(found, ReadWholeFile(expected_path).value());
+  }
+  EXPECT_GE(count, 3);
+}
+
+TEST_F(RecordingTest, DumpGivesBackWhatWasAssembled) {
+  const std::string text =
+      "chunk pid=7 tid=9 thread=2 index=3 capture=1 attach_ns=5 clock=tsc base_ticks=10 "
+      "base_ns=20 end_ticks=30 end_ns=40 ticks_per_second=50\n"
+      "+1 RangePush message=\"a b\"\n"
+      "+2 PayloadBlob schema_id=7 full_byte_count=3 bytes=\"\\x00\\xff\\\"\"\n"
+      "+3 Unknown kind=200 bytes=\"12345678\"\n";
+  EXPECT_EQ(WithoutComments(Dump(Assemble(text))), text);
+}
+
+// A process that was killed cannot say so; its parent, which reaped it, does. Of several processes
+// with its pid it means the last that was there before.
+TEST_F(RecordingTest, ParentsSayHowTheirChildrenEnded) {
+  const Store store = Read(
+      "chunk pid=0 tid=1 attach_ns=0 clock=monotonic base_ticks=1 base_ns=1\n"
+      "+1 ProcessStatus pid=8 known=0 wait_status=0 attach_ns=20 end_ns=90\n"
+      "chunk pid=7 tid=7 attach_ns=10 clock=monotonic base_ticks=10 base_ns=10\n"
+      "+0 ProcessStart parent_pid=1 start_ns=10\n"
+      "+40 ProcessStatus pid=8 known=1 wait_status=9 attach_ns=0 end_ns=50\n"
+      "+70 ProcessStatus pid=8 known=1 wait_status=768 attach_ns=0 end_ns=80\n"
+      "+71 ProcessStatus pid=9 known=1 wait_status=0 attach_ns=0 end_ns=81\n"
+      "chunk pid=8 tid=8 attach_ns=20 clock=monotonic base_ticks=20 base_ns=20\n"
+      "+0 ProcessStart parent_pid=7 start_ns=20\n"
+      "chunk pid=8 tid=8 attach_ns=60 clock=monotonic base_ticks=60 base_ns=60\n"
+      "+0 ProcessStart parent_pid=7 start_ns=60\n");
+  const ProcessesTable& processes = store.processes;
+  ASSERT_EQ(processes.size(), 3u);
+  EXPECT_EQ(processes.exit_signal[1], 9);
+  EXPECT_EQ(processes.exit_code[2], 3);
+  EXPECT_EQ(processes.exit_code[0], -1);  // nobody said
+}
+
+// A long thread, cut into many chunks, must give the same calls as one chunk would.
+TEST_F(RecordingTest, ChunksOfAThreadJoin) {
+  const std::string head = "chunk pid=7 tid=7 attach_ns=1 clock=monotonic ";
+  std::string text = head + "base_ticks=0 base_ns=0\n+1 RangePush message=\"outer\"\n";
+  constexpr int kChunks = 40;
+  const std::string filler(20000, 'x');  // makes chunks large enough for many tasks
+  for (int i = 1; i <= kChunks; ++i) {
+    const std::string base = std::to_string(i * 100);
+    text += head + "base_ticks=" + base + " base_ns=" + base + "\n";
+    text += "+0 Property key=\"filler\" value=\"" + filler + std::to_string(i) + "\"\n";
+    text += i % 2 == 1 ? "+1 RangePush message=\"odd\"\n" : "+1 RangePop\n";
+    text += "+2 RangePush message=\"in\"\n+3 RangePop\n";
+  }
+  text += head + "base_ticks=5000 base_ns=5000\n+1 RangePop\n+2 RangePop\n";
+  const Store store = Read(text);
+  const NvtxRangesTable& ranges = store.nvtx_ranges;
+  ASSERT_EQ(ranges.size(), 1u + kChunks / 2 + kChunks);
+  EXPECT_EQ(ranges.end_ns[0], 5001 - 1 + 0);
+  for (size_t row = 1; row < ranges.size(); ++row) {
+    const std::string_view message = store.Text(ranges.message[row]);
+    const size_t parent = ranges.parent[row].row();
+    ASSERT_FALSE(ranges.parent[row].IsNone()) << row;
+    ASSERT_NE(ranges.end_ns[row], kOpenEnd);
+    EXPECT_LE(ranges.start_ns[parent], ranges.start_ns[row]);
+    EXPECT_GE(ranges.end_ns[parent], ranges.end_ns[row]);
+    EXPECT_EQ(ranges.depth[row], ranges.depth[parent] + 1);
+    if (message == "odd") {
+      EXPECT_EQ(ranges.end_ns[row] - ranges.start_ns[row], 100);
+    }
+  }
+  ASSERT_EQ(store.losses.size(), 1u);
+  EXPECT_EQ(store.losses.counter[0], static_cast<uint32_t>(format::Counter::kPopsUnbalanced));
+  EXPECT_EQ(store.losses.value[0], 1u);
+}
+
+}  // namespace
+}  // namespace batchlight

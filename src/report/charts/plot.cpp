@@ -1,0 +1,283 @@
+#include "report/charts/plot.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "report/charts/canvas.h"
+#include "report/tables/table_format.h"
+#include "report/text/number_text.h"
+#include "report/text/utf8.h"
+
+namespace batchlight {
+namespace {
+
+constexpr double kWidth = 960;
+constexpr double kHeight = 420;
+constexpr double kLeft = 112;
+constexpr double kRight = 930;
+constexpr double kTop = 56;
+constexpr double kBottom = 360;
+constexpr size_t kMostPoints = 2000;  // of a line: more than the picture has pixels
+constexpr size_t kMostSeries = 24;
+
+constexpr Rgb kInk = {0.086, 0.102, 0.133};
+constexpr Rgb kMuted = {0.345, 0.376, 0.443};
+constexpr Rgb kGrid = {0.875, 0.89, 0.918};
+// Told apart by people who do not see all colours, too (Okabe and Ito's palette, without yellow).
+constexpr auto kSeries = std::to_array<Rgb>({{0, 0.447, 0.698},
+                                             {0.835, 0.369, 0},
+                                             {0, 0.62, 0.451},
+                                             {0.8, 0.475, 0.655},
+                                             {0.337, 0.706, 0.914},
+                                             {0.902, 0.624, 0}});
+
+struct Point {
+  double x;
+  double value;
+};
+
+double Number(const Cell& cell) {
+  if (const auto* integer = std::get_if<int64_t>(&cell)) return static_cast<double>(*integer);
+  if (const auto* real = std::get_if<double>(&cell)) return *real;
+  return 0;
+}
+
+// A number of a column with its unit: "1.20 ms", "37.5 %".
+std::string Label(const ResultColumn& column, double value) {
+  switch (column.unit) {
+    case Unit::kTimeNs:
+    case Unit::kTimestampNs:
+      return TimeText(value);
+    case Unit::kBytes:
+      return BytesText(value);
+    case Unit::kPercent:
+      return SignificantText(value) + " %";
+    default:
+      return SignificantText(value);
+  }
+}
+
+// A step of 1, 2, 2.5 or 5 times a power of ten that `range` has about four of; whole for counts.
+double RoundStep(double range, bool whole) {
+  const double rough = range / 4;
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  double step = 10 * power;
+  for (const double factor : {5.0, 2.5, 2.0, 1.0}) {
+    if (factor * power >= rough) step = factor * power;
+  }
+  return whole ? std::max(1.0, std::ceil(step)) : step;
+}
+
+class Plot {
+ public:
+  Plot(const RowSource& rows, Canvas& canvas)
+      : rows_(rows),
+        canvas_(canvas),
+        x_(rows.columns[static_cast<size_t>(rows.picture.x)]),
+        value_(rows.columns[static_cast<size_t>(rows.picture.value)]) {
+    std::vector<Cell> cells(rows.columns.size());
+    for (size_t row = 0; row < rows.row_count; ++row) {
+      rows.fill(row, cells);
+      std::string series;
+      for (const int column : {rows.picture.series, rows.picture.second_series}) {
+        if (column < 0) continue;
+        const ResultColumn& shown = rows.columns[static_cast<size_t>(column)];
+        series += (series.empty() ? "" : ", ") + shown.name.substr(0, shown.name.find(' ')) + ' ' +
+                  CellText(shown, cells[static_cast<size_t>(column)], DisplayUnits());
+      }
+      if (series_.size() >= kMostSeries && !series_.contains(series)) continue;
+      const Point point{Number(cells[static_cast<size_t>(rows.picture.x)]),
+                        Number(cells[static_cast<size_t>(rows.picture.value)])};
+      series_[series].push_back(point);
+      most_ = std::max(most_, point.value);
+      first_ = row == 0 ? point.x : std::min(first_, point.x);
+      last_ = row == 0 ? point.x : std::max(last_, point.x);
+    }
+    if (most_ <= 0) most_ = 1;
+    FindSubject();
+  }
+
+  void Draw() {
+    canvas_.Text(kLeft, 28, CleanText(rows_.title), 16, Anchor::kStart, kInk);
+    std::string subtitle = CleanText(value_.name) + " by " + CleanText(x_.name);
+    if (IsTimestamp()) subtitle += ", from " + Label(x_, first_);
+    if (!subject_.empty()) subtitle += " of " + ElideMiddle(CleanText(subject_), 90);
+    canvas_.Text(kLeft, 46, subtitle, 11, Anchor::kStart, kMuted);
+    switch (rows_.picture.kind) {
+      case Picture::Kind::kBars:
+        DrawBars();
+        break;
+      case Picture::Kind::kLine:
+        DrawLines();
+        break;
+      default:
+        DrawMap();
+        break;
+    }
+    DrawLegend();
+  }
+
+ private:
+  // What all rows are about: a pace is of one kernel or range.
+  void FindSubject() {
+    std::vector<Cell> cells(rows_.columns.size());
+    for (size_t row = 0; row < rows_.row_count; ++row) {
+      rows_.fill(row, cells);
+      const auto* name = std::get_if<std::string>(&cells.back());
+      if (name == nullptr || (row > 0 && *name != subject_)) {
+        subject_.clear();
+        return;
+      }
+      subject_ = *name;
+    }
+  }
+
+  bool IsTimestamp() const { return x_.unit == Unit::kTimestampNs; }
+  double Y(double value) const { return kBottom - (kBottom - kTop) * value / top_; }
+  double X(double x) const {
+    return last_ > first_ ? kLeft + (kRight - kLeft) * (x - first_) / (last_ - first_) : kLeft;
+  }
+
+  void DrawValueAxis() {
+    const double step = RoundStep(most_, value_.type == CellType::kInteger);
+    top_ = step * std::ceil(most_ / step);
+    for (double value = 0; value <= top_ + step / 2; value += step) {
+      canvas_.Line({{kLeft, Y(value)}, {kRight, Y(value)}}, 1, kGrid);
+      canvas_.Text(kLeft - 8, Y(value) + 4, Label(value_, value), 11, Anchor::kEnd, kMuted);
+    }
+  }
+  // Points in time are shown from the first on.
+  void DrawPlaceAxis() {
+    if (last_ <= first_) return;
+    const double origin = IsTimestamp() ? first_ : 0;
+    const double step = RoundStep(last_ - first_, x_.type == CellType::kInteger);
+    const double begin = origin + step * std::ceil((first_ - origin) / step);
+    for (double x = begin; x <= last_; x += step) {
+      canvas_.Text(X(x), kBottom + 18, Label(x_, x - origin), 11, Anchor::kMiddle, kMuted);
+    }
+  }
+
+  void DrawBars() {
+    DrawValueAxis();
+    if (series_.empty()) return;
+    // One place along the axis for every x that any series has.
+    std::map<double, size_t> places;
+    for (const auto& [name, points] : series_) {
+      for (const Point& point : points) places.try_emplace(point.x, 0);
+    }
+    size_t next = 0;
+    for (auto& [x, place] : places) place = next++;
+    const double step = (kRight - kLeft) / static_cast<double>(places.size());
+    const double width = step * 0.8 / static_cast<double>(series_.size());
+    size_t number = 0;
+    for (const auto& [name, points] : series_) {
+      for (const Point& point : points) {
+        const double left = kLeft + step * static_cast<double>(places[point.x]) + step * 0.1 +
+                            width * static_cast<double>(number);
+        canvas_.Box(left, Y(point.value), width, kBottom - Y(point.value), Color(number));
+      }
+      ++number;
+    }
+    for (const auto& [x, place] : places) {
+      const double middle = kLeft + step * (static_cast<double>(place) + 0.5);
+      if (places.size() <= 16 || place % (places.size() / 8) == 0) {
+        canvas_.Text(middle, kBottom + 18, Label(x_, x), 11, Anchor::kMiddle, kMuted);
+      }
+    }
+  }
+
+  void DrawLines() {
+    DrawValueAxis();
+    DrawPlaceAxis();
+    size_t number = 0;
+    for (const auto& [name, points] : series_) {
+      // Of many points the largest of each stretch: the outliers are what one looks for.
+      const size_t stretch = (points.size() + kMostPoints - 1) / kMostPoints;
+      std::vector<std::pair<double, double>> line;
+      for (size_t i = 0; i < points.size(); i += stretch) {
+        const auto begin = points.begin() + static_cast<ptrdiff_t>(i);
+        const auto end =
+            points.begin() + static_cast<ptrdiff_t>(std::min(points.size(), i + stretch));
+        const Point& top = *std::max_element(
+            begin, end, [](const Point& a, const Point& b) { return a.value < b.value; });
+        line.emplace_back(X(top.x), Y(top.value));
+      }
+      if (line.size() == 1) {
+        canvas_.Box(line[0].first - 2, line[0].second - 2, 4, 4, Color(number));
+      } else {
+        canvas_.Line(line, 1.5, Color(number));
+      }
+      ++number;
+    }
+  }
+
+  void DrawMap() {
+    DrawPlaceAxis();
+    const double height =
+        (kBottom - kTop) / static_cast<double>(std::max<size_t>(1, series_.size()));
+    size_t number = 0;
+    for (const auto& [name, points] : series_) {
+      const double top = kTop + height * static_cast<double>(number++);
+      for (size_t i = 0; i < points.size(); ++i) {
+        const double left = X(points[i].x);
+        const double right = i + 1 < points.size() ? X(points[i + 1].x) : kRight;
+        const double share = points[i].value / most_;
+        const Rgb color = {1 - share * 0.95, 1 - share * 0.55, 1 - share * 0.3};
+        canvas_.Box(left, top + 1, std::max(0.5, right - left), std::max(1.0, height - 2), color);
+      }
+    }
+    canvas_.Text(kRight, 46, "darkest: " + Label(value_, most_), 11, Anchor::kEnd, kMuted);
+  }
+
+  void DrawLegend() {
+    if (series_.size() == 1 && series_.begin()->first.empty()) return;
+    const bool map = rows_.picture.kind == Picture::Kind::kMap;
+    const double height =
+        (kBottom - kTop) / static_cast<double>(std::max<size_t>(1, series_.size()));
+    size_t number = 0;
+    for (const auto& [name, points] : series_) {
+      if (map) {
+        canvas_.Text(kLeft - 6, kTop + height * (static_cast<double>(number) + 0.5) + 4,
+                     ElideMiddle(CleanText(name), 20), 9, Anchor::kEnd, kMuted);
+      } else if (number < 6) {
+        const double left = kLeft + 140 * static_cast<double>(number);
+        canvas_.Box(left, kHeight - 26, 10, 10, Color(number));
+        canvas_.Text(left + 16, kHeight - 17, ElideMiddle(CleanText(name), 18), 11, Anchor::kStart,
+                     kMuted);
+      }
+      ++number;
+    }
+  }
+
+  static Rgb Color(size_t number) { return kSeries[number % kSeries.size()]; }
+
+  const RowSource& rows_;
+  Canvas& canvas_;
+  const ResultColumn& x_;
+  const ResultColumn& value_;
+  std::map<std::string, std::vector<Point>> series_;
+  std::string subject_;
+  double most_ = 0;
+  double top_ = 1;  // of the value axis
+  double first_ = 0;
+  double last_ = 0;
+};
+
+}  // namespace
+
+Result<std::string> RenderPlot(const RowSource& rows, PictureFormat format) {
+  if (rows.picture.kind == Picture::Kind::kNone) {
+    return UsageError("report " + rows.name +
+                      " has no picture; use another format than png or svg");
+  }
+  const std::unique_ptr<Canvas> canvas = format == PictureFormat::kSvg
+                                             ? MakeSvgCanvas(kWidth, kHeight)
+                                             : MakePngCanvas(kWidth, kHeight);
+  Plot(rows, *canvas).Draw();
+  return canvas->Finish();
+}
+
+}  // namespace batchlight

@@ -1,0 +1,138 @@
+#include "report/files/report_folder.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "analysis/stats/stats_report.h"
+#include "analysis/tables/registry.h"
+#include "base/file.h"
+#include "report/charts/top_list_picture.h"
+#include "report/files/snippet.h"
+#include "report/page/html_page.h"
+#include "report/page/page_data.h"
+#include "report/tables/csv.h"
+#include "report/text/run_text.h"
+#include "report/text/top_list.h"
+
+namespace batchlight {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostPageBytes = 4'500'000;  // with script and style the page stays below 5 MB
+
+struct File {
+  std::string name;
+  std::string bytes;
+};
+
+std::vector<PageTable> MakeTables(const RunOverview& overview) {
+  std::vector<PageTable> tables;
+  for (const TableEntry& entry : OverviewTables()) {
+    ResultTable table = entry.make(overview);
+    if (table.rows.empty()) continue;
+    tables.push_back({std::move(table), std::string(entry.name) + ".csv"});
+  }
+  return tables;
+}
+
+bool HasPicture(const std::vector<SnippetPicture>& pictures, std::string_view file) {
+  return std::any_of(pictures.begin(), pictures.end(),
+                     [&](const SnippetPicture& picture) { return picture.file == file; });
+}
+
+// The two tables that nsys users look for, under the names they know, where a GPU was used.
+Status AddNsysTables(const RunOverview& overview, std::vector<File>& files) {
+  if (overview.gpu.empty()) return {};
+  const stats::Query query{.store = *overview.store, .window = {}, .args = {}};
+  for (const char* name : {"gpukernsum", "cudaapisum"}) {
+    const stats::Report* report = stats::FindReport(name);
+    if (!report->missing(*overview.store).empty()) continue;
+    ASSIGN_OR_RETURN(const RowSource rows, stats::RunReport(*report, query));
+    files.push_back({std::string(name) + ".csv", ToCsv(rows)});
+  }
+  return {};
+}
+
+Result<std::vector<File>> MakeFiles(const RunOverview& overview, const std::string& version) {
+  const std::vector<TopList> tops = MakeTopLists(overview);
+  const std::vector<PageTable> tables = MakeTables(overview);
+  const std::vector<Finding>& advice = overview.findings;
+  std::vector<File> files;
+  const std::vector<GpuUtilization> utilization =
+      MeasureUtilization(*overview.store, overview.steps, overview.gpu.breakdowns);
+  const std::vector<MemoryCurve> memory = GpuMemoryCurves(*overview.store, overview.steps);
+  const std::shared_ptr<const PhaseEvents> events = PhaseEventsOf(overview);
+  const PageInput input{&overview, events.get(), &advice, &utilization,
+                        &memory,   &tops,        &tables, version};
+  const std::string title = RunTitle(overview.session) + " - batchlight";
+  files.push_back({"index.html", MakeHtmlPage(title, MakePageJsonWithin(input, kMostPageBytes))});
+  std::vector<SnippetPicture> pictures;
+  for (const TopList& list : tops) {
+    // One picture of what the CPU does; of a run with a GPU one of its kernels as well.
+    const bool kernels = list.key == "kernels";
+    if (!kernels && HasPicture(pictures, "top10.png")) continue;
+    const std::string name = kernels ? "top10_kernels.png" : "top10.png";
+    ASSIGN_OR_RETURN(std::string png, DrawTopList(overview, list));
+    files.push_back({name, std::move(png)});
+    pictures.push_back({name, "Top " + std::to_string(list.rows.size()) + " " + list.noun});
+  }
+  files.push_back({"README_snippet.md", MakeSnippet(overview, advice, tops, pictures)});
+  for (const PageTable& table : tables) files.push_back({table.csv, ToCsv(table.table)});
+  RETURN_IF_ERROR(AddNsysTables(overview, files));
+  return files;
+}
+
+Status WriteFiles(const std::string& folder, const std::vector<File>& files) {
+  for (const File& file : files) {
+    RETURN_IF_ERROR(WriteWholeFile(folder + "/" + file.name, file.bytes));
+  }
+  return {};
+}
+
+// Everything is written beside the final name, which the folder gets when it is complete.
+Status WriteNewFolder(const std::string& folder, const std::vector<File>& files) {
+  const std::string partial = folder + ".partial-" + std::to_string(getpid());
+  std::error_code error;
+  const fs::path above = fs::path(partial).parent_path();
+  if (!above.empty()) fs::create_directories(above, error);
+  if (!error) fs::create_directory(partial, error);
+  if (error) return OutputError("cannot make the folder " + folder + ": " + error.message());
+  Status status = WriteFiles(partial, files);
+  if (status.ok()) {
+    fs::rename(partial, folder, error);
+    if (error) status = OutputError("cannot make the folder " + folder + ": " + error.message());
+  }
+  if (!status.ok()) fs::remove_all(partial, error);
+  return status;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> WriteReportFolder(const RunOverview& overview,
+                                                   const ReportOptions& options) {
+  std::string folder = options.folder;
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  std::error_code error;
+  const fs::file_status existing = fs::status(folder, error);
+  const bool exists = fs::exists(existing);
+  if (exists && !fs::is_directory(existing)) {
+    return OutputError(folder + " is there and is not a folder: choose another with -o");
+  }
+  if (exists && !options.overwrite && !fs::is_empty(folder, error)) {
+    return OutputError("the folder " + folder +
+                       " is not empty: add -f to replace the report in it, "
+                       "or choose another with -o");
+  }
+  ASSIGN_OR_RETURN(const std::vector<File> files, MakeFiles(overview, options.version));
+  RETURN_IF_ERROR(exists ? WriteFiles(folder, files) : WriteNewFolder(folder, files));
+  std::vector<std::string> paths;
+  for (const File& file : files) paths.push_back(folder + "/" + file.name);
+  return paths;
+}
+
+}  // namespace batchlight

@@ -1,0 +1,24 @@
+// The folder that `batchlight report` leaves: the page, one CSV per table, the picture, the
+// snippet.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/overview/run_overview.h"
+#include "base/status.h"
+
+namespace batchlight {
+
+struct ReportOptions {
+  std::string folder;
+  bool overwrite = false;  // an existing folder may be used: only files of ours are replaced
+  std::string version;     // of the program, for the page's foot
+};
+
+// Returns the paths of the files, the page first. A new folder appears whole or not at all; in an
+// existing one every file is replaced at once. Errors: kOutput.
+Result<std::vector<std::string>> WriteReportFolder(const RunOverview& overview,
+                                                   const ReportOptions& options);
+
+}  // namespace batchlight

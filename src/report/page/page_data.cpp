@@ -1,0 +1,250 @@
+#include "report/page/page_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "analysis/steps/step_bins.h"
+#include "report/page/page_events.h"
+#include "report/page/page_gpu.h"
+#include "report/page/page_steps.h"
+#include "report/page/page_strings.h"
+#include "report/page/page_tree.h"
+#include "report/tables/csv.h"
+#include "report/text/kernel_text.h"
+#include "report/text/run_text.h"
+#include "report/text/utf8.h"
+
+namespace batchlight {
+namespace {
+
+using nlohmann::json;
+
+std::string UtcText(int64_t unix_ns) {
+  const std::time_t seconds = unix_ns / 1'000'000'000;
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  char text[40];
+  const size_t length = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
+  return std::string(text, length);
+}
+
+json Facts(const SessionInfo& session, size_t longest) {
+  json facts = json::array();
+  const auto add = [&](const std::string& label, const std::string& value) {
+    if (value.empty()) return;
+    facts.push_back(
+        {{"label", CleanText(label)}, {"value", ElideMiddle(CleanText(value), longest)}});
+  };
+  add("Command", session.command);
+  add("Folder", session.working_directory);
+  if (session.start_utc_ns > 0) add("Started", UtcText(session.start_utc_ns));
+  for (const auto& [label, value] : session.machine) add(label, value);
+  for (const auto& [label, value] : session.software) add(label, value);
+  add("Recording", session.source);
+  return facts;
+}
+
+std::string_view SeverityKey(LossSeverity severity) {
+  switch (severity) {
+    case LossSeverity::kInfo:
+      return "info";
+    case LossSeverity::kError:
+      return "error";
+    case LossSeverity::kDataLoss:
+      return "data_loss";
+  }
+  return "info";
+}
+
+json Losses(const std::vector<LossWarning>& losses) {
+  json out = json::array();
+  for (const LossWarning& loss : losses) {
+    out.push_back({{"severity", SeverityKey(loss.severity)},
+                   {"text", CleanText(loss.text)},
+                   {"advice", CleanText(loss.advice)}});
+  }
+  return out;
+}
+
+json Advice(const std::vector<Finding>& findings, size_t longest) {
+  json out = json::array();
+  for (const Finding& finding : findings) {
+    json evidence = json::array();
+    for (const Evidence& item : finding.evidence) {
+      evidence.push_back({{"kind", item.kind},
+                          {"name", ElideMiddle(CleanText(item.name), longest)},
+                          {"count", item.count},
+                          {"per_step_ns", std::llround(item.per_step_ns)}});
+    }
+    out.push_back({{"rule", finding.rule},
+                   {"title", CleanText(finding.title)},
+                   {"seen", CleanText(finding.seen)},
+                   {"why", CleanText(finding.why)},
+                   {"action", CleanText(finding.action)},
+                   {"gain_ns", std::llround(finding.gain_ns)},
+                   {"uncertainty_ns", std::llround(finding.uncertainty_ns)},
+                   {"same_time_as", finding.same_time_as},
+                   {"evidence", std::move(evidence)}});
+  }
+  return out;
+}
+
+json Tops(const std::vector<TopList>& tops, size_t longest) {
+  json out = json::array();
+  for (const TopList& list : tops) {
+    json rows = json::array();
+    for (const TopRow& row : list.rows) {
+      rows.push_back({{"name", ElideMiddle(CleanText(row.name), longest)},
+                      {"label", ElideMiddle(CleanText(row.label), longest)},
+                      {"detail", ElideMiddle(CleanText(row.detail), longest)},
+                      {"calls", row.calls},
+                      {"value_ns", std::llround(row.value_ns)},
+                      {"share", row.share}});
+    }
+    out.push_back({{"key", list.key},
+                   {"title", list.title},
+                   {"measure", list.measure},
+                   {"share_of", list.share_of},
+                   {"per_step", list.per_step},
+                   {"rows", std::move(rows)}});
+  }
+  return out;
+}
+
+json Processes(const SessionInfo& session, size_t most_rows, size_t longest) {
+  json out = json::array();
+  for (const ProcessInfo& process : session.processes) {
+    if (out.size() == most_rows) break;
+    const bool known = process.end_ns != kOpenEnd;
+    out.push_back({{"name", CleanText(process.name)},
+                   {"pid", process.pid},
+                   {"rank", process.rank},
+                   {"parent", process.parent},
+                   {"command", ElideMiddle(CleanText(process.command_line), longest)},
+                   {"start_ns", process.start_ns},
+                   {"end_ns", known ? json(process.end_ns) : json(nullptr)},
+                   {"exit", process.ExitText()},
+                   {"failed", process.exit_code > 0 || process.exit_signal > 0},
+                   {"threads", process.threads},
+                   {"events", process.events}});
+  }
+  return out;
+}
+
+std::string_view TypeKey(CellType type) {
+  switch (type) {
+    case CellType::kText:
+      return "text";
+    case CellType::kInteger:
+      return "integer";
+    case CellType::kReal:
+      return "real";
+  }
+  return "text";
+}
+
+std::string_view UnitKey(Unit unit) { return unit == Unit::kRate ? "rate" : BaseUnit(unit); }
+
+json CellValue(const Cell& cell, const ResultColumn& column, PageStrings& strings) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return strings.Add(*text);
+  if (const auto* integer = std::get_if<int64_t>(&cell)) return *integer;
+  const auto* real = std::get_if<double>(&cell);
+  if (real == nullptr || !std::isfinite(*real)) return nullptr;
+  // Fractions of a nanosecond or a byte are of use to nobody, and cost most of the page.
+  const bool scaled = column.unit == Unit::kTimeNs || column.unit == Unit::kTimestampNs ||
+                      column.unit == Unit::kBytes;
+  if (scaled) return std::llround(*real);
+  const double power = std::pow(10, column.decimals + 2);
+  return std::round(*real * power) / power;
+}
+
+json Table(const PageTable& page_table, size_t most_rows, PageStrings& strings) {
+  const ResultTable& table = page_table.table;
+  json columns = json::array();
+  json cells = json::array();
+  const size_t rows = std::min(most_rows, table.rows.size());
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    const ResultColumn& column = table.columns[i];
+    columns.push_back({{"name", column.name},
+                       {"type", TypeKey(column.type)},
+                       {"unit", UnitKey(column.unit)},
+                       {"decimals", column.decimals},
+                       {"help", column.help}});
+    json values = json::array();
+    for (size_t row = 0; row < rows; ++row) {
+      values.push_back(CellValue(table.rows[row][i], column, strings));
+    }
+    cells.push_back(std::move(values));
+  }
+  return {{"name", table.name},
+          {"title", table.title},
+          {"csv", page_table.csv},
+          {"total_rows", table.rows.size()},
+          {"columns", std::move(columns)},
+          {"cells", std::move(cells)}};
+}
+
+// Row of `strings` -> how to show it, for names that cannot be told apart at a glance.
+json Labels(const RunOverview& overview, const PageStrings& strings) {
+  json labels = json::object();
+  for (const KernelRow& row : overview.gpu.kernels) {
+    const std::string name(overview.store->Text(row.name));
+    const std::optional<size_t> at = strings.Find(name);
+    std::string label = CleanText(KernelLabel(name));
+    if (at && label != name) labels[std::to_string(*at)] = std::move(label);
+  }
+  return labels;
+}
+
+}  // namespace
+
+std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
+  const RunOverview& overview = *input.overview;
+  const SessionInfo& session = overview.session;
+  PageStrings strings(limits.text);
+  json page = {{"format", 1}, {"version", input.version}};
+  page["title"] = ElideMiddle(RunTitle(session), limits.text);
+  page["command"] = ElideMiddle(CleanText(session.command), limits.text);
+  page["facts"] = Facts(session, limits.text);
+  page["duration_ns"] = session.duration_ns;
+  page["events"] = session.events;
+  page["losses"] = Losses(overview.losses);
+  page["steps_found"] = CleanText(StepsFoundSentence(overview.steps));
+  page["steps_problem"] = CleanText(overview.steps.problem);
+  page["step_kinds"] = PageStepKinds();
+  page["training"] =
+      PageTraining(overview, *input.phase_events, limits.steps, limits.events, strings);
+  page["event_kinds"] = PageEventKinds();
+  page["bin_starts"] = BinStarts(overview.tree.bins);
+  page["advice"] = Advice(*input.advice, limits.text);
+  page["gpu"] = PageGpu(overview, *input.utilization, *input.memory);
+  page["distributed"] = PageDistributed(overview);
+  page["tops"] = Tops(*input.tops, limits.text);
+  page["tree"] = PageTree(overview, limits.nodes, strings);
+  page["process_count"] = session.processes.size();
+  page["processes"] = Processes(session, limits.rows, limits.text);
+  page["tables"] = json::array();
+  for (const PageTable& table : *input.tables) {
+    page["tables"].push_back(Table(table, limits.rows, strings));
+  }
+  page["labels"] = Labels(overview, strings);
+  page["strings"] = std::move(strings.texts());
+  return page.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string MakePageJsonWithin(const PageInput& input, size_t most_bytes) {
+  PageLimits limits;
+  for (;;) {
+    std::string text = MakePageJson(input, limits);
+    if (text.size() <= most_bytes || limits.rows <= 1) return text;
+    limits.rows /= 2;
+    limits.nodes /= 2;
+    limits.events /= 2;
+    limits.steps = std::max<size_t>(1000, limits.steps / 2);
+    limits.text = std::max<size_t>(100, limits.text / 2);
+  }
+}
+
+}  // namespace batchlight

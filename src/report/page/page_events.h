@@ -1,0 +1,22 @@
+// The events behind the phases of a track: part of the data of the report page (page_data.h).
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "analysis/breakdown/phase_events.h"
+#include "analysis/steps/steps.h"
+#include "report/page/page_strings.h"
+
+namespace batchlight {
+
+// `phases`: rows of TrackEvents::phases, in the order of the page's track. Of each at most about
+// `most` groups; the rest is put together.
+nlohmann::json PageTrackEvents(const TrackEvents& track, const ProcessSteps& process,
+                               const std::vector<size_t>& phases, size_t most,
+                               PageStrings& strings);
+
+nlohmann::json PageEventKinds();  // names by number
+
+}  // namespace batchlight

@@ -1,0 +1,27 @@
+// How well each GPU was used: part of the data of the report page (page_data.h).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "analysis/gpu/gpu_utilization.h"
+#include "analysis/memory/gpu_memory.h"
+#include "analysis/overview/run_overview.h"
+#include "analysis/steps/step_bins.h"
+
+namespace batchlight {
+
+// The `gpu` object of the page: how well each GPU is used, with the formulas, its launch
+// queue over one step, and memory over time.
+nlohmann::json PageGpu(const RunOverview& overview, const std::vector<GpuUtilization>& utilization,
+                       const std::vector<MemoryCurve>& memory);
+
+// The `distributed` object: who waits for whom, and ranks and collectives by bins of steps; of the
+// whole run they are in the tables. null: one process, no NCCL.
+nlohmann::json PageDistributed(const RunOverview& overview);
+
+// `steps` and `counts` of every bin; what is summed over them goes beside.
+nlohmann::json PageBins(const std::vector<BinSteps>& bins);
+
+}  // namespace batchlight

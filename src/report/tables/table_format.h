@@ -1,0 +1,51 @@
+// Writes a table of results in one of the formats of `stats`: text tables for people, and csv, tsv,
+// json, HTML and Markdown for files. Bytes are those of nsys where it has the format.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/result/row_source.h"
+#include "base/status.h"
+#include "report/text/display_units.h"
+
+namespace batchlight {
+
+enum class TableKind { kColumn, kTable, kCsv, kTsv, kJson, kHdoc, kHtable, kMarkdown };
+
+// "column:nohdr:10:.:0", parsed.
+struct TableFormat {
+  TableKind kind = TableKind::kColumn;
+  bool header = true;          // nohdr
+  size_t rows_measured = 100;  // autolines= (column, table): rows that widths are fitted to
+  size_t widest_column = 100;  // colmax= (column, table): characters
+  bool group_digits = true;    // nofmt: numbers as they are
+  bool escape_tabs = false;    // esc (tsv): \t instead of a space
+  std::vector<int> widths;     // of columns; -1 by the data, 0 hides the column
+  std::string title;           // title= (hdoc)
+  std::string css;             // css= (hdoc): address of a style sheet
+  DisplayUnits units;
+  // Quotes and line breaks in names exactly as nsys writes them, valid JSON and CSV or not.
+  bool nsys_compat = false;
+
+  std::string_view extension() const;  // "csv", "txt", ...
+  bool for_people() const { return kind == TableKind::kColumn || kind == TableKind::kTable; }
+};
+
+// `units` are those to use where the format names none. Errors (kUsage): unknown format or
+// argument.
+Result<TableFormat> ParseTableFormat(std::string_view text, const DisplayUnits& units = {});
+
+// Takes the bytes as they come.
+using TextSink = std::function<Status(std::string_view bytes)>;
+
+// Errors: those of the sink.
+Status WriteTable(const TableFormat& format, const RowSource& rows, const TextSink& sink);
+std::string TableText(const TableFormat& format, const RowSource& rows);
+
+// For --help-formats: of one format, of all for "" and "ALL". Errors (kUsage): no such format.
+Result<std::string> TableFormatHelp(std::string_view name = {});
+
+}  // namespace batchlight

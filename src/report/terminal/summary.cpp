@@ -1,0 +1,30 @@
+#include "report/terminal/summary.h"
+
+#include "report/terminal/summary_sections.h"
+
+namespace batchlight {
+
+std::string SummaryAsText(const RunOverview& overview, const SummaryOptions& options) {
+  SummaryText out(options.style);
+  WriteHead(out, overview);
+  WriteLosses(out, overview);
+  WriteSteps(out, overview);
+  WriteMeasuredOverhead(out, overview);
+  WritePhases(out, overview);
+  WriteGpu(out, overview, options.rows);
+  WriteModules(out, overview, options.rows);
+  WriteOperators(out, overview, options.rows);
+  WriteRanges(out, overview, options.rows);
+  WriteAdvice(out, overview);
+  WriteFiles(out, overview, options);
+  return out.text();
+}
+
+void PrintSummary(const Store& store, FILE* out,
+                  std::vector<std::pair<std::string, std::string>> files) {
+  const SummaryOptions options{.style = TerminalStyle::Of(out), .files = std::move(files)};
+  const std::string text = SummaryAsText(BuildOverview(store), options);
+  std::fwrite(text.data(), 1, text.size(), out);
+}
+
+}  // namespace batchlight

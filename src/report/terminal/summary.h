@@ -1,0 +1,33 @@
+// The answer in the terminal: what ran, how long a step takes, what it is made of, which modules
+// and operators the time goes to, what is missing, and what to type next.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/overview/run_overview.h"
+#include "report/terminal/summary_text.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+struct SummaryOptions {
+  TerminalStyle style;
+  size_t rows = 8;  // of each top list
+  // Path and what it is, shown at the end; the first is the recording, used in the commands that
+  // are offered. Empty: the store's own source.
+  std::vector<std::pair<std::string, std::string>> files;
+};
+
+std::string SummaryAsText(const RunOverview& overview, const SummaryOptions& options);
+
+// One object with stable keys; times in ns. Names are cleaned to valid UTF-8.
+std::string SummaryAsJson(const RunOverview& overview);
+
+// Builds the overview and writes it in the style that `out` can show.
+void PrintSummary(const Store& store, FILE* out,
+                  std::vector<std::pair<std::string, std::string>> files = {});
+
+}  // namespace batchlight

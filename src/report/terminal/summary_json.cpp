@@ -1,0 +1,211 @@
+#include <nlohmann/json.hpp>
+
+#include "report/terminal/summary.h"
+#include "report/text/utf8.h"
+
+namespace batchlight {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json SampleJson(const Sample& sample) {
+  return {{"count", sample.count},
+          {"total_ns", sample.total},
+          {"mean_ns", sample.mean},
+          {"min_ns", sample.min},
+          {"p5_ns", sample.p5},
+          {"median_ns", sample.median},
+          {"p95_ns", sample.p95},
+          {"max_ns", sample.max},
+          {"standard_deviation_ns", sample.standard_deviation}};
+}
+
+ordered_json SessionJson(const SessionInfo& session) {
+  ordered_json json = {
+      {"source", CleanText(session.source)},   {"format", session.source_format},
+      {"command", CleanText(session.command)}, {"start_utc_ns", session.start_utc_ns},
+      {"duration_ns", session.duration_ns},    {"events", session.events},
+      {"processes", ordered_json::array()}};
+  for (const auto& [label, value] : session.software) json["software"][label] = CleanText(value);
+  for (const auto& [label, value] : session.machine) json["machine"][label] = CleanText(value);
+  for (const ProcessInfo& process : session.processes) {
+    json["processes"].push_back({{"pid", process.pid},
+                                 {"rank", process.rank},
+                                 {"name", CleanText(process.name)},
+                                 {"end", process.ExitText()},
+                                 {"events", process.events}});
+  }
+  return json;
+}
+
+ordered_json StepsJson(const RunOverview& overview) {
+  ordered_json json = {{"how", CleanText(overview.steps.how)},
+                       {"processes", ordered_json::array()}};
+  if (!overview.steps.problem.empty()) json["problem"] = CleanText(overview.steps.problem);
+  for (size_t p = 0; p < overview.steps.processes.size(); ++p) {
+    const ProcessSteps& process = overview.steps.processes[p];
+    ordered_json one = {{"pid", overview.store->processes.pid[process.process.row()]},
+                        {"rank", process.rank},
+                        {"source", StepSourceName(process.source)},
+                        {"marker", CleanText(process.marker)},
+                        {"steps", process.steps.size()},
+                        {"duration", SampleJson(process.duration)},
+                        {"between_ns", process.between_ns},
+                        {"outliers", process.outlier_count},
+                        {"phases", ordered_json::array()},
+                        {"durations_ns", ordered_json::array()},
+                        {"kinds", ordered_json::array()}};
+    for (const PhaseShare& phase : overview.breakdowns[p].phases) {
+      one["phases"].push_back({{"phase", PhaseKindKey(phase.kind)},
+                               {"name", CleanText(phase.name)},
+                               {"share", phase.share},
+                               {"time", SampleJson(phase.steady)}});
+    }
+    for (const Step& step : process.steps) {
+      one["durations_ns"].push_back(step.duration_ns());
+      one["kinds"].push_back(StepKindName(step.kind));
+    }
+    json["processes"].push_back(std::move(one));
+  }
+  return json;
+}
+
+ordered_json RecordingCostJson(const RecordingCost& cost) {
+  ordered_json json = {{"per_step_ns", cost.per_step_ns}, {"kinds", ordered_json::array()}};
+  for (const RecordedKind& kind : cost.kinds) {
+    json["kinds"].push_back(
+        {{"what", kind.what}, {"per_step", kind.per_step}, {"ns_each", kind.ns_each}});
+  }
+  return json;
+}
+
+ordered_json ModulesJson(const RunOverview& overview) {
+  ordered_json json = ordered_json::array();
+  for (const ModuleRow& row : overview.modules.rows) {
+    json.push_back({{"path", CleanText(row.path)},
+                    {"class", CleanText(row.class_name)},
+                    {"parent", row.parent},
+                    {"calls", row.calls},
+                    {"forward_ns", row.total_ns},
+                    {"forward_self_ns", row.self_ns},
+                    {"backward_ns", row.backward_ns},
+                    {"share_of_step", row.share_of_step}});
+  }
+  return json;
+}
+
+ordered_json OperatorsJson(const RunOverview& overview) {
+  ordered_json json = ordered_json::array();
+  for (const OperatorRow& row : overview.operators.by_name) {
+    json.push_back({{"name", CleanText(overview.store->Text(row.name))},
+                    {"calls", row.calls},
+                    {"self_ns", row.self_ns},
+                    {"total_ns", row.total_ns},
+                    {"share_of_step", row.share_of_step}});
+  }
+  return json;
+}
+
+ordered_json GpuJson(const RunOverview& overview) {
+  const GpuSummary& gpu = overview.gpu;
+  ordered_json json = {{"work_ns", gpu.work_ns},           {"unattributed_ns", gpu.unattributed_ns},
+                       {"kernels", ordered_json::array()}, {"copies", ordered_json::array()},
+                       {"waits", ordered_json::array()},   {"devices", ordered_json::array()}};
+  for (const GpuBreakdown& device : gpu.breakdowns) {
+    ordered_json one = {{"device", device.device},
+                        {"busy_share", device.busy_share},
+                        {"window", SampleJson(device.window)}};
+    for (size_t i = 0; i < kGpuPartCount; ++i) {
+      one["parts"][std::string(GpuPartKey(static_cast<GpuPart>(i)))] = {
+          {"share", device.share[i]}, {"mean_ns", device.steady[i].mean}};
+    }
+    json["devices"].push_back(std::move(one));
+  }
+  for (const KernelRow& row : gpu.kernels) {
+    json["kernels"].push_back({{"name", CleanText(overview.store->Text(row.name))},
+                               {"kind", KernelKindName(row.kind.kind)},
+                               {"rule", row.kind.rule_id},
+                               {"calls", row.calls},
+                               {"total_ns", row.total_ns},
+                               {"per_step_ns", row.per_step_ns}});
+  }
+  for (const CopyRow& row : gpu.copies) {
+    json["copies"].push_back({{"kind", row.kind},
+                              {"source", row.source},
+                              {"destination", row.destination},
+                              {"calls", row.calls},
+                              {"bytes", row.bytes},
+                              {"total_ns", row.total_ns}});
+  }
+  for (const WaitRow& row : gpu.waits) {
+    json["waits"].push_back({{"call", CleanText(overview.store->Text(row.call))},
+                             {"operator", CleanText(overview.store->Text(row.operator_name))},
+                             {"calls", row.calls},
+                             {"total_ns", row.total_ns},
+                             {"per_step_ns", row.per_step_ns}});
+  }
+  return json;
+}
+
+ordered_json ComputeJson(const Roofline& roofline) {
+  ordered_json json = {{"flops_per_step", roofline.flops_per_step},
+                       {"tflops", roofline.tflops},
+                       {"known_time_share", roofline.known_time_share}};
+  if (roofline.mfu > 0) {
+    json["peak_tflops"] = roofline.peak_tflops;
+    json["peak_dtype"] = roofline.peak_dtype;
+    json["mfu"] = roofline.mfu;
+  }
+  return json;
+}
+
+ordered_json OverheadJson(const OverheadOf& measured) {
+  return {
+      {"rounds", measured.rounds},           {"plain_ns", measured.plain_ns},
+      {"profiled_ns", measured.profiled_ns}, {"ratio", measured.profiled_ns / measured.plain_ns},
+      {"lowest_ratio", 1 + measured.low},    {"highest_ratio", 1 + measured.high}};
+}
+
+ordered_json MeasuredOverheadJson(const MeasuredOverhead& measured) {
+  ordered_json json = ordered_json::object();
+  if (!measured.problem.empty()) json["problem"] = CleanText(measured.problem);
+  if (measured.step.rounds > 0) json["step"] = OverheadJson(measured.step);
+  if (measured.wall.rounds > 0) json["program"] = OverheadJson(measured.wall);
+  return json;
+}
+
+}  // namespace
+
+std::string SummaryAsJson(const RunOverview& overview) {
+  ordered_json json = {{"session", SessionJson(overview.session)},
+                       {"losses", ordered_json::array()},
+                       {"steps", StepsJson(overview)},
+                       {"modules", ModulesJson(overview)},
+                       {"operators", OperatorsJson(overview)}};
+  if (overview.recording_cost.known()) {
+    json["recording"] = RecordingCostJson(overview.recording_cost);
+  }
+  if (overview.roofline.flops_per_step > 0) json["compute"] = ComputeJson(overview.roofline);
+  if (overview.measured_overhead.asked) {
+    json["measured_overhead"] = MeasuredOverheadJson(overview.measured_overhead);
+  }
+  if (!overview.gpu.empty()) json["gpu"] = GpuJson(overview);
+  for (const LossWarning& loss : overview.losses) {
+    json["losses"].push_back({{"name", CleanText(loss.name)},
+                              {"value", loss.value},
+                              {"text", CleanText(loss.text)},
+                              {"advice", loss.advice}});
+  }
+  json["advice"] = ordered_json::array();
+  for (const Finding& finding : overview.findings) {
+    json["advice"].push_back({{"rule", finding.rule},
+                              {"title", CleanText(finding.title)},
+                              {"action", CleanText(finding.action)},
+                              {"gain_ns", finding.gain_ns},
+                              {"uncertainty_ns", finding.uncertainty_ns},
+                              {"same_time_as", finding.same_time_as}});
+  }
+  return json.dump(1) + "\n";
+}
+
+}  // namespace batchlight

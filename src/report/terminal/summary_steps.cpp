@@ -1,0 +1,247 @@
+// The middle of the summary: step times and what a step is made of.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "report/terminal/summary_sections.h"
+#include "report/text/number_text.h"
+#include "report/text/utf8.h"
+
+namespace batchlight {
+namespace {
+
+constexpr size_t kMostRanks = 8;
+
+// Higher steps are drawn at full height, in the colour of what they are.
+constexpr double kTallest = 2.5;  // medians
+
+Tone ToneOf(PhaseKind kind) {
+  switch (kind) {
+    case PhaseKind::kDataLoading:
+      return Tone::kYellow;
+    case PhaseKind::kCopyToDevice:
+      return Tone::kYellow;
+    case PhaseKind::kForward:
+      return Tone::kBlue;
+    case PhaseKind::kLoss:
+      return Tone::kBlue;
+    case PhaseKind::kBackward:
+      return Tone::kMagenta;
+    case PhaseKind::kOptimizer:
+      return Tone::kGreen;
+    case PhaseKind::kZeroGrad:
+      return Tone::kGreen;
+    case PhaseKind::kGpuWait:
+      return Tone::kRed;
+    case PhaseKind::kCommunication:
+      return Tone::kRed;
+    case PhaseKind::kUserRange:
+      return Tone::kCyan;
+    default:
+      return Tone::kDim;
+  }
+}
+
+void WriteSparkline(SummaryText& out, const ProcessSteps& process) {
+  const std::vector<Step>& steps = process.steps;
+  const size_t columns = std::min(steps.size(), out.width() - 4);
+  if (columns < 3) return;
+  int64_t longest = 0;
+  for (const Step& step : steps) longest = std::max(longest, step.duration_ns());
+  const double top = std::min(double(longest), kTallest * double(process.duration.median));
+  out.Put("  ");
+  for (size_t c = 0; c < columns; ++c) {
+    const size_t from = c * steps.size() / columns;
+    const size_t to = std::max(from + 1, (c + 1) * steps.size() / columns);
+    const Step* tallest = &steps[from];
+    for (size_t i = from; i < to; ++i) {
+      if (steps[i].duration_ns() > tallest->duration_ns()) tallest = &steps[i];
+    }
+    const Tone tone = tallest->kind != StepKind::kSteady ? Tone::kYellow
+                      : tallest->outlier                 ? Tone::kRed
+                                                         : Tone::kBlue;
+    const double height = top > 0 ? double(tallest->duration_ns()) / top : 0;
+    out.Put(SparkGlyph(height, out.unicode()), tone);
+  }
+  out.EndLine();
+  const std::string first = "step " + std::to_string(steps.front().number);
+  const std::string last = std::to_string(steps.back().number);
+  out.Put("  ").Put(first, Tone::kDim);
+  if (columns + 2 > first.size() + last.size() + 4) {
+    out.PadTo(columns + 2 - last.size()).Put(last, Tone::kDim);
+  }
+  const std::string height = "0 to " + TimeText(top);
+  if (out.column() + 3 + CharacterCount(height) <= out.width() && columns + 20 < out.width()) {
+    out.Put("   " + height, Tone::kDim);
+  }
+  out.EndLine();
+}
+
+std::string SetApart(const ProcessSteps& process) {
+  std::map<StepKind, size_t> counts;
+  for (const Step& step : process.steps) ++counts[step.kind];
+  std::string text;
+  for (const auto& [kind, count] : counts) {
+    if (kind == StepKind::kSteady || count == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += std::to_string(count) + " " + std::string(StepKindName(kind));
+  }
+  return text;
+}
+
+// The longest outliers, each with what was longer in it.
+void WriteOutliers(SummaryText& out, const ProcessSteps& process, const StepBreakdown& breakdown) {
+  constexpr size_t kMost = 3;
+  std::vector<uint32_t> rows;
+  for (uint32_t i = 0; i < process.steps.size(); ++i) {
+    if (process.steps[i].outlier) rows.push_back(i);
+  }
+  if (rows.empty()) return;
+  std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
+    return process.steps[a].duration_ns() > process.steps[b].duration_ns();
+  });
+  const std::string count = CountText(rows.size()) + (rows.size() == 1 ? " outlier" : " outliers");
+  out.Put("  ").Put(count + (rows.size() > kMost ? ", the longest:" : ":"), Tone::kWarning);
+  out.EndLine();
+  for (size_t i = 0; i < std::min(rows.size(), kMost); ++i) {
+    const Step& step = process.steps[rows[i]];
+    std::string text =
+        "step " + std::to_string(step.number) + " took " + TimeText(double(step.duration_ns()));
+    for (const StepExcess& excess : ExplainStep(breakdown, rows[i])) {
+      text +=
+          ", " + breakdown.phases[excess.phase].name + " +" + TimeText(double(excess.excess_ns));
+    }
+    out.Put("    ").Wrapped(text, 4);
+  }
+}
+
+void WriteStepTimes(SummaryText& out, const ProcessSteps& process, const GpuBreakdown* gpu) {
+  const Sample& time = process.duration;
+  out.Put("  median ").Put(TimeText(double(time.median)), Tone::kStrong);
+  out.Put("   p5 ", Tone::kDim).Put(TimeText(double(time.p5)));
+  out.Put("   p95 ", Tone::kDim).Put(TimeText(double(time.p95)));
+  const int64_t pace = gpu == nullptr ? 0 : PaceOfGpuNs(*gpu, process);
+  const int64_t period = pace > 0 ? pace : time.median + std::max<int64_t>(0, process.between_ns);
+  if (period > 0 && out.width() >= 70) {
+    out.Put("   " + SignificantText(1e9 / double(period)) + " steps/s", Tone::kDim);
+  }
+  out.EndLine();
+  if (pace == 0) return;
+  out.Put("  ").Wrapped(
+      "the GPU takes " + TimeText(double(pace)) +
+          " a step: the CPU runs ahead, launches some steps at once and then waits",
+      2);
+}
+
+// What the recording itself did to the step, and whether it is whole.
+void WriteRecordingCost(SummaryText& out, const RunOverview& overview) {
+  const RecordingCost& cost = overview.recording_cost;
+  const int64_t median = overview.steps.Main()->duration.median;
+  if (!cost.known() || median <= 0) return;
+  std::string text = "recording adds up to " + TimeText(cost.per_step_ns) + " to a step (" +
+                     FixedText(100 * cost.per_step_ns / double(median), 1) + " %, estimated):";
+  for (size_t i = 0; i < std::min<size_t>(cost.kinds.size(), 3); ++i) {
+    const RecordedKind& kind = cost.kinds[i];
+    text += (i == 0 ? " " : ", ") + FixedText(kind.per_step, kind.per_step < 10 ? 1 : 0) + " " +
+            std::string(kind.what);
+  }
+  const bool lost =
+      std::any_of(overview.losses.begin(), overview.losses.end(),
+                  [](const LossWarning& loss) { return loss.severity == LossSeverity::kDataLoss; });
+  text += lost ? "; events were lost, see above" : "; nothing was dropped";
+  out.Put("  ").Wrapped(text, 2, Tone::kDim);
+}
+
+void WriteRanks(SummaryText& out, const RunOverview& overview) {
+  const std::vector<ProcessSteps>& all = overview.steps.processes;
+  if (all.size() < 2) return;
+  SummaryTable table(out, {{.header = "", .right = false},
+                           {.header = "steps"},
+                           {.header = "median"},
+                           {.header = "p95"},
+                           {.header = "", .right = false, .least_width = 70, .bar = true}});
+  int64_t slowest = 1;
+  for (const ProcessSteps& process : all) slowest = std::max(slowest, process.duration.median);
+  for (size_t i = 0; i < std::min(all.size(), kMostRanks); ++i) {
+    const ProcessSteps& process = all[i];
+    const uint32_t pid = overview.store->processes.pid[process.process.row()];
+    std::string name = process.rank >= 0 ? "rank " + std::to_string(process.rank) : "process";
+    table.Row({{name + " (pid " + std::to_string(pid) + ")"},
+               {CountText(process.steady.size())},
+               {TimeText(double(process.duration.median))},
+               {TimeText(double(process.duration.p95))},
+               {"", Tone::kBlue, double(process.duration.median) / double(slowest)}});
+  }
+  table.Print("Processes");
+  if (all.size() > kMostRanks) {
+    out.Line("  and " + CountText(all.size() - kMostRanks) + " more", Tone::kDim);
+  }
+}
+
+}  // namespace
+
+void WriteSteps(SummaryText& out, const RunOverview& overview) {
+  out.Title("Steps");
+  const ProcessSteps* process = overview.steps.Main();
+  if (process == nullptr) {
+    out.Put("  ").Wrapped(overview.steps.how, 2, Tone::kWarning);
+    return;
+  }
+  std::string found = CountText(process->steps.size()) +
+                      (process->steps.size() == 1 ? " step, " : " steps, ") + overview.steps.how;
+  out.Put("  ").Wrapped(found, 2, Tone::kDim);
+  if (!overview.steps.problem.empty()) {
+    out.Put("  ! ", Tone::kWarning).Wrapped(overview.steps.problem, 4, Tone::kWarning);
+  }
+  WriteStepTimes(out, *process, overview.gpu.MainBreakdown());
+  WriteSparkline(out, *process);
+  const std::string apart = SetApart(*process);
+  if (!apart.empty()) out.Put("  ").Wrapped("not counted: " + apart, 2, Tone::kDim);
+  WriteOutliers(out, *process, *overview.MainBreakdown());
+  if (process->between_ns * 50 > process->duration.median) {
+    out.Put("  ").Wrapped(
+        "between steps: median " + TimeText(double(process->between_ns)) + ", not part of them", 2,
+        Tone::kDim);
+  }
+  WriteRecordingCost(out, overview);
+  WriteRanks(out, overview);
+}
+
+void WritePhases(SummaryText& out, const RunOverview& overview) {
+  const StepBreakdown* breakdown = overview.MainBreakdown();
+  if (breakdown == nullptr || breakdown->phases.empty()) return;
+  if (breakdown->phases.size() == 1 && breakdown->phases[0].kind == PhaseKind::kOther) return;
+  const Sample& step = overview.steps.Main()->duration;
+  const TimeColumn time(double(step.p95));
+  auto text = [&](int64_t ns) { return time.Text(double(ns)); };
+  SummaryTable table(out, {{.header = "", .right = false},
+                           {.header = "", .right = false, .bar = true},
+                           {.header = time.Header("median")},
+                           {.header = time.Header("p95"), .least_width = 70},
+                           {.header = "share"}});
+  double largest = 0;
+  for (const PhaseShare& phase : breakdown->phases) largest = std::max(largest, phase.share);
+  for (const PhaseShare& phase : breakdown->phases) {
+    if (phase.steady.total == 0) continue;  // only in steps that do not count
+    table.Row({{phase.name},
+               {"", ToneOf(phase.kind), phase.share / largest},
+               {text(phase.steady.median)},
+               {text(phase.steady.p95), Tone::kDim},
+               {PercentText(phase.share), Tone::kStrong}});
+  }
+  table.Row({{"step", Tone::kDim},
+             {"", Tone::kDim, 0},
+             {text(step.median), Tone::kDim},
+             {text(step.p95), Tone::kDim},
+             {PercentText(1), Tone::kDim}});
+  const ProcessSteps& main = *overview.steps.Main();
+  std::string title = "What a step is made of";
+  if (overview.steps.processes.size() > 1) {
+    title += main.rank >= 0
+                 ? ", rank " + std::to_string(main.rank)
+                 : ", pid " + std::to_string(overview.store->processes.pid[main.process.row()]);
+  }
+  table.Print(title);
+}
+
+}  // namespace batchlight

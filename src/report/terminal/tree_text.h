@@ -1,0 +1,23 @@
+// The attribution tree for a terminal: a branch a line, the time of each beside it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "analysis/overview/run_overview.h"
+#include "report/terminal/summary_text.h"
+
+namespace batchlight {
+
+struct TreeTextOptions {
+  bool by_gpu = false;  // order and shares by GPU time; else CPU time
+  size_t depth = 99;    // levels that are shown
+  double least = 0.01;  // smaller branches are put together; of the whole, 0 to 1
+  std::string below;    // only the branches whose name contains this; "" = all
+};
+
+// Times per step, or of the whole run where there are no steps. Siblings by falling time.
+std::string TreeText(const RunOverview& overview, const TerminalStyle& style,
+                     const TreeTextOptions& options);
+
+}  // namespace batchlight

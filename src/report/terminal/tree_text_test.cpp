@@ -1,0 +1,44 @@
+#include "report/terminal/tree_text.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analysis/testing/sample_run.h"
+
+namespace batchlight {
+namespace {
+
+std::string Print(const TreeTextOptions& options, bool gpu = true) {
+  const Store store = testing::MakeSampleRun({.gpu = gpu});
+  return TreeText(BuildOverview(store), {.width = 110}, options);
+}
+
+size_t Lines(const std::string& text) { return size_t(std::count(text.begin(), text.end(), '\n')); }
+
+TEST(TreeTextTest, ShowsModulesInsideOfModulesWithTheirOperatorsAndKernels) {
+  const std::string text = Print({});
+  EXPECT_NE(text.find("TinyTransformer"), std::string::npos) << text;
+  EXPECT_NE(text.find("├ encoder.layers.0  TransformerEncoderLayer"), std::string::npos) << text;
+  EXPECT_NE(text.find("linear1  Linear"), std::string::npos) << text;
+  EXPECT_NE(text.find("aten::"), std::string::npos) << text;
+  EXPECT_NE(text.find("GPU ms"), std::string::npos) << text;
+}
+
+TEST(TreeTextTest, LevelsSharesAndNamesChooseWhatIsShown) {
+  EXPECT_LT(Lines(Print({.depth = 1})), Lines(Print({.depth = 2})));
+  EXPECT_LT(Lines(Print({.least = 0.2})), Lines(Print({.least = 0.001})));
+  EXPECT_NE(Print({.least = 0.05}).find(" smaller"), std::string::npos);
+  const std::string text = Print({.below = "encoder.layers.2"});
+  EXPECT_NE(text.find("encoder.layers.2"), std::string::npos);
+  EXPECT_EQ(text.find("encoder.layers.1"), std::string::npos);
+}
+
+TEST(TreeTextTest, CanBeOfTheGpu) {
+  const std::string text = Print({.by_gpu = true});
+  EXPECT_NE(text.find("GPU fwd"), std::string::npos) << text;
+  EXPECT_NE(text.find("of GPU"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace batchlight
