@@ -373,16 +373,6 @@ class Wrong(NsysFiles):
             self.assertIn(word, done.stderr.decode())
         self.assertEqual(done.stdout, b"")
 
-    def test_not_an_export(self):
-        path = self.path("other_program.sqlite")
-        with sqlite3.connect(path) as database:
-            database.execute("CREATE TABLE t (a)")
-        self.fails(path, "not an nsys export")
-        empty = self.path("no_tables.sqlite")
-        with sqlite3.connect(empty) as database:
-            database.execute("PRAGMA user_version=1")
-        self.fails(empty, "not an nsys export")
-
     def test_text_where_a_number_belongs(self):
         path = self.broken("text.sqlite", "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start='soon' "
                                           "WHERE rowid=17")

@@ -155,40 +155,41 @@ TEST(Advice, FasterKernelsGainNothingWhereTheCpuIsTheLimit) {
   }
 }
 
-TEST(Advice, HostSynchronizationNamesTheOperator) {
+// One step in which the CPU waits for the first of two kernels; `around` adds what it waits in.
+template <typename Around>
+std::vector<Finding> FindingsOfWait(Around&& around) {
   Loop loop;
-  const auto findings = loop.Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+  return loop.Run([&](StoreBuilder& build, ThreadId thread, int64_t t) {
     build.Kernel(thread, "nvjet_hsh_128", t + 10'000, t + 30'000, t + 6 * kMs);
-    build.Operator(thread, "aten::_local_scalar_dense", t + 100'000, t + 6 * kMs + 20'000);
+    around(build, thread, t + 100'000, t + 6 * kMs + 20'000);
     build.store().api_calls.Append({.start_ns = t + 110'000,
                                     .end_ns = t + 6 * kMs + 10'000,
                                     .thread = thread,
                                     .name = build.Text("cudaStreamSynchronize_v3020")});
     build.Kernel(thread, "nvjet_hsh_128", t + 7 * kMs, t + 7 * kMs + 20'000, t + 9 * kMs);
   });
+}
+
+std::string SeenBy(const std::vector<Finding>& findings, std::string_view rule) {
   const auto found = std::find_if(findings.begin(), findings.end(),
-                                  [](const Finding& f) { return f.rule == "host-sync"; });
-  ASSERT_NE(found, findings.end());
-  EXPECT_NE(found->seen.find(".item()"), std::string::npos);
+                                  [&](const Finding& finding) { return finding.rule == rule; });
+  return found == findings.end() ? "" : found->seen;
+}
+
+TEST(Advice, HostSynchronizationNamesTheOperator) {
+  const auto findings = FindingsOfWait([](auto& build, ThreadId thread, int64_t from, int64_t to) {
+    build.Operator(thread, "aten::_local_scalar_dense", from, to);
+  });
+  EXPECT_NE(SeenBy(findings, "host-sync").find(".item()"), std::string::npos);
 }
 
 TEST(Advice, HostSynchronizationOutsideOfOperatorsNamesTheRange) {
-  Loop loop;
-  const auto findings = loop.Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
-    build.Kernel(thread, "nvjet_hsh_128", t + 10'000, t + 30'000, t + 6 * kMs);
-    build.Range(thread, "log the loss", t + 100'000, t + 6 * kMs + 20'000);
-    build.store().api_calls.Append({.start_ns = t + 110'000,
-                                    .end_ns = t + 6 * kMs + 10'000,
-                                    .thread = thread,
-                                    .name = build.Text("cudaStreamSynchronize_v3020")});
-    build.Kernel(thread, "nvjet_hsh_128", t + 7 * kMs, t + 7 * kMs + 20'000, t + 9 * kMs);
+  const auto findings = FindingsOfWait([](auto& build, ThreadId thread, int64_t from, int64_t to) {
+    build.Range(thread, "log the loss", from, to);
   });
-  const auto found = std::find_if(findings.begin(), findings.end(),
-                                  [](const Finding& f) { return f.rule == "host-sync"; });
-  ASSERT_NE(found, findings.end());
-  EXPECT_NE(found->seen.find("most often cudaStreamSynchronize in range log the loss."),
-            std::string::npos)
-      << found->seen;
+  const std::string seen = SeenBy(findings, "host-sync");
+  EXPECT_NE(seen.find("most often cudaStreamSynchronize in range log the loss."), std::string::npos)
+      << seen;
 }
 
 // The CPU launches eight steps in a moment and then waits in the launch for the GPU, which is busy
