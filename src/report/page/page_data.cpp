@@ -8,6 +8,7 @@
 #include "analysis/steps/step_bins.h"
 #include "report/page/page_events.h"
 #include "report/page/page_gpu.h"
+#include "report/page/page_ranks.h"
 #include "report/page/page_steps.h"
 #include "report/page/page_strings.h"
 #include "report/page/page_tree.h"

@@ -9,7 +9,7 @@
 #include "analysis/testing/sample_run.h"
 #include "analysis/testing/store_builder.h"
 #include "report/page/html_page.h"
-#include "report/page/page_gpu.h"
+#include "report/page/page_ranks.h"
 #include "report/page/page_steps.h"
 #include "report/page/page_tree.h"
 

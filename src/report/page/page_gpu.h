@@ -17,10 +17,6 @@ namespace batchlight {
 nlohmann::json PageGpu(const RunOverview& overview, const std::vector<GpuUtilization>& utilization,
                        const std::vector<MemoryCurve>& memory);
 
-// The `distributed` object: who waits for whom, and ranks and collectives by bins of steps; of the
-// whole run they are in the tables. null: one process, no NCCL.
-nlohmann::json PageDistributed(const RunOverview& overview);
-
 // `steps` and `counts` of every bin; what is summed over them goes beside.
 nlohmann::json PageBins(const std::vector<BinSteps>& bins);
 

@@ -1,4 +1,5 @@
-// The ranks of a job and their collectives on the report page; declared in page_gpu.h.
+#include "report/page/page_ranks.h"
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
