@@ -1,11 +1,14 @@
 // Python interpreters in PATH, their PyTorch, and whether operators can be recorded in them.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <memory>
 #include <set>
+#include <sstream>
 
-#include "base/file.h"
+#include "base/child.h"
 #include "capture/find_program.h"
 #include "capture/machine_check.h"
 
@@ -37,15 +40,15 @@ if spec and spec.submodule_search_locations:
 using Facts = std::map<std::string, std::string>;
 
 Facts Probe(const std::string& python) {
-  const std::string command = "timeout 20 '" + python + "' -c '" + kProbe + "' 2>/dev/null";
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  const ChildOutput output =
+      RunAndRead({.words = {"timeout", "20", python, "-c", kProbe}, .error_fd = nothing});
+  if (nothing >= 0) close(nothing);
   Facts facts;
-  char line[4096];
-  while (pipe != nullptr && std::fgets(line, sizeof line, pipe.get()) != nullptr) {
-    std::string text = line;
-    while (!text.empty() && text.back() == '\n') text.pop_back();
-    const size_t equals = text.find('=');
-    if (equals != std::string::npos) facts[text.substr(0, equals)] = text.substr(equals + 1);
+  std::istringstream lines(output.text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t equals = line.find('=');
+    if (equals != std::string::npos) facts[line.substr(0, equals)] = line.substr(equals + 1);
   }
   return facts;
 }
@@ -108,7 +111,7 @@ std::vector<Check> CheckPython() {
   for (int minor = 8; minor <= 15; ++minor) names.push_back("python3." + std::to_string(minor));
   for (const std::string& name : names) {
     const std::string path = InPath(name);
-    if (path.empty() || path.find('\'') != std::string::npos) continue;
+    if (path.empty()) continue;
     const Facts facts = Probe(path);
     if (facts.count("version") == 0 || !seen.insert(facts.at("prefix")).second) continue;
     checks.push_back(JudgePython(facts));

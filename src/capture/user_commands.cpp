@@ -4,23 +4,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
 #include <cstring>
+
+#include "base/child.h"
 
 namespace batchlight::capture {
 namespace {
-
-// The child's side.
-[[noreturn]] void RunShell(const std::string& command, const sigset_t& mask) {
-  const int nothing = open("/dev/null", O_RDONLY);
-  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
-  dup2(STDERR_FILENO, STDOUT_FILENO);  // stdout is the program's
-  signal(SIGPIPE, SIG_DFL);
-  sigprocmask(SIG_SETMASK, &mask, nullptr);
-  execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-  _exit(127);
-}
 
 // The recording need not be there yet.
 std::string Absolute(const std::string& path) {
@@ -34,19 +23,21 @@ std::string Absolute(const std::string& path) {
 void UserCommands::Start(const std::string& callback, const std::string& command,
                          const std::string& report) {
   if (command.empty()) return;
-  const std::string path = Absolute(report);
-  const pid_t pid = fork();
-  if (pid < 0) {
-    notice_("--" + callback + ": cannot start a process: " + std::strerror(errno));
+  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const Child child = StartChild({.words = {"sh", "-c", command},
+                                  .path = "/bin/sh",
+                                  .input_fd = nothing,
+                                  .output_fd = STDERR_FILENO,  // stdout is the program's
+                                  .variables = {{"NSYS_SESSION_NAME", session_name_},
+                                                {"NSYS_CALLBACK_NAME", callback},
+                                                {"NSYS_REPORT_PATH", Absolute(report)}},
+                                  .signal_mask = mask_});
+  if (nothing >= 0) close(nothing);
+  if (child.error != 0) {
+    notice_("--" + callback + ": cannot start a process: " + std::strerror(child.error));
     return;
   }
-  if (pid == 0) {
-    setenv("NSYS_SESSION_NAME", session_name_.c_str(), 1);
-    setenv("NSYS_CALLBACK_NAME", callback.c_str(), 1);
-    setenv("NSYS_REPORT_PATH", path.c_str(), 1);
-    RunShell(command, mask_);
-  }
-  running_[pid] = callback;
+  running_[child.pid] = callback;
 }
 
 bool UserCommands::NoteEnd(pid_t pid, int wait_status) {
@@ -67,12 +58,7 @@ void UserCommands::WaitFor(const std::string& callback) {
   for (auto next = running_.begin(); next != running_.end();) {
     const auto [pid, of] = *next++;
     if (of != callback) continue;
-    int status = 0;
-    pid_t ended;
-    do {
-      ended = waitpid(pid, &status, 0);
-    } while (ended < 0 && errno == EINTR);
-    if (ended == pid) NoteEnd(pid, status);
+    NoteEnd(pid, WaitForChild(pid));
   }
 }
 

@@ -1,11 +1,8 @@
 // batchlight dlprof: DLProf's command line. Records the program (or takes an nsys database), then
 // writes its reports.
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -16,6 +13,7 @@
 
 #include "analysis/dlprof/reports.h"
 #include "analysis/overview/run_overview.h"
+#include "base/child.h"
 #include "base/file.h"
 #include "base/nearest.h"
 #include "cli/flags/command.h"
@@ -91,21 +89,13 @@ Result<std::string> Record(const DlprofOptions& options, const std::vector<std::
   if (options.duration_s > 0) words.insert(words.end(), {"-d", Trimmed(options.duration_s)});
   words.push_back("--");
   words.insert(words.end(), program.begin(), program.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
   std::fflush(nullptr);
-  const pid_t child = fork();
-  if (child < 0)
-    return InputError(std::string("cannot start batchlight profile: ") + std::strerror(errno));
-  if (child == 0) {
-    execv("/proc/self/exe", arguments.data());
-    _exit(127);
+  const Child child = StartChild({.words = words, .path = "/proc/self/exe"});
+  if (child.error != 0) {
+    return InputError(std::string("cannot start batchlight profile: ") +
+                      std::strerror(child.error));
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  *exit_code = ShellExitCode(WaitForChild(child.pid));
   const std::string recording = base + ".batchlight";
   if (!FileExists(recording) && *exit_code != 0) return std::string();  // profile has said why
   if (!FileExists(recording)) {

@@ -1,22 +1,18 @@
 #include "cli/reading/report_script.h"
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
+#include "base/child.h"
 #include "base/file.h"
 #include "export/exporter.h"
-
-extern char** environ;
 
 namespace batchlight::cli {
 namespace {
@@ -103,37 +99,13 @@ void TypeColumn(ResultTable& table, size_t c) {
 }
 
 // What the program prints; its errors go where ours go.
-Result<std::string> OutputOf(std::vector<std::string> words) {
-  std::array<int, 2> ends = {-1, -1};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return InputError(std::string("cannot make a pipe: ") + std::strerror(errno));
+Result<std::string> OutputOf(const std::vector<std::string>& words) {
+  ChildOutput output = RunAndRead({.words = words});
+  if (output.error != 0) {
+    return InputError("cannot start " + words[0] + ": " + std::strerror(output.error));
   }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  pid_t child = -1;
-  const int error =
-      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  std::string output;
-  if (error == 0) {
-    std::array<char, 65536> block;
-    ssize_t count = 0;
-    while ((count = read(ends[0], block.data(), block.size())) > 0 ||
-           (count < 0 && errno == EINTR)) {
-      if (count > 0) output.append(block.data(), static_cast<size_t>(count));
-    }
-  }
-  close(ends[0]);
-  if (error != 0) return InputError("cannot start " + words[0] + ": " + std::strerror(error));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (status == 0) return output;
+  const int status = output.wait_status;
+  if (status == 0) return std::move(output.text);
   const std::string how = WIFEXITED(status) ? "exit code " + std::to_string(WEXITSTATUS(status))
                                             : "signal " + std::to_string(WTERMSIG(status));
   return InputError("report script " + words[1] + " failed with " + how + "; its words are above");

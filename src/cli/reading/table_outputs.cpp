@@ -1,7 +1,6 @@
 #include "cli/reading/table_outputs.h"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "base/child.h"
 #include "base/file.h"
 #include "base/split.h"
 #include "report/charts/plot.h"
@@ -51,18 +51,11 @@ Result<pid_t> StartProgram(const std::string& command, int standard_input) {
   std::istringstream text(command);
   for (std::string word; text >> word;) words.push_back(word);
   if (words.empty()) return UsageError("output \"@\" names no program");
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, standard_input, STDIN_FILENO);
-  pid_t child = 0;
-  const int error =
-      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return OutputError("cannot run " + words[0] + ": " + std::strerror(error));
-  return child;
+  const Child child = StartChild({.words = words, .input_fd = standard_input});
+  if (child.error != 0) {
+    return OutputError("cannot run " + words[0] + ": " + std::strerror(child.error));
+  }
+  return child.pid;
 }
 
 Status WriteToProgram(const TableFormat& format, const RowSource& rows, const std::string& command,
@@ -83,8 +76,7 @@ Status WriteToProgram(const TableFormat& format, const RowSource& rows, const st
       format, rows, [&](std::string_view bytes) { return WriteTo(pipe, command, bytes); }, prologue,
       epilogue);
   std::fclose(pipe);
-  int wait_status = 0;
-  waitpid(child.value(), &wait_status, 0);
+  const int wait_status = WaitForChild(child.value());
   std::signal(SIGPIPE, old_handler);
   if (wait_status != 0) {
     const int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128;

@@ -1,0 +1,102 @@
+#include "base/child.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+
+namespace batchlight {
+namespace {
+
+std::vector<char*> Pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// The tool's environment with `variables` in place of those of the same name.
+std::vector<std::string> Environment(
+    const std::vector<std::pair<std::string, std::string>>& variables) {
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    bool replaced = false;
+    for (const auto& [name, value] : variables) {
+      replaced = replaced || (text.starts_with(name) && text.substr(name.size()).starts_with('='));
+    }
+    if (!replaced) environment.emplace_back(text);
+  }
+  for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
+  return environment;
+}
+
+}  // namespace
+
+Child StartChild(const ChildSpec& spec) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  const std::pair<int, int> standard[] = {{spec.input_fd, STDIN_FILENO},
+                                          {spec.output_fd, STDOUT_FILENO},
+                                          {spec.error_fd, STDERR_FILENO}};
+  for (const auto& [from, to] : standard) {
+    if (from >= 0) posix_spawn_file_actions_adddup2(&actions, from, to);
+  }
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  if (spec.signal_mask) {
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    posix_spawnattr_setsigmask(&attributes, &*spec.signal_mask);
+    posix_spawnattr_setsigdefault(&attributes, &pipe);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  const std::vector<std::string> environment = Environment(spec.variables);
+  const char* path = spec.path.empty() ? spec.words[0].c_str() : spec.path.c_str();
+  Child child;
+  child.error = posix_spawnp(&child.pid, path, &actions, &attributes, Pointers(spec.words).data(),
+                             Pointers(environment).data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return child;
+}
+
+int WaitForChild(pid_t pid) {
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+int ShellExitCode(int wait_status) {
+  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+ChildOutput RunAndRead(ChildSpec spec) {
+  ChildOutput output;
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    output.error = errno;
+    return output;
+  }
+  spec.output_fd = ends[1];
+  const Child child = StartChild(spec);
+  close(ends[1]);
+  output.error = child.error;
+  if (child.error == 0) {
+    char block[65536];
+    ssize_t count = 0;
+    while ((count = read(ends[0], block, sizeof block)) > 0 || (count < 0 && errno == EINTR)) {
+      if (count > 0) output.text.append(block, static_cast<size_t>(count));
+    }
+  }
+  close(ends[0]);
+  if (child.error == 0) output.wait_status = WaitForChild(child.pid);
+  return output;
+}
+
+}  // namespace batchlight

@@ -1,0 +1,48 @@
+// Other programs that run beside the tool: report scripts, commands of the user, interpreters that
+// are asked for their version. The recorded program waits between its fork and its exec, and may
+// run as another user: capture/program.h.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace batchlight {
+
+struct ChildSpec {
+  std::vector<std::string> words;  // argv
+  std::string path = {};           // to execute; empty = words[0], looked up along PATH
+  // Descriptors that become its standard ones; -1 = the tool's.
+  int input_fd = -1;
+  int output_fd = -1;
+  int error_fd = -1;
+  std::vector<std::pair<std::string, std::string>> variables = {};  // besides the tool's
+  // For a tool that blocks signals and ignores SIGPIPE: the child blocks these, and SIGPIPE ends
+  // it.
+  std::optional<sigset_t> signal_mask = {};
+};
+
+struct Child {
+  pid_t pid = -1;
+  int error = 0;  // errno; 0 = it runs
+};
+Child StartChild(const ChildSpec& spec);
+
+// Blocks until the child has ended; its wait status.
+int WaitForChild(pid_t pid);
+
+// As a shell gives it: 128 + signal if one ended the process.
+int ShellExitCode(int wait_status);
+
+struct ChildOutput {
+  std::string text;  // of its standard output
+  int error = 0;     // errno if it could not be started; 0 = it ran
+  int wait_status = 0;
+};
+ChildOutput RunAndRead(ChildSpec spec);
+
+}  // namespace batchlight
