@@ -16,8 +16,10 @@
 #include "capture/program.h"
 #include "capture/recording.h"
 #include "capture/session_server.h"
+#include "capture/session_state.h"
 #include "capture/signal_relay.h"
 #include "capture/target_environment.h"
+#include "capture/timer.h"
 #include "capture/user_commands.h"
 
 namespace batchlight::capture {
@@ -48,30 +50,38 @@ class Session : private SessionCommands {
   Result<SessionEnd> Run();
 
  private:
+  // session_start.cpp
   // Empty once the program runs; why it cannot be started otherwise.
   Result<std::optional<SessionEnd>> StartProgram();
   // Everything between the fork and the program's first instruction.
   Status Prepare(pid_t pid, const Install& install, const std::vector<std::string>& environment);
   Status OpenRecording(pid_t pid, const Install& install,
                        const std::vector<std::string>& environment);
+  Status OpenWatches(pid_t pid);
   Status ChooseOutput(const CaptureOptions& options, pid_t pid);
 
-  bool Over() const;
-  int TimeoutMs() const;
+  // session.cpp: what happens, and the states that follow from it.
+  void Note(LifeEvent event);
+  void Note(CollectionEvent event);
   void CheckTimers();
   void BeginCapture();
   void ControlChanged();
+  // Brings `collection_` up to date with what processes did.
+  void FollowControlPage();
   // Runs --after-collection-start for captures that began since the last call.
   void NoteCaptures();
-  void ReapChildren();
+  void Reap();
   void ProgramEnded(int wait_status);
-  void EndSession(const std::string& why);
+  // Ends the session, which may be before the program's end.
+  void End(const std::string& why);
+
+  // session_end.cpp
   SessionEnd Finish();
   void SealAtEnd(SessionEnd& end);
   // Capture `index` into `path`; nothing: all of the recording.
   Status SealTo(const std::string& path, std::optional<uint32_t> index);
 
-  // SessionCommands: what the clients of an interactive session ask for.
+  // session_commands.cpp: what the clients of an interactive session ask for.
   Status Start(const CaptureOptions& options) override;
   Result<std::string> Stop() override;
   Status Cancel() override;
@@ -91,24 +101,22 @@ class Session : private SessionCommands {
   std::optional<UserCommands> commands_;
   pid_t program_pid_ = -1;
 
+  Life life_ = Life::kRunning;
+  Timer say_waiting_;  // while WaitsAfterProgram()
+  Collection collection_;
+  Timer delay_;     // while kDelayed
+  Timer duration_;  // from the first kOn, while MayCollect()
+
   CaptureOptions capture_;           // of the capture that is on or comes next
   std::string output_;               // its name, without suffix
   uint32_t captures_noted_ = 0;      // by NoteCaptures()
   uint32_t first_capture_ = 0;       // captures before it are sealed or cancelled
-  bool waits_for_start_ = false;     // until a client says so
   std::vector<std::string> sealed_;  // files made so far
 
-  int64_t program_start_ns_ = 0;
-  int64_t program_end_ns_ = 0;
-  std::optional<int> wait_status_;  // of the program, once it has ended
   bool children_left_ = true;
-  bool ended_early_ = false;  // EndSession was called
-  bool left_running_ = false;
-  bool stop_waiting_ = false;
-  bool interrupted_ = false;
-  int64_t start_at_ns_ = 0;  // 0 = no such timer
-  int64_t stop_at_ns_ = 0;
-  int64_t say_waiting_at_ns_ = 0;
+  int64_t program_start_ns_ = 0;
+  std::optional<int> wait_status_;  // of the program, once it has ended
+  SessionEnd end_;                  // what is known of it so far
 };
 
 }  // namespace batchlight::capture

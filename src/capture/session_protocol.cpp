@@ -122,7 +122,7 @@ Result<std::string> SessionFolder() {
       info.st_uid != getuid()) {
     return OutputError("cannot keep sessions in " + folder + ": " +
                        (made ? "it belongs to somebody else" : std::strerror(errno)) +
-                       "; set XDG_RUNTIME_DIR to a folder of yours");
+                       "; set XDG_RUNTIME_DIR to a folder of your own");
   }
   return folder;
 }

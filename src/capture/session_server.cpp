@@ -72,7 +72,7 @@ Status SessionServer::Open(const std::string& session_name) {
     if (fd >= 0) close(fd);
     if (error != EEXIST) return OutputError("cannot open " + path + ": " + std::strerror(error));
     return UsageError("a session named " + session_name +
-                      " is running already; choose another name with --session-new");
+                      " is already running; choose another name with --session-new");
   }
   fd_ = fd;
   path_ = path;

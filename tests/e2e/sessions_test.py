@@ -125,11 +125,20 @@ class Sessions(InFolder):
         self.assertIn("collecting", self.fine("status", "--session=b").stdout)
         done = self.batchlight("launch", "--session-new=a", "true")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("running already", done.stderr)
+        self.assertIn("already running", done.stderr)
         for name in ("a", "b"):
             self.fine("shutdown", "--session=" + name)
         self.assertEqual([tool.wait(LONG_S) for tool in tools], [128 + signal.SIGTERM] * 2)
         self.assertEqual(self.files(), ["b.batchlight"])
+
+    def test_what_is_cancelled_during_its_delay_does_not_begin(self):
+        self.begin("profile", "-t", "none", "--session-new=late", "--delay=3", FAULT_PROGRAM, "paced")
+        self.wait_for("waiting")
+        self.fine("cancel")
+        time.sleep(3.5)
+        self.assertIn("launched", self.fine("status").stdout)
+        self.fine("shutdown")
+        self.assertEqual(self.files(), [])
 
     def test_what_makes_no_sense_is_said(self):
         for words in (["stop"], ["cancel"], ["shutdown"], ["status"]):
