@@ -25,7 +25,7 @@ inline constexpr uint32_t kTraceOperators = 1u << 3;  // --pytorch=autograd-nvtx
 inline constexpr uint32_t kTraceShapes = 1u << 4;     // --pytorch=...-shapes-nvtx
 inline constexpr uint32_t kTraceCuda = 1u << 5;
 inline constexpr uint32_t kTraceNccl = 1u << 6;
-inline constexpr uint32_t kTracePhases = 1u << 7;  // of kTraceModules the training loop only
+inline constexpr uint32_t kTracePhases = 1u << 7;  // of kTraceModules, only the training loop
 
 enum class CaptureTrigger : uint32_t { kNone = 0, kNvtx = 1, kCudaProfilerApi = 2, kSteps = 3 };
 
@@ -43,11 +43,9 @@ struct ControlPage {
   // captures (their end, their counters) belongs to the one before. A new index makes every thread
   // open a new chunk.
   std::atomic<uint32_t> state;
-  // Futex word (shared), bumped and woken after each change of `state` or `request`.
+  // Futex word (shared), bumped and woken after each change of `state`.
   std::atomic<uint32_t> changes;
-  // A triggering process sets 1 when its range's end stopped a capture: the tool seals, and shuts
-  // the program down if that was asked for.
-  std::atomic<uint32_t> request;
+  uint32_t unused;
   std::atomic<uint32_t> captures_done;
 
   CaptureTrigger trigger;
@@ -55,7 +53,7 @@ struct ControlPage {
   uint32_t budget_bytes;       // mapped recording memory of one process
   uint32_t first_chunk_bytes;  // 0 = default
   uint32_t max_chunk_bytes;    // 0 = default
-  uint32_t disable;            // 1 = the session ended: processes attach no more
+  uint32_t disable;            // 1 = the session ended: processes no longer attach
   int64_t session_start_ns;    // CLOCK_MONOTONIC
   std::atomic<uint32_t> processes_attached;
   uint32_t range_end_ignored;  // 1 = --capture-range-end=none: a capture never stops by its range
@@ -70,8 +68,7 @@ struct ControlPage {
   char python_path[4096];      // folder that holds the batchlight package and its bridge
   char functions_trace[4096];  // --python-functions-trace JSON file, "" = none
   // Lines key=value. inject/cupti/options.h: cuda.*. inject/collect/step_window.h: window.first and
-  // .last
-  // (--steps), window.every and .size (--every, --window); capture_message is --step-range.
+  // .last (--steps), window.every and .size (--every, --window); capture_message is --step-range.
   char extra[16384];
 };
 static_assert(sizeof(ControlPage) <= kControlBytes);

@@ -13,7 +13,6 @@ class CaptureRangeTest(InjectCase):
         process = self.only_process(folder)
         self.assertEqual(folder.get("captures_done"), 2)
         self.assertEqual(folder.get("state"), 1 << 1)
-        self.assertEqual(folder.get("request"), 1)
         self.assertEqual(folder.get("changes"), 4)
         self.assertEqual({chunk.capture_index for chunk in process.chunks}, {0, 1})
         for capture in (0, 1):

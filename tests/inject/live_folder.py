@@ -145,7 +145,7 @@ class Process:
 class LiveFolder:
     """A session without the tool. Keyword arguments are members of ControlPage."""
 
-    OFFSETS = {"trace": (12, "I"), "state": (16, "I"), "changes": (20, "I"), "request": (24, "I"),
+    OFFSETS = {"trace": (12, "I"), "state": (16, "I"), "changes": (20, "I"),
                "captures_done": (28, "I"), "trigger": (32, "I"), "capture_repeat": (36, "I"),
                "budget_bytes": (40, "I"), "first_chunk_bytes": (44, "I"),
                "max_chunk_bytes": (48, "I"), "disable": (52, "I"), "session_start_ns": (56, "q"),

@@ -208,7 +208,7 @@ Result<std::string> ResolveReport(const std::string& input) {
 Status RunStats(StatsFlags& flags) {
   flags.tables.force_overwrite =
       TakeBoolWord(flags.overwrite_words, flags.tables.force_overwrite, flags.inputs);
-  [[maybe_unused]] const bool force_export = TakeBoolWord(flags.export_words, false, flags.inputs);
+  TakeBoolWord(flags.export_words, true, flags.inputs);
   for (const std::string& folder : flags.report_folders) {
     if (!FileExists(folder)) return UsageError("--report-dir: there is no folder " + folder);
   }
@@ -281,10 +281,10 @@ void RegisterStats(CLI::App& app, Outcome& outcome) {
   CLI::Option* overwrite =
       stats->add_option("--force-overwrite", flags->overwrite_words, "Replace files that exist")
           ->expected(0, 1);
-  CLI::Option* force_export = stats
-                                  ->add_option("--force-export", flags->export_words,
-                                               "No effect: nothing is exported in between")
-                                  ->expected(0, 1);
+  stats
+      ->add_option("--force-export", flags->export_words,
+                   "No effect: nothing is exported in between")
+      ->expected(0, 1);
   stats
       ->add_option("--report-dir", flags->report_folders,
                    "Folder with reports of yours: NAME.py DATABASE [ARG]... prints CSV")
@@ -293,8 +293,7 @@ void RegisterStats(CLI::App& app, Outcome& outcome) {
   stats->add_flag("-q,--quiet", flags->tables.quiet, "No notices");
   stats->add_flag("--nsys-compat", flags->tables.nsys_compat,
                   "The bytes of nsys also where it is wrong (docs/stats.md)");
-  stats->callback([flags, overwrite, force_export, stats, &outcome] {
-    (void)force_export;
+  stats->callback([flags, overwrite, stats, &outcome] {
     flags->tables.force_overwrite = overwrite->count() > 0;
     if (!flags->sqlite.empty()) flags->inputs = {flags->sqlite};
     if (stats->count("--help-reports") > 0) {

@@ -69,7 +69,6 @@ bool EndCapture(CaptureBy by) {
     return false;
   }
   page->captures_done.fetch_add(1, std::memory_order_acq_rel);
-  if (by == CaptureBy::kRange) page->request.store(1, std::memory_order_release);
   WakeTool(page);
   return true;
 }
