@@ -37,7 +37,7 @@ class AtomicFileWriter {
  public:
   static Result<AtomicFileWriter> Create(const std::string& path);
   // The same interface for what cannot be renamed: "-" is standard output, else an existing pipe or
-  // device. What was written before an error has gone.
+  // device. What was written before an error cannot be taken back.
   static Result<AtomicFileWriter> Stream(const std::string& path);
   AtomicFileWriter(AtomicFileWriter&& other) noexcept;
   AtomicFileWriter& operator=(AtomicFileWriter&& other) = delete;

@@ -49,7 +49,7 @@ void CheckDevices(const Library& driver, std::vector<Check>& checks) {
   if (error != 0 || get_version(&version) != 0 || get_count(&count) != 0 || count == 0) {
     checks.push_back({"GPU", Finding::kMissing,
                       "the CUDA driver finds no GPU (cuInit: " + std::to_string(error) + ")",
-                      "nvidia-smi shows what the driver sees; in a container pass the GPUs in"});
+                      "nvidia-smi shows what the driver sees; a container must be given the GPUs"});
     return;
   }
   for (int device = 0; device < count; ++device) {
@@ -58,7 +58,7 @@ void CheckDevices(const Library& driver, std::vector<Check>& checks) {
     checks.push_back({"GPU", Finding::kGood, std::to_string(device) + ": " + name, ""});
   }
   checks.push_back({"CUDA", version >= 12000 ? Finding::kGood : Finding::kMissing,
-                    "the driver speaks CUDA " + VersionText(version),
+                    "the driver supports CUDA " + VersionText(version),
                     version >= 12000 ? "" : "GPU events need CUDA 12 or newer"});
 }
 

@@ -28,14 +28,14 @@ class Control {
 
   bool collecting() const { return (state() & format::kStateCollecting) != 0; }
   uint32_t capture_index() const { return state() >> 1; }
-  // False if collection is already on, or off: a process may have been faster.
+  // False if collection is on, or off, already: a process may have been faster.
   bool Start();
   bool Stop();
   // Processes that start from now on are not recorded.
   void Disable();
 
   // Waits until the page says something new (see ControlPage::changes) or Wake() is called, and
-  // returns the value that `seen` should have in the next call.
+  // returns what to pass as `seen` in the next call.
   uint32_t WaitForChange(uint32_t seen) const;
   void Wake();
 

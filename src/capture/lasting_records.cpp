@@ -64,7 +64,7 @@ std::vector<uint8_t> KeepLastingRecords(const format::ChunkView& chunk) {
   if (!any) return kept;
   const uint8_t* bytes = chunk.bytes.data();
   kept.assign(bytes, bytes + chunk.header.header_bytes);
-  // Ids count from 1 in every chunk: those that stay are numbered anew.
+  // Ids count from 1 in every chunk: those that stay are renumbered.
   uint32_t next_id = 1;
   format::RecordReader copy(chunk);
   for (RecordView view; copy.Next(view);) {

@@ -1,5 +1,5 @@
-// What the tool's chunks of an earlier capture say that later captures need too: facts of the
-// session and machine, how processes ended. (Processes say what lasts anew in each capture.)
+// Keeps what later captures need of the tool's earlier chunks: facts about the session and the
+// machine, and how processes ended. (Processes repeat such records in each capture.)
 #pragma once
 
 #include <vector>

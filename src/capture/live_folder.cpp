@@ -69,9 +69,9 @@ Status CreateLiveFolder(const std::string& path, bool replace) {
     return OutputError(path + " is in use by " + writer + "; choose another name with -o");
   }
   if (!replace) {
-    return OutputError(path + " is there already, left by a run whose tool was killed. " +
+    return OutputError(path + " exists already, left by a run whose tool was killed. " +
                        "`batchlight summary " + path + "` opens it, `batchlight trace seal " +
-                       path + "` makes a recording of it, -f records over it");
+                       path + "` turns it into a recording, -f overwrites it");
   }
   RETURN_IF_ERROR(RemoveLiveFolder(path));
   if (mkdir(path.c_str(), 0777) != 0) {

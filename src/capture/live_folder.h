@@ -12,9 +12,8 @@ namespace batchlight::capture {
 inline constexpr char kLiveSuffix[] = ".batchlight.live";
 inline constexpr char kRecordingSuffix[] = ".batchlight";
 
-// Makes the folder. With `replace`, one that is there and that nobody writes into is emptied first;
-// otherwise it is an error (kOutput) that says how to open what is in it. `path` must end in
-// kLiveSuffix.
+// Makes the folder. With `replace`, an existing folder that nobody writes into is emptied first;
+// without, it is an error (kOutput) that says how to open it. `path` must end in kLiveSuffix.
 Status CreateLiveFolder(const std::string& path, bool replace);
 
 // Who still writes into the folder: "the batchlight that records it", "process 4711". Empty if

@@ -44,7 +44,7 @@ void CheckSessions(std::vector<Check>& checks) {
   const auto folder = SessionFolder();
   checks.push_back(folder.ok() ? Check{"sessions", Finding::kGood, "kept in " + folder.value(), ""}
                                : Check{"sessions", Finding::kMissing, folder.status().message(),
-                                       "profile works without"});
+                                       "profile works without sessions"});
 }
 
 void CheckDisk(std::vector<Check>& checks) {
@@ -73,8 +73,8 @@ void CheckKernel(std::vector<Check>& checks) {
     checks.push_back({"kernel", Finding::kGood,
                       std::string("Linux ") + names.release +
                           (knows_ends ? ""
-                                      : "; how grandchildren end is known only where they say "
-                                        "so themselves (6.15 and newer: always)"),
+                                      : "; how grandchildren end is known only if they say so "
+                                        "themselves (Linux 6.15 and newer: always)"),
                       ""});
   }
   const std::string source =

@@ -1,5 +1,5 @@
-// Makes one file of a live folder: the chunks, compressed and checked, and an index of them. The
-// folder stays as it is. Layout: format/layout.h.
+// Turns a live folder into one file: its chunks, compressed and with checksums, and an index of
+// them. The folder is left as it is. Layout: format/layout.h.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace batchlight::capture {
 
 struct SealOptions {
   // Only this capture, with what the tool's earlier chunks say about the session. Nothing: all
-  // there is.
+  // captures.
   std::optional<uint32_t> capture_index;
   bool replace = false;                  // an existing output
   std::function<void(double)> progress;  // gets the share that is done, now and then

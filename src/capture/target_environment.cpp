@@ -74,7 +74,7 @@ std::vector<std::string> ReplacedInjections(const EnvironmentOptions& options) {
     const char* value = options.inherit ? std::getenv(name) : nullptr;
     if (!ours || value == nullptr || *value == '\0' || options.preload == value) continue;
     lines.push_back(std::string(name) + " was set to " + value +
-                    "; there is room for one tool, and this run is recorded by batchlight");
+                    "; a program can have one such tool, and for this run it is batchlight");
   }
   return lines;
 }

@@ -20,7 +20,8 @@ class PreloadPath {
   ~PreloadPath();
 
   const std::string& path() const { return path_; }
-  // Leaves the link: a process that lives on still names it, and the loader would complain.
+  // Leaves the link: a process that outlives the session still names it, and the loader would
+  // complain.
   void Keep() { folder_.clear(); }
 
  private:

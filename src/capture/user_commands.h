@@ -21,7 +21,7 @@ class UserCommands {
   // Starts `command` for flag `--after-...`, named by `callback`, and does not wait. In its
   // environment NSYS_SESSION_NAME, NSYS_CALLBACK_NAME and NSYS_REPORT_PATH say what for.
   void Start(const std::string& callback, const std::string& command, const std::string& report);
-  // True if `pid` was a command of ours, which has ended so.
+  // True if `pid` was one of these commands; says so if it failed.
   bool NoteEnd(pid_t pid, int wait_status);
   // Waits for those of `callback`.
   void WaitFor(const std::string& callback);

@@ -71,7 +71,7 @@ inline bool ParseChunk(std::span<const uint8_t> bytes, ChunkView* chunk) {
       header.chunk_bytes > kMaxBlockBytes) {
     return false;
   }
-  // A used size that cannot be is treated like none: the records tell where they end.
+  // An impossible used size counts as none: the records tell where they end.
   chunk->closed =
       header.used_bytes >= header.header_bytes && header.used_bytes <= header.chunk_bytes;
   const uint32_t promised = chunk->closed ? header.used_bytes : header.chunk_bytes;

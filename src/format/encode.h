@@ -45,7 +45,7 @@ class ChunkWriter {
     return AddWithBytes(record, {}, ticks);
   }
 
-  // The record followed by `bytes`, padded to 8. The record's byte_count is the caller's to set.
+  // The record followed by `bytes`, padded to 8. The caller sets the record's byte_count.
   template <typename Record>
   bool AddWithBytes(const Record& record, std::string_view bytes, uint64_t ticks) {
     constexpr size_t kFieldBytes = sizeof(Record) - sizeof(uint64_t);

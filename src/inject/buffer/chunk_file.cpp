@@ -19,7 +19,7 @@ constexpr int64_t kLongestBackoffNs = 5'000'000'000;
 
 constinit std::atomic<uint64_t> g_file_end{0};
 constinit std::atomic<uint64_t> g_mapped_bytes{0};
-// After the disk said no, nobody asks again before this instant (CLOCK_MONOTONIC_COARSE).
+// After the disk refused, nobody asks again before this instant (CLOCK_MONOTONIC_COARSE).
 constinit std::atomic<int64_t> g_retry_at_ns{0};
 constinit std::atomic<int64_t> g_backoff_ns{0};
 
@@ -106,7 +106,7 @@ void* MapChunk(uint32_t bytes, bool* disk_refused) {
   } else {
     *disk_refused = true;
   }
-  if (memory == MAP_FAILED) {  // the place goes to the next one, unless someone was faster
+  if (memory == MAP_FAILED) {  // gives the place back, unless another thread took the next one
     uint64_t end = offset + bytes;
     g_file_end.compare_exchange_strong(end, offset, std::memory_order_relaxed);
   }

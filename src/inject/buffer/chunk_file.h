@@ -19,14 +19,14 @@ struct Chunk {
 };
 
 // Reserves and maps the next chunk of the process file: `wanted` bytes, fewer when the budget or
-// the disk is short, never fewer than `least`. `replaces` bytes of budget come back by closing the
-// caller's present chunk afterwards. Counts nothing: the caller says what was lost by a fault.
+// the disk is short, never fewer than `least`. The caller closes its present chunk next, which
+// returns `replaces` bytes to the budget. Counts nothing: the caller knows what a fault loses.
 ChunkFault OpenChunk(uint32_t wanted, uint32_t least, uint32_t replaces, Chunk* chunk);
 
-// Unmaps; its bytes stay in the file and go back to the budget.
+// Unmaps it. Its bytes stay in the file and no longer count against the budget.
 void CloseChunk(const Chunk& chunk);
 
-// Memory of ours that is not a chunk but lies within the same budget.
+// For memory of ours that is not a chunk but counts against the same budget.
 bool TakeBudget(size_t bytes);
 void ReturnBudget(size_t bytes);
 

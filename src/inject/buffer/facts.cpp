@@ -52,7 +52,7 @@ void WriteEntry(ThreadStream& stream, const Entry* entry) {
   stream.WriteRaw(entry->kind, copy, entry->record_bytes);
 }
 
-// False if a new capture began meanwhile: then all of it has to be said again, there.
+// False if a new capture began meanwhile: then all facts must be written again, in that one.
 bool WriteGroup(ThreadStream& stream, const Entry* first, uint32_t capture_index) {
   if (!stream.Ensure(first->group_bytes)) return true;  // lost, and counted
   if (stream.capture_index() != capture_index) return false;

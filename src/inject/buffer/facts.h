@@ -1,7 +1,7 @@
-// Facts: what every capture of this process must contain, whenever it was said. The program names
-// its categories and threads once, at its start; a capture may begin an hour later, may be the
-// third, or be taken in a forked child. So such records are kept in memory and written into the
-// first chunk of each capture, and at once if one is being taken.
+// Facts: records that every capture of this process must contain, whenever they were made. The
+// program names its categories and threads once, at its start; a capture may begin an hour later,
+// may be the third, or be taken in a forked child. So such records are kept in memory and written
+// into the first chunk of each capture, and at once if one is being taken.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct FactString {
   size_t bytes;
 };
 
-// Records that stay together (a schema and its entries). Holds the lock of the facts while it
-// lives: build, then let go. Facts beyond the log's 4 MiB are dropped and counted.
+// Records that stay together (a schema and its entries). Holds the facts' lock while it lives, so
+// keep that short. Facts beyond the log's 4 MiB are dropped and counted.
 class FactGroup {
  public:
   explicit FactGroup(const Guard& guard);
@@ -58,11 +58,11 @@ void Reason(const Guard& guard, const char* feature, const char* text);
 // A fact about the process for the reader, such as python.version.
 void Property(const Guard& guard, const char* key, const char* value);
 
-// What recording one `what` costs this process, for the estimate in reports: `thread_pays` = the
-// program's own threads do.
+// What recording one `what` costs this process, for the estimate in reports. `thread_pays`: the
+// program's own threads bear it.
 void RecordCost(const Guard& guard, const char* what, bool thread_pays, double ns);
 
-// Whether this capture of this process still lacks facts. The second is ThreadStream's to call.
+// Whether this capture of this process still lacks facts. Only ThreadStream calls the second.
 bool FactsPending(uint32_t capture_index);
 void WriteUnwrittenFacts(ThreadStream& stream);
 

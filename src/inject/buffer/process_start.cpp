@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kPathBytes = 4096;
 constexpr size_t kCommandBytes = format::kMaxStringBytes;
 
-// Of the environment, what tells the processes of a distributed job apart.
+// The variables that tell the processes of a distributed job apart.
 constexpr const char* kRankVariables[] = {"RANK", "LOCAL_RANK", "WORLD_SIZE",
                                           "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
 

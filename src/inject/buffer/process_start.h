@@ -1,16 +1,16 @@
-// The first words of a process in each of its captures: who it is.
+// What a process writes first in each of its captures: who it is.
 #pragma once
 
 #include "inject/buffer/thread_stream.h"
 
 namespace batchlight::inject {
 
-// Reads RANK and its like from the environment, once: later the program may change it meanwhile.
-// Every capture then says it.
+// Reads RANK and similar variables once, at attach: the program may change its environment later.
+// Every capture repeats them.
 void NoteRank(const Guard& guard);
 
-// ProcessStart and ClockSync records. False, with nothing written, if the capture is not this one
-// any more.
+// Writes ProcessStart and ClockSync records. False, with nothing written, if another capture has
+// begun.
 bool WriteProcessStart(ThreadStream& stream, uint32_t capture_index);
 void WriteClockSync(ThreadStream& stream);
 

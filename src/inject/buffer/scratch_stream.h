@@ -1,6 +1,6 @@
-// While one lives, what this thread records goes to memory that is thrown away: recording is timed
-// in the program itself without a trace of that in the recording. Not within a Guard, and for some
-// thousand records at most: what does not fit is dropped, uncounted.
+// While one lives, this thread records into memory that is then thrown away, so that recording can
+// be timed in the program without leaving a trace in the recording. Not within a Guard. Holds a few
+// thousand records; the rest are dropped, uncounted.
 #pragma once
 
 #include <cstddef>

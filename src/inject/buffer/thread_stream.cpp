@@ -267,7 +267,8 @@ const StoredString* ThreadStream::DefineString(const char* text, size_t bytes, u
   return reinterpret_cast<const StoredString*>(chunk_.base + offset);
 }
 
-// A record of any length; where its fields lie in the chunk. Padding is zero since the chunk is.
+// Writes a record of any length and returns where its fields lie in the chunk. Padding is zero
+// because the chunk is.
 size_t ThreadStream::WriteLong(format::RecordKind kind, const void* fields, size_t field_bytes,
                                const void* bytes, size_t count) {
   size_t total = 8 + field_bytes + Align8(count);
@@ -308,7 +309,7 @@ void ThreadStream::WriteFacts() {
   WriteOpening();
 }
 
-// What each chunk says first (after the facts, if it has them).
+// What each chunk starts with, after the facts if it has any.
 void ThreadStream::WriteOpening() {
   if (chunk_.base == nullptr || !Populate(2 * kCloseReserve)) return;
   WriteThreadName();

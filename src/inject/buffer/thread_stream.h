@@ -1,4 +1,4 @@
-// A thread's stream of records: the one way by which anything gets into the recording.
+// A thread's stream of records: the only way into the recording.
 //
 //   Guard guard;
 //   if (!guard || !Collecting()) return;
@@ -8,9 +8,9 @@
 //   ModuleBeginRecord record{.path = stream->Intern(path, n), .class_name = stream->Intern(c, m)};
 //   stream->Write(record);
 //
-// Ensure() makes room for the whole batch and may change the chunk, so string ids from before it
-// are void after it. It also reads the clock: that instant is the time of the batch. Whatever
-// cannot be written is counted by Ensure() and Current(); callers just return.
+// Ensure() makes room for the whole batch and may open another chunk, which voids earlier string
+// ids. It also reads the clock: that instant is the time of the batch. Ensure() and Current() count
+// what cannot be written; callers just return.
 //
 // The memory of a stream is one page: this object, then the first string table. A forked child sees
 // the page as zeros (MADV_WIPEONFORK), so that even after a raw clone(2) no child writes into its
@@ -67,7 +67,7 @@ class ThreadStream {
     return EnsureSlow(bytes);
   }
 
-  // More room than the last Ensure() asked for, at the same time; string ids from before are void.
+  // More room than the last Ensure() asked for, at the same time. Voids earlier string ids.
   bool More(size_t bytes) {
     return static_cast<size_t>(limit_ - cursor_) >= bytes || EnsureSlow(bytes);
   }
@@ -78,13 +78,14 @@ class ThreadStream {
     return __builtin_expect(found != nullptr, 1) ? found->id : InternOther(text, bytes);
   }
   format::StringRef Intern(const char* text) { return Intern(text, std::strlen(text)); }
-  // For a caller that keeps HashBytes(text, bytes), of at most kMaxStringBytes.
+  // For a caller that keeps HashBytes(text, bytes). At most kMaxStringBytes.
   format::StringRef InternHashed(const char* text, size_t bytes, uint64_t hash) {
     if (bytes == 0) return 0;
     const StoredString* found = strings_.Find(chunk_.base, text, bytes, hash);
     return (__builtin_expect(found != nullptr, 1) ? found : DefineString(text, bytes, hash))->id;
   }
-  // Id of the terminated text at this pointer if it is at hand, else 0: then Intern() must tell.
+  // Id of the NUL-terminated text at this pointer if it is at hand; if not, 0, and Intern() must be
+  // asked.
   format::StringRef Recent(const char* text) const {
     const StoredString* found = recent_.FindTerminated(chunk_.base, text);
     return __builtin_expect(found != nullptr, 1) ? found->id : 0;
@@ -101,7 +102,7 @@ class ThreadStream {
     const int64_t delta = static_cast<int64_t>(ticks - base_ticks_);
     WriteDelta(record, delta < 0 ? 0 : static_cast<uint64_t>(delta));
   }
-  // Its first kBytes only, the rest being zero, which readers fill in.
+  // Only its first kBytes: the rest is zero, and readers fill that in.
   template <size_t kBytes, class R>
   void WriteFirst(const R& record) {
     static_assert(kBytes % 8 == 0 && kBytes < sizeof(R));
@@ -124,8 +125,8 @@ class ThreadStream {
     std::memcpy(cursor_ + 8, words + 1, (count - 1) * 8);
     Publish(static_cast<uint8_t>(R::kKind), count * 8, head_time);
   }
-  // Ticks of the chunk's time 0, and which chunk it is: what was said in an earlier chunk (string
-  // ids, bases) is void when this has changed.
+  // Ticks of the chunk's time 0. They also tell chunks apart: string ids and time bases are void
+  // once they have changed.
   uint64_t base_ticks() const { return base_ticks_; }
 
   // A record of the kind "+ bytes"; fills its byte_count. Longer payloads are cut and counted.
@@ -159,7 +160,7 @@ class ThreadStream {
   // The process ends: as above, but later events of the thread may open another chunk.
   void Seal();
 
-  // Makes of zeroed memory a stream whose only chunk is no part of the recording
+  // Turns zeroed memory into a stream whose only chunk is not part of the recording
   // (scratch_stream.h).
   void StartScratch(const Chunk& chunk);
   void EndScratch() { strings_.ReleaseGrown(); }
@@ -169,7 +170,8 @@ class ThreadStream {
   static constexpr uint64_t kMaxDelta = format::kMaxTicksInChunk - (uint64_t{1} << 40);
   // The clock's rate is measured again when a chunk is this old, twice this, and so on.
   static constexpr uint64_t kFirstMeasure = uint64_t{1} << 20;
-  // At the end of every chunk, for what is said when it closes: counters, thread name, exit.
+  // Kept free at the end of every chunk for what is written when it closes: counters, thread name,
+  // exit.
   static constexpr size_t kCloseReserve = 512;
 
   [[gnu::cold, gnu::noinline]] static ThreadStream* Open();
@@ -213,7 +215,7 @@ class ThreadStream {
   uint32_t next_string_;
   StringTable strings_;
   Chunk chunk_;
-  // Rare below, but for recent_.
+  // Rarely used, except for recent_.
   uint64_t* drop_values_[2];  // value fields of the Counter records updated in place
   uint32_t tid_;
   uint32_t index_;

@@ -11,9 +11,9 @@ constinit std::atomic<CollectingChanged> g_collecting_changed{nullptr};
 namespace {
 
 constinit std::atomic<bool> g_told{true};      // what was told last
-constinit std::atomic<bool> g_telling{false};  // one thread is in it
+constinit std::atomic<bool> g_telling{false};  // a thread is inside TellCollecting()
 
-// A loader's worker runs operators, but no steps by which it could notice a window.
+// A data loader's worker runs operators but no steps, so it would never notice a window.
 void InForkedChild() {
   const CollectingChanged changed = g_collecting_changed.load();
   g_telling.store(false);
@@ -31,7 +31,7 @@ void WatchCollecting(CollectingChanged changed) {
 }
 
 void TellCollecting(CollectingChanged changed) {
-  // The thread that is inside looks again after it has finished, so others need not wait.
+  // The thread inside looks again when it is done, so others need not wait.
   while (Collecting() != g_told.load() && !g_telling.exchange(true)) {
     const bool now = Collecting();
     if (now != g_told.load()) changed(now ? 1 : 0);

@@ -1,4 +1,4 @@
-// What CUPTI calls: for buffers, and for the few events of which no record tells.
+// What CUPTI calls: for buffers, and for the few events that no record tells of.
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/capture.h"
 #include "inject/collect/collecting_watch.h"

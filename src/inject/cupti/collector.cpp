@@ -25,7 +25,7 @@ constexpr uint32_t kReadyBuffers = 4;
 
 void SayWhyNot(const char* text) { SayRefused(nullptr, text); }
 
-// The callbacks that are wanted. None of them lies on the path of a launch.
+// The callbacks we want. None of them is on the path of a launch.
 void EnableCallbacks(const Library& library, void* subscriber, const Options& options) {
   library.cuptiEnableCallback(1, subscriber, kResource, kContextCreated);
   if (options.graph_nodes) {
@@ -41,8 +41,8 @@ void EnableCallbacks(const Library& library, void* subscriber, const Options& op
   }
 }
 
-// nullptr, or why CUPTI cannot be used. Subscribing comes first: it is what tells another user of
-// CUPTI, and keeps later ones from taking the buffers over.
+// nullptr, or why CUPTI cannot be used. Subscribing comes first: it reveals another user of CUPTI,
+// and keeps later ones from taking over the buffers.
 const char* ClaimCupti(CollectorState& state) {
   if (const char* why = OpenLibrary(state.library)) return why;
   const Library& library = state.library;
@@ -102,7 +102,7 @@ bool HoldsCupti() { return g_collector.running.load(std::memory_order_acquire); 
 void FollowState() {
   CollectorState& state = g_collector;
   if (!state.running.load(std::memory_order_acquire)) return;
-  // The thread that is inside looks again after it has finished, so others need not wait.
+  // The thread inside looks again when it is done, so others need not wait.
   while (Collecting() != state.collecting.load() && !state.applying.exchange(true)) {
     const bool on = Collecting();
     if (on) {

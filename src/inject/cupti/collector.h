@@ -6,7 +6,7 @@
 
 namespace batchlight::inject::cupti {
 
-// Begins to record CUDA if the session asks for it. What stands in the way becomes a Reason.
+// Begins to record CUDA if the session asks for it. Whatever prevents it becomes a Reason.
 void StartCollector();
 
 // True while CUPTI is ours: another tool in this process does not get it.
@@ -20,7 +20,7 @@ void FollowState();
 void Flush(bool final, uint32_t timeout_ms);
 inline constexpr uint32_t kExitTimeoutMs = 3000;
 
-// In a forked child: CUDA does not work here, and neither does its CUPTI.
+// In a forked child: CUDA does not work there, and neither does CUPTI.
 void ForgetCollector();
 
 }  // namespace batchlight::inject::cupti

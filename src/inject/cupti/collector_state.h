@@ -27,9 +27,9 @@ struct CollectorState {
   std::atomic<bool> ever_collected{false};
   std::atomic<uint32_t> helper_tid{0};
 
-  std::atomic<bool> has_helper{false};  // else who wants a flush makes it
+  std::atomic<bool> has_helper{false};  // otherwise whoever wants a flush makes it
 
-  // Who wants a flush sets its bit, then takes the next number, and waits until that is done.
+  // Whoever wants a flush sets its bit, takes the next number and waits until that number is done.
   std::atomic<uint32_t> flush_wanted{0};
   std::atomic<uint32_t> flushes_asked{0};
   std::atomic<uint32_t> flushes_done{0};  // futex word
@@ -46,12 +46,12 @@ void OnBufferCompleted(void* context, uint32_t stream, uint8_t* buffer, size_t b
                        size_t valid_bytes);
 void OnCallback(void* user, uint32_t domain, uint32_t cbid, const void* data);
 
-// Says that `what` (nullptr: nothing of CUDA) is not recorded.
+// Notes that `what` is not recorded (nullptr: CUDA as a whole).
 void SayRefused(const char* what, const char* why);
 
 // Starts the thread that flushes, reads the clocks and follows the tool's starts and stops.
 bool StartHelper();
-// Has the helper look at flush_wanted now.
+// Makes the helper look at flush_wanted now.
 void WakeHelper();
 
 }  // namespace batchlight::inject::cupti

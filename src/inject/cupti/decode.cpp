@@ -15,7 +15,7 @@ namespace {
 
 using namespace format;
 
-// CUPTI hands out what it has when it is forced to: work that is still running has no end.
+// A forced flush makes CUPTI hand out all it has: work that is still running has no end yet.
 bool Complete(uint64_t start, uint64_t end) { return start != 0 && end >= start; }
 
 class Decoder {

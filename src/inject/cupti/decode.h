@@ -1,5 +1,5 @@
-// Turns a buffer of CUPTI's records into records of the recording, in the calling thread's stream.
-// Runs on CUPTI's worker thread or on ours, never on a thread that launches.
+// Turns a buffer of CUPTI's records into our records, in the calling thread's stream. Runs on
+// CUPTI's worker thread or on ours, never on a thread that launches.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The collector's own thread: flushes CUPTI at an even pace, so that a killed process has lost
-// little; reads the clocks; and follows starts and stops that the tool makes.
+// The collector's own thread: flushes CUPTI regularly, so that a killed process has lost little;
+// reads the clocks; and follows the tool's starts and stops.
 #include <pthread.h>
 #include <sys/prctl.h>
 
@@ -18,7 +18,7 @@ namespace batchlight::inject::cupti {
 namespace {
 
 constexpr int64_t kNsPerMs = 1'000'000;
-// Fewer to decode say what a buffer costs, not a record: 18 to 56 us each were seen.
+// Fewer would tell the cost of a buffer, not of a record: 18 to 56 us each were seen.
 constexpr uint64_t kEnoughRecords = 1000;
 
 void WaitForChange(uint32_t seen, int64_t ns) {
@@ -37,7 +37,7 @@ class Helper {
     while (state.running.load(std::memory_order_acquire)) {
       const uint32_t seen = Control()->changes.load(std::memory_order_acquire);
       FollowState();
-      // In this order: whoever has one of these numbers has set its bit before.
+      // In this order: whoever holds one of these numbers set its bit first.
       const uint32_t asked = state.flushes_asked.load();
       const uint32_t wanted = state.flush_wanted.exchange(0);
       if (wanted != 0 || asked != state.flushes_done.load()) {

@@ -1,5 +1,5 @@
 // Facts about the GPU software of this process: versions of CUPTI, driver, cuDNN and NCCL, and what
-// of the GPUs only the driver knows.
+// only the driver knows about the GPUs.
 #pragma once
 
 #include "inject/cupti/library.h"

@@ -29,8 +29,8 @@ void SetAttribute(const Library& library, uint32_t attribute, T value) {
   }
 }
 
-// One API: all of its calls, or those of the list. Calls that this CUPTI does not have are refused
-// by it, which is fine. What was enabled call by call must be disabled so: after
+// One API: all of its calls, or those of the list. CUPTI refuses calls that this version of it
+// lacks, which is fine. What was enabled call by call must be disabled call by call: after
 // cuptiActivityDisable() of the kind, calls that are enabled again give no records (13.0).
 template <size_t kCount>
 void SetCalls(const Library& library, bool on, ActivityKind kind, bool all,
@@ -49,9 +49,9 @@ struct Kind {
 };
 constexpr size_t kKindCount = 11;
 
-// Enabled when the program has already made a graph, kGraphTrace crashes its next replay (CUPTI
-// 13.0.1): unless one capture goes from cuInit on, graphs are recorded kernel by kernel. Nobody has
-// seen what replays do when it is disabled between windows, hence not in the first one either.
+// If kGraphTrace is enabled after the program has made a graph, that graph's next replay crashes
+// (CUPTI 13.0.1). So graphs are recorded kernel by kernel unless one capture lasts from cuInit on.
+// What replays do when it is disabled between windows is unknown, so windows never enable it.
 void ListKinds(const Options& o, bool whole_graphs, Kind (&kinds)[kKindCount]) {
   const Kind list[kKindCount] = {
       {kGraphTrace, o.kernels && !o.graph_nodes && whole_graphs, "CUDA graphs as a whole"},
@@ -107,7 +107,7 @@ void SetAttributes(const Library& library) {
   if (library.version >= kVersion12_3) {
     SetAttribute<uint8_t>(library, kPerThreadActivityBuffer, 1);
   }
-  // Device buffers are taken in the launching thread when they run short: have enough at once.
+  // When device buffers run short, the launching thread allocates more: have enough from the start.
   SetAttribute<size_t>(library, kDeviceBufferPreAllocate, 4);
 }
 
@@ -132,7 +132,7 @@ void EnableKinds(const Library& library, const Options& options, bool whole_grap
   for (size_t i = 0; i < kKindCount; ++i) {
     if (kinds[i].on) results[i] = library.cuptiActivityEnable(kinds[i].kind);
   }
-  // Without kernels that is said alone: the other kinds have failed for the same reason.
+  // If kernels fail, only that is reported: the other kinds have failed for the same reason.
   constexpr size_t kKernels = kKindCount - 1;
   if (results[kKernels] != kSuccess)
     return refused(nullptr, ResultText(library, results[kKernels]));

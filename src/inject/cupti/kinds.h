@@ -9,7 +9,7 @@ namespace batchlight::inject::cupti {
 // Settings that must precede the first context: thread ids, buffers.
 void SetAttributes(const Library& library);
 
-// Devices, contexts and streams: rare, wanted whatever is being collected, enabled once.
+// Devices, contexts and streams: rare, always wanted, enabled once.
 void EnableFactKinds(const Library& library, const Options& options);
 
 // The calls alone. CUPTI hooks them when the first context is made, and only if they are enabled
@@ -20,8 +20,8 @@ void SetAllCalls(const Library& library, const Options& options, bool on);
 // nothing works.
 using Refused = void (*)(const char* what, const char* why);
 
-// `whole_graphs`: CUDA graphs may be recorded as a whole, as collection began in cuInit and no
-// windows are to come.
+// `whole_graphs`: CUDA graphs may be recorded as a whole, because collection began in cuInit and no
+// windows follow.
 void EnableKinds(const Library& library, const Options& options, bool whole_graphs,
                  Refused refused);
 void DisableKinds(const Library& library, const Options& options, bool whole_graphs);
@@ -29,7 +29,7 @@ void DisableKinds(const Library& library, const Options& options, bool whole_gra
 // Page faults, if they are wanted; CUPTI takes their configuration only after cuInit.
 void EnablePageFaults(const Library& library, const Options& options, Refused refused);
 
-// A result of CUPTI in words.
+// A result code of CUPTI in words.
 const char* ResultText(const Library& library, uint32_t result);
 
 }  // namespace batchlight::inject::cupti

@@ -1,4 +1,4 @@
-// What the user asked for of CUDA: the `cuda.` lines of ControlPage::extra (format/control.h).
+// What the user wants to know of CUDA: the `cuda.` lines of ControlPage::extra (format/control.h).
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Options {
   uint32_t flush_interval_ms = 1000;  // --cuda-flush-interval, 0 = the default
 };
 
-// `extra`: lines key=value, ended by NUL. Unknown keys are none of ours.
+// `extra`: lines key=value, ended by NUL. Unknown keys are ignored.
 Options ParseOptions(const char* extra);
 
 }  // namespace batchlight::inject::cupti

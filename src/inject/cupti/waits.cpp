@@ -37,7 +37,7 @@ constexpr WaitCall kDriverWaits[] = {
     {800, kForContext, false},      // cuCtxSynchronize_v2
 };
 
-// Times of driver calls that the runtime makes for its own wait are not a second wait.
+// Driver calls that the runtime makes for its own wait are not a second wait.
 __thread bool t_in_runtime_wait;
 
 const WaitCall* Find(uint32_t domain, uint32_t cbid) {
@@ -54,12 +54,11 @@ bool Succeeded(const CallbackData& data) {
   return data.return_value != nullptr && *static_cast<const uint32_t*>(data.return_value) == 0;
 }
 
-// The stream as CUPTI numbers it in its records. Asked after the call, of one that succeeded, and
-// only of a stream that is not being captured: a number may not be asked for during a capture, and
-// the program's capture would pay for it. A stream that was waited for to its end is not captured,
-// and the legacy default stream cannot be; another one that is made to wait for an event may well
-// be. CUPTI 13.0 does not tell the default stream's number this way; its record of the context
-// does.
+// The stream as CUPTI numbers it in its records. Asked only after a call that succeeded, and only
+// for a stream that is not being captured: asking during a capture is an error, which would
+// invalidate the program's capture. A stream that was waited for to its end is not being captured,
+// and the legacy default stream cannot be; a stream that is made to wait for an event may well be.
+// CUPTI 13.0 does not give the default stream's number this way, but in its record of the context.
 uint32_t StreamId(const Library& library, const WaitCall& call, const CallbackData& data) {
   constexpr uintptr_t kPerThread = 2;  // cudaStreamPerThread; 0 and 1 are the legacy stream
   if (data.parameters == nullptr || !Succeeded(data)) return kNone;
@@ -75,8 +74,8 @@ uint32_t StreamId(const Library& library, const WaitCall& call, const CallbackDa
              : kNone;
 }
 
-// CUPTI tells its number of an event only in its records of events. Where those are not taken, the
-// handle's bits tell one event from another.
+// CUPTI gives its number of an event only in its records of events. Without those, the handle's
+// bits tell one event from another.
 uint32_t EventId(const Options& options, const WaitCall& call, const CallbackData& data) {
   if (options.events || data.parameters == nullptr) return kNone;
   const size_t place = call.type == kStreamForEvent ? 1 : 0;

@@ -11,7 +11,8 @@
 
 namespace batchlight::inject::cupti {
 
-// Whether waits are recorded so: where calls and streams are, and CUPTI's own records are not.
+// Whether waits are recorded this way: if calls and streams are, and CUPTI's own records of waits
+// are not.
 bool ReadsWaits(const Options& options);
 
 void EnableWaitCallbacks(const Library& library, void* subscriber, const Options& options);

@@ -5,7 +5,7 @@
 namespace batchlight::inject {
 
 // Times a range's push and pop as the program's own are recorded, once a process, while it
-// collects. Nothing of it is in the recording but the result. Not from within a Guard.
+// collects. Only the result gets into the recording. Not from within a Guard.
 void CalibrateOnce();
 
 }  // namespace batchlight::inject

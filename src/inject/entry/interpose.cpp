@@ -1,5 +1,5 @@
 // The calls by which a process ends without running exit handlers: _exit (os._exit of Python) and
-// exec. Each says so in the recording and goes on to the definition that would have been called
+// exec. Each notes that in the recording and calls the definition that would have been called
 // without us. In a child of vfork, which shares our memory, nothing is written.
 #include "inject/entry/interpose.h"
 
@@ -48,7 +48,7 @@ void BeforeExit(int status) {
   for (;;) sys::Call(SYS_exit_group, status);
 }
 
-// Runs an exec between writing that it happens and, should it return, taking that back.
+// Writes that an exec happens, runs it, and takes the record back should it return.
 template <class F>
 int RunExec(F exec) {
   if (!InOwnProcess()) return exec();
@@ -81,8 +81,8 @@ void FindInterposed() {
 
 using namespace batchlight::inject;
 
-// FindInterposed() runs before the program does; but a constructor of another preloaded library may
-// have been earlier, hence the direct calls.
+// FindInterposed() runs before the program does, but a constructor of another preloaded library may
+// run earlier still, hence the direct calls.
 BATCHLIGHT_EXPORT void _exit(int status) {
   BeforeExit(status);
   if (g_next_exit != nullptr) g_next_exit(status);

@@ -3,7 +3,7 @@
 
 namespace batchlight::inject {
 
-// Looks up the definitions that ours stand before. Once, at attach.
+// Looks up the definitions that ours override. Once, at attach.
 void FindInterposed();
 void FindInterposedWaits();
 

@@ -5,8 +5,8 @@
 //
 // system() and pclose() wait within the C library, past these. They are not interposed: neither
 // says which process it waited for, and glibc before 2.34 gives a program without libdl no way to
-// the functions behind ours. A child that exits says so itself all the same; of one that a signal
-// ended there, the tool knows only that it is gone.
+// the functions behind ours. A child that exits still says so itself; of one that a signal ended,
+// the tool knows only that it is gone.
 #include <dlfcn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -24,7 +24,7 @@ namespace {
 using Wait4Function = pid_t(pid_t, int*, int, rusage*);
 using WaitidFunction = int(idtype_t, id_t, siginfo_t*, int);
 
-// All but waitid are wait4 with less to say.
+// All but waitid are wait4 with fewer arguments.
 Wait4Function* g_next_wait4 = nullptr;
 WaitidFunction* g_next_waitid = nullptr;
 

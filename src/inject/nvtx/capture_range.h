@@ -8,12 +8,12 @@
 
 namespace batchlight::inject::nvtx {
 
-// True if the session waits for such a range: the only thing events look at when it does not.
+// True if the session waits for such a range. If it does not, events look at nothing else.
 extern bool g_capture_by_range;
 void ReadCaptureRange();
 
-// If the event is the range asked for and no capture is under way, starts one; `depth` or
-// `range_id` tell which end ends it (the other is 0 or -1).
+// Begins a capture if the event is the range asked for and none is under way. `depth` or `range_id`
+// identifies the end that ends it; the other one is -1 or 0.
 void StartCaptureAt(const Event& event, int depth, uint64_t range_id);
 // To call after the range's end has been recorded.
 void StopCaptureAtPop(const Domain* domain, int depth);

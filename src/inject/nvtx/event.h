@@ -53,7 +53,7 @@ inline Event TextEvent(const char* text) {
 // An event of the payload extension: its message, if it has one, is in the payload.
 Event PayloadEvent(const Domain* domain, const PayloadData* data, size_t count);
 
-// Room that the event's record, strings and blobs take at most.
+// The most room that the event's record, strings and blobs take.
 size_t EventBytes(const Event& event);
 
 inline format::StringRef InternName(ThreadStream& stream, const Name& name) {

@@ -219,7 +219,7 @@ void SayDeferred() {
            "are not recorded.");
   }
 }
-// The other extensions: the program is told that nobody listens, the recording that somebody spoke.
+// The other extensions: the program learns that nobody listens, and the recording that it asked.
 void SayNotRecorded(const ExtensionModule& module) {
   const char* what = nullptr;
   if (module.module_id == kCountersModule) {

@@ -9,7 +9,7 @@ namespace batchlight::inject::nvtx {
 class Levels {
  public:
   // Returns the level of the range that was just pushed. `capture`: SessionState() >> 1.
-  // `is_operator`: as which it was recorded.
+  // `is_operator`: whether it was recorded as an operator.
   int Push(bool recorded, uint32_t capture, bool is_operator = false) {
     if (recorded && capture != capture_) Enter(capture);
     operators_ = operators_ << 1 | (is_operator ? 1 : 0);
@@ -23,7 +23,7 @@ class Levels {
   bool is_operator() const { return (operators_ & 1) != 0; }
   // Returns the level of the range that ends. Not when empty().
   int Pop() {
-    // Levels beyond 64 have no bit any more: taken as recorded.
+    // Levels beyond 64 have lost their bit and count as recorded.
     recorded_ = recorded_ >> 1 | uint64_t{1} << 63;
     operators_ >>= 1;
     return static_cast<int>(--depth_);
@@ -46,7 +46,8 @@ struct Domain;
 
 // The calling thread's levels in the default domain.
 extern __thread Levels t_default_levels;
-// In another; nullptr if the thread uses too many domains (128) or there is no memory.
+// The same in another domain; nullptr if the thread uses too many domains (128) or there is no
+// memory.
 Levels* LevelsOf(const Domain* domain);
 
 inline Levels* LevelsIn(const Domain* domain) {

@@ -1,6 +1,7 @@
-// Operators told by PyTorch's own NVTX ranges, where the operator recorder could not be built
-// (python/batchlight/_bridge/_torch_emit_nvtx.py): "aten::addmm, seq = 11, op_id = 401". They are
-// recorded as operators: as ranges each would be a text of its own, and in every list of ranges.
+// Recognizes operators in PyTorch's own NVTX ranges, for when the operator recorder could not be
+// built (python/batchlight/_bridge/_torch_emit_nvtx.py): "aten::addmm, seq = 11, op_id = 401". They
+// are recorded as operators: as ranges, each would have a text of its own and fill every list of
+// ranges.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,8 @@
 
 namespace batchlight::inject::nvtx {
 
-// Set once, from when on such ranges are operators. Ranges that tell sizes stay ranges: their
-// sizes come without types, which the reader can do with, and an OpBegin cannot.
+// Set once; from then on such ranges are operators. Ranges that tell sizes stay ranges: their sizes
+// lack types, which readers can do without but an OpBegin cannot.
 extern bool g_operator_ranges;
 
 struct OperatorText {

@@ -10,7 +10,7 @@
 
 namespace batchlight::inject::nvtx {
 
-// Payloads of one event that are recorded at most.
+// At most this many payloads of one event are recorded.
 inline constexpr size_t kMaxBlobs = 16;
 
 inline size_t CountBlobs(const PayloadData* data, int64_t count) {

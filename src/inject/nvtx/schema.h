@@ -1,5 +1,5 @@
-// Registered payload schemas: what must be known of them in the program, to tell a payload's size
-// and to follow the pointers in it. All else goes into the recording as it was registered.
+// Registered payload schemas: what the program's side must know to tell a payload's size and to
+// follow the pointers in it. The rest goes into the recording as it was registered.
 #pragma once
 
 #include <atomic>
@@ -40,7 +40,7 @@ struct Schema {
 // Lock-free; nullptr for predefined and unknown types.
 const Schema* FindSchema(const Domain* domain, uint64_t id);
 
-// Remembers it; the schema's id, which is the program's own or a new one. 0 = no memory.
+// Remembers it and returns the schema's id: the program's own, or a new one. 0 = no memory.
 uint64_t RememberSchema(const Domain* domain, const SchemaAttributes& attributes, bool* is_new);
 
 // An id for an enum or schema that brings none.

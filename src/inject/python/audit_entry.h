@@ -1,4 +1,4 @@
-// Adding an audit hook before the interpreter starts, without harm at its end.
+// Adds an audit hook before the interpreter starts, in a way that does no harm when it ends.
 //
 // CPython keeps a hook in memory from its raw allocator and frees it when it ends. In between, -X
 // dev, PYTHONMALLOC=debug and debug builds put another allocator in place, which aborts the process
@@ -14,7 +14,7 @@ using AuditHook = int (*)(const char* event, PyObject* arguments, void* data);
 // 0 if the interpreter took the hook; `add` is its PySys_AddAuditHook.
 int AddAuditHook(int (*add)(AuditHook, void*), AuditHook hook);
 
-// To call from the hook on the event kClearAuditHooks.
+// The hook calls this on the event kClearAuditHooks.
 void BeforeAuditHooksAreFreed();
 inline constexpr char kClearAuditHooks[] = "cpython._PySys_ClearAuditHooks";
 

@@ -36,7 +36,8 @@ extern CPython g_py;
 const char* LoadCPython();
 
 // A string of Python as UTF-8, for as long as this lives. Lone surrogates become \udcXX; None is
-// empty; other objects are converted by str(), which may run code of the program: no Guard then.
+// empty; other objects are converted by str(), which may run code of the program, so not within a
+// Guard.
 class PyText {
  public:
   explicit PyText(PyObject* object);

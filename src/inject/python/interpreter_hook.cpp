@@ -33,7 +33,7 @@ void SayOff(const char* text) {
   if (guard) Reason(guard, "python", text);
 }
 
-// Takes the pending exception away and says it in the recording.
+// Clears the pending exception and notes it in the recording.
 void SwallowError() {
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
   g_py.PyErr_Fetch(&type, &value, &traceback);

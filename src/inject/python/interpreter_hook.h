@@ -10,7 +10,7 @@
 
 namespace batchlight::inject {
 
-// From the library's constructor. Does nothing where there is no Python, or none is to be traced.
+// From the library's constructor. Does nothing without Python, or if Python is not traced.
 void InstallInterpreterHook(const Guard& guard);
 
 }  // namespace batchlight::inject

@@ -13,8 +13,8 @@ namespace {
 
 constexpr uint32_t kNamedByPython = 2;  // ThreadNameRecord::source
 
-// A record without fields. Written while collecting only: an end without its begin, or a begin
-// without its end, is what a capture that starts or stops inside of it looks like.
+// A record without fields. Written only while collecting: a capture that starts or stops inside a
+// call has an end without its begin, or a begin without its end.
 template <class R>
 PyObject* WriteEmpty() {
   if (Collecting()) {

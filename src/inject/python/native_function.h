@@ -18,7 +18,7 @@ NativeFunction ModuleBegin, ModuleEnd, PhaseBegin, PhaseEnd, NameThread, Operato
 NativeFunction Push, PushPlain, Pop, Start, StartPlain, End, Mark, MarkPlain, NameCategory;
 NativeFunction GetDomain;
 NativeFunction ProfileStart, ProfileStop;
-// To call before any of them: looks at what the user asked for.
+// Reads the session's options. To call before any of them.
 void PrepareRanges();
 // native_measure.cpp
 NativeFunction MeasureBegin, MeasureEnd;

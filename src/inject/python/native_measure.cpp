@@ -1,5 +1,5 @@
 // For the bridge, which times what it wraps: between measure_begin() and measure_end() this thread
-// records as always, into memory that is thrown away.
+// records as usual, but into memory that is thrown away.
 #include <new>
 
 #include "inject/buffer/scratch_stream.h"

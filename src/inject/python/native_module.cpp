@@ -38,7 +38,7 @@ PyMethodDef g_functions[] = {
     {"options", reinterpret_cast<void*>(Options), kMethFastCall, nullptr},
 };
 
-// Steals `value`, as a fresh object is of no other use to the caller.
+// Steals `value`: callers pass fresh objects that they do not keep.
 bool SetItem(PyObject* dict, const char* key, PyObject* value) {
   if (value == nullptr) return false;
   const bool done = g_py.PyDict_SetItemString(dict, key, value) == 0;

@@ -1,5 +1,5 @@
-// Ranges and marks of Python programs, through the same doors as NVTX's own: filters, levels and
-// captures by range work alike.
+// Ranges and marks of Python programs, through the same functions as NVTX's own, so that filters,
+// levels and captures by range work alike.
 #include <cstring>
 
 #include "inject/collect/capture.h"
@@ -46,7 +46,7 @@ void SetPayload(PyObject* value, nvtx::Event& event) {
 nvtx::Event MakeEvent(const PyText& message, PyObject* const* arguments, PySsize count) {
   nvtx::Event event;
   event.message = nvtx::MakeName(message.data(), message.size());
-  // The nvtx package registers every message: --nvtx-capture finds these without further ado.
+  // The nvtx package registers every message, so --nvtx-capture finds these as they are.
   event.flags = nvtx::kFlagRegistered;
   PyObject* const color = Argument(arguments, count, 1);
   if (!IsNone(color)) {

@@ -41,7 +41,7 @@ ClockPair ReadClockPair();
 // Chooses the clock. Reads one small file of /sys.
 void ChooseClock();
 
-// Measured since ChooseClock(): some 50 ns of uncertainty over that time.
+// Measured since ChooseClock(), with an uncertainty of some 50 ns over that time.
 uint64_t TicksPerSecond(const ClockPair& now);
 
 }  // namespace batchlight::inject

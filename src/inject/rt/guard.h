@@ -1,4 +1,4 @@
-// The recursion guard. Every function that writes takes one as a proof: a thread that is inside the
+// The recursion guard. Every function that writes takes one as proof: a thread that is inside the
 // recorder (a signal handler that pushes a range, a hook reached from our own call) must not enter
 // again. The second entry is ignored and counted.
 #pragma once
