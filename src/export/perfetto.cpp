@@ -14,7 +14,7 @@
 #include "export/call_walk.h"
 #include "export/exporter.h"
 #include "export/gpu_event_names.h"
-#include "export/protobuf_message.h"
+#include "base/protobuf_message.h"
 #include "export/store_rows.h"
 #include "export/text_buffer.h"
 

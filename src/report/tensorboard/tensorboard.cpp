@@ -31,21 +31,6 @@ void AppendRaw(std::string* out, T value) {
   out->append(bytes, sizeof value);
 }
 
-// Protobuf wire format: key = field << 3 | type; 0 varint, 1 64 bit, 2 length-delimited, 5 32 bit.
-void AppendVarint(std::string* out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out->push_back(static_cast<char>(value | 0x80));
-  out->push_back(static_cast<char>(value));
-}
-void AppendVarintField(std::string* out, uint32_t field, uint64_t value) {
-  AppendVarint(out, field << 3);
-  AppendVarint(out, value);
-}
-void AppendBytesField(std::string* out, uint32_t field, std::string_view value) {
-  AppendVarint(out, (field << 3) | 2);
-  AppendVarint(out, value.size());
-  out->append(value);
-}
-
 // Field numbers of event.proto, summary.proto and tensor.proto.
 constexpr uint32_t kEventWallTime = 1, kEventStep = 2, kEventFileVersion = 3, kEventSummary = 5;
 constexpr uint32_t kSummaryValue = 1;
@@ -55,25 +40,19 @@ constexpr uint32_t kTensorDtype = 1, kTensorShape = 2, kTensorContent = 4, kTens
 constexpr uint32_t kShapeDimension = 2, kDimensionSize = 1;
 constexpr uint64_t kDtypeDouble = 2, kDtypeString = 7;
 
-std::string EventHead(double wall_time_s, int64_t step) {
-  std::string event;
-  AppendVarint(&event, (kEventWallTime << 3) | 1);
-  AppendRaw(&event, wall_time_s);
-  AppendVarintField(&event, kEventStep, static_cast<uint64_t>(step));
-  return event;
+ProtobufMessage EventHead(double wall_time_s, int64_t step) {
+  return ProtobufMessage()
+      .Double(kEventWallTime, wall_time_s)
+      .Number(kEventStep, static_cast<uint64_t>(step));
 }
 
 // The head of a TensorProto of this type and shape; no sizes: a scalar.
-std::string TensorHead(uint64_t dtype, std::initializer_list<uint64_t> sizes) {
-  std::string tensor, shape;
+ProtobufMessage TensorHead(uint64_t dtype, std::initializer_list<uint64_t> sizes) {
+  ProtobufMessage shape;
   for (const uint64_t size : sizes) {
-    std::string dimension;
-    AppendVarintField(&dimension, kDimensionSize, size);
-    AppendBytesField(&shape, kShapeDimension, dimension);
+    shape.Message(kShapeDimension, ProtobufMessage().Number(kDimensionSize, size));
   }
-  AppendVarintField(&tensor, kTensorDtype, dtype);
-  AppendBytesField(&tensor, kTensorShape, shape);
-  return tensor;
+  return ProtobufMessage().Number(kTensorDtype, dtype).Message(kTensorShape, shape);
 }
 
 // Four bytes of a PNG's header, which gives its width at 16 and its height at 20.
@@ -85,11 +64,8 @@ uint32_t BigEndian(std::string_view bytes, size_t at) {
   return value;
 }
 
-std::string WithValue(std::string event, std::string_view value) {
-  std::string summary;
-  AppendBytesField(&summary, kSummaryValue, value);
-  AppendBytesField(&event, kEventSummary, summary);
-  return event;
+ProtobufMessage WithValue(ProtobufMessage event, const ProtobufMessage& value) {
+  return event.Message(kEventSummary, ProtobufMessage().Message(kSummaryValue, value));
 }
 
 }  // namespace
@@ -101,12 +77,11 @@ uint32_t Crc32c(std::string_view bytes) {
 }
 
 TensorBoardWriter::TensorBoardWriter(double wall_time_s) : wall_time_s_(wall_time_s) {
-  std::string event = EventHead(wall_time_s, 0);
-  AppendBytesField(&event, kEventFileVersion, "brain.Event:2");
-  AddEvent(event);
+  AddEvent(EventHead(wall_time_s, 0).Bytes(kEventFileVersion, "brain.Event:2"));
 }
 
-void TensorBoardWriter::AddEvent(std::string_view event) {
+void TensorBoardWriter::AddEvent(const ProtobufMessage& message) {
+  const std::string& event = message.bytes();
   std::string length;
   AppendRaw(&length, static_cast<uint64_t>(event.size()));
   bytes_ += length;
@@ -116,26 +91,21 @@ void TensorBoardWriter::AddEvent(std::string_view event) {
 }
 
 void TensorBoardWriter::AddScalar(std::string_view tag, int64_t step, float value) {
-  std::string bytes;
-  AppendBytesField(&bytes, kValueTag, tag);
-  AppendVarint(&bytes, (kValueSimple << 3) | 5);
-  AppendRaw(&bytes, value);
-  AddEvent(WithValue(EventHead(wall_time_s_, step), bytes));
+  AddEvent(WithValue(EventHead(wall_time_s_, step),
+                     ProtobufMessage().Bytes(kValueTag, tag).Float(kValueSimple, value)));
 }
 
 void TensorBoardWriter::AddText(std::string_view tag, std::string_view markdown) {
-  std::string tensor = TensorHead(kDtypeString, {});
-  AppendBytesField(&tensor, kTensorStrings, markdown);
-  AddTensor(tag, "text", tensor);
+  AddTensor(tag, "text", TensorHead(kDtypeString, {}).Bytes(kTensorStrings, markdown));
 }
 
 // The images plugin takes a row of strings: width, height, then pictures.
 void TensorBoardWriter::AddImage(std::string_view tag, std::string_view png) {
-  std::string tensor = TensorHead(kDtypeString, {3});
-  AppendBytesField(&tensor, kTensorStrings, std::to_string(BigEndian(png, 16)));
-  AppendBytesField(&tensor, kTensorStrings, std::to_string(BigEndian(png, 20)));
-  AppendBytesField(&tensor, kTensorStrings, png);
-  AddTensor(tag, "images", tensor);
+  AddTensor(tag, "images",
+            TensorHead(kDtypeString, {3})
+                .Bytes(kTensorStrings, std::to_string(BigEndian(png, 16)))
+                .Bytes(kTensorStrings, std::to_string(BigEndian(png, 20)))
+                .Bytes(kTensorStrings, png));
 }
 
 // The histograms plugin takes rows of left edge, right edge, count.
@@ -154,20 +124,19 @@ void TensorBoardWriter::AddHistogram(std::string_view tag, const std::vector<dou
     AppendRaw(&content, bin + 1 == kHistogramBins ? *high : *low + width * double(bin + 1));
     AppendRaw(&content, counts[bin]);
   }
-  std::string tensor = TensorHead(kDtypeDouble, {kHistogramBins, 3});
-  AppendBytesField(&tensor, kTensorContent, content);
-  AddTensor(tag, "histograms", tensor);
+  AddTensor(tag, "histograms",
+            TensorHead(kDtypeDouble, {kHistogramBins, 3}).Bytes(kTensorContent, content));
 }
 
 void TensorBoardWriter::AddTensor(std::string_view tag, std::string_view plugin_name,
-                                  std::string_view tensor) {
-  std::string plugin, metadata, bytes;
-  AppendBytesField(&plugin, kPluginName, plugin_name);
-  AppendBytesField(&metadata, kMetadataPluginData, plugin);
-  AppendBytesField(&bytes, kValueTag, tag);
-  AppendBytesField(&bytes, kValueTensor, tensor);
-  AppendBytesField(&bytes, kValueMetadata, metadata);
-  AddEvent(WithValue(EventHead(wall_time_s_, 0), bytes));
+                                  const ProtobufMessage& tensor) {
+  const ProtobufMessage plugin = ProtobufMessage().Bytes(kPluginName, plugin_name);
+  AddEvent(WithValue(
+      EventHead(wall_time_s_, 0),
+      ProtobufMessage()
+          .Bytes(kValueTag, tag)
+          .Message(kValueTensor, tensor)
+          .Message(kValueMetadata, ProtobufMessage().Message(kMetadataPluginData, plugin))));
 }
 
 std::string TensorBoardWriter::FileName(double wall_time_s, std::string_view host) {

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/protobuf_message.h"
+
 namespace batchlight {
 
 class TensorBoardWriter {
@@ -33,9 +35,9 @@ class TensorBoardWriter {
   static std::string FileName(double wall_time_s, std::string_view host);
 
  private:
-  void AddEvent(std::string_view event);
+  void AddEvent(const ProtobufMessage& message);
   // A tensor (TensorProto) for the plugin of that name.
-  void AddTensor(std::string_view tag, std::string_view plugin_name, std::string_view tensor);
+  void AddTensor(std::string_view tag, std::string_view plugin_name, const ProtobufMessage& tensor);
 
   double wall_time_s_;
   std::string bytes_;
