@@ -2,12 +2,14 @@
 
 #include <cairo.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 
 #include "report/charts/cairo_png.h"
 #include "report/tables/table_writers.h"
+#include "report/text/utf8.h"
 
 namespace batchlight {
 namespace {
@@ -36,7 +38,7 @@ class SvgCanvas final : public Canvas {
     svg_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + Number(width) + " " +
            Number(height) + "\" width=\"" + Number(width) + "\" height=\"" + Number(height) +
            "\" font-family=\"DejaVu Sans, Verdana, sans-serif\">\n";
-    Box(0, 0, width, height, {1, 1, 1});
+    Box(0, 0, width, height, kPaper);
   }
   void Box(double x, double y, double width, double height, Rgb color) override {
     svg_ += "<rect x=\"" + Number(x) + "\" y=\"" + Number(y) + "\" width=\"" + Number(width) +
@@ -54,12 +56,12 @@ class SvgCanvas final : public Canvas {
     }
     svg_ += "\"/>\n";
   }
-  void Text(double x, double y, const std::string& clean, double size, Anchor anchor,
+  void Text(double x, double y, const std::string& clean, Font font, Anchor anchor,
             Rgb color) override {
     constexpr const char* kAnchors[] = {"start", "middle", "end"};
-    svg_ += "<text x=\"" + Number(x) + "\" y=\"" + Number(y) + "\" font-size=\"" + Number(size) +
-            "\" text-anchor=\"" + kAnchors[static_cast<size_t>(anchor)] + "\" fill=\"" +
-            Hex(color) + "\">";
+    svg_ += "<text x=\"" + Number(x) + "\" y=\"" + Number(y) + "\" font-size=\"" +
+            Number(font.size) + (font.bold ? "\" font-weight=\"bold" : "") + "\" text-anchor=\"" +
+            kAnchors[static_cast<size_t>(anchor)] + "\" fill=\"" + Hex(color) + "\">";
     AppendHtmlEscaped(clean, svg_);
     svg_ += "</text>\n";
   }
@@ -69,23 +71,45 @@ class SvgCanvas final : public Canvas {
   std::string svg_;
 };
 
-class PngCanvas final : public Canvas {
+// A picture of Cairo's in points.
+class CairoPicture {
  public:
-  static constexpr double kPixels = 2;
+  static constexpr double kPixels = 2;  // per point, so that it is sharp on dense screens
 
-  PngCanvas(double width, double height)
+  CairoPicture(double width, double height)
       : surface_(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(width * kPixels),
                                             static_cast<int>(height * kPixels))),
         cairo_(cairo_create(surface_)) {
     cairo_scale(cairo_, kPixels, kPixels);
-    Box(0, 0, width, height, {1, 1, 1});
-    cairo_set_font_face(cairo_, EmbeddedFace(false));
   }
-  PngCanvas(const PngCanvas&) = delete;
-  PngCanvas& operator=(const PngCanvas&) = delete;
-  ~PngCanvas() override {
+  CairoPicture(const CairoPicture&) = delete;
+  CairoPicture& operator=(const CairoPicture&) = delete;
+  ~CairoPicture() {
     cairo_destroy(cairo_);
     cairo_surface_destroy(surface_);
+  }
+
+  cairo_t* cairo() const { return cairo_; }
+  void Use(Font font) {
+    cairo_set_font_face(cairo_, EmbeddedFace(font.bold));
+    cairo_set_font_size(cairo_, font.size);
+  }
+  double WidthOf(const std::string& clean) const {
+    cairo_text_extents_t extents;
+    cairo_text_extents(cairo_, clean.c_str(), &extents);
+    return extents.x_advance;
+  }
+  Result<std::string> Png() const { return PngBytes(cairo_, surface_); }
+
+ private:
+  cairo_surface_t* surface_;
+  cairo_t* cairo_;
+};
+
+class PngCanvas final : public Canvas {
+ public:
+  PngCanvas(double width, double height) : picture_(width, height), cairo_(picture_.cairo()) {
+    Box(0, 0, width, height, kPaper);
   }
   void Box(double x, double y, double width, double height, Rgb color) override {
     Color(color);
@@ -100,28 +124,44 @@ class PngCanvas final : public Canvas {
     for (const auto& [x, y] : points) cairo_line_to(cairo_, x, y);
     cairo_stroke(cairo_);
   }
-  void Text(double x, double y, const std::string& clean, double size, Anchor anchor,
+  void Text(double x, double y, const std::string& clean, Font font, Anchor anchor,
             Rgb color) override {
     Color(color);
-    cairo_set_font_size(cairo_, size);
-    cairo_text_extents_t extents;
-    cairo_text_extents(cairo_, clean.c_str(), &extents);
-    const double shift = anchor == Anchor::kStart    ? 0
-                         : anchor == Anchor::kMiddle ? extents.x_advance / 2
-                                                     : extents.x_advance;
+    picture_.Use(font);
+    const double width = anchor == Anchor::kStart ? 0 : picture_.WidthOf(clean);
+    const double shift = anchor == Anchor::kEnd ? width : width / 2;
     cairo_move_to(cairo_, x - shift, y);
     cairo_show_text(cairo_, clean.c_str());
   }
-  Result<std::string> Finish() override { return PngBytes(cairo_, surface_); }
+  Result<std::string> Finish() override { return picture_.Png(); }
 
  private:
   void Color(Rgb color) { cairo_set_source_rgb(cairo_, color.red, color.green, color.blue); }
 
-  cairo_surface_t* surface_;
+  CairoPicture picture_;
   cairo_t* cairo_;
 };
 
 }  // namespace
+
+double TextWidth(const std::string& clean, Font font) {
+  CairoPicture picture(1, 1);
+  picture.Use(font);
+  return picture.WidthOf(clean);
+}
+
+std::string FittedText(const std::string& clean, Font font, double width) {
+  // Nothing in the font is narrower than 2 points: a bound that keeps huge names cheap.
+  std::string fitted = ElideMiddle(clean, static_cast<size_t>(width / 2));
+  size_t most = CharacterCount(fitted);
+  while (most > 3) {
+    const double has = TextWidth(fitted, font);
+    if (has <= width) break;
+    most = std::min(most - 1, static_cast<size_t>(double(most) * width / has) + 1);
+    fitted = ElideMiddle(clean, most);
+  }
+  return fitted;
+}
 
 std::unique_ptr<Canvas> MakeSvgCanvas(double width, double height) {
   return std::make_unique<SvgCanvas>(width, height);

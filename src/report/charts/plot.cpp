@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "report/charts/axis.h"
 #include "report/charts/canvas.h"
 #include "report/tables/table_format.h"
 #include "report/text/number_text.h"
@@ -23,9 +24,6 @@ constexpr double kBottom = 360;
 constexpr size_t kMostPoints = 2000;  // of a line: more than the picture has pixels
 constexpr size_t kMostSeries = 24;
 
-constexpr Rgb kInk = {0.086, 0.102, 0.133};
-constexpr Rgb kMuted = {0.345, 0.376, 0.443};
-constexpr Rgb kGrid = {0.875, 0.89, 0.918};
 // Told apart by people who do not see all colours, too (Okabe and Ito's palette, without yellow).
 constexpr auto kSeries = std::to_array<Rgb>({{0, 0.447, 0.698},
                                              {0.835, 0.369, 0},
@@ -60,14 +58,9 @@ std::string Label(const ResultColumn& column, double value) {
   }
 }
 
-// A step of 1, 2, 2.5 or 5 times a power of ten that `range` has about four of; whole for counts.
-double RoundStep(double range, bool whole) {
-  const double rough = range / 4;
-  const double power = std::pow(10, std::floor(std::log10(rough)));
-  double step = 10 * power;
-  for (const double factor : {5.0, 2.5, 2.0, 1.0}) {
-    if (factor * power >= rough) step = factor * power;
-  }
+// Whole for counts.
+double TickStep(double range, bool whole) {
+  const double step = RoundStep(range, 4, {5, 2.5, 2, 1});
   return whole ? std::max(1.0, std::ceil(step)) : step;
 }
 
@@ -101,11 +94,11 @@ class Plot {
   }
 
   void Draw() {
-    canvas_.Text(kLeft, 28, CleanText(rows_.title), 16, Anchor::kStart, kInk);
+    canvas_.Text(kLeft, 28, CleanText(rows_.title), {16}, Anchor::kStart, kInk);
     std::string subtitle = CleanText(value_.name) + " by " + CleanText(x_.name);
     if (IsTimestamp()) subtitle += ", from " + Label(x_, first_);
     if (!subject_.empty()) subtitle += " of " + ElideMiddle(CleanText(subject_), 90);
-    canvas_.Text(kLeft, 46, subtitle, 11, Anchor::kStart, kMuted);
+    canvas_.Text(kLeft, 46, subtitle, {11}, Anchor::kStart, kMuted);
     switch (rows_.picture.kind) {
       case Picture::Kind::kBars:
         DrawBars();
@@ -142,21 +135,21 @@ class Plot {
   }
 
   void DrawValueAxis() {
-    const double step = RoundStep(most_, value_.type == CellType::kInteger);
+    const double step = TickStep(most_, value_.type == CellType::kInteger);
     top_ = step * std::ceil(most_ / step);
     for (double value = 0; value <= top_ + step / 2; value += step) {
       canvas_.Line({{kLeft, Y(value)}, {kRight, Y(value)}}, 1, kGrid);
-      canvas_.Text(kLeft - 8, Y(value) + 4, Label(value_, value), 11, Anchor::kEnd, kMuted);
+      canvas_.Text(kLeft - 8, Y(value) + 4, Label(value_, value), {11}, Anchor::kEnd, kMuted);
     }
   }
   // Points in time are shown from the first on.
   void DrawPlaceAxis() {
     if (last_ <= first_) return;
     const double origin = IsTimestamp() ? first_ : 0;
-    const double step = RoundStep(last_ - first_, x_.type == CellType::kInteger);
+    const double step = TickStep(last_ - first_, x_.type == CellType::kInteger);
     const double begin = origin + step * std::ceil((first_ - origin) / step);
     for (double x = begin; x <= last_; x += step) {
-      canvas_.Text(X(x), kBottom + 18, Label(x_, x - origin), 11, Anchor::kMiddle, kMuted);
+      canvas_.Text(X(x), kBottom + 18, Label(x_, x - origin), {11}, Anchor::kMiddle, kMuted);
     }
   }
 
@@ -184,7 +177,7 @@ class Plot {
     for (const auto& [x, place] : places) {
       const double middle = kLeft + step * (static_cast<double>(place) + 0.5);
       if (places.size() <= 16 || place % (places.size() / 8) == 0) {
-        canvas_.Text(middle, kBottom + 18, Label(x_, x), 11, Anchor::kMiddle, kMuted);
+        canvas_.Text(middle, kBottom + 18, Label(x_, x), {11}, Anchor::kMiddle, kMuted);
       }
     }
   }
@@ -229,7 +222,7 @@ class Plot {
         canvas_.Box(left, top + 1, std::max(0.5, right - left), std::max(1.0, height - 2), color);
       }
     }
-    canvas_.Text(kRight, 46, "darkest: " + Label(value_, most_), 11, Anchor::kEnd, kMuted);
+    canvas_.Text(kRight, 46, "darkest: " + Label(value_, most_), {11}, Anchor::kEnd, kMuted);
   }
 
   void DrawLegend() {
@@ -241,12 +234,12 @@ class Plot {
     for (const auto& [name, points] : series_) {
       if (map) {
         canvas_.Text(kLeft - 6, kTop + height * (static_cast<double>(number) + 0.5) + 4,
-                     ElideMiddle(CleanText(name), 20), 9, Anchor::kEnd, kMuted);
+                     ElideMiddle(CleanText(name), 20), {9}, Anchor::kEnd, kMuted);
       } else if (number < 6) {
         const double left = kLeft + 140 * static_cast<double>(number);
         canvas_.Box(left, kHeight - 26, 10, 10, Color(number));
-        canvas_.Text(left + 16, kHeight - 17, ElideMiddle(CleanText(name), 18), 11, Anchor::kStart,
-                     kMuted);
+        canvas_.Text(left + 16, kHeight - 17, ElideMiddle(CleanText(name), 18), {11},
+                     Anchor::kStart, kMuted);
       }
       ++number;
     }

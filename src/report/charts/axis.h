@@ -1,0 +1,22 @@
+// Where the ticks of a chart's axis stand.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+
+namespace batchlight {
+
+// A round number, one of `factors` (falling) times a power of ten, of which `range` has about
+// `count`: at most that many, but for the last, which may reach beyond the range.
+inline double RoundStep(double range, int count, std::initializer_list<double> factors) {
+  const double rough = range / count;
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  double step = 10 * power;
+  for (const double factor : factors) {
+    if (factor * power >= rough * (1 - 1e-9)) step = factor * power;
+  }
+  return step;
+}
+
+}  // namespace batchlight
