@@ -33,6 +33,13 @@ SUB_LAYERS = {
         'entry': ('python', 'nvtx', 'cupti', 'collect', 'buffer', 'rt', '.'),
         'testing': ('rt',),
     },
+    'capture': {
+        'loop': (),
+        'program': (),
+        'recording': ('program', 'loop'),
+        'session': ('recording', 'program', 'loop'),
+        'machine': ('session', 'program'),
+    },
     # From the floor up.
     'analysis': {
         'result': (),

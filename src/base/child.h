@@ -1,6 +1,6 @@
 // Other programs that run beside the tool: report scripts, commands of the user, interpreters that
 // are asked for their version. The recorded program waits between its fork and its exec, and may
-// run as another user: capture/program.h.
+// run as another user: capture/program/program.h.
 #pragma once
 
 #include <signal.h>

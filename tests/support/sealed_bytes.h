@@ -1,5 +1,5 @@
-// A sealed recording in memory, for tests of reading: what capture/seal.cpp writes to disk, without
-// files in between.
+// A sealed recording in memory, for tests of reading: what capture/recording/seal.cpp writes to
+// disk, without files in between.
 #pragma once
 
 #include <xxhash.h>

@@ -2,7 +2,7 @@
 #include <memory>
 #include <string>
 
-#include "capture/session_protocol.h"
+#include "capture/session/session_protocol.h"
 #include "cli/commands/session_choice.h"
 #include "cli/flags/command.h"
 

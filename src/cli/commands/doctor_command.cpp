@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "capture/machine_check.h"
+#include "capture/machine/machine_check.h"
 #include "cli/flags/command.h"
 
 namespace batchlight::cli {

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "base/file.h"
-#include "capture/session_protocol.h"
+#include "capture/session/session_protocol.h"
 #include "cli/commands/profile_command.h"
 
 namespace batchlight::cli {

@@ -8,9 +8,9 @@
 #include <cstring>
 
 #include "analysis/run/measured_overhead.h"
-#include "capture/live_folder.h"
-#include "capture/plain_run.h"
-#include "capture/session.h"
+#include "capture/recording/live_folder.h"
+#include "capture/session/plain_run.h"
+#include "capture/session/session.h"
 #include "cli/commands/profile_command.h"
 #include "cli/commands/repeatable_input.h"
 #include "ingest/open_input.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "capture/options.h"
+#include "capture/recording/options.h"
 
 namespace batchlight::cli {
 

@@ -2,8 +2,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "capture/output_name.h"
-#include "capture/session.h"
+#include "capture/recording/output_name.h"
+#include "capture/session/session.h"
 #include "cli/commands/after_recording.h"
 #include "cli/commands/measure_overhead.h"
 #include "cli/commands/profile_command.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "capture/session_protocol.h"
+#include "capture/session/session_protocol.h"
 
 namespace batchlight::cli {
 

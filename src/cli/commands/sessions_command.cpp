@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/session_protocol.h"
+#include "capture/session/session_protocol.h"
 #include "cli/commands/session_choice.h"
 #include "cli/flags/command.h"
 

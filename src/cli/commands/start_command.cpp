@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "base/file.h"
-#include "capture/session_protocol.h"
+#include "capture/session/session_protocol.h"
 #include "cli/commands/after_recording.h"
 #include "cli/commands/profile_command.h"
 #include "cli/commands/session_choice.h"

@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "capture/live_folder.h"
-#include "capture/seal.h"
+#include "capture/recording/live_folder.h"
+#include "capture/recording/seal.h"
 #include "cli/flags/command.h"
 
 namespace batchlight::cli {

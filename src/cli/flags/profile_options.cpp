@@ -7,7 +7,7 @@
 #include <csignal>
 #include <string_view>
 
-#include "capture/session_protocol.h"
+#include "capture/session/session_protocol.h"
 #include "cli/flags/trace_options.h"
 
 namespace batchlight::cli {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "capture/options.h"
+#include "capture/recording/options.h"
 #include "cli/flags/flags.h"
 
 namespace batchlight::cli {

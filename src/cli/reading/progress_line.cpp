@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "capture/tool_log.h"
+#include "capture/loop/clock.h"
 
 namespace batchlight::cli {
 namespace {

@@ -1,7 +1,7 @@
 // The calls by which a program learns how its children end: wait, waitpid, wait3, wait4, waitid.
 // What they return goes into the recording: a child that was killed cannot say so itself, and once
 // its parent has reaped it, nobody else can learn it on Linux before 6.15
-// (capture/process_end.cpp).
+// (capture/program/process_end.cpp).
 //
 // system() and pclose() wait within the C library, past these. They are not interposed: neither
 // says which process it waited for, and glibc before 2.34 gives a program without libdl no way to

@@ -1,0 +1,51 @@
+// Passes signals sent to the tool on to the program, and stops and continues with it, so that the
+// tool's process stands for the program's.
+#pragma once
+
+#include <signal.h>
+
+#include <functional>
+
+#include "base/status.h"
+#include "capture/loop/event_loop.h"
+#include "capture/loop/terminal.h"
+
+namespace batchlight::capture {
+
+class SignalRelay {
+ public:
+  explicit SignalRelay(EventLoop& loop) : loop_(loop) {}
+  SignalRelay(const SignalRelay&) = delete;
+  SignalRelay& operator=(const SignalRelay&) = delete;
+  // Takes the terminal back and restores the signal mask.
+  ~SignalRelay();
+
+  // Blocks the signals that are passed on. Before the program is forked, and before any thread.
+  void Block();
+  // The mask before Block(): the program's.
+  const sigset_t& original_mask() const { return original_mask_; }
+
+  // Starts to pass signals to process (and group) `program`, and lends it the terminal.
+  // `child_changed` is called when a child of the tool may have ended or stopped.
+  Status Open(pid_t program, std::function<void()> child_changed);
+
+  // From now on SIGINT, SIGTERM and SIGHUP call `interrupted` instead. Takes the terminal back;
+  // returns whether the program had the foreground.
+  bool ProgramEnded(std::function<void()> interrupted);
+  // The program was stopped by `stop_signal`: if the terminal did that, the tool stops as well,
+  // and the program continues when the tool does.
+  void ProgramStopped(int stop_signal);
+
+ private:
+  void ReadSignals();
+
+  EventLoop& loop_;
+  Terminal terminal_;
+  sigset_t original_mask_{};
+  int fd_ = -1;
+  pid_t program_ = -1;
+  std::function<void()> child_changed_;
+  std::function<void()> interrupted_;
+};
+
+}  // namespace batchlight::capture

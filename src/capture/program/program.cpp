@@ -1,0 +1,124 @@
+#include "capture/program/program.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace batchlight::capture {
+namespace {
+
+constexpr int kExitNeverStarted = 125;
+
+std::vector<char*> Pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+std::string ReadToEnd(int fd) {
+  std::string text;
+  char buffer[4096];
+  while (true) {
+    const ssize_t count = read(fd, buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return text;
+    text.append(buffer, static_cast<size_t>(count));
+  }
+}
+
+void HideOutput() {
+  const int null_fd = open("/dev/null", O_WRONLY);
+  if (null_fd < 0) return;
+  dup2(null_fd, STDOUT_FILENO);
+  dup2(null_fd, STDERR_FILENO);
+  close(null_fd);
+}
+
+[[noreturn]] void SayFailure(int result_fd, StartFailure::At at) {
+  const StartFailure failure{at, errno};
+  const ssize_t written = write(result_fd, &failure, sizeof failure);
+  _exit(written == sizeof failure ? kExitNeverStarted : kExitNeverStarted + 1);
+}
+
+// The child's side. Ends in execve or _exit.
+[[noreturn]] void RunChild(const ProgramSpec& spec, int go_fd, int result_fd) {
+  setpgid(0, 0);
+  std::vector<std::string> environment = spec.environment;
+  std::string variable = ReadToEnd(go_fd);
+  if (variable.empty()) _exit(kExitNeverStarted);
+  variable.pop_back();  // the NUL that tells "no variable" from "do not start"
+  if (!variable.empty()) environment.push_back(std::move(variable));
+  if (!spec.show_output) HideOutput();
+  if (spec.run_as && !Become(*spec.run_as)) SayFailure(result_fd, StartFailure::At::kBecomingUser);
+  const std::vector<char*> envp = Pointers(environment);
+  const std::vector<char*> argv = Pointers(spec.arguments);
+  sigprocmask(SIG_SETMASK, &spec.signal_mask, nullptr);
+  execve(spec.path.c_str(), argv.data(), envp.data());
+  if (errno == ENOEXEC) {  // a script without "#!": the shell's, as for execvp
+    std::vector<std::string> words = {"/bin/sh", spec.path};
+    words.insert(words.end(), spec.arguments.begin() + 1, spec.arguments.end());
+    execve("/bin/sh", Pointers(words).data(), envp.data());
+  }
+  SayFailure(result_fd, StartFailure::At::kExec);
+}
+
+}  // namespace
+
+Result<Program> Program::Fork(const ProgramSpec& spec) {
+  int go[2];
+  int result[2];
+  if (pipe2(go, O_CLOEXEC) != 0 || pipe2(result, O_CLOEXEC) != 0) {
+    return OutputError(std::string("cannot make a pipe: ") + std::strerror(errno));
+  }
+  Program program;
+  program.pid_ = fork();
+  if (program.pid_ == 0) {
+    close(go[1]);
+    close(result[0]);
+    RunChild(spec, go[0], result[1]);
+  }
+  const int reason = errno;
+  close(go[0]);
+  close(result[1]);
+  program.go_fd_ = go[1];
+  program.result_fd_ = result[0];
+  if (program.pid_ < 0) {
+    return OutputError(std::string("cannot start a process: ") + std::strerror(reason));
+  }
+  setpgid(program.pid_, program.pid_);  // both sides set it, so it holds whoever is first
+  return program;
+}
+
+Program::Program(Program&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      go_fd_(std::exchange(other.go_fd_, -1)),
+      result_fd_(std::exchange(other.result_fd_, -1)) {}
+
+Program::~Program() {
+  if (go_fd_ >= 0) {
+    close(go_fd_);
+    if (pid_ > 0) waitpid(pid_, nullptr, 0);
+  }
+  if (result_fd_ >= 0) close(result_fd_);
+}
+
+StartFailure Program::Execute(const std::string& variable) {
+  const size_t bytes = variable.size() + 1;  // with the NUL
+  const ssize_t written = write(go_fd_, variable.c_str(), bytes);
+  const int write_error = errno;
+  close(std::exchange(go_fd_, -1));
+  if (written != static_cast<ssize_t>(bytes)) return {StartFailure::At::kExec, write_error};
+  StartFailure failure;
+  ssize_t count;
+  do {
+    count = read(result_fd_, &failure, sizeof failure);
+  } while (count < 0 && errno == EINTR);
+  return count == sizeof failure ? failure : StartFailure();
+}
+
+}  // namespace batchlight::capture

@@ -1,0 +1,55 @@
+// The recorded program: a child process in a process group of its own.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "capture/program/run_as.h"
+
+namespace batchlight::capture {
+
+struct ProgramSpec {
+  std::string path;                      // to execute
+  std::vector<std::string> arguments;    // argv, argv[0] included
+  std::vector<std::string> environment;  // NAME=VALUE
+  bool show_output = true;               // false: stdout and stderr go to /dev/null
+  sigset_t signal_mask{};                // of the program, as the tool inherited it
+  std::optional<RunAs> run_as;           // nothing: the tool's own user
+};
+
+// Why the program could not be started; error 0: it runs.
+struct StartFailure {
+  enum class At : int { kExec, kBecomingUser };
+  At at = At::kExec;
+  int error = 0;  // errno
+};
+
+// Starts in two steps, because the name of the recording may hold the program's pid: Fork() makes
+// the process, which waits; Execute() lets it become the program.
+class Program {
+ public:
+  // Call before any thread is started.
+  static Result<Program> Fork(const ProgramSpec& spec);
+  Program(Program&& other) noexcept;
+  Program& operator=(Program&& other) = delete;
+  // A process that was never let go ends without having run anything.
+  ~Program();
+
+  pid_t pid() const { return pid_; }  // also its process group
+
+  // Adds `variable` (NAME=VALUE; "" adds none) to its environment and executes.
+  StartFailure Execute(const std::string& variable);
+
+ private:
+  Program() = default;
+  pid_t pid_ = -1;
+  int go_fd_ = -1;      // write end: the variable; closing it ends a waiting process
+  int result_fd_ = -1;  // read end: a StartFailure; end of file = it runs
+};
+
+}  // namespace batchlight::capture

@@ -1,0 +1,85 @@
+#include "capture/program/run_as.h"
+
+#include <dirent.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "capture/program/target_environment.h"
+
+namespace batchlight::capture {
+namespace {
+
+// Asks as that user, in a process of its own: every folder on the way counts.
+bool CanReach(const RunAs& user, const std::string& path, int mode) {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(Become(user) && access(path.c_str(), mode) == 0 ? 0 : 1);
+  int status = 1;
+  while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return pid > 0 && status == 0;
+}
+
+}  // namespace
+
+Result<RunAs> FindUser(const std::string& user) {
+  char* end = nullptr;
+  const unsigned long number = std::strtoul(user.c_str(), &end, 10);
+  const bool is_number = !user.empty() && *end == '\0';
+  const passwd* found = getpwnam(user.c_str());
+  if (found == nullptr && is_number) found = getpwuid(static_cast<uid_t>(number));
+  if (found == nullptr) return UsageError("--run-as: there is no user " + user);
+  if (geteuid() != 0 && found->pw_uid != geteuid()) {
+    return UsageError("--run-as: only root can start a program as " + user +
+                      "; start batchlight itself as that user");
+  }
+  return RunAs{found->pw_uid, found->pw_gid, found->pw_name, found->pw_dir, found->pw_shell};
+}
+
+bool Become(const RunAs& user) {
+  if (geteuid() == user.uid) return true;
+  return initgroups(user.name.c_str(), user.gid) == 0 &&
+         setresgid(user.gid, user.gid, user.gid) == 0 &&
+         setresuid(user.uid, user.uid, user.uid) == 0;
+}
+
+void SetUserVariables(const RunAs& user, const std::vector<std::string>& kept,
+                      std::vector<std::string>& environment) {
+  const std::pair<const char*, const std::string*> variables[] = {
+      {"HOME", &user.home}, {"USER", &user.name}, {"LOGNAME", &user.name}, {"SHELL", &user.shell}};
+  for (const auto& [name, value] : variables) {
+    if (FindVariable(kept, name) == nullptr) SetVariable(environment, name, *value);
+  }
+}
+
+Status GiveTo(const RunAs& user, const std::string& folder, const std::string& library) {
+  if (geteuid() == user.uid) return {};
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
+  while (directory != nullptr) {
+    const dirent* entry = readdir(directory.get());
+    if (entry == nullptr) break;
+    const std::string name = entry->d_name;
+    if (name == "..") continue;  // "." is the folder itself
+    if (chown((folder + "/" + name).c_str(), user.uid, user.gid) != 0) {
+      return OutputError("--run-as: cannot give " + folder + "/" + name + " to " + user.name +
+                         ": " + std::strerror(errno));
+    }
+  }
+  if (!CanReach(user, folder, W_OK | X_OK)) {
+    return OutputError("--run-as: " + user.name + " cannot reach " + folder +
+                       ", where the program records; choose another place with -o");
+  }
+  if (!CanReach(user, library, R_OK)) {
+    return OutputError("--run-as: " + user.name + " cannot read " + library +
+                       "; install batchlight where every user can");
+  }
+  return {};
+}
+
+}  // namespace batchlight::capture

@@ -1,0 +1,107 @@
+#include "capture/program/target_environment.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "format/control.h"
+
+namespace batchlight::capture {
+namespace {
+
+constexpr char kSeparators[] = " :\t\n";
+
+bool IsVariable(const std::string& entry, const std::string& name) {
+  return entry.size() > name.size() && entry[name.size()] == '=' &&
+         entry.compare(0, name.size(), name) == 0;
+}
+
+}  // namespace
+
+Result<PreloadPath> PreloadPath::Make(const std::string& library) {
+  PreloadPath result;
+  result.path_ = library;
+  if (library.find_first_of(kSeparators) == std::string::npos) return result;
+  const char* temporary = std::getenv("TMPDIR");
+  if (temporary == nullptr || std::strpbrk(temporary, kSeparators) != nullptr) temporary = "/tmp";
+  std::string folder = std::string(temporary) + "/batchlight-XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) {
+    return OutputError("cannot make a folder in " + std::string(temporary) + ": " +
+                       std::strerror(errno) + "; LD_PRELOAD cannot name " + library);
+  }
+  result.folder_ = folder;
+  result.path_ = folder + "/libbatchlight_inject.so";
+  if (symlink(library.c_str(), result.path_.c_str()) != 0) {
+    return OutputError("cannot link " + result.path_ + ": " + std::strerror(errno));
+  }
+  return result;
+}
+
+PreloadPath::PreloadPath(PreloadPath&& other) noexcept
+    : path_(std::move(other.path_)), folder_(std::exchange(other.folder_, {})) {}
+
+PreloadPath::~PreloadPath() {
+  if (folder_.empty()) return;
+  unlink(path_.c_str());
+  rmdir(folder_.c_str());
+}
+
+const char* FindVariable(const std::vector<std::string>& environment, const std::string& name) {
+  for (const std::string& entry : environment) {
+    if (IsVariable(entry, name)) return entry.c_str() + name.size() + 1;
+  }
+  return nullptr;
+}
+
+void SetVariable(std::vector<std::string>& environment, const std::string& name,
+                 const std::string& value) {
+  for (std::string& entry : environment) {
+    if (IsVariable(entry, name)) {
+      entry = name + "=" + value;
+      return;
+    }
+  }
+  environment.push_back(name + "=" + value);
+}
+
+std::vector<std::string> ReplacedInjections(const EnvironmentOptions& options) {
+  std::vector<std::string> lines;
+  for (const char* name : {"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH"}) {
+    const bool ours = std::strcmp(name, "CUDA_INJECTION64_PATH") != 0 || options.cuda;
+    const char* value = options.inherit ? std::getenv(name) : nullptr;
+    if (!ours || value == nullptr || *value == '\0' || options.preload == value) continue;
+    lines.push_back(std::string(name) + " was set to " + value +
+                    "; a program can have one such tool, and for this run it is batchlight");
+  }
+  return lines;
+}
+
+std::vector<std::string> MakeTargetEnvironment(const EnvironmentOptions& options) {
+  std::vector<std::string> environment;
+  if (options.inherit) {
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      // A tool inside a recorded program: its own program belongs to its own recording.
+      if (!IsVariable(*entry, format::kSessionDirVariable)) environment.emplace_back(*entry);
+    }
+  }
+  for (const std::string& variable : options.variables) {
+    const size_t equals = variable.find('=');
+    SetVariable(environment, variable.substr(0, equals), variable.substr(equals + 1));
+  }
+  if (options.preload.empty()) return environment;
+  // In front of what the user preloads: nothing of ours shadows it, and we are there first.
+  const char* found = FindVariable(environment, "LD_PRELOAD");
+  const std::string preload = found != nullptr ? found : "";
+  if (!(preload + ":").starts_with(options.preload + ":")) {
+    SetVariable(environment, "LD_PRELOAD",
+                options.preload + (preload.empty() ? "" : ":") + preload);
+  }
+  SetVariable(environment, "NVTX_INJECTION64_PATH", options.preload);
+  if (options.cuda) SetVariable(environment, "CUDA_INJECTION64_PATH", options.preload);
+  return environment;
+}
+
+}  // namespace batchlight::capture

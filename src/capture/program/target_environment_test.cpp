@@ -1,0 +1,79 @@
+#include "capture/program/target_environment.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/file.h"
+
+namespace batchlight::capture {
+namespace {
+
+TEST(MakeTargetEnvironment, PutsOurLibraryFirst) {
+  setenv("LD_PRELOAD", "/lib/user.so", 1);
+  EnvironmentOptions options;
+  options.preload = "/opt/inject.so";
+  const auto environment = MakeTargetEnvironment(options);
+  unsetenv("LD_PRELOAD");
+  EXPECT_STREQ(FindVariable(environment, "LD_PRELOAD"), "/opt/inject.so:/lib/user.so");
+  EXPECT_STREQ(FindVariable(environment, "NVTX_INJECTION64_PATH"), "/opt/inject.so");
+  EXPECT_STREQ(FindVariable(environment, "CUDA_INJECTION64_PATH"), "/opt/inject.so");
+  EXPECT_NE(FindVariable(environment, "PATH"), nullptr);
+}
+
+TEST(MakeTargetEnvironment, ToolInsideARecordedProgramStartsAfresh) {
+  setenv("LD_PRELOAD", "/opt/inject.so:/lib/user.so", 1);
+  setenv("BATCHLIGHT_SESSION_DIR", "/tmp/outer.batchlight.live", 1);
+  EnvironmentOptions options;
+  options.preload = "/opt/inject.so";
+  const auto environment = MakeTargetEnvironment(options);
+  unsetenv("LD_PRELOAD");
+  unsetenv("BATCHLIGHT_SESSION_DIR");
+  EXPECT_STREQ(FindVariable(environment, "LD_PRELOAD"), "/opt/inject.so:/lib/user.so");
+  EXPECT_EQ(FindVariable(environment, "BATCHLIGHT_SESSION_DIR"), nullptr);
+}
+
+TEST(ReplacedInjections, NamesTheToolThatGivesWay) {
+  EnvironmentOptions options;
+  options.preload = "/opt/inject.so";
+  setenv("NVTX_INJECTION64_PATH", "/opt/inject.so", 1);
+  setenv("CUDA_INJECTION64_PATH", "/opt/other.so", 1);
+  const auto lines = ReplacedInjections(options);
+  options.cuda = false;
+  EXPECT_TRUE(ReplacedInjections(options).empty());
+  unsetenv("NVTX_INJECTION64_PATH");
+  unsetenv("CUDA_INJECTION64_PATH");
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find("/opt/other.so"), std::string::npos);
+}
+
+TEST(MakeTargetEnvironment, InheritsOnlyIfAsked) {
+  EnvironmentOptions options;
+  options.inherit = false;
+  options.cuda = false;
+  options.variables = {"A=1", "B=x=y", "A=2"};
+  options.preload = "/opt/inject.so";
+  const auto environment = MakeTargetEnvironment(options);
+  EXPECT_EQ(environment, (std::vector<std::string>{"A=2", "B=x=y", "LD_PRELOAD=/opt/inject.so",
+                                                   "NVTX_INJECTION64_PATH=/opt/inject.so"}));
+}
+
+TEST(PreloadPath, LinksWhatLdPreloadCannotHold) {
+  EXPECT_EQ(PreloadPath::Make("/opt/inject.so").value().path(), "/opt/inject.so");
+  for (const char* library : {"/opt/my tools/inject.so", "/opt/a:b/inject.so"}) {
+    std::string link;
+    {
+      const PreloadPath preload = PreloadPath::Make(library).value();
+      link = preload.path();
+      EXPECT_EQ(link.find_first_of(" :"), std::string::npos);
+      char target[256];
+      const ssize_t length = readlink(link.c_str(), target, sizeof target);
+      EXPECT_EQ(std::string(target, static_cast<size_t>(std::max<ssize_t>(length, 0))), library);
+    }
+    EXPECT_FALSE(FileExists(link.substr(0, link.rfind('/'))));
+  }
+}
+
+}  // namespace
+}  // namespace batchlight::capture

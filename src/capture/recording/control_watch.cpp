@@ -1,0 +1,40 @@
+#include "capture/recording/control_watch.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace batchlight::capture {
+
+ControlWatch::~ControlWatch() {
+  if (!thread_.joinable()) return;
+  ended_ = true;
+  control_.Wake();
+  thread_.join();
+  loop_.Remove(event_fd_);
+  close(event_fd_);
+}
+
+Status ControlWatch::Open(std::function<void()> changed) {
+  changed_ = std::move(changed);
+  event_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (event_fd_ < 0) return OutputError(std::string("eventfd: ") + std::strerror(errno));
+  loop_.Add(event_fd_, [this] {
+    eventfd_t count;
+    eventfd_read(event_fd_, &count);
+    changed_();
+  });
+  // The thread inherits the blocked signals of its maker, so it takes none of them.
+  thread_ = std::thread([this, seen = control_.page().changes.load()]() mutable {
+    while (!ended_) {
+      seen = control_.WaitForChange(seen);
+      eventfd_write(event_fd_, 1);
+    }
+  });
+  return {};
+}
+
+}  // namespace batchlight::capture

@@ -1,0 +1,101 @@
+#include "capture/recording/machine_facts.h"
+
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string_view>
+
+namespace batchlight::capture {
+namespace {
+
+constexpr std::string_view kJobVariables[] = {"CUDA_LAUNCH_BLOCKING",
+                                              "CUDA_VISIBLE_DEVICES",
+                                              "GROUP_RANK",
+                                              "KMP_AFFINITY",
+                                              "LOCAL_RANK",
+                                              "LOCAL_WORLD_SIZE",
+                                              "MASTER_PORT",
+                                              "MKL_NUM_THREADS",
+                                              "NCCL_ALGO",
+                                              "NCCL_PROTO",
+                                              "OMPI_COMM_WORLD_RANK",
+                                              "OMPI_COMM_WORLD_SIZE",
+                                              "OMP_NUM_THREADS",
+                                              "PMI_RANK",
+                                              "PYTORCH_CUDA_ALLOC_CONF",
+                                              "RANK",
+                                              "SLURM_JOB_ID",
+                                              "SLURM_LOCALID",
+                                              "SLURM_NNODES",
+                                              "SLURM_NTASKS",
+                                              "SLURM_PROCID",
+                                              "WORLD_SIZE"};
+static_assert(std::is_sorted(std::begin(kJobVariables), std::end(kJobVariables)));
+
+// The text after `key` and what separates it, on the first line of `path` that starts with it.
+std::string ValueInFile(const char* path, std::string_view key, std::string_view separators) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(key)) continue;
+    const size_t begin = line.find_first_not_of(separators, key.size());
+    const size_t end = line.find_last_not_of(separators);
+    if (begin != std::string::npos) return line.substr(begin, end - begin + 1);
+  }
+  return {};
+}
+
+// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  ...": the first word with a digit
+// and a dot.
+std::string GpuDriverVersion() {
+  const std::string text = ValueInFile("/proc/driver/nvidia/version", "NVRM version", ": \t");
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    std::string word = text.substr(begin, end - begin);
+    if (!word.empty() && word[0] >= '0' && word[0] <= '9' && word.find('.') != std::string::npos) {
+      return word;
+    }
+    begin = end + 1;
+  }
+  return {};
+}
+
+}  // namespace
+
+Facts MachineFacts() {
+  Facts facts;
+  const auto add = [&](const char* key, std::string value) {
+    if (!value.empty()) facts.emplace_back(key, std::move(value));
+  };
+  add("machine.cpu", ValueInFile("/proc/cpuinfo", "model name", ": \t"));
+  add("machine.cores", std::to_string(sysconf(_SC_NPROCESSORS_ONLN)));
+  struct sysinfo memory {};
+  if (sysinfo(&memory) == 0) {
+    add("machine.memory_bytes", std::to_string(uint64_t{memory.totalram} * memory.mem_unit));
+  }
+  utsname names{};
+  if (uname(&names) == 0) {
+    add("machine.hostname", names.nodename);
+    add("machine.kernel", std::string(names.sysname) + " " + names.release);
+  }
+  add("machine.os", ValueInFile("/etc/os-release", "PRETTY_NAME", "=\""));
+  add("machine.gpu_driver", GpuDriverVersion());
+  return facts;
+}
+
+Facts EnvironmentFacts(const std::vector<std::string>& environment, bool all) {
+  Facts facts;
+  for (const std::string& entry : environment) {
+    const size_t equals = entry.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string name = entry.substr(0, equals);
+    const bool listed = std::binary_search(std::begin(kJobVariables), std::end(kJobVariables),
+                                           std::string_view(name));
+    if (all || listed) facts.emplace_back("environment." + name, entry.substr(equals + 1));
+  }
+  return facts;
+}
+
+}  // namespace batchlight::capture

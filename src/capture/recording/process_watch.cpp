@@ -1,0 +1,132 @@
+#include "capture/recording/process_watch.h"
+
+#include <poll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "capture/loop/clock.h"
+#include "capture/program/process_end.h"
+#include "capture/recording/live_folder.h"
+
+namespace batchlight::capture {
+
+ProcessWatch::~ProcessWatch() {
+  for (const auto& [pid, process] : processes_) {
+    loop_.Remove(process.pid_fd);
+    close(process.pid_fd);
+  }
+  if (notify_fd_ >= 0) {
+    loop_.Remove(notify_fd_);
+    close(notify_fd_);
+  }
+}
+
+Status ProcessWatch::Open(const std::string& live_folder) {
+  folder_ = live_folder;
+  notify_fd_ = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  if (notify_fd_ < 0 || inotify_add_watch(notify_fd_, live_folder.c_str(), IN_CREATE) < 0) {
+    return OutputError("cannot watch " + live_folder + ": " + std::strerror(errno) +
+                       "; see /proc/sys/fs/inotify/max_user_instances");
+  }
+  loop_.Add(notify_fd_, [this] { ReadNames(); });
+  return {};
+}
+
+void ProcessWatch::ReadNames() {
+  alignas(inotify_event) char buffer[16384];
+  while (true) {
+    const ssize_t count = read(notify_fd_, buffer, sizeof buffer);
+    if (count <= 0) return;
+    for (const char* at = buffer; at < buffer + count;) {
+      const auto* event = reinterpret_cast<const inotify_event*>(at);
+      if ((event->mask & IN_Q_OVERFLOW) != 0) ScanFolder();
+      if (event->len > 0) AddFile(event->name);
+      at += sizeof(inotify_event) + event->len;
+    }
+  }
+}
+
+void ProcessWatch::ScanFolder() {
+  const auto paths = ListProcessFiles(folder_);
+  if (!paths.ok()) return;
+  for (const std::string& path : paths.value()) AddFile(path.c_str() + folder_.size() + 1);
+}
+
+void ProcessWatch::AddFile(const char* name) {
+  int pid = 0;
+  long long attach_ns = 0;
+  int length = 0;
+  if (std::sscanf(name, "%d-%lld.blp%n", &pid, &attach_ns, &length) != 2 ||
+      static_cast<size_t>(length) != std::strlen(name) || pid <= 0) {
+    return;
+  }
+  if (!files_.emplace(name, true).second) return;
+  ++recorded_;
+  if (const auto waited = waited_.find(pid);
+      waited != waited_.end() && waited->second.end_ns > attach_ns) {
+    Record(pid, attach_ns, &waited->second);
+    return;
+  }
+  if (const auto known = processes_.find(pid); known != processes_.end()) {
+    known->second.attach_ns = attach_ns;  // exec: the same process under a new image
+    return;
+  }
+  const int pid_fd = OpenPidFd(pid);
+  if (pid_fd < 0) {  // gone already, and reaped by its parent
+    Record(pid, attach_ns, nullptr);
+    return;
+  }
+  processes_[pid] = {pid_fd, attach_ns};
+  loop_.Add(pid_fd, [this, pid] { HandleEnd(pid); });
+}
+
+void ProcessWatch::HandleEnd(pid_t pid) {
+  const auto found = processes_.find(pid);
+  if (found == processes_.end()) return;
+  const Process process = found->second;
+  const std::optional<int> status = WaitStatusOf(pid, process.pid_fd);
+  const End end{status.value_or(0), MonotonicNow()};
+  Record(pid, process.attach_ns, status ? &end : nullptr);
+  loop_.Remove(process.pid_fd);
+  close(process.pid_fd);
+  processes_.erase(pid);
+}
+
+void ProcessWatch::NoteWaitStatus(pid_t pid, int wait_status) {
+  const End end{wait_status, MonotonicNow()};
+  waited_[pid] = end;
+  const auto found = processes_.find(pid);
+  if (found == processes_.end()) return;
+  Record(pid, found->second.attach_ns, &end);
+  loop_.Remove(found->second.pid_fd);
+  close(found->second.pid_fd);
+  processes_.erase(found);
+}
+
+void ProcessWatch::Finish() {
+  ReadNames();
+  ScanFolder();
+  std::vector<pid_t> ended;
+  for (const auto& [pid, process] : processes_) {
+    pollfd state{process.pid_fd, POLLIN, 0};
+    if (poll(&state, 1, 0) == 1) ended.push_back(pid);
+  }
+  for (const pid_t pid : ended) HandleEnd(pid);
+}
+
+void ProcessWatch::Record(pid_t pid, int64_t attach_ns, const End* end) {
+  format::ProcessStatusRecord record{};
+  record.pid = static_cast<uint32_t>(pid);
+  record.attach_ns = attach_ns;
+  record.known = end != nullptr ? 1 : 0;
+  record.wait_status = end != nullptr ? end->wait_status : 0;
+  record.end_ns = end != nullptr ? end->end_ns : MonotonicNow();
+  log_.AddProcessStatus(record);
+}
+
+}  // namespace batchlight::capture

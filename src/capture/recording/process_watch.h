@@ -1,0 +1,60 @@
+// Watches the live folder for process files and learns how each recorded process ends.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "base/status.h"
+#include "capture/loop/event_loop.h"
+#include "capture/recording/tool_log.h"
+
+namespace batchlight::capture {
+
+class ProcessWatch {
+ public:
+  // Both outlive this object.
+  ProcessWatch(EventLoop& loop, ToolLog& log) : loop_(loop), log_(log) {}
+  ProcessWatch(const ProcessWatch&) = delete;
+  ProcessWatch& operator=(const ProcessWatch&) = delete;
+  ~ProcessWatch();
+
+  // Starts to watch. Call before the program runs.
+  Status Open(const std::string& live_folder);
+  // The tool waited for this process itself: its child, or an orphan that came to it.
+  void NoteWaitStatus(pid_t pid, int wait_status);
+  // Looks at the folder once more and notes the ends that are known by now.
+  void Finish();
+
+  size_t recorded() const { return recorded_; }
+  size_t alive() const { return processes_.size(); }
+
+ private:
+  struct Process {
+    int pid_fd = -1;
+    int64_t attach_ns = 0;
+  };
+  struct End {
+    int wait_status = 0;
+    int64_t end_ns = 0;
+  };
+
+  void ReadNames();
+  void ScanFolder();
+  void AddFile(const char* name);
+  void HandleEnd(pid_t pid);
+  void Record(pid_t pid, int64_t attach_ns, const End* end);
+
+  EventLoop& loop_;
+  ToolLog& log_;
+  std::string folder_;
+  int notify_fd_ = -1;
+  size_t recorded_ = 0;
+  std::unordered_map<pid_t, Process> processes_;  // alive
+  std::unordered_map<std::string, bool> files_;   // seen
+  std::unordered_map<pid_t, End> waited_;         // ended, perhaps before their file was seen
+};
+
+}  // namespace batchlight::capture

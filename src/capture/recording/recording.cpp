@@ -1,0 +1,125 @@
+#include "capture/recording/recording.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "capture/loop/clock.h"
+#include "capture/recording/live_folder.h"
+#include "capture/recording/machine_facts.h"
+
+namespace batchlight::capture {
+namespace {
+
+template <size_t kBytes>
+Status CopyText(char (&to)[kBytes], const std::string& from, const char* what) {
+  if (from.size() >= kBytes) {
+    return UsageError(std::string(what) + " is longer than " + std::to_string(kBytes - 1) +
+                      " bytes");
+  }
+  std::memset(to, 0, kBytes);
+  std::memcpy(to, from.data(), from.size());
+  return {};
+}
+
+// Names separated by NUL, ended by an empty one.
+std::string JoinDomains(const std::vector<std::string>& domains) {
+  std::string joined;
+  for (const std::string& domain : domains) joined += domain + '\0';
+  return joined;
+}
+
+Status FillControlPage(format::ControlPage& page, const SessionOptions& options,
+                       const std::string& python_folder) {
+  page.trace = options.trace;
+  page.budget_bytes = options.budget_bytes;
+  page.session_start_ns = MonotonicNow();
+  page.capture_registered_only = options.registered_only ? 1 : 0;
+  page.domain_filter = options.domains.empty() ? 0 : options.exclude_domains ? 2 : 1;
+  RETURN_IF_ERROR(CopyText(page.capture_message, options.capture.range_message, "--nvtx-capture"));
+  RETURN_IF_ERROR(CopyText(page.capture_domain, options.capture.range_domain, "--nvtx-capture"));
+  RETURN_IF_ERROR(CopyText(page.domains, JoinDomains(options.domains), "--nvtx-domain-..."));
+  RETURN_IF_ERROR(CopyText(page.python_path, python_folder, "the path of the installation"));
+  RETURN_IF_ERROR(
+      CopyText(page.functions_trace, options.functions_trace, "--python-functions-trace"));
+  return CopyText(page.extra, options.extra, "the list of further options");
+}
+
+std::string Join(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+}  // namespace
+
+Result<Recording> Recording::Create(const std::string& live_folder, const SessionOptions& options,
+                                    const std::vector<std::string>& environment,
+                                    const std::string& python_folder) {
+  RETURN_IF_ERROR(CreateLiveFolder(live_folder, options.capture.replace));
+  Status filled;
+  auto control = Control::Create(live_folder, [&](format::ControlPage& page) {
+    filled = FillControlPage(page, options, python_folder);
+  });
+  auto log = ToolLog::Create(live_folder);
+  Status status = !control.ok() ? control.status() : !filled.ok() ? filled : log.status();
+  if (!status.ok()) {
+    (void)RemoveLiveFolder(live_folder);
+    return status;
+  }
+  Recording recording(live_folder, std::move(control).value(), std::move(log).value());
+  recording.SetTrigger(options.capture);
+  recording.WriteFacts(options, environment);
+  return recording;
+}
+
+void Recording::WriteFacts(const SessionOptions& options,
+                           const std::vector<std::string>& environment) {
+  log_.AddProperty("batchlight.version", options.tool_version);
+  log_.AddProperty("session.command", Join(options.command));
+  if (options.capture.trigger == format::CaptureTrigger::kSteps) {
+    log_.AddProperty("session.step_windows", options.capture.windows);
+  }
+  char folder[4096];
+  if (getcwd(folder, sizeof folder) != nullptr) log_.AddProperty("session.cwd", folder);
+  for (const auto& [key, value] : options.facts) log_.AddProperty(key, value);
+  for (const auto& [key, value] : MachineFacts()) log_.AddProperty(key, value);
+  for (const auto& [key, value] : EnvironmentFacts(environment, options.record_environment)) {
+    log_.AddProperty(key, value);
+  }
+}
+
+void Recording::SetTrigger(const CaptureOptions& options) {
+  format::ControlPage& page = control_.page();
+  // The program may be running (`start` in a session): the trigger itself is set last.
+  (void)CopyText(page.capture_message, options.range_message, "");
+  (void)CopyText(page.capture_domain, options.range_domain, "");
+  const bool once = options.range_end == RangeEnd::kStop ||
+                    options.range_end == RangeEnd::kStopShutdown ||
+                    options.range_end == RangeEnd::kNone;
+  page.range_end_ignored = options.range_end == RangeEnd::kNone ? 1 : 0;
+  // Counted from the start of the session, like captures_done.
+  page.capture_repeat = once                  ? captures_done() + 1
+                        : options.repeat == 0 ? 0
+                                              : captures_done() + options.repeat;
+  std::atomic_ref<format::CaptureTrigger>(page.trigger)
+      .store(options.trigger, std::memory_order_release);
+}
+
+bool Recording::StartCapture() {
+  if (!control_.Start()) return false;
+  log_.AddCaptureWindow(control_.capture_index(), true);
+  return true;
+}
+
+bool Recording::StopCapture() {
+  const uint32_t index = control_.capture_index();
+  if (!control_.Stop()) return false;
+  log_.AddCaptureWindow(index, false);
+  return true;
+}
+
+void Recording::FollowProcesses() { log_.SetCapture(control_.capture_index()); }
+
+}  // namespace batchlight::capture

@@ -1,0 +1,48 @@
+// One recording while it is made: the live folder, its control page, the tool's own log, and the
+// captures (start/stop windows) of which each becomes a sealed file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "capture/recording/control.h"
+#include "capture/recording/options.h"
+#include "capture/recording/seal.h"
+#include "capture/recording/tool_log.h"
+
+namespace batchlight::capture {
+
+class Recording {
+ public:
+  // Makes the folder and puts the session's options and facts into it. `environment` is the
+  // program's, `python_folder` as in Install.
+  static Result<Recording> Create(const std::string& live_folder, const SessionOptions& options,
+                                  const std::vector<std::string>& environment,
+                                  const std::string& python_folder);
+
+  const std::string& live_folder() const { return live_folder_; }
+  Control& control() { return control_; }
+  ToolLog& log() { return log_; }
+
+  // Sets the trigger of the captures to come.
+  void SetTrigger(const CaptureOptions& options);
+  // False if there was nothing to start or stop.
+  bool StartCapture();
+  bool StopCapture();
+  // Call when a process may have started or stopped a capture.
+  void FollowProcesses();
+
+  uint32_t captures_done() { return control_.page().captures_done.load(); }
+
+ private:
+  Recording(std::string live_folder, Control control, ToolLog log)
+      : live_folder_(std::move(live_folder)), control_(std::move(control)), log_(std::move(log)) {}
+  void WriteFacts(const SessionOptions& options, const std::vector<std::string>& environment);
+
+  std::string live_folder_;
+  Control control_;
+  ToolLog log_;
+};
+
+}  // namespace batchlight::capture

@@ -1,0 +1,140 @@
+#include "capture/session/session.h"
+
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "capture/loop/clock.h"
+#include "capture/program/reap.h"
+#include "capture/recording/live_folder.h"
+
+namespace batchlight::capture {
+namespace {
+
+constexpr double kSayWaitingAfterS = 2;
+
+}  // namespace
+
+Result<SessionEnd> Session::Run() {
+  ASSIGN_OR_RETURN(std::optional<SessionEnd> failed, StartProgram());
+  if (failed) return *failed;
+  while (!IsOver(life_)) {
+    loop_.Wait(Timer::TimeoutMs({&delay_, &duration_, &say_waiting_}));
+    CheckTimers();
+  }
+  return Finish();
+}
+
+void Session::Note(LifeEvent event) {
+  const LifeFacts facts{
+      .waits_for_children = options_.wait_all && children_left_,
+      .waits_for_duration = !capture_.stop_on_exit && options_.duration_s > 0,
+      .ends_program = options_.kill_signal != 0,
+  };
+  const Life before = std::exchange(life_, Next(life_, event, facts));
+  if (WaitsAfterProgram(life_) && !WaitsAfterProgram(before)) {
+    say_waiting_.Start(kSayWaitingAfterS);
+  } else if (!WaitsAfterProgram(life_)) {
+    say_waiting_.Stop();
+  }
+  if (!MayCollect(life_)) {
+    delay_.Stop();
+    duration_.Stop();
+  }
+}
+
+void Session::Note(CollectionEvent event) {
+  collection_ = Next(collection_, event);
+  if (collection_ != Collection::kDelayed) delay_.Stop();
+  const bool times = collection_ == Collection::kOn && MayCollect(life_);
+  if (times && options_.duration_s > 0 && !duration_.running()) {
+    duration_.Start(options_.duration_s);
+  }
+}
+
+void Session::CheckTimers() {
+  if (delay_.Due()) BeginCapture();
+  if (duration_.Due()) End("the duration is over");
+  if (say_waiting_.Due()) {
+    notice_(
+        "the program has ended; waiting for processes that it left running. Ctrl-C stops "
+        "waiting, --wait=primary never waits");
+  }
+}
+
+void Session::BeginCapture() {
+  recording_->StartCapture();
+  if (program_start_ns_ != 0) NoteCaptures();
+  Note(CollectionEvent::kStarted);
+}
+
+void Session::ControlChanged() {
+  recording_->FollowProcesses();
+  NoteCaptures();
+  FollowControlPage();
+  if (capture_.trigger == format::CaptureTrigger::kNone) return;
+  if (recording_->control().collecting()) return;
+  const uint32_t done = recording_->captures_done() - first_capture_;
+  const bool last = (capture_.range_end == RangeEnd::kStopShutdown && done >= 1) ||
+                    (capture_.range_end == RangeEnd::kRepeatShutdown && done >= capture_.repeat);
+  if (last) End("the capture range has ended");
+}
+
+void Session::FollowControlPage() {
+  if (recording_->control().collecting()) {
+    Note(CollectionEvent::kBegan);
+  } else if (recording_->captures_done() > first_capture_) {
+    Note(CollectionEvent::kEnded);
+  }
+}
+
+void Session::NoteCaptures() {
+  const uint32_t begun = recording_->captures_done() + (recording_->control().collecting() ? 1 : 0);
+  // Windows of steps are parts of one capture.
+  const bool windows = capture_.trigger == format::CaptureTrigger::kSteps;
+  // Several may have begun since the last look: captures can be short, and machines busy.
+  for (; captures_noted_ < begun; ++captures_noted_) {
+    if (windows && captures_noted_ > 0) continue;
+    commands_->Start(kAfterCollectionStart, capture_.after_start, output_ + kRecordingSuffix);
+  }
+}
+
+void Session::Reap() {
+  children_left_ = ReapChildren([this](pid_t pid, int status) {
+    if (WIFSTOPPED(status)) {
+      if (pid == program_pid_) signals_.ProgramStopped(WSTOPSIG(status));
+      return;
+    }
+    if (commands_->NoteEnd(pid, status)) return;
+    processes_->NoteWaitStatus(pid, status);
+    if (pid == program_pid_) ProgramEnded(status);
+  });
+  Note(LifeEvent::kReaped);
+}
+
+void Session::ProgramEnded(int wait_status) {
+  wait_status_ = wait_status;
+  end_.wall_ns = MonotonicNow() - program_start_ns_;
+  const bool had_terminal = signals_.ProgramEnded([this] { Note(LifeEvent::kInterrupted); });
+  end_.interrupted = had_terminal && WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGINT;
+  Note(LifeEvent::kProgramEnded);
+}
+
+void Session::End(const std::string& why) {
+  const Life before = life_;
+  Note(LifeEvent::kSessionEnded);
+  if (life_ == before) return;  // it has ended already
+  recording_->StopCapture();
+  if (life_ == Life::kEnding) {
+    notice_(why + ": ending the program with signal " + std::to_string(options_.kill_signal) +
+            " (" + strsignal(options_.kill_signal) + "), as --kill asks");
+    kill(-program_pid_, options_.kill_signal);
+    kill(-program_pid_, SIGCONT);
+  } else if (life_ == Life::kLeftRunning) {
+    notice_(why + ": process " + std::to_string(program_pid_) + " keeps running, unrecorded");
+  }
+}
+
+}  // namespace batchlight::capture

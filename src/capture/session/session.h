@@ -1,0 +1,122 @@
+// A recording session: starts the program, follows it and its children until the end, and seals
+// what was recorded. `profile` runs one that collects by itself, `launch` one that is told when.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "capture/loop/event_loop.h"
+#include "capture/loop/signal_relay.h"
+#include "capture/loop/timer.h"
+#include "capture/program/install.h"
+#include "capture/program/program.h"
+#include "capture/program/target_environment.h"
+#include "capture/recording/control_watch.h"
+#include "capture/recording/options.h"
+#include "capture/recording/process_watch.h"
+#include "capture/recording/recording.h"
+#include "capture/session/session_server.h"
+#include "capture/session/session_state.h"
+#include "capture/session/user_commands.h"
+
+namespace batchlight::capture {
+
+struct SessionEnd {
+  int exit_code = 0;          // of the program, as a shell gives it: 128 + signal if one ended it
+  bool program_ran = false;   // false: it could not be started, `problem` says why
+  bool interrupted = false;   // Ctrl-C at the terminal ended it
+  bool left_running = false;  // the session ended first and the program was not to be ended
+  std::string problem;
+  CaptureOptions capture;               // as last started
+  std::vector<std::string> recordings;  // sealed at the end
+  Status sealed;                        // if it failed, the live folder is kept
+  std::string live_folder;              // if kept
+  size_t processes = 0;                 // that recorded
+  int64_t wall_ns = 0;                  // of the program, from its start to its end
+};
+
+class Session : private SessionCommands {
+ public:
+  using Notice = std::function<void(const std::string&)>;
+  using Progress = std::function<void(double)>;
+  // `notice` gets single lines for the user, `progress` the share of sealing that is done.
+  Session(SessionOptions options, Notice notice, Progress progress);
+
+  // Returns when the session is over. Errors are those before the program started; nothing is left
+  // behind then.
+  Result<SessionEnd> Run();
+
+ private:
+  // session_start.cpp
+  // Empty once the program runs; why it cannot be started otherwise.
+  Result<std::optional<SessionEnd>> StartProgram();
+  // Everything between the fork and the program's first instruction.
+  Status Prepare(pid_t pid, const Install& install, const std::vector<std::string>& environment);
+  Status OpenRecording(pid_t pid, const Install& install,
+                       const std::vector<std::string>& environment);
+  Status OpenWatches(pid_t pid);
+  Status ChooseOutput(const CaptureOptions& options, pid_t pid);
+
+  // session.cpp: what happens, and the states that follow from it.
+  void Note(LifeEvent event);
+  void Note(CollectionEvent event);
+  void CheckTimers();
+  void BeginCapture();
+  void ControlChanged();
+  // Brings `collection_` up to date with what processes did.
+  void FollowControlPage();
+  // Runs --after-collection-start for captures that began since the last call.
+  void NoteCaptures();
+  void Reap();
+  void ProgramEnded(int wait_status);
+  // Ends the session, which may be before the program's end.
+  void End(const std::string& why);
+
+  // session_end.cpp
+  SessionEnd Finish();
+  void SealAtEnd(SessionEnd& end);
+  // Capture `index` into `path`; nothing: all of the recording.
+  Status SealTo(const std::string& path, std::optional<uint32_t> index);
+
+  // session_commands.cpp: what the clients of an interactive session ask for.
+  Status Start(const CaptureOptions& options) override;
+  Result<std::string> Stop() override;
+  Status Cancel() override;
+  Status Shutdown(std::optional<int> signal) override;
+  std::string Describe() override;
+
+  SessionOptions options_;
+  Notice notice_;
+  Progress progress_;
+  EventLoop loop_;
+  SignalRelay signals_{loop_};
+  std::optional<PreloadPath> preload_;
+  std::optional<Recording> recording_;
+  std::optional<ProcessWatch> processes_;
+  std::optional<ControlWatch> control_watch_;
+  std::optional<SessionServer> server_;
+  std::optional<UserCommands> commands_;
+  pid_t program_pid_ = -1;
+
+  Life life_ = Life::kRunning;
+  Timer say_waiting_;  // while WaitsAfterProgram()
+  Collection collection_;
+  Timer delay_;     // while kDelayed
+  Timer duration_;  // from the first kOn, while MayCollect()
+
+  CaptureOptions capture_;           // of the capture that is on or comes next
+  std::string output_;               // its name, without suffix
+  uint32_t captures_noted_ = 0;      // by NoteCaptures()
+  uint32_t first_capture_ = 0;       // captures before it are sealed or cancelled
+  std::vector<std::string> sealed_;  // files made so far
+
+  bool children_left_ = true;
+  int64_t program_start_ns_ = 0;
+  std::optional<int> wait_status_;  // of the program, once it has ended
+  SessionEnd end_;                  // what is known of it so far
+};
+
+}  // namespace batchlight::capture

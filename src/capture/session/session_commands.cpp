@@ -1,0 +1,69 @@
+// What the clients of an interactive session ask for: start, stop, cancel, shutdown.
+#include <utility>
+
+#include "capture/recording/output_name.h"
+#include "capture/session/session.h"
+
+namespace batchlight::capture {
+
+Status Session::Start(const CaptureOptions& options) {
+  if (recording_->control().collecting()) {
+    return UsageError("collection is already on; `batchlight stop` ends it");
+  }
+  RETURN_IF_ERROR(ChooseOutput(options, program_pid_));
+  capture_ = options;
+  first_capture_ = recording_->captures_done();
+  duration_.Stop();  // it counts from this capture
+  if (options.trigger == format::CaptureTrigger::kNone) {
+    BeginCapture();
+  } else {
+    Note(CollectionEvent::kArmed);
+  }
+  recording_->SetTrigger(options);
+  Note(LifeEvent::kReaped);
+  return {};
+}
+
+Result<std::string> Session::Stop() {
+  recording_->SetTrigger(CaptureOptions());  // no range starts another one
+  recording_->StopCapture();
+  const uint32_t done = recording_->captures_done();
+  if (done == first_capture_ || collection_ == Collection::kLaunched) {
+    return UsageError("nothing is being collected; `batchlight start` starts it");
+  }
+  for (uint32_t index = first_capture_; index < done; ++index) {
+    const int number = capture_.Several() ? static_cast<int>(index - first_capture_) + 1 : 0;
+    RETURN_IF_ERROR(SealTo(RecordingPath(output_, number), index));
+  }
+  first_capture_ = done;
+  Note(CollectionEvent::kPutAway);
+  std::string answer = EncodeAfter(capture_);
+  for (const std::string& path : std::exchange(sealed_, {})) answer += "\n" + path;
+  return answer;
+}
+
+Status Session::Cancel() {
+  if (collection_ == Collection::kLaunched) {
+    return UsageError("nothing is being collected; there is nothing to drop");
+  }
+  recording_->SetTrigger(CaptureOptions());
+  recording_->StopCapture();
+  first_capture_ = recording_->captures_done();
+  Note(CollectionEvent::kPutAway);
+  return {};
+}
+
+Status Session::Shutdown(std::optional<int> signal) {
+  if (signal) options_.kill_signal = *signal;
+  End("the session is shut down");
+  return {};
+}
+
+std::string Session::Describe() {
+  std::string command;
+  for (const std::string& word : options_.command) command += (command.empty() ? "" : " ") + word;
+  FollowControlPage();
+  return std::string(NameOf(collection_)) + "\t" + std::to_string(program_pid_) + "\t" + command;
+}
+
+}  // namespace batchlight::capture

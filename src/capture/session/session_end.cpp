@@ -1,0 +1,64 @@
+// From the end of the session to its sealed recordings.
+#include "base/child.h"
+#include "capture/recording/live_folder.h"
+#include "capture/recording/output_name.h"
+#include "capture/session/session.h"
+
+namespace batchlight::capture {
+
+SessionEnd Session::Finish() {
+  recording_->StopCapture();
+  recording_->control().Disable();
+  NoteCaptures();
+  Reap();
+  processes_->Finish();
+  SessionEnd end = end_;
+  end.program_ran = true;
+  end.left_running = life_ == Life::kLeftRunning;
+  if (end.left_running || processes_->alive() > 0) preload_->Keep();
+  end.exit_code = wait_status_ ? ShellExitCode(*wait_status_) : 0;
+  end.processes = processes_->recorded();
+  control_watch_.reset();
+  if (wait_status_) {
+    recording_->log().AddProperty("session.wall_ns", std::to_string(end.wall_ns));
+  }
+  SealAtEnd(end);
+  commands_->WaitFor(kAfterReportReady);
+  server_.reset();  // `shutdown` waits for this: the recording is there then
+  end.capture = capture_;
+  end.recordings = sealed_;
+  return end;
+}
+
+void Session::SealAtEnd(SessionEnd& end) {
+  const uint32_t done = recording_->captures_done();
+  if (recording_->control().page().processes_attached == 0) {
+    recording_->log().AddReason("session",
+                                "no process was recorded: the program is statically "
+                                "linked, or runs with privileges of its own");
+  }
+  if (capture_.Several()) {
+    for (uint32_t index = first_capture_; index < done && end.sealed.ok(); ++index) {
+      const int number = static_cast<int>(index - first_capture_) + 1;
+      end.sealed = SealTo(RecordingPath(output_, number), index);
+    }
+    if (done == first_capture_) notice_("no capture range was entered: there is no recording");
+  } else if (first_capture_ == 0 && collection_ != Collection::kLaunched) {
+    end.sealed = SealTo(RecordingPath(output_, 0), std::nullopt);
+    if (done == 0) notice_("collection never began: the recording holds no events");
+  } else if (done > first_capture_) {
+    end.sealed = SealTo(RecordingPath(output_, 0), first_capture_);
+  }
+  if (end.sealed.ok()) end.sealed = RemoveLiveFolder(recording_->live_folder());
+  if (!end.sealed.ok()) end.live_folder = recording_->live_folder();
+}
+
+Status Session::SealTo(const std::string& path, std::optional<uint32_t> index) {
+  const auto summary = Seal(recording_->live_folder(), path, {index, capture_.replace, progress_});
+  if (!summary.ok()) return summary.status();
+  sealed_.push_back(path);
+  commands_->Start(kAfterReportReady, capture_.after_report, path);
+  return {};
+}
+
+}  // namespace batchlight::capture

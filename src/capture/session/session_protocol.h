@@ -1,0 +1,58 @@
+// What sessions and their clients say to each other, and where they meet:
+// $XDG_RUNTIME_DIR/batchlight, or /tmp/batchlight-UID, with NAME.sock for a running session and
+// NAME.start for a `start` that came before its `launch`. One message each way, SOCK_SEQPACKET:
+//
+//   request: "start" NUL "key=value" NUL ...      reply: "<ErrorKind, 0 = fine>" LF "text"
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "capture/recording/options.h"
+
+namespace batchlight::capture {
+
+struct Request {
+  std::string verb;  // start stop cancel shutdown status
+  std::map<std::string, std::string> values;
+
+  std::string Encode() const;
+  static Request Decode(const std::string& text);
+};
+
+struct Reply {
+  ErrorKind kind = ErrorKind::kNone;
+  std::string text;
+
+  std::string Encode() const;
+  static Reply Decode(const std::string& text);
+  Status ToStatus() const {
+    return kind == ErrorKind::kNone ? Status() : Status::Error(kind, text);
+  }
+};
+
+// --stats and --export in one word: "stats,sqlite"; part of a start request and of the answer to
+// stop, whose client does that work.
+std::string EncodeAfter(const CaptureOptions& options);
+void DecodeAfter(const std::string& text, CaptureOptions& options);
+
+Request MakeStartRequest(const CaptureOptions& options);
+CaptureOptions ReadStartRequest(const Request& request);
+
+// The folder, made if it is missing. Error (kOutput) if it cannot be made or belongs to another.
+Result<std::string> SessionFolder();
+std::string SocketPath(const std::string& folder, const std::string& session_name);
+std::string PendingPath(const std::string& folder, const std::string& session_name);
+// Letters, digits and ".-_" only: the name is a file name and a word on command lines.
+Status CheckSessionName(const std::string& name);
+
+// A connected socket, or -1 if nobody listens.
+int ConnectToSession(const std::string& socket_path);
+// Sends and waits for the answer. Error (kInput) if no such session runs.
+Result<Reply> AskSession(const std::string& session_name, const Request& request);
+// Names of the running sessions; sockets of dead ones are removed.
+Result<std::vector<std::string>> ListSessions();
+
+}  // namespace batchlight::capture

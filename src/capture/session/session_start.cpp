@@ -1,0 +1,163 @@
+// From the options to the running program.
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <utility>
+
+#include "base/child.h"
+#include "base/file.h"
+#include "capture/loop/clock.h"
+#include "capture/recording/live_folder.h"
+#include "capture/recording/output_name.h"
+#include "capture/session/session.h"
+#include "capture/session/target_program.h"
+
+namespace batchlight::capture {
+namespace {
+
+// One descriptor per recorded process: jobs with thousands of workers exist.
+void RaiseFileLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+SessionEnd CannotStart(const FoundProgram& problem) {
+  SessionEnd end;
+  end.exit_code = problem.exit_code;
+  end.problem = problem.problem;
+  return end;
+}
+
+Collection FirstCollection(const SessionOptions& options) {
+  if (options.wait_for_start) return Collection::kLaunched;
+  const CaptureOptions& capture = options.capture;
+  const bool triggered =
+      capture.trigger != format::CaptureTrigger::kNone && !capture.windows_start_open;
+  return triggered ? Collection::kArmed : Collection::kDelayed;
+}
+
+// The variable by which the program finds the live folder. Absolute: the program and its children
+// may change their folder.
+std::string FolderVariable(const std::string& live_folder) {
+  char* resolved = realpath(live_folder.c_str(), nullptr);
+  std::string variable = std::string(format::kSessionDirVariable) + "=" +
+                         (resolved != nullptr ? resolved : live_folder.c_str());
+  free(resolved);
+  return variable;
+}
+
+}  // namespace
+
+Session::Session(SessionOptions options, Notice notice, Progress progress)
+    : options_(std::move(options)),
+      notice_(std::move(notice)),
+      progress_(std::move(progress)),
+      collection_(FirstCollection(options_)),
+      capture_(options_.capture) {}
+
+Result<std::optional<SessionEnd>> Session::StartProgram() {
+  ASSIGN_OR_RETURN(const Install install, FindInstall());
+  ASSIGN_OR_RETURN(PreloadPath preload, PreloadPath::Make(install.inject_library));
+  preload_.emplace(std::move(preload));
+  EnvironmentOptions wanted = PlainEnvironment(options_);
+  wanted.preload = preload_->path();
+  wanted.cuda = (options_.trace & format::kTraceCuda) != 0;
+  for (const std::string& line : ReplacedInjections(wanted)) notice_(line);
+  const TargetProgram target = FindTarget(options_, wanted);
+  if (target.found.path.empty()) return std::optional(CannotStart(target.found));
+
+  signals_.Block();
+  ASSIGN_OR_RETURN(Program program,
+                   Program::Fork(SpecOf(options_, target, signals_.original_mask())));
+  program_pid_ = program.pid();
+  RETURN_IF_ERROR(Prepare(program.pid(), install, target.environment));
+  program_start_ns_ = MonotonicNow();
+  const StartFailure failure = program.Execute(FolderVariable(recording_->live_folder()));
+  if (failure.error != 0) {
+    WaitForChild(program.pid());
+    (void)RemoveLiveFolder(recording_->live_folder());
+    return std::optional(CannotStart(ExplainStartFailure(target.found.path, failure)));
+  }
+  NoteCaptures();
+  return std::optional<SessionEnd>();
+}
+
+Status Session::Prepare(pid_t pid, const Install& install,
+                        const std::vector<std::string>& environment) {
+  RaiseFileLimit();
+  signal(SIGPIPE, SIG_IGN);
+  RETURN_IF_ERROR(loop_.Open());
+  RETURN_IF_ERROR(OpenRecording(pid, install, environment));
+  Status status;
+  if (options_.run_as) {
+    status = GiveTo(*options_.run_as, recording_->live_folder(), install.inject_library);
+  }
+  if (status.ok()) status = OpenWatches(pid);
+  if (!status.ok()) {
+    (void)RemoveLiveFolder(recording_->live_folder());
+    return status;
+  }
+  if (collection_ != Collection::kDelayed) return {};
+  if (options_.delay_s > 0) {
+    delay_.Start(options_.delay_s);
+  } else {
+    BeginCapture();
+  }
+  return {};
+}
+
+Status Session::OpenWatches(pid_t pid) {
+  commands_.emplace(options_.session_name, notice_, signals_.original_mask());
+  processes_.emplace(loop_, recording_->log());
+  control_watch_.emplace(loop_, recording_->control());
+  RETURN_IF_ERROR(processes_->Open(recording_->live_folder()));
+  RETURN_IF_ERROR(control_watch_->Open([this] { ControlChanged(); }));
+  // Orphans of the program come to the tool: how they end is known, and --wait=all can wait.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  return signals_.Open(pid, [this] { Reap(); });
+}
+
+Status Session::OpenRecording(pid_t pid, const Install& install,
+                              const std::vector<std::string>& environment) {
+  const bool interactive = !options_.session_name.empty();
+  if (interactive) {
+    SessionCommands& commands = *this;
+    server_.emplace(loop_, commands);
+    RETURN_IF_ERROR(server_->Open(options_.session_name));
+  }
+  while (true) {
+    std::string live_folder;
+    if (collection_ == Collection::kLaunched) {
+      live_folder = options_.session_name + "-" + std::to_string(pid) + kLiveSuffix;
+      if (access(".", W_OK) != 0) live_folder = "/tmp/" + live_folder;
+    } else {
+      RETURN_IF_ERROR(ChooseOutput(capture_, pid));
+      live_folder = output_ + kLiveSuffix;
+    }
+    auto recording = Recording::Create(live_folder, options_, environment, install.python_folder);
+    if (recording.ok()) {
+      recording_.emplace(std::move(recording).value());
+      return {};
+    }
+    // Another tool may have taken a name that was free a moment ago.
+    const bool taken =
+        collection_ != Collection::kLaunched && capture_.output.empty() && FileExists(live_folder);
+    if (!taken) return recording.status();
+  }
+}
+
+Status Session::ChooseOutput(const CaptureOptions& options, pid_t pid) {
+  if (options.output.empty()) {
+    output_ = NextFreeName("report");
+    return {};
+  }
+  ASSIGN_OR_RETURN(output_, ExpandOutputName(options.output, pid));
+  return options.replace ? Status() : CheckOutputIsFree(output_, options.Several());
+}
+
+}  // namespace batchlight::capture

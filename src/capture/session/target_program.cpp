@@ -1,0 +1,28 @@
+#include "capture/session/target_program.h"
+
+namespace batchlight::capture {
+
+EnvironmentOptions PlainEnvironment(const SessionOptions& options) {
+  EnvironmentOptions environment;
+  environment.inherit = options.inherit_environment;
+  environment.variables = options.variables;
+  return environment;
+}
+
+TargetProgram FindTarget(const SessionOptions& options, const EnvironmentOptions& environment) {
+  TargetProgram target;
+  target.environment = MakeTargetEnvironment(environment);
+  if (options.run_as) SetUserVariables(*options.run_as, options.variables, target.environment);
+  const char* path = FindVariable(target.environment, "PATH");
+  target.found =
+      FindProgram(options.command[0], path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
+  return target;
+}
+
+ProgramSpec SpecOf(const SessionOptions& options, const TargetProgram& target,
+                   const sigset_t& signal_mask) {
+  return {target.found.path,   options.command, target.environment,
+          options.show_output, signal_mask,     options.run_as};
+}
+
+}  // namespace batchlight::capture
