@@ -15,8 +15,6 @@
 namespace batchlight::capture {
 namespace {
 
-constexpr size_t kMaxMessageBytes = 32 * 1024;
-
 uint32_t ToNumber(const Request& request, const char* key) {
   const auto found = request.values.find(key);
   return found == request.values.end()

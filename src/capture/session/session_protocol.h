@@ -14,6 +14,8 @@
 
 namespace batchlight::capture {
 
+inline constexpr size_t kMaxMessageBytes = 32 * 1024;
+
 struct Request {
   std::string verb;  // start stop cancel shutdown status
   std::map<std::string, std::string> values;

@@ -87,13 +87,13 @@ void SessionServer::Accept() {
 }
 
 void SessionServer::Answer(int client_fd) {
-  char buffer[32 * 1024];
+  char buffer[kMaxMessageBytes];
   const ssize_t count = recv(client_fd, buffer, sizeof buffer, 0);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (count > 0) {
     const Request request = Request::Decode(std::string(buffer, static_cast<size_t>(count)));
     const std::string reply = Execute(request).Encode();
-    // A client that went away takes no answer: nothing to be done about it.
+    // The client may have gone away, which takes nothing from the session.
     (void)send(client_fd, reply.data(), reply.size(), MSG_NOSIGNAL);
   }
   loop_.Remove(client_fd);

@@ -1,11 +1,10 @@
 // Exported entry points: the loaders of CUDA and NVTX call these.
 #include "inject/entry/attach.h"
+#include "inject/entry/export.h"
 #include "inject/nvtx/handlers.h"
 #if BATCHLIGHT_GPU
 #include "inject/cupti/collector.h"
 #endif
-
-#define BATCHLIGHT_EXPORT extern "C" __attribute__((visibility("default")))
 
 using namespace batchlight::inject;
 

@@ -11,6 +11,7 @@
 #include "inject/cupti/collector.h"
 #endif
 #include "inject/entry/attach.h"
+#include "inject/entry/export.h"
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
 
@@ -76,8 +77,6 @@ void FindInterposed() {
 }
 
 }  // namespace batchlight::inject
-
-#define BATCHLIGHT_EXPORT extern "C" __attribute__((visibility("default")))
 
 using namespace batchlight::inject;
 

@@ -13,6 +13,7 @@
 
 #include "inject/buffer/chunk_file.h"
 #include "inject/buffer/thread_stream.h"
+#include "inject/entry/export.h"
 #include "inject/entry/interpose.h"
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
@@ -68,8 +69,6 @@ void FindInterposedWaits() {
 }
 
 }  // namespace batchlight::inject
-
-#define BATCHLIGHT_EXPORT extern "C" __attribute__((visibility("default")))
 
 using namespace batchlight::inject;
 

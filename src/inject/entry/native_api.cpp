@@ -8,6 +8,7 @@
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/collecting_watch.h"
 #include "inject/entry/attach.h"
+#include "inject/entry/export.h"
 
 namespace batchlight::inject {
 namespace {
@@ -77,7 +78,6 @@ constexpr batchlight_native_api_t kTable = {
 }  // namespace
 }  // namespace batchlight::inject
 
-extern "C" __attribute__((visibility("default"))) const batchlight_native_api_t*
-batchlight_native_api(void) {
+BATCHLIGHT_EXPORT const batchlight_native_api_t* batchlight_native_api(void) {
   return batchlight::inject::Attach() ? &batchlight::inject::kTable : nullptr;
 }
