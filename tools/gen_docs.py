@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gen_docs.py FOLDER: writes the reference pages (records, tables, counters) from the .def tables."""
+"""gen_docs.py FOLDER: writes the reference pages (records, tables, kinds, counters) from the .def tables."""
 import pathlib
 import re
 import sys
@@ -41,14 +41,37 @@ def records():
     return ''.join(out)
 
 
+def kind_blocks():
+    """The kinds of kinds.def, with the rows that it takes from phases.def."""
+    phases = re.sub(r'PHASE\((\w+), (\d+), ("[^"]*")\)', r'KIND(\1, \2, \3, \3, "")',
+                    (ROOT / 'src/format/phases.def').read_text())
+    source = (ROOT / 'src/store/kinds.def').read_text().replace('#include "format/phases.def"', phases)
+    return blocks(re.sub(r'^#.*', '', source, flags=re.MULTILINE), 'KIND_BEGIN', 'KIND')
+
+
 def schema():
     source = 'src/store/schema.def'
+    kinds = {kind[0] for kind, _ in kind_blocks()}
     out = [NOTE.format(source=source), '# Tables\n\nThe tables a recording becomes in memory, and the '
            'names that `export -t jsonlines` and `-t csv` use. Times are nanoseconds since the start of '
-           'the session.\n']
+           'the session; coded values are numbers of [kinds](kinds.md).\n']
     for (_, member, doc), columns in blocks((ROOT / source).read_text(), 'TABLE_BEGIN', 'COLUMN'):
         out.append(f'\n## {member}\n\n{text(doc)}\n\n| column | type | meaning |\n|---|---|---|\n')
-        out += [f'| `{c[1]}` | {c[0]} | {text(c[2])} |\n' for c in columns]
+        for kind, name, meaning in columns:
+            shown = f'[{kind}](kinds.md#{kind.lower()})' if kind in kinds else kind
+            out.append(f'| `{name}` | {shown} | {text(meaning)} |\n')
+    return ''.join(out)
+
+
+def kinds():
+    out = [NOTE.format(source='src/store/kinds.def'), '# Kinds\n\nThe coded values of the '
+           '[tables](tables.md). A file of another program may hold numbers that are not listed.\n']
+    for (name, _, nsys_enum, doc), rows in kind_blocks():
+        by_nsys = f' Numbers of nsys: `{text(nsys_enum)}`.' if text(nsys_enum) else ''
+        out.append(f'\n## {name}\n\n{text(doc)[0].upper()}{text(doc)[1:]}.{by_nsys}\n\n'
+                   '| number | value | label | short name | in nsys |\n|---|---|---|---|---|\n')
+        for identifier, number, label, short_name, nsys_name in rows:
+            out.append(f'| {number} | {identifier} | {text(label)} | {text(short_name)} | {text(nsys_name)} |\n')
     return ''.join(out)
 
 
@@ -61,7 +84,7 @@ def counters():
     return ''.join(out)
 
 
-PAGES = {'records.md': records, 'tables.md': schema, 'counters.md': counters}
+PAGES = {'records.md': records, 'tables.md': schema, 'kinds.md': kinds, 'counters.md': counters}
 
 
 def main():

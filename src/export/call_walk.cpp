@@ -24,7 +24,7 @@ void Collect(const Store& store, const EventSelection& selection, const Table& t
   calls.reserve(calls.size() + end - begin);
   for (size_t row = begin; row < end; ++row) {
     if constexpr (std::is_same_v<Table, NvtxRangesTable>) {
-      if (table.style[row] != static_cast<uint8_t>(NvtxStyle::kPushPop)) continue;
+      if (table.style[row] != NvtxStyle::kPushPop) continue;
     }
     if (!selection.HasTime(table.start_ns[row], table.end_ns[row])) continue;
     calls.push_back({table.start_ns[row], ClosedEnd(store, table.start_ns[row], table.end_ns[row]),

@@ -227,9 +227,8 @@ class PerfettoTrace {
     const NvtxRangesTable& ranges = store_.nvtx_ranges;
     if (!selection_.HasTable(ranges.kName)) return {};
     std::map<ProcessId, Lanes> lanes;
-    for (const uint32_t row : RowsByStart(ranges, [&](size_t i) {
-           return ranges.style[i] == static_cast<uint8_t>(NvtxStyle::kStartEnd);
-         })) {
+    for (const uint32_t row :
+         RowsByStart(ranges, [&](size_t i) { return ranges.style[i] == NvtxStyle::kStartEnd; })) {
       const ProcessId process = store_.ProcessOf(ranges.thread[row]);
       Lanes& own =
           lanes.try_emplace(process, *this, ProcessTrack(process), "NVTX start/end").first->second;

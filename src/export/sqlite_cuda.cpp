@@ -7,9 +7,6 @@
 namespace batchlight {
 namespace {
 
-constexpr int64_t kOverheadClass = 103;
-constexpr int64_t kGraphNodeClass = 95;
-
 // Rows of a table that is ordered by thread, by start.
 std::vector<uint32_t> ByStart(const std::vector<int64_t>& start) {
   std::vector<uint32_t> order(start.size());
@@ -28,7 +25,7 @@ Status WriteApiCalls(NsysWriter& writer) {
                           if (!writer.Selects(calls.start_ns[row], calls.end_ns[row])) continue;
                           insert.Int(writer.Time(calls.start_ns[row]))
                               .Int(writer.End(calls.end_ns[row]))
-                              .Int(calls.event_class[row])
+                              .Int(Number(calls.event_class[row]))
                               .Int(writer.GlobalTid(calls.thread[row]))
                               .Int(calls.correlation[row])
                               .Int(writer.String(calls.name[row]))
@@ -40,8 +37,8 @@ Status WriteApiCalls(NsysWriter& writer) {
 
 // launchType to localMemoryTotal.
 void InsertLaunch(const KernelLaunchesRow& launch, SqliteInsert& insert) {
-  insert.Int(launch.launch_type)
-      .Int(launch.cache_config)
+  insert.Int(Number(launch.launch_type))
+      .Int(Number(launch.cache_config))
       .Int(launch.registers_per_thread)
       .Int(launch.grid_x)
       .Int(launch.grid_y)
@@ -130,13 +127,13 @@ Status WriteCopies(NsysWriter& writer) {
               .Int(copies.correlation[row])
               .Int(writer.GlobalPid(copies.process[row]))
               .U64(copies.bytes[row])
-              .Int(copies.copy_kind[row])
-              .Int(copies.source_kind[row])
-              .Int(copies.destination_kind[row])
+              .Int(Number(copies.copy_kind[row]))
+              .Int(Number(copies.source_kind[row]))
+              .Int(Number(copies.destination_kind[row]))
               .Int(copies.source_device[row])
               .Int(copies.destination_device[row]);
           if (is_unified) {
-            insert.Int(unified.migration_cause[next_unified]);
+            insert.Int(Number(unified.migration_cause[next_unified]));
           } else {
             insert.Null();
           }
@@ -173,7 +170,7 @@ Status WriteSets(NsysWriter& writer) {
               .Int(sets.value[row])
               .U64(sets.bytes[row])
               .IntOrNull(sets.graph_node[row] != 0, static_cast<int64_t>(sets.graph_node[row]))
-              .Int(sets.memory_kind[row]);
+              .Int(Number(sets.memory_kind[row]));
           insert.Done();
         }
       });
@@ -204,7 +201,7 @@ Status WriteWaits(NsysWriter& writer) {
                            .Int(waits.stream[row])
                            .Int(waits.correlation[row])
                            .Int(writer.GlobalPid(waits.process[row]))
-                           .Int(waits.sync_type[row])
+                           .Int(Number(waits.sync_type[row]))
                            .Int(waits.event[row]);
                        insert.Done();
                      }
@@ -256,7 +253,7 @@ Status WriteGraphs(NsysWriter& writer) {
                           if (!writer.Selects(nodes.start_ns[row], nodes.start_ns[row])) continue;
                           insert.Int(writer.Time(nodes.start_ns[row]))
                               .Int(writer.Time(nodes.start_ns[row]))
-                              .Int(kGraphNodeClass)
+                              .Int(Number(EventClass::kGraphCreation))
                               .Int(writer.GlobalTid(nodes.thread[row]))
                               .Int(node_name.IsNone() ? 0 : writer.String(node_name))
                               .U64(nodes.graph_node[row])
@@ -283,8 +280,8 @@ Status WriteMemoryAndOverhead(NsysWriter& writer) {
               .U64(memory.address[row])
               .Int(0)
               .U64(memory.bytes[row])
-              .Int(memory.memory_kind[row])
-              .Int(memory.operation[row])
+              .Int(Number(memory.memory_kind[row]))
+              .Int(Number(memory.operation[row]))
               .Int(memory.correlation[row]);
           insert.Done();
         }
@@ -300,11 +297,11 @@ Status WriteMemoryAndOverhead(NsysWriter& writer) {
                           const ThreadId thread = overheads.thread[row];
                           insert.Int(writer.Time(overheads.start_ns[row]))
                               .Int(writer.End(overheads.end_ns[row]))
-                              .Int(kOverheadClass)
+                              .Int(Number(EventClass::kCudaOverhead))
                               .Int(thread.IsNone() ? writer.GlobalPid(overheads.process[row])
                                                    : writer.GlobalTid(thread))
                               .Int(overheads.correlation[row])
-                              .Int(overheads.overhead_type[row]);
+                              .Int(Number(overheads.overhead_type[row]));
                           insert.Done();
                         }
                       });

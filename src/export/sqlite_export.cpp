@@ -2,24 +2,13 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "export/nsys_enums.h"
 #include "export/nsys_writer.h"
 
 namespace batchlight {
 namespace {
 
 constexpr int64_t kVirtualMachine = int64_t{1} << 48;
-
-struct EnumValue {
-  std::string_view table;
-  int64_t id;
-  std::string_view name;
-  std::string_view label;
-};
-constexpr EnumValue kEnumValues[] = {
-#define ENUM_VALUE(table, id, name, label) {#table, id, name, label},
-#include "export/nsys_enums.def"
-#undef ENUM_VALUE
-};
 
 // Tables that nsys has and this recording has no rows for.
 Status CreateMissingTables(NsysWriter& writer) {
@@ -48,20 +37,14 @@ int64_t NsysWriter::GlobalTid(ThreadId thread) const {
 }
 
 Status WriteEnumTables(NsysWriter& writer) {
-  size_t begin = 0;
-  while (begin < std::size(kEnumValues)) {
-    const std::string_view name = kEnumValues[begin].table;
-    size_t end = begin;
-    while (end < std::size(kEnumValues) && kEnumValues[end].table == name) ++end;
-    RETURN_IF_ERROR(
-        writer.OwnTable({name, "id!P name:T label:T"}, "id name label", [&](SqliteInsert& insert) {
-          for (size_t i = begin; i < end; ++i) {
-            const EnumValue& value = kEnumValues[i];
-            insert.Int(value.id).Text(value.name).Text(value.label);
-            insert.Done();
-          }
-        }));
-    begin = end;
+  for (const NsysEnum& table : NsysEnums()) {
+    RETURN_IF_ERROR(writer.OwnTable({table.table, "id!P name:T label:T"}, "id name label",
+                                    [&](SqliteInsert& insert) {
+                                      for (const NsysEnumValue& value : table.values) {
+                                        insert.Int(value.id).Text(value.name).Text(value.label);
+                                        insert.Done();
+                                      }
+                                    }));
   }
   return Status();
 }

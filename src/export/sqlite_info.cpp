@@ -144,7 +144,7 @@ Status WriteCudaContexts(NsysWriter& writer) {
                               .Int(PidOf(store, stream.process))
                               .Int(stream.context)
                               .Int(static_cast<uint32_t>(stream.priority))
-                              .Int(stream.flag);
+                              .Int(Number(stream.flag));
                           insert.Done();
                         }
                       });

@@ -53,7 +53,7 @@ class NvtxRows {
     const NvtxAttributesRow attributes =
         known ? store_.nvtx_attributes.Row(id.row()) : NvtxAttributesRow{};
     insert_.IntOrNull(attributes.category != 0, attributes.category)
-        .IntOrNull(attributes.has_color != 0, attributes.color);
+        .IntOrNull(IsYes(attributes.has_color), attributes.color);
   }
   // text globalTid endGlobalTid textId domainId
   void Words(StringId message, bool registered, ThreadId thread, ThreadId end_thread,
@@ -73,14 +73,16 @@ class NvtxRows {
   void Payload(NvtxAttributesId id) {
     const NvtxAttributesRow attributes =
         id.IsNone() ? NvtxAttributesRow{} : store_.nvtx_attributes.Row(id.row());
-    for (int type = 1; type <= 6; ++type) {
+    for (const NvtxPayloadType type :
+         {NvtxPayloadType::kUint64, NvtxPayloadType::kInt64, NvtxPayloadType::kDouble,
+          NvtxPayloadType::kUint32, NvtxPayloadType::kInt32, NvtxPayloadType::kFloat}) {
       if (type != attributes.payload_type) {
         insert_.Null();
-      } else if (type == 3) {
+      } else if (type == NvtxPayloadType::kDouble) {
         insert_.Real(std::bit_cast<double>(attributes.payload));
-      } else if (type == 6) {
+      } else if (type == NvtxPayloadType::kFloat) {
         insert_.Real(std::bit_cast<float>(static_cast<uint32_t>(attributes.payload)));
-      } else if (type == 5) {
+      } else if (type == NvtxPayloadType::kInt32) {
         insert_.Int(static_cast<int32_t>(attributes.payload));
       } else {
         insert_.U64(attributes.payload);
@@ -129,14 +131,14 @@ class NvtxRows {
     Payload(NvtxAttributesId::None());
   }
   void WriteRange(const NvtxRangesRow& range) {
-    const bool push_pop = range.style == static_cast<uint8_t>(NvtxStyle::kPushPop);
+    const bool push_pop = range.style == NvtxStyle::kPushPop;
     Head(range.start_ns, range.end_ns, push_pop ? kPushPopType : kStartEndType, range.attributes);
-    Words(range.message, range.registered != 0, range.thread, range.end_thread, range.domain);
+    Words(range.message, IsYes(range.registered), range.thread, range.end_thread, range.domain);
     Payload(range.attributes);
   }
   void WriteMark(const NvtxMarksRow& mark) {
     Head(mark.start_ns, kOpenEnd, kMarkType, mark.attributes);
-    Words(mark.message, mark.registered != 0, mark.thread, mark.thread, mark.domain);
+    Words(mark.message, IsYes(mark.registered), mark.thread, mark.thread, mark.domain);
     Payload(mark.attributes);
   }
 
@@ -160,7 +162,7 @@ Status WritePayloadSchemas(NsysWriter& writer) {
                                    insert.Int(NativeDomain(store, schemas.domain[row]))
                                        .U64(schemas.schema_id[row])
                                        .Text(store.Text(schemas.name[row]))
-                                       .Int(schemas.type[row])
+                                       .Int(Number(schemas.type[row]))
                                        .U64(schemas.flags[row])
                                        .Int(schemas.entry_count[row])
                                        .U64(schemas.payload_bytes[row]);

@@ -8,11 +8,6 @@
 namespace batchlight {
 namespace {
 
-constexpr uint8_t kOsRuntimeClass = 27;
-constexpr uint8_t kSystemCallClass = 107;
-constexpr int64_t kCudnnClass = 28;
-constexpr int64_t kCublasClass = 29;
-
 template <typename Keep>
 std::vector<uint32_t> RowsByStart(const std::vector<int64_t>& start, const Keep& keep) {
   std::vector<uint32_t> order;
@@ -26,20 +21,20 @@ std::vector<uint32_t> RowsByStart(const std::vector<int64_t>& start, const Keep&
 
 Status WriteCalls(NsysWriter& writer) {
   const OsCallsTable& calls = writer.store.os_calls;
-  const auto of_class = [&](uint8_t event_class) {
+  const auto of_class = [&](EventClass event_class) {
     return RowsByStart(calls.start_ns, [&](uint32_t row) {
       return calls.event_class[row] == event_class &&
              writer.Selects(calls.start_ns[row], calls.end_ns[row]);
     });
   };
-  const std::vector<uint32_t> os_runtime = of_class(kOsRuntimeClass);
+  const std::vector<uint32_t> os_runtime = of_class(EventClass::kOsRuntime);
   RETURN_IF_ERROR(writer.Table(
       "OSRT_API", "start end eventClass globalTid nameId returnValue callchainId argumentsId",
       os_runtime.size(), [&](SqliteInsert& insert) {
         for (const uint32_t row : os_runtime) {
           insert.Int(writer.Time(calls.start_ns[row]))
               .Int(writer.End(calls.end_ns[row]))
-              .Int(kOsRuntimeClass)
+              .Int(Number(EventClass::kOsRuntime))
               .Int(writer.GlobalTid(calls.thread[row]))
               .Int(writer.String(calls.name[row]))
               .Int(calls.result[row])
@@ -48,13 +43,13 @@ Status WriteCalls(NsysWriter& writer) {
           insert.Done();
         }
       }));
-  const std::vector<uint32_t> system = of_class(kSystemCallClass);
+  const std::vector<uint32_t> system = of_class(EventClass::kSystemCall);
   return writer.Table("SYSCALL", "start end eventClass globalTid nameId callchainId", system.size(),
                       [&](SqliteInsert& insert) {
                         for (const uint32_t row : system) {
                           insert.Int(writer.Time(calls.start_ns[row]))
                               .Int(writer.End(calls.end_ns[row]))
-                              .Int(kSystemCallClass)
+                              .Int(Number(EventClass::kSystemCall))
                               .Int(writer.GlobalTid(calls.thread[row]))
                               .Int(writer.String(calls.name[row]))
                               .Int(0);
@@ -67,14 +62,14 @@ Status WriteLibraries(NsysWriter& writer) {
   struct Library {
     std::string_view table;
     RuntimeFamily family;
-    int64_t event_class;
+    EventClass event_class;
   };
-  constexpr Library kLibraries[] = {{"CUDNN_EVENTS", RuntimeFamily::kCudnn, kCudnnClass},
-                                    {"CUBLAS_EVENTS", RuntimeFamily::kCublas, kCublasClass}};
+  constexpr Library kLibraries[] = {{"CUDNN_EVENTS", RuntimeFamily::kCudnn, EventClass::kCudnn},
+                                    {"CUBLAS_EVENTS", RuntimeFamily::kCublas, EventClass::kCublas}};
   const RuntimeEventsTable& events = writer.store.runtime_events;
   for (const Library& library : kLibraries) {
     const std::vector<uint32_t> rows = RowsByStart(events.start_ns, [&](uint32_t row) {
-      return events.family[row] == static_cast<uint8_t>(library.family) &&
+      return events.family[row] == library.family &&
              writer.Selects(events.start_ns[row], events.end_ns[row]);
     });
     RETURN_IF_ERROR(writer.Table(library.table, "start end eventClass globalTid nameId",
@@ -82,7 +77,7 @@ Status WriteLibraries(NsysWriter& writer) {
                                    for (const uint32_t row : rows) {
                                      insert.Int(writer.Time(events.start_ns[row]))
                                          .Int(writer.End(events.end_ns[row]))
-                                         .Int(library.event_class)
+                                         .Int(Number(library.event_class))
                                          .Int(writer.GlobalTid(events.thread[row]))
                                          .Int(writer.String(events.name[row]));
                                      insert.Done();
@@ -96,8 +91,7 @@ Status WriteMpiKind(NsysWriter& writer, std::string_view table, std::string_view
                     MpiKind kind) {
   const MpiEventsTable& events = writer.store.mpi_events;
   const std::vector<uint32_t> rows = RowsByStart(events.start_ns, [&](uint32_t row) {
-    return events.kind[row] == static_cast<uint8_t>(kind) &&
-           writer.Selects(events.start_ns[row], events.end_ns[row]);
+    return events.kind[row] == kind && writer.Selects(events.start_ns[row], events.end_ns[row]);
   });
   return writer.Table(table, columns, rows.size(), [&](SqliteInsert& insert) {
     for (const uint32_t row : rows) {
@@ -194,7 +188,7 @@ Status WriteUnifiedMemory(NsysWriter& writer) {
                               .Int(fault.device)
                               .U64(fault.address)
                               .Int(fault.fault_count)
-                              .Int(fault.access_type);
+                              .Int(Number(fault.access_type));
                           insert.Done();
                         }
                       });

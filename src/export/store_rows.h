@@ -79,6 +79,8 @@ void VisitRow(const Store& store, const EventSelection& selection, const Table& 
       } else {
         out.Unsigned(name, value.row());
       }
+    } else if constexpr (kIsKind<Value>) {
+      out.Unsigned(name, Number(value));
     } else if constexpr (std::is_floating_point_v<Value>) {
       out.Real(name, value);
     } else if constexpr (std::is_same_v<Value, int64_t>) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "export/nsys_enums.h"
 #include "export/nsys_schema.h"
 #include "store/own_tables.h"
 #include "store/store.h"
@@ -82,12 +83,6 @@ constexpr auto kNeverWritten =
                                      "CUDNN_API",
                                      "CUBLAS_API"});
 
-constexpr auto kEnumTables = std::to_array<std::string_view>({
-#define ENUM_VALUE(table, id, name, label) #table,
-#include "export/nsys_enums.def"
-#undef ENUM_VALUE
-});
-
 std::vector<std::string> AllNames() {
   std::vector<std::string> names;
   Store().VisitTables([&](const auto& table) {
@@ -96,7 +91,7 @@ std::vector<std::string> AllNames() {
   });
   for (const NsysTableShape& table : NsysTables()) names.emplace_back(table.name);
   names.insert(names.end(), kNeverWritten.begin(), kNeverWritten.end());
-  names.insert(names.end(), kEnumTables.begin(), kEnumTables.end());
+  for (const NsysEnum& table : NsysEnums()) names.emplace_back(table.table);
   for (const Pair& pair : kPairs) names.emplace_back(pair.nsys);
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());

@@ -1,9 +1,9 @@
 #include "store/store.h"
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace batchlight {
 namespace {
@@ -33,7 +33,7 @@ TEST(StringPool, KeepsEmptyBinaryAndHugeStrings) {
 TEST(Tables, AppendReorderAndRowAgree) {
   NvtxRangesTable ranges;
   ranges.Append({.start_ns = 5, .end_ns = 9, .depth = 1});
-  ranges.Append({.start_ns = 2, .end_ns = kOpenEnd, .style = 1});
+  ranges.Append({.start_ns = 2, .end_ns = kOpenEnd, .style = NvtxStyle::kStartEnd});
   const std::vector<uint32_t> order = {1, 0};
   ranges.Reorder(order);
   EXPECT_EQ(ranges.size(), 2u);

@@ -13,22 +13,12 @@
 #include <vector>
 
 #include "store/ids.h"
+#include "store/kinds.h"
 
 namespace batchlight {
 
-using i32 = int32_t;
-using i64 = int64_t;
-using u8 = uint8_t;
-using u16 = uint16_t;
-using u32 = uint32_t;
-using u64 = uint64_t;
-using f64 = double;
-
 inline constexpr int64_t kOpenEnd = std::numeric_limits<int64_t>::max();
 
-enum class NvtxStyle : uint8_t { kPushPop = 0, kStartEnd = 1 };
-enum class RuntimeFamily : uint8_t { kOpenMp, kOpenAcc, kCudnn, kCublas };
-enum class MpiKind : uint8_t { kPointToPoint, kCollective, kStartWait, kOther };
 inline constexpr int32_t kNoMpiValue = std::numeric_limits<int32_t>::min();
 
 // Row structs: every member has a default, so that designated initializers may leave some out.

@@ -23,6 +23,10 @@ void AppendCell(const Store&, T value, std::string& out) {
   out += open ? "open" : std::to_string(value);
 }
 
+template <typename T>
+requires std::is_enum_v<T>
+void AppendCell(const Store&, T value, std::string& out) { out += std::to_string(Number(value)); }
+
 inline std::string StoreText(const Store& store) {
   std::string out = "start_utc_ns " + std::to_string(store.session_start_utc_ns) +
                     "\nduration_ns " + std::to_string(store.duration_ns) + "\n";

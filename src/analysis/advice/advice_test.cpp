@@ -8,7 +8,6 @@
 
 #include "analysis/overview/run_overview.h"
 #include "analysis/testing/store_builder.h"
-#include "format/records.h"
 
 namespace batchlight {
 namespace {
@@ -16,7 +15,6 @@ namespace {
 using testing::StoreBuilder;
 
 constexpr int64_t kMs = 1'000'000;
-constexpr uint8_t kPageable = 0, kPinned = 1, kDevice = 2, kHostToDevice = 1;
 
 // A loop of 20 steps of 10 ms; each case adds what a step holds.
 class Loop {
@@ -59,7 +57,8 @@ TEST(Advice, WellTunedLoopHasNone) { EXPECT_TRUE(Loop().Run(AddBusyGpu).empty())
 
 TEST(Advice, CpuLoopThatWaitsForData) {
   const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
-    build.Phase(thread, 4, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", t + 1000,
+    build.Phase(thread, Phase::kDataLoaderNext,
+                "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", t + 1000,
                 t + 4 * kMs);
   });
   ASSERT_EQ(Rules(findings), std::set<std::string_view>{"dataloader-wait"});
@@ -70,10 +69,11 @@ TEST(Advice, CpuLoopThatWaitsForData) {
 // 25 MB a step: workers would hand them over through one thread that pins, for 7.4 ms of each step.
 TEST(Advice, LargePinnedBatchesMayGainNothingFromWorkers) {
   const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
-    build.Phase(thread, 4, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", t + 1000,
+    build.Phase(thread, Phase::kDataLoaderNext,
+                "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", t + 1000,
                 t + 5 * kMs);
-    build.Copy(thread, kHostToDevice, kPinned, kDevice, 25'000'000, t + 5 * kMs, t + 5 * kMs + 1000,
-               t + 5 * kMs + 500'000);
+    build.Copy(thread, CopyKind::kHostToDevice, MemoryKind::kPinned, MemoryKind::kDevice,
+               25'000'000, t + 5 * kMs, t + 5 * kMs + 1000, t + 5 * kMs + 500'000);
     build.Kernel(thread, "nvjet_hsh_128", t + 5 * kMs + 5'000, t + 5 * kMs + 500'000,
                  t + 10 * kMs - 2000);
   });
@@ -88,7 +88,7 @@ TEST(Advice, LargePinnedBatchesMayGainNothingFromWorkers) {
 TEST(Advice, HiddenDataLoadingIsFine) {
   const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
     AddBusyGpu(build, thread, t);
-    build.Phase(thread, 4, "enumerate(DataLoader)", t + 5 * kMs, t + 9 * kMs);
+    build.Phase(thread, Phase::kDataLoaderNext, "enumerate(DataLoader)", t + 5 * kMs, t + 9 * kMs);
   });
   EXPECT_TRUE(findings.empty()) << findings[0].rule;
 }
@@ -212,19 +212,18 @@ TEST(Advice, AnOptimizerBeforeTheStepsThatCountIsNoFinding) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   const auto optimizer = [&](int64_t at) {
-    build.Phase(thread, static_cast<int>(format::Phase::kOptimizerStep), "AdamW.step", at,
-                at + kMs);
+    build.Phase(thread, Phase::kOptimizerStep, "AdamW.step", at, at + kMs);
     for (int64_t k = 0; k < 150; ++k) {
       build.Kernel(thread, "vectorized_elementwise_kernel", at + k * 6'000, at + 2000 + k * 6'000,
                    at + 6000 + k * 6'000);
     }
   };
-  build.Phase(thread, 4, "DataLoader", 0, 1000);
+  build.Phase(thread, Phase::kDataLoaderNext, "DataLoader", 0, 1000);
   optimizer(kMs);
   optimizer(2 * kMs);
   build.ApiCall(thread, "cudaGraphInstantiate_v12000", 4 * kMs, 5 * kMs);
   for (int64_t i = 1; i < 20; ++i) {
-    build.Phase(thread, 4, "DataLoader", i * 10 * kMs, i * 10 * kMs + 1000);
+    build.Phase(thread, Phase::kDataLoaderNext, "DataLoader", i * 10 * kMs, i * 10 * kMs + 1000);
     build.ApiCall(thread, "cudaGraphLaunch_v10000", i * 10 * kMs + 2000, i * 10 * kMs + 9000);
     build.Kernel(thread, "nvjet_hsh_128", i * 10 * kMs + 10'000, i * 10 * kMs + 12'000,
                  (i + 1) * 10 * kMs);
@@ -243,9 +242,9 @@ TEST(Advice, PageableCopies) {
                             .end_ns = store.kernels.start_ns[i] + kMs,
                             .process = store.kernels.process[i],
                             .bytes = 4 << 20,
-                            .copy_kind = kHostToDevice,
-                            .source_kind = kPageable,
-                            .destination_kind = kDevice,
+                            .copy_kind = CopyKind::kHostToDevice,
+                            .source_kind = MemoryKind::kPageable,
+                            .destination_kind = MemoryKind::kDevice,
                             .api_call = store.kernels.api_call[i]});
     }
   });
@@ -257,9 +256,9 @@ TEST(Advice, PageableCopies) {
                             .end_ns = store.kernels.start_ns[i] + kMs,
                             .process = store.kernels.process[i],
                             .bytes = 4 << 20,
-                            .copy_kind = kHostToDevice,
-                            .source_kind = kPinned,
-                            .destination_kind = kDevice,
+                            .copy_kind = CopyKind::kHostToDevice,
+                            .source_kind = MemoryKind::kPinned,
+                            .destination_kind = MemoryKind::kDevice,
                             .api_call = store.kernels.api_call[i]});
     }
   });

@@ -9,12 +9,10 @@
 #include "analysis/advice/advice.h"
 #include "analysis/overview/run_overview.h"
 #include "analysis/testing/store_builder.h"
-#include "format/records.h"
 
 namespace batchlight {
 namespace {
 
-using format::Phase;
 using testing::StoreBuilder;
 
 constexpr int64_t kMs = 1'000'000;
@@ -35,7 +33,7 @@ class Steps {
     for (int i = 0; i < count; ++i) Step(10 * kMs, [](int64_t, int64_t) {});
   }
   void Call(Phase phase, std::string_view name, int64_t start_ns, int64_t end_ns) {
-    build_.Phase(thread_, static_cast<int>(phase), name, start_ns, end_ns);
+    build_.Phase(thread_, phase, name, start_ns, end_ns);
   }
   StoreBuilder& build() { return build_; }
   ThreadId thread() const { return thread_; }
@@ -125,12 +123,12 @@ TEST(BadLoops, AnOptimizerOfManyOperatorsOnTheCpu) {
 }
 
 TEST(BadLoops, CopiesThatNothingHides) {
-  constexpr uint8_t kHostToDevice = 1, kPinned = 1, kDevice = 2;
   Steps steps;
   for (int i = 0; i < 20; ++i) {
     steps.Step(10 * kMs, [&](int64_t start, int64_t end) {
-      steps.build().Copy(steps.thread(), kHostToDevice, kPinned, kDevice, 20'000'000,
-                         start + 10'000, start + 20'000, start + 20'000 + kMs);
+      steps.build().Copy(steps.thread(), CopyKind::kHostToDevice, MemoryKind::kPinned,
+                         MemoryKind::kDevice, 20'000'000, start + 10'000, start + 20'000,
+                         start + 20'000 + kMs);
       steps.build().Kernel(steps.thread(), "nvjet_hsh_128", start + 40'000, start + 30'000 + kMs,
                            end);
     });

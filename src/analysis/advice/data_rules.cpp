@@ -2,7 +2,6 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
-#include "format/records.h"
 
 namespace batchlight::advice {
 namespace {
@@ -88,8 +87,7 @@ void DataLoaderRestart(const RunMeasures& run, Findings* findings) {
   uint64_t count = 0;
   int64_t total_ns = 0;
   for (size_t row = 0; row < phases.size(); ++row) {
-    if (phases.phase[row] != static_cast<uint8_t>(format::Phase::kDataLoaderInit) ||
-        phases.end_ns[row] == kOpenEnd) {
+    if (phases.phase[row] != Phase::kDataLoaderInit || phases.end_ns[row] == kOpenEnd) {
       continue;
     }
     ++count;

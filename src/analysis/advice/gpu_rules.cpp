@@ -111,8 +111,8 @@ void UnfusedOptimizer(const RunMeasures& run, Findings* findings) {
   if (run.steps.Main() == nullptr || run.gpu.kernel_count == 0) return;
   const Store& store = *run.store;
   uint64_t launches = 0;
-  const PhaseTime optimizer = VisitInPhase(
-      store, run.steps, format::Phase::kOptimizerStep, store.api_calls, [&](size_t call) {
+  const PhaseTime optimizer =
+      VisitInPhase(store, run.steps, Phase::kOptimizerStep, store.api_calls, [&](size_t call) {
         launches +=
             store.Text(store.api_calls.name[call]).find("LaunchKernel") != std::string_view::npos;
       });

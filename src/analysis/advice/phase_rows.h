@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "analysis/steps/steps.h"
-#include "format/records.h"
 #include "store/store.h"
 
 namespace batchlight::advice {
@@ -19,14 +18,13 @@ struct PhaseTime {
 // visit(row) for every row of `table` that starts inside a finished call of `phase` in a step that
 // counts. Both tables are ordered by (thread, start), as the store's are.
 template <typename Table, typename Visit>
-PhaseTime VisitInPhase(const Store& store, const StepSet& steps, format::Phase phase,
-                       const Table& table, Visit&& visit) {
+PhaseTime VisitInPhase(const Store& store, const StepSet& steps, Phase phase, const Table& table,
+                       Visit&& visit) {
   PhaseTime time;
   const PhaseCallsTable& phases = store.phase_calls;
   size_t at = 0;
   for (size_t row = 0; row < phases.size(); ++row) {
-    if (phases.phase[row] != static_cast<uint8_t>(phase) || phases.end_ns[row] == kOpenEnd)
-      continue;
+    if (phases.phase[row] != phase || phases.end_ns[row] == kOpenEnd) continue;
     const ProcessSteps* process = steps.Of(store.ProcessOf(phases.thread[row]));
     if (process == nullptr || !process->IsSteadyAt(phases.start_ns[row])) continue;
     ++time.calls;

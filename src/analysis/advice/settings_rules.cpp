@@ -94,8 +94,8 @@ void ForeachOptimizerOnCpu(const RunMeasures& run, Findings* findings) {
   if (!run.gpu.empty() || run.steps.Main() == nullptr) return;
   const Store& store = *run.store;
   uint64_t operators = 0;
-  const PhaseTime optimizer = VisitInPhase(
-      store, run.steps, format::Phase::kOptimizerStep, store.operator_calls, [&](size_t call) {
+  const PhaseTime optimizer =
+      VisitInPhase(store, run.steps, Phase::kOptimizerStep, store.operator_calls, [&](size_t call) {
         // _foreach_, _fused_
         operators += !store.Text(store.operator_calls.name[call]).starts_with("aten::_f");
       });

@@ -2,7 +2,6 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
-#include "format/records.h"
 
 namespace batchlight::advice {
 namespace {
@@ -95,8 +94,8 @@ void Recompilation(const RunMeasures& run, Findings* findings) {
   uint64_t count = 0;
   int64_t total_ns = 0;
   for (size_t row = 0; row < phases.size(); ++row) {
-    if (phases.phase[row] != static_cast<uint8_t>(format::Phase::kCompile) ||
-        !phases.parent[row].IsNone() || phases.end_ns[row] == kOpenEnd) {
+    if (phases.phase[row] != Phase::kCompile || !phases.parent[row].IsNone() ||
+        phases.end_ns[row] == kOpenEnd) {
       continue;
     }
     if (phases.start_ns[row] < first_ns || phases.start_ns[row] >= last_ns) continue;

@@ -4,16 +4,15 @@
 
 #include "analysis/breakdown/phase_stretches.h"
 #include "analysis/cuda/cuda_call.h"
-#include "analysis/cuda/memory_kinds.h"
 #include "analysis/phases/phase_marks.h"
 
 namespace batchlight {
 namespace {
 
 std::string CopyText(const MemcpysTable& copies, uint32_t row) {
-  return std::string(CopyKindLabel(copies.copy_kind[row])) + ", " +
-         MemoryKindName(copies.source_kind[row]) + " to " +
-         MemoryKindName(copies.destination_kind[row]);
+  return std::string(Label(copies.copy_kind[row])) + ", " +
+         LabelInSentence(copies.source_kind[row]) + " to " +
+         LabelInSentence(copies.destination_kind[row]);
 }
 
 }  // namespace
@@ -38,11 +37,11 @@ uint32_t EventNames::Key(EventRef event) const {
     case EventKind::kCollective:
       return store_.kernels.demangled_name[event.row].value;
     case EventKind::kCopy:
-      return uint32_t{store_.memcpys.copy_kind[event.row]} << 16 |
-             uint32_t{store_.memcpys.source_kind[event.row]} << 8 |
-             store_.memcpys.destination_kind[event.row];
+      return uint32_t{batchlight::Number(store_.memcpys.copy_kind[event.row])} << 16 |
+             uint32_t{batchlight::Number(store_.memcpys.source_kind[event.row])} << 8 |
+             batchlight::Number(store_.memcpys.destination_kind[event.row]);
     case EventKind::kMemset:
-      return store_.memsets.memory_kind[event.row];
+      return batchlight::Number(store_.memsets.memory_kind[event.row]);
     default:
       return 0;
   }
@@ -56,7 +55,7 @@ std::string EventNames::Make(EventRef event) const {
     case EventKind::kRange:
       return NameWithoutNumbers(store_.Text(name));
     case EventKind::kPhaseCall:
-      return name.IsNone() ? std::string(PhaseLabelOfCall(store_.phase_calls.phase[event.row]))
+      return name.IsNone() ? std::string(Label(store_.phase_calls.phase[event.row]))
                            : std::string(store_.Text(name));
     case EventKind::kCudaCall:
       return std::string(PlainApiName(store_.Text(name)));
@@ -65,7 +64,7 @@ std::string EventNames::Make(EventRef event) const {
     case EventKind::kCopy:
       return CopyText(store_.memcpys, event.row);
     case EventKind::kMemset:
-      return "memory set, " + MemoryKindName(store_.memsets.memory_kind[event.row]);
+      return "memory set, " + LabelInSentence(store_.memsets.memory_kind[event.row]);
     case EventKind::kLaunch:
       return "(launch on its way to the GPU)";
     case EventKind::kSmaller:

@@ -7,8 +7,6 @@
 namespace batchlight {
 namespace {
 
-constexpr uint8_t kBackwardScope = 1;  // RecordScope::BACKWARD_FUNCTION
-
 // Which row of a breakdown a stretch is part of.
 class PhaseRows {
  public:
@@ -76,7 +74,8 @@ std::vector<std::vector<ThreadId>> FindWorkingThreads(const Store& store) {
   NoteLaunchers(store, store.graph_launches, works);
   const OperatorCallsTable& operators = store.operator_calls;
   for (size_t row = 0; row < operators.size(); ++row) {
-    if (operators.scope[row] != kBackwardScope || operators.thread[row].IsNone()) continue;
+    if (operators.scope[row] != OperatorScope::kBackward || operators.thread[row].IsNone())
+      continue;
     works[operators.thread[row].row()] = true;
   }
   std::vector<std::vector<ThreadId>> of_process(store.processes.size());

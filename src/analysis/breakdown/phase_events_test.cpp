@@ -9,15 +9,14 @@
 #include "analysis/tables/registry.h"
 #include "analysis/testing/sample_run.h"
 #include "analysis/testing/store_builder.h"
-#include "format/records.h"
 
 namespace batchlight {
 namespace {
 
 using testing::StoreBuilder;
 
-constexpr int kBackward = static_cast<int>(format::Phase::kBackward);
-constexpr int kLoaderNext = static_cast<int>(format::Phase::kDataLoaderNext);
+constexpr Phase kBackward = Phase::kBackward;
+constexpr Phase kLoaderNext = Phase::kDataLoaderNext;
 
 int64_t SumOf(const std::vector<EventGroup>& groups) {
   int64_t sum = 0;
@@ -142,8 +141,8 @@ TEST(PhaseEvents, BackwardIsWhatTheThreadOfAutogradDoes) {
     build.Range(main, "step", t, t + 100);
     build.Phase(main, kBackward, "Tensor.backward", t + 10, t + 90);
     build.Operator(main, "aten::ones_like", t + 12, t + 15);
-    build.Operator(engine, "MmBackward0", t + 20, t + 50, 1, 1, 1);
-    build.Operator(engine, "MmBackward0", t + 60, t + 80, 2, 1, 1);
+    build.Operator(engine, "MmBackward0", t + 20, t + 50, 1, 1, OperatorScope::kBackward);
+    build.Operator(engine, "MmBackward0", t + 60, t + 80, 2, 1, OperatorScope::kBackward);
     build.Operator(pinning, "aten::pin_memory", t + 50, t + 90);
   }
   const Found found = Find(build.Build());
@@ -163,7 +162,8 @@ TEST(PhaseEvents, WorkSideBySideCountsForWhatBeganFirst) {
     build.Kernel(main, "second", t + 20, t + 200, t + 400, 8);  // 100 of it alone
     build.Kernel(main, "inside", t + 30, t + 250, t + 280, 9);  // never alone
     build.Kernel(main, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", t + 40, t + 350, t + 500, 10);
-    build.Copy(main, 1, 0, 2, 64, t + 50, t + 450, t + 600);
+    build.Copy(main, CopyKind::kHostToDevice, MemoryKind::kPageable, MemoryKind::kDevice, 64,
+               t + 50, t + 450, t + 600);
   }
   const Found found = Find(build.Build());
   EXPECT_EQ(Text(found.Gpu(GpuPart::kCompute)),
@@ -233,10 +233,11 @@ TEST(PhaseEvents, AddsUpWhateverOverlaps) {
           build.Range(thread, "range" + name, start, end);
           break;
         case 1:
-          build.Operator(thread, "aten::op" + name, start, end, -1, 0, number(2) == 0);
+          build.Operator(thread, "aten::op" + name, start, end, -1, 0,
+                         number(2) == 0 ? OperatorScope::kBackward : OperatorScope::kFunction);
           break;
         case 2:
-          build.Phase(thread, 1 + static_cast<int>(number(7)), "call" + name, start, end);
+          build.Phase(thread, static_cast<Phase>(1 + number(7)), "call" + name, start, end);
           break;
         case 3:
           build.Module(thread, "net." + name, "Net" + name, start, end);

@@ -5,16 +5,14 @@
 #include <random>
 
 #include "analysis/testing/store_builder.h"
-#include "format/records.h"
 
 namespace batchlight {
 namespace {
 
-using format::Phase;
 using testing::StoreBuilder;
 
 void AddPhase(StoreBuilder& build, ThreadId thread, Phase phase, int64_t start, int64_t end) {
-  build.Phase(thread, static_cast<int>(phase), "call", start, end);
+  build.Phase(thread, phase, "call", start, end);
 }
 
 StepBreakdown BreakDown(const Store& store) {
@@ -168,10 +166,11 @@ TEST(StepBreakdown, PyTorchsOwnNamesAreEnough) {
   for (int i = 0; i < 3; ++i) {
     const int64_t at = i * 100;
     build.Operator(thread, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", at,
-                   at + 10, -1, 0, 7);
+                   at + 10, -1, 0, OperatorScope::kUser);
     build.Operator(thread, "aten::linear", at + 20, at + 30);
     build.Operator(thread, "autograd::engine::evaluate_function: AddmmBackward0", at + 40, at + 60);
-    build.Operator(thread, "Optimizer.step#SGD.step", at + 70, at + 100, -1, 0, 7);
+    build.Operator(thread, "Optimizer.step#SGD.step", at + 70, at + 100, -1, 0,
+                   OperatorScope::kUser);
   }
   const StepBreakdown breakdown = BreakDown(build.Build());
   EXPECT_EQ(TimeOf(breakdown, PhaseKind::kDataLoading, 1), 10);
@@ -184,10 +183,12 @@ TEST(StepBreakdown, UnnamedCudaCallsAreWaitsAndCopies) {
   const ThreadId thread = build.Thread(build.Process(1, "train.py"));
   build.Range(thread, "step", 0, 1000);
   // A pageable copy: called at 10, begun by the GPU at 60, both done at 80.
-  build.Copy(thread, 1, 0, 2, 4096, 10, 60, 80);
+  build.Copy(thread, CopyKind::kHostToDevice, MemoryKind::kPageable, MemoryKind::kDevice, 4096, 10,
+             60, 80);
   build.store().api_calls.end_ns.back() = 80;
   // A pinned one returns before the GPU begins it: the call is all copy.
-  build.Copy(thread, 1, 1, 2, 4096, 100, 300, 400);
+  build.Copy(thread, CopyKind::kHostToDevice, MemoryKind::kPinned, MemoryKind::kDevice, 4096, 100,
+             300, 400);
   build.store().api_calls.end_ns.back() = 110;
   AddPhase(build, thread, Phase::kBackward, 200, 500);
   build.ApiCall(thread, "cudaStreamSynchronize_v3020", 250, 350);  // part of backward

@@ -7,7 +7,6 @@
 
 #include "analysis/diff/gate.h"
 #include "analysis/testing/store_builder.h"
-#include "format/records.h"
 
 namespace batchlight {
 namespace {
@@ -28,8 +27,7 @@ Store RunOf(int64_t forward, const char* torch, const char* op, int64_t jitter =
     build.Range(thread, "step", at, end);
     build.Module(thread, "Net", "Net", at + 10'000, at + 10'000 + forward * 1000);
     build.Operator(thread, op, at + 11'000, at + 9'000 + forward * 1000);
-    build.Phase(thread, static_cast<int>(format::Phase::kOptimizerStep), "SGD.step", end - 20'000,
-                end - 1000);
+    build.Phase(thread, Phase::kOptimizerStep, "SGD.step", end - 20'000, end - 1000);
     at = end;
   }
   return build.Build();

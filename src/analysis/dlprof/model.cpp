@@ -8,14 +8,12 @@
 #include "analysis/cuda/kernel_class.h"
 #include "analysis/gpu/gpu_intervals.h"
 #include "analysis/roofline/operator_cost.h"
-#include "format/records.h"
 #include "store/interval_index.h"
 
 namespace batchlight::dlprof {
 namespace {
 
 constexpr uint32_t kNoOp = UINT32_MAX;
-constexpr uint8_t kUserScope = 7;
 constexpr std::string_view kEngine = "autograd::engine::evaluate_function";
 
 // One call of an op node while its work is being added up.
@@ -131,7 +129,7 @@ class ModelBuilder {
 
   // Ranges of the user and the engine's wrappers are no operators: what they call is.
   bool IsWrapper(uint32_t call) const {
-    return store_.operator_calls.scope[call] == kUserScope ||
+    return store_.operator_calls.scope[call] == OperatorScope::kUser ||
            store_.Text(store_.operator_calls.name[call]).starts_with(kEngine);
   }
 
@@ -259,8 +257,7 @@ class ModelBuilder {
     for (uint32_t row = 0; row < phases.size(); ++row) {
       if (IterationAt(phases.start_ns[row]) < 0) continue;
       const uint32_t op =
-          OpFor("", store_.Text(phases.name[row]),
-                phases.phase[row] == static_cast<uint8_t>(format::Phase::kBackward));
+          OpFor("", store_.Text(phases.name[row]), phases.phase[row] == Phase::kBackward);
       phase_instance_[row] = AddInstance(op, phases.start_ns[row], phases.end_ns[row]);
     }
   }
@@ -442,8 +439,8 @@ class ModelBuilder {
     }
     const PhaseCallsTable& phases = store_.phase_calls;
     for (size_t row = 0; row < phases.size(); ++row) {
-      if (phases.phase[row] == static_cast<uint8_t>(format::Phase::kDataLoaderNext) &&
-          phases.end_ns[row] != kOpenEnd && IterationAt(phases.start_ns[row]) >= 0) {
+      if (phases.phase[row] == Phase::kDataLoaderNext && phases.end_ns[row] != kOpenEnd &&
+          IterationAt(phases.start_ns[row]) >= 0) {
         model_.data_loading_ns += phases.end_ns[row] - phases.start_ns[row];
       }
     }

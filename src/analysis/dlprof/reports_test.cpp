@@ -23,7 +23,7 @@ Store FourSteps() {
     build.Kernel(main, "nvjet_hsh_128", t + 4'000, t + 10'000, t + 20'000);
     build.Operator(main, "aten::relu", t + 40'000, t + 45'000);
     build.Kernel(main, "elementwise_kernel", t + 41'000, t + 50'000, t + 55'000);
-    build.Operator(main, "AddmmBackward0", t + 60'000, t + 90'000, i, 1, 1);
+    build.Operator(main, "AddmmBackward0", t + 60'000, t + 90'000, i, 1, OperatorScope::kBackward);
     build.Kernel(main, "nvjet_hsh_128", t + 61'000, t + 70'000, t + 90'000);
   }
   return build.Build();

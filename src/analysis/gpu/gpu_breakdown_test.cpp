@@ -59,7 +59,7 @@ Store FourSteps() {
     const int64_t t = i * 1'000'000;
     build.Range(main, "step", t, t + 990'000);
     build.Kernel(main, "nvjet_hsh_128", t + 10'000, t + 20'000, t + 320'000);
-    build.Phase(main, 4, "enumerate(DataLoader)", t + 350'000, t + 750'000);
+    build.Phase(main, Phase::kDataLoaderNext, "enumerate(DataLoader)", t + 350'000, t + 750'000);
     build.Kernel(main, "void at::native::vectorized_elementwise_kernel<4>", t + 800'000,
                  t + 810'000, t + 900'000, 8);
   }

@@ -4,7 +4,6 @@
 #include <span>
 
 #include "analysis/cuda/cuda_call.h"
-#include "format/records.h"
 
 namespace batchlight {
 namespace {
@@ -12,10 +11,9 @@ namespace {
 // A launch that reached the GPU this long before the gap ended did not cause it.
 constexpr int64_t kLaunchLatencyNs = 20'000;
 
-bool IsDataOrCompile(uint8_t phase) {
-  return phase == static_cast<uint8_t>(format::Phase::kDataLoaderNext) ||
-         phase == static_cast<uint8_t>(format::Phase::kDataLoaderInit) ||
-         phase == static_cast<uint8_t>(format::Phase::kCompile);
+bool IsDataOrCompile(Phase phase) {
+  return phase == Phase::kDataLoaderNext || phase == Phase::kDataLoaderInit ||
+         phase == Phase::kCompile;
 }
 
 // The first start of a thread's rows after `time_ns`; kOpenEnd if none.
@@ -53,9 +51,8 @@ GpuPart GpuIdleExplainer::PartAt(ThreadId thread, int64_t time_ns, int64_t* unti
   const uint32_t phase = waits_for_data_.Innermost(thread, time_ns);
   if (phase != kNoRow) {
     *until_ns = std::min(*until_ns, store_.phase_calls.end_ns[phase]);
-    return store_.phase_calls.phase[phase] == static_cast<uint8_t>(format::Phase::kCompile)
-               ? GpuPart::kIdleCompile
-               : GpuPart::kIdleDataLoading;
+    return store_.phase_calls.phase[phase] == Phase::kCompile ? GpuPart::kIdleCompile
+                                                              : GpuPart::kIdleDataLoading;
   }
   const uint32_t call = api_calls_.Innermost(thread, time_ns);
   if (call != kNoRow) {

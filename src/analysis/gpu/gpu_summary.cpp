@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "analysis/cuda/cuda_call.h"
-#include "analysis/cuda/memory_kinds.h"
 #include "analysis/steps/step_clock.h"
 #include "store/interval_index.h"
 
@@ -85,14 +85,13 @@ std::vector<KernelRow> SummarizeKernels(const Store& store, const StepSet& steps
 std::vector<CopyRow> SummarizeCopies(const Store& store, const StepSet& steps) {
   const MemcpysTable& copies = store.memcpys;
   StepClock clock(store, steps);
-  std::map<uint32_t, CopyRow> rows;
+  std::map<std::tuple<CopyKind, MemoryKind, MemoryKind>, CopyRow> rows;
   for (size_t i = 0; i < copies.size(); ++i) {
-    CopyRow& row = rows[(uint32_t{copies.copy_kind[i]} << 16) |
-                        (uint32_t{copies.source_kind[i]} << 8) | copies.destination_kind[i]];
+    CopyRow& row = rows[{copies.copy_kind[i], copies.source_kind[i], copies.destination_kind[i]}];
     if (row.calls == 0) {
-      row.kind = CopyKindLabel(copies.copy_kind[i]);
-      row.source = MemoryKindName(copies.source_kind[i]);
-      row.destination = MemoryKindName(copies.destination_kind[i]);
+      row.kind = Label(copies.copy_kind[i]);
+      row.source = LabelInSentence(copies.source_kind[i]);
+      row.destination = LabelInSentence(copies.destination_kind[i]);
     }
     ++row.calls;
     row.bytes += copies.bytes[i];

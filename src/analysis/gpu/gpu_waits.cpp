@@ -9,16 +9,13 @@
 namespace batchlight {
 namespace {
 
-constexpr uint8_t kHostToDevice = 1;  // nsys ENUM_CUDA_MEMCPY_OPER
-constexpr uint8_t kDeviceToHost = 2;
-
 // A copy that the GPU begins only after the call's return held nobody up.
 void AddCopy(const Store& store, size_t row, std::vector<GpuWait>& waits) {
   const size_t call = store.memcpys.api_call[row].row();
   const int64_t start = store.api_calls.start_ns[call];
   const int64_t end = ClosedEnd(store, start, store.api_calls.end_ns[call]);
   const int64_t begun = store.memcpys.start_ns[row];
-  if (store.memcpys.copy_kind[row] == kDeviceToHost) {
+  if (store.memcpys.copy_kind[row] == CopyKind::kDeviceToHost) {
     waits.push_back({start, end, PhaseKind::kGpuWait});
     return;
   }
@@ -34,8 +31,8 @@ std::vector<GpuWait> FindGpuWaits(const Store& store, ThreadId thread) {
   const ApiCallsTable& calls = store.api_calls;
   for (size_t row = 0; row < store.memcpys.size(); ++row) {
     const ApiCallId call = store.memcpys.api_call[row];
-    const uint8_t kind = store.memcpys.copy_kind[row];
-    if (kind != kHostToDevice && kind != kDeviceToHost) continue;
+    const CopyKind kind = store.memcpys.copy_kind[row];
+    if (kind != CopyKind::kHostToDevice && kind != CopyKind::kDeviceToHost) continue;
     if (!call.IsNone() && calls.thread[call.row()] == thread) AddCopy(store, row, waits);
   }
   std::unordered_map<StringId, bool> is_wait;

@@ -16,7 +16,6 @@ constexpr double kLeastShare = 0.05;       // of kernel time, for a stream to co
 constexpr int64_t kRightAfterNs = 20'000;  // what lies between a kernel and one that waited for it
 constexpr int64_t kLatencyNs = 5'000;      // between a launch and the first block on an idle GPU
 constexpr uint32_t kUnknownSmCount = 100;  // a data center GPU has more
-constexpr uint32_t kBlockingStreamFlag = 1;  // of GpuStreams.flag: obeys the legacy default stream
 
 using StreamKey = std::pair<uint32_t, uint32_t>;  // context, stream
 
@@ -124,7 +123,7 @@ class Finder {
     for (size_t row = 0; row < streams.size(); ++row) {
       if (streams.process[row] == gpu_.process && streams.context[row] == key.first &&
           streams.stream[row] == key.second) {
-        return streams.flag[row] == kBlockingStreamFlag;
+        return streams.flag[row] == StreamFlag::kDefault;
       }
     }
     return false;

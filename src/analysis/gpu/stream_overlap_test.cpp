@@ -15,13 +15,13 @@ using testing::StoreBuilder;
 constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kStepNs = 10 * kMs;
 constexpr size_t kSteps = 20;
-constexpr uint32_t kBlocking = 1, kNonBlocking = 2;
 constexpr uint32_t kDefault = 7, kFirst = 13, kSecond = 14;
 
 // 20 steps; all kernels have a grid of `blocks` on a GPU of 132 SMs.
 class Loop {
  public:
-  explicit Loop(uint32_t flag = kNonBlocking, uint32_t blocks = 16) : blocks_(blocks) {
+  explicit Loop(StreamFlag flag = StreamFlag::kNonBlocking, uint32_t blocks = 16)
+      : blocks_(blocks) {
     process_ = build_.Process(7, "train.py");
     thread_ = build_.Thread(process_);
     Store& store = build_.store();
@@ -101,7 +101,7 @@ TEST(StreamOverlap, ChainedByEvents) {
 }
 
 TEST(StreamOverlap, LegacyDefaultStream) {
-  Loop loop(kBlocking);
+  Loop loop(StreamFlag::kDefault);
   loop.Build([](Loop& l, int64_t t) { OneAfterTheOther(l, t, false, kDefault, kFirst); });
   const StreamOverlap overlap = loop.Overlap();
   EXPECT_GT(Waits(overlap, StreamWait::kDefaultStream), 2 * kSteps);
@@ -116,7 +116,7 @@ TEST(StreamOverlap, LegacyDefaultStream) {
 }
 
 TEST(StreamOverlap, NonBlockingStreamsDoNotObeyTheDefaultStream) {
-  Loop loop(kNonBlocking);
+  Loop loop(StreamFlag::kNonBlocking);
   loop.Build([](Loop& l, int64_t t) { OneAfterTheOther(l, t, false, kDefault, kFirst); });
   EXPECT_EQ(Waits(loop.Overlap(), StreamWait::kDefaultStream), 0u);
   EXPECT_GT(Waits(loop.Overlap(), StreamWait::kOther), 2 * kSteps);
@@ -141,7 +141,7 @@ TEST(StreamOverlap, SilentWhereStreamsOverlap) {
 }
 
 TEST(StreamOverlap, SilentWhereEachGridFillsTheGpu) {
-  Loop loop(kNonBlocking, 1320);
+  Loop loop(StreamFlag::kNonBlocking, 1320);
   loop.Build([](Loop& l, int64_t t) { OneAfterTheOther(l, t, true, kFirst, kSecond); });
   EXPECT_EQ(loop.Fires(), nullptr);
 }

@@ -6,14 +6,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/cuda/memory_kinds.h"
 #include "analysis/steps/bin_finder.h"
 #include "analysis/steps/step_bins.h"
 
 namespace batchlight {
 namespace {
-
-constexpr uint8_t kRelease = 1;
 
 class CurveBuilder {
  public:
@@ -131,7 +128,7 @@ std::vector<MemoryPoint> Thin(const std::vector<MemoryPoint>& points, size_t mos
   return kept;
 }
 
-using CurveKey = std::tuple<size_t, uint32_t, uint8_t>;
+using CurveKey = std::tuple<size_t, uint32_t, MemoryKind>;
 
 CurveKey KeyOf(const GpuMemoryEventsTable& events, size_t row) {
   return {size_t{events.process[row].row()}, events.device[row], events.memory_kind[row]};
@@ -139,7 +136,7 @@ CurveKey KeyOf(const GpuMemoryEventsTable& events, size_t row) {
 
 void Apply(const GpuMemoryEventsTable& events, size_t row, MemoryCategory category,
            CurveBuilder& builder) {
-  if (events.operation[row] == kRelease) {
+  if (events.operation[row] == MemoryOperation::kRelease) {
     builder.Release(events.start_ns[row], events.address[row]);
   } else {
     builder.Allocate(row, events.start_ns[row], events.address[row], events.bytes[row], category);
@@ -189,8 +186,8 @@ std::vector<MemoryCurve> GpuMemoryCurves(const Store& store, const StepSet& step
     MemoryCurve& curve = builder.curve();
     curve.process = events.process[row];
     curve.device = events.device[row];
-    if (curve.kind.empty()) curve.kind = MemoryKindName(events.memory_kind[row]);
-    const bool release = events.operation[row] == kRelease;
+    if (curve.kind.empty()) curve.kind = LabelInSentence(events.memory_kind[row]);
+    const bool release = events.operation[row] == MemoryOperation::kRelease;
     Apply(events, row, release ? MemoryCategory::kOther : categories.Of(row), builder);
   }
   for (auto& [key, builder] : builders) {

@@ -3,18 +3,18 @@
 #include <gtest/gtest.h>
 
 #include "analysis/testing/store_builder.h"
-#include "format/records.h"
 
 namespace batchlight {
 namespace {
 
 void Event(Store& store, int64_t time, uint64_t address, uint64_t bytes, bool release) {
-  store.gpu_memory_events.Append({.start_ns = time,
-                                  .process = ProcessId{0},
-                                  .address = address,
-                                  .bytes = bytes,
-                                  .memory_kind = 3,
-                                  .operation = uint8_t(release)});
+  store.gpu_memory_events.Append(
+      {.start_ns = time,
+       .process = ProcessId{0},
+       .address = address,
+       .bytes = bytes,
+       .memory_kind = MemoryKind::kArray,
+       .operation = release ? MemoryOperation::kRelease : MemoryOperation::kAllocation});
 }
 
 TEST(GpuMemory, FollowsAllocationsAndReleases) {
@@ -98,7 +98,7 @@ TEST(GpuMemory, WhatAllocatedDecidesTheCategory) {
                                             .correlation = correlation,
                                             .address = address++,
                                             .bytes = bytes,
-                                            .memory_kind = 2});
+                                            .memory_kind = MemoryKind::kDevice});
   };
   allocate(main, 100, 1000);
   for (int step = 0; step < 10; ++step) {
@@ -106,8 +106,8 @@ TEST(GpuMemory, WhatAllocatedDecidesTheCategory) {
     build.Range(main, "step " + std::to_string(step), at, at + 900);
     build.Module(main, "Net", "Net", at + 100, at + 300);
     build.Operator(main, "aten::empty", at + 110, at + 200);
-    build.Phase(main, int(format::Phase::kBackward), "backward", at + 300, at + 500);
-    build.Phase(main, int(format::Phase::kOptimizerStep), "Adam.step", at + 500, at + 700);
+    build.Phase(main, Phase::kBackward, "backward", at + 300, at + 500);
+    build.Phase(main, Phase::kOptimizerStep, "Adam.step", at + 500, at + 700);
     if (step > 0) continue;
     allocate(main, at + 120, 300);
     allocate(engine, at + 350, 70);

@@ -9,10 +9,6 @@
 namespace batchlight {
 namespace {
 
-// nsys ENUM_CUDA_MEM_KIND: pageable and pinned memory lie on the CPU's side.
-constexpr uint8_t kLastCpuKind = 1;
-constexpr uint8_t kRelease = 1;
-
 uint64_t KeyOf(StringId name, StringId shapes) { return uint64_t{name.value} << 32 | shapes.value; }
 
 }  // namespace
@@ -24,14 +20,14 @@ OperatorMemories::OperatorMemories(const Store& store, const StepSet& steps) {
   const OperatorCallsTable& calls = store.operator_calls;
   const IntervalIndex operators(calls.thread, calls.start_ns, calls.end_ns);
   for (size_t row = 0; row < events.size(); ++row) {
-    const bool on_gpu = events.memory_kind[row] > kLastCpuKind;
+    const bool on_gpu = !IsOfCpu(events.memory_kind[row]);
     (on_gpu ? has_gpu_ : has_cpu_) = true;
     const ThreadId thread = places.ThreadOf(row);
     const uint32_t call =
         thread.IsNone() ? kNoRow : operators.Innermost(thread, events.start_ns[row]);
     if (call == kNoRow) continue;
     const auto bytes = static_cast<int64_t>(events.bytes[row]);
-    Add(store, call, events.operation[row] == kRelease ? -bytes : bytes, on_gpu);
+    Add(store, call, events.operation[row] == MemoryOperation::kRelease ? -bytes : bytes, on_gpu);
   }
 }
 

@@ -98,7 +98,8 @@ TEST(Registry, EveryTableHasRowsAsWideAsItsHeader) {
     build.Range(thread, "step", at, at + 90);
     build.Range(thread, "forward", at + 10, at + 30);
     build.Module(thread, "Net", "Net", at + 12, at + 28);
-    build.Operator(thread, "aten::mm", at + 14, at + 20, i, 0, 0, "[[2, 2], [2, 2]]");
+    build.Operator(thread, "aten::mm", at + 14, at + 20, i, 0, OperatorScope::kFunction,
+                   "[[2, 2], [2, 2]]");
     build.Kernel(thread, "gemm", at + 15, at + 20, at + 40);
   }
   build.store().losses.Append({.process = process, .counter = 1, .value = 2});
@@ -134,8 +135,7 @@ GpuBreakdown Loop(int64_t busy_from_ns) {
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   for (int64_t t = 0; t < 200 * kMs; t += 10 * kMs) {
     build.Range(thread, "step", t, t + 10 * kMs - 1000);
-    build.Phase(thread, static_cast<int>(format::Phase::kDataLoaderNext), "DataLoader", t + 1000,
-                t + 1000 + 3 * kMs);
+    build.Phase(thread, Phase::kDataLoaderNext, "DataLoader", t + 1000, t + 1000 + 3 * kMs);
     build.Kernel(thread, "nvjet_hsh_128", t + busy_from_ns - 100, t + busy_from_ns, t + 10 * kMs);
   }
   const Store store = build.Build();

@@ -31,10 +31,9 @@ class Attributor {
         operators_(store.operator_calls.thread, store.operator_calls.start_ns,
                    store.operator_calls.end_ns),
         modules_(store.module_calls.thread, store.module_calls.start_ns, store.module_calls.end_ns),
-        ranges_(store.nvtx_ranges.thread, store.nvtx_ranges.start_ns, store.nvtx_ranges.end_ns,
-                [&store](uint32_t row) {
-                  return store.nvtx_ranges.style[row] != static_cast<uint8_t>(NvtxStyle::kPushPop);
-                }),
+        ranges_(
+            store.nvtx_ranges.thread, store.nvtx_ranges.start_ns, store.nvtx_ranges.end_ns,
+            [&store](uint32_t row) { return store.nvtx_ranges.style[row] != NvtxStyle::kPushPop; }),
         phases_(store.phase_calls.thread, store.phase_calls.start_ns, store.phase_calls.end_ns,
                 [&store](uint32_t row) {
                   return PhaseKindOfCall(store.phase_calls.phase[row]) == PhaseKind::kOther;

@@ -46,7 +46,7 @@ TEST(Attribution, BackwardKernelGoesToTheForwardModule) {
   const ThreadId engine = build.Thread(process);
   build.Module(main, "encoder.linear", "Linear", 10, 100);
   build.Operator(main, "aten::addmm", 20, 90, 5);
-  build.Operator(engine, "AddmmBackward0", 200, 300, 5, 1, 1);
+  build.Operator(engine, "AddmmBackward0", 200, 300, 5, 1, OperatorScope::kBackward);
   build.Operator(engine, "aten::mm", 210, 290);
   build.Kernel(engine, "gemm", 220, 400, 500);
   const Store store = build.Build();

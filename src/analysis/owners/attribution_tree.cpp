@@ -4,7 +4,6 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "analysis/cuda/memory_kinds.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
@@ -16,7 +15,6 @@
 namespace batchlight {
 namespace {
 
-constexpr uint8_t kBackwardScope = 1;  // RecordScope::BACKWARD_FUNCTION
 constexpr uint32_t kNoNode = UINT32_MAX;
 
 // An open call of the thread that is being walked.
@@ -123,7 +121,7 @@ class TreeBuilder {
 
   void EnterRange(uint32_t row) {
     const NvtxRangesTable& ranges = store_.nvtx_ranges;
-    if (ranges.style[row] != static_cast<uint8_t>(NvtxStyle::kPushPop)) return;
+    if (ranges.style[row] != NvtxStyle::kPushPop) return;
     const uint32_t parent = Innermost([](const Frame&) { return true; });
     const uint32_t node = RangeNode(ranges.message[row], parent);
     if (node == kNoNode) return;
@@ -168,7 +166,7 @@ class TreeBuilder {
 
   void EnterOperator(uint32_t row) {
     const OperatorCallsTable& calls = store_.operator_calls;
-    bool backward = calls.scope[row] == kBackwardScope;
+    bool backward = calls.scope[row] == OperatorScope::kBackward;
     uint32_t parent = ForwardNode(row);
     if (parent != kNoNode) {
       backward = true;
@@ -286,7 +284,9 @@ class TreeBuilder {
   static uint32_t NumberOf(const KernelsTable& table, size_t row) {
     return table.demangled_name[row].value;
   }
-  static uint32_t NumberOf(const MemcpysTable& table, size_t row) { return table.copy_kind[row]; }
+  static uint32_t NumberOf(const MemcpysTable& table, size_t row) {
+    return Number(table.copy_kind[row]);
+  }
   static uint32_t NumberOf(const MemsetsTable&, size_t) { return 0; }
   static uint32_t NumberOf(const GraphLaunchesTable& table, size_t row) {
     return table.graph_exec[row];
@@ -295,7 +295,7 @@ class TreeBuilder {
     return std::string(store_.Text(table.demangled_name[row]));
   }
   std::string WorkName(const MemcpysTable& table, size_t row) const {
-    return "copy " + std::string(CopyKindLabel(table.copy_kind[row]));
+    return "copy " + std::string(Label(table.copy_kind[row]));
   }
   std::string WorkName(const MemsetsTable&, size_t) const { return "memset"; }
   std::string WorkName(const GraphLaunchesTable& table, size_t row) const {

@@ -8,7 +8,6 @@
 #include "analysis/steps/bin_finder.h"
 #include "analysis/testing/sample_run.h"
 #include "analysis/testing/store_builder.h"
-#include "format/records.h"
 
 namespace batchlight {
 namespace {
@@ -46,7 +45,7 @@ TEST(AttributionTreeTest, ForwardAndBackwardStandBelowTheOperator) {
   build.Operator(main, "aten::linear", 200, 500, 5);
   build.Operator(main, "aten::addmm", 250, 400);
   build.Kernel(main, "gemm", 300, 2000, 2070);
-  build.Operator(engine, "AddmmBackward0", 1200, 1300, 5, 1, 1);
+  build.Operator(engine, "AddmmBackward0", 1200, 1300, 5, 1, OperatorScope::kBackward);
   build.Operator(engine, "aten::mm", 1210, 1290);
   build.Kernel(engine, "gemm", 1220, 3000, 3500);
   const Store store = build.Build();
@@ -74,9 +73,9 @@ TEST(AttributionTreeTest, WorkOutsideOfModulesBelongsToItsPhaseAndTheRestToNothi
   const ProcessId process = build.Process(7, "train.py");
   const ThreadId main = build.Thread(process);
   const ThreadId engine = build.Thread(process);
-  build.Phase(main, int(format::Phase::kBackward), "backward", 100, 200);
+  build.Phase(main, Phase::kBackward, "backward", 100, 200);
   build.Kernel(engine, "from_the_engine", 150, 300, 310);  // nothing is open on its thread
-  build.Phase(main, int(format::Phase::kOptimizerStep), "SGD.step", 400, 500);
+  build.Phase(main, Phase::kOptimizerStep, "SGD.step", 400, 500);
   build.Operator(main, "aten::add_", 420, 440);
   build.Kernel(main, "add", 430, 600, 620);
   build.Kernel(main, "alone", 800, 900, 940);

@@ -10,7 +10,6 @@
 namespace batchlight {
 namespace {
 
-constexpr uint8_t kBackwardScope = 1;  // RecordScope::BACKWARD_FUNCTION
 constexpr std::string_view kEngine = "autograd::engine::evaluate_function";
 
 // The last operator of a thread that carries each sequence number. Numbers only grow on a thread,
@@ -91,7 +90,7 @@ void BackwardLinks::FindLinks() {
   constexpr size_t kSamples = 64;
   for (uint32_t row = 0; row < calls.size(); ++row) {
     if (calls.sequence[row] < 0 || calls.thread[row].IsNone()) continue;
-    if (calls.scope[row] != kBackwardScope) {
+    if (calls.scope[row] != OperatorScope::kBackward) {
       forward[calls.thread[row].row()].Add(calls.sequence[row], row);
       continue;
     }
@@ -150,7 +149,7 @@ OperatorCallId BackwardLinks::ForwardOf(OperatorCallId call) const {
 
 bool BackwardLinks::IsInBackward(OperatorCallId call) const {
   for (; !call.IsNone(); call = store_->operator_calls.parent[call.row()]) {
-    if (store_->operator_calls.scope[call.row()] == kBackwardScope) return true;
+    if (store_->operator_calls.scope[call.row()] == OperatorScope::kBackward) return true;
   }
   return false;
 }

@@ -45,9 +45,9 @@ class NvtxTable {
   }
 
   void Add(size_t range) {
-    const NvtxStyle style = static_cast<NvtxStyle>(ranges_.style[range]);
+    const NvtxStyle style = ranges_.style[range];
     const StringId domain = DomainName(ranges_.domain[range]);
-    const uint64_t style_and_domain = (uint64_t{domain.value} << 1) | static_cast<uint64_t>(style);
+    const uint64_t style_and_domain = (uint64_t{domain.value} << 1) | Number(style);
     const auto [found, added] = known_.try_emplace(Key{ranges_.message[range], style_and_domain},
                                                    static_cast<uint32_t>(rows_.size()));
     if (added) {

@@ -11,8 +11,6 @@
 namespace batchlight {
 namespace {
 
-constexpr uint8_t kBackwardScope = 1;
-
 struct SteadyTime {
   uint64_t calls = 0;
   int64_t total_ns = 0;
@@ -58,8 +56,8 @@ class OperatorTable {
     in_backward_.resize(calls_.size());
     for (size_t call = 0; call < calls_.size(); ++call) {  // parents stand before children
       const OperatorCallId parent = calls_.parent[call];
-      in_backward_[call] =
-          calls_.scope[call] == kBackwardScope || (!parent.IsNone() && in_backward_[parent.row()]);
+      in_backward_[call] = calls_.scope[call] == OperatorScope::kBackward ||
+                           (!parent.IsNone() && in_backward_[parent.row()]);
     }
   }
 

@@ -13,7 +13,7 @@ namespace {
 
 using testing::StoreBuilder;
 
-constexpr uint8_t kBackwardScope = 1;
+constexpr OperatorScope kBackwardScope = OperatorScope::kBackward;
 
 // Two steps of a model with two layers; the backward runs on a thread of its own.
 Store TwoLayers() {
@@ -28,9 +28,12 @@ Store TwoLayers() {
     build.Module(main, "Net", "Net", at + 10, at + 110);
     build.Module(main, "fc1", "Linear", at + 20, at + 50);
     build.Module(main, "fc2", "Linear", at + 60, at + 90);
-    build.Operator(main, "aten::linear", at + 25, at + 45, sequence, 0, 0, "[[8, 4]]");
-    build.Operator(main, "aten::addmm", at + 30, at + 40, sequence, 0, 0, "[[8, 4]]");
-    build.Operator(main, "aten::linear", at + 65, at + 85, sequence + 1, 0, 0, "[[8, 2]]");
+    build.Operator(main, "aten::linear", at + 25, at + 45, sequence, 0, OperatorScope::kFunction,
+                   "[[8, 4]]");
+    build.Operator(main, "aten::addmm", at + 30, at + 40, sequence, 0, OperatorScope::kFunction,
+                   "[[8, 4]]");
+    build.Operator(main, "aten::linear", at + 65, at + 85, sequence + 1, 0,
+                   OperatorScope::kFunction, "[[8, 2]]");
     // A number of another process or of nobody is not linked.
     build.Operator(autograd, "StrayBackward0", at + 150, at + 160, 7777, 1, kBackwardScope);
     build.Operator(autograd, "autograd::engine::evaluate_function: B2", at + 200, at + 260);

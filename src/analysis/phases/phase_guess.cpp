@@ -58,9 +58,9 @@ class Guess {
       for (; mark < rows.end && marks_[mark].start_ns <= start; ++mark) {
         covered_until = std::max(covered_until, marks_[mark].end_ns);
       }
-      const bool followed = sequences
-                                ? calls.sequence[row] >= 0 && calls.scope[row] == 0
-                                : mark < rows.end && marks_[mark].kind == PhaseKind::kBackward;
+      const bool followed =
+          sequences ? calls.sequence[row] >= 0 && calls.scope[row] == OperatorScope::kFunction
+                    : mark < rows.end && marks_[mark].kind == PhaseKind::kBackward;
       if (!followed || start < covered_until) continue;
       const int64_t end = ClosedEnd(store_, start, calls.end_ns[row]);
       if (opened_at == mark) {

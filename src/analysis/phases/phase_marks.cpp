@@ -4,14 +4,11 @@
 
 #include "analysis/numbers/closed_end.h"
 #include "analysis/phases/phase_guess.h"
-#include "format/records.h"
 
 namespace batchlight {
 
-using format::Phase;
-
-PhaseKind PhaseKindOfCall(uint8_t phase) {
-  switch (static_cast<Phase>(phase)) {
+PhaseKind PhaseKindOfCall(Phase phase) {
+  switch (phase) {
     case Phase::kBackward:
       return PhaseKind::kBackward;
     case Phase::kOptimizerStep:
@@ -34,18 +31,6 @@ PhaseKind PhaseKindOfCall(uint8_t phase) {
       return PhaseKind::kOptimizer;
     default:
       return PhaseKind::kOther;
-  }
-}
-
-std::string_view PhaseLabelOfCall(uint8_t phase) {
-  switch (static_cast<Phase>(phase)) {
-#define PHASE(Name, number, label) \
-  case Phase::k##Name:             \
-    return label;
-#include "format/phases.def"
-#undef PHASE
-    default:
-      return "";
   }
 }
 
@@ -117,13 +102,12 @@ void PhaseMarks::AddPhaseCalls(const Store& store) {
   for (size_t row = 0; row < calls.size(); ++row) {
     const PhaseKind kind = PhaseKindOfCall(calls.phase[row]);
     if (kind == PhaseKind::kOther) continue;
-    marks_.push_back(
-        {.start_ns = calls.start_ns[row],
-         .end_ns = ClosedEnd(store, calls.start_ns[row], calls.end_ns[row]),
-         .thread = calls.thread[row],
-         .name = calls.name[row],
-         .kind = kind,
-         .loader_start = calls.phase[row] == static_cast<uint8_t>(Phase::kDataLoaderInit)});
+    marks_.push_back({.start_ns = calls.start_ns[row],
+                      .end_ns = ClosedEnd(store, calls.start_ns[row], calls.end_ns[row]),
+                      .thread = calls.thread[row],
+                      .name = calls.name[row],
+                      .kind = kind,
+                      .loader_start = calls.phase[row] == Phase::kDataLoaderInit});
   }
 }
 

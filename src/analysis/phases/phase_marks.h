@@ -44,7 +44,6 @@ class PhaseMarks {
   ThreadSpans spans_;
 };
 
-PhaseKind PhaseKindOfCall(uint8_t phase);          // of a row of phase_calls; kOther: says nothing
-std::string_view PhaseLabelOfCall(uint8_t phase);  // "optimizer step", as phases.def says
+PhaseKind PhaseKindOfCall(Phase phase);  // of a row of phase_calls; kOther: says nothing
 
 }  // namespace batchlight

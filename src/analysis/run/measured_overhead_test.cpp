@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "analysis/testing/store_builder.h"
-#include "format/records.h"
 
 namespace batchlight {
 namespace {
@@ -15,9 +14,8 @@ void Train(StoreBuilder& build) {
   const ThreadId thread = build.Thread(build.Process(1, "train.py"));
   for (int i = 0; i < 6; ++i) {
     const int64_t at = i * 110'000;
-    build.Phase(thread, static_cast<int>(format::Phase::kDataLoaderNext), "DataLoader", at, at + 9);
-    build.Phase(thread, static_cast<int>(format::Phase::kOptimizerStep), "SGD.step", at + 90'000,
-                at + 110'000);
+    build.Phase(thread, Phase::kDataLoaderNext, "DataLoader", at, at + 9);
+    build.Phase(thread, Phase::kOptimizerStep, "SGD.step", at + 90'000, at + 110'000);
   }
 }
 

@@ -3,7 +3,6 @@
 #include <array>
 #include <map>
 
-#include "analysis/cuda/memory_kinds.h"
 #include "analysis/stats/cells.h"
 #include "analysis/stats/duration_summary.h"
 #include "analysis/stats/event_names.h"
@@ -13,12 +12,6 @@
 namespace batchlight::stats {
 namespace {
 
-constexpr uint8_t kHostToDevice = 1;
-constexpr uint8_t kDeviceToDevice = 8;
-constexpr uint8_t kPageable = 0;
-constexpr uint8_t kPinned = 1;
-constexpr uint8_t kManaged = 4;
-constexpr uint8_t kManagedStatic = 6;
 constexpr uint64_t kSmallCopyBytes = 64 * 1024;  // returns once it is staged: does not block
 
 // nsys looks at calls of the runtime only.
@@ -101,9 +94,8 @@ Result<RuleResult> FindCopies(const Query& query, const Wanted& wanted) {
     if (!Selected(store, options, thread, copy.start_ns, copy.end_ns)) return;
     found.push_back(
         {store.api_calls.start_ns[call],
-         {copy.end_ns - copy.start_ns, copy.start_ns,
-          std::string(MemoryKindLabel(copy.source_kind)),
-          std::string(MemoryKindLabel(copy.destination_kind)), static_cast<int64_t>(copy.bytes),
+         {copy.end_ns - copy.start_ns, copy.start_ns, std::string(Label(copy.source_kind)),
+          std::string(Label(copy.destination_kind)), static_cast<int64_t>(copy.bytes),
           PidCell(store, copy.process), int64_t{copy.device}, int64_t{copy.context},
           GreenContextCell(copy.green_context), int64_t{copy.stream}, std::string(name)}});
   });
@@ -116,8 +108,8 @@ Result<RuleResult> FindCopies(const Query& query, const Wanted& wanted) {
 Result<RuleResult> FindPageableCopies(const Query& query) {
   ASSIGN_OR_RETURN(RuleResult result,
                    FindCopies(query, [](const MemcpysRow& copy, std::string_view name) {
-                     return IsAsync(name) &&
-                            (copy.source_kind == kPageable || copy.destination_kind == kPageable);
+                     return IsAsync(name) && (copy.source_kind == MemoryKind::kPageable ||
+                                              copy.destination_kind == MemoryKind::kPageable);
                    }));
   result.advice =
       result.rows.row_count == 0
@@ -134,8 +126,8 @@ Result<RuleResult> FindBlockingCopies(const Query& query) {
                    FindCopies(query, [&](const MemcpysRow& copy, std::string_view name) {
                      if (IsAsync(name)) return false;
                      // Inside a device nothing waits; nsys means to leave these out as well.
-                     if (copy.copy_kind == kDeviceToDevice) return query.nsys_compat;
-                     return copy.copy_kind != kHostToDevice ||
+                     if (copy.copy_kind == CopyKind::kDeviceToDevice) return query.nsys_compat;
+                     return copy.copy_kind != CopyKind::kHostToDevice ||
                             copy.bytes > kSmallCopyBytes - (query.nsys_compat ? 1 : 0);
                    }));
   result.advice = result.rows.row_count == 0
@@ -158,16 +150,16 @@ Result<RuleResult> FindBlockingSets(const Query& query) {
   std::vector<Found> found;
   VisitWithCalls(query, store.memsets, [&](size_t row, size_t call) {
     const MemsetsRow set = store.memsets.Row(row);
-    const bool unified =
-        set.memory_kind == kManaged || (set.memory_kind == kManagedStatic && !query.nsys_compat);
-    if (set.memory_kind != kPinned && !unified) return;
+    const bool unified = set.memory_kind == MemoryKind::kManaged ||
+                         (set.memory_kind == MemoryKind::kManagedStatic && !query.nsys_compat);
+    if (set.memory_kind != MemoryKind::kPinned && !unified) return;
     const std::string_view name = store.Text(store.api_calls.name[call]);
     if (!IsCall(name, "cudaMemset", "cuMemset", query.nsys_compat)) return;
     const ThreadId thread = store.api_calls.thread[call];
     if (IsAsync(name) || !Selected(store, options, thread, set.start_ns, set.end_ns)) return;
     found.push_back(
         {store.api_calls.start_ns[call],
-         {set.end_ns - set.start_ns, set.start_ns, std::string(MemoryKindLabel(set.memory_kind)),
+         {set.end_ns - set.start_ns, set.start_ns, std::string(Label(set.memory_kind)),
           static_cast<int64_t>(set.bytes), PidCell(store, set.process), int64_t{set.device},
           int64_t{set.context}, GreenContextCell(set.green_context), int64_t{set.stream},
           std::string(name)}});

@@ -112,7 +112,7 @@ std::vector<SummaryGroup> MemoryGroups(const Query& query, bool by_size) {
   NamedGroups groups;
   for (size_t row = 0; row < copies.size(); ++row) {
     if (!query.Keep(copies.start_ns[row], copies.end_ns[row])) continue;
-    groups.values.Add(groups.numbers.Of(copies.copy_kind[row]),
+    groups.values.Add(groups.numbers.Of(Number(copies.copy_kind[row])),
                       by_size ? static_cast<int64_t>(copies.bytes[row])
                               : copies.end_ns[row] - copies.start_ns[row]);
   }
@@ -124,7 +124,8 @@ std::vector<SummaryGroup> MemoryGroups(const Query& query, bool by_size) {
   std::vector<SummaryGroup> rows;
   groups.Finish([&](uint64_t key, const Summary& summary) {
     rows.push_back(
-        {summary, {key == kSets ? std::string(kMemsetName) : CopyName(static_cast<uint8_t>(key))}});
+        {summary,
+         {key == kSets ? std::string(kMemsetName) : CopyName(static_cast<CopyKind>(key))}});
   });
   return rows;
 }

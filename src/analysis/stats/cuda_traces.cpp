@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "analysis/cuda/memory_kinds.h"
 #include "analysis/stats/cells.h"
 #include "analysis/stats/duration_summary.h"
 #include "analysis/stats/event_names.h"
@@ -120,10 +119,10 @@ class GpuTraceRows {
     cells[12] = static_cast<int64_t>(copies.bytes[row]);
     cells[13] = Throughput(copies.bytes[row], copies.end_ns[row] - copies.start_ns[row],
                            query_.nsys_compat);
-    cells[14] = std::string(MemoryKindLabel(copies.source_kind[row]));
-    cells[15] = std::string(MemoryKindLabel(copies.destination_kind[row]));
+    cells[14] = std::string(Label(copies.source_kind[row]));
+    cells[15] = std::string(Label(copies.destination_kind[row]));
     cells[18] = GreenContextCell(copies.green_context[row]);
-    if (IsUnifiedCopy(copies.copy_kind[row])) cells[17] = cells[19] = Cell();
+    if (IsUnified(copies.copy_kind[row])) cells[17] = cells[19] = Cell();
     cells[20] = CopyName(copies.copy_kind[row]);
   }
 
@@ -133,7 +132,7 @@ class GpuTraceRows {
     cells[12] = static_cast<int64_t>(sets.bytes[row]);
     cells[13] =
         Throughput(sets.bytes[row], sets.end_ns[row] - sets.start_ns[row], query_.nsys_compat);
-    cells[14] = std::string(MemoryKindLabel(sets.memory_kind[row]));
+    cells[14] = std::string(Label(sets.memory_kind[row]));
     cells[18] = GreenContextCell(sets.green_context[row]);
     cells[20] = std::string(kMemsetName);
   }

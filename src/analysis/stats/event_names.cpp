@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "analysis/cuda/memory_kinds.h"
-
 namespace batchlight::stats {
 namespace {
 
@@ -55,13 +53,7 @@ std::string_view ApiName(std::string_view name) {
   return name;
 }
 
-std::string CopyName(uint8_t kind) {
-  return "[CUDA memcpy " + std::string(CopyKindLabel(kind)) + "]";
-}
-
-std::string_view StyleName(uint8_t style) {
-  return style == static_cast<uint8_t>(NvtxStyle::kPushPop) ? "PushPop" : "StartEnd";
-}
+std::string CopyName(CopyKind kind) { return "[CUDA memcpy " + std::string(Label(kind)) + "]"; }
 
 KernelNaming KernelNamingOf(const Query& query) {
   if (query.Has("base")) return KernelNaming::kBase;

@@ -37,10 +37,8 @@ class RangeNames {
 // leaves it: cudaStreamIsCapturing_v10000.
 std::string_view ApiName(std::string_view name);
 
-std::string CopyName(uint8_t kind);  // "[CUDA memcpy Host-to-Device]"
+std::string CopyName(CopyKind kind);  // "[CUDA memcpy Host-to-Device]"
 inline constexpr std::string_view kMemsetName = "[CUDA memset]";
-
-std::string_view StyleName(uint8_t style);  // "PushPop", "StartEnd"
 
 // Which of a kernel's names a report shows: arguments base and mangled.
 enum class KernelNaming { kDemangled, kBase, kMangled };

@@ -10,12 +10,6 @@
 namespace batchlight::stats {
 namespace {
 
-constexpr std::string_view kSources[] = {"p2p", "collectives", "start-wait", "other"};
-
-std::string Source(uint8_t kind) {
-  return std::string(kSources[std::min<size_t>(kind, std::size(kSources) - 1)]);
-}
-
 Cell Rank(int32_t value) { return value == kNoMpiValue ? Cell() : Cell(int64_t{value}); }
 Cell Bytes(int64_t value) { return value < 0 ? Cell() : Cell(value); }
 
@@ -37,8 +31,8 @@ Result<RowSource> MpiEventSum(const Query& query) {
   Groups groups;
   for (size_t row = 0; row < events.size(); ++row) {
     if (!query.Keep(events.start_ns[row], events.end_ns[row])) continue;
-    groups[{Source(events.kind[row]), events.name[row]}].push_back(events.end_ns[row] -
-                                                                   events.start_ns[row]);
+    groups[{std::string(ShortName(events.kind[row])), events.name[row]}].push_back(
+        events.end_ns[row] - events.start_ns[row]);
   }
   ResultTable table;
   table.columns = SummaryColumns("Instances");

@@ -2,6 +2,7 @@
 // kernels launched outside of ranges have lines of their own with an empty range.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_set>
 
@@ -14,8 +15,6 @@
 namespace batchlight::stats {
 namespace {
 
-constexpr uint8_t kNoStyle = 255;
-
 struct Group {
   std::vector<int64_t> durations;
   std::unordered_set<uint32_t> ranges;
@@ -23,7 +22,7 @@ struct Group {
 
 struct Line {
   std::string range;
-  uint8_t style;
+  std::optional<NvtxStyle> style;  // none: in no range
   ThreadId thread;
   StringId kernel;
   int64_t instances;
@@ -37,13 +36,13 @@ std::vector<Line> Lines(const Query& query) {
   const std::vector<GpuWork> work = LaunchedWork(query, true);
   RangeNames names(query);
   // Numbers first, names at the end: one number per (range name, style, thread, kernel name).
-  std::map<std::tuple<uint32_t, uint8_t, ThreadId, StringId>, Group> numbered;
+  std::map<std::tuple<uint32_t, std::optional<NvtxStyle>, ThreadId, StringId>, Group> numbered;
   VisitEnclosingRanges(query, work, [&](size_t i, std::span<const uint32_t> ranges) {
     const int64_t duration = work[i].end_ns - work[i].start_ns;
     const ThreadId thread = store.api_calls.thread[work[i].call.row()];
     const StringId kernel = KernelName(store, work[i].row, naming);
     if (ranges.empty()) {
-      numbered[{UINT32_MAX, kNoStyle, thread, kernel}].durations.push_back(duration);
+      numbered[{UINT32_MAX, std::nullopt, thread, kernel}].durations.push_back(duration);
     }
     for (const uint32_t range : ranges) {
       Group& group =
@@ -83,10 +82,10 @@ Result<RowSource> NvtxKernSum(const Query& query) {
     Cell pid;
     Cell tid;
     SetThread(store, line.thread, pid, tid);
-    const bool unranged = line.style == kNoStyle;
+    const bool unranged = !line.style.has_value();
     const Summary& s = line.summary;
     table.rows.push_back({unranged ? Cell() : Cell(std::move(line.range)),
-                          unranged ? Cell() : Cell(std::string(StyleName(line.style))), pid, tid,
+                          unranged ? Cell() : Cell(std::string(ShortName(*line.style))), pid, tid,
                           line.instances, s.count, s.total, s.mean, s.median, s.min, s.max,
                           s.deviation, std::string(store.Text(line.kernel))});
   }

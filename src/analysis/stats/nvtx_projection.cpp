@@ -65,7 +65,7 @@ Result<RowSource> NvtxGpuProjSum(const Query& query) {
     int64_t children = 0;
   };
   RangeNames names(query);
-  std::map<std::pair<std::string, uint8_t>, Group> groups;
+  std::map<std::pair<std::string, NvtxStyle>, Group> groups;
   for (const uint32_t row : stacks.rows()) {
     const Projection& projection = projections[row];
     if (projection.operations == 0) continue;
@@ -97,7 +97,7 @@ Result<RowSource> NvtxGpuProjSum(const Query& query) {
     const auto mean = [&](int64_t sum) {
       return RoundDecimal(static_cast<double>(sum) / static_cast<double>(summary.count));
     };
-    table.rows.push_back({key.first, std::string(StyleName(key.second)), summary.total,
+    table.rows.push_back({key.first, std::string(ShortName(key.second)), summary.total,
                           group.range_time, summary.count, summary.mean, summary.median,
                           summary.min, summary.max, summary.deviation, group.operations,
                           mean(group.operations), mean(group.levels), mean(group.children)});
@@ -152,7 +152,7 @@ Result<RowSource> NvtxGpuProjTrace(const Query& query) {
     cells[0] = RangeName(query, row);
     cells[3] = store.nvtx_ranges.start_ns[row];
     cells[4] = stacks.End(row) - store.nvtx_ranges.start_ns[row];
-    cells[5] = std::string(StyleName(store.nvtx_ranges.style[row]));
+    cells[5] = std::string(ShortName(store.nvtx_ranges.style[row]));
     cells[9] = stacks.Level(row);
     cells[10] = int64_t{children[row]};
     cells[11] = static_cast<int64_t>(stacks.Id(row));

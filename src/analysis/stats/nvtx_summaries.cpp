@@ -15,11 +15,12 @@ Result<RowSource> SummarizeRanges(const Query& query, Styles styles) {
   GroupNumbers groups;
   GroupedValues values;
   for (size_t row = 0; row < ranges.size(); ++row) {
-    const bool push_pop = ranges.style[row] == static_cast<uint8_t>(NvtxStyle::kPushPop);
+    const NvtxStyle style = ranges.style[row];
+    const bool push_pop = style == NvtxStyle::kPushPop;
     if (styles != Styles::kBoth && push_pop != (styles == Styles::kPushPop)) continue;
     const int64_t end = ranges.end_ns[row] == kOpenEnd ? latest : ranges.end_ns[row];
     if (!query.Keep(ranges.start_ns[row], end)) continue;
-    values.Add(groups.Of(uint64_t{names.Number(row)} << 1 | (push_pop ? 0 : 1)),
+    values.Add(groups.Of(uint64_t{names.Number(row)} << 1 | Number(style)),
                end - ranges.start_ns[row]);
   }
   std::vector<ResultColumn> labels;
@@ -31,7 +32,7 @@ Result<RowSource> SummarizeRanges(const Query& query, Styles styles) {
                          size_t group, std::vector<Cell>& cells) {
                        const uint64_t key = keys[group];
                        cells.back() = names.Name(static_cast<uint32_t>(key >> 1));
-                       if (with_style) cells[8] = (key & 1) == 0 ? "PushPop" : "StartEnd";
+                       if (with_style) cells[8] = std::string(ShortName(NvtxStyle(key & 1)));
                      });
 }
 

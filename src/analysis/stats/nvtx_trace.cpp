@@ -20,7 +20,7 @@ RangeStacks::RangeStacks(const Query& query, bool push_pop_only) : query_(query)
   children_.assign(ranges.size(), 0);
   child_time_.assign(ranges.size(), 0);
   for (size_t row = 0; row < ranges.size(); ++row) {
-    const bool push_pop = ranges.style[row] == static_cast<uint8_t>(NvtxStyle::kPushPop);
+    const bool push_pop = ranges.style[row] == NvtxStyle::kPushPop;
     if (push_pop_only && !push_pop) continue;
     if (!query.Keep(ranges.start_ns[row], End(row))) continue;
     rows_.push_back(static_cast<uint32_t>(row));

@@ -32,16 +32,17 @@ Missing NoNvtxGpu(const Store& s) {
   if (!NoNvtx(s).empty()) return NoNvtx(s);
   return s.graph_launches.size() > 0 ? kNothing : NoGpu(s);
 }
-Missing NoClass(const Store& s, uint8_t event_class, Missing what) {
+Missing NoClass(const Store& s, EventClass event_class, Missing what) {
   const auto& classes = s.os_calls.event_class;
   return std::find(classes.begin(), classes.end(), event_class) == classes.end() ? what : kNothing;
 }
-Missing NoOsRuntime(const Store& s) { return NoClass(s, 27, "OS Runtime trace data"); }
-Missing NoSyscalls(const Store& s) { return NoClass(s, 107, "syscall data"); }
+Missing NoOsRuntime(const Store& s) {
+  return NoClass(s, EventClass::kOsRuntime, "OS Runtime trace data");
+}
+Missing NoSyscalls(const Store& s) { return NoClass(s, EventClass::kSystemCall, "syscall data"); }
 Missing NoFamily(const Store& s, RuntimeFamily family, Missing what) {
   const auto& families = s.runtime_events.family;
-  const auto number = static_cast<uint8_t>(family);
-  return std::find(families.begin(), families.end(), number) == families.end() ? what : kNothing;
+  return std::find(families.begin(), families.end(), family) == families.end() ? what : kNothing;
 }
 Missing NoOpenMp(const Store& s) {
   return NoFamily(s, RuntimeFamily::kOpenMp, "OpenMP event data");

@@ -7,9 +7,6 @@
 namespace batchlight::stats {
 namespace {
 
-constexpr uint8_t kOsRuntimeClass = 27;
-constexpr uint8_t kSystemCallClass = 107;
-
 // Sums the rows that `keep` accepts by their name.
 template <typename Table, typename Keep>
 RowSource SumByName(const Query& query, const Table& table, std::string count, const Keep& keep) {
@@ -33,7 +30,7 @@ RowSource SumByName(const Query& query, const Table& table, std::string count, c
   return KeepRows(std::move(result));
 }
 
-RowSource SumCalls(const Query& query, uint8_t event_class) {
+RowSource SumCalls(const Query& query, EventClass event_class) {
   const OsCallsTable& calls = query.store.os_calls;
   return SumByName(query, calls, "Num Calls",
                    [&](size_t row) { return calls.event_class[row] == event_class; });
@@ -42,13 +39,15 @@ RowSource SumCalls(const Query& query, uint8_t event_class) {
 RowSource SumFamily(const Query& query, RuntimeFamily family, std::string count) {
   const RuntimeEventsTable& events = query.store.runtime_events;
   return SumByName(query, events, std::move(count),
-                   [&](size_t row) { return events.family[row] == static_cast<uint8_t>(family); });
+                   [&](size_t row) { return events.family[row] == family; });
 }
 
 }  // namespace
 
-Result<RowSource> OsrtSum(const Query& query) { return SumCalls(query, kOsRuntimeClass); }
-Result<RowSource> SyscallSum(const Query& query) { return SumCalls(query, kSystemCallClass); }
+Result<RowSource> OsrtSum(const Query& query) { return SumCalls(query, EventClass::kOsRuntime); }
+Result<RowSource> SyscallSum(const Query& query) {
+  return SumCalls(query, EventClass::kSystemCall);
+}
 Result<RowSource> OpenMpSum(const Query& query) {
   return SumFamily(query, RuntimeFamily::kOpenMp, "Count");
 }

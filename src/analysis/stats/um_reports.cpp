@@ -11,9 +11,6 @@
 namespace batchlight::stats {
 namespace {
 
-constexpr uint8_t kHostToDevice = 11;
-constexpr uint8_t kDeviceToHost = 12;
-
 struct Page {
   int64_t to_device = 0;
   int64_t to_host = 0;
@@ -36,8 +33,10 @@ std::map<uint64_t, Page> Pages(const Query& query) {
     const MemcpysRow copy = store.memcpys.Row(store.um_transfers.memcpy_row[row]);
     if (!query.Keep(copy.start_ns, copy.end_ns)) continue;
     Page& page = pages[store.um_transfers.virtual_address[row]];
-    if (copy.copy_kind == kHostToDevice) page.to_device += static_cast<int64_t>(copy.bytes);
-    if (copy.copy_kind == kDeviceToHost) page.to_host += static_cast<int64_t>(copy.bytes);
+    if (copy.copy_kind == CopyKind::kUnifiedHostToDevice)
+      page.to_device += static_cast<int64_t>(copy.bytes);
+    if (copy.copy_kind == CopyKind::kUnifiedDeviceToHost)
+      page.to_host += static_cast<int64_t>(copy.bytes);
     page.migration_time += copy.end_ns - copy.start_ns;
   }
   for (size_t row = 0; row < store.um_cpu_faults.size(); ++row) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analysis/steps/graph_use.h"
-#include "format/records.h"
 
 namespace batchlight {
 namespace {
@@ -73,8 +72,7 @@ void NameByEpochs(const StepInputs& inputs, ProcessSteps& process) {
   };
   const PhaseCallsTable& calls = inputs.store.phase_calls;
   for (size_t row = 0; row < calls.size(); ++row) {
-    if (calls.phase[row] == static_cast<uint8_t>(format::Phase::kEpoch) &&
-        calls.thread[row] == process.thread) {
+    if (calls.phase[row] == Phase::kEpoch && calls.thread[row] == process.thread) {
       begins(calls.start_ns[row]);
     }
   }

@@ -4,19 +4,18 @@
 
 #include "analysis/steps/step_finders.h"
 #include "analysis/testing/store_builder.h"
-#include "format/records.h"
 
 namespace batchlight {
 namespace {
 
 using testing::StoreBuilder;
 
-constexpr int kOptimizerStep = static_cast<int>(format::Phase::kOptimizerStep);
-constexpr int kDataLoaderNext = static_cast<int>(format::Phase::kDataLoaderNext);
-constexpr int kDataLoaderInit = static_cast<int>(format::Phase::kDataLoaderInit);
-constexpr int kBackward = static_cast<int>(format::Phase::kBackward);
-constexpr int kValidation = static_cast<int>(format::Phase::kValidation);
-constexpr int kCompile = static_cast<int>(format::Phase::kCompile);
+constexpr Phase kOptimizerStep = Phase::kOptimizerStep;
+constexpr Phase kDataLoaderNext = Phase::kDataLoaderNext;
+constexpr Phase kDataLoaderInit = Phase::kDataLoaderInit;
+constexpr Phase kBackward = Phase::kBackward;
+constexpr Phase kValidation = Phase::kValidation;
+constexpr Phase kCompile = Phase::kCompile;
 
 // One iteration of a plain loop in [at, at + 100): data 10, forward 30, backward 40, optimizer 15.
 void Iteration(StoreBuilder& build, ThreadId thread, int64_t at, int64_t scale = 1) {
@@ -156,7 +155,7 @@ TEST(Steps, TheLastOfTwoOptimizersEndsAStep) {
 TEST(Steps, AGradientScalerIsPartOfTheOptimizerStep) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(1, "amp.py"));
-  constexpr int kScaler = static_cast<int>(format::Phase::kGradScaler);
+  constexpr Phase kScaler = Phase::kGradScaler;
   for (int i = 0; i < 4; ++i) {
     const int64_t at = i * 100;
     build.Phase(thread, kDataLoaderNext, "DataLoader", at, at + 5);
@@ -452,7 +451,7 @@ TEST(Steps, FollowAKeyAndKeepToARange) {
 TEST(Steps, ACallThatACaptureCutsEndsWithIt) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(1, "amp.py"));
-  constexpr int kScaler = static_cast<int>(format::Phase::kGradScaler);
+  constexpr Phase kScaler = Phase::kGradScaler;
   for (const int64_t window : {0, 5000}) {
     build.store().capture_windows.Append({.start_ns = window, .end_ns = window + 289});
     for (int i = 0; i < 3; ++i) {

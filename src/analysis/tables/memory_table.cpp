@@ -3,15 +3,12 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/cuda/memory_kinds.h"
 #include "analysis/memory/gpu_memory.h"
 #include "analysis/result/result_column.h"
 #include "analysis/tables/overview_tables.h"
 
 namespace batchlight {
 namespace {
-
-constexpr uint8_t kRelease = 1;
 
 struct Block {
   uint64_t bytes = 0;
@@ -42,12 +39,12 @@ ResultTable MakeMemoryTimelineTable(const RunOverview& overview) {
   const GpuMemoryEventsTable& events = store.gpu_memory_events;
   if (events.size() == 0) return table;
   const MemoryCategories categories(store, overview.steps);
-  std::map<std::tuple<uint32_t, uint32_t, uint8_t>, Holding> holdings;
+  std::map<std::tuple<uint32_t, uint32_t, MemoryKind>, Holding> holdings;
   for (size_t row = 0; row < events.size(); ++row) {
     const ProcessId process = events.process[row];
     if (process.IsNone()) continue;
     Holding& holding = holdings[{process.value, events.device[row], events.memory_kind[row]}];
-    const bool release = events.operation[row] == kRelease;
+    const bool release = events.operation[row] == MemoryOperation::kRelease;
     Block block{.bytes = events.bytes[row]};
     bool known = true;
     if (!release) {
@@ -65,7 +62,7 @@ ResultTable MakeMemoryTimelineTable(const RunOverview& overview) {
     table.rows.push_back(
         {events.start_ns[row], release ? "DESTROY" : "CREATE", NumberCell(block.bytes),
          known ? std::string(MemoryCategoryName(block.category)) : std::string(), block.place,
-         NumberCell(holding.held_bytes), std::string(MemoryKindLabel(events.memory_kind[row])),
+         NumberCell(holding.held_bytes), std::string(Label(events.memory_kind[row])),
          int64_t{events.device[row]}, int64_t{store.processes.pid[process.row()]}});
   }
   return table;

@@ -216,9 +216,9 @@ ResultTable MakeNvtxTable(const RunOverview& overview) {
                    PercentColumn("Share of Step", "")};
   for (const NvtxRow& row : overview.nvtx.rows) {
     table.rows.push_back({std::string(overview.store->Text(row.message)), row.domain,
-                          std::string(row.style == NvtxStyle::kPushPop ? "PushPop" : "StartEnd"),
-                          NumberCell(row.calls), row.total_ns, row.self_ns, row.duration.median,
-                          row.duration.p5, row.duration.p95, row.duration.min, row.duration.max,
+                          std::string(ShortName(row.style)), NumberCell(row.calls), row.total_ns,
+                          row.self_ns, row.duration.median, row.duration.p5, row.duration.p95,
+                          row.duration.min, row.duration.max,
                           NanosecondsCell(row.total_per_step_ns), row.share_of_step * 100});
   }
   return table;

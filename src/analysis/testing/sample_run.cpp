@@ -4,7 +4,6 @@
 #include <string>
 
 #include "analysis/testing/store_builder.h"
-#include "format/records.h"
 
 namespace batchlight::testing {
 namespace {
@@ -61,18 +60,19 @@ class Training {
     const int64_t start = now_;
     const int64_t slow = step == 0 ? 8 : step == 1 ? 3 : 1;
     const int64_t jitter = random_.Below(kMs / 2);
-    Phase(format::Phase::kDataLoaderNext, "DataLoader", step == run_.steps / 2 ? 30 * kMs : kMs);
+    Phase(batchlight::Phase::kDataLoaderNext, "DataLoader",
+          step == run_.steps / 2 ? 30 * kMs : kMs);
     Range("batch_to_device", kMs / 2);
     Forward(run_.forward_ms * kMs * slow + jitter);
-    Phase(format::Phase::kBackward, "backward", 12 * kMs * slow + jitter);
-    Phase(format::Phase::kOptimizerStep, "SGD.step", 2 * kMs);
+    Phase(batchlight::Phase::kBackward, "backward", 12 * kMs * slow + jitter);
+    Phase(batchlight::Phase::kOptimizerStep, "SGD.step", 2 * kMs);
     if (run_.hostile_names) Range(kHostile[step % std::size(kHostile)], kMs / 4);
     build_.Range(main_, "step " + std::to_string(step), start, now_);
     now_ += kMs / 10;
   }
 
-  void Phase(format::Phase phase, const char* name, int64_t length) {
-    build_.Phase(main_, static_cast<int>(phase), name, now_, now_ + length);
+  void Phase(batchlight::Phase phase, const char* name, int64_t length) {
+    build_.Phase(main_, phase, name, now_, now_ + length);
     now_ += length;
   }
 
@@ -115,12 +115,13 @@ class Training {
     gpu_free_ = std::max(gpu_free_, call_ns + 5'000);
     build_.Kernel(main_, name, call_ns, gpu_free_, gpu_free_ + length);
     gpu_free_ += length;
-    build_.store().gpu_memory_events.Append({.start_ns = call_ns,
-                                             .process = ProcessId{0},
-                                             .address = blocks_ / 2,
-                                             .bytes = 3u << 20,
-                                             .memory_kind = 2,
-                                             .operation = uint8_t(blocks_ % 2)});
+    build_.store().gpu_memory_events.Append(
+        {.start_ns = call_ns,
+         .process = ProcessId{0},
+         .address = blocks_ / 2,
+         .bytes = 3u << 20,
+         .memory_kind = MemoryKind::kDevice,
+         .operation = static_cast<MemoryOperation>(blocks_ % 2)});
     blocks_ += 1 + (call_ns % 3 == 0);
   }
 

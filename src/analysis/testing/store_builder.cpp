@@ -113,18 +113,18 @@ void StoreBuilder::Module(ThreadId thread, std::string_view path, std::string_vi
                               .class_name = Text(class_name)});
 }
 
-void StoreBuilder::Phase(ThreadId thread, int phase, std::string_view name, int64_t start_ns,
-                         int64_t end_ns) {
+void StoreBuilder::Phase(ThreadId thread, batchlight::Phase phase, std::string_view name,
+                         int64_t start_ns, int64_t end_ns) {
   store_.phase_calls.Append({.start_ns = start_ns,
                              .end_ns = end_ns,
                              .thread = thread,
-                             .phase = static_cast<uint8_t>(phase),
+                             .phase = phase,
                              .name = Text(name)});
 }
 
 void StoreBuilder::Operator(ThreadId thread, std::string_view name, int64_t start_ns,
                             int64_t end_ns, int64_t sequence, uint32_t forward_thread,
-                            uint8_t scope, std::string_view shapes) {
+                            OperatorScope scope, std::string_view shapes) {
   store_.operator_calls.Append({.start_ns = start_ns,
                                 .end_ns = end_ns,
                                 .thread = thread,
@@ -152,9 +152,9 @@ void StoreBuilder::Kernel(ThreadId thread, std::string_view name, int64_t call_n
                          .short_name = Text(name)});
 }
 
-void StoreBuilder::Copy(ThreadId thread, uint8_t copy_kind, uint8_t source_kind,
-                        uint8_t destination_kind, uint64_t bytes, int64_t call_ns, int64_t start_ns,
-                        int64_t end_ns) {
+void StoreBuilder::Copy(ThreadId thread, CopyKind copy_kind, MemoryKind source_kind,
+                        MemoryKind destination_kind, uint64_t bytes, int64_t call_ns,
+                        int64_t start_ns, int64_t end_ns) {
   ApiCall(thread, "cudaMemcpyAsync_v3020", call_ns, call_ns + 1);
   store_.memcpys.Append({.start_ns = start_ns,
                          .end_ns = end_ns,

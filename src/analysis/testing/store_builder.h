@@ -20,17 +20,18 @@ class StoreBuilder {
   void Range(ThreadId thread, std::string_view message, int64_t start_ns, int64_t end_ns);
   void Module(ThreadId thread, std::string_view path, std::string_view class_name, int64_t start_ns,
               int64_t end_ns);
-  // `phase`: number of phases.def.
-  void Phase(ThreadId thread, int phase, std::string_view name, int64_t start_ns, int64_t end_ns);
+  void Phase(ThreadId thread, batchlight::Phase phase, std::string_view name, int64_t start_ns,
+             int64_t end_ns);
   void Operator(ThreadId thread, std::string_view name, int64_t start_ns, int64_t end_ns,
-                int64_t sequence = -1, uint32_t forward_thread = 0, uint8_t scope = 0,
-                std::string_view shapes = {});
+                int64_t sequence = -1, uint32_t forward_thread = 0,
+                OperatorScope scope = OperatorScope::kFunction, std::string_view shapes = {});
   // A runtime call and the kernel it launched.
   void Kernel(ThreadId thread, std::string_view name, int64_t call_ns, int64_t start_ns,
               int64_t end_ns, uint32_t stream = 7);
-  // A runtime call and the copy it started. Kinds: nsys enumerations.
-  void Copy(ThreadId thread, uint8_t copy_kind, uint8_t source_kind, uint8_t destination_kind,
-            uint64_t bytes, int64_t call_ns, int64_t start_ns, int64_t end_ns);
+  // A runtime call and the copy it started.
+  void Copy(ThreadId thread, CopyKind copy_kind, MemoryKind source_kind,
+            MemoryKind destination_kind, uint64_t bytes, int64_t call_ns, int64_t start_ns,
+            int64_t end_ns);
   // A runtime call that launches nothing.
   void ApiCall(ThreadId thread, std::string_view name, int64_t start_ns, int64_t end_ns);
   void Property(std::string_view key, std::string_view value,

@@ -67,7 +67,7 @@ Status Annotations(ChromeTrace& trace) {
     BeginCall(trace, table, row, "user_annotation", trace.file.Escaped(name));
   };
   RETURN_IF_ERROR(PrintRows(trace, ranges, [&](size_t row) {
-    if (ranges.style[row] == static_cast<uint8_t>(NvtxStyle::kStartEnd)) return false;
+    if (ranges.style[row] == NvtxStyle::kStartEnd) return false;
     annotate(ranges, row, ranges.message[row]);
     const uint32_t call = trace.nccl.call_of_range[row];
     if (call != NcclCalls::kNone) AddCollectiveArgs(trace, trace.nccl.calls[call], "");
@@ -75,7 +75,7 @@ Status Annotations(ChromeTrace& trace) {
   }));
   RETURN_IF_ERROR(PrintRows(trace, phases, [&](size_t row) {
     annotate(phases, row, phases.name[row]);
-    trace.file.TextArg("Phase", PhaseLabelOfCall(phases.phase[row]));
+    trace.file.TextArg("Phase", Label(phases.phase[row]));
     return true;
   }));
   if (!has_steps) Steps(trace);
@@ -87,7 +87,7 @@ Status StartEndRanges(ChromeTrace& trace) {
   const NvtxRangesTable& ranges = trace.store.nvtx_ranges;
   if (!trace.selection.HasTable(ranges.kName)) return {};
   for (size_t row = 0; row < ranges.size(); ++row) {
-    if (ranges.style[row] != static_cast<uint8_t>(NvtxStyle::kStartEnd)) continue;
+    if (ranges.style[row] != NvtxStyle::kStartEnd) continue;
     if (!SelectsRow(trace.selection, ranges, row)) continue;
     const std::string& name = trace.file.Escaped(ranges.message[row]);
     const auto side = [&](char phase, ThreadId thread, int64_t at_ns) {
@@ -153,7 +153,8 @@ Status ApiCalls(ChromeTrace& trace) {
   const ApiCallsTable& calls = trace.store.api_calls;
   ChromeFile& file = trace.file;
   return PrintRows(trace, calls, [&](size_t row) {
-    BeginCall(trace, calls, row, calls.event_class[row] == 0 ? "cuda_runtime" : "cuda_driver",
+    BeginCall(trace, calls, row,
+              calls.event_class[row] == EventClass::kCudaRuntime ? "cuda_runtime" : "cuda_driver",
               PlainApiName(file.Escaped(calls.name[row])));
     const uint32_t around = trace.operator_around[row];
     if (around != UINT32_MAX) file.Arg("External id") << around + 1;

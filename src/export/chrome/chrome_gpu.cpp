@@ -149,7 +149,7 @@ class GpuEvents {
     const SynchronizationsTable& waits = store_.synchronizations;
     const EventRecords records(store_);
     return Rows(waits, [&](size_t row) {
-      const std::string name = SyncName(waits.sync_type[row]);
+      const std::string name(ShortName(waits.sync_type[row]));
       const auto stream = static_cast<int32_t>(waits.stream[row]);  // -1: of no stream
       const uint32_t device = DeviceOf(waits.process[row], waits.context[row]);
       file_.Begin("cuda_sync", name, PidOf(waits.process[row], device), stream, waits.start_ns[row],

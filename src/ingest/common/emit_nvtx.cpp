@@ -13,7 +13,6 @@ constexpr std::string_view kOperatorId = ", op_id = ";
 constexpr std::string_view kSizes = ", sizes = ";
 constexpr std::string_view kInputIds = ", input_op_ids = ";
 constexpr uint32_t kUnseen = UINT32_MAX;
-constexpr uint8_t kFunctionScope = 0, kBackwardScope = 1;
 
 // What a message stands for, found once for each distinct text.
 struct Operator {
@@ -21,7 +20,7 @@ struct Operator {
   StringId shapes;
   StringId inputs;
   int64_t sequence = -1;
-  uint8_t scope = kFunctionScope;
+  OperatorScope scope = OperatorScope::kFunction;
   bool is_operator = false;
 };
 
@@ -60,7 +59,7 @@ Operator Describe(Store& store, StringId message) {
   const std::string name(parsed.name);
   const std::string sizes(parsed.sizes);
   found.sequence = parsed.sequence;
-  found.scope = IsBackwardName(name) ? kBackwardScope : kFunctionScope;
+  found.scope = IsBackwardName(name) ? OperatorScope::kBackward : OperatorScope::kFunction;
   found.name = store.strings.Intern(name);
   if (!sizes.empty()) {
     found.shapes = store.strings.Intern(sizes);
@@ -105,7 +104,7 @@ void OperatorsFromRanges(Store& store) {
   std::vector<Open> open;  // operators around the range, of one thread
   ThreadId thread;
   for (size_t i = 0; i < ranges.size(); ++i) {
-    if (ranges.style[i] != static_cast<uint8_t>(NvtxStyle::kPushPop)) continue;
+    if (ranges.style[i] != NvtxStyle::kPushPop) continue;
     if (ranges.message[i].IsNone()) continue;
     uint32_t& number = known[ranges.message[i].row()];
     if (number == kUnseen) {

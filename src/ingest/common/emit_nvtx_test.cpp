@@ -52,7 +52,7 @@ TEST(EmitNvtx, OperatorsNestAsTheirRangesDo) {
   EXPECT_EQ(calls.parent[1].value, 0u);
   EXPECT_EQ(calls.depth[1], 1);
   EXPECT_TRUE(calls.parent[2].IsNone());
-  EXPECT_EQ(calls.scope[3], 1);
+  EXPECT_EQ(calls.scope[3], OperatorScope::kBackward);
   EXPECT_TRUE(calls.parent[3].IsNone());
   EXPECT_EQ(store.Text(calls.name[1]), "aten::addmm");
 }

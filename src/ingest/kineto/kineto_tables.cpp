@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "format/records.h"
 #include "ingest/common/kernel_name.h"
 #include "ingest/kineto/kineto_inputs.h"
 
@@ -30,12 +29,9 @@ enum class KinetoTables::Category : uint8_t {
 namespace {
 
 constexpr uint32_t kNoEvent = UINT32_MAX;
-constexpr uint8_t kScopeBackward = 1;
 constexpr std::string_view kStartEndCategory = "nvtx_range";
 constexpr std::string_view kModulePrefix = "nn.Module: ";
 constexpr std::string_view kMemoryName = "[memory]";
-constexpr uint8_t kPageable = 0;  // nsys ENUM_CUDA_MEM_KIND
-constexpr uint8_t kDeviceMemory = 2;
 
 uint32_t Number(const KinetoEvent& event, KinetoArg arg, uint32_t otherwise = 0) {
   return static_cast<uint32_t>(event.IntArg(arg, otherwise));
@@ -60,24 +56,16 @@ std::array<uint32_t, 3> Three(std::string_view raw) {
   return numbers;
 }
 
-// nsys numbering, of the words in "Memcpy HtoD (Pageable -> Device)".
-uint8_t CopyKind(std::string_view name) {
-  constexpr std::string_view kWords[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                         "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
-  for (size_t kind = 1; kind < std::size(kWords); ++kind) {
-    if (name.find(kWords[kind]) != name.npos) return static_cast<uint8_t>(kind);
+// Of the word in "Memcpy HtoD (Pageable -> Device)".
+CopyKind CopyKindOf(std::string_view name) {
+  for (const KindRow& row : TableOf<CopyKind>().rows) {
+    const auto kind = static_cast<CopyKind>(row.number);
+    if (kind != CopyKind::kUnknown && name.find(row.short_name) != name.npos) return kind;
   }
-  return 0;
+  return CopyKind::kUnknown;
 }
 
-uint8_t MemoryKind(std::string_view word) {
-  constexpr std::string_view kWords[] = {"Pageable", "Pinned",        "Device",        "Array",
-                                         "Managed",  "Device Static", "Managed Static"};
-  for (size_t kind = 0; kind < std::size(kWords); ++kind) {
-    if (word == kWords[kind]) return static_cast<uint8_t>(kind);
-  }
-  return 7;
-}
+MemoryKind MemoryKindOf(std::string_view word) { return KindWithLabel(word, MemoryKind::kUnknown); }
 
 // What stands between `open` and `close`.
 std::string_view Between(std::string_view text, std::string_view open, std::string_view close) {
@@ -88,32 +76,31 @@ std::string_view Between(std::string_view text, std::string_view open, std::stri
   return text.substr(begin + open.size(), end - begin - open.size());
 }
 
-uint8_t OverheadType(std::string_view name) {
-  if (name.find("uffer") != name.npos && name.find("lush") != name.npos) return 3;
-  if (name.find("nstrumentation") != name.npos) return 4;
-  if (name.find("esource") != name.npos) return 5;
-  if (name.find("azy") != name.npos) return 7;
-  if (name.find("ommand Buffer") != name.npos) return 8;
-  return 1;
+OverheadType OverheadTypeOf(std::string_view name) {
+  const bool flush = name.find("uffer") != name.npos && name.find("lush") != name.npos;
+  if (flush) return OverheadType::kBufferFlush;
+  if (name.find("nstrumentation") != name.npos) return OverheadType::kInstrumentation;
+  if (name.find("esource") != name.npos) return OverheadType::kResource;
+  if (name.find("azy") != name.npos) return OverheadType::kLazyLoading;
+  if (name.find("ommand Buffer") != name.npos) return OverheadType::kCommandBufferFull;
+  return OverheadType::kUnknown;
 }
 
-uint8_t SyncType(std::string_view name) {
-  if (name.find("Stream Wait") != name.npos) return 2;
-  if (name.find("Event") != name.npos) return 1;
-  if (name.find("Stream") != name.npos) return 3;
-  return name.find("Context") != name.npos ? 4 : 0;
+SyncType SyncTypeOf(std::string_view name) {
+  if (name.find("Stream Wait") != name.npos) return SyncType::kStreamWaitsEvent;
+  if (name.find("Event") != name.npos) return SyncType::kEvent;
+  if (name.find("Stream") != name.npos) return SyncType::kStream;
+  return name.find("Context") != name.npos ? SyncType::kContext : SyncType::kUnknown;
 }
 
 // `label`: what our export says it is, or "".
-format::Phase PhaseOf(std::string_view annotation, std::string_view label) {
-#define PHASE(Name, number, text) \
-  if (label == text) return format::Phase::k##Name;
-#include "format/phases.def"
-#undef PHASE
-  if (annotation.starts_with("Optimizer.step#")) return format::Phase::kOptimizerStep;
-  if (annotation.starts_with("Optimizer.zero_grad#")) return format::Phase::kZeroGrad;
-  if (annotation.starts_with("enumerate(DataLoader)#")) return format::Phase::kDataLoaderNext;
-  return format::Phase::kNone;
+Phase PhaseOf(std::string_view annotation, std::string_view label) {
+  const Phase phase = KindWithLabel(label, Phase::kNone);
+  if (phase != Phase::kNone) return phase;
+  if (annotation.starts_with("Optimizer.step#")) return Phase::kOptimizerStep;
+  if (annotation.starts_with("Optimizer.zero_grad#")) return Phase::kZeroGrad;
+  if (annotation.starts_with("enumerate(DataLoader)#")) return Phase::kDataLoaderNext;
+  return Phase::kNone;
 }
 
 }  // namespace
@@ -220,9 +207,9 @@ void KinetoTables::AddTo(Category category, const KinetoEvent& event) {
     case Category::kPython:
       return AddModule(event);
     case Category::kRuntime:
-      return AddApiCall(event, 0);
+      return AddApiCall(event, EventClass::kCudaRuntime);
     case Category::kDriver:
-      return AddApiCall(event, 1);
+      return AddApiCall(event, EventClass::kCudaDriver);
     case Category::kKernel:
       return AddKernel(event);
     case Category::kMemcpy:
@@ -326,24 +313,25 @@ void KinetoTables::AddOperator(const KinetoEvent& event) {
     texts = place->second;
   }
   const uint32_t forward_thread = Number(event, KinetoArg::kForwardThread);
-  store_.operator_calls.Append({.start_ns = event.start_ns,
-                                .end_ns = EndOf(event),
-                                .thread = Thread(event),
-                                .name = Text(event.name),
-                                .shapes = texts.shapes,
-                                .sequence = event.IntArg(KinetoArg::kSequence, -1),
-                                .forward_thread = forward_thread,
-                                .scope = forward_thread != 0 ? kScopeBackward : uint8_t{0},
-                                .inputs = texts.inputs});
+  store_.operator_calls.Append(
+      {.start_ns = event.start_ns,
+       .end_ns = EndOf(event),
+       .thread = Thread(event),
+       .name = Text(event.name),
+       .shapes = texts.shapes,
+       .sequence = event.IntArg(KinetoArg::kSequence, -1),
+       .forward_thread = forward_thread,
+       .scope = forward_thread != 0 ? OperatorScope::kBackward : OperatorScope::kFunction,
+       .inputs = texts.inputs});
 }
 
 void KinetoTables::AddAnnotation(const KinetoEvent& event) {
-  const format::Phase phase = PhaseOf(event.name, event.Arg(KinetoArg::kPhase));
-  if (phase != format::Phase::kNone) {
+  const Phase phase = PhaseOf(event.name, event.Arg(KinetoArg::kPhase));
+  if (phase != Phase::kNone) {
     store_.phase_calls.Append({.start_ns = event.start_ns,
                                .end_ns = EndOf(event),
                                .thread = Thread(event),
-                               .phase = static_cast<uint8_t>(phase),
+                               .phase = phase,
                                .name = Text(event.name)});
     return;
   }
@@ -353,7 +341,7 @@ void KinetoTables::AddAnnotation(const KinetoEvent& event) {
                              .thread = thread,
                              .end_thread = thread,
                              .message = Text(event.name),
-                             .style = static_cast<uint8_t>(NvtxStyle::kPushPop)});
+                             .style = NvtxStyle::kPushPop});
 }
 
 void KinetoTables::AddStartEnd(const KinetoEvent& event) {
@@ -367,7 +355,7 @@ void KinetoTables::AddStartEnd(const KinetoEvent& event) {
                    .thread = thread,
                    .end_thread = thread,
                    .message = Text(event.name),
-                   .style = static_cast<uint8_t>(NvtxStyle::kStartEnd)});
+                   .style = NvtxStyle::kStartEnd});
     return;
   }
   const auto open = open_ranges_.find(id);
@@ -409,7 +397,7 @@ void KinetoTables::AddModule(const KinetoEvent& event) {
                               .class_name = Text(instance.substr(0, number))});
 }
 
-void KinetoTables::AddApiCall(const KinetoEvent& event, uint8_t event_class) {
+void KinetoTables::AddApiCall(const KinetoEvent& event, EventClass event_class) {
   store_.api_calls.Append({.start_ns = event.start_ns,
                            .end_ns = EndOf(event),
                            .thread = Thread(event),
@@ -474,9 +462,9 @@ void KinetoTables::AddMemcpy(const KinetoEvent& event) {
                          .context = place.context,
                          .stream = place.stream,
                          .bytes = static_cast<uint64_t>(event.IntArg(KinetoArg::kBytes, 0)),
-                         .copy_kind = CopyKind(event.name),
-                         .source_kind = MemoryKind(Between(event.name, "(", " ->")),
-                         .destination_kind = MemoryKind(Between(event.name, "-> ", ")")),
+                         .copy_kind = CopyKindOf(event.name),
+                         .source_kind = MemoryKindOf(Between(event.name, "(", " ->")),
+                         .destination_kind = MemoryKindOf(Between(event.name, "-> ", ")")),
                          .source_device = Number(event, KinetoArg::kFromDevice, place.device),
                          .destination_device = Number(event, KinetoArg::kToDevice, place.device)});
 }
@@ -490,7 +478,7 @@ void KinetoTables::AddMemset(const KinetoEvent& event) {
                          .context = place.context,
                          .stream = place.stream,
                          .bytes = static_cast<uint64_t>(event.IntArg(KinetoArg::kBytes, 0)),
-                         .memory_kind = MemoryKind(Between(event.name, "(", ")"))});
+                         .memory_kind = MemoryKindOf(Between(event.name, "(", ")"))});
 }
 
 void KinetoTables::AddSync(const KinetoEvent& event) {
@@ -501,7 +489,7 @@ void KinetoTables::AddSync(const KinetoEvent& event) {
                                   .correlation = Number(event, KinetoArg::kCorrelation),
                                   .context = Number(event, KinetoArg::kContext),
                                   .stream = static_cast<uint32_t>(stream),
-                                  .sync_type = SyncType(event.name),
+                                  .sync_type = SyncTypeOf(event.name),
                                   .event = Number(event, KinetoArg::kWaitOnEvent, kNoEvent)});
 }
 
@@ -514,15 +502,15 @@ void KinetoTables::AddMemory(const KinetoEvent& event) {
        .device = on_cpu ? 0 : Number(event, KinetoArg::kDeviceId),
        .address = static_cast<uint64_t>(event.IntArg(KinetoArg::kAddress, 0)),
        .bytes = static_cast<uint64_t>(std::abs(bytes)),
-       .memory_kind = on_cpu ? kPageable : kDeviceMemory,
-       .operation = bytes < 0 ? uint8_t{1} : uint8_t{0},
+       .memory_kind = on_cpu ? MemoryKind::kPageable : MemoryKind::kDevice,
+       .operation = bytes < 0 ? MemoryOperation::kRelease : MemoryOperation::kAllocation,
        .thread = Thread(event)});
 }
 
 void KinetoTables::AddOverhead(const KinetoEvent& event) {
   store_.gpu_overheads.Append({.start_ns = event.start_ns,
                                .end_ns = EndOf(event),
-                               .overhead_type = OverheadType(event.name)});
+                               .overhead_type = OverheadTypeOf(event.name)});
 }
 
 }  // namespace batchlight

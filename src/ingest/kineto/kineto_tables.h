@@ -72,7 +72,7 @@ class KinetoTables {
   void AddAnnotation(const KinetoEvent& event);
   void AddStartEnd(const KinetoEvent& event);
   void AddModule(const KinetoEvent& event);
-  void AddApiCall(const KinetoEvent& event, uint8_t event_class);
+  void AddApiCall(const KinetoEvent& event, EventClass event_class);
   void AddKernel(const KinetoEvent& event);
   void AddMemcpy(const KinetoEvent& event);
   void AddMemset(const KinetoEvent& event);

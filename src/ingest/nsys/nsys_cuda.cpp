@@ -43,8 +43,8 @@ struct LaunchEqual {
                                     r.cluster_x,
                                     r.cluster_y,
                                     r.cluster_z,
-                                    r.launch_type,
-                                    r.cache_config,
+                                    Number(r.launch_type),
+                                    Number(r.cache_config),
                                     r.green_context};
   }
   bool operator()(const KernelLaunchesRow& a, const KernelLaunchesRow& b) const {
@@ -57,11 +57,10 @@ using LaunchRows = std::unordered_map<KernelLaunchesRow, uint32_t, LaunchHash, L
 Status LoadCopies(Load& load) {
   MemcpysTable& table = load.store->memcpys;
   constexpr uint32_t kDeviceOfCopy = UINT32_MAX - 1;
-  constexpr int64_t kUnknownKind = 7;
   const auto adopt = [&](MemcpysRow& row, UmTransfersRow& unified) {
     if (row.source_device == kDeviceOfCopy) row.source_device = row.device;
     if (row.destination_device == kDeviceOfCopy) row.destination_device = row.device;
-    if (row.copy_kind < 11 || row.copy_kind > 13) return;
+    if (!IsUnified(row.copy_kind)) return;
     unified.memcpy_row = static_cast<uint32_t>(table.size());
     load.store->um_transfers.Append(unified);
   };
@@ -71,8 +70,8 @@ Status LoadCopies(Load& load) {
       Field<&MemcpysRow::device>{"deviceId"}, Field<&MemcpysRow::context>{"contextId"},
       Field<&MemcpysRow::stream>{"streamId"}, Field<&MemcpysRow::bytes>{"bytes"},
       Field<&MemcpysRow::copy_kind>{"copyKind"},
-      Field<&MemcpysRow::source_kind>{"srcKind", kUnknownKind},
-      Field<&MemcpysRow::destination_kind>{"dstKind", kUnknownKind},
+      Field<&MemcpysRow::source_kind>{"srcKind", Number(MemoryKind::kUnknown)},
+      Field<&MemcpysRow::destination_kind>{"dstKind", Number(MemoryKind::kUnknown)},
       Field<&MemcpysRow::source_device>{"srcDeviceId", kDeviceOfCopy},
       Field<&MemcpysRow::destination_device>{"dstDeviceId", kDeviceOfCopy},
       Field<&MemcpysRow::graph_node>{"graphNodeId"},
@@ -87,7 +86,8 @@ Status LoadSets(Load& load) {
                   Field<&MemsetsRow::correlation>{"correlationId"},
                   Field<&MemsetsRow::device>{"deviceId"}, Field<&MemsetsRow::context>{"contextId"},
                   Field<&MemsetsRow::stream>{"streamId"}, Field<&MemsetsRow::value>{"value"},
-                  Field<&MemsetsRow::bytes>{"bytes"}, Field<&MemsetsRow::memory_kind>{"memKind", 7},
+                  Field<&MemsetsRow::bytes>{"bytes"},
+                  Field<&MemsetsRow::memory_kind>{"memKind", Number(MemoryKind::kUnknown)},
                   Field<&MemsetsRow::graph_node>{"graphNodeId"},
                   Field<&MemsetsRow::green_context>{"greenContextId"});
 }
@@ -96,8 +96,9 @@ Status LoadWaits(Load& load) {
   // Until 3.25 a stream synchronization was stored as 2, an event synchronization as 0.
   const bool renumber = load.schema_minor > 0 && load.schema_minor < kRedirectedSyncTypes;
   const auto adopt = [&](SynchronizationsRow& row, NoRow) {
-    const int type = row.sync_type + (renumber ? 1 : 0);
-    row.sync_type = static_cast<uint8_t>(type <= 4 ? type : 0);
+    const int type = Number(row.sync_type) + (renumber ? 1 : 0);
+    const bool known = type <= Number(SyncType::kContext);
+    row.sync_type = known ? static_cast<SyncType>(type) : SyncType::kUnknown;
   };
   return LoadRows(load, load.store->synchronizations, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
                   kStartEnd, adopt, Field<&SynchronizationsRow::process>{"globalPid"},
@@ -140,7 +141,7 @@ Status LoadAllocations(Load& load) {
                   Field<&GpuMemoryEventsRow::correlation>{"correlationId"},
                   Field<&GpuMemoryEventsRow::address>{"address"},
                   Field<&GpuMemoryEventsRow::bytes>{"bytes"},
-                  Field<&GpuMemoryEventsRow::memory_kind>{"memKind", 7},
+                  Field<&GpuMemoryEventsRow::memory_kind>{"memKind", Number(MemoryKind::kUnknown)},
                   Field<&GpuMemoryEventsRow::operation>{"memoryOperationType"});
 }
 

@@ -82,15 +82,21 @@ NvtxDomainId NvtxReader::Domain(NsysTable& rows) {
 NvtxAttributesId NvtxReader::Attributes(NsysTable& rows) {
   NvtxAttributesRow row{.category = rows.U32(kCategoryColumn),
                         .color = rows.U32(kColor),
-                        .has_color = static_cast<uint8_t>(!rows.IsNull(kColor))};
-  constexpr int kPayloads[] = {kUint64, kInt64, kDouble, kUint32, kInt32, kFloat};
-  for (uint8_t type = 1; type <= 6; ++type) {
-    const int column = kPayloads[type - 1];
+                        .has_color = ToYesNo(!rows.IsNull(kColor))};
+  constexpr std::pair<int, NvtxPayloadType> kPayloads[] = {
+      {kUint64, NvtxPayloadType::kUint64}, {kInt64, NvtxPayloadType::kInt64},
+      {kDouble, NvtxPayloadType::kDouble}, {kUint32, NvtxPayloadType::kUint32},
+      {kInt32, NvtxPayloadType::kInt32},   {kFloat, NvtxPayloadType::kFloat}};
+  for (const auto& [column, type] : kPayloads) {
     if (rows.IsNull(column)) continue;
     row.payload_type = type;
-    row.payload = type == 3   ? std::bit_cast<uint64_t>(rows.Real(column))
-                  : type == 6 ? std::bit_cast<uint32_t>(static_cast<float>(rows.Real(column)))
-                              : rows.U64(column);
+    if (type == NvtxPayloadType::kDouble) {
+      row.payload = std::bit_cast<uint64_t>(rows.Real(column));
+    } else if (type == NvtxPayloadType::kFloat) {
+      row.payload = std::bit_cast<uint32_t>(static_cast<float>(rows.Real(column)));
+    } else {
+      row.payload = rows.U64(column);
+    }
     break;
   }
   if (const std::string_view bytes = rows.Text(kBinary); !bytes.empty()) {
@@ -105,12 +111,12 @@ NvtxAttributesId NvtxReader::Attributes(NsysTable& rows) {
            .full_byte_count = static_cast<uint32_t>(payload.bytes.size())});
     }
   }
-  const bool plain = row.payload_type == 0 && row.blob_count == 0;
-  if (plain && row.category == 0 && row.has_color == 0) return NvtxAttributesId::None();
+  const bool plain = row.payload_type == NvtxPayloadType::kNone && row.blob_count == 0;
+  if (plain && row.category == 0 && row.has_color == YesNo::kNo) return NvtxAttributesId::None();
   const auto next = NvtxAttributesId::At(store_.nvtx_attributes.size());
   if (plain) {
     const uint64_t key =
-        uint64_t{row.category} << 32 ^ row.color ^ uint64_t { row.has_color } << 63;
+        uint64_t{row.category} << 32 ^ row.color ^ uint64_t { Number(row.has_color) } << 63;
     const auto [place, added] = plain_attributes_.try_emplace(key, next);
     if (!added) return place->second;
   }
@@ -128,8 +134,8 @@ void NvtxReader::AddRange(NsysTable& rows, const RowChecks& checks, NvtxStyle st
                              .domain = Domain(rows),
                              .message = Message(rows),
                              .attributes = Attributes(rows),
-                             .style = static_cast<uint8_t>(style),
-                             .registered = static_cast<uint8_t>(!rows.IsNull(kTextId)),
+                             .style = style,
+                             .registered = ToYesNo(!rows.IsNull(kTextId)),
                              .native_row = rows.U32(kEventId, static_cast<uint32_t>(rows.row()))});
 }
 
@@ -161,7 +167,7 @@ Status NvtxReader::Read() {
                                   .domain = Domain(rows),
                                   .message = Message(rows),
                                   .attributes = Attributes(rows),
-                                  .registered = static_cast<uint8_t>(!rows.IsNull(kTextId))});
+                                  .registered = ToYesNo(!rows.IsNull(kTextId))});
         break;
       case kDomainCreate:
         if (!checks.ReadInstant(kStart)) break;
@@ -217,7 +223,7 @@ Status LoadPayloadSchemas(Load& load) {
     NvtxPayloadSchemasRow row{
         .schema_id = schemas.U64(0),
         .name = store.strings.Intern(schemas.Text(1)),
-        .type = schemas.U32(2),
+        .type = static_cast<NvtxSchemaType>(schemas.U32(2)),
         .flags = schemas.U64(3),
         .payload_bytes = schemas.U64(4),
         .entry_begin = static_cast<uint32_t>(store.nvtx_payload_entries.size()),

@@ -10,14 +10,11 @@
 namespace batchlight::nsys {
 namespace {
 
-constexpr uint8_t kOsRuntimeClass = 27;
-constexpr uint8_t kSystemCallClass = 107;
-
-Status LoadCalls(Load& load, std::string_view name, uint8_t event_class) {
+Status LoadCalls(Load& load, std::string_view name, EventClass event_class) {
   return LoadRows(load, load.store->os_calls, name, kCall, KeepRow(),
                   Field<&OsCallsRow::thread>{"globalTid"}, Field<&OsCallsRow::name>{"nameId"},
                   Field<&OsCallsRow::result>{"returnValue?"},
-                  Field<&OsCallsRow::event_class>{"eventClass", event_class});
+                  Field<&OsCallsRow::event_class>{"eventClass", Number(event_class)});
 }
 
 // Labels of an ENUM_* table; empty when the file has none.
@@ -94,7 +91,7 @@ Status LoadRuntime(Load& load, const RuntimeSource& source) {
   }
   const StringId fallback = load.store->strings.Intern(source.fallback);
   const auto adopt = [&](RuntimeEventsRow& row, const Alternative& kind) {
-    row.family = static_cast<uint8_t>(source.family);
+    row.family = source.family;
     if (row.name.IsNone()) {
       const auto label = labels.find(kind.label);
       row.name = label == labels.end() ? fallback : label->second;
@@ -119,7 +116,7 @@ Status LoadMpiTable(Load& load, std::string_view name, MpiKind kind, const Ranks
     const auto rank =
         row.thread.IsNone() ? ranks.end() : ranks.find(load.threads.all()[row.thread.row()]);
     row.rank = rank == ranks.end() ? kNoMpiValue : rank->second;
-    row.kind = static_cast<uint8_t>(kind);
+    row.kind = kind;
     if (row.name.IsNone()) row.name = other.name;
     row.send_bytes = -1;
     if (kind == MpiKind::kCollective) {
@@ -205,8 +202,8 @@ Status LoadNetwork(Load& load) {
 }  // namespace
 
 Status LoadOsCalls(Load& load) {
-  RETURN_IF_ERROR(LoadCalls(load, "OSRT_API", kOsRuntimeClass));
-  RETURN_IF_ERROR(LoadCalls(load, "SYSCALL", kSystemCallClass));
+  RETURN_IF_ERROR(LoadCalls(load, "OSRT_API", EventClass::kOsRuntime));
+  RETURN_IF_ERROR(LoadCalls(load, "SYSCALL", EventClass::kSystemCall));
   return LoadRows(load, load.store->profiler_overheads, "PROFILER_OVERHEAD", kCall, KeepRow(),
                   Field<&ProfilerOverheadsRow::thread>{"globalTid"},
                   Field<&ProfilerOverheadsRow::name>{"nameId"});

@@ -47,6 +47,10 @@ Value ReadField(Load& load, NsysTable& rows, int column, int64_t if_absent) {
   if constexpr (std::is_same_v<Value, ProcessId>) return load.Process(rows, column);
   if constexpr (std::is_same_v<Value, ThreadId>) return load.Thread(rows, column);
   if constexpr (std::is_same_v<Value, StringId>) return load.String(rows, column);
+  if constexpr (kIsKind<Value>) {
+    return static_cast<Value>(
+        ReadField<std::underlying_type_t<Value>>(load, rows, column, if_absent));
+  }
   if constexpr (std::is_integral_v<Value>) {
     const int64_t number = rows.Int(column, if_absent);
     if constexpr (sizeof(Value) < sizeof number) {

@@ -139,7 +139,7 @@ Status LoadContexts(Load& load) {
          .context = streams.U32(3),
          .stream = streams.U32(4),
          .priority = static_cast<int32_t>(streams.U32(5)),
-         .flag = streams.U32(6)});
+         .flag = static_cast<StreamFlag>(streams.U32(6))});
   }
   return streams.status();
 }

@@ -183,7 +183,7 @@ void NestRanges(NvtxRangesTable& ranges) {
   std::vector<Open> open;
   ThreadId thread;
   for (size_t row = 0; row < ranges.size(); ++row) {
-    if (ranges.style[row] != static_cast<uint8_t>(NvtxStyle::kPushPop)) continue;
+    if (ranges.style[row] != NvtxStyle::kPushPop) continue;
     if (row == 0 || ranges.thread[row] != thread) open.clear();
     thread = ranges.thread[row];
     std::erase_if(open, [&](const Open& o) { return o.end <= ranges.start_ns[row]; });

@@ -76,7 +76,7 @@ void CallDecoder::BeginPhase(const RecordView& view) {
   table.Append({.start_ns = context_.Now(view.ticks),
                 .end_ns = kOpenEnd,
                 .thread = context_.thread,
-                .phase = static_cast<uint8_t>(record.phase),
+                .phase = static_cast<Phase>(record.phase),
                 .name = context_.String(record.name),
                 .parent = {phases_.parent()},
                 .depth = ShortDepth(phases_.depth())});
@@ -97,7 +97,7 @@ void CallDecoder::BeginOperator(const RecordView& view) {
                 .forward_thread = record.forward_thread,
                 .parent = {operators_.parent()},
                 .depth = ShortDepth(operators_.depth()),
-                .scope = static_cast<uint8_t>(record.scope),
+                .scope = static_cast<OperatorScope>(record.scope),
                 .inputs = texts.inputs});
   operators_.Push(row);
 }

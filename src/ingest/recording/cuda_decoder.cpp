@@ -22,15 +22,15 @@ int64_t End(int64_t start_ns, const Record& record) {
 }
 
 // CUPTI counts memory kinds from 1 and has 0 for unknown; nsys from 0 and has 7 for unknown.
-uint8_t MemoryKind(uint32_t cupti) {
-  constexpr uint8_t kUnknown = 7;
-  return cupti >= 1 && cupti <= kUnknown ? static_cast<uint8_t>(cupti - 1) : kUnknown;
+MemoryKind MemoryKindOf(uint32_t cupti) {
+  constexpr uint32_t kLast = 7;
+  return cupti >= 1 && cupti <= kLast ? static_cast<MemoryKind>(cupti - 1) : MemoryKind::kUnknown;
 }
 
 // nsys numbers the kinds that CUPTI has as 0, 1, 1 << 16, 2 << 16, ...: 1, 2, 3, 4, ...
-uint8_t OverheadType(uint32_t cupti) {
-  if (cupti <= 1) return static_cast<uint8_t>(cupti + 1);
-  return static_cast<uint8_t>(std::min<uint32_t>((cupti >> 16) + 2, UINT8_MAX));
+OverheadType OverheadTypeOf(uint32_t cupti) {
+  if (cupti <= 1) return static_cast<OverheadType>(cupti + 1);
+  return static_cast<OverheadType>(std::min<uint32_t>((cupti >> 16) + 2, UINT8_MAX));
 }
 
 std::string HexUuid(std::string_view bytes) {
@@ -74,8 +74,8 @@ const CudaDecoder::Launch& CudaDecoder::LaunchOf(uint32_t ref) {
                 .cluster_x = key.cluster[0],
                 .cluster_y = key.cluster[1],
                 .cluster_z = key.cluster[2],
-                .launch_type = static_cast<uint8_t>(key.launch_type + 1),
-                .cache_config = static_cast<uint8_t>(key.cache_config >> 4)});
+                .launch_type = static_cast<LaunchType>(key.launch_type + 1),
+                .cache_config = static_cast<CacheConfig>(key.cache_config >> 4)});
   return launch;
 }
 
@@ -103,9 +103,9 @@ void CudaDecoder::Take(const format::MemcpyRecord& record, int64_t start_ns) {
                                           .context = place.context,
                                           .stream = place.stream,
                                           .bytes = record.bytes,
-                                          .copy_kind = place.copy_kind,
-                                          .source_kind = MemoryKind(place.source_kind),
-                                          .destination_kind = MemoryKind(place.destination_kind),
+                                          .copy_kind = static_cast<CopyKind>(place.copy_kind),
+                                          .source_kind = MemoryKindOf(place.source_kind),
+                                          .destination_kind = MemoryKindOf(place.destination_kind),
                                           .source_device = place.source_device,
                                           .destination_device = place.destination_device,
                                           .graph_node = record.graph_node});
@@ -122,7 +122,7 @@ void CudaDecoder::Take(const format::MemsetRecord& record, int64_t start_ns) {
                                           .stream = place.stream,
                                           .value = record.value,
                                           .bytes = record.bytes,
-                                          .memory_kind = MemoryKind(place.destination_kind),
+                                          .memory_kind = MemoryKindOf(place.destination_kind),
                                           .graph_node = record.graph_node});
 }
 
@@ -134,12 +134,13 @@ void CudaDecoder::Take(const format::CudaCallRecord& record, int64_t start_ns) {
   const std::string_view known = CudaCallName(driver, cbid);
   const StringId name =
       fragment.store.strings.Intern(known.empty() ? CudaCallNameOrNumber(driver, cbid) : known);
-  fragment.store.api_calls.Append({.start_ns = start_ns,
-                                   .end_ns = End(start_ns, record),
-                                   .name = name,
-                                   .correlation = record.correlation,
-                                   .result = static_cast<int32_t>(record.result),
-                                   .event_class = static_cast<uint8_t>(driver ? 1 : 0)});
+  fragment.store.api_calls.Append(
+      {.start_ns = start_ns,
+       .end_ns = End(start_ns, record),
+       .name = name,
+       .correlation = record.correlation,
+       .result = static_cast<int32_t>(record.result),
+       .event_class = driver ? EventClass::kCudaDriver : EventClass::kCudaRuntime});
   fragment.api_call_processes.push_back(context_.process);
   fragment.api_call_tids.push_back(record.tid);
 }
@@ -151,7 +152,7 @@ void CudaDecoder::Take(const format::GpuWaitRecord& record, int64_t start_ns) {
                                                    .correlation = record.correlation,
                                                    .context = record.context,
                                                    .stream = record.stream,
-                                                   .sync_type = static_cast<uint8_t>(record.type),
+                                                   .sync_type = static_cast<SyncType>(record.type),
                                                    .event = record.event});
 }
 
@@ -177,6 +178,7 @@ void CudaDecoder::Take(const format::GraphLaunchRecord& record, int64_t start_ns
 }
 
 void CudaDecoder::Take(const format::GpuMemoryRecord& record, int64_t start_ns) {
+  constexpr uint32_t kCuptiRelease = 2;
   context_.fragment.store.gpu_memory_events.Append(
       {.start_ns = start_ns,
        .process = context_.process,
@@ -185,8 +187,9 @@ void CudaDecoder::Take(const format::GpuMemoryRecord& record, int64_t start_ns) 
        .correlation = record.correlation,
        .address = record.address,
        .bytes = record.bytes,
-       .memory_kind = MemoryKind(record.memory_kind),
-       .operation = static_cast<uint8_t>(record.operation == 2 ? 1 : 0)});
+       .memory_kind = MemoryKindOf(record.memory_kind),
+       .operation = record.operation == kCuptiRelease ? MemoryOperation::kRelease
+                                                      : MemoryOperation::kAllocation});
 }
 
 void CudaDecoder::Take(const format::GpuMemoryPoolRecord& record, int64_t start_ns) {
@@ -200,29 +203,30 @@ void CudaDecoder::Take(const format::GpuMemoryPoolRecord& record, int64_t start_
        .used_bytes = record.used_bytes,
        .release_threshold_bytes = record.release_threshold_bytes,
        .bytes_to_keep = record.bytes_to_keep,
-       .operation = static_cast<uint8_t>(record.operation),
-       .pool_type = static_cast<uint8_t>(record.pool_type)});
+       .operation = static_cast<PoolOperation>(record.operation),
+       .pool_type = static_cast<PoolType>(record.pool_type)});
 }
 
 void CudaDecoder::Take(const format::CudaOverheadRecord& record, int64_t start_ns) {
   context_.fragment.store.gpu_overheads.Append({.start_ns = start_ns,
                                                 .end_ns = End(start_ns, record),
                                                 .process = context_.process,
-                                                .overhead_type = OverheadType(record.type),
+                                                .overhead_type = OverheadTypeOf(record.type),
                                                 .correlation = record.correlation});
   context_.fragment.overhead_tids.push_back(record.tid);
 }
 
 void CudaDecoder::Take(const format::CudaJitRecord& record, int64_t start_ns) {
-  context_.fragment.store.cuda_jits.Append({.start_ns = start_ns,
-                                            .end_ns = End(start_ns, record),
-                                            .process = context_.process,
-                                            .device = record.device,
-                                            .correlation = record.correlation,
-                                            .entry_type = static_cast<uint8_t>(record.entry_type),
-                                            .operation = static_cast<uint8_t>(record.operation),
-                                            .cache_bytes = record.cache_bytes,
-                                            .cache_path = context_.String(record.cache_path)});
+  context_.fragment.store.cuda_jits.Append(
+      {.start_ns = start_ns,
+       .end_ns = End(start_ns, record),
+       .process = context_.process,
+       .device = record.device,
+       .correlation = record.correlation,
+       .entry_type = static_cast<JitEntryType>(record.entry_type),
+       .operation = static_cast<JitOperation>(record.operation),
+       .cache_bytes = record.cache_bytes,
+       .cache_path = context_.String(record.cache_path)});
   context_.fragment.jit_tids.push_back(record.tid);
 }
 
@@ -231,7 +235,7 @@ void CudaDecoder::Take(const format::UnifiedMemoryRecord& record, int64_t start_
       {.start_ns = start_ns,
        .end_ns = End(start_ns, record),
        .process = context_.process,
-       .counter = static_cast<uint8_t>(record.counter),
+       .counter = static_cast<UnifiedCounter>(record.counter),
        .value = record.value,
        .address = record.address,
        .source_device = record.source,
@@ -281,7 +285,7 @@ void CudaDecoder::Take(const format::GpuStreamRecord& record) {
                                               .context = record.context,
                                               .stream = record.stream,
                                               .priority = record.priority,
-                                              .flag = record.flag});
+                                              .flag = static_cast<StreamFlag>(record.flag)});
 }
 
 void CudaDecoder::TakeGraphNode(const RecordView& view) {

@@ -245,19 +245,24 @@ void TieCalls(Store& store) {
   SortByStart(events);
 }
 
-// nsys's number of the wait that a call is; 0 = none.
-uint8_t WaitType(std::string_view call) {
+// The wait that a call is; kUnknown: none.
+SyncType WaitType(std::string_view call) {
   constexpr struct {
     std::string_view prefix;
-    uint8_t type;
-  } kWaits[] = {
-      {"cudaStreamSynchronize", 3}, {"cuStreamSynchronize", 3}, {"cudaDeviceSynchronize", 4},
-      {"cudaThreadSynchronize", 4}, {"cuCtxSynchronize", 4},    {"cudaEventSynchronize", 1},
-      {"cuEventSynchronize", 1},    {"cudaStreamWaitEvent", 2}, {"cuStreamWaitEvent", 2}};
+    SyncType type;
+  } kWaits[] = {{"cudaStreamSynchronize", SyncType::kStream},
+                {"cuStreamSynchronize", SyncType::kStream},
+                {"cudaDeviceSynchronize", SyncType::kContext},
+                {"cudaThreadSynchronize", SyncType::kContext},
+                {"cuCtxSynchronize", SyncType::kContext},
+                {"cudaEventSynchronize", SyncType::kEvent},
+                {"cuEventSynchronize", SyncType::kEvent},
+                {"cudaStreamWaitEvent", SyncType::kStreamWaitsEvent},
+                {"cuStreamWaitEvent", SyncType::kStreamWaitsEvent}};
   for (const auto& wait : kWaits) {
     if (call.starts_with(wait.prefix)) return wait.type;
   }
-  return 0;
+  return SyncType::kUnknown;
 }
 
 // CUPTI's own records of waits slow every call of the program, so they are off by default: then a
@@ -275,13 +280,13 @@ void DeriveWaits(Store& store) {
       context[contexts.process[row].row()] = contexts.context[row];
     }
   }
-  std::unordered_map<StringId, uint8_t> types;
+  std::unordered_map<StringId, SyncType> types;
   const ApiCallsTable& calls = store.api_calls;
   for (size_t row = 0; row < calls.size(); ++row) {
-    const auto [type, added] = types.try_emplace(calls.name[row], 0);
+    const auto [type, added] = types.try_emplace(calls.name[row], SyncType::kUnknown);
     if (added) type->second = WaitType(store.Text(calls.name[row]));
     const ProcessId process = store.ProcessOf(calls.thread[row]);
-    if (type->second == 0 || process.IsNone() || has_own[process.row()]) continue;
+    if (type->second == SyncType::kUnknown || process.IsNone() || has_own[process.row()]) continue;
     waits.Append({.start_ns = calls.start_ns[row],
                   .end_ns = calls.end_ns[row],
                   .process = process,

@@ -112,7 +112,7 @@ TEST(H200Recordings, TwoRanksDoNotMix) {
 TEST(H200Recordings, MemoryByDoorAndPool) {
   const Store store = Read("memory");
   const GpuMemoryEventsTable& events = store.gpu_memory_events;
-  const auto count = [&](uint8_t kind, uint64_t bytes, uint8_t operation) {
+  const auto count = [&](MemoryKind kind, uint64_t bytes, MemoryOperation operation) {
     size_t found = 0;
     for (size_t row = 0; row < events.size(); ++row) {
       found += events.memory_kind[row] == kind && events.bytes[row] == bytes &&
@@ -120,20 +120,19 @@ TEST(H200Recordings, MemoryByDoorAndPool) {
     }
     return found;
   };
-  constexpr uint8_t kPinned = 1, kDevice = 2, kManaged = 4, kAllocation = 0, kRelease = 1;
-  for (const uint8_t operation : {kAllocation, kRelease}) {
-    EXPECT_EQ(count(kDevice, 10u << 20, operation), 1u);
-    EXPECT_EQ(count(kDevice, 7u << 20, operation), 1u);
-    EXPECT_EQ(count(kPinned, 3u << 20, operation), 1u);
-    EXPECT_EQ(count(kManaged, 5u << 20, operation), 1u);
+  for (const auto operation : {MemoryOperation::kAllocation, MemoryOperation::kRelease}) {
+    EXPECT_EQ(count(MemoryKind::kDevice, 10u << 20, operation), 1u);
+    EXPECT_EQ(count(MemoryKind::kDevice, 7u << 20, operation), 1u);
+    EXPECT_EQ(count(MemoryKind::kPinned, 3u << 20, operation), 1u);
+    EXPECT_EQ(count(MemoryKind::kManaged, 5u << 20, operation), 1u);
   }
-  EXPECT_EQ(count(kDevice, 2u << 20, kAllocation), 1u);
-  EXPECT_EQ(count(kDevice, 2u << 20, kRelease), 0u);
+  EXPECT_EQ(count(MemoryKind::kDevice, 2u << 20, MemoryOperation::kAllocation), 1u);
+  EXPECT_EQ(count(MemoryKind::kDevice, 2u << 20, MemoryOperation::kRelease), 0u);
   const GpuMemoryPoolsTable& pools = store.gpu_memory_pools;
   ASSERT_GE(pools.size(), 2u);
-  EXPECT_EQ(pools.operation[0], 1);
+  EXPECT_EQ(pools.operation[0], PoolOperation::kCreated);
   EXPECT_EQ(pools.bytes[0], 32u << 20);
-  EXPECT_EQ(pools.operation[1], 3);
+  EXPECT_EQ(pools.operation[1], PoolOperation::kTrimmed);
   EXPECT_EQ(pools.used_bytes[1], 1'071'144u) << "the model";
 }
 

@@ -36,8 +36,8 @@ T Translate(const FragmentMap& map, T value) {
 }
 
 template <typename T>
-constexpr bool kIsPlain =
-    std::is_arithmetic_v<T> || std::is_same_v<T, ProcessId> || std::is_same_v<T, ThreadId>;
+constexpr bool kIsPlain = std::is_arithmetic_v<T> || kIsKind<T> || std::is_same_v<T, ProcessId> ||
+                          std::is_same_v<T, ThreadId>;
 
 // One task a column: two columns never share memory, and a fragment's part is freed as soon as it
 // is copied, so that the peak is one column above the result.
@@ -169,8 +169,7 @@ void ApplyPatches(const StitchPatches& patches, Table& table, Store& store) {
     const CarriedSegment& segment = patches.segments[i];
     for (uint32_t row = segment.begin_row; row < segment.end_row; ++row) {
       if constexpr (kIsNvtx) {
-        if (table.domain[row] != segment.domain ||
-            table.style[row] != static_cast<uint8_t>(NvtxStyle::kPushPop)) {
+        if (table.domain[row] != segment.domain || table.style[row] != NvtxStyle::kPushPop) {
           continue;
         }
       }

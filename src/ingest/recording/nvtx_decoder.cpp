@@ -96,8 +96,8 @@ void NvtxDecoder::OpenRange(int64_t start_ns, NvtxDomainId domain, StringId mess
                 .attributes = attributes,
                 .parent = {nesting.parent()},
                 .depth = ShortDepth(nesting.depth()),
-                .style = static_cast<uint8_t>(NvtxStyle::kPushPop),
-                .registered = registered});
+                .style = NvtxStyle::kPushPop,
+                .registered = ToYesNo(registered)});
   nesting.Push(row);
   owner_ = Owner::kRange;
   owner_row_ = row;
@@ -146,8 +146,8 @@ void NvtxDecoder::Start(const RecordView& view) {
                 .message = context_.String(record.message),
                 .attributes = Attributes({record.category, record.color, record.flags,
                                           record.payload_type, record.payload}),
-                .style = static_cast<uint8_t>(NvtxStyle::kStartEnd),
-                .registered = (record.flags & kFlagRegistered) != 0});
+                .style = NvtxStyle::kStartEnd,
+                .registered = ToYesNo((record.flags & kFlagRegistered) != 0)});
   open_ranges_[record.range_id] = row;
   owner_ = Owner::kRange;
   owner_row_ = row;
@@ -179,13 +179,13 @@ void NvtxDecoder::Mark(const RecordView& view) {
                 .message = context_.String(record.message),
                 .attributes = Attributes({record.category, record.color, record.flags,
                                           record.payload_type, record.payload}),
-                .registered = (record.flags & kFlagRegistered) != 0});
+                .registered = ToYesNo((record.flags & kFlagRegistered) != 0)});
 }
 
 // Equal attributes close to each other share a row: most programs use a few colors only.
 NvtxAttributesId NvtxDecoder::Attributes(const Extras& extras) {
-  const uint8_t has_color = (extras.flags & kFlagColor) != 0;
-  if (extras.category == 0 && has_color == 0 && extras.payload_type == 0) {
+  const YesNo has_color = ToYesNo((extras.flags & kFlagColor) != 0);
+  if (extras.category == 0 && has_color == YesNo::kNo && extras.payload_type == 0) {
     return NvtxAttributesId::None();
   }
   NvtxAttributesTable& table = context_.fragment.store.nvtx_attributes;
@@ -195,7 +195,8 @@ NvtxAttributesId NvtxDecoder::Attributes(const Extras& extras) {
   if (!recent.IsNone()) {
     const size_t row = recent.row();
     if (table.category[row] == extras.category && table.color[row] == extras.color &&
-        table.has_color[row] == has_color && table.payload_type[row] == extras.payload_type &&
+        table.has_color[row] == has_color &&
+        Number(table.payload_type[row]) == extras.payload_type &&
         table.payload[row] == extras.payload && table.blob_count[row] == 0) {
       return recent;
     }
@@ -204,7 +205,7 @@ NvtxAttributesId NvtxDecoder::Attributes(const Extras& extras) {
   table.Append({.category = extras.category,
                 .color = extras.color,
                 .has_color = has_color,
-                .payload_type = static_cast<uint8_t>(extras.payload_type),
+                .payload_type = static_cast<NvtxPayloadType>(extras.payload_type),
                 .payload = extras.payload});
   return recent;
 }
@@ -271,7 +272,7 @@ void NvtxDecoder::Schema(const RecordView& view) {
          .domain = Domain(record.domain),
          .schema_id = record.schema_id,
          .name = context_.String(record.name),
-         .type = record.type,
+         .type = static_cast<NvtxSchemaType>(record.type),
          .flags = record.flags,
          .payload_bytes = record.payload_bytes,
          .entry_begin = static_cast<uint32_t>(store.nvtx_payload_entries.size())});
@@ -304,7 +305,7 @@ void NvtxDecoder::Enum(const RecordView& view) {
   const auto record = view.As<format::PayloadEnumEntryRecord>();
   enum_row_.value = record.value;
   enum_row_.name = context_.String(record.name);
-  enum_row_.is_flag = record.is_flag != 0;
+  enum_row_.is_flag = ToYesNo(record.is_flag != 0);
   context_.fragment.store.nvtx_payload_enum_values.Append(enum_row_);
 }
 
@@ -321,7 +322,7 @@ void NvtxDecoder::Name(const RecordView& view) {
     if (record.destroyed != 0) return;  // its name stays true for the time before
     store.nvtx_resources.Append({.process = context_.process,
                                  .domain = Domain(record.domain),
-                                 .type = record.type,
+                                 .type = static_cast<NvtxResourceType>(record.type),
                                  .identifier = record.identifier,
                                  .name = context_.String(record.name)});
   } else if (view.kind == RecordKind::kDomainLife) {

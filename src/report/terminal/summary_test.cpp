@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "analysis/testing/store_builder.h"
-#include "format/records.h"
 #include "report/text/utf8.h"
 
 namespace batchlight {
@@ -32,24 +31,26 @@ Store SampleStore() {
   int64_t at = 5 * kMs;
   for (int i = 0; i < 40; ++i) {
     const int64_t slow = i == 0 ? 3 : i == 30 ? 2 : 1;
-    auto phase = [&](format::Phase kind, const char* name, int64_t from, int64_t to) {
-      build.Phase(thread, static_cast<int>(kind), name, at + from * slow * kMs / 10,
-                  at + to * slow * kMs / 10);
+    auto phase = [&](Phase kind, const char* name, int64_t from, int64_t to) {
+      build.Phase(thread, kind, name, at + from * slow * kMs / 10, at + to * slow * kMs / 10);
     };
     if (i == 20) {
-      phase(format::Phase::kValidation, "validate", 0, 500);
+      phase(Phase::kValidation, "validate", 0, 500);
       at += 50 * kMs;
     }
-    phase(format::Phase::kDataLoaderNext, "DataLoader", 0, 20);
+    phase(Phase::kDataLoaderNext, "DataLoader", 0, 20);
     build.Range(thread, "batch_to_device", at + 2 * slow * kMs, at + 3 * slow * kMs);
     build.Module(thread, "Net", "Net", at + 3 * slow * kMs, at + 8 * slow * kMs);
     build.Module(thread, "encoder.layers.0.linear1", "Linear", at + 4 * slow * kMs,
                  at + 6 * slow * kMs);
-    build.Operator(thread, "aten::linear", at + 4 * slow * kMs, at + 6 * slow * kMs, i, 0, 0);
-    build.Operator(thread, "aten::addmm", at + 9 * slow * kMs / 2, at + 6 * slow * kMs, i, 0, 0);
-    phase(format::Phase::kBackward, "backward", 80, 160);
-    build.Operator(thread, "AddmmBackward0", at + 9 * slow * kMs, at + 15 * slow * kMs, i, 1, 1);
-    phase(format::Phase::kOptimizerStep, "AdamW.step", 170, 200);
+    build.Operator(thread, "aten::linear", at + 4 * slow * kMs, at + 6 * slow * kMs, i, 0,
+                   OperatorScope::kFunction);
+    build.Operator(thread, "aten::addmm", at + 9 * slow * kMs / 2, at + 6 * slow * kMs, i, 0,
+                   OperatorScope::kFunction);
+    phase(Phase::kBackward, "backward", 80, 160);
+    build.Operator(thread, "AddmmBackward0", at + 9 * slow * kMs, at + 15 * slow * kMs, i, 1,
+                   OperatorScope::kBackward);
+    phase(Phase::kOptimizerStep, "AdamW.step", 170, 200);
     at += 20 * slow * kMs;
   }
   build.store().losses.Append({.process = process, .counter = 1, .value = 12345});
@@ -108,7 +109,8 @@ Store GpuStore() {
     build.Operator(thread, "aten::linear", at + kMs, at + 2 * kMs);
     build.Kernel(thread, "nvjet_hsh_128x128", at + kMs, at + 2 * kMs, at + 6 * kMs);
     build.Kernel(thread, "vectorized_elementwise_kernel", at + 3 * kMs, at + 6 * kMs, at + 7 * kMs);
-    build.Copy(thread, 1, 0, 2, 12'000'000, at + kMs / 2, at + kMs, at + 2 * kMs);
+    build.Copy(thread, CopyKind::kHostToDevice, MemoryKind::kPageable, MemoryKind::kDevice,
+               12'000'000, at + kMs / 2, at + kMs, at + 2 * kMs);
     build.ApiCall(thread, "cudaStreamSynchronize_v3020", at + 7 * kMs, at + 9 * kMs);
   }
   return build.Build();
