@@ -8,6 +8,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KINDS = 'src/store/kinds.def'
 PHASES = 'src/format/phases.def'
+BRIDGE = 'python/batchlight/_bridge/_torch_training.py'  # writes phases, and cannot include them
 # Bytes of recordings and of foreign files are numbers: what reads and writes those may name them.
 DECODERS = ('src/ingest/', 'src/inject/', 'src/format/', 'src/torch_ops/', 'src/capture/', 'src/store/kinds')
 COMMON = {'None', 'Unknown', 'Invalid', 'Other', 'Yes', 'No'}  # other lists have them, too
@@ -51,6 +52,15 @@ def bare_columns(schema):
     return re.findall(r'COLUMN\((?:u8|i8|bool), (\w+),', schema)
 
 
+def wrong_phases(bridge, phases):
+    """Constants of the Python bridge that phases.def does not have like this."""
+    numbers = dict(re.findall(r'^PHASE\((\w+), (\d+),', phases, re.MULTILINE))
+    for names, values in re.findall(r'^([A-Z_]+(?:, [A-Z_]+)*) = (\d+(?:, \d+)*)$', bridge, re.MULTILINE):
+        for name, value in zip(names.split(', '), values.split(', ')):
+            if numbers.get(name.title().replace('_', '')) != value:
+                yield f'{name} = {value}'
+
+
 def violations(path, text, patterns):
     """Lines of a source that go around the kinds."""
     decoder = path.startswith(DECODERS)
@@ -66,9 +76,12 @@ def violations(path, text, patterns):
 
 
 def main():
-    patterns = rules(kinds((ROOT / KINDS).read_text(), (ROOT / PHASES).read_text()))
+    phases = (ROOT / PHASES).read_text()
+    patterns = rules(kinds((ROOT / KINDS).read_text(), phases))
     found = [f'src/store/schema.def: {name} is of no kind of kinds.def'
              for name in bare_columns((ROOT / 'src/store/schema.def').read_text())]
+    found += [f'{BRIDGE}: {wrong} is not what {PHASES} says'
+              for wrong in wrong_phases((ROOT / BRIDGE).read_text(), phases)]
     for folder in ('src', 'tests', 'bench'):
         for path in sorted((ROOT / folder).rglob('*')):
             name = str(path.relative_to(ROOT))

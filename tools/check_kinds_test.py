@@ -50,6 +50,12 @@ class CheckKinds(unittest.TestCase):
         schema = 'COLUMN(u8, flag, "")\n  COLUMN(u32, id, "")\n  COLUMN(MemoryKind, kind, "")'
         self.assertEqual(check_kinds.bare_columns(schema), ['flag'])
 
+    def test_phases_of_the_bridge(self):
+        phases = 'PHASE(Backward, 1, "backward")\nPHASE(ZeroGrad, 3, "zero_grad")\n'
+        self.assertEqual(list(check_kinds.wrong_phases('BACKWARD, ZERO_GRAD = 1, 3\n', phases)), [])
+        self.assertEqual(list(check_kinds.wrong_phases('BACKWARD = 1\nZERO_GRAD = 2\n', phases)),
+                         ['ZERO_GRAD = 2'])
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -32,7 +32,8 @@ bool LoadsInTheTrainingProcess(const RunMeasures& run) {
 double PinnedBytesPerStep(const RunMeasures& run) {
   double bytes = 0;
   for (const CopyRow& copy : run.gpu.copies) {
-    if (copy.kind == "Host-to-Device" && copy.source == "pinned") bytes += copy.bytes_per_step;
+    if (copy.kind == CopyKind::kHostToDevice && copy.source == MemoryKind::kPinned)
+      bytes += copy.bytes_per_step;
   }
   return bytes;
 }

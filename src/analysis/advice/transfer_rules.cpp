@@ -18,9 +18,15 @@ constexpr double kMinimumShare = 0.02;
 double PageableBatchCopies(const RunMeasures& run) {
   double copies = 0;
   for (const CopyRow& copy : run.gpu.copies) {
-    if (copy.source == "pageable" && copy.destination == "device") copies += copy.calls_per_step;
+    if (copy.source == MemoryKind::kPageable && copy.destination == MemoryKind::kDevice)
+      copies += copy.calls_per_step;
   }
   return copies;
+}
+
+std::string CopyText(const CopyRow& copy) {
+  return std::string(Label(copy.kind)) + ", " + LabelInSentence(copy.source) + " to " +
+         LabelInSentence(copy.destination);
 }
 
 bool IsCopy(const RunMeasures& run, const WaitRow& wait) {
@@ -129,15 +135,14 @@ void PageableCopies(const RunMeasures& run, Findings* findings) {
   double bytes = 0, copies_ns = 0, count = 0;
   Finding finding;
   for (const CopyRow& copy : run.gpu.copies) {
-    const bool pageable = copy.source == "pageable" || copy.destination == "pageable";
+    const bool pageable =
+        copy.source == MemoryKind::kPageable || copy.destination == MemoryKind::kPageable;
     if (!pageable || copy.calls_per_step < 0.5) continue;
     bytes += copy.bytes_per_step;
     count += copy.calls_per_step;
     copies_ns +=
         copy.calls == 0 ? 0 : double(copy.total_ns) / double(copy.calls) * copy.calls_per_step;
-    finding.evidence.push_back({.kind = "copy",
-                                .name = copy.kind + ", " + copy.source + " to " + copy.destination,
-                                .count = copy.calls});
+    finding.evidence.push_back({.kind = "copy", .name = CopyText(copy), .count = copy.calls});
   }
   if (bytes < kMinimumBytes) return;
   const double saved_ns = std::max(0.0, copies_ns - bytes / kPinnedBytesPerNs);
@@ -171,9 +176,7 @@ void ExposedCopies(const RunMeasures& run, Findings* findings) {
                   .uncertainty_ns = exposed_ns * 0.3};
   for (const CopyRow& copy : run.gpu.copies) {
     if (copy.calls_per_step < 0.5) continue;
-    finding.evidence.push_back({.kind = "copy",
-                                .name = copy.kind + ", " + copy.source + " to " + copy.destination,
-                                .count = copy.calls});
+    finding.evidence.push_back({.kind = "copy", .name = CopyText(copy), .count = copy.calls});
   }
   findings->push_back(std::move(finding));
 }

@@ -88,11 +88,6 @@ std::vector<CopyRow> SummarizeCopies(const Store& store, const StepSet& steps) {
   std::map<std::tuple<CopyKind, MemoryKind, MemoryKind>, CopyRow> rows;
   for (size_t i = 0; i < copies.size(); ++i) {
     CopyRow& row = rows[{copies.copy_kind[i], copies.source_kind[i], copies.destination_kind[i]}];
-    if (row.calls == 0) {
-      row.kind = Label(copies.copy_kind[i]);
-      row.source = LabelInSentence(copies.source_kind[i]);
-      row.destination = LabelInSentence(copies.destination_kind[i]);
-    }
     ++row.calls;
     row.bytes += copies.bytes[i];
     row.total_ns += copies.end_ns[i] - copies.start_ns[i];
@@ -103,6 +98,7 @@ std::vector<CopyRow> SummarizeCopies(const Store& store, const StepSet& steps) {
   }
   std::vector<CopyRow> result;
   for (auto& [key, row] : rows) {
+    std::tie(row.kind, row.source, row.destination) = key;
     row.calls_per_step = clock.PerStep(row.calls_per_step);
     row.bytes_per_step = clock.PerStep(row.bytes_per_step);
     result.push_back(std::move(row));

@@ -35,9 +35,9 @@ struct KernelRow {
 };
 
 struct CopyRow {
-  std::string kind;    // "Host-to-Device"
-  std::string source;  // "pageable", "pinned", "device", ...
-  std::string destination;
+  CopyKind kind = CopyKind::kUnknown;
+  MemoryKind source = MemoryKind::kUnknown;
+  MemoryKind destination = MemoryKind::kUnknown;
   uint64_t calls = 0;
   uint64_t bytes = 0;
   int64_t total_ns = 0;

@@ -186,7 +186,7 @@ std::vector<MemoryCurve> GpuMemoryCurves(const Store& store, const StepSet& step
     MemoryCurve& curve = builder.curve();
     curve.process = events.process[row];
     curve.device = events.device[row];
-    if (curve.kind.empty()) curve.kind = LabelInSentence(events.memory_kind[row]);
+    curve.kind = events.memory_kind[row];
     const bool release = events.operation[row] == MemoryOperation::kRelease;
     Apply(events, row, release ? MemoryCategory::kOther : categories.Of(row), builder);
   }

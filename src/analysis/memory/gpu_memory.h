@@ -40,7 +40,7 @@ struct MemoryBin {
 struct MemoryCurve {
   ProcessId process;
   uint32_t device = 0;
-  std::string kind;  // "device", "pinned", ...
+  MemoryKind kind = MemoryKind::kUnknown;
   std::vector<MemoryPoint> points;
   bool thinned = false;  // `points` are fewer than there were changes
   uint64_t peak_bytes = 0;

@@ -135,49 +135,24 @@ PhaseKind PhaseOfRangeName(std::string_view name) {
 
 std::string_view PhaseKindName(PhaseKind kind) {
   switch (kind) {
-    case PhaseKind::kDataLoading:
-      return "data loading";
-    case PhaseKind::kCopyToDevice:
-      return "copy to device";
-    case PhaseKind::kZeroGrad:
-      return "zero_grad";
-    case PhaseKind::kForward:
-      return "forward";
-    case PhaseKind::kLoss:
-      return "loss";
-    case PhaseKind::kBackward:
-      return "backward";
-    case PhaseKind::kCommunication:
-      return "communication";
-    case PhaseKind::kOptimizer:
-      return "optimizer";
-    case PhaseKind::kCompile:
-      return "compile";
-    case PhaseKind::kValidation:
-      return "validation";
-    case PhaseKind::kCheckpoint:
-      return "checkpoint";
-    case PhaseKind::kUserRange:
-      return "range";
-    case PhaseKind::kGpuWait:
-      return "waiting for the GPU";
-    case PhaseKind::kOther:
-      break;
+#define PHASE_KIND(Name, name, key) \
+  case PhaseKind::k##Name:          \
+    return name;
+#include "analysis/phases/phase_kinds.def"
+#undef PHASE_KIND
   }
-  return "other";
+  return {};
 }
 
 std::string_view PhaseKindKey(PhaseKind kind) {
   switch (kind) {
-    case PhaseKind::kDataLoading:
-      return "data_loading";
-    case PhaseKind::kCopyToDevice:
-      return "copy_to_device";
-    case PhaseKind::kGpuWait:
-      return "gpu_wait";
-    default:
-      return PhaseKindName(kind);
+#define PHASE_KIND(Name, name, key) \
+  case PhaseKind::k##Name:          \
+    return key;
+#include "analysis/phases/phase_kinds.def"
+#undef PHASE_KIND
   }
+  return {};
 }
 
 }  // namespace batchlight

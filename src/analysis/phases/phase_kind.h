@@ -7,20 +7,9 @@
 namespace batchlight {
 
 enum class PhaseKind : uint8_t {
-  kDataLoading,
-  kCopyToDevice,
-  kZeroGrad,
-  kForward,
-  kLoss,
-  kBackward,
-  kCommunication,
-  kOptimizer,
-  kCompile,
-  kValidation,
-  kCheckpoint,
-  kUserRange,  // a range whose name says nothing to us: shown under that name
-  kGpuWait,    // in a CUDA call that returns when the GPU has done something
-  kOther,
+#define PHASE_KIND(Name, name, key) k##Name,
+#include "analysis/phases/phase_kinds.def"
+#undef PHASE_KIND
 };
 
 std::string_view PhaseKindName(PhaseKind kind);  // "data loading"

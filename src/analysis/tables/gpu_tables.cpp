@@ -146,7 +146,8 @@ ResultTable MakeCopiesTable(const RunOverview& overview) {
                    RealColumn("Calls per Step", "Mean over the steps that count"),
                    BytesColumn("Bytes per Step", "Mean over the steps that count")};
   for (const CopyRow& row : overview.gpu.copies) {
-    table.rows.push_back({row.kind, row.source, row.destination, NumberCell(row.calls),
+    table.rows.push_back({std::string(Label(row.kind)), LabelInSentence(row.source),
+                          LabelInSentence(row.destination), NumberCell(row.calls),
                           NumberCell(row.bytes), row.total_ns, row.bytes_per_second() / 1e9,
                           row.calls_per_step, NanosecondsCell(row.bytes_per_step)});
   }

@@ -143,17 +143,17 @@ json Curve(const RunOverview& overview, const MemoryCurve& curve) {
     times.push_back(point.time_ns);
     bytes.push_back(point.bytes);
   }
-  return {
-      {"title", GpuLabel(overview, curve.process, curve.device) + ", " + curve.kind + " memory"},
-      {"peak_bytes", curve.peak_bytes},
-      {"peak_ns", curve.peak_ns},
-      {"allocations", curve.allocations},
-      {"time_ns", std::move(times)},
-      {"bytes", std::move(bytes)},
-      {"layers", Layers(curve)},
-      {"holders", Holders(curve)},
-      {"thinned", curve.thinned},
-      {"bins", BinsOf(curve)}};
+  return {{"title", GpuLabel(overview, curve.process, curve.device) + ", " +
+                        LabelInSentence(curve.kind) + " memory"},
+          {"peak_bytes", curve.peak_bytes},
+          {"peak_ns", curve.peak_ns},
+          {"allocations", curve.allocations},
+          {"time_ns", std::move(times)},
+          {"bytes", std::move(bytes)},
+          {"layers", Layers(curve)},
+          {"holders", Holders(curve)},
+          {"thinned", curve.thinned},
+          {"bins", BinsOf(curve)}};
 }
 
 json QueueMetrics(const LaunchQueue& queue) {

@@ -172,10 +172,11 @@ void WriteCopies(SummaryText& out, const RunOverview& overview, size_t rows) {
                            {.header = "total"}});
   for (size_t i = 0; i < std::min(rows, gpu.copies.size()); ++i) {
     const CopyRow& row = gpu.copies[i];
-    const Tone tone =
-        row.source == "pageable" || row.destination == "pageable" ? Tone::kWarning : Tone::kPlain;
-    table.Row({{row.kind, tone},
-               {row.source + " → " + row.destination, tone},
+    const bool pageable =
+        row.source == MemoryKind::kPageable || row.destination == MemoryKind::kPageable;
+    const Tone tone = pageable ? Tone::kWarning : Tone::kPlain;
+    table.Row({{std::string(Label(row.kind)), tone},
+               {LabelInSentence(row.source) + " → " + LabelInSentence(row.destination), tone},
                {steps ? SignificantText(row.calls_per_step) : CountText(row.calls)},
                {BytesText(steps ? row.bytes_per_step : double(row.bytes))},
                {SignificantText(row.bytes_per_second() / 1e9)},

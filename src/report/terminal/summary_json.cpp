@@ -130,9 +130,9 @@ ordered_json GpuJson(const RunOverview& overview) {
                                {"per_step_ns", row.per_step_ns}});
   }
   for (const CopyRow& row : gpu.copies) {
-    json["copies"].push_back({{"kind", row.kind},
-                              {"source", row.source},
-                              {"destination", row.destination},
+    json["copies"].push_back({{"kind", Label(row.kind)},
+                              {"source", LabelInSentence(row.source)},
+                              {"destination", LabelInSentence(row.destination)},
                               {"calls", row.calls},
                               {"bytes", row.bytes},
                               {"total_ns", row.total_ns}});
