@@ -35,7 +35,7 @@ export interface Loss {
 }
 
 export interface PhaseInfo {
-  key: string;  // stable: "forward"; "user_range" for ranges under their own name
+  key: string;  // stable: "forward"; "range" for ranges under their own name
   label: string;
   help: string;  // one sentence, may be ""
 }
