@@ -33,6 +33,18 @@ OverheadType OverheadTypeOf(uint32_t cupti) {
   return static_cast<OverheadType>(std::min<uint32_t>((cupti >> 16) + 2, UINT8_MAX));
 }
 
+// What the rows of all work on a GPU begin with. `place` has its device, context and stream.
+template <typename Row, typename Record, typename Place>
+Row WorkRow(ProcessId process, const Record& record, int64_t start_ns, const Place& place) {
+  return {.start_ns = start_ns,
+          .end_ns = End(start_ns, record),
+          .process = process,
+          .correlation = record.correlation,
+          .device = place.device,
+          .context = place.context,
+          .stream = place.stream};
+}
+
 std::string HexUuid(std::string_view bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
@@ -81,49 +93,34 @@ const CudaDecoder::Launch& CudaDecoder::LaunchOf(uint32_t ref) {
 
 void CudaDecoder::Take(const format::KernelRecord& record, int64_t start_ns) {
   const Launch launch = LaunchOf(record.launch);
-  context_.fragment.store.kernels.Append({.start_ns = start_ns,
-                                          .end_ns = End(start_ns, record),
-                                          .process = context_.process,
-                                          .correlation = record.correlation,
-                                          .device = launch.device,
-                                          .context = launch.context,
-                                          .stream = launch.stream,
-                                          .mangled_name = context_.String(record.name),
-                                          .launch = launch.row,
-                                          .graph_node = record.graph_node});
+  auto row = WorkRow<KernelsRow>(context_.process, record, start_ns, launch);
+  row.mangled_name = context_.String(record.name);
+  row.launch = launch.row;
+  row.graph_node = record.graph_node;
+  context_.fragment.store.kernels.Append(row);
 }
 
 void CudaDecoder::Take(const format::MemcpyRecord& record, int64_t start_ns) {
   const auto place = format::ReadKey<format::MemoryPlaceKey>(context_.Text(record.place));
-  context_.fragment.store.memcpys.Append({.start_ns = start_ns,
-                                          .end_ns = End(start_ns, record),
-                                          .process = context_.process,
-                                          .correlation = record.correlation,
-                                          .device = place.device,
-                                          .context = place.context,
-                                          .stream = place.stream,
-                                          .bytes = record.bytes,
-                                          .copy_kind = static_cast<CopyKind>(place.copy_kind),
-                                          .source_kind = MemoryKindOf(place.source_kind),
-                                          .destination_kind = MemoryKindOf(place.destination_kind),
-                                          .source_device = place.source_device,
-                                          .destination_device = place.destination_device,
-                                          .graph_node = record.graph_node});
+  auto row = WorkRow<MemcpysRow>(context_.process, record, start_ns, place);
+  row.bytes = record.bytes;
+  row.copy_kind = static_cast<CopyKind>(place.copy_kind);
+  row.source_kind = MemoryKindOf(place.source_kind);
+  row.destination_kind = MemoryKindOf(place.destination_kind);
+  row.source_device = place.source_device;
+  row.destination_device = place.destination_device;
+  row.graph_node = record.graph_node;
+  context_.fragment.store.memcpys.Append(row);
 }
 
 void CudaDecoder::Take(const format::MemsetRecord& record, int64_t start_ns) {
   const auto place = format::ReadKey<format::MemoryPlaceKey>(context_.Text(record.place));
-  context_.fragment.store.memsets.Append({.start_ns = start_ns,
-                                          .end_ns = End(start_ns, record),
-                                          .process = context_.process,
-                                          .correlation = record.correlation,
-                                          .device = place.device,
-                                          .context = place.context,
-                                          .stream = place.stream,
-                                          .value = record.value,
-                                          .bytes = record.bytes,
-                                          .memory_kind = MemoryKindOf(place.destination_kind),
-                                          .graph_node = record.graph_node});
+  auto row = WorkRow<MemsetsRow>(context_.process, record, start_ns, place);
+  row.value = record.value;
+  row.bytes = record.bytes;
+  row.memory_kind = MemoryKindOf(place.destination_kind);
+  row.graph_node = record.graph_node;
+  context_.fragment.store.memsets.Append(row);
 }
 
 void CudaDecoder::Take(const format::CudaCallRecord& record, int64_t start_ns) {
@@ -167,14 +164,9 @@ void CudaDecoder::Take(const format::CudaEventRecord& record, int64_t start_ns) 
 }
 
 void CudaDecoder::Take(const format::GraphLaunchRecord& record, int64_t start_ns) {
-  context_.fragment.store.graph_launches.Append({.start_ns = start_ns,
-                                                 .end_ns = End(start_ns, record),
-                                                 .process = context_.process,
-                                                 .correlation = record.correlation,
-                                                 .device = record.device,
-                                                 .context = record.context,
-                                                 .stream = record.stream,
-                                                 .graph = record.graph});
+  auto row = WorkRow<GraphLaunchesRow>(context_.process, record, start_ns, record);
+  row.graph = record.graph;
+  context_.fragment.store.graph_launches.Append(row);
 }
 
 void CudaDecoder::Take(const format::GpuMemoryRecord& record, int64_t start_ns) {
