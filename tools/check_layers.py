@@ -13,10 +13,11 @@ ALLOWED = {
     'torch_ops': ('inject',),  # native_api.h only
     'capture': ('format', 'base'),
     'store': ('base',),
-    'ingest': ('format', 'store', 'base'),
-    'analysis': ('store', 'base', 'format'),  # format: phases.def and counters.def
+    'nsys': ('store', 'base'),
+    'ingest': ('format', 'nsys', 'store', 'base'),
+    'analysis': ('nsys', 'store', 'base', 'format'),  # format: phases.def and counters.def
     'report': ('analysis', 'store', 'base'),
-    'export': ('analysis', 'store', 'base'),
+    'export': ('analysis', 'nsys', 'store', 'base'),
     'cli': ('capture', 'ingest', 'store', 'analysis', 'report', 'export', 'base', 'format'),
 }
 # Inside a folder. room: rooms whose headers it may include besides its own; '.' is the folder itself.
@@ -83,7 +84,10 @@ SUB_LAYERS = {
     },
     'export': {
         '.': (),
+        'text': ('.',),
+        'sqlite': ('.',),
         'chrome': ('.',),
+        'perfetto': ('.',),
     },
     'cli': {
         'flags': (),

@@ -5,16 +5,16 @@
 #include "analysis/stats/cells.h"
 #include "analysis/stats/duration_summary.h"
 #include "analysis/stats/event_names.h"
-#include "analysis/stats/nvtx_event_order.h"
 #include "analysis/stats/range_stacks.h"
 #include "analysis/stats/report_functions.h"
+#include "nsys/nvtx_event_order.h"
 
 namespace batchlight::stats {
 
 RangeStacks::RangeStacks(const Query& query, bool push_pop_only) : query_(query) {
   const NvtxRangesTable& ranges = query.store.nvtx_ranges;
   latest_ = LatestRangeTime(query.store);
-  const std::vector<uint32_t> all_ids = NvtxRangeIds(query.store);
+  const std::vector<uint32_t> all_ids = nsys::NvtxRangeIds(query.store);
   ids_.assign(ranges.size(), 0);
   parents_.assign(ranges.size(), kNoRange);
   children_.assign(ranges.size(), 0);

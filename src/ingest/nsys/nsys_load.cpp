@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "nsys/info_tables.h"
+
 namespace batchlight::nsys {
 
 uint32_t GlobalIds::Number(int64_t global) {
@@ -14,7 +16,8 @@ uint32_t GlobalIds::Number(int64_t global) {
 }
 
 Status Strings::Load(const NsysDatabase& database, Store& store) {
-  ASSIGN_OR_RETURN(NsysTable rows, NsysTable::Open(database, "StringIds", {"id", "value"}));
+  ASSIGN_OR_RETURN(NsysTable rows,
+                   NsysTable::Open(database, kStringIds.name, ReadColumns(kStringIds)));
   while (rows.Next()) {
     const int64_t id = rows.Int(0, -1);
     const StringId string = store.strings.Intern(rows.Text(1));
@@ -38,20 +41,31 @@ StringId Strings::Get(int64_t id) const {
   return place == sparse_.end() ? unknown_ : place->second;
 }
 
+ThreadId Load::Thread(std::optional<int64_t> global) {
+  return global.has_value() ? ThreadId{threads.Number(*global)} : ThreadId::None();
+}
+
+ProcessId Load::Process(std::optional<int64_t> global) {
+  return global.has_value() ? ProcessId{processes.Number(*global & kProcessMask)}
+                            : ProcessId::None();
+}
+
+StringId Load::String(std::optional<int64_t> id, const NsysTable& rows) {
+  const StringId string = strings->Get(id.value_or(kNoString));
+  if (string == strings->unknown()) dangling_strings.Add(rows);
+  return string;
+}
+
 ThreadId Load::Thread(NsysTable& rows, int column) {
-  if (rows.IsNull(column)) return ThreadId::None();
-  return ThreadId{threads.Number(rows.Int(column))};
+  return rows.IsNull(column) ? ThreadId::None() : ThreadId{threads.Number(rows.Int(column))};
 }
 
 ProcessId Load::Process(NsysTable& rows, int column) {
-  if (rows.IsNull(column)) return ProcessId::None();
-  return ProcessId{processes.Number(rows.Int(column) & kProcessMask)};
+  return rows.IsNull(column) ? ProcessId::None() : Process(rows.Int(column));
 }
 
 StringId Load::String(NsysTable& rows, int column) {
-  const StringId string = strings->Get(rows.Int(column, kNoString));
-  if (string == strings->unknown()) dangling_strings.Add(rows);
-  return string;
+  return String(rows.Int(column, kNoString), rows);
 }
 
 void Load::NoteMissing(const NsysTable& rows) {

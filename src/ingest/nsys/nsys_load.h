@@ -1,11 +1,10 @@
 // Parts of the nsys importer. Tables are read in parallel by jobs that know nothing of each other:
 // each numbers the processes and threads it meets on its own; when all have ended the numbers are
 // united (nsys_unite.h).
-//
-// nsys packs ids as [hardware 8 | VM 8 | pid 24 | tid 24]; a globalPid has tid 0.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -13,13 +12,10 @@
 #include "base/status.h"
 #include "ingest/common/value_limits.h"
 #include "ingest/nsys/nsys_table.h"
+#include "nsys/global_ids.h"
 #include "store/store.h"
 
 namespace batchlight::nsys {
-
-inline constexpr int64_t kProcessMask = ~int64_t{0xffffff};
-inline uint32_t PidOf(int64_t global) { return static_cast<uint32_t>(global >> 24) & 0xffffff; }
-inline uint32_t TidOf(int64_t global) { return static_cast<uint32_t>(global) & 0xffffff; }
 
 // Numbers global ids in the order in which they are met.
 class GlobalIds {
@@ -80,8 +76,12 @@ struct Load {
   FaultyRows dangling_strings;                           // these two of the table being read
   FaultyRows narrow_numbers;
 
+  // NULL gives None; the process is then the only one there is, if so.
+  ThreadId Thread(std::optional<int64_t> global);
+  ProcessId Process(std::optional<int64_t> global);
+  StringId String(std::optional<int64_t> id, const NsysTable& rows);
+  // Of a column.
   ThreadId Thread(NsysTable& rows, int column);
-  // NULL gives None: the process is then the only one there is, if so.
   ProcessId Process(NsysTable& rows, int column);
   StringId String(NsysTable& rows, int column);
   // Says what the rows of a table, all read, had that they cannot have.
@@ -131,7 +131,7 @@ Status LoadGpuEvents(Load& load);  // waits, events, graphs, allocations, overhe
 Status LoadOsCalls(Load& load);
 Status LoadOtherRuntimes(Load& load);  // interns strings
 Status LoadUnifiedMemory(Load& load);
-// The BATCHLIGHT_* tables of an export of ours (store/own_tables.h).
+// The BATCHLIGHT_* tables of an export of ours (nsys/own_tables.h).
 Status LoadOwnTables(Load& load);
 // Their processes and threads, once those have rows: parents, ranks, exits, command lines.
 Status CompleteProcesses(const NsysDatabase& database, const Strings& strings, Store& store);

@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "ingest/nsys/nsys_load.h"
-#include "store/own_tables.h"
+#include "nsys/own_tables.h"
 
 namespace batchlight::nsys {
 namespace {
@@ -97,7 +97,8 @@ Status LoadTable(Load& load, Table& table) {
   table.VisitColumns(
       [&](std::string_view name, std::string_view, const auto&) { names.emplace_back(name); });
   ASSIGN_OR_RETURN(NsysTable rows,
-                   NsysTable::Open(*load.database, OwnTableName(table.kName), names));
+                   NsysTable::Open(*load.database, OwnTableName(table.kName),
+                                   std::vector<Spelling>(names.begin(), names.end())));
   if (!rows.exists()) return Status();
   load.store->source_format = "batchlight-sqlite";
   table.Clear();
@@ -169,14 +170,13 @@ Status CompleteProcesses(const NsysDatabase& database, const Strings& strings, S
                                    {"pid", "parent_pid", "parent", "name", "executable",
                                     "command_line", "start_ns", "end_ns", "exit_code",
                                     "exit_signal", "rank", "native_global_id"}));
-  constexpr int64_t kVirtualMachine = int64_t{1} << 48;
   std::unordered_map<int64_t, size_t> by_global;
   for (size_t row = 0; row < store.processes.size(); ++row) {
     by_global[static_cast<int64_t>(store.processes.native_global_id[row])] = row;
   }
   while (rows.Next()) {
     int64_t global = rows.Int(11);
-    if (global == 0) global = kVirtualMachine | (rows.Int(0) & 0xffffff) << 24;
+    if (global == 0) global = GlobalPid(rows.Int(0));
     const auto place = by_global.find(global);
     if (place == by_global.end()) continue;
     const size_t row = place->second;

@@ -1,9 +1,7 @@
-// The one loader of tables whose rows become rows of a table of the store: each column of nsys is
-// named beside the member it fills, and the member's type says how it is read.
+// Rows of nsys's tables, read by the lists of columns in nsys/*_tables.h: each column's kind and
+// the type of its member say how it is read, at compile time.
 //
-//   return LoadRows(load, load.store->memsets, "CUPTI_ACTIVITY_KIND_MEMSET", kStartEnd, KeepRow{},
-//                   Field<&MemsetsRow::process>{"globalPid"},
-//                   Field<&MemsetsRow::memory_kind>{"memKind", 7}, ...);
+//   return LoadRows(load, load.store->memsets, kMemset, KeepRow());
 #pragma once
 
 #include <algorithm>
@@ -13,26 +11,9 @@
 #include <vector>
 
 #include "ingest/nsys/nsys_load.h"
+#include "nsys/table.h"
 
 namespace batchlight::nsys {
-
-// A column ("name?": one that files rightly may lack) and what it is when absent or NULL.
-template <auto kMember>
-struct Field {
-  std::string_view column;
-  int64_t if_absent = 0;
-};
-
-// The columns that say when: a stretch, or an instant where `end` is empty.
-struct When {
-  std::string_view start;
-  std::string_view end;
-  bool may_be_open = false;     // without an end: goes on to the end of the recording
-  bool may_lack_start = false;  // of an instant: kOpenEnd where it is not known
-};
-inline constexpr When kStartEnd = {"start", "end"};  // work of a GPU has always ended
-inline constexpr When kCall = {"start", "end", true};
-inline constexpr When kAtStart = {"start", ""};
 
 struct NoRow {};
 
@@ -43,16 +24,25 @@ struct KeepRow {
 };
 
 template <typename Value>
-Value ReadField(Load& load, NsysTable& rows, int column, int64_t if_absent) {
-  if constexpr (std::is_same_v<Value, ProcessId>) return load.Process(rows, column);
-  if constexpr (std::is_same_v<Value, ThreadId>) return load.Thread(rows, column);
-  if constexpr (std::is_same_v<Value, StringId>) return load.String(rows, column);
-  if constexpr (kIsKind<Value>) {
+Value ReadValue(Load& load, NsysTable& rows, int place, int64_t if_absent) {
+  if constexpr (kIsOptional<Value>) {
+    if (rows.IsNull(place)) return std::nullopt;
+    return ReadValue<typename Value::value_type>(load, rows, place, if_absent);
+  } else if constexpr (std::is_same_v<Value, ProcessId>) {
+    return load.Process(rows, place);
+  } else if constexpr (std::is_same_v<Value, ThreadId>) {
+    return load.Thread(rows, place);
+  } else if constexpr (std::is_same_v<Value, StringId>) {
+    return load.String(rows, place);
+  } else if constexpr (std::is_same_v<Value, std::string_view>) {
+    return rows.Text(place);
+  } else if constexpr (std::is_floating_point_v<Value>) {
+    return static_cast<Value>(rows.Real(place));
+  } else if constexpr (std::is_enum_v<Value>) {
     return static_cast<Value>(
-        ReadField<std::underlying_type_t<Value>>(load, rows, column, if_absent));
-  }
-  if constexpr (std::is_integral_v<Value>) {
-    const int64_t number = rows.Int(column, if_absent);
+        ReadValue<std::underlying_type_t<Value>>(load, rows, place, if_absent));
+  } else {
+    const int64_t number = rows.Int(place, if_absent);
     if constexpr (sizeof(Value) < sizeof number) {
       // Signed or not, as the file has it: -1 may stand for the largest.
       constexpr int64_t kEnd = int64_t{1} << 8 * sizeof(Value);
@@ -62,6 +52,92 @@ Value ReadField(Load& load, NsysTable& rows, int column, int64_t if_absent) {
       }
     }
     return static_cast<Value>(number);
+  }
+}
+
+// The member of whichever row has it.
+template <auto kMember, typename Row, typename Other>
+auto& MemberOf(Row& row, Other& other) {
+  if constexpr (requires { row.*kMember; }) {
+    return row.*kMember;
+  } else {
+    return other.*kMember;
+  }
+}
+
+template <auto kMember, typename Row, typename Other>
+void FillColumn(const Field<kMember>& field, Load& load, NsysTable& rows, int place, Row& row,
+                Other& other) {
+  using Value = typename MemberTraits<kMember>::Value;
+  MemberOf<kMember>(row, other) = ReadValue<Value>(load, rows, place, field.if_absent);
+}
+template <auto kMember, typename Row, typename Other>
+void FillColumn(const NullField<kMember>& field, Load& load, NsysTable& rows, int place, Row& row,
+                Other& other) {
+  FillColumn(Field<kMember>{field.column, field.if_absent}, load, rows, place, row, other);
+}
+template <auto kMember, typename Row, typename Other>
+void FillColumn(const TextField<kMember>&, Load& load, NsysTable& rows, int place, Row& row,
+                Other& other) {
+  MemberOf<kMember>(row, other) = load.store->strings.Intern(rows.Text(place));
+}
+template <auto kMember, typename Row, typename Other>
+void FillColumn(const BlobField<kMember>&, Load&, NsysTable& rows, int place, Row& row,
+                Other& other) {
+  MemberOf<kMember>(row, other) = rows.Text(place);
+}
+template <auto kMember, int64_t kFactor, typename Row, typename Other>
+void FillColumn(const ScaledField<kMember, kFactor>&, Load&, NsysTable& rows, int place, Row& row,
+                Other& other) {
+  using Value = typename MemberTraits<kMember>::Value;
+  MemberOf<kMember>(row, other) =
+      static_cast<Value>(rows.U64(place) / static_cast<uint64_t>(kFactor));
+}
+template <auto kThread, auto kProcess, typename Row, typename Other>
+void FillColumn(const ThreadOrProcess<kThread, kProcess>&, Load& load, NsysTable& rows, int place,
+                Row& row, Other&) {
+  row.*kThread = load.Thread(rows, place);
+  row.*kProcess = load.Process(rows, place);
+}
+template <typename Column, typename Row, typename Other>
+void FillColumn(const ReadOnly<Column>& wrapped, Load& load, NsysTable& rows, int place, Row& row,
+                Other& other) {
+  FillColumn(wrapped.column, load, rows, place, row, other);
+}
+// Times are read before the rest: RowChecks.
+template <typename Row, typename Other>
+void FillColumn(const Start&, Load&, NsysTable&, int, Row&, Other&) {}
+template <typename Row, typename Other>
+void FillColumn(const End&, Load&, NsysTable&, int, Row&, Other&) {}
+
+// Fills the members that the table's columns name, in `row` or in `other`.
+template <typename... Columns, typename Row, typename Other>
+void FillRow(const Table<Columns...>& table, Load& load, NsysTable& rows, Row& row, Other& other) {
+  int place = 0;
+  table.VisitColumns([&]<typename Column>(const Column& column) {
+    if constexpr (Column::kIsRead) FillColumn(column, load, rows, place++, row, other);
+  });
+}
+
+template <typename... Columns>
+Result<NsysTable> OpenRows(const NsysDatabase& database, const Table<Columns...>& table) {
+  return NsysTable::Open(database, table.name, ReadColumns(table));
+}
+
+template <typename... Columns>
+bool ReadRowStart(const Table<Columns...>& table, RowChecks& checks) {
+  return checks.ReadInstant(kReadPlace<Start, Columns...>, std::get<Start>(table.columns).may_lack);
+}
+
+// False: leave this row out.
+template <typename... Columns>
+bool ReadRowTimes(const Table<Columns...>& table, RowChecks& checks) {
+  static constexpr int kStart = kReadPlace<Start, Columns...>;
+  static constexpr int kEnd = kReadPlace<End, Columns...>;
+  if constexpr (kEnd < 0) {
+    return ReadRowStart(table, checks);
+  } else {
+    return checks.ReadTimes(kStart, kEnd, std::get<End>(table.columns).may_be_open);
   }
 }
 
@@ -75,26 +151,16 @@ bool HasPossibleSizes(const Row& row, RowChecks& checks) {
   if constexpr (requires { row.bytes; }) {
     if (!possible(row.bytes)) return false;
   }
+  if constexpr (requires { row.send_bytes; }) {
+    if (!possible(row.send_bytes)) return false;
+  }
   if constexpr (requires { row.receive_bytes; }) return possible(row.receive_bytes);
   return true;
 }
 
-// Members of Row go into `row`, all others into `other`.
-template <auto kMember, typename Row, typename Other>
-void FillMember(Load& load, NsysTable& rows, int column, const Field<kMember>& field, Row& row,
-                Other& other) {
-  if constexpr (requires { row.*kMember; }) {
-    using Value = std::decay_t<decltype(row.*kMember)>;
-    row.*kMember = ReadField<Value>(load, rows, column, field.if_absent);
-  } else {
-    using Value = std::decay_t<decltype(other.*kMember)>;
-    other.*kMember = ReadField<Value>(load, rows, column, field.if_absent);
-  }
-}
-
 // Once for each column, however many tables of nsys fill it.
-template <typename Table>
-void RememberIds(Load& load, Table& table) {
+template <typename StoreTable>
+void RememberIds(Load& load, StoreTable& table) {
   const auto add = [](auto& columns, auto* column) {
     if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
       columns.push_back(column);
@@ -104,36 +170,49 @@ void RememberIds(Load& load, Table& table) {
   if constexpr (requires { table.thread; }) add(load.thread_columns, &table.thread);
 }
 
-// `adopt(row, other)` has the last word on a row, with the columns in `Other` that the row has no
-// member for. Errors are those of NsysTable.
-template <typename Other = NoRow, typename Table, typename Adopt, auto... kMembers>
-Status LoadRows(Load& load, Table& table, std::string_view name, When when, Adopt&& adopt,
-                const Field<kMembers>&... fields) {
-  RememberIds(load, table);
-  std::vector<std::string_view> columns = {when.start};
-  if (!when.end.empty()) columns.push_back(when.end);
-  const int first = static_cast<int>(columns.size());
-  (columns.push_back(fields.column), ...);
-  ASSIGN_OR_RETURN(NsysTable rows, NsysTable::Open(*load.database, name, columns));
+// Appends the rows of a table of nsys, each beginning as a copy of `blank`. `adopt(row, other)` has
+// the last word on a row, with the columns in `Other` that the row has no member for. Errors are
+// those of NsysTable.
+template <typename Other = NoRow, typename StoreTable, typename... Columns, typename Adopt>
+Status LoadRows(Load& load, StoreTable& store_table, const Table<Columns...>& table, Adopt&& adopt,
+                const typename StoreTable::RowType& blank = {}) {
+  RememberIds(load, store_table);
+  ASSIGN_OR_RETURN(NsysTable rows, OpenRows(*load.database, table));
   load.NoteMissing(rows);
-  table.Reserve(table.size() + rows.count());
+  store_table.Reserve(store_table.size() + rows.count());
   RowChecks checks(rows);
   while (rows.Next()) {
-    if (!(when.end.empty() ? checks.ReadInstant(0, when.may_lack_start)
-                           : checks.ReadTimes(0, 1, when.may_be_open))) {
-      continue;
-    }
-    typename Table::RowType row;
+    if (!ReadRowTimes(table, checks)) continue;
+    typename StoreTable::RowType row = blank;
     Other other;
     row.start_ns = checks.start();
     if constexpr (requires { row.end_ns; }) row.end_ns = checks.end();
-    int column = first;
-    (FillMember(load, rows, column++, fields, row, other), ...);
+    FillRow(table, load, rows, row, other);
     if (!HasPossibleSizes(row, checks)) continue;
     adopt(row, other);
-    table.Append(row);
+    store_table.Append(row);
   }
   return checks.Done(load);
+}
+
+// visit(row, other) for each row of a table whose rows have no times. Texts are valid until the
+// next row.
+template <typename Row, typename Other = NoRow, typename... Columns, typename Visitor>
+Status VisitRows(Load& load, const Table<Columns...>& table, Visitor&& visit) {
+  ASSIGN_OR_RETURN(NsysTable rows, OpenRows(*load.database, table));
+  while (rows.Next()) {
+    Row row;
+    Other other;
+    FillRow(table, load, rows, row, other);
+    if constexpr (std::is_same_v<Other, NoRow>) {
+      visit(row);
+    } else {
+      visit(row, other);
+    }
+  }
+  RETURN_IF_ERROR(rows.status());
+  load.NoteFaults(rows);
+  return Status();
 }
 
 }  // namespace batchlight::nsys

@@ -9,6 +9,9 @@
 #include "ingest/common/endless_rows.h"
 #include "ingest/nsys/nsys_load.h"
 #include "ingest/nsys/nsys_unite.h"
+#include "nsys/foreign_tables.h"
+#include "nsys/schema_version.h"
+#include "nsys/tables.h"
 
 namespace batchlight {
 namespace {
@@ -19,26 +22,13 @@ constexpr std::array<Job, 7> kJobs = {
     nsys::LoadApiCalls,         nsys::LoadNvtx,      nsys::LoadKernels,      nsys::LoadOsCalls,
     nsys::LoadMemoryOperations, nsys::LoadGpuEvents, nsys::LoadUnifiedMemory};
 
-// What nsys may have recorded and this importer does not read, as (table, what it is).
-struct Unread {
-  std::string_view table;
-  std::string_view what;
-};
-constexpr Unread kUnread[] = {
-    {"COMPOSITE_EVENTS", "CPU samples"},
-    {"SCHED_EVENTS", "thread scheduling"},
-    {"GPU_METRICS", "GPU metrics"},
-    {"GENERIC_EVENTS", "generic events"},
-    {"CUPTI_ACTIVITY_KIND_JIT", "CUDA just-in-time compilations"},
-    {"GPU_CONTEXT_SWITCH_EVENTS", "GPU context switches"},
-};
-
 bool IsNsysExport(const NsysDatabase& database) {
-  if (database.Find("StringIds") == nullptr) return false;
+  if (database.Find(nsys::kStringIds.name) == nullptr) return false;
   for (const NsysDatabase::Table& table : database.tables()) {
-    for (const char* mark : {"META_DATA_EXPORT", "TARGET_INFO_SESSION_START_TIME", "NVTX_EVENTS",
-                             "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL",
-                             "OSRT_API", "ANALYSIS_DETAILS", "MPI_OTHER_EVENTS"}) {
+    for (const std::string_view mark :
+         {nsys::kExportFacts.name, nsys::kSessionStart.name, nsys::kNvtxEvents.name,
+          nsys::kRuntime.name, nsys::kKernel.name, nsys::kOsRuntime.name,
+          nsys::kAnalysisDetails.name, nsys::kMpiOther.name}) {
       if (table.name == mark) return true;
     }
   }
@@ -52,8 +42,8 @@ struct Schema {
 };
 
 Result<Schema> ReadSchemaVersion(const NsysDatabase& database) {
-  ASSIGN_OR_RETURN(NsysTable rows,
-                   NsysTable::Open(database, "META_DATA_EXPORT", {"name", "value"}));
+  ASSIGN_OR_RETURN(NsysTable rows, NsysTable::Open(database, nsys::kExportFacts.name,
+                                                   nsys::ReadColumns(nsys::kExportFacts)));
   Schema schema;
   while (rows.Next()) {
     const std::string_view name = rows.Text(0);
@@ -72,25 +62,28 @@ void AddReason(Store& store, std::string_view text) {
 }
 
 void NoteUnread(const NsysDatabase& database, Store& store) {
-  for (const Unread& unread : kUnread) {
-    const NsysDatabase::Table* table = database.Find(unread.table);
+  for (const nsys::ForeignTable& foreign : nsys::kForeignTables) {
+    if (foreign.what.empty()) continue;
+    const NsysDatabase::Table* table = database.Find(foreign.name);
     if (table == nullptr) continue;
-    AddReason(store, "table " + table->name + " (" + std::string(unread.what) + ") is not read");
+    AddReason(store, "table " + table->name + " (" + std::string(foreign.what) + ") is not read");
   }
 }
 
 // Schemas beyond those known are read as far as they go: what is new is not seen.
 void NoteSchema(const Schema& schema, Store& store) {
-  constexpr int kMajor = 3;
-  constexpr int kOldestMinor = 16;
-  constexpr int kNewestMinor = 28;
   if (schema.major == 0 && schema.minor == 0) return;  // exported without META_DATA_EXPORT
-  const int major = schema.major == 0 ? kMajor : schema.major;
-  const bool newer = major > kMajor || (major == kMajor && schema.minor > kNewestMinor);
-  const bool older = major < kMajor || (major == kMajor && schema.minor < kOldestMinor);
+  const int major = schema.major == 0 ? nsys::kSchemaMajor : schema.major;
+  const bool same = major == nsys::kSchemaMajor;
+  const bool newer = major > nsys::kSchemaMajor || (same && schema.minor > nsys::kNewestMinor);
+  const bool older = major < nsys::kSchemaMajor || (same && schema.minor < nsys::kOldestMinor);
   if (!newer && !older) return;
+  const auto version = [](int minor) {
+    return std::to_string(nsys::kSchemaMajor) + "." + std::to_string(minor);
+  };
   AddReason(store, "schema " + std::to_string(major) + "." + std::to_string(schema.minor) + " is " +
-                       (newer ? "newer than 3.28, the newest" : "older than 3.16, the oldest") +
+                       (newer ? "newer than " + version(nsys::kNewestMinor) + ", the newest"
+                              : "older than " + version(nsys::kOldestMinor) + ", the oldest") +
                        " that was tried: tables and columns may be missing");
 }
 

@@ -168,24 +168,23 @@ void NsysTable::Finalizer::operator()(sqlite3_stmt* statement) const {
 }
 
 Result<NsysTable> NsysTable::Open(const NsysDatabase& database, std::string_view name,
-                                  const std::vector<std::string_view>& columns) {
+                                  const std::vector<nsys::Spelling>& columns) {
   NsysTable rows;
   rows.database_ = &database;
   rows.name_ = name;
   const NsysDatabase::Table* table = database.Find(name);
   static constexpr SqliteField kAbsent;
   rows.fields_.assign(columns.size(), &kAbsent);
-  rows.columns_.assign(columns.begin(), columns.end());
+  for (const nsys::Spelling& column : columns) rows.columns_.emplace_back(column.name());
   if (table == nullptr) return rows;
   rows.name_ = table->name;
   std::vector<int> places;
-  for (std::string& column : rows.columns_) {
-    const bool optional = column.ends_with('?');
-    if (optional) column.pop_back();
+  for (const nsys::Spelling& spelling : columns) {
+    const std::string_view column = spelling.name();
     int place = static_cast<int>(table->columns.size()) - 1;
     while (place >= 0 && !SameName(table->columns[static_cast<size_t>(place)], column)) --place;
     places.push_back(place);
-    if (place >= 0 || optional) continue;
+    if (place >= 0 || spelling.may_lack()) continue;
     if (!rows.missing_.empty()) rows.missing_ += ", ";
     rows.missing_ += column;
   }

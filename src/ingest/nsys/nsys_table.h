@@ -14,6 +14,7 @@
 
 #include "base/status.h"
 #include "ingest/nsys/sqlite_pages.h"
+#include "nsys/spelling.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -69,9 +70,9 @@ class NsysDatabase {
 //   RETURN_IF_ERROR(rows.status());
 class NsysTable {
  public:
-  // A name that ends in '?' is a column that files rightly may lack: Missing() leaves it out.
+  // Missing() leaves out the columns that files may lack.
   static Result<NsysTable> Open(const NsysDatabase& database, std::string_view name,
-                                const std::vector<std::string_view>& columns);
+                                const std::vector<nsys::Spelling>& columns);
 
   bool exists() const { return rows_.has_value() || statement_ != nullptr; }
   const std::string& name() const { return name_; }

@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include "base/thread_pool.h"
+#include "nsys/own_tables.h"
 #include "store/flat_map.h"
-#include "store/own_tables.h"
 
 namespace batchlight::nsys {
 namespace {

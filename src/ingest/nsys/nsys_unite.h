@@ -9,8 +9,8 @@
 namespace batchlight::nsys {
 
 // Fills store.processes and store.threads and rewrites the jobs' numbers into their rows. Names
-// come from PROCESSES and ThreadNames. The last of `loads` takes the notes of both. Errors are those
-// of NsysTable.
+// come from PROCESSES and ThreadNames. The last of `loads` takes the notes of both. Errors are
+// those of NsysTable.
 Status UniteThreads(const NsysDatabase& database, std::span<Load> loads, Store& store);
 
 // Sorts every table, links kernels and copies to the calls that made them (by process and

@@ -1,20 +1,15 @@
 // -t sqlite: the order of the parts, and the tables of names and numbers.
-#include <algorithm>
-#include <unordered_map>
-
-#include "export/nsys_enums.h"
-#include "export/nsys_writer.h"
+#include "export/sqlite/nsys_rows.h"
+#include "nsys/tables.h"
 
 namespace batchlight {
 namespace {
 
-constexpr int64_t kVirtualMachine = int64_t{1} << 48;
-
 // Tables that nsys has and this recording has no rows for.
 Status CreateMissingTables(NsysWriter& writer) {
-  for (const NsysTableShape& table : NsysTables()) {
-    if (!writer.options.selection.HasTable(table.name)) continue;
-    std::string sql = CreateStatement(table);
+  for (const nsys::TableEntry& table : nsys::Entries()) {
+    if (table.columns.empty() || !writer.options.selection.HasTable(table.name)) continue;
+    std::string sql = nsys::CreateStatement(table.name, table.columns);
     sql.insert(std::string_view("CREATE TABLE ").size(), "IF NOT EXISTS ");
     RETURN_IF_ERROR(writer.file.Execute(sql));
   }
@@ -27,38 +22,32 @@ int64_t NsysWriter::GlobalPid(ProcessId process) const {
   if (process.IsNone()) return 0;
   const uint64_t native = store.processes.native_global_id[process.row()];
   if (native != 0) return static_cast<int64_t>(native);
-  return kVirtualMachine | int64_t{store.processes.pid[process.row()] & 0xffffff} << 24;
+  return nsys::GlobalPid(store.processes.pid[process.row()]);
 }
 
 int64_t NsysWriter::GlobalTid(ThreadId thread) const {
   if (thread.IsNone()) return 0;
   return GlobalPid(store.threads.process[thread.row()]) |
-         (store.threads.tid[thread.row()] & 0xffffff);
+         nsys::TidOf(store.threads.tid[thread.row()]);
 }
 
 Status WriteEnumTables(NsysWriter& writer) {
-  for (const NsysEnum& table : NsysEnums()) {
-    RETURN_IF_ERROR(writer.OwnTable({table.table, "id!P name:T label:T"}, "id name label",
-                                    [&](SqliteInsert& insert) {
-                                      for (const NsysEnumValue& value : table.values) {
-                                        insert.Int(value.id).Text(value.name).Text(value.label);
-                                        insert.Done();
-                                      }
-                                    }));
+  for (const nsys::Enum& table : nsys::Enums()) {
+    RETURN_IF_ERROR(WritePlainRows(writer, nsys::EnumTable(table.table), table.values));
   }
   return Status();
 }
 
 Status WriteStrings(NsysWriter& writer) {
   // Everything refers to StringIds: a selection of tables keeps it.
-  RETURN_IF_ERROR(writer.file.Execute(CreateStatement(*FindNsysTable("StringIds"))));
-  ASSIGN_OR_RETURN(SqliteInsert insert,
-                   SqliteInsert::Prepare(writer.file, "StringIds", "id value"));
+  RETURN_IF_ERROR(writer.file.Execute(CreateStatement(nsys::kStringIds)));
+  ASSIGN_OR_RETURN(SqliteInsert insert, SqliteInsert::Prepare(writer.file, nsys::kStringIds.name,
+                                                              WrittenColumns(nsys::kStringIds)));
   for (size_t row = 0; row < writer.store.strings.size(); ++row) {
     const StringId id = StringId::At(row);
     if (!writer.Used(id)) continue;
-    insert.Int(static_cast<int64_t>(row)).Text(writer.store.Text(id));
-    insert.Done();
+    const nsys::StringIdsRow string{static_cast<int64_t>(row), writer.store.Text(id)};
+    PutRow(writer, insert, nsys::kStringIds, row, string);
   }
   return insert.status();
 }

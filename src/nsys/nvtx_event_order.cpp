@@ -1,8 +1,8 @@
-#include "analysis/stats/nvtx_event_order.h"
+#include "nsys/nvtx_event_order.h"
 
 #include <algorithm>
 
-namespace batchlight {
+namespace batchlight::nsys {
 
 std::vector<NvtxEvent> NvtxEventOrder(const Store& store) {
   std::vector<NvtxEvent> events;
@@ -37,4 +37,4 @@ std::vector<uint32_t> NvtxRangeIds(const Store& store) {
   return ids;
 }
 
-}  // namespace batchlight
+}  // namespace batchlight::nsys

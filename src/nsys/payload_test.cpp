@@ -1,8 +1,8 @@
-#include "store/nsys_payloads.h"
+#include "nsys/payload.h"
 
 #include <gtest/gtest.h>
 
-namespace batchlight {
+namespace batchlight::nsys {
 namespace {
 
 // As nsys 2025.3 wrote it for NCCL's ncclAllGather: schema 0x1000004, 16 bytes.
@@ -11,35 +11,35 @@ constexpr std::string_view kAllGather(
     "\x1D\x7C\xD3\x57\x58\xF1\xB0\xC3\x08\0\0\0\0\0\0\0",
     48);
 
-TEST(NsysPayloads, OfARealEvent) {
-  const auto payloads = UnpackNsysPayloads(kAllGather);
+TEST(PayloadTest, OfARealEvent) {
+  const auto payloads = UnpackPayloads(kAllGather);
   ASSERT_EQ(payloads.size(), 1u);
   EXPECT_EQ(payloads[0].schema_id, 0x1000004u);
   EXPECT_EQ(payloads[0].bytes, kAllGather.substr(32));
-  EXPECT_EQ(PackNsysPayloads(payloads), kAllGather);
+  EXPECT_EQ(PackPayloads(payloads), kAllGather);
 }
 
-TEST(NsysPayloads, Several) {
-  const std::string data = PackNsysPayloads({{7, "abc"}, {9, ""}, {8, "defg"}});
-  const auto payloads = UnpackNsysPayloads(data);
+TEST(PayloadTest, Several) {
+  const std::string data = PackPayloads({{7, "abc"}, {9, ""}, {8, "defg"}});
+  const auto payloads = UnpackPayloads(data);
   ASSERT_EQ(payloads.size(), 3u);
   EXPECT_EQ(payloads[0].bytes, "abc");
   EXPECT_EQ(payloads[1].bytes, "");
   EXPECT_EQ(payloads[2].bytes, "defg");
 }
 
-TEST(NsysPayloads, BytesOfAnotherFormAreNone) {
-  EXPECT_TRUE(UnpackNsysPayloads("").empty());
-  EXPECT_TRUE(UnpackNsysPayloads("short").empty());
+TEST(PayloadTest, BytesOfAnotherFormAreNone) {
+  EXPECT_TRUE(UnpackPayloads("").empty());
+  EXPECT_TRUE(UnpackPayloads("short").empty());
   for (size_t size = 0; size < kAllGather.size(); ++size) {
-    EXPECT_TRUE(UnpackNsysPayloads(kAllGather.substr(0, size)).empty()) << size;
+    EXPECT_TRUE(UnpackPayloads(kAllGather.substr(0, size)).empty()) << size;
   }
   for (const size_t place : {0, 8 + 8, 8 + 16}) {  // count, size, place
     std::string wrong(kAllGather);
     wrong[place + 7] = '\x7f';
-    EXPECT_TRUE(UnpackNsysPayloads(wrong).empty()) << place;
+    EXPECT_TRUE(UnpackPayloads(wrong).empty()) << place;
   }
 }
 
 }  // namespace
-}  // namespace batchlight
+}  // namespace batchlight::nsys

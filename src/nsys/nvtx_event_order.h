@@ -7,7 +7,7 @@
 
 #include "store/store.h"
 
-namespace batchlight {
+namespace batchlight::nsys {
 
 struct NvtxEvent {
   enum class Kind : uint8_t { kDomain, kCategory, kRange, kMark };
@@ -21,4 +21,4 @@ std::vector<NvtxEvent> NvtxEventOrder(const Store& store);
 // By row of nvtx_ranges: the row in NVTX_EVENTS, of the imported file if there was one.
 std::vector<uint32_t> NvtxRangeIds(const Store& store);
 
-}  // namespace batchlight
+}  // namespace batchlight::nsys

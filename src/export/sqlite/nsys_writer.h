@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "export/exporter.h"
-#include "export/nsys_schema.h"
-#include "export/sqlite_file.h"
+#include "export/sqlite/sqlite_file.h"
+#include "nsys/table.h"
 
 namespace batchlight {
 
@@ -23,7 +23,7 @@ class NsysWriter {
   SqliteFile& file;
   uint64_t rows = 0;
 
-  // [hardware 8 | VM 8 | pid 24 | tid 24]; ids of an imported file stay what they were.
+  // nsys/global_ids.h; ids of an imported file stay what they were.
   int64_t GlobalPid(ProcessId process) const;
   int64_t GlobalTid(ThreadId thread) const;
   // The id under which `text` will stand in StringIds.
@@ -40,27 +40,28 @@ class NsysWriter {
   // Ranges that never ended are NULL in NVTX_EVENTS; elsewhere an end is required.
   int64_t End(int64_t ns) const { return Time(ns == kOpenEnd ? store.duration_ns : ns); }
 
-  // Runs fill(insert) for a table of nsys, or one of ours with `own_columns` in the notation of
-  // NsysTableShape. Leaves the table out when the selection does, or when it has no `count` rows
-  // and the export is lazy.
-  template <typename Fill>
-  Status Table(std::string_view name, std::string_view columns, size_t count, const Fill& fill) {
-    if (!options.selection.HasTable(name)) return Status();
+  // Runs fill(insert) for a table of nsys. Leaves the table out when the selection does, or when it
+  // has no `count` rows and the export is lazy.
+  template <typename... Columns, typename Fill>
+  Status Table(const nsys::Table<Columns...>& table, size_t count, const Fill& fill) {
+    if (!options.selection.HasTable(table.name)) return Status();
     if (count == 0 && options.lazy) return Status();
-    const NsysTableShape* shape = FindNsysTable(name);
-    return WriteRows(*shape, columns, fill);
+    return Write(table.name, CreateStatement(table), WrittenColumns(table), fill);
   }
+  // The same for one of ours, whose columns are spelled as nsys::Spelling has them.
   template <typename Fill>
-  Status OwnTable(const NsysTableShape& shape, std::string_view columns, const Fill& fill) {
-    if (!options.selection.HasTable(shape.name)) return Status();
-    return WriteRows(shape, columns, fill);
+  Status OwnTable(std::string_view name, std::string_view shape, std::string_view columns,
+                  const Fill& fill) {
+    if (!options.selection.HasTable(name)) return Status();
+    return Write(name, nsys::CreateStatement(name, shape), columns, fill);
   }
 
  private:
   template <typename Fill>
-  Status WriteRows(const NsysTableShape& shape, std::string_view columns, const Fill& fill) {
-    RETURN_IF_ERROR(file.Execute(CreateStatement(shape)));
-    ASSIGN_OR_RETURN(SqliteInsert insert, SqliteInsert::Prepare(file, shape.name, columns));
+  Status Write(std::string_view name, const std::string& create, std::string_view columns,
+               const Fill& fill) {
+    RETURN_IF_ERROR(file.Execute(create));
+    ASSIGN_OR_RETURN(SqliteInsert insert, SqliteInsert::Prepare(file, name, columns));
     fill(insert);
     rows += insert.rows();
     return insert.status();

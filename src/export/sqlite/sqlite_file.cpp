@@ -1,4 +1,4 @@
-#include "export/sqlite_file.h"
+#include "export/sqlite/sqlite_file.h"
 
 #include <sqlite3.h>
 #include <unistd.h>

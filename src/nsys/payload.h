@@ -8,15 +8,15 @@
 #include <string_view>
 #include <vector>
 
-namespace batchlight {
+namespace batchlight::nsys {
 
-struct NsysPayload {
+struct Payload {
   uint64_t schema_id;
   std::string_view bytes;
 };
 
 // Points into `data`. Empty for bytes of another form.
-inline std::vector<NsysPayload> UnpackNsysPayloads(std::string_view data) {
+inline std::vector<Payload> UnpackPayloads(std::string_view data) {
   constexpr uint64_t kMostPayloads = 1024;
   const auto number = [&](uint64_t index) {
     uint64_t value = 0;
@@ -26,7 +26,7 @@ inline std::vector<NsysPayload> UnpackNsysPayloads(std::string_view data) {
   if (data.size() < 8) return {};
   const uint64_t count = number(0);
   if (count == 0 || count > kMostPayloads || data.size() < 8 + count * 24) return {};
-  std::vector<NsysPayload> payloads;
+  std::vector<Payload> payloads;
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t size = number(2 + i * 3);
     const uint64_t place = number(3 + i * 3);
@@ -36,7 +36,7 @@ inline std::vector<NsysPayload> UnpackNsysPayloads(std::string_view data) {
   return payloads;
 }
 
-inline std::string PackNsysPayloads(const std::vector<NsysPayload>& payloads) {
+inline std::string PackPayloads(const std::vector<Payload>& payloads) {
   std::string data;
   const auto append = [&](uint64_t value) {
     char bytes[8];
@@ -45,14 +45,14 @@ inline std::string PackNsysPayloads(const std::vector<NsysPayload>& payloads) {
   };
   append(payloads.size());
   uint64_t place = 8 + payloads.size() * 24;
-  for (const NsysPayload& payload : payloads) {
+  for (const Payload& payload : payloads) {
     append(payload.schema_id);
     append(payload.bytes.size());
     append(place);
     place += payload.bytes.size();
   }
-  for (const NsysPayload& payload : payloads) data.append(payload.bytes);
+  for (const Payload& payload : payloads) data.append(payload.bytes);
   return data;
 }
 
-}  // namespace batchlight
+}  // namespace batchlight::nsys

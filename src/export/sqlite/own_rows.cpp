@@ -1,15 +1,15 @@
-// The BATCHLIGHT_* tables: store/own_tables.h.
+// The BATCHLIGHT_* tables: nsys/own_tables.h.
 #include <type_traits>
 
-#include "export/nsys_writer.h"
+#include "export/sqlite/nsys_writer.h"
 #include "export/store_rows.h"
-#include "store/own_tables.h"
+#include "nsys/own_tables.h"
 
 namespace batchlight {
 namespace {
 
 template <typename Value>
-void PutValue(NsysWriter& writer, SqliteInsert& insert, std::string_view name, Value value) {
+void PutOwnValue(NsysWriter& writer, SqliteInsert& insert, std::string_view name, Value value) {
   if constexpr (std::is_same_v<Value, StringId>) {
     if (value.IsNone()) {
       insert.Null();
@@ -41,13 +41,13 @@ Status WriteTable(NsysWriter& writer, const Table& table) {
     shape += ' ' + std::string(name) + (std::is_floating_point_v<Value> ? ":R" : "");
     columns += ' ' + std::string(name);
   });
-  const std::string name = OwnTableName(table.kName);
-  return writer.OwnTable({name, shape}, columns, [&](SqliteInsert& insert) {
+  const std::string name = nsys::OwnTableName(table.kName);
+  return writer.OwnTable(name, shape, columns, [&](SqliteInsert& insert) {
     for (size_t row = 0; row < table.size(); ++row) {
       if (!SelectsRow(writer.options.selection, table, row)) continue;
       insert.Int(static_cast<int64_t>(row));
       table.VisitColumns([&](std::string_view column_name, std::string_view, const auto& column) {
-        PutValue(writer, insert, column_name, column[row]);
+        PutOwnValue(writer, insert, column_name, column[row]);
       });
       insert.Done();
     }
@@ -59,7 +59,7 @@ Status WriteTable(NsysWriter& writer, const Table& table) {
 Status WriteOwnTables(NsysWriter& writer) {
   Status status;
   writer.store.VisitTables([&](const auto& table) {
-    if (!status.ok() || !IsOwnTable(table.kName) || table.size() == 0) return;
+    if (!status.ok() || !nsys::IsOwnTable(table.kName) || table.size() == 0) return;
     status = WriteTable(writer, table);
   });
   return status;

@@ -1,0 +1,32 @@
+// Tables of nsys that batchlight neither reads nor writes: it does not record such things, or keeps
+// them elsewhere.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace batchlight::nsys {
+
+struct ForeignTable {
+  std::string_view name;
+  std::string_view what;  // is missing when it is not read; empty: nothing that one would look for
+};
+
+inline constexpr auto kForeignTables = std::to_array<ForeignTable>({
+    {"COMPOSITE_EVENTS", "CPU samples"},
+    {"SCHED_EVENTS", "thread scheduling"},
+    {"GPU_METRICS", "GPU metrics"},
+    {"GENERIC_EVENTS", "generic events"},
+    {"CUPTI_ACTIVITY_KIND_JIT", "CUDA just-in-time compilations"},
+    {"GPU_CONTEXT_SWITCH_EVENTS", "GPU context switches"},
+    {"SAMPLING_CALLCHAINS", ""},
+    {"OSRT_CALLCHAINS", ""},
+    {"TARGET_INFO_GPU_METRICS", ""},
+    {"GENERIC_EVENT_TYPES", ""},
+    {"GENERIC_EVENT_SOURCES", ""},
+    {"GENERIC_EVENT_DATA", ""},
+    {"CUDNN_API", ""},
+    {"CUBLAS_API", ""},
+});
+
+}  // namespace batchlight::nsys
