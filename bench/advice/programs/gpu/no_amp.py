@@ -1,5 +1,5 @@
 """A Transformer in TF32 that could run in bfloat16."""
-# bench: advice=amp-off requires=cuda
+# bench: advice=amp-off requires=cuda,torch>=2
 import contextlib
 
 import torch

@@ -1,5 +1,5 @@
 """A hand-written activation and gate, one elementwise kernel after the other."""
-# bench: advice=unfused-pointwise requires=cuda
+# bench: advice=unfused-pointwise requires=cuda,torch>=2
 import torch
 from torch import nn
 

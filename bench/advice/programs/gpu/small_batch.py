@@ -1,5 +1,5 @@
 """A deep narrow network with a batch of two: launches take longer than kernels."""
-# bench: advice=launch-bound|small-kernels requires=cuda
+# bench: advice=launch-bound|small-kernels requires=cuda,torch>=2
 import torch
 from torch import nn
 

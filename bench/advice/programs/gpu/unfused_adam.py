@@ -1,5 +1,5 @@
 """Adam with foreach=False over a thousand small tensors on the GPU."""
-# bench: advice=unfused-optimizer requires=cuda
+# bench: advice=unfused-optimizer requires=cuda,torch>=2
 import torch
 from torch import nn
 

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""How iterations and stages are measured, what is judged right, and that every program can be judged."""
+import pathlib
+import re
+import unittest
+
+import score
+from truth import Truth, read_header
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def truth_of(moments, ends):
+    truth = Truth(str(HERE / 'programs' / 'loops' / 'plain_loop.py'))
+    truth.moments, truth.ends = moments, ends
+    return truth
+
+
+class Measured(unittest.TestCase):
+    def test_iterations_are_time_in_training(self):
+        moments = [('start-up', 0), ('training', 1), ('validation', 3), ('training', 10), ('shutdown', 12)]
+        truth = truth_of(moments, [2, 11, 12])
+        self.assertEqual(truth.durations(13), [1, 2, 1])  # the second: 2 to 3 and 10 to 11
+        account = truth.account(13)
+        self.assertEqual(sum(account['stages'].values()), account['wall_s'])
+        self.assertEqual(account['loop_s'], 11)
+
+
+class Judged(unittest.TestCase):
+    def row(self, advice, wanted='none', **changes):
+        truth = {'advice': [wanted], 'iterations': 11, 'median_s': 1.0, 'first_s': 5.0, 'loop_s': 15.0,
+                 'wall_s': 17.0, 'stages': {'start-up': 1.0, 'set-up': 1.0, 'training': 15.0}}
+        summary = {'steps': 11, 'median_s': 1.04, 'stages': {'training': 14.0, 'start-up': 2.0}}
+        return {'recorded': {**truth, **changes}, 'header': {}, 'changed': [],
+                'said': {'summary': summary, 'advice': advice}}
+
+    def finding(self, rule, gain_s):
+        return {'Rule': rule, 'Gain per Step (ns)': gain_s * 1e9}
+
+    def test_all_right(self):
+        self.assertEqual(set(score.judge(self.row([]))['right'].values()), {True})
+
+    def test_wrong_count_time_and_stage(self):
+        right = score.judge(self.row([], iterations=22, median_s=0.5,
+                                     stages={'training': 7.0, 'validation': 10.0}))['right']
+        self.assertEqual([right['iterations'], right['time'], right['stages']], [False] * 3)
+
+    def test_a_good_program_is_left_in_peace(self):
+        small, large = self.finding('uneven-steps', 0.04), self.finding('uneven-steps', 0.06)
+        self.assertTrue(score.judge(self.row([small]))['right']['advice'])
+        self.assertFalse(score.judge(self.row([large]))['right']['advice'])
+
+    def test_only_the_first_finding_counts(self):
+        advice = [self.finding('uneven-steps', 0.5), self.finding('dataloader-wait', 0.4)]
+        verdict = score.judge(self.row(advice, wanted='dataloader-wait'))
+        self.assertFalse(verdict['right']['advice'])
+        self.assertAlmostEqual(verdict['said_gain'], 0.4)  # of the 10 s behind the first iteration
+
+    def test_true_gain_is_of_the_fastest_rounds(self):
+        row = self.row([])
+        slow, fast = row['recorded'], {**row['recorded'], 'loop_s': 10.0}
+        row.update(alone=[{**slow, 'loop_s': 30.0}, slow], changed=[fast])
+        self.assertAlmostEqual(score.true_gain(row), 0.5)
+
+
+class Programs(unittest.TestCase):
+    def test_every_program_can_be_judged(self):
+        registry = (HERE.parent.parent / 'src/analysis/advice/registry.cpp').read_text()
+        wanted = re.findall(r'`([a-z-]+)`', (HERE / 'README.md').read_text().split('does not have yet')[1])
+        known = {'none', *wanted, *re.findall(r'\{"([a-z0-9-]+)", "', registry),
+                 *re.findall(r'\{"([a-z0-9-]+)",\n', registry)}
+        paths = list(HERE.glob('programs/*/*.py'))
+        self.assertGreaterEqual(len(paths), 40)
+        for path in paths:
+            header, text = read_header(path), path.read_text()
+            self.assertLessEqual(set(header['advice'].split('|')), known, path.name)
+            self.assertIn('.iteration()', text, path.name)
+            if header['advice'] != 'none':
+                self.assertTrue('.fixed' in text or '--fixed' in text, path.name)
+
+
+if __name__ == '__main__':
+    unittest.main()
