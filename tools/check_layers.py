@@ -59,8 +59,8 @@ SUB_LAYERS = {
         'overview': ('advice', 'run'),
         'tables': ('overview', 'breakdown', 'memory', 'cuda', 'result'),
         'diff': ('overview',),
-        'dlprof': ('overview', 'roofline', 'gpu', 'cuda', 'result'),
-        'stats': ('ranks', 'cuda', 'result'),
+        'dlprof': ('overview', 'roofline', 'gpu', 'steps', 'cuda', 'result'),
+        'stats': ('ranks', 'cuda', 'numbers', 'result'),
         'testing': (),
     },
     'ingest': {

@@ -5,6 +5,7 @@
 #include "analysis/gpu/gpu_summary.h"
 #include "analysis/gpu/gpu_waits.h"
 #include "analysis/numbers/closed_end.h"
+#include "analysis/steps/step_lookup.h"
 
 namespace batchlight::advice {
 namespace {
@@ -13,9 +14,10 @@ namespace {
 constexpr int64_t kLongestLaunchNs = 50'000;
 
 int64_t WaitsOf(const RunMeasures& run, const ProcessSteps& main) {
+  StepLookup steps(&main);
   int64_t waited_ns = 0;
   for (const GpuWait& wait : FindGpuWaits(*run.store, main.thread)) {
-    if (wait.kind == PhaseKind::kGpuWait && main.IsSteadyAt(wait.start_ns)) {
+    if (wait.kind == PhaseKind::kGpuWait && steps.IsSteadyAt(wait.start_ns)) {
       waited_ns += wait.end_ns - wait.start_ns;
     }
   }
@@ -24,6 +26,7 @@ int64_t WaitsOf(const RunMeasures& run, const ProcessSteps& main) {
 
 int64_t FullQueueOf(const Store& store, const ProcessSteps& main) {
   const ApiCallsTable& calls = store.api_calls;
+  StepLookup steps(&main);
   std::unordered_map<StringId, bool> is_launch;
   int64_t waited_ns = 0;
   for (size_t row = 0; row < calls.size(); ++row) {
@@ -34,7 +37,7 @@ int64_t FullQueueOf(const Store& store, const ProcessSteps& main) {
     if (added) {
       known->second = store.Text(calls.name[row]).find("Launch") != std::string_view::npos;
     }
-    if (known->second && main.IsSteadyAt(start)) waited_ns += length - kLongestLaunchNs;
+    if (known->second && steps.IsSteadyAt(start)) waited_ns += length - kLongestLaunchNs;
   }
   return waited_ns;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "analysis/steps/step_clock.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
 
@@ -21,12 +22,12 @@ template <typename Table, typename Visit>
 PhaseTime VisitInPhase(const Store& store, const StepSet& steps, Phase phase, const Table& table,
                        Visit&& visit) {
   PhaseTime time;
+  StepClock clock(store, steps);
   const PhaseCallsTable& phases = store.phase_calls;
   size_t at = 0;
   for (size_t row = 0; row < phases.size(); ++row) {
     if (phases.phase[row] != phase || phases.end_ns[row] == kOpenEnd) continue;
-    const ProcessSteps* process = steps.Of(store.ProcessOf(phases.thread[row]));
-    if (process == nullptr || !process->IsSteadyAt(phases.start_ns[row])) continue;
+    if (!clock.IsSteady(phases.thread[row], phases.start_ns[row])) continue;
     ++time.calls;
     time.total_ns += phases.end_ns[row] - phases.start_ns[row];
     const auto before = [&](size_t i) {

@@ -5,6 +5,7 @@
 #include "analysis/advice/rules.h"
 #include "analysis/cuda/cuda_call.h"
 #include "analysis/steps/step_clock.h"
+#include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"
 
 namespace batchlight::advice {
@@ -190,6 +191,7 @@ void AllocatorRetries(const RunMeasures& run, Findings* findings) {
   const size_t half = main->steady.size() / 2;
   const int64_t second_half_ns = main->steps[main->steady[half]].start_ns;
   const size_t steps = main->steady.size() - half;
+  StepLookup lookup(main);
   uint64_t count = 0;
   int64_t total_ns = 0;
   for (size_t row = 0; row < calls.size(); ++row) {
@@ -199,7 +201,7 @@ void AllocatorRetries(const RunMeasures& run, Findings* findings) {
       continue;
     }
     if (calls.end_ns[row] == kOpenEnd || calls.start_ns[row] < second_half_ns ||
-        !main->IsSteadyAt(calls.start_ns[row])) {
+        !lookup.IsSteadyAt(calls.start_ns[row])) {
       continue;
     }
     ++count;

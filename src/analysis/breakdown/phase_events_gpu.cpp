@@ -75,13 +75,12 @@ class GpuEvents {
 
   // Work of one kind that runs side by side counts once: for what began first.
   void AddBusy(GpuWork kind) {
-    int64_t reached_ns = INT64_MIN;
+    CoveredSoFar covered;
     size_t window = 0;
     for (size_t i = 0; i < launches_.size(); ++i) {
       const GpuLaunch& launch = launches_[i];
       if (kinds_[i] != kind || launch.end_ns == kOpenEnd) continue;
-      const int64_t from_ns = std::max(reached_ns, launch.start_ns);
-      reached_ns = std::max(reached_ns, launch.end_ns);
+      const int64_t from_ns = covered.StartOfNew(launch.start_ns, launch.end_ns);
       if (from_ns >= launch.end_ns) continue;
       while (window < windows_.size() && windows_[window].end_ns <= from_ns) ++window;
       for (size_t w = window; w < windows_.size() && windows_[w].start_ns < launch.end_ns; ++w) {

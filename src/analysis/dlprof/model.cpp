@@ -8,6 +8,7 @@
 #include "analysis/cuda/kernel_class.h"
 #include "analysis/gpu/gpu_intervals.h"
 #include "analysis/roofline/operator_cost.h"
+#include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"
 
 namespace batchlight::dlprof {
@@ -65,13 +66,14 @@ class ModelBuilder {
  private:
   void FindIterations() {
     if (const ProcessSteps* main = steps_.Main()) {
-      for (const Step& step : main->steps) {
-        model_.iterations.push_back(
-            {static_cast<int64_t>(model_.iterations.size()), step.start_ns, step.end_ns, false});
-      }
+      iteration_steps_ = main->steps;
     } else {
-      model_.iterations.push_back({0, 0, std::max<int64_t>(store_.duration_ns, 1), false});
+      iteration_steps_ = {{.end_ns = std::max<int64_t>(store_.duration_ns, 1)}};
       Say("no iterations were found: the whole run counts as one. Set --key_node");
+    }
+    for (const Step& step : iteration_steps_) {
+      model_.iterations.push_back(
+          {static_cast<int64_t>(model_.iterations.size()), step.start_ns, step.end_ns, false});
     }
     const int64_t last = static_cast<int64_t>(model_.iterations.size()) - 1;
     model_.first_iteration = std::clamp<int64_t>(options_.first_iteration, 0, last);
@@ -99,12 +101,9 @@ class ModelBuilder {
 
   // Number of the iteration inside the range that holds the moment, or -1.
   int64_t IterationAt(int64_t time_ns) const {
-    const auto after = std::upper_bound(
-        model_.iterations.begin(), model_.iterations.end(), time_ns,
-        [](int64_t t, const Iteration& iteration) { return t < iteration.start_ns; });
-    if (after == model_.iterations.begin()) return -1;
-    const Iteration& found = *(after - 1);
-    return found.inside && time_ns < found.end_ns ? found.number : -1;
+    const size_t row = StepLookup::Around(iteration_steps_, time_ns);
+    return row != StepLookup::kNone && model_.iterations[row].inside ? static_cast<int64_t>(row)
+                                                                     : -1;
   }
 
   uint32_t OpFor(const std::string& group, std::string_view type, bool backward) {
@@ -471,6 +470,7 @@ class ModelBuilder {
   const BackwardLinks& links_;
   const Attribution& work_;
   IntervalIndex modules_;
+  std::vector<Step> iteration_steps_;  // row for row model_.iterations
   Model model_;
   std::unordered_map<std::string, uint32_t> known_;
   std::unordered_map<uint64_t, uint32_t> outside_;

@@ -4,6 +4,7 @@
 
 #include "analysis/gpu/gpu_idle.h"
 #include "analysis/gpu/gpu_launches.h"
+#include "analysis/steps/step_lookup.h"
 #include "base/thread_pool.h"
 
 namespace batchlight {
@@ -60,15 +61,6 @@ class DeviceBreakdown {
     return launch.call.IsNone() ? launch.start_ns : store_.api_calls.start_ns[launch.call.row()];
   }
 
-  // The step during which `time_ns` lies, or that ended last before it.
-  size_t StepAt(int64_t time_ns) const {
-    const auto after =
-        std::upper_bound(steps_.steps.begin(), steps_.steps.end(), time_ns,
-                         [](int64_t t, const Step& step) { return t < step.start_ns; });
-    return after == steps_.steps.begin() ? SIZE_MAX
-                                         : static_cast<size_t>(after - steps_.steps.begin()) - 1;
-  }
-
   void SetWindows() {
     std::vector<GpuStepParts>& steps = result_.steps;
     std::vector<int64_t> last_end(steps.size(), 0);
@@ -78,8 +70,9 @@ class DeviceBreakdown {
     const int64_t last_launch_ns =
         steps.empty() ? 0 : steps_.steps.back().end_ns + std::max<int64_t>(0, steps_.between_ns);
     for (const GpuLaunch& launch : launches_) {
-      const size_t at = StepAt(LaunchedAt(launch));
-      if (at == SIZE_MAX || LaunchedAt(launch) > last_launch_ns) continue;
+      const int64_t launched_ns = LaunchedAt(launch);
+      const size_t at = StepLookup::LastBegun(steps_.steps, launched_ns);
+      if (at == StepLookup::kNone || launched_ns > last_launch_ns) continue;
       if (launch.main_stream) steps[at].start_ns = std::min(steps[at].start_ns, launch.start_ns);
       last_end[at] = std::max(last_end[at], launch.end_ns);
     }

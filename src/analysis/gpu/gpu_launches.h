@@ -1,6 +1,5 @@
-// The work of each GPU of each process, piece by piece, with the call that launched it; and the
-// gaps between stretches of work. What the windows and the idle time of gpu_breakdown.h are made
-// of.
+// The work of each GPU of each process, piece by piece, with the call that launched it: what the
+// windows of gpu_breakdown.h are made of, and what its idle time is explained by.
 #pragma once
 
 #include <algorithm>
@@ -33,21 +32,6 @@ inline std::vector<GpuLaunch>::const_iterator FirstFrom(const std::vector<GpuLau
   return std::lower_bound(
       launches.begin(), launches.end(), time_ns,
       [](const GpuLaunch& launch, int64_t time) { return launch.start_ns < time; });
-}
-
-// visit(from_ns, to_ns) for every part of [start_ns, end_ns) that `busy` (disjoint, ordered)
-// leaves.
-template <typename Visitor>
-void VisitGaps(const std::vector<TimeSpan>& busy, int64_t start_ns, int64_t end_ns,
-               Visitor&& visit) {
-  auto span = std::partition_point(busy.begin(), busy.end(),
-                                   [&](const TimeSpan& s) { return s.end_ns <= start_ns; });
-  int64_t now_ns = start_ns;
-  for (; span != busy.end() && span->start_ns < end_ns; ++span) {
-    if (now_ns < span->start_ns) visit(now_ns, span->start_ns);
-    now_ns = std::max(now_ns, span->end_ns);
-  }
-  if (now_ns < end_ns) visit(now_ns, end_ns);
 }
 
 }  // namespace batchlight

@@ -80,19 +80,20 @@ class Measurement {
     const int64_t start = store_.kernels.start_ns[row];
     const int64_t end = store_.kernels.end_ns[row];
     const auto window = [&](size_t i) -> const GpuStepParts& { return gpu_.steps[windows_[i]]; };
+    const int64_t new_from = covered_.StartOfNew(start, end);
     while (first_ < windows_.size() && window(first_).end_ns <= start) ++first_;
     for (size_t i = first_; i < windows_.size() && window(i).start_ns < end; ++i) {
       const int64_t from = std::max(start, window(i).start_ns);
       const int64_t to = std::min(end, window(i).end_ns);
-      if (to > from) AddPiece(row, from, to, uses_[windows_[i]]);
+      if (to > from) AddPiece(row, from, to, std::max(from, new_from), uses_[windows_[i]]);
     }
-    busy_until_ = std::max(busy_until_, end);
   }
 
-  void AddPiece(size_t row, int64_t from, int64_t to, GpuUse& use) {
+  // `new_from`: until then a kernel that began before has counted as busy.
+  void AddPiece(size_t row, int64_t from, int64_t to, int64_t new_from, GpuUse& use) {
     const int64_t inside = to - from;
     const Fill& fill = meter_.FillOfLaunch(store_.kernels.launch[row]);
-    use.busy_ns += std::max<int64_t>(0, to - std::max(from, busy_until_));
+    use.busy_ns += std::max<int64_t>(0, to - new_from);
     use.kernel_ns += inside;
     use.sm_ns += double(inside) * fill.sm_share;
     use.occupancy_ns += double(inside) * fill.occupancy;
@@ -105,7 +106,7 @@ class Measurement {
   std::vector<GpuUse> uses_;
   std::vector<size_t> windows_;  // steps whose windows are not empty; disjoint and ordered
   size_t first_ = 0;             // of windows_ that does not end before the kernel
-  int64_t busy_until_ = 0;
+  CoveredSoFar covered_;         // by the kernels so far
 };
 
 GpuUtilization Measure(const Store& store, const StepSet& steps, const GpuBreakdown& gpu) {

@@ -5,6 +5,7 @@
 
 #include "analysis/cuda/cuda_call.h"
 #include "analysis/numbers/closed_end.h"
+#include "analysis/numbers/time_span.h"
 
 namespace batchlight {
 namespace {
@@ -47,11 +48,8 @@ std::vector<GpuWait> FindGpuWaits(const Store& store, ThreadId thread) {
   // A copy that blocks is in both lists: what the copy shows comes first.
   std::stable_sort(waits.begin(), waits.end(),
                    [](const GpuWait& a, const GpuWait& b) { return a.start_ns < b.start_ns; });
-  int64_t covered_until = INT64_MIN;
-  for (GpuWait& wait : waits) {
-    wait.start_ns = std::max(wait.start_ns, covered_until);
-    covered_until = std::max(covered_until, wait.end_ns);
-  }
+  CoveredSoFar covered;
+  for (GpuWait& wait : waits) wait.start_ns = covered.StartOfNew(wait.start_ns, wait.end_ns);
   std::erase_if(waits, [](const GpuWait& wait) { return wait.start_ns >= wait.end_ns; });
   return waits;
 }

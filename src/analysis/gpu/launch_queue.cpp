@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/numbers/quantile.h"
 #include "analysis/steps/bin_finder.h"
 #include "analysis/steps/step_bins.h"
 #include "store/interval_index.h"
@@ -88,13 +89,6 @@ std::vector<QueuePoint> DepthOf(const Launches& launches, size_t begin, size_t e
   }
   points.push_back({to, 0});
   return points;
-}
-
-int64_t Quantile(std::vector<int64_t>& values, double fraction) {
-  if (values.empty()) return 0;
-  const auto at = static_cast<std::ptrdiff_t>(fraction * double(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + at, values.end());
-  return values[static_cast<size_t>(at)];
 }
 
 // The row of the step that counts whose length is nearest to the median.
@@ -233,8 +227,9 @@ class QueueAnalysis {
     if (const uint32_t bin = bin_of_row_[row]; bin != kNoRow) {
       for (const int64_t ns : own) queue_.latency_of_bin[bin].Add(ns);
     }
-    one.median_latency_ns = Quantile(own, 0.5);
-    one.p95_latency_ns = Quantile(own, 0.95);
+    if (own.empty()) return;
+    one.median_latency_ns = LowerQuantile(own, 0.5);  // latencies that a launch had
+    one.p95_latency_ns = LowerQuantile(own, 0.95);
   }
 
   void KeepCurve(size_t row, const std::vector<QueuePoint>& points) {

@@ -1,7 +1,6 @@
-// Robust statistics of a sample, for step times and the like.
+// Robust statistics of a sample, for step times and the like. Quantiles are interpolated
+// (quantile.h).
 //
-// Quantile q of n sorted values v: h = (n - 1) q, v[floor(h)] + (h - floor(h)) (v[floor(h) + 1] -
-// v[floor(h)]): linear interpolation between neighbours, the default of numpy.percentile.
 // Spread: 1.4826 x median(|v - median|), the standard deviation of a normal sample, untouched by
 // up to half of the values being wild.
 #pragma once
@@ -27,9 +26,6 @@ struct Sample {
 
 // All zero for no values. Quantiles are rounded to the nearest integer.
 Sample Summarize(std::vector<int64_t> values);
-
-// `sorted` ascending and not empty; 0 <= q <= 1.
-double Quantile(const std::vector<int64_t>& sorted, double q);
 
 // How far above the median a value counts as an outlier: 5 spreads, and at least 10 % of the
 // median, so that the jitter of a very even loop is not called one.

@@ -28,6 +28,14 @@ std::vector<TimeSpan> UniteSpans(const std::vector<TimeSpan>& a, const std::vect
   return united;
 }
 
+std::vector<TimeSpan> UnionOf(std::vector<TimeSpan> spans) {
+  std::sort(spans.begin(), spans.end(),
+            [](const TimeSpan& a, const TimeSpan& b) { return a.start_ns < b.start_ns; });
+  std::vector<TimeSpan> united;
+  for (const TimeSpan& span : spans) AddSpan(united, span.start_ns, span.end_ns);
+  return united;
+}
+
 int64_t TotalNs(const std::vector<TimeSpan>& spans) {
   int64_t total = 0;
   for (const TimeSpan& span : spans) total += span.end_ns - span.start_ns;

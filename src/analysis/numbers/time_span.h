@@ -1,6 +1,8 @@
-// Stretches of time as sorted lists without overlap.
+// Stretches of time as sorted lists without overlap: their union, what of it lies in a window, and
+// what is left of the window.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -9,6 +11,8 @@ namespace batchlight {
 struct TimeSpan {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
+
+  friend bool operator==(const TimeSpan&, const TimeSpan&) = default;
 };
 
 // Adds to an ordered list of disjoint stretches, where `start_ns` never falls; touching stretches
@@ -17,8 +21,39 @@ void AddSpan(std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns);
 
 // Union of both; the operands are disjoint and ordered, and so is the result.
 std::vector<TimeSpan> UniteSpans(const std::vector<TimeSpan>& a, const std::vector<TimeSpan>& b);
+// The same of stretches in any order, which may overlap.
+std::vector<TimeSpan> UnionOf(std::vector<TimeSpan> spans);
 int64_t TotalNs(const std::vector<TimeSpan>& spans);
 // Time of `spans` that lies inside [start_ns, end_ns).
 int64_t NsInside(const std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns);
+
+// visit(from_ns, to_ns) for every part of [start_ns, end_ns) that `spans` leave.
+template <typename Visitor>
+void VisitGaps(const std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns,
+               Visitor&& visit) {
+  auto span = std::partition_point(spans.begin(), spans.end(),
+                                   [&](const TimeSpan& s) { return s.end_ns <= start_ns; });
+  int64_t now_ns = start_ns;
+  for (; span != spans.end() && span->start_ns < end_ns; ++span) {
+    if (now_ns < span->start_ns) visit(now_ns, span->start_ns);
+    now_ns = std::max(now_ns, span->end_ns);
+  }
+  if (now_ns < end_ns) visit(now_ns, end_ns);
+}
+
+// The union as it grows, for readers that must know which stretch covered a time first.
+class CoveredSoFar {
+ public:
+  // Where the part of the stretch begins that none before it covered; at its end or after it if
+  // there is no such part. Starts must not fall.
+  int64_t StartOfNew(int64_t start_ns, int64_t end_ns) {
+    const int64_t from_ns = std::max(start_ns, until_ns_);
+    until_ns_ = std::max(until_ns_, end_ns);
+    return from_ns;
+  }
+
+ private:
+  int64_t until_ns_ = INT64_MIN;
+};
 
 }  // namespace batchlight

@@ -6,6 +6,7 @@
 
 #include "analysis/ranks/nccl_calls.h"
 #include "analysis/steps/step_clock.h"
+#include "analysis/steps/step_lookup.h"
 
 namespace batchlight {
 namespace {
@@ -17,21 +18,11 @@ struct Call {
   std::string_view operation;
   uint64_t bytes;
   int64_t start_ns;
-  int64_t kernel_ns = 0;   // 0: unknown
-  size_t step = SIZE_MAX;  // row of the steps of the process; SIZE_MAX: in none
-  size_t bin = 0;          // one after the last: in no step
+  int64_t kernel_ns = 0;            // 0: unknown
+  size_t step = StepLookup::kNone;  // row of the steps of the process
+  size_t bin = 0;                   // one after the last: in no step
   bool steady = false;
 };
-
-// The row of the step around this moment; SIZE_MAX: none.
-size_t StepAround(const ProcessSteps& process, int64_t time_ns) {
-  const std::vector<Step>& steps = process.steps;
-  const auto after =
-      std::upper_bound(steps.begin(), steps.end(), time_ns,
-                       [](int64_t time, const Step& step) { return time < step.start_ns; });
-  if (after == steps.begin() || time_ns >= (after - 1)->end_ns) return SIZE_MAX;
-  return static_cast<size_t>(after - 1 - steps.begin());
-}
 
 class Analysis {
  public:
@@ -85,9 +76,9 @@ class Analysis {
 
   void SetStep(Call& call, ProcessId process) const {
     const ProcessSteps* steps = steps_.Of(process);
-    if (steps != nullptr) call.step = StepAround(*steps, call.start_ns);
+    if (steps != nullptr) call.step = StepLookup::Around(steps->steps, call.start_ns);
     call.bin = bin_starts_.size();
-    if (call.step == SIZE_MAX) return;
+    if (call.step == StepLookup::kNone) return;
     const auto after = std::upper_bound(bin_starts_.begin(), bin_starts_.end(), call.step);
     if (after != bin_starts_.begin()) {
       call.bin = static_cast<size_t>(after - bin_starts_.begin()) - 1;
@@ -156,7 +147,7 @@ class Analysis {
         times->kernel_ns += call->kernel_ns;
         times->waited_ns += waited_ns;
       }
-      if (call->step != SIZE_MAX) waited_[call->process][call->step] += waited_ns;
+      if (call->step != StepLookup::kNone) waited_[call->process][call->step] += waited_ns;
     }
     if (shortest == INT64_MAX) return;
     for (CollectiveTimes* times : {&row.times, &row.bins[first.bin]}) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "analysis/numbers/quantile.h"
+
 namespace batchlight {
 namespace {
 
@@ -33,8 +35,6 @@ OverheadOf Compare(const std::vector<int64_t>& plain, const std::vector<int64_t>
     ++result.rounds;
   }
   if (result.rounds == 0) return result;
-  std::sort(without.begin(), without.end());
-  std::sort(with.begin(), with.end());
   result.plain_ns = Quantile(without, 0.5);
   result.profiled_ns = Quantile(with, 0.5);
   return result;

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "analysis/steps/step_clock.h"
+#include "analysis/steps/step_lookup.h"
 
 namespace batchlight {
 namespace {
@@ -50,10 +50,10 @@ class StepCounter {
  private:
   template <class Table, class IsOurs>
   double PerStep(const Table& table, const IsOurs& is_ours) const {
-    SteadyTimes times(&process_);
+    StepLookup steps(&process_);
     size_t count = 0;
     for (size_t row = 0; row < table.size(); ++row) {
-      count += times.Has(table.start_ns[row]) && is_ours(row);
+      count += steps.IsSteadyAt(table.start_ns[row]) && is_ours(row);
     }
     return static_cast<double>(count) / static_cast<double>(process_.steady.size());
   }

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/numbers/quantile.h"
 #include "analysis/stats/cells.h"
 
 namespace batchlight::stats {
@@ -46,14 +47,7 @@ Summary Summarize(std::vector<int64_t>& values) {
   summary.total = static_cast<int64_t>(std::clamp<decltype(total)>(total, INT64_MIN, INT64_MAX));
   summary.mean = RoundDecimal(static_cast<double>(total) / seen);
   summary.deviation = values.size() < 2 ? 0 : RoundDecimal(std::sqrt(squares / (seen - 1)));
-  const size_t half = values.size() / 2;
-  const auto middle = values.begin() + static_cast<ptrdiff_t>(half);
-  std::nth_element(values.begin(), middle, values.end());
-  double median = static_cast<double>(*middle);
-  if (values.size() % 2 == 0) {
-    median = (median + static_cast<double>(*std::max_element(values.begin(), middle))) / 2;
-  }
-  summary.median = RoundDecimal(median);
+  summary.median = RoundDecimal(Quantile(values, 0.5));
   return summary;
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "analysis/numbers/time_span.h"
 #include "analysis/stats/cells.h"
 #include "analysis/stats/duration_summary.h"
 #include "analysis/stats/event_names.h"
@@ -32,21 +33,16 @@ bool KeepsRange(const Query& query, size_t row, int64_t end_ns) {
          (query.processes.empty() || query.Of(query.store.ProcessOf(ranges.thread[row])));
 }
 
-struct Instance {
-  int64_t start_ns;
-  int64_t end_ns;
-};
-
 // One line per instance, in order: when it started, how long it took, how far from the one before.
-RowSource PaceTable(std::vector<Instance> instances, const std::string& what) {
+RowSource PaceTable(std::vector<TimeSpan> instances, const std::string& what) {
   std::stable_sort(instances.begin(), instances.end(),
-                   [](const Instance& a, const Instance& b) { return a.start_ns < b.start_ns; });
+                   [](const TimeSpan& a, const TimeSpan& b) { return a.start_ns < b.start_ns; });
   ResultTable table;
   table.columns = {IntegerColumn("Instance"),        TimestampColumn("Start"),
                    TimeColumn("Duration"),           TimeColumn("Since Previous Start"),
                    TimeColumn("Since Previous End"), TextColumn("Name")};
   for (size_t i = 0; i < instances.size(); ++i) {
-    const Instance& now = instances[i];
+    const TimeSpan& now = instances[i];
     Cell since_start;
     Cell since_end;
     if (i > 0) {
@@ -85,32 +81,6 @@ Result<std::string> ChosenRange(const Query& query, RangeNames& names) {
       std::max_element(totals.begin(), totals.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   return largest == totals.end() ? std::string() : names.Name(largest->first);
-}
-
-// Stretches that intervals cover, joined, by start.
-std::vector<Instance> Union(std::vector<Instance> intervals) {
-  std::stable_sort(intervals.begin(), intervals.end(),
-                   [](const Instance& a, const Instance& b) { return a.start_ns < b.start_ns; });
-  std::vector<Instance> joined;
-  for (const Instance& interval : intervals) {
-    if (!joined.empty() && interval.start_ns <= joined.back().end_ns) {
-      joined.back().end_ns = std::max(joined.back().end_ns, interval.end_ns);
-    } else {
-      joined.push_back(interval);
-    }
-  }
-  return joined;
-}
-
-// Time of [start, end) that `busy` (joined, by start) covers.
-int64_t Covered(const std::vector<Instance>& busy, int64_t start, int64_t end) {
-  int64_t covered = 0;
-  auto at = std::upper_bound(busy.begin(), busy.end(), start,
-                             [](int64_t time, const Instance& b) { return time < b.end_ns; });
-  for (; at != busy.end() && at->start_ns < end; ++at) {
-    covered += std::max<int64_t>(0, std::min(end, at->end_ns) - std::max(start, at->start_ns));
-  }
-  return covered;
 }
 
 bool IsNcclKernel(const Store& store, size_t row) {
@@ -166,7 +136,7 @@ Result<RowSource> CudaGpuKernHist(const Query& query) {
 Result<RowSource> CudaGpuKernPace(const Query& query) {
   const KernelsTable& kernels = query.store.kernels;
   const KernelNaming naming = KernelNamingOf(query);
-  std::map<StringId, std::vector<Instance>> by_name;
+  std::map<StringId, std::vector<TimeSpan>> by_name;
   for (size_t row = 0; row < kernels.size(); ++row) {
     if (!KeepsKernel(query, row)) continue;
     by_name[KernelName(query.store, row, naming)].push_back(
@@ -181,7 +151,7 @@ Result<RowSource> CudaGpuKernPace(const Query& query) {
       continue;
     }
     int64_t total = 0;
-    for (const Instance& i : instances) total += i.end_ns - i.start_ns;
+    for (const TimeSpan& i : instances) total += i.end_ns - i.start_ns;
     if (total > largest) {
       largest = total;
       chosen = name;
@@ -201,7 +171,7 @@ Result<RowSource> NvtxPace(const Query& query) {
   RangeNames names(query);
   ASSIGN_OR_RETURN(const std::string chosen, ChosenRange(query, names));
   const int64_t latest = LatestRangeTime(query.store);
-  std::vector<Instance> instances;
+  std::vector<TimeSpan> instances;
   for (size_t row = 0; row < ranges.size(); ++row) {
     const int64_t end = ranges.end_ns[row] == kOpenEnd ? latest : ranges.end_ns[row];
     if (!KeepsRange(query, row, end) || names.Name(names.Number(row)) != chosen) continue;
@@ -214,17 +184,17 @@ Result<RowSource> NvtxGpuProjPace(const Query& query) {
   RangeNames names(query);
   ASSIGN_OR_RETURN(const std::string chosen, ChosenRange(query, names));
   const std::vector<GpuWork> work = LaunchedWork(query, false);
-  std::map<uint32_t, Instance> projected;
+  std::map<uint32_t, TimeSpan> projected;
   VisitEnclosingRanges(query, work, [&](size_t i, std::span<const uint32_t> enclosing) {
     for (const uint32_t range : enclosing) {
       if (names.Name(names.Number(range)) != chosen) continue;
       const auto [place, added] =
-          projected.try_emplace(range, Instance{work[i].start_ns, work[i].end_ns});
+          projected.try_emplace(range, TimeSpan{work[i].start_ns, work[i].end_ns});
       place->second.start_ns = std::min(place->second.start_ns, work[i].start_ns);
       place->second.end_ns = std::max(place->second.end_ns, work[i].end_ns);
     }
   });
-  std::vector<Instance> instances;
+  std::vector<TimeSpan> instances;
   for (const auto& [range, instance] : projected) instances.push_back(instance);
   return PaceTable(std::move(instances), chosen);
 }
@@ -232,7 +202,7 @@ Result<RowSource> NvtxGpuProjPace(const Query& query) {
 Result<RowSource> CudaGpuTimeUtilMap(const Query& query) {
   const int64_t bins = ArgumentInteger(query.args, "bins", 100);
   const KernelsTable& kernels = query.store.kernels;
-  std::map<std::pair<ProcessId, uint32_t>, std::vector<Instance>> gpus;
+  std::map<std::pair<ProcessId, uint32_t>, std::vector<TimeSpan>> gpus;
   int64_t first = kOpenEnd;
   int64_t last = INT64_MIN;
   for (size_t row = 0; row < kernels.size(); ++row) {
@@ -250,11 +220,11 @@ Result<RowSource> CudaGpuTimeUtilMap(const Query& query) {
                    {"In-Use", CellType::kReal, Unit::kPercent, 1, {}}};
   const int64_t length = gpus.empty() ? 1 : std::max<int64_t>(1, (last - first + bins - 1) / bins);
   for (auto& [gpu, instances] : gpus) {
-    const std::vector<Instance> busy = Union(std::move(instances));
+    const std::vector<TimeSpan> busy = UnionOf(std::move(instances));
     for (int64_t start = first; start < last; start += length) {
       const int64_t end = std::min(last, start + length);
       table.rows.push_back(CellRow(start, end, PidCell(query.store, gpu.first), int64_t{gpu.second},
-                                   PercentCell(static_cast<double>(Covered(busy, start, end)),
+                                   PercentCell(static_cast<double>(NsInside(busy, start, end)),
                                                static_cast<double>(end - start))));
     }
   }
@@ -287,13 +257,13 @@ Result<RowSource> NcclSum(const Query& query) {
 
 Result<RowSource> NcclGpuProjSum(const Query& query) {
   const std::vector<GpuWork> work = LaunchedWork(query, false);
-  std::map<uint32_t, Instance> projected;
+  std::map<uint32_t, TimeSpan> projected;
   std::map<uint32_t, int64_t> operations;
   VisitEnclosingRanges(query, work, [&](size_t i, std::span<const uint32_t> enclosing) {
     for (const uint32_t range : enclosing) {
       if (!IsNcclRange(query.store, range)) continue;
       const auto [place, added] =
-          projected.try_emplace(range, Instance{work[i].start_ns, work[i].end_ns});
+          projected.try_emplace(range, TimeSpan{work[i].start_ns, work[i].end_ns});
       place->second.start_ns = std::min(place->second.start_ns, work[i].start_ns);
       place->second.end_ns = std::max(place->second.end_ns, work[i].end_ns);
       ++operations[range];
@@ -321,7 +291,7 @@ Result<RowSource> NcclGpuProjSum(const Query& query) {
 Result<RowSource> NcclGpuOverlapTrace(const Query& query) {
   const Store& store = query.store;
   const KernelsTable& kernels = store.kernels;
-  std::map<std::pair<ProcessId, uint32_t>, std::vector<Instance>> compute;
+  std::map<std::pair<ProcessId, uint32_t>, std::vector<TimeSpan>> compute;
   std::vector<uint32_t> communication;
   for (size_t row = 0; row < kernels.size(); ++row) {
     if (!KeepsKernel(query, row)) continue;
@@ -332,7 +302,7 @@ Result<RowSource> NcclGpuOverlapTrace(const Query& query) {
           {kernels.start_ns[row], kernels.end_ns[row]});
     }
   }
-  for (auto& [gpu, instances] : compute) instances = Union(std::move(instances));
+  for (auto& [gpu, instances] : compute) instances = UnionOf(std::move(instances));
   ResultTable table;
   table.columns = {TimestampColumn("Start"),
                    TimeColumn("Duration"),
@@ -347,7 +317,7 @@ Result<RowSource> NcclGpuOverlapTrace(const Query& query) {
     const int64_t start = kernels.start_ns[row];
     const int64_t end = kernels.end_ns[row];
     const ProcessId process = kernels.process[row];
-    const int64_t overlapped = Covered(compute[{process, kernels.device[row]}], start, end);
+    const int64_t overlapped = NsInside(compute[{process, kernels.device[row]}], start, end);
     table.rows.push_back(
         CellRow(start, end - start, overlapped, end - start - overlapped,
                 PercentCell(static_cast<double>(overlapped), static_cast<double>(end - start)),

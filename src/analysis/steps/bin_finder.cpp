@@ -67,6 +67,7 @@ BinFinder::BinFinder(const Store& store, const StepSet& steps) : store_(store), 
   if (most == 0) return;
   StepCut cut = CutSteps(CountingSteps(steps.processes.front(), most), kMost);
   bins_ = std::move(cut.bins);
+  place_ = outside();
   bin_of_step_ = std::move(cut.bin_of_step);
   CountSteps();
   const size_t ranks = std::min(steps.processes.size(), kMostRanks);
@@ -96,30 +97,15 @@ void BinFinder::CountSteps() {
 void BinFinder::Enter(ThreadId thread) {
   thread_ = thread;
   process_ = thread.IsNone() ? nullptr : steps_.Of(store_.ProcessOf(thread));
-  from_ = to_ = 0;
-  if (process_ != nullptr) return;
-  from_ = INT64_MIN;
-  to_ = INT64_MAX;
+  lookup_ = StepLookup(process_);
+  row_ = StepLookup::kNone;
   place_ = outside();
 }
 
-void BinFinder::Seek(int64_t time_ns) {
-  if (process_ == nullptr) return;
-  const std::vector<Step>& all = process_->steps;
-  const auto after =
-      std::upper_bound(all.begin(), all.end(), time_ns,
-                       [](int64_t time, const Step& step) { return time < step.start_ns; });
-  to_ = after == all.end() ? INT64_MAX : after->start_ns;
-  from_ = INT64_MIN;
+void BinFinder::SetPlace(size_t row) {
+  row_ = row;
   place_ = outside();
-  if (after == all.begin()) return;
-  const auto row = static_cast<size_t>(after - all.begin() - 1);
-  if (time_ns >= all[row].end_ns) {
-    from_ = all[row].end_ns;
-    return;
-  }
-  from_ = all[row].start_ns;
-  to_ = all[row].end_ns;
+  if (row == StepLookup::kNone) return;
   place_.bin = bin_of_step_[row];
   const auto rank = static_cast<size_t>(process_ - steps_.processes.data());
   if (rank < column_of_step_.size()) place_.rank_column = column_of_step_[rank][row];

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/steps/step_bins.h"
+#include "analysis/steps/step_lookup.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
 
@@ -43,14 +44,14 @@ class BinFinder {
   // The bins of the step around this moment. Cheap when asked in order of (thread, time).
   BinPlace Of(ThreadId thread, int64_t time_ns) {
     if (thread != thread_) Enter(thread);
-    if (time_ns < from_ || time_ns >= to_) Seek(time_ns);
+    if (const size_t row = lookup_.RowAt(time_ns); row != row_) SetPlace(row);
     return place_;
   }
 
  private:
   void AddRank(const ProcessSteps& process, size_t most);
   void Enter(ThreadId thread);
-  void Seek(int64_t time_ns);
+  void SetPlace(size_t row);
   void CountSteps();
 
   const Store& store_;
@@ -62,8 +63,8 @@ class BinFinder {
   size_t rank_columns_ = 0;
   const ProcessSteps* process_ = nullptr;
   ThreadId thread_;
-  int64_t from_ = 0;
-  int64_t to_ = 0;
+  StepLookup lookup_;
+  size_t row_ = StepLookup::kNone;  // of the step for which place_ holds
   BinPlace place_;
 };
 

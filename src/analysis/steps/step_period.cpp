@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/numbers/quantile.h"
 #include "analysis/steps/step_finders.h"
 
 namespace batchlight {
@@ -37,9 +38,7 @@ double Agreement(const Sequence& sequence, size_t period) {
 size_t MedianGap(const std::vector<size_t>& places) {
   std::vector<size_t> gaps;
   for (size_t i = 1; i < places.size(); ++i) gaps.push_back(places[i] - places[i - 1]);
-  std::nth_element(gaps.begin(), gaps.begin() + static_cast<ptrdiff_t>(gaps.size() / 2),
-                   gaps.end());
-  return gaps[gaps.size() / 2];
+  return UpperQuantile(gaps, 0.5);
 }
 
 // Names that occur at least three times, rarest first.
@@ -78,10 +77,9 @@ size_t BestCut(const Sequence& sequence, const std::vector<size_t>& anchors, siz
       pauses.push_back(sequence[place].start_ns - sequence[place - 1].end_ns);
     }
     if (pauses.empty()) continue;
-    const auto middle = pauses.begin() + static_cast<ptrdiff_t>(pauses.size() / 2);
-    std::nth_element(pauses.begin(), middle, pauses.end());
-    if (*middle > longest) {
-      longest = *middle;
+    const int64_t pause = UpperQuantile(pauses, 0.5);
+    if (pause > longest) {
+      longest = pause;
       best = offset;
     }
   }

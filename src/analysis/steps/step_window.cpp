@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/steps/graph_use.h"
+#include "analysis/steps/step_lookup.h"
 
 namespace batchlight {
 namespace {
@@ -34,21 +35,13 @@ StepKind KindOfMark(const PhaseMark& mark) {
   }
 }
 
-// First step that ends after `time`.
-size_t FirstStepAfter(const std::vector<Step>& steps, int64_t time) {
-  return static_cast<size_t>(
-      std::partition_point(steps.begin(), steps.end(),
-                           [&](const Step& step) { return step.end_ns <= time; }) -
-      steps.begin());
-}
-
 void NameByMarks(const StepInputs& inputs, ProcessSteps& process) {
   const ThreadSpans::Rows rows = inputs.marks.RowsOf(process.thread);
   for (uint32_t row = rows.begin; row < rows.end; ++row) {
     const PhaseMark& mark = inputs.marks.all()[row];
     const StepKind kind = KindOfMark(mark);
     if (kind == StepKind::kSteady) continue;
-    for (size_t i = FirstStepAfter(process.steps, mark.start_ns);
+    for (size_t i = StepLookup::FirstUnfinished(process.steps, mark.start_ns);
          i < process.steps.size() && process.steps[i].start_ns < mark.end_ns; ++i) {
       Step& step = process.steps[i];
       const int64_t part =
@@ -65,7 +58,7 @@ void NameByMarks(const StepInputs& inputs, ProcessSteps& process) {
 // A step in which an epoch of the user begins, when that is not where the step begins.
 void NameByEpochs(const StepInputs& inputs, ProcessSteps& process) {
   auto begins = [&](int64_t time) {
-    const size_t i = FirstStepAfter(process.steps, time);
+    const size_t i = StepLookup::FirstUnfinished(process.steps, time);
     if (i == 0 || i >= process.steps.size()) return;
     Step& step = process.steps[i];
     if (step.start_ns < time) Prefer(step.kind, StepKind::kEpochStart);
@@ -91,7 +84,7 @@ void NameByGraphs(const Store& store, ProcessSteps& process) {
   std::vector<Step>& steps = process.steps;
   std::vector<size_t> captured;
   for (const TimeSpan& capture : use.captures) {
-    for (size_t i = FirstStepAfter(steps, capture.start_ns);
+    for (size_t i = StepLookup::FirstUnfinished(steps, capture.start_ns);
          i < steps.size() && steps[i].start_ns < capture.end_ns; ++i) {
       if (captured.empty() || captured.back() < i) captured.push_back(i);
     }
@@ -103,7 +96,7 @@ void NameByGraphs(const Store& store, ProcessSteps& process) {
   size_t replayed = 0;  // steps after the captures that launch a graph
   size_t last = steps.size();
   for (const uint32_t row : use.replays) {
-    const size_t i = FirstStepAfter(steps, store.api_calls.start_ns[row]);
+    const size_t i = StepLookup::FirstUnfinished(steps, store.api_calls.start_ns[row]);
     if (i < after_captured || i >= steps.size() || i == last) continue;
     last = i;
     ++replayed;

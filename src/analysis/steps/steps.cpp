@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/numbers/time_span.h"
 #include "analysis/steps/graph_use.h"
 #include "analysis/steps/step_finders.h"
 #include "analysis/steps/step_window.h"
@@ -96,22 +97,21 @@ std::vector<Candidate> FindPeriodic(const StepInputs& inputs) {
 // Between two captures nothing was collected: what reaches over such a gap is no step, however it
 // looks from its ends.
 void DropStepsAcrossGaps(const Store& store, std::vector<Candidate>& candidates) {
-  std::vector<std::pair<int64_t, int64_t>> windows;
+  std::vector<TimeSpan> windows;
   for (size_t i = 0; i < store.capture_windows.size(); ++i) {
-    windows.emplace_back(store.capture_windows.start_ns[i], store.capture_windows.end_ns[i]);
+    windows.push_back({store.capture_windows.start_ns[i], store.capture_windows.end_ns[i]});
   }
-  std::sort(windows.begin(), windows.end());
-  std::vector<std::pair<int64_t, int64_t>> gaps;
-  int64_t collected_until = windows.empty() ? 0 : windows.front().first;
-  for (const auto& [start, end] : windows) {
-    if (collected_until < start) gaps.emplace_back(collected_until, start);
-    collected_until = std::max(collected_until, end);
+  windows = UnionOf(std::move(windows));
+  std::vector<TimeSpan> gaps;
+  for (size_t i = 1; i < windows.size(); ++i) {
+    gaps.push_back({windows[i - 1].end_ns, windows[i].start_ns});
   }
   for (Candidate& candidate : candidates) {
     std::erase_if(candidate.found.steps, [&](const Step& step) {
-      const auto gap = std::partition_point(
-          gaps.begin(), gaps.end(), [&](const auto& one) { return one.first < step.start_ns; });
-      return gap != gaps.end() && gap->second <= step.end_ns;
+      const auto gap = std::partition_point(gaps.begin(), gaps.end(), [&](const TimeSpan& one) {
+        return one.start_ns < step.start_ns;
+      });
+      return gap != gaps.end() && gap->end_ns <= step.end_ns;
     });
   }
   std::erase_if(candidates,
@@ -200,13 +200,6 @@ std::string RangeProblem(const ProcessSteps& process, int64_t first_step,
 }
 
 }  // namespace
-
-bool ProcessSteps::IsSteadyAt(int64_t time_ns) const {
-  const auto after =
-      std::upper_bound(steady.begin(), steady.end(), time_ns,
-                       [&](int64_t time, uint32_t i) { return time < steps[i].start_ns; });
-  return after != steady.begin() && time_ns < steps[*(after - 1)].end_ns;
-}
 
 const ProcessSteps* StepSet::Of(ProcessId process) const {
   for (const ProcessSteps& steps : processes) {

@@ -64,8 +64,6 @@ struct ProcessSteps {
   Sample duration;               // of the steady ones, ns
   int64_t between_ns = 0;        // median time from the end of a step to the start of the next
   uint64_t outlier_count = 0;
-
-  bool IsSteadyAt(int64_t time_ns) const;  // inside a step that counts
 };
 
 struct StepSet {

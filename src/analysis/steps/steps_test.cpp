@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/steps/step_finders.h"
+#include "analysis/steps/step_lookup.h"
 #include "analysis/testing/store_builder.h"
 
 namespace batchlight {
@@ -388,9 +389,10 @@ TEST(Steps, AreSetApartByName) {
   EXPECT_EQ(found.outlier_count, 1u);
   EXPECT_EQ(found.steady.size(), 9u);
   EXPECT_EQ(found.duration.median, 100);
-  EXPECT_TRUE(found.IsSteadyAt(found.steps[3].start_ns));
-  EXPECT_FALSE(found.IsSteadyAt(found.steps[6].start_ns));
-  EXPECT_FALSE(found.IsSteadyAt(-5));
+  StepLookup lookup(&found);
+  EXPECT_TRUE(lookup.IsSteadyAt(found.steps[3].start_ns));
+  EXPECT_FALSE(lookup.IsSteadyAt(found.steps[6].start_ns));
+  EXPECT_FALSE(lookup.IsSteadyAt(-5));
 }
 
 TEST(Steps, TrainingProcessesAreThoseThatTrain) {

@@ -1,0 +1,62 @@
+#include "analysis/numbers/time_span.h"
+
+#include <gtest/gtest.h>
+
+#include "store/tables.h"
+
+namespace batchlight {
+namespace {
+
+using Spans = std::vector<TimeSpan>;
+
+Spans Joined() {
+  Spans spans;
+  for (const auto& [start, end] : {std::pair{0, 10}, {5, 8}, {10, 12}, {20, 30}, {25, 40}}) {
+    AddSpan(spans, start, end);
+  }
+  return spans;
+}
+
+TEST(TimeSpan, TouchingAndOverlappingStretchesBecomeOne) {
+  EXPECT_EQ(Joined(), (Spans{{0, 12}, {20, 40}}));
+  EXPECT_EQ(TotalNs(Joined()), 32);
+}
+
+TEST(TimeSpan, OpenAndEmptyStretchesAreLeftOut) {
+  Spans spans;
+  AddSpan(spans, 5, 5);
+  AddSpan(spans, 6, 3);
+  AddSpan(spans, 7, kOpenEnd);
+  EXPECT_TRUE(spans.empty());
+}
+
+TEST(TimeSpan, AUnionOfSpansInAnyOrder) {
+  EXPECT_EQ(UnionOf({{20, 30}, {0, 10}, {5, 12}, {50, 50}, {30, 31}}), (Spans{{0, 12}, {20, 31}}));
+  EXPECT_EQ(UniteSpans(Joined(), {{11, 21}, {60, 70}}), (Spans{{0, 40}, {60, 70}}));
+  EXPECT_EQ(UniteSpans({}, Joined()), Joined());
+}
+
+TEST(TimeSpan, WhatLiesInside) {
+  EXPECT_EQ(NsInside(Joined(), 0, 100), 32);
+  EXPECT_EQ(NsInside(Joined(), 10, 25), 2 + 5);
+  EXPECT_EQ(NsInside(Joined(), 12, 20), 0);
+  EXPECT_EQ(NsInside(Joined(), 30, 30), 0);
+}
+
+TEST(TimeSpan, GapsAreWhatIsLeft) {
+  Spans gaps;
+  VisitGaps(Joined(), -5, 45, [&](int64_t from, int64_t to) { gaps.push_back({from, to}); });
+  EXPECT_EQ(gaps, (Spans{{-5, 0}, {12, 20}, {40, 45}}));
+  VisitGaps(Joined(), 22, 38, [&](int64_t, int64_t) { FAIL(); });
+}
+
+TEST(TimeSpan, WhatASpanAddsToThoseBefore) {
+  CoveredSoFar covered;
+  EXPECT_EQ(covered.StartOfNew(0, 10), 0);
+  EXPECT_EQ(covered.StartOfNew(5, 8), 10) << "nothing: it ends before";
+  EXPECT_EQ(covered.StartOfNew(8, 15), 10);
+  EXPECT_EQ(covered.StartOfNew(20, 25), 20);
+}
+
+}  // namespace
+}  // namespace batchlight

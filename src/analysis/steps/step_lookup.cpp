@@ -1,0 +1,46 @@
+#include "analysis/steps/step_lookup.h"
+
+namespace batchlight {
+
+size_t StepLookup::LastBegun(const std::vector<Step>& steps, int64_t time_ns) {
+  const auto after =
+      std::upper_bound(steps.begin(), steps.end(), time_ns,
+                       [](int64_t time, const Step& step) { return time < step.start_ns; });
+  return after == steps.begin() ? kNone : static_cast<size_t>(after - steps.begin()) - 1;
+}
+
+size_t StepLookup::Around(const std::vector<Step>& steps, int64_t time_ns) {
+  const size_t row = LastBegun(steps, time_ns);
+  return row == kNone || time_ns >= steps[row].end_ns ? kNone : row;
+}
+
+size_t StepLookup::FirstUnfinished(const std::vector<Step>& steps, int64_t time_ns) {
+  return static_cast<size_t>(
+      std::partition_point(steps.begin(), steps.end(),
+                           [&](const Step& step) { return step.end_ns <= time_ns; }) -
+      steps.begin());
+}
+
+void StepLookup::Seek(int64_t time_ns) {
+  row_ = kNone;
+  steady_ = false;
+  from_ns_ = INT64_MIN;
+  to_ns_ = INT64_MAX;
+  if (process_ == nullptr) return;
+  const std::vector<Step>& steps = process_->steps;
+  const size_t begun = LastBegun(steps, time_ns);
+  const size_t next = begun == kNone ? 0 : begun + 1;
+  if (next < steps.size()) to_ns_ = steps[next].start_ns;
+  if (begun == kNone) return;
+  if (time_ns >= steps[begun].end_ns) {
+    from_ns_ = steps[begun].end_ns;
+    return;
+  }
+  from_ns_ = steps[begun].start_ns;
+  to_ns_ = steps[begun].end_ns;
+  row_ = begun;
+  const std::vector<uint32_t>& steady = process_->steady;
+  steady_ = std::binary_search(steady.begin(), steady.end(), static_cast<uint32_t>(begun));
+}
+
+}  // namespace batchlight
