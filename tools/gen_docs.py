@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""gen_docs.py FOLDER: writes the reference pages (records, tables, kinds, counters) from the .def tables."""
+"""gen_docs.py FOLDER: writes the reference pages (records, tables, kinds, counters) from the .def tables.
+gen_docs.py --advice: writes the table of rules in docs/advice.md; with --check it only says if that is stale."""
+import math
 import pathlib
 import re
 import sys
@@ -84,10 +86,64 @@ def counters():
     return ''.join(out)
 
 
+def threshold_text(value, unit):
+    """As src/analysis/advice/thresholds.cpp writes it."""
+    if unit == 'Part' and value == 0.5:
+        return 'half'
+    if unit == 'Times' and value == 2:
+        return 'twice'
+    if unit == 'OneIn':
+        return 'a third' if value == 3 else f'1/{value:g}'
+    scale, suffix = {'Share': (100, ' %'), 'Part': (100, ' %'), 'Times': (1, ' times'), 'Count': (1, ''),
+                     'Ns': (1e-3, ' us'), 'Bytes': (1 / 1024, ' KiB'), 'BytesPerNs': (1, ' GB/s')}[unit]
+    return f'{value * scale:g}{suffix}'
+
+
+def calls(source, macro):
+    """The arguments of every call of the macro."""
+    return [arguments for arguments, _ in blocks(source, macro, 'NOTHING')]
+
+
+def thresholds():
+    """{name: as text}"""
+    found = {}
+    source = (ROOT / 'src/analysis/advice/thresholds.def').read_text()
+    for name, value, unit, _ in calls(source, 'THRESHOLD'):
+        factors = [float(factor) for factor in value.replace("'", '').split('*')]
+        found[name] = threshold_text(math.prod(factors), unit)
+    return found
+
+
+def advice_table(known):
+    source = (ROOT / 'src/analysis/advice/rules.def').read_text()
+    out = ['| rule | fires when | estimate |\n|---|---|---|\n']
+    for rule, _, sentence, fires_when, estimate in calls(source, 'RULE'):
+        cells = [f'`{text(rule)}`', text(fires_when) or text(sentence), text(estimate)]
+        row = re.sub(r'\{(k\w+)\}', lambda match: known[match[1]], ' | '.join(cells))
+        out.append(f'| {row} |\n'.replace('  |', ' |'))
+    return ''.join(out)
+
+
+def advice_page():
+    """docs/advice.md with the numbers as they should be."""
+    known = thresholds()
+    page = (ROOT / 'docs/advice.md').read_text()
+    page = re.sub(r'\S+ %( of a step, which no two runs)', lambda match: known['kVisibleGain'] + match[1], page)
+    return re.sub(r'(?m)^\| rule \| fires when \|.*\n(?:\|.*\n)+', lambda _: advice_table(known), page, count=1)
+
+
 PAGES = {'records.md': records, 'tables.md': schema, 'kinds.md': kinds, 'counters.md': counters}
 
 
 def main():
+    if sys.argv[1] == '--advice':
+        page = ROOT / 'docs/advice.md'
+        if '--check' not in sys.argv:
+            page.write_text(advice_page())
+        elif page.read_text() != advice_page():
+            print('docs/advice.md is stale: run tools/gen_docs.py --advice')
+            return 1
+        return 0
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for name, make in PAGES.items():

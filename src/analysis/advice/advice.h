@@ -1,6 +1,7 @@
 // The rules that find what to change (analysis/advice/finding.h), each with what it looks for.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,11 +12,11 @@ namespace batchlight {
 
 struct AdviceRule {
   std::string_view id;
-  std::string_view sentence;  // what it looks for and when it fires
+  std::string sentence;  // what it looks for and when it fires
   void (*find)(const RunMeasures& run, std::vector<Finding>* findings);
 };
 
-// Every rule, in groups: steps, data loading, GPU, copies and waits, compute, settings.
+// Every rule, in the order of rules.def.
 const std::vector<AdviceRule>& AdviceRules();
 
 // Runs all rules, as BuildOverview does for RunMeasures::findings; findings by falling gain, those

@@ -92,7 +92,7 @@ double Effective(const RunMeasures& run, double kernel_ns) {
 // works, a quarter where a few blocks wait for memory most of the time (recurrent layers).
 double FasterProductsNs(const RunMeasures& run, const Selection& products, double gain) {
   return Effective(run, products.per_step_ns - products.small_grid_ns) * gain +
-         Effective(run, products.small_grid_ns) * gain / 3;
+         Effective(run, products.small_grid_ns) * gain / kSmallGridPart;
 }
 
 // cuBLAS and cuDNN name the alignment, in elements, that a kernel may count on.
@@ -119,8 +119,8 @@ bool IsNchwOnly(const KernelRow& kernel, std::string_view name) {
 void Tf32Off(const RunMeasures& run, Findings* findings) {
   if (!HasTf32(run)) return;
   Selection fp32 = Select(run, IsFp32WithoutTensorCores);
-  if (fp32.share < 0.1) return;
-  const double gain_ns = WithinCpuSlack(run, FasterProductsNs(run, fp32, 0.75));
+  if (fp32.share < kFp32Products) return;
+  const double gain_ns = WithinCpuSlack(run, FasterProductsNs(run, fp32, kTf32Gain));
   if (!CanBeSeen(run, gain_ns)) return;
   findings->push_back(
       {.title = "FP32 matrix products do not use Tensor Cores",
@@ -130,7 +130,7 @@ void Tf32Off(const RunMeasures& run, Findings* findings) {
            "torch.set_float32_matmul_precision(\"high\") (and torch.backends.cudnn.allow_tf32 = "
            "True), or mixed precision.",
        .gain_ns = gain_ns,
-       .uncertainty_ns = gain_ns * 0.3,
+       .uncertainty_ns = gain_ns * kTf32Uncertainty,
        .evidence = std::move(fp32.evidence)});
 }
 
@@ -139,7 +139,7 @@ void MixedPrecisionOff(const RunMeasures& run, Findings* findings) {
   Selection single = Select(run, [](const KernelRow& kernel, std::string_view name) {
     return IsFp32WithoutTensorCores(kernel, name) || IsTf32(kernel, name);
   });
-  if (single.share < 0.1) return;
+  if (single.share < kSingleProducts) return;
   // FP32 products gain most, TF32 ones half after the casts around them; products of odd sizes gain
   // nothing before they are padded. Attention in FP32 is another algorithm than FlashAttention,
   // which takes 16 bits only.
@@ -148,9 +148,9 @@ void MixedPrecisionOff(const RunMeasures& run, Findings* findings) {
     return IsTf32(kernel, name) && !IsUnaligned(kernel, name);
   });
   const Selection attention = Select(run, IsFp32Attention);
-  const double gain_ns =
-      WithinCpuSlack(run, FasterProductsNs(run, fp32, 0.85) + FasterProductsNs(run, tf32, 0.5) +
-                              Effective(run, attention.per_step_ns) * 0.85);
+  const double gain_ns = WithinCpuSlack(
+      run, FasterProductsNs(run, fp32, kAmpFp32Gain) + FasterProductsNs(run, tf32, kAmpTf32Gain) +
+               Effective(run, attention.per_step_ns) * kAmpAttentionGain);
   if (!CanBeSeen(run, gain_ns)) return;
   findings->push_back(
       {.title = "Matrix products run in single precision",
@@ -160,20 +160,19 @@ void MixedPrecisionOff(const RunMeasures& run, Findings* findings) {
            "with torch.autocast(\"cuda\", dtype=torch.bfloat16): around forward and loss (with a "
            "GradScaler for float16).",
        .gain_ns = gain_ns,
-       .uncertainty_ns = gain_ns * 0.4,
+       .uncertainty_ns = gain_ns * kAmpUncertainty,
        .evidence = std::move(single.evidence)});
 }
 
 void UnalignedProducts(const RunMeasures& run, Findings* findings) {
   Selection odd = Select(run, IsUnaligned);
-  if (odd.share < 0.05) return;
+  if (odd.share < kUnaligned) return;
   const Selection half = Select(run, [](const KernelRow& kernel, std::string_view name) {
     return IsUnaligned(kernel, name) && IsHalfPrecision(name);
   });
-  // Aligned BF16 products take Hopper's own kernels, TF32 ones those of the generation before.
   const double gain_ns =
-      WithinCpuSlack(run, Effective(run, half.per_step_ns) * 0.85 +
-                              Effective(run, odd.per_step_ns - half.per_step_ns) * 0.6);
+      WithinCpuSlack(run, Effective(run, half.per_step_ns) * kUnalignedHalfGain +
+                              Effective(run, odd.per_step_ns - half.per_step_ns) * kUnalignedGain);
   if (!CanBeSeen(run, gain_ns)) return;
   findings->push_back(
       {.title = "Matrix products have sizes that Tensor Cores take slowly",
@@ -183,7 +182,7 @@ void UnalignedProducts(const RunMeasures& run, Findings* findings) {
        .action = "Pad the size to a multiple of 64 (a vocabulary of 50257 to 50304), or of 8 at "
                  "least: number of classes, vocabulary, hidden size.",
        .gain_ns = gain_ns,
-       .uncertainty_ns = gain_ns * 0.3,
+       .uncertainty_ns = gain_ns * kUnalignedUncertainty,
        .evidence = std::move(odd.evidence)});
 }
 
@@ -204,10 +203,9 @@ void UnfusedPointwise(const RunMeasures& run, Findings* findings) {
                kernel.kind.rule_id != "cudnn-transform";
     }
   });
-  constexpr double kFewKernels = 20;  // nothing beside each other to fuse
-  if (compiled.per_step_ns > 0 || pointwise.share < 0.2) return;
-  if (pointwise.calls_per_step < kFewKernels) return;
-  const double gain_ns = Effective(run, pointwise.per_step_ns) * 0.6;
+  if (compiled.per_step_ns > 0 || pointwise.share < kPointwise) return;
+  if (pointwise.calls_per_step < kPointwiseKernels) return;
+  const double gain_ns = Effective(run, pointwise.per_step_ns) * kPointwiseGain;
   if (!CanBeSeen(run, gain_ns)) return;
   findings->push_back(
       {.title = "Operators that only pass over memory are not fused",
@@ -218,7 +216,7 @@ void UnfusedPointwise(const RunMeasures& run, Findings* findings) {
        .action = "torch.compile(model): it fuses neighbours into one kernel; or fused layers (norm "
                  "with activation, cross entropy).",
        .gain_ns = gain_ns,
-       .uncertainty_ns = gain_ns * 0.5,
+       .uncertainty_ns = gain_ns * kPointwiseUncertainty,
        .evidence = std::move(pointwise.evidence)});
 }
 
@@ -229,15 +227,17 @@ void LayoutConversions(const RunMeasures& run, Findings* findings) {
   const Selection convolutions = Select(run, [](const KernelRow& kernel, std::string_view) {
     return kernel.kind.kind == KernelKind::kConvolution;
   });
-  if (layout.share < 0.02 && (slow.share < 0.1 || convolutions.share < 0.02)) return;
+  if (layout.share < kLayoutConversions &&
+      (slow.share < kNchwNorms || convolutions.share < kConvolutionsToo))
+    return;
   // Most of a conversion goes, and the norms and depthwise convolutions of NHWC take a third of the
   // time. What cuDNN repacks itself, it repacks in any layout; NHWC was seen to make that dearer.
   const Selection repacked = Select(run, [](const KernelRow& kernel, std::string_view) {
     return kernel.kind.rule_id == "cudnn-transform";
   });
-  const bool knows_gain = repacked.share < 0.005;
-  const double gain_ns = WithinCpuSlack(
-      run, Effective(run, layout.per_step_ns) * 0.9 + Effective(run, slow.per_step_ns) * 0.65);
+  const bool knows_gain = repacked.share < kRepacking;
+  const double gain_ns = WithinCpuSlack(run, Effective(run, layout.per_step_ns) * kConversionsGain +
+                                                 Effective(run, slow.per_step_ns) * kNchwNormsGain);
   if (!CanBeSeen(run, gain_ns)) return;
   std::string seen = PercentOf(layout.share) + " of kernel time converts between NCHW and NHWC, " +
                      PercentOf(slow.share) + " is norms and depthwise convolutions on NCHW.";
@@ -255,7 +255,7 @@ void LayoutConversions(const RunMeasures& run, Findings* findings) {
               "norms and depthwise convolutions of NCHW read memory with gaps.",
        .action = "model.to(memory_format=torch.channels_last), and the same for the input batch.",
        .gain_ns = knows_gain ? gain_ns : 0,
-       .uncertainty_ns = knows_gain ? gain_ns * 0.3 : 0,
+       .uncertainty_ns = knows_gain ? gain_ns * kChannelsLastUncertainty : 0,
        .evidence = std::move(evidence)});
 }
 
@@ -264,7 +264,7 @@ void CudnnBenchmarkOff(const RunMeasures& run, Findings* findings) {
   Selection convolutions = Select(run, [](const KernelRow& kernel, std::string_view) {
     return kernel.kind.kind == KernelKind::kConvolution;
   });
-  if (convolutions.share < 0.05) return;
+  if (convolutions.share < kConvolutions) return;
   findings->push_back(
       {.title = "cuDNN does not look for the fastest convolutions",
        .seen = PercentOf(convolutions.share) + " of kernel time is convolutions, and "

@@ -10,9 +10,6 @@
 namespace batchlight::advice {
 namespace {
 
-// A launch takes a few microseconds; one that takes longer waits for room in the GPU's queue.
-constexpr int64_t kLongestLaunchNs = 50'000;
-
 int64_t WaitsOf(const RunMeasures& run, const ProcessSteps& main) {
   StepLookup steps(&main);
   int64_t waited_ns = 0;
@@ -32,12 +29,14 @@ int64_t FullQueueOf(const Store& store, const ProcessSteps& main) {
   for (size_t row = 0; row < calls.size(); ++row) {
     const int64_t start = calls.start_ns[row];
     const int64_t length = ClosedEnd(store, start, calls.end_ns[row]) - start;
-    if (length <= kLongestLaunchNs || store.ProcessOf(calls.thread[row]) != main.process) continue;
+    if (double(length) <= kLongLaunchNs || store.ProcessOf(calls.thread[row]) != main.process)
+      continue;
     const auto [known, added] = is_launch.try_emplace(calls.name[row], false);
     if (added) {
       known->second = store.Text(calls.name[row]).find("Launch") != std::string_view::npos;
     }
-    if (known->second && steps.IsSteadyAt(start)) waited_ns += length - kLongestLaunchNs;
+    if (known->second && steps.IsSteadyAt(start))
+      waited_ns += length - static_cast<int64_t>(kLongLaunchNs);
   }
   return waited_ns;
 }
@@ -50,18 +49,17 @@ double CpuSlackNs(const RunMeasures& run, const ProcessSteps& main) {
   const double pace_ns = double(PaceOfGpuNs(*run.gpu.MainBreakdown(), main));
   if (pace_ns > 0) slack_ns += std::max(0.0, pace_ns - main.duration.mean);
   // Without recording the CPU is faster; what recording costs is known as an upper end only.
-  constexpr double kLikelyPart = 0.3;
-  return slack_ns + kLikelyPart * run.recording_cost.per_step_ns;
+  return slack_ns + kLikelyRecordingCost * run.recording_cost.per_step_ns;
 }
 
 }  // namespace
 
 double WithinCpuSlack(const RunMeasures& run, double gain_ns) {
   if (!CanBeSeen(run, gain_ns)) return gain_ns;  // spares the passes over all calls
-  constexpr double kSomeIdle = 0.05;
   const ProcessSteps* main = run.steps.Main();
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
-  const bool gpu_is_the_limit = gpu == nullptr || LaunchIdleNs(run) < kSomeIdle * gpu->window.mean;
+  const bool gpu_is_the_limit =
+      gpu == nullptr || LaunchIdleNs(run) < kSomeLaunchIdle * gpu->window.mean;
   if (main == nullptr || gpu_is_the_limit || main->thread.IsNone()) return gain_ns;
   if (run.store->api_calls.size() == 0) return gain_ns;
   return std::min(gain_ns, CpuSlackNs(run, *main));

@@ -6,11 +6,6 @@
 namespace batchlight::advice {
 namespace {
 
-constexpr double kMinimumShare = 0.05;
-// What one thread takes out of the workers' shared memory and pins: 3.4 to 3.6 GB/s for batches of
-// 40 to 150 MB (PyTorch 2.11, H200 machine), 2.7 for 10 MB.
-constexpr double kPinnedBytesPerNs = 3.4;
-
 // PyTorch names the iterator by its kind: the single-process one has no workers.
 bool LoadsInTheTrainingProcess(const RunMeasures& run) {
   for (const OperatorRow& row : run.operators.by_name) {
@@ -45,13 +40,13 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
   const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
   const double cpu_share = PhaseShareOf(run, PhaseKind::kDataLoading);
   const double share = has_gpu ? GpuShare(run, GpuPart::kIdleDataLoading) : cpu_share;
-  if (step_ns == 0 || share < kMinimumShare) return;
+  if (step_ns == 0 || share < kDataWait) return;
   const double exposed_ns = has_gpu ? GpuPartNs(run, GpuPart::kIdleDataLoading) : share * step_ns;
   const bool single = LoadsInTheTrainingProcess(run);
   const double batch_bytes = single ? PinnedBytesPerStep(run) : 0;
-  const double pinning_ns = batch_bytes / kPinnedBytesPerNs;
-  const bool pinning_counts = pinning_ns > 0.5 * (step_ns - exposed_ns);
-  const double gain_ns = std::clamp(step_ns - pinning_ns, 0.0, exposed_ns * 0.85);
+  const double pinning_ns = batch_bytes / kPinningRate;
+  const bool pinning_counts = pinning_ns > kLongPinning * (step_ns - exposed_ns);
+  const double gain_ns = std::clamp(step_ns - pinning_ns, 0.0, exposed_ns * kDataWaitGain);
   if (!CanBeSeen(run, gain_ns)) return;
   // Workers hide the wait as long as they keep up; one process more hides at most all of it.
   findings->push_back(
@@ -72,7 +67,7 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
                           "prefetch_factor; make the work of a sample cheaper (decode, augment, "
                           "collate), cache it, or move it to the GPU.",
        .gain_ns = gain_ns,
-       .uncertainty_ns = pinning_counts ? gain_ns : exposed_ns * 0.15,
+       .uncertainty_ns = pinning_counts ? gain_ns : exposed_ns * kDataWaitUncertainty,
        .evidence = {
            {.kind = "call",
             .name = single ? "_SingleProcessDataLoaderIter.__next__" : "DataLoader.__next__",
@@ -94,7 +89,7 @@ void DataLoaderRestart(const RunMeasures& run, Findings* findings) {
     ++count;
     total_ns += phases.end_ns[row] - phases.start_ns[row];
   }
-  if (count < 2 || double(total_ns) / double(count) < step_ns) return;
+  if (double(count) < kLoaderStarts || double(total_ns) / double(count) < step_ns) return;
   const double per_step_ns = double(total_ns) / double(main->steps.size());
   findings->push_back(
       {.title = "Every epoch starts the DataLoader's workers again",
@@ -104,7 +99,7 @@ void DataLoaderRestart(const RunMeasures& run, Findings* findings) {
               "everything and load the data set again.",
        .action = "DataLoader(..., persistent_workers=True).",
        .gain_ns = per_step_ns * double(count - 1) / double(count),
-       .uncertainty_ns = per_step_ns * 0.2,
+       .uncertainty_ns = per_step_ns * kRestartUncertainty,
        .evidence = {{.kind = "call", .name = "DataLoader.__iter__", .count = count}}});
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/phase_rows.h"
@@ -7,8 +8,6 @@
 
 namespace batchlight::advice {
 namespace {
-
-constexpr double kShortKernelNs = 5'000;  // about what a launch costs the CPU
 
 double KernelsPerStep(const RunMeasures& run) {
   double count = 0;
@@ -20,13 +19,13 @@ double KernelsPerStep(const RunMeasures& run) {
 
 void GpuUnderused(const RunMeasures& run, Findings* findings) {
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
-  if (gpu == nullptr || gpu->window.count == 0 || gpu->busy_share >= 0.8) return;
+  if (gpu == nullptr || gpu->window.count == 0 || gpu->busy_share >= kBusyGpu) return;
   GpuPart largest = GpuPart::kIdleDataLoading;
   Finding finding{.title = "The GPU is idle " + PercentOf(1 - gpu->busy_share) + " of the time"};
   for (size_t i = static_cast<size_t>(GpuPart::kIdleDataLoading); i < kGpuPartCount; ++i) {
     const GpuPart part = static_cast<GpuPart>(i);
     if (GpuShare(run, part) > GpuShare(run, largest)) largest = part;
-    if (GpuShare(run, part) >= 0.01) {
+    if (GpuShare(run, part) >= kIdleCause) {
       finding.evidence.push_back({.kind = "part",
                                   .name = std::string(GpuPartName(part)),
                                   .per_step_ns = GpuPartNs(run, part)});
@@ -47,7 +46,7 @@ void LaunchBound(const RunMeasures& run, Findings* findings) {
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   if (gpu == nullptr || gpu->window.mean <= 0) return;
   const double idle_ns = LaunchIdleNs(run);
-  if (idle_ns < 0.15 * gpu->window.mean) return;
+  if (idle_ns < kLaunchIdle * gpu->window.mean) return;
   findings->push_back(
       {.title = "Training is bound by launches, not by the GPU",
        .seen = "The GPU waits " + TimeOf(idle_ns) + " of every step (" +
@@ -59,9 +58,8 @@ void LaunchBound(const RunMeasures& run, Findings* findings) {
                              "mode=\"reduce-overhead\") or torch.cuda.make_graphed_callables), ") +
                  (IsCompiled(run) ? "" : "fuse operators with torch.compile, ") +
                  "or raise the batch size.",
-       // Less what recording itself adds to each launch, and what a replay still costs.
-       .gain_ns = idle_ns * 0.65,
-       .uncertainty_ns = idle_ns * 0.2,
+       .gain_ns = idle_ns * kLaunchBoundGain,
+       .uncertainty_ns = idle_ns * kLaunchBoundUncertainty,
        .evidence = {{.kind = "part",
                      .name = "idle: CUDA calls",
                      .per_step_ns = GpuPartNs(run, GpuPart::kIdleLaunch)},
@@ -91,19 +89,20 @@ void SmallKernels(const RunMeasures& run, Findings* findings) {
     }
   }
   // Where the GPU is busy anyway, short kernels are hidden behind it.
-  if (count < 100 || gpu->busy_share > 0.9) return;
+  if (count < kSmallKernels || gpu->busy_share > kSmallKernelsBusy) return;
   const double idle_ns = LaunchIdleNs(run);
   const double part = count / std::max(1.0, KernelsPerStep(run));
   finding.title = Rounded(count) + " kernels a step are shorter than their launch";
   finding.seen = Rounded(count) + " of " + Rounded(KernelsPerStep(run)) + " kernels a step take " +
                  TimeOf(time_ns / std::max(1.0, count)) + " on average.";
-  finding.why =
-      "A launch costs the CPU about 5 microseconds, so that these cannot keep the GPU busy.";
+  finding.why = "A launch costs the CPU about " +
+                std::to_string(std::lround(kShortKernelNs / 1000)) +
+                " microseconds, so that these cannot keep the GPU busy.";
   finding.action = std::string("Fuse them: ") + (IsCompiled(run) ? "" : "torch.compile(model), ") +
                    "fused or foreach optimizers, fused attention (scaled_dot_product_attention) "
                    "and norms.";
-  finding.gain_ns = idle_ns * part * 0.5;
-  finding.uncertainty_ns = idle_ns * part * 0.3;
+  finding.gain_ns = idle_ns * part * kSmallKernelsGain;
+  finding.uncertainty_ns = idle_ns * part * kSmallKernelsUncertainty;
   findings->push_back(std::move(finding));
 }
 
@@ -116,17 +115,18 @@ void UnfusedOptimizer(const RunMeasures& run, Findings* findings) {
         launches +=
             store.Text(store.api_calls.name[call]).find("LaunchKernel") != std::string_view::npos;
       });
-  if (launches <= 100 * optimizer.calls) return;
+  if (double(launches) <= kOptimizerKernels * double(optimizer.calls)) return;
   const double optimizer_ns = optimizer.mean_ns();
-  const double exposed_ns = optimizer_ns * std::clamp(CpuExposure(run) * 1.5, 0.0, 1.0);
+  const double exposed_ns =
+      optimizer_ns * std::clamp(CpuExposure(run) * kOptimizerExposure, 0.0, 1.0);
   findings->push_back({.title = "The optimizer updates each parameter with kernels of its own",
                        .seen = "An optimizer step launches " +
                                Rounded(double(launches) / double(optimizer.calls)) +
                                " kernels and takes the CPU " + TimeOf(optimizer_ns) + ".",
                        .why = "A fused optimizer updates all parameters in a handful of launches.",
                        .action = "Pass fused=True (or foreach=True) to torch.optim's optimizer.",
-                       .gain_ns = exposed_ns * 0.5,
-                       .uncertainty_ns = exposed_ns * 0.2,
+                       .gain_ns = exposed_ns * kOptimizerGain,
+                       .uncertainty_ns = exposed_ns * kOptimizerUncertainty,
                        .evidence = {{.kind = "call",
                                      .name = "Optimizer.step",
                                      .count = optimizer.calls,
@@ -135,7 +135,7 @@ void UnfusedOptimizer(const RunMeasures& run, Findings* findings) {
 
 void ExposedCommunication(const RunMeasures& run, Findings* findings) {
   const double share = GpuShare(run, GpuPart::kCommunication);
-  if (share < 0.05) return;
+  if (share < kExposedCommunication) return;
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   const double exposed_ns = GpuPartNs(run, GpuPart::kCommunication);
   Finding finding{
@@ -148,8 +148,8 @@ void ExposedCommunication(const RunMeasures& run, Findings* findings) {
           "gradient_as_bucket_view=True; skip reductions while accumulating gradients "
           "(no_sync); send in bf16 (a communication hook). FSDP: prefetch "
           "(backward_prefetch, forward_prefetch).",
-      .gain_ns = exposed_ns * 0.6,
-      .uncertainty_ns = exposed_ns * 0.3};
+      .gain_ns = exposed_ns * kCommunicationGain,
+      .uncertainty_ns = exposed_ns * kCommunicationUncertainty};
   for (const KernelRow& kernel : run.gpu.kernels) {
     if (kernel.kind.kind != KernelKind::kCommunication || finding.evidence.size() >= 5) continue;
     finding.evidence.push_back({.kind = "kernel",
@@ -177,8 +177,7 @@ void GridTooSmall(const RunMeasures& run, Findings* findings) {
   }
   if (total_ns == 0) return;
   const double share = small_ns / total_ns;
-  // Tuned loops have a fifth: kernels that stay on their SM and take the next tile themselves.
-  if (share < 0.35) return;
+  if (share < kSmallGrids) return;
   finding.title = "Kernels are too small for the GPU";
   finding.seen = PercentOf(share) + " of kernel time runs on fewer blocks than the GPU has SMs.";
   finding.why = "The rest of the GPU is idle meanwhile.";

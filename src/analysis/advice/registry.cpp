@@ -37,56 +37,10 @@ void NameSharedGains(std::vector<Finding>* findings) {
 
 const std::vector<AdviceRule>& AdviceRules() {
   static const std::vector<AdviceRule> rules = {
-      {"no-steps", "no step of a training loop was found", advice::NoSteps},
-      {"uneven-steps", "the mean step is more than 5 % longer than the median",
-       advice::UnevenSteps},
-      {"checkpoint-stall", "steps that save a checkpoint are twice as long",
-       advice::CheckpointInStep},
-      {"recompilation", "torch.compile compiled again after the warm-up", advice::Recompilation},
-      {"dataloader-wait", "5 % of a step or more is exposed waiting for data",
-       advice::DataLoaderWait},
-      {"dataloader-restart", "starting the DataLoader again takes longer than a step",
-       advice::DataLoaderRestart},
-      {"gpu-underused", "a GPU is busy less than 80 % of a step", advice::GpuUnderused},
-      {"launch-bound", "15 % of a step or more the GPU waits for launches", advice::LaunchBound},
-      {"small-kernels", "100 or more kernels a step are shorter than their launch",
-       advice::SmallKernels},
-      {"unfused-optimizer", "the optimizer launches more than 100 kernels a step",
-       advice::UnfusedOptimizer},
-      {"unfused-optimizer-cpu", "the optimizer runs more than 200 operators a step on the CPU",
-       advice::ForeachOptimizerOnCpu},
-      {"exposed-communication", "5 % of a step or more is communication that nothing hides",
-       advice::ExposedCommunication},
-      {"grid-too-small", "35 % of kernel time runs on fewer blocks than the GPU has SMs",
-       advice::GridTooSmall},
-      {"serialized-streams",
-       "kernels on several streams wait for each other instead of overlapping",
-       advice::SerializedStreams},
-      {"host-sync", "the CPU waits for the GPU inside the step", advice::HostSynchronization},
-      {"pageable-copy", "copies from pageable memory in every step", advice::PageableCopies},
-      {"exposed-copies", "3 % of a step or more is copies that nothing hides",
-       advice::ExposedCopies},
-      {"allocator-retries", "GPU memory is allocated or released in steady steps",
-       advice::AllocatorRetries},
-      {"tf32-off", "10 % of kernel time is FP32 matrix products without Tensor Cores",
-       advice::Tf32Off},
-      {"amp-off", "matrix products run in FP32 or TF32 and take 10 % of kernel time",
-       advice::MixedPrecisionOff},
-      {"unaligned-products", "5 % of kernel time is Tensor Core products of odd sizes",
-       advice::UnalignedProducts},
-      {"unfused-pointwise", "20 % of kernel time passes over memory, one operator a kernel",
-       advice::UnfusedPointwise},
-      {"channels-last",
-       "2 % of kernel time converts layouts around convolutions, or 10 % is norms and depthwise "
-       "convolutions on NCHW",
-       advice::LayoutConversions},
-      {"cudnn-benchmark-off", "convolutions take 5 % of kernel time and cudnn.benchmark is off",
-       advice::CudnnBenchmarkOff},
-      {"launch-blocking", "CUDA_LAUNCH_BLOCKING is set", advice::LaunchBlocking},
-      {"anomaly-detection", "autograd's anomaly detection is on", advice::AnomalyDetection},
-      {"memory-underused", "less than half of the GPU's memory is used and the GPU is not busy",
-       advice::MemoryUnderused},
-      {"too-many-threads", "more computing threads than processors", advice::TooManyThreads},
+#define RULE(id, function, sentence, fires_when, estimate) \
+  {id, advice::FillThresholds(sentence), advice::function},
+#include "analysis/advice/rules.def"
+#undef RULE
   };
   return rules;
 }
@@ -112,7 +66,7 @@ double MeanStepNs(const RunMeasures& run) {
 }
 
 bool CanBeSeen(const RunMeasures& run, double gain_ns) {
-  return gain_ns >= 0.005 * MeanStepNs(run);
+  return gain_ns >= kVisibleGain * MeanStepNs(run);
 }
 
 double GpuShare(const RunMeasures& run, GpuPart part) {

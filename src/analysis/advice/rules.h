@@ -1,55 +1,26 @@
-// The rules by group; registry.cpp lists them.
+// The rules of rules.def, each defined in the file of its group (step_rules.cpp, gpu_rules.cpp,
+// ...), and what several of them ask.
 #pragma once
 
 #include <vector>
 
 #include "analysis/advice/advice.h"
+#include "analysis/advice/thresholds.h"
 
 namespace batchlight::advice {
 
 using Findings = std::vector<Finding>;
 
-// step_rules.cpp
-void NoSteps(const RunMeasures& run, Findings* findings);
-void UnevenSteps(const RunMeasures& run, Findings* findings);
-void CheckpointInStep(const RunMeasures& run, Findings* findings);
-void Recompilation(const RunMeasures& run, Findings* findings);
-// data_rules.cpp
-void DataLoaderWait(const RunMeasures& run, Findings* findings);
-void DataLoaderRestart(const RunMeasures& run, Findings* findings);
-// gpu_rules.cpp
-void GpuUnderused(const RunMeasures& run, Findings* findings);
-void LaunchBound(const RunMeasures& run, Findings* findings);
-void SmallKernels(const RunMeasures& run, Findings* findings);
-void UnfusedOptimizer(const RunMeasures& run, Findings* findings);
-void ExposedCommunication(const RunMeasures& run, Findings* findings);
-void GridTooSmall(const RunMeasures& run, Findings* findings);
-// stream_rules.cpp
-void SerializedStreams(const RunMeasures& run, Findings* findings);
-// transfer_rules.cpp
-void HostSynchronization(const RunMeasures& run, Findings* findings);
-void PageableCopies(const RunMeasures& run, Findings* findings);
-void ExposedCopies(const RunMeasures& run, Findings* findings);
-void AllocatorRetries(const RunMeasures& run, Findings* findings);
-// compute_rules.cpp
-void Tf32Off(const RunMeasures& run, Findings* findings);
-void MixedPrecisionOff(const RunMeasures& run, Findings* findings);
-void UnalignedProducts(const RunMeasures& run, Findings* findings);
-void UnfusedPointwise(const RunMeasures& run, Findings* findings);
-void LayoutConversions(const RunMeasures& run, Findings* findings);
-void CudnnBenchmarkOff(const RunMeasures& run, Findings* findings);
-// settings_rules.cpp
-void LaunchBlocking(const RunMeasures& run, Findings* findings);
-void AnomalyDetection(const RunMeasures& run, Findings* findings);
-void TooManyThreads(const RunMeasures& run, Findings* findings);
-void MemoryUnderused(const RunMeasures& run, Findings* findings);
-void ForeachOptimizerOnCpu(const RunMeasures& run, Findings* findings);
+#define RULE(id, function, sentence, fires_when, estimate) \
+  void function(const RunMeasures& run, Findings* findings);
+#include "analysis/advice/rules.def"
+#undef RULE
 
 // Shares used by several rules ---------------------------------------------------------------
 
 // Mean step of the main process that counts, ns; 0 without steps.
 double MeanStepNs(const RunMeasures& run);
-// Two runs of the same program differ by about half a percent of a step: a gain below is not seen.
+// Whether two runs of the program, with the gain and without, would show it (kVisibleGain).
 bool CanBeSeen(const RunMeasures& run, double gain_ns);
 // Share and mean time of a part of the GPU's breakdown; 0 without a GPU.
 double GpuShare(const RunMeasures& run, GpuPart part);

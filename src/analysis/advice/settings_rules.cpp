@@ -33,8 +33,8 @@ void LaunchBlocking(const RunMeasures& run, Findings* findings) {
                        .seen = "CUDA_LAUNCH_BLOCKING=" + std::string(value) + " is set.",
                        .why = "It is for finding errors: CPU and GPU never work at the same time.",
                        .action = "Unset CUDA_LAUNCH_BLOCKING.",
-                       .gain_ns = idle_ns * 0.8,
-                       .uncertainty_ns = idle_ns * 0.3,
+                       .gain_ns = idle_ns * kBlockingGain,
+                       .uncertainty_ns = idle_ns * kBlockingUncertainty,
                        .evidence = {{.kind = "setting", .name = "CUDA_LAUNCH_BLOCKING"}}});
 }
 
@@ -48,8 +48,8 @@ void AnomalyDetection(const RunMeasures& run, Findings* findings) {
            "It takes a stack trace in every operator and checks every gradient for NaN, which also "
            "makes the CPU wait for the GPU.",
        .action = "Leave it off except while looking for a NaN.",
-       .gain_ns = step_ns * 0.3,
-       .uncertainty_ns = step_ns * 0.25,
+       .gain_ns = step_ns * kAnomalyGain,
+       .uncertainty_ns = step_ns * kAnomalyUncertainty,
        .evidence = {{.kind = "setting", .name = "set_detect_anomaly"}}});
 }
 
@@ -58,7 +58,7 @@ void TooManyThreads(const RunMeasures& run, Findings* findings) {
   const int processors = IntegerProperty(run, "machine.cores");
   const int processes = static_cast<int>(run.steps.processes.size());
   if (threads == 0 || processors == 0 || processes == 0) return;
-  if (threads * processes <= processors + processors / 2) return;
+  if (double(threads) * processes <= kThreadsPerProcessor * processors) return;
   findings->push_back(
       {.title = "More computing threads than processors",
        .seen = std::to_string(processes) + " training process" + (processes == 1 ? "" : "es") +
@@ -76,8 +76,8 @@ void MemoryUnderused(const RunMeasures& run, Findings* findings) {
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   const double total = RealProperty(run, "torch.gpu_memory_bytes");
   const double peak = RealProperty(run, "torch.peak_reserved_bytes");
-  if (gpu == nullptr || total == 0 || peak == 0 || peak > 0.5 * total) return;
-  if (gpu->busy_share > 0.8) return;
+  if (gpu == nullptr || total == 0 || peak == 0 || peak > kMemoryUse * total) return;
+  if (gpu->busy_share > kBusyGpu) return;
   findings->push_back(
       {.title = "Most of the GPU's memory is unused",
        .seen = "At most " + Rounded(peak / 1e9) + " of " + Rounded(total / 1e9) +
@@ -99,10 +99,10 @@ void ForeachOptimizerOnCpu(const RunMeasures& run, Findings* findings) {
         // _foreach_, _fused_
         operators += !store.Text(store.operator_calls.name[call]).starts_with("aten::_f");
       });
-  if (operators <= 200 * optimizer.calls) return;
+  if (double(operators) <= kOptimizerOperators * double(optimizer.calls)) return;
   const double step_ns = MeanStepNs(run);
   const double optimizer_ns = optimizer.mean_ns();
-  if (optimizer_ns < 0.05 * step_ns) return;
+  if (optimizer_ns < kOptimizerCpuShare * step_ns) return;
   findings->push_back(
       {.title = "The optimizer updates each parameter on its own",
        .seen = "An optimizer step runs " + Rounded(double(operators) / double(optimizer.calls)) +
@@ -112,8 +112,8 @@ void ForeachOptimizerOnCpu(const RunMeasures& run, Findings* findings) {
        .action =
            "Pass fused=True or foreach=True to the optimizer where your PyTorch has it for the "
            "CPU; merge small parameters.",
-       .gain_ns = optimizer_ns * 0.4,
-       .uncertainty_ns = optimizer_ns * 0.3,
+       .gain_ns = optimizer_ns * kOptimizerCpuGain,
+       .uncertainty_ns = optimizer_ns * kOptimizerCpuUncertainty,
        .evidence = {{.kind = "call",
                      .name = "Optimizer.step",
                      .count = optimizer.calls,

@@ -29,16 +29,16 @@ void NoSteps(const RunMeasures& run, Findings* findings) {
 
 void UnevenSteps(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();
-  if (main == nullptr || main->duration.count < 10) return;
+  if (main == nullptr || double(main->duration.count) < kUnevenSteps) return;
   const Sample& duration = main->duration;
   double excess_ns = duration.mean - static_cast<double>(duration.median);
-  if (excess_ns < 0.05 * static_cast<double>(duration.median)) return;
+  if (excess_ns < kUnevenExcess * static_cast<double>(duration.median)) return;
   // A CPU that runs ahead of the GPU launches some steps at once and then waits: only what makes
   // the GPU's steps uneven too costs time.
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   if (gpu != nullptr && gpu->window.count != 0) {
     const double of_gpu_ns = gpu->window.mean - static_cast<double>(gpu->window.median);
-    if (of_gpu_ns < 0.05 * static_cast<double>(gpu->window.median)) return;
+    if (of_gpu_ns < kUnevenExcess * static_cast<double>(gpu->window.median)) return;
     excess_ns = std::min(excess_ns, of_gpu_ns);
   }
   Finding finding{
@@ -54,7 +54,7 @@ void UnevenSteps(const RunMeasures& run, Findings* findings) {
           "Look at the longest in the table of steps: the phase that grew in them names the "
           "cause (data loading, garbage collection, evaluation, changing input sizes).",
       .gain_ns = excess_ns,
-      .uncertainty_ns = excess_ns * 0.5};
+      .uncertainty_ns = excess_ns * kUnevenUncertainty};
   for (const uint32_t row : main->steady) {
     const Step& step = main->steps[row];
     if (!step.outlier || finding.evidence.size() >= 5) continue;
@@ -70,7 +70,10 @@ void CheckpointInStep(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();
   if (main == nullptr || main->steps.empty()) return;
   const Sample saving = OfKind(*main, StepKind::kCheckpoint);
-  if (saving.count == 0 || double(saving.median) < 2 * double(main->duration.median)) return;
+  if (saving.count == 0 ||
+      double(saving.median) < kCheckpointStep * double(main->duration.median)) {
+    return;
+  }
   const double extra_ns = saving.mean - main->duration.mean;
   const double per_step_ns = extra_ns * double(saving.count) / double(main->steps.size());
   findings->push_back(
@@ -81,7 +84,7 @@ void CheckpointInStep(const RunMeasures& run, Findings* findings) {
        .action = "Copy the state to the CPU and write it in another thread or process "
                  "(torch.distributed.checkpoint.async_save), or save less often.",
        .gain_ns = per_step_ns,
-       .uncertainty_ns = per_step_ns * 0.3,
+       .uncertainty_ns = per_step_ns * kCheckpointUncertainty,
        .evidence = {{.kind = "step", .name = "checkpoint", .count = saving.count}}});
 }
 
@@ -113,7 +116,7 @@ void Recompilation(const RunMeasures& run, Findings* findings) {
        .action = "Run with TORCH_LOGS=recompiles to see which guard; mark changing sizes with "
                  "torch._dynamo.mark_dynamic, or pad the inputs to a few sizes.",
        .gain_ns = per_step_ns,
-       .uncertainty_ns = per_step_ns * 0.3,
+       .uncertainty_ns = per_step_ns * kRecompilationUncertainty,
        .evidence = {{.kind = "call", .name = "torch.compile", .count = count}}});
 }
 

@@ -17,24 +17,24 @@ struct CauseWords {
   double uncertainty;  // share of the gain
 };
 
-// By StreamWait. Whether work behind an event needs what it waits for is not in a recording.
+// By StreamWait.
 constexpr CauseWords kWords[kStreamWaitCount] = {
     {"after a cudaStreamWaitEvent",
      "An event recorded behind all that a stream has to do makes the other one wait for all of it.",
      "If the pieces do not need each other: let every stream wait for the input, launch on all of "
      "them, then join them once, instead of wait_stream() before and after each piece. If they do, "
      "one stream is enough.",
-     0.5, 1.0},
+     kEventWaitGain, kEventWaitUncertainty},
     {"for the legacy default stream",
      "Streams made by cudaStreamCreate wait for the legacy default stream and it for them.",
      "Make streams with cudaStreamNonBlocking, as torch.cuda.Stream() does, or keep work off the "
      "default stream (nvcc --default-stream per-thread).",
-     0.7, 0.5},
+     kDefaultStreamGain, kDefaultStreamUncertainty},
     {"for no event",
      "Streams share the driver's queues: what cannot start yet holds up what is behind it.",
      "Launch on the streams in turn, not all of one first; raise CUDA_DEVICE_MAX_CONNECTIONS "
      "where it is set to 1; look whether the kernels' shared memory or registers fill the SMs.",
-     0.5, 0.8},
+     kQueueWaitGain, kQueueWaitUncertainty},
 };
 
 std::string WaitsOf(const StreamOverlap& overlap, double steps) {
@@ -50,18 +50,16 @@ std::string WaitsOf(const StreamOverlap& overlap, double steps) {
 }  // namespace
 
 void SerializedStreams(const RunMeasures& run, Findings* findings) {
-  constexpr double kMostOverlap = 0.1;  // of what could; more is streams that do overlap
-  constexpr double kLeastShare = 0.02;  // of a step that waiting costs
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   if (gpu == nullptr || gpu->window.mean <= 0) return;
   const ProcessSteps* process = run.steps.Of(gpu->process);
   if (process == nullptr || process->steady.empty()) return;
   const StreamOverlap overlap = FindStreamOverlap(*run.store, run.steps, *gpu);
-  if (overlap.streams.size() < 2 || overlap.overlap_share() > kMostOverlap) return;
+  if (overlap.streams.size() < 2 || overlap.overlap_share() > kStreamOverlap) return;
   const auto steps = double(process->steady.size());
   const double lost_ns =
       double(std::accumulate(overlap.lost_ns.begin(), overlap.lost_ns.end(), int64_t{0})) / steps;
-  if (lost_ns < kLeastShare * gpu->window.mean) return;
+  if (lost_ns < kStreamLoss * gpu->window.mean) return;
   const auto largest = std::max_element(overlap.lost_ns.begin(), overlap.lost_ns.end());
   const CauseWords& words = kWords[std::distance(overlap.lost_ns.begin(), largest)];
   Finding finding{.title = "Streams work one after the other",

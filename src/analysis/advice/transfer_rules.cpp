@@ -11,10 +11,6 @@
 namespace batchlight::advice {
 namespace {
 
-// Calls that a well-written step may make once at its end, and waits of NCCL's own threads, are
-// left alone: one wait a step of which the GPU sees nothing costs nothing.
-constexpr double kMinimumShare = 0.02;
-
 // Copies a step from pageable memory to the GPU.
 double PageableBatchCopies(const RunMeasures& run) {
   double copies = 0;
@@ -98,7 +94,7 @@ void HostSynchronization(const RunMeasures& run, Findings* findings) {
       batch_copies -= of_batch;
       calls -= of_batch;
     }
-    if (calls < 0.5) continue;
+    if (calls < kCallOfEveryStep) continue;
     waits += calls;
     waited_ns += wait.per_step_ns * calls / wait.calls_per_step;
     if (finding.evidence.size() < 6) {
@@ -109,11 +105,11 @@ void HostSynchronization(const RunMeasures& run, Findings* findings) {
            .per_step_ns = wait.per_step_ns});
     }
   }
-  if (waits < 0.5 || idle_ns < kMinimumShare * gpu->window.mean) return;
+  if (waits < kCallOfEveryStep || idle_ns < kSyncIdle * gpu->window.mean) return;
   // Without its waits the CPU needs that much less for a step, and the GPU cannot do with less than
   // what it is busy: the step gets shorter by the smaller of the two, if nothing else is in the
   // way.
-  const double gain_ns = std::min(idle_ns, waited_ns) * 0.85;
+  const double gain_ns = std::min(idle_ns, waited_ns) * kSyncGain;
   if (!CanBeSeen(run, gain_ns)) return;
   finding.title = "The CPU waits for the GPU inside the step";
   finding.seen = Rounded(waits) + " calls a step wait for the GPU, most often " +
@@ -126,27 +122,25 @@ void HostSynchronization(const RunMeasures& run, Findings* findings) {
       "replace .item(), .cpu(), print(tensor) and data-dependent shapes inside the loop; "
       "use non_blocking=True for copies.";
   finding.gain_ns = gain_ns;
-  finding.uncertainty_ns = gain_ns * 0.4;
+  finding.uncertainty_ns = gain_ns * kSyncUncertainty;
   findings->push_back(std::move(finding));
 }
 
 void PageableCopies(const RunMeasures& run, Findings* findings) {
-  constexpr double kPinnedBytesPerNs = 20;  // 20 GB/s: what PCIe 4 x16 gives in practice
-  constexpr double kMinimumBytes = 256 * 1024;
   double bytes = 0, copies_ns = 0, count = 0;
   Finding finding;
   for (const CopyRow& copy : run.gpu.copies) {
     const bool pageable =
         copy.source == MemoryKind::kPageable || copy.destination == MemoryKind::kPageable;
-    if (!pageable || copy.calls_per_step < 0.5) continue;
+    if (!pageable || copy.calls_per_step < kCallOfEveryStep) continue;
     bytes += copy.bytes_per_step;
     count += copy.calls_per_step;
     copies_ns +=
         copy.calls == 0 ? 0 : double(copy.total_ns) / double(copy.calls) * copy.calls_per_step;
     finding.evidence.push_back({.kind = "copy", .name = CopyText(copy), .count = copy.calls});
   }
-  if (bytes < kMinimumBytes) return;
-  const double saved_ns = std::max(0.0, copies_ns - bytes / kPinnedBytesPerNs);
+  if (bytes < kPageableBytes) return;
+  const double saved_ns = std::max(0.0, copies_ns - bytes / kPinnedCopyRate);
   finding.title = "Batches are copied from pageable memory";
   finding.seen = Rounded(count) + " copies a step move " + Rounded(bytes / 1e6) +
                  " MB from or to pageable memory in " + TimeOf(copies_ns) + ".";
@@ -156,15 +150,15 @@ void PageableCopies(const RunMeasures& run, Findings* findings) {
   finding.action = "DataLoader(..., pin_memory=True) and tensor.to(device, non_blocking=True).";
   // From pinned memory the copies run at the bus's rate and beside the computing: what of them is
   // exposed now goes, and the CPU no longer waits in them.
-  finding.gain_ns = std::max(saved_ns * std::min(1.0, CpuExposure(run) * 2),
-                             GpuPartNs(run, GpuPart::kCopy) * 0.85);
-  finding.uncertainty_ns = finding.gain_ns * 0.5;
+  finding.gain_ns = std::max(saved_ns * std::min(1.0, CpuExposure(run) * kPageableExposure),
+                             GpuPartNs(run, GpuPart::kCopy) * kPageableGain);
+  finding.uncertainty_ns = finding.gain_ns * kPageableUncertainty;
   findings->push_back(std::move(finding));
 }
 
 void ExposedCopies(const RunMeasures& run, Findings* findings) {
   const double share = GpuShare(run, GpuPart::kCopy);
-  if (share < 0.03) return;
+  if (share < kExposedCopies) return;
   const double exposed_ns = GpuPartNs(run, GpuPart::kCopy);
   Finding finding{.title = "Copies are not hidden behind computing",
                   .seen = "Copies run alone for " + TimeOf(exposed_ns) + " of a step (" +
@@ -173,10 +167,10 @@ void ExposedCopies(const RunMeasures& run, Findings* findings) {
                   .action =
                       "Copy the next batch on a stream of its own while the current step computes "
                       "(a prefetcher), from pinned memory with non_blocking=True.",
-                  .gain_ns = exposed_ns * 0.8,
-                  .uncertainty_ns = exposed_ns * 0.3};
+                  .gain_ns = exposed_ns * kExposedCopiesGain,
+                  .uncertainty_ns = exposed_ns * kExposedCopiesUncertainty};
   for (const CopyRow& copy : run.gpu.copies) {
-    if (copy.calls_per_step < 0.5) continue;
+    if (copy.calls_per_step < kCallOfEveryStep) continue;
     finding.evidence.push_back({.kind = "copy", .name = CopyText(copy), .count = copy.calls});
   }
   findings->push_back(std::move(finding));
@@ -184,7 +178,7 @@ void ExposedCopies(const RunMeasures& run, Findings* findings) {
 
 void AllocatorRetries(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();
-  if (main == nullptr || main->steady.size() < 5 || run.gpu.empty()) return;
+  if (main == nullptr || run.gpu.empty() || double(main->steady.size()) < kAllocationSteps) return;
   const Store& store = *run.store;
   const ApiCallsTable& calls = store.api_calls;
   // The first steps may still find the sizes they need: what counts goes on in the second half.
@@ -208,7 +202,8 @@ void AllocatorRetries(const RunMeasures& run, Findings* findings) {
     total_ns += calls.end_ns[row] - calls.start_ns[row];
   }
   const double per_step_ns = double(total_ns) / double(steps);
-  if (5 * count < steps || per_step_ns < 0.01 * MeanStepNs(run)) return;
+  if (kAllocationSteps * double(count) < double(steps)) return;
+  if (per_step_ns < kAllocationShare * MeanStepNs(run)) return;
   findings->push_back(
       {.title = "GPU memory is allocated and released while training",
        .seen = std::to_string(count) + " calls of cudaMalloc and cudaFree in steady steps take " +
@@ -219,7 +214,7 @@ void AllocatorRetries(const RunMeasures& run, Findings* findings) {
        .action = "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; pad inputs to a few sizes; "
                  "leave more memory free; do not call torch.cuda.empty_cache() in the loop.",
        .gain_ns = per_step_ns,
-       .uncertainty_ns = per_step_ns * 0.4,
+       .uncertainty_ns = per_step_ns * kAllocationUncertainty,
        .evidence = {{.kind = "call",
                      .name = "cudaMalloc, cudaFree",
                      .count = count,

@@ -239,8 +239,7 @@ Status ListRules(const std::string& which) {
   for (const AdviceRule& rule : AdviceRules()) {
     if (!all && which != rule.id) continue;
     found = true;
-    std::printf("  %s\n      %s\n", std::string(rule.id).c_str(),
-                std::string(rule.sentence).c_str());
+    std::printf("  %s\n      %s\n", std::string(rule.id).c_str(), rule.sentence.c_str());
   }
   if (all) std::printf("  advice\n      All findings about the training loop together.\n");
   return found || all ? Status() : UnknownRule(which);
