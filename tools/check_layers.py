@@ -53,7 +53,7 @@ SUB_LAYERS = {
         'breakdown': ('gpu', 'owners', 'steps', 'phases', 'cuda', 'numbers'),
         'roofline': ('owners', 'steps', 'cuda', 'numbers'),
         'memory': ('steps', 'phases', 'cuda'),
-        'ranks': ('gpu', 'owners', 'steps'),
+        'ranks': ('gpu', 'owners', 'steps', 'cuda'),
         'run': ('breakdown', 'gpu', 'owners', 'steps', 'numbers', 'roofline', 'ranks'),
         'advice': ('run', 'gpu', 'steps', 'cuda', 'numbers'),
         'overview': ('advice', 'run'),

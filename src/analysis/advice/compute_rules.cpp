@@ -28,7 +28,7 @@ Selection Select(const RunMeasures& run, Test&& test) {
   const double total_ns = KernelNsPerStep(run);
   if (total_ns == 0) return selection;
   for (const KernelRow& kernel : run.gpu.kernels) {
-    if (kernel.per_step_ns == 0 || !test(kernel, run.store->Text(kernel.name))) continue;
+    if (kernel.per_step_ns == 0 || !test(kernel)) continue;
     selection.per_step_ns += kernel.per_step_ns;
     selection.share += kernel.per_step_ns / total_ns;
     selection.calls_per_step += kernel.calls_per_step;
@@ -42,35 +42,20 @@ Selection Select(const RunMeasures& run, Test&& test) {
   return selection;
 }
 
-bool IsMatrixKind(KernelKind kind) {
-  return kind == KernelKind::kGemm || kind == KernelKind::kConvolution ||
-         kind == KernelKind::kAttention;
+bool IsFp32WithoutTensorCores(const KernelRow& kernel) {
+  return kernel.kind.tensor_core == TensorCoreUse::kNo &&
+         kernel.kind.precision == KernelPrecision::kFp32;
 }
 
-bool IsFp32WithoutTensorCores(const KernelRow& kernel, std::string_view name) {
-  if (!IsMatrixKind(kernel.kind.kind) || kernel.kind.tensor_core != TensorCoreUse::kNo)
-    return false;
-  return name.find("sgemm") != name.npos || name.find("f32f32_f32f32_f32") != name.npos ||
-         name.find("simt_s") != name.npos || name.find("_f32_") != name.npos ||
-         name.find("<float") != name.npos || name.find("cf32cf32") != name.npos;
+bool IsTf32(const KernelRow& kernel) { return kernel.kind.precision == KernelPrecision::kTf32; }
+
+bool IsFp32Attention(const KernelRow& kernel) {
+  return kernel.kind.kind == KernelKind::kAttention &&
+         kernel.kind.precision == KernelPrecision::kFp32;
 }
 
-// Products of 16-bit numbers: BF16 or FP16 in the name.
-bool IsHalfPrecision(std::string_view name) {
-  return name.find("f16") != name.npos || name.find("half") != name.npos;
-}
-
-bool IsTf32(const KernelRow& kernel, std::string_view name) {
-  return IsMatrixKind(kernel.kind.kind) && !IsHalfPrecision(name) &&
-         (name.find("tf32") != name.npos || name.find("s1688gemm") != name.npos ||
-          name.find("s1688fprop") != name.npos || name.find("nvjet_ss") != name.npos);
-}
-
-// PyTorch's memory-efficient attention, which it takes for FP32.
-bool IsFp32Attention(const KernelRow& kernel, std::string_view name) {
-  return kernel.kind.kind == KernelKind::kAttention && name.find("fmha_cutlass") != name.npos &&
-         name.find("_f32_") != name.npos;
-}
+bool IsUnaligned(const KernelRow& kernel) { return kernel.kind.unaligned; }
+bool IsConvolution(const KernelRow& kernel) { return kernel.kind.kind == KernelKind::kConvolution; }
 
 bool HasTf32(const RunMeasures& run) {
   return run.store->gpus.size() > 0 && run.store->gpus.compute_major[0] >= 8;
@@ -95,23 +80,26 @@ double FasterProductsNs(const RunMeasures& run, const Selection& products, doubl
          Effective(run, products.small_grid_ns) * gain / kSmallGridPart;
 }
 
-// cuBLAS and cuDNN name the alignment, in elements, that a kernel may count on.
-bool IsUnaligned(const KernelRow& kernel, std::string_view name) {
-  return IsMatrixKind(kernel.kind.kind) && kernel.kind.tensor_core == TensorCoreUse::kYes &&
-         (name.find("_align1>") != name.npos || name.find("_align2>") != name.npos ||
-          name.find("_aligna1_") != name.npos || name.find("_aligna2_") != name.npos);
-}
-
 bool IsLayoutConversion(const KernelRow& kernel) {
-  return kernel.kind.rule_id.starts_with("layout-");
+  return kernel.kind.layout == KernelLayout::kConversion;
 }
+bool IsRepacking(const KernelRow& kernel) { return kernel.kind.layout == KernelLayout::kRepacking; }
+bool IsNchwOnly(const KernelRow& kernel) { return kernel.kind.layout == KernelLayout::kNchw; }
 
-// PyTorch's and cuDNN's kernels for NCHW that have a much faster one for NHWC, named after it.
-bool IsNchwOnly(const KernelRow& kernel, std::string_view name) {
-  const bool depthwise = kernel.kind.rule_id == "conv-depthwise";
-  const bool norm = kernel.kind.rule_id.starts_with("norm-batch");
-  return (depthwise || norm) && name.find("channels_last") == name.npos &&
-         name.find("nhwc") == name.npos && name.find("NHWC") == name.npos;
+// One operator after the other reads and writes the whole tensor; a compiled loop does it once.
+bool IsPointwise(const KernelRow& kernel) {
+  switch (kernel.kind.kind) {
+    case KernelKind::kElementwise:
+    case KernelKind::kNormalization:
+    case KernelKind::kSoftmax:
+    case KernelKind::kRandom:
+    case KernelKind::kReduction:
+      return true;
+    case KernelKind::kCopy:
+      return !IsLayoutConversion(kernel) && !IsRepacking(kernel);
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -136,17 +124,16 @@ void Tf32Off(const RunMeasures& run, Findings* findings) {
 
 void MixedPrecisionOff(const RunMeasures& run, Findings* findings) {
   if (run.store->gpus.size() > 0 && run.store->gpus.compute_major[0] < 7) return;
-  Selection single = Select(run, [](const KernelRow& kernel, std::string_view name) {
-    return IsFp32WithoutTensorCores(kernel, name) || IsTf32(kernel, name);
+  Selection single = Select(run, [](const KernelRow& kernel) {
+    return IsFp32WithoutTensorCores(kernel) || IsTf32(kernel);
   });
   if (single.share < kSingleProducts) return;
   // FP32 products gain most, TF32 ones half after the casts around them; products of odd sizes gain
   // nothing before they are padded. Attention in FP32 is another algorithm than FlashAttention,
   // which takes 16 bits only.
   const Selection fp32 = Select(run, IsFp32WithoutTensorCores);
-  const Selection tf32 = Select(run, [](const KernelRow& kernel, std::string_view name) {
-    return IsTf32(kernel, name) && !IsUnaligned(kernel, name);
-  });
+  const Selection tf32 =
+      Select(run, [](const KernelRow& kernel) { return IsTf32(kernel) && !IsUnaligned(kernel); });
   const Selection attention = Select(run, IsFp32Attention);
   const double gain_ns = WithinCpuSlack(
       run, FasterProductsNs(run, fp32, kAmpFp32Gain) + FasterProductsNs(run, tf32, kAmpTf32Gain) +
@@ -167,8 +154,8 @@ void MixedPrecisionOff(const RunMeasures& run, Findings* findings) {
 void UnalignedProducts(const RunMeasures& run, Findings* findings) {
   Selection odd = Select(run, IsUnaligned);
   if (odd.share < kUnaligned) return;
-  const Selection half = Select(run, [](const KernelRow& kernel, std::string_view name) {
-    return IsUnaligned(kernel, name) && IsHalfPrecision(name);
+  const Selection half = Select(run, [](const KernelRow& kernel) {
+    return IsUnaligned(kernel) && kernel.kind.precision == KernelPrecision::kHalf;
   });
   const double gain_ns =
       WithinCpuSlack(run, Effective(run, half.per_step_ns) * kUnalignedHalfGain +
@@ -186,23 +173,10 @@ void UnalignedProducts(const RunMeasures& run, Findings* findings) {
        .evidence = std::move(odd.evidence)});
 }
 
-// One operator after the other reads and writes the whole tensor; a compiled loop does it once.
 void UnfusedPointwise(const RunMeasures& run, Findings* findings) {
-  const Selection compiled = Select(
-      run, [](const KernelRow&, std::string_view name) { return name.starts_with("triton_"); });
-  Selection pointwise = Select(run, [](const KernelRow& kernel, std::string_view) {
-    switch (kernel.kind.kind) {
-      case KernelKind::kElementwise:
-      case KernelKind::kNormalization:
-      case KernelKind::kSoftmax:
-      case KernelKind::kRandom:
-      case KernelKind::kReduction:
-        return true;
-      default:
-        return kernel.kind.kind == KernelKind::kCopy && !IsLayoutConversion(kernel) &&
-               kernel.kind.rule_id != "cudnn-transform";
-    }
-  });
+  const Selection compiled =
+      Select(run, [](const KernelRow& kernel) { return kernel.kind.compiled; });
+  Selection pointwise = Select(run, IsPointwise);
   if (compiled.per_step_ns > 0 || pointwise.share < kPointwise) return;
   if (pointwise.calls_per_step < kPointwiseKernels) return;
   const double gain_ns = Effective(run, pointwise.per_step_ns) * kPointwiseGain;
@@ -221,20 +195,15 @@ void UnfusedPointwise(const RunMeasures& run, Findings* findings) {
 }
 
 void LayoutConversions(const RunMeasures& run, Findings* findings) {
-  Selection layout = Select(
-      run, [](const KernelRow& kernel, std::string_view) { return IsLayoutConversion(kernel); });
+  Selection layout = Select(run, IsLayoutConversion);
   Selection slow = Select(run, IsNchwOnly);
-  const Selection convolutions = Select(run, [](const KernelRow& kernel, std::string_view) {
-    return kernel.kind.kind == KernelKind::kConvolution;
-  });
+  const Selection convolutions = Select(run, IsConvolution);
   if (layout.share < kLayoutConversions &&
       (slow.share < kNchwNorms || convolutions.share < kConvolutionsToo))
     return;
   // Most of a conversion goes, and the norms and depthwise convolutions of NHWC take a third of the
   // time. What cuDNN repacks itself, it repacks in any layout; NHWC was seen to make that dearer.
-  const Selection repacked = Select(run, [](const KernelRow& kernel, std::string_view) {
-    return kernel.kind.rule_id == "cudnn-transform";
-  });
+  const Selection repacked = Select(run, IsRepacking);
   const bool knows_gain = repacked.share < kRepacking;
   const double gain_ns = WithinCpuSlack(run, Effective(run, layout.per_step_ns) * kConversionsGain +
                                                  Effective(run, slow.per_step_ns) * kNchwNormsGain);
@@ -261,9 +230,7 @@ void LayoutConversions(const RunMeasures& run, Findings* findings) {
 
 void CudnnBenchmarkOff(const RunMeasures& run, Findings* findings) {
   if (TrainingProperty(run, "torch.cudnn_benchmark") != "False") return;
-  Selection convolutions = Select(run, [](const KernelRow& kernel, std::string_view) {
-    return kernel.kind.kind == KernelKind::kConvolution;
-  });
+  Selection convolutions = Select(run, IsConvolution);
   if (convolutions.share < kConvolutions) return;
   findings->push_back(
       {.title = "cuDNN does not look for the fastest convolutions",

@@ -110,9 +110,8 @@ bool IsCompiled(const RunMeasures& run) {
   const std::vector<KernelRow>& kernels = run.gpu.kernels;
   return std::any_of(modules.begin(), modules.end(),
                      [](const ModuleRow& row) { return row.class_name == "OptimizedModule"; }) ||
-         std::any_of(kernels.begin(), kernels.end(), [&](const KernelRow& row) {
-           return run.store->Text(row.name).starts_with("triton_");
-         });
+         std::any_of(kernels.begin(), kernels.end(),
+                     [](const KernelRow& row) { return row.kind.compiled; });
 }
 
 double CpuExposure(const RunMeasures& run) {

@@ -1,5 +1,8 @@
 #include "analysis/cuda/kernel_class.h"
 
+#include <algorithm>
+#include <initializer_list>
+
 namespace batchlight {
 namespace {
 
@@ -8,10 +11,12 @@ constexpr TensorCoreUse kNo = TensorCoreUse::kNo;
 constexpr TensorCoreUse kUnknown = TensorCoreUse::kUnknown;
 using enum KernelKind;
 
+constexpr std::string_view kNcclPrefix = "nccl";
+
 // Order matters: special before general. Substrings such as h884, s1688, 16816 are the shapes of
 // the mma instructions in the names of cuBLAS and cuDNN kernels before Hopper.
 constexpr KernelRule kRules[] = {
-    {"nccl", "nccl", "", true, kCommunication, kNo},
+    {"nccl", kNcclPrefix, "", true, kCommunication, kNo},
     {"nvshmem", "nvshmem", "", true, kCommunication, kNo},
     {"custom-all-reduce", "cross_device_reduce", "", false, kCommunication, kNo},
     {"symmetric-memory", "one_shot_all_reduce", "", false, kCommunication, kNo},
@@ -168,19 +173,68 @@ constexpr KernelRule kRules[] = {
     {"aten", "at::native::", "", false, kOther, kNo},
 };
 
-}  // namespace
+bool HoldsAny(std::string_view name, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view part) { return name.find(part) != name.npos; });
+}
 
-std::span<const KernelRule> KernelRules() { return kRules; }
+KernelPrecision PrecisionOf(const KernelClass& found, std::string_view name) {
+  if (!found.is_matrix()) return KernelPrecision::kUnknown;
+  if (found.tensor_core == kNo &&
+      HoldsAny(name, {"sgemm", "f32f32_f32f32_f32", "simt_s", "_f32_", "<float", "cf32cf32"})) {
+    return KernelPrecision::kFp32;
+  }
+  // PyTorch's memory-efficient attention, which it takes for FP32.
+  if (found.kind == kAttention && HoldsAny(name, {"fmha_cutlass"}) && HoldsAny(name, {"_f32_"})) {
+    return KernelPrecision::kFp32;
+  }
+  if (HoldsAny(name, {"f16", "half"})) return KernelPrecision::kHalf;
+  if (HoldsAny(name, {"tf32", "s1688gemm", "s1688fprop", "nvjet_ss"})) {
+    return KernelPrecision::kTf32;
+  }
+  return KernelPrecision::kUnknown;
+}
 
-KernelClass ClassifyKernel(std::string_view name) {
+KernelLayout LayoutOf(const KernelClass& found, std::string_view name) {
+  if (found.rule_id.starts_with("layout-")) return KernelLayout::kConversion;
+  if (found.rule_id == "cudnn-transform") return KernelLayout::kRepacking;
+  // PyTorch's and cuDNN's kernels for NHWC say so in their names.
+  const bool prefers_nhwc =
+      found.rule_id == "conv-depthwise" || found.rule_id.starts_with("norm-batch");
+  return prefers_nhwc && !HoldsAny(name, {"channels_last", "nhwc", "NHWC"}) ? KernelLayout::kNchw
+                                                                            : KernelLayout::kAny;
+}
+
+// cuBLAS and cuDNN name the alignment, in elements, that a kernel may count on.
+bool IsUnaligned(const KernelClass& found, std::string_view name) {
+  return found.is_matrix() && found.tensor_core == kYes &&
+         HoldsAny(name, {"_align1>", "_align2>", "_aligna1_", "_aligna2_"});
+}
+
+KernelClass MatchRules(std::string_view name) {
   for (const KernelRule& rule : kRules) {
     const bool first =
         rule.prefix ? name.starts_with(rule.first) : name.find(rule.first) != name.npos;
     if (first && (rule.second.empty() || name.find(rule.second) != name.npos)) {
-      return {rule.kind, rule.tensor_core, rule.id};
+      return {.kind = rule.kind, .tensor_core = rule.tensor_core, .rule_id = rule.id};
     }
   }
   return {};
+}
+
+}  // namespace
+
+std::span<const KernelRule> KernelRules() { return kRules; }
+
+bool IsNcclKernel(std::string_view name) { return name.starts_with(kNcclPrefix); }
+
+KernelClass ClassifyKernel(std::string_view name) {
+  KernelClass found = MatchRules(name);
+  found.precision = PrecisionOf(found, name);
+  found.layout = LayoutOf(found, name);
+  found.unaligned = IsUnaligned(found, name);
+  found.compiled = name.starts_with("triton_");
+  return found;
 }
 
 std::string_view KernelKindName(KernelKind kind) {

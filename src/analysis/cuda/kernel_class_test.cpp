@@ -78,6 +78,49 @@ INSTANTIATE_TEST_SUITE_P(
              KernelKind::kSoftmax, kNo},
         Case{"my_own_kernel", KernelKind::kOther, TensorCoreUse::kUnknown}));
 
+KernelPrecision PrecisionOf(std::string_view name) { return ClassifyKernel(name).precision; }
+
+TEST(KernelClass, Precision) {
+  EXPECT_EQ(PrecisionOf("ampere_sgemm_128x64_tn"), KernelPrecision::kFp32);
+  EXPECT_EQ(PrecisionOf("void gemv2T_kernel_val<int, int, float>"), KernelPrecision::kUnknown);
+  EXPECT_EQ(PrecisionOf("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n"), KernelPrecision::kFp32);
+  EXPECT_EQ(PrecisionOf("fmha_cutlassB_f32_aligned_64x64_k64_sm80(AttentionBackwardKernel)"),
+            KernelPrecision::kFp32);
+  EXPECT_EQ(PrecisionOf("sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n"), KernelPrecision::kTf32);
+  EXPECT_EQ(PrecisionOf("cutlass_80_tensorop_s1688gemm_128x128_32x3_nn_align4>"),
+            KernelPrecision::kTf32);
+  EXPECT_EQ(PrecisionOf("sm80_xmma_gemm_f16f16_f16f32_f32_tn_n"), KernelPrecision::kHalf);
+  EXPECT_EQ(PrecisionOf("cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_tn_align1>"),
+            KernelPrecision::kHalf);
+  // Of what multiplies nothing it is not asked.
+  EXPECT_EQ(PrecisionOf("void at::native::vectorized_elementwise_kernel<4, at::Half>"),
+            KernelPrecision::kUnknown);
+}
+
+TEST(KernelClass, Layout) {
+  const auto layout = [](std::string_view name) { return ClassifyKernel(name).layout; };
+  EXPECT_EQ(layout("void cudnn::ops::nchwToNhwcKernel<float>"), KernelLayout::kConversion);
+  EXPECT_EQ(layout("void tensorTransformGeneric<float>"), KernelLayout::kRepacking);
+  EXPECT_EQ(layout("void at::native::batch_norm_backward_kernel<float>"), KernelLayout::kNchw);
+  EXPECT_EQ(layout("void at::native::batch_norm_transform_channels_last_kernel<float>"),
+            KernelLayout::kAny);
+  EXPECT_EQ(layout("void at::native::conv_depthwise2d_forward_kernel<float>"), KernelLayout::kNchw);
+  EXPECT_EQ(layout("ampere_sgemm_128x64_tn"), KernelLayout::kAny);
+}
+
+TEST(KernelClass, AlignmentAndCompilation) {
+  EXPECT_TRUE(ClassifyKernel("cutlass_75_tensorop_bf16_s1688gemm_tn_align1>").unaligned);
+  EXPECT_FALSE(ClassifyKernel("cutlass_80_tensorop_s1688gemm_nn_align4>").unaligned);
+  EXPECT_FALSE(ClassifyKernel("cutlass_simt_sgemm_nn_align1>").unaligned);  // not on Tensor Cores
+  EXPECT_TRUE(ClassifyKernel("triton_poi_fused_add_relu_0").compiled);
+  EXPECT_FALSE(ClassifyKernel("void at::native::elementwise_kernel").compiled);
+}
+
+TEST(KernelClass, NcclKernels) {
+  EXPECT_TRUE(IsNcclKernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL"));
+  EXPECT_FALSE(IsNcclKernel("my_nccl_like_kernel"));
+}
+
 TEST(KernelRules, EveryRuleIsReachableAndNamed) {
   std::set<std::string_view> ids;
   for (const KernelRule& rule : KernelRules()) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/cuda/kernel_class.h"
 #include "analysis/ranks/nccl_calls.h"
 #include "analysis/steps/step_clock.h"
 #include "analysis/steps/step_lookup.h"
@@ -90,7 +91,7 @@ class Analysis {
     for (size_t row = 0; row < work_.kernels.size(); ++row) {
       const NvtxRangeId range = work_.kernels[row].range;
       if (range.IsNone() || nccl_.call_of_range[range.row()] == NcclCalls::kNone) continue;
-      if (!store_.Text(kernels.short_name[row]).starts_with("nccl")) continue;
+      if (!IsNcclKernel(store_.Text(kernels.short_name[row]))) continue;
       calls_[nccl_.call_of_range[range.row()]].kernel_ns +=
           kernels.end_ns[row] - kernels.start_ns[row];
     }

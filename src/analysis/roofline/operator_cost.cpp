@@ -308,25 +308,25 @@ bool IsCompositeOperator(std::string_view name) {
 bool IsMatrixOperator(std::string_view name) {
   const Rule* rule = FindRule(name);
   if (rule != nullptr) return rule->formula < Formula::kElementwise;
-  constexpr std::string_view kBackward[] = {"MmBackward",
-                                            "BmmBackward",
-                                            "AddmmBackward",
-                                            "BaddbmmBackward",
-                                            "LinearBackward",
-                                            "ConvolutionBackward",
-                                            "ScaledDotProduct",
-                                            "CudnnRnn",
-                                            "aten::_cudnn_rnn",
-                                            "aten::lstm",
-                                            "aten::gru",
-                                            "aten::einsum",
-                                            "aten::_convolution",
-                                            "aten::cudnn_convolution",
-                                            "aten::_grouped_mm",
-                                            "aten::scaled_dot_product",
-                                            "aten::_flash_attention",
-                                            "aten::_efficient_attention"};
-  for (const std::string_view prefix : kBackward) {
+  constexpr std::string_view kMatrixPrefixes[] = {"MmBackward",
+                                                  "BmmBackward",
+                                                  "AddmmBackward",
+                                                  "BaddbmmBackward",
+                                                  "LinearBackward",
+                                                  "ConvolutionBackward",
+                                                  "ScaledDotProduct",
+                                                  "CudnnRnn",
+                                                  "aten::_cudnn_rnn",
+                                                  "aten::lstm",
+                                                  "aten::gru",
+                                                  "aten::einsum",
+                                                  "aten::_convolution",
+                                                  "aten::cudnn_convolution",
+                                                  "aten::_grouped_mm",
+                                                  "aten::scaled_dot_product",
+                                                  "aten::_flash_attention",
+                                                  "aten::_efficient_attention"};
+  for (const std::string_view prefix : kMatrixPrefixes) {
     if (name.starts_with(prefix)) return true;
   }
   return false;

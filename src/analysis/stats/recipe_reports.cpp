@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "analysis/cuda/kernel_class.h"
 #include "analysis/numbers/time_span.h"
 #include "analysis/stats/cells.h"
 #include "analysis/stats/duration_summary.h"
@@ -81,11 +82,6 @@ Result<std::string> ChosenRange(const Query& query, RangeNames& names) {
       std::max_element(totals.begin(), totals.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   return largest == totals.end() ? std::string() : names.Name(largest->first);
-}
-
-bool IsNcclKernel(const Store& store, size_t row) {
-  const std::string_view name = store.Text(KernelName(store, row, KernelNaming::kBase));
-  return name.starts_with("nccl");
 }
 
 bool IsNcclRange(const Store& store, size_t row) {
@@ -295,7 +291,7 @@ Result<RowSource> NcclGpuOverlapTrace(const Query& query) {
   std::vector<uint32_t> communication;
   for (size_t row = 0; row < kernels.size(); ++row) {
     if (!KeepsKernel(query, row)) continue;
-    if (IsNcclKernel(store, row)) {
+    if (IsNcclKernel(store.Text(KernelName(store, row, KernelNaming::kBase)))) {
       communication.push_back(static_cast<uint32_t>(row));
     } else {
       compute[{kernels.process[row], kernels.device[row]}].push_back(

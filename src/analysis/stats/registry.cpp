@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/cuda/kernel_class.h"
 #include "analysis/stats/report_arguments.h"
 #include "analysis/stats/report_functions.h"
 #include "analysis/stats/stats_report.h"
@@ -85,7 +86,7 @@ Missing NoNcclRanges(const Store& s) {
 }
 Missing NoNcclKernels(const Store& s) {
   for (const StringId name : s.kernels.short_name) {
-    if (s.Text(name).starts_with("nccl")) return kNothing;
+    if (IsNcclKernel(s.Text(name))) return kNothing;
   }
   return "NCCL kernels";
 }

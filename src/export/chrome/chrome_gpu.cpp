@@ -1,6 +1,7 @@
 // Work of the GPUs in a chrome trace: kernels, copies, sets, graphs, waits, and the arrows to them.
 #include <algorithm>
 
+#include "analysis/cuda/kernel_class.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
 #include "export/chrome/chrome_trace.h"
@@ -103,7 +104,7 @@ class GpuEvents {
       if (row >= work.kernels.size() || work.kernels[row].range.IsNone()) return;
       const uint32_t call = trace_.nccl.call_of_range[work.kernels[row].range.row()];
       if (call == NcclCalls::kNone) return;
-      if (!store_.Text(kernels.short_name[row]).starts_with("nccl")) return;
+      if (!IsNcclKernel(store_.Text(kernels.short_name[row]))) return;
       AddCollectiveArgsOfKernel(trace_, trace_.nccl.calls[call], row);
     });
   }
