@@ -6,7 +6,7 @@
 #include "analysis/breakdown/event_groups.h"
 #include "analysis/gpu/gpu_idle.h"
 #include "analysis/gpu/gpu_launches.h"
-#include "analysis/steps/step_finders.h"
+#include "analysis/steps/step_inputs.h"
 
 namespace batchlight {
 

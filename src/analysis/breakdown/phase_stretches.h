@@ -7,7 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/steps/step_finders.h"
+#include "analysis/steps/step_inputs.h"
+#include "analysis/steps/steps.h"
 
 namespace batchlight {
 

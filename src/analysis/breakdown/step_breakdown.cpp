@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "analysis/breakdown/phase_stretches.h"
-#include "analysis/steps/step_finders.h"
+#include "analysis/steps/step_inputs.h"
 
 namespace batchlight {
 namespace {

@@ -9,7 +9,7 @@
 #include "analysis/owners/backward_links.h"
 #include "analysis/owners/tree_nodes.h"
 #include "analysis/steps/bin_finder.h"
-#include "analysis/steps/step_finders.h"
+#include "analysis/steps/step_range_names.h"
 #include "store/interval_index.h"
 
 namespace batchlight {

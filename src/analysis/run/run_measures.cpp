@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "analysis/steps/step_bins.h"
-#include "analysis/steps/step_finders.h"
+#include "analysis/steps/step_inputs.h"
 #include "base/thread_pool.h"
 
 namespace batchlight {

@@ -1,8 +1,8 @@
-// Names of the recording that are like one that is not there, else those it has most of.
+#include "analysis/steps/similar_names.h"
+
 #include <algorithm>
 #include <unordered_map>
 
-#include "analysis/steps/step_finders.h"
 #include "base/nearest.h"
 
 namespace batchlight {

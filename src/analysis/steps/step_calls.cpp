@@ -1,9 +1,10 @@
-// Steps from traced calls: the optimizer's step, the DataLoader's next, or a key of the user.
+#include "analysis/steps/step_calls.h"
+
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
 
-#include "analysis/steps/step_finders.h"
+#include "analysis/steps/step_key.h"
 
 namespace batchlight {
 namespace {
@@ -116,26 +117,7 @@ size_t OptimizersPerStep(const StepInputs& inputs, ThreadId thread,
   return std::max<size_t>(1, per_batch);
 }
 
-}  // namespace
-
-StepInputs::StepInputs(const Store& s)
-    : store(s),
-      marks(s),
-      range_rows(s.nvtx_ranges.thread),
-      operator_rows(s.operator_calls.thread),
-      phase_rows(s.phase_calls.thread),
-      ranges(s.nvtx_ranges.thread, s.nvtx_ranges.start_ns, s.nvtx_ranges.end_ns,
-             [&s](uint32_t row) {
-               const ThreadId end = s.nvtx_ranges.end_thread[row];
-               return !end.IsNone() && end != s.nvtx_ranges.thread[row];
-             }),
-      threads_of_process(s.processes.size()) {
-  for (size_t row = 0; row < s.threads.size(); ++row) {
-    const ProcessId process = s.threads.process[row];
-    if (!process.IsNone()) threads_of_process[process.row()].push_back(ThreadId::At(row));
-  }
-}
-
+// The optimizer steps that end a step: of several optimizers, those of the last.
 std::vector<PhaseMark> StepEndingOptimizers(const StepInputs& inputs, ThreadId thread) {
   std::vector<PhaseMark> marks = inputs.marks.Outermost(thread, PhaseKind::kOptimizer);
   // What a gradient scaler does besides the step ends nothing: a capture may stop before it.
@@ -148,8 +130,6 @@ std::vector<PhaseMark> StepEndingOptimizers(const StepInputs& inputs, ThreadId t
   for (size_t i = each - 1; i < marks.size(); i += each) ends.push_back(marks[i]);
   return ends;
 }
-
-namespace {
 
 // "Optimizer.step#AdamW.step" -> "AdamW.step". Around an optimizer's step there may be a gradient
 // scaler's: the name of the last mark inside is the one to show.

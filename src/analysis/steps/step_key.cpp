@@ -1,6 +1,4 @@
-// The calls that a key of the user names: by the name of a range, a traced call or an operator, by
-// the path of a module, or as dlprof names its ops ("encoder.head/aten::linear").
-#include "analysis/steps/step_finders.h"
+#include "analysis/steps/step_key.h"
 
 namespace batchlight {
 namespace {

@@ -1,13 +1,9 @@
-// Steps from the period of a sequence of names, for loops that say nothing else about themselves.
-//
-// A name that occurs once a period has occurrences about evenly apart; the best of the rare names
-// is the one whose distance P makes the sequence agree best with itself P places later. The loop is
-// cut where, by the median over periods, the longest pause lies.
+#include "analysis/steps/step_period.h"
+
 #include <algorithm>
 #include <unordered_map>
 
 #include "analysis/numbers/quantile.h"
-#include "analysis/steps/step_finders.h"
 
 namespace batchlight {
 namespace {

@@ -1,7 +1,7 @@
+#include "analysis/steps/step_range_names.h"
+
 #include <cctype>
 #include <string>
-
-#include "analysis/steps/step_finders.h"
 
 namespace batchlight {
 

@@ -1,8 +1,9 @@
-// Steps from the ranges of the user.
+#include "analysis/steps/step_ranges.h"
+
 #include <algorithm>
 #include <unordered_map>
 
-#include "analysis/steps/step_finders.h"
+#include "analysis/steps/step_range_names.h"
 
 namespace batchlight {
 namespace {

@@ -1,9 +1,9 @@
-// Steps of a loop that replays its step as one CUDA graph, or as a few.
+#include "analysis/steps/step_replays.h"
+
 #include <algorithm>
 #include <unordered_map>
 
 #include "analysis/steps/graph_use.h"
-#include "analysis/steps/step_finders.h"
 
 namespace batchlight {
 namespace {

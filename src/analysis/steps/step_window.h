@@ -2,7 +2,7 @@
 // an epoch; and finds the outliers among those that do.
 #pragma once
 
-#include "analysis/steps/step_finders.h"
+#include "analysis/steps/step_inputs.h"
 #include "analysis/steps/steps.h"
 
 namespace batchlight {

@@ -5,7 +5,12 @@
 
 #include "analysis/numbers/time_span.h"
 #include "analysis/steps/graph_use.h"
-#include "analysis/steps/step_finders.h"
+#include "analysis/steps/similar_names.h"
+#include "analysis/steps/step_calls.h"
+#include "analysis/steps/step_inputs.h"
+#include "analysis/steps/step_period.h"
+#include "analysis/steps/step_ranges.h"
+#include "analysis/steps/step_replays.h"
 #include "analysis/steps/step_window.h"
 
 namespace batchlight {

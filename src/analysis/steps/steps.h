@@ -19,6 +19,8 @@
 
 namespace batchlight {
 
+struct StepInputs;
+
 enum class StepSource : uint8_t {
   kNone,
   kNvtxRange,
@@ -84,6 +86,7 @@ struct StepOptions {
 };
 
 StepSet FindSteps(const Store& store, const StepOptions& options = {});
+StepSet FindSteps(const StepInputs& inputs, const StepOptions& options);
 
 std::string_view StepKindName(StepKind kind);        // "warm-up"
 std::string_view StepSourceName(StepSource source);  // "nvtx_range"

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/steps/step_finders.h"
 #include "analysis/steps/step_lookup.h"
+#include "analysis/steps/step_range_names.h"
 #include "analysis/testing/store_builder.h"
 
 namespace batchlight {
