@@ -80,7 +80,9 @@ def true_gain(row):
 
 
 def said_gain(row, finding):
-    """The finding's gain, as a share of what the true gain is a share of."""
+    """The finding's gain, as a share of what the true gain is a share of; None where it claims none."""
+    if finding['Gain per Step (ns)'] == '':
+        return None
     gain_s = finding['Gain per Step (ns)'] / 1e9
     steps = row['said']['summary']['steps'] if row['header'].get('gain') == 'run' else 1
     return gain_s * steps / cost(row, row['recorded'])
@@ -98,11 +100,12 @@ def judge(row):
              if abs(summary['stages'].get(name, -1e9) - spent) <= STAGE_TOLERANCE * truth['wall_s']]
     right['stages'] = len(found) == len(stages)
     first = advice[0]['Rule'] if advice else 'none'
-    quiet = not advice or said_gain(row, advice[0]) < NOTHING_TO_GAIN
+    first_gain = said_gain(row, advice[0]) if advice else 0.0
+    quiet = first_gain is not None and first_gain < NOTHING_TO_GAIN
     right['advice'] = first in wanted or (wanted == ['none'] and quiet)
     named = [finding for finding in advice if finding['Rule'] in wanted]
     return {'right': right, 'off': off, 'stages': stages, 'found': found, 'first': first, 'wanted': wanted,
-            'first_gain': said_gain(row, advice[0]) if advice else 0.0, 'true_gain': true_gain(row),
+            'first_gain': first_gain, 'true_gain': true_gain(row),
             'said_gain': said_gain(row, named[0]) if named else None}
 
 

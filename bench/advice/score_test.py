@@ -49,6 +49,8 @@ class Judged(unittest.TestCase):
         small, large = self.finding('uneven-steps', 0.04), self.finding('uneven-steps', 0.06)
         self.assertTrue(score.judge(self.row([small]))['right']['advice'])
         self.assertFalse(score.judge(self.row([large]))['right']['advice'])
+        no_number = {'Rule': 'too-many-threads', 'Gain per Step (ns)': ''}
+        self.assertFalse(score.judge(self.row([no_number]))['right']['advice'])
 
     def test_only_the_first_finding_counts(self):
         advice = [self.finding('uneven-steps', 0.5), self.finding('dataloader-wait', 0.4)]

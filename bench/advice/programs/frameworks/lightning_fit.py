@@ -52,5 +52,6 @@ def loader(count, batch):
 
 
 trainer = lightning.Trainer(max_epochs=4, accelerator='cpu', logger=False, enable_checkpointing=False,
-                            enable_progress_bar=False, check_val_every_n_epoch=4 if truth.fixed else 1)
+                            enable_progress_bar=False, callbacks=[Clock()],
+                            check_val_every_n_epoch=4 if truth.fixed else 1)
 trainer.fit(Autoencoder(), loader(960, 32), loader(12800, 32))
