@@ -18,7 +18,7 @@ ALLOWED = {
     'analysis': ('nsys', 'store', 'base', 'format'),  # format: phases.def and counters.def
     'report': ('analysis', 'store', 'base'),
     'export': ('analysis', 'nsys', 'store', 'base'),
-    'cli': ('capture', 'ingest', 'store', 'analysis', 'report', 'export', 'base', 'format'),
+    'cli': ('capture', 'ingest', 'nsys', 'store', 'analysis', 'report', 'export', 'base', 'format'),
 }
 # Inside a folder. room: rooms whose headers it may include besides its own; '.' is the folder itself.
 # Unit tests may include any room.

@@ -13,6 +13,7 @@
 #include "base/child.h"
 #include "base/file.h"
 #include "export/exporter.h"
+#include "nsys/source_format.h"
 
 namespace batchlight::cli {
 namespace {
@@ -178,7 +179,7 @@ std::vector<std::string> ReportScripts::Names() const {
 }
 
 Result<std::string> ReportScripts::DatabaseOf(const Store& store) {
-  if (store.source_format == "nsys-sqlite" || store.source_format == "batchlight-sqlite") {
+  if (store.source_format == nsys::kNsysFormat || store.source_format == nsys::kOwnFormat) {
     return store.source;
   }
   const std::string file = "/report.sqlite";

@@ -5,6 +5,7 @@
 
 #include "ingest/nsys/nsys_load.h"
 #include "nsys/own_tables.h"
+#include "nsys/source_format.h"
 
 namespace batchlight::nsys {
 namespace {
@@ -88,30 +89,47 @@ bool IsPossibleRow(const Table& table, const std::vector<std::string_view>& name
   return true;
 }
 
+// "row", then the columns of schema.def.
+template <typename Table>
+std::vector<std::string_view> ColumnNames(const Table& table) {
+  std::vector<std::string_view> names = {"row"};
+  table.VisitColumns(
+      [&](std::string_view name, std::string_view, const auto&) { names.emplace_back(name); });
+  return names;
+}
+
+template <typename Table>
+Result<NsysTable> OpenOwnTable(const NsysDatabase& database, const Table& table) {
+  const std::vector<std::string_view> names = ColumnNames(table);
+  return NsysTable::Open(database, OwnTableName(table.kName),
+                         std::vector<Spelling>(names.begin(), names.end()));
+}
+
+template <typename Table>
+void AppendRow(Load& load, NsysTable& rows, Table& table) {
+  int column = 1;
+  table.VisitColumns([&](std::string_view name, std::string_view, const auto& values) {
+    // The visitor is const; the table is not.
+    ReadValue(load, rows, column++, name, const_cast<std::decay_t<decltype(values)>&>(values));
+  });
+}
+
 template <typename Table>
 Status LoadTable(Load& load, Table& table) {
   if (!IsOwnTable(table.kName) || table.kName == kProcesses || table.kName == kThreads) {
     return Status();
   }
-  std::vector<std::string_view> names = {"row"};
-  table.VisitColumns(
-      [&](std::string_view name, std::string_view, const auto&) { names.emplace_back(name); });
-  ASSIGN_OR_RETURN(NsysTable rows,
-                   NsysTable::Open(*load.database, OwnTableName(table.kName),
-                                   std::vector<Spelling>(names.begin(), names.end())));
+  const std::vector<std::string_view> names = ColumnNames(table);
+  ASSIGN_OR_RETURN(NsysTable rows, OpenOwnTable(*load.database, table));
   if (!rows.exists()) return Status();
-  load.store->source_format = "batchlight-sqlite";
+  load.store->source_format = kOwnFormat;
   table.Clear();
   std::vector<int64_t> old_rows;
   RowChecks checks(rows);
   while (rows.Next()) {
     if (!IsPossibleRow(table, names, rows, checks)) continue;
     old_rows.push_back(rows.Int(0));
-    int column = 1;
-    table.VisitColumns([&](std::string_view name, std::string_view, const auto& values) {
-      // The visitor is const; the table is not.
-      ReadValue(load, rows, column++, name, const_cast<std::decay_t<decltype(values)>&>(values));
-    });
+    AppendRow(load, rows, table);
   }
   RETURN_IF_ERROR(checks.Done(load));
   if (!std::is_sorted(old_rows.begin(), old_rows.end())) {
@@ -165,34 +183,41 @@ Status LoadOwnTables(Load& load) {
 }
 
 Status CompleteProcesses(const NsysDatabase& database, const Strings& strings, Store& store) {
-  ASSIGN_OR_RETURN(NsysTable rows,
-                   NsysTable::Open(database, OwnTableName(kProcesses),
-                                   {"pid", "parent_pid", "parent", "name", "executable",
-                                    "command_line", "start_ns", "end_ns", "exit_code",
-                                    "exit_signal", "rank", "native_global_id"}));
+  Load load;  // its processes are the parents
+  load.database = &database;
+  load.strings = &strings;
+  load.store = &store;
+  ProcessesTable own;
+  ASSIGN_OR_RETURN(NsysTable rows, OpenOwnTable(database, own));
+  while (rows.Next()) AppendRow(load, rows, own);
+  RETURN_IF_ERROR(rows.status());
+
+  std::vector<ProcessesRow> processes;
   std::unordered_map<int64_t, size_t> by_global;
   for (size_t row = 0; row < store.processes.size(); ++row) {
-    by_global[static_cast<int64_t>(store.processes.native_global_id[row])] = row;
+    processes.push_back(store.processes.Row(row));
+    by_global[static_cast<int64_t>(processes[row].native_global_id)] = row;
   }
-  while (rows.Next()) {
-    int64_t global = rows.Int(11);
-    if (global == 0) global = GlobalPid(rows.Int(0));
+  const auto row_of = [&](int64_t global) {
     const auto place = by_global.find(global);
-    if (place == by_global.end()) continue;
-    const size_t row = place->second;
-    store.processes.parent_pid[row] = rows.U32(1);
-    const auto parent = by_global.find(rows.Int(2, -1));
-    if (parent != by_global.end()) store.processes.parent[row] = ProcessId::At(parent->second);
-    store.processes.name[row] = strings.Get(rows.Int(3, kNoString));
-    store.processes.executable[row] = strings.Get(rows.Int(4, kNoString));
-    store.processes.command_line[row] = strings.Get(rows.Int(5, kNoString));
-    store.processes.start_ns[row] = PossibleTimeOr(rows.Int(6), 0);
-    store.processes.end_ns[row] = PossibleTimeOr(rows.Int(7, kOpenEnd), kOpenEnd);
-    store.processes.exit_code[row] = static_cast<int32_t>(rows.Int(8));
-    store.processes.exit_signal[row] = static_cast<int32_t>(rows.Int(9));
-    store.processes.rank[row] = static_cast<int32_t>(rows.Int(10));
+    return place == by_global.end() ? ProcessId::None() : ProcessId::At(place->second);
+  };
+  for (size_t i = 0; i < own.size(); ++i) {
+    ProcessesRow row = own.Row(i);
+    const auto native = static_cast<int64_t>(row.native_global_id);
+    const ProcessId known = row_of(native == 0 ? GlobalPid(row.pid) : native);
+    if (known.IsNone()) continue;
+    ProcessesRow& united = processes[known.row()];
+    row.pid = united.pid;
+    row.native_global_id = united.native_global_id;
+    if (!row.parent.IsNone()) row.parent = row_of(load.processes.all()[row.parent.row()]);
+    row.start_ns = PossibleTimeOr(row.start_ns, 0);
+    row.end_ns = PossibleTimeOr(row.end_ns, kOpenEnd);
+    united = row;
   }
-  return rows.status();
+  store.processes.Clear();
+  for (const ProcessesRow& row : processes) store.processes.Append(row);
+  return Status();
 }
 
 }  // namespace batchlight::nsys

@@ -11,6 +11,7 @@
 #include "ingest/nsys/nsys_unite.h"
 #include "nsys/foreign_tables.h"
 #include "nsys/schema_version.h"
+#include "nsys/source_format.h"
 #include "nsys/tables.h"
 
 namespace batchlight {
@@ -132,7 +133,7 @@ Result<Store> ImportNsysSqlite(const std::string& path) {
   }
   Store store;
   store.source = path;
-  store.source_format = "nsys-sqlite";
+  store.source_format = nsys::kNsysFormat;
   nsys::Strings strings;
   RETURN_IF_ERROR(strings.Load(database, store));
   ASSIGN_OR_RETURN(const Schema schema, ReadSchemaVersion(database));

@@ -7,6 +7,7 @@
 
 #include "ingest/nsys/nsys_rows.h"
 #include "nsys/info_tables.h"
+#include "nsys/source_format.h"
 
 namespace batchlight::nsys {
 namespace {
@@ -18,8 +19,6 @@ ProcessId FindProcess(const Store& store, const ProcessPlace& place) {
   }
   return ProcessId::None();
 }
-
-constexpr std::string_view kOwnFormat = "batchlight-sqlite";
 
 void AddProperty(Store& store, std::string_view key, std::string_view value) {
   store.properties.Append({.key = store.strings.Intern(key), .value = store.strings.Intern(value)});
