@@ -5,10 +5,13 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
+#include <numeric>
 #include <optional>
 #include <ranges>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "export/sqlite/nsys_writer.h"
@@ -146,24 +149,31 @@ void PutRow(NsysWriter& writer, SqliteInsert& insert, const nsys::Table<Columns.
   insert.Done();
 }
 
-// Row numbers of a store table in its own order, and by start of those that `keep` says.
+// Row numbers of a store table: in its own order; by start; by start, those that `keep` says.
 template <typename StoreTable>
 auto InOrder(const StoreTable& table) {
   return std::views::iota(size_t{0}, table.size());
 }
-template <typename StoreTable, typename Keep>
-std::vector<uint32_t> ByStart(const StoreTable& table, const Keep& keep) {
-  std::vector<uint32_t> order;
-  for (uint32_t row = 0; row < table.size(); ++row) {
-    if (keep(row)) order.push_back(row);
-  }
-  std::stable_sort(order.begin(), order.end(),
+template <typename StoreTable>
+std::vector<uint32_t> ByStart(const StoreTable& table, std::vector<uint32_t> rows) {
+  std::stable_sort(rows.begin(), rows.end(),
                    [&](uint32_t a, uint32_t b) { return table.start_ns[a] < table.start_ns[b]; });
-  return order;
+  return rows;
 }
 template <typename StoreTable>
 std::vector<uint32_t> ByStart(const StoreTable& table) {
-  return ByStart(table, [](uint32_t) { return true; });
+  std::vector<uint32_t> rows(table.size());
+  std::iota(rows.begin(), rows.end(), 0u);
+  return ByStart(table, std::move(rows));
+}
+template <typename StoreTable, typename Keep>
+requires std::predicate<Keep, uint32_t> std::vector<uint32_t> ByStart(const StoreTable& table,
+                                                                      const Keep& keep) {
+  std::vector<uint32_t> rows;
+  for (uint32_t row = 0; row < table.size(); ++row) {
+    if (keep(row)) rows.push_back(row);
+  }
+  return ByStart(table, std::move(rows));
 }
 
 template <typename Row>

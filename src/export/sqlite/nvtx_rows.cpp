@@ -47,61 +47,59 @@ class NvtxRows {
  public:
   explicit NvtxRows(NsysWriter& writer) : writer_(writer), store_(writer.store) {}
 
-  // The row of an event; nothing where the selection leaves it out. Texts are valid until the next.
-  std::optional<Event> RowOf(const NvtxEvent& event) {
+  // Fills an empty row; false: the selection leaves it out. Texts are valid until the next row.
+  bool Fill(const NvtxEvent& event, Event& row) {
     switch (event.kind) {
       case NvtxEvent::Kind::kDomain:
-        return DomainRow(store_.nvtx_domains.Row(event.row));
+        FillDomain(store_.nvtx_domains.Row(event.row), row);
+        return true;
       case NvtxEvent::Kind::kCategory:
-        return CategoryRow(store_.nvtx_categories.Row(event.row));
-      case NvtxEvent::Kind::kRange: {
-        const NvtxRangesRow range = store_.nvtx_ranges.Row(event.row);
-        if (!writer_.Selects(range.start_ns, range.end_ns)) return std::nullopt;
-        return RangeRow(range);
-      }
-      case NvtxEvent::Kind::kMark: {
-        const NvtxMarksRow mark = store_.nvtx_marks.Row(event.row);
-        if (!writer_.Selects(mark.start_ns, mark.start_ns)) return std::nullopt;
-        return MarkRow(mark);
-      }
+        FillCategory(store_.nvtx_categories.Row(event.row), row);
+        return true;
+      case NvtxEvent::Kind::kRange:
+        return FillRange(store_.nvtx_ranges.Row(event.row), row);
+      case NvtxEvent::Kind::kMark:
+        return FillMark(store_.nvtx_marks.Row(event.row), row);
     }
-    return std::nullopt;
+    return false;
   }
 
  private:
-  Event DomainRow(const NvtxDomainsRow& domain) const {
-    return {.type = EventType::kDomainCreate,
-            .text = store_.Text(domain.name),
-            .thread = writer_.GlobalPid(domain.process),
-            .domain = domain.native_id};
+  void FillDomain(const NvtxDomainsRow& domain, Event& row) const {
+    row.type = EventType::kDomainCreate;
+    row.text = store_.Text(domain.name);
+    row.thread = writer_.GlobalPid(domain.process);
+    row.domain = domain.native_id;
   }
-  Event CategoryRow(const NvtxCategoriesRow& category) const {
-    return {.type = EventType::kCategory,
-            .category = category.category,
-            .text = store_.Text(category.name),
-            .thread = writer_.GlobalPid(category.process),
-            .domain = NativeDomain(store_, category.domain)};
+  void FillCategory(const NvtxCategoriesRow& category, Event& row) const {
+    row.type = EventType::kCategory;
+    row.category = category.category;
+    row.text = store_.Text(category.name);
+    row.thread = writer_.GlobalPid(category.process);
+    row.domain = NativeDomain(store_, category.domain);
   }
-  Event RangeRow(const NvtxRangesRow& range) {
-    Event event = {.start_ns = range.start_ns,
-                   .end_ns = range.end_ns,
-                   .type = range.style == NvtxStyle::kPushPop ? EventType::kPushPopRange
-                                                              : EventType::kStartEndRange,
-                   .thread = writer_.GlobalTid(range.thread),
-                   .domain = NativeDomain(store_, range.domain)};
-    if (range.end_thread != range.thread) event.end_thread = writer_.GlobalTid(range.end_thread);
-    SetMessage(range.message, range.registered, event);
-    SetAttributes(range.attributes, event);
-    return event;
+  bool FillRange(const NvtxRangesRow& range, Event& row) {
+    if (!writer_.Selects(range.start_ns, range.end_ns)) return false;
+    row.start_ns = range.start_ns;
+    row.end_ns = range.end_ns;
+    row.type =
+        range.style == NvtxStyle::kPushPop ? EventType::kPushPopRange : EventType::kStartEndRange;
+    row.thread = writer_.GlobalTid(range.thread);
+    if (range.end_thread != range.thread) row.end_thread = writer_.GlobalTid(range.end_thread);
+    row.domain = NativeDomain(store_, range.domain);
+    SetMessage(range.message, range.registered, row);
+    SetAttributes(range.attributes, row);
+    return true;
   }
-  Event MarkRow(const NvtxMarksRow& mark) {
-    Event event = {.start_ns = mark.start_ns,
-                   .type = EventType::kMark,
-                   .thread = writer_.GlobalTid(mark.thread),
-                   .domain = NativeDomain(store_, mark.domain)};
-    SetMessage(mark.message, mark.registered, event);
-    SetAttributes(mark.attributes, event);
-    return event;
+  bool FillMark(const NvtxMarksRow& mark, Event& row) {
+    if (!writer_.Selects(mark.start_ns, mark.start_ns)) return false;
+    row.start_ns = mark.start_ns;
+    row.type = EventType::kMark;
+    row.thread = writer_.GlobalTid(mark.thread);
+    row.domain = NativeDomain(store_, mark.domain);
+    SetMessage(mark.message, mark.registered, row);
+    SetAttributes(mark.attributes, row);
+    return true;
   }
 
   void SetMessage(StringId message, YesNo registered, Event& event) {
@@ -170,10 +168,10 @@ Status WriteNvtxTables(NsysWriter& writer) {
   RETURN_IF_ERROR(writer.Table(nsys::kNvtxEvents, events.size(), [&](SqliteInsert& insert) {
     NvtxRows rows(writer);
     for (size_t i = 0; i < events.size(); ++i) {
-      std::optional<Event> row = rows.RowOf(events[i]);
-      if (!row.has_value()) continue;
-      row->id = static_cast<int64_t>(i) + 1;
-      PutRow(writer, insert, nsys::kNvtxEvents, i, *row);
+      Event row;
+      if (!rows.Fill(events[i], row)) continue;
+      row.id = static_cast<int64_t>(i) + 1;
+      PutRow(writer, insert, nsys::kNvtxEvents, i, row);
     }
   }));
   return WritePayloadSchemas(writer);
