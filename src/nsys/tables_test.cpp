@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "base/split.h"
 #include "nsys/enums.h"
 #include "nsys/foreign_tables.h"
 #include "nsys/own_tables.h"
+#include "nsys/schema_version.h"
 
 namespace batchlight::nsys {
 namespace {
@@ -103,6 +106,56 @@ TEST(NsysTablesTest, EnumsHaveTheRowsOfTheirKinds) {
   ASSERT_NE(copies, enums.end());
   EXPECT_EQ(copies->values[1].id, Number(CopyKind::kHostToDevice));
   EXPECT_EQ(copies->values[1].label, "Host-to-Device");
+}
+
+// The part of docs/export.md that lists the tables: names in backquotes, `*` at the end for any
+// rest.
+class ExportPageTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::ifstream file(BATCHLIGHT_SOURCE_DIR "/docs/export.md");
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    const size_t begin = page.find("Tables, columns and encodings of an nsys export");
+    ASSERT_NE(begin, std::string::npos);
+    text_ = page.substr(begin, page.find("Tools made for", begin) - begin);
+    const size_t list = text_.find(":\n");
+    for (size_t at = text_.find('`', list); at != std::string::npos; at = text_.find('`', at + 1)) {
+      const size_t end = text_.find('`', at + 1);
+      patterns_.push_back(text_.substr(at + 1, end - at - 1));
+      at = end;
+    }
+  }
+  static bool Matches(std::string_view pattern, std::string_view name) {
+    if (!pattern.ends_with('*')) return pattern == name;
+    return name.starts_with(pattern.substr(0, pattern.size() - 1));
+  }
+
+  std::string text_;
+  std::vector<std::string> patterns_;
+};
+
+TEST_F(ExportPageTest, NamesTheTablesOfTheDictionary) {
+  std::vector<std::string_view> names;
+  for (const TableEntry& entry : Entries()) {
+    if (!entry.columns.empty()) names.push_back(entry.name);
+  }
+  for (const std::string_view name : names) {
+    EXPECT_TRUE(std::any_of(patterns_.begin(), patterns_.end(),
+                            [&](const std::string& pattern) { return Matches(pattern, name); }))
+        << name << " is not in docs/export.md";
+  }
+  names.push_back("ENUM_");
+  for (const std::string& pattern : patterns_) {
+    EXPECT_TRUE(std::any_of(names.begin(), names.end(),
+                            [&](std::string_view name) { return Matches(pattern, name); }))
+        << "docs/export.md names " << pattern;
+  }
+}
+
+TEST_F(ExportPageTest, SaysWhichSchemaIsWritten) {
+  const std::string version =
+      std::to_string(kSchemaMajor) + '.' + std::to_string(kWrittenMinor) + ".0";
+  EXPECT_NE(text_.find("schema " + version), std::string::npos) << version;
 }
 
 }  // namespace
