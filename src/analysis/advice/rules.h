@@ -18,7 +18,7 @@ using Findings = std::vector<Finding>;
 
 // Shares used by several rules ---------------------------------------------------------------
 
-// Mean step of the main process that counts, ns; 0 without steps.
+// Mean steady step of the main process, ns; 0 without steps.
 double MeanStepNs(const RunMeasures& run);
 // Whether two runs of the program, with the gain and without, would show it (kVisibleGain).
 bool CanBeSeen(const RunMeasures& run, double gain_ns);

@@ -123,7 +123,7 @@ void EventGroups::Add(const Occurrence& occurrence) {
   const size_t bin = row * bins_ + bin_of_step_[step];
   bin_ns_[bin] += occurrence.ns;
   ++bin_count_[bin];
-  if (!counts_[step]) return;
+  if (!steady_[step]) return;
   Group& group = groups_[row];
   group.total_ns += occurrence.ns;
   ++group.count;

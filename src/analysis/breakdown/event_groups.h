@@ -36,15 +36,15 @@ class EventNames {
 
 class EventGroups {
  public:
-  // `bin_of_step` and `counts`: by row of ProcessSteps::steps.
+  // `bin_of_step` and `steady`: by row of ProcessSteps::steps.
   EventGroups(const Store& store, const Attribution& work, size_t bins,
-              std::vector<uint32_t> bin_of_step, std::vector<bool> counts)
+              std::vector<uint32_t> bin_of_step, std::vector<bool> steady)
       : store_(store),
         work_(work),
         names_(store),
         bins_(bins),
         bin_of_step_(std::move(bin_of_step)),
-        counts_(std::move(counts)) {}
+        steady_(std::move(steady)) {}
 
   void Add(const Occurrence& occurrence);
   // By phase; leaves nothing behind.
@@ -88,7 +88,7 @@ class EventGroups {
   EventNames names_;
   size_t bins_;
   std::vector<uint32_t> bin_of_step_;
-  std::vector<bool> counts_;
+  std::vector<bool> steady_;
   std::vector<Group> groups_;
   std::vector<int64_t> bin_ns_;  // [group * bins_ + bin]
   std::vector<uint32_t> bin_count_;

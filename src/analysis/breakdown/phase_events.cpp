@@ -74,15 +74,15 @@ class Finder {
   EventGroups Groups(const ProcessSteps& process, const GpuBreakdown* gpu,
                      TrackEvents& track) const {
     StepCut cut = CutSteps(process, most_bins_);
-    std::vector<bool> counts(process.steps.size());
-    for (const uint32_t step : process.steady) counts[step] = true;
+    std::vector<bool> steady(process.steps.size());
+    for (const uint32_t step : process.steady) steady[step] = true;
     for (size_t step = 0; step < process.steps.size(); ++step) {
       const bool there = gpu == nullptr || gpu->steps[step].duration_ns() > 0;
       cut.bins[cut.bin_of_step[step]].steps += there;
     }
     track.bins = std::move(cut.bins);
     return EventGroups(inputs_.store, work_, track.bins.size(), std::move(cut.bin_of_step),
-                       std::move(counts));
+                       std::move(steady));
   }
 
   const StepInputs& inputs_;

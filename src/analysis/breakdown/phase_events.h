@@ -23,7 +23,7 @@ namespace batchlight {
 struct Attribution;
 struct StepInputs;
 
-// The longest time that one event has in the phase, within a step that counts.
+// The longest time that one event has in the phase, within a steady step.
 struct LongestEvent {
   int64_t ns = 0;          // in this phase: without calls inside, without what else ran then
   int64_t start_ns = 0;    // of the event; of no event and idle time: of the stretch
@@ -36,8 +36,8 @@ struct EventGroup {
   EventKind kind = EventKind::kNone;
   std::string name;
   std::string op;        // operator around a CUDA call; operator that launched the longest work
-  int64_t total_ns = 0;  // over the steps that count
-  uint64_t count = 0;    // events over the steps that count
+  int64_t total_ns = 0;  // over steady steps
+  uint64_t count = 0;    // events over steady steps
   LongestEvent longest;
   std::vector<int64_t> bin_ns;  // of every bin of the track, whether its steps count or not
   std::vector<uint32_t> bin_count;

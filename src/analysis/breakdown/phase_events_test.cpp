@@ -32,7 +32,7 @@ int64_t SumOfBins(const std::vector<EventGroup>& groups) {
   return sum;
 }
 
-// Every phase of every track is the sum of its events, over the steps that count and over all.
+// Every phase of every track is the sum of its events, over steady steps and over all.
 void ExpectAddsUp(const RunOverview& overview, const PhaseEvents& events) {
   for (size_t p = 0; p < overview.breakdowns.size(); ++p) {
     const StepBreakdown& breakdown = overview.breakdowns[p];

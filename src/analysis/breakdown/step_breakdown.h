@@ -26,14 +26,14 @@ struct PhaseShare {
   PhaseKind kind = PhaseKind::kOther;
   std::string name;                  // "data loading"; of kUserRange the range's own
   std::vector<int64_t> per_step_ns;  // of every step of the process, in order
-  Sample steady;                     // over the steps that count
-  double share = 0;                  // of the time of the steps that count, 0 to 1
+  Sample steady;                     // over steady steps
+  double share = 0;                  // of the time of steady steps, 0 to 1
 };
 
 struct StepBreakdown {
   ProcessId process;
   std::vector<PhaseShare> phases;  // in the order of PhaseKind; only those that occur
-  int64_t steady_total_ns = 0;     // time of the steps that count = sum over phases
+  int64_t steady_total_ns = 0;     // time of steady steps = sum over phases
 };
 
 // What was longer in a step than it is by the median.

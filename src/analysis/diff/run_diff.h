@@ -15,7 +15,7 @@ enum class ChangeKind : uint8_t { kSame, kSlower, kFaster, kNew, kGone };
 
 struct Change {
   std::string name;
-  double a_ns = 0;  // mean per step that counts
+  double a_ns = 0;  // mean per steady step
   double b_ns = 0;
   double a_calls = 0;  // per step; 0 where calls mean nothing
   double b_calls = 0;
@@ -37,7 +37,7 @@ struct ChangeList {
 struct DiffSide {
   std::string source;
   std::string command;
-  uint64_t steps = 0;  // that count, over all training processes
+  uint64_t steps = 0;  // steady ones, over all training processes
   double mean_ns = 0;
   int64_t median_ns = 0;  // of the main process
   int64_t p95_ns = 0;

@@ -56,11 +56,11 @@ struct GpuBreakdown {
   ProcessId process;
   uint32_t device = 0;
   std::vector<GpuStepParts> steps;  // one per step of ProcessSteps::steps; empty window: 0 length
-  std::array<Sample, kGpuPartCount> steady;   // over the steps that count
+  std::array<Sample, kGpuPartCount> steady;   // over steady steps
   std::array<double, kGpuPartCount> share{};  // of their windows, 0 to 1
-  Sample window;                              // length of the windows that count
+  Sample window;                              // length of the windows of steady steps
   double busy_share = 0;
-  double overlapped_communication_ns = 0;  // mean per step that counts: hidden behind computing
+  double overlapped_communication_ns = 0;  // mean per steady step: hidden behind computing
   double overlapped_copy_ns = 0;
   // The CPU waited for data while the GPU had work (BuildOverview); the rest of its waiting is the
   // part kIdleDataLoading.

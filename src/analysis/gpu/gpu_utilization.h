@@ -1,4 +1,4 @@
-// How well the kernels of a run fill a GPU, over the windows of the steps that count. These are
+// How well the kernels of a run fill a GPU, over the windows of steady steps. These are
 // estimates from launch configurations, not counters; the formulas are those of the overview that
 // PyTorch's TensorBoard plugin had.
 #pragma once
@@ -33,7 +33,7 @@ struct GpuUtilization {
   ProcessId process;
   uint32_t device = 0;
   bool knows_gpu = false;     // false: no SM count, so neither efficiency nor occupancy
-  GpuUse counted;             // over the steps that count
+  GpuUse counted;             // over steady steps
   std::vector<GpuUse> steps;  // one per step of the process
 };
 

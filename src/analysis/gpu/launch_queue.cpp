@@ -91,7 +91,7 @@ std::vector<QueuePoint> DepthOf(const Launches& launches, size_t begin, size_t e
   return points;
 }
 
-// The row of the step that counts whose length is nearest to the median.
+// The row of the steady step whose length is nearest to the median.
 size_t MedianStep(const ProcessSteps& process) {
   size_t best = process.steady.empty() ? 0 : process.steady.front();
   const auto away = [&](size_t row) {
@@ -251,7 +251,7 @@ class QueueAnalysis {
   std::vector<size_t> with_curves_;
   std::vector<bool> steady_;
   std::vector<uint32_t> bin_of_row_;  // kNoRow: its latencies are in no bin's sum
-  std::vector<int64_t> latencies_;    // of the steps that count
+  std::vector<int64_t> latencies_;    // of steady steps
   double depth_time_ = 0;
   double empty_ns_ = 0;
   double total_ns_ = 0;

@@ -44,8 +44,8 @@ struct LaunchQueue {
   ProcessId process;
   uint32_t device = 0;
   std::vector<StepQueue> steps;  // one per step of the process
-  Sample latency;                // of all work of the steps that count
-  double mean_depth = 0;         // over the steps that count
+  Sample latency;                // of all work of steady steps
+  double mean_depth = 0;         // over steady steps
   double empty = 0;
   uint32_t most = 0;
   QueueCurve curve;  // of the step whose length is nearest to the median

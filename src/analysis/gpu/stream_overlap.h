@@ -30,7 +30,7 @@ struct StreamUse {
   uint32_t context = 0;
   uint32_t stream = 0;
   bool is_default = false;  // the legacy default stream
-  uint64_t kernels = 0;     // in steps that count, as all of the following
+  uint64_t kernels = 0;     // in steady steps, as all of the following
   int64_t busy_ns = 0;
 };
 
@@ -45,7 +45,7 @@ struct StreamOverlap {
   double overlap_share() const;
 };
 
-// Of the process and device of `gpu`, in steps that count. Without streams where fewer than two
+// Of the process and device of `gpu`, in steady steps. Without streams where fewer than two
 // have 5 % of the kernel time.
 StreamOverlap FindStreamOverlap(const Store& store, const StepSet& steps, const GpuBreakdown& gpu);
 

@@ -320,21 +320,21 @@ class TreeBuilder {
   bool overlap_ = false;  // a call on it ends after the one below
 };
 
-// Sums over the bins that count, then over the nodes inside.
+// Sums over steady bins, then over the nodes inside.
 void SetTotals(const StepSet& steps, AttributionTree& tree) {
   double count = 0;
   int64_t total_ns = 0;
   for (const ProcessSteps& process : steps.processes) total_ns += process.duration.total;
-  uint64_t counted = 0;
-  for (const ProcessSteps& process : steps.processes) counted += process.steady.size();
-  for (const StepBin& bin : tree.bins) count += bin.counts ? bin.steps : 0;
+  uint64_t steady = 0;
+  for (const ProcessSteps& process : steps.processes) steady += process.steady.size();
+  for (const StepBin& bin : tree.bins) count += bin.steady ? bin.steps : 0;
   tree.per_step = count > 0;
-  tree.step_ns = counted == 0 ? 0 : double(total_ns) / double(counted);
+  tree.step_ns = steady == 0 ? 0 : double(total_ns) / double(steady);
   const double divisor = tree.per_step ? count : 1;
   for (size_t row = 0; row < tree.nodes.size(); ++row) {
     TreeNode& node = tree.nodes[row];
     for (size_t bin = 0; bin < tree.columns(); ++bin) {
-      if (tree.per_step && (bin == tree.bins.size() || !tree.bins[bin].counts)) continue;
+      if (tree.per_step && (bin == tree.bins.size() || !tree.bins[bin].steady)) continue;
       node.self_ns += double(tree.self_ns[row * tree.columns() + bin]) / divisor;
       node.calls += double(tree.calls[row * tree.columns() + bin]) / divisor;
     }

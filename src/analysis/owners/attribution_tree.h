@@ -50,7 +50,7 @@ struct TreeNode {
   uint16_t depth = 0;
   TreeKind kind = TreeKind::kPhase;
   bool backward = false;  // part of the backward pass
-  // Means per step over the steps that count; of the whole run where there are no steps.
+  // Means per step over steady steps; of the whole run where there are no steps.
   double calls = 0;
   double self_ns = 0;         // CPU time of a call without nodes inside; GPU time of work
   double gpu_self_ns = 0;     // work that it launched itself

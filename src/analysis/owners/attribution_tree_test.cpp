@@ -154,7 +154,7 @@ std::pair<int64_t, uint64_t> CountingSums(const AttributionTree& tree, const Ran
                                           size_t node) {
   std::pair<int64_t, uint64_t> sums{};
   for (size_t bin = 0; bin < rank.bins.size(); ++bin) {
-    if (!rank.bins[bin].counts) continue;
+    if (!rank.bins[bin].steady) continue;
     sums.first += tree.rank_self_ns[node * tree.rank_columns + rank.column + bin];
     sums.second += tree.rank_calls[node * tree.rank_columns + rank.column + bin];
   }
@@ -220,11 +220,11 @@ TEST(AttributionTreeTest, StepsThatCountAreKeptApartHoweverOftenTheyTakeTurns) {
   BinFinder bins(store, steps);
   ASSERT_LE(bins.bins().size(), BinFinder::kMost);
   uint32_t counted = 0;
-  for (const StepBin& bin : bins.bins()) counted += bin.counts ? bin.steps : 0;
+  for (const StepBin& bin : bins.bins()) counted += bin.steady ? bin.steps : 0;
   EXPECT_EQ(counted, 500u);
   for (int64_t step = 0; step < 1000; ++step) {
     const StepBin& bin = bins.bins()[bins.Of(main, step * 10).bin];
-    EXPECT_EQ(bin.counts, step % 2 == 1);
+    EXPECT_EQ(bin.steady, step % 2 == 1);
     EXPECT_LE(bin.first_step, step);
   }
 }

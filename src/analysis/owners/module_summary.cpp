@@ -121,8 +121,8 @@ class ModuleTree {
         ModuleRow& module = rows_[static_cast<size_t>(row)];
         (owner.backward ? module.gpu_backward_ns : module.gpu_ns) += duration_ns;
         if (!steady) continue;
-        SteadyTime& counted = steady_[static_cast<size_t>(row)];
-        (owner.backward ? counted.gpu_backward_ns : counted.gpu_ns) += duration_ns;
+        SteadyTime& steady_time = steady_[static_cast<size_t>(row)];
+        (owner.backward ? steady_time.gpu_backward_ns : steady_time.gpu_ns) += duration_ns;
       }
     });
   }

@@ -26,7 +26,7 @@ struct ModuleRow {
   int64_t backward_self_ns = 0;  // of the operators it calls itself
   int64_t gpu_ns = 0;            // work on the GPU that its forward launched, inclusive
   int64_t gpu_backward_ns = 0;
-  // Means over the steps that count; 0 without steps.
+  // Means over steady steps; 0 without steps.
   double calls_per_step = 0;
   double total_per_step_ns = 0;
   double self_per_step_ns = 0;
@@ -47,7 +47,7 @@ ModuleSummary SummarizeModules(const Store& store, const StepSet& steps, const B
                                const Attribution& work);
 
 // Where the time itself goes: rows with own time, forward and backward, by falling sum; of the
-// steps that count, or of the whole run.
+// steady steps, or of the whole run.
 std::vector<uint32_t> ModulesBySelfTime(const ModuleSummary& summary, bool per_step);
 
 }  // namespace batchlight

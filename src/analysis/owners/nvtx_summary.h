@@ -22,7 +22,7 @@ struct NvtxRow {
   int64_t self_ns = 0;  // without push/pop ranges of the same domain inside; start/end: the total
   Sample duration;
   int64_t gpu_ns = 0;            // work on the GPU that was launched inside
-  double total_per_step_ns = 0;  // over the steps that count; 0 without steps
+  double total_per_step_ns = 0;  // over steady steps; 0 without steps
   double share_of_step = 0;
 };
 

@@ -26,7 +26,7 @@ struct OperatorRow {
   int64_t self_in_backward_ns = 0;  // part of self_ns that ran inside a backward function
   int64_t gpu_ns = 0;               // work on the GPU that it launched itself
   int64_t gpu_total_ns = 0;         // work that it and the operators inside launched
-  double calls_per_step = 0;        // means over the steps that count; 0 without steps
+  double calls_per_step = 0;        // means over steady steps; 0 without steps
   double self_per_step_ns = 0;
   double total_per_step_ns = 0;
   double gpu_per_step_ns = 0;  // gpu_ns of steps that launched the work

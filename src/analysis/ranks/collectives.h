@@ -51,7 +51,7 @@ struct CollectiveRow {
   double bus_bytes_per_second() const;
 };
 
-// Of one training process. Means per step that counts.
+// Of one training process. Means per steady step.
 struct RankRow {
   ProcessId process;
   int32_t rank = -1;

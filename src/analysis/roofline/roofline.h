@@ -41,7 +41,7 @@ struct Roofline {
   GpuPeaks peaks;                 // all 0 without a GPU
   std::string_view peak_dtype;    // of most FLOPs
   double peak_tflops = 0;         // for that type
-  double flops_per_step = 0;      // mean over the steps that count, per process
+  double flops_per_step = 0;      // mean over steady steps, per process
   double tflops = 0;              // of a step
   double mfu = 0;                 // 0 to 1; 0 = peak or steps not known
   double known_time_share = 0;    // part of the GPU's (CPU's) time that the rows explain

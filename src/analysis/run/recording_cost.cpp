@@ -33,7 +33,7 @@ class StepCounter {
     }
   }
 
-  // Rows of a table with a column `thread`, a step that counts.
+  // Rows of a table with a column `thread`, a steady step.
   template <class Table>
   double OfThreads(const Table& table) const {
     return PerStep(table, [&](size_t row) {

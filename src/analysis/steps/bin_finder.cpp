@@ -6,13 +6,13 @@ namespace batchlight {
 namespace {
 
 // Bins of at most `length` steps, all of which count or none does. False: more than `most`.
-bool CutAt(const std::vector<bool>& counts, size_t length, size_t most, StepCut& cut) {
+bool CutAt(const std::vector<bool>& steady, size_t length, size_t most, StepCut& cut) {
   cut = {};
   size_t size = 0;
-  for (size_t step = 0; step < counts.size(); ++step) {
-    if (cut.bins.empty() || size == length || cut.bins.back().counts != counts[step]) {
+  for (size_t step = 0; step < steady.size(); ++step) {
+    if (cut.bins.empty() || size == length || cut.bins.back().steady != steady[step]) {
       if (cut.bins.size() == most) return false;
-      cut.bins.push_back({static_cast<uint32_t>(step), 0, counts[step]});
+      cut.bins.push_back({static_cast<uint32_t>(step), 0, steady[step]});
       size = 0;
     }
     ++size;
@@ -21,18 +21,18 @@ bool CutAt(const std::vector<bool>& counts, size_t length, size_t most, StepCut&
   return true;
 }
 
-// Where steps that count and others take turns too often: spans of two bins, one for either.
-StepCut CutInTwo(const std::vector<bool>& counts, size_t most) {
+// Where steady steps and others take turns too often: spans of two bins, one for either.
+StepCut CutInTwo(const std::vector<bool>& steady, size_t most) {
   const size_t spans = most / 2;
-  const size_t length = (counts.size() + spans - 1) / spans;
+  const size_t length = (steady.size() + spans - 1) / spans;
   StepCut cut;
-  for (size_t first = 0; first < counts.size(); first += length) {
+  for (size_t first = 0; first < steady.size(); first += length) {
     uint32_t bin_of[2] = {BinPlace::kNowhere, BinPlace::kNowhere};
-    for (size_t step = first; step < std::min(first + length, counts.size()); ++step) {
-      uint32_t& bin = bin_of[counts[step]];
+    for (size_t step = first; step < std::min(first + length, steady.size()); ++step) {
+      uint32_t& bin = bin_of[steady[step]];
       if (bin == BinPlace::kNowhere) {
         bin = static_cast<uint32_t>(cut.bins.size());
-        cut.bins.push_back({static_cast<uint32_t>(first), 0, counts[step]});
+        cut.bins.push_back({static_cast<uint32_t>(first), 0, steady[step]});
       }
       cut.bin_of_step.push_back(bin);
     }
@@ -41,31 +41,31 @@ StepCut CutInTwo(const std::vector<bool>& counts, size_t most) {
 }
 
 // At most `most` bins, which is at least two.
-StepCut CutSteps(const std::vector<bool>& counts, size_t most) {
+StepCut CutSteps(const std::vector<bool>& steady, size_t most) {
   StepCut cut;
-  for (size_t length = 1; length < 2 * counts.size(); length *= 2) {
-    if (CutAt(counts, length, most, cut)) return cut;
+  for (size_t length = 1; length < 2 * steady.size(); length *= 2) {
+    if (CutAt(steady, length, most, cut)) return cut;
   }
-  return CutInTwo(counts, most);
+  return CutInTwo(steady, most);
 }
 
-std::vector<bool> CountingSteps(const ProcessSteps& process, size_t size) {
-  std::vector<bool> counts(size, process.steady.empty());
-  for (const uint32_t row : process.steady) counts[row] = true;
-  return counts;
+std::vector<bool> SteadySteps(const ProcessSteps& process, size_t size) {
+  std::vector<bool> steady(size, process.steady.empty());
+  for (const uint32_t row : process.steady) steady[row] = true;
+  return steady;
 }
 
 }  // namespace
 
 StepCut CutSteps(const ProcessSteps& process, size_t most) {
-  return CutSteps(CountingSteps(process, process.steps.size()), most);
+  return CutSteps(SteadySteps(process, process.steps.size()), most);
 }
 
 BinFinder::BinFinder(const Store& store, const StepSet& steps) : store_(store), steps_(steps) {
   size_t most = 0;
   for (const ProcessSteps& process : steps.processes) most = std::max(most, process.steps.size());
   if (most == 0) return;
-  StepCut cut = CutSteps(CountingSteps(steps.processes.front(), most), kMost);
+  StepCut cut = CutSteps(SteadySteps(steps.processes.front(), most), kMost);
   bins_ = std::move(cut.bins);
   place_ = outside();
   bin_of_step_ = std::move(cut.bin_of_step);

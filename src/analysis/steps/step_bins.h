@@ -1,7 +1,7 @@
 // Steps put together into bins, as for the tree, and what a sum over a bin is over for one process:
-// its steps in the bin that count, or all of them where none does. Added up over the bins that
-// count these are the steps that count, so that a reader who selects everything gets the numbers of
-// the whole run.
+// its steady steps in the bin, or all of its steps there where none is steady. Added up over the
+// steady bins these are the steady steps, so that a reader who selects everything gets the numbers
+// of the whole run.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 namespace batchlight {
 
 // Consecutive steps, by their place in the process: step i of every rank is in the same bin.
-// Ascending; of two bins with the same first step one holds those of a span that count, the other
+// Ascending; of two bins with the same first step one holds the steady steps of a span, the other
 // the rest of it.
 struct StepBin {
   uint32_t first_step = 0;
   uint32_t steps = 0;   // summed over processes
-  bool counts = false;  // its steps are among those that count
+  bool steady = false;  // its steps are steady ones
 };
 
 // One training process of a run of several: the same tree, its own steps and times.
 struct RankBins {
   ProcessId process;
   int32_t rank = -1;          // -1: not known
-  std::vector<StepBin> bins;  // fewer, the more ranks there are; by its own steps that count
+  std::vector<StepBin> bins;  // fewer, the more ranks there are; by its own steady steps
   size_t column = 0;          // of AttributionTree::rank_self_ns that its first bin has
   double step_ns = 0;         // its mean step
 };
@@ -36,7 +36,7 @@ std::vector<uint32_t> BinStarts(const std::vector<StepBin>& bins);
 struct BinSteps {
   std::vector<uint32_t>
       rows;             // of ProcessSteps::steps, ascending; empty: the process has none here
-  bool counts = false;  // they are steps that count
+  bool steady = false;  // they are steady ones
 };
 
 // One per bin.

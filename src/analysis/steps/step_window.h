@@ -1,4 +1,4 @@
-// Sets the steps apart that do not count: warm-up, compilation, validation, checkpoints, starts of
+// Tells the steady steps from the others: warm-up, compilation, validation, checkpoints, starts of
 // an epoch; and finds the outliers among those that do.
 #pragma once
 

@@ -62,7 +62,7 @@ struct ProcessSteps {
   StepSource source = StepSource::kNone;
   std::string marker;            // "ProfilerStep#", "SGD.step": what was followed
   std::vector<Step> steps;       // at least one
-  std::vector<uint32_t> steady;  // rows of `steps` that count; all of them if none is steady
+  std::vector<uint32_t> steady;  // rows of the steady ones; of all where none is
   Sample duration;               // of the steady ones, ns
   int64_t between_ns = 0;        // median time from the end of a step to the start of the next
   uint64_t outlier_count = 0;

@@ -52,7 +52,7 @@ TEST(PageDataTest, PhasesOfEveryStepAddUpToIt) {
   }
 }
 
-// Over the steps that count, and in every bin of steps; also where the smaller ones are put
+// Over steady steps, and in every bin of steps; also where the smaller ones are put
 // together.
 TEST(PageDataTest, EventsAddUpToTheirPhase) {
   const Page page({.gpu = true});
@@ -116,7 +116,7 @@ TEST(PageDataTest, GpuSectionHasFormulasAndMemory) {
   EXPECT_TRUE(Page().Json()["gpu"]["utilization"].empty());
 }
 
-// Sum of a list over the bins that count.
+// Sum of a list over steady bins.
 int64_t OverBins(const nlohmann::json& bins, const char* list) {
   int64_t sum = 0;
   for (size_t bin = 0; bin < bins["counts"].size(); ++bin) {

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMostApart = 4;  // groups that matter in steps that do not count only
+constexpr size_t kMostApart = 4;  // groups that matter in steps that are not steady only
 
 int64_t SumOfBins(const EventGroup& group) {
   return std::accumulate(group.bin_ns.begin(), group.bin_ns.end(), int64_t{0});

@@ -240,7 +240,7 @@ json PageBins(const std::vector<BinSteps>& bins) {
   json out = {{"steps", json::array()}, {"counts", json::array()}};
   for (const BinSteps& bin : bins) {
     out["steps"].push_back(bin.rows.size());
-    out["counts"].push_back(int(bin.counts));
+    out["counts"].push_back(int(bin.steady));
   }
   return out;
 }

@@ -93,7 +93,7 @@ json EmptyTrack(const std::string& name, size_t steps, size_t group) {
   return track;
 }
 
-// One phase of a track: what it is called, its time over the steps that count, and in each step.
+// One phase of a track: what it is called, its time over steady steps, and in each step.
 template <typename PerStep>
 void AddPhase(json& track, json description, const Sample& steady, size_t steps,
               const PerStep& per_step) {

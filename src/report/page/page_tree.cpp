@@ -186,7 +186,7 @@ json PageBins(const std::vector<StepBin>& bins) {
   for (const StepBin& bin : bins) {
     out["first_step"].push_back(bin.first_step);
     out["steps"].push_back(bin.steps);
-    out["counts"].push_back(int(bin.counts));
+    out["counts"].push_back(int(bin.steady));
   }
   return out;
 }

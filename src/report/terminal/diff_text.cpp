@@ -63,12 +63,12 @@ std::vector<Change> Shown(const ChangeList& list, size_t rows) {
   return shown;
 }
 
-TimeColumn ColumnFor(const ChangeList& list) {
+TimesInOneUnit ColumnFor(const ChangeList& list) {
   double largest = std::max(std::abs(list.a_ns), std::abs(list.b_ns));
   for (const Change& change : list.changes) {
     largest = std::max({largest, std::abs(change.a_ns), std::abs(change.b_ns)});
   }
-  return TimeColumn(largest);
+  return TimesInOneUnit(largest);
 }
 
 void WriteSide(SummaryText& out, const char* name, const DiffSide& side) {
@@ -80,7 +80,7 @@ void WriteSide(SummaryText& out, const char* name, const DiffSide& side) {
 }
 
 void WriteList(SummaryText& out, const ChangeList& list, size_t rows) {
-  const TimeColumn time = ColumnFor(list);
+  const TimesInOneUnit time = ColumnFor(list);
   SummaryTable table(out, {{.header = "", .right = false},
                            {.header = "calls A", .least_width = 110},
                            {.header = "calls B", .least_width = 110},

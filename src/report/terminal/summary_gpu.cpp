@@ -39,7 +39,7 @@ std::string PlainCallName(std::string_view name) {
 }
 
 void WriteParts(SummaryText& out, const GpuBreakdown& gpu) {
-  const TimeColumn time(double(gpu.window.p95));
+  const TimesInOneUnit time(double(gpu.window.p95));
   SummaryTable table(out, {{.header = "", .right = false},
                            {.header = "", .right = false, .bar = true},
                            {.header = time.Header("median")},
@@ -141,7 +141,7 @@ void WriteKernels(SummaryText& out, const RunOverview& overview, size_t rows) {
   std::stable_sort(top.begin(), top.end(),
                    [&](const KernelRow* a, const KernelRow* b) { return own(*a) > own(*b); });
   if (top.size() > rows) top.resize(rows);
-  const TimeColumn time(own(*top.front()));
+  const TimesInOneUnit time(own(*top.front()));
   SummaryTable table(out, {{.header = "", .right = false, .cut_end = true},
                            {.header = "kind", .right = false, .least_width = 90},
                            {.header = steps ? "calls/step" : "calls"},

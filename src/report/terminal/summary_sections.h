@@ -10,11 +10,11 @@
 
 namespace batchlight {
 
-// A column of times in one unit, chosen by the largest.
-class TimeColumn {
+// Prints the times of a column in one unit, chosen by the largest.
+class TimesInOneUnit {
  public:
   // Two decimals, so that a small part of a large whole is seen; fewer digits for whole numbers.
-  explicit TimeColumn(double largest_ns)
+  explicit TimesInOneUnit(double largest_ns)
       : scale_(TimeScale(largest_ns)), decimals_(scale_.factor == 1 ? 0 : 2) {}
   std::string Header(std::string_view name) const {
     return std::string(name) + " " + std::string(scale_.unit);

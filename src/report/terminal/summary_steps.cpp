@@ -212,7 +212,7 @@ void WritePhases(SummaryText& out, const RunOverview& overview) {
   if (breakdown == nullptr || breakdown->phases.empty()) return;
   if (breakdown->phases.size() == 1 && breakdown->phases[0].kind == PhaseKind::kOther) return;
   const Sample& step = overview.steps.Main()->duration;
-  const TimeColumn time(double(step.p95));
+  const TimesInOneUnit time(double(step.p95));
   auto text = [&](int64_t ns) { return time.Text(double(ns)); };
   SummaryTable table(out, {{.header = "", .right = false},
                            {.header = "", .right = false, .bar = true},
@@ -222,7 +222,7 @@ void WritePhases(SummaryText& out, const RunOverview& overview) {
   double largest = 0;
   for (const PhaseShare& phase : breakdown->phases) largest = std::max(largest, phase.share);
   for (const PhaseShare& phase : breakdown->phases) {
-    if (phase.steady.total == 0) continue;  // only in steps that do not count
+    if (phase.steady.total == 0) continue;  // only in steps that are not steady
     table.Row({{phase.name},
                {"", ToneOf(phase.kind), phase.share / largest},
                {text(phase.steady.median)},

@@ -41,7 +41,7 @@ void WriteModules(SummaryText& out, const RunOverview& overview, size_t rows) {
     largest = std::max({largest, forward(row), backward(row)});
     all += forward(row) + backward(row);
   }
-  const TimeColumn time(largest);
+  const TimesInOneUnit time(largest);
   std::vector<SummaryTable::Column> columns = {
       {.header = "", .right = false},
       {.header = "class", .right = false, .least_width = 76},
@@ -76,7 +76,7 @@ void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) 
   auto gpu = [&](const OperatorRow& row) {
     return steps ? row.gpu_per_step_ns : double(row.gpu_ns);
   };
-  // Of the steps that count too: the first calls load libraries and pick kernels.
+  // Of steady steps too: the first calls load libraries and pick kernels.
   auto average = [&](const OperatorRow& row) {
     return steps && row.calls_per_step > 0 ? row.total_per_step_ns / row.calls_per_step
                                            : row.average_ns();
@@ -89,7 +89,7 @@ void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) 
   if (top.size() > rows) top.resize(rows);
   const bool has_gpu =
       std::any_of(top.begin(), top.end(), [&](const auto& row) { return gpu(row) > 0; });
-  const TimeColumn time(std::max(own(top.front()), gpu(top.front())));
+  const TimesInOneUnit time(std::max(own(top.front()), gpu(top.front())));
   SummaryTable table(
       out, {{.header = "", .right = false},
             {.header = steps ? "calls/step" : "calls"},
@@ -118,7 +118,7 @@ void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) 
 void WriteRanges(SummaryText& out, const RunOverview& overview, size_t rows) {
   // With steps, the ranges are in the phases above.
   if (overview.nvtx.rows.empty() || HasSteps(overview)) return;
-  const TimeColumn time(double(overview.nvtx.rows.front().total_ns));
+  const TimesInOneUnit time(double(overview.nvtx.rows.front().total_ns));
   SummaryTable table(out, {{.header = "", .right = false},
                            {.header = "domain", .right = false, .least_width = 90},
                            {.header = "calls"},
