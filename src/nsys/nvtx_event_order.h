@@ -1,5 +1,5 @@
-// The order in which ranges and marks stand in NVTX_EVENTS when exported, and with it the RangeId
-// that the reports of nsys show: the row in that table.
+// The order of ranges and marks in NVTX_EVENTS when exported, which defines the RangeId that nsys's
+// reports show: the row in that table.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// What to change: a finding names a problem that the recording shows, with its evidence, the reason
-// why it costs time, what to do, and what that would gain. No rule fires on a run that does not
-// have its problem; a rule whose data was not recorded stays silent.
+// What to change. A finding names a problem that the recording shows, with the evidence, why it
+// costs time, what to do about it and what that would gain. A rule does not fire on a run without
+// its problem, and stays silent if the data it needs was not recorded.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace batchlight {
 
-// A thing in the recording that the finding rests on.
+// Something in the recording that supports the finding.
 struct Evidence {
   std::string kind;  // "operator", "kernel", "module", "step", "call", "setting"
   std::string name;
@@ -28,7 +28,7 @@ struct Finding {
   double gain_ns = 0;
   double uncertainty_ns = 0;
   std::vector<Evidence> evidence;
-  // Rules of findings that gain more, and gain part of the same time: the gains do not add up.
+  // Rules whose findings save more, and partly the same time: their gains do not add up.
   std::vector<std::string_view> same_time_as;
 };
 

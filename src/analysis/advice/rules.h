@@ -27,8 +27,8 @@ double GpuShare(const RunMeasures& run, GpuPart part);
 double GpuPartNs(const RunMeasures& run, GpuPart part);
 // Mean time of a step in which the GPU waits for the CPU to launch, ns.
 double LaunchIdleNs(const RunMeasures& run);
-// Of a gain of GPU time, what shortens the step: where the GPU idles because the CPU launches too
-// slowly, faster kernels help only as long as the CPU waits for the GPU at all. (cpu_slack.cpp)
+// How much of a gain in GPU time shortens the step. Where the GPU idles because the CPU launches
+// too slowly, faster kernels help only as far as the CPU ever waits for the GPU. (cpu_slack.cpp)
 double WithinCpuSlack(const RunMeasures& run, double gain_ns);
 // Share of a phase on the CPU side, 0 to 1.
 double PhaseShareOf(const RunMeasures& run, PhaseKind kind);
@@ -38,7 +38,7 @@ std::string_view TrainingProperty(const RunMeasures& run, std::string_view key);
 bool HasSmallGrid(const KernelRow& kernel);
 // torch.compile was used: by its module or by a kernel of Triton that it made.
 bool IsCompiled(const RunMeasures& run);
-// How much of the CPU's time the GPU hides nothing of: 1 without a GPU, else the idle share.
+// The share of the CPU's time that no GPU work hides: the GPU's idle share, 1 without a GPU.
 double CpuExposure(const RunMeasures& run);
 
 }  // namespace batchlight::advice

@@ -1,4 +1,4 @@
-// The numbers that the rules of the advice go by (thresholds.def), as constants and as text.
+// The numbers that the advice rules use (thresholds.def), as constants and as text.
 #pragma once
 
 #include <string>

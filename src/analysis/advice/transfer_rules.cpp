@@ -148,8 +148,8 @@ void PageableCopies(const RunMeasures& run, Findings* findings) {
       "The driver first copies pageable memory to a pinned buffer; the call blocks the CPU "
       "and non_blocking has no effect.";
   finding.action = "DataLoader(..., pin_memory=True) and tensor.to(device, non_blocking=True).";
-  // From pinned memory the copies run at the bus's rate and beside the computing: what of them is
-  // exposed now goes, and the CPU no longer waits in them.
+  // From pinned memory, copies run at the rate of the bus and beside the computing: the exposed
+  // part of them disappears, and the CPU no longer waits in them.
   finding.gain_ns = std::max(saved_ns * std::min(1.0, CpuExposure(run) * kPageableExposure),
                              GpuPartNs(run, GpuPart::kCopy) * kPageableGain);
   finding.uncertainty_ns = finding.gain_ns * kPageableUncertainty;

@@ -1,4 +1,4 @@
-// Occurrences of events put together by name, phase by phase of one track (phase_events.h).
+// Groups the events of one track by name, phase by phase (phase_events.h).
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace batchlight {
 
-// Names of events as numbers: the same number for names that are shown alike.
+// Numbers for the names of events; names that are displayed the same share a number.
 class EventNames {
  public:
   explicit EventNames(const Store& store) : store_(store) {}
@@ -24,7 +24,7 @@ class EventNames {
   bool IsLaunch(uint32_t number) const { return is_launch_[number]; }
 
  private:
-  uint32_t Key(EventRef event) const;  // what tells events of a kind apart
+  uint32_t Key(EventRef event) const;  // distinguishes the events of one kind
   std::string Make(EventRef event) const;
 
   const Store& store_;
@@ -51,7 +51,7 @@ class EventGroups {
   std::vector<std::vector<EventGroup>> Take(size_t phases);
 
  private:
-  // Names made to differ cost no memory: what comes later is put together.
+  // Bounds memory if every name is different: groups beyond this are merged.
   static constexpr size_t kMost = 4096;
   static constexpr uint32_t kNoName = UINT32_MAX;
 

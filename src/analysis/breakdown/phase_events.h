@@ -1,11 +1,11 @@
-// The events behind every row of a step breakdown: whose time the time of a phase (CPU) or part
-// (GPU) is, grouped by name. The groups of a phase add up to it, to the nanosecond.
+// The events behind every row of a step breakdown: which events the time of a phase (CPU) or part
+// (GPU) was spent in, grouped by name. The groups of a phase add up to it, to the nanosecond.
 //
 // CPU: a moment belongs to the innermost call on the thread that runs the steps (thread_events.h).
-// While that thread only waits inside backward(), it belongs to what autograd's threads are inside.
-// GPU, busy: a moment belongs to the work of the part that began first among what runs then.
-// GPU, idle: to what the thread was inside of that launched the work which ended the gap; where it
-// was in nothing, or the launch was there in time, to the work that the GPU then began.
+// While that thread only waits inside backward(), it belongs to the calls on autograd's threads.
+// GPU, busy: a moment belongs to whichever work of the part running at that time began first.
+// GPU, idle: a moment belongs to the call that the launching thread was in, the thread whose launch
+// ended the gap. If it was in no call, or launched in time, it belongs to the work launched.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct EventGroup {
   int64_t total_ns = 0;  // over steady steps
   uint64_t count = 0;    // events over steady steps
   LongestEvent longest;
-  std::vector<int64_t> bin_ns;  // of every bin of the track, whether its steps count or not
+  std::vector<int64_t> bin_ns;  // of every bin of the track, steady or not
   std::vector<uint32_t> bin_count;
 };
 
@@ -49,7 +49,7 @@ struct TrackEvents {
   int32_t device = -1;  // -1: the CPU
   // By row of StepBreakdown::phases, or by GpuPart; each by falling total.
   std::vector<std::vector<EventGroup>> phases;
-  // Of the steps that have a time on this track; as few as keep all tracks together small.
+  // Of the steps with time on this track; few enough to keep all tracks together small.
   std::vector<StepBin> bins;
 };
 

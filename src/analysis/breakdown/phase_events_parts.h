@@ -1,4 +1,4 @@
-// The parts of FindPhaseEvents() (phase_events.h): the events of one track each, into its groups.
+// The parts of FindPhaseEvents() (phase_events.h): each adds the events of one track to its groups.
 #pragma once
 
 #include <vector>

@@ -131,8 +131,8 @@ class Cutter {
     SplitUnnamed(i, at, step.end_ns);
   }
 
-  // Time that no mark explains: to the outermost range of the user that lies inside the step, the
-  // rest to waits for the GPU, what then is left to `other`.
+  // Time that no mark explains belongs to the outermost user range inside the step, else to a wait
+  // for the GPU, else to `other`.
   void SplitUnnamed(size_t i, int64_t from, int64_t to) {
     if (from >= to) return;
     const Step& step = steps_.steps[i];

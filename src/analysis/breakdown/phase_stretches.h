@@ -1,5 +1,5 @@
-// The stretches of a step on the thread that runs it, each with the phase that it belongs to by the
-// rules of step_breakdown.h: what the breakdown sums up, and what its events are found in.
+// Cuts a step, on the thread that runs it, into stretches that belong to one phase each by the
+// rules of step_breakdown.h. The breakdown sums them up; phase events are found inside them.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ struct PhaseStretch {
 };
 using PhaseStretchVisitor = std::function<void(const PhaseStretch&)>;
 
-// Step by step in order of time, without a hole: the stretches of a step add up to it.
+// Step by step, in order of time and without gaps: the stretches of a step add up to it.
 void VisitPhaseStretches(const StepInputs& inputs, const ProcessSteps& steps,
                          const PhaseStretchVisitor& visit);
 
-// "augment 17" -> "augment #": ranges that differ by a number only are one phase.
+// "augment 17" -> "augment #": ranges that differ only by a number are one phase.
 std::string NameWithoutNumbers(std::string_view name);
 
 }  // namespace batchlight

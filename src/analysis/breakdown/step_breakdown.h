@@ -1,11 +1,11 @@
 // What a step is made of, on the thread that runs it. Every nanosecond of a step belongs to exactly
 // one phase, so that the phases of a step add up to its length.
 //
-// A moment belongs to the innermost thing around it that says what it is: a range of the user with
-// a well-known name (forward, backward, batch_to_device, ...) or a traced call of the training loop
-// (backward, optimizer step, DataLoader next). Where neither is, it is `forward` inside a module's
-// forward, else the outermost range of the user inside the step under its own name, else a wait for
-// the GPU or a copy to it inside a CUDA call that is one, else `other`.
+// A moment belongs to the innermost thing around it that says what it is: a user's range with a
+// well-known name (forward, backward, batch_to_device, ...) or a traced call of the training loop
+// (backward, optimizer step, DataLoader next). Failing both, it is `forward` inside a module's
+// forward, else the outermost user range inside the step, under its own name, else a wait for the
+// GPU or a copy to it if a CUDA call is doing that, else `other`.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +36,12 @@ struct StepBreakdown {
   int64_t steady_total_ns = 0;     // time of steady steps = sum over phases
 };
 
-// What was longer in a step than it is by the median.
+// How much longer a phase was in one step than in the median step.
 struct StepExcess {
   uint32_t phase = 0;  // row of StepBreakdown::phases
   int64_t excess_ns = 0;
 };
-// The phases that were longer, by falling excess, down to a tenth of the largest.
+// The phases that took longer, by falling excess, down to a tenth of the largest.
 std::vector<StepExcess> ExplainStep(const StepBreakdown& breakdown, size_t step);
 
 // One per process of `steps`, in that order.

@@ -1,11 +1,11 @@
-// What a thread was inside of at each moment of given stretches of time: the innermost range, phase
-// call, module, operator, CUDA call, MPI call or call of the operating system. One pass over the
-// calls of the thread, in order of their start, with the open ones on a stack.
+// Which call a thread was in at each moment of given stretches of time: the innermost range, phase
+// call, module, operator, CUDA call, MPI call or operating system call. One pass over the thread's
+// calls, in order of start, with the open ones on a stack.
 //
-// What is inside another call's machinery says nothing new: a CUDA call inside a CUDA call, a call
-// of MPI or the operating system inside either or an operator, PyTorch's own range of the same name
-// inside a traced call. What holds a whole step (an epoch, the step's own range, ProfilerStep#)
-// explains no part of it and is left out.
+// Calls that are part of another call's machinery say nothing new and are skipped: a CUDA call in a
+// CUDA call, an MPI or operating system call inside either or inside an operator, PyTorch's own
+// range of the same name in a traced call. Calls around a whole step (an epoch, the step's own
+// range, ProfilerStep#) explain no part of it and are skipped too.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ enum class EventKind : uint8_t {
   kCopy,
   kMemset,
   kLaunch,   // a launch on its way to the GPU
-  kSmaller,  // groups that are put together
+  kSmaller,  // groups that were merged
 };
 
 struct EventRef {
@@ -42,7 +42,7 @@ struct EventRef {
   uint32_t row = kNoRow;  // of the kind's table
 };
 
-// A stretch of time that wants to know its events. Between them time never falls.
+// A stretch of time whose events are wanted. Their starts never decrease.
 struct AskedStretch {
   int64_t start_ns;
   int64_t end_ns;
@@ -75,7 +75,7 @@ class ThreadEvents {
   ThreadEvents(const Store& store, const CallSpans& spans, ThreadId thread,
                const ProcessSteps& steps, Take take);
 
-  // What is in no event of this kind or a later one goes to `rest` instead; nullptr: nothing does.
+  // Time in no event of this kind or a later one goes to `rest` instead, unless it is nullptr.
   void Give(const AskedStretch& asked, EventKind least = EventKind::kNone,
             std::vector<AskedStretch>* rest = nullptr);
   void Finish();  // hands out what is still open

@@ -1,4 +1,4 @@
-// What the name of a CUDA runtime or driver call tells.
+// What the name of a CUDA runtime or driver call says about it.
 #pragma once
 
 #include <string_view>
@@ -19,7 +19,7 @@ inline std::string_view PlainApiName(std::string_view name) {
   return name;
 }
 
-// True for calls that return only when the GPU has done something: cudaStreamSynchronize, ...
+// True for calls that return only once the GPU has finished something: cudaStreamSynchronize, ...
 bool IsWaitingCall(std::string_view api_name);
 
 }  // namespace batchlight

@@ -17,8 +17,8 @@ struct GpuPeaks {
   bool known = false;         // from the table; else estimated from the GPU's properties, or 0
 };
 
-// `name` as CUDA gives it: "NVIDIA H200". A GPU that is not in the table gets FP32 and bandwidth
-// from its clocks and widths where they were recorded.
+// `name` as CUDA reports it: "NVIDIA H200". For a GPU that is not in the table, FP32 and bandwidth
+// are estimated from its clocks and widths, if those were recorded.
 GpuPeaks PeaksOf(std::string_view name, const GpusRow& gpu);
 
 // Peak for products of this element type ("bf16", "f32", ...), with Tensor Cores or without.

@@ -6,7 +6,7 @@
 //   LIMIT   3% of the first run, or an absolute 1.5ms, 200us, 10ns, 0.1s
 //
 // A gate fails when B is slower than A by more than the limit. `step` fails only if the 95 %
-// interval lies above 0 as well, so that noise alone fails no build.
+// interval is also above 0, so that noise alone cannot fail a build.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // What changed between two runs: how long a step takes, and which phases, operators, modules and
-// kernels the difference comes from. The changes of a list, with its row for the rest, add up to
-// the change of what the list is about.
+// kernels account for the difference. The changes in a list, including its row for the rest, add up
+// to the change of the whole that the list is about.
 #pragma once
 
 #include <string>
@@ -43,7 +43,7 @@ struct DiffSide {
   int64_t p95_ns = 0;
 };
 
-// Something about the runs themselves that is not the same: "PyTorch", "2.1.0", "2.2.0".
+// A way in which the runs themselves differ: "PyTorch", "2.1.0", "2.2.0".
 struct Difference {
   std::string what;
   std::string a;

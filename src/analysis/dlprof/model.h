@@ -2,14 +2,14 @@
 //
 //   op node    a type of operator at one place of the model: module path and operator name, forward
 //              or backward; its instances are the outermost operator calls. Where no operators were
-//              recorded, modules and traced calls of the loop are the op nodes; where there are no
-//              modules either, or a domain is asked for, NVTX ranges are. GPU work that none of
-//              them launched belongs to the module or traced call around its launch, else to
-//              kNoOpName (but of a domain, which is about its ranges only).
+//              recorded, modules and traced calls of the loop are the op nodes; without modules, or
+//              if a domain was asked for, NVTX ranges are. GPU work that none of them launched
+//              belongs to the module or traced call around its launch, else to kNoOpName. A domain
+//              has no such work: it is about its ranges only.
 //   iteration  a step (analysis/steps/steps.h), or what ends with each end of the key node.
-//   range      iterations first..last; instances that start outside are left out of every report.
-//              One that the run does not have, or a key node, is said in `notice`, and the whole
-//              run (the steps as they are found) counts.
+//   range      iterations first..last; reports leave out instances that start outside of it. If
+//              the run has no such iterations, or no such key node, `notice` says so and the
+//              reports are about the whole run (with the steps found without the key).
 //
 // Times of an instance: CPU time = its length; GPU time = summed kernels, copies and sets launched
 // inside; CPU overhead = time inside CUDA API calls; GPU idle = last end - first start of its work

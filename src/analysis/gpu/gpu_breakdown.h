@@ -1,17 +1,17 @@
 // What a step is made of on the GPU. Every nanosecond of a step's window belongs to exactly one
 // part, so that the parts add up to its length.
 //
-// Window: the GPU runs behind the CPU, so a step's window on the GPU reaches from the start of the
-// first work that the step launched on the main stream (the one that computes longest: copies that
-// a loop prefetches on a stream of their own run steps ahead) to the start of the first such work
-// of the next step; of the last step to the end of its last work. A step that launched nothing
-// there has no window.
+// Window: the GPU runs behind the CPU, so a step's window on the GPU starts with the first work
+// that the step launched on the main stream and ends where the next step's window starts (the last
+// one with its last work). The main stream is the one that computes longest: copies that a loop
+// prefetches on another stream run steps ahead. A step that launched nothing on the main stream has
+// no window.
 //
-// Busy time counts for the first of GpuWork that is active: communication and copies appear as
-// exposed time only where nothing computes; what computing hides is told apart (`overlapped_ns`).
-// Idle time is explained by the thread that launched the work which ended it: inside the DataLoader
-// or torch.compile; inside a call that waits for the GPU; otherwise the launch came too late, and
-// the CPU was inside CUDA calls, inside operators, or in Python and the rest.
+// Busy time belongs to the first kind of GpuWork that is active. Communication and copies therefore
+// appear only where nothing computes (exposed); what computing hides is reported separately. Idle
+// time is explained by the thread that launched the work that ended it: it was in the DataLoader or
+// torch.compile, or in a call that waits for the GPU; otherwise the launch came too late, and the
+// thread was inside CUDA calls, inside operators, or in Python and everything else.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ namespace batchlight {
 enum class GpuPart : uint8_t {
   kTensorCore,
   kCompute,
-  kGraph,          // of which the kernels were not recorded
+  kGraph,          // whose kernels were not recorded
   kCommunication,  // exposed
   kCopy,           // exposed
   kMemset,
@@ -39,7 +39,7 @@ enum class GpuPart : uint8_t {
   kIdleLaunch,     // the CPU was inside CUDA calls: bound by launches
   kIdleOperators,  // inside operators: bound by their overhead
   kIdlePython,     // outside operators
-  kIdleQueue,      // the launch was there in time: the GPU waited for itself (streams, events)
+  kIdleQueue,      // launched in time: the GPU waited for itself (streams, events)
 };
 inline constexpr size_t kGpuPartCount = 13;
 
@@ -70,15 +70,15 @@ struct GpuBreakdown {
 // One per process of `steps` and device that it used. Empty without GPU work.
 std::vector<GpuBreakdown> BreakDownGpu(const Store& store, const StepSet& steps);
 
-// Length of a step on the GPU where that is more than a tenth longer than on the CPU: the CPU runs
-// ahead, and its steps are shorter than what a step takes. 0: the CPU's length holds.
+// The length of a step on the GPU if it is over a tenth longer than on the CPU: the CPU then runs
+// ahead, and its steps are shorter than a step really takes. 0: the length on the CPU is right.
 int64_t PaceOfGpuNs(const GpuBreakdown& gpu, const ProcessSteps& steps);
 
 std::string_view GpuPartName(GpuPart part);  // "Tensor Cores", "waiting for data"
 std::string_view GpuPartKey(GpuPart part);   // "tensor_core", for files
 std::string_view GpuPartHelp(GpuPart part);  // one sentence
 bool IsIdle(GpuPart part);
-// The few that a table of ranks has columns for.
+// The groups of parts that the table of ranks has columns for.
 enum class GpuPartGroup : uint8_t { kComputing, kCommunication, kCopies, kIdle };
 GpuPartGroup GroupOf(GpuPart part);
 

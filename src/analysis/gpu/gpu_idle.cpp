@@ -71,8 +71,8 @@ void GpuIdleExplainer::Explain(int64_t start_ns, int64_t end_ns, ApiCallId call,
                                const std::function<void(const IdleStretch&)>& visit) const {
   if (start_ns >= end_ns) return;
   if (call.IsNone()) return visit({GpuPart::kIdleQueue, start_ns, end_ns, ThreadId::None()});
-  // Up to the end of the launching call the CPU was what the GPU waited for; what then remains,
-  // beyond the time a launch takes to arrive, is the GPU's own waiting.
+  // Until the launching call ended, the GPU waited for the CPU. The rest, beyond the time that a
+  // launch takes to arrive, is the GPU waiting for itself.
   const int64_t launched_ns = store_.api_calls.end_ns[call.row()];
   const int64_t cpu_until_ns = std::clamp(launched_ns, start_ns, end_ns);
   const ThreadId thread = store_.api_calls.thread[call.row()];

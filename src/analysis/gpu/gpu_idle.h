@@ -1,4 +1,4 @@
-// Why a GPU had nothing to do: looks at the thread that launched the work which ended the gap.
+// Why a GPU was idle: looks at the thread that launched the work that ended the gap.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct IdleStretch {
   GpuPart part;
   int64_t start_ns;
   int64_t end_ns;  // > start_ns
-  // Whose doing explains it. None: the launch was on its way (kIdleLaunch), or had arrived.
+  // The thread that explains it. None: the launch was on its way (kIdleLaunch), or had arrived.
   ThreadId thread;
 };
 
@@ -22,8 +22,8 @@ class GpuIdleExplainer {
  public:
   explicit GpuIdleExplainer(const Store& store);
 
-  // Splits the gap [start_ns, end_ns) into stretches of idle parts, in order of time and without a
-  // hole. `call`: the API call that launched the work at end_ns, None = not known.
+  // Splits the gap [start_ns, end_ns) into stretches of idle parts, in order of time and without
+  // gaps. `call`: the API call that launched the work at end_ns, None = not known.
   void Explain(int64_t start_ns, int64_t end_ns, ApiCallId call,
                const std::function<void(const IdleStretch&)>& visit) const;
 

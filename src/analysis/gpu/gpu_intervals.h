@@ -12,7 +12,7 @@
 
 namespace batchlight {
 
-// In order of precedence: where work overlaps, the time counts for the first that is active.
+// In order of precedence: where work overlaps, the time belongs to the first that is active.
 enum class GpuWork : uint8_t {
   kTensorCore,     // kernels on Tensor Cores, by name (analysis/cuda/kernel_class.h)
   kCompute,        // other kernels

@@ -1,5 +1,5 @@
-// The work of each GPU of each process, piece by piece, with the call that launched it: what the
-// windows of gpu_breakdown.h are made of, and what its idle time is explained by.
+// The work of each GPU of each process, piece by piece, with the call that launched it. The windows
+// of gpu_breakdown.h are made from it, and its idle time is explained with it.
 #pragma once
 
 #include <algorithm>

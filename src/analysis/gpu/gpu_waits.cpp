@@ -10,7 +10,7 @@
 namespace batchlight {
 namespace {
 
-// A copy that the GPU begins only after the call's return held nobody up.
+// A copy that the GPU begins only after the call has returned did not delay the thread.
 void AddCopy(const Store& store, size_t row, std::vector<GpuWait>& waits) {
   const size_t call = store.memcpys.api_call[row].row();
   const int64_t start = store.api_calls.start_ns[call];

@@ -1,6 +1,6 @@
-// What a thread does for the GPU in a CUDA call that does not return at once: it waits for work
-// that was launched before, or copies to the device. A copy from pageable memory does both: until
-// the GPU begins the copy the thread waits, then it copies.
+// What a thread does in a CUDA call that does not return at once: it waits for work launched
+// earlier, or copies to the device. A copy from pageable memory does both: the thread waits until
+// the GPU begins the copy, then it copies.
 #pragma once
 
 #include <cstdint>

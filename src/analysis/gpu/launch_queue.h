@@ -6,7 +6,7 @@
 //   empty   = part of the time in which nothing is queued
 //
 // Work of a step is what its launching calls in that step launched. Replayed CUDA graphs launch
-// many kernels with one call, which then all are queued at once.
+// many kernels with one call, and all of them are queued at once.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct StepQueue {
 // Depth over one step.
 struct QueueCurve {
   size_t step = 0;     // row of the steps
-  bool means = false;  // there were too many changes: the points are means over equal parts of it
+  bool means = false;  // too many changes: the points are means over equal parts of the step
   std::vector<QueuePoint> points;
 };
 
@@ -49,8 +49,8 @@ struct LaunchQueue {
   double empty = 0;
   uint32_t most = 0;
   QueueCurve curve;  // of the step whose length is nearest to the median
-  // For readers who select steps: of the step of median length of every bin of steps and of that of
-  // `curve`, the coarser the more there are. Ascending.
+  // For readers who select steps: the curve of the step of median length in every bin, and of the
+  // step of `curve`. The more there are, the coarser they are. Ascending.
   std::vector<QueueCurve> curves;
   std::vector<LatencyCounts> latency_of_bin;  // of the steps that StepsOfBins() gives
 };

@@ -117,7 +117,7 @@ class Finder {
     return false;
   }
 
-  // Created without cudaStreamNonBlocking; streams of which that is not known do not count.
+  // Created without cudaStreamNonBlocking; false for streams of which that is unknown.
   bool ObeysDefault(const StreamKey& key) const {
     const GpuStreamsTable& streams = store_.gpu_streams;
     for (size_t row = 0; row < streams.size(); ++row) {

@@ -1,11 +1,11 @@
 // Whether the streams of a GPU work side by side or one after the other, and if so, why.
 //
-// The kernels of a device are taken as blocks: kernels of one stream that start one after the other
-// with none of another stream between them. A block waited for the block before it, on another
-// stream, when its first kernel had been launched and its own stream had nothing left to do while
-// that block still ran, and it began right after it. Left out: communication, which has a rule of
-// its own; kernels of CUDA graphs, whose order is in the graph; blocks whose grids fill the GPU
-// before them, which could not have run beside them anyway.
+// The kernels of a device are grouped into blocks: consecutive kernels of one stream, with none of
+// another stream starting in between. A block waited for the block before it, on another stream, if
+// its first kernel had been launched and its own stream was idle while that block still ran, and it
+// began right after that block. Left out: communication, which has a rule of its own; kernels of
+// CUDA graphs, whose order is in the graph; and time in which the earlier block's grids fill the
+// GPU, since nothing could have run beside them anyway.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace batchlight {
 
-// Why a block waited, in order of what is asked first.
+// Why a block waited, in the order in which the causes are checked.
 enum class StreamWait : uint8_t {
   kEvent,          // the thread called cudaStreamWaitEvent before it launched the block
   kDefaultStream,  // one of the two is the legacy default stream, the other a stream that obeys it

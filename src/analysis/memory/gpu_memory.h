@@ -1,5 +1,5 @@
 // How much memory a process holds on a GPU over time, from the allocations and releases that were
-// recorded (--cuda-memory-usage). Memory that was allocated before the recording is not in it.
+// recorded (--cuda-memory-usage). Memory allocated before the recording is not included.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct MemoryPoint {
   uint64_t allocations = 0;                                  // made until then
 };
 
-// Blocks that were held at the peak and were allocated at one place.
+// The blocks held at the peak that were allocated at one place.
 struct PeakHolder {
   MemoryCategory category = MemoryCategory::kOther;
   std::string place;  // "aten::empty in encoder"; may be ""
@@ -47,13 +47,13 @@ struct MemoryCurve {
   int64_t peak_ns = 0;
   uint64_t allocations = 0;
   std::vector<PeakHolder> at_peak;  // by falling bytes
-  // One per bin; of a process without steps in it, of no length. Thinning keeps the highest point
-  // of every bin and what is held when it begins, so that the points give the peak of any of them.
+  // One per bin; empty if the process has no steps in it. Thinning keeps the highest point of every
+  // bin and the amount held when it begins, so that the points give the peak of any of them.
   std::vector<MemoryBin> bins;
 };
 
 // One per process, device and kind of memory, by falling peak. Longer curves are thinned to about
-// `most_points`: of every stretch of time its highest point and its last one stay.
+// `most_points`, keeping the highest and the last point of every stretch of time.
 std::vector<MemoryCurve> GpuMemoryCurves(const Store& store, const StepSet& steps,
                                          size_t most_points = 2000);
 

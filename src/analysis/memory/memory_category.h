@@ -1,6 +1,6 @@
-// What GPU memory was first needed for, from where it was allocated. The recording knows what is
-// asked of CUDA, not what PyTorch's caching allocator does with it: a block keeps its category when
-// the allocator uses it again. The first rule that fits decides:
+// What GPU memory was first needed for, judged by where it was allocated. The recording shows what
+// CUDA was asked for, not what PyTorch's caching allocator does with it: a block keeps its category
+// when the allocator reuses it. The first rule that fits decides:
 //   1. before the first step of the process: model (parameters, buffers, set-up);
 //   2. in the optimizer: optimizer state;
 //   3. in backward, also on a thread of autograd's: gradients and temporaries of the backward pass;
@@ -41,7 +41,7 @@ class MemoryCategories {
   MemoryCategory Of(size_t event_row) const;
   // "aten::empty in encoder.layers.0": the operator and module around the allocation; may be "".
   std::string PlaceOf(size_t event_row) const;
-  // The thread that asked, by itself or by its CUDA call; that of the steps where neither is known.
+  // The thread that asked, directly or by its CUDA call; if unknown, the thread of the steps.
   ThreadId ThreadOf(size_t event_row) const;
 
  private:

@@ -1,7 +1,7 @@
 // Memory that operators took and did not give back: allocations minus releases while a call of the
-// operator was the innermost one (self), or was open at all (total), by name and by name and
-// shapes. What is counted is what was recorded: requests to PyTorch's allocators in a Kineto trace,
-// to CUDA in a recording (--cuda-memory-usage).
+// operator was the innermost one (self), or was open at all (total), by name, and by name and
+// shapes. The requests are those recorded: to PyTorch's allocators in a Kineto trace, to CUDA in a
+// recording (--cuda-memory-usage).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Calls that were still open when collecting stopped end there: at the end of their capture, or of
-// the session. No call ends before it starts:
-// foreign files hold such rows.
+// The end of a call. One that was still open when collecting stopped ends there, with its capture
+// or with the session. No call ends before it starts, though foreign files have
+// such rows.
 #pragma once
 
 #include <algorithm>

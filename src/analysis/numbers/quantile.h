@@ -1,11 +1,11 @@
 // Quantiles of a sample, by selection: a tenth of the time of sorting millions of values.
 //
-// Quantile q of n values has the place h = (n - 1) q among them in order. Where h is no whole
-// number it lies between two of them, and what it then is must be said:
+// Quantile q of n values is at position h = (n - 1) q in their order. If h is not a whole number,
+// the quantile lies between two values, and there are three ways to choose:
 //   Quantile         interpolates between the two, as numpy.percentile does, and as the median of
 //                    nsys and of SQLite does with an even number of values
-//   LowerQuantile    the lower of the two: for a number that must be one that was measured
-//   UpperQuantile    the upper of the two: for a count of which half would mean nothing
+//   LowerQuantile    takes the lower of the two: for results that must have been measured
+//   UpperQuantile    takes the upper of the two: for counts, where a fraction has no meaning
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Robust statistics of a sample, for step times and the like. Quantiles are interpolated
 // (quantile.h).
 //
-// Spread: 1.4826 x median(|v - median|), the standard deviation of a normal sample, untouched by
-// up to half of the values being wild.
+// Spread: 1.4826 x median(|v - median|). It equals the standard deviation of a normal sample, and
+// up to half of the values can be wild without affecting it.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Stretches of time as sorted lists without overlap: their union, what of it lies in a window, and
-// what is left of the window.
+// Stretches of time as sorted lists without overlap: their union, how much of it lies in a window,
+// and the gaps it leaves in the window.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ struct TimeSpan {
   friend bool operator==(const TimeSpan&, const TimeSpan&) = default;
 };
 
-// Adds to an ordered list of disjoint stretches, where `start_ns` never falls; touching stretches
-// become one. An open stretch (kOpenEnd) and one without length are left out.
+// Adds to an ordered list of disjoint stretches; `start_ns` must never decrease. Touching stretches
+// are merged, open (kOpenEnd) and empty ones left out.
 void AddSpan(std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns);
 
 // Union of both; the operands are disjoint and ordered, and so is the result.
@@ -27,7 +27,7 @@ int64_t TotalNs(const std::vector<TimeSpan>& spans);
 // Time of `spans` that lies inside [start_ns, end_ns).
 int64_t NsInside(const std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns);
 
-// visit(from_ns, to_ns) for every part of [start_ns, end_ns) that `spans` leave.
+// visit(from_ns, to_ns) for every part of [start_ns, end_ns) that is in none of `spans`.
 template <typename Visitor>
 void VisitGaps(const std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns,
                Visitor&& visit) {
@@ -41,11 +41,11 @@ void VisitGaps(const std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end
   if (now_ns < end_ns) visit(now_ns, end_ns);
 }
 
-// The union as it grows, for readers that must know which stretch covered a time first.
+// The union while it grows, for callers that need to know which stretch covered a time first.
 class CoveredSoFar {
  public:
-  // Where the part of the stretch begins that none before it covered; at its end or after it if
-  // there is no such part. Starts must not fall.
+  // The start of the part that no earlier stretch covered; at or after `end_ns` if there is none.
+  // Starts must never decrease.
   int64_t StartOfNew(int64_t start_ns, int64_t end_ns) {
     const int64_t from_ns = std::max(start_ns, until_ns_);
     until_ns_ = std::max(until_ns_, end_ns);

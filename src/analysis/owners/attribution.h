@@ -1,9 +1,9 @@
-// Which operator, module and range each piece of GPU work belongs to: its launching call on the CPU
-// (joined by process and correlation id in ingest), then what was open on that thread at that
-// moment. Work of a backward function belongs to the module of the forward operator that it
+// Which operator, module and range each piece of GPU work belongs to: those that were open on the
+// launching thread at the time of the launching call (which ingest joins by process and correlation
+// id). Work of a backward function belongs to the module of the forward operator that it
 // differentiates. Kernels of a replayed CUDA graph belong to what was open when their node was
-// captured; where the capture was not recorded, to what was open around the replay. Work that a
-// thread of autograd's launches belongs at least to the backward() that waits for it.
+// captured or, if the capture was not recorded, to what was open around the replay. Work launched
+// by one of autograd's threads belongs at least to the backward() that waits for it.
 #pragma once
 
 #include <cstdint>
@@ -39,13 +39,13 @@ struct Attribution {
   std::vector<WorkOwner> graph_launches;
 
   int64_t total_ns = 0;         // summed durations of all of that work
-  int64_t unattributed_ns = 0;  // of that: work of nobody
+  int64_t unattributed_ns = 0;  // of that, without an owner
 };
 
 Attribution AttributeWork(const Store& store, const BackwardLinks& links);
 
-// visit(owner, duration_ns, launched_ns) for every kernel, copy, set and graph launch. Launched:
-// when the call that launched it began; when the work began, where that call was not recorded.
+// visit(owner, duration_ns, launched_ns) for every kernel, copy, set and graph launch. launched_ns:
+// when the launching call began or, if that was not recorded, when the work itself began.
 template <typename Visitor>
 void VisitWork(const Store& store, const Attribution& attribution, Visitor&& visit) {
   const auto table = [&](const auto& rows, const std::vector<WorkOwner>& owners) {

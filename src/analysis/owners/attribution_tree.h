@@ -4,10 +4,10 @@
 // module is below the phase of the training loop around it; GPU work that belongs to nothing has a
 // root of its own.
 //
-// CPU time is time on a thread, waiting included; a node's own time is without the nodes inside it,
-// so the own times of a thread add up to the time it spent in any of them. GPU time is the duration
-// of the work: what runs side by side counts twice. Both count for the step in which they began,
-// GPU work for the step that launched it.
+// CPU time is time on a thread, including waits. A node's own time excludes the nodes inside it, so
+// that the own times of a thread add up to the time it spent in any of them. GPU time is the
+// duration of the work: work that runs side by side is counted twice. A call belongs to the step in
+// which it began, GPU work to the step that launched it.
 #pragma once
 
 #include <cstdint>
@@ -79,8 +79,8 @@ struct AttributionTree {
   double step_ns = 0;  // mean step, for shares; 0 without steps
 
   size_t columns() const { return bins.size() + 1; }
-  // The nodes that matter most by their share of CPU or GPU time, at most `most` of them; with a
-  // node its ancestors. Ascending.
+  // The at most `most` nodes with the largest shares of CPU or GPU time, together with their
+  // ancestors. Ascending.
   std::vector<uint32_t> LargestNodes(size_t most) const;
 };
 

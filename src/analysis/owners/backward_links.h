@@ -1,8 +1,8 @@
-// Which forward operator a backward function differentiates. PyTorch gives every node of the
-// autograd graph a number that counts up per thread; the operator that made the node and the
-// function that runs it backward carry the same one. Several operators may carry a number: the one
-// that started last made the node. PyTorch's own thread numbers are matched to threads by where
-// the numbers occur.
+// Which forward operator a backward function differentiates. PyTorch numbers the nodes of the
+// autograd graph per thread; the operator that made a node and the function that runs it backward
+// carry the same number. If several operators carry a number, the one that started last made the
+// node. PyTorch's own thread numbers are matched to threads by looking at where the sequence
+// numbers occur.
 #pragma once
 
 #include <cstdint>

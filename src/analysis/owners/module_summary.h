@@ -46,8 +46,8 @@ struct ModuleSummary {
 ModuleSummary SummarizeModules(const Store& store, const StepSet& steps, const BackwardLinks& links,
                                const Attribution& work);
 
-// Where the time itself goes: rows with own time, forward and backward, by falling sum; of the
-// steady steps, or of the whole run.
+// Where the time goes: rows with own time, forward plus backward, by falling sum; of the steady
+// steps, or of the whole run.
 std::vector<uint32_t> ModulesBySelfTime(const ModuleSummary& summary, bool per_step);
 
 }  // namespace batchlight

@@ -1,5 +1,5 @@
-// The nodes of an attribution tree while it grows: finds the child of a node by what it is, in a
-// few instructions where calls repeat in the same order, as those of a training loop do.
+// The nodes of an attribution tree while it is built. Finding a node's child takes a few
+// instructions if calls repeat in the same order, as they do in a training loop.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace batchlight {
 class TreeNodes {
  public:
   static constexpr uint32_t kRoot = UINT32_MAX;  // above all nodes
-  // Beyond that what is new is put together below its parent: names made to differ cost no memory.
+  // Bounds memory if every name is different: beyond this, new nodes of a parent are merged.
   static constexpr size_t kMost = 60'000;
 
   // With columns for `bins`, what lies in none and the bins of the ranks.

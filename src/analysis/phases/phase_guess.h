@@ -1,6 +1,6 @@
-// Phases that nothing names but operators show, for recordings without modules and traced calls
-// (torch.profiler's): forward is where operators that autograd follows run outside of every other
-// phase; backward on the thread of the loop is when the autograd engine's own threads work.
+// Infers phases from operators, for recordings without modules and traced calls (torch.profiler's):
+// forward is where operators that autograd follows run outside of any other phase; backward, on the
+// thread of the loop, is the time in which the autograd engine's own threads work.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The kinds of phases that a training step is made of, and the names by which people call them.
+// The kinds of phases that a training step consists of, and the names that people use for them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ enum class PhaseKind : uint8_t {
 std::string_view PhaseKindName(PhaseKind kind);  // "data loading"
 std::string_view PhaseKindKey(PhaseKind kind);   // "data_loading", for files
 
-// What a range of this name is for, by the names people use; kOther if it says nothing.
+// What a range of this name is for; kOther if the name does not say.
 PhaseKind PhaseOfRangeName(std::string_view name);
 
 }  // namespace batchlight

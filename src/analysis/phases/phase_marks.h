@@ -19,8 +19,8 @@ struct PhaseMark {
   ThreadId thread;
   StringId name;
   PhaseKind kind = PhaseKind::kOther;
-  bool implied = false;       // a module's forward: counts only where nothing else says what it is
-  bool loader_start = false;  // making of a DataLoader's iterator
+  bool implied = false;       // a module's forward: used only where nothing else says what it is
+  bool loader_start = false;  // creates a DataLoader's iterator
 };
 
 class PhaseMarks {

@@ -1,5 +1,5 @@
-// Which rank of a distributed job each process is, how many ranks there are, and what carries the
-// data between them: as recorded, never assumed.
+// Which rank of a distributed job each process is, how many ranks there are, and which backend
+// connects them: as recorded, never assumed.
 //
 // Rank: as process_ranks.h finds it, else what torch.distributed said, else NCCL's in the largest
 // communicator of the process. World size: torch.distributed's, WORLD_SIZE, OMPI_COMM_WORLD_SIZE,

@@ -1,6 +1,6 @@
-// NCCL's calls as its own NVTX ranges and their payloads tell them: which communicator, how many
-// bytes, on how many ranks. Payload fields are found by their names in the schemas that NCCL
-// registers; one that is missing leaves its value unknown.
+// NCCL's calls, read from its own NVTX ranges and their payloads: which communicator, how many
+// bytes, on how many ranks. Payload fields are found by name in the schemas that NCCL registers; if
+// one is missing, its value is unknown.
 #pragma once
 
 #include <cstdint>

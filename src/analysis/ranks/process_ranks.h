@@ -1,4 +1,4 @@
-// Which rank of a distributed job each process is, told by whatever the recording holds.
+// Which rank of a distributed job each process is, from whatever the recording has.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace batchlight {
 
-// By row of store.processes, -1 for unknown. The first that is known of: RANK and its like in the
-// environment, the rank MPI gave, the rank of the process that started it.
+// By row of store.processes, -1 if unknown. The first that is known of: RANK and the like in the
+// environment, the rank that MPI reported, the rank of the parent process.
 std::vector<int32_t> FindProcessRanks(const Store& store);
 
 }  // namespace batchlight

@@ -1,6 +1,6 @@
-// Arithmetic and memory traffic that an operator needs at least, from its inputs: the numerator of
-// achieved TFLOP/s, of MFU and of the roofline. Algorithmic counts (a fused multiply-add is two),
-// not what the kernel happens to execute. Matrix products, convolutions and attention follow the
+// The least arithmetic and memory traffic that an operator needs, from its inputs: the numerator of
+// achieved TFLOP/s, MFU and the roofline. These are algorithmic counts (a fused multiply-add is
+// two), not what the kernel executes. Matrix products, convolutions and attention follow the
 // formulas of torch.utils.flop_counter; bytes are each input read once and each output written
 // once.
 #pragma once
@@ -13,7 +13,7 @@ namespace batchlight {
 struct OperatorCost {
   double flops = 0;
   double bytes = 0;
-  bool known = false;      // a formula exists and the inputs had what it needs
+  bool known = false;      // there is a formula, and the inputs have what it needs
   bool matrix = false;     // matrix product, convolution or attention: Tensor Core eligible
   std::string_view dtype;  // of the first tensor: a view into `inputs`
 };

@@ -1,11 +1,11 @@
-// How far operators are from what the hardware could do, without counters: arithmetic and traffic
-// follow from the inputs (analysis/roofline/operator_cost.h), time from the GPU work they launched,
-// or, on a machine without a GPU, from their own length on the CPU.
+// How far operators are from what the hardware could do, without counters. Arithmetic and traffic
+// follow from the inputs (analysis/roofline/operator_cost.h), time from the GPU work they launched
+// or, on a machine without a GPU, from their own time on the CPU.
 //
-//   achieved TFLOP/s = FLOPs / time;  achieved GB/s = bytes / time
-//   intensity = FLOPs / bytes; an operator is memory bound if intensity < peak FLOP/s / peak
-//   bytes/s of peak = achieved / the roof that bounds it MFU of a step = FLOPs of a step / (step
-//   time x peak of the data type most FLOPs are in)
+//   achieved TFLOP/s = FLOPs / time;  achieved GB/s = bytes / time;  intensity = FLOPs / bytes
+//   memory bound: intensity < peak FLOP/s / peak bytes/s
+//   of peak = achieved / the roof that bounds it
+//   MFU = FLOPs of a step / (step time x peak of the data type with most FLOPs)
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // What `profile --measure-overhead` measured: the same program with and without the profiler, in
 // rounds. Of each round:
-//   - the program as it is: the time from its start to its end;
+//   - the program without the profiler: the time from its start to its end;
 //   - the program with only the ends of its steps recorded: the time of a step without the
-//   profiler;
-//   - the program as it was asked to be recorded: both.
+//     profiler;
+//   - the program recorded as requested: both times.
 // Overhead = median with / median without - 1; the spread is that of the single rounds.
 #pragma once
 

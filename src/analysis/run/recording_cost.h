@@ -1,8 +1,8 @@
-// How much longer a step is for being recorded, by estimate: the records of each kind in a step, by
-// what one costs at most. Costs were measured in the program itself when it started (properties
-// cost.*), in tight loops, and count several times here;
-// that of GPU work is CUPTI's and would need work on the program's GPU to measure, so it comes from
-// a table. On a step that waits for its GPU less of it shows, or nothing.
+// An estimate of how much longer a step takes because it is recorded: the number of records of each
+// kind in a step, times the most that one costs. Costs were measured in the program itself when it
+// started (properties cost.*), in tight loops, and are multiplied here for cold caches. GPU work is
+// the exception: its cost is CUPTI's, and measuring it would need work on the program's GPU, so it
+// comes from a table. A step that waits for its GPU shows less of the cost, or nothing.
 #pragma once
 
 #include <string_view>

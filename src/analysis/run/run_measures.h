@@ -1,5 +1,5 @@
-// All measures of a run, each made once: what the advice judges, and with it what the summary, the
-// report page and the tables show (analysis/overview/run_overview.h).
+// All measures of a run, each computed once: the advice judges them, and the summary, the report
+// page and the tables show them with it (analysis/overview/run_overview.h).
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Which NVTX ranges a CUDA call was made in, and with it the GPU work that the call launched: a
-// call belongs to a range of its own thread that it lies wholly inside of.
+// Which NVTX ranges a CUDA call, and with it the GPU work that it launched, belongs to: the ranges
+// on its own thread that enclose it entirely.
 #pragma once
 
 #include <functional>

@@ -11,9 +11,9 @@
 
 namespace batchlight::stats {
 
-// `whose`: "report um_sum". Errors (kUsage): an argument that is not in `usage` (the nearest is
-// named), two alternatives at once, a value where none belongs or none where one does, and a number
-// that is none or out of its bounds.
+// `whose`: "report um_sum". Errors (kUsage): an argument that is not in `usage` (with the nearest
+// one that is), two alternatives at once, an unexpected or missing value, and a value that is no
+// number or out of bounds.
 Status CheckArguments(std::string_view whose, std::string_view usage,
                       std::span<const std::string> args);
 

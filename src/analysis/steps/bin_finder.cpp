@@ -5,7 +5,7 @@
 namespace batchlight {
 namespace {
 
-// Bins of at most `length` steps, all of which count or none does. False: more than `most`.
+// Bins of at most `length` steps, all of them steady or none. False: more than `most`.
 bool CutAt(const std::vector<bool>& steady, size_t length, size_t most, StepCut& cut) {
   cut = {};
   size_t size = 0;

@@ -1,6 +1,6 @@
-// Steps put together into few bins, so that a tree can keep its times per bin: a reader who selects
-// steps gets the sums of their bins. Where there are several ranks, each has bins of its own beside
-// those of all together.
+// Groups steps into a few bins, so that a tree can keep its times per bin: a reader who selects
+// steps gets the sums of their bins. With several ranks, each has bins of its own in addition to
+// those of all ranks together.
 #pragma once
 
 #include <cstdint>

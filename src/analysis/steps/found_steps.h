@@ -1,4 +1,4 @@
-// What a way to find the steps of a process found. FindSteps() takes the first that finds some.
+// What one way of finding steps found in a process. FindSteps() uses the first that finds any.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,7 @@
 namespace batchlight {
 
 struct GraphUse {
-  // From the begin of a capture to its end, and calls that make an executable graph of it.
+  // From the beginning of a capture to its end, and the calls that make an executable graph of it.
   std::vector<TimeSpan> captures;
   std::vector<uint32_t> replays;  // rows of api_calls: launches of a whole graph, by start
 };

@@ -1,4 +1,4 @@
-// Names of the recording that are like one that is not there, else those it has most of.
+// Names in the recording that resemble one that is missing, or else its most frequent names.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// Steps put together into bins, as for the tree, and what a sum over a bin is over for one process:
-// its steady steps in the bin, or all of its steps there where none is steady. Added up over the
-// steady bins these are the steady steps, so that a reader who selects everything gets the numbers
+// Steps grouped into bins, as for the tree, and which steps of a process a sum over a bin is about:
+// its steady steps in the bin, or all of its steps there if none is steady. The steady bins
+// together have exactly the steady steps, so that a reader who selects everything gets the numbers
 // of the whole run.
 #pragma once
 

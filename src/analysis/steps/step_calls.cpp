@@ -117,7 +117,7 @@ size_t OptimizersPerStep(const StepInputs& inputs, ThreadId thread,
   return std::max<size_t>(1, per_batch);
 }
 
-// The optimizer steps that end a step: of several optimizers, those of the last.
+// The optimizer steps that end a training step: with several optimizers, those of the last one.
 std::vector<PhaseMark> StepEndingOptimizers(const StepInputs& inputs, ThreadId thread) {
   std::vector<PhaseMark> marks = inputs.marks.Outermost(thread, PhaseKind::kOptimizer);
   // What a gradient scaler does besides the step ends nothing: a capture may stop before it.
@@ -162,7 +162,7 @@ FoundStepsOrNone StepsFromOptimizer(const StepInputs& inputs, ProcessId process)
     const std::optional<int64_t> window = windows.OpenedWithin(start, end.end_ns);
     if (window) {
       // The step is whole if the window saw its beginning. The window follows the steps of one
-      // process: in another it may have opened in the middle of a step, which then is none.
+      // process: in another it may have opened in the middle of a step, which is then left out.
       const auto opening = std::lower_bound(openings.begin(), openings.end(), *window);
       const bool whole = openings.empty() || (opening != openings.end() && *opening < end.end_ns);
       start = whole ? *window : end.end_ns;

@@ -1,4 +1,4 @@
-// What all ways to find steps look at, made once for a store.
+// What all ways of finding steps look at, made once per store.
 #pragma once
 
 #include <vector>

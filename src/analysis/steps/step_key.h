@@ -1,5 +1,5 @@
-// The calls that a key of the user names: by the name of a range, a traced call or an operator, by
-// the path of a module, or as dlprof names its ops ("encoder.head/aten::linear").
+// The calls that a user's key names: by the name of a range, a traced call or an operator, by the
+// path of a module, or as dlprof names its ops ("encoder.head/aten::linear").
 #pragma once
 
 #include <cstdint>

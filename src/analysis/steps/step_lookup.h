@@ -1,4 +1,4 @@
-// The step of a moment. Everything that asks in which step something happened asks here.
+// Finds the step of a moment. Everything that needs to know in which step something happened asks.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace batchlight {
 
-// Answers for one process, or for none: then nothing lies in a step. Remembers the step or gap of
-// the last answer, so that moments in order of time cost a comparison; any other moment costs a
+// Answers for one process; without a process, nothing lies in a step. It remembers the step or gap
+// of the last answer, so that moments in order of time cost a comparison and any other moment a
 // binary search. The static functions are that search alone.
 class StepLookup {
  public:

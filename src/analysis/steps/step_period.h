@@ -1,8 +1,8 @@
-// Steps from the period of a sequence of names, for loops that say nothing else about themselves.
+// Steps from the period of a sequence of names, for loops that show nothing else to go by.
 //
-// A name that occurs once a period has occurrences about evenly apart; the best of the rare names
-// is the one whose distance P makes the sequence agree best with itself P places later. The loop is
-// cut where, by the median over periods, the longest pause lies.
+// A name that occurs once a period occurs at about even distances. Of the rare names, the best one
+// is that whose distance P makes the sequence agree best with itself P places later. The loop is
+// cut at the longest pause, by its median over the periods.
 #pragma once
 
 #include <cstdint>

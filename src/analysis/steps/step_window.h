@@ -1,5 +1,5 @@
-// Tells the steady steps from the others: warm-up, compilation, validation, checkpoints, starts of
-// an epoch; and finds the outliers among those that do.
+// Separates the steady steps from the others (warm-up, compilation, validation, checkpoints, starts
+// of an epoch), and finds the outliers among the steady ones.
 #pragma once
 
 #include "analysis/steps/step_inputs.h"

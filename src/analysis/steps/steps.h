@@ -1,12 +1,12 @@
-// Finds the steps of a training loop without being told. Per process, the first that is there:
-//   1. a range of the user that repeats around the work of a step: step, train_step, iteration,
+// Finds the steps of a training loop automatically. Per process, by the first of these that exists:
+//   1. a user's range that repeats around the work of a step: step, train_step, iteration,
 //      ProfilerStep#N, batch N, or any range that holds exactly one optimizer step each time;
 //   2. the end of the optimizer step (the last of several optimizers): a step reaches from one to
 //      the next;
 //   3. the DataLoader's next: a step reaches from one call to the next;
-//   4. where the loop replays its step as a CUDA graph: one replay to the next;
+//   4. if the loop replays its step as a CUDA graph: from one replay to the next;
 //   5. the period of the kernel sequence; 6. the period of the operator sequence.
-// An optimizer that is called only before such replays (warm-up, capture) marks no steps.
+// An optimizer that is called only before such replays (warm-up, capture) does not mark steps.
 // Steps of one process lie on one thread, are ordered and do not overlap.
 #pragma once
 
@@ -31,15 +31,15 @@ enum class StepSource : uint8_t {
   kGraphReplay,
 };
 
-// What sets a step apart from the steady ones. Statistics are over steady steps only, unless there
-// are none.
+// How a step differs from the steady ones. Statistics are over steady steps only, unless there are
+// none.
 enum class StepKind : uint8_t {
   kSteady,
   kWarmUp,        // slow ones at the start, and those before the capture of a graph
   kCompile,       // torch.compile or kernel building took part of it
-  kValidation,    // holds an evaluation
-  kCheckpoint,    // holds saving of the model
-  kEpochStart,    // holds the start of a DataLoader
+  kValidation,    // has an evaluation
+  kCheckpoint,    // saves the model
+  kEpochStart,    // starts a DataLoader
   kExcluded,      // outside the range that the caller asked for
   kGraphCapture,  // captures a CUDA graph that later steps replay
   kCount
