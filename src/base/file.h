@@ -18,7 +18,7 @@ class MappedFile {
   // Errors (kInput): missing, not a regular file, not readable; the message names path and reason.
   static Result<MappedFile> Open(const std::string& path);
   MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) = delete;
   MappedFile(const MappedFile&) = delete;
   ~MappedFile();
 

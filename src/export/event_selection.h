@@ -55,7 +55,6 @@ class EventSelection {
   bool MeetsTimes(int64_t start_ns, int64_t end_ns) const;
   int64_t Shifted(int64_t ns) const { return ns == kOpenEnd ? ns : AddTimes(ns, shift_ns_); }
   int64_t shift_ns() const { return shift_ns_; }
-  bool all_times() const { return times_.empty(); }
   const std::string& tables_text() const { return tables_text_; }
   const std::string& times_text() const { return times_text_; }
 

@@ -133,8 +133,4 @@ std::vector<StepBreakdown> BreakDownSteps(const StepInputs& inputs, const StepSe
   return breakdowns;
 }
 
-std::vector<StepBreakdown> BreakDownSteps(const Store& store, const StepSet& steps) {
-  return BreakDownSteps(StepInputs(store), steps);
-}
-
 }  // namespace batchlight

@@ -45,7 +45,6 @@ struct StepExcess {
 std::vector<StepExcess> ExplainStep(const StepBreakdown& breakdown, size_t step);
 
 // One per process of `steps`, in that order.
-std::vector<StepBreakdown> BreakDownSteps(const Store& store, const StepSet& steps);
 std::vector<StepBreakdown> BreakDownSteps(const StepInputs& inputs, const StepSet& steps);
 
 }  // namespace batchlight

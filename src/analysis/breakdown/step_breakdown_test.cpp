@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "analysis/steps/step_inputs.h"
 #include "analysis/testing/store_builder.h"
 
 namespace batchlight {
@@ -17,7 +18,7 @@ void AddPhase(StoreBuilder& build, ThreadId thread, Phase phase, int64_t start, 
 
 StepBreakdown BreakDown(const Store& store) {
   const StepSet steps = FindSteps(store);
-  const std::vector<StepBreakdown> all = BreakDownSteps(store, steps);
+  const std::vector<StepBreakdown> all = BreakDownSteps(StepInputs(store), steps);
   EXPECT_EQ(all.size(), 1u);
   for (size_t i = 0; i < steps.processes[0].steps.size(); ++i) {
     int64_t sum = 0;

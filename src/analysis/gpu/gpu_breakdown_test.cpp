@@ -22,15 +22,6 @@ void ExpectAddsUp(const GpuBreakdown& gpu) {
   }
 }
 
-TEST(Spans, UniteAndCount) {
-  const std::vector<TimeSpan> a = {{0, 10}, {20, 30}};
-  const std::vector<TimeSpan> b = {{5, 12}, {30, 40}};
-  const std::vector<TimeSpan> both = UniteSpans(a, b);
-  ASSERT_EQ(both.size(), 2u);
-  EXPECT_EQ(TotalNs(both), 12 + 20);
-  EXPECT_EQ(NsInside(both, 11, 25), 1 + 5);
-}
-
 // Nothing says which of a graph's kernels use Tensor Cores.
 TEST(GpuBreakdown, GraphsRecordedAsAWholeAreAPartOfTheirOwn) {
   StoreBuilder build;

@@ -36,12 +36,6 @@ std::vector<TimeSpan> UnionOf(std::vector<TimeSpan> spans) {
   return united;
 }
 
-int64_t TotalNs(const std::vector<TimeSpan>& spans) {
-  int64_t total = 0;
-  for (const TimeSpan& span : spans) total += span.end_ns - span.start_ns;
-  return total;
-}
-
 int64_t NsInside(const std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns) {
   auto span = std::partition_point(spans.begin(), spans.end(),
                                    [&](const TimeSpan& s) { return s.end_ns <= start_ns; });

@@ -23,7 +23,6 @@ void AddSpan(std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns);
 std::vector<TimeSpan> UniteSpans(const std::vector<TimeSpan>& a, const std::vector<TimeSpan>& b);
 // The same of stretches in any order, which may overlap.
 std::vector<TimeSpan> UnionOf(std::vector<TimeSpan> spans);
-int64_t TotalNs(const std::vector<TimeSpan>& spans);
 // Time of `spans` that lies inside [start_ns, end_ns).
 int64_t NsInside(const std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns);
 

@@ -46,8 +46,7 @@ Result<EventFilter> FindNvtxFilter(const Store& store, std::string_view text) {
   return filter;
 }
 
-}  // namespace
-
+// "[start]/[end]". Errors: kUsage.
 Result<EventFilter> ParseTimeFilter(std::string_view text) {
   const size_t slash = text.find('/');
   if (slash == std::string_view::npos || text == "/") {
@@ -73,6 +72,8 @@ Result<EventFilter> ParseTimeFilter(std::string_view text) {
   }
   return filter;
 }
+
+}  // namespace
 
 Status CheckFilterFlags(const FilterFlags& flags) {
   if (flags.time) RETURN_IF_ERROR(ParseTimeFilter(*flags.time).status());

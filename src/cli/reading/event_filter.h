@@ -17,9 +17,6 @@ struct EventFilter {
   ProcessId process;      // of the range; None for a stretch of time
 };
 
-// "[start]/[end]". Errors: kUsage.
-Result<EventFilter> ParseTimeFilter(std::string_view text);
-
 // The flags as given; without a value where a flag was not given.
 struct FilterFlags {
   std::optional<std::string> time;

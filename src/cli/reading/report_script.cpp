@@ -112,8 +112,8 @@ Result<std::string> OutputOf(const std::vector<std::string>& words) {
   return InputError("report script " + words[1] + " failed with " + how + "; its words are above");
 }
 
-}  // namespace
-
+// Columns get the type that all their values have, and the unit their heading ends with:
+// "Total Time (ns)". Errors: kInput for a line with too many or too few values.
 Result<ResultTable> TableOfCsv(const std::string& name, std::string_view text) {
   ResultTable table;
   table.name = table.title = name;
@@ -136,6 +136,8 @@ Result<ResultTable> TableOfCsv(const std::string& name, std::string_view text) {
   for (size_t c = 0; c < table.columns.size(); ++c) TypeColumn(table, c);
   return table;
 }
+
+}  // namespace
 
 ReportScripts::ReportScripts(std::vector<std::string> folders) : folders_(std::move(folders)) {
   const char* path = std::getenv("NSYS_STATS_REPORT_PATH");

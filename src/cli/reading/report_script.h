@@ -37,8 +37,4 @@ class ReportScripts {
   std::string temporary_;  // folder of the export, "" none
 };
 
-// Columns get the type that all their values have, and the unit their heading ends with:
-// "Total Time (ns)". Errors: kInput for a line with too many or too few values.
-Result<ResultTable> TableOfCsv(const std::string& name, std::string_view text);
-
 }  // namespace batchlight::cli

@@ -105,12 +105,12 @@ std::vector<std::string> Elements(const std::vector<std::string>& lists, std::st
   return elements;
 }
 
-}  // namespace
-
 ReportSpec ParseReportSpec(std::string_view text) {
   const std::vector<std::string_view> parts = SplitAt(text, ':');
   return {std::string(parts[0]), {parts.begin() + 1, parts.end()}};
 }
+
+}  // namespace
 
 Result<std::vector<ReportSpec>> ParseReportList(const std::vector<std::string>& lists) {
   std::vector<ReportSpec> specs;

@@ -16,7 +16,6 @@ struct ReportSpec {
   std::string name;
   std::vector<std::string> args;
 };
-ReportSpec ParseReportSpec(std::string_view text);
 // Errors: kUsage for an element without a name.
 Result<std::vector<ReportSpec>> ParseReportList(const std::vector<std::string>& lists);
 

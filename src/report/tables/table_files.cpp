@@ -59,6 +59,9 @@ void AppendHtmlEscaped(std::string_view text, std::string& html) {
   }
 }
 
+namespace {
+
+// Between double quotes.
 void AppendHtmlAttribute(std::string_view text, std::string& html) {
   std::string escaped;
   AppendHtmlEscaped(text, escaped);
@@ -70,8 +73,6 @@ void AppendHtmlAttribute(std::string_view text, std::string& html) {
     }
   }
 }
-
-namespace {
 
 // nsys quotes where there is a comma and leaves quotes and line breaks as they are.
 void AppendNsysCsvField(std::string& out, std::string_view text) {

@@ -90,7 +90,6 @@ void WriteJson(TableOutput& output);
 void WriteHtml(TableOutput& output);  // hdoc and htable
 void WriteMarkdown(TableOutput& output);
 
-void AppendHtmlEscaped(std::string_view text, std::string& html);    // between tags
-void AppendHtmlAttribute(std::string_view text, std::string& html);  // between double quotes
+void AppendHtmlEscaped(std::string_view text, std::string& html);  // between tags
 
 }  // namespace batchlight
