@@ -57,7 +57,7 @@ SUB_LAYERS = {
         'run': ('breakdown', 'gpu', 'owners', 'steps', 'numbers', 'roofline', 'ranks'),
         'advice': ('run', 'gpu', 'steps', 'cuda', 'numbers'),
         'overview': ('advice', 'run'),
-        'tables': ('overview', 'breakdown', 'memory', 'cuda', 'result'),
+        'tables': ('overview', 'breakdown', 'memory', 'ranks', 'gpu', 'owners', 'steps', 'numbers', 'cuda', 'result'),
         'diff': ('overview',),
         'dlprof': ('overview', 'roofline', 'gpu', 'steps', 'cuda', 'result'),
         'stats': ('ranks', 'cuda', 'numbers', 'result'),

@@ -3,22 +3,60 @@
 
 export type Unit = ""|"ns"|"bytes"|"%"|"rate";
 
+// How a number is made again from its parts; src/analysis/result/sum_rule.h says more.
+export interface SumRule {
+  kind: "sum"|"most"|"ratio"|"percentile";
+  of: string;              // key of the parts, or of a histogram
+  per?: string;            // what a ratio is over
+  factor?: number;         // 1
+  scale?: string;          // key of one more factor
+  at_most?: number;        // any
+  zero_if_none?: boolean;  // a ratio over nothing is 0, else it has no value
+  percent?: number;
+}
+
+// How many values lie in which bucket, per bin of steps.
+export interface Histogram {
+  starts: number[];  // of the buckets, and where the last one ends
+  first: number[];   // per bin: its first bucket with a value
+  counts: number[][];
+}
+
+// What a row is made of, per bin of steps; a list of one number is the same in all of them.
+export interface Parts {
+  counts?: number[];  // 1: the steps of the bin count
+  of: Record<string, number[]>;
+  histograms?: Record<string, Histogram>;
+}
+
+// Code finds a column by its key: the name is for people.
 export interface Column {
+  key: string;
   name: string;
-  type: "text"|"integer"|"real";
-  unit: Unit;
-  decimals: number;
-  help: string;
+  type?: "text"|"real";  // else whole numbers
+  unit?: Unit;
+  decimals?: number;  // of a real number, else 2
+  help?: string;
+  help_of_steps?: string;  // where steps are selected, if it is another
+  sum?: SumRule;           // how its numbers are made again for them
 }
 
 // Column-wise. Text cells are rows of PageData.strings; null = no value.
 export interface TableData {
-  name: string;
+  key: string;  // "kernels"
   title: string;
   csv: string;         // name of the file with all rows
   total_rows: number;  // of that file; the page may hold fewer
   columns: Column[];
   cells: (number|null)[][];
+  parts?: TableParts;  // where the table can be made again for steps that are selected
+}
+
+// What the rows are made of, perhaps not all of them. Bins begin with PageData.bin_starts.
+export interface TableParts {
+  rows: Parts[];
+  all?: Parts;         // what all rows have in common
+  only_with?: string;  // rows without any of this are left out
 }
 
 export interface Fact {
@@ -38,6 +76,17 @@ export interface PhaseInfo {
   key: string;  // stable: "forward"; "range" for ranges under their own name
   label: string;
   help: string;  // one sentence, may be ""
+  idle?: {
+    // a GPU that does nothing
+    where: string;  // "while the CPU is in "
+    cause: string;  // "data loading"
+  };
+}
+
+// One of a few kinds of something.
+export interface Kind {
+  key: string;
+  name: string;  // may be ""
 }
 
 // The steps of one process, on its CPU thread and on each of its GPUs: the same steps in the same
@@ -144,11 +193,10 @@ export interface TopRow {
   share: number;
 }
 
-export interface Metric {
-  key: string;  // what gpu_sums.ts computes again for steps that are selected
-  label: string;
-  value: string;
-  formula: string;
+// A number about one thing; `help` is its formula, in which {key} stands for the number of another
+// metric. One without a name is shown in such a place alone.
+export interface Metric extends Column {
+  value: string;  // of the steps that count
 }
 
 export interface Gpu {
@@ -158,29 +206,11 @@ export interface Gpu {
   memory: MemoryCurve[];
 }
 
-// Of one process, per bin: how many of its steps a sum is over, and whether these count (1) or are
-// all that there are (0).
-export interface ProcessBins {
-  steps: number[];
-  counts: number[];
-}
-
-// The metrics are of the steps that count. Bins begin with PageData.bin_starts, here and below, and
-// are of the steps of one process; null = no steps.
+// The parts are in bins of the steps of one process; null = no steps.
 export interface Utilization {
   title: string;
   metrics: Metric[];
-  bins: UseBins|null;
-}
-
-// What the metrics are made of, per bin.
-export interface UseBins extends ProcessBins {
-  time_ns: number[];
-  busy_ns: number[];
-  kernel_ns: number[];
-  tensor_ns: number[];
-  sm_ns: number[];
-  occupancy_ns: number[];
+  parts: Parts|null;
 }
 
 // Work that is launched and has not started.
@@ -190,7 +220,7 @@ export interface LaunchQueue {
   metrics: Metric[];
   shown: QueueDepth;     // of a step of median length
   curves: QueueDepth[];  // of a few others, coarser
-  bins: QueueBins|null;
+  parts: Parts|null;
 }
 
 // Over one step.
@@ -202,50 +232,18 @@ export interface QueueDepth {
   depth: number[];    // from each time to the next
 }
 
-// Launches by latency, in the buckets of latency.ts.
-export interface LatencyCounts {
-  first_bucket: number[];  // per bin of steps
-  launches: number[][];    // from that bucket on
+// Which rank is one, and the sentences that say so; src/analysis/ranks/straggler.h.
+export interface StragglerRule {
+  others_times: number;
+  of_step: number;
+  found: string;  // with {waited}, {rank} and {share}
+  none: string;
 }
 
-export interface QueueBins extends ProcessBins, LatencyCounts {
-  time_ns: number[];
-  depth_ns: number[];  // depth x time
-  empty_ns: number[];
-  most: number[];
-}
-
-// Who waits for whom; the numbers of the whole run are in the tables "ranks" and "collectives", in
-// whose order these are.
+// Who waits for whom; the numbers are in the tables "ranks" and "collectives".
 export interface Distributed {
-  verdict: string;  // may be ""
-  ranks: RankBins[];
-  collectives: CollectiveBins[];  // perhaps not of all rows
-  bins: ProcessBins|null;         // of all ranks together, whose calls all count
-}
-
-export interface RankBins extends ProcessBins {
-  step_ns: number[];
-  windows: number[];  // steps that have a window on the GPU
-  compute_ns: number[];
-  communication_ns: number[];
-  hidden_ns: number[];
-  copies_ns: number[];
-  idle_ns: number[];
-  waited_ns: number[];
-}
-
-// Of all ranks together.
-export interface CollectiveBins {
-  size_bytes: number;
-  bus_factor: number;  // bus bandwidth / algorithm bandwidth
-  knows_waits: boolean;
-  calls: number[];
-  timed: number[];
-  matched: number[];
-  kernel_ns: number[];
-  waited_ns: number[];
-  shortest_ns: number[];
+  verdict: string;  // of the whole run; may be ""
+  straggler: StragglerRule;
 }
 
 // Memory held, from each time to the next.
@@ -270,6 +268,7 @@ export interface MemoryBins {
 }
 
 export interface MemoryLayer {
+  key: string;
   name: string;
   rule: string;  // why memory is in it
   at_peak: number;
@@ -293,14 +292,35 @@ export interface TreeTimes {
 
 export interface TreeRank extends TreeTimes {
   name: string;  // "rank 0"
+  rank: number;  // -1 unknown
+}
+
+export interface TreeKind extends Kind {
+  work: boolean;  // on the GPU
+}
+
+// A time of a node with all that is inside: the own times of which nodes it adds up.
+export interface TreeTime {
+  key: string;
+  work?: boolean;
+  backward?: boolean;
+}
+
+export interface TreeColumn extends Column {
+  only_with?: string[];  // left out where one of these times is 0
 }
 
 // Where the time goes: model, modules, operators, kernels as one tree, column-wise; parents before
 // children. Its times are those of all ranks together.
 export interface Tree extends TreeTimes {
-  per_step: boolean;        // false: no steps, one bin with the whole run
-  left_out: number;         // nodes beyond what the page holds; their time is in "(smaller ones)"
-  kind: number[];           // TreeKind
+  per_step: boolean;  // false: no steps, one bin with the whole run
+  left_out: number;   // nodes beyond what the page holds; their time is in "(smaller ones)"
+  kinds: TreeKind[];
+  times: TreeTime[];
+  columns: TreeColumn[];    // of its nodes
+  operators: TreeColumn[];  // of operators by name
+  kernels: TreeColumn[];    // of work on the GPU by name
+  kind: number[];           // index of kinds
   name: number[];           // strings
   detail: (number|null)[];  // strings: class of a module, first input shapes of an operator
   more: number[];           // calls whose shapes were others
@@ -309,19 +329,6 @@ export interface Tree extends TreeTimes {
   ranks?: TreeRank[];       // of a job of several: the times of each; fewer and longer bins
   ranks_left_out?: number;  // beyond what the page holds
 }
-
-// As in src/analysis/owners/attribution_tree.h.
-export const TreeKind = {
-  phase: 0,
-  range: 1,
-  module: 2,
-  operator: 3,
-  kernel: 4,
-  copy: 5,
-  memset: 6,
-  graph: 7,
-  nobody: 8,
-} as const;
 
 export interface Process {
   name: string;
@@ -333,6 +340,7 @@ export interface Process {
   end_ns: number|null;  // null = unknown
   exit: string;         // "exit 0"
   failed: boolean;
+  succeeded: boolean;
   threads: number;
   events: number;
 }
@@ -349,9 +357,9 @@ export interface PageData {
   steps_found: string;    // how, or why there are none
   steps_problem: string;  // "" = none
   step_kinds: string[];
-  training: Training[];   // by rank; empty: no steps
-  event_kinds: string[];  // "operator", "kernel", "" = none
-  bin_starts: number[];   // first steps of the bins of ProcessBins; empty: no steps
+  training: Training[];  // by rank; empty: no steps
+  event_kinds: Kind[];
+  bin_starts: number[];  // first steps of the bins of Parts; empty: no steps
   advice: Finding[];
   gpu: Gpu;
   distributed: Distributed|null;

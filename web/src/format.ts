@@ -86,6 +86,14 @@ export function count(value: number): string {
   return fixed(value, 0);
 }
 
+// A number of a column that stands alone; "–": none.
+export function numberText(column: Column, value: number|null): string {
+  if (value === null) return "–";
+  if (column.unit === "ns") return time(value);
+  if (column.unit === "%") return `${fixed(value, 1)} %`;
+  return column.type === undefined ? count(value) : significant(value);
+}
+
 export interface ColumnFormat {
   unit: string;  // for the header, "" when there is none
   text(value: number): string;
@@ -96,10 +104,10 @@ export function columnFormat(column: Column, values: readonly(number | null)[]):
   let largest = 0;
   for (const value of values)
     if (value !== null) largest = Math.max(largest, Math.abs(value));
-  const scale = scaleFor(column.unit, largest);
-  if (scale.factor === 1 && column.type === "integer") return {unit: scale.unit, text: count};
+  const scale = scaleFor(column.unit ?? "", largest);
+  if (scale.factor === 1 && column.type === undefined) return {unit: scale.unit, text: count};
   const scaled = column.unit === "ns" || column.unit === "bytes";
-  const decimals = scaled ? decimalsFor(largest / scale.factor, 5) : column.decimals;
+  const decimals = scaled ? decimalsFor(largest / scale.factor, 5) : column.decimals ?? 2;
   const smallest = 10 ** -decimals / 2;
   return {
     unit: scale.unit,

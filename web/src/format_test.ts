@@ -3,7 +3,8 @@ import {test} from "node:test";
 import type {Column} from "./data";
 import {bytes, columnFormat, decimalsFor, percent, scaleFor, significant, time, timeRange} from "./format";
 
-const column = (unit: Column["unit"], type: Column["type"] = "integer"): Column => ({
+const column = (unit: Column["unit"], type?: Column["type"]): Column => ({
+  key: "time",
   name: "Time",
   type,
   unit,

@@ -56,8 +56,8 @@ function longerCalls(
   const total = counted.reduce((sum, other) => sum + steps[other], 0);
   if (total === 0) return [];
   const excess = new Map<number, number>();
-  tree.kind.forEach((kind, node) => {
-    if (isGpuWork(kind)) return;
+  tree.kind.forEach((_, node) => {
+    if (isGpuWork(tree, node)) return;
     const self = times.self_ns[node];
     if (self === 0) return;
     const usual = counted.reduce((sum, other) => sum + self[other], 0) / total;

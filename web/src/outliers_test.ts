@@ -17,7 +17,8 @@ const kBins = {
   counts: [1, 1, 1]
 };
 const kTree = {
-  kind: [3, 3],
+  kinds: [{key: "operator", name: "operator", work: false}],
+  kind: [0, 0],
   name: [0, 1],
   bins: {...kBins, steps: [2, 2, 2]},
   self_ns: [

@@ -25,12 +25,6 @@ export function selectedBins(
   return counted.length > 0 ? counted : touched;
 }
 
-export function sumOver(values: readonly number[], bins: readonly number[]): number {
-  let sum = 0;
-  for (const bin of bins) sum += values[bin];
-  return sum;
-}
-
 // What a selection of steps stands for.
 export interface BinScope {
   first: number;  // rows of steps

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import {test} from "node:test";
 import type {PageData} from "./data";
 import {sampleSteps} from "./sample_steps";
-import {binScope, selectedBins, stepNumber, sumOver, touchedBins} from "./step_bins";
+import {binScope, selectedBins, stepNumber, touchedBins} from "./step_bins";
 
 const kStarts = [0, 2, 6];
 const kCounts = [0, 1, 1];  // the first two steps are warm-up
@@ -13,7 +13,6 @@ test("a selection stands for the bins that it touches, of those for the ones tha
   assert.deepEqual(selectedBins(kStarts, kCounts, {first: 0, last: 1}), [0]);
   assert.deepEqual(selectedBins(kStarts, kCounts, {first: 7, last: 900}), [2]);
   assert.deepEqual(selectedBins(kStarts, kCounts, null), [1, 2]);
-  assert.equal(sumOver([1, 10, 100], [0, 2]), 101);
 });
 
 test("the scope says when bins are wider than the selection, and when part of it does not count",

@@ -4,12 +4,14 @@ import type {Column, TableData} from "./data";
 import {h, labelledName} from "./dom";
 import {columnFormat, count} from "./format";
 import type {ColumnFormat} from "./format";
+import {cellsOf, rowCount} from "./table_sums";
 
 export interface TableOptions {
   rows: number;  // shown at first
   filter: boolean;
-  // What a row opens to; null = nothing. Rows are told apart by their first cell.
+  // What a row opens to; null = nothing. Rows are told apart by their names.
   details?: (row: number) => HTMLElement | null;
+  rowName?: string;  // key of the column with the names
 }
 
 const kMoreRows = 500;
@@ -71,7 +73,7 @@ export class Table {
   private descending = false;
   private query = "";
   private shown: number;
-  private readonly open = new Set<number>();  // first cells of rows that are open
+  private readonly open = new Set<number>();  // names of rows that are open
 
   constructor(
     private table: TableData,
@@ -104,7 +106,7 @@ export class Table {
     this.headers.forEach((header, i) => {
       const label = header.querySelector(".column-name");
       if (label) label.textContent = this.label(i);
-      header.querySelector("button")?.setAttribute("title", table.columns[i].help);
+      header.querySelector("button")?.setAttribute("title", table.columns[i].help ?? "");
     });
     this.help.replaceChildren(...this.helpTerms());
     this.draw();
@@ -128,9 +130,9 @@ export class Table {
   private header(column: Column, index: number): HTMLElement {
     const label = h("span", {class: "column-name"}, this.label(index));
     const button =
-      h("button", {type: "button", title: column.help}, label, h("i", {class: "arrow"}));
+      h("button", {type: "button", title: column.help ?? ""}, label, h("i", {class: "arrow"}));
     button.addEventListener("click", () => this.sortBy(index));
-    return h("th", {scope: "col", class: column.type, "aria-sort": "none"}, button);
+    return h("th", {scope: "col", class: classOf(column), "aria-sort": "none"}, button);
   }
 
   private filterBox(): HTMLElement {
@@ -155,8 +157,8 @@ export class Table {
   }
 
   private helpTerms(): HTMLElement[] {
-    const helped = this.table.columns.filter((column) => column.help !== "");
-    return helped.flatMap((column) => [h("dt", {}, column.name), h("dd", {}, column.help)]);
+    return this.table.columns.flatMap(
+      ({name, help}) => (help ? [h("dt", {}, name), h("dd", {}, help)] : []));
   }
 
   // First click: numbers from the largest, text from A. Second click: the other way. Third: as it
@@ -180,7 +182,7 @@ export class Table {
 
   private rows(): number[] {
     const all = this.sortColumn < 0
-      ? (this.table.cells[0] ?? []).map((_, row) => row)
+      ? Array.from({length: rowCount(this.table)}, (_, row) => row)
       : sortedRows(this.table, this.strings, this.sortColumn, this.descending);
     return this.query ? matchingRows(this.table, this.strings, all, this.query) : all;
   }
@@ -194,7 +196,7 @@ export class Table {
   private row(row: number): HTMLElement[] {
     const {columns, cells} = this.table;
     const shown = columns.map((column, i) => this.cell(column, i, cells[i][row]));
-    const key = cells[0][row];
+    const key = this.nameOf(row);
     if (!this.options.details || key === null) return [h("tr", {}, ...shown)];
     const isOpen = this.open.has(key);
     const toggle = h("button", {
@@ -219,20 +221,25 @@ export class Table {
     ];
   }
 
+  private nameOf(row: number): number|null {
+    return cellsOf(this.table, this.options.rowName ?? "")[row] ?? null;
+  }
+
   private cell(column: Column, index: number, value: number|null): HTMLElement {
-    if (value === null) return h("td", {class: `${column.type} none`}, "–");
+    if (value === null) return h("td", {class: `${classOf(column)} none`}, "–");
     if (column.type === "text") {
       return h("td", {class: "text"}, labelledName(this.strings[value], this.labels[value]));
     }
     const text = this.formats[index].text(value);
-    if (this.largest[index] === 0) return h("td", {class: column.type}, text);
+    if (this.largest[index] === 0) return h("td", {class: classOf(column)}, text);
     const share = Math.max(0, Math.min(100, (100 * value) / Math.max(100, this.largest[index])));
-    return h("td", {class: `${column.type} share`, style: `--width:${share.toFixed(2)}%`}, text);
+    return h(
+      "td", {class: `${classOf(column)} share`, style: `--width:${share.toFixed(2)}%`}, text);
   }
 
   private drawFooter(matching: number): void {
     const {total_rows, csv} = this.table;
-    const held = this.table.cells[0]?.length ?? 0;
+    const held = rowCount(this.table);
     const parts: (Node|string)[] = [];
     const visible = Math.min(this.shown, matching);
     parts.push(
@@ -270,6 +277,10 @@ export class Table {
     });
     return button;
   }
+}
+
+function classOf({type}: Column): string {
+  return type ?? "integer";
 }
 
 function fileLink(name: string): HTMLElement {

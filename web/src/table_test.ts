@@ -5,13 +5,13 @@ import {matchingRows, sortedRows} from "./table";
 
 const kStrings = ["aten::mm", "Aten::ADD", "op10", "op9"];
 const table: TableData = {
-  name: "operators",
+  key: "operators",
   title: "Operators",
   csv: "operators.csv",
   total_rows: 4,
   columns: [
-    {name: "Name", type: "text", unit: "", decimals: 0, help: ""},
-    {name: "Time", type: "integer", unit: "ns", decimals: 0, help: ""},
+    {key: "name", name: "Name", type: "text"},
+    {key: "time", name: "Time", unit: "ns"},
   ],
   cells: [
     [0, 1, 2, 3],

@@ -1,8 +1,8 @@
 // Sums over the attribution tree, for the steps and the rank that the reader has selected: what
 // every view of modules, operators and kernels shows is computed here, from the same nodes.
-import {TreeKind} from "./data";
-import type {StepBins, Tree, TreeTimes} from "./data";
+import type {Column, StepBins, Tree, TreeColumn, TreeTimes} from "./data";
 import type {StepRange} from "./step_bins";
+import {evaluate} from "./sums";
 
 type Binned = {
   bins: StepBins
@@ -11,20 +11,21 @@ type Binned = {
 export interface TreeSums {
   steps: number;    // 1 where there are none
   step_ns: number;  // mean step that counts, of the same ranks; without steps all CPU time
-  // Per node and step: its own, then with all that is inside.
+  // Per node and step.
   calls: Float64Array;
-  self: Float64Array;     // CPU time of a call, GPU time of work
-  gpuSelf: Float64Array;  // work that the node launched itself
-  cpuForward: Float64Array;
-  cpuBackward: Float64Array;
-  gpuForward: Float64Array;
-  gpuBackward: Float64Array;
-  cpu: number;  // of all roots
-  gpu: number;
+  self: Float64Array;                    // CPU time of a call, GPU time of work
+  gpuSelf: Float64Array;                 // work that the node launched itself
+  inside: Record<string, Float64Array>;  // with all that is inside, by Tree.times
+  whole: Record<string, number>;         // the same of all roots
 }
 
-export function isGpuWork(kind: number): boolean {
-  return kind >= TreeKind.kernel && kind !== TreeKind.nobody;
+export function isGpuWork(tree: Tree, node: number): boolean {
+  return tree.kinds[tree.kind[node]].work;
+}
+
+// Whether a node is of a kind, by its key.
+export function isKind(tree: Tree, node: number, kind: string): boolean {
+  return tree.kinds[tree.kind[node]].key === kind;
 }
 
 // The bins that a selection stands for: those that count, or all in it when none does.
@@ -82,12 +83,8 @@ export function sumTree(tree: Tree, range: StepRange, rank: number|null = null):
     calls: make(),
     self: make(),
     gpuSelf: make(),
-    cpuForward: make(),
-    cpuBackward: make(),
-    gpuForward: make(),
-    gpuBackward: make(),
-    cpu: 0,
-    gpu: 0,
+    inside: Object.fromEntries(tree.times.map(({key}) => [key, make()])),
+    whole: Object.fromEntries(tree.times.map(({key}) => [key, 0])),
   };
   for (let node = 0; node < size; ++node) {
     const self = times.self_ns[node];
@@ -95,82 +92,125 @@ export function sumTree(tree: Tree, range: StepRange, rank: number|null = null):
     const calls = times.calls[node];
     sums.calls[node] =
       typeof calls === "number" ? calls : bins.reduce((sum, bin) => sum + calls[bin], 0) / steps;
-    own(sums, tree, node)[node] += sums.self[node];
   }
+  addOwn(tree, sums);
   addUp(tree, sums);
-  if (!tree.per_step) sums.step_ns = sums.cpu;
+  if (!tree.per_step) sums.step_ns = sums.whole.cpu;
   return sums;
 }
 
-function own(sums: TreeSums, tree: Tree, node: number): Float64Array {
-  const backward = tree.backward[node] === 1;
-  if (isGpuWork(tree.kind[node])) return backward ? sums.gpuBackward : sums.gpuForward;
-  return backward ? sums.cpuBackward : sums.cpuForward;
+function addOwn(tree: Tree, sums: TreeSums): void {
+  for (const {key, work, backward} of tree.times) {
+    const inside = sums.inside[key];
+    sums.self.forEach((own, node) => {
+      const ofKind = work === undefined || work === isGpuWork(tree, node);
+      const ofPass = backward === undefined || backward === (tree.backward[node] === 1);
+      if (ofKind && ofPass) inside[node] = own;
+    });
+  }
 }
 
 function addUp(tree: Tree, sums: TreeSums): void {
-  const inclusive = [sums.cpuForward, sums.cpuBackward, sums.gpuForward, sums.gpuBackward];
   for (let node = tree.kind.length - 1; node >= 0; --node) {
     const parent = tree.parent[node];
-    if (parent < 0) {
-      sums.cpu += sums.cpuForward[node] + sums.cpuBackward[node];
-      sums.gpu += sums.gpuForward[node] + sums.gpuBackward[node];
-      continue;
+    if (parent >= 0 && isGpuWork(tree, node)) sums.gpuSelf[parent] += sums.self[node];
+    for (const {key} of tree.times) {
+      const inside = sums.inside[key];
+      if (parent >= 0) inside[parent] += inside[node];
+      else sums.whole[key] += inside[node];
     }
-    if (isGpuWork(tree.kind[node])) sums.gpuSelf[parent] += sums.self[node];
-    for (const values of inclusive) values[parent] += values[node];
   }
+}
+
+// The columns that say something: of a run without a GPU those of the GPU do not.
+export function columnsWith(columns: readonly TreeColumn[], sums: TreeSums): TreeColumn[] {
+  return columns.filter(({only_with}) => (only_with ?? []).every((key) => sums.whole[key] > 0));
+}
+
+// The number of a column, made from `times` of a node or of a group.
+export function numberOf(column: Column, sums: TreeSums, times: Record<string, number>): number|
+  null {
+  if (!column.sum) return null;
+  const of: Record<string, number[]> = {step: [sums.step_ns], all_gpu: [sums.whole.gpu]};
+  for (const key of [column.sum.of, column.sum.per])
+    if (key !== undefined && key in times) of[key] = [times[key]];
+  return evaluate(column.sum, {of});
+}
+
+// What the rules of Tree.columns name.
+export function timesOfNode(tree: Tree, sums: TreeSums, node: number): Record<string, number> {
+  const times: Record<string, number> = {
+    calls: sums.calls[node],
+    cpu_self: isGpuWork(tree, node) ? 0 : sums.self[node],
+  };
+  for (const {key} of tree.times) times[key] = sums.inside[key][node];
+  return times;
 }
 
 // What one name did, wherever it was called.
 export interface Group {
   name: number;  // string
   nodes: number[];
-  calls: number;
-  cpuSelf: number;
-  cpuTotal: number;  // with operators inside; a call inside one of the same name counts once
-  backward: number;  // CPU time of the functions that differentiate its calls
-  gpuSelf: number;
-  gpuTotal: number;
+  times: GroupTimes;
 }
+
+// What the rules of Tree.operators and Tree.kernels name.
+export type GroupTimes = {
+  calls: number; cpu_self: number;
+  cpu_total: number;     // with operators inside; a call inside one of the same name counts once
+  its_backward: number;  // CPU time of the functions that differentiate its calls
+  gpu_self: number;
+  gpu_total: number;
+  in_backward: number;  // of gpu_self
+};
 
 export function groupOperators(tree: Tree, sums: TreeSums): Group[] {
   const groups = new Map<number, Group>();
-  tree.kind.forEach((kind, node) => {
-    if (kind !== TreeKind.operator) return;
-    const group = groupOf(groups, tree.name[node]);
-    group.nodes.push(node);
-    group.calls += sums.calls[node];
-    group.cpuSelf += sums.self[node];
-    group.gpuSelf += sums.gpuSelf[node];
+  const inside = sums.inside;
+  tree.kind.forEach((_, node) => {
+    if (!isKind(tree, node, "operator")) return;
+    const {nodes, times} = groupOf(groups, tree.name[node]);
+    nodes.push(node);
+    times.calls += sums.calls[node];
+    times.cpu_self += sums.self[node];
+    times.gpu_self += sums.gpuSelf[node];
     if (insideSameName(tree, node)) return;
     const isBackward = tree.backward[node] === 1;
-    group.cpuTotal += isBackward ? sums.cpuBackward[node] : sums.cpuForward[node];
-    group.gpuTotal += isBackward ? sums.gpuBackward[node] : sums.gpuForward[node];
-    if (!isBackward) group.backward += sums.cpuBackward[node];
+    times.cpu_total += (isBackward ? inside.cpu_backward : inside.cpu_forward)[node];
+    times.gpu_total += (isBackward ? inside.gpu_backward : inside.gpu_forward)[node];
+    if (!isBackward) times.its_backward += inside.cpu_backward[node];
   });
-  return [...groups.values()].sort((a, b) => b.cpuSelf + b.gpuSelf - a.cpuSelf - a.gpuSelf);
+  const own = ({times}: Group): number => times.cpu_self + times.gpu_self;
+  return [...groups.values()].sort((a, b) => own(b) - own(a));
 }
 
 // Kernels, copies, sets and graphs by name.
 export function groupWork(tree: Tree, sums: TreeSums): Group[] {
   const groups = new Map<number, Group>();
-  tree.kind.forEach((kind, node) => {
-    if (!isGpuWork(kind)) return;
-    const group = groupOf(groups, tree.name[node]);
-    group.nodes.push(node);
-    group.calls += sums.calls[node];
-    group.gpuSelf += sums.self[node];
-    if (tree.backward[node] === 1) group.backward += sums.self[node];
+  tree.kind.forEach((_, node) => {
+    if (!isGpuWork(tree, node)) return;
+    const {nodes, times} = groupOf(groups, tree.name[node]);
+    nodes.push(node);
+    times.calls += sums.calls[node];
+    times.gpu_self += sums.self[node];
+    if (tree.backward[node] === 1) times.in_backward += sums.self[node];
   });
-  return [...groups.values()].sort((a, b) => b.gpuSelf - a.gpuSelf);
+  return [...groups.values()].sort((a, b) => b.times.gpu_self - a.times.gpu_self);
 }
 
 function groupOf(groups: Map<number, Group>, name: number): Group {
   let group = groups.get(name);
   if (!group) {
-    group =
-      {name, nodes: [], calls: 0, cpuSelf: 0, cpuTotal: 0, backward: 0, gpuSelf: 0, gpuTotal: 0};
+    const times = {
+      calls: 0,
+      cpu_self: 0,
+      cpu_total: 0,
+      its_backward: 0,
+      gpu_self: 0,
+      gpu_total: 0,
+      in_backward: 0
+    };
+    group = {name, nodes: [], times};
     groups.set(name, group);
   }
   return group;
@@ -178,25 +218,25 @@ function groupOf(groups: Map<number, Group>, name: number): Group {
 
 function insideSameName(tree: Tree, node: number): boolean {
   for (let above = tree.parent[node]; above >= 0; above = tree.parent[above]) {
-    const same = tree.kind[above] === TreeKind.operator && tree.name[above] === tree.name[node];
+    const same = isKind(tree, above, "operator") && tree.name[above] === tree.name[node];
     if (same && tree.backward[above] === tree.backward[node]) return true;
   }
   return false;
 }
 
 // The operator, module, phase or range that a node is directly in; -1 = none.
-export function ownerOf(tree: Tree, node: number, kind: number): number {
+export function ownerOf(tree: Tree, node: number, kind: string): number {
   let above = tree.parent[node];
-  while (above >= 0 && tree.kind[above] !== kind) above = tree.parent[above];
+  while (above >= 0 && !isKind(tree, above, kind)) above = tree.parent[above];
   return above;
 }
 
 // The module around a node, else the phase or range it is in; -1 = none.
 export function placeOf(tree: Tree, node: number): number {
-  const module = ownerOf(tree, node, TreeKind.module);
+  const module = ownerOf(tree, node, "module");
   if (module >= 0) return module;
   let above = tree.parent[node];
-  while (above >= 0 && tree.kind[above] === TreeKind.operator) above = tree.parent[above];
+  while (above >= 0 && isKind(tree, above, "operator")) above = tree.parent[above];
   return above;
 }
 

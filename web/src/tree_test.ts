@@ -1,10 +1,30 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import type {Tree} from "./data";
-import {binsOf, coarseness, groupOperators, groupWork, placeOf, stepsOf, sumBy, sumTree} from "./tree";
+import type {Tree, TreeColumn} from "./data";
+import {binsOf, coarseness, columnsWith, groupOperators, groupWork, numberOf, placeOf, stepsOf, sumBy, sumTree, timesOfNode} from "./tree";
+
+const kKeys =
+  ["phase", "range", "module", "operator", "kernel", "copy", "memset", "graph", "unattributed"];
+const kParts = {
+  kinds: kKeys.map(
+    (key) => ({key, name: key, work: ["kernel", "copy", "memset", "graph"].includes(key)})),
+  times: [
+    {key: "cpu", work: false},
+    {key: "gpu", work: true},
+    {key: "backward", backward: true},
+    {key: "cpu_forward", work: false, backward: false},
+    {key: "cpu_backward", work: false, backward: true},
+    {key: "gpu_forward", work: true, backward: false},
+    {key: "gpu_backward", work: true, backward: true},
+  ],
+  columns: [],
+  operators: [],
+  kernels: [],
+};
 
 // Net > linear > (mm > gemm, backward: Mm > mm > gemm); three steps, the first a warm-up.
 const kTree: Tree = {
+  ...kParts,
   per_step: true,
   step_ns: 100,
   left_out: 0,
@@ -36,13 +56,13 @@ test("the steps that count are summed unless others are asked for", () => {
 test("a node holds what is inside, forward and backward apart", () => {
   const sums = sumTree(kTree, null);
   assert.equal(sums.self[0], 15);
-  assert.equal(sums.cpuForward[0], 15 + 1 + 5);
-  assert.equal(sums.cpuBackward[0], 2 + 6);
-  assert.equal(sums.gpuForward[1], 40);
-  assert.equal(sums.gpuBackward[1], 100);
+  assert.equal(sums.inside.cpu_forward[0], 15 + 1 + 5);
+  assert.equal(sums.inside.cpu_backward[0], 2 + 6);
+  assert.equal(sums.inside.gpu_forward[1], 40);
+  assert.equal(sums.inside.gpu_backward[1], 100);
   assert.equal(sums.gpuSelf[5], 100);
   assert.equal(sums.calls[5], 2);
-  assert.equal(sums.gpu, 140);
+  assert.equal(sums.whole.gpu, 140);
 });
 
 test("a selection has the sums of its steps", () => {
@@ -51,14 +71,30 @@ test("a selection has the sums of its steps", () => {
   assert.equal(sums.calls[5], 3);
 });
 
+test("columns are made of what a node has inside", () => {
+  const sums = sumTree(kTree, null);
+  const share: TreeColumn = {
+    key: "share",
+    name: "",
+    type: "real",
+    sum: {kind: "ratio", of: "cpu", per: "step", factor: 100}
+  };
+  const ofGpu: TreeColumn = {...share, sum: {...share.sum!, of: "gpu", per: "all_gpu"}};
+  assert.equal(numberOf(share, sums, timesOfNode(kTree, sums, 0)), 29);
+  assert.equal(numberOf(ofGpu, sums, timesOfNode(kTree, sums, 4)), (100 * 100) / 140);
+  const kinds = (some: TreeColumn[]) => columnsWith(some, sums).length;
+  assert.equal(kinds([share, {...share, only_with: ["gpu", "backward"]}]), 2);
+  assert.equal(columnsWith([{...share, only_with: ["gpu"]}], {...sums, whole: {gpu: 0}}).length, 0);
+});
+
 test("operators and kernels are put together by name", () => {
   const sums = sumTree(kTree, null);
   const mm = groupOperators(kTree, sums).find((group) => group.name === 2);
-  assert.deepEqual([mm?.cpuSelf, mm?.gpuSelf, mm?.calls], [11, 140, 4]);
+  assert.deepEqual([mm?.times.cpu_self, mm?.times.gpu_self, mm?.times.calls], [11, 140, 4]);
   const linear = groupOperators(kTree, sums).find((group) => group.name === 1);
-  assert.deepEqual([linear?.cpuTotal, linear?.backward], [6, 8]);
+  assert.deepEqual([linear?.times.cpu_total, linear?.times.its_backward], [6, 8]);
   const gemm = groupWork(kTree, sums)[0];
-  assert.deepEqual([gemm.gpuSelf, gemm.backward], [140, 100]);
+  assert.deepEqual([gemm.times.gpu_self, gemm.times.in_backward], [140, 100]);
   const places = sumBy(gemm.nodes, (node) => placeOf(kTree, node), (node) => sums.calls[node],
     (node) => sums.self[node]);
   assert.deepEqual(places, [{key: 0, calls: 3, time: 140}]);
@@ -71,6 +107,7 @@ const kRanks: Tree = {
   ranks: [
     {
       name: "rank 0",
+      rank: 0,
       step_ns: 80,
       bins: {first_step: [0, 1], steps: [1, 4], counts: [0, 1]},
       self_ns: [[9, 40], 0, 0, [0, 8], 0, 0, 0],
@@ -78,6 +115,7 @@ const kRanks: Tree = {
     },
     {
       name: "rank 1",
+      rank: 1,
       step_ns: 120,
       bins: {first_step: [0, 0], steps: [3, 2], counts: [0, 1]},
       self_ns: [[30, 60], 0, 0, [0, 10], 0, 0, 0],
@@ -89,8 +127,9 @@ const kRanks: Tree = {
 
 test("a rank has its own steps, times and calls", () => {
   const [first, second] = [sumTree(kRanks, null, 0), sumTree(kRanks, null, 1)];
-  assert.deepEqual([first.steps, first.step_ns, first.self[0], first.gpu], [4, 80, 10, 2]);
-  assert.deepEqual([second.steps, second.step_ns, second.self[0], second.gpu], [2, 120, 30, 5]);
+  assert.deepEqual([first.steps, first.step_ns, first.self[0], first.whole.gpu], [4, 80, 10, 2]);
+  assert.deepEqual(
+    [second.steps, second.step_ns, second.self[0], second.whole.gpu], [2, 120, 30, 5]);
   assert.deepEqual([first.calls[3], second.calls[3]], [2, 3]);
   assert.deepEqual(sumTree(kRanks, null, null), sumTree(kTree, null));
   assert.equal(sumTree(kRanks, {first: 0, last: 0}, 0).self[0], 9);

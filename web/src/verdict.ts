@@ -11,30 +11,25 @@ export interface Verdict {
   phase: string;  // "forward"
 }
 
-const kIdle = "idle: ";
-
 // Where the GPU works nearly all the time, what the CPU is in meanwhile explains nothing.
 function ofGpu(gpu: Steps, range: Range|null): Verdict|null {
   const numbers = aggregate(gpu, range);
   if (numbers.mean_ns === 0 || gpu.phases.length === 0) return null;
-  const parts = gpu.phases.map(
-    ({key, label}, i) => ({idle: key.startsWith("idle_"), label, ns: numbers.phase_mean_ns[i]}));
-  const most = (idle: boolean): string =>
-    parts.filter((part) => part.idle === idle)
-      .reduce((a, b) => (b.ns > a.ns ? b : a), {idle, label: "", ns: 0})
-      .label;
-  const idle_ns = parts.reduce((sum, part) => sum + (part.idle ? part.ns : 0), 0);
+  const parts = gpu.phases.map(({idle, label}, i) => ({idle, label, ns: numbers.phase_mean_ns[i]}));
+  const longest = (some: typeof parts): (typeof parts)[0] =>
+    some.reduce((a, b) => (b.ns > a.ns ? b : a), {idle: undefined, label: "", ns: 0});
+  const waits = parts.filter(({idle}) => idle);
+  const idle_ns = waits.reduce((sum, part) => sum + part.ns, 0);
   if (idle_ns <= 0.1 * numbers.mean_ns) {
     const share = percent(numbers.mean_ns - idle_ns, numbers.mean_ns);
     return {
       before: `${gpu.track} is the limit: it works `,
       share,
       between: " of it, most on ",
-      phase: most(false)
+      phase: longest(parts.filter(({idle}) => !idle)).label
     };
   }
-  const cause = most(true).replace(kIdle, "").replace(" and other", "");
-  const where = cause === "GPU queue" ? "in its own queue: " : "while the CPU is in ";
+  const {where, cause} = longest(waits).idle ?? {where: "", cause: ""};
   return {
     before: `${gpu.track} is idle `,
     share: percent(idle_ns, numbers.mean_ns),

@@ -13,8 +13,10 @@ function sentence(tracks: Steps[]): string {
 function gpu(parts: Record<string, number>): Steps {
   const steps = sampleSteps([100], []);
   steps.track = "GPU 0";
-  steps.phases =
-    Object.keys(parts).map((key) => ({key, label: key.replace("idle_", "idle: "), help: ""}));
+  steps.phases = Object.keys(parts).map((key) => {
+    const idle = key.startsWith("idle_") ? {where: "while the CPU is in ", cause: key} : undefined;
+    return {key, label: key, help: "", idle};
+  });
   steps.phase_ns = Object.values(parts).map((ns) => [ns]);
   return steps;
 }
@@ -32,7 +34,7 @@ test("a GPU that works all the time is the limit, whatever the CPU does", () => 
 test("an idle GPU is named with the largest cause", () => {
   const idle = gpu({compute: 50, idle_operators: 20, idle_data_loading: 30});
   assert.equal(sentence([sampleSteps([100], []), idle]),
-    "GPU 0 is idle 50.0 % of it, most while the CPU is in data_loading");
+    "GPU 0 is idle 50.0 % of it, most while the CPU is in idle_data_loading");
 });
 
 test("a GPU without parts says nothing", () => {

@@ -112,39 +112,34 @@ PhaseEvents FindPhaseEvents(const StepInputs& inputs, const StepSet& steps,
   return Finder(inputs, steps, breakdowns, gpus, work).Find();
 }
 
-std::string_view EventKindName(EventKind kind) {
-  switch (kind) {
-    case EventKind::kNone:
-    case EventKind::kSmaller:
-      return "";
-    case EventKind::kRange:
-      return "range";
-    case EventKind::kPhaseCall:
-      return "call";
-    case EventKind::kModule:
-      return "module";
-    case EventKind::kOperator:
-      return "operator";
-    case EventKind::kCudaCall:
-      return "CUDA call";
-    case EventKind::kOsCall:
-      return "OS call";
-    case EventKind::kMpiCall:
-      return "MPI call";
-    case EventKind::kKernel:
-      return "kernel";
-    case EventKind::kCollective:
-      return "collective";
-    case EventKind::kGraph:
-      return "graph";
-    case EventKind::kCopy:
-      return "copy";
-    case EventKind::kMemset:
-      return "memset";
-    case EventKind::kLaunch:
-      return "launch";
-  }
-  return "";
-}
+namespace {
+
+struct KindText {
+  std::string_view key;
+  std::string_view name;
+};
+
+// By EventKind.
+constexpr KindText kKinds[] = {{"none", ""},
+                               {"range", "range"},
+                               {"phase_call", "call"},
+                               {"module", "module"},
+                               {"operator", "operator"},
+                               {"cuda_call", "CUDA call"},
+                               {"os_call", "OS call"},
+                               {"mpi_call", "MPI call"},
+                               {"kernel", "kernel"},
+                               {"collective", "collective"},
+                               {"graph", "graph"},
+                               {"copy", "copy"},
+                               {"memset", "memset"},
+                               {"launch", "launch"},
+                               {"smaller", ""}};
+static_assert(std::size(kKinds) == static_cast<size_t>(EventKind::kSmaller) + 1);
+
+}  // namespace
+
+std::string_view EventKindName(EventKind kind) { return kKinds[static_cast<size_t>(kind)].name; }
+std::string_view EventKindKey(EventKind kind) { return kKinds[static_cast<size_t>(kind)].key; }
 
 }  // namespace batchlight

@@ -64,5 +64,6 @@ PhaseEvents FindPhaseEvents(const StepInputs& inputs, const StepSet& steps,
                             const std::vector<GpuBreakdown>& gpus, const Attribution& work);
 
 std::string_view EventKindName(EventKind kind);  // "CUDA call"
+std::string_view EventKindKey(EventKind kind);   // "cuda_call", for files
 
 }  // namespace batchlight

@@ -14,6 +14,7 @@ struct PartText {
   std::string_view key;
   std::string_view name;
   std::string_view help;
+  std::string_view cause = {};  // what the CPU is in meanwhile, for a sentence
 };
 
 constexpr PartText kParts[kGpuPartCount] = {
@@ -24,16 +25,19 @@ constexpr PartText kParts[kGpuPartCount] = {
     {"communication", "communication", "NCCL and the like, while nothing computes"},
     {"copy", "copies", "memory copies, while nothing computes or communicates"},
     {"memset", "memory sets", "memory sets, while nothing else runs"},
-    {"idle_data_loading", "idle: data loading", "the CPU waits for the DataLoader"},
-    {"idle_compile", "idle: compilation", "the CPU is inside torch.compile"},
+    {"idle_data_loading", "idle: data loading", "the CPU waits for the DataLoader", "data loading"},
+    {"idle_compile", "idle: compilation", "the CPU is inside torch.compile", "compilation"},
     {"idle_synchronization", "idle: synchronization",
-     "the CPU is inside a call that waits for the GPU, which has nothing left to do"},
-    {"idle_launch", "idle: CUDA calls", "the CPU is inside CUDA calls: bound by launches"},
+     "the CPU is inside a call that waits for the GPU, which has nothing left to do",
+     "synchronization"},
+    {"idle_launch", "idle: CUDA calls", "the CPU is inside CUDA calls: bound by launches",
+     "CUDA calls"},
     {"idle_operators", "idle: operators",
-     "the CPU is inside PyTorch's operators, on the way to a launch"},
-    {"idle_python", "idle: Python and other", "the CPU is outside operators and CUDA calls"},
+     "the CPU is inside PyTorch's operators, on the way to a launch", "operators"},
+    {"idle_python", "idle: Python and other", "the CPU is outside operators and CUDA calls",
+     "Python"},
     {"idle_queue", "idle: GPU queue",
-     "the work was launched in time; the GPU waited for other streams or events"},
+     "the work was launched in time; the GPU waited for other streams or events", "GPU queue"},
 };
 
 const PartText& TextOf(GpuPart part) { return kParts[static_cast<size_t>(part)]; }
@@ -191,6 +195,7 @@ int64_t PaceOfGpuNs(const GpuBreakdown& gpu, const ProcessSteps& steps) {
 std::string_view GpuPartName(GpuPart part) { return TextOf(part).name; }
 std::string_view GpuPartKey(GpuPart part) { return TextOf(part).key; }
 std::string_view GpuPartHelp(GpuPart part) { return TextOf(part).help; }
+std::string_view IdleCause(GpuPart part) { return TextOf(part).cause; }
 bool IsIdle(GpuPart part) { return part >= GpuPart::kIdleDataLoading; }
 
 GpuPartGroup GroupOf(GpuPart part) {

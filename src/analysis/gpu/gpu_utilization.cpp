@@ -120,8 +120,6 @@ GpuUtilization Measure(const Store& store, const StepSet& steps, const GpuBreakd
   return result;
 }
 
-double Ratio(double part, int64_t whole) { return whole == 0 ? 0 : part / double(whole); }
-
 }  // namespace
 
 void GpuUse::Add(const GpuUse& other) {
@@ -132,11 +130,6 @@ void GpuUse::Add(const GpuUse& other) {
   sm_ns += other.sm_ns;
   occupancy_ns += other.occupancy_ns;
 }
-
-double GpuUse::busy() const { return Ratio(double(busy_ns), time_ns); }
-double GpuUse::sm_efficiency() const { return std::min(1.0, Ratio(sm_ns, time_ns)); }
-double GpuUse::occupancy() const { return Ratio(occupancy_ns, kernel_ns); }
-double GpuUse::tensor_core_share() const { return Ratio(double(tensor_ns), kernel_ns); }
 
 std::vector<GpuUtilization> MeasureUtilization(const Store& store, const StepSet& steps,
                                                const std::vector<GpuBreakdown>& breakdowns) {

@@ -1,6 +1,6 @@
-// How well the kernels of a run fill a GPU, over the windows of steady steps. These are
-// estimates from launch configurations, not counters; the formulas are those of the overview that
-// PyTorch's TensorBoard plugin had.
+// How well the kernels of a run fill a GPU, over the windows of steady steps. These are estimates
+// from launch configurations, not counters. The shares that are made from these sums are in
+// analysis/tables/gpu_metrics.h.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,6 @@ struct GpuUse {
                             // occupancy) x kernel time
 
   void Add(const GpuUse& other);
-  double busy() const;               // busy time / time
-  double sm_efficiency() const;      // sm time / time, at most 1
-  double occupancy() const;          // mean, weighted by kernel time
-  double tensor_core_share() const;  // of kernel time
 };
 
 struct GpuUtilization {

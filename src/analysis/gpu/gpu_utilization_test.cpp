@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/tables/gpu_metrics.h"
 #include "analysis/testing/store_builder.h"
 
 namespace batchlight {
@@ -39,15 +40,23 @@ class GpuUtilizationTest : public ::testing::Test {
   GpuBreakdown gpu_;
 };
 
+// A metric in percent.
+double ShareOf(const GpuUse& use, std::string_view key) {
+  for (const ColumnOf<GpuUse>& metric : UtilizationMetrics(true)) {
+    if (metric.column.key == key) return std::get<double>(metric.value(use));
+  }
+  return -1;
+}
+
 TEST_F(GpuUtilizationTest, FollowsTheFormulas) {
   const GpuUse use = MeasureUtilization(store_, steps_, {gpu_})[0].counted;
   EXPECT_EQ(use.time_ns, 1000);
   EXPECT_EQ(use.kernel_ns, 400);
-  EXPECT_DOUBLE_EQ(use.busy(), 0.3);                                // 100..400
-  EXPECT_DOUBLE_EQ(use.sm_efficiency(), (0.5 * 200 + 200) / 1000);  // 5 of 10 SMs, then all
-  EXPECT_DOUBLE_EQ(use.tensor_core_share(), 0.5);
+  EXPECT_DOUBLE_EQ(ShareOf(use, "busy"), 30);                               // 100..400
+  EXPECT_DOUBLE_EQ(ShareOf(use, "sm_efficiency"), (0.5 * 200 + 200) / 10);  // 5 of 10 SMs, then all
+  EXPECT_DOUBLE_EQ(ShareOf(use, "tensor_core"), 50);
   // 500 of 10,000 threads; then one block of 16 of the SM's 31 warps.
-  EXPECT_NEAR(use.occupancy(), (0.05 + 16.0 / 31) / 2, 1e-9);
+  EXPECT_NEAR(ShareOf(use, "occupancy"), 100 * (0.05 + 16.0 / 31) / 2, 1e-9);
 }
 
 TEST_F(GpuUtilizationTest, AnUnknownGpuHasNoEstimates) {
@@ -55,16 +64,25 @@ TEST_F(GpuUtilizationTest, AnUnknownGpuHasNoEstimates) {
   const GpuUtilization found = MeasureUtilization(store_, steps_, {gpu_})[0];
   EXPECT_FALSE(found.knows_gpu);
   const GpuUse& use = found.counted;
-  EXPECT_DOUBLE_EQ(use.busy(), 0.3);
-  EXPECT_EQ(use.sm_efficiency(), 0);
+  EXPECT_DOUBLE_EQ(ShareOf(use, "busy"), 30);
+  EXPECT_EQ(ShareOf(use, "sm_efficiency"), 0);
+}
+
+TEST_F(GpuUtilizationTest, SmsAreAtMostBusyAllTheTime) {
+  EXPECT_EQ(ShareOf({.time_ns = 1000, .sm_ns = 2000}, "sm_efficiency"), 100);
+}
+
+TEST_F(GpuUtilizationTest, AShareOfNothingHasNoValue) {
+  const Cell cell = UtilizationMetrics(false).back().value({.time_ns = 1000});
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(cell));
 }
 
 TEST_F(GpuUtilizationTest, WorkOutsideOfTheStepsDoesNotCount) {
   gpu_.steps = {{.start_ns = 350, .end_ns = 450}};
   const GpuUse use = MeasureUtilization(store_, steps_, {gpu_})[0].counted;
   EXPECT_EQ(use.kernel_ns, 50);
-  EXPECT_DOUBLE_EQ(use.busy(), 0.5);
-  EXPECT_DOUBLE_EQ(use.tensor_core_share(), 1);
+  EXPECT_DOUBLE_EQ(ShareOf(use, "busy"), 50);
+  EXPECT_DOUBLE_EQ(ShareOf(use, "tensor_core"), 100);
 }
 
 TEST_F(GpuUtilizationTest, StepsAddUpToTheRunAndKernelsAreCutAtTheirWindows) {
@@ -84,7 +102,7 @@ TEST_F(GpuUtilizationTest, StepsAddUpToTheRunAndKernelsAreCutAtTheirWindows) {
   steps_.processes[0].steady = {2};
   const GpuUse last = MeasureUtilization(store_, steps_, {gpu_})[0].counted;
   EXPECT_EQ(last.time_ns, 850);
-  EXPECT_DOUBLE_EQ(last.busy(), 150.0 / 850);
+  EXPECT_DOUBLE_EQ(ShareOf(last, "busy"), 100 * 150.0 / 850);
 }
 
 }  // namespace

@@ -94,14 +94,15 @@ TEST(LaunchQueueTest, AFewStepsHaveCurvesInOrder) {
 TEST(LatencyCountsTest, ABucketIsAtMostASixteenthOfItsLatencyWide) {
   for (size_t bucket = 0; bucket < 32; ++bucket) {
     EXPECT_EQ(LatencyCounts::BucketOf(int64_t(bucket)), bucket);
+    EXPECT_EQ(LatencyCounts::StartOf(bucket), int64_t(bucket));
   }
   for (int64_t ns = 32; ns < int64_t{1} << 61; ns += ns / 7) {
     const size_t bucket = LatencyCounts::BucketOf(ns);
-    const int64_t width = int64_t{1} << (bucket / 16 - 1);
-    const int64_t lowest = int64_t(16 + bucket % 16) * width;
-    EXPECT_LE(lowest, ns);
-    EXPECT_LT(ns, lowest + width);
-    EXPECT_LE(width * 16, ns);
+    const int64_t start = LatencyCounts::StartOf(bucket);
+    const int64_t next = LatencyCounts::StartOf(bucket + 1);
+    EXPECT_LE(start, ns);
+    EXPECT_LT(ns, next);
+    EXPECT_LE(double(next - start), double(ns) * LatencyCounts::kResolution);
   }
 }
 

@@ -113,6 +113,12 @@ std::string_view MemoryCategoryName(MemoryCategory category) {
   return kNames[static_cast<size_t>(category)];
 }
 
+std::string_view MemoryCategoryKey(MemoryCategory category) {
+  constexpr std::string_view kKeys[] = {"model", "optimizer_state", "gradients",
+                                        "input", "activations",     "other"};
+  return kKeys[static_cast<size_t>(category)];
+}
+
 std::string_view MemoryCategoryRule(MemoryCategory category) {
   constexpr std::string_view kRules[] = {
       "allocated before the first step: parameters, buffers, set-up",

@@ -32,6 +32,7 @@ enum class MemoryCategory : uint8_t {
 };
 inline constexpr size_t kMemoryCategoryCount = 6;
 std::string_view MemoryCategoryName(MemoryCategory category);
+std::string_view MemoryCategoryKey(MemoryCategory category);   // "optimizer_state", for files
 std::string_view MemoryCategoryRule(MemoryCategory category);  // which rule decided, in words
 
 class MemoryCategories {

@@ -196,19 +196,10 @@ RankRow MakeRank(const ProcessSteps& process, const std::vector<GpuBreakdown>& b
   return row;
 }
 
-// The rank for which the others wait: it waits less than a third of what they do on average, and
-// that is at least 2 % of a step.
-void FindStraggler(Distributed& found) {
-  if (found.ranks.size() < 2) return;
-  const auto least =
-      std::min_element(found.ranks.begin(), found.ranks.end(),
-                       [](const auto& a, const auto& b) { return a.waited_ns < b.waited_ns; });
-  double others = 0;
-  for (const RankRow& rank : found.ranks) others += rank.waited_ns;
-  others = (others - least->waited_ns) / double(found.ranks.size() - 1);
-  if (least->waited_ns * 3 > others || others < 0.02 * least->step_ns) return;
-  found.straggler = static_cast<int32_t>(least - found.ranks.begin());
-  found.straggler_ns = others - least->waited_ns;
+std::optional<Straggler> StragglerOf(const std::vector<RankRow>& ranks) {
+  std::vector<RankWait> waits;
+  for (const RankRow& rank : ranks) waits.push_back({rank.waited_ns, rank.step_ns});
+  return FindStraggler(waits);
 }
 
 }  // namespace
@@ -217,15 +208,6 @@ double CollectiveRow::size_bytes() const {
   const bool of_one_rank = operation == "AllGather" || operation == "ReduceScatter" ||
                            operation == "AlltoAll" || operation == "AllToAll";
   return double(message_bytes) * (of_one_rank ? double(std::max(1u, ranks)) : 1);
-}
-
-double CollectiveRow::algorithm_bytes_per_second() const {
-  const double ns = double(times.shortest_ns);
-  return ns <= 0 ? 0 : size_bytes() * double(times.matched) * 1e9 / ns;
-}
-
-double CollectiveRow::bus_bytes_per_second() const {
-  return algorithm_bytes_per_second() * bus_factor();
 }
 
 double CollectiveRow::bus_factor() const {
@@ -251,7 +233,7 @@ Distributed AnalyzeDistributed(const Store& store, const StepSet& steps, const A
     if (!process.steady.empty()) row.waited_ns = double(waited_ns) / double(process.steady.size());
     found.ranks.push_back(row);
   }
-  if (analysis.knows_waits()) FindStraggler(found);
+  if (analysis.knows_waits()) found.straggler = StragglerOf(found.ranks);
   return found;
 }
 

@@ -12,11 +12,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/gpu/gpu_breakdown.h"
 #include "analysis/owners/attribution.h"
+#include "analysis/ranks/straggler.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
 
@@ -47,8 +49,6 @@ struct CollectiveRow {
 
   double size_bytes() const;
   double bus_factor() const;  // bus bandwidth / algorithm bandwidth
-  double algorithm_bytes_per_second() const;
-  double bus_bytes_per_second() const;
 };
 
 // Of one training process. Means per steady step.
@@ -70,8 +70,7 @@ struct RankRow {
 struct Distributed {
   std::vector<RankRow> ranks;              // empty: fewer than two training processes
   std::vector<CollectiveRow> collectives;  // by falling kernel time
-  int32_t straggler = -1;   // row of `ranks`: the one that others wait for; -1: none stands out
-  double straggler_ns = 0;  // what the others wait for it per step, mean
+  std::optional<Straggler> straggler;      // a row of `ranks`
 };
 
 Distributed AnalyzeDistributed(const Store& store, const StepSet& steps, const Attribution& work,

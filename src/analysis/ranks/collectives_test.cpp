@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "analysis/overview/run_overview.h"
+#include "analysis/tables/overview_tables.h"
 #include "analysis/testing/store_builder.h"
 
 namespace batchlight {
@@ -88,8 +90,14 @@ TEST(CollectivesTest, BandwidthIsThatOfTheShortestKernelAndTheRestIsWaiting) {
   EXPECT_EQ(row.times.matched, 20u);
   EXPECT_EQ(row.times.kernel_ns, 20 * (400'000 + 100'000));
   EXPECT_EQ(row.times.waited_ns, 20 * 300'000);
-  EXPECT_DOUBLE_EQ(row.algorithm_bytes_per_second(), 1e6 / 100e-6);  // 10 GB/s
-  EXPECT_DOUBLE_EQ(row.bus_bytes_per_second(), 1e6 / 100e-6);        // x 2 (2 - 1) / 2
+  const ResultTable table = MakeCollectivesTable(overview);
+  const auto number = [&](std::string_view key) {
+    const auto at = std::find_if(table.columns.begin(), table.columns.end(),
+                                 [&](const ResultColumn& column) { return column.key == key; });
+    return std::get<double>(table.rows[0][size_t(at - table.columns.begin())]);
+  };
+  EXPECT_DOUBLE_EQ(number("algorithm_gbps"), 10);
+  EXPECT_DOUBLE_EQ(number("bus_gbps"), 10);  // x 2 (2 - 1) / 2
 }
 
 TEST(CollectivesTest, TheStragglerIsTheRankThatDoesNotWait) {
@@ -99,8 +107,9 @@ TEST(CollectivesTest, TheStragglerIsTheRankThatDoesNotWait) {
   ASSERT_EQ(found.ranks.size(), 2u);
   EXPECT_NEAR(found.ranks[0].waited_ns, 300'000, 1);
   EXPECT_EQ(found.ranks[1].waited_ns, 0);
-  EXPECT_EQ(found.straggler, 1);
-  EXPECT_NEAR(found.straggler_ns, 300'000, 1);
+  ASSERT_TRUE(found.straggler.has_value());
+  EXPECT_EQ(found.straggler->rank, 1u);
+  EXPECT_NEAR(found.straggler->waited_ns, 300'000, 1);
   EXPECT_NEAR(found.ranks[0].compute_ns, 498'000, 10);
   EXPECT_NEAR(found.ranks[0].exposed_communication_ns, 400'000, 10);
 }
@@ -131,14 +140,14 @@ TEST(CollectivesTest, BinsAndStepsAddUpToTheRun) {
 
 TEST(CollectivesTest, BusFactorsAreThoseOfNcclTests) {
   CollectiveRow row{.ranks = 4, .message_bytes = 1000};
-  row.times = {.matched = 1, .shortest_ns = 1000};
   row.operation = "AllReduce";
-  EXPECT_DOUBLE_EQ(row.bus_bytes_per_second(), 1e9 * 1.5);
+  EXPECT_DOUBLE_EQ(row.bus_factor(), 1.5);
+  EXPECT_DOUBLE_EQ(row.size_bytes(), 1000);
   row.operation = "AllGather";  // 4 x the message
-  EXPECT_DOUBLE_EQ(row.algorithm_bytes_per_second(), 4e9);
-  EXPECT_DOUBLE_EQ(row.bus_bytes_per_second(), 3e9);
+  EXPECT_DOUBLE_EQ(row.size_bytes(), 4000);
+  EXPECT_DOUBLE_EQ(row.bus_factor(), 0.75);
   row.operation = "Broadcast";
-  EXPECT_DOUBLE_EQ(row.bus_bytes_per_second(), 1e9);
+  EXPECT_DOUBLE_EQ(row.bus_factor(), 1);
 }
 
 }  // namespace

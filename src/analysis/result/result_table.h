@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/result/sum_rule.h"
+
 namespace batchlight {
 
 enum class CellType {
@@ -26,6 +28,10 @@ struct ResultColumn {
   Unit unit = Unit::kNone;
   int decimals = 1;
   std::string help;  // one sentence for headers and tool tips
+  // What code finds the column by, as `name` may be worded anew; "": no code asks for it.
+  std::string key;
+  SumRule sum;
+  std::string help_of_steps;  // where a selection of steps is shown; "": `help`
 };
 
 using Cell = std::variant<std::monostate, std::string, int64_t, double>;  // monostate = no value

@@ -2,38 +2,55 @@
 #include "analysis/tables/overview_tables.h"
 
 namespace batchlight {
+namespace {
+
+std::string EvidenceText(const Finding& finding) {
+  std::string text;
+  for (const Evidence& item : finding.evidence) {
+    text += (text.empty() ? "" : "; ") + item.kind + " " + item.name;
+    if (item.count > 0) text += " (" + std::to_string(item.count) + " times)";
+    if (item.per_step_ns > 0) {
+      text += " " + std::to_string(std::llround(item.per_step_ns / 1000)) + " µs a step";
+    }
+  }
+  return text;
+}
+
+std::string SameTimeText(const Finding& finding) {
+  std::string text;
+  for (const std::string_view rule : finding.same_time_as) {
+    text.append(text.empty() ? "" : " ").append(rule);
+  }
+  return text;
+}
+
+Cell EstimateCell(const Finding& finding, double ns) {
+  return finding.gain_ns > 0 ? NanosecondsCell(ns) : Cell{};
+}
+
+const Columns<Finding>& AdviceColumns() {
+  static const Columns<Finding> columns = {
+      {TextColumn("rule", "Rule", "Name of the rule, for --fail-on"),
+       [](const Finding& row) { return std::string(row.rule); }},
+      {TextColumn("problem", "Problem", ""), &Finding::title},
+      {TimeColumn("gain", "Gain per Step", "Estimate; empty where none can be made"),
+       [](const Finding& row) { return EstimateCell(row, row.gain_ns); }},
+      {TimeColumn("uncertainty", "Uncertainty", "How far off the estimate may be"),
+       [](const Finding& row) { return EstimateCell(row, row.uncertainty_ns); }},
+      {TextColumn("seen", "Seen", ""), &Finding::seen},
+      {TextColumn("why", "Why", ""), &Finding::why},
+      {TextColumn("action", "Action", ""), &Finding::action},
+      {TextColumn("evidence", "Evidence", "What the finding rests on, with mean time per step"),
+       EvidenceText},
+      {TextColumn("same_time_as", "Same Time As", "Rules whose larger gain is in part this one"),
+       SameTimeText}};
+  return columns;
+}
+
+}  // namespace
 
 ResultTable MakeAdviceTable(const RunOverview& overview) {
-  ResultTable table{.name = "advice", .title = "What to change"};
-  table.columns = {TextColumn("Rule", "Name of the rule, for --fail-on"),
-                   TextColumn("Problem", ""),
-                   TimeColumn("Gain per Step", "Estimate; empty where none can be made"),
-                   TimeColumn("Uncertainty", "How far off the estimate may be"),
-                   TextColumn("Seen", ""),
-                   TextColumn("Why", ""),
-                   TextColumn("Action", ""),
-                   TextColumn("Evidence", "What the finding rests on, with mean time per step"),
-                   TextColumn("Same Time As", "Rules whose larger gain is in part this one")};
-  for (const Finding& finding : overview.findings) {
-    std::string evidence;
-    for (const Evidence& item : finding.evidence) {
-      evidence += (evidence.empty() ? "" : "; ") + item.kind + " " + item.name;
-      if (item.count > 0) evidence += " (" + std::to_string(item.count) + " times)";
-      if (item.per_step_ns > 0) {
-        evidence += " " + std::to_string(std::llround(item.per_step_ns / 1000)) + " µs a step";
-      }
-    }
-    std::string same_time;
-    for (const std::string_view rule : finding.same_time_as) {
-      same_time.append(same_time.empty() ? "" : " ").append(rule);
-    }
-    const bool estimated = finding.gain_ns > 0;
-    table.rows.push_back({std::string(finding.rule), finding.title,
-                          estimated ? NanosecondsCell(finding.gain_ns) : Cell{},
-                          estimated ? NanosecondsCell(finding.uncertainty_ns) : Cell{},
-                          finding.seen, finding.why, finding.action, evidence, same_time});
-  }
-  return table;
+  return TableOf("advice", "What to change", AdviceColumns(), overview.findings);
 }
 
 }  // namespace batchlight

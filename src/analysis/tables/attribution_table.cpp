@@ -7,52 +7,68 @@ namespace {
 
 double Share(double part, double whole) { return whole <= 0 ? 0 : 100 * part / whole; }
 
+struct Wholes {
+  double cpu_ns = 0;
+  double gpu_ns = 0;
+};
+
+Wholes WholesOf(const AttributionTree& tree) {
+  Wholes wholes;
+  for (const TreeNode& node : tree.nodes) {
+    if (node.parent >= 0) continue;
+    wholes.gpu_ns += node.gpu_ns();
+    wholes.cpu_ns += node.cpu_ns();
+  }
+  if (tree.step_ns > 0) wholes.cpu_ns = tree.step_ns;
+  return wholes;
+}
+
+Columns<TreeNode> NodeColumns(const Store& store) {
+  return {{CountColumn("level", "Level",
+                       "0 = in nothing; a row is inside the last row above that has a smaller "
+                       "level"),
+           [](const TreeNode& node) { return int64_t{node.depth}; }},
+          {TextColumn("kind", "Kind",
+                      "phase, range, module, operator, kernel, copy, memset, graph, unattributed"),
+           [](const TreeNode& node) { return std::string(TreeKindName(node.kind)); }},
+          {TextColumn("name", "Name", ""), &TreeNode::name},
+          {TextColumn("detail", "Detail", "Class of a module, first input shapes of an operator"),
+           [&store](const TreeNode& node) { return std::string(store.Text(node.detail)); }},
+          {TextColumn("pass", "Pass", "backward, or empty"),
+           [](const TreeNode& node) { return std::string(node.backward ? "backward" : ""); }}};
+}
+
+void AddTimes(const AttributionTree& tree, Columns<TreeNode>& columns) {
+  const std::string mean = tree.per_step ? "Mean per step that counts" : "In the whole run";
+  const std::string inside = mean + ", with all that is inside";
+  const Wholes wholes = WholesOf(tree);
+  const Columns<TreeNode> times = {
+      {RealColumn("calls", "Calls", mean), &TreeNode::calls},
+      {TimeColumn("cpu_self", "CPU Self", mean + ", without what is inside"),
+       [](const TreeNode& node) {
+         return NanosecondsCell(IsGpuWork(node.kind) ? 0 : node.self_ns);
+       }},
+      {TimeColumn("cpu_forward", "CPU Forward", inside), Nanoseconds(&TreeNode::cpu_forward_ns)},
+      {TimeColumn("cpu_backward", "CPU Backward", inside), Nanoseconds(&TreeNode::cpu_backward_ns)},
+      {PercentColumn("cpu_share", "CPU Share", "CPU forward and backward / mean step"),
+       [wholes](const TreeNode& node) { return Share(node.cpu_ns(), wholes.cpu_ns); }},
+      {TimeColumn("gpu_self", "GPU Self", mean + ", launched by the row itself"),
+       [](const TreeNode& node) {
+         return NanosecondsCell(IsGpuWork(node.kind) ? node.self_ns : node.gpu_self_ns);
+       }},
+      {TimeColumn("gpu_forward", "GPU Forward", inside), Nanoseconds(&TreeNode::gpu_forward_ns)},
+      {TimeColumn("gpu_backward", "GPU Backward", inside), Nanoseconds(&TreeNode::gpu_backward_ns)},
+      {PercentColumn("gpu_share", "GPU Share", "Of all GPU time in the tree"),
+       [wholes](const TreeNode& node) { return Share(node.gpu_ns(), wholes.gpu_ns); }}};
+  Append(columns, times);
+}
+
 }  // namespace
 
 ResultTable MakeAttributionTable(const RunOverview& overview) {
-  const AttributionTree& tree = overview.tree;
-  const char* mean = tree.per_step ? "Mean per step that counts" : "In the whole run";
-  const std::string inside = std::string(mean) + ", with all that is inside";
-  ResultTable table{.name = "attribution", .title = "Model, modules, operators, kernels"};
-  table.columns = {CountColumn("Level",
-                               "0 = in nothing; a row is inside the last row above that "
-                               "has a smaller level"),
-                   TextColumn("Kind",
-                              "phase, range, module, operator, kernel, copy, memset, "
-                              "graph, unattributed"),
-                   TextColumn("Name", ""),
-                   TextColumn("Detail", "Class of a module, first input shapes of an operator"),
-                   TextColumn("Pass", "backward, or empty"),
-                   RealColumn("Calls", mean),
-                   TimeColumn("CPU Self", std::string(mean) + ", without what is inside"),
-                   TimeColumn("CPU Forward", inside),
-                   TimeColumn("CPU Backward", inside),
-                   PercentColumn("CPU Share", "CPU forward and backward / mean step"),
-                   TimeColumn("GPU Self", std::string(mean) + ", launched by the row itself"),
-                   TimeColumn("GPU Forward", inside),
-                   TimeColumn("GPU Backward", inside),
-                   PercentColumn("GPU Share", "Of all GPU time in the tree")};
-  double gpu_ns = 0;
-  double cpu_ns = 0;
-  for (const TreeNode& node : tree.nodes) {
-    if (node.parent >= 0) continue;
-    gpu_ns += node.gpu_ns();
-    cpu_ns += node.cpu_ns();
-  }
-  const double whole_ns = tree.step_ns > 0 ? tree.step_ns : cpu_ns;
-  for (const TreeNode& node : tree.nodes) {
-    const bool work = IsGpuWork(node.kind);
-    table.rows.push_back({int64_t{node.depth}, std::string(TreeKindName(node.kind)), node.name,
-                          std::string(overview.store->Text(node.detail)),
-                          std::string(node.backward ? "backward" : ""), node.calls,
-                          NanosecondsCell(work ? 0 : node.self_ns),
-                          NanosecondsCell(node.cpu_forward_ns),
-                          NanosecondsCell(node.cpu_backward_ns), Share(node.cpu_ns(), whole_ns),
-                          NanosecondsCell(work ? node.self_ns : node.gpu_self_ns),
-                          NanosecondsCell(node.gpu_forward_ns),
-                          NanosecondsCell(node.gpu_backward_ns), Share(node.gpu_ns(), gpu_ns)});
-  }
-  return table;
+  Columns<TreeNode> columns = NodeColumns(*overview.store);
+  AddTimes(overview.tree, columns);
+  return TableOf("attribution", "Model, modules, operators, kernels", columns, overview.tree.nodes);
 }
 
 }  // namespace batchlight

@@ -1,91 +1,168 @@
 // Tables of ranks, collectives and launch queues; declared in overview_tables.h.
 #include "analysis/result/result_column.h"
 #include "analysis/tables/overview_tables.h"
+#include "analysis/tables/parts_of_rows.h"
 
 namespace batchlight {
+namespace {
+
+// Of the GPU over the steps that have a window there.
+constexpr SumRule MeanOfWindows(std::string_view key) {
+  SumRule rule = RatioOf(key, "windows");
+  rule.zero_if_none = true;
+  return rule;
+}
+
+Columns<RankRow> RankColumns(const Store& store) {
+  using Row = RankRow;
+  return {
+      {CountColumn("rank", "Rank", ""), [](const Row& row) { return RankCell(row.rank); }},
+      {CountColumn("pid", "PID", "Process"),
+       [&store](const Row& row) { return NumberCell(store.processes.pid[row.process.row()]); }},
+      {CountColumn("device", "Device", "CUDA ordinal"),
+       [](const Row& row) { return row.has_gpu ? Cell{int64_t{row.device}} : Cell{}; }},
+      {Summed(RatioOf("step_ns", "steps"),
+              TimeColumn("step", "Step", "Mean over the steps that count; so are the others")),
+       Nanoseconds(&Row::step_ns)},
+      {Summed(MeanOfWindows("compute_ns"),
+              TimeColumn("compute", "Compute", "GPU: kernels other than communication")),
+       Nanoseconds(&Row::compute_ns)},
+      {Summed(MeanOfWindows("communication_ns"),
+              TimeColumn("communication", "Communication",
+                         "GPU: exposed, nothing computes meanwhile")),
+       Nanoseconds(&Row::exposed_communication_ns)},
+      {Summed(MeanOfWindows("hidden_ns"),
+              TimeColumn("hidden", "Hidden", "GPU: communication that computing hides")),
+       Nanoseconds(&Row::hidden_communication_ns)},
+      {Summed(MeanOfWindows("copies_ns"),
+              TimeColumn("copies", "Copies", "GPU: copies and sets, exposed")),
+       Nanoseconds(&Row::copies_ns)},
+      {Summed(MeanOfWindows("idle_ns"), TimeColumn("idle", "Idle", "GPU: nothing runs")),
+       Nanoseconds(&Row::idle_ns)},
+      {Summed(RatioOf("waited_ns", "steps"),
+              TimeColumn("waited", "Waited",
+                         "Of communication: for slower ranks; kernel - shortest kernel of the same "
+                         "call on any rank")),
+       Nanoseconds(&Row::waited_ns)}};
+}
+
+// Numbers that are made from the sums of a row, over the whole run here.
+std::optional<double> OfRun(const SumRule& rule, const CollectiveRow& row) {
+  return Evaluate(rule, PartsOf(row, {&row.times, 1}));
+}
+auto TimeByRule(const SumRule& rule) {
+  return [rule](const CollectiveRow& row) {
+    const std::optional<double> value = OfRun(rule, row);
+    return value ? NanosecondsCell(*value) : Cell{};
+  };
+}
+
+// In GB/s, which are bytes per ns. Files have all digits: they are those of bytes per second.
+constexpr SumRule Bandwidth(std::string_view size) {
+  SumRule rule = RatioOf("matched", "shortest_ns");
+  rule.scale = size;
+  return rule;
+}
+auto BandwidthByRule(SumRule rule) {
+  rule.factor = 1e9;
+  return [rule](const CollectiveRow& row) {
+    const std::optional<double> value = OfRun(rule, row);
+    return value ? Cell{*value / 1e9} : Cell{};
+  };
+}
+
+const Columns<CollectiveRow>& CollectiveColumns() {
+  using Row = CollectiveRow;
+  constexpr SumRule kAverage = RatioOf("kernel_ns", "timed");
+  constexpr SumRule kShortest = RatioOf("shortest_ns", "matched");
+  constexpr SumRule kAlgorithm = Bandwidth("size_bytes");
+  constexpr SumRule kBus = Bandwidth("bus_bytes");
+  static const Columns<Row> columns = {
+      {TextColumn("operation", "Operation", ""), &Row::operation},
+      {CountColumn("communicator", "Communicator", "Counted from 0"), &Row::communicator},
+      {CountColumn("ranks", "Ranks", "Of the communicator"), &Row::ranks},
+      {BytesColumn("message", "Message", "Size that each rank passes to NCCL"),
+       Number(&Row::message_bytes)},
+      {Summed(SumOf("calls"), CountColumn("calls", "Calls", "In the whole run, summed over ranks"),
+              "In these steps, summed over ranks"),
+       [](const Row& row) { return NumberCell(row.times.calls); }},
+      {Summed(RatioOf("calls", "steps"), RealColumn("calls_per_step", "Calls per Step",
+                                                    "Of one rank, mean over the steps that count")),
+       &Row::calls_per_step},
+      {Summed(SumOf("kernel_ns"),
+              TimeColumn("kernel_time", "Kernel Time", "In the whole run, summed over ranks"),
+              "In these steps, summed over ranks"),
+       [](const Row& row) { return row.times.kernel_ns; }},
+      {Summed(kAverage,
+              TimeColumn("average", "Average", "Kernel time / calls whose kernel is known")),
+       TimeByRule(kAverage)},
+      {Summed(SumOf("waited_ns"),
+              TimeColumn("waited", "Waited",
+                         "Of the kernel time: for the slowest rank; empty: one rank was recorded")),
+       TimeByRule(SumOf("waited_ns"))},
+      {Summed(kShortest, TimeColumn("shortest", "Shortest",
+                                    "Mean over calls of the shortest kernel on any rank")),
+       TimeByRule(kShortest)},
+      {Summed(kAlgorithm, RealColumn("algorithm_gbps", "Algorithm GB/s",
+                                     "Size / shortest; size is the message, x ranks for AllGather, "
+                                     "ReduceScatter, AlltoAll; 10^9 bytes")),
+       BandwidthByRule(kAlgorithm)},
+      {Summed(kBus, RealColumn("bus_gbps", "Bus GB/s",
+                               "Algorithm GB/s x 2(n-1)/n for AllReduce, x (n-1)/n for AllGather, "
+                               "ReduceScatter, AlltoAll, x 1 for others")),
+       BandwidthByRule(kBus)}};
+  return columns;
+}
+
+struct QueueStep {
+  uint32_t pid;
+  uint32_t device;
+  int64_t step;
+  const StepQueue& queue;
+};
+
+const Columns<QueueStep>& QueueColumns() {
+  using Row = QueueStep;
+  static const Columns<Row> columns = {
+      {CountColumn("pid", "PID", "Process"), &Row::pid},
+      {CountColumn("device", "Device", "CUDA ordinal"), &Row::device},
+      {CountColumn("step", "Step", "Number of the step"), &Row::step},
+      {CountColumn("launches", "Launches",
+                   "Kernels, copies, sets and graphs that the step launched"),
+       [](const Row& row) { return int64_t{row.queue.launches}; }},
+      {TimeColumn("median_latency", "Median Latency",
+                  "Start on the GPU - begin of the launching call"),
+       [](const Row& row) { return row.queue.median_latency_ns; }},
+      {TimeColumn("p95_latency", "P95 Latency", ""),
+       [](const Row& row) { return row.queue.p95_latency_ns; }},
+      {RealColumn("mean_depth", "Mean Depth",
+                  "Launched and not started, mean over the time of the step"),
+       [](const Row& row) { return row.queue.mean_depth; }},
+      {CountColumn("most", "Most", "Largest depth"),
+       [](const Row& row) { return int64_t{row.queue.most}; }},
+      {PercentColumn("empty", "Empty", "Part of the step in which nothing is queued"),
+       [](const Row& row) { return row.queue.empty * 100; }}};
+  return columns;
+}
+
+}  // namespace
 
 ResultTable MakeRanksTable(const RunOverview& overview) {
-  ResultTable table{.name = "ranks", .title = "Ranks"};
-  table.columns = {CountColumn("Rank", ""),
-                   CountColumn("PID", "Process"),
-                   CountColumn("Device", "CUDA ordinal"),
-                   TimeColumn("Step", "Mean over the steps that count; so are the others"),
-                   TimeColumn("Compute", "GPU: kernels other than communication"),
-                   TimeColumn("Communication", "GPU: exposed, nothing computes meanwhile"),
-                   TimeColumn("Hidden", "GPU: communication that computing hides"),
-                   TimeColumn("Copies", "GPU: copies and sets, exposed"),
-                   TimeColumn("Idle", "GPU: nothing runs"),
-                   TimeColumn("Waited",
-                              "Of communication: for slower ranks; kernel - shortest kernel of the "
-                              "same call on any rank")};
-  for (const RankRow& row : overview.distributed.ranks) {
-    table.rows.push_back(
-        {RankCell(row.rank), NumberCell(overview.store->processes.pid[row.process.row()]),
-         row.has_gpu ? Cell{int64_t{row.device}} : Cell{}, NanosecondsCell(row.step_ns),
-         NanosecondsCell(row.compute_ns), NanosecondsCell(row.exposed_communication_ns),
-         NanosecondsCell(row.hidden_communication_ns), NanosecondsCell(row.copies_ns),
-         NanosecondsCell(row.idle_ns), NanosecondsCell(row.waited_ns)});
-  }
-  return table;
+  return TableOf("ranks", "Ranks", RankColumns(*overview.store), overview.distributed.ranks);
 }
 
 ResultTable MakeCollectivesTable(const RunOverview& overview) {
-  ResultTable table{.name = "collectives", .title = "Collectives"};
-  table.columns = {
-      TextColumn("Operation", ""),
-      CountColumn("Communicator", "Counted from 0"),
-      CountColumn("Ranks", "Of the communicator"),
-      BytesColumn("Message", "Size that each rank passes to NCCL"),
-      CountColumn("Calls", "In the whole run, summed over ranks"),
-      RealColumn("Calls per Step", "Of one rank, mean over the steps that count"),
-      TimeColumn("Kernel Time", "In the whole run, summed over ranks"),
-      TimeColumn("Average", "Kernel time / calls whose kernel is known"),
-      TimeColumn("Waited",
-                 "Of the kernel time: for the slowest rank; empty: one rank was recorded"),
-      TimeColumn("Shortest", "Mean over calls of the shortest kernel on any rank"),
-      RealColumn("Algorithm GB/s",
-                 "Size / shortest; size is the message, x ranks for AllGather, "
-                 "ReduceScatter, AlltoAll; 10^9 bytes"),
-      RealColumn("Bus GB/s",
-                 "Algorithm GB/s x 2(n-1)/n for AllReduce, x (n-1)/n for AllGather, "
-                 "ReduceScatter, AlltoAll, x 1 for others")};
-  for (const CollectiveRow& row : overview.distributed.collectives) {
-    const CollectiveTimes& times = row.times;
-    const bool timed = times.timed > 0;
-    const auto mean = [](int64_t ns, uint64_t calls) {
-      return calls == 0 ? Cell{} : NanosecondsCell(double(ns) / double(calls));
-    };
-    table.rows.push_back({row.operation, int64_t{row.communicator}, int64_t{row.ranks},
-                          NumberCell(row.message_bytes), NumberCell(times.calls),
-                          row.calls_per_step, times.kernel_ns, mean(times.kernel_ns, times.timed),
-                          row.knows_waits ? Cell{times.waited_ns} : Cell{},
-                          mean(times.shortest_ns, times.matched),
-                          timed ? Cell{row.algorithm_bytes_per_second() / 1e9} : Cell{},
-                          timed ? Cell{row.bus_bytes_per_second() / 1e9} : Cell{}});
-  }
-  return table;
+  return TableOf("collectives", "Collectives", CollectiveColumns(),
+                 overview.distributed.collectives);
 }
 
 ResultTable MakeLaunchQueueTable(const RunOverview& overview) {
-  ResultTable table{.name = "launch_queue", .title = "Launch queue"};
-  table.columns = {
-      CountColumn("PID", "Process"),
-      CountColumn("Device", "CUDA ordinal"),
-      CountColumn("Step", "Number of the step"),
-      CountColumn("Launches", "Kernels, copies, sets and graphs that the step launched"),
-      TimeColumn("Median Latency", "Start on the GPU - begin of the launching call"),
-      TimeColumn("P95 Latency", ""),
-      RealColumn("Mean Depth", "Launched and not started, mean over the time of the step"),
-      CountColumn("Most", "Largest depth"),
-      PercentColumn("Empty", "Part of the step in which nothing is queued")};
+  ResultTable table = EmptyTable("launch_queue", "Launch queue", QueueColumns());
   for (const LaunchQueue& queue : overview.queues) {
     const ProcessSteps* steps = overview.steps.Of(queue.process);
     const uint32_t pid = overview.store->processes.pid[queue.process.row()];
     for (size_t i = 0; i < queue.steps.size(); ++i) {
-      const StepQueue& step = queue.steps[i];
-      table.rows.push_back({NumberCell(pid), int64_t{queue.device}, steps->steps[i].number,
-                            int64_t{step.launches}, step.median_latency_ns, step.p95_latency_ns,
-                            step.mean_depth, int64_t{step.most}, step.empty * 100});
+      AddRow(table, QueueColumns(), {pid, queue.device, steps->steps[i].number, queue.steps[i]});
     }
   }
   return table;

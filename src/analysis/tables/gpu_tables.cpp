@@ -30,145 +30,203 @@ std::string Dimensions(uint32_t x, uint32_t y, uint32_t z) {
   return std::to_string(x) + " x " + std::to_string(y) + " x " + std::to_string(z);
 }
 
-void AddLaunchCells(const Store& store, const KernelRow& row, std::vector<Cell>& cells) {
-  const KernelLaunchesTable& launches = store.kernel_launches;
-  if (row.launch < launches.size()) {
-    const size_t at = row.launch;
-    cells.push_back(Dimensions(launches.grid_x[at], launches.grid_y[at], launches.grid_z[at]));
-    cells.push_back(Dimensions(launches.block_x[at], launches.block_y[at], launches.block_z[at]));
-    cells.push_back(NumberCell(launches.registers_per_thread[at]));
-  } else {
-    cells.resize(cells.size() + 3);
-  }
+std::string StreamsText(const KernelRow& row) {
   std::string streams;
   for (const uint32_t stream : row.streams) {
     streams += (streams.empty() ? "" : ", ") + std::to_string(stream);
   }
-  cells.push_back(std::move(streams));
+  return streams;
+}
+
+// A cell of the most frequent launch; none where that is not known.
+template <typename Value>
+auto OfLaunch(const Store& store, Value value) {
+  return [&launches = store.kernel_launches, value](const KernelRow& row) -> Cell {
+    return row.launch < launches.size() ? Cell{value(launches, row.launch)} : Cell{};
+  };
+}
+
+// A cell of the occupancy; none where that is not known.
+template <typename Value>
+auto OfOccupancy(Value value) {
+  return [value](const KernelRow& row) {
+    return row.occupancy.blocks_per_sm > 0 ? Cell{value(row.occupancy)} : Cell{};
+  };
+}
+
+struct PartOfGpu {
+  const Store& store;
+  const GpuBreakdown& gpu;
+  GpuPart part;
+
+  const Sample& sample() const { return gpu.steady[static_cast<size_t>(part)]; }
+};
+
+const Columns<PartOfGpu>& PartColumns() {
+  using Row = PartOfGpu;
+  static const Columns<Row> columns = {
+      {CountColumn("pid", "PID", "Process"),
+       [](const Row& row) { return PidCell(row.store, row.gpu.process); }},
+      {CountColumn("device", "Device", "CUDA ordinal"),
+       [](const Row& row) { return int64_t{row.gpu.device}; }},
+      {TextColumn("part", "Part", ""),
+       [](const Row& row) { return std::string(GpuPartName(row.part)); }},
+      {PercentColumn("share", "Share", "Of the windows of the steps that count"),
+       [](const Row& row) { return row.gpu.share[static_cast<size_t>(row.part)] * 100; }},
+      {TimeColumn("median", "Median", "Per step"),
+       [](const Row& row) { return row.sample().median; }},
+      {TimeColumn("p5", "P5", "Per step"), [](const Row& row) { return row.sample().p5; }},
+      {TimeColumn("p95", "P95", "Per step"), [](const Row& row) { return row.sample().p95; }},
+      {TimeColumn("total", "Total", "Over the steps that count"),
+       [](const Row& row) { return row.sample().total; }},
+      {TextColumn("meaning", "Meaning", ""),
+       [](const Row& row) { return std::string(GpuPartHelp(row.part)); }}};
+  return columns;
+}
+
+struct StepOfGpu {
+  const Store& store;
+  const GpuBreakdown& gpu;
+  int64_t number;
+  const GpuStepParts& step;
+};
+
+Columns<StepOfGpu> StepColumns() {
+  using Row = StepOfGpu;
+  Columns<Row> columns = {{CountColumn("pid", "PID", "Process"),
+                           [](const Row& row) { return PidCell(row.store, row.gpu.process); }},
+                          {CountColumn("device", "Device", "CUDA ordinal"),
+                           [](const Row& row) { return int64_t{row.gpu.device}; }},
+                          {CountColumn("step", "Step", "Number of the step"), &Row::number},
+                          {TimeColumn("start", "Start", "First work of the step on the GPU"),
+                           [](const Row& row) { return row.step.start_ns; }},
+                          {TimeColumn("window", "Window", "To the first work of the next step"),
+                           [](const Row& row) { return row.step.duration_ns(); }}};
+  for (size_t i = 0; i < kGpuPartCount; ++i) {
+    const GpuPart part = static_cast<GpuPart>(i);
+    columns.push_back({TimeColumn(std::string(GpuPartKey(part)), std::string(GpuPartName(part)),
+                                  std::string(GpuPartHelp(part))),
+                       [i](const Row& row) { return row.step.part_ns[i]; }});
+  }
+  return columns;
+}
+
+Columns<KernelRow> KernelColumns(const Store& store) {
+  using Row = KernelRow;
+  return {{TextColumn("name", "Kernel", "Demangled name"),
+           [&store](const Row& row) { return std::string(store.Text(row.name)); }},
+          {TextColumn("kind", "Kind", "By the kernel's name"),
+           [](const Row& row) { return std::string(KernelKindName(row.kind.kind)); }},
+          {TextColumn("tensor_cores", "Tensor Cores", "By the kernel's name"),
+           [](const Row& row) { return std::string(TensorCoreText(row.kind.tensor_core)); }},
+          {TextColumn("rule", "Rule", "Which name rule decided kind and Tensor Cores"),
+           [](const Row& row) { return std::string(row.kind.rule_id); }},
+          {CountColumn("calls", "Calls", "In the whole run"), Number(&Row::calls)},
+          {TimeColumn("total", "Total", ""), &Row::total_ns},
+          {PercentColumn("share", "Share", "Of all kernel time"), Percent(&Row::share)},
+          {TimeColumn("average", "Average", ""),
+           [](const Row& row) { return NanosecondsCell(row.average_ns()); }},
+          {TimeColumn("min", "Min", ""), &Row::min_ns},
+          {TimeColumn("max", "Max", ""), &Row::max_ns},
+          {RealColumn("calls_per_step", "Calls per Step", "Mean over the steps that count"),
+           &Row::calls_per_step},
+          {TimeColumn("time_per_step", "Time per Step", "Mean over the steps that count"),
+           Nanoseconds(&Row::per_step_ns)},
+          {PercentColumn("occupancy", "Occupancy", "Theoretical, of its most frequent launch"),
+           OfOccupancy([](const Occupancy& occupancy) { return occupancy.fraction * 100; })},
+          {TextColumn("limited_by", "Limited By", "What keeps the occupancy below 100 %"),
+           [](const Row& row) { return std::string(row.occupancy.limiter); }},
+          {RealColumn("waves", "Waves", "Grid / blocks that fit on the GPU at once"),
+           OfOccupancy([](const Occupancy& occupancy) { return occupancy.waves; })},
+          {TextColumn("operator", "Operator", "An operator that launched it"),
+           [&store](const Row& row) { return OperatorCell(store, row.owner); }},
+          {TextColumn("grid", "Grid", "Blocks, of its most frequent launch"),
+           OfLaunch(store,
+                    [](const KernelLaunchesTable& all, size_t at) {
+                      return Dimensions(all.grid_x[at], all.grid_y[at], all.grid_z[at]);
+                    })},
+          {TextColumn("block", "Block", "Threads, of its most frequent launch"),
+           OfLaunch(store,
+                    [](const KernelLaunchesTable& all, size_t at) {
+                      return Dimensions(all.block_x[at], all.block_y[at], all.block_z[at]);
+                    })},
+          {CountColumn("registers", "Registers", "Per thread, of its most frequent launch"),
+           OfLaunch(store, [](const KernelLaunchesTable& all,
+                              size_t at) { return NumberCell(all.registers_per_thread[at]); })},
+          {TextColumn("streams", "Streams", "On which it ran"), StreamsText}};
+}
+
+const Columns<CopyRow>& CopyColumns() {
+  using Row = CopyRow;
+  static const Columns<Row> columns = {
+      {TextColumn("kind", "Kind", ""), [](const Row& row) { return std::string(Label(row.kind)); }},
+      {TextColumn("from", "From", "Kind of memory"),
+       [](const Row& row) { return LabelInSentence(row.source); }},
+      {TextColumn("to", "To", "Kind of memory"),
+       [](const Row& row) { return LabelInSentence(row.destination); }},
+      {CountColumn("calls", "Calls", "In the whole run"), Number(&Row::calls)},
+      {BytesColumn("bytes", "Bytes", "In the whole run"), Number(&Row::bytes)},
+      {TimeColumn("total", "Total", "Time on the GPU"), &Row::total_ns},
+      {RealColumn("gbps", "GB/s", "Bytes / time, 10^9 bytes"),
+       [](const Row& row) { return row.bytes_per_second() / 1e9; }},
+      {RealColumn("calls_per_step", "Calls per Step", "Mean over the steps that count"),
+       &Row::calls_per_step},
+      {BytesColumn("bytes_per_step", "Bytes per Step", "Mean over the steps that count"),
+       Nanoseconds(&Row::bytes_per_step)}};
+  return columns;
+}
+
+Columns<WaitRow> WaitColumns(const Store& store) {
+  using Row = WaitRow;
+  return {
+      {TextColumn("call", "Call", ""),
+       [&store](const Row& row) { return std::string(store.Text(row.call)); }},
+      {TextColumn("operator", "Operator", "Around the call; aten::_local_scalar_dense is .item()"),
+       [&store](const Row& row) { return std::string(store.Text(row.operator_name)); }},
+      {CountColumn("calls", "Calls", "In the whole run"), Number(&Row::calls)},
+      {TimeColumn("total", "Total", "In the whole run"), &Row::total_ns},
+      {RealColumn("calls_per_step", "Calls per Step", "Mean over the steps that count"),
+       &Row::calls_per_step},
+      {TimeColumn("time_per_step", "Time per Step", "Mean over the steps that count"),
+       Nanoseconds(&Row::per_step_ns)}};
 }
 
 }  // namespace
 
 ResultTable MakeGpuPartsTable(const RunOverview& overview) {
-  ResultTable table{.name = "gpu_parts", .title = "What a step is made of on the GPU"};
-  table.columns = {CountColumn("PID", "Process"),
-                   CountColumn("Device", "CUDA ordinal"),
-                   TextColumn("Part", ""),
-                   PercentColumn("Share", "Of the windows of the steps that count"),
-                   TimeColumn("Median", "Per step"),
-                   TimeColumn("P5", "Per step"),
-                   TimeColumn("P95", "Per step"),
-                   TimeColumn("Total", "Over the steps that count"),
-                   TextColumn("Meaning", "")};
+  ResultTable table = EmptyTable("gpu_parts", "What a step is made of on the GPU", PartColumns());
   for (const GpuBreakdown& gpu : overview.gpu.breakdowns) {
     for (size_t i = 0; i < kGpuPartCount; ++i) {
-      const Sample& sample = gpu.steady[i];
-      if (sample.total == 0) continue;
-      const GpuPart part = static_cast<GpuPart>(i);
-      table.rows.push_back({PidCell(*overview.store, gpu.process), int64_t{gpu.device},
-                            std::string(GpuPartName(part)), gpu.share[i] * 100, sample.median,
-                            sample.p5, sample.p95, sample.total, std::string(GpuPartHelp(part))});
+      if (gpu.steady[i].total == 0) continue;
+      AddRow(table, PartColumns(), {*overview.store, gpu, static_cast<GpuPart>(i)});
     }
   }
   return table;
 }
 
 ResultTable MakeGpuStepsTable(const RunOverview& overview) {
-  ResultTable table{.name = "gpu_steps", .title = "Steps on the GPU"};
-  table.columns = {CountColumn("PID", "Process"), CountColumn("Device", "CUDA ordinal"),
-                   CountColumn("Step", "Number of the step"),
-                   TimeColumn("Start", "First work of the step on the GPU"),
-                   TimeColumn("Window", "To the first work of the next step")};
-  for (size_t i = 0; i < kGpuPartCount; ++i) {
-    const GpuPart part = static_cast<GpuPart>(i);
-    table.columns.push_back(
-        TimeColumn(std::string(GpuPartName(part)), std::string(GpuPartHelp(part))));
-  }
+  const Columns<StepOfGpu> columns = StepColumns();
+  ResultTable table = EmptyTable("gpu_steps", "Steps on the GPU", columns);
   for (const GpuBreakdown& gpu : overview.gpu.breakdowns) {
     const ProcessSteps* steps = overview.steps.Of(gpu.process);
     for (size_t i = 0; i < gpu.steps.size(); ++i) {
-      const GpuStepParts& step = gpu.steps[i];
-      std::vector<Cell> row = {PidCell(*overview.store, gpu.process), int64_t{gpu.device},
-                               steps->steps[i].number, step.start_ns, step.duration_ns()};
-      for (const int64_t part_ns : step.part_ns) row.push_back(part_ns);
-      table.rows.push_back(std::move(row));
+      AddRow(table, columns, {*overview.store, gpu, steps->steps[i].number, gpu.steps[i]});
     }
   }
   return table;
 }
 
 ResultTable MakeKernelsTable(const RunOverview& overview) {
-  ResultTable table{.name = "kernels", .title = "Kernels"};
-  table.columns = {TextColumn("Kernel", "Demangled name"),
-                   TextColumn("Kind", "By the kernel's name"),
-                   TextColumn("Tensor Cores", "By the kernel's name"),
-                   TextColumn("Rule", "Which name rule decided kind and Tensor Cores"),
-                   CountColumn("Calls", "In the whole run"),
-                   TimeColumn("Total", ""),
-                   PercentColumn("Share", "Of all kernel time"),
-                   TimeColumn("Average", ""),
-                   TimeColumn("Min", ""),
-                   TimeColumn("Max", ""),
-                   RealColumn("Calls per Step", "Mean over the steps that count"),
-                   TimeColumn("Time per Step", "Mean over the steps that count"),
-                   PercentColumn("Occupancy", "Theoretical, of its most frequent launch"),
-                   TextColumn("Limited By", "What keeps the occupancy below 100 %"),
-                   RealColumn("Waves", "Grid / blocks that fit on the GPU at once"),
-                   TextColumn("Operator", "An operator that launched it"),
-                   TextColumn("Grid", "Blocks, of its most frequent launch"),
-                   TextColumn("Block", "Threads, of its most frequent launch"),
-                   CountColumn("Registers", "Per thread, of its most frequent launch"),
-                   TextColumn("Streams", "On which it ran")};
-  for (const KernelRow& row : overview.gpu.kernels) {
-    const Occupancy& occupancy = row.occupancy;
-    const bool known = occupancy.blocks_per_sm > 0;
-    table.rows.push_back(
-        {std::string(overview.store->Text(row.name)), std::string(KernelKindName(row.kind.kind)),
-         std::string(TensorCoreText(row.kind.tensor_core)), std::string(row.kind.rule_id),
-         NumberCell(row.calls), row.total_ns, row.share * 100, NanosecondsCell(row.average_ns()),
-         row.min_ns, row.max_ns, row.calls_per_step, NanosecondsCell(row.per_step_ns),
-         known ? Cell{occupancy.fraction * 100} : Cell{}, std::string(occupancy.limiter),
-         known ? Cell{occupancy.waves} : Cell{}, OperatorCell(*overview.store, row.owner)});
-    AddLaunchCells(*overview.store, row, table.rows.back());
-  }
-  return table;
+  return TableOf("kernels", "Kernels", KernelColumns(*overview.store), overview.gpu.kernels);
 }
 
 ResultTable MakeCopiesTable(const RunOverview& overview) {
-  ResultTable table{.name = "copies", .title = "Copies"};
-  table.columns = {TextColumn("Kind", ""),
-                   TextColumn("From", "Kind of memory"),
-                   TextColumn("To", "Kind of memory"),
-                   CountColumn("Calls", "In the whole run"),
-                   BytesColumn("Bytes", "In the whole run"),
-                   TimeColumn("Total", "Time on the GPU"),
-                   RealColumn("GB/s", "Bytes / time, 10^9 bytes"),
-                   RealColumn("Calls per Step", "Mean over the steps that count"),
-                   BytesColumn("Bytes per Step", "Mean over the steps that count")};
-  for (const CopyRow& row : overview.gpu.copies) {
-    table.rows.push_back({std::string(Label(row.kind)), LabelInSentence(row.source),
-                          LabelInSentence(row.destination), NumberCell(row.calls),
-                          NumberCell(row.bytes), row.total_ns, row.bytes_per_second() / 1e9,
-                          row.calls_per_step, NanosecondsCell(row.bytes_per_step)});
-  }
-  return table;
+  return TableOf("copies", "Copies", CopyColumns(), overview.gpu.copies);
 }
 
 ResultTable MakeWaitsTable(const RunOverview& overview) {
-  ResultTable table{.name = "waits", .title = "Where the CPU waits for the GPU"};
-  table.columns = {TextColumn("Call", ""),
-                   TextColumn("Operator", "Around the call; aten::_local_scalar_dense is .item()"),
-                   CountColumn("Calls", "In the whole run"),
-                   TimeColumn("Total", "In the whole run"),
-                   RealColumn("Calls per Step", "Mean over the steps that count"),
-                   TimeColumn("Time per Step", "Mean over the steps that count")};
-  for (const WaitRow& row : overview.gpu.waits) {
-    table.rows.push_back({std::string(overview.store->Text(row.call)),
-                          std::string(overview.store->Text(row.operator_name)),
-                          NumberCell(row.calls), row.total_ns, row.calls_per_step,
-                          NanosecondsCell(row.per_step_ns)});
-  }
-  return table;
+  return TableOf("waits", "Where the CPU waits for the GPU", WaitColumns(*overview.store),
+                 overview.gpu.waits);
 }
 
 }  // namespace batchlight

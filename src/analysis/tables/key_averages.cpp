@@ -9,7 +9,7 @@
 namespace batchlight {
 namespace {
 
-double Percent(int64_t part, int64_t whole) {
+double PercentOfAll(int64_t part, int64_t whole) {
   return whole <= 0 ? 0 : 100.0 * double(part) / double(whole);
 }
 
@@ -30,91 +30,93 @@ std::map<std::pair<StringId, StringId>, double> FlopsOfOperators(const RunOvervi
   return flops;
 }
 
-void AddMemoryColumns(const OperatorMemories& memory, ResultTable* table) {
-  if (memory.has_cpu()) {
-    table->columns.push_back(
-        CountColumn("CPU Mem (bytes)", "Allocated minus released, with operators inside"));
-    table->columns.push_back(CountColumn("Self CPU Mem (bytes)", "Without operators inside"));
-  }
-  if (memory.has_gpu()) {
-    table->columns.push_back(
-        CountColumn("CUDA Mem (bytes)", "Allocated minus released, with operators inside"));
-    table->columns.push_back(CountColumn("Self CUDA Mem (bytes)", "Without operators inside"));
-  }
+using Row = OperatorRow;
+
+Columns<Row> TimeColumns(const RunOverview& overview, int64_t gpu_ns) {
+  const int64_t self_ns = overview.operators.self_ns;
+  Columns<Row> columns = {
+      {TextColumn("name", "Name", ""),
+       [&overview](const Row& row) { return std::string(overview.store->Text(row.name)); }},
+      {RealColumn("self_cpu_percent", "Self CPU %", "Of the self time of all operators"),
+       [self_ns](const Row& row) { return PercentOfAll(row.self_ns, self_ns); }},
+      {TimeColumn("self_cpu", "Self CPU", "Without operators inside"), &Row::self_ns},
+      {RealColumn("cpu_total_percent", "CPU total %", "Of the self time of all operators"),
+       [self_ns](const Row& row) { return PercentOfAll(row.total_ns, self_ns); }},
+      {TimeColumn("cpu_total", "CPU total", "With operators inside"), &Row::total_ns},
+      {TimeColumn("cpu_average", "CPU time avg", "CPU total / calls"),
+       [](const Row& row) { return NanosecondsCell(row.average_ns()); }}};
+  if (overview.gpu.empty()) return columns;
+  Append<Row>(
+      columns,
+      {{TimeColumn("self_cuda", "Self CUDA", "Work on the GPU that it launched itself"),
+        &Row::gpu_ns},
+       {RealColumn("self_cuda_percent", "Self CUDA %", "Of all work that operators launched"),
+        [gpu_ns](const Row& row) { return PercentOfAll(row.gpu_ns, gpu_ns); }},
+       {TimeColumn("cuda_total", "CUDA total", "With the work of operators inside"),
+        &Row::gpu_total_ns},
+       {TimeColumn("cuda_average", "CUDA time avg", "CUDA total / calls"), [](const Row& row) {
+          return NanosecondsCell(double(row.gpu_total_ns) / double(row.calls));
+        }}});
+  return columns;
 }
 
-void AddMemoryCells(const OperatorMemories& memory, const OperatorRow& row,
-                    std::vector<Cell>* cells) {
-  const OperatorMemory bytes = memory.Of(row.name, row.shapes);
-  if (memory.has_cpu()) cells->insert(cells->end(), {bytes.cpu_bytes, bytes.cpu_self_bytes});
-  if (memory.has_gpu()) cells->insert(cells->end(), {bytes.gpu_bytes, bytes.gpu_self_bytes});
+void AddMemoryColumns(const OperatorMemories& memory, Columns<Row>& columns) {
+  const auto of = [&memory](int64_t OperatorMemory::*bytes) {
+    return [&memory, bytes](const Row& row) { return memory.Of(row.name, row.shapes).*bytes; };
+  };
+  if (memory.has_cpu()) {
+    Append<Row>(columns,
+                {{CountColumn("cpu_bytes", "CPU Mem (bytes)",
+                              "Allocated minus released, with operators inside"),
+                  of(&OperatorMemory::cpu_bytes)},
+                 {CountColumn("self_cpu_bytes", "Self CPU Mem (bytes)", "Without operators inside"),
+                  of(&OperatorMemory::cpu_self_bytes)}});
+  }
+  if (memory.has_gpu()) {
+    Append<Row>(
+        columns,
+        {{CountColumn("cuda_bytes", "CUDA Mem (bytes)",
+                      "Allocated minus released, with operators inside"),
+          of(&OperatorMemory::gpu_bytes)},
+         {CountColumn("self_cuda_bytes", "Self CUDA Mem (bytes)", "Without operators inside"),
+          of(&OperatorMemory::gpu_self_bytes)}});
+  }
 }
 
 ResultTable KeyAverages(const RunOverview& overview, const std::vector<OperatorRow>& rows,
                         bool shapes) {
-  ResultTable table;
-  const bool gpu = !overview.gpu.empty();
-  table.columns = {TextColumn("Name", ""),
-                   RealColumn("Self CPU %", "Of the self time of all operators"),
-                   TimeColumn("Self CPU", "Without operators inside"),
-                   RealColumn("CPU total %", "Of the self time of all operators"),
-                   TimeColumn("CPU total", "With operators inside"),
-                   TimeColumn("CPU time avg", "CPU total / calls")};
-  if (gpu) {
-    table.columns.insert(table.columns.end(),
-                         {TimeColumn("Self CUDA", "Work on the GPU that it launched itself"),
-                          RealColumn("Self CUDA %", "Of all work that operators launched"),
-                          TimeColumn("CUDA total", "With the work of operators inside"),
-                          TimeColumn("CUDA time avg", "CUDA total / calls")});
-  }
-  const OperatorMemories memory(*overview.store, overview.steps);
-  AddMemoryColumns(memory, &table);
-  table.columns.push_back(CountColumn("# of Calls", ""));
-  if (shapes) table.columns.push_back(TextColumn("Input Shapes", ""));
-  const auto flops = FlopsOfOperators(overview);
-  if (!flops.empty()) {
-    table.columns.push_back(CountColumn("Total FLOPs", "Of all calls; empty: no formula"));
-  }
   int64_t gpu_ns = 0;
   for (const OperatorRow& row : rows) gpu_ns += row.gpu_ns;
-  for (const OperatorRow& row : rows) {
-    std::vector<Cell> cells = {std::string(overview.store->Text(row.name)),
-                               Percent(row.self_ns, overview.operators.self_ns),
-                               row.self_ns,
-                               Percent(row.total_ns, overview.operators.self_ns),
-                               row.total_ns,
-                               NanosecondsCell(row.average_ns())};
-    if (gpu) {
-      cells.insert(cells.end(),
-                   {Cell{row.gpu_ns}, Cell{Percent(row.gpu_ns, gpu_ns)}, Cell{row.gpu_total_ns},
-                    NanosecondsCell(double(row.gpu_total_ns) / double(row.calls))});
-    }
-    AddMemoryCells(memory, row, &cells);
-    cells.push_back(NumberCell(row.calls));
-    if (shapes) cells.push_back(std::string(overview.store->Text(row.shapes)));
-    if (!flops.empty()) {
-      const auto found = flops.find({row.name, row.shapes});
-      cells.push_back(found == flops.end() ? Cell{} : Cell{std::llround(found->second)});
-    }
-    table.rows.push_back(std::move(cells));
+  Columns<Row> columns = TimeColumns(overview, gpu_ns);
+  const OperatorMemories memory(*overview.store, overview.steps);
+  AddMemoryColumns(memory, columns);
+  columns.push_back({CountColumn("calls", "# of Calls", ""), Number(&Row::calls)});
+  if (shapes) {
+    columns.push_back({TextColumn("shapes", "Input Shapes", ""), [&overview](const Row& row) {
+                         return std::string(overview.store->Text(row.shapes));
+                       }});
   }
-  return table;
+  const auto flops = FlopsOfOperators(overview);
+  if (!flops.empty()) {
+    columns.push_back({CountColumn("flops", "Total FLOPs", "Of all calls; empty: no formula"),
+                       [&flops](const Row& row) {
+                         const auto found = flops.find({row.name, row.shapes});
+                         return found == flops.end() ? Cell{} : Cell{std::llround(found->second)};
+                       }});
+  }
+  return shapes ? TableOf("key_averages_by_shape", "key_averages(group_by_input_shape=True)",
+                          columns, rows)
+                : TableOf("key_averages", "key_averages()", columns, rows);
 }
 
 }  // namespace
 
 ResultTable MakeKeyAveragesTable(const RunOverview& overview) {
-  ResultTable table = KeyAverages(overview, overview.operators.by_name, false);
-  table.name = "key_averages";
-  table.title = "key_averages()";
-  return table;
+  return KeyAverages(overview, overview.operators.by_name, false);
 }
 
 ResultTable MakeKeyAveragesByShapeTable(const RunOverview& overview) {
-  ResultTable table = KeyAverages(overview, overview.operators.by_shape, true);
-  table.name = "key_averages_by_shape";
-  table.title = "key_averages(group_by_input_shape=True)";
-  return table;
+  return KeyAverages(overview, overview.operators.by_shape, true);
 }
 
 }  // namespace batchlight

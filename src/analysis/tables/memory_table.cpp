@@ -22,19 +22,44 @@ struct Holding {
   uint64_t held_bytes = 0;
 };
 
+struct MemoryEvent {
+  int64_t time_ns;
+  bool release;
+  bool known;  // false: the block was allocated before the recording
+  const Block& block;
+  uint64_t held_bytes;
+  std::string_view memory;
+  uint32_t device;
+  uint32_t pid;
+};
+
+const Columns<MemoryEvent>& EventColumns() {
+  using Row = MemoryEvent;
+  static const Columns<Row> columns = {
+      {TimeColumn("time", "Time", "Since the start of the session"), &Row::time_ns},
+      {TextColumn("action", "Action", "CREATE or DESTROY of a block, as PyTorch says it"),
+       [](const Row& row) { return std::string(row.release ? "DESTROY" : "CREATE"); }},
+      {CountColumn("bytes", "Bytes", "Of the block"),
+       [](const Row& row) { return NumberCell(row.block.bytes); }},
+      {TextColumn("category", "Category", "What it was allocated for; empty: before the recording"),
+       [](const Row& row) {
+         return std::string(row.known ? MemoryCategoryName(row.block.category) : "");
+       }},
+      {TextColumn("place", "Place", "Operator and module that allocated it"),
+       [](const Row& row) { return row.block.place; }},
+      {CountColumn("held_bytes", "Held Bytes", "By the process of that memory after it"),
+       Number(&Row::held_bytes)},
+      {TextColumn("memory", "Memory", "Kind of memory"),
+       [](const Row& row) { return std::string(row.memory); }},
+      {CountColumn("device", "Device", "Number of the GPU"), &Row::device},
+      {CountColumn("pid", "PID", "Process"), &Row::pid}};
+  return columns;
+}
+
 }  // namespace
 
 ResultTable MakeMemoryTimelineTable(const RunOverview& overview) {
-  ResultTable table{.name = "memory_timeline", .title = "Memory timeline"};
-  table.columns = {TimeColumn("Time", "Since the start of the session"),
-                   TextColumn("Action", "CREATE or DESTROY of a block, as PyTorch says it"),
-                   CountColumn("Bytes", "Of the block"),
-                   TextColumn("Category", "What it was allocated for; empty: before the recording"),
-                   TextColumn("Place", "Operator and module that allocated it"),
-                   CountColumn("Held Bytes", "By the process of that memory after it"),
-                   TextColumn("Memory", "Kind of memory"),
-                   CountColumn("Device", "Number of the GPU"),
-                   CountColumn("PID", "Process")};
+  ResultTable table = EmptyTable("memory_timeline", "Memory timeline", EventColumns());
   const Store& store = *overview.store;
   const GpuMemoryEventsTable& events = store.gpu_memory_events;
   if (events.size() == 0) return table;
@@ -59,11 +84,10 @@ ResultTable MakeMemoryTimelineTable(const RunOverview& overview) {
     } else {
       known = false;
     }
-    table.rows.push_back(
-        {events.start_ns[row], release ? "DESTROY" : "CREATE", NumberCell(block.bytes),
-         known ? std::string(MemoryCategoryName(block.category)) : std::string(), block.place,
-         NumberCell(holding.held_bytes), std::string(Label(events.memory_kind[row])),
-         int64_t{events.device[row]}, int64_t{store.processes.pid[process.row()]}});
+    AddRow(
+        table, EventColumns(),
+        {events.start_ns[row], release, known, block, holding.held_bytes,
+         Label(events.memory_kind[row]), events.device[row], store.processes.pid[process.row()]});
   }
   return table;
 }

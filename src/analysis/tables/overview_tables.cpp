@@ -33,233 +33,246 @@ std::string Capitalized(std::string text) {
   return text;
 }
 
+// A key of its own for every phase; ranges of the user share a kind.
+std::string KeyOf(const std::pair<PhaseKind, std::string>& phase) {
+  return "phase_" + std::string(PhaseKindKey(phase.first)) + "_" + phase.second;
+}
+
+struct StepRow {
+  const ProcessSteps& process;
+  const StepBreakdown* breakdown;  // nullptr: none of this process
+  uint32_t pid;
+  size_t row;
+
+  const Step& step() const { return process.steps[row]; }
+};
+
+Columns<StepRow> StepColumns(const RunOverview& overview) {
+  using Row = StepRow;
+  Columns<Row> columns = {
+      {CountColumn("rank", "Rank", "Rank of the process, empty without ranks"),
+       [](const Row& row) { return RankCell(row.process.rank); }},
+      {CountColumn("pid", "PID", "Process"), &Row::pid},
+      {CountColumn("step", "Step", "Number of the step"),
+       [](const Row& row) { return row.step().number; }},
+      {TextColumn("kind", "Kind", "steady, or what sets it apart"),
+       [](const Row& row) { return std::string(StepKindName(row.step().kind)); }},
+      {TextColumn("outlier", "Outlier", "yes: unusually long among the steady ones"),
+       [](const Row& row) { return std::string(row.step().outlier ? "yes" : ""); }},
+      {TimeColumn("start", "Start", "Since the start of the session"),
+       [](const Row& row) { return row.step().start_ns; }},
+      {TimeColumn("duration", "Duration", "Length of the step"),
+       [](const Row& row) { return row.step().duration_ns(); }}};
+  for (const auto& phase : AllPhases(overview)) {
+    columns.push_back(
+        {TimeColumn(KeyOf(phase), Capitalized(phase.second), "Time of the step in this phase"),
+         [phase](const Row& row) {
+           const PhaseShare* found = FindPhase(*row.breakdown, phase);
+           return found == nullptr ? int64_t{0} : found->per_step_ns[row.row];
+         }});
+  }
+  return columns;
+}
+
+struct PhaseRow {
+  int32_t rank;
+  const PhaseShare& phase;
+};
+
+const Columns<PhaseRow>& PhaseColumns() {
+  using Row = PhaseRow;
+  static const Columns<Row> columns = {
+      {CountColumn("rank", "Rank", "Rank of the process, empty without ranks"),
+       [](const Row& row) { return RankCell(row.rank); }},
+      {TextColumn("phase", "Phase", ""), [](const Row& row) { return row.phase.name; }},
+      {PercentColumn("share", "Share", "Of the time of the steps that count"),
+       [](const Row& row) { return row.phase.share * 100; }},
+      {TimeColumn("median", "Median", "Per step"),
+       [](const Row& row) { return row.phase.steady.median; }},
+      {TimeColumn("p5", "P5", "Per step"), [](const Row& row) { return row.phase.steady.p5; }},
+      {TimeColumn("p95", "P95", "Per step"), [](const Row& row) { return row.phase.steady.p95; }},
+      {TimeColumn("total", "Total", "Over the steps that count"),
+       [](const Row& row) { return row.phase.steady.total; }}};
+  return columns;
+}
+
+Columns<ModuleRow> ModuleColumns(bool gpu) {
+  using Row = ModuleRow;
+  Columns<Row> columns = {
+      {TextColumn("module", "Module", "Path in the model"), &Row::path},
+      {TextColumn("class", "Class", ""), &Row::class_name},
+      {CountColumn("depth", "Depth", "0 = called by no other module"), &Row::depth},
+      {CountColumn("calls", "Calls", "In the whole run"), Number(&Row::calls)},
+      {TimeColumn("forward", "Forward", "Whole run, with the modules inside"), &Row::total_ns},
+      {TimeColumn("forward_self", "Forward Self", "Whole run, without the modules inside"),
+       &Row::self_ns},
+      {TimeColumn("backward", "Backward", "Whole run, CPU time of the backward of its operators"),
+       &Row::backward_ns},
+      {RealColumn("calls_per_step", "Calls per Step", "Mean over the steps that count"),
+       &Row::calls_per_step},
+      {TimeColumn("forward_per_step", "Forward per Step", "Mean over the steps that count"),
+       Nanoseconds(&Row::total_per_step_ns)},
+      {TimeColumn("self_per_step", "Self per Step", "Mean over the steps that count"),
+       Nanoseconds(&Row::self_per_step_ns)},
+      {TimeColumn("backward_per_step", "Backward per Step", "Mean over the steps that count"),
+       Nanoseconds(&Row::backward_per_step_ns)},
+      {PercentColumn("share_of_step", "Share of Step", "(Forward + backward) per step / mean step"),
+       Percent(&Row::share_of_step)}};
+  if (gpu) {
+    Append<Row>(columns, {{TimeColumn("gpu_forward_per_step", "GPU Forward per Step",
+                                      "Work that its forward launched, modules inside too"),
+                           Nanoseconds(&Row::gpu_per_step_ns)},
+                          {TimeColumn("gpu_backward_per_step", "GPU Backward per Step",
+                                      "Work of the backward of its operators"),
+                           Nanoseconds(&Row::gpu_backward_per_step_ns)}});
+  }
+  return columns;
+}
+
+Columns<OperatorRow> OperatorColumns(const RunOverview& overview, bool shapes) {
+  using Row = OperatorRow;
+  const Store& store = *overview.store;
+  Columns<Row> columns = {{TextColumn("name", "Operator", ""),
+                           [&store](const Row& row) { return std::string(store.Text(row.name)); }}};
+  if (shapes) {
+    columns.push_back({TextColumn("shapes", "Input Shapes", "Sizes of the tensor inputs"),
+                       [&store](const Row& row) { return std::string(store.Text(row.shapes)); }});
+  }
+  Append<Row>(
+      columns,
+      {{CountColumn("calls", "Calls", "In the whole run"), Number(&Row::calls)},
+       {TimeColumn("self", "Self", "Without operators inside"), &Row::self_ns},
+       {TimeColumn("total", "Total", "With operators inside"), &Row::total_ns},
+       {TimeColumn("average", "Average", "Total / calls"),
+        [](const Row& row) { return NanosecondsCell(row.average_ns()); }},
+       {TimeColumn("min", "Min", ""), &Row::min_ns},
+       {TimeColumn("max", "Max", ""), &Row::max_ns},
+       {TimeColumn("self_in_backward", "Self in Backward",
+                   "Part of Self inside a backward function"),
+        &Row::self_in_backward_ns},
+       {TimeColumn("its_backward", "Its Backward", "Functions that differentiate these calls"),
+        &Row::backward_ns},
+       {RealColumn("calls_per_step", "Calls per Step", "Mean over the steps that count"),
+        &Row::calls_per_step},
+       {TimeColumn("self_per_step", "Self per Step", "Mean over the steps that count"),
+        Nanoseconds(&Row::self_per_step_ns)},
+       {PercentColumn("share_of_step", "Share of Step", "Self per step / mean step"),
+        Percent(&Row::share_of_step)}});
+  if (!overview.gpu.empty()) {
+    Append<Row>(columns, {{TimeColumn("gpu_self_per_step", "GPU Self per Step",
+                                      "Work that it launched itself, by the steps that count"),
+                           Nanoseconds(&Row::gpu_per_step_ns)},
+                          {TimeColumn("gpu_total_per_step", "GPU Total per Step",
+                                      "With the work of operators inside"),
+                           Nanoseconds(&Row::gpu_total_per_step_ns)}});
+  }
+  return columns;
+}
+
+Columns<NvtxRow> NvtxColumns(const Store& store) {
+  using Row = NvtxRow;
+  return {{TextColumn("range", "Range", ""),
+           [&store](const Row& row) { return std::string(store.Text(row.message)); }},
+          {TextColumn("domain", "Domain", "Empty = default"), &Row::domain},
+          {TextColumn("style", "Style", "PushPop or StartEnd"),
+           [](const Row& row) { return std::string(ShortName(row.style)); }},
+          {CountColumn("calls", "Calls", ""), Number(&Row::calls)},
+          {TimeColumn("total", "Total", ""), &Row::total_ns},
+          {TimeColumn("self", "Self", "Without ranges inside"), &Row::self_ns},
+          {TimeColumn("median", "Median", ""), [](const Row& row) { return row.duration.median; }},
+          {TimeColumn("p5", "P5", ""), [](const Row& row) { return row.duration.p5; }},
+          {TimeColumn("p95", "P95", ""), [](const Row& row) { return row.duration.p95; }},
+          {TimeColumn("min", "Min", ""), [](const Row& row) { return row.duration.min; }},
+          {TimeColumn("max", "Max", ""), [](const Row& row) { return row.duration.max; }},
+          {TimeColumn("total_per_step", "Total per Step", "Mean over the steps that count"),
+           Nanoseconds(&Row::total_per_step_ns)},
+          {PercentColumn("share_of_step", "Share of Step", ""), Percent(&Row::share_of_step)}};
+}
+
+const Columns<ProcessInfo>& ProcessColumns() {
+  using Row = ProcessInfo;
+  static const Columns<Row> columns = {
+      {CountColumn("pid", "PID", ""), &Row::pid},
+      {CountColumn("rank", "Rank", ""), [](const Row& row) { return RankCell(row.rank); }},
+      {TextColumn("name", "Name", ""), &Row::name},
+      {TextColumn("command", "Command", ""), &Row::command_line},
+      {TextColumn("end", "End", "Exit status or signal"), &Row::ExitText},
+      {TimeColumn("start", "Start", "Since the start of the session"), &Row::start_ns},
+      {TimeColumn("duration", "Duration", "Empty: end unknown"),
+       [](const Row& row) {
+         return row.end_ns == kOpenEnd ? Cell{} : Cell{row.end_ns - row.start_ns};
+       }},
+      {CountColumn("threads", "Threads", "That recorded something"), Number(&Row::threads)},
+      {CountColumn("events", "Events", ""), Number(&Row::events)}};
+  return columns;
+}
+
+const Columns<LossWarning>& LossColumns() {
+  using Row = LossWarning;
+  static constexpr std::string_view kSeverities[] = {"info", "error", "data loss"};
+  static const Columns<Row> columns = {
+      {TextColumn("severity", "Severity", "data loss, error or info"),
+       [](const Row& row) { return std::string(kSeverities[static_cast<size_t>(row.severity)]); }},
+      {TextColumn("what", "What", ""), [](const Row& row) { return std::string(row.name); }},
+      {TextColumn("text", "Text", ""), [](const Row& row) { return std::string(row.text); }},
+      {TextColumn("advice", "Advice", ""), [](const Row& row) { return std::string(row.advice); }},
+      {CountColumn("value", "Value", ""), [](const Row& row) { return NumberCell(row.value); }},
+      {CountColumn("processes", "Processes", ""),
+       [](const Row& row) { return NumberCell(row.processes); }}};
+  return columns;
+}
+
 }  // namespace
 
 ResultTable MakeStepsTable(const RunOverview& overview) {
-  ResultTable table{.name = "steps", .title = "Steps"};
-  table.columns = {CountColumn("Rank", "Rank of the process, empty without ranks"),
-                   CountColumn("PID", "Process"),
-                   CountColumn("Step", "Number of the step"),
-                   TextColumn("Kind", "steady, or what sets it apart"),
-                   TextColumn("Outlier", "yes: unusually long among the steady ones"),
-                   TimeColumn("Start", "Since the start of the session"),
-                   TimeColumn("Duration", "Length of the step")};
-  const auto phases = AllPhases(overview);
-  for (const auto& [kind, name] : phases) {
-    table.columns.push_back(TimeColumn(Capitalized(name), "Time of the step in this phase"));
-  }
+  const Columns<StepRow> columns = StepColumns(overview);
+  ResultTable table = EmptyTable("steps", "Steps", columns);
   for (size_t p = 0; p < overview.steps.processes.size(); ++p) {
     const ProcessSteps& process = overview.steps.processes[p];
+    const bool known = p < overview.breakdowns.size();
+    const StepBreakdown* breakdown = known ? &overview.breakdowns[p] : nullptr;
     const uint32_t pid = overview.store->processes.pid[process.process.row()];
     for (size_t i = 0; i < process.steps.size(); ++i) {
-      const Step& step = process.steps[i];
-      std::vector<Cell> row = {RankCell(process.rank),
-                               NumberCell(pid),
-                               step.number,
-                               std::string(StepKindName(step.kind)),
-                               std::string(step.outlier ? "yes" : ""),
-                               step.start_ns,
-                               step.duration_ns()};
-      for (const auto& key : phases) {
-        const PhaseShare* phase = FindPhase(overview.breakdowns[p], key);
-        row.push_back(phase == nullptr ? int64_t{0} : phase->per_step_ns[i]);
-      }
-      table.rows.push_back(std::move(row));
+      AddRow(table, columns, {process, breakdown, pid, i});
     }
   }
   return table;
 }
 
 ResultTable MakePhasesTable(const RunOverview& overview) {
-  ResultTable table{.name = "phases", .title = "What a step is made of"};
-  table.columns = {CountColumn("Rank", "Rank of the process, empty without ranks"),
-                   TextColumn("Phase", ""),
-                   PercentColumn("Share", "Of the time of the steps that count"),
-                   TimeColumn("Median", "Per step"),
-                   TimeColumn("P5", "Per step"),
-                   TimeColumn("P95", "Per step"),
-                   TimeColumn("Total", "Over the steps that count")};
+  ResultTable table = EmptyTable("phases", "What a step is made of", PhaseColumns());
   for (size_t p = 0; p < overview.breakdowns.size(); ++p) {
     for (const PhaseShare& phase : overview.breakdowns[p].phases) {
-      table.rows.push_back({RankCell(overview.steps.processes[p].rank), phase.name,
-                            phase.share * 100, phase.steady.median, phase.steady.p5,
-                            phase.steady.p95, phase.steady.total});
+      AddRow(table, PhaseColumns(), {overview.steps.processes[p].rank, phase});
     }
   }
   return table;
 }
 
 ResultTable MakeModulesTable(const RunOverview& overview) {
-  ResultTable table{.name = "modules", .title = "Modules"};
-  table.columns = {TextColumn("Module", "Path in the model"),
-                   TextColumn("Class", ""),
-                   CountColumn("Depth", "0 = called by no other module"),
-                   CountColumn("Calls", "In the whole run"),
-                   TimeColumn("Forward", "Whole run, with the modules inside"),
-                   TimeColumn("Forward Self", "Whole run, without the modules inside"),
-                   TimeColumn("Backward", "Whole run, CPU time of the backward of its operators"),
-                   RealColumn("Calls per Step", "Mean over the steps that count"),
-                   TimeColumn("Forward per Step", "Mean over the steps that count"),
-                   TimeColumn("Self per Step", "Mean over the steps that count"),
-                   TimeColumn("Backward per Step", "Mean over the steps that count"),
-                   PercentColumn("Share of Step", "(Forward + backward) per step / mean step")};
-  const bool gpu = !overview.gpu.empty();
-  if (gpu) {
-    table.columns.insert(
-        table.columns.end(),
-        {TimeColumn("GPU Forward per Step", "Work that its forward launched, modules inside too"),
-         TimeColumn("GPU Backward per Step", "Work of the backward of its operators")});
-  }
-  for (const ModuleRow& row : overview.modules.rows) {
-    std::vector<Cell> cells = {row.path,
-                               row.class_name,
-                               int64_t{row.depth},
-                               NumberCell(row.calls),
-                               row.total_ns,
-                               row.self_ns,
-                               row.backward_ns,
-                               row.calls_per_step,
-                               NanosecondsCell(row.total_per_step_ns),
-                               NanosecondsCell(row.self_per_step_ns),
-                               NanosecondsCell(row.backward_per_step_ns),
-                               row.share_of_step * 100};
-    if (gpu) {
-      cells.insert(cells.end(), {NanosecondsCell(row.gpu_per_step_ns),
-                                 NanosecondsCell(row.gpu_backward_per_step_ns)});
-    }
-    table.rows.push_back(std::move(cells));
-  }
-  return table;
+  return TableOf("modules", "Modules", ModuleColumns(!overview.gpu.empty()), overview.modules.rows);
 }
-
-namespace {
-
-ResultTable OperatorTableOf(const RunOverview& overview, const std::vector<OperatorRow>& rows,
-                            bool shapes) {
-  ResultTable table;
-  table.columns = {TextColumn("Operator", "")};
-  if (shapes) table.columns.push_back(TextColumn("Input Shapes", "Sizes of the tensor inputs"));
-  const ResultColumn rest[] = {
-      CountColumn("Calls", "In the whole run"),
-      TimeColumn("Self", "Without operators inside"),
-      TimeColumn("Total", "With operators inside"),
-      TimeColumn("Average", "Total / calls"),
-      TimeColumn("Min", ""),
-      TimeColumn("Max", ""),
-      TimeColumn("Self in Backward", "Part of Self inside a backward function"),
-      TimeColumn("Its Backward", "Functions that differentiate these calls"),
-      RealColumn("Calls per Step", "Mean over the steps that count"),
-      TimeColumn("Self per Step", "Mean over the steps that count"),
-      PercentColumn("Share of Step", "Self per step / mean step")};
-  table.columns.insert(table.columns.end(), std::begin(rest), std::end(rest));
-  const bool gpu = !overview.gpu.empty();
-  if (gpu) {
-    table.columns.insert(
-        table.columns.end(),
-        {TimeColumn("GPU Self per Step", "Work that it launched itself, by the steps that count"),
-         TimeColumn("GPU Total per Step", "With the work of operators inside")});
-  }
-  for (const OperatorRow& row : rows) {
-    std::vector<Cell> cells = {std::string(overview.store->Text(row.name))};
-    if (shapes) cells.push_back(std::string(overview.store->Text(row.shapes)));
-    const Cell more[] = {NumberCell(row.calls),
-                         row.self_ns,
-                         row.total_ns,
-                         NanosecondsCell(row.average_ns()),
-                         row.min_ns,
-                         row.max_ns,
-                         row.self_in_backward_ns,
-                         row.backward_ns,
-                         row.calls_per_step,
-                         NanosecondsCell(row.self_per_step_ns),
-                         row.share_of_step * 100};
-    cells.insert(cells.end(), std::begin(more), std::end(more));
-    if (gpu) {
-      cells.insert(cells.end(), {NanosecondsCell(row.gpu_per_step_ns),
-                                 NanosecondsCell(row.gpu_total_per_step_ns)});
-    }
-    table.rows.push_back(std::move(cells));
-  }
-  return table;
-}
-
-}  // namespace
 
 ResultTable MakeOperatorsTable(const RunOverview& overview) {
-  ResultTable table = OperatorTableOf(overview, overview.operators.by_name, false);
-  table.name = "operators";
-  table.title = "Operators";
-  return table;
+  return TableOf("operators", "Operators", OperatorColumns(overview, false),
+                 overview.operators.by_name);
 }
 
 ResultTable MakeOperatorShapesTable(const RunOverview& overview) {
-  ResultTable table = OperatorTableOf(overview, overview.operators.by_shape, true);
-  table.name = "operators_by_shape";
-  table.title = "Operators by input shapes";
-  return table;
+  return TableOf("operators_by_shape", "Operators by input shapes", OperatorColumns(overview, true),
+                 overview.operators.by_shape);
 }
 
 ResultTable MakeNvtxTable(const RunOverview& overview) {
-  ResultTable table{.name = "nvtx_ranges", .title = "NVTX ranges"};
-  table.columns = {TextColumn("Range", ""),
-                   TextColumn("Domain", "Empty = default"),
-                   TextColumn("Style", "PushPop or StartEnd"),
-                   CountColumn("Calls", ""),
-                   TimeColumn("Total", ""),
-                   TimeColumn("Self", "Without ranges inside"),
-                   TimeColumn("Median", ""),
-                   TimeColumn("P5", ""),
-                   TimeColumn("P95", ""),
-                   TimeColumn("Min", ""),
-                   TimeColumn("Max", ""),
-                   TimeColumn("Total per Step", "Mean over the steps that count"),
-                   PercentColumn("Share of Step", "")};
-  for (const NvtxRow& row : overview.nvtx.rows) {
-    table.rows.push_back({std::string(overview.store->Text(row.message)), row.domain,
-                          std::string(ShortName(row.style)), NumberCell(row.calls), row.total_ns,
-                          row.self_ns, row.duration.median, row.duration.p5, row.duration.p95,
-                          row.duration.min, row.duration.max,
-                          NanosecondsCell(row.total_per_step_ns), row.share_of_step * 100});
-  }
-  return table;
+  return TableOf("nvtx_ranges", "NVTX ranges", NvtxColumns(*overview.store), overview.nvtx.rows);
 }
 
 ResultTable MakeProcessesTable(const RunOverview& overview) {
-  ResultTable table{.name = "processes", .title = "Processes"};
-  table.columns = {CountColumn("PID", ""),
-                   CountColumn("Rank", ""),
-                   TextColumn("Name", ""),
-                   TextColumn("Command", ""),
-                   TextColumn("End", "Exit status or signal"),
-                   TimeColumn("Start", "Since the start of the session"),
-                   TimeColumn("Duration", "Empty: end unknown"),
-                   CountColumn("Threads", "That recorded something"),
-                   CountColumn("Events", "")};
-  for (const ProcessInfo& process : overview.session.processes) {
-    Cell duration;
-    if (process.end_ns != kOpenEnd) duration = process.end_ns - process.start_ns;
-    table.rows.push_back({NumberCell(process.pid), RankCell(process.rank), process.name,
-                          process.command_line, process.ExitText(), process.start_ns, duration,
-                          NumberCell(process.threads), NumberCell(process.events)});
-  }
-  return table;
+  return TableOf("processes", "Processes", ProcessColumns(), overview.session.processes);
 }
 
 ResultTable MakeLossesTable(const RunOverview& overview) {
-  ResultTable table{.name = "losses", .title = "What is missing"};
-  table.columns = {TextColumn("Severity", "data loss, error or info"),
-                   TextColumn("What", ""),
-                   TextColumn("Text", ""),
-                   TextColumn("Advice", ""),
-                   CountColumn("Value", ""),
-                   CountColumn("Processes", "")};
-  constexpr std::string_view kSeverities[] = {"info", "error", "data loss"};
-  for (const LossWarning& loss : overview.losses) {
-    table.rows.push_back({std::string(kSeverities[static_cast<size_t>(loss.severity)]), loss.name,
-                          loss.text, loss.advice, NumberCell(loss.value),
-                          NumberCell(loss.processes)});
-  }
-  return table;
+  return TableOf("losses", "What is missing", LossColumns(), overview.losses);
 }
 
 }  // namespace batchlight

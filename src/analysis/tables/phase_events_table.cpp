@@ -11,10 +11,73 @@ struct Phase {
   int64_t total_ns;
 };
 
+struct EventRow {
+  const ProcessSteps& process;
+  uint32_t pid;
+  const std::string& track;
+  const Phase& phase;
+  size_t steps;
+  const EventGroup& group;
+};
+
 // Where the CPU was in nothing, the work that the GPU then began tells where in the step it was.
 std::string NameOf(const EventGroup& group) {
   const bool waited = group.kind == EventKind::kNone && !group.longest.before.empty();
   return waited ? group.name + " before " + group.longest.before : group.name;
+}
+
+Columns<EventRow> TimeColumns() {
+  using Row = EventRow;
+  return {
+      {TimeColumn("per_step", "Per Step", "Mean over the steps that count, without events inside"),
+       [](const Row& row) {
+         return NanosecondsCell(double(row.group.total_ns) / double(row.steps));
+       }},
+      {PercentColumn("share", "Share", "Of the phase"),
+       [](const Row& row) {
+         return 100 * double(row.group.total_ns) / double(row.phase.total_ns);
+       }},
+      {TimeColumn("total", "Total", "Over the steps that count"),
+       [](const Row& row) { return row.group.total_ns; }},
+      {RealColumn("count_per_step", "Count per Step", "Mean over the steps that count"),
+       [](const Row& row) { return double(row.group.count) / double(row.steps); }},
+      {TimeColumn("longest", "Longest", "Most time that one event has in the phase"),
+       [](const Row& row) { return row.group.longest.ns; }},
+      {CountColumn("longest_step", "Longest Step", "Step of that event"),
+       [](const Row& row) { return row.process.steps[row.group.longest.step].number; }},
+      {TimeColumn("longest_start", "Longest Start", "Since the start of the session"),
+       [](const Row& row) { return row.group.longest.start_ns; }},
+      {TextColumn("after", "After", "Idle GPU: the work that began last before the longest wait"),
+       [](const Row& row) { return row.group.longest.after; }},
+      {TextColumn("before", "Before", "Idle GPU: the work that ended it"),
+       [](const Row& row) { return row.group.longest.before; }}};
+}
+
+Columns<EventRow> MakeEventColumns() {
+  using Row = EventRow;
+  Columns<Row> columns = {
+      {CountColumn("rank", "Rank", "Rank of the process, empty without ranks"),
+       [](const Row& row) { return RankCell(row.process.rank); }},
+      {CountColumn("pid", "PID", "Process"), &Row::pid},
+      {TextColumn("track", "Track", "CPU, or GPU with its CUDA ordinal"),
+       [](const Row& row) { return row.track; }},
+      {TextColumn("phase", "Phase", "Row of the breakdown: the events of a phase add up to it"),
+       [](const Row& row) { return row.phase.name; }},
+      {TextColumn("kind", "Kind", "Of the event"),
+       [](const Row& row) { return std::string(EventKindName(row.group.kind)); }},
+      {TextColumn("event", "Event",
+                  "Innermost call, or work on the GPU; of idle time what the CPU did"),
+       [](const Row& row) { return NameOf(row.group); }},
+      {TextColumn("operator", "Operator",
+                  "Around a CUDA call; of GPU work the one that launched the longest"),
+       [](const Row& row) { return row.group.op; }}};
+  Append(columns, TimeColumns());
+  return columns;
+}
+
+const Columns<EventRow>& EventColumns() {
+  static const Columns<EventRow> columns = MakeEventColumns();
+  return columns;
 }
 
 void AddRows(const ProcessSteps& process, uint32_t pid, const std::string& track,
@@ -22,39 +85,15 @@ void AddRows(const ProcessSteps& process, uint32_t pid, const std::string& track
              ResultTable& table) {
   for (const EventGroup& group : groups) {
     if (group.count == 0) continue;
-    const LongestEvent& longest = group.longest;
-    const auto per_step = [&](auto value) { return double(value) / double(steps); };
-    table.rows.push_back(CellRow(RankCell(process.rank), NumberCell(pid), track, phase.name,
-                                 std::string(EventKindName(group.kind)), NameOf(group), group.op,
-                                 NanosecondsCell(per_step(group.total_ns)),
-                                 100 * double(group.total_ns) / double(phase.total_ns),
-                                 group.total_ns, per_step(group.count), longest.ns,
-                                 process.steps[longest.step].number, longest.start_ns,
-                                 longest.after, longest.before));
+    AddRow(table, EventColumns(), {process, pid, track, phase, steps, group});
   }
 }
 
 }  // namespace
 
 ResultTable MakePhaseEventsTable(const RunOverview& overview) {
-  ResultTable table{.name = "phase_events", .title = "The events behind the phases of a step"};
-  table.columns = {
-      CountColumn("Rank", "Rank of the process, empty without ranks"),
-      CountColumn("PID", "Process"),
-      TextColumn("Track", "CPU, or GPU with its CUDA ordinal"),
-      TextColumn("Phase", "Row of the breakdown: the events of a phase add up to it"),
-      TextColumn("Kind", "Of the event"),
-      TextColumn("Event", "Innermost call, or work on the GPU; of idle time what the CPU did"),
-      TextColumn("Operator", "Around a CUDA call; of GPU work the one that launched the longest"),
-      TimeColumn("Per Step", "Mean over the steps that count, without events inside"),
-      PercentColumn("Share", "Of the phase"),
-      TimeColumn("Total", "Over the steps that count"),
-      RealColumn("Count per Step", "Mean over the steps that count"),
-      TimeColumn("Longest", "Most time that one event has in the phase"),
-      CountColumn("Longest Step", "Step of that event"),
-      TimeColumn("Longest Start", "Since the start of the session"),
-      TextColumn("After", "Idle GPU: the work that began last before the longest wait"),
-      TextColumn("Before", "Idle GPU: the work that ended it")};
+  ResultTable table =
+      EmptyTable("phase_events", "The events behind the phases of a step", EventColumns());
   const std::shared_ptr<const PhaseEvents> events = PhaseEventsOf(overview);
   for (size_t p = 0; p < overview.breakdowns.size(); ++p) {
     const ProcessSteps& process = overview.steps.processes[p];

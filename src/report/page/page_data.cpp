@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/steps/step_bins.h"
+#include "report/page/page_columns.h"
 #include "report/page/page_events.h"
 #include "report/page/page_gpu.h"
 #include "report/page/page_ranks.h"
 #include "report/page/page_steps.h"
 #include "report/page/page_strings.h"
 #include "report/page/page_tree.h"
-#include "report/tables/csv.h"
 #include "report/text/kernel_text.h"
 #include "report/text/run_text.h"
 #include "report/text/utf8.h"
@@ -128,25 +128,12 @@ json Processes(const SessionInfo& session, size_t most_rows, size_t longest) {
                    {"end_ns", known ? json(process.end_ns) : json(nullptr)},
                    {"exit", process.ExitText()},
                    {"failed", process.exit_code > 0 || process.exit_signal > 0},
+                   {"succeeded", process.exit_code == 0 && process.exit_signal <= 0},
                    {"threads", process.threads},
                    {"events", process.events}});
   }
   return out;
 }
-
-std::string_view TypeKey(CellType type) {
-  switch (type) {
-    case CellType::kText:
-      return "text";
-    case CellType::kInteger:
-      return "integer";
-    case CellType::kReal:
-      return "real";
-  }
-  return "text";
-}
-
-std::string_view UnitKey(Unit unit) { return unit == Unit::kRate ? "rate" : BaseUnit(unit); }
 
 json CellValue(const Cell& cell, const ResultColumn& column, PageStrings& strings) {
   if (const auto* text = std::get_if<std::string>(&cell)) return strings.Add(*text);
@@ -158,33 +145,35 @@ json CellValue(const Cell& cell, const ResultColumn& column, PageStrings& string
                       column.unit == Unit::kBytes;
   if (scaled) return std::llround(*real);
   const double power = std::pow(10, column.decimals + 2);
-  return std::round(*real * power) / power;
+  const double rounded = std::round(*real * power) / power;
+  const bool is_whole = std::abs(rounded) < 1e15 && rounded == std::floor(rounded);
+  return is_whole ? json(std::llround(rounded)) : json(rounded);
 }
 
-json Table(const PageTable& page_table, size_t most_rows, PageStrings& strings) {
+json Table(const RunOverview& overview, const PageTable& page_table, size_t most_rows,
+           PageStrings& strings) {
   const ResultTable& table = page_table.table;
   json columns = json::array();
   json cells = json::array();
   const size_t rows = std::min(most_rows, table.rows.size());
   for (size_t i = 0; i < table.columns.size(); ++i) {
     const ResultColumn& column = table.columns[i];
-    columns.push_back({{"name", column.name},
-                       {"type", TypeKey(column.type)},
-                       {"unit", UnitKey(column.unit)},
-                       {"decimals", column.decimals},
-                       {"help", column.help}});
+    columns.push_back(PageColumn(column));
     json values = json::array();
     for (size_t row = 0; row < rows; ++row) {
       values.push_back(CellValue(table.rows[row][i], column, strings));
     }
     cells.push_back(std::move(values));
   }
-  return {{"name", table.name},
-          {"title", table.title},
-          {"csv", page_table.csv},
-          {"total_rows", table.rows.size()},
-          {"columns", std::move(columns)},
-          {"cells", std::move(cells)}};
+  json out = {{"key", table.name},
+              {"title", table.title},
+              {"csv", page_table.csv},
+              {"total_rows", table.rows.size()},
+              {"columns", std::move(columns)},
+              {"cells", std::move(cells)}};
+  json parts = PageTableParts(overview, table.name);
+  if (!parts.is_null()) out["parts"] = std::move(parts);
+  return out;
 }
 
 // Row of `strings` -> how to show it, for names that cannot be told apart at a glance.
@@ -228,7 +217,7 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   page["processes"] = Processes(session, limits.rows, limits.text);
   page["tables"] = json::array();
   for (const PageTable& table : *input.tables) {
-    page["tables"].push_back(Table(table, limits.rows, strings));
+    page["tables"].push_back(Table(overview, table, limits.rows, strings));
   }
   page["labels"] = Labels(overview, strings);
   page["strings"] = std::move(strings.texts());

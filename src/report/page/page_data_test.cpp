@@ -110,17 +110,17 @@ TEST(PageDataTest, GpuSectionHasFormulasAndMemory) {
   const Page page({.gpu = true});
   const nlohmann::json gpu = page.Json()["gpu"];
   ASSERT_EQ(gpu["utilization"].size(), 1u);
-  EXPECT_NE(gpu["utilization"][0]["metrics"][0]["formula"], "");
+  EXPECT_NE(gpu["utilization"][0]["metrics"][0]["help"], "");
   ASSERT_EQ(gpu["memory"].size(), 1u);
   EXPECT_EQ(gpu["memory"][0]["bytes"].size(), gpu["memory"][0]["time_ns"].size());
   EXPECT_TRUE(Page().Json()["gpu"]["utilization"].empty());
 }
 
 // Sum of a list over steady bins.
-int64_t OverBins(const nlohmann::json& bins, const char* list) {
+int64_t OverBins(const nlohmann::json& parts, const char* key) {
   int64_t sum = 0;
-  for (size_t bin = 0; bin < bins["counts"].size(); ++bin) {
-    if (bins["counts"][bin] == 1) sum += bins[list][bin].get<int64_t>();
+  for (size_t bin = 0; bin < parts["counts"].size(); ++bin) {
+    if (parts["counts"][bin] == 1) sum += parts["of"][key][bin].get<int64_t>();
   }
   return sum;
 }
@@ -128,25 +128,27 @@ int64_t OverBins(const nlohmann::json& bins, const char* list) {
 TEST(PageDataTest, BinsOfTheGpuAddUpToTheStepsThatCount) {
   const Page page({.steps = 300, .gpu = true});
   const nlohmann::json json = page.Json();
-  const nlohmann::json& bins = json["gpu"]["utilization"][0]["bins"];
-  ASSERT_EQ(bins["time_ns"].size(), json["bin_starts"].size());
+  const nlohmann::json& bins = json["gpu"]["utilization"][0]["parts"];
+  ASSERT_EQ(bins["of"]["time_ns"].size(), json["bin_starts"].size());
   const GpuUse& use = page.utilization[0].counted;
   EXPECT_EQ(OverBins(bins, "time_ns"), use.time_ns);
   EXPECT_EQ(OverBins(bins, "busy_ns"), use.busy_ns);
   EXPECT_EQ(OverBins(bins, "kernel_ns"), use.kernel_ns);
   EXPECT_EQ(OverBins(bins, "tensor_ns"), use.tensor_ns);
   const ProcessSteps& process = *page.overview.steps.Main();
-  EXPECT_EQ(OverBins(bins, "steps"), int64_t(process.steady.size()));
   const LaunchQueue& queue = page.overview.queues[0];
-  const nlohmann::json& queued = json["gpu"]["queues"][0]["bins"];
+  const nlohmann::json& queued = json["gpu"]["queues"][0]["parts"];
   const auto time_ns = double(process.duration.total);
   EXPECT_EQ(OverBins(queued, "time_ns"), process.duration.total);
   EXPECT_NEAR(double(OverBins(queued, "depth_ns")) / time_ns, queue.mean_depth, 1e-6);
   EXPECT_NEAR(double(OverBins(queued, "empty_ns")) / time_ns, queue.empty, 1e-6);
   uint64_t launches = 0;
-  for (size_t bin = 0; bin < queued["launches"].size(); ++bin) {
+  const nlohmann::json& latency = queued["histograms"]["latency"];
+  for (size_t bin = 0; bin < latency["counts"].size(); ++bin) {
+    const size_t buckets = latency["counts"][bin].size();
+    EXPECT_LT(latency["first"][bin].get<size_t>() + buckets, latency["starts"].size());
     if (queued["counts"][bin] != 1) continue;
-    for (const uint64_t count : queued["launches"][bin]) launches += count;
+    for (const uint64_t count : latency["counts"][bin]) launches += count;
   }
   EXPECT_EQ(launches, queue.latency.count);
 }
@@ -175,10 +177,10 @@ TEST(PageDataTest, BinsOfRanksAddUpToTheirMeans) {
   }
   const Store store = build.Build();
   const RunOverview overview = BuildOverview(store);
-  const nlohmann::json json = PageDistributed(overview);
-  ASSERT_EQ(json["ranks"].size(), 2u);
+  const nlohmann::json rows = PageTableParts(overview, "ranks")["rows"];
+  ASSERT_EQ(rows.size(), 2u);
   for (size_t rank = 0; rank < 2; ++rank) {
-    const nlohmann::json& bins = json["ranks"][rank];
+    const nlohmann::json& bins = rows[rank];
     const RankRow& row = overview.distributed.ranks[rank];
     const auto mean = [&](const char* list, const char* over) {
       return double(OverBins(bins, list)) / double(OverBins(bins, over));
@@ -188,9 +190,10 @@ TEST(PageDataTest, BinsOfRanksAddUpToTheirMeans) {
     EXPECT_NEAR(mean("compute_ns", "windows"), row.compute_ns, 1e-6);
     EXPECT_NEAR(mean("idle_ns", "windows"), row.idle_ns, 1e-6);
   }
-  EXPECT_EQ(json["bins"]["steps"].size(), json["ranks"][0]["steps"].size());
+  const nlohmann::json all = PageTableParts(overview, "collectives")["all"];
+  EXPECT_EQ(all["of"]["steps"].size(), rows[0]["of"]["steps"].size());
   int64_t steps = 0;
-  for (const auto& count : json["bins"]["steps"]) steps += count.get<int64_t>();
+  for (const auto& count : all["of"]["steps"]) steps += count.get<int64_t>();
   EXPECT_EQ(steps, 40);
 }
 

@@ -133,7 +133,8 @@ json PageTrackEvents(const TrackEvents& track, const ProcessSteps& process,
 json PageEventKinds() {
   json names = json::array();
   for (int kind = 0; kind <= int(EventKind::kSmaller); ++kind) {
-    names.push_back(EventKindName(EventKind(kind)));
+    names.push_back(
+        {{"key", EventKindKey(EventKind(kind))}, {"name", EventKindName(EventKind(kind))}});
   }
   return names;
 }

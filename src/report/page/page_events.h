@@ -17,6 +17,6 @@ nlohmann::json PageTrackEvents(const TrackEvents& track, const ProcessSteps& pro
                                const std::vector<size_t>& phases, size_t most,
                                PageStrings& strings);
 
-nlohmann::json PageEventKinds();  // names by number
+nlohmann::json PageEventKinds();  // by number
 
 }  // namespace batchlight

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/tables/gpu_metrics.h"
+#include "analysis/tables/parts_of_rows.h"
+#include "report/page/page_columns.h"
 #include "report/text/number_text.h"
 #include "report/text/utf8.h"
 
@@ -37,34 +40,17 @@ int TrainingOf(const RunOverview& overview, ProcessId process) {
   return -1;
 }
 
-// `key`: what web/src/gpu_sums.ts computes again for steps that are selected.
-json Metric(const char* key, const char* label, const std::string& value,
-            const std::string& formula) {
-  return {{"key", key}, {"label", label}, {"value", value}, {"formula", formula}};
-}
-
-json Metrics(const GpuUtilization& found) {
-  const GpuUse& use = found.counted;
-  json metrics = json::array();
-  metrics.push_back(Metric("busy", "GPU utilization", PercentText(use.busy()),
-                           "time with at least one kernel / time of the steps"));
-  if (found.knows_gpu) {
-    metrics.push_back(Metric("sm_efficiency", "Estimated SM efficiency",
-                             PercentText(use.sm_efficiency()),
-                             "sum of min(blocks / SMs, 1) × kernel time / time of the steps"));
-    metrics.push_back(
-        Metric("occupancy", "Estimated achieved occupancy", PercentText(use.occupancy()),
-               "min(threads / SMs / threads an SM holds, theoretical occupancy), mean weighted by "
-               "kernel time"));
+template <typename Row>
+json Metrics(const Columns<Row>& metrics, const Row& row) {
+  json out = json::array();
+  for (const ColumnOf<Row>& metric : metrics) {
+    out.push_back(PageMetric(metric.column, metric.value(row)));
   }
-  metrics.push_back(Metric("tensor_core", "Tensor Core kernels",
-                           PercentText(use.tensor_core_share()),
-                           "time of kernels on Tensor Cores, by their names / kernel time"));
-  return metrics;
+  return out;
 }
 
-// The same per bin of steps, so that the page can add up any of them.
-json UseOfBins(const RunOverview& overview, const GpuUtilization& found) {
+// What the metrics are made of per bin of steps, so that the page can add up any of them.
+json PartsOfUse(const RunOverview& overview, const GpuUtilization& found) {
   const ProcessSteps* process = overview.steps.Of(found.process);
   if (process == nullptr || overview.tree.bins.empty()) return nullptr;
   const std::vector<BinSteps> bins = StepsOfBins(BinStarts(overview.tree.bins), *process);
@@ -73,19 +59,7 @@ json UseOfBins(const RunOverview& overview, const GpuUtilization& found) {
     GpuUse& sum = sums.emplace_back();
     for (const uint32_t row : bin.rows) sum.Add(found.steps[row]);
   }
-  json out = PageBins(bins);
-  const auto list = [&](auto member) {
-    json values = json::array();
-    for (const GpuUse& sum : sums) values.push_back(std::llround(double(sum.*member)));
-    return values;
-  };
-  out["time_ns"] = list(&GpuUse::time_ns);
-  out["busy_ns"] = list(&GpuUse::busy_ns);
-  out["kernel_ns"] = list(&GpuUse::kernel_ns);
-  out["tensor_ns"] = list(&GpuUse::tensor_ns);
-  out["sm_ns"] = list(&GpuUse::sm_ns);
-  out["occupancy_ns"] = list(&GpuUse::occupancy_ns);
-  return out;
+  return PageParts(bins, PartsOf(sums));
 }
 
 // What the memory was first needed for, in the same points; categories that hold nothing are left
@@ -103,7 +77,8 @@ json Layers(const MemoryCurve& curve) {
     }
     if (most == 0) continue;
     const auto category = static_cast<MemoryCategory>(i);
-    layers.push_back({{"name", MemoryCategoryName(category)},
+    layers.push_back({{"key", MemoryCategoryKey(category)},
+                      {"name", MemoryCategoryName(category)},
                       {"rule", MemoryCategoryRule(category)},
                       {"at_peak", at_peak},
                       {"bytes", std::move(bytes)}});
@@ -156,50 +131,42 @@ json Curve(const RunOverview& overview, const MemoryCurve& curve) {
           {"bins", BinsOf(curve)}};
 }
 
-json QueueMetrics(const LaunchQueue& queue) {
-  json metrics = json::array();
-  metrics.push_back(Metric("median", "Launch to start, median",
-                           TimeText(double(queue.latency.median)),
-                           "start on the GPU − begin of the launching call"));
-  metrics.push_back(Metric("p95", "Launch to start, p95", TimeText(double(queue.latency.p95)),
-                           "19 of 20 launches start sooner"));
-  metrics.push_back(Metric("empty", "Queue empty", PercentText(queue.empty),
-                           "time in which nothing launched waits to start / time of the steps"));
-  metrics.push_back(
-      Metric("depth", "Mean depth", SignificantText(queue.mean_depth),
-             "launched and not started, mean over time; at most " + CountText(queue.most)));
-  return metrics;
+// Launches by latency per bin of steps, from the first bucket that any of them uses: latencies are
+// far from 0.
+json LatencyHistogram(const LaunchQueue& queue) {
+  const auto first_used = [](const LatencyCounts& latencies) {
+    const std::vector<uint32_t>& counts = latencies.counts();
+    return static_cast<size_t>(
+        std::find_if(counts.begin(), counts.end(), [](uint32_t count) { return count > 0; }) -
+        counts.begin());
+  };
+  size_t first = SIZE_MAX;
+  size_t end = 0;
+  for (const LatencyCounts& latencies : queue.latency_of_bin) {
+    const size_t used = first_used(latencies);
+    if (used < latencies.counts().size()) first = std::min(first, used);
+    end = std::max(end, latencies.counts().size());
+  }
+  json out = {{"starts", json::array()}, {"first", json::array()}, {"counts", json::array()}};
+  for (size_t bucket = first; bucket <= end; ++bucket) {
+    out["starts"].push_back(LatencyCounts::StartOf(bucket));
+  }
+  for (const LatencyCounts& latencies : queue.latency_of_bin) {
+    const std::vector<uint32_t>& counts = latencies.counts();
+    const size_t used = first_used(latencies);
+    out["first"].push_back(used < counts.size() ? used - first : 0);
+    out["counts"].push_back(
+        std::vector<uint32_t>(counts.begin() + static_cast<ptrdiff_t>(used), counts.end()));
+  }
+  return out;
 }
 
-json QueueOfBins(const RunOverview& overview, const LaunchQueue& queue,
-                 const ProcessSteps& process) {
+json PartsOfQueue(const RunOverview& overview, const LaunchQueue& queue,
+                  const ProcessSteps& process) {
   if (overview.tree.bins.empty()) return nullptr;
   const std::vector<BinSteps> bins = StepsOfBins(BinStarts(overview.tree.bins), process);
-  json out = PageBins(bins);
-  for (size_t bin = 0; bin < bins.size(); ++bin) {
-    int64_t time_ns = 0;
-    double depth_ns = 0;
-    double empty_ns = 0;
-    uint32_t most = 0;
-    for (const uint32_t row : bins[bin].rows) {
-      const StepQueue& step = queue.steps[row];
-      const int64_t length_ns = process.steps[row].duration_ns();
-      time_ns += length_ns;
-      depth_ns += step.mean_depth * double(length_ns);
-      empty_ns += step.empty * double(length_ns);
-      most = std::max(most, step.most);
-    }
-    out["time_ns"].push_back(time_ns);
-    out["depth_ns"].push_back(std::llround(depth_ns));
-    out["empty_ns"].push_back(std::llround(empty_ns));
-    out["most"].push_back(most);
-    // From the first bucket that holds something: latencies are far from 0.
-    const std::vector<uint32_t>& counts = queue.latency_of_bin[bin].counts();
-    const auto first =
-        std::find_if(counts.begin(), counts.end(), [](uint32_t count) { return count > 0; });
-    out["first_bucket"].push_back(first - counts.begin());
-    out["launches"].push_back(std::vector<uint32_t>(first, counts.end()));
-  }
+  json out = PageParts(bins, PartsOf(process, queue, bins));
+  out["histograms"] = {{"latency", LatencyHistogram(queue)}};
   return out;
 }
 
@@ -228,22 +195,13 @@ json Queue(const RunOverview& overview, const LaunchQueue& queue) {
   }
   return {{"title", GpuLabel(overview, queue.process, queue.device)},
           {"process", TrainingOf(overview, queue.process)},
-          {"metrics", QueueMetrics(queue)},
+          {"metrics", Metrics(QueueMetrics(), queue)},
           {"shown", Depth(process, queue.curve)},
           {"curves", std::move(curves)},
-          {"bins", QueueOfBins(overview, queue, process)}};
+          {"parts", PartsOfQueue(overview, queue, process)}};
 }
 
 }  // namespace
-
-json PageBins(const std::vector<BinSteps>& bins) {
-  json out = {{"steps", json::array()}, {"counts", json::array()}};
-  for (const BinSteps& bin : bins) {
-    out["steps"].push_back(bin.rows.size());
-    out["counts"].push_back(int(bin.steady));
-  }
-  return out;
-}
 
 json PageGpu(const RunOverview& overview, const std::vector<GpuUtilization>& utilization,
              const std::vector<MemoryCurve>& memory) {
@@ -253,9 +211,10 @@ json PageGpu(const RunOverview& overview, const std::vector<GpuUtilization>& uti
               {"queues", json::array()}};
   for (const GpuUtilization& use : utilization) {
     if (use.counted.time_ns == 0) continue;
-    gpu["utilization"].push_back({{"title", GpuLabel(overview, use.process, use.device)},
-                                  {"metrics", Metrics(use)},
-                                  {"bins", UseOfBins(overview, use)}});
+    gpu["utilization"].push_back(
+        {{"title", GpuLabel(overview, use.process, use.device)},
+         {"metrics", Metrics(UtilizationMetrics(use.knows_gpu), use.counted)},
+         {"parts", PartsOfUse(overview, use)}});
   }
   for (const MemoryCurve& curve : memory) gpu["memory"].push_back(Curve(overview, curve));
   for (const LaunchQueue& queue : overview.queues) {

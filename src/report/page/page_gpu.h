@@ -2,13 +2,11 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <string>
 #include <vector>
 
 #include "analysis/gpu/gpu_utilization.h"
 #include "analysis/memory/gpu_memory.h"
 #include "analysis/overview/run_overview.h"
-#include "analysis/steps/step_bins.h"
 
 namespace batchlight {
 
@@ -16,8 +14,5 @@ namespace batchlight {
 // queue over one step, and memory over time.
 nlohmann::json PageGpu(const RunOverview& overview, const std::vector<GpuUtilization>& utilization,
                        const std::vector<MemoryCurve>& memory);
-
-// `steps` and `counts` of every bin; what is summed over them goes beside.
-nlohmann::json PageBins(const std::vector<BinSteps>& bins);
 
 }  // namespace batchlight

@@ -163,6 +163,15 @@ std::vector<size_t> PhaseRows(const GpuBreakdown& gpu) {
   return rows;
 }
 
+json Description(GpuPart part) {
+  json out = {{"key", GpuPartKey(part)}, {"label", GpuPartName(part)}, {"help", GpuPartHelp(part)}};
+  if (!IsIdle(part)) return out;
+  const bool own = part == GpuPart::kIdleQueue;
+  out["idle"] = {{"where", own ? "in its own queue: " : "while the CPU is in "},
+                 {"cause", IdleCause(part)}};
+  return out;
+}
+
 json GpuTrack(const ProcessSteps& process, const GpuBreakdown& gpu, size_t group) {
   const std::string name = "GPU " + std::to_string(gpu.device);
   const std::vector<Step> windows = WindowsAsSteps(process, gpu);
@@ -173,10 +182,7 @@ json GpuTrack(const ProcessSteps& process, const GpuBreakdown& gpu, size_t group
   track["duration_ns"] =
       GroupMeans(windows.size(), group, [&](size_t i) { return windows[i].duration_ns(); });
   for (const size_t i : PhaseRows(gpu)) {
-    const GpuPart part = static_cast<GpuPart>(i);
-    AddPhase(track,
-             {{"key", GpuPartKey(part)}, {"label", GpuPartName(part)}, {"help", GpuPartHelp(part)}},
-             gpu.steady[i], windows.size(),
+    AddPhase(track, Description(static_cast<GpuPart>(i)), gpu.steady[i], windows.size(),
              [&](size_t step) { return gpu.steps[step].part_ns[i]; });
   }
   return track;

@@ -6,6 +6,9 @@
 #include <tuple>
 #include <vector>
 
+#include "analysis/tables/tree_columns.h"
+#include "report/page/page_columns.h"
+
 namespace batchlight {
 namespace {
 
@@ -69,6 +72,35 @@ class Times {
   std::vector<uint32_t> rank_calls_;
 };
 
+json Kinds() {
+  json kinds = json::array();
+  for (int number = 0; number <= int(TreeKind::kNobody); ++number) {
+    const auto kind = static_cast<TreeKind>(number);
+    kinds.push_back(
+        {{"key", TreeKindName(kind)}, {"name", TreeKindName(kind)}, {"work", IsGpuWork(kind)}});
+  }
+  return kinds;
+}
+
+json TimesInside() {
+  json times = json::array();
+  for (const TreeTime& time : TreeTimes()) {
+    json& entry = times.emplace_back(json{{"key", time.key}});
+    if (time.work) entry["work"] = *time.work;
+    if (time.backward) entry["backward"] = *time.backward;
+  }
+  return times;
+}
+
+json ColumnsOf(const std::vector<TreeColumn>& columns) {
+  json out = json::array();
+  for (const TreeColumn& column : columns) {
+    out.push_back(PageColumn(column.column));
+    if (!column.only_with.empty()) out.back()["only_with"] = column.only_with;
+  }
+  return out;
+}
+
 class TreeWriter {
  public:
   TreeWriter(const RunOverview& overview, PageStrings& strings)
@@ -98,6 +130,11 @@ class TreeWriter {
     AddRest(place);
     out_["left_out"] = tree_.nodes.size() - kept.size();
     out_["per_step"] = tree_.per_step;
+    out_["kinds"] = Kinds();
+    out_["times"] = TimesInside();
+    out_["columns"] = ColumnsOf(TreeNodeColumns(tree_));
+    out_["operators"] = ColumnsOf(TreeOperatorColumns());
+    out_["kernels"] = ColumnsOf(TreeKernelColumns());
     Describe(tree_.step_ns, 0, out_);
     AddRanks();
     return std::move(out_);
@@ -164,7 +201,7 @@ class TreeWriter {
     if (tree_.ranks.empty()) return;
     out_["ranks"] = json::array();
     for (size_t i = 0; i < tree_.ranks.size(); ++i) {
-      json rank = {{"name", NameOf(tree_.ranks[i])}};
+      json rank = {{"name", NameOf(tree_.ranks[i])}, {"rank", tree_.ranks[i].rank}};
       Describe(tree_.ranks[i].step_ns, i + 1, rank);
       out_["ranks"].push_back(std::move(rank));
     }

@@ -5,18 +5,19 @@ import type {PageData, TableData} from "../data";
 import {h} from "../dom";
 import {count, percent, time} from "../format";
 import {seriesColor} from "../palette";
-import {collectivesOver, knowsWaits, ranksOver, straggler} from "../rank_sums";
 import type {StepRange} from "../step_bins";
+import {stragglerWords} from "../straggler";
 import {Table} from "../table";
+import {cellsOf, isKnown, tableOver} from "../table_sums";
 import {binScopeOf} from "./bin_scope";
 import {section} from "./section";
 
 // Columns of the table of ranks that add up to the GPU's step, with their colours.
 const kParts: [string, string, number][] = [
-  ["Compute", "compute", 3],
-  ["Communication", "communication, exposed", 8],
-  ["Copies", "copies", 2],
-  ["Idle", "idle", 0],
+  ["compute", "compute", 3],
+  ["communication", "communication, exposed", 8],
+  ["copies", "copies", 2],
+  ["idle", "idle", 0],
 ];
 
 export class DistributedView {
@@ -31,8 +32,8 @@ export class DistributedView {
   private readonly note = h("p", {class: "muted"});
 
   constructor(private readonly page: PageData) {
-    this.ranks = page.tables.find(({name}) => name === "ranks");
-    this.collectives = page.tables.find(({name}) => name === "collectives");
+    this.ranks = page.tables.find(({key}) => key === "ranks");
+    this.collectives = page.tables.find(({key}) => key === "collectives");
     const make = (data: TableData|undefined): Table|null =>
       data ? new Table(data, page.strings, page.labels, {rows: 16, filter: false}) : null;
     this.rankTable = make(this.ranks);
@@ -61,17 +62,9 @@ export class DistributedView {
       ...scope,
       ". Waited: kernel of a collective − its shortest kernel on any rank, as all leave it together.",
     );
-    let {ranks, collectives} = this;
-    let {verdict} = distributed;
-    if (range && distributed.bins) {
-      if (ranks) ranks = ranksOver(ranks, distributed.ranks, starts, range);
-      if (ranks && knowsWaits(distributed.collectives, starts, range)) {
-        verdict = straggler(column(ranks, "Rank"), column(ranks, "Waited"), column(ranks, "Step"));
-      }
-      if (collectives)
-        collectives =
-          collectivesOver(collectives, distributed.collectives, starts, distributed.bins, range);
-    }
+    const ranks = this.ranks && tableOver(this.ranks, starts, range);
+    const collectives = this.collectives && tableOver(this.collectives, starts, range);
+    const verdict = this.verdictOf(ranks, range);
     this.verdict.replaceChildren(verdict);
     if (ranks) {
       this.rankTable?.update(ranks);
@@ -82,8 +75,20 @@ export class DistributedView {
       ...(range ? this.noteOf(label) : ["Calls, kernel time and waiting of the whole run."]));
   }
 
+  private verdictOf(ranks: TableData|undefined, range: StepRange): string {
+    const {distributed, bin_starts: starts} = this.page;
+    if (!distributed) return "";
+    const known =
+      range && this.collectives && isKnown(this.collectives, "waited_ns", "calls", starts, range);
+    if (!ranks || !known) return distributed.verdict;
+    const steps = cellsOf(ranks, "step");
+    const waits =
+      cellsOf(ranks, "waited").map((waited, row) => ({waited: waited ?? 0, step: steps[row] ?? 0}));
+    return stragglerWords(distributed.straggler, waits, cellsOf(ranks, "rank"));
+  }
+
   private noteOf(label: string): (string|Node)[] {
-    const kept = this.page.distributed?.collectives.length ?? 0;
+    const kept = this.collectives?.parts?.rows.length ?? 0;
     const all = this.collectives?.total_rows ?? 0;
     const left = all > kept
       ? ` Only the ${count(kept)} with most kernel time of ${count(all)} are kept by steps.`
@@ -92,16 +97,12 @@ export class DistributedView {
   }
 }
 
-function column(table: TableData, name: string): (number|null)[] {
-  return table.cells[table.columns.findIndex((other) => other.name === name)] ?? [];
-}
-
 function bars(ranks: TableData): HTMLElement {
-  const parts = kParts.map(([name, label, color]) => ({label, color, cells: column(ranks, name)}));
+  const parts = kParts.map(([name, label, color]) => ({label, color, cells: cellsOf(ranks, name)}));
   const total = (row: number): number =>
     parts.reduce((sum, part) => sum + (part.cells[row] ?? 0), 0);
   const names =
-    column(ranks, "Rank").map((rank, row) => (rank === null ? `process ${row}` : `rank ${rank}`));
+    cellsOf(ranks, "rank").map((rank, row) => (rank === null ? `process ${row}` : `rank ${rank}`));
   const longest = names.reduce((most, _, row) => Math.max(most, total(row)), 1);
   const lines = names.map((name, row) => {
     const words = parts.map((part) => `${part.label} ${time(part.cells[row] ?? 0)}`).join(", ");

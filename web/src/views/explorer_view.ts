@@ -2,11 +2,11 @@
 // the kernels that it launched, the shapes it was called with and the modules that call it, a
 // kernel to the operators and modules that launch it.
 import type {Column, PageData, TableData, Tree} from "../data";
-import {TreeKind} from "../data";
 import {h, labelledName} from "../dom";
 import {count, percent, significant, time} from "../format";
 import {Table} from "../table";
-import {groupOperators, groupWork, ownerOf, placeOf, sumBy} from "../tree";
+import {cellsOf, rowCount} from "../table_sums";
+import {columnsWith, groupOperators, groupWork, isGpuWork, isKind, numberOf, ownerOf, placeOf, sumBy} from "../tree";
 import type {Group, TreeSums} from "../tree";
 import type {Scope} from "./scope";
 import {section} from "./section";
@@ -17,17 +17,10 @@ import {bars} from "./top_view";
 const kRows = 10;
 const kDetailRows = 8;
 
-function column(name: string, unit: Column["unit"], help: string): Column {
-  const type = name === "Operator" || name === "Kernel" || name === "Kind" ? "text"
-    : unit === "ns"                                                        ? "integer"
-                                                                           : "real";
-  return {name, type, unit, decimals: unit === "%" ? 1 : 2, help};
-}
-
 export class ExplorerView {
   readonly element: HTMLElement|null;
   private sums: TreeSums|null;
-  private readonly hasGpu: boolean;
+  private readonly operatorColumns: Column[] = [];  // as the whole run needs them
   private operators: Group[] = [];
   private kernels: Group[] = [];
   private operatorTable: Table|null = null;
@@ -39,9 +32,9 @@ export class ExplorerView {
   ) {
     const {tree} = page;
     this.sums = scope.sums;
-    this.hasGpu = (scope.sums?.gpu ?? 0) > 0;
     const panels: Panel[] = [];
     if (tree && this.sums) {
+      this.operatorColumns = columnsWith(tree.operators, this.sums);
       this.group(tree, this.sums);
       if (this.operators.length > 0) {
         this.operatorTable =
@@ -56,7 +49,7 @@ export class ExplorerView {
     }
     for (const list of page.tops) {
       if (["operators", "kernels", "modules"].includes(list.key)) continue;
-      const all = page.tables.find((table) => table.name === list.key)?.total_rows ?? 0;
+      const all = this.table(list.key)?.total_rows ?? 0;
       panels.push({label: list.title, content: () => h("div", {}, this.ofAll(), bars(list, all))});
     }
     // The kernels first where a GPU works, as the operators only launch them.
@@ -85,13 +78,13 @@ export class ExplorerView {
   }
 
   private group(tree: Tree, sums: TreeSums): void {
-    this.operators = groupOperators(tree, sums).filter((group) => group.calls > 0);
-    this.kernels = groupWork(tree, sums).filter((group) => group.calls > 0);
+    this.operators = groupOperators(tree, sums).filter(({times}) => times.calls > 0);
+    this.kernels = groupWork(tree, sums).filter(({times}) => times.calls > 0);
   }
 
   private make(data: TableData, details: (row: number) => HTMLElement): Table {
-    const filter = (data.cells[0]?.length ?? 0) > kRows;
-    return new Table(data, this.page.strings, this.page.labels, {rows: kRows, filter, details});
+    const options = {rows: kRows, filter: rowCount(data) > kRows, details, rowName: "name"};
+    return new Table(data, this.page.strings, this.page.labels, options);
   }
 
   private panel(key: string, table: Table|null): HTMLElement {
@@ -99,85 +92,39 @@ export class ExplorerView {
       `The whole run, every ${key === "kernels" ? "kernel" : "operator"}`);
     link.addEventListener(
       "click", () => document.getElementById(`table-${key}`)?.setAttribute("open", ""));
-    const has = this.page.tables.some(({name}) => name === key);
+    const has = this.table(key) !== undefined;
     return h("div", {}, table?.element, has ? h("p", {}, link) : null);
   }
 
   private operatorData(): TableData {
-    const groups = this.operators;
-    const gpu = this.sums?.gpu || 1;
-    const step = this.sums?.step_ns || 1;
-    const cells: (number|null)[][] = [
-      groups.map((group) => group.name),
-      groups.map((group) => group.calls),
-      groups.map((group) => group.cpuSelf),
-      groups.map((group) => (100 * group.cpuSelf) / step),
-      groups.map((group) => group.cpuTotal),
-      groups.map((group) => group.backward),
-    ];
-    const columns = [
-      column("Operator", "", ""),
-      column("Calls", "", "Calls of the operator; per step where there are steps"),
-      column("CPU self", "ns", "Time in the operator and in no operator inside it"),
-      column("Of step", "%", "CPU self / mean step"),
-      column("CPU total", "ns",
-        "With the operators inside; a call inside one of the same name counts once"),
-      column("Its backward", "ns", "CPU time of the functions that differentiate its calls"),
-    ];
-    if (this.hasGpu) {
-      columns.push(
-        column("GPU", "ns", "Work on the GPU that the operator launched itself: sum of durations"),
-        column("Of GPU", "%", "GPU / all GPU time"),
-        column("GPU total", "ns", "With the work of the operators inside"),
-      );
-      cells.push(
-        groups.map((group) => group.gpuSelf),
-        groups.map((group) => (100 * group.gpuSelf) / gpu),
-        groups.map((group) => group.gpuTotal),
-      );
-    }
-    return this.data("operators_of_steps", "Operators", columns, cells);
+    return this.data("operators_of_steps", "Operators", this.operatorColumns, this.operators);
   }
 
   private kernelData(): TableData {
-    const groups = this.kernels;
-    const kind = this.facts("Kind");
-    const gpu = this.sums?.gpu || 1;
-    return this.data(
-      "kernels_of_steps",
-      "Kernels",
-      [
-        column("Kernel", "", ""),
-        column("Kind", "", "By the kernel's name"),
-        column("Calls", "", "Per step where there are steps"),
-        column("GPU time", "ns", "Sum of durations"),
-        column("Of GPU", "%", "Time / all GPU time"),
-        column("Average", "ns", "Time / calls"),
-        column("In backward", "%", "Part of its time that the backward pass launched"),
-      ],
-      [
-        groups.map((group) => group.name),
-        groups.map((group) => kind.get(group.name) ?? null),
-        groups.map((group) => group.calls),
-        groups.map((group) => group.gpuSelf),
-        groups.map((group) => (100 * group.gpuSelf) / gpu),
-        groups.map((group) => group.gpuSelf / group.calls),
-        groups.map((group) => (100 * group.backward) / (group.gpuSelf || 1)),
-      ],
-    );
+    const columns = this.page.tree?.kernels ?? [];
+    return this.data("kernels_of_steps", "Kernels", columns, this.kernels);
   }
 
-  private data(
-    name: string, title: string, columns: Column[], cells: (number|null)[][]): TableData {
-    return {name, title, csv: "", total_rows: cells[0].length, columns, cells};
+  private data(key: string, title: string, columns: Column[], groups: Group[]): TableData {
+    const kinds = this.facts("kind");
+    const cells = columns.map((column) => groups.map(({name, times}) => {
+      if (column.key === "name") return name;
+      if (column.key === "kind") return kinds.get(name) ?? null;
+      return this.sums && numberOf(column, this.sums, times);
+    }));
+    return {key, title, csv: "", total_rows: groups.length, columns, cells};
   }
 
-  // Kernel -> cell of a column of the table of kernels.
-  private facts(name: string): Map<number, number|null> {
-    const table = this.page.tables.find((other) => other.name === "kernels");
-    const at = table?.columns.findIndex((other) => other.name === name) ?? -1;
-    if (!table || at < 0) return new Map();
-    return new Map(table.cells[0].map((kernel, row) => [kernel ?? -1, table.cells[at][row]]));
+  // Kernel -> cell of a column of the table of kernels, by its key.
+  private facts(key: string): Map<number, number|null> {
+    const table = this.table("kernels");
+    if (!table) return new Map();
+    const cells = cellsOf(table, key);
+    return new Map(cellsOf(table, "name").map((kernel, row) => [kernel ?? -1, cells[row] ?? null]));
+  }
+
+  private table(key: string): TableData|undefined {
+    return this.page.tables.find((table) => table.key === key);
   }
 
   // --- what a row opens to -----------------------------------------------------------------------
@@ -191,18 +138,18 @@ export class ExplorerView {
     const self = (node: number): number => sums.self[node];
     const inModules =
       sumBy(group.nodes, (node) => this.nameOf(tree, placeOf(tree, node)), calls, self);
-    const streams = this.facts("Streams");
+    const streams = this.facts("streams");
     return h(
       "div",
       {class: "drill"},
       this.list(
         "Kernels and copies it launches",
         sumBy(work, (node) => tree.name[node], calls, self),
-        group.gpuTotal,
+        group.times.gpu_total,
         (name) => this.textOf(streams.get(name), "stream "),
         ),
       this.shapes(group.name),
-      this.list("Called in", inModules, group.cpuSelf),
+      this.list("Called in", inModules, group.times.cpu_self),
     );
   }
 
@@ -212,15 +159,15 @@ export class ExplorerView {
     if (!tree || !sums) return h("div");
     const calls = (node: number): number => sums.calls[node];
     const self = (node: number): number => sums.self[node];
-    const operators = sumBy(group.nodes,
-      (node) => this.nameOf(tree, ownerOf(tree, node, TreeKind.operator)), calls, self);
+    const operators =
+      sumBy(group.nodes, (node) => this.nameOf(tree, ownerOf(tree, node, "operator")), calls, self);
     const places =
       sumBy(group.nodes, (node) => this.nameOf(tree, placeOf(tree, node)), calls, self);
     return h(
       "div",
       {class: "drill"},
-      this.list("Launched by operators", operators, group.gpuSelf),
-      this.list("Launched in", places, group.gpuSelf),
+      this.list("Launched by operators", operators, group.times.gpu_self),
+      this.list("Launched in", places, group.times.gpu_self),
       this.launch(group.name),
     );
   }
@@ -232,8 +179,8 @@ export class ExplorerView {
     tree.parent.forEach((parent, node) => {
       const pass = inside.get(parent);
       if (pass === undefined || tree.backward[node] !== pass) return;
-      if (tree.kind[node] === TreeKind.operator) inside.set(node, pass);
-      else if (tree.kind[node] >= TreeKind.kernel) work.push(node);
+      if (isKind(tree, node, "operator")) inside.set(node, pass);
+      else if (isGpuWork(tree, node)) work.push(node);
     });
     return work;
   }
@@ -272,9 +219,10 @@ export class ExplorerView {
   }
 
   private shapes(name: number): HTMLElement|null {
-    const table = this.page.tables.find((other) => other.name === "operators_by_shape");
+    const table = this.table("operators_by_shape");
     if (!table) return null;
-    const [names, shapes, calls, self] = table.cells;
+    const [names, shapes, calls, self] =
+      ["name", "shapes", "calls", "self"].map((key) => cellsOf(table, key));
     const found =
       names.flatMap((other, row) => (other === name && shapes[row] !== null ? [row] : []));
     const rows =
@@ -296,21 +244,22 @@ export class ExplorerView {
   }
 
   private launch(name: number): HTMLElement|null {
-    const names = [
-      "Tensor Cores", "Rule", "Grid", "Block", "Registers", "Occupancy", "Limited By", "Waves",
-      "Streams"
+    const keys = [
+      "tensor_cores", "rule", "grid", "block", "registers", "occupancy", "limited_by", "waves",
+      "streams"
     ];
-    const table = this.page.tables.find((other) => other.name === "kernels");
+    const table = this.table("kernels");
     if (!table) return null;
-    const rows = names.flatMap((label) => {
-      const cell = this.facts(label).get(name);
-      const described = table.columns.find((other) => other.name === label);
+    const rows = keys.flatMap((key) => {
+      const cell = this.facts(key).get(name);
+      const described = table.columns.find((other) => other.key === key);
       if (cell === null || cell === undefined || !described) return [];
       const text = described.type === "text"
         ? this.page.strings[cell]
         : significant(cell) + (described.unit === "%" ? " %" : "");
       if (text === "") return [];
-      return [h("tr", {}, h("th", {scope: "row", class: "text", title: described.help}, label),
+      return [h("tr", {},
+        h("th", {scope: "row", class: "text", title: described.help ?? ""}, described.name),
         h("td", {class: "text"}, text))];
     });
     return rows.length > 0 ? this.box("Its most frequent launch", rows, 0) : null;

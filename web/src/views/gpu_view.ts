@@ -1,15 +1,17 @@
 // How well the GPUs are used, each number with its formula, and how far they are behind the CPU;
 // over the steps that are selected.
-import type {LaunchQueue, Metric, PageData, ProcessBins, QueueDepth, Utilization} from "../data";
+import type {LaunchQueue, Metric, PageData, Parts, QueueDepth, Utilization} from "../data";
 import {StairChart} from "../charts/stair_chart";
 import {h} from "../dom";
 import {count, significant} from "../format";
-import {depthTimes, queueCurve, queueOver, useOver} from "../gpu_sums";
-import type {Recomputed} from "../gpu_sums";
+import {shownMetrics} from "../metrics";
+import {depthTimes, queueCurve} from "../queue_curve";
 import {aggregate} from "../selection";
 import {maximum} from "../statistics";
-import {binScope, selectedBins} from "../step_bins";
+import {binScope} from "../step_bins";
 import type {StepRange} from "../step_bins";
+import {partsOver} from "../sums";
+import type {PickedParts} from "../sums";
 import {binScopeOf} from "./bin_scope";
 import {section} from "./section";
 
@@ -41,19 +43,16 @@ export class GpuView {
   }
 
   private utilization(gpu: Utilization, range: StepRange): HTMLElement {
-    const {bins} = gpu;
-    const numbers = range && bins ? useOver(bins, this.binsOf(bins, range)) : null;
-    return metricsOf(gpu.title, gpu.metrics, numbers, range !== null);
+    return metricsOf(gpu.title, gpu.metrics, this.over(gpu.parts, range), range !== null);
   }
 
   private queue(queue: LaunchQueue, range: StepRange, label: string): HTMLElement {
-    const {bins} = queue;
-    const numbers = range && bins ? queueOver(bins, this.binsOf(bins, range)) : null;
+    const parts = this.over(queue.parts, range);
     const {curve, why} = this.curveOf(queue, range, label);
     return h(
       "div",
       {class: "queue"},
-      metricsOf(`Launch queue of ${queue.title}`, queue.metrics, numbers, range !== null),
+      metricsOf(`Launch queue of ${queue.title}`, queue.metrics, parts, range !== null),
       depthChart(curve, why),
       h(
         "p",
@@ -63,8 +62,9 @@ export class GpuView {
     );
   }
 
-  private binsOf(bins: ProcessBins, range: StepRange): number[] {
-    return selectedBins(this.page.bin_starts, bins.counts, range);
+  // null: the whole run.
+  private over(parts: Parts|null, range: StepRange): PickedParts|null {
+    return range && parts ? partsOver(parts, this.page.bin_starts, range) : null;
   }
 
   // Which step's curve, and why this one.
@@ -103,18 +103,12 @@ function depthChart(curve: QueueDepth, why: string): HTMLElement {
   return h("div", {}, caption, chart.element);
 }
 
-// `numbers`: of the steps that are selected, by the metric's key.
+// `parts`: of the steps that are selected.
 function metricsOf(
-  title: string,
-  metrics: Metric[],
-  numbers: Record<string, Recomputed>|null,
-  selected: boolean,
-  ): HTMLElement {
-  const items = metrics.map(({key, label, value, formula}) => {
-    const own = numbers?.[key];
-    return h("div", {}, h("dt", {}, label), h("dd", {}, own?.value ?? value),
-      h("dd", {class: "muted"}, own?.formula ?? formula));
-  });
-  const whole = selected && !numbers ? h("p", {class: "muted"}, "Of the whole run.") : null;
+  title: string, metrics: Metric[], parts: PickedParts|null, selected: boolean): HTMLElement {
+  const items = shownMetrics(metrics, parts)
+                  .map(({label, value, formula}) => h("div", {}, h("dt", {}, label),
+                         h("dd", {}, value), h("dd", {class: "muted"}, formula)));
+  const whole = selected && !parts ? h("p", {class: "muted"}, "Of the whole run.") : null;
   return h("div", {}, h("h3", {}, title), whole, h("dl", {class: "stats wide"}, ...items));
 }

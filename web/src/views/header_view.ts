@@ -45,7 +45,7 @@ export function titleBlock(page: PageData): HTMLElement {
 
 function exitClass(process: Process): string {
   if (process.failed) return "bad";
-  return process.exit === "exit 0" ? "good" : "";
+  return process.succeeded ? "good" : "";
 }
 
 // Loss first: a reader must not take a partial recording for the whole.

@@ -15,7 +15,7 @@ import type {StepRange} from "../step_bins";
 
 const kColors: Record<string, number> = {
   model: 3,
-  "optimizer state": 5,
+  optimizer_state: 5,
   gradients: 4,
   input: 1,
   activations: 2,
@@ -141,7 +141,7 @@ function layersOf(
   memory: MemoryCurve, part: (values: readonly number[]) => readonly number[]): Stairs["layers"] {
   return memory.layers.map((layer) => ({
     name: layer.name,
-    color: seriesColor(kColors[layer.name] ?? 0),
+    color: seriesColor(kColors[layer.key] ?? 0),
     value: part(layer.bytes),
   }));
 }
@@ -156,7 +156,7 @@ function categories(memory: MemoryCurve, span: MemorySpan|null): HTMLElement {
       h(
         "th",
         {scope: "row", class: "text"},
-        h("i", {class: "chip", style: `background:${seriesColor(kColors[layer.name] ?? 0)}`}),
+        h("i", {class: "chip", style: `background:${seriesColor(kColors[layer.key] ?? 0)}`}),
         layer.name,
         ),
       h("td", {class: "real"}, bytes(held)),

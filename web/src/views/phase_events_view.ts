@@ -72,16 +72,16 @@ function label(page: PageData, steps: Steps, phase: number, at: number): Node[] 
   const name = labelledName(page.strings[list.name[at]], page.labels[list.name[at]]);
   const [op, after, before] = [list.op[at], list.after[at], list.before[at]];
   const parts: (Node|string)[] = [];
-  if (op !== null) parts.push(kind === "CUDA call" ? "in " : "from ", inText(page, op));
+  if (op !== null) parts.push(kind.key === "cuda_call" ? "in " : "from ", inText(page, op));
   // Where the CPU was in nothing, the work that the GPU began is what tells such waits apart.
-  if (before !== null && kind === "")
+  if (before !== null && !kind.name)
     parts.push("before ", inText(page, before), after !== null ? ", " : "");
   if (after !== null) parts.push("after ", inText(page, after));
-  if (before !== null && kind !== "")
+  if (before !== null && kind.name)
     parts.push(after !== null ? ", before " : "before ", inText(page, before));
   return [
     h("div", {class: "tree-label"}, name,
-      kind && severalKinds ? h("span", {class: "muted kind"}, kind) : null),
+      kind.name && severalKinds ? h("span", {class: "muted kind"}, kind.name) : null),
     ...(parts.length > 0 ? [h("div", {class: "muted where", title: "Of the longest one"}, ...parts)]
                          : []),
   ];

@@ -13,10 +13,8 @@ export function runView(page: PageData): HTMLElement {
 
 function processes(page: PageData): HTMLElement {
   const hasRanks = page.processes.some((process) => process.rank >= 0);
-  const head =
-    ["Process", "PID", hasRanks ? "Rank" : "", "Started", "Ran", "Ended", "Threads", "Events"];
-  const cells = head.filter(Boolean).map(
-    (name) => h("th", {scope: "col", class: kText.has(name) ? "text" : "real"}, name));
+  const heads = kColumns.filter(({ofRanks}) => hasRanks || !ofRanks);
+  const cells = heads.map(({name, type}) => h("th", {scope: "col", class: type ?? "real"}, name));
   const rows = page.processes.map((process) => row(page, process, hasRanks));
   const left = page.process_count - page.processes.length;
   return h(
@@ -29,7 +27,21 @@ function processes(page: PageData): HTMLElement {
   );
 }
 
-const kText = new Set(["Process", "Ended"]);
+interface ProcessColumn {
+  name: string;
+  type?: "text";
+  ofRanks?: boolean;  // left out where no process has a rank
+}
+const kColumns: ProcessColumn[] = [
+  {name: "Process", type: "text"},
+  {name: "PID"},
+  {name: "Rank", ofRanks: true},
+  {name: "Started"},
+  {name: "Ran"},
+  {name: "Ended", type: "text"},
+  {name: "Threads"},
+  {name: "Events"},
+];
 
 function depth(page: PageData, process: Process): number {
   let levels = 0;

@@ -56,7 +56,8 @@ export class Scope {
   }
 
   private get word(): string {
-    return this.names.every((name) => name.startsWith("rank")) ? "rank" : "process";
+    const ranks = this.page.tree?.ranks ?? [];
+    return ranks.every(({rank}) => rank >= 0) ? "rank" : "process";
   }
 
   private picker(): HTMLSelectElement {

@@ -4,6 +4,7 @@ import {h} from "../dom";
 import {count} from "../format";
 import type {StepRange} from "../step_bins";
 import {Table} from "../table";
+import {rowCount} from "../table_sums";
 import {section} from "./section";
 
 const kFirstRows = 50;
@@ -33,10 +34,10 @@ export class TablesView {
 function box(page: PageData, table: TableData): HTMLElement {
   const rows = `${count(table.total_rows)} ${table.total_rows === 1 ? "row" : "rows"}`;
   const summary = h("summary", {}, h("b", {}, table.title), h("span", {class: "muted"}, rows));
-  const details = h("details", {class: "table-box", id: `table-${table.name}`}, summary);
+  const details = h("details", {class: "table-box", id: `table-${table.key}`}, summary);
   details.addEventListener("toggle", () => {
     if (!details.open || details.childElementCount > 1) return;
-    const filter = table.cells[0]?.length >= kFilterFrom;
+    const filter = rowCount(table) >= kFilterFrom;
     details.append(new Table(table, page.strings, page.labels, {rows: kFirstRows, filter}).element);
   });
   return details;

@@ -1,21 +1,16 @@
 // Where the time goes as one tree, model -> module -> operator -> kernel, for the steps and the
 // rank that are selected: as a flame graph, and as a treegrid that opens branch by branch.
-import type {PageData, Tree} from "../data";
-import {TreeKind} from "../data";
+import type {PageData, Tree, TreeColumn} from "../data";
 import {h, labelledName, longName} from "../dom";
 import {count, decimalsFor, fixed, scaleFor, significant} from "../format";
 import type {Scale} from "../format";
 import {FlameGraph} from "../charts/flame_graph";
-import {isGpuWork} from "../tree";
+import {columnsWith, isGpuWork, isKind, numberOf, timesOfNode} from "../tree";
 import type {TreeSums} from "../tree";
 import {choice} from "./choice";
 import type {Scope} from "./scope";
 import {section} from "./section";
-import {treeColumns} from "./tree_columns";
-import type {TreeColumn} from "./tree_columns";
 
-const kKindNames =
-  ["phase", "range", "module", "operator", "kernel", "copy", "memset", "graph", "unattributed"];
 const kMostRows = 1500;  // shown at a time
 
 export class TreeView {
@@ -31,8 +26,9 @@ export class TreeView {
     const {tree} = page;
     if (!tree || !scope.sums) return;
     this.sums = scope.sums;
-    this.gpu = this.sums.cpu === 0;
-    const clocks = this.sums.gpu > 0 && this.sums.cpu > 0 ? ["CPU time", "GPU time"] : ["CPU time"];
+    this.gpu = this.sums.whole.cpu === 0;
+    const clocks =
+      this.sums.whole.gpu > 0 && this.sums.whole.cpu > 0 ? ["CPU time", "GPU time"] : ["CPU time"];
     const buttons = choice("Flame graph", clocks, 0, (clock) => {
       this.gpu = clock === 1;
       this.drawFlame();
@@ -61,15 +57,13 @@ export class TreeView {
     const {tree, strings, labels} = this.page;
     const {sums} = this;
     if (!tree || !sums) return;
-    const [forward, backward] =
-      this.gpu ? [sums.gpuForward, sums.gpuBackward] : [sums.cpuForward, sums.cpuBackward];
     const graph = new FlameGraph({
       label: `${this.gpu ? "GPU" : "CPU"} time, forward and backward`,
       name: tree.name.map((name, node) => labels[name] ?? shortName(tree, strings, node)),
       title: tree.name.map((name) => strings[name]),
-      look: tree.kind.map((kind, node) => lookOf(kind, tree.backward[node] === 1)),
+      look: tree.kind.map((_, node) => lookOf(tree, node)),
       parent: tree.parent,
-      value_ns: Array.from(forward, (value, node) => value + backward[node]),
+      value_ns: Array.from(this.gpu ? sums.inside.gpu : sums.inside.cpu),
     });
     this.flameBox.replaceChildren(graph.element);
   }
@@ -103,17 +97,16 @@ export class TreeView {
   }
 }
 
-function lookOf(kind: number, backward: boolean): string {
-  if (isGpuWork(kind)) return "work";
-  if (backward) return "backward";
-  return kKindNames[kind];
+function lookOf(tree: Tree, node: number): string {
+  if (isGpuWork(tree, node)) return "work";
+  return tree.backward[node] === 1 ? "backward" : tree.kinds[tree.kind[node]].key;
 }
 
 // The name of a module without that of the module it is part of.
 function shortName(tree: Tree, strings: readonly string[], node: number): string {
   const name = strings[tree.name[node]];
   const parent = tree.parent[node];
-  if (tree.kind[node] !== TreeKind.module || parent < 0) return name;
+  if (!isKind(tree, node, "module") || parent < 0) return name;
   const prefix = `${strings[tree.name[parent]]}.`;
   return name.startsWith(prefix) ? name.slice(prefix.length) : name;
 }
@@ -154,9 +147,8 @@ class TreeGrid {
     this.element = h(
       "div",
       {class: "table"},
-      h("div", {class: "table-tools"}, filter, this.tool("Modules", TreeKind.module),
-        this.tool("Operators", TreeKind.operator), this.tool("Kernels", TreeKind.kernel),
-        this.closeTool()),
+      h("div", {class: "table-tools"}, filter, this.tool("Modules", "module"),
+        this.tool("Operators", "operator"), this.tool("Kernels", "kernel"), this.closeTool()),
       h(
         "div",
         {
@@ -175,16 +167,13 @@ class TreeGrid {
 
   show(sums: TreeSums): void {
     this.sums = sums;
-    const largest = Math.max(sums.cpu, sums.gpu);
+    const largest = Math.max(sums.whole.cpu, sums.whole.gpu);
     this.scale = scaleFor("ns", largest);
     this.decimals = decimalsFor(largest / this.scale.factor, 5);
-    const sorted = this.columns[this.sortColumn]?.name;
-    this.columns = treeColumns(this.tree, sums);
-    if (sorted) this.sortColumn = this.columns.findIndex(({name}) => name === sorted);
-    if (this.sortColumn === -2) {
-      const first = sums.cpu > 0 ? "Of " : "Of GPU";
-      this.sortColumn = this.columns.findIndex(({name}) => name.startsWith(first));
-    }
+    const sorted = this.sortColumn === -2 ? (sums.whole.cpu > 0 ? "cpu_share" : "gpu_share")
+                                          : this.columns[this.sortColumn]?.key;
+    this.columns = columnsWith(this.tree.columns, sums);
+    if (sorted) this.sortColumn = this.columns.findIndex(({key}) => key === sorted);
     this.drawHead();
     this.draw();
   }
@@ -193,23 +182,24 @@ class TreeGrid {
   private openFirstBranches(): void {
     let level = this.roots;
     for (let depth = 0; depth < 4 && level.length > 0; ++depth) {
-      level.forEach((node) => this.tree.kind[node] === TreeKind.module && this.open.add(node));
-      const modules = level.filter((node) => this.tree.kind[node] === TreeKind.module);
+      const modules = level.filter((node) => isKind(this.tree, node, "module"));
+      modules.forEach((node) => this.open.add(node));
       if (modules.length > 1) break;
       level = modules.flatMap((node) => this.children[node]);
     }
   }
 
   // Opens the tree down to one kind of node.
-  private tool(label: string, kind: number): HTMLElement|null {
-    const deeper =
-      kind === TreeKind.kernel ? isGpuWork : (other: number): boolean => other === kind;
-    if (!this.tree.kind.some(deeper)) return null;
+  private tool(label: string, kind: string): HTMLElement|null {
+    const {tree} = this;
+    const deeper = (node: number): boolean =>
+      (kind === "kernel" ? isGpuWork(tree, node) : isKind(tree, node, kind));
+    if (!tree.kind.some((_, node) => deeper(node))) return null;
     const button = h("button", {type: "button", class: "quiet"}, label);
     button.addEventListener("click", () => {
       this.open.clear();
-      this.tree.kind.forEach((other, node) => {
-        if (!deeper(other)) return;
+      tree.kind.forEach((_, node) => {
+        if (!deeper(node)) return;
         for (let above = this.tree.parent[node]; above >= 0 && !this.open.has(above);
              above = this.tree.parent[above]) {
           this.open.add(above);
@@ -233,7 +223,7 @@ class TreeGrid {
     const cells = this.columns.map((column, i) => {
       const label = column.unit === "ns" ? `${column.name} (${this.scale.unit})` : column.name;
       const button =
-        h("button", {type: "button", title: column.help}, label, h("i", {class: "arrow"}));
+        h("button", {type: "button", title: column.help ?? ""}, label, h("i", {class: "arrow"}));
       button.addEventListener("click", () => {
         this.sortColumn = this.sortColumn === i ? -1 : i;
         this.drawHead();
@@ -249,7 +239,9 @@ class TreeGrid {
   private ordered(nodes: readonly number[]): number[] {
     const column = this.columns[this.sortColumn];
     const there = nodes.filter((node) => this.sums.calls[node] > 0 || this.sums.self[node] !== 0);
-    return column ? there.sort((a, b) => column.value(b) - column.value(a)) : there;
+    if (!column) return there;
+    const values = new Map(there.map((node) => [node, this.valuesOf(node)(column)]));
+    return there.sort((a, b) => values.get(b)! - values.get(a)!);
   }
 
   // Nodes whose names hold the query, and what they are in.
@@ -289,13 +281,19 @@ class TreeGrid {
     if (focus >= 0) this.body.querySelector<HTMLElement>(`[data-row="${focus}"] button`)?.focus();
   }
 
+  private valuesOf(node: number): (column: TreeColumn) => number {
+    const times = timesOfNode(this.tree, this.sums, node);
+    return (column) => numberOf(column, this.sums, times) ?? 0;
+  }
+
   private row(node: number, level: number): HTMLElement {
     const hasChildren = this.children[node].length > 0;
     const expanded = hasChildren ? String(this.query !== "" || this.open.has(node)) : null;
+    const valueOf = this.valuesOf(node);
     const cells = this.columns.map((column) => {
-      const value = column.value(node);
+      const value = valueOf(column);
       if (value === 0) return h("td", {class: "real none"}, "");
-      if (column.unit === "") return h("td", {class: "integer"}, significant(value));
+      if (!column.unit) return h("td", {class: "integer"}, significant(value));
       if (column.unit === "ns")
         return h("td", {class: "real"}, fixed(value / this.scale.factor, this.decimals));
       return h("td", {class: "real share", style: `--width:${Math.min(100, value).toFixed(2)}%`},
@@ -322,10 +320,8 @@ class TreeGrid {
       if (!this.open.delete(node)) this.open.add(node);
       this.draw(node);
     });
-    const chip = h("i", {
-      class: `chip look-${lookOf(tree.kind[node], tree.backward[node] === 1)}`,
-      title: kKindNames[tree.kind[node]]
-    });
+    const chip =
+      h("i", {class: `chip look-${lookOf(tree, node)}`, title: tree.kinds[tree.kind[node]].name});
     const text = labels[name] ? labelledName(strings[name], labels[name]) : longName(shown);
     return h("div", {class: "tree-label", title: strings[name]}, toggle, chip, text,
       this.detail(node, shown));
@@ -337,9 +333,8 @@ class TreeGrid {
     if (detail === null) return null;
     const text = this.page.strings[detail];
     if (text === "" || text === shown) return null;
-    const more = this.tree.more[node] > 0 && this.tree.kind[node] === TreeKind.operator
-      ? " and other shapes"
-      : "";
+    const more =
+      this.tree.more[node] > 0 && isKind(this.tree, node, "operator") ? " and other shapes" : "";
     return h("span", {class: "muted kind", title: text + more}, text + more);
   }
 }

@@ -1,0 +1,33 @@
+// The rank for which the others wait: it waits at most a share of what they do on average, and that
+// is a part of a step worth speaking of.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+namespace batchlight {
+
+// As data, since the report page decides the same for steps that are selected.
+struct StragglerRule {
+  double others_times = 3;  // the others wait at least so many times as long
+  double of_step = 0.02;    // and so much of a step
+};
+inline constexpr StragglerRule kStragglerRule;
+
+// Of one rank, means per step.
+struct RankWait {
+  double waited_ns = 0;
+  double step_ns = 0;
+};
+
+struct Straggler {
+  size_t rank = 0;       // row of the ranks
+  double waited_ns = 0;  // what the others wait for it per step, mean
+};
+
+// nullopt: none stands out, or there are no two. web/src/straggler.ts reads the rule from the page;
+// tests/golden/stragglers.json holds cases for both.
+std::optional<Straggler> FindStraggler(std::span<const RankWait> ranks);
+
+}  // namespace batchlight

@@ -1,0 +1,85 @@
+#include "analysis/tables/tree_columns.h"
+
+#include <string>
+
+#include "analysis/result/result_column.h"
+
+namespace batchlight {
+namespace {
+
+constexpr TreeTime kTimes[] = {
+    {"cpu", false, std::nullopt},  {"gpu", true, std::nullopt},   {"backward", std::nullopt, true},
+    {"cpu_forward", false, false}, {"cpu_backward", false, true}, {"gpu_forward", true, false},
+    {"gpu_backward", true, true},
+};
+
+ResultColumn Time(const SumRule& rule, std::string key, std::string name, std::string help) {
+  return Summed(rule, TimeColumn(std::move(key), std::move(name), std::move(help)));
+}
+
+ResultColumn Share(std::string_view part, std::string_view whole, std::string key, std::string name,
+                   std::string help) {
+  SumRule rule = ShareOf(part, whole);
+  rule.zero_if_none = true;
+  ResultColumn column =
+      Summed(rule, PercentColumn(std::move(key), std::move(name), std::move(help)));
+  column.decimals = 1;
+  return column;
+}
+
+ResultColumn Calls(std::string help) {
+  return Summed(SumOf("calls"), RealColumn("calls", "Calls", std::move(help)));
+}
+
+}  // namespace
+
+std::span<const TreeTime> TreeTimes() { return kTimes; }
+
+std::vector<TreeColumn> TreeNodeColumns(const AttributionTree& tree) {
+  const std::string per = tree.per_step ? "per step" : "in the whole run";
+  const std::string inside = per + ", with all that is inside";
+  const std::string same = "The same of the backward pass";
+  return {
+      {Time(SumOf("cpu_forward"), "cpu_forward", "CPU fwd", "CPU time " + inside)},
+      {Time(SumOf("cpu_backward"), "cpu_backward", "CPU bwd", same), {"backward"}},
+      {Time(SumOf("cpu_self"), "cpu_self", "Self", "CPU time in nothing inside")},
+      {Share("cpu", "step", "cpu_share", tree.per_step ? "Of step" : "Of run",
+             "CPU forward and backward / mean step")},
+      {Time(SumOf("gpu_forward"), "gpu_forward", "GPU fwd", "GPU time " + inside), {"gpu"}},
+      {Time(SumOf("gpu_backward"), "gpu_backward", "GPU bwd", same), {"gpu", "backward"}},
+      {Share("gpu", "all_gpu", "gpu_share", "Of GPU", "GPU forward and backward / all GPU time"),
+       {"gpu"}},
+      {Calls("Calls " + per)}};
+}
+
+std::vector<TreeColumn> TreeOperatorColumns() {
+  return {
+      {TextColumn("name", "Operator", "")},
+      {Calls("Calls of the operator; per step where there are steps")},
+      {Time(SumOf("cpu_self"), "cpu_self", "CPU self",
+            "Time in the operator and in no operator inside it")},
+      {Share("cpu_self", "step", "of_step", "Of step", "CPU self / mean step")},
+      {Time(SumOf("cpu_total"), "cpu_total", "CPU total",
+            "With the operators inside; a call inside one of the same name counts once")},
+      {Time(SumOf("its_backward"), "its_backward", "Its backward",
+            "CPU time of the functions that differentiate its calls")},
+      {Time(SumOf("gpu_self"), "gpu_self", "GPU",
+            "Work on the GPU that the operator launched itself: sum of durations"),
+       {"gpu"}},
+      {Share("gpu_self", "all_gpu", "of_gpu", "Of GPU", "GPU / all GPU time"), {"gpu"}},
+      {Time(SumOf("gpu_total"), "gpu_total", "GPU total", "With the work of the operators inside"),
+       {"gpu"}}};
+}
+
+std::vector<TreeColumn> TreeKernelColumns() {
+  return {{TextColumn("name", "Kernel", "")},
+          {TextColumn("kind", "Kind", "By the kernel's name")},
+          {Calls("Per step where there are steps")},
+          {Time(SumOf("gpu_self"), "gpu_time", "GPU time", "Sum of durations")},
+          {Share("gpu_self", "all_gpu", "of_gpu", "Of GPU", "Time / all GPU time")},
+          {Time(RatioOf("gpu_self", "calls"), "average", "Average", "Time / calls")},
+          {Share("in_backward", "gpu_self", "in_backward", "In backward",
+                 "Part of its time that the backward pass launched")}};
+}
+
+}  // namespace batchlight

@@ -1,0 +1,52 @@
+// A table over the steps that are selected, by the rules of its columns; and its columns by key.
+import type {TableData} from "./data";
+import {evaluate, partsOver, sum} from "./sums";
+import type {PickedParts} from "./sums";
+import {touchedBins} from "./step_bins";
+import type {StepRange} from "./step_bins";
+
+type Cells = readonly(number|null)[];
+
+export function rowCount(table: TableData): number {
+  return table.cells[0]?.length ?? 0;
+}
+
+// The cells of a column by its key; none where the table does not have it.
+export function cellsOf(table: TableData, key: string): Cells {
+  return table.cells[table.columns.findIndex((column) => column.key === key)] ?? [];
+}
+
+// The table itself without a selection, or where nothing is known by steps.
+export function tableOver(
+  table: TableData, firstStep: readonly number[], range: StepRange): TableData {
+  const {parts} = table;
+  if (!parts || !range) return table;
+  const all = parts.all && partsOver(parts.all, firstStep, range);
+  const rows = parts.rows.slice(0, rowCount(table)).map((row): PickedParts => {
+    const own = partsOver({counts: parts.all?.counts, ...row}, firstStep, range);
+    return {of: {...all?.of, ...own.of}};
+  });
+  const shown = rows.flatMap(({of}, row) => {
+    const key = parts.only_with;
+    return key === undefined || sum(of[key] ?? []) > 0 ? [row] : [];
+  });
+  return {
+    ...table,
+    total_rows: shown.length,
+    columns:
+      table.columns.map((column) => ({...column, help: column.help_of_steps ?? column.help})),
+    cells: table.columns.map(({sum: rule}, i) => shown.map(
+                               (row) => rule ? evaluate(rule, rows[row]) : table.cells[i][row])),
+  };
+}
+
+// Whether something has a number under `key` in the steps that are selected, whether they count or
+// not; `seen` counts how often.
+export function isKnown(table: TableData, key: string, seen: string, firstStep: readonly number[],
+  range: StepRange): boolean {
+  const bins = touchedBins(firstStep, range);
+  return (table.parts?.rows ?? []).some(({of}) => {
+    const times = of[seen] ?? [];
+    return of[key] !== undefined && sum(bins.map((bin) => times[bin] ?? 0)) > 0;
+  });
+}
