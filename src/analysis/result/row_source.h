@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -12,16 +11,6 @@
 
 namespace batchlight {
 
-// What a picture of the table shows: columns by their place, -1 for none.
-struct Picture {
-  enum class Kind : uint8_t { kNone, kBars, kLine, kMap };
-  Kind kind = Kind::kNone;
-  int x = 0;        // place along the axis
-  int value = 0;    // height, or darkness
-  int series = -1;  // rows that differ here are drawn apart
-  int second_series = -1;
-};
-
 struct RowSource {
   std::string name;   // file-name safe
   std::string title;  // for people
@@ -29,27 +18,18 @@ struct RowSource {
   size_t row_count = 0;
   // Writes row `row` into `cells`, which has one cell per column. Several threads may call it.
   std::function<void(size_t row, std::vector<Cell>& cells)> fill;
-  Picture picture = {};
 };
 
 // `table` must outlive the result.
 inline RowSource RowsOf(const ResultTable& table) {
-  return {table.name,
-          table.title,
-          table.columns,
-          table.rows.size(),
-          [&table](size_t row, std::vector<Cell>& cells) { cells = table.rows[row]; },
-          {}};
+  return {table.name, table.title, table.columns, table.rows.size(),
+          [&table](size_t row, std::vector<Cell>& cells) { cells = table.rows[row]; }};
 }
 
 // The result keeps the rows.
 inline RowSource KeepRows(ResultTable table) {
-  RowSource source{std::move(table.name),
-                   std::move(table.title),
-                   std::move(table.columns),
-                   table.rows.size(),
-                   nullptr,
-                   {}};
+  RowSource source{std::move(table.name), std::move(table.title), std::move(table.columns),
+                   table.rows.size(), nullptr};
   source.fill = [rows = std::move(table.rows)](size_t row, std::vector<Cell>& cells) {
     cells = rows[row];
   };

@@ -95,6 +95,10 @@ ResultColumn RealColumn(std::string name, int decimals) {
 ResultColumn TextColumn(std::string name) {
   return {std::move(name), CellType::kText, Unit::kNone, 0, {}};
 }
+ResultColumn Keyed(std::string_view key, ResultColumn column) {
+  column.key = key;
+  return column;
+}
 ResultColumn BytesColumn(std::string name) {
   return {std::move(name), CellType::kReal, Unit::kBytes, 3, {}};
 }

@@ -79,6 +79,8 @@ ResultColumn IntegerColumn(std::string name);
 ResultColumn RealColumn(std::string name, int decimals = 1);
 ResultColumn TextColumn(std::string name);
 ResultColumn BytesColumn(std::string name);  // integer or real bytes, shown as MB
+// The column with a key by which pictures find it.
+ResultColumn Keyed(std::string_view key, ResultColumn column);
 
 // The order of equal totals, which in nsys depends on the report: by label from the last on (the
 // name); with the group of fewer instances first; by the number that the group was given.

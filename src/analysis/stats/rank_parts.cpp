@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/ranks/job_places.h"
+#include "analysis/stats/duration_summary.h"
 
 namespace batchlight::stats {
 namespace {
@@ -117,16 +118,7 @@ RowSource JoinRanks(std::vector<RowSource> sources, std::vector<int64_t> ranks) 
   joined.name = sources[0].name;
   joined.title = sources[0].title;
   joined.columns = sources[0].columns;
-  joined.columns.insert(joined.columns.begin(), {"Rank", CellType::kInteger, Unit::kNone, 0, {}});
-  // Every column moves by one; ranks are drawn apart.
-  joined.picture = sources[0].picture;
-  ++joined.picture.x;
-  ++joined.picture.value;
-  joined.picture.second_series = joined.picture.series < 0 ? -1
-                                 : joined.picture.kind == Picture::Kind::kMap
-                                     ? joined.picture.second_series + 1
-                                     : joined.picture.series + 1;
-  joined.picture.series = 0;
+  joined.columns.insert(joined.columns.begin(), Keyed("rank", IntegerColumn("Rank")));
   for (const RowSource& source : sources) joined.row_count += source.row_count;
   joined.fill = [sources = std::move(sources), ranks = std::move(ranks)](size_t row,
                                                                          std::vector<Cell>& cells) {

@@ -28,8 +28,8 @@ struct RankParts {
 // that they are the same rank, all are numbered by their place.
 RankParts FindRankParts(std::span<const Store* const> stores);
 
-// The tables of the parts, one after the other, with their ranks in front; pictures draw ranks
-// apart. `sources` and `ranks` are of the same, at least 1.
+// The tables of the parts, one after the other, with their ranks in front, in a column with the key
+// "rank". `sources` and `ranks` are of the same, at least 1.
 RowSource JoinRanks(std::vector<RowSource> sources, std::vector<int64_t> ranks);
 
 }  // namespace batchlight::stats

@@ -1,6 +1,6 @@
 // The questions of nsys's recipes that make sense for the ranks of one machine, as reports: how
 // kernel times are distributed, how even a kernel or range is over the run, when the GPU was busy,
-// and what NCCL hides. Each has a picture (Report::picture).
+// and what NCCL hides. Columns that report/charts/picture.h draws have keys.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -39,9 +39,12 @@ RowSource PaceTable(std::vector<TimeSpan> instances, const std::string& what) {
   std::stable_sort(instances.begin(), instances.end(),
                    [](const TimeSpan& a, const TimeSpan& b) { return a.start_ns < b.start_ns; });
   ResultTable table;
-  table.columns = {IntegerColumn("Instance"),        TimestampColumn("Start"),
-                   TimeColumn("Duration"),           TimeColumn("Since Previous Start"),
-                   TimeColumn("Since Previous End"), TextColumn("Name")};
+  table.columns = {Keyed("instance", IntegerColumn("Instance")),
+                   TimestampColumn("Start"),
+                   Keyed("duration", TimeColumn("Duration")),
+                   TimeColumn("Since Previous Start"),
+                   TimeColumn("Since Previous End"),
+                   TextColumn("Name")};
   for (size_t i = 0; i < instances.size(); ++i) {
     const TimeSpan& now = instances[i];
     Cell since_start;
@@ -112,9 +115,9 @@ Result<RowSource> CudaGpuKernHist(const Query& query) {
     total += duration;
   }
   ResultTable table;
-  table.columns = {TimeColumn("From"),
+  table.columns = {Keyed("from", TimeColumn("From")),
                    TimeColumn("To"),
-                   IntegerColumn("Instances"),
+                   Keyed("instances", IntegerColumn("Instances")),
                    TimeColumn("Total Time"),
                    {"Time", CellType::kReal, Unit::kPercent, 1, {}}};
   for (const auto& [edge, bin] : bins) {
@@ -209,11 +212,9 @@ Result<RowSource> CudaGpuTimeUtilMap(const Query& query) {
     last = std::max(last, kernels.end_ns[row]);
   }
   ResultTable table;
-  table.columns = {TimestampColumn("Start"),
-                   TimestampColumn("End"),
-                   IntegerColumn("PID"),
-                   IntegerColumn("Device ID"),
-                   {"In-Use", CellType::kReal, Unit::kPercent, 1, {}}};
+  table.columns = {Keyed("start", TimestampColumn("Start")), TimestampColumn("End"),
+                   Keyed("pid", IntegerColumn("PID")), Keyed("device", IntegerColumn("Device ID")),
+                   Keyed("in_use", {"In-Use", CellType::kReal, Unit::kPercent, 1, {}})};
   const int64_t length = gpus.empty() ? 1 : std::max<int64_t>(1, (last - first + bins - 1) / bins);
   for (auto& [gpu, instances] : gpus) {
     const std::vector<TimeSpan> busy = UnionOf(std::move(instances));
@@ -300,13 +301,13 @@ Result<RowSource> NcclGpuOverlapTrace(const Query& query) {
   }
   for (auto& [gpu, instances] : compute) instances = UnionOf(std::move(instances));
   ResultTable table;
-  table.columns = {TimestampColumn("Start"),
+  table.columns = {Keyed("start", TimestampColumn("Start")),
                    TimeColumn("Duration"),
                    TimeColumn("Overlapped"),
-                   TimeColumn("Exposed"),
+                   Keyed("exposed", TimeColumn("Exposed")),
                    {"Overlap", CellType::kReal, Unit::kPercent, 1, {}},
                    IntegerColumn("PID"),
-                   IntegerColumn("Device ID"),
+                   Keyed("device", IntegerColumn("Device ID")),
                    IntegerColumn("Stream ID"),
                    TextColumn("Name")};
   for (const uint32_t row : communication) {

@@ -46,9 +46,8 @@ struct Report {
   std::string_view (*missing)(const Store& store);
   // Errors (kUsage): an argument names a kernel or range that is not there.
   Result<RowSource> (*run)(const Query& query);
-  // A recipe of nsys: takes several inputs, one per rank, and may have a picture.
+  // A recipe of nsys: takes several inputs, one per rank.
   bool several_inputs = false;
-  Picture picture = {};
 };
 
 // What a recording without NVTX ranges lacks.

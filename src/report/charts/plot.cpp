@@ -8,6 +8,7 @@
 
 #include "report/charts/axis.h"
 #include "report/charts/canvas.h"
+#include "report/charts/picture.h"
 #include "report/tables/table_format.h"
 #include "report/text/number_text.h"
 #include "report/text/utf8.h"
@@ -64,26 +65,45 @@ double TickStep(double range, bool whole) {
   return whole ? std::max(1.0, std::ceil(step)) : step;
 }
 
+size_t ColumnAt(const RowSource& rows, std::string_view key) {
+  const auto found = std::find_if(rows.columns.begin(), rows.columns.end(),
+                                  [&](const ResultColumn& column) { return column.key == key; });
+  return static_cast<size_t>(found - rows.columns.begin());
+}
+
+// Columns of which each value has a series of its own. A rank tells processes apart by itself.
+std::vector<size_t> SeriesColumns(const RowSource& rows, const Picture& picture) {
+  std::vector<size_t> columns;
+  const bool by_rank = ColumnAt(rows, "rank") < rows.columns.size();
+  for (const std::string_view key :
+       {by_rank ? std::string_view("rank") : picture.process, picture.unit}) {
+    if (!key.empty()) columns.push_back(ColumnAt(rows, key));
+  }
+  return columns;
+}
+
 class Plot {
  public:
-  Plot(const RowSource& rows, Canvas& canvas)
+  Plot(const RowSource& rows, const Picture& picture, Canvas& canvas)
       : rows_(rows),
+        kind_(picture.kind),
         canvas_(canvas),
-        x_(rows.columns[static_cast<size_t>(rows.picture.x)]),
-        value_(rows.columns[static_cast<size_t>(rows.picture.value)]) {
+        x_(rows.columns[ColumnAt(rows, picture.x)]),
+        value_(rows.columns[ColumnAt(rows, picture.value)]) {
+    const std::vector<size_t> series_columns = SeriesColumns(rows, picture);
+    const size_t x_at = ColumnAt(rows, picture.x);
+    const size_t value_at = ColumnAt(rows, picture.value);
     std::vector<Cell> cells(rows.columns.size());
     for (size_t row = 0; row < rows.row_count; ++row) {
       rows.fill(row, cells);
       std::string series;
-      for (const int column : {rows.picture.series, rows.picture.second_series}) {
-        if (column < 0) continue;
-        const ResultColumn& shown = rows.columns[static_cast<size_t>(column)];
+      for (const size_t column : series_columns) {
+        const ResultColumn& shown = rows.columns[column];
         series += (series.empty() ? "" : ", ") + shown.name.substr(0, shown.name.find(' ')) + ' ' +
-                  CellText(shown, cells[static_cast<size_t>(column)], DisplayUnits());
+                  CellText(shown, cells[column], DisplayUnits());
       }
       if (series_.size() >= kMostSeries && !series_.contains(series)) continue;
-      const Point point{Number(cells[static_cast<size_t>(rows.picture.x)]),
-                        Number(cells[static_cast<size_t>(rows.picture.value)])};
+      const Point point{Number(cells[x_at]), Number(cells[value_at])};
       series_[series].push_back(point);
       most_ = std::max(most_, point.value);
       first_ = row == 0 ? point.x : std::min(first_, point.x);
@@ -99,7 +119,7 @@ class Plot {
     if (IsTimestamp()) subtitle += ", from " + Label(x_, first_);
     if (!subject_.empty()) subtitle += " of " + ElideMiddle(CleanText(subject_), 90);
     canvas_.Text(kLeft, 46, subtitle, {11}, Anchor::kStart, kMuted);
-    switch (rows_.picture.kind) {
+    switch (kind_) {
       case Picture::Kind::kBars:
         DrawBars();
         break;
@@ -227,7 +247,7 @@ class Plot {
 
   void DrawLegend() {
     if (series_.size() == 1 && series_.begin()->first.empty()) return;
-    const bool map = rows_.picture.kind == Picture::Kind::kMap;
+    const bool map = kind_ == Picture::Kind::kMap;
     const double height =
         (kBottom - kTop) / static_cast<double>(std::max<size_t>(1, series_.size()));
     size_t number = 0;
@@ -248,6 +268,7 @@ class Plot {
   static Rgb Color(size_t number) { return kSeries[number % kSeries.size()]; }
 
   const RowSource& rows_;
+  Picture::Kind kind_;
   Canvas& canvas_;
   const ResultColumn& x_;
   const ResultColumn& value_;
@@ -262,14 +283,15 @@ class Plot {
 }  // namespace
 
 Result<std::string> RenderPlot(const RowSource& rows, PictureFormat format) {
-  if (rows.picture.kind == Picture::Kind::kNone) {
+  const Picture* picture = PictureOf(rows.name);
+  if (picture == nullptr) {
     return UsageError("report " + rows.name +
                       " has no picture; use another format than png or svg");
   }
   const std::unique_ptr<Canvas> canvas = format == PictureFormat::kSvg
                                              ? MakeSvgCanvas(kWidth, kHeight)
                                              : MakePngCanvas(kWidth, kHeight);
-  Plot(rows, *canvas).Draw();
+  Plot(rows, *picture, *canvas).Draw();
   return canvas->Finish();
 }
 

@@ -10,9 +10,8 @@ namespace batchlight {
 
 enum class PictureFormat { kSvg, kPng };
 
-// The bytes of the file. Which columns are drawn says rows.picture; rows with different values in
-// its series column become lines, or rows of the map, of their own. Errors: kUsage for a table that
-// has no picture, kInternal when the drawing library fails.
+// The bytes of the file. picture.h says which columns of the report named rows.name are drawn.
+// Errors: kUsage for a report that has no picture, kInternal when the drawing library fails.
 Result<std::string> RenderPlot(const RowSource& rows, PictureFormat format);
 
 }  // namespace batchlight

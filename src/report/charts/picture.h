@@ -1,0 +1,26 @@
+// Which columns of which reports are drawn, and how. Reports themselves know nothing of drawing.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace batchlight {
+
+struct Picture {
+  enum class Kind : uint8_t { kBars, kLine, kMap };
+  std::string_view report;  // its name
+  Kind kind;
+  // Keys of columns.
+  std::string_view x;             // place along the axis
+  std::string_view value;         // height, or darkness
+  std::string_view unit = {};     // rows that differ here are drawn apart; "": one series
+  std::string_view process = {};  // what tells units of several processes apart
+};
+
+std::span<const Picture> Pictures();
+
+// nullptr: the report has none.
+const Picture* PictureOf(std::string_view report);
+
+}  // namespace batchlight
