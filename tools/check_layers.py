@@ -69,7 +69,7 @@ SUB_LAYERS = {
         'recording': ('chunks', 'common'),
         'dump': ('chunks', 'common'),
         'nsys': ('common',),
-        'kineto': ('common', 'nsys'),
+        'kineto': ('common',),
         '.': ('recording', 'nsys', 'kineto', 'common'),
     },
     'report': {

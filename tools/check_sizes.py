@@ -18,7 +18,7 @@ REASONS = {
     'src/format/records.def': 'one table for the whole format',
 }
 # Known, to become fewer: each leaves the list with the fault.
-LONG_FUNCTIONS = {'UniteThreads'}
+LONG_FUNCTIONS = set()
 SUFFIXES = ('.h', '.cpp', '.c', '.cu', '.py', '.ts', '.def', '.sh', '.css')
 
 

@@ -21,7 +21,7 @@ def blocks(source, begin, item):
     """(arguments of begin, [arguments of each item]) in order of the file."""
     found = []
     pattern = re.compile(rf'\b({begin}|{item})\(((?:[^()"]|{STRING})*)\)')
-    code = '\n'.join(re.sub(r'^\s*//.*', '', line) for line in source.splitlines())
+    code = '\n'.join(re.sub(r'^\s*(//|#).*', '', line) for line in source.splitlines())
     for match in pattern.finditer(code):
         arguments = [a.strip() for a in re.split(r',\s*(?=(?:[^"]*"[^"]*")*[^"]*$)', match[2])]
         if match[1] == begin:
@@ -57,8 +57,12 @@ def schema():
     out = [NOTE.format(source=source), '# Tables\n\nThe tables a recording becomes in memory, and the '
            'names that `export -t jsonlines` and `-t csv` use. Times are nanoseconds since the start of '
            'the session; coded values are numbers of [kinds](kinds.md).\n']
-    for (_, member, doc), columns in blocks((ROOT / source).read_text(), 'TABLE_BEGIN', 'COLUMN'):
-        out.append(f'\n## {member}\n\n{text(doc)}\n\n| column | type | meaning |\n|---|---|---|\n')
+    tables = (ROOT / source).read_text()
+    orders = {member: ', '.join(keys[0]) for (_, member, _), keys in blocks(tables, 'TABLE_BEGIN', 'ORDER')
+              if keys}
+    for (_, member, doc), columns in blocks(tables, 'TABLE_BEGIN', 'COLUMN'):
+        by = f' Ordered by {orders[member]}.' if member in orders else ''
+        out.append(f'\n## {member}\n\n{text(doc)}{by}\n\n| column | type | meaning |\n|---|---|---|\n')
         for kind, name, meaning in columns:
             shown = f'[{kind}](kinds.md#{kind.lower()})' if kind in kinds else kind
             out.append(f'| `{name}` | {shown} | {text(meaning)} |\n')

@@ -1,4 +1,5 @@
-// Row numbers as types: a KernelId is not a ThreadId. Ids are dense, from 0; kNone means "no row".
+// Row numbers as types: an ApiCallId is not a ThreadId. Ids are dense, from 0; kNone means "no
+// row".
 #pragma once
 
 #include <compare>

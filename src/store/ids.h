@@ -1,6 +1,8 @@
 // The row types of the store's tables.
 #pragma once
 
+#include <cstdint>
+
 #include "base/id.h"
 
 namespace batchlight {
@@ -14,10 +16,11 @@ using NvtxRangeId = Id<struct NvtxRangeTag>;
 using ModuleCallId = Id<struct ModuleCallTag>;
 using PhaseCallId = Id<struct PhaseCallTag>;
 using OperatorCallId = Id<struct OperatorCallTag>;
-using GpuId = Id<struct GpuTag>;
-using GpuContextId = Id<struct GpuContextTag>;
-using GpuStreamId = Id<struct GpuStreamTag>;
 using ApiCallId = Id<struct ApiCallTag>;
-using KernelId = Id<struct KernelTag>;
+using KernelLaunchId = Id<struct KernelLaunchTag>;
+using MemcpyId = Id<struct MemcpyTag>;
+
+// No row, where a row is a bare number: any table's.
+inline constexpr uint32_t kNoRow = UINT32_MAX;
 
 }  // namespace batchlight

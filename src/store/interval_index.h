@@ -15,8 +15,6 @@
 
 namespace batchlight {
 
-inline constexpr uint32_t kNoRow = UINT32_MAX;
-
 // Where the rows of each thread lie in a column that is ordered by thread.
 class ThreadSpans {
  public:

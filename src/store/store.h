@@ -39,6 +39,16 @@ struct Store {
 
   // visit(table) for every table.
   template <typename Visitor>
+  void VisitTables(Visitor&& visit) {
+#define TABLE_BEGIN(Name, member, doc) visit(member);
+#define COLUMN(type, name, doc)
+#define TABLE_END(Name)
+#include "store/schema.def"
+#undef TABLE_BEGIN
+#undef COLUMN
+#undef TABLE_END
+  }
+  template <typename Visitor>
   void VisitTables(Visitor&& visit) const {
 #define TABLE_BEGIN(Name, member, doc) visit(member);
 #define COLUMN(type, name, doc)

@@ -24,7 +24,10 @@ inline constexpr int32_t kNoMpiValue = std::numeric_limits<int32_t>::min();
 // Row structs: every member has a default, so that designated initializers may leave some out.
 #define TABLE_BEGIN(Name, member, doc) struct Name##Row {
 #define COLUMN(type, name, doc) type name{};
-#define TABLE_END(Name) };
+#define TABLE_END(Name)                                    \
+  bool operator==(const Name##Row& other) const = default; \
+  }                                                        \
+  ;
 #include "store/schema.def"
 #undef TABLE_BEGIN
 #undef COLUMN
@@ -38,31 +41,45 @@ void ReorderColumn(std::vector<T>& column, std::span<const uint32_t> order) {
   column = std::move(moved);
 }
 
-#define TABLE_BEGIN(Name, member, doc)                         \
-  struct Name##Table {                                         \
-    using RowType = Name##Row;                                 \
-    static constexpr std::string_view kName = #member;         \
+#define TABLE_BEGIN(Name, member, doc)                 \
+  struct Name##Table {                                 \
+    using RowType = Name##Row;                         \
+    static constexpr std::string_view kName = #member; \
     static constexpr std::string_view kDoc = doc;
+#define ROW_ID(type) using RowId = type;
 #define COLUMN(type, name, doc) std::vector<type> name;
-#define TABLE_END(Name)                                        \
-    size_t size() const;                                       \
-    void Reserve(size_t rows);                                 \
-    void Append(const Name##Row& row);                         \
-    void AppendAll(const Name##Table& other);                  \
-    Name##Row Row(size_t index) const;                         \
-    void Reorder(std::span<const uint32_t> order);             \
-    void Clear();                                              \
-    size_t resident_bytes() const;                             \
-    template <typename Visitor>                                \
-    void VisitColumns(Visitor&& visit) const; /* visit(name, doc, column) */ \
-  };
+#define TABLE_END(Name)                                              \
+  size_t size() const;                                               \
+  void Reserve(size_t rows);                                         \
+  void Append(const Name##Row& row);                                 \
+  void AppendAll(const Name##Table& other);                          \
+  Name##Row Row(size_t index) const;                                 \
+  void Reorder(std::span<const uint32_t> order);                     \
+  void Clear();                                                      \
+  size_t resident_bytes() const;                                     \
+  template <typename Visitor>                                        \
+  void VisitColumns(Visitor&& visit); /* visit(name, doc, column) */ \
+  template <typename Visitor>                                        \
+  void VisitColumns(Visitor&& visit) const;                          \
+  }                                                                  \
+  ;
 #include "store/schema.def"
 #undef TABLE_BEGIN
 #undef COLUMN
 #undef TABLE_END
 
-#define TABLE_BEGIN(Name, member, doc)                   \
-  template <typename Visitor>                            \
+#define TABLE_BEGIN(Name, member, doc) \
+  template <typename Visitor>          \
+  void Name##Table::VisitColumns(Visitor&& visit) {
+#define COLUMN(type, name, doc) visit(std::string_view(#name), std::string_view(doc), name);
+#define TABLE_END(Name) }
+#include "store/schema.def"
+#undef TABLE_BEGIN
+#undef COLUMN
+#undef TABLE_END
+
+#define TABLE_BEGIN(Name, member, doc) \
+  template <typename Visitor>          \
   void Name##Table::VisitColumns(Visitor&& visit) const {
 #define COLUMN(type, name, doc) visit(std::string_view(#name), std::string_view(doc), name);
 #define TABLE_END(Name) }

@@ -53,6 +53,10 @@ void CheckIds(const Store& store) {
           Require(value.IsNone() || value.row() < store.nvtx_domains.size(), "domain ids");
         } else if constexpr (std::is_same_v<T, NvtxAttributesId>) {
           Require(value.IsNone() || value.row() < store.nvtx_attributes.size(), "attribute ids");
+        } else if constexpr (std::is_same_v<T, KernelLaunchId>) {
+          Require(value.IsNone() || value.row() < store.kernel_launches.size(), "launch ids");
+        } else if constexpr (std::is_same_v<T, MemcpyId>) {
+          Require(value.IsNone() || value.row() < store.memcpys.size(), "copy ids");
         } else if constexpr (std::is_same_v<T, ApiCallId>) {
           Require(value.IsNone() || value.row() < store.api_calls.size(), "call ids");
         }
@@ -65,11 +69,6 @@ void CheckIds(const Store& store) {
             store.nvtx_payload_blobs.size(),
         "payload blobs");
   }
-  const auto inside = [](const auto& column, size_t limit, auto none, const char* what) {
-    for (const auto value : column) Require(value == none || value < limit, what);
-  };
-  inside(store.kernels.launch, store.kernel_launches.size(), UINT32_MAX, "launches of kernels");
-  inside(store.um_transfers.memcpy_row, store.memcpys.size(), UINT32_MAX, "copies of transfers");
 }
 
 }  // namespace

@@ -193,7 +193,7 @@ TEST(BadLoops, GridsThatLeaveMultiprocessorsFree) {
     store.kernel_launches.Append(
         {.grid_x = blocks, .grid_y = 1, .grid_z = 1, .block_x = 256, .block_y = 1, .block_z = 1});
     steps.Convolve(20, "elementwise_kernel", 0.5);
-    for (uint32_t& launch : store.kernels.launch) launch = 0;
+    for (KernelLaunchId& launch : store.kernels.launch) launch = KernelLaunchId::At(0);
     EXPECT_EQ(GainOf(steps.Findings(), "grid-too-small"), blocks < 132 ? 0 : -1) << blocks;
   }
 }

@@ -210,8 +210,8 @@ ResultTable IterationReport(const Store& store, const Model& model) {
       call_duration = call.end_ns - call.start_ns;
     }
     KernelLaunchesRow launch;
-    if (kernel.launch < store.kernel_launches.size())
-      launch = store.kernel_launches.Row(kernel.launch);
+    if (kernel.launch.row() < store.kernel_launches.size())
+      launch = store.kernel_launches.Row(kernel.launch.row());
     table.rows.push_back({int64_t{instance.iteration}, int64_t{instance.op}, op.name, op.type,
                           call_start, call_duration, std::string(store.Text(kernel.short_name)),
                           std::string(store.Text(kernel.demangled_name)),

@@ -34,7 +34,7 @@ std::vector<KernelRow> SummarizeKernels(const Store& store, const StepSet& steps
   std::vector<KernelRow> rows;
   std::vector<int64_t> steady_ns;
   std::vector<uint64_t> steady_calls;
-  std::vector<std::map<uint32_t, uint64_t>> launches;
+  std::vector<std::map<KernelLaunchId, uint64_t>> launches;
   std::unordered_map<StringId, size_t> known;
   for (size_t i = 0; i < kernels.size(); ++i) {
     const auto [found, added] = known.try_emplace(kernels.demangled_name[i], rows.size());
@@ -70,9 +70,9 @@ std::vector<KernelRow> SummarizeKernels(const Store& store, const StepSet& steps
     const auto most = std::max_element(launches[i].begin(), launches[i].end(),
                                        [](auto& a, auto& b) { return a.second < b.second; });
     rows[i].launch = most->first;
-    if (store.gpus.size() > 0 && most->first < store.kernel_launches.size()) {
+    if (store.gpus.size() > 0 && most->first.row() < store.kernel_launches.size()) {
       rows[i].occupancy =
-          TheoreticalOccupancy(store.kernel_launches.Row(most->first), store.gpus.Row(0));
+          TheoreticalOccupancy(store.kernel_launches.Row(most->first.row()), store.gpus.Row(0));
     }
   }
   std::sort(rows.begin(), rows.end(), [&](const KernelRow& a, const KernelRow& b) {

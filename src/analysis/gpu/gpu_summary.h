@@ -24,7 +24,7 @@ struct KernelRow {
   int64_t max_ns = 0;
   KernelClass kind;
   Occupancy occupancy;            // of its most frequent launch configuration
-  uint32_t launch = UINT32_MAX;   // row in kernel_launches: its most frequent configuration
+  KernelLaunchId launch;          // its most frequent configuration
   std::vector<uint32_t> streams;  // on which it ran, ascending; at most 16
   OperatorCallId owner;           // an operator call that launched it, or None
   double calls_per_step = 0;

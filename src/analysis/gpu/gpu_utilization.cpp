@@ -33,10 +33,10 @@ class Meter {
   }
   bool knows_gpu() const { return gpu_.sm_count > 0; }
 
-  const Fill& FillOfLaunch(uint32_t launch) {
+  const Fill& FillOfLaunch(KernelLaunchId launch) {
     const auto [at, is_new] = fills_.try_emplace(launch);
-    if (is_new && knows_gpu() && launch < store_.kernel_launches.size()) {
-      at->second = FillOf(store_.kernel_launches.Row(launch), gpu_);
+    if (is_new && knows_gpu() && launch.row() < store_.kernel_launches.size()) {
+      at->second = FillOf(store_.kernel_launches.Row(launch.row()), gpu_);
     }
     return at->second;
   }
@@ -51,7 +51,7 @@ class Meter {
  private:
   const Store& store_;
   GpusRow gpu_;
-  std::unordered_map<uint32_t, Fill> fills_;
+  std::unordered_map<KernelLaunchId, Fill> fills_;
   std::unordered_map<size_t, bool> tensor_;
 };
 

@@ -28,7 +28,7 @@ class GpuUtilizationTest : public ::testing::Test {
         {.grid_x = 5, .grid_y = 1, .grid_z = 1, .block_x = 100, .block_y = 1, .block_z = 1});
     store_.kernel_launches.Append(
         {.grid_x = 20, .grid_y = 1, .grid_z = 1, .block_x = 500, .block_y = 1, .block_z = 1});
-    for (size_t row = 0; row < 2; ++row) store_.kernels.launch[row] = uint32_t(row);
+    for (size_t row = 0; row < 2; ++row) store_.kernels.launch[row] = KernelLaunchId::At(row);
     steps_.processes.push_back({.process = ProcessId{0}, .steps = {Step{}}, .steady = {0}});
     gpu_.process = ProcessId{0};
     gpu_.steps = {{.start_ns = 100, .end_ns = 1100}};

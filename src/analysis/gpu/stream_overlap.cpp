@@ -154,7 +154,7 @@ class Finder {
 
   // Share of the GPU's SMs that have a block of the kernel, 0 to 1; 1 where it is not known.
   double FilledShare(uint32_t row) const {
-    const uint32_t launch = store_.kernels.launch[row];
+    const size_t launch = store_.kernels.launch[row].row();
     if (launch >= store_.kernel_launches.size()) return 1;
     const KernelLaunchesTable& launches = store_.kernel_launches;
     const double blocks = double(launches.grid_x[launch]) * double(launches.grid_y[launch]) *

@@ -41,7 +41,7 @@ class Loop {
     }
     store_ = build_.Build();
     store_.kernel_launches.Append({.grid_x = blocks_, .grid_y = 1, .grid_z = 1, .block_x = 256});
-    for (uint32_t& launch : store_.kernels.launch) launch = 0;
+    for (KernelLaunchId& launch : store_.kernels.launch) launch = KernelLaunchId::At(0);
     overview_ = BuildOverview(store_);
   }
   void Kernel(uint32_t stream, int64_t call_ns, int64_t start_ns, int64_t end_ns) {

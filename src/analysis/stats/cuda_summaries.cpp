@@ -161,7 +161,7 @@ Result<RowSource> CudaGpuKernGbSum(const Query& query) {
   const KernelsTable& kernels = query.store.kernels;
   // Launch configurations differ in more than grid and block: number the pairs of those two.
   std::unordered_map<std::string, uint32_t> shapes;
-  std::unordered_map<uint32_t, uint32_t> shape_of;
+  std::unordered_map<KernelLaunchId, uint32_t> shape_of;
   std::vector<std::pair<std::string, std::string>> shape_text;
   const auto shape = [&](size_t kernel) {
     const auto [known, is_new] = shape_of.try_emplace(kernels.launch[kernel]);

@@ -75,7 +75,7 @@ std::string Dimensions(uint32_t x, uint32_t y, uint32_t z) {
 }
 
 KernelLaunchesRow LaunchOf(const Store& store, size_t kernel) {
-  const uint32_t row = store.kernels.launch[kernel];
+  const size_t row = store.kernels.launch[kernel].row();
   return row < store.kernel_launches.size() ? store.kernel_launches.Row(row) : KernelLaunchesRow{};
 }
 

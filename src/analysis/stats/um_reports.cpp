@@ -30,7 +30,7 @@ std::map<uint64_t, Page> Pages(const Query& query) {
   const Store& store = query.store;
   std::map<uint64_t, Page> pages;
   for (size_t row = 0; row < store.um_transfers.size(); ++row) {
-    const MemcpysRow copy = store.memcpys.Row(store.um_transfers.memcpy_row[row]);
+    const MemcpysRow copy = store.memcpys.Row(store.um_transfers.memcpy_row[row].row());
     if (!query.Keep(copy.start_ns, copy.end_ns)) continue;
     Page& page = pages[store.um_transfers.virtual_address[row]];
     if (copy.copy_kind == CopyKind::kUnifiedHostToDevice)

@@ -42,7 +42,8 @@ std::string StreamsText(const KernelRow& row) {
 template <typename Value>
 auto OfLaunch(const Store& store, Value value) {
   return [&launches = store.kernel_launches, value](const KernelRow& row) -> Cell {
-    return row.launch < launches.size() ? Cell{value(launches, row.launch)} : Cell{};
+    const size_t at = row.launch.row();
+    return at < launches.size() ? Cell{value(launches, at)} : Cell{};
   };
 }
 

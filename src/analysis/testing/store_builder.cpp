@@ -1,61 +1,12 @@
 #include "analysis/testing/store_builder.h"
 
 #include <algorithm>
-#include <map>
-#include <numeric>
 #include <utility>
 
-#include "store/interval_index.h"
+#include "store/finish.h"
 
 namespace batchlight::testing {
 namespace {
-
-template <typename Table>
-void SortCalls(Table& table) {
-  std::vector<uint32_t> order(table.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    if (table.thread[a] != table.thread[b]) return table.thread[a] < table.thread[b];
-    if (table.start_ns[a] != table.start_ns[b]) return table.start_ns[a] < table.start_ns[b];
-    return table.end_ns[a] > table.end_ns[b];
-  });
-  table.Reorder(order);
-}
-
-template <typename Table>
-void NestCalls(Table& table) {
-  SortCalls(table);
-  const IntervalIndex index(table.thread, table.start_ns, table.end_ns);
-  for (uint32_t row = 0; row < table.size(); ++row) {
-    const uint32_t above = index.Above(row);
-    table.parent[row].value = above;
-    table.depth[row] =
-        above == kNoRow ? uint16_t{0} : static_cast<uint16_t>(table.depth[above] + 1);
-  }
-}
-
-template <typename Table>
-void SortByStart(Table& table) {
-  std::vector<uint32_t> order(table.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return table.start_ns[a] < table.start_ns[b]; });
-  table.Reorder(order);
-}
-
-// Launching calls by correlation, as ingest links them.
-template <typename Table>
-void LinkLaunches(const Store& store, Table& table) {
-  std::map<std::pair<ProcessId, uint32_t>, ApiCallId> calls;
-  for (size_t call = 0; call < store.api_calls.size(); ++call) {
-    const ProcessId process = store.ProcessOf(store.api_calls.thread[call]);
-    calls[{process, store.api_calls.correlation[call]}] = ApiCallId::At(call);
-  }
-  for (size_t row = 0; row < table.size(); ++row) {
-    const auto call = calls.find({table.process[row], table.correlation[row]});
-    if (call != calls.end()) table.api_call[row] = call->second;
-  }
-}
 
 template <typename Table>
 void Extend(int64_t& end, const Table& table) {
@@ -65,18 +16,6 @@ void Extend(int64_t& end, const Table& table) {
 }
 
 }  // namespace
-
-void FinishTables(Store& store) {
-  NestCalls(store.nvtx_ranges);
-  NestCalls(store.module_calls);
-  NestCalls(store.phase_calls);
-  NestCalls(store.operator_calls);
-  SortCalls(store.api_calls);
-  SortByStart(store.kernels);
-  SortByStart(store.memcpys);
-  SortByStart(store.memsets);
-  SortByStart(store.synchronizations);
-}
 
 ProcessId StoreBuilder::Process(uint32_t pid, std::string_view name, int32_t rank) {
   store_.processes.Append({.pid = pid,
@@ -181,7 +120,6 @@ void StoreBuilder::Property(std::string_view key, std::string_view value, Proces
 }
 
 Store StoreBuilder::Build() {
-  FinishTables(store_);
   int64_t end = 0;
   Extend(end, store_.nvtx_ranges);
   Extend(end, store_.module_calls);
@@ -189,8 +127,7 @@ Store StoreBuilder::Build() {
   Extend(end, store_.operator_calls);
   Extend(end, store_.kernels);
   store_.duration_ns = std::max(store_.duration_ns, end);
-  LinkLaunches(store_, store_.kernels);
-  LinkLaunches(store_, store_.memcpys);
+  FinishStore(store_);
   return std::move(store_);
 }
 

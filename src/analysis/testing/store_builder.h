@@ -1,5 +1,5 @@
-// Builds a Store by hand for tests. Rows may be added in any order; Build() sorts the tables as
-// schema.def says and sets parents and depths.
+// Builds a Store by hand for tests. Rows may be added in any order; Build() finishes the
+// store as importers do.
 //
 //   StoreBuilder build;
 //   const ThreadId main = build.Thread(build.Process(100, "train.py"));
@@ -45,8 +45,5 @@ class StoreBuilder {
   Store store_;
   uint32_t next_correlation_ = 1;
 };
-
-// Sorts by (thread, start, longest first) and sets `parent` and `depth` of every call table.
-void FinishTables(Store& store);
 
 }  // namespace batchlight::testing

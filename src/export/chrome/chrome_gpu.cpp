@@ -89,7 +89,7 @@ class GpuEvents {
     if (!trace_.nccl.calls.empty()) work = AttributeWork(store_, BackwardLinks());
     return Rows(kernels, [&](size_t row) {
       BeginWork(kernels, row, "kernel", file_.Escaped(kernels.demangled_name[row]));
-      const size_t launch = kernels.launch[row];
+      const size_t launch = kernels.launch[row].row();
       if (launch < launches.size()) {
         file_.Arg("registers per thread") << launches.registers_per_thread[launch];
         file_.Arg("shared memory")

@@ -10,7 +10,7 @@ Status WriteKernels(NsysWriter& writer) {
   const auto prepare = [&](KernelsRow& row, KernelLaunchesRow& launch) {
     if (row.demangled_name.IsNone()) row.demangled_name = row.short_name;
     if (row.short_name.IsNone()) row.short_name = row.demangled_name;
-    if (row.launch < launches.size()) launch = launches.Row(row.launch);
+    if (row.launch.row() < launches.size()) launch = launches.Row(row.launch.row());
     return !row.demangled_name.IsNone();
   };
   const KernelsTable& kernels = writer.store.kernels;
@@ -21,8 +21,8 @@ Status WriteCopies(NsysWriter& writer) {
   const UmTransfersTable& unified = writer.store.um_transfers;
   size_t next = 0;  // um_transfers is ordered by copy
   const auto prepare = [&](const MemcpysRow&, std::optional<UmTransfersRow>& other, size_t index) {
-    while (next < unified.size() && unified.memcpy_row[next] < index) ++next;
-    if (next < unified.size() && unified.memcpy_row[next] == index) other = unified.Row(next);
+    while (next < unified.size() && unified.memcpy_row[next].row() < index) ++next;
+    if (next < unified.size() && unified.memcpy_row[next].row() == index) other = unified.Row(next);
     return true;
   };
   const MemcpysTable& copies = writer.store.memcpys;

@@ -74,13 +74,11 @@ class StoreFiller {
   // What must fit together.
   template <typename StoreTable>
   void Adjust(StoreTable&, size_t) {}
-  void Adjust(KernelsTable& table, size_t row) { table.launch[row] = static_cast<uint32_t>(row); }
+  void Adjust(KernelsTable& table, size_t row) { table.launch[row] = KernelLaunchId::At(row); }
   void Adjust(MemcpysTable& table, size_t row) {
     table.copy_kind[row] = CopyKind::kUnifiedHostToDevice;
   }
-  void Adjust(UmTransfersTable& table, size_t row) {
-    table.memcpy_row[row] = static_cast<uint32_t>(row);
-  }
+  void Adjust(UmTransfersTable& table, size_t row) { table.memcpy_row[row] = MemcpyId::At(row); }
   void Adjust(SynchronizationsTable& table, size_t row) {
     table.sync_type[row] = static_cast<SyncType>(row % 5);
   }

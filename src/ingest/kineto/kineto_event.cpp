@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "ingest/common/value_limits.h"
+#include "store/value_limits.h"
 
 namespace batchlight {
 namespace {

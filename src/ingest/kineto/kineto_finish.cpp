@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "ingest/common/endless_rows.h"
 #include "ingest/kineto/kineto_tables.h"
-#include "ingest/nsys/nsys_unite.h"
+#include "store/finish.h"
+#include "store/row_order.h"
 
 namespace batchlight {
 namespace {
@@ -35,54 +35,18 @@ std::string_view Unquoted(std::string_view raw) {
   return raw.size() >= 2 && raw.front() == '"' ? raw.substr(1, raw.size() - 2) : raw;
 }
 
-// Orders the calls by (thread, start, longest first) and finds each one's parent.
-template <typename Table>
-void Nest(Table& table) {
-  using CallId = std::decay_t<decltype(table.parent[0])>;
-  std::vector<uint32_t> order(table.size());
-  std::iota(order.begin(), order.end(), 0u);
-  const auto before = [&](uint32_t a, uint32_t b) {
-    if (table.thread[a] != table.thread[b]) return table.thread[a] < table.thread[b];
-    if (table.start_ns[a] != table.start_ns[b]) return table.start_ns[a] < table.start_ns[b];
-    return table.end_ns[a] > table.end_ns[b];
-  };
-  if (!std::is_sorted(order.begin(), order.end(), before)) {
-    std::stable_sort(order.begin(), order.end(), before);
-    table.Reorder(order);
-  }
-  std::vector<size_t> open;
-  for (size_t row = 0; row < table.size(); ++row) {
-    if (row > 0 && table.thread[row] != table.thread[row - 1]) open.clear();
-    while (!open.empty() && table.end_ns[open.back()] <= table.start_ns[row]) open.pop_back();
-    table.parent[row] = open.empty() ? CallId::None() : CallId::At(open.back());
-    table.depth[row] = static_cast<uint16_t>(std::min<size_t>(open.size(), UINT16_MAX));
-    open.push_back(row);
-  }
-}
-
-template <typename Table, typename Visitor>
-void VisitTimesOf(Table& table, Visitor& visit) {
-  if constexpr (requires { table.start_ns; }) {
-    std::vector<int64_t>* end_ns = nullptr;
-    if constexpr (requires { table.end_ns; }) end_ns = &table.end_ns;
-    visit(table.start_ns, end_ns);
-  }
-}
-
 // Calls visit(start_ns column, end_ns column or null) for every table of events.
 template <typename Visitor>
 void VisitTimes(Store& store, Visitor&& visit) {
-#define TABLE_BEGIN(Name, member, doc)                          \
-  if constexpr (!std::is_same_v<Name##Table, ProcessesTable> && \
-                !std::is_same_v<Name##Table, ThreadsTable>) {   \
-    VisitTimesOf(store.member, visit);                          \
-  }
-#define COLUMN(type, name, doc)
-#define TABLE_END(Name)
-#include "store/schema.def"
-#undef TABLE_BEGIN
-#undef COLUMN
-#undef TABLE_END
+  store.VisitTables([&]<typename Table>(Table& table) {
+    constexpr bool kIsEvents =
+        !std::is_same_v<Table, ProcessesTable> && !std::is_same_v<Table, ThreadsTable>;
+    if constexpr (kIsEvents && requires { table.start_ns; }) {
+      std::vector<int64_t>* end_ns = nullptr;
+      if constexpr (requires { table.end_ns; }) end_ns = &table.end_ns;
+      visit(table.start_ns, end_ns);
+    }
+  });
 }
 
 }  // namespace
@@ -163,29 +127,18 @@ void KinetoTables::NumberThreads() {
       threads.end_ns[thread] = std::max(threads.end_ns[thread], table.end_ns[row]);
     }
   };
-  const auto each = [&](const auto& visit) {
-    visit(store_.operator_calls);
-    visit(store_.module_calls);
-    visit(store_.phase_calls);
-    visit(store_.nvtx_ranges);
-    visit(store_.api_calls);
-  };
-  each(extend);
+  extend(store_.operator_calls);
+  extend(store_.module_calls);
+  extend(store_.phase_calls);
+  extend(store_.nvtx_ranges);
+  extend(store_.api_calls);
   std::vector<uint32_t> order(threads.size());
   std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
     return std::pair(threads.process[a], threads.start_ns[a]) <
            std::pair(threads.process[b], threads.start_ns[b]);
   });
-  threads.Reorder(order);
-  std::vector<ThreadId> new_ids(order.size());
-  for (size_t row = 0; row < order.size(); ++row) new_ids[order[row]] = ThreadId::At(row);
-  each([&](const auto& table) {
-    auto& column = const_cast<std::vector<ThreadId>&>(table.thread);
-    for (ThreadId& thread : column) thread = new_ids[thread.row()];
-  });
-  for (ThreadId& thread : store_.nvtx_ranges.end_thread) thread = new_ids[thread.row()];
-  for (ThreadId& thread : store_.gpu_memory_events.thread) thread = new_ids[thread.row()];
+  ReorderRows(store_, threads, order);
   for (size_t row = 0; row < threads.size(); ++row) {
     ProcessesTable& processes = store_.processes;
     const size_t process = threads.process[row].row();
@@ -238,12 +191,8 @@ void KinetoTables::Finish() {
     if (name != process_names_.end()) store_.processes.name[row] = name->second;
     store_.processes.rank[row] = rank_;
   }
-  Nest(store_.operator_calls);
-  Nest(store_.module_calls);
-  Nest(store_.phase_calls);
-  nsys::OrderAndLink(store_);
+  FinishStore(store_);
   NameModules();
-  CloseEndlessRows(store_);
 }
 
 }  // namespace batchlight

@@ -107,6 +107,7 @@ Phase PhaseOf(std::string_view annotation, std::string_view label) {
 
 KinetoTables::KinetoTables(Store& store)
     : store_(store),
+      launches_(store.kernel_launches),
       durations_(static_cast<size_t>(Category::kUnknown), SumOfDurations()),
       bytes_(static_cast<size_t>(Category::kUnknown), SumOfBytes()) {
   categories_ = {{"cpu_op", Category::kOperator},
@@ -415,26 +416,20 @@ KinetoTables::GpuPlace KinetoTables::Place(const KinetoEvent& event) {
   return {device, context, stream};
 }
 
-uint32_t KinetoTables::Launch(const KinetoEvent& event) {
+KernelLaunchId KinetoTables::Launch(const KinetoEvent& event) {
   const auto grid = Three(event.Arg(KinetoArg::kGrid));
   const auto block = Three(event.Arg(KinetoArg::kBlock));
   const uint32_t registers = Number(event, KinetoArg::kRegisters);
   // Kineto tells static and dynamic together.
   const uint32_t shared_bytes = Number(event, KinetoArg::kSharedMemory);
-  const auto [place, added] = launches_.try_emplace(
-      {grid[0], grid[1], grid[2], block[0], block[1], block[2], registers, shared_bytes},
-      static_cast<uint32_t>(store_.kernel_launches.size()));
-  if (added) {
-    store_.kernel_launches.Append({.grid_x = grid[0],
-                                   .grid_y = grid[1],
-                                   .grid_z = grid[2],
-                                   .block_x = block[0],
-                                   .block_y = block[1],
-                                   .block_z = block[2],
-                                   .registers_per_thread = registers,
-                                   .dynamic_shared_bytes = shared_bytes});
-  }
-  return place->second;
+  return launches_.RowOf({.grid_x = grid[0],
+                          .grid_y = grid[1],
+                          .grid_z = grid[2],
+                          .block_x = block[0],
+                          .block_y = block[1],
+                          .block_z = block[2],
+                          .registers_per_thread = registers,
+                          .dynamic_shared_bytes = shared_bytes});
 }
 
 void KinetoTables::AddKernel(const KinetoEvent& event) {

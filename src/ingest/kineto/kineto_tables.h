@@ -24,9 +24,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ingest/common/value_limits.h"
 #include "ingest/kineto/kineto_event.h"
+#include "store/distinct_launches.h"
 #include "store/store.h"
+#include "store/value_limits.h"
 
 namespace batchlight {
 
@@ -85,7 +86,7 @@ class KinetoTables {
   StringId Text(std::string_view raw);
   ThreadId Thread(const KinetoEvent& event);
   GpuPlace Place(const KinetoEvent& event);
-  uint32_t Launch(const KinetoEvent& event);
+  KernelLaunchId Launch(const KinetoEvent& event);
   int64_t EndOf(const KinetoEvent& event) const;
 
   void NumberThreads();
@@ -93,6 +94,7 @@ class KinetoTables {
   void SetZero();
 
   Store& store_;
+  DistinctLaunches launches_;
   int64_t base_ns_ = 0;
   uint64_t kept_ = 0;
   uint64_t left_out_ = 0;
@@ -114,8 +116,7 @@ class KinetoTables {
     StringId inputs;
   };
   std::unordered_map<std::string, InputTexts> inputs_;
-  std::unordered_map<std::string, size_t> open_ranges_;  // rows of start/end ranges by id
-  std::map<std::vector<uint32_t>, uint32_t> launches_;
+  std::unordered_map<std::string, size_t> open_ranges_;         // rows of start/end ranges by id
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> contexts_;  // (context, device)
   std::map<std::pair<uint32_t, uint32_t>, int32_t> streams_;    // (context, stream)
   std::set<StringId> whole_paths_;  // of modules: not to be put behind those around them

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/status.h"
-#include "ingest/common/value_limits.h"
 #include "ingest/nsys/nsys_table.h"
 #include "nsys/global_ids.h"
 #include "store/store.h"
+#include "store/value_limits.h"
 
 namespace batchlight::nsys {
 

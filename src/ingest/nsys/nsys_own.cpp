@@ -6,6 +6,7 @@
 #include "ingest/nsys/nsys_load.h"
 #include "nsys/own_tables.h"
 #include "nsys/source_format.h"
+#include "store/row_order.h"
 
 namespace batchlight::nsys {
 namespace {
@@ -14,16 +15,14 @@ namespace {
 constexpr std::string_view kProcesses = "processes";
 constexpr std::string_view kThreads = "threads";
 
-// How many rows an id of another table may point at; ids of unknown kind point at none.
-size_t RowsBehind(const Store& store, NvtxDomainId) { return store.nvtx_domains.size(); }
-size_t RowsBehind(const Store& store, NvtxRangeId) { return store.nvtx_ranges.size(); }
-size_t RowsBehind(const Store& store, ModuleCallId) { return store.module_calls.size(); }
-size_t RowsBehind(const Store& store, PhaseCallId) { return store.phase_calls.size(); }
-size_t RowsBehind(const Store& store, OperatorCallId) { return store.operator_calls.size(); }
-size_t RowsBehind(const Store& store, ApiCallId) { return store.api_calls.size(); }
-template <typename Tag>
-size_t RowsBehind(const Store&, Id<Tag>) {
-  return 0;
+// How many rows an id may point at.
+template <typename RowId>
+size_t RowsBehind(const Store& store) {
+  size_t rows = 0;
+  store.VisitTables([&]<typename Table>(const Table& table) {
+    if constexpr (std::is_same_v<RowIdOf<Table>, RowId>) rows = table.size();
+  });
+  return rows;
 }
 
 template <typename Value>
@@ -156,7 +155,7 @@ void DropDanglingRows(const Store& store, Table& table) {
     (void)name;
     if constexpr (!std::is_same_v<Value, StringId> && !std::is_same_v<Value, ThreadId> &&
                   !std::is_same_v<Value, ProcessId> && requires(Value v) { v.IsNone(); }) {
-      const size_t count = RowsBehind(store, Value());
+      const size_t count = RowsBehind<Value>(store);
       for (size_t row = 0; row < column_values.size(); ++row) {
         Value& value = column_values[row];
         // A parent stands before its children: anything else could be a circle.
@@ -165,6 +164,16 @@ void DropDanglingRows(const Store& store, Table& table) {
       }
     }
   });
+  if constexpr (requires { table.depth; }) {
+    for (size_t row = 0; row < table.size(); ++row) {
+      auto& parent = table.parent[row];
+      if (parent.IsNone()) continue;
+      const size_t above = parent.row();
+      const bool encloses =
+          table.thread[above] == table.thread[row] && table.depth[above] < table.depth[row];
+      if (!encloses) parent = {};
+    }
+  }
 }
 
 }  // namespace

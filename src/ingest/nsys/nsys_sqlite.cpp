@@ -6,13 +6,13 @@
 #include <string_view>
 
 #include "base/thread_pool.h"
-#include "ingest/common/endless_rows.h"
 #include "ingest/nsys/nsys_load.h"
 #include "ingest/nsys/nsys_unite.h"
 #include "nsys/foreign_tables.h"
 #include "nsys/schema_version.h"
 #include "nsys/source_format.h"
 #include "nsys/tables.h"
+#include "store/finish.h"
 
 namespace batchlight {
 namespace {
@@ -152,14 +152,14 @@ Result<Store> ImportNsysSqlite(const std::string& path) {
   RETURN_IF_ERROR(nsys::UniteThreads(database, loads, store));
   RETURN_IF_ERROR(nsys::CompleteProcesses(database, strings, store));
   RETURN_IF_ERROR(nsys::LoadTargetInfo(rest));
-  nsys::OrderAndLink(store);
   NoteSchema(schema, store);
   for (const nsys::Load& load : loads) {
     for (const std::string& note : load.notes) AddReason(store, note);
   }
   NoteUnread(database, store);
   SetDuration(store);
-  CloseEndlessRows(store);
+  // Tables of our own tell parents; nsys does not.
+  FinishStore(store, {.has_call_parents = true});
   return store;
 }
 

@@ -1,5 +1,4 @@
-// The last steps of the nsys importer: unites the processes and threads that the jobs numbered on
-// their own, orders the tables as schema.def says and fills in what follows from the order.
+// Unites the processes and threads that the jobs numbered on their own.
 #pragma once
 
 #include <span>
@@ -12,9 +11,5 @@ namespace batchlight::nsys {
 // come from PROCESSES and ThreadNames. The last of `loads` takes the notes of both. Errors are
 // those of NsysTable.
 Status UniteThreads(const NsysDatabase& database, std::span<Load> loads, Store& store);
-
-// Sorts every table, links kernels and copies to the calls that made them (by process and
-// correlation id), and nests push/pop ranges.
-void OrderAndLink(Store& store);
 
 }  // namespace batchlight::nsys

@@ -95,7 +95,7 @@ void CudaDecoder::Take(const format::KernelRecord& record, int64_t start_ns) {
   const Launch launch = LaunchOf(record.launch);
   auto row = WorkRow<KernelsRow>(context_.process, record, start_ns, launch);
   row.mangled_name = context_.String(record.name);
-  row.launch = launch.row;
+  row.launch = KernelLaunchId::At(launch.row);
   row.graph_node = record.graph_node;
   context_.fragment.store.kernels.Append(row);
 }
@@ -155,7 +155,7 @@ void CudaDecoder::Take(const format::GpuWaitRecord& record, int64_t start_ns) {
 
 void CudaDecoder::Take(const format::CudaEventRecord& record, int64_t start_ns) {
   context_.fragment.store.cuda_events.Append(
-      {.start_ns = record.known != 0 ? start_ns : kOpenEnd,  // TieCuda() takes the call's
+      {.start_ns = record.known != 0 ? start_ns : kOpenEnd,  // FinishStore() takes the call's
        .process = context_.process,
        .correlation = record.correlation,
        .context = record.context,

@@ -1,17 +1,20 @@
 // What of CUDA only the whole recording can tell: times on the recording's clock, threads of calls,
-// names of kernels, and which call launched what.
+// names of kernels, and waits that only the calls tell.
 #pragma once
 
 #include <span>
 
 #include "ingest/recording/fragment.h"
-#include "ingest/recording/join_fragments.h"
 #include "store/store.h"
 
 namespace batchlight {
 
-// The last step of reading: `store` holds the joined tables, and processes, threads and the start
+// `store` holds the joined tables in the order of the records, and processes, threads and the start
 // of the session are known. May add threads (those that were seen only by CUPTI), in their place.
-void TieCuda(std::span<const Fragment> fragments, std::span<const FragmentMap> maps, Store& store);
+void PlaceCuda(std::span<const Fragment> fragments, Store& store);
+
+// Full and short names of kernels from the mangled ones. Once kernels are in order: names of a
+// recording are numbered in the order of their first use.
+void NameKernels(Store& store);
 
 }  // namespace batchlight

@@ -2,19 +2,11 @@
 
 #include <algorithm>
 #include <numeric>
-#include <type_traits>
+
+#include "store/row_order.h"
 
 namespace batchlight {
 namespace {
-
-template <typename T>
-void Renumber(std::vector<T>& column, std::span<const uint32_t> new_rows) {
-  if constexpr (std::is_same_v<T, ThreadId>) {
-    for (ThreadId& thread : column) {
-      if (!thread.IsNone()) thread = ThreadId::At(new_rows[thread.row()]);
-    }
-  }
-}
 
 // Puts the threads table back into its order after rows were appended.
 void RestoreOrder(Store& store) {
@@ -24,18 +16,7 @@ void RestoreOrder(Store& store) {
   // By process only: within one the table stays as it was, and the new ones follow.
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return threads.process[a] < threads.process[b]; });
-  std::vector<uint32_t> new_rows(order.size());
-  for (size_t row = 0; row < order.size(); ++row) new_rows[order[row]] = static_cast<uint32_t>(row);
-  threads.Reorder(order);
-#define TABLE_BEGIN(Name, member, doc) \
-  {                                    \
-    auto& table = store.member;
-#define COLUMN(type, name, doc) Renumber(table.name, new_rows);
-#define TABLE_END(Name) }
-#include "store/schema.def"
-#undef TABLE_BEGIN
-#undef COLUMN
-#undef TABLE_END
+  ReorderRows(store, threads, order);
 }
 
 }  // namespace

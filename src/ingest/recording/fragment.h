@@ -103,7 +103,7 @@ struct Fragment {
   std::vector<CaptureFact> captures;
   std::vector<ClockSyncFact> clock_syncs;
 
-  // CUDA: times in the GPU tables and in api_calls are CUPTI's until TieCuda().
+  // CUDA: times in the GPU tables and in api_calls are CUPTI's until PlaceCuda().
   std::vector<GpuClockFact> gpu_clocks;
   std::vector<ProcessId> api_call_processes;  // by row of store.api_calls; None in other tables
   std::vector<uint32_t> api_call_tids;

@@ -7,34 +7,36 @@
 
 #include "base/thread_pool.h"
 #include "ingest/recording/stitch.h"
+#include "store/row_order.h"
 
 namespace batchlight {
 namespace {
 
+// Rows of the table that ids of type T point into, before the fragment's.
+template <typename T>
+uint32_t BaseRow(const FragmentMap& map) {
+#define TABLE_BEGIN(Name, member, doc) \
+  if constexpr (std::is_same_v<RowIdOf<Name##Table>, T>) return map.member;
+#define COLUMN(type, name, doc)
+#define TABLE_END(Name)
+#include "store/schema.def"
+#undef TABLE_BEGIN
+#undef COLUMN
+#undef TABLE_END
+}
+
 template <typename T>
 T Translate(const FragmentMap& map, T value) {
-  const auto shift = [&](uint32_t base) { return value.IsNone() ? value : T{base + value.value}; };
   if constexpr (std::is_same_v<T, StringId>) {
     return map.String(value);
   } else if constexpr (std::is_same_v<T, NvtxDomainId>) {
     return value.IsNone() ? value : map.domains[value.row()];
-  } else if constexpr (std::is_same_v<T, NvtxAttributesId>) {
-    return shift(map.nvtx_attributes);
-  } else if constexpr (std::is_same_v<T, NvtxRangeId>) {
-    return shift(map.nvtx_ranges);
-  } else if constexpr (std::is_same_v<T, ModuleCallId>) {
-    return shift(map.module_calls);
-  } else if constexpr (std::is_same_v<T, PhaseCallId>) {
-    return shift(map.phase_calls);
-  } else if constexpr (std::is_same_v<T, OperatorCallId>) {
-    return shift(map.operator_calls);
-  } else if constexpr (std::is_same_v<T, ApiCallId>) {
-    return shift(map.api_calls);
   } else {
-    return value;  // process and thread ids are the store's already
+    return value.IsNone() ? value : T{BaseRow<T>(map) + value.value};
   }
 }
 
+// Process and thread ids are the store's already.
 template <typename T>
 constexpr bool kIsPlain = std::is_arithmetic_v<T> || kIsKind<T> || std::is_same_v<T, ProcessId> ||
                           std::is_same_v<T, ThreadId>;

@@ -13,8 +13,6 @@
 
 namespace batchlight {
 
-inline constexpr uint32_t kNoRow = UINT32_MAX;
-
 // As the time of a cut: the thread's last event before this piece.
 inline constexpr int64_t kAtLastEvent = INT64_MIN;
 

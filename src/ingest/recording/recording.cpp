@@ -3,8 +3,10 @@
 #include "base/thread_pool.h"
 #include "ingest/recording/apply_facts.h"
 #include "ingest/recording/chunk_plan.h"
+#include "ingest/recording/copy_ends.h"
 #include "ingest/recording/cuda_join.h"
 #include "ingest/recording/join_fragments.h"
+#include "store/finish.h"
 
 namespace batchlight {
 namespace {
@@ -50,7 +52,10 @@ Result<Store> ReadChunks(ChunkSet set) {
   Result<std::vector<FragmentMap>> maps = JoinFragments(fragments, store);
   if (!maps.ok()) return maps.status();
   ApplyFacts(fragments, maps.value(), plan, store);
-  TieCuda(fragments, maps.value(), store);
+  PlaceCuda(fragments, store);
+  FinishStore(store, {.has_range_parents = true, .has_call_parents = true});
+  CutImpossibleCopyEnds(store);
+  NameKernels(store);
   AddReadingLosses(fragments, damaged, store);
   store.source_format = "batchlight";
   return store;

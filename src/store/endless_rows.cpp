@@ -1,0 +1,46 @@
+#include "store/endless_rows.h"
+
+#include <algorithm>
+#include <string>
+
+#include "store/value_limits.h"
+
+namespace batchlight {
+namespace {
+
+template <typename Table>
+uint64_t Close(const Store& store, Table& table) {
+  LimitedSum lengths = SumOfDurations();
+  uint64_t closed = 0;
+  for (size_t row = 0; row < table.size(); ++row) {
+    if (table.end_ns[row] != kOpenEnd) continue;
+    const int64_t start_ns = table.start_ns[row];
+    if (lengths.Add(std::max(store.duration_ns, start_ns) - start_ns)) continue;
+    table.end_ns[row] = start_ns;
+    ++closed;
+  }
+  return closed;
+}
+
+}  // namespace
+
+void CloseEndlessRows(Store& store) {
+  store.VisitTables([&]<typename Table>(Table& table) {
+    // What threads do: work of a GPU has always ended, and processes may go on.
+    if constexpr (requires {
+                    table.start_ns;
+                    table.end_ns;
+                    table.thread;
+                  }) {
+      const uint64_t closed = Close(store, table);
+      if (closed == 0) return;
+      const std::string text = std::to_string(closed) + " row(s) of " + std::string(table.kName) +
+                               " have no end and would last longer than can be: they are taken to "
+                               "end where they start";
+      store.reasons.Append(
+          {.feature = store.strings.Intern("import"), .text = store.strings.Intern(text)});
+    }
+  });
+}
+
+}  // namespace batchlight

@@ -1,0 +1,34 @@
+#include "store/finish.h"
+
+#include <functional>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "store/distinct_launches.h"
+#include "store/endless_rows.h"
+#include "store/nest_calls.h"
+#include "store/row_order.h"
+#include "store/tie_calls.h"
+
+namespace batchlight {
+
+void FinishStore(Store& store, const FinishOptions& options) {
+  CloseEndlessRows(store);  // first: a row's end decides where it stands and what lies in it
+  MergeEqualLaunches(store);
+  OrderTables(store);
+  CallIndex index;
+  std::vector<std::function<void()>> tasks;
+  tasks.push_back([&] { index = CallIndex(store); });
+  store.VisitTables([&](auto& table) {
+    if constexpr (requires { table.depth; }) {
+      constexpr bool kIsNvtx = std::is_same_v<decltype(table), NvtxRangesTable&>;
+      if (kIsNvtx ? options.has_range_parents : options.has_call_parents) return;
+      tasks.push_back([&] { NestByTime(table); });
+    }
+  });
+  ParallelFor(tasks.size(), [&](size_t i) { tasks[i](); });
+  TieToCalls(index, store);
+  DateEvents(index, store);
+}
+
+}  // namespace batchlight

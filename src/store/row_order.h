@@ -1,0 +1,52 @@
+// Puts rows in order and keeps the ids of them right.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "store/store.h"
+
+namespace batchlight {
+
+template <typename Table>
+auto RowIdTag() {
+  if constexpr (requires { typename Table::RowId; }) return typename Table::RowId();
+}
+// The type of ids of a table's rows; void without one.
+template <typename Table>
+using RowIdOf = decltype(RowIdTag<Table>());
+
+// Ids of type RowId, in all tables, now mean row new_rows[id]. Ids beyond become None.
+template <typename RowId>
+void RenumberIds(Store& store, std::span<const uint32_t> new_rows) {
+  store.VisitTables([&](auto& table) {
+    table.VisitColumns([&](std::string_view, std::string_view, auto& column) {
+      if constexpr (std::is_same_v<typename std::decay_t<decltype(column)>::value_type, RowId>) {
+        for (RowId& id : column) {
+          if (!id.IsNone()) id = id.row() < new_rows.size() ? RowId{new_rows[id.row()]} : RowId();
+        }
+      }
+    });
+  });
+}
+
+// Where each row goes when row i becomes what order[i] was.
+std::vector<uint32_t> NewRows(std::span<const uint32_t> order);
+
+// Makes row i of a table the old row order[i]; ids of its rows follow.
+template <typename Table>
+void ReorderRows(Store& store, Table& table, std::span<const uint32_t> order) {
+  table.Reorder(order);
+  if constexpr (!std::is_void_v<RowIdOf<Table>>) {
+    RenumberIds<RowIdOf<Table>>(store, NewRows(order));
+  }
+}
+
+// Orders all tables as their ORDER lines in schema.def say, but for cuda_events (DateEvents()
+// does).
+void OrderTables(Store& store);
+void OrderEvents(CudaEventsTable& events);
+
+}  // namespace batchlight
