@@ -25,7 +25,7 @@ constexpr RegisterFunction kCommands[] = {
     nullptr};
 
 // CLI11 hands "--" and what follows back to the parent app even in prefix mode, so the words of
-// such a subcommand (which belong to another program, mostly) are taken away before it looks.
+// such a subcommand (which mostly belong to another program) are removed before CLI11 sees them.
 void TakeWordsOfPrefixCommand(const CLI::App& app, int& argc, char** argv, Outcome& outcome) {
   if (argc < 2) return;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -78,7 +78,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace batchlight::cli
 
-// No exception is expected: what comes here is memory that ran out, or a fault of ours.
+// No exception is expected: one that gets here means that memory ran out, or a bug of ours.
 int main(int argc, char** argv) {
   try {
     return batchlight::cli::Main(argc, argv);

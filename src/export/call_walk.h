@@ -1,5 +1,5 @@
-// The calls of one thread, whatever their source, as one sequence of nested begins and ends: what
-// stack formats are made of.
+// The calls of one thread, whatever their source, as one sequence of nested begins and ends, from
+// which stack formats are made.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct Call {
 };
 
 // Calls of the thread ordered by (start, longest first, source). Push/pop ranges only: start/end
-// ranges do not nest. Calls that overlap without nesting (two NVTX domains) are cut to the one that
-// began first.
+// ranges do not nest. Of calls that overlap without nesting (two NVTX domains), the later one is
+// cut where the earlier one ends.
 std::vector<Call> CallsOf(const Store& store, ThreadId thread, const EventSelection& selection);
 
 // Calls open(call) and close(call, end_ns) so that they nest.

@@ -1,5 +1,6 @@
-// Which record of a CUDA event a wait for that event waits for: the last one before it of the same
-// process, context and event, in the order in which the calls were made (correlation ids count up).
+// Finds the record of a CUDA event that a wait for that event waits for: the last one before the
+// wait with the same process, context and event, in the order of the calls (correlation ids count
+// up).
 #pragma once
 
 #include <cstdint>

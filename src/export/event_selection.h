@@ -1,4 +1,4 @@
-// What of a recording is exported, and on which clock: --tables, --times, --ts-shift,
+// Which part of a recording is exported, and on which clock: --tables, --times, --ts-shift,
 // --ts-normalize.
 #pragma once
 
@@ -21,7 +21,7 @@ struct TimeRange {
   bool may_cross_end = false;
 };
 
-// Times of foreign files may be anything: a sum stays within 64 bits, below kOpenEnd.
+// Foreign files may hold any time, so the sum is clamped to stay within 64 bits, below kOpenEnd.
 inline int64_t AddTimes(int64_t a, int64_t b) {
   int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
@@ -33,13 +33,13 @@ class EventSelection {
   // "[:][start]/[end][:]", comma separated. Errors: kUsage.
   Status SetTimes(std::string_view text);
   // Comma separated POSIX basic regular expressions, matched anywhere in a table's name, ours or
-  // nsys's, without regard to case. Errors: kUsage, also for one that matches no table there can
-  // be.
+  // nsys's, without regard to case. Errors: kUsage, also for an expression that matches no possible
+  // table.
   Status SetTables(std::string_view text);
   void SetShift(int64_t ns) { shift_ns_ = ns; }
 
-  // Only what these processes did (by row), and what belongs to none. `process_of_thread` is the
-  // column of the store, which outlives this.
+  // Selects only what these processes did (by row), and what belongs to none. `process_of_thread`
+  // is the column of the store, which outlives this.
   void KeepProcesses(std::vector<bool> kept, const std::vector<ProcessId>& process_of_thread);
 
   bool HasTable(std::string_view name) const;

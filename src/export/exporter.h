@@ -1,5 +1,5 @@
-// The file formats of `batchlight export`, one table: kExporters in exporter.cpp. A format takes
-// the store and writes a file, or a folder of files; a partial file never has the final name.
+// The file formats of `batchlight export`, listed in kExporters in exporter.cpp. A format takes the
+// store and writes a file, or a folder of files; a partial file never has the final name.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A folder of files that appears whole: the files are written into FOLDER.partial-<pid>, and
-// Commit() gives them their place. What fails before that leaves the folder as it was.
+// A folder of files that appears as a whole: the files are written into FOLDER.partial-<pid>, and
+// Commit() moves them into place. A failure before that leaves the folder as it was.
 #pragma once
 
 #include <functional>
@@ -18,12 +18,13 @@ class FolderOutput {
   FolderOutput& operator=(FolderOutput&&) = delete;
   ~FolderOutput();
 
-  // Where to write the file `name`, and where it will stand.
+  // Where to write the file `name`, and its final path.
   std::string PartialPath(std::string_view name) const;
   std::string FinalPath(std::string_view name) const;
 
-  // Renames the folder; if it exists already, moves each file over the one of its name. Of the
-  // others those that `is_stale` says are removed: they belong to what is being replaced.
+  // Renames the folder; if it already exists, moves each file over the one of the same name. Of the
+  // other files, those that `is_stale` names are removed, since they belong to what is being
+  // replaced.
   Status Commit(const std::function<bool(std::string_view name)>& is_stale);
 
  private:

@@ -6,9 +6,9 @@
 
 namespace batchlight {
 
-// `options.output` is the folder; it appears with all of its files. Files of an earlier export that
-// are replaced go away. Returns the number of events. Errors: kOutput; kUsage if no process has a
-// rank or the format is not one file.
+// `options.output` is the folder; it appears complete with all of its files. Files of an earlier
+// export that this one replaces are removed. Returns the number of events. Errors: kOutput; kUsage
+// if no process has a rank or the format is not one file.
 Result<uint64_t> ExportPerRank(const Store& store, const Exporter& exporter,
                                const ExportOptions& options);
 

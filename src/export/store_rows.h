@@ -1,6 +1,6 @@
 // Rows of any store table as named values with their references resolved: for the formats that show
 // the store as it is (jsonlines, csv). Strings come as text, a thread as pid and tid, a process as
-// pid, rows of other tables as numbers; times are shifted; what there is not is a null.
+// pid, rows of other tables as numbers; times are shifted; a missing value is a null.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace batchlight {
 
-// By time and process; a table that has no such column is not bound by it.
+// Selects by time and process; a criterion does not apply to a table without such a column.
 template <typename Table>
 bool SelectsRow(const EventSelection& selection, const Table& table, size_t row) {
   if constexpr (std::is_same_v<Table, ProcessesTable>) {
@@ -65,7 +65,8 @@ void VisitRow(const Store& store, const EventSelection& selection, const Table& 
         out.Unsigned(prefix + "tid", store.threads.tid[value.row()]);
       }
     } else if constexpr (std::is_same_v<Value, ProcessId>) {
-      // Not parent_pid, which is what the system said and may be of no process recorded.
+      // Not named parent_pid: that column holds what the system said, which may be a process that
+      // was not recorded.
       const std::string label =
           name == "process" ? "process_pid" : std::string(name) + "_process_pid";
       if (value.IsNone()) {

@@ -8,11 +8,11 @@
 
 namespace batchlight {
 
-// What else the table of this name is called; nsys has one table for several of ours and the other
-// way round. Empty: nothing.
+// The other names of the table of this name: nsys has one table for several of ours, and the other
+// way round. Empty if there are none.
 std::vector<std::string> OtherTableNames(std::string_view name);
 
-// All names that a pattern may mean, also of tables of nsys that are never written.
+// All names that a pattern may match, including tables of nsys that are never written.
 const std::vector<std::string>& KnownTableNames();
 
 }  // namespace batchlight

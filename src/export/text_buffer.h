@@ -1,4 +1,4 @@
-// Text on its way into a file: numbers without a format string, flushed in blocks.
+// Text on its way into a file. Numbers need no format string; the text is flushed in blocks.
 #pragma once
 
 #include <array>

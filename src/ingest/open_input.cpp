@@ -23,7 +23,7 @@ constexpr std::string_view kLiveSuffix = ".live";
 
 InputFormat FormatOfBytes(std::string_view head) {
   if (head.starts_with(std::string_view("SQLite format 3\0", 16))) return InputFormat::kNsysSqlite;
-  // Without the version digit: a newer layout gets an error of its own.
+  // Compared without the version digit, because a newer layout has its own error message.
   if (head.starts_with(std::string_view(format::kFileMagic, 6))) {
     return InputFormat::kSealedRecording;
   }
@@ -40,7 +40,7 @@ Status CannotOpen(const std::string& path) {
   return InputError("cannot open " + path + ": " + std::strerror(errno));
 }
 
-// The folder that stands for a recording which was never sealed, or the path itself.
+// The live folder of a recording that was never sealed, otherwise the path itself.
 std::string ResolveUnsealed(const std::string& path) {
   const std::string live = path + std::string(kLiveSuffix);
   return !FileExists(path) && FileExists(live) ? live : path;

@@ -1,5 +1,5 @@
-// What an imported value can be at most. Beyond it the value is a fault of the file, and sums over
-// a table would not fit into 64 bits.
+// The largest values that an import accepts. A larger one is a fault of the file, and sums over a
+// table would not fit into 64 bits.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ inline int64_t PossibleTimeOr(int64_t ns, int64_t otherwise) {
   return IsPossibleTime(ns) ? ns : otherwise;
 }
 
-// A sum that takes no value with which it would pass its limit.
+// A sum that refuses a value that would take it past its limit.
 class LimitedSum {
  public:
   constexpr LimitedSum(int64_t largest_value, int64_t largest_sum)

@@ -15,7 +15,7 @@
 namespace batchlight::cli {
 namespace {
 
-// Types of nsys export that ours does not have.
+// Export types that nsys has and batchlight does not.
 constexpr std::string_view kNotWrittenYet[] = {"arrow", "arrowdir",   "hdf",
                                                "json",  "parquetdir", "text"};
 

@@ -10,8 +10,8 @@
 
 namespace batchlight::cli {
 
-// Before the program runs: error (kUsage) if a type of --export is unknown. Takes out those of
-// Nsight Systems that cannot be written yet, with one line for each in `notices`.
+// Before the program runs: error (kUsage) if a type of --export is unknown. Removes types of Nsight
+// Systems that cannot be written yet, with one line for each in `notices`.
 Status CheckExports(capture::CaptureOptions& options, std::vector<std::string>& notices);
 
 // Prints the summary of the last recording on `out`, and does what --stats and --export ask for.

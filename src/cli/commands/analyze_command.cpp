@@ -85,7 +85,7 @@ std::string Heading(std::string_view title, std::string_view name) {
   return "\n ** " + std::string(title) + " (" + std::string(name) + "):\n\n";
 }
 
-// "; in part the same time as launch-bound, small-kernels", or nothing.
+// "; in part the same time as launch-bound, small-kernels", or "".
 std::string SameTime(const Finding& finding) {
   std::string text;
   for (const std::string_view rule : finding.same_time_as) {
@@ -136,7 +136,7 @@ class Analysis {
     return Status();
   }
 
-  // Errors (kGate): one of the findings asked for is there.
+  // Errors (kGate): one of the findings named in the gate was made.
   Status Gate(const std::vector<std::string>& lists) {
     ASSIGN_OR_RETURN(const std::vector<ReportSpec> specs, ParseReportList(lists));
     if (!specs.empty()) RETURN_IF_ERROR(CheckStepsForGate(Overview().steps));

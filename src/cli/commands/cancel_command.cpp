@@ -1,4 +1,4 @@
-// batchlight cancel: end the recording of a session and drop it; its program runs on.
+// batchlight cancel: end the recording of a session and discard it; its program runs on.
 #include <memory>
 #include <string>
 

@@ -45,8 +45,8 @@ Status Write(const DiffFlags& flags, const std::string& text) {
   return {};
 }
 
-// Sets the exit code 1 if a gate fails. Gates are read before the recordings: a wrong one costs no
-// waiting.
+// Sets the exit code 1 if a gate fails. Gates are parsed before the recordings are read, so that a
+// wrong one is reported at once.
 Status Compare(const DiffFlags& flags, Outcome& outcome) {
   RETURN_IF_ERROR(CheckStepFlags(flags.steps));
   std::vector<Gate> gates;

@@ -56,7 +56,7 @@ struct DlprofOptions {
   bool Quiet() const { return verbosity == "quiet" || verbosity == "minimal"; }
 };
 
-// What was asked for and is not there, whatever the verbosity.
+// Warns of what was asked for and is missing, whatever the verbosity.
 void Warn(const std::string& line) {
   std::fprintf(stderr, "batchlight dlprof: %s\n", line.c_str());
 }
@@ -65,7 +65,8 @@ void Note(const DlprofOptions& options, const std::string& line) {
   if (!options.Quiet()) Warn(line);
 }
 
-// Words of --nsys_opts, which DLProf wants quoted twice: '"-t cuda,nvtx -s none"'.
+// Words of --nsys_opts, whose value DLProf requires in two pairs of quotes: '"-t cuda,nvtx -s
+// none"'.
 std::vector<std::string> Words(const std::string& text) {
   const std::vector<std::string> words = SplitWords(text);
   return words.size() == 1 ? SplitWords(words[0]) : words;
@@ -151,7 +152,7 @@ class ReportWriter {
     return {};
   }
 
-  // An error if one of the files that are wanted is there already.
+  // An error if one of the requested files already exists.
   Status CheckFree() const {
     std::vector<std::string_view> names;
     for (const dlprof::ReportEntry& entry : dlprof::Reports()) {
@@ -259,7 +260,8 @@ Status WriteReportsOf(const DlprofOptions& options, const RunOverview& overview,
   return writer.WriteFile("model_data.json", ModelJson(store, model));
 }
 
-// A set of reports for each domain that is there; of the whole run if none of them is.
+// One set of reports for each requested domain that the run has; for the whole run if it has none
+// of them.
 Status WriteReports(const DlprofOptions& options, const RunOverview& overview) {
   std::vector<std::pair<std::string, dlprof::Model>> models;
   for (const std::string& domain : options.domains) {
@@ -342,8 +344,8 @@ void AddOptions(CLI::App* command, DlprofOptions* options) {
                       "Write no TensorBoard event files");
 }
 
-// DLProf's help has "-f, --force="; CLI11 would take "=true" of -f=true for the value. The words
-// behind the first that is no option, or the value of one, are the program's.
+// DLProf's help has "-f, --force="; in -f=true CLI11 would take "=true" for the value. From the
+// first word that is neither an option nor the value of one, all words are the program's.
 std::vector<std::string> SplitShortOptions(const std::vector<std::string>& words) {
   std::vector<std::string> split;
   size_t i = 0;

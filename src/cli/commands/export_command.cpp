@@ -106,7 +106,7 @@ Status CheckOutput(const Exporter& exporter, const std::string& input, const Exp
                      (exporter.form == ExportForm::kFolder ? ", --append to add to it" : ""));
 }
 
-// What the user should know of an export that has less, or more, than it seems to.
+// What the user should know of an export that holds less, or more, than it seems to.
 void PrintNotes(const Store& store, const ExportFlags& flags, const Exporter& exporter,
                 const ExportOptions& options, uint64_t rows) {
   const auto note = [](const std::string& text) {
@@ -139,7 +139,7 @@ Result<bool> IsGpuMetric(const std::string& metric, const Exporter& exporter) {
   return true;
 }
 
-// Flags that the type has no use for, and steps that were asked for and are not there.
+// Notices of flags that the type does not use, and of requested steps that do not exist.
 void SayWithoutEffect(const Store& store, const ExportFlags& flags, const Exporter& exporter,
                       const CLI::App& app) {
   const auto note = [&](const char* flag, const char* type, const char* what) {
@@ -189,7 +189,8 @@ Status RunExport(ExportFlags& flags, const CLI::App& app) {
     SayWithoutEffect(store, flags, *exporter, app);
   }
   options.selection.SetShift(normalize ? shift + store.session_start_utc_ns : shift);
-  // A file that grows over the user's limit is an error like a full disk, not the end of us.
+  // A file that exceeds the user's size limit is an error like a full disk: it must not kill the
+  // tool.
   std::signal(SIGXFSZ, SIG_IGN);
   ASSIGN_OR_RETURN(const uint64_t rows, flags.per_rank ? ExportPerRank(store, *exporter, options)
                                                        : exporter->run(store, options));

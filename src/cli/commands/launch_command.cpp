@@ -19,7 +19,7 @@ constexpr char kUsage[] =
     "\n"
     "Flags, with values (and default):\n";
 
-// A `start` that came first: its options, and collection begins at once.
+// If `start` came first, its options apply and collection begins at once.
 Status TakePendingStart(capture::SessionOptions& session) {
   ASSIGN_OR_RETURN(const std::string folder, capture::SessionFolder());
   const std::string path = capture::PendingPath(folder, session.session_name);

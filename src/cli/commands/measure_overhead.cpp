@@ -20,7 +20,7 @@ namespace {
 
 using capture::SessionOptions;
 
-// Where recordings lie that are only looked at; gone with this object.
+// A folder for recordings that are only read and not kept; removed with this object.
 class ScratchFolder {
  public:
   static Result<ScratchFolder> Make() {
@@ -46,7 +46,7 @@ class ScratchFolder {
   std::string path_;
 };
 
-// The same program, recorded into `output`, shown to nobody.
+// The same program, recorded into `output` with its own output hidden.
 SessionOptions Unseen(const SessionOptions& options, const std::string& output) {
   SessionOptions unseen = options;
   unseen.capture.output = output;
@@ -57,7 +57,8 @@ SessionOptions Unseen(const SessionOptions& options, const std::string& output) 
   return unseen;
 }
 
-// As little as tells where steps end: calls of the training loop and the program's own ranges.
+// Records just enough to find where steps end: calls of the training loop and the program's own
+// ranges.
 SessionOptions StepsOnly(const SessionOptions& options, const std::string& output) {
   SessionOptions only = Unseen(options, output);
   const uint32_t trace = options.trace;
@@ -160,14 +161,15 @@ class Measurement {
     return {};
   }
 
-  // The run that is shown comes all the same, and tells more.
+  // No error: the run that is shown still follows, and tells more.
   Status Fail(const std::string& why) {
     problem_ = "not measured: " + why;
     Say("--measure-overhead: " + problem_);
     return {};
   }
 
-  // Who ends one run, at the keyboard or with a signal to the tool, means all of them.
+  // Someone who ends one run, at the keyboard or with a signal to the tool, means to end all of
+  // them.
   bool Interrupted(bool interrupted, int exit_code) {
     const bool ended =
         exit_code == 128 + SIGINT || exit_code == 128 + SIGTERM || exit_code == 128 + SIGHUP;

@@ -1,4 +1,4 @@
-// What profile and launch have in common.
+// What profile and launch share.
 #pragma once
 
 #include "cli/flags/command.h"

@@ -26,7 +26,7 @@ bool IsStream() {
          (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
-// Whether something, or the end, comes within kSilentMs.
+// Whether input, or its end, arrives within kSilentMs.
 bool SomethingComes() {
   pollfd wait{STDIN_FILENO, POLLIN, 0};
   int ready;

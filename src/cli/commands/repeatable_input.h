@@ -1,4 +1,4 @@
-// Standard input that several runs of a program read from its start, one after the other.
+// Lets several runs of a program, one after the other, each read standard input from its start.
 #pragma once
 
 #include <sys/types.h>
@@ -9,13 +9,13 @@ namespace batchlight::cli {
 
 class RepeatableInput {
  public:
-  // A file is read where it lies. What comes through a pipe or socket is read to its end first,
-  // into a temporary file (in TMPDIR) that has no name and is standard input from then on. A
-  // terminal, and a pipe on which nothing has come in five seconds, stay as they are: the first run
-  // that reads takes what they give. Errors: more than 1 GiB, or no room for it.
+  // A file is used as it is. Input from a pipe or socket is first read to its end into a temporary
+  // file without a name (in TMPDIR), which then becomes standard input. A terminal, and a pipe that
+  // stays silent for five seconds, are left alone: the first run that reads gets what they give.
+  // Errors: more than 1 GiB, or no room for it.
   static Result<RepeatableInput> Make();
 
-  // Before every run but the first.
+  // Call it before every run but the first.
   void Rewind() const;
 
  private:

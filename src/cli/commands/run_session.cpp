@@ -12,7 +12,7 @@
 namespace batchlight::cli {
 namespace {
 
-// The session is gone when this returns: from then on Ctrl-C ends the tool, which only reads.
+// The session is over when this returns: from then on Ctrl-C ends the tool, which only reads.
 Result<capture::SessionEnd> RunToTheEnd(capture::SessionOptions options) {
   ProgressLine progress;
   capture::Session session(std::move(options), Say,
@@ -28,15 +28,16 @@ void ReportSealing(const capture::SessionEnd& end, Outcome& outcome) {
   if (outcome.exit_code == 0) outcome.exit_code = static_cast<int>(ErrorKind::kOutput);
 }
 
-// Before the program has run several times in vain. The pid in a name makes it new.
+// Checked first, so that the program does not run several times in vain. A pid in the name would
+// make it unique, so 0 stands for it here.
 Status CheckOutputName(const capture::CaptureOptions& options) {
   if (options.output.empty() || options.replace) return {};
   ASSIGN_OR_RETURN(const std::string name, capture::ExpandOutputName(options.output, 0));
   return capture::CheckOutputIsFree(name, options.Several());
 }
 
-// The program died of Ctrl-C: so does the tool, and with it the script it was started from, which
-// would have got the same Ctrl-C had it shared the program's process group.
+// The program died of Ctrl-C, so the tool does too. That also ends the script that started it,
+// which would have received the same Ctrl-C had it been in the program's process group.
 void DieOfInterrupt() {
   std::fflush(nullptr);
   signal(SIGINT, SIG_DFL);

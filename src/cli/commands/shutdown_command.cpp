@@ -16,7 +16,7 @@ namespace {
 
 constexpr useconds_t kPollMicroseconds = 20'000;
 
-// Returns when the session is gone, so that its recording can be used by the next command.
+// Returns once the session is gone, so that the next command can use its recording.
 Status Shutdown(const std::string& session, const std::string& kill_text) {
   ASSIGN_OR_RETURN(const std::string name, ChooseSession(session, false));
   ASSIGN_OR_RETURN(const int signal, ParseSignal(kill_text));

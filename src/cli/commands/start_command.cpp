@@ -22,7 +22,7 @@ constexpr char kUsage[] =
     "\n"
     "Flags, with values (and default):\n";
 
-// The session runs in another folder: names are made absolute here.
+// The session may run in another folder, so names are made absolute here.
 std::string AbsoluteOutput(const std::string& output) {
   if (!output.empty() && output[0] == '/') return output;
   char folder[4096];

@@ -1,4 +1,4 @@
-// batchlight stats: nsys-compatible tables. Data goes to stdout, files or programs; notices to
+// batchlight stats: nsys-compatible tables. Data goes to stdout, files or programs, notices to
 // stderr.
 #include "cli/commands/stats_command.h"
 
@@ -65,7 +65,7 @@ Result<std::vector<ChosenReport>> ChooseReports(const std::vector<std::string>& 
   return chosen;
 }
 
-// What all reports of one call are about.
+// What all reports of one call share.
 struct Inputs {
   std::vector<const Store*> stores;
   std::vector<EventFilter> filters;  // one per store
@@ -79,7 +79,7 @@ struct Answer {
   std::string skipped;  // which this says
 };
 
-// Appends a line about an input that has nothing for a report.
+// Appends a line about an input that has no data for a report.
 void AddSkipped(const Store& store, const std::string& why, std::string& skipped) {
   const std::string line = "SKIPPED: " + store.source + why;
   if (skipped.find(line) != skipped.npos) return;  // said for another rank of the input
@@ -143,7 +143,7 @@ Status RunReports(const Inputs& inputs, const std::vector<ChosenReport>& reports
   return Status();
 }
 
-// Several inputs are for the reports that compare ranks.
+// Only the reports that compare ranks take several inputs.
 Status CheckInputs(const std::vector<std::string>& inputs, const std::vector<ChosenReport>& reports,
                    bool filtered) {
   for (const ChosenReport& chosen : reports) {

@@ -8,7 +8,7 @@
 
 namespace batchlight::cli {
 
-// Prints the default reports on `store` to the standard output, as `stats` without -r does.
+// Prints the default reports on `store` to standard output, as `stats` without -r does.
 Status PrintDefaultStats(const Store& store);
 
 }  // namespace batchlight::cli

@@ -1,5 +1,5 @@
-// batchlight trace dump|assemble|seal: recordings as text and back. A further subcommand gets its
-// own Add function and a line in RegisterTrace.
+// batchlight trace dump|assemble|seal: recordings as text and back. A new subcommand needs an Add
+// function of its own and a line in RegisterTrace.
 #include <cstdio>
 #include <memory>
 

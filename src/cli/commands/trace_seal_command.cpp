@@ -1,4 +1,4 @@
-// batchlight trace seal: make one file of a live folder that a killed tool left behind.
+// batchlight trace seal: turn a live folder that a killed tool left behind into one file.
 #include <cstdio>
 #include <memory>
 #include <string>

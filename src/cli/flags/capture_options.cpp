@@ -1,5 +1,5 @@
-// The flags that say which part of a run is recorded, and where to: --capture-range, --steps,
-// --every, --output, ...
+// The flags that say which part of a run is recorded, and into which file: --capture-range,
+// --steps, --every, --output, ...
 #include <algorithm>
 #include <charconv>
 #include <string_view>
@@ -12,7 +12,7 @@ namespace {
 
 using format::CaptureTrigger;
 
-// A whole number and nothing else; 0 if the text is none.
+// `text` as a whole number; 0 if it is anything else.
 uint64_t CountOrZero(std::string_view text) {
   uint64_t number = 0;
   const char* end = text.data() + text.size();
@@ -36,7 +36,7 @@ void SplitRange(const std::string& text, capture::CaptureOptions& options) {
 
 Status ReadRangeEnd(const std::string& text, capture::CaptureOptions& options) {
   using capture::RangeEnd;
-  std::vector<std::string> parts;  // name, then N and mode in any number
+  std::vector<std::string> parts;  // name, then any number of N and modes
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(':', begin), text.size());
     parts.push_back(text.substr(begin, end - begin));
@@ -45,7 +45,7 @@ Status ReadRangeEnd(const std::string& text, capture::CaptureOptions& options) {
   const std::string& name = parts[0];
   for (size_t i = 1; i < parts.size(); ++i) {
     const std::string& part = parts[i];
-    // When the file is made makes no difference to what is in it.
+    // These modes only say when the file is made, which does not change its contents.
     if (part == "defer" || part == "sync" || part == "async") continue;
     options.repeat = static_cast<uint32_t>(std::min<uint64_t>(CountOrZero(part), UINT32_MAX));
     if (options.repeat == 0) {

@@ -1,4 +1,4 @@
-// One subcommand of the program. Each lives in <verb>_command.cpp, declares its flags on a CLI11
+// The subcommands of the program. Each lives in <verb>_command.cpp, declares its flags on a CLI11
 // subcommand and sets the callback that runs it; main.cpp lists them all.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace batchlight::cli {
 
-// What the chosen subcommand leaves behind for main(). `exit_code` is used when status is fine:
+// What the chosen subcommand reports back to main(). `exit_code` is used when status is fine:
 // `profile` passes the program's own exit code on.
 struct Outcome {
   Status status;

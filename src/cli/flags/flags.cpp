@@ -202,7 +202,7 @@ std::vector<std::string> SplitWords(std::string_view text) {
         ++i;  // a line that goes on
         continue;
       }
-      // "\," stays as it is: lists know it.
+      // "\," stays as it is: whoever splits the list handles it.
       if (escaped && text[i + 1] != ',') ++i;
       word += text[i];
       in_word = true;

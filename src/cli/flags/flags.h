@@ -1,6 +1,6 @@
 // The flags of profile, launch and start: one table (profile_flags.def) behind parser, help and
-// documentation. CLI11 is not used here, because it cannot do three things Nsight Systems' command
-// line needs: stop at the first word that is no flag and leave the rest alone, "--" included;
+// documentation. CLI11 is not used here, because it lacks three things that Nsight Systems' command
+// line needs: to stop at the first word that is not a flag and leave the rest alone, "--" included;
 // flags whose value may be left out; an error that names the nearest flag.
 #pragma once
 
@@ -42,8 +42,8 @@ enum class Verb : char { kProfile = 'P', kLaunch = 'L', kStart = 'S' };
 
 class ParsedFlags {
  public:
-  // Error (kUsage): unknown flag, missing or unfit value. Words from the first that is no flag, or
-  // after "--", become the program and its arguments.
+  // Error (kUsage): unknown flag, missing or invalid value. Words from the first that is not a
+  // flag, or after "--", become the program and its arguments.
   static Result<ParsedFlags> Parse(Verb verb, const std::vector<std::string>& words);
 
   bool Given(Flag flag) const { return !values_[Index(flag)].empty(); }

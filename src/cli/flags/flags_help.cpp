@@ -1,4 +1,4 @@
-// What the flag table says to people: --help and docs/cli-profile.md.
+// The flag table as text for people: --help and docs/cli-profile.md.
 #include <algorithm>
 
 #include "cli/flags/flags.h"
@@ -14,7 +14,7 @@ std::string Spelling(const FlagSpec& spec) {
   return text + "--" + std::string(spec.name);
 }
 
-// `text` in lines that fit beside the column of names.
+// `text` broken into lines that fit beside the column of names.
 std::string Wrap(std::string_view text) {
   std::string wrapped;
   size_t column = kHelpColumn;

@@ -1,4 +1,4 @@
-// What is wrong with a command line that CLI11 refused, with the nearest flag.
+// Reports what is wrong with a command line that CLI11 rejected, with the nearest flag.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,10 +10,10 @@ namespace batchlight::cli {
 // Prints help and versions to stdout, errors to stderr. Returns the exit code.
 int ReportParseError(const CLI::App& app, const CLI::ParseError& error);
 
-// A check of options that count.
+// Checks options that hold a count.
 CLI::Validator NotNegative();
 
-// "--format" and so on, of one command.
+// The flags of one command: "--format" and so on.
 std::vector<std::string> FlagsOf(const CLI::App& command);
 
 }  // namespace batchlight::cli

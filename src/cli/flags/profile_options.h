@@ -1,4 +1,4 @@
-// From parsed flags to what a session is asked to do.
+// Turns parsed flags into what a session is asked to do.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The options by which every command that shows steps can be told what a step is.
+// The options that tell a command what a step is, the same for every command that shows steps.
 #pragma once
 
 #include <string>
@@ -15,11 +15,12 @@ void AddStepFlags(CLI::App* command, StepOptions* steps);
 // Error (kUsage) if the first step comes after the last.
 Status CheckStepFlags(const StepOptions& steps);
 
-// One line on stderr if the run lacks the key or range that was asked for: for commands whose own
+// Prints one line on stderr if the run lacks the requested key or range, for commands whose own
 // output does not say so.
 void SayStepProblem(const std::string& input, const StepSet& steps);
 
-// Error (kUsage) then: no exit code of 0 or 1 for other steps than those.
+// Error (kUsage) in that case: a gate must not exit with 0 or 1 for other steps than those
+// requested.
 Status CheckStepsForGate(const StepSet& steps);
 
 }  // namespace batchlight::cli

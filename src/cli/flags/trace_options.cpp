@@ -17,7 +17,7 @@ struct TraceName {
   uint32_t bits;  // 0 = not traced yet
 };
 
-// Names of --trace, as Nsight Systems knows them, and python.
+// The names that --trace takes: those of Nsight Systems, and python.
 constexpr TraceName kTraceNames[] = {
     {"cuda", format::kTraceCuda},
     {"cuda-hw", format::kTraceCuda},
@@ -82,7 +82,7 @@ Status ReadTrace(const ParsedFlags& flags, ProfileOptions& options) {
     if (found->bits == 0 && wanted != "none") later += (later.empty() ? "" : ", ") + item;
     options.session.trace |= found->bits;
   }
-  // The libraries of CUDA bring CUDA with them, as in Nsight Systems.
+  // Tracing one of CUDA's libraries turns on CUDA too, as in Nsight Systems.
   if (later.find("cu") != std::string::npos) options.session.trace |= format::kTraceCuda;
   if (none && flags.List(Flag::kTrace).size() > 1) {
     return UsageError("--trace: none stands alone");
@@ -102,11 +102,11 @@ void ReadPyTorch(const ParsedFlags& flags, ProfileOptions& options) {
     if (item.starts_with("functions-trace")) trace |= format::kTraceModules;
     if (item.starts_with("autograd")) trace |= format::kTraceOperators;
     if (item == "autograd-shapes-nvtx") trace |= format::kTraceShapes;
-    // Sizes are those of the operators' inputs, so operators are recorded for them.
+    // Sizes are those of the operators' inputs, so asking for them records operators.
     if (item == "functions-trace-shapes") trace |= format::kTraceOperators | format::kTraceShapes;
   }
   const uint32_t through_python = format::kTraceModules | format::kTraceOperators;
-  // The bridge inside Python carries all of these; NVTX calls of a PyTorch without CUDA, too.
+  // All of these need the bridge inside Python, and so do NVTX calls of a PyTorch without CUDA.
   if ((trace & (through_python | format::kTraceNvtx)) != 0) trace |= format::kTracePython;
 }
 

@@ -8,7 +8,7 @@
 namespace batchlight::cli {
 namespace {
 
-// Puts the rows that are not accepted before every window.
+// Moves the rows that are not accepted to a time before every window.
 template <typename Table, typename Accept>
 void Hide(Table& table, const Accept& accept) {
   for (size_t row = 0; row < table.size(); ++row) {
@@ -62,7 +62,7 @@ Result<EventFilter> ParseTimeFilter(std::string_view text) {
   };
   RETURN_IF_ERROR(read(text.substr(0, slash), filter.window.start_ns));
   RETURN_IF_ERROR(read(text.substr(slash + 1), filter.window.end_ns));
-  // Both, also where one was left out: so nsys names its files.
+  // Both are named even where one was left out, because nsys names its files that way.
   filter.file_part = "_start=" + std::to_string(filter.window.start_ns) +
                      "_end=" + std::to_string(filter.window.end_ns);
   filter.arguments = "start=" + std::to_string(filter.window.start_ns) +

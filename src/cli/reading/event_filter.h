@@ -1,4 +1,4 @@
-// --filter-time and --filter-nvtx: the stretch of time a report is about.
+// --filter-time and --filter-nvtx: the stretch of time that a report covers.
 #pragma once
 
 #include <optional>
@@ -24,12 +24,12 @@ struct FilterFlags {
   bool any() const { return time || nvtx; }
 };
 
-// What can be checked before an input is read. Errors: kUsage.
+// Checks what it can before an input is read. Errors: kUsage.
 Status CheckFilterFlags(const FilterFlags& flags);
 
-// The filter of the two flags, of which the range (stats::FindRange) has precedence. With
-// `nsys_compat` the store loses what other processes than the range's did: nsys filters those out.
-// Errors (kUsage): there is no such range.
+// The filter that the two flags give; the range (stats::FindRange) takes precedence. With
+// `nsys_compat` the store keeps only what the range's process did: nsys filters out the others.
+// Errors (kUsage): no such range.
 Result<EventFilter> MakeFilter(Store& store, const FilterFlags& flags, bool nsys_compat);
 
 }  // namespace batchlight::cli

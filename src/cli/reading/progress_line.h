@@ -1,4 +1,5 @@
-// One line on stderr that says what is being done; only on a terminal, gone when the work is done.
+// One line on stderr that says what is being done; shown only on a terminal and removed when the
+// work is done.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ class ProgressLine {
   // "sealing 40 %". Shown at most ten times a second, and not in the first moments: short work
   // shows nothing.
   void Show(const std::string& what, double share);
-  // Shown at once: what comes next says nothing until it is done.
+  // Shown at once, because the work that follows reports nothing until it is done.
   void Announce(const std::string& what);
   void Clear();
 

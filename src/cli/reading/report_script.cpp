@@ -51,7 +51,7 @@ bool ParseWhole(std::string_view text, Number& number) {
   return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
 }
 
-// Digits after the point of "12.50", -1 if that is not such a number.
+// Number of digits after the point, as in "12.50"; -1 if the text is not such a number.
 int DecimalsOf(std::string_view text) {
   const size_t point = text.find('.');
   if (text.find_first_not_of("0123456789.-") != text.npos || point == text.npos) return -1;
@@ -65,7 +65,7 @@ struct HeadingUnit {
 };
 constexpr HeadingUnit kHeadingUnits[] = {{" (ns)", Unit::kTimeNs}, {" (%)", Unit::kPercent}};
 
-// Values that would not come out as they went in stay text.
+// Values that would not print as they were read stay text.
 void TypeColumn(ResultTable& table, size_t c) {
   ResultColumn& column = table.columns[c];
   bool whole = !table.rows.empty();
@@ -99,7 +99,7 @@ void TypeColumn(ResultTable& table, size_t c) {
   }
 }
 
-// What the program prints; its errors go where ours go.
+// The program's standard output; its errors go to our stderr.
 Result<std::string> OutputOf(const std::vector<std::string>& words) {
   ChildOutput output = RunAndRead({.words = words});
   if (output.error != 0) {
@@ -112,8 +112,8 @@ Result<std::string> OutputOf(const std::vector<std::string>& words) {
   return InputError("report script " + words[1] + " failed with " + how + "; its words are above");
 }
 
-// Columns get the type that all their values have, and the unit their heading ends with:
-// "Total Time (ns)". Errors: kInput for a line with too many or too few values.
+// A column gets the type that all its values share, and the unit that its heading ends with: "Total
+// Time (ns)". Errors: kInput for a line with too many or too few values.
 Result<ResultTable> TableOfCsv(const std::string& name, std::string_view text) {
   ResultTable table;
   table.name = table.title = name;

@@ -1,5 +1,5 @@
-// Reports of the user's own, as nsys runs them: NAME.py in a folder of --report-dir, started with
-// the path of an SQLite export and the report's arguments, prints CSV with a heading.
+// Reports of the user's own, run as nsys runs them: NAME.py in a folder of --report-dir is started
+// with the path of an SQLite export and the report's arguments, and prints CSV with a heading.
 #pragma once
 
 #include <optional>

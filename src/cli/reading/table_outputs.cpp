@@ -31,13 +31,13 @@ std::string WithoutExtension(const std::string& path) {
   return dot == std::string::npos || dot <= name ? path : path.substr(0, dot);
 }
 
-// "png" and "svg" are formats of reports that have a picture.
+// Only reports that have a picture take the formats "png" and "svg".
 bool IsPicture(std::string_view format) { return format == "png" || format == "svg"; }
 
 Status WriteAll(const TableFormat& format, const RowSource& rows, const TextSink& sink,
                 std::string_view prologue, std::string_view epilogue) {
   if (!prologue.empty()) RETURN_IF_ERROR(sink(prologue));
-  // As nsys: nothing, no heading either, where there are no rows; but empty JSON is an array.
+  // Without rows print nothing, not even a heading, as nsys does; only JSON prints an empty array.
   if (rows.row_count > 0 || (format.kind == TableKind::kJson && !rows.columns.empty())) {
     RETURN_IF_ERROR(WriteTable(format, rows, sink));
   }
@@ -69,7 +69,7 @@ Status WriteToProgram(const TableFormat& format, const RowSource& rows, const st
     close(ends[1]);
     return child.status();
   }
-  // A program that ends before it has read everything is its own error, not our end.
+  // A program that ends before it has read everything is an error to report; it must not kill us.
   const auto old_handler = std::signal(SIGPIPE, SIG_IGN);
   std::FILE* pipe = fdopen(ends[1], "w");
   Status status = WriteAll(
@@ -85,8 +85,8 @@ Status WriteToProgram(const TableFormat& format, const RowSource& rows, const st
   return status;
 }
 
-// The elements of comma-separated lists. A blank element repeats the one before, in the beginning
-// it is the default. A program's command line may hold commas of its own, where a space follows.
+// The elements of comma-separated lists. A blank element repeats the one before it; at the
+// beginning it is the default. A comma followed by a space belongs to a program's command line.
 std::vector<std::string> Elements(const std::vector<std::string>& lists, std::string_view blank) {
   std::vector<std::string> elements;
   for (const std::string& list : lists) {

@@ -11,7 +11,7 @@
 
 namespace batchlight::cli {
 
-// "name:arg:arg=v", taken apart.
+// "name:arg:arg=v", parsed.
 struct ReportSpec {
   std::string name;
   std::vector<std::string> args;
@@ -19,7 +19,7 @@ struct ReportSpec {
 // Errors: kUsage for an element without a name.
 Result<std::vector<ReportSpec>> ParseReportList(const std::vector<std::string>& lists);
 
-// Options of one call that all its tables share.
+// The options of one call, shared by all its tables.
 struct TableFlags {
   std::vector<std::string> formats;  // as given: "csv:nohdr", "."
   std::vector<std::string> outputs;  // "-", "@command", "." or a base name
@@ -38,13 +38,13 @@ class TableOutputs {
   static Result<TableOutputs> Create(TableFlags flags, std::string input_path);
 
   // Writes table number `index` of the call. `file_part` becomes part of the file's name:
-  // "cuda_gpu_kern_sum_base_nvtx=step-3". Without rows a file is made as well, and is empty.
-  // Errors: kOutput (the file exists, cannot be written, the program failed).
+  // "cuda_gpu_kern_sum_base_nvtx=step-3". Without rows the file is made too, but is empty. Errors:
+  // kOutput (the file exists, cannot be written, the program failed).
   Status Write(size_t index, const RowSource& rows, const std::string& file_part,
                std::string_view prologue = {}, std::string_view epilogue = {});
 
-  // With --nsys-compat: the lines of nsys on stdout before and after a table. `skipped` is the
-  // reason why there are no rows, which otherwise is a notice.
+  // With --nsys-compat: the lines that nsys prints on stdout before and after a table. `skipped`
+  // says why there are no rows; without the flag that is a notice.
   void Announce(size_t index, std::string_view report, std::string_view arguments,
                 const std::string& file_part) const;
   void Finish(size_t index, bool empty, std::string_view skipped) const;
@@ -68,8 +68,8 @@ class TableOutputs {
 // Prints the help of --help-formats [NAME|ALL]. Errors (kUsage): no such format.
 Status PrintFormatHelp(const std::string& name);
 
-// The word after --force-overwrite and its like: "true" or "false", or none, which is `given`.
-// Anything else was meant as an input and is appended to `inputs`.
+// The word after --force-overwrite and similar flags: "true", "false" or none, which means `given`.
+// Any other word is an input and is appended to `inputs`.
 bool TakeBoolWord(const std::string& word, bool given, std::vector<std::string>& inputs);
 
 }  // namespace batchlight::cli

@@ -1,4 +1,4 @@
-// What NCCL's payloads say about a collective, under the names of torch.profiler's traces.
+// What NCCL's payloads say about a collective, under the names that torch.profiler's traces use.
 #include <algorithm>
 #include <array>
 
@@ -64,7 +64,7 @@ std::string_view DtypeInName(std::string_view kernel) {
   return {};
 }
 
-// Of the tensors of the communication operator that made the call.
+// The element type of the tensors of the communication operator that made the call.
 std::string DtypeOfOperator(const ChromeTrace& trace, ApiCallId call) {
   if (call.IsNone()) return {};
   const OperatorCallsTable& calls = trace.store.operator_calls;
@@ -82,8 +82,8 @@ std::string DtypeOfOperator(const ChromeTrace& trace, ApiCallId call) {
   return {};
 }
 
-// Global ranks in the order of the communicator, if all of them are known; else all there are, if
-// it has as many as the job.
+// Global ranks in the order of the communicator, if all of them are known; otherwise all ranks of
+// the job, if the communicator has as many.
 std::vector<int64_t> RanksOf(const ChromeTrace& trace, const NcclCommunicator& communicator,
                              ProcessId process) {
   std::vector<int64_t> ranks(communicator.size(), -1);

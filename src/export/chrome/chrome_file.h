@@ -1,5 +1,5 @@
-// The events of Chrome's trace format, one line each: what is common to all that -t chrome writes.
-// Names are given escaped; times are those of the store.
+// Writes events of Chrome's trace format, one line each: what all parts of -t chrome share. Names
+// must be escaped already; times are those of the store.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class ChromeFile {
   // One side of an event that need not nest: phase 'b' or 'e'.
   void Async(char phase, uint64_t id, std::string_view name, int64_t pid, int64_t tid,
              int64_t at_ns);
-  // One side of an arrow: phase 's' or 'f'. It binds to the slice that is there.
+  // One side of an arrow: phase 's' or 'f'. It binds to the slice at that time.
   void Arrow(char phase, std::string_view category, uint64_t id, int64_t pid, int64_t tid,
              int64_t at_ns);
   void Counter(std::string_view name, int64_t pid, std::string_view series, int64_t value,

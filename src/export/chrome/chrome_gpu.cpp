@@ -27,7 +27,7 @@ class GpuEvents {
   }
 
  private:
-  // Selected rows: begin(row) begins the event and writes what only it has.
+  // For each selected row: begin(row) begins the event and writes its own members.
   template <typename Table, typename Begin>
   Status Rows(const Table& table, const Begin& begin) {
     if (!trace_.selection.HasTable(Table::kName)) return {};
@@ -49,7 +49,7 @@ class GpuEvents {
     return last_pid_;
   }
 
-  // Begins the event; the members that all have.
+  // Begins the event and writes the members that all events have.
   template <typename Table>
   void BeginWork(const Table& table, size_t row, std::string_view category, std::string_view name) {
     file_.Begin(category, name, PidOf(table.process[row], table.device[row]), table.stream[row],
@@ -157,7 +157,7 @@ class GpuEvents {
                   waits.end_ns[row]);
       file_.TextArg("cuda_sync_kind", name);
       if (waits.event[row] != UINT32_MAX) {
-        // -1 as Kineto writes it: the record of the event is not known.
+        // Kineto writes -1 too where the record of the event is not known.
         const uint32_t record = records.Before(row);
         const bool known = record != EventRecords::kNone;
         const auto source = known ? static_cast<int32_t>(store_.cuda_events.stream[record]) : -1;
@@ -183,7 +183,7 @@ class GpuEvents {
     return 0;
   }
 
-  // Counters of network devices: of the machine, not of a process.
+  // Counters of network devices belong to the machine, not to a process.
   Status Network() {
     const NetworkSamplesTable& samples = store_.network_samples;
     if (!trace_.selection.HasTable(samples.kName) || samples.size() == 0) return {};

@@ -11,8 +11,8 @@ namespace {
 
 std::string RankText(int32_t rank) { return std::to_string(std::max(rank, 0)); }
 
-// Readers take the rank of a file from a line `"rank": N`; one must be there. A file of several
-// ranks has the lowest, and all of them in `ranks`.
+// Readers take the rank of a file from a line `"rank": N`, so there must be one. A file of several
+// ranks has the lowest there, and all of them in `ranks`.
 void WriteDistributedInfo(const ChromeTrace& trace, TextBuffer& out) {
   std::set<int32_t> ranks;
   const JobPlace* place = nullptr;
@@ -24,7 +24,7 @@ void WriteDistributedInfo(const ChromeTrace& trace, TextBuffer& out) {
     if (one.rank < 0) continue;
     ranks.insert(one.rank);
     if (one.rank > *ranks.begin()) continue;
-    // Of the processes of a rank (workers have its number too) the one that says more.
+    // Of the processes of a rank (workers have its number too), the one that says most.
     if (place == nullptr || place->rank > one.rank || place->backend.empty()) place = &one;
   }
   if (place != nullptr && !place->backend.empty()) backend = place->backend;

@@ -14,8 +14,8 @@
 
 namespace batchlight {
 
-// Who a GPU's events belong to in the file: Kineto takes the device's number as `pid`. Two
-// processes may each have a device of that number; in one file they need two.
+// Kineto uses a device's number as the `pid` of its events. Two processes may each have a device of
+// the same number; in one file those need different pids.
 class ChromeGpus {
  public:
   struct Gpu {
@@ -61,8 +61,8 @@ void WriteChromeNames(ChromeTrace& trace);  // of processes, threads, GPUs and s
 Status WriteChromeCpu(ChromeTrace& trace);
 Status WriteChromeGpu(ChromeTrace& trace);
 
-// Arguments of a collective as Kineto names them, as far as NCCL tells. `dtype` of the elements
-// ("bf16") turns bytes into elements; "": unknown.
+// Arguments of a collective as Kineto names them, as far as NCCL tells. The element type `dtype`
+// ("bf16") turns bytes into elements; "" means unknown.
 void AddCollectiveArgs(ChromeTrace& trace, const NcclCall& call, std::string_view dtype);
 // The same for a kernel that NCCL launched: the type is in the name of kernels that reduce
 // (ncclDevKernel_AllReduce_Sum_bf16_RING_LL), else in the operator around the launch.

@@ -1,9 +1,9 @@
 // -t perfetto: Perfetto's own format, for ui.perfetto.dev and trace_processor.
 //
-// A file is a row of TracePacket messages of protobuf, few enough kinds to write by hand. Field
-// numbers are those of Perfetto's trace_packet.proto, track_descriptor.proto, track_event.proto and
-// interned_data.proto. Threads get their real tracks; streams, start/end ranges and counters get
-// tracks of their own.
+// A file is a sequence of protobuf TracePacket messages, of few enough kinds to write by hand.
+// Field numbers are those of Perfetto's trace_packet.proto, track_descriptor.proto,
+// track_event.proto and interned_data.proto. Threads get their real tracks; streams, start/end
+// ranges and counters get tracks of their own.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -43,7 +43,7 @@ class PerfettoTrace {
  public:
   PerfettoTrace(const Store& store, const ExportOptions& options, TextBuffer& out)
       : store_(store), selection_(options.selection), out_(out) {
-    // Times in the file are unsigned: what began before time 0 must not wrap.
+    // Times in the file are unsigned, and one before time 0 must not wrap around.
     int64_t first_ns = 0;
     store.VisitTables([&](const auto& table) {
       if constexpr (requires { table.start_ns; }) {
@@ -147,7 +147,7 @@ class PerfettoTrace {
     Packet(message_);
   }
 
-  // `text` is ours, and so is valid UTF-8.
+  // `text` is our own, so it is valid UTF-8.
   void Annotate(Message& extra, std::string_view key, std::string_view text) {
     annotation_.Clear();
     annotation_.Bytes(10, key).Bytes(6, text);
@@ -432,7 +432,7 @@ class PerfettoTrace {
   std::set<std::string> kept_;                              // names that are not the store's
   std::vector<uint64_t> process_tracks_;
   std::vector<uint64_t> thread_tracks_;
-  // Kept from event to event for their memory.
+  // Reused from event to event to avoid allocations.
   Message message_, slice_, annotation_, wrapped_;
   uint64_t last_track_ = 0;
   uint64_t events_ = 0;

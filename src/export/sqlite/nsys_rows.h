@@ -149,7 +149,8 @@ void PutRow(NsysWriter& writer, SqliteInsert& insert, const nsys::Table<Columns.
   insert.Done();
 }
 
-// Row numbers of a store table: in its own order; by start; by start, those that `keep` says.
+// Row numbers of a store table: in its own order; by start; by start, only those that `keep`
+// accepts.
 template <typename StoreTable>
 auto InOrder(const StoreTable& table) {
   return std::views::iota(size_t{0}, table.size());
@@ -186,8 +187,8 @@ bool SelectsTime(const NsysWriter& writer, const Row& row) {
     return true;
 }
 
-// Writes the rows of a store table that the selection has. `prepare(row, other)` completes a row
-// before it is written, with what goes into `Other`; false leaves it out.
+// Writes the selected rows of a store table. `prepare(row, other)` completes a row before it is
+// written and fills `other`; if it returns false, the row is left out.
 template <typename Other = NoRow, typename... Columns, typename StoreTable, typename Order,
           typename Prepare = KeepRow>
 Status WriteRows(NsysWriter& writer, const nsys::Table<Columns...>& table, const StoreTable& rows,
@@ -207,7 +208,7 @@ Status WriteRows(NsysWriter& writer, const nsys::Table<Columns...>& table, const
   });
 }
 
-// Writes rows that are of no table of the store, as they are.
+// Writes rows that come from no table of the store, unchanged.
 template <typename... Columns, typename Rows>
 Status WritePlainRows(NsysWriter& writer, const nsys::Table<Columns...>& table, const Rows& rows) {
   return writer.Table(table, std::size(rows), [&](SqliteInsert& insert) {

@@ -1,4 +1,5 @@
-// What the parts of the SQLite exporter share: the file, ids in nsys's packing, strings met.
+// What the parts of the SQLite exporter share: the file, ids in nsys's packing, and the strings
+// used so far.
 #pragma once
 
 #include <string_view>
@@ -40,15 +41,15 @@ class NsysWriter {
   // Ranges that never ended are NULL in NVTX_EVENTS; elsewhere an end is required.
   int64_t End(int64_t ns) const { return Time(ns == kOpenEnd ? store.duration_ns : ns); }
 
-  // Runs fill(insert) for a table of nsys. Leaves the table out when the selection does, or when it
-  // has no `count` rows and the export is lazy.
+  // Runs fill(insert) for a table of nsys. Leaves the table out if the selection does, or if
+  // `count` is 0 and the export is lazy.
   template <typename... Columns, typename Fill>
   Status Table(const nsys::Table<Columns...>& table, size_t count, const Fill& fill) {
     if (!options.selection.HasTable(table.name)) return Status();
     if (count == 0 && options.lazy) return Status();
     return Write(table.name, CreateStatement(table), WrittenColumns(table), fill);
   }
-  // The same for one of ours, whose columns are spelled as nsys::Spelling has them.
+  // The same for a table of ours, whose columns are spelled as nsys::Spelling defines.
   template <typename Fill>
   Status OwnTable(std::string_view name, std::string_view shape, std::string_view columns,
                   const Fill& fill) {

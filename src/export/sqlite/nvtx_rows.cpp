@@ -127,7 +127,7 @@ class NvtxRows {
       payloads.push_back({blobs.schema_id[blob], store_.Text(blobs.bytes[blob])});
     }
     if (payloads.empty()) return {};
-    // Read from another form.
+    // Payloads of another form were kept as they are.
     if (payloads.size() == 1 && payloads[0].schema_id == 0) return payloads[0].bytes;
     packed_ = nsys::PackPayloads(payloads);
     return packed_;

@@ -10,7 +10,8 @@
 namespace batchlight {
 namespace {
 
-// By start, of a table that nsys divides: a table without rows of a kind is left out.
+// Writes, by start, the rows of a table that nsys splits by kind; a kind without rows gets no
+// table.
 template <typename StoreTable, typename Kind>
 std::vector<uint32_t> OfKind(const NsysWriter& writer, const StoreTable& table,
                              const std::vector<Kind>& kinds, Kind kind) {

@@ -18,7 +18,7 @@ constexpr size_t kRows = 6;
 // A store in which every column of every table that nsys holds has a value of its own in each row.
 class StoreFiller {
  public:
-  // `variant`: which of the kinds that nsys keeps in tables of their own.
+  // `variant` picks one of the kinds that nsys keeps in tables of their own.
   StoreFiller(Store& store, size_t variant) : store_(store), variant_(variant) {
     for (size_t i = 0; i < 8; ++i)
       texts_.push_back(store.strings.Intern("text " + std::to_string(i)));
@@ -71,7 +71,7 @@ class StoreFiller {
       return static_cast<Value>(number);
   }
 
-  // What must fit together.
+  // Columns whose values must fit together.
   template <typename StoreTable>
   void Adjust(StoreTable&, size_t) {}
   void Adjust(KernelsTable& table, size_t row) { table.launch[row] = KernelLaunchId::At(row); }

@@ -5,7 +5,7 @@
 namespace batchlight {
 namespace {
 
-// Tables that nsys has and this recording has no rows for.
+// Tables of nsys for which this recording has no rows.
 Status CreateMissingTables(NsysWriter& writer) {
   for (const nsys::TableEntry& table : nsys::Entries()) {
     if (table.columns.empty() || !writer.options.selection.HasTable(table.name)) continue;
@@ -39,7 +39,7 @@ Status WriteEnumTables(NsysWriter& writer) {
 }
 
 Status WriteStrings(NsysWriter& writer) {
-  // Everything refers to StringIds: a selection of tables keeps it.
+  // Everything refers to StringIds, so any selection of tables keeps it.
   RETURN_IF_ERROR(writer.file.Execute(CreateStatement(nsys::kStringIds)));
   ASSIGN_OR_RETURN(SqliteInsert insert, SqliteInsert::Prepare(writer.file, nsys::kStringIds.name,
                                                               WrittenColumns(nsys::kStringIds)));

@@ -40,7 +40,7 @@ SqliteFile::~SqliteFile() {
 }
 
 Status SqliteFile::Error(std::string_view what) const {
-  // SQLite says "disk I/O error" for whatever the system did not write.
+  // SQLite reports any failed write as "disk I/O error".
   const int code = sqlite3_errcode(handle_);
   const bool is_full = code == SQLITE_FULL || code == SQLITE_IOERR;
   return OutputError(

@@ -1,5 +1,5 @@
-// Writing an SQLite database as fast as SQLite goes: one transaction, prepared statements, no
-// journal; under another name until it is whole.
+// Writes an SQLite database as fast as SQLite can: one transaction, prepared statements, no
+// journal. The file has another name until it is complete.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ class SqliteInsert {
   SqliteInsert& Blob(std::string_view bytes);
   SqliteInsert& Null();
   SqliteInsert& IntOrNull(bool known, int64_t value) { return known ? Int(value) : Null(); }
-  // The first error stays and makes the rest do nothing: check status() at the end.
+  // After the first error every further call does nothing: check status() at the end.
   void Done();
   const Status& status() const { return status_; }
   uint64_t rows() const { return rows_; }

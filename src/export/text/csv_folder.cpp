@@ -78,14 +78,14 @@ std::string FileName() {
   return std::string(Table::kName) + ".csv";
 }
 
-// Of a folder that is replaced: what an earlier export made.
+// Whether a file of a folder being replaced was made by an earlier export.
 bool IsTableFile(const Store& store, std::string_view name) {
   bool is = false;
   store.VisitTables([&]<typename Table>(const Table&) { is = is || name == FileName<Table>(); });
   return is;
 }
 
-// The rows that are there already, if they have the same columns.
+// The existing rows of the file, if they have the same columns.
 Status CopyOld(const std::string& path, std::string_view header, AtomicFileWriter& file) {
   ASSIGN_OR_RETURN(const MappedFile old, MappedFile::Open(path));
   if (!old.text().starts_with(header)) {

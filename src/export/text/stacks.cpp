@@ -34,7 +34,7 @@ std::string Frame(std::string_view name) {
   return frame;
 }
 
-// "ProfilerStep#12" is the frame "ProfilerStep#": a flame graph sums steps up.
+// "ProfilerStep#12" becomes the frame "ProfilerStep#", so that a flame graph sums up all steps.
 class StepFrames {
  public:
   StepFrames(const Store& store, const StepOptions& options) : store_(store) {

@@ -11,7 +11,7 @@ class ChunkClock {
  public:
   ChunkClock() = default;
 
-  // `zero_ns`: CLOCK_MONOTONIC of time 0. Times are held within [floor_ns, ceiling_ns] (already on
+  // `zero_ns`: CLOCK_MONOTONIC of time 0. Times are clamped to [floor_ns, ceiling_ns] (already on
   // the recording's clock), so that a thread's time never runs backwards from chunk to chunk,
   // however wrong an estimate is.
   ChunkClock(const format::ChunkHeader& header, int64_t zero_ns, int64_t floor_ns,
@@ -35,7 +35,7 @@ class ChunkClock {
   uint64_t ns_per_tick_ = 0;  // fixed point
 };
 
-// End of the chunk on CLOCK_MONOTONIC by its second pair, or `otherwise` while it is open.
+// End of the chunk on CLOCK_MONOTONIC, from its second pair; `otherwise` while it is open.
 int64_t ChunkEndNs(const format::ChunkHeader& header, int64_t otherwise);
 
 }  // namespace batchlight

@@ -25,7 +25,7 @@ ThreadKey KeyOf(const ChunkHeader& header) {
 
 }  // namespace
 
-// Threads of a process stand in the order in which they began, which is not always that of their
+// Threads of a process are ordered by when they began, which is not always the order of their
 // indexes.
 void SortChunks(ChunkSet& set) {
   std::vector<ChunkView>& chunks = set.chunks;

@@ -1,4 +1,5 @@
-// A sealed recording: blocks found by the index, or by walking when the end of the file is missing.
+// A sealed recording: blocks are found by the index, or by walking the file when its end is
+// missing.
 #include <xxhash.h>
 #include <zstd.h>
 
@@ -50,7 +51,7 @@ std::unique_ptr<uint64_t[]> Unpack(const BlockHeader& header, std::span<const ui
   return size == header.raw_bytes ? std::move(raw) : nullptr;
 }
 
-// Offsets of the chunk blocks by the index. False if there is none that can be trusted.
+// Offsets of the chunk blocks, from the index. False if there is no trustworthy index.
 bool OffsetsFromIndex(std::span<const uint8_t> file, std::vector<uint64_t>* offsets) {
   format::FileTrailer trailer{};
   if (file.size() < sizeof trailer || !ReadAt(file, file.size() - sizeof trailer, &trailer) ||
@@ -86,7 +87,7 @@ uint64_t OffsetsFromWalk(std::span<const uint8_t> file, std::vector<uint64_t>* o
     BlockHeader header{};
     std::span<const uint8_t> stored;
     const bool found = FindBlock(file, offset, &header, &stored);
-    // Nothing follows the index; a cut one costs no chunk.
+    // Nothing follows the index, so losing part of it costs no chunk.
     if (header.magic == format::kBlockMagic && header.kind == BlockKind::kIndex) break;
     if (found) {
       in_damage = false;

@@ -14,7 +14,7 @@ constexpr std::string_view kSizes = ", sizes = ";
 constexpr std::string_view kInputIds = ", input_op_ids = ";
 constexpr uint32_t kUnseen = UINT32_MAX;
 
-// What a message stands for, found once for each distinct text.
+// The operator that a message describes, parsed once for each distinct text.
 struct Operator {
   StringId name;
   StringId shapes;
@@ -55,7 +55,7 @@ Operator Describe(Store& store, StringId message) {
   Operator found;
   found.is_operator = parsed.is_operator;
   if (!parsed.is_operator) return found;
-  // Copies: interning may move what the views point to.
+  // Copies, because interning may move what the views point to.
   const std::string name(parsed.name);
   const std::string sizes(parsed.sizes);
   found.sequence = parsed.sequence;

@@ -2,7 +2,7 @@
 //   aten::addmm, seq = 11, op_id = 401, sizes = [[64, 2, 768], []], input_op_ids = [(373,0),
 //   (0,-1)]
 // (torch/csrc/autograd/profiler_legacy.cpp, getNvtxStr). Recordings of nsys --pytorch=autograd-nvtx
-// hold their operators in no other form.
+// hold operators only in this form.
 #pragma once
 
 #include <string_view>

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view kAnonymous = "(anonymous namespace)";
 
-// Reads a demangled name from the left and remembers where the last name component at the outer
-// level begins and ends; its parameter list ends the search.
+// Reads a demangled name from the left, up to its parameter list, and remembers where the last name
+// component at the outer level begins and ends.
 class NameScan {
  public:
   explicit NameScan(std::string_view text) : text_(text) {}
@@ -34,7 +34,7 @@ class NameScan {
     for (; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
       if (c == '<' || c == '(' || c == '[' || c == '{') ++depth;
-      // "->" closes nothing.
+      // The '>' of "->" closes no bracket.
       if (c == '>' && at_ > 0 && text_[at_ - 1] == '-') continue;
       if ((c == '>' || c == ')' || c == ']' || c == '}') && --depth == 0) break;
     }

@@ -11,7 +11,7 @@ namespace batchlight {
 // `mangled` itself if it is not a mangled C++ name (extern "C", Triton, cuDNN).
 std::string DemangledKernelName(std::string_view mangled);
 
-// Of a demangled name.
+// `demangled` is a demangled name.
 std::string_view ShortKernelName(std::string_view demangled);
 
 }  // namespace batchlight

@@ -14,7 +14,7 @@ int HexValue(char digit) {
   return -1;
 }
 
-// The character after a backslash; removes what it reads. False if the escape is unknown.
+// Reads what follows a backslash and removes it from the input. False if the escape is unknown.
 bool TakeEscape(std::string_view& rest, std::string& bytes) {
   if (rest.empty()) return false;
   const char kind = rest.front();

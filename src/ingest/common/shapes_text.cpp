@@ -16,7 +16,7 @@ constexpr uint8_t kUndefined = 254;
 constexpr uint8_t kOther = 255;
 constexpr size_t kMaxListItems = 250;
 
-// By PyTorch's c10::ScalarType; "" has no name of ours.
+// Indexed by PyTorch's c10::ScalarType; "": a type that we have no name for.
 constexpr std::array<std::string_view, 25> kTypeNames = {
     "u8",  "i8",   "i16",  "i32", "i64", "f16",    "f32",   "f64", "c32",
     "c64", "c128", "bool", "qi8", "qu8", "qi32",   "bf16",  "",    "",
@@ -88,7 +88,7 @@ class InputsPrinter {
     return Integers(rank, text);
   }
 
-  // What is no tensor counts as an empty size in the short form.
+  // In the short form, anything but a tensor is written as an empty size.
   void Other(std::string& text) { text += style_ == Style::kShapes ? "[]" : "-"; }
 
   bool Item(uint8_t tag, std::string& text) {

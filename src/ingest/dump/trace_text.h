@@ -5,9 +5,9 @@
 //   +250 RangePush message="forward"
 //   +900 RangePop
 //
-// "+250" is the time in ticks since the chunk's base. Fields that are 0 are left out; strings stand
-// where they are used, quoted, with \n \t \" \\ \xNN escapes; inputs of an operator stand as
-// {f32[64, 2], 3} (FORMAT.md). '#' starts a comment line.
+// "+250" is the time in ticks since the chunk's base. Fields that are 0 are left out; strings are
+// written where they are used, quoted, with \n \t \" \\ \xNN escapes; inputs of an operator are
+// written as {f32[64, 2], 3} (FORMAT.md). '#' starts a comment line.
 #pragma once
 
 #include <functional>
@@ -26,20 +26,21 @@ struct DumpOptions {
 };
 
 // Calls write(lines) with whole lines, in the order of the store (process, thread, time); stops at
-// its first error. Damage is a comment line where it was met. Errors: those of ReadRecording.
+// its first error. Damage becomes a comment line at the place where it was found. Errors: those of
+// ReadRecording.
 Status DumpRecording(const std::string& path, const DumpOptions& options,
                      const std::function<Status(std::string_view)>& write);
 
-// The same for chunks that are loaded already.
+// The same for chunks that are already loaded.
 Status DumpChunks(const ChunkSet& set, const DumpOptions& options,
                   const std::function<Status(std::string_view)>& write);
 
-// The files of a live folder, by name, that hold what `text` says. Attributes of a chunk line that
-// are left out are taken over from the chunk before (index goes up by one). Errors (kInput) name
-// the line.
+// The files of a live folder, by name, with the contents that `text` describes. A chunk line takes
+// the attributes that it leaves out from the chunk before (the index goes up by one). Errors
+// (kInput) name the line.
 Result<std::map<std::string, std::string>> AssembleRecording(std::string_view text);
 
-// Makes the folder and its files. Errors: kOutput.
+// Creates the folder and its files. Errors: kOutput.
 Status WriteLiveFolder(const std::map<std::string, std::string>& files, const std::string& folder);
 
 }  // namespace batchlight

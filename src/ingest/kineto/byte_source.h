@@ -1,4 +1,4 @@
-// A file as a stream of bytes, unpacked on the way if it is gzip.
+// A file as a stream of bytes, unpacked on the fly if it is gzip.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class ByteSource {
   // Up to `size` bytes; 0 at the end. Errors (kInput): reading failed, or the gzip data is damaged
   // (what came before was fine).
   virtual Result<size_t> Read(char* to, size_t size) = 0;
-  // Whether the bytes are not those of the file itself.
+  // True if the bytes are unpacked ones, not those of the file itself.
   virtual bool packed() const = 0;
 };
 

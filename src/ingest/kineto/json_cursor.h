@@ -1,6 +1,6 @@
 // Reads JSON in one pass over bytes in memory, without allocation: a pull parser for files far
-// larger than memory, read window by window. Tells "the window ended" from "this is not JSON", so
-// that the caller can read on and try again.
+// larger than memory, read window by window. Distinguishes "the window ended" from "this is not
+// JSON", so that the caller can read more and try again.
 #pragma once
 
 #if defined(__SSE2__)
@@ -28,7 +28,7 @@ class JsonCursor {
     return at_ == end_;
   }
 
-  // The next character that is not white space, not taken; 0 at the end.
+  // The next character that is not white space, without taking it; 0 at the end.
   char Peek() {
     SkipSpace();
     if (at_ == end_) state_ = State::kEnded;
@@ -51,7 +51,7 @@ class JsonCursor {
   }
   bool NextElement(bool& first) { return Next(first, ']'); }
 
-  // A string without its quotes, escapes as they stand (see UnescapeJson).
+  // A string without its quotes, its escapes unchanged (see UnescapeJson).
   bool String(std::string_view* raw) {
     if (!Expect('"')) return false;
     const char* begin = at_;
@@ -66,7 +66,7 @@ class JsonCursor {
     return true;
   }
 
-  // Any value as it stands; a string with its quotes.
+  // Any value as it is written; a string with its quotes.
   bool Value(std::string_view* raw) {
     const char first = Peek();
     const char* begin = at_;
@@ -158,8 +158,8 @@ class JsonCursor {
   State state_ = State::kFine;
 };
 
-// The text of a raw string: \n \uXXXX and the like replaced, surrogate pairs joined; a broken
-// escape stays as it stands.
+// The text of a raw string: \n \uXXXX and the like are replaced, surrogate pairs joined; a broken
+// escape is left unchanged.
 std::string UnescapeJson(std::string_view raw);
 
 }  // namespace batchlight

@@ -24,8 +24,8 @@ constexpr size_t HashKey(std::string_view key) {
          128;
 }
 
-// Open addressing over the keys above: most arguments of an event are of no interest, and one look
-// tells.
+// Open addressing over the keys above: most arguments of an event are of no interest, and a single
+// probe shows that.
 constexpr auto kArgSlots = [] {
   std::array<int8_t, 128> slots{};
   slots.fill(-1);
@@ -49,7 +49,7 @@ std::string_view WithoutQuotes(std::string_view text) {
   return text.size() >= 2 && text.front() == '"' ? text.substr(1, text.size() - 2) : text;
 }
 
-// Forms that no known writer uses for times, but JSON allows: 1.5e3.
+// JSON allows forms such as 1.5e3, though no known writer uses them for times.
 bool OddNumber(std::string_view text, int64_t* ns) {
   const std::string copy(text);
   char* end = nullptr;

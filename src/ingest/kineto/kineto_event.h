@@ -31,12 +31,12 @@ struct KinetoEvent {
   int64_t start_ns = 0;         // as written: since the trace's base
   int64_t duration_ns = 0;
 
-  // The raw value of an argument; "" if it is not there. A string without its quotes.
+  // The raw value of an argument, a string without its quotes; "" if it is missing.
   std::string_view Arg(KinetoArg arg) const {
     const auto index = static_cast<size_t>(arg);
     return (present_ >> index & 1) != 0 ? args_[index] : std::string_view();
   }
-  // As a number; `otherwise` if it is not there or not a whole number.
+  // The argument as a number; `otherwise` if it is missing or not a whole number.
   int64_t IntArg(KinetoArg arg, int64_t otherwise) const;
 
   // Reads one event. False if the cursor failed: more bytes are needed, or this is not JSON.

@@ -18,7 +18,7 @@ std::string WhereItWasCut(const KinetoReport& report, const ByteSource& source) 
          (source.packed() ? " of the unpacked text" : "");
 }
 
-// What was lost on the way, a sentence each.
+// What reading lost, one sentence for each kind of loss.
 std::vector<std::string> NoticesOf(const KinetoReport& report, const KinetoTables& tables,
                                    const ByteSource& source) {
   std::vector<std::string> notices;
@@ -35,7 +35,7 @@ std::vector<std::string> NoticesOf(const KinetoReport& report, const KinetoTable
   return notices;
 }
 
-// Why a file without a single event that can be shown is no input.
+// Why a file without a single event to show is not accepted as input.
 Status NothingInIt(const std::string& path, const KinetoReport& report, bool is_trace,
                    const ByteSource& source, const std::vector<std::string>& notices) {
   std::string why = notices.empty() ? std::string("it holds no events") : notices.front();

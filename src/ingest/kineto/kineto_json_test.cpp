@@ -209,7 +209,7 @@ TEST(KinetoJson, SumsStayWithin64Bits) {
 TEST(KinetoJson, WhatCannotBeReadIsToldFromACut) {
   constexpr std::string_view kQuotes =
       R"({"ph": "X", "cat": "cpu_op", "name": "a "b" c", "pid": 1, "tid": 1, "ts": 1, "dur": 2})";
-  // Swallows the text up to the next quotes, time and again.
+  // Swallows the text up to the next quote, again and again.
   constexpr std::string_view kNested =
       R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2,)"
       R"( "args": {"Input type": ["float", "x" y"]}})";
@@ -222,7 +222,7 @@ TEST(KinetoJson, WhatCannotBeReadIsToldFromACut) {
     EXPECT_EQ(notices, "1 event(s) are not valid JSON and are left out (first: at byte " +
                            std::to_string(text.find(event)) + ")\n");
   }
-  // As the last event: what follows the events is read all the same.
+  // What follows the events is read even if the last event is broken.
   std::string text = TraceAround(kGoodEvent);
   text.replace(text.rfind("\"a\""), 3, "\"a \"b\" c\"");
   const Result<Store> store = Import(text);

@@ -42,8 +42,8 @@ void KinetoReader::Cut(std::string why, uint64_t place) {
   report_.cut_place = place;
 }
 
-// Runs parse(cursor) on the rest of the window, with more of the file while that is too short.
-// Takes the bytes of what is whole.
+// Runs parse(cursor) on the rest of the window, reading more of the file while that is too short.
+// Consumes the bytes that were parsed.
 template <typename Parse>
 KinetoReader::Parsed KinetoReader::Retry(Parse&& parse) {
   while (true) {
@@ -120,8 +120,8 @@ void KinetoReader::ReadMembers() {
   }
 }
 
-// Past a member that is too long to be one of those that are wanted (other tools add stacks and
-// samples beside the events), without keeping it. False if its value has no end.
+// Skips a member that is too long to be one we want, without keeping it: other tools add stacks and
+// samples beside the events. False if its value has no end.
 bool KinetoReader::SkipLongMember(bool first) {
   JsonCursor cursor(Rest());
   std::string_view key;
@@ -171,8 +171,8 @@ void KinetoReader::ReadEvents() {
   }
 }
 
-// An event that cannot be read costs itself: reads the next one that can. False if there is none:
-// then the events are over, and so is the file where it was cut.
+// An event that cannot be read costs only itself: reads the next one that can be read. False if
+// there is none: the events are over, or the file was cut.
 bool KinetoReader::SkipMalformed(Parsed why) {
   const uint64_t place = event_.place;
   const bool found = FindEvent();
@@ -184,8 +184,8 @@ bool KinetoReader::SkipMalformed(Parsed why) {
   return false;
 }
 
-// The next thing that looks like an event and can be read as one, past the brace of the one that
-// failed.
+// After an event that failed, finds the next text past its brace that looks like an event and can
+// be read as one.
 bool KinetoReader::FindEvent() {
   size_t brace = Rest().find('{');
   if (brace == std::string_view::npos) return false;
@@ -212,7 +212,7 @@ bool KinetoReader::FindEvent() {
   }
 }
 
-// The bracket behind which the rest of the root is whole, at the end of the file.
+// Finds, near the end of the file, the bracket after which the rest of the root is complete.
 bool KinetoReader::FindEndOfEvents() {
   const std::string_view rest = Rest();
   for (size_t end = rest.find(']'); end != rest.npos; end = rest.find(']', end + 1)) {

@@ -24,8 +24,8 @@ struct KinetoReport {
 
 class KinetoReader {
  public:
-  // `on_event` and `on_fact` (a member of the root other than traceEvents, value raw) are called in
-  // the order of the file; what they get is valid during the call.
+  // Calls `on_event` for each event and `on_fact` for each other member of the root (value raw), in
+  // the order of the file. Their arguments are valid during the call.
   KinetoReader(ByteSource& source, std::function<void(const KinetoEvent&)> on_event,
                std::function<void(std::string_view, std::string_view)> on_fact)
       : source_(source), on_event_(std::move(on_event)), on_fact_(std::move(on_fact)) {}

@@ -42,7 +42,7 @@ uint32_t NumberOf(std::string_view raw, uint32_t otherwise) {
   return WholeNumber(raw, &value) ? static_cast<uint32_t>(value) : otherwise;
 }
 
-// Whole numbers of "[1, 2, 3]" as far as there are.
+// The leading whole numbers of "[1, 2, 3]".
 std::array<uint32_t, 3> Three(std::string_view raw) {
   std::array<uint32_t, 3> numbers = {0, 0, 0};
   JsonCursor cursor(raw);
@@ -67,7 +67,7 @@ CopyKind CopyKindOf(std::string_view name) {
 
 MemoryKind MemoryKindOf(std::string_view word) { return KindWithLabel(word, MemoryKind::kUnknown); }
 
-// What stands between `open` and `close`.
+// The text between `open` and `close`.
 std::string_view Between(std::string_view text, std::string_view open, std::string_view close) {
   const size_t begin = text.find(open);
   if (begin == text.npos) return {};
@@ -363,7 +363,7 @@ void KinetoTables::AddStartEnd(const KinetoEvent& event) {
   if (event.phase != 'e' || open == open_ranges_.end()) return;
   const int64_t start_ns = ranges.start_ns[open->second];
   const int64_t end_ns = std::max(start_ns, event.start_ns);
-  // Too long to be true: open, then.
+  // Implausibly long, so it is treated as still open.
   if (!durations_[static_cast<size_t>(Category::kStartEnd)].Add(end_ns - start_ns)) return;
   ranges.end_ns[open->second] = end_ns;
   ranges.end_thread[open->second] = Thread(event);
@@ -376,7 +376,7 @@ void KinetoTables::AddModule(const KinetoEvent& event) {
     ++left_out_;
     return;
   }
-  // "Linear_3": the class and a number that tells its instances apart. The path is completed when
+  // "Linear_3": the class and a number that tells its instances apart. The path is completed once
   // the enclosing modules are known.
   const std::string_view instance = event.name.substr(kModulePrefix.size());
   const std::string_view class_name = event.Arg(KinetoArg::kModuleClass);
@@ -420,7 +420,7 @@ KernelLaunchId KinetoTables::Launch(const KinetoEvent& event) {
   const auto grid = Three(event.Arg(KinetoArg::kGrid));
   const auto block = Three(event.Arg(KinetoArg::kBlock));
   const uint32_t registers = Number(event, KinetoArg::kRegisters);
-  // Kineto tells static and dynamic together.
+  // Kineto gives static and dynamic shared memory as one number.
   const uint32_t shared_bytes = Number(event, KinetoArg::kSharedMemory);
   return launches_.RowOf({.grid_x = grid[0],
                           .grid_y = grid[1],

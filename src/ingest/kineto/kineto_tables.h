@@ -45,7 +45,7 @@ class KinetoTables {
 
   uint64_t kept() const { return kept_; }
   uint64_t left_out() const { return left_out_; }  // they have no table
-  // What events had that they cannot have, and which were left out, a sentence each.
+  // Impossible values found in events, and events left out: one sentence for each kind.
   std::vector<std::string> Notices() const;
 
  private:
@@ -119,7 +119,7 @@ class KinetoTables {
   std::unordered_map<std::string, size_t> open_ranges_;         // rows of start/end ranges by id
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> contexts_;  // (context, device)
   std::map<std::pair<uint32_t, uint32_t>, int32_t> streams_;    // (context, stream)
-  std::set<StringId> whole_paths_;  // of modules: not to be put behind those around them
+  std::set<StringId> whole_paths_;  // of modules: complete without the paths of those around them
   int32_t rank_ = -1;
   std::string scratch_;
 };

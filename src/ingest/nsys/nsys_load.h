@@ -1,6 +1,6 @@
-// Parts of the nsys importer. Tables are read in parallel by jobs that know nothing of each other:
-// each numbers the processes and threads it meets on its own; when all have ended the numbers are
-// united (nsys_unite.h).
+// Parts of the nsys importer. Tables are read in parallel by jobs that know nothing of each other.
+// Each numbers the processes and threads it meets by itself; when all jobs have ended, the numbers
+// are unified (nsys_unite.h).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace batchlight::nsys {
 
-// Numbers global ids in the order in which they are met.
+// Numbers global ids in the order in which they are first seen.
 class GlobalIds {
  public:
   uint32_t Number(int64_t global);
@@ -33,9 +33,10 @@ class GlobalIds {
 // StringIds of the file. Fixed once loaded, so that jobs may share it.
 class Strings {
  public:
-  // Fills store.strings. A missing table is no error: old exports without events have none.
+  // Fills store.strings. A missing table is not an error: old exports without events have none.
   Status Load(const NsysDatabase& database, Store& store);
-  // None for `absent` (the id was NULL); the text "[string 17 is missing]" is one per file.
+  // None for `absent` (the id was NULL). One text, "[string 17 is missing]", stands for every
+  // missing string of a file.
   StringId Get(int64_t id) const;
   bool Has(int64_t id) const { return !Get(id).IsNone() && Get(id) != unknown_; }
   StringId unknown() const { return unknown_; }
@@ -73,10 +74,10 @@ struct Load {
   std::vector<std::vector<ThreadId>*> thread_columns;    // hold numbers of `threads`
   std::vector<std::vector<ProcessId>*> process_columns;  // hold numbers of `processes`
   std::vector<std::string> notes;                        // for store.reasons
-  FaultyRows dangling_strings;                           // these two of the table being read
+  FaultyRows dangling_strings;  // this and the next: of the table being read
   FaultyRows narrow_numbers;
 
-  // NULL gives None; the process is then the only one there is, if so.
+  // NULL gives None. A process that is None becomes the only one there is, if there is just one.
   ThreadId Thread(std::optional<int64_t> global);
   ProcessId Process(std::optional<int64_t> global);
   StringId String(std::optional<int64_t> id, const NsysTable& rows);
@@ -84,23 +85,23 @@ struct Load {
   ThreadId Thread(NsysTable& rows, int column);
   ProcessId Process(NsysTable& rows, int column);
   StringId String(NsysTable& rows, int column);
-  // Says what the rows of a table, all read, had that they cannot have.
+  // Notes the impossible values in the rows of a table, once all of them are read.
   void NoteFaults(const NsysTable& rows);
-  // Says which of the columns asked for the file does not have.
+  // Notes which of the requested columns the file lacks.
   void NoteMissing(const NsysTable& rows);
 };
 
-// Time and size of a row, checked: rows without a start, that end before it, or whose time or size
-// cannot be (value_limits.h) are left out and counted, each kind by itself. Done() turns the counts
-// of a table into notes and passes its status on.
+// Checks the time and size of rows. Rows without a start, with an end before their start, or with
+// an impossible time or size (value_limits.h) are left out, and each kind is counted separately.
+// Done() turns the counts of a table into notes and passes its status on.
 class RowChecks {
  public:
   explicit RowChecks(NsysTable& rows) : rows_(rows) {}
-  // False: leave this row out. A missing end is an open one where that may be.
+  // False: leave this row out. Where a row may be open, a missing end makes it open.
   bool ReadTimes(int start_column, int end_column, bool may_be_open = true);
-  // A missing time is kOpenEnd where that may be.
+  // Where a row may be open, a missing time is kOpenEnd.
   bool ReadInstant(int column, bool may_lack = false);
-  // Of a row whose time was read.
+  // For a row whose time has been read.
   bool TakeBytes(int64_t bytes);
   int64_t start() const { return start_; }
   int64_t end() const { return end_; }
@@ -133,9 +134,10 @@ Status LoadOtherRuntimes(Load& load);  // interns strings
 Status LoadUnifiedMemory(Load& load);
 // The BATCHLIGHT_* tables of an export of ours (nsys/own_tables.h).
 Status LoadOwnTables(Load& load);
-// Their processes and threads, once those have rows: parents, ranks, exits, command lines.
+// What these tables say of processes and threads, once those have rows: parents, ranks, exits,
+// command lines.
 Status CompleteProcesses(const NsysDatabase& database, const Strings& strings, Store& store);
-// Session, machine, GPUs, contexts, streams. After the union.
+// Session, machine, GPUs, contexts, streams. Runs after the numbers are unified.
 Status LoadTargetInfo(Load& load);
 
 }  // namespace batchlight::nsys

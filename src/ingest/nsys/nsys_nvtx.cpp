@@ -190,8 +190,8 @@ Status NvtxReader::Read() {
   return checks.Done(load_);
 }
 
-// The tables do not name processes: what one registered stands for all with that domain, and stands
-// there once for each.
+// The tables do not name processes, so what one process registered is stored once for each process
+// that has that domain.
 using Key = PayloadSchemaKey;
 using EntryMap = std::map<std::pair<int64_t, uint64_t>, std::map<int64_t, NvtxPayloadEntriesRow>>;
 

@@ -13,7 +13,7 @@
 namespace batchlight::nsys {
 namespace {
 
-// Labels of an ENUM_* table; empty when the file has none.
+// Labels of an ENUM_* table; empty when the file has no such table.
 Result<std::unordered_map<int64_t, StringId>> Labels(Load& load, std::string_view name) {
   std::unordered_map<int64_t, StringId> labels;
   RETURN_IF_ERROR(VisitRows<EnumValue>(load, EnumTable(name), [&](const EnumValue& value) {

@@ -1,4 +1,4 @@
-// The BATCHLIGHT_* tables of an export of ours: what nsys has no tables for, read back as it was.
+// The BATCHLIGHT_* tables of an export of ours: what nsys has no tables for, read back unchanged.
 #include <algorithm>
 #include <type_traits>
 #include <unordered_map>
@@ -11,11 +11,11 @@
 namespace batchlight::nsys {
 namespace {
 
-// Tables that an import fills in another way as well: what is in the file comes first.
+// Tables that an import also fills from elsewhere. Their rows in the file come first.
 constexpr std::string_view kProcesses = "processes";
 constexpr std::string_view kThreads = "threads";
 
-// How many rows an id may point at.
+// The number of rows in the table that an id refers to.
 template <typename RowId>
 size_t RowsBehind(const Store& store) {
   size_t rows = 0;
@@ -47,7 +47,8 @@ void ReadValue(Load& load, NsysTable& rows, int column, std::string_view name,
   }
 }
 
-// Rows left out of the export make the rows after them smaller: `old_rows[i]` is what row i was.
+// Rows that the export left out shift the numbers of the rows after them: row i was row
+// `old_rows[i]`.
 template <typename Table>
 void FollowMissingRows(Table& table, const std::vector<int64_t>& old_rows) {
   if constexpr (requires { table.parent; }) {
@@ -80,7 +81,7 @@ bool IsPossibleRow(const Table& table, const std::vector<std::string_view>& name
     }
   }
   if constexpr (requires { table.bytes; }) {
-    // The column of that name may hold text, too: the bytes of a payload.
+    // This column may also hold text: the bytes of a payload.
     if constexpr (std::is_integral_v<typename std::decay_t<decltype(table.bytes)>::value_type>) {
       return checks.TakeBytes(rows.Int(place_of("bytes")));
     }
@@ -108,7 +109,7 @@ template <typename Table>
 void AppendRow(Load& load, NsysTable& rows, Table& table) {
   int column = 1;
   table.VisitColumns([&](std::string_view name, std::string_view, const auto& values) {
-    // The visitor is const; the table is not.
+    // Only the visitor gives a const column; the table itself is mutable.
     ReadValue(load, rows, column++, name, const_cast<std::decay_t<decltype(values)>&>(values));
   });
 }
@@ -145,7 +146,7 @@ Status LoadTable(Load& load, Table& table) {
   return Status();
 }
 
-// Rows of other tables that are not there become None: the file is not trusted.
+// The file is not trusted: references to rows that do not exist become None.
 template <typename Table>
 void DropDanglingRows(const Store& store, Table& table) {
   if (!IsOwnTable(table.kName)) return;
@@ -158,7 +159,7 @@ void DropDanglingRows(const Store& store, Table& table) {
       const size_t count = RowsBehind<Value>(store);
       for (size_t row = 0; row < column_values.size(); ++row) {
         Value& value = column_values[row];
-        // A parent stands before its children: anything else could be a circle.
+        // A parent must come before its children; any other order could hide a cycle.
         const size_t limit = name == "parent" ? std::min(count, row) : count;
         if (!value.IsNone() && value.row() >= limit) value = Value::None();
       }

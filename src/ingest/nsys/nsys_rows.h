@@ -44,7 +44,7 @@ Value ReadValue(Load& load, NsysTable& rows, int place, int64_t if_absent) {
   } else {
     const int64_t number = rows.Int(place, if_absent);
     if constexpr (sizeof(Value) < sizeof number) {
-      // Signed or not, as the file has it: -1 may stand for the largest.
+      // The file may hold the value signed or unsigned: -1 may stand for the largest.
       constexpr int64_t kEnd = int64_t{1} << 8 * sizeof(Value);
       if (number < -kEnd / 2 || number >= kEnd) {
         load.narrow_numbers.Add(rows);
@@ -104,7 +104,7 @@ void FillColumn(const ReadOnly<Column>& wrapped, Load& load, NsysTable& rows, in
                 Other& other) {
   FillColumn(wrapped.column, load, rows, place, row, other);
 }
-// Times are read before the rest: RowChecks.
+// Times were already read, by RowChecks.
 template <typename Row, typename Other>
 void FillColumn(const Start&, Load&, NsysTable&, int, Row&, Other&) {}
 template <typename Row, typename Other>
@@ -170,9 +170,9 @@ void RememberIds(Load& load, StoreTable& table) {
   if constexpr (requires { table.thread; }) add(load.thread_columns, &table.thread);
 }
 
-// Appends the rows of a table of nsys, each beginning as a copy of `blank`. `adopt(row, other)` has
-// the last word on a row, with the columns in `Other` that the row has no member for. Errors are
-// those of NsysTable.
+// Appends the rows of a table of nsys, each starting as a copy of `blank`. `adopt(row, other)` then
+// completes or rejects the row; `other` holds the columns that the row has no member for. Errors
+// are those of NsysTable.
 template <typename Other = NoRow, typename StoreTable, typename... Columns, typename Adopt>
 Status LoadRows(Load& load, StoreTable& store_table, const Table<Columns...>& table, Adopt&& adopt,
                 const typename StoreTable::RowType& blank = {}) {

@@ -71,7 +71,7 @@ void NoteUnread(const NsysDatabase& database, Store& store) {
   }
 }
 
-// Schemas beyond those known are read as far as they go: what is new is not seen.
+// Newer schemas than those known are read too, but what they add is ignored.
 void NoteSchema(const Schema& schema, Store& store) {
   if (schema.major == 0 && schema.minor == 0) return;  // exported without META_DATA_EXPORT
   const int major = schema.major == 0 ? nsys::kSchemaMajor : schema.major;

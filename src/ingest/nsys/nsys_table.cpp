@@ -15,7 +15,7 @@
 namespace batchlight {
 namespace {
 
-// "x" with every double quote doubled, as an SQL identifier.
+// The name as an SQL identifier: in double quotes, with those inside it doubled.
 std::string Quoted(std::string_view name) {
   std::string quoted = "\"";
   for (const char c : name) {
@@ -99,8 +99,8 @@ Status NsysDatabase::Connect() {
   handle_.reset(handle);
   if (handle == nullptr) return InputError("cannot open " + path_ + ": out of memory");
   if (code != SQLITE_OK) return Error("cannot open");
-  // The file is not trusted: no functions from its schema, cells checked, and a mapping only as
-  // far as the file reaches.
+  // The file is not trusted: no functions from its schema, checked cells, and a mapping no larger
+  // than the file.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_busy_timeout(handle, 200);
@@ -110,8 +110,8 @@ Status NsysDatabase::Connect() {
   return Status();
 }
 
-// What the pages do not tell by themselves (values computed or added with a later column) makes
-// every table go through statements.
+// The pages alone do not hold values that are computed, or that came with a column added later. A
+// file with such values is read through statements, every table of it.
 Status NsysDatabase::ReadSchema() {
   constexpr const char* kQuery =
       "SELECT t.name, t.rootpage, c.name, c.pk, c.type, c.dflt_value IS NOT NULL OR c.hidden "
@@ -266,7 +266,7 @@ std::string NsysTable::Where() const {
   return "rowid " + std::to_string(sqlite3_column_int64(statement_.get(), last));
 }
 
-// The statement's row in the form of the file's.
+// The statement's row in the form that rows from the pages have.
 bool NsysTable::Step() {
   const int step = sqlite3_step(statement_.get());
   if (step != SQLITE_ROW) {

@@ -1,7 +1,7 @@
-// Reading the SQLite database of an nsys export: which tables and columns there are, and the rows
-// of one table, column by column, with every value checked against the type the reader expects.
-// Rows come straight from the file's pages (sqlite_pages.h); a file that cannot be read that way
-// goes through SQLite's statements.
+// Reads the SQLite database of an nsys export: its tables and columns, and the rows of one table,
+// column by column. Every value is checked against the type that the reader expects. Rows come
+// straight from the file's pages (sqlite_pages.h); a file that cannot be read that way goes through
+// SQLite's statements.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct sqlite3_stmt;
 
 namespace batchlight {
 
-// A read-only connection that keeps other programs from writing as long as it lives.
+// A read-only connection that keeps other programs from writing for as long as it exists.
 class NsysDatabase {
  public:
   struct Table {
@@ -38,12 +38,12 @@ class NsysDatabase {
 
   const std::string& path() const { return path_; }
   sqlite3* handle() const { return handle_.get(); }
-  // Null: rows come from statements of this connection, which is one thread's at a time.
+  // Null: rows come from statements of this connection, which one thread at a time may use.
   std::shared_ptr<const SqlitePages> pages() const { return plain_ ? pages_ : nullptr; }
   const std::vector<Table>& tables() const { return tables_; }
   // The table of this name, or the newest of its successors NAME_V2, NAME_V3, ...; null if none.
   const Table* Find(std::string_view name) const;
-  // "x.sqlite: what: sqlite's words", told apart by sqlite's error code.
+  // "x.sqlite: what: sqlite's words"; sqlite's error code decides what it says.
   Status Error(std::string_view what) const;
   Status DamageError(std::string_view what) const;
 
@@ -55,15 +55,16 @@ class NsysDatabase {
   Status ReadSchema();
 
   std::string path_;
-  // Before handle_: its file closes after SQLite's, for closing drops the locks of the process.
+  // Declared before handle_, so that its file closes after SQLite's: closing it drops the process's
+  // locks.
   std::shared_ptr<const SqlitePages> pages_;
-  bool plain_ = false;  // pages_ tell all
+  bool plain_ = false;  // pages_ hold every value
   std::unique_ptr<sqlite3, Closer> handle_;
   std::vector<Table> tables_;
 };
 
-// The rows of one table. Columns are named at the start and read by their place in that list; a
-// column that this version of nsys does not write reads as absent.
+// The rows of one table. Columns are named once, when it opens, and read by their position in that
+// list; a column that the file lacks reads as absent.
 //
 //   ASSIGN_OR_RETURN(auto rows, NsysTable::Open(database, "StringIds", {"id", "value"}));
 //   while (rows.Next()) Use(rows.Int(0), rows.Text(1));
@@ -76,7 +77,7 @@ class NsysTable {
 
   bool exists() const { return rows_.has_value() || statement_ != nullptr; }
   const std::string& name() const { return name_; }
-  // Columns asked for that the file does not have, for a message; "" when all are there.
+  // The requested columns that the file lacks, for a message; "" when it has them all.
   const std::string& Missing() const { return missing_; }
   // Rows of the table, 0 if not known.
   size_t count() const { return rows_.has_value() ? static_cast<size_t>(rows_->count()) : 0; }
@@ -85,7 +86,7 @@ class NsysTable {
   uint64_t row() const { return row_; }  // of the current row, from 1
   // "rowid 17" of the current row, as SQL knows it; "row 17" of a table without row ids.
   std::string Where() const;
-  // Not fine when a row held text where a number belongs, or the file is damaged.
+  // An error if a row held text where a number belongs, or if the file is damaged.
   const Status& status() const { return status_; }
 
   bool IsNull(int column) const { return At(column).type == SqliteField::kNull; }
@@ -122,13 +123,13 @@ class NsysTable {
   std::vector<const SqliteField*> fields_;  // of each column
   std::optional<SqliteRows> rows_;
   std::unique_ptr<sqlite3_stmt, Finalizer> statement_;
-  // Values that do not lie in the file, with their bytes: those of the statement's current row, or
-  // the row id.
+  // Values, with their bytes, that are not in the mapped file: those of the statement's current
+  // row, or the row id.
   std::vector<SqliteField> own_fields_;
   std::vector<uint64_t> own_bytes_;
   int row_id_place_ = -1;
   bool has_row_ids_ = false;               // of a statement: its last column
-  std::vector<std::string> number_texts_;  // of columns where text was asked for and a number found
+  std::vector<std::string> number_texts_;  // of numbers that were asked for as text
   uint64_t row_ = 0;
   Status status_;
 };

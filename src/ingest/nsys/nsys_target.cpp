@@ -1,5 +1,5 @@
-// Session, machine, GPUs, contexts and streams of an nsys export. The environment of the program,
-// which nsys stores, is left where it is.
+// Session, machine, GPUs, contexts and streams of an nsys export. nsys stores the program's
+// environment; it is not imported.
 #include <algorithm>
 #include <map>
 #include <string>

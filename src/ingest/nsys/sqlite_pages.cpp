@@ -114,7 +114,7 @@ SqliteRows::SqliteRows(std::shared_ptr<const SqlitePages> pages, uint32_t root, 
 
 bool SqliteRows::CollectLeaves(uint32_t number, int depth) {
   const uint8_t* page = pages_->Page(number);
-  // More pages than the file has: a circle.
+  // More pages than the file has: the tree contains a cycle.
   if (page == nullptr || depth > kMaxDepth || ++visited_ > pages_->page_count()) return false;
   const uint8_t* header = page + HeaderPlace(number);
   const size_t cells = Load16(header + 3);
@@ -134,8 +134,8 @@ bool SqliteRows::CollectLeaves(uint32_t number, int depth) {
   return CollectLeaves(Load32(header + 8), depth + 1);
 }
 
-// The last kForgetLeaves leaves before `end` have been read. Those of a table lie close together,
-// as a rule: where they do not, nothing is gained.
+// The last kForgetLeaves leaves before `end` have been read. The leaves of a table usually lie
+// close together; where they do not, forgetting them gains nothing.
 void SqliteRows::ForgetLeaves(size_t end) {
   const auto begin = leaves_.begin() + static_cast<ptrdiff_t>(end - kForgetLeaves);
   const auto [first, last] = std::minmax_element(begin, begin + kForgetLeaves);
@@ -186,7 +186,7 @@ bool SqliteRows::DecodeCell(const uint8_t* page, const uint8_t* cell) {
   return record != nullptr && DecodeRecord(record, size);
 }
 
-// The row whose first bytes lie in its page, followed by the number of its first overflow page.
+// Gathers a row that begins in its page; the number of its first overflow page follows those bytes.
 const uint8_t* SqliteRows::Gather(const uint8_t* local, size_t local_size, size_t size) {
   gathered_.assign(local, local + local_size);
   uint32_t number = Load32(local + local_size);

@@ -1,6 +1,6 @@
 // Rows of a table straight from the pages of an SQLite file, which is several times as fast as
 // stepping through a statement. Format: https://www.sqlite.org/fileformat2.html. The bytes are not
-// trusted. Who reads holds SQLite's lock on the file meanwhile.
+// trusted. The caller holds SQLite's lock on the file while it reads.
 #pragma once
 
 #include <cstddef>
@@ -26,13 +26,13 @@ class SqlitePages {
     if (number == 0 || number > page_count_) return nullptr;
     return bytes_ + size_t{number - 1} * page_bytes_;
   }
-  // False: write-ahead log, UTF-16. Then only SQLite itself can read it.
+  // False for a write-ahead log or UTF-16, which only SQLite itself can read.
   bool readable() const { return readable_; }
   uint32_t page_count() const { return page_count_; }
-  // Bytes that the header promises beyond those of the file: it was cut.
+  // How many bytes the header promises beyond the end of the file, which was then cut.
   uint64_t missing_bytes() const { return missing_bytes_; }
   size_t usable_bytes() const { return usable_bytes_; }  // of a page
-  // Takes pages out of memory until they are asked for again: a file may be larger than memory.
+  // Drops pages from memory until they are needed again: a file may be larger than memory.
   void Forget(uint32_t first, uint32_t last) const;
   // Whether the page starts a table with row ids, which is what SqliteRows reads.
   bool IsTable(uint32_t root) const;
@@ -41,7 +41,7 @@ class SqlitePages {
   SqlitePages(int fd, const uint8_t* bytes, size_t size) : fd_(fd), bytes_(bytes), size_(size) {}
   bool ReadHeader();
 
-  int fd_;  // stays open: to close it would drop SQLite's locks of this process
+  int fd_;  // stays open: closing it would drop SQLite's locks of this process
   const uint8_t* bytes_;
   size_t size_;
   size_t page_bytes_ = 0;
@@ -51,7 +51,7 @@ class SqlitePages {
   bool readable_ = false;
 };
 
-// One value of a row. `type` is SQLite's serial type, bounded so that it tells the kind only.
+// One value of a row. `type` is SQLite's serial type, reduced to the kind of value.
 struct SqliteField {
   enum Type : uint8_t { kNull = 0, kReal = 7, kZero = 8, kOne = 9, kBlob = 12, kText = 13 };
   const uint8_t* bytes = nullptr;

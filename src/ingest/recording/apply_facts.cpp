@@ -48,7 +48,7 @@ std::string_view ProcessName(std::string_view executable, std::string_view comma
   return script.empty() ? name : script;
 }
 
-// True for each image that another image of the same process, before exec, comes before.
+// True for each image that replaced an earlier image of the same process by exec.
 std::vector<bool> FollowsExec(const ProcessesTable& table, std::span<const Fragment> fragments) {
   std::map<uint32_t, ProcessId> last;  // by pid
   std::set<ProcessId> gave_way;
@@ -81,7 +81,8 @@ void ApplyStarts(const Fragment& fragment, const FragmentMap& map,
     while (text.ends_with('\0')) text.pop_back();
     std::replace(text.begin(), text.end(), '\0', ' ');
     table.command_line[row] = store.strings.Intern(text);
-    // After exec the system still tells the start of the first image: the attach is the later one.
+    // After exec the system still reports the start of the first image, so the later time is the
+    // attach.
     if (!follows_exec[row] && fact.start_ns <= table.start_ns[row]) {
       table.start_ns[row] = fact.start_ns;
     }
@@ -102,7 +103,7 @@ void ApplyExits(const Fragment& fragment, Store& store) {
 
 using RowsByAttach = std::map<std::pair<uint32_t, int64_t>, size_t>;
 
-// The row that a status is about; the parent, which does not know the attach, means the last of
+// The row that a status is about. A parent does not know the attach: it means the last process with
 // that pid.
 RowsByAttach::const_iterator FindEnded(const RowsByAttach& rows, const ProcessStatusFact& fact) {
   if (fact.attach_ns != 0) return rows.find({fact.pid, fact.attach_ns});
@@ -111,7 +112,7 @@ RowsByAttach::const_iterator FindEnded(const RowsByAttach& rows, const ProcessSt
   return std::prev(after);
 }
 
-// What was seen from outside outweighs what the process meant to do.
+// What others saw of a process's end overrides what it said it was about to do.
 void ApplyStatuses(std::span<const Fragment> fragments, std::span<const int64_t> attach_ns,
                    Store& store) {
   ProcessesTable& table = store.processes;
@@ -148,7 +149,7 @@ void FindParents(std::span<const int64_t> attach_ns, Store& store) {
 void ApplyThreads(std::span<const Fragment> fragments, std::span<const FragmentMap> maps,
                   Store& store) {
   ThreadsTable& table = store.threads;
-  // NVTX names are the program's own words, Python's come next, the system's last.
+  // NVTX names win, since the program chose them; then Python's, then the system's.
   constexpr int kPriority[] = {1, 3, 2};
   std::map<std::pair<ProcessId, uint32_t>, std::pair<int, StringId>> names;
   for (size_t i = 0; i < fragments.size(); ++i) {
@@ -221,7 +222,7 @@ void ApplyClock(std::span<const Fragment> fragments, int64_t zero_ns, Store& sto
   }
 }
 
-// The rank as the process's environment had it; a launcher of its own (RANK) wins over MPI's.
+// The rank from the process's environment; that of a dedicated launcher (RANK) wins over MPI's.
 void ApplyRanks(Store& store) {
   for (const char* name :
        {"environment.PMI_RANK", "environment.OMPI_COMM_WORLD_RANK", "environment.RANK"}) {

@@ -1,4 +1,4 @@
-// Fills what the records say about processes, threads, losses and the session into the store.
+// Puts what the records say about processes, threads, losses and the session into the store.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace batchlight {
 
-// After JoinFragments.
+// Call it after JoinFragments.
 void ApplyFacts(std::span<const Fragment> fragments, std::span<const FragmentMap> maps,
                 const ChunkPlan& plan, Store& store);
 

@@ -15,7 +15,7 @@ class CallDecoder {
   void BeginPiece();
   void BeginChunk() { inputs_.clear(); }
   void Decode(const format::RecordView& view);
-  // Events are missing from here on: what is open ended at `at_ns`.
+  // Events are missing from here on: calls still open end at `at_ns`.
   void Cut(int64_t at_ns);
   void EndPiece();
 

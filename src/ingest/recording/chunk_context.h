@@ -1,5 +1,5 @@
-// Where a record stands: whose it is, when it was, and what its string ids mean. One a fragment;
-// moved from chunk to chunk by RecordDecoder.
+// The context of a record: whose it is, when it happened, and what its string ids mean. One per
+// fragment; RecordDecoder moves it from chunk to chunk.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class ChunkContext {
     clock_ = clock;
     now_ns_ = clock.floor_ns();
     strings_.assign(1, {});
-    // A definition takes 16 bytes: a greater id is damage and must not cost memory.
+    // A definition takes at least 16 bytes, so a larger id is damage and must not cost memory.
     max_string_ = chunk.bytes.size() / 16;
   }
 
@@ -37,8 +37,8 @@ class ChunkContext {
     strings_[id] = {text, StringId::None(), true};
   }
 
-  // The fragment's id of a string of this chunk; None for 0 and for ids never defined. Only what is
-  // asked for gets into the store: binary keys never do.
+  // The fragment's id of a string of this chunk; None for 0 and for ids never defined. Only strings
+  // that are asked for enter the store, so binary keys never do.
   StringId String(uint32_t ref) {
     if (ref >= strings_.size() || !strings_[ref].defined) return StringId::None();
     DefinedString& string = strings_[ref];

@@ -10,8 +10,8 @@ namespace {
 using format::ChunkHeader;
 using format::ChunkView;
 
-// Large enough that a task's start-up is nothing, small enough that its tables stay in the cache's
-// reach and that the work spreads evenly.
+// Large enough that starting a task costs nothing in comparison, small enough that its tables stay
+// in the cache and the work spreads evenly.
 constexpr uint64_t kMinStretchBytes = 256 << 10;
 constexpr uint64_t kMaxStretchBytes = 8 << 20;
 constexpr uint64_t kStretchesPerProcessor = 8;

@@ -19,8 +19,8 @@ struct ChunkPlan {
   std::vector<size_t> stretch_begins;  // first chunks of the stretches, and the end
 };
 
-// `chunks` in the order of ChunkSet. Adds a row to `store`'s processes and threads for each one
-// seen. Time 0 is the base of the tool's first chunk or, without one, the first attach.
+// `chunks` are in the order of ChunkSet. Adds a row to `store` for each process and thread seen.
+// Time 0 is the base of the tool's first chunk or, without one, the first attach.
 ChunkPlan PlanChunks(std::span<const format::ChunkView> chunks, Store& store);
 
 }  // namespace batchlight

@@ -35,7 +35,7 @@ class CopyEnds : public ::testing::Test {
   Store store_;
 };
 
-// Numbers of a recording of an H200.
+// Numbers from a recording taken on an H200.
 TEST_F(CopyEnds, ACopyCannotEndAfterTheGraphBehindItBegan) {
   Copy(5'696'310'188, 5'696'311'468, 65'536);
   Copy(5'696'322'444, 5'801'804'514, 512);

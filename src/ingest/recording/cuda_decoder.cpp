@@ -21,19 +21,19 @@ int64_t End(int64_t start_ns, const Record& record) {
   return __builtin_add_overflow(start_ns, duration, &end_ns) ? start_ns : end_ns;
 }
 
-// CUPTI counts memory kinds from 1 and has 0 for unknown; nsys from 0 and has 7 for unknown.
+// CUPTI numbers memory kinds from 1, with 0 for unknown; nsys from 0, with 7 for unknown.
 MemoryKind MemoryKindOf(uint32_t cupti) {
   constexpr uint32_t kLast = 7;
   return cupti >= 1 && cupti <= kLast ? static_cast<MemoryKind>(cupti - 1) : MemoryKind::kUnknown;
 }
 
-// nsys numbers the kinds that CUPTI has as 0, 1, 1 << 16, 2 << 16, ...: 1, 2, 3, 4, ...
+// The kinds that CUPTI numbers 0, 1, 1 << 16, 2 << 16, ... are 1, 2, 3, 4, ... for nsys.
 OverheadType OverheadTypeOf(uint32_t cupti) {
   if (cupti <= 1) return static_cast<OverheadType>(cupti + 1);
   return static_cast<OverheadType>(std::min<uint32_t>((cupti >> 16) + 2, UINT8_MAX));
 }
 
-// What the rows of all work on a GPU begin with. `place` has its device, context and stream.
+// The fields that rows of all GPU work share. `place` has its device, context and stream.
 template <typename Row, typename Record, typename Place>
 Row WorkRow(ProcessId process, const Record& record, int64_t start_ns, const Place& place) {
   return {.start_ns = start_ns,
@@ -256,7 +256,7 @@ void CudaDecoder::Take(const format::GpuDeviceRecord& record) {
                      .warp_threads = record.warp_threads});
 }
 
-// A cost is a fact about the process: a property, like the rest of them.
+// A cost is a fact about the process, so it is stored as a property like the others.
 void CudaDecoder::Take(const format::RecordCostRecord& record) {
   Store& store = context_.fragment.store;
   const std::string key = "cost." + std::string(context_.Text(record.what)) + "_ns";

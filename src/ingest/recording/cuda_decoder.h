@@ -1,5 +1,5 @@
-// Records of CUDA (64-82). Their times are CUPTI's and stay so in the fragment's tables;
-// PlaceCuda() (cuda_join.h) puts them on the recording's clock once all chunks are decoded.
+// Records of CUDA (64-82). The fragment's tables keep CUPTI's times; PlaceCuda() (cuda_join.h) puts
+// them on the recording's clock once all chunks are decoded.
 #pragma once
 
 #include <cstdint>

@@ -8,12 +8,12 @@
 namespace batchlight {
 namespace {
 
-// Puts the threads table back into its order after rows were appended.
+// Restores the order of the threads table after rows were appended.
 void RestoreOrder(Store& store) {
   ThreadsTable& threads = store.threads;
   std::vector<uint32_t> order(threads.size());
   std::iota(order.begin(), order.end(), 0);
-  // By process only: within one the table stays as it was, and the new ones follow.
+  // Sorts by process only: within one, threads keep their order and new ones come last.
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return threads.process[a] < threads.process[b]; });
   ReorderRows(store, threads, order);

@@ -1,4 +1,4 @@
-// Which rows of the threads table the callers of CUDA are.
+// Finds the rows of the threads table that belong to callers of CUDA.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace batchlight {
 
-// A call or overhead whose thread is known by number only.
+// A call or overhead whose thread is known only by its number.
 struct TidUse {
   ProcessId process;
   uint32_t tid;
@@ -19,12 +19,12 @@ struct TidUse {
 
 class CudaThreads {
  public:
-  // Adds to the store a thread for every (process, tid) of `uses` that has none, keeping the order
-  // of the table; ThreadIds in all of the store's tables are renumbered accordingly.
+  // Adds a thread to the store for every (process, tid) of `uses` that has none. Keeps the table in
+  // order and renumbers the ThreadIds in all of the store's tables.
   CudaThreads(std::span<const TidUse> uses, Store& store);
 
-  // None for tid 0 or an unknown process. A number that was used twice gives the later thread that
-  // had begun by then.
+  // None for tid 0 or an unknown process. If a number was used more than once, the latest thread
+  // that had begun by then.
   ThreadId Find(const TidUse& use) const;
 
  private:

@@ -1,5 +1,6 @@
-// What an earlier version of the format wrote reads the same for ever: tests/recordings/version_N.*
-// (tools/version_recording.py) hold every record of version N in bytes that are never made again.
+// What an earlier version of the format wrote must read the same forever:
+// tests/recordings/version_N.* (tools/version_recording.py) hold every record of version N, in
+// bytes that are never regenerated.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -19,7 +20,7 @@ std::string Stem(uint32_t version) {
          std::to_string(version);
 }
 
-// Without what names the version: a reader of the same version leaves that out of a chunk's line.
+// Removes the version from a chunk's line, since a reader of the same version does not print it.
 std::string Dump(const std::string& path, uint32_t version) {
   std::string text;
   const Status status = DumpRecording(path, {}, [&](std::string_view lines) {
@@ -47,7 +48,7 @@ TEST(FormatVersions, EveryVersionReadsAsItAlwaysDid) {
   }
 }
 
-// The line of a record in the dump of the present version.
+// The line of a record in the dump of the current version.
 std::string LineOf(const std::string& dump, const std::string& record) {
   std::istringstream lines(dump);
   for (std::string line; std::getline(lines, line);) {
@@ -59,7 +60,7 @@ std::string LineOf(const std::string& dump, const std::string& record) {
   return "";
 }
 
-// A record or field that this version's recording lacks came after it: it needs a new version.
+// A record or field that this version's recording lacks was added later and needs a new version.
 TEST(FormatVersions, TheRecordsHaveNotChangedWithinTheirVersion) {
   const std::string dump = ReadWholeFile(Stem(format::kFormatVersion) + ".dump").value();
   std::string line;

@@ -1,6 +1,6 @@
-// What one task of ingest makes of a stretch of the recording: tables of its own, with strings of
-// its own, and the loose ends that only the whole recording can tie. Fragments are in the order of
-// the store (process, thread, time), so that joining them needs no sort.
+// What one ingest task makes of a stretch of the recording: its own tables and strings, and the
+// loose ends that only the whole recording can tie up. Fragments are in the order of the store
+// (process, thread, time), so that joining them needs no sort.
 #pragma once
 
 #include <array>
@@ -80,7 +80,7 @@ struct ThreadSpan {
   int64_t first_ns;
   int64_t last_ns;
 };
-// The thread's stream was interrupted inside this fragment: whatever is open ended then.
+// The thread's stream was interrupted inside this fragment: whatever was open ends there.
 struct ThreadCut {
   ThreadId thread;
   int64_t at_ns;

@@ -32,8 +32,8 @@ void GpuClock::Finish() {
 int64_t GpuClock::ToNs(int64_t cupti_ns, size_t& hint) const {
   int64_t offset_ns = fallback_offset_ns_;
   if (!pairs_.empty()) {
-    // Segment `hint` lies between pairs hint and hint + 1; before the first and after the last
-    // pair their offset stands.
+    // Segment `hint` lies between pairs hint and hint + 1. Before the first pair and after the last
+    // one, the offset of that pair applies.
     if (hint >= pairs_.size()) hint = 0;
     if (cupti_ns < pairs_[hint].cupti_ns ||
         (hint + 1 < pairs_.size() && cupti_ns >= pairs_[hint + 1].cupti_ns)) {

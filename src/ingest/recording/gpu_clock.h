@@ -1,6 +1,6 @@
-// CUPTI's clock on the recording's: pairs of readings of one process, joined by straight lines.
-// CUPTI's clock is the realtime clock on Linux, which NTP slews: a single offset would be wrong by
-// many microseconds after an hour.
+// Maps CUPTI's clock to the recording's: pairs of readings of one process, joined by straight
+// lines. CUPTI's clock is the realtime clock on Linux, which NTP slews: a single offset would be
+// wrong by many microseconds after an hour.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@ namespace batchlight {
 
 class GpuClock {
  public:
-  // Without any pair: `cupti_ns` + `fallback_offset_ns`.
+  // Without any pair, `cupti_ns` + `fallback_offset_ns`.
   explicit GpuClock(int64_t fallback_offset_ns) : fallback_offset_ns_(fallback_offset_ns) {}
 
   void AddPair(int64_t at_ns, int64_t cupti_ns, uint32_t uncertainty_ns);
   // After the last pair.
   void Finish();
 
-  // `hint` remembers where the last time lay: times come nearly in order.
+  // `hint` remembers the segment of the last time, since times come nearly in order.
   int64_t ToNs(int64_t cupti_ns, size_t& hint) const;
 
   // The largest error seen: of a pair against the line through its neighbours, or of a reading.

@@ -13,11 +13,11 @@
 
 namespace batchlight {
 
-// As the time of a cut: the thread's last event before this piece.
+// Stands for the time of a cut: the thread's last event before this piece.
 inline constexpr int64_t kAtLastEvent = INT64_MIN;
 
 struct OrphanEnd {
-  uint32_t row;  // rows that the table had when the end came
+  uint32_t row;  // number of rows in the table when the end came
   int64_t end_ns;
 };
 
@@ -29,8 +29,8 @@ struct NestingPiece {
   uint32_t end_row = 0;
   std::vector<OrphanEnd> orphan_ends;  // before the cut, if there is one
   std::vector<uint32_t> open;          // outermost first
-  // Events were lost (or not collected) inside the piece: what was open then ended at cut_ns, and
-  // rows from cut_row on have their true depth and parent.
+  // Events were lost (or not collected) inside the piece: calls open at that point end at cut_ns,
+  // and rows from cut_row on already have their true depth and parent.
   bool is_cut = false;
   uint32_t cut_row = 0;
   int64_t cut_ns = 0;
@@ -51,7 +51,8 @@ class Nesting {
   uint32_t parent() const { return piece_.open.empty() ? kNoRow : piece_.open.back(); }
   void Push(uint32_t row) { piece_.open.push_back(row); }
 
-  // The row that ends now, or kNoRow if its begin is not in this piece. `rows`: of the table.
+  // The row that ends now, or kNoRow if its begin is not in this piece. `rows`: the table's row
+  // count.
   uint32_t Pop(int64_t end_ns, uint32_t rows) {
     if (piece_.open.empty()) {
       if (piece_.is_cut) {

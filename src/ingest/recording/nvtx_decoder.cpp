@@ -182,7 +182,7 @@ void NvtxDecoder::Mark(const RecordView& view) {
                 .registered = ToYesNo((record.flags & kFlagRegistered) != 0)});
 }
 
-// Equal attributes close to each other share a row: most programs use a few colors only.
+// Equal attributes that come close together share a row: most programs use only a few colors.
 NvtxAttributesId NvtxDecoder::Attributes(const Extras& extras) {
   const YesNo has_color = ToYesNo((extras.flags & kFlagColor) != 0);
   if (extras.category == 0 && has_color == YesNo::kNo && extras.payload_type == 0) {
@@ -249,7 +249,7 @@ void NvtxDecoder::AttachBlobs(NvtxAttributesId& attributes, uint32_t first, uint
     table.blob_count[attributes.row()] += count;
     return;
   }
-  if (row.blob_count > 0) {  // the earlier ones move, so that all lie together
+  if (row.blob_count > 0) {  // move the earlier ones, so that all lie together
     const auto begin = static_cast<uint32_t>(blobs.size());
     for (uint32_t i = 0; i < row.blob_count; ++i) blobs.Append(blobs.Row(row.blob_begin + i));
     for (uint32_t i = 0; i < count; ++i) blobs.Append(blobs.Row(first + i));
@@ -319,7 +319,7 @@ void NvtxDecoder::Name(const RecordView& view) {
                                   .name = context_.String(record.name)});
   } else if (view.kind == RecordKind::kResourceName) {
     const auto record = view.As<format::ResourceNameRecord>();
-    if (record.destroyed != 0) return;  // its name stays true for the time before
+    if (record.destroyed != 0) return;  // the name still holds for the time before
     store.nvtx_resources.Append({.process = context_.process,
                                  .domain = Domain(record.domain),
                                  .type = static_cast<NvtxResourceType>(record.type),

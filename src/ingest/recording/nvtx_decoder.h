@@ -18,12 +18,12 @@ class NvtxDecoder {
   void BeginPiece();
   void BeginChunk() { domains_.clear(); }
   void Decode(const format::RecordView& view);
-  // Events are missing from here on: what is open ended at `at_ns`.
+  // Events are missing from here on: ranges still open end at `at_ns`.
   void Cut(int64_t at_ns);
   void EndPiece();
 
  private:
-  // A row whose extended payload may follow.
+  // A row whose extended payload may still follow.
   enum class Owner : uint8_t { kNone, kRange, kMark };
   struct Extras {  // what RangePushEx, RangeStart and Mark have in common
     uint32_t category;

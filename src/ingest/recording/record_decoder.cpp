@@ -38,7 +38,7 @@ void RecordDecoder::DecodeChunk(const format::ChunkView& chunk, const ChunkPlace
   nvtx_.BeginChunk();
   calls_.BeginChunk();
   cuda_.BeginChunk();
-  // What was open when collection stopped ended with it, as far as is known: at the last event. The
+  // What was open when collection stopped is taken to have ended at the thread's last event. The
   // events of a missing chunk lie right before this one.
   if (place.new_capture) {
     Cut(begins_piece ? kAtLastEvent : piece_last_ns_);

@@ -1,7 +1,8 @@
-// Decodes chunks into a fragment: knows which records belong together and hands each kind on.
+// Decodes chunks into a fragment: knows which records belong together and passes each kind to its
+// decoder.
 //
-// A new source of events adds a decoder beside these, one case in Decode() and, if its rows need
-// the whole recording, a step in join_fragments.cpp or, as cuda_join.cpp, after it.
+// A new source of events adds a decoder beside these and one case in Decode(). If its rows need the
+// whole recording, it also adds a step in join_fragments.cpp or, like cuda_join.cpp, after it.
 #pragma once
 
 #include "ingest/recording/call_decoder.h"

@@ -23,7 +23,7 @@ std::vector<Fragment> DecodeAll(const ChunkSet& set, const ChunkPlan& plan) {
   return fragments;
 }
 
-// What reading itself found.
+// Losses that reading itself found.
 void AddReadingLosses(const std::vector<Fragment>& fragments, uint64_t damaged, Store& store) {
   uint64_t unknown_records = 0;
   for (const Fragment& fragment : fragments) {

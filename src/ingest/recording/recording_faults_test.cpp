@@ -52,7 +52,7 @@ uint64_t Loss(const Store& store, format::Counter counter) {
 class RecordingFaultsTest : public testing::Test {
  protected:
   void SetUp() override {
-    // In memory: a disk would be asked to write each of the thousands of little files out.
+    // In memory, since a disk would have to write out thousands of little files.
     const bool in_memory = access("/dev/shm", W_OK) == 0;
     std::string name = (in_memory ? "/dev/shm" : "/tmp") + std::string("/bl_faults_XXXXXX");
     ASSERT_NE(mkdtemp(name.data()), nullptr);

@@ -1,5 +1,5 @@
 // Goldens: tests/recordings/<name>.txt is a recording as text, <name>.store the tables that it must
-// give. UPDATE_GOLDEN=1 rewrites the latter; the former must come back from a dump unchanged.
+// give. A dump must reproduce the former; UPDATE_GOLDEN=1 rewrites the latter.
 #include "ingest/recording/recording.h"
 
 #include <gtest/gtest.h>
@@ -98,8 +98,8 @@ TEST_F(RecordingTest, DumpGivesBackWhatWasAssembled) {
   EXPECT_EQ(WithoutComments(Dump(Assemble(text))), text);
 }
 
-// A process that was killed cannot say so; its parent, which reaped it, does. Of several processes
-// with its pid it means the last that was there before.
+// A process that was killed cannot say so, but the parent that reaped it does. If several processes
+// had that pid, the parent means the last one before then.
 TEST_F(RecordingTest, ParentsSayHowTheirChildrenEnded) {
   const Store store = Read(
       "chunk pid=0 tid=1 attach_ns=0 clock=monotonic base_ticks=1 base_ns=1\n"

@@ -74,7 +74,7 @@ class Stitcher {
     open.clear();
   }
 
-  // Domains without events in the fragment: the piece could not cut them.
+  // The piece could not cut domains that have no events in the fragment, so they are cut here.
   void CutUnseen(int64_t at_ns) {
     for (auto& [domain, open] : carried_) {
       if (std::find(seen_.begin(), seen_.end(), domain) == seen_.end()) CutOpen(open, at_ns);

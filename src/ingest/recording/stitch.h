@@ -11,7 +11,7 @@
 
 namespace batchlight {
 
-// All rows are the joined table's.
+// Rows are those of the joined table.
 struct StitchedEnd {
   uint32_t row;
   ThreadId thread;
