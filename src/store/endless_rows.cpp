@@ -1,8 +1,11 @@
 #include "store/endless_rows.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
+#include <vector>
 
+#include "base/thread_pool.h"
 #include "store/value_limits.h"
 
 namespace batchlight {
@@ -25,6 +28,12 @@ uint64_t Close(const Store& store, Table& table) {
 }  // namespace
 
 void CloseEndlessRows(Store& store) {
+  struct Task {
+    std::string_view table;
+    std::function<uint64_t()> close;
+    uint64_t closed = 0;
+  };
+  std::vector<Task> tasks;
   store.VisitTables([&]<typename Table>(Table& table) {
     // What threads do: work of a GPU has always ended, and processes may go on.
     if constexpr (requires {
@@ -32,15 +41,18 @@ void CloseEndlessRows(Store& store) {
                     table.end_ns;
                     table.thread;
                   }) {
-      const uint64_t closed = Close(store, table);
-      if (closed == 0) return;
-      const std::string text = std::to_string(closed) + " row(s) of " + std::string(table.kName) +
-                               " have no end and would last longer than can be: they are taken to "
-                               "end where they start";
-      store.reasons.Append(
-          {.feature = store.strings.Intern("import"), .text = store.strings.Intern(text)});
+      tasks.push_back({Table::kName, [&] { return Close(store, table); }});
     }
   });
+  ParallelFor(tasks.size(), [&](size_t i) { tasks[i].closed = tasks[i].close(); });
+  for (const Task& task : tasks) {
+    if (task.closed == 0) continue;
+    const std::string text = std::to_string(task.closed) + " row(s) of " + std::string(task.table) +
+                             " have no end and would last longer than can be: they are taken to "
+                             "end where they start";
+    store.reasons.Append(
+        {.feature = store.strings.Intern("import"), .text = store.strings.Intern(text)});
+  }
 }
 
 }  // namespace batchlight
