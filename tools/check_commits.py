@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks the subjects of commits: `area: summary`, at most 60 characters, no capital after the area.
 
-Only what came after LAST_FAULT is looked at: history stays as it is. Without git, or where that
-commit is not to be found, there is nothing to judge; in a shallow clone all that is there is newer.
+Only commits after LAST_FAULT are checked: history stays as it is. Without git, or where that
+commit cannot be found, there is nothing to check; a shallow clone holds only newer ones.
 """
 import pathlib
 import re
@@ -13,12 +13,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LAST_FAULT = '2a1964066e55900b35a7733f451fcdc334ab4803'  # the newest commit with a longer subject
 CHARACTERS = 60
 AREA = re.compile(r'[a-z0-9][a-z0-9_./+-]*(?:, [a-z0-9][a-z0-9_./+-]*)*: (?=\S)')
-# Names that are written like the first word of a sentence. Others (GPU, PyTorch) tell themselves.
+# Names that look like the first word of a sentence. Others (GPU, PyTorch) show by their spelling.
 NAMES = {'Chrome', 'Debian', 'Kineto', 'Lightning', 'Linux', 'Perfetto', 'Python'}
 
 
 def git(*arguments):
-    """Its output, None if it fails."""
+    """The output of the git command; None if it fails."""
     try:
         done = subprocess.run(['git', '-C', str(ROOT), *arguments], capture_output=True, text=True)
     except FileNotFoundError:
@@ -27,7 +27,7 @@ def git(*arguments):
 
 
 def subjects():
-    """(hash, subject) of what is judged, the newest first."""
+    """(hash, subject) of the commits to check, the newest first."""
     if (git('rev-parse', '--show-cdup') or 'none').strip():
         return []  # no git, or the sources lie in another project's repository
     if git('merge-base', '--is-ancestor', LAST_FAULT, 'HEAD') is not None:
@@ -41,7 +41,7 @@ def subjects():
 
 
 def fault(subject):
-    """What is wrong with it; '' if nothing."""
+    """What is wrong with a subject; '' if nothing."""
     if len(subject) > CHARACTERS:
         return f'{len(subject)} characters, over {CHARACTERS}'
     area = AREA.match(subject)

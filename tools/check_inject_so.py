@@ -84,7 +84,7 @@ def check(library, exports_map):
                if fields and fields[0] in (".text", ".rodata", ".data", ".eh_frame", ".data.rel.ro"))
     if code > MAX_BYTES:
         problems.append(f"{code} bytes of code and data: more than {MAX_BYTES} (in all {size})")
-    # The whole thread-local block must fit where libraries loaded later are still given a place.
+    # The whole thread-local block must fit into the space reserved for libraries loaded later.
     tls = re.search(r"^\s*TLS\s+\S+\s+\S+\s+\S+\s+\S+\s+(0x[0-9a-f]+)", run("readelf", "-lW", library),
                     re.M)
     if tls and int(tls[1], 16) > 256:

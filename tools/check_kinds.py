@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 KINDS = 'src/store/kinds.def'
 PHASES = 'src/format/phases.def'
 BRIDGE = 'python/batchlight/_bridge/_torch_training.py'  # writes phases, and cannot include them
-# Bytes of recordings and of foreign files are numbers: what reads and writes those may name them.
+# Recordings and foreign files hold numbers: code that reads or writes those may name them.
 DECODERS = ('src/ingest/', 'src/inject/', 'src/format/', 'src/torch_ops/', 'src/capture/', 'src/store/kinds')
 COMMON = {'None', 'Unknown', 'Invalid', 'Other', 'Yes', 'No'}  # other lists have them, too
 NUMBER = r'(?:0x[0-9a-fA-F]+|\d+)'
@@ -31,7 +31,7 @@ def kinds(source, phases):
 
 
 def rules(found):
-    """(pattern, what is wrong) for code that is no decoder."""
+    """(pattern, what is wrong) for code that is not a decoder."""
     kind = '(?:' + '|'.join(found) + ')'
     special = {v for values in found.values() for v in values} - COMMON
     value = '(?:' + '|'.join(sorted(special)) + ')'
@@ -48,12 +48,12 @@ def rules(found):
 
 
 def bare_columns(schema):
-    """Columns of schema.def that hold a byte of no kind."""
+    """Columns of schema.def that hold a byte without a kind."""
     return re.findall(r'COLUMN\((?:u8|i8|bool), (\w+),', schema)
 
 
 def wrong_phases(bridge, phases):
-    """Constants of the Python bridge that phases.def does not have like this."""
+    """Constants of the Python bridge that differ from phases.def."""
     numbers = dict(re.findall(r'^PHASE\((\w+), (\d+),', phases, re.MULTILINE))
     for names, values in re.findall(r'^([A-Z_]+(?:, [A-Z_]+)*) = (\d+(?:, \d+)*)$', bridge, re.MULTILINE):
         for name, value in zip(names.split(', '), values.split(', ')):
@@ -62,13 +62,13 @@ def wrong_phases(bridge, phases):
 
 
 def violations(path, text, patterns):
-    """Lines of a source that go around the kinds."""
+    """Lines of a source that bypass the kinds."""
     decoder = path.startswith(DECODERS)
     test = path.endswith('_test.cpp')
     for number, line in enumerate(text.splitlines(), 1):
         code = line.split('//')[0]
         for pattern, what in patterns:
-            # Tests may ask what becomes of numbers that no row has.
+            # Tests may try numbers that no row has.
             if decoder or test and 'a number made' in what:
                 continue
             if re.search(pattern, code):

@@ -112,12 +112,12 @@ def is_test(path):
 
 
 def room_of(parts):
-    """Of the parts of a path or an include, the folder first."""
+    """The room, given the parts of a path or an include, the folder first."""
     return parts[1] if len(parts) > 2 else '.'
 
 
 def circles(edges):
-    """Each circle of `edges` once, as the list of nodes from one back to itself."""
+    """Each cycle of `edges` once, as the list of nodes from one back to itself."""
     done, way = set(), []
 
     def visit(node):

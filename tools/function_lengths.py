@@ -3,14 +3,14 @@ import ast
 import pathlib
 import re
 
-# What braces, parentheses and semicolons mean nothing in. Line ends stay, so that lines can be counted.
+# Text in which braces, parentheses and semicolons have no meaning. Line ends stay, so that lines can be counted.
 COMMON = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"'
 CPP = re.compile(r'R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|' + COMMON +
                  r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'|^[ \t]*#(?:\\\n|[^\n])*", re.S | re.M)
 TYPESCRIPT = re.compile(COMMON + r"|'(?:\\.|[^'\\\n])*'|`(?:\\.|\$\{(?:[^{}`]|`[^`]*`|\{[^{}]*\})*\}|[^`\\])*`"
                         r'|(?<=[(,=:!&|?] )/(?![*/ ])(?:\\.|\[(?:\\.|[^\]\n])*\]|[^/\\\n\[])+/'
                         r'|(?<=\()/(?![*/ ])(?:\\.|\[(?:\\.|[^\]\n])*\]|[^/\\\n\[])+/', re.S)
-# What stands before the brace of a block that holds functions.
+# What comes before the brace of a block that holds functions.
 SCOPE = re.compile(r'^(?:(?:export|abstract|inline|declare|default)\s+)*'
                    r'(?:namespace|class|struct|union|extern)\b(?!.*\()', re.S)
 ATTRIBUTES = re.compile(r'\[\[.*?\]\]|alignas\s*\([^()]*\)|template\s*<[^(){};]*>|__attribute__\s*\(\(.*?\)\)', re.S)
@@ -82,7 +82,7 @@ def python(text):
 
 
 def function_lengths(path):
-    """[(name, first line, lines)]; ValueError where the text cannot be told apart."""
+    """[(name, first line, lines)]; ValueError if the text cannot be parsed."""
     path = pathlib.Path(path)
     text = path.read_text(errors='replace')
     if path.suffix == '.py':

@@ -91,7 +91,7 @@ def counters():
 
 
 def threshold_text(value, unit):
-    """As src/analysis/advice/thresholds.cpp writes it."""
+    """A threshold as src/analysis/advice/thresholds.cpp writes it."""
     if unit == 'Part' and value == 0.5:
         return 'half'
     if unit == 'Times' and value == 2:
@@ -129,7 +129,7 @@ def advice_table(known):
 
 
 def advice_page():
-    """docs/advice.md with the numbers as they should be."""
+    """docs/advice.md with the current numbers."""
     known = thresholds()
     page = (ROOT / 'docs/advice.md').read_text()
     page = re.sub(r'\S+ %( of a step, which no two runs)', lambda match: known['kVisibleGain'] + match[1], page)

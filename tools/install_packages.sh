@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install_packages.sh LIST...: installs what is missing of the Debian packages in the lists.
+# install_packages.sh LIST...: installs those Debian packages of the lists that are missing.
 # Asks apt only if something is missing, so that a second run costs nothing and needs no network.
 set -euo pipefail
 mapfile -t wanted < <(sed -e 's/#.*//' -e 's/[[:space:]]*$//' "$@" | grep -v '^$')

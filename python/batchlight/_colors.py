@@ -17,7 +17,7 @@ _cache = {None: None}
 def argb(color):
     """The number of a colour: a number as it is, "red", "#ff0000", "#ffff0000"; else None.
 
-    A colour that nobody knows is no reason to stop a training run: the range has none then.
+    An unknown colour is no reason to stop a training run: the range then has none.
     """
     try:
         return _cache[color]

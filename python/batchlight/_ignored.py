@@ -1,4 +1,4 @@
-"""The interface outside the profiler: the same names, nothing happens, and that quickly."""
+"""The interface outside the profiler: the same names, which quickly do nothing."""
 from itertools import repeat as _repeat
 
 

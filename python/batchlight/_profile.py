@@ -1,4 +1,4 @@
-"""Profile, under the profiler: every call of a thread as a range, as the nvtx package's Profile."""
+"""Profile under the profiler: makes every call of a thread a range, like the nvtx package's Profile."""
 import os
 import sys
 

@@ -27,7 +27,7 @@ except ImportError:
             "batchlight.lightning needs PyTorch Lightning: pip install lightning") from error
 
 STEP = "run_training_batch"
-# Ends of action names, and the part of a step that they are.
+# Ends of action names, and the part of a step that each belongs to.
 PARTS = (
     ("train_dataloader_next", "data loading"),
     ("batch_to_device", "copy to device"),
@@ -65,7 +65,7 @@ def _table(rows):
 
 
 class _Action:
-    """Durations of one action, in ns; `self_ns` leaves the actions inside it out."""
+    """Durations of one action, in ns; `self_ns` leaves out the actions inside it."""
 
     def __init__(self):
         self.durations_ns = []
@@ -139,7 +139,7 @@ class BatchlightProfiler(Profiler):
         now_ns = time.perf_counter_ns()
         if self._functions:
             self._functions.switch_to(None)
-        # Actions nest, but a callback may stop another than the innermost: look for it.
+        # Actions nest, but a callback may stop one that is not the innermost, so look for it.
         for index in range(len(self._open) - 1, -1, -1):
             if self._open[index][0] == action_name:
                 break

@@ -1,8 +1,8 @@
-// What a column of nsys's file holds. A table (table.h) is a list of these; the importer reads by
-// it and the exporter writes by it, so that a column is named once.
+// What a column of nsys's file holds. A table (table.h) is a list of these. The importer reads by
+// that list and the exporter writes by it, so each column is named once.
 //
-// Members of two rows may stand in one list: the row of the store, and another one with what the
-// store keeps elsewhere.
+// One list may name members of two rows: the row of the store, and another row with what the store
+// keeps elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ struct Start {
   static constexpr bool kIsRead = true;
   static constexpr bool kIsWritten = true;
   Spelling column;
-  bool may_lack = false;  // read as kOpenEnd where it is not known
+  bool may_lack = false;  // an unknown start reads as kOpenEnd
 };
 
-// end_ns of the row. A range without an end is written as NULL where that may be, else as the end
-// of the recording.
+// end_ns of the row. An open range is written as NULL if the column allows it, else as the end of
+// the recording.
 struct End {
   static constexpr bool kIsRead = true;
   static constexpr bool kIsWritten = true;
@@ -29,7 +29,7 @@ struct End {
   bool may_be_open = false;  // else a row without an end is left out: work of a GPU has ended
 };
 
-// The end of what the store has as an instant.
+// The end of an event that is an instant in the store.
 struct EndAtStart {
   static constexpr bool kIsRead = false;
   static constexpr bool kIsWritten = true;
@@ -63,7 +63,7 @@ struct TextField {
   Spelling column;
 };
 
-// Bytes in a column of text; no value: NULL.
+// Bytes in a column of text; NULL if there is no value.
 template <auto kMember>
 struct BlobField {
   static constexpr bool kIsRead = true;
@@ -79,7 +79,7 @@ struct ScaledField {
   Spelling column;
 };
 
-// The thread, or its process where the thread is not known.
+// The thread, or its process if the thread is unknown.
 template <auto kThread, auto kProcess>
 struct ThreadOrProcess {
   static constexpr bool kIsRead = true;
@@ -108,7 +108,7 @@ struct ConstantText {
   std::string_view value;
 };
 
-// A column of nsys's that what we export does not have.
+// A column of nsys's that our exports lack.
 template <typename Column>
 struct ReadOnly {
   static constexpr bool kIsRead = true;
@@ -118,7 +118,7 @@ struct ReadOnly {
 template <typename Column>
 ReadOnly(Column) -> ReadOnly<Column>;
 
-// One that says what the store knows better from another place.
+// A column whose content the store takes from a better source.
 template <typename Column>
 struct WriteOnly {
   static constexpr bool kIsRead = false;
@@ -128,7 +128,7 @@ struct WriteOnly {
 template <typename Column>
 WriteOnly(Column) -> WriteOnly<Column>;
 
-// Columns that the store has nothing for, separated by spaces: NULL in what we export.
+// Columns that the store has no data for, separated by spaces: NULL in our exports.
 struct Unused {
   static constexpr bool kIsRead = false;
   static constexpr bool kIsWritten = false;

@@ -44,10 +44,10 @@ inline constexpr Table kKernel{
            "sharedMemoryRequestedPercentage"},
     ConstantText{"tensorSizeMinusOneElements!", "[]"}};
 
-// Of a copy whose file does not say: the device that copied.
+// If the file does not say, the device that copied.
 inline constexpr uint32_t kDeviceOfCopy = UINT32_MAX - 1;
 
-// What a copy has of UmTransfers it has for unified memory only.
+// Only copies of unified memory have columns of UmTransfers.
 inline constexpr Table kMemcpy{
     "CUPTI_ACTIVITY_KIND_MEMCPY",
     Holds{"memcpys um_transfers"},
@@ -159,7 +159,7 @@ inline constexpr Table kOverhead{
     Unused{"nameId"},
     Field<&GpuOverheadsRow::overhead_type>{"overheadType!"}};
 
-// An id of StringIds: nodes have no name.
+// An id of StringIds, for nodes that have no name.
 struct EmptyName {
   int64_t id = 0;
 };

@@ -1,5 +1,5 @@
-// The coded values of nsys's file that the store has no kinds for, and the ENUM_* tables that say
-// what all numbers mean. Both expand from enums.def.
+// The coded values of nsys's file that the store has no kinds for, and the ENUM_* tables, which
+// explain all coded numbers. Both expand from enums.def.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Tables of nsys that batchlight neither reads nor writes: it does not record such things, or keeps
-// them elsewhere.
+// Tables of nsys that batchlight neither reads nor writes, because it does not record such things
+// or keeps them elsewhere.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@ namespace batchlight::nsys {
 
 struct ForeignTable {
   std::string_view name;
-  std::string_view what;  // is missing when it is not read; empty: nothing that one would look for
+  std::string_view what;  // what is missing without it; empty: nothing that users look for
 };
 
 inline constexpr auto kForeignTables = std::to_array<ForeignTable>({

@@ -83,7 +83,7 @@ inline constexpr Table kThreadNames{
     "ThreadNames", PartOf("threads"), Field<&ThreadName::name>{"nameId!"},
     NullField<&ThreadName::priority>{"priority"}, Field<&ThreadName::thread>{"globalTid"}};
 
-// What a GPU has beside its row.
+// What nsys's file says of a GPU beyond the store's row.
 struct GpuFacts {
   int64_t id = 0;
   uint32_t warps_per_sm = 0;
@@ -159,7 +159,7 @@ inline constexpr Table kCudaStream{"TARGET_INFO_CUDA_STREAM",
                                    Field<&StreamPlace::priority>{"priority!"},
                                    Field<&GpuStreamsRow::flag>{"flag!"}};
 
-// Nothing of ours: programs that look for them find them empty.
+// We have no data for these: programs that look for them find them empty.
 inline constexpr Table kProcessStreams{"ProcessStreams", kNothing,
                                        Unused{"globalPid! filenameId! contentId!"}};
 inline constexpr Table kAnalysisFile{"ANALYSIS_FILE", kNothing,

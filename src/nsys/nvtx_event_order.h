@@ -1,5 +1,5 @@
-// The order of ranges and marks in NVTX_EVENTS when exported, which defines the RangeId that nsys's
-// reports show: the row in that table.
+// The order of ranges and marks in an exported NVTX_EVENTS. It defines the RangeId in nsys's
+// reports, which is the row in that table.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct NvtxEvent {
 // Domains, categories, then ranges and marks by start. Event i has row i + 1 of NVTX_EVENTS.
 std::vector<NvtxEvent> NvtxEventOrder(const Store& store);
 
-// By row of nvtx_ranges: the row in NVTX_EVENTS, of the imported file if there was one.
+// By row of nvtx_ranges: the row in NVTX_EVENTS, in the imported file if there was one.
 std::vector<uint32_t> NvtxRangeIds(const Store& store);
 
 }  // namespace batchlight::nsys

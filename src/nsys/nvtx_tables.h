@@ -11,14 +11,14 @@
 
 namespace batchlight::nsys {
 
-// As it stands in the file; what a row of its type does not have is NULL.
+// A row as it is in the file; fields that its type of event lacks are NULL.
 struct NvtxEventsRow {
   int64_t start_ns = 0;
   int64_t end_ns = kOpenEnd;
   EventType type{};
   std::optional<int64_t> category;
   std::optional<int64_t> color;
-  std::optional<std::string_view> text;  // of a message that is no registered string
+  std::optional<std::string_view> text;  // of a message that is not a registered string
   std::optional<int64_t> thread;         // globalTid
   std::optional<int64_t> end_thread;     // where it is not the same
   std::optional<int64_t> text_id;        // of StringIds: a registered string
@@ -59,7 +59,7 @@ inline constexpr Table kNvtxEvents{
     BlobField<&NvtxEventsRow::payloads>{"binaryData"},
     Field<&NvtxEventsRow::id>{"eventId!P?"}};
 
-// What a schema or an entry of one belongs to: the file names no process.
+// What a schema or an entry of one belongs to; the file does not name the process.
 struct PayloadSchemaKey {
   int64_t domain = 0;
   uint64_t schema_id = 0;

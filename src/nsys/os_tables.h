@@ -38,7 +38,7 @@ struct MpiRank {
 inline constexpr Table kMpiRanks{"MPI_RANKS", kNothing, Field<&MpiRank::thread>{"globalTid!"},
                                  Field<&MpiRank::rank>{"rank!"}};
 
-// Of files that name calls by a registered string.
+// For files that name calls by a registered string.
 struct MpiOtherName {
   StringId name;
 };
@@ -95,7 +95,7 @@ inline constexpr Table kProfilerOverhead{"PROFILER_OVERHEAD",
                                          Field<&ProfilerOverheadsRow::name>{"nameId!"},
                                          Constant{"overheadType!", 0}};
 
-// Network counters are read only: what we export of them is in a table of ours.
+// Network counters are only read; we export them in a table of our own.
 struct NetworkMetric {
   int64_t nic = 0;
   int64_t list = 0;

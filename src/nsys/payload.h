@@ -1,5 +1,5 @@
-// binaryData of nsys's NVTX_EVENTS: how many payloads an event has, of each the number of its
-// schema, its size and its place, then the bytes. All numbers are of 8 bytes, little-endian.
+// binaryData of nsys's NVTX_EVENTS: the number of payloads; for each its schema, size and offset;
+// then the bytes. All numbers have 8 bytes, little-endian.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Payload {
   std::string_view bytes;
 };
 
-// Points into `data`. Empty for bytes of another form.
+// The result points into `data`. It is empty for bytes of another form.
 inline std::vector<Payload> UnpackPayloads(std::string_view data) {
   constexpr uint64_t kMostPayloads = 1024;
   const auto number = [&](uint64_t index) {

@@ -8,7 +8,7 @@
 
 namespace batchlight::nsys {
 
-// What a row has instead of a name, or with it.
+// What a row has instead of a name, or beside it.
 struct RuntimeConstruct {
   int64_t label = -1;  // of the ENUM_* table of its source
   StringId file;       // of OpenACC: where the construct stands
@@ -27,7 +27,7 @@ constexpr auto LibraryCalls(std::string_view name, EventClass event_class) {
 inline constexpr auto kCudnn = LibraryCalls("CUDNN_EVENTS", EventClass::kCudnn);
 inline constexpr auto kCublas = LibraryCalls("CUBLAS_EVENTS", EventClass::kCublas);
 
-// Read only: what we export of them is in a table of ours.
+// These are only read; we export them in a table of our own.
 constexpr auto RuntimeEvents(std::string_view name) {
   return Table{name,
                PartOf("runtime_events"),

@@ -11,7 +11,7 @@ namespace batchlight::nsys {
 
 class Spelling {
  public:
-  // Not explicit: lists of columns are written as their texts.
+  // Not explicit, so that lists of columns can be written as plain strings.
   constexpr Spelling(const char* text) : text_(text) {}
   constexpr Spelling(std::string_view text) : text_(text) {}
 

@@ -16,7 +16,7 @@ namespace batchlight::nsys {
 // Names of tables of the store, separated by spaces.
 struct Holds {
   std::string_view tables;
-  bool whole = true;  // false: what nsys has no column for stands in a table of ours (own_tables.h)
+  bool whole = true;  // false: a table of ours (own_tables.h) holds what nsys has no column for
 };
 constexpr Holds PartOf(std::string_view tables) { return {tables, false}; }
 inline constexpr Holds kNothing = {""};
@@ -106,7 +106,7 @@ std::string WrittenColumns(const Table<Columns...>& table) {
   return names;
 }
 
-// Where the column of type `Wanted` stands among those that are read; -1: there is none.
+// The position of the column of type `Wanted` among those that are read; -1: there is none.
 template <typename Wanted, typename... Columns>
 inline constexpr int kReadPlace = [] {
   int place = 0;
@@ -119,7 +119,7 @@ inline constexpr int kReadPlace = [] {
   return found;
 }();
 
-// CREATE TABLE statement of columns that are spelled so, separated by spaces.
+// CREATE TABLE statement for columns in that spelling, separated by spaces.
 std::string CreateStatement(std::string_view table, std::string_view columns);
 
 // All columns of nsys's schema, in the notation of Spelling.

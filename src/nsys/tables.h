@@ -27,17 +27,17 @@ void VisitSchema(Visitor&& visit) {
       kCudaContext, kCudaStream);
 }
 
-// What the dictionary says of a table.
+// What the dictionary says about a table.
 struct TableEntry {
   std::string_view name;
   Holds holds;
   std::string columns;  // as Spelling has them; empty: not in what we export
 };
 
-// All, those that are only read last.
+// All tables; those that are only read come last.
 std::span<const TableEntry> Entries();
 
-// Tables of the store of which `holds` tells.
+// The tables of the store that `holds` names.
 std::vector<std::string_view> NamesOf(const Holds& holds);
 
 }  // namespace batchlight::nsys

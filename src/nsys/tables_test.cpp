@@ -108,8 +108,8 @@ TEST(NsysTablesTest, EnumsHaveTheRowsOfTheirKinds) {
   EXPECT_EQ(copies->values[1].label, "Host-to-Device");
 }
 
-// The part of docs/export.md that lists the tables: names in backquotes, `*` at the end for any
-// rest.
+// The part of docs/export.md that lists the tables: names in backquotes, where a `*` at the end
+// matches anything.
 class ExportPageTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,5 +1,5 @@
-// A map from 64-bit keys to 32-bit values in two flat arrays: what joins and groupings over
-// millions of rows need, without an allocation per key. Keys are never removed.
+// A map from 64-bit keys to 32-bit values in two flat arrays, for joins and groupings over millions
+// of rows without an allocation per key. Keys are never removed.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class FlatMap {
     if (keys_.empty()) return kAbsent;
     return values_[SlotOf(key)];
   }
-  // The value of `key`, which is `value` if the key is new.
+  // The value of `key`; a new key gets `value`.
   uint32_t FindOrAdd(uint64_t key, uint32_t value) {
     if ((size_ + 1) * 2 > keys_.size()) Grow(keys_.empty() ? 64 : keys_.size() * 2);
     const size_t slot = SlotOf(key);

@@ -8,7 +8,7 @@ ThreadSpans::ThreadSpans(std::span<const ThreadId> thread_column) {
   const size_t count = thread_column.size();
   for (size_t begin = 0; begin < count;) {
     const ThreadId thread = thread_column[begin];
-    // Gallop to the end of the thread: a few probes for millions of rows.
+    // Gallops to the end of the thread: a few probes suffice for millions of rows.
     size_t step = 1;
     size_t low = begin;
     while (low + step < count && thread_column[low + step] == thread) {

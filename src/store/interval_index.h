@@ -2,8 +2,8 @@
 //
 // Built in one pass: each row is linked to the latest earlier row of its thread that had not ended
 // when it started. Every interval around a moment is on the chain that begins at the last row
-// started by then, also when intervals overlap without nesting (ranges of several domains), since a
-// row leaves the chain only when it has ended.
+// started by then. That holds even when intervals overlap without nesting (ranges of several
+// domains), since a row leaves the chain only when it has ended.
 #pragma once
 
 #include <cstdint>
@@ -38,11 +38,11 @@ class ThreadSpans {
 
 class IntervalIndex {
  public:
-  // The columns must outlive the index. Rows that `skip` (may be empty) names are never found.
+  // The columns must outlive the index. Rows that `skip` names are never found; it may be empty.
   IntervalIndex(std::span<const ThreadId> thread, std::span<const int64_t> start_ns,
                 std::span<const int64_t> end_ns, const std::function<bool(uint32_t)>& skip = {});
 
-  // The row started last among those with start <= time < end; kNoRow if none.
+  // Of the rows with start <= time < end, the one that started last; kNoRow if none.
   uint32_t Innermost(ThreadId thread, int64_t time_ns) const;
   // The next one outwards that also encloses the moment.
   uint32_t Outer(uint32_t row, int64_t time_ns) const;

@@ -6,7 +6,7 @@
 //   ShortName(CopyKind::kHostToDevice)  "HtoD"
 //   NsysName(CopyKind::kHostToDevice)   "CUDA_MEMCPY_KIND_HTOD"
 //
-// Columns keep numbers of foreign files that no row of kinds.def has: such a value is no enumerator
+// Columns keep numbers from foreign files that are not in kinds.def. Such a value is no enumerator
 // and has the texts of the row Unknown, or empty ones.
 #pragma once
 
@@ -117,7 +117,7 @@ Kind KindWithLabel(std::string_view label, Kind otherwise) {
 constexpr YesNo ToYesNo(bool is) { return is ? YesNo::kYes : YesNo::kNo; }
 constexpr bool IsYes(YesNo value) { return value != YesNo::kNo; }
 
-// Made by the driver for unified memory: in no stream.
+// The driver makes these copies for unified memory, in no stream.
 constexpr bool IsUnified(CopyKind kind) {
   return kind == CopyKind::kUnifiedHostToDevice || kind == CopyKind::kUnifiedDeviceToHost ||
          kind == CopyKind::kUnifiedDeviceToDevice;

@@ -46,7 +46,8 @@ TEST(Kinds, TextsOfAValue) {
   EXPECT_EQ(ShortName(SyncType::kStreamWaitsEvent), "Stream Wait Event");
   EXPECT_EQ(ShortName(MpiKind::kStartWait), "start-wait");
   EXPECT_EQ(ShortName(NvtxStyle::kStartEnd), "StartEnd");
-  EXPECT_EQ(Label(EventClass::kSystemCall), "Syscall");  // far from its place in the list
+  EXPECT_EQ(Label(EventClass::kSystemCall),
+            "Syscall");  // its number is far from its position in the list
   EXPECT_EQ(Number(EventClass::kSystemCall), 107);
 }
 

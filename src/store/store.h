@@ -33,7 +33,7 @@ struct Store {
   }
   // Last value recorded under a property key (of any process, or the session); "" if none.
   std::string_view Property(std::string_view key) const;
-  // As this process set it, else as the session did; "" where neither did.
+  // The value that this process set, else the session's; "" if neither set one.
   std::string_view Property(std::string_view key, ProcessId process) const;
   size_t resident_bytes() const;
 

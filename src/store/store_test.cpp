@@ -51,7 +51,7 @@ TEST(Store, PropertyIsTheLastValue) {
   EXPECT_EQ(store.Property("none"), "");
 }
 
-// 100 million events have to fit into 24 GiB: a range or operator is two events.
+// 100 million events must fit into 24 GiB, where a range or operator counts as two events.
 TEST(Store, ARowStaysUnder64BytesAnEvent) {
   size_t bytes = 0;
   NvtxRangesTable().VisitColumns([&](auto, auto, const auto& c) { bytes += sizeof(c[0]); });

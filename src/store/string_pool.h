@@ -1,5 +1,5 @@
-// Every distinct string of a recording once, numbered. Not thread-safe: ingest fills one pool per
-// worker and merges them.
+// Holds every distinct string of a recording once, numbered. Not thread-safe: ingest fills one pool
+// per worker and merges them.
 #pragma once
 
 #include <cstddef>

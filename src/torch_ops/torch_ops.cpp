@@ -20,8 +20,8 @@ namespace {
 
 const batchlight_native_api_t* g_api = nullptr;
 
-// "The start of this operator was recorded": says to the end callback that an end is due, however
-// collection was switched in between. One for all operators, never freed.
+// Marks an operator whose start was recorded: the end callback must then record the end, even if
+// collection was switched in between. One object for all operators, never freed.
 struct Recorded final : at::ObserverContext {
   static void operator delete(void*) {}
 };
@@ -76,7 +76,8 @@ class Inputs {
     for (const int64_t size : sizes) Put(size);
   }
 
-  // What a list holds is told by its first item: to ask the list is slow, as it compares types.
+  // The first item tells what a list holds; asking the list itself is slow, since it compares
+  // types.
   void AddList(const c10::IValue& list) {
     const auto items = list.toListRef();
     if (items.empty() ? list.isTensorList() : items[0].isTensor()) {
@@ -88,7 +89,7 @@ class Inputs {
     }
   }
 
-  // As many items as there is room for; the count is written when it is known.
+  // Writes as many items as there is room for; the count is filled in once it is known.
   template <class AddItem>
   void AddItems(int tag, c10::ArrayRef<c10::IValue> items, AddItem add_item) {
     Tag(tag);
@@ -121,7 +122,7 @@ std::unique_ptr<at::ObserverContext> Begin(const at::RecordFunction& function, c
                       static_cast<uint32_t>(function.forwardThreadId()), inputs, inputs_bytes);
   if (recorded == 0) return nullptr;
   if (scope == at::RecordScope::USER_SCOPE && function.isAsync()) {
-    // Ends on another thread, at some other time (collectives): here it is an instant.
+    // Ends on another thread at some other time (collectives), so it is recorded as an instant.
     g_api->op_end();
     return nullptr;
   }
@@ -138,7 +139,7 @@ std::unique_ptr<at::ObserverContext> OnStartWithShapes(const at::RecordFunction&
   try {
     for (const c10::IValue& value : function.inputs()) inputs.Add(value);
   } catch (...) {
-    // A kind of tensor that does not know its sizes: the inputs before it are told.
+    // A kind of tensor without sizes: only the inputs before it are recorded.
   }
   return Begin(function, inputs.data(), inputs.size());
 }
@@ -147,7 +148,8 @@ void OnEnd(const at::RecordFunction&, at::ObserverContext* recorded) {
   if (recorded != nullptr) g_api->op_end();
 }
 
-// Between windows PyTorch has no callback: else it would make ready for one around every operator.
+// Between windows the callback is disabled; otherwise PyTorch would prepare for it around every
+// operator.
 at::CallbackHandle g_callback{};
 
 void OnCollecting(int collecting) {

@@ -3,7 +3,7 @@
 
 export type Unit = ""|"ns"|"bytes"|"%"|"rate";
 
-// How a number is made again from its parts; src/analysis/result/sum_rule.h says more.
+// How a number is recomputed from its parts; src/analysis/result/sum_rule.h says more.
 export interface SumRule {
   kind: "sum"|"most"|"ratio"|"percentile";
   of: string;              // key of the parts, or of a histogram
@@ -15,14 +15,14 @@ export interface SumRule {
   percent?: number;
 }
 
-// How many values lie in which bucket, per bin of steps.
+// How many values each bucket holds, per bin of steps.
 export interface Histogram {
   starts: number[];  // of the buckets, and where the last one ends
   first: number[];   // per bin: its first bucket with a value
   counts: number[][];
 }
 
-// What a row is made of, per bin of steps; a list of one number is the same in all of them.
+// What a row is summed from, per bin of steps; a list with one number holds for all bins.
 export interface Parts {
   counts?: number[];  // 1: the steps of the bin count
   of: Record<string, number[]>;
@@ -37,8 +37,8 @@ export interface Column {
   unit?: Unit;
   decimals?: number;  // of a real number, else 2
   help?: string;
-  help_of_steps?: string;  // where steps are selected, if it is another
-  sum?: SumRule;           // how its numbers are made again for them
+  help_of_steps?: string;  // for selected steps, if that differs
+  sum?: SumRule;           // how its numbers are recomputed for them
 }
 
 // Column-wise. Text cells are rows of PageData.strings; null = no value.
@@ -49,13 +49,13 @@ export interface TableData {
   total_rows: number;  // of that file; the page may hold fewer
   columns: Column[];
   cells: (number|null)[][];
-  parts?: TableParts;  // where the table can be made again for steps that are selected
+  parts?: TableParts;  // if the table can be recomputed for selected steps
 }
 
-// What the rows are made of, perhaps not all of them. Bins begin with PageData.bin_starts.
+// What the rows, perhaps not all, are summed from. PageData.bin_starts says where bins begin.
 export interface TableParts {
   rows: Parts[];
-  all?: Parts;         // what all rows have in common
+  all?: Parts;         // of all rows together
   only_with?: string;  // rows without any of this are left out
 }
 
@@ -77,7 +77,7 @@ export interface PhaseInfo {
   label: string;
   help: string;  // one sentence, may be ""
   idle?: {
-    // a GPU that does nothing
+    // an idle GPU
     where: string;  // "while the CPU is in "
     cause: string;  // "data loading"
   };
@@ -96,8 +96,8 @@ export interface Training {
   tracks: Steps[];  // the CPU first
 }
 
-// One entry per step in every array. When group > 1 the run has too many steps for the page and an
-// entry stands for `group` consecutive ones: means, with duration_max_ns the longest of them.
+// One entry per step in every array. If group > 1, the run has too many steps for the page, and an
+// entry holds the means of `group` consecutive steps, with duration_max_ns the longest of them.
 export interface Steps {
   track: string;  // "CPU", "GPU 0"
   facts: Fact[];  // what else is known: "GPU 0 busy" "78.3 %"
@@ -122,8 +122,8 @@ export interface TrackEvents {
   lists: EventList[];  // by phase
 }
 
-// Column-wise, one entry per group, by falling time over the steps that count. The groups of a
-// phase add up to it.
+// Column-wise, one entry per group, by falling time over the steps that count. A phase's groups add
+// up to the phase.
 export interface EventList {
   kind: number[];          // index of PageData.event_kinds
   name: number[];          // strings; this and the next three
@@ -142,7 +142,7 @@ export interface EventList {
 
 export const kSteady = 0;  // in Steps.kind
 
-// Of the steps that count, as the analysis has it.
+// Of the steps that count, as computed by the analysis.
 export interface StepSummary {
   count: number;
   median_ns: number;
@@ -194,7 +194,7 @@ export interface TopRow {
 }
 
 // A number about one thing; `help` is its formula, in which {key} stands for the number of another
-// metric. One without a name is shown in such a place alone.
+// metric. A metric without a name is shown only inside such a formula.
 export interface Metric extends Column {
   value: string;  // of the steps that count
 }
@@ -206,14 +206,14 @@ export interface Gpu {
   memory: MemoryCurve[];
 }
 
-// The parts are in bins of the steps of one process; null = no steps.
+// The parts are per bin of one process's steps; null = no steps.
 export interface Utilization {
   title: string;
   metrics: Metric[];
   parts: Parts|null;
 }
 
-// Work that is launched and has not started.
+// Work that was launched and has not started.
 export interface LaunchQueue {
   title: string;
   process: number;  // entry of PageData.training
@@ -232,7 +232,8 @@ export interface QueueDepth {
   depth: number[];    // from each time to the next
 }
 
-// Which rank is one, and the sentences that say so; src/analysis/ranks/straggler.h.
+// The rule for which rank is a straggler, and the sentences that say so;
+// src/analysis/ranks/straggler.h.
 export interface StragglerRule {
   others_times: number;
   of_step: number;
@@ -270,13 +271,13 @@ export interface MemoryBins {
 export interface MemoryLayer {
   key: string;
   name: string;
-  rule: string;  // why memory is in it
+  rule: string;  // why memory is put in it
   at_peak: number;
   bytes: number[];  // in the points of the curve
 }
 
-// Own time and calls of every node of the tree in every bin of steps.
-// Ascending; of two bins with the same first step one holds those that count, one the others.
+// Own time and calls of every node of the tree in every bin of steps. Ascending; of two bins with
+// the same first step, one holds the steps that count, one the others.
 export interface StepBins {
   first_step: number[];
   steps: number[];   // how many, over all that the times are of
@@ -299,7 +300,7 @@ export interface TreeKind extends Kind {
   work: boolean;  // on the GPU
 }
 
-// A time of a node with all that is inside: the own times of which nodes it adds up.
+// A time of a node including everything inside: the nodes whose own times it adds up.
 export interface TreeTime {
   key: string;
   work?: boolean;
@@ -327,7 +328,7 @@ export interface Tree extends TreeTimes {
   parent: number[];         // -1 = a root
   backward: number[];       // 1 = part of the backward pass
   ranks?: TreeRank[];       // of a job of several: the times of each; fewer and longer bins
-  ranks_left_out?: number;  // beyond what the page holds
+  ranks_left_out?: number;  // more than the page holds
 }
 
 export interface Process {

@@ -28,8 +28,8 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
-// A long name on one line: the middle gives way when there is no room, both ends stay readable,
-// and searching and copying (copyWholeNames) give the whole name.
+// A long name on one line: without room for it the middle is hidden and both ends stay readable.
+// Searching and copying (copyWholeNames) give the whole name.
 const kTailLength = 14;
 
 export function longName(text: string): HTMLElement {
@@ -59,7 +59,7 @@ function elided(text: string, kind: string): HTMLElement {
   );
 }
 
-// The two ends of a long name are boxes of their own, between which browsers copy a line end.
+// The two ends of a long name are separate boxes, and browsers copy a line end between boxes.
 export function copyWholeNames(): void {
   document.addEventListener("copy", (event) => {
     const selection = document.getSelection();

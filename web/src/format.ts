@@ -54,7 +54,7 @@ export function significant(value: number): string {
   return fixed(value, Math.min(9, Math.max(0, 3 - digits)));
 }
 
-// Decimals with which the largest value of a column shows `digits` significant digits.
+// How many decimals give the largest value of a column that many significant `digits`.
 export function decimalsFor(largest: number, digits: number): number {
   if (largest <= 0) return 0;
   return Math.max(0, digits - 1 - Math.floor(Math.log10(largest)));

@@ -1,5 +1,5 @@
-// The part of a memory curve in which the selected steps ran. Thinning keeps the highest point of
-// every bin of steps and what is held when it begins, so that the peak is exact.
+// The part of a memory curve in which the selected steps ran. Its peak is exact, because thinning
+// keeps the highest point of every bin of steps and what is held when the bin begins.
 import type {MemoryCurve} from "./data";
 import {touchedBins} from "./step_bins";
 import type {StepRange} from "./step_bins";
@@ -7,7 +7,7 @@ import type {StepRange} from "./step_bins";
 export interface MemorySpan {
   from_ns: number;
   to_ns: number;
-  points: number[];  // of the curve: the one held when it begins, then those inside
+  points: number[];  // of the curve: the one in force when it begins, then those inside
   peak: number;      // of these
   allocations: number;
 }

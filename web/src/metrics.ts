@@ -10,7 +10,7 @@ export interface ShownMetric {
   formula: string;
 }
 
-// `parts`: of the steps that are selected; null: the whole run.
+// `parts`: those of the selected steps; null: the whole run.
 export function shownMetrics(metrics: readonly Metric[], parts: PickedParts|null): ShownMetric[] {
   const values = new Map(metrics.map((metric) => [metric.key, valueOf(metric, parts)]));
   return metrics.filter(({name}) => name !== "").map((metric) => {

@@ -1,5 +1,5 @@
-// What was longer in a step that took unusually long: first its phases, as `batchlight summary` has
-// it, then the calls whose own time grew, where the page holds the step on its own.
+// What was longer in a step that took unusually long: first its phases, as in `batchlight summary`,
+// then, if the page holds that step by itself, the calls whose own time grew.
 import type {PageData, Steps, Tree, TreeTimes} from "./data";
 import {isGpuWork, timesOf} from "./tree";
 
@@ -17,7 +17,7 @@ export interface Outlier {
   calls: Excess[];
 }
 
-// By falling excess, down to a tenth of the largest.
+// Ordered by falling excess, down to a tenth of the largest.
 function largest(all: Excess[]): Excess[] {
   const sorted = all.filter(({ns}) => ns > 0).sort((a, b) => b.ns - a.ns);
   return sorted.filter(({ns}) => ns * 10 >= sorted[0].ns);

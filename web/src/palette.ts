@@ -1,6 +1,6 @@
-// Colours of phases and of the parts of GPU time. Every known phase has its own, the same in every
-// report; others take what is left. The colours themselves are in style/theme.css (--series-N),
-// chosen to be told apart with any colour vision; no chart relies on colour alone.
+// Colours of phases and of the parts of GPU time. Every known phase has its own colour, the same in
+// every report; others take what is left. The colours themselves are in style/theme.css
+// (--series-N), chosen to be told apart with any colour vision; no chart relies on colour alone.
 const kKnown: Record<string, number> = {
   data_loading: 1,
   copy_to_device: 2,
@@ -29,7 +29,7 @@ const kKnown: Record<string, number> = {
 };
 const kSeriesCount = 12;
 
-// For each key a series number; a key that is not known takes the first number nobody uses.
+// A series number for each key; an unknown key takes the first unused number.
 export function seriesNumbers(keys: readonly string[]): number[] {
   const used = new Set(keys.map((key) => kKnown[key]).filter((number) => number !== undefined));
   let next = kSeriesCount - 1;

@@ -13,7 +13,7 @@ export interface PhaseEvent {
 export interface PhaseEventSums {
   events: PhaseEvent[];  // by falling time
   steps: number;         // that the means are over
-  coarse: number;        // steps of the longest group that the selection only touches; 0: none
+  coarse: number;  // steps of the longest group that the selection only partly covers; 0: none
 }
 
 export function eventsOf(steps: Steps, phase: number, range: Range|null): PhaseEventSums {
@@ -51,7 +51,7 @@ function sums(list: EventList, steps: number,
     count: count / (steps || 1),
     share: ns / (total || 1),
   }));
-  const put = list.left_out > 0 ? list.name.length - 1 : -1;  // what is put together comes last
+  const put = list.left_out > 0 ? list.name.length - 1 : -1;  // the rest, put together, comes last
   events.sort(
     (a, b) => Number(a.row === put) - Number(b.row === put) || b.per_step_ns - a.per_step_ns);
   return {events, steps};

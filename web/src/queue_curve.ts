@@ -1,4 +1,4 @@
-// Which step's launch queue to show for the steps that are selected, and where its points lie.
+// Which step's launch queue to show for the selected steps, and where its points lie.
 import type {LaunchQueue, QueueDepth} from "./data";
 
 export interface ShownQueue {
@@ -6,8 +6,8 @@ export interface ShownQueue {
   inside: boolean;  // it is a step of the selection
 }
 
-// Of the steps whose curves the page has: of those in the selection the one whose length is nearest
-// to `median_ns`; else the one nearest to the selection.
+// Chooses among the steps whose curves the page has: of those in the selection, the one whose
+// length is nearest to `median_ns`; if there are none, the one nearest to the selection.
 export function queueCurve(
   queue: LaunchQueue,
   range: {first: number; last: number},

@@ -1,6 +1,6 @@
-// Which steps the page speaks about, and their numbers. Without a selection these are the steady
-// steps with the numbers of the analysis; a brushed range is added up here, over the steady steps
-// in it, or over all of it when it holds none.
+// Which steps the page is about, and their numbers. Without a selection these are the steady steps,
+// with the numbers of the analysis. A selected range is added up here, over its steady steps, or
+// over all of its steps if none is steady.
 import {kSteady} from "./data";
 import type {Steps, StepSummary} from "./data";
 import {ascending, mean, percentile} from "./statistics";
@@ -10,7 +10,7 @@ export interface Range {
   last: number;
 }
 
-// The numbers of the analysis, over other steps.
+// The same numbers as the analysis computes, over other steps.
 export interface Aggregate extends StepSummary {
   label: string;
   set_apart: Map<number, number>;  // steps in the range that do not count, by kind
@@ -67,11 +67,12 @@ export function aggregate(steps: Steps, range: Range|null): Aggregate {
     phase_median_ns: phases.map((values) => percentile(values, 50)),
     phase_p95_ns: phases.map((values) => percentile(values, 95)),
   };
-  // The analysis has seen every step, the page perhaps only groups of them.
+  // The analysis saw every step; the page may hold only groups of them.
   return range ? result : {...result, ...steps.summary};
 }
 
-// Mean step of several processes over steps by their place in the run; 0: none has one of them.
+// Mean step of several processes, over steps given by their place in the run; 0: no process has any
+// of them.
 export function meanStep(processes: readonly Steps[], first: number, last: number): number {
   let [count, sum] = [0, 0];
   for (const steps of processes) {

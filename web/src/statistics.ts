@@ -1,5 +1,5 @@
-// The few statistics that the page computes again when the reader selects steps. They follow
-// src/analysis to the digit: selecting what the analysis selected gives the analysis's numbers.
+// The few statistics that the page recomputes when the reader selects steps. They match
+// src/analysis to the digit: selecting the steps that the analysis used gives its numbers.
 
 // Linear interpolation between closest ranks (type 7, as NumPy's default). NaN when empty.
 export function percentile(sorted: readonly number[], percent: number): number {

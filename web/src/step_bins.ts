@@ -1,5 +1,5 @@
-// Bins of consecutive steps, as the analysis adds them up for GPUs, ranks and memory: a selection
-// of steps stands for the bins that it touches.
+// Bins of consecutive steps, as the analysis adds them up for GPUs, ranks and memory. A selection
+// of steps means all bins that it touches.
 import {kSteady} from "./data";
 import type {PageData} from "./data";
 
@@ -8,7 +8,7 @@ export type StepRange = {
   first: number; last: number
 }|null;
 
-// The bins that hold a step of the selection, all without one.
+// The bins that hold a step of the selection; all bins without a selection.
 export function touchedBins(firstStep: readonly number[], range: StepRange): number[] {
   return firstStep.flatMap((first, bin) => {
     if (!range) return [bin];
@@ -17,7 +17,7 @@ export function touchedBins(firstStep: readonly number[], range: StepRange): num
   });
 }
 
-// Of those the ones that count, or all when none does.
+// Of those, the ones that count, or all if none does.
 export function selectedBins(
   firstStep: readonly number[], counts: readonly number[], range: StepRange): number[] {
   const touched = touchedBins(firstStep, range);
@@ -25,11 +25,11 @@ export function selectedBins(
   return counted.length > 0 ? counted : touched;
 }
 
-// What a selection of steps stands for.
+// The steps that a selection means.
 export interface BinScope {
   first: number;  // rows of steps
   last: number;
-  wider: boolean;   // than the selection: bins have several steps
+  wider: boolean;   // than the selection, because bins have several steps
   partly: boolean;  // some of it does not count, and is left out
 }
 
@@ -46,7 +46,7 @@ export function binScope(page: PageData, range: NonNullable<StepRange>): BinScop
   return {first, last, wider: first < range.first || last > asked, partly};
 }
 
-// The number of a step by its row; within a group of steps they are taken to follow each other.
+// The number of a step, given its row; within a group, step numbers are assumed to be consecutive.
 export function stepNumber(page: PageData, row: number): number {
   const {number, group} = page.training[0].tracks[0];
   const entry = Math.min(number.length - 1, Math.floor(row / group));

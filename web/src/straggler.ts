@@ -1,5 +1,5 @@
-// The rank for which the others wait, over the steps that are selected. The rule and its words come
-// with the data: src/analysis/ranks/straggler.h decides the same for the whole run, and
+// The rank that the others wait for, over the selected steps. The rule and its sentences come with
+// the data. src/analysis/ranks/straggler.h applies the same rule to the whole run, and
 // tests/golden/stragglers.json holds cases for both.
 import type {StragglerRule} from "./data";
 import {percent, time} from "./format";

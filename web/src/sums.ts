@@ -1,11 +1,11 @@
-// Numbers made again from their parts, for the steps that are selected. What is summed and how
-// comes with the data: src/analysis/result/sum_rule.h declares the rules, and evaluates them too.
+// Recomputes numbers from their parts for the selected steps. What is summed, and how, comes with
+// the data: src/analysis/result/sum_rule.h declares the rules and evaluates them too.
 // tests/golden/sum_rules.json holds cases for both.
 import type {Histogram, Parts, SumRule} from "./data";
 import {selectedBins} from "./step_bins";
 import type {StepRange} from "./step_bins";
 
-// Of some bins.
+// The parts of some bins.
 export interface PickedParts {
   of: Record<string, readonly number[]>;
   histograms?: Record < string, {
@@ -38,7 +38,7 @@ export function pickParts(parts: Parts, bins: readonly number[]): PickedParts {
   return {of: Object.fromEntries(of), histograms: Object.fromEntries(histograms)};
 }
 
-// The parts of the steps that are selected: of their bins those that count, or all when none does.
+// The parts of the selected steps: of their bins those that count, or all if none does.
 export function partsOver(
   parts: Parts, firstStep: readonly number[], range: StepRange): PickedParts {
   return pickParts(parts, selectedBins(firstStep, parts.counts ?? [], range));
@@ -64,7 +64,7 @@ function ratio(rule: SumRule, of: number, parts: PickedParts): number|null {
   return rule.zero_if_none ? 0 : null;
 }
 
-// Spread evenly over the bucket that holds the rank.
+// Values are taken to spread evenly over the bucket that holds the rank.
 function percentile(rule: SumRule, parts: PickedParts): number|null {
   const histogram = parts.histograms?.[rule.of];
   if (!histogram) return null;

@@ -1,5 +1,6 @@
 // A table that sorts, filters and grows on demand. All numbers of a column share one unit, shown in
-// its header; the meaning of the columns stands below the table, where touch and print reach it.
+// its header. The meaning of the columns is explained below the table, where it can be read by
+// touch and in print.
 import type {Column, TableData} from "./data";
 import {h, labelledName} from "./dom";
 import {columnFormat, count} from "./format";
@@ -9,14 +10,14 @@ import {cellsOf, rowCount} from "./table_sums";
 export interface TableOptions {
   rows: number;  // shown at first
   filter: boolean;
-  // What a row opens to; null = nothing. Rows are told apart by their names.
+  // What a row opens to; null = nothing. Rows are identified by their names.
   details?: (row: number) => HTMLElement | null;
   rowName?: string;  // key of the column with the names
 }
 
 const kMoreRows = 500;
 
-// Rows in the order of one column; rows without a value last, equal rows as they were.
+// Rows in the order of one column: rows without a value come last, equal rows keep their order.
 export function sortedRows(
   table: TableData,
   strings: readonly string[],
@@ -36,7 +37,7 @@ export function sortedRows(
   });
 }
 
-// Rows in which every word of the query occurs in some text cell, whatever the case.
+// Rows in which every word of the query occurs in some text cell, ignoring case.
 export function matchingRows(
   table: TableData,
   strings: readonly string[],
@@ -99,7 +100,8 @@ export class Table {
     this.draw();
   }
 
-  // Other rows in the same columns, whose meaning may be another; order, filter and open rows stay.
+  // Shows other rows in the same columns, whose help may differ; order, filter and open rows are
+  // kept.
   update(table: TableData): void {
     this.table = table;
     this.measure();
@@ -161,8 +163,8 @@ export class Table {
       ({name, help}) => (help ? [h("dt", {}, name), h("dd", {}, help)] : []));
   }
 
-  // First click: numbers from the largest, text from A. Second click: the other way. Third: as it
-  // was.
+  // First click: numbers from the largest, text from A. Second click: the other way. Third: the
+  // original order.
   private sortBy(column: number): void {
     const startDescending = this.table.columns[column].type !== "text";
     if (this.sortColumn !== column) {

@@ -1,4 +1,4 @@
-// A table over the steps that are selected, by the rules of its columns; and its columns by key.
+// A table over the selected steps, computed by the rules of its columns; and its columns by key.
 import type {TableData} from "./data";
 import {evaluate, partsOver, sum} from "./sums";
 import type {PickedParts} from "./sums";
@@ -16,7 +16,7 @@ export function cellsOf(table: TableData, key: string): Cells {
   return table.cells[table.columns.findIndex((column) => column.key === key)] ?? [];
 }
 
-// The table itself without a selection, or where nothing is known by steps.
+// The table itself if nothing is selected or nothing is known per step.
 export function tableOver(
   table: TableData, firstStep: readonly number[], range: StepRange): TableData {
   const {parts} = table;
@@ -40,8 +40,8 @@ export function tableOver(
   };
 }
 
-// Whether something has a number under `key` in the steps that are selected, whether they count or
-// not; `seen` counts how often.
+// True if something has a number under `key` in the selected steps, whether or not they count;
+// `seen` counts how often.
 export function isKnown(table: TableData, key: string, seen: string, firstStep: readonly number[],
   range: StepRange): boolean {
   const bins = touchedBins(firstStep, range);

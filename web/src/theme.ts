@@ -1,5 +1,5 @@
-// Dark or light: what the system says until the reader chooses. The choice is kept for the next
-// report where the browser allows storage for files.
+// Dark or light: the system's setting until the reader chooses. The choice is kept for the next
+// report if the browser allows storage for files.
 import {h} from "./dom";
 
 type Theme = "light"|"dark";

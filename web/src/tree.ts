@@ -1,5 +1,5 @@
-// Sums over the attribution tree, for the steps and the rank that the reader has selected: what
-// every view of modules, operators and kernels shows is computed here, from the same nodes.
+// Sums over the attribution tree, for the steps and the rank that the reader has selected. Every
+// view of modules, operators and kernels takes its numbers from here, computed from the same nodes.
 import type {Column, StepBins, Tree, TreeColumn, TreeTimes} from "./data";
 import type {StepRange} from "./step_bins";
 import {evaluate} from "./sums";
@@ -28,7 +28,7 @@ export function isKind(tree: Tree, node: number, kind: string): boolean {
   return tree.kinds[tree.kind[node]].key === kind;
 }
 
-// The bins that a selection stands for: those that count, or all in it when none does.
+// The bins that a selection means: those that count, or all of its bins if none does.
 export function binsOf(times: Binned, range: StepRange): number[] {
   const {first_step, counts} = times.bins;
   if (first_step.length === 0) return [0];
@@ -45,8 +45,8 @@ function endOf({bins: {first_step}}: Binned, bin: number): number {
   return first_step.find((first) => first > first_step[bin]) ?? Infinity;
 }
 
-// Steps of the longest bin that a selection touches and does not hold whole, in a run of `all`
-// steps; 0: what is summed is what was selected.
+// Steps of the longest bin that a selection covers only in part, in a run of `all` steps; 0:
+// exactly the selected steps are summed.
 export function coarseness(times: Binned, range: StepRange, all: number): number {
   if (!range || times.bins.first_step.length === 0) return 0;
   const lengths = binsOf(times, range).map((bin) => {
@@ -56,7 +56,7 @@ export function coarseness(times: Binned, range: StepRange, all: number): number
   return Math.max(...lengths);
 }
 
-// The steps of the bins that a selection stands for.
+// The steps of the bins that a selection means.
 export function stepsOf(times: TreeTimes, range: StepRange): StepRange {
   const bins = binsOf(times, range);
   if (!range || bins.length === 0) return range;
@@ -122,12 +122,12 @@ function addUp(tree: Tree, sums: TreeSums): void {
   }
 }
 
-// The columns that say something: of a run without a GPU those of the GPU do not.
+// The columns with something to show: without a GPU, its columns have nothing.
 export function columnsWith(columns: readonly TreeColumn[], sums: TreeSums): TreeColumn[] {
   return columns.filter(({only_with}) => (only_with ?? []).every((key) => sums.whole[key] > 0));
 }
 
-// The number of a column, made from `times` of a node or of a group.
+// The number of a column, computed from the `times` of a node or of a group.
 export function numberOf(column: Column, sums: TreeSums, times: Record<string, number>): number|
   null {
   if (!column.sum) return null;
@@ -137,7 +137,7 @@ export function numberOf(column: Column, sums: TreeSums, times: Record<string, n
   return evaluate(column.sum, {of});
 }
 
-// What the rules of Tree.columns name.
+// The quantities that the rules of Tree.columns name.
 export function timesOfNode(tree: Tree, sums: TreeSums, node: number): Record<string, number> {
   const times: Record<string, number> = {
     calls: sums.calls[node],
@@ -147,14 +147,14 @@ export function timesOfNode(tree: Tree, sums: TreeSums, node: number): Record<st
   return times;
 }
 
-// What one name did, wherever it was called.
+// The sums of one name over all places where it was called.
 export interface Group {
   name: number;  // string
   nodes: number[];
   times: GroupTimes;
 }
 
-// What the rules of Tree.operators and Tree.kernels name.
+// The quantities that the rules of Tree.operators and Tree.kernels name.
 export type GroupTimes = {
   calls: number; cpu_self: number;
   cpu_total: number;     // with operators inside; a call inside one of the same name counts once
@@ -240,7 +240,7 @@ export function placeOf(tree: Tree, node: number): number {
   return above;
 }
 
-// Sums of `nodes` by what `key` says of each (-1 is left out), by falling time.
+// Sums of `nodes`, grouped by what `key` gives for each (-1 is left out), ordered by falling time.
 export function sumBy(
   nodes: readonly number[],
   key: (node: number) => number,

@@ -1,4 +1,4 @@
-// What decides how long a step takes, in one sentence: the first thing that a reader looks for.
+// What limits a step, in one sentence: the first thing that a reader looks for.
 import {percent} from "./format";
 import {aggregate, largestPhase} from "./selection";
 import type {Range} from "./selection";
@@ -11,7 +11,7 @@ export interface Verdict {
   phase: string;  // "forward"
 }
 
-// Where the GPU works nearly all the time, what the CPU is in meanwhile explains nothing.
+// If the GPU works nearly all the time, what the CPU does meanwhile explains nothing.
 function ofGpu(gpu: Steps, range: Range|null): Verdict|null {
   const numbers = aggregate(gpu, range);
   if (numbers.mean_ns === 0 || gpu.phases.length === 0) return null;

@@ -1,4 +1,4 @@
-"""What one module call and one operator take longer for being recorded, timed in the program itself
+"""How much longer one module call and one operator take when recorded, timed in the program itself
 before it begins, for the estimate in reports (properties cost.*). Some 300 us; nothing of it is in
 the recording but the result, and nothing is measured while nothing is recorded."""
 import time

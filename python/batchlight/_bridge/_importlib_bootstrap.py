@@ -1,6 +1,6 @@
 """Wrapping a function of the program so that it stays the same to everyone who calls it.
 
-The name of this file is on purpose: when the program warns with a `stacklevel`, Python does not
+The name of this file is deliberate: when the program warns with a `stacklevel`, Python does not
 count frames of files that have "importlib" and "_bootstrap" in their name, so the warning keeps
 naming the line of the program. Every function that stands between the program and what it calls is
 defined here.
@@ -35,7 +35,7 @@ def without_this_frame(error):
 
 def leave_to_dynamo(*modules):
     """torch.compile treats frames of these modules' functions as it treats PyTorch's own: they are
-    not compiled, what they call in the program is. Functions made by them are included."""
+    not compiled, but what they call in the program is. The same goes for functions that they make."""
     dynamo = getattr(getattr(sys.modules["torch"]._C, "_dynamo", None), "eval_frame", None)
     if hasattr(dynamo, "skip_code"):  # PyTorch 2.0 to 2.6
         skip = dynamo.skip_code
@@ -126,7 +126,7 @@ def phase(function, kind, name, skip=None):
 
 
 def phase_unless(function, kind, name, is_excepted):
-    """As phase(), but not for a call whose arguments are excepted."""
+    """Like phase(), but not for a call whose arguments are excepted."""
     recorded = phase(function, kind, name)
 
     @functools.wraps(function)
@@ -141,7 +141,7 @@ def phase_unless(function, kind, name, is_excepted):
 
 
 def wrap_phase(owner, attribute, kind, name, skip=None):
-    """Replaces owner.attribute by its recorded self, once; nothing if it is not there."""
+    """Replaces owner.attribute by a recorded version, once; does nothing if there is none."""
     function = getattr(owner, attribute, None)
     if function is None or getattr(function, _MARK, False):
         return None

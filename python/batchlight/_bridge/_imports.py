@@ -17,7 +17,7 @@ def attempt(feature, action, *arguments):
 def when_imported(name, feature, action):
     """action(module) now if the program has imported the module, else once it has."""
     module = sys.modules.get(name)
-    # A module that is just being imported is there already, half empty.
+    # A module that is being imported is already there, but half empty.
     spec = getattr(module, "__spec__", None)
     if module is not None and not getattr(spec, "_initializing", False):
         attempt(feature, action, module)

@@ -17,7 +17,7 @@ from ._imports import attempt, when_imported
 
 
 def install(torch, shapes):
-    """Whether PyTorch writes ranges from now on."""
+    """Returns whether PyTorch writes ranges from now on."""
     ranges = _Ranges(torch, shapes)
     before = []
     attempt("calibration", lambda: before.append(_calibration.operator_time(torch)))

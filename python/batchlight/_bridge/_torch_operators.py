@@ -74,7 +74,7 @@ def _built(torch):
 
 
 def _tools(torch):
-    """The compiler and the headers, in a line that changes when they do."""
+    """A line that identifies the compiler and the headers: it changes when they do."""
     header = os.path.join(_headers(torch), "ATen", "record_function.h")
     return " ".join("%s %d" % (path, os.stat(path).st_mtime_ns) for path in (_compiler(), header))
 
@@ -126,7 +126,7 @@ def _has_headers(folder):
 
 
 def _version_of(folder):
-    """[major, minor] that headers outside the package say they are of."""
+    """[major, minor] of the version that headers outside the package claim."""
     for file in ("torch/headeronly/version.h", "torch/version.h",
                  "torch/csrc/api/include/torch/version.h"):
         try:
@@ -156,14 +156,14 @@ def compile_against(torch, source, path):
     """Makes the shared library `path` of a C++ source that uses PyTorch's C++ interface. None, or
     what the compiler said."""
     import subprocess
-    # The compiler is no part of the program: it runs outside the recording.
+    # The compiler is not part of the program, so it runs outside the recording.
     environment = {
         key: value for key, value in os.environ.items()
         if key not in ("LD_PRELOAD", "NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH")
         and not key.startswith("BATCHLIGHT_")}
     part = "%s.%d" % (path, os.getpid())
     log = ""
-    # NDEBUG as PyTorch itself is built: RecordFunction has one member more without it.
+    # NDEBUG as in PyTorch's own build: without it RecordFunction has one more member.
     for standard in ("17", "20"):  # what PyTorch's headers ask for differs by version
         done = subprocess.run(
             [_compiler(), "-std=c++" + standard, "-O2", "-DNDEBUG", "-fPIC", "-shared", "-w",
@@ -189,7 +189,7 @@ def _cache():
     except OSError:
         pass
     import tempfile
-    # Not a shared name: another user could put a library there.
+    # No shared name, since another user could put a library there.
     folder = os.path.join(tempfile.gettempdir(), "batchlight-%d" % os.getuid())
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if os.stat(folder).st_uid != os.getuid():

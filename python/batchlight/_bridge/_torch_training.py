@@ -31,7 +31,7 @@ def install(torch):
 
 
 def _checkpoints(torch):
-    # Pickling a tensor saves it to memory: that is no checkpoint.
+    # Pickling a tensor saves it to memory, which is not a checkpoint.
     for name, position in (("save", 1), ("load", 0)):
         def is_in_memory(args, kwargs, position=position):
             file = args[position] if len(args) > position else kwargs.get("f")
@@ -59,7 +59,7 @@ def _inside_backward(torch):
     graph_task = getattr(torch._C, "_current_graph_task_id", None)
     if graph_task is not None:
         return lambda: graph_task() != -1
-    # Before PyTorch 2.0: a backward function of Python is run by apply().
+    # Before PyTorch 2.0, apply() runs backward functions written in Python.
     code = torch.autograd.function.BackwardCFunction.apply.__code__
 
     def inside():

@@ -11,7 +11,7 @@
 namespace batchlight::nsys {
 namespace {
 
-// Tables that an import also fills from elsewhere. Their rows in the file come first.
+// An import fills these two from nsys's own tables first; what ours say is added afterwards.
 constexpr std::string_view kProcesses = "processes";
 constexpr std::string_view kThreads = "threads";
 

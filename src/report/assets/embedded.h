@@ -1,4 +1,4 @@
-// Files that are part of the program itself, so that nothing has to be found at run time.
+// Files embedded in the program itself, so that nothing has to be found at run time.
 #pragma once
 
 #include <string_view>

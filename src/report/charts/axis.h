@@ -1,4 +1,4 @@
-// Where the ticks of a chart's axis stand.
+// Places the ticks of a chart's axis.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,9 @@
 
 namespace batchlight {
 
-// A round number, one of `factors` (falling) times a power of ten, of which `range` has about
-// `count`: at most that many, but for the last, which may reach beyond the range.
+// A round step: one of `factors` (in falling order) times a power of ten, chosen so that about
+// `count` steps cover `range`. There are at most that many, except that the last may reach beyond
+// the range.
 inline double RoundStep(double range, int count, std::initializer_list<double> factors) {
   const double rough = range / count;
   const double power = std::pow(10, std::floor(std::log10(rough)));

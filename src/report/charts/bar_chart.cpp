@@ -33,7 +33,7 @@ constexpr Font kNoteFont = {12};
 constexpr Font kTickFont = {11};
 constexpr Font kMeasureFont = {11.5};
 
-// A value and what is said about it, on a ground that covers the grid.
+// Draws a value and its note on a background that covers the grid.
 void DrawLabel(Canvas& canvas, double x, double y, const std::string& value,
                const std::string& note) {
   const double value_width = TextWidth(value, kValueFont);

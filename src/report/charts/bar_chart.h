@@ -10,7 +10,7 @@
 namespace batchlight {
 
 struct Bar {
-  std::string name;  // any bytes; elided in the middle where it is too long
+  std::string name;  // any bytes; shortened in the middle if too long
   double value = 0;  // ns
   std::string note;  // behind the value: "25.3 %"
 };

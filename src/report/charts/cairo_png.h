@@ -1,4 +1,4 @@
-// What the drawings that become PNGs share of Cairo: the embedded fonts and the bytes of the file.
+// Cairo code that all PNG drawings share: the embedded fonts and the bytes of the file.
 #pragma once
 
 #include <cairo.h>
@@ -9,11 +9,12 @@
 
 namespace batchlight {
 
-// The embedded font. Lives as long as the program: Cairo's cache of scaled fonts goes on using it.
-// nullptr, with which Cairo draws in a font of its own: FreeType cannot read it.
+// The embedded font. It lives as long as the program, because Cairo's cache of scaled fonts keeps
+// using it. If FreeType cannot read the font, returns nullptr, with which Cairo draws in a font of
+// its own.
 cairo_font_face_t* EmbeddedFace(bool bold);
 
-// Errors: kInternal, of any drawing so far as well.
+// Errors: kInternal, also for an earlier drawing call that failed.
 Result<std::string> PngBytes(cairo_t* cairo, cairo_surface_t* surface);
 
 }  // namespace batchlight

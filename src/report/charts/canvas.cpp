@@ -71,7 +71,7 @@ class SvgCanvas final : public Canvas {
   std::string svg_;
 };
 
-// A picture of Cairo's in points.
+// A Cairo image, measured in points.
 class CairoPicture {
  public:
   static constexpr double kPixels = 2;  // per point, so that it is sharp on dense screens
@@ -120,7 +120,7 @@ class PngCanvas final : public Canvas {
             Rgb color) override {
     Color(color);
     cairo_set_line_width(cairo_, width);
-    cairo_new_path(cairo_);  // text leaves its end as the current point
+    cairo_new_path(cairo_);  // drawing text leaves a current point at its end
     for (const auto& [x, y] : points) cairo_line_to(cairo_, x, y);
     cairo_stroke(cairo_);
   }
@@ -151,7 +151,7 @@ double TextWidth(const std::string& clean, Font font) {
 }
 
 std::string FittedText(const std::string& clean, Font font, double width) {
-  // Nothing in the font is narrower than 2 points: a bound that keeps huge names cheap.
+  // No glyph is narrower than 2 points; that bound keeps huge names cheap.
   std::string fitted = ElideMiddle(clean, static_cast<size_t>(width / 2));
   size_t most = CharacterCount(fitted);
   while (most > 3) {

@@ -1,4 +1,5 @@
-// What charts are drawn on: the same few shapes as SVG text or, through Cairo, as a PNG.
+// The surface that charts are drawn on: a few shapes, written as SVG text or, through Cairo, as a
+// PNG.
 #pragma once
 
 #include <memory>
@@ -39,7 +40,7 @@ class Canvas {
 
 // How wide `clean` is in the embedded font, on either canvas.
 double TextWidth(const std::string& clean, Font font);
-// `clean` no wider than `width`: the middle gives way.
+// `clean` shortened in its middle so that it is no wider than `width`.
 std::string FittedText(const std::string& clean, Font font, double width);
 
 std::unique_ptr<Canvas> MakeSvgCanvas(double width, double height);

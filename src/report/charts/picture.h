@@ -14,13 +14,13 @@ struct Picture {
   // Keys of columns.
   std::string_view x;             // place along the axis
   std::string_view value;         // height, or darkness
-  std::string_view unit = {};     // rows that differ here are drawn apart; "": one series
-  std::string_view process = {};  // what tells units of several processes apart
+  std::string_view unit = {};     // rows that differ here are separate series; "": one series
+  std::string_view process = {};  // distinguishes the units of several processes
 };
 
 std::span<const Picture> Pictures();
 
-// nullptr: the report has none.
+// nullptr if the report has none.
 const Picture* PictureOf(std::string_view report);
 
 }  // namespace batchlight

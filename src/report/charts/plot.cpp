@@ -25,7 +25,8 @@ constexpr double kBottom = 360;
 constexpr size_t kMostPoints = 2000;  // of a line: more than the picture has pixels
 constexpr size_t kMostSeries = 24;
 
-// Told apart by people who do not see all colours, too (Okabe and Ito's palette, without yellow).
+// People who do not see all colours can tell these apart too (Okabe and Ito's palette, without
+// yellow).
 constexpr auto kSeries = std::to_array<Rgb>({{0, 0.447, 0.698},
                                              {0.835, 0.369, 0},
                                              {0, 0.62, 0.451},
@@ -71,7 +72,8 @@ size_t ColumnAt(const RowSource& rows, std::string_view key) {
   return static_cast<size_t>(found - rows.columns.begin());
 }
 
-// Columns of which each value has a series of its own. A rank tells processes apart by itself.
+// The columns whose values each get a series of their own. A rank is enough to distinguish
+// processes.
 std::vector<size_t> SeriesColumns(const RowSource& rows, const Picture& picture) {
   std::vector<size_t> columns;
   const bool by_rank = ColumnAt(rows, "rank") < rows.columns.size();
@@ -134,7 +136,7 @@ class Plot {
   }
 
  private:
-  // What all rows are about: a pace is of one kernel or range.
+  // The one kernel or range that all rows of a pace are about.
   void FindSubject() {
     std::vector<Cell> cells(rows_.columns.size());
     for (size_t row = 0; row < rows_.row_count; ++row) {
@@ -162,7 +164,7 @@ class Plot {
       canvas_.Text(kLeft - 8, Y(value) + 4, Label(value_, value), {11}, Anchor::kEnd, kMuted);
     }
   }
-  // Points in time are shown from the first on.
+  // Points in time are shown relative to the first.
   void DrawPlaceAxis() {
     if (last_ <= first_) return;
     const double origin = IsTimestamp() ? first_ : 0;
@@ -176,7 +178,7 @@ class Plot {
   void DrawBars() {
     DrawValueAxis();
     if (series_.empty()) return;
-    // One place along the axis for every x that any series has.
+    // One place along the axis for each x that occurs in any series.
     std::map<double, size_t> places;
     for (const auto& [name, points] : series_) {
       for (const Point& point : points) places.try_emplace(point.x, 0);
@@ -207,7 +209,7 @@ class Plot {
     DrawPlaceAxis();
     size_t number = 0;
     for (const auto& [name, points] : series_) {
-      // Of many points the largest of each stretch: the outliers are what one looks for.
+      // Of too many points keeps the largest of each stretch, since readers look for the outliers.
       const size_t stretch = (points.size() + kMostPoints - 1) / kMostPoints;
       std::vector<std::pair<double, double>> line;
       for (size_t i = 0; i < points.size(); i += stretch) {

@@ -1,4 +1,4 @@
-// A comparison as csv, json and markdown.
+// Writes a comparison as csv, json and markdown.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -58,7 +58,7 @@ ordered_json SideJson(const DiffSide& side) {
           {"p95_ns", side.p95_ns}};
 }
 
-// A cell of a markdown table: no bars, no line ends, as code so that <...> stays.
+// A cell of a markdown table: without bars and line ends, and as code so that <...> is kept.
 std::string CodeCell(const std::string& text) {
   std::string code = "`";
   for (const char c : CleanText(text))

@@ -45,7 +45,7 @@ bool HasPicture(const std::vector<SnippetPicture>& pictures, std::string_view fi
                      [&](const SnippetPicture& picture) { return picture.file == file; });
 }
 
-// The two tables that nsys users look for, under the names they know, where a GPU was used.
+// For runs that used a GPU: the two tables that nsys users look for, under the names they know.
 Status AddNsysTables(const RunOverview& overview, std::vector<File>& files) {
   if (overview.gpu.empty()) return {};
   const stats::Query query{.store = *overview.store, .window = {}, .args = {}};
@@ -73,7 +73,7 @@ Result<std::vector<File>> MakeFiles(const RunOverview& overview, const std::stri
   files.push_back({"index.html", MakeHtmlPage(title, MakePageJsonWithin(input, kMostPageBytes))});
   std::vector<SnippetPicture> pictures;
   for (const TopList& list : tops) {
-    // One picture of what the CPU does; of a run with a GPU one of its kernels as well.
+    // One picture of what the CPU does and, if the run used a GPU, one of its kernels.
     const bool kernels = list.key == "kernels";
     if (!kernels && HasPicture(pictures, "top10.png")) continue;
     const std::string name = kernels ? "top10_kernels.png" : "top10.png";
@@ -94,7 +94,7 @@ Status WriteFiles(const std::string& folder, const std::vector<File>& files) {
   return {};
 }
 
-// Everything is written beside the final name, which the folder gets when it is complete.
+// Everything is written beside the final folder, which is renamed into place when it is complete.
 Status WriteNewFolder(const std::string& folder, const std::vector<File>& files) {
   const std::string partial = folder + ".partial-" + std::to_string(getpid());
   std::error_code error;

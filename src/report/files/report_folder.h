@@ -1,4 +1,4 @@
-// The folder that `batchlight report` leaves: the page, one CSV per table, the picture, the
+// The folder that `batchlight report` writes: the page, one CSV per table, the picture, the
 // snippet.
 #pragma once
 

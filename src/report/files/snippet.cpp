@@ -13,7 +13,7 @@ constexpr size_t kLongestName = 120;  // characters
 constexpr size_t kLongestPhase = 60;
 constexpr size_t kMostFindings = 3;
 
-// Text outside of code: no character of it is markup.
+// Escapes text outside of code, so that none of its characters is markup.
 std::string MarkdownText(std::string_view text) {
   std::string escaped;
   for (const char c : CleanText(text)) {

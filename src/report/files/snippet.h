@@ -21,7 +21,7 @@ std::string MakeSnippet(const RunOverview& overview, const std::vector<Finding>&
                         const std::vector<TopList>& tops,
                         const std::vector<SnippetPicture>& pictures);
 
-// A recorded name as Markdown code that is safe in a table cell: nothing in it is taken as markup.
+// A recorded name as Markdown code that is safe in a table cell: nothing in it acts as markup.
 std::string MarkdownCode(std::string_view name);
 
 }  // namespace batchlight

@@ -6,8 +6,8 @@
 namespace batchlight {
 namespace {
 
-// The policy forbids every load: should a name in a recording ever get past the escaping, it could
-// still reach nothing outside of the page.
+// The policy forbids every load, so that even a recorded name that got past the escaping could
+// reach nothing outside of the page.
 constexpr std::string_view kHead =
     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -35,8 +35,8 @@ std::string EscapedText(std::string_view text) {
   return out;
 }
 
-// '<' occurs in JSON inside of strings only, where it may be written as an escape; without it no
-// end tag and no comment can begin.
+// In JSON '<' occurs only inside of strings, where it can be escaped. Without it no end tag and no
+// comment can begin.
 void AppendJson(std::string& out, std::string_view json) {
   for (size_t at = json.find('<'); at != std::string_view::npos; at = json.find('<')) {
     out += json.substr(0, at);

@@ -6,7 +6,7 @@
 
 namespace batchlight {
 
-// `json` is any JSON text; it is made safe to stand inside HTML here. `title` may hold any bytes.
+// `json` is any JSON text; it is made safe for HTML here. `title` may hold any bytes.
 std::string MakeHtmlPage(std::string_view title, std::string_view json);
 
 }  // namespace batchlight

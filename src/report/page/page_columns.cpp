@@ -86,7 +86,7 @@ json PageParts(const PartsByKey& parts) {
   for (const auto& [key, numbers] : parts) {
     json list = json::array();
     for (const double number : numbers) {
-      const int64_t whole = std::llround(number);  // fractions of ns are of use to nobody
+      const int64_t whole = std::llround(number);  // nobody needs fractions of a ns
       const bool exact = numbers.size() == 1 && double(whole) != number;
       list.push_back(exact ? json(number) : json(whole));
     }

@@ -1,5 +1,5 @@
-// Columns, the rules by which the page sums them, and what it sums: part of the data of the report
-// page (page_data.h). web/src/sums.ts reads rules and parts.
+// Columns, the rules by which the page sums them, and the parts that it sums: part of the data of
+// the report page (page_data.h). web/src/sums.ts reads rules and parts.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,13 +12,13 @@
 
 namespace batchlight {
 
-// What is not said is usual: whole numbers, two decimals, no unit, no help.
+// Properties with their usual value are left out: whole numbers, two decimals, no unit, no help.
 nlohmann::json PageColumn(const ResultColumn& column);
 
 // A number of a column for people, with its unit; "–" without a value.
 std::string PageNumber(const ResultColumn& column, const Cell& cell);
 
-// One number about something, with its formula: `column` and its value in words.
+// One number about something, with its formula: the `column` and its value as text.
 nlohmann::json PageMetric(const ResultColumn& column, const Cell& cell);
 
 // Lists of whole numbers by key; a number alone keeps its fraction.

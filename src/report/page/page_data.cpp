@@ -140,7 +140,7 @@ json CellValue(const Cell& cell, const ResultColumn& column, PageStrings& string
   if (const auto* integer = std::get_if<int64_t>(&cell)) return *integer;
   const auto* real = std::get_if<double>(&cell);
   if (real == nullptr || !std::isfinite(*real)) return nullptr;
-  // Fractions of a nanosecond or a byte are of use to nobody, and cost most of the page.
+  // Nobody needs fractions of a nanosecond or a byte, and they would take up most of the page.
   const bool scaled = column.unit == Unit::kTimeNs || column.unit == Unit::kTimestampNs ||
                       column.unit == Unit::kBytes;
   if (scaled) return std::llround(*real);
@@ -176,7 +176,7 @@ json Table(const RunOverview& overview, const PageTable& page_table, size_t most
   return out;
 }
 
-// Row of `strings` -> how to show it, for names that cannot be told apart at a glance.
+// Row of `strings` -> how to show it, for names that are hard to tell apart at a glance.
 json Labels(const RunOverview& overview, const PageStrings& strings) {
   json labels = json::object();
   for (const KernelRow& row : overview.gpu.kernels) {

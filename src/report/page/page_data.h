@@ -1,5 +1,5 @@
 // The data of the report page, as JSON; web/src/data.ts describes it. Everything comes from
-// analyses: here it is only laid out, cut to size and cleaned.
+// analyses; this code only lays it out, cuts it to size and cleans it.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ struct PageInput {
   std::string version;
 };
 
-// What a page holds at most: beyond it tables end and say so, steps are grouped, long texts lose
-// their middle.
+// The most that a page holds. Beyond these limits tables end and say so, steps are grouped, and
+// long texts lose their middle.
 struct PageLimits {
   size_t rows = 2000;   // of a table
   size_t nodes = 2500;  // of the attribution tree
@@ -43,7 +43,7 @@ struct PageLimits {
 
 std::string MakePageJson(const PageInput& input, const PageLimits& limits);
 
-// The same with limits that are halved until the text is at most `most_bytes` long.
+// The same, with the limits halved until the text is at most `most_bytes` long.
 std::string MakePageJsonWithin(const PageInput& input, size_t most_bytes);
 
 }  // namespace batchlight

@@ -52,8 +52,7 @@ TEST(PageDataTest, PhasesOfEveryStepAddUpToIt) {
   }
 }
 
-// Over steady steps, and in every bin of steps; also where the smaller ones are put
-// together.
+// Both over steady steps and in every bin of steps, also where the smaller events are put together.
 TEST(PageDataTest, EventsAddUpToTheirPhase) {
   const Page page({.gpu = true});
   for (const size_t most : {size_t{1200}, size_t{1}}) {

@@ -10,13 +10,13 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMostApart = 4;  // groups that matter in steps that are not steady only
+constexpr size_t kMostApart = 4;  // groups that matter only in steps that are not steady
 
 int64_t SumOfBins(const EventGroup& group) {
   return std::accumulate(group.bin_ns.begin(), group.bin_ns.end(), int64_t{0});
 }
 
-// Splits into what is shown and what is put together. `groups` are by falling total.
+// Splits groups into those shown and those put together. `groups` are ordered by falling total.
 struct Choice {
   std::vector<const EventGroup*> shown;
   std::vector<const EventGroup*> rest;

@@ -11,8 +11,8 @@
 
 namespace batchlight {
 
-// `phases`: rows of TrackEvents::phases, in the order of the page's track. Of each at most about
-// `most` groups; the rest is put together.
+// `phases`: rows of TrackEvents::phases, in the order of the page's track. Of each phase about
+// `most` groups are kept; the rest are put together.
 nlohmann::json PageTrackEvents(const TrackEvents& track, const ProcessSteps& process,
                                const std::vector<size_t>& phases, size_t most,
                                PageStrings& strings);

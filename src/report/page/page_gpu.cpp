@@ -31,7 +31,7 @@ std::string GpuLabel(const RunOverview& overview, ProcessId process, uint32_t de
   return label + ", pid " + std::to_string(processes.pid[process.row()]);
 }
 
-// The entry of the page's `training` with the steps of this process; -1: it has none.
+// The entry of the page's `training` that has the steps of this process; -1: there is none.
 int TrainingOf(const RunOverview& overview, ProcessId process) {
   const std::vector<ProcessSteps>& all = overview.steps.processes;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -49,7 +49,7 @@ json Metrics(const Columns<Row>& metrics, const Row& row) {
   return out;
 }
 
-// What the metrics are made of per bin of steps, so that the page can add up any of them.
+// What the metrics are computed from, per bin of steps, so that the page can add up any bins.
 json PartsOfUse(const RunOverview& overview, const GpuUtilization& found) {
   const ProcessSteps* process = overview.steps.Of(found.process);
   if (process == nullptr || overview.tree.bins.empty()) return nullptr;
@@ -62,8 +62,7 @@ json PartsOfUse(const RunOverview& overview, const GpuUtilization& found) {
   return PageParts(bins, PartsOf(sums));
 }
 
-// What the memory was first needed for, in the same points; categories that hold nothing are left
-// out.
+// What the memory was first needed for, at the same points; empty categories are left out.
 json Layers(const MemoryCurve& curve) {
   json layers = json::array();
   for (size_t i = 0; i < kMemoryCategoryCount; ++i) {
@@ -131,7 +130,7 @@ json Curve(const RunOverview& overview, const MemoryCurve& curve) {
           {"bins", BinsOf(curve)}};
 }
 
-// Launches by latency per bin of steps, from the first bucket that any of them uses: latencies are
+// Launches by latency, per bin of steps. Buckets start at the first one in use, since latencies are
 // far from 0.
 json LatencyHistogram(const LaunchQueue& queue) {
   const auto first_used = [](const LatencyCounts& latencies) {
@@ -170,7 +169,8 @@ json PartsOfQueue(const RunOverview& overview, const LaunchQueue& queue,
   return out;
 }
 
-// Times since the start of the step; of means, over equal parts of it, the last one only.
+// Times since the start of the step. For means over equal parts of the step, only the last one is
+// given.
 json Depth(const ProcessSteps& process, const QueueCurve& curve) {
   const Step& step = process.steps[curve.step];
   json times = json::array();

@@ -41,7 +41,7 @@ std::string Verdict(const Distributed& found) {
   return std::string(waits ? kNone : kUnknown);
 }
 
-// Of all ranks together: whether the steps of the first one count, and all steps.
+// For all ranks together: whether the steps of the first rank count, and the number of all steps.
 json AllRanks(const RunOverview& overview) {
   const std::vector<uint32_t> starts = BinStarts(overview.tree.bins);
   const std::vector<ProcessSteps>& processes = overview.steps.processes;
@@ -68,7 +68,7 @@ json PartsOfRanks(const RunOverview& overview) {
   return {{"rows", std::move(rows)}};
 }
 
-// What lies in no step (the last of the row's bins) is in no selection.
+// The last of the row's bins is left out: it lies in no step, so in no selection.
 json PartsOfCollectives(const RunOverview& overview) {
   constexpr size_t kMost = 50;
   json rows = json::array();

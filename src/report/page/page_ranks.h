@@ -12,7 +12,7 @@ namespace batchlight {
 // NCCL.
 nlohmann::json PageDistributed(const RunOverview& overview);
 
-// What the rows of a table are summed from, by bins of steps; null: the table is of the whole run.
+// What the rows of a table are summed from, by bins of steps; null: the table covers the whole run.
 nlohmann::json PageTableParts(const RunOverview& overview, std::string_view table);
 
 }  // namespace batchlight

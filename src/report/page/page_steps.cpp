@@ -26,8 +26,8 @@ std::string ProcessLabel(const RunOverview& overview, const ProcessSteps& steps)
   return label;
 }
 
-// Names count up in most loops; where they start again (batch 0 of every epoch) the page counts
-// itself, so that a number stands for one step.
+// In most loops the names count up. Where they start again (batch 0 of every epoch), steps are
+// numbered here, so that each number means one step.
 bool NumbersAscend(const std::vector<Step>& steps) {
   const auto not_above = [](const Step& a, const Step& b) { return b.number <= a.number; };
   return std::adjacent_find(steps.begin(), steps.end(), not_above) == steps.end();
@@ -121,7 +121,7 @@ json CpuTrack(const ProcessSteps& process, const StepBreakdown* breakdown, size_
   return track;
 }
 
-// The windows of the steps on a GPU, as steps: a step that launched nothing is set apart.
+// The steps' windows on a GPU, treated as steps. A step that launched nothing does not count.
 std::vector<Step> WindowsAsSteps(const ProcessSteps& process, const GpuBreakdown& gpu) {
   std::vector<Step> windows = process.steps;
   for (size_t i = 0; i < windows.size(); ++i) {
@@ -148,7 +148,7 @@ json GpuFacts(const GpuBreakdown& gpu, const ProcessSteps& process, const std::s
   return facts;
 }
 
-// The phases that a track of the page has: rows of StepBreakdown::phases, or parts.
+// The phases of a track of the page: rows of StepBreakdown::phases, or parts of GPU time.
 std::vector<size_t> PhaseRows(const StepBreakdown& breakdown) {
   std::vector<size_t> rows(breakdown.phases.size());
   std::iota(rows.begin(), rows.end(), size_t{0});

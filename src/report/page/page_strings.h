@@ -1,4 +1,4 @@
-// The strings of the page, each once: tables and the tree hold their numbers.
+// The strings of the page, each held once; tables and the tree refer to them by number.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class PageStrings {
     if (is_new) texts_.push_back(ElideMiddle(CleanText(text), longest_));
     return at->second;
   }
-  // nullopt: nothing holds it.
+  // nullopt: nothing refers to it.
   std::optional<size_t> Find(const std::string& text) const {
     const auto at = rows_.find(text);
     return at == rows_.end() ? std::nullopt : std::optional(at->second);

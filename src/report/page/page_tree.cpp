@@ -14,14 +14,14 @@ namespace {
 
 using nlohmann::json;
 
-// A part of the columns of AttributionTree: of all ranks together, or of one.
+// The part of AttributionTree's columns that belongs to all ranks together, or to one.
 struct Columns {
   const std::vector<StepBin>& bins;
   size_t first = 0;
   size_t count = 0;
 };
 
-// One number where every step makes the same calls, as those of most loops do.
+// A single number if every step makes the same calls, as in most loops.
 json Calls(const uint32_t* calls, const Columns& columns) {
   const std::vector<StepBin>& bins = columns.bins;
   if (!bins.empty() && bins[0].steps > 0) {
@@ -105,7 +105,7 @@ class TreeWriter {
  public:
   TreeWriter(const RunOverview& overview, PageStrings& strings)
       : overview_(overview), tree_(overview.tree), strings_(strings) {
-    // What lies in no step is of no use to a reader who selects steps.
+    // A reader who selects steps has no use for what lies in no step.
     columns_.push_back({tree_.bins, 0, std::max<size_t>(1, tree_.bins.size())});
     for (const RankBins& rank : tree_.ranks) {
       columns_.push_back({rank.bins, rank.column, rank.bins.size()});
@@ -160,7 +160,7 @@ class TreeWriter {
     }
   }
 
-  // Nodes that are left out, put together by the node they are below, kind and pass.
+  // Nodes that are left out, grouped by the node above them, by kind and by pass.
   void AddRest(const std::vector<int32_t>& place) {
     std::map<std::tuple<int32_t, bool, bool>, Times> rests;
     for (size_t row = 0; row < tree_.nodes.size(); ++row) {
@@ -181,14 +181,14 @@ class TreeWriter {
     }
   }
 
-  // The times of one entry of `columns_`, and what they are of.
+  // The times of one entry of `columns_`, and a label for whose they are.
   void Describe(double step_ns, size_t at, json& out) {
     out["step_ns"] = std::llround(step_ns);
     out["bins"] = PageBins(columns_[at].bins);
     for (auto& [name, values] : times_[at].items()) out[name] = std::move(values);
   }
 
-  // "rank 3"; the process where that is not known or does not tell it from another.
+  // "rank 3"; the process if its rank is unknown or not unique.
   std::string NameOf(const RankBins& rank) const {
     const auto same = std::count_if(tree_.ranks.begin(), tree_.ranks.end(),
                                     [&](const RankBins& other) { return other.rank == rank.rank; });

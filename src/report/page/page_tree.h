@@ -13,9 +13,9 @@ namespace batchlight {
 nlohmann::json PageBins(const std::vector<StepBin>& bins);
 
 // The `tree` object of the page: where the time goes, with the time of every node in every bin of
-// steps. Of a larger tree it holds the `most` most expensive nodes; what is left out stands below
-// the nearest node that is there, so that sums stay those of the analysis. Of a job of several
-// ranks it holds the times of each beside those of all together. null: an empty tree.
+// steps. Of a larger tree it holds the `most` most expensive nodes. The rest is summed up below the
+// nearest node that is kept, so that sums match the analysis. For a job of several ranks it has the
+// times of each rank beside those of all together. null: an empty tree.
 nlohmann::json PageTree(const RunOverview& overview, size_t most, PageStrings& strings);
 
 }  // namespace batchlight

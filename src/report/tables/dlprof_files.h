@@ -13,7 +13,7 @@ namespace batchlight {
 std::string DlprofCsv(const ResultTable& table);
 std::string DlprofJson(const ResultTable& table);
 
-// What every column of the reports means: the form above has no room for it.
+// Explains every column of the reports, because the formats above have no room for that.
 ResultTable DlprofColumns(const std::vector<ResultTable>& reports);
 
 }  // namespace batchlight

@@ -137,8 +137,8 @@ bool IsJsonToken(std::string_view text) {
          parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
 }
 
-// A name that looks like a number or a keyword of JSON becomes one, and line breaks stay as they
-// are, which is not JSON.
+// As in nsys, a name that looks like a number or a keyword of JSON becomes one, and line breaks
+// stay as they are, which is not valid JSON.
 void AppendNsysJson(std::string_view text, std::string& out) {
   if (IsJsonToken(text)) {
     out += text;

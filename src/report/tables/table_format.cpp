@@ -93,7 +93,7 @@ Status UnknownArgument(std::string_view format, std::string_view argument) {
                     " (--help-formats " + std::string(format) + " lists them)");
 }
 
-// "autolines=20" after its "=".
+// The value after the "=" of "autolines=20".
 bool ReadCount(std::string_view arg, std::string_view key, size_t& count) {
   if (!arg.starts_with(key)) return false;
   const char* end = arg.data() + arg.size();
@@ -102,7 +102,7 @@ bool ReadCount(std::string_view arg, std::string_view key, size_t& count) {
   return parsed.ec == std::errc() && parsed.ptr == end;
 }
 
-// One argument of a format. False: this format has no such argument.
+// Parses one argument of a format. False: this format has no such argument.
 bool ApplyArgument(std::string_view arg, TableFormat& format) {
   const bool text_table = format.for_people();
   if (ApplyUnit(arg, format.units)) return true;
@@ -154,7 +154,7 @@ std::string_view TableFormat::extension() const {
 Result<TableFormat> ParseTableFormat(std::string_view text, const DisplayUnits& units) {
   TableFormat format;
   format.units = units;
-  // An address in css= has colons of its own: it takes the rest of the text.
+  // An address in css= has colons of its own, so it takes the rest of the text.
   const size_t css = text.find(":css=");
   std::string_view head = text;
   if (css != std::string_view::npos && text.starts_with("hdoc")) {
@@ -201,7 +201,7 @@ Status WriteTable(const TableFormat& format, const RowSource& rows, const TextSi
 
 std::string TableText(const TableFormat& format, const RowSource& rows) {
   std::string text;
-  // A sink that appends to a string does not fail.
+  // Appending to a string cannot fail.
   (void)WriteTable(format, rows, [&](std::string_view bytes) {
     text += bytes;
     return Status();

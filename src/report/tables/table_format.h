@@ -27,25 +27,26 @@ struct TableFormat {
   std::string title;           // title= (hdoc)
   std::string css;             // css= (hdoc): address of a style sheet
   DisplayUnits units;
-  // Quotes and line breaks in names exactly as nsys writes them, valid JSON and CSV or not.
+  // Writes quotes and line breaks in names exactly as nsys does, even where that is not valid JSON
+  // or CSV.
   bool nsys_compat = false;
 
   std::string_view extension() const;  // "csv", "txt", ...
   bool for_people() const { return kind == TableKind::kColumn || kind == TableKind::kTable; }
 };
 
-// `units` are those to use where the format names none. Errors (kUsage): unknown format or
-// argument.
+// `units` apply where the format names none. Errors (kUsage): unknown format or argument.
 Result<TableFormat> ParseTableFormat(std::string_view text, const DisplayUnits& units = {});
 
-// Takes the bytes as they come.
+// Receives the bytes as they are produced.
 using TextSink = std::function<Status(std::string_view bytes)>;
 
 // Errors: those of the sink.
 Status WriteTable(const TableFormat& format, const RowSource& rows, const TextSink& sink);
 std::string TableText(const TableFormat& format, const RowSource& rows);
 
-// For --help-formats: of one format, of all for "" and "ALL". Errors (kUsage): no such format.
+// The text of --help-formats: for one format, or for all with "" and "ALL". Errors (kUsage): no
+// such format.
 Result<std::string> TableFormatHelp(std::string_view name = {});
 
 }  // namespace batchlight

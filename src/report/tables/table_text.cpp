@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kEllipsis = "…";
 
-// Characters as a terminal counts them, near enough: bytes that do not continue a UTF-8 sequence.
+// Characters roughly as a terminal counts them: bytes that do not continue a UTF-8 sequence.
 size_t Width(std::string_view text) {
   size_t width = 0;
   for (const char c : text) width += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
@@ -110,7 +110,7 @@ class TextTable {
     }
   }
 
-  // As in nsys, a column in which the measured rows have no number is one of text.
+  // As in nsys, a column is text if none of its measured rows holds a number.
   void FindNumbers(size_t measured) {
     numeric_.assign(output_.columns().size(), false);
     size_t missing = 0;

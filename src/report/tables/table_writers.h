@@ -11,8 +11,8 @@
 
 namespace batchlight {
 
-// The table being written and the bytes on their way out. After an error of the sink everything
-// else is dropped; Finish() reports it.
+// The table being written and its output buffer. After an error of the sink all further output is
+// dropped; Finish() reports the error.
 class TableOutput {
  public:
   TableOutput(const TableFormat& format, const RowSource& rows, const TextSink& sink)
@@ -32,8 +32,8 @@ class TableOutput {
     rows_.fill(row, cells_);
     return cells_;
   }
-  // put(row, cells, out) appends the text of one row to `out`. The rows of a large table are made
-  // on all processors, so `put` may only read what is shared.
+  // put(row, cells, out) appends the text of one row to `out`. The rows of a large table are
+  // formatted in parallel, so `put` may only read shared data.
   template <typename Put>
   void EachRow(const Put& put) {
     for (size_t begin = 0; begin < row_count() && !failed(); begin += kBlocks * kBlockRows) {
@@ -67,7 +67,7 @@ class TableOutput {
  private:
   static constexpr size_t kBlockRows = 1024;
   static constexpr size_t kBlocks = 32;
-  // What is in the buffer, then `text`.
+  // Writes what is in the buffer, then `text`.
   void Pass(std::string_view text) {
     if (status_.ok() && !buffer_.empty()) status_ = sink_(buffer_);
     buffer_.clear();

@@ -23,7 +23,7 @@ void AddIterations(const RunOverview& overview, const dlprof::Model& model,
     events.AddScalar("iteration time (ms)", iteration.number,
                      static_cast<float>(double(iteration.end_ns - iteration.start_ns) / 1e6));
   }
-  // The warm-up would push all others into the first bin.
+  // Without the warm-up, which would push all other steps into the first bin.
   std::vector<double> steady_ms;
   if (const ProcessSteps* main = overview.steps.Main()) {
     for (const uint32_t row : main->steady) {

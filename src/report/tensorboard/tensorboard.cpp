@@ -46,7 +46,7 @@ ProtobufMessage EventHead(double wall_time_s, int64_t step) {
       .Number(kEventStep, static_cast<uint64_t>(step));
 }
 
-// The head of a TensorProto of this type and shape; no sizes: a scalar.
+// The head of a TensorProto of this type and shape; without sizes it is a scalar.
 ProtobufMessage TensorHead(uint64_t dtype, std::initializer_list<uint64_t> sizes) {
   ProtobufMessage shape;
   for (const uint64_t size : sizes) {
@@ -99,7 +99,7 @@ void TensorBoardWriter::AddText(std::string_view tag, std::string_view markdown)
   AddTensor(tag, "text", TensorHead(kDtypeString, {}).Bytes(kTensorStrings, markdown));
 }
 
-// The images plugin takes a row of strings: width, height, then pictures.
+// The images plugin takes a vector of strings: width, height, then pictures.
 void TensorBoardWriter::AddImage(std::string_view tag, std::string_view png) {
   AddTensor(tag, "images",
             TensorHead(kDtypeString, {3})

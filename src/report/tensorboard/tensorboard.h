@@ -1,5 +1,5 @@
-// TensorBoard event files, written by hand: scalars, text, pictures and histograms are all that
-// is needed, and TensorFlow's own writer is a very large dependency.
+// TensorBoard event files, written by hand: only scalars, text, pictures and histograms are needed,
+// and TensorFlow's own writer is a very large dependency.
 //
 // File: a row of records, each  u64 length | u32 masked CRC-32C of the length | bytes | u32 masked
 // CRC-32C of the bytes; the bytes are an Event protobuf (tensorflow/core/util/event.proto). Mask:

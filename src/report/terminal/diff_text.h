@@ -16,7 +16,7 @@ std::string DiffAsText(const RunDiff& diff, const std::vector<GateResult>& gates
 // For a comment on a pull request: a headline and folded tables.
 std::string DiffAsMarkdown(const RunDiff& diff, const std::vector<GateResult>& gates, size_t rows);
 
-// One row a change: list, name, change, times in ns and calls of both runs.
+// One row per change: list, name, change, times in ns and calls of both runs.
 std::string DiffAsCsv(const RunDiff& diff);
 
 // One object with stable keys; times in ns.

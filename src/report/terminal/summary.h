@@ -1,4 +1,4 @@
-// The answer in the terminal: what ran, how long a step takes, what it is made of, which modules
+// The summary in the terminal: what ran, how long a step takes, what it is made of, which modules
 // and operators the time goes to, what is missing, and what to type next.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace batchlight {
 struct SummaryOptions {
   TerminalStyle style;
   size_t rows = 8;  // of each top list
-  // Path and what it is, shown at the end; the first is the recording, used in the commands that
-  // are offered. Empty: the store's own source.
+  // Paths and what each is, shown at the end. The first is the recording, which the suggested
+  // commands name. If empty, the store's own source is used.
   std::vector<std::pair<std::string, std::string>> files;
 };
 

@@ -85,8 +85,8 @@ std::string BusyText(const RunOverview& overview, const GpuBreakdown& gpu) {
   return text;
 }
 
-// "MFU 41.2 %: 312 of 756 TFLOP/s (bf16), 9.36 TFLOP a step". Needs the sizes of inputs, and a GPU
-// whose peak is known: else says what is missing.
+// "MFU 41.2 %: 312 of 756 TFLOP/s (bf16), 9.36 TFLOP a step". Needs the sizes of inputs and a GPU
+// whose peak is known; otherwise says what is missing.
 std::string MfuText(const RunOverview& overview) {
   const Roofline& roofline = overview.roofline;
   if (roofline.rows.empty()) {
@@ -115,7 +115,7 @@ std::string MfuText(const RunOverview& overview) {
 std::string KernelText(const RunOverview& overview, const std::vector<const KernelRow*>& rows,
                        const KernelRow& row) {
   if (row.short_name.IsNone()) return std::string(overview.store->Text(row.name));
-  // What a generic kernel computes says more than its name.
+  // What a generic kernel computes is more telling than its name.
   const std::string label = KernelLabel(overview.store->Text(row.name));
   if (label.find(" · ") != std::string::npos) return label;
   for (const KernelRow* other : rows) {

@@ -8,7 +8,7 @@
 namespace batchlight {
 namespace {
 
-// The process to speak of: the one that trains, else the one with most events.
+// The process that the heading describes: the one that trains, else the one with most events.
 const ProcessInfo* MainProcess(const RunOverview& overview) {
   const std::vector<ProcessInfo>& all = overview.session.processes;
   if (const ProcessSteps* steps = overview.steps.Main()) return &all[steps->process.row()];
@@ -37,7 +37,7 @@ void WriteJoined(SummaryText& out, const std::vector<std::string>& parts, Tone t
   if (!line.empty()) out.Put("  ").Line(line, tone);
 }
 
-// Children that ended badly, beside the main process whose end is in the heading.
+// Children that ended badly; how the main process ended is in the heading.
 void WriteFailures(SummaryText& out, const RunOverview& overview, const ProcessInfo* main) {
   size_t shown = 0;
   for (const ProcessInfo& process : overview.session.processes) {

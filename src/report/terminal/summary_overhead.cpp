@@ -19,7 +19,7 @@ void WriteComparison(SummaryText& out, std::string_view what, const OverheadOf& 
     text += "; " + SignedPercent(measured.low) + " to " + SignedPercent(measured.high) + " in " +
             std::to_string(measured.rounds) + " rounds";
   }
-  // What is not slower in every round is noise.
+  // A run that is not slower in every round only shows noise.
   if (measured.low <= 0) text += ": not more than runs differ by themselves";
   out.PadTo(28).Wrapped(text, 28, Tone::kDim);
 }

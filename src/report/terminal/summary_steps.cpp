@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMostRanks = 8;
 
-// Higher steps are drawn at full height, in the colour of what they are.
+// Steps beyond this height are drawn at full height, in the colour of their kind.
 constexpr double kTallest = 2.5;  // medians
 
 Tone ToneOf(PhaseKind kind) {
@@ -133,7 +133,7 @@ void WriteStepTimes(SummaryText& out, const ProcessSteps& process, const GpuBrea
       2);
 }
 
-// What the recording itself did to the step, and whether it is whole.
+// What recording cost the step, and whether the recording is complete.
 void WriteRecordingCost(SummaryText& out, const RunOverview& overview) {
   const RecordingCost& cost = overview.recording_cost;
   const int64_t median = overview.steps.Main()->duration.median;

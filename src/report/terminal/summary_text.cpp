@@ -78,7 +78,7 @@ std::string ToAscii(std::string_view text) {
   return ascii;
 }
 
-// The first `most` characters of clean text, the last an ellipsis if something is left out.
+// The first `most` characters of clean text; the last is an ellipsis if something is cut off.
 std::string CutEnd(const std::string& clean, size_t most) {
   if (CharacterCount(clean) <= most) return clean;
   size_t end = 0;
@@ -96,7 +96,7 @@ bool SaysUtf8(const char* value) {
          text.find("utf-8") != std::string_view::npos;
 }
 
-// As setlocale() decides: the first of these that is set and not empty.
+// Like setlocale(), takes the first of these that is set and not empty.
 bool LocaleIsUtf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* value = std::getenv(name);
@@ -182,7 +182,7 @@ std::string BarText(double fraction, size_t width, bool unicode) {
     return bar;
   }
   size_t eighths = static_cast<size_t>(std::lround(places * 8));
-  if (eighths == 0 && fraction > 0) eighths = 1;  // something is never drawn as nothing
+  if (eighths == 0 && fraction > 0) eighths = 1;  // a small part stays visible
   for (size_t i = 0; i < eighths / 8; ++i) bar += "█";
   bar += kEighths[eighths % 8];
   return bar;
@@ -207,7 +207,7 @@ size_t SummaryTable::NaturalWidth(size_t column) const {
   return width;
 }
 
-// 0 = not shown. What the other columns leave goes to the first, then to the bar.
+// 0 = not shown. The first column takes the width that the others leave, then the bar.
 std::vector<size_t> SummaryTable::Widths(size_t title_width) {
   constexpr size_t kLeastName = 8;
   constexpr size_t kLeastBar = 6;

@@ -70,8 +70,8 @@ class SummaryTable {
   struct Column {
     std::string header;
     bool right = true;
-    // Of the terminal, for the column to be shown; one with a limit also goes, the largest first,
-    // before names lose their middle.
+    // The least width of the terminal for the column to be shown. A column with a limit is also
+    // dropped, the largest limit first, before names lose their middle.
     int least_width = 0;
     bool bar = false;      // cells are fractions, drawn up to 24 places wide
     bool cut_end = false;  // texts that are too long lose their end instead of their middle
@@ -84,7 +84,7 @@ class SummaryTable {
 
   SummaryTable(SummaryText& out, std::vector<Column> columns);
   void Row(std::vector<Cell> cells) { rows_.push_back(std::move(cells)); }
-  // `title` heads the first column.
+  // `title` is the header of the first column.
   void Print(std::string_view title);
 
  private:

@@ -15,7 +15,7 @@ std::string CallsText(double calls) {
                                                        : SignificantText(calls);
 }
 
-// Modules whose own time, with that of their backward, is largest.
+// The modules with the largest own time, that of their backward included.
 std::vector<uint32_t> TopModules(const RunOverview& overview, size_t rows) {
   std::vector<uint32_t> order = ModulesBySelfTime(overview.modules, HasSteps(overview));
   if (order.size() > rows) order.resize(rows);
@@ -72,11 +72,11 @@ void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) 
   auto own = [&](const OperatorRow& row) {
     return steps ? row.self_per_step_ns : double(row.self_ns);
   };
-  // Its own work on the GPU: what an operator costs the CPU says little where the GPU is the limit.
+  // An operator's own work on the GPU: where the GPU is the limit, its CPU cost says little.
   auto gpu = [&](const OperatorRow& row) {
     return steps ? row.gpu_per_step_ns : double(row.gpu_ns);
   };
-  // Of steady steps too: the first calls load libraries and pick kernels.
+  // From steady steps too, because the first calls load libraries and pick kernels.
   auto average = [&](const OperatorRow& row) {
     return steps && row.calls_per_step > 0 ? row.total_per_step_ns / row.calls_per_step
                                            : row.average_ns();
@@ -137,7 +137,7 @@ void WriteRanges(SummaryText& out, const RunOverview& overview, size_t rows) {
 
 namespace {
 
-// ", in part that of 1 and 2": findings above it that gain part of the same time.
+// ", in part that of 1 and 2": earlier findings that gain part of the same time.
 std::string SameTime(const std::vector<Finding>& findings, size_t number) {
   std::string text;
   for (size_t i = 0; i < number; ++i) {

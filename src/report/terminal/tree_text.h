@@ -1,4 +1,4 @@
-// The attribution tree for a terminal: a branch a line, the time of each beside it.
+// The attribution tree for a terminal: one line per branch, with its time beside it.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,12 @@ namespace batchlight {
 struct TreeTextOptions {
   bool by_gpu = false;  // order and shares by GPU time; else CPU time
   size_t depth = 99;    // levels that are shown
-  double least = 0.01;  // smaller branches are put together; of the whole, 0 to 1
+  double least = 0.01;  // share of the whole, 0 to 1; smaller branches are put together
   std::string below;    // only the branches whose name contains this; "" = all
 };
 
-// Times per step, or of the whole run where there are no steps. Siblings by falling time.
+// Times are per step, or of the whole run if there are no steps. Siblings are ordered by falling
+// time.
 std::string TreeText(const RunOverview& overview, const TerminalStyle& style,
                      const TreeTextOptions& options);
 

@@ -7,8 +7,8 @@
 namespace batchlight {
 namespace {
 
-// What a stored number (ns, bytes) is multiplied by. A product, not a quotient: only so do ties
-// round as in nsys (4795.5 ns are 4.796 us).
+// The factor for a stored number (ns, bytes). Only a product, not a quotient, rounds ties as nsys
+// does (4795.5 ns are 4.796 us).
 struct Scale {
   std::string_view name;     // in specifications
   std::string_view heading;  // in headings
@@ -32,7 +32,7 @@ void AppendInteger(int64_t value, std::string& text) {
 }
 
 void AppendReal(double value, int decimals, std::string& text) {
-  // Nearly all numbers are tenths already: those need no general conversion.
+  // Nearly all numbers are whole tenths, which need no general conversion.
   const double tenths = value * 10;
   if (decimals == 1 && tenths > -1e15 && tenths < 1e15 &&
       std::abs(tenths - std::nearbyint(tenths)) < 1e-7) {
@@ -66,7 +66,7 @@ bool ReadUnit(std::string_view text, const Scale (&scales)[kCount],
   return false;
 }
 
-// Null for numbers that have no unit to choose.
+// Null for numbers whose unit cannot be chosen.
 const Scale* ScaleOf(Unit unit, const DisplayUnits& units) {
   switch (unit) {
     case Unit::kTimeNs:
@@ -104,8 +104,8 @@ bool ApplyUnit(std::string_view arg, DisplayUnits& units) {
   if (key == "bytes") return ReadUnit(unit, kBytes, {&units.size, &units.rate});
   if (key == "mem") return ReadUnit(unit, kBytes, {&units.size});
   if (key == "thru") return ReadUnit(unit, kBytes, {&units.rate});
-  // Units of nsys that have one value only here: addresses are hexadecimal, and no report shows
-  // its global ids.
+  // Unit options of nsys that have only one value here: addresses are hexadecimal, and no report
+  // shows global ids.
   if (key == "ratio") return unit == "%";
   if (key == "addr") return unit == "hex";
   if (key == "gid") {
@@ -130,7 +130,7 @@ Result<TimeUnit> ParseTimeUnit(std::string_view text) {
                                      {"ms", TimeUnit::kMilliseconds},
                                      {"seconds", TimeUnit::kSeconds},
                                      {"sec", TimeUnit::kSeconds}};
-  // nsys takes any prefix that is one unit's only.
+  // nsys takes any prefix that fits only one unit.
   if (text == "m") return UsageError("time unit \"m\" may be milliseconds or microseconds");
   for (const Spelling& spelling : kSpellings) {
     if (!text.empty() && spelling.name.starts_with(text)) return spelling.unit;

@@ -23,7 +23,7 @@ struct DisplayUnits {
 };
 
 // One "category=unit" of a format: ts, dur, time, mem, thru, bytes with the units of each. False:
-// not a unit specification. noconv sets the units that times and sizes are stored in.
+// not a unit specification. noconv selects the units that times and sizes are stored in.
 bool ApplyUnit(std::string_view arg, DisplayUnits& units);
 
 // "nanoseconds", "nsec", "ms", ...: any prefix that nsys takes. Errors (kUsage).

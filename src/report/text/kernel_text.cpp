@@ -38,8 +38,8 @@ bool IsGeneric(std::string_view base) {
          base.ends_with("multi_tensor_apply_kernel");
 }
 
-// Says what is computed: sum_functor, CUDAFunctor_add, lerp_scalar_kernel, direct_copy_kernel_cuda.
-// Wrappers say only how a functor is called.
+// True for names that say what is computed: sum_functor, CUDAFunctor_add, lerp_scalar_kernel,
+// direct_copy_kernel_cuda. Names of wrappers only say how a functor is called.
 bool NamesWork(std::string_view word) {
   for (const char* wrapper : {"AUnaryFunctor", "BUnaryFunctor", "BinaryFunctor"}) {
     if (word == wrapper) return false;

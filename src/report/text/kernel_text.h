@@ -10,7 +10,7 @@ namespace batchlight {
 // -> "reduce_kernel<512, 1, ReduceOp<float>>": no return type, namespaces, parameters.
 std::string PlainKernelName(std::string_view demangled);
 
-// PyTorch's generic kernels differ only in what they are told to compute, deep inside of the name:
+// PyTorch's generic kernels differ only in the functor that they compute, deep inside the name:
 // "void at::native::vectorized_elementwise_kernel<4, at::native::BUnaryFunctor<float, float, float,
 // at::native::binary_internal::MulFunctor<float>>, ...>(...)" -> "MulFunctor · vectorized_
 // elementwise_kernel". Other names as PlainKernelName.

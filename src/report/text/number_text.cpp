@@ -22,7 +22,7 @@ Scale Pick(std::span<const Scale> scales, double value) {
   return scales.back();
 }
 
-// To three significant digits, so that 999.97 ms picks its unit as 1.00 s.
+// Rounds to three significant digits, so that 999.97 ms picks its unit as 1.00 s.
 double Rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return value;
   const double power = std::pow(10, std::floor(std::log10(std::abs(value))) - 2);

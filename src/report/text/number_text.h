@@ -1,4 +1,4 @@
-// Numbers as people read them: three significant digits, grouped thousands, the unit that fits.
+// Numbers as people read them: three significant digits, grouped thousands, a fitting unit.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ std::string TimeText(double ns);                    // "24.3 ms"
 std::string BytesText(double bytes);                // "1.50 GiB"
 std::string CountText(uint64_t count);              // "1,234,567"
 std::string PercentText(double fraction);           // 0.253 -> "25.3 %"
-// Decimals with which `largest` shows `digits` significant digits; for columns and axes.
+// How many decimals give `largest` that many significant `digits`; for columns and axes.
 int DecimalsFor(double largest, int digits);
 
 }  // namespace batchlight

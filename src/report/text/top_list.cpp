@@ -9,7 +9,7 @@
 namespace batchlight {
 namespace {
 
-// Keeps the largest rows. `whole_ns` is what shares refer to in a run without steps.
+// Keeps the largest rows. In a run without steps, shares are of `whole_ns`.
 TopList Finish(TopList list, double whole_ns, size_t most_rows) {
   const auto larger = [](const TopRow& a, const TopRow& b) { return a.value_ns > b.value_ns; };
   std::erase_if(list.rows, [](const TopRow& row) { return row.value_ns <= 0; });
@@ -64,7 +64,7 @@ std::string_view WithoutNumber(std::string_view name) {
   return name.substr(0, name.find_last_not_of("0123456789#_: ") + 1);
 }
 
-// The steps themselves would fill the list of ranges, and say nothing that the chart does not.
+// The steps themselves would fill the list of ranges and add nothing to the chart.
 bool IsStepRange(const StepSet& steps, std::string_view message) {
   const ProcessSteps* main = steps.Main();
   return main != nullptr && main->source == StepSource::kNvtxRange &&

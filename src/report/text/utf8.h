@@ -7,14 +7,14 @@
 
 namespace batchlight {
 
-// Valid UTF-8 without control characters: each byte that is part of no character becomes U+FFFD, a
-// control character (line ends and tabs too) a space.
+// Valid UTF-8 without control characters: each byte that is not part of a character becomes U+FFFD,
+// each control character (line ends and tabs too) a space.
 std::string CleanText(std::string_view bytes);
 
 // Code points of clean text.
 size_t CharacterCount(std::string_view clean);
 
-// Clean text with at most `most` characters: the middle makes room for an ellipsis, both ends stay.
+// Clean text with at most `most` characters: an ellipsis replaces the middle, both ends stay.
 std::string ElideMiddle(std::string_view clean, size_t most);
 
 }  // namespace batchlight

@@ -1,5 +1,4 @@
-// Ticks of an axis: round numbers in the unit that is shown, so that 0, 5, 10, ... ms stand at the
-// axis and not 0, 4.77, ...
+// Ticks of an axis: round numbers in the shown unit, such as 0, 5, 10, ... ms and not 0, 4.77, ...
 import {fixed, scaleFor} from "../format";
 import type {Scale} from "../format";
 import type {Unit} from "../data";
@@ -15,7 +14,7 @@ export interface Axis {
   max: number;  // base unit; the last tick or a little beyond
 }
 
-// 1, 2 or 5 times a power of ten, so that [0, range] has at most `count` steps.
+// 1, 2 or 5 times a power of ten, chosen so that [0, range] has at most `count` steps.
 export function niceStep(range: number, count: number): number {
   const rough = range / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -47,7 +47,7 @@ function columnOf(steps: Steps, first: number, last: number): ColumnBar {
 }
 
 // The height that fits the ordinary steps. A few much longer ones (warm-up, a checkpoint) would
-// press all others flat: columns above the height are cut and marked.
+// flatten all others, so columns above that height are cut and marked.
 export function heightThatFits(columns: readonly ColumnBar[]): {height: number; cut: boolean} {
   const longest = columns.reduce((most, column) => Math.max(most, column.duration_ns), 0);
   const steady = columns.filter((column) => column.kind === kSteady);

@@ -1,5 +1,5 @@
-// Shares of a whole as a ring, clockwise from the top, with words in the middle. For the eye only:
-// what it shows stands beside it as a table.
+// Shares of a whole as a ring, clockwise from the top, with words in the middle. Only for the eye:
+// a table beside it has the same numbers.
 import {svg} from "../dom";
 
 export interface Slice {

@@ -1,5 +1,5 @@
-// Geometry of a flame graph: every node's place as fractions of the whole. Children stand side by
-// side below their parent; what is free beside them is the parent's own time.
+// Geometry of a flame graph: every node's place as fractions of the whole. Children are placed side
+// by side below their parent; the free space beside them is the parent's own time.
 
 export interface Frame {
   row: number;
@@ -9,7 +9,7 @@ export interface Frame {
 }
 
 // `value[row]` includes the children of the row; -1 in `parent` = a root. Frames narrower than
-// `least` are left out with all that is below them. `root`: only what is below this row; -1 = all.
+// `least` are left out, with everything below them. `root`: only what is below this row; -1 = all.
 export function flameLayout(
   parent: readonly number[],
   value: readonly number[],

@@ -1,5 +1,5 @@
-// A value over time that stays until it changes: memory that is held, launches that wait. It may be
-// made of layers, drawn on top of each other. Hovering or arrow keys read it.
+// A value that stays constant until it changes: memory held, launches waiting. It may consist of
+// layers, drawn on top of each other. Hovering or the arrow keys read its values.
 import type {Unit} from "../data";
 import {h, svg} from "../dom";
 import {time} from "../format";
@@ -87,7 +87,7 @@ export class StairChart {
     );
   }
 
-  // From the top layer down to the first: each covers the ones below it.
+  // Draws from the top layer down to the first, since each covers the ones below it.
   private areas(): SVGElement[] {
     const {layers, value} = this.data;
     const close = `V${this.y(0)}H${this.x(this.start)}z`;

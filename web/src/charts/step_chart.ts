@@ -1,5 +1,6 @@
 // Step time over the run: one stacked column per step, phases in the order in which they are
-// listed. Hovering or arrow keys read values, dragging (or shift with arrows) selects steps.
+// listed. Hovering or the arrow keys read values; dragging (or shift with the arrow keys) selects
+// steps.
 import {kSteady} from "../data";
 import type {Steps} from "../data";
 import {h, svg} from "../dom";
@@ -148,7 +149,7 @@ export class StepChart {
     return this.columns.findIndex((column) => column.first <= entry && entry <= column.last);
   }
 
-  // Warm-up and other steps that do not count stand on a shaded ground.
+  // Warm-up and other steps that do not count have a shaded background.
   private background(): SVGElement {
     const group = svg("g");
     for (const {kind, from, to} of runsOfKind(this.columns)) {
@@ -166,7 +167,7 @@ export class StepChart {
     return group;
   }
 
-  // One path per phase for all columns: a thousand steps cost a dozen elements.
+  // One path per phase draws all columns, so that a thousand steps cost a dozen elements.
   private bars(): SVGElement[] {
     const paths = this.steps.phases.map(() => "");
     let plain = "";
@@ -189,7 +190,7 @@ export class StepChart {
     return paths.map((d, phase) => svg("path", {d, fill: seriesColor(this.series[phase])}));
   }
 
-  // Outliers carry a mark above the column; a column that is cut carries its real height.
+  // Outliers have a mark above the column; a cut column shows its real height.
   private marks(): SVGElement {
     const group = svg("g", {class: "marks"});
     let lastLabel = -Infinity;

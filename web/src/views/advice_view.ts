@@ -1,4 +1,4 @@
-// What to change: one card a finding, the largest gain first, with what it rests on.
+// What to change: one card per finding with its evidence, the largest gain first.
 import type {Evidence, Finding, PageData} from "../data";
 import {h, longName} from "../dom";
 import {count, percent, time} from "../format";
@@ -38,7 +38,7 @@ function card(finding: Finding, all: Finding[], step_ns: number): HTMLElement {
   );
 }
 
-// Findings above whose gain is in part this one's.
+// Findings above whose gain partly overlaps this one's.
 function sameTime(finding: Finding, all: Finding[]): HTMLElement|null {
   const titles =
     all.filter((other) => finding.same_time_as.includes(other.rule)).map((other) => other.title);

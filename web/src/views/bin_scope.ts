@@ -1,4 +1,4 @@
-// Which steps numbers are over that the page keeps per bin of steps, in words.
+// Says which steps the numbers are over that the page keeps per bin of steps.
 import type {PageData} from "../data";
 import {h} from "../dom";
 import {binScope, stepNumber} from "../step_bins";
@@ -11,8 +11,8 @@ export function binScopeOf(page: PageData, range: StepRange, label: string): (st
   return [h("mark", {}, label), wider(page, scope), scope.partly ? ", those that count" : ""];
 }
 
-// Memory is held from one step to the next: a selection is the time from its first step to its
-// last.
+// Memory is held from one step to the next, so a selection means the time from its first step to
+// its last.
 export function memoryScopeOf(page: PageData, range: StepRange, label: string): (string|Node)[] {
   if (!range) return ["Over the whole run."];
   return ["Over the time of ", h("mark", {}, label), wider(page, binScope(page, range)), "."];

@@ -50,7 +50,7 @@ function stack(phases: PhaseInfo[], numbers: Aggregate, colors: string[]): HTMLE
   );
   const parts = phases.map((phase, i) => {
     const share = (100 * numbers.phase_mean_ns[i]) / numbers.mean_ns;
-    // About a percent of the width per letter on a screen, two and a half on a phone.
+    // A letter takes about a percent of the width on a screen, two and a half on a phone.
     const fits = share > phase.label.length;
     const fitsPhone = share > 2.5 * phase.label.length;
     const label = fits ? h("span", {class: fitsPhone ? "" : "wide-only"}, phase.label) : null;

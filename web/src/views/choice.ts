@@ -1,6 +1,7 @@
 import {h} from "../dom";
 
-// One of a few: radio buttons that look like one control. Nothing when there is no choice.
+// A choice of one among a few: radio buttons that look like one control. Empty if there is no
+// choice.
 export function choice(
   legend: string,
   labels: string[],

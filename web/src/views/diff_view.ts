@@ -1,5 +1,5 @@
-// Two runs compared: is a step slower, how sure is that, and what the difference comes from. The
-// rows of a list add up to its last row.
+// Two runs compared: whether a step is slower, how sure that is, and where the difference comes
+// from. The rows of a list add up to its last row.
 import type {Change, ChangeList, Diff, DiffSide} from "../diff_data";
 import {h, longName} from "../dom";
 import {count, fixed, percent, significant, time} from "../format";

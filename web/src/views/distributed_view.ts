@@ -1,6 +1,6 @@
 // Several ranks: what each step is made of on every rank's GPU, who waits for whom, and what the
-// collectives move at which bandwidth; over the steps that are selected. Of the whole run the
-// numbers are those of ranks.csv and collectives.csv.
+// collectives move at which bandwidth, over the selected steps. For the whole run the numbers are
+// those of ranks.csv and collectives.csv.
 import type {PageData, TableData} from "../data";
 import {h} from "../dom";
 import {count, percent, time} from "../format";

@@ -1,6 +1,6 @@
-// Operators and kernels by name, for the steps and the rank that are selected: an operator opens to
-// the kernels that it launched, the shapes it was called with and the modules that call it, a
-// kernel to the operators and modules that launch it.
+// Operators and kernels by name, for the selected steps and rank. An operator opens to the kernels
+// that it launched, the shapes it was called with and the modules that call it; a kernel to the
+// operators and modules that launch it.
 import type {Column, PageData, TableData, Tree} from "../data";
 import {h, labelledName} from "../dom";
 import {count, percent, significant, time} from "../format";
@@ -20,7 +20,7 @@ const kDetailRows = 8;
 export class ExplorerView {
   readonly element: HTMLElement|null;
   private sums: TreeSums|null;
-  private readonly operatorColumns: Column[] = [];  // as the whole run needs them
+  private readonly operatorColumns: Column[] = [];  // those that the whole run needs
   private operators: Group[] = [];
   private kernels: Group[] = [];
   private operatorTable: Table|null = null;
@@ -52,7 +52,7 @@ export class ExplorerView {
       const all = this.table(list.key)?.total_rows ?? 0;
       panels.push({label: list.title, content: () => h("div", {}, this.ofAll(), bars(list, all))});
     }
-    // The kernels first where a GPU works, as the operators only launch them.
+    // In a run with a GPU the kernels come first, since operators only launch them.
     this.element = panels.length === 0
       ? null
       : section("top", "Operators and kernels", "",
@@ -70,7 +70,7 @@ export class ExplorerView {
     this.kernelTable?.update(this.kernelData());
   }
 
-  // What does not follow the selection says so.
+  // Parts that do not follow the selection say so.
   private ofAll(): HTMLElement|null {
     const {tree, training} = this.page;
     if (!tree || training.length < 2) return null;

@@ -1,5 +1,5 @@
-// How well the GPUs are used, each number with its formula, and how far they are behind the CPU;
-// over the steps that are selected.
+// How well the GPUs are used, each number with its formula, and how far they run behind the CPU,
+// over the selected steps.
 import type {LaunchQueue, Metric, PageData, Parts, QueueDepth, Utilization} from "../data";
 import {StairChart} from "../charts/stair_chart";
 import {h} from "../dom";
@@ -67,7 +67,7 @@ export class GpuView {
     return range && parts ? partsOver(parts, this.page.bin_starts, range) : null;
   }
 
-  // Which step's curve, and why this one.
+  // Says which step's curve is shown, and why that one.
   private curveOf(
     queue: LaunchQueue, range: StepRange, label: string): {curve: QueueDepth; why: string} {
     const steps = this.page.training[queue.process]?.tracks[0];
@@ -103,7 +103,7 @@ function depthChart(curve: QueueDepth, why: string): HTMLElement {
   return h("div", {}, caption, chart.element);
 }
 
-// `parts`: of the steps that are selected.
+// `parts`: those of the selected steps.
 function metricsOf(
   title: string, metrics: Metric[], parts: PickedParts|null, selected: boolean): HTMLElement {
   const items = shownMetrics(metrics, parts)

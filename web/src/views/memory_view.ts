@@ -1,5 +1,5 @@
 // GPU memory over time, by what it was first needed for, and what held it at the peak; or why there
-// is nothing to show. Where steps are selected, their time, and their peak.
+// is nothing to show. With steps selected, shows their time and their peak.
 import type {MemoryCurve, PageData} from "../data";
 import {StairChart} from "../charts/stair_chart";
 import type {Stairs} from "../charts/stair_chart";

@@ -73,7 +73,7 @@ function label(page: PageData, steps: Steps, phase: number, at: number): Node[] 
   const [op, after, before] = [list.op[at], list.after[at], list.before[at]];
   const parts: (Node|string)[] = [];
   if (op !== null) parts.push(kind.key === "cuda_call" ? "in " : "from ", inText(page, op));
-  // Where the CPU was in nothing, the work that the GPU began is what tells such waits apart.
+  // Where the CPU was inside nothing, such waits differ only in the work that the GPU began next.
   if (before !== null && !kind.name)
     parts.push("before ", inText(page, before), after !== null ? ", " : "");
   if (after !== null) parts.push("after ", inText(page, after));

@@ -1,4 +1,4 @@
-// First and last step as numbers: what dragging in the chart does, without a pointer.
+// First and last step as numbers: selects like dragging in the chart, without a pointer.
 import type {Steps} from "../data";
 import {h} from "../dom";
 import type {Range} from "../selection";
@@ -35,7 +35,7 @@ export class RangeForm {
   }
 }
 
-// The entries that hold the steps with numbers from `a` to `b`; the nearest where there are none.
+// The entries that hold the steps numbered `a` to `b`; the nearest ones if there are none.
 export function rangeOf(number: readonly number[], a: number, b: number): Range {
   const [low, high] = [Math.min(a, b), Math.max(a, b)];
   let first = 0;

@@ -1,6 +1,6 @@
-// What the trees and lists of the page are means over: the steps that the reader selects in the
-// step chart, of all ranks of the job or of the one that is picked here. Each view that asks for
-// `elements` shows the same picker, and hears of every change.
+// The scope of the means in the page's trees and lists: the steps that the reader selects in the
+// step chart, of all ranks of the job or of the one picked here. Each view that asks for `elements`
+// shows the same picker and is told of every change.
 import type {PageData, Steps} from "../data";
 import {h} from "../dom";
 import {count} from "../format";
@@ -32,7 +32,8 @@ export class Scope {
     this.change();
   }
 
-  // By place in PageData.training; one that the page does not hold shows all together.
+  // By place in PageData.training; for a rank that the page does not hold, all ranks together are
+  // shown.
   selectRank(rank: number|null): void {
     this.rank = rank !== null && rank < this.names.length ? rank : null;
     this.change();

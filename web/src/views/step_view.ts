@@ -1,5 +1,5 @@
-// The answer of the page: how long a step takes, what it is made of (on the CPU and on each GPU),
-// and the steps one by one. Selecting steps in the chart computes all of it again for them.
+// The page's main answer: how long a step takes, what it is made of (on the CPU and on each GPU),
+// and the steps one by one. Selecting steps in the chart recomputes all of it for them.
 import type {PageData, Steps, Training} from "../data";
 import {StepChart} from "../charts/step_chart";
 import {h} from "../dom";
@@ -28,8 +28,8 @@ export class StepView {
   private range: Range|null = null;
   private readonly opened = new Set<string>();  // rows of the breakdown
 
-  // `onSelect` hears of the steps that the reader selects, by their place in the run, `onProcess`
-  // of the process, by its place in PageData.training.
+  // `onSelect` is told the steps that the reader selects, by their place in the run; `onProcess`
+  // the process, by its place in PageData.training.
   constructor(
     private readonly page: PageData,
     private readonly onSelect: (range: StepRange, label: string) => void,
@@ -128,7 +128,8 @@ export class StepView {
     );
   }
 
-  // Steps from ranges of the user leave time between them, such as Lightning's loading of a batch.
+  // Steps taken from the user's ranges leave time between them, such as Lightning's loading of a
+  // batch.
   private rate({mean_ns}: Aggregate): HTMLElement {
     const between_ns = this.training.tracks[0].between_ns ?? 0;
     const note = between_ns * 50 > mean_ns ? `, ${time(between_ns)} between steps` : "";

@@ -1,4 +1,4 @@
-// Every table of the analysis, made when it is opened.
+// Every table of the analysis, built when it is opened.
 import type {PageData, TableData} from "../data";
 import {h} from "../dom";
 import {count} from "../format";

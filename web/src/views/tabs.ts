@@ -1,5 +1,5 @@
-// Tabs as ARIA describes them: arrow keys move between them, the content is made when first shown.
-// In print all panels are shown below each other.
+// Tabs as ARIA describes them: arrow keys move between them, and the content is built when first
+// shown. In print all panels are shown one below the other.
 import {h} from "../dom";
 
 export interface Panel {

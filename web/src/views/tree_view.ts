@@ -1,5 +1,5 @@
-// Where the time goes as one tree, model -> module -> operator -> kernel, for the steps and the
-// rank that are selected: as a flame graph, and as a treegrid that opens branch by branch.
+// Where the time goes as one tree, model -> module -> operator -> kernel, for the selected steps
+// and rank: as a flame graph, and as a treegrid that opens branch by branch.
 import type {PageData, Tree, TreeColumn} from "../data";
 import {h, labelledName, longName} from "../dom";
 import {count, decimalsFor, fixed, scaleFor, significant} from "../format";
@@ -102,7 +102,7 @@ function lookOf(tree: Tree, node: number): string {
   return tree.backward[node] === 1 ? "backward" : tree.kinds[tree.kind[node]].key;
 }
 
-// The name of a module without that of the module it is part of.
+// The name of a module without that of its parent.
 function shortName(tree: Tree, strings: readonly string[], node: number): string {
   const name = strings[tree.name[node]];
   const parent = tree.parent[node];
@@ -235,7 +235,7 @@ class TreeGrid {
     this.head.replaceChildren(h("th", {scope: "col", class: "text"}, "Name"), ...cells);
   }
 
-  // Siblings in the order that is asked for.
+  // Siblings in the chosen order.
   private ordered(nodes: readonly number[]): number[] {
     const column = this.columns[this.sortColumn];
     const there = nodes.filter((node) => this.sums.calls[node] > 0 || this.sums.self[node] !== 0);
@@ -244,7 +244,7 @@ class TreeGrid {
     return there.sort((a, b) => values.get(b)! - values.get(a)!);
   }
 
-  // Nodes whose names hold the query, and what they are in.
+  // Nodes whose names contain the query, and the nodes around them.
   private matching(): Set<number>|null {
     if (!this.query) return null;
     const shown = new Set<number>();
