@@ -55,7 +55,7 @@ struct NullField {
   int64_t if_absent = 0;
 };
 
-// A pooled string that stands in the file itself.
+// A pooled string that the column holds as text, not as an id.
 template <auto kMember>
 struct TextField {
   static constexpr bool kIsRead = true;

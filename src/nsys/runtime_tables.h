@@ -11,7 +11,7 @@ namespace batchlight::nsys {
 // What a row has instead of a name, or beside it.
 struct RuntimeConstruct {
   int64_t label = -1;  // of the ENUM_* table of its source
-  StringId file;       // of OpenACC: where the construct stands
+  StringId file;       // of OpenACC: the source file of the construct
   int64_t line = 0;
 };
 

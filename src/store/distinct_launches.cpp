@@ -4,7 +4,7 @@
 
 namespace batchlight {
 
-// Of the columns in which launches differ; equality is of all.
+// Hashes only the columns in which launches usually differ; equality compares all columns.
 size_t DistinctLaunches::Hash::operator()(const KernelLaunchesRow& launch) const {
   uint64_t hash = 0x9e3779b97f4a7c15u;
   const auto add = [&](uint64_t high, uint64_t low) {

@@ -1,4 +1,5 @@
-// kernel_launches with one row for each launch configuration: kernels are many, these are few.
+// Keeps kernel_launches at one row per launch configuration: there are many kernels but few
+// configurations.
 #pragma once
 
 #include <unordered_map>
@@ -12,7 +13,7 @@ class DistinctLaunches {
   // `table` must be empty, outlive this and be changed by nobody else.
   explicit DistinctLaunches(KernelLaunchesTable& table) : table_(table) {}
 
-  // The row that is equal to `launch`; a new one if there is none.
+  // The row equal to `launch`, added if there is none.
   KernelLaunchId RowOf(const KernelLaunchesRow& launch);
 
  private:
@@ -23,7 +24,7 @@ class DistinctLaunches {
   std::unordered_map<KernelLaunchesRow, KernelLaunchId, Hash> rows_;
 };
 
-// Makes equal rows of store.kernel_launches one, the first of them.
+// Merges equal rows of store.kernel_launches into the first of them.
 void MergeEqualLaunches(Store& store);
 
 }  // namespace batchlight

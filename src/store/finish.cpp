@@ -13,7 +13,7 @@
 namespace batchlight {
 
 void FinishStore(Store& store, const FinishOptions& options) {
-  CloseEndlessRows(store);  // first: a row's end decides where it stands and what lies in it
+  CloseEndlessRows(store);  // first: a row's end decides its place and what lies inside it
   MergeEqualLaunches(store);
   OrderTables(store);
   CallIndex index;

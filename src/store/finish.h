@@ -1,4 +1,4 @@
-// The last step of every importer: makes true what schema.def says of the tables.
+// The last step of every importer: establishes what schema.def promises about the tables.
 //
 //   order     as the ORDER lines say, equal rows as they came. A table in order is only looked at.
 //   ids       of rows that move are renumbered wherever they stand.
@@ -18,13 +18,13 @@
 
 namespace batchlight {
 
-// What the source of the store tells by itself: parents and depths then stay as they are.
+// Which parents and depths come from the source of the store: those are left as they are.
 struct FinishOptions {
   bool has_range_parents = false;  // nvtx_ranges
   bool has_call_parents = false;   // all other tables with a parent
 };
 
-// Processes and threads must be known, times be on one clock and duration_ns be set.
+// Requires that processes and threads are known, times are on one clock and duration_ns is set.
 void FinishStore(Store& store, const FinishOptions& options = {});
 
 }  // namespace batchlight

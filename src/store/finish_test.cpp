@@ -94,7 +94,7 @@ TEST_F(FinishTest, NestsByTime) {
   EXPECT_EQ(store_.operator_calls.depth, (std::vector<uint16_t>{0, 1, 2, 1, 0}));
 }
 
-// Traces round times: a child may end behind its parent.
+// Traces round times, so a child may end after its parent.
 TEST_F(FinishTest, CallNeedNotEncloseItsChildToTheEnd) {
   Operator(0, 0, 10);
   Operator(0, 5, 11);
@@ -124,7 +124,7 @@ TEST_F(FinishTest, OpenEndEnclosesAllThatFollows) {
   EXPECT_EQ(store_.reasons.size(), 0u);
 }
 
-// Closed before rows are put in order and nested: it encloses nothing then.
+// It is closed before rows are ordered and nested, so it encloses nothing.
 TEST_F(FinishTest, EndlessRowIsClosed) {
   Operator(0, -kLargestTimeNs, kOpenEnd);
   Operator(0, 5, 8);
@@ -148,7 +148,7 @@ TEST_F(FinishTest, RangesNestPerDomainAndStyle) {
   EXPECT_EQ(store_.nvtx_ranges.depth, (std::vector<uint16_t>{0, 0, 0, 1, 1}));
 }
 
-// As nsys counts.
+// nsys counts depths and parents the same way.
 TEST_F(FinishTest, RangesThatCrossAreBesideEachOther) {
   Range(0, 100);
   Range(10, 50);

@@ -9,28 +9,30 @@
 
 namespace batchlight {
 
-// NVTX tells times to the nanosecond, so a range that ends behind another is not inside of it: nsys
-// counts it so, too. Traces of operators may be rounded to microseconds, where a call that ends a
-// moment behind its caller would move to the top: it suffices that the caller is open at its start.
+// NVTX times are exact to the nanosecond, so a range that ends after another is not inside it; nsys
+// agrees. Operator traces may be rounded to microseconds, where a call can end a moment after its
+// caller and would then move to the top. So there it suffices that the caller is open when the call
+// starts.
 template <typename Table>
 constexpr bool kMustEnclose = requires(Table table) {
   table.style;
 };
 
-// The calls open at a moment: of one thread or, in a table with domains, of one domain in it.
+// The calls open at a moment on one thread or, in a table with domains, in one domain of it.
 template <typename Table>
 class OpenCalls {
  public:
   explicit OpenCalls(const Table& table) : table_(table) {}
 
-  // The parent of a call, or None; the call is then open itself. To be asked in the table's order.
+  // Returns the parent of a call, or None, and opens the call. Call it in the table's order.
   typename Table::RowId Enter(size_t row) {
     std::vector<uint32_t>& open = OpenBeside(row);
     const auto ended = [&](uint32_t other) { return table_.end_ns[other] <= table_.start_ns[row]; };
     while (!open.empty() && ended(open.back())) open.pop_back();
     typename Table::RowId parent;
     if constexpr (kMustEnclose<Table>) {
-      // All that ended leave: among ranges that overlap, the list would grow.
+      // Removes every call that has ended, since with overlapping ranges the list would keep
+      // growing.
       std::erase_if(open, ended);
       const auto around = std::find_if(open.rbegin(), open.rend(), [&](uint32_t other) {
         return table_.end_ns[other] >= table_.end_ns[row];

@@ -10,7 +10,7 @@
 namespace batchlight {
 namespace {
 
-// The keys of ORDER lines, named as there.
+// The keys that ORDER lines may name.
 namespace keys {
 
 constexpr struct Thread {
@@ -28,7 +28,7 @@ constexpr struct Copy {
 
 }  // namespace keys
 
-// KeysOf(table): the keys of its rows' order as a tuple; empty without an ORDER line.
+// KeysOf(table): the keys that order its rows, as a tuple; empty without an ORDER line.
 #define TABLE_BEGIN(Name, member, doc)        \
   constexpr auto KeysOf(const Name##Table&) { \
     using namespace keys;                     \
@@ -55,8 +55,8 @@ bool Before(const Table& table, std::tuple<Key, Rest...>, size_t a, size_t b) {
   return false;
 }
 
-// Rows by thread, each thread's in the order in which they are. Threads are few: a pass to count
-// and a pass to place.
+// Groups rows by thread and keeps their order within each. There are few threads, so one pass
+// counts and one pass places.
 std::vector<uint32_t> GroupByThread(const std::vector<ThreadId>& thread) {
   size_t count = 0;
   for (const ThreadId id : thread) count = std::max(count, id.IsNone() ? 0 : id.row() + 1);
@@ -71,8 +71,8 @@ std::vector<uint32_t> GroupByThread(const std::vector<ThreadId>& thread) {
   return order;
 }
 
-// The order of the rows; empty when they have it. Sources write rows by start or nearly so: grouped
-// by thread, few stand in the wrong place.
+// The order of the rows; empty if they are in order already. Sources write rows by start, or nearly
+// so: once grouped by thread, few are in the wrong place.
 template <typename Table>
 std::vector<uint32_t> OrderOf(const Table& table) {
   const auto before = [&](size_t a, size_t b) { return Before(table, Keys<Table>(), a, b); };
@@ -95,13 +95,13 @@ std::vector<uint32_t> OrderOf(const Table& table) {
 
 template <typename Table>
 constexpr bool kIsOrdered = std::tuple_size_v<Keys<Table>> > 0;
-// Ordered by rows of another table, so after it.
+// Ordered by rows of another table, so it comes after that one.
 template <typename Table>
 constexpr bool kFollows = std::is_same_v<Table, UmTransfersTable>;
 template <typename Table>
 constexpr bool kIsDatedFirst = std::is_same_v<Table, CudaEventsTable>;
 
-// A parent that no longer stands before its child is none.
+// A parent that no longer comes before its child is dropped.
 template <typename Table>
 void DropLaterParents(Table& table) {
   for (size_t row = 0; row < table.size(); ++row) {

@@ -1,4 +1,4 @@
-// Puts rows in order and keeps the ids of them right.
+// Puts rows in order and keeps the ids that refer to them correct.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ void RenumberIds(Store& store, std::span<const uint32_t> new_rows) {
   });
 }
 
-// Where each row goes when row i becomes what order[i] was.
+// The new place of each row if row i becomes the old row order[i].
 std::vector<uint32_t> NewRows(std::span<const uint32_t> order);
 
 // Makes row i of a table the old row order[i]; ids of its rows follow.
@@ -44,8 +44,8 @@ void ReorderRows(Store& store, Table& table, std::span<const uint32_t> order) {
   }
 }
 
-// Orders all tables as their ORDER lines in schema.def say, but for cuda_events (DateEvents()
-// does).
+// Orders all tables as their ORDER lines in schema.def say, except cuda_events, which DateEvents()
+// orders.
 void OrderTables(Store& store);
 void OrderEvents(CudaEventsTable& events);
 

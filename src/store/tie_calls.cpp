@@ -36,7 +36,7 @@ CallIndex::CallIndex(const Store& store) : spans_(store.processes.size()) {
     ++span.count;
   });
   for (Span& span : spans_) {
-    // Ids of a damaged input may be anything: then no gigabytes.
+    // A damaged input may hold any id, which must not cost gigabytes.
     const uint64_t width = uint64_t{span.last} - span.first + 1;
     if (span.count != 0 && width <= 16 * span.count + (1 << 20)) span.rows.resize(width);
   }

@@ -1,4 +1,4 @@
-// Which call caused what the GPU did: by process and correlation id.
+// Finds the call that caused a piece of GPU work, by process and correlation id.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class CallIndex {
   CallIndex() = default;
   explicit CallIndex(const Store& store);
 
-  // None for id 0, for no process, and where there is no such call.
+  // None for id 0, without a process, or if there is no such call.
   ApiCallId Find(ProcessId process, uint32_t correlation) const {
     if (process.IsNone() || process.row() >= spans_.size()) return {};
     const Span& span = spans_[process.row()];
@@ -25,7 +25,7 @@ class CallIndex {
   }
 
  private:
-  // Ids of a process count up from 1, so a list; a map where few ids lie far apart.
+  // A process's ids count up from 1, so they fit a list; a map is used if few ids lie far apart.
   struct Span {
     uint32_t first = UINT32_MAX;
     uint32_t last = 0;
@@ -39,8 +39,8 @@ class CallIndex {
 // Sets `api_call` in every table that has it.
 void TieToCalls(const CallIndex& index, Store& store);
 
-// Events of which the device told no time (start_ns == kOpenEnd) happened when the call was made,
-// or at 0 without one. Then puts them in order.
+// Events without a time from the device (start_ns == kOpenEnd) get the time of their call, or 0
+// without one. Then puts them in order.
 void DateEvents(const CallIndex& index, Store& store);
 
 }  // namespace batchlight

@@ -27,7 +27,7 @@ class NsysWriter {
   // nsys/global_ids.h; ids of an imported file stay what they were.
   int64_t GlobalPid(ProcessId process) const;
   int64_t GlobalTid(ThreadId thread) const;
-  // The id under which `text` will stand in StringIds.
+  // The id that `text` will have in StringIds.
   int64_t String(StringId text) {
     used_[text.row()] = true;
     return static_cast<int64_t>(text.row());

@@ -20,7 +20,7 @@ struct EmitNvtxText {
 EmitNvtxText ParseEmitNvtx(std::string_view text);
 
 // Fills `operator_calls` from push/pop ranges of that form, if it has no rows. The ranges stay.
-// Parents and depths are set; rows stand in the order of the ranges: (thread, start).
+// Parents and depths are set; rows keep the order of the ranges: (thread, start).
 void OperatorsFromRanges(Store& store);
 
 }  // namespace batchlight

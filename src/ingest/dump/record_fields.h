@@ -8,7 +8,7 @@
 
 namespace batchlight {
 
-// StringRef is an alias of u32 in the structs; here the two are told apart.
+// In the structs StringRef is an alias of u32; here the two are distinguished.
 struct StringField {};
 template <typename T>
 struct NumberField {};

@@ -158,7 +158,7 @@ Result<Store> ImportNsysSqlite(const std::string& path) {
   }
   NoteUnread(database, store);
   SetDuration(store);
-  // Tables of our own tell parents; nsys does not.
+  // Our own tables hold parents; nsys's do not.
   FinishStore(store, {.has_call_parents = true});
   return store;
 }

@@ -15,7 +15,7 @@ namespace batchlight {
 // The mapped file.
 class SqlitePages {
  public:
-  // Null if the file is no SQLite database or cannot be mapped.
+  // Null if the file is not an SQLite database or cannot be mapped.
   static std::shared_ptr<const SqlitePages> Map(const std::string& path);
   ~SqlitePages();
   SqlitePages(const SqlitePages&) = delete;

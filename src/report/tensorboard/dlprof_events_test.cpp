@@ -18,7 +18,7 @@ TEST(DlprofEvents, HoldsScalarsPicturesHistogramAndText) {
                                "steady iteration times (ms)", "histograms", "| Op Name |"}) {
     EXPECT_NE(events->find(expected), std::string::npos) << expected;
   }
-  // The pictures say how large they are, as TensorBoard wants it: width 1800, as text.
+  // The pictures give their size as TensorBoard expects: width 1800, as text.
   EXPECT_NE(events->find("1800"), std::string::npos);
 }
 

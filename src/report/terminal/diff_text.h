@@ -22,7 +22,7 @@ std::string DiffAsCsv(const RunDiff& diff);
 // One object with stable keys; times in ns.
 std::string DiffAsJson(const RunDiff& diff, const std::vector<GateResult>& gates);
 
-// The same as a page of its own; `version` of the program stands at its foot.
+// The same as a page of its own, with the program's `version` at its foot.
 std::string DiffAsHtml(const RunDiff& diff, const std::vector<GateResult>& gates,
                        const std::string& version);
 
