@@ -235,34 +235,24 @@ TEST(Advice, AnOptimizerBeforeTheStepsThatCountIsNoFinding) {
 }
 
 TEST(Advice, PageableCopies) {
-  Loop loop;
-  loop.Edit([](Store& store) {
-    for (size_t i = 0; i < store.kernels.size(); ++i) {
-      store.memcpys.Append({.start_ns = store.kernels.start_ns[i],
-                            .end_ns = store.kernels.start_ns[i] + kMs,
-                            .process = store.kernels.process[i],
-                            .bytes = 4 << 20,
-                            .copy_kind = CopyKind::kHostToDevice,
-                            .source_kind = MemoryKind::kPageable,
-                            .destination_kind = MemoryKind::kDevice,
-                            .api_call = store.kernels.api_call[i]});
-    }
-  });
-  EXPECT_TRUE(Rules(loop.Run(AddBusyGpu)).contains("pageable-copy"));
-  Loop pinned;
-  pinned.Edit([](Store& store) {
-    for (size_t i = 0; i < store.kernels.size(); ++i) {
-      store.memcpys.Append({.start_ns = store.kernels.start_ns[i],
-                            .end_ns = store.kernels.start_ns[i] + kMs,
-                            .process = store.kernels.process[i],
-                            .bytes = 4 << 20,
-                            .copy_kind = CopyKind::kHostToDevice,
-                            .source_kind = MemoryKind::kPinned,
-                            .destination_kind = MemoryKind::kDevice,
-                            .api_call = store.kernels.api_call[i]});
-    }
-  });
-  EXPECT_FALSE(Rules(pinned.Run(AddBusyGpu)).contains("pageable-copy"));
+  const auto rules_with_copies_from = [](MemoryKind source) {
+    Loop loop;
+    loop.Edit([source](Store& store) {
+      for (size_t i = 0; i < store.kernels.size(); ++i) {
+        store.memcpys.Append({.start_ns = store.kernels.start_ns[i],
+                              .end_ns = store.kernels.start_ns[i] + kMs,
+                              .process = store.kernels.process[i],
+                              .bytes = 4 << 20,
+                              .copy_kind = CopyKind::kHostToDevice,
+                              .source_kind = source,
+                              .destination_kind = MemoryKind::kDevice,
+                              .api_call = store.kernels.api_call[i]});
+      }
+    });
+    return Rules(loop.Run(AddBusyGpu));
+  };
+  EXPECT_TRUE(rules_with_copies_from(MemoryKind::kPageable).contains("pageable-copy"));
+  EXPECT_FALSE(rules_with_copies_from(MemoryKind::kPinned).contains("pageable-copy"));
 }
 
 TEST(Advice, Fp32ProductsOnAGpuWithTensorCores) {
