@@ -116,7 +116,7 @@ GpuUtilization Measure(const Store& store, const StepSet& steps, const GpuBreakd
   result.steps = measurement.Make();
   const ProcessSteps* process = steps.Of(gpu.process);
   if (process == nullptr) return result;
-  for (const uint32_t step : process->steady) result.counted.Add(result.steps[step]);
+  for (const uint32_t step : process->steady) result.steady.Add(result.steps[step]);
   return result;
 }
 

@@ -29,7 +29,7 @@ struct GpuUtilization {
   ProcessId process;
   uint32_t device = 0;
   bool knows_gpu = false;     // false: no SM count, so neither efficiency nor occupancy
-  GpuUse counted;             // over steady steps
+  GpuUse steady;              // over steady steps
   std::vector<GpuUse> steps;  // one per step of the process
 };
 

@@ -49,7 +49,7 @@ double ShareOf(const GpuUse& use, std::string_view key) {
 }
 
 TEST_F(GpuUtilizationTest, FollowsTheFormulas) {
-  const GpuUse use = MeasureUtilization(store_, steps_, {gpu_})[0].counted;
+  const GpuUse use = MeasureUtilization(store_, steps_, {gpu_})[0].steady;
   EXPECT_EQ(use.time_ns, 1000);
   EXPECT_EQ(use.kernel_ns, 400);
   EXPECT_DOUBLE_EQ(ShareOf(use, "busy"), 30);                               // 100..400
@@ -63,7 +63,7 @@ TEST_F(GpuUtilizationTest, AnUnknownGpuHasNoEstimates) {
   store_.gpus.Clear();
   const GpuUtilization found = MeasureUtilization(store_, steps_, {gpu_})[0];
   EXPECT_FALSE(found.knows_gpu);
-  const GpuUse& use = found.counted;
+  const GpuUse& use = found.steady;
   EXPECT_DOUBLE_EQ(ShareOf(use, "busy"), 30);
   EXPECT_EQ(ShareOf(use, "sm_efficiency"), 0);
 }
@@ -79,7 +79,7 @@ TEST_F(GpuUtilizationTest, AShareOfNothingHasNoValue) {
 
 TEST_F(GpuUtilizationTest, WorkOutsideOfTheStepsDoesNotCount) {
   gpu_.steps = {{.start_ns = 350, .end_ns = 450}};
-  const GpuUse use = MeasureUtilization(store_, steps_, {gpu_})[0].counted;
+  const GpuUse use = MeasureUtilization(store_, steps_, {gpu_})[0].steady;
   EXPECT_EQ(use.kernel_ns, 50);
   EXPECT_DOUBLE_EQ(ShareOf(use, "busy"), 50);
   EXPECT_DOUBLE_EQ(ShareOf(use, "tensor_core"), 100);
@@ -96,11 +96,11 @@ TEST_F(GpuUtilizationTest, StepsAddUpToTheRunAndKernelsAreCutAtTheirWindows) {
   EXPECT_EQ(found.steps[0].tensor_ns, 50);
   EXPECT_EQ(found.steps[1].time_ns, 0);
   EXPECT_EQ(found.steps[2].busy_ns, 150);
-  EXPECT_EQ(found.counted.time_ns, 1000);
-  EXPECT_EQ(found.counted.busy_ns, 300);
-  EXPECT_EQ(found.counted.kernel_ns, 400);
+  EXPECT_EQ(found.steady.time_ns, 1000);
+  EXPECT_EQ(found.steady.busy_ns, 300);
+  EXPECT_EQ(found.steady.kernel_ns, 400);
   steps_.processes[0].steady = {2};
-  const GpuUse last = MeasureUtilization(store_, steps_, {gpu_})[0].counted;
+  const GpuUse last = MeasureUtilization(store_, steps_, {gpu_})[0].steady;
   EXPECT_EQ(last.time_ns, 850);
   EXPECT_DOUBLE_EQ(ShareOf(last, "busy"), 100 * 150.0 / 850);
 }

@@ -129,7 +129,7 @@ TEST(PageDataTest, BinsOfTheGpuAddUpToTheStepsThatCount) {
   const nlohmann::json json = page.Json();
   const nlohmann::json& bins = json["gpu"]["utilization"][0]["parts"];
   ASSERT_EQ(bins["of"]["time_ns"].size(), json["bin_starts"].size());
-  const GpuUse& use = page.utilization[0].counted;
+  const GpuUse& use = page.utilization[0].steady;
   EXPECT_EQ(OverBins(bins, "time_ns"), use.time_ns);
   EXPECT_EQ(OverBins(bins, "busy_ns"), use.busy_ns);
   EXPECT_EQ(OverBins(bins, "kernel_ns"), use.kernel_ns);

@@ -210,10 +210,10 @@ json PageGpu(const RunOverview& overview, const std::vector<GpuUtilization>& uti
               {"memory", json::array()},
               {"queues", json::array()}};
   for (const GpuUtilization& use : utilization) {
-    if (use.counted.time_ns == 0) continue;
+    if (use.steady.time_ns == 0) continue;
     gpu["utilization"].push_back(
         {{"title", GpuLabel(overview, use.process, use.device)},
-         {"metrics", Metrics(UtilizationMetrics(use.knows_gpu), use.counted)},
+         {"metrics", Metrics(UtilizationMetrics(use.knows_gpu), use.steady)},
          {"parts", PartsOfUse(overview, use)}});
   }
   for (const MemoryCurve& curve : memory) gpu["memory"].push_back(Curve(overview, curve));
