@@ -223,16 +223,49 @@ void CudaDecoder::Take(const format::CudaJitRecord& record, int64_t start_ns) {
 }
 
 void CudaDecoder::Take(const format::UnifiedMemoryRecord& record, int64_t start_ns) {
-  context_.fragment.store.unified_memory_events.Append(
+  constexpr uint32_t kBytesToDevice = 1, kBytesToHost = 2, kCpuFaults = 3, kGpuFault = 4;
+  Store& store = context_.fragment.store;
+  switch (record.counter) {  // CUpti_ActivityUnifiedMemoryCounterKind
+    case kCpuFaults:
+      store.um_cpu_faults.Append(
+          {.start_ns = start_ns, .process = context_.process, .address = record.address});
+      return;
+    case kGpuFault:
+      store.um_gpu_faults.Append({.start_ns = start_ns,
+                                  .end_ns = End(start_ns, record),
+                                  .process = context_.process,
+                                  .device = record.source,
+                                  .address = record.address,
+                                  .fault_count = static_cast<uint32_t>(record.value),
+                                  .access_type = static_cast<AccessType>(record.flags)});
+      return;
+    case kBytesToDevice:
+    case kBytesToHost:
+      TakeMigration(record, start_ns, record.counter == kBytesToDevice);
+      return;
+    default:  // not asked for
+      return;
+  }
+}
+
+// Pages that move are a copy without a call, a context or a stream.
+void CudaDecoder::TakeMigration(const format::UnifiedMemoryRecord& record, int64_t start_ns,
+                                bool to_device) {
+  Store& store = context_.fragment.store;
+  store.um_transfers.Append({.memcpy_row = MemcpyId::At(store.memcpys.size()),
+                             .virtual_address = record.address,
+                             .migration_cause = static_cast<MigrationCause>(record.flags)});
+  store.memcpys.Append(
       {.start_ns = start_ns,
        .end_ns = End(start_ns, record),
        .process = context_.process,
-       .counter = static_cast<UnifiedCounter>(record.counter),
-       .value = record.value,
-       .address = record.address,
+       .device = to_device ? record.destination : record.source,
+       .bytes = record.value,
+       .copy_kind = to_device ? CopyKind::kUnifiedHostToDevice : CopyKind::kUnifiedDeviceToHost,
+       .source_kind = MemoryKind::kManaged,
+       .destination_kind = MemoryKind::kManaged,
        .source_device = record.source,
-       .destination_device = record.destination,
-       .flags = record.flags});
+       .destination_device = record.destination});
 }
 
 void CudaDecoder::Take(const format::GpuDeviceRecord& record) {

@@ -40,6 +40,7 @@ class CudaDecoder {
   void Take(const format::CudaOverheadRecord& record, int64_t start_ns);
   void Take(const format::CudaJitRecord& record, int64_t start_ns);
   void Take(const format::UnifiedMemoryRecord& record, int64_t start_ns);
+  void TakeMigration(const format::UnifiedMemoryRecord& record, int64_t start_ns, bool to_device);
   void Take(const format::GpuContextRecord& record);
   void Take(const format::GpuStreamRecord& record);
   void Take(const format::GpuDeviceRecord& record);

@@ -217,7 +217,8 @@ void PlaceCuda(std::span<const Fragment> fragments, Store& store) {
   convert(store.memsets);
   convert(store.synchronizations);
   convert(store.graph_launches);
-  convert(store.unified_memory_events);
+  convert(store.um_cpu_faults);
+  convert(store.um_gpu_faults);
   convert(store.gpu_memory_events);
   convert(store.gpu_memory_pools);
   convert(store.gpu_overheads);
