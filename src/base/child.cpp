@@ -11,13 +11,6 @@
 namespace batchlight {
 namespace {
 
-std::vector<char*> Pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 // The tool's environment with `variables` in place of those of the same name.
 std::vector<std::string> Environment(
     const std::vector<std::pair<std::string, std::string>>& variables) {
@@ -35,6 +28,13 @@ std::vector<std::string> Environment(
 }
 
 }  // namespace
+
+std::vector<char*> TextPointers(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
 
 Child StartChild(const ChildSpec& spec) {
   posix_spawn_file_actions_t actions;
@@ -58,8 +58,8 @@ Child StartChild(const ChildSpec& spec) {
   const std::vector<std::string> environment = Environment(spec.variables);
   const char* path = spec.path.empty() ? spec.words[0].c_str() : spec.path.c_str();
   Child child;
-  child.error = posix_spawnp(&child.pid, path, &actions, &attributes, Pointers(spec.words).data(),
-                             Pointers(environment).data());
+  child.error = posix_spawnp(&child.pid, path, &actions, &attributes,
+                             TextPointers(spec.words).data(), TextPointers(environment).data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return child;

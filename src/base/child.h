@@ -26,6 +26,9 @@ struct ChildSpec {
   std::optional<sigset_t> signal_mask = {};
 };
 
+// As exec wants arguments and an environment: null at the end. They point into `texts`.
+std::vector<char*> TextPointers(const std::vector<std::string>& texts);
+
 struct Child {
   pid_t pid = -1;
   int error = 0;  // errno; 0 = it runs

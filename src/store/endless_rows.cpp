@@ -13,6 +13,7 @@ namespace {
 
 template <typename Table>
 uint64_t Close(const Store& store, Table& table) {
+  if (std::count(table.end_ns.begin(), table.end_ns.end(), kOpenEnd) == 0) return 0;
   LimitedSum lengths = SumOfDurations();
   uint64_t closed = 0;
   for (size_t row = 0; row < table.size(); ++row) {

@@ -21,14 +21,14 @@ void FinishStore(Store& store, const FinishOptions& options) {
   tasks.push_back([&] { index = CallIndex(store); });
   store.VisitTables([&](auto& table) {
     if constexpr (requires { table.depth; }) {
-      constexpr bool kIsNvtx = std::is_same_v<decltype(table), NvtxRangesTable&>;
-      if (kIsNvtx ? options.has_range_parents : options.has_call_parents) return;
+      constexpr bool kIsRange = kMustEnclose<std::decay_t<decltype(table)>>;
+      if (kIsRange ? options.has_range_parents : options.has_call_parents) return;
       tasks.push_back([&] { NestByTime(table); });
     }
   });
   ParallelFor(tasks.size(), [&](size_t i) { tasks[i](); });
   TieToCalls(index, store);
-  DateEvents(index, store);
+  DateByCalls(index, store);
 }
 
 }  // namespace batchlight

@@ -14,8 +14,8 @@ namespace batchlight {
 // caller and would then move to the top. So there it suffices that the caller is open when the call
 // starts.
 template <typename Table>
-constexpr bool kMustEnclose = requires(Table table) {
-  table.style;
+constexpr bool kMustEnclose = requires {
+  Table::kParentEncloses;
 };
 
 // The calls open at a moment on one thread or, in a table with domains, in one domain of it.

@@ -23,6 +23,7 @@ constexpr struct Longest {
   static auto Of(const auto& table, size_t row) { return ~table.end_ns[row]; }
 } longest;
 constexpr struct Copy {
+  static constexpr bool kIsPlace = true;  // in another table
   static auto Of(const auto& table, size_t row) { return table.memcpy_row[row]; }
 } memcpy_row;
 
@@ -71,20 +72,16 @@ std::vector<uint32_t> GroupByThread(const std::vector<ThreadId>& thread) {
   return order;
 }
 
-// The order of the rows; empty if they are in order already. Sources write rows by start, or nearly
-// so: once grouped by thread, few are in the wrong place.
+// The order of the rows of a table that is not in order. Sources write rows by start, or nearly so:
+// once grouped by thread, few are in the wrong place.
 template <typename Table>
 std::vector<uint32_t> OrderOf(const Table& table) {
   const auto before = [&](size_t a, size_t b) { return Before(table, Keys<Table>(), a, b); };
-  const size_t count = table.size();
-  bool sorted = true;
-  for (size_t row = 1; row < count && sorted; ++row) sorted = !before(row, row - 1);
-  if (sorted) return {};
   std::vector<uint32_t> order;
   if constexpr (std::is_same_v<std::tuple_element_t<0, Keys<Table>>, keys::Thread>) {
     order = GroupByThread(table.thread);
   } else {
-    order.resize(count);
+    order.resize(table.size());
     std::iota(order.begin(), order.end(), 0u);
   }
   if (!std::is_sorted(order.begin(), order.end(), before)) {
@@ -95,11 +92,32 @@ std::vector<uint32_t> OrderOf(const Table& table) {
 
 template <typename Table>
 constexpr bool kIsOrdered = std::tuple_size_v<Keys<Table>> > 0;
+
+template <typename... Key>
+constexpr bool AnyIsPlace(std::tuple<Key...>) {
+  return (requires { Key::kIsPlace; } || ...);
+}
 // Ordered by rows of another table, so it comes after that one.
 template <typename Table>
-constexpr bool kFollows = std::is_same_v<Table, UmTransfersTable>;
+constexpr bool kFollows = AnyIsPlace(Keys<Table>());
 template <typename Table>
-constexpr bool kIsDatedFirst = std::is_same_v<Table, CudaEventsTable>;
+constexpr bool kIsDated = requires {
+  Table::kDatedByCall;
+};
+
+// Whether rows [begin, end) come in order, the one before `begin` included.
+template <typename Table>
+bool IsInOrder(const Table& table, size_t begin, size_t end) {
+  for (size_t row = std::max<size_t>(begin, 1); row < end; ++row) {
+    if (Before(table, Keys<Table>(), row, row - 1)) return false;
+  }
+  return true;
+}
+
+template <typename Table>
+void OrderOne(Table& table) {
+  if (!IsInOrder(table, 0, table.size())) table.Reorder(OrderOf(table));
+}
 
 // A parent that no longer comes before its child is dropped.
 template <typename Table>
@@ -118,40 +136,82 @@ std::vector<uint32_t> NewRows(std::span<const uint32_t> order) {
   return new_rows;
 }
 
-void OrderTables(Store& store) {
-  struct Task {
-    std::function<void(Task&)> sort;
-    std::function<void(Task&)> renumber;
-    std::vector<uint32_t> order;  // empty: it was in order
-  };
-  std::vector<Task> tasks;
-  store.VisitTables([&]<typename Table>(Table& table) {
-    if constexpr (kIsOrdered<Table> && !kFollows<Table> && !kIsDatedFirst<Table>) {
-      Task task;
-      task.sort = [&](Task& self) {
-        self.order = OrderOf(table);
-        if (!self.order.empty()) table.Reorder(self.order);
-      };
-      if constexpr (!std::is_void_v<RowIdOf<Table>>) {
-        task.renumber = [&](Task& self) {
-          RenumberIds<RowIdOf<Table>>(store, NewRows(self.order));
-          if constexpr (requires { table.parent; }) DropLaterParents(table);
-        };
-      }
-      tasks.push_back(std::move(task));
-    }
-  });
-  ParallelFor(tasks.size(), [&](size_t i) { tasks[i].sort(tasks[i]); });
-  for (Task& task : tasks) {
-    if (!task.order.empty() && task.renumber) task.renumber(task);
+namespace {
+
+struct OrderTask {
+  std::function<bool(size_t, size_t)> in_order;  // of rows [begin, end)
+  std::function<void(OrderTask&)> sort;
+  std::function<void(OrderTask&)> renumber;
+  size_t rows = 0;
+  std::vector<uint32_t> order = {};  // empty: it was in order
+};
+
+template <typename Table>
+OrderTask MakeTask(Store& store, Table& table) {
+  OrderTask task{.in_order = [&](size_t begin, size_t end) { return IsInOrder(table, begin, end); },
+                 .sort =
+                     [&](OrderTask& self) {
+                       self.order = OrderOf(table);
+                       table.Reorder(self.order);
+                     },
+                 .rows = table.size()};
+  if constexpr (!std::is_void_v<RowIdOf<Table>>) {
+    task.renumber = [&](OrderTask& self) {
+      RenumberIds<RowIdOf<Table>>(store, NewRows(self.order));
+      if constexpr (requires { table.parent; }) DropLaterParents(table);
+    };
   }
-  const auto order = OrderOf(store.um_transfers);
-  if (!order.empty()) store.um_transfers.Reorder(order);
+  return task;
 }
 
-void OrderEvents(CudaEventsTable& events) {
-  const auto order = OrderOf(events);
-  if (!order.empty()) events.Reorder(order);
+// The tasks of tables that are not in order. Looks in pieces, since one table has most of the rows.
+std::vector<OrderTask*> OutOfOrder(std::vector<OrderTask>& tasks) {
+  constexpr size_t kPieceRows = 1 << 18;
+  struct Piece {
+    OrderTask* task;
+    size_t begin;
+    bool in_order = true;
+  };
+  std::vector<Piece> pieces;
+  for (OrderTask& task : tasks) {
+    for (size_t begin = 0; begin < task.rows; begin += kPieceRows) pieces.push_back({&task, begin});
+  }
+  ParallelFor(pieces.size(), [&](size_t i) {
+    Piece& piece = pieces[i];
+    const size_t end = std::min(piece.task->rows, piece.begin + kPieceRows);
+    piece.in_order = piece.task->in_order(piece.begin, end);
+  });
+  std::vector<OrderTask*> found;
+  for (const Piece& piece : pieces) {
+    const bool known = !found.empty() && found.back() == piece.task;
+    if (!piece.in_order && !known) found.push_back(piece.task);
+  }
+  return found;
+}
+
+}  // namespace
+
+void OrderTables(Store& store) {
+  std::vector<OrderTask> tasks;
+  store.VisitTables([&]<typename Table>(Table& table) {
+    if constexpr (kIsOrdered<Table> && !kFollows<Table> && !kIsDated<Table>) {
+      tasks.push_back(MakeTask(store, table));
+    }
+  });
+  const std::vector<OrderTask*> unordered = OutOfOrder(tasks);
+  ParallelFor(unordered.size(), [&](size_t i) { unordered[i]->sort(*unordered[i]); });
+  for (OrderTask* task : unordered) {
+    if (task->renumber) task->renumber(*task);
+  }
+  store.VisitTables([&]<typename Table>(Table& table) {
+    if constexpr (kFollows<Table>) OrderOne(table);
+  });
+}
+
+void OrderDatedTables(Store& store) {
+  store.VisitTables([&]<typename Table>(Table& table) {
+    if constexpr (kIsDated<Table>) OrderOne(table);
+  });
 }
 
 }  // namespace batchlight

@@ -44,9 +44,9 @@ void ReorderRows(Store& store, Table& table, std::span<const uint32_t> order) {
   }
 }
 
-// Orders all tables as their ORDER lines in schema.def say, except cuda_events, which DateEvents()
-// orders.
+// Orders all tables as their ORDER lines in schema.def say, except those of kDatedByCall, whose
+// rows have their times only once calls are known.
 void OrderTables(Store& store);
-void OrderEvents(CudaEventsTable& events);
+void OrderDatedTables(Store& store);
 
 }  // namespace batchlight

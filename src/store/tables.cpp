@@ -3,13 +3,13 @@
 namespace batchlight {
 
 // Every table's rows are counted by its first column, whatever its name.
-#define TABLE_BEGIN(Name, member, doc)                                                  \
-  size_t Name##Table::size() const {                                                    \
-    size_t rows = SIZE_MAX;                                                             \
-    VisitColumns([&](auto, auto, const auto& column) {                                  \
-      if (rows == SIZE_MAX) rows = column.size();                                       \
-    });                                                                                 \
-    return rows;                                                                        \
+#define TABLE_BEGIN(Name, member, doc)                 \
+  size_t Name##Table::size() const {                   \
+    size_t rows = SIZE_MAX;                            \
+    VisitColumns([&](auto, auto, const auto& column) { \
+      if (rows == SIZE_MAX) rows = column.size();      \
+    });                                                \
+    return rows;                                       \
   }
 #define COLUMN(type, name, doc)
 #define TABLE_END(Name)
@@ -32,12 +32,6 @@ namespace batchlight {
 #undef TABLE_BEGIN
 #undef COLUMN
 
-#define TABLE_BEGIN(Name, member, doc) void Name##Table::AppendAll(const Name##Table& other) {
-#define COLUMN(type, name, doc) name.insert(name.end(), other.name.begin(), other.name.end());
-#include "store/schema.def"
-#undef TABLE_BEGIN
-#undef COLUMN
-
 #define TABLE_BEGIN(Name, member, doc) void Name##Table::Reorder(std::span<const uint32_t> order) {
 #define COLUMN(type, name, doc) ReorderColumn(name, order);
 #include "store/schema.def"
@@ -51,24 +45,24 @@ namespace batchlight {
 #undef COLUMN
 #undef TABLE_END
 
-#define TABLE_BEGIN(Name, member, doc)                \
-  Name##Row Name##Table::Row(size_t index) const {    \
+#define TABLE_BEGIN(Name, member, doc)             \
+  Name##Row Name##Table::Row(size_t index) const { \
     Name##Row row;
 #define COLUMN(type, name, doc) row.name = name[index];
 #define TABLE_END(Name) \
-    return row;         \
+  return row;           \
   }
 #include "store/schema.def"
 #undef TABLE_BEGIN
 #undef COLUMN
 #undef TABLE_END
 
-#define TABLE_BEGIN(Name, member, doc)              \
-  size_t Name##Table::resident_bytes() const {      \
+#define TABLE_BEGIN(Name, member, doc)         \
+  size_t Name##Table::resident_bytes() const { \
     size_t sum_of_columns = 0;
 #define COLUMN(type, name, doc) sum_of_columns += name.capacity() * sizeof(type);
-#define TABLE_END(Name) \
-    return sum_of_columns; \
+#define TABLE_END(Name)  \
+  return sum_of_columns; \
   }
 #include "store/schema.def"
 #undef TABLE_BEGIN

@@ -47,12 +47,12 @@ void ReorderColumn(std::vector<T>& column, std::span<const uint32_t> order) {
     static constexpr std::string_view kName = #member; \
     static constexpr std::string_view kDoc = doc;
 #define ROW_ID(type) using RowId = type;
+#define TRAIT(name) static constexpr bool name = true;
 #define COLUMN(type, name, doc) std::vector<type> name;
 #define TABLE_END(Name)                                              \
   size_t size() const;                                               \
   void Reserve(size_t rows);                                         \
   void Append(const Name##Row& row);                                 \
-  void AppendAll(const Name##Table& other);                          \
   Name##Row Row(size_t index) const;                                 \
   void Reorder(std::span<const uint32_t> order);                     \
   void Clear();                                                      \

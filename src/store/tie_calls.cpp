@@ -64,14 +64,17 @@ void TieToCalls(const CallIndex& index, Store& store) {
   ParallelFor(tasks.size(), [&](size_t i) { tasks[i](); });
 }
 
-void DateEvents(const CallIndex& index, Store& store) {
-  CudaEventsTable& events = store.cuda_events;
-  for (size_t row = 0; row < events.size(); ++row) {
-    if (events.start_ns[row] != kOpenEnd) continue;
-    const ApiCallId call = index.Find(events.process[row], events.correlation[row]);
-    events.start_ns[row] = call.IsNone() ? 0 : store.api_calls.start_ns[call.row()];
-  }
-  OrderEvents(events);
+void DateByCalls(const CallIndex& index, Store& store) {
+  store.VisitTables([&]<typename Table>(Table& table) {
+    if constexpr (requires { Table::kDatedByCall; }) {
+      for (size_t row = 0; row < table.size(); ++row) {
+        if (table.start_ns[row] != kOpenEnd) continue;
+        const ApiCallId call = index.Find(table.process[row], table.correlation[row]);
+        table.start_ns[row] = call.IsNone() ? 0 : store.api_calls.start_ns[call.row()];
+      }
+    }
+  });
+  OrderDatedTables(store);
 }
 
 }  // namespace batchlight

@@ -39,8 +39,8 @@ class CallIndex {
 // Sets `api_call` in every table that has it.
 void TieToCalls(const CallIndex& index, Store& store);
 
-// Events without a time from the device (start_ns == kOpenEnd) get the time of their call, or 0
-// without one. Then puts them in order.
-void DateEvents(const CallIndex& index, Store& store);
+// In tables of kDatedByCall, rows without a time from the device (start_ns == kOpenEnd) get the
+// time of their call, or 0 without one. Then puts them in order.
+void DateByCalls(const CallIndex& index, Store& store);
 
 }  // namespace batchlight

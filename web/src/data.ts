@@ -232,19 +232,9 @@ export interface QueueDepth {
   depth: number[];    // from each time to the next
 }
 
-// The rule for which rank is a straggler, and the sentences that say so;
-// src/analysis/ranks/straggler.h.
-export interface StragglerRule {
-  others_times: number;
-  of_step: number;
-  found: string;  // with {waited}, {rank} and {share}
-  none: string;
-}
-
 // Who waits for whom; the numbers are in the tables "ranks" and "collectives".
 export interface Distributed {
   verdict: string;  // of the whole run; may be ""
-  straggler: StragglerRule;
 }
 
 // Memory held, from each time to the next.

@@ -228,6 +228,18 @@ std::span<const KernelRule> KernelRules() { return kRules; }
 
 bool IsNcclKernel(std::string_view name) { return name.starts_with(kNcclPrefix); }
 
+std::string_view NcclElementType(std::string_view name) {
+  // Of the ncclDataType_t as NCCL's generated kernels spell them (src/device/generate.py).
+  static constexpr std::string_view kTypes[] = {"i8",  "u8",  "i32", "u32",  "i64",    "u64",
+                                                "f16", "f32", "f64", "bf16", "f8e4m3", "f8e5m2"};
+  while (!name.empty()) {
+    const std::string_view part = name.substr(0, name.find_first_of("_("));
+    if (std::find(std::begin(kTypes), std::end(kTypes), part) != std::end(kTypes)) return part;
+    name.remove_prefix(std::min(name.size(), part.size() + 1));
+  }
+  return {};
+}
+
 KernelClass ClassifyKernel(std::string_view name) {
   KernelClass found = MatchRules(name);
   found.precision = PrecisionOf(found, name);

@@ -71,6 +71,8 @@ struct KernelClass {
 KernelClass ClassifyKernel(std::string_view name);
 // The first rule alone, for passes over kernels. `name`: without "void " or a namespace before it.
 bool IsNcclKernel(std::string_view name);
+// "bf16" of ncclDevKernel_AllReduce_Sum_bf16_RING_LL; empty where the name has none.
+std::string_view NcclElementType(std::string_view name);
 
 std::span<const KernelRule> KernelRules();
 std::string_view KernelKindName(KernelKind kind);  // "gemm", "elementwise"

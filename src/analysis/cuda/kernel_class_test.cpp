@@ -119,6 +119,9 @@ TEST(KernelClass, AlignmentAndCompilation) {
 TEST(KernelClass, NcclKernels) {
   EXPECT_TRUE(IsNcclKernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL"));
   EXPECT_FALSE(IsNcclKernel("my_nccl_like_kernel"));
+  EXPECT_EQ(NcclElementType("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage)"),
+            "bf16");
+  EXPECT_EQ(NcclElementType("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"), "");
 }
 
 TEST(KernelRules, EveryRuleIsReachableAndNamed) {

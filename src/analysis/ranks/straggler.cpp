@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace batchlight {
+namespace {
+
+constexpr double kOthersTimes = 3;  // the others wait at least so many times as long
+constexpr double kOfStep = 0.02;    // and so much of a step
+
+}  // namespace
 
 std::optional<Straggler> FindStraggler(std::span<const RankWait> ranks) {
   if (ranks.size() < 2) return std::nullopt;
@@ -12,8 +18,8 @@ std::optional<Straggler> FindStraggler(std::span<const RankWait> ranks) {
   double others = 0;
   for (const RankWait& rank : ranks) others += rank.waited_ns;
   others = (others - least->waited_ns) / double(ranks.size() - 1);
-  if (least->waited_ns * kStragglerRule.others_times > others) return std::nullopt;
-  if (others < kStragglerRule.of_step * least->step_ns) return std::nullopt;
+  if (least->waited_ns * kOthersTimes > others) return std::nullopt;
+  if (others < kOfStep * least->step_ns) return std::nullopt;
   return Straggler{static_cast<size_t>(least - ranks.begin()), others - least->waited_ns};
 }
 

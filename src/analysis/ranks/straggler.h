@@ -8,13 +8,6 @@
 
 namespace batchlight {
 
-// As data, since the report page decides the same for steps that are selected.
-struct StragglerRule {
-  double others_times = 3;  // the others wait at least so many times as long
-  double of_step = 0.02;    // and so much of a step
-};
-inline constexpr StragglerRule kStragglerRule;
-
 // Of one rank, means per step.
 struct RankWait {
   double waited_ns = 0;
@@ -26,8 +19,7 @@ struct Straggler {
   double waited_ns = 0;  // what the others wait for it per step, mean
 };
 
-// nullopt: none stands out, or there are no two. web/src/straggler.ts reads the rule from the page;
-// tests/golden/stragglers.json holds cases for both.
+// nullopt: none stands out, or there are no two.
 std::optional<Straggler> FindStraggler(std::span<const RankWait> ranks);
 
 }  // namespace batchlight

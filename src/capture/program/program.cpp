@@ -8,17 +8,12 @@
 #include <cstring>
 #include <utility>
 
+#include "base/child.h"
+
 namespace batchlight::capture {
 namespace {
 
 constexpr int kExitNeverStarted = 125;
-
-std::vector<char*> Pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 std::string ReadToEnd(int fd) {
   std::string text;
@@ -55,14 +50,14 @@ void HideOutput() {
   if (!variable.empty()) environment.push_back(std::move(variable));
   if (!spec.show_output) HideOutput();
   if (spec.run_as && !Become(*spec.run_as)) SayFailure(result_fd, StartFailure::At::kBecomingUser);
-  const std::vector<char*> envp = Pointers(environment);
-  const std::vector<char*> argv = Pointers(spec.arguments);
+  const std::vector<char*> envp = TextPointers(environment);
+  const std::vector<char*> argv = TextPointers(spec.arguments);
   sigprocmask(SIG_SETMASK, &spec.signal_mask, nullptr);
   execve(spec.path.c_str(), argv.data(), envp.data());
   if (errno == ENOEXEC) {  // a script without "#!": the shell's, as for execvp
     std::vector<std::string> words = {"/bin/sh", spec.path};
     words.insert(words.end(), spec.arguments.begin() + 1, spec.arguments.end());
-    execve("/bin/sh", Pointers(words).data(), envp.data());
+    execve("/bin/sh", TextPointers(words).data(), envp.data());
   }
   SayFailure(result_fd, StartFailure::At::kExec);
 }

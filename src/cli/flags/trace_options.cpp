@@ -25,7 +25,7 @@ constexpr TraceName kTraceNames[] = {
     {"nvtx", format::kTraceNvtx},
     {"python", format::kTracePython},
     {"pytorch", format::kTracePython},
-    {"nccl", format::kTraceNccl},
+    {"nccl", format::kTraceNvtx},  // NCCL announces its operations by ranges of its own
     {"none", 0},
     {"cublas", 0},
     {"cublas-verbose", 0},

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/cuda/kernel_class.h"
 #include "analysis/roofline/operator_inputs.h"
 #include "export/chrome/chrome_trace.h"
 
@@ -52,16 +53,6 @@ uint64_t BytesOf(std::string_view dtype) {
   if (dtype == "u32") return 4;
   if (dtype == "u64") return 8;
   return static_cast<uint64_t>(std::max(0, DtypeBytes(dtype)));
-}
-
-std::string_view DtypeInName(std::string_view kernel) {
-  while (!kernel.empty()) {
-    const size_t end = kernel.find_first_of("_(");
-    if (!InPyTorch(kDtypes, kernel.substr(0, end)).empty()) return kernel.substr(0, end);
-    if (end == kernel.npos) break;
-    kernel.remove_prefix(end + 1);
-  }
-  return {};
 }
 
 // The element type of the tensors of the communication operator that made the call.
@@ -138,7 +129,7 @@ void AddCollectiveArgs(ChromeTrace& trace, const NcclCall& call, std::string_vie
 
 void AddCollectiveArgsOfKernel(ChromeTrace& trace, const NcclCall& call, size_t kernel) {
   const KernelsTable& kernels = trace.store.kernels;
-  std::string dtype(DtypeInName(trace.store.Text(kernels.short_name[kernel])));
+  std::string dtype(NcclElementType(trace.store.Text(kernels.short_name[kernel])));
   if (dtype.empty()) dtype = DtypeOfOperator(trace, kernels.api_call[kernel]);
   AddCollectiveArgs(trace, call, dtype);
 }

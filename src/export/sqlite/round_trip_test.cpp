@@ -30,8 +30,7 @@ class StoreFiller {
                             .end_ns = kOpenEnd,
                             .priority = static_cast<int32_t>(i)});
     }
-    store.VisitTables(
-        [&](const auto& table) { Fill(const_cast<std::decay_t<decltype(table)>&>(table)); });
+    store.VisitTables([&](auto& table) { Fill(table); });
   }
 
  private:
@@ -43,10 +42,9 @@ class StoreFiller {
       typename StoreTable::RowType blank;
       table.Append(blank);
       size_t place = 0;
-      table.VisitColumns([&](std::string_view name, std::string_view, const auto& column) {
-        auto& values = const_cast<std::decay_t<decltype(column)>&>(column);
+      table.VisitColumns([&](std::string_view name, std::string_view, auto& values) {
         values[row] =
-            ValueFor<typename std::decay_t<decltype(column)>::value_type>(name, row, ++place);
+            ValueFor<typename std::decay_t<decltype(values)>::value_type>(name, row, ++place);
       });
       if constexpr (requires { table.start_ns; }) {
         table.start_ns[row] = static_cast<int64_t>(1000 * (row + 1));

@@ -108,9 +108,8 @@ Result<NsysTable> OpenOwnTable(const NsysDatabase& database, const Table& table)
 template <typename Table>
 void AppendRow(Load& load, NsysTable& rows, Table& table) {
   int column = 1;
-  table.VisitColumns([&](std::string_view name, std::string_view, const auto& values) {
-    // Only the visitor gives a const column; the table itself is mutable.
-    ReadValue(load, rows, column++, name, const_cast<std::decay_t<decltype(values)>&>(values));
+  table.VisitColumns([&](std::string_view name, std::string_view, auto& values) {
+    ReadValue(load, rows, column++, name, values);
   });
 }
 
@@ -137,11 +136,10 @@ Status LoadTable(Load& load, Table& table) {
                       ": rows are not in the order of column row");
   }
   FollowMissingRows(table, old_rows);
-  table.VisitColumns([&](std::string_view, std::string_view, const auto& values) {
-    auto& column_values = const_cast<std::decay_t<decltype(values)>&>(values);
+  table.VisitColumns([&](std::string_view, std::string_view, auto& values) {
     using Value = typename std::decay_t<decltype(values)>::value_type;
-    if constexpr (std::is_same_v<Value, ThreadId>) load.thread_columns.push_back(&column_values);
-    if constexpr (std::is_same_v<Value, ProcessId>) load.process_columns.push_back(&column_values);
+    if constexpr (std::is_same_v<Value, ThreadId>) load.thread_columns.push_back(&values);
+    if constexpr (std::is_same_v<Value, ProcessId>) load.process_columns.push_back(&values);
   });
   return Status();
 }
@@ -150,15 +148,14 @@ Status LoadTable(Load& load, Table& table) {
 template <typename Table>
 void DropDanglingRows(const Store& store, Table& table) {
   if (!IsOwnTable(table.kName)) return;
-  table.VisitColumns([&](std::string_view name, std::string_view, const auto& values) {
-    auto& column_values = const_cast<std::decay_t<decltype(values)>&>(values);
+  table.VisitColumns([&](std::string_view name, std::string_view, auto& values) {
     using Value = typename std::decay_t<decltype(values)>::value_type;
     (void)name;
     if constexpr (!std::is_same_v<Value, StringId> && !std::is_same_v<Value, ThreadId> &&
                   !std::is_same_v<Value, ProcessId> && requires(Value v) { v.IsNone(); }) {
       const size_t count = RowsBehind<Value>(store);
-      for (size_t row = 0; row < column_values.size(); ++row) {
-        Value& value = column_values[row];
+      for (size_t row = 0; row < values.size(); ++row) {
+        Value& value = values[row];
         // A parent must come before its children; any other order could hide a cycle.
         const size_t limit = name == "parent" ? std::min(count, row) : count;
         if (!value.IsNone() && value.row() >= limit) value = Value::None();
@@ -181,14 +178,11 @@ void DropDanglingRows(const Store& store, Table& table) {
 
 Status LoadOwnTables(Load& load) {
   Status status;
-  load.store->VisitTables([&](const auto& table) {
-    auto& writable = const_cast<std::decay_t<decltype(table)>&>(table);
-    if (status.ok()) status = LoadTable(load, writable);
+  load.store->VisitTables([&](auto& table) {
+    if (status.ok()) status = LoadTable(load, table);
   });
   RETURN_IF_ERROR(std::move(status));
-  load.store->VisitTables([&](const auto& table) {
-    DropDanglingRows(*load.store, const_cast<std::decay_t<decltype(table)>&>(table));
-  });
+  load.store->VisitTables([&](auto& table) { DropDanglingRows(*load.store, table); });
   return Status();
 }
 

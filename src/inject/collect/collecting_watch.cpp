@@ -2,8 +2,6 @@
 
 #include <pthread.h>
 
-#include "inject/rt/control.h"
-
 namespace batchlight::inject {
 
 constinit std::atomic<CollectingChanged> g_collecting_changed{nullptr};
@@ -31,13 +29,7 @@ void WatchCollecting(CollectingChanged changed) {
 }
 
 void TellCollecting(CollectingChanged changed) {
-  // The thread inside looks again when it is done, so others need not wait.
-  while (Collecting() != g_told.load() && !g_telling.exchange(true)) {
-    const bool now = Collecting();
-    if (now != g_told.load()) changed(now ? 1 : 0);
-    g_told.store(now);
-    g_telling.store(false);
-  }
+  FollowInTurn(g_told, g_telling, [changed](bool collecting) { changed(collecting ? 1 : 0); });
 }
 
 }  // namespace batchlight::inject

@@ -5,7 +5,21 @@
 
 #include <atomic>
 
+#include "inject/rt/control.h"
+
 namespace batchlight::inject {
+
+// Calls apply(now) while `applied`, which it keeps, is not what Collecting() says. One thread at a
+// time: the one inside looks again when it is done, so others need not wait.
+template <typename Apply>
+void FollowInTurn(std::atomic<bool>& applied, std::atomic<bool>& applying, Apply&& apply) {
+  while (Collecting() != applied.load() && !applying.exchange(true)) {
+    const bool now = Collecting();
+    if (now != applied.load()) apply(now);
+    applied.store(now);
+    applying.store(false);
+  }
+}
 
 using CollectingChanged = void (*)(int collecting);
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "inject/buffer/facts.h"
+#include "inject/collect/collecting_watch.h"
 #include "inject/collect/step_window.h"
 #include "inject/cupti/clock.h"
 #include "inject/cupti/collector_state.h"
@@ -102,9 +103,7 @@ bool HoldsCupti() { return g_collector.running.load(std::memory_order_acquire); 
 void FollowState() {
   CollectorState& state = g_collector;
   if (!state.running.load(std::memory_order_acquire)) return;
-  // The thread inside looks again when it is done, so others need not wait.
-  while (Collecting() != state.collecting.load() && !state.applying.exchange(true)) {
-    const bool on = Collecting();
+  FollowInTurn(state.collecting, state.applying, [&state](bool on) {
     if (on) {
       state.ever_collected.store(true);
       EnableKinds(state.library, state.options, state.whole_graphs, SayRefused);
@@ -115,9 +114,7 @@ void FollowState() {
       DisableKinds(state.library, state.options, state.whole_graphs);
       state.whole_graphs = false;
     }
-    state.collecting.store(on);
-    state.applying.store(false);
-  }
+  });
 }
 
 void Flush(bool final, uint32_t timeout_ms) {

@@ -13,32 +13,20 @@ namespace {
 
 using nlohmann::json;
 
-// {waited}, {rank} and {share} are filled in here and, for steps that are selected, by the page.
-constexpr std::string_view kFound =
-    "The others wait {waited} per step for rank {rank}, {share} of a step.";
-constexpr std::string_view kNone = "No straggler: the ranks wait for each other in turn.";
-constexpr std::string_view kUnknown =
-    "Who waits for whom cannot be told: no NCCL call of several ranks was recorded "
-    "(-t cuda,nvtx,nccl).";
-
-void FillIn(std::string& text, std::string_view place, const std::string& value) {
-  text.replace(text.find(place), place.size(), value);
-}
-
 std::string Verdict(const Distributed& found) {
   if (found.straggler) {
     const RankRow& rank = found.ranks[found.straggler->rank];
     const double waited_ns = found.straggler->waited_ns;
-    std::string text(kFound);
-    FillIn(text, "{waited}", TimeText(waited_ns));
-    FillIn(text, "{rank}", std::to_string(rank.rank));
-    FillIn(text, "{share}", PercentText(waited_ns / std::max(1.0, rank.step_ns)));
-    return text;
+    return "The others wait " + TimeText(waited_ns) + " per step for rank " +
+           std::to_string(rank.rank) + ", " + PercentText(waited_ns / std::max(1.0, rank.step_ns)) +
+           " of a step.";
   }
   if (found.ranks.empty()) return "";
   const bool waits = std::any_of(found.collectives.begin(), found.collectives.end(),
                                  [](const CollectiveRow& row) { return row.knows_waits; });
-  return std::string(waits ? kNone : kUnknown);
+  return waits ? "No straggler: the ranks wait for each other in turn."
+               : "Who waits for whom cannot be told: no NCCL call of several ranks was recorded "
+                 "(-t cuda,nvtx,nccl).";
 }
 
 // For all ranks together: whether the steps of the first rank count, and the number of all steps.
@@ -85,12 +73,7 @@ json PartsOfCollectives(const RunOverview& overview) {
 json PageDistributed(const RunOverview& overview) {
   const Distributed& found = overview.distributed;
   if (found.ranks.empty() && found.collectives.empty()) return nullptr;
-  return {{"verdict", Verdict(found)},
-          {"straggler",
-           {{"others_times", kStragglerRule.others_times},
-            {"of_step", kStragglerRule.of_step},
-            {"found", kFound},
-            {"none", kNone}}}};
+  return {{"verdict", Verdict(found)}};
 }
 
 json PageTableParts(const RunOverview& overview, std::string_view table) {

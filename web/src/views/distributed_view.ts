@@ -6,9 +6,8 @@ import {h} from "../dom";
 import {count, percent, time} from "../format";
 import {seriesColor} from "../palette";
 import type {StepRange} from "../step_bins";
-import {stragglerWords} from "../straggler";
 import {Table} from "../table";
-import {cellsOf, isKnown, tableOver} from "../table_sums";
+import {cellsOf, tableOver} from "../table_sums";
 import {binScopeOf} from "./bin_scope";
 import {section} from "./section";
 
@@ -64,8 +63,9 @@ export class DistributedView {
     );
     const ranks = this.ranks && tableOver(this.ranks, starts, range);
     const collectives = this.collectives && tableOver(this.collectives, starts, range);
-    const verdict = this.verdictOf(ranks, range);
-    this.verdict.replaceChildren(verdict);
+    // Judged once, over the steady steps: a few selected steps are no ground to name a rank.
+    const verdict = this.page.distributed?.verdict ?? "";
+    this.verdict.replaceChildren(range && verdict ? `In the whole run: ${verdict}` : verdict);
     if (ranks) {
       this.rankTable?.update(ranks);
       this.bars.replaceChildren(bars(ranks));
@@ -73,18 +73,6 @@ export class DistributedView {
     if (collectives) this.collectiveTable?.update(collectives);
     this.note.replaceChildren(
       ...(range ? this.noteOf(label) : ["Calls, kernel time and waiting of the whole run."]));
-  }
-
-  private verdictOf(ranks: TableData|undefined, range: StepRange): string {
-    const {distributed, bin_starts: starts} = this.page;
-    if (!distributed) return "";
-    const known =
-      range && this.collectives && isKnown(this.collectives, "waited_ns", "calls", starts, range);
-    if (!ranks || !known) return distributed.verdict;
-    const steps = cellsOf(ranks, "step");
-    const waits =
-      cellsOf(ranks, "waited").map((waited, row) => ({waited: waited ?? 0, step: steps[row] ?? 0}));
-    return stragglerWords(distributed.straggler, waits, cellsOf(ranks, "rank"));
   }
 
   private noteOf(label: string): (string|Node)[] {
