@@ -60,6 +60,43 @@ class EveryInterpreter(unittest.TestCase):
                 version = alone(python, "-c", "import sys; print(sys.version.split()[0])").stdout
                 self.assertEqual(session.properties()["python.version"], version.strip())
 
+    def test_imports_start_and_end(self):
+        code = ("import threading\n"
+                "import wave\n"          # in no start-up of Python
+                "import wave\n"
+                "__import__('wave')\n"
+                "try: import nothing_of_that_name\n"
+                "except ImportError: pass\n")
+        for python in interpreters():
+            with PythonSession() as session:
+                done = session.run(python, "-c", code)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                phases = [(event.phase, event.name) for event in session.events("PhaseBegin")]
+                self.assertEqual(phases[0], (18, "python start"))
+                self.assertEqual(phases[-1], (19, "end of main program"))
+                imports = [name for phase, name in phases if phase == 14]
+                self.assertEqual(imports.count("wave"), 1)  # loaded once
+                self.assertIn("nothing_of_that_name", imports)
+                self.assertEqual(len(phases), len(session.events("PhaseEnd")))
+
+    def test_tracebacks_of_imports(self):
+        # What Python prints of an import that fails is the same with and without us; before 3.11 a
+        # call from Python code (import_module) has one more line.
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("failing", "raise ValueError('mine')\n"), ("wrong", "a b\n"),
+                               ("outer", "import failing\n"),
+                               ("warns", "import warnings; warnings.warn('w', stacklevel=2)\n")):
+                with open(os.path.join(folder, name + ".py"), "w") as file:
+                    file.write(text)
+            for python in interpreters():
+                for name in ("failing", "wrong", "outer", "warns", "nothing.there"):
+                    code = "import sys; sys.path.insert(0, %r)\nimport %s\n" % (folder, name)
+                    with self.subTest(python=python, name=name), PythonSession() as session:
+                        expected = alone(python, "-c", code)
+                        done = session.run(python, "-c", code)
+                        self.assertEqual((done.returncode, done.stderr),
+                                         (expected.returncode, expected.stderr))
+
     def test_arguments_of_any_kind(self):
         # Whatever a program passes, a call neither raises nor crashes.
         code = ("import _batchlight_native as n, batchlight as b\n"

@@ -250,6 +250,42 @@ class Training(TorchCase):
                        if record.name == "aten::sum"}
             self.assertGreaterEqual(len(workers), 2, method)
 
+    def test_modes_and_evaluation_calls(self):
+        session = self.same("""
+            net = Net()
+            x = torch.ones(1, 8)
+            net(x).sum().backward()          # trains
+            with torch.no_grad(): net(x)     # in train mode
+            net.eval()
+            net(x)                           # with gradients
+            with torch.no_grad():
+                net(x)
+                nn.MSELoss()(x, x)           # in train mode, as nobody switches it
+            net.encoder.train()              # a part of it
+            net.train()
+            try:
+                with torch.no_grad(): net(None)
+            except Exception as error: print(type(error).__name__)
+        """)
+        kinds = {15: "call", 16: "train", 17: "eval"}
+        found = [(kinds[record.phase], record.name) for record in session.events("PhaseBegin")
+                 if record.phase in kinds]
+        self.assertEqual(found, [
+            ("call", "no_grad"), ("eval", "Module.eval"), ("call", "eval"),
+            ("call", "eval, no_grad"), ("call", "no_grad"), ("train", "Module.train"),
+            ("train", "Module.train"), ("call", "no_grad")])
+        self.balanced(session)
+
+    def test_savers(self):
+        session = self.same("""
+            import os, tempfile
+            path = os.path.join(tempfile.mkdtemp(), "model.pt")
+            torch.save(nn.Linear(2, 2).state_dict(), path)
+            torch.load(path)
+        """)
+        names = [record.name for record in session.events("PhaseBegin") if record.phase == 8]
+        self.assertEqual(names, ["torch.save", "torch.load"])
+
     def test_scaler_and_checkpointing(self):
         session = self.same("""
             import warnings; warnings.simplefilter("ignore")

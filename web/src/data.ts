@@ -336,6 +336,28 @@ export interface Process {
   events: number;
 }
 
+export interface Stage {
+  key: string;    // "start_up"
+  label: string;  // "start-up"
+  count: number;  // steps, or stretches
+  total_ns: number;
+  each_ns: number;
+}
+
+export interface StartUpPart {
+  label: string;
+  total_ns: number;
+  imports: {package: string; total_ns: number}[];  // the largest; of one part only
+}
+
+// The life of a training process: its stages add up to it.
+export interface Life {
+  process: string;  // "rank 0"
+  wall_ns: number;
+  stages: Stage[];
+  start_up: StartUpPart[];  // empty: not recorded
+}
+
 export interface PageData {
   format: 1;
   version: string;  // of batchlight
@@ -345,6 +367,7 @@ export interface PageData {
   duration_ns: number;
   events: number;
   losses: Loss[];
+  lives: Life[];          // of training processes, as in training
   steps_found: string;    // how, or why there are none
   steps_problem: string;  // "" = none
   step_kinds: string[];

@@ -13,6 +13,7 @@ import {lossBanner, titleBlock, topBar} from "./views/header_view";
 import {MemoryView} from "./views/memory_view";
 import {runView} from "./views/run_view";
 import {Scope} from "./views/scope";
+import {stagesView} from "./views/stages_view";
 import {StepView} from "./views/step_view";
 import {TablesView} from "./views/tables_view";
 import {TreeView} from "./views/tree_view";
@@ -21,6 +22,7 @@ const kSectionLabels: Record<string, string> = {
   advice: "Advice",
   phases: "Phases",
   steps: "Steps",
+  stages: "Stages",
   gpu: "GPU",
   distributed: "Ranks",
   memory: "Memory",
@@ -67,7 +69,8 @@ function buildReport(page: PageData): void {
   const parts = page.training.length > 0
     ? new StepView(page, onSelect, (process) => scope.selectRank(process)).sections
     : [noSteps(page)];
-  parts.splice(1, 0, adviceView(page));
+  const stages = stagesView(page);
+  parts.splice(1, 0, ...(stages ? [stages] : []), adviceView(page));
   const problem = page.steps_problem
     ? h("aside", {class: "banner", role: "note"}, h("p", {}, page.steps_problem))
     : null;

@@ -23,7 +23,9 @@ def install():
     _native.property("python.version", sys.version.split()[0])
     _native.property("python.implementation", sys.implementation.name)
     _native.property("python.executable", sys.executable or "")
-    _imports.when_imported("threading", "python", _threading_imported)
+    with_phases = trace & (TRACE_MODULES | TRACE_PHASES)
+    _imports.when_imported(
+        "threading", "python", lambda threading: _threading_imported(threading, with_phases))
     if options["functions_trace"]:
         _imports.attempt("functions-trace", _trace_functions, options["functions_trace"])
     if trace & TRACE_CUDA:
@@ -32,11 +34,18 @@ def install():
         _imports.when_imported("torch", "pytorch", lambda torch: _torch_imported(torch, options))
     else:
         _imports.when_imported("torch", "pytorch", lambda torch: _record_torch_nvtx())
+    if with_phases:
+        from . import _life
+        _imports.attempt("imports", _life.record_imports)
+        _life.python_starts()  # the last of it: from here on it is the program's time
 
 
-def _threading_imported(threading):
+def _threading_imported(threading, with_phases):
     from . import _thread_names
     _thread_names.install(threading)
+    if with_phases:
+        from . import _life
+        _life.watch_main_end(threading)
 
 
 def _torch_profiler_imported(module):

@@ -24,7 +24,7 @@ def torch_is_compiling():
             or never)
 
 
-def never():
+def never(*_):
     return False
 
 
@@ -62,9 +62,10 @@ def leave_to_dynamo(*modules):
                         skip_all(function.__code__)
 
 
-def module_call(forward, names):
-    """nn.Module.__call__, recorded under the module's name."""
-    begin, end = _native.module_begin, _native.module_end
+def module_call(forward, names, evaluation_begins=never):
+    """nn.Module.__call__, recorded under the module's name. evaluation_begins(module), asked of the
+    outermost call, says whether it began a phase that is to end with it."""
+    begin, end, phase_end = _native.module_begin, _native.module_end, _native.phase_end
     known, give = names.known.get, names.give
     is_compiling = torch_is_compiling()
 
@@ -73,13 +74,15 @@ def module_call(forward, names):
         if is_compiling():
             return forward(self, *args, **kwargs)
         path, class_name, _ = known(id(self)) or give(self)
-        begin(path, class_name)
+        evaluates = begin(path, class_name) and evaluation_begins(self)
         try:
             return forward(self, *args, **kwargs)
         except BaseException as error:
             without_this_frame(error)
             raise
         finally:
+            if evaluates:
+                phase_end()
             end()
 
     names.call_code = __call__.__code__
@@ -150,6 +153,24 @@ def wrap_phase(owner, attribute, kind, name, skip=None):
     return wrapped
 
 
+def wrap_first_call(owner, attribute, kind, name):
+    """owner.attribute as a phase, up to its first call that succeeds: then it is what it was."""
+    function = getattr(owner, attribute)
+    recorded = phase(function, kind, name)
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        try:
+            result = recorded(*args, **kwargs)
+        except BaseException as error:
+            without_this_frame(error)
+            raise
+        setattr(owner, attribute, function)
+        return result
+
+    setattr(owner, attribute, call)
+
+
 def followed_by(function, action):
     """The method, and action(self) after each call that succeeds."""
     @functools.wraps(function)
@@ -162,3 +183,28 @@ def followed_by(function, action):
         action(self)
 
     return call
+
+
+def mode_change(function, train_kind, eval_kind):
+    """nn.Module.train, the outermost call recorded: it goes through all children, and eval() is
+    train(False)."""
+    begin, end = _native.phase_begin, _native.phase_end
+    is_compiling = torch_is_compiling()
+    inside = []
+
+    @functools.wraps(function)
+    def train(self, mode=True):
+        if is_compiling() or inside:
+            return function(self, mode)
+        inside.append(True)
+        begin(train_kind if mode else eval_kind, "Module.train" if mode else "Module.eval")
+        try:
+            return function(self, mode)
+        except BaseException as error:
+            without_this_frame(error)
+            raise
+        finally:
+            end()
+            inside.clear()
+
+    return train

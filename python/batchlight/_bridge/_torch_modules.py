@@ -18,6 +18,8 @@ from . import _calibration
 from ._importlib_bootstrap import module_call
 from ._imports import attempt
 
+EVALUATION_CALL = 15  # of src/format/phases.def
+
 # Class of a wrapper -> the attribute that holds what it wraps.
 _WRAPPERS = {
     "DistributedDataParallel": "module", "DataParallel": "module", "DeepSpeedEngine": "module",
@@ -29,8 +31,27 @@ _WRAPPERS = {
 
 def install(torch):
     module_class = torch.nn.Module
-    module_class.__call__ = module_call(module_class.__call__, ModuleNames())
+    module_class.__call__ = module_call(
+        module_class.__call__, ModuleNames(), evaluation_begins(torch))
     attempt("calibration", _calibration.say_module_cost, module_call)
+
+
+def evaluation_begins(torch):
+    """A function that begins the phase of a module's call that trains nothing: in eval mode, or
+    with gradients off. True if it did."""
+    begin, is_grad_enabled = _native.phase_begin, torch.is_grad_enabled
+
+    def begins(module):
+        try:
+            training, grad = module.training, is_grad_enabled()
+        except Exception:
+            return False
+        if training and grad:
+            return False
+        begin(EVALUATION_CALL, "no_grad" if training else "eval" if grad else "eval, no_grad")
+        return True
+
+    return begins
 
 
 class ModuleNames:

@@ -11,18 +11,41 @@ import threading
 import _batchlight_native as _native
 
 from . import _torch_settings
-from ._importlib_bootstrap import followed_by, phase_unless, torch_is_compiling, wrap_phase
+from ._importlib_bootstrap import (
+    followed_by, mode_change, phase_unless, torch_is_compiling, wrap_first_call, wrap_phase)
 from ._imports import attempt, when_imported
 
 # Numbers of src/format/phases.def.
 BACKWARD, OPTIMIZER_STEP, ZERO_GRAD, DATA_LOADER_NEXT, DATA_LOADER_INIT = 1, 2, 3, 4, 5
-COMPILE, CHECKPOINT, GRAD_SCALER = 7, 8, 12
+COMPILE, CHECKPOINT, GRAD_SCALER, TRAIN_MODE, EVAL_MODE = 7, 8, 12, 16, 17
+FUNCTION = 13
+
+# What else saves a model: (module, function or method, name).
+_SAVERS = (
+    ("torch.distributed.checkpoint.state_dict_saver", "save", "distributed.checkpoint.save"),
+    ("torch.distributed.checkpoint.state_dict_saver", "async_save",
+     "distributed.checkpoint.async_save"),
+    ("torch.distributed.checkpoint.state_dict_saver", "save_state_dict",
+     "distributed.checkpoint.save_state_dict"),
+    ("safetensors.torch", "save_file", "safetensors.save_file"),
+    ("safetensors.torch", "save_model", "safetensors.save_model"),
+    ("transformers.modeling_utils", "PreTrainedModel.save_pretrained", "save_pretrained"),
+    ("transformers.trainer", "Trainer._save_checkpoint", "Trainer.save_checkpoint"),
+    ("transformers.trainer", "Trainer.save_model", "Trainer.save_model"),
+    ("diffusers.models.modeling_utils", "ModelMixin.save_pretrained", "save_pretrained"),
+    ("peft.peft_model", "PeftModel.save_pretrained", "save_pretrained"),
+    ("accelerate.accelerator", "Accelerator.save_state", "Accelerator.save_state"),
+    ("lightning.pytorch.trainer.trainer", "Trainer.save_checkpoint", "Trainer.save_checkpoint"),
+    ("pytorch_lightning.trainer.trainer", "Trainer.save_checkpoint", "Trainer.save_checkpoint"),
+)
 
 
 def install(torch):
     _backward(torch)
     _optimizers(torch)
     wrap_phase(torch.nn.Module, "zero_grad", ZERO_GRAD, "Module.zero_grad")
+    attempt("training", _modes, torch)
+    attempt("training", _cuda_start, torch)
     _checkpoints(torch)
     when_imported("torch.utils.data.dataloader", "training", _data_loader)
     when_imported("torch.amp.grad_scaler", "training", _grad_scaler)
@@ -41,6 +64,29 @@ def _checkpoints(torch):
             getattr(torch.serialization, name), CHECKPOINT, "torch." + name, is_in_memory)
         for owner in (torch.serialization, torch):
             setattr(owner, name, wrapped)
+
+
+    for module, path, name in _SAVERS:
+        when_imported(module, "training", lambda module, path=path, name=name: _saver(
+            module, path, name))
+
+
+def _saver(owner, path, name):
+    """A version of the library that has no such function has nothing to record."""
+    *outer, attribute = path.split(".")
+    for part in outer:
+        owner = getattr(owner, part, None)
+    if owner is not None:
+        wrap_phase(owner, attribute, CHECKPOINT, name)
+
+
+def _cuda_start(torch):
+    """PyTorch starts CUDA in this function, which it then calls again and again."""
+    wrap_first_call(torch.cuda, "_lazy_init", FUNCTION, "torch.cuda._lazy_init")
+
+
+def _modes(torch):
+    torch.nn.Module.train = mode_change(torch.nn.Module.train, TRAIN_MODE, EVAL_MODE)
 
 
 def _backward(torch):

@@ -46,7 +46,8 @@ class SegmentSweep {
     PhaseKind kind = mark.kind;
     if (!open_.empty()) {
       const Open& around = open_.back();
-      const bool outer_counts = !around.implied || mark.implied;
+      const bool outer_counts =
+          !around.implied || mark.implied || around.kind == PhaseKind::kValidation;
       if (outer_counts && (StaysOuter(around.kind, mark) || StaysImplied(around.kind, mark)))
         kind = around.kind;
       Emit(mark.start_ns);

@@ -110,6 +110,10 @@ bool ThreadEvents::SaysNothing(EventKind kind, uint32_t row) const {
     const NvtxRangesTable& ranges = store_.nvtx_ranges;
     return ranges.end_thread[row] != ranges.thread[row] && !ranges.end_thread[row].IsNone();
   }
+  // A module's call of the same time is an event of its own.
+  if (kind == EventKind::kPhaseCall && store_.phase_calls.phase[row] == Phase::kEvaluationCall) {
+    return true;
+  }
   if (open_.empty()) return false;
   const auto [around, outer] = open_.back().occurrence.event;
   if (kind == EventKind::kOperator && around == EventKind::kPhaseCall) {

@@ -7,6 +7,7 @@
 
 #include "analysis/cuda/kernel_class.h"
 #include "analysis/gpu/gpu_intervals.h"
+#include "analysis/phases/phase_marks.h"
 #include "analysis/roofline/operator_cost.h"
 #include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"
@@ -254,7 +255,7 @@ class ModelBuilder {
     const PhaseCallsTable& phases = store_.phase_calls;
     phase_instance_.assign(phases.size(), kNoOp);
     for (uint32_t row = 0; row < phases.size(); ++row) {
-      if (IterationAt(phases.start_ns[row]) < 0) continue;
+      if (IterationAt(phases.start_ns[row]) < 0 || TellsOfLife(phases.phase[row])) continue;
       const uint32_t op =
           OpFor("", store_.Text(phases.name[row]), phases.phase[row] == Phase::kBackward);
       phase_instance_[row] = AddInstance(op, phases.start_ns[row], phases.end_ns[row]);

@@ -4,6 +4,7 @@
 
 #include "analysis/numbers/closed_end.h"
 #include "analysis/phases/phase_guess.h"
+#include "analysis/phases/validation.h"
 
 namespace batchlight {
 
@@ -33,6 +34,8 @@ PhaseKind PhaseKindOfCall(Phase phase) {
       return PhaseKind::kOther;
   }
 }
+
+bool TellsOfLife(Phase phase) { return phase >= Phase::kImport && phase <= Phase::kMainEnd; }
 
 namespace {
 
@@ -83,9 +86,13 @@ PhaseMarks::PhaseMarks(const Store& store) {
   AddOperators(store);
   AddModules(store);
   Order();
-  const std::vector<PhaseMark> guessed = GuessPhases(store, marks_, spans_);
-  if (guessed.empty()) return;
-  marks_.insert(marks_.end(), guessed.begin(), guessed.end());
+  Insert(GuessPhases(store, marks_, spans_));
+  Insert(FindValidation(store, marks_, spans_));
+}
+
+void PhaseMarks::Insert(const std::vector<PhaseMark>& more) {
+  if (more.empty()) return;
+  marks_.insert(marks_.end(), more.begin(), more.end());
   Order();
 }
 

@@ -19,7 +19,8 @@ struct PhaseMark {
   ThreadId thread;
   StringId name;
   PhaseKind kind = PhaseKind::kOther;
-  bool implied = false;       // a module's forward: used only where nothing else says what it is
+  bool implied = false;       // a module's forward, a validation found by itself: used only where
+                              // nothing else says what it is
   bool loader_start = false;  // creates a DataLoader's iterator
 };
 
@@ -38,6 +39,7 @@ class PhaseMarks {
   void AddRanges(const Store& store);
   void AddOperators(const Store& store);
   void AddModules(const Store& store);
+  void Insert(const std::vector<PhaseMark>& more);
   void Order();
 
   std::vector<PhaseMark> marks_;
@@ -45,5 +47,7 @@ class PhaseMarks {
 };
 
 PhaseKind PhaseKindOfCall(Phase phase);  // of a row of phase_calls; kOther: says nothing
+// Whether a row of phase_calls tells of the life of the program rather than of its training loop.
+bool TellsOfLife(Phase phase);
 
 }  // namespace batchlight

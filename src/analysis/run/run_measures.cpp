@@ -39,6 +39,7 @@ RunMeasures MeasureRun(const Store& store, const MeasureOptions& options) {
   const StepInputs inputs(store);
   run.steps = FindSteps(inputs, options.steps);
   const StepSet& steps = run.steps;
+  run.stages = FindStages(inputs, steps);
   run.measured_overhead = ReadMeasuredOverhead(store, steps);
   run.links = BackwardLinks(store);
   run.work = AttributeWork(store, run.links);

@@ -21,6 +21,7 @@
 #include "analysis/run/measured_overhead.h"
 #include "analysis/run/recording_cost.h"
 #include "analysis/run/session_info.h"
+#include "analysis/stages/stages.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
 
@@ -36,6 +37,7 @@ struct RunMeasures {
   SessionInfo session;
   std::vector<LossWarning> losses;
   StepSet steps;
+  RunStages stages;
   MeasuredOverhead measured_overhead;
   BackwardLinks links;
   Attribution work;                       // whose GPU work is

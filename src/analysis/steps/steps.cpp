@@ -188,9 +188,10 @@ void KeepRank(int32_t rank, StepSet& set) {
 }
 
 std::string WhyNone(const Store& store) {
-  if (store.nvtx_ranges.size() + store.phase_calls.size() + store.operator_calls.size() +
-          store.kernels.size() ==
-      0) {
+  const bool no_loop =
+      std::all_of(store.phase_calls.phase.begin(), store.phase_calls.phase.end(), TellsOfLife);
+  if (no_loop &&
+      store.nvtx_ranges.size() + store.operator_calls.size() + store.kernels.size() == 0) {
     return "no steps: the recording holds no ranges, no PyTorch calls and no kernels";
   }
   return "no steps: nothing repeats like a training step; mark one with the NVTX range \"step\"";

@@ -8,6 +8,10 @@ namespace {
 constexpr TableEntry kTables[] = {
     {"advice", "What to change, by estimated gain.", MakeAdviceTable,
      "no rule found anything to change"},
+    {"stages", "The life of every training process by stage; they add up to it.", MakeStagesTable,
+     "no step was found and no Python program was recorded"},
+    {"start_up", "What start-up is made of, with the largest imports.", MakeStartUpTable,
+     "the start of the program was not recorded"},
     {"steps", "Every step of every training process with the time of each phase.", MakeStepsTable,
      "no step was found; --step-key NAME says what ends one"},
     {"phases", "What a step is made of: one row a phase.", MakePhasesTable,

@@ -12,6 +12,7 @@ namespace batchlight::inject {
 namespace {
 
 constexpr uint32_t kNamedByPython = 2;  // ThreadNameRecord::source
+__thread uint32_t t_module_depth;       // open module calls, recorded or not
 
 // A record without fields. Written only while collecting: a capture that starts or stops inside a
 // call has an end without its begin, or a begin without its end.
@@ -29,6 +30,7 @@ PyObject* WriteEmpty() {
 
 PyObject* ModuleBegin(PyObject*, PyObject* const* arguments, PySsize count) {
   FollowCollecting();
+  const bool outermost = t_module_depth++ == 0;
   if (count < 2 || !Collecting()) return NewNone();
   const PyText path(arguments[0]);
   const PyText class_name(arguments[1]);
@@ -41,10 +43,11 @@ PyObject* ModuleBegin(PyObject*, PyObject* const* arguments, PySsize count) {
     const format::StringRef class_id = stream->Intern(class_name.data(), class_name.size());
     stream->Write(format::ModuleBeginRecord{.path = path_id, .class_name = class_id});
   }
-  return NewNone();
+  return outermost ? g_py.PyBool_FromLong(1) : NewNone();
 }
 
 PyObject* ModuleEnd(PyObject*, PyObject* const*, PySsize) {
+  if (t_module_depth > 0) --t_module_depth;
   return WriteEmpty<format::ModuleEndRecord>();
 }
 

@@ -10,7 +10,8 @@
 //   push_plain(message), start_plain(message), mark_plain(message): as a C program's, whose strings
 //       are not registered with NVTX (it matters to --nvtx-capture)
 //   name_category(domain, category, name), name_thread(name)
-//   module_begin(path, class), module_end(); phase_begin(number, name), phase_end()
+//   module_begin(path, class) -> True of the outermost call of a thread, module_end()
+//   phase_begin(number, name), phase_end()
 //   operators_from_ranges(): PyTorch's ranges around operators are operators (operator_range.h)
 //   profile_start(), profile_stop(): --capture-range=cudaProfilerApi
 //   property(key, value), reason(feature, text)

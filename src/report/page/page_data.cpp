@@ -10,6 +10,7 @@
 #include "report/page/page_events.h"
 #include "report/page/page_gpu.h"
 #include "report/page/page_ranks.h"
+#include "report/page/page_stages.h"
 #include "report/page/page_steps.h"
 #include "report/page/page_strings.h"
 #include "report/page/page_tree.h"
@@ -201,6 +202,7 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   page["duration_ns"] = session.duration_ns;
   page["events"] = session.events;
   page["losses"] = Losses(overview.losses);
+  page["lives"] = PageLives(overview);
   page["steps_found"] = CleanText(StepsFoundSentence(overview.steps));
   page["steps_problem"] = CleanText(overview.steps.problem);
   page["step_kinds"] = PageStepKinds();

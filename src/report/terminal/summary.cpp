@@ -8,6 +8,7 @@ std::string SummaryAsText(const RunOverview& overview, const SummaryOptions& opt
   SummaryText out(options.style);
   WriteHead(out, overview);
   WriteLosses(out, overview);
+  WriteStages(out, overview);
   WriteSteps(out, overview);
   WriteMeasuredOverhead(out, overview);
   WritePhases(out, overview);

@@ -70,6 +70,40 @@ ordered_json StepsJson(const RunOverview& overview) {
   return json;
 }
 
+ordered_json StageTotalsJson(const ProcessStages& process) {
+  ordered_json json = ordered_json::array();
+  for (const StageTotal& total : process.totals) {
+    json.push_back({{"stage", StageKindName(total.kind)},
+                    {"count", total.count},
+                    {"total_ns", total.total_ns},
+                    {"share", total.share},
+                    {"each_ns", total.each_ns}});
+  }
+  return json;
+}
+
+// Of each training process: its stages, and what its start-up was made of.
+ordered_json LivesJson(const RunOverview& overview) {
+  ordered_json json = ordered_json::array();
+  for (const ProcessStages& process : overview.stages.processes) {
+    ordered_json one = {{"pid", overview.store->processes.pid[process.process.row()]},
+                        {"rank", process.rank},
+                        {"wall_ns", process.wall_ns()},
+                        {"stages", StageTotalsJson(process)},
+                        {"start_up", ordered_json::object()}};
+    for (const StartUpPart& part : PartsByName(process.start_up)) {
+      one["start_up"][std::string(part.key) + "_ns"] = part.ns;
+    }
+    one["start_up"]["largest_imports"] = ordered_json::array();
+    for (const PackageImport& import : process.start_up.largest) {
+      one["start_up"]["largest_imports"].push_back(
+          {{"package", CleanText(import.package)}, {"total_ns", import.ns}});
+    }
+    json.push_back(std::move(one));
+  }
+  return json;
+}
+
 ordered_json RecordingCostJson(const RecordingCost& cost) {
   ordered_json json = {{"per_step_ns", cost.per_step_ns}, {"kinds", ordered_json::array()}};
   for (const RecordedKind& kind : cost.kinds) {
@@ -179,9 +213,12 @@ ordered_json MeasuredOverheadJson(const MeasuredOverhead& measured) {
 std::string SummaryAsJson(const RunOverview& overview) {
   ordered_json json = {{"session", SessionJson(overview.session)},
                        {"losses", ordered_json::array()},
+                       {"stages", ordered_json::array()},
+                       {"lives", LivesJson(overview)},
                        {"steps", StepsJson(overview)},
                        {"modules", ModulesJson(overview)},
                        {"operators", OperatorsJson(overview)}};
+  if (const ProcessStages* main = overview.stages.Main()) json["stages"] = StageTotalsJson(*main);
   if (overview.recording_cost.known()) {
     json["recording"] = RecordingCostJson(overview.recording_cost);
   }

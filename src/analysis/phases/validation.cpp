@@ -1,0 +1,253 @@
+#include "analysis/phases/validation.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "analysis/numbers/quantile.h"
+#include "analysis/numbers/time_span.h"
+#include "analysis/phases/loop_events.h"
+
+namespace batchlight {
+namespace {
+
+using Kind = LoopEventKind;
+
+// Calls of one evaluation, with nothing of training between them.
+struct Stretch {
+  size_t first = 0;  // of the events
+  size_t last = 0;
+  size_t calls = 0;
+  bool eval_mode = false;  // of all calls
+  bool own_loader = false;
+  bool of_trained = false;  // calls a module that is trained
+  StringId path;            // of its first call
+  uint32_t step = 0;        // updates before it
+};
+
+// What is called alike, stretch by stretch.
+struct Habit {
+  std::set<uint32_t> steps;  // before the stretches
+  std::vector<size_t> stretches;
+};
+
+class ThreadValidation {
+ public:
+  ThreadValidation(LoopEvents events, bool modes_known)
+      : events_(std::move(events.rows)), steps_(events.steps), is_evaluation_(events_.size()) {
+    modes_known ? FindByMode() : FindByCount();
+    for (const StringId path : events.in_closures) trained_.insert(path.value);
+    FindTrained();
+    JoinStretches();
+  }
+
+  std::vector<TimeSpan> Run() const {
+    std::map<std::pair<uint32_t, bool>, Habit> habits;
+    for (size_t i = 0; i < stretches_.size(); ++i) {
+      Habit& habit = habits[{stretches_[i].path.value, stretches_[i].eval_mode}];
+      habit.steps.insert(stretches_[i].step);
+      habit.stretches.push_back(i);
+    }
+    std::vector<TimeSpan> found;
+    for (const auto& [key, habit] : habits) {
+      if (!IsValidation(habit)) continue;
+      for (const size_t i : habit.stretches) {
+        if (IsLongEnough(stretches_[i])) found.push_back(Extent(stretches_[i]));
+      }
+    }
+    return UnionOf(std::move(found));
+  }
+
+ private:
+  bool IsCall(size_t i) const { return events_[i].kind == Kind::kCall; }
+
+  void FindByMode() {
+    // From the end: whether a backward comes before anything else that ends an iteration.
+    bool learns = false;
+    for (size_t i = events_.size(); i-- > 0;) {
+      const LoopEvent& event = events_[i];
+      if (event.kind == Kind::kBackward) learns = true;
+      if (event.kind == Kind::kOptimizer || event.kind == Kind::kTrainMode) learns = false;
+      if (event.kind != Kind::kCall) continue;
+      is_evaluation_[i] = event.no_grad || (event.eval_mode && !learns);
+      // What stands before a call that learns, in train mode, is not learned from by its backward.
+      if (!event.no_grad && !event.eval_mode) learns = false;
+    }
+  }
+
+  // Without modes: in an iteration with more calls of a module than are usual, the first ones.
+  void FindByCount() {
+    if (steps_ < 5) return;
+    std::unordered_map<uint32_t, std::vector<std::vector<size_t>>> calls;  // by path, gap
+    for (size_t i = 0; i < events_.size(); ++i) {
+      if (!IsCall(i)) continue;
+      auto& of_path = calls[events_[i].path.value];
+      of_path.resize(steps_ + 1);
+      of_path[events_[i].step].push_back(i);
+    }
+    for (const auto& [path, by_gap] : calls) {
+      std::vector<int64_t> counts;
+      for (size_t gap = 1; gap < steps_; ++gap) {
+        counts.push_back(static_cast<int64_t>(by_gap[gap].size()));
+      }
+      const auto usual = static_cast<size_t>(MedianOf(std::move(counts)));
+      if (usual == 0) continue;
+      for (size_t gap = 0; gap <= steps_; ++gap) {
+        const size_t own = gap == steps_ ? 0 : usual;
+        if (by_gap[gap].size() < own + std::max<size_t>(2, own)) continue;
+        for (size_t i = 0; i + own < by_gap[gap].size(); ++i) is_evaluation_[by_gap[gap][i]] = true;
+      }
+    }
+  }
+
+  static int64_t MedianOf(std::vector<int64_t> values) {
+    return values.empty() ? 0 : LowerQuantile(values, 0.5);
+  }
+
+  void FindTrained() {
+    for (size_t i = 0; i < events_.size(); ++i) {
+      if (IsCall(i) && !is_evaluation_[i]) trained_.insert(events_[i].path.value);
+    }
+  }
+
+  // What may stand between the calls of one evaluation.
+  bool Joins(size_t i) const {
+    switch (events_[i].kind) {
+      case Kind::kCall:
+        return is_evaluation_[i];
+      case Kind::kLoaderStart:
+      case Kind::kLoaderNext:
+      case Kind::kEvalMode:
+      case Kind::kCheckpoint:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  void JoinStretches() {
+    bool open = false;
+    for (size_t i = 0; i < events_.size(); ++i) {
+      if (!Joins(i)) open = false;
+      if (!IsCall(i) || !is_evaluation_[i]) continue;
+      const LoopEvent& call = events_[i];
+      if (!open) {
+        stretches_.push_back({.first = i, .eval_mode = true, .path = call.path, .step = call.step});
+        open = true;
+      }
+      Stretch& stretch = stretches_.back();
+      stretch.last = i;
+      ++stretch.calls;
+      stretch.eval_mode &= call.eval_mode;
+      stretch.of_trained |= trained_.contains(call.path.value);
+    }
+    for (Stretch& stretch : stretches_) {
+      for (size_t i = FirstOf(stretch); i < stretch.last; ++i) {
+        stretch.own_loader |= events_[i].kind == Kind::kLoaderStart;
+      }
+    }
+  }
+
+  bool IsValidation(const Habit& habit) const {
+    const auto any = [&](auto&& test) {
+      return std::any_of(habit.stretches.begin(), habit.stretches.end(),
+                         [&](size_t i) { return test(stretches_[i]); });
+    };
+    const bool of_trained = any([](const Stretch& s) { return s.of_trained; });
+    const bool eval_mode = stretches_[habit.stretches.front()].eval_mode;
+    const size_t gaps = steps_ > 1 ? steps_ - 1 : 1;
+    const size_t inner =
+        static_cast<size_t>(std::count_if(habit.steps.begin(), habit.steps.end(),
+                                          [&](uint32_t gap) { return gap > 0 && gap < steps_; }));
+    // Rollouts and the like prepare the updates that follow them.
+    const bool prepares = habit.steps.contains(0) && !habit.steps.contains(steps_);
+    if (eval_mode && of_trained) return !(prepares && inner * 2 > gaps && gaps >= 3);
+    if (any([](const Stretch& s) { return s.own_loader; })) return inner * 2 <= gaps || gaps < 3;
+    return inner * 4 <= gaps && !prepares;
+  }
+
+  // One call with gradients off, in train mode, is a look at the model (a picture, a sample).
+  static bool IsLongEnough(const Stretch& stretch) {
+    return stretch.eval_mode || stretch.own_loader || stretch.calls >= 2;
+  }
+
+  // The event that opens the stretch: the switch to eval mode or the loader's start before its
+  // first call, else the loading of its first batch, else that call.
+  size_t FirstOf(const Stretch& stretch) const {
+    size_t opens = stretch.first;
+    for (size_t i = stretch.first; i-- > 0;) {
+      const Kind kind = events_[i].kind;
+      if (kind == Kind::kEvalMode || kind == Kind::kLoaderStart) opens = i;
+      if (kind == Kind::kLoaderNext && i + 1 == stretch.first) opens = i;
+      if (kind != Kind::kEvalMode && kind != Kind::kLoaderStart && kind != Kind::kLoaderNext) break;
+    }
+    return opens;
+  }
+
+  // To the loader's end, or as far behind the last call as there is between two calls.
+  TimeSpan Extent(const Stretch& stretch) const {
+    std::vector<int64_t> between;
+    int64_t end_ns = events_[stretch.first].end_ns;
+    for (size_t i = stretch.first + 1; i <= stretch.last; ++i) {
+      if (IsCall(i)) between.push_back(std::max<int64_t>(0, events_[i].start_ns - end_ns));
+      end_ns = std::max(end_ns, events_[i].end_ns);
+    }
+    const int64_t usual_ns = MedianOf(std::move(between));
+    const size_t opens = FirstOf(stretch);
+    int64_t start_ns = events_[opens].start_ns;
+    if (opens == stretch.first) {
+      const int64_t before_ns = opens == 0 ? INT64_MIN : events_[opens - 1].end_ns;
+      start_ns = std::max(std::min(before_ns, start_ns), start_ns - usual_ns);
+    }
+    const size_t next = stretch.last + 1;
+    if (next < events_.size() && events_[next].kind == Kind::kLoaderNext) {
+      end_ns = std::max(end_ns, events_[next].end_ns);
+    } else {
+      const int64_t after_ns = next < events_.size() ? events_[next].start_ns : INT64_MAX;
+      end_ns = std::min(std::max(after_ns, end_ns), end_ns + usual_ns);
+    }
+    return {start_ns, end_ns};
+  }
+
+  std::vector<LoopEvent> events_;
+  uint32_t steps_;
+  std::vector<bool> is_evaluation_;
+  std::unordered_set<uint32_t> trained_;
+  std::vector<Stretch> stretches_;
+};
+
+}  // namespace
+
+std::vector<PhaseMark> FindValidation(const Store& store, const std::vector<PhaseMark>& marks,
+                                      const ThreadSpans& spans) {
+  std::vector<bool> modes_known(store.processes.size());
+  for (size_t row = 0; row < store.phase_calls.size(); ++row) {
+    const ProcessId process = store.ProcessOf(store.phase_calls.thread[row]);
+    if (!process.IsNone() && TellsOfLife(store.phase_calls.phase[row])) {
+      modes_known[process.row()] = true;
+    }
+  }
+  const ThreadSpans phase_rows(store.phase_calls.thread);
+  std::vector<PhaseMark> found;
+  for (size_t row = 0; row < spans.thread_count(); ++row) {
+    const ThreadId thread = ThreadId::At(row);
+    const ProcessId process = store.ProcessOf(thread);
+    if (process.IsNone() || spans.Of(thread).empty()) continue;
+    LoopEvents events = CollectLoopEvents(store, marks, spans.Of(thread), phase_rows.Of(thread));
+    if (events.steps == 0) continue;
+    const ThreadValidation validation(std::move(events), modes_known[process.row()]);
+    for (const TimeSpan& span : validation.Run()) {
+      found.push_back({.start_ns = span.start_ns,
+                       .end_ns = span.end_ns,
+                       .thread = thread,
+                       .kind = PhaseKind::kValidation,
+                       .implied = true});
+    }
+  }
+  return found;
+}
+
+}  // namespace batchlight

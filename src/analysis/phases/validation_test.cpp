@@ -1,0 +1,252 @@
+#include "analysis/phases/validation.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "analysis/numbers/time_span.h"
+#include "analysis/phases/phase_marks.h"
+#include "analysis/testing/store_builder.h"
+
+namespace batchlight {
+namespace {
+
+using testing::StoreBuilder;
+
+// A loop written as a row of events, each some time after the one before.
+class Loop {
+ public:
+  explicit Loop(bool modes_known = true) : thread_(build_.Thread(build_.Process(1, "train.py"))) {
+    if (modes_known) build_.Phase(thread_, Phase::kPythonStart, "python start", 0, 0);
+  }
+
+  // A call of a module; `mode` as recorded: "", "no_grad", "eval", "eval, no_grad".
+  void Call(std::string_view path, std::string_view mode = "", int64_t ns = 30) {
+    build_.Module(thread_, path, "Net", at_, at_ + ns);
+    if (!mode.empty()) {
+      build_.Phase(thread_, Phase::kEvaluationCall, mode, at_ + 1, at_ + ns - 1);
+    }
+    at_ += ns + 2;
+  }
+  void Do(Phase phase, std::string_view name, int64_t ns = 10) {
+    build_.Phase(thread_, phase, name, at_, at_ + ns);
+    at_ += ns + 2;
+  }
+  void Backward() { Do(Phase::kBackward, "backward", 40); }
+  void Update(std::string_view name = "SGD.step") { Do(Phase::kOptimizerStep, name); }
+  void Train(std::string_view path = "Net") {
+    Call(path);
+    Backward();
+    Update();
+  }
+  void Closure() {
+    build_.Phase(thread_, Phase::kOptimizerStep, "Adam.step", at_, at_ + 100);
+    build_.Module(thread_, "Net", "Net", at_ + 10, at_ + 40);
+    build_.Phase(thread_, Phase::kBackward, "backward", at_ + 50, at_ + 80);
+    at_ += 102;
+  }
+  void Eval() { Do(Phase::kEvalMode, "Module.eval", 1); }
+  void TrainMode() { Do(Phase::kTrainMode, "Module.train", 1); }
+  int64_t now() const { return at_; }
+
+  std::vector<TimeSpan> Found() {
+    const Store store = build_.Build();
+    const PhaseMarks marks(store);
+    std::vector<TimeSpan> found;
+    for (const PhaseMark& mark : marks.all()) {
+      if (mark.kind != PhaseKind::kValidation) continue;
+      EXPECT_TRUE(mark.implied);
+      found.push_back({mark.start_ns, mark.end_ns});
+    }
+    return found;
+  }
+
+ private:
+  StoreBuilder build_;
+  ThreadId thread_;
+  int64_t at_ = 100;
+};
+
+TEST(Validation, IsAStretchWithItsLoading) {
+  Loop loop;
+  std::vector<TimeSpan> expected;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    loop.TrainMode();
+    for (int i = 0; i < 5; ++i) loop.Train();
+    const int64_t start = loop.now();
+    loop.Eval();
+    loop.Do(Phase::kDataLoaderInit, "DataLoader.__iter__");
+    for (int i = 0; i < 4; ++i) {
+      loop.Do(Phase::kDataLoaderNext, "next");
+      loop.Call("Net", "eval, no_grad");
+    }
+    loop.Do(Phase::kDataLoaderNext, "next");
+    expected.push_back({start, loop.now() - 2});
+  }
+  EXPECT_EQ(loop.Found(), expected);
+}
+
+TEST(Validation, BeforeTheFirstStepAndWithoutALoader) {
+  Loop loop;
+  std::vector<TimeSpan> expected;
+  for (int i = 0; i < 12; ++i) {
+    if (i % 4 == 0) {
+      const int64_t start = loop.now();
+      loop.Eval();
+      for (int k = 0; k < 3; ++k) loop.Call("Net", "eval, no_grad");
+      expected.push_back({start, loop.now()});  // as far as between two calls
+      loop.TrainMode();
+    }
+    loop.Train();
+  }
+  EXPECT_EQ(loop.Found(), expected);
+}
+
+TEST(Validation, WithGradientsOnIsToldByTheModeAlone) {
+  Loop loop;
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    loop.TrainMode();
+    for (int i = 0; i < 4; ++i) loop.Train();
+    loop.Eval();
+    for (int i = 0; i < 3; ++i) loop.Call("Net", "eval");
+  }
+  EXPECT_EQ(loop.Found().size(), 2u);
+}
+
+TEST(Validation, IsNoTrainingInEvalMode) {
+  Loop loop;
+  loop.Eval();
+  for (int i = 0; i < 10; ++i) {
+    loop.Call("Net", "eval");
+    loop.Backward();
+    loop.Update();
+  }
+  EXPECT_TRUE(loop.Found().empty());
+}
+
+TEST(Validation, AfterEveryStepOfAFullBatch) {
+  Loop loop;
+  for (int i = 0; i < 10; ++i) {
+    loop.TrainMode();
+    loop.Train();
+    loop.Eval();
+    loop.Call("Net", "eval, no_grad");
+  }
+  EXPECT_EQ(loop.Found().size(), 10u);
+}
+
+TEST(Validation, IsNoGeneratorWithoutGradients) {
+  for (const int critics : {1, 5}) {
+    Loop loop;
+    for (int i = 0; i < 6; ++i) {
+      for (int k = 0; k < critics; ++k) {
+        loop.Call("G", "no_grad");
+        loop.Call("D");
+        loop.Call("D");
+        loop.Backward();
+        loop.Update("Adam.step");
+      }
+      loop.Call("G");
+      loop.Call("D");
+      loop.Backward();
+      loop.Update("Adam.step");
+    }
+    EXPECT_TRUE(loop.Found().empty()) << critics;
+  }
+}
+
+TEST(Validation, IsNoTeacherTargetNetworkOrRollout) {
+  Loop teacher;
+  for (int i = 0; i < 8; ++i) {
+    teacher.Call("Teacher", "eval, no_grad");
+    teacher.Train();
+  }
+  EXPECT_TRUE(teacher.Found().empty());
+  Loop target;  // DQN: acts, then learns from a target
+  for (int i = 0; i < 8; ++i) {
+    target.Call("Q", "no_grad");
+    target.Call("Target", "no_grad");
+    target.Train("Q");
+  }
+  EXPECT_TRUE(target.Found().empty());
+  Loop rollouts;  // PPO: many steps in the environment, then some updates
+  for (int i = 0; i < 4; ++i) {
+    for (int k = 0; k < 20; ++k) rollouts.Call("Policy", "no_grad");
+    for (int k = 0; k < 8; ++k) rollouts.Train("Policy");
+  }
+  EXPECT_TRUE(rollouts.Found().empty());
+  Loop labels;  // pseudo labels by the model itself, in eval mode
+  for (int i = 0; i < 8; ++i) {
+    labels.Eval();
+    labels.Call("Net", "eval, no_grad");
+    labels.TrainMode();
+    labels.Train();
+  }
+  EXPECT_TRUE(labels.Found().empty());
+}
+
+TEST(Validation, IsNoSingleLookAtTheModel) {
+  Loop loop;
+  for (int i = 0; i < 20; ++i) {
+    loop.Train();
+    if (i % 10 == 9) loop.Call("Net", "no_grad", 200);
+  }
+  EXPECT_TRUE(loop.Found().empty());
+}
+
+TEST(Validation, IsNotWhatAProgramDoesThatOnlyInfers) {
+  Loop loop;
+  loop.Eval();
+  for (int i = 0; i < 20; ++i) loop.Call("Net", "eval, no_grad");
+  EXPECT_TRUE(loop.Found().empty());
+}
+
+TEST(Validation, OfSeveralModelsOneAfterTheOther) {
+  Loop loop;
+  for (const char* path : {"Net", "Net#2", "Net#3"}) {
+    for (int i = 0; i < 6; ++i) loop.Train(path);
+    loop.Eval();
+    for (int i = 0; i < 3; ++i) loop.Call(path, "eval, no_grad");
+  }
+  EXPECT_EQ(loop.Found().size(), 3u);
+}
+
+// Lightning, LBFGS: the optimizer's step calls forward and backward.
+TEST(Validation, WithClosures) {
+  Loop loop;
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    for (int i = 0; i < 5; ++i) loop.Closure();
+    loop.Eval();
+    loop.Do(Phase::kDataLoaderInit, "DataLoader.__iter__");
+    for (int i = 0; i < 3; ++i) loop.Call("Net", "eval, no_grad");
+    loop.TrainMode();
+  }
+  EXPECT_EQ(loop.Found().size(), 4u);
+}
+
+// Recordings of older versions do not know modes.
+TEST(Validation, WithoutModesIsWhatAnIterationHasNotUsually) {
+  Loop loop(false);
+  for (int i = 0; i < 12; ++i) {
+    loop.Train();
+    if (i % 4 == 3) {
+      for (int k = 0; k < 6; ++k) {
+        loop.Do(Phase::kDataLoaderNext, "next");
+        loop.Call("Net");
+      }
+    }
+  }
+  EXPECT_EQ(loop.Found().size(), 3u);
+  Loop accumulation(false);
+  for (int i = 0; i < 12; ++i) {
+    for (int k = 0; k < 4; ++k) {
+      accumulation.Call("Net");
+      accumulation.Backward();
+    }
+    accumulation.Update();
+  }
+  EXPECT_TRUE(accumulation.Found().empty());
+}
+
+}  // namespace
+}  // namespace batchlight

@@ -1,0 +1,109 @@
+#include "analysis/stages/between_epochs.h"
+
+#include <algorithm>
+
+#include "analysis/numbers/quantile.h"
+#include "analysis/steps/step_inputs.h"
+#include "analysis/steps/step_lookup.h"
+
+namespace batchlight {
+namespace {
+
+// A lead that is no part of an iteration is as long as an iteration, or, where a DataLoader begins,
+// a tenth of one; and it comes before few iterations.
+constexpr double kLeastLead = 1.0;
+constexpr double kLeastLeadOfEpoch = 0.1;
+constexpr size_t kMostOften = 4;  // at most every fourth
+
+// Calls that train nothing, ordered by start, outermost.
+std::vector<TimeSpan> EvaluationCalls(const StepInputs& inputs, ThreadId thread) {
+  const PhaseCallsTable& phases = inputs.store.phase_calls;
+  const ThreadSpans::Rows rows = inputs.phase_rows.Of(thread);
+  std::vector<TimeSpan> calls;
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    if (phases.phase[row] != Phase::kEvaluationCall) continue;
+    AddSpan(calls, phases.start_ns[row], phases.end_ns[row]);
+  }
+  return calls;
+}
+
+struct Lead {
+  TimeSpan span;
+  bool epoch = false;  // ends where a DataLoader begins
+};
+
+// Whether the mark is work of an iteration.
+bool Works(const PhaseMark& mark) {
+  switch (mark.kind) {
+    case PhaseKind::kDataLoading:
+    case PhaseKind::kCopyToDevice:
+    case PhaseKind::kZeroGrad:
+    case PhaseKind::kForward:
+    case PhaseKind::kLoss:
+    case PhaseKind::kBackward:
+    case PhaseKind::kOptimizer:
+    case PhaseKind::kCompile:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::vector<Lead> LeadsOf(const StepInputs& inputs, const ProcessSteps& steps,
+                          const std::vector<TimeSpan>& not_training) {
+  std::vector<Lead> leads;
+  const ThreadSpans::Rows rows = inputs.marks.RowsOf(steps.thread);
+  uint32_t row = rows.begin;
+  size_t apart = 0;
+  for (const Step& step : steps.steps) {
+    Lead lead{{step.start_ns, step.end_ns}};
+    for (; row < rows.end && inputs.marks.all()[row].start_ns < step.end_ns; ++row) {
+      const PhaseMark& mark = inputs.marks.all()[row];
+      if (mark.start_ns < step.start_ns || !Works(mark)) continue;
+      while (apart < not_training.size() && not_training[apart].end_ns < mark.start_ns) ++apart;
+      // The phase of such a call begins just inside of it.
+      if (apart < not_training.size() && not_training[apart].start_ns < mark.end_ns) continue;
+      lead.span.end_ns = mark.start_ns;
+      lead.epoch = mark.loader_start;
+      break;
+    }
+    if (lead.span.end_ns == step.end_ns) lead.span.end_ns = step.start_ns;  // nothing is known
+    leads.push_back(lead);
+  }
+  return leads;
+}
+
+}  // namespace
+
+std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessSteps& steps) {
+  std::vector<TimeSpan> found;
+  if (steps.thread.IsNone() || steps.steps.size() < 4) return found;
+  std::vector<TimeSpan> not_training = EvaluationCalls(inputs, steps.thread);
+  const ThreadSpans::Rows rows = inputs.marks.RowsOf(steps.thread);
+  std::vector<TimeSpan> validation;
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    const PhaseMark& mark = inputs.marks.all()[row];
+    if (mark.kind == PhaseKind::kValidation) AddSpan(validation, mark.start_ns, mark.end_ns);
+  }
+  const std::vector<TimeSpan> apart = UniteSpans(not_training, validation);
+  const std::vector<Lead> leads = LeadsOf(inputs, steps, apart);
+  std::vector<int64_t> lengths, durations;
+  for (size_t i = 1; i < leads.size(); ++i) {
+    const TimeSpan span = leads[i].span;
+    lengths.push_back(span.end_ns - span.start_ns);
+    durations.push_back(steps.steps[i].duration_ns());
+  }
+  const double usual_ns = double(LowerQuantile(lengths, 0.5));
+  const double step_ns = double(LowerQuantile(durations, 0.5));
+  for (size_t i = 1; i < leads.size(); ++i) {
+    const TimeSpan span = leads[i].span;
+    const double free_ns =
+        double(span.end_ns - span.start_ns - NsInside(validation, span.start_ns, span.end_ns));
+    const double least = (leads[i].epoch ? kLeastLeadOfEpoch : kLeastLead) * step_ns;
+    if (free_ns - usual_ns > least) AddSpan(found, span.start_ns, span.end_ns);
+  }
+  if (found.size() * kMostOften > leads.size()) found.clear();
+  return found;
+}
+
+}  // namespace batchlight

@@ -1,0 +1,17 @@
+// Time at the beginning of a few iterations in which nothing of an iteration happens yet: what a
+// loop does between its epochs.
+#pragma once
+
+#include <vector>
+
+#include "analysis/numbers/time_span.h"
+#include "analysis/steps/steps.h"
+
+namespace batchlight {
+
+struct StepInputs;
+
+// Ordered, not overlapping. Validation and checkpoints in it are not cut out.
+std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessSteps& steps);
+
+}  // namespace batchlight

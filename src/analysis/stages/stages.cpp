@@ -1,0 +1,265 @@
+#include "analysis/stages/stages.h"
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/numbers/closed_end.h"
+#include "analysis/stages/between_epochs.h"
+#include "analysis/stages/stage_paint.h"
+#include "analysis/stages/start_up.h"
+#include "analysis/steps/graph_use.h"
+#include "analysis/steps/step_inputs.h"
+
+namespace batchlight {
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+constexpr size_t kMostOften = 4;  // gaps between steps: at most every fourth lies between epochs
+
+// A recording of batchlight's own knows when its processes began and ended; other tools' files,
+// only what happened meanwhile.
+bool KnowsLives(const Store& store) { return !store.Property("batchlight.version").empty(); }
+
+class LifeOfProcess {
+ public:
+  // `steps`: nullptr if the process has none.
+  LifeOfProcess(const StepInputs& inputs, ProcessId process, const ProcessSteps* steps)
+      : inputs_(inputs), store_(inputs.store), process_(process), steps_(steps) {
+    if (steps != nullptr) thread_ = steps->thread;
+    if (thread_.IsNone() && !inputs.threads_of_process[process.row()].empty()) {
+      thread_ = inputs.threads_of_process[process.row()].front();
+    }
+    FindLife();
+  }
+
+  ProcessStages Run() {
+    ProcessStages found{.process = process_, .rank = store_.processes.rank[process_.row()]};
+    if (life_.end_ns <= life_.start_ns) return found;
+    stages_ = {{life_.start_ns, life_.end_ns, StageKind::kOther}};
+    const BeforeLoop before = PaintStart();
+    if (steps_ != nullptr) PaintLoop();
+    PaintMarks();
+    PaintEnd();
+    PaintUnrecorded();
+    if (has_start_) found.start_up = PartsOfStartUp(before, stages_);
+    found.spans = std::move(stages_);
+    found.totals = Totals(found.spans);
+    return found;
+  }
+
+ private:
+  void FindLife() {
+    has_start_ = KnowsLives(store_) || !MomentOf(Phase::kPythonStart).empty();
+    const ProcessesTable& processes = store_.processes;
+    const int64_t end_ns = processes.end_ns[process_.row()];
+    life_ = {processes.start_ns[process_.row()], end_ns == kOpenEnd ? store_.duration_ns : end_ns};
+    if (has_start_) return;
+    TimeSpan seen{INT64_MAX, INT64_MIN};
+    for (const ThreadId thread : inputs_.threads_of_process[process_.row()]) {
+      const int64_t last_ns = store_.threads.end_ns[thread.row()];
+      seen.start_ns = std::min(seen.start_ns, store_.threads.start_ns[thread.row()]);
+      seen.end_ns = std::max(seen.end_ns, last_ns == kOpenEnd ? store_.duration_ns : last_ns);
+    }
+    if (steps_ != nullptr) {
+      seen.start_ns = std::min(seen.start_ns, steps_->steps.front().start_ns);
+      seen.end_ns = std::max(seen.end_ns, steps_->steps.back().end_ns);
+    }
+    life_ = {std::max<int64_t>(0, seen.start_ns), std::min(seen.end_ns, store_.duration_ns)};
+  }
+
+  // Rows of a phase on the thread, as spans.
+  std::vector<TimeSpan> MomentOf(Phase phase) const {
+    std::vector<TimeSpan> found;
+    const ThreadSpans::Rows rows = inputs_.phase_rows.Of(thread_);
+    for (uint32_t row = rows.begin; row < rows.end; ++row) {
+      if (store_.phase_calls.phase[row] != phase) continue;
+      const int64_t start_ns = store_.phase_calls.start_ns[row];
+      found.push_back({start_ns, ClosedEnd(store_, start_ns, store_.phase_calls.end_ns[row])});
+    }
+    return found;
+  }
+
+  BeforeLoop PaintStart() {
+    if (!has_start_) return {};
+    const bool loops = steps_ != nullptr;
+    const TimeSpan before{life_.start_ns, loops ? std::clamp(steps_->steps.front().start_ns,
+                                                             life_.start_ns, life_.end_ns)
+                                                : life_.end_ns};
+    BeforeLoop start = ExamineStart(inputs_, thread_, before, life_.end_ns - life_.start_ns);
+    if (loops) {
+      Lay({before}, StageKind::kStartUp);
+      Lay(start.preprocessing, StageKind::kPreprocessing);
+    } else {  // what is no start-up could be anything
+      start.preprocessing.clear();
+      Lay({{life_.start_ns, start.python_ns}}, StageKind::kStartUp);
+      Lay(start.imports, StageKind::kStartUp);
+    }
+    return start;
+  }
+
+  void Lay(const std::vector<TimeSpan>& over, StageKind kind) {
+    stages_ = Paint(stages_, over, kind);
+  }
+
+  void PaintLoop() {
+    const std::vector<Step>& steps = steps_->steps;
+    Lay({{steps.front().start_ns, steps.back().end_ns}}, StageKind::kTraining);
+    Lay(LongGaps(), StageKind::kBetweenEpochs);
+    Lay(FindBetweenEpochs(inputs_, *steps_), StageKind::kBetweenEpochs);
+    Lay(StepsOf(StepKind::kWarmUp), StageKind::kWarmUp);
+    Lay(StepsOf(StepKind::kGraphCapture), StageKind::kGraphCapture);
+  }
+
+  std::vector<TimeSpan> StepsOf(StepKind kind) const {
+    std::vector<TimeSpan> spans;
+    for (const Step& step : steps_->steps) {
+      if (step.kind == kind) AddSpan(spans, step.start_ns, step.end_ns);
+    }
+    return spans;
+  }
+
+  // Time between two steps that is longer than a step.
+  std::vector<TimeSpan> LongGaps() const {
+    std::vector<TimeSpan> gaps;
+    const std::vector<Step>& steps = steps_->steps;
+    for (size_t i = 1; i < steps.size(); ++i) {
+      const int64_t gap_ns = steps[i].start_ns - steps[i - 1].end_ns;
+      if (gap_ns > steps_->duration.median) AddSpan(gaps, steps[i - 1].end_ns, steps[i].start_ns);
+    }
+    if (gaps.size() * kMostOften > steps.size()) gaps.clear();
+    return gaps;
+  }
+
+  void PaintMarks() {
+    Lay(MarksOf(PhaseKind::kCompile), StageKind::kCompile);
+    Lay(MarksOf(PhaseKind::kValidation), StageKind::kValidation);
+    const std::vector<TimeSpan> saves = MarksOf(PhaseKind::kCheckpoint);
+    Lay(UniteSpans(saves, AroundSaves(saves)), StageKind::kCheckpoint);
+  }
+
+  // What a loop does beside a save where it does nothing else that is known: gathering the state,
+  // flushing the file, removing an old one.
+  std::vector<TimeSpan> AroundSaves(const std::vector<TimeSpan>& saves) const {
+    std::vector<TimeSpan> around;
+    for (const StageSpan& stage : stages_) {
+      if (stage.kind == StageKind::kBetweenEpochs &&
+          NsInside(saves, stage.start_ns, stage.end_ns) > 0) {
+        AddSpan(around, stage.start_ns, stage.end_ns);
+      }
+    }
+    return around;
+  }
+
+  std::vector<TimeSpan> MarksOf(PhaseKind kind) const {
+    std::vector<TimeSpan> spans;
+    const ThreadSpans::Rows rows = inputs_.marks.RowsOf(thread_);
+    for (uint32_t row = rows.begin; row < rows.end; ++row) {
+      const PhaseMark& mark = inputs_.marks.all()[row];
+      if (mark.kind != kind) continue;
+      // Reading a checkpoint is part of what it is read for.
+      if (kind == PhaseKind::kCheckpoint && store_.Text(mark.name) == "torch.load") continue;
+      AddSpan(spans, mark.start_ns, mark.end_ns);
+    }
+    return spans;
+  }
+
+  void PaintEnd() {
+    const std::vector<TimeSpan> ends = MomentOf(Phase::kMainEnd);
+    if (!ends.empty()) Lay({{ends.back().start_ns, life_.end_ns}}, StageKind::kShutdown);
+  }
+
+  // Outside of the windows of a capture nothing was seen.
+  void PaintUnrecorded() {
+    if (!has_start_ || store_.capture_windows.size() == 0) return;
+    std::vector<TimeSpan> windows;
+    for (size_t i = 0; i < store_.capture_windows.size(); ++i) {
+      windows.push_back({store_.capture_windows.start_ns[i], store_.capture_windows.end_ns[i]});
+    }
+    windows = UnionOf(std::move(windows));
+    std::vector<TimeSpan> unseen;
+    VisitGaps(windows, life_.start_ns, life_.end_ns, [&](int64_t from_ns, int64_t to_ns) {
+      // The first event opens the window, and the last one closes it.
+      const bool edge = from_ns == life_.start_ns || to_ns == life_.end_ns;
+      if (!edge || to_ns - from_ns > 100 * kMs) AddSpan(unseen, from_ns, to_ns);
+    });
+    Lay(unseen, StageKind::kOther);
+  }
+
+  std::vector<StageTotal> Totals(const std::vector<StageSpan>& spans) const {
+    std::array<StageTotal, kStageKinds> totals;
+    for (const StageSpan& span : spans) {
+      StageTotal& total = totals[static_cast<size_t>(span.kind)];
+      ++total.count;
+      total.total_ns += span.duration_ns();
+    }
+    CountSteps(totals);
+    std::vector<StageTotal> found;
+    for (size_t kind = 0; kind < kStageKinds; ++kind) {
+      StageTotal& total = totals[kind];
+      if (total.total_ns == 0) continue;
+      total.kind = static_cast<StageKind>(kind);
+      total.share = double(total.total_ns) / double(life_.end_ns - life_.start_ns);
+      total.each_ns = double(total.total_ns) / double(std::max<uint64_t>(1, total.count));
+      found.push_back(total);
+    }
+    return found;
+  }
+
+  // A stage of steps has as many as there are steps in it.
+  void CountSteps(std::array<StageTotal, kStageKinds>& totals) const {
+    if (steps_ == nullptr) return;
+    const auto count = [&](auto&& test) {
+      return static_cast<uint64_t>(std::count_if(steps_->steps.begin(), steps_->steps.end(), test));
+    };
+    const uint64_t warm_up = count([](const Step& step) { return step.kind == StepKind::kWarmUp; });
+    const uint64_t captures =
+        count([](const Step& step) { return step.kind == StepKind::kGraphCapture; });
+    totals[static_cast<size_t>(StageKind::kWarmUp)].count = warm_up;
+    totals[static_cast<size_t>(StageKind::kGraphCapture)].count = captures;
+    totals[static_cast<size_t>(StageKind::kTraining)].count =
+        steps_->steps.size() - warm_up - captures;
+    // However often validation or preprocessing cuts it.
+    totals[static_cast<size_t>(StageKind::kStartUp)].count = 1;
+  }
+
+  const StepInputs& inputs_;
+  const Store& store_;
+  ProcessId process_;
+  const ProcessSteps* steps_;
+  ThreadId thread_;
+  TimeSpan life_;
+  bool has_start_ = false;
+  std::vector<StageSpan> stages_;
+};
+
+// The first process that Python says started in; else none.
+ProcessId FirstPython(const Store& store) {
+  for (size_t row = 0; row < store.phase_calls.size(); ++row) {
+    if (store.phase_calls.phase[row] == Phase::kPythonStart) {
+      return store.ProcessOf(store.phase_calls.thread[row]);
+    }
+  }
+  return ProcessId::None();
+}
+
+}  // namespace
+
+const StageTotal* ProcessStages::Of(StageKind kind) const {
+  for (const StageTotal& total : totals) {
+    if (total.kind == kind) return &total;
+  }
+  return nullptr;
+}
+
+RunStages FindStages(const StepInputs& inputs, const StepSet& steps) {
+  RunStages run;
+  for (const ProcessSteps& process : steps.processes) {
+    run.processes.push_back(LifeOfProcess(inputs, process.process, &process).Run());
+  }
+  const ProcessId first = run.processes.empty() ? FirstPython(inputs.store) : ProcessId::None();
+  if (!first.IsNone()) run.processes.push_back(LifeOfProcess(inputs, first, nullptr).Run());
+  std::erase_if(run.processes, [](const ProcessStages& process) { return process.spans.empty(); });
+  return run;
+}
+
+}  // namespace batchlight

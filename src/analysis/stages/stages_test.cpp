@@ -1,0 +1,193 @@
+#include "analysis/stages/stages.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "analysis/stages/stage_paint.h"
+#include "analysis/steps/step_inputs.h"
+#include "analysis/testing/store_builder.h"
+
+namespace batchlight {
+namespace {
+
+using testing::StoreBuilder;
+
+constexpr int64_t kMs = 1'000'000;
+
+TEST(Paint, KeepsTheWhole) {
+  const std::vector<StageSpan> life = {{0, 100, StageKind::kOther}};
+  const auto once = Paint(life, {{10, 20}, {20, 30}, {90, 200}}, StageKind::kTraining);
+  const auto twice = Paint(once, {{5, 15}, {29, 31}}, StageKind::kValidation);
+  const std::vector<std::tuple<int64_t, int64_t, StageKind>> expected = {
+      {0, 5, StageKind::kOther},      {5, 15, StageKind::kValidation},
+      {15, 29, StageKind::kTraining}, {29, 31, StageKind::kValidation},
+      {31, 90, StageKind::kOther},    {90, 100, StageKind::kTraining}};
+  ASSERT_EQ(twice.size(), expected.size());
+  for (size_t i = 0; i < twice.size(); ++i) {
+    EXPECT_EQ(std::tuple(twice[i].start_ns, twice[i].end_ns, twice[i].kind), expected[i]) << i;
+  }
+}
+
+class StagesTest : public ::testing::Test {
+ protected:
+  // start-up to 2 s, one epoch of `steps` steps of 100 ms each.
+  void Start(int64_t imports_until_ms = 1000) {
+    build_.Phase(main_, Phase::kPythonStart, "python start", 50 * kMs, 50 * kMs);
+    build_.Phase(main_, Phase::kImport, "torch", 100 * kMs, imports_until_ms * kMs);
+    build_.Phase(main_, Phase::kImport, "numpy", 200 * kMs, 300 * kMs);
+    at_ = imports_until_ms;
+  }
+  void Prepare(int64_t until_ms) {  // operators without a pause
+    for (; at_ < until_ms; at_ += 10) Operator(at_, at_ + 9);
+  }
+  void Operator(int64_t from_ms, int64_t to_ms) {
+    build_.Operator(main_, "aten::normal_", from_ms * kMs, to_ms * kMs);
+  }
+  void Step() {
+    build_.Module(main_, "Net", "Net", at_ * kMs, (at_ + 30) * kMs);
+    build_.Phase(main_, Phase::kBackward, "backward", (at_ + 31) * kMs, (at_ + 80) * kMs);
+    build_.Phase(main_, Phase::kOptimizerStep, "SGD.step", (at_ + 81) * kMs, (at_ + 100) * kMs);
+    at_ += 100;
+  }
+  void Validate(int64_t calls) {
+    build_.Phase(main_, Phase::kEvalMode, "Module.eval", at_ * kMs, at_ * kMs);
+    for (int64_t i = 0; i < calls; ++i, at_ += 20) {
+      build_.Module(main_, "Net", "Net", at_ * kMs, (at_ + 20) * kMs);
+      build_.Phase(main_, Phase::kEvaluationCall, "eval, no_grad", at_ * kMs + 1,
+                   (at_ + 20) * kMs - 1);
+    }
+    build_.Phase(main_, Phase::kTrainMode, "Module.train", at_ * kMs, at_ * kMs);
+  }
+  void End(int64_t at_ms) {
+    build_.Phase(main_, Phase::kMainEnd, "end of main program", at_ * kMs, at_ * kMs);
+    build_.store().processes.end_ns[0] = at_ms * kMs;
+  }
+
+  // Stage -> ms; checks what must always hold.
+  std::map<std::string, int64_t> Find() {
+    store_ = build_.Build();
+    const StepInputs inputs(store_);
+    run_ = FindStages(inputs, FindSteps(inputs, {}));
+    std::map<std::string, int64_t> ms;
+    if (run_.processes.empty()) return ms;
+    const ProcessStages& found = run_.processes[0];
+    int64_t at_ns = found.spans.front().start_ns;
+    int64_t sum_ns = 0;
+    for (const StageSpan& span : found.spans) {
+      EXPECT_EQ(span.start_ns, at_ns);
+      EXPECT_GT(span.end_ns, span.start_ns);
+      at_ns = span.end_ns;
+    }
+    for (const StageTotal& total : found.totals) {
+      sum_ns += total.total_ns;
+      ms[std::string(StageKindName(total.kind))] = total.total_ns / kMs;
+    }
+    EXPECT_EQ(sum_ns, found.wall_ns());
+    const StartUpParts& parts = found.start_up;
+    const StageTotal* start = found.Of(StageKind::kStartUp);
+    EXPECT_EQ(parts.interpreter_ns + parts.imports_ns + parts.cuda_ns + parts.set_up_ns,
+              start == nullptr ? 0 : start->total_ns);
+    return ms;
+  }
+
+  StoreBuilder build_;
+  ThreadId main_ = build_.Thread(build_.Process(1, "train.py"));
+  int64_t at_ = 0;  // ms
+  Store store_;
+  RunStages run_;
+};
+
+TEST_F(StagesTest, AddUpToTheLifeOfTheProcess) {
+  Start();
+  Prepare(1500);
+  for (int i = 0; i < 8; ++i) Step();
+  Validate(10);
+  for (int i = 0; i < 8; ++i) Step();
+  build_.Phase(main_, Phase::kCheckpoint, "torch.save", at_ * kMs, (at_ + 60) * kMs);
+  at_ += 60;
+  End(at_ + 90);
+  const auto ms = Find();
+  EXPECT_EQ(ms, (std::map<std::string, int64_t>{{"start-up", 1500},
+                                                {"training", 1600},
+                                                {"validation", 200},
+                                                {"checkpoint", 60},
+                                                {"shutdown", 90}}));
+  EXPECT_EQ(run_.processes[0].Of(StageKind::kTraining)->count, 16u);
+  EXPECT_EQ(run_.processes[0].Of(StageKind::kValidation)->count, 1u);
+  const StartUpParts& parts = run_.processes[0].start_up;
+  EXPECT_EQ(parts.interpreter_ns, 50 * kMs);
+  EXPECT_EQ(parts.imports_ns, 900 * kMs);
+  ASSERT_EQ(parts.largest.size(), 2u);  // torch imports numpy
+  EXPECT_EQ(parts.largest[0].package, "torch");
+  EXPECT_EQ(parts.largest[0].ns, 800 * kMs);
+  EXPECT_EQ(parts.largest[1].package, "numpy");
+  EXPECT_EQ(parts.largest[1].ns, 100 * kMs);
+}
+
+TEST_F(StagesTest, QuietTimeBeforeTheLoopIsPreprocessing) {
+  Start();
+  Prepare(1200);
+  at_ = 3200;  // nothing for two seconds but one tensor made at once
+  Operator(2000, 2001);
+  Prepare(3500);
+  for (int i = 0; i < 8; ++i) Step();
+  End(at_ + 10);
+  const auto ms = Find();
+  EXPECT_EQ(ms.at("preprocessing"), 2001);  // from 1199 to 3200
+  EXPECT_EQ(ms.at("start-up"), 1499);
+}
+
+TEST_F(StagesTest, WhatHappensBeforeFewIterationsIsBetweenEpochs) {
+  Start();
+  Prepare(1100);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    for (int i = 0; i < 10; ++i) Step();
+    at_ += 400;
+  }
+  End(at_);
+  EXPECT_EQ(Find().at("between epochs"), 800);  // after the last epoch there is none
+}
+
+TEST_F(StagesTest, WhatASaveNeedsBesideItselfIsCheckpoint) {
+  Start();
+  Prepare(1100);
+  for (int i = 0; i < 24; ++i) {
+    Step();
+    if (i % 8 != 7) continue;
+    build_.Phase(main_, Phase::kCheckpoint, "torch.save", (at_ + 50) * kMs, (at_ + 80) * kMs);
+    at_ += 300;  // state_dict(), torch.save(), fsync()
+  }
+  End(at_);
+  const auto ms = Find();
+  EXPECT_EQ(ms.at("checkpoint"), 630);  // after the last step only the save itself is known
+  EXPECT_EQ(ms.count("between epochs"), 0u);
+}
+
+TEST_F(StagesTest, WithoutStepsOnlyImportsAreStartUp) {
+  Start();
+  at_ = 5000;
+  End(5100);
+  const auto ms = Find();
+  EXPECT_EQ(
+      ms, (std::map<std::string, int64_t>{{"start-up", 950}, {"other", 4050}, {"shutdown", 100}}));
+}
+
+// Imported traces know no start of a process.
+TEST_F(StagesTest, NothingIsInvented) {
+  at_ = 1000;
+  for (int i = 0; i < 8; ++i) Step();
+  const auto ms = Find();
+  EXPECT_EQ(ms.count("start-up"), 0u);
+  EXPECT_EQ(ms.count("shutdown"), 0u);
+  EXPECT_EQ(ms.at("training"), 800);
+}
+
+TEST_F(StagesTest, NothingToShowWithoutStepsAndPython) {
+  Operator(0, 10);
+  EXPECT_TRUE(Find().empty());
+}
+
+}  // namespace
+}  // namespace batchlight
