@@ -212,6 +212,38 @@ if __name__ == "__main__":
                                     ("torch.distributed_rank", "3"),
                                     ("torch.distributed_world_size", "8")])
 
+    def test_optimizers_are_numbered_by_class(self):
+        training = self.load("_torch_training")
+
+        class Adam:
+            pass
+
+        class Slots:  # cannot be watched, so it has no number
+            __slots__ = ()
+
+        numbers = training.OptimizerNumbers()
+        first, second = Adam(), Adam()
+        numbers.add(first)
+        numbers.add(second)
+        self.assertEqual([numbers.suffix(one) for one in (first, second)], ["", "#2"])
+        key = id(second)
+        del second
+        self.assertNotIn(key, numbers._suffixes)
+        third = Adam()
+        numbers.add(third)
+        self.assertEqual(numbers.suffix(third), "#3")
+        self.assertEqual(numbers.suffix(Adam()), "")
+        numbers.add(Slots())
+        for _ in range(2):
+            try:
+                numbers.add(Slots())
+            except TypeError:
+                pass
+        for _ in range(numbers.MOST):
+            last = Adam()
+            numbers.add(last)
+        self.assertEqual(numbers.suffix(last), "#1000")
+
     def test_ranges_make_way_for_the_programs_profiler(self):
         calls, active = [], []
 

@@ -232,6 +232,26 @@ class Training(TorchCase):
         self.assertEqual(phases[ZERO_GRAD, "Module.zero_grad"], 1)
         self.balanced(session)
 
+    def test_optimizers_of_one_class_are_told_apart(self):
+        session = self.same("""
+            import copy, gc
+            nets = [nn.Linear(2, 2) for _ in range(3)]
+            first, second = (torch.optim.Adam(net.parameters()) for net in nets[:2])
+            for _ in range(3):
+                for net, optimizer in zip(nets, (first, second)):
+                    net(torch.ones(1, 2)).sum().backward(); optimizer.step()
+            print(sorted(first.state_dict()), sorted(vars(copy.deepcopy(second))) == sorted(vars(second)))
+            del first, second; gc.collect()
+            third = torch.optim.Adam(nets[2].parameters())
+            scheduler = torch.optim.lr_scheduler.StepLR(third, 1)
+            third.step(); scheduler.step()
+        """)
+        phases = self.phases(session)
+        names = {name: count for (phase, name), count in phases.items() if phase == STEP}
+        self.assertEqual(names, {"Optimizer.step#Adam.step": 3, "Optimizer.step#Adam.step#2": 3,
+                                 "Optimizer.step#Adam.step#3": 1})
+        self.balanced(session)
+
     def test_data_loader_workers(self):
         for method in ("fork", "spawn"):
             session = self.same("""

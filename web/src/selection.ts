@@ -46,6 +46,11 @@ function setApart(
   return kinds;
 }
 
+// Of fewer steps a percentile says no more than the shortest and the longest: it is not shown.
+export function hasPercentiles({count}: {count: number}): boolean {
+  return count >= 5;
+}
+
 export function aggregate(steps: Steps, range: Range|null): Aggregate {
   const entries = entriesOf(steps, range);
   const sorted = ascending(entries.map((entry) => steps.duration_ns[entry]));

@@ -7,6 +7,7 @@ import functools
 import io
 import sys
 import threading
+import weakref
 
 import _batchlight_native as _native
 
@@ -18,7 +19,7 @@ from ._imports import attempt, when_imported
 # Numbers of src/format/phases.def.
 BACKWARD, OPTIMIZER_STEP, ZERO_GRAD, DATA_LOADER_NEXT, DATA_LOADER_INIT = 1, 2, 3, 4, 5
 COMPILE, CHECKPOINT, GRAD_SCALER, TRAIN_MODE, EVAL_MODE = 7, 8, 12, 16, 17
-FUNCTION = 13
+FUNCTION, REQUEST = 13, 20
 
 # What else saves a model: (module, function or method, name).
 _SAVERS = (
@@ -51,6 +52,7 @@ def install(torch):
     when_imported("torch.amp.grad_scaler", "training", _grad_scaler)
     when_imported("torch.cuda.amp.grad_scaler", "training", _grad_scaler)
     when_imported("torch._dynamo.callback", "training", _compilation)
+    when_imported("transformers.generation.utils", "requests", _generation)
 
 
 def _checkpoints(torch):
@@ -119,8 +121,34 @@ def _inside_backward(torch):
     return inside
 
 
+class OptimizerNumbers:
+    """Which object of its class an optimizer is, so that those of a GAN can be told apart: nothing
+    for the first, as PyTorch's profiler names it, "#2" for the second. Holds none alive."""
+
+    MOST = 1000  # of a class; later ones share a number
+
+    def __init__(self):
+        self._suffixes = {}  # id(optimizer) -> (suffix, weak reference)
+        self._made = {}      # class -> how many
+
+    def add(self, optimizer):
+        key, name, suffixes = id(optimizer), type(optimizer).__name__, self._suffixes
+        number = self._made[name] = min(self._made.get(name, 0) + 1, self.MOST)
+        suffixes.pop(key, None)  # of one that was at this address before
+        if number > 1:
+            reference = weakref.ref(optimizer, lambda _: suffixes.pop(key, None))
+            suffixes[key] = ("#%d" % number, reference)
+
+    def suffix(self, optimizer):
+        known = self._suffixes.get(id(optimizer))
+        return known[0] if known else ""
+
+
+_numbers = OptimizerNumbers()
+
+
 def _step_name(optimizer):
-    return "Optimizer.step#%s.step" % type(optimizer).__name__
+    return "Optimizer.step#%s.step%s" % (type(optimizer).__name__, _numbers.suffix(optimizer))
 
 
 def _zero_grad_name(optimizer):
@@ -136,6 +164,7 @@ def _optimizers(torch):
     def wrap_class(optimizer):
         wrap_phase(type(optimizer), "step", OPTIMIZER_STEP, _step_name)
         wrap_phase(type(optimizer), "zero_grad", ZERO_GRAD, _zero_grad_name)
+        attempt("optimizers", _numbers.add, optimizer)
         attempt("settings", _torch_settings.record, torch)
 
     optimizer_class.__init__ = followed_by(optimizer_class.__init__, wrap_class)
@@ -159,6 +188,11 @@ def _grad_scaler(module):
         if attribute in vars(module.GradScaler):
             wrap_phase(
                 module.GradScaler, attribute, GRAD_SCALER, "GradScaler." + attribute)
+
+
+def _generation(module):
+    # One call makes many tokens, and calls the model for each.
+    wrap_phase(module.GenerationMixin, "generate", REQUEST, "generate")
 
 
 def _compilation(module):

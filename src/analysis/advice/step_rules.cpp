@@ -4,17 +4,6 @@
 #include "analysis/advice/rules.h"
 
 namespace batchlight::advice {
-namespace {
-
-Sample OfKind(const ProcessSteps& process, StepKind kind) {
-  std::vector<int64_t> durations;
-  for (const Step& step : process.steps) {
-    if (step.kind == kind) durations.push_back(step.duration_ns());
-  }
-  return Summarize(std::move(durations));
-}
-
-}  // namespace
 
 void NoSteps(const RunMeasures& run, Findings* findings) {
   if (run.steps.Main() != nullptr) return;
@@ -69,17 +58,23 @@ void UnevenSteps(const RunMeasures& run, Findings* findings) {
 void CheckpointInStep(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();
   if (main == nullptr || main->steps.empty()) return;
-  const Sample saving = OfKind(*main, StepKind::kCheckpoint);
-  if (saving.count == 0 ||
-      double(saving.median) < kCheckpointStep * double(main->duration.median)) {
-    return;
+  // Between two steps, or in the middle of one that took so much longer.
+  std::vector<int64_t> stalls;
+  for (const StepPause& pause : main->pauses) {
+    if (pause.kind == StepKind::kCheckpoint) stalls.push_back(pause.duration_ns());
   }
-  const double extra_ns = saving.mean - main->duration.mean;
-  const double per_step_ns = extra_ns * double(saving.count) / double(main->steps.size());
+  for (const Step& step : main->steps) {
+    if (step.kind != StepKind::kCheckpoint) continue;
+    stalls.push_back(step.duration_ns() - int64_t(main->duration.mean));
+  }
+  const Sample saving = Summarize(std::move(stalls));
+  const double least_ns = (kCheckpointStep - 1) * double(main->duration.median);
+  if (saving.count == 0 || double(saving.median) < least_ns) return;
+  const double per_step_ns = double(saving.total) / double(main->steps.size());
   findings->push_back(
       {.title = "Saving checkpoints stalls training",
-       .seen = std::to_string(saving.count) + " steps save a checkpoint and take " +
-               TimeOf(saving.mean) + " instead of " + TimeOf(main->duration.mean) + ".",
+       .seen = std::to_string(saving.count) + " checkpoints are saved while training waits, " +
+               TimeOf(saving.mean) + " each; a step takes " + TimeOf(main->duration.mean) + ".",
        .why = "The loop waits until the file is written.",
        .action = "Copy the state to the CPU and write it in another thread or process "
                  "(torch.distributed.checkpoint.async_save), or save less often.",

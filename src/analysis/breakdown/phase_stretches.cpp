@@ -178,6 +178,13 @@ class Cutter {
         starts.begin());
   }
 
+  // A range that the steps were found by ends with its step; what a step has besides comes before.
+  bool IsStep(uint32_t row, const Step& step) const {
+    const NvtxRangesTable& ranges = inputs_.store.nvtx_ranges;
+    if (ranges.end_ns[row] != step.end_ns) return false;
+    return ranges.start_ns[row] == step.start_ns || steps_.source == StepSource::kNvtxRange;
+  }
+
   uint32_t OutermostInStep(int64_t time, const Step& step) const {
     const NvtxRangesTable& ranges = inputs_.store.nvtx_ranges;
     uint32_t found = kNoRow;
@@ -185,9 +192,7 @@ class Cutter {
     for (; row != kNoRow; row = inputs_.ranges.Outer(row, time)) {
       const bool inside =
           ranges.start_ns[row] >= step.start_ns && ranges.end_ns[row] <= step.end_ns;
-      const bool is_step =
-          ranges.start_ns[row] == step.start_ns && ranges.end_ns[row] == step.end_ns;
-      if (inside && !is_step) found = row;
+      if (inside && !IsStep(row, step)) found = row;
     }
     return found;
   }

@@ -65,18 +65,23 @@ class DeviceBreakdown {
     return launch.call.IsNone() ? launch.start_ns : store_.api_calls.start_ns[launch.call.row()];
   }
 
+  // Whether something that is no step (an evaluation, the end of an epoch) lies behind the step.
+  bool PausesAfter(size_t i, int64_t allowed_ns) const {
+    const std::vector<Step>& steps = steps_.steps;
+    return i + 1 == steps.size() || steps[i + 1].start_ns > steps[i].end_ns + allowed_ns;
+  }
+
   void SetWindows() {
     std::vector<GpuStepParts>& steps = result_.steps;
     std::vector<int64_t> last_end(steps.size(), 0);
     for (GpuStepParts& step : steps) step.start_ns = kOpenEnd;
-    // What is launched between two steps counts for the first; what comes long after the last step
-    // (a rest of the loop that is no step, an evaluation) for none.
-    const int64_t last_launch_ns =
-        steps.empty() ? 0 : steps_.steps.back().end_ns + std::max<int64_t>(0, steps_.between_ns);
+    // What is launched between two steps counts for the first; what comes long after a step (an
+    // evaluation, a rest of the loop that is no step) for none.
+    const int64_t allowed_ns = 4 * std::max<int64_t>(0, steps_.between_ns);
     for (const GpuLaunch& launch : launches_) {
       const int64_t launched_ns = LaunchedAt(launch);
       const size_t at = StepLookup::LastBegun(steps_.steps, launched_ns);
-      if (at == StepLookup::kNone || launched_ns > last_launch_ns) continue;
+      if (at == StepLookup::kNone || launched_ns > steps_.steps[at].end_ns + allowed_ns) continue;
       if (launch.main_stream) steps[at].start_ns = std::min(steps[at].start_ns, launch.start_ns);
       last_end[at] = std::max(last_end[at], launch.end_ns);
     }
@@ -88,7 +93,8 @@ class DeviceBreakdown {
       }
       // Work of a later step that started first (another stream) ends the window early.
       steps[i].start_ns = std::min(steps[i].start_ns, next_start_ns);
-      steps[i].end_ns = next_start_ns == kOpenEnd ? last_end[i] : next_start_ns;
+      const bool is_last = next_start_ns == kOpenEnd || PausesAfter(i, allowed_ns);
+      steps[i].end_ns = is_last ? std::min(last_end[i], next_start_ns) : next_start_ns;
       next_start_ns = steps[i].start_ns;
     }
   }

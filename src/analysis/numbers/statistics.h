@@ -24,6 +24,9 @@ struct Sample {
   double spread = 0;              // see above
 };
 
+// Below five values a percentile says no more than the shortest and the longest: it is not printed.
+inline bool HasPercentiles(const Sample& sample) { return sample.count >= 5; }
+
 // All zero for no values. Quantiles are rounded to the nearest integer.
 Sample Summarize(std::vector<int64_t> values);
 

@@ -23,9 +23,11 @@ class Guess {
       const ThreadId thread = ThreadId::At(row);
       const ThreadSpans::Rows rows = spans_.Of(thread);
       const ProcessId process = store_.ProcessOf(thread);
-      if (rows.empty() || process.IsNone() || !Holds(rows, PhaseKind::kOptimizer)) continue;
+      if (rows.empty() || process.IsNone()) continue;
+      const bool updates = Holds(rows, PhaseKind::kOptimizer);
+      if (!updates && !Holds(rows, PhaseKind::kBackward)) continue;
       if (!has_modules_[process.row()]) GuessForward(thread, rows);
-      if (!Holds(rows, PhaseKind::kBackward)) GuessBackward(thread, rows, process);
+      if (updates && !Holds(rows, PhaseKind::kBackward)) GuessBackward(thread, rows, process);
     }
     return std::move(found_);
   }

@@ -15,10 +15,15 @@ struct FoundSteps {
   StepSource source = StepSource::kNone;
   ThreadId thread;
   std::string marker;
+  std::string how;  // the rule, for people: goes on after "80 steps, "
   std::vector<Step> steps;
-  size_t overlapping = 0;  // ranges that begin in a step and end after it: left out
+  std::vector<StepPause> pauses;
+  uint32_t micro_batches = 1;
 };
 
 using FoundStepsOrNone = std::optional<FoundSteps>;
+
+// "name", shortened
+std::string QuotedName(std::string_view name);
 
 }  // namespace batchlight

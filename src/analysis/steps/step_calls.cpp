@@ -2,149 +2,124 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
+#include "analysis/numbers/quantile.h"
+#include "analysis/steps/capture_starts.h"
+#include "analysis/steps/loop_tiler.h"
 #include "analysis/steps/step_key.h"
+#include "analysis/steps/step_updates.h"
 
 namespace batchlight {
 namespace {
 
-// The thread of the process with most marks of a kind; None if there are none.
-ThreadId BusiestThread(const StepInputs& inputs, ProcessId process, PhaseKind kind) {
-  ThreadId best;
-  size_t most = 0;
-  for (const ThreadId thread : inputs.threads_of_process[process.row()]) {
-    const size_t count = inputs.marks.Outermost(thread, kind).size();
-    if (count > most) {
-      most = count;
-      best = thread;
+constexpr double kNearlyAll = 0.9;
+
+// Batches that are trained on: from one next of the DataLoader to the next, where a backward or an
+// update lies between (the nexts of two loaders, or of a validation, are none).
+std::vector<int64_t> TrainedBatches(const StepInputs& inputs, ThreadId thread,
+                                    const std::vector<Update>& updates) {
+  std::vector<int64_t> work;
+  for (const PhaseMark& mark : inputs.marks.Outermost(thread, PhaseKind::kBackward)) {
+    work.push_back(mark.start_ns);
+  }
+  for (const Update& update : updates) work.push_back(update.start_ns);
+  std::sort(work.begin(), work.end());
+  std::vector<int64_t> batches;
+  const std::vector<PhaseMark> nexts = inputs.marks.Outermost(thread, PhaseKind::kDataLoading);
+  for (size_t i = 0; i < nexts.size(); ++i) {
+    const auto next_work = std::lower_bound(work.begin(), work.end(), nexts[i].start_ns);
+    const bool last = i + 1 == nexts.size();
+    if (next_work != work.end() && (last || *next_work < nexts[i + 1].start_ns)) {
+      batches.push_back(nexts[i].start_ns);
     }
   }
-  return best;
+  return batches;
 }
 
-// Where the program itself began to collect because a step had ended there (--steps, --every).
-// Collecting from the start of the process on is no such place.
-class StepWindows {
- public:
-  StepWindows(const Store& store, ProcessId process) {
-    if (store.Property("session.step_windows").empty()) return;
-    for (const int64_t start_ns : store.capture_windows.start_ns) {
-      if (start_ns > store.processes.start_ns[process.row()]) starts_.push_back(start_ns);
-    }
-    std::sort(starts_.begin(), starts_.end());
-  }
-
-  // The last window that opened between the two; nothing if none did.
-  std::optional<int64_t> OpenedWithin(int64_t begin_ns, int64_t end_ns) const {
-    const auto after = std::upper_bound(starts_.begin(), starts_.end(), end_ns);
-    if (after == starts_.begin() || *(after - 1) < begin_ns) return std::nullopt;
-    return *(after - 1);
-  }
-
- private:
-  std::vector<int64_t> starts_;
-};
-
-// Starts of data loading (or, if the loop loads none, of forward) on the thread.
-std::vector<int64_t> StepOpenings(const StepInputs& inputs, ThreadId thread) {
-  std::vector<int64_t> starts;
-  for (const PhaseMark& mark : inputs.marks.Outermost(thread, PhaseKind::kDataLoading)) {
-    starts.push_back(mark.start_ns);
-  }
-  if (!starts.empty()) return starts;
-  const ThreadSpans::Rows rows = inputs.marks.RowsOf(thread);
-  int64_t covered_until = INT64_MIN;
-  for (uint32_t row = rows.begin; row < rows.end; ++row) {
-    const PhaseMark& mark = inputs.marks.all()[row];
-    if (mark.kind != PhaseKind::kForward || mark.start_ns < covered_until) continue;
-    starts.push_back(mark.start_ns);
-    covered_until = mark.end_ns;
-  }
-  return starts;
-}
-
-// Nothing ends before the first step: it opens with its first data loading. With gradient
-// accumulation there are several in a step: as many as in the second.
-int64_t StartOfFirstStep(const StepInputs& inputs, ThreadId thread,
-                         const std::vector<PhaseMark>& ends) {
-  const std::vector<int64_t> openings = StepOpenings(inputs, thread);
-  const auto first_end = std::lower_bound(openings.begin(), openings.end(), ends[0].start_ns);
-  if (first_end == openings.begin()) {
-    const ThreadSpans::Rows rows = inputs.marks.RowsOf(thread);
-    for (uint32_t row = rows.begin; row < rows.end; ++row) {  // a backward without forward
-      const PhaseMark& mark = inputs.marks.all()[row];
-      if (mark.kind == PhaseKind::kBackward) return std::min(mark.start_ns, ends[0].start_ns);
-    }
-    return ends[0].start_ns;
-  }
-  ptrdiff_t each = 1;
-  if (ends.size() > 1) {
-    const auto second_end = std::lower_bound(first_end, openings.end(), ends[1].start_ns);
-    each = std::max<ptrdiff_t>(1, second_end - first_end);
-  }
-  return *(first_end - std::min(each, first_end - openings.begin()));
-}
-
-// Every k-th mark if the names (or the batches between them) repeat with period k.
-size_t OptimizersPerStep(const StepInputs& inputs, ThreadId thread,
-                         const std::vector<PhaseMark>& marks) {
-  std::vector<StringId> distinct;
-  for (const PhaseMark& mark : marks) {
-    if (std::find(distinct.begin(), distinct.end(), mark.name) == distinct.end()) {
-      distinct.push_back(mark.name);
-      if (distinct.size() > 8) return 1;
-    }
-  }
-  auto periodic = [&](size_t k) {
-    for (size_t i = k; i < marks.size(); ++i) {
-      if (marks[i].name != marks[i - k].name) return false;
-    }
-    return marks.size() >= 2 * k;
-  };
-  if (distinct.size() > 1 && periodic(distinct.size())) return distinct.size();
-  // Two optimizers of one class: as many steps as there are between two batches, if always so.
-  const std::vector<int64_t> openings = StepOpenings(inputs, thread);
-  size_t per_batch = 0;
-  for (size_t i = 0, mark = 0; i + 1 < openings.size(); ++i) {
-    size_t count = 0;
-    while (mark < marks.size() && marks[mark].start_ns < openings[i]) ++mark;
-    for (; mark < marks.size() && marks[mark].start_ns < openings[i + 1]; ++mark) ++count;
-    if (count == 0) continue;
-    if (per_batch != 0 && count != per_batch) return 1;
-    per_batch = count;
-  }
-  return std::max<size_t>(1, per_batch);
-}
-
-// The optimizer steps that end a training step: with several optimizers, those of the last one.
-std::vector<PhaseMark> StepEndingOptimizers(const StepInputs& inputs, ThreadId thread) {
-  std::vector<PhaseMark> marks = inputs.marks.Outermost(thread, PhaseKind::kOptimizer);
-  // What a gradient scaler does besides the step ends nothing: a capture may stop before it.
-  std::erase_if(marks, [&](const PhaseMark& mark) {
-    const std::string_view name = inputs.store.Text(mark.name);
-    return name.starts_with("GradScaler.") && name != "GradScaler.step";
+// Where a DataLoader feeds the loop and nearly every batch is trained on by several updates, or by
+// several optimizers, a batch is an iteration: the last update of each. Nothing: not so.
+std::optional<UpdatePattern> PatternOfBatches(const StepInputs& inputs, ThreadId thread,
+                                              const std::vector<Update>& updates) {
+  const std::vector<int64_t> batches = TrainedBatches(inputs, thread, updates);
+  if (batches.size() < 2) return {};
+  const bool one_owner = std::all_of(updates.begin(), updates.end(), [&](const Update& one) {
+    return one.owner == updates.front().owner;
   });
-  const size_t each = OptimizersPerStep(inputs, thread, marks);
-  std::vector<PhaseMark> ends;
-  for (size_t i = each - 1; i < marks.size(); i += each) ends.push_back(marks[i]);
-  return ends;
+  UpdatePattern pattern;
+  std::vector<size_t> counts;
+  size_t row = 0;
+  for (size_t i = 0; i < batches.size(); ++i) {
+    const int64_t until_ns = i + 1 < batches.size() ? batches[i + 1] : INT64_MAX;
+    const size_t first = row;
+    while (row < updates.size() && updates[row].start_ns < until_ns) ++row;
+    if (row > first) pattern.ends.push_back(row - 1);
+    counts.push_back(row - first);
+  }
+  if (double(pattern.ends.size()) < kNearlyAll * double(batches.size())) return {};
+  const size_t usual = UpperQuantile(counts, 0.5);
+  const auto regular = std::count(counts.begin(), counts.end(), usual);
+  const bool even = double(regular) >= kNearlyAll * double(counts.size());
+  if (one_owner && (usual < 2 || !even)) return {};
+  pattern.fresh.resize(pattern.ends.size());
+  for (const size_t start : ModelStarts(updates)) {
+    const auto end = std::lower_bound(pattern.ends.begin(), pattern.ends.end(), start);
+    if (end != pattern.ends.end()) {
+      pattern.fresh[static_cast<size_t>(end - pattern.ends.begin())] = true;
+    }
+  }
+  return pattern;
 }
 
-// "Optimizer.step#AdamW.step" -> "AdamW.step". Around an optimizer's step there may be a gradient
-// scaler's: the name of the last mark inside is the one to show.
-std::string OptimizerName(const StepInputs& inputs, ThreadId thread, const Step& step) {
-  std::string name;
-  const ThreadSpans::Rows rows = inputs.marks.RowsOf(thread);
-  for (uint32_t row = rows.begin; row < rows.end; ++row) {
-    const PhaseMark& mark = inputs.marks.all()[row];
-    if (mark.start_ns >= step.end_ns) break;
-    if (mark.kind != PhaseKind::kOptimizer || mark.start_ns < step.start_ns) continue;
-    const std::string_view text = inputs.store.Text(mark.name);
-    if (name.empty() || !text.starts_with("GradScaler")) name = text;
+// How many backwards, each of a batch or forward of its own, an iteration sums up.
+uint32_t MicroBatches(const StepInputs& inputs, const FoundSteps& found) {
+  const bool loads = !inputs.marks.Outermost(found.thread, PhaseKind::kDataLoading).empty();
+  const ThreadSpans::Rows rows = inputs.marks.RowsOf(found.thread);
+  std::vector<size_t> counts;
+  uint32_t row = rows.begin;
+  for (const Step& step : found.steps) {
+    size_t count = 0;
+    bool new_batch = true;
+    int64_t updates_until_ns = INT64_MIN;  // a closure runs backward inside of the optimizer's step
+    for (; row < rows.end && inputs.marks.all()[row].start_ns < step.end_ns; ++row) {
+      const PhaseMark& mark = inputs.marks.all()[row];
+      if (mark.start_ns < step.start_ns || mark.start_ns < updates_until_ns) continue;
+      if (mark.kind == PhaseKind::kOptimizer) updates_until_ns = mark.end_ns;
+      new_batch |= mark.kind == (loads ? PhaseKind::kDataLoading : PhaseKind::kForward);
+      // torch.autograd.grad: a penalty of the loss, not a batch.
+      const bool sums_up =
+          mark.kind == PhaseKind::kBackward && !inputs.store.Text(mark.name).ends_with(".grad");
+      if (!sums_up || !new_batch) continue;
+      ++count;
+      new_batch = false;
+    }
+    counts.push_back(count);
   }
-  const size_t hash = name.find('#');
-  return name.starts_with("Optimizer.step#") ? name.substr(hash + 1) : name;
+  return static_cast<uint32_t>(std::max<size_t>(1, LowerQuantile(counts, 0.5)));
+}
+
+std::string PatternText(const Store& store, const UpdatePattern& pattern) {
+  size_t total = 0;
+  for (const UpdatePattern::Part& part : pattern.parts) total += part.count;
+  std::string text = "; an iteration is " + std::to_string(total) + " optimizer steps: ";
+  constexpr size_t kMost = 4;
+  for (size_t i = 0; i < std::min(pattern.parts.size(), kMost); ++i) {
+    const UpdatePattern::Part& part = pattern.parts[i];
+    if (i > 0) text += ", ";
+    if (part.count > 1) text += std::to_string(part.count) + " of ";
+    text += QuotedName(OptimizerName(store.Text(part.name)));
+  }
+  return text + (pattern.parts.size() > kMost ? ", ..." : "");
+}
+
+std::vector<IterationEnd> EndsOf(const std::vector<Update>& updates, const UpdatePattern& pattern) {
+  std::vector<IterationEnd> ends;
+  for (size_t i = 0; i < pattern.ends.size(); ++i) {
+    const size_t first = i == 0 ? 0 : pattern.ends[i - 1] + 1;
+    ends.push_back({.end_ns = updates[pattern.ends[i]].end_ns,
+                    .start_ns = updates[first].start_ns,
+                    .fresh = pattern.fresh[i]});
+  }
+  return ends;
 }
 
 }  // namespace
@@ -152,31 +127,44 @@ std::string OptimizerName(const StepInputs& inputs, ThreadId thread, const Step&
 FoundStepsOrNone StepsFromOptimizer(const StepInputs& inputs, ProcessId process) {
   const ThreadId thread = BusiestThread(inputs, process, PhaseKind::kOptimizer);
   if (thread.IsNone()) return {};
-  const std::vector<PhaseMark> ends = StepEndingOptimizers(inputs, thread);
-  if (ends.empty()) return {};
+  const std::vector<Update> updates = OptimizerUpdates(inputs, thread);
+  if (updates.empty()) return {};
+  const std::optional<UpdatePattern> batches = PatternOfBatches(inputs, thread, updates);
+  const UpdatePattern pattern = batches ? *batches : FindUpdatePattern(updates);
   FoundSteps found{.source = StepSource::kOptimizer, .thread = thread};
-  const StepWindows windows(inputs.store, process);
-  const std::vector<int64_t> openings = StepOpenings(inputs, thread);
-  int64_t start = INT64_MIN;
-  for (const PhaseMark& end : ends) {
-    const std::optional<int64_t> window = windows.OpenedWithin(start, end.end_ns);
-    if (window) {
-      // The step is whole if the window saw its beginning. The window follows the steps of one
-      // process: in another it may have opened in the middle of a step, which is then left out.
-      const auto opening = std::lower_bound(openings.begin(), openings.end(), *window);
-      const bool whole = openings.empty() || (opening != openings.end() && *opening < end.end_ns);
-      start = whole ? *window : end.end_ns;
-      if (!whole) continue;
-    } else if (found.steps.empty() && start == INT64_MIN) {
-      start = StartOfFirstStep(inputs, thread, ends);
-    }
-    found.steps.push_back({.start_ns = start,
-                           .end_ns = end.end_ns,
-                           .number = static_cast<int64_t>(found.steps.size())});
-    start = end.end_ns;
-  }
+  LoopTiler(inputs, process, thread).Tile(EndsOf(updates, pattern), &found);
   if (found.steps.empty()) return {};
-  found.marker = OptimizerName(inputs, thread, found.steps.front());
+  found.marker = OptimizerName(inputs.store.Text(updates[pattern.ends.front()].name));
+  const std::string marker = QuotedName(found.marker);
+  if (batches) {
+    found.how = "one for each batch of the DataLoader, to the end of its last " + marker;
+    return found;
+  }
+  found.how = "from the end of " + marker + " to the next";
+  if (!pattern.parts.empty()) {
+    found.how += PatternText(inputs.store, pattern);
+    return found;
+  }
+  found.micro_batches = MicroBatches(inputs, found);
+  if (found.micro_batches > 1) {
+    found.how += "; " + std::to_string(found.micro_batches) + " micro-batches each";
+  }
+  return found;
+}
+
+FoundStepsOrNone StepsFromBackward(const StepInputs& inputs, ProcessId process) {
+  const ThreadId thread = BusiestThread(inputs, process, PhaseKind::kBackward);
+  if (thread.IsNone()) return {};
+  const std::vector<Update> updates = BackwardUpdates(inputs, thread);
+  if (updates.size() < 2) return {};
+  const std::optional<UpdatePattern> batches = PatternOfBatches(inputs, thread, updates);
+  UpdatePattern pattern = batches ? *batches : FindUpdatePattern(updates);
+  FoundSteps found{.source = StepSource::kBackward,
+                   .thread = thread,
+                   .marker = std::string(inputs.store.Text(updates.front().name)),
+                   .how = "from the end of one backward to the next (no optimizer step was seen)"};
+  LoopTiler(inputs, process, thread).Tile(EndsOf(updates, pattern), &found);
+  if (found.steps.empty()) return {};
   return found;
 }
 
@@ -185,9 +173,11 @@ FoundStepsOrNone StepsFromDataLoader(const StepInputs& inputs, ProcessId process
   if (thread.IsNone()) return {};
   const std::vector<PhaseMark> nexts = inputs.marks.Outermost(thread, PhaseKind::kDataLoading);
   const ThreadSpans::Rows rows = inputs.marks.RowsOf(thread);
-  FoundSteps found{.source = StepSource::kDataLoader,
-                   .thread = thread,
-                   .marker = std::string(inputs.store.Text(nexts.front().name))};
+  FoundSteps found{
+      .source = StepSource::kDataLoader,
+      .thread = thread,
+      .marker = std::string(inputs.store.Text(nexts.front().name)),
+      .how = "from one batch of the DataLoader to the next (no optimizer step was seen)"};
   uint32_t mark = rows.begin;
   for (size_t i = 0; i + 1 < nexts.size(); ++i) {
     // From the last next of an epoch to the first of the next one is not a step.
@@ -211,12 +201,16 @@ FoundStepsOrNone StepsFromKey(const StepInputs& inputs, ProcessId process, const
   if (ends.empty()) return {};
   std::sort(ends.begin(), ends.end(),
             [](const KeyEnd& a, const KeyEnd& b) { return a.time_ns < b.time_ns; });
-  FoundSteps found{.source = StepSource::kNvtxRange, .thread = ends.front().thread, .marker = key};
+  FoundSteps found{
+      .source = StepSource::kNvtxRange,
+      .thread = ends.front().thread,
+      .marker = key,
+      .how = "from the end of " + QuotedName(key) + " to the next, as --step-key says"};
   int64_t start = std::max<int64_t>(0, store.processes.start_ns[process.row()]);
-  const StepWindows windows(store, process);
+  const CaptureStarts captures(store, process);
   for (const KeyEnd& end : ends) {
     if (end.time_ns <= start) continue;
-    start = windows.OpenedWithin(start, end.time_ns).value_or(start);
+    start = captures.OpenedWithin(start, end.time_ns).value_or(start);
     found.steps.push_back({.start_ns = start,
                            .end_ns = end.time_ns,
                            .number = static_cast<int64_t>(found.steps.size())});

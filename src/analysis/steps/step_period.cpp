@@ -116,6 +116,11 @@ FoundStepsOrNone StepsFromPeriod(const StepInputs& inputs, const Sequence& seque
   return found;
 }
 
+std::string HowOf(const std::string& what) {
+  return "from the period of the " + what +
+         " sequence (no step range, optimizer step, DataLoader or model was seen)";
+}
+
 ThreadId ThreadWithMostOperators(const StepInputs& inputs, ProcessId process) {
   ThreadId best;
   uint32_t most = 0;
@@ -142,6 +147,7 @@ FoundStepsOrNone StepsFromOperatorPeriod(const StepInputs& inputs, ProcessId pro
   FoundStepsOrNone found = StepsFromPeriod(inputs, sequence);
   if (found) {
     found->source = StepSource::kOperatorPeriod;
+    found->how = HowOf("operator");
     found->thread = thread;
   }
   return found;
@@ -158,6 +164,7 @@ FoundStepsOrNone StepsFromKernelPeriod(const StepInputs& inputs, ProcessId proce
   FoundStepsOrNone found = StepsFromPeriod(inputs, sequence);
   if (found) {
     found->source = StepSource::kKernelPeriod;
+    found->how = HowOf("kernel");
     found->thread = ThreadWithMostOperators(inputs, process);
   }
   return found;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/steps/loop_tiler.h"
 #include "analysis/steps/step_range_names.h"
 
 namespace batchlight {
@@ -149,30 +150,90 @@ std::string MarkerOf(const RangeGroup& group, bool numbered) {
   return marker;
 }
 
+// "Step 12" -> "step"
+std::string WithoutNumber(std::string_view name) {
+  std::string base = SplitRangeName(name).base;
+  while (!base.empty() && (base.back() == '#' || base.back() == '_')) base.pop_back();
+  return base;
+}
+
+std::string OverlapText(size_t overlapping) {
+  if (overlapping == 0) return "";
+  return "; " + std::to_string(overlapping) +
+         " of that name begin before the one before ends and are left out";
+}
+
+FoundSteps StepsOf(const StepInputs& inputs, ProcessId process, ThreadId thread,
+                   const RangeGroup& group) {
+  const NvtxRangesTable& ranges = inputs.store.nvtx_ranges;
+  bool numbered = group.numbers.front() >= 0;
+  for (size_t i = 1; i < group.numbers.size(); ++i) {
+    numbered &= group.numbers[i] > group.numbers[i - 1];
+  }
+  std::vector<IterationEnd> ends;
+  for (size_t i = 0; i < group.rows.size(); ++i) {
+    ends.push_back({.end_ns = ranges.end_ns[group.rows[i]],
+                    .start_ns = ranges.start_ns[group.rows[i]],
+                    .number = numbered ? group.numbers[i] : -1,
+                    .is_range = true});
+  }
+  FoundSteps found{.source = StepSource::kNvtxRange,
+                   .thread = thread,
+                   .marker = MarkerOf(group, group.numbers.front() >= 0)};
+  LoopTiler(inputs, process, thread).Tile(ends, &found);
+  int64_t outside_ns = -group.total_ns;
+  for (const Step& step : found.steps) outside_ns += step.duration_ns();
+  const bool covers = outside_ns * 50 < group.total_ns;
+  found.how = (covers ? "from the NVTX range " : "from the end of the NVTX range ") +
+              QuotedName(found.marker) + (covers ? "" : " to the next") +
+              OverlapText(group.overlapping);
+  return found;
+}
+
 }  // namespace
 
 FoundStepsOrNone StepsFromRanges(const StepInputs& inputs, ProcessId process) {
-  const NvtxRangesTable& ranges = inputs.store.nvtx_ranges;
   FoundStepsOrNone best;
+  size_t most = 0;
   for (const ThreadId thread : inputs.threads_of_process[process.row()]) {
     if (inputs.range_rows.Of(thread).empty()) continue;
     const RangeGroups groups(inputs, thread);
     const RangeGroup* group = groups.Best();
-    if (group == nullptr || (best && group->rows.size() <= best->steps.size())) continue;
-    FoundSteps found{
-        .source = StepSource::kNvtxRange, .thread = thread, .overlapping = group->overlapping};
-    bool numbered = group->numbers.front() >= 0;
-    for (size_t i = 1; i < group->numbers.size(); ++i) {
-      numbered &= group->numbers[i] > group->numbers[i - 1];
-    }
-    for (size_t i = 0; i < group->rows.size(); ++i) {
-      const uint32_t row = group->rows[i];
+    if (group == nullptr || group->rows.size() <= most) continue;
+    most = group->rows.size();
+    best = StepsOf(inputs, process, thread, *group);
+    if (best->steps.empty()) best.reset();
+  }
+  return best;
+}
+
+FoundStepsOrNone StepsFromRange(const StepInputs& inputs, ProcessId process,
+                                const std::string& name) {
+  const NvtxRangesTable& ranges = inputs.store.nvtx_ranges;
+  const StringId exact = inputs.store.strings.Find(name);
+  const std::string base = WithoutNumber(name);
+  FoundStepsOrNone best;
+  for (const ThreadId thread : inputs.threads_of_process[process.row()]) {
+    FoundSteps found{.source = StepSource::kNvtxRange,
+                     .thread = thread,
+                     .marker = name,
+                     .how = "the range " + QuotedName(name) + " itself, as --step-range says"};
+    const ThreadSpans::Rows rows = inputs.range_rows.Of(thread);
+    for (uint32_t row = rows.begin; row < rows.end; ++row) {
+      const StringId message = ranges.message[row];
+      if (message.IsNone() || ranges.end_ns[row] == kOpenEnd) continue;
+      // "step" stands for "step 12" as well, where there is no "step" as such.
+      const bool same =
+          exact.IsNone() ? WithoutNumber(inputs.store.Text(message)) == base : message == exact;
+      if (!same) continue;
+      if (!found.steps.empty() && ranges.start_ns[row] < found.steps.back().end_ns) continue;
       found.steps.push_back({.start_ns = ranges.start_ns[row],
                              .end_ns = ranges.end_ns[row],
-                             .number = numbered ? group->numbers[i] : static_cast<int64_t>(i)});
+                             .number = static_cast<int64_t>(found.steps.size())});
     }
-    found.marker = MarkerOf(*group, group->numbers.front() >= 0);
-    best = std::move(found);
+    if (!found.steps.empty() && (!best || found.steps.size() > best->steps.size())) {
+      best = std::move(found);
+    }
   }
   return best;
 }

@@ -57,7 +57,10 @@ FoundStepsOrNone StepsFromReplays(const StepInputs& inputs, ProcessId process) {
   const ApiCallsTable& calls = inputs.store.api_calls;
   FoundSteps found{.source = StepSource::kGraphReplay,
                    .thread = thread,
-                   .marker = std::string(inputs.store.Text(calls.name[use.replays.front()]))};
+                   .marker = std::string(inputs.store.Text(calls.name[use.replays.front()])),
+                   .how =
+                       "from one replay of the CUDA graph to the next (no optimizer step was "
+                       "seen while it is replayed)"};
   const std::vector<uint32_t> ends = EndsOfSteps(inputs.store, use.replays);
   // What comes before the first replay, warm-up and capture, is one step: it is set apart by those.
   int64_t start_ns = calls.start_ns[ends.front()];

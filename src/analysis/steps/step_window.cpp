@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/steps/graph_use.h"
+#include "analysis/steps/loop_tiler.h"
 #include "analysis/steps/step_lookup.h"
 
 namespace batchlight {
@@ -21,26 +22,24 @@ void Prefer(StepKind& kind, StepKind found) {
   }
 }
 
-StepKind KindOfMark(const PhaseMark& mark) {
+StepKind KindOfMark(const Store& store, const PhaseMark& mark) {
   if (mark.loader_start) return StepKind::kEpochStart;
-  switch (mark.kind) {
-    case PhaseKind::kCompile:
-      return StepKind::kCompile;
-    case PhaseKind::kValidation:
-      return StepKind::kValidation;
-    case PhaseKind::kCheckpoint:
-      return StepKind::kCheckpoint;
-    default:
-      return StepKind::kSteady;
-  }
+  if (mark.kind == PhaseKind::kCompile) return StepKind::kCompile;
+  return PauseKind(store, mark).value_or(StepKind::kSteady);
+}
+
+// Where nothing is trained, an evaluation is what the steps are about.
+bool Trains(const ProcessSteps& process) {
+  return process.source != StepSource::kRequest && process.source != StepSource::kDataLoader;
 }
 
 void NameByMarks(const StepInputs& inputs, ProcessSteps& process) {
   const ThreadSpans::Rows rows = inputs.marks.RowsOf(process.thread);
+  const bool trains = Trains(process);
   for (uint32_t row = rows.begin; row < rows.end; ++row) {
     const PhaseMark& mark = inputs.marks.all()[row];
-    const StepKind kind = KindOfMark(mark);
-    if (kind == StepKind::kSteady) continue;
+    const StepKind kind = KindOfMark(inputs.store, mark);
+    if (kind == StepKind::kSteady || (kind == StepKind::kValidation && !trains)) continue;
     for (size_t i = StepLookup::FirstUnfinished(process.steps, mark.start_ns);
          i < process.steps.size() && process.steps[i].start_ns < mark.end_ns; ++i) {
       Step& step = process.steps[i];
@@ -116,11 +115,35 @@ std::vector<int64_t> SteadyDurations(const ProcessSteps& process) {
   return durations;
 }
 
+// The first step of an epoch that takes no longer than others counts like them; so it does where
+// most steps begin one.
+void KeepOrdinaryEpochStarts(ProcessSteps& process) {
+  const Sample others = Summarize(SteadyDurations(process));
+  const auto starts = static_cast<size_t>(
+      std::count_if(process.steps.begin(), process.steps.end(),
+                    [](const Step& step) { return step.kind == StepKind::kEpochStart; }));
+  const int64_t limit = starts > others.count ? INT64_MAX : others.median + OutlierDistance(others);
+  for (Step& step : process.steps) {
+    const bool ordinary = step.kind == StepKind::kEpochStart && step.duration_ns() <= limit;
+    if (ordinary) step.kind = StepKind::kSteady;
+  }
+}
+
+// Of two or three steps the first is cold if it took far longer than any other.
+void NameColdFirst(ProcessSteps& process, const std::vector<int64_t>& durations) {
+  if (durations.size() < 2) return;
+  const int64_t longest = *std::max_element(durations.begin() + 1, durations.end());
+  if (durations.front() < 2 * longest) return;
+  const auto first = std::find_if(process.steps.begin(), process.steps.end(),
+                                  [](const Step& step) { return step.kind == StepKind::kSteady; });
+  first->kind = StepKind::kWarmUp;
+}
+
 // Steps at the start that took longer than the rest ever does. The rest is the second half, so
 // that a long warm-up does not make itself the norm.
 void NameWarmUp(ProcessSteps& process) {
   std::vector<int64_t> durations = SteadyDurations(process);
-  if (durations.size() < 4) return;
+  if (durations.size() < 4) return NameColdFirst(process, durations);
   const ptrdiff_t half = static_cast<ptrdiff_t>(durations.size() / 2);
   const Sample rest = Summarize(std::vector<int64_t>(durations.begin() + half, durations.end()));
   const int64_t limit = rest.median + OutlierDistance(rest);
@@ -155,6 +178,7 @@ void FindSteadyWindow(const StepInputs& inputs, const StepOptions& options, Proc
       process.steps[i].kind = StepKind::kExcluded;
     }
   }
+  KeepOrdinaryEpochStarts(process);
   NameWarmUp(process);
   for (size_t i = 0; i < process.steps.size(); ++i) {
     if (process.steps[i].kind == StepKind::kSteady) {

@@ -11,6 +11,7 @@
 #include "analysis/steps/step_period.h"
 #include "analysis/steps/step_ranges.h"
 #include "analysis/steps/step_replays.h"
+#include "analysis/steps/step_requests.h"
 #include "analysis/steps/step_window.h"
 
 namespace batchlight {
@@ -22,10 +23,12 @@ int Strength(StepSource source) {
   switch (source) {
     case StepSource::kNvtxRange:
     case StepSource::kOptimizer:
+    case StepSource::kBackward:
       return 3;
     case StepSource::kDataLoader:
     case StepSource::kGraphReplay:
       return 2;
+    case StepSource::kRequest:
     case StepSource::kKernelPeriod:
     case StepSource::kOperatorPeriod:
       return 1;
@@ -54,23 +57,59 @@ bool IsReplayedAfter(const StepInputs& inputs, const FoundSteps& found) {
   return after >= 3 && static_cast<size_t>(after) > found.steps.size();
 }
 
+// Batches that replay nothing, once the loop replays, are another loop's: a validation's.
+void DropBatchesWithoutReplay(const Store& store, FoundSteps* found) {
+  std::vector<int64_t> replays;
+  for (const uint32_t row : FindGraphUse(store, found->thread).replays) {
+    replays.push_back(store.api_calls.start_ns[row]);
+  }
+  std::erase_if(found->steps, [&](const Step& step) {
+    const auto replay = std::lower_bound(replays.begin(), replays.end(), step.start_ns);
+    return replay != replays.begin() && (replay == replays.end() || *replay >= step.end_ns);
+  });
+}
+
+FoundStepsOrNone FindTraining(const StepInputs& inputs, ProcessId process) {
+  FoundStepsOrNone found = StepsFromRanges(inputs, process);
+  if (found) return found;
+  found = StepsFromOptimizer(inputs, process);
+  if (!found) found = StepsFromBackward(inputs, process);
+  const bool replayed = found && IsReplayedAfter(inputs, *found);
+  if (found && !replayed) return found;
+  found = StepsFromDataLoader(inputs, process);
+  if (found && replayed) DropBatchesWithoutReplay(inputs.store, &*found);
+  if (found && found->steps.empty()) found.reset();
+  if (!found && replayed) found = StepsFromReplays(inputs, process);
+  return found;
+}
+
 std::vector<Candidate> FindMarked(const StepInputs& inputs, const StepOptions& options) {
   std::vector<Candidate> candidates;
   for (size_t row = 0; row < inputs.store.processes.size(); ++row) {
     const ProcessId process = ProcessId::At(row);
     FoundStepsOrNone found;
-    if (!options.key.empty()) {
+    if (!options.range.empty()) {
+      found = StepsFromRange(inputs, process, options.range);
+    } else if (!options.key.empty()) {
       found = StepsFromKey(inputs, process, options.key);
     } else {
-      found = StepsFromRanges(inputs, process);
-      if (!found) found = StepsFromOptimizer(inputs, process);
-      const bool replayed =
-          found && found->source == StepSource::kOptimizer && IsReplayedAfter(inputs, *found);
-      if (replayed) found.reset();
-      if (!found) found = StepsFromDataLoader(inputs, process);
-      if (!found && replayed) found = StepsFromReplays(inputs, process);
+      found = FindTraining(inputs, process);
     }
     if (found) candidates.push_back({process, std::move(*found)});
+  }
+  return candidates;
+}
+
+// Programs that train nothing by PyTorch's means: JAX, whose steps are CUDA graphs, or a model that
+// only answers.
+std::vector<Candidate> FindOther(const StepInputs& inputs) {
+  std::vector<Candidate> candidates;
+  for (const auto& find : {StepsFromReplays, StepsFromRequests}) {
+    for (size_t row = 0; row < inputs.store.processes.size(); ++row) {
+      FoundStepsOrNone found = find(inputs, ProcessId::At(row));
+      if (found) candidates.push_back({ProcessId::At(row), std::move(*found)});
+    }
+    if (!candidates.empty()) break;
   }
   return candidates;
 }
@@ -141,37 +180,6 @@ void KeepTrainingProcesses(std::vector<Candidate>& candidates) {
   });
 }
 
-std::string Quoted(const std::string& name) {
-  return name.size() <= 60 ? "\"" + name + "\"" : "\"" + name.substr(0, 57) + "...\"";
-}
-
-std::string Describe(const FoundSteps& found) {
-  switch (found.source) {
-    case StepSource::kNvtxRange:
-      return "from the NVTX range " + Quoted(found.marker) +
-             (found.overlapping == 0
-                  ? ""
-                  : "; " + std::to_string(found.overlapping) +
-                        " of that name begin before the one before ends and are left out");
-    case StepSource::kOptimizer:
-      return "from the end of " + Quoted(found.marker) + " to the next";
-    case StepSource::kDataLoader:
-      return "from one batch of the DataLoader to the next (no optimizer step was seen)";
-    case StepSource::kGraphReplay:
-      return "from one replay of the CUDA graph to the next (the optimizer is called only before "
-             "the graph is captured)";
-    case StepSource::kKernelPeriod:
-      return "from the period of the kernel sequence (no step range, optimizer step or "
-             "DataLoader was seen)";
-    case StepSource::kOperatorPeriod:
-      return "from the period of the operator sequence (no step range, optimizer step or "
-             "DataLoader was seen)";
-    case StepSource::kNone:
-      break;
-  }
-  return "";
-}
-
 // Leaves the processes of one rank; all of them, and a problem said, where no process has it.
 void KeepRank(int32_t rank, StepSet& set) {
   const auto is_other = [&](const ProcessSteps& process) { return process.rank != rank; };
@@ -207,6 +215,11 @@ std::string RangeProblem(const ProcessSteps& process, int64_t first_step,
 
 }  // namespace
 
+std::string QuotedName(std::string_view name) {
+  const std::string text(name);
+  return text.size() <= 60 ? "\"" + text + "\"" : "\"" + text.substr(0, 57) + "...\"";
+}
+
 const ProcessSteps* StepSet::Of(ProcessId process) const {
   for (const ProcessSteps& steps : processes) {
     if (steps.process == process) return &steps;
@@ -223,11 +236,13 @@ StepSet FindSteps(const StepInputs& inputs, const StepOptions& options) {
   const Store& store = inputs.store;
   StepSet set;
   std::vector<Candidate> candidates = FindMarked(inputs, options);
-  if (candidates.empty() && !options.key.empty()) {
-    set.problem = "nothing that was recorded is named " + Quoted(options.key) +
-                  NamesLike(store, options.key) + " The steps are those that are found without it";
+  const std::string& asked = options.range.empty() ? options.key : options.range;
+  if (candidates.empty() && !asked.empty()) {
+    set.problem = "nothing that was recorded is named " + QuotedName(asked) +
+                  NamesLike(store, asked) + " The steps are those that are found without it";
     candidates = FindMarked(inputs, {});
   }
+  if (candidates.empty()) candidates = FindOther(inputs);
   if (candidates.empty()) candidates = FindPeriodic(inputs);
   DropStepsAcrossGaps(store, candidates);
   if (candidates.empty()) {
@@ -242,14 +257,16 @@ StepSet FindSteps(const StepInputs& inputs, const StepOptions& options) {
                      if (rank_a >= 0 && rank_b >= 0) return rank_a < rank_b;
                      return LoopLength(a.found) > LoopLength(b.found);
                    });
-  set.how = Describe(candidates.front().found);
+  set.how = candidates.front().found.how;
   for (Candidate& candidate : candidates) {
     ProcessSteps process{.process = candidate.process,
                          .rank = store.processes.rank[candidate.process.row()],
                          .thread = candidate.found.thread,
                          .source = candidate.found.source,
                          .marker = std::move(candidate.found.marker),
-                         .steps = std::move(candidate.found.steps)};
+                         .steps = std::move(candidate.found.steps),
+                         .pauses = std::move(candidate.found.pauses),
+                         .micro_batches = candidate.found.micro_batches};
     const bool outside = options.first_step >= static_cast<int64_t>(process.steps.size());
     if (outside) set.problem = RangeProblem(process, options.first_step, set.problem);
     FindSteadyWindow(inputs, outside ? StepOptions() : options, process);
@@ -299,6 +316,10 @@ std::string_view StepSourceName(StepSource source) {
       return "operator_period";
     case StepSource::kGraphReplay:
       return "graph_replay";
+    case StepSource::kBackward:
+      return "backward";
+    case StepSource::kRequest:
+      return "request";
   }
   return "";
 }

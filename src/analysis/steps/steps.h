@@ -1,12 +1,17 @@
-// Finds the steps of a training loop automatically. Per process, by the first of these that exists:
+// Finds the steps of a training loop automatically: an iteration as the author of the loop counts
+// them. Per process, by the first of these that exists:
 //   1. a user's range that repeats around the work of a step: step, train_step, iteration,
 //      ProfilerStep#N, batch N, or any range that holds exactly one optimizer step each time;
-//   2. the end of the optimizer step (the last of several optimizers): a step reaches from one to
-//      the next;
-//   3. the DataLoader's next: a step reaches from one call to the next;
-//   4. if the loop replays its step as a CUDA graph: from one replay to the next;
-//   5. the period of the kernel sequence; 6. the period of the operator sequence.
+//   2. updates by optimizers: each, or the batch of a DataLoader or the repeating pattern in which
+//      several optimizers step;
+//   3. backward calls, where weights are updated by hand;
+//   4. the DataLoader's next: a step reaches from one call to the next;
+//   5. if the loop replays its step as a CUDA graph: from one replay to the next;
+//   6. calls of a model, where nothing is trained;
+//   7. the period of the kernel sequence; 8. the period of the operator sequence.
 // An optimizer that is called only before such replays (warm-up, capture) does not mark steps.
+// Steps tile the loop: whatever lies between the ends of two belongs to the second (loop_tiler.h).
+// Only validations, checkpoints and what lies between epochs or models are part of no step.
 // Steps of one process lie on one thread, are ordered and do not overlap.
 #pragma once
 
@@ -29,6 +34,8 @@ enum class StepSource : uint8_t {
   kKernelPeriod,
   kOperatorPeriod,
   kGraphReplay,
+  kBackward,
+  kRequest,
 };
 
 // How a step differs from the steady ones. Statistics are over steady steps only, unless there are
@@ -55,17 +62,28 @@ struct Step {
   int64_t duration_ns() const { return end_ns - start_ns; }
 };
 
+// A validation or checkpoint between two steps: part of neither.
+struct StepPause {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  StepKind kind = StepKind::kValidation;
+
+  int64_t duration_ns() const { return end_ns - start_ns; }
+};
+
 struct ProcessSteps {
   ProcessId process;
   int32_t rank = -1;
   ThreadId thread;  // None for steps from the kernel sequence
   StepSource source = StepSource::kNone;
-  std::string marker;            // "ProfilerStep#", "SGD.step": what was followed
-  std::vector<Step> steps;       // at least one
-  std::vector<uint32_t> steady;  // rows of the steady ones; of all where none is
-  Sample duration;               // of the steady ones, ns
-  int64_t between_ns = 0;        // median time from the end of a step to the start of the next
+  std::string marker;             // "ProfilerStep#", "SGD.step": what was followed
+  std::vector<Step> steps;        // at least one
+  std::vector<StepPause> pauses;  // by start
+  std::vector<uint32_t> steady;   // rows of the steady ones; of all where none is
+  Sample duration;                // of the steady ones, ns
+  int64_t between_ns = 0;         // median time from the end of a step to the start of the next
   uint64_t outlier_count = 0;
+  uint32_t micro_batches = 1;  // forwards and backwards whose gradients a step sums up
 };
 
 struct StepSet {
@@ -79,6 +97,7 @@ struct StepSet {
 };
 
 struct StepOptions {
+  std::string range;       // the range that is a step; "" = find out
   std::string key;         // a range, operator or phase whose end ends a step; "" = find out
   int64_t first_step = 0;  // steps before count as excluded
   int64_t last_step = INT64_MAX;

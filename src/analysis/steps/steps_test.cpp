@@ -40,11 +40,12 @@ TEST(Steps, FollowTheRangeOfTheUser) {
   EXPECT_EQ(found.source, StepSource::kNvtxRange);
   EXPECT_EQ(found.marker, "train_step");
   ASSERT_EQ(found.steps.size(), 6u);
-  EXPECT_EQ(found.steps[2].start_ns, 400);
+  EXPECT_EQ(found.steps[0].start_ns, 0);
+  EXPECT_EQ(found.steps[2].start_ns, 300) << "with what lies before its range";
   EXPECT_EQ(found.steps[2].end_ns, 500);
-  EXPECT_EQ(found.duration.median, 100);
-  EXPECT_EQ(found.between_ns, 100);
-  EXPECT_EQ(set.how, "from the NVTX range \"train_step\"");
+  EXPECT_EQ(found.duration.median, 200);
+  EXPECT_EQ(found.between_ns, 0);
+  EXPECT_EQ(set.how, "from the end of the NVTX range \"train_step\" to the next");
 }
 
 TEST(Steps, NumbersComeFromTheName) {
@@ -186,6 +187,22 @@ TEST(Steps, FollowTheDataLoaderOfALoopThatReplaysItsStep) {
   ASSERT_EQ(set.processes.size(), 1u);
   EXPECT_EQ(set.processes[0].source, StepSource::kDataLoader);
   EXPECT_EQ(set.processes[0].duration.median, 100);
+}
+
+TEST(Steps, BatchesOfAValidationAmongReplaysAreNoSteps) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(1, "train.py"));
+  for (int i = 0; i < 3; ++i) Iteration(build, thread, i * 1000, 10);  // warm-up and capture
+  int64_t at = 4000;
+  for (int i = 0; i < 20; ++i, at += 100) {
+    build.Phase(thread, kDataLoaderNext, "DataLoader", at, at + 10);
+    const bool validates = i >= 10 && i < 15;
+    if (!validates) build.ApiCall(thread, "cudaGraphLaunch_v10000", at + 20, at + 30);
+  }
+  const Store store = build.Build();
+  const ProcessSteps found = FindSteps(store).processes.at(0);
+  EXPECT_EQ(found.source, StepSource::kDataLoader);
+  EXPECT_EQ(found.steps.size(), 17u) << "the last batch has no end";
 }
 
 // Eager warm-up, capture, then replays, as torch.cuda.CUDAGraph's documentation has it.
@@ -384,14 +401,16 @@ TEST(Steps, AreSetApartByName) {
   EXPECT_EQ(found.steps[0].kind, StepKind::kCompile);
   EXPECT_EQ(found.steps[1].kind, StepKind::kWarmUp);
   EXPECT_EQ(found.steps[2].kind, StepKind::kSteady);
-  EXPECT_EQ(found.steps[6].kind, StepKind::kValidation);
+  EXPECT_EQ(found.steps[6].kind, StepKind::kSteady);
+  ASSERT_EQ(found.pauses.size(), 1u);
+  EXPECT_EQ(found.pauses[0].kind, StepKind::kValidation);
   EXPECT_TRUE(found.steps[9].outlier);
   EXPECT_EQ(found.outlier_count, 1u);
-  EXPECT_EQ(found.steady.size(), 9u);
+  EXPECT_EQ(found.steady.size(), 10u);
   EXPECT_EQ(found.duration.median, 100);
   StepLookup lookup(&found);
   EXPECT_TRUE(lookup.IsSteadyAt(found.steps[3].start_ns));
-  EXPECT_FALSE(lookup.IsSteadyAt(found.steps[6].start_ns));
+  EXPECT_FALSE(lookup.IsSteadyAt(found.pauses[0].start_ns));
   EXPECT_FALSE(lookup.IsSteadyAt(-5));
 }
 

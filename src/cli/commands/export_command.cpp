@@ -147,12 +147,13 @@ void SayWithoutEffect(const Store& store, const ExportFlags& flags, const Export
     std::fprintf(stderr, "NOTE: %s changes nothing in -t %s: only %s %s.\n", flag,
                  std::string(exporter.name).c_str(), type, what);
   };
-  for (const char* flag : {"--step-key", "--first-step", "--last-step"}) {
+  for (const char* flag : {"--step-key", "--step-range", "--first-step", "--last-step"}) {
     note(flag, "chrome", "holds steps");
   }
   note("--lazy", "sqlite", "may leave empty tables out");
   note("--metric", "folded", "sums up a metric");
-  const bool wants_steps = app.count("--step-key") + app.count("--first-step") > 0;
+  const bool wants_steps =
+      app.count("--step-key") + app.count("--step-range") + app.count("--first-step") > 0;
   if (exporter.name == "chrome" && wants_steps) {
     SayStepProblem(flags.inputs[0], FindSteps(store, flags.steps));
   }

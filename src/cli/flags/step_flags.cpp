@@ -13,6 +13,11 @@ void AddStepFlags(CLI::App* command, StepOptions* steps) {
                    "Range, operator or call whose end ends a step (default: found by itself)")
       ->type_name("NAME");
   command
+      ->add_option("--step-range", steps->range,
+                   "Range that is a step itself: what lies between two of them belongs to none")
+      ->type_name("NAME")
+      ->excludes("--step-key");
+  command
       ->add_option("--first-step,--iter-start", steps->first_step, "First step that counts, from 0")
       ->check(NotNegative())
       ->type_name("A");

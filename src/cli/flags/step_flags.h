@@ -8,8 +8,8 @@
 
 namespace batchlight::cli {
 
-// --step-key, --first-step and --last-step (and DLProf's --iter-start, --iter-stop), --rank.
-// `steps` must outlive the parsing.
+// --step-key, --step-range, --first-step and --last-step (and DLProf's --iter-start, --iter-stop),
+// --rank. `steps` must outlive the parsing.
 void AddStepFlags(CLI::App* command, StepOptions* steps);
 
 // Error (kUsage) if the first step comes after the last.

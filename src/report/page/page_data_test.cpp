@@ -214,8 +214,8 @@ TEST(PageDataTest, EveryRankHasItsSteps) {
   ASSERT_EQ(training.size(), 2u);
   EXPECT_EQ(training[0]["process"], "rank 0, train.py (pid 100)");
   EXPECT_EQ(training[1]["process"], "rank 1, train.py (pid 101)");
-  EXPECT_EQ(training[1]["tracks"][0]["summary"]["median_ns"], 950'000);
-  EXPECT_EQ(training[1]["tracks"][0]["between_ns"], 50'000);  // a part of no step
+  EXPECT_EQ(training[1]["tracks"][0]["summary"]["median_ns"], 1'000'000);
+  EXPECT_EQ(training[1]["tracks"][0]["between_ns"], 0);  // what lies between is part of a step
 }
 
 TEST(PageDataTest, ManyStepsAreGroupedAndTheLongestIsKept) {

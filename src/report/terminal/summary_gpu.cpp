@@ -40,6 +40,9 @@ std::string PlainCallName(std::string_view name) {
 
 void WriteParts(SummaryText& out, const GpuBreakdown& gpu) {
   const TimesInOneUnit time(double(gpu.window.p95));
+  const auto percentile = [&](const Sample& sample) {
+    return HasPercentiles(gpu.window) ? time.Text(double(sample.p95)) : std::string("–");
+  };
   SummaryTable table(out, {{.header = "", .right = false},
                            {.header = "", .right = false, .bar = true},
                            {.header = time.Header("median")},
@@ -52,13 +55,13 @@ void WriteParts(SummaryText& out, const GpuBreakdown& gpu) {
     table.Row({{std::string(GpuPartName(part)), IsIdle(part) ? Tone::kDim : Tone::kPlain},
                {"", ToneOf(part), gpu.share[i] / largest},
                {time.Text(double(gpu.steady[i].median))},
-               {time.Text(double(gpu.steady[i].p95)), Tone::kDim},
+               {percentile(gpu.steady[i]), Tone::kDim},
                {PercentText(gpu.share[i]), Tone::kStrong}});
   }
   table.Row({{"step", Tone::kDim},
              {"", Tone::kDim, 0},
              {time.Text(double(gpu.window.median)), Tone::kDim},
-             {time.Text(double(gpu.window.p95)), Tone::kDim},
+             {percentile(gpu.window), Tone::kDim},
              {PercentText(1), Tone::kDim}});
   table.Print("A step on the GPU");
 }

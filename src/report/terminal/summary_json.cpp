@@ -51,6 +51,7 @@ ordered_json StepsJson(const RunOverview& overview) {
                         {"steps", process.steps.size()},
                         {"duration", SampleJson(process.duration)},
                         {"between_ns", process.between_ns},
+                        {"micro_batches", process.micro_batches},
                         {"outliers", process.outlier_count},
                         {"phases", ordered_json::array()},
                         {"durations_ns", ordered_json::array()},

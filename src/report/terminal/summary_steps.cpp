@@ -118,8 +118,13 @@ void WriteOutliers(SummaryText& out, const ProcessSteps& process, const StepBrea
 void WriteStepTimes(SummaryText& out, const ProcessSteps& process, const GpuBreakdown* gpu) {
   const Sample& time = process.duration;
   out.Put("  median ").Put(TimeText(double(time.median)), Tone::kStrong);
-  out.Put("   p5 ", Tone::kDim).Put(TimeText(double(time.p5)));
-  out.Put("   p95 ", Tone::kDim).Put(TimeText(double(time.p95)));
+  if (HasPercentiles(time)) {
+    out.Put("   p5 ", Tone::kDim).Put(TimeText(double(time.p5)));
+    out.Put("   p95 ", Tone::kDim).Put(TimeText(double(time.p95)));
+  } else if (time.count > 1) {
+    out.Put("   shortest ", Tone::kDim).Put(TimeText(double(time.min)));
+    out.Put("   longest ", Tone::kDim).Put(TimeText(double(time.max)));
+  }
   const int64_t pace = gpu == nullptr ? 0 : PaceOfGpuNs(*gpu, process);
   const int64_t period = pace > 0 ? pace : time.median + std::max<int64_t>(0, process.between_ns);
   if (period > 0 && out.width() >= 70) {
@@ -169,7 +174,7 @@ void WriteRanks(SummaryText& out, const RunOverview& overview) {
     table.Row({{name + " (pid " + std::to_string(pid) + ")"},
                {CountText(process.steady.size())},
                {TimeText(double(process.duration.median))},
-               {TimeText(double(process.duration.p95))},
+               {HasPercentiles(process.duration) ? TimeText(double(process.duration.p95)) : "–"},
                {"", Tone::kBlue, double(process.duration.median) / double(slowest)}});
   }
   table.Print("Processes");
@@ -226,13 +231,13 @@ void WritePhases(SummaryText& out, const RunOverview& overview) {
     table.Row({{phase.name},
                {"", ToneOf(phase.kind), phase.share / largest},
                {text(phase.steady.median)},
-               {text(phase.steady.p95), Tone::kDim},
+               {HasPercentiles(step) ? text(phase.steady.p95) : "–", Tone::kDim},
                {PercentText(phase.share), Tone::kStrong}});
   }
   table.Row({{"step", Tone::kDim},
              {"", Tone::kDim, 0},
              {text(step.median), Tone::kDim},
-             {text(step.p95), Tone::kDim},
+             {HasPercentiles(step) ? text(step.p95) : "–", Tone::kDim},
              {PercentText(1), Tone::kDim}});
   const ProcessSteps& main = *overview.steps.Main();
   std::string title = "What a step is made of";

@@ -54,9 +54,13 @@ std::string StepSentence(const StepSet& steps) {
   const ProcessSteps* main = steps.Main();
   if (main == nullptr) return StepsFoundSentence(steps);
   const Sample& duration = main->duration;
-  return "A step takes " + TimeText(double(duration.median)) + " (median of " +
-         CountText(duration.count) + " steps; nine of ten between " +
-         TimeText(double(duration.p5)) + " and " + TimeText(double(duration.p95)) + ").";
+  std::string sentence = "A step takes " + TimeText(double(duration.median));
+  if (duration.count == 1) return sentence + " (one step).";
+  sentence += " (median of " + CountText(duration.count) + " steps; ";
+  const bool percentiles = HasPercentiles(duration);
+  sentence += percentiles ? "nine of ten between " : "between ";
+  return sentence + TimeText(double(percentiles ? duration.p5 : duration.min)) + " and " +
+         TimeText(double(percentiles ? duration.p95 : duration.max)) + ").";
 }
 
 std::string StepsFoundSentence(const StepSet& steps) {

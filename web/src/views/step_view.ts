@@ -4,7 +4,7 @@ import type {PageData, Steps, Training} from "../data";
 import {StepChart} from "../charts/step_chart";
 import {h} from "../dom";
 import {count, time, timeRange} from "../format";
-import {aggregate} from "../selection";
+import {aggregate, hasPercentiles} from "../selection";
 import type {Aggregate, Range} from "../selection";
 import type {StepRange} from "../step_bins";
 import {verdictOf} from "../verdict";
@@ -117,7 +117,9 @@ export class StepView {
       h(
         "dl",
         {class: "stats"},
-        stat("p5 – p95", timeRange(numbers.p5_ns, numbers.p95_ns), "nine of ten steps"),
+        hasPercentiles(numbers)
+          ? stat("p5 – p95", timeRange(numbers.p5_ns, numbers.p95_ns), "nine of ten steps")
+          : null,
         stat("Longest", time(numbers.longest_ns), `step ${numbers.longest_step}`),
         this.rate(numbers),
         stat("Steps", count(numbers.count),
