@@ -58,7 +58,7 @@ SUB_LAYERS = {
         'run': ('stages', 'breakdown', 'gpu', 'owners', 'steps', 'numbers', 'roofline', 'ranks'),
         'advice': ('run', 'stages', 'gpu', 'steps', 'cuda', 'numbers'),
         'overview': ('advice', 'run'),
-        'tables': ('overview', 'stages', 'breakdown', 'memory', 'ranks', 'gpu', 'owners', 'steps', 'numbers', 'cuda', 'result'),
+        'tables': ('overview', 'run', 'stages', 'breakdown', 'memory', 'ranks', 'gpu', 'owners', 'steps', 'numbers', 'cuda', 'result'),
         'diff': ('overview',),
         'dlprof': ('overview', 'roofline', 'gpu', 'steps', 'phases', 'cuda', 'result'),
         'stats': ('ranks', 'cuda', 'numbers', 'result'),

@@ -37,13 +37,12 @@ class Attribution(InFolder):
         done = self.batchlight("export", "-t", "sqlite", "-o", name + ".sqlite", recording)
         self.assertEqual(done.returncode, 0, done.stderr)
         database = sqlite3.connect(self.path(name + ".sqlite"))
-        # Ranks go in lockstep: the steps that count are those of the first rank, for all.
+        # Of every rank its own steps that count.
         steps = collections.defaultdict(list)
         for row in self.rows("steps", recording):
             steps[int(row["PID"])].append(row)
-        counts = [row["Kind"] == "steady" for row in next(iter(steps.values()))]
         steps = [(pid, int(row["Start (ns)"]), int(row["Start (ns)"]) + int(row["Duration (ns)"]))
-                 for pid, rows in steps.items() for row, does in zip(rows, counts) if does]
+                 for pid, rows in steps.items() for row in rows if row["Kind"] == "steady"]
         calls = {}
         for start, thread, correlation in database.execute(
                 "SELECT start, globalTid, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME"):

@@ -62,6 +62,17 @@ class OfflineTest(unittest.TestCase):
         rows = list(csv.DictReader((out / "dlprof_iteration.csv").read_text().splitlines()[1:]))
         self.assertEqual({row["Iteration"] for row in rows}, {"2", "3"})
 
+    def test_means_are_over_the_iterations_that_count(self):
+        """Two of the eight are warm-up, and part of no mean unless they are asked for."""
+        out, _ = self.run_reports("--reports=summary")
+        rows = summary_of(out)
+        done = subprocess.run([PROGRAM, "summary", "--json", self.database], capture_output=True, text=True)
+        step = json.loads(done.stdout)["steps"]["processes"][0]["duration"]
+        self.assertEqual(int(rows["Profiled Iterations"]), step["count"])
+        self.assertAlmostEqual(int(rows["Average Iteration Time (ns)"]), step["mean_ns"], delta=1)
+        out, _ = self.run_reports("--reports=summary", "--iter_start=0", "--iter_stop=7")
+        self.assertEqual(summary_of(out)["Profiled Iterations"], "8")
+
     def test_key_node_and_profile_name(self):
         out, _ = self.run_reports("--reports=summary", "--key_node=optimizer_step",
                                   "--profile_name=mine", "--suppress_tb_files=true")
@@ -73,7 +84,7 @@ class OfflineTest(unittest.TestCase):
         found = list(event_file.summaries(next((out / "tb").iterdir()).read_bytes()))
         times = [value for tag, _, _, value in found if tag == "iteration time (ms)"]
         rows = list(csv.reader((out / "dlprof_summary.csv").read_text().splitlines()[2:]))
-        self.assertEqual(len(times), int(dict(row[:2] for row in rows)["Profiled Iterations"]))
+        self.assertEqual(len(times), int(dict(row[:2] for row in rows)["Total Iterations"]))
         tags = {plugin: [tag for tag, _, kind, _ in found if kind == plugin]
                 for plugin in ("histograms", "images", "text")}
         self.assertEqual(tags["histograms"], ["steady iteration times (ms)"])
@@ -123,15 +134,15 @@ class OfflineTest(unittest.TestCase):
             self.assertIn(hint, done.stderr)
 
     def test_what_is_not_in_the_run_is_said_and_the_rest_is_there(self):
-        for argument, said in (("--key_node=optimzer_step", "did you mean optimizer_step"),
-                               ("--key_op=zzz", "most frequent names are backward"),
-                               ("--iter_start=99", "steps 0 to 7, none from 99"),
-                               ("--iter_stop=99", "iterations 0 to 7"),
-                               ("--domains=NCLC", "there are: default")):
+        for argument, said, count in (("--key_node=optimzer_step", "did you mean optimizer_step", 6),
+                                      ("--key_op=zzz", "most frequent names are backward", 6),
+                                      ("--iter_start=99", "steps 0 to 7, none from 99", 6),
+                                      ("--iter_stop=99", "iterations 0 to 7", 8),
+                                      ("--domains=NCLC", "there are: default", 6)):
             out, done = self.run_reports("--reports=summary", argument)
             self.assertIn(said, done.stderr)
             rows = summary_of(out)
-            self.assertEqual((rows["Profiled Iterations"], rows["Total Iterations"]), ("8", "8"))
+            self.assertEqual((rows["Profiled Iterations"], rows["Total Iterations"]), (str(count), "8"))
 
     def test_one_of_two_domains(self):
         out, done = self.run_reports("--reports=summary", "--domains=NCLC,default")

@@ -297,7 +297,7 @@ class ReportPage(unittest.TestCase):
         after = dict(self.gpu_numbers())
         self.assertEqual(self.browser.text('#gpu mark'), self.browser.text('.scope mark'))
         self.assertEqual(before.keys(), after.keys())
-        for name in ('GPU utilization', 'Queue empty', 'Mean depth'):
+        for name in ('GPU busy', 'Queue empty', 'Mean depth'):
             self.assertNotEqual(before[name], after[name], name)
         self.assertIn('within 7 %', self.browser.text('#gpu .queue'))
         self.assertIn('their median', self.browser.text('#gpu .curve-of'))

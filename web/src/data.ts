@@ -89,10 +89,19 @@ export interface Kind {
   name: string;  // may be ""
 }
 
+// How often a step comes, over the steps that count.
+export interface Rate {
+  text: string;       // "40.1 steps/s"
+  period_ns: number;  // from one step to the next, mean
+  of_gpu: boolean;    // the mean step of the slowest GPU, which the CPU runs ahead of
+}
+
 // The steps of one process, on its CPU thread and on each of its GPUs: the same steps in the same
 // entries of every track.
 export interface Training {
   process: string;  // "rank 0, train.py (pid 4711)"
+  whose: string;    // "rank 0"; "": the only one
+  rate: Rate;
   tracks: Steps[];  // the CPU first
 }
 
@@ -179,6 +188,7 @@ export interface TopList {
   key: string;  // "operators": also the name of the table with all rows
   title: string;
   measure: string;    // what the bars show, in words
+  whose: string;      // "mean of 2 ranks"; "": one process trains
   share_of: string;   // "of step"
   per_step: boolean;  // value_ns is per step; else of the whole run
   rows: TopRow[];
@@ -277,7 +287,9 @@ export interface StepBins {
 export interface TreeTimes {
   step_ns: number;  // mean step, 0 without steps
   bins: StepBins;
-  self_ns: (number[]|0)[];     // [node][bin]: CPU time of a call, GPU time of work; 0: in no bin
+  // [node][bin]: CPU time of a call that the step waits for, GPU time of work; 0: in no bin
+  self_ns: (number[]|0)[];
+  beside_ns: (number[]|0)[];   // CPU time of calls on other threads
   calls: (number|number[])[];  // [node][bin], or one number: calls in every step
 }
 
@@ -295,6 +307,7 @@ export interface TreeTime {
   key: string;
   work?: boolean;
   backward?: boolean;
+  beside?: boolean;  // of the times on other threads
 }
 
 export interface TreeColumn extends Column {

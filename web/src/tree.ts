@@ -14,6 +14,7 @@ export interface TreeSums {
   // Per node and step.
   calls: Float64Array;
   self: Float64Array;                    // CPU time of a call, GPU time of work
+  beside: Float64Array;                  // CPU time on threads that the step does not wait for
   gpuSelf: Float64Array;                 // work that the node launched itself
   inside: Record<string, Float64Array>;  // with all that is inside, by Tree.times
   whole: Record<string, number>;         // the same of all roots
@@ -82,6 +83,7 @@ export function sumTree(tree: Tree, range: StepRange, rank: number|null = null):
     step_ns: times.step_ns,
     calls: make(),
     self: make(),
+    beside: make(),
     gpuSelf: make(),
     inside: Object.fromEntries(tree.times.map(({key}) => [key, make()])),
     whole: Object.fromEntries(tree.times.map(({key}) => [key, 0])),
@@ -89,6 +91,8 @@ export function sumTree(tree: Tree, range: StepRange, rank: number|null = null):
   for (let node = 0; node < size; ++node) {
     const self = times.self_ns[node];
     sums.self[node] = self === 0 ? 0 : bins.reduce((sum, bin) => sum + self[bin], 0) / steps;
+    const beside = times.beside_ns[node];
+    if (beside !== 0) sums.beside[node] = bins.reduce((sum, bin) => sum + beside[bin], 0) / steps;
     const calls = times.calls[node];
     sums.calls[node] =
       typeof calls === "number" ? calls : bins.reduce((sum, bin) => sum + calls[bin], 0) / steps;
@@ -100,9 +104,9 @@ export function sumTree(tree: Tree, range: StepRange, rank: number|null = null):
 }
 
 function addOwn(tree: Tree, sums: TreeSums): void {
-  for (const {key, work, backward} of tree.times) {
+  for (const {key, work, backward, beside} of tree.times) {
     const inside = sums.inside[key];
-    sums.self.forEach((own, node) => {
+    (beside ? sums.beside : sums.self).forEach((own, node) => {
       const ofKind = work === undefined || work === isGpuWork(tree, node);
       const ofPass = backward === undefined || backward === (tree.backward[node] === 1);
       if (ofKind && ofPass) inside[node] = own;
@@ -157,6 +161,7 @@ export interface Group {
 // The quantities that the rules of Tree.operators and Tree.kernels name.
 export type GroupTimes = {
   calls: number; cpu_self: number;
+  beside_self: number;   // on threads that the step does not wait for
   cpu_total: number;     // with operators inside; a call inside one of the same name counts once
   its_backward: number;  // CPU time of the functions that differentiate its calls
   gpu_self: number;
@@ -173,6 +178,7 @@ export function groupOperators(tree: Tree, sums: TreeSums): Group[] {
     nodes.push(node);
     times.calls += sums.calls[node];
     times.cpu_self += sums.self[node];
+    times.beside_self += sums.beside[node];
     times.gpu_self += sums.gpuSelf[node];
     if (insideSameName(tree, node)) return;
     const isBackward = tree.backward[node] === 1;
@@ -204,6 +210,7 @@ function groupOf(groups: Map<number, Group>, name: number): Group {
     const times = {
       calls: 0,
       cpu_self: 0,
+      beside_self: 0,
       cpu_total: 0,
       its_backward: 0,
       gpu_self: 0,

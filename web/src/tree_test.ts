@@ -16,6 +16,7 @@ const kParts = {
     {key: "cpu_backward", work: false, backward: true},
     {key: "gpu_forward", work: true, backward: false},
     {key: "gpu_backward", work: true, backward: true},
+    {key: "beside", work: false, beside: true},
   ],
   columns: [],
   operators: [],
@@ -44,6 +45,7 @@ const kTree: Tree = {
     [0, 6, 6],
     [0, 100, 100],
   ],
+  beside_ns: [0, 0, [7, 3, 5], 0, 0, 0, 0],
   calls: [1, 1, 2, 2, 1, [0, 1, 3], 1],
 };
 
@@ -63,6 +65,14 @@ test("a node holds what is inside, forward and backward apart", () => {
   assert.equal(sums.gpuSelf[5], 100);
   assert.equal(sums.calls[5], 2);
   assert.equal(sums.whole.gpu, 140);
+});
+
+test("what other threads do is in no time of the step", () => {
+  const sums = sumTree(kTree, null);
+  assert.equal(sums.inside.beside[0], 4);
+  assert.equal(sums.inside.cpu[2], 5);
+  const mm = groupOperators(kTree, sums).find((group) => group.name === 2);
+  assert.deepEqual([mm?.times.cpu_self, mm?.times.beside_self], [11, 4]);
 });
 
 test("a selection has the sums of its steps", () => {
@@ -111,6 +121,7 @@ const kRanks: Tree = {
       step_ns: 80,
       bins: {first_step: [0, 1], steps: [1, 4], counts: [0, 1]},
       self_ns: [[9, 40], 0, 0, [0, 8], 0, 0, 0],
+      beside_ns: [0, 0, 0, 0, 0, 0, 0],
       calls: [1, 0, 0, 2, 0, 0, 0],
     },
     {
@@ -119,6 +130,7 @@ const kRanks: Tree = {
       step_ns: 120,
       bins: {first_step: [0, 0], steps: [3, 2], counts: [0, 1]},
       self_ns: [[30, 60], 0, 0, [0, 10], 0, 0, 0],
+      beside_ns: [0, 0, 0, 0, 0, 0, 0],
       calls: [1, 0, 0, [0, 6], 0, 0, 0],
     },
   ],

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analysis/breakdown/phase_events_parts.h"
+#include "analysis/owners/working_threads.h"
 #include "base/thread_pool.h"
 
 namespace batchlight {

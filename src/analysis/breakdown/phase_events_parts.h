@@ -10,9 +10,6 @@
 
 namespace batchlight {
 
-// Threads of each process (by row) that run its backward passes or launch its kernels.
-std::vector<std::vector<ThreadId>> FindWorkingThreads(const Store& store);
-
 void AddCpuEvents(const StepInputs& inputs, const CallSpans& spans, const ProcessSteps& steps,
                   const StepBreakdown& breakdown, const std::vector<ThreadId>& working_threads,
                   EventGroups& groups);

@@ -7,6 +7,7 @@
 
 #include "analysis/cuda/kernel_class.h"
 #include "analysis/gpu/gpu_intervals.h"
+#include "analysis/phases/phase_kind.h"
 #include "analysis/phases/phase_marks.h"
 #include "analysis/roofline/operator_cost.h"
 #include "analysis/steps/step_lookup.h"
@@ -88,11 +89,34 @@ class ModelBuilder {
       Say("the run has iterations 0 to " + std::to_string(last) + "; the reports are about " +
           std::to_string(model_.first_iteration) + " to " + std::to_string(model_.last_iteration));
     }
-    for (Iteration& iteration : model_.iterations) {
-      iteration.inside =
-          iteration.number >= model_.first_iteration && iteration.number <= model_.last_iteration;
-      if (iteration.inside) model_.range_ns += iteration.end_ns - iteration.start_ns;
+    CountIterations();
+  }
+
+  // Of a range that was asked for every iteration counts; else those that count in all views, which
+  // warm-up, compilation and the like do not.
+  void CountIterations() {
+    const bool from = options_.first_iteration > 0 &&
+                      options_.first_iteration < static_cast<int64_t>(model_.iterations.size());
+    const bool asked = from || options_.last_iteration != INT64_MAX;
+    const ProcessSteps* main = steps_.Main();
+    std::vector<bool> counts(model_.iterations.size(), asked || main == nullptr);
+    if (!asked && main != nullptr) {
+      for (const uint32_t row : main->steady) counts[row] = true;
     }
+    int64_t first = -1;
+    int64_t last = 0;
+    for (Iteration& iteration : model_.iterations) {
+      iteration.inside = counts[static_cast<size_t>(iteration.number)] &&
+                         iteration.number >= model_.first_iteration &&
+                         iteration.number <= model_.last_iteration;
+      if (!iteration.inside) continue;
+      if (first < 0) first = iteration.number;
+      last = iteration.number;
+      ++model_.counted_iterations;
+      model_.range_ns += iteration.end_ns - iteration.start_ns;
+    }
+    model_.first_iteration = std::max<int64_t>(0, first);
+    model_.last_iteration = last;
   }
 
   void Say(const std::string& sentence) {
@@ -230,12 +254,19 @@ class ModelBuilder {
   void AddRangeInstances() {
     const NvtxRangesTable& ranges = store_.nvtx_ranges;
     range_instance_.assign(ranges.size(), kNoOp);
+    std::vector<bool> backward(ranges.size());
     for (uint32_t row = 0; row < ranges.size(); ++row) {
       if (!IsWantedDomain(ranges.domain[row]) || IterationAt(ranges.start_ns[row]) < 0) continue;
       const std::string_view text = WithoutStepNumber(store_.Text(ranges.message[row]));
       const std::string_view type = text.substr(0, text.find(", seq = "));
-      const uint32_t op = OpFor(ModuleAt(ranges.thread[row], ranges.start_ns[row]), type,
-                                text.find("Backward") != text.npos);
+      const NvtxRangeId parent = ranges.parent[row];
+      backward[row] = text.find("Backward") != text.npos ||
+                      PhaseOfRangeName(text) == PhaseKind::kBackward ||
+                      (!parent.IsNone() && backward[parent.row()]);
+      const uint32_t op =
+          OpFor(ModuleAt(ranges.thread[row], ranges.start_ns[row]), type, backward[row]);
+      range_instance_[row] = InstanceAround(ranges, range_instance_, row, op);
+      if (range_instance_[row] != kNoOp) continue;
       range_instance_[row] = AddInstance(op, ranges.start_ns[row], ranges.end_ns[row]);
       model_.ops[op].eligible |= IsMatrixOperator(type);
     }
@@ -250,6 +281,8 @@ class ModelBuilder {
       if (IterationAt(modules.start_ns[row]) < 0) continue;
       const uint32_t op = OpFor(std::string(store_.Text(modules.path[row])),
                                 store_.Text(modules.class_name[row]), false);
+      module_instance_[row] = InstanceAround(modules, module_instance_, row, op);
+      if (module_instance_[row] != kNoOp) continue;
       module_instance_[row] = AddInstance(op, modules.start_ns[row], modules.end_ns[row]);
     }
     const PhaseCallsTable& phases = store_.phase_calls;
@@ -260,6 +293,18 @@ class ModelBuilder {
           OpFor("", store_.Text(phases.name[row]), phases.phase[row] == Phase::kBackward);
       phase_instance_[row] = AddInstance(op, phases.start_ns[row], phases.end_ns[row]);
     }
+  }
+
+  // The instance of the same op that the row is inside of; kNoOp: none. What calls itself is one
+  // call, the outer one.
+  template <typename Table>
+  uint32_t InstanceAround(const Table& table, const std::vector<uint32_t>& instance_of,
+                          uint32_t row, uint32_t op) const {
+    for (auto at = table.parent[row]; !at.IsNone(); at = table.parent[at.row()]) {
+      const uint32_t instance = instance_of[at.row()];
+      if (instance != kNoOp && instances_[instance].op == op) return instance;
+    }
+    return kNoOp;
   }
 
   uint32_t AddInstance(uint32_t op, int64_t start_ns, int64_t end_ns) {

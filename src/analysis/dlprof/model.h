@@ -7,7 +7,8 @@
 //              belongs to the module or traced call around its launch, else to kNoOpName. A domain
 //              has no such work: it is about its ranges only.
 //   iteration  a step (analysis/steps/steps.h), or what ends with each end of the key node.
-//   range      iterations first..last; reports leave out instances that start outside of it. If
+//   range      iterations first..last, as asked for, or the steps that count; reports leave out
+//              instances that start outside of it. If
 //              the run has no such iterations, or no such key node, `notice` says so and the
 //              reports are about the whole run (with the steps found without the key).
 //
@@ -72,7 +73,7 @@ struct Iteration {
   int64_t number = 0;
   int64_t start_ns = 0;
   int64_t end_ns = 0;
-  bool inside = false;  // of the aggregation range
+  bool inside = false;  // of the aggregation range, and counts
 };
 
 struct Model {
@@ -81,6 +82,7 @@ struct Model {
   std::vector<Iteration> iterations;
   int64_t first_iteration = 0;
   int64_t last_iteration = 0;
+  int64_t counted_iterations = 0;
   int64_t range_ns = 0;         // summed length of the iterations inside
   int64_t gpu_busy_ns = 0;      // union of all work inside, of all devices
   int64_t memory_ns = 0;        // copies and sets

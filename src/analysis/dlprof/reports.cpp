@@ -81,11 +81,12 @@ ResultTable SummaryReport(const Store& store, const Model& model) {
     if (op.eligible) eligible_ns += op.gpu.total_ns;
   }
   kernel_ns = gpu_ns - model.memory_ns - model.graph_ns;
-  const int64_t iterations = model.last_iteration - model.first_iteration + 1;
-  add("Profiled Iterations", std::to_string(iterations), "iterations in the aggregation range");
+  const int64_t iterations = model.counted_iterations;
+  add("Profiled Iterations", std::to_string(iterations),
+      "iterations that the reports are about: those asked for, or all but warm-up and the like");
   add("Total Iterations", std::to_string(model.iterations.size()), "iterations found");
-  add("Start Iteration", std::to_string(model.first_iteration), "the first in the range, from 0");
-  add("Stop Iteration", std::to_string(model.last_iteration), "the last in the range");
+  add("Start Iteration", std::to_string(model.first_iteration), "the first of them, from 0");
+  add("Stop Iteration", std::to_string(model.last_iteration), "the last of them");
   add("Wall Clock Time (ns)", std::to_string(model.range_ns), "summed length of the iterations");
   add("Average Iteration Time (ns)",
       std::to_string(model.range_ns / std::max<int64_t>(1, iterations)),

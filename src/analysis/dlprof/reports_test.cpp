@@ -99,6 +99,41 @@ TEST(DlprofModel, NoWorkIsLost) {
   EXPECT_EQ(simple->ops[0].cpu.total_ns, simple->range_ns);
 }
 
+// A warm-up that takes ten times as long, then steps with a range `backward` and a range that calls
+// itself.
+TEST(DlprofModel, WarmUpDoesNotCountAndRangesHaveADirection) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(7, "train.py"));
+  int64_t t = 0;
+  for (int step = 0; step < 12; ++step) {
+    const int64_t unit = step == 0 ? 10'000 : 1'000;
+    build.Range(main, "step", t, t + 99 * unit);
+    build.Range(main, "forward", t + unit, t + 40 * unit);
+    build.Range(main, "visit", t + 2 * unit, t + 30 * unit);
+    build.Range(main, "visit", t + 3 * unit, t + 20 * unit);
+    build.Range(main, "backward", t + 50 * unit, t + 90 * unit);
+    build.Range(main, "grad_norm", t + 60 * unit, t + 70 * unit);
+    t += 100 * unit;
+  }
+  const Store store = build.Build();
+  const RunOverview overview = BuildOverview(store);
+  const Result<Model> model = BuildModel(overview, {});
+  ASSERT_TRUE(model.ok());
+  EXPECT_EQ(model->counted_iterations, 11);
+  EXPECT_EQ(model->first_iteration, 1);
+  EXPECT_EQ(model->range_ns, overview.steps.Main()->duration.total);
+  const OpNode* backward = Find(model.value(), "backward", "bprop");
+  ASSERT_NE(backward, nullptr);
+  EXPECT_EQ(backward->cpu.average_ns(), 40'000);
+  EXPECT_NE(Find(model.value(), "grad_norm", "bprop"), nullptr);
+  const OpNode* visit = Find(model.value(), "visit", "fprop");
+  ASSERT_NE(visit, nullptr);
+  EXPECT_EQ(visit->cpu.count, 11u) << "the outer call once";
+  EXPECT_EQ(visit->cpu.total_ns, 11 * 28'000);
+  const Result<Model> all = BuildModel(overview, {.first_iteration = 0, .last_iteration = 11});
+  EXPECT_EQ(all->counted_iterations, 12) << "as asked";
+}
+
 TEST(DlprofModel, SimpleModeHasOneOp) {
   const Store store = FourSteps();
   Result<Model> model = BuildModel(BuildOverview(store), {.simple = true});

@@ -65,8 +65,6 @@ std::vector<KernelRow> SummarizeKernels(const Store& store, const StepSet& steps
   for (size_t i = 0; i < rows.size(); ++i) {
     rows[i].calls_per_step = clock.PerStep(double(steady_calls[i]));
     rows[i].per_step_ns = clock.PerStep(double(steady_ns[i]));
-    rows[i].share =
-        summary->kernel_ns == 0 ? 0 : double(rows[i].total_ns) / double(summary->kernel_ns);
     const auto most = std::max_element(launches[i].begin(), launches[i].end(),
                                        [](auto& a, auto& b) { return a.second < b.second; });
     rows[i].launch = most->first;
@@ -94,6 +92,7 @@ std::vector<CopyRow> SummarizeCopies(const Store& store, const StepSet& steps) {
     if (IsSteadyLaunch(store, clock, copies.api_call[i])) {
       row.calls_per_step += 1;
       row.bytes_per_step += double(copies.bytes[i]);
+      row.per_step_ns += double(copies.end_ns[i] - copies.start_ns[i]);
     }
   }
   std::vector<CopyRow> result;
@@ -101,6 +100,7 @@ std::vector<CopyRow> SummarizeCopies(const Store& store, const StepSet& steps) {
     std::tie(row.kind, row.source, row.destination) = key;
     row.calls_per_step = clock.PerStep(row.calls_per_step);
     row.bytes_per_step = clock.PerStep(row.bytes_per_step);
+    row.per_step_ns = clock.PerStep(row.per_step_ns);
     result.push_back(std::move(row));
   }
   std::stable_sort(result.begin(), result.end(),
@@ -146,6 +146,42 @@ std::vector<WaitRow> SummarizeWaits(const Store& store, const StepSet& steps) {
   return result;
 }
 
+// Work of one table that steady steps launched, ns.
+template <typename Table>
+double SteadyNs(const Store& store, StepClock& clock, const Table& work) {
+  double sum = 0;
+  for (size_t row = 0; row < work.size(); ++row) {
+    if (work.end_ns[row] == kOpenEnd || !IsSteadyLaunch(store, clock, work.api_call[row])) continue;
+    sum += double(work.end_ns[row] - work.start_ns[row]);
+  }
+  return sum;
+}
+
+// By process as the steps are, so that the first breakdown is of the first process.
+void OrderByProcess(const StepSet& steps, std::vector<GpuBreakdown>& breakdowns) {
+  const auto place = [&](const GpuBreakdown& gpu) {
+    return std::find_if(
+        steps.processes.begin(), steps.processes.end(),
+        [&](const ProcessSteps& process) { return process.process == gpu.process; });
+  };
+  std::stable_sort(
+      breakdowns.begin(), breakdowns.end(),
+      [&](const GpuBreakdown& a, const GpuBreakdown& b) { return place(a) < place(b); });
+}
+
+void SetShares(const Store& store, const StepSet& steps, GpuSummary& summary) {
+  StepClock clock(store, steps);
+  summary.work_per_step_ns = clock.PerStep(
+      SteadyNs(store, clock, store.kernels) + SteadyNs(store, clock, store.memcpys) +
+      SteadyNs(store, clock, store.memsets) + SteadyNs(store, clock, store.graph_launches));
+  const bool has_steps = clock.count() > 0;
+  const double whole_ns = has_steps ? summary.work_per_step_ns : double(summary.work_ns);
+  if (whole_ns <= 0) return;
+  for (KernelRow& row : summary.kernels) {
+    row.share = (has_steps ? row.per_step_ns : double(row.total_ns)) / whole_ns;
+  }
+}
+
 }  // namespace
 
 GpuSummary SummarizeGpu(const Store& store, const StepSet& steps, const Attribution& work) {
@@ -156,9 +192,11 @@ GpuSummary SummarizeGpu(const Store& store, const StepSet& steps, const Attribut
   summary.kernel_count = store.kernels.size();
   summary.graph_launches = store.graph_launches.size();
   summary.breakdowns = BreakDownGpu(store, steps);
+  OrderByProcess(steps, summary.breakdowns);
   summary.kernels = SummarizeKernels(store, steps, work, &summary);
   summary.copies = SummarizeCopies(store, steps);
   summary.waits = SummarizeWaits(store, steps);
+  SetShares(store, steps, summary);
   return summary;
 }
 

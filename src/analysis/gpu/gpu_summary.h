@@ -29,9 +29,13 @@ struct KernelRow {
   OperatorCallId owner;           // an operator call that launched it, or None
   double calls_per_step = 0;
   double per_step_ns = 0;
-  double share = 0;  // of all kernel time, 0 to 1
+  double share = 0;  // of all GPU time of the steps that count (of the run without steps), 0 to 1
 
-  double average_ns() const { return calls == 0 ? 0 : double(total_ns) / double(calls); }
+  // Of the steps that count; of a kernel that ran in none of them, of the whole run.
+  double average_ns() const {
+    if (calls_per_step > 0) return per_step_ns / calls_per_step;
+    return calls == 0 ? 0 : double(total_ns) / double(calls);
+  }
 };
 
 struct CopyRow {
@@ -43,6 +47,7 @@ struct CopyRow {
   int64_t total_ns = 0;
   double calls_per_step = 0;
   double bytes_per_step = 0;
+  double per_step_ns = 0;
 
   double bytes_per_second() const {
     return total_ns == 0 ? 0 : double(bytes) * 1e9 / double(total_ns);
@@ -61,13 +66,14 @@ struct WaitRow {
 };
 
 struct GpuSummary {
-  std::vector<GpuBreakdown> breakdowns;  // per process and device
+  std::vector<GpuBreakdown> breakdowns;  // per process, as the steps are, and device
   std::vector<KernelRow> kernels;        // by falling total time
   std::vector<CopyRow> copies;           // by falling total time
   std::vector<WaitRow> waits;            // by falling total time
   uint64_t kernel_count = 0;
   int64_t kernel_ns = 0;
   int64_t work_ns = 0;          // kernels, copies, sets, graphs
+  double work_per_step_ns = 0;  // of those, what the steps that count launched, per step
   int64_t unattributed_ns = 0;  // of work_ns
   uint64_t graph_launches = 0;
 

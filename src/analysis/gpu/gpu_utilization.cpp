@@ -55,6 +55,14 @@ class Meter {
   std::unordered_map<size_t, bool> tensor_;
 };
 
+int64_t BusyNs(const GpuStepParts& step) {
+  int64_t busy_ns = 0;
+  for (size_t part = 0; part < kGpuPartCount; ++part) {
+    if (!IsIdle(static_cast<GpuPart>(part))) busy_ns += step.part_ns[part];
+  }
+  return busy_ns;
+}
+
 // Adds the kernels of one GPU to the windows in which they ran.
 class Measurement {
  public:
@@ -62,6 +70,7 @@ class Measurement {
       : store_(store), gpu_(gpu), meter_(store, gpu.device), uses_(gpu.steps.size()) {
     for (size_t step = 0; step < gpu.steps.size(); ++step) {
       uses_[step].time_ns = gpu.steps[step].duration_ns();
+      uses_[step].busy_ns = BusyNs(gpu.steps[step]);
       if (uses_[step].time_ns > 0) windows_.push_back(step);
     }
   }
@@ -80,20 +89,16 @@ class Measurement {
     const int64_t start = store_.kernels.start_ns[row];
     const int64_t end = store_.kernels.end_ns[row];
     const auto window = [&](size_t i) -> const GpuStepParts& { return gpu_.steps[windows_[i]]; };
-    const int64_t new_from = covered_.StartOfNew(start, end);
     while (first_ < windows_.size() && window(first_).end_ns <= start) ++first_;
     for (size_t i = first_; i < windows_.size() && window(i).start_ns < end; ++i) {
       const int64_t from = std::max(start, window(i).start_ns);
       const int64_t to = std::min(end, window(i).end_ns);
-      if (to > from) AddPiece(row, from, to, std::max(from, new_from), uses_[windows_[i]]);
+      if (to > from) AddPiece(row, to - from, uses_[windows_[i]]);
     }
   }
 
-  // `new_from`: until then a kernel that began before has counted as busy.
-  void AddPiece(size_t row, int64_t from, int64_t to, int64_t new_from, GpuUse& use) {
-    const int64_t inside = to - from;
+  void AddPiece(size_t row, int64_t inside, GpuUse& use) {
     const Fill& fill = meter_.FillOfLaunch(store_.kernels.launch[row]);
-    use.busy_ns += std::max<int64_t>(0, to - new_from);
     use.kernel_ns += inside;
     use.sm_ns += double(inside) * fill.sm_share;
     use.occupancy_ns += double(inside) * fill.occupancy;
@@ -106,7 +111,6 @@ class Measurement {
   std::vector<GpuUse> uses_;
   std::vector<size_t> windows_;  // steps whose windows are not empty; disjoint and ordered
   size_t first_ = 0;             // of windows_ that does not end before the kernel
-  CoveredSoFar covered_;         // by the kernels so far
 };
 
 GpuUtilization Measure(const Store& store, const StepSet& steps, const GpuBreakdown& gpu) {

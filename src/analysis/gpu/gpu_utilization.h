@@ -15,7 +15,7 @@ namespace batchlight {
 // What the numbers are made of: of one step's window, or added up over steps.
 struct GpuUse {
   int64_t time_ns = 0;      // of the windows
-  int64_t busy_ns = 0;      // with at least one kernel
+  int64_t busy_ns = 0;      // in which it works: the busy parts of the breakdown
   int64_t kernel_ns = 0;    // summed kernel time; kernels side by side count twice
   int64_t tensor_ns = 0;    // of that, kernels on Tensor Cores, by name
   double sm_ns = 0;         // sum of min(blocks / SMs, 1) x kernel time

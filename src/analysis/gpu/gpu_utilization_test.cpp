@@ -31,7 +31,16 @@ class GpuUtilizationTest : public ::testing::Test {
     for (size_t row = 0; row < 2; ++row) store_.kernels.launch[row] = KernelLaunchId::At(row);
     steps_.processes.push_back({.process = ProcessId{0}, .steps = {Step{}}, .steady = {0}});
     gpu_.process = ProcessId{0};
-    gpu_.steps = {{.start_ns = 100, .end_ns = 1100}};
+    gpu_.steps = {Window(100, 1100, 300)};
+  }
+
+  // A step's window in which the GPU works for so long.
+  static GpuStepParts Window(int64_t start_ns, int64_t end_ns, int64_t busy_ns) {
+    GpuStepParts step{.start_ns = start_ns, .end_ns = end_ns};
+    step.part_ns[static_cast<size_t>(GpuPart::kCompute)] = busy_ns / 2;
+    step.part_ns[static_cast<size_t>(GpuPart::kCopy)] = busy_ns - busy_ns / 2;
+    step.part_ns[static_cast<size_t>(GpuPart::kIdlePython)] = end_ns - start_ns - busy_ns;
+    return step;
   }
 
   testing::StoreBuilder build_;
@@ -52,7 +61,7 @@ TEST_F(GpuUtilizationTest, FollowsTheFormulas) {
   const GpuUse use = MeasureUtilization(store_, steps_, {gpu_})[0].steady;
   EXPECT_EQ(use.time_ns, 1000);
   EXPECT_EQ(use.kernel_ns, 400);
-  EXPECT_DOUBLE_EQ(ShareOf(use, "busy"), 30);                               // 100..400
+  EXPECT_DOUBLE_EQ(ShareOf(use, "busy"), 30);  // copies too, as in the breakdown
   EXPECT_DOUBLE_EQ(ShareOf(use, "sm_efficiency"), (0.5 * 200 + 200) / 10);  // 5 of 10 SMs, then all
   EXPECT_DOUBLE_EQ(ShareOf(use, "tensor_core"), 50);
   // 500 of 10,000 threads; then one block of 16 of the SM's 31 warps.
@@ -78,7 +87,7 @@ TEST_F(GpuUtilizationTest, AShareOfNothingHasNoValue) {
 }
 
 TEST_F(GpuUtilizationTest, WorkOutsideOfTheStepsDoesNotCount) {
-  gpu_.steps = {{.start_ns = 350, .end_ns = 450}};
+  gpu_.steps = {Window(350, 450, 50)};
   const GpuUse use = MeasureUtilization(store_, steps_, {gpu_})[0].steady;
   EXPECT_EQ(use.kernel_ns, 50);
   EXPECT_DOUBLE_EQ(ShareOf(use, "busy"), 50);
@@ -86,7 +95,7 @@ TEST_F(GpuUtilizationTest, WorkOutsideOfTheStepsDoesNotCount) {
 }
 
 TEST_F(GpuUtilizationTest, StepsAddUpToTheRunAndKernelsAreCutAtTheirWindows) {
-  gpu_.steps = {{.start_ns = 100, .end_ns = 250}, {}, {.start_ns = 250, .end_ns = 1100}};
+  gpu_.steps = {Window(100, 250, 150), {}, Window(250, 1100, 150)};
   steps_.processes[0].steps.resize(3);
   steps_.processes[0].steady = {0, 1, 2};
   const GpuUtilization found = MeasureUtilization(store_, steps_, {gpu_})[0];

@@ -7,6 +7,7 @@
 #include "analysis/numbers/closed_end.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
+#include "analysis/owners/critical_time.h"
 #include "analysis/owners/tree_nodes.h"
 #include "analysis/steps/bin_finder.h"
 #include "analysis/steps/step_range_names.h"
@@ -27,9 +28,10 @@ struct Frame {
 
 class TreeBuilder {
  public:
-  TreeBuilder(const Store& store, const StepSet& steps, const PhaseMarks& marks,
-              const BackwardLinks& links)
+  TreeBuilder(const Store& store, const StepSet& steps, const CriticalTime& critical,
+              const PhaseMarks& marks, const BackwardLinks& links)
       : store_(store),
+        critical_(critical),
         marks_(marks),
         links_(links.links()),
         bins_(store, steps),
@@ -223,11 +225,14 @@ class TreeBuilder {
   void Enter(uint32_t node, int64_t start_ns, int64_t end_ns, TreeKind kind, uint32_t calls = 1) {
     if (!stack_.empty()) {
       overlap_ |= end_ns > stack_.back().end_ns;
-      const int64_t shared_ns = std::min(end_ns, stack_.back().end_ns) - start_ns;
-      nodes_.Add(stack_.back().node, stack_.back().place, -shared_ns, 0);
+      const int64_t until_ns = std::min(end_ns, stack_.back().end_ns);
+      nodes_.Add(stack_.back().node, stack_.back().place,
+                 -critical_.Inside(thread_, start_ns, until_ns),
+                 -critical_.Beside(thread_, start_ns, until_ns), 0);
     }
     const BinPlace place = bins_.Of(thread_, start_ns);
-    nodes_.Add(node, place, end_ns - start_ns, calls);
+    nodes_.Add(node, place, critical_.Inside(thread_, start_ns, end_ns),
+               critical_.Beside(thread_, start_ns, end_ns), calls);
     stack_.push_back({end_ns, node, place, kind});
   }
 
@@ -246,7 +251,7 @@ class TreeBuilder {
       const BinPlace place = call.IsNone() ? bins_.outside()
                                            : bins_.Of(store_.api_calls.thread[call.row()],
                                                       store_.api_calls.start_ns[call.row()]);
-      nodes_.Add(node, place, table.end_ns[row] - table.start_ns[row], 1);
+      nodes_.Add(node, place, table.end_ns[row] - table.start_ns[row], 0, 1);
     }
   }
 
@@ -303,6 +308,7 @@ class TreeBuilder {
   }
 
   const Store& store_;
+  const CriticalTime& critical_;
   const PhaseMarks& marks_;
   const std::vector<BackwardLink>& links_;
   size_t link_ = 0;
@@ -336,6 +342,7 @@ void SetTotals(const StepSet& steps, AttributionTree& tree) {
     for (size_t bin = 0; bin < tree.columns(); ++bin) {
       if (tree.per_step && (bin == tree.bins.size() || !tree.bins[bin].steady)) continue;
       node.self_ns += double(tree.self_ns[row * tree.columns() + bin]) / divisor;
+      node.beside_ns += double(tree.beside_ns[row * tree.columns() + bin]) / divisor;
       node.calls += double(tree.calls[row * tree.columns() + bin]) / divisor;
     }
     const bool gpu = IsGpuWork(node.kind);
@@ -348,6 +355,7 @@ void SetTotals(const StepSet& steps, AttributionTree& tree) {
     if (node.parent < 0) continue;
     TreeNode& parent = tree.nodes[static_cast<size_t>(node.parent)];
     if (IsGpuWork(node.kind)) parent.gpu_self_ns += node.self_ns;
+    parent.beside_ns += node.beside_ns;
     parent.cpu_forward_ns += node.cpu_forward_ns;
     parent.cpu_backward_ns += node.cpu_backward_ns;
     parent.gpu_forward_ns += node.gpu_forward_ns;
@@ -386,9 +394,9 @@ std::vector<uint32_t> AttributionTree::LargestNodes(size_t most) const {
 }
 
 AttributionTree BuildAttributionTree(const Store& store, const StepSet& steps,
-                                     const PhaseMarks& marks, const BackwardLinks& links,
-                                     const Attribution& work) {
-  AttributionTree tree = TreeBuilder(store, steps, marks, links).Build(work);
+                                     const CriticalTime& critical, const PhaseMarks& marks,
+                                     const BackwardLinks& links, const Attribution& work) {
+  AttributionTree tree = TreeBuilder(store, steps, critical, marks, links).Build(work);
   SetTotals(steps, tree);
   return tree;
 }

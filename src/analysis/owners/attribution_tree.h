@@ -4,8 +4,9 @@
 // module is below the phase of the training loop around it; GPU work that belongs to nothing has a
 // root of its own.
 //
-// CPU time is time on a thread, including waits. A node's own time excludes the nodes inside it, so
-// that the own times of a thread add up to the time it spent in any of them. GPU time is the
+// CPU time is time that the step waits for (critical_time.h), on whichever thread; what other
+// threads do meanwhile is kept apart. A node's own time excludes the nodes inside it, so that all
+// own times add up to at most the step. GPU time is the
 // duration of the work: work that runs side by side is counted twice. A call belongs to the step in
 // which it began, GPU work to the step that launched it.
 #pragma once
@@ -24,6 +25,7 @@
 namespace batchlight {
 
 class BackwardLinks;
+class CriticalTime;
 struct Attribution;
 
 enum class TreeKind : uint8_t {
@@ -52,9 +54,10 @@ struct TreeNode {
   bool backward = false;  // part of the backward pass
   // Means per step over steady steps; of the whole run where there are no steps.
   double calls = 0;
-  double self_ns = 0;         // CPU time of a call without nodes inside; GPU time of work
-  double gpu_self_ns = 0;     // work that it launched itself
-  double cpu_forward_ns = 0;  // this and the following: with all nodes inside
+  double self_ns = 0;      // CPU time of a call without nodes inside; GPU time of work
+  double gpu_self_ns = 0;  // work that it launched itself
+  double beside_ns = 0;    // on other threads; this and the following: with all nodes inside
+  double cpu_forward_ns = 0;
   double cpu_backward_ns = 0;
   double gpu_forward_ns = 0;
   double gpu_backward_ns = 0;
@@ -69,10 +72,12 @@ struct AttributionTree {
   // Own time and calls of every node in every bin, whatever its kind: [node * columns() + bin]. The
   // last column is what lies in no step.
   std::vector<int64_t> self_ns;
+  std::vector<int64_t> beside_ns;  // own time on other threads
   std::vector<uint32_t> calls;
   // The same of every rank, in its steps only: [node * rank_columns + rank.column + bin].
   std::vector<RankBins> ranks;  // of StepSet::processes the first; empty: there are no two
   std::vector<int64_t> rank_self_ns;
+  std::vector<int64_t> rank_beside_ns;
   std::vector<uint32_t> rank_calls;
   size_t rank_columns = 0;
   bool per_step = false;
@@ -85,7 +90,7 @@ struct AttributionTree {
 };
 
 AttributionTree BuildAttributionTree(const Store& store, const StepSet& steps,
-                                     const PhaseMarks& marks, const BackwardLinks& links,
-                                     const Attribution& work);
+                                     const CriticalTime& critical, const PhaseMarks& marks,
+                                     const BackwardLinks& links, const Attribution& work);
 
 }  // namespace batchlight

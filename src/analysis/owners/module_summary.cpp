@@ -7,6 +7,7 @@
 #include "analysis/numbers/closed_end.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
+#include "analysis/owners/critical_time.h"
 #include "analysis/steps/step_clock.h"
 #include "store/interval_index.h"
 
@@ -19,14 +20,15 @@ struct SteadyTime {
   int64_t self_ns = 0;
   int64_t backward_ns = 0;
   int64_t backward_self_ns = 0;
+  int64_t beside_ns = 0;
   int64_t gpu_ns = 0;
   int64_t gpu_backward_ns = 0;
 };
 
 class ModuleTree {
  public:
-  ModuleTree(const Store& store, const StepSet& steps)
-      : store_(store), calls_(store.module_calls), clock_(store, steps) {
+  ModuleTree(const Store& store, const StepSet& steps, const CriticalTime& critical)
+      : store_(store), calls_(store.module_calls), clock_(store, steps), critical_(critical) {
     row_of_call_.resize(calls_.size());
   }
 
@@ -66,9 +68,11 @@ class ModuleTree {
           caller.IsNone() ? -1 : static_cast<int32_t>(row_of_call_[caller.row()]);
       const uint32_t row = RowFor(parent, call);
       row_of_call_[call] = row;
-      const int64_t time =
-          ClosedEnd(store_, calls_.start_ns[call], calls_.end_ns[call]) - calls_.start_ns[call];
-      const bool steady = clock_.IsSteady(calls_.thread[call], calls_.start_ns[call]);
+      const ThreadId thread = calls_.thread[call];
+      const int64_t start_ns = calls_.start_ns[call];
+      const int64_t end_ns = ClosedEnd(store_, start_ns, calls_.end_ns[call]);
+      const int64_t time = end_ns - start_ns;
+      const bool steady = clock_.IsSteady(thread, start_ns);
       const bool nested = IsNested(row, caller);
       ModuleRow& module = rows_[row];
       ++module.calls;
@@ -76,10 +80,15 @@ class ModuleTree {
       if (!nested) module.total_ns += time;
       if (!caller.IsNone()) rows_[static_cast<size_t>(parent)].self_ns -= time;
       if (!steady) continue;
+      const int64_t waited_for = critical_.Inside(thread, start_ns, end_ns);
+      const int64_t beside = critical_.Beside(thread, start_ns, end_ns);
       ++steady_[row].calls;
-      steady_[row].self_ns += time;
-      if (!nested) steady_[row].total_ns += time;
-      if (!caller.IsNone()) steady_[static_cast<size_t>(parent)].self_ns -= time;
+      steady_[row].self_ns += waited_for;
+      steady_[row].beside_ns += beside;
+      if (!nested) steady_[row].total_ns += critical_.Lasting(thread, start_ns, end_ns);
+      if (caller.IsNone()) continue;
+      steady_[static_cast<size_t>(parent)].self_ns -= waited_for;
+      steady_[static_cast<size_t>(parent)].beside_ns -= beside;
     }
   }
 
@@ -102,14 +111,27 @@ class ModuleTree {
       const uint32_t call = index.Innermost(operators.thread[forward], operators.start_ns[forward]);
       if (call == kNoRow) continue;
       const bool steady = clock_.IsSteady(operators.thread[backward], operators.start_ns[backward]);
+      const int64_t waited_for = WaitedFor(link);
       rows_[row_of_call_[call]].backward_self_ns += link.own_ns;
-      if (steady) steady_[row_of_call_[call]].backward_self_ns += link.own_ns;
+      if (steady) {
+        steady_[row_of_call_[call]].backward_self_ns += waited_for;
+        steady_[row_of_call_[call]].beside_ns += link.own_ns - waited_for;
+      }
       for (int32_t row = static_cast<int32_t>(row_of_call_[call]); row >= 0;
            row = rows_[static_cast<size_t>(row)].parent) {
         rows_[static_cast<size_t>(row)].backward_ns += link.own_ns;
-        if (steady) steady_[static_cast<size_t>(row)].backward_ns += link.own_ns;
+        if (steady) steady_[static_cast<size_t>(row)].backward_ns += waited_for;
       }
     }
+  }
+
+  // The part of a backward function's own time in which the step waits for it.
+  int64_t WaitedFor(const BackwardLink& link) const {
+    const OperatorCallsTable& operators = store_.operator_calls;
+    const size_t call = link.backward.row();
+    const int64_t end_ns = ClosedEnd(store_, operators.start_ns[call], operators.end_ns[call]);
+    return std::min(link.own_ns,
+                    critical_.Inside(operators.thread[call], operators.start_ns[call], end_ns));
   }
 
   void AddGpuTime(const Attribution& work) {
@@ -135,10 +157,13 @@ class ModuleTree {
       module.self_per_step_ns = clock_.PerStep(double(steady_[row].self_ns));
       module.backward_per_step_ns = clock_.PerStep(double(steady_[row].backward_ns));
       module.backward_self_per_step_ns = clock_.PerStep(double(steady_[row].backward_self_ns));
+      module.beside_per_step_ns = clock_.PerStep(double(steady_[row].beside_ns));
       module.gpu_per_step_ns = clock_.PerStep(double(steady_[row].gpu_ns));
       module.gpu_backward_per_step_ns = clock_.PerStep(double(steady_[row].gpu_backward_ns));
       module.share_of_step =
           clock_.ShareOfStep(module.total_per_step_ns + module.backward_per_step_ns);
+      module.own_share =
+          clock_.ShareOfStep(module.self_per_step_ns + module.backward_self_per_step_ns);
     }
   }
 
@@ -168,6 +193,7 @@ class ModuleTree {
   const Store& store_;
   const ModuleCallsTable& calls_;
   StepClock clock_;
+  const CriticalTime& critical_;
   std::vector<ModuleRow> rows_;
   std::vector<StringId> path_of_row_;
   std::vector<SteadyTime> steady_;
@@ -178,9 +204,10 @@ class ModuleTree {
 
 }  // namespace
 
-ModuleSummary SummarizeModules(const Store& store, const StepSet& steps, const BackwardLinks& links,
+ModuleSummary SummarizeModules(const Store& store, const StepSet& steps,
+                               const CriticalTime& critical, const BackwardLinks& links,
                                const Attribution& work) {
-  return ModuleTree(store, steps).Build(links, work);
+  return ModuleTree(store, steps, critical).Build(links, work);
 }
 
 std::vector<uint32_t> ModulesBySelfTime(const ModuleSummary& summary, bool per_step) {

@@ -12,6 +12,7 @@
 namespace batchlight {
 
 class BackwardLinks;
+class CriticalTime;
 struct Attribution;
 
 struct ModuleRow {
@@ -26,15 +27,17 @@ struct ModuleRow {
   int64_t backward_self_ns = 0;  // of the operators it calls itself
   int64_t gpu_ns = 0;            // work on the GPU that its forward launched, inclusive
   int64_t gpu_backward_ns = 0;
-  // Means over steady steps; 0 without steps.
+  // Means over steady steps, of what the step waits for (critical_time.h); 0 without steps.
   double calls_per_step = 0;
   double total_per_step_ns = 0;
   double self_per_step_ns = 0;
   double backward_per_step_ns = 0;
   double backward_self_per_step_ns = 0;
-  double gpu_per_step_ns = 0;  // of steps that launched the work
+  double beside_per_step_ns = 0;  // forward and backward on other threads, self
+  double gpu_per_step_ns = 0;     // of steps that launched the work
   double gpu_backward_per_step_ns = 0;
   double share_of_step = 0;  // (total + backward) per step / mean step, 0 to 1
+  double own_share = 0;      // the same of what is self
 };
 
 struct ModuleSummary {
@@ -43,7 +46,8 @@ struct ModuleSummary {
 };
 
 // `work`: of the GPU; empty without one.
-ModuleSummary SummarizeModules(const Store& store, const StepSet& steps, const BackwardLinks& links,
+ModuleSummary SummarizeModules(const Store& store, const StepSet& steps,
+                               const CriticalTime& critical, const BackwardLinks& links,
                                const Attribution& work);
 
 // Where the time goes: rows with own time, forward plus backward, by falling sum; of the steady

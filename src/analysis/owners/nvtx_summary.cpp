@@ -5,6 +5,7 @@
 
 #include "analysis/numbers/closed_end.h"
 #include "analysis/owners/attribution.h"
+#include "analysis/owners/critical_time.h"
 #include "analysis/steps/step_clock.h"
 
 namespace batchlight {
@@ -12,8 +13,8 @@ namespace {
 
 class NvtxTable {
  public:
-  NvtxTable(const Store& store, const StepSet& steps)
-      : store_(store), ranges_(store.nvtx_ranges), clock_(store, steps) {}
+  NvtxTable(const Store& store, const StepSet& steps, const CriticalTime& critical)
+      : store_(store), ranges_(store.nvtx_ranges), clock_(store, steps), critical_(critical) {}
 
   NvtxSummary Build(const Attribution& work) {
     for (size_t range = 0; range < ranges_.size(); ++range) Add(range);
@@ -23,6 +24,7 @@ class NvtxTable {
     NvtxSummary summary{.ranges = ranges_.size(), .marks = store_.nvtx_marks.size()};
     for (size_t row = 0; row < rows_.size(); ++row) {
       rows_[row].total_per_step_ns = clock_.PerStep(double(steady_[row]));
+      rows_[row].beside_per_step_ns = clock_.PerStep(double(beside_[row]));
       rows_[row].share_of_step = clock_.ShareOfStep(rows_[row].total_per_step_ns);
     }
     summary.rows = std::move(rows_);
@@ -55,16 +57,29 @@ class NvtxTable {
                        .message = ranges_.message[range],
                        .style = style});
       steady_.push_back(0);
+      beside_.push_back(0);
     }
     row_of_range_.push_back(found->second);
     const int64_t time = Duration(range);
     NvtxRow& row = rows_[found->second];
     ++row.calls;
-    row.total_ns += time;
     row.self_ns += time;
-    if (clock_.IsSteady(ranges_.thread[range], ranges_.start_ns[range])) {
-      steady_[found->second] += time;
+    if (IsNested(found->second, range)) return;
+    row.total_ns += time;
+    const ThreadId thread = ranges_.thread[range];
+    const int64_t start_ns = ranges_.start_ns[range];
+    if (!clock_.IsSteady(thread, start_ns)) return;
+    steady_[found->second] += critical_.Lasting(thread, start_ns, start_ns + time);
+    beside_[found->second] += critical_.Beside(thread, start_ns, start_ns + time);
+  }
+
+  // Inside another range of the same row. Parents stand before children.
+  bool IsNested(uint32_t row, size_t range) const {
+    for (NvtxRangeId around = ranges_.parent[range]; !around.IsNone();
+         around = ranges_.parent[around.row()]) {
+      if (row_of_range_[around.row()] == row) return true;
     }
+    return false;
   }
 
   void SubtractInner() {
@@ -77,11 +92,9 @@ class NvtxTable {
   // Every enclosing range of the same domain gets the work; a name inside itself gets it once.
   void AddGpuTime(const Attribution& work) {
     VisitWork(store_, work, [&](const WorkOwner& owner, int64_t duration_ns, int64_t) {
-      uint32_t last = UINT32_MAX;
       for (NvtxRangeId range = owner.range; !range.IsNone(); range = ranges_.parent[range.row()]) {
         const uint32_t row = row_of_range_[range.row()];
-        if (row != last) rows_[row].gpu_ns += duration_ns;
-        last = row;
+        if (!IsNested(row, range.row())) rows_[row].gpu_ns += duration_ns;
       }
     });
   }
@@ -112,16 +125,19 @@ class NvtxTable {
   const Store& store_;
   const NvtxRangesTable& ranges_;
   StepClock clock_;
+  const CriticalTime& critical_;
   std::vector<NvtxRow> rows_;
   std::vector<int64_t> steady_;
+  std::vector<int64_t> beside_;
   std::vector<uint32_t> row_of_range_;
   std::unordered_map<Key, uint32_t, HashKey> known_;
 };
 
 }  // namespace
 
-NvtxSummary SummarizeNvtx(const Store& store, const StepSet& steps, const Attribution& work) {
-  return NvtxTable(store, steps).Build(work);
+NvtxSummary SummarizeNvtx(const Store& store, const StepSet& steps, const CriticalTime& critical,
+                          const Attribution& work) {
+  return NvtxTable(store, steps, critical).Build(work);
 }
 
 }  // namespace batchlight

@@ -11,6 +11,7 @@
 
 namespace batchlight {
 
+class CriticalTime;
 struct Attribution;
 
 struct NvtxRow {
@@ -18,11 +19,12 @@ struct NvtxRow {
   StringId message;
   NvtxStyle style = NvtxStyle::kPushPop;
   uint64_t calls = 0;
-  int64_t total_ns = 0;
-  int64_t self_ns = 0;  // without push/pop ranges of the same domain inside; start/end: the total
-  Sample duration;
-  int64_t gpu_ns = 0;            // work on the GPU that was launched inside
-  double total_per_step_ns = 0;  // over steady steps; 0 without steps
+  int64_t total_ns = 0;  // a range inside one of the same row counts once
+  int64_t self_ns = 0;   // without push/pop ranges of the same domain inside; start/end: the total
+  Sample duration;       // of every range
+  int64_t gpu_ns = 0;    // work on the GPU that was launched inside
+  double total_per_step_ns = 0;   // over steady steps, as the step sees it; 0 without steps
+  double beside_per_step_ns = 0;  // on other threads (critical_time.h)
   double share_of_step = 0;
 };
 
@@ -33,6 +35,7 @@ struct NvtxSummary {
 };
 
 // `work`: of the GPU; empty without one.
-NvtxSummary SummarizeNvtx(const Store& store, const StepSet& steps, const Attribution& work);
+NvtxSummary SummarizeNvtx(const Store& store, const StepSet& steps, const CriticalTime& critical,
+                          const Attribution& work);
 
 }  // namespace batchlight

@@ -6,6 +6,7 @@
 #include "analysis/numbers/closed_end.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
+#include "analysis/owners/critical_time.h"
 #include "analysis/steps/step_clock.h"
 
 namespace batchlight {
@@ -15,14 +16,16 @@ struct SteadyTime {
   uint64_t calls = 0;
   int64_t total_ns = 0;
   int64_t self_ns = 0;
+  int64_t beside_ns = 0;
+  int64_t in_backward_ns = 0;
   int64_t gpu_ns = 0;
   int64_t gpu_total_ns = 0;
 };
 
 class OperatorTable {
  public:
-  OperatorTable(const Store& store, const StepSet& steps)
-      : store_(store), calls_(store.operator_calls), clock_(store, steps) {}
+  OperatorTable(const Store& store, const StepSet& steps, const CriticalTime& critical)
+      : store_(store), calls_(store.operator_calls), clock_(store, steps), critical_(critical) {}
 
   OperatorSummary Build(const BackwardLinks& links, const Attribution& work) {
     SetSelfTimes();
@@ -38,17 +41,30 @@ class OperatorTable {
   }
 
  private:
-  int64_t Duration(size_t call) const {
-    return ClosedEnd(store_, calls_.start_ns[call], calls_.end_ns[call]) - calls_.start_ns[call];
+  int64_t Duration(size_t call) const { return End(call) - calls_.start_ns[call]; }
+
+  int64_t End(size_t call) const {
+    return ClosedEnd(store_, calls_.start_ns[call], calls_.end_ns[call]);
   }
 
   void SetSelfTimes() {
     self_.resize(calls_.size());
+    critical_self_.resize(calls_.size());
+    beside_.resize(calls_.size());
     for (size_t call = 0; call < calls_.size(); ++call) {
+      const ThreadId thread = calls_.thread[call];
+      const int64_t start_ns = calls_.start_ns[call];
       const int64_t time = Duration(call);
+      const int64_t waited_for = critical_.Inside(thread, start_ns, End(call));
+      const int64_t beside = critical_.Beside(thread, start_ns, End(call));
       self_[call] += time;
+      critical_self_[call] += waited_for;
+      beside_[call] += beside;
       const OperatorCallId parent = calls_.parent[call];
-      if (!parent.IsNone()) self_[parent.row()] -= time;
+      if (parent.IsNone()) continue;
+      self_[parent.row()] -= time;
+      critical_self_[parent.row()] -= waited_for;
+      beside_[parent.row()] -= beside;
     }
   }
 
@@ -94,8 +110,12 @@ class OperatorTable {
     if (!clock_.IsSteady(calls_.thread[call], calls_.start_ns[call])) return;
     SteadyTime& steady = steady_[index];
     ++steady.calls;
-    steady.self_ns += self_[call];
-    if (counts) steady.total_ns += time;
+    steady.self_ns += critical_self_[call];
+    steady.beside_ns += beside_[call];
+    if (in_backward_[call]) steady.in_backward_ns += critical_self_[call];
+    if (counts) {
+      steady.total_ns += critical_.Lasting(calls_.thread[call], calls_.start_ns[call], End(call));
+    }
   }
 
   void AddGpuTime(const Attribution& work) {
@@ -121,6 +141,8 @@ class OperatorTable {
       row.calls_per_step = clock_.PerStep(double(steady_[i].calls));
       row.self_per_step_ns = clock_.PerStep(double(steady_[i].self_ns));
       row.total_per_step_ns = clock_.PerStep(double(steady_[i].total_ns));
+      row.beside_per_step_ns = clock_.PerStep(double(steady_[i].beside_ns));
+      row.in_backward_per_step_ns = clock_.PerStep(double(steady_[i].in_backward_ns));
       row.gpu_per_step_ns = clock_.PerStep(double(steady_[i].gpu_ns));
       row.gpu_total_per_step_ns = clock_.PerStep(double(steady_[i].gpu_total_ns));
       row.share_of_step = clock_.ShareOfStep(row.self_per_step_ns);
@@ -140,6 +162,8 @@ class OperatorTable {
     into.calls_per_step += row.calls_per_step;
     into.self_per_step_ns += row.self_per_step_ns;
     into.total_per_step_ns += row.total_per_step_ns;
+    into.beside_per_step_ns += row.beside_per_step_ns;
+    into.in_backward_per_step_ns += row.in_backward_per_step_ns;
     into.gpu_per_step_ns += row.gpu_per_step_ns;
     into.gpu_total_per_step_ns += row.gpu_total_per_step_ns;
     into.share_of_step += row.share_of_step;
@@ -176,7 +200,10 @@ class OperatorTable {
   const Store& store_;
   const OperatorCallsTable& calls_;
   StepClock clock_;
+  const CriticalTime& critical_;
   std::vector<int64_t> self_;
+  std::vector<int64_t> critical_self_;  // of it, what the step waits for
+  std::vector<int64_t> beside_;         // ... and what other threads do beside it
   std::vector<bool> in_backward_;
   std::vector<OperatorRow> rows_;
   std::vector<SteadyTime> steady_;
@@ -187,8 +214,9 @@ class OperatorTable {
 }  // namespace
 
 OperatorSummary SummarizeOperators(const Store& store, const StepSet& steps,
-                                   const BackwardLinks& links, const Attribution& work) {
-  return OperatorTable(store, steps).Build(links, work);
+                                   const CriticalTime& critical, const BackwardLinks& links,
+                                   const Attribution& work) {
+  return OperatorTable(store, steps, critical).Build(links, work);
 }
 
 }  // namespace batchlight

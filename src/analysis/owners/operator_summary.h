@@ -12,6 +12,7 @@
 namespace batchlight {
 
 class BackwardLinks;
+class CriticalTime;
 struct Attribution;
 
 struct OperatorRow {
@@ -26,13 +27,17 @@ struct OperatorRow {
   int64_t self_in_backward_ns = 0;  // part of self_ns that ran inside a backward function
   int64_t gpu_ns = 0;               // work on the GPU that it launched itself
   int64_t gpu_total_ns = 0;         // work that it and the operators inside launched
-  double calls_per_step = 0;        // means over steady steps; 0 without steps
+  // Means over steady steps, of what the step waits for (critical_time.h); 0 without steps.
+  double calls_per_step = 0;  // on any thread
   double self_per_step_ns = 0;
   double total_per_step_ns = 0;
-  double gpu_per_step_ns = 0;  // gpu_ns of steps that launched the work
+  double beside_per_step_ns = 0;       // self on other threads
+  double in_backward_per_step_ns = 0;  // part of self_per_step_ns inside a backward function
+  double gpu_per_step_ns = 0;          // gpu_ns of steps that launched the work
   double gpu_total_per_step_ns = 0;
   double share_of_step = 0;  // self_per_step / mean step, 0 to 1
 
+  // Of the whole run, whose first calls load libraries and pick kernels.
   double average_ns() const { return calls == 0 ? 0 : double(total_ns) / double(calls); }
 };
 
@@ -45,6 +50,7 @@ struct OperatorSummary {
 
 // `work`: of the GPU; empty without one.
 OperatorSummary SummarizeOperators(const Store& store, const StepSet& steps,
-                                   const BackwardLinks& links, const Attribution& work);
+                                   const CriticalTime& critical, const BackwardLinks& links,
+                                   const Attribution& work);
 
 }  // namespace batchlight

@@ -3,6 +3,7 @@
 
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
+#include "analysis/owners/critical_time.h"
 #include "analysis/owners/module_summary.h"
 #include "analysis/owners/nvtx_summary.h"
 #include "analysis/owners/operator_summary.h"
@@ -100,7 +101,8 @@ TEST(BackwardLinks, ANestedBackwardIsCountedOnce) {
 TEST(ModuleSummary, IsATreeWithForwardAndBackward) {
   const Store store = TwoLayers();
   const StepSet steps = FindSteps(store);
-  const ModuleSummary summary = SummarizeModules(store, steps, BackwardLinks(store), {});
+  const ModuleSummary summary =
+      SummarizeModules(store, steps, CriticalTime(), BackwardLinks(store), {});
   ASSERT_EQ(summary.rows.size(), 3u);
   EXPECT_TRUE(summary.has_backward);
   const ModuleRow& net = FindModule(summary, "Net");
@@ -140,7 +142,8 @@ TEST(ModuleSummary, SamePathUnderTwoModelsIsTwoRows) {
   build.Module(thread, "Discriminator", "Discriminator", 200, 300);
   build.Module(thread, "main", "Sequential", 210, 240);
   const Store store = build.Build();
-  const ModuleSummary summary = SummarizeModules(store, {}, BackwardLinks(store), {});
+  const ModuleSummary summary =
+      SummarizeModules(store, {}, CriticalTime(), BackwardLinks(store), {});
   ASSERT_EQ(summary.rows.size(), 4u);
   EXPECT_EQ(summary.rows[1].path, "main");
   EXPECT_EQ(summary.rows[1].total_ns, 10);
@@ -156,7 +159,8 @@ TEST(ModuleSummary, AModuleThatCallsItselfCountsItsTimeOnce) {
   build.Module(thread, "Tree", "Tree", 10, 60);
   build.Module(thread, "Tree", "Tree", 20, 30);
   const Store store = build.Build();
-  const ModuleSummary summary = SummarizeModules(store, {}, BackwardLinks(store), {});
+  const ModuleSummary summary =
+      SummarizeModules(store, {}, CriticalTime(), BackwardLinks(store), {});
   ASSERT_EQ(summary.rows.size(), 1u);
   EXPECT_EQ(summary.rows[0].calls, 3u);
   EXPECT_EQ(summary.rows[0].total_ns, 100);
@@ -166,7 +170,8 @@ TEST(ModuleSummary, AModuleThatCallsItselfCountsItsTimeOnce) {
 TEST(OperatorSummary, SumsByNameAndByShape) {
   const Store store = TwoLayers();
   const StepSet steps = FindSteps(store);
-  const OperatorSummary summary = SummarizeOperators(store, steps, BackwardLinks(store), {});
+  const OperatorSummary summary =
+      SummarizeOperators(store, steps, CriticalTime(), BackwardLinks(store), {});
   const OperatorRow& linear = FindOperator(store, summary.by_name, "aten::linear");
   EXPECT_EQ(linear.calls, 4u);
   EXPECT_EQ(linear.total_ns, 80);
@@ -194,7 +199,8 @@ TEST(OperatorSummary, ACallInsideOneOfItsNameCountsOnceInTheTotal) {
   build.Operator(thread, "aten::to", 20, 30);
   build.Operator(thread, "aten::open", 200, kOpenEnd);
   const Store store = build.Build();
-  const OperatorSummary summary = SummarizeOperators(store, {}, BackwardLinks(store), {});
+  const OperatorSummary summary =
+      SummarizeOperators(store, {}, CriticalTime(), BackwardLinks(store), {});
   const OperatorRow& to = FindOperator(store, summary.by_name, "aten::to");
   EXPECT_EQ(to.calls, 2u);
   EXPECT_EQ(to.total_ns, 100);
@@ -202,6 +208,25 @@ TEST(OperatorSummary, ACallInsideOneOfItsNameCountsOnceInTheTotal) {
   EXPECT_TRUE(summary.by_shape.empty());
   EXPECT_EQ(FindOperator(store, summary.by_name, "aten::open").total_ns, 0)
       << "an open call ends with the session";
+}
+
+TEST(NvtxSummary, ARangeInsideOneOfItsNameCountsOnce) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(1, "a.py"));
+  build.Range(thread, "visit", 0, 100);
+  build.Range(thread, "node", 10, 90);
+  build.Range(thread, "visit", 20, 80);
+  build.Range(thread, "visit", 30, 40);
+  build.Kernel(thread, "gemm", 35, 200, 207);
+  const Store store = build.Build();
+  const NvtxSummary summary =
+      SummarizeNvtx(store, {}, CriticalTime(), AttributeWork(store, BackwardLinks(store)));
+  ASSERT_EQ(summary.rows.size(), 2u);
+  EXPECT_EQ(summary.rows[0].total_ns, 100);
+  EXPECT_EQ(summary.rows[0].calls, 3u);
+  EXPECT_EQ(summary.rows[0].self_ns + summary.rows[1].self_ns, 100);
+  EXPECT_EQ(summary.rows[0].gpu_ns, 7);
+  EXPECT_EQ(summary.rows[1].gpu_ns, 7);
 }
 
 TEST(NvtxSummary, SumsByNameDomainAndStyle) {
@@ -220,7 +245,7 @@ TEST(NvtxSummary, SumsByNameDomainAndStyle) {
                                     .domain = NvtxDomainId::At(0),
                                     .message = build.Text("forward")});
   const Store store = build.Build();
-  const NvtxSummary summary = SummarizeNvtx(store, FindSteps(store), {});
+  const NvtxSummary summary = SummarizeNvtx(store, FindSteps(store), CriticalTime(), {});
   ASSERT_EQ(summary.rows.size(), 3u);
   EXPECT_EQ(summary.ranges, 7u);
   const NvtxRow& step = summary.rows[0];

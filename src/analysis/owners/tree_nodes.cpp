@@ -42,12 +42,12 @@ void TreeNodes::MoveInto(AttributionTree& tree) {
     order.push_back(row);
     push(row + 1, placed);
   }
-  all_.MoveInto(tree.self_ns, tree.calls, order);
-  ranks_.MoveInto(tree.rank_self_ns, tree.rank_calls, order);
+  all_.MoveInto(tree.self_ns, tree.beside_ns, tree.calls, order);
+  ranks_.MoveInto(tree.rank_self_ns, tree.rank_beside_ns, tree.rank_calls, order);
 }
 
-void TreeNodes::Times::MoveInto(std::vector<int64_t>& ns, std::vector<uint32_t>& counts,
-                                const std::vector<uint32_t>& order) {
+void TreeNodes::Times::MoveInto(std::vector<int64_t>& ns, std::vector<int64_t>& beside,
+                                std::vector<uint32_t>& counts, const std::vector<uint32_t>& order) {
   const auto rows_of = [&](const auto& from, auto& to) {
     to.reserve(from.size());
     for (const uint32_t row : order) {
@@ -57,6 +57,8 @@ void TreeNodes::Times::MoveInto(std::vector<int64_t>& ns, std::vector<uint32_t>&
   };
   rows_of(self_ns, ns);
   self_ns = {};
+  rows_of(beside_ns, beside);
+  beside_ns = {};
   rows_of(calls, counts);
   calls = {};
 }

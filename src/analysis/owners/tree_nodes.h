@@ -43,9 +43,11 @@ class TreeNodes {
     return before = found;
   }
 
-  void Add(uint32_t node, BinPlace place, int64_t ns, uint32_t calls) {
-    all_.Add(node, place.bin, ns, calls);
-    if (place.rank_column != BinPlace::kNowhere) ranks_.Add(node, place.rank_column, ns, calls);
+  // `beside_ns`: on threads that the step does not wait for.
+  void Add(uint32_t node, BinPlace place, int64_t ns, int64_t beside_ns, uint32_t calls) {
+    all_.Add(node, place.bin, ns, beside_ns, calls);
+    if (place.rank_column == BinPlace::kNowhere) return;
+    ranks_.Add(node, place.rank_column, ns, beside_ns, calls);
   }
   const Key& key(uint32_t node) const { return keys_[node]; }
   TreeNode& node(uint32_t node) { return nodes_[node]; }
@@ -61,18 +63,21 @@ class TreeNodes {
   struct Times {
     size_t columns = 0;
     std::vector<int64_t> self_ns;
+    std::vector<int64_t> beside_ns;
     std::vector<uint32_t> calls;
 
-    void Add(uint32_t node, uint32_t column, int64_t ns, uint32_t more_calls) {
+    void Add(uint32_t node, uint32_t column, int64_t ns, int64_t beside, uint32_t more_calls) {
       self_ns[node * columns + column] += ns;
+      beside_ns[node * columns + column] += beside;
       calls[node * columns + column] += more_calls;
     }
     void AddNode() {
       self_ns.resize(self_ns.size() + columns);
+      beside_ns.resize(beside_ns.size() + columns);
       calls.resize(calls.size() + columns);
     }
-    void MoveInto(std::vector<int64_t>& ns, std::vector<uint32_t>& counts,
-                  const std::vector<uint32_t>& order);
+    void MoveInto(std::vector<int64_t>& ns, std::vector<int64_t>& beside,
+                  std::vector<uint32_t>& counts, const std::vector<uint32_t>& order);
   };
 
   struct KeyHash {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "analysis/owners/critical_time.h"
 #include "analysis/steps/step_bins.h"
 #include "analysis/steps/step_inputs.h"
 #include "base/thread_pool.h"
@@ -45,11 +46,12 @@ RunMeasures MeasureRun(const Store& store, const MeasureOptions& options) {
   run.work = AttributeWork(store, run.links);
   const BackwardLinks& links = run.links;
   const Attribution& work = run.work;
+  const CriticalTime critical(store, steps, inputs.marks);
   const std::function<void()> analyses[] = {
-      [&] { run.tree = BuildAttributionTree(store, steps, inputs.marks, links, work); },
-      [&] { run.operators = SummarizeOperators(store, steps, links, work); },
-      [&] { run.nvtx = SummarizeNvtx(store, steps, work); },
-      [&] { run.modules = SummarizeModules(store, steps, links, work); },
+      [&] { run.tree = BuildAttributionTree(store, steps, critical, inputs.marks, links, work); },
+      [&] { run.operators = SummarizeOperators(store, steps, critical, links, work); },
+      [&] { run.nvtx = SummarizeNvtx(store, steps, critical, work); },
+      [&] { run.modules = SummarizeModules(store, steps, critical, links, work); },
       [&] { run.roofline = AnalyzeRoofline(store, steps, work); },
       [&] { run.gpu = SummarizeGpu(store, steps, work); },
       [&] { run.queues = AnalyzeLaunchQueues(store, steps); },

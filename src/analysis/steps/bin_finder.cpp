@@ -40,6 +40,32 @@ StepCut CutInTwo(const std::vector<bool>& steady, size_t most) {
   return cut;
 }
 
+// Spans of `length` steps in which the ranks do not agree on what is steady: of each one bin for
+// the steady steps of any rank and one for the rest. bin_of[steady][step].
+struct SharedCut {
+  std::vector<StepBin> bins;
+  std::vector<uint32_t> bin_of[2];
+};
+SharedCut CutShared(const std::vector<std::vector<bool>>& ranks, size_t steps, size_t length) {
+  SharedCut cut;
+  for (const bool steady : {false, true}) cut.bin_of[steady].resize(steps, BinPlace::kNowhere);
+  for (size_t first = 0; first < steps; first += length) {
+    uint32_t bin_of[2] = {BinPlace::kNowhere, BinPlace::kNowhere};
+    for (size_t step = first; step < std::min(first + length, steps); ++step) {
+      for (const std::vector<bool>& rank : ranks) {
+        if (step >= rank.size()) continue;
+        uint32_t& bin = bin_of[rank[step]];
+        if (bin == BinPlace::kNowhere) {
+          bin = static_cast<uint32_t>(cut.bins.size());
+          cut.bins.push_back({static_cast<uint32_t>(first), 0, rank[step]});
+        }
+        cut.bin_of[rank[step]][step] = bin;
+      }
+    }
+  }
+  return cut;
+}
+
 // At most `most` bins, which is at least two.
 StepCut CutSteps(const std::vector<bool>& steady, size_t most) {
   StepCut cut;
@@ -65,14 +91,40 @@ BinFinder::BinFinder(const Store& store, const StepSet& steps) : store_(store), 
   size_t most = 0;
   for (const ProcessSteps& process : steps.processes) most = std::max(most, process.steps.size());
   if (most == 0) return;
-  StepCut cut = CutSteps(SteadySteps(steps.processes.front(), most), kMost);
-  bins_ = std::move(cut.bins);
+  CutAllRanks(most);
   place_ = outside();
-  bin_of_step_ = std::move(cut.bin_of_step);
   CountSteps();
   const size_t ranks = std::min(steps.processes.size(), kMostRanks);
   if (ranks < 2) return;
   for (size_t i = 0; i < ranks; ++i) AddRank(steps.processes[i], kMostRankColumns / ranks);
+}
+
+// What counts is up to each rank, so that the bins that count have the steps that count, of all.
+void BinFinder::CutAllRanks(size_t most) {
+  std::vector<std::vector<bool>> ranks;
+  std::vector<bool> steady(most);
+  bool agree = true;
+  for (const ProcessSteps& process : steps_.processes) {
+    ranks.push_back(SteadySteps(process, process.steps.size()));
+    for (size_t step = 0; step < ranks.back().size(); ++step) {
+      if (ranks.back()[step]) steady[step] = true;
+    }
+  }
+  for (const std::vector<bool>& rank : ranks) {
+    agree = agree && std::equal(rank.begin(), rank.end(), steady.begin());
+  }
+  if (agree) {
+    StepCut cut = CutSteps(steady, kMost);
+    bins_ = std::move(cut.bins);
+    for (std::vector<uint32_t>& of_step : bin_of_step_) of_step = cut.bin_of_step;
+    return;
+  }
+  SharedCut cut = CutShared(ranks, most, 1);
+  for (size_t length = 2; cut.bins.size() > kMost; length *= 2) {
+    cut = CutShared(ranks, most, length);
+  }
+  bins_ = std::move(cut.bins);
+  for (const bool kind : {false, true}) bin_of_step_[kind] = std::move(cut.bin_of[kind]);
 }
 
 void BinFinder::AddRank(const ProcessSteps& process, size_t most) {
@@ -90,7 +142,11 @@ void BinFinder::AddRank(const ProcessSteps& process, size_t most) {
 
 void BinFinder::CountSteps() {
   for (const ProcessSteps& process : steps_.processes) {
-    for (size_t step = 0; step < process.steps.size(); ++step) ++bins_[bin_of_step_[step]].steps;
+    const std::vector<bool>& steady =
+        steady_.emplace_back(SteadySteps(process, process.steps.size()));
+    for (size_t step = 0; step < steady.size(); ++step) {
+      ++bins_[bin_of_step_[steady[step]][step]].steps;
+    }
   }
 }
 
@@ -106,8 +162,8 @@ void BinFinder::SetPlace(size_t row) {
   row_ = row;
   place_ = outside();
   if (row == StepLookup::kNone) return;
-  place_.bin = bin_of_step_[row];
   const auto rank = static_cast<size_t>(process_ - steps_.processes.data());
+  place_.bin = bin_of_step_[steady_[rank][row]][row];
   if (rank < column_of_step_.size()) place_.rank_column = column_of_step_[rank][row];
 }
 

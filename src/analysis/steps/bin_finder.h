@@ -49,6 +49,7 @@ class BinFinder {
   }
 
  private:
+  void CutAllRanks(size_t most);
   void AddRank(const ProcessSteps& process, size_t most);
   void Enter(ThreadId thread);
   void SetPlace(size_t row);
@@ -57,7 +58,8 @@ class BinFinder {
   const Store& store_;
   const StepSet& steps_;
   std::vector<StepBin> bins_;
-  std::vector<uint32_t> bin_of_step_;
+  std::vector<uint32_t> bin_of_step_[2];   // of steps that do not count, and that do
+  std::vector<std::vector<bool>> steady_;  // by rank and step
   std::vector<RankBins> ranks_;
   std::vector<std::vector<uint32_t>> column_of_step_;  // by rank
   size_t rank_columns_ = 0;

@@ -52,6 +52,9 @@ void AddTimes(const AttributionTree& tree, Columns<TreeNode>& columns) {
       {TimeColumn("cpu_backward", "CPU Backward", inside), Nanoseconds(&TreeNode::cpu_backward_ns)},
       {PercentColumn("cpu_share", "CPU Share", "CPU forward and backward / mean step"),
        [wholes](const TreeNode& node) { return Share(node.cpu_ns(), wholes.cpu_ns); }},
+      {TimeColumn("beside", "CPU Other Threads",
+                  "On threads that the step does not wait for, with all that is inside"),
+       Nanoseconds(&TreeNode::beside_ns)},
       {TimeColumn("gpu_self", "GPU Self", mean + ", launched by the row itself"),
        [](const TreeNode& node) {
          return NanosecondsCell(IsGpuWork(node.kind) ? node.self_ns : node.gpu_self_ns);

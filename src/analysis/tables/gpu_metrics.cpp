@@ -44,8 +44,8 @@ SumRule MeanDepth() {
 Columns<GpuUse> UtilizationMetrics(bool knows_gpu) {
   SumRule efficiency = ShareOf("sm_ns", "time_ns");
   efficiency.at_most = 100;
-  Columns<GpuUse> metrics = {Share(ShareOf("busy_ns", "time_ns"), "busy", "GPU utilization",
-                                   "time with at least one kernel / time of the steps")};
+  Columns<GpuUse> metrics = {Share(ShareOf("busy_ns", "time_ns"), "busy", "GPU busy",
+                                   "time with any work / time of the steps on the GPU")};
   if (knows_gpu) {
     metrics.push_back(Share(efficiency, "sm_efficiency", "Estimated SM efficiency",
                             "sum of min(blocks / SMs, 1) × kernel time / time of the steps"));

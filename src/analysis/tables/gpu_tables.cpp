@@ -74,6 +74,8 @@ const Columns<PartOfGpu>& PartColumns() {
        [](const Row& row) { return std::string(GpuPartName(row.part)); }},
       {PercentColumn("share", "Share", "Of the windows of the steps that count"),
        [](const Row& row) { return row.gpu.share[static_cast<size_t>(row.part)] * 100; }},
+      {TimeColumn("mean", "Mean", "Per step; the share is the mean's of the mean window"),
+       [](const Row& row) { return NanosecondsCell(row.sample().mean); }},
       {TimeColumn("median", "Median", "Per step"),
        [](const Row& row) { return row.sample().median; }},
       {TimeColumn("p5", "P5", "Per step"), [](const Row& row) { return row.sample().p5; }},
@@ -123,12 +125,15 @@ Columns<KernelRow> KernelColumns(const Store& store) {
           {TextColumn("rule", "Rule", "Which name rule decided kind and Tensor Cores"),
            [](const Row& row) { return std::string(row.kind.rule_id); }},
           {CountColumn("calls", "Calls", "In the whole run"), Number(&Row::calls)},
-          {TimeColumn("total", "Total", ""), &Row::total_ns},
-          {PercentColumn("share", "Share", "Of all kernel time"), Percent(&Row::share)},
-          {TimeColumn("average", "Average", ""),
+          {TimeColumn("total", "Total", "In the whole run"), &Row::total_ns},
+          {PercentColumn("share", "Share",
+                         "Of all GPU time (kernels, copies, sets, graphs) of the steps that count; "
+                         "without steps of the run"),
+           Percent(&Row::share)},
+          {TimeColumn("average", "Average", "Of a call in the steps that count; in none, of all"),
            [](const Row& row) { return NanosecondsCell(row.average_ns()); }},
-          {TimeColumn("min", "Min", ""), &Row::min_ns},
-          {TimeColumn("max", "Max", ""), &Row::max_ns},
+          {TimeColumn("min", "Min", "In the whole run"), &Row::min_ns},
+          {TimeColumn("max", "Max", "In the whole run"), &Row::max_ns},
           {RealColumn("calls_per_step", "Calls per Step", "Mean over the steps that count"),
            &Row::calls_per_step},
           {TimeColumn("time_per_step", "Time per Step", "Mean over the steps that count"),
@@ -167,13 +172,15 @@ const Columns<CopyRow>& CopyColumns() {
        [](const Row& row) { return LabelInSentence(row.destination); }},
       {CountColumn("calls", "Calls", "In the whole run"), Number(&Row::calls)},
       {BytesColumn("bytes", "Bytes", "In the whole run"), Number(&Row::bytes)},
-      {TimeColumn("total", "Total", "Time on the GPU"), &Row::total_ns},
+      {TimeColumn("total", "Total", "Time on the GPU in the whole run"), &Row::total_ns},
       {RealColumn("gbps", "GB/s", "Bytes / time, 10^9 bytes"),
        [](const Row& row) { return row.bytes_per_second() / 1e9; }},
       {RealColumn("calls_per_step", "Calls per Step", "Mean over the steps that count"),
        &Row::calls_per_step},
       {BytesColumn("bytes_per_step", "Bytes per Step", "Mean over the steps that count"),
-       Nanoseconds(&Row::bytes_per_step)}};
+       Nanoseconds(&Row::bytes_per_step)},
+      {TimeColumn("time_per_step", "Time per Step", "Mean over the steps that count"),
+       Nanoseconds(&Row::per_step_ns)}};
   return columns;
 }
 

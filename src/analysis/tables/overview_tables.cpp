@@ -8,6 +8,9 @@
 namespace batchlight {
 namespace {
 
+constexpr char kBesideHelp[] =
+    "Self on threads that the step does not wait for (a DataLoader's, NCCL's), part of no share";
+
 // Phases of all processes, in order of first occurrence: the columns of the steps table.
 std::vector<std::pair<PhaseKind, std::string>> AllPhases(const RunOverview& overview) {
   std::vector<std::pair<PhaseKind, std::string>> phases;
@@ -76,6 +79,7 @@ Columns<StepRow> StepColumns(const RunOverview& overview) {
 
 struct PhaseRow {
   int32_t rank;
+  uint32_t pid;
   const PhaseShare& phase;
 };
 
@@ -84,9 +88,12 @@ const Columns<PhaseRow>& PhaseColumns() {
   static const Columns<Row> columns = {
       {CountColumn("rank", "Rank", "Rank of the process, empty without ranks"),
        [](const Row& row) { return RankCell(row.rank); }},
+      {CountColumn("pid", "PID", "Process"), &Row::pid},
       {TextColumn("phase", "Phase", ""), [](const Row& row) { return row.phase.name; }},
       {PercentColumn("share", "Share", "Of the time of the steps that count"),
        [](const Row& row) { return row.phase.share * 100; }},
+      {TimeColumn("mean", "Mean", "Per step; the share is the mean's of the mean step"),
+       [](const Row& row) { return NanosecondsCell(row.phase.steady.mean); }},
       {TimeColumn("median", "Median", "Per step"),
        [](const Row& row) { return row.phase.steady.median; }},
       {TimeColumn("p5", "P5", "Per step"), [](const Row& row) { return row.phase.steady.p5; }},
@@ -117,7 +124,12 @@ Columns<ModuleRow> ModuleColumns(bool gpu) {
       {TimeColumn("backward_per_step", "Backward per Step", "Mean over the steps that count"),
        Nanoseconds(&Row::backward_per_step_ns)},
       {PercentColumn("share_of_step", "Share of Step", "(Forward + backward) per step / mean step"),
-       Percent(&Row::share_of_step)}};
+       Percent(&Row::share_of_step)},
+      {PercentColumn("own_share", "Own Share of Step",
+                     "The same without the modules inside; all rows add up to at most 100 %"),
+       Percent(&Row::own_share)},
+      {TimeColumn("beside_per_step", "Other Threads per Step", kBesideHelp),
+       Nanoseconds(&Row::beside_per_step_ns)}};
   if (gpu) {
     Append<Row>(columns, {{TimeColumn("gpu_forward_per_step", "GPU Forward per Step",
                                       "Work that its forward launched, modules inside too"),
@@ -138,26 +150,34 @@ Columns<OperatorRow> OperatorColumns(const RunOverview& overview, bool shapes) {
     columns.push_back({TextColumn("shapes", "Input Shapes", "Sizes of the tensor inputs"),
                        [&store](const Row& row) { return std::string(store.Text(row.shapes)); }});
   }
-  Append<Row>(
-      columns,
-      {{CountColumn("calls", "Calls", "In the whole run"), Number(&Row::calls)},
-       {TimeColumn("self", "Self", "Without operators inside"), &Row::self_ns},
-       {TimeColumn("total", "Total", "With operators inside"), &Row::total_ns},
-       {TimeColumn("average", "Average", "Total / calls"),
-        [](const Row& row) { return NanosecondsCell(row.average_ns()); }},
-       {TimeColumn("min", "Min", ""), &Row::min_ns},
-       {TimeColumn("max", "Max", ""), &Row::max_ns},
-       {TimeColumn("self_in_backward", "Self in Backward",
-                   "Part of Self inside a backward function"),
-        &Row::self_in_backward_ns},
-       {TimeColumn("its_backward", "Its Backward", "Functions that differentiate these calls"),
-        &Row::backward_ns},
-       {RealColumn("calls_per_step", "Calls per Step", "Mean over the steps that count"),
-        &Row::calls_per_step},
-       {TimeColumn("self_per_step", "Self per Step", "Mean over the steps that count"),
-        Nanoseconds(&Row::self_per_step_ns)},
-       {PercentColumn("share_of_step", "Share of Step", "Self per step / mean step"),
-        Percent(&Row::share_of_step)}});
+  Append<Row>(columns,
+              {{CountColumn("calls", "Calls", "In the whole run"), Number(&Row::calls)},
+               {TimeColumn("self", "Self", "Whole run, all threads, without operators inside"),
+                &Row::self_ns},
+               {TimeColumn("total", "Total", "Whole run, all threads, with operators inside"),
+                &Row::total_ns},
+               {TimeColumn("average", "Average", "Total / calls, whole run"),
+                [](const Row& row) { return NanosecondsCell(row.average_ns()); }},
+               {TimeColumn("min", "Min", "Whole run"), &Row::min_ns},
+               {TimeColumn("max", "Max", "Whole run"), &Row::max_ns},
+               {TimeColumn("self_in_backward", "Self in Backward",
+                           "Part of Self inside a backward function"),
+                &Row::self_in_backward_ns},
+               {TimeColumn("its_backward", "Its Backward",
+                           "Whole run, functions that differentiate these calls"),
+                &Row::backward_ns},
+               {RealColumn("calls_per_step", "Calls per Step", "Mean over the steps that count"),
+                &Row::calls_per_step},
+               {TimeColumn("self_per_step", "Self per Step",
+                           "Mean over the steps that count, of what the step waits for"),
+                Nanoseconds(&Row::self_per_step_ns)},
+               {TimeColumn("total_per_step", "Total per Step", "The same with operators inside"),
+                Nanoseconds(&Row::total_per_step_ns)},
+               {PercentColumn("share_of_step", "Share of Step",
+                              "Self per step / mean step; all rows add up to at most 100 %"),
+                Percent(&Row::share_of_step)},
+               {TimeColumn("beside_per_step", "Other Threads per Step", kBesideHelp),
+                Nanoseconds(&Row::beside_per_step_ns)}});
   if (!overview.gpu.empty()) {
     Append<Row>(columns, {{TimeColumn("gpu_self_per_step", "GPU Self per Step",
                                       "Work that it launched itself, by the steps that count"),
@@ -176,9 +196,10 @@ Columns<NvtxRow> NvtxColumns(const Store& store) {
           {TextColumn("domain", "Domain", "Empty = default"), &Row::domain},
           {TextColumn("style", "Style", "PushPop or StartEnd"),
            [](const Row& row) { return std::string(ShortName(row.style)); }},
-          {CountColumn("calls", "Calls", ""), Number(&Row::calls)},
-          {TimeColumn("total", "Total", ""), &Row::total_ns},
-          {TimeColumn("self", "Self", "Without ranges inside"), &Row::self_ns},
+          {CountColumn("calls", "Calls", "In the whole run"), Number(&Row::calls)},
+          {TimeColumn("total", "Total", "Whole run; a range inside one of its name counts once"),
+           &Row::total_ns},
+          {TimeColumn("self", "Self", "Whole run, without ranges inside"), &Row::self_ns},
           {TimeColumn("median", "Median", ""), [](const Row& row) { return row.duration.median; }},
           {TimeColumn("p5", "P5", ""), [](const Row& row) { return row.duration.p5; }},
           {TimeColumn("p95", "P95", ""), [](const Row& row) { return row.duration.p95; }},
@@ -186,7 +207,10 @@ Columns<NvtxRow> NvtxColumns(const Store& store) {
           {TimeColumn("max", "Max", ""), [](const Row& row) { return row.duration.max; }},
           {TimeColumn("total_per_step", "Total per Step", "Mean over the steps that count"),
            Nanoseconds(&Row::total_per_step_ns)},
-          {PercentColumn("share_of_step", "Share of Step", ""), Percent(&Row::share_of_step)}};
+          {PercentColumn("share_of_step", "Share of Step", "Total per step / mean step"),
+           Percent(&Row::share_of_step)},
+          {TimeColumn("beside_per_step", "Other Threads per Step", kBesideHelp),
+           Nanoseconds(&Row::beside_per_step_ns)}};
 }
 
 const Columns<ProcessInfo>& ProcessColumns() {
@@ -242,8 +266,10 @@ ResultTable MakeStepsTable(const RunOverview& overview) {
 ResultTable MakePhasesTable(const RunOverview& overview) {
   ResultTable table = EmptyTable("phases", "What a step is made of", PhaseColumns());
   for (size_t p = 0; p < overview.breakdowns.size(); ++p) {
+    const ProcessSteps& process = overview.steps.processes[p];
+    const uint32_t pid = overview.store->processes.pid[process.process.row()];
     for (const PhaseShare& phase : overview.breakdowns[p].phases) {
-      AddRow(table, PhaseColumns(), {overview.steps.processes[p].rank, phase});
+      AddRow(table, PhaseColumns(), {process.rank, pid, phase});
     }
   }
   return table;

@@ -9,6 +9,7 @@ namespace batchlight {
 ResultTable MakeAdviceTable(const RunOverview& overview);
 ResultTable MakeStagesTable(const RunOverview& overview);
 ResultTable MakeStartUpTable(const RunOverview& overview);
+ResultTable MakeFiguresTable(const RunOverview& overview);
 ResultTable MakeStepsTable(const RunOverview& overview);
 ResultTable MakePhasesTable(const RunOverview& overview);
 ResultTable MakePhaseEventsTable(const RunOverview& overview);

@@ -12,6 +12,8 @@ constexpr TableEntry kTables[] = {
      "no step was found and no Python program was recorded"},
     {"start_up", "What start-up is made of, with the largest imports.", MakeStartUpTable,
      "the start of the program was not recorded"},
+    {"figures", "The figures that head the summary, each with whose and of what it is.",
+     MakeFiguresTable, "no step was found and no GPU worked"},
     {"steps", "Every step of every training process with the time of each phase.", MakeStepsTable,
      "no step was found; --step-key NAME says what ends one"},
     {"phases", "What a step is made of: one row a phase.", MakePhasesTable,

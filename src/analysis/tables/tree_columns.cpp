@@ -8,10 +8,15 @@ namespace batchlight {
 namespace {
 
 constexpr TreeTime kTimes[] = {
-    {"cpu", false, std::nullopt},  {"gpu", true, std::nullopt},   {"backward", std::nullopt, true},
-    {"cpu_forward", false, false}, {"cpu_backward", false, true}, {"gpu_forward", true, false},
-    {"gpu_backward", true, true},
+    {"cpu", false, std::nullopt},     {"gpu", true, std::nullopt},
+    {"backward", std::nullopt, true}, {"cpu_forward", false, false},
+    {"cpu_backward", false, true},    {"gpu_forward", true, false},
+    {"gpu_backward", true, true},     {"beside", false, std::nullopt, true},
 };
+
+constexpr char kBesideHelp[] =
+    "CPU time of threads that the step does not wait for (a DataLoader's, NCCL's), part of no "
+    "share";
 
 ResultColumn Time(const SumRule& rule, std::string key, std::string name, std::string help) {
   return Summed(rule, TimeColumn(std::move(key), std::move(name), std::move(help)));
@@ -45,6 +50,7 @@ std::vector<TreeColumn> TreeNodeColumns(const AttributionTree& tree) {
       {Time(SumOf("cpu_self"), "cpu_self", "Self", "CPU time in nothing inside")},
       {Share("cpu", "step", "cpu_share", tree.per_step ? "Of step" : "Of run",
              "CPU forward and backward / mean step")},
+      {Time(SumOf("beside"), "beside", "Other threads", kBesideHelp), {"beside"}},
       {Time(SumOf("gpu_forward"), "gpu_forward", "GPU fwd", "GPU time " + inside), {"gpu"}},
       {Time(SumOf("gpu_backward"), "gpu_backward", "GPU bwd", same), {"gpu", "backward"}},
       {Share("gpu", "all_gpu", "gpu_share", "Of GPU", "GPU forward and backward / all GPU time"),
@@ -61,6 +67,7 @@ std::vector<TreeColumn> TreeOperatorColumns() {
       {Share("cpu_self", "step", "of_step", "Of step", "CPU self / mean step")},
       {Time(SumOf("cpu_total"), "cpu_total", "CPU total",
             "With the operators inside; a call inside one of the same name counts once")},
+      {Time(SumOf("beside_self"), "beside", "Other threads", kBesideHelp), {"beside"}},
       {Time(SumOf("its_backward"), "its_backward", "Its backward",
             "CPU time of the functions that differentiate its calls")},
       {Time(SumOf("gpu_self"), "gpu_self", "GPU",

@@ -18,13 +18,14 @@ struct TreeTime {
   std::string_view key;
   std::optional<bool> work;  // on the GPU, or calls; nullopt: either
   std::optional<bool> backward;
+  bool beside = false;  // instead of own times those on other threads
 };
 std::span<const TreeTime> TreeTimes();
 
 // Rules may name TreeTimes(), and besides
 //   calls, cpu_self   of a node;
-//   calls, cpu_self, cpu_total, its_backward, gpu_self, gpu_total, in_backward   of a group;
-//   step, all_gpu     the mean step, and all GPU time in the tree.
+//   calls, cpu_self, cpu_total, beside_self, its_backward, gpu_self, gpu_total, in_backward   of a
+//   group; step, all_gpu     the mean step, and all GPU time in the tree.
 struct TreeColumn {
   ResultColumn column;
   std::vector<std::string_view> only_with;  // left out where one of these times is 0

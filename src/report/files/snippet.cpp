@@ -26,8 +26,10 @@ std::string MarkdownText(std::string_view text) {
 std::string PhaseTable(const RunOverview& overview) {
   const StepBreakdown* breakdown = overview.MainBreakdown();
   if (breakdown == nullptr || breakdown->phases.empty()) return "";
-  std::string out = "| Phase | Time per step | Share |\n|---|--:|--:|\n";
+  std::string out = "| " + TitleWith("Phase", MainRank(overview)) +
+                    " | Mean per step | Share of it |\n|---|--:|--:|\n";
   for (const PhaseShare& phase : breakdown->phases) {
+    if (phase.steady.total == 0) continue;  // only in steps that do not count
     out += "| " + MarkdownText(ElideMiddle(CleanText(phase.name), kLongestPhase)) + " | " +
            TimeText(phase.steady.mean) + " | " + PercentText(phase.share) + " |\n";
   }
@@ -38,8 +40,9 @@ std::string PhaseTable(const RunOverview& overview) {
 
 std::string TopTable(const TopList& list) {
   const std::string share = "Share " + list.share_of;
-  std::string out = "| # | " + list.title + " | Calls | Total " + list.measure + " |";
-  out += list.per_step ? " Per step | " + share + " |\n|--:|---|--:|--:|--:|--:|\n"
+  std::string out = "| # | " + TitleWith(list.title, list.whose) + " | Calls in the run | Total " +
+                    list.measure + " |";
+  out += list.per_step ? " Mean per step | " + share + " |\n|--:|---|--:|--:|--:|--:|\n"
                        : " " + share + " |\n|--:|---|--:|--:|--:|\n";
   int number = 0;
   for (const TopRow& row : list.rows) {
@@ -92,7 +95,7 @@ std::string MakeSnippet(const RunOverview& overview, const std::vector<Finding>&
       out += "> **Incomplete:** " + MarkdownText(loss.text) + "\n\n";
     }
   }
-  out += MarkdownText(StepSentence(overview.steps)) + "\n\n";
+  out += MarkdownText(StepSentence(overview)) + "\n\n";
   out += PhaseTable(overview);
   for (const SnippetPicture& picture : pictures) {
     out += "![" + MarkdownText(picture.caption) + "](" + picture.file + ")\n\n";

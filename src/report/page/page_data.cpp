@@ -109,6 +109,7 @@ json Tops(const std::vector<TopList>& tops, size_t longest) {
                    {"title", list.title},
                    {"measure", list.measure},
                    {"share_of", list.share_of},
+                   {"whose", list.whose},
                    {"per_step", list.per_step},
                    {"rows", std::move(rows)}});
   }

@@ -8,6 +8,7 @@
 
 #include "report/page/page_events.h"
 #include "report/text/number_text.h"
+#include "report/text/run_text.h"
 #include "report/text/utf8.h"
 
 namespace batchlight {
@@ -99,7 +100,7 @@ void AddPhase(json& track, json description, const Sample& steady, size_t steps,
               const PerStep& per_step) {
   track["phases"].push_back(std::move(description));
   track["phase_ns"].push_back(GroupMeans(steps, track["group"].get<size_t>(), per_step));
-  track["summary"]["phase_mean_ns"].push_back(std::llround(steady.mean));
+  track["summary"]["phase_mean_ns"].push_back(steady.mean);
   track["summary"]["phase_median_ns"].push_back(steady.median);
   track["summary"]["phase_p95_ns"].push_back(steady.p95);
 }
@@ -213,6 +214,11 @@ class EventWriter {
   size_t most_;  // groups of a phase
 };
 
+json Rate(const RunOverview& overview, size_t index) {
+  const StepRate rate = RateOfSteps(overview, index);
+  return {{"text", RateText(rate)}, {"period_ns", rate.period_ns}, {"of_gpu", rate.of_gpu}};
+}
+
 json OneProcess(const RunOverview& overview, size_t index, size_t most_steps, EventWriter& events) {
   const ProcessSteps& process = overview.steps.processes[index];
   const bool has_phases = index < overview.breakdowns.size();
@@ -226,7 +232,11 @@ json OneProcess(const RunOverview& overview, size_t index, size_t most_steps, Ev
       events.Add(tracks.back(), process, static_cast<int32_t>(gpu.device), PhaseRows(gpu));
     }
   }
-  return {{"process", ProcessLabel(overview, process)}, {"tracks", std::move(tracks)}};
+  const bool several = overview.steps.processes.size() > 1;
+  return {{"process", ProcessLabel(overview, process)},
+          {"whose", several ? NameOfRank(overview, process) : ""},
+          {"rate", Rate(overview, index)},
+          {"tracks", std::move(tracks)}};
 }
 
 }  // namespace

@@ -46,18 +46,24 @@ class Times {
   explicit Times(const AttributionTree& tree)
       : self_ns_(tree.columns()),
         calls_(tree.columns()),
+        beside_ns_(tree.columns()),
         rank_self_ns_(tree.rank_columns),
+        rank_beside_ns_(tree.rank_columns),
         rank_calls_(tree.rank_columns) {}
 
   void Add(const AttributionTree& tree, size_t node) {
     AddRow(tree.self_ns, node, self_ns_);
     AddRow(tree.calls, node, calls_);
+    AddRow(tree.beside_ns, node, beside_ns_);
     AddRow(tree.rank_self_ns, node, rank_self_ns_);
+    AddRow(tree.rank_beside_ns, node, rank_beside_ns_);
     AddRow(tree.rank_calls, node, rank_calls_);
   }
   const int64_t* self_ns() const { return self_ns_.data(); }
   const uint32_t* calls() const { return calls_.data(); }
+  const int64_t* beside_ns() const { return beside_ns_.data(); }
   const int64_t* rank_self_ns() const { return rank_self_ns_.data(); }
+  const int64_t* rank_beside_ns() const { return rank_beside_ns_.data(); }
   const uint32_t* rank_calls() const { return rank_calls_.data(); }
 
  private:
@@ -68,7 +74,9 @@ class Times {
 
   std::vector<int64_t> self_ns_;
   std::vector<uint32_t> calls_;
+  std::vector<int64_t> beside_ns_;
   std::vector<int64_t> rank_self_ns_;
+  std::vector<int64_t> rank_beside_ns_;
   std::vector<uint32_t> rank_calls_;
 };
 
@@ -88,6 +96,7 @@ json TimesInside() {
     json& entry = times.emplace_back(json{{"key", time.key}});
     if (time.work) entry["work"] = *time.work;
     if (time.backward) entry["backward"] = *time.backward;
+    if (time.beside) entry["beside"] = true;
   }
   return times;
 }
@@ -113,7 +122,9 @@ class TreeWriter {
     for (const char* list : {"kind", "name", "detail", "more", "parent", "backward"}) {
       out_[list] = json::array();
     }
-    times_.assign(columns_.size(), json{{"self_ns", json::array()}, {"calls", json::array()}});
+    times_.assign(
+        columns_.size(),
+        json{{"self_ns", json::array()}, {"beside_ns", json::array()}, {"calls", json::array()}});
   }
 
   json Write(size_t most) {
@@ -155,7 +166,9 @@ class TreeWriter {
       const Columns& columns = columns_[i];
       const int64_t* self_ns = i == 0 ? times.self_ns() : times.rank_self_ns();
       const uint32_t* calls = i == 0 ? times.calls() : times.rank_calls();
+      const int64_t* beside_ns = i == 0 ? times.beside_ns() : times.rank_beside_ns();
       times_[i]["self_ns"].push_back(SelfTime(self_ns + columns.first, columns.count));
+      times_[i]["beside_ns"].push_back(SelfTime(beside_ns + columns.first, columns.count));
       times_[i]["calls"].push_back(Calls(calls + columns.first, columns));
     }
   }

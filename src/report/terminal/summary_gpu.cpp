@@ -4,6 +4,7 @@
 #include "report/terminal/summary_sections.h"
 #include "report/text/kernel_text.h"
 #include "report/text/number_text.h"
+#include "report/text/run_text.h"
 #include "report/text/utf8.h"
 
 namespace batchlight {
@@ -38,32 +39,35 @@ std::string PlainCallName(std::string_view name) {
   return std::string(numbered ? name.substr(0, version) : name);
 }
 
-void WriteParts(SummaryText& out, const GpuBreakdown& gpu) {
+void WriteParts(SummaryText& out, const RunOverview& overview, const GpuBreakdown& gpu) {
   const TimesInOneUnit time(double(gpu.window.p95));
   const auto percentile = [&](const Sample& sample) {
     return HasPercentiles(gpu.window) ? time.Text(double(sample.p95)) : std::string("–");
   };
   SummaryTable table(out, {{.header = "", .right = false},
                            {.header = "", .right = false, .bar = true},
-                           {.header = time.Header("median")},
-                           {.header = time.Header("p95"), .least_width = 70},
-                           {.header = "share"}});
+                           {.header = time.Header("mean")},
+                           {.header = "of mean"},
+                           {.header = time.Header("median"), .least_width = 60},
+                           {.header = time.Header("p95"), .least_width = 70}});
   const double largest = *std::max_element(gpu.share.begin(), gpu.share.end());
   for (size_t i = 0; i < kGpuPartCount; ++i) {
     const GpuPart part = static_cast<GpuPart>(i);
     if (gpu.steady[i].total == 0 || largest <= 0) continue;
     table.Row({{std::string(GpuPartName(part)), IsIdle(part) ? Tone::kDim : Tone::kPlain},
                {"", ToneOf(part), gpu.share[i] / largest},
-               {time.Text(double(gpu.steady[i].median))},
-               {percentile(gpu.steady[i]), Tone::kDim},
-               {PercentText(gpu.share[i]), Tone::kStrong}});
+               {time.Text(gpu.steady[i].mean)},
+               {PercentText(gpu.share[i]), Tone::kStrong},
+               {time.Text(double(gpu.steady[i].median)), Tone::kDim},
+               {percentile(gpu.steady[i]), Tone::kDim}});
   }
   table.Row({{"step", Tone::kDim},
              {"", Tone::kDim, 0},
+             {time.Text(gpu.window.mean), Tone::kDim},
+             {PercentText(1), Tone::kDim},
              {time.Text(double(gpu.window.median)), Tone::kDim},
-             {percentile(gpu.window), Tone::kDim},
-             {PercentText(1), Tone::kDim}});
-  table.Print("A step on the GPU");
+             {percentile(gpu.window), Tone::kDim}});
+  table.Print(TitleWith("A step on the GPU", MainRank(overview)));
 }
 
 // "busy 83.1 % of a step, communication 1.2 ms hidden": the sentence above the table.
@@ -135,10 +139,8 @@ void WriteKernels(SummaryText& out, const RunOverview& overview, size_t rows) {
   const bool steps = HasSteps(overview);
   auto own = [&](const KernelRow& row) { return steps ? row.per_step_ns : double(row.total_ns); };
   std::vector<const KernelRow*> top;
-  double all_ns = 0;
   for (const KernelRow& row : gpu.kernels) {
     if (own(row) > 0) top.push_back(&row);  // others ran outside of the steps
-    all_ns += own(row);
   }
   if (top.empty()) return;
   std::stable_sort(top.begin(), top.end(),
@@ -150,7 +152,7 @@ void WriteKernels(SummaryText& out, const RunOverview& overview, size_t rows) {
                            {.header = steps ? "calls/step" : "calls"},
                            {.header = "average", .least_width = 76},
                            {.header = time.Header(steps ? "per step" : "total")},
-                           {.header = "of kernels"}});
+                           {.header = "of GPU time"}});
   for (const KernelRow* row : top) {
     const bool tensor = row->kind.tensor_core == TensorCoreUse::kYes;
     table.Row({{KernelText(overview, top, *row)},
@@ -158,9 +160,9 @@ void WriteKernels(SummaryText& out, const RunOverview& overview, size_t rows) {
                {steps ? SignificantText(row->calls_per_step) : CountText(row->calls)},
                {TimeText(row->average_ns()), Tone::kDim},
                {time.Text(own(*row))},
-               {PercentText(all_ns > 0 ? own(*row) / all_ns : 0), Tone::kStrong}});
+               {PercentText(row->share), Tone::kStrong}});
   }
-  table.Print("Top kernels");
+  table.Print(TitleWith("Top kernels", MeanOfRanks(overview)));
 }
 
 void WriteCopies(SummaryText& out, const RunOverview& overview, size_t rows) {
@@ -172,7 +174,7 @@ void WriteCopies(SummaryText& out, const RunOverview& overview, size_t rows) {
                            {.header = steps ? "calls/step" : "calls"},
                            {.header = steps ? "bytes/step" : "bytes"},
                            {.header = "GB/s"},
-                           {.header = "total"}});
+                           {.header = steps ? "per step" : "total"}});
   for (size_t i = 0; i < std::min(rows, gpu.copies.size()); ++i) {
     const CopyRow& row = gpu.copies[i];
     const bool pageable =
@@ -183,9 +185,9 @@ void WriteCopies(SummaryText& out, const RunOverview& overview, size_t rows) {
                {steps ? SignificantText(row.calls_per_step) : CountText(row.calls)},
                {BytesText(steps ? row.bytes_per_step : double(row.bytes))},
                {SignificantText(row.bytes_per_second() / 1e9)},
-               {TimeText(double(row.total_ns)), Tone::kStrong}});
+               {TimeText(steps ? row.per_step_ns : double(row.total_ns)), Tone::kStrong}});
   }
-  table.Print("Copies");
+  table.Print(TitleWith("Copies", MeanOfRanks(overview)));
 }
 
 void WriteWaits(SummaryText& out, const RunOverview& overview, size_t rows) {
@@ -209,7 +211,7 @@ void WriteWaits(SummaryText& out, const RunOverview& overview, size_t rows) {
                {steps ? SignificantText(row.calls_per_step) : CountText(row.calls)},
                {TimeText(time(row)), Tone::kStrong}});
   }
-  table.Print("The CPU waits for the GPU");
+  table.Print(TitleWith("The CPU waits for the GPU", MeanOfRanks(overview)));
 }
 
 }  // namespace
@@ -218,7 +220,7 @@ void WriteGpu(SummaryText& out, const RunOverview& overview, size_t rows) {
   const GpuSummary& gpu = overview.gpu;
   if (gpu.empty()) return;
   if (const GpuBreakdown* main = gpu.MainBreakdown(); main != nullptr && main->window.count > 0) {
-    WriteParts(out, *main);
+    WriteParts(out, overview, *main);
     out.Put("  ").Wrapped(BusyText(overview, *main), 2, Tone::kDim);
     const std::string mfu = MfuText(overview);
     if (!mfu.empty()) out.Put("  ").Wrapped(mfu, 2, Tone::kDim);

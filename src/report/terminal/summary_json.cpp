@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "analysis/run/step_rate.h"
 #include "report/terminal/summary.h"
 #include "report/text/utf8.h"
 
@@ -52,6 +53,8 @@ ordered_json StepsJson(const RunOverview& overview) {
                         {"duration", SampleJson(process.duration)},
                         {"between_ns", process.between_ns},
                         {"micro_batches", process.micro_batches},
+                        {"period_ns", RateOfSteps(overview, p).period_ns},
+                        {"steps_per_second", RateOfSteps(overview, p).per_second()},
                         {"outliers", process.outlier_count},
                         {"phases", ordered_json::array()},
                         {"durations_ns", ordered_json::array()},
@@ -124,6 +127,8 @@ ordered_json ModulesJson(const RunOverview& overview) {
                     {"forward_ns", row.total_ns},
                     {"forward_self_ns", row.self_ns},
                     {"backward_ns", row.backward_ns},
+                    {"own_per_step_ns", row.self_per_step_ns + row.backward_self_per_step_ns},
+                    {"own_share_of_step", row.own_share},
                     {"share_of_step", row.share_of_step}});
   }
   return json;
@@ -136,6 +141,9 @@ ordered_json OperatorsJson(const RunOverview& overview) {
                     {"calls", row.calls},
                     {"self_ns", row.self_ns},
                     {"total_ns", row.total_ns},
+                    {"calls_per_step", row.calls_per_step},
+                    {"self_per_step_ns", row.self_per_step_ns},
+                    {"other_threads_per_step_ns", row.beside_per_step_ns},
                     {"share_of_step", row.share_of_step}});
   }
   return json;
@@ -148,6 +156,7 @@ ordered_json GpuJson(const RunOverview& overview) {
                        {"waits", ordered_json::array()},   {"devices", ordered_json::array()}};
   for (const GpuBreakdown& device : gpu.breakdowns) {
     ordered_json one = {{"device", device.device},
+                        {"pid", overview.store->processes.pid[device.process.row()]},
                         {"busy_share", device.busy_share},
                         {"window", SampleJson(device.window)}};
     for (size_t i = 0; i < kGpuPartCount; ++i) {
@@ -162,7 +171,8 @@ ordered_json GpuJson(const RunOverview& overview) {
                                {"rule", row.kind.rule_id},
                                {"calls", row.calls},
                                {"total_ns", row.total_ns},
-                               {"per_step_ns", row.per_step_ns}});
+                               {"per_step_ns", row.per_step_ns},
+                               {"share", row.share}});
   }
   for (const CopyRow& row : gpu.copies) {
     json["copies"].push_back({{"kind", Label(row.kind)},
@@ -170,7 +180,8 @@ ordered_json GpuJson(const RunOverview& overview) {
                               {"destination", LabelInSentence(row.destination)},
                               {"calls", row.calls},
                               {"bytes", row.bytes},
-                              {"total_ns", row.total_ns}});
+                              {"total_ns", row.total_ns},
+                              {"per_step_ns", row.per_step_ns}});
   }
   for (const WaitRow& row : gpu.waits) {
     json["waits"].push_back({{"call", CleanText(overview.store->Text(row.call))},

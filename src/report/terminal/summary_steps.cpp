@@ -5,6 +5,7 @@
 
 #include "report/terminal/summary_sections.h"
 #include "report/text/number_text.h"
+#include "report/text/run_text.h"
 #include "report/text/utf8.h"
 
 namespace batchlight {
@@ -115,7 +116,9 @@ void WriteOutliers(SummaryText& out, const ProcessSteps& process, const StepBrea
   }
 }
 
-void WriteStepTimes(SummaryText& out, const ProcessSteps& process, const GpuBreakdown* gpu) {
+void WriteStepTimes(SummaryText& out, const RunOverview& overview) {
+  const ProcessSteps& process = *overview.steps.Main();
+  const GpuBreakdown* gpu = overview.gpu.MainBreakdown();
   const Sample& time = process.duration;
   out.Put("  median ").Put(TimeText(double(time.median)), Tone::kStrong);
   if (HasPercentiles(time)) {
@@ -125,17 +128,19 @@ void WriteStepTimes(SummaryText& out, const ProcessSteps& process, const GpuBrea
     out.Put("   shortest ", Tone::kDim).Put(TimeText(double(time.min)));
     out.Put("   longest ", Tone::kDim).Put(TimeText(double(time.max)));
   }
-  const int64_t pace = gpu == nullptr ? 0 : PaceOfGpuNs(*gpu, process);
-  const int64_t period = pace > 0 ? pace : time.median + std::max<int64_t>(0, process.between_ns);
-  if (period > 0 && out.width() >= 70) {
-    out.Put("   " + SignificantText(1e9 / double(period)) + " steps/s", Tone::kDim);
+  out.Put("   mean ", Tone::kDim).Put(TimeText(time.mean));
+  const StepRate rate = RateOfSteps(overview, 0);
+  const std::string text = RateText(rate);
+  if (!text.empty() && out.column() + 3 + text.size() <= out.width()) {
+    out.Put("   " + text, Tone::kDim);
   }
   out.EndLine();
+  const int64_t pace = gpu == nullptr ? 0 : PaceOfGpuNs(*gpu, process);
   if (pace == 0) return;
-  out.Put("  ").Wrapped(
-      "the GPU takes " + TimeText(double(pace)) +
-          " a step: the CPU runs ahead, launches some steps at once and then waits",
-      2);
+  out.Put("  ").Wrapped("the GPU takes " + TimeText(double(pace)) + " a step (median; mean " +
+                            TimeText(rate.period_ns) +
+                            "): the CPU runs ahead, launches some steps at once and then waits",
+                        2);
 }
 
 // What recording cost the step, and whether the recording is complete.
@@ -186,7 +191,7 @@ void WriteRanks(SummaryText& out, const RunOverview& overview) {
 }  // namespace
 
 void WriteSteps(SummaryText& out, const RunOverview& overview) {
-  out.Title("Steps");
+  out.Title(TitleWith("Steps", MainRank(overview)));
   const ProcessSteps* process = overview.steps.Main();
   if (process == nullptr) {
     out.Put("  ").Wrapped(overview.steps.how, 2, Tone::kWarning);
@@ -198,7 +203,7 @@ void WriteSteps(SummaryText& out, const RunOverview& overview) {
   if (!overview.steps.problem.empty()) {
     out.Put("  ! ", Tone::kWarning).Wrapped(overview.steps.problem, 4, Tone::kWarning);
   }
-  WriteStepTimes(out, *process, overview.gpu.MainBreakdown());
+  WriteStepTimes(out, overview);
   WriteSparkline(out, *process);
   const std::string apart = SetApart(*process);
   if (!apart.empty()) out.Put("  ").Wrapped("not counted: " + apart, 2, Tone::kDim);
@@ -221,32 +226,28 @@ void WritePhases(SummaryText& out, const RunOverview& overview) {
   auto text = [&](int64_t ns) { return time.Text(double(ns)); };
   SummaryTable table(out, {{.header = "", .right = false},
                            {.header = "", .right = false, .bar = true},
-                           {.header = time.Header("median")},
-                           {.header = time.Header("p95"), .least_width = 70},
-                           {.header = "share"}});
+                           {.header = time.Header("mean")},
+                           {.header = "of mean"},
+                           {.header = time.Header("median"), .least_width = 60},
+                           {.header = time.Header("p95"), .least_width = 70}});
   double largest = 0;
   for (const PhaseShare& phase : breakdown->phases) largest = std::max(largest, phase.share);
   for (const PhaseShare& phase : breakdown->phases) {
     if (phase.steady.total == 0) continue;  // only in steps that are not steady
     table.Row({{phase.name},
                {"", ToneOf(phase.kind), phase.share / largest},
-               {text(phase.steady.median)},
-               {HasPercentiles(step) ? text(phase.steady.p95) : "–", Tone::kDim},
-               {PercentText(phase.share), Tone::kStrong}});
+               {time.Text(phase.steady.mean)},
+               {PercentText(phase.share), Tone::kStrong},
+               {text(phase.steady.median), Tone::kDim},
+               {HasPercentiles(step) ? text(phase.steady.p95) : "–", Tone::kDim}});
   }
   table.Row({{"step", Tone::kDim},
              {"", Tone::kDim, 0},
+             {time.Text(step.mean), Tone::kDim},
+             {PercentText(1), Tone::kDim},
              {text(step.median), Tone::kDim},
-             {HasPercentiles(step) ? text(step.p95) : "–", Tone::kDim},
-             {PercentText(1), Tone::kDim}});
-  const ProcessSteps& main = *overview.steps.Main();
-  std::string title = "What a step is made of";
-  if (overview.steps.processes.size() > 1) {
-    title += main.rank >= 0
-                 ? ", rank " + std::to_string(main.rank)
-                 : ", pid " + std::to_string(overview.store->processes.pid[main.process.row()]);
-  }
-  table.Print(title);
+             {HasPercentiles(step) ? text(step.p95) : "–", Tone::kDim}});
+  table.Print(TitleWith("What a step is made of", MainRank(overview)));
 }
 
 }  // namespace batchlight

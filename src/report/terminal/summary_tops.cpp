@@ -4,6 +4,7 @@
 
 #include "report/terminal/summary_sections.h"
 #include "report/text/number_text.h"
+#include "report/text/run_text.h"
 
 namespace batchlight {
 namespace {
@@ -50,11 +51,12 @@ void WriteModules(SummaryText& out, const RunOverview& overview, size_t rows) {
       {.header = modules.has_backward ? time.Header("backward") : "",
        .least_width = modules.has_backward ? 0 : INT32_MAX},
       {.header = steps > 0 ? "of step" : "of modules"}};
-  const double whole = steps > 0 ? overview.steps.Main()->duration.mean : all;
   SummaryTable table(out, columns);
   for (const uint32_t row : top) {
     const ModuleRow& module = modules.rows[row];
-    const double share = whole > 0 ? (forward(module) + backward(module)) / whole : 0;
+    const double share = steps > 0 ? module.own_share
+                         : all > 0 ? (forward(module) + backward(module)) / all
+                                   : 0;
     table.Row({{module.path},
                {module.class_name, Tone::kDim},
                {steps > 0 ? CallsText(module.calls_per_step) : CountText(module.calls)},
@@ -62,7 +64,8 @@ void WriteModules(SummaryText& out, const RunOverview& overview, size_t rows) {
                {time.Text(backward(module))},
                {PercentText(share), Tone::kStrong}});
   }
-  table.Print(steps > 0 ? "Top modules, own time" : "Modules, own time");
+  table.Print(
+      TitleWith(steps > 0 ? "Top modules, own time" : "Modules, own time", MeanOfRanks(overview)));
 }
 
 void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) {
@@ -102,8 +105,9 @@ void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) 
     const double share =
         steps ? row.share_of_step
               : double(row.self_ns) / double(std::max<int64_t>(1, overview.operators.self_ns));
-    const double backward =
-        row.self_ns == 0 ? 0 : double(row.self_in_backward_ns) / double(row.self_ns);
+    const double in_backward =
+        steps ? row.in_backward_per_step_ns : double(row.self_in_backward_ns);
+    const double backward = own(row) <= 0 ? 0 : in_backward / own(row);
     table.Row({{std::string(overview.store->Text(row.name))},
                {steps ? CallsText(row.calls_per_step) : CountText(row.calls)},
                {TimeText(average(row)), Tone::kDim},
@@ -112,7 +116,8 @@ void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) 
                {PercentText(backward), Tone::kDim},
                {PercentText(share), Tone::kStrong}});
   }
-  table.Print(steps ? "Top operators, own time" : "Operators, own time");
+  table.Print(
+      TitleWith(steps ? "Top operators, own time" : "Operators, own time", MeanOfRanks(overview)));
 }
 
 void WriteRanges(SummaryText& out, const RunOverview& overview, size_t rows) {

@@ -25,6 +25,7 @@ class TreePrinter {
       if (node.parent >= 0) continue;
       cpu_ns_ += node.cpu_ns();
       gpu_ns_ += node.gpu_ns();
+      beside_ns_ += node.beside_ns;
     }
     whole_ns_ = options.by_gpu ? gpu_ns_ : std::max(cpu_ns_, tree_.step_ns);
     for (std::vector<uint32_t>& rows : children_) {
@@ -41,6 +42,9 @@ class TreePrinter {
     columns.push_back({.header = "self " + unit(), .least_width = 70});
     if (gpu_ns_ > 0 && !options_.by_gpu) {
       columns.push_back({.header = "GPU " + unit()});
+    }
+    if (beside_ns_ > 0 && !options_.by_gpu) {
+      columns.push_back({.header = "other threads", .least_width = 90});
     }
     columns.push_back({.header = options_.by_gpu ? "of GPU" : "of step"});
     if (!tree_.per_step && !options_.by_gpu) columns.back().header = "share";
@@ -106,6 +110,7 @@ class TreePrinter {
       ++left_out;
       rest.cpu_forward_ns += node.cpu_forward_ns;
       rest.cpu_backward_ns += node.cpu_backward_ns;
+      rest.beside_ns += node.beside_ns;
       rest.gpu_forward_ns += node.gpu_forward_ns;
       rest.gpu_backward_ns += node.gpu_backward_ns;
     }
@@ -157,6 +162,7 @@ class TreePrinter {
     cells.push_back({Number(options_.by_gpu ? node.gpu_backward_ns : node.cpu_backward_ns)});
     cells.push_back({Number(self), Tone::kDim});
     if (gpu_ns_ > 0 && !options_.by_gpu) cells.push_back({Number(node.gpu_ns()), Tone::kGreen});
+    if (beside_ns_ > 0 && !options_.by_gpu) cells.push_back({Number(node.beside_ns), Tone::kDim});
     const double part = options_.by_gpu ? node.gpu_ns() : node.cpu_ns();
     cells.push_back(
         {whole_ns_ > 0 && part > 0 ? PercentText(part / whole_ns_) : "", Tone::kStrong});
@@ -166,9 +172,9 @@ class TreePrinter {
   void Note() {
     out_.EndLine();
     out_.Put("  ").Wrapped(
-        "fwd and bwd are with all that is inside; self is without. CPU time is summed over "
-        "threads, waiting included. Backward functions stand below the operator they "
-        "differentiate.",
+        "fwd and bwd are with all that is inside; self is without. CPU time is what the step waits "
+        "for: the thread that runs it or, while that one waits in backward(), autograd's. Backward "
+        "functions stand below the operator they differentiate.",
         2, Tone::kDim);
   }
 
@@ -180,6 +186,7 @@ class TreePrinter {
   std::vector<std::vector<uint32_t>> children_;  // by row of the parent + 1
   double cpu_ns_ = 0;
   double gpu_ns_ = 0;
+  double beside_ns_ = 0;
   double whole_ns_ = 0;
 };
 

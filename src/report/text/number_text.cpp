@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <span>
 
 namespace batchlight {
@@ -42,6 +43,11 @@ Scale TimeScale(double largest_ns) { return Pick(kTimeScales, largest_ns); }
 Scale BytesScale(double largest_bytes) { return Pick(kByteScales, largest_bytes); }
 
 std::string FixedText(double value, int decimals) {
+  // A tie rounds away from zero, as it does on the page; printf rounds it to an even digit.
+  const double scaled = value * std::pow(10, decimals);
+  if (std::abs(scaled) < 1e15 && std::abs(scaled - std::trunc(scaled)) == 0.5) {
+    value = std::nextafter(value, std::copysign(std::numeric_limits<double>::infinity(), value));
+  }
   std::array<char, 400> digits;
   const int length = std::snprintf(digits.data(), digits.size(), "%.*f", decimals, value);
   std::string text(digits.data(), static_cast<size_t>(length));

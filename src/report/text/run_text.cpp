@@ -1,5 +1,6 @@
 #include "report/text/run_text.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "report/text/number_text.h"
@@ -50,17 +51,52 @@ std::string MachineLine(const SessionInfo& session) {
   return line;
 }
 
-std::string StepSentence(const StepSet& steps) {
-  const ProcessSteps* main = steps.Main();
-  if (main == nullptr) return StepsFoundSentence(steps);
+std::string NameOfRank(const RunOverview& overview, const ProcessSteps& process) {
+  if (process.rank >= 0) return "rank " + std::to_string(process.rank);
+  return "pid " + std::to_string(overview.store->processes.pid[process.process.row()]);
+}
+
+std::string MainRank(const RunOverview& overview) {
+  const std::vector<ProcessSteps>& all = overview.steps.processes;
+  return all.size() < 2 ? "" : NameOfRank(overview, all.front());
+}
+
+std::string MeanOfRanks(const RunOverview& overview) {
+  const std::vector<ProcessSteps>& all = overview.steps.processes;
+  if (all.size() < 2) return "";
+  const bool ranks = std::all_of(all.begin(), all.end(),
+                                 [](const ProcessSteps& process) { return process.rank >= 0; });
+  return "mean of " + CountText(all.size()) + (ranks ? " ranks" : " processes");
+}
+
+std::string TitleWith(std::string_view title, const std::string& whose) {
+  return std::string(title) + (whose.empty() ? "" : ", " + whose);
+}
+
+std::string RateText(const StepRate& rate) {
+  const double per_second = rate.per_second();
+  if (per_second <= 0) return "";
+  if (per_second < 1) return SignificantText(60 * per_second) + " steps/min";
+  return SignificantText(per_second) + " steps/s";
+}
+
+std::string StepSentence(const RunOverview& overview) {
+  const ProcessSteps* main = overview.steps.Main();
+  if (main == nullptr) return StepsFoundSentence(overview.steps);
   const Sample& duration = main->duration;
-  std::string sentence = "A step takes " + TimeText(double(duration.median));
+  const std::string rank = MainRank(overview);
+  std::string sentence = "A step " + (rank.empty() ? "" : "of " + rank + " ") + "takes " +
+                         TimeText(double(duration.median));
   if (duration.count == 1) return sentence + " (one step).";
-  sentence += " (median of " + CountText(duration.count) + " steps; ";
   const bool percentiles = HasPercentiles(duration);
+  sentence += " (median of " + CountText(duration.count) + " steps; ";
   sentence += percentiles ? "nine of ten between " : "between ";
-  return sentence + TimeText(double(percentiles ? duration.p5 : duration.min)) + " and " +
-         TimeText(double(percentiles ? duration.p95 : duration.max)) + ").";
+  sentence += TimeText(double(percentiles ? duration.p5 : duration.min)) + " and " +
+              TimeText(double(percentiles ? duration.p95 : duration.max)) + "), ";
+  const StepRate rate = RateOfSteps(overview, 0);
+  return sentence + TimeText(duration.mean) + " on average" +
+         (rate.of_gpu ? ", and the GPU " + TimeText(rate.period_ns) : "") + ": " + RateText(rate) +
+         ".";
 }
 
 std::string StepsFoundSentence(const StepSet& steps) {

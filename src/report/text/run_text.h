@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "analysis/overview/run_overview.h"
+#include "analysis/run/step_rate.h"
 
 namespace batchlight {
 
@@ -14,9 +16,21 @@ std::string RunTitle(const SessionInfo& session);
 // as it is known.
 std::string MachineLine(const SessionInfo& session);
 
-// "A step takes 24.7 ms (median of 394 steps; nine of ten between 23.4 ms and 26.2 ms)."; without
-// steps the reason why there are none.
-std::string StepSentence(const StepSet& steps);
+// "A step takes 24.7 ms (median of 394 steps; nine of ten between 23.4 ms and 26.2 ms), 24.9 ms on
+// average: 40.1 steps/s."; without steps the reason why there are none.
+std::string StepSentence(const RunOverview& overview);
+
+// "rank 0"; "pid 123" where ranks are not known.
+std::string NameOfRank(const RunOverview& overview, const ProcessSteps& process);
+// The same of the first: whose steps the figures about a step are of, where several processes
+// train; "" where one does.
+std::string MainRank(const RunOverview& overview);
+// "mean of 2 ranks": what the figures of lists over all of them are; "" where one trains.
+std::string MeanOfRanks(const RunOverview& overview);
+// The title with either behind a comma, where there is something to say.
+std::string TitleWith(std::string_view title, const std::string& whose);
+// "99.0 steps/s", below one a second "12.0 steps/min"; "" without steps.
+std::string RateText(const StepRate& rate);
 
 // "Steps are taken from the NVTX range \"step\"."; without steps the reason why there are none.
 std::string StepsFoundSentence(const StepSet& steps);

@@ -29,18 +29,20 @@ TEST(RunTextTest, MachineLineNamesWhatNumbersDependOn) {
 }
 
 TEST(RunTextTest, SentencesAreSentences) {
-  StepSet steps;
+  RunOverview overview;
+  StepSet& steps = overview.steps;
   steps.how = "no steps: nothing repeats";
   EXPECT_EQ(StepsFoundSentence(steps), "No steps: nothing repeats.");
-  EXPECT_EQ(StepSentence(steps), "No steps: nothing repeats.");
+  EXPECT_EQ(StepSentence(overview), "No steps: nothing repeats.");
   steps.how = "from the NVTX range \"step\"";
   steps.processes.resize(1);
   steps.processes[0].duration = {
-      .count = 1234, .p5 = 1'000'000, .median = 2'000'000, .p95 = 3'500'000};
+      .count = 1234, .p5 = 1'000'000, .median = 2'000'000, .p95 = 3'500'000, .mean = 2'500'000};
   EXPECT_EQ(StepsFoundSentence(steps), "Steps are taken from the NVTX range \"step\".");
   EXPECT_EQ(
-      StepSentence(steps),
-      "A step takes 2.00 ms (median of 1,234 steps; nine of ten between 1.00 ms and 3.50 ms).");
+      StepSentence(overview),
+      "A step takes 2.00 ms (median of 1,234 steps; nine of ten between 1.00 ms and 3.50 ms), "
+      "2.50 ms on average: 400 steps/s.");
 }
 
 }  // namespace

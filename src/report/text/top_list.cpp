@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "report/text/kernel_text.h"
+#include "report/text/run_text.h"
 
 namespace batchlight {
 namespace {
@@ -42,8 +43,6 @@ TopList Modules(const RunOverview& overview, bool per_step, size_t most_rows) {
   list.measure = overview.modules.has_backward ? "self time, forward and backward" : "self time";
   list.per_step = per_step;
   list.share_of = per_step ? "of step" : "of all";
-  const ProcessSteps* steps = overview.steps.Main();
-  const double step_ns = steps == nullptr ? 0 : steps->duration.mean;
   double whole = 0;
   for (const ModuleRow& row : overview.modules.rows) {
     const double total = double(row.self_ns + row.backward_self_ns);
@@ -54,7 +53,7 @@ TopList Modules(const RunOverview& overview, bool per_step, size_t most_rows) {
                          .calls = row.calls,
                          .total_ns = total,
                          .value_ns = value,
-                         .share = step_ns > 0 ? value / step_ns : 0});
+                         .share = row.own_share});
   }
   return Finish(std::move(list), whole, most_rows);
 }
@@ -106,8 +105,8 @@ TopList Kernels(const RunOverview& overview, bool per_step, size_t most_rows) {
                          .value_ns = per_step ? row.per_step_ns : total,
                          .share = row.share});
   }
-  list.share_of = "of kernel time";
-  return Finish(std::move(list), double(overview.gpu.kernel_ns), most_rows);
+  list.share_of = "of GPU time";
+  return Finish(std::move(list), double(overview.gpu.work_ns), most_rows);
 }
 
 }  // namespace
@@ -120,6 +119,7 @@ std::vector<TopList> MakeTopLists(const RunOverview& overview, size_t most_rows)
   lists.push_back(Modules(overview, per_step, most_rows));
   lists.push_back(Ranges(overview, per_step, most_rows));
   std::erase_if(lists, [](const TopList& list) { return list.rows.empty(); });
+  for (TopList& list : lists) list.whose = MeanOfRanks(overview);
   return lists;
 }
 

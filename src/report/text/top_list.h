@@ -27,7 +27,8 @@ struct TopList {
   std::string title;     // "Operators"
   std::string noun;      // "operators": inside of a sentence
   std::string measure;   // "self time"
-  std::string share_of;  // what the shares refer to: "of step", "of kernel time"
+  std::string share_of;  // what the shares refer to: "of step", "of GPU time"
+  std::string whose;     // "mean of 2 ranks"; "" where one process trains
   bool per_step = false;
   std::vector<TopRow> rows;  // at least one
 };

@@ -12,6 +12,7 @@ export interface FlameData {
   look: string[];   // class of the frame: what the node is
   parent: number[];
   value_ns: number[];
+  whole_ns: number;  // what the width stands for: the step, whose rest is in nothing
 }
 
 const kRowHeight = 26;  // px, as in style/modules.css
@@ -25,8 +26,7 @@ export class FlameGraph {
   private root = -1;
 
   constructor(private readonly data: FlameData) {
-    this.total =
-      data.parent.reduce((sum, above, row) => sum + (above < 0 ? data.value_ns[row] : 0), 0);
+    this.total = data.whole_ns;
     this.box.setAttribute("aria-label", data.label);
     this.box.addEventListener("keydown", (event) => this.key(event));
     this.element.append(this.box, this.status);
@@ -34,7 +34,8 @@ export class FlameGraph {
   }
 
   private draw(): void {
-    const frames = flameLayout(this.data.parent, this.data.value_ns, this.root, kLeast);
+    const frames =
+      flameLayout(this.data.parent, this.data.value_ns, this.data.whole_ns, this.root, kLeast);
     const levels = frames.reduce((most, frame) => Math.max(most, frame.level + 1), 0);
     this.box.style.height = `${levels * kRowHeight}px`;
     this.box.replaceChildren(...frames.map((frame, i) => this.frame(frame, i === 0)));

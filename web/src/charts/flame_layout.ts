@@ -9,10 +9,12 @@ export interface Frame {
 }
 
 // `value[row]` includes the children of the row; -1 in `parent` = a root. Frames narrower than
-// `least` are left out, with everything below them. `root`: only what is below this row; -1 = all.
+// `least` are left out, with everything below them. `all`: what the width stands for at the top.
+// `root`: only what is below this row; -1 = all.
 export function flameLayout(
   parent: readonly number[],
   value: readonly number[],
+  all: number,
   root: number,
   least: number,
   ): Frame[] {
@@ -36,6 +38,7 @@ export function flameLayout(
       }
     };
   const top = root < 0 ? roots : [root];
-  place(top, 0, 0, 1, top.reduce((total, row) => total + value[row], 0) || 1);
+  const whole = root < 0 ? all : value[root];
+  place(top, 0, 0, 1, whole || 1);
   return frames;
 }

@@ -9,7 +9,7 @@ import {hasPercentiles} from "../selection";
 import type {Aggregate, Range} from "../selection";
 import {phaseEventsView} from "./phase_events_view";
 
-const kHead = ["Phase", "Share", "Mean", "Median", "p95"];
+const kHead = ["Phase", "Of the mean", "Mean", "Median", "p95"];
 
 // `opened`: the rows that are open, kept by the caller from one selection to the next.
 export function breakdown(

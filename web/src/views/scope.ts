@@ -116,7 +116,7 @@ export class Scope {
   private whose(): (string|Node)[] {
     if (this.rank !== null) return [" of ", h("mark", {}, this.names[this.rank])];
     const processes = this.page.training.length;
-    return processes < 2 ? [] : [` of all ${count(processes)} ${plural(this.word)}`];
+    return processes < 2 ? [] : [`, mean of ${count(processes)} ${plural(this.word)}`];
   }
 }
 

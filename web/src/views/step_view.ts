@@ -3,7 +3,7 @@
 import type {PageData, Steps, Training} from "../data";
 import {StepChart} from "../charts/step_chart";
 import {h} from "../dom";
-import {count, time, timeRange} from "../format";
+import {count, significant, time, timeRange} from "../format";
 import {aggregate, hasPercentiles} from "../selection";
 import type {Aggregate, Range} from "../selection";
 import type {StepRange} from "../step_bins";
@@ -108,7 +108,8 @@ export class StepView {
       h(
         "div",
         {class: "headline"},
-        h("div", {class: "label"}, "A step takes"),
+        h("div", {class: "label"},
+          this.training.whose ? `A step of ${this.training.whose} takes` : "A step takes"),
         h("div", {class: "big"}, value, h("small", {}, unit)),
         sentence,
         this.range ? null : this.changeFirst(),
@@ -124,18 +125,28 @@ export class StepView {
         this.rate(numbers),
         stat("Steps", count(numbers.count),
           apart.length > 0 ? `not counted: ${apart.join(", ")}` : "all of them count"),
-        ...facts.map(
-          (fact) => stat(fact.label, fact.value, this.range ? "of all steady steps" : "")),
+        ...facts.map((fact) => stat(fact.label, fact.value, "mean of all steps that count")),
         ),
     );
   }
 
   // Steps taken from the user's ranges leave time between them, such as Lightning's loading of a
-  // batch.
+  // batch. The analysis gives the rate of all steps that count.
   private rate({mean_ns}: Aggregate): HTMLElement {
+    const all = this.training.rate;
+    if (!this.range && all.of_gpu)
+      return stat("Rate", all.text, `mean step of the GPU ${time(all.period_ns)}`);
     const between_ns = this.training.tracks[0].between_ns ?? 0;
     const note = between_ns * 50 > mean_ns ? `, ${time(between_ns)} between steps` : "";
-    return stat("Rate", rate(mean_ns + between_ns), `mean step ${time(mean_ns)}${note}`);
+    const text = this.range ? rate(this.periodOf(mean_ns + between_ns)) : all.text;
+    return stat("Rate", text, `mean step ${time(mean_ns)}${note}`);
+  }
+
+  // Of the selected steps: the longest of what the CPU and, where it sets the pace, the GPU take.
+  private periodOf(cpu_ns: number): number {
+    if (!this.training.rate.of_gpu) return cpu_ns;
+    const gpus = this.training.tracks.slice(1).map((track) => aggregate(track, this.range).mean_ns);
+    return Math.max(cpu_ns, ...gpus);
   }
 
   private changeFirst(): HTMLElement|null {
@@ -160,6 +171,6 @@ function stat(label: string, value: string, note: string): HTMLElement {
 
 function rate(period_ns: number): string {
   const perSecond = 1e9 / period_ns;
-  if (perSecond < 1) return `${(60 * perSecond).toPrecision(3)} steps/min`;
-  return `${perSecond >= 100 ? count(perSecond) : perSecond.toPrecision(3)} steps/s`;
+  if (perSecond < 1) return `${significant(60 * perSecond)} steps/min`;
+  return `${significant(perSecond)} steps/s`;
 }

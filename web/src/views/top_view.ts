@@ -28,12 +28,12 @@ export function bars(list: TopList, all: number): HTMLElement {
     h("th", {scope: "col", "aria-label": "Bar"}),
     h("th", {scope: "col", class: "real"}, `Time (${scale.unit})`),
     h("th", {scope: "col", class: "real"}, `% ${list.share_of}`),
-    h("th", {scope: "col", class: "integer"}, "Calls"),
+    h("th", {scope: "col", class: "integer"}, "Calls in the run"),
   ];
   return h(
     "div",
     {class: "top-list"},
-    h("p", {class: "muted"}, `${list.measure}, ${unit}`),
+    h("p", {class: "muted"}, `${list.measure}, ${unit}${list.whose ? `, ${list.whose}` : ""}`),
     h("div", {class: "scroll"},
       h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows))),
     all > list.rows.length ? tableLink(list, all) : null,

@@ -39,7 +39,7 @@ export class TreeView {
       "Model, modules, operators, kernels",
       "",
       ...scope.elements(
-        "Forward and backward stand side by side: a backward function is below the operator it differentiates. CPU time is that of all threads, waiting included."),
+        "Forward and backward stand side by side: a backward function is below the operator it differentiates. CPU time is what the step waits for, on whichever thread."),
       ...(buttons ? [buttons] : []),
       this.flameBox,
       grid.element,
@@ -64,6 +64,7 @@ export class TreeView {
       look: tree.kind.map((_, node) => lookOf(tree, node)),
       parent: tree.parent,
       value_ns: Array.from(this.gpu ? sums.inside.gpu : sums.inside.cpu),
+      whole_ns: this.gpu ? sums.whole.gpu : sums.step_ns,
     });
     this.flameBox.replaceChildren(graph.element);
   }
@@ -72,7 +73,7 @@ export class TreeView {
     const terms: [string, string][] = [
       [
         "CPU time",
-        "Time on a thread between begin and end of a call, waiting included; summed over threads. It counts for the step in which the call began."
+        "Time between begin and end of a call, on the thread that runs the steps or, while that one only waits in backward(), on autograd's. What other threads do meanwhile is apart, so that no sum exceeds the step. It counts for the step in which the call began."
       ],
       ["Self", "CPU time of a call in none of the calls inside it, whatever their kind."],
       [
@@ -238,7 +239,8 @@ class TreeGrid {
   // Siblings in the chosen order.
   private ordered(nodes: readonly number[]): number[] {
     const column = this.columns[this.sortColumn];
-    const there = nodes.filter((node) => this.sums.calls[node] > 0 || this.sums.self[node] !== 0);
+    const there = nodes.filter(
+      (node) => this.sums.calls[node] > 0 || this.sums.self[node] + this.sums.beside[node] !== 0);
     if (!column) return there;
     const values = new Map(there.map((node) => [node, this.valuesOf(node)(column)]));
     return there.sort((a, b) => values.get(b)! - values.get(a)!);
