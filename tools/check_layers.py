@@ -56,7 +56,7 @@ SUB_LAYERS = {
         'memory': ('steps', 'phases', 'cuda'),
         'ranks': ('gpu', 'owners', 'steps', 'cuda'),
         'run': ('stages', 'breakdown', 'gpu', 'owners', 'steps', 'numbers', 'roofline', 'ranks'),
-        'advice': ('run', 'stages', 'gpu', 'steps', 'cuda', 'numbers'),
+        'advice': ('run', 'stages', 'breakdown', 'gpu', 'steps', 'phases', 'cuda', 'numbers'),
         'overview': ('advice', 'run'),
         'tables': ('overview', 'run', 'stages', 'breakdown', 'memory', 'ranks', 'gpu', 'owners', 'steps', 'numbers', 'cuda', 'result'),
         'diff': ('overview',),

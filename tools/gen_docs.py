@@ -100,6 +100,8 @@ def threshold_text(value, unit):
         return 'a third' if value == 3 else f'1/{value:g}'
     scale, suffix = {'Share': (100, ' %'), 'Part': (100, ' %'), 'Times': (1, ' times'), 'Count': (1, ''),
                      'Ns': (1e-3, ' us'), 'Bytes': (1 / 1024, ' KiB'), 'BytesPerNs': (1, ' GB/s')}[unit]
+    if unit == 'Ns' and value >= 1e9:
+        scale, suffix = 1e-9, ' s'
     return f'{value * scale:g}{suffix}'
 
 

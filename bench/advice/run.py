@@ -2,6 +2,7 @@
 """How often is what batchlight says of a program right? Runs programs that know the truth of themselves.
 
     bench/advice/run.py [--build build/release] [--python PY] [--only NAME ...] [--output FILE]
+    bench/advice/run.py --again FOLDER      # the recordings that --keep left, read by this build
 
 Each program runs alone and with the advised change (--rounds of both in turn, for the true gain) and
 once under `batchlight profile` (for what is said, against that very run). Prints a row a program and the
@@ -12,6 +13,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,6 +34,9 @@ def parse_options():
     parser.add_argument('--jobs', type=int, default=1, help='programs at a time; 1 for clean times')
     parser.add_argument('--rounds', type=int, default=2, help='runs with and without the change')
     parser.add_argument('--output', help='results as JSON; with --only the others in it stay')
+    parser.add_argument('--keep', type=pathlib.Path, metavar='FOLDER', help='recordings and truths stay there')
+    parser.add_argument('--again', type=pathlib.Path, metavar='FOLDER',
+                        help='run nothing: read what --keep left with this build')
     parser.add_argument('--print', dest='show', metavar='FILE', help='print a file of results, run nothing')
     return parser.parse_args()
 
@@ -87,10 +92,29 @@ def measure(path, options, batchlight):
         row['recorded'], problem = run_program(command, folder)
         if row['recorded'] is None:
             return {**row, 'failed': f'recorded: {problem}'}
-        summary = read_json([batchlight, 'summary', '--json', recording])
-        advice = read_json([batchlight, 'table', 'advice', '-f', 'json', recording])
-        row['said'] = {'summary': score.short_summary(summary), 'advice': advice or []}
+        row['said'] = what_is_said(recording, batchlight)
+        if options.keep:
+            options.keep.mkdir(parents=True, exist_ok=True)
+            shutil.copy(recording, options.keep / f'{path.stem}.batchlight')
+            (options.keep / f'{path.stem}.json').write_text(json.dumps(row))
     return row
+
+
+def what_is_said(recording, batchlight):
+    summary = read_json([batchlight, 'summary', '--json', str(recording)])
+    advice = read_json([batchlight, 'table', 'advice', '-f', 'json', str(recording)])
+    return {'summary': score.short_summary(summary), 'advice': advice or []}
+
+
+def measure_again(path, options, batchlight):
+    """The row that --keep left, with the header and what is said as they are today."""
+    kept = options.again / f'{path.stem}.json'
+    header = read_header(path)
+    if not kept.exists():
+        return {'program': path.stem, 'group': path.parent.name, 'header': header, 'skipped': 'not kept'}
+    row = {**json.loads(kept.read_text()), 'header': header}
+    row['recorded']['advice'] = header.get('advice', 'none').split('|')
+    return {**row, 'said': what_is_said(kept.with_suffix('.batchlight'), batchlight)}
 
 
 def known_rules(batchlight):
@@ -121,7 +145,8 @@ def main():
                'rules': sorted(known_rules(batchlight))}
     rows = []
     programs = find_programs(options.only)
-    for row in score.in_turn(options.jobs, programs, lambda path: measure(path, options, batchlight)):
+    look = measure_again if options.again else measure
+    for row in score.in_turn(options.jobs, programs, lambda path: look(path, options, batchlight)):
         rows.append(row)
         print(score.line_of(row), flush=True)
         save(options, rows, machine)

@@ -81,11 +81,13 @@ def true_gain(row):
 
 def said_gain(row, finding):
     """The finding's gain, as a share of what the true gain is a share of; None where it claims none."""
-    if finding['Gain per Step (ns)'] == '':
+    per_step, of_run = finding['Gain per Step (ns)'], finding.get('Gain of Run (ns)', '')
+    if per_step == '' and of_run == '':
         return None
-    gain_s = finding['Gain per Step (ns)'] / 1e9
-    steps = row['said']['summary']['steps'] if row['header'].get('gain') == 'run' else 1
-    return gain_s * steps / cost(row, row['recorded'])
+    steps = row['said']['summary']['steps']
+    gain_s = ((per_step or 0) * steps + (of_run or 0)) / 1e9
+    wanted = 1 if row['header'].get('gain') == 'run' else row['recorded']['iterations']
+    return gain_s / wanted / cost(row, row['recorded'])
 
 
 def judge(row):
@@ -103,7 +105,8 @@ def judge(row):
     first_gain = said_gain(row, advice[0]) if advice else 0.0
     quiet = first_gain is not None and first_gain < NOTHING_TO_GAIN
     right['advice'] = first in wanted or (wanted == ['none'] and quiet)
-    named = [finding for finding in advice if finding['Rule'] in wanted]
+    changed = truth['advice'] if 'fix' not in row['header'] else row['header']['fix'].split('|')
+    named = [finding for finding in advice if finding['Rule'] in changed]
     return {'right': right, 'off': off, 'stages': stages, 'found': found, 'first': first, 'wanted': wanted,
             'first_gain': first_gain, 'true_gain': true_gain(row),
             'said_gain': said_gain(row, named[0]) if named else None}

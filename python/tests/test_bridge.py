@@ -244,6 +244,27 @@ if __name__ == "__main__":
             numbers.add(last)
         self.assertEqual(numbers.suffix(last), "#1000")
 
+    def test_call_sites_are_lines_of_the_program_said_once(self):
+        said = []
+        self.native.property = lambda key, value: said.append((key, value))
+        sites = self.load("_call_sites")
+        with tempfile.TemporaryDirectory() as folder:
+            library = os.path.join(folder, "site-packages", "made.py")
+            os.mkdir(os.path.dirname(library))
+            with open(library, "w") as file:
+                file.write("def make(say):\n    say('optimizer')\n")
+            script = os.path.join(folder, "train.py")
+            with open(script, "w") as file:
+                file.write("\nmake(say)\nmake(say)\n")
+            make = runpy.run_path(library)["make"]
+            before = os.getcwd()
+            os.chdir(folder)
+            try:
+                runpy.run_path("train.py", {"make": make, "say": sites.say})
+            finally:
+                os.chdir(before)
+        self.assertEqual(said, [("site.optimizer", "train.py:2")])
+
     def test_ranges_make_way_for_the_programs_profiler(self):
         calls, active = [], []
 

@@ -11,7 +11,7 @@ import weakref
 
 import _batchlight_native as _native
 
-from . import _torch_settings
+from . import _call_sites, _torch_settings
 from ._importlib_bootstrap import (
     followed_by, mode_change, phase_unless, torch_is_compiling, wrap_first_call, wrap_phase)
 from ._imports import attempt, when_imported
@@ -58,9 +58,12 @@ def install(torch):
 def _checkpoints(torch):
     # Pickling a tensor saves it to memory, which is not a checkpoint.
     for name, position in (("save", 1), ("load", 0)):
-        def is_in_memory(args, kwargs, position=position):
+        def is_in_memory(args, kwargs, position=position, name=name):
             file = args[position] if len(args) > position else kwargs.get("f")
-            return isinstance(file, io.BytesIO)
+            in_memory = isinstance(file, io.BytesIO)
+            if name == "save" and not in_memory:
+                _call_sites.say("checkpoint")
+            return in_memory
 
         wrapped = phase_unless(
             getattr(torch.serialization, name), CHECKPOINT, "torch." + name, is_in_memory)
@@ -166,6 +169,7 @@ def _optimizers(torch):
         wrap_phase(type(optimizer), "zero_grad", ZERO_GRAD, _zero_grad_name)
         attempt("optimizers", _numbers.add, optimizer)
         attempt("settings", _torch_settings.record, torch)
+        _call_sites.say("optimizer")
 
     optimizer_class.__init__ = followed_by(optimizer_class.__init__, wrap_class)
 
@@ -180,6 +184,8 @@ def _data_loader(module):
     if iterator is not None and hasattr(module._BaseDataLoaderIter, "next"):
         module._BaseDataLoaderIter.next = iterator
     wrap_phase(module.DataLoader, "__iter__", DATA_LOADER_INIT, "DataLoader.__iter__")
+    module.DataLoader.__init__ = followed_by(
+        module.DataLoader.__init__, lambda loader: _call_sites.say("dataloader"))
 
 
 def _grad_scaler(module):

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "analysis/advice/advice.h"
+
 namespace batchlight {
 namespace {
 
@@ -20,11 +22,37 @@ std::string Rounded(double value) {
 }
 
 std::string TimeOf(double ns) {
+  if (ns >= 10e9) return Rounded(ns / 1e9) + " s";
   return ns < 100'000 ? Rounded(ns / 1e3) + " µs" : Rounded(ns / 1e6) + " ms";
 }
 
 std::string PercentOf(double share) {
   return Print(share < 0.1 ? "%.1f %%" : "%.0f %%", share * 100);
+}
+
+namespace {
+
+std::string GainOf(const Finding& finding, bool with_uncertainty) {
+  if (!finding.has_gain()) return "";
+  const bool of_step = finding.gain_ns > 0;
+  const double off_ns = of_step ? finding.uncertainty_ns : finding.run_uncertainty_ns;
+  std::string text = "about " + TimeOf(of_step ? finding.gain_ns : finding.run_gain_ns);
+  if (of_step) text += " a step";
+  if (with_uncertainty && off_ns > 0) text += " (± " + TimeOf(off_ns) + ")";
+  if (finding.run_share > 0) text += ", " + PercentOf(finding.run_share) + " of the run";
+  return text;
+}
+
+}  // namespace
+
+std::string GainText(const Finding& finding) { return GainOf(finding, true); }
+std::string ShortGainText(const Finding& finding) { return GainOf(finding, false); }
+
+std::string CombinedText(std::span<const Finding> findings) {
+  const double share = CombinedShare(findings);
+  if (share == 0) return "";
+  return "The first " + std::to_string(findings.size()) + " together: about " + PercentOf(share) +
+         " of the run.";
 }
 
 }  // namespace batchlight

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <unordered_map>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
+#include "analysis/steps/step_lookup.h"
 
 namespace batchlight::advice {
 namespace {
@@ -102,6 +104,50 @@ bool IsPointwise(const KernelRow& kernel) {
   }
 }
 
+// What one kernel for each row of neighbours would save, ns a step: it passes over the memory that
+// the longest of them does, and a little more. A kernel with no such neighbour stays as it is.
+double FusableNs(const RunMeasures& run) {
+  const ProcessSteps* main = run.steps.Main();
+  if (main == nullptr || main->steady.empty()) return 0;
+  std::unordered_map<StringId, bool> is_pointwise;
+  for (const KernelRow& kernel : run.gpu.kernels) is_pointwise[kernel.name] = IsPointwise(kernel);
+  struct Row {
+    int64_t total_ns = 0;
+    int64_t longest_ns = 0;
+  };
+  std::unordered_map<uint32_t, Row> rows;  // by stream
+  double saved_ns = 0;
+  const auto end_row = [&](Row& row) {
+    saved_ns += std::max(0.0, double(row.total_ns) - kFusedPasses * double(row.longest_ns));
+    row = {};
+  };
+  const KernelsTable& kernels = run.store->kernels;
+  StepLookup lookup(main);
+  size_t step = StepLookup::kNone;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (kernels.process[i] != main->process) continue;
+    const int64_t at_ns = kernels.api_call[i].IsNone()
+                              ? kernels.start_ns[i]
+                              : run.store->api_calls.start_ns[kernels.api_call[i].row()];
+    if (!lookup.IsSteadyAt(at_ns)) continue;
+    if (lookup.RowAt(at_ns) != step) {
+      for (auto& [stream, row] : rows) end_row(row);
+    }
+    step = lookup.RowAt(at_ns);
+    Row& row = rows[kernels.stream[i]];
+    const auto known = is_pointwise.find(kernels.demangled_name[i]);
+    if (known == is_pointwise.end() || !known->second) {
+      end_row(row);
+      continue;
+    }
+    const int64_t took_ns = kernels.end_ns[i] - kernels.start_ns[i];
+    row.total_ns += took_ns;
+    row.longest_ns = std::max(row.longest_ns, took_ns);
+  }
+  for (auto& [stream, row] : rows) end_row(row);
+  return saved_ns / double(main->steady.size());
+}
+
 }  // namespace
 
 void Tf32Off(const RunMeasures& run, Findings* findings) {
@@ -119,7 +165,10 @@ void Tf32Off(const RunMeasures& run, Findings* findings) {
            "True), or mixed precision.",
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kTf32Uncertainty,
-       .evidence = std::move(fp32.evidence)});
+       .evidence = std::move(fp32.evidence),
+       .patch = {.place = "",
+                 .diff = "+torch.set_float32_matmul_precision(\"high\")\n"
+                         "+torch.backends.cudnn.allow_tf32 = True\n"}});
 }
 
 void MixedPrecisionOff(const RunMeasures& run, Findings* findings) {
@@ -148,7 +197,11 @@ void MixedPrecisionOff(const RunMeasures& run, Findings* findings) {
            "GradScaler for float16).",
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kAmpUncertainty,
-       .evidence = std::move(single.evidence)});
+       .evidence = std::move(single.evidence),
+       .patch = {.place = "",
+                 .diff = "-loss = loss_function(model(x), y)\n"
+                         "+with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
+                         "+    loss = loss_function(model(x), y)\n"}});
 }
 
 void UnalignedProducts(const RunMeasures& run, Findings* findings) {
@@ -179,7 +232,7 @@ void UnfusedPointwise(const RunMeasures& run, Findings* findings) {
   Selection pointwise = Select(run, IsPointwise);
   if (compiled.per_step_ns > 0 || pointwise.share < kPointwise) return;
   if (pointwise.calls_per_step < kPointwiseKernels) return;
-  const double gain_ns = Effective(run, pointwise.per_step_ns) * kPointwiseGain;
+  const double gain_ns = Effective(run, FusableNs(run));
   if (!CanBeSeen(run, gain_ns)) return;
   findings->push_back(
       {.title = "Operators that only pass over memory are not fused",
@@ -191,7 +244,10 @@ void UnfusedPointwise(const RunMeasures& run, Findings* findings) {
                  "with activation, cross entropy).",
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kPointwiseUncertainty,
-       .evidence = std::move(pointwise.evidence)});
+       .evidence = std::move(pointwise.evidence),
+       .patch = {.place = "",
+                 .diff = "-model = Model().cuda()\n"
+                         "+model = torch.compile(Model().cuda())\n"}});
 }
 
 void LayoutConversions(const RunMeasures& run, Findings* findings) {
@@ -225,7 +281,12 @@ void LayoutConversions(const RunMeasures& run, Findings* findings) {
        .action = "model.to(memory_format=torch.channels_last), and the same for the input batch.",
        .gain_ns = knows_gain ? gain_ns : 0,
        .uncertainty_ns = knows_gain ? gain_ns * kChannelsLastUncertainty : 0,
-       .evidence = std::move(evidence)});
+       .evidence = std::move(evidence),
+       .patch = {.place = "",
+                 .diff = "-model = Model().cuda()\n"
+                         "+model = Model().cuda().to(memory_format=torch.channels_last)\n"
+                         "-x = x.cuda()\n"
+                         "+x = x.cuda().to(memory_format=torch.channels_last)\n"}});
 }
 
 void CudnnBenchmarkOff(const RunMeasures& run, Findings* findings) {
@@ -239,7 +300,8 @@ void CudnnBenchmarkOff(const RunMeasures& run, Findings* findings) {
        .why = "With it on, cuDNN times its algorithms once for each size and keeps the fastest: a "
               "tenth of their time at best, often nothing.",
        .action = "torch.backends.cudnn.benchmark = True, if the sizes of the inputs repeat.",
-       .evidence = std::move(convolutions.evidence)});
+       .evidence = std::move(convolutions.evidence),
+       .patch = {.place = "", .diff = "+torch.backends.cudnn.benchmark = True\n"}});
 }
 
 }  // namespace batchlight::advice

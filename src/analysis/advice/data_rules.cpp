@@ -2,6 +2,7 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
+#include "analysis/numbers/quantile.h"
 
 namespace batchlight::advice {
 namespace {
@@ -33,74 +34,208 @@ double PinnedBytesPerStep(const RunMeasures& run) {
   return bytes;
 }
 
+// A process that the training process started and that does the same work: a DataLoader's worker.
+bool IsWorker(const Store& store, size_t process, ProcessId training) {
+  const ProcessesTable& processes = store.processes;
+  return processes.parent[process] == training &&
+         processes.command_line[process] == processes.command_line[training.row()];
+}
+
+// Workers that are alive at the middle of the steady steps.
+int WorkersOf(const RunMeasures& run, const ProcessSteps& main) {
+  if (main.steady.empty()) return 0;
+  const ProcessesTable& processes = run.store->processes;
+  const int64_t at_ns = main.steps[main.steady[main.steady.size() / 2]].start_ns;
+  int count = 0;
+  for (size_t i = 0; i < processes.size(); ++i) {
+    count += IsWorker(*run.store, i, main.process) && processes.start_ns[i] <= at_ns &&
+             at_ns < processes.end_ns[i];
+  }
+  return count;
+}
+
+// What the machine has left for loading while it computes.
+struct Processors {
+  int all = 0;   // 0: not known
+  int free = 0;  // beside the threads that compute and the workers there are
+
+  bool no_room() const { return all > 0 && free < 1; }
+};
+
+Processors ProcessorsOf(const RunMeasures& run, int workers) {
+  Processors processors{.all = static_cast<int>(NumberProperty(run, "machine.cores"))};
+  const int threads = static_cast<int>(NumberProperty(run, "torch.threads"));
+  const auto ranks = static_cast<int>(std::max<size_t>(1, run.steps.processes.size()));
+  // With a GPU one thread launches; the others of the pool mostly rest.
+  const int computing = (run.gpu.empty() ? std::max(1, threads) : 1) + workers;
+  processors.free = processors.all / ranks - computing;
+  return processors;
+}
+
+// An epoch's start of the workers: the iterator, and what its first batch takes beyond a usual one.
+struct LoaderStarts {
+  uint64_t count = 0;  // that started worker processes
+  int64_t total_ns = 0;
+  int64_t first_ns = 0;  // of the first of them
+};
+
+bool StartsWorkers(const Store& store, ProcessId training, int64_t from_ns, int64_t to_ns) {
+  const ProcessesTable& processes = store.processes;
+  for (size_t i = 0; i < processes.size(); ++i) {
+    if (IsWorker(store, i, training) && processes.start_ns[i] >= from_ns &&
+        processes.start_ns[i] < to_ns) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Typical time to get a batch.
+int64_t MedianNextNs(const Store& store, ThreadId thread) {
+  std::vector<int64_t> times;
+  const PhaseCallsTable& phases = store.phase_calls;
+  for (size_t row = 0; row < phases.size(); ++row) {
+    if (phases.phase[row] == Phase::kDataLoaderNext && phases.thread[row] == thread &&
+        phases.end_ns[row] != kOpenEnd) {
+      times.push_back(phases.end_ns[row] - phases.start_ns[row]);
+    }
+  }
+  return times.empty() ? 0 : LowerQuantile(times, 0.5);
+}
+
+LoaderStarts FindLoaderStarts(const Store& store, const ProcessSteps& main) {
+  LoaderStarts starts;
+  const PhaseCallsTable& phases = store.phase_calls;
+  const int64_t usual_ns = MedianNextNs(store, main.thread);
+  for (size_t row = 0; row < phases.size(); ++row) {
+    if (phases.phase[row] != Phase::kDataLoaderInit || phases.thread[row] != main.thread ||
+        phases.end_ns[row] == kOpenEnd) {
+      continue;
+    }
+    int64_t took_ns = phases.end_ns[row] - phases.start_ns[row];
+    size_t next = row + 1;
+    while (next < phases.size() && phases.thread[next] == main.thread &&
+           phases.phase[next] == Phase::kDataLoaderInit) {
+      ++next;
+    }
+    const bool has_next = next < phases.size() && phases.thread[next] == main.thread &&
+                          phases.phase[next] == Phase::kDataLoaderNext &&
+                          phases.end_ns[next] != kOpenEnd;
+    const int64_t until_ns = has_next ? phases.end_ns[next] : phases.end_ns[row];
+    if (!StartsWorkers(store, main.process, phases.start_ns[row], until_ns)) continue;
+    if (has_next) {
+      took_ns += std::max<int64_t>(0, phases.end_ns[next] - phases.start_ns[next] - usual_ns);
+    }
+    if (starts.count++ == 0) starts.first_ns = took_ns;
+    starts.total_ns += took_ns;
+  }
+  return starts;
+}
+
+// What to do where the training process loads by itself.
+void AdviseWorkers(const RunMeasures& run, const Processors& processors, Finding* finding) {
+  const std::string options = "num_workers=" + std::to_string(std::clamp(processors.free, 2, 4)) +
+                              ", persistent_workers=True" +
+                              (run.gpu.empty() ? "" : ", pin_memory=True");
+  finding->action = "Load in the background: DataLoader(..., " + options + ").";
+  finding->patch = {.place = RecordedPlace(run, "site.dataloader"),
+                    .diff =
+                        "-loader = DataLoader(dataset, batch_size)\n"
+                        "+loader = DataLoader(dataset, batch_size, " +
+                        options + ")\n"};
+}
+
+// What to do where the workers there are do not keep up.
+std::string MoreWorkersAction(int workers, const Processors& processors) {
+  const std::string cheaper =
+      "make the work of a sample cheaper (decode, augment, collate), cache it, or move it to the "
+      "GPU.";
+  if (processors.no_room()) {
+    return "The " + std::to_string(processors.all) + " processors are all in use (" +
+           std::to_string(workers) +
+           " workers): more workers would take them from each other. Rather " + cheaper;
+  }
+  const std::string room = processors.all == 0
+                               ? " (up to the number of processors)"
+                               : " (" + std::to_string(workers) + " now, room for " +
+                                     std::to_string(processors.free) + " more on " +
+                                     std::to_string(processors.all) + " processors)";
+  return "Give it more workers" + room + " or a larger prefetch_factor; " + cheaper;
+}
+
 }  // namespace
 
 void DataLoaderWait(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
+  const ProcessSteps* main = run.steps.Main();
   const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
   const double cpu_share = PhaseShareOf(run, PhaseKind::kDataLoading);
   const double share = has_gpu ? GpuShare(run, GpuPart::kIdleDataLoading) : cpu_share;
   if (step_ns == 0 || share < kDataWait) return;
   const double exposed_ns = has_gpu ? GpuPartNs(run, GpuPart::kIdleDataLoading) : share * step_ns;
   const bool single = LoadsInTheTrainingProcess(run);
+  const int workers = single ? 0 : WorkersOf(run, *main);
+  const Processors processors = ProcessorsOf(run, workers);
   const double batch_bytes = single ? PinnedBytesPerStep(run) : 0;
   const double pinning_ns = batch_bytes / kPinningRate;
   const bool pinning_counts = pinning_ns > kLongPinning * (step_ns - exposed_ns);
-  const double gain_ns = std::clamp(step_ns - pinning_ns, 0.0, exposed_ns * kDataWaitGain);
+  // A batch of a worker takes its way through a queue, which costs the loop more than a batch that
+  // is only sliced out of a tensor. Without a free processor it also takes turns with computing.
+  const double removable_ns = single ? exposed_ns - kReceiveBatchNs : exposed_ns;
+  const double room =
+      single && processors.no_room() ? 1.0 - 1.0 / std::max(2, processors.all) : 1.0;
+  const double gain_ns =
+      std::clamp(step_ns - pinning_ns, 0.0, std::max(0.0, removable_ns) * kDataWaitGain * room);
   if (!CanBeSeen(run, gain_ns)) return;
-  // Workers hide the wait as long as they keep up; one process more hides at most all of it.
-  findings->push_back(
-      {.title = "Training waits for data",
-       .seen = "In " + PercentOf(share) + " of a step (" + TimeOf(exposed_ns) + ") " +
-               (has_gpu ? "the GPU is idle because the CPU waits for the DataLoader"
-                        : "the loop waits for the DataLoader") +
-               (single ? ", which loads in the training process itself (num_workers=0)." : ".") +
-               (pinning_counts
-                    ? " With workers a batch of " + Rounded(batch_bytes / 1e6) +
-                          " MB passes one thread that pins it, in about " + TimeOf(pinning_ns) + "."
-                    : ""),
-       .why = single ? "With num_workers=0 loading and computing take turns."
-                     : "The workers deliver batches more slowly than training uses them.",
-       .action = single ? "Load in the background: DataLoader(..., num_workers=2 or more, "
-                          "persistent_workers=True, pin_memory=True on a GPU)."
-                        : "Give it more workers (up to the number of processors) or a larger "
-                          "prefetch_factor; make the work of a sample cheaper (decode, augment, "
-                          "collate), cache it, or move it to the GPU.",
-       .gain_ns = gain_ns,
-       .uncertainty_ns = pinning_counts ? gain_ns : exposed_ns * kDataWaitUncertainty,
-       .evidence = {
-           {.kind = "call",
-            .name = single ? "_SingleProcessDataLoaderIter.__next__" : "DataLoader.__next__",
-            .count = 1,
-            .per_step_ns = exposed_ns}}});
+  Finding finding{
+      .title = "Training waits for data",
+      .seen = "In " + PercentOf(share) + " of a step (" + TimeOf(exposed_ns) + ") " +
+              (has_gpu ? "the GPU is idle because the CPU waits for the DataLoader"
+                       : "the loop waits for the DataLoader") +
+              (single ? ", which loads in the training process itself (num_workers=0)." : ".") +
+              (pinning_counts
+                   ? " With workers a batch of " + Rounded(batch_bytes / 1e6) +
+                         " MB passes one thread that pins it, in about " + TimeOf(pinning_ns) + "."
+                   : ""),
+      .why = single ? "With num_workers=0 loading and computing take turns."
+                    : "The workers deliver batches more slowly than training uses them.",
+      .gain_ns = gain_ns,
+      .uncertainty_ns = pinning_counts ? gain_ns : exposed_ns * kDataWaitUncertainty,
+      .evidence = {
+          {.kind = "call",
+           .name = single ? "_SingleProcessDataLoaderIter.__next__" : "DataLoader.__next__",
+           .count = 1,
+           .per_step_ns = exposed_ns}}};
+  if (single)
+    AdviseWorkers(run, processors, &finding);
+  else
+    finding.action = MoreWorkersAction(workers, processors);
+  findings->push_back(std::move(finding));
 }
 
 void DataLoaderRestart(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
   const ProcessSteps* main = run.steps.Main();
-  if (step_ns == 0 || main == nullptr) return;
-  const PhaseCallsTable& phases = run.store->phase_calls;
-  uint64_t count = 0;
-  int64_t total_ns = 0;
-  for (size_t row = 0; row < phases.size(); ++row) {
-    if (phases.phase[row] != Phase::kDataLoaderInit || phases.end_ns[row] == kOpenEnd) {
-      continue;
-    }
-    ++count;
-    total_ns += phases.end_ns[row] - phases.start_ns[row];
-  }
-  if (double(count) < kLoaderStarts || double(total_ns) / double(count) < step_ns) return;
-  const double per_step_ns = double(total_ns) / double(main->steps.size());
+  if (step_ns == 0 || main == nullptr || main->thread.IsNone()) return;
+  const LoaderStarts starts = FindLoaderStarts(*run.store, *main);
+  if (double(starts.count) < kLoaderStarts) return;
+  if (double(starts.total_ns) / double(starts.count) < step_ns) return;
+  const double per_step_ns = double(starts.total_ns - starts.first_ns) / double(main->steps.size());
   findings->push_back(
       {.title = "Every epoch starts the DataLoader's workers again",
-       .seen = std::to_string(count) + " starts took " + TimeOf(double(total_ns) / double(count)) +
-               " each, longer than a step (" + TimeOf(step_ns) + ").",
+       .seen = std::to_string(starts.count) + " starts, each until its first batch, took " +
+               TimeOf(double(starts.total_ns) / double(starts.count)) +
+               " longer than a batch does; a step takes " + TimeOf(step_ns) + ".",
        .why = "Without persistent_workers the worker processes end with the epoch; new ones import "
-              "everything and load the data set again.",
+              "everything and open the data set again.",
        .action = "DataLoader(..., persistent_workers=True).",
-       .gain_ns = per_step_ns * double(count - 1) / double(count),
+       .gain_ns = per_step_ns,
        .uncertainty_ns = per_step_ns * kRestartUncertainty,
-       .evidence = {{.kind = "call", .name = "DataLoader.__iter__", .count = count}}});
+       .evidence = {{.kind = "call", .name = "DataLoader.__iter__", .count = starts.count}},
+       .patch = {.place = RecordedPlace(run, "site.dataloader"),
+                 .diff =
+                     "-loader = DataLoader(dataset, num_workers=N)\n"
+                     "+loader = DataLoader(dataset, num_workers=N, persistent_workers=True)\n"}});
 }
 
 }  // namespace batchlight::advice

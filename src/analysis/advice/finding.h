@@ -18,18 +18,36 @@ struct Evidence {
   double per_step_ns = 0;  // 0 = does not apply
 };
 
+// The change itself, where it can be written down.
+struct Patch {
+  std::string place;  // "train.py:41", as recorded; "": not known
+  std::string diff;   // lines that begin with '-', '+' or ' ', to copy
+
+  bool empty() const { return diff.empty(); }
+};
+
 struct Finding {
   std::string_view rule;  // id: dataloader-wait
   std::string title;      // one line: what is wrong
   std::string seen;       // what was seen, with numbers
   std::string why;        // why it costs time
   std::string action;     // what to do
-  // Estimated gain of a step, and how far off that may be. 0: no estimate can be made.
+  // Estimated gain of every step, and how far off that may be. 0: none, or none can be estimated.
   double gain_ns = 0;
   double uncertainty_ns = 0;
   std::vector<Evidence> evidence;
+  // The same of the run as a whole, for what lies beside the steps: validation, start-up.
+  double run_gain_ns = 0;
+  double run_uncertainty_ns = 0;
+  Patch patch;
+  // It says that something is slow, not why: it stands below every cause and promises nothing.
+  bool symptom = false;
+  // Both gains as a share of the run's wall time, by which findings are ordered (FindAdvice).
+  double run_share = 0;
   // Rules whose findings save more, and partly the same time: their gains do not add up.
   std::vector<std::string_view> same_time_as;
+
+  bool has_gain() const { return gain_ns > 0 || run_gain_ns > 0; }
 };
 
 }  // namespace batchlight

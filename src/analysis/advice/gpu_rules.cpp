@@ -5,6 +5,8 @@
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/phase_rows.h"
 #include "analysis/advice/rules.h"
+#include "analysis/steps/graph_use.h"
+#include "analysis/steps/step_lookup.h"
 
 namespace batchlight::advice {
 namespace {
@@ -13,6 +15,18 @@ double KernelsPerStep(const RunMeasures& run) {
   double count = 0;
   for (const KernelRow& kernel : run.gpu.kernels) count += kernel.calls_per_step;
   return count;
+}
+
+// Launches of whole CUDA graphs in a steady step of the main process.
+double GraphsPerStep(const RunMeasures& run) {
+  const ProcessSteps* main = run.steps.Main();
+  if (run.gpu.graph_launches == 0 || main == nullptr || main->thread.IsNone()) return 0;
+  StepLookup lookup(main);
+  double count = 0;
+  for (const uint32_t row : FindGraphUse(*run.store, main->thread).replays) {
+    count += lookup.IsSteadyAt(run.store->api_calls.start_ns[row]);
+  }
+  return main->steady.empty() ? 0 : count / double(main->steady.size());
 }
 
 }  // namespace
@@ -39,6 +53,7 @@ void GpuUnderused(const RunMeasures& run, Findings* findings) {
   finding.why[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(finding.why[0])));
   finding.action =
       "See the findings about that cause; a larger batch gives every launch more work.";
+  finding.symptom = true;
   findings->push_back(std::move(finding));
 }
 
@@ -47,6 +62,8 @@ void LaunchBound(const RunMeasures& run, Findings* findings) {
   if (gpu == nullptr || gpu->window.mean <= 0) return;
   const double idle_ns = LaunchIdleNs(run);
   if (idle_ns < kLaunchIdle * gpu->window.mean) return;
+  const double graphs = GraphsPerStep(run);
+  const bool replays = graphs >= kCallOfEveryStep;
   findings->push_back(
       {.title = "Training is bound by launches, not by the GPU",
        .seen = "The GPU waits " + TimeOf(idle_ns) + " of every step (" +
@@ -54,10 +71,16 @@ void LaunchBound(const RunMeasures& run, Findings* findings) {
                Rounded(KernelsPerStep(run)) + " kernels.",
        .why = "Each operator costs the CPU several microseconds in Python, PyTorch and the driver; "
               "its kernels are over before the next is launched.",
-       .action = std::string("Capture the step in a CUDA graph (torch.compile(model, "
-                             "mode=\"reduce-overhead\") or torch.cuda.make_graphed_callables), ") +
-                 (IsCompiled(run) ? "" : "fuse operators with torch.compile, ") +
-                 "or raise the batch size.",
+       .action = replays
+                     ? "The step replays " + Rounded(graphs) +
+                           " CUDA graphs already; what lies between them is launched one by one. "
+                           "Capture that too (loss, optimizer, copies into static inputs), look "
+                           "for graph breaks (TORCH_LOGS=graph_breaks), or raise the batch size."
+                     : std::string("Capture the step in a CUDA graph (torch.compile(model, "
+                                   "mode=\"reduce-overhead\") or "
+                                   "torch.cuda.make_graphed_callables), ") +
+                           (IsCompiled(run) ? "" : "fuse operators with torch.compile, ") +
+                           "or raise the batch size.",
        .gain_ns = idle_ns * kLaunchBoundGain,
        .uncertainty_ns = idle_ns * kLaunchBoundUncertainty,
        .evidence = {{.kind = "part",
@@ -68,7 +91,12 @@ void LaunchBound(const RunMeasures& run, Findings* findings) {
                      .per_step_ns = GpuPartNs(run, GpuPart::kIdleOperators)},
                     {.kind = "part",
                      .name = "idle: Python and other",
-                     .per_step_ns = GpuPartNs(run, GpuPart::kIdlePython)}}});
+                     .per_step_ns = GpuPartNs(run, GpuPart::kIdlePython)}},
+       .patch = replays ? Patch{}
+                        : Patch{.place = "",
+                                .diff = "-model = Model().cuda()\n"
+                                        "+model = torch.compile(Model().cuda(), "
+                                        "mode=\"reduce-overhead\")\n"}});
 }
 
 void SmallKernels(const RunMeasures& run, Findings* findings) {
@@ -111,18 +139,17 @@ void UnfusedOptimizer(const RunMeasures& run, Findings* findings) {
   const Store& store = *run.store;
   uint64_t launches = 0;
   const PhaseTime optimizer =
-      VisitInPhase(store, run.steps, Phase::kOptimizerStep, store.api_calls, [&](size_t call) {
+      VisitInPhase(run, PhaseKind::kOptimizer, store.api_calls, [&](size_t call) {
         launches +=
             store.Text(store.api_calls.name[call]).find("LaunchKernel") != std::string_view::npos;
       });
-  if (double(launches) <= kOptimizerKernels * double(optimizer.calls)) return;
-  const double optimizer_ns = optimizer.mean_ns();
+  if (optimizer.PerStep(launches) <= kOptimizerKernels) return;
+  const double optimizer_ns = optimizer.per_step_ns();
   const double exposed_ns =
       optimizer_ns * std::clamp(CpuExposure(run) * kOptimizerExposure, 0.0, 1.0);
   findings->push_back({.title = "The optimizer updates each parameter with kernels of its own",
-                       .seen = "An optimizer step launches " +
-                               Rounded(double(launches) / double(optimizer.calls)) +
-                               " kernels and takes the CPU " + TimeOf(optimizer_ns) + ".",
+                       .seen = "The optimizer launches " + Rounded(optimizer.PerStep(launches)) +
+                               " kernels a step and takes the CPU " + TimeOf(optimizer_ns) + ".",
                        .why = "A fused optimizer updates all parameters in a handful of launches.",
                        .action = "Pass fused=True (or foreach=True) to torch.optim's optimizer.",
                        .gain_ns = exposed_ns * kOptimizerGain,
@@ -130,34 +157,8 @@ void UnfusedOptimizer(const RunMeasures& run, Findings* findings) {
                        .evidence = {{.kind = "call",
                                      .name = "Optimizer.step",
                                      .count = optimizer.calls,
-                                     .per_step_ns = optimizer_ns}}});
-}
-
-void ExposedCommunication(const RunMeasures& run, Findings* findings) {
-  const double share = GpuShare(run, GpuPart::kCommunication);
-  if (share < kExposedCommunication) return;
-  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
-  const double exposed_ns = GpuPartNs(run, GpuPart::kCommunication);
-  Finding finding{
-      .title = "Communication is not hidden behind computing",
-      .seen = "NCCL runs alone for " + TimeOf(exposed_ns) + " of a step (" + PercentOf(share) +
-              "); " + TimeOf(gpu->overlapped_communication_ns) + " more is hidden.",
-      .why = "Gradients can be reduced while backward still computes; what comes after it waits.",
-      .action =
-          "DistributedDataParallel: tune bucket_cap_mb so that the last bucket is small, set "
-          "gradient_as_bucket_view=True; skip reductions while accumulating gradients "
-          "(no_sync); send in bf16 (a communication hook). FSDP: prefetch "
-          "(backward_prefetch, forward_prefetch).",
-      .gain_ns = exposed_ns * kCommunicationGain,
-      .uncertainty_ns = exposed_ns * kCommunicationUncertainty};
-  for (const KernelRow& kernel : run.gpu.kernels) {
-    if (kernel.kind.kind != KernelKind::kCommunication || finding.evidence.size() >= 5) continue;
-    finding.evidence.push_back({.kind = "kernel",
-                                .name = std::string(run.store->Text(kernel.short_name)),
-                                .count = kernel.calls,
-                                .per_step_ns = kernel.per_step_ns});
-  }
-  findings->push_back(std::move(finding));
+                                     .per_step_ns = optimizer_ns}},
+                       .patch = FusedOptimizerPatch(run)});
 }
 
 void GridTooSmall(const RunMeasures& run, Findings* findings) {
@@ -182,6 +183,7 @@ void GridTooSmall(const RunMeasures& run, Findings* findings) {
   finding.seen = PercentOf(share) + " of kernel time runs on fewer blocks than the GPU has SMs.";
   finding.why = "The rest of the GPU is idle meanwhile.";
   finding.action = "Raise the batch size, or run independent work on several streams.";
+  finding.symptom = true;
   findings->push_back(std::move(finding));
 }
 

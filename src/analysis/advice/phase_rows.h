@@ -1,42 +1,51 @@
-// What happens inside calls of the training loop: operators or CUDA calls within Optimizer.step.
+// What happens inside one phase of the main process's steady steps: operators or CUDA calls within
+// the optimizer. The phase is a traced call, or a range that is named like one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
-#include "analysis/steps/step_clock.h"
-#include "analysis/steps/steps.h"
-#include "store/store.h"
+#include "analysis/phases/phase_marks.h"
+#include "analysis/run/run_measures.h"
+#include "analysis/steps/step_lookup.h"
 
 namespace batchlight::advice {
 
 struct PhaseTime {
   uint64_t calls = 0;
   int64_t total_ns = 0;
+  double steps = 0;  // steady ones
 
-  double mean_ns() const { return calls == 0 ? 0 : double(total_ns) / double(calls); }
+  double per_step_ns() const { return steps == 0 ? 0 : double(total_ns) / steps; }
+  double PerStep(uint64_t count) const { return steps == 0 ? 0 : double(count) / steps; }
 };
 
-// visit(row) for every row of `table` that starts inside a finished call of `phase` in a step that
-// counts. Both tables are ordered by (thread, start), as the store's are.
+// visit(row) for every row of `table`, which is in (thread, start) order, that starts inside of the
+// phase. An optimizer that runs the backward itself (the closure of LBFGS) is left out: its time is
+// not its own.
 template <typename Table, typename Visit>
-PhaseTime VisitInPhase(const Store& store, const StepSet& steps, Phase phase, const Table& table,
-                       Visit&& visit) {
+PhaseTime VisitInPhase(const RunMeasures& run, PhaseKind kind, const Table& table, Visit&& visit) {
   PhaseTime time;
-  StepClock clock(store, steps);
-  const PhaseCallsTable& phases = store.phase_calls;
-  size_t at = 0;
-  for (size_t row = 0; row < phases.size(); ++row) {
-    if (phases.phase[row] != phase || phases.end_ns[row] == kOpenEnd) continue;
-    if (!clock.IsSteady(phases.thread[row], phases.start_ns[row])) continue;
+  const ProcessSteps* main = run.steps.Main();
+  if (main == nullptr || main->thread.IsNone()) return time;
+  time.steps = double(main->steady.size());
+  const PhaseMarks marks(*run.store);
+  const std::vector<PhaseMark> backwards = marks.Outermost(main->thread, PhaseKind::kBackward);
+  StepLookup lookup(main);
+  size_t at = 0, backward = 0;
+  for (const PhaseMark& mark : marks.Outermost(main->thread, kind)) {
+    if (!lookup.IsSteadyAt(mark.start_ns)) continue;
+    while (backward < backwards.size() && backwards[backward].start_ns < mark.start_ns) ++backward;
+    if (backward < backwards.size() && backwards[backward].start_ns < mark.end_ns) continue;
     ++time.calls;
-    time.total_ns += phases.end_ns[row] - phases.start_ns[row];
-    const auto before = [&](size_t i) {
-      return table.thread[i] < phases.thread[row] ||
-             (table.thread[i] == phases.thread[row] && table.start_ns[i] < phases.start_ns[row]);
-    };
-    while (at < table.size() && before(at)) ++at;
-    for (; at < table.size() && table.thread[at] == phases.thread[row] &&
-           table.start_ns[at] < phases.end_ns[row];
+    time.total_ns += mark.end_ns - mark.start_ns;
+    while (at < table.size() &&
+           (table.thread[at] < main->thread ||
+            (table.thread[at] == main->thread && table.start_ns[at] < mark.start_ns))) {
+      ++at;
+    }
+    for (;
+         at < table.size() && table.thread[at] == main->thread && table.start_ns[at] < mark.end_ns;
          ++at) {
       visit(at);
     }

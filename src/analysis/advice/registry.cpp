@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "analysis/advice/rules.h"
 
@@ -7,14 +8,19 @@ namespace batchlight {
 namespace {
 
 // Rules that shorten the same time: after one of them, another has less left to gain, or nothing.
-using RuleGroup = std::array<std::string_view, 6>;
+using RuleGroup = std::array<std::string_view, 8>;
 constexpr RuleGroup kSameTime[] = {
     {"tf32-off", "amp-off"},                 // matrix products in FP32
     {"channels-last", "unfused-pointwise"},  // norms
     {"pageable-copy", "exposed-copies"},     // copies that nothing hides
+    {"dataloader-wait", "straggler"},        // the DataLoader's next
+    {"python-work", "straggler"},            // what one rank does beside the others
+    {"exposed-communication", "straggler", "pipeline-bubble"},    // NCCL's kernels
+    {"dataloader-restart", "between-epochs", "validation-cost"},  // what lies beside the steps
+    {"set-up-cost", "preprocessing-cost"},                        // before the first step
     // The GPU's wait for launches.
-    {"launch-bound", "small-kernels", "unfused-optimizer", "host-sync", "launch-blocking",
-     "anomaly-detection"},
+    {"launch-bound", "small-kernels", "unfused-optimizer", "unfused-updates", "python-work",
+     "host-sync", "launch-blocking", "anomaly-detection"},
 };
 
 bool GainSameTime(std::string_view a, std::string_view b) {
@@ -24,13 +30,21 @@ bool GainSameTime(std::string_view a, std::string_view b) {
   });
 }
 
-// `findings` are sorted by gain.
+// `findings` are in order.
 void NameSharedGains(std::vector<Finding>* findings) {
-  for (auto later = findings->begin(); later != findings->end() && later->gain_ns > 0; ++later) {
+  for (auto later = findings->begin(); later != findings->end(); ++later) {
+    if (!later->has_gain()) continue;
     for (auto earlier = findings->begin(); earlier != later; ++earlier) {
-      if (GainSameTime(earlier->rule, later->rule)) later->same_time_as.push_back(earlier->rule);
+      if (!earlier->has_gain() || !GainSameTime(earlier->rule, later->rule)) continue;
+      later->same_time_as.push_back(earlier->rule);
     }
   }
+}
+
+// Causes by what they save of the run, then those without an estimate, then symptoms.
+bool StandsAbove(const Finding& a, const Finding& b) {
+  if (a.symptom != b.symptom) return b.symptom;
+  return a.run_share > b.run_share;
 }
 
 }  // namespace
@@ -52,13 +66,47 @@ std::vector<Finding> FindAdvice(const RunMeasures& run) {
     rule.find(run, &findings);
     for (size_t i = before; i < findings.size(); ++i) findings[i].rule = rule.id;
   }
-  std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.gain_ns > b.gain_ns; });
+  const ProcessSteps* main = run.steps.Main();
+  const double steps = main == nullptr ? 0 : double(main->steps.size());
+  const double wall_ns = advice::RunWallNs(run);
+  for (Finding& finding : findings) {
+    if (finding.symptom) finding.gain_ns = finding.uncertainty_ns = 0;
+    if (wall_ns == 0) continue;
+    finding.run_share = std::min(1.0, (finding.gain_ns * steps + finding.run_gain_ns) / wall_ns);
+  }
+  std::stable_sort(findings.begin(), findings.end(), StandsAbove);
   NameSharedGains(&findings);
   return findings;
 }
 
+double CombinedShare(std::span<const Finding> findings) {
+  double share = 0;
+  std::vector<std::string_view> counted;
+  for (const Finding& finding : findings) {
+    const bool is_counted = std::any_of(
+        finding.same_time_as.begin(), finding.same_time_as.end(), [&](std::string_view rule) {
+          return std::find(counted.begin(), counted.end(), rule) != counted.end();
+        });
+    if (is_counted || finding.run_share == 0) continue;
+    counted.push_back(finding.rule);
+    share += finding.run_share;
+  }
+  // Each is charged for time of its own; more than all but a twentieth no run was seen to lose.
+  return counted.size() < 2 ? 0 : std::min(share, advice::kMostOfARun);
+}
+
 namespace advice {
+
+double RunWallNs(const RunMeasures& run) {
+  const ProcessSteps* main = run.steps.Main();
+  const Store& store = *run.store;
+  if (main == nullptr || main->process.IsNone()) return double(store.duration_ns);
+  const int64_t start_ns = store.processes.start_ns[main->process.row()];
+  const int64_t end_ns = store.processes.end_ns[main->process.row()];
+  const int64_t last_ns = std::max(end_ns == kOpenEnd ? store.duration_ns : end_ns,
+                                   main->steps.empty() ? 0 : main->steps.back().end_ns);
+  return double(last_ns - start_ns);
+}
 
 double MeanStepNs(const RunMeasures& run) {
   const ProcessSteps* main = run.steps.Main();
@@ -97,6 +145,35 @@ double PhaseShareOf(const RunMeasures& run, PhaseKind kind) {
 std::string_view TrainingProperty(const RunMeasures& run, std::string_view key) {
   const ProcessSteps* main = run.steps.Main();
   return main == nullptr ? run.store->Property(key) : run.store->Property(key, main->process);
+}
+
+double NumberProperty(const RunMeasures& run, std::string_view key) {
+  const std::string text(TrainingProperty(run, key));
+  return text.empty() ? 0 : std::strtod(text.c_str(), nullptr);
+}
+
+std::string RecordedPlace(const RunMeasures& run, std::string_view key) {
+  return std::string(TrainingProperty(run, key));
+}
+
+Patch FusedOptimizerPatch(const RunMeasures& run) {
+  // "Optimizer.step#AdamW.step": the class that the loop steps.
+  std::string name = "AdamW";
+  const PhaseCallsTable& calls = run.store->phase_calls;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (calls.phase[row] != Phase::kOptimizerStep) continue;
+    const std::string_view text = run.store->Text(calls.name[row]);
+    const size_t begin = text.find('#') + 1, end = text.rfind(".step");
+    if (begin != 0 && end != text.npos && begin < end) name = text.substr(begin, end - begin);
+    break;
+  }
+  // Of PyTorch's optimizers, these have a fused form.
+  const bool can_fuse =
+      run.gpu.empty() ? false : name == "Adam" || name == "AdamW" || name == "SGD";
+  return {.place = RecordedPlace(run, "site.optimizer"),
+          .diff = "-optimizer = torch.optim." + name +
+                  "(parameters, lr=lr)\n+optimizer = torch.optim." + name + "(parameters, lr=lr, " +
+                  (can_fuse ? "fused" : "foreach") + "=True)\n"};
 }
 
 bool HasSmallGrid(const KernelRow& kernel) {

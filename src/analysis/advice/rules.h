@@ -18,6 +18,8 @@ using Findings = std::vector<Finding>;
 
 // Shares used by several rules ---------------------------------------------------------------
 
+// From the start to the end of the main training process, ns; of the recording without one.
+double RunWallNs(const RunMeasures& run);
 // Mean steady step of the main process, ns; 0 without steps.
 double MeanStepNs(const RunMeasures& run);
 // Whether two runs of the program, with the gain and without, would show it (kVisibleGain).
@@ -34,6 +36,12 @@ double WithinCpuSlack(const RunMeasures& run, double gain_ns);
 double PhaseShareOf(const RunMeasures& run, PhaseKind kind);
 // A setting of the training process; its helpers (compilers, loader workers) have their own.
 std::string_view TrainingProperty(const RunMeasures& run, std::string_view key);
+// The same as a number; 0 where it was not recorded.
+double NumberProperty(const RunMeasures& run, std::string_view key);
+// "train.py:41", where the program made or called something; "" where it was not recorded.
+std::string RecordedPlace(const RunMeasures& run, std::string_view key);
+// The optimizer of the program, with all tensors in one call.
+Patch FusedOptimizerPatch(const RunMeasures& run);
 // Fewer blocks than the GPU has SMs.
 bool HasSmallGrid(const KernelRow& kernel);
 // torch.compile was used: by its module or by a kernel of Triton that it made.

@@ -1,31 +1,77 @@
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/loop_work.h"
 #include "analysis/advice/phase_rows.h"
 #include "analysis/advice/rules.h"
+#include "analysis/numbers/closed_end.h"
+#include "analysis/numbers/quantile.h"
+#include "analysis/steps/step_clock.h"
 
 namespace batchlight::advice {
 namespace {
 
-int IntegerProperty(const RunMeasures& run, std::string_view key) {
-  const std::string_view text = TrainingProperty(run, key);
-  int value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+// Innermost time of every operator, without the operators inside.
+std::vector<int64_t> OwnTimes(const OperatorCallsTable& operators) {
+  std::vector<int64_t> own(operators.size());
+  for (size_t row = 0; row < operators.size(); ++row) {
+    if (operators.end_ns[row] == kOpenEnd) continue;
+    const int64_t took_ns = operators.end_ns[row] - operators.start_ns[row];
+    own[row] += took_ns;
+    if (!operators.parent[row].IsNone()) own[operators.parent[row].row()] -= took_ns;
+  }
+  return own;
 }
 
-double RealProperty(const RunMeasures& run, std::string_view key) {
-  const std::string text(TrainingProperty(run, key));
-  return text.empty() ? 0 : std::strtod(text.c_str(), nullptr);
+// An operator that autograd follows itself, not only operators inside of it: the next one, inside
+// or behind, has another number.
+bool TakesNumber(const OperatorCallsTable& operators, size_t row) {
+  if (!HasOwnNumber(operators, row)) return false;
+  for (size_t next = row + 1;
+       next < operators.size() && operators.thread[next] == operators.thread[row]; ++next) {
+    if (HasOwnNumber(operators, next)) return operators.sequence[next] != operators.sequence[row];
+  }
+  return false;
+}
+
+// What anomaly detection adds to a step: a stack trace in every operator that autograd follows, and
+// a look for NaN at every gradient. The cheapest of these operators, views of a tensor, do little
+// but take the trace. 0: not known.
+double AnomalyCostNs(const RunMeasures& run) {
+  const Store& store = *run.store;
+  const OperatorCallsTable& operators = store.operator_calls;
+  const std::vector<int64_t> own_ns = OwnTimes(operators);
+  StepClock clock(store, run.steps);
+  std::vector<int64_t> traced_ns;
+  int64_t checks_ns = 0;
+  for (uint32_t row = 0; row < operators.size(); ++row) {
+    if (!clock.IsSteady(operators.thread[row], operators.start_ns[row])) continue;
+    if (TakesNumber(operators, row)) {
+      traced_ns.push_back(own_ns[row]);
+      continue;
+    }
+    if (operators.parent[row].IsNone()) continue;
+    const std::string_view name = store.Text(operators.name[row]);
+    const std::string_view around = store.Text(operators.name[operators.parent[row].row()]);
+    const bool is_check =
+        name == "aten::isnan" || name == "aten::any" || name == "aten::is_nonzero";
+    if (is_check && around.starts_with("autograd::engine")) {
+      checks_ns += ClosedEnd(store, operators.start_ns[row], operators.end_ns[row]) -
+                   operators.start_ns[row];
+    }
+  }
+  if (traced_ns.empty()) return 0;
+  const auto traces = double(traced_ns.size());
+  const double trace_ns = double(LowerQuantile(traced_ns, kCheapOperators));
+  return clock.PerStep(trace_ns * traces + double(checks_ns));
 }
 
 }  // namespace
 
 void LaunchBlocking(const RunMeasures& run, Findings* findings) {
   const std::string_view value = TrainingProperty(run, "environment.CUDA_LAUNCH_BLOCKING");
-  if (value.empty() || value == "0") return;
+  // Without a GPU it does nothing.
+  if (value.empty() || value == "0" || run.gpu.empty()) return;
   const double idle_ns =
       GpuPartNs(run, GpuPart::kIdleLaunch) + GpuPartNs(run, GpuPart::kIdleSynchronization) +
       GpuPartNs(run, GpuPart::kIdleOperators) + GpuPartNs(run, GpuPart::kIdlePython);
@@ -41,6 +87,8 @@ void LaunchBlocking(const RunMeasures& run, Findings* findings) {
 void AnomalyDetection(const RunMeasures& run, Findings* findings) {
   if (TrainingProperty(run, "torch.anomaly_detection") != "True") return;
   const double step_ns = MeanStepNs(run);
+  const double cost_ns = AnomalyCostNs(run);
+  const double gain_ns = cost_ns > 0 ? std::min(cost_ns, step_ns) : step_ns * kAnomalyGain;
   findings->push_back(
       {.title = "Autograd's anomaly detection is on",
        .seen = "torch.autograd.set_detect_anomaly(True) was in effect while training.",
@@ -48,14 +96,17 @@ void AnomalyDetection(const RunMeasures& run, Findings* findings) {
            "It takes a stack trace in every operator and checks every gradient for NaN, which also "
            "makes the CPU wait for the GPU.",
        .action = "Leave it off except while looking for a NaN.",
-       .gain_ns = step_ns * kAnomalyGain,
-       .uncertainty_ns = step_ns * kAnomalyUncertainty,
-       .evidence = {{.kind = "setting", .name = "set_detect_anomaly"}}});
+       .gain_ns = gain_ns,
+       .uncertainty_ns = gain_ns * kAnomalyUncertainty,
+       .evidence = {{.kind = "setting", .name = "set_detect_anomaly"}},
+       .patch = {.place = "",
+                 .diff = "-torch.autograd.set_detect_anomaly(True)\n"
+                         "+torch.autograd.set_detect_anomaly(False)\n"}});
 }
 
 void TooManyThreads(const RunMeasures& run, Findings* findings) {
-  const int threads = IntegerProperty(run, "torch.threads");
-  const int processors = IntegerProperty(run, "machine.cores");
+  const int threads = static_cast<int>(NumberProperty(run, "torch.threads"));
+  const int processors = static_cast<int>(NumberProperty(run, "machine.cores"));
   const int processes = static_cast<int>(run.steps.processes.size());
   if (threads == 0 || processors == 0 || processes == 0) return;
   if (double(threads) * processes <= kThreadsPerProcessor * processors) return;
@@ -74,8 +125,8 @@ void TooManyThreads(const RunMeasures& run, Findings* findings) {
 // A GPU that is busy all the time gains nothing from a larger batch, whatever its memory.
 void MemoryUnderused(const RunMeasures& run, Findings* findings) {
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
-  const double total = RealProperty(run, "torch.gpu_memory_bytes");
-  const double peak = RealProperty(run, "torch.peak_reserved_bytes");
+  const double total = NumberProperty(run, "torch.gpu_memory_bytes");
+  const double peak = NumberProperty(run, "torch.peak_reserved_bytes");
   if (gpu == nullptr || total == 0 || peak == 0 || peak > kMemoryUse * total) return;
   if (gpu->busy_share > kBusyGpu) return;
   findings->push_back(
@@ -95,19 +146,19 @@ void ForeachOptimizerOnCpu(const RunMeasures& run, Findings* findings) {
   const Store& store = *run.store;
   uint64_t operators = 0;
   const PhaseTime optimizer =
-      VisitInPhase(store, run.steps, Phase::kOptimizerStep, store.operator_calls, [&](size_t call) {
+      VisitInPhase(run, PhaseKind::kOptimizer, store.operator_calls, [&](size_t call) {
         // _foreach_, _fused_
         operators += !store.Text(store.operator_calls.name[call]).starts_with("aten::_f");
       });
-  if (double(operators) <= kOptimizerOperators * double(optimizer.calls)) return;
+  if (optimizer.PerStep(operators) <= kOptimizerOperators) return;
   const double step_ns = MeanStepNs(run);
-  const double optimizer_ns = optimizer.mean_ns();
+  const double optimizer_ns = optimizer.per_step_ns();
   if (optimizer_ns < kOptimizerCpuShare * step_ns) return;
   findings->push_back(
       {.title = "The optimizer updates each parameter on its own",
-       .seen = "An optimizer step runs " + Rounded(double(operators) / double(optimizer.calls)) +
-               " operators in " + TimeOf(optimizer_ns) + " (" + PercentOf(optimizer_ns / step_ns) +
-               " of a step).",
+       .seen = "The optimizer runs " + Rounded(optimizer.PerStep(operators)) +
+               " operators a step in " + TimeOf(optimizer_ns) + " (" +
+               PercentOf(optimizer_ns / step_ns) + " of a step).",
        .why = "Each operator costs a few microseconds beside its arithmetic.",
        .action =
            "Pass fused=True or foreach=True to the optimizer where your PyTorch has it for the "
@@ -117,7 +168,8 @@ void ForeachOptimizerOnCpu(const RunMeasures& run, Findings* findings) {
        .evidence = {{.kind = "call",
                      .name = "Optimizer.step",
                      .count = optimizer.calls,
-                     .per_step_ns = optimizer_ns}}});
+                     .per_step_ns = optimizer_ns}},
+       .patch = FusedOptimizerPatch(run)});
 }
 
 }  // namespace batchlight::advice

@@ -2,8 +2,88 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
+#include "analysis/numbers/closed_end.h"
 
 namespace batchlight::advice {
+namespace {
+
+struct Saves {
+  uint64_t count = 0;
+  int64_t total_ns = 0;
+};
+
+// The first row of a table in (thread, start) order that starts on the thread at the moment or
+// later; where there is none, the one behind the thread's last.
+template <typename Table>
+size_t FirstRow(const Table& table, ThreadId thread, int64_t from_ns) {
+  size_t low = 0, high = table.size();
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    const bool before = table.thread[middle] < thread ||
+                        (table.thread[middle] == thread && table.start_ns[middle] < from_ns);
+    (before ? low : high) = before ? middle + 1 : middle;
+  }
+  return low;
+}
+
+template <typename Table>
+int64_t FirstStart(const Table& table, ThreadId thread, int64_t from_ns) {
+  const size_t row = FirstRow(table, thread, from_ns);
+  return row < table.size() && table.thread[row] == thread ? table.start_ns[row] : INT64_MAX;
+}
+
+// The next thing that the loop does: until then a program that saves flushes, renames or copies its
+// file.
+int64_t NextEventNs(const Store& store, ThreadId thread, int64_t after_ns) {
+  return std::min({FirstStart(store.operator_calls, thread, after_ns),
+                   FirstStart(store.phase_calls, thread, after_ns),
+                   FirstStart(store.api_calls, thread, after_ns)});
+}
+
+// The end of what the loop did last before a moment: from then on a program that saves opens its
+// file, which may take long where it replaces another.
+template <typename Table>
+int64_t LastEnd(const Table& table, ThreadId thread, int64_t before_ns) {
+  size_t row = FirstRow(table, thread, before_ns);
+  if (row == 0 || table.thread[row - 1] != thread) return INT64_MIN;
+  --row;
+  while (!table.parent[row].IsNone()) row = table.parent[row].row();
+  return table.end_ns[row];
+}
+
+int64_t LastEventNs(const Store& store, ThreadId thread, int64_t before_ns) {
+  const int64_t last_ns = std::max(LastEnd(store.operator_calls, thread, before_ns),
+                                   LastEnd(store.phase_calls, thread, before_ns));
+  return last_ns > before_ns ? INT64_MIN : last_ns;  // it is still going on
+}
+
+// Outermost saves on the thread of the loop, from its first step on.
+Saves FindSaves(const Store& store, const ProcessSteps& main) {
+  Saves saves;
+  const PhaseCallsTable& phases = store.phase_calls;
+  int64_t counted_until_ns = INT64_MIN;
+  for (size_t row = 0; row < phases.size(); ++row) {
+    if (phases.phase[row] != Phase::kCheckpoint || phases.thread[row] != main.thread) continue;
+    const int64_t start_ns = phases.start_ns[row];
+    if (start_ns < main.steps.front().start_ns || start_ns < counted_until_ns) continue;
+    if (store.Text(phases.name[row]) == "torch.load") continue;
+    const int64_t end_ns = ClosedEnd(store, start_ns, phases.end_ns[row]);
+    const int64_t next_ns = NextEventNs(store, main.thread, end_ns);
+    const int64_t own_ns = end_ns - start_ns;
+    const int64_t last_ns = std::max(LastEventNs(store, main.thread, start_ns), counted_until_ns);
+    // A long silence around the save is something else than its file.
+    const double longest_ns = kFileAroundSave * double(own_ns);
+    const auto of_the_file = [&](int64_t from_ns, int64_t to_ns) {
+      return from_ns != INT64_MIN && to_ns != INT64_MAX && double(to_ns - from_ns) <= longest_ns;
+    };
+    counted_until_ns = of_the_file(end_ns, next_ns) ? next_ns : end_ns;
+    saves.total_ns += counted_until_ns - (of_the_file(last_ns, start_ns) ? last_ns : start_ns);
+    ++saves.count;
+  }
+  return saves;
+}
+
+}  // namespace
 
 void NoSteps(const RunMeasures& run, Findings* findings) {
   if (run.steps.Main() != nullptr) return;
@@ -16,71 +96,32 @@ void NoSteps(const RunMeasures& run, Findings* findings) {
                  "what ends a step with --key."});
 }
 
-void UnevenSteps(const RunMeasures& run, Findings* findings) {
+// The saving itself and what the loop does to the file before it goes on; nothing else of the steps
+// that save, which may hold a validation too.
+void CheckpointStall(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();
-  if (main == nullptr || double(main->duration.count) < kUnevenSteps) return;
-  const Sample& duration = main->duration;
-  double excess_ns = duration.mean - static_cast<double>(duration.median);
-  if (excess_ns < kUnevenExcess * static_cast<double>(duration.median)) return;
-  // A CPU that runs ahead of the GPU launches some steps at once and then waits: only what makes
-  // the GPU's steps uneven too costs time.
-  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
-  if (gpu != nullptr && gpu->window.count != 0) {
-    const double of_gpu_ns = gpu->window.mean - static_cast<double>(gpu->window.median);
-    if (of_gpu_ns < kUnevenExcess * static_cast<double>(gpu->window.median)) return;
-    excess_ns = std::min(excess_ns, of_gpu_ns);
-  }
-  Finding finding{
-      .title = "Steps are uneven",
-      .seen = "The median step takes " + TimeOf(double(duration.median)) + ", the mean " +
-              TimeOf(duration.mean) + ", 1 in 20 takes " + TimeOf(double(duration.p95)) +
-              " or more (" + std::to_string(main->outlier_count) + " outliers of " +
-              std::to_string(duration.count) + " steps).",
-      .why =
-          "A few slow steps set the throughput; with several ranks every rank waits for the "
-          "slowest one.",
-      .action =
-          "Look at the longest in the table of steps: the phase that grew in them names the "
-          "cause (data loading, garbage collection, evaluation, changing input sizes).",
-      .gain_ns = excess_ns,
-      .uncertainty_ns = excess_ns * kUnevenUncertainty};
-  for (const uint32_t row : main->steady) {
-    const Step& step = main->steps[row];
-    if (!step.outlier || finding.evidence.size() >= 5) continue;
-    finding.evidence.push_back({.kind = "step",
-                                .name = std::to_string(step.number),
-                                .count = 1,
-                                .per_step_ns = double(step.duration_ns())});
-  }
-  findings->push_back(std::move(finding));
-}
-
-void CheckpointInStep(const RunMeasures& run, Findings* findings) {
-  const ProcessSteps* main = run.steps.Main();
-  if (main == nullptr || main->steps.empty()) return;
-  // Between two steps, or in the middle of one that took so much longer.
-  std::vector<int64_t> stalls;
-  for (const StepPause& pause : main->pauses) {
-    if (pause.kind == StepKind::kCheckpoint) stalls.push_back(pause.duration_ns());
-  }
-  for (const Step& step : main->steps) {
-    if (step.kind != StepKind::kCheckpoint) continue;
-    stalls.push_back(step.duration_ns() - int64_t(main->duration.mean));
-  }
-  const Sample saving = Summarize(std::move(stalls));
-  const double least_ns = (kCheckpointStep - 1) * double(main->duration.median);
-  if (saving.count == 0 || double(saving.median) < least_ns) return;
-  const double per_step_ns = double(saving.total) / double(main->steps.size());
+  if (main == nullptr || main->steps.empty() || main->thread.IsNone()) return;
+  const Saves saves = FindSaves(*run.store, *main);
+  if (saves.count == 0) return;
+  const double each_ns = double(saves.total_ns) / double(saves.count);
+  const double per_step_ns = double(saves.total_ns) / double(main->steps.size());
+  if (each_ns < kCheckpointStep * double(main->duration.median)) return;
+  if (per_step_ns < kCheckpointShare * MeanStepNs(run)) return;
   findings->push_back(
       {.title = "Saving checkpoints stalls training",
-       .seen = std::to_string(saving.count) + " checkpoints are saved while training waits, " +
-               TimeOf(saving.mean) + " each; a step takes " + TimeOf(main->duration.mean) + ".",
+       .seen = std::to_string(saves.count) + " checkpoints took " + TimeOf(each_ns) +
+               " each, while a step takes " + TimeOf(double(main->duration.median)) + ".",
        .why = "The loop waits until the file is written.",
        .action = "Copy the state to the CPU and write it in another thread or process "
                  "(torch.distributed.checkpoint.async_save), or save less often.",
-       .gain_ns = per_step_ns,
+       .gain_ns = per_step_ns * kCheckpointGain,
        .uncertainty_ns = per_step_ns * kCheckpointUncertainty,
-       .evidence = {{.kind = "step", .name = "checkpoint", .count = saving.count}}});
+       .evidence = {{.kind = "call", .name = "torch.save", .count = saves.count}},
+       .patch = {.place = RecordedPlace(run, "site.checkpoint"),
+                 .diff = "-torch.save(state, path)\n"
+                         "+copy = {key: value.detach().cpu().clone() for key, value in "
+                         "state.items()}\n"
+                         "+threading.Thread(target=torch.save, args=(copy, path)).start()\n"}});
 }
 
 void Recompilation(const RunMeasures& run, Findings* findings) {

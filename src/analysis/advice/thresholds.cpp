@@ -42,7 +42,7 @@ std::string TextOf(const Threshold& threshold) {
     case Unit::Count:
       return Number(value, "");
     case Unit::Ns:
-      return Number(value / 1000, " us");
+      return value >= 1e9 ? Number(value / 1e9, " s") : Number(value / 1000, " us");
     case Unit::Bytes:
       return Number(value / 1024, " KiB");
     case Unit::BytesPerNs:

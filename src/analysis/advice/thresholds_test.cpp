@@ -9,7 +9,7 @@ namespace {
 
 TEST(Thresholds, PrintTheirValuesWithTheirUnits) {
   EXPECT_EQ(FillThresholds("{kVisibleGain}, {kUnevenExcess}"), "0.5 %, 5 %");
-  EXPECT_EQ(FillThresholds("{kMemoryUse} or {kCheckpointStep} as {kSmallGridPart}"),
+  EXPECT_EQ(FillThresholds("{kMemoryUse} or {kCauseStandsOut} as {kSmallGridPart}"),
             "half or twice as a third");
   EXPECT_EQ(FillThresholds("{kThreadsPerProcessor} {kSmallKernels}"), "1.5 times 100");
   EXPECT_EQ(FillThresholds("{kShortKernelNs} {kPageableBytes} {kPinningRate}"),

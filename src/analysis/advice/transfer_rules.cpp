@@ -123,6 +123,10 @@ void HostSynchronization(const RunMeasures& run, Findings* findings) {
       "use non_blocking=True for copies.";
   finding.gain_ns = gain_ns;
   finding.uncertainty_ns = gain_ns * kSyncUncertainty;
+  finding.patch = {.place = "",
+                   .diff =
+                       "-total += loss.item()\n"
+                       "+total += loss.detach()  # total.item() every N steps\n"};
   findings->push_back(std::move(finding));
 }
 
@@ -153,6 +157,12 @@ void PageableCopies(const RunMeasures& run, Findings* findings) {
   finding.gain_ns = std::max(saved_ns * std::min(1.0, CpuExposure(run) * kPageableExposure),
                              GpuPartNs(run, GpuPart::kCopy) * kPageableGain);
   finding.uncertainty_ns = finding.gain_ns * kPageableUncertainty;
+  finding.patch = {.place = RecordedPlace(run, "site.dataloader"),
+                   .diff =
+                       "-loader = DataLoader(dataset, batch_size)\n"
+                       "+loader = DataLoader(dataset, batch_size, pin_memory=True)\n"
+                       "-x = x.to(device)\n"
+                       "+x = x.to(device, non_blocking=True)\n"};
   findings->push_back(std::move(finding));
 }
 

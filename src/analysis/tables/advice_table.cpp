@@ -24,8 +24,12 @@ std::string SameTimeText(const Finding& finding) {
   return text;
 }
 
-Cell EstimateCell(const Finding& finding, double ns) {
-  return finding.gain_ns > 0 ? NanosecondsCell(ns) : Cell{};
+Cell EstimateCell(double gain_ns, double ns) { return gain_ns > 0 ? NanosecondsCell(ns) : Cell{}; }
+
+std::string PatchText(const Finding& finding) {
+  if (finding.patch.empty()) return "";
+  const std::string& place = finding.patch.place;
+  return (place.empty() ? "" : "@@ " + place + " @@\n") + finding.patch.diff;
 }
 
 const Columns<Finding>& AdviceColumns() {
@@ -34,16 +38,22 @@ const Columns<Finding>& AdviceColumns() {
        [](const Finding& row) { return std::string(row.rule); }},
       {TextColumn("problem", "Problem", ""), &Finding::title},
       {TimeColumn("gain", "Gain per Step", "Estimate; empty where none can be made"),
-       [](const Finding& row) { return EstimateCell(row, row.gain_ns); }},
+       [](const Finding& row) { return EstimateCell(row.gain_ns, row.gain_ns); }},
       {TimeColumn("uncertainty", "Uncertainty", "How far off the estimate may be"),
-       [](const Finding& row) { return EstimateCell(row, row.uncertainty_ns); }},
+       [](const Finding& row) { return EstimateCell(row.gain_ns, row.uncertainty_ns); }},
+      {TimeColumn("run_gain", "Gain of Run", "Estimate of what the run saves beside its steps"),
+       [](const Finding& row) { return EstimateCell(row.run_gain_ns, row.run_gain_ns); }},
+      {PercentColumn("run_share", "Share of Run (%)", "Both gains, of the run's wall time"),
+       [](const Finding& row) { return row.run_share > 0 ? Cell{row.run_share * 100} : Cell{}; }},
       {TextColumn("seen", "Seen", ""), &Finding::seen},
       {TextColumn("why", "Why", ""), &Finding::why},
       {TextColumn("action", "Action", ""), &Finding::action},
       {TextColumn("evidence", "Evidence", "What the finding rests on, with mean time per step"),
        EvidenceText},
       {TextColumn("same_time_as", "Same Time As", "Rules whose larger gain is in part this one"),
-       SameTimeText}};
+       SameTimeText},
+      {TextColumn("patch", "Patch", "Lines to change, with file and line where they are known"),
+       PatchText}};
   return columns;
 }
 

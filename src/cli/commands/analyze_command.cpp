@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "analysis/advice/advice.h"
+#include "analysis/advice/advice_text.h"
 #include "analysis/stats/expert_rule.h"
 #include "analysis/tables/overview_tables.h"
 #include "base/nearest.h"
@@ -94,6 +95,18 @@ std::string SameTime(const Finding& finding) {
   return text;
 }
 
+// The lines to change, below "Patch:" with file and line where they are known.
+std::string PatchText(const Patch& patch) {
+  if (patch.empty()) return "";
+  std::string text = "   Patch:" + (patch.place.empty() ? "" : " " + patch.place) + '\n';
+  for (size_t begin = 0; begin < patch.diff.size();) {
+    const size_t end = std::min(patch.diff.find('\n', begin), patch.diff.size());
+    text += "     " + patch.diff.substr(begin, end - begin) + '\n';
+    begin = end + 1;
+  }
+  return text;
+}
+
 // Findings as paragraphs for people.
 std::string AdviceText(const std::vector<Finding>& findings) {
   std::string text = Heading("What to change", kAdvice);
@@ -102,14 +115,12 @@ std::string AdviceText(const std::vector<Finding>& findings) {
     text += finding.title + " (" + std::string(finding.rule) + ")\n";
     text += "   Seen: " + finding.seen + "\n   Why:  " + finding.why +
             "\n   Do:   " + finding.action + '\n';
-    if (finding.gain_ns > 0) {
-      text += "   Gain: about " + TimeText(finding.gain_ns) + " a step (+- " +
-              TimeText(finding.uncertainty_ns) + ")" + SameTime(finding) + '\n';
-    }
-    text += '\n';
+    if (finding.has_gain()) text += "   Gain: " + GainText(finding) + SameTime(finding) + '\n';
+    text += PatchText(finding.patch) + '\n';
   }
   text.pop_back();
-  return text;
+  const std::string together = CombinedText(findings);
+  return together.empty() ? text : text + '\n' + together + '\n';
 }
 
 class Analysis {

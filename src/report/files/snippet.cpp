@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/advice/advice_text.h"
 #include "report/text/number_text.h"
 #include "report/text/run_text.h"
 #include "report/text/utf8.h"
@@ -60,7 +61,7 @@ std::string AdviceList(const std::vector<Finding>& advice) {
   for (size_t i = 0; i < std::min(advice.size(), kMostFindings); ++i) {
     const Finding& finding = advice[i];
     out += "- **" + MarkdownText(finding.title) + "**";
-    if (finding.gain_ns > 0) out += " (about " + TimeText(finding.gain_ns) + " per step)";
+    if (finding.has_gain()) out += " (" + ShortGainText(finding) + ")";
     out += ": " + MarkdownText(finding.action) + "\n";
   }
   return out + "\n";

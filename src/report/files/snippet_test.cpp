@@ -35,7 +35,7 @@ TEST(SnippetTest, NamesTheThreeFindingsThatGainMost) {
   Finding finding{
       .rule = "a", .title = "Data <loading>", .action = "use workers", .gain_ns = 4.2e6};
   const std::string text = MakeSnippet(BuildOverview(store), {finding, {}, {}, finding}, {}, {});
-  EXPECT_NE(text.find("- **Data \\<loading\\>** (about 4.20 ms per step): use workers\n"),
+  EXPECT_NE(text.find("- **Data \\<loading\\>** (about 4.20 ms a step): use workers\n"),
             std::string::npos);
   EXPECT_EQ(text.find("use workers"), text.rfind("use workers"));
 }

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "analysis/advice/advice_text.h"
 #include "analysis/steps/step_bins.h"
 #include "report/page/page_columns.h"
 #include "report/page/page_events.h"
@@ -87,6 +88,11 @@ json Advice(const std::vector<Finding>& findings, size_t longest) {
                    {"action", CleanText(finding.action)},
                    {"gain_ns", std::llround(finding.gain_ns)},
                    {"uncertainty_ns", std::llround(finding.uncertainty_ns)},
+                   {"gain", GainText(finding)},
+                   {"short_gain", ShortGainText(finding)},
+                   {"symptom", finding.symptom},
+                   {"place", CleanText(finding.patch.place)},
+                   {"diff", finding.patch.diff},
                    {"same_time_as", finding.same_time_as},
                    {"evidence", std::move(evidence)}});
   }
@@ -212,6 +218,7 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   page["event_kinds"] = PageEventKinds();
   page["bin_starts"] = BinStarts(overview.tree.bins);
   page["advice"] = Advice(*input.advice, limits.text);
+  page["advice_together"] = CombinedText(*input.advice);
   page["gpu"] = PageGpu(overview, *input.utilization, *input.memory);
   page["distributed"] = PageDistributed(overview);
   page["tops"] = Tops(*input.tops, limits.text);

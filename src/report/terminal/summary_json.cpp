@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "analysis/advice/advice_text.h"
 #include "analysis/run/step_rate.h"
 #include "report/terminal/summary.h"
 #include "report/text/utf8.h"
@@ -247,12 +248,18 @@ std::string SummaryAsJson(const RunOverview& overview) {
   }
   json["advice"] = ordered_json::array();
   for (const Finding& finding : overview.findings) {
-    json["advice"].push_back({{"rule", finding.rule},
-                              {"title", CleanText(finding.title)},
-                              {"action", CleanText(finding.action)},
-                              {"gain_ns", finding.gain_ns},
-                              {"uncertainty_ns", finding.uncertainty_ns},
-                              {"same_time_as", finding.same_time_as}});
+    json["advice"].push_back(
+        {{"rule", finding.rule},
+         {"title", CleanText(finding.title)},
+         {"action", CleanText(finding.action)},
+         {"gain_ns", finding.gain_ns},
+         {"uncertainty_ns", finding.uncertainty_ns},
+         {"run_gain_ns", finding.run_gain_ns},
+         {"run_share", finding.run_share},
+         {"gain", GainText(finding)},
+         {"symptom", finding.symptom},
+         {"same_time_as", finding.same_time_as},
+         {"patch", {{"place", CleanText(finding.patch.place)}, {"diff", finding.patch.diff}}}});
   }
   return json.dump(1) + "\n";
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/advice/advice_text.h"
 #include "report/terminal/summary_sections.h"
 #include "report/text/number_text.h"
 #include "report/text/run_text.h"
@@ -164,13 +165,14 @@ void WriteAdvice(SummaryText& out, const RunOverview& overview) {
   for (size_t i = 0; i < std::min(kMost, findings.size()); ++i) {
     const Finding& finding = findings[i];
     std::string gain;
-    if (finding.gain_ns > 0) {
-      gain = " (about " + TimeText(finding.gain_ns) + " a step" + SameTime(findings, i) + ")";
-    }
+    if (finding.has_gain()) gain = " (" + ShortGainText(finding) + SameTime(findings, i) + ")";
     out.Put("  " + std::to_string(i + 1) + " ", Tone::kDim);
     out.Wrapped(finding.title + gain, 4, Tone::kStrong);
     out.Put("    ").Wrapped(finding.action, 4);
   }
+  const size_t shown = std::min(kMost, findings.size());
+  const std::string together = CombinedText(std::span(findings).first(shown));
+  if (!together.empty()) out.Line("    " + together);
   if (findings.size() > kMost) {
     out.Line("    and " + CountText(findings.size() - kMost) + " more", Tone::kDim);
   }

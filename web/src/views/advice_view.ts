@@ -1,20 +1,19 @@
 // What to change: one card per finding with its evidence, the largest gain first.
 import type {Evidence, Finding, PageData} from "../data";
 import {h, longName} from "../dom";
-import {count, percent, time} from "../format";
+import {count, time} from "../format";
 import {section} from "./section";
 
 const kOpenFindings = 5;
 
 export function adviceView(page: PageData): HTMLElement {
-  const step_ns = page.training[0]?.tracks[0].summary.mean_ns ?? 0;
-  const cards = page.advice.map((finding) => card(finding, page.advice, step_ns));
+  const cards = page.advice.map((finding) => card(finding, page.advice));
   if (cards.length === 0) {
     const none = "None of the rules found a problem in this recording.";
     return section("advice", "What to change", none);
   }
-  const lead =
-    "Each gain is an estimate for that change alone; together they gain less than their sum.";
+  const lead = "Each gain is an estimate for that change alone. " +
+    (page.advice_together || "Together they gain less than their sum.");
   const rest = cards.slice(kOpenFindings);
   const more = h("summary", {}, `${count(rest.length)} more with less to gain`);
   return section(
@@ -26,13 +25,14 @@ export function adviceView(page: PageData): HTMLElement {
   );
 }
 
-function card(finding: Finding, all: Finding[], step_ns: number): HTMLElement {
+function card(finding: Finding, all: Finding[]): HTMLElement {
   return h(
     "article",
     {class: "finding"},
-    h("div", {class: "finding-head"}, h("h3", {}, finding.title), gain(finding, step_ns)),
+    h("div", {class: "finding-head"}, h("h3", {}, finding.title), gain(finding)),
     h("p", {}, finding.seen, " ", finding.why),
     h("p", {class: "action"}, h("b", {}, "Do: "), finding.action),
+    patch(finding),
     sameTime(finding, all),
     evidence(finding),
   );
@@ -46,11 +46,17 @@ function sameTime(finding: Finding, all: Finding[]): HTMLElement|null {
   return h("p", {class: "muted"}, `Gains in part the same time as: ${titles.join("; ")}.`);
 }
 
-function gain(finding: Finding, step_ns: number): HTMLElement {
-  if (finding.gain_ns <= 0) return h("span", {class: "gain muted"}, "gain not estimated");
-  const share = step_ns > 0 ? `, ${percent(finding.gain_ns, step_ns)} of it` : "";
-  const spread = finding.uncertainty_ns > 0 ? ` ± ${time(finding.uncertainty_ns)}` : "";
-  return h("span", {class: "gain"}, `${time(finding.gain_ns)}${spread} per step${share}`);
+function gain(finding: Finding): HTMLElement {
+  if (finding.gain !== "") return h("span", {class: "gain"}, finding.gain);
+  const why = finding.symptom ? "a sign of another cause" : "gain not estimated";
+  return h("span", {class: "gain muted"}, why);
+}
+
+// The lines to change, to copy; those that go and those that come differ by their first character.
+function patch(finding: Finding): HTMLElement|null {
+  if (finding.diff === "") return null;
+  const place = finding.place === "" ? null : h("p", {class: "muted"}, finding.place);
+  return h("div", {class: "patch"}, place, h("pre", {class: "scroll"}, finding.diff));
 }
 
 function evidence(finding: Finding): HTMLElement {

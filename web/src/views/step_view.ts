@@ -150,11 +150,11 @@ export class StepView {
   }
 
   private changeFirst(): HTMLElement|null {
-    const finding = this.page.advice.find(({gain_ns}) => gain_ns > 0);
+    const finding = this.page.advice.find(({short_gain}) => short_gain !== "");
     if (!finding) return null;
     const link = h("a", {href: "#advice"}, finding.title);
     return h("p", {class: "change-first"}, "Change first: ", link,
-      `, about ${time(finding.gain_ns)} per step.`);
+      `, ${finding.short_gain}.`);
   }
 
   private scope(numbers: Aggregate): HTMLElement {

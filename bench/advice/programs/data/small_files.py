@@ -1,5 +1,5 @@
 """One file a sample, read one after the other; the change packs them into one array."""
-# bench: advice=small-files|dataloader-wait
+# bench: advice=dataloader-wait
 import glob
 import os
 import tempfile

@@ -1,5 +1,5 @@
 """An LSTM over sentences of very different length, padded to the longest of the batch."""
-# bench: advice=padding|uneven-steps
+# bench: advice=padding
 import random
 
 import torch

@@ -1,5 +1,5 @@
 """A small Transformer; loss and accuracy are fetched from the GPU in every step, in the middle of it."""
-# bench: advice=host-sync|launch-bound requires=cuda,torch>=2
+# bench: advice=host-sync|launch-bound fix=host-sync requires=cuda,torch>=2
 import torch
 from torch import nn
 

@@ -1,0 +1,285 @@
+// Rules about what the loop does beside the model, about ranks, and the order of findings.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "analysis/advice/advice.h"
+#include "analysis/advice/advice_text.h"
+#include "analysis/overview/run_overview.h"
+#include "analysis/testing/store_builder.h"
+
+namespace batchlight {
+namespace {
+
+using testing::StoreBuilder;
+
+constexpr int64_t kMs = 1'000'000;
+constexpr int kSteps = 20;
+
+const Finding* FindRule(const std::vector<Finding>& findings, std::string_view rule) {
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [&](const Finding& finding) { return finding.rule == rule; });
+  return found == findings.end() ? nullptr : &*found;
+}
+
+// Steps of 10 ms of one process, each filled by add(builder, thread, number, start).
+template <typename Add>
+std::vector<Finding> FindingsOf(Add&& add, StoreBuilder build = {}) {
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0; i < kSteps; ++i) {
+    build.Range(thread, "step", i * 10 * kMs, (i + 1) * 10 * kMs - 1000);
+    add(build, thread, i, i * 10 * kMs);
+  }
+  const Store store = build.Build();
+  return BuildOverview(store).findings;
+}
+
+TEST(LoopRules, PythonBetweenOperatorsIsTheProgramsOwn) {
+  const auto findings = FindingsOf([](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
+    build.Operator(thread, "aten::randn", t, t + kMs);
+    build.Operator(thread, "aten::mm", t + 8 * kMs, t + 10 * kMs - 2000);
+  });
+  const Finding* found = FindRule(findings, "python-work");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(found->gain_ns, 0.85 * 7 * kMs, 0.1 * kMs);
+  EXPECT_NE(found->seen.find("between `aten::randn` and `aten::mm`"), std::string::npos)
+      << found->seen;
+}
+
+TEST(LoopRules, PythonInARangeHasItsName) {
+  const auto findings = FindingsOf([](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
+    build.Range(thread, "tokenize", t + kMs, t + 6 * kMs);
+    build.Operator(thread, "aten::mm", t + 6 * kMs, t + 10 * kMs - 2000);
+  });
+  const Finding* found = FindRule(findings, "python-work");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title.find("`tokenize`: "), 0u) << found->title;
+}
+
+TEST(LoopRules, CallingOperatorsIsNoPythonOfTheProgram) {
+  const auto findings = FindingsOf([](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
+    for (int64_t i = 0; i < 100; ++i) {
+      build.Operator(thread, "aten::mm", t + i * 99'000, t + i * 99'000 + 79'000);
+    }
+  });
+  EXPECT_EQ(FindRule(findings, "python-work"), nullptr);
+}
+
+// A quarter of the steps hold 20 ms that something else took from them.
+TEST(LoopRules, WhatHappensToFewStepsIsNotTheProgramsOwn) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  int64_t t = 0;
+  for (int i = 0; i < 40; ++i) {
+    const int64_t pause_ns = i % 4 == 0 ? 20 * kMs : 0;
+    build.Range(thread, "step", t, t + pause_ns + 10 * kMs - 1000);
+    build.Operator(thread, "aten::mm", t, t + 5 * kMs);
+    build.Operator(thread, "aten::mm", t + 5 * kMs + pause_ns, t + pause_ns + 10 * kMs - 2000);
+    t += pause_ns + 10 * kMs;
+  }
+  const Store store = build.Build();
+  EXPECT_EQ(FindRule(BuildOverview(store).findings, "python-work"), nullptr);
+}
+
+// 300 operators of 20 us, `followed` by autograd or not.
+std::vector<Finding> FindingsOfSmallOperators(bool followed) {
+  int64_t sequence = 0;
+  return FindingsOf([&](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
+    build.Operator(thread, "aten::linear", t, t + 2 * kMs, ++sequence);
+    for (int64_t i = 0; i < 300; ++i) {
+      const int64_t at = t + 3 * kMs + i * 22'000;
+      sequence += followed;
+      build.Operator(thread, "aten::lerp_", at, at + 20'000, followed ? sequence : -1);
+    }
+  });
+}
+
+TEST(LoopRules, TensorsThatAreUpdatedOneByOne) {
+  const auto findings = FindingsOfSmallOperators(false);
+  const Finding* found = FindRule(findings, "unfused-updates");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(found->gain_ns, 0.8 * 300 * 22'000, 0.2 * kMs);
+  EXPECT_FALSE(found->patch.empty());
+}
+
+TEST(LoopRules, AModelOfManySmallOperatorsIsNoUpdate) {
+  EXPECT_EQ(FindRule(FindingsOfSmallOperators(true), "unfused-updates"), nullptr);
+}
+
+// An optimizer whose step runs forward and backward itself, in a closure.
+TEST(LoopRules, AClosureIsNotTheOptimizersTime) {
+  for (const bool has_closure : {true, false}) {
+    const auto findings = FindingsOf([&](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
+      build.Phase(thread, Phase::kOptimizerStep, "LBFGS.step", t + kMs, t + 9 * kMs);
+      if (has_closure) build.Phase(thread, Phase::kBackward, "backward", t + 3 * kMs, t + 4 * kMs);
+      for (int64_t i = 0; i < 300; ++i) {
+        const int64_t at = t + 5 * kMs + i * 10'000;
+        build.Operator(thread, "aten::mul_", at, at + 8'000);
+      }
+    });
+    EXPECT_EQ(FindRule(findings, "unfused-optimizer-cpu") == nullptr, has_closure);
+  }
+}
+
+// The optimizer of an import is a range of that name.
+TEST(LoopRules, AnOptimizerThatOnlyARangeNames) {
+  const auto findings = FindingsOf([](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
+    build.Range(thread, "optimizer_step", t + 5 * kMs, t + 9 * kMs);
+    for (int64_t i = 0; i < 300; ++i) {
+      const int64_t at = t + 5 * kMs + i * 10'000;
+      build.Operator(thread, "aten::mul_", at, at + 8'000);
+    }
+  });
+  EXPECT_NE(FindRule(findings, "unfused-optimizer-cpu"), nullptr);
+}
+
+// Ranks of 20 steps; rank 1 does something else for `slow_ns` while rank 0 waits in backward.
+std::vector<Finding> FindingsOfRanks(int64_t slow_ns) {
+  StoreBuilder build;
+  for (int32_t rank = 0; rank < 2; ++rank) {
+    const ThreadId thread = build.Thread(build.Process(7 + uint32_t(rank), "train.py", rank));
+    for (int64_t i = 0; i < kSteps; ++i) {
+      const int64_t t = i * 10 * kMs;
+      const int64_t forward_ns = t + kMs + (rank == 1 ? slow_ns : 0);
+      build.Range(thread, "step", t, t + 10 * kMs - 1000);
+      build.Phase(thread, Phase::kBackward, "backward", forward_ns, t + 9 * kMs);
+    }
+  }
+  const Store store = build.Build();
+  return BuildOverview(store).findings;
+}
+
+TEST(LoopRules, TheRankForWhichTheOthersWait) {
+  const auto findings = FindingsOfRanks(4 * kMs);
+  const Finding* found = FindRule(findings, "straggler");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(found->gain_ns, 0.9 * 4 * kMs, 0.1 * kMs);
+  EXPECT_EQ(found->title.find("Rank 1 makes the others wait"), 0u) << found->title;
+  EXPECT_NE(found->seen.find("in all 20 steps"), std::string::npos) << found->seen;
+  EXPECT_EQ(FindRule(FindingsOfRanks(0), "straggler"), nullptr);
+}
+
+// Steps of one to four batches' work, or of the same time for no work.
+std::vector<Finding> FindingsOfSizes(bool work_differs) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  int64_t t = 0;
+  for (int64_t i = 0; i < 40; ++i) {
+    const int64_t length = (1 + i * 7 % 4) * 10;
+    build.Range(thread, "step", t, t + length * kMs - 1000);
+    for (int64_t op = 0; op < length; ++op) {
+      if (!work_differs && op >= 10) break;
+      build.Operator(thread, "aten::lstm_cell", t + op * kMs, t + op * kMs + kMs - 2000);
+    }
+    t += length * kMs;
+  }
+  const Store store = build.Build();
+  return BuildOverview(store).findings;
+}
+
+TEST(LoopRules, BatchesOfDifferentSizes) {
+  const auto findings = FindingsOfSizes(true);
+  const Finding* found = FindRule(findings, "padding");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(found->gain_ns, 15 * kMs, kMs);
+  EXPECT_EQ(FindRule(FindingsOfSizes(false), "padding"), nullptr);
+}
+
+// Every fifth step waits 40 ms for data, or everything in it takes longer.
+std::vector<Finding> FindingsOfUneven(bool by_data) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  int64_t t = 0;
+  for (int64_t i = 0; i < 40; ++i) {
+    const int64_t more_ns = i % 5 == 4 ? 40 * kMs : 0;
+    const int64_t data_ns = by_data ? kMs / 10 + more_ns : kMs / 10 + more_ns / 100;
+    const int64_t length = 10 * kMs + more_ns;
+    build.Range(thread, "step", t, t + length - 1000);
+    build.Phase(thread, Phase::kDataLoaderNext, "enumerate(DataLoader)#_Multi", t, t + data_ns);
+    build.Phase(thread, Phase::kBackward, "backward", t + data_ns, t + length - 2000);
+    t += length;
+  }
+  const Store store = build.Build();
+  return BuildOverview(store).findings;
+}
+
+TEST(LoopRules, UnevenStepsSayWhatTheLongOnesDoBelowEveryCause) {
+  const auto findings = FindingsOfUneven(true);
+  const Finding* found = FindRule(findings, "uneven-steps");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title, "Steps are uneven: the long ones wait for data");
+  EXPECT_TRUE(found->symptom);
+  EXPECT_EQ(found->gain_ns, 0);
+  ASSERT_NE(FindRule(findings, "dataloader-wait"), nullptr);
+  EXPECT_LT(FindRule(findings, "dataloader-wait"), found);
+  EXPECT_EQ(FindRule(FindingsOfUneven(false), "uneven-steps"), nullptr);
+}
+
+TEST(LoopRules, LaunchBlockingNeedsAGpu) {
+  for (const bool has_gpu : {true, false}) {
+    StoreBuilder build;
+    build.Property("environment.CUDA_LAUNCH_BLOCKING", "1");
+    const auto findings = FindingsOf(
+        [&](StoreBuilder& loop, ThreadId thread, int64_t, int64_t t) {
+          if (has_gpu) loop.Kernel(thread, "nvjet_hsh_128", t + 1000, t + 3000, t + 5 * kMs);
+        },
+        std::move(build));
+    EXPECT_EQ(FindRule(findings, "launch-blocking") != nullptr, has_gpu);
+  }
+}
+
+// Two workers on two processors: a third would take its time from them.
+TEST(LoopRules, NoMoreWorkersThanProcessors) {
+  for (const std::string_view processors : {"2", "16"}) {
+    StoreBuilder build;
+    build.Property("machine.cores", processors);
+    build.Property("torch.threads", "1");
+    const auto findings = FindingsOf(
+        [&](StoreBuilder& loop, ThreadId thread, int64_t number, int64_t t) {
+          loop.Phase(thread, Phase::kDataLoaderNext, "enumerate(DataLoader)#_MultiProcessing", t,
+                     t + 5 * kMs);
+          if (number != 0) return;
+          for (uint32_t pid : {8u, 9u}) {
+            const ProcessId worker = loop.Process(pid, "train.py");
+            ProcessesTable& processes = loop.store().processes;
+            processes.parent_pid[worker.row()] = 7;
+            processes.parent[worker.row()] = ProcessId::At(0);
+            processes.end_ns[worker.row()] = 10 * kSteps * kMs;
+          }
+        },
+        std::move(build));
+    const Finding* found = FindRule(findings, "dataloader-wait");
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->action.find("Give it more workers") == 0, processors == "16") << found->action;
+  }
+}
+
+TEST(LoopRules, GainsOfTheSameTimeCountOnceTogether) {
+  std::vector<Finding> findings(3);
+  findings[0].rule = "tf32-off";
+  findings[0].run_share = 0.3;
+  findings[1].rule = "amp-off";
+  findings[1].run_share = 0.25;
+  findings[1].same_time_as = {"tf32-off"};
+  findings[2].rule = "dataloader-wait";
+  findings[2].run_share = 0.1;
+  EXPECT_DOUBLE_EQ(CombinedShare(findings), 0.4);
+  EXPECT_EQ(CombinedShare(std::span(findings).first(2)), 0);  // one gain
+  EXPECT_EQ(CombinedText(findings), "The first 3 together: about 40 % of the run.");
+}
+
+TEST(LoopRules, GainsOfStepsAndOfTheRunHaveOneScale) {
+  Finding finding{.gain_ns = 12.3e6, .uncertainty_ns = 2e6};
+  finding.run_share = 0.41;
+  EXPECT_EQ(GainText(finding), "about 12.3 ms a step (± 2.00 ms), 41 % of the run");
+  Finding of_run;
+  of_run.run_gain_ns = 12.3e9;
+  of_run.run_share = 0.2;
+  EXPECT_EQ(ShortGainText(of_run), "about 12.3 s, 20 % of the run");
+  EXPECT_EQ(GainText(Finding{}), "");
+}
+
+}  // namespace
+}  // namespace batchlight

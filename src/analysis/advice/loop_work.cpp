@@ -1,0 +1,200 @@
+#include "analysis/advice/loop_work.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analysis/advice/thresholds.h"
+#include "analysis/breakdown/phase_stretches.h"
+#include "analysis/numbers/closed_end.h"
+#include "analysis/numbers/quantile.h"
+#include "analysis/steps/step_inputs.h"
+
+namespace batchlight::advice {
+namespace {
+
+// What stands before or behind a gap: a phase, or an operator by its name.
+using Edge = std::pair<PhaseKind, StringId>;
+// A range of the user around a gap, or both of its edges.
+struct Place {
+  StringId range;
+  Edge before, after;
+
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+struct Spent {
+  int64_t ns = 0;
+  uint64_t count = 0;
+};
+
+bool IsOpen(PhaseKind kind) { return kind == PhaseKind::kOther || kind == PhaseKind::kUserRange; }
+
+class Search {
+ public:
+  Search(const RunMeasures& run, const ProcessSteps& steps)
+      : store_(*run.store), operators_(store_.operator_calls), inputs_(store_), steps_(steps) {}
+
+  LoopWork Run() {
+    const ThreadSpans::Rows rows = inputs_.operator_rows.Of(steps_.thread);
+    if (rows.empty()) return {};
+    row_ = rows.begin;
+    end_ = rows.end;
+    const auto first = operators_.sequence.begin();
+    knows_sequence_ = std::any_of(first + rows.begin, first + rows.end,
+                                  [](int64_t sequence) { return sequence >= 0; });
+    python_of_step_.resize(steps_.steps.size());
+    std::vector<PhaseStretch> stretches;
+    VisitPhaseStretches(inputs_, steps_,
+                        [&](const PhaseStretch& stretch) { stretches.push_back(stretch); });
+    std::vector<bool> steady(steps_.steps.size());
+    for (const uint32_t step : steps_.steady) steady[step] = true;
+    for (size_t i = 0; i < stretches.size(); ++i) {
+      if (!IsOpen(stretches[i].kind) || !steady[stretches[i].step]) continue;
+      const Edge before = i == 0 ? Edge{} : Edge{stretches[i - 1].kind, stretches[i - 1].range};
+      const Edge after =
+          i + 1 == stretches.size() ? Edge{} : Edge{stretches[i + 1].kind, stretches[i + 1].range};
+      Walk(stretches[i], before, after);
+    }
+    return Collect();
+  }
+
+ private:
+  bool IsRecordFunction(uint32_t row) const {
+    return operators_.scope[row] == OperatorScope::kUser;
+  }
+
+  int64_t EndOf(uint32_t row) const {
+    return ClosedEnd(store_, operators_.start_ns[row], operators_.end_ns[row]);
+  }
+
+  // The operators of a stretch and the gaps between them, in order.
+  void Walk(const PhaseStretch& stretch, Edge before, const Edge& after) {
+    for (; row_ < end_ && operators_.start_ns[row_] < stretch.start_ns; ++row_) {
+      if (!IsRecordFunction(row_)) inside_until_ns_ = std::max(inside_until_ns_, EndOf(row_));
+    }
+    int64_t at = std::clamp(inside_until_ns_, stretch.start_ns, stretch.end_ns);
+    for (; row_ < end_ && operators_.start_ns[row_] < stretch.end_ns; ++row_) {
+      const uint32_t row = row_;
+      if (IsRecordFunction(row) || EndOf(row) <= at) continue;
+      inside_until_ns_ = std::max(inside_until_ns_, EndOf(row));
+      const int64_t start_ns = std::max(at, operators_.start_ns[row]);
+      const int64_t end_ns = std::min(EndOf(row), stretch.end_ns);
+      const Edge edge{PhaseKind::kOther, operators_.name[row]};
+      const int64_t called_ns = AddGap(stretch, at, start_ns, before, edge);
+      if (knows_sequence_ && !IsFollowed(store_, row)) {
+        Spent& spent = loose_[operators_.name[row]];
+        spent.ns += end_ns - start_ns + called_ns;
+        ++spent.count;
+      }
+      before = edge;
+      at = end_ns;
+    }
+    AddGap(stretch, at, stretch.end_ns, before, after);
+  }
+
+  // The part of the gap that belongs to calling the operator behind it.
+  int64_t AddGap(const PhaseStretch& stretch, int64_t from_ns, int64_t to_ns, const Edge& before,
+                 const Edge& after) {
+    const auto calling_ns = static_cast<int64_t>(kOperatorGapNs);
+    const int64_t own_ns = to_ns - from_ns - calling_ns;
+    if (own_ns <= 0) return std::max<int64_t>(0, to_ns - from_ns);
+    python_of_step_[stretch.step] += own_ns;
+    Spent& spent =
+        places_[stretch.kind == PhaseKind::kUserRange
+                    ? Place{.range = stretch.range, .before = {}, .after = {}}
+                    : Place{.range = StringId::None(), .before = before, .after = after}];
+    spent.ns += own_ns;
+    ++spent.count;
+    return calling_ns;
+  }
+
+  std::string EdgeText(const Edge& edge) const {
+    if (edge.first == PhaseKind::kOther && !edge.second.IsNone()) {
+      return "`" + std::string(store_.Text(edge.second)) + "`";
+    }
+    if (edge.first == PhaseKind::kUserRange) {
+      return "range `" + std::string(store_.Text(edge.second)) + "`";
+    }
+    return std::string(PhaseKindName(edge.first));
+  }
+
+  std::string PlaceText(const Place& place) const {
+    if (!place.range.IsNone()) return NameWithoutNumbers(store_.Text(place.range));
+    return "between " + EdgeText(place.before) + " and " + EdgeText(place.after);
+  }
+
+  static void Sort(std::vector<WorkPlace>* places) {
+    std::stable_sort(places->begin(), places->end(),
+                     [](const auto& a, const auto& b) { return a.per_step_ns > b.per_step_ns; });
+  }
+
+  LoopWork Collect() const {
+    LoopWork work;
+    const auto count = double(steps_.steady.size());
+    std::vector<int64_t> own;
+    for (const uint32_t step : steps_.steady) own.push_back(python_of_step_[step]);
+    if (own.empty()) return work;
+    work.python.per_step_ns = Quantile(own, 0.5);
+    std::map<std::string, WorkPlace> by_name;  // ranges that differ by a number are one
+    for (const auto& [place, spent] : places_) {
+      WorkPlace& sum = by_name[PlaceText(place)];
+      sum.is_range = !place.range.IsNone();
+      sum.per_step_ns += double(spent.ns) / count;
+      sum.count += spent.count;
+    }
+    for (auto& [name, place] : by_name) {
+      place.name = name;
+      work.python.places.push_back(std::move(place));
+    }
+    for (const auto& [name, spent] : loose_) {
+      work.operators.calls_per_step += double(spent.count) / count;
+      work.operators.per_step_ns += double(spent.ns) / count;
+      work.operators.operators.push_back({.name = std::string(store_.Text(name)),
+                                          .per_step_ns = double(spent.ns) / count,
+                                          .count = spent.count});
+    }
+    Sort(&work.python.places);
+    Sort(&work.operators.operators);
+    return work;
+  }
+
+  const Store& store_;
+  const OperatorCallsTable& operators_;
+  StepInputs inputs_;
+  const ProcessSteps& steps_;
+  uint32_t row_ = 0;  // of operator_calls: the first that starts in the next stretch or later
+  int64_t inside_until_ns_ = INT64_MIN;  // end of the operators that started before it
+  uint32_t end_ = 0;
+  bool knows_sequence_ = false;  // imports may have none
+  std::vector<int64_t> python_of_step_;
+  std::map<Place, Spent> places_;
+  std::map<StringId, Spent> loose_;
+};
+
+}  // namespace
+
+// A backward function has the number of its forward operator.
+bool HasOwnNumber(const OperatorCallsTable& operators, size_t row) {
+  return operators.sequence[row] >= 0 && operators.scope[row] == OperatorScope::kFunction;
+}
+
+bool IsFollowed(const Store& store, uint32_t row) {
+  const OperatorCallsTable& operators = store.operator_calls;
+  const int64_t sequence = operators.sequence[row];
+  if (sequence < 0) return false;
+  const ThreadId thread = operators.thread[row];
+  const int64_t end_ns = operators.end_ns[row];
+  for (size_t next = row + 1; next < operators.size() && operators.thread[next] == thread; ++next) {
+    if (operators.start_ns[next] >= end_ns && HasOwnNumber(operators, next))
+      return operators.sequence[next] != sequence;
+  }
+  return false;
+}
+
+LoopWork FindLoopWork(const RunMeasures& run) {
+  const ProcessSteps* main = run.steps.Main();
+  if (main == nullptr || main->thread.IsNone()) return {};
+  return Search(run, *main).Run();
+}
+
+}  // namespace batchlight::advice

@@ -1,0 +1,49 @@
+// What the loop does outside of forward, backward, optimizer and loading: in stretches that no
+// phase explains, and in ranges of the user. Two things take time there:
+//   - Python of the program itself: time in no operator and no CUDA call. Up to kOperatorGapNs
+//     between two operators belongs to calling them.
+//   - operators that take no part in autograd, one by one: averages of weights, clipping by hand.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/run/run_measures.h"
+
+namespace batchlight::advice {
+
+// Where the time goes, by falling time.
+struct WorkPlace {
+  std::string name;        // "range `tokenize`", "between optimizer and `aten::embedding`"
+  bool is_range = false;   // of the user: the name says what it does
+  double per_step_ns = 0;  // mean
+  uint64_t count = 0;
+};
+
+struct OwnPython {
+  // Median over the steps: what other programs do to some steps is not the program's own.
+  double per_step_ns = 0;
+  std::vector<WorkPlace> places;
+};
+
+struct LooseOperators {
+  double calls_per_step = 0;
+  double per_step_ns = 0;  // with the time to call them
+  std::vector<WorkPlace> operators;
+};
+
+struct LoopWork {
+  OwnPython python;
+  LooseOperators operators;
+};
+
+// Whether autograd follows a call of an operator: it then takes the next sequence number, so that
+// the operator behind it has another. Without autograd there is none.
+bool IsFollowed(const Store& store, uint32_t row);
+// Whether the number of an operator call is of the forward's count.
+bool HasOwnNumber(const OperatorCallsTable& operators, size_t row);
+
+// Of the steady steps of the main process; nothing where operators were not recorded.
+LoopWork FindLoopWork(const RunMeasures& run);
+
+}  // namespace batchlight::advice

@@ -1,0 +1,107 @@
+// What the loop does beside forward, backward, optimizer and loading (loop_work.h).
+#include <algorithm>
+
+#include "analysis/advice/advice_text.h"
+#include "analysis/advice/loop_work.h"
+#include "analysis/advice/rules.h"
+
+namespace batchlight::advice {
+namespace {
+
+constexpr size_t kMostNames = 3;
+
+double ShareOutsideOfPhases(const RunMeasures& run) {
+  return PhaseShareOf(run, PhaseKind::kOther) + PhaseShareOf(run, PhaseKind::kUserRange);
+}
+
+std::vector<Evidence> EvidenceOf(const std::vector<WorkPlace>& places, std::string_view kind) {
+  std::vector<Evidence> evidence;
+  for (const WorkPlace& place : places) {
+    if (evidence.size() >= 5) break;
+    evidence.push_back({.kind = place.is_range ? "range" : std::string(kind),
+                        .name = place.name,
+                        .count = place.count,
+                        .per_step_ns = place.per_step_ns});
+  }
+  return evidence;
+}
+
+// "`tokenize`, `collect_metrics`": ranges that hold a tenth or more of the time; "" where most of
+// it is in none.
+std::string RangeNames(const OwnPython& python) {
+  double named_ns = 0;
+  size_t count = 0;
+  std::string names;
+  for (const WorkPlace& place : python.places) {
+    if (!place.is_range) continue;
+    named_ns += place.per_step_ns;
+    if (count == kMostNames || place.per_step_ns < kNamedPython * python.per_step_ns) continue;
+    names += (count++ == 0 ? "`" : ", `") + place.name + '`';
+  }
+  return named_ns > python.per_step_ns / 2 ? names : "";
+}
+
+}  // namespace
+
+void PythonWork(const RunMeasures& run, Findings* findings) {
+  const double step_ns = MeanStepNs(run);
+  if (step_ns == 0 || ShareOutsideOfPhases(run) < kOwnPython) return;
+  const LoopWork work = FindLoopWork(run);
+  const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
+  // A GPU that works meanwhile hides it.
+  const double exposed_ns =
+      has_gpu ? std::min(work.python.per_step_ns, GpuPartNs(run, GpuPart::kIdlePython))
+              : work.python.per_step_ns;
+  if (exposed_ns < kOwnPython * step_ns || work.python.places.empty()) return;
+  const std::string share = PercentOf(exposed_ns / step_ns);
+  const std::string names = RangeNames(work.python);
+  const std::string where =
+      names.empty() ? "most of it " + work.python.places.front().name : "in " + names;
+  findings->push_back(
+      {.title = names.empty() ? share + " of a step is your own Python"
+                              : names + ": " + share + " of a step is your own Python",
+       .seen = "For " + TimeOf(exposed_ns) + " of a step (" + share +
+               ") the loop runs Python that calls no operator" +
+               (has_gpu ? " and the GPU idles" : "") + ", " + where + ".",
+       .why = "Python works on one value at a time, and nothing else goes on meanwhile.",
+       .action =
+           std::string("Do it once before the loop and keep the result, do it for a whole batch "
+                       "with tensors or NumPy, or move it into the DataLoader's workers.") +
+           (names.empty() ? " Ranges show which function it is: with "
+                            "batchlight.annotate(\"name\"):, or --python-functions-trace."
+                          : ""),
+       .gain_ns = exposed_ns * kOwnPythonGain,
+       .uncertainty_ns = exposed_ns * kOwnPythonUncertainty,
+       .evidence = EvidenceOf(work.python.places, "place")});
+}
+
+void UnfusedUpdates(const RunMeasures& run, Findings* findings) {
+  const double step_ns = MeanStepNs(run);
+  if (step_ns == 0 || ShareOutsideOfPhases(run) < kLooseShare) return;
+  const LooseOperators loose = FindLoopWork(run).operators;
+  if (loose.calls_per_step < kLooseOperators) return;
+  const double exposed_ns = loose.per_step_ns * CpuExposure(run);
+  if (exposed_ns < kLooseShare * step_ns) return;
+  findings->push_back(
+      {.title = "Tensors are updated one by one outside of the optimizer",
+       .seen = Rounded(loose.calls_per_step) +
+               " operators a step that autograd does not follow take " + TimeOf(loose.per_step_ns) +
+               " (" + PercentOf(loose.per_step_ns / step_ns) + "), most often " +
+               loose.operators.front().name + ".",
+       .why =
+           "Averages of weights, clipping or statistics that loop over parameters or rows pay for "
+           "each small operator; one call for all of them costs as much as a few.",
+       .action = "Use what takes all tensors at once: torch._foreach_mul_ and its like, "
+                 "torch.nn.utils.clip_grad_norm_, torch.optim.swa_utils.AveragedModel; reduce over "
+                 "a dimension instead of looping over rows; or do it every N steps.",
+       .gain_ns = exposed_ns * kLooseGain,
+       .uncertainty_ns = exposed_ns * kLooseUncertainty,
+       .evidence = EvidenceOf(loose.operators, "operator"),
+       .patch = {.place = "",
+                 .diff = "-for p, q in zip(average.parameters(), model.parameters()):\n"
+                         "-    p.mul_(decay).add_(q, alpha=1 - decay)\n"
+                         "+torch._foreach_lerp_(list(average.parameters()), "
+                         "list(model.parameters()), 1 - decay)\n"}});
+}
+
+}  // namespace batchlight::advice

@@ -1,0 +1,284 @@
+// What ranks do to each other: waiting for the slowest, communication, pipelines.
+#include <algorithm>
+#include <optional>
+
+#include "analysis/advice/advice_text.h"
+#include "analysis/advice/rules.h"
+
+namespace batchlight::advice {
+namespace {
+
+// Phases in which a rank may wait for another one: DistributedDataParallel reduces in backward.
+bool MayWait(PhaseKind kind) {
+  return kind == PhaseKind::kBackward || kind == PhaseKind::kCommunication ||
+         kind == PhaseKind::kGpuWait;
+}
+
+std::string RankText(const Store& store, const ProcessSteps& process) {
+  if (process.rank >= 0) return "Rank " + std::to_string(process.rank);
+  const std::string_view rank = store.Property("torch.distributed_rank", process.process);
+  if (!rank.empty()) return "Rank " + std::string(rank);
+  return "Process " + std::to_string(store.processes.pid[process.process.row()]);
+}
+
+double MedianOf(const StepBreakdown& breakdown, const PhaseShare& phase) {
+  for (const PhaseShare& other : breakdown.phases) {
+    if (other.kind == phase.kind && other.name == phase.name) return double(other.steady.median);
+  }
+  return 0;
+}
+
+double WaitingNs(const StepBreakdown& breakdown) {
+  double waiting_ns = 0;
+  for (const PhaseShare& phase : breakdown.phases) {
+    if (MayWait(phase.kind)) waiting_ns += double(phase.steady.median);
+  }
+  return waiting_ns;
+}
+
+struct SlowRank {
+  size_t rank = 0;                    // row of the processes
+  const PhaseShare* phase = nullptr;  // what it takes longer for; nullptr: not known
+  double longer_ns = 0;               // than the slowest of the others, a step
+  double waited_ns = 0;               // what each of the others waits a step
+};
+
+// The phase that one rank takes longer for than all others.
+SlowRank LongestPhase(const RunMeasures& run, size_t rank) {
+  SlowRank slow{.rank = rank};
+  for (const PhaseShare& phase : run.breakdowns[rank].phases) {
+    if (MayWait(phase.kind)) continue;
+    double others_ns = 0;
+    for (size_t other = 0; other < run.breakdowns.size(); ++other) {
+      if (other != rank) others_ns = std::max(others_ns, MedianOf(run.breakdowns[other], phase));
+    }
+    const double longer_ns = double(phase.steady.median) - others_ns;
+    if (longer_ns <= slow.longer_ns) continue;
+    slow.phase = &phase;
+    slow.longer_ns = longer_ns;
+  }
+  return slow;
+}
+
+// Ranks step in lockstep: what one takes longer, the others spend waiting.
+std::optional<SlowRank> SlowByPhases(const RunMeasures& run) {
+  std::optional<SlowRank> found;
+  for (size_t rank = 0; rank < run.breakdowns.size(); ++rank) {
+    SlowRank slow = LongestPhase(run, rank);
+    if (slow.phase == nullptr) continue;
+    const double own_wait_ns = WaitingNs(run.breakdowns[rank]);
+    double least_ns = slow.longer_ns;  // of what the others wait more than it does
+    for (size_t other = 0; other < run.breakdowns.size(); ++other) {
+      if (other == rank) continue;
+      least_ns = std::min(least_ns, WaitingNs(run.breakdowns[other]) - own_wait_ns);
+    }
+    slow.waited_ns = least_ns;
+    if (least_ns < kWaitsForStraggler * slow.longer_ns) continue;
+    if (!found || slow.waited_ns > found->waited_ns) found = slow;
+  }
+  return found;
+}
+
+// By NCCL's kernels, which say exactly who waited; the phase by comparison.
+std::optional<SlowRank> SlowByCollectives(const RunMeasures& run) {
+  if (!run.distributed.straggler) return std::nullopt;
+  const RankRow& row = run.distributed.ranks[run.distributed.straggler->rank];
+  for (size_t rank = 0; rank < run.steps.processes.size(); ++rank) {
+    if (run.steps.processes[rank].process != row.process) continue;
+    SlowRank slow = LongestPhase(run, rank);
+    slow.waited_ns = run.distributed.straggler->waited_ns;
+    if (slow.longer_ns < slow.waited_ns / 2) slow.phase = nullptr;
+    return slow;
+  }
+  return std::nullopt;
+}
+
+// "in all 60 steps", "in 7 of 60 steps (3, 10, 17, ...)".
+std::string StepsText(const ProcessSteps& process, const SlowRank& slow) {
+  constexpr size_t kMost = 5;
+  if (slow.phase == nullptr) return "";
+  const double usual_ns = double(slow.phase->steady.median) - slow.longer_ns;
+  std::string numbers;
+  size_t count = 0;
+  for (const uint32_t row : process.steady) {
+    if (double(slow.phase->per_step_ns[row]) < usual_ns + slow.longer_ns / 2) continue;
+    if (++count > kMost) continue;
+    numbers += (count == 1 ? "" : ", ") + std::to_string(process.steps[row].number);
+  }
+  const size_t all = process.steady.size();
+  if (count == all) return ", in all " + std::to_string(all) + " steps";
+  return ", in " + std::to_string(count) + " of " + std::to_string(all) + " steps" +
+         (count * 2 > all ? "" : " (" + numbers + (count > kMost ? ", ..." : "") + ")");
+}
+
+std::string DoingText(const SlowRank& slow) {
+  if (slow.phase == nullptr) return "";
+  if (slow.phase->kind == PhaseKind::kOther) return " for Python outside of the model";
+  if (slow.phase->kind == PhaseKind::kUserRange) return " in `" + slow.phase->name + "`";
+  return " for " + slow.phase->name;
+}
+
+// What the straggler's GPU computes longer than the others', ns a step.
+double LongerOnGpu(const Distributed& distributed) {
+  if (!distributed.straggler) return 0;
+  const RankRow& straggler = distributed.ranks[distributed.straggler->rank];
+  double others_ns = 0;
+  for (const RankRow& row : distributed.ranks) {
+    if (&row != &straggler) others_ns = std::max(others_ns, row.compute_ns);
+  }
+  return straggler.compute_ns - others_ns;
+}
+
+bool IsSendReceive(const RunMeasures& run, const KernelRow& kernel) {
+  return run.store->Text(kernel.short_name).find("SendRecv") != std::string_view::npos;
+}
+
+// Exposed communication of the main process by its parts, ns a step.
+struct Exposed {
+  double all_ns = 0;
+  double sent_ns = 0;    // in kernels that send and receive: pipelines
+  double waited_ns = 0;  // of the rest: for slower ranks
+  double own_ns() const { return std::max(0.0, all_ns - sent_ns - waited_ns); }
+};
+
+Exposed ExposedOf(const RunMeasures& run) {
+  Exposed exposed{.all_ns = GpuPartNs(run, GpuPart::kCommunication)};
+  double sent_ns = 0, total_ns = 0;
+  for (const KernelRow& kernel : run.gpu.kernels) {
+    if (kernel.kind.kind != KernelKind::kCommunication) continue;
+    total_ns += kernel.per_step_ns;
+    if (IsSendReceive(run, kernel)) sent_ns += kernel.per_step_ns;
+  }
+  if (total_ns == 0) return exposed;
+  exposed.sent_ns = exposed.all_ns * sent_ns / total_ns;
+  const ProcessSteps* main = run.steps.Main();
+  for (const RankRow& row : run.distributed.ranks) {
+    if (main == nullptr || row.process != main->process) continue;
+    exposed.waited_ns = std::min(row.waited_ns, exposed.all_ns - exposed.sent_ns);
+  }
+  return exposed;
+}
+
+std::vector<Evidence> CommunicationKernels(const RunMeasures& run, bool sent) {
+  std::vector<Evidence> evidence;
+  for (const KernelRow& kernel : run.gpu.kernels) {
+    if (kernel.kind.kind != KernelKind::kCommunication || evidence.size() >= 5) continue;
+    if (IsSendReceive(run, kernel) != sent) continue;
+    evidence.push_back({.kind = "kernel",
+                        .name = std::string(run.store->Text(kernel.short_name)),
+                        .count = kernel.calls,
+                        .per_step_ns = kernel.per_step_ns});
+  }
+  return evidence;
+}
+
+// What hides these collectives: FSDP gathers parameters and scatters gradients.
+std::string HideAction(const std::vector<Evidence>& kernels) {
+  const auto is = [&](std::string_view name) {
+    return !kernels.empty() && kernels.front().name.find(name) != std::string::npos;
+  };
+  if (is("AllGather") || is("ReduceScatter")) {
+    return "FSDP gathers parameters and scatters gradients: prefetch "
+           "(backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True), wrap blocks "
+           "that are larger, keep parameters after forward where memory allows "
+           "(ShardingStrategy.SHARD_GRAD_OP, reshard_after_forward=False), skip reductions while "
+           "accumulating gradients (no_sync).";
+  }
+  if (is("AllToAll") || is("Alltoall")) {
+    return "Experts exchange tokens: overlap the exchange with the computing of shared layers, "
+           "lower the capacity, or keep groups of experts within a node.";
+  }
+  return "DistributedDataParallel: tune bucket_cap_mb so that the last bucket is small, set "
+         "gradient_as_bucket_view=True; skip reductions while accumulating gradients (no_sync); "
+         "send in bf16 (a communication hook).";
+}
+
+}  // namespace
+
+void StragglerRank(const RunMeasures& run, Findings* findings) {
+  if (run.steps.processes.size() < 2 || run.breakdowns.size() != run.steps.processes.size()) return;
+  std::optional<SlowRank> slow = SlowByCollectives(run);
+  if (!slow && run.gpu.empty()) slow = SlowByPhases(run);
+  const double step_ns = MeanStepNs(run);
+  if (!slow || slow->waited_ns < kStragglerWait * step_ns) return;
+  const ProcessSteps& process = run.steps.processes[slow->rank];
+  const double longer_gpu_ns = LongerOnGpu(run.distributed);
+  const bool on_gpu = slow->phase == nullptr && longer_gpu_ns > slow->waited_ns / 2;
+  std::string cause;
+  if (slow->phase != nullptr) {
+    cause = " It takes " + TimeOf(slow->longer_ns) + " longer" + DoingText(*slow) +
+            " than any other rank" + StepsText(process, *slow) + ".";
+  } else if (on_gpu) {
+    cause = " Its GPU computes " + TimeOf(longer_gpu_ns) + " longer than any other.";
+  }
+  const std::string rank = RankText(*run.store, process);
+  findings->push_back(
+      {.title = rank + " makes the others wait" + DoingText(*slow),
+       .seen = "The other " +
+               (run.steps.processes.size() == 2
+                    ? std::string("rank waits ")
+                    : std::to_string(run.steps.processes.size() - 1) + " ranks wait ") +
+               TimeOf(slow->waited_ns) + " of a step (" + PercentOf(slow->waited_ns / step_ns) +
+               ") for it." + cause,
+       .why =
+           "A collective ends when its last rank has come: each step takes as long as that of the "
+           "slowest rank.",
+       .action =
+           on_gpu ? "Give that rank less to compute (a smaller share of a batch, a shorter "
+                    "stage), or look at its GPU's clock and temperature."
+           : slow->phase != nullptr
+               ? "Give that rank the same work as the others there: shards and samples of equal "
+                 "size, its storage, other programs on its host."
+               : "Compare that rank's steps with the others' (--rank): its data, its host, its "
+                 "GPU's clock.",
+       .gain_ns = slow->waited_ns * kStragglerGain,
+       .uncertainty_ns = slow->waited_ns * kStragglerUncertainty,
+       .evidence = {{.kind = "rank",
+                     .name = rank,
+                     .count = process.steady.size(),
+                     .per_step_ns = slow->longer_ns}}});
+}
+
+void PipelineBubble(const RunMeasures& run, Findings* findings) {
+  const Exposed exposed = ExposedOf(run);
+  const double step_ns = MeanStepNs(run);
+  if (step_ns == 0 || exposed.sent_ns < kPipelineBubble * step_ns) return;
+  findings->push_back(
+      {.title = "Stages of the pipeline wait for each other",
+       .seen = "For " + TimeOf(exposed.sent_ns) + " of a step (" +
+               PercentOf(exposed.sent_ns / step_ns) +
+               ") only sending and receiving between stages runs.",
+       .why =
+           "A stage has nothing to compute until the first micro-batch reaches it, and after its "
+           "last one: the bubble is (stages - 1) / (micro-batches + stages - 1) of a step.",
+       .action =
+           "Use twice as many micro-batches, or a schedule with smaller bubbles (1F1B, "
+           "interleaved stages, zero bubble); move layers from the stage that computes longest.",
+       .gain_ns = exposed.sent_ns * kBubbleGain,
+       .uncertainty_ns = exposed.sent_ns * kBubbleUncertainty,
+       .evidence = CommunicationKernels(run, true)});
+}
+
+void ExposedCommunication(const RunMeasures& run, Findings* findings) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  if (gpu == nullptr || gpu->window.mean <= 0) return;
+  const Exposed exposed = ExposedOf(run);
+  if (exposed.own_ns() < kExposedCommunication * gpu->window.mean) return;
+  std::vector<Evidence> kernels = CommunicationKernels(run, false);
+  std::string action = HideAction(kernels);
+  findings->push_back(
+      {.title = "Communication is not hidden behind computing",
+       .seen = "NCCL runs alone for " + TimeOf(exposed.all_ns) + " of a step (" +
+               PercentOf(exposed.all_ns / gpu->window.mean) + ")" +
+               (exposed.waited_ns > 0
+                    ? ", of which it waits " + TimeOf(exposed.waited_ns) + " for other ranks"
+                    : "") +
+               "; " + TimeOf(gpu->overlapped_communication_ns) + " more is hidden.",
+       .why = "Gradients can be reduced while backward still computes; what comes after it waits.",
+       .action = std::move(action),
+       .gain_ns = exposed.own_ns() * kCommunicationGain,
+       .uncertainty_ns = exposed.own_ns() * kCommunicationUncertainty,
+       .evidence = std::move(kernels)});
+}
+
+}  // namespace batchlight::advice

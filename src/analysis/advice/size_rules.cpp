@@ -1,0 +1,233 @@
+// Steps that differ: what the long ones wait for, and batches of different sizes.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "analysis/advice/advice_text.h"
+#include "analysis/advice/rules.h"
+#include "analysis/numbers/quantile.h"
+#include "analysis/steps/step_lookup.h"
+
+namespace batchlight::advice {
+namespace {
+
+// What a step computes: how much of it there is depends on its batch, and all of it slows down
+// when something else takes the processors.
+bool IsComputing(PhaseKind kind) {
+  switch (kind) {
+    case PhaseKind::kForward:
+    case PhaseKind::kLoss:
+    case PhaseKind::kBackward:
+    case PhaseKind::kOptimizer:
+    case PhaseKind::kZeroGrad:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// How the long steps spend their time, in words.
+std::string WordsFor(const PhaseShare& phase) {
+  switch (phase.kind) {
+    case PhaseKind::kDataLoading:
+      return "wait for data";
+    case PhaseKind::kCopyToDevice:
+      return "copy to the device";
+    case PhaseKind::kCommunication:
+      return "wait for other ranks";
+    case PhaseKind::kCompile:
+      return "compile";
+    case PhaseKind::kValidation:
+      return "hold a validation";
+    case PhaseKind::kCheckpoint:
+      return "save a checkpoint";
+    case PhaseKind::kGpuWait:
+      return "wait for the GPU";
+    case PhaseKind::kUserRange:
+      return "are in `" + phase.name + "`";
+    default:
+      return "run Python outside of the model";
+  }
+}
+
+struct LongSteps {
+  const PhaseShare* cause = nullptr;  // the phase that grew; nullptr: all did
+  double excess_share = 0;            // of the long steps' excess, in that phase
+  size_t count = 0;
+};
+
+LongSteps ExplainLongSteps(const StepBreakdown& breakdown, const ProcessSteps& main) {
+  LongSteps found;
+  const double limit_ns = double(main.duration.median) * (1 + kUnevenExcess);
+  double excess_ns = 0;
+  std::vector<uint32_t> rows;
+  for (const uint32_t row : main.steady) {
+    if (double(main.steps[row].duration_ns()) <= limit_ns) continue;
+    rows.push_back(row);
+    excess_ns += double(main.steps[row].duration_ns() - main.duration.median);
+  }
+  found.count = rows.size();
+  if (excess_ns <= 0) return found;
+  for (const PhaseShare& phase : breakdown.phases) {
+    if (IsComputing(phase.kind)) continue;
+    double of_phase_ns = 0;
+    for (const uint32_t row : rows) {
+      of_phase_ns += double(phase.per_step_ns[row] - phase.steady.median);
+    }
+    const double share = of_phase_ns / excess_ns;
+    if (share <= found.excess_share) continue;
+    found.excess_share = share;
+    // Where every phase takes longer in proportion, none is the cause.
+    const double usual = double(phase.steady.median) / std::max(1.0, double(main.duration.median));
+    const bool stands_out = share >= kCauseOfUneven && share >= kCauseStandsOut * usual;
+    found.cause = stands_out ? &phase : nullptr;
+  }
+  return found;
+}
+
+// Correlation of two lists of the same length, -1 to 1; 0 where one of them does not vary.
+double Correlation(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  const auto count = double(a.size());
+  const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / count;
+  const double mean_b = std::accumulate(b.begin(), b.end(), 0.0) / count;
+  double ab = 0, aa = 0, bb = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double da = double(a[i]) - mean_a, db = double(b[i]) - mean_b;
+    ab += da * db;
+    aa += da * da;
+    bb += db * db;
+  }
+  return aa <= 0 || bb <= 0 ? 0 : ab / std::sqrt(aa * bb);
+}
+
+// Operators that each step calls, on all threads of the process.
+std::vector<int64_t> OperatorsInSteps(const Store& store, const ProcessSteps& main) {
+  std::vector<int64_t> counts(main.steps.size());
+  const OperatorCallsTable& calls = store.operator_calls;
+  StepLookup lookup(&main);
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (store.ProcessOf(calls.thread[row]) != main.process) continue;
+    const size_t step = lookup.RowAt(calls.start_ns[row]);
+    if (step != StepLookup::kNone) ++counts[step];
+  }
+  return counts;
+}
+
+// Blocks of all kernels that each step launches.
+std::vector<int64_t> BlocksInSteps(const Store& store, const ProcessSteps& main) {
+  std::vector<int64_t> counts(main.steps.size());
+  const KernelsTable& kernels = store.kernels;
+  StepLookup lookup(&main);
+  for (size_t row = 0; row < kernels.size(); ++row) {
+    if (kernels.process[row] != main.process || kernels.launch[row].IsNone()) continue;
+    if (kernels.api_call[row].IsNone()) continue;
+    const size_t step = lookup.RowAt(store.api_calls.start_ns[kernels.api_call[row].row()]);
+    if (step == StepLookup::kNone) continue;
+    const KernelLaunchesRow launch = store.kernel_launches.Row(kernels.launch[row].row());
+    counts[step] += int64_t{launch.grid_x} * launch.grid_y * launch.grid_z;
+  }
+  return counts;
+}
+
+std::vector<int64_t> OfSteady(const ProcessSteps& main, const std::vector<int64_t>& of_steps) {
+  std::vector<int64_t> values;
+  for (const uint32_t row : main.steady) values.push_back(of_steps[row]);
+  return values;
+}
+
+// Of every step: on the GPU where there is one, as the CPU runs ahead.
+std::vector<int64_t> TimesOf(const ProcessSteps& main, const GpuBreakdown* gpu) {
+  std::vector<int64_t> times;
+  for (size_t i = 0; i < main.steps.size(); ++i) {
+    times.push_back(gpu == nullptr ? main.steps[i].duration_ns() : gpu->steps[i].duration_ns());
+  }
+  return times;
+}
+
+// Whether the work of a step differs from step to step, and the time with it.
+bool TimeFollowsWork(std::vector<int64_t> work, const std::vector<int64_t>& time_ns) {
+  if (Correlation(work, time_ns) < kSizeCorrelation) return false;
+  const double low = Quantile(work, 0.1), high = Quantile(work, 0.9);
+  return high - low >= kSizeSpread * Quantile(work, 0.5);
+}
+
+}  // namespace
+
+void UnevenSteps(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
+  const StepBreakdown* breakdown = run.MainBreakdown();
+  if (main == nullptr || breakdown == nullptr || double(main->duration.count) < kUnevenSteps)
+    return;
+  const Sample& duration = main->duration;
+  const double excess_ns = duration.mean - static_cast<double>(duration.median);
+  if (excess_ns < kUnevenExcess * static_cast<double>(duration.median)) return;
+  // A CPU that runs ahead of the GPU launches some steps at once and then waits: only what makes
+  // the GPU's steps uneven too costs time.
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  if (gpu != nullptr && gpu->window.count != 0) {
+    const double of_gpu_ns = gpu->window.mean - static_cast<double>(gpu->window.median);
+    if (of_gpu_ns < kUnevenExcess * static_cast<double>(gpu->window.median)) return;
+  }
+  const LongSteps long_steps = ExplainLongSteps(*breakdown, *main);
+  if (long_steps.cause == nullptr) return;
+  const std::string cause = WordsFor(*long_steps.cause);
+  Finding finding{
+      .title = "Steps are uneven: the long ones " + cause,
+      .seen = std::to_string(long_steps.count) + " of " + std::to_string(duration.count) +
+              " steps take over " + PercentOf(kUnevenExcess) + " longer than the median " +
+              TimeOf(double(duration.median)) + "; " + PercentOf(long_steps.excess_share) +
+              " of what they take more is in " + long_steps.cause->name + ".",
+      .why = "A few slow steps lengthen the mean, and with several ranks all wait for the slowest.",
+      .action =
+          "This says where the time goes, not what to change: see the finding about it, and "
+          "the longest steps in the table of steps."};
+  finding.symptom = true;
+  for (const uint32_t row : main->steady) {
+    const Step& step = main->steps[row];
+    if (!step.outlier || finding.evidence.size() >= 5) continue;
+    finding.evidence.push_back({.kind = "step",
+                                .name = std::to_string(step.number),
+                                .count = 1,
+                                .per_step_ns = double(step.duration_ns())});
+  }
+  findings->push_back(std::move(finding));
+}
+
+void Padding(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
+  if (main == nullptr || double(main->steady.size()) < kUnevenSteps) return;
+  const std::vector<int64_t> time_ns = OfSteady(*main, TimesOf(*main, run.gpu.MainBreakdown()));
+  std::vector<int64_t> ordered = time_ns;
+  const double shortest_ns = Quantile(ordered, 0.1);
+  const double mean_ns =
+      std::accumulate(time_ns.begin(), time_ns.end(), 0.0) / double(time_ns.size());
+  if (mean_ns - shortest_ns < kSizeSpread * mean_ns) return;
+  if (!TimeFollowsWork(OfSteady(*main, OperatorsInSteps(*run.store, *main)), time_ns) &&
+      !TimeFollowsWork(OfSteady(*main, BlocksInSteps(*run.store, *main)), time_ns)) {
+    return;
+  }
+  const double gain_ns = mean_ns - shortest_ns;
+  findings->push_back(
+      {.title = "Batches have very different sizes",
+       .seen = "A tenth of the steps take " + TimeOf(shortest_ns) + " or less, the mean is " +
+               TimeOf(mean_ns) +
+               ", and steps take as long as they have work: operators or blocks "
+               "of kernels.",
+       .why = "A batch is padded to its longest sample: the rest of it is computed for nothing.",
+       .action =
+           "Put samples of similar length in a batch (sort within a window, a bucket sampler, "
+           "group_by_length=True), pack them, or cut the longest.",
+       .gain_ns = gain_ns,
+       .uncertainty_ns = gain_ns * kPaddingUncertainty,
+       .evidence = {{.kind = "step", .name = "shortest tenth", .per_step_ns = shortest_ns}},
+       .patch = {
+           .place = "",
+           .diff =
+               "-order = torch.randperm(len(lengths))\n"
+               "-batches = order.split(batch_size)\n"
+               "+order = sorted(range(len(lengths)), key=lengths.__getitem__)\n"
+               "+batches = [order[i:i + batch_size] for i in range(0, len(order), batch_size)]\n"
+               "+random.shuffle(batches)\n"}});
+}
+
+}  // namespace batchlight::advice

@@ -1,0 +1,66 @@
+// Rules about what lies beside the steps.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "analysis/advice/advice.h"
+#include "analysis/overview/run_overview.h"
+#include "analysis/testing/store_builder.h"
+
+namespace batchlight {
+namespace {
+
+using testing::StoreBuilder;
+
+constexpr int64_t kMs = 1'000'000;
+
+// Five epochs of ten steps of 10 ms, each followed by a validation.
+std::vector<Finding> FindingsOfValidations(int64_t validation_ns) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  int64_t t = 0;
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    for (int step = 0; step < 10; ++step) {
+      build.Range(thread, "step", t, t + 10 * kMs - 1000);
+      t += 10 * kMs;
+    }
+    build.Phase(thread, Phase::kValidation, "validate", t, t + validation_ns);
+    t += validation_ns;
+  }
+  const Store store = build.Build();
+  return BuildOverview(store).findings;
+}
+
+const Finding* FindRule(const std::vector<Finding>& findings, std::string_view rule) {
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [&](const Finding& finding) { return finding.rule == rule; });
+  return found == findings.end() ? nullptr : &*found;
+}
+
+TEST(StageRules, ValidationThatTakesLongerThanTraining) {
+  const auto findings = FindingsOfValidations(200 * kMs);
+  const Finding* found = FindRule(findings, "validation-cost");
+  ASSERT_NE(found, nullptr);
+  // Once instead of five times.
+  EXPECT_NEAR(found->run_gain_ns, 0.8 * 1000 * kMs, 0.15 * 1000 * kMs);
+  EXPECT_EQ(found->gain_ns, 0);
+  EXPECT_GT(found->run_share, 0.4);
+  EXPECT_FALSE(found->patch.empty());
+}
+
+TEST(StageRules, AShortValidationIsFine) {
+  EXPECT_EQ(FindRule(FindingsOfValidations(5 * kMs), "validation-cost"), nullptr);
+}
+
+TEST(StageRules, ARunThatStartsAtOnceHasNothingToSetUp) {
+  const auto findings = FindingsOfValidations(5 * kMs);
+  for (const std::string_view rule :
+       {"set-up-cost", "preprocessing-cost", "first-batch", "start-up", "between-epochs"}) {
+    EXPECT_EQ(FindRule(findings, rule), nullptr) << rule;
+  }
+}
+
+}  // namespace
+}  // namespace batchlight
