@@ -46,13 +46,13 @@ std::string ResolveUnsealed(const std::string& path) {
   return !FileExists(path) && FileExists(live) ? live : path;
 }
 
-Result<Store> OpenAs(InputFormat input_format, const std::string& path) {
+Result<Store> OpenAs(InputFormat input_format, const std::string& path, const InputUse& use) {
   switch (input_format) {
     case InputFormat::kSealedRecording:
     case InputFormat::kLiveFolder:
       return ReadRecording(path);
     case InputFormat::kNsysSqlite:
-      return ImportNsysSqlite(path);
+      return ImportNsysSqlite(path, use.doubled_calls);
     case InputFormat::kKinetoJson:
       return ImportKinetoJson(path);
     case InputFormat::kUnknown:
@@ -84,7 +84,7 @@ Result<InputFormat> DetectFormat(const std::string& path) {
 Result<Store> OpenInput(const std::string& path, const InputUse& use) {
   const std::string place = ResolveUnsealed(path);
   ASSIGN_OR_RETURN(const InputFormat input_format, DetectFormat(place));
-  ASSIGN_OR_RETURN(Store store, OpenAs(input_format, place));
+  ASSIGN_OR_RETURN(Store store, OpenAs(input_format, place, use));
   store.source = place;
   if (use.operators) OperatorsFromRanges(store);
   if (place != path) {

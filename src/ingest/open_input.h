@@ -14,7 +14,8 @@ enum class InputFormat { kSealedRecording, kLiveFolder, kNsysSqlite, kKinetoJson
 
 // Lets the caller skip work whose result it does not need.
 struct InputUse {
-  bool operators = true;  // that nsys wrote as NVTX ranges (emit_nvtx.h)
+  bool operators = true;       // that nsys wrote as NVTX ranges (emit_nvtx.h)
+  bool doubled_calls = false;  // both rows of a CUDA call that nsys holds twice
 };
 
 // `path` is a sealed recording (.batchlight), a live folder (.batchlight.live), an nsys SQLite

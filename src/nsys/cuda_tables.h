@@ -120,7 +120,8 @@ inline constexpr Table kSynchronization{
     Field<&SynchronizationsRow::sync_type>{"syncType!"},
     Field<&SynchronizationsRow::event>{"eventId!", UINT32_MAX},
     Unused{"eventSyncId"}};
-// From this schema on syncType is numbered as CUPTI does; before, the types began with 0.
+// From this schema on syncType is numbered as CUPTI does. Before, 2 stood for two things: a stream
+// that waits for an event where the row names one, and else a wait for all work of a stream.
 inline constexpr int kSyncTypesRenumbered = 25;
 
 inline constexpr Table kCudaEvent{"CUPTI_ACTIVITY_KIND_CUDA_EVENT",

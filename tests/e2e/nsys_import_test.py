@@ -21,12 +21,12 @@ MAIN, WORKER = PROCESS + 100, PROCESS + 101
 class Export:
     """A small export, made table by table: export.table("OSRT_API", {"start": 1, ...}, ...)."""
 
-    def __init__(self, path):
+    def __init__(self, path, minor=25):
         self.path = path
         self.database = sqlite3.connect(path)
         self.strings = {}
         self.database.execute("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)")
-        self.table("META_DATA_EXPORT", {"name": "EXPORT_SCHEMA_VERSION_MINOR", "value": "25"})
+        self.table("META_DATA_EXPORT", {"name": "EXPORT_SCHEMA_VERSION_MINOR", "value": str(minor)})
 
     def string(self, text):
         if text not in self.strings:
@@ -313,17 +313,31 @@ class Versions(NsysFiles):
             done = text(self.of_schema(minor, *usable))
             self.assertEqual(done.stdout, want, f"schema 3.{minor}")
             self.assertNotIn(b"NOTE", done.stderr, f"schema 3.{minor}")
-        # A stream synchronization is 2 until 3.25 and 3 from then on.
-        waits = []
-        for minor in (24, 25):
+
+    def test_kinds_of_waits(self):
+        """Until 3.25, 2 is a stream that waits for an event and, where no event is named, a wait
+        for a stream; from then on that is 3. 1 is a wait for an event in all of them."""
+        none = 0xffffffff
+        wait = {"deviceId": 0, "contextId": 1, "correlationId": 0, "globalPid": PROCESS}
+        event, stream_waits, stream_sync, context, unknown = 1, 2, 3, 4, 0  # kinds.def, SyncType
+        waits = {
+            24: [(1, 5, none, event), (2, 5, 7, stream_waits), (2, none, 7, stream_sync),
+                 (3, none, none, context), (9, none, none, unknown)],
+            25: [(1, 5, none, event), (2, 5, 7, stream_waits), (3, none, 7, stream_sync),
+                 (4, none, none, context), (9, none, none, unknown)],
+        }
+        for minor, rows in waits.items():
+            path = self.path(f"waits_{minor}.sqlite")
+            export = Export(path, minor)
+            export.table("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+                         *(dict(wait, start=i, end=i + 1, syncType=kind, eventId=event_id, streamId=stream)
+                           for i, (kind, event_id, stream, _) in enumerate(rows)))
             out = self.path(f"waits_{minor}.jsonl")
             self.run_tool("export", "-q", "-f", "-t", "jsonlines", "--tables", "synchronizations",
-                          "-o", out, self.path(f"schema_{minor}.sqlite"))
+                          "-o", out, export.done())
             with open(out, encoding="utf-8") as lines:
-                waits.append([json.loads(line)["sync_type"] for line in lines
-                              if '"synchronizations"' in line])
-        self.assertTrue(waits[0])
-        self.assertEqual(waits[0], waits[1])
+                got = [json.loads(line)["sync_type"] for line in lines if '"synchronizations"' in line]
+            self.assertEqual(got, [want for _, _, _, want in rows], f"schema 3.{minor}")
 
     def test_missing_columns_are_said_once_a_table(self):
         path = self.of_schema(16, "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN mangledName",

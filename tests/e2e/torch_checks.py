@@ -48,18 +48,47 @@ class Modules(TorchCase):
     def test_several_roots(self):
         session = self.same("""
             net, x = Net(), torch.ones(1, 8)
-            net.encoder(x)                 # a part first: a root, for now
-            net(x)                         # holds it: takes over
+            net.encoder(x)                 # a part first: named from what holds it
+            net(x)
             other = nn.Sequential(nn.Linear(8, 8)); other(x)
             twin = Net(); twin(x)
             nn.MSELoss()(x, x); nn.MSELoss()(x, x)
         """)
         paths = self.paths(session)
-        self.assertEqual(paths[0], "Encoder")
-        self.assertEqual(paths.count("encoder"), 1)
+        self.assertEqual(paths[0], "encoder")
+        self.assertEqual(paths.count("encoder"), 2)
         for path in ("Net", "head", "Sequential", "Sequential.0", "Net#2", "Net#2.encoder.layers.0"):
             self.assertEqual(paths.count(path), 1, path)
         self.assertEqual(paths.count("MSELoss"), 2)
+
+    def test_modules_are_named_from_what_owns_them(self):
+        session = self.same("""
+            import copy, gc
+            def layers(n): return nn.Sequential(*[nn.Linear(8, 8) for _ in range(n)])
+            class Part(nn.Module):
+                def __init__(self, n): super().__init__(); self.net = layers(n)
+                def forward(self, x): return self.net(x)
+            class Gan(nn.Module):
+                def __init__(self):
+                    super().__init__(); self.G, self.D, self.rest = Part(3), Part(2), nn.ModuleList([])
+                    self.rest.append(nn.ReLU())
+            class Lightning(nn.Module):
+                def __init__(self): super().__init__(); self.n = layers(2)
+                def training_step(self, x): return self.n(x)
+            x, gan = torch.ones(1, 8), Gan()
+            gan.G(x); gan.D.net(x); gan.rest[0](x)
+            lightning = Lightning(); lightning.training_step(x)
+            old = gan.D; gan.D = Part(1)      # not held any more: on its own
+            old(x); gan.D(x)
+            part = Part(1); wrapper = nn.Sequential(part); del wrapper; gc.collect(); part(x)
+            copy.deepcopy(gan).G(x)           # nobody registered its parts
+        """)
+        paths = self.paths(session)
+        self.assertEqual(paths[:5], ["G", "G.net", "G.net.0", "G.net.1", "G.net.2"])
+        self.assertEqual(paths[5:9], ["D.net", "D.net.0", "D.net.1", "rest.0"])
+        self.assertEqual(paths[9:12], ["Lightning.n", "Lightning.n.0", "Lightning.n.1"])
+        self.assertEqual(len(paths), 27)
+        self.assertNotIn("0", paths)
 
     def test_odd_modules(self):
         session = self.same("""

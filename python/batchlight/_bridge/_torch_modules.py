@@ -5,8 +5,10 @@ them, are not called when forward raises, and take Module's slow path. torch.com
 Module.__call__ when it is first imported, which is later, and so takes the wrapped one for
 PyTorch's own.
 
-Names. The first module called that has children owns the plain paths, itself named by its class.
-A later root that holds the owner takes over; any other has its class before its paths. Wrappers
+Names. A module that is called from outside of any forward is named from the outermost module that
+owns it (_torch_owners), called or not: `G.net.2` where a training step calls self.G(z). The first
+such tree whose root has children owns the plain paths, its root named by its class. A later root
+that holds the owner takes over; any other has its class before its paths. Wrappers
 (DistributedDataParallel, FullyShardedDataParallel, torch.compile) leave no trace in the paths.
 """
 import sys
@@ -17,6 +19,7 @@ import _batchlight_native as _native
 from . import _calibration
 from ._importlib_bootstrap import module_call
 from ._imports import attempt
+from ._torch_owners import Owners
 
 EVALUATION_CALL = 15  # of src/format/phases.def
 
@@ -31,8 +34,10 @@ _WRAPPERS = {
 
 def install(torch):
     module_class = torch.nn.Module
+    owners = Owners()
+    attempt("modules", owners.follow, torch.nn.modules.module)
     module_class.__call__ = module_call(
-        module_class.__call__, ModuleNames(), evaluation_begins(torch))
+        module_class.__call__, ModuleNames(owners), evaluation_begins(torch))
     attempt("calibration", _calibration.say_module_cost, module_call)
 
 
@@ -57,7 +62,8 @@ def evaluation_begins(torch):
 class ModuleNames:
     """Module -> (path, class name). Holds no module alive, and forgets those that die."""
 
-    def __init__(self):
+    def __init__(self, owners):
+        self.owners = owners
         self.known = {}    # id(module) -> (path, class name, weak reference)
         self.labels = {}   # name of a root -> weak reference to it
         self.owner = None  # weak reference to the root with plain paths
@@ -75,7 +81,9 @@ class ModuleNames:
     def _give(self, module):
         parent = self._caller()
         if parent is None:
-            self._name_tree(module)
+            self._name_tree(self.owners.root_of(module))
+            if id(module) not in self.known:  # the tree has changed since
+                self._name_tree(module)
         else:  # not part of the tree: made on the fly, or kept in a plain list
             path = parent[0] + "." if "." in parent[0] or not self._is_root(parent[2]) else ""
             self._remember(module, path + _class_name(module), _class_name(module))

@@ -57,7 +57,7 @@ GpuPeaks PeaksOf(std::string_view name, const GpusRow& gpu) {
 
 double PeakTflops(const GpuPeaks& peaks, std::string_view dtype, bool tensor_cores) {
   if (dtype == "f64" || dtype == "c128") return peaks.fp64_tflops;
-  if (dtype == "f16" || dtype == "bf16") return peaks.half_tflops;
+  if (dtype.starts_with("f16") || dtype == "bf16") return peaks.half_tflops;
   if (dtype.starts_with("f8")) return peaks.fp8_tflops;
   if (dtype == "f32" || dtype == "c64") {
     return tensor_cores && peaks.tf32_tflops > 0 ? peaks.tf32_tflops : peaks.fp32_tflops;

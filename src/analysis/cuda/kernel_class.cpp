@@ -178,6 +178,19 @@ bool HoldsAny(std::string_view name, std::initializer_list<std::string_view> par
                      [&](std::string_view part) { return name.find(part) != name.npos; });
 }
 
+// cuBLAS: "nvjet_hsh_..." and "nvjet_sm90_tst_...": types of input, sum and output, s for FP32 (on
+// Tensor Cores TF32), h for FP16, t for BF16.
+KernelPrecision PrecisionOfNvjet(std::string_view name) {
+  constexpr std::string_view kNvjet = "nvjet_";
+  const size_t at = name.find(kNvjet);
+  if (at == name.npos) return KernelPrecision::kUnknown;
+  std::string_view types = name.substr(at + kNvjet.size());
+  if (types.starts_with("sm")) types.remove_prefix(std::min(types.size(), types.find('_') + 1));
+  if (types.starts_with("ss")) return KernelPrecision::kTf32;
+  const bool half = types.starts_with("h") || types.starts_with("t");
+  return half ? KernelPrecision::kHalf : KernelPrecision::kUnknown;
+}
+
 KernelPrecision PrecisionOf(const KernelClass& found, std::string_view name) {
   if (!found.is_matrix()) return KernelPrecision::kUnknown;
   if (found.tensor_core == kNo &&
@@ -189,10 +202,8 @@ KernelPrecision PrecisionOf(const KernelClass& found, std::string_view name) {
     return KernelPrecision::kFp32;
   }
   if (HoldsAny(name, {"f16", "half"})) return KernelPrecision::kHalf;
-  if (HoldsAny(name, {"tf32", "s1688gemm", "s1688fprop", "nvjet_ss"})) {
-    return KernelPrecision::kTf32;
-  }
-  return KernelPrecision::kUnknown;
+  if (HoldsAny(name, {"tf32", "s1688gemm", "s1688fprop"})) return KernelPrecision::kTf32;
+  return PrecisionOfNvjet(name);
 }
 
 KernelLayout LayoutOf(const KernelClass& found, std::string_view name) {

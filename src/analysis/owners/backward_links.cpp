@@ -115,6 +115,11 @@ void BackwardLinks::FindLinks() {
   }
   std::sort(links_.begin(), links_.end(),
             [](const BackwardLink& a, const BackwardLink& b) { return a.backward < b.backward; });
+  // The engine's call and the function inside it carry the same number.
+  const auto same = [](const BackwardLink& a, const BackwardLink& b) {
+    return a.backward == b.backward && a.forward == b.forward;
+  };
+  links_.erase(std::unique(links_.begin(), links_.end(), same), links_.end());
 }
 
 void BackwardLinks::SetOwnTimes() {

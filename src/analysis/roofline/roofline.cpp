@@ -13,6 +13,7 @@ namespace batchlight {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
+constexpr std::string_view kUntyped = "t";  // type of a tensor of which only the sizes are known
 
 class RooflineBuilder {
  public:
@@ -76,7 +77,7 @@ class RooflineBuilder {
   // Work belongs to the innermost counted operator around it.
   void AddGpuTime() {
     total_ns_ = work_.total_ns;
-    std::unordered_map<StringId, bool> tensor_core;
+    std::unordered_map<StringId, KernelClass> classes;
     const auto add = [&](const WorkOwner& owner, int64_t duration_ns) {
       for (OperatorCallId op = owner.op; !op.IsNone(); op = calls_.parent[op.row()]) {
         const uint32_t row = row_of_call_[op.row()];
@@ -90,12 +91,10 @@ class RooflineBuilder {
     for (size_t i = 0; i < kernels.size(); ++i) {
       const uint32_t row = add(work_.kernels[i], kernels.end_ns[i] - kernels.start_ns[i]);
       if (row == kNone || rows_[row].tensor_cores) continue;
-      const auto [found, added] = tensor_core.try_emplace(kernels.demangled_name[i], false);
-      if (added) {
-        found->second = ClassifyKernel(store_.Text(kernels.demangled_name[i])).tensor_core ==
-                        TensorCoreUse::kYes;
-      }
-      rows_[row].tensor_cores = found->second;
+      const auto [found, added] = classes.try_emplace(kernels.demangled_name[i]);
+      if (added) found->second = ClassifyKernel(store_.Text(kernels.demangled_name[i]));
+      rows_[row].tensor_cores = found->second.tensor_core == TensorCoreUse::kYes;
+      if (rows_[row].dtype == kUntyped) rows_[row].dtype = TypeOf(found->second.precision);
     }
     for (size_t i = 0; i < store_.memcpys.size(); ++i) {
       add(work_.memcpys[i], store_.memcpys.end_ns[i] - store_.memcpys.start_ns[i]);
@@ -103,6 +102,21 @@ class RooflineBuilder {
     for (size_t i = 0; i < store_.memsets.size(); ++i) {
       add(work_.memsets[i], store_.memsets.end_ns[i] - store_.memsets.start_ns[i]);
     }
+  }
+
+  // nsys's ranges of operators have sizes without types: those of the kernels, as far as names
+  // tell.
+  static std::string_view TypeOf(KernelPrecision precision) {
+    switch (precision) {
+      case KernelPrecision::kFp32:
+      case KernelPrecision::kTf32:
+        return "f32";
+      case KernelPrecision::kHalf:
+        return "f16 or bf16";
+      case KernelPrecision::kUnknown:
+        break;
+    }
+    return kUntyped;
   }
 
   // Without counted operators inside, so that no time counts twice.

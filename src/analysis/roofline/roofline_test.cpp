@@ -49,6 +49,22 @@ TEST(Roofline, CompositesAreNotCountedTwice) {
   EXPECT_DOUBLE_EQ(found.flops_per_step, kFlops);
 }
 
+// As nsys's ranges of operators have them: sizes without types.
+TEST(Roofline, TypesThatAreMissingAreThoseOfTheKernels) {
+  Store store = Linear(true);
+  for (size_t i = 0; i < store.operator_calls.size(); ++i) {
+    store.operator_calls.inputs[i] =
+        store.strings.Intern("t[1024], t[1024, 1024], t[1024, 1024], -, -");
+  }
+  for (size_t i = 0; i < store.kernels.size(); ++i) {
+    store.kernels.demangled_name[i] =
+        store.strings.Intern("nvjet_sm90_tst_64x8_64x16_2x4_h_bz_TNT");
+  }
+  const Roofline found = Analyze(store);
+  EXPECT_EQ(found.peak_dtype, "f16 or bf16");
+  EXPECT_NEAR(found.mfu, kFlops / 100'000 / 1e3 / 989.4, 0.0001);
+}
+
 TEST(Roofline, AchievedAndOfPeak) {
   const Store store = Linear(true);
   const Roofline found = Analyze(store);

@@ -30,9 +30,12 @@ struct NamedGroups {
 
 // --- calls ---------------------------------------------------------------------------------------
 
-std::vector<SummaryGroup> ApiGroups(const Query& query) {
+// cudaMalloc and cudaMalloc_v3020 are one function. nsys has two lines for them where calls are
+// there twice.
+enum class Versions { kTogether, kApart };
+
+std::vector<SummaryGroup> ApiGroups(const Query& query, Versions versions) {
   const ApiCallsTable& calls = query.store.api_calls;
-  // cudaMalloc and cudaMalloc_v3020 are one function: group by the name shown.
   std::unordered_map<std::string_view, StringId> shown;
   std::unordered_map<uint32_t, StringId> representative;
   NamedGroups groups;
@@ -40,7 +43,8 @@ std::vector<SummaryGroup> ApiGroups(const Query& query) {
   for (size_t row = 0; row < calls.size(); ++row) {
     if (!query.Keep(calls.start_ns[row], calls.end_ns[row])) continue;
     const auto [place, added] = representative.try_emplace(calls.name[row].value);
-    if (added) {
+    if (added && versions == Versions::kApart) place->second = calls.name[row];
+    if (added && versions == Versions::kTogether) {
       place->second = shown.try_emplace(ApiName(query.store.Text(calls.name[row])), calls.name[row])
                           .first->second;
     }
@@ -150,7 +154,8 @@ RowSource Table(std::string count, std::initializer_list<const char*> labels,
 }  // namespace
 
 Result<RowSource> CudaApiSum(const Query& query) {
-  return Table("Num Calls", {"Name"}, ApiGroups(query), Ties::kByNumber);
+  const Versions versions = query.nsys_compat ? Versions::kApart : Versions::kTogether;
+  return Table("Num Calls", {"Name"}, ApiGroups(query, versions), Ties::kByNumber);
 }
 
 Result<RowSource> CudaGpuKernSum(const Query& query) {
@@ -216,7 +221,7 @@ Result<RowSource> CudaGpuSum(const Query& query) {
 
 Result<RowSource> CudaApiGpuSum(const Query& query) {
   std::vector<SummaryGroup> groups;
-  AppendWithCategory(groups, ApiGroups(query), kApiCategory);
+  AppendWithCategory(groups, ApiGroups(query, Versions::kTogether), kApiCategory);
   AppendWithCategory(groups, KernelGroups(query), kKernelCategory);
   AppendWithCategory(groups, MemoryGroups(query, false), kMemoryCategory);
   return Table("Instances", {"Category", "Operation"}, std::move(groups));

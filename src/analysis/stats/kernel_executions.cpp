@@ -32,7 +32,7 @@ Execution ExecutionOf(const Store& store, const GpuWork& work) {
 class LaunchedKernels {
  public:
   explicit LaunchedKernels(const Query& query)
-      : query_(query), naming_(KernelNamingOf(query)), work_(LaunchedWork(query, true)) {
+      : query_(query), naming_(KernelNamingOf(query)), work_(KernelsWithEveryCall(query)) {
     if (query.Has("nvtx-name")) ranges_ = InnermostRanges(query);
   }
   std::vector<GpuWork>& work() { return work_; }

@@ -16,7 +16,15 @@ namespace batchlight::stats {
 namespace {
 
 struct Group {
+  void Add(const GpuWork& work) {
+    durations.push_back(work.end_ns - work.start_ns);
+    if (work.row != last_kernel) ++kernels;
+    last_kernel = work.row;
+  }
+
   std::vector<int64_t> durations;
+  int64_t kernels = 0;  // one that has two calls is counted once, its time is not
+  uint32_t last_kernel = UINT32_MAX;
   std::unordered_set<uint32_t> ranges;
 };
 
@@ -26,6 +34,7 @@ struct Line {
   ThreadId thread;
   StringId kernel;
   int64_t instances;
+  int64_t kernels;
   Summary summary;
 };
 
@@ -33,21 +42,20 @@ struct Line {
 std::vector<Line> Lines(const Query& query) {
   const Store& store = query.store;
   const KernelNaming naming = KernelNamingOf(query);
-  const std::vector<GpuWork> work = LaunchedWork(query, true);
+  const std::vector<GpuWork> work = KernelsWithEveryCall(query);
   RangeNames names(query);
   // Numbers first, names at the end: one number per (range name, style, thread, kernel name).
   std::map<std::tuple<uint32_t, std::optional<NvtxStyle>, ThreadId, StringId>, Group> numbered;
   VisitEnclosingRanges(query, work, [&](size_t i, std::span<const uint32_t> ranges) {
-    const int64_t duration = work[i].end_ns - work[i].start_ns;
     const ThreadId thread = store.api_calls.thread[work[i].call.row()];
     const StringId kernel = KernelName(store, work[i].row, naming);
     if (ranges.empty()) {
-      numbered[{UINT32_MAX, std::nullopt, thread, kernel}].durations.push_back(duration);
+      numbered[{UINT32_MAX, std::nullopt, thread, kernel}].Add(work[i]);
     }
     for (const uint32_t range : ranges) {
       Group& group =
           numbered[{names.Number(range), store.nvtx_ranges.style[range], thread, kernel}];
-      group.durations.push_back(duration);
+      group.Add(work[i]);
       group.ranges.insert(range);
     }
   });
@@ -56,7 +64,8 @@ std::vector<Line> Lines(const Query& query) {
   for (auto& [key, group] : numbered) {
     const auto [range, style, thread, kernel] = key;
     lines.push_back({range == UINT32_MAX ? std::string() : names.Name(range), style, thread, kernel,
-                     static_cast<int64_t>(group.ranges.size()), Summarize(group.durations)});
+                     static_cast<int64_t>(group.ranges.size()), group.kernels,
+                     Summarize(group.durations)});
   }
   std::stable_sort(lines.begin(), lines.end(), [&store](const Line& a, const Line& b) {
     if (a.range != b.range) return a.range < b.range;
@@ -86,7 +95,7 @@ Result<RowSource> NvtxKernSum(const Query& query) {
     const Summary& s = line.summary;
     table.rows.push_back({unranged ? Cell() : Cell(std::move(line.range)),
                           unranged ? Cell() : Cell(std::string(ShortName(*line.style))), pid, tid,
-                          line.instances, s.count, s.total, s.mean, s.median, s.min, s.max,
+                          line.instances, line.kernels, s.total, s.mean, s.median, s.min, s.max,
                           s.deviation, std::string(store.Text(line.kernel))});
   }
   return KeepRows(std::move(table));

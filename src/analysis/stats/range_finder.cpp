@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <utility>
 
 #include "analysis/stats/event_names.h"
 
@@ -23,7 +25,42 @@ void AddWork(const Query& query, const Table& table, GpuWork::Kind kind,
   }
 }
 
+void SortByCall(std::vector<GpuWork>& work) {
+  std::stable_sort(work.begin(), work.end(),
+                   [](const GpuWork& a, const GpuWork& b) { return a.call < b.call; });
+}
+
 }  // namespace
+
+std::vector<GpuWork> KernelsWithEveryCall(const Query& query) {
+  std::vector<GpuWork> work = LaunchedWork(query, true);
+  const ApiCallsTable& calls = query.store.api_calls;
+  using Key = std::pair<ProcessId, uint32_t>;
+  std::map<Key, std::vector<ApiCallId>> doubled;
+  const auto key_of = [&](size_t row) {
+    return Key(query.store.ProcessOf(calls.thread[row]), calls.correlation[row]);
+  };
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (calls.event_class[row] == EventClass::kCudaBacktrace) doubled[key_of(row)];
+  }
+  if (doubled.empty()) return work;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    const auto found = doubled.find(key_of(row));
+    if (found != doubled.end()) found->second.push_back(ApiCallId::At(row));
+  }
+  const size_t count = work.size();
+  for (size_t i = 0; i < count; ++i) {
+    const auto found = doubled.find(key_of(work[i].call.row()));
+    if (found == doubled.end()) continue;
+    for (const ApiCallId call : found->second) {
+      if (call == work[i].call) continue;
+      work.push_back(work[i]);
+      work.back().call = call;
+    }
+  }
+  SortByCall(work);
+  return work;
+}
 
 std::vector<GpuWork> LaunchedWork(const Query& query, bool kernels_only) {
   std::vector<GpuWork> work;
@@ -33,8 +70,7 @@ std::vector<GpuWork> LaunchedWork(const Query& query, bool kernels_only) {
     AddWork(query, query.store.memsets, GpuWork::Kind::kMemset, work);
     AddWork(query, query.store.graph_launches, GpuWork::Kind::kGraph, work);
   }
-  std::stable_sort(work.begin(), work.end(),
-                   [](const GpuWork& a, const GpuWork& b) { return a.call < b.call; });
+  SortByCall(work);
   return work;
 }
 

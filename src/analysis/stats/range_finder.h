@@ -24,6 +24,10 @@ struct GpuWork {
 // `kernels_only` leaves copies, sets and graphs out.
 std::vector<GpuWork> LaunchedWork(const Query& query, bool kernels_only);
 
+// Kernels, once for each call that the input has for them: nsys's exports with CUDA backtraces hold
+// calls twice, and --nsys-compat keeps both.
+std::vector<GpuWork> KernelsWithEveryCall(const Query& query);
+
 // Calls visit(index into work, rows of nvtx_ranges that enclose its call, outermost first), in the
 // order of `work`. Ranges that end on another thread are left out; ranges still open end at the
 // last moment of any range.

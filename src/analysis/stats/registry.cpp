@@ -8,6 +8,7 @@
 #include "analysis/stats/stats_report.h"
 #include "base/nearest.h"
 #include "base/split.h"
+#include "nsys/source_format.h"
 
 namespace batchlight::stats {
 namespace {
@@ -240,6 +241,8 @@ constexpr auto kDefaults = std::to_array<std::string_view>({"nvtx_sum",
 bool Query::Has(std::string_view flag) const {
   return std::find(args.begin(), args.end(), flag) != args.end();
 }
+
+bool HasAllTables(const Store& store) { return !store.Property(nsys::kHasAllTables).empty(); }
 
 std::span<const Report> Reports() { return kReports; }
 std::span<const std::string_view> DefaultReports() { return kDefaults; }

@@ -53,6 +53,10 @@ struct Report {
 // What a recording without NVTX ranges lacks.
 inline constexpr std::string_view kNoNvtx = "NV Tools Extension (NVTX) data";
 
+// Whether the input is a file of nsys that has the tables without rows as well. A report without
+// data is then not skipped: it has no rows, or one row of totals.
+bool HasAllTables(const Store& store);
+
 std::span<const Report> Reports();
 // By new or old name; null if there is none.
 const Report* FindReport(std::string_view name);

@@ -102,6 +102,8 @@ Result<RowSource> UmTotalSum(const Query& query) {
   if (!pages.empty()) {
     table.rows.push_back({sum.to_device, sum.to_host, sum.cpu_faults, sum.gpu_faults,
                           Address(pages.begin()->first), Address(pages.rbegin()->first)});
+  } else if (HasAllTables(query.store)) {  // a sum of nothing has no value, a count has
+    table.rows.push_back({Cell(), Cell(), int64_t{0}, Cell(), Cell(), Cell()});
   }
   return KeepRows(std::move(table));
 }

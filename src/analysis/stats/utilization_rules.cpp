@@ -67,6 +67,12 @@ struct Gap {
   uint32_t context;
 };
 
+template <typename Row>
+void KeepFirst(int64_t limit, std::vector<Row>& rows) {  // below 0: all
+  if (limit < 0 || rows.size() <= static_cast<size_t>(limit)) return;
+  rows.erase(rows.begin() + limit, rows.end());
+}
+
 std::string Plain(double number) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", number);
@@ -98,11 +104,11 @@ Result<RuleResult> FindGpuGaps(const Query& query) {
       }
     }
   }
+  // Beside tables of graphics work, empty or not, nsys takes the first rows, not the longest.
+  if (query.nsys_compat && HasAllTables(query.store)) KeepFirst(options.rows, gaps);
   std::stable_sort(gaps.begin(), gaps.end(),
                    [](const Gap& a, const Gap& b) { return a.duration > b.duration; });
-  if (options.rows >= 0 && gaps.size() > static_cast<size_t>(options.rows)) {
-    gaps.resize(static_cast<size_t>(options.rows));
-  }
+  KeepFirst(options.rows, gaps);
   ResultTable table;
   table.columns = {IntegerColumn("Row#"), TimeColumn("Duration"),     TimestampColumn("Start"),
                    IntegerColumn("PID"),  IntegerColumn("Device ID"), IntegerColumn("Context ID")};
@@ -180,11 +186,10 @@ Result<RuleResult> FindLowUtilization(const Query& query) {
       joined = true;
     }
   }
+  if (query.nsys_compat) KeepFirst(options.rows, low);  // nsys does not look for the lowest
   std::stable_sort(low.begin(), low.end(),
                    [](const LowChunk& a, const LowChunk& b) { return a.percent() < b.percent(); });
-  if (options.rows >= 0 && low.size() > static_cast<size_t>(options.rows)) {
-    low.resize(static_cast<size_t>(options.rows));
-  }
+  KeepFirst(options.rows, low);
   ResultTable table;
   table.columns = {IntegerColumn("Row#"),      {"In-Use", CellType::kReal, Unit::kPercent, 1, {}},
                    TimeColumn("Duration"),     TimestampColumn("Start"),

@@ -1,9 +1,10 @@
-// The tables of torch.profiler's key_averages(): its columns, from our operators. "CUDA" is the
-// time of work on the GPU that was launched, as PyTorch has it.
+// The tables of torch.profiler's key_averages(): its rows and columns.
+#include <algorithm>
 #include <map>
 
 #include "analysis/memory/operator_memory.h"
 #include "analysis/result/result_column.h"
+#include "analysis/tables/function_averages.h"
 #include "analysis/tables/overview_tables.h"
 
 namespace batchlight {
@@ -30,39 +31,45 @@ std::map<std::pair<StringId, StringId>, double> FlopsOfOperators(const RunOvervi
   return flops;
 }
 
-using Row = OperatorRow;
+using Row = FunctionAverage;
 
-Columns<Row> TimeColumns(const RunOverview& overview, int64_t gpu_ns) {
-  const int64_t self_ns = overview.operators.self_ns;
+Columns<Row> TimeColumns(const std::vector<Row>& rows, bool gpu) {
+  int64_t self_ns = 0;
+  int64_t gpu_ns = 0;
+  for (const Row& row : rows) {
+    self_ns += row.cpu_self_ns;
+    if (row.on_gpu && !row.is_annotation) gpu_ns += row.gpu_self_ns;
+  }
   Columns<Row> columns = {
-      {TextColumn("name", "Name", ""),
-       [&overview](const Row& row) { return std::string(overview.store->Text(row.name)); }},
-      {RealColumn("self_cpu_percent", "Self CPU %", "Of the self time of all operators"),
-       [self_ns](const Row& row) { return PercentOfAll(row.self_ns, self_ns); }},
-      {TimeColumn("self_cpu", "Self CPU", "Without operators inside"), &Row::self_ns},
-      {RealColumn("cpu_total_percent", "CPU total %", "Of the self time of all operators"),
-       [self_ns](const Row& row) { return PercentOfAll(row.total_ns, self_ns); }},
-      {TimeColumn("cpu_total", "CPU total", "With operators inside"), &Row::total_ns},
+      {TextColumn("name", "Name", ""), &Row::name},
+      {RealColumn("self_cpu_percent", "Self CPU %", "Of the self time of all rows"),
+       [self_ns](const Row& row) { return PercentOfAll(row.cpu_self_ns, self_ns); }},
+      {TimeColumn("self_cpu", "Self CPU", "Without operators and CUDA calls inside"),
+       &Row::cpu_self_ns},
+      {RealColumn("cpu_total_percent", "CPU total %", "Of the self time of all rows"),
+       [self_ns](const Row& row) { return PercentOfAll(row.cpu_ns, self_ns); }},
+      {TimeColumn("cpu_total", "CPU total", "With what is inside"), &Row::cpu_ns},
       {TimeColumn("cpu_average", "CPU time avg", "CPU total / calls"),
-       [](const Row& row) { return NanosecondsCell(row.average_ns()); }}};
-  if (overview.gpu.empty()) return columns;
+       [](const Row& row) { return NanosecondsCell(double(row.cpu_ns) / double(row.calls)); }}};
+  if (!gpu) return columns;
   Append<Row>(
       columns,
-      {{TimeColumn("self_cuda", "Self CUDA", "Work on the GPU that it launched itself"),
-        &Row::gpu_ns},
-       {RealColumn("self_cuda_percent", "Self CUDA %", "Of all work that operators launched"),
-        [gpu_ns](const Row& row) { return PercentOfAll(row.gpu_ns, gpu_ns); }},
-       {TimeColumn("cuda_total", "CUDA total", "With the work of operators inside"),
-        &Row::gpu_total_ns},
-       {TimeColumn("cuda_average", "CUDA time avg", "CUDA total / calls"), [](const Row& row) {
-          return NanosecondsCell(double(row.gpu_total_ns) / double(row.calls));
-        }}});
+      {{TimeColumn("self_cuda", "Self CUDA", "Work on the GPU: its own time, or launched by it"),
+        &Row::gpu_self_ns},
+       {RealColumn("self_cuda_percent", "Self CUDA %", "Of all work on the GPU"),
+        [gpu_ns](const Row& row) { return PercentOfAll(row.gpu_self_ns, gpu_ns); }},
+       {TimeColumn("cuda_total", "CUDA total", "With the work of operators inside"), &Row::gpu_ns},
+       {TimeColumn("cuda_average", "CUDA time avg", "CUDA total / calls"),
+        [](const Row& row) { return NanosecondsCell(double(row.gpu_ns) / double(row.calls)); }}});
   return columns;
 }
 
 void AddMemoryColumns(const OperatorMemories& memory, Columns<Row>& columns) {
   const auto of = [&memory](int64_t OperatorMemory::*bytes) {
-    return [&memory, bytes](const Row& row) { return memory.Of(row.name, row.shapes).*bytes; };
+    return [&memory, bytes](const Row& row) {
+      if (row.operator_name.IsNone()) return Cell{};
+      return Cell{memory.Of(row.operator_name, row.shapes).*bytes};
+    };
   };
   if (memory.has_cpu()) {
     Append<Row>(columns,
@@ -83,14 +90,19 @@ void AddMemoryColumns(const OperatorMemories& memory, Columns<Row>& columns) {
   }
 }
 
-ResultTable KeyAverages(const RunOverview& overview, const std::vector<OperatorRow>& rows,
-                        bool shapes) {
-  int64_t gpu_ns = 0;
-  for (const OperatorRow& row : rows) gpu_ns += row.gpu_ns;
-  Columns<Row> columns = TimeColumns(overview, gpu_ns);
+ResultTable KeyAverages(const RunOverview& overview, bool shapes) {
+  std::vector<Row> rows = FunctionAverages(*overview.store, shapes);
+  const auto has_shapes = [](const Row& row) { return !row.shapes.IsNone(); };
+  if (shapes && std::none_of(rows.begin(), rows.end(), has_shapes)) rows.clear();
+  const bool gpu = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.on_gpu; });
+  Columns<Row> columns = TimeColumns(rows, gpu);
   const OperatorMemories memory(*overview.store, overview.steps);
   AddMemoryColumns(memory, columns);
-  columns.push_back({CountColumn("calls", "# of Calls", ""), Number(&Row::calls)});
+  columns.push_back({CountColumn("calls", "# of Calls", ""), &Row::calls});
+  if (gpu) {
+    columns.push_back({TextColumn("device", "Device", "Where the row's own time is"),
+                       [](const Row& row) { return std::string(row.on_gpu ? "CUDA" : "CPU"); }});
+  }
   if (shapes) {
     columns.push_back({TextColumn("shapes", "Input Shapes", ""), [&overview](const Row& row) {
                          return std::string(overview.store->Text(row.shapes));
@@ -100,7 +112,7 @@ ResultTable KeyAverages(const RunOverview& overview, const std::vector<OperatorR
   if (!flops.empty()) {
     columns.push_back({CountColumn("flops", "Total FLOPs", "Of all calls; empty: no formula"),
                        [&flops](const Row& row) {
-                         const auto found = flops.find({row.name, row.shapes});
+                         const auto found = flops.find({row.operator_name, row.shapes});
                          return found == flops.end() ? Cell{} : Cell{std::llround(found->second)};
                        }});
   }
@@ -112,11 +124,11 @@ ResultTable KeyAverages(const RunOverview& overview, const std::vector<OperatorR
 }  // namespace
 
 ResultTable MakeKeyAveragesTable(const RunOverview& overview) {
-  return KeyAverages(overview, overview.operators.by_name, false);
+  return KeyAverages(overview, false);
 }
 
 ResultTable MakeKeyAveragesByShapeTable(const RunOverview& overview) {
-  return KeyAverages(overview, overview.operators.by_shape, true);
+  return KeyAverages(overview, true);
 }
 
 }  // namespace batchlight

@@ -275,7 +275,8 @@ Status RunAnalyze(AnalyzeFlags& flags, bool overwrite_given) {
                                            : "one input only: " + flags.inputs[1]);
   }
   ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create(flags.tables, flags.inputs[0]));
-  ASSIGN_OR_RETURN(Store store, OpenInput(flags.inputs[0]));
+  ASSIGN_OR_RETURN(Store store,
+                   OpenInput(flags.inputs[0], {.doubled_calls = flags.tables.nsys_compat}));
   for (const std::string& line : ReadingNoteLines(flags.inputs[0], store)) outputs.Notice(line);
   ASSIGN_OR_RETURN(EventFilter filter, MakeFilter(store, flags.filter, flags.tables.nsys_compat));
   Analysis analysis(store, outputs, flags.steps, std::move(filter), flags.tables.nsys_compat);

@@ -100,7 +100,7 @@ Result<Answer> RunChosen(const Inputs& inputs, const ChosenReport& chosen, bool 
     std::string_view missing = chosen.report->missing(store);
     const bool wants_ranges = std::count(chosen.args.begin(), chosen.args.end(), "nvtx-name") > 0;
     if (missing.empty() && wants_ranges && store.nvtx_ranges.size() == 0) missing = stats::kNoNvtx;
-    if (!missing.empty()) {
+    if (!missing.empty() && (by_rank || !stats::HasAllTables(store))) {
       AddSkipped(store, " does not contain " + std::string(missing) + ".", answer.skipped);
       continue;
     }
@@ -226,7 +226,8 @@ Status RunStats(StatsFlags& flags) {
   std::vector<std::unique_ptr<Store>> stores;
   Inputs inputs{{}, {}, &scripts, {}};
   for (const std::string& path : paths) {
-    ASSIGN_OR_RETURN(Store store, OpenInput(path, {.operators = false}));
+    ASSIGN_OR_RETURN(Store store, OpenInput(path, {.operators = false,
+                                                   .doubled_calls = flags.tables.nsys_compat}));
     for (const std::string& line : ReadingNoteLines(path, store)) outputs.Notice(line);
     stores.push_back(std::make_unique<Store>(std::move(store)));
     ASSIGN_OR_RETURN(EventFilter filter,

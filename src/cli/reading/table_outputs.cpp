@@ -166,6 +166,11 @@ Status TableOutputs::Write(size_t index, const RowSource& rows, const std::strin
       return WriteTo(stdout, "the standard output", bytes);
     };
     RETURN_IF_ERROR(WriteAll(format, rows, sink, prologue, epilogue));
+    const bool is_text = format.kind == TableKind::kColumn || format.kind == TableKind::kTable;
+    if (flags_.nsys_compat && is_text && rows.row_count == 0 && !rows.title.empty()) {
+      RETURN_IF_ERROR(sink("\n ** " + rows.title + " (" + rows.name + "):\n\n" +
+                           "Report was successfully run, but no data was returned.\n\n"));
+    }
     if (rows.row_count > 0 || !prologue.empty()) RETURN_IF_ERROR(sink("\n"));
     return std::fflush(stdout) == 0 ? Status() : OutputError("cannot write to the standard output");
   }

@@ -50,9 +50,10 @@ void Steps(ChromeTrace& trace) {
     if (process.thread.IsNone() || !trace.selection.HasProcess(process.process)) continue;
     for (const Step& step : process.steps) {
       if (!trace.selection.HasTime(step.start_ns, step.end_ns)) continue;
-      trace.file.Begin("user_annotation", "ProfilerStep#" + std::to_string(step.number),
-                       trace.Pid(process.process), trace.Tid(process.thread), step.start_ns,
-                       step.end_ns);
+      const std::string name = "ProfilerStep#" + std::to_string(step.number);
+      trace.file.Begin("user_annotation", name, trace.Pid(process.process),
+                       trace.Tid(process.thread), step.start_ns, step.end_ns);
+      trace.annotations.push_back({process.thread, step.start_ns, step.end_ns, name});
       static_cast<void>(trace.file.End());  // steps are few
     }
   }
@@ -65,6 +66,8 @@ Status Annotations(ChromeTrace& trace) {
   const auto annotate = [&](const auto& table, size_t row, StringId name) {
     has_steps = has_steps || trace.store.Text(name).starts_with("ProfilerStep#");
     BeginCall(trace, table, row, "user_annotation", trace.file.Escaped(name));
+    trace.annotations.push_back(
+        {table.thread[row], table.start_ns[row], table.end_ns[row], trace.file.Escaped(name)});
   };
   RETURN_IF_ERROR(PrintRows(trace, ranges, [&](size_t row) {
     if (ranges.style[row] == NvtxStyle::kStartEnd) return false;
@@ -163,6 +166,20 @@ Status ApiCalls(ChromeTrace& trace) {
   });
 }
 
+// Arrows point at the function, as Kineto's do, not at the engine's call around it.
+size_t FunctionOf(const OperatorCallsTable& calls, const BackwardLink& link) {
+  const size_t engine = link.backward.row();
+  for (size_t row = engine + 1; row < calls.size(); ++row) {
+    if (calls.thread[row] != calls.thread[engine] || calls.start_ns[row] > calls.end_ns[engine]) {
+      break;
+    }
+    const bool is_function = calls.parent[row] == link.backward &&
+                             calls.sequence[row] == calls.sequence[link.forward.row()];
+    if (is_function) return row;
+  }
+  return engine;
+}
+
 Status BackwardArrows(ChromeTrace& trace) {
   const OperatorCallsTable& calls = trace.store.operator_calls;
   if (!trace.selection.HasTable(calls.kName)) return {};
@@ -170,7 +187,7 @@ Status BackwardArrows(ChromeTrace& trace) {
   uint64_t id = 0;
   for (const BackwardLink& link : links.links()) {
     const size_t from = link.forward.row();
-    const size_t to = link.backward.row();
+    const size_t to = FunctionOf(calls, link);
     if (!SelectsRow(trace.selection, calls, from) || !SelectsRow(trace.selection, calls, to)) {
       continue;
     }

@@ -1,12 +1,15 @@
 // Work of the GPUs in a chrome trace: kernels, copies, sets, graphs, waits, and the arrows to them.
 #include <algorithm>
+#include <cstdio>
+#include <type_traits>
 
+#include "analysis/cuda/gpu_event_names.h"
 #include "analysis/cuda/kernel_class.h"
+#include "analysis/cuda/occupancy.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
 #include "export/chrome/chrome_trace.h"
 #include "export/event_records.h"
-#include "export/gpu_event_names.h"
 
 namespace batchlight {
 namespace {
@@ -23,17 +26,23 @@ class GpuEvents {
     RETURN_IF_ERROR(Sets());
     RETURN_IF_ERROR(Graphs());
     RETURN_IF_ERROR(Waits());
+    RETURN_IF_ERROR(WriteAnnotationsOnGpu(trace_));
     return Network();
   }
 
  private:
   // For each selected row: begin(row) begins the event and writes its own members.
+  // Rows for which it returns false are left out.
   template <typename Table, typename Begin>
   Status Rows(const Table& table, const Begin& begin) {
     if (!trace_.selection.HasTable(Table::kName)) return {};
     for (size_t row = 0; row < table.size(); ++row) {
       if (!SelectsRow(trace_.selection, table, row)) continue;
-      begin(row);
+      if constexpr (std::is_same_v<decltype(begin(row)), bool>) {
+        if (!begin(row)) continue;
+      } else {
+        begin(row);
+      }
       RETURN_IF_ERROR(file_.End());
       LaunchArrow(table, row);
     }
@@ -98,6 +107,7 @@ class GpuEvents {
                           << ", " << launches.grid_z[launch] << ']';
         file_.Arg("block") << '[' << launches.block_x[launch] << ", " << launches.block_y[launch]
                            << ", " << launches.block_z[launch] << ']';
+        Occupation(launches.Row(launch), kernels.device[row]);
       }
       // The field is signed where it is read (yajl).
       file_.Arg("graph node id") << static_cast<int64_t>(kernels.graph_node[row] & INT64_MAX);
@@ -107,6 +117,30 @@ class GpuEvents {
       if (!IsNcclKernel(store_.Text(kernels.short_name[row]))) return;
       AddCollectiveArgsOfKernel(trace_, trace_.nccl.calls[call], row);
     });
+  }
+
+  // As Kineto's DeviceProperties.cpp works it out.
+  void Occupation(const KernelLaunchesRow& launch, uint32_t device) {
+    const auto& devices = store_.gpus.device;
+    const auto found = std::find(devices.begin(), devices.end(), device);
+    if (found == devices.end()) return;
+    const GpusRow gpu = store_.gpus.Row(static_cast<size_t>(found - devices.begin()));
+    if (gpu.sm_count == 0 || gpu.warp_threads == 0) return;
+    const double blocks = double(launch.grid_x) * launch.grid_y * launch.grid_z / gpu.sm_count;
+    const double threads = double(launch.block_x) * launch.block_y * launch.block_z;
+    SixDecimals("blocks per SM", blocks);
+    SixDecimals("warps per SM", blocks * threads / gpu.warp_threads);
+    const Occupancy most = TheoreticalOccupancy(launch, gpu);
+    if (most.blocks_per_sm == 0) return;
+    const double resident = std::min<double>(blocks, most.blocks_per_sm);
+    file_.Arg("est. achieved occupancy %")
+        << static_cast<int64_t>(0.5 + 100 * resident * threads / gpu.max_threads_per_sm);
+  }
+
+  void SixDecimals(std::string_view key, double number) {
+    char text[64];
+    const int length = std::snprintf(text, sizeof text, "%.6f", number);
+    file_.Arg(key) << std::string_view(text, static_cast<size_t>(length));
   }
 
   Status Copies() {
@@ -150,6 +184,10 @@ class GpuEvents {
     const SynchronizationsTable& waits = store_.synchronizations;
     const EventRecords records(store_);
     return Rows(waits, [&](size_t row) {
+      // Readers look for the work that a stream did before and after it waited.
+      const bool of_stream = waits.sync_type[row] == SyncType::kStreamWaitsEvent ||
+                             waits.sync_type[row] == SyncType::kStream;
+      if (of_stream && waits.stream[row] == UINT32_MAX) return false;
       const std::string name(ShortName(waits.sync_type[row]));
       const auto stream = static_cast<int32_t>(waits.stream[row]);  // -1: of no stream
       const uint32_t device = DeviceOf(waits.process[row], waits.context[row]);
@@ -170,6 +208,7 @@ class GpuEvents {
       file_.Arg("correlation") << waits.correlation[row];
       file_.Arg("device") << device;
       file_.Arg("context") << waits.context[row];
+      return true;
     });
   }
 

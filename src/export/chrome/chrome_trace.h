@@ -34,6 +34,13 @@ class ChromeGpus {
   bool of_several_processes_ = false;
 };
 
+struct ChromeAnnotation {
+  ThreadId thread;
+  int64_t start_ns;
+  int64_t end_ns;
+  std::string name;  // escaped
+};
+
 struct ChromeTrace {
   ChromeTrace(const Store& the_store, const ExportOptions& the_options, TextBuffer& out);
 
@@ -44,7 +51,8 @@ struct ChromeTrace {
   NcclCalls nccl;
   std::vector<JobPlace> places;  // by process row
   ChromeGpus gpus;
-  std::vector<uint32_t> operator_around;  // by api call: row of operator_calls, or UINT32_MAX
+  std::vector<uint32_t> operator_around;      // by api call: row of operator_calls, or UINT32_MAX
+  std::vector<ChromeAnnotation> annotations;  // what was written as user_annotation
 
   int64_t Pid(ProcessId process) const {
     return process.IsNone() ? 0 : store.processes.pid[process.row()];
@@ -60,6 +68,9 @@ void WriteChromeHead(ChromeTrace& trace);   // up to the first event
 void WriteChromeNames(ChromeTrace& trace);  // of processes, threads, GPUs and streams
 Status WriteChromeCpu(ChromeTrace& trace);
 Status WriteChromeGpu(ChromeTrace& trace);
+// The annotations as they are on the GPU: from the first to the last work of a stream whose launch
+// an annotation is the innermost one around. After WriteChromeCpu.
+Status WriteAnnotationsOnGpu(ChromeTrace& trace);
 
 // Arguments of a collective as Kineto names them, as far as NCCL tells. The element type `dtype`
 // ("bf16") turns bytes into elements; "" means unknown.

@@ -9,12 +9,12 @@
 #include <set>
 #include <unordered_map>
 
+#include "analysis/cuda/gpu_event_names.h"
 #include "analysis/numbers/closed_end.h"
 #include "base/json_text.h"
 #include "base/protobuf_message.h"
 #include "export/call_walk.h"
 #include "export/exporter.h"
-#include "export/gpu_event_names.h"
 #include "export/store_rows.h"
 #include "export/text_buffer.h"
 

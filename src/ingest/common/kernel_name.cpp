@@ -1,10 +1,5 @@
 #include "ingest/common/kernel_name.h"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
-
 namespace batchlight {
 namespace {
 
@@ -78,16 +73,6 @@ class NameScan {
 };
 
 }  // namespace
-
-std::string DemangledKernelName(std::string_view mangled) {
-  std::string name(mangled);
-  if (!mangled.starts_with("_Z")) return name;
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> demangled(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  if (status == 0 && demangled != nullptr) name = demangled.get();
-  return name;
-}
 
 std::string_view ShortKernelName(std::string_view demangled) {
   const std::string_view name = NameScan(demangled).Find();

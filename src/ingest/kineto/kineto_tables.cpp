@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/demangled.h"
 #include "ingest/common/kernel_name.h"
 #include "ingest/kineto/kineto_inputs.h"
 
@@ -91,6 +92,16 @@ SyncType SyncTypeOf(std::string_view name) {
   if (name.find("Event") != name.npos) return SyncType::kEvent;
   if (name.find("Stream") != name.npos) return SyncType::kStream;
   return name.find("Context") != name.npos ? SyncType::kContext : SyncType::kUnknown;
+}
+
+// PyTorch writes "thread 17 (pt_autograd_0)", and "thread 17" of a thread without a name.
+std::string_view OwnNameOfThread(std::string_view name, std::string_view tid) {
+  const std::string prefix = "thread " + std::string(tid);
+  if (!name.starts_with(prefix)) return name;
+  std::string_view rest = name.substr(prefix.size());
+  if (rest.find_first_not_of(' ') == rest.npos) return {};
+  if (!rest.starts_with(" (") || !rest.ends_with(')')) return name;
+  return rest.substr(2, rest.size() - 3);
 }
 
 // `label`: what our export says it is, or "".
@@ -270,7 +281,7 @@ void KinetoTables::AddMetadata(const KinetoEvent& event) {
   const std::string_view name = event.Arg(KinetoArg::kName);
   if (event.name == "process_name") process_names_[pid] = Text(name);
   if (event.name == "thread_name" && WholeNumber(event.tid, &tid)) {
-    thread_names_[{pid, tid}] = Text(name);
+    thread_names_[{pid, tid}] = Text(OwnNameOfThread(name, event.tid));
   }
 }
 
@@ -434,7 +445,10 @@ KernelLaunchId KinetoTables::Launch(const KinetoEvent& event) {
 
 void KinetoTables::AddKernel(const KinetoEvent& event) {
   const GpuPlace place = Place(event);
-  const StringId name = Text(event.name);
+  // PyTorch leaves names mangled that are too long for it.
+  const bool mangled = event.name.starts_with("_Z");
+  const StringId name =
+      mangled ? store_.strings.Intern(DemangledName(event.name)) : Text(event.name);
   store_.kernels.Append(
       {.start_ns = event.start_ns,
        .end_ns = EndOf(event),
@@ -444,6 +458,7 @@ void KinetoTables::AddKernel(const KinetoEvent& event) {
        .stream = place.stream,
        .demangled_name = name,
        .short_name = store_.strings.Intern(std::string(ShortKernelName(store_.Text(name)))),
+       .mangled_name = mangled ? Text(event.name) : StringId::None(),
        .launch = Launch(event),
        .graph_node = static_cast<uint64_t>(event.IntArg(KinetoArg::kGraphNode, 0))});
 }

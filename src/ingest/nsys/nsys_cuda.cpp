@@ -1,4 +1,7 @@
 // The CUDA tables of an nsys export: calls, kernels, copies, waits, graphs, allocations.
+#include <set>
+#include <utility>
+
 #include "ingest/nsys/nsys_rows.h"
 #include "nsys/cuda_tables.h"
 #include "store/distinct_launches.h"
@@ -18,20 +21,64 @@ Status LoadCopies(Load& load) {
   return LoadRows<UmTransfersRow>(load, table, kMemcpy, adopt);
 }
 
+SyncType OldSyncType(const SynchronizationsRow& row) {
+  constexpr int kStreamOrEvent = 2;
+  constexpr int kContext = 3;
+  if (Number(row.sync_type) == kStreamOrEvent) {
+    return row.event == UINT32_MAX ? SyncType::kStream : SyncType::kStreamWaitsEvent;
+  }
+  return Number(row.sync_type) == kContext ? SyncType::kContext : row.sync_type;
+}
+
 Status LoadWaits(Load& load) {
-  const bool renumber = load.schema_minor > 0 && load.schema_minor < kSyncTypesRenumbered;
+  const bool old = load.schema_minor > 0 && load.schema_minor < kSyncTypesRenumbered;
   const auto adopt = [&](SynchronizationsRow& row, NoRow) {
-    const int type = Number(row.sync_type) + (renumber ? 1 : 0);
-    const bool known = type <= Number(SyncType::kContext);
-    row.sync_type = known ? static_cast<SyncType>(type) : SyncType::kUnknown;
+    if (old) row.sync_type = OldSyncType(row);
+    if (row.sync_type > SyncType::kContext) row.sync_type = SyncType::kUnknown;
   };
   return LoadRows(load, load.store->synchronizations, kSynchronization, adopt);
+}
+
+// The process of a thread that this job has numbered, and the correlation id of a call of it.
+using CallKey = std::pair<int64_t, uint32_t>;
+
+// With CUDA backtraces nsys holds calls twice, under one correlation id: as CUPTI saw them, and
+// with a stack as its own hook did (event class 67, a name without version). The first is what
+// every other export has, and is kept.
+void DropDoubledCalls(const Load& load, ApiCallsTable& calls) {
+  const auto key_of = [&](size_t row) {
+    return CallKey(load.threads.all()[calls.thread[row].row()] & kProcessMask,
+                   calls.correlation[row]);
+  };
+  const auto is_backtrace = [&](size_t row) {
+    return calls.event_class[row] == EventClass::kCudaBacktrace;
+  };
+  std::set<CallKey> doubled;  // of backtraces that CUPTI saw as well
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (is_backtrace(row) && !calls.thread[row].IsNone()) doubled.insert(key_of(row));
+  }
+  if (doubled.empty()) return;
+  std::set<CallKey> seen;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (is_backtrace(row) || calls.thread[row].IsNone()) continue;
+    if (const CallKey key = key_of(row); doubled.contains(key)) seen.insert(key);
+  }
+  ApiCallsTable kept;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    const bool drop =
+        is_backtrace(row) && !calls.thread[row].IsNone() && seen.contains(key_of(row));
+    if (!drop) kept.Append(calls.Row(row));
+  }
+  calls = std::move(kept);
 }
 
 }  // namespace
 
 Status LoadApiCalls(Load& load) {
-  return LoadRows(load, load.store->api_calls, kRuntime, KeepRow());
+  ApiCallsTable& calls = load.store->api_calls;
+  RETURN_IF_ERROR(LoadRows(load, calls, kRuntime, KeepRow()));
+  if (!load.doubled_calls) DropDoubledCalls(load, calls);
+  return Status();
 }
 
 Status LoadKernels(Load& load) {

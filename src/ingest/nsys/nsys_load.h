@@ -68,7 +68,8 @@ struct Load {
   const NsysDatabase* database = nullptr;
   const Strings* strings = nullptr;
   Store* store = nullptr;
-  int schema_minor = 0;  // of EXPORT_SCHEMA_VERSION 3.<minor>.x, 0 unknown
+  int schema_minor = 0;        // of EXPORT_SCHEMA_VERSION 3.<minor>.x, 0 unknown
+  bool doubled_calls = false;  // keep calls that the file holds twice
   GlobalIds processes;
   GlobalIds threads;
   std::vector<std::vector<ThreadId>*> thread_columns;    // hold numbers of `threads`

@@ -124,7 +124,7 @@ Status RunJobs(const NsysDatabase& database, std::vector<nsys::Load>& loads) {
 
 }  // namespace
 
-Result<Store> ImportNsysSqlite(const std::string& path) {
+Result<Store> ImportNsysSqlite(const std::string& path, bool doubled_calls) {
   ASSIGN_OR_RETURN(const NsysDatabase database, NsysDatabase::Open(path));
   if (!IsNsysExport(database)) {
     return InputError(path +
@@ -143,6 +143,7 @@ Result<Store> ImportNsysSqlite(const std::string& path) {
     load.strings = &strings;
     load.store = &store;
     load.schema_minor = schema.minor;
+    load.doubled_calls = doubled_calls;
   }
   RETURN_IF_ERROR(RunJobs(database, loads));
   nsys::Load& rest = loads.back();

@@ -63,10 +63,15 @@ Status LoadSession(Load& load) {
       }));
   if (store.source_format == kOwnFormat) return Status();  // has its own properties and reasons
 
+  bool lazy = true;
+  bool some_tables = false;
   RETURN_IF_ERROR(VisitRows<NamedValue>(load, kExportFacts, [&](const NamedValue& fact) {
     if (fact.name == "EXPORT_PRODUCT_VERSION") AddProperty(store, "nsys.version", fact.value);
     if (fact.name == "EXPORT_SCHEMA_VERSION") AddProperty(store, "nsys.schema", fact.value);
+    if (fact.name == "EXPORT_PARAM_LAZY") lazy = fact.value != "false";
+    if (fact.name == "EXPORT_PARAM_TABLES_TO_EXPORT") some_tables = !fact.value.empty();
   }));
+  if (!lazy && !some_tables) AddProperty(store, kHasAllTables, "yes");
   RETURN_IF_ERROR(LoadCommand(load));
   return LoadDiagnostics(load);
 }

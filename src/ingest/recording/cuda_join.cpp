@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/demangled.h"
 #include "base/thread_pool.h"
 #include "format/cuda_keys.h"
 #include "ingest/common/kernel_name.h"
@@ -240,7 +241,7 @@ void NameKernels(Store& store) {
   for (size_t row = 0; row < kernels.size(); ++row) {
     const auto [place, added] = known.try_emplace(kernels.mangled_name[row]);
     if (added) {
-      const std::string demangled = DemangledKernelName(store.Text(kernels.mangled_name[row]));
+      const std::string demangled = DemangledName(store.Text(kernels.mangled_name[row]));
       place->second.demangled = store.strings.Intern(demangled);
       place->second.bare = store.strings.Intern(ShortKernelName(demangled));
     }

@@ -1,4 +1,4 @@
-#include "export/gpu_event_names.h"
+#include "analysis/cuda/gpu_event_names.h"
 
 namespace batchlight {
 

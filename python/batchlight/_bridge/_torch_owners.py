@@ -1,0 +1,66 @@
+"""Which module holds a module: noted when it is registered, so that nothing is searched later.
+
+PyTorch 2 has a hook for that, which costs nothing where no module is registered. PyTorch 1 has
+none: there Module.__setattr__ and add_module are followed.
+"""
+import functools
+import weakref
+
+_MOST_LEVELS = 100  # of a path; more is a cycle
+
+
+class Owners:
+    """Module -> the first living module that it was registered with. Holds no module alive."""
+
+    def __init__(self):
+        self.of = {}  # id(module) -> (weak reference to the owner, name, weak reference to it)
+
+    def follow(self, torch_module):
+        """`torch_module`: torch.nn.modules.module."""
+        register = getattr(torch_module, "register_module_module_registration_hook", None)
+        if register is not None:
+            register(self.note)
+            return
+        module_class = torch_module.Module
+        set_attribute, add_module, note = module_class.__setattr__, module_class.add_module, self.note
+
+        @functools.wraps(set_attribute)
+        def __setattr__(self, name, value):
+            set_attribute(self, name, value)
+            if isinstance(value, module_class):
+                note(self, name, value)
+
+        @functools.wraps(add_module)
+        def followed_add_module(self, name, module):
+            add_module(self, name, module)
+            if module is not None:
+                note(self, name, module)
+
+        module_class.__setattr__ = __setattr__
+        module_class.add_module = followed_add_module
+
+    def note(self, owner, name, module):
+        """As PyTorch calls a hook: what it returns would stand in for the module."""
+        try:
+            key, of = id(module), self.of
+            known = of.get(key)
+            if known is not None and known[0]() is not None:
+                return
+            own = known[2] if known is not None else weakref.ref(module, lambda _: of.pop(key, None))
+            of[key] = (weakref.ref(owner), name, own)
+        except Exception:  # a module may be anything: it is named as if nobody owned it
+            pass
+
+    def root_of(self, module):
+        """The outermost owner that still holds it; the module itself if nobody does."""
+        root = module
+        try:
+            for _ in range(_MOST_LEVELS):
+                reference, name, own = self.of.get(id(root), (None, None, None))
+                owner = reference() if reference is not None and own() is root else None
+                if owner is None or owner._modules.get(name) is not root:
+                    return root
+                root = owner
+        except Exception:  # an owner that is not what it seems
+            pass
+        return module

@@ -1,0 +1,307 @@
+#include "analysis/tables/function_averages.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "analysis/cuda/cuda_call.h"
+#include "analysis/cuda/gpu_event_names.h"
+
+namespace batchlight {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+enum class Kind : uint8_t { kOperator, kAnnotation, kCall };
+
+// A call of the CPU.
+struct Event {
+  int64_t start_ns;
+  int64_t end_ns;
+  ThreadId thread;
+  uint32_t name;  // of Names
+  StringId operator_name;
+  StringId shapes;
+  Kind kind;
+  uint32_t parent = kNone;
+  uint32_t children = 0;
+  bool folded = false;  // into its parent
+  bool async = false;   // ends on another thread: not part of the nesting
+  uint32_t async_around = kNone;
+  int64_t children_ns = 0;
+  int64_t own_gpu_ns = 0;  // of the work that it launched itself
+  int64_t gpu_ns = 0;      // with that of its children
+
+  int64_t ns() const { return end_ns - start_ns; }
+};
+
+// Numbers of distinct names.
+class Names {
+ public:
+  uint32_t Of(std::string_view name) {
+    const std::string_view shown = name.starts_with("ProfilerStep#") ? "ProfilerStep*" : name;
+    const auto [place, added] = numbers_.try_emplace(std::string(shown), kNone);
+    if (added) {
+      place->second = static_cast<uint32_t>(names_.size());
+      names_.push_back(&place->first);
+    }
+    return place->second;
+  }
+  const std::string& Text(uint32_t number) const { return *names_[number]; }
+
+ private:
+  std::unordered_map<std::string, uint32_t> numbers_;
+  std::vector<const std::string*> names_;
+};
+
+// PyTorch leaves these out.
+bool IsLeftOut(std::string_view name) {
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"profiler::_record_function_enter", "profiler::_record_function_enter_new",
+       "profiler::_record_function_exit", "aten::is_leaf", "aten::output_nr", "aten::_version"});
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+class Averages {
+ public:
+  Averages(const Store& store, bool by_shape) : store_(store), by_shape_(by_shape) {}
+
+  std::vector<FunctionAverage> Make() {
+    AddOperators();
+    // Of other inputs these are not PyTorch's.
+    if (store_.source_format == "kineto") {
+      AddRanges(store_.nvtx_ranges, store_.nvtx_ranges.message);
+      AddRanges(store_.phase_calls, store_.phase_calls.name);
+    }
+    AddApiCalls();
+    Nest();
+    AddWork(store_.kernels,
+            [&](size_t row) { return names_.Of(store_.Text(store_.kernels.demangled_name[row])); });
+    AddWork(store_.memcpys, [&](size_t row) {
+      const MemcpysTable& copies = store_.memcpys;
+      return names_.Of(
+          MemcpyName(copies.copy_kind[row], copies.source_kind[row], copies.destination_kind[row]));
+    });
+    AddWork(store_.memsets,
+            [&](size_t row) { return names_.Of(MemsetName(store_.memsets.memory_kind[row])); });
+    AddAnnotationsOnGpu();
+    Fold();
+    AddEvents();
+    return Sorted();
+  }
+
+ private:
+  void Add(int64_t start_ns, int64_t end_ns, ThreadId thread, std::string_view name, Kind kind,
+           StringId operator_name = {}, StringId shapes = {}) {
+    if (end_ns == kOpenEnd || thread.IsNone()) return;
+    events_.push_back({start_ns, end_ns, thread, names_.Of(name), operator_name, shapes, kind});
+    // PyTorch ends these where NCCL's work ends.
+    events_.back().async = kind == Kind::kAnnotation && name.starts_with("nccl:");
+  }
+
+  void AddOperators() {
+    const OperatorCallsTable& calls = store_.operator_calls;
+    for (size_t row = 0; row < calls.size(); ++row) {
+      const std::string_view name = store_.Text(calls.name[row]);
+      if (IsLeftOut(name)) continue;
+      const bool annotation = calls.scope[row] == OperatorScope::kUser;
+      Add(calls.start_ns[row], calls.end_ns[row], calls.thread[row], name,
+          annotation ? Kind::kAnnotation : Kind::kOperator, calls.name[row], calls.shapes[row]);
+    }
+  }
+
+  template <typename Table>
+  void AddRanges(const Table& table, const std::vector<StringId>& names) {
+    for (size_t row = 0; row < table.size(); ++row) {
+      if constexpr (requires { table.style; }) {
+        if (table.style[row] == NvtxStyle::kStartEnd) continue;
+      }
+      Add(table.start_ns[row], table.end_ns[row], table.thread[row], store_.Text(names[row]),
+          Kind::kAnnotation);
+    }
+  }
+
+  void AddApiCalls() {
+    const ApiCallsTable& calls = store_.api_calls;
+    event_of_call_.assign(calls.size(), kNone);
+    for (size_t row = 0; row < calls.size(); ++row) {
+      if (calls.end_ns[row] == kOpenEnd || calls.thread[row].IsNone()) continue;
+      event_of_call_[row] = static_cast<uint32_t>(events_.size());
+      Add(calls.start_ns[row], calls.end_ns[row], calls.thread[row],
+          PlainApiName(store_.Text(calls.name[row])), Kind::kCall);
+    }
+  }
+
+  // Orders the events and finds their parents.
+  void Nest() {
+    std::vector<uint32_t> order(events_.size());
+    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      const Event& first = events_[a];
+      const Event& second = events_[b];
+      return std::tuple(first.thread, first.start_ns, -first.end_ns) <
+             std::tuple(second.thread, second.start_ns, -second.end_ns);
+    });
+    std::vector<Event> ordered;
+    std::vector<uint32_t> place(events_.size());
+    ordered.reserve(events_.size());
+    for (const uint32_t i : order) {
+      place[i] = static_cast<uint32_t>(ordered.size());
+      ordered.push_back(events_[i]);
+    }
+    events_ = std::move(ordered);
+    for (uint32_t& event : event_of_call_) {
+      if (event != kNone) event = place[event];
+    }
+    FindParents();
+  }
+
+  void FindParents() {
+    std::vector<uint32_t> open;
+    uint32_t last_async = kNone;
+    for (uint32_t i = 0; i < events_.size(); ++i) {
+      Event& event = events_[i];
+      if (last_async != kNone && IsInside(event, events_[last_async])) {
+        event.async_around = last_async;
+      }
+      if (event.async) {
+        last_async = i;
+        continue;
+      }
+      while (!open.empty() && !IsInside(event, events_[open.back()])) open.pop_back();
+      if (!open.empty()) {
+        event.parent = open.back();
+        ++events_[event.parent].children;
+      }
+      open.push_back(i);
+    }
+  }
+
+  static bool IsInside(const Event& event, const Event& around) {
+    return event.thread == around.thread && event.start_ns < around.end_ns &&
+           event.end_ns <= around.end_ns;
+  }
+
+  uint32_t AnnotationAround(uint32_t call) const {
+    const uint32_t around = InnermostAround(call, Kind::kAnnotation);
+    const uint32_t async = call == kNone ? kNone : events_[call].async_around;
+    if (around == kNone || async == kNone) return std::min(around, async);
+    return events_[async].start_ns >= events_[around].start_ns ? async : around;
+  }
+
+  uint32_t InnermostAround(uint32_t event, Kind kind) const {
+    while (event != kNone && events_[event].kind != kind) event = events_[event].parent;
+    return event;
+  }
+
+  FunctionAverage& Row(uint32_t name, bool on_gpu, bool is_annotation, StringId shapes = {}) {
+    const auto key = std::tuple(name, on_gpu, is_annotation, by_shape_ ? shapes : StringId());
+    const auto [place, added] = rows_.try_emplace(key);
+    if (added) {
+      place->second.name = names_.Text(name);
+      place->second.on_gpu = on_gpu;
+      place->second.is_annotation = is_annotation;
+      if (by_shape_) place->second.shapes = shapes;
+    }
+    return place->second;
+  }
+
+  void AddOnGpu(FunctionAverage& row, int64_t ns) {
+    ++row.calls;
+    row.gpu_ns += ns;
+    row.gpu_self_ns += ns;
+  }
+
+  template <typename Table, typename NameOf>
+  void AddWork(const Table& table, const NameOf& name_of) {
+    for (size_t row = 0; row < table.size(); ++row) {
+      if (table.end_ns[row] == kOpenEnd) continue;
+      const int64_t ns = table.end_ns[row] - table.start_ns[row];
+      AddOnGpu(Row(name_of(row), true, false), ns);
+      if (table.api_call[row].IsNone()) continue;
+      const uint32_t call = event_of_call_[table.api_call[row].row()];
+      const uint32_t op = InnermostAround(call, Kind::kOperator);
+      if (op != kNone) events_[op].own_gpu_ns += ns;
+      const uint32_t annotation = AnnotationAround(call);
+      if (annotation == kNone) continue;
+      const auto [place, added] =
+          spans_.try_emplace({annotation, table.device[row], table.stream[row]},
+                             table.start_ns[row], table.end_ns[row]);
+      place->second.first = std::min(place->second.first, table.start_ns[row]);
+      place->second.second = std::max(place->second.second, table.end_ns[row]);
+    }
+  }
+
+  void AddAnnotationsOnGpu() {
+    for (const auto& [key, span] : spans_) {
+      const uint32_t name = events_[std::get<0>(key)].name;
+      AddOnGpu(Row(name, true, true), span.second - span.first);
+    }
+  }
+
+  // Parents come before their children: one pass.
+  void Fold() {
+    for (Event& event : events_) {
+      if (event.parent == kNone) continue;
+      if (events_[event.parent].folded) event.parent = events_[event.parent].parent;
+      Event& parent = events_[event.parent];
+      if (parent.name != event.name || parent.children != 1) continue;
+      event.folded = true;
+      parent.children = event.children;
+      parent.own_gpu_ns = event.own_gpu_ns;
+    }
+    for (size_t i = events_.size(); i-- > 0;) {
+      Event& event = events_[i];
+      if (event.folded || event.async) continue;
+      event.gpu_ns += event.own_gpu_ns;
+      if (event.parent == kNone) continue;
+      events_[event.parent].children_ns += event.ns();
+      events_[event.parent].gpu_ns += event.gpu_ns;
+    }
+  }
+
+  void AddEvents() {
+    for (const Event& event : events_) {
+      if (event.folded) continue;
+      FunctionAverage& row = Row(event.name, false, event.kind == Kind::kAnnotation, event.shapes);
+      row.operator_name = event.operator_name;
+      ++row.calls;
+      row.cpu_ns += event.ns();
+      if (event.async) continue;
+      row.cpu_self_ns += event.ns() - event.children_ns;
+      row.gpu_ns += event.gpu_ns;
+      row.gpu_self_ns += event.own_gpu_ns;
+    }
+  }
+
+  std::vector<FunctionAverage> Sorted() {
+    std::vector<FunctionAverage> rows;
+    for (auto& [key, row] : rows_) rows.push_back(std::move(row));
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const FunctionAverage& a, const FunctionAverage& b) {
+                       return std::tuple(a.cpu_self_ns, a.gpu_self_ns) >
+                              std::tuple(b.cpu_self_ns, b.gpu_self_ns);
+                     });
+    return rows;
+  }
+
+  const Store& store_;
+  const bool by_shape_;
+  Names names_;
+  std::vector<Event> events_;
+  std::vector<uint32_t> event_of_call_;  // by row of api_calls
+  std::map<std::tuple<uint32_t, bool, bool, StringId>, FunctionAverage> rows_;
+  // First and last moment of the work of an annotation, by event, device and stream.
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::pair<int64_t, int64_t>> spans_;
+};
+
+}  // namespace
+
+std::vector<FunctionAverage> FunctionAverages(const Store& store, bool by_shape) {
+  return Averages(store, by_shape).Make();
+}
+
+}  // namespace batchlight
