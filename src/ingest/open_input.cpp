@@ -15,11 +15,13 @@
 #include "ingest/kineto/kineto_json.h"
 #include "ingest/nsys/nsys_sqlite.h"
 #include "ingest/recording/recording.h"
+#include "store/reason_features.h"
 
 namespace batchlight {
 namespace {
 
 constexpr std::string_view kLiveSuffix = ".live";
+constexpr std::string_view kNsysReportSuffixes[] = {".nsys-rep", ".qdrep"};
 
 InputFormat FormatOfBytes(std::string_view head) {
   if (head.starts_with(std::string_view("SQLite format 3\0", 16))) return InputFormat::kNsysSqlite;
@@ -38,12 +40,6 @@ InputFormat FormatOfBytes(std::string_view head) {
 
 Status CannotOpen(const std::string& path) {
   return InputError("cannot open " + path + ": " + std::strerror(errno));
-}
-
-// The live folder of a recording that was never sealed, otherwise the path itself.
-std::string ResolveUnsealed(const std::string& path) {
-  const std::string live = path + std::string(kLiveSuffix);
-  return !FileExists(path) && FileExists(live) ? live : path;
 }
 
 Result<Store> OpenAs(InputFormat input_format, const std::string& path, const InputUse& use) {
@@ -81,15 +77,27 @@ Result<InputFormat> DetectFormat(const std::string& path) {
   return FormatOfBytes({head.data(), static_cast<size_t>(count)});
 }
 
+Result<std::string> PlaceOfInput(const std::string& path) {
+  for (const std::string_view suffix : kNsysReportSuffixes) {
+    if (!path.ends_with(suffix)) continue;
+    std::string database = path.substr(0, path.size() - suffix.size()) + ".sqlite";
+    if (FileExists(database)) return database;
+    return InputError("cannot read " + path + ": only nsys reads such files; run `nsys export -t " +
+                      "sqlite " + path + "`, then give " + database);
+  }
+  const std::string live = path + std::string(kLiveSuffix);
+  return !FileExists(path) && FileExists(live) ? live : path;
+}
+
 Result<Store> OpenInput(const std::string& path, const InputUse& use) {
-  const std::string place = ResolveUnsealed(path);
+  ASSIGN_OR_RETURN(const std::string place, PlaceOfInput(path));
   ASSIGN_OR_RETURN(const InputFormat input_format, DetectFormat(place));
   ASSIGN_OR_RETURN(Store store, OpenAs(input_format, place, use));
   store.source = place;
   if (use.operators) OperatorsFromRanges(store);
-  if (place != path) {
+  if (place.ends_with(kLiveSuffix) && place != path) {
     store.reasons.Append(
-        {.feature = store.strings.Intern("input"),
+        {.feature = store.strings.Intern(kInputFeature),
          .text = store.strings.Intern("the recording is not sealed: read from " + place +
                                       ", which is still being written or was left by a crash")});
   }
@@ -97,7 +105,8 @@ Result<Store> OpenInput(const std::string& path, const InputUse& use) {
 }
 
 std::vector<std::string> ReadingNotes(const Store& store) {
-  const StringId features[] = {store.strings.Find("import"), store.strings.Find("input")};
+  const StringId features[] = {store.strings.Find(kImportFeature),
+                               store.strings.Find(kInputFeature)};
   std::vector<std::string> notes;
   for (size_t row = 0; row < store.reasons.size(); ++row) {
     const StringId feature = store.reasons.feature[row];

@@ -19,10 +19,14 @@ struct InputUse {
 };
 
 // `path` is a sealed recording (.batchlight), a live folder (.batchlight.live), an nsys SQLite
-// export or a torch.profiler/Kineto JSON, plain or gzip. If NAME.batchlight is missing but
-// NAME.batchlight.live exists (the run goes on, or ended without sealing), the folder is opened and
-// a row in `reasons` (feature "input") says so. Errors: kInput, naming path and reason.
+// export or a torch.profiler/Kineto JSON, plain or gzip. What is read in its place (PlaceOfInput)
+// is the store's source. Errors: kInput, naming path and reason.
 Result<Store> OpenInput(const std::string& path, const InputUse& use = {});
+
+// The file or folder that is read when `path` is asked for: NAME.batchlight.live where
+// NAME.batchlight is missing (the run goes on, or ended without sealing; a row in `reasons` says
+// so), NAME.sqlite for NAME.nsys-rep, which only nsys reads. Errors (kInput): no such export.
+Result<std::string> PlaceOfInput(const std::string& path);
 
 // What reading left out, did not find or found cut: one sentence each, without a full stop.
 std::vector<std::string> ReadingNotes(const Store& store);

@@ -35,6 +35,16 @@ class Doctor(InFolder):
         else:
             self.assertEqual(checks["PyTorch"][0]["finding"], "note")
 
+    def test_a_shim_is_not_the_interpreter(self):
+        os.makedirs(self.path("shims"))
+        for name, script in (("python3", 'exec /usr/bin/python3 "$@"'), ("python3.8", "exit 127")):
+            with open(self.path("shims/" + name), "w") as file:
+                file.write("#!/bin/sh\n%s\n" % script)
+            os.chmod(self.path("shims/" + name), 0o755)
+        checks = self.checks(PATH=self.path("shims") + ":/usr/bin:/bin")
+        self.assertRegex(checks["Python"][0]["what"], r"^python3 is CPython 3\.\S+, /usr/bin/python3$")
+        self.assertNotIn("shims", json.dumps(checks))
+
     def test_missing_compiler_is_said(self):
         os.mkdir(self.path("bin"))
         for name in ("python3", "timeout", "sh"):

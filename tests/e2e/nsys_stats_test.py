@@ -133,9 +133,20 @@ class Rules(NsysFiles):
         self.assertTrue(all(float(row["In-Use (%)"]) < 10 for row in rows))
 
     def test_findings_and_gate(self):
-        text = self.run_tool("analyze", self.sqlite).stdout.decode()
+        done = self.run_tool("analyze", self.sqlite)
+        text = done.stdout.decode()
+        self.assertTrue(text.lstrip().startswith("** What to change"), text[:200])
         self.assertIn("launch-bound", text)
         self.assertIn("Gain:", text)
+        self.assertNotIn("cuda_memcpy_async", text)  # nsys's rules are asked for
+        self.assertIn(b"-r all", done.stderr)
+        everything = self.run_tool("analyze", "-r", "all", self.sqlite).stdout.decode()
+        self.assertTrue(everything.startswith(text))
+        self.assertIn("(cuda_memcpy_async)", everything)
+        compat = self.run_tool("analyze", "--nsys-compat", self.sqlite).stdout
+        self.assertIn(b"(gpu_time_util)", compat)
+        done = self.run_tool("analyze", "--filter-time", "/1s", self.sqlite)
+        self.assertIn(b"--filter-time and --filter-nvtx change nothing", done.stderr)
         self.run_tool("analyze", "-r", "gpu_gaps", "--fail-on", "launch-bound", self.sqlite,
                       code=1)
         self.run_tool("analyze", "-r", "gpu_gaps", "--fail-on", "tf32-off", self.sqlite)

@@ -73,8 +73,29 @@ class Annotate(unittest.TestCase):
                         self.assertEqual([r.message for r in session.events("RangePush")],
                                          ["__main__.Trainer.fit", "__main__.train_step"])
                         self.assertEqual([text for _, text in session.reasons()],
-                                         ["__main__.no is not traced: the script defines no such "
-                                          "function"])
+                                         ["f.json: __main__.no is not traced: the script defines "
+                                          "no such function; the rest of the file is"])
+
+    def test_a_misspelt_function_is_named_and_leaves_the_rest_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            wanted = os.path.join(folder, "functions.json")
+            with open(wanted, "w") as file:
+                json.dump([{"module": "json", "functions": ["dmups", "dumps", "JSONEncoder.encod"]},
+                           {"module": "__main__", "functions": ["Trainer.fi", "Trainer.fit"]}], file)
+            script = os.path.join(folder, "train.py")
+            with open(script, "w") as file:
+                file.write("import json\nclass Trainer:\n    def fit(self):\n        json.dumps(1)\n"
+                           "Trainer().fit()\n")
+            with PythonSession(functions_trace=wanted) as session:
+                done = session.run(DEBIAN, script)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual([r.message for r in session.events("RangePush")],
+                                 ["__main__.Trainer.fit", "json.dumps"])
+                self.assertEqual(sorted(text for _, text in session.reasons()), [
+                    "functions.json: %s is not traced: it has no such function (did you mean %s?); "
+                    "the rest of the file is" % names for names in (
+                        ("__main__.Trainer.fi", "fit"), ("json.JSONEncoder.encod", "encode"),
+                        ("json.dmups", "dumps"))])
 
     def test_payloads(self):
         records = self.recorded("""

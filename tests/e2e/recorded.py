@@ -1,7 +1,9 @@
 """Runs the batchlight program and reads what it recorded through `batchlight trace dump`."""
 import collections
 import os
+import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -26,6 +28,29 @@ def run(*words, **options):
     options.setdefault("stdin", subprocess.DEVNULL)
     options.setdefault("timeout", 2 * LONG_S)
     return subprocess.run([str(word) for word in words], universal_newlines=True, **options)
+
+
+def on_terminal(columns, *words, **environment):
+    """(exit code, output) of the tool where stdout is a terminal of so many columns."""
+    main, other = pty.openpty()
+    subprocess.run(["stty", "cols", str(columns), "rows", "50"], stdin=other, check=True)
+    tool = subprocess.Popen([BATCHLIGHT] + [str(word) for word in words], stdout=other, stdin=other,
+                            stderr=subprocess.DEVNULL,
+                            env=dict({"TERM": "xterm", "LC_ALL": "C.UTF-8"}, **environment))
+    os.close(other)
+    output, limit = b"", time.time() + LONG_S
+    while time.time() < limit:
+        if not select.select([main], [], [], 1)[0]:
+            continue
+        try:
+            piece = os.read(main, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        output += piece
+    os.close(main)
+    return tool.wait(LONG_S), output.decode().replace("\r", "")
 
 
 def dump(path):

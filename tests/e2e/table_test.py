@@ -152,7 +152,7 @@ class WrongWords(TableTest):
                             (["diff", path, path, "-f", "xml"], "markdown"),
                             (["summary", path, path], "batchlight summary --help"),
                             (["diff", path, path, "--fail-on", "step>3%", "--step-key", "nope"],
-                             "--fail-on")):
+                             'named "nope"')):
             done = run(BATCHLIGHT, *words)
             self.assertEqual(done.returncode, 2, words)
             self.assertRegex(done.stderr, "^batchlight: ")
@@ -161,9 +161,9 @@ class WrongWords(TableTest):
     def test_flags_without_effect_are_said(self):
         path = self.trace(EVENTS)
         for words, hint in ((["-t", "csv", "--step-key", "x"], "--step-key changes nothing"),
-                            (["-t", "folded", "--lazy=false"], "--lazy changes nothing"),
-                            (["-t", "chrome", "--step-key", "x"], 'named "x"')):
-            done = run(BATCHLIGHT, "export", "-o", self.folder / words[1], *words, path)
+                            (["-t", "folded", "--rank", "1"], "--rank changes nothing"),
+                            (["-t", "folded", "--lazy=false"], "--lazy changes nothing")):
+            done = run(BATCHLIGHT, "export", "-f", "-o", self.folder / words[1], *words, path)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(hint, done.stderr)
         done = run(BATCHLIGHT, "tree", "--below", "aten::linaer", path)

@@ -102,6 +102,7 @@ class PhaseEvents(unittest.TestCase):
     def test_open_rows_make_the_page_no_wider_than_a_phone(self):
         self.browser.resize(360, 740)
         self.browser.open(self.folder / 'h200_train/index.html')
+        self.browser.run('document.querySelector("#phases .choice label").click()')
         for name in ('forward', 'backward'):
             open_phase(self.browser, name)
         self.assertEqual(self.browser.run('return document.documentElement.scrollWidth'), 360)

@@ -179,11 +179,11 @@ export interface Finding {
   action: string;
   gain_ns: number;  // of a step; 0 = no estimate
   uncertainty_ns: number;
-  gain: string;        // as all views say it: "about 12 ms a step (± 3 ms), 41 % of the run"; "" = none
-  short_gain: string;  // without the uncertainty
-  symptom: boolean;    // it shows a cause and promises nothing
-  place: string;       // "train.py:41" of the lines below, "" = not known
-  diff: string;        // lines to change, "" = none
+  gain: string;  // as all views say it: "about 12 ms a step (± 3 ms), 41 % of the run"; "" = none
+  short_gain: string;      // without the uncertainty
+  symptom: boolean;        // it shows a cause and promises nothing
+  place: string;           // "train.py:41" of the lines below, "" = not known
+  diff: string;            // lines to change, "" = none
   same_time_as: string[];  // rules of findings above that gain part of the same time
   evidence: Evidence[];
 }
@@ -385,9 +385,8 @@ export interface PageData {
   duration_ns: number;
   events: number;
   losses: Loss[];
-  lives: Life[];          // of training processes, as in training
-  steps_found: string;    // how, or why there are none
-  steps_problem: string;  // "" = none
+  lives: Life[];        // of training processes, as in training
+  steps_found: string;  // how, or why there are none
   step_kinds: string[];
   training: Training[];  // by rank; empty: no steps
   event_kinds: Kind[];
@@ -398,8 +397,10 @@ export interface PageData {
   distributed: Distributed|null;
   tops: TopList[];
   tree: Tree|null;
-  process_count: number;  // of the run; the page may hold fewer
+  process_count: number;  // of the program
+  process_rows: number;   // recorded, launchers too; the page may hold fewer
   processes: Process[];
+  main_process: number;  // of processes: what the heading is about; -1 = none
   tables: TableData[];
   strings: string[];
   labels: Record<number, string>;  // how to show a string that is hard to read

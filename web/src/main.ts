@@ -66,14 +66,11 @@ function buildReport(page: PageData): void {
     scope.selectSteps(range, label);
     for (const view of [gpu, ranks, memory, all]) view.show(range, label);
   };
-  const parts = page.training.length > 0
+  const parts: (HTMLElement|null)[] = page.training.length > 0
     ? new StepView(page, onSelect, (process) => scope.selectRank(process)).sections
     : [noSteps(page)];
   const stages = stagesView(page);
   parts.splice(1, 0, ...(stages ? [stages] : []), adviceView(page));
-  const problem = page.steps_problem
-    ? h("aside", {class: "banner", role: "note"}, h("p", {}, page.steps_problem))
-    : null;
   const tables = [
     tree.element,
     explorer.element,
@@ -83,7 +80,7 @@ function buildReport(page: PageData): void {
     all.element,
     runView(page),
   ];
-  show(page.version, [titleBlock(page), lossBanner(page.losses), problem, ...parts, ...tables]);
+  show(page.version, [titleBlock(page), lossBanner(page.losses), ...parts, ...tables]);
 }
 
 function buildDiff(page: DiffPage): void {

@@ -49,6 +49,8 @@ export function seriesNumbers(keys: readonly string[]): number[] {
   });
 }
 
-export function seriesColor(series: number): string {
-  return `var(--series-${series})`;
+// Time in which nothing works is pale, whatever its cause.
+export function seriesColor(series: number, idle = false): string {
+  return idle ? `color-mix(in srgb, var(--series-${series}) 26%, var(--idle))`
+              : `var(--series-${series})`;
 }

@@ -85,6 +85,7 @@ export class Table {
     this.shown = options.rows;
     this.measure();
     this.headers = table.columns.map((column, i) => this.header(column, i));
+    this.headers.forEach((cell, i) => cell.classList.toggle("minor", isMinor(table.columns, i)));
     this.element = h(
       "div",
       {class: "table"},
@@ -198,6 +199,7 @@ export class Table {
   private row(row: number): HTMLElement[] {
     const {columns, cells} = this.table;
     const shown = columns.map((column, i) => this.cell(column, i, cells[i][row]));
+    shown.forEach((cell, i) => cell.classList.toggle("minor", isMinor(columns, i)));
     const key = this.nameOf(row);
     if (!this.options.details || key === null) return [h("tr", {}, ...shown)];
     const isOpen = this.open.has(key);
@@ -283,6 +285,13 @@ export class Table {
 
 function classOf({type}: Column): string {
   return type ?? "integer";
+}
+
+const kWide = 4;  // columns
+
+// A phone has no room for the texts beside the name in a wide table: the numbers come first.
+function isMinor(columns: readonly Column[], index: number): boolean {
+  return columns.length > kWide && index > 0 && columns[index].type === "text";
 }
 
 function fileLink(name: string): HTMLElement {

@@ -1,14 +1,28 @@
 // What limits a step, in one sentence: the first thing that a reader looks for.
 import {percent} from "./format";
 import {aggregate, largestPhase} from "./selection";
-import type {Range} from "./selection";
+import type {Aggregate, Range} from "./selection";
 import type {Steps} from "./data";
 
 export interface Verdict {
+  track: number;  // that it is about
   before: string;
   share: string;  // "58.3 %"
   between: string;
   phase: string;  // "forward"
+}
+
+const kIdleOfLimit = 0.1;  // of a step
+
+function idleOf(numbers: Aggregate, {phases}: Steps): number {
+  return phases.reduce((sum, {idle}, i) => (idle ? sum + numbers.phase_mean_ns[i] : sum), 0);
+}
+
+// Whether the GPU works nearly all the time of the steps that count.
+export function gpuIsLimit(tracks: readonly Steps[]): boolean {
+  if (tracks.length < 2 || tracks[1].phases.length === 0) return false;
+  const numbers = aggregate(tracks[1], null);
+  return numbers.mean_ns > 0 && idleOf(numbers, tracks[1]) <= kIdleOfLimit * numbers.mean_ns;
 }
 
 // If the GPU works nearly all the time, what the CPU does meanwhile explains nothing.
@@ -19,10 +33,11 @@ function ofGpu(gpu: Steps, range: Range|null): Verdict|null {
   const longest = (some: typeof parts): (typeof parts)[0] =>
     some.reduce((a, b) => (b.ns > a.ns ? b : a), {idle: undefined, label: "", ns: 0});
   const waits = parts.filter(({idle}) => idle);
-  const idle_ns = waits.reduce((sum, part) => sum + part.ns, 0);
-  if (idle_ns <= 0.1 * numbers.mean_ns) {
+  const idle_ns = idleOf(numbers, gpu);
+  if (idle_ns <= kIdleOfLimit * numbers.mean_ns) {
     const share = percent(numbers.mean_ns - idle_ns, numbers.mean_ns);
     return {
+      track: 1,
       before: `${gpu.track} is the limit: it works `,
       share,
       between: " of it, most on ",
@@ -31,6 +46,7 @@ function ofGpu(gpu: Steps, range: Range|null): Verdict|null {
   }
   const {where, cause} = longest(waits).idle ?? {where: "", cause: ""};
   return {
+    track: 1,
     before: `${gpu.track} is idle `,
     share: percent(idle_ns, numbers.mean_ns),
     between: ` of it, most ${where}`,
@@ -48,5 +64,11 @@ export function verdictOf(tracks: readonly Steps[], range: Range|null): Verdict|
   const largest = largestPhase(numbers);
   if (largest < 0) return null;
   const share = percent(numbers.phase_mean_ns[largest], numbers.mean_ns);
-  return {before: "", share, between: " of it is ", phase: tracks[0].phases[largest].label};
+  return {
+    track: 0,
+    before: "",
+    share,
+    between: " of it is ",
+    phase: tracks[0].phases[largest].label
+  };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import {test} from "node:test";
 import type {Steps} from "./data";
 import {sampleSteps} from "./sample_steps";
-import {verdictOf} from "./verdict";
+import {gpuIsLimit, verdictOf} from "./verdict";
 
 function sentence(tracks: Steps[]): string {
   const verdict = verdictOf(tracks, {first: 0, last: tracks[0].number.length - 1});
@@ -39,4 +39,22 @@ test("an idle GPU is named with the largest cause", () => {
 
 test("a GPU without parts says nothing", () => {
   assert.equal(sentence([sampleSteps([100], []), gpu({})]), "75.0 % of it is forward");
+});
+
+// As the analysis sums up its one step.
+function summed(steps: Steps): Steps {
+  const phase_mean_ns = steps.phase_ns.map(([ns]) => ns);
+  return {...steps, summary: {...steps.summary, mean_ns: 100, phase_mean_ns}};
+}
+
+test("the verdict names the track that it is about", () => {
+  const cpu = summed(sampleSteps([100], []));
+  const busy = summed(gpu({compute: 95, idle_queue: 5}));
+  const idle = summed(gpu({compute: 50, idle_operators: 50}));
+  const empty = summed(gpu({}));
+  assert.equal(verdictOf([cpu], null)?.track, 0);
+  assert.equal(verdictOf([cpu, idle], null)?.track, 1);
+  assert.equal(verdictOf([cpu, empty], null)?.track, 0);
+  assert.deepEqual(
+    [[cpu], [cpu, idle], [cpu, busy], [cpu, empty]].map(gpuIsLimit), [false, false, true, false]);
 });

@@ -3,9 +3,12 @@
     [{"module": "my.loader", "domain": "data", "color": "orange",
       "functions": ["read", "Reader.next"]}]
 
-Functions of the script itself are those of the module "__main__".
+Functions of the script itself are those of the module "__main__". A name that is not there leaves a
+reason with the file and the name; the others are traced.
 """
-from ._imports import attempt, when_imported
+import _batchlight_native as _native
+
+from ._imports import when_imported
 
 
 def install(path):
@@ -21,11 +24,18 @@ def install(path):
             of_script.update(_functions_of(entry))
         else:
             when_imported(
-                entry["module"], "functions-trace", lambda module, entry=entry: _wrap(module, entry))
+                entry["module"], "functions-trace",
+                lambda module, entry=entry: _wrap(module, entry, path))
     if of_script:
         from . import _main_functions
-        _main_functions.watch(of_script, lambda module, path: attempt(
-            "functions-trace", _wrap_one, module, path, of_script[path]))
+        _main_functions.watch(
+            of_script, lambda module, name: _wrap_or_say(module, name, of_script[name], path),
+            lambda name, why: _say(path, "__main__", name, why))
+
+
+def _say(path, module, function, why):
+    _native.reason("functions-trace", "%s: %s.%s is not traced: %s; the rest of the file is" % (
+        path.rpartition("/")[2], module, function, why))
 
 
 def _expect(condition, path):
@@ -43,9 +53,40 @@ def _functions_of(entry):
             yield function, entry
 
 
-def _wrap(module, entry):
+def _wrap(module, entry, file):
     for function, options in _functions_of(entry):
-        attempt("functions-trace", _wrap_one, module, function, options)
+        _wrap_or_say(module, function, options, file)
+
+
+def _wrap_or_say(module, function, options, file):
+    try:
+        _wrap_one(module, function, options)
+    except AttributeError as error:
+        _say(file, options["module"], function, "it has no such function" + _meant(module, function))
+    except Exception as error:
+        _say(file, options["module"], function, "%s: %s" % (type(error).__name__, error))
+
+
+def _meant(module, path):
+    """" (did you mean read?)", of the names beside the one that is missing. difflib is not imported
+    here: the program may not."""
+    owner = module
+    for name in path.split("."):
+        try:
+            owner = getattr(owner, name)
+        except AttributeError:
+            near = [known for known in dir(owner) if _differ_by_one(known.lower(), name.lower())]
+            return " (did you mean %s?)" % near[0] if near else ""
+    return ""
+
+
+def _differ_by_one(a, b):
+    """One letter more, less or other, or two that changed places."""
+    start = 0
+    while start < min(len(a), len(b)) and a[start] == b[start]:
+        start += 1
+    a, b = a[start:], b[start:]
+    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or a[:2] == b[1::-1] and a[2:] == b[2:]
 
 
 def _wrap_one(module, path, options):

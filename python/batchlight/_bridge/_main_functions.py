@@ -11,20 +11,22 @@ import types
 import _batchlight_native as _native
 
 
-def watch(wanted, wrap):
-    """wrap(module, path) for each "function" or "Class.method" of `wanted` once it is there."""
+def watch(wanted, wrap, missing):
+    """wrap(module, path) for each "function" or "Class.method" of `wanted` once it is there,
+    missing(path, why) for one that will not be."""
     if sys.gettrace() is not None:
         _native.reason("functions-trace", "functions of the script cannot be traced by name while "
                        "another tool traces its lines")
         return
-    script = _Script(wanted, wrap)
+    script = _Script(wanted, wrap, missing)
     sys.settrace(script.find)
 
 
 class _Script:
-    def __init__(self, wanted, wrap):
+    def __init__(self, wanted, wrap, missing):
         self.wanted = list(wanted)
         self.wrap = wrap
+        self.missing = missing
         self.defined_at = {}  # path -> last line of its definition
 
     def find(self, frame, event, argument):
@@ -34,7 +36,7 @@ class _Script:
         for path in self.wanted:
             line = _last_line(frame.f_code, path.split(".")[0])
             if line is None:
-                self._missing(path, "the script defines no such function")
+                self.missing(path, "the script defines no such function")
             else:
                 self.defined_at[path] = line
         if not self.defined_at:
@@ -52,16 +54,12 @@ class _Script:
             if path.split(".")[0] in frame.f_globals:
                 self.wrap(_Globals(frame.f_globals), path)
             else:
-                self._missing(path, "the script went past its definition")
+                self.missing(path, "the script went past its definition")
         if not self.defined_at:
             sys.settrace(None)
             frame.f_trace = None
             return None
         return self.follow
-
-    @staticmethod
-    def _missing(path, why):
-        _native.reason("functions-trace", "__main__.%s is not traced: %s" % (path, why))
 
 
 class _Globals:

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/numbers/plain_number.h"
+#include "store/reason_features.h"
 
 namespace batchlight {
 namespace {
@@ -56,7 +57,8 @@ std::vector<LossWarning> FindLosses(const Store& store, bool all) {
   std::set<std::pair<StringId, StringId>> seen;
   for (size_t i = 0; i < store.reasons.size(); ++i) {
     if (!seen.emplace(store.reasons.feature[i], store.reasons.text[i]).second) continue;
-    warnings.push_back({.severity = LossSeverity::kError,
+    const bool unread = store.Text(store.reasons.feature[i]) == kUnreadFeature;
+    warnings.push_back({.severity = unread ? LossSeverity::kInfo : LossSeverity::kError,
                         .name = std::string(store.Text(store.reasons.feature[i])),
                         .value = 1,
                         .processes = 1,

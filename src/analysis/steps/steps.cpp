@@ -208,9 +208,9 @@ std::string WhyNone(const Store& store) {
 std::string RangeProblem(const ProcessSteps& process, int64_t first_step,
                          const std::string& problem) {
   const size_t last = process.steps.size() - 1;
-  return (problem.empty() ? "" : problem + ". ") + "The run has " +
+  return (problem.empty() ? "" : problem + "; ") + "the run has " +
          (last == 0 ? "one step, 0" : "steps 0 to " + std::to_string(last)) + ", none from " +
-         std::to_string(first_step) + " on: all of them count";
+         std::to_string(first_step) + " on";
 }
 
 }  // namespace
@@ -238,8 +238,8 @@ StepSet FindSteps(const StepInputs& inputs, const StepOptions& options) {
   std::vector<Candidate> candidates = FindMarked(inputs, options);
   const std::string& asked = options.range.empty() ? options.key : options.range;
   if (candidates.empty() && !asked.empty()) {
-    set.problem = "nothing that was recorded is named " + QuotedName(asked) +
-                  NamesLike(store, asked) + " The steps are those that are found without it";
+    set.problem =
+        "nothing that was recorded is named " + QuotedName(asked) + NamesLike(store, asked);
     candidates = FindMarked(inputs, {});
   }
   if (candidates.empty()) candidates = FindOther(inputs);

@@ -67,9 +67,12 @@ bool HasCompiler() {
   return false;
 }
 
-Check JudgePython(const Facts& facts) {
+// `command`: the name in PATH; pyenv's may be a script, the path is that of the interpreter it
+// runs.
+Check JudgePython(const std::string& command, const Facts& facts) {
   const std::string& version = facts.at("version");
-  const std::string name = facts.at("implementation") + " " + version + ", " + facts.at("path");
+  const std::string name =
+      command + " is " + facts.at("implementation") + " " + version + ", " + facts.at("path");
   int minor = 0;
   const bool python3 = std::sscanf(version.c_str(), "3.%d", &minor) == 1;
   if (facts.at("implementation") != "CPython" || !python3 || minor < 8) {
@@ -114,7 +117,7 @@ std::vector<Check> CheckPython() {
     if (path.empty()) continue;
     const Facts facts = Probe(path);
     if (facts.count("version") == 0 || !seen.insert(facts.at("prefix")).second) continue;
-    checks.push_back(JudgePython(facts));
+    checks.push_back(JudgePython(name, facts));
     if (facts.count("torch") != 0) {
       any_torch = true;
       checks.push_back(JudgeTorch(facts, compiler));

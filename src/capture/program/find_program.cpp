@@ -27,8 +27,18 @@ FoundProgram Refuse(const std::string& path, Candidate candidate) {
   }
   const bool python = path.ends_with(".py");
   return Problem(kExitNotExecutable, "cannot run " + path + ": it is not executable" +
-                                         (python ? "; did you mean `python " + path + "`?"
+                                         (python ? "; did you mean `python3 " + path + "`?"
                                                  : "; `chmod +x " + path + "` makes it so"));
+}
+
+// What somebody who gave a name that is not in PATH most likely meant, or "".
+std::string Meant(const std::string& name, const std::string& search_path) {
+  if (name == "python" && !FindProgram("python3", search_path).path.empty()) {
+    return "; did you mean python3?";
+  }
+  if (name.empty() || Look(name) == Candidate::kMissing) return "";
+  const bool python = name.ends_with(".py");
+  return "; did you mean " + (python ? "`python3 " + name + "`?" : "./" + name + "?");
 }
 
 }  // namespace
@@ -52,9 +62,8 @@ FoundProgram FindProgram(const std::string& name, const std::string& search_path
     rest.remove_prefix(colon + 1);
   }
   if (!refused.empty()) return Refuse(refused, Candidate::kNotExecutable);
-  const bool here = Look(name) != Candidate::kMissing && !name.empty();
-  return Problem(kExitNotFound, "cannot run " + name + ": no such program in PATH" +
-                                    (here ? "; did you mean ./" + name + "?" : ""));
+  return Problem(kExitNotFound,
+                 "cannot run " + name + ": no such program in PATH" + Meant(name, search_path));
 }
 
 FoundProgram ExplainStartFailure(const std::string& path, const StartFailure& failure) {

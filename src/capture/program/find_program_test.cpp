@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -39,8 +40,23 @@ TEST_F(FindProgramTest, TellsMissingFromNotExecutable) {
   EXPECT_EQ(FindProgram("train.py", folder_).exit_code, kExitNotExecutable);
   const FoundProgram found = FindProgram(script, "");
   EXPECT_EQ(found.exit_code, kExitNotExecutable);
-  EXPECT_NE(found.problem.find("python " + script), std::string::npos) << found.problem;
+  EXPECT_NE(found.problem.find("`python3 " + script), std::string::npos) << found.problem;
   EXPECT_EQ(FindProgram(folder_ + "/", "").exit_code, kExitNotExecutable);
+}
+
+TEST_F(FindProgramTest, SaysWhatWasMeant) {
+  EXPECT_NE(FindProgram("python", folder_).problem.find("no such program in PATH"),
+            std::string::npos);
+  Make("python3", 0755);
+  const std::string python = FindProgram("python", folder_).problem;
+  EXPECT_NE(python.find("did you mean python3?"), std::string::npos) << python;
+  Make("gan.py", 0644);
+  Make("tool", 0755);
+  ASSERT_EQ(chdir(folder_.c_str()), 0);
+  const std::string script = FindProgram("gan.py", "/nowhere").problem;
+  EXPECT_NE(script.find("did you mean `python3 gan.py`?"), std::string::npos) << script;
+  const std::string tool = FindProgram("tool", "/nowhere").problem;
+  EXPECT_NE(tool.find("did you mean ./tool?"), std::string::npos) << tool;
 }
 
 }  // namespace

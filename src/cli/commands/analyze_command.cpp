@@ -10,6 +10,7 @@
 #include "analysis/tables/overview_tables.h"
 #include "base/nearest.h"
 #include "cli/flags/command.h"
+#include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
 #include "cli/reading/event_filter.h"
 #include "cli/reading/reading_notes.h"
@@ -56,7 +57,9 @@ Status UnknownRule(const std::string& name) {
                     "--help-rules lists them all");
 }
 
-Result<std::vector<ChosenRule>> ChooseRules(const std::vector<std::string>& lists) {
+// Without `lists` all findings; with `nsys_compat` all rules, as in nsys.
+Result<std::vector<ChosenRule>> ChooseRules(const std::vector<std::string>& lists,
+                                            bool nsys_compat) {
   std::vector<ChosenRule> chosen;
   const auto add_all = [&] {
     chosen.push_back({nullptr, std::string(kAdvice), {}});
@@ -78,7 +81,8 @@ Result<std::vector<ChosenRule>> ChooseRules(const std::vector<std::string>& list
       chosen.push_back({nullptr, spec.name, {}});
     }
   }
-  if (chosen.empty()) add_all();
+  if (chosen.empty() && nsys_compat) add_all();
+  if (chosen.empty()) chosen.push_back({nullptr, std::string(kAdvice), {}});
   return chosen;
 }
 
@@ -134,6 +138,9 @@ class Analysis {
         compat_(nsys_compat) {}
 
   Status Run(const std::vector<ChosenRule>& rules, const AnalyzeFlags& flags) {
+    if (StepsAreChosen(steps_)) {
+      RETURN_IF_ERROR(CheckStepsAreThere(flags.inputs[0], Overview().steps));
+    }
     const size_t count = std::max(rules.size(), outputs_.count());
     for (size_t i = 0; i < count; ++i) {
       const ChosenRule& chosen = rules[std::min(i, rules.size() - 1)];
@@ -150,7 +157,6 @@ class Analysis {
   // Errors (kGate): one of the findings named in the gate was made.
   Status Gate(const std::vector<std::string>& lists) {
     ASSIGN_OR_RETURN(const std::vector<ReportSpec> specs, ParseReportList(lists));
-    if (!specs.empty()) RETURN_IF_ERROR(CheckStepsForGate(Overview().steps));
     for (const ReportSpec& spec : specs) {
       for (const Finding& finding : Findings()) {
         if (spec.name != "any" && spec.name != finding.rule) continue;
@@ -164,7 +170,6 @@ class Analysis {
   const RunOverview& Overview() {
     if (overview_ == nullptr) {
       overview_ = std::make_unique<RunOverview>(BuildOverview(store_, {.steps = steps_}));
-      SayStepProblem(store_.source, overview_->steps);
     }
     return *overview_;
   }
@@ -256,11 +261,28 @@ Status ListRules(const std::string& which) {
   return found || all ? Status() : UnknownRule(which);
 }
 
+// That nsys's rules are to be asked for, and flags that only they heed.
+void SayWhatElseThereIs(const std::vector<ChosenRule>& rules, const AnalyzeFlags& flags,
+                        const TableOutputs& outputs) {
+  const bool of_nsys = std::any_of(rules.begin(), rules.end(),
+                                   [](const ChosenRule& chosen) { return chosen.rule != nullptr; });
+  if (of_nsys) return;
+  if (flags.filter.any()) {
+    outputs.Notice(
+        "NOTE: --filter-time and --filter-nvtx change nothing in findings, which are about steps: "
+        "--first-step and --last-step choose some, -r all has the rules of nsys, which they "
+        "filter.");
+  } else if (flags.rules.empty()) {
+    outputs.Notice("NOTE: the rules of `nsys analyze` follow with -r all (--help-rules).");
+  }
+}
+
 Status RunAnalyze(AnalyzeFlags& flags, bool overwrite_given) {
   flags.tables.force_overwrite = TakeBoolWord(flags.overwrite_words, overwrite_given, flags.inputs);
   TakeBoolWord(flags.export_words, true, flags.inputs);
   if (!flags.sqlite.empty()) flags.inputs = {flags.sqlite};
-  ASSIGN_OR_RETURN(const std::vector<ChosenRule> rules, ChooseRules(flags.rules));
+  ASSIGN_OR_RETURN(const std::vector<ChosenRule> rules,
+                   ChooseRules(flags.rules, flags.tables.nsys_compat));
   ASSIGN_OR_RETURN(const std::vector<ReportSpec> gates, ParseReportList(flags.fail_on));
   for (const ReportSpec& spec : gates) {
     if (spec.name != "any" && (spec.name == kAdvice || !IsAdvice(spec.name))) {
@@ -270,17 +292,16 @@ Status RunAnalyze(AnalyzeFlags& flags, bool overwrite_given) {
   RETURN_IF_ERROR(CheckStepFlags(flags.steps));
   RETURN_IF_ERROR(CheckFilterFlags(flags.filter));
   ASSIGN_OR_RETURN(flags.tables.time_unit, ParseTimeUnit(flags.time_unit));
-  if (flags.inputs.size() != 1) {
-    return UsageError(flags.inputs.empty() ? "no input given: batchlight analyze [options] INPUT"
-                                           : "one input only: " + flags.inputs[1]);
-  }
-  ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create(flags.tables, flags.inputs[0]));
+  RETURN_IF_ERROR(CheckOneRun("analyze", flags.inputs, "a format is that of -f"));
+  ASSIGN_OR_RETURN(const std::string place, PlaceOfInput(flags.inputs[0]));
+  ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create(flags.tables, place));
   ASSIGN_OR_RETURN(Store store,
                    OpenInput(flags.inputs[0], {.doubled_calls = flags.tables.nsys_compat}));
   for (const std::string& line : ReadingNoteLines(flags.inputs[0], store)) outputs.Notice(line);
   ASSIGN_OR_RETURN(EventFilter filter, MakeFilter(store, flags.filter, flags.tables.nsys_compat));
   Analysis analysis(store, outputs, flags.steps, std::move(filter), flags.tables.nsys_compat);
   RETURN_IF_ERROR(analysis.Run(rules, flags));
+  SayWhatElseThereIs(rules, flags, outputs);
   return analysis.Gate(flags.fail_on);
 }
 
@@ -289,8 +310,10 @@ Status RunAnalyze(AnalyzeFlags& flags, bool overwrite_given) {
 void RegisterAnalyze(CLI::App& app, Outcome& outcome) {
   auto flags = std::make_shared<AnalyzeFlags>();
   CLI::App* command = app.add_subcommand("analyze", "What to change, with evidence and gain");
-  command->add_option("INPUT", flags->inputs, "Recording, nsys SQLite export or Kineto JSON");
-  command->add_option("-r,--rule", flags->rules, "Rules: NAME[:OPTION=VALUE]...[,...], or all")
+  AddRuns(command, &flags->inputs);
+  command
+      ->add_option("-r,--rule", flags->rules,
+                   "Rules: NAME[:OPTION=VALUE]...[,...]; all: those of nsys too (default: advice)")
       ->allow_extra_args(false);
   command->add_option("-f,--format", flags->tables.formats, "As of stats")->allow_extra_args(false);
   command->add_option("-o,--output", flags->tables.outputs, "As of stats")->allow_extra_args(false);

@@ -276,7 +276,9 @@ Status WriteReports(const DlprofOptions& options, const RunOverview& overview) {
     ASSIGN_OR_RETURN(dlprof::Model model, ModelOf(options, overview, ""));
     models.emplace_back("", std::move(model));
   }
-  if (!overview.steps.problem.empty()) Warn(overview.steps.problem);
+  if (!overview.steps.problem.empty()) {
+    Warn(overview.steps.problem + "; the reports are about the steps that are found without it");
+  }
   if (!models.front().second.notice.empty() && options.verbosity != "quiet") {
     Warn(models.front().second.notice);
   }

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "cli/flags/command.h"
+#include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
 #include "cli/reading/reading_notes.h"
 #include "cli/reading/table_outputs.h"
@@ -139,24 +140,18 @@ Result<bool> IsGpuMetric(const std::string& metric, const Exporter& exporter) {
   return true;
 }
 
-// Notices of flags that the type does not use, and of requested steps that do not exist.
-void SayWithoutEffect(const Store& store, const ExportFlags& flags, const Exporter& exporter,
-                      const CLI::App& app) {
+// Notices of flags that the type does not use.
+void SayWithoutEffect(const Exporter& exporter, const CLI::App& app) {
   const auto note = [&](const char* flag, const char* type, const char* what) {
     if (app.count(flag) == 0 || exporter.name == type) return;
     std::fprintf(stderr, "NOTE: %s changes nothing in -t %s: only %s %s.\n", flag,
                  std::string(exporter.name).c_str(), type, what);
   };
-  for (const char* flag : {"--step-key", "--step-range", "--first-step", "--last-step"}) {
+  for (const char* flag : {"--step-key", "--step-range", "--first-step", "--last-step", "--rank"}) {
     note(flag, "chrome", "holds steps");
   }
   note("--lazy", "sqlite", "may leave empty tables out");
   note("--metric", "folded", "sums up a metric");
-  const bool wants_steps =
-      app.count("--step-key") + app.count("--step-range") + app.count("--first-step") > 0;
-  if (exporter.name == "chrome" && wants_steps) {
-    SayStepProblem(flags.inputs[0], FindSteps(store, flags.steps));
-  }
 }
 
 Status RunExport(ExportFlags& flags, const CLI::App& app) {
@@ -169,10 +164,8 @@ Status RunExport(ExportFlags& flags, const CLI::App& app) {
   const bool normalize = TakeBoolWord(flags.normalize_words, given("--ts-normalize"), flags.inputs);
   ASSIGN_OR_RETURN(const Exporter* exporter, ChooseExporter(flags.type));
   ASSIGN_OR_RETURN(options.by_gpu, IsGpuMetric(flags.metric, *exporter));
-  if (flags.inputs.size() != 1) {
-    return UsageError(flags.inputs.empty() ? "no input given: batchlight export [options] INPUT"
-                                           : "one input only: " + flags.inputs[1]);
-  }
+  RETURN_IF_ERROR(
+      CheckOneRun("export", flags.inputs, "-f replaces what exists, the format is that of -t"));
   const std::string& input = flags.inputs[0];
   RETURN_IF_ERROR(CheckStepFlags(flags.steps));
   options.steps = flags.steps;
@@ -187,7 +180,10 @@ Status RunExport(ExportFlags& flags, const CLI::App& app) {
   ASSIGN_OR_RETURN(const Store store, OpenInput(input));
   if (!quiet) {
     SayReadingNotes(input, store);
-    SayWithoutEffect(store, flags, *exporter, app);
+    SayWithoutEffect(*exporter, app);
+  }
+  if (exporter->name == "chrome") {
+    RETURN_IF_ERROR(CheckStepsAreThere(input, FindSteps(store, flags.steps)));
   }
   options.selection.SetShift(normalize ? shift + store.session_start_utc_ns : shift);
   // A file that exceeds the user's size limit is an error like a full disk: it must not kill the
@@ -222,7 +218,7 @@ void RegisterExport(CLI::App& app, Outcome& outcome) {
   for (const Exporter& exporter : Exporters()) {
     types += "\n" + std::string(exporter.name) + ": " + std::string(exporter.help);
   }
-  command->add_option("INPUT", flags->inputs, "Recording, nsys SQLite export or Kineto JSON");
+  AddRuns(command, &flags->inputs);
   command->add_option("-t,--type", flags->type, "Format:" + types)->capture_default_str();
   command->add_option("-o,--output", flags->output,
                       "File, or folder; - for standard output; beside the input if not given");

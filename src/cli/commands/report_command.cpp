@@ -2,9 +2,11 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "analysis/overview/run_overview.h"
 #include "cli/flags/command.h"
+#include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
 #include "cli/reading/reading_notes.h"
 #include "ingest/open_input.h"
@@ -14,7 +16,7 @@ namespace batchlight::cli {
 namespace {
 
 struct Options {
-  std::string input;
+  std::vector<std::string> runs;
   ReportOptions report;
   StepOptions steps;
 };
@@ -28,14 +30,18 @@ std::string FolderFor(std::string input) {
 }
 
 Status Run(const Options& options) {
+  RETURN_IF_ERROR(CheckOneRun("report", options.runs,
+                              "-f replaces an existing report, which has a page and a CSV of every "
+                              "table"));
+  const std::string& run = options.runs[0];
   RETURN_IF_ERROR(CheckStepFlags(options.steps));
   ReportOptions report = options.report;
-  if (report.folder.empty()) report.folder = FolderFor(options.input);
+  if (report.folder.empty()) report.folder = FolderFor(run);
   report.version = BATCHLIGHT_VERSION;
-  ASSIGN_OR_RETURN(const Store store, OpenInput(options.input));
-  SayReadingNotes(options.input, store);
+  ASSIGN_OR_RETURN(const Store store, OpenInput(run));
+  SayReadingNotes(run, store);
   const RunOverview overview = BuildOverview(store, {.steps = options.steps, .phase_events = true});
-  SayStepProblem(options.input, overview.steps);
+  RETURN_IF_ERROR(CheckStepsAreThere(run, overview.steps));
   auto written = WriteReportFolder(overview, report);
   if (!written.ok()) return Status(written.status()).WithContext("writing the report");
   std::printf("%s\n", written.value().front().c_str());
@@ -48,12 +54,10 @@ void RegisterReport(CLI::App& app, Outcome& outcome) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "report", "Write a folder with a web page, one CSV per table, a chart and a README snippet");
+  AddRuns(command, &options->runs);
   command
-      ->add_option("input", options->input, "Recording, nsys .sqlite export or Kineto .json[.gz]")
-      ->required()
-      ->type_name("INPUT");
-  command
-      ->add_option("-o,--output", options->report.folder, "Folder; default: INPUT's name + _report")
+      ->add_option("-o,--output", options->report.folder,
+                   "Folder; default: the name of RUN + _report")
       ->type_name("DIR");
   command->add_flag("-f,--force-overwrite", options->report.overwrite,
                     "Write into an existing folder; only files of the report are replaced");

@@ -57,7 +57,7 @@ void Say(const std::string& line) {
 
 void RunSession(const ProfileOptions& options, Outcome& outcome) {
   capture::SessionOptions wanted = options.session;
-  std::vector<std::string> notices = options.notices;
+  std::vector<std::string> notices = WithoutEffectNotices(options.without_effect);
   outcome.status = CheckExports(wanted.capture, notices);
   if (!outcome.status.ok()) return;
   for (const std::string& notice : notices) Say(notice);

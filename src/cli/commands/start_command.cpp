@@ -45,7 +45,7 @@ Status Start(Outcome& outcome) {
     return UsageError("start takes no program: `batchlight launch` starts one");
   }
   ASSIGN_OR_RETURN(capture::CaptureOptions options, MakeCaptureOptions(flags));
-  std::vector<std::string> notices = flags.Notices();
+  std::vector<std::string> notices = WithoutEffectNotices(flags.WithoutEffect());
   RETURN_IF_ERROR(CheckExports(options, notices));
   for (const std::string& notice : notices) Say(notice);
   options.output = AbsoluteOutput(options.output);

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "cli/flags/command.h"
+#include "cli/flags/run_argument.h"
 #include "cli/reading/event_filter.h"
 #include "cli/reading/reading_notes.h"
 #include "cli/reading/report_script.h"
@@ -151,7 +152,7 @@ Status CheckInputs(const std::vector<std::string>& inputs, const std::vector<Cho
     return UsageError("report script " + chosen.name +
                       " reads the whole database: --filter-time and --filter-nvtx cannot be given");
   }
-  if (inputs.empty()) return UsageError("no input given: batchlight stats [options] INPUT...");
+  if (inputs.empty()) return UsageError("no RUN given: batchlight stats [flags] RUN...");
   if (inputs.size() == 1) return Status();
   for (const ChosenReport& chosen : reports) {
     if (chosen.report != nullptr && chosen.report->several_inputs) continue;
@@ -193,18 +194,6 @@ Status ListReports(const std::string& which, const ReportScripts& scripts) {
   return Status();
 }
 
-// nsys reads its own report files; we read the database it exported beside them.
-Result<std::string> ResolveReport(const std::string& input) {
-  constexpr std::string_view kReport = ".nsys-rep";
-  if (!input.ends_with(kReport)) return input;
-  const std::string database = input.substr(0, input.size() - kReport.size()) + ".sqlite";
-  if (FileExists(database)) return database;
-  return InputError(input +
-                    ": only nsys reads .nsys-rep files; export it first with `nsys export "
-                    "-t sqlite " +
-                    input + "`");
-}
-
 Status RunStats(StatsFlags& flags) {
   flags.tables.force_overwrite =
       TakeBoolWord(flags.overwrite_words, flags.tables.force_overwrite, flags.inputs);
@@ -217,15 +206,11 @@ Status RunStats(StatsFlags& flags) {
   ASSIGN_OR_RETURN(flags.tables.time_unit, ParseTimeUnit(flags.time_unit));
   RETURN_IF_ERROR(CheckInputs(flags.inputs, reports, flags.filter.any()));
   RETURN_IF_ERROR(CheckFilterFlags(flags.filter));
-  std::vector<std::string> paths;
-  for (const std::string& input : flags.inputs) {
-    ASSIGN_OR_RETURN(std::string path, ResolveReport(input));
-    paths.push_back(std::move(path));
-  }
-  ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create(flags.tables, paths[0]));
+  ASSIGN_OR_RETURN(const std::string first, PlaceOfInput(flags.inputs[0]));
+  ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create(flags.tables, first));
   std::vector<std::unique_ptr<Store>> stores;
   Inputs inputs{{}, {}, &scripts, {}};
-  for (const std::string& path : paths) {
+  for (const std::string& path : flags.inputs) {
     ASSIGN_OR_RETURN(Store store, OpenInput(path, {.operators = false,
                                                    .doubled_calls = flags.tables.nsys_compat}));
     for (const std::string& line : ReadingNoteLines(path, store)) outputs.Notice(line);
@@ -255,8 +240,7 @@ Status PrintDefaultStats(const Store& store) {
 void RegisterStats(CLI::App& app, Outcome& outcome) {
   auto flags = std::make_shared<StatsFlags>();
   CLI::App* stats = app.add_subcommand("stats", "Tables as `nsys stats` prints them");
-  stats->add_option("INPUT", flags->inputs,
-                    "Recording, nsys SQLite export or Kineto JSON; one per rank for recipes");
+  AddRuns(stats, &flags->inputs)->description(std::string(kRunHelp) + "; one per rank for recipes");
   stats->add_option("-r,--report", flags->reports, "Reports: NAME[:ARG[=VALUE]]...[,...]")
       ->allow_extra_args(false);
   stats

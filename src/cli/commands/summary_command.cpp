@@ -5,6 +5,7 @@
 
 #include "cli/flags/command.h"
 #include "cli/flags/parse_error.h"
+#include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
 #include "ingest/open_input.h"
 #include "report/terminal/summary.h"
@@ -23,6 +24,7 @@ Status PrintSummaryOf(const SummaryFlags& flags) {
   RETURN_IF_ERROR(CheckStepFlags(flags.steps));
   ASSIGN_OR_RETURN(const Store store, OpenInput(flags.input));
   const RunOverview overview = BuildOverview(store, {.steps = flags.steps});
+  RETURN_IF_ERROR(CheckStepsAreThere(flags.input, overview.steps));
   const std::string text =
       flags.json ? SummaryAsJson(overview)
                  : SummaryAsText(overview, {.style = TerminalStyle::Of(stdout),
@@ -40,10 +42,9 @@ void RegisterSummary(CLI::App& app, Outcome& outcome) {
   auto flags = std::make_shared<SummaryFlags>();
   CLI::App* command =
       app.add_subcommand("summary", "Show what ran, how long a step takes and where its time goes");
-  command->add_option("input", flags->input, "recording, nsys .sqlite or Kineto .json[.gz]")
-      ->required();
-  command->add_flag("--json", flags->json, "one JSON object on standard output; times in ns");
-  command->add_option("--rows", flags->rows, "rows of each list")
+  AddRun(command, &flags->input);
+  command->add_flag("--json", flags->json, "One JSON object on standard output; times in ns");
+  command->add_option("--rows", flags->rows, "Rows of each list")
       ->check(NotNegative())
       ->capture_default_str();
   AddStepFlags(command, &flags->steps);

@@ -4,17 +4,23 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/overview/run_overview.h"
 #include "analysis/tables/registry.h"
+#include "base/file.h"
 #include "base/nearest.h"
 #include "cli/flags/command.h"
 #include "cli/flags/parse_error.h"
+#include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
 #include "cli/reading/reading_notes.h"
+#include "cli/reading/table_outputs.h"
 #include "ingest/open_input.h"
+#include "report/tables/people_table.h"
 #include "report/tables/table_format.h"
+#include "report/terminal/summary_text.h"
 
 namespace batchlight::cli {
 namespace {
@@ -22,10 +28,11 @@ namespace {
 struct TableOptions {
   std::string name;
   std::string input;
+  std::string run;  // the input by name
   std::string format;
   std::string sort;
-  std::string time_unit = "nanoseconds";
-  size_t rows = 0;  // 0: all
+  std::string time_unit;  // "" = one that suits the numbers; nanoseconds in files
+  size_t rows = 0;        // 0: all
   StepOptions steps;
   bool list = false;
 };
@@ -87,33 +94,74 @@ Status Sort(const std::string& wanted, ResultTable* table) {
   return {};
 }
 
-Status Run(const TableOptions& options) {
-  if (options.list) {
-    for (const TableEntry& entry : OverviewTables()) {
-      std::printf("%-24.*s %.*s\n", static_cast<int>(entry.name.size()), entry.name.data(),
-                  static_cast<int>(entry.sentence.size()), entry.sentence.data());
-    }
-    return {};
+void ListTables() {
+  for (const TableEntry& entry : OverviewTables()) {
+    std::printf("%-24.*s %.*s\n", static_cast<int>(entry.name.size()), entry.name.data(),
+                static_cast<int>(entry.sentence.size()), entry.sentence.data());
   }
-  if (options.name.empty() || options.input.empty()) {
-    return UsageError("table needs a name and an input; --list shows the names");
+}
+
+// RUN and NAME may come in either order.
+Result<const TableEntry*> ChooseTable(TableOptions& options) {
+  if (!options.run.empty()) {
+    if (!options.name.empty()) {
+      return UsageError("one RUN only, there are " + options.run + " and " + options.input);
+    }
+    options.name = std::exchange(options.input, options.run);
+  }
+  if (FindOverviewTable(options.name) == nullptr && FindOverviewTable(options.input) != nullptr) {
+    std::swap(options.name, options.input);
   }
   const TableEntry* entry = FindOverviewTable(options.name);
-  if (entry == nullptr) {
-    std::vector<std::string_view> names;
-    for (const TableEntry& known : OverviewTables()) names.push_back(known.name);
-    return UsageError("no table " + options.name + DidYouMean(NearestFew(options.name, names)) +
-                      " `batchlight table --list` shows all");
+  const bool name_is_run = entry == nullptr && FileExists(options.name);
+  if (options.name.empty() || options.input.empty()) {
+    return UsageError((options.input.empty() && !name_is_run
+                           ? "no RUN given: batchlight table RUN NAME"
+                           : "which table? batchlight table RUN NAME") +
+                      std::string("; --list shows the names"));
   }
+  if (entry != nullptr) return entry;
+  if (name_is_run) std::swap(options.name, options.input);
+  std::vector<std::string_view> names;
+  for (const TableEntry& known : OverviewTables()) names.push_back(known.name);
+  const std::string near = DidYouMean(NearestFew(options.name, names));
+  return UsageError("no table " + options.name + near + (near.empty() ? "; " : " ") +
+                    "`batchlight table --list` shows all");
+}
+
+// What a person reads gets units that suit the numbers and, on a terminal, the width of it; what
+// was asked for by a unit or an argument of the format stays as it was asked for.
+void SuitPeople(const TableOptions& options, const TableFormat& format, ResultTable* table) {
+  if (!format.for_people() || options.format.find(':') != std::string::npos) return;
+  if (options.time_unit.empty()) SuitUnits(table);
+  const auto width = static_cast<size_t>(TerminalStyle::Of(stdout).terminal_width);
+  if (width == 0) return;
+  const std::vector<std::string> left_out = FitWidth(format, width, table);
+  if (left_out.empty()) return;
+  std::string names;
+  for (const std::string& name : left_out) names += (names.empty() ? "" : ", ") + name;
+  std::fprintf(stderr, "Not shown, for want of room: %s. A wider terminal or -f csv has them.\n",
+               names.c_str());
+}
+
+Status Run(TableOptions options) {
+  if (options.list) {
+    ListTables();
+    return {};
+  }
+  ASSIGN_OR_RETURN(const TableEntry* entry, ChooseTable(options));
   RETURN_IF_ERROR(CheckStepFlags(options.steps));
   DisplayUnits units;
-  ASSIGN_OR_RETURN(const TimeUnit time_unit, ParseTimeUnit(options.time_unit));
+  ASSIGN_OR_RETURN(const TimeUnit time_unit,
+                   ParseTimeUnit(options.time_unit.empty() ? "nsec" : options.time_unit));
   units.SetTime(time_unit);
-  ASSIGN_OR_RETURN(const TableFormat format, ParseTableFormat(options.format, units));
+  const auto parsed = ParseTableFormat(options.format, units);
+  RETURN_IF_ERROR(ExplainFormat(parsed.status(), options.format));
+  const TableFormat& format = parsed.value();
   ASSIGN_OR_RETURN(const Store store, OpenInput(options.input));
   SayReadingNotes(options.input, store);
   const RunOverview overview = BuildOverview(store, {.steps = options.steps});
-  SayStepProblem(options.input, overview.steps);
+  RETURN_IF_ERROR(CheckStepsAreThere(options.input, overview.steps));
   ResultTable table = entry->make(overview);
   if (table.rows.empty()) {
     std::fprintf(stderr, "batchlight: %s: no rows: %.*s\n", options.input.c_str(),
@@ -121,6 +169,7 @@ Status Run(const TableOptions& options) {
   }
   RETURN_IF_ERROR(Sort(options.sort, &table));
   if (options.rows > 0 && table.rows.size() > options.rows) table.rows.resize(options.rows);
+  SuitPeople(options, format, &table);
   return WriteTable(format, RowsOf(table), [](std::string_view bytes) -> Status {
     if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size()) return {};
     return OutputError("cannot write to standard output");
@@ -133,10 +182,9 @@ void RegisterTable(CLI::App& app, Outcome& outcome) {
   auto options = std::make_shared<TableOptions>();
   CLI::App* command =
       app.add_subcommand("table", "Print a table of a run: modules, kernels, key_averages, ...");
-  command->add_option("name", options->name, "Which table; see --list")->type_name("NAME");
-  command
-      ->add_option("input", options->input, "Recording, nsys .sqlite export or Kineto .json[.gz]")
-      ->type_name("INPUT");
+  command->add_option("RUN", options->input, kRunHelp)->type_name("");
+  command->add_option("NAME", options->name, "Which table; may come before RUN; see --list")
+      ->type_name("");
   command
       ->add_option("-f,--format", options->format, "column, table, csv, tsv, json, markdown, ...")
       ->default_val("column");
@@ -144,8 +192,10 @@ void RegisterTable(CLI::App& app, Outcome& outcome) {
                       "Column, by name or as PyTorch spells it (self_cuda_time_total)");
   command->add_option("--rows,--row_limit,--row-limit", options->rows, "At most so many rows")
       ->check(NotNegative());
-  command->add_option("--timeunit", options->time_unit, "nsec, usec, msec, sec")
-      ->capture_default_str();
+  command->add_option(
+      "--timeunit", options->time_unit,
+      "nsec, usec, msec, sec (default: what suits a column; nsec in csv, json, ...)");
+  command->add_option("--run", options->run, "RUN by name")->type_name("RUN");
   AddStepFlags(command, &options->steps);
   command->add_flag("--list", options->list, "Show every table with what a row is");
   command->callback([options, &outcome] { outcome.status = Run(*options); });

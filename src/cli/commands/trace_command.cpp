@@ -45,7 +45,9 @@ void AddDump(CLI::App& trace, Outcome& outcome) {
   };
   auto flags = std::make_shared<Flags>();
   CLI::App* app = trace.add_subcommand("dump", "Print every record as one line of text");
-  app->add_option("INPUT", flags->input, "Recording, sealed or live")->required();
+  app->add_option("RUN,--run", flags->input, "Recording, sealed or live")
+      ->required()
+      ->type_name("");
   app->add_option("-o,--output", flags->output, "Write to this file instead of standard output");
   CLI::Option* chunks = app->add_flag("--chunks", flags->only_chunks, "Only the chunk lines");
   app->add_flag("--records", flags->only_records, "Only the record lines")->excludes(chunks);

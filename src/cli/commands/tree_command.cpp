@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "cli/flags/command.h"
 #include "cli/flags/parse_error.h"
+#include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
 #include "cli/reading/reading_notes.h"
 #include "ingest/open_input.h"
@@ -23,6 +24,7 @@ struct TreeFlags {
   bool gpu = false;
   size_t depth = 99;
   double least_percent = 1;
+  size_t rows = 0;  // 0: all
   StepOptions steps;
 };
 
@@ -44,7 +46,7 @@ Status Run(const TreeFlags& flags) {
   ASSIGN_OR_RETURN(const Store store, OpenInput(flags.input));
   SayReadingNotes(flags.input, store);
   const RunOverview overview = BuildOverview(store, {.steps = flags.steps});
-  SayStepProblem(flags.input, overview.steps);
+  RETURN_IF_ERROR(CheckStepsAreThere(flags.input, overview.steps));
   if (flags.gpu && overview.gpu.empty()) {
     return UsageError("--gpu: the recording holds no work on a GPU");
   }
@@ -53,6 +55,7 @@ Status Run(const TreeFlags& flags) {
                                     {.by_gpu = flags.gpu,
                                      .depth = flags.depth,
                                      .least = flags.least_percent / 100,
+                                     .rows = flags.rows,
                                      .below = flags.below});
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return {};
   return OutputError("cannot write to standard output");
@@ -64,9 +67,7 @@ void RegisterTree(CLI::App& app, Outcome& outcome) {
   auto flags = std::make_shared<TreeFlags>();
   CLI::App* command =
       app.add_subcommand("tree", "Where the time goes: model, modules, operators, kernels");
-  command->add_option("input", flags->input, "Recording, nsys .sqlite export or Kineto .json[.gz]")
-      ->type_name("INPUT")
-      ->required();
+  AddRun(command, &flags->input);
   command->add_option("--below", flags->below, "Only branches whose name contains this")
       ->type_name("TEXT");
   command->add_option("--depth", flags->depth, "At most so many levels")
@@ -76,6 +77,9 @@ void RegisterTree(CLI::App& app, Outcome& outcome) {
       ->add_option("--least", flags->least_percent,
                    "Branches with a smaller share are put together, in percent")
       ->capture_default_str();
+  command->add_option("--rows", flags->rows, "At most so many branches, those with most time")
+      ->check(NotNegative())
+      ->type_name("N");
   command->add_flag("--gpu", flags->gpu, "GPU time instead of CPU time");
   AddStepFlags(command, &flags->steps);
   command->callback([flags, &outcome] { outcome.status = Run(*flags); });

@@ -151,15 +151,17 @@ std::vector<std::string> ParsedFlags::List(Flag flag) const {
   return items;
 }
 
-std::vector<std::string> ParsedFlags::Notices() const {
-  std::vector<std::string> notices;
+std::vector<std::string> ParsedFlags::WithoutEffect() const {
+  std::vector<std::string> flags;
   for (const FlagSpec& spec : kFlags) {
-    if (spec.status != FlagStatus::kLater || !Given(spec.id)) continue;
+    const bool heeded = spec.status == FlagStatus::kWorks || spec.status == FlagStatus::kAlways;
+    if (heeded || !Given(spec.id)) continue;
     const std::string value = Text(spec.id);
+    // Who turns off what is not there gets what was asked for.
     if (value == spec.default_value || value == "none" || value == "false") continue;
-    notices.push_back(Spelled(spec) + "=" + value + " is not traced yet; all else is recorded");
+    flags.push_back(Spelled(spec) + "=" + value);
   }
-  return notices;
+  return flags;
 }
 
 std::vector<std::string> SplitAtCommas(std::string_view text) {

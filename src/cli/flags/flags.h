@@ -20,7 +20,7 @@ enum class Flag {
   kCount
 };
 
-enum class FlagStatus { kWorks, kLater, kNoEffect };
+enum class FlagStatus { kWorks, kLater, kNoEffect, kAlways };
 
 struct FlagSpec {
   Flag id;
@@ -54,8 +54,8 @@ class ParsedFlags {
   // All values given, split at commas ("\," is a comma); the default if none was given.
   std::vector<std::string> List(Flag flag) const;
 
-  // One line for each flag that is accepted but does nothing yet.
-  std::vector<std::string> Notices() const;
+  // "--sample=cpu": flags that were given, in the order of the table, and change nothing here.
+  std::vector<std::string> WithoutEffect() const;
 
   bool help = false;
   std::vector<std::string> command;

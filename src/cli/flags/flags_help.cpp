@@ -48,7 +48,9 @@ std::string_view StatusNote(FlagStatus status) {
     case FlagStatus::kLater:
       return "Not traced yet: accepted, and said in one line. ";
     case FlagStatus::kNoEffect:
-      return "Accepted, no effect. ";
+      return "Accepted, no effect, and said in one line. ";
+    case FlagStatus::kAlways:
+      return "Accepted, always so. ";
   }
   return "";
 }

@@ -84,11 +84,13 @@ TEST(ParsedFlags, ListsSplitAtCommas) {
             (Words{"sqlite", "chrome", "jsonlines"}));
 }
 
-TEST(ParsedFlags, NoticesNameWhatIsNotTracedYet) {
-  EXPECT_TRUE(Parse({"-s", "none", "--cpuctxsw=none", "--osrt-threshold=10"}).Notices().empty());
-  const Words notices = Parse({"-s", "cpu", "--cudabacktrace=true"}).Notices();
-  ASSERT_EQ(notices.size(), 2u);
-  EXPECT_NE(notices[0].find("--sample=cpu"), std::string::npos);
+TEST(ParsedFlags, WhatChangesNothingIsNamed) {
+  EXPECT_EQ(Parse({"-s", "none", "--cpuctxsw=none", "--osrt-threshold=1000",
+                   "--trace-fork-before-exec=true", "--discard-environment"})
+                .WithoutEffect(),
+            Words());
+  EXPECT_EQ(Parse({"-s", "cpu", "--cudabacktrace=true", "--osrt-threshold=10"}).WithoutEffect(),
+            (Words{"--sample=cpu", "--cudabacktrace=true", "--osrt-threshold=10"}));
 }
 
 TEST(ParsedFlags, CommandFileGivesWayToTheCommandLine) {

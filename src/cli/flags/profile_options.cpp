@@ -91,10 +91,17 @@ Result<int> ParseSignal(const std::string& text) {
   return number;
 }
 
+std::vector<std::string> WithoutEffectNotices(const std::vector<std::string>& flags) {
+  if (flags.empty()) return {};
+  std::string names;
+  for (const std::string& flag : flags) names += (names.empty() ? "" : ", ") + flag;
+  return {"not traced yet, so without effect: " + names + "; all else is recorded"};
+}
+
 Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
   ProfileOptions options;
   capture::SessionOptions& session = options.session;
-  options.notices = flags.Notices();
+  options.without_effect = flags.WithoutEffect();
   session.command = flags.command;
   ASSIGN_OR_RETURN(session.capture, MakeCaptureOptions(flags));
   RETURN_IF_ERROR(ReadTraceOptions(flags, options));

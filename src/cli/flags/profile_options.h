@@ -12,14 +12,16 @@ namespace batchlight::cli {
 
 struct ProfileOptions {
   capture::SessionOptions session;
-  std::vector<std::string> notices;  // one line each, for stderr
-  uint32_t overhead_rounds = 0;      // --measure-overhead; 0 = not measured
+  std::vector<std::string> without_effect;  // "--sample=cpu": accepted, and named in one line
+  uint32_t overhead_rounds = 0;             // --measure-overhead; 0 = not measured
 };
 
 // Errors are kUsage.
 Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags);
 // The part that `start` takes too.
 Result<capture::CaptureOptions> MakeCaptureOptions(const ParsedFlags& flags);
+// One line that names the flags that change nothing; no line if there are none.
+std::vector<std::string> WithoutEffectNotices(const std::vector<std::string>& flags);
 // --kill and `shutdown --kill`: none, sigkill, sigterm or a number; 0 = none.
 Result<int> ParseSignal(const std::string& text);
 

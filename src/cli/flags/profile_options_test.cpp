@@ -1,8 +1,11 @@
 #include "cli/flags/profile_options.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
+
+#include "base/file.h"
 
 namespace batchlight::cli {
 namespace {
@@ -39,12 +42,35 @@ TEST(MakeProfileOptions, DefaultsTraceModulesAndOperators) {
             format::kTraceModules | format::kTraceOperators | format::kTraceShapes);
 }
 
-TEST(MakeProfileOptions, OneLineForAllThatIsNotTraced) {
-  const auto options = Make({"-t", "cuda,nvtx,osrt,cuDNN,cublas"});
+TEST(MakeProfileOptions, OneLineForAllThatHasNoEffect) {
+  const auto options = Make({"-t", "cuda,nvtx,osrt,cuDNN,cublas", "--sample=cpu", "-s", "none",
+                             "--gpu-metrics-devices=all", "--sampling-period=500000",
+                             "--osrt-threshold=1000", "--cudabacktrace=none"});
   ASSERT_TRUE(options.ok());
-  EXPECT_EQ(options.value().notices,
-            std::vector<std::string>{"not traced yet: osrt, cuDNN, cublas; all else is recorded"});
+  EXPECT_EQ(WithoutEffectNotices(options.value().without_effect),
+            std::vector<std::string>{
+                "not traced yet, so without effect: --gpu-metrics-devices=all, "
+                "--sampling-period=500000, --trace=osrt,cuDNN,cublas; all else is recorded"});
+  EXPECT_TRUE(WithoutEffectNotices({}).empty());
   EXPECT_NE(ErrorOf({"-t", "cuda,nvxt"}).find("nvtx"), std::string::npos);
+}
+
+TEST(MakeProfileOptions, TheFileOfFunctionsIsLookedAtFirst) {
+  const std::string path = testing::TempDir() + "functions_" + std::to_string(getpid()) + ".json";
+  const auto given = [&](const char* text) {
+    EXPECT_TRUE(WriteWholeFile(path, text).ok());
+    return Make({"--python-functions-trace=" + path});
+  };
+  EXPECT_TRUE(given(R"([{"module": "a", "functions": ["f", {"function": "g"}]}])").ok());
+  EXPECT_TRUE(given(R"({"module": "a", "functions": []})").ok());
+  for (const char* wrong : {"[{\"module\": \"a\",}]", "[]]", "3", "[{\"functions\": []}]",
+                            "[{\"module\": \"a\", \"functions\": \"f\"}]"}) {
+    const auto options = given(wrong);
+    ASSERT_FALSE(options.ok()) << wrong;
+    EXPECT_EQ(options.status().kind(), ErrorKind::kUsage);
+    EXPECT_NE(options.status().message().find(path), std::string::npos);
+  }
+  unlink(path.c_str());
 }
 
 TEST(MakeProfileOptions, CaptureRangeEnd) {

@@ -1,6 +1,5 @@
 #include "cli/flags/step_flags.h"
 
-#include <cstdio>
 #include <string>
 
 #include "cli/flags/parse_error.h"
@@ -35,15 +34,13 @@ Status CheckStepFlags(const StepOptions& steps) {
                     " comes after --last-step " + std::to_string(steps.last_step));
 }
 
-void SayStepProblem(const std::string& input, const StepSet& steps) {
-  if (steps.problem.empty()) return;
-  std::fprintf(stderr, "batchlight: %s: %s\n", input.c_str(), steps.problem.c_str());
+bool StepsAreChosen(const StepOptions& steps) {
+  return !steps.key.empty() || steps.first_step > 0 || steps.last_step != INT64_MAX ||
+         steps.rank >= 0;
 }
 
-Status CheckStepsForGate(const StepSet& steps) {
-  if (steps.problem.empty()) return {};
-  return UsageError("--fail-on decides nothing about steps that were not asked for: " +
-                    steps.problem);
+Status CheckStepsAreThere(const std::string& input, const StepSet& steps) {
+  return steps.problem.empty() ? Status() : UsageError(input + ": " + steps.problem);
 }
 
 }  // namespace batchlight::cli

@@ -15,12 +15,11 @@ void AddStepFlags(CLI::App* command, StepOptions* steps);
 // Error (kUsage) if the first step comes after the last.
 Status CheckStepFlags(const StepOptions& steps);
 
-// Prints one line on stderr if the run lacks the requested key or range, for commands whose own
-// output does not say so.
-void SayStepProblem(const std::string& input, const StepSet& steps);
+// Whether any of these flags was given.
+bool StepsAreChosen(const StepOptions& steps);
 
-// Error (kUsage) in that case: a gate must not exit with 0 or 1 for other steps than those
-// requested.
-Status CheckStepsForGate(const StepSet& steps);
+// Error (kUsage) if the run lacks the requested key, range or rank: numbers of other steps than
+// those requested would be taken for them.
+Status CheckStepsAreThere(const std::string& input, const StepSet& steps);
 
 }  // namespace batchlight::cli

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/file.h"
 #include "base/nearest.h"
 #include "cli/flags/profile_options.h"
 
@@ -65,7 +67,7 @@ std::string Lower(std::string text) {
 }
 
 Status ReadTrace(const ParsedFlags& flags, ProfileOptions& options) {
-  std::string later;
+  std::string later;  // "osrt,cudnn"
   bool none = false;
   for (const std::string& item : flags.List(Flag::kTrace)) {
     const std::string wanted = Lower(item);  // documents spell cuDNN and cudnn
@@ -79,7 +81,7 @@ Status ReadTrace(const ParsedFlags& flags, ProfileOptions& options) {
                         (nearest.empty() ? "; see --help" : "; did you mean " + nearest + "?"));
     }
     none = none || wanted == "none";
-    if (found->bits == 0 && wanted != "none") later += (later.empty() ? "" : ", ") + item;
+    if (found->bits == 0 && wanted != "none") later += (later.empty() ? "" : ",") + item;
     options.session.trace |= found->bits;
   }
   // Tracing one of CUDA's libraries turns on CUDA too, as in Nsight Systems.
@@ -87,9 +89,7 @@ Status ReadTrace(const ParsedFlags& flags, ProfileOptions& options) {
   if (none && flags.List(Flag::kTrace).size() > 1) {
     return UsageError("--trace: none stands alone");
   }
-  if (!later.empty()) {
-    options.notices.push_back("not traced yet: " + later + "; all else is recorded");
-  }
+  if (!later.empty()) options.without_effect.push_back("--trace=" + later);
   return {};
 }
 
@@ -140,6 +140,24 @@ std::string CudaOptions(const ParsedFlags& flags) {
   return text;
 }
 
+// The program would only find out when it runs.
+Status CheckFunctionsFile(const std::string& path) {
+  using nlohmann::json;
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
+  const json file = json::parse(text, nullptr, false);
+  const json entries = file.is_object() ? json::array({file}) : file;
+  const bool good = !file.is_discarded() && entries.is_array() &&
+                    std::all_of(entries.begin(), entries.end(), [](const json& entry) {
+                      return entry.is_object() && entry.contains("module") &&
+                             entry["module"].is_string() && entry.contains("functions") &&
+                             entry["functions"].is_array();
+                    });
+  if (good) return {};
+  return UsageError("--python-functions-trace: " + path +
+                    (file.is_discarded() ? " is not JSON" : " is not as expected") +
+                    R"(: [{"module": "my.data", "functions": ["read", "Reader.next"]}, ...])");
+}
+
 Status ReadFunctionsTrace(const ParsedFlags& flags, capture::SessionOptions& options) {
   const std::string path = flags.Text(Flag::kPythonFunctionsTrace);
   if (path.empty()) return {};
@@ -147,6 +165,7 @@ Status ReadFunctionsTrace(const ParsedFlags& flags, capture::SessionOptions& opt
   if (realpath(path.c_str(), absolute) == nullptr) {
     return InputError("--python-functions-trace: cannot read " + path);
   }
+  RETURN_IF_ERROR(CheckFunctionsFile(path));
   options.functions_trace = absolute;
   options.trace |= format::kTracePython;
   return {};

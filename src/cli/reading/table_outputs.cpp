@@ -135,8 +135,7 @@ Result<TableOutputs> TableOutputs::Create(TableFlags flags, std::string input_pa
   flags.outputs = Elements(flags.outputs, "-");
   for (const std::string& format : flags.formats) {
     if (format == "." || IsPicture(format)) continue;
-    auto parsed = ParseTableFormat(format);
-    if (!parsed.ok()) return parsed.status();
+    RETURN_IF_ERROR(ExplainFormat(ParseTableFormat(format).status(), format));
   }
   TableOutputs outputs;
   outputs.flags_ = std::move(flags);
@@ -245,6 +244,13 @@ Status TableOutputs::WriteFile(const TableFormat& format, const RowSource& rows,
   RETURN_IF_ERROR(file.Commit());
   if (!flags_.nsys_compat) Notice("wrote " + path);
   return Status();
+}
+
+Status ExplainFormat(Status unknown, const std::string& value) {
+  const bool is_other = value == "true" || value == "false" || FileExists(value);
+  if (unknown.ok() || !is_other) return unknown;
+  return UsageError(unknown.message() +
+                    "; -f is --format here, and --force-overwrite has no short form");
 }
 
 Status PrintFormatHelp(const std::string& name) {

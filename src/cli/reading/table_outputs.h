@@ -65,6 +65,11 @@ class TableOutputs {
   std::string input_path_;
 };
 
+// -f is --format where a command prints and --force-overwrite where it writes files, as in nsys
+// (docs/design/0015-short-f.md). Says so when the value of the first is that of the second: adds to
+// the error of an unknown format.
+Status ExplainFormat(Status unknown, const std::string& value);
+
 // Prints the help of --help-formats [NAME|ALL]. Errors (kUsage): no such format.
 Status PrintFormatHelp(const std::string& name);
 

@@ -3,13 +3,18 @@
 #include "ingest/kineto/byte_source.h"
 #include "ingest/kineto/kineto_reader.h"
 #include "ingest/kineto/kineto_tables.h"
+#include "store/reason_features.h"
 
 namespace batchlight {
 namespace {
 
-void AddNotice(const std::string& text, Store& store) {
+void AddNotice(std::string_view feature, const std::string& text, Store& store) {
   store.reasons.Append(
-      {.feature = store.strings.Intern("input"), .text = store.strings.Intern(text)});
+      {.feature = store.strings.Intern(feature), .text = store.strings.Intern(text)});
+}
+
+std::string CountOf(uint64_t count, std::string_view one, std::string_view many) {
+  return std::to_string(count) + " " + std::string(count == 1 ? one : many);
 }
 
 // "the file ends in the middle of an event, at byte 4096 of the unpacked text"
@@ -69,7 +74,13 @@ Result<Store> ImportKinetoJson(const std::string& path) {
     return NothingInIt(path, report.value(), is_trace, *source, notices);
   }
   tables.Finish();
-  for (const std::string& notice : notices) AddNotice(notice, store);
+  for (const std::string& notice : notices) AddNotice(kInputFeature, notice, store);
+  if (tables.left_out() > 0) {
+    AddNotice(kUnreadFeature,
+              CountOf(tables.left_out(), "event has", "events have") +
+                  " no table (Python functions, profiler internals)",
+              store);
+  }
   store.source = path;
   store.source_format = "kineto";
   return store;

@@ -267,10 +267,6 @@ std::vector<std::string> KinetoTables::Notices() const {
   say(no_times_, "have no ts and are left out");
   say(no_durations_, "have no dur: it is taken as 0");
   say(wrong_sizes_, "have a number of bytes that cannot be and are left out");
-  if (left_out_ > 0) {
-    notices.push_back(std::to_string(left_out_) +
-                      " event(s) have no table (Python functions, profiler internals)");
-  }
   return notices;
 }
 

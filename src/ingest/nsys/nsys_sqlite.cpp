@@ -13,6 +13,7 @@
 #include "nsys/source_format.h"
 #include "nsys/tables.h"
 #include "store/finish.h"
+#include "store/reason_features.h"
 
 namespace batchlight {
 namespace {
@@ -57,18 +58,20 @@ Result<Schema> ReadSchemaVersion(const NsysDatabase& database) {
   return schema;
 }
 
-void AddReason(Store& store, std::string_view text) {
+void AddReason(Store& store, std::string_view feature, std::string_view text) {
   store.reasons.Append(
-      {.feature = store.strings.Intern("import"), .text = store.strings.Intern(text)});
+      {.feature = store.strings.Intern(feature), .text = store.strings.Intern(text)});
 }
 
 void NoteUnread(const NsysDatabase& database, Store& store) {
+  std::string unread;
   for (const nsys::ForeignTable& foreign : nsys::kForeignTables) {
     if (foreign.what.empty()) continue;
     const NsysDatabase::Table* table = database.Find(foreign.name);
     if (table == nullptr) continue;
-    AddReason(store, "table " + table->name + " (" + std::string(foreign.what) + ") is not read");
+    unread += (unread.empty() ? "" : ", ") + table->name + " (" + std::string(foreign.what) + ")";
   }
+  if (!unread.empty()) AddReason(store, kUnreadFeature, "tables that are not read: " + unread);
 }
 
 // Newer schemas than those known are read too, but what they add is ignored.
@@ -82,10 +85,11 @@ void NoteSchema(const Schema& schema, Store& store) {
   const auto version = [](int minor) {
     return std::to_string(nsys::kSchemaMajor) + "." + std::to_string(minor);
   };
-  AddReason(store, "schema " + std::to_string(major) + "." + std::to_string(schema.minor) + " is " +
-                       (newer ? "newer than " + version(nsys::kNewestMinor) + ", the newest"
-                              : "older than " + version(nsys::kOldestMinor) + ", the oldest") +
-                       " that was tried: tables and columns may be missing");
+  AddReason(store, kImportFeature,
+            "schema " + std::to_string(major) + "." + std::to_string(schema.minor) + " is " +
+                (newer ? "newer than " + version(nsys::kNewestMinor) + ", the newest"
+                       : "older than " + version(nsys::kOldestMinor) + ", the oldest") +
+                " that was tried: tables and columns may be missing");
 }
 
 void SetDuration(Store& store) {
@@ -155,7 +159,7 @@ Result<Store> ImportNsysSqlite(const std::string& path, bool doubled_calls) {
   RETURN_IF_ERROR(nsys::LoadTargetInfo(rest));
   NoteSchema(schema, store);
   for (const nsys::Load& load : loads) {
-    for (const std::string& note : load.notes) AddReason(store, note);
+    for (const std::string& note : load.notes) AddReason(store, kImportFeature, note);
   }
   NoteUnread(database, store);
   SetDuration(store);

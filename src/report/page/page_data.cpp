@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/run/program_processes.h"
 #include "analysis/steps/step_bins.h"
 #include "report/page/page_columns.h"
 #include "report/page/page_events.h"
@@ -122,10 +123,12 @@ json Tops(const std::vector<TopList>& tops, size_t longest) {
   return out;
 }
 
-json Processes(const SessionInfo& session, size_t most_rows, size_t longest) {
+json Processes(const SessionInfo& session, const ProgramProcesses& program, size_t most_rows,
+               size_t longest) {
   json out = json::array();
   for (const ProcessInfo& process : session.processes) {
     if (out.size() == most_rows) break;
+    const bool failed = program.failed[out.size()];
     const bool known = process.end_ns != kOpenEnd;
     out.push_back({{"name", CleanText(process.name)},
                    {"pid", process.pid},
@@ -134,8 +137,8 @@ json Processes(const SessionInfo& session, size_t most_rows, size_t longest) {
                    {"command", ElideMiddle(CleanText(process.command_line), longest)},
                    {"start_ns", process.start_ns},
                    {"end_ns", known ? json(process.end_ns) : json(nullptr)},
-                   {"exit", process.ExitText()},
-                   {"failed", process.exit_code > 0 || process.exit_signal > 0},
+                   {"exit", EndIsKnown(process) ? process.ExitText() : ""},
+                   {"failed", failed},
                    {"succeeded", process.exit_code == 0 && process.exit_signal <= 0},
                    {"threads", process.threads},
                    {"events", process.events}});
@@ -211,7 +214,6 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   page["losses"] = Losses(overview.losses);
   page["lives"] = PageLives(overview);
   page["steps_found"] = CleanText(StepsFoundSentence(overview.steps));
-  page["steps_problem"] = CleanText(overview.steps.problem);
   page["step_kinds"] = PageStepKinds();
   page["training"] =
       PageTraining(overview, *input.phase_events, limits.steps, limits.events, strings);
@@ -223,8 +225,11 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   page["distributed"] = PageDistributed(overview);
   page["tops"] = Tops(*input.tops, limits.text);
   page["tree"] = PageTree(overview, limits.nodes, strings);
-  page["process_count"] = session.processes.size();
-  page["processes"] = Processes(session, limits.rows, limits.text);
+  const ProgramProcesses program = FindProgramProcesses(session, overview.steps);
+  page["process_count"] = program.count;
+  page["process_rows"] = session.processes.size();
+  page["processes"] = Processes(session, program, limits.rows, limits.text);
+  page["main_process"] = program.main == ProgramProcesses::kNone ? -1 : int64_t(program.main);
   page["tables"] = json::array();
   for (const PageTable& table : *input.tables) {
     page["tables"].push_back(Table(overview, table, limits.rows, strings));

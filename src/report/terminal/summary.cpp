@@ -17,6 +17,7 @@ std::string SummaryAsText(const RunOverview& overview, const SummaryOptions& opt
   WriteOperators(out, overview, options.rows);
   WriteRanges(out, overview, options.rows);
   WriteAdvice(out, overview);
+  WriteFootnotes(out, overview);
   WriteFiles(out, overview, options);
   return out.text();
 }

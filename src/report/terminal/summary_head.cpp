@@ -1,22 +1,13 @@
 // Top and bottom of the summary: what ran, what is missing, where the files are.
 #include <algorithm>
 
+#include "analysis/run/program_processes.h"
 #include "report/terminal/summary_sections.h"
 #include "report/text/number_text.h"
 #include "report/text/utf8.h"
 
 namespace batchlight {
 namespace {
-
-// The process that the heading describes: the one that trains, else the one with most events.
-const ProcessInfo* MainProcess(const RunOverview& overview) {
-  const std::vector<ProcessInfo>& all = overview.session.processes;
-  if (const ProcessSteps* steps = overview.steps.Main()) return &all[steps->process.row()];
-  const auto most = std::max_element(
-      all.begin(), all.end(),
-      [](const ProcessInfo& a, const ProcessInfo& b) { return a.events < b.events; });
-  return most == all.end() ? nullptr : &*most;
-}
 
 std::string Plural(uint64_t count, std::string_view one, std::string_view many) {
   return CountText(count) + " " + std::string(count == 1 ? one : many);
@@ -38,11 +29,12 @@ void WriteJoined(SummaryText& out, const std::vector<std::string>& parts, Tone t
 }
 
 // Children that ended badly; how the main process ended is in the heading.
-void WriteFailures(SummaryText& out, const RunOverview& overview, const ProcessInfo* main) {
+void WriteFailures(SummaryText& out, const SessionInfo& session, const ProgramProcesses& program) {
   size_t shown = 0;
-  for (const ProcessInfo& process : overview.session.processes) {
-    if (&process == main || (process.exit_signal <= 0 && process.exit_code <= 0)) continue;
+  for (size_t row = 0; row < session.processes.size(); ++row) {
+    if (row == program.main || !program.failed[row]) continue;
     if (++shown > 3) continue;
+    const ProcessInfo& process = session.processes[row];
     out.Put("  ! ", Tone::kWarning)
         .Wrapped("process " + std::to_string(process.pid) + " (" + process.name + ") ended with " +
                      process.ExitText(),
@@ -55,22 +47,22 @@ void WriteFailures(SummaryText& out, const RunOverview& overview, const ProcessI
 
 void WriteHead(SummaryText& out, const RunOverview& overview) {
   const SessionInfo& session = overview.session;
-  const ProcessInfo* main = MainProcess(overview);
+  const ProgramProcesses program = FindProgramProcesses(session, overview.steps);
+  const ProcessInfo* main =
+      program.main == ProgramProcesses::kNone ? nullptr : &session.processes[program.main];
   out.Put("batchlight", Tone::kTitle).Put("  ");
   std::vector<std::string> parts;
   if (main != nullptr) parts.push_back(main->name.empty() ? "process" : main->name);
   parts.push_back(TimeText(double(session.duration_ns)));
   parts.push_back(Plural(session.events, "event", "events"));
-  if (session.processes.size() > 1) {
-    parts.push_back(Plural(session.processes.size(), "process", "processes"));
-  }
+  if (program.count > 1) parts.push_back(Plural(program.count, "process", "processes"));
   for (size_t i = 0; i < parts.size(); ++i) {
     if (i > 0) out.Put(" · ", Tone::kDim);
     out.Put(ElideMiddle(CleanText(parts[i]), 40), i == 0 ? Tone::kStrong : Tone::kPlain);
   }
-  if (main != nullptr) {
-    const bool failed = main->exit_signal > 0 || main->exit_code > 0;
-    out.Put(" · ", Tone::kDim).Put(main->ExitText(), failed ? Tone::kLoss : Tone::kPlain);
+  if (main != nullptr && EndIsKnown(*main)) {
+    out.Put(" · ", Tone::kDim)
+        .Put(main->ExitText(), program.failed[program.main] ? Tone::kLoss : Tone::kPlain);
   }
   out.EndLine();
   if (!session.command.empty()) {
@@ -83,18 +75,31 @@ void WriteHead(SummaryText& out, const RunOverview& overview) {
     if (label == "Processors") facts.push_back(value + " processors");
   }
   WriteJoined(out, facts, Tone::kDim);
-  WriteFailures(out, overview, main);
+  WriteFailures(out, session, program);
 }
 
 void WriteLosses(SummaryText& out, const RunOverview& overview) {
-  if (overview.losses.empty()) return;
-  out.EndLine();
+  bool first = true;
   for (const LossWarning& loss : overview.losses) {
+    if (loss.severity == LossSeverity::kInfo) continue;  // WriteFootnotes
+    if (first) out.EndLine();
+    first = false;
     const Tone tone = loss.severity == LossSeverity::kDataLoss ? Tone::kLoss : Tone::kWarning;
     out.Put(loss.severity == LossSeverity::kDataLoss ? "! LOST  " : "!  ", tone);
     const std::string what = loss.counter == 0 ? loss.name + ": " + loss.text : loss.text;
     out.Wrapped(what, out.column(), tone);
     if (!loss.advice.empty()) out.Put("   ").Wrapped("→ " + loss.advice, 5);
+  }
+}
+
+void WriteFootnotes(SummaryText& out, const RunOverview& overview) {
+  bool first = true;
+  for (const LossWarning& loss : overview.losses) {
+    if (loss.severity != LossSeverity::kInfo) continue;
+    if (first) out.Title("Notes");
+    first = false;
+    const std::string todo = loss.advice.empty() ? "" : ": " + loss.advice;
+    out.Put("  ").Wrapped(loss.text + todo, 2, Tone::kDim);
   }
 }
 

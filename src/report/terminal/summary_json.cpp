@@ -43,7 +43,6 @@ ordered_json SessionJson(const SessionInfo& session) {
 ordered_json StepsJson(const RunOverview& overview) {
   ordered_json json = {{"how", CleanText(overview.steps.how)},
                        {"processes", ordered_json::array()}};
-  if (!overview.steps.problem.empty()) json["problem"] = CleanText(overview.steps.problem);
   for (size_t p = 0; p < overview.steps.processes.size(); ++p) {
     const ProcessSteps& process = overview.steps.processes[p];
     ordered_json one = {{"pid", overview.store->processes.pid[process.process.row()]},

@@ -30,6 +30,7 @@ void WriteHead(SummaryText& out, const RunOverview& overview);
 void WriteLosses(SummaryText& out, const RunOverview& overview);
 // The life of the main process, by stage.
 void WriteStages(SummaryText& out, const RunOverview& overview);
+void WriteFootnotes(SummaryText& out, const RunOverview& overview);
 void WriteSteps(SummaryText& out, const RunOverview& overview);
 // What --measure-overhead found.
 void WriteMeasuredOverhead(SummaryText& out, const RunOverview& overview);

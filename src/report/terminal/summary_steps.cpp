@@ -200,9 +200,6 @@ void WriteSteps(SummaryText& out, const RunOverview& overview) {
   std::string found = CountText(process->steps.size()) +
                       (process->steps.size() == 1 ? " step, " : " steps, ") + overview.steps.how;
   out.Put("  ").Wrapped(found, 2, Tone::kDim);
-  if (!overview.steps.problem.empty()) {
-    out.Put("  ! ", Tone::kWarning).Wrapped(overview.steps.problem, 4, Tone::kWarning);
-  }
   WriteStepTimes(out, overview);
   WriteSparkline(out, *process);
   const std::string apart = SetApart(*process);

@@ -119,6 +119,7 @@ TerminalStyle TerminalStyle::Of(FILE* out) {
   winsize size{};
   if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     style.width = std::clamp<int>(size.ws_col, 40, 120);
+    style.terminal_width = size.ws_col;
   }
   return style;
 }

@@ -12,6 +12,7 @@ namespace batchlight {
 
 struct TerminalStyle {
   int width = 80;
+  int terminal_width = 0;  // the whole of it, for tables; 0 = no terminal
   bool color = false;
   bool unicode = true;
 

@@ -1,6 +1,9 @@
 #include "report/terminal/tree_text.h"
 
 #include <algorithm>
+#include <queue>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "report/text/kernel_text.h"
@@ -51,6 +54,7 @@ class TreePrinter {
     SummaryTable table(out_, std::move(columns));
     table_ = &table;
     if (options_.below.empty()) {
+      Choose(children_[0], 1);
       Children(0, "", 0);
     } else {
       Matching();
@@ -74,6 +78,42 @@ class TreePrinter {
     return shown == 0 ? "" : FixedText(shown, DecimalsFor(whole_ns_ / scale.factor, 4));
   }
 
+  bool IsLarge(uint32_t row) const {
+    const TreeNode& node = tree_.nodes[row];
+    const double share =
+        std::max(cpu_ns_ > 0 ? node.cpu_ns() / std::max(cpu_ns_, tree_.step_ns) : 0,
+                 gpu_ns_ > 0 ? node.gpu_ns() / gpu_ns_ : 0);
+    return share >= options_.least && TimeOf(row) > 0;
+  }
+  bool IsShown(uint32_t row) const {
+    return options_.rows == 0 ? IsLarge(row) : chosen_.contains(row);
+  }
+
+  // --rows: the branches with most time. One is chosen only after those around it, so that nothing
+  // hangs in the air.
+  void Choose(const std::vector<uint32_t>& outermost, size_t level) {
+    if (options_.rows == 0) return;
+    const auto less = [&](const auto& a, const auto& b) {
+      const double time_a = TimeOf(a.first);
+      const double time_b = TimeOf(b.first);
+      return time_a != time_b ? time_a < time_b : a.first > b.first;
+    };
+    using Branch = std::pair<uint32_t, size_t>;  // row, level
+    std::priority_queue<Branch, std::vector<Branch>, decltype(less)> next(less);
+    const auto add = [&](const std::vector<uint32_t>& rows, size_t at) {
+      for (const uint32_t row : rows) {
+        if (IsLarge(row) && at <= options_.depth) next.emplace(row, at);
+      }
+    };
+    for (add(outermost, level); !next.empty() && chosen_.size() < options_.rows;) {
+      const auto [row, at] = next.top();
+      next.pop();
+      chosen_.insert(row);
+      add(children_[row + 1], at + 1);
+    }
+    left_out_ = next.size();
+  }
+
   // Branches whose names match, outermost first.
   void Matching() {
     std::vector<uint32_t> found;
@@ -87,7 +127,9 @@ class TreePrinter {
     }
     std::stable_sort(found.begin(), found.end(),
                      [&](uint32_t a, uint32_t b) { return TimeOf(a) > TimeOf(b); });
+    Choose(found, 1);
     for (const uint32_t row : found) {
+      if (!IsShown(row)) continue;
       Row(row, "");
       Children(row + 1, "", 1);
     }
@@ -99,14 +141,12 @@ class TreePrinter {
     TreeNode rest;
     size_t left_out = 0;
     for (const uint32_t row : children_[slot]) {
-      const TreeNode& node = tree_.nodes[row];
-      const double share =
-          std::max(cpu_ns_ > 0 ? node.cpu_ns() / std::max(cpu_ns_, tree_.step_ns) : 0,
-                   gpu_ns_ > 0 ? node.gpu_ns() / gpu_ns_ : 0);
-      if (share >= options_.least && TimeOf(row) > 0) {
+      if (IsShown(row)) {
         shown.push_back(row);
         continue;
       }
+      if (options_.rows > 0) continue;  // each line counts: the rest is told of below the tree
+      const TreeNode& node = tree_.nodes[row];
       ++left_out;
       rest.cpu_forward_ns += node.cpu_forward_ns;
       rest.cpu_backward_ns += node.cpu_backward_ns;
@@ -170,6 +210,11 @@ class TreePrinter {
   }
 
   void Note() {
+    if (left_out_ > 0) {
+      out_.Put("  ").Line("and " + CountText(left_out_) + " more inside of these or beside them: " +
+                              "a larger --rows shows them",
+                          Tone::kDim);
+    }
     out_.EndLine();
     out_.Put("  ").Wrapped(
         "fwd and bwd are with all that is inside; self is without. CPU time is what the step waits "
@@ -184,6 +229,8 @@ class TreePrinter {
   SummaryText out_;
   SummaryTable* table_ = nullptr;
   std::vector<std::vector<uint32_t>> children_;  // by row of the parent + 1
+  std::set<uint32_t> chosen_;                    // rows that --rows lets in
+  size_t left_out_ = 0;                          // next to those
   double cpu_ns_ = 0;
   double gpu_ns_ = 0;
   double beside_ns_ = 0;

@@ -13,6 +13,7 @@ struct TreeTextOptions {
   bool by_gpu = false;  // order and shares by GPU time; else CPU time
   size_t depth = 99;    // levels that are shown
   double least = 0.01;  // share of the whole, 0 to 1; smaller branches are put together
+  size_t rows = 0;      // the branches that are shown, those with most time; 0 = all
   std::string below;    // only the branches whose name contains this; "" = all
 };
 

@@ -34,6 +34,18 @@ TEST(TreeTextTest, LevelsSharesAndNamesChooseWhatIsShown) {
   EXPECT_EQ(text.find("encoder.layers.1"), std::string::npos);
 }
 
+TEST(TreeTextTest, RowsAreTheBranchesWithMostTime) {
+  const size_t around = Lines(Print({.rows = 1})) - 1;  // heading, the rest, what the columns mean
+  for (const size_t rows : {2u, 5u, 9u}) {
+    EXPECT_EQ(Lines(Print({.rows = rows})), rows + around) << Print({.rows = rows});
+  }
+  const std::string text = Print({.rows = 5});
+  EXPECT_NE(text.find("a larger --rows shows them"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" smaller"), std::string::npos) << text;
+  EXPECT_EQ(Print({.rows = 100'000}).find("--rows"), std::string::npos);
+  EXPECT_EQ(Lines(Print({.rows = 3, .below = "linear"})), 3 + around);
+}
+
 TEST(TreeTextTest, CanBeOfTheGpu) {
   const std::string text = Print({.by_gpu = true});
   EXPECT_NE(text.find("GPU fwd"), std::string::npos) << text;

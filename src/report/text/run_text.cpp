@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "analysis/run/program_processes.h"
 #include "report/text/number_text.h"
 #include "report/text/utf8.h"
 
@@ -25,8 +26,9 @@ std::string RunTitle(const SessionInfo& session) {
     if (space == std::string_view::npos) break;
     rest.remove_prefix(space + 1);
   }
-  if (!session.processes.empty() && !session.processes[0].name.empty()) {
-    return CleanText(session.processes[0].name);
+  const size_t main = FindProgramProcesses(session).main;
+  if (main != ProgramProcesses::kNone && !session.processes[main].name.empty()) {
+    return CleanText(session.processes[main].name);
   }
   const std::string_view command = session.command;
   const std::string_view program = FileName(command.substr(0, command.find(' ')));

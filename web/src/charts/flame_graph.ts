@@ -1,5 +1,5 @@
-// A flame graph that zooms: a click makes a frame the whole, Escape or a click on the top one goes
-// back up. Arrow keys move between frames, Enter zooms.
+// A flame graph that zooms: a click makes a frame the whole. The path above it, Escape, or a click
+// on the top frame goes back up. Arrow keys move between frames, Enter zooms.
 import {h} from "../dom";
 import {percent, time} from "../format";
 import {flameLayout} from "./flame_layout";
@@ -21,6 +21,7 @@ const kLeast = 0.0015;
 export class FlameGraph {
   readonly element = h("div", {class: "flame-box"});
   private readonly box = h("div", {class: "flame", role: "group"});
+  private readonly path = h("nav", {class: "flame-path", "aria-label": "Zoom"});
   private readonly status = h("div", {class: "flame-status muted", "aria-live": "polite"});
   private readonly total: number;
   private root = -1;
@@ -29,7 +30,7 @@ export class FlameGraph {
     this.total = data.whole_ns;
     this.box.setAttribute("aria-label", data.label);
     this.box.addEventListener("keydown", (event) => this.key(event));
-    this.element.append(this.box, this.status);
+    this.element.append(this.path, this.box, this.status);
     this.draw();
   }
 
@@ -39,9 +40,26 @@ export class FlameGraph {
     const levels = frames.reduce((most, frame) => Math.max(most, frame.level + 1), 0);
     this.box.style.height = `${levels * kRowHeight}px`;
     this.box.replaceChildren(...frames.map((frame, i) => this.frame(frame, i === 0)));
-    const zoomed =
-      this.root >= 0 ? ` Showing ${this.data.title[this.root]}; click it to go back.` : "";
-    this.status.textContent = `Click a frame to zoom.${zoomed}`;
+    this.drawPath();
+    this.status.textContent = "Click a frame to zoom.";
+  }
+
+  // The way back: a button for the whole and for each frame around the one that is shown.
+  private drawPath(): void {
+    const rows: number[] = [];
+    for (let row = this.root; row >= 0; row = this.data.parent[row]) rows.unshift(row);
+    const parts = rows.map(
+      (row) => (row === this.root ? h("b", {title: this.data.title[row]}, this.data.name[row])
+                                  : this.back(row, this.data.name[row])));
+    this.path.hidden = rows.length === 0;
+    this.path.replaceChildren(this.back(-1, "← All"), ...parts);
+  }
+
+  private back(row: number, label: string): HTMLElement {
+    const title = row < 0 ? "Show all again" : `Back to ${this.data.title[row]}`;
+    const button = h("button", {type: "button", class: "quiet", title}, label);
+    button.addEventListener("click", () => this.show(row));
+    return button;
   }
 
   private frame(frame: Frame, isFirst: boolean): HTMLElement {
@@ -69,7 +87,11 @@ export class FlameGraph {
   }
 
   private zoom(row: number): void {
-    this.root = row === this.root ? this.data.parent[row] : row;
+    this.show(row === this.root ? this.data.parent[row] : row);
+  }
+
+  private show(root: number): void {
+    this.root = root;
     this.draw();
     this.box.querySelector<HTMLElement>(".frame")?.focus({preventScroll: true});
   }

@@ -65,6 +65,10 @@ export class StepChart {
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
 
+  private color(phase: number): string {
+    return seriesColor(this.series[phase], this.steps.phases[phase].idle !== undefined);
+  }
+
   select(range: Range|null): void {
     this.selected = range;
     if (this.width > 0) this.draw();
@@ -187,7 +191,7 @@ export class StepChart {
       });
     });
     if (paths.length === 0) return [svg("path", {d: plain, fill: seriesColor(3)})];
-    return paths.map((d, phase) => svg("path", {d, fill: seriesColor(this.series[phase])}));
+    return paths.map((d, phase) => svg("path", {d, style: `fill:${this.color(phase)}`}));
   }
 
   // Outliers have a mark above the column; a cut column shows its real height.
@@ -330,8 +334,7 @@ export class StepChart {
       (phase, i) => h(
         "tr",
         {},
-        h("td", {}, h("i", {class: "chip", style: `background:${seriesColor(this.series[i])}`}),
-          phase.label),
+        h("td", {}, h("i", {class: "chip", style: `background:${this.color(i)}`}), phase.label),
         h("td", {}, time(column.phase_ns[i])),
         h("td", {}, percent(column.phase_ns[i], column.duration_ns)),
         ),

@@ -6,12 +6,9 @@ import {section} from "./section";
 
 const kOpenFindings = 5;
 
-export function adviceView(page: PageData): HTMLElement {
+export function adviceView(page: PageData): HTMLElement|null {
   const cards = page.advice.map((finding) => card(finding, page.advice));
-  if (cards.length === 0) {
-    const none = "None of the rules found a problem in this recording.";
-    return section("advice", "What to change", none);
-  }
+  if (cards.length === 0) return null;
   const lead = "Each gain is an estimate for that change alone. " +
     (page.advice_together || "Together they gain less than their sum.");
   const rest = cards.slice(kOpenFindings);

@@ -21,7 +21,8 @@ export function breakdown(
   ): Node[] {
   const {phases} = steps;
   const series = seriesNumbers(phases.map((phase) => phase.key));
-  const colors = series.map((number) => `background:${seriesColor(number)}`);
+  const fills = series.map((number, i) => seriesColor(number, phases[i].idle !== undefined));
+  const colors = fills.map((fill) => `background-color:${fill}`);
   const head =
     kHead.map((name, i) => h("th", {scope: "col", class: i === 0 ? "text" : "real"}, name));
   const rows = phases.flatMap((phase, i) => {
@@ -38,7 +39,7 @@ export function breakdown(
   return [
     stack(phases, numbers, colors),
     h("div", {class: "with-donut"}, h("div", {class: "scroll"}, table),
-      ring(phases, numbers, series)),
+      ring(phases, numbers, fills)),
     h("p", {class: "muted"},
       "Means add up to the mean step; medians and percentiles need not. A row opens to the events behind it."),
     ...help(phases),
@@ -56,17 +57,18 @@ function stack(phases: PhaseInfo[], numbers: Aggregate, colors: string[]): HTMLE
     const fitsPhone = share > 2.5 * phase.label.length;
     const label = fits ? h("span", {class: fitsPhone ? "" : "wide-only"}, phase.label) : null;
     const title = `${phase.label}: ${time(numbers.phase_mean_ns[i])}`;
-    return h("div", {style: `flex-grow:${share};${colors[i]}`, title}, label);
+    const idle = phase.idle ? "idle" : "";
+    return h("div", {class: idle, style: `flex-grow:${share};${colors[i]}`, title}, label);
   });
   return h(
     "div", {class: "stack", role: "img", "aria-label": `A step is ${words.join(", ")}.`}, ...parts);
 }
 
-function ring(phases: PhaseInfo[], numbers: Aggregate, series: number[]): SVGSVGElement {
+function ring(phases: PhaseInfo[], numbers: Aggregate, fills: string[]): SVGSVGElement {
   const slices = phases.map((phase, i) => ({
     label: `${phase.label} ${percent(numbers.phase_mean_ns[i], numbers.mean_ns)}`,
     share: numbers.phase_mean_ns[i] / numbers.mean_ns,
-    color: seriesColor(series[i]),
+    color: fills[i],
   }));
   return donut(slices, time(numbers.mean_ns), "mean step");
 }
@@ -81,8 +83,8 @@ function phaseRows(
   opened: Set<string>,
   ): HTMLElement[] {
   const share = (100 * numbers.phase_mean_ns[i]) / numbers.mean_ns;
-  const label =
-    h("span", {class: "tree-label"}, h("i", {class: "chip", style: color}), longText(phase.label));
+  const label = h("span", {class: "tree-label"},
+    h("i", {class: phase.idle ? "chip idle" : "chip", style: color}), longText(phase.label));
   const id = `events-of-phase-${i}`;
   const toggle = events
     ? h("button", {type: "button", class: "opener", "aria-controls": id, title: "Events behind it"},

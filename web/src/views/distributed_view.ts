@@ -12,11 +12,12 @@ import {binScopeOf} from "./bin_scope";
 import {section} from "./section";
 
 // Columns of the table of ranks that add up to the GPU's step, with their colours.
+const kIdle = "idle";
 const kParts: [string, string, number][] = [
   ["compute", "compute", 3],
   ["communication", "communication, exposed", 8],
   ["copies", "copies", 2],
-  ["idle", "idle", 0],
+  [kIdle, "idle", 0],
 ];
 
 export class DistributedView {
@@ -86,7 +87,8 @@ export class DistributedView {
 }
 
 function bars(ranks: TableData): HTMLElement {
-  const parts = kParts.map(([name, label, color]) => ({label, color, cells: cellsOf(ranks, name)}));
+  const parts =
+    kParts.map(([key, label, color]) => ({key, label, color, cells: cellsOf(ranks, key)}));
   const total = (row: number): number =>
     parts.reduce((sum, part) => sum + (part.cells[row] ?? 0), 0);
   const names =
@@ -96,8 +98,8 @@ function bars(ranks: TableData): HTMLElement {
     const words = parts.map((part) => `${part.label} ${time(part.cells[row] ?? 0)}`).join(", ");
     const boxes = parts.map(
       (part) => h("div", {
-        style: `width:${(100 * (part.cells[row] ?? 0)) / longest}%;background:${
-          seriesColor(part.color)}`,
+        class: part.key === kIdle ? "idle" : "",
+        style: `width:${(100 * (part.cells[row] ?? 0)) / longest}%;${fillOf(part)}`,
         title: `${part.label}: ${time(part.cells[row] ?? 0)}, ${
           percent(part.cells[row] ?? 0, total(row))}`,
       }),
@@ -107,10 +109,14 @@ function bars(ranks: TableData): HTMLElement {
         ...boxes));
   });
   const legend = parts.map(
-    (part) => h("span", {}, h("i", {class: "chip", style: `background:${seriesColor(part.color)}`}),
-      part.label),
+    (part) => h("span", {},
+      h("i", {class: part.key === kIdle ? "chip idle" : "chip", style: fillOf(part)}), part.label),
   );
   return h("div", {class: "ranks"}, h("div", {class: "legend"}, ...legend), ...lines);
+}
+
+function fillOf({key, color}: {key: string; color: number}): string {
+  return `background-color:${seriesColor(color, key === kIdle)}`;
 }
 
 function formula(): HTMLElement {

@@ -8,6 +8,7 @@ import {Table} from "../table";
 import {cellsOf, rowCount} from "../table_sums";
 import {columnsWith, groupOperators, groupWork, isGpuWork, isKind, numberOf, ownerOf, placeOf, sumBy} from "../tree";
 import type {Group, TreeSums} from "../tree";
+import {gpuIsLimit} from "../verdict";
 import type {Scope} from "./scope";
 import {section} from "./section";
 import {tabs} from "./tabs";
@@ -44,7 +45,9 @@ export class ExplorerView {
       }
       if (this.kernels.length > 0) {
         this.kernelTable = this.make(this.kernelData(), (row) => this.kernel(this.kernels[row]));
-        panels.push({label: "Kernels", content: () => this.panel("kernels", this.kernelTable)});
+        const panel = {label: "Kernels", content: () => this.panel("kernels", this.kernelTable)};
+        if (gpuIsLimit(page.training[0]?.tracks ?? [])) panels.unshift(panel);
+        else panels.push(panel);
       }
     }
     for (const list of page.tops) {
@@ -52,13 +55,17 @@ export class ExplorerView {
       const all = this.table(list.key)?.total_rows ?? 0;
       panels.push({label: list.title, content: () => h("div", {}, this.ofAll(), bars(list, all))});
     }
-    // In a run with a GPU the kernels come first, since operators only launch them.
     this.element = panels.length === 0
       ? null
-      : section("top", "Operators and kernels", "",
+      : section("top", this.title(panels), "",
           ...scope.elements("Open a row to see what it is made of and where it is called."),
           tabs("top", panels));
     scope.onChange((sums) => this.show(sums));
+  }
+
+  private title(panels: readonly Panel[]): string {
+    const both = this.operators.length > 0 && this.kernels.length > 0;
+    return both ? "Operators and kernels" : panels[0].label;
   }
 
   private show(sums: TreeSums): void {

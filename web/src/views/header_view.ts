@@ -27,13 +27,13 @@ function logo(): SVGElement {
 }
 
 export function titleBlock(page: PageData): HTMLElement {
-  const ended = page.processes[0];
+  const ended = page.processes[page.main_process];
   const chips = [
     time(page.duration_ns),
     `${count(page.events)} events`,
     page.process_count === 1 ? "1 process" : `${count(page.process_count)} processes`,
   ].map((text) => h("span", {}, text));
-  if (ended) chips.push(h("span", {class: exitClass(ended)}, ended.exit));
+  if (ended?.exit) chips.push(h("span", {class: exitClass(ended)}, ended.exit));
   return h(
     "div",
     {class: "title", id: "top-of-page"},
@@ -48,19 +48,27 @@ function exitClass(process: Process): string {
   return process.succeeded ? "good" : "";
 }
 
-// Loss first: a reader must not take a partial recording for the whole.
+// Loss first: a reader must not take a partial recording for the whole. What matters less is a
+// footnote.
 export function lossBanner(losses: Loss[]): HTMLElement|null {
-  if (losses.length === 0) return null;
-  const lost = losses.some((loss) => loss.severity !== "info");
-  const items = losses.map(
-    (loss) => h("li", {class: loss.severity}, loss.text,
-      loss.advice ? h("span", {}, ` To do: ${loss.advice}.`) : null),
-  );
-  const title = lost ? "This recording is not complete" : "About this recording";
+  const items = lossItems(losses.filter(({severity}) => severity !== "info"));
+  if (items.length === 0) return null;
   return h(
     "aside",
-    {class: lost ? "banner loss" : "banner", role: lost ? "alert" : "note"},
-    h("b", {}, title),
+    {class: "banner loss", role: "alert"},
+    h("b", {}, "This recording is not complete"),
     h("ul", {}, ...items),
+  );
+}
+
+export function footnotes(losses: Loss[]): HTMLElement|null {
+  const items = lossItems(losses.filter(({severity}) => severity === "info"));
+  return items.length > 0 ? h("ul", {class: "footnotes muted"}, ...items) : null;
+}
+
+function lossItems(losses: Loss[]): HTMLElement[] {
+  return losses.map(
+    (loss) => h("li", {class: loss.severity}, loss.text,
+      loss.advice ? h("span", {}, ` To do: ${loss.advice}.`) : null),
   );
 }

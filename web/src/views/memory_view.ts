@@ -1,5 +1,5 @@
-// GPU memory over time, by what it was first needed for, and what held it at the peak; or why there
-// is nothing to show. With steps selected, shows their time and their peak.
+// GPU memory over time, by what it was first needed for, and what held it at the peak. With steps
+// selected, shows their time and their peak.
 import type {MemoryCurve, PageData} from "../data";
 import {StairChart} from "../charts/stair_chart";
 import type {Stairs} from "../charts/stair_chart";
@@ -23,17 +23,14 @@ const kColors: Record<string, number> = {
 };
 
 export class MemoryView {
-  readonly element: HTMLElement;
+  readonly element: HTMLElement|null = null;
   private readonly scope = h("p", {class: "muted"});
   private readonly picker = h("div");
   private readonly box = h("div");
   private whole = false;  // the whole run is drawn although steps are selected
 
   constructor(private readonly page: PageData) {
-    if (page.gpu.memory.length === 0) {
-      this.element = section("memory", "GPU memory", whyNot(page));
-      return;
-    }
+    if (page.gpu.memory.length === 0) return;
     const lead =
       "What the process asks of CUDA. PyTorch's caching allocator keeps blocks and uses them again: a block stays in the category that first needed it.";
     this.element = section("memory", "GPU memory", lead, this.scope, this.picker, this.box);
@@ -61,12 +58,6 @@ export class MemoryView {
     });
     this.box.replaceChildren(...parts);
   }
-}
-
-function whyNot(page: PageData): string {
-  return page.gpu.worked
-    ? "No allocations were recorded: record with --cuda-memory-usage=true to see GPU memory over time, by category, and what holds it at its peak."
-    : "The recording holds no GPU work, and batchlight does not record memory of the CPU.";
 }
 
 function noSteps(memory: MemoryCurve): HTMLElement {

@@ -2,21 +2,25 @@
 import type {PageData, Process} from "../data";
 import {h, longName} from "../dom";
 import {count, time} from "../format";
+import {footnotes} from "./header_view";
 import {section} from "./section";
 
 export function runView(page: PageData): HTMLElement {
   const facts = page.facts.flatMap(({label, value}) => [h("dt", {}, label),
                                      h("dd", {}, longName(value)),
   ]);
-  return section("run", "The run", "", h("dl", {class: "facts"}, ...facts), processes(page));
+  return section("run", "The run", "", h("dl", {class: "facts"}, ...facts), processes(page),
+    footnotes(page.losses));
 }
 
 function processes(page: PageData): HTMLElement {
   const hasRanks = page.processes.some((process) => process.rank >= 0);
-  const heads = kColumns.filter(({ofRanks}) => hasRanks || !ofRanks);
+  const hasEnds = page.processes.some(({exit}) => exit !== "");
+  const heads =
+    kColumns.filter(({ofRanks, ofEnds}) => (hasRanks || !ofRanks) && (hasEnds || !ofEnds));
   const cells = heads.map(({name, type}) => h("th", {scope: "col", class: type ?? "real"}, name));
-  const rows = page.processes.map((process) => row(page, process, hasRanks));
-  const left = page.process_count - page.processes.length;
+  const rows = page.processes.map((process) => row(page, process, hasRanks, hasEnds));
+  const left = page.process_rows - page.processes.length;
   return h(
     "div",
     {class: "table"},
@@ -31,6 +35,7 @@ interface ProcessColumn {
   name: string;
   type?: "text";
   ofRanks?: boolean;  // left out where no process has a rank
+  ofEnds?: boolean;   // left out where no end is known
 }
 const kColumns: ProcessColumn[] = [
   {name: "Process", type: "text"},
@@ -38,7 +43,7 @@ const kColumns: ProcessColumn[] = [
   {name: "Rank", ofRanks: true},
   {name: "Started"},
   {name: "Ran"},
-  {name: "Ended", type: "text"},
+  {name: "Ended", type: "text", ofEnds: true},
   {name: "Threads"},
   {name: "Events"},
 ];
@@ -49,7 +54,7 @@ function depth(page: PageData, process: Process): number {
   return levels;
 }
 
-function row(page: PageData, process: Process, hasRanks: boolean): HTMLElement {
+function row(page: PageData, process: Process, hasRanks: boolean, hasEnds: boolean): HTMLElement {
   const ran = process.end_ns === null ? "–" : time(process.end_ns - process.start_ns);
   return h(
     "tr",
@@ -63,7 +68,7 @@ function row(page: PageData, process: Process, hasRanks: boolean): HTMLElement {
     hasRanks ? h("td", {class: "integer"}, process.rank < 0 ? "–" : String(process.rank)) : null,
     h("td", {class: "real"}, `+${time(process.start_ns)}`),
     h("td", {class: "real"}, ran),
-    h("td", {class: `text ${process.failed ? "bad" : ""}`}, process.exit),
+    hasEnds ? h("td", {class: `text ${process.failed ? "bad" : ""}`}, process.exit || "–") : null,
     h("td", {class: "integer"}, count(process.threads)),
     h("td", {class: "integer"}, count(process.events)),
   );

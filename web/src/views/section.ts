@@ -1,7 +1,8 @@
 import {h} from "../dom";
 
 // A part of the page with a heading that the navigation can jump to.
-export function section(id: string, title: string, lead: string, ...content: Node[]): HTMLElement {
+export function section(
+  id: string, title: string, lead: string, ...content: (Node|null)[]): HTMLElement {
   return h(
     "section",
     {id, "aria-labelledby": `${id}-title`},

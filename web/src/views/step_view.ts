@@ -36,11 +36,10 @@ export class StepView {
     private readonly onProcess: (process: number) => void,
   ) {
     this.training = page.training[0];
-    this.track = this.training.tracks[0];
+    this.track = this.headlinesTrack();
     const lead = "Every moment of a step belongs to one phase, so the phases add up to the step.";
-    const chartLead = `${
-      page
-        .steps_found} Drag over the chart to see phases, modules, operators, kernels, GPU, ranks and memory of those steps only.`;
+    const chartLead =
+      `${page.steps_found} Drag over the chart to see ${followers(page)} of those steps only.`;
     const hasPhases =
       page.training.some(({tracks}) => tracks.some(({phases}) => phases.length > 0));
     this.sections = [
@@ -61,10 +60,16 @@ export class StepView {
     picker.addEventListener("change", () => {
       this.select(null);
       this.training = this.page.training[Number(picker.value)];
-      this.showTrack(this.training.tracks[0]);
+      this.showTrack(this.headlinesTrack());
       this.onProcess(Number(picker.value));
     });
     return h("label", {class: "picker"}, "Process ", picker);
+  }
+
+  // What the headline is about opens first.
+  private headlinesTrack(): Steps {
+    const {tracks} = this.training;
+    return tracks[verdictOf(tracks, null)?.track ?? 0];
   }
 
   private showTrack(track: Steps): void {
@@ -150,11 +155,12 @@ export class StepView {
   }
 
   private changeFirst(): HTMLElement|null {
+    if (this.page.advice.length === 0)
+      return h("p", {class: "change-first"}, "No rule found anything to change.");
     const finding = this.page.advice.find(({short_gain}) => short_gain !== "");
     if (!finding) return null;
     const link = h("a", {href: "#advice"}, finding.title);
-    return h("p", {class: "change-first"}, "Change first: ", link,
-      `, ${finding.short_gain}.`);
+    return h("p", {class: "change-first"}, "Change first: ", link, `, ${finding.short_gain}.`);
   }
 
   private scope(numbers: Aggregate): HTMLElement {
@@ -163,6 +169,23 @@ export class StepView {
     all.addEventListener("click", () => this.select(null));
     return h("p", {class: "scope"}, h("mark", {}, numbers.label), " ", all);
   }
+}
+
+// What follows the selection, of what the page has.
+function followers(page: PageData): string {
+  const {gpu, tree, training} = page;
+  const all: [string, boolean][] = [
+    ["phases", true],
+    ["modules", page.tables.some(({key}) => key === "modules")],
+    ["operators", page.tables.some(({key}) => key === "operators")],
+    ["kernels", gpu.worked && tree !== null],
+    ["the GPU", gpu.utilization.length + gpu.queues.length > 0],
+    ["ranks", training.length > 1],
+    ["GPU memory", gpu.memory.length > 0],
+  ];
+  const names = all.flatMap(([name, there]) => (there ? [name] : []));
+  const last = names.pop() ?? "";
+  return names.length > 0 ? `${names.join(", ")} and ${last}` : last;
 }
 
 function stat(label: string, value: string, note: string): HTMLElement {

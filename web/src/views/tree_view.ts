@@ -7,6 +7,7 @@ import type {Scale} from "../format";
 import {FlameGraph} from "../charts/flame_graph";
 import {columnsWith, isGpuWork, isKind, numberOf, timesOfNode} from "../tree";
 import type {TreeSums} from "../tree";
+import {gpuIsLimit} from "../verdict";
 import {choice} from "./choice";
 import type {Scope} from "./scope";
 import {section} from "./section";
@@ -26,24 +27,25 @@ export class TreeView {
     const {tree} = page;
     if (!tree || !scope.sums) return;
     this.sums = scope.sums;
-    this.gpu = this.sums.whole.cpu === 0;
-    const clocks =
-      this.sums.whole.gpu > 0 && this.sums.whole.cpu > 0 ? ["CPU time", "GPU time"] : ["CPU time"];
-    const buttons = choice("Flame graph", clocks, 0, (clock) => {
+    const {cpu, gpu} = this.sums.whole;
+    // Where the GPU is the limit, its time is what counts.
+    this.gpu = gpu > 0 && (cpu === 0 || gpuIsLimit(page.training[0]?.tracks ?? []));
+    const clocks = gpu > 0 && cpu > 0 ? ["CPU time", "GPU time"] : ["CPU time"];
+    const buttons = choice("Flame graph", clocks, this.gpu ? 1 : 0, (clock) => {
       this.gpu = clock === 1;
       this.drawFlame();
     });
     const grid = new TreeGrid(page, tree, this.sums);
     this.element = section(
       "tree",
-      "Model, modules, operators, kernels",
+      gpu > 0 ? "Model, modules, operators, kernels" : "Model, modules, operators",
       "",
       ...scope.elements(
         "Forward and backward stand side by side: a backward function is below the operator it differentiates. CPU time is what the step waits for, on whichever thread."),
       ...(buttons ? [buttons] : []),
       this.flameBox,
       grid.element,
-      this.formulas(),
+      formulas(gpu > 0),
     );
     this.drawFlame();
     scope.onChange((sums) => {
@@ -68,34 +70,48 @@ export class TreeView {
     });
     this.flameBox.replaceChildren(graph.element);
   }
+}
 
-  private formulas(): HTMLElement {
-    const terms: [string, string][] = [
-      [
-        "CPU time",
+// What the numbers mean, of those that there are.
+function formulas(gpu: boolean): HTMLElement {
+  const all: {term: string; text: string; ofGpu?: boolean}[] = [
+    {
+      term: "CPU time",
+      text:
         "Time between begin and end of a call, on the thread that runs the steps or, while that one only waits in backward(), on autograd's. What other threads do meanwhile is apart, so that no sum exceeds the step. It counts for the step in which the call began."
-      ],
-      ["Self", "CPU time of a call in none of the calls inside it, whatever their kind."],
-      [
-        "GPU time",
-        "Sum of the durations of kernels, copies and sets: work side by side counts twice. It counts for the step that launched it."
-      ],
-      [
-        "Forward, backward",
-        "With all that is inside. Backward: work of autograd's functions, tied to the forward operator by autograd's sequence numbers; without operators, work launched inside backward()."
-      ],
-      [
-        "Belongs to nothing",
-        "GPU work whose launch lies in no operator, module, phase or range, or whose launch was not recorded."
-      ],
-    ];
-    return h(
-      "details",
-      {class: "help"},
-      h("summary", {}, "What the numbers mean"),
-      h("dl", {}, ...terms.flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)])),
-    );
-  }
+    },
+    {term: "Self", text: "CPU time of a call in none of the calls inside it, whatever their kind."},
+    {
+      term: "GPU time",
+      text:
+        "Sum of the durations of kernels, copies and sets: work side by side counts twice. It counts for the step that launched it.",
+      ofGpu: true
+    },
+    {
+      term: "Forward, backward",
+      text:
+        `With all that is inside. Backward: work of autograd's functions, tied to the forward operator by autograd's sequence numbers; without operators, ${
+          gpu ? "work launched" : "time"} inside backward().`
+    },
+    {
+      term: "Belongs to nothing",
+      text:
+        "GPU work whose launch lies in no operator, module, phase or range, or whose launch was not recorded.",
+      ofGpu: true
+    },
+  ];
+  const terms = all.filter(({ofGpu}) => gpu || !ofGpu);
+  return h(
+    "details",
+    {class: "help"},
+    h("summary", {}, "What the numbers mean"),
+    h("dl", {}, ...terms.flatMap(({term, text}) => [h("dt", {}, term), h("dd", {}, text)])),
+  );
+}
+
+// What a phone leaves out, so that the shares are on its screen.
+function weight({key}: TreeColumn): string {
+  return key === "cpu_self" ? "minor" : "";
 }
 
 function lookOf(tree: Tree, node: number): string {
@@ -231,7 +247,7 @@ class TreeGrid {
         this.draw();
       });
       const sort = this.sortColumn === i ? "descending" : "none";
-      return h("th", {scope: "col", class: "real", "aria-sort": sort}, button);
+      return h("th", {scope: "col", class: `real ${weight(column)}`, "aria-sort": sort}, button);
     });
     this.head.replaceChildren(h("th", {scope: "col", class: "text"}, "Name"), ...cells);
   }
@@ -294,10 +310,11 @@ class TreeGrid {
     const valueOf = this.valuesOf(node);
     const cells = this.columns.map((column) => {
       const value = valueOf(column);
-      if (value === 0) return h("td", {class: "real none"}, "");
+      if (value === 0) return h("td", {class: `real none ${weight(column)}`}, "");
       if (!column.unit) return h("td", {class: "integer"}, significant(value));
       if (column.unit === "ns")
-        return h("td", {class: "real"}, fixed(value / this.scale.factor, this.decimals));
+        return h(
+          "td", {class: `real ${weight(column)}`}, fixed(value / this.scale.factor, this.decimals));
       return h("td", {class: "real share", style: `--width:${Math.min(100, value).toFixed(2)}%`},
         `${fixed(value, 1)} %`);
     });
