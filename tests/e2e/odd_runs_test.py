@@ -111,13 +111,13 @@ class OddRuns(unittest.TestCase):
         loop.events += [marked("step", 1000 * i + at, length)
                         for i in range(8) for at, length in ((0, 900), (100, 700))]
         for text in self.summaries(loop.events):
-            self.assertIn('8 steps, from the NVTX range "step" median 900', text)
+            self.assertIn('8 steps, from the end of the NVTX range "step" to the next median 1.00 ms', text)
 
     def test_overlapping_ranges_are_said(self):
         loop = self.loop()
         loop.events += [marked("step", 1000 * i, 1200) for i in range(8)]
         for text in self.summaries(loop.events):
-            self.assertIn('4 steps, from the NVTX range "step"; 4 of that name begin before', text)
+            self.assertIn('4 steps, from the end of the NVTX range "step" to the next; 4 of that name begin before', text)
 
     def test_two_models(self):
         loop = Run()

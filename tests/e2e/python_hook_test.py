@@ -53,6 +53,8 @@ class EveryInterpreter(unittest.TestCase):
                 self.assertEqual(session.run(python, "-c", code).returncode, 0)
                 kinds = [event.kind for event in
                          session.events("ModuleBegin", "ModuleEnd", "PhaseBegin", "PhaseEnd")]
+                first = kinds.index("ModuleBegin")  # the interpreter's own stand around these
+                kinds = kinds[first:first + 4]
                 self.assertEqual(kinds, ["ModuleBegin", "PhaseBegin", "PhaseEnd", "ModuleEnd"])
                 begin, = session.events("ModuleBegin")
                 self.assertEqual((begin.path, begin.class_name), ("encoder.0", "Linear"))

@@ -102,7 +102,7 @@ class StagesTest(unittest.TestCase):
 
     def test_a_program_without_pytorch(self):
         with tempfile.TemporaryDirectory() as folder:
-            _, _, summary = self.record("import json, time\ntime.sleep(0.2)\n", folder)
+            _, _, summary = self.record("import json, threading, time\ntime.sleep(0.2)\n", folder)
             self.adds_up(summary)
             stages = [stage["stage"] for stage in summary["stages"]]
             self.assertEqual(stages, ["start-up", "other", "shutdown"])

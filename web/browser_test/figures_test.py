@@ -66,6 +66,7 @@ class Figures(unittest.TestCase):
         self.same(stats['Rate'], process['steps_per_second'], 'rate')
         label = self.browser.text('.hero .label')
         self.assertEqual('rank' in label, len(run['steps']['processes']) > 1, label)
+        self.browser.run('const track = document.querySelector("#phases .choice input"); if (track) track.click()')
         self.phases({phase['name']: (phase['share'], phase['time']['mean_ns']) for phase in process['phases']})
         for device in run.get('gpu', {}).get('devices', []):
             if device['pid'] != process['pid'] or not device['window']['count']:

@@ -24,8 +24,12 @@ const std::vector<AdviceRule>& AdviceRules();
 // the run that they save, those without an estimate after them, symptoms last.
 std::vector<Finding> FindAdvice(const RunMeasures& run);
 
-// What these findings, in FindAdvice's order, save together, as a share of the run: of those that
-// shorten the same time only the first counts. 0: fewer than two are left.
-double CombinedShare(std::span<const Finding> findings);
+struct CombinedGain {
+  double share = 0;      // 0: fewer than two findings with a gain
+  bool of_step = false;  // of the mean step; else of the run
+};
+// What these findings, in FindAdvice's order, save together: of a step where all of them shorten
+// steps. Of those that shorten the same time only the first counts.
+CombinedGain GainTogether(std::span<const Finding> findings);
 
 }  // namespace batchlight

@@ -39,7 +39,8 @@ std::string GainOf(const Finding& finding, bool with_uncertainty) {
   std::string text = "about " + TimeOf(of_step ? finding.gain_ns : finding.run_gain_ns);
   if (of_step) text += " a step";
   if (with_uncertainty && off_ns > 0) text += " (± " + TimeOf(off_ns) + ")";
-  if (finding.run_share > 0) text += ", " + PercentOf(finding.run_share) + " of the run";
+  const double share = of_step ? finding.step_share : finding.run_share;
+  if (share > 0) text += ", " + PercentOf(share) + (of_step ? " of it" : " of the run");
   return text;
 }
 
@@ -49,10 +50,10 @@ std::string GainText(const Finding& finding) { return GainOf(finding, true); }
 std::string ShortGainText(const Finding& finding) { return GainOf(finding, false); }
 
 std::string CombinedText(std::span<const Finding> findings) {
-  const double share = CombinedShare(findings);
-  if (share == 0) return "";
-  return "The first " + std::to_string(findings.size()) + " together: about " + PercentOf(share) +
-         " of the run.";
+  const CombinedGain gain = GainTogether(findings);
+  if (gain.share == 0) return "";
+  return "The first " + std::to_string(findings.size()) + " together: about " +
+         PercentOf(gain.share) + (gain.of_step ? " of a step." : " of the run.");
 }
 
 }  // namespace batchlight

@@ -39,11 +39,13 @@ struct Finding {
   // The same of the run as a whole, for what lies beside the steps: validation, start-up.
   double run_gain_ns = 0;
   double run_uncertainty_ns = 0;
+  bool once = false;  // paid once, however long the run trains: start-up, not validation
   Patch patch;
   // It says that something is slow, not why: it stands below every cause and promises nothing.
   bool symptom = false;
   // Both gains as a share of the run's wall time, by which findings are ordered (FindAdvice).
   double run_share = 0;
+  double step_share = 0;  // gain_ns as a share of the mean step
   // Rules whose findings save more, and partly the same time: their gains do not add up.
   std::vector<std::string_view> same_time_as;
 

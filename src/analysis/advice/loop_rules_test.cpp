@@ -256,24 +256,30 @@ TEST(LoopRules, NoMoreWorkersThanProcessors) {
   }
 }
 
+Finding OfStep(std::string_view rule, double share) {
+  Finding finding;
+  finding.rule = rule;
+  finding.gain_ns = 1e6;
+  finding.step_share = finding.run_share = share;
+  return finding;
+}
+
 TEST(LoopRules, GainsOfTheSameTimeCountOnceTogether) {
-  std::vector<Finding> findings(3);
-  findings[0].rule = "tf32-off";
-  findings[0].run_share = 0.3;
-  findings[1].rule = "amp-off";
-  findings[1].run_share = 0.25;
+  std::vector<Finding> findings = {OfStep("tf32-off", 0.3), OfStep("amp-off", 0.25),
+                                   OfStep("dataloader-wait", 0.1)};
   findings[1].same_time_as = {"tf32-off"};
-  findings[2].rule = "dataloader-wait";
-  findings[2].run_share = 0.1;
-  EXPECT_DOUBLE_EQ(CombinedShare(findings), 0.4);
-  EXPECT_EQ(CombinedShare(std::span(findings).first(2)), 0);  // one gain
+  EXPECT_DOUBLE_EQ(GainTogether(findings).share, 0.4);
+  EXPECT_EQ(GainTogether(std::span(findings).first(2)).share, 0);  // one gain
+  EXPECT_EQ(CombinedText(findings), "The first 3 together: about 40 % of a step.");
+  findings[2].run_gain_ns = 1e9;
   EXPECT_EQ(CombinedText(findings), "The first 3 together: about 40 % of the run.");
 }
 
-TEST(LoopRules, GainsOfStepsAndOfTheRunHaveOneScale) {
-  Finding finding{.gain_ns = 12.3e6, .uncertainty_ns = 2e6};
-  finding.run_share = 0.41;
-  EXPECT_EQ(GainText(finding), "about 12.3 ms a step (± 2.00 ms), 41 % of the run");
+TEST(LoopRules, AGainSaysWhatItIsOf) {
+  Finding finding = OfStep("amp-off", 0.41);
+  finding.gain_ns = 12.3e6;
+  finding.uncertainty_ns = 2e6;
+  EXPECT_EQ(GainText(finding), "about 12.3 ms a step (± 2.00 ms), 41 % of it");
   Finding of_run;
   of_run.run_gain_ns = 12.3e9;
   of_run.run_share = 0.2;

@@ -41,9 +41,17 @@ void NameSharedGains(std::vector<Finding>* findings) {
   }
 }
 
-// Causes by what they save of the run, then those without an estimate, then symptoms.
+// What a longer run would pay again and again, and is worth it. A run that is profiled is often
+// made short for that: what it pays once is no reason to look away from its loop.
+bool IsOfTheLoop(const Finding& finding) {
+  return !finding.once && std::max(finding.step_share, finding.run_share) >= advice::kWorthFirst;
+}
+
+// Causes of a slow loop, the others by what they save of the run, those without an estimate, then
+// symptoms.
 bool StandsAbove(const Finding& a, const Finding& b) {
   if (a.symptom != b.symptom) return b.symptom;
+  if (IsOfTheLoop(a) != IsOfTheLoop(b)) return IsOfTheLoop(a);
   return a.run_share > b.run_share;
 }
 
@@ -71,6 +79,8 @@ std::vector<Finding> FindAdvice(const RunMeasures& run) {
   const double wall_ns = advice::RunWallNs(run);
   for (Finding& finding : findings) {
     if (finding.symptom) finding.gain_ns = finding.uncertainty_ns = 0;
+    const double step_ns = advice::MeanStepNs(run);
+    if (step_ns > 0) finding.step_share = std::min(1.0, finding.gain_ns / step_ns);
     if (wall_ns == 0) continue;
     finding.run_share = std::min(1.0, (finding.gain_ns * steps + finding.run_gain_ns) / wall_ns);
   }
@@ -79,20 +89,25 @@ std::vector<Finding> FindAdvice(const RunMeasures& run) {
   return findings;
 }
 
-double CombinedShare(std::span<const Finding> findings) {
-  double share = 0;
+CombinedGain GainTogether(std::span<const Finding> findings) {
+  CombinedGain run, step{.of_step = true};
   std::vector<std::string_view> counted;
   for (const Finding& finding : findings) {
     const bool is_counted = std::any_of(
         finding.same_time_as.begin(), finding.same_time_as.end(), [&](std::string_view rule) {
           return std::find(counted.begin(), counted.end(), rule) != counted.end();
         });
-    if (is_counted || finding.run_share == 0) continue;
+    if (is_counted || !finding.has_gain()) continue;
     counted.push_back(finding.rule);
-    share += finding.run_share;
+    run.share += finding.run_share;
+    step.share += finding.step_share;
+    step.of_step = step.of_step && finding.run_gain_ns == 0;
   }
+  if (counted.size() < 2) return {};
+  CombinedGain& gain = step.of_step ? step : run;
   // Each is charged for time of its own; more than all but a twentieth no run was seen to lose.
-  return counted.size() < 2 ? 0 : std::min(share, advice::kMostOfARun);
+  gain.share = std::min(gain.share, advice::kMostOfARun);
+  return gain;
 }
 
 namespace advice {

@@ -132,6 +132,7 @@ void SetUpCost(const RunMeasures& run, Findings* findings) {
        .evidence = {{.kind = "stage", .name = "set-up"}},
        .run_gain_ns = set_up_ns * kOnceGain,
        .run_uncertainty_ns = set_up_ns * kOnceUncertainty,
+       .once = true,
        .patch = {.place = "",
                  .diff = "-data = build()\n"
                          "+if not os.path.exists(cache):\n"
@@ -156,6 +157,7 @@ void PreprocessingCost(const RunMeasures& run, Findings* findings) {
        .evidence = {{.kind = "stage", .name = "preprocessing"}},
        .run_gain_ns = preprocessing_ns * kOnceGain,
        .run_uncertainty_ns = preprocessing_ns * kOnceUncertainty,
+       .once = true,
        .patch = {.place = "",
                  .diff = "-features = prepare(samples)\n"
                          "+if not os.path.exists(\"features.npy\"):\n"
@@ -212,7 +214,8 @@ void FirstBatch(const RunMeasures& run, Findings* findings) {
                  "(iter(loader)); fork instead of spawn where it is safe.",
        .evidence = {{.kind = "call", .name = "DataLoader.__next__", .count = 1}},
        .run_gain_ns = extra_ns * kOnceGain,
-       .run_uncertainty_ns = extra_ns * kOnceUncertainty});
+       .run_uncertainty_ns = extra_ns * kOnceUncertainty,
+       .once = true});
 }
 
 }  // namespace batchlight::advice

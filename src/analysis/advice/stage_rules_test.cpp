@@ -29,6 +29,7 @@ std::vector<Finding> FindingsOfValidations(int64_t validation_ns) {
     build.Phase(thread, Phase::kValidation, "validate", t, t + validation_ns);
     t += validation_ns;
   }
+  build.Range(thread, "step", t, t + 10 * kMs);
   const Store store = build.Build();
   return BuildOverview(store).findings;
 }

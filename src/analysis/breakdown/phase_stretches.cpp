@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/gpu/gpu_waits.h"
+#include "analysis/steps/step_lookup.h"
 
 namespace batchlight {
 namespace {
@@ -178,13 +179,6 @@ class Cutter {
         starts.begin());
   }
 
-  // A range that the steps were found by ends with its step; what a step has besides comes before.
-  bool IsStep(uint32_t row, const Step& step) const {
-    const NvtxRangesTable& ranges = inputs_.store.nvtx_ranges;
-    if (ranges.end_ns[row] != step.end_ns) return false;
-    return ranges.start_ns[row] == step.start_ns || steps_.source == StepSource::kNvtxRange;
-  }
-
   uint32_t OutermostInStep(int64_t time, const Step& step) const {
     const NvtxRangesTable& ranges = inputs_.store.nvtx_ranges;
     uint32_t found = kNoRow;
@@ -192,7 +186,8 @@ class Cutter {
     for (; row != kNoRow; row = inputs_.ranges.Outer(row, time)) {
       const bool inside =
           ranges.start_ns[row] >= step.start_ns && ranges.end_ns[row] <= step.end_ns;
-      if (inside && !IsStep(row, step)) found = row;
+      const bool is_step = IsRangeOfStep(steps_, step, ranges.start_ns[row], ranges.end_ns[row]);
+      if (inside && !is_step) found = row;
     }
     return found;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/numbers/closed_end.h"
+#include "analysis/steps/step_lookup.h"
 
 namespace batchlight {
 namespace {
@@ -97,6 +98,7 @@ void ThreadEvents::Enter(EventKind kind, uint32_t row, int64_t start_ns, int64_t
   if (SaysNothing(kind, row)) return;
   if (end_ns == kOpenEnd) end_ns = ClosedEnd(store_, start_ns, end_ns);
   if (HoldsStep(start_ns, end_ns)) return;
+  if (kind == EventKind::kRange && FoundStep(start_ns, end_ns)) return;
   Frame frame{.end_ns = end_ns, .occurrence = {.event = {kind, row}, .start_ns = start_ns}};
   if (kind == EventKind::kCudaCall) {
     const EventRef around = Deepest(start_ns);
@@ -128,6 +130,11 @@ bool ThreadEvents::HoldsStep(int64_t start_ns, int64_t end_ns) {
   const std::vector<Step>& steps = steps_.steps;
   while (step_ < steps.size() && steps[step_].start_ns < start_ns) ++step_;
   return step_ < steps.size() && steps[step_].end_ns <= end_ns;
+}
+
+bool ThreadEvents::FoundStep(int64_t start_ns, int64_t end_ns) const {
+  const size_t row = StepLookup::Around(steps_.steps, start_ns);
+  return row != StepLookup::kNone && IsRangeOfStep(steps_, steps_.steps[row], start_ns, end_ns);
 }
 
 // Calls of different kinds need not nest: one that ended below another leaves when that has left.

@@ -100,6 +100,8 @@ class ThreadEvents {
   void Enter(EventKind kind, uint32_t row, int64_t start_ns, int64_t end_ns);
   bool SaysNothing(EventKind kind, uint32_t row) const;
   bool HoldsStep(int64_t start_ns, int64_t end_ns);
+  // Whether a range is the one by which a step was found.
+  bool FoundStep(int64_t start_ns, int64_t end_ns) const;
   void Leave(int64_t time_ns);
   EventRef Deepest(int64_t time_ns) const;  // without calls of the operating system and MPI
   void Add(Occurrence& open, const AskedStretch& asked, int64_t from_ns, int64_t ns);

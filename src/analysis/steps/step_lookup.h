@@ -9,6 +9,14 @@
 
 namespace batchlight {
 
+// Whether a range is the one that the step was found by: it ends with it, and what a step has
+// besides comes before.
+inline bool IsRangeOfStep(const ProcessSteps& process, const Step& step, int64_t start_ns,
+                          int64_t end_ns) {
+  if (end_ns != step.end_ns || start_ns < step.start_ns) return false;
+  return start_ns == step.start_ns || process.source == StepSource::kNvtxRange;
+}
+
 // Answers for one process; without a process, nothing lies in a step. It remembers the step or gap
 // of the last answer, so that moments in order of time cost a comparison and any other moment a
 // binary search. The static functions are that search alone.

@@ -76,7 +76,7 @@ TEST(FitWidth, CutsNamesInTheMiddleThenLeavesColumnsOut) {
       EXPECT_LE(WidestLine(text), width) << text;
       EXPECT_EQ(left_out.size() + table.columns.size(), 6u);
       EXPECT_NE(text.find(width == 200 ? "xxx_tail" : "…"), std::string::npos) << text;
-      if (width >= 120) EXPECT_TRUE(left_out.empty()) << width;
+      EXPECT_TRUE(width < 120 || left_out.empty()) << width;
     }
   }
 }

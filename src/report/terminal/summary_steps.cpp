@@ -128,10 +128,14 @@ void WriteStepTimes(SummaryText& out, const RunOverview& overview) {
     out.Put("   shortest ", Tone::kDim).Put(TimeText(double(time.min)));
     out.Put("   longest ", Tone::kDim).Put(TimeText(double(time.max)));
   }
-  out.Put("   mean ", Tone::kDim).Put(TimeText(time.mean));
+  const auto fits = [&](const std::string& text) {
+    return !text.empty() && out.column() + 3 + text.size() <= out.width();
+  };
+  const std::string mean = "mean " + TimeText(time.mean);
+  if (fits(mean)) out.Put("   mean ", Tone::kDim).Put(TimeText(time.mean));
   const StepRate rate = RateOfSteps(overview, 0);
   const std::string text = RateText(rate);
-  if (!text.empty() && out.column() + 3 + text.size() <= out.width()) {
+  if (fits(text)) {
     out.Put("   " + text, Tone::kDim);
   }
   out.EndLine();

@@ -34,8 +34,8 @@ function bar({stages, wall_ns}: Life, colors: string[]): HTMLElement {
     const title = `${label}: ${time(total_ns)}`;
     return h("div", {style: `flex-grow:${share};${colors[i]}`, title}, text);
   });
-  return h(
-    "div", {class: "stack", role: "img", "aria-label": `The run is ${words.join(", ")}.`}, ...parts);
+  return h("div", {class: "stack", role: "img", "aria-label": `The run is ${words.join(", ")}.`},
+    ...parts);
 }
 
 const kHead = ["Stage", "Share", "Total", "Count", "Each"];
