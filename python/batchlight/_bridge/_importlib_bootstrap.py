@@ -165,7 +165,8 @@ def wrap_first_call(owner, attribute, kind, name):
         except BaseException as error:
             without_this_frame(error)
             raise
-        setattr(owner, attribute, function)
+        if getattr(owner, attribute, None) is call:  # else another tool has wrapped it since
+            setattr(owner, attribute, function)
         return result
 
     setattr(owner, attribute, call)

@@ -69,8 +69,6 @@ def _checkpoints(torch):
             getattr(torch.serialization, name), CHECKPOINT, "torch." + name, is_in_memory)
         for owner in (torch.serialization, torch):
             setattr(owner, name, wrapped)
-
-
     for module, path, name in _SAVERS:
         when_imported(module, "training", lambda module, path=path, name=name: _saver(
             module, path, name))
