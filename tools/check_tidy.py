@@ -12,9 +12,11 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -46,6 +48,14 @@ def sources(paths, compiled):
             yield from [file for file in candidates if file in compiled][:1]
 
 
+def without_headers(database, folder):
+    """The compile commands without GCC's precompiled headers, which clang-tidy cannot read."""
+    entries = json.loads(database.read_text())
+    for entry in entries:
+        entry['command'] = re.sub(r' -Winvalid-pch| -include \S*cmake_pch\.hxx| -fpch-preprocess', '', entry['command'])
+    (pathlib.Path(folder) / database.name).write_text(json.dumps(entries))
+
+
 def check(tidy, build, path):
     done = subprocess.run([tidy, '-p', build, '--quiet', path], cwd=ROOT, capture_output=True, text=True)
     # A file that cannot be read is reported on the error output only.
@@ -67,8 +77,9 @@ def main():
     paths = [os.path.relpath(path, ROOT) for path in options.paths] or changed(options.base)
     wanted = sorted(set(sources(paths, compiled)))
     failed = 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for findings in pool.map(lambda path: check(tidy, options.build, path), wanted):
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        without_headers(database, folder)
+        for findings in pool.map(lambda path: check(tidy, folder, path), wanted):
             failed += bool(findings)
             sys.stdout.write(findings)
     print(f'check_tidy: {len(wanted)} files, {failed} with findings')

@@ -12,7 +12,7 @@
 #include "cli/flags/parse_error.h"
 
 namespace batchlight::cli {
-#define COMMAND(function) void function(CLI::App& app, Outcome& outcome);
+#define COMMAND(function) void function(const Command& app, Outcome& outcome);
 #include "cli/commands/commands.def"
 #undef COMMAND
 
@@ -62,7 +62,7 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   Outcome outcome;
   for (const RegisterFunction add : kCommands) {
-    if (add != nullptr) add(app, outcome);
+    if (add != nullptr) add(Command(&app), outcome);
   }
   if (const Status status = CheckCommandName(app, argc, argv); !status.ok()) return Fail(status);
   TakeWordsOfPrefixCommand(app, argc, argv, outcome);

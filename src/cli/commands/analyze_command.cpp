@@ -307,43 +307,42 @@ Status RunAnalyze(AnalyzeFlags& flags, bool overwrite_given) {
 
 }  // namespace
 
-void RegisterAnalyze(CLI::App& app, Outcome& outcome) {
+void RegisterAnalyze(const Command& app, Outcome& outcome) {
   auto flags = std::make_shared<AnalyzeFlags>();
-  CLI::App* command = app.add_subcommand("analyze", "What to change, with evidence and gain");
+  const Command command = app.Add("analyze", "What to change, with evidence and gain");
   AddRuns(command, &flags->inputs);
   command
-      ->add_option("-r,--rule", flags->rules,
-                   "Rules: NAME[:OPTION=VALUE]...[,...]; all: those of nsys too (default: advice)")
-      ->allow_extra_args(false);
-  command->add_option("-f,--format", flags->tables.formats, "As of stats")->allow_extra_args(false);
-  command->add_option("-o,--output", flags->tables.outputs, "As of stats")->allow_extra_args(false);
-  command->add_option("--timeunit", flags->time_unit, "As of stats")->capture_default_str();
-  command->add_option("--filter-time", flags->filter.time, "As of stats, for the rules of nsys");
-  command->add_option("--filter-nvtx", flags->filter.nvtx, "As of stats, for the rules of nsys");
-  command->add_option("--help-formats", flags->help_formats, "List the formats; NAME for one")
-      ->expected(0, 1);
-  command->add_option("--help-rules", flags->help_rules, "List the rules; NAME or ALL for more")
-      ->expected(0, 1);
-  command->add_option("--force-overwrite", flags->overwrite_words, "Replace files that exist")
-      ->expected(0, 1);
+      .Option("-r,--rule", &flags->rules,
+              "Rules: NAME[:OPTION=VALUE]...[,...]; all: those of nsys too (default: advice)")
+      .OneValueEach();
+  command.Option("-f,--format", &flags->tables.formats, "As of stats").OneValueEach();
+  command.Option("-o,--output", &flags->tables.outputs, "As of stats").OneValueEach();
+  command.Option("--timeunit", &flags->time_unit, "As of stats").ShowDefault();
+  command.Option("--filter-time", &flags->filter.time, "As of stats, for the rules of nsys");
+  command.Option("--filter-nvtx", &flags->filter.nvtx, "As of stats, for the rules of nsys");
+  command.Option("--help-formats", &flags->help_formats, "List the formats; NAME for one")
+      .ValueIsOptional();
+  command.Option("--help-rules", &flags->help_rules, "List the rules; NAME or ALL for more")
+      .ValueIsOptional();
+  command.Option("--force-overwrite", &flags->overwrite_words, "Replace files that exist")
+      .ValueIsOptional();
   command
-      ->add_option("--force-export", flags->export_words,
-                   "No effect: nothing is exported in between")
-      ->expected(0, 1);
-  command->add_option("--sqlite", flags->sqlite, "Database to read in place of INPUT");
+      .Option("--force-export", &flags->export_words, "No effect: nothing is exported in between")
+      .ValueIsOptional();
+  command.Option("--sqlite", &flags->sqlite, "Database to read in place of INPUT");
   command
-      ->add_option("--fail-on", flags->fail_on,
-                   "Exit with code 1 if one of these findings is there, or any")
-      ->allow_extra_args(false);
-  command->add_flag("-q,--quiet", flags->tables.quiet, "No notices");
+      .Option("--fail-on", &flags->fail_on,
+              "Exit with code 1 if one of these findings is there, or any")
+      .OneValueEach();
+  command.Switch("-q,--quiet", &flags->tables.quiet, "No notices");
   AddStepFlags(command, &flags->steps);
-  command->add_flag("--nsys-compat", flags->tables.nsys_compat,
-                    "The bytes of nsys also where it is wrong (docs/stats.md)");
-  command->callback([flags, command, &outcome] {
-    outcome.status = command->count("--help-rules") > 0 ? ListRules(flags->help_rules)
-                     : command->count("--help-formats") > 0
+  command.Switch("--nsys-compat", &flags->tables.nsys_compat,
+                 "The bytes of nsys also where it is wrong (docs/stats.md)");
+  command.Runs([flags, command, &outcome] {
+    outcome.status = command.Given("--help-rules") ? ListRules(flags->help_rules)
+                     : command.Given("--help-formats")
                          ? PrintFormatHelp(flags->help_formats)
-                         : RunAnalyze(*flags, command->count("--force-overwrite") > 0);
+                         : RunAnalyze(*flags, command.Given("--force-overwrite"));
   });
 }
 

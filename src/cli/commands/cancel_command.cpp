@@ -19,11 +19,11 @@ Status Cancel(const std::string& session) {
 
 }  // namespace
 
-void RegisterCancel(CLI::App& app, Outcome& outcome) {
+void RegisterCancel(const Command& app, Outcome& outcome) {
   auto session = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("cancel", "Drop what a session is recording");
-  command->add_option("--session", *session, kSessionHelp);
-  command->callback([session, &outcome] { outcome.status = Cancel(*session); });
+  const Command command = app.Add("cancel", "Drop what a session is recording");
+  command.Option("--session", session.get(), kSessionHelp);
+  command.Runs([session, &outcome] { outcome.status = Cancel(*session); });
 }
 
 }  // namespace batchlight::cli

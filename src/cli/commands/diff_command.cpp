@@ -7,7 +7,6 @@
 #include "analysis/diff/run_diff.h"
 #include "base/file.h"
 #include "cli/flags/command.h"
-#include "cli/flags/parse_error.h"
 #include "cli/flags/step_flags.h"
 #include "cli/reading/reading_notes.h"
 #include "ingest/open_input.h"
@@ -79,24 +78,22 @@ Status Compare(const DiffFlags& flags, Outcome& outcome) {
 
 }  // namespace
 
-void RegisterDiff(CLI::App& app, Outcome& outcome) {
+void RegisterDiff(const Command& app, Outcome& outcome) {
   auto flags = std::make_shared<DiffFlags>();
-  CLI::App* command = app.add_subcommand(
+  const Command command = app.Add(
       "diff", "Compare two recordings: how much slower a step is, and what that comes from");
-  command->add_option("A", flags->a, "Recording before the change")->required();
-  command->add_option("B", flags->b, "Recording after the change")->required();
-  command->add_option("-f,--format", flags->format, "text, html, csv, json or markdown")
-      ->check(CLI::IsMember({"text", "html", "csv", "json", "markdown"}))
-      ->capture_default_str();
-  command->add_option("-o,--output", flags->output, "File; default: standard output");
-  command->add_option("--fail-on", flags->fail_on,
-                      "Exit with 1 if B is slower than this, such as 'step>3%,forward>1ms' or "
-                      "'operator:aten::mm>5%'");
+  command.Option("A", &flags->a, "Recording before the change").Required();
+  command.Option("B", &flags->b, "Recording after the change").Required();
+  command.Option("-f,--format", &flags->format, "text, html, csv, json or markdown")
+      .OneOf({"text", "html", "csv", "json", "markdown"})
+      .ShowDefault();
+  command.Option("-o,--output", &flags->output, "File; default: standard output");
+  command.Option("--fail-on", &flags->fail_on,
+                 "Exit with 1 if B is slower than this, such as 'step>3%,forward>1ms' or "
+                 "'operator:aten::mm>5%'");
   AddStepFlags(command, &flags->steps);
-  command->add_option("--rows", flags->rows, "Rows of each list")
-      ->check(NotNegative())
-      ->capture_default_str();
-  command->callback([flags, &outcome] { outcome.status = Compare(*flags, outcome); });
+  command.Option("--rows", &flags->rows, "Rows of each list").NotNegative().ShowDefault();
+  command.Runs([flags, &outcome] { outcome.status = Compare(*flags, outcome); });
 }
 
 }  // namespace batchlight::cli

@@ -2,6 +2,7 @@
 // writes its reports.
 #include <sys/stat.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -314,36 +315,35 @@ Status Run(const DlprofOptions& options, const std::vector<std::string>& program
   return {};
 }
 
-void AddOptions(CLI::App* command, DlprofOptions* options) {
-  command->add_option("-f,--force", options->force, "Replace existing result files")
-      ->default_str("false");
-  command->add_option("-v,--verbosity", options->verbosity, "How much to say")
-      ->check(CLI::IsMember({"quiet", "minimal", "normal", "detailed", "diagnostic"}));
-  command->add_option("-m,--mode", options->mode, "simple: numbers that need no framework")
-      ->check(CLI::IsMember({"simple", "pytorch"}));
-  command->add_option("--nsys_database", options->nsys_database,
-                      "Report on this nsys .sqlite (or recording) instead of running a program");
-  command->add_option("--nsys_base_name", options->nsys_base_name, "Base name of the recording");
-  command->add_option("--nsys_opts", options->nsys_opts, "Flags of batchlight profile, quoted");
-  command->add_option("-y,--delay", options->delay_s, "Seconds before recording starts");
-  command->add_option("-d,--duration", options->duration_s, "Seconds to record; 0: all");
-  command->add_option("--key_node", options->key_node,
-                      "Range or operator whose end ends an iteration; default: find the steps");
-  command->add_option("--key_op", options->key_op, "The same as --key_node");
-  command->add_option("--iter_start", options->iter_start, "First iteration of the reports");
-  command->add_option("--iter_stop", options->iter_stop, "Last iteration; default: the last found");
-  command->add_option("--output_path", options->output_path,
-                      "Folder of everything that is written");
-  command->add_option("--profile_name", options->profile_name, "Start of the reports' names");
-  command->add_option("--reports", options->report_list,
-                      "all, summary, detail, kernel, iteration, tensor, op_type, group_node, "
-                      "expert_systems; default: none");
-  command->add_option("--formats", options->format_list, "csv, json");
-  command->add_option("--domains", options->domain_list, "NVTX domains, a set of reports for each");
-  command->add_option("--dump_model_data", options->dump_model_data, "Write the raw model as JSON");
-  command->add_option("--tb_dir", options->tb_dir, "Folder of the TensorBoard event files");
-  command->add_option("-b,--suppress_tb_files", options->suppress_tb_files,
-                      "Write no TensorBoard event files");
+void AddOptions(const Command& command, DlprofOptions* options) {
+  command.Option("-f,--force", &options->force, "Replace existing result files")
+      .DefaultText("false");
+  command.Option("-v,--verbosity", &options->verbosity, "How much to say")
+      .OneOf({"quiet", "minimal", "normal", "detailed", "diagnostic"});
+  command.Option("-m,--mode", &options->mode, "simple: numbers that need no framework")
+      .OneOf({"simple", "pytorch"});
+  command.Option("--nsys_database", &options->nsys_database,
+                 "Report on this nsys .sqlite (or recording) instead of running a program");
+  command.Option("--nsys_base_name", &options->nsys_base_name, "Base name of the recording");
+  command.Option("--nsys_opts", &options->nsys_opts, "Flags of batchlight profile, quoted");
+  command.Option("-y,--delay", &options->delay_s, "Seconds before recording starts");
+  command.Option("-d,--duration", &options->duration_s, "Seconds to record; 0: all");
+  command.Option("--key_node", &options->key_node,
+                 "Range or operator whose end ends an iteration; default: find the steps");
+  command.Option("--key_op", &options->key_op, "The same as --key_node");
+  command.Option("--iter_start", &options->iter_start, "First iteration of the reports");
+  command.Option("--iter_stop", &options->iter_stop, "Last iteration; default: the last found");
+  command.Option("--output_path", &options->output_path, "Folder of everything that is written");
+  command.Option("--profile_name", &options->profile_name, "Start of the reports' names");
+  command.Option("--reports", &options->report_list,
+                 "all, summary, detail, kernel, iteration, tensor, op_type, group_node, "
+                 "expert_systems; default: none");
+  command.Option("--formats", &options->format_list, "csv, json");
+  command.Option("--domains", &options->domain_list, "NVTX domains, a set of reports for each");
+  command.Option("--dump_model_data", &options->dump_model_data, "Write the raw model as JSON");
+  command.Option("--tb_dir", &options->tb_dir, "Folder of the TensorBoard event files");
+  command.Option("-b,--suppress_tb_files", &options->suppress_tb_files,
+                 "Write no TensorBoard event files");
 }
 
 // DLProf's help has "-f, --force="; in -f=true CLI11 would take "=true" for the value. From the
@@ -380,7 +380,7 @@ Status ParseAndRun(Outcome& outcome) {
                "batchlight dlprof");
   own.prefix_command();
   own.set_version_flag("-V,--version", "batchlight " BATCHLIGHT_VERSION);
-  AddOptions(&own, &options);
+  AddOptions(Command(&own), &options);
   const std::vector<std::string>& words = outcome.words;
   const auto dashes = std::find(words.begin(), words.end(), "--");
   std::vector<std::string> program(dashes == words.end() ? dashes : dashes + 1, words.end());
@@ -406,11 +406,10 @@ Status ParseAndRun(Outcome& outcome) {
 
 }  // namespace
 
-void RegisterDlprof(CLI::App& app, Outcome& outcome) {
-  CLI::App* command =
-      app.add_subcommand("dlprof", "DLProf's command line: record and write its reports");
-  command->prefix_command();  // main hands over all words: the program's own follow ours
-  command->callback([&outcome] { outcome.status = ParseAndRun(outcome); });
+void RegisterDlprof(const Command& app, Outcome& outcome) {
+  const Command command = app.Add("dlprof", "DLProf's command line: record and write its reports");
+  command.TakeAllWords();  // main hands over all words: the program's own follow ours
+  command.Runs([&outcome] { outcome.status = ParseAndRun(outcome); });
 }
 
 }  // namespace batchlight::cli

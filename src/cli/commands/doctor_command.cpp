@@ -60,13 +60,13 @@ void PrintJson(const std::vector<Check>& checks) {
 
 }  // namespace
 
-void RegisterDoctor(CLI::App& app, Outcome& outcome) {
+void RegisterDoctor(const Command& app, Outcome& outcome) {
   auto format = std::make_shared<std::string>("table");
-  CLI::App* command = app.add_subcommand("doctor", "What can be recorded on this machine");
-  command->add_option("-f,--format", *format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
-  command->callback([format, &outcome] {
+  const Command command = app.Add("doctor", "What can be recorded on this machine");
+  command.Option("-f,--format", format.get(), "table or json")
+      .OneOf({"table", "json"})
+      .ShowDefault();
+  command.Runs([format, &outcome] {
     const std::vector<Check> checks = capture::CheckMachine();
     *format == "json" ? PrintJson(checks) : PrintTable(checks);
     outcome.status = Status();

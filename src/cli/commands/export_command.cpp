@@ -141,9 +141,9 @@ Result<bool> IsGpuMetric(const std::string& metric, const Exporter& exporter) {
 }
 
 // Notices of flags that the type does not use.
-void SayWithoutEffect(const Exporter& exporter, const CLI::App& app) {
+void SayWithoutEffect(const Exporter& exporter, const Command& command) {
   const auto note = [&](const char* flag, const char* type, const char* what) {
-    if (app.count(flag) == 0 || exporter.name == type) return;
+    if (!command.Given(flag) || exporter.name == type) return;
     std::fprintf(stderr, "NOTE: %s changes nothing in -t %s: only %s %s.\n", flag,
                  std::string(exporter.name).c_str(), type, what);
   };
@@ -154,8 +154,8 @@ void SayWithoutEffect(const Exporter& exporter, const CLI::App& app) {
   note("--metric", "folded", "sums up a metric");
 }
 
-Status RunExport(ExportFlags& flags, const CLI::App& app) {
-  const auto given = [&](const char* name) { return app.count(name) > 0; };
+Status RunExport(ExportFlags& flags, const Command& command) {
+  const auto given = [&](const char* name) { return command.Given(name); };
   ExportOptions options;
   const bool force = TakeBoolWord(flags.overwrite_words, given("--force-overwrite"), flags.inputs);
   const bool quiet = TakeBoolWord(flags.quiet_words, given("--quiet"), flags.inputs);
@@ -180,7 +180,7 @@ Status RunExport(ExportFlags& flags, const CLI::App& app) {
   ASSIGN_OR_RETURN(const Store store, OpenInput(input));
   if (!quiet) {
     SayReadingNotes(input, store);
-    SayWithoutEffect(*exporter, app);
+    SayWithoutEffect(*exporter, command);
   }
   if (exporter->name == "chrome") {
     RETURN_IF_ERROR(CheckStepsAreThere(input, FindSteps(store, flags.steps)));
@@ -211,42 +211,42 @@ Result<std::string> ExportBeside(const Store& store, const std::string& input,
   return options.output;
 }
 
-void RegisterExport(CLI::App& app, Outcome& outcome) {
+void RegisterExport(const Command& app, Outcome& outcome) {
   auto flags = std::make_shared<ExportFlags>();
-  CLI::App* command = app.add_subcommand("export", "Write a recording for other tools");
+  const Command command = app.Add("export", "Write a recording for other tools");
   std::string types;
   for (const Exporter& exporter : Exporters()) {
     types += "\n" + std::string(exporter.name) + ": " + std::string(exporter.help);
   }
   AddRuns(command, &flags->inputs);
-  command->add_option("-t,--type", flags->type, "Format:" + types)->capture_default_str();
-  command->add_option("-o,--output", flags->output,
-                      "File, or folder; - for standard output; beside the input if not given");
-  command->add_flag("--per-rank", flags->per_rank,
-                    "A folder with a file for each rank: rank_0.trace.json, ...");
-  command->add_option("-f,--force-overwrite", flags->overwrite_words, "Replace what exists")
-      ->expected(0, 1);
-  command->add_option("-q,--quiet", flags->quiet_words, "No notices")->expected(0, 1);
-  command->add_option("--append", flags->append_words, "Add to an existing folder")->expected(0, 1);
+  command.Option("-t,--type", &flags->type, "Format:" + types).ShowDefault();
+  command.Option("-o,--output", &flags->output,
+                 "File, or folder; - for standard output; beside the input if not given");
+  command.Switch("--per-rank", &flags->per_rank,
+                 "A folder with a file for each rank: rank_0.trace.json, ...");
+  command.Option("-f,--force-overwrite", &flags->overwrite_words, "Replace what exists")
+      .ValueIsOptional();
+  command.Option("-q,--quiet", &flags->quiet_words, "No notices").ValueIsOptional();
+  command.Option("--append", &flags->append_words, "Add to an existing folder").ValueIsOptional();
   command
-      ->add_option("-l,--lazy", flags->lazy_words,
-                   "sqlite: true (default) leaves empty tables out, false makes them all")
-      ->expected(0, 1);
-  command->add_option("--tables", flags->tables,
-                      "Only tables whose name, ours or nsys's, matches one of these regular "
-                      "expressions");
-  command->add_option("--times", flags->times,
-                      "Only events within [:][START]/[END][:]; ':' lets them cross that edge");
-  command->add_option("--metric", flags->metric,
-                      "folded: self_cpu_time_total (default) or self_cuda_time_total, as PyTorch's "
-                      "export_stacks()");
-  command->add_option("--ts-shift", flags->shift, "Add this to every time, in ns");
+      .Option("-l,--lazy", &flags->lazy_words,
+              "sqlite: true (default) leaves empty tables out, false makes them all")
+      .ValueIsOptional();
+  command.Option("--tables", &flags->tables,
+                 "Only tables whose name, ours or nsys's, matches one of these regular "
+                 "expressions");
+  command.Option("--times", &flags->times,
+                 "Only events within [:][START]/[END][:]; ':' lets them cross that edge");
+  command.Option("--metric", &flags->metric,
+                 "folded: self_cpu_time_total (default) or self_cuda_time_total, as PyTorch's "
+                 "export_stacks()");
+  command.Option("--ts-shift", &flags->shift, "Add this to every time, in ns");
   command
-      ->add_option("--ts-normalize", flags->normalize_words,
-                   "Times since the Unix epoch instead of since the start")
-      ->expected(0, 1);
+      .Option("--ts-normalize", &flags->normalize_words,
+              "Times since the Unix epoch instead of since the start")
+      .ValueIsOptional();
   AddStepFlags(command, &flags->steps);  // chrome writes steps
-  command->callback([flags, command, &outcome] { outcome.status = RunExport(*flags, *command); });
+  command.Runs([flags, command, &outcome] { outcome.status = RunExport(*flags, command); });
 }
 
 }  // namespace batchlight::cli

@@ -52,11 +52,10 @@ Status Launch(Outcome& outcome) {
 
 }  // namespace
 
-void RegisterLaunch(CLI::App& app, Outcome& outcome) {
-  CLI::App* command =
-      app.add_subcommand("launch", "Start a program, to be recorded when `start` says so");
-  command->prefix_command();
-  command->callback([&outcome] { outcome.status = Launch(outcome); });
+void RegisterLaunch(const Command& app, Outcome& outcome) {
+  const Command command = app.Add("launch", "Start a program, to be recorded when `start` says so");
+  command.TakeAllWords();
+  command.Runs([&outcome] { outcome.status = Launch(outcome); });
 }
 
 }  // namespace batchlight::cli

@@ -46,10 +46,10 @@ void Profile(Outcome& outcome) {
 
 }  // namespace
 
-void RegisterProfile(CLI::App& app, Outcome& outcome) {
-  CLI::App* command = app.add_subcommand("profile", "Record a program, print the summary");
-  command->prefix_command();
-  command->callback([&outcome] { Profile(outcome); });
+void RegisterProfile(const Command& app, Outcome& outcome) {
+  const Command command = app.Add("profile", "Record a program, print the summary");
+  command.TakeAllWords();
+  command.Runs([&outcome] { Profile(outcome); });
 }
 
 }  // namespace batchlight::cli

@@ -50,19 +50,18 @@ Status Run(const Options& options) {
 
 }  // namespace
 
-void RegisterReport(CLI::App& app, Outcome& outcome) {
+void RegisterReport(const Command& app, Outcome& outcome) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  const Command command = app.Add(
       "report", "Write a folder with a web page, one CSV per table, a chart and a README snippet");
   AddRuns(command, &options->runs);
   command
-      ->add_option("-o,--output", options->report.folder,
-                   "Folder; default: the name of RUN + _report")
-      ->type_name("DIR");
-  command->add_flag("-f,--force-overwrite", options->report.overwrite,
-                    "Write into an existing folder; only files of the report are replaced");
+      .Option("-o,--output", &options->report.folder, "Folder; default: the name of RUN + _report")
+      .TypeName("DIR");
+  command.Switch("-f,--force-overwrite", &options->report.overwrite,
+                 "Write into an existing folder; only files of the report are replaced");
   AddStepFlags(command, &options->steps);
-  command->callback([options, &outcome] { outcome.status = Run(*options); });
+  command.Runs([options, &outcome] { outcome.status = Run(*options); });
 }
 
 }  // namespace batchlight::cli

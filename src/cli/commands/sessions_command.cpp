@@ -51,19 +51,19 @@ Status ShowStatus(const std::string& session) {
 
 }  // namespace
 
-void RegisterSessions(CLI::App& app, Outcome& outcome) {
-  CLI::App* command = app.add_subcommand("sessions", "Sessions that are running");
-  command->require_subcommand(1);
-  command->add_subcommand("list", "Name, state, pid and command of each")->callback([&outcome] {
+void RegisterSessions(const Command& app, Outcome& outcome) {
+  const Command command = app.Add("sessions", "Sessions that are running");
+  command.NeedsSubcommand();
+  command.Add("list", "Name, state, pid and command of each").Runs([&outcome] {
     outcome.status = List();
   });
 }
 
-void RegisterStatus(CLI::App& app, Outcome& outcome) {
+void RegisterStatus(const Command& app, Outcome& outcome) {
   auto session = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("status", "State of one session");
-  command->add_option("--session", *session, kSessionHelp);
-  command->callback([session, &outcome] { outcome.status = ShowStatus(*session); });
+  const Command command = app.Add("status", "State of one session");
+  command.Option("--session", session.get(), kSessionHelp);
+  command.Runs([session, &outcome] { outcome.status = ShowStatus(*session); });
 }
 
 }  // namespace batchlight::cli

@@ -34,16 +34,16 @@ Status Shutdown(const std::string& session, const std::string& kill_text) {
 
 }  // namespace
 
-void RegisterShutdown(CLI::App& app, Outcome& outcome) {
+void RegisterShutdown(const Command& app, Outcome& outcome) {
   auto session = std::make_shared<std::string>();
   auto signal = std::make_shared<std::string>("sigterm");
-  CLI::App* command = app.add_subcommand("shutdown", "End a session and its program");
-  command->add_option("--session", *session, kSessionHelp);
+  const Command command = app.Add("shutdown", "End a session and its program");
+  command.Option("--session", session.get(), kSessionHelp);
   command
-      ->add_option("--kill", *signal,
-                   "Signal to the program: none (it runs on), sigkill, sigterm or a number")
-      ->capture_default_str();
-  command->callback([session, signal, &outcome] { outcome.status = Shutdown(*session, *signal); });
+      .Option("--kill", signal.get(),
+              "Signal to the program: none (it runs on), sigkill, sigterm or a number")
+      .ShowDefault();
+  command.Runs([session, signal, &outcome] { outcome.status = Shutdown(*session, *signal); });
 }
 
 }  // namespace batchlight::cli

@@ -69,10 +69,10 @@ Status Start(Outcome& outcome) {
 
 }  // namespace
 
-void RegisterStart(CLI::App& app, Outcome& outcome) {
-  CLI::App* command = app.add_subcommand("start", "Begin to record a launched program");
-  command->prefix_command();
-  command->callback([&outcome] { outcome.status = Start(outcome); });
+void RegisterStart(const Command& app, Outcome& outcome) {
+  const Command command = app.Add("start", "Begin to record a launched program");
+  command.TakeAllWords();
+  command.Runs([&outcome] { outcome.status = Start(outcome); });
 }
 
 }  // namespace batchlight::cli

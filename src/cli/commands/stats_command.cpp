@@ -237,56 +237,52 @@ Status PrintDefaultStats(const Store& store) {
   return RunReports({{&store}, {EventFilter()}, &scripts, {}}, reports, false, outputs);
 }
 
-void RegisterStats(CLI::App& app, Outcome& outcome) {
+void RegisterStats(const Command& app, Outcome& outcome) {
   auto flags = std::make_shared<StatsFlags>();
-  CLI::App* stats = app.add_subcommand("stats", "Tables as `nsys stats` prints them");
-  AddRuns(stats, &flags->inputs)->description(std::string(kRunHelp) + "; one per rank for recipes");
-  stats->add_option("-r,--report", flags->reports, "Reports: NAME[:ARG[=VALUE]]...[,...]")
-      ->allow_extra_args(false);
+  const Command stats = app.Add("stats", "Tables as `nsys stats` prints them");
+  AddRuns(stats, &flags->inputs).Help(std::string(kRunHelp) + "; one per rank for recipes");
+  stats.Option("-r,--report", &flags->reports, "Reports: NAME[:ARG[=VALUE]]...[,...]")
+      .OneValueEach();
   stats
-      ->add_option("-f,--format", flags->tables.formats,
-                   "column, table, csv, tsv, json, hdoc, htable, markdown or . [:ARG]...")
-      ->allow_extra_args(false);
+      .Option("-f,--format", &flags->tables.formats,
+              "column, table, csv, tsv, json, hdoc, htable, markdown or . [:ARG]...")
+      .OneValueEach();
   stats
-      ->add_option("-o,--output", flags->tables.outputs,
-                   "- (console), @COMMAND, . (beside the input) or a base name for files")
-      ->allow_extra_args(false);
+      .Option("-o,--output", &flags->tables.outputs,
+              "- (console), @COMMAND, . (beside the input) or a base name for files")
+      .OneValueEach();
   stats
-      ->add_option("--timeunit", flags->time_unit,
-                   "nanoseconds, microseconds, milliseconds or seconds")
-      ->capture_default_str();
-  stats->add_option("--filter-time", flags->filter.time,
-                    "Only events that overlap [START]/[END], as in 8s/8050ms");
-  stats->add_option("--filter-nvtx", flags->filter.nvtx,
-                    "Only events that overlap RANGE[@DOMAIN][/INDEX]");
-  stats->add_option("--help-reports", flags->help_reports, "List the reports; NAME or ALL for more")
-      ->expected(0, 1);
-  stats->add_option("--help-formats", flags->help_formats, "List the formats; NAME for one")
-      ->expected(0, 1);
-  CLI::Option* overwrite =
-      stats->add_option("--force-overwrite", flags->overwrite_words, "Replace files that exist")
-          ->expected(0, 1);
+      .Option("--timeunit", &flags->time_unit, "nanoseconds, microseconds, milliseconds or seconds")
+      .ShowDefault();
+  stats.Option("--filter-time", &flags->filter.time,
+               "Only events that overlap [START]/[END], as in 8s/8050ms");
+  stats.Option("--filter-nvtx", &flags->filter.nvtx,
+               "Only events that overlap RANGE[@DOMAIN][/INDEX]");
+  stats.Option("--help-reports", &flags->help_reports, "List the reports; NAME or ALL for more")
+      .ValueIsOptional();
+  stats.Option("--help-formats", &flags->help_formats, "List the formats; NAME for one")
+      .ValueIsOptional();
+  stats.Option("--force-overwrite", &flags->overwrite_words, "Replace files that exist")
+      .ValueIsOptional();
+  stats.Option("--force-export", &flags->export_words, "No effect: nothing is exported in between")
+      .ValueIsOptional();
   stats
-      ->add_option("--force-export", flags->export_words,
-                   "No effect: nothing is exported in between")
-      ->expected(0, 1);
-  stats
-      ->add_option("--report-dir", flags->report_folders,
-                   "Folder with reports of yours: NAME.py DATABASE [ARG]... prints CSV")
-      ->allow_extra_args(false);
-  stats->add_option("--sqlite", flags->sqlite, "Database to read in place of INPUT");
-  stats->add_flag("-q,--quiet", flags->tables.quiet, "No notices");
-  stats->add_flag("--nsys-compat", flags->tables.nsys_compat,
-                  "The bytes of nsys also where it is wrong (docs/stats.md)");
-  stats->callback([flags, overwrite, stats, &outcome] {
-    flags->tables.force_overwrite = overwrite->count() > 0;
+      .Option("--report-dir", &flags->report_folders,
+              "Folder with reports of yours: NAME.py DATABASE [ARG]... prints CSV")
+      .OneValueEach();
+  stats.Option("--sqlite", &flags->sqlite, "Database to read in place of INPUT");
+  stats.Switch("-q,--quiet", &flags->tables.quiet, "No notices");
+  stats.Switch("--nsys-compat", &flags->tables.nsys_compat,
+               "The bytes of nsys also where it is wrong (docs/stats.md)");
+  stats.Runs([flags, stats, &outcome] {
+    flags->tables.force_overwrite = stats.Given("--force-overwrite");
     if (!flags->sqlite.empty()) flags->inputs = {flags->sqlite};
-    if (stats->count("--help-reports") > 0) {
+    if (stats.Given("--help-reports")) {
       outcome.status = ListReports(flags->help_reports, ReportScripts(flags->report_folders));
       return;
     }
-    outcome.status = stats->count("--help-formats") > 0 ? PrintFormatHelp(flags->help_formats)
-                                                        : RunStats(*flags);
+    outcome.status =
+        stats.Given("--help-formats") ? PrintFormatHelp(flags->help_formats) : RunStats(*flags);
   });
 }
 

@@ -32,12 +32,11 @@ Status Stop(const std::string& session) {
 
 }  // namespace
 
-void RegisterStop(CLI::App& app, Outcome& outcome) {
+void RegisterStop(const Command& app, Outcome& outcome) {
   auto session = std::make_shared<std::string>();
-  CLI::App* command =
-      app.add_subcommand("stop", "End the recording of a session; the program runs on");
-  command->add_option("--session", *session, kSessionHelp);
-  command->callback([session, &outcome] { outcome.status = Stop(*session); });
+  const Command command = app.Add("stop", "End the recording of a session; the program runs on");
+  command.Option("--session", session.get(), kSessionHelp);
+  command.Runs([session, &outcome] { outcome.status = Stop(*session); });
 }
 
 }  // namespace batchlight::cli

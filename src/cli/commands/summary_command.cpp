@@ -4,7 +4,6 @@
 #include <string>
 
 #include "cli/flags/command.h"
-#include "cli/flags/parse_error.h"
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
 #include "ingest/open_input.h"
@@ -38,17 +37,15 @@ Status PrintSummaryOf(const SummaryFlags& flags) {
 
 }  // namespace
 
-void RegisterSummary(CLI::App& app, Outcome& outcome) {
+void RegisterSummary(const Command& app, Outcome& outcome) {
   auto flags = std::make_shared<SummaryFlags>();
-  CLI::App* command =
-      app.add_subcommand("summary", "Show what ran, how long a step takes and where its time goes");
+  const Command command =
+      app.Add("summary", "Show what ran, how long a step takes and where its time goes");
   AddRun(command, &flags->input);
-  command->add_flag("--json", flags->json, "One JSON object on standard output; times in ns");
-  command->add_option("--rows", flags->rows, "Rows of each list")
-      ->check(NotNegative())
-      ->capture_default_str();
+  command.Switch("--json", &flags->json, "One JSON object on standard output; times in ns");
+  command.Option("--rows", &flags->rows, "Rows of each list").NotNegative().ShowDefault();
   AddStepFlags(command, &flags->steps);
-  command->callback([flags, &outcome] { outcome.status = PrintSummaryOf(*flags); });
+  command.Runs([flags, &outcome] { outcome.status = PrintSummaryOf(*flags); });
 }
 
 }  // namespace batchlight::cli

@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "cli/flags/command.h"
-#include "cli/flags/parse_error.h"
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
 #include "cli/reading/reading_notes.h"
@@ -29,7 +28,7 @@ struct TableOptions {
   std::string name;
   std::string input;
   std::string run;  // the input by name
-  std::string format;
+  std::string format = "column";
   std::string sort;
   std::string time_unit;  // "" = one that suits the numbers; nanoseconds in files
   size_t rows = 0;        // 0: all
@@ -178,27 +177,25 @@ Status Run(TableOptions options) {
 
 }  // namespace
 
-void RegisterTable(CLI::App& app, Outcome& outcome) {
+void RegisterTable(const Command& app, Outcome& outcome) {
   auto options = std::make_shared<TableOptions>();
-  CLI::App* command =
-      app.add_subcommand("table", "Print a table of a run: modules, kernels, key_averages, ...");
-  command->add_option("RUN", options->input, kRunHelp)->type_name("");
-  command->add_option("NAME", options->name, "Which table; may come before RUN; see --list")
-      ->type_name("");
-  command
-      ->add_option("-f,--format", options->format, "column, table, csv, tsv, json, markdown, ...")
-      ->default_val("column");
-  command->add_option("--sort,--sort_by,--sort-by", options->sort,
-                      "Column, by name or as PyTorch spells it (self_cuda_time_total)");
-  command->add_option("--rows,--row_limit,--row-limit", options->rows, "At most so many rows")
-      ->check(NotNegative());
-  command->add_option(
-      "--timeunit", options->time_unit,
-      "nsec, usec, msec, sec (default: what suits a column; nsec in csv, json, ...)");
-  command->add_option("--run", options->run, "RUN by name")->type_name("RUN");
+  const Command command =
+      app.Add("table", "Print a table of a run: modules, kernels, key_averages, ...");
+  command.Option("RUN", &options->input, kRunHelp).TypeName("");
+  command.Option("NAME", &options->name, "Which table; may come before RUN; see --list")
+      .TypeName("");
+  command.Option("-f,--format", &options->format, "column, table, csv, tsv, json, markdown, ...")
+      .ShowDefault();
+  command.Option("--sort,--sort_by,--sort-by", &options->sort,
+                 "Column, by name or as PyTorch spells it (self_cuda_time_total)");
+  command.Option("--rows,--row_limit,--row-limit", &options->rows, "At most so many rows")
+      .NotNegative();
+  command.Option("--timeunit", &options->time_unit,
+                 "nsec, usec, msec, sec (default: what suits a column; nsec in csv, json, ...)");
+  command.Option("--run", &options->run, "RUN by name").TypeName("RUN");
   AddStepFlags(command, &options->steps);
-  command->add_flag("--list", options->list, "Show every table with what a row is");
-  command->callback([options, &outcome] { outcome.status = Run(*options); });
+  command.Switch("--list", &options->list, "Show every table with what a row is");
+  command.Runs([options, &outcome] { outcome.status = Run(*options); });
 }
 
 }  // namespace batchlight::cli

@@ -9,7 +9,7 @@
 
 namespace batchlight::cli {
 
-void AddTraceSeal(CLI::App& trace, Outcome& outcome);  // trace_seal_command.cpp
+void AddTraceSeal(const Command& trace, Outcome& outcome);  // trace_seal_command.cpp
 
 namespace {
 
@@ -36,7 +36,7 @@ Status Assemble(const std::string& input, const std::string& output) {
   return WriteLiveFolder(files.value(), output);
 }
 
-void AddDump(CLI::App& trace, Outcome& outcome) {
+void AddDump(const Command& trace, Outcome& outcome) {
   struct Flags {
     std::string input;
     std::string output;
@@ -44,40 +44,37 @@ void AddDump(CLI::App& trace, Outcome& outcome) {
     bool only_records = false;
   };
   auto flags = std::make_shared<Flags>();
-  CLI::App* app = trace.add_subcommand("dump", "Print every record as one line of text");
-  app->add_option("RUN,--run", flags->input, "Recording, sealed or live")
-      ->required()
-      ->type_name("");
-  app->add_option("-o,--output", flags->output, "Write to this file instead of standard output");
-  CLI::Option* chunks = app->add_flag("--chunks", flags->only_chunks, "Only the chunk lines");
-  app->add_flag("--records", flags->only_records, "Only the record lines")->excludes(chunks);
-  app->callback([flags, &outcome] {
+  const Command app = trace.Add("dump", "Print every record as one line of text");
+  app.Option("RUN,--run", &flags->input, "Recording, sealed or live").Required().TypeName("");
+  app.Option("-o,--output", &flags->output, "Write to this file instead of standard output");
+  app.Switch("--chunks", &flags->only_chunks, "Only the chunk lines");
+  app.Switch("--records", &flags->only_records, "Only the record lines").Excludes("--chunks");
+  app.Runs([flags, &outcome] {
     const DumpOptions options{.chunks = !flags->only_records, .records = !flags->only_chunks};
     outcome.status = Dump(flags->input, options, flags->output);
   });
 }
 
-void AddAssemble(CLI::App& trace, Outcome& outcome) {
+void AddAssemble(const Command& trace, Outcome& outcome) {
   struct Flags {
     std::string input;
     std::string output;
   };
   auto flags = std::make_shared<Flags>();
-  CLI::App* app = trace.add_subcommand("assemble", "Make a recording of what `dump` printed");
-  app->add_option("TEXT", flags->input, "Text file")->required();
-  app->add_option("-o,--output", flags->output, "Live folder to make: NAME.batchlight.live")
-      ->required();
-  app->callback([flags, &outcome] { outcome.status = Assemble(flags->input, flags->output); });
+  const Command app = trace.Add("assemble", "Make a recording of what `dump` printed");
+  app.Option("TEXT", &flags->input, "Text file").Required();
+  app.Option("-o,--output", &flags->output, "Live folder to make: NAME.batchlight.live").Required();
+  app.Runs([flags, &outcome] { outcome.status = Assemble(flags->input, flags->output); });
 }
 
 }  // namespace
 
-void RegisterTrace(CLI::App& app, Outcome& outcome) {
-  CLI::App* trace = app.add_subcommand("trace", "Look into the bytes of a recording");
-  trace->require_subcommand(1);
-  AddDump(*trace, outcome);
-  AddAssemble(*trace, outcome);
-  AddTraceSeal(*trace, outcome);
+void RegisterTrace(const Command& app, Outcome& outcome) {
+  const Command trace = app.Add("trace", "Look into the bytes of a recording");
+  trace.NeedsSubcommand();
+  AddDump(trace, outcome);
+  AddAssemble(trace, outcome);
+  AddTraceSeal(trace, outcome);
 }
 
 }  // namespace batchlight::cli

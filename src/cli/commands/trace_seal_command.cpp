@@ -48,14 +48,14 @@ Status SealFolder(SealFlags flags) {
 
 }  // namespace
 
-void AddTraceSeal(CLI::App& trace, Outcome& outcome) {
+void AddTraceSeal(const Command& trace, Outcome& outcome) {
   auto flags = std::make_shared<SealFlags>();
-  CLI::App* app = trace.add_subcommand("seal", "Make one file of the live folder of a killed run");
-  app->add_option("FOLDER", flags->folder, "NAME.batchlight.live")->required();
-  app->add_option("-o,--output", flags->output, "Recording to make (NAME.batchlight)");
-  app->add_flag("-f,--force-overwrite", flags->replace, "Overwrite an existing recording");
-  app->add_flag("--keep", flags->keep, "Do not remove the folder");
-  app->callback([flags, &outcome] { outcome.status = SealFolder(*flags); });
+  const Command app = trace.Add("seal", "Make one file of the live folder of a killed run");
+  app.Option("FOLDER", &flags->folder, "NAME.batchlight.live").Required();
+  app.Option("-o,--output", &flags->output, "Recording to make (NAME.batchlight)");
+  app.Switch("-f,--force-overwrite", &flags->replace, "Overwrite an existing recording");
+  app.Switch("--keep", &flags->keep, "Do not remove the folder");
+  app.Runs([flags, &outcome] { outcome.status = SealFolder(*flags); });
 }
 
 }  // namespace batchlight::cli

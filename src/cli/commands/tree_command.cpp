@@ -8,7 +8,6 @@
 #include "analysis/overview/run_overview.h"
 #include "base/nearest.h"
 #include "cli/flags/command.h"
-#include "cli/flags/parse_error.h"
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
 #include "cli/reading/reading_notes.h"
@@ -63,26 +62,24 @@ Status Run(const TreeFlags& flags) {
 
 }  // namespace
 
-void RegisterTree(CLI::App& app, Outcome& outcome) {
+void RegisterTree(const Command& app, Outcome& outcome) {
   auto flags = std::make_shared<TreeFlags>();
-  CLI::App* command =
-      app.add_subcommand("tree", "Where the time goes: model, modules, operators, kernels");
+  const Command command =
+      app.Add("tree", "Where the time goes: model, modules, operators, kernels");
   AddRun(command, &flags->input);
-  command->add_option("--below", flags->below, "Only branches whose name contains this")
-      ->type_name("TEXT");
-  command->add_option("--depth", flags->depth, "At most so many levels")
-      ->check(NotNegative())
-      ->type_name("N");
+  command.Option("--below", &flags->below, "Only branches whose name contains this")
+      .TypeName("TEXT");
+  command.Option("--depth", &flags->depth, "At most so many levels").NotNegative().TypeName("N");
   command
-      ->add_option("--least", flags->least_percent,
-                   "Branches with a smaller share are put together, in percent")
-      ->capture_default_str();
-  command->add_option("--rows", flags->rows, "At most so many branches, those with most time")
-      ->check(NotNegative())
-      ->type_name("N");
-  command->add_flag("--gpu", flags->gpu, "GPU time instead of CPU time");
+      .Option("--least", &flags->least_percent,
+              "Branches with a smaller share are put together, in percent")
+      .ShowDefault();
+  command.Option("--rows", &flags->rows, "At most so many branches, those with most time")
+      .NotNegative()
+      .TypeName("N");
+  command.Switch("--gpu", &flags->gpu, "GPU time instead of CPU time");
   AddStepFlags(command, &flags->steps);
-  command->callback([flags, &outcome] { outcome.status = Run(*flags); });
+  command.Runs([flags, &outcome] { outcome.status = Run(*flags); });
 }
 
 }  // namespace batchlight::cli

@@ -10,14 +10,6 @@
 
 namespace batchlight::cli {
 
-CLI::Validator NotNegative() {
-  return CLI::Validator(
-      [](const std::string& text) {
-        return text.starts_with("-") ? text + " is less than 0" : std::string();
-      },
-      "");
-}
-
 std::vector<std::string> FlagsOf(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {

@@ -10,9 +10,6 @@ namespace batchlight::cli {
 // Prints help and versions to stdout, errors to stderr. Returns the exit code.
 int ReportParseError(const CLI::App& app, const CLI::ParseError& error);
 
-// Checks options that hold a count.
-CLI::Validator NotNegative();
-
 // The flags of one command: "--format" and so on.
 std::vector<std::string> FlagsOf(const CLI::App& command);
 

@@ -19,12 +19,12 @@ bool IsFormatName(const std::string& word) {
 
 }  // namespace
 
-void AddRun(CLI::App* command, std::string* run) {
-  command->add_option("RUN,--run", *run, kRunHelp)->required()->type_name("");
+void AddRun(const Command& command, std::string* run) {
+  command.Option("RUN,--run", run, kRunHelp).Required().TypeName("");
 }
 
-CLI::Option* AddRuns(CLI::App* command, std::vector<std::string>* runs) {
-  return command->add_option("RUN,--run", *runs, kRunHelp)->type_name("");
+FlagHandle AddRuns(const Command& command, std::vector<std::string>* runs) {
+  return command.Option("RUN,--run", runs, kRunHelp).TypeName("");
 }
 
 Status CheckOneRun(const std::string& verb, const std::vector<std::string>& runs,

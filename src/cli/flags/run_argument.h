@@ -12,9 +12,9 @@ inline constexpr char kRunHelp[] =
     "Recording, nsys export (.sqlite, or .nsys-rep with one beside it) or Kineto .json[.gz]";
 
 // A command that reads one run, and needs it.
-void AddRun(CLI::App* command, std::string* run);
+void AddRun(const Command& command, std::string* run);
 // The same for commands of nsys, some of whose flags take a word that may turn out to be the run.
-CLI::Option* AddRuns(CLI::App* command, std::vector<std::string>* runs);
+FlagHandle AddRuns(const Command& command, std::vector<std::string>* runs);
 
 // Error (kUsage) unless there is exactly one. `hint`: what to say if a format was taken for a run.
 Status CheckOneRun(const std::string& verb, const std::vector<std::string>& runs,

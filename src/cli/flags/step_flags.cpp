@@ -2,30 +2,27 @@
 
 #include <string>
 
-#include "cli/flags/parse_error.h"
-
 namespace batchlight::cli {
 
-void AddStepFlags(CLI::App* command, StepOptions* steps) {
+void AddStepFlags(const Command& command, StepOptions* steps) {
   command
-      ->add_option("--step-key,--key", steps->key,
-                   "Range, operator or call whose end ends a step (default: found by itself)")
-      ->type_name("NAME");
+      .Option("--step-key,--key", &steps->key,
+              "Range, operator or call whose end ends a step (default: found by itself)")
+      .TypeName("NAME");
   command
-      ->add_option("--step-range", steps->range,
-                   "Range that is a step itself: what lies between two of them belongs to none")
-      ->type_name("NAME")
-      ->excludes("--step-key");
-  command
-      ->add_option("--first-step,--iter-start", steps->first_step, "First step that counts, from 0")
-      ->check(NotNegative())
-      ->type_name("A");
-  command->add_option("--last-step,--iter-stop", steps->last_step, "Last step that counts")
-      ->check(NotNegative())
-      ->type_name("B");
-  command->add_option("--rank", steps->rank, "Only the steps of this rank (default: all ranks)")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
+      .Option("--step-range", &steps->range,
+              "Range that is a step itself: what lies between two of them belongs to none")
+      .TypeName("NAME")
+      .Excludes("--step-key");
+  command.Option("--first-step,--iter-start", &steps->first_step, "First step that counts, from 0")
+      .NotNegative()
+      .TypeName("A");
+  command.Option("--last-step,--iter-stop", &steps->last_step, "Last step that counts")
+      .NotNegative()
+      .TypeName("B");
+  command.Option("--rank", &steps->rank, "Only the steps of this rank (default: all ranks)")
+      .NotNegative()
+      .TypeName("N");
 }
 
 Status CheckStepFlags(const StepOptions& steps) {

@@ -10,7 +10,7 @@ namespace batchlight::cli {
 
 // --step-key, --step-range, --first-step and --last-step (and DLProf's --iter-start, --iter-stop),
 // --rank. `steps` must outlive the parsing.
-void AddStepFlags(CLI::App* command, StepOptions* steps);
+void AddStepFlags(const Command& command, StepOptions* steps);
 
 // Error (kUsage) if the first step comes after the last.
 Status CheckStepFlags(const StepOptions& steps);
