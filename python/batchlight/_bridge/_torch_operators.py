@@ -11,6 +11,7 @@ import sys
 import _batchlight_native as _native
 
 from . import _calibration
+from ._background_build import Build, NotBuilt
 from ._imports import attempt
 
 _SOURCES = ("torch_ops.cpp", "native_api.h", "_torch_operators.py")
@@ -57,35 +58,21 @@ def _built(torch):
 
     tools = _tools(torch)  # before there is a folder, and a word of building
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with _Lock(os.path.join(os.path.dirname(path), "lock")):
-        if os.path.exists(path):  # another process has built it meanwhile
-            return path
-        log_path = os.path.join(os.path.dirname(path), "build.log")
-        if not _has_failed(log_path, tools):
-            _say("building the operator recorder for PyTorch %s, once (about 10 s)"
-                 % torch.__version__)
-            log = compile_against(torch, os.path.join(_FOLDER, "torch_ops.cpp"), path)
-            if log is None:
-                return path
-            with open(log_path, "w") as file:
-                file.write("%s\n%s" % (tools, log))
-    raise CannotBuild("%s could not build the operator recorder (see %s)"
-                      % (_compiler(), log_path))
+    build = Build(path, _commands(torch, os.path.join(_FOLDER, "torch_ops.cpp"), path + ".part"),
+                  tools)
+    try:
+        build.wait(lambda: os.path.exists(path), lambda: _say(
+            "building the operator recorder for PyTorch %s, once (about 10 s)" % torch.__version__),
+            _environment())
+    except NotBuilt as why:
+        raise CannotBuild("the operator recorder, compiled by %s: %s" % (_compiler(), why))
+    return path
 
 
 def _tools(torch):
     """A line that identifies the compiler and the headers: it changes when they do."""
     header = os.path.join(_headers(torch), "ATen", "record_function.h")
     return " ".join("%s %d" % (path, os.stat(path).st_mtime_ns) for path in (_compiler(), header))
-
-
-def _has_failed(log_path, tools):
-    """Whether these tools have been tried: by another rank a moment ago, or by an earlier run."""
-    try:
-        with open(log_path) as file:
-            return file.readline().rstrip("\n") == tools
-    except OSError:
-        return False
 
 
 def _abi(torch):
@@ -152,27 +139,33 @@ def _compiler():
     raise CannotBuild("there is no C++ compiler here (Debian: apt install g++)")
 
 
-def compile_against(torch, source, path):
-    """Makes the shared library `path` of a C++ source that uses PyTorch's C++ interface. None, or
-    what the compiler said."""
-    import subprocess
-    # The compiler is not part of the program, so it runs outside the recording.
-    environment = {
+def _environment():
+    """The compiler is not part of the program, so it runs outside the recording."""
+    return {
         key: value for key, value in os.environ.items()
         if key not in ("LD_PRELOAD", "NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH")
         and not key.startswith("BATCHLIGHT_")}
-    part = "%s.%d" % (path, os.getpid())
-    log = ""
+
+
+def _commands(torch, source, path):
+    """What makes the shared library `path` of a C++ source that uses PyTorch's C++ interface: the
+    standard that PyTorch's headers ask for differs by version, so there are two."""
     # NDEBUG as in PyTorch's own build: without it RecordFunction has one more member.
-    for standard in ("17", "20"):  # what PyTorch's headers ask for differs by version
-        done = subprocess.run(
-            [_compiler(), "-std=c++" + standard, "-O2", "-DNDEBUG", "-fPIC", "-shared", "-w",
-             "-fvisibility=hidden", "-D_GLIBCXX_USE_CXX11_ABI=%d" % _abi(torch), "-I" + _FOLDER,
-             "-isystem", _headers(torch), source, "-o", part, *_loaded_libraries()],
-            env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT)
+    return [
+        [_compiler(), "-std=c++" + standard, "-O2", "-DNDEBUG", "-fPIC", "-shared", "-w",
+         "-fvisibility=hidden", "-D_GLIBCXX_USE_CXX11_ABI=%d" % _abi(torch), "-I" + _FOLDER,
+         "-isystem", _headers(torch), source, "-o", path, *_loaded_libraries()]
+        for standard in ("17", "20")]
+
+
+def compile_against(torch, source, path):
+    """Runs these commands here, for benchmarks. None, or what the compiler said."""
+    import subprocess
+    log = ""
+    for command in _commands(torch, source, path):
+        done = subprocess.run(command, env=_environment(), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode == 0:
-            os.rename(part, path)
             return None
         log = log or done.stdout.decode(errors="replace")
     return log
@@ -195,24 +188,6 @@ def _cache():
     if os.stat(folder).st_uid != os.getuid():
         raise CannotBuild("%s belongs to someone else: set XDG_CACHE_HOME" % folder)
     return folder
-
-
-class _Lock:
-    """One process of all ranks builds; the others wait for it."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __enter__(self):
-        import fcntl
-        self.file = open(self.path, "w")
-        try:
-            fcntl.flock(self.file, fcntl.LOCK_EX)
-        except OSError:
-            pass  # a file system without locks: two may build, the rename decides
-
-    def __exit__(self, *_):
-        self.file.close()
 
 
 def _say(text):
