@@ -26,6 +26,13 @@ def lacks(need, python):
     return f'needs {need}: {(done.stderr.strip().splitlines() or ["not found"])[-1]}'
 
 
+def as_for(header, python):
+    """The header with the rules that are right only there, `rule@torch>=2.4`, where they are."""
+    rules = [rule.partition('@') for rule in header.get('advice', 'none').split('|')]
+    right = [rule for rule, _, need in rules if not need or not lacks(need, python)]
+    return {**header, 'advice': '|'.join(right)}
+
+
 def missing(header, python):
     reasons = (lacks(need, python) for need in header.get('requires', '').split(',') if need)
     return '; '.join(reason for reason in reasons if reason)

@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 import score
-from requirements import missing
+from requirements import as_for, missing
 from truth import read_header
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -74,14 +74,14 @@ def read_json(command):
 
 def measure(path, options, batchlight):
     """One row of the results: truth alone, truth with the change, truth recorded, and what is said."""
-    header = read_header(path)
+    header = as_for(read_header(path), options.python)
     row = {'program': path.stem, 'group': path.parent.name, 'header': header, 'alone': [], 'changed': [],
            'skipped': missing(header, options.python)}
     if row['skipped']:
         return row
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for _ in range(options.rounds if header.get('advice', 'none') != 'none' else 0):
+        for _ in range(options.rounds if header['advice'] != 'none' else 0):
             for key, flags in (('alone', []), ('changed', ['--fixed'])):
                 truth, problem = run_program([options.python, str(path), *flags], folder)
                 if truth is None:
@@ -92,6 +92,7 @@ def measure(path, options, batchlight):
         row['recorded'], problem = run_program(command, folder)
         if row['recorded'] is None:
             return {**row, 'failed': f'recorded: {problem}'}
+        row['recorded']['advice'] = header['advice'].split('|')
         row['said'] = what_is_said(recording, batchlight)
         if options.keep:
             options.keep.mkdir(parents=True, exist_ok=True)
@@ -109,11 +110,11 @@ def what_is_said(recording, batchlight):
 def measure_again(path, options, batchlight):
     """The row that --keep left, with the header and what is said as they are today."""
     kept = options.again / f'{path.stem}.json'
-    header = read_header(path)
+    header = as_for(read_header(path), options.python)
     if not kept.exists():
         return {'program': path.stem, 'group': path.parent.name, 'header': header, 'skipped': 'not kept'}
     row = {**json.loads(kept.read_text()), 'header': header}
-    row['recorded']['advice'] = header.get('advice', 'none').split('|')
+    row['recorded']['advice'] = header['advice'].split('|')
     return {**row, 'said': what_is_said(kept.with_suffix('.batchlight'), batchlight)}
 
 

@@ -104,7 +104,7 @@ def judge(row):
     first = advice[0]['Rule'] if advice else 'none'
     first_gain = said_gain(row, advice[0]) if advice else 0.0
     quiet = first_gain is not None and first_gain < NOTHING_TO_GAIN
-    right['advice'] = first in wanted or (wanted == ['none'] and quiet)
+    right['advice'] = first in wanted or ('none' in wanted and quiet)
     changed = truth['advice'] if 'fix' not in row['header'] else row['header']['fix'].split('|')
     named = [finding for finding in advice if finding['Rule'] in changed]
     return {'right': right, 'off': off, 'stages': stages, 'found': found, 'first': first, 'wanted': wanted,
@@ -175,7 +175,7 @@ def print_results(rows, rules, with_rows=True):
 def print_score(verdicts, rules):
     total, rights = len(verdicts), [verdict['right'] for verdict in verdicts]
     as_steps = sum(right['iterations'] and right['time'] for right in rights)
-    wanting = [verdict for verdict in verdicts if verdict['wanted'] != ['none']]
+    wanting = [verdict for verdict in verdicts if 'none' not in verdict['wanted']]
     named = sum(verdict['right']['advice'] for verdict in wanting)
     unknown = sum(not rules & set(verdict['wanted']) for verdict in wanting)
     first = sum(right['advice'] for right in rights)

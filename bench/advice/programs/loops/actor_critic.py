@@ -1,5 +1,5 @@
 """Off-policy actor and critic from a replay buffer that is already full: two optimizers an update."""
-# bench: advice=none
+# bench: advice=none|unfused-optimizer-cpu@torch>=2.4 change=fused fix=unfused-optimizer-cpu
 import copy
 
 import torch

@@ -1,5 +1,5 @@
 """A DCGAN as in the tutorials: discriminator on real and made images, then the generator."""
-# bench: advice=none
+# bench: advice=none|unfused-optimizer-cpu@torch>=2.4 change=fused fix=unfused-optimizer-cpu
 import argparse
 
 import torch

@@ -1,5 +1,5 @@
 """A GAN that learns a two-dimensional ring; samples are drawn in the loop, there is no DataLoader."""
-# bench: advice=none
+# bench: advice=none|unfused-optimizer-cpu@torch>=2.4 change=fused fix=unfused-optimizer-cpu
 import math
 
 import torch

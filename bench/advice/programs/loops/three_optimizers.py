@@ -1,5 +1,5 @@
 """Soft actor-critic with a learned temperature: critic, actor and alpha step in every update."""
-# bench: advice=none
+# bench: advice=none|unfused-optimizer-cpu@torch>=2.4 change=fused fix=unfused-optimizer-cpu
 import random
 from collections import deque
 

@@ -1,5 +1,5 @@
 """A decoder-only Transformer written out, with a learning rate schedule and a moving loss."""
-# bench: advice=none
+# bench: advice=none|unfused-optimizer-cpu@torch>=2.4 change=fused fix=unfused-optimizer-cpu
 import dataclasses
 
 import torch

@@ -1,5 +1,5 @@
 """A denoising diffusion model of tiny pictures."""
-# bench: advice=none
+# bench: advice=none|unfused-optimizer-cpu@torch>=2.4 change=fused fix=unfused-optimizer-cpu
 import math
 
 import torch

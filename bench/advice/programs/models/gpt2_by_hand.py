@@ -1,5 +1,5 @@
 """GPT-2 of transformers with random weights, trained by a loop of one's own."""
-# bench: advice=none requires=transformers,torch>=2
+# bench: advice=none|unfused-optimizer-cpu@torch>=2.4 change=fused fix=unfused-optimizer-cpu requires=transformers,torch>=2
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 

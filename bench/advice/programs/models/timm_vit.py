@@ -1,5 +1,5 @@
 """A small vision Transformer of timm with random weights."""
-# bench: advice=none requires=timm,torch>=2
+# bench: advice=none|unfused-optimizer-cpu@torch>=2.4 change=fused fix=unfused-optimizer-cpu requires=timm,torch>=2
 import timm
 import torch
 
