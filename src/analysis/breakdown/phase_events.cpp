@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analysis/breakdown/phase_events_parts.h"
+#include "analysis/breakdown/track_device.h"
 #include "analysis/owners/working_threads.h"
 #include "base/thread_pool.h"
 
@@ -61,7 +62,7 @@ class Finder {
   }
 
   TrackEvents OfGpu(const ProcessSteps& process, const GpuBreakdown& gpu) {
-    TrackEvents track{.process = process.process, .device = static_cast<int32_t>(gpu.device)};
+    TrackEvents track{.process = process.process, .device = TrackDevice(gpu.device)};
     EventGroups groups = Groups(process, &gpu, track);
     for (size_t i = 0; i < devices_.size(); ++i) {
       if (devices_[i].process != gpu.process || devices_[i].device != gpu.device) continue;

@@ -16,6 +16,8 @@ class TreeNodes {
   static constexpr uint32_t kRoot = UINT32_MAX;  // above all nodes
   // Bounds memory if every name is different: beyond this, new nodes of a parent are merged.
   static constexpr size_t kMost = 60'000;
+  // The same for nodes inside one another, which readers of the tree walk through.
+  static constexpr size_t kDeepest = 1'000;
 
   // With columns for `bins`, what lies in none and the bins of the ranks.
   TreeNodes(size_t bins, size_t rank_columns)
@@ -92,7 +94,8 @@ class TreeNodes {
   template <typename MakeName>
   uint32_t FindOrAdd(Key key, MakeName&& make) {
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
-    if (nodes_.size() < kMost) return Append(key, make());
+    const bool deep = key.parent != kRoot && nodes_[key.parent].depth + 1u >= kDeepest;
+    if (nodes_.size() < kMost && !deep) return Append(key, make());
     if (key.parent != kRoot && keys_[key.parent].number == kOthers) return key.parent;
     key.number = kOthers;
     if (const auto found = known_.find(key); found != known_.end()) return found->second;

@@ -1,5 +1,6 @@
 // The events behind the breakdown as a table; declared in overview_tables.h.
 #include "analysis/breakdown/phase_events.h"
+#include "analysis/breakdown/track_device.h"
 #include "analysis/result/result_column.h"
 #include "analysis/tables/overview_tables.h"
 
@@ -99,7 +100,7 @@ ResultTable MakePhaseEventsTable(const RunOverview& overview) {
     const ProcessSteps& process = overview.steps.processes[p];
     const uint32_t pid = overview.store->processes.pid[process.process.row()];
     const StepBreakdown& breakdown = overview.breakdowns[p];
-    if (const TrackEvents* cpu = events->Of(process.process, -1)) {
+    if (const TrackEvents* cpu = events->Of(process.process, kCpuTrack)) {
       for (size_t i = 0; i < breakdown.phases.size(); ++i) {
         const PhaseShare& phase = breakdown.phases[i];
         AddRows(process, pid, "CPU", {phase.name, phase.steady.total}, process.steady.size(),
@@ -107,12 +108,12 @@ ResultTable MakePhaseEventsTable(const RunOverview& overview) {
       }
     }
     for (const GpuBreakdown& gpu : overview.gpu.breakdowns) {
-      const auto device = static_cast<int32_t>(gpu.device);
-      const TrackEvents* track =
-          gpu.process == process.process ? events->Of(gpu.process, device) : nullptr;
+      const TrackEvents* track = gpu.process == process.process
+                                     ? events->Of(gpu.process, TrackDevice(gpu.device))
+                                     : nullptr;
       if (track == nullptr) continue;
       for (size_t i = 0; i < kGpuPartCount; ++i) {
-        AddRows(process, pid, "GPU " + std::to_string(device),
+        AddRows(process, pid, "GPU " + std::to_string(gpu.device),
                 {std::string(GpuPartName(static_cast<GpuPart>(i))), gpu.steady[i].total},
                 gpu.window.count, track->phases[i], table);
       }

@@ -89,10 +89,12 @@ class RowPutter {
   void Put(const nsys::Constant& constant) { insert_.Int(constant.value); }
   void Put(const nsys::ConstantText& constant) { insert_.Text(constant.value); }
   template <auto kMember>
-  void Put(const nsys::Field<kMember>&) {
+  void Put(const nsys::Field<kMember>& field) {
     const auto* value = MemberIn<kMember>(row_, other_);
     if (value == nullptr) {
       insert_.Null();
+    } else if (IsMissingText(*value) && field.column.is_required()) {
+      insert_.Int(writer_.NoString());
     } else {
       PutValue(writer_, insert_, *value);
     }
@@ -131,6 +133,13 @@ class RowPutter {
   }
 
  private:
+  // Of a file that lacks the column, for example.
+  template <typename Value>
+  static bool IsMissingText(const Value& value) {
+    if constexpr (std::is_same_v<Value, StringId>) return value.IsNone();
+    return false;
+  }
+
   NsysWriter& writer_;
   SqliteInsert& insert_;
   size_t index_;

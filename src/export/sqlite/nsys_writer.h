@@ -33,6 +33,12 @@ class NsysWriter {
     return static_cast<int64_t>(text.row());
   }
   bool Used(StringId text) const { return used_[text.row()]; }
+  // The id of an empty text, for a column that must have one where the store has none.
+  int64_t NoString() {
+    no_string_used_ = true;
+    return static_cast<int64_t>(store.strings.size());
+  }
+  bool NoStringUsed() const { return no_string_used_; }
 
   bool Selects(int64_t start_ns, int64_t end_ns) const {
     return options.selection.HasTime(start_ns, end_ns);
@@ -68,6 +74,7 @@ class NsysWriter {
     return insert.status();
   }
   std::vector<bool> used_;
+  bool no_string_used_ = false;
 };
 
 // The parts, in the order in which tables are written. Errors: kOutput.

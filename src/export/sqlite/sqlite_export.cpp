@@ -49,6 +49,10 @@ Status WriteStrings(NsysWriter& writer) {
     const nsys::StringIdsRow string{static_cast<int64_t>(row), writer.store.Text(id)};
     PutRow(writer, insert, nsys::kStringIds, row, string);
   }
+  if (writer.NoStringUsed()) {
+    const nsys::StringIdsRow none{writer.NoString(), {}};
+    PutRow(writer, insert, nsys::kStringIds, writer.store.strings.size(), none);
+  }
   return insert.status();
 }
 

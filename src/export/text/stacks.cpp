@@ -11,6 +11,9 @@
 namespace batchlight {
 namespace {
 
+// Bounds the file if a program never ends its ranges: no flame graph shows as many.
+constexpr size_t kMostFrames = 500;
+
 std::string ThreadLabel(const Store& store, size_t thread) {
   const ProcessId process = store.threads.process[thread];
   std::string label;
@@ -80,13 +83,21 @@ class FoldedTree {
   void AddOwn(uint32_t node, int64_t ns) { nodes_[node].own_ns += ns; }
   void SubtractFromParent(uint32_t node, int64_t ns) { nodes_[nodes_[node].parent].own_ns -= ns; }
 
-  void Print(const StepFrames& frames, const std::string& thread, TextBuffer& out) const {
-    std::vector<std::string> stacks(nodes_.size());
-    stacks[0] = Frame(thread);
-    for (size_t i = 1; i < nodes_.size(); ++i) {
-      stacks[i] = stacks[nodes_[i].parent] + ";" + Frame(frames.TextOf(nodes_[i].name));
-      if (nodes_[i].own_ns > 0) out << stacks[i] << ' ' << nodes_[i].own_ns << '\n';
+  Status Print(const StepFrames& frames, const std::string& thread, TextBuffer& out) const {
+    const std::string outermost = Frame(thread);
+    std::vector<uint32_t> path;
+    for (uint32_t i = 1; i < nodes_.size(); ++i) {
+      if (nodes_[i].own_ns <= 0) continue;
+      path.clear();
+      for (uint32_t node = i; node != 0; node = nodes_[node].parent) path.push_back(node);
+      out << outermost;
+      for (size_t at = path.size(); at-- > 0;) {
+        out << ';' << Frame(frames.TextOf(nodes_[path[at]].name));
+      }
+      out << ' ' << nodes_[i].own_ns << '\n';
+      RETURN_IF_ERROR(out.FlushIfLarge());
     }
+    return Status();
   }
 
  private:
@@ -136,21 +147,22 @@ Result<uint64_t> ExportFolded(const Store& store, const ExportOptions& options) 
     WalkCalls(
         calls,
         [&](const Call& call) {
-          stack.push_back(tree.Child(stack.back(), frames.IdOf(call.name)));
+          const bool deep = stack.size() > kMostFrames;
+          stack.push_back(deep ? stack.back() : tree.Child(stack.back(), frames.IdOf(call.name)));
           if (options.by_gpu && call.source == CallSource::kApi) {
             tree.AddOwn(stack.back(), gpu_ns[call.row]);
           }
         },
         [&](const Call& call, int64_t end_ns) {
-          if (!options.by_gpu) {
+          // Time of a call that is too deep is that of the last frame, which has it already.
+          if (!options.by_gpu && stack.back() != stack[stack.size() - 2]) {
             tree.AddOwn(stack.back(), end_ns - call.start_ns);
             tree.SubtractFromParent(stack.back(), end_ns - call.start_ns);
           }
           stack.pop_back();
         });
-    tree.Print(frames, ThreadLabel(store, thread), out);
+    RETURN_IF_ERROR(tree.Print(frames, ThreadLabel(store, thread), out));
     events += calls.size();
-    RETURN_IF_ERROR(out.FlushIfLarge());
   }
   RETURN_IF_ERROR(out.Finish());
   return events;

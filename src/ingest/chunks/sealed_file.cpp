@@ -1,8 +1,9 @@
 // A sealed recording: blocks are found by the index, or by walking the file when its end is
-// missing.
+// missing. The file is not trusted: no block may count twice, and what it unpacks to is limited.
 #include <xxhash.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/thread_pool.h"
@@ -16,6 +17,9 @@ using format::BlockHeader;
 using format::BlockKind;
 
 constexpr size_t kAlign = 8;
+// Recordings shrink to a tenth, at most to a fiftieth; a file of a few KB may claim 64 MB a block.
+constexpr uint64_t kMostRawBytes = uint64_t{1} << 30;
+constexpr uint64_t kMostRawPerStoredByte = 500;
 
 template <typename T>
 bool ReadAt(std::span<const uint8_t> file, uint64_t offset, T* value) {
@@ -102,6 +106,35 @@ uint64_t OffsetsFromWalk(std::span<const uint8_t> file, std::vector<uint64_t>* o
   return damaged;
 }
 
+// Blocks in the order of the file, each once: an index may name one again, or a place inside of
+// another. Returns the number of those.
+uint64_t DropOverlaps(std::span<const uint8_t> file, std::vector<uint64_t>& offsets) {
+  if (!std::is_sorted(offsets.begin(), offsets.end())) std::sort(offsets.begin(), offsets.end());
+  uint64_t free_from = sizeof(format::FileHeader);
+  return std::erase_if(offsets, [&](uint64_t offset) {
+    BlockHeader header{};
+    std::span<const uint8_t> stored;
+    if (!FindBlock(file, offset, &header, &stored)) return false;  // counted as damaged later
+    if (offset < free_from) return true;
+    free_from = offset + sizeof header + stored.size();
+    return false;
+  });
+}
+
+Status CheckRawBytes(const std::string& path, std::span<const uint8_t> file,
+                     const std::vector<uint64_t>& offsets) {
+  uint64_t raw_bytes = 0;
+  for (const uint64_t offset : offsets) {
+    BlockHeader header{};
+    std::span<const uint8_t> stored;
+    if (FindBlock(file, offset, &header, &stored)) raw_bytes += header.raw_bytes;
+  }
+  if (raw_bytes <= kMostRawBytes + kMostRawPerStoredByte * file.size()) return {};
+  return InputError("cannot read " + path + ": its " + std::to_string(file.size()) +
+                    " bytes claim to unpack to " + std::to_string(raw_bytes >> 30) +
+                    " GiB, as no recording does");
+}
+
 // "BLIGHT1\n": the digit counts layouts of the file that older readers cannot read. (New records
 // do not change it: they are skipped.)
 Status CheckFileHeader(const std::string& path, std::span<const uint8_t> file) {
@@ -154,6 +187,8 @@ Status LoadSealedFile(const std::string& path, ChunkSet& set) {
     set.damaged += OffsetsFromWalk(file.bytes(), &offsets);
     set.notices.push_back("the end of the recording is missing or damaged: read without its index");
   }
+  set.damaged += DropOverlaps(file.bytes(), offsets);
+  RETURN_IF_ERROR(CheckRawBytes(path, file.bytes(), offsets));
   UnpackBlocks(file.bytes(), offsets, set);
   return {};
 }

@@ -87,7 +87,7 @@ class GzipSource : public ByteSource {
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> ByteSource::Open(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return InputError("cannot open " + path + ": " + std::strerror(errno));
   auto plain = std::make_unique<PlainSource>(fd, path);
   unsigned char magic[2] = {};

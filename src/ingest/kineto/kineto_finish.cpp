@@ -147,7 +147,8 @@ void KinetoTables::NumberThreads() {
   }
 }
 
-// "Linear_3" inside "Net_0" is "Net_0.Linear_3".
+// "Linear_3" inside "Net_0" is "Net_0.Linear_3". Paths of modules that call each other without
+// end would fill the memory: a long one begins anew.
 void KinetoTables::NameModules() {
   ModuleCallsTable& calls = store_.module_calls;
   std::map<std::pair<StringId, StringId>, StringId> paths;
@@ -156,7 +157,9 @@ void KinetoTables::NameModules() {
     const StringId outer = calls.path[calls.parent[row].row()];
     const auto [place, added] = paths.try_emplace({outer, calls.path[row]});
     if (added) {
+      constexpr size_t kLongestPathBytes = 2000;
       std::string path(store_.Text(outer));
+      if (path.size() > kLongestPathBytes) path = "...";
       path.append(".").append(store_.Text(calls.path[row]));
       place->second = store_.strings.Intern(path);
     }

@@ -114,9 +114,11 @@ Status NsysDatabase::Connect() {
 // file with such values is read through statements, every table of it.
 Status NsysDatabase::ReadSchema() {
   constexpr const char* kQuery =
-      "SELECT t.name, t.rootpage, c.name, c.pk, c.type, c.dflt_value IS NOT NULL OR c.hidden "
+      "SELECT t.name, t.rootpage, c.name, c.pk, c.type, c.dflt_value IS NOT NULL OR c.hidden, "
+      "c.hidden "
       "FROM sqlite_master t JOIN pragma_table_xinfo(t.name) c "
       "WHERE t.type = 'table' AND t.rootpage > 0 ORDER BY t.rowid, c.cid";
+  constexpr int kComputedOnRead = 2;  // GENERATED ALWAYS AS ... VIRTUAL
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v2(handle(), kQuery, -1, &statement, nullptr) != SQLITE_OK) {
     return Error("cannot read its list of tables");
@@ -141,7 +143,9 @@ Status NsysDatabase::ReadSchema() {
       table.row_id = alone ? static_cast<int>(table.columns.size()) : -1;
     }
     plain = plain && sqlite3_column_int(statement, 5) == 0;
-    table.columns.emplace_back(text(2));
+    // A computed value may take any time: its column is read as one that is not there.
+    const bool computed = sqlite3_column_int(statement, 6) == kComputedOnRead;
+    table.columns.emplace_back(computed ? "" : text(2));
   }
   Status status;
   if (step != SQLITE_DONE) status = Error("cannot read its list of tables");

@@ -47,7 +47,7 @@ const uint8_t* ReadVarint(const uint8_t* p, const uint8_t* end, uint64_t& value)
 }  // namespace
 
 std::shared_ptr<const SqlitePages> SqlitePages::Map(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return nullptr;
   struct stat info {};
   void* bytes = MAP_FAILED;

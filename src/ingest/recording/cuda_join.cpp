@@ -15,6 +15,7 @@
 #include "ingest/recording/cuda_threads.h"
 #include "ingest/recording/gpu_clock.h"
 #include "ingest/recording/repeated_ids.h"
+#include "store/value_limits.h"
 
 namespace batchlight {
 namespace {
@@ -39,14 +40,24 @@ std::vector<GpuClock> MakeClocks(std::span<const Fragment> fragments, Store& sto
   return clocks;
 }
 
-// CUPTI's times to the recording's. `end_ns` may be nullptr.
+// CUPTI's times to the recording's. `end_ns` may be nullptr. A row that lasts longer than can be
+// (the recording is damaged) ends where it starts.
 void Convert(const std::vector<GpuClock>& clocks, const std::vector<ProcessId>& processes,
              std::vector<int64_t>& start_ns, std::vector<int64_t>* end_ns) {
   size_t hint = 0;
+  LimitedSum lengths = SumOfDurations();
   for (size_t row = 0; row < start_ns.size(); ++row) {
     if (processes[row].IsNone() || start_ns[row] == kOpenEnd) continue;
-    const int64_t converted = clocks[processes[row].row()].ToNs(start_ns[row], hint);
-    if (end_ns != nullptr) (*end_ns)[row] = converted + ((*end_ns)[row] - start_ns[row]);
+    const int64_t converted =
+        PossibleTimeOr(clocks[processes[row].row()].ToNs(start_ns[row], hint), 0);
+    if (end_ns != nullptr) {
+      int64_t length_ns = 0;
+      if (__builtin_sub_overflow((*end_ns)[row], start_ns[row], &length_ns) ||
+          !lengths.Add(length_ns)) {
+        length_ns = 0;
+      }
+      (*end_ns)[row] = converted + length_ns;
+    }
     start_ns[row] = converted;
   }
 }

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "format/layout.h"
+#include "format/control_check.h"
 #include "inject/rt/sys.h"
 #include "inject/rt/text.h"
 
@@ -41,8 +41,7 @@ bool MapControlPage() {
   sys::Close(fd);
   if (memory == MAP_FAILED) return false;
   auto* page = static_cast<format::ControlPage*>(memory);
-  if (page->magic != format::kControlMagic || page->version != format::kFormatVersion ||
-      page->disable != 0) {
+  if (!format::IsUsable(*page)) {
     sys::Unmap(memory, format::kControlBytes);
     return false;
   }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 
+#include "analysis/breakdown/track_device.h"
 #include "report/page/page_events.h"
 #include "report/text/number_text.h"
 #include "report/text/run_text.h"
@@ -225,11 +226,11 @@ json OneProcess(const RunOverview& overview, size_t index, size_t most_steps, Ev
   const StepBreakdown* breakdown = has_phases ? &overview.breakdowns[index] : nullptr;
   const size_t group = (process.steps.size() + most_steps - 1) / most_steps;
   json tracks = json::array({CpuTrack(process, breakdown, group)});
-  if (breakdown != nullptr) events.Add(tracks[0], process, -1, PhaseRows(*breakdown));
+  if (breakdown != nullptr) events.Add(tracks[0], process, kCpuTrack, PhaseRows(*breakdown));
   for (const GpuBreakdown& gpu : overview.gpu.breakdowns) {
     if (gpu.process == process.process && gpu.steps.size() == process.steps.size()) {
       tracks.push_back(GpuTrack(process, gpu, group));
-      events.Add(tracks.back(), process, static_cast<int32_t>(gpu.device), PhaseRows(gpu));
+      events.Add(tracks.back(), process, TrackDevice(gpu.device), PhaseRows(gpu));
     }
   }
   const bool several = overview.steps.processes.size() > 1;

@@ -176,14 +176,12 @@ class TreeWriter {
   // Nodes that are left out, grouped by the node above them, by kind and by pass.
   void AddRest(const std::vector<int32_t>& place) {
     std::map<std::tuple<int32_t, bool, bool>, Times> rests;
+    std::vector<int32_t> shown = place;  // itself or the nearest node above that is written
     for (size_t row = 0; row < tree_.nodes.size(); ++row) {
       if (place[row] >= 0) continue;
       const TreeNode& node = tree_.nodes[row];
-      int32_t above = node.parent;
-      while (above >= 0 && place[static_cast<size_t>(above)] < 0) {
-        above = tree_.nodes[static_cast<size_t>(above)].parent;
-      }
-      const int32_t parent = above < 0 ? -1 : place[static_cast<size_t>(above)];
+      const int32_t parent = node.parent < 0 ? -1 : shown[static_cast<size_t>(node.parent)];
+      shown[row] = parent;
       rests.try_emplace({parent, IsGpuWork(node.kind), node.backward}, tree_)
           .first->second.Add(tree_, row);
     }
