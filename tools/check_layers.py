@@ -94,7 +94,7 @@ SUB_LAYERS = {
         'flags': (),
         'reading': (),
         'commands': ('flags', 'reading'),
-        '.': ('commands', 'flags'),
+        '.': ('commands', 'flags', 'reading'),
     },
 }
 # Single headers that may cross an edge: (from folder, header).

@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "cli/flags/command.h"
 #include "cli/flags/parse_error.h"
+#include "cli/reading/standard_output.h"
 
 namespace batchlight::cli {
 #define COMMAND(function) void function(const Command& app, Outcome& outcome);
@@ -52,7 +53,7 @@ Status CheckCommandName(const CLI::App& app, int argc, char** argv) {
 }
 
 int Fail(const Status& status) {
-  std::fprintf(stderr, "batchlight: %s\n", status.message().c_str());
+  SayLine("batchlight: " + status.message());
   return status.exit_code();
 }
 
@@ -72,6 +73,9 @@ int Main(int argc, char** argv) {
     return ReportParseError(app, error);
   }
   if (!outcome.status.ok()) return Fail(outcome.status);
+  // A program that was recorded keeps its own exit code.
+  const bool ran_program = !outcome.words.empty();
+  if (const Status written = FinishOut(); !written.ok() && !ran_program) return Fail(written);
   return outcome.exit_code;
 }
 

@@ -20,6 +20,7 @@ struct ExportOptions {
   bool append = false;       // folders: add to the files that are there
   bool lazy = true;          // sqlite: leave tables without rows out
   bool by_gpu = false;       // folded: time of the work on the GPU that a stack launched
+  bool spreadsheet = false;  // csv: no text that could be a formula
   EventSelection selection;  // --tables, --times, --ts-shift, --ts-normalize
   StepOptions steps;         // chrome: what is written as ProfilerStep#
 };

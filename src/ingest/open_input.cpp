@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/printable_text.h"
 #include "format/layout.h"
 #include "ingest/common/emit_nvtx.h"
 #include "ingest/kineto/kineto_json.h"
@@ -66,7 +67,7 @@ Result<InputFormat> DetectFormat(const std::string& path) {
   if (stat(path.c_str(), &info) != 0) return CannotOpen(path);
   if (S_ISDIR(info.st_mode)) return InputFormat::kLiveFolder;
   if (!S_ISREG(info.st_mode)) return InputError("cannot read " + path + ": not a regular file");
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return CannotOpen(path);
   std::array<char, 256> head{};
   const ssize_t count = read(fd, head.data(), head.size());
@@ -83,7 +84,7 @@ Result<std::string> PlaceOfInput(const std::string& path) {
     std::string database = path.substr(0, path.size() - suffix.size()) + ".sqlite";
     if (FileExists(database)) return database;
     return InputError("cannot read " + path + ": only nsys reads such files; run `nsys export -t " +
-                      "sqlite " + path + "`, then give " + database);
+                      "sqlite " + ShellPath(path) + "`, then give " + database);
   }
   const std::string live = path + std::string(kLiveSuffix);
   return !FileExists(path) && FileExists(live) ? live : path;

@@ -14,6 +14,8 @@
 #include <memory>
 #include <string_view>
 
+#include "base/printable_text.h"
+
 namespace batchlight::capture {
 namespace {
 
@@ -70,8 +72,9 @@ Status CreateLiveFolder(const std::string& path, bool replace) {
   }
   if (!replace) {
     return OutputError(path + " exists already, left by a run whose tool was killed. " +
-                       "`batchlight summary " + path + "` opens it, `batchlight trace seal " +
-                       path + "` turns it into a recording, -f overwrites it");
+                       "`batchlight summary " + ShellPath(path) +
+                       "` opens it, `batchlight trace seal " + ShellPath(path) +
+                       "` turns it into a recording, -f overwrites it");
   }
   RETURN_IF_ERROR(RemoveLiveFolder(path));
   if (mkdir(path.c_str(), 0777) != 0) {

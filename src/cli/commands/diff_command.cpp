@@ -9,6 +9,7 @@
 #include "cli/flags/command.h"
 #include "cli/flags/step_flags.h"
 #include "cli/reading/reading_notes.h"
+#include "cli/reading/standard_output.h"
 #include "ingest/open_input.h"
 #include "report/terminal/diff_text.h"
 
@@ -38,10 +39,10 @@ std::string Render(const DiffFlags& flags, const RunDiff& diff,
 
 Status Write(const DiffFlags& flags, const std::string& text) {
   if (!flags.output.empty()) return WriteWholeFile(flags.output, text);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    return OutputError("cannot write the comparison to standard output");
-  }
-  return {};
+  // Text for a terminal is clean and has colours.
+  const bool is_data = flags.format == "csv" || flags.format == "html" || flags.format == "json";
+  RETURN_IF_ERROR(is_data ? WriteNamesOut(text) : WriteOut(text));
+  return FinishOut();
 }
 
 // Sets the exit code 1 if a gate fails. Gates are parsed before the recordings are read, so that a

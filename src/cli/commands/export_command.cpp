@@ -16,6 +16,7 @@
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
 #include "cli/reading/reading_notes.h"
+#include "cli/reading/standard_output.h"
 #include "cli/reading/table_outputs.h"
 #include "export/exporter.h"
 #include "export/per_rank.h"
@@ -34,6 +35,7 @@ struct ExportFlags {
   std::string metric;
   std::string normalize_words, overwrite_words, lazy_words, append_words, quiet_words;
   bool per_rank = false;
+  bool spreadsheet = false;
   StepOptions steps;
 };
 
@@ -110,9 +112,7 @@ Status CheckOutput(const Exporter& exporter, const std::string& input, const Exp
 // What the user should know of an export that holds less, or more, than it seems to.
 void PrintNotes(const Store& store, const ExportFlags& flags, const Exporter& exporter,
                 const ExportOptions& options, uint64_t rows) {
-  const auto note = [](const std::string& text) {
-    std::fprintf(stderr, "NOTE: %s.\n", text.c_str());
-  };
+  const auto note = [](const std::string& text) { SayLine("NOTE: " + text + "."); };
   if (!options.selection.MeetsTimes(0, store.duration_ns)) {
     note("no event lies within --times=" + flags.times + ": the recording ends at " +
          std::to_string(store.duration_ns) + "ns");
@@ -152,6 +152,7 @@ void SayWithoutEffect(const Exporter& exporter, const Command& command) {
   }
   note("--lazy", "sqlite", "may leave empty tables out");
   note("--metric", "folded", "sums up a metric");
+  note("--spreadsheet", "csv", "is read by spreadsheets");
 }
 
 Status RunExport(ExportFlags& flags, const Command& command) {
@@ -159,6 +160,7 @@ Status RunExport(ExportFlags& flags, const Command& command) {
   ExportOptions options;
   const bool force = TakeBoolWord(flags.overwrite_words, given("--force-overwrite"), flags.inputs);
   const bool quiet = TakeBoolWord(flags.quiet_words, given("--quiet"), flags.inputs);
+  options.spreadsheet = flags.spreadsheet;
   options.append = TakeBoolWord(flags.append_words, given("--append"), flags.inputs);
   options.lazy = TakeBoolWord(flags.lazy_words, true, flags.inputs);
   const bool normalize = TakeBoolWord(flags.normalize_words, given("--ts-normalize"), flags.inputs);
@@ -192,9 +194,8 @@ Status RunExport(ExportFlags& flags, const Command& command) {
   ASSIGN_OR_RETURN(const uint64_t rows, flags.per_rank ? ExportPerRank(store, *exporter, options)
                                                        : exporter->run(store, options));
   if (quiet) return Status();
-  std::fprintf(stderr, "wrote %s (%llu rows)\n",
-               options.output == "-" ? "standard output" : options.output.c_str(),
-               static_cast<unsigned long long>(rows));
+  SayLine("wrote " + (options.output == "-" ? "standard output" : options.output) + " (" +
+          std::to_string(rows) + " rows)");
   PrintNotes(store, flags, *exporter, options, rows);
   return Status();
 }
@@ -228,6 +229,9 @@ void RegisterExport(const Command& app, Outcome& outcome) {
       .ValueIsOptional();
   command.Option("-q,--quiet", &flags->quiet_words, "No notices").ValueIsOptional();
   command.Option("--append", &flags->append_words, "Add to an existing folder").ValueIsOptional();
+  command.Switch("--spreadsheet", &flags->spreadsheet,
+                 "csv: an apostrophe before names that begin with = + - @, which spreadsheets "
+                 "would take for formulas");
   command
       .Option("-l,--lazy", &flags->lazy_words,
               "sqlite: true (default) leaves empty tables out, false makes them all")

@@ -2,12 +2,14 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/printable_text.h"
 #include "capture/recording/output_name.h"
 #include "capture/session/session.h"
 #include "cli/commands/after_recording.h"
 #include "cli/commands/measure_overhead.h"
 #include "cli/commands/profile_command.h"
 #include "cli/reading/progress_line.h"
+#include "cli/reading/standard_output.h"
 
 namespace batchlight::cli {
 namespace {
@@ -23,8 +25,8 @@ Result<capture::SessionEnd> RunToTheEnd(capture::SessionOptions options) {
 void ReportSealing(const capture::SessionEnd& end, Outcome& outcome) {
   if (end.sealed.ok()) return;
   Say(end.sealed.message());
-  Say("what was recorded is kept: `batchlight summary " + end.live_folder +
-      "` opens it, `batchlight trace seal " + end.live_folder + "` makes a file of it");
+  Say("what was recorded is kept: `batchlight summary " + ShellPath(end.live_folder) +
+      "` opens it, `batchlight trace seal " + ShellPath(end.live_folder) + "` makes a file of it");
   if (outcome.exit_code == 0) outcome.exit_code = static_cast<int>(ErrorKind::kOutput);
 }
 
@@ -50,10 +52,7 @@ void DieOfInterrupt() {
 
 }  // namespace
 
-void Say(const std::string& line) {
-  const std::string text = "batchlight: " + line + "\n";
-  std::fputs(text.c_str(), stderr);
-}
+void Say(const std::string& line) { SayLine("batchlight: " + line); }
 
 void RunSession(const ProfileOptions& options, Outcome& outcome) {
   capture::SessionOptions wanted = options.session;

@@ -6,6 +6,7 @@
 #include "cli/flags/command.h"
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
+#include "cli/reading/standard_output.h"
 #include "ingest/open_input.h"
 #include "report/terminal/summary.h"
 
@@ -29,10 +30,7 @@ Status PrintSummaryOf(const SummaryFlags& flags) {
                  : SummaryAsText(overview, {.style = TerminalStyle::Of(stdout),
                                             .rows = flags.rows,
                                             .files = {{flags.input, "the recording"}}});
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    return OutputError("cannot write the summary to standard output");
-  }
-  return {};
+  return WriteOut(text);
 }
 
 }  // namespace

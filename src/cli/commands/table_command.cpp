@@ -15,6 +15,7 @@
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
 #include "cli/reading/reading_notes.h"
+#include "cli/reading/standard_output.h"
 #include "cli/reading/table_outputs.h"
 #include "ingest/open_input.h"
 #include "report/tables/people_table.h"
@@ -163,16 +164,12 @@ Status Run(TableOptions options) {
   RETURN_IF_ERROR(CheckStepsAreThere(options.input, overview.steps));
   ResultTable table = entry->make(overview);
   if (table.rows.empty()) {
-    std::fprintf(stderr, "batchlight: %s: no rows: %.*s\n", options.input.c_str(),
-                 static_cast<int>(entry->why_empty.size()), entry->why_empty.data());
+    SayLine("batchlight: " + options.input + ": no rows: " + std::string(entry->why_empty));
   }
   RETURN_IF_ERROR(Sort(options.sort, &table));
   if (options.rows > 0 && table.rows.size() > options.rows) table.rows.resize(options.rows);
   SuitPeople(options, format, &table);
-  return WriteTable(format, RowsOf(table), [](std::string_view bytes) -> Status {
-    if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size()) return {};
-    return OutputError("cannot write to standard output");
-  });
+  return WriteTable(format, RowsOf(table), WriteNamesOut);
 }
 
 }  // namespace

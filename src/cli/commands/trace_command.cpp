@@ -1,10 +1,10 @@
 // batchlight trace dump|assemble|seal: recordings as text and back. A new subcommand needs an Add
 // function of its own and a line in RegisterTrace.
-#include <cstdio>
 #include <memory>
 
 #include "base/file.h"
 #include "cli/flags/command.h"
+#include "cli/reading/standard_output.h"
 #include "ingest/dump/trace_text.h"
 
 namespace batchlight::cli {
@@ -13,15 +13,9 @@ void AddTraceSeal(const Command& trace, Outcome& outcome);  // trace_seal_comman
 
 namespace {
 
-Status WriteToStdout(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return {};
-  return OutputError("cannot write to the standard output");
-}
-
 Status Dump(const std::string& input, const DumpOptions& options, const std::string& output) {
   if (output.empty() || output == "-") {
-    RETURN_IF_ERROR(DumpRecording(input, options, WriteToStdout));
-    return std::fflush(stdout) == 0 ? Status() : WriteToStdout("");
+    return DumpRecording(input, options, WriteOut);
   }
   ASSIGN_OR_RETURN(AtomicFileWriter file, AtomicFileWriter::Create(output));
   RETURN_IF_ERROR(

@@ -11,6 +11,7 @@
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
 #include "cli/reading/reading_notes.h"
+#include "cli/reading/standard_output.h"
 #include "ingest/open_input.h"
 #include "report/terminal/tree_text.h"
 
@@ -33,8 +34,8 @@ void SayIfNoneIsBelow(const AttributionTree& tree, const std::string& wanted) {
     if (node.name.find(wanted) != std::string::npos) return;
     names.push_back(node.name);
   }
-  std::fprintf(stderr, "batchlight: no branch has a name with \"%s\"%s\n", wanted.c_str(),
-               DidYouMean(NearestFew(wanted, names)).c_str());
+  SayLine("batchlight: no branch has a name with \"" + wanted + '"' +
+          DidYouMean(NearestFew(wanted, names)));
 }
 
 Status Run(const TreeFlags& flags) {
@@ -56,8 +57,7 @@ Status Run(const TreeFlags& flags) {
                                      .least = flags.least_percent / 100,
                                      .rows = flags.rows,
                                      .below = flags.below});
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return {};
-  return OutputError("cannot write to standard output");
+  return WriteOut(text);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "cli/reading/reading_notes.h"
 
-#include <cstdio>
-
+#include "cli/reading/standard_output.h"
 #include "ingest/open_input.h"
 
 namespace batchlight::cli {
@@ -13,9 +12,7 @@ std::vector<std::string> ReadingNoteLines(const std::string& input, const Store&
 }
 
 void SayReadingNotes(const std::string& input, const Store& store) {
-  for (const std::string& line : ReadingNoteLines(input, store)) {
-    std::fprintf(stderr, "%s\n", line.c_str());
-  }
+  for (const std::string& line : ReadingNoteLines(input, store)) SayLine(line);
 }
 
 }  // namespace batchlight::cli

@@ -13,6 +13,7 @@
 #include "base/child.h"
 #include "base/file.h"
 #include "base/split.h"
+#include "cli/reading/standard_output.h"
 #include "report/charts/plot.h"
 
 namespace batchlight::cli {
@@ -145,7 +146,7 @@ Result<TableOutputs> TableOutputs::Create(TableFlags flags, std::string input_pa
 
 void TableOutputs::Notice(std::string_view line) const {
   if (!flags_.quiet) {
-    std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+    SayLine(line);
   }
 }
 
@@ -161,17 +162,14 @@ Status TableOutputs::Write(size_t index, const RowSource& rows, const std::strin
   format.nsys_compat = flags_.nsys_compat;
 
   if (output == "-") {
-    const auto sink = [](std::string_view bytes) {
-      return WriteTo(stdout, "the standard output", bytes);
-    };
-    RETURN_IF_ERROR(WriteAll(format, rows, sink, prologue, epilogue));
+    RETURN_IF_ERROR(WriteAll(format, rows, WriteNamesOut, prologue, epilogue));
     const bool is_text = format.kind == TableKind::kColumn || format.kind == TableKind::kTable;
     if (flags_.nsys_compat && is_text && rows.row_count == 0 && !rows.title.empty()) {
-      RETURN_IF_ERROR(sink("\n ** " + rows.title + " (" + rows.name + "):\n\n" +
-                           "Report was successfully run, but no data was returned.\n\n"));
+      RETURN_IF_ERROR(WriteNamesOut("\n ** " + rows.title + " (" + rows.name + "):\n\n" +
+                                    "Report was successfully run, but no data was returned.\n\n"));
     }
-    if (rows.row_count > 0 || !prologue.empty()) RETURN_IF_ERROR(sink("\n"));
-    return std::fflush(stdout) == 0 ? Status() : OutputError("cannot write to the standard output");
+    if (rows.row_count > 0 || !prologue.empty()) RETURN_IF_ERROR(WriteOut("\n"));
+    return FinishOut();
   }
   if (output.starts_with("@")) {
     return WriteToProgram(format, rows, output.substr(1), prologue, epilogue);
@@ -218,7 +216,7 @@ Status TableOutputs::WritePicture(const RowSource& rows, const std::string& form
                                   const std::string& output, const std::string& file_part) {
   ASSIGN_OR_RETURN(const std::string bytes,
                    RenderPlot(rows, format == "svg" ? PictureFormat::kSvg : PictureFormat::kPng));
-  if (output == "-") return WriteTo(stdout, "the standard output", bytes);
+  if (output == "-") return WriteOut(bytes);
   if (output.starts_with("@")) {
     return UsageError("a picture goes to a file or the console, not to a program");
   }
@@ -255,7 +253,7 @@ Status ExplainFormat(Status unknown, const std::string& value) {
 
 Status PrintFormatHelp(const std::string& name) {
   ASSIGN_OR_RETURN(const std::string help, TableFormatHelp(name));
-  return WriteTo(stdout, "the standard output", help);
+  return WriteOut(help);
 }
 
 bool TakeBoolWord(const std::string& word, bool given, std::vector<std::string>& inputs) {

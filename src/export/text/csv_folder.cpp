@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/file.h"
+#include "base/printable_text.h"
 #include "export/exporter.h"
 #include "export/folder_output.h"
 #include "export/store_rows.h"
@@ -32,7 +33,7 @@ class CsvHeader {
 
 class CsvRow {
  public:
-  explicit CsvRow(std::string& out) : out_(out) {}
+  CsvRow(std::string& out, bool spreadsheet) : out_(out), spreadsheet_(spreadsheet) {}
   void Null(std::string_view) { Separate(); }
   void Integer(std::string_view, int64_t value) { Number(value); }
   void Unsigned(std::string_view, uint64_t value) { Number(value); }
@@ -43,9 +44,10 @@ class CsvRow {
       Separate();
     }
   }
-  void Text(std::string_view, std::string_view value) {
+  void Text(std::string_view, std::string_view name) {
     Separate();
-    if (value.find_first_of(",\"\r\n") == std::string_view::npos) {
+    const std::string value = spreadsheet_ ? SpreadsheetText(name) : std::string(name);
+    if (value.find_first_of(",\"\r\n") == std::string::npos) {
       out_ += value;
       return;
     }
@@ -70,6 +72,7 @@ class CsvRow {
     out_.append(digits.data(), end.ptr);
   }
   std::string& out_;
+  bool spreadsheet_;
   bool first_ = true;
 };
 
@@ -114,7 +117,7 @@ Result<uint64_t> WriteTable(const Store& store, const ExportOptions& options, co
   uint64_t rows = 0;
   for (size_t row = 0; row < table.size(); ++row) {
     if (!SelectsRow(options.selection, table, row)) continue;
-    CsvRow out(buffer);
+    CsvRow out(buffer, options.spreadsheet);
     VisitRow(store, options.selection, table, row, out);
     buffer += '\n';
     ++rows;

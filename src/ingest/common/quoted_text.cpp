@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "base/json_text.h"
+#include "base/printable_text.h"
 
 namespace batchlight {
 namespace {
@@ -60,7 +61,7 @@ void AppendQuoted(std::string_view bytes, std::string& out) {
       out += c == '\n' ? 'n' : c == '\t' ? 't' : 'r';
     } else if (c >= 0x20 && c < 0x7f) {
       out += c;
-    } else if (const size_t utf8 = Utf8Length(bytes); utf8 > 1) {
+    } else if (const size_t utf8 = Utf8Length(bytes); utf8 > 1 && ControlLength(bytes) == 0) {
       out += bytes.substr(0, utf8);
       taken = utf8;
     } else {

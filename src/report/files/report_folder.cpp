@@ -46,19 +46,19 @@ bool HasPicture(const std::vector<SnippetPicture>& pictures, std::string_view fi
 }
 
 // For runs that used a GPU: the two tables that nsys users look for, under the names they know.
-Status AddNsysTables(const RunOverview& overview, std::vector<File>& files) {
+Status AddNsysTables(const RunOverview& overview, bool spreadsheet, std::vector<File>& files) {
   if (overview.gpu.empty()) return {};
   const stats::Query query{.store = *overview.store, .window = {}, .args = {}};
   for (const char* name : {"gpukernsum", "cudaapisum"}) {
     const stats::Report* report = stats::FindReport(name);
     if (!report->missing(*overview.store).empty()) continue;
     ASSIGN_OR_RETURN(const RowSource rows, stats::RunReport(*report, query));
-    files.push_back({std::string(name) + ".csv", ToCsv(rows)});
+    files.push_back({std::string(name) + ".csv", ToCsv(rows, spreadsheet)});
   }
   return {};
 }
 
-Result<std::vector<File>> MakeFiles(const RunOverview& overview, const std::string& version) {
+Result<std::vector<File>> MakeFiles(const RunOverview& overview, const ReportOptions& options) {
   const std::vector<TopList> tops = MakeTopLists(overview);
   const std::vector<PageTable> tables = MakeTables(overview);
   const std::vector<Finding>& advice = overview.findings;
@@ -68,7 +68,7 @@ Result<std::vector<File>> MakeFiles(const RunOverview& overview, const std::stri
   const std::vector<MemoryCurve> memory = GpuMemoryCurves(*overview.store, overview.steps);
   const std::shared_ptr<const PhaseEvents> events = PhaseEventsOf(overview);
   const PageInput input{&overview, events.get(), &advice, &utilization,
-                        &memory,   &tops,        &tables, version};
+                        &memory,   &tops,        &tables, options.version};
   const std::string title = RunTitle(overview.session) + " - batchlight";
   files.push_back({"index.html", MakeHtmlPage(title, MakePageJsonWithin(input, kMostPageBytes))});
   std::vector<SnippetPicture> pictures;
@@ -82,8 +82,10 @@ Result<std::vector<File>> MakeFiles(const RunOverview& overview, const std::stri
     pictures.push_back({name, "Top " + std::to_string(list.rows.size()) + " " + list.noun});
   }
   files.push_back({"README_snippet.md", MakeSnippet(overview, advice, tops, pictures)});
-  for (const PageTable& table : tables) files.push_back({table.csv, ToCsv(table.table)});
-  RETURN_IF_ERROR(AddNsysTables(overview, files));
+  for (const PageTable& table : tables) {
+    files.push_back({table.csv, ToCsv(table.table, options.spreadsheet)});
+  }
+  RETURN_IF_ERROR(AddNsysTables(overview, options.spreadsheet, files));
   return files;
 }
 
@@ -128,7 +130,7 @@ Result<std::vector<std::string>> WriteReportFolder(const RunOverview& overview,
                        " is not empty: add -f to replace the report in it, "
                        "or choose another with -o");
   }
-  ASSIGN_OR_RETURN(const std::vector<File> files, MakeFiles(overview, options.version));
+  ASSIGN_OR_RETURN(const std::vector<File> files, MakeFiles(overview, options));
   RETURN_IF_ERROR(exists ? WriteFiles(folder, files) : WriteNewFolder(folder, files));
   std::vector<std::string> paths;
   for (const File& file : files) paths.push_back(folder + "/" + file.name);

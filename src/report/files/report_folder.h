@@ -12,8 +12,9 @@ namespace batchlight {
 
 struct ReportOptions {
   std::string folder;
-  bool overwrite = false;  // an existing folder may be used: only files of ours are replaced
-  std::string version;     // of the program, for the page's foot
+  bool overwrite = false;    // an existing folder may be used: only files of ours are replaced
+  bool spreadsheet = false;  // CSVs: no text that could be a formula
+  std::string version;       // of the program, for the page's foot
 };
 
 // Returns the paths of the files, the page first. A new folder appears whole or not at all; in an

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <vector>
 
+#include "base/printable_text.h"
+
 namespace batchlight {
 namespace {
 
@@ -14,9 +16,9 @@ void AppendNumber(std::string& out, Number value) {
   out.append(digits.data(), end);
 }
 
-void AppendCell(std::string& out, const Cell& cell) {
+void AppendCell(std::string& out, const Cell& cell, bool spreadsheet) {
   if (const auto* text = std::get_if<std::string>(&cell)) {
-    AppendCsvField(out, *text);
+    AppendCsvField(out, spreadsheet ? SpreadsheetText(*text) : *text);
   } else if (const auto* integer = std::get_if<int64_t>(&cell)) {
     AppendNumber(out, *integer);
   } else if (const auto* real = std::get_if<double>(&cell)) {
@@ -59,7 +61,7 @@ void AppendQuotedCsvField(std::string& out, std::string_view text) {
   out += '"';
 }
 
-std::string ToCsv(const RowSource& rows) {
+std::string ToCsv(const RowSource& rows, bool spreadsheet) {
   std::string out;
   for (size_t i = 0; i < rows.columns.size(); ++i) {
     const ResultColumn& column = rows.columns[i];
@@ -74,13 +76,15 @@ std::string ToCsv(const RowSource& rows) {
     rows.fill(row, cells);
     for (size_t i = 0; i < cells.size(); ++i) {
       if (i > 0) out += ',';
-      AppendCell(out, cells[i]);
+      AppendCell(out, cells[i], spreadsheet);
     }
     out += "\r\n";
   }
   return out;
 }
 
-std::string ToCsv(const ResultTable& table) { return ToCsv(RowsOf(table)); }
+std::string ToCsv(const ResultTable& table, bool spreadsheet) {
+  return ToCsv(RowsOf(table), spreadsheet);
+}
 
 }  // namespace batchlight

@@ -14,8 +14,9 @@ void AppendCsvField(std::string& out, std::string_view text);
 // The same, always quoted.
 void AppendQuotedCsvField(std::string& out, std::string_view text);
 
-std::string ToCsv(const RowSource& rows);
-std::string ToCsv(const ResultTable& table);
+// `spreadsheet`: no text that could be a formula (base/printable_text.h).
+std::string ToCsv(const RowSource& rows, bool spreadsheet = false);
+std::string ToCsv(const ResultTable& table, bool spreadsheet = false);
 
 // "ns", "bytes", "%"; "" for kNone and kRate, whose unit is in the column's name.
 std::string_view BaseUnit(Unit unit);

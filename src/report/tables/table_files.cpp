@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/json_text.h"
+#include "base/printable_text.h"
 #include "report/tables/csv.h"
 #include "report/tables/table_writers.h"
 
@@ -99,7 +100,7 @@ void WriteCsv(TableOutput& output) {
     for (size_t c = 0; c < columns; ++c) {
       if (c > 0) text += ',';
       if (const auto* value = std::get_if<std::string>(&cells[c])) {
-        append_text(text, *value);
+        append_text(text, output.format().spreadsheet ? SpreadsheetText(*value) : *value);
       } else {
         output.AppendCell(c, cells[c], text);
       }
@@ -121,7 +122,10 @@ void WriteTsv(TableOutput& output) {
   output.EachRow([&](size_t /*row*/, const std::vector<Cell>& cells, std::string& text) {
     for (size_t c = 0; c < columns; ++c) {
       if (c > 0) text += '\t';
-      AppendTsvValue(Plain(output, c, cells[c]), output.format(), text);
+      const std::string value = Plain(output, c, cells[c]);
+      const bool is_name = std::holds_alternative<std::string>(cells[c]);
+      AppendTsvValue(is_name && output.format().spreadsheet ? SpreadsheetText(value) : value,
+                     output.format(), text);
     }
     text += '\n';
   });

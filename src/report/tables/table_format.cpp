@@ -41,11 +41,13 @@ constexpr FormatHelp kFormatHelp[] = {
      R"(  table[:<unit>][:nohdr][:nofmt][:autolines=<lines>][:colmax=<chars>][:<width>[:<width>]...]
       the same in boxes.
 )"},
-    {"csv", R"(  csv[:<unit>][:nohdr]
-      values separated by commas, quoted where they hold a comma, quote or line break.
+    {"csv", R"(  csv[:<unit>][:nohdr][:spreadsheet]
+      values separated by commas, quoted where they hold a comma, quote or line break. With
+      spreadsheet, names that begin with = + - @ get an apostrophe, so that they are no formulas.
 )"},
-    {"tsv", R"(  tsv[:<unit>][:nohdr][:esc]
-      values separated by tabs. Tabs in values become spaces, with esc the two characters \t.
+    {"tsv", R"(  tsv[:<unit>][:nohdr][:esc][:spreadsheet]
+      values separated by tabs. Tabs in values become spaces, with esc the two characters \t;
+      spreadsheet as in csv.
 )"},
     {"json", R"(  json[:<unit>]
       an array of objects with the column headings as keys.
@@ -85,8 +87,8 @@ Status UnknownFormat(std::string_view name) {
 
 Status UnknownArgument(std::string_view format, std::string_view argument) {
   const std::vector<std::string_view> known = {
-      "nohdr", "nofmt", "nolimit", "autolines", "colmax", "esc",  "title",     "css",
-      "time",  "ts",    "dur",     "bytes",     "mem",    "thru", "nohdrunit", "noconv"};
+      "nohdr", "nofmt", "nolimit", "autolines", "colmax", "esc",  "spreadsheet", "title", "css",
+      "time",  "ts",    "dur",     "bytes",     "mem",    "thru", "nohdrunit",   "noconv"};
   return UsageError("format " + std::string(format) + " has no argument \"" +
                     std::string(argument) + "\"" +
                     DidYouMean(NearestFew(argument.substr(0, argument.find('=')), known)) +
@@ -110,6 +112,9 @@ bool ApplyArgument(std::string_view arg, TableFormat& format) {
       (text_table || format.kind == TableKind::kCsv || format.kind == TableKind::kTsv)) {
     format.header = false;
     return true;
+  }
+  if (arg == "spreadsheet" && (format.kind == TableKind::kCsv || format.kind == TableKind::kTsv)) {
+    return format.spreadsheet = true;
   }
   if (arg == "esc" && format.kind == TableKind::kTsv) return format.escape_tabs = true;
   if (format.kind == TableKind::kHdoc && arg.starts_with("title=")) {

@@ -23,6 +23,7 @@ struct TableFormat {
   size_t widest_column = 100;  // colmax= (column, table): characters
   bool group_digits = true;    // nofmt: numbers as they are
   bool escape_tabs = false;    // esc (tsv): \t instead of a space
+  bool spreadsheet = false;    // spreadsheet (csv, tsv): no text that could be a formula
   std::vector<int> widths;     // of columns; -1 by the data, 0 hides the column
   std::string title;           // title= (hdoc)
   std::string css;             // css= (hdoc): address of a style sheet

@@ -1,7 +1,9 @@
 // The column and table formats: text for people.
 #include <algorithm>
 
+#include "base/printable_text.h"
 #include "report/tables/table_writers.h"
+#include "report/text/utf8.h"
 
 namespace batchlight {
 namespace {
@@ -80,13 +82,9 @@ class TextTable {
     const bool number =
         std::holds_alternative<int64_t>(cell) || std::holds_alternative<double>(cell);
     if (number && numeric_[column] && output_.format().group_digits) GroupDigits(text);
-    if (!number && !output_.format().nsys_compat) {
-      // A line break or tab in a name must not break the table.
-      for (char& c : text) {
-        if (c == '\n' || c == '\r' || c == '\t') c = ' ';
-      }
-    }
-    return text;
+    if (number) return text;
+    // A line break or tab in a name must not break the table, nor an escape sequence the terminal.
+    return output_.format().nsys_compat ? PrintableText(text) : CleanText(text);
   }
 
   void Measure() {

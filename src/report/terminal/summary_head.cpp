@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analysis/run/program_processes.h"
+#include "base/printable_text.h"
 #include "report/terminal/summary_sections.h"
 #include "report/text/number_text.h"
 #include "report/text/utf8.h"
@@ -119,7 +120,7 @@ void WriteFiles(SummaryText& out, const RunOverview& overview, const SummaryOpti
     }
     out.EndLine();
   }
-  const std::string& recording = files.front().first;
+  const std::string recording = ShellPath(files.front().first);
   const std::pair<std::string, std::string_view> next[] = {
       {"batchlight report " + recording, "page with charts, CSVs"},
       {"batchlight analyze " + recording, "what to change"},

@@ -1,6 +1,9 @@
 #include "report/text/utf8.h"
 
-#include <cstdint>
+#include <algorithm>
+
+#include "base/json_text.h"
+#include "base/printable_text.h"
 
 namespace batchlight {
 namespace {
@@ -9,24 +12,6 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 constexpr std::string_view kEllipsis = "\xE2\x80\xA6";     // U+2026
 
 bool IsContinuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
-
-// Length of the well-formed character at the start of `bytes`, 0 if there is none (Unicode 3.9,
-// table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF).
-size_t CharacterLength(std::string_view bytes) {
-  const auto at = [&](size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  const unsigned char lead = at(0);
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || bytes.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if (!IsContinuation(at(i))) return 0;
-  }
-  if (lead == 0xE0 && at(1) < 0xA0) return 0;
-  if (lead == 0xED && at(1) > 0x9F) return 0;
-  if (lead == 0xF0 && at(1) < 0x90) return 0;
-  if (lead == 0xF4 && at(1) > 0x8F) return 0;
-  return length;
-}
 
 // Byte offset of character number `index`.
 size_t OffsetOf(std::string_view clean, size_t index) {
@@ -41,20 +26,20 @@ size_t OffsetOf(std::string_view clean, size_t index) {
 
 }  // namespace
 
+// A mark of direction (base/printable_text.h) is no character for people either: U+FFFD.
 std::string CleanText(std::string_view bytes) {
   std::string clean;
   clean.reserve(bytes.size());
   while (!bytes.empty()) {
-    const size_t length = CharacterLength(bytes);
-    const unsigned char first = static_cast<unsigned char>(bytes[0]);
+    const size_t length = Utf8Length(bytes);
     if (length == 0) {
       clean += kReplacement;
-    } else if (length == 1 && (first < 0x20 || first == 0x7F)) {
-      clean += ' ';
+    } else if (ControlLength(bytes) > 0) {
+      clean += length == 1 ? std::string_view(" ") : kReplacement;
     } else {
       clean += bytes.substr(0, length);
     }
-    bytes.remove_prefix(length == 0 ? 1 : length);
+    bytes.remove_prefix(std::max<size_t>(1, length));
   }
   return clean;
 }

@@ -1,0 +1,37 @@
+#include "cli/reading/standard_output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "base/printable_text.h"
+
+namespace batchlight::cli {
+namespace {
+
+Status Failed() {
+  return OutputError(std::string("cannot write to standard output: ") + std::strerror(errno));
+}
+
+}  // namespace
+
+Status WriteOut(std::string_view text) {
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? Status() : Failed();
+}
+
+Status WriteNamesOut(std::string_view text) {
+  static const bool is_terminal = isatty(STDOUT_FILENO) != 0;
+  return is_terminal ? WriteOut(PrintableText(text)) : WriteOut(text);
+}
+
+Status FinishOut() {
+  errno = EIO;  // if the loss was earlier
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? Status() : Failed();
+}
+
+void SayLine(std::string_view line) { std::fputs((PrintableText(line) + "\n").c_str(), stderr); }
+
+}  // namespace batchlight::cli
