@@ -27,6 +27,13 @@ std::string ToText(const Request& request, const char* key) {
   return found == request.values.end() ? std::string() : found->second;
 }
 
+Status TooLarge(size_t bytes) {
+  return UsageError("the request has " + std::to_string(bytes) + " bytes, a session takes " +
+                    std::to_string(kMaxMessageBytes) +
+                    "; nothing was done. Shorten the commands "
+                    "(--after-...): a script can hold them");
+}
+
 }  // namespace
 
 std::string Request::Encode() const {
@@ -35,17 +42,19 @@ std::string Request::Encode() const {
   return text;
 }
 
-Request Request::Decode(const std::string& text) {
+Result<Request> Request::Decode(const std::string& text) {
+  if (!text.ends_with('\0')) return UsageError("the request is not whole; nothing was done");
   Request request;
   size_t begin = text.find('\0');
   request.verb = text.substr(0, begin);
-  while (begin != std::string::npos && ++begin < text.size()) {
+  while (++begin < text.size()) {
     const size_t end = text.find('\0', begin);
     const std::string line = text.substr(begin, end - begin);
     const size_t equals = line.find('=');
-    if (equals != std::string::npos) {
-      request.values[line.substr(0, equals)] = line.substr(equals + 1);
+    if (equals == std::string::npos) {
+      return UsageError("the request has a word without a value; nothing was done");
     }
+    request.values[line.substr(0, equals)] = line.substr(equals + 1);
     begin = end;
   }
   return request;
@@ -92,7 +101,11 @@ Request MakeStartRequest(const CaptureOptions& options) {
   return request;
 }
 
-CaptureOptions ReadStartRequest(const Request& request) {
+Result<CaptureOptions> ReadStartRequest(const Request& request) {
+  if (ToNumber(request, "trigger") > static_cast<uint32_t>(format::CaptureTrigger::kSteps) ||
+      ToNumber(request, "range_end") > static_cast<uint32_t>(RangeEnd::kRepeatShutdown)) {
+    return UsageError("the request comes from another version of batchlight; nothing was done");
+  }
   CaptureOptions options;
   options.output = ToText(request, "output");
   options.replace = ToNumber(request, "replace") != 0;
@@ -163,16 +176,28 @@ Result<Reply> AskSession(const std::string& session_name, const Request& request
                       " is running; `batchlight sessions list` shows those that are");
   }
   const std::string text = request.Encode();
-  char buffer[kMaxMessageBytes];
-  ssize_t count = send(fd, text.data(), text.size(), MSG_NOSIGNAL);
-  if (count >= 0) {
-    do {
-      count = recv(fd, buffer, sizeof buffer, 0);
-    } while (count < 0 && errno == EINTR);
+  if (text.size() > kMaxMessageBytes) {
+    close(fd);
+    return TooLarge(text.size());
   }
+  const bool sent = send(fd, text.data(), text.size(), MSG_NOSIGNAL) >= 0;
+  const auto reply = sent ? ReceiveMessage(fd) : Result<std::string>(InputError("not sent"));
   close(fd);
-  if (count <= 0) return InputError("the session " + session_name + " ended without an answer");
-  return Reply::Decode(std::string(buffer, static_cast<size_t>(count)));
+  if (!reply.ok()) return InputError("the session " + session_name + " ended without an answer");
+  return Reply::Decode(reply.value());
+}
+
+Result<std::string> ReceiveMessage(int fd) {
+  std::string buffer(kMaxMessageBytes, '\0');
+  ssize_t count = 0;
+  errno = 0;  // says why no message came
+  do {
+    count = recv(fd, buffer.data(), buffer.size(), MSG_TRUNC);  // the length before it was cut
+  } while (count < 0 && errno == EINTR);
+  if (count <= 0) return InputError("no message");
+  if (static_cast<size_t>(count) > buffer.size()) return TooLarge(static_cast<size_t>(count));
+  buffer.resize(static_cast<size_t>(count));
+  return buffer;
 }
 
 Result<std::vector<std::string>> ListSessions() {

@@ -21,7 +21,8 @@ struct Request {
   std::map<std::string, std::string> values;
 
   std::string Encode() const;
-  static Request Decode(const std::string& text);
+  // Error (kUsage): not a whole request.
+  static Result<Request> Decode(const std::string& text);
 };
 
 struct Reply {
@@ -41,7 +42,8 @@ std::string EncodeAfter(const CaptureOptions& options);
 void DecodeAfter(const std::string& text, CaptureOptions& options);
 
 Request MakeStartRequest(const CaptureOptions& options);
-CaptureOptions ReadStartRequest(const Request& request);
+// Error (kUsage): a value that no start has.
+Result<CaptureOptions> ReadStartRequest(const Request& request);
 
 // The folder, made if it is missing. Error (kOutput) if it cannot be made or belongs to another.
 Result<std::string> SessionFolder();
@@ -50,9 +52,14 @@ std::string PendingPath(const std::string& folder, const std::string& session_na
 // Letters, digits and ".-_" only: the name is a file name and a word on command lines.
 Status CheckSessionName(const std::string& name);
 
+// A message of the socket, as large as it is. Errors: none came (kInput), it is larger than
+// messages are (kUsage); never the beginning of one.
+Result<std::string> ReceiveMessage(int fd);
+
 // A connected socket, or -1 if nobody listens.
 int ConnectToSession(const std::string& socket_path);
-// Sends and waits for the answer. Error (kInput) if no such session runs.
+// Sends and waits for the answer. Errors: no such session runs (kInput), the request is larger than
+// a session takes (kUsage).
 Result<Reply> AskSession(const std::string& session_name, const Request& request);
 // Names of the running sessions; sockets of dead ones are removed.
 Result<std::vector<std::string>> ListSessions();

@@ -17,7 +17,8 @@ TEST(SessionProtocol, StartRequestComesBack) {
   options.stop_on_exit = false;
   options.stats = true;
   options.exports = {"sqlite", "chrome"};
-  const CaptureOptions back = ReadStartRequest(Request::Decode(MakeStartRequest(options).Encode()));
+  const CaptureOptions back =
+      ReadStartRequest(Request::Decode(MakeStartRequest(options).Encode()).value()).value();
   EXPECT_EQ(back.output, options.output);
   EXPECT_EQ(back.replace, true);
   EXPECT_EQ(back.trigger, format::CaptureTrigger::kNvtx);
@@ -28,6 +29,18 @@ TEST(SessionProtocol, StartRequestComesBack) {
   EXPECT_EQ(back.stop_on_exit, false);
   EXPECT_EQ(back.stats, true);
   EXPECT_EQ(back.exports, options.exports);
+}
+
+TEST(SessionProtocol, AnythingButAWholeRequestIsRefused) {
+  std::string whole = MakeStartRequest({}).Encode();
+  ASSERT_TRUE(Request::Decode(whole).ok());
+  EXPECT_FALSE(Request::Decode("").ok());
+  EXPECT_FALSE(Request::Decode("start").ok());
+  EXPECT_FALSE(Request::Decode(whole.substr(0, whole.size() / 2)).ok());
+  EXPECT_FALSE(Request::Decode(whole + "junk" + '\0').ok());
+  EXPECT_TRUE(ReadStartRequest({"start", {{"trigger", "3"}}}).ok());
+  EXPECT_FALSE(ReadStartRequest({"start", {{"trigger", "4"}}}).ok());
+  EXPECT_FALSE(ReadStartRequest({"start", {{"range_end", "99"}}}).ok());
 }
 
 TEST(SessionProtocol, ReplyKeepsKindAndText) {

@@ -87,14 +87,15 @@ void SessionServer::Accept() {
 }
 
 void SessionServer::Answer(int client_fd) {
-  char buffer[kMaxMessageBytes];
-  const ssize_t count = recv(client_fd, buffer, sizeof buffer, 0);
-  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (count > 0) {
-    const Request request = Request::Decode(std::string(buffer, static_cast<size_t>(count)));
-    const std::string reply = Execute(request).Encode();
+  const auto text = ReceiveMessage(client_fd);
+  if (text.status().kind() == ErrorKind::kInput && errno == EAGAIN) return;
+  if (text.ok() || text.status().kind() == ErrorKind::kUsage) {
+    auto request = text.ok() ? Request::Decode(text.value()) : Result<Request>(text.status());
+    const Reply reply = request.ok() ? Execute(request.value())
+                                     : Reply{request.status().kind(), request.status().message()};
+    const std::string bytes = reply.Encode();
     // The client may have gone away, which takes nothing from the session.
-    (void)send(client_fd, reply.data(), reply.size(), MSG_NOSIGNAL);
+    (void)send(client_fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }
   loop_.Remove(client_fd);
   close(client_fd);
@@ -102,7 +103,10 @@ void SessionServer::Answer(int client_fd) {
 
 Reply SessionServer::Execute(const Request& request) {
   const auto reply = [](const Status& status) { return Reply{status.kind(), status.message()}; };
-  if (request.verb == "start") return reply(commands_.Start(ReadStartRequest(request)));
+  if (request.verb == "start") {
+    const auto options = ReadStartRequest(request);
+    return reply(options.ok() ? commands_.Start(options.value()) : options.status());
+  }
   if (request.verb == "cancel") return reply(commands_.Cancel());
   if (request.verb == "status") return {ErrorKind::kNone, commands_.Describe()};
   if (request.verb == "stop") {

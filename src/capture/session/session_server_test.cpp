@@ -1,6 +1,7 @@
 #include "capture/session/session_server.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <barrier>
@@ -13,11 +14,16 @@ namespace {
 
 class NoCommands : public SessionCommands {
  public:
-  Status Start(const CaptureOptions&) override { return {}; }
+  Status Start(const CaptureOptions&) override {
+    ++starts;
+    return {};
+  }
   Result<std::string> Stop() override { return std::string(); }
   Status Cancel() override { return {}; }
   Status Shutdown(std::optional<int>) override { return {}; }
   std::string Describe() override { return "here"; }
+
+  int starts = 0;
 };
 
 class SessionServerTest : public ::testing::Test {
@@ -51,6 +57,25 @@ TEST_F(SessionServerTest, OneSessionOfAName) {
   }
   EXPECT_TRUE(ListSessions().value().empty());
   EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/batchlight"));
+}
+
+// What is cut in the middle of a command must not be executed up to there.
+TEST_F(SessionServerTest, RefusesARequestThatIsTooLarge) {
+  SessionServer server(loop_, commands_);
+  ASSERT_TRUE(server.Open("a").ok());
+  CaptureOptions options;
+  options.after_start.assign(kMaxMessageBytes, 'x');
+  const std::string bytes = MakeStartRequest(options).Encode();
+  EXPECT_EQ(AskSession("a", MakeStartRequest(options)).status().kind(), ErrorKind::kUsage);
+  const int client = ConnectToSession(SocketPath(folder_ + "/batchlight", "a"));
+  ASSERT_EQ(send(client, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  loop_.Wait(-1);  // accepts
+  loop_.Wait(-1);  // answers
+  const auto reply = ReceiveMessage(client);
+  close(client);
+  ASSERT_TRUE(reply.ok());
+  EXPECT_EQ(Reply::Decode(reply.value()).kind, ErrorKind::kUsage) << reply.value();
+  EXPECT_EQ(commands_.starts, 0);
 }
 
 TEST_F(SessionServerTest, TakesThePlaceOfADeadOne) {

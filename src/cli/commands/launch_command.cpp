@@ -26,7 +26,8 @@ Status TakePendingStart(capture::SessionOptions& session) {
   if (!FileExists(path)) return {};
   ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
   unlink(path.c_str());
-  session.capture = capture::ReadStartRequest(capture::Request::Decode(text));
+  ASSIGN_OR_RETURN(const capture::Request request, capture::Request::Decode(text));
+  ASSIGN_OR_RETURN(session.capture, capture::ReadStartRequest(request));
   session.wait_for_start = false;
   return {};
 }
