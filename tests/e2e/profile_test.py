@@ -41,10 +41,24 @@ class TheProgramIsAsWithoutUs(InFolder):
         names = {line.split("=")[0] for line in done.stdout.splitlines()}
         self.assertEqual(names, {"LD_PRELOAD", "NVTX_INJECTION64_PATH", "BATCHLIGHT_SESSION_DIR"})
 
+    def test_secrets_are_not_stored(self):
+        secrets = {"WANDB_API_KEY": "uvwxyz-variable", "DB_PASSWORD": "uvwxyz-password"}
+        words = ["exit", 0, "--api-key=uvwxyz-flag", "--hub_token", "uvwxyz-word",
+                 "sh -c 'MY_SECRET=uvwxyz-inside true'", "--tokenizer", "kept"]
+        done = self.profile("-o", "run", "--record-environment=true", FAULT_PROGRAM, *words,
+                            env=dict(self.environment, **secrets))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = run(BATCHLIGHT, "trace", "dump", self.path("run.batchlight")).stdout
+        self.assertNotIn("uvwxyz", text)
+        self.assertIn('key="environment.WANDB_API_KEY" value="***"', text)
+        for separator in (" ", "\\x00"):  # of the session, of the process
+            self.assertIn(separator.join(["--api-key=***", "--hub_token", "***"]), text)
+            self.assertIn(separator.join(["--tokenizer", "kept"]), text)
+
     def test_environment_is_not_stored(self):
-        secret = dict(self.environment, API_TOKEN="hush-hush", RANK="3")
-        self.profile("-o", "without", "true", env=secret)
-        self.profile("-o", "with", "--record-environment=true", "true", env=secret)
+        private = dict(self.environment, PRIVATE="hush-hush", RANK="3")
+        self.profile("-o", "without", "true", env=private)
+        self.profile("-o", "with", "--record-environment=true", "true", env=private)
         without, with_all = self.opens("without.batchlight"), self.opens("with.batchlight")
         values = {r.fields["key"]: r.fields["value"] for r in without if r.kind == "Property"}
         self.assertEqual(values["environment.RANK"], "3")

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "format/secrets.h"
+
 namespace batchlight::capture {
 namespace {
 
@@ -93,7 +95,9 @@ Facts EnvironmentFacts(const std::vector<std::string>& environment, bool all) {
     const std::string name = entry.substr(0, equals);
     const bool listed = std::binary_search(std::begin(kJobVariables), std::end(kJobVariables),
                                            std::string_view(name));
-    if (all || listed) facts.emplace_back("environment." + name, entry.substr(equals + 1));
+    if (!all && !listed) continue;
+    const std::string key = "environment." + name;
+    facts.emplace_back(key, format::PropertyWithoutSecrets(key, entry.substr(equals + 1)));
   }
   return facts;
 }

@@ -8,6 +8,7 @@
 #include "capture/loop/clock.h"
 #include "capture/recording/live_folder.h"
 #include "capture/recording/machine_facts.h"
+#include "format/secrets.h"
 
 namespace batchlight::capture {
 namespace {
@@ -46,12 +47,6 @@ Status FillControlPage(format::ControlPage& page, const SessionOptions& options,
   return CopyText(page.extra, options.extra, "the list of further options");
 }
 
-std::string Join(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
 }  // namespace
 
 Result<Recording> Recording::Create(const std::string& live_folder, const SessionOptions& options,
@@ -77,7 +72,7 @@ Result<Recording> Recording::Create(const std::string& live_folder, const Sessio
 void Recording::WriteFacts(const SessionOptions& options,
                            const std::vector<std::string>& environment) {
   log_.AddProperty("batchlight.version", options.tool_version);
-  log_.AddProperty("session.command", Join(options.command));
+  log_.AddProperty("session.command", format::CommandWithoutSecrets(options.command));
   if (options.capture.trigger == format::CaptureTrigger::kSteps) {
     log_.AddProperty("session.step_windows", options.capture.windows);
   }

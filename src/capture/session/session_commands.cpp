@@ -3,6 +3,7 @@
 
 #include "capture/recording/output_name.h"
 #include "capture/session/session.h"
+#include "format/secrets.h"
 
 namespace batchlight::capture {
 
@@ -60,10 +61,9 @@ Status Session::Shutdown(std::optional<int> signal) {
 }
 
 std::string Session::Describe() {
-  std::string command;
-  for (const std::string& word : options_.command) command += (command.empty() ? "" : " ") + word;
   FollowControlPage();
-  return std::string(NameOf(collection_)) + "\t" + std::to_string(program_pid_) + "\t" + command;
+  return std::string(NameOf(collection_)) + "\t" + std::to_string(program_pid_) + "\t" +
+         format::CommandWithoutSecrets(options_.command);
 }
 
 }  // namespace batchlight::capture

@@ -9,6 +9,7 @@
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
 #include "cli/reading/reading_notes.h"
+#include "cli/reading/standard_output.h"
 #include "ingest/open_input.h"
 #include "report/files/report_folder.h"
 
@@ -18,6 +19,7 @@ namespace {
 struct Options {
   std::vector<std::string> runs;
   ReportOptions report;
+  bool no_command_line = false;
   StepOptions steps;
 };
 
@@ -27,6 +29,11 @@ std::string FolderFor(std::string input) {
   const size_t name = input.rfind('/') == std::string::npos ? 0 : input.rfind('/') + 1;
   const size_t dot = input.find('.', name + 1);
   return input.substr(0, dot) + "_report";
+}
+
+void ForgetCommandLines(SessionInfo& session) {
+  session.command.clear();
+  for (ProcessInfo& process : session.processes) process.command_line.clear();
 }
 
 Status Run(const Options& options) {
@@ -40,12 +47,12 @@ Status Run(const Options& options) {
   report.version = BATCHLIGHT_VERSION;
   ASSIGN_OR_RETURN(const Store store, OpenInput(run));
   SayReadingNotes(run, store);
-  const RunOverview overview = BuildOverview(store, {.steps = options.steps, .phase_events = true});
+  RunOverview overview = BuildOverview(store, {.steps = options.steps, .phase_events = true});
+  if (options.no_command_line) ForgetCommandLines(overview.session);
   RETURN_IF_ERROR(CheckStepsAreThere(run, overview.steps));
   auto written = WriteReportFolder(overview, report);
   if (!written.ok()) return Status(written.status()).WithContext("writing the report");
-  std::printf("%s\n", written.value().front().c_str());
-  return {};
+  return WriteNamesOut(written.value().front() + "\n");
 }
 
 }  // namespace
@@ -60,6 +67,11 @@ void RegisterReport(const Command& app, Outcome& outcome) {
       .TypeName("DIR");
   command.Switch("-f,--force-overwrite", &options->report.overwrite,
                  "Write into an existing folder; only files of the report are replaced");
+  command.Switch("--no-command-line", &options->no_command_line,
+                 "Leave command lines out, of the run and of its processes");
+  command.Switch("--spreadsheet", &options->report.spreadsheet,
+                 "CSVs: an apostrophe before names that begin with = + - @, which spreadsheets "
+                 "would take for formulas");
   AddStepFlags(command, &options->steps);
   command.Runs([options, &outcome] { outcome.status = Run(*options); });
 }

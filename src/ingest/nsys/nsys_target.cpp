@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "format/secrets.h"
 #include "ingest/nsys/nsys_rows.h"
 #include "nsys/info_tables.h"
 #include "nsys/source_format.h"
@@ -36,7 +37,7 @@ Status LoadCommand(Load& load) {
   }));
   if (command.empty()) return Status();
   for (const auto& [number, argument] : arguments) command += ' ' + argument;
-  AddProperty(*load.store, "session.command", command);
+  AddProperty(*load.store, "session.command", format::WithoutSecrets(std::move(command), ' '));
   return Status();
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "format/secrets.h"
 namespace batchlight {
 namespace {
 
@@ -79,6 +80,7 @@ void ApplyStarts(const Fragment& fragment, const FragmentMap& map,
     table.name[row] =
         store.strings.Intern(std::string(ProcessName(store.Text(table.executable[row]), text)));
     while (text.ends_with('\0')) text.pop_back();
+    text = format::WithoutSecrets(std::move(text), '\0');  // older recordings hold them
     std::replace(text.begin(), text.end(), '\0', ' ');
     table.command_line[row] = store.strings.Intern(text);
     // After exec the system still reports the start of the first image, so the later time is the

@@ -1,5 +1,7 @@
 #include "ingest/recording/record_decoder.h"
 
+#include "format/secrets.h"
+
 namespace batchlight {
 
 using format::RecordKind;
@@ -90,9 +92,12 @@ void RecordDecoder::DecodeSession(const RecordView& view) {
     }
     case RecordKind::kProperty: {
       const auto record = view.As<format::PropertyRecord>();
+      // Masked already, but in recordings of older versions.
+      const std::string value =
+          format::PropertyWithoutSecrets(context_.Text(record.key), context_.Text(record.value));
       fragment.store.properties.Append({.process = context_.process,
                                         .key = context_.String(record.key),
-                                        .value = context_.String(record.value)});
+                                        .value = fragment.store.strings.Intern(value)});
       return;
     }
     case RecordKind::kCaptureWindow: {

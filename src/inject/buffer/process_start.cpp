@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "format/secrets.h"
 #include "inject/buffer/facts.h"
 #include "inject/rt/process.h"
 #include "inject/rt/sys.h"
@@ -51,6 +52,7 @@ bool WriteProcessStart(ThreadStream& stream, uint32_t capture_index) {
       sys::Call(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", scratch, kPathBytes);
   size_t command_bytes = sys::ReadFile("/proc/self/cmdline", command, kCommandBytes);
   while (command_bytes > 0 && command[command_bytes - 1] == 0) --command_bytes;
+  command_bytes = format::MaskSecrets(command, command_bytes, '\0');
   const size_t executable_bytes = path_bytes > 0 ? static_cast<size_t>(path_bytes) : 0;
   const bool room =
       stream.Ensure(sizeof(format::ProcessStartRecord) + sizeof(format::ClockSyncRecord) +

@@ -1,0 +1,285 @@
+"""Inputs made to harm: numbers that are taken for others, files that unpack to a thousand times
+their size, names that act on a terminal, a shell or a spreadsheet, and secrets on command lines."""
+import ctypes
+import json
+import os
+import resource
+import shlex
+import sqlite3
+import struct
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from nsys_files import PROGRAM, NsysFiles  # noqa: E402
+from recorded import on_terminal  # noqa: E402
+
+GIB = 1 << 30
+LONG_S = 120  # the slowest machine; what these inputs once took is hours or all memory
+ESCAPES = "\x1b]0;title\x07 \x1b[31mred \u202egnp.exe \u009b2J"
+
+
+def event(**fields):
+    return dict({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1,
+                 "dur": 1, "args": {}}, **fields)
+
+
+class Hostile(NsysFiles):
+    def read(self, *words, memory=4 * GIB, code=0, **options):
+        """The program with little memory and time."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        done = subprocess.run([PROGRAM, *words], capture_output=True, timeout=LONG_S,
+                              preexec_fn=limit, **options)
+        self.assertEqual(done.returncode, code, done.stderr.decode(errors="replace")[-2000:])
+        return done
+
+    def write(self, name, content):
+        with open(self.path(name), "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
+        return self.path(name)
+
+    def trace(self, name, events):
+        return self.write(name, json.dumps({"schemaVersion": 1, "traceEvents": events}))
+
+    def recording(self, name, lines):
+        """A live folder made of text."""
+        text = self.write(name + ".txt", "chunk pid=5 tid=5 attach_ns=100 clock=monotonic "
+                          "base_ticks=100 base_ns=100\n" + "\n".join(lines) + "\n")
+        folder = self.path(name + ".batchlight.live")
+        self.read("trace", "assemble", text, "-o", folder)
+        return folder
+
+
+class Numbers(Hostile):
+    def test_a_device_without_a_number(self):
+        # -1 is how the tracks of the CPU were marked.
+        events = []
+        for step in range(8):
+            events += [event(cat="kernel", name="k", pid=0, tid=7, ts=1000 * step + 60, dur=40,
+                             args={"device": -1, "stream": 7, "correlation": step + 1}),
+                       event(cat="user_annotation", name="Optimizer.step#SGD.step",
+                             ts=1000 * step + 400, dur=100)]
+        path = self.trace("device.json", events)
+        self.read("table", "phase_events", path)
+        self.read("report", "-o", self.path("device_report"), path)
+
+    def test_columns_that_a_table_must_have(self):
+        for table, column in (("CUPTI_ACTIVITY_KIND_RUNTIME", "nameId"),
+                              ("PROFILER_OVERHEAD", "nameId")):
+            path = self.path("lacks_%s.sqlite" % table)
+            with open(self.sqlite, "rb") as whole, open(path, "wb") as out:
+                out.write(whole.read())
+            with sqlite3.connect(path) as database:
+                database.execute("ALTER TABLE %s DROP COLUMN %s" % (table, column))
+            out = self.path("exported_%s.sqlite" % table)
+            self.read("export", "-t", "sqlite", "-o", out, path)
+            with sqlite3.connect(out) as database:
+                text, = database.execute("SELECT DISTINCT value FROM %s JOIN StringIds ON "
+                                         "StringIds.id = %s" % (table, column)).fetchall()
+            self.assertEqual(text, ("",))
+            self.read("summary", out)
+
+    def test_a_computed_column(self):
+        path = self.path("computed.sqlite")
+        with open(self.sqlite, "rb") as whole, open(path, "wb") as out:
+            out.write(whole.read())
+        with sqlite3.connect(path) as database:
+            database.execute("ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME DROP COLUMN returnValue")
+            database.execute("ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN returnValue INT AS "
+                             "(length(printf('%.*c', 900000000, 'x'))) VIRTUAL")
+        done = self.read("summary", path)
+        self.assertIn("CUPTI_ACTIVITY_KIND_RUNTIME has no column returnValue",
+                      " ".join((done.stdout + done.stderr).decode().split()))
+
+
+class Sizes(Hostile):
+    def test_an_index_that_repeats_a_block(self):
+        """2 KB that would unpack to 62 GiB."""
+        path = self.write("bomb.batchlight", bomb(1000))
+        self.assertIn(b"damaged", self.read("summary", path).stdout)
+
+    def test_blocks_that_claim_too_much(self):
+        path = self.write("many.batchlight", bomb(60, repeat=False))
+        done = self.read("summary", path, code=3)
+        self.assertIn(b"claim to unpack to 3 GiB", done.stderr)
+
+    def test_modules_inside_one_another(self):
+        count = 20000
+        path = self.trace("modules.json", [
+            event(cat="python_function", ts=i, dur=2 * (count - i), name="nn.Module: M_%d" % i,
+                  args={"Python id": i, "Python parent id": i - 1, "Python module id": i})
+            for i in range(count)])
+        self.read("summary", path, memory=GIB)
+        self.read("tree", path, memory=GIB)
+        self.read("report", "-o", self.path("modules_report"), path, memory=GIB)
+
+    def test_ranges_that_never_end(self):
+        path = self.recording("open", ['+%d RangePush message="n%d"' % (i + 1, i % 50)
+                                       for i in range(100000)])
+        self.read("report", "-o", self.path("open_report"), path)
+        out = self.path("open.folded")
+        self.read("export", "-t", "folded", "-o", out, path)
+        self.assertLess(os.path.getsize(out), 10 << 20)
+        with open(out) as stacks:
+            own = [int(line.rsplit(" ", 1)[1]) for line in stacks]
+        self.assertEqual(sum(own), 100000 - 1)  # no time is lost or counted twice
+
+
+class Files(Hostile):
+    def test_fifos(self):
+        folder = self.recording("fifo", ['+1 RangePush message="a"', "+2 RangePop"])
+        os.mkfifo(os.path.join(folder, "7-100.blp"))
+        self.assertIn("7-100.blp", self.read("summary", folder).stdout.decode())
+        os.mkfifo(self.path("fifo.txt2"))
+        self.read("trace", "assemble", self.path("fifo.txt2"), "-o", self.path("no"), code=3)
+
+    def test_a_full_disk_behind_standard_output(self):
+        trace = self.trace("small.json", [event(ts=10 * i, dur=5) for i in range(10)])
+        live = self.recording("full", ['+1 RangePush message="a"', "+2 RangePop"])
+        report = self.path("full_report")
+        for command in (["tree", trace], ["table", "key_averages", trace], ["summary", trace],
+                        ["table", "--list"], ["trace", "dump", live],
+                        ["stats", "-r", "nvtx_sum", self.sqlite],
+                        ["analyze", trace], ["report", "-f", "-o", report, trace],
+                        ["export", "-t", "chrome", "-o", "-", trace], ["diff", trace, trace],
+                        ["doctor"], ["sessions", "list"]):
+            with self.subTest(command=command[0]), open("/dev/full", "w") as full:
+                done = subprocess.run([PROGRAM, *command], stdout=full, stderr=subprocess.PIPE,
+                                      timeout=LONG_S)
+                self.assertEqual(done.returncode, 4, done.stderr)
+                self.assertIn(b"cannot write", done.stderr)
+
+
+class Names(Hostile):
+    def names(self):
+        names = [ESCAPES, "=HYPERLINK(1)", "@SUM(1)", "+1", "-1"]
+        return self.trace("names.json", [event(name=name, ts=100 * i, dur=50)
+                                         for i, name in enumerate(names * 3)])
+
+    def test_on_a_terminal(self):
+        path = self.names()
+        for command in (["summary"], ["tree", "--least=0"], ["analyze"], ["table", "operators"],
+                        ["table", "operators", "-f", "csv"], ["table", "operators", "-f", "markdown"],
+                        ["stats"]):
+            with self.subTest(command=command):
+                code, text = on_terminal(200, *command, path, NO_COLOR="1")
+                self.assertEqual(code, 0)
+                self.assert_harmless(text)
+
+    def assert_harmless(self, text):
+        for bad in ("\x1b", "\x07", "\u202e", "\u009b"):
+            self.assertNotIn(bad, text)
+
+    def test_in_messages(self):
+        path = self.write("bad" + ESCAPES.replace("/", "") + ".json", "no trace")
+        done = self.read("summary", path, code=3)
+        self.assert_harmless(done.stderr.decode())
+
+    def test_a_dump_escapes_and_comes_back(self):
+        folder = self.recording("dump", ['+1 RangePush message="\\x1b[31m \u202e \u9000"',
+                                         "+2 RangePop"])
+        text = self.read("trace", "dump", folder).stdout
+        self.assert_harmless(text.decode())
+        self.assertIn("\u9000", text.decode())
+        again = self.path("again.batchlight.live")
+        self.read("trace", "assemble", self.write("again.txt", text), "-o", again)
+        self.assertEqual(self.read("trace", "dump", "--records", again).stdout,
+                         self.read("trace", "dump", "--records", folder).stdout)
+
+    def test_in_spreadsheets(self):
+        path = self.names()
+        self.assertIn("\n=HYPERLINK(1)", self.cells(path, "csv"))  # as it is, unless asked for
+        for form in ("csv:spreadsheet", "tsv:spreadsheet"):
+            text = self.cells(path, form)
+            for name in ("=HYPERLINK(1)", "@SUM(1)", "+1", "-1"):
+                self.assertIn("\n'" + name, text)
+        self.read("export", "-t", "csv", "--spreadsheet", "-o", self.path("sheets"), path)
+        with open(self.path("sheets/operator_calls.csv"), encoding="utf-8") as file:
+            self.assertIn(",'=HYPERLINK(1),", file.read())
+        self.read("report", "--spreadsheet", "-o", self.path("sheet_report"), path)
+        with open(self.path("sheet_report/operators.csv"), encoding="utf-8") as file:
+            self.assertIn("\n'=HYPERLINK(1),", file.read())
+
+    def cells(self, path, form):
+        return self.read("table", "operators", "-f", form, path).stdout.decode()
+
+    def test_next_commands_are_words_of_a_shell(self):
+        name = "it's $(touch pwned); a file.json"
+        path = self.trace(name, [event(ts=10 * i) for i in range(5)])
+        text = self.read("summary", path).stdout.decode()
+        after = text[text.index("Next"):]
+        commands = [shlex.split(line) for line in after.splitlines() if "batchlight export" in line]
+        self.assertEqual(commands[0][:5], ["batchlight", "export", "-t", "sqlite", path])
+
+
+class Secrets(Hostile):
+    LINE = ["python3", "train.py", "--api-key=abcdef", "--hub_token", "ghijkl", "--lr", "0.1"]
+
+    def secret_run(self):
+        """A recording of an older version, which kept them."""
+        return self.recording("secret", [
+            '+0 ProcessStart command_line="%s" executable="/usr/bin/python3"' % "\\x00".join(self.LINE),
+            '+1 Property key="session.command" value="%s"' % " ".join(self.LINE),
+            '+1 Property key="environment.WANDB_API_KEY" value="mnopqr"',
+            '+1 Property key="environment.RANK" value="0"',
+            '+2 RangePush message="a"', "+3 RangePop"])
+
+    def test_values_are_masked_everywhere(self):
+        path = self.secret_run()
+        outputs = [self.read("summary", path).stdout, self.read("summary", "--json", path).stdout]
+        for form, name in (("sqlite", "s.sqlite"), ("jsonlines", "s.jsonl"), ("chrome", "s.json")):
+            self.read("export", "-t", form, "-o", self.path(name), path)
+            with open(self.path(name), "rb") as file:
+                outputs.append(file.read())
+        self.read("report", "-o", self.path("secret_report"), path)
+        for name in ("index.html", "processes.csv"):
+            with open(self.path("secret_report/" + name), "rb") as file:
+                outputs.append(file.read())
+        for output in outputs:
+            for secret in (b"abcdef", b"ghijkl", b"mnopqr"):
+                self.assertNotIn(secret, output)
+        self.assertIn(b"--api-key=*** --hub_token *** --lr 0.1", outputs[1])
+
+    def test_a_report_without_command_lines(self):
+        path = self.secret_run()
+        self.read("report", "--no-command-line", "-o", self.path("bare_report"), path)
+        for name in os.listdir(self.path("bare_report")):
+            with open(self.path("bare_report/" + name), "rb") as file:
+                self.assertNotIn(b"--lr", file.read(), name)
+
+
+def bomb(copies, repeat=True):
+    """A sealed recording of blocks with 64 MiB of zeros."""
+    zstd, xxhash = ctypes.CDLL("libzstd.so.1"), ctypes.CDLL("libxxhash.so.0")
+    zstd.ZSTD_compressBound.restype = zstd.ZSTD_compress.restype = ctypes.c_size_t
+    zstd.ZSTD_compressBound.argtypes = [ctypes.c_size_t]
+    zstd.ZSTD_compress.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p,
+                                   ctypes.c_size_t, ctypes.c_int]
+    xxhash.XXH3_64bits.restype = ctypes.c_uint64
+    xxhash.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+
+    def block(kind, raw):
+        room = ctypes.create_string_buffer(zstd.ZSTD_compressBound(len(raw)))
+        count = zstd.ZSTD_compress(room, len(room), raw, len(raw), 3)
+        packed = room.raw[:count]
+        head = struct.pack("<IHHIIQ", 0x314b4c42, kind, 1, len(packed), len(raw),
+                           xxhash.XXH3_64bits(packed, len(packed)))
+        return head + packed + b"\0" * (-len(head + packed) % 8)
+
+    size = 64 << 20
+    chunk = struct.pack("<IHHIIIIIIIIqQqQqQ5Q", 0x314b4342, 1, 128, size, size, 5, 5, 0, 0, 0, 1, 100,
+                        1000, 1000, 2 ** 40, 2 ** 40, 10 ** 9, 0, 0, 0, 0, 0)
+    one = block(1, chunk + b"\0" * (size - len(chunk)))
+    file = b"BLIGHT1\n" + struct.pack("<II6Q", 1, 64, *[0] * 6)
+    first = len(file)
+    file += one if repeat else one * copies
+    index = b"".join(struct.pack("<QII", first + (0 if repeat else i * len(one)), 5, 0)
+                     for i in range(copies))
+    end = len(file)
+    return file + block(2, index) + struct.pack("<QQ", end, copies) + b"BLIGHT1\n"
+
+
+if __name__ == "__main__":
+    unittest.main()
