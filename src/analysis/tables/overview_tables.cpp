@@ -4,12 +4,10 @@
 #include <cctype>
 
 #include "analysis/result/result_column.h"
+#include "analysis/tables/beside_column.h"
 
 namespace batchlight {
 namespace {
-
-constexpr char kBesideHelp[] =
-    "Self on threads that the step does not wait for (a DataLoader's, NCCL's), part of no share";
 
 // Phases of all processes, in order of first occurrence: the columns of the steps table.
 std::vector<std::pair<PhaseKind, std::string>> AllPhases(const RunOverview& overview) {
@@ -128,8 +126,7 @@ Columns<ModuleRow> ModuleColumns(bool gpu) {
       {PercentColumn("own_share", "Own Share of Step",
                      "The same without the modules inside; all rows add up to at most 100 %"),
        Percent(&Row::own_share)},
-      {TimeColumn("beside_per_step", "Other Threads per Step", kBesideHelp),
-       Nanoseconds(&Row::beside_per_step_ns)}};
+      {BesideColumn(), Nanoseconds(&Row::beside_per_step_ns)}};
   if (gpu) {
     Append<Row>(columns, {{TimeColumn("gpu_forward_per_step", "GPU Forward per Step",
                                       "Work that its forward launched, modules inside too"),
@@ -176,8 +173,7 @@ Columns<OperatorRow> OperatorColumns(const RunOverview& overview, bool shapes) {
                {PercentColumn("share_of_step", "Share of Step",
                               "Self per step / mean step; all rows add up to at most 100 %"),
                 Percent(&Row::share_of_step)},
-               {TimeColumn("beside_per_step", "Other Threads per Step", kBesideHelp),
-                Nanoseconds(&Row::beside_per_step_ns)}});
+               {BesideColumn(), Nanoseconds(&Row::beside_per_step_ns)}});
   if (!overview.gpu.empty()) {
     Append<Row>(columns, {{TimeColumn("gpu_self_per_step", "GPU Self per Step",
                                       "Work that it launched itself, by the steps that count"),
@@ -187,30 +183,6 @@ Columns<OperatorRow> OperatorColumns(const RunOverview& overview, bool shapes) {
                            Nanoseconds(&Row::gpu_total_per_step_ns)}});
   }
   return columns;
-}
-
-Columns<NvtxRow> NvtxColumns(const Store& store) {
-  using Row = NvtxRow;
-  return {{TextColumn("range", "Range", ""),
-           [&store](const Row& row) { return std::string(store.Text(row.message)); }},
-          {TextColumn("domain", "Domain", "Empty = default"), &Row::domain},
-          {TextColumn("style", "Style", "PushPop or StartEnd"),
-           [](const Row& row) { return std::string(ShortName(row.style)); }},
-          {CountColumn("calls", "Calls", "In the whole run"), Number(&Row::calls)},
-          {TimeColumn("total", "Total", "Whole run; a range inside one of its name counts once"),
-           &Row::total_ns},
-          {TimeColumn("self", "Self", "Whole run, without ranges inside"), &Row::self_ns},
-          {TimeColumn("median", "Median", ""), [](const Row& row) { return row.duration.median; }},
-          {TimeColumn("p5", "P5", ""), [](const Row& row) { return row.duration.p5; }},
-          {TimeColumn("p95", "P95", ""), [](const Row& row) { return row.duration.p95; }},
-          {TimeColumn("min", "Min", ""), [](const Row& row) { return row.duration.min; }},
-          {TimeColumn("max", "Max", ""), [](const Row& row) { return row.duration.max; }},
-          {TimeColumn("total_per_step", "Total per Step", "Mean over the steps that count"),
-           Nanoseconds(&Row::total_per_step_ns)},
-          {PercentColumn("share_of_step", "Share of Step", "Total per step / mean step"),
-           Percent(&Row::share_of_step)},
-          {TimeColumn("beside_per_step", "Other Threads per Step", kBesideHelp),
-           Nanoseconds(&Row::beside_per_step_ns)}};
 }
 
 const Columns<ProcessInfo>& ProcessColumns() {
@@ -287,10 +259,6 @@ ResultTable MakeOperatorsTable(const RunOverview& overview) {
 ResultTable MakeOperatorShapesTable(const RunOverview& overview) {
   return TableOf("operators_by_shape", "Operators by input shapes", OperatorColumns(overview, true),
                  overview.operators.by_shape);
-}
-
-ResultTable MakeNvtxTable(const RunOverview& overview) {
-  return TableOf("nvtx_ranges", "NVTX ranges", NvtxColumns(*overview.store), overview.nvtx.rows);
 }
 
 ResultTable MakeProcessesTable(const RunOverview& overview) {

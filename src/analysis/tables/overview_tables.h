@@ -18,6 +18,7 @@ ResultTable MakeAttributionTable(const RunOverview& overview);
 ResultTable MakeOperatorsTable(const RunOverview& overview);
 ResultTable MakeOperatorShapesTable(const RunOverview& overview);
 ResultTable MakeNvtxTable(const RunOverview& overview);
+ResultTable MakeNvtxMarksTable(const RunOverview& overview);
 ResultTable MakeKeyAveragesTable(const RunOverview& overview);
 ResultTable MakeKeyAveragesByShapeTable(const RunOverview& overview);
 ResultTable MakeRooflineTable(const RunOverview& overview);

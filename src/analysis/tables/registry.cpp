@@ -42,6 +42,8 @@ constexpr TableEntry kTables[] = {
      MakeMemoryTimelineTable,
      "no allocations were recorded (profile --cuda-memory-usage=true; profile_memory=True)"},
     {"nvtx_ranges", "Every NVTX range by name.", MakeNvtxTable, "no NVTX ranges were recorded"},
+    {"nvtx_marks", "Every NVTX mark with its domain, category, color and payload.",
+     MakeNvtxMarksTable, "no NVTX marks were recorded"},
     {"gpu_parts", "What a step is made of on the GPU, idle time explained.", MakeGpuPartsTable,
      "no GPU work within steps was recorded"},
     {"gpu_steps", "Every step's window on the GPU with the time of each part.", MakeGpuStepsTable,

@@ -2,7 +2,9 @@
 #include "analysis/cuda/cuda_call.h"
 #include "analysis/owners/backward_links.h"
 #include "analysis/phases/phase_marks.h"
+#include "analysis/result/nvtx_details.h"
 #include "analysis/steps/steps.h"
+#include "base/json_text.h"
 #include "export/chrome/chrome_trace.h"
 
 namespace batchlight {
@@ -59,6 +61,23 @@ void Steps(ChromeTrace& trace) {
   }
 }
 
+// What ranges and marks say beside their message, as members of `args`.
+std::string NvtxMembers(const Store& store, NvtxDomainId domain, NvtxAttributesId attributes) {
+  const NvtxDetails details = DetailsOf(store, domain, attributes);
+  std::string members;
+  const auto add = [&](std::string_view key, const std::string& text) {
+    if (text.empty()) return;
+    members.append(members.empty() ? "\"" : ", \"").append(key).append("\": \"");
+    AppendJsonEscaped(text, members);
+    members += '"';
+  };
+  add("Domain", details.domain);
+  add("Category", details.category);
+  add("Color", details.color);
+  add("Payload", details.payload);
+  return members;
+}
+
 Status Annotations(ChromeTrace& trace) {
   const NvtxRangesTable& ranges = trace.store.nvtx_ranges;
   const PhaseCallsTable& phases = trace.store.phase_calls;
@@ -72,6 +91,7 @@ Status Annotations(ChromeTrace& trace) {
   RETURN_IF_ERROR(PrintRows(trace, ranges, [&](size_t row) {
     if (ranges.style[row] == NvtxStyle::kStartEnd) return false;
     annotate(ranges, row, ranges.message[row]);
+    trace.file.Members(NvtxMembers(trace.store, ranges.domain[row], ranges.attributes[row]));
     const uint32_t call = trace.nccl.call_of_range[row];
     if (call != NcclCalls::kNone) AddCollectiveArgs(trace, trace.nccl.calls[call], "");
     return true;
@@ -93,11 +113,13 @@ Status StartEndRanges(ChromeTrace& trace) {
     if (ranges.style[row] != NvtxStyle::kStartEnd) continue;
     if (!SelectsRow(trace.selection, ranges, row)) continue;
     const std::string& name = trace.file.Escaped(ranges.message[row]);
-    const auto side = [&](char phase, ThreadId thread, int64_t at_ns) {
-      trace.file.Async(phase, row + 1, name, trace.PidOf(thread), trace.Tid(thread), at_ns);
+    const auto side = [&](char phase, ThreadId thread, int64_t at_ns, std::string_view members) {
+      trace.file.Async(phase, row + 1, name, trace.PidOf(thread), trace.Tid(thread), at_ns,
+                       members);
     };
-    side('b', ranges.thread[row], ranges.start_ns[row]);
-    if (ranges.end_ns[row] != kOpenEnd) side('e', ranges.end_thread[row], ranges.end_ns[row]);
+    side('b', ranges.thread[row], ranges.start_ns[row],
+         NvtxMembers(trace.store, ranges.domain[row], ranges.attributes[row]));
+    if (ranges.end_ns[row] != kOpenEnd) side('e', ranges.end_thread[row], ranges.end_ns[row], {});
     RETURN_IF_ERROR(trace.file.out().FlushIfLarge());
   }
   return {};
@@ -110,7 +132,8 @@ Status Marks(ChromeTrace& trace) {
     if (!SelectsRow(trace.selection, marks, row)) continue;
     const ThreadId thread = marks.thread[row];
     trace.file.Instant("cpu_instant_event", trace.file.Escaped(marks.message[row]),
-                       trace.PidOf(thread), trace.Tid(thread), marks.start_ns[row]);
+                       trace.PidOf(thread), trace.Tid(thread), marks.start_ns[row],
+                       NvtxMembers(trace.store, marks.domain[row], marks.attributes[row]));
     RETURN_IF_ERROR(trace.file.out().FlushIfLarge());
   }
   return {};

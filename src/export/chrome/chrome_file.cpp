@@ -48,23 +48,34 @@ TextBuffer& ChromeFile::Arg(std::string_view key) {
   return out_;
 }
 
+void ChromeFile::Members(std::string_view json) {
+  if (json.empty()) return;
+  if (!first_arg_) out_ << ", ";
+  out_ << json;
+  first_arg_ = false;
+}
+
 Status ChromeFile::End() {
   out_ << "}}";
   return out_.FlushIfLarge();
 }
 
 void ChromeFile::Instant(std::string_view category, std::string_view name, int64_t pid, int64_t tid,
-                         int64_t at_ns) {
+                         int64_t at_ns, std::string_view members) {
   ++events_;
   Head('i', name, pid, tid, at_ns);
-  out_ << ", \"cat\": \"" << category << "\", \"s\": \"t\"}";
+  out_ << ", \"cat\": \"" << category << "\", \"s\": \"t\"";
+  if (!members.empty()) out_ << ", \"args\": {" << members << '}';
+  out_ << '}';
 }
 
 void ChromeFile::Async(char phase, uint64_t id, std::string_view name, int64_t pid, int64_t tid,
-                       int64_t at_ns) {
+                       int64_t at_ns, std::string_view members) {
   if (phase == 'b') ++events_;
   Head(phase, name, pid, tid, at_ns);
-  out_ << ", \"cat\": \"nvtx_range\", \"id\": " << id << '}';
+  out_ << ", \"cat\": \"nvtx_range\", \"id\": " << id;
+  if (!members.empty()) out_ << ", \"args\": {" << members << '}';
+  out_ << '}';
 }
 
 void ChromeFile::Arrow(char phase, std::string_view category, uint64_t id, int64_t pid, int64_t tid,

@@ -29,14 +29,16 @@ class ChromeFile {
   void TextArg(std::string_view key, std::string_view escaped) {
     Arg(key) << '"' << escaped << '"';
   }
+  void Members(std::string_view json);  // of `args`, several at once; "": none
   // Flushes now and then.
   Status End();
 
+  // `members` of `args`, as JSON; "": none.
   void Instant(std::string_view category, std::string_view name, int64_t pid, int64_t tid,
-               int64_t at_ns);
+               int64_t at_ns, std::string_view members);
   // One side of an event that need not nest: phase 'b' or 'e'.
   void Async(char phase, uint64_t id, std::string_view name, int64_t pid, int64_t tid,
-             int64_t at_ns);
+             int64_t at_ns, std::string_view members);
   // One side of an arrow: phase 's' or 'f'. It binds to the slice at that time.
   void Arrow(char phase, std::string_view category, uint64_t id, int64_t pid, int64_t tid,
              int64_t at_ns);

@@ -11,6 +11,7 @@
 
 #include "analysis/cuda/gpu_event_names.h"
 #include "analysis/numbers/closed_end.h"
+#include "analysis/result/nvtx_details.h"
 #include "base/json_text.h"
 #include "base/protobuf_message.h"
 #include "export/call_walk.h"
@@ -159,6 +160,17 @@ class PerfettoTrace {
     extra.Bytes(event::kAnnotation, annotation_.bytes());
   }
 
+  void AnnotateNvtx(Message& extra, NvtxDomainId domain, NvtxAttributesId attributes) {
+    const NvtxDetails details = DetailsOf(store_, domain, attributes);
+    const auto add = [&](std::string_view key, const std::string& text) {
+      if (!text.empty()) Annotate(extra, key, ValidUtf8(text));
+    };
+    add("domain", details.domain);
+    add("category", details.category);
+    add("color", details.color);
+    add("payload", details.payload);
+  }
+
   // Correlation ids are unique per process only.
   static uint64_t FlowId(ProcessId process, uint32_t correlation) {
     return (uint64_t{process.value} + 1) << 32 | correlation;
@@ -180,6 +192,10 @@ class PerfettoTrace {
         CallsOf(store_, id, selection_),
         [&](const Call& call) {
           extra.Clear();
+          if (call.source == CallSource::kNvtx) {
+            AnnotateNvtx(extra, store_.nvtx_ranges.domain[call.row],
+                         store_.nvtx_ranges.attributes[call.row]);
+          }
           if (call.source == CallSource::kOperator) {
             const StringId shapes = store_.operator_calls.shapes[call.row];
             if (!shapes.IsNone()) Annotate(extra, "shapes", store_.Text(shapes));
@@ -232,9 +248,10 @@ class PerfettoTrace {
       const ProcessId process = store_.ProcessOf(ranges.thread[row]);
       Lanes& own =
           lanes.try_emplace(process, *this, ProcessTrack(process), "NVTX start/end").first->second;
-      Message none;
+      Message extra;
+      AnnotateNvtx(extra, ranges.domain[row], ranges.attributes[row]);
       Slice(own, ranges.start_ns[row], ranges.end_ns[row], store_.Text(ranges.message[row]), "nvtx",
-            none);
+            extra);
       RETURN_IF_ERROR(out_.FlushIfLarge());
     }
     return {};
@@ -383,9 +400,10 @@ class PerfettoTrace {
     if (!selection_.HasTable(marks.kName)) return {};
     for (size_t row = 0; row < marks.size(); ++row) {
       if (marks.thread[row].IsNone() || !SelectsRow(selection_, marks, row)) continue;
-      const Message none;
+      Message extra;
+      AnnotateNvtx(extra, marks.domain[row], marks.attributes[row]);
       Begin(thread_tracks_[marks.thread[row].row()], marks.start_ns[row],
-            store_.Text(marks.message[row]), "nvtx", none, EventType::kInstant);
+            store_.Text(marks.message[row]), "nvtx", extra, EventType::kInstant);
       RETURN_IF_ERROR(out_.FlushIfLarge());
     }
     return {};
