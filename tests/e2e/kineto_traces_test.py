@@ -140,6 +140,48 @@ class Exports(unittest.TestCase):
                     self.assertEqual(got[correlation]["est. achieved occupancy %"],
                                      args["est. achieved occupancy %"])
 
+    def test_collectives_stay_what_they_were(self):
+        """On kernels, and on the ranges that launch them."""
+        names = ("Collective name", "In msg nelems", "Out msg nelems", "dtype", "Group size",
+                 "Process Group Name", "Process Group Ranks")
+
+        def told(document, category, key):
+            return {key(event): [event["args"].get(name) for name in names]
+                    for event in self.events(document, category)
+                    if "Collective name" in event["args"]}
+        correlation = lambda event: event["args"]["correlation"]
+        want = told(self.theirs, "kernel", correlation)
+        self.assertEqual(len(want), 27)
+        for document in self.ours:
+            self.assertEqual(told(document, "kernel", correlation), want)
+            ranges = told(document, "user_annotation",
+                          lambda event: (event["name"], self.at(document, event)))
+            self.assertEqual(sorted(map(str, ranges.values())), sorted(map(str, want.values())))
+
+    def test_table_of_collectives(self):
+        def rows(path):
+            done = run(BATCHLIGHT, "table", "collectives", path, "-f", "csv")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return list(csv.DictReader(io.StringIO(done.stdout)))
+        found = rows(trace("rank_0"))
+        kernels = [event for event in self.events(self.theirs, "kernel")
+                   if "Collective name" in event["args"]]
+        self.assertEqual(sum(int(row["Calls"]) for row in found), len(kernels))
+        self.assertEqual({row["Ranks"] for row in found}, {"2"})
+        groups = {}
+        for event in kernels:
+            name = event["args"]["Collective name"].replace("_", "")
+            megabytes = "%.3f" % (4 * event["args"]["In msg nelems"] / 1e6)  # all are of floats
+            groups.setdefault((name, megabytes), []).append(event["dur"])
+        self.assertEqual({(row["Operation"].lower(), row["Message (MB)"]) for row in found},
+                         set(groups))
+        for row in found:
+            times = groups[row["Operation"].lower(), row["Message (MB)"]]
+            self.assertEqual(int(row["Calls"]), len(times))
+            self.assertAlmostEqual(int(row["Kernel Time (ns)"]), 1000 * sum(times), delta=10)
+        for path in self.paths:
+            self.assertEqual(rows(path), found)
+
     def test_annotations_on_the_gpu(self):
         def rows(document):
             return sorted((event["name"], round(event["dur"], 1), event["tid"])

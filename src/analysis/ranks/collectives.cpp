@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analysis/cuda/kernel_class.h"
+#include "analysis/ranks/collective_names.h"
 #include "analysis/ranks/nccl_calls.h"
 #include "analysis/steps/step_clock.h"
 #include "analysis/steps/step_lookup.h"
@@ -202,20 +203,22 @@ std::optional<Straggler> StragglerOf(const std::vector<RankRow>& ranks) {
   return FindStraggler(waits);
 }
 
+// All ranks send to all, so that the message is a part of the whole.
+bool IsOfOneRank(std::string_view operation) {
+  if (operation == "Gather" || operation == "Scatter") return false;
+  return CollectsOutput(operation) || DividesInput(operation);
+}
+
 }  // namespace
 
 double CollectiveRow::size_bytes() const {
-  const bool of_one_rank = operation == "AllGather" || operation == "ReduceScatter" ||
-                           operation == "AlltoAll" || operation == "AllToAll";
-  return double(message_bytes) * (of_one_rank ? double(std::max(1u, ranks)) : 1);
+  return double(message_bytes) * (IsOfOneRank(operation) ? double(std::max(1u, ranks)) : 1);
 }
 
 double CollectiveRow::bus_factor() const {
   const double n = std::max(1u, ranks);
   if (operation == "AllReduce") return 2 * (n - 1) / n;
-  const bool spreads = operation == "AllGather" || operation == "ReduceScatter" ||
-                       operation == "AlltoAll" || operation == "AllToAll";
-  return spreads ? (n - 1) / n : 1;
+  return IsOfOneRank(operation) ? (n - 1) / n : 1;
 }
 
 Distributed AnalyzeDistributed(const Store& store, const StepSet& steps, const Attribution& work,

@@ -1,25 +1,13 @@
 #include "analysis/ranks/nccl_calls.h"
 
-#include <algorithm>
 #include <cstring>
-#include <optional>
+
+#include "analysis/ranks/collective_names.h"
 
 namespace batchlight {
 namespace {
 
-constexpr std::string_view kOperations[] = {"AllReduce", "AllGather", "ReduceScatter", "Broadcast",
-                                            "Bcast",     "Reduce",    "AlltoAll",      "AllToAll",
-                                            "Gather",    "Scatter",   "Send",          "Recv"};
-
-// "ncclAllReduce" -> "AllReduce"; "" for calls that move no data.
-std::string_view OperationOf(std::string_view message) {
-  if (!message.starts_with("nccl")) return {};
-  message.remove_prefix(4);
-  const auto found = std::find(std::begin(kOperations), std::end(kOperations), message);
-  return found == std::end(kOperations) ? std::string_view{} : *found;
-}
-
-// Numbers of a range's payload, by the name of the field.
+// Numbers and texts of a range's payload, by the name of the field.
 class Payloads {
  public:
   explicit Payloads(const Store& store) : store_(store) {
@@ -31,6 +19,22 @@ class Payloads {
 
   std::optional<uint64_t> Find(ProcessId process, NvtxAttributesId id,
                                std::string_view field) const {
+    const std::string_view bytes = PlaceOf(process, id, field);
+    const size_t size = bytes.size() < 8 ? 4 : 8;
+    if (bytes.size() < size) return {};
+    uint64_t value = 0;
+    std::memcpy(&value, bytes.data(), size);  // little-endian, as the recording is
+    return value;
+  }
+
+  std::string_view FindText(ProcessId process, NvtxAttributesId id, std::string_view field) const {
+    const std::string_view bytes = PlaceOf(process, id, field);
+    return bytes.substr(0, bytes.find('\0'));
+  }
+
+ private:
+  // Bytes of a field, up to the next one; empty: there is none.
+  std::string_view PlaceOf(ProcessId process, NvtxAttributesId id, std::string_view field) const {
     if (id.IsNone()) return {};
     const NvtxAttributesTable& attributes = store_.nvtx_attributes;
     for (uint32_t i = 0; i < attributes.blob_count[id.row()]; ++i) {
@@ -39,14 +43,13 @@ class Payloads {
       const auto schema = schemas_.find({process, store_.nvtx_payload_blobs.schema_id[blob]});
       if (schema == schemas_.end()) continue;
       const std::string_view bytes = store_.Text(store_.nvtx_payload_blobs.bytes[blob]);
-      if (const auto value = Field(schema->second, bytes, field)) return value;
+      const std::string_view place = PlaceIn(schema->second, bytes, field);
+      if (!place.empty()) return place;
     }
     return {};
   }
 
- private:
-  std::optional<uint64_t> Field(size_t schema, std::string_view bytes,
-                                std::string_view field) const {
+  std::string_view PlaceIn(size_t schema, std::string_view bytes, std::string_view field) const {
     const NvtxPayloadSchemasTable& schemas = store_.nvtx_payload_schemas;
     const NvtxPayloadEntriesTable& entries = store_.nvtx_payload_entries;
     for (uint32_t i = 0; i < schemas.entry_count[schema]; ++i) {
@@ -56,11 +59,9 @@ class Payloads {
       const uint64_t next = i + 1 < schemas.entry_count[schema] && entry + 1 < entries.size()
                                 ? entries.offset[entry + 1]
                                 : schemas.payload_bytes[schema];
-      const size_t size = next > offset && next - offset < 8 ? 4 : 8;
-      if (offset + size > bytes.size()) return {};
-      uint64_t value = 0;
-      std::memcpy(&value, bytes.data() + offset, size);  // little-endian, as the recording is
-      return value;
+      const uint64_t size = next > offset ? next - offset : 8;
+      if (offset > bytes.size() || size > bytes.size() - offset) return {};
+      return bytes.substr(offset, size);
     }
     return {};
   }
@@ -68,6 +69,29 @@ class Payloads {
   const Store& store_;
   std::map<std::pair<ProcessId, uint64_t>, size_t> schemas_;
 };
+
+// The process's communicator, with what the range says of it.
+void Describe(const Payloads& payloads, ProcessId process, NvtxAttributesId attributes,
+              NcclCommunicator& communicator) {
+  int64_t& rank = communicator.rank_of.try_emplace(process, -1).first->second;
+  if (const auto ranks = payloads.Find(process, attributes, "No. of ranks")) {
+    communicator.ranks = static_cast<uint32_t>(*ranks);
+    if (const auto own = payloads.Find(process, attributes, "Rank")) {
+      rank = static_cast<int32_t>(*own);
+    }
+  }
+  if (!communicator.pytorch_name.empty()) return;
+  communicator.pytorch_name = payloads.FindText(process, attributes, "Process Group Name");
+  communicator.pytorch_ranks = payloads.FindText(process, attributes, "Process Group Ranks");
+}
+
+// NCCL's message size: what one rank gives, or, where the input is divided, one part of it.
+uint64_t BytesOf(const NcclCall& call, uint32_t ranks) {
+  const CollectiveType* type = CollectiveTypeOfPyTorch(call.pytorch_type);
+  if (type == nullptr || !call.in_elements) return 0;
+  const uint64_t parts = DividesInput(call.operation) && ranks > 0 ? ranks : 1;
+  return *call.in_elements / parts * type->bytes;
+}
 
 }  // namespace
 
@@ -77,28 +101,32 @@ NcclCalls FindNcclCalls(const Store& store) {
   const Payloads payloads(store);
   found.call_of_range.assign(ranges.size(), NcclCalls::kNone);
   for (size_t row = 0; row < ranges.size(); ++row) {
-    if (ranges.domain[row].IsNone()) continue;
+    const NvtxAttributesId attributes = ranges.attributes[row];
     const std::string_view message = store.Text(ranges.message[row]);
     if (!message.starts_with("nccl")) continue;
     const ProcessId process = store.ProcessOf(ranges.thread[row]);
+    NcclCall call{.range = static_cast<uint32_t>(row),
+                  .process = process,
+                  .pytorch_name = payloads.FindText(process, attributes, "Collective name")};
+    if (ranges.domain[row].IsNone() && call.pytorch_name.empty()) continue;
     const auto field = [&](std::string_view name) {
-      return payloads.Find(process, ranges.attributes[row], name);
+      return payloads.Find(process, attributes, name);
     };
-    const uint64_t id = field("NCCL communicator ID").value_or(0);
-    NcclCommunicator& communicator = found.communicators[id];
-    int64_t& rank = communicator.rank_of.try_emplace(process, -1).first->second;
-    if (const auto ranks = field("No. of ranks")) {
-      communicator.ranks = static_cast<uint32_t>(*ranks);
-      if (const auto own = field("Rank")) rank = static_cast<int64_t>(*own);
+    call.communicator = field("NCCL communicator ID").value_or(0);
+    NcclCommunicator& communicator = found.communicators[call.communicator];
+    Describe(payloads, process, attributes, communicator);
+    call.operation = OperationOfNccl(message);
+    if (call.operation.empty()) call.operation = OperationOfPyTorch(call.pytorch_name);
+    if (call.operation.empty()) continue;
+    call.bytes = field("Message size").value_or(0);
+    call.pytorch_type = payloads.FindText(process, attributes, "dtype");
+    if (!call.pytorch_type.empty()) {
+      call.in_elements = field("In msg nelems");
+      call.out_elements = field("Out msg nelems");
     }
-    const std::string_view operation = OperationOf(message);
-    if (operation.empty()) continue;
+    if (call.bytes == 0) call.bytes = BytesOf(call, communicator.ranks);
     found.call_of_range[row] = static_cast<uint32_t>(found.calls.size());
-    found.calls.push_back({.range = static_cast<uint32_t>(row),
-                           .process = process,
-                           .communicator = id,
-                           .operation = operation,
-                           .bytes = field("Message size").value_or(0)});
+    found.calls.push_back(call);
   }
   return found;
 }

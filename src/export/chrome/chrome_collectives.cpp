@@ -1,59 +1,14 @@
 // What NCCL's payloads say about a collective, under the names that torch.profiler's traces use.
 #include <algorithm>
-#include <array>
 
 #include "analysis/cuda/kernel_class.h"
+#include "analysis/ranks/collective_names.h"
 #include "analysis/roofline/operator_inputs.h"
+#include "base/json_text.h"
 #include "export/chrome/chrome_trace.h"
 
 namespace batchlight {
 namespace {
-
-struct Name {
-  std::string_view ours;
-  std::string_view pytorch;
-};
-
-constexpr auto kDtypes = std::to_array<Name>({{"i8", "Char"},
-                                              {"u8", "Byte"},
-                                              {"i16", "Short"},
-                                              {"i32", "Int"},
-                                              {"u32", "UInt32"},
-                                              {"i64", "Long"},
-                                              {"u64", "UInt64"},
-                                              {"f16", "Half"},
-                                              {"f32", "Float"},
-                                              {"f64", "Double"},
-                                              {"bf16", "BFloat16"},
-                                              {"bool", "Bool"},
-                                              {"f8e4m3", "Float8_e4m3fn"},
-                                              {"f8e5m2", "Float8_e5m2"}});
-
-constexpr auto kOperations = std::to_array<Name>({{"AllReduce", "allreduce"},
-                                                  {"AllGather", "allgather"},
-                                                  {"ReduceScatter", "reduce_scatter"},
-                                                  {"Broadcast", "broadcast"},
-                                                  {"Bcast", "broadcast"},
-                                                  {"Reduce", "reduce"},
-                                                  {"AlltoAll", "all_to_all"},
-                                                  {"AllToAll", "all_to_all"},
-                                                  {"Gather", "gather"},
-                                                  {"Scatter", "scatter"},
-                                                  {"Send", "send"},
-                                                  {"Recv", "recv"}});
-
-template <size_t kCount>
-std::string_view InPyTorch(const std::array<Name, kCount>& names, std::string_view ours) {
-  const auto found =
-      std::find_if(names.begin(), names.end(), [&](const Name& name) { return name.ours == ours; });
-  return found == names.end() ? std::string_view() : found->pytorch;
-}
-
-uint64_t BytesOf(std::string_view dtype) {
-  if (dtype == "u32") return 4;
-  if (dtype == "u64") return 8;
-  return static_cast<uint64_t>(std::max(0, DtypeBytes(dtype)));
-}
 
 // The element type of the tensors of the communication operator that made the call.
 std::string DtypeOfOperator(const ChromeTrace& trace, ApiCallId call) {
@@ -90,19 +45,27 @@ std::vector<int64_t> RanksOf(const ChromeTrace& trace, const NcclCommunicator& c
   return ranks;
 }
 
+void AddText(ChromeFile& file, std::string_view key, std::string_view text) {
+  std::string escaped;
+  AppendJsonEscaped(text, escaped);
+  file.TextArg(key, escaped);
+}
+
 void AddElements(ChromeFile& file, const NcclCall& call, uint64_t ranks, std::string_view dtype) {
-  const uint64_t element_bytes = BytesOf(dtype);
+  if (call.in_elements && call.out_elements) {
+    file.Arg("In msg nelems") << *call.in_elements;
+    file.Arg("Out msg nelems") << *call.out_elements;
+    AddText(file, "dtype", call.pytorch_type);
+    return;
+  }
   if (call.bytes == 0) return;
   file.Arg("bytes") << static_cast<int64_t>(call.bytes & INT64_MAX);
-  if (element_bytes == 0 || ranks == 0) return;
-  const uint64_t count = call.bytes / element_bytes;
-  const std::string_view operation = call.operation;
-  const bool spreads = operation == "AlltoAll" || operation == "AllToAll";
-  const bool divides = operation == "ReduceScatter" || operation == "Scatter" || spreads;
-  const bool collects = operation == "AllGather" || operation == "Gather" || spreads;
-  file.Arg("In msg nelems") << count * (divides ? ranks : 1);
-  file.Arg("Out msg nelems") << count * (collects ? ranks : 1);
-  file.TextArg("dtype", InPyTorch(kDtypes, dtype));
+  const CollectiveType* type = FindCollectiveType(dtype);
+  if (type == nullptr || ranks == 0) return;
+  const uint64_t count = call.bytes / type->bytes;
+  file.Arg("In msg nelems") << count * (DividesInput(call.operation) ? ranks : 1);
+  file.Arg("Out msg nelems") << count * (CollectsOutput(call.operation) ? ranks : 1);
+  file.TextArg("dtype", type->pytorch);
 }
 
 }  // namespace
@@ -113,10 +76,16 @@ void AddCollectiveArgs(ChromeTrace& trace, const NcclCall& call, std::string_vie
   const auto found = trace.nccl.communicators.find(call.communicator);
   const NcclCommunicator none;
   const NcclCommunicator& group = found == trace.nccl.communicators.end() ? none : found->second;
-  file.TextArg("Collective name", InPyTorch(kOperations, call.operation));
+  AddText(file, "Collective name",
+          call.pytorch_name.empty() ? PyTorchNameOf(call.operation) : call.pytorch_name);
   AddElements(file, call, group.ranks, dtype);
   if (group.ranks > 0) file.Arg("Group size") << group.ranks;
   if (call.communicator == 0) return;
+  if (!group.pytorch_name.empty()) {
+    AddText(file, "Process Group Name", group.pytorch_name);
+    if (!group.pytorch_ranks.empty()) AddText(file, "Process Group Ranks", group.pytorch_ranks);
+    return;
+  }
   std::string name = "0x";
   for (int shift = 60; shift >= 0; shift -= 4) name += kHex[call.communicator >> shift & 15];
   file.TextArg("Process Group Name", name);

@@ -10,7 +10,7 @@
 namespace batchlight {
 namespace {
 
-static_assert(static_cast<size_t>(KinetoArg::kCount) <= 32, "bits of present_");
+static_assert(static_cast<size_t>(KinetoArg::kCount) <= 64, "bits of present_");
 
 constexpr std::string_view kArgKeys[] = {
 #define ARG(Name, key) key,
@@ -105,7 +105,7 @@ bool KinetoEvent::ReadArgs(JsonCursor& cursor) {
     if (!cursor.Value(&value)) return false;
     const int arg = FindArg(key);
     if (arg < 0) continue;
-    present_ |= 1u << arg;
+    present_ |= uint64_t{1} << arg;
     args_[static_cast<size_t>(arg)] = WithoutQuotes(value);
   }
   return cursor.ok();

@@ -45,7 +45,7 @@ struct KinetoEvent {
  private:
   bool ReadArgs(JsonCursor& cursor);
 
-  uint32_t present_ = 0;
+  uint64_t present_ = 0;
   std::array<std::string_view, static_cast<size_t>(KinetoArg::kCount)> args_;
 };
 

@@ -168,6 +168,7 @@ void KinetoTables::NameModules() {
 }
 
 void KinetoTables::Finish() {
+  collectives_.Finish();
   SetZero();
   NumberThreads();
   // One trace is one process; its GPU events carry the device in place of the pid.

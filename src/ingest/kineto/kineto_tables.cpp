@@ -119,6 +119,7 @@ Phase PhaseOf(std::string_view annotation, std::string_view label) {
 KinetoTables::KinetoTables(Store& store)
     : store_(store),
       launches_(store.kernel_launches),
+      collectives_(store),
       durations_(static_cast<size_t>(Category::kUnknown), SumOfDurations()),
       bytes_(static_cast<size_t>(Category::kUnknown), SumOfBytes()) {
   categories_ = {{"cpu_op", Category::kOperator},
@@ -321,16 +322,35 @@ void KinetoTables::AddOperator(const KinetoEvent& event) {
     texts = place->second;
   }
   const uint32_t forward_thread = Number(event, KinetoArg::kForwardThread);
+  const ThreadId thread = Thread(event);
+  collectives_.SeeOperator(event, thread);
   store_.operator_calls.Append(
       {.start_ns = event.start_ns,
        .end_ns = EndOf(event),
-       .thread = Thread(event),
+       .thread = thread,
        .name = Text(event.name),
        .shapes = texts.shapes,
        .sequence = event.IntArg(KinetoArg::kSequence, -1),
        .forward_thread = forward_thread,
        .scope = forward_thread != 0 ? OperatorScope::kBackward : OperatorScope::kFunction,
        .inputs = texts.inputs});
+}
+
+// That our export names.
+NvtxDomainId KinetoTables::Domain(const KinetoEvent& event, ThreadId thread) {
+  const std::string_view raw = event.Arg(KinetoArg::kDomain);
+  if (raw.empty()) return NvtxDomainId::None();
+  const ProcessId process = store_.ProcessOf(thread);
+  const StringId name = Text(raw);
+  const size_t rows = store_.nvtx_domains.size();
+  const auto [place, added] = domains_.try_emplace({process, name}, NvtxDomainId::At(rows));
+  if (added) {
+    store_.nvtx_domains.Append({.process = process,
+                                .name = name,
+                                .native_id = static_cast<uint32_t>(rows + 1),
+                                .created_ns = INT64_MIN});
+  }
+  return place->second;
 }
 
 void KinetoTables::AddAnnotation(const KinetoEvent& event) {
@@ -348,7 +368,9 @@ void KinetoTables::AddAnnotation(const KinetoEvent& event) {
                              .end_ns = EndOf(event),
                              .thread = thread,
                              .end_thread = thread,
+                             .domain = Domain(event, thread),
                              .message = Text(event.name),
+                             .attributes = collectives_.AttributesOf(event),
                              .style = NvtxStyle::kPushPop});
 }
 
@@ -362,6 +384,7 @@ void KinetoTables::AddStartEnd(const KinetoEvent& event) {
                    .end_ns = kOpenEnd,
                    .thread = thread,
                    .end_thread = thread,
+                   .domain = Domain(event, thread),
                    .message = Text(event.name),
                    .style = NvtxStyle::kStartEnd});
     return;

@@ -3,7 +3,8 @@
 //   cpu_op                 operator_calls (sizes and types of inputs, sequence, forward thread)
 //   user_annotation        phase_calls for Optimizer.step#, Optimizer.zero_grad#,
 //                          enumerate(DataLoader)# and what our export gives a "Phase"; everything
-//                          else (ProfilerStep#N, record_function) nvtx_ranges of the default domain
+//                          else (ProfilerStep#N, record_function) nvtx_ranges of the default
+//                          domain, or of the "Domain" of our export
 //   nvtx_range             nvtx_ranges of style start/end: 'b' and 'e' of one id, as we export them
 //   python_function        module_calls for "nn.Module: ..."; others are left out and counted
 //   [memory]               gpu_memory_events: memory of the CPU is of the kind "pageable"
@@ -24,6 +25,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ingest/kineto/kineto_collectives.h"
 #include "ingest/kineto/kineto_event.h"
 #include "store/distinct_launches.h"
 #include "store/store.h"
@@ -84,6 +86,7 @@ class KinetoTables {
   void AddDevices(std::string_view array);
 
   StringId Text(std::string_view raw);
+  NvtxDomainId Domain(const KinetoEvent& event, ThreadId thread);
   ThreadId Thread(const KinetoEvent& event);
   GpuPlace Place(const KinetoEvent& event);
   KernelLaunchId Launch(const KinetoEvent& event);
@@ -95,6 +98,7 @@ class KinetoTables {
 
   Store& store_;
   DistinctLaunches launches_;
+  KinetoCollectives collectives_;
   int64_t base_ns_ = 0;
   uint64_t kept_ = 0;
   uint64_t left_out_ = 0;
@@ -119,6 +123,7 @@ class KinetoTables {
   std::unordered_map<std::string, size_t> open_ranges_;         // rows of start/end ranges by id
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> contexts_;  // (context, device)
   std::map<std::pair<uint32_t, uint32_t>, int32_t> streams_;    // (context, stream)
+  std::map<std::pair<ProcessId, StringId>, NvtxDomainId> domains_;
   std::set<StringId> whole_paths_;  // of modules: complete without the paths of those around them
   int32_t rank_ = -1;
   std::string scratch_;
