@@ -16,13 +16,18 @@
 namespace batchlight {
 
 struct ExportOptions {
-  std::string output;        // file, "-" or a pipe; folder when the format is a folder
-  bool append = false;       // folders: add to the files that are there
-  bool lazy = true;          // sqlite: leave tables without rows out
-  bool by_gpu = false;       // folded: time of the work on the GPU that a stack launched
-  bool spreadsheet = false;  // csv: no text that could be a formula
-  EventSelection selection;  // --tables, --times, --ts-shift, --ts-normalize
-  StepOptions steps;         // chrome: what is written as ProfilerStep#
+  std::string output;                // file, "-" or a pipe; folder when the format is a folder
+  bool append = false;               // folders: add to the files that are there
+  bool lazy = true;                  // sqlite: leave tables without rows out
+  bool by_gpu = false;               // folded: time of the work on the GPU that a stack launched
+  bool spreadsheet = false;          // csv: no text that could be a formula
+  EventSelection selection;          // --tables, --times, --ts-shift, --ts-normalize
+  StepOptions steps;                 // chrome: what is written as ProfilerStep#
+  bool operators_as_ranges = false;  // sqlite: in NVTX_EVENTS too
+  // Of a store that is one rank of several and may not know which; -1: what the store says.
+  int32_t rank = -1;
+  int32_t world_size = 0;
+  bool since_epoch = false;  // --ts-normalize: the selection's shift has the first store's start
 };
 
 enum class ExportForm : uint8_t {

@@ -4,7 +4,7 @@
 
 namespace batchlight::nsys {
 
-std::vector<NvtxEvent> NvtxEventOrder(const Store& store) {
+std::vector<NvtxEvent> NvtxEventOrder(const Store& store, bool with_operators) {
   std::vector<NvtxEvent> events;
   const auto add = [&](NvtxEvent::Kind kind, size_t count) {
     for (size_t row = 0; row < count; ++row) events.push_back({kind, static_cast<uint32_t>(row)});
@@ -14,9 +14,11 @@ std::vector<NvtxEvent> NvtxEventOrder(const Store& store) {
   const auto timed = static_cast<ptrdiff_t>(events.size());
   add(NvtxEvent::Kind::kRange, store.nvtx_ranges.size());
   add(NvtxEvent::Kind::kMark, store.nvtx_marks.size());
+  if (with_operators) add(NvtxEvent::Kind::kOperator, store.operator_calls.size());
   const auto start = [&](const NvtxEvent& event) {
-    return event.kind == NvtxEvent::Kind::kRange ? store.nvtx_ranges.start_ns[event.row]
-                                                 : store.nvtx_marks.start_ns[event.row];
+    if (event.kind == NvtxEvent::Kind::kRange) return store.nvtx_ranges.start_ns[event.row];
+    if (event.kind == NvtxEvent::Kind::kMark) return store.nvtx_marks.start_ns[event.row];
+    return store.operator_calls.start_ns[event.row];
   };
   std::stable_sort(events.begin() + timed, events.end(),
                    [&](const auto& a, const auto& b) { return start(a) < start(b); });

@@ -8,7 +8,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from nsys_files import NsysFiles  # noqa: E402
+from nsys_files import SOURCE, NsysFiles  # noqa: E402
 
 REPORTS = ("cuda_api_gpu_sum,cuda_gpu_trace,cuda_api_trace,cuda_kern_exec_trace,nvtx_kern_sum,"
            "nvtx_pushpop_trace,nvtx_gpu_proj_trace,cuda_gpu_kern_gb_sum")
@@ -106,6 +106,55 @@ class Sqlite(NsysFiles):
     def test_unknown_type(self):
         done = self.run_tool("export", "-t", "sqllite", self.sqlite, code=2)
         self.assertIn(b"did you mean sqlite", done.stderr)
+
+
+class OperatorsAsNvtx(NsysFiles):
+    """As SQL for recordings of nsys --pytorch=autograd-nvtx looks for them."""
+
+    TRACE = os.path.join(SOURCE, "tests", "kineto", "h200", "one_gpu.json.gz")
+    SQL = ("SELECT substr(text, 1, instr(text, ',') - 1), count(*), sum(end - start) FROM NVTX_EVENTS "
+           "WHERE eventType = 59 AND text LIKE '%, op_id = %' GROUP BY 1 ORDER BY 1")
+
+    def export(self, name, source, *flags):
+        out = self.path(name)
+        done = self.run_tool("export", "-q", "-o", out, *flags, source)
+        self.assertEqual(done.stderr, b"")
+        return out
+
+    def operators(self, source):
+        table = self.run_tool("table", "operators", source, "-f", "csv").stdout.decode()
+        return sorted((row["Operator"], int(row["Calls"])) for row in csv.DictReader(
+            table.strip().splitlines()))
+
+    def test_every_operator_is_a_range(self):
+        plain = self.export("plain.sqlite", self.TRACE)
+        out = self.export("operators.sqlite", self.TRACE, "--operators-as-nvtx")
+        self.assertEqual(rows(plain, self.SQL), [])
+        found = rows(out, self.SQL)
+        self.assertEqual([row[:2] for row in found], self.operators(self.TRACE))
+        times = rows(plain, "SELECT s.value, sum(end_ns - start_ns) FROM BATCHLIGHT_OPERATOR_CALLS o "
+                            "JOIN StringIds s ON s.id = o.name GROUP BY 1 ORDER BY 1")
+        self.assertEqual([(row[0], row[2]) for row in found], times)
+        texts = [text for (text,) in rows(out, "SELECT text FROM NVTX_EVENTS WHERE text LIKE "
+                                               "'aten::addmm, %'")]
+        self.assertRegex(texts[0], r"^aten::addmm, seq = \d+, op_id = \d+, sizes = \[\[\d+")
+        self.assertEqual(len(set(texts)), len(texts))
+        ordered = rows(out, "SELECT start FROM NVTX_EVENTS WHERE eventType != 75 ORDER BY eventId")
+        self.assertEqual(ordered, sorted(ordered))
+
+    def test_what_has_them_gets_no_second_ones(self):
+        first = self.export("first.sqlite", self.TRACE, "--operators-as-nvtx")
+        with sqlite3.connect(first) as database:  # as nsys leaves it
+            database.execute("DROP TABLE BATCHLIGHT_OPERATOR_CALLS")
+        database.close()
+        self.assertEqual(self.operators(first), self.operators(self.TRACE))
+        again = self.export("again.sqlite", first, "--operators-as-nvtx")
+        self.assertEqual(rows(again, self.SQL), rows(first, self.SQL))
+
+    def test_other_formats_have_no_such_table(self):
+        done = self.run_tool("export", "-t", "chrome", "-o", self.path("t.json"), self.TRACE,
+                             "--operators-as-nvtx")
+        self.assertIn(b"--operators-as-nvtx changes nothing in -t chrome", done.stderr)
 
 
 class Inputs(NsysFiles):

@@ -1,9 +1,13 @@
 """`export -t chrome` as Holistic Trace Analysis reads it: a folder of one file per rank, and in each
 what its parser, its matching of calls and kernels, and its critical path rely on."""
+import csv
 import json
+import lzma
 import os
+import pathlib
 import re
 import shutil
+import sqlite3
 import tempfile
 import unittest
 
@@ -261,6 +265,61 @@ class PlaceInTheJob(Exports):
         self.assertEqual(os.listdir(self.path("ranks")), ["rank_1.trace.json"])
         self.assertEqual(self.load("ranks/rank_1.trace.json")["distributedInfo"],
                          {"backend": "gloo", "rank": 1, "world_size": 4})
+
+
+class FilesOfEachRank(Exports):
+    """nsys under a launcher makes a file for each rank, and stores the rank in none."""
+
+    def setUp(self):
+        super().setUp()
+        packed = pathlib.Path(recorded.SOURCE, "tests", "recordings", "nsys-2025.3", "captures",
+                              "two_ranks.sqlite.xz")
+        data = lzma.decompress(packed.read_bytes())
+        self.files = [self.path(name) for name in ("a.sqlite", "b.sqlite")]
+        for i, name in enumerate(self.files):
+            pathlib.Path(name).write_bytes(data)
+            with sqlite3.connect(name) as database:
+                self.keep_process(database, i)
+            database.close()
+
+    @staticmethod
+    def keep_process(database, which):
+        """Leaves what one of the two that used the GPU did."""
+        gone = sorted(pid for (pid,) in database.execute(
+            "SELECT DISTINCT globalPid FROM CUPTI_ACTIVITY_KIND_KERNEL"))[1 - which]
+        for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type='table'").fetchall():
+            for (_, column, *_) in database.execute("PRAGMA table_info(%s)" % table).fetchall():
+                if column in ("globalPid", "globalTid"):
+                    database.execute("DELETE FROM %s WHERE %s >> 24 = ?" % (table, column),
+                                     (gone >> 24,))
+
+    def test_two_files_are_two_ranks(self):
+        done = recorded.run(recorded.BATCHLIGHT, "export", "-t", "chrome", "--per-rank", "-o",
+                            self.path("ranks"), *self.files)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(os.listdir(self.path("ranks"))),
+                         ["rank_0.trace.json", "rank_1.trace.json"])
+        for rank, name in enumerate(self.files):
+            trace = self.load("ranks/rank_%d.trace.json" % rank)
+            told = trace["distributedInfo"]
+            self.assertEqual((told["rank"], told["world_size"]), (rank, 2))
+            self.export(name, "alone.json", "-f")
+            alone = self.load("alone.json")
+            self.assertEqual(len(trace["traceEvents"]), len(alone["traceEvents"]))
+            self.assertGreater(len(trace["traceEvents"]), 1000)
+
+    def test_reports_tell_them_apart(self):
+        done = recorded.run(recorded.BATCHLIGHT, "stats", "-q", "-f", "csv", "-r", "nccl_sum",
+                            *self.files)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = list(csv.DictReader(done.stdout.strip().splitlines()))
+        self.assertEqual({row["Rank"] for row in rows}, {"0", "1"})
+
+    def test_without_per_rank_there_is_one_run(self):
+        done = recorded.run(recorded.BATCHLIGHT, "export", "-t", "chrome", "-o", self.path("x.json"),
+                            *self.files)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("one RUN only", done.stderr)
 
 
 class Waits(Exports):

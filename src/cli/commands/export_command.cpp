@@ -20,6 +20,7 @@
 #include "cli/reading/table_outputs.h"
 #include "export/exporter.h"
 #include "export/per_rank.h"
+#include "ingest/common/emit_nvtx.h"
 #include "ingest/open_input.h"
 
 namespace batchlight::cli {
@@ -36,6 +37,7 @@ struct ExportFlags {
   std::string normalize_words, overwrite_words, lazy_words, append_words, quiet_words;
   bool per_rank = false;
   bool spreadsheet = false;
+  bool operators_as_nvtx = false;
   StepOptions steps;
 };
 
@@ -153,6 +155,21 @@ void SayWithoutEffect(const Exporter& exporter, const Command& command) {
   note("--lazy", "sqlite", "may leave empty tables out");
   note("--metric", "folded", "sums up a metric");
   note("--spreadsheet", "csv", "is read by spreadsheets");
+  note("--operators-as-nvtx", "sqlite", "has NVTX_EVENTS");
+}
+
+// A rank for each input, or some, where there are several.
+Result<uint64_t> Write(const std::vector<std::unique_ptr<Store>>& stores, const Exporter& exporter,
+                       const ExportOptions& options, bool per_rank, bool quiet) {
+  if (!per_rank) return exporter.run(*stores.front(), options);
+  if (stores.size() == 1) return ExportPerRank(*stores.front(), exporter, options);
+  std::vector<const Store*> inputs;
+  for (const auto& store : stores) inputs.push_back(store.get());
+  const stats::RankParts ranks = stats::FindRankParts(inputs);
+  for (const std::string& note : ranks.notes) {
+    if (!quiet) SayLine("NOTE: " + note + ".");
+  }
+  return ExportRanks(inputs, ranks, exporter, options);
 }
 
 Status RunExport(ExportFlags& flags, const Command& command) {
@@ -166,8 +183,10 @@ Status RunExport(ExportFlags& flags, const Command& command) {
   const bool normalize = TakeBoolWord(flags.normalize_words, given("--ts-normalize"), flags.inputs);
   ASSIGN_OR_RETURN(const Exporter* exporter, ChooseExporter(flags.type));
   ASSIGN_OR_RETURN(options.by_gpu, IsGpuMetric(flags.metric, *exporter));
-  RETURN_IF_ERROR(
-      CheckOneRun("export", flags.inputs, "-f replaces what exists, the format is that of -t"));
+  if (!flags.per_rank || flags.inputs.empty()) {
+    RETURN_IF_ERROR(
+        CheckOneRun("export", flags.inputs, "-f replaces what exists, the format is that of -t"));
+  }
   const std::string& input = flags.inputs[0];
   RETURN_IF_ERROR(CheckStepFlags(flags.steps));
   options.steps = flags.steps;
@@ -179,20 +198,25 @@ Status RunExport(ExportFlags& flags, const Command& command) {
                                                              : std::string(exporter->extension))
                        : flags.output;
   RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force, flags.per_rank));
-  ASSIGN_OR_RETURN(const Store store, OpenInput(input));
-  if (!quiet) {
-    SayReadingNotes(input, store);
-    SayWithoutEffect(*exporter, command);
+  std::vector<std::unique_ptr<Store>> stores;
+  for (const std::string& run : flags.inputs) {
+    // Operators that the file has as ranges need no second ones.
+    ASSIGN_OR_RETURN(Store opened, OpenInput(run, {.operators = !flags.operators_as_nvtx}));
+    stores.push_back(std::make_unique<Store>(std::move(opened)));
+    if (!quiet) SayReadingNotes(run, *stores.back());
+    if (exporter->name == "chrome") {
+      RETURN_IF_ERROR(CheckStepsAreThere(run, FindSteps(*stores.back(), flags.steps)));
+    }
   }
-  if (exporter->name == "chrome") {
-    RETURN_IF_ERROR(CheckStepsAreThere(input, FindSteps(store, flags.steps)));
-  }
+  const Store& store = *stores.front();
+  options.operators_as_ranges = flags.operators_as_nvtx && !HasOperatorRanges(store);
+  if (!quiet) SayWithoutEffect(*exporter, command);
+  options.since_epoch = normalize;
   options.selection.SetShift(normalize ? shift + store.session_start_utc_ns : shift);
   // A file that exceeds the user's size limit is an error like a full disk: it must not kill the
   // tool.
   std::signal(SIGXFSZ, SIG_IGN);
-  ASSIGN_OR_RETURN(const uint64_t rows, flags.per_rank ? ExportPerRank(store, *exporter, options)
-                                                       : exporter->run(store, options));
+  ASSIGN_OR_RETURN(const uint64_t rows, Write(stores, *exporter, options, flags.per_rank, quiet));
   if (quiet) return Status();
   SayLine("wrote " + (options.output == "-" ? "standard output" : options.output) + " (" +
           std::to_string(rows) + " rows)");
@@ -223,8 +247,13 @@ void RegisterExport(const Command& app, Outcome& outcome) {
   command.Option("-t,--type", &flags->type, "Format:" + types).ShowDefault();
   command.Option("-o,--output", &flags->output,
                  "File, or folder; - for standard output; beside the input if not given");
-  command.Switch("--per-rank", &flags->per_rank,
-                 "A folder with a file for each rank: rank_0.trace.json, ...");
+  command.Switch(
+      "--per-rank", &flags->per_rank,
+      "A folder with a file for each rank: rank_0.trace.json, ... Takes several RUNs, such "
+      "as one of each rank");
+  command.Switch("--operators-as-nvtx", &flags->operators_as_nvtx,
+                 "sqlite: PyTorch's operators are ranges in NVTX_EVENTS too, named as nsys "
+                 "--pytorch=autograd-nvtx records them");
   command.Option("-f,--force-overwrite", &flags->overwrite_words, "Replace what exists")
       .ValueIsOptional();
   command.Option("-q,--quiet", &flags->quiet_words, "No notices").ValueIsOptional();

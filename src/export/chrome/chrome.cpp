@@ -58,7 +58,13 @@ ChromeTrace::ChromeTrace(const Store& the_store, const ExportOptions& the_option
       file(the_store, the_options, out),
       nccl(FindNcclCalls(the_store)),
       places(FindJobPlaces(the_store, nccl)),
-      gpus(the_store, the_options.selection) {}
+      gpus(the_store, the_options.selection) {
+  if (options.rank < 0) return;
+  for (JobPlace& place : places) {
+    place.rank = options.rank;
+    if (place.world_size == 0) place.world_size = options.world_size;
+  }
+}
 
 Result<uint64_t> ExportChrome(const Store& store, const ExportOptions& options) {
   ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));

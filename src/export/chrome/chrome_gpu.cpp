@@ -95,7 +95,7 @@ class GpuEvents {
     const KernelsTable& kernels = store_.kernels;
     const KernelLaunchesTable& launches = store_.kernel_launches;
     Attribution work;
-    if (!trace_.nccl.calls.empty()) work = AttributeWork(store_, BackwardLinks());
+    if (!trace_.nccl.calls.empty()) work = AttributeWork(store_, BackwardLinks(store_));
     return Rows(kernels, [&](size_t row) {
       BeginWork(kernels, row, "kernel", file_.Escaped(kernels.demangled_name[row]));
       const size_t launch = kernels.launch[row].row();

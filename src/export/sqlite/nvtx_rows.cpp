@@ -1,4 +1,5 @@
-// NVTX_EVENTS of an nsys export: domains and categories first, then ranges and marks by start.
+// NVTX_EVENTS of an nsys export: domains and categories first, then ranges and marks by start, and
+// operators among them with --operators-as-nvtx.
 #include <bit>
 
 #include "export/sqlite/nsys_rows.h"
@@ -60,6 +61,8 @@ class NvtxRows {
         return FillRange(store_.nvtx_ranges.Row(event.row), row);
       case NvtxEvent::Kind::kMark:
         return FillMark(store_.nvtx_marks.Row(event.row), row);
+      case NvtxEvent::Kind::kOperator:
+        return FillOperator(event.row, row);
     }
     return false;
   }
@@ -102,6 +105,23 @@ class NvtxRows {
     return true;
   }
 
+  // As torch.autograd.profiler.emit_nvtx names them (getNvtxStr of profiler/util.cpp):
+  // aten::addmm, seq = 11, op_id = 401, sizes = [[64, 2, 768], []]
+  bool FillOperator(uint32_t index, Event& row) {
+    const OperatorCallsRow call = store_.operator_calls.Row(index);
+    if (!writer_.Selects(call.start_ns, call.end_ns)) return false;
+    row.start_ns = call.start_ns;
+    row.end_ns = call.end_ns;
+    row.type = EventType::kPushPopRange;
+    row.thread = writer_.GlobalTid(call.thread);
+    text_ = store_.Text(call.name);
+    if (call.sequence >= 0) text_ += ", seq = " + std::to_string(call.sequence);
+    text_ += ", op_id = " + std::to_string(index + 1);
+    if (!call.shapes.IsNone()) text_.append(", sizes = ").append(store_.Text(call.shapes));
+    row.text = text_;
+    return true;
+  }
+
   void SetMessage(StringId message, YesNo registered, Event& event) {
     if (message.IsNone()) return;
     if (IsYes(registered)) {
@@ -136,6 +156,7 @@ class NvtxRows {
   NsysWriter& writer_;
   const Store& store_;
   std::string packed_;
+  std::string text_;
 };
 
 Status WritePayloadSchemas(NsysWriter& writer) {
@@ -164,7 +185,8 @@ Status WritePayloadSchemas(NsysWriter& writer) {
 }  // namespace
 
 Status WriteNvtxTables(NsysWriter& writer) {
-  const std::vector<NvtxEvent> events = nsys::NvtxEventOrder(writer.store);
+  const std::vector<NvtxEvent> events =
+      nsys::NvtxEventOrder(writer.store, writer.options.operators_as_ranges);
   RETURN_IF_ERROR(writer.Table(nsys::kNvtxEvents, events.size(), [&](SqliteInsert& insert) {
     NvtxRows rows(writer);
     for (size_t i = 0; i < events.size(); ++i) {

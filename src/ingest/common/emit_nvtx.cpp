@@ -92,6 +92,19 @@ EmitNvtxText ParseEmitNvtx(std::string_view text) {
   return parsed;
 }
 
+bool HasOperatorRanges(const Store& store) {
+  std::vector<bool> seen(store.strings.size());
+  const NvtxRangesTable& ranges = store.nvtx_ranges;
+  for (size_t row = 0; row < ranges.size(); ++row) {
+    const StringId message = ranges.message[row];
+    if (ranges.style[row] != NvtxStyle::kPushPop || message.IsNone() || seen[message.row()])
+      continue;
+    seen[message.row()] = true;
+    if (ParseEmitNvtx(store.Text(message)).is_operator) return true;
+  }
+  return false;
+}
+
 void OperatorsFromRanges(Store& store) {
   if (store.operator_calls.size() > 0) return;
   const NvtxRangesTable& ranges = store.nvtx_ranges;

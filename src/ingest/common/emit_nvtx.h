@@ -19,6 +19,9 @@ struct EmitNvtxText {
 };
 EmitNvtxText ParseEmitNvtx(std::string_view text);
 
+// Whether any push/pop range is an operator.
+bool HasOperatorRanges(const Store& store);
+
 // Fills `operator_calls` from push/pop ranges of that form, if it has no rows. The ranges stay.
 // Parents and depths are set; rows keep the order of the ranges: (thread, start).
 void OperatorsFromRanges(Store& store);
