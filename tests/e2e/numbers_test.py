@@ -313,7 +313,7 @@ class NumbersTest(unittest.TestCase):
             count = len(views.json["steps"]["processes"])
             headings = [line for line in views.text.splitlines()
                         if line and line[0] not in " !" and not line.startswith("batchlight")]
-            about = ("Steps", "What a step", "A step on", "Top ", "Copies", "The CPU waits")
+            about = ("The run, from", "Steps", "What a step", "A step on", "Top ", "Copies", "The CPU waits")
             for heading in headings:
                 if not heading.startswith(about):
                     continue
@@ -323,6 +323,10 @@ class NumbersTest(unittest.TestCase):
                              count > 1 or not views.page["training"])
             for top in views.page["tops"]:
                 self.assertEqual(top["whose"].startswith("mean of "), count > 1)
+            lives = [life["process"] for life in views.page["lives"]]
+            whose = "ranks" if lives[:1] == ["rank 0"] else "processes"
+            self.assertEqual(lives[count:], ["mean of %d %s" % (count, whose)] if count > 1 else [])
+            self.assertEqual(f"mean of {count} {whose}: " in views.text, count > 1)
 
 
 if __name__ == "__main__":

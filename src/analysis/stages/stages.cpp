@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "analysis/numbers/closed_end.h"
 #include "analysis/stages/between_epochs.h"
@@ -249,6 +250,35 @@ const StageTotal* ProcessStages::Of(StageKind kind) const {
     if (total.kind == kind) return &total;
   }
   return nullptr;
+}
+
+std::optional<MeanStages> MeanOf(const RunStages& stages) {
+  const size_t count = stages.processes.size();
+  if (count < 2) return {};
+  MeanStages mean{.processes = count};
+  std::array<StageTotal, kStageKinds> sums;
+  int64_t wall_ns = 0;
+  for (const ProcessStages& process : stages.processes) {
+    wall_ns += process.wall_ns();
+    for (const StageTotal& total : process.totals) {
+      StageTotal& sum = sums[static_cast<size_t>(total.kind)];
+      sum.kind = total.kind;
+      sum.count += total.count;
+      sum.total_ns += total.total_ns;
+    }
+  }
+  const auto each = static_cast<double>(count);
+  mean.wall_ns = std::llround(double(wall_ns) / each);
+  for (const StageTotal& sum : sums) {
+    if (sum.total_ns == 0) continue;
+    mean.totals.push_back(
+        {.kind = sum.kind,
+         .count = static_cast<uint64_t>(std::llround(double(sum.count) / each)),
+         .total_ns = std::llround(double(sum.total_ns) / each),
+         .share = double(sum.total_ns) / double(wall_ns),
+         .each_ns = double(sum.total_ns) / double(std::max<uint64_t>(1, sum.count))});
+  }
+  return mean;
 }
 
 RunStages FindStages(const StepInputs& inputs, const StepSet& steps) {

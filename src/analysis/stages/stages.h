@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,6 +76,14 @@ struct RunStages {
 
   const ProcessStages* Main() const { return processes.empty() ? nullptr : &processes.front(); }
 };
+
+// The mean of several processes: what one of them spends in each stage.
+struct MeanStages {
+  size_t processes = 0;
+  int64_t wall_ns = 0;
+  std::vector<StageTotal> totals;  // count: the nearest whole number
+};
+std::optional<MeanStages> MeanOf(const RunStages& stages);  // nothing: fewer than two processes
 
 RunStages FindStages(const StepInputs& inputs, const StepSet& steps);
 

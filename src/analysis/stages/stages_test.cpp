@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "analysis/stages/stage_paint.h"
@@ -28,6 +29,31 @@ TEST(Paint, KeepsTheWhole) {
   for (size_t i = 0; i < twice.size(); ++i) {
     EXPECT_EQ(std::tuple(twice[i].start_ns, twice[i].end_ns, twice[i].kind), expected[i]) << i;
   }
+}
+
+TEST(Stages, MeanOfRanksAddsUpToTheMeanOfTheirLives) {
+  const auto process = [](int64_t start_up_ns, int64_t training_ns, uint64_t steps) {
+    ProcessStages life;
+    life.spans = {{0, start_up_ns, StageKind::kStartUp},
+                  {start_up_ns, start_up_ns + training_ns, StageKind::kTraining}};
+    life.totals = {{.kind = StageKind::kStartUp, .count = 1, .total_ns = start_up_ns},
+                   {.kind = StageKind::kTraining, .count = steps, .total_ns = training_ns}};
+    return life;
+  };
+  RunStages run;
+  run.processes.push_back(process(100, 900, 10));
+  EXPECT_FALSE(MeanOf(run)) << "one is no mean";
+  run.processes.push_back(process(300, 700, 6));
+  const std::optional<MeanStages> mean = MeanOf(run);
+  ASSERT_TRUE(mean);
+  EXPECT_EQ(mean->processes, 2u);
+  EXPECT_EQ(mean->wall_ns, 1000);
+  ASSERT_EQ(mean->totals.size(), 2u);
+  EXPECT_EQ(mean->totals[0].total_ns, 200);
+  EXPECT_EQ(mean->totals[1].total_ns, 800);
+  EXPECT_EQ(mean->totals[1].count, 8u);
+  EXPECT_DOUBLE_EQ(mean->totals[1].each_ns, 100);
+  EXPECT_DOUBLE_EQ(mean->totals[0].share + mean->totals[1].share, 1);
 }
 
 class StagesTest : public ::testing::Test {

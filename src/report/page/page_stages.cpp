@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "report/text/run_text.h"
 #include "report/text/utf8.h"
 
 namespace batchlight {
@@ -11,9 +12,9 @@ namespace {
 
 using nlohmann::json;
 
-json Stages(const ProcessStages& process) {
+json Stages(const std::vector<StageTotal>& totals) {
   json out = json::array();
-  for (const StageTotal& total : process.totals) {
+  for (const StageTotal& total : totals) {
     out.push_back({{"key", StageKindKey(total.kind)},
                    {"label", StageKindName(total.kind)},
                    {"count", total.count},
@@ -47,8 +48,14 @@ json PageLives(const RunOverview& overview) {
                                                : "process " + std::to_string(pid);
     out.push_back({{"process", name},
                    {"wall_ns", process.wall_ns()},
-                   {"stages", Stages(process)},
+                   {"stages", Stages(process.totals)},
                    {"start_up", StartUp(process.start_up)}});
+  }
+  if (const auto mean = MeanOf(overview.stages)) {
+    out.push_back({{"process", MeanOfRanks(overview)},
+                   {"wall_ns", mean->wall_ns},
+                   {"stages", Stages(mean->totals)},
+                   {"start_up", json::array()}});
   }
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include "report/terminal/summary_sections.h"
 #include "report/text/number_text.h"
+#include "report/text/run_text.h"
 #include "report/text/utf8.h"
 
 namespace batchlight {
@@ -60,6 +61,16 @@ std::string StartUpLine(const StartUpParts& start) {
   return line;
 }
 
+// "mean of 2 ranks: start-up 5.40 s, training 10.2 ms; run 6.50 s"
+std::string MeanLine(const RunOverview& overview, const MeanStages& mean) {
+  std::string line;
+  for (const StageTotal& total : mean.totals) {
+    line += (line.empty() ? MeanOfRanks(overview) + ": " : ", ") +
+            std::string(StageKindName(total.kind)) + " " + TimeText(double(total.total_ns));
+  }
+  return line + "; run " + TimeText(double(mean.wall_ns));
+}
+
 }  // namespace
 
 void WriteStages(SummaryText& out, const RunOverview& overview) {
@@ -91,6 +102,8 @@ void WriteStages(SummaryText& out, const RunOverview& overview) {
   table.Print(Title(overview, *main));
   const std::string start = StartUpLine(main->start_up);
   if (!start.empty()) out.Put("  ").Wrapped(start, 2, Tone::kDim);
+  const std::optional<MeanStages> mean = MeanOf(overview.stages);
+  if (mean) out.Put("  ").Wrapped(MeanLine(overview, *mean), 2, Tone::kDim);
 }
 
 }  // namespace batchlight
