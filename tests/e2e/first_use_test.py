@@ -110,6 +110,15 @@ class FirstUse(unittest.TestCase):
         rows = csv.DictReader(io.StringIO(self.tool("table", RUN, "steps", "-f", "csv").stdout.strip()))
         self.assertIn("Duration (ns)", next(rows))
 
+    def test_analyze_fits_the_terminal(self):
+        for columns in (60, 100):
+            code, text = on_terminal(columns, "analyze", RUN)
+            self.assertEqual(code, 0)
+            self.assertIn("   Seen: ", text)
+            lines = [line for line in text.splitlines() if not line.startswith("     ")]  # no patches
+            self.assertLessEqual(max(map(len, lines)), columns, text)
+        self.assertGreater(max(map(len, self.tool("analyze", RUN).stdout.splitlines())), 100)
+
     def test_a_script_is_not_a_program(self):
         (self.folder / "gan.py").write_text("print(1)\n")
         for words in (["gan.py"], ["./gan.py"]):

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "analysis/advice/advice.h"
-#include "analysis/advice/advice_text.h"
 #include "analysis/stats/expert_rule.h"
 #include "analysis/tables/overview_tables.h"
 #include "base/nearest.h"
@@ -16,7 +15,7 @@
 #include "cli/reading/reading_notes.h"
 #include "cli/reading/table_outputs.h"
 #include "ingest/open_input.h"
-#include "report/text/number_text.h"
+#include "report/terminal/findings_text.h"
 
 namespace batchlight::cli {
 namespace {
@@ -90,43 +89,6 @@ std::string Heading(std::string_view title, std::string_view name) {
   return "\n ** " + std::string(title) + " (" + std::string(name) + "):\n\n";
 }
 
-// "; in part the same time as launch-bound, small-kernels", or "".
-std::string SameTime(const Finding& finding) {
-  std::string text;
-  for (const std::string_view rule : finding.same_time_as) {
-    text.append(text.empty() ? "; in part the same time as " : ", ").append(rule);
-  }
-  return text;
-}
-
-// The lines to change, below "Patch:" with file and line where they are known.
-std::string PatchText(const Patch& patch) {
-  if (patch.empty()) return "";
-  std::string text = "   Patch:" + (patch.place.empty() ? "" : " " + patch.place) + '\n';
-  for (size_t begin = 0; begin < patch.diff.size();) {
-    const size_t end = std::min(patch.diff.find('\n', begin), patch.diff.size());
-    text += "     " + patch.diff.substr(begin, end - begin) + '\n';
-    begin = end + 1;
-  }
-  return text;
-}
-
-// Findings as paragraphs for people.
-std::string AdviceText(const std::vector<Finding>& findings) {
-  std::string text = Heading("What to change", kAdvice);
-  if (findings.empty()) return text + "Nothing found.\n";
-  for (const Finding& finding : findings) {
-    text += finding.title + " (" + std::string(finding.rule) + ")\n";
-    text += "   Seen: " + finding.seen + "\n   Why:  " + finding.why +
-            "\n   Do:   " + finding.action + '\n';
-    if (finding.has_gain()) text += "   Gain: " + GainText(finding) + SameTime(finding) + '\n';
-    text += PatchText(finding.patch) + '\n';
-  }
-  text.pop_back();
-  const std::string together = CombinedText(findings);
-  return together.empty() ? text : text + '\n' + together + '\n';
-}
-
 class Analysis {
  public:
   Analysis(const Store& store, TableOutputs& outputs, const StepOptions& steps, EventFilter filter,
@@ -148,8 +110,9 @@ class Analysis {
       const std::string output = Element(flags.tables.outputs, i, "-");
       const bool for_people = format.starts_with("column") || format.starts_with("table") ||
                               (format == "." && output == "-");
-      RETURN_IF_ERROR(chosen.rule != nullptr ? RunRule(i, chosen, for_people)
-                                             : RunAdvice(i, chosen.advice, for_people));
+      RETURN_IF_ERROR(chosen.rule != nullptr
+                          ? RunRule(i, chosen, for_people)
+                          : RunAdvice(i, chosen.advice, for_people, output == "-"));
     }
     return Status();
   }
@@ -213,7 +176,7 @@ class Analysis {
     return Status();
   }
 
-  Status RunAdvice(size_t index, const std::string& which, bool for_people) {
+  Status RunAdvice(size_t index, const std::string& which, bool for_people, bool to_console) {
     if (which == kDx12) {
       outputs_.Notice("SKIPPED: " + store_.source + " could not be analyzed by " + which +
                       " because it does not contain DX12 data.");
@@ -230,8 +193,10 @@ class Analysis {
       });
     }
     if (!for_people) return outputs_.Write(index, KeepRows(std::move(table)), which);
+    const TerminalStyle style = to_console ? TerminalStyle::Of(stdout) : TerminalStyle();
     RowSource nothing;
-    return outputs_.Write(index, nothing, which, AdviceText(findings));
+    return outputs_.Write(index, nothing, which,
+                          Heading("What to change", kAdvice) + FindingsText(findings, style));
   }
 
   const Store& store_;

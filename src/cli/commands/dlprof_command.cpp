@@ -20,6 +20,7 @@
 #include "cli/flags/command.h"
 #include "cli/flags/flags.h"
 #include "cli/flags/parse_error.h"
+#include "cli/flags/step_flags.h"
 #include "cli/reading/reading_notes.h"
 #include "ingest/open_input.h"
 #include "report/tables/dlprof_files.h"
@@ -261,24 +262,24 @@ Status WriteReportsOf(const DlprofOptions& options, const RunOverview& overview,
   return writer.WriteFile("model_data.json", ModelJson(store, model));
 }
 
-// One set of reports for each requested domain that the run has; for the whole run if it has none
-// of them.
+// One set of reports for each requested domain that the run has, or for the whole run. Errors
+// (kUsage): it has none of the domains.
 Status WriteReports(const DlprofOptions& options, const RunOverview& overview) {
   std::vector<std::pair<std::string, dlprof::Model>> models;
+  std::vector<Status> missing;
   for (const std::string& domain : options.domains) {
     Result<dlprof::Model> model = ModelOf(options, overview, domain);
     if (model.ok()) {
       models.emplace_back(domain, std::move(model.value()));
     } else {
-      Warn(model.status().message());
+      missing.push_back(model.status());
     }
   }
+  if (models.empty() && !missing.empty()) return missing.front();
+  for (const Status& status : missing) Warn(status.message());
   if (models.empty()) {
     ASSIGN_OR_RETURN(dlprof::Model model, ModelOf(options, overview, ""));
     models.emplace_back("", std::move(model));
-  }
-  if (!overview.steps.problem.empty()) {
-    Warn(overview.steps.problem + "; the reports are about the steps that are found without it");
   }
   if (!models.front().second.notice.empty() && options.verbosity != "quiet") {
     Warn(models.front().second.notice);
@@ -310,7 +311,14 @@ Status Run(const DlprofOptions& options, const std::vector<std::string>& program
   wanted.steps.first_step = options.iter_start;
   wanted.steps.last_step = options.iter_stop;
   const RunOverview overview = BuildOverview(store, wanted);
-  RETURN_IF_ERROR(WriteReports(options, overview));
+  const Status there = CheckStepsAreThere(input, overview.steps);
+  const Status written = there.ok() ? WriteReports(options, overview) : there;
+  if (!written.ok() && options.nsys_database.empty()) {
+    return Status::Error(written.kind(), written.message() +
+                                             "; the recording is there: report on it with " +
+                                             "--nsys_database=" + input);
+  }
+  RETURN_IF_ERROR(written);
   PrintFindings(options, overview.findings);
   return {};
 }

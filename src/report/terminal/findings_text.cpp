@@ -1,0 +1,57 @@
+#include "report/terminal/findings_text.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "analysis/advice/advice_text.h"
+
+namespace batchlight {
+namespace {
+
+constexpr size_t kIndent = 9;  // behind "   Seen: "
+
+// "; in part the same time as launch-bound, small-kernels", or "".
+std::string SameTime(const Finding& finding) {
+  std::string text;
+  for (const std::string_view rule : finding.same_time_as) {
+    text.append(text.empty() ? "; in part the same time as " : ", ").append(rule);
+  }
+  return text;
+}
+
+// The lines to change, below "Patch:" with file and line where they are known.
+void WritePatch(SummaryText& out, const Patch& patch) {
+  if (patch.empty()) return;
+  out.Line("   Patch:" + (patch.place.empty() ? "" : " " + patch.place));
+  for (size_t begin = 0; begin < patch.diff.size();) {
+    const size_t end = std::min(patch.diff.find('\n', begin), patch.diff.size());
+    out.Line("     " + patch.diff.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+
+std::string FindingsText(const std::vector<Finding>& findings, TerminalStyle style) {
+  if (findings.empty()) return "Nothing found.\n";
+  if (style.terminal_width == 0) style = {.width = std::numeric_limits<int>::max()};
+  SummaryText out(style);
+  bool first = true;
+  for (const Finding& finding : findings) {
+    if (!first) out.EndLine();
+    first = false;
+    out.Wrapped(finding.title + " (" + std::string(finding.rule) + ")", 0);
+    out.Put("   Seen: ").Wrapped(finding.seen, kIndent);
+    out.Put("   Why:  ").Wrapped(finding.why, kIndent);
+    out.Put("   Do:   ").Wrapped(finding.action, kIndent);
+    if (finding.has_gain()) {
+      out.Put("   Gain: ").Wrapped(GainText(finding) + SameTime(finding), kIndent);
+    }
+    WritePatch(out, finding.patch);
+  }
+  const std::string together = CombinedText(findings);
+  if (!together.empty()) out.EndLine().Wrapped(together, 0);
+  return out.text();
+}
+
+}  // namespace batchlight

@@ -1,0 +1,39 @@
+#include "report/terminal/findings_text.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace batchlight {
+namespace {
+
+Finding Long() {
+  Finding finding{.rule = "launch-bound"};
+  finding.title = "Training is bound by launches, not by the GPU, in almost every step of the run";
+  finding.seen = finding.why = finding.action =
+      "The GPU waits 0.87 ms of every step (87 %) for the CPU to launch the next of 15.0 kernels.";
+  finding.patch.diff = "-model = Model().cuda()\n+model = torch.compile(Model().cuda())\n";
+  return finding;
+}
+
+TEST(FindingsText, ParagraphsAreAsWideAsTheTerminal) {
+  for (const int width : {40, 60, 100}) {
+    std::istringstream text(
+        FindingsText({Long(), Long()}, {.width = width, .terminal_width = width}));
+    size_t lines = 0;
+    for (std::string line; std::getline(text, line); ++lines) {
+      if (line.starts_with("     +") || line.starts_with("     -")) continue;  // to be copied
+      EXPECT_LE(line.size(), static_cast<size_t>(width)) << line;
+    }
+    EXPECT_GT(lines, 12u);
+  }
+}
+
+TEST(FindingsText, WithoutATerminalEachIsOneLine) {
+  const std::string text = FindingsText({Long()}, {});
+  EXPECT_NE(text.find("   Seen: " + Long().seen + "\n   Why:  "), std::string::npos) << text;
+  EXPECT_NE(text.find("   Patch:\n     -model = Model().cuda()\n"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace batchlight
