@@ -17,7 +17,6 @@ struct FoundSteps {
   std::string marker;
   std::string how;  // the rule, for people: goes on after "80 steps, "
   std::vector<Step> steps;
-  std::vector<StepPause> pauses;
   uint32_t micro_batches = 1;
 };
 

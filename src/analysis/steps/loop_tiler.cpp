@@ -27,6 +27,17 @@ bool IsCore(PhaseKind kind) {
 
 }  // namespace
 
+std::vector<IterationEnd> EndsOf(const std::vector<Update>& updates, const UpdatePattern& pattern) {
+  std::vector<IterationEnd> ends;
+  for (size_t i = 0; i < pattern.ends.size(); ++i) {
+    const size_t first = i == 0 ? 0 : pattern.ends[i - 1] + 1;
+    ends.push_back({.end_ns = updates[pattern.ends[i]].end_ns,
+                    .start_ns = updates[first].start_ns,
+                    .fresh = pattern.fresh[i]});
+  }
+  return ends;
+}
+
 std::optional<StepKind> PauseKind(const Store& store, const PhaseMark& mark) {
   if (mark.kind == PhaseKind::kValidation) return StepKind::kValidation;
   const bool saves = mark.kind == PhaseKind::kCheckpoint && store.Text(mark.name) != "torch.load";
@@ -177,12 +188,6 @@ int64_t LoopTiler::Start(const IterationEnd& end, int64_t before_ns) const {
   return OpeningAfter(from_ns, CoreOf(end, from_ns));
 }
 
-void LoopTiler::NotePauses(const IterationEnd& end, int64_t before_ns, FoundSteps* found) const {
-  for (const Break& one : BreaksWithin(end, before_ns)) {
-    if (!one.of_epoch) found->pauses.push_back({one.start_ns, one.end_ns, one.kind});
-  }
-}
-
 // Nothing ends before the first iteration. With gradient accumulation several loads or forwards
 // belong to it: as many as to the second.
 int64_t LoopTiler::FirstStart(const std::vector<IterationEnd>& ends) const {
@@ -229,7 +234,6 @@ void LoopTiler::Tile(const std::vector<IterationEnd>& ends, FoundSteps* found) {
       start_ns = OpeningAfter(window_ns, end.start_ns);  // nothing was seen before that
     } else {
       start_ns = Start(end, before_ns);
-      NotePauses(end, before_ns, found);
     }
     const auto place = static_cast<int64_t>(found->steps.size());
     found->steps.push_back({.start_ns = start_ns,

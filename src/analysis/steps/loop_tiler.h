@@ -15,6 +15,7 @@
 
 #include "analysis/steps/found_steps.h"
 #include "analysis/steps/step_inputs.h"
+#include "analysis/steps/update_pattern.h"
 
 namespace batchlight {
 
@@ -25,6 +26,9 @@ struct IterationEnd {
   bool is_range = false;  // start_ns is where the user says that its work begins
   bool fresh = false;     // new optimizers: what lies before it belongs to no iteration
 };
+
+// The iterations of a pattern of updates, or of calls in their place.
+std::vector<IterationEnd> EndsOf(const std::vector<Update>& updates, const UpdatePattern& pattern);
 
 // What a mark between two iterations makes of the time: validation, or the saving of a checkpoint;
 // nothing: a part of the loop.
@@ -51,7 +55,6 @@ class LoopTiler {
   int64_t CoreOf(const IterationEnd& end, int64_t from_ns) const;
   int64_t FirstStart(const std::vector<IterationEnd>& ends) const;
   int64_t Start(const IterationEnd& end, int64_t before_ns) const;
-  void NotePauses(const IterationEnd& end, int64_t before_ns, FoundSteps* found) const;
   const std::vector<int64_t>& Openings() const { return has_loads_ ? loads_ : cores_; }
   int64_t OpeningAfter(int64_t from_ns, int64_t core_ns) const;
   void MeasureLead(const std::vector<IterationEnd>& ends);

@@ -111,17 +111,6 @@ std::string PatternText(const Store& store, const UpdatePattern& pattern) {
   return text + (pattern.parts.size() > kMost ? ", ..." : "");
 }
 
-std::vector<IterationEnd> EndsOf(const std::vector<Update>& updates, const UpdatePattern& pattern) {
-  std::vector<IterationEnd> ends;
-  for (size_t i = 0; i < pattern.ends.size(); ++i) {
-    const size_t first = i == 0 ? 0 : pattern.ends[i - 1] + 1;
-    ends.push_back({.end_ns = updates[pattern.ends[i]].end_ns,
-                    .start_ns = updates[first].start_ns,
-                    .fresh = pattern.fresh[i]});
-  }
-  return ends;
-}
-
 }  // namespace
 
 FoundStepsOrNone StepsFromOptimizer(const StepInputs& inputs, ProcessId process) {

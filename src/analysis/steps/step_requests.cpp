@@ -55,17 +55,10 @@ FoundStepsOrNone StepsFromRequests(const StepInputs& inputs, ProcessId process) 
   }
   if (calls.size() < 2) return {};
   const UpdatePattern pattern = FindUpdatePattern(calls);
-  std::vector<IterationEnd> ends;
-  for (size_t i = 0; i < pattern.ends.size(); ++i) {
-    const size_t first = i == 0 ? 0 : pattern.ends[i - 1] + 1;
-    ends.push_back({.end_ns = calls[pattern.ends[i]].end_ns,
-                    .start_ns = calls[first].start_ns,
-                    .fresh = pattern.fresh[i]});
-  }
   FoundSteps found{.source = StepSource::kRequest,
                    .thread = thread,
                    .marker = std::string(inputs.store.Text(calls[pattern.ends.front()].name))};
-  LoopTiler(inputs, process, thread).Tile(ends, &found);
+  LoopTiler(inputs, process, thread).Tile(EndsOf(calls, pattern), &found);
   if (found.steps.empty()) return {};
   found.how = "from the end of one call of " + QuotedName(found.marker) +
               " to the next (nothing is trained: a request is a step)";

@@ -205,6 +205,27 @@ std::string WhyNone(const Store& store) {
   return "no steps: nothing repeats like a training step; mark one with the NVTX range \"step\"";
 }
 
+// What --steps and --every counted while the program ran, where a step is something else: that
+// several optimizers make an iteration shows only when many have been seen.
+std::string WindowsText(const Store& store, const ProcessSteps& main) {
+  if (store.Property("session.step_windows").empty()) return {};
+  if (!store.Property("session.step_range").empty()) return {};
+  const PhaseCallsTable& calls = store.phase_calls;
+  size_t counted = 0;
+  int64_t counted_until_ns = main.steps.front().start_ns;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (calls.thread[row] != main.thread || calls.phase[row] != Phase::kOptimizerStep) continue;
+    const int64_t start_ns = calls.start_ns[row];
+    if (start_ns < counted_until_ns || start_ns >= main.steps.back().end_ns) continue;
+    ++counted;
+    counted_until_ns = calls.end_ns[row];
+  }
+  const size_t each = (counted + main.steps.size() / 2) / main.steps.size();
+  if (each < 2) return {};
+  return "; --steps and --every counted optimizer steps, about " + std::to_string(each) +
+         " to each of these";
+}
+
 std::string RangeProblem(const ProcessSteps& process, int64_t first_step,
                          const std::string& problem) {
   const size_t last = process.steps.size() - 1;
@@ -265,13 +286,13 @@ StepSet FindSteps(const StepInputs& inputs, const StepOptions& options) {
                          .source = candidate.found.source,
                          .marker = std::move(candidate.found.marker),
                          .steps = std::move(candidate.found.steps),
-                         .pauses = std::move(candidate.found.pauses),
                          .micro_batches = candidate.found.micro_batches};
     const bool outside = options.first_step >= static_cast<int64_t>(process.steps.size());
     if (outside) set.problem = RangeProblem(process, options.first_step, set.problem);
     FindSteadyWindow(inputs, outside ? StepOptions() : options, process);
     set.processes.push_back(std::move(process));
   }
+  set.how += WindowsText(store, set.processes.front());
   if (options.rank >= 0) KeepRank(options.rank, set);
   return set;
 }

@@ -62,26 +62,16 @@ struct Step {
   int64_t duration_ns() const { return end_ns - start_ns; }
 };
 
-// A validation or checkpoint between two steps: part of neither.
-struct StepPause {
-  int64_t start_ns = 0;
-  int64_t end_ns = 0;
-  StepKind kind = StepKind::kValidation;
-
-  int64_t duration_ns() const { return end_ns - start_ns; }
-};
-
 struct ProcessSteps {
   ProcessId process;
   int32_t rank = -1;
   ThreadId thread;  // None for steps from the kernel sequence
   StepSource source = StepSource::kNone;
-  std::string marker;             // "ProfilerStep#", "SGD.step": what was followed
-  std::vector<Step> steps;        // at least one
-  std::vector<StepPause> pauses;  // by start
-  std::vector<uint32_t> steady;   // rows of the steady ones; of all where none is
-  Sample duration;                // of the steady ones, ns
-  int64_t between_ns = 0;         // median time from the end of a step to the start of the next
+  std::string marker;            // "ProfilerStep#", "SGD.step": what was followed
+  std::vector<Step> steps;       // at least one
+  std::vector<uint32_t> steady;  // rows of the steady ones; of all where none is
+  Sample duration;               // of the steady ones, ns
+  int64_t between_ns = 0;        // median time from the end of a step to the start of the next
   uint64_t outlier_count = 0;
   uint32_t micro_batches = 1;  // forwards and backwards whose gradients a step sums up
 };

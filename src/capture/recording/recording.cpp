@@ -75,6 +75,9 @@ void Recording::WriteFacts(const SessionOptions& options,
   log_.AddProperty("session.command", format::CommandWithoutSecrets(options.command));
   if (options.capture.trigger == format::CaptureTrigger::kSteps) {
     log_.AddProperty("session.step_windows", options.capture.windows);
+    if (!options.capture.range_message.empty()) {
+      log_.AddProperty("session.step_range", options.capture.range_message);
+    }
   }
   char folder[4096];
   if (getcwd(folder, sizeof folder) != nullptr) log_.AddProperty("session.cwd", folder);
