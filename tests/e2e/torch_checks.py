@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from python_session import ALL, SHAPES, PythonSession, alone  # noqa: E402
 from torch_case import PYTHON, TorchCase, without_building  # noqa: E402
 from torch_compilers import Compilers, Parallel  # noqa: E402, F401: tests
+from torch_module_names import ModuleNames  # noqa: E402, F401: tests
 from torch_ranges import Ranges  # noqa: E402, F401: tests
 
 BACKWARD, STEP, ZERO_GRAD, NEXT, INIT, CHECKPOINT, SCALER = 1, 2, 3, 4, 5, 8, 12
@@ -45,51 +46,6 @@ class Modules(TorchCase):
         classes = {record.path: record.class_name for record in session.events("ModuleBegin")}
         self.assertEqual(classes["encoder.layers.1.linear1"], "Linear")
         self.balanced(session)
-
-    def test_several_roots(self):
-        session = self.same("""
-            net, x = Net(), torch.ones(1, 8)
-            net.encoder(x)                 # a part first: named from what holds it
-            net(x)
-            other = nn.Sequential(nn.Linear(8, 8)); other(x)
-            twin = Net(); twin(x)
-            nn.MSELoss()(x, x); nn.MSELoss()(x, x)
-        """)
-        paths = self.paths(session)
-        self.assertEqual(paths[0], "encoder")
-        self.assertEqual(paths.count("encoder"), 2)
-        for path in ("Net", "head", "Sequential", "Sequential.0", "Net#2", "Net#2.encoder.layers.0"):
-            self.assertEqual(paths.count(path), 1, path)
-        self.assertEqual(paths.count("MSELoss"), 2)
-
-    def test_modules_are_named_from_what_owns_them(self):
-        session = self.same("""
-            import copy, gc
-            def layers(n): return nn.Sequential(*[nn.Linear(8, 8) for _ in range(n)])
-            class Part(nn.Module):
-                def __init__(self, n): super().__init__(); self.net = layers(n)
-                def forward(self, x): return self.net(x)
-            class Gan(nn.Module):
-                def __init__(self):
-                    super().__init__(); self.G, self.D, self.rest = Part(3), Part(2), nn.ModuleList([])
-                    self.rest.append(nn.ReLU())
-            class Lightning(nn.Module):
-                def __init__(self): super().__init__(); self.n = layers(2)
-                def training_step(self, x): return self.n(x)
-            x, gan = torch.ones(1, 8), Gan()
-            gan.G(x); gan.D.net(x); gan.rest[0](x)
-            lightning = Lightning(); lightning.training_step(x)
-            old = gan.D; gan.D = Part(1)      # not held any more: on its own
-            old(x); gan.D(x)
-            part = Part(1); wrapper = nn.Sequential(part); del wrapper; gc.collect(); part(x)
-            copy.deepcopy(gan).G(x)           # nobody registered its parts
-        """)
-        paths = self.paths(session)
-        self.assertEqual(paths[:5], ["G", "G.net", "G.net.0", "G.net.1", "G.net.2"])
-        self.assertEqual(paths[5:9], ["D.net", "D.net.0", "D.net.1", "rest.0"])
-        self.assertEqual(paths[9:12], ["Lightning.n", "Lightning.n.0", "Lightning.n.1"])
-        self.assertEqual(len(paths), 27)
-        self.assertNotIn("0", paths)
 
     def test_odd_modules(self):
         session = self.same("""

@@ -8,7 +8,9 @@ PyTorch's own.
 Names. A module that is called from outside of any forward is named from the outermost module that
 owns it (_torch_owners), called or not: `G.net.2` where a training step calls self.G(z). The first
 such tree whose root has children owns the plain paths, its root named by its class. A later root
-that holds the owner takes over; any other has its class before its paths. Wrappers
+that holds the owner takes over; any other has its class before its paths. Where an object that is
+no module (a class GAN, a trainer) holds several models as attributes, each has its attribute before
+its paths (_torch_holders), and a module without children is that attribute. Wrappers
 (DistributedDataParallel, FullyShardedDataParallel, torch.compile) leave no trace in the paths.
 """
 import sys
@@ -19,6 +21,7 @@ import _batchlight_native as _native
 from . import _calibration
 from ._importlib_bootstrap import module_call
 from ._imports import attempt
+from ._torch_holders import attribute_of
 from ._torch_owners import Owners
 
 EVALUATION_CALL = 15  # of src/format/phases.def
@@ -66,6 +69,7 @@ class ModuleNames:
         self.owners = owners
         self.known = {}    # id(module) -> (path, class name, weak reference)
         self.labels = {}   # name of a root -> weak reference to it
+        self.held = {}     # the same of roots that are named by an attribute
         self.owner = None  # weak reference to the root with plain paths
         self.call_code = None
 
@@ -81,7 +85,8 @@ class ModuleNames:
     def _give(self, module):
         parent = self._caller()
         if parent is None:
-            self._name_tree(self.owners.root_of(module))
+            root = self.owners.root_of(module)
+            self._name_tree(root, attribute_of(sys._getframe(3), root, _unwrapped))
             if id(module) not in self.known:  # the tree has changed since
                 self._name_tree(module)
         else:  # not part of the tree: made on the fly, or kept in a plain list
@@ -103,13 +108,20 @@ class ModuleNames:
     def _is_root(self, reference):
         return any(reference is root for root in self.labels.values())
 
-    def _name_tree(self, root):
+    def _name_tree(self, root, attribute=None):
+        """`attribute`: of an object that holds the root and others."""
         inner = _unwrapped(root)
         children = [child for child in inner._modules.values() if child is not None]
+        if attribute is not None:
+            label = self._free_label(attribute, inner, self.held) if children else attribute
+            self._walk(root, label, label, "", set())
+            if children:
+                self.held[label] = self.known[id(inner)][2]
+            return
         label = _class_name(inner)
         prefix = ""
         if children and "_is_replica" not in vars(root):  # a copy that DataParallel made
-            label = self._free_label(label, inner)
+            label = self._free_label(label, inner, self.labels)
             owner = self.owner() if self.owner is not None else None
             if owner is None or _holds(root, owner, set()):
                 self.owner = weakref.ref(inner)
@@ -119,10 +131,10 @@ class ModuleNames:
         if children:
             self.labels[label] = self.known[id(inner)][2]
 
-    def _free_label(self, name, module):
+    def _free_label(self, name, module, labels):
         label, number = name, 1
         while True:
-            taken = self.labels.get(label)
+            taken = labels.get(label)
             other = taken() if taken is not None else None
             if other is None or other is module:
                 return label

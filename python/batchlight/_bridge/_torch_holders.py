@@ -1,0 +1,75 @@
+"""Which attribute of an object that is no module holds a model: `G` of a class GAN, whose methods
+train self.G and self.D. Looked up once for each model, when it is first called."""
+import inspect
+import sys
+
+_MOST_FRAMES = 20  # from the call outwards
+_FUNCTION = inspect.CO_OPTIMIZED
+_OURS = 3  # references to the variables: the frame's, and ours while we ask
+_LOOKS_AT_VARIABLES = {"locals", "vars", "dir", "exec", "eval", "_getframe", "currentframe"}
+
+
+def attribute_of(frame, root, unwrapped):
+    """The name under which an object whose method calls `root` holds it, if the object holds several
+    models, or `root` has no parts; None otherwise: the paths of an only model are plain.
+    `unwrapped`: a module without what wraps it."""
+    try:
+        module_class = _module_class(root)
+        inner = unwrapped(root)
+        for _ in range(_MOST_FRAMES):
+            if frame is None:
+                return None
+            name = _name_in(_first_argument(frame), inner, module_class, unwrapped)
+            if name is not None:
+                return name
+            frame = frame.f_back
+    except Exception:  # an object may be anything: the model is named as if nobody held it
+        pass
+    return None
+
+
+def _module_class(module):
+    """torch.nn.Module itself, whatever stands between."""
+    for base in type(module).__mro__:
+        if base.__module__ == "torch.nn.modules.module" and base.__name__ == "Module":
+            return base
+    return type(module)
+
+
+def _first_argument(frame):
+    """Of the method that runs; None where there is none.
+
+    Before Python 3.13 f_locals is a copy that keeps every variable alive until the function returns,
+    and what locals() gives the program: a function that may have it is left alone, and it is emptied
+    afterwards."""
+    code = frame.f_code
+    if code.co_argcount == 0 or not code.co_flags & _FUNCTION or code.co_varnames[0] != "self":
+        return None
+    if not _LOOKS_AT_VARIABLES.isdisjoint(code.co_names):
+        return None
+    variables = frame.f_locals
+    value = variables.get("self")
+    if type(variables) is dict and sys.getrefcount(variables) <= _OURS:
+        variables.clear()
+    return value
+
+
+def _name_in(owner, inner, module_class, unwrapped):
+    try:
+        attributes = object.__getattribute__(owner, "__dict__")
+    except Exception:
+        return None
+    if type(attributes) is not dict or "_modules" in attributes:
+        return None
+    found, models = None, set()
+    for name, value in list(attributes.items()):
+        if not isinstance(value, module_class):
+            continue
+        value = unwrapped(value)
+        if value is inner and found is None:
+            found = name
+        if any(child is not None for child in value._modules.values()):
+            models.add(id(value))
+    if len(models) > 1 or id(inner) not in models:
+        return found
+    return None
