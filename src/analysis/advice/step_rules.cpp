@@ -3,6 +3,7 @@
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
 #include "analysis/numbers/closed_end.h"
+#include "store/interval_index.h"
 
 namespace batchlight::advice {
 namespace {
@@ -12,54 +13,63 @@ struct Saves {
   int64_t total_ns = 0;
 };
 
-// The first row of a table in (thread, start) order that starts on the thread at the moment or
-// later; where there is none, the one behind the thread's last.
-template <typename Table>
-size_t FirstRow(const Table& table, ThreadId thread, int64_t from_ns) {
-  size_t low = 0, high = table.size();
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    const bool before = table.thread[middle] < thread ||
-                        (table.thread[middle] == thread && table.start_ns[middle] < from_ns);
-    (before ? low : high) = before ? middle + 1 : middle;
+// What the loop's thread does around a save.
+class LoopThread {
+ public:
+  LoopThread(const Store& store, ThreadId thread)
+      : store_(store),
+        operators_(ThreadSpans(store.operator_calls.thread).Of(thread)),
+        phases_(ThreadSpans(store.phase_calls.thread).Of(thread)),
+        calls_(ThreadSpans(store.api_calls.thread).Of(thread)) {}
+
+  // The next thing that the loop does: until then a program that saves flushes, renames or copies
+  // its file.
+  int64_t NextEventNs(int64_t after_ns) const {
+    return std::min({FirstStart(store_.operator_calls, operators_, after_ns),
+                     FirstStart(store_.phase_calls, phases_, after_ns),
+                     FirstStart(store_.api_calls, calls_, after_ns)});
   }
-  return low;
-}
 
-template <typename Table>
-int64_t FirstStart(const Table& table, ThreadId thread, int64_t from_ns) {
-  const size_t row = FirstRow(table, thread, from_ns);
-  return row < table.size() && table.thread[row] == thread ? table.start_ns[row] : INT64_MAX;
-}
+  // The end of what the loop did last before a moment: from then on a program that saves opens its
+  // file, which may take long where it replaces another.
+  int64_t LastEventNs(int64_t before_ns) const {
+    const int64_t last_ns = std::max(LastEnd(store_.operator_calls, operators_, before_ns),
+                                     LastEnd(store_.phase_calls, phases_, before_ns));
+    return last_ns > before_ns ? INT64_MIN : last_ns;  // it is still going on
+  }
 
-// The next thing that the loop does: until then a program that saves flushes, renames or copies its
-// file.
-int64_t NextEventNs(const Store& store, ThreadId thread, int64_t after_ns) {
-  return std::min({FirstStart(store.operator_calls, thread, after_ns),
-                   FirstStart(store.phase_calls, thread, after_ns),
-                   FirstStart(store.api_calls, thread, after_ns)});
-}
+ private:
+  // The first row of the thread that starts at the moment or later; rows.end: there is none.
+  template <typename Table>
+  static size_t FirstRow(const Table& table, ThreadSpans::Rows rows, int64_t from_ns) {
+    const auto begin = table.start_ns.begin();
+    return static_cast<size_t>(std::lower_bound(begin + rows.begin, begin + rows.end, from_ns) -
+                               begin);
+  }
+  template <typename Table>
+  static int64_t FirstStart(const Table& table, ThreadSpans::Rows rows, int64_t from_ns) {
+    const size_t row = FirstRow(table, rows, from_ns);
+    return row < rows.end ? table.start_ns[row] : INT64_MAX;
+  }
+  template <typename Table>
+  static int64_t LastEnd(const Table& table, ThreadSpans::Rows rows, int64_t before_ns) {
+    size_t row = FirstRow(table, rows, before_ns);
+    if (row == rows.begin) return INT64_MIN;
+    --row;
+    while (!table.parent[row].IsNone()) row = table.parent[row].row();
+    return table.end_ns[row];
+  }
 
-// The end of what the loop did last before a moment: from then on a program that saves opens its
-// file, which may take long where it replaces another.
-template <typename Table>
-int64_t LastEnd(const Table& table, ThreadId thread, int64_t before_ns) {
-  size_t row = FirstRow(table, thread, before_ns);
-  if (row == 0 || table.thread[row - 1] != thread) return INT64_MIN;
-  --row;
-  while (!table.parent[row].IsNone()) row = table.parent[row].row();
-  return table.end_ns[row];
-}
-
-int64_t LastEventNs(const Store& store, ThreadId thread, int64_t before_ns) {
-  const int64_t last_ns = std::max(LastEnd(store.operator_calls, thread, before_ns),
-                                   LastEnd(store.phase_calls, thread, before_ns));
-  return last_ns > before_ns ? INT64_MIN : last_ns;  // it is still going on
-}
+  const Store& store_;
+  ThreadSpans::Rows operators_;
+  ThreadSpans::Rows phases_;
+  ThreadSpans::Rows calls_;
+};
 
 // Outermost saves on the thread of the loop, from its first step on.
 Saves FindSaves(const Store& store, const ProcessSteps& main) {
   Saves saves;
+  const LoopThread loop(store, main.thread);
   const PhaseCallsTable& phases = store.phase_calls;
   int64_t counted_until_ns = INT64_MIN;
   for (size_t row = 0; row < phases.size(); ++row) {
@@ -68,9 +78,9 @@ Saves FindSaves(const Store& store, const ProcessSteps& main) {
     if (start_ns < main.steps.front().start_ns || start_ns < counted_until_ns) continue;
     if (store.Text(phases.name[row]) == "torch.load") continue;
     const int64_t end_ns = ClosedEnd(store, start_ns, phases.end_ns[row]);
-    const int64_t next_ns = NextEventNs(store, main.thread, end_ns);
+    const int64_t next_ns = loop.NextEventNs(end_ns);
     const int64_t own_ns = end_ns - start_ns;
-    const int64_t last_ns = std::max(LastEventNs(store, main.thread, start_ns), counted_until_ns);
+    const int64_t last_ns = std::max(loop.LastEventNs(start_ns), counted_until_ns);
     // A long silence around the save is something else than its file.
     const double longest_ns = kFileAroundSave * double(own_ns);
     const auto of_the_file = [&](int64_t from_ns, int64_t to_ns) {

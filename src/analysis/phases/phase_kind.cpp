@@ -6,6 +6,18 @@
 namespace batchlight {
 namespace {
 
+struct Texts {
+  std::string_view name;
+  std::string_view key;
+};
+
+// By number.
+constexpr Texts kTexts[] = {
+#define PHASE_KIND(Name, name, key) {name, key},
+#include "analysis/phases/phase_kinds.def"
+#undef PHASE_KIND
+};
+
 struct NameRule {
   std::string_view name;  // a trailing * stands for any rest
   PhaseKind kind;
@@ -133,26 +145,8 @@ PhaseKind PhaseOfRangeName(std::string_view name) {
   return PhaseKind::kOther;
 }
 
-std::string_view PhaseKindName(PhaseKind kind) {
-  switch (kind) {
-#define PHASE_KIND(Name, name, key) \
-  case PhaseKind::k##Name:          \
-    return name;
-#include "analysis/phases/phase_kinds.def"
-#undef PHASE_KIND
-  }
-  return {};
-}
+std::string_view PhaseKindName(PhaseKind kind) { return kTexts[static_cast<size_t>(kind)].name; }
 
-std::string_view PhaseKindKey(PhaseKind kind) {
-  switch (kind) {
-#define PHASE_KIND(Name, name, key) \
-  case PhaseKind::k##Name:          \
-    return key;
-#include "analysis/phases/phase_kinds.def"
-#undef PHASE_KIND
-  }
-  return {};
-}
+std::string_view PhaseKindKey(PhaseKind kind) { return kTexts[static_cast<size_t>(kind)].key; }
 
 }  // namespace batchlight

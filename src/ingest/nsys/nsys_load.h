@@ -135,6 +135,15 @@ Status LoadOtherRuntimes(Load& load);  // interns strings
 Status LoadUnifiedMemory(Load& load);
 // The BATCHLIGHT_* tables of an export of ours (nsys/own_tables.h).
 Status LoadOwnTables(Load& load);
+// Threads of an export of ours, also those without events: the order of threads, and with it of all
+// rows, is then that of the recording. Empty: it is none.
+struct OwnThread {
+  int64_t global;  // id
+  int64_t start_ns;
+  int64_t end_ns;
+};
+Result<std::vector<OwnThread>> ReadOwnThreads(const NsysDatabase& database, const Strings& strings,
+                                              Store& store);
 // What these tables say of processes and threads, once those have rows: parents, ranks, exits,
 // command lines.
 Status CompleteProcesses(const NsysDatabase& database, const Strings& strings, Store& store);

@@ -186,6 +186,27 @@ Status LoadOwnTables(Load& load) {
   return Status();
 }
 
+Result<std::vector<OwnThread>> ReadOwnThreads(const NsysDatabase& database, const Strings& strings,
+                                              Store& store) {
+  Load load;
+  load.database = &database;
+  load.strings = &strings;
+  load.store = &store;
+  ThreadsTable own;
+  ASSIGN_OR_RETURN(NsysTable rows, OpenOwnTable(database, own));
+  while (rows.Next()) AppendRow(load, rows, own);
+  RETURN_IF_ERROR(rows.status());
+  std::vector<OwnThread> threads;
+  for (size_t row = 0; row < own.size(); ++row) {
+    if (own.process[row].IsNone()) continue;
+    const int64_t process = load.processes.all()[own.process[row].row()];
+    threads.push_back({.global = GlobalTid(process, own.tid[row]),
+                       .start_ns = PossibleTimeOr(own.start_ns[row], 0),
+                       .end_ns = PossibleTimeOr(own.end_ns[row], kOpenEnd)});
+  }
+  return threads;
+}
+
 Status CompleteProcesses(const NsysDatabase& database, const Strings& strings, Store& store) {
   Load load;  // its processes are the parents
   load.database = &database;

@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "nsys/own_tables.h"
-
 namespace batchlight::nsys {
 namespace {
 
@@ -80,20 +78,6 @@ std::map<int64_t, Lifetime> ThreadLives(std::span<Load> loads, const Store& stor
   return lives;
 }
 
-// An export of ours says when threads started, also those without events: the order of threads, and
-// with it of all rows, is then that of the recording.
-Status ReadOwnLives(const NsysDatabase& database, std::map<int64_t, Lifetime>& lives) {
-  ASSIGN_OR_RETURN(NsysTable rows, NsysTable::Open(database, OwnTableName("threads"),
-                                                   {"process", "tid", "start_ns", "end_ns"}));
-  while (rows.Next()) {
-    if (rows.IsNull(0)) continue;
-    const int64_t global = (rows.Int(0) & kProcessMask) | (rows.Int(1) & ~kProcessMask);
-    lives[global] = {PossibleTimeOr(rows.Int(2), 0),
-                     PossibleTimeOr(rows.Int(3, kOpenEnd), kOpenEnd)};
-  }
-  return rows.status();
-}
-
 // A process lives from the first to the last event of its threads; in the order of their starts.
 std::vector<std::pair<int64_t, Lifetime>> ProcessLives(const std::map<int64_t, Lifetime>& threads,
                                                        std::span<const Load> loads) {
@@ -163,7 +147,9 @@ ThreadRows AddThreads(const std::map<int64_t, Lifetime>& lives, const Names& nam
 Status UniteThreads(const NsysDatabase& database, std::span<Load> loads, Store& store) {
   ASSIGN_OR_RETURN(const Names names, ReadNames(database, loads.back(), store));
   std::map<int64_t, Lifetime> lives = ThreadLives(loads, store);
-  RETURN_IF_ERROR(ReadOwnLives(database, lives));
+  ASSIGN_OR_RETURN(const std::vector<OwnThread> own,
+                   ReadOwnThreads(database, *loads.back().strings, store));
+  for (const OwnThread& thread : own) lives[thread.global] = {thread.start_ns, thread.end_ns};
   ProcessRows process_rows = AddProcesses(ProcessLives(lives, loads), names, store);
   ThreadRows thread_rows = AddThreads(lives, names, process_rows, store);
 
