@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "base/child.h"
 #include "capture/machine/machine_check.h"
 #include "capture/program/find_program.h"
+#include "capture/program/host_query.h"
 
 namespace batchlight::capture {
 namespace {
@@ -44,13 +44,8 @@ Facts Probe(const std::string& python) {
   const ChildOutput output =
       RunAndRead({.words = {"timeout", "20", python, "-c", kProbe}, .error_fd = nothing});
   if (nothing >= 0) close(nothing);
-  Facts facts;
-  std::istringstream lines(output.text);
-  for (std::string line; std::getline(lines, line);) {
-    const size_t equals = line.find('=');
-    if (equals != std::string::npos) facts[line.substr(0, equals)] = line.substr(equals + 1);
-  }
-  return facts;
+  const PrintedLines lines = ReadPrintedLines(output.text);
+  return {lines.begin(), lines.end()};
 }
 
 std::string InPath(const std::string& program) {

@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <grp.h>
-#include <pwd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "capture/program/host_query.h"
 #include "capture/program/target_environment.h"
 
 namespace batchlight::capture {
@@ -29,22 +29,29 @@ bool CanReach(const RunAs& user, const std::string& path, int mode) {
 }  // namespace
 
 Result<RunAs> FindUser(const std::string& user) {
-  char* end = nullptr;
-  const unsigned long number = std::strtoul(user.c_str(), &end, 10);
-  const bool is_number = !user.empty() && *end == '\0';
-  const passwd* found = getpwnam(user.c_str());
-  if (found == nullptr && is_number) found = getpwuid(static_cast<uid_t>(number));
-  if (found == nullptr) return UsageError("--run-as: there is no user " + user);
-  if (geteuid() != 0 && found->pw_uid != geteuid()) {
+  ASSIGN_OR_RETURN(const HostAnswer answer, AskHost({"user", user}));
+  if (!answer.known) return UsageError("--run-as: there is no user " + user);
+  const auto number = [](const std::string& text) {
+    return static_cast<uid_t>(std::strtoul(text.c_str(), nullptr, 10));
+  };
+  RunAs found{.uid = number(FirstValue(answer.lines, "uid")),
+              .gid = number(FirstValue(answer.lines, "gid")),
+              .name = FirstValue(answer.lines, "name"),
+              .home = FirstValue(answer.lines, "home"),
+              .shell = FirstValue(answer.lines, "shell")};
+  for (const auto& [key, value] : answer.lines) {
+    if (key == "group") found.groups.push_back(number(value));
+  }
+  if (geteuid() != 0 && found.uid != geteuid()) {
     return UsageError("--run-as: only root can start a program as " + user +
                       "; start batchlight itself as that user");
   }
-  return RunAs{found->pw_uid, found->pw_gid, found->pw_name, found->pw_dir, found->pw_shell};
+  return found;
 }
 
 bool Become(const RunAs& user) {
   if (geteuid() == user.uid) return true;
-  return initgroups(user.name.c_str(), user.gid) == 0 &&
+  return setgroups(user.groups.size(), user.groups.data()) == 0 &&
          setresgid(user.gid, user.gid, user.gid) == 0 &&
          setresuid(user.uid, user.uid, user.uid) == 0;
 }

@@ -16,9 +16,11 @@ struct RunAs {
   std::string name;
   std::string home;
   std::string shell;
+  std::vector<gid_t> groups;
 };
 
-// Looks the user up, by name or number. Errors (kUsage): no such user; the tool is not root.
+// Looks the user up, by name or number, as the machine's nsswitch.conf says. Errors (kUsage): no
+// such user; the tool is not root.
 Result<RunAs> FindUser(const std::string& user);
 
 // Makes the calling process the user's, groups included. False with errno if that fails.
