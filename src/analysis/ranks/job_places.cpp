@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/ranks/process_ranks.h"
+#include "format/launchers.h"
 
 namespace batchlight {
 namespace {
@@ -72,13 +73,23 @@ class Places {
       UseTorch(process, place);
       if (place.rank < 0) continue;
       for (const int32_t size :
-           {PositiveNumber(MemberText(kineto, "world_size")),
-            PositiveNumber(store_.Property("environment.OMPI_COMM_WORLD_SIZE", process)),
-            PositiveNumber(store_.Property("environment.WORLD_SIZE", process)),
+           {PositiveNumber(MemberText(kineto, "world_size")), LaunchedWorldSize(process),
             PositiveNumber(store_.Property("torch.distributed_world_size", process))}) {
         if (size > 0) place.world_size = size;
       }
     }
+  }
+
+  // Of the launcher that tells this process's rank, else 0.
+  int32_t LaunchedWorldSize(ProcessId process) const {
+    const std::string rank = std::to_string(places_[process.row()].rank);
+    for (const format::Launcher& launcher : format::kLaunchers) {
+      const std::string prefix = "environment.";
+      if (store_.Property(prefix + launcher.rank, process) != rank) continue;
+      const auto size = PositiveNumber(store_.Property(prefix + launcher.world_size, process));
+      if (size > 0) return size;
+    }
+    return 0;
   }
 
   // As torch.distributed said it when the program was running.

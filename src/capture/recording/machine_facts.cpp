@@ -8,34 +8,31 @@
 #include <fstream>
 #include <string_view>
 
+#include "format/launchers.h"
 #include "format/secrets.h"
 
 namespace batchlight::capture {
 namespace {
 
-constexpr std::string_view kJobVariables[] = {"CUDA_LAUNCH_BLOCKING",
-                                              "CUDA_VISIBLE_DEVICES",
-                                              "GROUP_RANK",
-                                              "KMP_AFFINITY",
-                                              "LOCAL_RANK",
-                                              "LOCAL_WORLD_SIZE",
-                                              "MASTER_PORT",
-                                              "MKL_NUM_THREADS",
-                                              "NCCL_ALGO",
-                                              "NCCL_PROTO",
-                                              "OMPI_COMM_WORLD_RANK",
-                                              "OMPI_COMM_WORLD_SIZE",
-                                              "OMP_NUM_THREADS",
-                                              "PMI_RANK",
-                                              "PYTORCH_CUDA_ALLOC_CONF",
-                                              "RANK",
-                                              "SLURM_JOB_ID",
-                                              "SLURM_LOCALID",
-                                              "SLURM_NNODES",
-                                              "SLURM_NTASKS",
-                                              "SLURM_PROCID",
-                                              "WORLD_SIZE"};
-static_assert(std::is_sorted(std::begin(kJobVariables), std::end(kJobVariables)));
+// Besides those of format/launchers.def.
+constexpr std::string_view kJobVariables[] = {
+    "CUDA_LAUNCH_BLOCKING", "CUDA_VISIBLE_DEVICES", "GROUP_RANK",
+    "GROUP_WORLD_SIZE",     "KMP_AFFINITY",         "LOCAL_WORLD_SIZE",
+    "MASTER_PORT",          "MKL_NUM_THREADS",      "NCCL_ALGO",
+    "NCCL_PROTO",           "OMP_NUM_THREADS",      "PYTORCH_CUDA_ALLOC_CONF",
+    "SLURM_JOB_ID",         "SLURM_NNODES",         "SLURM_NODEID",
+    "TORCHELASTIC_RUN_ID"};
+
+bool IsJobVariable(std::string_view name) {
+  if (std::find(std::begin(kJobVariables), std::end(kJobVariables), name) !=
+      std::end(kJobVariables)) {
+    return true;
+  }
+  return std::any_of(
+      std::begin(format::kLaunchers), std::end(format::kLaunchers), [&](const auto& launcher) {
+        return name == launcher.rank || name == launcher.world_size || name == launcher.local_rank;
+      });
+}
 
 // The text after `key` and what separates it, on the first line of `path` that starts with it.
 std::string ValueInFile(const char* path, std::string_view key, std::string_view separators) {
@@ -93,9 +90,7 @@ Facts EnvironmentFacts(const std::vector<std::string>& environment, bool all) {
     const size_t equals = entry.find('=');
     if (equals == std::string::npos) continue;
     const std::string name = entry.substr(0, equals);
-    const bool listed = std::binary_search(std::begin(kJobVariables), std::end(kJobVariables),
-                                           std::string_view(name));
-    if (!all && !listed) continue;
+    if (!all && !IsJobVariable(name)) continue;
     const std::string key = "environment." + name;
     facts.emplace_back(key, format::PropertyWithoutSecrets(key, entry.substr(equals + 1)));
   }

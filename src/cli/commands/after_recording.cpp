@@ -53,7 +53,8 @@ Status AfterRecording(const std::vector<std::string>& recordings,
   }
   for (const std::string& path : recordings) {
     const bool last = path == recordings.back();
-    if (!last && options.exports.empty()) continue;
+    const bool printed = last && (out != nullptr || options.stats);
+    if (!printed && options.exports.empty()) continue;
     ProgressLine progress;
     progress.Announce("reading " + path);
     ASSIGN_OR_RETURN(const Store store, OpenInput(path));
@@ -62,9 +63,11 @@ Status AfterRecording(const std::vector<std::string>& recordings,
       ASSIGN_OR_RETURN(const std::string written, ExportBeside(store, path, type, options.replace));
       files.emplace_back(written, "exported, " + type);
     }
-    if (!last) continue;
-    PrintSummary(store, out, files);
-    std::fflush(out);
+    if (!printed) continue;
+    if (out != nullptr) {
+      PrintSummary(store, out, files);
+      std::fflush(out);
+    }
     if (options.stats) RETURN_IF_ERROR(PrintDefaultStats(store));
   }
   return {};

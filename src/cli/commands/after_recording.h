@@ -14,8 +14,8 @@ namespace batchlight::cli {
 // Systems that cannot be written yet, with one line for each in `notices`.
 Status CheckExports(capture::CaptureOptions& options, std::vector<std::string>& notices);
 
-// Prints the summary of the last recording on `out`, and does what --stats and --export ask for.
-// `profile` prints on stderr: stdout is the program's.
+// Prints the summary of the last recording on `out` (nullptr: none), and does what --stats and
+// --export ask for. `profile` prints on stderr: stdout is the program's.
 Status AfterRecording(const std::vector<std::string>& recordings,
                       const capture::CaptureOptions& options, std::FILE* out);
 

@@ -1,6 +1,11 @@
+#include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/printable_text.h"
 #include "capture/recording/output_name.h"
@@ -10,6 +15,7 @@
 #include "cli/commands/profile_command.h"
 #include "cli/reading/progress_line.h"
 #include "cli/reading/standard_output.h"
+#include "format/launchers.h"
 
 namespace batchlight::cli {
 namespace {
@@ -36,6 +42,27 @@ Status CheckOutputName(const capture::CaptureOptions& options) {
   if (options.output.empty() || options.replace) return {};
   ASSIGN_OR_RETURN(const std::string name, capture::ExpandOutputName(options.output, 0));
   return capture::CheckOutputIsFree(name, options.Several());
+}
+
+// The rank that a launcher gave to the tool itself, 0 if there is none.
+int LaunchedRank() {
+  for (const format::Launcher& launcher : format::kLaunchers) {
+    const char* const value = std::getenv(launcher.rank);
+    if (value == nullptr) continue;
+    int rank = 0;
+    const std::string_view text = value;
+    std::from_chars(text.data(), text.data() + text.size(), rank);
+    return rank;
+  }
+  return 0;
+}
+
+// Of a thousand ranks that are recorded each by a tool of its own, the first prints the summary and
+// the others print this.
+void SayRecorded(int rank, const std::vector<std::string>& recordings) {
+  if (recordings.empty()) return;
+  Say("rank " + std::to_string(rank) + " is recorded; only rank 0 prints: `batchlight summary " +
+      recordings.back() + "`");
 }
 
 // The program died of Ctrl-C, so the tool does too. That also ends the script that started it,
@@ -86,7 +113,9 @@ void RunSession(const ProfileOptions& options, Outcome& outcome) {
     return;
   }
   ReportSealing(end, outcome);
-  const Status status = AfterRecording(end.recordings, end.capture, stderr);
+  const int rank = LaunchedRank();
+  if (rank > 0) SayRecorded(rank, end.recordings);
+  const Status status = AfterRecording(end.recordings, end.capture, rank > 0 ? nullptr : stderr);
   if (!status.ok()) {
     Say(status.message());
     if (outcome.exit_code == 0) outcome.exit_code = status.exit_code();

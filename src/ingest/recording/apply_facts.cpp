@@ -3,12 +3,13 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <string>
 
 #include "format/secrets.h"
+#include "ingest/recording/apply_ranks.h"
+
 namespace batchlight {
 namespace {
 
@@ -221,23 +222,6 @@ void ApplyClock(std::span<const Fragment> fragments, int64_t zero_ns, Store& sto
     }
     store.session_start_utc_ns = utc_ns;
     return;
-  }
-}
-
-// The rank from the process's environment; that of a dedicated launcher (RANK) wins over MPI's.
-void ApplyRanks(Store& store) {
-  for (const char* name :
-       {"environment.PMI_RANK", "environment.OMPI_COMM_WORLD_RANK", "environment.RANK"}) {
-    const StringId key = store.strings.Find(name);
-    if (key.IsNone()) continue;
-    for (size_t row = 0; row < store.properties.size(); ++row) {
-      const ProcessId process = store.properties.process[row];
-      if (store.properties.key[row] != key || process.IsNone()) continue;
-      const std::string_view text = store.Text(store.properties.value[row]);
-      int32_t rank = -1;
-      std::from_chars(text.data(), text.data() + text.size(), rank);
-      store.processes.rank[process.row()] = rank;
-    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "format/launchers.h"
 #include "format/secrets.h"
 #include "inject/buffer/facts.h"
 #include "inject/rt/process.h"
@@ -14,9 +15,13 @@ namespace {
 constexpr size_t kPathBytes = 4096;
 constexpr size_t kCommandBytes = format::kMaxStringBytes;
 
-// The variables that tell the processes of a distributed job apart.
-constexpr const char* kRankVariables[] = {"RANK", "LOCAL_RANK", "WORLD_SIZE",
-                                          "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
+void NoteVariable(const Guard& guard, const char* name) {
+  const char* value = *name != '\0' ? std::getenv(name) : nullptr;
+  if (value == nullptr) return;
+  char key[64];
+  Text(key, sizeof key).Add("environment.").Add(name);
+  Property(guard, key, value);
+}
 
 // Room must have been ensured.
 void WriteClockSyncRecord(ThreadStream& stream) {
@@ -33,12 +38,10 @@ void WriteClockSync(ThreadStream& stream) {
 }
 
 void NoteRank(const Guard& guard) {
-  for (const char* name : kRankVariables) {
-    const char* value = std::getenv(name);
-    if (value == nullptr) continue;
-    char key[64];
-    Text(key, sizeof key).Add("environment.").Add(name);
-    Property(guard, key, value);
+  for (const format::Launcher& launcher : format::kLaunchers) {
+    NoteVariable(guard, launcher.rank);
+    NoteVariable(guard, launcher.world_size);
+    NoteVariable(guard, launcher.local_rank);
   }
 }
 
