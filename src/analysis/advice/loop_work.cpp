@@ -32,7 +32,7 @@ bool IsOpen(PhaseKind kind) { return kind == PhaseKind::kOther || kind == PhaseK
 class Search {
  public:
   Search(const RunMeasures& run, const ProcessSteps& steps)
-      : store_(*run.store), operators_(store_.operator_calls), inputs_(store_), steps_(steps) {}
+      : store_(*run.store), operators_(store_.operator_calls), inputs_(*run.inputs), steps_(steps) {}
 
   LoopWork Run() {
     const ThreadSpans::Rows rows = inputs_.operator_rows.Of(steps_.thread);
@@ -160,7 +160,7 @@ class Search {
 
   const Store& store_;
   const OperatorCallsTable& operators_;
-  StepInputs inputs_;
+  const StepInputs& inputs_;
   const ProcessSteps& steps_;
   uint32_t row_ = 0;  // of operator_calls: the first that starts in the next stretch or later
   int64_t inside_until_ns_ = INT64_MIN;  // end of the operators that started before it

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "analysis/numbers/closed_end.h"
+#include "analysis/numbers/merge_runs.h"
 
 namespace batchlight {
 namespace {
@@ -103,8 +104,7 @@ LoopEvents CollectLoopEvents(const Store& store, const std::vector<PhaseMark>& m
   }
   AddModes(store, phase_rows, events);
   AddModeChanges(store, phase_rows, events);
-  std::stable_sort(events.begin(), events.end(),
-                   [](const LoopEvent& a, const LoopEvent& b) { return a.start_ns < b.start_ns; });
+  MergeRuns(events, [](const LoopEvent& a, const LoopEvent& b) { return a.start_ns < b.start_ns; });
   bool worked = false;
   for (LoopEvent& event : events) {
     event.step = loop.steps;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/numbers/closed_end.h"
+#include "analysis/numbers/merge_runs.h"
 #include "analysis/phases/phase_guess.h"
 #include "analysis/phases/validation.h"
 
@@ -96,8 +97,9 @@ void PhaseMarks::Insert(const std::vector<PhaseMark>& more) {
   Order();
 }
 
+// Each table gives its marks in order: what is left is to merge a few runs.
 void PhaseMarks::Order() {
-  std::sort(marks_.begin(), marks_.end(), Before);
+  MergeRuns(marks_, Before);
   std::vector<ThreadId> threads;
   threads.reserve(marks_.size());
   for (const PhaseMark& mark : marks_) threads.push_back(mark.thread);

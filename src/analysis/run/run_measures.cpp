@@ -5,7 +5,6 @@
 
 #include "analysis/owners/critical_time.h"
 #include "analysis/steps/step_bins.h"
-#include "analysis/steps/step_inputs.h"
 #include "base/thread_pool.h"
 
 namespace batchlight {
@@ -37,7 +36,8 @@ RunMeasures MeasureRun(const Store& store, const MeasureOptions& options) {
   run.store = &store;
   run.session = DescribeSession(store);
   run.losses = FindLosses(store);
-  const StepInputs inputs(store);
+  run.inputs = std::make_shared<const StepInputs>(store);
+  const StepInputs& inputs = *run.inputs;
   run.steps = FindSteps(inputs, options.steps);
   const StepSet& steps = run.steps;
   run.stages = FindStages(inputs, steps);
@@ -72,7 +72,7 @@ RunMeasures MeasureRun(const Store& store, const MeasureOptions& options) {
 std::shared_ptr<const PhaseEvents> PhaseEventsOf(const RunMeasures& run) {
   if (run.phase_events != nullptr) return run.phase_events;
   return std::make_shared<const PhaseEvents>(FindPhaseEvents(
-      StepInputs(*run.store), run.steps, run.breakdowns, run.gpu.breakdowns, run.work));
+      *run.inputs, run.steps, run.breakdowns, run.gpu.breakdowns, run.work));
 }
 
 }  // namespace batchlight

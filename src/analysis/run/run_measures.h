@@ -22,6 +22,7 @@
 #include "analysis/run/recording_cost.h"
 #include "analysis/run/session_info.h"
 #include "analysis/stages/stages.h"
+#include "analysis/steps/step_inputs.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
 
@@ -36,6 +37,7 @@ struct RunMeasures {
   const Store* store = nullptr;  // names of rows; must outlive this
   SessionInfo session;
   std::vector<LossWarning> losses;
+  std::shared_ptr<const StepInputs> inputs;  // what steps and phases were found by
   StepSet steps;
   RunStages stages;
   MeasuredOverhead measured_overhead;

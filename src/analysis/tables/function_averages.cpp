@@ -9,11 +9,14 @@
 
 #include "analysis/cuda/cuda_call.h"
 #include "analysis/cuda/gpu_event_names.h"
+#include "analysis/numbers/merge_runs.h"
+#include "store/flat_map.h"
 
 namespace batchlight {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kLeftOut = UINT32_MAX - 1;  // in place of a name's number
 
 enum class Kind : uint8_t { kOperator, kAnnotation, kCall };
 
@@ -57,13 +60,40 @@ class Names {
   std::vector<const std::string*> names_;
 };
 
-// PyTorch leaves these out.
-bool IsLeftOut(std::string_view name) {
+// The same of strings of the store, by `name_of` them: each is looked at once.
+class NumberOfString {
+ public:
+  NumberOfString(const Store& store, Names* names, std::string_view (*name_of)(std::string_view))
+      : store_(store), names_(*names), name_of_(name_of), numbers_(store.strings.size(), kNone) {}
+
+  // kLeftOut where `name_of` says "".
+  uint32_t operator[](StringId string) {
+    if (string.IsNone()) return names_.Of({});
+    uint32_t& number = numbers_[string.row()];
+    if (number == kNone) {
+      const std::string_view text = store_.Text(string);
+      const std::string_view name = name_of_(text);
+      number = name.empty() && !text.empty() ? kLeftOut : names_.Of(name);
+    }
+    return number;
+  }
+
+ private:
+  const Store& store_;
+  Names& names_;
+  std::string_view (*name_of_)(std::string_view);
+  std::vector<uint32_t> numbers_;
+};
+
+// "" for what PyTorch leaves out.
+std::string_view OperatorName(std::string_view name) {
   static constexpr auto kNames = std::to_array<std::string_view>(
       {"profiler::_record_function_enter", "profiler::_record_function_enter_new",
        "profiler::_record_function_exit", "aten::is_leaf", "aten::output_nr", "aten::_version"});
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+  return std::find(kNames.begin(), kNames.end(), name) == kNames.end() ? name : "";
 }
+
+std::string_view SameName(std::string_view name) { return name; }
 
 class Averages {
  public:
@@ -78,8 +108,9 @@ class Averages {
     }
     AddApiCalls();
     Nest();
+    NumberOfString kernels(store_, &names_, SameName);
     AddWork(store_.kernels,
-            [&](size_t row) { return names_.Of(store_.Text(store_.kernels.demangled_name[row])); });
+            [&](size_t row) { return kernels[store_.kernels.demangled_name[row]]; });
     AddWork(store_.memcpys, [&](size_t row) {
       const MemcpysTable& copies = store_.memcpys;
       return names_.Of(
@@ -94,32 +125,33 @@ class Averages {
   }
 
  private:
-  void Add(int64_t start_ns, int64_t end_ns, ThreadId thread, std::string_view name, Kind kind,
+  void Add(int64_t start_ns, int64_t end_ns, ThreadId thread, uint32_t name, Kind kind,
            StringId operator_name = {}, StringId shapes = {}) {
-    if (end_ns == kOpenEnd || thread.IsNone()) return;
-    events_.push_back({start_ns, end_ns, thread, names_.Of(name), operator_name, shapes, kind});
+    if (end_ns == kOpenEnd || thread.IsNone() || name == kLeftOut) return;
+    events_.push_back({start_ns, end_ns, thread, name, operator_name, shapes, kind});
     // PyTorch ends these where NCCL's work ends.
-    events_.back().async = kind == Kind::kAnnotation && name.starts_with("nccl:");
+    events_.back().async = kind == Kind::kAnnotation && names_.Text(name).starts_with("nccl:");
   }
 
   void AddOperators() {
     const OperatorCallsTable& calls = store_.operator_calls;
+    NumberOfString names(store_, &names_, OperatorName);
+    events_.reserve(calls.size() + store_.api_calls.size());
     for (size_t row = 0; row < calls.size(); ++row) {
-      const std::string_view name = store_.Text(calls.name[row]);
-      if (IsLeftOut(name)) continue;
       const bool annotation = calls.scope[row] == OperatorScope::kUser;
-      Add(calls.start_ns[row], calls.end_ns[row], calls.thread[row], name,
+      Add(calls.start_ns[row], calls.end_ns[row], calls.thread[row], names[calls.name[row]],
           annotation ? Kind::kAnnotation : Kind::kOperator, calls.name[row], calls.shapes[row]);
     }
   }
 
   template <typename Table>
-  void AddRanges(const Table& table, const std::vector<StringId>& names) {
+  void AddRanges(const Table& table, const std::vector<StringId>& texts) {
+    NumberOfString names(store_, &names_, SameName);
     for (size_t row = 0; row < table.size(); ++row) {
       if constexpr (requires { table.style; }) {
         if (table.style[row] == NvtxStyle::kStartEnd) continue;
       }
-      Add(table.start_ns[row], table.end_ns[row], table.thread[row], store_.Text(names[row]),
+      Add(table.start_ns[row], table.end_ns[row], table.thread[row], names[texts[row]],
           Kind::kAnnotation);
     }
   }
@@ -127,24 +159,30 @@ class Averages {
   void AddApiCalls() {
     const ApiCallsTable& calls = store_.api_calls;
     event_of_call_.assign(calls.size(), kNone);
+    NumberOfString names(store_, &names_, PlainApiName);
     for (size_t row = 0; row < calls.size(); ++row) {
       if (calls.end_ns[row] == kOpenEnd || calls.thread[row].IsNone()) continue;
       event_of_call_[row] = static_cast<uint32_t>(events_.size());
-      Add(calls.start_ns[row], calls.end_ns[row], calls.thread[row],
-          PlainApiName(store_.Text(calls.name[row])), Kind::kCall);
+      Add(calls.start_ns[row], calls.end_ns[row], calls.thread[row], names[calls.name[row]],
+          Kind::kCall);
     }
   }
 
-  // Orders the events and finds their parents.
+  // Orders the events, which come from a few tables in order, and finds their parents.
   void Nest() {
-    std::vector<uint32_t> order(events_.size());
-    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-      const Event& first = events_[a];
-      const Event& second = events_[b];
+    const auto before = [](const Event& first, const Event& second) {
       return std::tuple(first.thread, first.start_ns, -first.end_ns) <
              std::tuple(second.thread, second.start_ns, -second.end_ns);
-    });
+    };
+    if (!std::is_sorted(events_.begin(), events_.end(), before)) Order(before);
+    FindParents();
+  }
+
+  template <typename Before>
+  void Order(const Before& before) {
+    std::vector<uint32_t> order(events_.size());
+    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    MergeRuns(order, [&](uint32_t a, uint32_t b) { return before(events_[a], events_[b]); });
     std::vector<Event> ordered;
     std::vector<uint32_t> place(events_.size());
     ordered.reserve(events_.size());
@@ -156,7 +194,6 @@ class Averages {
     for (uint32_t& event : event_of_call_) {
       if (event != kNone) event = place[event];
     }
-    FindParents();
   }
 
   void FindParents() {
@@ -198,15 +235,19 @@ class Averages {
   }
 
   FunctionAverage& Row(uint32_t name, bool on_gpu, bool is_annotation, StringId shapes = {}) {
-    const auto key = std::tuple(name, on_gpu, is_annotation, by_shape_ ? shapes : StringId());
-    const auto [place, added] = rows_.try_emplace(key);
-    if (added) {
-      place->second.name = names_.Text(name);
-      place->second.on_gpu = on_gpu;
-      place->second.is_annotation = is_annotation;
-      if (by_shape_) place->second.shapes = shapes;
+    if (!by_shape_) shapes = {};
+    const uint64_t kind = uint64_t{name} * 4 + uint64_t{on_gpu} * 2 + uint64_t{is_annotation};
+    const auto next = static_cast<uint32_t>(rows_.size());
+    const uint32_t row = row_of_.FindOrAdd(kind << 32 | shapes.value, next);
+    if (row == next) {
+      rows_.push_back({});
+      rows_.back().name = names_.Text(name);
+      rows_.back().on_gpu = on_gpu;
+      rows_.back().is_annotation = is_annotation;
+      if (by_shape_) rows_.back().shapes = shapes;
+      order_of_row_.emplace_back(name, on_gpu, is_annotation, shapes);
     }
-    return place->second;
+    return rows_[row];
   }
 
   void AddOnGpu(FunctionAverage& row, int64_t ns) {
@@ -278,13 +319,14 @@ class Averages {
   }
 
   std::vector<FunctionAverage> Sorted() {
+    std::vector<uint32_t> order(rows_.size());
+    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    const auto key = [&](uint32_t i) {
+      return std::tuple(-rows_[i].cpu_self_ns, -rows_[i].gpu_self_ns, order_of_row_[i]);
+    };
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
     std::vector<FunctionAverage> rows;
-    for (auto& [key, row] : rows_) rows.push_back(std::move(row));
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const FunctionAverage& a, const FunctionAverage& b) {
-                       return std::tuple(a.cpu_self_ns, a.gpu_self_ns) >
-                              std::tuple(b.cpu_self_ns, b.gpu_self_ns);
-                     });
+    for (const uint32_t i : order) rows.push_back(std::move(rows_[i]));
     return rows;
   }
 
@@ -293,7 +335,9 @@ class Averages {
   Names names_;
   std::vector<Event> events_;
   std::vector<uint32_t> event_of_call_;  // by row of api_calls
-  std::map<std::tuple<uint32_t, bool, bool, StringId>, FunctionAverage> rows_;
+  std::vector<FunctionAverage> rows_;
+  FlatMap row_of_;  // by name, kind and shapes
+  std::vector<std::tuple<uint32_t, bool, bool, StringId>> order_of_row_;  // of rows alike
   // First and last moment of the work of an annotation, by event, device and stream.
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::pair<int64_t, int64_t>> spans_;
 };
