@@ -10,7 +10,7 @@ NOTHING_TO_GAIN = 0.05     # of an iteration: findings of less leave a good prog
 # Our word for a stage, for every one that a summary may use.
 STAGE_OF = {
     'start-up': 'start-up', 'startup': 'start-up', 'set-up': 'start-up', 'preprocessing': 'preprocessing',
-    'training': 'training', 'warm-up': 'training', 'compile': 'training', 'graph capture': 'training',
+    'training': 'training', 'inference': 'inference', 'warm-up': 'training', 'compile': 'training', 'graph capture': 'training',
     'validation': 'validation', 'evaluation': 'validation', 'checkpoint': 'checkpoint',
     'between': 'between', 'between epochs': 'between', 'shutdown': 'shutdown', 'other': 'other',
     # kinds of steps, where no stages are said

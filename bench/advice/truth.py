@@ -66,8 +66,9 @@ class Truth:
         return [(stage, start, stop) for (stage, start), stop in zip(self.moments, ends)]
 
     def durations(self, end):
-        """Seconds of each iteration: those since the one before that were spent training."""
-        training = [(start, stop) for stage, start, stop in self.stages(end) if stage == 'training']
+        """Seconds of each iteration: those since the one before that were spent in the loop."""
+        training = [(start, stop) for stage, start, stop in self.stages(end)
+                    if stage in ('training', 'inference')]
         begin, seconds = 0.0, []
         for stop in self.ends:
             while training and training[0][1] <= begin:

@@ -80,8 +80,13 @@ class Collector:
         for unit in ("steps/s", "steps/min"):
             if unit in words:
                 self.text("rate", "terminal", f"{words[words.index(unit) - 1]} {unit}")
+            if f"{unit})" in words:  # "mean 45.9 ms (21.8 steps/s)"
+                number = words[words.index(f"{unit})") - 1].strip("(")
+                self.text("mean rate", "terminal", f"{number} {unit}")
         self.number("rate", "JSON", process.get("steps_per_second"))
         self.number("rate", "CSV", views.figure("rate"))
+        self.number("mean rate", "JSON", process["mean_steps_per_second"])
+        self.number("mean rate", "CSV", views.figure("mean rate"))
         rate = self.training.get("rate")
         self.text("rate", "page", rate["text"] if rate else self.rate_of_old_page(summary))
         words = views.snippet.replace("steps/s.", "steps/s").replace("steps/min.", "steps/min").split()

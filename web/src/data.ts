@@ -92,8 +92,9 @@ export interface Kind {
 // How often a step comes, over the steps that count.
 export interface Rate {
   text: string;       // "40.1 steps/s"
-  period_ns: number;  // from one step to the next, mean
-  of_gpu: boolean;    // the mean step of the slowest GPU, which the CPU runs ahead of
+  mean_text: string;  // the same of the mean step; "" where that says nothing else
+  period_ns: number;  // from one step to the next, median
+  of_gpu: boolean;    // the median step of the slowest GPU, which the CPU runs ahead of
 }
 
 // The steps of one process, on its CPU thread and on each of its GPUs: the same steps in the same

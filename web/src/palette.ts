@@ -19,6 +19,7 @@ const kKnown: Record<string, number> = {
   warm_up: 4,
   graph_capture: 7,
   training: 3,
+  inference: 3,
   between_epochs: 6,
   shutdown: 8,
   tensor_core: 5,

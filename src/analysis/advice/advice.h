@@ -20,8 +20,7 @@ struct AdviceRule {
 // Every rule, in the order of rules.def.
 const std::vector<AdviceRule>& AdviceRules();
 
-// Runs all rules, as BuildOverview does for RunMeasures::findings. Causes come by falling share of
-// the run that they save, those without an estimate after them, symptoms last.
+// Runs all rules, as BuildOverview does for RunMeasures::findings; by FindingRank.
 std::vector<Finding> FindAdvice(const RunMeasures& run);
 
 struct CombinedGain {

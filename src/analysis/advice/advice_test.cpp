@@ -67,6 +67,28 @@ TEST(Advice, CpuLoopThatWaitsForData) {
   EXPECT_NE(findings[0].action.find("num_workers"), std::string::npos);
 }
 
+// With one free processor a worker and the loop take turns: 2.5 ms for each batch of the two.
+TEST(Advice, WorkersThatCostMoreThanTheyLoadAreNotAdvised) {
+  for (const bool many_processors : {true, false}) {
+    Loop loop;
+    loop.build().Property("machine.cores", many_processors ? "16" : "2");
+    loop.build().Property("torch.threads", "1");
+    const auto findings = loop.Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+      for (const int64_t at : {t + 1000, t + 3 * kMs}) {
+        build.Phase(thread, Phase::kDataLoaderNext,
+                    "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", at,
+                    at + 2 * kMs);
+      }
+    });
+    if (many_processors) {
+      ASSERT_EQ(findings.size(), 1u);
+      EXPECT_NEAR(findings[0].gain_ns, (4 - 2 * 0.5) * 0.85 * kMs, 0.1 * kMs);
+    } else {
+      EXPECT_TRUE(findings.empty());
+    }
+  }
+}
+
 // 25 MB a step: workers would hand them over through one thread that pins, for 7.4 ms of each step.
 TEST(Advice, LargePinnedBatchesMayGainNothingFromWorkers) {
   const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {

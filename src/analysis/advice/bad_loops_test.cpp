@@ -146,20 +146,6 @@ TEST(BadLoops, EveryEpochStartsTheWorkersAgain) {
   }
 }
 
-TEST(BadLoops, AnOptimizerOfManyOperatorsOnTheCpu) {
-  Steps steps;
-  for (int i = 0; i < 20; ++i) {
-    steps.Step(10 * kMs, [&](int64_t start, int64_t) {
-      steps.Call(Phase::kOptimizerStep, "Adam.step", start + 5 * kMs, start + 9 * kMs);
-      for (int64_t op = 0; op < 300; ++op) {
-        const int64_t at = start + 5 * kMs + op * 10'000;
-        steps.build().Operator(steps.thread(), "aten::mul_", at, at + 8'000);
-      }
-    });
-  }
-  EXPECT_NEAR(GainOf(steps.Findings(), "unfused-optimizer-cpu"), 4.0 * kMs * 0.4, 0.05 * kMs);
-}
-
 TEST(BadLoops, CopiesThatNothingHides) {
   Steps steps;
   for (int i = 0; i < 20; ++i) {

@@ -24,6 +24,18 @@ bool LoadsInTheTrainingProcess(const RunMeasures& run) {
   return false;
 }
 
+// Batches that a step asks a DataLoader for: micro-batches, several loaders.
+double BatchesPerStep(const Store& store, const ProcessSteps& main) {
+  const PhaseCallsTable& phases = store.phase_calls;
+  size_t count = 0;
+  for (size_t row = 0; row < phases.size(); ++row) {
+    count += phases.phase[row] == Phase::kDataLoaderNext && phases.thread[row] == main.thread &&
+             phases.start_ns[row] >= main.steps.front().start_ns &&
+             phases.start_ns[row] < main.steps.back().end_ns;
+  }
+  return std::max(1.0, double(count) / double(main.steps.size()));
+}
+
 // Of copies to the GPU: the batch, where the loader pins it.
 double PinnedBytesPerStep(const RunMeasures& run) {
   double bytes = 0;
@@ -60,6 +72,10 @@ struct Processors {
   int free = 0;  // beside the threads that compute and the workers there are
 
   bool no_room() const { return all > 0 && free < 1; }
+  // To hand a batch of a worker to the loop.
+  double receive_ns() const {
+    return kReceiveBatchNs + (all > 0 && double(free) < kRoomForWorkers ? kTakeTurnsNs : 0);
+  }
 };
 
 Processors ProcessorsOf(const RunMeasures& run, int workers) {
@@ -146,10 +162,10 @@ void AdviseWorkers(const RunMeasures& run, const Processors& processors, Finding
 }
 
 // What to do where the workers there are do not keep up.
-std::string MoreWorkersAction(int workers, const Processors& processors) {
+std::string MoreWorkersAction(bool has_gpu, int workers, const Processors& processors) {
   const std::string cheaper =
-      "make the work of a sample cheaper (decode, augment, collate), cache it, or move it to the "
-      "GPU.";
+      std::string("make the work of a sample cheaper (decode, augment, collate)") +
+      (has_gpu ? ", cache it, or move it to the GPU." : " or cache it.");
   if (processors.no_room()) {
     return "The " + std::to_string(processors.all) + " processors are all in use (" +
            std::to_string(workers) +
@@ -181,7 +197,9 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
   const bool pinning_counts = pinning_ns > kLongPinning * (step_ns - exposed_ns);
   // A batch of a worker takes its way through a queue, which costs the loop more than a batch that
   // is only sliced out of a tensor. Without a free processor it also takes turns with computing.
-  const double removable_ns = single ? exposed_ns - kReceiveBatchNs : exposed_ns;
+  const double removable_ns =
+      single ? exposed_ns - processors.receive_ns() * BatchesPerStep(*run.store, *main)
+             : exposed_ns;
   const double room =
       single && processors.no_room() ? 1.0 - 1.0 / std::max(2, processors.all) : 1.0;
   const double gain_ns =
@@ -209,7 +227,7 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
   if (single)
     AdviseWorkers(run, processors, &finding);
   else
-    finding.action = MoreWorkersAction(workers, processors);
+    finding.action = MoreWorkersAction(has_gpu, workers, processors);
   findings->push_back(std::move(finding));
 }
 

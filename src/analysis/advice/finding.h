@@ -26,6 +26,19 @@ struct Patch {
   bool empty() const { return diff.empty(); }
 };
 
+enum class FindingKind : uint8_t {
+  kCause,    // of slow steps, or of what lies between them again and again
+  kOnce,     // a cause that is paid once, however long the run trains: start-up, not validation
+  kSymptom,  // says that something is slow, not why, and promises nothing
+};
+
+// Where a finding stands, best first; within a rank by what it saves of the run.
+enum class FindingRank : uint8_t {
+  kOfTheLoop,  // a cause that a longer run pays again and again, and that is worth it
+  kOther,      // other causes, and those without an estimate
+  kSymptom,
+};
+
 struct Finding {
   std::string_view rule;  // id: dataloader-wait
   std::string title;      // one line: what is wrong
@@ -39,13 +52,12 @@ struct Finding {
   // The same of the run as a whole, for what lies beside the steps: validation, start-up.
   double run_gain_ns = 0;
   double run_uncertainty_ns = 0;
-  bool once = false;  // paid once, however long the run trains: start-up, not validation
+  FindingKind kind = FindingKind::kCause;
   Patch patch;
-  // It says that something is slow, not why: it stands below every cause and promises nothing.
-  bool symptom = false;
-  // Both gains as a share of the run's wall time, by which findings are ordered (FindAdvice).
-  double run_share = 0;
+  // From here on FindAdvice fills in.
+  double run_share = 0;   // both gains as a share of the run's wall time
   double step_share = 0;  // gain_ns as a share of the mean step
+  FindingRank rank = FindingRank::kOther;
   // Rules whose findings save more, and partly the same time: their gains do not add up.
   std::vector<std::string_view> same_time_as;
 

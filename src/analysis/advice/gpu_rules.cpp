@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "analysis/advice/advice_text.h"
-#include "analysis/advice/phase_rows.h"
 #include "analysis/advice/rules.h"
 #include "analysis/steps/graph_use.h"
 #include "analysis/steps/step_lookup.h"
@@ -53,7 +52,7 @@ void GpuUnderused(const RunMeasures& run, Findings* findings) {
   finding.why[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(finding.why[0])));
   finding.action =
       "See the findings about that cause; a larger batch gives every launch more work.";
-  finding.symptom = true;
+  finding.kind = FindingKind::kSymptom;
   findings->push_back(std::move(finding));
 }
 
@@ -134,33 +133,6 @@ void SmallKernels(const RunMeasures& run, Findings* findings) {
   findings->push_back(std::move(finding));
 }
 
-void UnfusedOptimizer(const RunMeasures& run, Findings* findings) {
-  if (run.steps.Main() == nullptr || run.gpu.kernel_count == 0) return;
-  const Store& store = *run.store;
-  uint64_t launches = 0;
-  const PhaseTime optimizer =
-      VisitInPhase(run, PhaseKind::kOptimizer, store.api_calls, [&](size_t call) {
-        launches +=
-            store.Text(store.api_calls.name[call]).find("LaunchKernel") != std::string_view::npos;
-      });
-  if (optimizer.PerStep(launches) <= kOptimizerKernels) return;
-  const double optimizer_ns = optimizer.per_step_ns();
-  const double exposed_ns =
-      optimizer_ns * std::clamp(CpuExposure(run) * kOptimizerExposure, 0.0, 1.0);
-  findings->push_back({.title = "The optimizer updates each parameter with kernels of its own",
-                       .seen = "The optimizer launches " + Rounded(optimizer.PerStep(launches)) +
-                               " kernels a step and takes the CPU " + TimeOf(optimizer_ns) + ".",
-                       .why = "A fused optimizer updates all parameters in a handful of launches.",
-                       .action = "Pass fused=True (or foreach=True) to torch.optim's optimizer.",
-                       .gain_ns = exposed_ns * kOptimizerGain,
-                       .uncertainty_ns = exposed_ns * kOptimizerUncertainty,
-                       .evidence = {{.kind = "call",
-                                     .name = "Optimizer.step",
-                                     .count = optimizer.calls,
-                                     .per_step_ns = optimizer_ns}},
-                       .patch = FusedOptimizerPatch(run)});
-}
-
 void GridTooSmall(const RunMeasures& run, Findings* findings) {
   double small_ns = 0, total_ns = 0;
   Finding finding;
@@ -183,7 +155,7 @@ void GridTooSmall(const RunMeasures& run, Findings* findings) {
   finding.seen = PercentOf(share) + " of kernel time runs on fewer blocks than the GPU has SMs.";
   finding.why = "The rest of the GPU is idle meanwhile.";
   finding.action = "Raise the batch size, or run independent work on several streams.";
-  finding.symptom = true;
+  finding.kind = FindingKind::kSymptom;
   findings->push_back(std::move(finding));
 }
 

@@ -131,10 +131,13 @@ class Search {
   LoopWork Collect() const {
     LoopWork work;
     const auto count = double(steps_.steady.size());
-    std::vector<int64_t> own;
-    for (const uint32_t step : steps_.steady) own.push_back(python_of_step_[step]);
-    if (own.empty()) return work;
-    work.python.per_step_ns = Quantile(own, 0.5);
+    std::vector<double> shares;
+    for (const uint32_t step : steps_.steady) {
+      const auto step_ns = double(std::max<int64_t>(1, steps_.steps[step].duration_ns()));
+      shares.push_back(double(python_of_step_[step]) / step_ns);
+    }
+    if (shares.empty()) return work;
+    work.python.per_step_ns = Quantile(shares, 0.5) * steps_.duration.mean;
     std::map<std::string, WorkPlace> by_name;  // ranges that differ by a number are one
     for (const auto& [place, spent] : places_) {
       WorkPlace& sum = by_name[PlaceText(place)];

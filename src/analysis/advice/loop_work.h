@@ -21,7 +21,8 @@ struct WorkPlace {
 };
 
 struct OwnPython {
-  // Median over the steps: what other programs do to some steps is not the program's own.
+  // Of the mean step, by the median of its share of each: what other programs do to some steps is
+  // not the program's own.
   double per_step_ns = 0;
   std::vector<WorkPlace> places;
 };

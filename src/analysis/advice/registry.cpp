@@ -41,18 +41,17 @@ void NameSharedGains(std::vector<Finding>* findings) {
   }
 }
 
-// What a longer run would pay again and again, and is worth it. A run that is profiled is often
-// made short for that: what it pays once is no reason to look away from its loop.
-bool IsOfTheLoop(const Finding& finding) {
-  return !finding.once && std::max(finding.step_share, finding.run_share) >= advice::kWorthFirst;
+// A run that is profiled is often made short for that: what it pays once is no reason to look away
+// from its loop.
+FindingRank RankOf(const Finding& finding) {
+  if (finding.kind == FindingKind::kSymptom) return FindingRank::kSymptom;
+  const bool worth = std::max(finding.step_share, finding.run_share) >= advice::kWorthFirst;
+  return finding.kind == FindingKind::kCause && worth ? FindingRank::kOfTheLoop
+                                                      : FindingRank::kOther;
 }
 
-// Causes of a slow loop, the others by what they save of the run, those without an estimate, then
-// symptoms.
 bool StandsAbove(const Finding& a, const Finding& b) {
-  if (a.symptom != b.symptom) return b.symptom;
-  if (IsOfTheLoop(a) != IsOfTheLoop(b)) return IsOfTheLoop(a);
-  return a.run_share > b.run_share;
+  return a.rank != b.rank ? a.rank < b.rank : a.run_share > b.run_share;
 }
 
 }  // namespace
@@ -76,13 +75,14 @@ std::vector<Finding> FindAdvice(const RunMeasures& run) {
   }
   const ProcessSteps* main = run.steps.Main();
   const double steps = main == nullptr ? 0 : double(main->steps.size());
-  const double wall_ns = advice::RunWallNs(run);
+  const double wall_ns = advice::RunWallNs(run), step_ns = advice::MeanStepNs(run);
   for (Finding& finding : findings) {
-    if (finding.symptom) finding.gain_ns = finding.uncertainty_ns = 0;
-    const double step_ns = advice::MeanStepNs(run);
+    if (finding.kind == FindingKind::kSymptom) finding.gain_ns = finding.uncertainty_ns = 0;
     if (step_ns > 0) finding.step_share = std::min(1.0, finding.gain_ns / step_ns);
-    if (wall_ns == 0) continue;
-    finding.run_share = std::min(1.0, (finding.gain_ns * steps + finding.run_gain_ns) / wall_ns);
+    if (wall_ns > 0) {
+      finding.run_share = std::min(1.0, (finding.gain_ns * steps + finding.run_gain_ns) / wall_ns);
+    }
+    finding.rank = RankOf(finding);
   }
   std::stable_sort(findings.begin(), findings.end(), StandsAbove);
   NameSharedGains(&findings);
@@ -169,26 +169,6 @@ double NumberProperty(const RunMeasures& run, std::string_view key) {
 
 std::string RecordedPlace(const RunMeasures& run, std::string_view key) {
   return std::string(TrainingProperty(run, key));
-}
-
-Patch FusedOptimizerPatch(const RunMeasures& run) {
-  // "Optimizer.step#AdamW.step": the class that the loop steps.
-  std::string name = "AdamW";
-  const PhaseCallsTable& calls = run.store->phase_calls;
-  for (size_t row = 0; row < calls.size(); ++row) {
-    if (calls.phase[row] != Phase::kOptimizerStep) continue;
-    const std::string_view text = run.store->Text(calls.name[row]);
-    const size_t begin = text.find('#') + 1, end = text.rfind(".step");
-    if (begin != 0 && end != text.npos && begin < end) name = text.substr(begin, end - begin);
-    break;
-  }
-  // Of PyTorch's optimizers, these have a fused form.
-  const bool can_fuse =
-      run.gpu.empty() ? false : name == "Adam" || name == "AdamW" || name == "SGD";
-  return {.place = RecordedPlace(run, "site.optimizer"),
-          .diff = "-optimizer = torch.optim." + name +
-                  "(parameters, lr=lr)\n+optimizer = torch.optim." + name + "(parameters, lr=lr, " +
-                  (can_fuse ? "fused" : "foreach") + "=True)\n"};
 }
 
 bool HasSmallGrid(const KernelRow& kernel) {

@@ -40,8 +40,6 @@ std::string_view TrainingProperty(const RunMeasures& run, std::string_view key);
 double NumberProperty(const RunMeasures& run, std::string_view key);
 // "train.py:41", where the program made or called something; "" where it was not recorded.
 std::string RecordedPlace(const RunMeasures& run, std::string_view key);
-// The optimizer of the program, with all tensors in one call.
-Patch FusedOptimizerPatch(const RunMeasures& run);
 // Fewer blocks than the GPU has SMs.
 bool HasSmallGrid(const KernelRow& kernel);
 // torch.compile was used: by its module or by a kernel of Triton that it made.

@@ -2,7 +2,6 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/loop_work.h"
-#include "analysis/advice/phase_rows.h"
 #include "analysis/advice/rules.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/quantile.h"
@@ -92,9 +91,9 @@ void AnomalyDetection(const RunMeasures& run, Findings* findings) {
   findings->push_back(
       {.title = "Autograd's anomaly detection is on",
        .seen = "torch.autograd.set_detect_anomaly(True) was in effect while training.",
-       .why =
-           "It takes a stack trace in every operator and checks every gradient for NaN, which also "
-           "makes the CPU wait for the GPU.",
+       .why = std::string("It takes a stack trace in every operator and checks every gradient for "
+                          "NaN") +
+              (run.gpu.empty() ? "." : ", which also makes the CPU wait for the GPU."),
        .action = "Leave it off except while looking for a NaN.",
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kAnomalyUncertainty,
@@ -138,38 +137,6 @@ void MemoryUnderused(const RunMeasures& run, Findings* findings) {
        .action = "Raise the batch size (and the learning rate with it); activations grow with it, "
                  "parameters and optimizer state do not.",
        .evidence = {{.kind = "setting", .name = "torch.cuda.max_memory_reserved()"}}});
-}
-
-// On the CPU too a foreach or fused optimizer saves the cost of calling operators one by one.
-void ForeachOptimizerOnCpu(const RunMeasures& run, Findings* findings) {
-  if (!run.gpu.empty() || run.steps.Main() == nullptr) return;
-  const Store& store = *run.store;
-  uint64_t operators = 0;
-  const PhaseTime optimizer =
-      VisitInPhase(run, PhaseKind::kOptimizer, store.operator_calls, [&](size_t call) {
-        // _foreach_, _fused_
-        operators += !store.Text(store.operator_calls.name[call]).starts_with("aten::_f");
-      });
-  if (optimizer.PerStep(operators) <= kOptimizerOperators) return;
-  const double step_ns = MeanStepNs(run);
-  const double optimizer_ns = optimizer.per_step_ns();
-  if (optimizer_ns < kOptimizerCpuShare * step_ns) return;
-  findings->push_back(
-      {.title = "The optimizer updates each parameter on its own",
-       .seen = "The optimizer runs " + Rounded(optimizer.PerStep(operators)) +
-               " operators a step in " + TimeOf(optimizer_ns) + " (" +
-               PercentOf(optimizer_ns / step_ns) + " of a step).",
-       .why = "Each operator costs a few microseconds beside its arithmetic.",
-       .action =
-           "Pass fused=True or foreach=True to the optimizer where your PyTorch has it for the "
-           "CPU; merge small parameters.",
-       .gain_ns = optimizer_ns * kOptimizerCpuGain,
-       .uncertainty_ns = optimizer_ns * kOptimizerCpuUncertainty,
-       .evidence = {{.kind = "call",
-                     .name = "Optimizer.step",
-                     .count = optimizer.calls,
-                     .per_step_ns = optimizer_ns}},
-       .patch = FusedOptimizerPatch(run)});
 }
 
 }  // namespace batchlight::advice

@@ -100,6 +100,19 @@ double Correlation(const std::vector<int64_t>& a, const std::vector<int64_t>& b)
   return aa <= 0 || bb <= 0 ? 0 : ab / std::sqrt(aa * bb);
 }
 
+// Calls of models in each step.
+std::vector<int64_t> ModelCallsInSteps(const Store& store, const ProcessSteps& main) {
+  std::vector<int64_t> counts(main.steps.size());
+  const ModuleCallsTable& calls = store.module_calls;
+  StepLookup lookup(&main);
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (!calls.parent[row].IsNone() || calls.thread[row] != main.thread) continue;
+    const size_t step = lookup.RowAt(calls.start_ns[row]);
+    if (step != StepLookup::kNone) ++counts[step];
+  }
+  return counts;
+}
+
 // Operators that each step calls, on all threads of the process.
 std::vector<int64_t> OperatorsInSteps(const Store& store, const ProcessSteps& main) {
   std::vector<int64_t> counts(main.steps.size());
@@ -144,11 +157,50 @@ std::vector<int64_t> TimesOf(const ProcessSteps& main, const GpuBreakdown* gpu) 
   return times;
 }
 
+// From the shortest tenth to the longest, as a part of the median.
+double SpreadOf(std::vector<int64_t> values) {
+  const double low = Quantile(values, 0.1), high = Quantile(values, 0.9);
+  return (high - low) / std::max(1.0, Quantile(values, 0.5));
+}
+
+std::vector<int64_t> RanksOf(const std::vector<int64_t>& values) {
+  std::vector<size_t> order(values.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return values[a] < values[b]; });
+  std::vector<int64_t> ranks(values.size());
+  for (size_t i = 0; i < order.size(); ++i) ranks[order[i]] = static_cast<int64_t>(i);
+  return ranks;
+}
+
+std::vector<int64_t> ChangesOf(const std::vector<int64_t>& values) {
+  std::vector<int64_t> changes;
+  for (size_t i = 1; i < values.size(); ++i) changes.push_back(values[i] - values[i - 1]);
+  return changes;
+}
+
+// What a larger batch does to the two that compute, and what slows a machine down for a moment, or
+// for many steps, does not.
+bool ForwardAndBackwardGrowTogether(const StepBreakdown& breakdown, const ProcessSteps& main) {
+  std::vector<int64_t> forward_ns(main.steps.size()), backward_ns(main.steps.size());
+  for (const PhaseShare& phase : breakdown.phases) {
+    if (phase.kind != PhaseKind::kForward && phase.kind != PhaseKind::kBackward) continue;
+    std::vector<int64_t>& sum = phase.kind == PhaseKind::kForward ? forward_ns : backward_ns;
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += phase.per_step_ns[i];
+  }
+  forward_ns = OfSteady(main, forward_ns);
+  backward_ns = OfSteady(main, backward_ns);
+  if (SpreadOf(forward_ns) < kSizeSpreadOfBoth || SpreadOf(backward_ns) < kSizeSpreadOfBoth) {
+    return false;
+  }
+  return Correlation(RanksOf(ChangesOf(forward_ns)), RanksOf(ChangesOf(backward_ns))) >=
+         kSizeTogether;
+}
+
 // Whether the work of a step differs from step to step, and the time with it.
 bool TimeFollowsWork(std::vector<int64_t> work, const std::vector<int64_t>& time_ns) {
   if (Correlation(work, time_ns) < kSizeCorrelation) return false;
-  const double low = Quantile(work, 0.1), high = Quantile(work, 0.9);
-  return high - low >= kSizeSpread * Quantile(work, 0.5);
+  return SpreadOf(std::move(work)) >= kSizeSpread;
 }
 
 }  // namespace
@@ -181,7 +233,7 @@ void UnevenSteps(const RunMeasures& run, Findings* findings) {
       .action =
           "This says where the time goes, not what to change: see the finding about it, and "
           "the longest steps in the table of steps."};
-  finding.symptom = true;
+  finding.kind = FindingKind::kSymptom;
   for (const uint32_t row : main->steady) {
     const Step& step = main->steps[row];
     if (!step.outlier || finding.evidence.size() >= 5) continue;
@@ -202,17 +254,22 @@ void Padding(const RunMeasures& run, Findings* findings) {
   const double mean_ns =
       std::accumulate(time_ns.begin(), time_ns.end(), 0.0) / double(time_ns.size());
   if (mean_ns - shortest_ns < kSizeSpread * mean_ns) return;
+  const StepBreakdown* breakdown = run.MainBreakdown();
+  const bool on_cpu = run.gpu.empty() && breakdown != nullptr;
   if (!TimeFollowsWork(OfSteady(*main, OperatorsInSteps(*run.store, *main)), time_ns) &&
-      !TimeFollowsWork(OfSteady(*main, BlocksInSteps(*run.store, *main)), time_ns)) {
+      !TimeFollowsWork(OfSteady(*main, BlocksInSteps(*run.store, *main)), time_ns) &&
+      !(on_cpu && ForwardAndBackwardGrowTogether(*breakdown, *main))) {
     return;
   }
+  // Rollouts and the like: more calls of the model, not calls with more.
+  if (TimeFollowsWork(OfSteady(*main, ModelCallsInSteps(*run.store, *main)), time_ns)) return;
   const double gain_ns = mean_ns - shortest_ns;
   findings->push_back(
       {.title = "Batches have very different sizes",
        .seen = "A tenth of the steps take " + TimeOf(shortest_ns) + " or less, the mean is " +
                TimeOf(mean_ns) +
-               ", and steps take as long as they have work: operators or blocks "
-               "of kernels.",
+               ", and steps take as long as they have work: operators, blocks of kernels, or "
+               "forward and backward together.",
        .why = "A batch is padded to its longest sample: the rest of it is computed for nothing.",
        .action =
            "Put samples of similar length in a batch (sort within a window, a bucket sampler, "

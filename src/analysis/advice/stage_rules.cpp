@@ -6,7 +6,9 @@
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
 #include "analysis/numbers/quantile.h"
+#include "analysis/numbers/time_span.h"
 #include "analysis/stages/stages.h"
+#include "store/interval_index.h"
 
 namespace batchlight::advice {
 namespace {
@@ -49,11 +51,36 @@ struct Repeated {
   double share() const { return total_ns / (total_ns + training_ns); }
 };
 
+// Of what lies between epochs, the time in which no operator runs for long: plots, statistics and
+// files. Rollouts and the like, which training needs, call the model all the time.
+double SilentNs(const RunMeasures& run, const ProcessStages& stages) {
+  const ProcessSteps* main = run.steps.Main();
+  const OperatorCallsTable& calls = run.store->operator_calls;
+  if (main == nullptr || main->thread.IsNone()) return TotalNs(stages, StageKind::kBetweenEpochs);
+  const ThreadSpans::Rows rows = ThreadSpans(calls.thread).Of(main->thread);
+  double silent_ns = 0;
+  uint32_t row = rows.begin;
+  for (const StageSpan& stage : stages.spans) {
+    if (stage.kind != StageKind::kBetweenEpochs) continue;
+    std::vector<TimeSpan> busy;
+    while (row < rows.end && calls.start_ns[row] < stage.start_ns) ++row;
+    for (; row < rows.end && calls.start_ns[row] < stage.end_ns; ++row) {
+      AddSpan(busy, calls.start_ns[row], calls.end_ns[row]);
+    }
+    VisitGaps(busy, stage.start_ns, stage.end_ns, [&](int64_t from_ns, int64_t to_ns) {
+      const double gap_ns = double(to_ns - from_ns);
+      if (gap_ns >= kSilence * double(stage.duration_ns())) silent_ns += gap_ns;
+    });
+  }
+  return silent_ns;
+}
+
 Repeated RepeatedStage(const RunMeasures& run, StageKind kind) {
   Repeated repeated;
   const ProcessStages* stages = run.stages.Main();
   if (stages == nullptr) return repeated;
-  repeated.total_ns = TotalNs(*stages, kind);
+  repeated.total_ns =
+      kind == StageKind::kBetweenEpochs ? SilentNs(run, *stages) : TotalNs(*stages, kind);
   repeated.training_ns = TotalNs(*stages, StageKind::kTraining);
   repeated.passes = PassesOf(*stages, kind);
   repeated.times_less = TimesLess(repeated.total_ns, repeated.training_ns, repeated.passes);
@@ -64,12 +91,75 @@ std::string CountText(uint64_t count, const char* noun) {
   return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
 }
 
+// "second", "3rd", "11th"
+std::string Ordinal(uint64_t number) {
+  if (number == 2) return "second";
+  const uint64_t last = number / 10 % 10 == 1 ? 0 : number % 10;
+  const char* ending = last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th";
+  return std::to_string(number) + ending;
+}
+
+// A stage that could come less often: what differs from rule to rule.
+struct RepeatedText {
+  std::string title, seen, why, action;
+  const char* stage;
+  const char* call;  // in the patch
+};
+
+bool CouldComeLessOften(const Repeated& stage) {
+  return stage.times_less >= 2 && stage.share() >= kRepeatedShare;
+}
+
+void AddRepeated(const Repeated& stage, RepeatedText text, Findings* findings) {
+  const std::string call = text.call;
+  findings->push_back(
+      {.title = std::move(text.title),
+       .seen = std::move(text.seen),
+       .why = std::move(text.why),
+       .action = std::move(text.action),
+       .evidence = {{.kind = "stage", .name = text.stage, .count = stage.passes}},
+       .run_gain_ns = stage.gain_ns(),
+       .run_uncertainty_ns = stage.gain_ns() * kRepeatedUncertainty,
+       .patch = {.place = "",
+                 .diff = "-" + call + "\n+if (epoch + 1) % " + std::to_string(stage.times_less) +
+                         " == 0 or epoch + 1 == epochs:\n+    " + call + "\n"}});
+}
+
+// What a run pays once: what differs from rule to rule.
+struct OnceText {
+  std::string title, seen, why, action;
+  Evidence evidence;
+  std::string diff;
+};
+
+// The stages of a training process that has a loop; else nullptr.
+const ProcessStages* StagesOfLoop(const RunMeasures& run) {
+  return run.steps.Main() == nullptr ? nullptr : run.stages.Main();
+}
+
+bool IsWorthAWord(const RunMeasures& run, double once_ns) {
+  return once_ns >= kOnceNs && once_ns >= kOnceShare * RunWallNs(run);
+}
+
+void AddOnce(double once_ns, OnceText text, Findings* findings) {
+  findings->push_back({.title = std::move(text.title),
+                       .seen = std::move(text.seen),
+                       .why = std::move(text.why),
+                       .action = std::move(text.action),
+                       .evidence = {std::move(text.evidence)},
+                       .run_gain_ns = once_ns * kOnceGain,
+                       .run_uncertainty_ns = once_ns * kOnceUncertainty,
+                       .kind = FindingKind::kOnce,
+                       .patch = {.place = "", .diff = std::move(text.diff)}});
+}
+
 }  // namespace
 
 void ValidationCost(const RunMeasures& run, Findings* findings) {
   const Repeated validation = RepeatedStage(run, StageKind::kValidation);
-  if (validation.times_less < 2 || validation.share() < kRepeatedShare) return;
-  findings->push_back(
+  if (!CouldComeLessOften(validation)) return;
+  AddRepeated(
+      validation,
       {.title = validation.total_ns > validation.training_ns
                     ? "Validation takes longer than training"
                     : "Validation takes " + PercentOf(validation.share()) +
@@ -77,145 +167,118 @@ void ValidationCost(const RunMeasures& run, Findings* findings) {
        .seen = CountText(validation.passes, "validation") + " took " + TimeOf(validation.total_ns) +
                " together, training " + TimeOf(validation.training_ns) + ".",
        .why = "No step trains meanwhile, and one validation says little more than the one before.",
-       .action = "Validate every " + std::to_string(validation.times_less) +
-                 "th time, or on a part of the data; without gradients (torch.no_grad) its batches "
+       .action = "Validate every " + Ordinal(validation.times_less) +
+                 " time, or on a part of the data; without gradients (torch.no_grad) its batches "
                  "may be two to four times as large; keep the workers of its DataLoader "
                  "(persistent_workers=True).",
-       .evidence = {{.kind = "stage", .name = "validation", .count = validation.passes}},
-       .run_gain_ns = validation.gain_ns(),
-       .run_uncertainty_ns = validation.gain_ns() * kRepeatedUncertainty,
-       .patch = {.place = "",
-                 .diff = "-validate(model, validation_loader)\n"
-                         "+if (epoch + 1) % " +
-                         std::to_string(validation.times_less) +
-                         " == 0 or epoch + 1 == epochs:\n"
-                         "+    validate(model, validation_loader)\n"}});
+       .stage = "validation",
+       .call = "validate(model, validation_loader)"},
+      findings);
 }
 
 void BetweenEpochs(const RunMeasures& run, Findings* findings) {
   const Repeated between = RepeatedStage(run, StageKind::kBetweenEpochs);
-  if (between.times_less < 2 || between.share() < kRepeatedShare) return;
-  findings->push_back(
+  if (!CouldComeLessOften(between)) return;
+  AddRepeated(
+      between,
       {.title = "The program works " + PercentOf(between.share()) + " of its loop between epochs",
        .seen = CountText(between.passes, "time") + " between epochs it worked " +
                TimeOf(between.total_ns) +
-               " together that is neither training, validation nor a "
-               "checkpoint; training took " +
+               " together that is neither training, validation nor a checkpoint; training took " +
                TimeOf(between.training_ns) + ".",
        .why = "No step trains meanwhile: plots, reports, statistics or files of every epoch.",
-       .action = "Do it every " + std::to_string(between.times_less) +
-                 "th epoch or once at the end, or in a process of its own.",
-       .evidence = {{.kind = "stage", .name = "between epochs", .count = between.passes}},
-       .run_gain_ns = between.gain_ns(),
-       .run_uncertainty_ns = between.gain_ns() * kRepeatedUncertainty,
-       .patch = {.place = "",
-                 .diff = "-plot(history)\n"
-                         "+if (epoch + 1) % " +
-                         std::to_string(between.times_less) +
-                         " == 0 or epoch + 1 == epochs:\n"
-                         "+    plot(history)\n"}});
+       .action = "Do it every " + Ordinal(between.times_less) +
+                 " epoch or once at the end, or in a process of its own.",
+       .stage = "between epochs",
+       .call = "plot(history)"},
+      findings);
 }
 
 void SetUpCost(const RunMeasures& run, Findings* findings) {
-  const ProcessStages* stages = run.stages.Main();
-  if (stages == nullptr || run.steps.Main() == nullptr) return;
+  const ProcessStages* stages = StagesOfLoop(run);
+  if (stages == nullptr) return;
   const auto set_up_ns = double(stages->start_up.set_up_ns);
-  const double wall_ns = RunWallNs(run);
-  if (set_up_ns < kOnceNs || set_up_ns < kOnceShare * wall_ns) return;
-  findings->push_back(
-      {.title = "Setting up takes " + PercentOf(set_up_ns / wall_ns) + " of the run",
-       .seen = "Between its imports and its first step the program worked " + TimeOf(set_up_ns) +
-               ": on the model, the data or neither.",
-       .why = "Every start of the program does that again.",
-       .action = "Keep the result in a file (vocabularies, indexes, parsed or tokenized data: "
-                 "pickle, numpy.save, torch.save) and read it in the next run.",
-       .evidence = {{.kind = "stage", .name = "set-up"}},
-       .run_gain_ns = set_up_ns * kOnceGain,
-       .run_uncertainty_ns = set_up_ns * kOnceUncertainty,
-       .once = true,
-       .patch = {.place = "",
-                 .diff = "-data = build()\n"
-                         "+if not os.path.exists(cache):\n"
-                         "+    torch.save(build(), cache)\n"
-                         "+data = torch.load(cache)\n"}});
+  if (!IsWorthAWord(run, set_up_ns)) return;
+  AddOnce(set_up_ns,
+          {.title = "Setting up takes " + PercentOf(set_up_ns / RunWallNs(run)) + " of the run",
+           .seen = "Between its imports and its first step the program worked " +
+                   TimeOf(set_up_ns) + ": on the model, the data or neither.",
+           .why = "Every start of the program does that again.",
+           .action = "Keep the result in a file (vocabularies, indexes, parsed or tokenized data: "
+                     "pickle, numpy.save, torch.save) and read it in the next run.",
+           .evidence = {.kind = "stage", .name = "set-up"},
+           .diff = "-data = build()\n"
+                   "+if not os.path.exists(cache):\n"
+                   "+    torch.save(build(), cache)\n"
+                   "+data = torch.load(cache)\n"},
+          findings);
 }
 
 void PreprocessingCost(const RunMeasures& run, Findings* findings) {
-  const ProcessStages* stages = run.stages.Main();
-  if (stages == nullptr || run.steps.Main() == nullptr) return;
-  const double preprocessing_ns = TotalNs(*stages, StageKind::kPreprocessing);
-  const double wall_ns = RunWallNs(run);
-  if (preprocessing_ns < kOnceNs || preprocessing_ns < kOnceShare * wall_ns) return;
-  findings->push_back(
-      {.title = "Preprocessing takes " + PercentOf(preprocessing_ns / wall_ns) + " of the run",
-       .seen =
-           "Before its loop the program prepared its data for " + TimeOf(preprocessing_ns) + ".",
-       .why = "Every start of the program does that again, with the same result.",
-       .action =
-           "Keep the result in a file (numpy.save, torch.save, datasets' cache) and read it in "
-           "the next run; or prepare samples in the DataLoader's workers, beside training.",
-       .evidence = {{.kind = "stage", .name = "preprocessing"}},
-       .run_gain_ns = preprocessing_ns * kOnceGain,
-       .run_uncertainty_ns = preprocessing_ns * kOnceUncertainty,
-       .once = true,
-       .patch = {.place = "",
-                 .diff = "-features = prepare(samples)\n"
-                         "+if not os.path.exists(\"features.npy\"):\n"
-                         "+    numpy.save(\"features.npy\", prepare(samples))\n"
-                         "+features = numpy.load(\"features.npy\")\n"}});
+  const ProcessStages* stages = StagesOfLoop(run);
+  if (stages == nullptr) return;
+  const double took_ns = TotalNs(*stages, StageKind::kPreprocessing);
+  if (!IsWorthAWord(run, took_ns)) return;
+  AddOnce(took_ns,
+          {.title = "Preprocessing takes " + PercentOf(took_ns / RunWallNs(run)) + " of the run",
+           .seen = "Before its loop the program prepared its data for " + TimeOf(took_ns) + ".",
+           .why = "Every start of the program does that again, with the same result.",
+           .action = "Keep the result in a file (numpy.save, torch.save, datasets' cache) and read "
+                     "it in the next run; or prepare samples in the DataLoader's workers, beside "
+                     "training.",
+           .evidence = {.kind = "stage", .name = "preprocessing"},
+           .diff = "-features = prepare(samples)\n"
+                   "+if not os.path.exists(\"features.npy\"):\n"
+                   "+    numpy.save(\"features.npy\", prepare(samples))\n"
+                   "+features = numpy.load(\"features.npy\")\n"},
+          findings);
 }
 
 // What of it could go is not in a recording: what a program imports, it may need.
 void StartUpDominates(const RunMeasures& run, Findings* findings) {
-  const ProcessStages* stages = run.stages.Main();
-  if (stages == nullptr || run.steps.Main() == nullptr) return;
+  const ProcessStages* stages = StagesOfLoop(run);
+  if (stages == nullptr) return;
   const StartUpParts& parts = stages->start_up;
   const double wall_ns = RunWallNs(run);
   const double start_ns = double(parts.interpreter_ns + parts.imports_ns + parts.cuda_ns);
   if (wall_ns < kShortRunNs || start_ns < kStartUpShare * wall_ns) return;
-  Finding finding{
-      .title = "Starting takes " + PercentOf(start_ns / wall_ns) + " of the run",
-      .seen = "Imports take " + TimeOf(double(parts.imports_ns)) + ", the GPU's context " +
-              TimeOf(double(parts.cuda_ns)) + "; the largest imports stand under the stages.",
-      .why = "It is paid again for every run, however short.",
-      .action =
-          "Do several runs in one process, or import what only some runs need where they "
-          "need it."};
-  finding.symptom = true;
-  findings->push_back(std::move(finding));
+  const std::string context =
+      parts.cuda_ns == 0 ? "" : ", the GPU's context " + TimeOf(double(parts.cuda_ns));
+  findings->push_back({.title = "Starting takes " + PercentOf(start_ns / wall_ns) + " of the run",
+                       .seen = "Imports take " + TimeOf(double(parts.imports_ns)) + context +
+                               "; the largest imports stand under the stages.",
+                       .why = "It is paid again for every run, however short.",
+                       .action = "Do several runs in one process, or import what only some runs "
+                                 "need where they need it.",
+                       .kind = FindingKind::kSymptom});
 }
 
 void FirstBatch(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();
   if (main == nullptr || main->thread.IsNone()) return;
   const PhaseCallsTable& phases = run.store->phase_calls;
-  int64_t first_ns = -1;
-  std::vector<int64_t> others_ns;
+  std::vector<int64_t> took_ns;
   for (size_t row = 0; row < phases.size(); ++row) {
-    if (phases.phase[row] != Phase::kDataLoaderNext || phases.thread[row] != main->thread ||
-        phases.end_ns[row] == kOpenEnd) {
-      continue;
+    if (phases.phase[row] == Phase::kDataLoaderNext && phases.thread[row] == main->thread &&
+        phases.end_ns[row] != kOpenEnd) {
+      took_ns.push_back(phases.end_ns[row] - phases.start_ns[row]);
     }
-    const int64_t took_ns = phases.end_ns[row] - phases.start_ns[row];
-    if (first_ns < 0)
-      first_ns = took_ns;
-    else
-      others_ns.push_back(took_ns);
   }
-  if (others_ns.empty()) return;
-  const double extra_ns = double(first_ns - LowerQuantile(others_ns, 0.5));
-  if (extra_ns < kOnceNs || extra_ns < kOnceShare * RunWallNs(run)) return;
-  findings->push_back(
-      {.title = "The first batch takes " + TimeOf(double(first_ns)),
-       .seen = "A later batch takes " + TimeOf(double(LowerQuantile(others_ns, 0.5))) + ".",
-       .why = "The data set opens or indexes its files when the first sample is asked for, or the "
-              "workers start.",
-       .action = "Keep the index in a file; start the workers before the model is made "
-                 "(iter(loader)); fork instead of spawn where it is safe.",
-       .evidence = {{.kind = "call", .name = "DataLoader.__next__", .count = 1}},
-       .run_gain_ns = extra_ns * kOnceGain,
-       .run_uncertainty_ns = extra_ns * kOnceUncertainty,
-       .once = true});
+  if (took_ns.size() < 2) return;
+  const double first_ns = double(took_ns.front());
+  took_ns.erase(took_ns.begin());
+  const double later_ns = double(LowerQuantile(took_ns, 0.5));
+  if (!IsWorthAWord(run, first_ns - later_ns)) return;
+  AddOnce(first_ns - later_ns,
+          {.title = "The first batch takes " + TimeOf(first_ns),
+           .seen = "A later batch takes " + TimeOf(later_ns) + ".",
+           .why = "The data set opens or indexes its files when the first sample is asked for, or "
+                  "the workers start.",
+           .action = "Keep the index in a file; start the workers before the model is made "
+                     "(iter(loader)); fork instead of spawn where it is safe.",
+           .evidence = {.kind = "call", .name = "DataLoader.__next__", .count = 1},
+           .diff = ""},
+          findings);
 }
 
 }  // namespace batchlight::advice

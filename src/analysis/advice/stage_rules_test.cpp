@@ -55,6 +55,63 @@ TEST(StageRules, AShortValidationIsFine) {
   EXPECT_EQ(FindRule(FindingsOfValidations(5 * kMs), "validation-cost"), nullptr);
 }
 
+TEST(StageRules, HowOftenIsSaidInEnglish) {
+  const auto findings = FindingsOfValidations(30 * kMs);
+  const Finding* found = FindRule(findings, "validation-cost");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->action.find("Validate every 3rd time, "), 0u) << found->action;
+}
+
+// The index that the first sample asks for is paid once; what each step loses stands above it.
+TEST(StageRules, WhatIsPaidOnceStandsBelowTheLoop) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  int64_t t = 0;
+  for (int step = 0; step < 30; ++step) {
+    const int64_t load_ns = step == 0 ? 4000 * kMs : 10 * kMs;
+    build.Range(thread, "step", t, t + load_ns + 20 * kMs - 1000);
+    build.Phase(thread, Phase::kDataLoaderNext,
+                "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", t, t + load_ns);
+    t += load_ns + 20 * kMs;
+  }
+  const Store store = build.Build();
+  const auto findings = BuildOverview(store).findings;
+  const Finding* once = FindRule(findings, "first-batch");
+  const Finding* loop = FindRule(findings, "dataloader-wait");
+  ASSERT_NE(once, nullptr);
+  ASSERT_NE(loop, nullptr);
+  EXPECT_GT(once->run_share, loop->run_share);
+  EXPECT_EQ(once->rank, FindingRank::kOther);
+  EXPECT_EQ(loop->rank, FindingRank::kOfTheLoop);
+  EXPECT_LT(loop, once);
+}
+
+// Four epochs of ten updates; between them something of 100 ms.
+std::vector<Finding> FindingsBetweenEpochs(bool calls_the_model) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  int64_t t = 0;
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    for (int step = 0; step < 10; ++step) {
+      build.Operator(thread, "aten::mm", t, t + 4 * kMs);
+      build.Phase(thread, Phase::kBackward, "backward", t + 4 * kMs, t + 8 * kMs);
+      build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#SGD.step", t + 8 * kMs,
+                  t + 10 * kMs);
+      t += 10 * kMs;
+    }
+    for (int i = 0; i < 100 && epoch < 4; ++i, t += kMs) {
+      if (calls_the_model) build.Operator(thread, "aten::addmm", t + 1000, t + kMs / 2);
+    }
+  }
+  const Store store = build.Build();
+  return BuildOverview(store).findings;
+}
+
+TEST(StageRules, RolloutsBetweenEpochsAreNoPlots) {
+  EXPECT_NE(FindRule(FindingsBetweenEpochs(false), "between-epochs"), nullptr);
+  EXPECT_EQ(FindRule(FindingsBetweenEpochs(true), "between-epochs"), nullptr);
+}
+
 TEST(StageRules, ARunThatStartsAtOnceHasNothingToSetUp) {
   const auto findings = FindingsOfValidations(5 * kMs);
   for (const std::string_view rule :

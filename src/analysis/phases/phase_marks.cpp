@@ -5,6 +5,7 @@
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/merge_runs.h"
 #include "analysis/phases/phase_guess.h"
+#include "analysis/phases/save_spans.h"
 #include "analysis/phases/validation.h"
 
 namespace batchlight {
@@ -83,6 +84,7 @@ bool Before(const PhaseMark& a, const PhaseMark& b) {
 
 PhaseMarks::PhaseMarks(const Store& store) {
   AddPhaseCalls(store);
+  StretchSaves(store, marks_);
   AddRanges(store);
   AddOperators(store);
   AddModules(store);

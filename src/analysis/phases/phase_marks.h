@@ -1,4 +1,5 @@
-// Intervals that say what a thread was doing in the training loop: traced calls (phase_calls),
+// Intervals that say what a thread was doing in the training loop: traced calls (phase_calls; saves
+// with what belongs to their file, save_spans.h),
 // ranges of the user with well-known names, PyTorch's own record_function names, and forwards of
 // modules that no other module called. Steps and their breakdown are made from these.
 #pragma once

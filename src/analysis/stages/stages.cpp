@@ -31,6 +31,7 @@ class LifeOfProcess {
       thread_ = inputs.threads_of_process[process.row()].front();
     }
     FindLife();
+    if (steps != nullptr && !Trains()) loop_ = StageKind::kInference;
   }
 
   ProcessStages Run() {
@@ -49,6 +50,14 @@ class LifeOfProcess {
   }
 
  private:
+  // Requests and batches whose model learns nothing. Steps by a range or by their kernels may.
+  bool Trains() const {
+    if (steps_->source != StepSource::kRequest && steps_->source != StepSource::kDataLoader) {
+      return true;
+    }
+    return !inputs_.marks.Outermost(thread_, PhaseKind::kBackward).empty();
+  }
+
   void FindLife() {
     has_start_ = KnowsLives(store_) || !MomentOf(Phase::kPythonStart).empty();
     const ProcessesTable& processes = store_.processes;
@@ -104,7 +113,7 @@ class LifeOfProcess {
 
   void PaintLoop() {
     const std::vector<Step>& steps = steps_->steps;
-    Lay({{steps.front().start_ns, steps.back().end_ns}}, StageKind::kTraining);
+    Lay({{steps.front().start_ns, steps.back().end_ns}}, loop_);
     Lay(LongGaps(), StageKind::kBetweenEpochs);
     Lay(FindBetweenEpochs(inputs_, *steps_), StageKind::kBetweenEpochs);
     Lay(StepsOf(StepKind::kWarmUp), StageKind::kWarmUp);
@@ -217,8 +226,7 @@ class LifeOfProcess {
         count([](const Step& step) { return step.kind == StepKind::kGraphCapture; });
     totals[static_cast<size_t>(StageKind::kWarmUp)].count = warm_up;
     totals[static_cast<size_t>(StageKind::kGraphCapture)].count = captures;
-    totals[static_cast<size_t>(StageKind::kTraining)].count =
-        steps_->steps.size() - warm_up - captures;
+    totals[static_cast<size_t>(loop_)].count = steps_->steps.size() - warm_up - captures;
     // However often validation or preprocessing cuts it.
     totals[static_cast<size_t>(StageKind::kStartUp)].count = 1;
   }
@@ -228,6 +236,7 @@ class LifeOfProcess {
   ProcessId process_;
   const ProcessSteps* steps_;
   ThreadId thread_;
+  StageKind loop_ = StageKind::kTraining;  // what its steps are
   TimeSpan life_;
   bool has_start_ = false;
   std::vector<StageSpan> stages_;

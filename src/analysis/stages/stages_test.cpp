@@ -152,6 +152,20 @@ TEST_F(StagesTest, AddUpToTheLifeOfTheProcess) {
   EXPECT_EQ(parts.largest[1].ns, 100 * kMs);
 }
 
+TEST_F(StagesTest, RequestsToAModelThatLearnsNothingAreInference) {
+  Start();
+  Prepare(1500);
+  for (int i = 0; i < 20; ++i, at_ += 50) {
+    build_.Module(main_, "Net", "Net", at_ * kMs, (at_ + 40) * kMs);
+  }
+  End(at_ + 90);
+  const auto ms = Find();
+  EXPECT_EQ(ms.count("training"), 0u);
+  EXPECT_NEAR(double(ms.at("inference")), 1000, 100);
+  EXPECT_EQ(run_.processes[0].Of(StageKind::kInference)->count,
+            20u - (ms.contains("warm-up") ? 1 : 0));
+}
+
 TEST_F(StagesTest, QuietTimeBeforeTheLoopIsPreprocessing) {
   Start();
   Prepare(1200);
@@ -187,7 +201,7 @@ TEST_F(StagesTest, WhatASaveNeedsBesideItselfIsCheckpoint) {
   }
   End(at_);
   const auto ms = Find();
-  EXPECT_EQ(ms.at("checkpoint"), 630);  // after the last step only the save itself is known
+  EXPECT_EQ(ms.at("checkpoint"), 680);  // after the last step only until the save ends
   EXPECT_EQ(ms.count("between epochs"), 0u);
 }
 

@@ -197,6 +197,37 @@ TEST(LoopShapes, GanWithDataLoader) {
   EXPECT_NE(loop.how.find("one for each batch"), std::string::npos) << loop.how;
 }
 
+// The critic asks for its batches itself: next(batches), five times an iteration.
+TEST(LoopShapes, AnInnerLoopThatAsksForItsBatchesIsOneIteration) {
+  Loop loop;
+  loop.NewLoader();
+  for (int i = 0; i < 8; ++i) {
+    for (int critic = 0; critic < 5; ++critic) {
+      if (i == 4 && critic == 2) loop.NewLoader();  // the data set begins again
+      loop.Load();
+      loop.Train("D", kAdam);
+    }
+    loop.Train("G", kSecondAdam);
+  }
+  const ProcessSteps found = loop.Found();
+  ASSERT_EQ(found.steps.size(), 8u) << loop.how;
+  EXPECT_EQ(found.duration.median, 5 * 70 + 60);
+}
+
+TEST(LoopShapes, ABatchIsAnIterationWhereAnOptimizerStepsEveryFifth) {
+  Loop loop;
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    loop.NewLoader();
+    for (int i = 0; i < 22; ++i) {
+      loop.Load();
+      loop.Train("D", kAdam);
+      if (i % 5 == 0) loop.Train("G", kSecondAdam);
+    }
+    loop.Load(1);
+  }
+  EXPECT_EQ(loop.Found().steps.size(), 44u) << loop.how;
+}
+
 TEST(LoopShapes, TwoOptimizersAfterOneBackwardAreOneUpdate) {
   Loop loop;
   for (int i = 0; i < 10; ++i) {

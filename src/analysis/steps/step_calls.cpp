@@ -36,6 +36,27 @@ std::vector<int64_t> TrainedBatches(const StepInputs& inputs, ThreadId thread,
   return batches;
 }
 
+// An inner loop that asks for its batches itself, five of the critic and then a step of the
+// generator: every n-th batch has the same more updates than the others. A loop over the batches
+// that updates the second optimizer now and then does so in its first (i % n == 0), or at no fixed
+// distance.
+bool AreOfInnerLoops(const std::vector<size_t>& counts) {
+  std::vector<size_t> ordered = counts;
+  const size_t usual = LowerQuantile(ordered, 0.5);
+  std::vector<size_t> more;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] != usual) more.push_back(i);
+  }
+  if (more.size() < 3) return false;
+  const size_t every = more.front() + 1;
+  size_t regular = 0;
+  for (size_t i = 0; i < more.size(); ++i) {
+    regular += more[i] + 1 == every * (i + 1) && counts[more[i]] == counts[more.front()];
+  }
+  return every >= 2 && counts[more.front()] > usual &&
+         double(regular) >= kNearlyAll * double(more.size());
+}
+
 // Where a DataLoader feeds the loop and nearly every batch is trained on by several updates, or by
 // several optimizers, a batch is an iteration: the last update of each. Nothing: not so.
 std::optional<UpdatePattern> PatternOfBatches(const StepInputs& inputs, ThreadId thread,
@@ -56,7 +77,8 @@ std::optional<UpdatePattern> PatternOfBatches(const StepInputs& inputs, ThreadId
     counts.push_back(row - first);
   }
   if (double(pattern.ends.size()) < kNearlyAll * double(batches.size())) return {};
-  const size_t usual = UpperQuantile(counts, 0.5);
+  if (!one_owner && AreOfInnerLoops(counts)) return {};
+  const size_t usual = UpperQuantile(counts, 0.5);  // reorders them
   const auto regular = std::count(counts.begin(), counts.end(), usual);
   const bool even = double(regular) >= kNearlyAll * double(counts.size());
   if (one_owner && (usual < 2 || !even)) return {};

@@ -38,9 +38,11 @@ void AddSteps(const RunOverview& overview, size_t row, std::vector<Figure>& figu
   figures.push_back(
       {whose, "median step", double(process.duration.median), "ns", "of the " + steps});
   figures.push_back({whose, "mean step", process.duration.mean, "ns", "of the " + steps});
-  figures.push_back({whose, "rate", rate.per_second(), "steps/s",
-                     rate.of_gpu ? "1 / mean step on the GPU, which the CPU runs ahead of"
-                                 : "1 / (mean step + time between steps)"});
+  const char* of_cpu = "step + time between steps)";
+  const char* of_gpu = "step on the GPU, which the CPU runs ahead of)";
+  const std::string of = rate.of_gpu ? of_gpu : of_cpu;
+  figures.push_back({whose, "rate", rate.per_second(), "steps/s", "1 / (median " + of});
+  figures.push_back({whose, "mean rate", rate.mean_per_second(), "steps/s", "1 / (mean " + of});
 }
 
 void AddGpu(const RunOverview& overview, const GpuBreakdown& gpu, std::vector<Figure>& figures) {

@@ -91,7 +91,7 @@ json Advice(const std::vector<Finding>& findings, size_t longest) {
                    {"uncertainty_ns", std::llround(finding.uncertainty_ns)},
                    {"gain", GainText(finding)},
                    {"short_gain", ShortGainText(finding)},
-                   {"symptom", finding.symptom},
+                   {"symptom", finding.kind == FindingKind::kSymptom},
                    {"place", CleanText(finding.patch.place)},
                    {"diff", finding.patch.diff},
                    {"same_time_as", finding.same_time_as},

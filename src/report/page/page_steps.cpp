@@ -217,7 +217,10 @@ class EventWriter {
 
 json Rate(const RunOverview& overview, size_t index) {
   const StepRate rate = RateOfSteps(overview, index);
-  return {{"text", RateText(rate)}, {"period_ns", rate.period_ns}, {"of_gpu", rate.of_gpu}};
+  return {{"text", RateText(rate.per_second())},
+          {"mean_text", rate.has_two() ? RateText(rate.mean_per_second()) : ""},
+          {"period_ns", rate.period_ns},
+          {"of_gpu", rate.of_gpu}};
 }
 
 json OneProcess(const RunOverview& overview, size_t index, size_t most_steps, EventWriter& events) {

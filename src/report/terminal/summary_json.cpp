@@ -55,6 +55,7 @@ ordered_json StepsJson(const RunOverview& overview) {
                         {"micro_batches", process.micro_batches},
                         {"period_ns", RateOfSteps(overview, p).period_ns},
                         {"steps_per_second", RateOfSteps(overview, p).per_second()},
+                        {"mean_steps_per_second", RateOfSteps(overview, p).mean_per_second()},
                         {"outliers", process.outlier_count},
                         {"phases", ordered_json::array()},
                         {"durations_ns", ordered_json::array()},
@@ -256,7 +257,7 @@ std::string SummaryAsJson(const RunOverview& overview) {
          {"run_gain_ns", finding.run_gain_ns},
          {"run_share", finding.run_share},
          {"gain", GainText(finding)},
-         {"symptom", finding.symptom},
+         {"symptom", finding.kind == FindingKind::kSymptom},
          {"same_time_as", finding.same_time_as},
          {"patch", {{"place", CleanText(finding.patch.place)}, {"diff", finding.patch.diff}}}});
   }

@@ -15,6 +15,7 @@ Tone ToneOf(StageKind kind) {
     case StageKind::kPreprocessing:
       return Tone::kYellow;
     case StageKind::kTraining:
+    case StageKind::kInference:
       return Tone::kBlue;
     case StageKind::kWarmUp:
     case StageKind::kCompile:

@@ -131,18 +131,17 @@ void WriteStepTimes(SummaryText& out, const RunOverview& overview) {
   const auto fits = [&](const std::string& text) {
     return !text.empty() && out.column() + 3 + text.size() <= out.width();
   };
-  const std::string mean = "mean " + TimeText(time.mean);
-  if (fits(mean)) out.Put("   mean ", Tone::kDim).Put(TimeText(time.mean));
   const StepRate rate = RateOfSteps(overview, 0);
-  const std::string text = RateText(rate);
-  if (fits(text)) {
-    out.Put("   " + text, Tone::kDim);
-  }
+  const std::string text = RateText(rate.per_second());
+  if (fits(text)) out.Put("   " + text, Tone::kDim);
+  const std::string mean =
+      TimeText(time.mean) + (rate.has_two() ? " (" + RateText(rate.mean_per_second()) + ")" : "");
+  if (fits("mean " + mean)) out.Put("   mean ", Tone::kDim).Put(mean);
   out.EndLine();
   const int64_t pace = gpu == nullptr ? 0 : PaceOfGpuNs(*gpu, process);
   if (pace == 0) return;
   out.Put("  ").Wrapped("the GPU takes " + TimeText(double(pace)) + " a step (median; mean " +
-                            TimeText(rate.period_ns) +
+                            TimeText(gpu->window.mean) +
                             "): the CPU runs ahead, launches some steps at once and then waits",
                         2);
 }

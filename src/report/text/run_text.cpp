@@ -75,8 +75,7 @@ std::string TitleWith(std::string_view title, const std::string& whose) {
   return std::string(title) + (whose.empty() ? "" : ", " + whose);
 }
 
-std::string RateText(const StepRate& rate) {
-  const double per_second = rate.per_second();
+std::string RateText(double per_second) {
   if (per_second <= 0) return "";
   if (per_second < 1) return SignificantText(60 * per_second) + " steps/min";
   return SignificantText(per_second) + " steps/s";
@@ -94,11 +93,13 @@ std::string StepSentence(const RunOverview& overview) {
   sentence += " (median of " + CountText(duration.count) + " steps; ";
   sentence += percentiles ? "nine of ten between " : "between ";
   sentence += TimeText(double(percentiles ? duration.p5 : duration.min)) + " and " +
-              TimeText(double(percentiles ? duration.p95 : duration.max)) + "), ";
+              TimeText(double(percentiles ? duration.p95 : duration.max)) + ")";
   const StepRate rate = RateOfSteps(overview, 0);
-  return sentence + TimeText(duration.mean) + " on average" +
-         (rate.of_gpu ? ", and the GPU " + TimeText(rate.period_ns) : "") + ": " + RateText(rate) +
-         ".";
+  if (rate.of_gpu) sentence += ", and the GPU takes " + TimeText(rate.period_ns);
+  sentence += ": " + RateText(rate.per_second()) + ". The mean is " + TimeText(duration.mean);
+  if (rate.of_gpu) sentence += ", on the GPU " + TimeText(rate.mean_period_ns);
+  if (rate.has_two()) sentence += ": " + RateText(rate.mean_per_second());
+  return sentence + ".";
 }
 
 std::string StepsFoundSentence(const StepSet& steps) {

@@ -16,8 +16,8 @@ std::string RunTitle(const SessionInfo& session);
 // as it is known.
 std::string MachineLine(const SessionInfo& session);
 
-// "A step takes 24.7 ms (median of 394 steps; nine of ten between 23.4 ms and 26.2 ms), 24.9 ms on
-// average: 40.1 steps/s."; without steps the reason why there are none.
+// "A step takes 24.7 ms (median of 394 steps; nine of ten between 23.4 ms and 26.2 ms): 40.5
+// steps/s. The mean is 24.9 ms."; without steps the reason why there are none.
 std::string StepSentence(const RunOverview& overview);
 
 // "rank 0"; "pid 123" where ranks are not known.
@@ -29,8 +29,8 @@ std::string MainRank(const RunOverview& overview);
 std::string MeanOfRanks(const RunOverview& overview);
 // The title with either behind a comma, where there is something to say.
 std::string TitleWith(std::string_view title, const std::string& whose);
-// "99.0 steps/s", below one a second "12.0 steps/min"; "" without steps.
-std::string RateText(const StepRate& rate);
+// "99.0 steps/s", below one a second "12.0 steps/min"; "" for none.
+std::string RateText(double per_second);
 
 // "Steps are taken from the NVTX range \"step\"."; without steps the reason why there are none.
 std::string StepsFoundSentence(const StepSet& steps);

@@ -41,8 +41,13 @@ TEST(RunTextTest, SentencesAreSentences) {
   EXPECT_EQ(StepsFoundSentence(steps), "Steps are taken from the NVTX range \"step\".");
   EXPECT_EQ(
       StepSentence(overview),
-      "A step takes 2.00 ms (median of 1,234 steps; nine of ten between 1.00 ms and 3.50 ms), "
-      "2.50 ms on average: 400 steps/s.");
+      "A step takes 2.00 ms (median of 1,234 steps; nine of ten between 1.00 ms and 3.50 ms): "
+      "500 steps/s. The mean is 2.50 ms: 400 steps/s.");
+  steps.processes[0].duration.mean = 2'100'000;
+  EXPECT_EQ(
+      StepSentence(overview),
+      "A step takes 2.00 ms (median of 1,234 steps; nine of ten between 1.00 ms and 3.50 ms): "
+      "500 steps/s. The mean is 2.10 ms.");
 }
 
 }  // namespace

@@ -137,20 +137,22 @@ export class StepView {
 
   // Steps taken from the user's ranges leave time between them, such as Lightning's loading of a
   // batch. The analysis gives the rate of all steps that count.
-  private rate({mean_ns}: Aggregate): HTMLElement {
+  private rate({mean_ns, median_ns}: Aggregate): HTMLElement {
     const all = this.training.rate;
     if (!this.range && all.of_gpu)
-      return stat("Rate", all.text, `mean step of the GPU ${time(all.period_ns)}`);
+      return stat("Rate", all.text, `median step of the GPU ${time(all.period_ns)}`);
     const between_ns = this.training.tracks[0].between_ns ?? 0;
-    const note = between_ns * 50 > mean_ns ? `, ${time(between_ns)} between steps` : "";
-    const text = this.range ? rate(this.periodOf(mean_ns + between_ns)) : all.text;
-    return stat("Rate", text, `mean step ${time(mean_ns)}${note}`);
+    const mean = !this.range && all.mean_text !== "" ? `: ${all.mean_text}` : "";
+    const note = between_ns * 50 > median_ns ? `, ${time(between_ns)} between steps` : "";
+    const text = this.range ? rate(this.periodOf(median_ns + between_ns)) : all.text;
+    return stat("Rate", text, `mean step ${time(mean_ns)}${mean}${note}`);
   }
 
   // Of the selected steps: the longest of what the CPU and, where it sets the pace, the GPU take.
   private periodOf(cpu_ns: number): number {
     if (!this.training.rate.of_gpu) return cpu_ns;
-    const gpus = this.training.tracks.slice(1).map((track) => aggregate(track, this.range).mean_ns);
+    const gpus =
+      this.training.tracks.slice(1).map((track) => aggregate(track, this.range).median_ns);
     return Math.max(cpu_ns, ...gpus);
   }
 

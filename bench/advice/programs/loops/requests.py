@@ -36,7 +36,7 @@ def main():
     service = Service()
     source = random.Random(3)
     queries = [[[source.randrange(5000) for _ in range(20)] for _ in range(64)] for _ in range(120)]
-    truth.enter('training')
+    truth.enter('inference')
     for query in queries:
         service.handle(query)
         truth.iteration()

@@ -35,7 +35,7 @@ def main():
     model = build()
     model.load_state_dict(torch.load(weights))
     loader = DataLoader(TensorDataset(torch.rand(1600, 3, 40, 40), torch.randint(10, (1600,))), batch_size=20)
-    truth.enter('training')
+    truth.enter('inference')
     accuracy = evaluate(truth, model, loader)
     truth.enter('shutdown')
     print(f'{accuracy:.2%}')

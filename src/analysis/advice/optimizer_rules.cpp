@@ -1,0 +1,125 @@
+// Optimizers that update each parameter on its own, on the GPU and on the CPU.
+#include <algorithm>
+#include <cstdlib>
+
+#include "analysis/advice/advice_text.h"
+#include "analysis/advice/phase_rows.h"
+#include "analysis/advice/rules.h"
+#include "analysis/numbers/closed_end.h"
+
+namespace batchlight::advice {
+namespace {
+
+// The optimizer that the loop steps.
+struct Optimizer {
+  std::string name = "AdamW";
+  bool can_fuse = false;  // in one call for all parameters
+
+  const char* argument() const { return can_fuse ? "fused=True" : "foreach=True"; }
+};
+
+// Whether PyTorch is at least as new; false where its version was not recorded.
+bool HasPyTorch(const RunMeasures& run, long major, long minor) {
+  const std::string version(TrainingProperty(run, "torch.version"));
+  char* rest = nullptr;
+  const long found = std::strtol(version.c_str(), &rest, 10);
+  if (found != major || *rest != '.') return found > major;
+  return std::strtol(rest + 1, nullptr, 10) >= minor;
+}
+
+Optimizer OptimizerOf(const RunMeasures& run) {
+  Optimizer found;
+  // "Optimizer.step#AdamW.step"
+  const PhaseCallsTable& calls = run.store->phase_calls;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (calls.phase[row] != Phase::kOptimizerStep) continue;
+    const std::string_view text = run.store->Text(calls.name[row]);
+    const size_t begin = text.find('#') + 1, end = text.rfind(".step");
+    if (begin != 0 && end != text.npos && begin < end) found.name = text.substr(begin, end - begin);
+    break;
+  }
+  const std::string& name = found.name;
+  const bool common = name == "Adam" || name == "AdamW" || name == "SGD";
+  found.can_fuse =
+      run.gpu.empty() ? (common || name == "Adagrad") && HasPyTorch(run, 2, 4) : common;
+  return found;
+}
+
+Patch PatchOf(const RunMeasures& run, const Optimizer& optimizer) {
+  const std::string call = "optimizer = torch.optim." + optimizer.name + "(parameters, lr=lr";
+  return {.place = RecordedPlace(run, "site.optimizer"),
+          .diff = "-" + call + ")\n+" + call + ", " + optimizer.argument() + ")\n"};
+}
+
+}  // namespace
+
+void UnfusedOptimizer(const RunMeasures& run, Findings* findings) {
+  if (run.steps.Main() == nullptr || run.gpu.kernel_count == 0) return;
+  const Store& store = *run.store;
+  uint64_t launches = 0;
+  const PhaseTime optimizer =
+      VisitInPhase(run, PhaseKind::kOptimizer, store.api_calls, [&](size_t call) {
+        launches +=
+            store.Text(store.api_calls.name[call]).find("LaunchKernel") != std::string_view::npos;
+      });
+  if (optimizer.PerStep(launches) <= kOptimizerKernels) return;
+  const double optimizer_ns = optimizer.per_step_ns();
+  const Optimizer used = OptimizerOf(run);
+  const double exposed_ns =
+      optimizer_ns * std::clamp(CpuExposure(run) * kOptimizerExposure, 0.0, 1.0);
+  findings->push_back({.title = "The optimizer updates each parameter with kernels of its own",
+                       .seen = "The optimizer launches " + Rounded(optimizer.PerStep(launches)) +
+                               " kernels a step and takes the CPU " + TimeOf(optimizer_ns) + ".",
+                       .why = "A fused optimizer updates all parameters in a handful of launches.",
+                       .action = std::string("Pass ") + used.argument() + " to " + used.name + ".",
+                       .gain_ns = exposed_ns * kOptimizerGain,
+                       .uncertainty_ns = exposed_ns * kOptimizerUncertainty,
+                       .evidence = {{.kind = "call",
+                                     .name = "Optimizer.step",
+                                     .count = optimizer.calls,
+                                     .per_step_ns = optimizer_ns}},
+                       .patch = PatchOf(run, used)});
+}
+
+// On the CPU a fused optimizer takes one call; a foreach one makes the same operators from C++, and
+// saves what calling them from Python takes. With large parameters it is slower: it passes over
+// memory that no longer fits a cache.
+void ForeachOptimizerOnCpu(const RunMeasures& run, Findings* findings) {
+  if (!run.gpu.empty() || run.steps.Main() == nullptr) return;
+  const Store& store = *run.store;
+  const OperatorCallsTable& calls = store.operator_calls;
+  uint64_t operators = 0;
+  int64_t inside_ns = 0, until_ns = INT64_MIN;
+  const PhaseTime phase = VisitInPhase(run, PhaseKind::kOptimizer, calls, [&](size_t row) {
+    // _foreach_, _fused_
+    operators += !store.Text(calls.name[row]).starts_with("aten::_f");
+    if (calls.scope[row] == OperatorScope::kUser || calls.start_ns[row] < until_ns) return;
+    until_ns = ClosedEnd(store, calls.start_ns[row], calls.end_ns[row]);
+    inside_ns += until_ns - calls.start_ns[row];
+  });
+  if (phase.PerStep(operators) <= kOptimizerOperators) return;
+  const double step_ns = MeanStepNs(run), optimizer_ns = phase.per_step_ns();
+  if (optimizer_ns < kOptimizerCpuShare * step_ns) return;
+  const Optimizer used = OptimizerOf(run);
+  const double calling_ns = optimizer_ns - double(inside_ns) / std::max(1.0, phase.steps);
+  if (!used.can_fuse && calling_ns < kOptimizerCalling * optimizer_ns) return;
+  const double gain_ns =
+      used.can_fuse ? optimizer_ns * kFusedCpuGain : calling_ns * kForeachCpuGain;
+  if (!CanBeSeen(run, gain_ns)) return;
+  findings->push_back({.title = "The optimizer updates each parameter on its own",
+                       .seen = "The optimizer runs " + Rounded(phase.PerStep(operators)) +
+                               " operators a step in " + TimeOf(optimizer_ns) + " (" +
+                               PercentOf(optimizer_ns / step_ns) + " of a step).",
+                       .why = "Each operator costs a few microseconds beside its arithmetic.",
+                       .action = std::string("Pass ") + used.argument() + " to " + used.name +
+                                 (used.can_fuse ? "." : "; merge small parameters."),
+                       .gain_ns = gain_ns,
+                       .uncertainty_ns = gain_ns * kOptimizerCpuUncertainty,
+                       .evidence = {{.kind = "call",
+                                     .name = "Optimizer.step",
+                                     .count = phase.calls,
+                                     .per_step_ns = optimizer_ns}},
+                       .patch = PatchOf(run, used)});
+}
+
+}  // namespace batchlight::advice
