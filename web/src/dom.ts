@@ -5,12 +5,15 @@ type Child = Node|string|null|undefined|false;
 type Attributes = Record<string, string|number|boolean|EventListener|null|undefined>;
 
 function fill<E extends Element>(element: E, attributes: Attributes, children: Child[]): E {
-  for (const [name, value] of Object.entries(attributes)) {
+  for (const [attribute, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") {
-      element.addEventListener(name, value);
+      element.addEventListener(attribute, value);
+    } else if (attribute === "style") {
+      // As an attribute it would be refused where the page may have no inline styles.
+      (element as unknown as ElementCSSInlineStyle).style.cssText = String(value);
     } else {
-      element.setAttribute(name, value === true ? "" : String(value));
+      element.setAttribute(attribute, value === true ? "" : String(value));
     }
   }
   for (const child of children)

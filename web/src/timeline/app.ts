@@ -1,0 +1,222 @@
+// Puts the timeline together: the drawing, the panels, keys and pointer, the address.
+import {h, longText} from "../dom";
+import {count, time} from "../format";
+import {themeButton} from "../theme";
+import {footnotes, lossBanner} from "../views/header_view";
+import {tracksOfAll, wholeOfAll} from "./data/open_run";
+import type {Listeners} from "./data/open_run";
+import {CallError} from "./data/source";
+import {trackId} from "./data/track";
+import {Actions} from "./input/actions";
+import {Motion} from "./input/motion";
+import {Pointer} from "./input/pointer";
+import {Keyboard} from "./input/keyboard";
+import {Live} from "./live";
+import {Address} from "./address";
+import {ComparePanel} from "./panels/compare_panel";
+import {Dock} from "./panels/dock";
+import type {DockPanel} from "./panels/dock";
+import {EventPanel} from "./panels/event_panel";
+import {EventsPanel} from "./panels/events_panel";
+import {HelpDialog} from "./panels/help_dialog";
+import {NotesPanel} from "./panels/notes_panel";
+import {RangePanel} from "./panels/range_panel";
+import {SearchPanel} from "./panels/search_panel";
+import {Stage} from "./stage/stage";
+import {Tooltip} from "./stage/tooltip";
+import type {RunView} from "./state/model";
+import {Model} from "./state/model";
+import type {UrlState} from "./state/url_state";
+
+export class App {
+  readonly model: Model;
+  readonly stage: Stage;
+  readonly motion: Motion;
+  readonly actions: Actions;
+  readonly help = new HelpDialog();
+  readonly search: SearchPanel;
+  readonly range: RangePanel;
+  readonly notes: NotesPanel;
+  readonly dock: Dock;
+  readonly pointer: Pointer;
+  readonly status = h("div", {class: "status", role: "status", "aria-live": "polite"});
+  private readonly banner = h("div", {class: "banners"});
+  private readonly live: Live;
+
+  constructor(runs: RunView[], state: UrlState) {
+    const model = this.model = new Model(runs, tracksOfAll(runs), wholeOfAll(runs));
+    model.pinned =
+      model.tracks.filter(({kind}) => kind === "steps").slice(0, runs.length).map(({id}) => id);
+    model.changed("layout");
+    this.stage = new Stage(model);
+    this.motion = new Motion(model);
+    this.actions = new Actions(model, this.stage, this.motion, (text) => this.say(text));
+    this.search = new SearchPanel(model, {
+      next: (wanted, direction) => void this.actions.next(wanted, direction),
+      longest: (wanted, nth) => void this.actions.longest(wanted, nth),
+      leave: () => this.stage.region.focus(),
+      show: () => this.dock.show("search"),
+    });
+    this.range = new RangePanel(model);
+    this.notes =
+      new NotesPanel(model, (span) => this.motion.to({from: span.from - 1e6, to: span.to + 1e6}));
+    this.dock = new Dock(this.panels());
+    const tooltip = new Tooltip(model);
+    this.pointer = new Pointer(model, this.stage, this.motion, {
+      select: (x, y) => this.actions.selectAt(x, y),
+      frame: () => this.actions.frame(),
+      hover: (x, y, event) => tooltip.show(event ? this.stage.hitAt(x, y) : null, event),
+    });
+    new Keyboard(this);
+    this.build(tooltip.element);
+    this.listen();
+    this.live = new Live(model, this.motion, (text) => this.warn(text), () => this.drawBanners());
+    new Address(this, state);
+    if (runs.length > 1) this.dock.show("compare");
+  }
+
+  private panels(): DockPanel[] {
+    const {model, actions} = this;
+    const event = new EventPanel(model, {
+      go: (run, ref) => actions.go(run, ref),
+      longest: () => actions.longestSame(),
+      next: (direction) => actions.nextSame(direction),
+      toRange: () => actions.toRange(),
+      stepRange: () => this.stepRange(),
+    });
+    const events = new EventsPanel(
+      model, this.stage, (run, ref) => actions.go(run, ref), () => this.dock.shown === "events");
+    const panels: DockPanel[] = [
+      {id: "event", label: "Event", element: event.element},
+      {id: "range", label: "Range", element: this.range.element},
+      {id: "search", label: "Search", element: this.search.element},
+      {id: "notes", label: "Notes", element: this.notes.element},
+      {
+        id: "events",
+        label: "Visible events",
+        element: events.element,
+        onShow: () => events.later()
+      },
+    ];
+    if (model.runs.length < 2) return panels;
+    const compare = new ComparePanel(model, () => {
+      model.whole = wholeOfAll(model.runs);
+      model.changed("layout");
+    });
+    return [{id: "compare", label: "Compare", element: compare.element}, ...panels];
+  }
+
+  private build(tooltip: HTMLElement): void {
+    const {info} = this.model.first;
+    const titles =
+      this.model.runs.map((run, i) => h("span", {class: "run-title"},
+                            this.model.runs.length > 1 ? h("b", {class: "run"}, "AB"[i]) : null,
+                            longText(run.info.title || run.info.source)));
+    const keys = h("button",
+      {type: "button", class: "quiet", "aria-label": "List of keys", click: () => this.help.show()},
+      "?");
+    const theme = themeButton();
+    theme.addEventListener("click", () => this.stage.newTheme());
+    document.body.classList.add("timeline");
+    document.body.replaceChildren(h("header", {class: "timeline-bar"},
+                                    h("b", {class: "brand"}, "batchlight"), h("h1", {}, ...titles),
+                                    h("span", {class: "muted wide-only"},
+                                      `${time(info.to - info.from)}, ${count(info.events)} events`),
+                                    this.search.input, keys, theme),
+      this.banner, this.stage.element, this.dock.element, this.status, this.help.element, tooltip);
+    document.title = `${info.title || info.source} - timeline`;
+    this.drawBanners();
+    this.stage.region.focus({preventScroll: true});
+  }
+
+  private drawBanners(): void {
+    const {info} = this.model.first;
+    const left = info.static && info.static.left_out > 0
+      ? h("aside", {class: "banner", role: "note"},
+          `${count(info.static.left_out)} events are left out to keep this file small: ${
+            info.static.why}. It holds ${info.static.steps}.`)
+      : null;
+    const shown = [lossBanner(info.losses), left, footnotes(info.losses)].filter(
+      (one): one is HTMLElement => one !== null);
+    this.banner.replaceChildren(...shown);
+  }
+
+  private listen(): void {
+    const {model} = this;
+    model.listen((change) => {
+      if (change === "selection" && model.selected) {
+        this.dock.show("event", false);
+        this.tell();
+      }
+      if (change === "range" && model.range) this.dock.show("range");
+      if (change === "search") this.stage.matches = this.matcher();
+    });
+    this.stage.matches = null;
+  }
+
+  // What a search found keeps its colour.
+  private matcher(): Stage["matches"] {
+    const {found} = this.model;
+    if (!found) return null;
+    const text = found.text.toLowerCase();
+    const verdicts =
+      new Map<RunView, Map<number, boolean>>(this.model.runs.map((run) => [run, new Map()]));
+    return (run, name) => {
+      const known = verdicts.get(run)!;
+      let verdict = known.get(name);
+      if (verdict === undefined) {
+        const shown = run.names.get(name);
+        if (shown === undefined) return true;
+        known.set(name, (verdict = shown.toLowerCase().includes(text)));
+      }
+      return verdict;
+    };
+  }
+
+  // The selected event in words, for who does not see it.
+  private tell(): void {
+    const {run, event} = this.model.selected!;
+    const track = this.model.tracks.find(({id}) => id === trackId(run.index, event.track));
+    const step = event.step ? `, step ${event.step.number}` : "";
+    this.say(`${event.name || event.title}, ${time(event.to - event.from)}, at ${
+      time(event.from - run.info.from)}${step}, ${track?.name ?? ""}, depth ${event.depth}`);
+  }
+
+  stepRange(): void {
+    const step = this.actions.stepAt();
+    if (step === null || !this.range.showSteps(step, step)) this.say("There is no step here.");
+  }
+
+  note(): void {
+    const {model} = this;
+    const selected = this.actions.selectedSpan;
+    const middle = (model.view.from + model.view.to) / 2;
+    const {event} = model.selected ?? {};
+    this.dock.show("notes");
+    this.notes.add(selected ?? model.range ?? {from: middle, to: middle},
+      event ? {table: event.table, row: event.row, track: event.track} : {});
+  }
+
+  say(text: string): void {
+    this.status.textContent = text;
+  }
+
+  // Something is wrong that the reader should see.
+  warn(text: string): void {
+    const old = this.banner.querySelector(".warning");
+    const box = h("aside", {class: "banner loss warning", role: "alert"}, text);
+    if (old) old.replaceWith(box);
+    else this.banner.append(box);
+  }
+
+  get listeners(): Listeners {
+    return {
+      onData: () => this.model.changed("data"),
+      onError: (error) => {
+        if (error instanceof CallError && error.code === "generation") void this.live.renew();
+        else this.warn(error.message);
+      },
+      onProgress: () => {},
+    };
+  }
+}

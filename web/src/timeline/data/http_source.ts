@@ -1,0 +1,76 @@
+// A run in `batchlight view`. URLs are relative: the server may stand behind a proxy with a prefix.
+import type {ViewAnswer} from "./answer";
+import {decodeView} from "./answer";
+import type {ViewRequest} from "./protocol";
+import type {Source} from "./source";
+import {CallError} from "./source";
+
+const kTokenKey = "batchlight.token";
+
+export function keepToken(token: string): void {
+  try {
+    sessionStorage.setItem(kTokenKey, token);
+  } catch {
+    // the token then lasts as long as the page
+  }
+  kept = token;
+}
+
+let kept = "";
+
+function token(): string {
+  if (kept) return kept;
+  try {
+    return sessionStorage.getItem(kTokenKey) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+const kGone =
+  "batchlight view does not answer. Has it ended? Start it again and open the URL that it prints.";
+
+export class HttpSource implements Source {
+  readonly isStatic = false;
+  generation = 0;  // 0: any
+
+  constructor(readonly run: number, private readonly isCounter: (track: number) => boolean) {}
+
+  async call<Answer>(name: string, request: object = {}, signal?: AbortSignal): Promise<Answer> {
+    return await (await this.post(name, request, signal)).json() as Answer;
+  }
+
+  async view(request: ViewRequest, signal?: AbortSignal): Promise<ViewAnswer> {
+    const {from, to, step} = request;
+    const body = {...request, from: String(from), to: String(to), step: String(step)};
+    const answer = await this.post("view", body, signal);
+    return decodeView(await answer.arrayBuffer(), this.isCounter);
+  }
+
+  private async post(call: string, request: object, signal?: AbortSignal): Promise<Response> {
+    const of = call === "status" || this.generation === 0 ? {} : {generation: this.generation};
+    let answer: Response;
+    try {
+      answer = await fetch(`api/1/${call}`, {
+        method: "POST",
+        headers: {"Content-Type": "application/json", Authorization: `Bearer ${token()}`},
+        body: JSON.stringify({run: this.run, ...of, ...request}),
+        signal,
+      });
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw new CallError("gone", kGone);
+    }
+    if (!answer.ok) throw await errorOf(answer);
+    return answer;
+  }
+}
+
+async function errorOf(answer: Response): Promise<CallError> {
+  try {
+    const {error} = await answer.json() as {error: {code: string; message: string}};
+    return new CallError(error.code, error.message);
+  } catch {
+    return new CallError("internal", `the server answered ${answer.status} without a reason`);
+  }
+}

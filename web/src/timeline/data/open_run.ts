@@ -1,0 +1,128 @@
+// Opens what the page is about: the events in the page itself, or the runs of a server.
+import type {Track} from "./track";
+import {interleaved, tracksOf} from "./track";
+import type {Span} from "../state/viewport";
+import type {RunView} from "../state/model";
+import {HttpSource} from "./http_source";
+import {Names} from "./names";
+import {decodePageEvents} from "./page_events";
+import type {PageNames} from "./page_source";
+import {PageSource} from "./page_source";
+import type {RunAnswer, StatusAnswer} from "./protocol";
+import type {Source} from "./source";
+import {CallError} from "./source";
+import {ViewCache} from "./view_cache";
+
+export interface Listeners {
+  onData(): void;
+  onError(error: Error): void;
+  onProgress(words: string, share: number): void;
+}
+
+const kPollMs = 250;
+
+export function isStaticPage(): boolean {
+  return document.getElementById("timeline-events") !== null;
+}
+
+export async function openRuns(listeners: Listeners): Promise<RunView[]> {
+  if (isStaticPage()) {
+    const {info, source} = await openPage();
+    return [runView(0, info, source, listeners)];
+  }
+  const runs = await waitUntilReady(listeners);
+  return Promise.all(runs.map((_, index) => openServed(index, listeners)));
+}
+
+async function openServed(index: number, listeners: Listeners): Promise<RunView> {
+  let counters: ReadonlySet<number> = new Set();
+  const source = new HttpSource(index, (track) => counters.has(track));
+  const info = await source.call<RunAnswer>("run");
+  source.generation = info.generation;
+  counters = countersOf(info);
+  return runView(index, info, source, listeners, (next) => {
+    source.generation = next.generation;
+    counters = countersOf(next);
+  });
+}
+
+function countersOf(info: RunAnswer): ReadonlySet<number> {
+  return new Set(info.tracks.filter(({counter}) => counter).map(({id}) => id));
+}
+
+async function waitUntilReady(listeners: Listeners): Promise<StatusAnswer["runs"]> {
+  const source = new HttpSource(0, () => false);
+  for (;;) {
+    const {runs} = await source.call<StatusAnswer>("status");
+    const failed = runs.find(({error}) => error !== "");
+    if (failed) throw new CallError("read", failed.error);
+    if (runs.every(({ready}) => ready)) return runs;
+    const {doing, progress} = runs.find(({ready}) => !ready)!;
+    listeners.onProgress(doing, progress);
+    await new Promise((resolve) => setTimeout(resolve, kPollMs));
+  }
+}
+
+function json<T>(id: string): T {
+  return JSON.parse(document.getElementById(id)?.textContent ?? "null") as T;
+}
+
+async function openPage(): Promise<{info: RunAnswer; source: Source}> {
+  const info = json<RunAnswer>("timeline-run");
+  const names = json<PageNames>("timeline-names");
+  const element = document.getElementById("timeline-events")!;
+  const packed =
+    Uint8Array.from(atob((element.textContent ?? "").trim()), (letter) => letter.charCodeAt(0));
+  element.remove();  // megabytes that nobody needs twice
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  return {info, source: new PageSource(info, names, decodePageEvents(bytes))};
+}
+
+function runView(index: number, info: RunAnswer, source: Source, listeners: Listeners,
+  onRenew: (info: RunAnswer) => void = () => {}): RunView {
+  const whole = wholeOf(info);
+  const cache = (): ViewCache =>
+    new ViewCache(source, whole, () => listeners.onData(), (error) => listeners.onError(error));
+  return {
+    index,
+    info,
+    source,
+    names: new Names(source, () => listeners.onData()),
+    cache: cache(),
+    overview: cache(),
+    offset: index === 0 ? 0 : -whole.from,
+    palettes: palettesOf(info),
+    renew(next) {
+      onRenew(next);
+      this.info = next;
+      this.names.clear();
+      this.palettes = palettesOf(next);
+      this.cache.renew(wholeOf(next));
+      this.overview.renew(wholeOf(next));
+    },
+  };
+}
+
+function palettesOf({palettes}: RunAnswer): RunView["palettes"] {
+  return new Map(Object.entries(palettes).map(
+    ([key, entries]) => [key, new Map(entries.map((entry) => [entry.name, entry]))]));
+}
+
+export function wholeOf({from, to}: RunAnswer): Span {
+  return {from, to: Math.max(to, from + 1)};
+}
+
+// Of all runs, in times of the screen.
+export function wholeOfAll(runs: readonly RunView[]): Span {
+  const spans = runs.map(({info, offset}) => {
+    const {from, to} = wholeOf(info);
+    return {from: from + offset, to: to + offset};
+  });
+  return {from: Math.min(...spans.map(({from}) => from)), to: Math.max(...spans.map(({to}) => to))};
+}
+
+export function tracksOfAll(runs: readonly RunView[]): Track[] {
+  const [a, b] = runs.map(({info, index}) => tracksOf(info, index));
+  return b ? interleaved(a, b) : a;
+}

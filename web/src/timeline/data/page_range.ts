@@ -1,0 +1,90 @@
+// Sums of a stretch of time over the events of a static page: what times and names tell. The
+// report's own analyses need the recording.
+import type {Column} from "../../data";
+import {rowKey} from "./answer";
+import type {PageEvents} from "./page_events";
+import type {RangeAnswer, RangeTable, RunAnswer, TrackInfo} from "./protocol";
+import {firstTouching} from "./view_query";
+
+interface Sum {
+  name: string;
+  count: number;
+  total: number;
+  longest: number;
+}
+
+const kColumns: Column[] = [
+  {key: "name", name: "Name", type: "text"},
+  {key: "count", name: "Events", help: "Events that touch the range."},
+  {
+    key: "total",
+    name: "Time",
+    unit: "ns",
+    help: "Their time within the range. Nested events count in each row."
+  },
+  {key: "longest", name: "Longest", unit: "ns", help: "Of one event within the range."},
+];
+
+const kTitles: Record<string, string> = {
+  phases: "Phases of the steps",
+  idle: "Idle GPU by cause",
+  stream: "Work on the GPU",
+  thread: "Calls on the CPU",
+  collectives: "Collectives",
+};
+
+export function pageRange(run: RunAnswer, events: PageEvents, nameOf: (id: number) => string,
+  asked: {from?: number|string; to?: number | string; first_step?: number; last_step?: number}):
+  RangeAnswer {
+  const span = spanOf(run, asked);
+  const tables: RangeTable[] = Object.entries(kTitles).flatMap(([kind, title]) => {
+    const rows = sums(run.tracks.filter((track) => track.kind === kind), events, nameOf, span);
+    if (rows.length === 0) return [];
+    return [{
+      key: kind,
+      title,
+      columns: kColumns,
+      rows: rows.map(({name, count, total, longest}) => [name, count, total, longest])
+    }];
+  });
+  return {
+    ...span,
+    whole_steps: asked.first_step !== undefined,
+    first_step: asked.first_step,
+    last_step: asked.last_step,
+    notes: [`Sums of the events in this file. batchlight view ${
+      run.source} shows the tables of the report for a range.`],
+    tables,
+  };
+}
+
+function spanOf(run: RunAnswer,
+  asked: {from?: number|string; to?: number | string; first_step?: number; last_step?: number}) {
+  if (asked.first_step === undefined) return {from: Number(asked.from), to: Number(asked.to)};
+  const steps = run.steps[0];
+  return {
+    from: steps.from[steps.number.indexOf(asked.first_step)],
+    to: steps.to[steps.number.indexOf(asked.last_step ?? asked.first_step)],
+  };
+}
+
+function sums(tracks: TrackInfo[], events: PageEvents, nameOf: (id: number) => string,
+  {from, to}: {from: number; to: number}): Sum[] {
+  const found = new Map<number, Sum>();
+  for (const {id, rows} of tracks) {
+    for (let row = 0; row < rows; ++row) {
+      const one = events.rows.get(rowKey(id, row));
+      if (!one) continue;
+      for (let i = firstTouching(one, from); i < one.start.length && one.start[i] < to; ++i) {
+        const length = Math.min(one.end[i], to) - Math.max(one.start[i], from);
+        const name = one.name[i];
+        let sum = found.get(name);
+        if (!sum) found.set(name, (sum = {name: nameOf(name), count: 0, total: 0, longest: 0}));
+        ++sum.count;
+        sum.total += length;
+        sum.longest = Math.max(sum.longest, length);
+      }
+    }
+  }
+  return [...found.values()].sort((a, b) => b.total - a.total);
+}

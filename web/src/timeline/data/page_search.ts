@@ -1,0 +1,187 @@
+// Find, next, longest and density over the events of a static page, by a scan.
+import type {PageEvents} from "./page_events";
+import type {EventAnswer, EventRef, FindAnswer, Match, RunAnswer, Wanted} from "./protocol";
+import type {RowEvents} from "./view_query";
+import {firstTouching} from "./view_query";
+
+interface Place {
+  track: number;
+  depth: number;
+  row: RowEvents;
+}
+
+const kUsual = 100;
+
+export class PageSearch {
+  private readonly places: Place[];
+  private readonly idle: ReadonlySet<number>;  // tracks with the gaps of a GPU
+
+  constructor(private readonly run: RunAnswer, events: PageEvents,
+    private readonly nameOf: (id: number) => string) {
+    this.places = [...events.rows].map(([key, row]) => {
+      const [track, depth] = key.split(":").map(Number);
+      return {track, depth, row};
+    });
+    this.idle = new Set(run.tracks.filter(({kind}) => kind === "idle").map(({id}) => id));
+  }
+
+  private tableKey(ref: number): string {
+    return this.run.tables.find(({first_ref, rows}) => first_ref <= ref && ref < first_ref + rows)
+             ?.key ??
+      "";
+  }
+
+  private at({track, depth, row}: Place, i: number): EventRef {
+    const ref = row.ref[i];
+    return {
+      ref,
+      name: this.nameOf(row.name[i]),
+      table: this.tableKey(ref),
+      from: row.start[i],
+      to: row.end[i],
+      track,
+      depth,
+    };
+  }
+
+  // Calls `visit` for every event that is wanted.
+  private scan(wanted: Wanted&{track?: number}, visit: (place: Place, i: number) => void): void {
+    const {name, kind, least = 0, track} = wanted;
+    const text = (wanted.text ?? "").toLowerCase();
+    const verdicts = new Map<number, boolean>();
+    const named = (id: number): boolean => {
+      let verdict = verdicts.get(id);
+      if (verdict === undefined) {
+        verdict = name === undefined ? this.nameOf(id).toLowerCase().includes(text) : id === name;
+        verdicts.set(id, verdict);
+      }
+      return verdict;
+    };
+    for (const place of this.places) {
+      const gaps = this.idle.has(place.track);
+      if (kind === "gap" ? !gaps : false) continue;
+      if (track !== undefined && track !== place.track) continue;
+      const {row} = place;
+      for (let i = 0; i < row.start.length; ++i) {
+        if (kind === "gap" ? row.end[i] - row.start[i] >= least : named(row.name[i]))
+          visit(place, i);
+      }
+    }
+  }
+
+  find({text, limit = kUsual}: {text: string; limit?: number}): FindAnswer {
+    const matches = new Map<number, Match>();
+    this.scan({text}, ({row}, i) => {
+      const id = row.name[i];
+      const length = row.end[i] - row.start[i];
+      let match = matches.get(id);
+      if (!match) {
+        const name = this.nameOf(id);
+        match = {
+          name: id,
+          text: name,
+          count: 0,
+          total: 0,
+          longest: -1,
+          longest_ref: 0,
+          table: this.tableKey(row.ref[i])
+        };
+        matches.set(id, match);
+      }
+      ++match.count;
+      match.total += length;
+      if (length > match.longest) [match.longest, match.longest_ref] = [length, row.ref[i]];
+    });
+    const all = [...matches.values()].sort((a, b) => b.total - a.total);
+    return {
+      matches: all.slice(0, limit),
+      more: all.length > limit,
+      events: all.reduce((sum, {count}) => sum + count, 0),
+      total: all.reduce((sum, {total}) => sum + total, 0),
+    };
+  }
+
+  next(asked: Wanted&{
+    at: number;
+    direction: number;
+    track?: number
+  }): {event: EventRef|null} {
+    let best: EventRef|null = null;
+    const at = Number(asked.at);
+    this.scan(asked, (place, i) => {
+      const start = place.row.start[i];
+      if (asked.direction > 0 ? start > at && (!best || start < best.from)
+                              : start < at && (!best || start > best.from))
+        best = this.at(place, i);
+    });
+    return {event: best};
+  }
+
+  longest(asked: Wanted&{
+    nth: number;
+    from?: number;
+    to?: number
+  }): {event: EventRef|null; count: number} {
+    const found: [number, Place, number][] = [];
+    const [from, to] = [Number(asked.from ?? -Infinity), Number(asked.to ?? Infinity)];
+    this.scan(asked, (place, i) => {
+      const {start, end} = place.row;
+      if (start[i] < to && end[i] > from) found.push([end[i] - start[i], place, i]);
+    });
+    found.sort((a, b) => b[0] - a[0]);
+    const one = found[asked.nth];
+    return {event: one ? this.at(one[1], one[2]) : null, count: found.length};
+  }
+
+  density(asked: Wanted&{
+    from: number;
+    to: number;
+    bins: number
+  }): {bins: number[]; most: number} {
+    const bins = new Array<number>(asked.bins).fill(0);
+    const [from, to] = [Number(asked.from), Number(asked.to)];
+    this.scan(asked, ({row}, i) => {
+      const bin = Math.floor(((row.start[i] - from) / (to - from)) * asked.bins);
+      if (bin >= 0 && bin < asked.bins) ++bins[bin];
+    });
+    return {bins, most: bins.reduce((most, count) => Math.max(most, count), 0)};
+  }
+
+  byRef(ref: number): EventRef|null {
+    for (const place of this.places) {
+      const i = place.row.ref.indexOf(ref);
+      if (i >= 0) return this.at(place, i);
+    }
+    return null;
+  }
+
+  // The events around one, in the rows above it; outermost last.
+  parents(event: EventRef): EventAnswer["parents"] {
+    return this.places.filter(({track, depth}) => track === event.track && depth < event.depth)
+      .sort((a, b) => b.depth - a.depth)
+      .flatMap((place) => {
+        const i = firstTouching(place.row, event.from);
+        return i < place.row.start.length && place.row.start[i] <= event.from &&
+            place.row.end[i] >= event.to
+          ? [this.at(place, i)]
+          : [];
+      });
+  }
+
+  sameName(event: EventRef): EventAnswer["same_name"] {
+    const length = event.to - event.from;
+    const found = {count: 0, total: 0, longest: -1, longest_ref: 0, rank: 1};
+    const name = this.places.flatMap(({row}) => {
+      const i = row.ref.indexOf(event.ref);
+      return i < 0 ? [] : [row.name[i]];
+    })[0];
+    this.scan({name}, ({row}, i) => {
+      const other = row.end[i] - row.start[i];
+      ++found.count;
+      found.total += other;
+      if (other > length) ++found.rank;
+      if (other > found.longest) [found.longest, found.longest_ref] = [other, row.ref[i]];
+    });
+    return found;
+  }
+}

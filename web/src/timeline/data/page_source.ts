@@ -1,0 +1,133 @@
+// A run whose events are in the page itself: answers as the server does, as far as times and names
+// tell it.
+import {rowKey} from "./answer";
+import type {ViewAnswer} from "./answer";
+import type {Samples} from "./items";
+import type {PageEvents} from "./page_events";
+import {PageSearch} from "./page_search";
+import type {EventAnswer, RunAnswer, TableInfo, ViewRequest} from "./protocol";
+import {kNoName} from "./protocol";
+import {pageRange} from "./page_range";
+import {stepAt} from "./steps";
+import type {Source} from "./source";
+import {CallError} from "./source";
+import {itemsIn} from "./view_query";
+
+export interface PageNames {
+  ids: number[];
+  names: string[];
+}
+
+export class PageSource implements Source {
+  readonly isStatic = true;
+  private readonly names: Map<number, string>;
+  private readonly search: PageSearch;
+
+  constructor(
+    private readonly run: RunAnswer, names: PageNames, private readonly events: PageEvents) {
+    this.names = new Map(names.ids.map((id, i) => [id, names.names[i]]));
+    this.search = new PageSearch(run, events, (id) => this.nameOf(id));
+  }
+
+  private nameOf(id: number): string {
+    return id === kNoName ? "" : this.names.get(id) ?? "";
+  }
+
+  async view({from, to, step, rows}: ViewRequest): Promise<ViewAnswer> {
+    const answer: ViewAnswer = {
+      from,
+      to,
+      step,
+      shrunk: false,
+      generation: this.run.generation,
+      rows: new Map(),
+      counters: new Map(),
+      bytes: 0
+    };
+    for (const [track, first, count] of rows) {
+      for (let row = first; row < first + count; ++row) {
+        const key = rowKey(track, row);
+        const events = this.events.rows.get(key);
+        const counter = this.events.counters.get(key);
+        if (counter) answer.counters.set(key, samplesIn(counter, from, to, step));
+        if (!events) continue;
+        const items = itemsIn(events, from, to, step);
+        answer.rows.set(key, items);
+        answer.bytes += 22 * items.count;
+      }
+    }
+    return answer;
+  }
+
+  async call<Answer>(name: string, request: object = {}): Promise<Answer> {
+    const calls: Record<string, (request: never) => object> = {
+      run: () => this.run,
+      names: ({ids}: {ids: number[]}) => ({names: ids.map((id) => this.nameOf(id))}),
+      event: (asked: {ref?: number; table?: string; row?: number}) => this.event(asked),
+      find: (asked: {text: string; limit?: number}) => this.search.find(asked),
+      next: (asked: never) => this.search.next(asked),
+      longest: (asked: never) => this.search.longest(asked),
+      density: (asked: never) => this.search.density(asked),
+      range: (asked: never) => pageRange(this.run, this.events, (id) => this.nameOf(id), asked),
+      links: () => ({links: [], more: false}),
+      notes: () => ({notes: [], hash: this.run.hash, writable: false}),
+    };
+    const answer = calls[name];
+    if (!answer)
+      throw new CallError("static",
+        `This needs batchlight view ${this.run.source}: a page in a file cannot answer it.`);
+    return answer(request as never) as Answer;
+  }
+
+  private event(asked: {ref?: number; table?: string; row?: number}): EventAnswer {
+    const table = this.run.tables.find(({key}) => key === asked.table);
+    const ref = asked.ref ?? (table ? table.first_ref + (asked.row ?? 0) : -1);
+    const found = this.search.byRef(ref);
+    if (!found)
+      throw new CallError(
+        "unknown", "This event is not in the page: it was left out to keep the file small.");
+    const of = tableOf(this.run, ref);
+    const {number, from, to} = this.run.steps[0] ?? {number: [], from: [], to: []};
+    const i = stepAt(this.run, found.from);
+    const step = i < 0 ? null : {number: number[i], from: from[i], to: to[i]};
+    return {
+      ...found,
+      row: ref - (of?.first_ref ?? 0),
+      title: of?.title ?? "",
+      open: false,
+      step,
+      fields: [],
+      parents: this.search.parents(found),
+      links: [],
+      same_name: this.search.sameName(found),
+    };
+  }
+}
+
+export function tableOf(run: RunAnswer, ref: number): TableInfo|undefined {
+  return run.tables.find(({first_ref, rows}) => first_ref <= ref && ref < first_ref + rows);
+}
+
+// One sample for each step in which the value changes.
+function samplesIn(counter: {time: Float64Array; value: Float64Array}, from: number, to: number,
+  step: number): Samples {
+  const list: [number, number, number, number][] = [];
+  counter.time.forEach((time, i) => {
+    if (time >= to) return;
+    const start = Math.max(0, Math.floor((time - from) / step));
+    const value = counter.value[i];
+    const last = list[list.length - 1];
+    if (!last || last[0] !== start) list.push([start, value, value, value]);
+    else if (time <= from) list[list.length - 1] = [start, value, value, value];
+    else list[list.length - 1] = [start, Math.min(last[1], value), Math.max(last[2], value), value];
+  });
+  return {
+    from,
+    step,
+    count: list.length,
+    start: Uint32Array.from(list, ([start]) => start),
+    least: Float64Array.from(list, ([, least]) => least),
+    most: Float64Array.from(list, ([, , most]) => most),
+    last: Float64Array.from(list, ([, , , last]) => last),
+  };
+}

@@ -1,0 +1,213 @@
+// What the server and the page say to each other: docs/design/0016-timeline.md. Times are ns since
+// the start of the recording.
+import type {Column, Loss} from "../../data";
+
+export type Ref = number;
+export const kNoName = 0xffffffff;
+
+export interface RunStatus {
+  source: string;
+  generation: number;
+  ready: boolean;
+  growing: boolean;
+  progress: number;
+  doing: string;
+  error: string;
+}
+
+export interface StatusAnswer {
+  version: string;
+  runs: RunStatus[];
+}
+
+export interface TableInfo {
+  key: string;
+  title: string;
+  first_ref: number;
+  rows: number;
+}
+
+export interface GroupInfo {
+  id: number;
+  parent: number;
+  kind: string;
+  title: string;
+  rank: number;
+}
+
+export interface TrackInfo {
+  id: number;
+  group: number;
+  kind: string;
+  title: string;
+  rows: number;
+  events: number;
+  from: number;
+  to: number;
+  palette: string;
+  open: boolean;
+  counter?: {unit: string; max: number};
+  series?: string[];
+}
+
+export interface PaletteEntry {
+  name: number;
+  key: string;
+  label: string;
+  idle: boolean;
+}
+
+export interface StepsInfo {
+  group: number;
+  rank: number;
+  marker: string;
+  table: string;
+  first_ref: number;
+  count: number;
+  number: number[];
+  from: number[];
+  to: number[];
+}
+
+export interface RunAnswer {
+  generation: number;
+  hash: string;
+  source: string;
+  title: string;
+  format: string;
+  start_utc_ns: string;
+  from: number;
+  to: number;
+  events: number;
+  complete: boolean;
+  growing: boolean;
+  losses: Loss[];
+  tables: TableInfo[];
+  groups: GroupInfo[];
+  tracks: TrackInfo[];
+  palettes: Record<string, PaletteEntry[]>;
+  steps: StepsInfo[];
+  static?: {left_out: number; steps: string; why: string};
+}
+
+export type RowRange = [track: number, firstRow: number, rowCount: number];
+
+export interface ViewRequest {
+  from: number;
+  to: number;
+  step: number;
+  rows: RowRange[];
+}
+
+// An event as others speak of it.
+export interface EventRef {
+  ref: Ref;
+  name: string;
+  table: string;
+  from: number;
+  to: number;
+  track: number;
+  depth: number;
+}
+
+export interface LinkedEvent extends EventRef {
+  kind: string;
+}
+
+export interface EventField {
+  key: string;
+  label: string;
+  text: string;
+  value: number|null;
+  unit: ""|"ns"|"bytes";
+}
+
+export interface EventAnswer extends EventRef {
+  row: number;
+  title: string;
+  open: boolean;
+  step?: {number: number; from: number; to: number}|null;
+  fields: EventField[];
+  parents: Omit<EventRef, "track"|"depth">[];
+  children?: {count: number; busy: number; self: number};
+  links: LinkedEvent[];
+  same_name?: {count: number; total: number; longest: number; longest_ref: Ref; rank: number};
+}
+
+export interface LinkEnd {
+  ref: Ref;
+  track: number;
+  depth: number;
+  at: number;
+}
+
+export interface Link {
+  kind: string;
+  from: LinkEnd;
+  to: LinkEnd;
+}
+
+export interface Match {
+  name: number;
+  text: string;
+  count: number;
+  total: number;
+  longest: number;
+  longest_ref: Ref;
+  table: string;
+}
+
+export interface FindAnswer {
+  matches: Match[];
+  more: boolean;
+  events: number;
+  total: number;
+}
+
+export interface RangeTable {
+  key: string;
+  title: string;
+  columns: Column[];
+  rows: (string|number|null)[][];
+}
+
+export interface RangeAnswer {
+  from: number;
+  to: number;
+  whole_steps: boolean;
+  first_step?: number;
+  last_step?: number;
+  notes: string[];
+  tables: RangeTable[];
+}
+
+export interface CompareAnswer {
+  tables: RangeTable[];
+  steps: {a: number; b: number}[];
+}
+
+export interface Note {
+  id: string;
+  from: number;
+  to: number;
+  text: string;
+  color?: string;
+  track?: number;
+  table?: string;
+  row?: number;
+  pinned?: boolean;
+}
+
+export interface NotesAnswer {
+  notes: Note[];
+  hash: string;
+  writable: boolean;
+}
+
+// One of a name, a text in names, or a kind ("gap").
+export interface Wanted {
+  name?: number;
+  text?: string;
+  kind?: "gap";
+  least?: number;
+}

@@ -1,0 +1,24 @@
+// Steps of the training processes of a run.
+import type {Ref, RunAnswer} from "./protocol";
+import type {RunView} from "../state/model";
+
+// The number of the step that a ref stands for; undefined: it is none.
+export function stepNumber({info}: RunView, ref: Ref): number|undefined {
+  for (const {first_ref, count, number} of info.steps)
+    if (ref >= first_ref && ref < first_ref + count) return number[ref - first_ref];
+  return undefined;
+}
+
+// The step of the first training process that a time lies in, by its place; -1: none.
+export function stepAt({steps}: RunAnswer, time: number): number {
+  const first = steps[0];
+  if (!first) return -1;
+  let low = 0;
+  let high = first.from.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (first.to[middle] > time) high = middle;
+    else low = middle + 1;
+  }
+  return low < first.from.length && first.from[low] <= time ? low : -1;
+}

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import {test} from "node:test";
+import type {Track} from "./track";
+import {interleaved} from "./track";
+
+function track(run: number, id: number, parent: number, kind: string, rows: number): Track {
+  return {
+    id: 100 * run + id,
+    parent: parent < 0 ? -1 : 100 * run + parent,
+    run,
+    info: null,
+    kind,
+    name: kind,
+    rows,
+    open: true
+  };
+}
+
+const spelled = (tracks: Track[]): string =>
+  tracks.map(({run, kind, parent}) => `${"AB"[run]}.${kind}<${parent}`).join(" ");
+
+test("what is the same in two runs stands together, and nothing is lost", () => {
+  const a = [
+    track(0, 0, -1, "process", 0), track(0, 1, 0, "steps", 1), track(0, 2, 0, "thread", 3),
+    track(0, 3, 0, "gpu", 0), track(0, 4, 3, "stream", 1)
+  ];
+  const b = [
+    track(1, 0, -1, "process", 0), track(1, 1, 0, "thread", 3), track(1, 2, 0, "thread", 1),
+    track(1, 3, 0, "gpu", 0), track(1, 4, 3, "stream", 1), track(1, 5, -1, "host", 0),
+    track(1, 6, 5, "driver", 1)
+  ];
+  assert.equal(spelled(interleaved(a, b)),
+    "A.process<-1 A.steps<0 A.thread<0 B.thread<0 A.gpu<0 A.stream<3 B.stream<3 B.thread<0 B.host<-1 B.driver<105");
+});

@@ -1,0 +1,34 @@
+// Names in boxes. A name is cut by the mean width of its font's letters: measuring each one would
+// cost more than drawing it.
+
+export const kLeastLabelled = 40;  // px
+const kEllipsis = "…";
+
+// The function's own name: "vectorized_kernel" of "void at::native::vectorized_kernel<4,
+// float>(int)".
+export function shortName(name: string): string {
+  const plain = name.startsWith("void ") ? name.slice(5) : name;
+  const whole = plain.split("(anonymous namespace)::").join("");
+  const end = whole.search(/[<(\[]/);
+  const head = end > 0 ? whole.slice(0, end) : whole;
+  return head.slice(head.lastIndexOf("::") + 1).replace(/^:/, "") || name;
+}
+
+// As much of `name` as fits `width`, "" if that would say nothing: the whole, or the function's own
+// name, or of that the begin; of a dotted path the end.
+export function fitted(name: string, width: number, letterWidth: number): string {
+  const letters = Math.floor(width / letterWidth);
+  if (name.length <= letters) return name;
+  if (letters < 4) return "";
+  const text = shortName(name);
+  if (text.length <= letters) return text;
+  const dot = text.lastIndexOf(".");
+  if (dot >= 0 && text.length - dot - 1 <= letters - 1 && /^[\w.]+$/.test(text))
+    return kEllipsis + text.slice(text.length - letters + 1);
+  return text.slice(0, letters - 1) + kEllipsis;
+}
+
+// The part of a box that is on the screen: its label stays in view while the box is panned through.
+export function visiblePart(left: number, right: number, screen: number): [number, number] {
+  return [Math.max(0, left), Math.min(screen, right)];
+}

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import {test} from "node:test";
+import {fitted, shortName, visiblePart} from "./labels";
+import {moment, tickDistance, ticks} from "./ruler";
+
+test("a name is whole where it fits and nothing where it would say nothing", () => {
+  assert.equal(fitted("aten::addmm", 110, 10), "aten::addmm");
+  assert.equal(fitted("aten::addmm", 80, 10), "addmm");
+  assert.equal(fitted("cudaLaunchKernel", 80, 10), "cudaLau…");
+  assert.equal(fitted("aten::addmm", 39, 10), "");
+});
+
+test("of a path the end stays", () => {
+  assert.equal(
+    fitted("encoder.layers.0.linear1", 100, 10), "….0.linear1".slice(-10).replace(/^./, "…"));
+});
+
+test("of a kernel its own name stays", () => {
+  const name =
+    "void at::native::(anonymous namespace)::vectorized_kernel<4, at::native::Add<float>>(int, float)";
+  assert.equal(shortName(name), "vectorized_kernel");
+  assert.equal(fitted(name, 200, 10), "vectorized_kernel");
+  assert.equal(shortName("ampere_sgemm_128x64_tn"), "ampere_sgemm_128x64_tn");
+  assert.equal(shortName("aten::mm"), "mm");
+  assert.equal(shortName("<lambda>"), "<lambda>");
+});
+
+test("a label stays in the visible part of its box", () => {
+  assert.deepEqual(visiblePart(-500, 300, 1000), [0, 300]);
+  assert.deepEqual(visiblePart(900, 4000, 1000), [900, 1000]);
+});
+
+test("ticks are round numbers, far enough apart", () => {
+  assert.equal(tickDistance(1e4, 100), 1e6);
+  assert.equal(tickDistance(1.1e4, 100), 2e6);
+  assert.equal(tickDistance(0.001, 100), 1);
+  assert.deepEqual(ticks(-3, 21, 10), [0, 10, 20]);
+});
+
+test("a moment shows the digits that tell ticks apart", () => {
+  assert.equal(moment(1_234_567_890, 1e6), "1.235 s");
+  assert.equal(moment(1_234_567_890, 1), "1.234567890 s");
+  assert.equal(moment(12_500_000, 5e5), "12.5 ms");
+  assert.equal(moment(0, 10), "0 ns");
+});

@@ -1,0 +1,268 @@
+// What keys, buttons and links do: find an event, select it and bring it into view.
+import type {EventAnswer, EventRef, Link, LinkEnd, Ref, Wanted} from "../data/protocol";
+import {stepAt} from "../data/steps";
+import {trackId} from "../data/track";
+import type {Model, RunView} from "../state/model";
+import type {Span} from "../state/viewport";
+import {framed, lengthOf} from "../state/viewport";
+import type {Stage} from "../stage/stage";
+import type {Motion} from "./motion";
+
+const kLeastPx = 6;  // an event narrower than this is zoomed to
+const kRoom = 6;     // how much of its length is shown around it then
+const kMostLinks = 200;
+
+type FlatLink = {
+  kind: string
+}&Record<string, number>;
+
+export class Actions {
+  private nth = 0;  // of L pressed again
+  private nthName = "";
+  private gapAt = 0;  // of I pressed again
+  private busy = 0;
+
+  constructor(private readonly model: Model, private readonly stage: Stage,
+    private readonly motion: Motion, private readonly say: (text: string) => void) {}
+
+  // Runs one question to the source after the other's place is taken: the last one wins.
+  private async last<T>(ask: () => Promise<T>): Promise<T|null> {
+    const mine = ++this.busy;
+    try {
+      const answer = await ask();
+      return mine === this.busy ? answer : null;
+    } catch (error) {
+      if (mine === this.busy) this.say((error as Error).message);
+      return null;
+    }
+  }
+
+  async select(run: RunView, which: {ref: Ref}|{
+    table: string;
+    row: number
+  }, show = false): Promise<void> {
+    const event = await this.last(() => run.source.call<EventAnswer>("event", which));
+    if (!event) return;
+    this.model.selected = {run, event};
+    this.model.links = [];
+    if (show) this.bringIntoView(run, event);
+    this.model.changed("selection");
+    await this.loadLinks(run, event);
+  }
+
+  private async loadLinks(run: RunView, event: EventAnswer): Promise<void> {
+    if (event.links.length === 0) return;
+    try {
+      const {links} =
+        await run.source.call<{links: FlatLink[]}>("links", {refs: [event.ref], limit: kMostLinks});
+      if (this.model.selected?.event !== event) return;
+      this.model.links = links.map(linkOf);
+      this.model.changed("hover");
+    } catch {
+      // the panel lists them; only the arrows are missing
+    }
+  }
+
+  clear(): void {
+    const {model} = this;
+    model.selected = null;
+    model.links = [];
+    model.changed("selection");
+  }
+
+  go(run: RunView, ref: Ref): void {
+    void this.select(run, {ref}, true);
+  }
+
+  private bringIntoView(run: RunView, {track, depth, from, to}: EventRef): void {
+    const {model, motion, stage} = this;
+    const id = trackId(run.index, track);
+    const shown = model.reveal(id);
+    if (shown) requestAnimationFrame(() => stage.scrollTo(id, depth));
+    const span = {from: from + run.offset, to: to + run.offset};
+    const goal = motion.goal;
+    const pixels = (lengthOf(span) / lengthOf(goal)) * model.view.width;
+    if (pixels < kLeastPx || pixels > model.view.width) {
+      motion.to(framed(span, model.whole, pixels > model.view.width ? 0.1 : kRoom));
+    } else if (span.from < goal.from || span.to > goal.to) {
+      const half = lengthOf(goal) / 2;
+      const middle = (span.from + span.to) / 2;
+      motion.to({from: middle - half, to: middle + half});
+    }
+  }
+
+  // Time of the run at which a search goes on.
+  private at(run: RunView): number {
+    const {selected, view} = this.model;
+    if (selected?.run === run) return selected.event.from;
+    return (view.from + view.to) / 2 - run.offset;
+  }
+
+  private get run(): RunView {
+    return this.model.selected?.run ?? this.model.first;
+  }
+
+  async next(wanted: Wanted, direction: 1|- 1): Promise<void> {
+    const {run} = this;
+    const found = await this.last(() => run.source.call<{event: EventRef | null}>("next",
+                                    {...wanted, at: String(Math.round(this.at(run))), direction}));
+    if (!found) return;
+    if (found.event) this.go(run, found.event.ref);
+    else this.say(direction > 0 ? "None after this." : "None before this.");
+  }
+
+  async longest(wanted: Wanted, nth: number): Promise<void> {
+    const {run} = this;
+    const found = await this.last(
+      () => run.source.call<{event: EventRef | null; count: number}>("longest", {...wanted, nth}));
+    if (!found) return;
+    if (!found.event)
+      return this.say(nth > 0 ? `There are only ${found.count}.` : "There is none.");
+    this.say(`${nth + 1}. longest of ${found.count}`);
+    this.go(run, found.event.ref);
+  }
+
+  nextSame(direction: 1|- 1): void {
+    void this.withName((wanted) => this.next(wanted, direction));
+  }
+
+  longestSame(): void {
+    void this.withName((wanted, name) => {
+      this.nth = name === this.nthName ? this.nth + 1 : 0;
+      this.nthName = name;
+      return this.longest(wanted, this.nth);
+    });
+  }
+
+  // Names are asked for by id; an event tells its text, and `find` its id.
+  private async withName(then: (wanted: Wanted, name: string) => Promise<void>): Promise<void> {
+    if (!this.model.selected) return this.say("Select an event first.");
+    const {run, event} = this.model.selected;
+    const id = await this.nameId(run, event.name);
+    if (id !== null) await then({name: id}, event.name);
+  }
+
+  private async nameId(run: RunView, name: string): Promise<number|null> {
+    const known = run.names.idOf(name);
+    if (known !== undefined) return known;
+    const found = await this.last(() => run.source.call<{matches: {name: number; text: string}[]}>(
+                                    "find", {text: name, limit: 1000}));
+    return found?.matches.find(({text}) => text === name)?.name ?? null;
+  }
+
+  nextGap(direction: 1|- 1): void {
+    void this.next({kind: "gap"}, direction);
+  }
+
+  longestGap(): void {
+    void this.longest({kind: "gap"}, this.gapAt++);
+  }
+
+  // Along the links of the selected event: those of later events, or of earlier ones.
+  follow(forward: boolean): void {
+    const {selected} = this.model;
+    if (!selected) return this.say("Select an event first.");
+    const {run, event} = selected;
+    const links = event.links.filter(({from}) => forward ? from >= event.from : from < event.from);
+    const link =
+      links.sort((a, b) => Math.abs(a.from - event.from) - Math.abs(b.from - event.from))[0];
+    if (link) this.go(run, link.ref);
+    else this.say(forward ? "It has no later link." : "It has no earlier link.");
+  }
+
+  // To the event beside, around or inside of the selected one, as the rows show them.
+  beside(direction: "left"|"right"|"up"|"down"): void {
+    const {selected} = this.model;
+    if (!selected) return this.selectMiddle();
+    const {run, event} = selected;
+    if (direction === "up" && event.parents.length > 0) return this.go(run, event.parents[0].ref);
+    const lanes = this.stage.lanes;
+    const id = trackId(run.index, event.track);
+    const at = lanes.findIndex((lane) => lane.block.track.id === id && lane.depth === event.depth);
+    if (at < 0) return this.go(run, event.ref);  // brings it back into view
+    const middle = (Math.max(event.from, this.model.view.from - run.offset) +
+                     Math.min(event.to, this.model.view.to - run.offset)) /
+      2;
+    if (direction === "up" || direction === "down") {
+      const step = direction === "up" ? -1 : 1;
+      for (let i = at + step; i >= 0 && i < lanes.length; i += step)
+        if (this.selectIn(i, middle + run.offset)) return;
+      this.say(direction === "up" ? "No row above." : "No row below in the window.");
+      return;
+    }
+    void this.neighbour(run, event, direction === "left" ? -1 : 1, at);
+  }
+
+  private async neighbour(
+    run: RunView, event: EventAnswer, step: 1|- 1, laneIndex: number): Promise<void> {
+    for (const {data} of this.stage.itemsOf(this.stage.lanes[laneIndex])) {
+      const own = data.ref.indexOf(event.ref);
+      const next = own >= 0 ? own + step : -1;
+      if (next >= 0 && next < data.count) return this.select(run, {ref: data.ref[next]}, true);
+    }
+    this.say("No neighbour in what is loaded: move or zoom out.");
+  }
+
+  private selectIn(laneIndex: number, time: number): boolean {
+    const {model, stage} = this;
+    const hit = stage.hitIn(stage.lanes[laneIndex], time, lengthOf(model.view.span) / 2);
+    if (!hit) return false;
+    void this.select(hit.run, {ref: hit.ref}, true);
+    return true;
+  }
+
+  private selectMiddle(): void {
+    const {view} = this.model;
+    for (let i = 0; i < this.stage.lanes.length; ++i)
+      if (this.selectIn(i, (view.from + view.to) / 2)) return;
+    this.say("No event in the window.");
+  }
+
+  selectAt(x: number, y: number): void {
+    const hit = this.stage.hitAt(x, y);
+    if (hit) void this.select(hit.run, {ref: hit.ref});
+    else this.clear();
+  }
+
+  // The times that F, R and notes mean: the selected event, or nothing.
+  get selectedSpan(): Span|null {
+    const {selected} = this.model;
+    if (!selected) return null;
+    return {
+      from: selected.event.from + selected.run.offset,
+      to: selected.event.to + selected.run.offset
+    };
+  }
+
+  frame(): void {
+    const span = this.selectedSpan ?? this.model.range;
+    if (span) this.motion.to(framed(span, this.model.whole));
+  }
+
+  toRange(): void {
+    const span = this.selectedSpan;
+    if (span) this.model.setRange(span);
+    else this.say("Select an event first.");
+  }
+
+  // The step of the selected event, or of the middle of the window.
+  stepAt(): number|null {
+    const run = this.model.first;
+    const steps = run.info.steps[0];
+    const {selected} = this.model;
+    if (selected?.event.step && selected.run === run) return selected.event.step.number;
+    const at = this.at(run);
+    const i = stepAt(run.info, at);
+    return i < 0 ? null : steps.number[i];
+  }
+}
+
+function linkOf(link: FlatLink): Link {
+  const end = (side: "from"|"to"): LinkEnd => ({
+    ref: link[`${side}_ref`],
+    track: link[`${side}_track`],
+    depth: link[`${side}_depth`],
+    at: link[`${side}_at`],
+  });
+  return {kind: link.kind, from: end("from"), to: end("to")};
+}

@@ -1,0 +1,113 @@
+// Keys act while the timeline has the focus, and nowhere else.
+import type {App} from "../app";
+import type {Action} from "./keys";
+import {actionOf} from "./keys";
+
+const kZoom = 0.6;
+const kPan = 0.18;  // of the window
+
+export class Keyboard {
+  private readonly does: Partial<Record<Action, () => void>>;
+
+  constructor(private readonly app: App) {
+    this.does = {...this.moves(), ...this.events(), ...this.tools()};
+    app.stage.region.addEventListener("keydown", (event) => this.press(event));
+    document.addEventListener("keydown", (event) => {
+      // Ctrl+P and ? work wherever no text is typed.
+      const typing = event.target instanceof HTMLInputElement;
+      const action = actionOf(event);
+      if (event.defaultPrevented || typing ||
+        (action !== "tracks" && action !== "help" && action !== "search"))
+        return;
+      this.press(event);
+    });
+  }
+
+  private press(event: KeyboardEvent): void {
+    const action = actionOf(event);
+    if (!action) return;
+    if (this.app.help.lettersOff && event.key.length === 1 && !event.ctrlKey && action !== "help")
+      return;
+    event.preventDefault();
+    this.does[action]?.();
+  }
+
+  private moves(): Partial<Record<Action, () => void>> {
+    const {motion, model, pointer, actions} = this.app;
+    const at = (): number => {
+      const {from, to} = motion.goal;
+      if (pointer.x >= 0) return from + (pointer.x / model.view.width) * (to - from);
+      const selected = actions.selectedSpan;
+      const middle = selected ? (selected.from + selected.to) / 2 : (from + to) / 2;
+      return middle >= from && middle <= to ? middle : (from + to) / 2;
+    };
+    const to = (end: "first"|"last"): void => {
+      const {from, to: until} = motion.goal;
+      const length = until - from;
+      motion.to(end === "first" ? {from: model.whole.from, to: model.whole.from + length}
+                                : {from: model.whole.to - length, to: model.whole.to});
+    };
+    return {
+      zoom_in: () => motion.zoom(at(), kZoom),
+      zoom_out: () => motion.zoom(at(), 1 / kZoom),
+      pan_left: () => motion.pan(-kPan),
+      pan_right: () => motion.pan(kPan),
+      frame: () => actions.frame(),
+      all: () => motion.to(model.whole),
+      first: () => to("first"),
+      last: () => to("last"),
+    };
+  }
+
+  private events(): Partial<Record<Action, () => void>> {
+    const {actions} = this.app;
+    return {
+      before: () => actions.beside("left"),
+      after: () => actions.beside("right"),
+      left_event: () => actions.beside("left"),
+      right_event: () => actions.beside("right"),
+      parent: () => actions.beside("up"),
+      child: () => actions.beside("down"),
+      link_forward: () => actions.follow(true),
+      link_back: () => actions.follow(false),
+      longest: () => actions.longestSame(),
+      next_same: () => actions.nextSame(1),
+      previous_same: () => actions.nextSame(-1),
+      next_gap: () => actions.nextGap(1),
+      previous_gap: () => actions.nextGap(-1),
+      longest_gap: () => actions.longestGap(),
+      to_range: () => actions.toRange(),
+      step_range: () => this.app.stepRange(),
+    };
+  }
+
+  private tools(): Partial<Record<Action, () => void>> {
+    const {app} = this;
+    const {model} = app;
+    return {
+      mark: () => {
+        model.mark = app.actions.selectedSpan;
+        model.changed("hover");
+      },
+      note: () => app.note(),
+      search: () => {
+        app.search.input.focus();
+        app.search.input.select();
+      },
+      tracks: () => document.querySelector<HTMLInputElement>(".track-filter")?.focus(),
+      help: () => app.help.show(),
+      fold: () => {
+        const {selected} = model;
+        const track = selected &&
+          model.tracks.find(
+            ({run, info}) => run === selected.run.index && info?.id === selected.event.track);
+        if (track) model.fold(track, !model.isOpen(track));
+      },
+      clear: () => {
+        if (model.range) model.setRange(null);
+        else if (model.selected) app.actions.clear();
+        else if (model.found) app.search.set("");
+      },
+    };
+  }
+}

@@ -1,0 +1,39 @@
+// The page of `batchlight view`, and the timeline in a file.
+import {copyWholeNames, h} from "../dom";
+import {applyStoredTheme} from "../theme";
+import {App} from "./app";
+import {openRuns} from "./data/open_run";
+import {keepToken} from "./data/http_source";
+import {parseUrl} from "./state/url_state";
+
+async function start(): Promise<void> {
+  const state = parseUrl(location.hash);
+  if (state.token) {
+    keepToken(state.token);
+    history.replaceState(null, "", location.pathname + location.search);
+  }
+  const bar = h("progress", {max: 1, "aria-label": "Reading"});
+  const doing = h("p", {role: "status"}, "Opening …");
+  document.body.append(h("main", {class: "opening"}, h("h1", {}, "batchlight"), doing, bar));
+  let app: App|null = null;
+  const runs = await openRuns({
+    onData: () => app?.listeners.onData(),
+    onError: (error) => app?.listeners.onError(error),
+    onProgress: (words, share) => {
+      doing.textContent = words || "Opening …";
+      bar.value = share;
+    },
+  });
+  app = new App(runs, state);
+  // For measurements and tests: what the last frame drew.
+  Object.assign(window, {batchlightTimeline: {app, counts: () => app?.stage.counts}});
+}
+
+function failed(error: Error): void {
+  document.body.replaceChildren(h("main", {class: "opening"}, h("h1", {}, "batchlight"),
+    h("p", {class: "bad", role: "alert"}, error.message)));
+}
+
+applyStoredTheme();
+copyWholeNames();
+start().catch(failed);

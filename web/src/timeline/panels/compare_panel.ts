@@ -1,0 +1,62 @@
+// Two runs: which step of B lies under which of A, and the differences that `batchlight diff`
+// tells.
+import {h} from "../../dom";
+import {time} from "../../format";
+import {tabs} from "../../views/tabs";
+import type {CompareAnswer} from "../data/protocol";
+import type {Model} from "../state/model";
+import {tableBox} from "./range_panel";
+
+export class ComparePanel {
+  readonly element = h("div", {class: "compare-panel"});
+  private readonly said = h("span", {class: "muted", role: "status"});
+  private pairs: {a: number; b: number}[] = [];
+
+  constructor(private readonly model: Model, private readonly onAlign: () => void) {
+    void this.load();
+  }
+
+  private async load(): Promise<void> {
+    try {
+      const {tables, steps} = await this.model.first.source.call<CompareAnswer>("compare");
+      this.pairs = steps;
+      const shown = tables.filter(({rows}) => rows.length > 0);
+      const form = this.form();
+      this.element.replaceChildren(form,
+        ...(shown.length > 0
+            ? [tabs("compare",
+                shown.map((table) => ({label: table.title, content: () => tableBox(table)})))]
+            : []));
+      if (steps.length > 0) this.align(steps[Math.floor(steps.length / 2)]);
+    } catch (error) {
+      this.element.replaceChildren(h("p", {class: "bad"}, (error as Error).message));
+    }
+  }
+
+  private form(): HTMLElement {
+    const input =
+      h("input", {type: "text", inputmode: "numeric", "aria-label": "Align at step of A", size: 6});
+    const submit = (event: Event): void => {
+      event.preventDefault();
+      const pair = this.pairs.find(({a}) => a === Number(input.value));
+      if (pair) this.align(pair);
+      else this.said.textContent = `no step ${input.value} in both runs`;
+    };
+    return h("form", {submit}, "Align at step ", input, " ",
+      h("button", {type: "submit", class: "quiet"}, "Align"), " ", this.said);
+  }
+
+  // Puts the begins of two steps on one place of the screen.
+  private align({a, b}: {a: number; b: number}): void {
+    const [runA, runB] = this.model.runs;
+    const [stepsA, stepsB] = [runA.info.steps[0], runB.info.steps[0]];
+    const [i, j] = [stepsA.number.indexOf(a), stepsB.number.indexOf(b)];
+    if (i < 0 || j < 0) return;
+    runB.offset = stepsA.from[i] + runA.offset - stepsB.from[j];
+    const [longA, longB] = [stepsA.to[i] - stepsA.from[i], stepsB.to[j] - stepsB.from[j]];
+    this.said.textContent =
+      `aligned at step ${a} of A (${time(longA)}) and ${b} of B (${time(longB)})`;
+    this.onAlign();
+    this.model.changed("view");
+  }
+}

@@ -1,0 +1,115 @@
+// All that is known of the selected event, with ways to the events that it belongs to.
+import {h, longName} from "../../dom";
+import {bytes, count, percent, time} from "../../format";
+import type {EventAnswer, EventField, Ref} from "../data/protocol";
+import {moment} from "../draw/ruler";
+import type {Model, RunView} from "../state/model";
+
+export interface EventActions {
+  go(run: RunView, ref: Ref): void;
+  longest(): void;
+  next(direction: 1|- 1): void;
+  toRange(): void;
+  stepRange(): void;
+}
+
+const kLinkWords: Record<string, string> = {
+  launch: "launched with",
+  backward: "forward and backward",
+  collective: "the same collective",
+  owner: "made by",
+};
+
+export class EventPanel {
+  readonly element = h("div", {class: "event-panel"});
+
+  constructor(private readonly model: Model, private readonly actions: EventActions) {
+    model.listen((change) => {
+      if (change === "selection") this.draw();
+    });
+    this.draw();
+  }
+
+  private draw(): void {
+    const {selected} = this.model;
+    if (!selected) {
+      this.element.replaceChildren(h("p", {class: "muted"},
+        "Click an event, or press an arrow key. W S zoom, A D move, ? lists all keys."));
+      return;
+    }
+    const {run, event} = selected;
+    this.element.replaceChildren(this.facts(run, event), this.around(run, event));
+  }
+
+  private facts(run: RunView, event: EventAnswer): HTMLElement {
+    const length = event.to - event.from;
+    const rows: [string, string|HTMLElement][] = [
+      [
+        "duration",
+        event.open ? `${time(length)}, still open when the recording ended` : time(length)
+      ],
+      ["start", moment(event.from - run.info.from, 1)],
+    ];
+    if (event.step)
+      rows.push(
+        ["step", `${event.step.number}, ${time(event.from - event.step.from)} after its start`]);
+    if (event.children && event.children.count > 0) {
+      const {count: inside, self} = event.children;
+      rows.push(
+        ["inside", `${count(inside)} events, own time ${time(self)} (${percent(self, length)})`]);
+    }
+    const same = event.same_name;
+    if (same && same.count > 1) {
+      rows.push([
+        "of this name",
+        `${count(same.rank)}. longest of ${count(same.count)}, ${time(same.total)} together, mean ${
+          time(same.total / same.count)}`
+      ]);
+    }
+    for (const field of event.fields) rows.push([field.label, fieldText(field)]);
+    const list = rows.flatMap(([label, value]) => [h("dt", {}, label), h("dd", {}, value)]);
+    return h("div", {class: "facts"},
+      h("h2", {}, longName(event.name || event.title), " ", h("small", {}, event.title)),
+      this.buttons(event), h("dl", {}, ...list));
+  }
+
+  private buttons(event: EventAnswer): HTMLElement {
+    const {actions} = this;
+    const button = (label: string, click: () => void): HTMLElement =>
+      h("button", {type: "button", class: "quiet", click}, label);
+    const several = (event.same_name?.count ?? 0) > 1;
+    return h("div", {class: "buttons"},
+      several ? button("Longest of this name", () => actions.longest()) : null,
+      several ? button("Previous", () => actions.next(-1)) : null,
+      several ? button("Next", () => actions.next(1)) : null,
+      button("Tables of this time", () => actions.toRange()),
+      event.step ? button(`Tables of step ${event.step.number}`, () => actions.stepRange()) : null);
+  }
+
+  private around(run: RunView, event: EventAnswer): HTMLElement {
+    const go = (ref: Ref, name: string): HTMLElement =>
+      h("button", {type: "button", class: "link", click: () => this.actions.go(run, ref)},
+        longName(name || "(no name)"));
+    const parents = [...event.parents].reverse().map((parent, i) => {
+      const item = h("li", {}, go(parent.ref, parent.name), ` ${time(parent.to - parent.from)}`);
+      item.style.paddingLeft = `${i * 12}px`;
+      return item;
+    });
+    const links = event.links.map((link) => {
+      const wait = link.from - event.from;
+      const when = wait >= 0 ? `${time(wait)} later` : `${time(-wait)} earlier`;
+      return h("li", {}, `${kLinkWords[link.kind] ?? link.kind}: `, go(link.ref, link.name),
+        ` ${time(link.to - link.from)}, ${when}`);
+    });
+    return h("div", {class: "around"}, parents.length > 0 ? h("h3", {}, "Inside of") : null,
+      parents.length > 0 ? h("ol", {class: "parents"}, ...parents) : null,
+      links.length > 0 ? h("h3", {}, "Belongs to") : null,
+      links.length > 0 ? h("ul", {}, ...links) : null);
+  }
+}
+
+function fieldText({text, value, unit}: EventField): string {
+  if (value !== null && unit === "ns") return time(value);
+  if (value !== null && unit === "bytes") return bytes(value);
+  return text;
+}

@@ -1,0 +1,112 @@
+// The visible events as a table: the drawing in words, for screen readers and for copying. Only the
+// rows in its window are elements of the page.
+import {h} from "../../dom";
+import {count, time} from "../../format";
+import {moment} from "../draw/ruler";
+import type {Hit, Model, RunView} from "../state/model";
+import {csvOf} from "./range_data";
+import type {Column} from "../../data";
+import type {Stage} from "../stage/stage";
+import {hitOf} from "../stage/stage";
+import {firstEndingAfter, startOf} from "../data/items";
+
+const kRowPx = 24;
+const kMost = 20_000;
+const kSettleMs = 150;
+const kColumns: Column[] = [
+  {key: "name", name: "Name", type: "text"},
+  {key: "start", name: "Start", unit: "ns"},
+  {key: "duration", name: "Duration", unit: "ns"},
+  {key: "track", name: "Track", type: "text"},
+  {key: "depth", name: "Depth"},
+  {key: "events", name: "Events"},
+];
+
+export class EventsPanel {
+  readonly element: HTMLElement;
+  private readonly body = h("tbody");
+  private readonly box: HTMLElement;
+  private readonly above = h("div");
+  private readonly below = h("div");
+  private readonly said = h("span", {class: "muted", role: "status"});
+  private readonly table: HTMLElement;
+  private hits: Hit[] = [];
+  private timer = 0;
+
+  constructor(private readonly model: Model, private readonly stage: Stage,
+    private readonly go: (run: RunView, ref: number) => void,
+    private readonly isShown: () => boolean) {
+    const head = kColumns.map(
+      ({name}, i) => h("th", {scope: "col", class: i === 0 || i === 3 ? "text" : "real"}, name));
+    this.table =
+      h("table", {"aria-label": "Visible events"}, h("thead", {}, h("tr", {}, ...head)), this.body);
+    this.box =
+      h("div", {class: "events-box", tabindex: "0", role: "region", "aria-label": "Visible events"},
+        this.above, this.table, this.below);
+    const copy =
+      h("button", {type: "button", class: "quiet", click: () => void this.copy()}, "Copy CSV");
+    this.element =
+      h("div", {class: "events-panel"}, h("div", {class: "buttons"}, copy, this.said), this.box);
+    this.box.addEventListener("scroll", () => this.draw());
+    model.listen((change) => {
+      if (["view", "layout", "data"].includes(change) && this.isShown()) this.later();
+    });
+  }
+
+  later(): void {
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.collect(), kSettleMs);
+  }
+
+  private collect(): void {
+    const {model, stage} = this;
+    this.hits = [];
+    for (const lane of stage.lanes) {
+      const run = model.runOf(lane.block.track);
+      if (lane.block.track.info?.counter) continue;
+      for (const {data, from, to} of stage.itemsOf(lane))
+        for (let i = firstEndingAfter(data, from);
+             i < data.count && startOf(data, i) < to && this.hits.length < kMost; ++i)
+          this.hits.push(hitOf(run, lane, data, i));
+    }
+    const more = this.hits.length >= kMost ? ", zoom in for the rest" : "";
+    this.said.textContent = `${
+      this.hits.length.toLocaleString("en")} events or runs of short events in the window${more}`;
+    this.table.setAttribute("aria-rowcount", String(this.hits.length + 1));
+    this.draw();
+  }
+
+  private draw(): void {
+    const first = Math.max(0, Math.floor(this.box.scrollTop / kRowPx) - 5);
+    const end = Math.min(this.hits.length, first + Math.ceil(this.box.clientHeight / kRowPx) + 10);
+    this.above.style.height = `${first * kRowPx}px`;
+    this.below.style.height = `${(this.hits.length - end) * kRowPx}px`;
+    this.body.replaceChildren(
+      ...this.hits.slice(first, end).map((hit, i) => this.row(hit, first + i)));
+  }
+
+  private row(hit: Hit, index: number): HTMLElement {
+    const button = h("button",
+      {type: "button", class: "link", click: () => this.go(hit.run, hit.ref)}, nameOf(hit));
+    return h("tr", {"aria-rowindex": index + 2}, h("td", {class: "text"}, button),
+      h("td", {}, moment(hit.from - hit.run.offset, 1)), h("td", {}, time(hit.to - hit.from)),
+      h("td", {class: "text"}, hit.track.name), h("td", {}, String(hit.depth)),
+      h("td", {}, count(hit.merged)));
+  }
+
+  private async copy(): Promise<void> {
+    const rows = this.hits.map((hit) => [nameOf(hit), hit.from - hit.run.offset, hit.to - hit.from,
+                                 hit.track.name, hit.depth, hit.merged]);
+    try {
+      await navigator.clipboard.writeText(
+        csvOf({key: "events", title: "Visible events", columns: kColumns, rows}));
+      this.said.textContent = `${rows.length} rows copied`;
+    } catch {
+      this.said.textContent = "the browser does not allow it";
+    }
+  }
+}
+
+function nameOf(hit: Hit): string {
+  return hit.run.names.get(hit.name) || "(no name)";
+}

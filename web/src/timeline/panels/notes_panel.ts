@@ -1,0 +1,103 @@
+// Notes at places of the run. A server keeps them beside the recording; a page in a file keeps
+// them as long as it is open.
+import {h} from "../../dom";
+import {time} from "../../format";
+import type {Note, NotesAnswer} from "../data/protocol";
+import {moment} from "../draw/ruler";
+import type {Model} from "../state/model";
+import type {Span} from "../state/viewport";
+
+export class NotesPanel {
+  readonly element = h("div", {class: "notes-panel"});
+  private readonly list = h("ul", {class: "notes"});
+  private readonly said = h("p", {class: "muted", role: "status"});
+  private saving = Promise.resolve();
+
+  constructor(private readonly model: Model, private readonly go: (span: Span) => void) {
+    this.element.append(this.said, this.list);
+    this.draw();
+    void this.load();
+  }
+
+  private async load(): Promise<void> {
+    try {
+      const {notes, writable} = await this.model.first.source.call<NotesAnswer>("notes");
+      this.model.notes = [...notes, ...this.model.notes];
+      this.said.textContent = writable
+        ? ""
+        : "Notes are kept only while this page is open: there is no place to write them to.";
+    } catch (error) {
+      this.said.textContent = (error as Error).message;
+    }
+    this.changed(false);
+  }
+
+  add(span: Span, place: Partial<Note>): void {
+    const note: Note = {
+      id: `${Date.now().toString(36)}-${this.model.notes.length}`,
+      text: "",
+      from: Math.round(span.from),
+      to: Math.round(span.to),
+      ...place
+    };
+    this.model.notes.push(note);
+    this.changed(true);
+    this.list.querySelector<HTMLInputElement>("li:last-child input")?.focus();
+  }
+
+  private changed(save: boolean): void {
+    this.model.notes.sort((a, b) => a.from - b.from);
+    this.draw();
+    this.model.changed("notes");
+    if (save) this.save();
+  }
+
+  // One after the other: the last state wins.
+  private save(): void {
+    if (this.model.first.source.isStatic) return;
+    this.saving = this.saving.then(async () => {
+      try {
+        await this.model.first.source.call("notes_put", {notes: this.model.notes});
+        this.said.textContent = "";
+      } catch (error) {
+        this.said.textContent = `Not saved: ${(error as Error).message}`;
+      }
+    });
+  }
+
+  private draw(): void {
+    const {notes} = this.model;
+    const empty = h("li", {class: "muted"},
+      "No notes. Shift+M writes one to the selected event, the range or the middle of the window.");
+    this.list.replaceChildren(
+      ...(notes.length > 0 ? notes.map((note) => this.item(note)) : [empty]));
+  }
+
+  private item(note: Note): HTMLElement {
+    const input = h("input", {
+      type: "text",
+      value: note.text,
+      "aria-label": `Note at ${moment(note.from, 1000)}`,
+      placeholder: "What is here?"
+    });
+    input.addEventListener("change", () => {
+      note.text = input.value;
+      this.model.changed("notes");
+      this.save();
+    });
+    const go = h("button", {type: "button", class: "quiet", click: () => this.go(note)},
+      moment(note.from, 1000));
+    const drop = h("button", {
+      type: "button",
+      class: "quiet",
+      "aria-label": `Delete the note at ${moment(note.from, 1000)}`,
+      click: () => {
+        this.model.notes = this.model.notes.filter((other) => other !== note);
+        this.changed(true);
+      },
+    },
+      "Delete");
+    return h("li", {}, go, input,
+      h("span", {class: "muted"}, note.to > note.from ? time(note.to - note.from) : ""), drop);
+  }
+}

@@ -1,0 +1,98 @@
+// Tables of a range as the report's table code wants them, as CSV and as text.
+import type {TableData} from "../../data";
+import {columnFormat} from "../../format";
+import type {RangeTable} from "../data/protocol";
+
+export interface TextTable {
+  table: TableData;
+  strings: string[];
+}
+
+// Column-wise, with texts by number.
+export function tableOf({key, title, columns, rows}: RangeTable): TextTable {
+  const strings: string[] = [];
+  const ids = new Map<string, number>();
+  const idOf = (text: string): number => {
+    let id = ids.get(text);
+    if (id === undefined) {
+      id = strings.push(text) - 1;
+      ids.set(text, id);
+    }
+    return id;
+  };
+  const cells = columns.map((_, i) => rows.map((row) => {
+    const cell = row[i];
+    return typeof cell === "string" ? idOf(cell) : cell ?? null;
+  }));
+  return {table: {key, title, csv: "", total_rows: rows.length, columns, cells}, strings};
+}
+
+const kQuoted = ["\"", ",", "\n", "\r"];
+
+// Bare numbers, one unit in the header.
+export function csvOf({columns, rows}: RangeTable): string {
+  const quoted = (text: string): string =>
+    kQuoted.some((sign) => text.includes(sign)) ? `"${text.split("\"").join("\"\"")}"` : text;
+  const head =
+    columns.map(({name, unit}) => quoted(unit && unit !== "rate" ? `${name} (${unit})` : name));
+  const lines =
+    rows.map((row) => row.map((cell) => cell === null ? "" : quoted(String(cell))).join(","));
+  return [head.join(","), ...lines].join("\n") + "\n";
+}
+
+// As it is shown, columns aligned.
+export function textOf({columns, rows}: RangeTable): string {
+  const shown = columns.map((column, i) => {
+    const numbers =
+      rows.map((row) => row[i]).filter((cell): cell is number => typeof cell === "number");
+    const {unit, text} = columnFormat(column, numbers);
+    const cells = rows.map((row) => {
+      const cell = row[i];
+      if (cell === null || cell === undefined) return "–";
+      return typeof cell === "string" ? cell : text(cell);
+    });
+    const all = [unit ? `${column.name} (${unit})` : column.name, ...cells];
+    const width = all.reduce((most, cell) => Math.max(most, cell.length), 0);
+    return all.map((cell) => column.type === "text" ? cell.padEnd(width) : cell.padStart(width));
+  });
+  const lines =
+    (shown[0] ?? []).map((_, line) => shown.map((column) => column[line]).join("  ").trimEnd());
+  return lines.join("\n") + "\n";
+}
+
+// Two runs side by side: for each number that tables of both have, A, B and B - A. Rows are matched
+// by their texts.
+export function joined(a: RangeTable, b: RangeTable): RangeTable {
+  const texts = a.columns.flatMap((column, i) => column.type === "text" ? [i] : []);
+  const numbers = a.columns.flatMap((column, i) => {
+    const other = b.columns.findIndex(({key}) => key === column.key);
+    return column.type === "text" || other < 0 ? [] : [{column, i, other}];
+  });
+  const textsB = texts.map((i) => b.columns.findIndex(({key}) => key === a.columns[i].key));
+  const keyOf = (row: (string|number|null)[], at: number[]): string =>
+    at.map((i) => String(row[i] ?? "")).join("\u0000");
+  const ofB = new Map(b.rows.map((row) => [keyOf(row, textsB), row]));
+  const line = (left: (string|number|null)[]|undefined, right: (string|number|null)[]|undefined): (
+    string|number|null)[] => [...texts.map((i, t) => left ? left[i] : right![textsB[t]]),
+    ...numbers.flatMap(({i, other}) => {
+      const [x, y] = [left?.[i] ?? null, right?.[other] ?? null] as (number | null)[];
+      return [x, y, x === null && y === null ? null : (y ?? 0) - (x ?? 0)];
+    }),
+  ];
+  const rows = a.rows.map((row) => {
+    const key = keyOf(row, texts);
+    const other = ofB.get(key);
+    ofB.delete(key);
+    return line(row, other);
+  });
+  for (const row of ofB.values()) rows.push(line(undefined, row));
+  const columns =
+    numbers.flatMap(({column}) => [["a", "A"], ["b", "B"], ["change", "B - A"]].map(([key,
+      word]) => ({...column, key: `${column.key}_${key}`, name: `${column.name}, ${word}`})));
+  return {
+    key: a.key,
+    title: a.title,
+    columns: [...texts.map((i) => a.columns[i]), ...columns],
+    rows
+  };
+}

@@ -1,0 +1,164 @@
+// The report's own tables over the selected stretch of time or steps.
+import {h} from "../../dom";
+import {time} from "../../format";
+import {Table} from "../../table";
+import {tabs} from "../../views/tabs";
+import type {RangeAnswer, RangeTable} from "../data/protocol";
+import {moment} from "../draw/ruler";
+import type {Model, Range, RunView} from "../state/model";
+import {csvOf, joined, tableOf, textOf} from "./range_data";
+
+const kRows = 12;
+const kSettleMs = 180;  // after the last change of a range that is being dragged
+
+export class RangePanel {
+  readonly element = h("div", {class: "range-panel"});
+  private readonly form: HTMLElement;
+  private readonly from = this.field("from, ms");
+  private readonly to = this.field("to, ms");
+  private readonly firstStep = this.field("first step");
+  private readonly lastStep = this.field("last step");
+  private readonly result = h("div", {class: "result"});
+  private abort: AbortController|null = null;
+  private timer = 0;
+  private chosen = 0;
+
+  constructor(private readonly model: Model) {
+    this.form = this.makeForm();
+    this.element.append(this.form, this.result);
+    model.listen((change) => {
+      if (change === "range") this.later();
+    });
+    this.draw();
+  }
+
+  private field(label: string): HTMLInputElement {
+    return h("input",
+      {type: "text", inputmode: "decimal", "aria-label": label, placeholder: label, size: 10});
+  }
+
+  private makeForm(): HTMLElement {
+    const run = this.model.first;
+    const show = (event: Event): void => {
+      event.preventDefault();
+      const [from, to] = [this.from, this.to].map((input) => Number(input.value) * 1e6);
+      if (to > from) this.model.setRange({from, to});
+    };
+    const showSteps = (event: Event): void => {
+      event.preventDefault();
+      const first = Number(this.firstStep.value);
+      this.showSteps(first, this.lastStep.value === "" ? first : Number(this.lastStep.value));
+    };
+    const button = (): HTMLElement => h("button", {type: "submit", class: "quiet"}, "Show");
+    const steps = (run.info.steps[0]?.count ?? 0) > 0;
+    return h("div", {class: "range-forms"},
+      h("form", {submit: show}, this.from, "–", this.to, "ms", button()),
+      steps ? h("form", {submit: showSteps}, "steps", this.firstStep, "–", this.lastStep, button())
+            : null);
+  }
+
+  // Selects whole steps; false: there are no such steps.
+  showSteps(first: number, last: number): boolean {
+    const run = this.model.first;
+    const steps = run.info.steps[0];
+    const [begin, end] = [steps?.number.indexOf(first) ?? -1, steps?.number.indexOf(last) ?? -1];
+    if (begin < 0 || end < begin) return false;
+    this.model.setRange({
+      from: steps.from[begin] + run.offset,
+      to: steps.to[end] + run.offset,
+      steps: {first, last},
+    });
+    return true;
+  }
+
+  private later(): void {
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => void this.draw(), kSettleMs);
+  }
+
+  private async draw(): Promise<void> {
+    this.abort?.abort();
+    const {model} = this;
+    const {range} = model;
+    if (!range) {
+      this.result.replaceChildren(h("p", {class: "muted"},
+        "Drag over the rows or the axis, press T for the step around the selected event or R for its time, or type the ends here."));
+      return;
+    }
+    const abort = this.abort = new AbortController();
+    this.from.value = (range.from / 1e6).toFixed(6);
+    this.to.value = (range.to / 1e6).toFixed(6);
+    this.firstStep.value = range.steps ? String(range.steps.first) : "";
+    this.lastStep.value = range.steps ? String(range.steps.last) : "";
+    this.result.setAttribute("aria-busy", "true");
+    try {
+      const answers = await Promise.all(model.runs.map((run) => ask(run, range, abort.signal)));
+      if (!abort.signal.aborted) this.show(range, answers);
+    } catch (error) {
+      if (!abort.signal.aborted)
+        this.result.replaceChildren(h("p", {class: "bad"}, (error as Error).message));
+    } finally {
+      if (!abort.signal.aborted) this.result.removeAttribute("aria-busy");
+    }
+  }
+
+  private show(range: Range, answers: RangeAnswer[]): void {
+    const [a, b] = answers;
+    const tables = b ? a.tables.map((table) => {
+      const other = b.tables.find(({key}) => key === table.key);
+      return other ? joined(table, other) : table;
+    })
+                     : a.tables;
+    const words = range.steps ? (range.steps.first === range.steps.last
+                                    ? `Step ${range.steps.first}`
+                                    : `Steps ${range.steps.first} – ${range.steps.last}`)
+                              : `${moment(range.from, 1000)} – ${moment(range.to, 1000)}`;
+    const head =
+      h("p", {class: "range-head"}, h("b", {}, words), `, ${time(range.to - range.from)}`);
+    const notes =
+      answers.flatMap((answer) => answer.notes).map((note) => h("p", {class: "muted"}, note));
+    const shown = tables.filter(({rows}) => rows.length > 0);
+    if (shown.length === 0) {
+      this.result.replaceChildren(
+        head, ...notes, h("p", {class: "muted"}, "Nothing ran in this stretch."));
+      return;
+    }
+    const content =
+      tabs("range", shown.map((table) => ({label: table.title, content: () => tableBox(table)})));
+    this.result.replaceChildren(head, ...notes, content);
+    this.keepTab(content);
+  }
+
+  // The same table stays in front when the range changes.
+  private keepTab(content: HTMLElement): void {
+    const buttons = [...content.querySelectorAll<HTMLElement>("[role=tab]")];
+    buttons[Math.min(this.chosen, buttons.length - 1)]?.click();
+    buttons.forEach((button, i) => button.addEventListener("click", () => (this.chosen = i)));
+  }
+}
+
+async function ask(run: RunView, range: Range, signal: AbortSignal): Promise<RangeAnswer> {
+  const request = range.steps ? {first_step: range.steps.first, last_step: range.steps.last} : {
+    from: String(Math.round(range.from - run.offset)),
+    to: String(Math.round(range.to - run.offset))
+  };
+  return run.source.call<RangeAnswer>("range", request, signal);
+}
+
+export function tableBox(table: RangeTable): HTMLElement {
+  const {table: data, strings} = tableOf(table);
+  const said = h("span", {class: "muted", role: "status"});
+  const copy = (label: string, text: () => string): HTMLElement => h("button", {
+    type: "button",
+    class: "quiet",
+    click: () => {
+      void navigator.clipboard.writeText(text()).then(() => (said.textContent = "copied"),
+        () => (said.textContent = "the browser does not allow it"));
+    },
+  },
+    label);
+  return h("div", {class: "table-box"},
+    h("div", {class: "buttons"}, copy("Copy CSV", () => csvOf(table)),
+      copy("Copy text", () => textOf(table)), said),
+    new Table(data, strings, {}, {rows: kRows, filter: table.rows.length > kRows}).element);
+}

@@ -1,0 +1,120 @@
+// Search by name: what was found, where in the run it lies, and one step to each of it.
+import {h, longName} from "../../dom";
+import {count, percent, time} from "../../format";
+import type {FindAnswer, Match, Wanted} from "../data/protocol";
+import type {Model} from "../state/model";
+
+export interface SearchActions {
+  next(wanted: Wanted, direction: 1|- 1): void;
+  longest(wanted: Wanted, nth: number): void;
+  leave(): void;
+  show(): void;  // the panel
+}
+
+const kSettleMs = 120;
+const kBins = 1024;
+
+export class SearchPanel {
+  readonly input: HTMLInputElement;
+  readonly element = h("div", {class: "search-panel"});
+  private timer = 0;
+  private abort: AbortController|null = null;
+
+  constructor(private readonly model: Model, private readonly actions: SearchActions) {
+    this.input = h("input", {
+      type: "search",
+      class: "search",
+      placeholder: "Search names  ( / )",
+      "aria-label": "Search names of events",
+      spellcheck: "false",
+    });
+    this.input.addEventListener("input", () => {
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(() => void this.find(), kSettleMs);
+    });
+    this.input.addEventListener("keydown", (event) => this.key(event));
+    this.draw(null);
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (event.key === "Escape") {
+      this.set("");
+      this.actions.leave();
+    } else if (event.key === "Enter" && this.input.value) {
+      event.preventDefault();
+      this.actions.next({text: this.input.value}, event.shiftKey ? -1 : 1);
+    }
+  }
+
+  set(text: string): void {
+    this.input.value = text;
+    void this.find();
+  }
+
+  private async find(): Promise<void> {
+    this.abort?.abort();
+    const abort = this.abort = new AbortController();
+    const text = this.input.value;
+    const {model} = this;
+    if (text === "") {
+      model.found = null;
+      model.changed("search");
+      this.draw(null);
+      return;
+    }
+    const {source, info} = model.first;
+    try {
+      const [answer, density] = await Promise.all([
+        source.call<FindAnswer>("find", {text}, abort.signal),
+        source.call<{bins: number[]; most: number}>("density", {
+          text,
+          from: String(info.from),
+          to: String(Math.max(info.to, info.from + 1)),
+          bins: kBins
+        },
+          abort.signal),
+      ]);
+      if (abort.signal.aborted) return;
+      model.found = {text, events: answer.events, ...density};
+      model.changed("search");
+      this.draw(answer);
+      this.actions.show();
+    } catch (error) {
+      if (!abort.signal.aborted)
+        this.element.replaceChildren(h("p", {class: "bad"}, (error as Error).message));
+    }
+  }
+
+  private draw(answer: FindAnswer|null): void {
+    if (!answer) {
+      this.element.replaceChildren(h("p", {class: "muted"},
+        "Search part of a name: an operator, a module, a kernel, a range. Enter goes to the next event, Shift+Enter to the previous one."));
+      return;
+    }
+    if (answer.matches.length === 0) {
+      this.element.replaceChildren(h("p", {role: "status"}, "No event has this in its name."));
+      return;
+    }
+    const head = ["Name", "Events", "Time", "Share", "Longest"].map(
+      (label, i) => h("th", {scope: "col", class: i === 0 ? "text" : "real"}, label));
+    const words = `${count(answer.events)} events, ${time(answer.total)} together` +
+      (answer.more ? `; the ${count(answer.matches.length)} names with most time` : "");
+    this.element.replaceChildren(h("p", {role: "status"}, words),
+      h("table", {}, h("thead", {}, h("tr", {}, ...head)),
+        h("tbody", {}, ...answer.matches.map((match) => this.row(match, answer)))));
+  }
+
+  private row(match: Match, answer: FindAnswer): HTMLElement {
+    const button = (label: string|HTMLElement, name: string, click: () => void): HTMLElement =>
+      h("button", {type: "button", class: "link", "aria-label": name, click}, label);
+    return h("tr", {},
+      h("td", {class: "text"},
+        button(longName(match.text), `Next ${match.text}`,
+          () => this.actions.next({name: match.name}, 1))),
+      h("td", {}, count(match.count)), h("td", {}, time(match.total)),
+      h("td", {}, percent(match.total, answer.total)),
+      h("td", {},
+        button(time(match.longest), `Longest ${match.text}`,
+          () => this.actions.longest({name: match.name}, 0))));
+  }
+}

@@ -1,0 +1,117 @@
+// The whole run in a few lines, with the part that is on the screen and where the search found
+// something. Dragging over it goes there.
+import type {Track} from "../data/track";
+import type {RowRange} from "../data/protocol";
+import type {Inks} from "../draw/inks";
+import {paintItems} from "../draw/strips";
+import type {Model, RunView} from "../state/model";
+import {CanvasLayer} from "./canvas_layer";
+
+const kHeight = 40;
+const kDensity = 10;  // px at the bottom, while a search is shown
+const kKinds = ["steps", "phases", "idle", "stream", "thread"];  // what is worth a line
+const kMostLines = 5;
+
+export class Minimap {
+  readonly layer = new CanvasLayer("minimap");
+  private readonly strip = document.createElement("canvas");
+
+  constructor(private readonly model: Model) {}
+
+  resize(width: number): void {
+    this.layer.resize(width, kHeight);
+  }
+
+  // The first track of each kind, of each run.
+  private lines(): Track[] {
+    const {model} = this;
+    const found = kKinds.flatMap(
+      (kind) => model.runs.flatMap(
+        (run) =>
+          model.tracks.find((track) => track.run === run.index && track.kind === kind) ?? []));
+    return found.slice(0, kMostLines);
+  }
+
+  ask(): void {
+    const {model, layer} = this;
+    const pixel = (model.whole.to - model.whole.from) / (layer.width * layer.scale);
+    for (const run of model.runs) {
+      const rows = this.lines()
+                     .filter((track) => track.run === run.index)
+                     .map((track): RowRange => [track.info!.id, 0, 1]);
+      run.overview.want(this.spanOf(run), pixel, rows);
+    }
+  }
+
+  private spanOf(run: RunView): {from: number; to: number} {
+    return {from: this.model.whole.from - run.offset, to: this.model.whole.to - run.offset};
+  }
+
+  draw(inks: Inks): void {
+    const {model, layer} = this;
+    const target = layer.clear();
+    const lines = this.lines();
+    const room = model.found ? kHeight - kDensity : kHeight;
+    const each = Math.max(2, Math.floor((room - 4) / Math.max(1, lines.length)));
+    const width = layer.canvas.width;
+    const image = new ImageData(width, Math.max(1, lines.length));
+    const pixels = new Uint32Array(image.data.buffer);
+    lines.forEach((track, i) => this.paint(track, pixels, i * width, width, inks));
+    this.strip.width = width;
+    this.strip.height = Math.max(1, lines.length);
+    this.strip.getContext("2d")!.putImageData(image, 0, 0);
+    target.imageSmoothingEnabled = false;
+    lines.forEach((_, i) => target.drawImage(
+                    this.strip, 0, i, width, 1, 0, 2 + i * each, layer.width, each - 1));
+    this.drawDensity(target, inks, room);
+    this.drawWindow(target, inks);
+  }
+
+  private paint(
+    track: Track, pixels: Uint32Array, offset: number, width: number, inks: Inks): void {
+    const run = this.model.runOf(track);
+    const span = this.spanOf(run);
+    const nsPerPixel = (span.to - span.from) / width;
+    const ink = inks.of(run, track);
+    for (const {data} of run.overview.itemsOf(track.info!.id, 0, span, nsPerPixel)) {
+      paintItems(pixels, offset, data, {from: span.from, nsPerPixel, first: 0, end: width},
+        (i) => ink(data.name[i], data.ref[i]).fill, inks.ground);
+    }
+  }
+
+  private drawDensity(target: CanvasRenderingContext2D, inks: Inks, top: number): void {
+    const {found} = this.model;
+    if (!found || found.most === 0) return;
+    const each = this.layer.width / found.bins.length;
+    target.fillStyle = inks.page.bad;
+    found.bins.forEach((count, i) => {
+      if (count === 0) return;
+      const height = Math.max(2, (count / found.most) * (kDensity - 1));
+      target.fillRect(i * each, top + kDensity - height, Math.max(1, each), height);
+    });
+  }
+
+  private drawWindow(target: CanvasRenderingContext2D, inks: Inks): void {
+    const {view} = this.model;
+    const [from, to] = [this.xOf(view.from), this.xOf(view.to)];
+    target.fillStyle = inks.page.ground;
+    target.globalAlpha = 0.55;
+    target.fillRect(0, 0, from, kHeight);
+    target.fillRect(to, 0, this.layer.width - to, kHeight);
+    target.globalAlpha = 1;
+    target.strokeStyle = inks.page.accent;
+    target.lineWidth = 1.5;
+    target.strokeRect(from + 0.75, 0.75, Math.max(2, to - from - 1.5), kHeight - 1.5);
+  }
+
+  private xOf(time: number): number {
+    const {from, to} = this.model.whole;
+    return Math.min(
+      this.layer.width, Math.max(0, ((time - from) / (to - from)) * this.layer.width));
+  }
+
+  timeAt(x: number): number {
+    const {from, to} = this.model.whole;
+    return from + (x / this.layer.width) * (to - from);
+  }
+}

@@ -1,0 +1,84 @@
+// The axis of time: ticks from the start of the recording, steps by number, marks and notes.
+import type {Inks} from "../draw/inks";
+import {moment, tickDistance, ticks} from "../draw/ruler";
+import type {Model} from "../state/model";
+import {time} from "../../format";
+import type {CanvasLayer} from "./canvas_layer";
+
+export const kRulerHeight = 36;
+const kTickPx = 110;
+const kTimeY = 11;
+const kStepY = 27;
+
+export function drawRuler(layer: CanvasLayer, model: Model, inks: Inks, font: string): void {
+  const target = layer.clear();
+  const {view} = model;
+  target.font = font;
+  target.textBaseline = "middle";
+  const distance = tickDistance(view.nsPerPixel, kTickPx);
+  target.fillStyle = inks.page.line;
+  const at = ticks(view.from, view.to, distance);
+  for (const tick of at) target.fillRect(Math.round(view.x(tick)), 0, 1, kRulerHeight / 2);
+  target.fillStyle = inks.page.muted;
+  for (const tick of at) target.fillText(moment(tick, distance), view.x(tick) + 4, kTimeY);
+  drawSteps(target, model, inks);
+  drawNotes(target, model, inks);
+  drawRange(target, model, inks);
+}
+
+// Numbers of steps; of many the round ones.
+function drawSteps(target: CanvasRenderingContext2D, model: Model, inks: Inks): void {
+  const {view, first: run} = model;
+  const steps = run.info.steps[0];
+  if (!steps || steps.count === 0) return;
+  const mean = (steps.to[steps.to.length - 1] - steps.from[0]) / steps.to.length;
+  const every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000].find(
+                  (n) => (n * mean) / view.nsPerPixel >= 48) ??
+    1_000_000;
+  target.fillStyle = inks.page.muted;
+  steps.from.forEach((from, i) => {
+    if (from + run.offset > view.to || steps.to[i] + run.offset < view.from ||
+      steps.number[i] % every !== 0)
+      return;
+    const x = view.x(from + run.offset);
+    target.fillRect(Math.round(x), kRulerHeight / 2, 1, kRulerHeight / 2);
+    target.fillText(`step ${steps.number[i]}`, Math.max(0, x) + 4, kStepY);
+  });
+}
+
+function drawNotes(target: CanvasRenderingContext2D, model: Model, inks: Inks): void {
+  const {view} = model;
+  for (const note of model.notes) {
+    const x = Math.round(view.x(note.from));
+    target.fillStyle = inks.page.bad;
+    target.beginPath();
+    target.moveTo(x, 0);
+    target.lineTo(x + 9, 4);
+    target.lineTo(x, 8);
+    target.fill();
+    target.fillRect(x, 0, 1, kRulerHeight);
+  }
+}
+
+function drawRange(target: CanvasRenderingContext2D, model: Model, inks: Inks): void {
+  const {view} = model;
+  for (const [span, color] of [[model.mark, inks.page.muted], [model.range, inks.page.accent]] as
+    const) {
+    if (!span) continue;
+    const [from, to] = [view.x(span.from), view.x(span.to)];
+    target.fillStyle = color;
+    target.globalAlpha = 0.2;
+    target.fillRect(from, 0, to - from, kRulerHeight);
+    target.globalAlpha = 1;
+    target.fillRect(from, kRulerHeight - 3, Math.max(1, to - from), 3);
+    const text = time(span.to - span.from);
+    const width = target.measureText(text).width;
+    if (to - from < width + 12) continue;
+    const middle = Math.min(Math.max((Math.max(0, from) + Math.min(view.width, to) - width) / 2, 4),
+      view.width - width - 4);
+    target.fillStyle = inks.page.surface;
+    target.fillRect(middle - 3, kStepY - 8, width + 6, 14);
+    target.fillStyle = inks.page.text;
+    target.fillText(text, middle, kStepY - 1);
+  }
+}

@@ -1,0 +1,210 @@
+// The drawing: ruler, minimap, names of tracks and the rows, drawn once a frame and only when
+// something changed.
+import {h} from "../../dom";
+import type {Items} from "../data/items";
+import {endOf, itemAt, startOf} from "../data/items";
+import type {RowRange} from "../data/protocol";
+import type {Box} from "../draw/strip_canvas";
+import {StripCanvas} from "../draw/strip_canvas";
+import {Inks} from "../draw/inks";
+import {LabelLayer} from "../draw/label_layer";
+import type {Lane} from "../state/layout";
+import {lanesIn} from "../state/layout";
+import type {Hit, Model, RunView} from "../state/model";
+import {CanvasLayer} from "./canvas_layer";
+import {Minimap} from "./minimap";
+import {drawOverlay} from "./overlay";
+import {drawRuler, kRulerHeight} from "./ruler_view";
+import {TrackNames} from "./track_names";
+
+const kFont = "11px system-ui, -apple-system, \"Segoe UI\", Roboto, \"DejaVu Sans\", sans-serif";
+const kReachPx = 3;  // how near to a short event the pointer may be
+const kAhead = 0.5;  // windows of rows asked for above and below
+
+export class Stage {
+  readonly rows = new CanvasLayer("rows");
+  readonly over = new CanvasLayer("over");
+  readonly ruler = new CanvasLayer("ruler");
+  readonly minimap: Minimap;
+  readonly region: HTMLElement;  // has the focus for keys
+  readonly scroller: HTMLElement;
+  readonly element: HTMLElement;
+  inks: Inks;
+  lanes: Lane[] = [];
+  matches: ((run: RunView, name: number) => boolean)|null = null;
+  private readonly names: TrackNames;
+  private readonly strips = new StripCanvas();
+  private readonly labels = new LabelLayer(kFont);
+  private readonly spacer = h("div", {class: "spacer"});
+  private readonly window: HTMLElement;
+  private frame = 0;
+  private dirtyRows = true;
+
+  constructor(readonly model: Model) {
+    this.names = new TrackNames(model);
+    this.minimap = new Minimap(model);
+    this.region = h("div", {
+      class: "region",
+      tabindex: "0",
+      role: "application",
+      "aria-roledescription": "timeline",
+      "aria-label": "Timeline. Arrow keys go from event to event, question mark lists all keys.",
+    },
+      this.rows.canvas, this.over.canvas);
+    this.window = h("div", {class: "window"}, this.names.element, this.region);
+    this.scroller = h("div", {class: "scroller"}, this.window, this.spacer);
+    this.element = h("div", {class: "stage"},
+      h("div", {class: "time-axis"}, h("div", {class: "corner"}, this.names.filter),
+        h("div", {class: "axis"}, this.minimap.layer.canvas, this.ruler.canvas)),
+      this.scroller);
+    this.inks = new Inks();
+    this.scroller.addEventListener("scroll", () => {
+      model.scroll = this.scroller.scrollTop;
+      this.names.draw();
+      this.redraw();
+    });
+    model.listen((change) => {
+      if (change === "layout" || change === "run") this.arrange();
+      this.redraw(change !== "hover");
+    });
+    new ResizeObserver(() => this.arrange()).observe(this.scroller);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.newTheme());
+  }
+
+  newTheme(): void {
+    this.inks.end();
+    this.inks = new Inks();
+    this.redraw();
+  }
+
+  // Fits the canvases to the window.
+  private arrange(): void {
+    const {model, scroller} = this;
+    const height = scroller.clientHeight;
+    const width = Math.max(1, scroller.clientWidth - this.names.element.offsetWidth);
+    model.view.width = width;
+    this.window.style.height = `${height}px`;
+    this.spacer.style.height =
+      `${Math.max(0, model.layout.pinnedHeight + model.layout.height - height)}px`;
+    for (const layer of [this.rows, this.over]) layer.resize(width, height);
+    this.ruler.resize(width, kRulerHeight);
+    this.minimap.resize(width);
+    model.scroll = scroller.scrollTop;
+    this.names.resize(height);
+    this.redraw();
+  }
+
+  redraw(rows = true): void {
+    this.dirtyRows = this.dirtyRows || rows;
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  private draw(): void {
+    this.frame = 0;
+    const {model, rows} = this;
+    if (this.dirtyRows) {
+      this.dirtyRows = false;
+      this.lanes = lanesIn(model.layout, model.scroll, rows.height);
+      this.ask();
+      this.drawRows();
+      this.minimap.draw(this.inks);
+    }
+    drawOverlay(this.over, model, this.lanes, this.inks);
+    drawRuler(this.ruler, model, this.inks, kFont);
+  }
+
+  private drawRows(): void {
+    const {model, rows, inks} = this;
+    const target = rows.context;
+    target.setTransform(1, 0, 0, 1, 0, 0);
+    const boxes: Box[] =
+      this.strips.draw(target, model, this.lanes, inks, rows.scale, this.matches);
+    target.setTransform(rows.scale, 0, 0, rows.scale, 0, 0);
+    this.labels.hatch(target, boxes, inks.page.muted);
+    this.labels.draw(target, boxes, rows.width);
+  }
+
+  // What the last frame drew, for measurements.
+  get counts(): {items: number; labels: number; lanes: number} {
+    return {items: this.strips.painted, labels: this.labels.drawn, lanes: this.lanes.length};
+  }
+
+  private ask(): void {
+    const {model, rows} = this;
+    const ahead = kAhead * rows.height;
+    const near = lanesIn({...model.layout, pinnedHeight: 0, pinned: []}, model.scroll - ahead,
+      rows.height + 2 * ahead);
+    const wanted = [...this.lanes, ...near];
+    for (const run of model.runs) {
+      const span = {from: model.view.from - run.offset, to: model.view.to - run.offset};
+      run.cache.want(span, model.view.nsPerPixel / rows.scale, rowRanges(wanted, run));
+    }
+    this.minimap.ask();
+  }
+
+  laneAt(y: number): Lane|undefined {
+    return this.lanes.find((lane) => y >= lane.y && y < lane.y + lane.height + 1);
+  }
+
+  // The event at a place of the rows.
+  hitAt(x: number, y: number): Hit|null {
+    const lane = this.laneAt(y);
+    if (!lane || lane.block.track.info?.counter) return null;
+    const {view} = this.model;
+    return this.hitIn(lane, view.timeAt(x), kReachPx * view.nsPerPixel);
+  }
+
+  hitIn(lane: Lane, time: number, reach: number): Hit|null {
+    const run = this.model.runOf(lane.block.track);
+    const layer =
+      this.itemsOf(lane).find(({from, to}) => from <= time - run.offset && time - run.offset <= to);
+    if (!layer) return null;
+    const item = itemAt(layer.data, time - run.offset, reach);
+    return item < 0 ? null : hitOf(run, lane, layer.data, item);
+  }
+
+  itemsOf(lane: Lane): {data: Items; from: number; to: number}[] {
+    const {model, rows} = this;
+    const run = model.runOf(lane.block.track);
+    const span = {from: model.view.from - run.offset, to: model.view.to - run.offset};
+    return run.cache.itemsOf(
+      lane.block.track.info!.id, lane.depth, span, model.view.nsPerPixel / rows.scale);
+  }
+
+  // Scrolls until a row of a track is in the window.
+  scrollTo(id: number, depth: number): void {
+    const {model, scroller} = this;
+    if (model.layout.pinned.some(({track}) => track.id === id)) return;
+    const block = model.layout.blocks.find(({track}) => track.id === id);
+    if (!block) return;
+    const top = block.top + Math.min(depth, Math.max(0, block.rows - 1)) * block.rowHeight;
+    const room = scroller.clientHeight - model.layout.pinnedHeight;
+    if (top < scroller.scrollTop || top + 2 * block.rowHeight > scroller.scrollTop + room)
+      scroller.scrollTop = Math.max(0, top - room / 3);
+  }
+}
+
+export function hitOf(run: RunView, lane: Lane, items: Items, item: number): Hit {
+  return {
+    run,
+    track: lane.block.track,
+    depth: lane.depth,
+    ref: items.ref[item],
+    name: items.name[item],
+    from: startOf(items, item) + run.offset,
+    to: endOf(items, item) + run.offset,
+    merged: items.merged[item],
+    flags: items.flags[item],
+  };
+}
+
+function rowRanges(lanes: readonly Lane[], run: RunView): RowRange[] {
+  const ends = new Map<number, [number, number]>();
+  for (const {block: {track}, depth} of lanes) {
+    if (track.run !== run.index || !track.info) continue;
+    const range = ends.get(track.info.id);
+    if (!range) ends.set(track.info.id, [depth, depth + 1]);
+    else ends.set(track.info.id, [Math.min(range[0], depth), Math.max(range[1], depth + 1)]);
+  }
+  return [...ends].map(([track, [first, end]]) => [track, first, end - first]);
+}

@@ -1,0 +1,35 @@
+// The event under the pointer in a few words.
+import {h} from "../../dom";
+import {count, time} from "../../format";
+import {kStillOpen} from "../data/items";
+import type {Hit, Model} from "../state/model";
+
+const kOffPx = 14;
+
+export class Tooltip {
+  readonly element = h("div", {class: "tooltip", hidden: true, "aria-hidden": "true"});
+
+  constructor(private readonly model: Model) {}
+
+  show(hit: Hit|null, event: PointerEvent|null): void {
+    const {model, element} = this;
+    const same = hit?.ref === model.hover?.ref && hit?.depth === model.hover?.depth;
+    model.hover = hit;
+    if (!same) model.changed("hover");
+    element.hidden = !hit || !event;
+    if (!hit || !event) return;
+    const name = hit.run.names.get(hit.name) ?? "";
+    const long = time(hit.to - hit.from);
+    const words = hit.merged > 1
+      ? `${count(hit.merged)} short events in ${long}, the longest of them this`
+      : `${hit.to > hit.from ? long : "under a step of this zoom"}${
+          hit.flags & kStillOpen ? ", still open at the end" : ""}`;
+    element.replaceChildren(h("b", {}, name || "(no name)"), h("span", {}, words));
+    const width = element.offsetWidth;
+    const left = Math.min(event.clientX + kOffPx, window.innerWidth - width - 8);
+    element.style.left = `${Math.max(8, left)}px`;
+    const below = event.clientY + kOffPx + element.offsetHeight < window.innerHeight;
+    element.style.top =
+      `${below ? event.clientY + kOffPx : event.clientY - kOffPx - element.offsetHeight}px`;
+  }
+}

@@ -1,0 +1,86 @@
+// The names of the tracks at the left, with what folds and pins them. Only those in the window are
+// elements of the page.
+import {h} from "../../dom";
+import type {Block} from "../state/layout";
+import {blockAt} from "../state/layout";
+import type {Model} from "../state/model";
+
+export class TrackNames {
+  readonly element = h("div", {class: "track-names"});
+  readonly filter: HTMLInputElement;
+  private readonly pinnedBox = h("div", {class: "pinned"});
+  private readonly list = h("div", {class: "list"});
+  private height = 0;
+
+  constructor(private readonly model: Model) {
+    this.filter = h("input", {
+      type: "search",
+      class: "track-filter",
+      placeholder: "Tracks",
+      "aria-label": "Show only tracks with these words",
+      spellcheck: "false",
+    });
+    this.filter.addEventListener("input", () => {
+      model.filter = this.filter.value;
+      model.changed("layout");
+    });
+    this.element.append(this.list, this.pinnedBox);
+  }
+
+  resize(height: number): void {
+    this.height = height;
+    this.draw();
+  }
+
+  draw(): void {
+    const {layout, scroll} = this.model;
+    this.pinnedBox.style.height = `${layout.pinnedHeight}px`;
+    this.pinnedBox.replaceChildren(...layout.pinned.map((block) => this.row(block, block.top)));
+    const rows: HTMLElement[] = [];
+    for (let i = blockAt(layout.blocks, scroll); i < layout.blocks.length; ++i) {
+      const top = layout.pinnedHeight + layout.blocks[i].top - scroll;
+      if (top >= this.height) break;
+      rows.push(this.row(layout.blocks[i], top));
+    }
+    const focused = document.activeElement?.getAttribute("data-key");
+    this.list.replaceChildren(...rows);
+    if (focused)
+      this.element.querySelector<HTMLElement>(`[data-key="${focused}"]`)?.focus({
+        preventScroll: true
+      });
+  }
+
+  private row(block: Block, top: number): HTMLElement {
+    const {track, folds, open, level} = block;
+    const {model} = this;
+    const twist = folds ? h("button", {
+      type: "button",
+      class: "twist",
+      "data-key": `fold-${track.id}`,
+      "aria-expanded": String(open),
+      "aria-label": `Rows of ${track.name}`,
+      click: () => model.fold(track, !open),
+    })
+                        : null;
+    const pinned = model.pinned.includes(track.id);
+    const pin = track.rows > 0 ? h("button", {
+      type: "button",
+      class: "pin",
+      "data-key": `pin-${track.id}`,
+      "aria-pressed": String(pinned),
+      "aria-label": `Keep ${track.name} on top`,
+      title: pinned ? "Do not keep on top" : "Keep on top",
+      click: () => model.pin(track.id),
+    })
+                               : null;
+    const run =
+      model.runs.length > 1 && track.rows > 0 ? h("b", {class: "run"}, "AB"[track.run]) : null;
+    const name = h("span", {class: "track-name", title: track.name}, track.name);
+    const row =
+      h("div", {class: track.rows > 0 ? "track" : "track heading"}, twist, run, name, pin);
+    row.style.top = `${top}px`;
+    row.style.height = `${block.height}px`;
+    row.style.paddingLeft = `${6 + 10 * level}px`;
+    return row;
+  }
+}

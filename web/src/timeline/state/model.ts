@@ -1,0 +1,133 @@
+// What the timeline shows: the runs, the stretch of time, what is folded, pinned and selected.
+// Views draw themselves anew when it changes.
+import type {Names} from "../data/names";
+import type {EventAnswer, Link, Note, PaletteEntry, Ref, RunAnswer} from "../data/protocol";
+import type {Source} from "../data/source";
+import type {Track} from "../data/track";
+import type {ViewCache} from "../data/view_cache";
+import type {Layout} from "./layout";
+import {layOut} from "./layout";
+import type {Span} from "./viewport";
+import {Viewport} from "./viewport";
+
+export interface RunView {
+  index: number;  // 0 = A, 1 = B
+  info: RunAnswer;
+  source: Source;
+  names: Names;
+  cache: ViewCache;
+  overview: ViewCache;  // of the minimap
+  offset: number;       // added to its times on the screen
+  palettes: Map<string, Map<number, PaletteEntry>>;
+  renew(info: RunAnswer): void;  // the recording was read anew
+}
+
+// What is under the pointer, in times of the screen.
+export interface Hit {
+  run: RunView;
+  track: Track;
+  depth: number;
+  ref: Ref;
+  name: number;
+  from: number;
+  to: number;
+  merged: number;
+  flags: number;
+}
+
+export interface Selected {
+  run: RunView;
+  event: EventAnswer;
+}
+
+export interface Range extends Span {
+  steps?: {first: number; last: number};  // whole steps, by number
+}
+
+export interface Found {
+  text: string;
+  events: number;
+  bins: number[];  // over the whole run
+  most: number;
+}
+
+export type Change = "view"|"layout"|"data"|"hover"|"selection"|"range"|"search"|"notes"|"run";
+
+export class Model {
+  readonly view: Viewport;
+  layout: Layout = {pinned: [], pinnedHeight: 0, blocks: [], height: 0};
+  open = new Map<number, boolean>();
+  pinned: number[] = [];
+  filter = "";
+  scroll = 0;
+  hover: Hit|null = null;
+  selected: Selected|null = null;
+  links: Link[] = [];  // of the selected event, in its run's times
+  range: Range|null = null;
+  mark: Span|null = null;  // temporary
+  found: Found|null = null;
+  notes: Note[] = [];
+  private readonly listeners: ((change: Change) => void)[] = [];
+
+  constructor(public runs: RunView[], public tracks: Track[], public whole: Span) {
+    this.view = new Viewport(whole.from, whole.to, 1);
+    this.relay();
+  }
+
+  listen(listener: (change: Change) => void): void {
+    this.listeners.push(listener);
+  }
+
+  changed(change: Change): void {
+    if (change === "layout") this.relay();
+    for (const listener of this.listeners) listener(change);
+  }
+
+  private relay(): void {
+    this.layout = layOut(this.tracks, {open: this.open, pinned: this.pinned, filter: this.filter});
+  }
+
+  get first(): RunView {
+    return this.runs[0];
+  }
+
+  runOf(track: Track): RunView {
+    return this.runs[track.run];
+  }
+
+  show({from, to}: Span): void {
+    this.view.from = from;
+    this.view.to = to;
+    this.changed("view");
+  }
+
+  isOpen(track: Track): boolean {
+    return this.open.get(track.id) ?? track.open;
+  }
+
+  fold(track: Track, open: boolean): void {
+    this.open.set(track.id, open);
+    this.changed("layout");
+  }
+
+  // Unfolds what a track is in, and the track itself.
+  reveal(id: number): Track|undefined {
+    const byId = new Map(this.tracks.map((track) => [track.id, track]));
+    const track = byId.get(id);
+    for (let at = track; at; at = byId.get(at.parent))
+      if (!this.isOpen(at)) this.open.set(at.id, true);
+    this.changed("layout");
+    return track;
+  }
+
+  pin(id: number): void {
+    this.pinned =
+      this.pinned.includes(id) ? this.pinned.filter((other) => other !== id) : [...this.pinned, id];
+    this.changed("layout");
+  }
+
+  setRange(range: Range|null): void {
+    this.range = range;
+    this.changed("range");
+  }
+}

@@ -1,0 +1,73 @@
+// The part of an address after #: what the timeline shows, so that a link brings others to the same
+// place. The run's hash goes with it, so that it is not taken for a place in another run.
+
+export interface UrlState {
+  token?: string;
+  hash?: string;
+  from?: number;
+  to?: number;
+  step?: number;
+  at?: number;
+  find?: string;
+  sel?: {table: string; row: number};
+  range?: [number, number];
+  pin?: number[];   // track ids
+  open?: number[];  // unfolded; negative - 1: folded
+}
+
+const kNumbers = ["from", "to", "step", "at"] as const;
+
+export function parseUrl(fragment: string): UrlState {
+  const state: UrlState = {};
+  const fields =
+    new Map(fragment.replace(/^#/, "").split("&").filter(Boolean).map((field): [string, string] => {
+      const at = field.indexOf("=");
+      return at < 0 ? [field, ""] : [field.slice(0, at), decoded(field.slice(at + 1))];
+    }));
+  for (const key of kNumbers) {
+    const value = fields.get(key);
+    if (value && Number.isFinite(Number(value))) state[key] = Number(value);
+  }
+  for (const key of ["token", "hash", "find"] as const) {
+    const value = fields.get(key);
+    if (value) state[key] = value;
+  }
+  const sel = /^(\w+):(\d+)$/.exec(fields.get("sel") ?? "");
+  if (sel) state.sel = {table: sel[1], row: Number(sel[2])};
+  const range = numbers(fields.get("range"), "-");
+  if (range?.length === 2) state.range = [range[0], range[1]];
+  state.pin = numbers(fields.get("pin"), ",");
+  state.open = numbers(fields.get("open"), ",");
+  return state;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;  // a lone % that somebody typed
+  }
+}
+
+function numbers(text: string|undefined, between: string): number[]|undefined {
+  if (!text) return undefined;
+  const found = (between === "-" ? text.split("-") : text.split(between)).map(Number);
+  return found.every(Number.isFinite) ? found : undefined;
+}
+
+export function formatUrl(state: UrlState): string {
+  const fields: string[] = [];
+  const add = (key: string, value: string|number|undefined): void => {
+    if (value !== undefined && value !== "")
+      fields.push(`${key}=${encodeURIComponent(value).replace(/%3A/g, ":").replace(/%2C/g, ",")}`);
+  };
+  add("hash", state.hash);
+  add("from", state.from === undefined ? undefined : Math.round(state.from));
+  add("to", state.to === undefined ? undefined : Math.round(state.to));
+  add("find", state.find);
+  if (state.sel) add("sel", `${state.sel.table}:${state.sel.row}`);
+  if (state.range) add("range", state.range.map((time) => Math.round(time)).join("-"));
+  add("pin", state.pin?.join(","));
+  add("open", state.open?.join(","));
+  return `#${fields.join("&")}`;
+}
