@@ -2,7 +2,7 @@
 """Makes a timeline in a file (docs/design/0016-timeline.md, "The static page") with made-up training steps:
 what the browser tests and bench/timeline_frames.py look at.
 
-Usage: timeline_page.py SCRIPT STYLE OUT.html [STEPS [LAYERS]]"""
+Usage: timeline_page.py SCRIPT STYLE OUT.html [STEPS [LAYERS [THREADS]]]"""
 import array
 import base64
 import html
@@ -77,8 +77,9 @@ class Page:
         return out, count
 
 
-def train(page, steps, layers):
-    """Steps of forward, backward and optimizer on a thread, and their kernels, later, on a stream."""
+def train(page, steps, layers, threads):
+    """Steps of forward and backward on a thread, and their kernels, later, on a stream; `threads` more threads
+    that do the same."""
     spans, counter, at = [], {(6, 0): [], (6, 1): []}, 0
     for step in range(steps):
         begin = at
@@ -100,6 +101,10 @@ def train(page, steps, layers):
                     page.add(3, 2, own, 6_000 * factor, 'operator_calls', name)
                     page.add(3, 3, own + 800, 3_000, 'operator_calls', 'cudaLaunchKernel')
                     page.add(5, 0, own + 4_000, 5_500 * factor, 'kernels', f'void cutlass::Kernel<{part}>')
+                    for thread in range(threads):
+                        page.add(7 + thread, 0, own - 400, 6_700 * factor, 'module_calls', f'worker.{part}')
+                        page.add(7 + thread, 1, own, 6_000 * factor, 'operator_calls', name)
+                        page.add(7 + thread, 2, own + 800, 3_000, 'operator_calls', f'cudaLaunchKernel{thread}')
                 counter[(6, 1)].append((start, (layer + 1) * 2**24 if factor == 1 else (layers - layer) * 2**24))
             at += length
         page.add(0, 0, begin, at - begin, 'steps', 'warm-up' if step < 2 else 'steady')
@@ -113,6 +118,7 @@ def run_json(page, spans, end):
     firsts = page.first_refs()
     tracks = [(0, 0, 'steps', 'Steps', 'step'), (1, 0, 'phases', 'Phases', 'phase'), (3, 0, 'thread', 'main thread (tid 4711)', 'name'),
               (4, 1, 'idle', 'Idle', 'idle'), (5, 1, 'stream', 'Stream 7', 'name'), (6, 1, 'memory', 'Memory', 'name')]
+    tracks += [(number, 0, 'thread', f'thread {number}', 'name') for number in sorted({track for track, _ in page.rows if track > 6})]
     listed = []
     for number, group, kind, title, palette in tracks:
         rows = 2 if kind == 'memory' else 1 + max(row for track, row in page.rows if track == number)
@@ -137,9 +143,9 @@ def run_json(page, spans, end):
             'static': {'left_out': 0, 'steps': '', 'why': ''}}
 
 
-def write(script, style, out, steps=40, layers=12):
+def write(script, style, out, steps=40, layers=12, threads=0):
     page = Page()
-    spans, counter, end = train(page, steps, layers)
+    spans, counter, end = train(page, steps, layers, threads)
     run = run_json(page, spans, end)
     events, count = page.events(counter)
     safe = lambda value: json.dumps(value).replace('<', '\\u003c')

@@ -14,7 +14,7 @@ import urllib.request
 LONG_S = 60  # a loaded machine may leave the browser without a processor for seconds
 ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
 KEYS = {'Tab': '\ue004', 'Enter': '\ue007', 'Escape': '\ue00c', 'Shift': '\ue008', 'Home': '\ue011',
-        'End': '\ue010', 'Down': '\ue015', 'Left': '\ue012', 'Right': '\ue014', 'Space': ' '}
+        'End': '\ue010', 'Up': '\ue013', 'Down': '\ue015', 'Left': '\ue012', 'Right': '\ue014', 'Space': ' '}
 
 
 def missing():
@@ -90,7 +90,10 @@ class Browser:
             raise RuntimeError(json.load(error)['value']['message']) from None
 
     def open(self, path):
-        self._call('POST', '/url', {'url': pathlib.Path(path).resolve().as_uri()})
+        self.open_url(pathlib.Path(path).resolve().as_uri())
+
+    def open_url(self, url):
+        self._call('POST', '/url', {'url': url})
 
     def run(self, script, *arguments):
         """Runs the body of a function in the page: run('return arguments[0] + 1', 2) == 3."""
@@ -151,6 +154,36 @@ class Browser:
 
     def hover(self, selector, fraction=0.5):
         self._pointer(self._row_of_points(selector)(fraction))
+
+    def click_at(self, x, y):
+        self._pointer({'type': 'pointerMove', 'x': round(x), 'y': round(y)}, {'type': 'pointerDown', 'button': 0},
+                      {'type': 'pointerUp', 'button': 0})
+
+    def drag_between(self, start, end):
+        def move(x, y, ms=20):
+            return {'type': 'pointerMove', 'duration': ms, 'x': round(x), 'y': round(y)}
+        self._pointer(move(*start, 0), {'type': 'pointerDown', 'button': 0},
+                      move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2), move(*end), {'type': 'pointerUp', 'button': 0})
+
+    def wheel(self, x, y, delta_x, delta_y, ctrl=False, shift=False):
+        self.devtools('Input.dispatchMouseEvent', type='mouseWheel', x=x, y=y, deltaX=delta_x, deltaY=delta_y,
+                      modifiers=2 * ctrl + 8 * shift)
+
+    def pinch(self, one, other, one_end, other_end):
+        """Two fingers, from two places to two others."""
+        def points(*places):
+            return [{'x': x, 'y': y, 'id': finger} for finger, (x, y) in enumerate(places)]
+        self.devtools('Input.dispatchTouchEvent', type='touchStart', touchPoints=points(one, other))
+        self.devtools('Input.dispatchTouchEvent', type='touchMove', touchPoints=points(one_end, other_end))
+        self.devtools('Input.dispatchTouchEvent', type='touchEnd', touchPoints=[])
+
+    def run_async(self, script, *arguments):
+        """As run, but the function's last argument is what it calls with the result."""
+        return self._call('POST', '/execute/async', {'script': script, 'args': list(arguments)})
+
+    def wait_frames(self, frames):
+        self.run_async('const done = arguments[1]; let left = arguments[0];'
+                       'const step = () => --left < 0 ? done() : requestAnimationFrame(step); step();', frames)
 
     def devtools(self, command, **parameters):
         return self._call('POST', '/goog/cdp/execute', {'cmd': command, 'params': parameters})

@@ -12,6 +12,7 @@ import {Motion} from "./input/motion";
 import {Pointer} from "./input/pointer";
 import {Keyboard} from "./input/keyboard";
 import {Live} from "./live";
+import type {Matches} from "./draw/fills";
 import {Address} from "./address";
 import {ComparePanel} from "./panels/compare_panel";
 import {Dock} from "./panels/dock";
@@ -149,13 +150,12 @@ export class App {
         this.tell();
       }
       if (change === "range" && model.range) this.dock.show("range");
-      if (change === "search") this.stage.matches = this.matcher();
+      if (change === "search") this.stage.show(this.matcher());
     });
-    this.stage.matches = null;
   }
 
   // What a search found keeps its colour.
-  private matcher(): Stage["matches"] {
+  private matcher(): Matches {
     const {found} = this.model;
     if (!found) return null;
     const text = found.text.toLowerCase();
@@ -212,6 +212,7 @@ export class App {
   get listeners(): Listeners {
     return {
       onData: () => this.model.changed("data"),
+      onNames: () => this.model.changed("names"),
       onError: (error) => {
         if (error instanceof CallError && error.code === "generation") void this.live.renew();
         else this.warn(error.message);

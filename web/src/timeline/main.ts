@@ -18,6 +18,7 @@ async function start(): Promise<void> {
   let app: App|null = null;
   const runs = await openRuns({
     onData: () => app?.listeners.onData(),
+    onNames: () => app?.listeners.onNames(),
     onError: (error) => app?.listeners.onError(error),
     onProgress: (words, share) => {
       doing.textContent = words || "Opening …";

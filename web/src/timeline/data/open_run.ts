@@ -15,6 +15,7 @@ import {ViewCache} from "./view_cache";
 
 export interface Listeners {
   onData(): void;
+  onNames(): void;
   onError(error: Error): void;
   onProgress(words: string, share: number): void;
 }
@@ -88,7 +89,7 @@ function runView(index: number, info: RunAnswer, source: Source, listeners: List
     index,
     info,
     source,
-    names: new Names(source, () => listeners.onData()),
+    names: new Names(source, () => listeners.onNames()),
     cache: cache(),
     overview: cache(),
     offset: index === 0 ? 0 : -whole.from,

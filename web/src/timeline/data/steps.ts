@@ -9,16 +9,22 @@ export function stepNumber({info}: RunView, ref: Ref): number|undefined {
   return undefined;
 }
 
+// The first of ascending ends that is after a time.
+export function firstEnding(ends: readonly number[], time: number): number {
+  let low = 0;
+  let high = ends.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ends[middle] > time) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 // The step of the first training process that a time lies in, by its place; -1: none.
 export function stepAt({steps}: RunAnswer, time: number): number {
   const first = steps[0];
   if (!first) return -1;
-  let low = 0;
-  let high = first.from.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (first.to[middle] > time) high = middle;
-    else low = middle + 1;
-  }
-  return low < first.from.length && first.from[low] <= time ? low : -1;
+  const i = firstEnding(first.to, time);
+  return i < first.from.length && first.from[i] <= time ? i : -1;
 }

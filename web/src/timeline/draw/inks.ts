@@ -49,11 +49,13 @@ export class Inks {
     this.dark = (this.ground & 255) < 128;
     this.names = nameInks(this.dark);
     this.accent = this.packed("var(--accent)");
+    this.area = mix(this.ground, this.accent, 90);
     this.stepInks =
       ["--share", "--bar"].map((name) => inkOf(mix(this.ground, this.packed(`var(${name})`), 200)));
   }
 
   readonly accent: number;
+  readonly area: number;  // below the line of a counter
   private readonly stepInks: Ink[];
 
   // Drops what it put into the page.

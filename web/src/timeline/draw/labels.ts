@@ -6,12 +6,12 @@ const kEllipsis = "…";
 
 // The function's own name: "vectorized_kernel" of "void at::native::vectorized_kernel<4,
 // float>(int)".
-export function shortName(name: string): string {
-  const plain = name.startsWith("void ") ? name.slice(5) : name;
+export function shortName(symbol: string): string {
+  const plain = symbol.startsWith("void ") ? symbol.slice(5) : symbol;
   const whole = plain.split("(anonymous namespace)::").join("");
   const end = whole.search(/[<(\[]/);
   const head = end > 0 ? whole.slice(0, end) : whole;
-  return head.slice(head.lastIndexOf("::") + 1).replace(/^:/, "") || name;
+  return head.slice(head.lastIndexOf("::") + 1).replace(/^:/, "") || symbol;
 }
 
 // As much of `name` as fits `width`, "" if that would say nothing: the whole, or the function's own

@@ -16,17 +16,23 @@ function place(items: {from: number; step: number}, view: StripView): {a: number
 }
 
 const kGapFrom = 3;  // pixels from which a box ends one pixel early, so that neighbours stand apart
+const kByHand = 16;  // px up to which a loop is faster than a call
 const kFaintest = 96;  // of 255: a lone short event in a run stays visible
 
-// Paints `items` into pixels[offset ...]. `color` gives the opaque colour of an item as ABGR; what
-// is partly busy is mixed with `ground`. Returns the items that are at least `wide` pixels wide.
+// How an item looks in the strip: its colour, mixed with the ground where only a part of it is
+// busy.
+export function fillOf(color: number, busy: number, ground: number): number {
+  return busy === 255 ? color : mix(ground, color, Math.max(kFaintest, busy));
+}
+
+// Paints `items` into pixels[offset ...]; fills[i] is the colour of item i as ABGR. Returns the
+// items that are at least `wide` pixels wide.
 export function paintItems(
   pixels: Uint32Array,
   offset: number,
   items: Items,
   view: StripView,
-  color: (item: number) => number,
-  ground: number,
+  fills: Uint32Array,
   wide = Infinity,
   ): number[] {
   const {a, b} = place(items, view);
@@ -38,9 +44,8 @@ export function paintItems(
   for (let i = begin; i < count; ++i) {
     const left = a + b * start[i];
     if (left >= end) break;
-    const right = left + b * width[i];
     let x0 = Math.floor(left);
-    let x1 = Math.floor(right);
+    let x1 = Math.floor(left + b * width[i]);
     if (x1 - x0 < kGapFrom) {
       if (x1 <= x0) x1 = x0 + 1;
       if (x1 <= painted) continue;  // its pixel shows an earlier event
@@ -50,9 +55,10 @@ export function paintItems(
     if (x0 < painted) x0 = painted;
     if (x1 > end) x1 = end;
     if (x1 <= x0) continue;
-    const full = color(i);
-    const shown = busy[i] === 255 ? full : mix(ground, full, Math.max(kFaintest, busy[i]));
-    pixels.fill(shown, offset + x0, offset + x1);
+    const fill = fills[i];
+    if (x1 - x0 > kByHand) pixels.fill(fill, offset + x0, offset + x1);
+    else
+      for (let x = x0; x < x1; ++x) pixels[offset + x] = fill;
     painted = x1;
     if (x1 - x0 >= wide) labelled.push(i);
   }
@@ -90,4 +96,17 @@ export function curve(samples: Samples, view: StripView, most: number): Float32A
   }
   for (; x < view.end; ++x) heights.fill(held, 2 * x, 2 * x + 2);
   return heights;
+}
+
+// A counter as an area with a line on top, `height` lines of `width` pixels from the top down.
+export function paintCurve(pixels: Uint32Array, width: number, height: number,
+  heights: Float32Array, {first, end}: StripView, area: number, line: number): void {
+  let before = Math.round(heights[2 * first + 1] * (height - 1));
+  for (let x = first; x < end; ++x) {
+    const least = Math.round(heights[2 * x] * (height - 1));
+    const most = Math.round(heights[2 * x + 1] * (height - 1));
+    const [low, high] = [Math.min(least, before), Math.max(most, before)];
+    for (let y = 0; y <= high; ++y) pixels[(height - 1 - y) * width + x] = y < low ? area : line;
+    before = most;
+  }
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import {test} from "node:test";
 import type {Items} from "../data/items";
 import {itemAt} from "../data/items";
-import {curve, mix, paintItems} from "./strips";
+import {curve, fillOf, mix, paintCurve, paintItems} from "./strips";
 
 const kRed = 0xff0000ff;
 const kGreen = 0xff00ff00;
@@ -25,8 +25,9 @@ function itemsOf(rows: [number, number, number?][], step = 1, from = 0): Items {
 
 function painted(items: Items, from: number, nsPerPixel: number, width: number): string {
   const pixels = new Uint32Array(width);
-  paintItems(pixels, 0, items, {from, nsPerPixel, first: 0, end: width},
-    (i) => (i % 2 ? kGreen : kRed), kGround);
+  const fills =
+    Uint32Array.from(items.busy, (busy, i) => fillOf(i % 2 ? kGreen : kRed, busy, kGround));
+  paintItems(pixels, 0, items, {from, nsPerPixel, first: 0, end: width}, fills);
   return [...pixels]
     .map((p) => (p === 0    ? "."
              : p === kRed   ? "r"
@@ -54,8 +55,8 @@ test("what is busy for a part is mixed with the ground", () => {
 
 test("only the asked pixels change", () => {
   const pixels = new Uint32Array(10);
-  paintItems(
-    pixels, 0, itemsOf([[0, 10]]), {from: 0, nsPerPixel: 1, first: 3, end: 6}, () => kRed, kGround);
+  paintItems(pixels, 0, itemsOf([[0, 10]]), {from: 0, nsPerPixel: 1, first: 3, end: 6},
+    Uint32Array.of(kRed));
   assert.equal([...pixels].map((p) => Number(p === kRed)).join(""), "0001110000");
 });
 
@@ -80,4 +81,12 @@ test("a counter holds its value until the next sample", () => {
   };
   const heights = curve(samples, {from: 0, nsPerPixel: 1, first: 0, end: 6}, 4);
   assert.deepEqual([...heights], [0, 0, 0, 0, 0.25, 0.25, 0.25, 0.25, 0.5, 1, 0.5, 0.5]);
+});
+
+test("the area of a counter has a line on top, also where it jumps", () => {
+  const pixels = new Uint32Array(3 * 4);
+  const heights = Float32Array.of(0, 0, 1, 1, 1 / 3, 1 / 3);
+  paintCurve(pixels, 3, 4, heights, {from: 0, nsPerPixel: 1, first: 0, end: 3}, kGreen, kRed);
+  const text = [...pixels].map((p) => (p === 0 ? "." : p === kRed ? "r" : "g")).join("");
+  assert.equal(text.match(/.../g)?.join("/"), ".rr/.rr/.rr/rrg");
 });

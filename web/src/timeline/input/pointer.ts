@@ -1,9 +1,11 @@
 // Mouse, wheel and touch on the rows, the ruler and the minimap.
-import type {Model} from "../state/model";
+import type {EventAnswer} from "../data/protocol";
+import type {Model, RunView} from "../state/model";
 import type {Span} from "../state/viewport";
 import {clamped, panned, zoomed} from "../state/viewport";
 import type {Stage} from "../stage/stage";
 import type {Motion} from "./motion";
+import type {Edge} from "./snap";
 import {snapped} from "./snap";
 
 const kClickPx = 4;  // a drag shorter than this is a click
@@ -17,14 +19,22 @@ export interface PointerActions {
   hover(x: number, y: number, event: PointerEvent|null): void;
 }
 
+// An edge and the run whose events it sticks to.
+interface RunEdge extends Edge {
+  run: RunView|null;
+}
+
 type Drag = {
   kind: "pan"; from: Span; x: number
-}|{
+}|RangeDrag;
+
+interface RangeDrag {
   kind: "range";
-  anchor: number;
+  anchor: RunEdge;
+  end: RunEdge;
   x: number;
-  moved: boolean
-};
+  moved: boolean;
+}
 
 export class Pointer {
   private drag: Drag|null = null;
@@ -91,30 +101,32 @@ export class Pointer {
       event.preventDefault();
       this.drag = {kind: "pan", from: model.view.span, x: at.x};
     } else if (event.button === 0) {
-      this.drag = {kind: "range", anchor: this.anchorAt(at.x), x: at.x, moved: false};
+      const anchor = this.anchorAt(at.x, at.y, event.altKey);
+      this.drag = {kind: "range", anchor, end: anchor, x: at.x, moved: false};
     }
   }
 
   // The far edge of the range if the pointer takes the near one, else the time under it.
-  private anchorAt(x: number): number {
+  private anchorAt(x: number, y: number, free: boolean): RunEdge {
     const {range, view} = this.model;
-    if (range && Math.abs(view.x(range.from) - x) < kEdgePx) return range.to;
-    if (range && Math.abs(view.x(range.to) - x) < kEdgePx) return range.from;
-    return view.timeAt(x);
+    const fixed = (time: number): RunEdge => ({time, of: null, run: null});
+    if (range && Math.abs(view.x(range.from) - x) < kEdgePx) return fixed(range.to);
+    if (range && Math.abs(view.x(range.to) - x) < kEdgePx) return fixed(range.from);
+    return this.snap(x, y, free);
   }
 
   private move(event: PointerEvent): void {
     const at = this.place(event);
     if (event.pointerType === "touch") return this.moveTouch(event, at);
     this.x = at.x;
-    const {drag, model} = this;
+    const {drag} = this;
     if (!drag) return this.actions.hover(at.x, at.y, event);
     if (drag.kind === "pan") {
       this.panFrom(drag.from, at.x - drag.x);
     } else if (drag.moved || Math.abs(at.x - drag.x) > kClickPx) {
       drag.moved = true;
-      const end = this.snap(at.x, at.y, event.altKey);
-      model.setRange({from: Math.min(drag.anchor, end), to: Math.max(drag.anchor, end)});
+      drag.end = this.snap(at.x, at.y, event.altKey);
+      this.setRange(drag.anchor.time, drag.end.time);
     }
   }
 
@@ -123,17 +135,32 @@ export class Pointer {
     motion.jump(panned(from, -pixels * model.view.nsPerPixel, model.whole));
   }
 
-  private snap(x: number, y: number, free: boolean): number {
+  private setRange(one: number, other: number): void {
+    this.model.setRange({from: Math.min(one, other), to: Math.max(one, other)});
+  }
+
+  private snap(x: number, y: number, free: boolean): RunEdge {
     const {model, stage} = this;
     const time = model.view.timeAt(x);
     const lane = stage.laneAt(y);
-    if (free || !lane || lane.block.track.info?.counter) return time;
+    if (free || !lane || lane.block.track.info?.counter) return {time, of: null, run: null};
     const run = model.runOf(lane.block.track);
     const reach = kSnapPx * model.view.nsPerPixel;
-    for (const {data, from, to} of stage.itemsOf(lane))
-      if (from <= time - run.offset && time - run.offset <= to)
-        return snapped(data, time - run.offset, reach) + run.offset;
-    return time;
+    const own = time - run.offset;
+    const layer = stage.itemsOf(lane).find(({from, to}) => from <= own && own <= to);
+    const edge = layer ? snapped(layer.data, own, reach) : {time: own, of: null};
+    return {time: edge.time + run.offset, of: edge.of, run};
+  }
+
+  // The edges to the nanosecond, once the hand has let go.
+  private async refine({anchor, end}: RangeDrag): Promise<void> {
+    const before = this.model.range;
+    const times = await Promise.all([anchor, end].map(async ({time, of, run}) => {
+      if (!of || !run) return time;
+      const event = await run.source.call<EventAnswer>("event", {ref: of.ref});
+      return (of.end ? event.to : event.from) + run.offset;
+    }));
+    if (this.model.range === before) this.setRange(times[0], times[1]);
   }
 
   private moveTouch(event: PointerEvent, at: {x: number; y: number}): void {
@@ -162,6 +189,8 @@ export class Pointer {
     this.touches.delete(event.pointerId);
     const {drag} = this;
     this.drag = null;
+    if (drag?.kind === "range" && drag.moved)
+      this.refine(drag).catch(() => {});  // the range then ends at a pixel
     if (event.type === "pointercancel" || event.target !== this.stage.over.canvas) return;
     const still = drag && Math.abs(at.x - drag.x) <= kClickPx;
     if (touch ? still : drag?.kind === "range" && !drag.moved) this.actions.select(at.x, at.y);

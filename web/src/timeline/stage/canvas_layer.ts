@@ -8,6 +8,7 @@ export class CanvasLayer {
   width = 1;  // css px
   height = 1;
   scale = 1;  // device pixels in a css px
+  empty = false;
 
   constructor(name: string) {
     this.canvas = h("canvas", {class: name, "aria-hidden": "true"});
@@ -31,6 +32,7 @@ export class CanvasLayer {
   clear(): CanvasRenderingContext2D {
     this.context.setTransform(1, 0, 0, 1, 0, 0);
     this.context.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    this.empty = true;
     this.context.setTransform(this.scale, 0, 0, this.scale, 0, 0);
     return this.context;
   }

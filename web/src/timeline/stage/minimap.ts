@@ -2,6 +2,7 @@
 // something. Dragging over it goes there.
 import type {Track} from "../data/track";
 import type {RowRange} from "../data/protocol";
+import type {Fills} from "../draw/fills";
 import type {Inks} from "../draw/inks";
 import {paintItems} from "../draw/strips";
 import type {Model, RunView} from "../state/model";
@@ -14,6 +15,7 @@ const kMostLines = 5;
 
 export class Minimap {
   readonly layer = new CanvasLayer("minimap");
+  dirty = true;  // what is behind the window
   private readonly strip = document.createElement("canvas");
 
   constructor(private readonly model: Model) {}
@@ -47,36 +49,36 @@ export class Minimap {
     return {from: this.model.whole.from - run.offset, to: this.model.whole.to - run.offset};
   }
 
-  draw(inks: Inks): void {
-    const {model, layer} = this;
-    const target = layer.clear();
+  draw(fills: Fills): void {
+    const {layer} = this;
     const lines = this.lines();
-    const room = model.found ? kHeight - kDensity : kHeight;
+    const room = this.model.found ? kHeight - kDensity : kHeight;
     const each = Math.max(2, Math.floor((room - 4) / Math.max(1, lines.length)));
-    const width = layer.canvas.width;
-    const image = new ImageData(width, Math.max(1, lines.length));
-    const pixels = new Uint32Array(image.data.buffer);
-    lines.forEach((track, i) => this.paint(track, pixels, i * width, width, inks));
-    this.strip.width = width;
-    this.strip.height = Math.max(1, lines.length);
-    this.strip.getContext("2d")!.putImageData(image, 0, 0);
+    const {width} = layer.canvas;
+    if (this.dirty || this.strip.width !== width) this.paint(lines, width, fills);
+    const target = layer.clear();
     target.imageSmoothingEnabled = false;
     lines.forEach((_, i) => target.drawImage(
                     this.strip, 0, i, width, 1, 0, 2 + i * each, layer.width, each - 1));
-    this.drawDensity(target, inks, room);
-    this.drawWindow(target, inks);
+    this.drawDensity(target, fills.inks, room);
+    this.drawWindow(target, fills.inks);
   }
 
-  private paint(
-    track: Track, pixels: Uint32Array, offset: number, width: number, inks: Inks): void {
-    const run = this.model.runOf(track);
-    const span = this.spanOf(run);
-    const nsPerPixel = (span.to - span.from) / width;
-    const ink = inks.of(run, track);
-    for (const {data} of run.overview.itemsOf(track.info!.id, 0, span, nsPerPixel)) {
-      paintItems(pixels, offset, data, {from: span.from, nsPerPixel, first: 0, end: width},
-        (i) => ink(data.name[i], data.ref[i]).fill, inks.ground);
-    }
+  private paint(lines: Track[], width: number, fills: Fills): void {
+    this.dirty = false;
+    const image = new ImageData(width, Math.max(1, lines.length));
+    const pixels = new Uint32Array(image.data.buffer);
+    lines.forEach((track, i) => {
+      const run = this.model.runOf(track);
+      const {from, to} = this.spanOf(run);
+      const nsPerPixel = (to - from) / width;
+      for (const {data} of run.overview.itemsOf(track.info!.id, 0, {from, to}, nsPerPixel))
+        paintItems(pixels, i * width, data, {from, nsPerPixel, first: 0, end: width},
+          fills.of(run, track, data));
+    });
+    this.strip.width = width;
+    this.strip.height = image.height;
+    this.strip.getContext("2d")!.putImageData(image, 0, 0);
   }
 
   private drawDensity(target: CanvasRenderingContext2D, inks: Inks, top: number): void {

@@ -8,13 +8,16 @@ import type {CanvasLayer} from "./canvas_layer";
 
 export function drawOverlay(
   layer: CanvasLayer, model: Model, lanes: readonly Lane[], inks: Inks): void {
-  const target = layer.clear();
   const {view, selected, hover} = model;
+  const empty = !selected && !hover && !model.mark && !model.range && model.notes.length === 0;
+  if (empty && layer.empty) return;  // a canvas that does not change costs nothing
+  const target = layer.clear();
+  if (empty) return;
+  layer.empty = false;
   for (const note of model.notes)
     line(target, view.x(note.from), layer.height, inks.page.bad, [2, 3]);
   if (model.mark) shade(target, model, model.mark, layer, inks.page.muted);
   if (model.range) shade(target, model, model.range, layer, inks.page.accent);
-  drawPinnedEdge(target, model, layer, inks);
   if (hover) outline(target, model, lanes, {...hover, track: hover.track.id}, inks.page.text, 1);
   if (!selected) return;
   const {run, event} = selected;
@@ -75,16 +78,6 @@ function line(target: CanvasRenderingContext2D, x: number, height: number, color
   target.lineTo(Math.round(x) + 0.5, height);
   target.stroke();
   target.setLineDash([]);
-}
-
-function drawPinnedEdge(
-  target: CanvasRenderingContext2D, model: Model, layer: CanvasLayer, inks: Inks): void {
-  const {pinnedHeight} = model.layout;
-  if (pinnedHeight === 0) return;
-  target.fillStyle = inks.page.muted;
-  target.globalAlpha = 0.5;
-  target.fillRect(0, pinnedHeight - 2, layer.width, 1);
-  target.globalAlpha = 1;
 }
 
 // Curves from calls to the work that they launched, from forward to backward, between ranks.

@@ -2,6 +2,7 @@
 import type {Inks} from "../draw/inks";
 import {moment, tickDistance, ticks} from "../draw/ruler";
 import type {Model} from "../state/model";
+import {firstEnding} from "../data/steps";
 import {time} from "../../format";
 import type {CanvasLayer} from "./canvas_layer";
 
@@ -36,14 +37,14 @@ function drawSteps(target: CanvasRenderingContext2D, model: Model, inks: Inks): 
                   (n) => (n * mean) / view.nsPerPixel >= 48) ??
     1_000_000;
   target.fillStyle = inks.page.muted;
-  steps.from.forEach((from, i) => {
-    if (from + run.offset > view.to || steps.to[i] + run.offset < view.from ||
-      steps.number[i] % every !== 0)
-      return;
-    const x = view.x(from + run.offset);
+  for (let i = firstEnding(steps.to, view.from - run.offset); i < steps.count; ++i) {
+    const from = steps.from[i] + run.offset;
+    if (from > view.to) break;
+    if (steps.number[i] % every !== 0) continue;
+    const x = view.x(from);
     target.fillRect(Math.round(x), kRulerHeight / 2, 1, kRulerHeight / 2);
     target.fillText(`step ${steps.number[i]}`, Math.max(0, x) + 4, kStepY);
-  });
+  }
 }
 
 function drawNotes(target: CanvasRenderingContext2D, model: Model, inks: Inks): void {

@@ -6,6 +6,8 @@ import {endOf, itemAt, startOf} from "../data/items";
 import type {RowRange} from "../data/protocol";
 import type {Box} from "../draw/strip_canvas";
 import {StripCanvas} from "../draw/strip_canvas";
+import type {Matches} from "../draw/fills";
+import {Fills} from "../draw/fills";
 import {Inks} from "../draw/inks";
 import {LabelLayer} from "../draw/label_layer";
 import type {Lane} from "../state/layout";
@@ -31,7 +33,7 @@ export class Stage {
   readonly element: HTMLElement;
   inks: Inks;
   lanes: Lane[] = [];
-  matches: ((run: RunView, name: number) => boolean)|null = null;
+  private fills: Fills;
   private readonly names: TrackNames;
   private readonly strips = new StripCanvas();
   private readonly labels = new LabelLayer(kFont);
@@ -58,6 +60,7 @@ export class Stage {
         h("div", {class: "axis"}, this.minimap.layer.canvas, this.ruler.canvas)),
       this.scroller);
     this.inks = new Inks();
+    this.fills = new Fills(this.inks, null);
     this.scroller.addEventListener("scroll", () => {
       model.scroll = this.scroller.scrollTop;
       this.names.draw();
@@ -65,8 +68,11 @@ export class Stage {
     });
     model.listen((change) => {
       if (change === "layout" || change === "run") this.arrange();
-      this.redraw(change !== "hover");
+      if (change === "names" || change === "run") this.fills.forget();
+      if (change !== "view" && change !== "hover" && change !== "range") this.minimap.dirty = true;
+      this.redraw(change !== "hover" && change !== "range" && change !== "selection");
     });
+    window.addEventListener("resize", () => this.redraw());
     new ResizeObserver(() => this.arrange()).observe(this.scroller);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.newTheme());
   }
@@ -74,6 +80,13 @@ export class Stage {
   newTheme(): void {
     this.inks.end();
     this.inks = new Inks();
+    this.show(this.fills.matches);
+  }
+
+  // What does not match is pale; null: everything matches.
+  show(matches: Matches): void {
+    this.fills = new Fills(this.inks, matches);
+    this.minimap.dirty = true;
     this.redraw();
   }
 
@@ -102,12 +115,13 @@ export class Stage {
   private draw(): void {
     this.frame = 0;
     const {model, rows} = this;
+    if (window.devicePixelRatio !== rows.scale) return this.arrange();  // moved to another screen
     if (this.dirtyRows) {
       this.dirtyRows = false;
       this.lanes = lanesIn(model.layout, model.scroll, rows.height);
       this.ask();
       this.drawRows();
-      this.minimap.draw(this.inks);
+      this.minimap.draw(this.fills);
     }
     drawOverlay(this.over, model, this.lanes, this.inks);
     drawRuler(this.ruler, model, this.inks, kFont);
@@ -117,11 +131,14 @@ export class Stage {
     const {model, rows, inks} = this;
     const target = rows.context;
     target.setTransform(1, 0, 0, 1, 0, 0);
-    const boxes: Box[] =
-      this.strips.draw(target, model, this.lanes, inks, rows.scale, this.matches);
+    const boxes: Box[] = this.strips.draw(target, model, this.lanes, this.fills, rows.scale);
     target.setTransform(rows.scale, 0, 0, rows.scale, 0, 0);
     this.labels.hatch(target, boxes, inks.page.muted);
     this.labels.draw(target, boxes, rows.width);
+    const {pinnedHeight} = model.layout;
+    if (pinnedHeight === 0) return;
+    target.fillStyle = inks.page.muted;
+    target.fillRect(0, pinnedHeight - 2, rows.width, 0.5);
   }
 
   // What the last frame drew, for measurements.
@@ -195,6 +212,7 @@ export function hitOf(run: RunView, lane: Lane, items: Items, item: number): Hit
     to: endOf(items, item) + run.offset,
     merged: items.merged[item],
     flags: items.flags[item],
+    exact: items.step === 1,
   };
 }
 

@@ -33,6 +33,7 @@ export interface Hit {
   to: number;
   merged: number;
   flags: number;
+  exact: boolean;  // to the nanosecond
 }
 
 export interface Selected {
@@ -51,7 +52,8 @@ export interface Found {
   most: number;
 }
 
-export type Change = "view"|"layout"|"data"|"hover"|"selection"|"range"|"search"|"notes"|"run";
+export type Change =
+  "view"|"layout"|"data"|"hover"|"selection"|"range"|"search"|"notes"|"run"|"names";
 
 export class Model {
   readonly view: Viewport;

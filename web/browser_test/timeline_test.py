@@ -1,0 +1,372 @@
+#!/usr/bin/env python3
+"""The timeline in a real browser, with a made-up run in a file: what is drawn, every key, mouse and touch, search,
+tables of a range, notes, the address, hostile names, a phone, and who uses the keyboard alone.
+
+Usage: timeline_test.py SCRIPT STYLE [unittest arguments]: the bundles. Exits with 77 (skipped) when the machine
+has no browser."""
+import pathlib
+import re
+import sys
+import tempfile
+import time
+import unittest
+
+import timeline_page
+import webdriver
+
+SCRIPT = STYLE = ''
+STEPS, LAYERS = 40, 12
+LAYER = timeline_page.LAYER_NS
+USUAL = LAYER * (2 + 3 * LAYERS) + 1000            # from step to step
+SLOW = STEPS // 2                                  # the step that waits for its data
+SLOW_BEGIN = SLOW * USUAL
+SLOW_WAIT = 40 * LAYER
+VIEW = 'const {view} = batchlightTimeline.app.model; return [view.from, view.to]'
+# Colours of a line of pixels through the middle of the first row of a track, as runs [first, last, colour].
+RUNS = '''
+const {stage} = batchlightTimeline.app;
+const lane = stage.lanes.find(({block, depth}) => block.track.kind === arguments[0] && depth === 0);
+const {canvas, context, scale} = stage.rows;
+const {data} = context.getImageData(0, Math.round((lane.y + 2) * scale), canvas.width, 1);
+const runs = [];
+for (let x = 0; x < canvas.width; ++x) {
+  const color = data.slice(4 * x, 4 * x + 4).join(",");
+  const last = runs[runs.length - 1];
+  if (last && last[2] === color) last[1] = x; else runs.push([x, x, color]);
+}
+return runs;'''
+
+
+class Timeline(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix='bl-timeline-')))
+        cls.page = cls.folder / 'timeline.html'
+        cls.events = timeline_page.write(SCRIPT, STYLE, cls.page, STEPS, LAYERS)
+        cls.browser = cls.enterClassContext(webdriver.Browser())
+
+    def setUp(self):
+        self.browser.prefer(color_scheme='light', reduced_motion='reduce')
+        self.browser.resize(1280, 900)
+        self.open()
+
+    def tearDown(self):
+        # The tests themselves read the canvas back.
+        self.assertEqual([error for error in self.browser.errors() if 'willReadFrequently' not in error], [])
+
+    def open(self, fragment=''):
+        self.browser.open_url('about:blank')
+        self.browser.open_url(self.page.as_uri() + fragment)
+        self.browser.wait_for('.region')
+        self.wait('return batchlightTimeline.counts().items > 0')
+
+    def run_js(self, script, *arguments):
+        return self.browser.run(script, *arguments)
+
+    def wait(self, script, *arguments):
+        end = time.monotonic() + webdriver.LONG_S
+        while time.monotonic() < end:
+            if value := self.run_js(script, *arguments):
+                return value
+            time.sleep(0.03)
+        self.fail(f'never true: {script}')
+
+    def view(self):
+        return self.run_js(VIEW)
+
+    def selected(self):
+        return self.run_js('const {selected} = batchlightTimeline.app.model; return selected && '
+                           '[selected.event.name, selected.event.from, selected.event.to, selected.event.depth]')
+
+    def press(self, *keys):
+        self.browser.keys(*keys)
+
+    def select_longest_gap(self):
+        self.press('i')
+        self.wait('return batchlightTimeline.app.model.selected?.event.table === "gpu_idle"')
+
+    def show(self, begin, end):
+        self.run_js('batchlightTimeline.app.model.show({from: arguments[0], to: arguments[1]})', begin, end)
+        self.frame()
+
+    def frame(self):
+        self.wait('return !batchlightTimeline.app.model.first.cache.busy')
+        self.browser.wait_frames(2)
+
+    def x_of(self, ns):
+        return self.run_js('return batchlightTimeline.app.model.view.x(arguments[0])', ns)
+
+    def lane_y(self, kind, depth=0):
+        return self.run_js('const lane = batchlightTimeline.app.stage.lanes.find(({block, depth}) => '
+                           'block.track.kind === arguments[0] && depth === arguments[1]);'
+                           'const box = document.querySelector(".over").getBoundingClientRect();'
+                           'return box.top + lane.y + lane.height / 2', kind, depth)
+
+    def left(self):
+        return self.run_js('return document.querySelector(".over").getBoundingClientRect().left')
+
+    # --- drawing ---
+
+    def test_every_event_is_in_the_picture(self):
+        self.assertIn(f'{self.events:,} events', self.browser.text('.timeline-bar'))
+        names = self.browser.texts('.track-name')
+        self.assertEqual(names, ['rank 0, train.py (pid 4711)', 'Phases', 'main thread (tid 4711)', 'GPU 0', 'Idle',
+                                 'Stream 7', 'Memory', 'Steps'])
+        merged = self.run_js('const {model} = batchlightTimeline.app; let sum = 0;'
+                             'for (const {track, rows} of [...model.layout.blocks, ...model.layout.pinned])'
+                             '  for (let row = 0; row < rows; ++row)'
+                             '    for (const {data} of model.first.cache.itemsOf(track.info.id, row, model.whole, model.view.nsPerPixel))'
+                             '      sum += data.merged.reduce((a, b) => a + b, 0);'
+                             'return sum')
+        self.assertEqual(merged, self.events)
+
+    def test_pixels_stand_where_the_times_are(self):
+        for scale in (1, 2):
+            self.browser.resize(1280, 900, scale)
+            self.show(SLOW_BEGIN - 200_000, SLOW_BEGIN + SLOW_WAIT + 200_000)
+            runs = [run for run in self.run_js(RUNS, 'phases') if run[2] != '0,0,0,0']
+            widest = max(runs, key=lambda run: run[1] - run[0])
+            self.assertAlmostEqual(widest[0], self.x_of(SLOW_BEGIN) * scale, delta=1.5)
+            self.assertAlmostEqual(widest[1] + 2, self.x_of(SLOW_BEGIN + SLOW_WAIT) * scale, delta=1.5)
+            self.assertGreater(len({run[2] for run in runs}), 2)  # phases have colours of their own
+
+    def test_labels_stay_in_view_and_names_are_text(self):
+        self.show(SLOW_BEGIN + 100_000, SLOW_BEGIN + 300_000)
+        self.assertGreaterEqual(self.run_js('return batchlightTimeline.counts().labels'), 3)
+        self.assertEqual(self.run_js('return document.querySelectorAll("img").length'), 0)
+        self.assertGreater(self.run_js('return batchlightTimeline.counts().lanes'), 8)
+
+    def test_both_themes_and_a_choice(self):
+        light = self.run_js(RUNS, 'thread')[0]
+        self.browser.prefer(color_scheme='dark', reduced_motion='reduce')
+        self.browser.wait_frames(3)
+        self.assertNotEqual(self.run_js(RUNS, 'thread')[0], light)
+
+    # --- moving ---
+
+    def test_wheel_zooms_at_the_pointer(self):
+        before = self.view()
+        x, y = self.left() + 400, self.lane_y('thread')
+        self.browser.wheel(x, y, 0, -240, ctrl=True)
+        self.wait('return batchlightTimeline.app.model.view.to < arguments[0]', before[1])
+        after = self.view()
+        at = lambda view: view[0] + (x - self.left()) / self.run_js('return batchlightTimeline.app.model.view.width') * (view[1] - view[0])
+        self.assertAlmostEqual(at(before), at(after), delta=(after[1] - after[0]) / 500)
+        self.browser.wheel(x, y, 0, 200, shift=True)
+        self.wait('return batchlightTimeline.app.model.view.from > arguments[0]', after[0])
+
+    def test_keys_move(self):
+        whole = self.view()
+        self.press('w', 'w')
+        near = self.view()
+        self.assertLess(near[1] - near[0], (whole[1] - whole[0]) / 2)
+        self.press('d')
+        self.assertGreater(self.view()[0], near[0])
+        self.press('a', 'a')
+        self.assertLess(self.view()[0], near[0])
+        self.press('s')
+        self.assertGreater(self.view()[1] - self.view()[0], near[1] - near[0])
+        self.press('End')
+        self.assertEqual(self.view()[1], whole[1])
+        self.press('Home')
+        self.assertEqual(self.view()[0], whole[0])
+        self.press('0')
+        self.assertEqual(self.view(), whole)
+
+    def test_soft_moves_arrive(self):
+        self.browser.prefer(color_scheme='light', reduced_motion='no-preference')
+        self.open()
+        self.press('w')
+        goal = self.run_js('const {from, to} = batchlightTimeline.app.motion.goal; return [from, to]')
+        self.wait('const {view} = batchlightTimeline.app.model; return view.from === arguments[0] && view.to === arguments[1]', *goal)
+
+    # --- events ---
+
+    def test_arrows_walk_and_the_line_says_it(self):
+        self.show(SLOW_BEGIN + SLOW_WAIT + LAYER, SLOW_BEGIN + SLOW_WAIT + 3 * LAYER)
+        x = self.x_of(SLOW_BEGIN + SLOW_WAIT + LAYER + 3_000)
+        self.browser.click_at(self.left() + x, self.lane_y('thread', 2))
+        self.wait('return batchlightTimeline.app.model.selected')
+        self.assertEqual(self.selected()[0], 'aten::linear')
+        self.press('Right')
+        self.wait('return batchlightTimeline.app.model.selected.event.name === "aten::layer_norm"')
+        self.assertRegex(self.browser.text('.status'), r'^aten::layer_norm, 6\.00 µs, at .*, step 20, main thread .*, depth 2$')
+        self.press('Left')
+        self.wait('return batchlightTimeline.app.model.selected.event.name === "aten::linear"')
+        self.press('Up')
+        self.wait('return batchlightTimeline.app.model.selected.event.name === "encoder.layers.1"')
+        self.press('Down')
+        self.wait('return batchlightTimeline.app.model.selected.event.depth === 2')
+        self.press('Escape')
+        self.wait('return batchlightTimeline.app.model.selected === null')
+
+    def test_the_longest_gap_and_its_cause(self):
+        self.select_longest_gap()
+        self.assertEqual(self.selected()[:3], ['waits for data loading', SLOW_BEGIN, SLOW_BEGIN + SLOW_WAIT])
+        self.assertIn(f'{SLOW}, 0 ns after its start', self.browser.text('.event-panel'))
+        self.press('i')
+        self.wait('return batchlightTimeline.app.model.selected.event.to - batchlightTimeline.app.model.selected.event.from === arguments[0]',
+                  2 * LAYER)
+        begin = self.selected()[1]
+        self.press('g')
+        self.wait('return batchlightTimeline.app.model.selected.event.from > arguments[0]', begin)
+        self.press('Shift+g')
+        self.wait('return batchlightTimeline.app.model.selected.event.from === arguments[0]', begin)
+
+    def test_next_and_longest_of_a_name(self):
+        self.run_js('batchlightTimeline.app.actions.next({text: "gelu"}, 1)')
+        self.wait('return batchlightTimeline.app.model.selected?.event.name === "aten::gelu"')
+        first = self.selected()
+        self.press('n')
+        self.wait('return batchlightTimeline.app.model.selected.event.from > arguments[0]', first[1])
+        self.press('Shift+n')
+        self.wait('return batchlightTimeline.app.model.selected.event.from === arguments[0]', first[1])
+        self.press('l')
+        self.wait('const {event} = batchlightTimeline.app.model.selected; return event.to - event.from === 12000')
+
+    # --- search, range, notes ---
+
+    def test_search_dims_the_rest_and_enter_walks(self):
+        self.press('/')
+        self.browser.type('.search', 'linear')
+        self.wait('return batchlightTimeline.app.model.found?.events === arguments[0]', STEPS * LAYERS * 2)
+        self.assertIn('aten::linear', self.browser.text('.search-panel'))
+        self.press('Enter')
+        self.wait('return batchlightTimeline.app.model.selected?.event.name === "aten::linear"')
+        first = self.selected()[1]
+        self.press('Enter')
+        self.wait('return batchlightTimeline.app.model.selected.event.from > arguments[0]', first)
+        self.press('Shift+Enter')
+        self.wait('return batchlightTimeline.app.model.selected.event.from === arguments[0]', first)
+        self.press('Escape')
+        self.wait('return batchlightTimeline.app.model.found === null && document.activeElement.className === "region"')
+
+    def test_a_dragged_range_sticks_to_events_and_is_summed(self):
+        self.show(SLOW_BEGIN - 500_000, SLOW_BEGIN + SLOW_WAIT + 500_000)
+        y = self.lane_y('idle')
+        self.browser.drag_between((self.left() + self.x_of(SLOW_BEGIN) - 3, y), (self.left() + self.x_of(SLOW_BEGIN + SLOW_WAIT) - 4, y))
+        self.wait('const {range} = batchlightTimeline.app.model;'
+                  'return range.from === arguments[0] && range.to === arguments[1]', SLOW_BEGIN, SLOW_BEGIN + SLOW_WAIT)
+        self.wait('return document.querySelector(".range-panel table") !== null')
+        tabs = self.browser.texts('.range-panel [role=tab]')
+        self.assertEqual(tabs, ['Phases of the steps', 'Idle GPU by cause', 'Calls on the CPU'])  # no kernel ran
+        self.browser.click('.range-panel [role=tab]:nth-child(2)')
+        self.assertIn('waits for data loading', self.browser.text('.range-panel tbody tr'))
+        self.press('Escape')
+
+    def test_the_tables_of_a_step(self):
+        self.select_longest_gap()
+        self.press('t')
+        self.wait('return document.querySelector(".range-panel table") !== null')
+        rows = self.browser.texts('.range-panel [role=tabpanel]:not(.hidden-tab) tbody tr')
+        cells = {re.split(r'\t', row)[0]: re.split(r'\t', row)[1:] for row in rows}
+        self.assertEqual(cells, {'data loading': ['1', '1.6000', '1.6000'], 'backward': ['1', '0.9600', '0.9600'],
+                                 'forward': ['1', '0.4800', '0.4800']})
+        self.assertIn(f'Step {SLOW}', self.browser.text('.range-head'))
+
+    def test_notes(self):
+        self.select_longest_gap()
+        self.press('Shift+m')
+        self.browser.wait_for('.notes input')
+        self.press('s', 'l', 'o', 'w', 'Enter')
+        self.assertEqual(self.run_js('return batchlightTimeline.app.model.notes.map(({text, from, table}) => [text, from, table])'),
+                         [['slow', SLOW_BEGIN, 'gpu_idle']])
+        self.browser.click('.notes li button:last-child')
+        self.assertEqual(self.run_js('return batchlightTimeline.app.model.notes.length'), 0)
+
+    # --- address ---
+
+    def test_an_address_leads_to_the_same_place(self):
+        self.select_longest_gap()
+        self.press('r')
+        self.wait('return /sel=gpu_idle:/.test(location.hash) && /range=/.test(location.hash)')
+        fragment, view = self.run_js('return location.hash'), self.view()
+        self.open(fragment)
+        self.wait('return batchlightTimeline.app.model.selected !== null')
+        self.assertEqual([round(time) for time in self.view()], [round(time) for time in view])
+        self.assertEqual(self.selected()[1], SLOW_BEGIN)
+        self.assertEqual(self.run_js('return batchlightTimeline.app.model.range.to'), SLOW_BEGIN + SLOW_WAIT)
+
+    def test_links_from_elsewhere(self):
+        self.open(f'#step={SLOW}')
+        self.wait('return document.querySelector(".range-head") !== null')
+        begin, end = self.view()
+        self.assertLess(begin, SLOW_BEGIN)
+        self.assertGreater(end, SLOW_BEGIN + SLOW_WAIT)
+        self.open(f'#at={SLOW_BEGIN + 1000}')
+        self.assertAlmostEqual(sum(self.view()) / 2, SLOW_BEGIN + 1000, delta=1)
+        self.open('#find=gelu')
+        self.wait('return batchlightTimeline.app.model.selected?.event.name === "aten::gelu"')
+        self.open('#hash=0123456789abcdef&from=5&to=10')
+        self.assertIn('another recording', self.browser.text('.warning'))
+        self.assertEqual(self.view()[0], 0)
+
+    # --- tracks ---
+
+    def test_tracks_fold_pin_and_filter(self):
+        self.browser.click('[aria-label="Rows of main thread (tid 4711)"]')
+        self.wait('return batchlightTimeline.app.stage.lanes.filter(({block}) => block.track.kind === "thread").length === 1')
+        self.browser.click('[aria-label="Keep Stream 7 on top"]')
+        self.wait('return batchlightTimeline.app.stage.lanes[1].block.track.kind === "stream"')
+        self.browser.type('.track-filter', 'gpu idle')
+        self.wait('return [...document.querySelectorAll(".list .track-name")].map(e => e.innerText).join() === '
+                  '"rank 0, train.py (pid 4711),GPU 0,Idle"')
+
+    # --- everybody ---
+
+    def test_the_picture_in_words(self):
+        self.show(SLOW_BEGIN, SLOW_BEGIN + SLOW_WAIT)
+        self.browser.click('#dock-tab-events')
+        rows = self.wait('const rows = [...document.querySelectorAll(".events-box tbody tr")];'
+                         'return rows.length > 0 && rows.map(({cells}) => cells[0].innerText)')
+        self.assertIn('waits for data loading', rows)
+        self.assertEqual(self.run_js('return +document.querySelector(".events-box table").getAttribute("aria-rowcount") - 1'), len(rows))
+
+    def test_all_controls_have_names_and_size(self):
+        self.select_longest_gap()
+        unnamed = self.run_js(
+            'return [...document.querySelectorAll("button, input, [tabindex=\'0\']")].filter(e => !e.closest("[hidden], dialog:not([open])"))'
+            '.filter(e => !(e.getAttribute("aria-label") || e.innerText || e.closest("label")?.innerText)).map(e => e.outerHTML)')
+        self.assertEqual(unnamed, [])
+        self.assertEqual(self.run_js('return [...document.querySelectorAll("canvas")].every(c => c.ariaHidden === "true")'), True)
+        self.press('?')
+        self.browser.wait_for('dialog[open]')
+        self.assertIn('the longest event of this name', self.browser.text('dialog'))
+        self.press('Escape')
+
+    def test_letters_can_be_turned_off(self):
+        self.press('?')
+        self.browser.wait_for('dialog[open]')
+        self.browser.click('dialog input')
+        self.press('Escape')
+        whole = self.view()
+        self.press('w')
+        self.browser.wait_frames(3)
+        self.assertEqual(self.view(), whole)
+        self.run_js('localStorage.clear()')
+
+    def test_typing_is_not_taken_for_keys(self):
+        whole = self.view()
+        self.press('/')
+        self.browser.type('.search', 'wads')
+        self.browser.wait_frames(3)
+        self.assertEqual(self.view(), whole)
+
+    def test_a_phone(self):
+        self.browser.resize(390, 800)
+        self.browser.wait_frames(3)
+        self.assertLessEqual(self.run_js('return document.documentElement.scrollWidth'), 390)
+        self.assertGreater(self.run_js('return batchlightTimeline.app.model.view.width'), 240)
+        before = self.view()
+        y = self.lane_y('phases')
+        self.browser.pinch((self.left() + 100, y), (self.left() + 160, y), (self.left() + 40, y), (self.left() + 220, y))
+        self.wait('const {view} = batchlightTimeline.app.model; return view.to - view.from < arguments[0]', (before[1] - before[0]) * 0.6)
+
+
+if __name__ == '__main__':
+    SCRIPT = sys.argv.pop(1)
+    STYLE = sys.argv.pop(1)
+    if webdriver.missing():
+        print('skipped:', webdriver.missing())
+        sys.exit(77)
+    unittest.main()
