@@ -17,9 +17,11 @@ ALLOWED = {
     'nsys': ('store', 'base'),
     'ingest': ('format', 'nsys', 'store', 'base'),
     'analysis': ('nsys', 'store', 'base', 'format'),  # format: phases.def and counters.def
-    'report': ('analysis', 'store', 'base'),
+    'timeline': ('analysis', 'store', 'base'),
+    'report': ('timeline', 'analysis', 'store', 'base'),
+    'serve': ('timeline', 'report', 'analysis', 'store', 'base'),
     'export': ('analysis', 'nsys', 'store', 'base'),
-    'cli': ('capture', 'ingest', 'nsys', 'store', 'analysis', 'report', 'export', 'base', 'format'),
+    'cli': ('capture', 'ingest', 'nsys', 'store', 'analysis', 'report', 'export', 'serve', 'base', 'format'),
 }
 # Inside a folder. room: rooms whose headers it may include besides its own; '.' is the folder itself.
 # Unit tests may include any room.
@@ -82,6 +84,7 @@ SUB_LAYERS = {
         'page': ('tables', 'text', 'assets'),
         'terminal': ('text',),
         'tensorboard': ('tables', 'charts'),
+        'timeline': ('assets',),
         'files': ('page', 'charts', 'terminal', 'tables', 'text'),
     },
     'export': {

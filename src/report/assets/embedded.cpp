@@ -20,6 +20,8 @@
 
 EMBED(batchlight_report_script, BATCHLIGHT_REPORT_SCRIPT)
 EMBED(batchlight_report_style, BATCHLIGHT_REPORT_STYLE)
+EMBED(batchlight_timeline_script, BATCHLIGHT_TIMELINE_SCRIPT)
+EMBED(batchlight_timeline_style, BATCHLIGHT_TIMELINE_STYLE)
 EMBED(batchlight_font_regular, BATCHLIGHT_FONT_REGULAR)
 EMBED(batchlight_font_bold, BATCHLIGHT_FONT_BOLD)
 
@@ -37,6 +39,12 @@ std::string_view ReportScript() {
 }
 std::string_view ReportStyle() {
   return Between(batchlight_report_style, batchlight_report_style_end);
+}
+std::string_view TimelineScript() {
+  return Between(batchlight_timeline_script, batchlight_timeline_script_end);
+}
+std::string_view TimelineStyle() {
+  return Between(batchlight_timeline_style, batchlight_timeline_style_end);
 }
 std::string_view FontRegular() {
   return Between(batchlight_font_regular, batchlight_font_regular_end);

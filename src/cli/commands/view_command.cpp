@@ -1,0 +1,195 @@
+// batchlight view: the timeline of a run in the browser, served on this machine alone.
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/duration_text.h"
+#include "base/file.h"
+#include "cli/flags/command.h"
+#include "cli/flags/run_argument.h"
+#include "cli/flags/step_flags.h"
+#include "cli/reading/live_input.h"
+#include "cli/reading/progress_line.h"
+#include "cli/reading/reading_notes.h"
+#include "cli/reading/view_address.h"
+#include "ingest/open_input.h"
+#include "report/timeline/timeline_page.h"
+#include "serve/access.h"
+#include "serve/http_server.h"
+#include "serve/routes.h"
+
+namespace batchlight::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> runs;
+  std::optional<std::string> port;
+  std::string socket;
+  std::vector<std::string> hosts;
+  std::vector<std::string> frame_ancestors;
+  std::string idle;
+  std::string html;
+  bool no_browser = false;
+  ViewTarget target;
+  StepOptions steps;
+};
+
+Status Check(const Options& options) {
+  if (options.runs.empty()) return UsageError("no RUN given: batchlight view [flags] RUN [RUN2]");
+  if (options.runs.size() > 2) {
+    return UsageError("two runs at the most, there are " + std::to_string(options.runs.size()));
+  }
+  for (const std::string& host : options.hosts) {
+    if (!serve::IsHostName(host)) {
+      return UsageError("--allow-host: \"" + host + "\" is no host name (without port and scheme)");
+    }
+  }
+  for (const std::string& origin : options.frame_ancestors) {
+    if (!serve::IsOrigin(origin)) {
+      return UsageError("--frame-ancestor: \"" + origin +
+                        "\" is no origin such as https://hub.example.org");
+    }
+  }
+  if (!options.socket.empty() && options.port) {
+    return UsageError("--socket and --port: a server listens on one of them");
+  }
+  return CheckStepFlags(options.steps);
+}
+
+// 0: any that is free.
+Result<uint16_t> PortOf(const Options& options) {
+  if (!options.port) return uint16_t{0};
+  unsigned port = 0;
+  const char* end = options.port->data() + options.port->size();
+  const auto [at, error] = std::from_chars(options.port->data(), end, port);
+  if (error == std::errc() && at == end && port >= 1 && port <= UINT16_MAX) {
+    return static_cast<uint16_t>(port);
+  }
+  return UsageError("--port: a number from 1 to 65535");
+}
+
+serve::RunSource SourceOf(const std::string& path, const StepOptions& steps) {
+  return {.path = path,
+          .read = [path]() -> Result<Store> {
+            ASSIGN_OR_RETURN(Store store, OpenInput(path));
+            return store;
+          },
+          .version = [path] { return VersionOfInput(path); },
+          .growing = [path] { return IsGrowing(path); },
+          .steps = steps};
+}
+
+Status ReadRuns(const Options& options, serve::ApiContext& context) {
+  for (const std::string& path : options.runs) {
+    ProgressLine progress;
+    progress.Announce("reading " + path);
+    auto run = std::make_unique<serve::Run>(SourceOf(path, options.steps));
+    RETURN_IF_ERROR(run->Read());
+    progress.Clear();
+    const auto snapshot = run->snapshot();
+    SayReadingNotes(path, snapshot->store());
+    RETURN_IF_ERROR(CheckStepsAreThere(path, snapshot->timeline().steps()));
+    context.runs.push_back(std::move(run));
+  }
+  return {};
+}
+
+void SayWhere(const Options& options, const std::string& url, uint16_t port) {
+  std::printf("%s\n", url.c_str());
+  if (options.socket.empty()) {
+    std::printf(
+        "From another machine: ssh -N -L %u:127.0.0.1:%u THIS_HOST, then open the same address "
+        "there."
+        "\n",
+        port, port);
+  } else {
+    std::printf(
+        "From another machine: ssh -N -L 8080:%s THIS_HOST, then open that address there.\n",
+        options.socket.c_str());
+  }
+  std::printf("Ctrl+C ends it.\n");
+  std::fflush(stdout);
+}
+
+// The timeline in a file, instead of a server.
+Status WritePage(const Options& options) {
+  if (options.runs.size() > 1) return UsageError("--html: a file holds one run");
+  serve::ApiContext context;
+  RETURN_IF_ERROR(ReadRuns(options, context));
+  const TimelinePage page = MakeTimelinePage(context.runs[0]->snapshot()->timeline());
+  auto file = IsStream(options.html) ? AtomicFileWriter::Stream(options.html)
+                                     : AtomicFileWriter::Create(options.html);
+  if (!file.ok()) return file.status();
+  RETURN_IF_ERROR(file->Write(page.html));
+  RETURN_IF_ERROR(file->Commit());
+  if (!page.left_out.empty()) std::fprintf(stderr, "NOTE: %s\n", page.left_out.c_str());
+  return {};
+}
+
+Status Run(const Options& options) {
+  RETURN_IF_ERROR(Check(options));
+  if (!options.html.empty()) return WritePage(options);
+  serve::ServerOptions server_options{.socket = options.socket};
+  ASSIGN_OR_RETURN(server_options.port, PortOf(options));
+  if (!options.idle.empty()) {
+    ASSIGN_OR_RETURN(const int64_t idle_ns, ParseDuration(options.idle));
+    server_options.limits.idle_ms = std::max<int64_t>(1, idle_ns / 1'000'000);
+  }
+  serve::AccessRules rules{
+      .token = {}, .hosts = options.hosts, .frame_ancestors = options.frame_ancestors};
+  ASSIGN_OR_RETURN(rules.token, serve::NewToken());
+  ASSIGN_OR_RETURN(const std::string fragment, FragmentOf(rules.token, options.target));
+  server_options.content_policy = serve::ContentPolicy(rules);
+  serve::ApiContext context{.runs = {}, .version = BATCHLIGHT_VERSION};
+  RETURN_IF_ERROR(ReadRuns(options, context));
+  ASSIGN_OR_RETURN(serve::HttpServer server, serve::HttpServer::Listen(std::move(server_options)));
+  const uint16_t port = options.socket.empty() ? server.port() : uint16_t{8080};
+  const std::string url = "http://127.0.0.1:" + std::to_string(port) + "/#" + fragment;
+  SayWhere(options, url, port);
+  const bool open = !options.no_browser && options.socket.empty();
+  const BrowserPage page(open ? url : std::string());
+  server.Run([&](const serve::HttpRequest& request) { return CheckAccess(rules, request); },
+             [&](const serve::HttpRequest& request) { return Route(context, request); });
+  return {};
+}
+
+}  // namespace
+
+void RegisterView(const Command& app, Outcome& outcome) {
+  auto options = std::make_shared<Options>();
+  const Command command = app.Add("view", "Open the timeline of a run in the browser");
+  AddRuns(command, &options->runs)
+      .Help(std::string(kRunHelp) + "; a second one is shown beside it");
+  command.Option("--step", &options->target.step, "Show this step").TypeName("N");
+  command.Option("--at", &options->target.at, "Show this moment: 1.234s, 250ms, or ns")
+      .TypeName("TIME");
+  command.Option("--find", &options->target.find, "Show the longest event with this name")
+      .TypeName("NAME");
+  command.Option("--port", &options->port, "Port to listen on (default: one that is free)")
+      .TypeName("N");
+  command.Option("--socket", &options->socket, "Listen on a Unix socket instead of a port")
+      .TypeName("PATH");
+  command.Option("--html", &options->html, "Write the timeline into one file instead")
+      .TypeName("FILE");
+  command.Switch("--no-browser", &options->no_browser, "Only print the address");
+  command
+      .Option("--allow-host", &options->hosts,
+              "Answer under this host name too, such as that of a proxy")
+      .OneValueEach()
+      .TypeName("NAME");
+  command
+      .Option("--frame-ancestor", &options->frame_ancestors,
+              "Pages of this origin may show the timeline in a frame")
+      .OneValueEach()
+      .TypeName("ORIGIN");
+  command.Option("--idle", &options->idle, "End after this time without a request: 30m")
+      .TypeName("TIME");
+  AddStepFlags(command, &options->steps);
+  command.Runs([options, &outcome] { outcome.status = Run(*options); });
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,112 @@
+#include "report/timeline/timeline_page.h"
+
+#include <zlib.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/assets/embedded.h"
+#include "timeline/event_bytes.h"
+#include "timeline/run_json.h"
+
+namespace batchlight {
+namespace {
+
+using nlohmann::json;
+
+// Nothing can be loaded, not even by a name that got past the escaping. Inflating goes by blob.
+constexpr std::string_view kHead =
+    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+    "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'\">\n<link rel=\"icon\" "
+    "href=\"data:,\">\n<title>batchlight</title>\n<style>";
+
+// Without '<' no tag can end and no comment begin; in JSON it occurs in strings only.
+std::string SafeJson(const json& value) {
+  std::string out;
+  for (const char c : timeline::DumpJson(value)) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string Deflated(const std::string& bytes) {
+  uLongf size = compressBound(bytes.size());
+  std::string out(size, '\0');
+  const int result = compress2(reinterpret_cast<Bytef*>(out.data()), &size,
+                               reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(), 6);
+  // Fails for want of memory only, which ends the program anyway.
+  out.resize(result == Z_OK ? size : 0);
+  return out;
+}
+
+std::string Base64(std::string_view bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve(bytes.size() / 3 * 4 + 4);
+  const auto byte = [&](size_t i) -> uint32_t {
+    return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0;
+  };
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    const uint32_t bits = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
+    out += kDigits[bits >> 18];
+    out += kDigits[bits >> 12 & 63];
+    out += i + 1 < bytes.size() ? kDigits[bits >> 6 & 63] : '=';
+    out += i + 2 < bytes.size() ? kDigits[bits & 63] : '=';
+  }
+  return out;
+}
+
+json NamesJson(const timeline::Timeline& timeline, const std::vector<uint32_t>& names) {
+  json texts = json::array();
+  for (const uint32_t name : names) {
+    texts.push_back(std::string(timeline.names().Text(name).substr(0, 300)));
+  }
+  return {{"ids", names}, {"names", std::move(texts)}};
+}
+
+std::string LeftOut(const timeline::Timeline& timeline, const timeline::Stretch& stretch,
+                    uint64_t all, uint64_t kept) {
+  if (kept == all) return {};
+  uint64_t steps = 0;
+  if (const ProcessSteps* process = timeline.steps().Main()) {
+    for (const Step& step : process->steps) {
+      steps += step.start_ns >= stretch.from_ns && step.end_ns <= stretch.to_ns;
+    }
+  }
+  return std::to_string(kept) + " of " + std::to_string(all) + " events, those of " +
+         std::to_string(steps) + " steps; `batchlight view` shows all";
+}
+
+}  // namespace
+
+TimelinePage MakeTimelinePage(const timeline::Timeline& timeline, uint64_t most_events) {
+  const timeline::Stretch stretch = ChooseStretch(timeline, most_events);
+  const timeline::EventBytes events = EncodeEvents(timeline, stretch);
+  const uint64_t all = CountEvents(timeline, {});
+  const uint64_t kept = CountEvents(timeline, stretch);
+  TimelinePage page{.html = std::string(kHead), .left_out = LeftOut(timeline, stretch, all, kept)};
+  json run = RunJson(timeline, {});
+  run["static"] = {{"left_out", all - kept}, {"steps", ""}, {"why", page.left_out}};
+  page.html += TimelineStyle();
+  page.html +=
+      "</style>\n</head>\n<body>\n<noscript>The timeline is drawn by a script, which this browser "
+      "does not run.</noscript>\n<script type=\"application/json\" id=\"timeline-run\">";
+  page.html += SafeJson(run);
+  page.html += "</script>\n<script type=\"application/json\" id=\"timeline-names\">";
+  page.html += SafeJson(NamesJson(timeline, events.names));
+  page.html += "</script>\n<script type=\"application/octet-stream\" id=\"timeline-events\">";
+  page.html += Base64(Deflated(events.bytes));
+  page.html += "</script>\n<script>";
+  page.html += TimelineScript();
+  page.html += "</script>\n</body>\n</html>\n";
+  return page;
+}
+
+}  // namespace batchlight

@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <optional>
+
+#include "serve/api.h"
+#include "timeline/name_search.h"
+#include "timeline/run_json.h"
+
+namespace batchlight::serve {
+namespace {
+
+using nlohmann::json;
+using timeline::EventFilter;
+using timeline::kNoRef;
+
+constexpr size_t kMostText = 1000;
+constexpr int64_t kMostBins = 4096;
+
+// What the request is about: `name`, `text` or `kind`: "gap".
+EventFilter FilterOf(const Snapshot& run, JsonRequest& request) {
+  const timeline::Timeline& timeline = run.timeline();
+  if (request.Has("name")) {
+    return EventFilter::OfName(timeline,
+                               static_cast<uint32_t>(request.Integer("name", 0, UINT32_MAX)));
+  }
+  if (request.Has("kind")) {
+    // One kind only so far; another one finds nothing.
+    const bool gap = request.Text("kind", kMostText) == "gap";
+    return EventFilter::OfTable(timeline, gap ? "gpu_idle" : "?");
+  }
+  return EventFilter::OfText(timeline, request.Text("text", kMostText));
+}
+
+json EventOrNull(const Snapshot& run, uint32_t ref) {
+  return ref == kNoRef ? json(nullptr) : EventJson(run.timeline(), ref);
+}
+
+}  // namespace
+
+HttpResponse AnswerFind(const ApiContext&, const Snapshot& run, JsonRequest& request) {
+  const timeline::Timeline& timeline = run.timeline();
+  const std::string text = request.Text("text", kMostText, "");
+  const auto limit = static_cast<size_t>(request.Integer("limit", 1, 1000, 100));
+  if (!request.ok()) return BadRequest(request);
+  const std::vector<timeline::NameMatch> sums =
+      SumByName(timeline, EventFilter::OfText(timeline, text));
+  json matches = json::array();
+  uint64_t events = 0;
+  int64_t total_ns = 0;
+  for (const timeline::NameMatch& sum : sums) {
+    events += sum.count;
+    total_ns += sum.total_ns;
+    if (matches.size() == limit) continue;
+    matches.push_back({{"name", sum.name},
+                       {"text", std::string(timeline.names().Text(sum.name).substr(0, kMostText))},
+                       {"count", sum.count},
+                       {"total", sum.total_ns},
+                       {"longest", sum.longest_ns},
+                       {"longest_ref", sum.longest_ref},
+                       {"table", timeline.events().TableOf(sum.longest_ref).key}});
+  }
+  return JsonResponse({{"matches", std::move(matches)},
+                       {"more", sums.size() > limit},
+                       {"events", events},
+                       {"total", total_ns}});
+}
+
+HttpResponse AnswerNext(const ApiContext&, const Snapshot& run, JsonRequest& request) {
+  const EventFilter filter = FilterOf(run, request);
+  const int64_t at_ns = request.Time("at");
+  const int64_t direction = request.Integer("direction", -1, 1, 1);
+  const int64_t least_ns = request.Time("least", 0);
+  const int64_t track = request.Integer("track", -1, UINT32_MAX, -1);
+  if (!request.ok()) return BadRequest(request);
+  const auto wanted = track < 0 ? std::nullopt : std::optional(static_cast<uint32_t>(track));
+  return JsonResponse({{"event", EventOrNull(run, NextEvent(run.timeline(), filter,
+                                                            {.at_ns = at_ns,
+                                                             .forward = direction >= 0,
+                                                             .least_ns = least_ns,
+                                                             .track = wanted.value_or(kNoRef)}))}});
+}
+
+HttpResponse AnswerLongest(const ApiContext&, const Snapshot& run, JsonRequest& request) {
+  const EventFilter filter = FilterOf(run, request);
+  const int64_t nth = request.Integer("nth", 0, UINT32_MAX, 0);
+  const int64_t from_ns = request.Time("from", INT64_MIN / 4);
+  const int64_t to_ns = request.Time("to", INT64_MAX / 4);
+  if (!request.ok()) return BadRequest(request);
+  const timeline::LongestEvents found =
+      NthLongest(run.timeline(), filter, static_cast<uint64_t>(nth), from_ns, to_ns);
+  return JsonResponse({{"event", EventOrNull(run, found.ref)}, {"count", found.count}});
+}
+
+HttpResponse AnswerDensity(const ApiContext&, const Snapshot& run, JsonRequest& request) {
+  const EventFilter filter = FilterOf(run, request);
+  const int64_t from_ns = request.Time("from");
+  const int64_t to_ns = request.Time("to");
+  const int64_t bins = request.Integer("bins", 1, kMostBins);
+  if (!request.ok()) return BadRequest(request);
+  const std::vector<uint32_t> counts =
+      Density(run.timeline(), filter, from_ns, to_ns, static_cast<size_t>(bins));
+  return JsonResponse(
+      {{"bins", counts}, {"most", *std::max_element(counts.begin(), counts.end())}});
+}
+
+}  // namespace batchlight::serve

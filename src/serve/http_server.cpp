@@ -1,0 +1,295 @@
+#include "serve/http_server.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <thread>
+#include <utility>  // before Beast, which forgets it under C++20
+#include <vector>
+
+// The only file that knows Boost.
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+
+namespace batchlight::serve {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+
+constexpr size_t kThreads = 3;
+
+int64_t NowMs() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// What all connections share.
+struct Shared {
+  ServerLimits limits;
+  std::string content_policy;
+  HttpGate gate;
+  HttpHandler handler;
+  std::atomic<size_t> connections = 0;
+  std::atomic<int64_t> last_request_ms = 0;
+};
+
+std::string Text(boost::string_view text) { return {text.data(), text.size()}; }
+
+HttpRequest HeaderOf(const http::request_header<>& header) {
+  const auto field = [&](auto name) { return Text(header[name]); };
+  return {.method = Text(header.method_string()),
+          .target = Text(header.target()),
+          .host = field(http::field::host),
+          .origin = field(http::field::origin),
+          .fetch_site = field("Sec-Fetch-Site"),
+          .authorization = field(http::field::authorization),
+          .content_type = field(http::field::content_type),
+          .body = {}};
+}
+
+// One connection: requests one after the other, until one of the two ends it.
+template <typename Stream>
+class Connection : public std::enable_shared_from_this<Connection<Stream>> {
+ public:
+  Connection(Stream stream, Shared& shared) : stream_(std::move(stream)), shared_(shared) {
+    over_limit_ = ++shared_.connections > shared_.limits.connections;
+  }
+  ~Connection() { --shared_.connections; }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void Start() { ReadHeader(shared_.limits.arrive_ms); }
+
+ private:
+  using Self = std::enable_shared_from_this<Connection<Stream>>;
+
+  void ReadHeader(int64_t wait_ms) {
+    parser_.emplace();
+    parser_->header_limit(static_cast<uint32_t>(shared_.limits.header_bytes));
+    parser_->body_limit(shared_.limits.body_bytes);
+    stream_.expires_after(std::chrono::milliseconds(wait_ms));
+    http::async_read_header(
+        stream_, buffer_, *parser_,
+        [self = Self::shared_from_this()](error_code error, size_t) { self->OnHeader(error); });
+  }
+
+  void OnHeader(error_code error) {
+    if (error == http::error::header_limit) {
+      return Refuse(ErrorResponse(431, "too_large", "the header is longer than 16 KiB"));
+    }
+    if (error == http::error::body_limit) return RefuseBody();
+    if (error) return RefuseSyntax(error);
+    shared_.last_request_ms = NowMs();
+    if (over_limit_) {
+      return Refuse(
+          ErrorResponse(503, "busy", "too many connections: close other pages of this run"));
+    }
+    request_ = HeaderOf(parser_->get());
+    if (HttpResponse refusal = shared_.gate(request_); refusal.status != 200) {
+      return Refuse(std::move(refusal));
+    }
+    const http::request_header<>& header = parser_->get();
+    if (header.count(http::field::transfer_encoding) != 0) {
+      return Refuse(ErrorResponse(411, "length", "a body needs a Content-Length"));
+    }
+    stream_.expires_after(std::chrono::milliseconds(shared_.limits.arrive_ms));
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = Self::shared_from_this()](error_code body_error, size_t) {
+                       self->OnBody(body_error);
+                     });
+  }
+
+  void OnBody(error_code error) {
+    if (error == http::error::body_limit) return RefuseBody();
+    if (error) return RefuseSyntax(error);
+    request_.body = std::move(parser_->get().body());
+    Write(shared_.handler(request_), parser_->get().keep_alive());
+  }
+
+  void RefuseBody() { Refuse(ErrorResponse(413, "too_large", "the body is longer than 1 MiB")); }
+
+  // Bytes that are no HTTP get an answer, a connection that ended or timed out does not.
+  void RefuseSyntax(error_code error) {
+    if (error.category() != http::make_error_code(http::error::bad_method).category() ||
+        error == http::error::end_of_stream || error == http::error::partial_message) {
+      return;
+    }
+    Refuse(ErrorResponse(400, "bad_request", "this is no HTTP request: " + error.message()));
+  }
+
+  // What was not read of the request makes the connection useless.
+  void Refuse(HttpResponse response) { Write(std::move(response), false); }
+
+  void Write(HttpResponse answer, bool keep_alive) {
+    response_ = {};
+    response_.result(static_cast<unsigned>(answer.status));
+    response_.version(11);
+    response_.keep_alive(keep_alive);
+    response_.set(http::field::content_type, answer.content_type);
+    response_.set(http::field::cache_control, "no-store");
+    response_.set("Content-Security-Policy", shared_.content_policy);
+    response_.set("X-Content-Type-Options", "nosniff");
+    response_.set("Referrer-Policy", "no-referrer");
+    response_.set("Cross-Origin-Resource-Policy", "same-origin");
+    if (answer.gzipped) response_.set(http::field::content_encoding, "gzip");
+    if (!answer.allow.empty()) response_.set(http::field::allow, answer.allow);
+    const size_t size = answer.body.size();
+    if (request_.method != "HEAD") response_.body() = std::move(answer.body);
+    response_.content_length(size);
+    stream_.expires_after(std::chrono::milliseconds(shared_.limits.keep_ms));
+    http::async_write(stream_, response_,
+                      [self = Self::shared_from_this(), keep_alive](error_code error, size_t) {
+                        if (error || !keep_alive) return self->Close();
+                        self->ReadHeader(self->shared_.limits.keep_ms);
+                      });
+  }
+
+  void Close() {
+    error_code ignored;
+    stream_.socket().shutdown(Stream::protocol_type::socket::shutdown_send, ignored);
+  }
+
+  Stream stream_;
+  Shared& shared_;
+  bool over_limit_ = false;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  HttpRequest request_;
+  http::response<http::string_body> response_;
+};
+
+template <typename Protocol>
+using StreamOf = beast::basic_stream<Protocol>;
+
+template <typename Protocol>
+void Accept(asio::io_context& io, typename Protocol::acceptor& acceptor, Shared& shared) {
+  acceptor.async_accept(
+      asio::make_strand(io), [&](error_code error, typename Protocol::socket socket) {
+        if (error == asio::error::operation_aborted) return;
+        // Out of file descriptors, or the other side was gone: others may still come.
+        if (!error) {
+          using Stream = beast::basic_stream<Protocol, typename Protocol::socket::executor_type>;
+          std::make_shared<Connection<Stream>>(Stream(std::move(socket)), shared)->Start();
+        }
+        Accept<Protocol>(io, acceptor, shared);
+      });
+}
+
+}  // namespace
+
+struct HttpServer::State {
+  using Tcp = asio::ip::tcp;
+  using Unix = asio::local::stream_protocol;
+
+  asio::io_context io{static_cast<int>(kThreads)};
+  Shared shared;
+  std::optional<Tcp::acceptor> tcp;
+  std::optional<Unix::acceptor> local;
+  std::string socket;
+
+  Status ListenTcp(uint16_t port) {
+    error_code error;
+    const Tcp::endpoint endpoint(asio::ip::address_v4::loopback(), port);
+    tcp.emplace(io);
+    tcp->open(endpoint.protocol(), error);
+    if (!error) tcp->set_option(Tcp::acceptor::reuse_address(true), error);
+    if (!error) tcp->bind(endpoint, error);
+    if (!error) tcp->listen(asio::socket_base::max_listen_connections, error);
+    if (!error) return {};
+    return UsageError("cannot listen on port " + std::to_string(port) + ": " + error.message() +
+                      "; without --port a free one is taken");
+  }
+
+  Status ListenLocal(const std::string& path) {
+    if (path.size() > 100) return UsageError("--socket: the path is longer than 100 characters");
+    // One that nobody listens on any more is left over from a server that was killed.
+    struct stat found {};
+    if (lstat(path.c_str(), &found) == 0) {
+      if (!S_ISSOCK(found.st_mode))
+        return UsageError("--socket: " + path + " exists and is no socket");
+      error_code refused;
+      Unix::socket probe(io);
+      probe.connect(Unix::endpoint(path), refused);
+      if (!refused) return UsageError("--socket: another server listens on " + path);
+      unlink(path.c_str());
+    }
+    error_code error;
+    local.emplace(io);
+    local->open(Unix(), error);
+    const mode_t mask = umask(0177);
+    if (!error) local->bind(Unix::endpoint(path), error);
+    umask(mask);
+    if (!error) local->listen(asio::socket_base::max_listen_connections, error);
+    if (error) return OutputError("--socket: cannot listen on " + path + ": " + error.message());
+    socket = path;
+    return {};
+  }
+
+  void EndWhenIdle(asio::steady_timer& timer) {
+    timer.expires_after(std::chrono::milliseconds(std::min<int64_t>(shared.limits.idle_ms, 1000)));
+    timer.async_wait([this, &timer](error_code error) {
+      if (error) return;
+      if (NowMs() - shared.last_request_ms >= shared.limits.idle_ms) return io.stop();
+      EndWhenIdle(timer);
+    });
+  }
+};
+
+HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+HttpServer::HttpServer(HttpServer&& other) noexcept = default;
+HttpServer::~HttpServer() {
+  if (state_ != nullptr && !state_->socket.empty()) unlink(state_->socket.c_str());
+}
+
+Result<HttpServer> HttpServer::Listen(ServerOptions options) {
+  auto state = std::make_unique<State>();
+  state->shared.limits = options.limits;
+  state->shared.content_policy = std::move(options.content_policy);
+  RETURN_IF_ERROR(options.socket.empty() ? state->ListenTcp(options.port)
+                                         : state->ListenLocal(options.socket));
+  return HttpServer(std::move(state));
+}
+
+uint16_t HttpServer::port() const {
+  error_code ignored;
+  return state_->tcp ? state_->tcp->local_endpoint(ignored).port() : uint16_t{0};
+}
+
+void HttpServer::Stop() { state_->io.stop(); }
+
+void HttpServer::Run(const HttpGate& gate, const HttpHandler& handler) {
+  State& state = *state_;
+  state.shared.gate = gate;
+  state.shared.handler = handler;
+  state.shared.last_request_ms = NowMs();
+  asio::signal_set signals(state.io, SIGINT, SIGTERM);
+  signals.async_wait([&](error_code error, int) {
+    if (!error) state.io.stop();
+  });
+  asio::steady_timer idle(state.io);
+  if (state.shared.limits.idle_ms > 0) state.EndWhenIdle(idle);
+  if (state.tcp) Accept<State::Tcp>(state.io, *state.tcp, state.shared);
+  if (state.local) Accept<State::Unix>(state.io, *state.local, state.shared);
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < kThreads; ++i) threads.emplace_back([&] { state.io.run(); });
+  state.io.run();
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace batchlight::serve

@@ -1,0 +1,53 @@
+#include "serve/notes_file.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "serve/json_request.h"
+#include "timeline/run_json.h"
+
+namespace batchlight::serve {
+namespace {
+
+using nlohmann::json;
+
+bool IsListOfNotes(const json& notes) {
+  return notes.is_array() &&
+         std::all_of(notes.begin(), notes.end(), [](const json& note) { return note.is_object(); });
+}
+
+}  // namespace
+
+std::string NotesPath(const std::string& run) {
+  std::string path = run;
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  // A recording keeps its notes when it is sealed.
+  if (constexpr std::string_view kLive = ".live"; path.ends_with(kLive)) {
+    path.resize(path.size() - kLive.size());
+  }
+  return path + ".notes.json";
+}
+
+Result<json> ReadNotes(const std::string& path) {
+  if (!FileExists(path)) return json(json::array());
+  ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
+  if (file.text().size() > kMostNotesBytes) return InputError(path + ": longer than 1 MiB");
+  const JsonRequest body(file.text());
+  const json* notes = body.Find("notes");
+  if (!body.ok() || notes == nullptr || !IsListOfNotes(*notes)) {
+    return InputError(path + ": no file of notes; move it away to begin anew");
+  }
+  return *notes;
+}
+
+Status WriteNotes(const std::string& path, const json& notes) {
+  if (!IsListOfNotes(notes)) return UsageError("`notes`: a list of objects");
+  const std::string text = timeline::DumpJson({{"notes", notes}}) + "\n";
+  if (text.size() > kMostNotesBytes) return UsageError("`notes`: longer than 1 MiB");
+  ASSIGN_OR_RETURN(AtomicFileWriter writer, AtomicFileWriter::Create(path));
+  RETURN_IF_ERROR(writer.Write(text));
+  return writer.Commit();
+}
+
+}  // namespace batchlight::serve

@@ -1,0 +1,65 @@
+#include "serve/run.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace batchlight::serve {
+namespace {
+
+constexpr int64_t kLookEveryMs = 1000;
+
+int64_t NowMs() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+Snapshot::Snapshot(Store store, const StepOptions& steps, uint32_t generation)
+    : store_(std::move(store)),
+      steps_(steps),
+      timeline_(timeline::BuildTimeline(store_, {.steps = steps})),
+      generation_(generation) {}
+
+const timeline::Links& Snapshot::links() const {
+  std::call_once(links_once_, [this] { links_.emplace(*timeline_); });
+  return *links_;
+}
+
+Status Run::Read() {
+  const uint64_t version = source_.version();
+  const bool growing = source_.growing();
+  ASSIGN_OR_RETURN(Store store, source_.read());
+  const std::shared_ptr<const Snapshot> before = snapshot();
+  const uint32_t generation = before == nullptr ? 1 : before->generation() + 1;
+  auto made = std::make_shared<const Snapshot>(std::move(store), source_.steps, generation);
+  const std::lock_guard lock(mutex_);
+  snapshot_ = std::move(made);
+  version_ = version;
+  growing_ = growing;
+  return {};
+}
+
+void Run::Follow() {
+  if (!growing_) return;
+  const std::unique_lock lock(reading_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  // Reading takes a quarter of one processor at the most.
+  if (NowMs() - looked_ms_ < std::max(kLookEveryMs, 3 * reading_ms_)) return;
+  const int64_t began_ms = NowMs();
+  looked_ms_ = began_ms;
+  if (source_.version() == version_ && source_.growing()) return;
+  // A recording that is being sealed cannot be read for a moment: the next look finds it.
+  const Status ignored = Read();
+  static_cast<void>(ignored);
+  looked_ms_ = NowMs();
+  reading_ms_ = looked_ms_ - began_ms;
+}
+
+std::shared_ptr<const Snapshot> Run::snapshot() const {
+  const std::lock_guard lock(mutex_);
+  return snapshot_;
+}
+
+}  // namespace batchlight::serve

@@ -1,0 +1,75 @@
+// A run that is served: its events and their index, and what is worked out on demand.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "analysis/steps/steps.h"
+#include "base/status.h"
+#include "store/store.h"
+#include "timeline/links.h"
+#include "timeline/timeline.h"
+
+namespace batchlight::serve {
+
+// One reading of the recording; never changes.
+class Snapshot {
+ public:
+  Snapshot(Store store, const StepOptions& steps, uint32_t generation);
+
+  const Store& store() const { return store_; }
+  const timeline::Timeline& timeline() const { return *timeline_; }
+  const StepOptions& step_options() const { return steps_; }
+  uint32_t generation() const { return generation_; }
+  // Worked out when they are first asked for.
+  const timeline::Links& links() const;
+
+ private:
+  Store store_;
+  StepOptions steps_;
+  std::unique_ptr<timeline::Timeline> timeline_;
+  uint32_t generation_;
+  mutable std::once_flag links_once_;
+  mutable std::optional<timeline::Links> links_;
+};
+
+struct RunSource {
+  std::string path;
+  std::function<Result<Store>()> read;
+  // A number that changes when there is more to read; the same for a recording that is complete.
+  std::function<uint64_t()> version;
+  std::function<bool()> growing;
+  StepOptions steps;
+};
+
+class Run {
+ public:
+  explicit Run(RunSource source) : source_(std::move(source)) {}
+
+  // Reads the recording. The error of the first reading is the caller's; later ones keep what was
+  // read before.
+  Status Read();
+  // Reads again if there is more; at most once a second. Returns at once while another thread does.
+  void Follow();
+
+  std::shared_ptr<const Snapshot> snapshot() const;
+  const std::string& path() const { return source_.path; }
+  bool growing() const { return growing_; }
+
+ private:
+  RunSource source_;
+  mutable std::mutex mutex_;  // of snapshot_
+  std::shared_ptr<const Snapshot> snapshot_;
+  std::mutex reading_;
+  uint64_t version_ = 0;
+  int64_t looked_ms_ = 0;   // of these two only who holds reading_
+  int64_t reading_ms_ = 0;  // how long the last reading took
+  std::atomic<bool> growing_ = false;
+};
+
+}  // namespace batchlight::serve

@@ -1,0 +1,78 @@
+// All events of a run under one numbering: the rows of the store's tables and of the tables that
+// analyses derive. A ref is the first ref of its table plus the row. Tables begin at multiples of
+// 65,536, so that the upper half of a ref tells the table.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "store/store.h"
+
+namespace batchlight::timeline {
+
+inline constexpr uint32_t kNoRef = UINT32_MAX;
+
+// Columns of somebody else, who must outlive this.
+struct EventTable {
+  std::string_view key;    // "kernels"
+  std::string_view title;  // "Kernel"
+  const int64_t* start_ns = nullptr;
+  const int64_t* end_ns = nullptr;  // nullptr: its events have no length
+  const StringId* name = nullptr;
+  const StringId* name_of = nullptr;  // what `name` is shown as, by its row; nullptr: as it is
+  uint32_t rows = 0;
+  uint32_t first_ref = 0;  // set by Events
+};
+
+class Events {
+ public:
+  // Returns the ref of its first row. A table that the numbering has no room for is left out:
+  // kNoRef.
+  uint32_t Add(EventTable table);
+  const std::vector<EventTable>& tables() const { return tables_; }
+  bool IsRef(uint32_t ref) const;
+  // `ref` must be one.
+  const EventTable& TableOf(uint32_t ref) const { return tables_[table_of_block_[ref >> 16]]; }
+  const EventTable* TableWithKey(std::string_view key) const;  // nullptr: none
+
+  int64_t Start(uint32_t ref) const {
+    const EventTable& table = TableOf(ref);
+    return table.start_ns[ref - table.first_ref];
+  }
+  // Of an open event the end of the run. Never before its start.
+  int64_t End(uint32_t ref) const {
+    const EventTable& table = TableOf(ref);
+    const uint32_t row = ref - table.first_ref;
+    if (table.end_ns == nullptr) return table.start_ns[row];
+    const int64_t end_ns = table.end_ns[row] == kOpenEnd ? run_end_ns_ : table.end_ns[row];
+    return std::max(table.start_ns[row], end_ns);
+  }
+  bool IsOpen(uint32_t ref) const {
+    const EventTable& table = TableOf(ref);
+    return table.end_ns != nullptr && table.end_ns[ref - table.first_ref] == kOpenEnd;
+  }
+  uint32_t Name(uint32_t ref) const {
+    const EventTable& table = TableOf(ref);
+    return NameOfRow(table, ref - table.first_ref);
+  }
+  static uint32_t NameOfRow(const EventTable& table, uint32_t row) {
+    const StringId name = table.name[row];
+    if (table.name_of == nullptr || name.IsNone()) return name.value;
+    return table.name_of[name.row()].value;
+  }
+
+  // The first start and the last end that is known, over all tables; open events end with it.
+  void SetSpan();
+  int64_t run_start_ns() const { return run_start_ns_; }
+  int64_t run_end_ns() const { return run_end_ns_; }
+
+ private:
+  std::vector<EventTable> tables_;
+  std::vector<uint16_t> table_of_block_;  // by ref / 65,536
+  int64_t run_start_ns_ = 0;
+  int64_t run_end_ns_ = 0;
+};
+
+}  // namespace batchlight::timeline

@@ -1,0 +1,278 @@
+"""batchlight view through its HTTP interface: who may ask, that answers agree with the summary, live
+runs, two runs, ends by signals and idle time."""
+import http.client
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+
+from recorded import BATCHLIGHT, LONG_S, SOURCE, run
+
+RECORDINGS = pathlib.Path(SOURCE, "tests", "recordings")
+TRAIN = RECORDINGS / "h200_train.batchlight"
+
+
+class Viewer:
+    """A running `batchlight view`."""
+
+    def __init__(self, *words):
+        self.tool = subprocess.Popen([BATCHLIGHT, "view", "--no-browser"] + [str(w) for w in words],
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                     universal_newlines=True)
+        self.url = self.tool.stdout.readline().strip()
+        if not self.url:
+            raise AssertionError(self.tool.communicate()[1])
+        found = re.match(r"http://127\.0\.0\.1:(\d+)/#token=([0-9a-f]{64})(.*)$", self.url)
+        self.port, self.token, self.rest = int(found[1]), found[2], found[3]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.tool.kill()
+        self.tool.communicate()
+
+    def ask(self, method, target, body=None, **headers):
+        """(status, headers, bytes)"""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LONG_S)
+        headers = {key.replace("_", "-"): value for key, value in headers.items()}
+        connection.request(method, target, body, headers)
+        answer = connection.getresponse()
+        result = answer.status, dict(answer.getheaders()), answer.read()
+        connection.close()
+        return result
+
+    def call(self, name, request=None, **headers):
+        headers.setdefault("Authorization", "Bearer " + self.token)
+        status, _, body = self.ask("POST", "/api/1/" + name, json.dumps(request or {}), **headers)
+        return status, body
+
+    def get(self, name, request=None):
+        status, body = self.call(name, request)
+        if status != 200:
+            raise AssertionError("%s: %d %s" % (name, status, body))
+        return body if name == "view" else json.loads(body)
+
+
+def columns_of(body):
+    """The answer of `view`, by the layout of docs/design/0016-timeline.md."""
+    magic, version, flags, start, end, step, rows, items, samples, generation = struct.unpack_from(
+        "<IHHqqqIIII", body)
+    assert (magic, version) == (0x56544c42, 1)
+    at = 48
+    heads = [struct.unpack_from("<4I", body, at + 16 * i) for i in range(rows)]
+    at += 16 * rows
+    columns = {}
+    for name, code, count in [(name, "I", items) for name in ("start", "width", "ref", "name", "count")] + [
+            ("busy", "B", items), ("flags", "B", items), ("sample_start", "I", samples)] + [
+                (name, "d", samples) for name in ("min", "max", "last")]:
+        at = (at + 7) // 8 * 8
+        columns[name] = struct.unpack_from("<%d%s" % (count, code), body, at)
+        at += struct.calcsize("<%d%s" % (count, code))
+    assert (at + 7) // 8 * 8 == len(body)
+    return {"from": start, "to": end, "step": step, "rows": heads, "columns": columns, "changed": flags & 1}
+
+
+class ViewTest(unittest.TestCase):
+    def test_only_who_has_the_token_gets_data(self):
+        with Viewer(TRAIN) as viewer:
+            self.assertEqual(viewer.call("run")[0], 200)
+            for headers, status in (({"Authorization": ""}, 401),
+                                    ({"Authorization": "Bearer " + "0" * 64}, 401),
+                                    ({"Host": "evil.example"}, 403),
+                                    ({"Host": "127.0.0.1.evil.example:80"}, 403),
+                                    ({"Origin": "http://evil.example"}, 403),
+                                    ({"Origin": "null"}, 403),
+                                    ({"Sec_Fetch_Site": "cross-site"}, 403),
+                                    ({"Host": "localhost:1"}, 200)):
+                self.assertEqual(viewer.call("run", **headers)[0], status, headers)
+            status, headers, body = viewer.ask("GET", "/")
+            self.assertEqual(status, 200)
+            self.assertIn(b"timeline.js", body)
+            self.assertNotIn(viewer.token.encode(), body)
+            self.assertIn("default-src 'none'", headers["Content-Security-Policy"])
+            self.assertNotIn("Access-Control-Allow-Origin", headers)
+            self.assertEqual(viewer.ask("GET", "/", Host="evil.example")[0], 403)
+            self.assertEqual(viewer.ask("OPTIONS", "/api/1/run")[0], 405)
+
+    def test_listens_on_this_machine_alone(self):
+        with Viewer(TRAIN) as viewer:
+            listening = pathlib.Path("/proc/net/tcp").read_text() + pathlib.Path("/proc/net/tcp6").read_text()
+            places = [line.split()[1] for line in listening.splitlines()
+                      if line.split()[1].endswith(":%04X" % viewer.port) and line.split()[3] == "0A"]
+            self.assertEqual([place.split(":")[0] for place in places], ["0100007F"])
+
+    def test_every_event_is_in_the_picture_at_every_zoom(self):
+        with Viewer(TRAIN) as viewer:
+            described = viewer.get("run")
+            rows = [[track["id"], 0, track["rows"]] for track in described["tracks"] if "counter" not in track]
+            events = sum(track["events"] for track in described["tracks"] if "counter" not in track)
+            self.assertEqual(events, described["events"])
+            for step in (2 ** 16, 2 ** 20, 2 ** 40):
+                view = columns_of(viewer.get("view", {"from": str(described["from"]), "to": str(described["to"] + 1),
+                                                      "step": str(step), "rows": rows}))
+                if not view["changed"]:
+                    self.assertEqual(sum(view["columns"]["count"]), events, step)
+
+    def test_tables_of_steps_are_those_of_the_table_command(self):
+        with Viewer(TRAIN) as viewer:
+            steps = viewer.get("run")["steps"][0]
+            place = len(steps["number"]) // 2
+            for key in ("phases", "kernels", "operators", "modules"):
+                answer = viewer.get("range", {"first_step": steps["number"][place],
+                                              "last_step": steps["number"][place + 1], "tables": [key]})
+                self.assertTrue(answer["whole_steps"])
+                done = run(BATCHLIGHT, "table", key, TRAIN, "-f", "json", "--first-step", place,
+                           "--last-step", place + 1)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                expected = json.loads(done.stdout)
+                if isinstance(expected, dict):
+                    expected = expected.get("rows", expected)
+                rows = answer["tables"][0]["rows"]
+                self.assertEqual(len(rows), len(expected), key)
+                for got, wanted in zip(rows, expected):
+                    wanted = list(wanted.values()) if isinstance(wanted, dict) else wanted
+                    for a, b in zip(got, wanted):
+                        if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+                            self.assertAlmostEqual(a, b, delta=1e-6 * max(1, abs(a)))
+
+    def test_longest_gap_and_its_cause(self):
+        with Viewer(TRAIN) as viewer:
+            gap = viewer.get("longest", {"kind": "gap"})["event"]
+            self.assertEqual(gap["table"], "gpu_idle")
+            self.assertTrue(gap["name"].startswith("idle: "))
+            second = viewer.get("longest", {"kind": "gap", "nth": 1})["event"]
+            self.assertGreaterEqual(gap["to"] - gap["from"], second["to"] - second["from"])
+
+    def test_a_kernel_leads_to_its_launch_and_back(self):
+        with Viewer(TRAIN) as viewer:
+            kernel = viewer.get("event", {"table": "kernels", "row": 10})
+            launches = [link for link in kernel["links"] if link["kind"] == "launch"]
+            self.assertEqual(len(launches), 1)
+            call = viewer.get("event", {"ref": launches[0]["ref"]})
+            self.assertEqual(call["table"], "api_calls")
+            self.assertIn(kernel["ref"], [link["ref"] for link in call["links"]])
+            self.assertTrue(call["parents"])
+
+    def test_notes_lie_beside_the_recording(self):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = pathlib.Path(folder, "run.batchlight")
+            shutil.copy(TRAIN, copy)
+            note = {"id": "1", "from": 5, "to": 9, "text": "</script> here", "mine": [1]}
+            with Viewer(copy) as viewer:
+                self.assertEqual(viewer.get("notes")["notes"], [])
+                self.assertEqual(viewer.get("notes_put", {"notes": [note]})["notes"], [note])
+            self.assertEqual(json.loads(pathlib.Path(folder, "run.batchlight.notes.json").read_text())["notes"], [note])
+            with Viewer(copy) as viewer:
+                self.assertEqual(viewer.get("notes")["notes"], [note])
+            pathlib.Path(folder, "run.batchlight.notes.json").write_text("[" * 100000)
+            with Viewer(copy) as viewer:
+                self.assertEqual(viewer.call("notes")[0], 500)
+                self.assertEqual(viewer.call("run")[0], 200)
+
+    def test_opens_every_kind_of_input(self):
+        kineto = next(pathlib.Path(SOURCE, "tests", "kineto").glob("*.json"))
+        for path in (RECORDINGS / "version_1.batchlight", RECORDINGS / "version_1.batchlight.live",
+                     RECORDINGS / "h200_two_ranks.batchlight", kineto):
+            with Viewer(path) as viewer:
+                self.assertGreater(viewer.get("run")["events"], 0, path)
+
+    def test_two_runs(self):
+        with Viewer(TRAIN, RECORDINGS / "h200_memory.batchlight") as viewer:
+            self.assertEqual(len(viewer.get("status")["runs"]), 2)
+            self.assertNotEqual(viewer.get("run")["hash"], viewer.get("run", {"run": 1})["hash"])
+            self.assertEqual(viewer.call("run", {"run": 2})[0], 404)
+
+    def test_memory_is_a_counter(self):
+        with Viewer(RECORDINGS / "h200_memory.batchlight") as viewer:
+            described = viewer.get("run")
+            counters = [track for track in described["tracks"] if "counter" in track]
+            self.assertTrue(counters)
+            view = columns_of(viewer.get("view", {"from": described["from"], "to": described["to"], "step": 2 ** 20,
+                                                  "rows": [[counters[0]["id"], 0, 1]]}))
+            self.assertEqual(max(view["columns"]["max"]), counters[0]["counter"]["max"])
+
+    def test_flags_lead_to_a_place(self):
+        for words, rest in ((["--step", "13"], "&step=13"), (["--at", "1.234s"], "&at=1234000000"),
+                            (["--find", "a b&c"], "&find=a%20b%26c")):
+            with Viewer(TRAIN, *words) as viewer:
+                self.assertEqual(viewer.rest, rest)
+        for words in (["--at", "soon"], ["--step", "x"], ["--step", "1", "--at", "2s"], ["--port", "0"],
+                      ["--allow-host", "a:1"], ["--frame-ancestor", "hub"], ["--idle", "x"], ["a", "b", "c"]):
+            done = run(BATCHLIGHT, "view", "--no-browser", TRAIN, *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn("batchlight: ", done.stderr)
+        self.assertEqual(run(BATCHLIGHT, "view", "/nowhere").returncode, 3)
+
+    def test_ends_by_signal_and_idle_time(self):
+        with Viewer(TRAIN) as viewer:
+            viewer.tool.send_signal(signal.SIGINT)
+            self.assertEqual(viewer.tool.wait(LONG_S), 0)
+        with Viewer(TRAIN, "--idle", "200ms") as viewer:
+            self.assertEqual(viewer.tool.wait(LONG_S), 0)
+
+    def test_port_in_use(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            done = run(BATCHLIGHT, "view", "--no-browser", TRAIN, "--port", taken.getsockname()[1])
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("port", done.stderr)
+
+    def test_unix_socket_is_the_users_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "view.sock")
+            viewer = Viewer(TRAIN, "--socket", path)
+            with viewer:
+                self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+                with socket.socket(socket.AF_UNIX) as peer:
+                    peer.connect(path)
+                    peer.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                    self.assertIn(b" 200 ", peer.recv(100))
+                viewer.tool.send_signal(signal.SIGINT)
+                viewer.tool.wait(LONG_S)
+            self.assertFalse(os.path.exists(path))
+
+    def test_follows_a_run_that_goes_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "loop.py")
+            program.write_text("import batchlight, time, sys\n"
+                               "for i in range(10000):\n"
+                               "    with batchlight.annotate('step %d' % i):\n"
+                               "        time.sleep(0.02)\n")
+            recording = os.path.join(folder, "run.batchlight")
+            job = subprocess.Popen([BATCHLIGHT, "profile", "-o", recording, "python3", str(program)],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                limit = time.time() + LONG_S
+                while time.time() < limit and run(BATCHLIGHT, "summary", recording).returncode != 0:
+                    time.sleep(0.5)
+                time.sleep(1)
+                with Viewer(recording) as viewer:
+                    first = viewer.get("run")
+                    self.assertTrue(first["growing"])
+                    while time.time() < limit:
+                        state = viewer.get("status")["runs"][0]
+                        if state["generation"] > 1:
+                            break
+                        time.sleep(0.2)
+                    later = viewer.get("run")
+                    self.assertGreater(later["generation"], 1)
+                    self.assertGreater(later["events"], first["events"])
+                    self.assertEqual(later["hash"], first["hash"])
+                    self.assertEqual(viewer.call("names", {"ids": [], "generation": 1})[0], 409)
+            finally:
+                job.terminate()
+                job.wait(LONG_S)
+
+
+if __name__ == "__main__":
+    unittest.main()
