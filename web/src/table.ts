@@ -12,7 +12,8 @@ export interface TableOptions {
   filter: boolean;
   // What a row opens to; null = nothing. Rows are identified by their names.
   details?: (row: number) => HTMLElement | null;
-  rowName?: string;  // key of the column with the names
+  rowName?: string;                                              // key of the column with the names
+  link?: (table: TableData, row: number) => HTMLElement | null;  // from a row to somewhere else
 }
 
 const kMoreRows = 500;
@@ -200,6 +201,8 @@ export class Table {
     const {columns, cells} = this.table;
     const shown = columns.map((column, i) => this.cell(column, i, cells[i][row]));
     shown.forEach((cell, i) => cell.classList.toggle("minor", isMinor(columns, i)));
+    const link = this.options.link?.(this.table, row);
+    if (link) shown[0].append(" ", link);
     const key = this.nameOf(row);
     if (!this.options.details || key === null) return [h("tr", {}, ...shown)];
     const isOpen = this.open.has(key);

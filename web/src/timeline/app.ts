@@ -176,7 +176,7 @@ export class App {
   // The selected event in words, for who does not see it.
   private tell(): void {
     const {run, event} = this.model.selected!;
-    const track = this.model.tracks.find(({id}) => id === trackId(run.index, event.track));
+    const track = this.model.tracks.find(({id}) => id === trackId(run.index, event.track ?? -1));
     const step = event.step ? `, step ${event.step.number}` : "";
     this.say(`${event.name || event.title}, ${time(event.to - event.from)}, at ${
       time(event.from - run.info.from)}${step}, ${track?.name ?? ""}, depth ${event.depth}`);
@@ -194,7 +194,7 @@ export class App {
     const {event} = model.selected ?? {};
     this.dock.show("notes");
     this.notes.add(selected ?? model.range ?? {from: middle, to: middle},
-      event ? {table: event.table, row: event.row, track: event.track} : {});
+      event ? {table: event.table, row: event.row, track: event.track ?? undefined} : {});
   }
 
   say(text: string): void {

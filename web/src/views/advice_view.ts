@@ -2,12 +2,13 @@
 import type {Evidence, Finding, PageData} from "../data";
 import {h, longName} from "../dom";
 import {count, time} from "../format";
+import {timelineLink} from "../timeline_link";
 import {section} from "./section";
 
 const kOpenFindings = 5;
 
 export function adviceView(page: PageData): HTMLElement|null {
-  const cards = page.advice.map((finding) => card(finding, page.advice));
+  const cards = page.advice.map((finding) => card(page, finding));
   if (cards.length === 0) return null;
   const lead = "Each gain is an estimate for that change alone. " +
     (page.advice_together || "Together they gain less than their sum.");
@@ -22,7 +23,7 @@ export function adviceView(page: PageData): HTMLElement|null {
   );
 }
 
-function card(finding: Finding, all: Finding[]): HTMLElement {
+function card(page: PageData, finding: Finding): HTMLElement {
   return h(
     "article",
     {class: "finding"},
@@ -30,8 +31,8 @@ function card(finding: Finding, all: Finding[]): HTMLElement {
     h("p", {}, finding.seen, " ", finding.why),
     h("p", {class: "action"}, h("b", {}, "Do: "), finding.action),
     patch(finding),
-    sameTime(finding, all),
-    evidence(finding),
+    sameTime(finding, page.advice),
+    evidence(page, finding),
   );
 }
 
@@ -56,13 +57,13 @@ function patch(finding: Finding): HTMLElement|null {
   return h("div", {class: "patch"}, place, h("pre", {class: "scroll"}, finding.diff));
 }
 
-function evidence(finding: Finding): HTMLElement {
+function evidence(page: PageData, finding: Finding): HTMLElement {
   const rows = finding.evidence.map(
     (item: Evidence) => h(
       "tr",
       {},
       h("td", {class: "text muted"}, item.kind),
-      h("td", {class: "text"}, longName(item.name)),
+      h("td", {class: "text"}, longName(item.name), " ", place(page, item)),
       h("td", {class: "integer"}, item.count > 0 ? `${count(item.count)} times` : ""),
       h("td", {class: "real"}, item.per_step_ns > 0 ? `${time(item.per_step_ns)} per step` : ""),
       ),
@@ -70,4 +71,11 @@ function evidence(finding: Finding): HTMLElement {
   const summary = h("summary", {}, `Evidence, rule ${finding.rule}`);
   const table = h("div", {class: "scroll"}, h("table", {}, h("tbody", {}, ...rows)));
   return h("details", {class: "help"}, summary, rows.length > 0 ? table : null);
+}
+
+// Settings, files and the like are no events.
+const kEvents = ["operator", "kernel", "module", "range", "call"];
+
+function place(page: PageData, {kind, name}: Evidence): HTMLElement|null {
+  return kEvents.includes(kind) ? timelineLink(page, {find: name}, name) : null;
 }

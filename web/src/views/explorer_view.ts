@@ -6,6 +6,7 @@ import {h, labelledName} from "../dom";
 import {count, percent, significant, time} from "../format";
 import {Table} from "../table";
 import {cellsOf, rowCount} from "../table_sums";
+import {rowLink} from "../timeline_link";
 import {columnsWith, groupOperators, groupWork, isGpuWork, isKind, numberOf, ownerOf, placeOf, sumBy} from "../tree";
 import type {Group, TreeSums} from "../tree";
 import {gpuIsLimit} from "../verdict";
@@ -90,7 +91,8 @@ export class ExplorerView {
   }
 
   private make(data: TableData, details: (row: number) => HTMLElement): Table {
-    const options = {rows: kRows, filter: rowCount(data) > kRows, details, rowName: "name"};
+    const link = rowLink(this.page);
+    const options = {rows: kRows, filter: rowCount(data) > kRows, details, rowName: "name", link};
     return new Table(data, this.page.strings, this.page.labels, options);
   }
 

@@ -34,6 +34,8 @@ export function titleBlock(page: PageData): HTMLElement {
     page.process_count === 1 ? "1 process" : `${count(page.process_count)} processes`,
   ].map((text) => h("span", {}, text));
   if (ended?.exit) chips.push(h("span", {class: exitClass(ended)}, ended.exit));
+  if (page.timeline)
+    chips.push(h("span", {}, h("a", {href: encodeURI(page.timeline)}, "Open the timeline")));
   return h(
     "div",
     {class: "title", id: "top-of-page"},

@@ -5,6 +5,7 @@ import {count, time} from "../format";
 import {findOutliers} from "../outliers";
 import type {Excess, Outlier} from "../outliers";
 import type {Range} from "../selection";
+import {timelineLink} from "../timeline_link";
 
 const kMost = 5;
 
@@ -19,7 +20,7 @@ export function outlierView(
     "div",
     {class: "outliers"},
     h("h3", {}, title),
-    h("ul", {}, ...outliers.slice(0, kMost).map((outlier) => item(outlier, select))),
+    h("ul", {}, ...outliers.slice(0, kMost).map((outlier) => item(page, outlier, select))),
     left > 0 ? h("p", {class: "muted"}, `and ${count(left)} shorter ones: triangles in the chart`)
              : null,
     h("p", {class: "muted"},
@@ -27,12 +28,12 @@ export function outlierView(
   );
 }
 
-function item(outlier: Outlier, select: (range: Range) => void): HTMLElement {
+function item(page: PageData, outlier: Outlier, select: (range: Range) => void): HTMLElement {
   const button = h("button", {type: "button", class: "quiet"}, `Step ${outlier.step}`);
   button.addEventListener("click", () => select({first: outlier.entry, last: outlier.entry}));
   const calls = outlier.calls.length > 0 ? `; most of it in ${words(outlier.calls)}` : "";
   const why = outlier.phases.length > 0 ? `: ${words(outlier.phases)}${calls}.` : ".";
-  return h("li", {}, button,
+  return h("li", {}, button, " ", timelineLink(page, {step: outlier.step}, `step ${outlier.step}`),
     ` took ${time(outlier.ns)}, ${time(outlier.above_ns)} above the median${why}`);
 }
 

@@ -1,10 +1,11 @@
 // The events behind one phase, as the table that its row opens to.
-import type {PageData, Steps} from "../data";
+import type {EventList, PageData, Steps} from "../data";
 import {h, labelledName} from "../dom";
 import {percent, significant, time} from "../format";
 import {eventsOf} from "../phase_events";
 import type {PhaseEvent} from "../phase_events";
 import type {Range} from "../selection";
+import {timelineLink} from "../timeline_link";
 
 export function phaseEventsView(
   page: PageData, steps: Steps, phase: number, range: Range|null): Node[] {
@@ -50,9 +51,15 @@ function row(page: PageData, steps: Steps, phase: number, event: PhaseEvent): HT
             class: "real",
             title: `began ${time(list.longest_start_ns[at])} after the start of the recording`
           },
-          `${time(list.longest_ns[at])} in step ${list.longest_step[at]}`,
+          `${time(list.longest_ns[at])} in step ${list.longest_step[at]} `,
+          longestLink(page, list, at),
           ),
   );
+}
+
+function longestLink(page: PageData, list: EventList, at: number): HTMLElement|null {
+  const from = list.longest_start_ns[at];
+  return timelineLink(page, {from, to: from + list.longest_ns[at]}, "the longest");
 }
 
 // A name within a line of text, which wraps: only very long ones lose their middle.

@@ -5,6 +5,7 @@ import {count} from "../format";
 import type {StepRange} from "../step_bins";
 import {Table} from "../table";
 import {rowCount} from "../table_sums";
+import {rowLink} from "../timeline_link";
 import {section} from "./section";
 
 const kFirstRows = 50;
@@ -38,7 +39,8 @@ function box(page: PageData, table: TableData): HTMLElement {
   details.addEventListener("toggle", () => {
     if (!details.open || details.childElementCount > 1) return;
     const filter = rowCount(table) >= kFilterFrom;
-    details.append(new Table(table, page.strings, page.labels, {rows: kFirstRows, filter}).element);
+    const options = {rows: kFirstRows, filter, link: rowLink(page)};
+    details.append(new Table(table, page.strings, page.labels, options).element);
   });
   return details;
 }

@@ -7,7 +7,6 @@ const kMost = 10_000;  // ids in a request
 
 export class Names {
   private readonly texts = new Map<number, string>();
-  private readonly ids = new Map<string, number>();
   private readonly colors = new Map<number, number>();
   private readonly wanted = new Set<number>();
   private asking = false;
@@ -27,19 +26,13 @@ export class Names {
 
   // Ids hold for one generation of a run.
   clear(): void {
-    for (const map of [this.texts, this.ids, this.colors]) map.clear();
+    for (const map of [this.texts, this.colors]) map.clear();
     this.wanted.clear();
   }
 
   private add(id: number, text: string): void {
     this.texts.set(id, text);
-    this.ids.set(text, id);
     this.colors.set(id, colorOfName(text));
-  }
-
-  // undefined: not here.
-  idOf(text: string): number|undefined {
-    return this.ids.get(text);
   }
 
   // The number of the name's colour.

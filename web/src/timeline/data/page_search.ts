@@ -36,6 +36,7 @@ export class PageSearch {
     return {
       ref,
       name: this.nameOf(row.name[i]),
+      name_id: row.name[i],
       table: this.tableKey(ref),
       from: row.start[i],
       to: row.end[i],
@@ -171,11 +172,7 @@ export class PageSearch {
   sameName(event: EventRef): EventAnswer["same_name"] {
     const length = event.to - event.from;
     const found = {count: 0, total: 0, longest: -1, longest_ref: 0, rank: 1};
-    const name = this.places.flatMap(({row}) => {
-      const i = row.ref.indexOf(event.ref);
-      return i < 0 ? [] : [row.name[i]];
-    })[0];
-    this.scan({name}, ({row}, i) => {
+    this.scan({name: event.name_id}, ({row}, i) => {
       const other = row.end[i] - row.start[i];
       ++found.count;
       found.total += other;

@@ -103,15 +103,17 @@ export interface ViewRequest {
 export interface EventRef {
   ref: Ref;
   name: string;
+  name_id: number;
   table: string;
   from: number;
   to: number;
-  track: number;
+  track: number|null;  // null: it has no place in the picture
   depth: number;
 }
 
 export interface LinkedEvent extends EventRef {
   kind: string;
+  forward: boolean;  // from the event that was asked for to this one
 }
 
 export interface EventField {
@@ -120,6 +122,7 @@ export interface EventField {
   text: string;
   value: number|null;
   unit: ""|"ns"|"bytes";
+  help?: string;
 }
 
 export interface EventAnswer extends EventRef {
@@ -136,7 +139,7 @@ export interface EventAnswer extends EventRef {
 
 export interface LinkEnd {
   ref: Ref;
-  track: number;
+  track: number|null;
   depth: number;
   at: number;
 }

@@ -4,9 +4,11 @@ import {stepNumber} from "../data/steps";
 import type {Lane} from "../state/layout";
 import type {RunView} from "../state/model";
 import type {Box} from "./strip_canvas";
+import {bytes, significant} from "../../format";
 import {kLeastLabelled, fitted, visiblePart} from "./labels";
 
 const kPad = 4;
+const kHidden = 4;  // px of a row that may be hidden without taking its label
 const kMost = 600;  // labels in a frame
 
 // A step is called by its number, anything else by its name.
@@ -32,6 +34,7 @@ export class LabelLayer {
     let fill = "";
     for (const {run, lane, items, item, left, right, ink, dimmed} of boxes) {
       const [from, to] = visiblePart(left, right, screen);
+      if (lane.top > lane.y + kHidden) continue;
       if (to - from < kLeastLabelled || this.drawn >= kMost) continue;
       const name = labelOf(run, lane, items, item);
       if (!name) continue;
@@ -41,6 +44,19 @@ export class LabelLayer {
       if (wanted !== fill) target.fillStyle = fill = wanted;
       target.fillText(text, from + kPad, lane.y + lane.height / 2 + 0.5);
       ++this.drawn;
+    }
+  }
+
+  // What each row of a counter is, and how high it is.
+  series(target: CanvasRenderingContext2D, lanes: readonly Lane[], color: string): void {
+    target.font = this.font;
+    target.textBaseline = "middle";
+    target.fillStyle = color;
+    for (const {block, depth, y, top} of lanes) {
+      const {counter, series} = block.track.info ?? {};
+      if (!counter || top > y + kHidden) continue;
+      const most = counter.unit === "bytes" ? bytes(counter.max) : significant(counter.max);
+      target.fillText(`${series?.[depth] ?? ""}  (height: ${most})`, kPad, y + 7);
     }
   }
 
@@ -56,7 +72,7 @@ export class LabelLayer {
       const [from, to] = [Math.max(left, 0), right - 1];
       for (let x = Math.ceil(from / 7) * 7; x + 4 < to; x += 7) {
         target.moveTo(x, lane.y + lane.height);
-        target.lineTo(x + 4, lane.y);
+        target.lineTo(x + 4, lane.top);
       }
     }
     target.stroke();

@@ -46,11 +46,12 @@ export class StripCanvas {
     target.clearRect(0, 0, width, canvas.height);
     target.imageSmoothingEnabled = false;
     lanes.forEach((lane, i) => {
-      const {block, y, height} = lane;
-      const [top, bottom] = [Math.round(y * scale), Math.round((y + height) * scale)];
+      const {block, y, height, top: shown} = lane;
+      const [top, from, bottom] = [y, shown, y + height].map((place) => Math.round(place * scale));
+      if (bottom <= from) return;
       if (block.track.info?.counter)
         this.drawCounter(target, model, lane, top, bottom - top, fills.inks, scale);
-      else target.drawImage(this.strips, 0, i, width, 1, 0, top, width, bottom - top);
+      else target.drawImage(this.strips, 0, i, width, 1, 0, from, width, bottom - from);
     });
     return boxes;
   }
@@ -115,7 +116,8 @@ export class StripCanvas {
       const heights = curve(layer.data, part, info!.counter!.max);
       paintCurve(pixels, width, height, heights, part, inks.area, inks.accent);
     }
-    target.putImageData(image, 0, top);
+    const hidden = Math.round(lane.top * scale) - top;
+    target.putImageData(image, 0, top, 0, hidden, width, height - hidden);
   }
 
   // One picture for all counters of a frame: they are as high as one another.

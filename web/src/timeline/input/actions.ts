@@ -1,5 +1,5 @@
 // What keys, buttons and links do: find an event, select it and bring it into view.
-import type {EventAnswer, EventRef, Link, LinkEnd, Ref, Wanted} from "../data/protocol";
+import type {EventAnswer, EventRef, Link, Ref, Wanted} from "../data/protocol";
 import {stepAt} from "../data/steps";
 import {trackId} from "../data/track";
 import type {Model, RunView} from "../state/model";
@@ -12,9 +12,7 @@ const kLeastPx = 6;  // an event narrower than this is zoomed to
 const kRoom = 6;     // how much of its length is shown around it then
 const kMostLinks = 200;
 
-type FlatLink = {
-  kind: string
-}&Record<string, number>;
+const kGaps = ["gpu_idle", "gpu_idle_causes"];
 
 export class Actions {
   private nth = 0;  // of L pressed again
@@ -54,9 +52,9 @@ export class Actions {
     if (event.links.length === 0) return;
     try {
       const {links} =
-        await run.source.call<{links: FlatLink[]}>("links", {refs: [event.ref], limit: kMostLinks});
+        await run.source.call<{links: Link[]}>("links", {refs: [event.ref], limit: kMostLinks});
       if (this.model.selected?.event !== event) return;
-      this.model.links = links.map(linkOf);
+      this.model.links = links;
       this.model.changed("hover");
     } catch {
       // the panel lists them; only the arrows are missing
@@ -76,7 +74,7 @@ export class Actions {
 
   private bringIntoView(run: RunView, {track, depth, from, to}: EventRef): void {
     const {model, motion, stage} = this;
-    const id = trackId(run.index, track);
+    const id = trackId(run.index, track ?? -1);
     const shown = model.reveal(id);
     if (shown) requestAnimationFrame(() => stage.scrollTo(id, depth));
     const span = {from: from + run.offset, to: to + run.offset};
@@ -134,20 +132,11 @@ export class Actions {
     });
   }
 
-  // Names are asked for by id; an event tells its text, and `find` its id.
   private async withName(then: (wanted: Wanted, name: string) => Promise<void>): Promise<void> {
     if (!this.model.selected) return this.say("Select an event first.");
-    const {run, event} = this.model.selected;
-    const id = await this.nameId(run, event.name);
-    if (id !== null) await then({name: id}, event.name);
-  }
-
-  private async nameId(run: RunView, name: string): Promise<number|null> {
-    const known = run.names.idOf(name);
-    if (known !== undefined) return known;
-    const found = await this.last(() => run.source.call<{matches: {name: number; text: string}[]}>(
-                                    "find", {text: name, limit: 1000}));
-    return found?.matches.find(({text}) => text === name)?.name ?? null;
+    const {event} = this.model.selected;
+    if (kGaps.includes(event.table)) return then({kind: "gap"}, event.table);  // whatever the cause
+    await then({name: event.name_id}, event.name);
   }
 
   nextGap(direction: 1|- 1): void {
@@ -163,11 +152,11 @@ export class Actions {
     const {selected} = this.model;
     if (!selected) return this.say("Select an event first.");
     const {run, event} = selected;
-    const links = event.links.filter(({from}) => forward ? from >= event.from : from < event.from);
+    const links = event.links.filter((link) => link.forward === forward);
     const link =
       links.sort((a, b) => Math.abs(a.from - event.from) - Math.abs(b.from - event.from))[0];
     if (link) this.go(run, link.ref);
-    else this.say(forward ? "It has no later link." : "It has no earlier link.");
+    else this.say(forward ? "It leads to nothing." : "It comes from nothing.");
   }
 
   // To the event beside, around or inside of the selected one, as the rows show them.
@@ -177,7 +166,7 @@ export class Actions {
     const {run, event} = selected;
     if (direction === "up" && event.parents.length > 0) return this.go(run, event.parents[0].ref);
     const lanes = this.stage.lanes;
-    const id = trackId(run.index, event.track);
+    const id = trackId(run.index, event.track ?? -1);
     const at = lanes.findIndex((lane) => lane.block.track.id === id && lane.depth === event.depth);
     if (at < 0) return this.go(run, event.ref);  // brings it back into view
     const middle = (Math.max(event.from, this.model.view.from - run.offset) +
@@ -255,14 +244,4 @@ export class Actions {
     const i = stepAt(run.info, at);
     return i < 0 ? null : steps.number[i];
   }
-}
-
-function linkOf(link: FlatLink): Link {
-  const end = (side: "from"|"to"): LinkEnd => ({
-    ref: link[`${side}_ref`],
-    track: link[`${side}_track`],
-    depth: link[`${side}_depth`],
-    at: link[`${side}_at`],
-  });
-  return {kind: link.kind, from: end("from"), to: end("to")};
 }

@@ -13,11 +13,12 @@ export interface EventActions {
   stepRange(): void;
 }
 
-const kLinkWords: Record<string, string> = {
-  launch: "launched with",
-  backward: "forward and backward",
-  collective: "the same collective",
-  owner: "made by",
+// Where a link leads to, and where it comes from.
+const kLinkWords: Record<string, [string, string]> = {
+  launch: ["launches", "launched by"],
+  backward: ["its backward", "backward of"],
+  collective: ["the same collective", "the same collective"],
+  owner: ["its work", "work of"],
 };
 
 export class EventPanel {
@@ -66,8 +67,9 @@ export class EventPanel {
           time(same.total / same.count)}`
       ]);
     }
-    for (const field of event.fields) rows.push([field.label, fieldText(field)]);
     const list = rows.flatMap(([label, value]) => [h("dt", {}, label), h("dd", {}, value)]);
+    for (const field of event.fields)
+      list.push(h("dt", {title: field.help}, field.label), h("dd", {}, fieldText(field)));
     return h("div", {class: "facts"},
       h("h2", {}, longName(event.name || event.title), " ", h("small", {}, event.title)),
       this.buttons(event), h("dl", {}, ...list));
@@ -97,9 +99,10 @@ export class EventPanel {
     });
     const links = event.links.map((link) => {
       const wait = link.from - event.from;
+      const words = kLinkWords[link.kind]?.[link.forward ? 0 : 1] ?? link.kind;
       const when = wait >= 0 ? `${time(wait)} later` : `${time(-wait)} earlier`;
-      return h("li", {}, `${kLinkWords[link.kind] ?? link.kind}: `, go(link.ref, link.name),
-        ` ${time(link.to - link.from)}, ${when}`);
+      return h(
+        "li", {}, `${words}: `, go(link.ref, link.name), ` ${time(link.to - link.from)}, ${when}`);
     });
     return h("div", {class: "around"}, parents.length > 0 ? h("h3", {}, "Inside of") : null,
       parents.length > 0 ? h("ol", {class: "parents"}, ...parents) : null,

@@ -22,7 +22,7 @@ export function drawOverlay(
   if (!selected) return;
   const {run, event} = selected;
   const place = {
-    track: trackId(run.index, event.track),
+    track: trackId(run.index, event.track ?? -1),
     depth: event.depth,
     from: event.from + run.offset,
     to: event.to + run.offset,
@@ -88,8 +88,8 @@ function drawLinks(target: CanvasRenderingContext2D, model: Model, run: RunView,
   target.fillStyle = inks.page.accent;
   target.lineWidth = 1.5;
   for (const {from, to} of model.links) {
-    const begin = laneOf(lanes, trackId(run.index, from.track), from.depth);
-    const end = laneOf(lanes, trackId(run.index, to.track), to.depth);
+    const begin = laneOf(lanes, trackId(run.index, from.track ?? -1), from.depth);
+    const end = laneOf(lanes, trackId(run.index, to.track ?? -1), to.depth);
     if (!begin || !end) continue;
     const [x0, x1] = [view.x(from.at + run.offset), view.x(to.at + run.offset)];
     const [y0, y1] = [begin.y + begin.height / 2, end.y + end.height / 2];

@@ -135,6 +135,7 @@ export class Stage {
     target.setTransform(rows.scale, 0, 0, rows.scale, 0, 0);
     this.labels.hatch(target, boxes, inks.page.muted);
     this.labels.draw(target, boxes, rows.width);
+    this.labels.series(target, this.lanes, inks.page.text);
     const {pinnedHeight} = model.layout;
     if (pinnedHeight === 0) return;
     target.fillStyle = inks.page.muted;
@@ -160,7 +161,7 @@ export class Stage {
   }
 
   laneAt(y: number): Lane|undefined {
-    return this.lanes.find((lane) => y >= lane.y && y < lane.y + lane.height + 1);
+    return this.lanes.find((lane) => y >= lane.top && y < lane.y + lane.height + 1);
   }
 
   // The event at a place of the rows.

@@ -112,6 +112,7 @@ export interface Lane {
   depth: number;
   y: number;  // in the window
   height: number;
+  top: number;  // what is above is hidden by pinned tracks
 }
 
 // The rows that are on the screen, from top to bottom; those of pinned tracks first.
@@ -133,6 +134,6 @@ function addLanes(lanes: Lane[], block: Block, top: number, from: number, to: nu
   for (let depth = first; depth < rows; ++depth) {
     const y = top + depth * rowHeight;
     if (y >= to) break;
-    lanes.push({block, depth, y, height: rowHeight - 1});
+    lanes.push({block, depth, y, height: rowHeight - 1, top: Math.max(y, from)});
   }
 }

@@ -1,0 +1,49 @@
+// Ways from the report into the timeline that lies beside it (web/src/timeline/state/url_state.ts
+// reads them). Without a timeline there are none.
+import type {PageData, TableData} from "./data";
+import {h} from "./dom";
+import {cellsOf} from "./table_sums";
+
+export type Place = {
+  step: number
+}|{find: string}|{
+  from: number;
+  to: number
+};
+
+const kRoom = 0.5;  // shown on each side of a stretch of time, of its length
+
+export function timelineFragment(place: Place): string {
+  if ("step" in place) return `step=${place.step}`;
+  if ("find" in place) return `find=${encodeURIComponent(place.find)}`;
+  const room = Math.max(1000, kRoom * (place.to - place.from));
+  const [from, to] = [Math.max(0, place.from - room), place.to + room].map(Math.round);
+  return `from=${from}&to=${to}&range=${Math.round(place.from)}-${Math.round(place.to)}`;
+}
+
+export function timelineLink({timeline}: PageData, place: Place, of: string): HTMLElement|null {
+  if (!timeline) return null;
+  return h("a", {
+    class: "to-timeline",
+    href: `${encodeURI(timeline)}#${timelineFragment(place)}`,
+    title: `Show ${of} in the timeline`,
+    "aria-label": `Show ${of} in the timeline`,
+  },
+    "⇥");
+}
+
+// Columns of tables that say which events a row is about.
+const kNames = ["name", "module", "range", "call"];
+const kNotNames = ["processes", "attribution"];  // tables whose names are of something else
+
+// The link of a row of a table; none for rows that are no events.
+export function rowLink(page: PageData): (table: TableData, row: number) => HTMLElement | null {
+  return (table, row) => {
+    if (!page.timeline || kNotNames.includes(table.key)) return null;
+    const step = cellsOf(table, "step")[row];
+    if (typeof step === "number") return timelineLink(page, {step}, `step ${step}`);
+    const key = kNames.find((one) => cellsOf(table, one).length > 0);
+    const id = key === undefined ? null : cellsOf(table, key)[row];
+    return id === null ? null : timelineLink(page, {find: page.strings[id]}, page.strings[id]);
+  };
+}
