@@ -40,6 +40,7 @@ HttpResponse AnswerNext(const ApiContext&, const Snapshot& run, JsonRequest& req
 HttpResponse AnswerLongest(const ApiContext&, const Snapshot& run, JsonRequest& request);
 HttpResponse AnswerDensity(const ApiContext&, const Snapshot& run, JsonRequest& request);
 HttpResponse AnswerRange(const ApiContext&, const Snapshot& run, JsonRequest& request);
+HttpResponse AnswerCompare(const ApiContext&, const Snapshot& run, JsonRequest& request);
 HttpResponse AnswerNotes(const ApiContext&, const Snapshot& run, JsonRequest& request);
 HttpResponse AnswerPutNotes(const ApiContext&, const Snapshot& run, JsonRequest& request);
 

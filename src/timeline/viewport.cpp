@@ -9,7 +9,7 @@
 namespace batchlight::timeline {
 namespace {
 
-constexpr int64_t kMostTime = int64_t{1} << 62;
+constexpr int64_t kMostTime = int64_t{1} << 61;
 
 int64_t RoundDown(int64_t time_ns, int64_t step_ns) {
   int64_t rest = time_ns % step_ns;
@@ -72,10 +72,11 @@ std::string AnswerView(const Timeline& timeline, ViewRequest request, size_t mos
       shrunk = true;
       continue;
     }
+    const int64_t before_ns = request.step_ns;
     request.step_ns *= 2;
     RoundRequest(request);
-    // Each row holds a few items at the least.
-    if (request.step_ns > length_ns) most_bytes *= 2;
+    // Each row holds an item or two at the least.
+    if (request.step_ns > length_ns || request.step_ns == before_ns) most_bytes *= 2;
   }
 }
 

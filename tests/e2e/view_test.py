@@ -190,6 +190,9 @@ class ViewTest(unittest.TestCase):
             self.assertEqual(len(viewer.get("status")["runs"]), 2)
             self.assertNotEqual(viewer.get("run")["hash"], viewer.get("run", {"run": 1})["hash"])
             self.assertEqual(viewer.call("run", {"run": 2})[0], 404)
+            compared = viewer.get("compare")
+            self.assertEqual(compared["tables"][0]["columns"][3]["key"], "delta_ns")
+            self.assertTrue(compared["steps"])
 
     def test_memory_is_a_counter(self):
         with Viewer(RECORDINGS / "h200_memory.batchlight") as viewer:

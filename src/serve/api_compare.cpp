@@ -1,0 +1,60 @@
+#include <algorithm>
+#include <unordered_set>
+
+#include "analysis/diff/run_diff.h"
+#include "analysis/overview/run_overview.h"
+#include "analysis/result/result_column.h"
+#include "serve/api.h"
+#include "serve/table_json.h"
+
+namespace batchlight::serve {
+namespace {
+
+using nlohmann::json;
+
+Columns<Change> ChangeColumns() {
+  return {{TextColumn("name", "Name", ""), [](const Change& row) { return row.name; }},
+          {TimeColumn("a_ns", "A", "mean of a steady step of the first run"),
+           Nanoseconds(&Change::a_ns)},
+          {TimeColumn("b_ns", "B", "the same of the second run"), Nanoseconds(&Change::b_ns)},
+          {TimeColumn("delta_ns", "Difference", "B - A"),
+           [](const Change& row) { return NanosecondsCell(row.delta_ns()); }},
+          {RealColumn("a_calls", "Calls A", "in a step"),
+           [](const Change& row) { return row.a_calls; }},
+          {RealColumn("b_calls", "Calls B", "in a step"),
+           [](const Change& row) { return row.b_calls; }}};
+}
+
+// Steps of both runs with the same number.
+json PairedSteps(const StepSet& a, const StepSet& b) {
+  json pairs = json::array();
+  if (a.Main() == nullptr || b.Main() == nullptr) return pairs;
+  std::unordered_set<int64_t> numbers;
+  for (const Step& step : b.Main()->steps) numbers.insert(step.number);
+  for (const Step& step : a.Main()->steps) {
+    if (numbers.contains(step.number)) pairs.push_back({{"a", step.number}, {"b", step.number}});
+  }
+  return pairs;
+}
+
+}  // namespace
+
+HttpResponse AnswerCompare(const ApiContext& context, const Snapshot& run, JsonRequest&) {
+  if (context.runs.size() < 2) {
+    return ErrorResponse(404, "unknown",
+                         "one run is open: `batchlight view RUN RUN2` compares two");
+  }
+  const std::shared_ptr<const Snapshot> other = context.runs[1]->snapshot();
+  const RunOverview a = BuildOverview(run.store(), {.steps = run.step_options()});
+  const RunOverview b = BuildOverview(other->store(), {.steps = other->step_options()});
+  const RunDiff diff = DiffRuns(a, b);
+  json tables = json::array();
+  for (const ChangeList& list : diff.lists) {
+    tables.push_back(TableJson(TableOf(list.key, list.title, ChangeColumns(), list.changes)));
+  }
+  return JsonResponse({{"tables", std::move(tables)},
+                       {"steps", PairedSteps(a.steps, b.steps)},
+                       {"problem", diff.problem}});
+}
+
+}  // namespace batchlight::serve
