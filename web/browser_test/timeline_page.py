@@ -140,7 +140,7 @@ def run_json(page, spans, end):
                          for key, entries in palettes.items()},
             'steps': [{'group': 0, 'rank': 0, 'marker': 'SGD.step', 'table': 'steps', 'first_ref': firsts['steps'], 'count': len(spans),
                        'number': list(range(len(spans))), 'from': [a for a, _ in spans], 'to': [b for _, b in spans]}],
-            'static': {'left_out': 0, 'steps': '', 'why': ''}}
+            'static': {'left_out': 0, 'why': ''}}
 
 
 def write(script, style, out, steps=40, layers=12, threads=0):

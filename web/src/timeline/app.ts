@@ -134,8 +134,7 @@ export class App {
     const {info} = this.model.first;
     const left = info.static && info.static.left_out > 0
       ? h("aside", {class: "banner", role: "note"},
-          `${count(info.static.left_out)} events are left out to keep this file small: ${
-            info.static.why}. It holds ${info.static.steps}.`)
+          `To keep this file small it holds ${info.static.why}.`)
       : null;
     const shown = [lossBanner(info.losses), left, footnotes(info.losses)].filter(
       (one): one is HTMLElement => one !== null);

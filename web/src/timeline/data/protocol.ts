@@ -87,7 +87,7 @@ export interface RunAnswer {
   tracks: TrackInfo[];
   palettes: Record<string, PaletteEntry[]>;
   steps: StepsInfo[];
-  static?: {left_out: number; steps: string; why: string};
+  static?: {left_out: number; why: string};
 }
 
 export type RowRange = [track: number, firstRow: number, rowCount: number];

@@ -3,7 +3,7 @@
 import {h} from "../../dom";
 import {time} from "../../format";
 import {tabs} from "../../views/tabs";
-import type {CompareAnswer} from "../data/protocol";
+import type {CompareAnswer, RangeTable} from "../data/protocol";
 import type {Model} from "../state/model";
 import {tableBox} from "./range_panel";
 
@@ -17,20 +17,32 @@ export class ComparePanel {
   }
 
   private async load(): Promise<void> {
+    let shown: RangeTable[] = [];
+    let problem = "";
     try {
       const {tables, steps} = await this.model.first.source.call<CompareAnswer>("compare");
       this.pairs = steps;
-      const shown = tables.filter(({rows}) => rows.length > 0);
-      const form = this.form();
-      this.element.replaceChildren(form,
-        ...(shown.length > 0
-            ? [tabs("compare",
-                shown.map((table) => ({label: table.title, content: () => tableBox(table)})))]
-            : []));
-      if (steps.length > 0) this.align(steps[Math.floor(steps.length / 2)]);
+      shown = tables.filter(({rows}) => rows.length > 0);
     } catch (error) {
-      this.element.replaceChildren(h("p", {class: "bad"}, (error as Error).message));
+      problem = (error as Error).message;
+      this.pairs = this.sameNumbers();
     }
+    const parts: HTMLElement[] = [this.form()];
+    if (problem) parts.push(h("p", {class: "bad"}, problem));
+    if (shown.length > 0) {
+      const panels = shown.map((table) => ({label: table.title, content: () => tableBox(table)}));
+      parts.push(tabs("compare", panels));
+    }
+    this.element.replaceChildren(...parts);
+    if (this.pairs.length > 0) this.align(this.pairs[Math.floor(this.pairs.length / 2)]);
+    else this.said.textContent = "the runs have no steps in common: they begin together";
+  }
+
+  // Steps of both runs with the same number.
+  private sameNumbers(): {a: number; b: number}[] {
+    const [a, b] = this.model.runs.map(({info}) => info.steps[0]?.number ?? []);
+    const inB = new Set(b);
+    return a.filter((number) => inB.has(number)).map((number) => ({a: number, b: number}));
   }
 
   private form(): HTMLElement {

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""The timeline of `batchlight view` in a real browser: recordings of an H200, their numbers against `batchlight
+summary`, links from calls to kernels, notes that stay, two runs, and a page that needs nothing but its server.
+
+Usage: timeline_served_test.py BATCHLIGHT [unittest arguments]. Exits with 77 (skipped) when the machine has no
+browser."""
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import webdriver
+
+BATCHLIGHT = ''
+RECORDINGS = pathlib.Path(__file__).resolve().parents[2] / 'tests/recordings'
+
+
+class Served(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix='bl-view-')))
+        cls.train = cls.folder / 'train.batchlight'
+        shutil.copy(RECORDINGS / 'h200_train.batchlight', cls.train)
+        cls.browser = cls.enterClassContext(webdriver.Browser())
+
+    def setUp(self):
+        self.browser.prefer(color_scheme='light', reduced_motion='reduce')
+        self.browser.resize(1400, 900)
+
+    def tearDown(self):
+        self.assertEqual([error for error in self.browser.errors() if 'willReadFrequently' not in error], [])
+
+    def view(self, *words):
+        """Starts a server; its address is open in the browser."""
+        tool = subprocess.Popen([BATCHLIGHT, 'view', '--no-browser', *map(str, words)], stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(tool.stdout.close)
+        self.addCleanup(tool.wait)
+        self.addCleanup(tool.kill)
+        url = tool.stdout.readline().strip()
+        self.browser.open_url('about:blank')
+        self.browser.open_url(url)
+        self.browser.wait_for('.region')
+        self.wait('return batchlightTimeline.counts().items > 0')
+        return tool
+
+    def js(self, script, *arguments):
+        return self.browser.run(script, *arguments)
+
+    def wait(self, script, *arguments):
+        end = time.monotonic() + webdriver.LONG_S
+        while time.monotonic() < end:
+            if value := self.js(script, *arguments):
+                return value
+            time.sleep(0.05)
+        self.fail(f'never true: {script}; the page says: {self.js("return document.body.innerText")[:2000]}')
+
+    def selected(self):
+        return self.js('return batchlightTimeline.app.model.selected?.event ?? null')
+
+    def test_first_picture(self):
+        self.view(self.train)
+        self.assertNotIn('token', self.js('return location.href'))
+        kinds = self.js('return batchlightTimeline.app.model.tracks.map(({kind}) => kind)')
+        for kind in ('process', 'steps', 'phases', 'thread', 'gpu', 'idle', 'stream'):
+            self.assertIn(kind, kinds)
+        self.assertEqual(self.js('return performance.getEntriesByType("resource").filter(({name}) => !name.startsWith(location.origin)).length'), 0)
+        sums = self.js('const {model} = batchlightTimeline.app; const {first} = model; let sum = 0;'
+                       'const rows = model.tracks.filter(({info}) => info && !info.counter).map(({info}) => [info.id, 0, info.rows]);'
+                       'return first.source.view({from: first.info.from, to: first.info.to + 2 ** 24, step: 2 ** 20, rows})'
+                       '.then(({rows}) => { for (const {merged} of rows.values()) for (const count of merged) sum += count; return sum; })')
+        self.assertEqual(sums, self.js('return batchlightTimeline.app.model.first.info.events'))
+
+    def test_a_step_has_the_numbers_of_the_summary(self):
+        steps = json.loads(subprocess.run([BATCHLIGHT, 'table', '-f', 'json', '--name', 'kernels', '--first-step', '3', '--last-step', '3', self.train],
+                                          capture_output=True, text=True, check=False).stdout or '[]')
+        self.view('--step', '3', self.train)
+        self.wait('return document.querySelector(".range-panel table") !== null')
+        self.assertIn('Step 3', self.browser.text('.range-head'))
+        tabs = self.browser.texts('.range-panel [role=tab]')
+        self.assertIn('Events by name', tabs)
+        self.assertGreater(len(tabs), 3)
+        if steps:
+            answer = self.js('const {source} = batchlightTimeline.app.model.first;'
+                             'return source.call("range", {first_step: 3, last_step: 3, tables: ["kernels"]})')
+            table = answer['tables'][0]
+            total = next(i for i, column in enumerate(table['columns']) if column['key'] == 'total')
+            self.assertEqual(sorted(row[total] for row in table['rows']), sorted(row['total'] for row in steps))
+
+    def test_from_a_launch_to_its_kernel_and_back(self):
+        self.view(self.train)
+        self.js('const {app} = batchlightTimeline; void app.model.first.source.call("find", {text: "", limit: 1000}).then(({matches}) => {'
+                ' const kernel = matches.find(({table}) => table === "kernels");'
+                ' app.actions.go(app.model.first, kernel.longest_ref); })')
+        self.wait('return batchlightTimeline.app.model.selected?.event.table === "kernels"')
+        kernel = self.selected()
+        self.assertTrue(kernel['fields'])
+        self.browser.keys('[')
+        self.wait('return batchlightTimeline.app.model.selected.event.table === "api_calls"')
+        self.wait('return batchlightTimeline.app.model.links.length > 0')
+        self.browser.keys(']')
+        self.wait('return batchlightTimeline.app.model.selected.event.ref === arguments[0]', kernel['ref'])
+        self.browser.keys('l')
+        self.wait('return /longest of/.test(document.querySelector(".status").innerText) || batchlightTimeline.app.model.selected.event.same_name.rank === 1')
+
+    def test_the_longest_gap_has_a_cause(self):
+        self.view(self.train)
+        self.browser.keys('i')
+        self.wait('return batchlightTimeline.app.model.selected?.event.table === "gpu_idle"')
+        self.assertRegex(self.browser.text('.event-panel h2'), r'\w')
+        self.assertEqual(self.selected()['same_name']['rank'] >= 1, True)
+
+    def test_search(self):
+        self.view('--find', 'addmm', self.train)
+        self.wait('return /addmm/.test(batchlightTimeline.app.model.selected?.event.name)')
+        self.assertGreater(self.js('return batchlightTimeline.app.model.found.most'), 0)
+
+    def test_notes_stay(self):
+        tool = self.view(self.train)
+        self.browser.keys('i')
+        self.wait('return batchlightTimeline.app.model.selected !== null')
+        self.browser.keys('Shift+m')
+        self.browser.wait_for('.notes input')
+        self.browser.keys('w', 'h', 'y', 'Enter')
+        file = pathlib.Path(f'{self.train}.notes.json')
+        end = time.monotonic() + webdriver.LONG_S
+        while time.monotonic() < end and not (file.exists() and 'why' in file.read_text()):
+            time.sleep(0.05)
+        self.assertIn('why', file.read_text())
+        tool.kill()
+        self.view(self.train)
+        self.wait('return batchlightTimeline.app.model.notes.some(({text}) => text === "why")')
+
+    def test_two_runs(self):
+        self.view(self.train, RECORDINGS / 'h200_compile.batchlight')
+        self.wait('return batchlightTimeline.app.model.tracks.some(({run}) => run === 1)')
+        runs = self.js('return batchlightTimeline.app.model.tracks.filter(({kind}) => kind === "steps").map(({run}) => run)')
+        self.assertEqual(runs[:2], [0, 1])
+        self.wait('return document.querySelector(".compare-panel form") !== null')
+        said = self.browser.text('.compare-panel [role=status]')
+        self.assertRegex(said, r'^aligned at step \d+ of A .* and \d+ of B')
+
+    def test_a_server_that_ended_is_named(self):
+        tool = self.view(self.train)
+        tool.kill()
+        tool.wait()
+        self.js('batchlightTimeline.app.model.show({from: 1000, to: 200000})')
+        self.wait('return /batchlight view does not answer/.test(document.querySelector(".warning")?.innerText)')
+        self.browser.errors()  # the browser's own words on it
+
+    def test_a_wrong_token_is_named(self):
+        tool = subprocess.Popen([BATCHLIGHT, 'view', '--no-browser', str(self.train)], stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(tool.stdout.close)
+        self.addCleanup(tool.wait)
+        self.addCleanup(tool.kill)
+        url = tool.stdout.readline().strip()
+        self.browser.open_url('about:blank')
+        self.browser.open_url(url.split('#')[0] + '#token=' + '0' * 64)
+        self.wait('return document.querySelector("[role=alert]") !== null')
+        self.assertRegex(self.browser.text('[role=alert]'), 'URL|address|token')
+        self.browser.errors()
+
+    def test_a_file(self):
+        page = self.folder / 'page.html'
+        subprocess.run([BATCHLIGHT, 'view', '--html', page, self.train], check=True, stdout=subprocess.DEVNULL)
+        self.browser.open_url('about:blank')
+        self.browser.open_url(page.as_uri())
+        self.wait('return batchlightTimeline.counts().items > 0')
+        self.browser.keys('i')
+        self.wait('return batchlightTimeline.app.model.selected?.event.table === "gpu_idle"')
+
+
+if __name__ == '__main__':
+    BATCHLIGHT = sys.argv.pop(1)
+    if webdriver.missing():
+        print('skipped:', webdriver.missing())
+        sys.exit(77)
+    unittest.main()
