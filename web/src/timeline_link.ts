@@ -11,11 +11,12 @@ export type Place = {
   to: number
 };
 
-const kRoom = 0.5;  // shown on each side of a stretch of time, of its length
+const kMostLetters = 200;  // of a name; the timeline itself cuts long ones later
+const kRoom = 0.5;         // shown on each side of a stretch of time, of its length
 
 export function timelineFragment(place: Place): string {
   if ("step" in place) return `step=${place.step}`;
-  if ("find" in place) return `find=${encodeURIComponent(place.find)}`;
+  if ("find" in place) return `find=${encodeURIComponent(place.find.slice(0, kMostLetters))}`;
   const room = Math.max(1000, kRoom * (place.to - place.from));
   const [from, to] = [Math.max(0, place.from - room), place.to + room].map(Math.round);
   return `from=${from}&to=${to}&range=${Math.round(place.from)}-${Math.round(place.to)}`;
