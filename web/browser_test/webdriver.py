@@ -24,7 +24,7 @@ def missing():
 
 
 class Browser:
-    """A headless browser without network. Use as a context manager."""
+    """A headless browser without network but for servers on this machine. Use as a context manager."""
 
     def __enter__(self):
         self._stack = contextlib.ExitStack()
@@ -38,7 +38,7 @@ class Browser:
         self._wait_for_driver(driver)
         arguments = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic',
                      '--no-first-run', '--disable-background-networking', '--disable-component-update',
-                     '--disable-sync', '--hide-scrollbars', '--host-resolver-rules=MAP * ~NOTFOUND',
+                     '--disable-sync', '--hide-scrollbars', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
                      f'--user-data-dir={profile}']
         answer = self._call('POST', '/session', {'capabilities': {'alwaysMatch': {
             'browserName': 'chrome', 'goog:loggingPrefs': {'browser': 'ALL'},

@@ -44,7 +44,10 @@ export class Address {
     const {model} = app;
     const steps = model.first.info.steps[0];
     const i = steps?.number.indexOf(number) ?? -1;
-    if (i < 0) return app.warn(`This recording has no step ${number}.`);
+    if (i < 0) {
+      app.warn(`This recording has no step ${number}.`);
+      return;
+    }
     model.show(framed({from: steps.from[i], to: steps.to[i]}, model.whole));
     app.range.showSteps(number, number);
   }

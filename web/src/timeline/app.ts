@@ -201,20 +201,25 @@ export class App {
   }
 
   // Something is wrong that the reader should see.
-  warn(text: string): void {
+  warn(text: string): HTMLElement {
     const old = this.banner.querySelector(".warning");
     const box = h("aside", {class: "banner loss warning", role: "alert"}, text);
     if (old) old.replaceWith(box);
     else this.banner.append(box);
+    return box;
   }
 
   get listeners(): Listeners {
     return {
-      onData: () => this.model.changed("data"),
+      onData: () => {
+        if (!this.model.runs.some(({cache}) => cache.failing))
+          this.banner.querySelector(".gone")?.remove();
+        this.model.changed("data");
+      },
       onNames: () => this.model.changed("names"),
       onError: (error) => {
         if (error instanceof CallError && error.code === "generation") void this.live.renew();
-        else this.warn(error.message);
+        else this.warn(error.message).classList.add("gone");  // until it answers again
       },
       onProgress: () => {},
     };

@@ -11,8 +11,10 @@ import type {Source} from "./source";
 
 const kSkirt = 1;  // screens on each side
 const kMostBytes = 48 * 2 ** 20;
-const kMostAsked = 2;  // requests under way
-const kPauseMs = 40;   // between two requests
+const kMostAsked = 2;   // requests under way
+const kPauseMs = 40;    // between two requests
+const kRetryMs = 1000;  // after a failure; each more doubles it
+const kMostRetryMs = 30_000;
 
 interface Held {
   asked: ViewRequest;
@@ -37,6 +39,8 @@ export class ViewCache {
   private held: Held[] = [];  // the latest first
   private asked: Asked[] = [];
   private lastSent = -Infinity;
+  private failures = 0;  // since the last answer
+  private timer = 0;
 
   constructor(
     private readonly source: Source,
@@ -51,7 +55,12 @@ export class ViewCache {
     this.whole = whole;
     for (const {abort} of this.asked) abort.abort();
     this.asked = [];
+    this.failures = 0;
     this.held = this.held.slice(0, 1).map((held) => ({...held, rows: new Set()}));
+  }
+
+  get failing(): boolean {
+    return this.failures > 0;
   }
 
   get busy(): boolean {
@@ -68,12 +77,24 @@ export class ViewCache {
       request.step <= step && covers(covered, within) && [...rows].every((row) => has.has(row));
     if (this.held.some(({asked, rows: has, answer}) => fits(asked, has, answer))) return true;
     if (this.asked.some(({request, rows: has}) => fits(request, has, request))) return false;
-    if (this.now() - this.lastSent < kPauseMs) {
-      this.onData();  // look again in the next frame
+    const wait = this.pause - (this.now() - this.lastSent);
+    if (wait > 0) {
+      this.later(wait);
       return false;
     }
     this.send(this.request(span, step, ranges), rows);
     return false;
+  }
+
+  private get pause(): number {
+    return this.failures === 0 ? kPauseMs
+                               : Math.min(kMostRetryMs, kRetryMs * 2 ** (this.failures - 1));
+  }
+
+  // Looks again then.
+  private later(ms: number): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.onData(), ms) as unknown as number;
   }
 
   private request(span: Span, step: number, rows: readonly RowRange[]): ViewRequest {
@@ -96,10 +117,13 @@ export class ViewCache {
     void this.source.view(request, asked.abort.signal)
       .then((answer) => {
         if (asked.abort.signal.aborted) return;
+        this.failures = 0;
         this.keep({asked: request, rows, answer});
       })
       .catch((error: Error) => {
-        if (!asked.abort.signal.aborted) this.onError(error);
+        if (asked.abort.signal.aborted) return;
+        ++this.failures;
+        this.onError(error);
       })
       .finally(() => {
         this.asked = this.asked.filter((one) => one !== asked);

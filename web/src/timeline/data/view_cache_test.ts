@@ -10,6 +10,7 @@ import {ViewCache} from "./view_cache";
 class FakeSource implements Source {
   readonly isStatic = false;
   requests: ViewRequest[] = [];
+  broken = false;
   private waiting: (() => void)[] = [];
 
   async call<Answer>(): Promise<Answer> {
@@ -18,6 +19,7 @@ class FakeSource implements Source {
 
   view(request: ViewRequest): Promise<ViewAnswer> {
     this.requests.push(request);
+    if (this.broken) return Promise.reject(new Error("gone"));
     const {from, to, step} = request;
     const rows = new Map<string, Items>();
     for (const [track, first, count] of request.rows)
@@ -82,4 +84,23 @@ test("coarse data fills what the fine does not cover", async () => {
   assert.equal(layers[1].to, 4.25e8);
   assert.deepEqual(cache.itemsOf(1, 0, whole, 1e6).map(({data}) => data.step), [524288]);
   assert.deepEqual(cache.itemsOf(9, 0, whole, 1e6), []);
+});
+
+test("a server that is gone is not asked again and again", async () => {
+  const source = new FakeSource();
+  let [clock, errors] = [0, 0];
+  const cache = new ViewCache(source, whole, () => {}, () => ++errors, () => clock);
+  source.broken = true;
+  for (; clock < 60_000; clock += 100) {
+    cache.want(whole, 1e6, rows);
+    for (let i = 0; i < 5; ++i) await Promise.resolve();
+  }
+  assert.equal(errors, source.requests.length);
+  assert.ok(errors >= 5 && errors <= 7, `${errors} requests in a minute`);
+  assert.ok(cache.failing);
+  source.broken = false;
+  clock += 30_000;
+  cache.want(whole, 1e6, rows);
+  await source.answerAll();
+  assert.ok(!cache.failing && cache.want(whole, 1e6, rows));
 });

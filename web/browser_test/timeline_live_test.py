@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""The timeline behind a server: a run that grows, slow answers, two runs, a server that ends, a wrong token.
+The server is made up (made_up_server.ts), so that the page is tested alone.
+
+Usage: timeline_live_test.py SCRIPT STYLE ESBUILD NODE [unittest arguments]. Exits with 77 (skipped) when the machine
+has no browser."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import timeline_page
+import webdriver
+
+SCRIPT = STYLE = ESBUILD = NODE = ''
+STEP = timeline_page.LAYER_NS * (2 + 3 * 6) + 1000  # from step to step
+
+
+class Live(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix='bl-live-')))
+        for steps in (20, 30):
+            timeline_page.write(SCRIPT, STYLE, cls.folder / f'{steps}.html', steps, 6)
+        cls.program = cls.folder / 'server.cjs'
+        subprocess.run([ESBUILD, pathlib.Path(__file__).with_name('made_up_server.ts'), '--bundle', '--platform=node', '--format=cjs',
+                        f'--outfile={cls.program}', '--log-level=warning'], check=True)
+        cls.browser = cls.enterClassContext(webdriver.Browser())
+
+    def setUp(self):
+        self.browser.prefer(color_scheme='light', reduced_motion='reduce')
+        self.browser.resize(1280, 900)
+
+    def serve(self, *pages, fragment=''):
+        self.server = subprocess.Popen([NODE, self.program, SCRIPT, STYLE, *(self.folder / f'{page}.html' for page in pages)],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(self.server.stdout.close)
+        self.addCleanup(self.server.wait)
+        self.addCleanup(self.server.stdin.close)
+        self.url = self.server.stdout.readline().strip()
+        self.browser.open_url('about:blank')
+        self.browser.open_url(self.url + fragment)
+        self.wait('return window.batchlightTimeline?.counts()?.items > 0')
+
+    def tell(self, line):
+        self.server.stdin.write(line + '\n')
+        self.server.stdin.flush()
+        self.server.stdout.readline()
+
+    def wait(self, script, *arguments):
+        end = time.monotonic() + webdriver.LONG_S
+        while time.monotonic() < end:
+            if value := self.browser.run(script, *arguments):
+                return value
+            time.sleep(0.05)
+        self.fail(f'never true: {script}; the page says: {self.browser.run("return document.body.innerText")[:2000]}')
+
+    def test_nothing_is_refused_and_the_token_leaves_the_address(self):
+        self.serve(20)
+        self.assertNotIn('token', self.browser.run('return location.href'))
+        self.browser.keys('i')
+        self.wait('return batchlightTimeline.app.model.selected?.event.table === "gpu_idle"')
+        self.browser.keys('t')
+        self.wait('return document.querySelector(".range-panel table") !== null')
+        self.assertEqual(self.browser.errors(), [])
+        self.browser.open_url(self.url.split('#')[0])  # loaded again: the session has the token
+        self.wait('return window.batchlightTimeline?.counts()?.items > 0')
+
+    def test_a_growing_run_is_followed(self):
+        self.serve(20)
+        self.tell('growing yes')
+        self.browser.open_url('about:blank')
+        self.browser.open_url(self.url)
+        self.wait('return window.batchlightTimeline?.counts()?.items > 0')
+        self.assertEqual(self.browser.run('return batchlightTimeline.app.model.first.info.steps[0].count'), 20)
+        begin = time.monotonic()
+        self.tell(f'next {self.folder / "30.html"}')
+        self.wait('return batchlightTimeline.app.model.first.info.steps[0].count === 30')
+        self.wait('const {view, whole} = batchlightTimeline.app.model; return view.to === whole.to')  # who sees all goes along
+        self.assertLess(time.monotonic() - begin, webdriver.LONG_S)
+        self.wait('const {model} = batchlightTimeline.app; return model.first.cache.itemsOf(1, 0, model.whole, 1e5)'
+                  '.some(({data}) => data.count > 0 && data.from + data.step * data.start[data.count - 1] > arguments[0])', 25 * STEP)
+        self.tell('growing no')
+        self.tell(f'next {self.folder / "30.html"}')
+        self.wait('return batchlightTimeline.app.model.first.info.growing === false')
+        self.assertEqual(self.browser.errors(), [])
+
+    def test_old_data_stay_while_new_come(self):
+        self.serve(20)
+        self.tell('slow 700')
+        self.browser.run('batchlightTimeline.app.model.show({from: arguments[0], to: arguments[1]})', 4 * STEP, 5 * STEP)
+        self.browser.wait_frames(3)
+        self.assertGreater(self.browser.run('return batchlightTimeline.counts().items'), 0)
+        self.assertTrue(self.browser.run('return batchlightTimeline.app.model.first.cache.busy'))
+        self.tell('slow 0')
+        self.wait('const {model} = batchlightTimeline.app;'
+                  'return model.first.cache.itemsOf(3, 2, model.view.span, model.view.nsPerPixel)[0]?.data.step <= model.view.nsPerPixel')
+
+    def test_two_runs(self):
+        self.serve(20, 30)
+        runs = self.browser.run('return batchlightTimeline.app.model.tracks.filter(({kind}) => kind === "steps").map(({run}) => run)')
+        self.assertEqual(runs, [0, 1])
+        self.wait('return /^aligned at step 10 of A/.test(document.querySelector(".compare-panel [role=status]")?.innerText)')
+        self.browser.run('batchlightTimeline.app.range.showSteps(10, 10); batchlightTimeline.app.dock.show("range")')
+        heads = self.wait('const heads = [...document.querySelectorAll(".range-panel [role=tabpanel]:not(.hidden-tab) .column-name")];'
+                          'return heads.length > 0 && heads.map(e => e.innerText)')
+        self.assertEqual(heads[:4], ['Name', 'Events, A', 'Events, B', 'Events, B - A'])
+        shift = self.browser.run('return batchlightTimeline.app.model.runs[1].offset')
+        self.assertLess(shift, 40 * timeline_page.LAYER_NS)
+
+    def test_a_server_that_ended_is_named(self):
+        self.serve(20)
+        self.server.stdin.close()
+        self.server.wait()
+        self.browser.run('batchlightTimeline.app.model.show({from: 1000, to: 200000})')
+        self.wait('return /batchlight view does not answer/.test(document.querySelector(".warning")?.innerText)')
+        time.sleep(0.5)
+        self.assertLess(len(self.browser.errors()), 12)  # it does not ask again and again
+
+    def test_a_wrong_token_is_named(self):
+        self.serve(20)
+        self.browser.open_url('about:blank')
+        self.browser.open_url(self.url.split('#')[0] + '#token=' + '0' * 64)
+        self.wait('return /Open the printed URL again/.test(document.querySelector("[role=alert]")?.innerText)')
+        self.browser.errors()  # the browser's own words on it
+
+    def test_notes_are_sent(self):
+        self.serve(20)
+        self.browser.keys('Shift+m')
+        self.browser.wait_for('.notes input')
+        self.browser.keys('w', 'h', 'y', 'Enter')
+        self.wait('return batchlightTimeline.app.model.first.source.call("notes").then(({notes}) => notes[0]?.text === "why")')
+
+
+if __name__ == '__main__':
+    SCRIPT, STYLE, ESBUILD, NODE = (sys.argv.pop(1) for _ in range(4))
+    if webdriver.missing():
+        print('skipped:', webdriver.missing())
+        sys.exit(77)
+    unittest.main()
