@@ -39,6 +39,7 @@ export interface Column {
   help?: string;
   help_of_steps?: string;  // for selected steps, if that differs
   sum?: SumRule;           // how its numbers are recomputed for them
+  largest?: number;        // of the columns beside which it stands: they share a unit
 }
 
 // Column-wise. Text cells are rows of PageData.strings; null = no value.

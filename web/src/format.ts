@@ -101,7 +101,7 @@ export interface ColumnFormat {
 
 // How every number of a column is shown.
 export function columnFormat(column: Column, values: readonly(number | null)[]): ColumnFormat {
-  let largest = 0;
+  let largest = column.largest ?? 0;
   for (const value of values)
     if (value !== null) largest = Math.max(largest, Math.abs(value));
   const scale = scaleFor(column.unit ?? "", largest);

@@ -60,6 +60,12 @@ export function textOf({columns, rows}: RangeTable): string {
   return lines.join("\n") + "\n";
 }
 
+const kSides = [["a", "A"], ["b", "B"], ["change", "B - A"]];
+
+function largestIn(rows: RangeTable["rows"], column: number): number {
+  return rows.reduce((most, row) => Math.max(most, Number(row[column] ?? 0)), 0);
+}
+
 // Two runs side by side: for each number that tables of both have, A, B and B - A. Rows are matched
 // by their texts.
 export function joined(a: RangeTable, b: RangeTable): RangeTable {
@@ -86,9 +92,12 @@ export function joined(a: RangeTable, b: RangeTable): RangeTable {
     return line(row, other);
   });
   for (const row of ofB.values()) rows.push(line(undefined, row));
-  const columns =
-    numbers.flatMap(({column}) => [["a", "A"], ["b", "B"], ["change", "B - A"]].map(([key,
-      word]) => ({...column, key: `${column.key}_${key}`, name: `${column.name}, ${word}`})));
+  const columns = numbers.flatMap(({column, i, other}) => {
+    const largest = Math.max(largestIn(a.rows, i), largestIn(b.rows, other));
+    return kSides.map(
+      ([key, word]) =>
+        ({...column, key: `${column.key}_${key}`, name: `${column.name}, ${word}`, largest}));
+  });
   return {
     key: a.key,
     title: a.title,

@@ -29,6 +29,8 @@ test("two runs stand side by side with their difference", () => {
   const other = {...table, rows: [["copy", 5], ["new", 7]]};
   const {columns, rows} = joined(table, other);
   assert.deepEqual(columns.map(({key}) => key), ["name", "time_a", "time_b", "time_change"]);
+  assert.deepEqual(
+    columns.map(({largest}) => largest), [undefined, 2_000_000, 2_000_000, 2_000_000]);
   assert.deepEqual(rows,
     [["gemm<1, \"x\">", 2_000_000, null, -2_000_000], ["copy", null, 5, 5], ["new", null, 7, 7]]);
 });

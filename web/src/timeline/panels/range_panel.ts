@@ -115,8 +115,8 @@ export class RangePanel {
                               : `${moment(range.from, 1000)} – ${moment(range.to, 1000)}`;
     const head =
       h("p", {class: "range-head"}, h("b", {}, words), `, ${time(range.to - range.from)}`);
-    const notes =
-      answers.flatMap((answer) => answer.notes).map((note) => h("p", {class: "muted"}, note));
+    const notes = [...new Set(answers.flatMap((answer) => answer.notes))].map(
+      (note) => h("p", {class: "muted"}, note));
     const shown = tables.filter(({rows}) => rows.length > 0);
     if (shown.length === 0) {
       this.result.replaceChildren(
