@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <optional>
 
 #include "serve/api.h"
 #include "timeline/name_search.h"
@@ -71,12 +70,12 @@ HttpResponse AnswerNext(const ApiContext&, const Snapshot& run, JsonRequest& req
   const int64_t least_ns = request.Time("least", 0);
   const int64_t track = request.Integer("track", -1, UINT32_MAX, -1);
   if (!request.ok()) return BadRequest(request);
-  const auto wanted = track < 0 ? std::nullopt : std::optional(static_cast<uint32_t>(track));
+  const uint32_t wanted = track < 0 ? kNoRef : static_cast<uint32_t>(track);
   return JsonResponse({{"event", EventOrNull(run, NextEvent(run.timeline(), filter,
                                                             {.at_ns = at_ns,
                                                              .forward = direction >= 0,
                                                              .least_ns = least_ns,
-                                                             .track = wanted.value_or(kNoRef)}))}});
+                                                             .track = wanted}))}});
 }
 
 HttpResponse AnswerLongest(const ApiContext&, const Snapshot& run, JsonRequest& request) {

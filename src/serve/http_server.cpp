@@ -119,6 +119,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     if (error == http::error::body_limit) return RefuseBody();
     if (error) return RefuseSyntax(error);
     request_.body = std::move(parser_->get().body());
+    stream_.expires_never();  // an answer takes as long as it takes
     Write(shared_.handler(request_), parser_->get().keep_alive());
   }
 

@@ -31,7 +31,10 @@ bool IsTooDeep(std::string_view body) {
 
 JsonRequest::JsonRequest(std::string_view body) : body_(json::object()) {
   if (body.empty()) return;
-  if (IsTooDeep(body)) return Fail("the body nests deeper than 64 levels");
+  if (IsTooDeep(body)) {
+    Fail("the body nests deeper than 64 levels");
+    return;
+  }
   body_ = json::parse(body, nullptr, false);
   if (body_.is_discarded() || !body_.is_object()) {
     body_ = json::object();
