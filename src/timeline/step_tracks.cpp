@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "analysis/breakdown/phase_stretches.h"
 #include "timeline/derived_tracks.h"
 #include "timeline/lanes.h"
@@ -23,47 +21,24 @@ StringId NameOfKind(Timeline& timeline, StepKind kind) {
   return name;
 }
 
-// Rows of `table` that belong to the process in row `i` of the steps.
-void AddRefs(const DerivedTable& table, uint32_t first_ref, size_t i, std::vector<uint32_t>& refs) {
-  for (uint32_t row = table.begins[i]; row < table.begins[i + 1]; ++row) {
-    refs.push_back(first_ref + row);
-  }
-}
-
 }  // namespace
 
 void AddStepTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
   DerivedTable& steps = timeline.NewDerivedTable();
-  DerivedTable& pauses = timeline.NewDerivedTable();
   const std::vector<ProcessSteps>& processes = timeline.steps().processes;
   for (const ProcessSteps& process : processes) {
     steps.begins.push_back(static_cast<uint32_t>(steps.name.size()));
     for (const Step& step : process.steps) {
       steps.Add(step.start_ns, step.end_ns, NameOfKind(timeline, step.kind));
     }
-    pauses.begins.push_back(static_cast<uint32_t>(pauses.name.size()));
-    for (const StepPause& pause : process.pauses) {
-      pauses.Add(pause.start_ns, pause.end_ns, NameOfKind(timeline, pause.kind));
-    }
   }
   steps.begins.push_back(static_cast<uint32_t>(steps.name.size()));
-  pauses.begins.push_back(static_cast<uint32_t>(pauses.name.size()));
-  const uint32_t step_ref = AddDerivedTable(timeline, "steps", "Step", steps);
-  const uint32_t pause_ref = AddDerivedTable(timeline, "pauses", "Pause between steps", pauses);
-  if (step_ref == kNoRef || pause_ref == kNoRef) return;
+  const uint32_t ref = AddDerivedTable(timeline, "steps", "Step", steps);
+  if (ref == kNoRef) return;
   for (size_t i = 0; i < processes.size(); ++i) {
-    std::vector<uint32_t> refs;
-    AddRefs(steps, step_ref, i, refs);
-    AddRefs(pauses, pause_ref, i, refs);
     plans.push_back({.process = processes[i].process,
                      .track = {.kind = TrackKind::kSteps, .title = "Steps"},
-                     .fill = [&timeline, refs](Track& track) mutable {
-                       const Events& events = timeline.events();
-                       std::stable_sort(refs.begin(), refs.end(), [&](uint32_t a, uint32_t b) {
-                         return events.Start(a) < events.Start(b);
-                       });
-                       FillRows(events, refs, NestedLanes(), track);
-                     }});
+                     .fill = FillRow(timeline, ref + steps.begins[i], ref + steps.begins[i + 1])});
   }
 }
 
