@@ -26,7 +26,8 @@ class ReportFolderTest : public ::testing::Test {
   }
   std::string Folder(const std::string& name) const { return (above_ / name).string(); }
   Result<std::vector<std::string>> Write(const std::string& folder, bool overwrite = false) const {
-    return WriteReportFolder(overview_, {folder, overwrite, "test"});
+    return WriteReportFolder(overview_,
+                             {.folder = folder, .overwrite = overwrite, .version = "test"});
   }
 
   Store store_;
@@ -50,7 +51,8 @@ TEST_F(ReportFolderTest, WritesPagePictureSnippetAndTables) {
 
 TEST_F(ReportFolderTest, ARunWithAGpuHasAPictureOfItsKernels) {
   const Store store = testing::MakeSampleRun({.gpu = true});
-  const auto written = WriteReportFolder(BuildOverview(store), {Folder("gpu"), false, "test"});
+  const auto written =
+      WriteReportFolder(BuildOverview(store), {.folder = Folder("gpu"), .version = "test"});
   ASSERT_TRUE(written.ok()) << written.status().message();
   for (const char* name :
        {"top10.png", "top10_kernels.png", "kernels.csv", "gpukernsum.csv", "cudaapisum.csv"}) {
@@ -96,7 +98,8 @@ TEST_F(ReportFolderTest, AFolderThatCannotBeMadeIsAnErrorAndLeavesNothing) {
 
 TEST_F(ReportFolderTest, ARunWithNothingInItStillHasAPage) {
   const Store empty;
-  const auto written = WriteReportFolder(BuildOverview(empty), {Folder("nothing"), false, "test"});
+  const auto written =
+      WriteReportFolder(BuildOverview(empty), {.folder = Folder("nothing"), .version = "test"});
   ASSERT_TRUE(written.ok()) << written.status().message();
   EXPECT_TRUE(FileExists(Folder("nothing/index.html")));
   EXPECT_FALSE(FileExists(Folder("nothing/top10.png")));
