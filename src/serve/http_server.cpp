@@ -199,6 +199,7 @@ struct HttpServer::State {
   using Unix = asio::local::stream_protocol;
 
   asio::io_context io{static_cast<int>(kThreads)};
+  asio::signal_set signals{io, SIGINT, SIGTERM};  // from the start: it may be ended at once
   Shared shared;
   std::optional<Tcp::acceptor> tcp;
   std::optional<Unix::acceptor> local;
@@ -279,8 +280,7 @@ void HttpServer::Run(const HttpGate& gate, const HttpHandler& handler) {
   state.shared.gate = gate;
   state.shared.handler = handler;
   state.shared.last_request_ms = NowMs();
-  asio::signal_set signals(state.io, SIGINT, SIGTERM);
-  signals.async_wait([&](error_code error, int) {
+  state.signals.async_wait([&](error_code error, int) {
     if (!error) state.io.stop();
   });
   asio::steady_timer idle(state.io);

@@ -71,9 +71,11 @@ class Collector:
         summary = self.training["tracks"][0]["summary"]
         words = " ".join(views.section("Steps")).split()
         for name in ("median", "mean"):
-            if name in words:
-                at = words.index(name)
-                self.text(f"{name} step", "terminal", " ".join(words[at + 1:at + 3]))
+            # "(median; mean 42.9 µs)" is of the GPU's steps.
+            places = [at for at, word in enumerate(words[:-2])
+                      if word == name and not words[at + 2].endswith(")")]
+            if places:
+                self.text(f"{name} step", "terminal", " ".join(words[places[0] + 1:places[0] + 3]))
             self.number(f"{name} step", "JSON", process["duration"][f"{name}_ns"])
             self.number(f"{name} step", "page", summary[f"{name}_ns"])
             self.number(f"{name} step", "CSV", views.figure(f"{name} step"))

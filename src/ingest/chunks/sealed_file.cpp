@@ -106,16 +106,25 @@ uint64_t OffsetsFromWalk(std::span<const uint8_t> file, std::vector<uint64_t>* o
   return damaged;
 }
 
+bool IsWhole(std::span<const uint8_t> file, uint64_t offset) {
+  BlockHeader header{};
+  std::span<const uint8_t> stored;
+  return FindBlock(file, offset, &header, &stored) && Unpack(header, stored) != nullptr;
+}
+
 // Blocks in the order of the file, each once: an index may name one again, or a place inside of
 // another. Returns the number of those.
 uint64_t DropOverlaps(std::span<const uint8_t> file, std::vector<uint64_t>& offsets) {
   if (!std::is_sorted(offsets.begin(), offsets.end())) std::sort(offsets.begin(), offsets.end());
+  uint64_t last = 0;
   uint64_t free_from = sizeof(format::FileHeader);
   return std::erase_if(offsets, [&](uint64_t offset) {
     BlockHeader header{};
     std::span<const uint8_t> stored;
     if (!FindBlock(file, offset, &header, &stored)) return false;  // counted as damaged later
-    if (offset < free_from) return true;
+    // A block whose size was damaged reaches into the next one, which is whole.
+    if (offset == last || (offset < free_from && IsWhole(file, last))) return true;
+    last = offset;
     free_from = offset + sizeof header + stored.size();
     return false;
   });
