@@ -180,7 +180,7 @@ def violations(root):
 
 def imports(root):
     """{TypeScript file: the files of ours that it imports}"""
-    pattern = re.compile(r'^(?:import|export)\b[^;]*?\sfrom\s+"(\.[^"]+)"', re.M)
+    pattern = re.compile(r'^(?:import|export)\b(?! type\b)[^;]*?\sfrom\s+"(\.[^"]+)"', re.M)
     folder = (root / 'web' / 'src').resolve()
     return {path: {(path.parent / f'{name}.ts').resolve(): None for name in pattern.findall(path.read_text())}
             for path in sorted(folder.rglob('*.ts'))}

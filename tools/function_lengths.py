@@ -13,7 +13,7 @@ TYPESCRIPT = re.compile(COMMON + r"|'(?:\\.|[^'\\\n])*'|`(?:\\.|\$\{(?:[^{}`]|`[
 # What comes before the brace of a block that holds functions.
 SCOPE = re.compile(r'^(?:(?:export|abstract|inline|declare|default)\s+)*'
                    r'(?:namespace|class|struct|union|extern)\b(?!.*\()', re.S)
-ATTRIBUTES = re.compile(r'\[\[.*?\]\]|alignas\s*\([^()]*\)|template\s*<[^(){};]*>|__attribute__\s*\(\(.*?\)\)', re.S)
+ATTRIBUTES = re.compile(r'\[\[.*?\]\]|alignas\s*\([^()]*\)|template\s*<(?:[^(){};<>]|<[^(){};<>]*>)*>|__attribute__\s*\(\(.*?\)\)', re.S)
 
 
 def blank(match):

@@ -36,13 +36,17 @@ class FunctionLengths(unittest.TestCase):
           });
         }
         }  // namespace a::b
+        template <typename T>
+        class E : public F<G<T>> {
+          int y() const { return 1; }
+        };
         extern "C" {
         int f(void) { return 0; }
         }
         '''
         # A member that is initialized in braces looks like a body of its own.
         self.assertEqual(self.functions('.cpp', text),
-                         [('C', 1), ('y_', 3), ('x', 1), ('Long', 6), ('f', 1)])
+                         [('C', 1), ('y_', 3), ('x', 1), ('Long', 6), ('y', 1), ('f', 1)])
 
     def test_typescript(self):
         text = r'''

@@ -77,7 +77,8 @@ Result<uint64_t> ExportPerRank(const Store& store, const Exporter& exporter,
   }
   if (processes_of.empty()) {
     return UsageError(
-        "--per-rank: no process of the recording has a rank (of torch.distributed, of its launcher, "
+        "--per-rank: no process of the recording has a rank (of torch.distributed, of its "
+        "launcher, "
         "such as RANK or SLURM_PROCID, or NCCL's); without --per-rank all are in one file");
   }
   RankFolder folder(exporter, options);

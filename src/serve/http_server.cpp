@@ -53,14 +53,15 @@ std::string Text(boost::string_view text) { return {text.data(), text.size()}; }
 
 HttpRequest HeaderOf(const http::request_header<>& header) {
   const auto field = [&](auto name) { return Text(header[name]); };
-  return {.method = Text(header.method_string()),
-          .target = Text(header.target()),
-          .host = field(http::field::host),
-          .origin = field(http::field::origin),
-          .fetch_site = field("Sec-Fetch-Site"),
-          .authorization = field(http::field::authorization),
-          .content_type = field(http::field::content_type),
-          .body = {}};
+  HttpRequest request;
+  request.method = Text(header.method_string());
+  request.target = Text(header.target());
+  request.host = field(http::field::host);
+  request.origin = field(http::field::origin);
+  request.fetch_site = field("Sec-Fetch-Site");
+  request.authorization = field(http::field::authorization);
+  request.content_type = field(http::field::content_type);
+  return request;
 }
 
 // One connection: requests one after the other, until one of the two ends it.

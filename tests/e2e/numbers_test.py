@@ -73,7 +73,7 @@ class Collector:
         for name in ("median", "mean"):
             # "(median; mean 42.9 µs)" is of the GPU's steps.
             places = [at for at, word in enumerate(words[:-2])
-                      if word == name and not words[at + 2].endswith(")")]
+                      if word == name and ")" not in words[at + 2]]
             if places:
                 self.text(f"{name} step", "terminal", " ".join(words[places[0] + 1:places[0] + 3]))
             self.number(f"{name} step", "JSON", process["duration"][f"{name}_ns"])

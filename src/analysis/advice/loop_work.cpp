@@ -32,7 +32,10 @@ bool IsOpen(PhaseKind kind) { return kind == PhaseKind::kOther || kind == PhaseK
 class Search {
  public:
   Search(const RunMeasures& run, const ProcessSteps& steps)
-      : store_(*run.store), operators_(store_.operator_calls), inputs_(*run.inputs), steps_(steps) {}
+      : store_(*run.store),
+        operators_(store_.operator_calls),
+        inputs_(*run.inputs),
+        steps_(steps) {}
 
   LoopWork Run() {
     const ThreadSpans::Rows rows = inputs_.operator_rows.Of(steps_.thread);

@@ -2,9 +2,10 @@
 // connects them: as recorded, never assumed.
 //
 // Rank: as process_ranks.h finds it, else NCCL's in the largest communicator of the process. World
-// size: torch.distributed's, the launcher's, what a Kineto file says, the largest communicator, else
-// the number of recorded ranks if those are 0..n-1 and n > 1. Backend: torch.distributed's, what a Kineto file says, "nccl" where NCCL was
-// called, "gloo" or "mpi" where PyTorch's operators of that name were.
+// size: torch.distributed's, the launcher's, what a Kineto file says, the largest communicator,
+// else the number of recorded ranks if those are 0..n-1 and n > 1. Backend: torch.distributed's,
+// what a Kineto file says, "nccl" where NCCL was called, "gloo" or "mpi" where PyTorch's operators
+// of that name were.
 #pragma once
 
 #include <cstdint>

@@ -71,8 +71,8 @@ RunMeasures MeasureRun(const Store& store, const MeasureOptions& options) {
 
 std::shared_ptr<const PhaseEvents> PhaseEventsOf(const RunMeasures& run) {
   if (run.phase_events != nullptr) return run.phase_events;
-  return std::make_shared<const PhaseEvents>(FindPhaseEvents(
-      *run.inputs, run.steps, run.breakdowns, run.gpu.breakdowns, run.work));
+  return std::make_shared<const PhaseEvents>(
+      FindPhaseEvents(*run.inputs, run.steps, run.breakdowns, run.gpu.breakdowns, run.work));
 }
 
 }  // namespace batchlight
