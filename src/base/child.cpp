@@ -48,11 +48,12 @@ Child StartChild(const ChildSpec& spec) {
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   if (spec.signal_mask) {
-    sigset_t pipe;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
+    sigset_t ignored;  // by the tool, while it records
+    sigemptyset(&ignored);
+    sigaddset(&ignored, SIGPIPE);
+    sigaddset(&ignored, SIGXFSZ);
     posix_spawnattr_setsigmask(&attributes, &*spec.signal_mask);
-    posix_spawnattr_setsigdefault(&attributes, &pipe);
+    posix_spawnattr_setsigdefault(&attributes, &ignored);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
   const std::vector<std::string> environment = Environment(spec.variables);

@@ -1,11 +1,13 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -22,8 +24,20 @@ std::string Reason(std::string_view what, const std::string& path) {
 
 Result<MappedFile> MappedFile::Open(const std::string& path) {
   // Without O_NONBLOCK a FIFO would wait for a writer.
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return InputError(Reason("cannot open", path));
+  return FromDescriptor(fd, path);
+}
+
+Result<MappedFile> MappedFile::Open(const Folder& folder, const std::string& name) {
+  const std::string path = folder.path() + "/" + name;
+  const int fd = folder.OpenFile(name, O_RDONLY);
+  if (fd < 0 && errno == ELOOP) return InputError("cannot read " + path + ": not a regular file");
+  if (fd < 0) return InputError(Reason("cannot open", path));
+  return FromDescriptor(fd, path);
+}
+
+Result<MappedFile> MappedFile::FromDescriptor(int fd, const std::string& path) {
   struct stat info {};
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     close(fd);
@@ -51,14 +65,46 @@ MappedFile::~MappedFile() {
   if (data_ != nullptr) munmap(const_cast<uint8_t*>(data_), size_);
 }
 
-Result<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path) {
+std::vector<std::string> LeftPartials(const Folder& folder, const std::string& name) {
+  std::vector<std::string> left;
+  for (const std::string& entry : folder.Names()) {
+    const size_t infix = entry.rfind(kPartialInfix);
+    if (infix == std::string::npos || (!name.empty() && entry.substr(0, infix) != name)) continue;
+    if (!AreRandomLetters(entry.substr(infix + std::strlen(kPartialInfix)))) continue;
+    const int fd = folder.OpenFile(entry, O_RDWR);
+    struct stat info {};
+    const bool ours =
+        fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid();
+    // Whoever writes it holds the lock.
+    if (ours && flock(fd, LOCK_EX | LOCK_NB) == 0) left.push_back(entry);
+    if (fd >= 0) close(fd);
+  }
+  return left;
+}
+
+Result<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path, const NewFile& how) {
   AtomicFileWriter writer;
   writer.path_ = path;
-  writer.partial_path_ = path + ".partial-" + std::to_string(getpid());
-  writer.fd_ = open(writer.partial_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  writer.how_ = how;
+  if (how.folder == nullptr) {
+    auto folder = Folder::OpenParent(path);
+    if (!folder.ok()) {
+      return OutputError(Reason("cannot write", path) +
+                         "; choose another folder or create it first");
+    }
+    writer.own_folder_.emplace(std::move(folder).value());
+  }
+  const Folder& folder = writer.folder();
+  const std::string name = LastPartOf(path);
+  for (const std::string& left : LeftPartials(folder, name)) folder.Remove(left);
+  writer.partial_name_ = name + kPartialInfix + RandomLetters();
+  writer.fd_ = how.is_private
+                   ? folder.MakePrivateFile(writer.partial_name_)
+                   : folder.OpenFile(writer.partial_name_, O_WRONLY | O_CREAT | O_EXCL, 0666);
   if (writer.fd_ < 0) {
     return OutputError(Reason("cannot write", path) + "; choose another folder or create it first");
   }
+  flock(writer.fd_, LOCK_EX | LOCK_NB);  // LeftPartials() sees by it that we live
   writer.buffer_.reserve(kBufferBytes);
   return writer;
 }
@@ -76,7 +122,9 @@ Result<AtomicFileWriter> AtomicFileWriter::Stream(const std::string& path) {
 
 AtomicFileWriter::AtomicFileWriter(AtomicFileWriter&& other) noexcept
     : path_(std::move(other.path_)),
-      partial_path_(std::move(other.partial_path_)),
+      partial_name_(std::move(other.partial_name_)),
+      how_(other.how_),
+      own_folder_(std::move(other.own_folder_)),
       buffer_(std::move(other.buffer_)),
       flushed_bytes_(other.flushed_bytes_),
       fd_(std::exchange(other.fd_, -1)) {}
@@ -84,7 +132,7 @@ AtomicFileWriter::AtomicFileWriter(AtomicFileWriter&& other) noexcept
 AtomicFileWriter::~AtomicFileWriter() {
   if (fd_ < 0) return;
   close(fd_);
-  if (!partial_path_.empty()) unlink(partial_path_.c_str());
+  if (!partial_name_.empty()) folder().Remove(partial_name_);
 }
 
 Status AtomicFileWriter::Write(std::string_view bytes) {
@@ -101,7 +149,7 @@ Status AtomicFileWriter::Flush() {
     if (written < 0) {
       return OutputError(
           Reason("cannot write", path_) +
-          (partial_path_.empty()
+          (partial_name_.empty()
                ? "; what it got so far is not whole"
                : "; nothing was left under that name. Free space or choose another folder"));
     }
@@ -112,15 +160,33 @@ Status AtomicFileWriter::Flush() {
   return {};
 }
 
+bool AtomicFileWriter::Rename() const {
+  const std::string name = LastPartOf(path_);
+  const int fd = folder().fd();
+  if (how_.replace) return renameat(fd, partial_name_.c_str(), fd, name.c_str()) == 0;
+  // Not every file system can rename without replacing; a second link fails alike.
+  if (renameat2(fd, partial_name_.c_str(), fd, name.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  return linkat(fd, partial_name_.c_str(), fd, name.c_str(), 0) == 0 &&
+         folder().Remove(partial_name_);
+}
+
 Status AtomicFileWriter::Commit() {
   RETURN_IF_ERROR(Flush());
-  const bool is_stream = partial_path_.empty();
-  if (close(std::exchange(fd_, -1)) == 0 &&
-      (is_stream || rename(partial_path_.c_str(), path_.c_str()) == 0)) {
-    return {};
+  const bool is_stream = partial_name_.empty();
+  const bool keeps_owner = how_.owner == static_cast<uid_t>(-1);
+  bool done = keeps_owner || fchown(fd_, how_.owner, how_.group) == 0;
+  done = done && (is_stream || Rename());
+  int error = errno;
+  if (close(std::exchange(fd_, -1)) != 0 && done) {
+    done = false;
+    error = errno;
   }
-  Status status = OutputError(Reason("cannot finish", path_));
-  if (!is_stream) unlink(partial_path_.c_str());
+  if (done) return {};
+  errno = error;
+  Status status = OutputError(error == EEXIST ? path_ + " exists; it was made meanwhile"
+                                              : Reason("cannot finish", path_));
+  if (!is_stream) folder().Remove(partial_name_);
   return status;
 }
 

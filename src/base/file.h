@@ -4,10 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/folder.h"
 #include "base/status.h"
 
 namespace batchlight {
@@ -17,6 +20,10 @@ class MappedFile {
  public:
   // Errors (kInput): missing, not a regular file, not readable; the message names path and reason.
   static Result<MappedFile> Open(const std::string& path);
+  // `name` in the folder; a link is no regular file.
+  static Result<MappedFile> Open(const Folder& folder, const std::string& name);
+  // Takes the descriptor of a file that was opened for reading.
+  static Result<MappedFile> FromDescriptor(int fd, const std::string& path);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) = delete;
   MappedFile(const MappedFile&) = delete;
@@ -31,11 +38,28 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-// Writes PATH.partial-<pid> and renames it to PATH in Commit(). Without Commit() the destructor
-// removes it. Errors are kOutput. Not thread-safe.
+// How a new file comes to be.
+struct NewFile {
+  bool is_private = false;               // readable by its owner alone, whatever the umask is
+  bool replace = true;                   // false: Commit() fails if the name is taken by then
+  const Folder* folder = nullptr;        // takes the file, under the last part of its path
+  uid_t owner = static_cast<uid_t>(-1);  // who gets the file in Commit(); -1 = nobody else
+  gid_t group = static_cast<gid_t>(-1);
+};
+
+// What follows a file's name while it is written; then come random letters.
+inline constexpr char kPartialInfix[] = ".partial-";
+
+// Those of `name`'s partial files in the folder that a killed process of this user left. With an
+// empty name: of all files.
+std::vector<std::string> LeftPartials(const Folder& folder, const std::string& name);
+
+// Writes PATH.partial-<random> and renames it to PATH in Commit(). Without Commit() the destructor
+// removes it; what an earlier process that was killed left of it is removed first. The folder is
+// held open meanwhile. Errors are kOutput. Not thread-safe.
 class AtomicFileWriter {
  public:
-  static Result<AtomicFileWriter> Create(const std::string& path);
+  static Result<AtomicFileWriter> Create(const std::string& path, const NewFile& how = {});
   // The same interface for what cannot be renamed: "-" is standard output, else an existing pipe or
   // device. What was written before an error cannot be taken back.
   static Result<AtomicFileWriter> Stream(const std::string& path);
@@ -45,13 +69,20 @@ class AtomicFileWriter {
 
   Status Write(std::string_view bytes);
   Status Commit();
+  // The file while it is not finished, for a writer of another kind (SQLite).
+  std::string PartialPath() const { return folder().DescriptorPath() + "/" + partial_name_; }
   uint64_t bytes_written() const { return flushed_bytes_ + buffer_.size(); }
 
  private:
   AtomicFileWriter() = default;
   Status Flush();
+  bool Rename() const;
+  const Folder& folder() const { return how_.folder != nullptr ? *how_.folder : *own_folder_; }
+
   std::string path_;
-  std::string partial_path_;  // empty: a stream
+  std::string partial_name_;  // empty: a stream
+  NewFile how_;
+  std::optional<Folder> own_folder_;
   std::string buffer_;
   uint64_t flushed_bytes_ = 0;
   int fd_ = -1;

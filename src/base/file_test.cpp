@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -64,6 +65,77 @@ TEST_F(FileTest, EmptyFileIsFine) {
   Result<MappedFile> file = MappedFile::Open(folder_ + "/e");
   ASSERT_TRUE(file.ok());
   EXPECT_TRUE(file->bytes().empty());
+}
+
+TEST_F(FileTest, PipeIsAnInputErrorAndDoesNotHang) {
+  ASSERT_EQ(mkfifo((folder_ + "/pipe").c_str(), 0600), 0);
+  EXPECT_EQ(MappedFile::Open(folder_ + "/pipe").status().exit_code(), 3);
+  const Folder folder = Folder::Open(folder_).value();
+  EXPECT_EQ(MappedFile::Open(folder, "pipe").status().exit_code(), 3);
+}
+
+TEST_F(FileTest, LinksInAFolderAreNotFollowed) {
+  ASSERT_TRUE(WriteWholeFile(folder_ + "/secret", "secret").ok());
+  ASSERT_EQ(symlink("secret", (folder_ + "/link").c_str()), 0);
+  const Folder folder = Folder::Open(folder_).value();
+  EXPECT_EQ(MappedFile::Open(folder, "link").status().exit_code(), 3);
+  EXPECT_EQ(MappedFile::Open(folder, "secret")->text(), "secret");
+}
+
+// Who can write into the folder could have made such a link, had the name been known.
+TEST_F(FileTest, NameOfThePartialFileCannotBeKnown) {
+  ASSERT_TRUE(WriteWholeFile(folder_ + "/precious", "precious").ok());
+  const std::string guess = folder_ + "/a.txt.partial-" + std::to_string(getpid());
+  ASSERT_EQ(symlink("precious", guess.c_str()), 0);
+  ASSERT_TRUE(WriteWholeFile(folder_ + "/a.txt", "hello").ok());
+  EXPECT_EQ(ReadWholeFile(folder_ + "/precious").value(), "precious");
+}
+
+TEST_F(FileTest, FileLandsInTheHeldFolder) {
+  std::filesystem::create_directory(folder_ + "/here");
+  std::filesystem::create_directory(folder_ + "/there");
+  const Folder held = Folder::Open(folder_ + "/here").value();
+  auto writer = AtomicFileWriter::Create(folder_ + "/here/a.txt", {.folder = &held});
+  ASSERT_TRUE(writer.ok());
+  std::filesystem::rename(folder_ + "/here", folder_ + "/moved");
+  std::filesystem::create_directory_symlink("there", folder_ + "/here");
+  ASSERT_TRUE(writer->Commit().ok());
+  EXPECT_TRUE(FileExists(folder_ + "/moved/a.txt"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/there"));
+}
+
+TEST_F(FileTest, WithoutReplaceTheFirstFileStays) {
+  auto writer = AtomicFileWriter::Create(folder_ + "/a.txt", {.replace = false});
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE(WriteWholeFile(folder_ + "/a.txt", "first").ok());
+  EXPECT_EQ(writer->Commit().exit_code(), 4);
+  EXPECT_EQ(ReadWholeFile(folder_ + "/a.txt").value(), "first");
+}
+
+TEST_F(FileTest, PrivateFileHasItsModeWhateverTheUmask) {
+  const mode_t before = umask(0);
+  auto writer = AtomicFileWriter::Create(folder_ + "/a.txt", {.is_private = true});
+  umask(before);
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE(writer->Commit().ok());
+  struct stat info {};
+  ASSERT_EQ(stat((folder_ + "/a.txt").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST_F(FileTest, WhatAKilledWriterLeftGoesWithTheNext) {
+  const std::string left = folder_ + "/a.txt.partial-abcdefghijklmnop";
+  const std::string foreign = folder_ + "/a.txt.partial-1";
+  for (const std::string& path : {left, foreign}) std::fclose(std::fopen(path.c_str(), "w"));
+  auto first = AtomicFileWriter::Create(folder_ + "/a.txt");
+  ASSERT_TRUE(first.ok());
+  EXPECT_FALSE(FileExists(left));
+  EXPECT_TRUE(FileExists(foreign));
+  // Of two that write at once, neither takes the other's.
+  auto second = AtomicFileWriter::Create(folder_ + "/a.txt");
+  ASSERT_TRUE(second.ok());
+  EXPECT_TRUE(first->Commit().ok());
+  EXPECT_TRUE(second->Commit().ok());
 }
 
 }  // namespace

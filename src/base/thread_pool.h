@@ -7,7 +7,9 @@
 namespace batchlight {
 
 // Calls body(i) once for every i in [0, count), on up to ProcessorCount() threads; returns when
-// all have ended. body must not throw. Calls may nest: the inner one then runs on its caller.
+// all have ended; on fewer, down to the caller's own, where no more can be started. The first
+// exception of body (memory ran out) ends the work and is thrown again here. Calls may nest: the
+// inner one then runs on its caller.
 void ParallelFor(size_t count, const std::function<void(size_t)>& body);
 
 size_t ProcessorCount();

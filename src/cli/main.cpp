@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/mapping_guard.h"
 #include "base/nearest.h"
 #include "cli/flags/command.h"
 #include "cli/flags/parse_error.h"
@@ -84,11 +85,13 @@ int Main(int argc, char** argv) {
 
 // No exception is expected: one that gets here means that memory ran out, or a bug of ours.
 int main(int argc, char** argv) {
+  batchlight::GuardMappings();
   try {
     return batchlight::cli::Main(argc, argv);
   } catch (const std::bad_alloc&) {
     std::fputs("batchlight: out of memory; read less of the run (--help names the filters)\n",
                stderr);
+    return static_cast<int>(batchlight::ErrorKind::kInput);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "batchlight: internal error: %s\n", error.what());
   }

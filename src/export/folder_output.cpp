@@ -1,13 +1,14 @@
 #include "export/folder_output.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <set>
 #include <utility>
+
+#include "base/file.h"
 
 namespace batchlight {
 
@@ -17,7 +18,7 @@ Result<FolderOutput> FolderOutput::Create(const std::string& folder) {
   FolderOutput output;
   output.folder_ = folder;
   while (output.folder_.size() > 1 && output.folder_.ends_with('/')) output.folder_.pop_back();
-  const std::string partial = output.folder_ + ".partial-" + std::to_string(getpid());
+  const std::string partial = output.folder_ + kPartialInfix + RandomLetters();
   if (mkdir(partial.c_str(), 0777) != 0) {
     return OutputError("cannot make folder " + output.folder_ + ": " + std::strerror(errno) +
                        "; choose another place or create the folder around it first");

@@ -1,5 +1,5 @@
-// A folder of files that appears as a whole: the files are written into FOLDER.partial-<pid>, and
-// Commit() moves them into place. A failure before that leaves the folder as it was.
+// A folder of files that appears as a whole: the files are written into FOLDER.partial-<random>,
+// and Commit() moves them into place. A failure before that leaves the folder as it was.
 #pragma once
 
 #include <functional>

@@ -1,10 +1,7 @@
 #include "export/sqlite/sqlite_file.h"
 
 #include <sqlite3.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -15,10 +12,11 @@ namespace batchlight {
 Result<SqliteFile> SqliteFile::Create(const std::string& path) {
   SqliteFile file;
   file.path_ = path;
-  file.partial_path_ = path + ".partial-" + std::to_string(getpid());
-  unlink(file.partial_path_.c_str());
-  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-  if (sqlite3_open_v2(file.partial_path_.c_str(), &file.handle_, flags, nullptr) != SQLITE_OK) {
+  ASSIGN_OR_RETURN(AtomicFileWriter writer, AtomicFileWriter::Create(path));
+  file.file_.emplace(std::move(writer));
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+  if (sqlite3_open_v2(file.file_->PartialPath().c_str(), &file.handle_, flags, nullptr) !=
+      SQLITE_OK) {
     return OutputError("cannot write " + path + ": " +
                        std::strerror(sqlite3_system_errno(file.handle_)) +
                        "; choose another folder or create it first");
@@ -31,13 +29,10 @@ Result<SqliteFile> SqliteFile::Create(const std::string& path) {
 
 SqliteFile::SqliteFile(SqliteFile&& other) noexcept
     : path_(std::move(other.path_)),
-      partial_path_(std::exchange(other.partial_path_, {})),
+      file_(std::exchange(other.file_, std::nullopt)),
       handle_(std::exchange(other.handle_, nullptr)) {}
 
-SqliteFile::~SqliteFile() {
-  sqlite3_close_v2(handle_);
-  if (!partial_path_.empty()) unlink(partial_path_.c_str());
-}
+SqliteFile::~SqliteFile() { sqlite3_close_v2(handle_); }
 
 Status SqliteFile::Error(std::string_view what) const {
   // SQLite reports any failed write as "disk I/O error".
@@ -58,11 +53,7 @@ Status SqliteFile::Commit() {
   RETURN_IF_ERROR(Execute("COMMIT"));
   if (sqlite3_close(handle_) != SQLITE_OK) return Error("cannot close");
   handle_ = nullptr;
-  if (std::rename(partial_path_.c_str(), path_.c_str()) != 0) {
-    return OutputError("cannot rename to " + path_ + ": " + std::strerror(errno));
-  }
-  partial_path_.clear();
-  return Status();
+  return file_->Commit();
 }
 
 void SqliteInsert::Finalizer::operator()(sqlite3_stmt* statement) const {

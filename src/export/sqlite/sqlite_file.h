@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/file.h"
 #include "base/status.h"
 
 struct sqlite3;
@@ -30,7 +32,7 @@ class SqliteFile {
  private:
   SqliteFile() = default;
   std::string path_;
-  std::string partial_path_;
+  std::optional<AtomicFileWriter> file_;  // takes no bytes itself
   sqlite3* handle_ = nullptr;
 };
 

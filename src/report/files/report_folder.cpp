@@ -1,7 +1,5 @@
 #include "report/files/report_folder.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -98,7 +96,7 @@ Status WriteFiles(const std::string& folder, const std::vector<File>& files) {
 
 // Everything is written beside the final folder, which is renamed into place when it is complete.
 Status WriteNewFolder(const std::string& folder, const std::vector<File>& files) {
-  const std::string partial = folder + ".partial-" + std::to_string(getpid());
+  const std::string partial = folder + kPartialInfix + RandomLetters();
   std::error_code error;
   const fs::path above = fs::path(partial).parent_path();
   if (!above.empty()) fs::create_directories(above, error);

@@ -1,0 +1,106 @@
+#include "base/folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+namespace batchlight {
+namespace {
+
+constexpr size_t kRandomLetters = 16;
+
+}  // namespace
+
+Result<Folder> Folder::Open(const std::string& path, bool follow) {
+  const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW);
+  const int fd = open(path.empty() ? "." : path.c_str(), flags);
+  if (fd < 0) return InputError("cannot open folder " + path + ": " + std::strerror(errno));
+  return Folder(fd, path);
+}
+
+Result<Folder> Folder::OpenParent(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return Open(slash == std::string::npos ? "." : path.substr(0, slash + 1));
+}
+
+Folder::Folder(Folder&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
+
+Folder& Folder::operator=(Folder&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(path_, other.path_);
+  return *this;
+}
+
+Folder::~Folder() {
+  if (fd_ >= 0) close(fd_);
+}
+
+int Folder::OpenFile(const std::string& name, int flags, mode_t mode) const {
+  return openat(fd_, name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode);
+}
+
+int Folder::MakePrivateFile(const std::string& name) const {
+  const int fd = OpenFile(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+  if (fd >= 0) (void)fchmod(fd, 0600);  // an unusual umask may have taken our own rights
+  return fd;
+}
+
+bool Folder::Remove(const std::string& name) const { return unlinkat(fd_, name.c_str(), 0) == 0; }
+
+bool Folder::Has(const std::string& name) const {
+  struct stat info {};
+  return fstatat(fd_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+std::vector<std::string> Folder::Names() const {
+  std::vector<std::string> names;
+  const int copy = openat(fd_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(copy >= 0 ? fdopendir(copy) : nullptr,
+                                                      closedir);
+  while (directory != nullptr) {
+    const dirent* entry = readdir(directory.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+struct stat Folder::Info() const {
+  struct stat info {};
+  (void)fstat(fd_, &info);
+  return info;
+}
+
+bool Folder::Holds(const std::string& name, const Folder& other) const {
+  struct stat info {};
+  const struct stat of_other = other.Info();
+  return fstatat(fd_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+         info.st_dev == of_other.st_dev && info.st_ino == of_other.st_ino;
+}
+
+std::string LastPartOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string RandomLetters() {
+  unsigned char bytes[kRandomLetters] = {};
+  (void)getentropy(bytes, sizeof bytes);
+  std::string letters;
+  for (const unsigned char byte : bytes) letters += static_cast<char>('a' + byte % 26);
+  return letters;
+}
+
+bool AreRandomLetters(const std::string& text) {
+  return text.size() == kRandomLetters &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
+}  // namespace batchlight

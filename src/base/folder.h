@@ -1,0 +1,64 @@
+// A folder held open. What is done in it happens in this folder, whatever somebody renames or links
+// on the way to it meanwhile; a name is never followed where it is a symbolic link.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+
+namespace batchlight {
+
+class Folder {
+ public:
+  // Errors (kInput) name path and reason. "" is the present folder. With `follow` the path itself
+  // may be a link.
+  static Result<Folder> Open(const std::string& path, bool follow = true);
+  // The folder that holds `path`.
+  static Result<Folder> OpenParent(const std::string& path);
+  Folder(Folder&& other) noexcept;
+  Folder& operator=(Folder&& other) noexcept;
+  ~Folder();
+
+  int fd() const { return fd_; }
+  const std::string& path() const { return path_; }
+  // The same folder, called `path` in messages.
+  Folder Named(std::string path) && {
+    path_ = std::move(path);
+    return std::move(*this);
+  }
+  // For calls that take a path only. Valid in this process while the folder is open.
+  std::string DescriptorPath() const { return "/proc/self/fd/" + std::to_string(fd_); }
+
+  // openat; the descriptor closes at exec. Neither a link nor a pipe that nobody feeds holds it up.
+  // -1 with errno.
+  int OpenFile(const std::string& name, int flags, mode_t mode = 0) const;
+  // Makes the file; it was not there before. The mode holds whatever the umask is.
+  int MakePrivateFile(const std::string& name) const;
+  bool Remove(const std::string& name) const;
+  bool Has(const std::string& name) const;
+  // Every name but "." and "..", sorted.
+  std::vector<std::string> Names() const;
+  // Of the folder itself.
+  struct stat Info() const;
+  // Whether `name` in this folder is `other`.
+  bool Holds(const std::string& name, const Folder& other) const;
+
+ private:
+  Folder(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  int fd_ = -1;
+  std::string path_;
+};
+
+// "a/b" -> "b"; the part after the last '/'.
+std::string LastPartOf(const std::string& path);
+
+// Sixteen letters that nobody can guess, for names of files that are not finished.
+std::string RandomLetters();
+bool AreRandomLetters(const std::string& text);
+
+}  // namespace batchlight

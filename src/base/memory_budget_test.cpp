@@ -1,0 +1,33 @@
+#include "base/memory_budget.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace batchlight {
+namespace {
+
+TEST(CheckMemory, SaysHowMuchIsNeededAndWhatToDo) {
+  setenv("BATCHLIGHT_MEMORY", "2000000000", 1);
+  EXPECT_TRUE(CheckMemory("run.batchlight", 2'000'000'000).ok());
+  const Status status = CheckMemory("run.batchlight", 4'500'000'000);
+  unsetenv("BATCHLIGHT_MEMORY");
+  EXPECT_EQ(status.exit_code(), 3);
+  EXPECT_NE(status.message().find("run.batchlight: it needs about 4.5 GB"), std::string::npos);
+  EXPECT_NE(status.message().find("2.0 GB are free"), std::string::npos);
+}
+
+TEST(AvailableMemory, IsNoMoreThanTheAddressSpaceAllows) {
+  EXPECT_GT(AvailableMemoryBytes(), 1u << 20);
+  const auto run = [] {
+    const rlimit limit{uint64_t{1} << 33, uint64_t{1} << 33};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+    _exit(AvailableMemoryBytes() < uint64_t{1} << 33 ? 0 : 1);
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace batchlight
