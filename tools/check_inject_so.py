@@ -21,7 +21,7 @@ ALLOWED = {
             "strspn strcspn",
     "the kernel": "syscall mmap munmap madvise clock_gettime getauxval getenv environ "
                   "__environ __errno_location",
-    "once, when attaching": "on_exit __register_atfork pthread_key_create dlsym dl_iterate_phdr",
+    "once, when attaching": "sigaction on_exit __register_atfork pthread_key_create dlsym dl_iterate_phdr",
     "once a thread": "pthread_setspecific",
     "once, in a CUDA program": "dladdr dlopen __cxa_atexit sigfillset pthread_self pthread_create "
                                "pthread_sigmask pthread_setname_np pthread_attr_init "

@@ -28,6 +28,9 @@ inline constexpr uint32_t kTracePhases = 1u << 7;  // of kTraceModules, only the
 
 enum class CaptureTrigger : uint32_t { kNone = 0, kNvtx = 1, kCudaProfilerApi = 2, kSteps = 3 };
 
+// Why recording stopped by itself.
+enum class RecordingStop : uint32_t { kNone = 0, kKeepFree = 1, kMaxSize = 2, kDiskFull = 3 };
+
 struct ControlPage {
   uint64_t magic;    // kControlMagic, written last by the tool
   uint32_t version;  // kFormatVersion
@@ -57,7 +60,16 @@ struct ControlPage {
   std::atomic<uint32_t> processes_attached;
   uint32_t range_end_ignored;  // 1 = --capture-range-end=none: a capture never stops by its range
   std::atomic<uint32_t> step_pid;  // kSteps: the process whose steps count; 0 = none yet
-  uint32_t reserved[11];
+  // Why the files grow no further: the first process to find out stores it and bumps `changes`; the
+  // tool ends the collection.
+  std::atomic<RecordingStop> stop;
+  // The files of all processes, how large they may become, and what must stay free on their disk.
+  std::atomic<uint64_t> file_bytes;
+  uint64_t max_file_bytes;  // 0 = no limit
+  uint64_t keep_free_bytes;
+  std::atomic<uint32_t> growth_error;  // errno with which a file last could not grow; 0 = never
+  std::atomic<uint32_t> files_cut;     // times that somebody cut a mapped file short
+  uint32_t reserved[2];
 
   char capture_message[512];  // --nvtx-capture range
   char capture_domain[256];   // "" = default domain, "*" = any

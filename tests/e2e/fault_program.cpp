@@ -8,9 +8,12 @@
 // killed; and 1 once the test lets the orphan go on, 2 once that has recorded its operators.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -162,6 +165,26 @@ void Steps(int count) {
   }
 }
 
+// Operators before and after the files of the recording are cut to nothing.
+void CutShort(int count) {
+  const char* folder = getenv("BATCHLIGHT_SESSION_DIR");
+  Operators(count);
+  if (folder != nullptr) {
+    const std::string command = "for f in " + std::string(folder) + "/*-*.blp; do : > $f; done";
+    if (std::system(("LD_PRELOAD= sh -c '" + command + "'").c_str()) != 0) std::abort();
+  }
+  Operators(count);
+}
+
+// Confines itself, so that any other system call than to read, write or end kills it.
+[[noreturn]] void Strict(int count) {
+  Operators(count);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) != 0) _exit(9);
+  Operators(100'000);  // more than one chunk holds
+  syscall(SYS_exit, 5);
+  __builtin_unreachable();
+}
+
 int Run(const std::string& mode, int count) {
   Operators(10);
   if (mode == "exit") return count;
@@ -178,6 +201,8 @@ int Run(const std::string& mode, int count) {
     for (int i = 0; i < count; ++i) std::thread(Forever).detach();
     Until([] { return g_api == nullptr || *g_recorded > 5'000; });
   }
+  if (mode == "strict") Strict(count);
+  if (mode == "cut-short") CutShort(count);
   if (mode == "names") StrangeNames();
   if (mode == "steps") Steps(count);
   if (mode == "open-ranges") {

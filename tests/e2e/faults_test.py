@@ -148,6 +148,14 @@ class TheProgramEndsBadly(InFolder):
         self.assertGreaterEqual(kept + dropped, WARM_UP + 200_000)
 
 
+class TheProgramConfinesItself(InFolder):
+    def test_seccomp_strict(self):
+        done = self.profile(FAULT_PROGRAM, "strict", 50)
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertEqual(count(self.opens(), "OpEnd"), WARM_UP + 50)
+        self.assertIn("seccomp's strict mode", done.stderr)
+
+
 class TheToolIsKilled(InFolder):
     def start_and_kill_tool(self):
         tool = self.begin("profile", "-t", "none", "--pytorch=autograd-nvtx", "-o", "run",
@@ -188,6 +196,15 @@ class TheToolIsKilled(InFolder):
         self.assertEqual(seal.returncode, 0, seal.stderr)
         self.assertEqual(self.files(), ["counter", "run.batchlight"])
         self.assertGreaterEqual(count(self.opens("run.batchlight"), "OpEnd"), recorded)
+
+    def test_the_next_run_names_it_and_clean_makes_a_recording(self):
+        self.kill_and_wait(self.start_and_kill_tool())
+        next_run = self.profile("-o", "next", FAULT_PROGRAM, "exit")
+        self.assertIn("run.batchlight.live was left by a run whose tool was killed; `batchlight "
+                      "clean`", next_run.stderr)
+        done = self.batchlight("clean")
+        self.assertEqual(done.stdout, "made run.batchlight of run.batchlight.live\n", done.stderr)
+        self.assertGreater(count(self.opens("run.batchlight"), "OpEnd"), 1000)
 
     def kill_and_wait(self, pid):
         os.kill(pid, signal.SIGKILL)
@@ -231,8 +248,23 @@ class TheDiskIsFull(InFolder):
         self.assertNotIn("rc=135", done.stdout, "no SIGBUS in the program")
         # The program is fine; the recording may not have found room for its sealed form.
         self.assertRegex(done.stdout, r"rc=(0|4)\n", done.stderr)
-        self.assertRegex(done.stdout, "could not grow|recording could not grow", done.stderr)
+        self.assertRegex(done.stdout, "recording stopped so that|could not grow", done.stderr)
         self.assertGreater(int(done.stdout.split()[-1]), 10_000)
+
+    @unittest.skipUnless(mount_namespaces_work(), "no user namespaces here")
+    def test_the_programs_own_checkpoint_finds_room(self):
+        done = self.in_small_disk(60, (
+            "%s profile -t none --pytorch=autograd-nvtx -o run sh -c '%s operators 3000000;"
+            " dd if=/dev/zero of=checkpoint bs=1M count=10 2>/dev/null || exit 5'; echo rc=$?;"
+        ) % (BATCHLIGHT, FAULT_PROGRAM))
+        self.assertIn("rc=0\n", done.stdout, done.stderr)
+        self.assertIn("recording stopped so that 30.0 MiB stay free", done.stderr)
+
+    def test_recording_has_a_limit(self):
+        done = self.profile("--max-size=2M", "-o", "run", FAULT_PROGRAM, "operators", 300000)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("recording stopped at --max-size=2.0 MiB; the program runs on", done.stderr)
+        self.assertGreater(count(self.opens("run.batchlight"), "OpEnd"), 10_000)
 
     @unittest.skipUnless(mount_namespaces_work(), "no user namespaces here")
     def test_while_sealing(self):

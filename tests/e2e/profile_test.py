@@ -39,7 +39,8 @@ class TheProgramIsAsWithoutUs(InFolder):
         self.assertTrue(preload.endswith("libbatchlight_inject.so:libc.so.6"), preload)
         done = self.profile("-n", "false", "/usr/bin/env")
         names = {line.split("=")[0] for line in done.stdout.splitlines()}
-        self.assertEqual(names, {"LD_PRELOAD", "NVTX_INJECTION64_PATH", "BATCHLIGHT_SESSION_DIR"})
+        self.assertEqual(names, {"LD_PRELOAD", "NVTX_INJECTION64_PATH", "BATCHLIGHT_SESSION_DIR",
+                                 "ASAN_OPTIONS"})
 
     def test_secrets_are_not_stored(self):
         secrets = {"WANDB_API_KEY": "uvwxyz-variable", "DB_PASSWORD": "uvwxyz-password"}

@@ -106,7 +106,7 @@ import sys
 sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})
 from live_folder import LiveFolder
 import shutil, subprocess
-subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "none", {mount!r}], check=True)
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k,mode=0700", "none", {mount!r}], check=True)
 folder = LiveFolder({inject_case.LIBRARY!r}, path={mount!r})
 done = folder.run({inject_case.CLIENTS[0]!r}, "busy", "200000")
 process = folder.processes()[0]

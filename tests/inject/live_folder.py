@@ -150,6 +150,8 @@ class LiveFolder:
                "budget_bytes": (40, "I"), "first_chunk_bytes": (44, "I"),
                "max_chunk_bytes": (48, "I"), "disable": (52, "I"), "session_start_ns": (56, "q"),
                "processes_attached": (64, "I"), "range_end_ignored": (68, "I"),
+               "stop": (76, "I"), "file_bytes": (80, "Q"), "max_file_bytes": (88, "Q"),
+               "keep_free_bytes": (96, "Q"), "growth_error": (104, "I"), "files_cut": (108, "I"),
                "capture_message": (120, "512s"), "capture_domain": (632, "256s"),
                "capture_registered_only": (888, "I"), "domain_filter": (892, "I"),
                "domains": (896, "4096s"), "python_path": (4992, "4096s"),
@@ -170,6 +172,7 @@ class LiveFolder:
             struct.pack_into("<" + kind, page, offset,
                              value.encode() if isinstance(value, str) else value)
         with open(self.control, "wb") as file:
+            os.chmod(self.control, 0o600)  # the library refuses what others may write
             file.write(page)
 
     @property

@@ -10,7 +10,7 @@ import sys
 
 import _batchlight_native as _native
 
-from . import _calibration
+from . import _calibration, _private_folder
 from ._background_build import Build, NotBuilt
 from ._imports import attempt
 
@@ -53,20 +53,38 @@ def _built(torch):
     for fact in (torch.__version__, torch.version.git_version, _abi(torch), *libraries):
         digest.update(b"\0%s" % str(fact).encode())
     path = os.path.join(_cache(), digest.hexdigest()[:16], "torch_ops.so")
-    if os.path.exists(path):
+    if _is_built(path):
         return path
 
     tools = _tools(torch)  # before there is a folder, and a word of building
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    _make_private(os.path.dirname(path))
     build = Build(path, _commands(torch, os.path.join(_FOLDER, "torch_ops.cpp"), path + ".part"),
                   tools)
     try:
-        build.wait(lambda: os.path.exists(path), lambda: _say(
+        build.wait(lambda: _is_built(path), lambda: _say(
             "building the operator recorder for PyTorch %s, once (about 10 s)" % torch.__version__),
             _environment())
     except NotBuilt as why:
         raise CannotBuild("the operator recorder, compiled by %s: %s" % (_compiler(), why))
     return path
+
+
+def _is_built(path):
+    """Whether the library is there. One that another user may have put there is not loaded."""
+    if not os.path.lexists(path):
+        return False
+    try:
+        _private_folder.check(path)
+    except _private_folder.NotPrivate as error:
+        raise CannotBuild("%s, so it is not loaded: remove it" % error)
+    return True
+
+
+def _make_private(folder):
+    try:
+        _private_folder.make(folder)
+    except _private_folder.NotPrivate as error:
+        raise CannotBuild("%s, so nothing is built there: remove it" % error)
 
 
 def _tools(torch):
@@ -173,21 +191,20 @@ def compile_against(torch, source, path):
 
 def _cache():
     """A folder that can be written, the user's cache if possible."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    folder = os.path.join(home, "batchlight", "torch_ops")
-    try:
-        os.makedirs(folder, exist_ok=True)
-        if os.access(folder, os.W_OK):
-            return folder
-    except OSError:
-        pass
     import tempfile
-    # No shared name, since another user could put a library there.
-    folder = os.path.join(tempfile.gettempdir(), "batchlight-%d" % os.getuid())
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    if os.stat(folder).st_uid != os.getuid():
-        raise CannotBuild("%s belongs to someone else: set XDG_CACHE_HOME" % folder)
-    return folder
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    reasons = []
+    for folder in (os.path.join(home, "batchlight", "torch_ops"),
+                   os.path.join(tempfile.gettempdir(), "batchlight-%d" % os.geteuid())):
+        try:
+            _private_folder.make(folder)
+            if os.access(folder, os.W_OK):
+                return folder
+            reasons.append("%s cannot be written" % folder)
+        except (OSError, _private_folder.NotPrivate) as error:
+            reasons.append(str(error))
+    raise CannotBuild("no folder for it is this user's alone (%s): set XDG_CACHE_HOME to one"
+                      % "; ".join(reasons))
 
 
 def _say(text):

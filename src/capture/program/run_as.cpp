@@ -1,14 +1,11 @@
 #include "capture/program/run_as.h"
 
-#include <dirent.h>
 #include <grp.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <memory>
 
 #include "capture/program/host_query.h"
 #include "capture/program/target_environment.h"
@@ -65,19 +62,7 @@ void SetUserVariables(const RunAs& user, const std::vector<std::string>& kept,
   }
 }
 
-Status GiveTo(const RunAs& user, const std::string& folder, const std::string& library) {
-  if (geteuid() == user.uid) return {};
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
-  while (directory != nullptr) {
-    const dirent* entry = readdir(directory.get());
-    if (entry == nullptr) break;
-    const std::string name = entry->d_name;
-    if (name == "..") continue;  // "." is the folder itself
-    if (chown((folder + "/" + name).c_str(), user.uid, user.gid) != 0) {
-      return OutputError("--run-as: cannot give " + folder + "/" + name + " to " + user.name +
-                         ": " + std::strerror(errno));
-    }
-  }
+Status CheckReach(const RunAs& user, const std::string& folder, const std::string& library) {
   if (!CanReach(user, folder, W_OK | X_OK)) {
     return OutputError("--run-as: " + user.name + " cannot reach " + folder +
                        ", where the program records; choose another place with -o");

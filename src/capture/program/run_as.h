@@ -30,8 +30,7 @@ bool Become(const RunAs& user);
 void SetUserVariables(const RunAs& user, const std::vector<std::string>& kept,
                       std::vector<std::string>& environment);
 
-// Lets the user write into `folder` and what is in it. Errors (kOutput) name what the user cannot
-// reach: the folder, or `library`, which must be readable.
-Status GiveTo(const RunAs& user, const std::string& folder, const std::string& library);
+// Whether the user can write into `folder` and read `library`. Errors: kOutput.
+Status CheckReach(const RunAs& user, const std::string& folder, const std::string& library);
 
 }  // namespace batchlight::capture

@@ -1,5 +1,6 @@
 #include "capture/program/target_environment.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,6 +20,16 @@ bool IsVariable(const std::string& entry, const std::string& name) {
          entry.compare(0, name.size(), name) == 0;
 }
 
+// A program built with gcc's AddressSanitizer exits at its start if a library comes before the
+// sanitizer's. Ours may: it takes the place of nothing that the sanitizer watches.
+void LetSanitizerBeSecond(std::vector<std::string>& environment) {
+  const char* found = FindVariable(environment, "ASAN_OPTIONS");
+  const std::string options = found != nullptr ? found : "";
+  if (options.find("verify_asan_link_order") != std::string::npos) return;
+  SetVariable(environment, "ASAN_OPTIONS",
+              options + (options.empty() ? "" : ":") + "verify_asan_link_order=0");
+}
+
 }  // namespace
 
 Result<PreloadPath> PreloadPath::Make(const std::string& library) {
@@ -32,6 +43,7 @@ Result<PreloadPath> PreloadPath::Make(const std::string& library) {
     return OutputError("cannot make a folder in " + std::string(temporary) + ": " +
                        std::strerror(errno) + "; LD_PRELOAD cannot name " + library);
   }
+  (void)chmod(folder.c_str(), 0755);  // --run-as: the program's user must find the link
   result.folder_ = folder;
   result.path_ = folder + "/libbatchlight_inject.so";
   if (symlink(library.c_str(), result.path_.c_str()) != 0) {
@@ -99,6 +111,7 @@ std::vector<std::string> MakeTargetEnvironment(const EnvironmentOptions& options
     SetVariable(environment, "LD_PRELOAD",
                 options.preload + (preload.empty() ? "" : ":") + preload);
   }
+  LetSanitizerBeSecond(environment);
   SetVariable(environment, "NVTX_INJECTION64_PATH", options.preload);
   if (options.cuda) SetVariable(environment, "CUDA_INJECTION64_PATH", options.preload);
   return environment;

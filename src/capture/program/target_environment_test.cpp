@@ -56,7 +56,20 @@ TEST(MakeTargetEnvironment, InheritsOnlyIfAsked) {
   options.preload = "/opt/inject.so";
   const auto environment = MakeTargetEnvironment(options);
   EXPECT_EQ(environment, (std::vector<std::string>{"A=2", "B=x=y", "LD_PRELOAD=/opt/inject.so",
+                                                   "ASAN_OPTIONS=verify_asan_link_order=0",
                                                    "NVTX_INJECTION64_PATH=/opt/inject.so"}));
+}
+
+TEST(MakeTargetEnvironment, SanitizersOptionsStay) {
+  EnvironmentOptions options;
+  options.inherit = false;
+  options.preload = "/opt/inject.so";
+  options.variables = {"ASAN_OPTIONS=detect_leaks=0"};
+  EXPECT_STREQ(FindVariable(MakeTargetEnvironment(options), "ASAN_OPTIONS"),
+               "detect_leaks=0:verify_asan_link_order=0");
+  options.variables = {"ASAN_OPTIONS=verify_asan_link_order=1"};
+  EXPECT_STREQ(FindVariable(MakeTargetEnvironment(options), "ASAN_OPTIONS"),
+               "verify_asan_link_order=1");
 }
 
 TEST(PreloadPath, LinksWhatLdPreloadCannotHold) {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,9 +13,9 @@
 
 namespace batchlight::capture {
 
-Result<Control> Control::Map(const std::string& live_folder) {
-  const std::string path = live_folder + "/control";
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+Result<Control> Control::Map(const LiveFolder& live_folder) {
+  const std::string path = live_folder.path() + "/" + kControlFile;
+  const int fd = live_folder.folder().MakePrivateFile(kControlFile);
   if (fd < 0) return OutputError("cannot write " + path + ": " + std::strerror(errno));
   // Reserved on the disk: writing into a hole on a full disk would be a SIGBUS.
   const int error = posix_fallocate(fd, 0, format::kControlBytes);
@@ -31,7 +30,6 @@ Result<Control> Control::Map(const std::string& live_folder) {
   Control control;
   control.page_ = static_cast<format::ControlPage*>(memory);
   control.fd_ = fd;
-  flock(fd, LOCK_EX | LOCK_NB);  // FindWriter() sees by it that the tool lives
   return control;
 }
 
@@ -74,13 +72,17 @@ bool Control::Stop() {
   return true;
 }
 
+bool Control::GiveTo(uid_t user, gid_t group) const { return fchown(fd_, user, group) == 0; }
+
 void Control::Disable() {
   std::atomic_ref<uint32_t>(page_->disable).store(1, std::memory_order_release);
 }
 
 uint32_t Control::WaitForChange(uint32_t seen) const {
   auto* word = reinterpret_cast<uint32_t*>(&page_->changes);
-  syscall(SYS_futex, word, FUTEX_WAIT, seen, nullptr, nullptr, 0);
+  // Not without end: who cut the file short exchanged the word, and no wake-up comes any more.
+  constexpr timespec kLongest{0, 500'000'000};
+  syscall(SYS_futex, word, FUTEX_WAIT, seen, &kLongest, nullptr, 0);
   return page_->changes.load(std::memory_order_acquire);
 }
 

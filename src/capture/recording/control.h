@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "capture/recording/live_folder.h"
 #include "format/control.h"
 #include "format/layout.h"
 
@@ -12,9 +13,10 @@ namespace batchlight::capture {
 
 class Control {
  public:
-  // Makes LIVE_FOLDER/control. `fill` sets the options; the magic is written after it returns.
+  // Makes the folder's control page. `fill` sets the options; the magic is written after it
+  // returns.
   template <typename Fill>
-  static Result<Control> Create(const std::string& live_folder, Fill&& fill) {
+  static Result<Control> Create(const LiveFolder& live_folder, Fill&& fill) {
     ASSIGN_OR_RETURN(Control control, Map(live_folder));
     fill(*control.page_);
     control.Publish();
@@ -31,6 +33,8 @@ class Control {
   // False if collection is on, or off, already: a process may have been faster.
   bool Start();
   bool Stop();
+  // Lets another user's program map it. False with errno.
+  bool GiveTo(uid_t user, gid_t group) const;
   // Processes that start from now on are not recorded.
   void Disable();
 
@@ -41,12 +45,12 @@ class Control {
 
  private:
   Control() = default;
-  static Result<Control> Map(const std::string& live_folder);
+  static Result<Control> Map(const LiveFolder& live_folder);
   void Publish();
   uint32_t state() const { return page_->state.load(std::memory_order_acquire); }
 
   format::ControlPage* page_ = nullptr;
-  int fd_ = -1;  // locked as long as the tool lives
+  int fd_ = -1;
 };
 
 }  // namespace batchlight::capture

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/contain.h"
+
 namespace batchlight::capture {
 
 ControlWatch::~ControlWatch() {
@@ -28,13 +30,15 @@ Status ControlWatch::Open(std::function<void()> changed) {
     changed_();
   });
   // The thread inherits the blocked signals of its maker, so it takes none of them.
-  thread_ = std::thread([this, seen = control_.page().changes.load()]() mutable {
-    while (!ended_) {
-      seen = control_.WaitForChange(seen);
-      eventfd_write(event_fd_, 1);
-    }
+  return Contain("watching the control page (see `ulimit -u`)", [this] {
+    thread_ = std::thread([this, seen = control_.page().changes.load()]() mutable {
+      while (!ended_) {
+        seen = control_.WaitForChange(seen);
+        eventfd_write(event_fd_, 1);
+      }
+    });
+    return Status();
   });
-  return {};
 }
 
 }  // namespace batchlight::capture

@@ -1,32 +1,28 @@
 #include "capture/recording/live_folder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "base/printable_text.h"
 
 namespace batchlight::capture {
 namespace {
 
-Result<std::vector<std::string>> ListNames(const std::string& folder) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
-  if (directory == nullptr) {
-    return InputError("cannot open " + folder + ": " + std::strerror(errno));
-  }
-  std::vector<std::string> names;
-  while (const dirent* entry = readdir(directory.get())) names.emplace_back(entry->d_name);
-  return names;
+// Each attempt that comes to nothing was overtaken by another tool.
+constexpr int kAttempts = 100;
+
+std::string WithoutSlashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
 }
 
 // Whether the process has one of the folder's files mapped.
@@ -38,72 +34,143 @@ bool MapsFolder(long pid, const std::string& folder) {
   return false;
 }
 
+bool IsRecorders(std::string_view name) { return name == kControlFile || name.ends_with(".blp"); }
+
+Status CannotMake(const std::string& path, int reason) {
+  const size_t slash = path.rfind('/');
+  const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  return OutputError("cannot record into folder " + parent + ": " + std::strerror(reason) +
+                     (reason == ENOENT ? "; create it first or choose another with -o"
+                                       : "; choose another with -o"));
+}
+
+// Some file systems give every file to everybody, whatever is asked of them.
+Status MakePrivate(const Folder& folder) {
+  (void)fchmod(folder.fd(), 0700);  // an unusual umask may have taken our own rights
+  const struct stat info = folder.Info();
+  if (info.st_uid == geteuid() && (info.st_mode & 0077) == 0) return {};
+  return OutputError("cannot record into " + folder.path() +
+                     ": its file system does not keep it from other users, who could then change "
+                     "what the program runs; choose a folder on another with -o");
+}
+
 }  // namespace
 
-std::string FindWriter(const std::string& path) {
-  const int control = open((path + "/control").c_str(), O_RDWR | O_CLOEXEC);
-  const bool locked = control >= 0 && flock(control, LOCK_EX | LOCK_NB) != 0;
-  if (control >= 0) close(control);
-  if (locked) return "the batchlight that records it";
-  char* resolved = realpath(path.c_str(), nullptr);
-  const std::string folder = resolved != nullptr ? resolved : path;
-  free(resolved);
-  const auto names = ListNames(path);
-  if (!names.ok()) return {};
-  for (const std::string& name : names.value()) {
-    const long pid = name.ends_with(".blp") ? std::strtol(name.c_str(), nullptr, 10) : 0;
-    if (pid > 0 && MapsFolder(pid, folder)) return "process " + std::to_string(pid);
-  }
-  return {};
-}
-
-Status CreateLiveFolder(const std::string& path, bool replace) {
-  if (mkdir(path.c_str(), 0777) == 0) return {};
-  if (errno != EEXIST) {
-    const int reason = errno;
-    const size_t slash = path.rfind('/');
-    const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-    return OutputError("cannot record into folder " + parent + ": " + std::strerror(reason) +
-                       (reason == ENOENT ? "; create it first or choose another with -o"
-                                         : "; choose another with -o"));
-  }
-  if (const std::string writer = FindWriter(path); !writer.empty()) {
-    return OutputError(path + " is in use by " + writer + "; choose another name with -o");
-  }
-  if (!replace) {
-    return OutputError(path + " exists already, left by a run whose tool was killed. " +
-                       "`batchlight summary " + ShellPath(path) +
-                       "` opens it, `batchlight trace seal " + ShellPath(path) +
-                       "` turns it into a recording, -f overwrites it");
-  }
-  RETURN_IF_ERROR(RemoveLiveFolder(path));
-  if (mkdir(path.c_str(), 0777) != 0) {
-    return OutputError("cannot replace " + path + ": " + std::strerror(errno));
-  }
-  return {};
-}
-
-Status RemoveLiveFolder(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, ListNames(path));
-  for (const std::string_view name : names) {
-    if (name == "control" || name.ends_with(".blp")) {
-      unlink((path + "/" + std::string(name)).c_str());
+Result<LiveFolder> LiveFolder::Create(const std::string& path, bool replace) {
+  auto parent = Folder::OpenParent(path);
+  if (!parent.ok()) return CannotMake(path, errno);
+  const std::string name = LastPartOf(path);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const bool made = mkdirat(parent->fd(), name.c_str(), 0700) == 0;
+    if (!made && errno != EEXIST) return CannotMake(path, errno);
+    auto opened = Folder::Open(parent->DescriptorPath() + "/" + name, false);
+    if (!opened.ok() && errno == ENOENT) continue;
+    if (!opened.ok()) return OutputError(path + " is no folder; choose another name with -o");
+    ASSIGN_OR_RETURN(Folder own_parent, Folder::Open(parent->DescriptorPath()));
+    LiveFolder live(std::move(own_parent), std::move(opened).value().Named(path));
+    // Who made the folder may find that another tool looks at it; that one lets go, or takes it.
+    if (live.TakeLock(made) == Lock::kBusy) {
+      return OutputError(path + " is in use by the batchlight that records it; choose another " +
+                         "name with -o");
     }
+    if (!live.IsStillThere()) continue;
+    if (made) {
+      const Status status = MakePrivate(live.folder_);
+      if (status.ok()) return live;
+      (void)live.Remove();
+      return status;
+    }
+    RETURN_IF_ERROR(live.CheckReplaceable(replace));
+    RETURN_IF_ERROR(live.Remove());
   }
-  if (rmdir(path.c_str()) != 0) {
-    return OutputError("cannot remove " + path + ": " + std::strerror(errno));
+  return OutputError(path + " is in use by other batchlights; choose another name with -o");
+}
+
+Result<LiveFolder> LiveFolder::Open(const std::string& given) {
+  const std::string path = WithoutSlashes(given);
+  ASSIGN_OR_RETURN(Folder parent, Folder::OpenParent(path));
+  ASSIGN_OR_RETURN(Folder folder, Folder::Open(path));
+  return LiveFolder(std::move(parent), std::move(folder));
+}
+
+LiveFolder::Lock LiveFolder::TakeLock(bool wait) const {
+  constexpr int kWaitMs = 2000;
+  for (int waited_ms = 0;; ++waited_ms) {
+    // A file system without locks: the folder is then taken as nobody's.
+    if (flock(folder_.fd(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return Lock::kTaken;
+    if (!wait || waited_ms == kWaitMs) return Lock::kBusy;
+    usleep(1000);
+  }
+}
+
+Status LiveFolder::CheckReplaceable(bool replace) const {
+  const uid_t owner = folder_.Info().st_uid;
+  if (owner != geteuid() && geteuid() != 0) {
+    return OutputError(path() + " belongs to another user; choose another name with -o");
+  }
+  if (const std::string writer = FindWriter(); !writer.empty()) {
+    return OutputError(path() + " is in use by " + writer + "; choose another name with -o");
+  }
+  if (replace) return {};
+  return OutputError(path() + " exists already, left by a run whose tool was killed. " +
+                     "`batchlight summary " + ShellPath(path()) +
+                     "` opens it, `batchlight trace seal " + ShellPath(path()) +
+                     "` turns it into a recording, -f overwrites it");
+}
+
+std::string LiveFolder::FindWriter() const {
+  if (TakeLock(false) == Lock::kBusy) return "the batchlight that records it";
+  char* resolved = realpath(folder_.DescriptorPath().c_str(), nullptr);
+  const std::string real_path = resolved != nullptr ? resolved : path();
+  free(resolved);
+  for (const std::string& name : ProcessFiles()) {
+    const long pid = std::strtol(name.c_str(), nullptr, 10);
+    if (pid > 0 && MapsFolder(pid, real_path)) return "process " + std::to_string(pid);
   }
   return {};
 }
 
-Result<std::vector<std::string>> ListProcessFiles(const std::string& live_folder) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, ListNames(live_folder));
-  std::vector<std::string> paths;
-  for (const std::string& name : names) {
-    if (name.ends_with(".blp")) paths.push_back(live_folder + "/" + name);
+bool LiveFolder::HoldsRecording() const {
+  return folder_.Has(kControlFile) || folder_.Has(kToolFile);
+}
+
+std::vector<std::string> LiveFolder::ProcessFiles() const {
+  std::vector<std::string> names = folder_.Names();
+  std::erase_if(names, [](const std::string& name) { return !name.ends_with(".blp"); });
+  return names;
+}
+
+Result<std::optional<MappedFile>> LiveFolder::Map(const std::string& name) const {
+  const int fd = folder_.OpenFile(name, O_RDONLY);
+  if (fd < 0) {
+    const bool foreign = errno == ELOOP || errno == ENXIO || errno == EACCES || errno == ENOENT;
+    if (foreign) return std::optional<MappedFile>();
+    return InputError("cannot open " + path() + "/" + name + ": " + std::strerror(errno));
   }
-  std::sort(paths.begin(), paths.end());
-  return paths;
+  struct stat info {};
+  const bool is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1;
+  const bool is_owners =
+      info.st_uid == folder_.Info().st_uid || (name == kToolFile && info.st_uid == geteuid());
+  if (!is_file || !is_owners) {
+    close(fd);
+    return std::optional<MappedFile>();
+  }
+  ASSIGN_OR_RETURN(MappedFile file, MappedFile::FromDescriptor(fd, path() + "/" + name));
+  return std::optional<MappedFile>(std::move(file));
+}
+
+bool LiveFolder::GiveTo(uid_t user, gid_t group) const {
+  return fchown(folder_.fd(), user, group) == 0;
+}
+
+Status LiveFolder::Remove() const {
+  for (const std::string& name : folder_.Names()) {
+    if (IsRecorders(name)) folder_.Remove(name);
+  }
+  // Not a folder that stands there by now in place of ours.
+  if (!IsStillThere()) return {};
+  if (unlinkat(parent_.fd(), LastPartOf(path()).c_str(), AT_REMOVEDIR) == 0) return {};
+  return OutputError("cannot remove " + path() + ": " + std::strerror(errno));
 }
 
 }  // namespace batchlight::capture

@@ -1,29 +1,64 @@
 // The live folder of a recording, NAME.batchlight.live/: made before the program starts, removed
-// once it is sealed, left in place when that fails.
+// once it is sealed, left in place when that fails. It is its owner's alone, since whoever writes
+// into it decides what code the recorded program loads; and it is held open, so that all that is
+// done in it happens in this folder, wherever its name leads by then.
 #pragma once
 
+#include <sys/types.h>
+
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/file.h"
+#include "base/folder.h"
 #include "base/status.h"
 
 namespace batchlight::capture {
 
 inline constexpr char kLiveSuffix[] = ".batchlight.live";
 inline constexpr char kRecordingSuffix[] = ".batchlight";
+inline constexpr char kControlFile[] = "control";
+inline constexpr char kToolFile[] = "tool.blp";
 
-// Makes the folder. With `replace`, an existing folder that nobody writes into is emptied first;
-// without, it is an error (kOutput) that says how to open it. `path` must end in kLiveSuffix.
-Status CreateLiveFolder(const std::string& path, bool replace);
+class LiveFolder {
+ public:
+  // Makes the folder and locks it for as long as this object lives: of several tools that want it,
+  // one gets it. With `replace`, an existing folder that nobody writes into makes way; without, it
+  // is an error (kOutput) that says how to open it.
+  static Result<LiveFolder> Create(const std::string& path, bool replace);
+  // One that is there. Errors: kInput.
+  static Result<LiveFolder> Open(const std::string& path);
 
-// Who still writes into the folder: "the batchlight that records it", "process 4711". Empty if
-// nobody does.
-std::string FindWriter(const std::string& path);
+  const std::string& path() const { return folder_.path(); }
+  const Folder& folder() const { return folder_; }
 
-// Removes the folder and what the recorder puts into it. Other files, and then the folder, stay.
-Status RemoveLiveFolder(const std::string& path);
+  // Who still writes into it: "the batchlight that records it", "process 4711". Empty if nobody
+  // does; then it is locked from here on.
+  std::string FindWriter() const;
+  // Whether it looks like one.
+  bool HoldsRecording() const;
+  // Names of the process files, sorted.
+  std::vector<std::string> ProcessFiles() const;
+  // A process file. Nothing: a file that no recorder made (a link, a pipe, somebody else's).
+  Result<std::optional<MappedFile>> Map(const std::string& name) const;
 
-// Paths of the folder's *.blp files, sorted by name.
-Result<std::vector<std::string>> ListProcessFiles(const std::string& live_folder);
+  // Makes it another user's, who records into it (--run-as). False with errno.
+  bool GiveTo(uid_t user, gid_t group) const;
+  // Removes it and what the recorder puts into it. Other files, and then the folder, stay.
+  Status Remove() const;
+
+ private:
+  LiveFolder(Folder parent, Folder folder)
+      : parent_(std::move(parent)), folder_(std::move(folder)) {}
+  enum class Lock { kTaken, kBusy };
+  Lock TakeLock(bool wait) const;
+  bool IsStillThere() const { return parent_.Holds(LastPartOf(path()), folder_); }
+  // What keeps an existing folder from being recorded into; nothing if it may be replaced.
+  Status CheckReplaceable(bool replace) const;
+
+  Folder parent_;
+  Folder folder_;
+};
 
 }  // namespace batchlight::capture

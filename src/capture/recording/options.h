@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "capture/program/run_as.h"
+#include "capture/recording/disk_limits.h"
 #include "format/control.h"
 
 namespace batchlight::capture {
@@ -49,6 +50,7 @@ struct SessionOptions {
 
   uint32_t trace = 0;  // format::kTrace* bits
   uint32_t budget_bytes = 64u << 20;
+  DiskLimits disk;
   bool registered_only = false;      // --nvtx-capture looks at registered strings only
   std::vector<std::string> domains;  // --nvtx-domain-include, or -exclude with exclude_domains
   bool exclude_domains = false;

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/inotify.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,19 +27,37 @@ ProcessWatch::~ProcessWatch() {
   }
 }
 
-Status ProcessWatch::Open(const std::string& live_folder) {
-  folder_ = live_folder;
+Status ProcessWatch::Open(const LiveFolder& live_folder) {
+  folder_ = &live_folder;
+  const std::string path = live_folder.folder().DescriptorPath();
   notify_fd_ = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-  if (notify_fd_ < 0 || inotify_add_watch(notify_fd_, live_folder.c_str(), IN_CREATE) < 0) {
-    return OutputError("cannot watch " + live_folder + ": " + std::strerror(errno) +
-                       "; see /proc/sys/fs/inotify/max_user_instances");
+  if (notify_fd_ < 0 || inotify_add_watch(notify_fd_, path.c_str(), IN_CREATE) < 0) {
+    RETURN_IF_ERROR(LookNowAndThen());
   }
   loop_.Add(notify_fd_, [this] { ReadNames(); });
   return {};
 }
 
+// Where inotify is not to be had: other programs of the user have used it up, or the file system
+// does not know it. A process that lives for less is still found, but not how it ended.
+Status ProcessWatch::LookNowAndThen() {
+  constexpr itimerspec kEvery{{0, 100'000'000}, {0, 100'000'000}};
+  if (notify_fd_ >= 0) close(notify_fd_);
+  notify_fd_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (notify_fd_ < 0 || timerfd_settime(notify_fd_, 0, &kEvery, nullptr) != 0) {
+    return OutputError("cannot watch " + folder_->path() + ": " + std::strerror(errno));
+  }
+  looks_by_timer_ = true;
+  return {};
+}
+
 void ProcessWatch::ReadNames() {
   alignas(inotify_event) char buffer[16384];
+  if (looks_by_timer_) {
+    (void)!read(notify_fd_, buffer, sizeof(uint64_t));
+    ScanFolder();
+    return;
+  }
   while (true) {
     const ssize_t count = read(notify_fd_, buffer, sizeof buffer);
     if (count <= 0) return;
@@ -52,9 +71,7 @@ void ProcessWatch::ReadNames() {
 }
 
 void ProcessWatch::ScanFolder() {
-  const auto paths = ListProcessFiles(folder_);
-  if (!paths.ok()) return;
-  for (const std::string& path : paths.value()) AddFile(path.c_str() + folder_.size() + 1);
+  for (const std::string& name : folder_->ProcessFiles()) AddFile(name.c_str());
 }
 
 void ProcessWatch::AddFile(const char* name) {

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "capture/loop/event_loop.h"
+#include "capture/recording/live_folder.h"
 #include "capture/recording/tool_log.h"
 
 namespace batchlight::capture {
@@ -21,8 +22,8 @@ class ProcessWatch {
   ProcessWatch& operator=(const ProcessWatch&) = delete;
   ~ProcessWatch();
 
-  // Starts to watch. Call before the program runs.
-  Status Open(const std::string& live_folder);
+  // Starts to watch; the folder outlives this object. Call before the program runs.
+  Status Open(const LiveFolder& live_folder);
   // The tool waited for this process itself: its child, or an orphan that came to it.
   void NoteWaitStatus(pid_t pid, int wait_status);
   // Looks at the folder once more and notes the ends that are known by now.
@@ -41,6 +42,7 @@ class ProcessWatch {
     int64_t end_ns = 0;
   };
 
+  Status LookNowAndThen();
   void ReadNames();
   void ScanFolder();
   void AddFile(const char* name);
@@ -49,8 +51,9 @@ class ProcessWatch {
 
   EventLoop& loop_;
   ToolLog& log_;
-  std::string folder_;
+  const LiveFolder* folder_ = nullptr;
   int notify_fd_ = -1;
+  bool looks_by_timer_ = false;  // notify_fd_ is a timer: there is no inotify
   size_t recorded_ = 0;
   std::unordered_map<pid_t, Process> processes_;  // alive
   std::unordered_map<std::string, bool> files_;   // seen

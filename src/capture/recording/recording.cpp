@@ -49,21 +49,24 @@ Status FillControlPage(format::ControlPage& page, const SessionOptions& options,
 
 }  // namespace
 
-Result<Recording> Recording::Create(const std::string& live_folder, const SessionOptions& options,
+Result<Recording> Recording::Create(const std::string& path, const SessionOptions& options,
                                     const std::vector<std::string>& environment,
                                     const std::string& python_folder) {
-  RETURN_IF_ERROR(CreateLiveFolder(live_folder, options.capture.replace));
+  ASSIGN_OR_RETURN(LiveFolder live_folder, LiveFolder::Create(path, options.capture.replace));
   Status filled;
   auto control = Control::Create(live_folder, [&](format::ControlPage& page) {
     filled = FillControlPage(page, options, python_folder);
   });
+  if (control.ok() && filled.ok()) {
+    filled = SetDiskLimits(options.disk, live_folder, control->page());
+  }
   auto log = ToolLog::Create(live_folder);
   Status status = !control.ok() ? control.status() : !filled.ok() ? filled : log.status();
   if (!status.ok()) {
-    (void)RemoveLiveFolder(live_folder);
+    (void)live_folder.Remove();
     return status;
   }
-  Recording recording(live_folder, std::move(control).value(), std::move(log).value());
+  Recording recording(std::move(live_folder), std::move(control).value(), std::move(log).value());
   recording.SetTrigger(options.capture);
   recording.WriteFacts(options, environment);
   return recording;
@@ -116,6 +119,38 @@ bool Recording::StopCapture() {
   if (!control_.Stop()) return false;
   log_.AddCaptureWindow(index, false);
   return true;
+}
+
+std::string Recording::StopIfFull() {
+  const format::ControlPage& page = control_.page();
+  if (is_full_ || page.stop.load() == format::RecordingStop::kNone) return {};
+  is_full_ = true;
+  // No range starts another capture, which could record nothing either.
+  std::atomic_ref<format::CaptureTrigger>(control_.page().trigger)
+      .store(format::CaptureTrigger::kNone, std::memory_order_release);
+  StopCapture();
+  const std::string why = ExplainStop(page, live_folder_.path());
+  log_.AddReason("recording", why);
+  return why;
+}
+
+void Recording::AllowGrowth() {
+  is_full_ = false;
+  control_.page().stop = format::RecordingStop::kNone;
+}
+
+void Recording::NoteLosses() {
+  const format::ControlPage& page = control_.page();
+  const auto error = static_cast<int>(page.growth_error.load());
+  if (error != 0 && !is_full_) {
+    log_.AddReason("recording", std::string("events are missing: the recording could not grow: ") +
+                                    std::strerror(error));
+  }
+  if (page.files_cut.load() != 0) {
+    log_.AddReason("recording",
+                   "events are missing: somebody cut a file of the recording short while it was "
+                   "written; leave the .live folder alone until the run is over");
+  }
 }
 
 void Recording::FollowProcesses() { log_.SetCapture(control_.capture_index()); }

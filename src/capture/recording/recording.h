@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "capture/recording/control.h"
+#include "capture/recording/live_folder.h"
 #include "capture/recording/options.h"
 #include "capture/recording/seal.h"
 #include "capture/recording/tool_log.h"
@@ -17,11 +18,11 @@ class Recording {
  public:
   // Makes the folder and puts the session's options and facts into it. `environment` is the
   // program's, `python_folder` as in Install.
-  static Result<Recording> Create(const std::string& live_folder, const SessionOptions& options,
+  static Result<Recording> Create(const std::string& path, const SessionOptions& options,
                                   const std::vector<std::string>& environment,
                                   const std::string& python_folder);
 
-  const std::string& live_folder() const { return live_folder_; }
+  const LiveFolder& live_folder() const { return live_folder_; }
   Control& control() { return control_; }
   ToolLog& log() { return log_; }
 
@@ -30,19 +31,28 @@ class Recording {
   // False if there was nothing to start or stop.
   bool StartCapture();
   bool StopCapture();
+  // Ends the capture if processes found that their files may not grow further (disk_limits.h).
+  // Returns why, once, for the user; "" otherwise.
+  std::string StopIfFull();
+  bool is_full() const { return is_full_; }
+  // Another capture may try again.
+  void AllowGrowth();
+  // Records what processes could not say themselves: why their files did not grow.
+  void NoteLosses();
   // Call when a process may have started or stopped a capture.
   void FollowProcesses();
 
   uint32_t captures_done() { return control_.page().captures_done.load(); }
 
  private:
-  Recording(std::string live_folder, Control control, ToolLog log)
+  Recording(LiveFolder live_folder, Control control, ToolLog log)
       : live_folder_(std::move(live_folder)), control_(std::move(control)), log_(std::move(log)) {}
   void WriteFacts(const SessionOptions& options, const std::vector<std::string>& environment);
 
-  std::string live_folder_;
+  LiveFolder live_folder_;
   Control control_;
   ToolLog log_;
+  bool is_full_ = false;
 };
 
 }  // namespace batchlight::capture

@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/thread_pool.h"
 #include "capture/recording/lasting_records.h"
-#include "capture/recording/live_folder.h"
 #include "format/chunk_scan.h"
 
 namespace batchlight::capture {
@@ -80,9 +79,13 @@ class Sealer {
   }
 
   // `share`: of the whole work, for this file.
-  Status AddFile(const std::string& path, double share) {
-    ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(path));
-    const auto file = std::make_shared<const MappedFile>(std::move(mapped));
+  Status AddFile(const LiveFolder& folder, const std::string& name, double share) {
+    ASSIGN_OR_RETURN(std::optional<MappedFile> mapped, folder.Map(name));
+    if (!mapped) {
+      ++summary_.damaged_stretches;
+      return {};
+    }
+    const auto file = std::make_shared<const MappedFile>(*std::move(mapped));
     std::vector<ChunkView> chunks;
     summary_.damaged_stretches += format::ScanProcessFile(file->bytes(), chunks);
     for (const ChunkView& chunk : chunks) {
@@ -161,20 +164,25 @@ class Sealer {
 
 }  // namespace
 
-Result<SealSummary> Seal(const std::string& live_folder, const std::string& output,
+Result<SealSummary> Seal(const LiveFolder& live_folder, const std::string& output,
                          const SealOptions& options) {
-  if (!FileExists(live_folder + "/control") && !FileExists(live_folder + "/tool.blp")) {
-    return InputError(live_folder + " is not the live folder of a recording");
+  if (!live_folder.HoldsRecording()) {
+    return InputError(live_folder.path() + " is not the live folder of a recording");
   }
   if (!options.replace && FileExists(output)) {
     return OutputError(output + " exists; remove it, choose another name, or pass -f");
   }
-  ASSIGN_OR_RETURN(const std::vector<std::string> paths, ListProcessFiles(live_folder));
-  ASSIGN_OR_RETURN(AtomicFileWriter writer, AtomicFileWriter::Create(output));
+  const std::vector<std::string> names = live_folder.ProcessFiles();
+  ASSIGN_OR_RETURN(AtomicFileWriter writer,
+                   AtomicFileWriter::Create(output, {.is_private = true,
+                                                     .replace = options.replace,
+                                                     .folder = options.output_folder,
+                                                     .owner = options.owner,
+                                                     .group = options.group}));
   Sealer sealer(writer, options);
   RETURN_IF_ERROR(sealer.Begin());
-  for (const std::string& path : paths) {
-    RETURN_IF_ERROR(sealer.AddFile(path, 1.0 / static_cast<double>(paths.size())));
+  for (const std::string& name : names) {
+    RETURN_IF_ERROR(sealer.AddFile(live_folder, name, 1.0 / static_cast<double>(names.size())));
   }
   ASSIGN_OR_RETURN(const SealSummary summary, sealer.End());
   RETURN_IF_ERROR(writer.Commit());

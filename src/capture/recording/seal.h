@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "base/folder.h"
 #include "base/status.h"
+#include "capture/recording/live_folder.h"
 
 namespace batchlight::capture {
 
@@ -15,7 +17,10 @@ struct SealOptions {
   // Only this capture, with what the tool's earlier chunks say about the session. Nothing: all
   // captures.
   std::optional<uint32_t> capture_index;
-  bool replace = false;                  // an existing output
+  bool replace = false;                   // an existing output
+  const Folder* output_folder = nullptr;  // takes the file; nullptr: the one that its path names
+  uid_t owner = static_cast<uid_t>(-1);   // whose it becomes; -1 = the tool's
+  gid_t group = static_cast<gid_t>(-1);
   std::function<void(double)> progress;  // gets the share that is done, now and then
 };
 
@@ -27,8 +32,8 @@ struct SealSummary {
 };
 
 // Errors: kInput if the folder cannot be read or holds no recording, kOutput if the file cannot be
-// written. Nothing is left under `output` then.
-Result<SealSummary> Seal(const std::string& live_folder, const std::string& output,
+// written. Nothing is left under `output` then. The file is its owner's alone.
+Result<SealSummary> Seal(const LiveFolder& live_folder, const std::string& output,
                          const SealOptions& options);
 
 }  // namespace batchlight::capture

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
 
@@ -120,12 +121,13 @@ class SealTest : public testing::Test {
     });
     return property;
   }
+  LiveFolder Live() const { return LiveFolder::Open(folder_).value(); }
   std::string folder_, output_;
 };
 
 TEST_F(SealTest, OpenAndClosedChunksComeBack) {
   Put("7-1.blp", MakeChunk(7, 0, 100, true) + std::string(8192, '\0') + MakeChunk(7, 0, 3, false));
-  const auto summary = Seal(folder_, output_, {});
+  const auto summary = Seal(Live(), output_, {});
   ASSERT_TRUE(summary.ok()) << summary.status().message();
   EXPECT_EQ(summary.value().chunks, 2u);
   const auto chunks = ReadChunks();
@@ -137,7 +139,7 @@ TEST_F(SealTest, OpenAndClosedChunksComeBack) {
 TEST_F(SealTest, CaptureKeepsWhatTheToolSaidEarlier) {
   Put("7-1.blp", MakeChunk(7, 0, 10, true) + MakeChunk(7, 1, 20, true) + MakeChunk(7, 2, 30, true));
   Put("tool.blp", MakeChunk(0, 0, 10, true) + MakeChunk(0, 2, 1, true));
-  ASSERT_TRUE(Seal(folder_, output_, {.capture_index = 1, .progress = {}}).ok());
+  ASSERT_TRUE(Seal(Live(), output_, {.capture_index = 1}).ok());
   const auto chunks = ReadChunks();
   ASSERT_EQ(chunks.size(), 2u);
   EXPECT_EQ(CountKinds(chunks[0])[RecordKind::kRangePush], 20);
@@ -152,15 +154,14 @@ TEST_F(SealTest, CaptureKeepsWhatTheToolSaidEarlier) {
 TEST_F(SealTest, NeverOverwritesUnasked) {
   Put("7-1.blp", MakeChunk(7, 0, 1, true));
   ASSERT_TRUE(WriteWholeFile(output_, "precious").ok());
-  EXPECT_EQ(Seal(folder_, output_, {}).status().kind(), ErrorKind::kOutput);
+  EXPECT_EQ(Seal(Live(), output_, {}).status().kind(), ErrorKind::kOutput);
   EXPECT_EQ(ReadWholeFile(output_).value(), "precious");
-  EXPECT_TRUE(
-      Seal(folder_, output_, {.capture_index = std::nullopt, .replace = true, .progress = {}})
-          .ok());
+  EXPECT_TRUE(Seal(Live(), output_, {.replace = true}).ok());
 }
 
 TEST_F(SealTest, RefusesAFolderThatIsNone) {
-  EXPECT_EQ(Seal(testing::TempDir(), output_, {}).status().kind(), ErrorKind::kInput);
+  const LiveFolder folder = LiveFolder::Open(testing::TempDir()).value();
+  EXPECT_EQ(Seal(folder, output_, {}).status().kind(), ErrorKind::kInput);
 }
 
 TEST_F(SealTest, ThousandsOfTinyChunksStaySmall) {
@@ -171,7 +172,7 @@ TEST_F(SealTest, ThousandsOfTinyChunksStaySmall) {
     std::memcpy(file.data() + at + offsetof(ChunkHeader, chunk_bytes), &chunk_bytes, 4);
   }
   Put("7-1.blp", file);
-  const auto summary = Seal(folder_, output_, {});
+  const auto summary = Seal(Live(), output_, {});
   ASSERT_TRUE(summary.ok());
   EXPECT_EQ(summary.value().chunks, 2000u);
   EXPECT_LT(summary.value().file_bytes / 2000, 256u);
@@ -180,9 +181,31 @@ TEST_F(SealTest, ThousandsOfTinyChunksStaySmall) {
 TEST_F(SealTest, LiveFolderOfSomebodyElseStays) {
   Put("7-1.blp", "");
   Put("notes.txt", "mine");
-  EXPECT_EQ(RemoveLiveFolder(folder_).kind(), ErrorKind::kOutput);
+  EXPECT_EQ(Live().Remove().kind(), ErrorKind::kOutput);
   EXPECT_TRUE(FileExists(folder_ + "/notes.txt"));
   EXPECT_FALSE(FileExists(folder_ + "/7-1.blp"));
+}
+
+// In the folder of another user these would lead to what only the tool may read, or nowhere.
+TEST_F(SealTest, LinksAndPipesAreLeftOut) {
+  const std::string chunk = MakeChunk(7, 0, 5, true);
+  Put("7-1.blp", chunk);
+  ASSERT_TRUE(WriteWholeFile(output_ + ".secret", MakeChunk(8, 0, 5, true)).ok());
+  ASSERT_EQ(symlink((output_ + ".secret").c_str(), (folder_ + "/8-1.blp").c_str()), 0);
+  ASSERT_EQ(link((output_ + ".secret").c_str(), (folder_ + "/8-2.blp").c_str()), 0);
+  ASSERT_EQ(mkfifo((folder_ + "/0-x.blp").c_str(), 0600), 0);
+  const auto summary = Seal(Live(), output_, {});
+  ASSERT_TRUE(summary.ok()) << summary.status().message();
+  EXPECT_EQ(summary.value().chunks, 1u);
+  EXPECT_EQ(summary.value().damaged_stretches, 3u);
+}
+
+TEST_F(SealTest, TheFileIsItsOwnersAlone) {
+  Put("7-1.blp", MakeChunk(7, 0, 5, true));
+  ASSERT_TRUE(Seal(Live(), output_, {}).ok());
+  struct stat info {};
+  ASSERT_EQ(stat(output_.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
 }
 
 }  // namespace

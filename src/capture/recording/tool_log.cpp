@@ -24,10 +24,10 @@ std::string_view Cut(std::string_view text) { return text.substr(0, format::kMax
 
 }  // namespace
 
-Result<ToolLog> ToolLog::Create(const std::string& live_folder) {
-  const std::string path = live_folder + "/tool.blp";
+Result<ToolLog> ToolLog::Create(const LiveFolder& live_folder) {
+  const std::string path = live_folder.path() + "/" + kToolFile;
   ToolLog log;
-  log.fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  log.fd_ = live_folder.folder().MakePrivateFile(kToolFile);
   if (log.fd_ < 0) return OutputError("cannot write " + path + ": " + std::strerror(errno));
   log.attach_ns_ = MonotonicNow();
   if (!log.OpenChunk()) return OutputError("cannot write " + path + ": " + std::strerror(errno));

@@ -6,13 +6,14 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "capture/recording/live_folder.h"
 #include "format/encode.h"
 
 namespace batchlight::capture {
 
 class ToolLog {
  public:
-  static Result<ToolLog> Create(const std::string& live_folder);
+  static Result<ToolLog> Create(const LiveFolder& live_folder);
   ToolLog(ToolLog&& other) noexcept;
   ToolLog& operator=(ToolLog&& other) = delete;
   ~ToolLog();

@@ -71,11 +71,12 @@ void Session::BeginCapture() {
 }
 
 void Session::ControlChanged() {
+  if (const std::string why = recording_->StopIfFull(); !why.empty()) notice_(why);
   recording_->FollowProcesses();
   NoteCaptures();
   FollowControlPage();
   if (capture_.trigger == format::CaptureTrigger::kNone) return;
-  if (recording_->control().collecting()) return;
+  if (recording_->control().collecting() || recording_->is_full()) return;
   const uint32_t done = recording_->captures_done() - first_capture_;
   const bool last = (capture_.range_end == RangeEnd::kStopShutdown && done >= 1) ||
                     (capture_.range_end == RangeEnd::kRepeatShutdown && done >= capture_.repeat);

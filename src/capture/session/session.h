@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/folder.h"
 #include "base/status.h"
 #include "capture/loop/event_loop.h"
 #include "capture/loop/signal_relay.h"
@@ -57,7 +58,9 @@ class Session : private SessionCommands {
   Status Prepare(pid_t pid, const Install& install, const std::vector<std::string>& environment);
   Status OpenRecording(pid_t pid, const Install& install,
                        const std::vector<std::string>& environment);
+  Status GiveRecordingTo(const RunAs& user, const std::string& library);
   Status OpenWatches(pid_t pid);
+  void SayWhatIsLeft();
   Status ChooseOutput(const CaptureOptions& options, pid_t pid);
 
   // session.cpp: what happens, and the states that follow from it.
@@ -107,8 +110,10 @@ class Session : private SessionCommands {
   Timer delay_;     // while kDelayed
   Timer duration_;  // from the first kOn, while MayCollect()
 
-  CaptureOptions capture_;           // of the capture that is on or comes next
-  std::string output_;               // its name, without suffix
+  CaptureOptions capture_;  // of the capture that is on or comes next
+  std::string output_;      // its name, without suffix
+  // Where it will lie; open from here on, so that it cannot be exchanged while the program runs.
+  std::optional<Folder> output_folder_;
   uint32_t captures_noted_ = 0;      // by NoteCaptures()
   uint32_t first_capture_ = 0;       // captures before it are sealed or cancelled
   std::vector<std::string> sealed_;  // files made so far

@@ -15,6 +15,7 @@ Status Session::Start(const CaptureOptions& options) {
   capture_ = options;
   first_capture_ = recording_->captures_done();
   duration_.Stop();  // it counts from this capture
+  recording_->AllowGrowth();
   if (options.trigger == format::CaptureTrigger::kNone) {
     BeginCapture();
   } else {

@@ -1,5 +1,6 @@
 // From the end of the session to its sealed recordings.
 #include "base/child.h"
+#include "base/contain.h"
 #include "capture/recording/live_folder.h"
 #include "capture/recording/output_name.h"
 #include "capture/session/session.h"
@@ -19,6 +20,7 @@ SessionEnd Session::Finish() {
   end.exit_code = wait_status_ ? ShellExitCode(*wait_status_) : 0;
   end.processes = processes_->recorded();
   control_watch_.reset();
+  recording_->NoteLosses();
   if (wait_status_) {
     recording_->log().AddProperty("session.wall_ns", std::to_string(end.wall_ns));
   }
@@ -49,13 +51,19 @@ void Session::SealAtEnd(SessionEnd& end) {
   } else if (done > first_capture_) {
     end.sealed = SealTo(RecordingPath(output_, 0), first_capture_);
   }
-  if (end.sealed.ok()) end.sealed = RemoveLiveFolder(recording_->live_folder());
-  if (!end.sealed.ok()) end.live_folder = recording_->live_folder();
+  if (end.sealed.ok()) end.sealed = recording_->live_folder().Remove();
+  if (!end.sealed.ok()) end.live_folder = recording_->live_folder().path();
 }
 
 Status Session::SealTo(const std::string& path, std::optional<uint32_t> index) {
-  const auto summary = Seal(recording_->live_folder(), path, {index, capture_.replace, progress_});
-  if (!summary.ok()) return summary.status();
+  SealOptions options{.capture_index = index, .replace = capture_.replace, .progress = progress_};
+  options.output_folder = &*output_folder_;
+  if (options_.run_as) {  // the file is theirs whose program it shows
+    options.owner = options_.run_as->uid;
+    options.group = options_.run_as->gid;
+  }
+  RETURN_IF_ERROR(Contain("sealing " + path,
+                          [&] { return Seal(recording_->live_folder(), path, options).status(); }));
   sealed_.push_back(path);
   commands_->Start(kAfterReportReady, capture_.after_report, path);
   return {};

@@ -34,6 +34,13 @@ Status TooLarge(size_t bytes) {
                     "(--after-...): a script can hold them");
 }
 
+// Whether it is a folder of this user that nobody else can put anything into.
+bool IsOwnAlone(const std::string& folder) {
+  struct stat info {};
+  return lstat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == getuid() &&
+         (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 }  // namespace
 
 std::string Request::Encode() const {
@@ -123,16 +130,17 @@ Result<CaptureOptions> ReadStartRequest(const Request& request) {
 
 Result<std::string> SessionFolder() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  const bool has_runtime = runtime != nullptr && access(runtime, W_OK) == 0;
+  // After `su` the variable may name the folder of the user before.
+  const bool has_runtime = runtime != nullptr && access(runtime, W_OK) == 0 && IsOwnAlone(runtime);
   std::string folder = has_runtime ? std::string(runtime) + "/batchlight"
                                    : "/tmp/batchlight-" + std::to_string(getuid());
-  struct stat info {};
   const bool made = mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST;
+  const int reason = errno;
   // In /tmp anybody could have made it first.
-  if (!made || lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) ||
-      info.st_uid != getuid()) {
+  if (!made || !IsOwnAlone(folder)) {
     return OutputError("cannot keep sessions in " + folder + ": " +
-                       (made ? "it belongs to somebody else" : std::strerror(errno)) +
+                       (made ? "it belongs to somebody else, or others may write into it"
+                             : std::strerror(reason)) +
                        "; set XDG_RUNTIME_DIR to a folder of your own");
   }
   return folder;

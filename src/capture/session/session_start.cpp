@@ -3,13 +3,16 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "base/child.h"
 #include "base/file.h"
 #include "capture/loop/clock.h"
+#include "capture/recording/left_overs.h"
 #include "capture/recording/live_folder.h"
 #include "capture/recording/output_name.h"
 #include "capture/session/session.h"
@@ -43,10 +46,10 @@ Collection FirstCollection(const SessionOptions& options) {
 
 // The variable by which the program finds the live folder. Absolute: the program and its children
 // may change their folder.
-std::string FolderVariable(const std::string& live_folder) {
-  char* resolved = realpath(live_folder.c_str(), nullptr);
+std::string FolderVariable(const LiveFolder& live_folder) {
+  char* resolved = realpath(live_folder.folder().DescriptorPath().c_str(), nullptr);
   std::string variable = std::string(format::kSessionDirVariable) + "=" +
-                         (resolved != nullptr ? resolved : live_folder.c_str());
+                         (resolved != nullptr ? resolved : live_folder.path().c_str());
   free(resolved);
   return variable;
 }
@@ -80,7 +83,7 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
   const StartFailure failure = program.Execute(FolderVariable(recording_->live_folder()));
   if (failure.error != 0) {
     WaitForChild(program.pid());
-    (void)RemoveLiveFolder(recording_->live_folder());
+    (void)recording_->live_folder().Remove();
     return std::optional(CannotStart(ExplainStartFailure(target.found.path, failure)));
   }
   NoteCaptures();
@@ -91,15 +94,16 @@ Status Session::Prepare(pid_t pid, const Install& install,
                         const std::vector<std::string>& environment) {
   RaiseFileLimit();
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // `ulimit -f`: writing fails instead, with its reason
   RETURN_IF_ERROR(loop_.Open());
   RETURN_IF_ERROR(OpenRecording(pid, install, environment));
   Status status;
   if (options_.run_as) {
-    status = GiveTo(*options_.run_as, recording_->live_folder(), install.inject_library);
+    status = GiveRecordingTo(*options_.run_as, install.inject_library);
   }
   if (status.ok()) status = OpenWatches(pid);
   if (!status.ok()) {
-    (void)RemoveLiveFolder(recording_->live_folder());
+    (void)recording_->live_folder().Remove();
     return status;
   }
   if (collection_ != Collection::kDelayed) return {};
@@ -109,6 +113,17 @@ Status Session::Prepare(pid_t pid, const Install& install,
     BeginCapture();
   }
   return {};
+}
+
+// The folder and the control page, which the program writes; the tool's own file stays the tool's.
+Status Session::GiveRecordingTo(const RunAs& user, const std::string& library) {
+  if (geteuid() == user.uid) return {};
+  const LiveFolder& folder = recording_->live_folder();
+  if (!folder.GiveTo(user.uid, user.gid) || !recording_->control().GiveTo(user.uid, user.gid)) {
+    return OutputError("--run-as: cannot give " + folder.path() + " to " + user.name + ": " +
+                       std::strerror(errno));
+  }
+  return CheckReach(user, folder.path(), library);
 }
 
 Status Session::OpenWatches(pid_t pid) {
@@ -142,6 +157,7 @@ Status Session::OpenRecording(pid_t pid, const Install& install,
     auto recording = Recording::Create(live_folder, options_, environment, install.python_folder);
     if (recording.ok()) {
       recording_.emplace(std::move(recording).value());
+      SayWhatIsLeft();
       return {};
     }
     // Another tool may have taken a name that was free a moment ago.
@@ -151,13 +167,31 @@ Status Session::OpenRecording(pid_t pid, const Install& install,
   }
 }
 
+// Of earlier runs, beside the output.
+void Session::SayWhatIsLeft() {
+  if (!output_folder_) return;
+  const std::vector<std::string> left = LeftLiveFolders(*output_folder_);
+  if (left.empty()) return;
+  const std::string place = output_folder_->path() == "." ? "" : " " + output_folder_->path();
+  notice_(left[0] +
+          (left.size() > 1 ? " and " + std::to_string(left.size() - 1) + " more were" : " was") +
+          " left by a run whose tool was killed; `batchlight clean" + place +
+          "` makes a recording of it");
+}
+
 Status Session::ChooseOutput(const CaptureOptions& options, pid_t pid) {
   if (options.output.empty()) {
     output_ = NextFreeName("report");
-    return {};
+  } else {
+    ASSIGN_OR_RETURN(output_, ExpandOutputName(options.output, pid));
+    if (!options.replace) RETURN_IF_ERROR(CheckOutputIsFree(output_, options.Several()));
   }
-  ASSIGN_OR_RETURN(output_, ExpandOutputName(options.output, pid));
-  return options.replace ? Status() : CheckOutputIsFree(output_, options.Several());
+  auto folder = Folder::OpenParent(output_);
+  if (!folder.ok()) {
+    return OutputError(folder.status().message() + "; create it first or choose another with -o");
+  }
+  output_folder_.emplace(std::move(folder).value());
+  return {};
 }
 
 }  // namespace batchlight::capture

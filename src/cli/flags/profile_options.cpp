@@ -15,7 +15,13 @@ namespace {
 
 using format::CaptureTrigger;
 
-Result<uint32_t> ParseSize(const std::string& text) {
+constexpr uint64_t kMiB = 1 << 20;
+constexpr uint64_t kMostBudgetBytes = 4095 * kMiB;
+constexpr uint64_t kMostDiskBytes = uint64_t{1} << 50;
+
+// 64M, 1G, ... The error names the sizes that are fine as `range`.
+Result<uint64_t> ParseSize(const ParsedFlags& flags, Flag flag, uint64_t most, const char* range) {
+  const std::string text = flags.Text(flag);
   uint64_t number = 0;
   const char* end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, number);
@@ -25,13 +31,40 @@ Result<uint32_t> ParseSize(const std::string& text) {
   const int shift = unit_is("k", "kib")   ? 10
                     : unit_is("m", "mib") ? 20
                     : unit_is("g", "gib") ? 30
+                    : unit_is("t", "tib") ? 40
                     : result.ptr == end   ? 0
                                           : -1;
-  const bool fits = result.ec == std::errc() && shift >= 0 && number <= UINT32_MAX >> shift;
-  if (!fits || number << shift < (1u << 20)) {
-    return UsageError("--buffer-budget: \"" + text + "\" is no size between 1M and 4095M");
+  const bool fits = result.ec == std::errc() && shift >= 0 && number <= most >> shift;
+  if (!fits || number << shift < kMiB) {
+    return UsageError("--" + std::string(kFlags[static_cast<size_t>(flag)].name) + ": \"" + text +
+                      "\" is no size " + range);
   }
-  return static_cast<uint32_t>(number << shift);
+  return number << shift;
+}
+
+Status ReadDiskLimits(const ParsedFlags& flags, capture::DiskLimits& disk) {
+  if (flags.Given(Flag::kMaxSize)) {
+    ASSIGN_OR_RETURN(disk.max_bytes, ParseSize(flags, Flag::kMaxSize, kMostDiskBytes,
+                                               "from 1M, such as 500M or 20G"));
+  }
+  if (!flags.Given(Flag::kKeepFree)) return {};
+  const std::string text = flags.Text(Flag::kKeepFree);
+  if (text == "0") {
+    disk.keep_free_bytes = 0;
+  } else if (text.ends_with('%')) {
+    double percent = -1;
+    const char* end = text.data() + text.size() - 1;
+    const auto result = std::from_chars(text.data(), end, percent);
+    if (result.ec != std::errc() || result.ptr != end || percent < 0 || percent >= 100) {
+      return UsageError("--keep-free: \"" + text + "\" is no share of a disk, such as 5%");
+    }
+    disk.keep_free_share = percent / 100;
+  } else {
+    ASSIGN_OR_RETURN(disk.keep_free_bytes, ParseSize(flags, Flag::kKeepFree, kMostDiskBytes,
+                                                     "from 1M, such as 10G, nor a share, such as "
+                                                     "5%"));
+  }
+  return {};
 }
 
 Status ReadVariables(const ParsedFlags& flags, capture::SessionOptions& options) {
@@ -106,7 +139,10 @@ Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
   ASSIGN_OR_RETURN(session.capture, MakeCaptureOptions(flags));
   RETURN_IF_ERROR(ReadTraceOptions(flags, options));
   RETURN_IF_ERROR(ReadVariables(flags, session));
-  ASSIGN_OR_RETURN(session.budget_bytes, ParseSize(flags.Text(Flag::kBufferBudget)));
+  ASSIGN_OR_RETURN(const uint64_t budget,
+                   ParseSize(flags, Flag::kBufferBudget, kMostBudgetBytes, "between 1M and 4095M"));
+  session.budget_bytes = static_cast<uint32_t>(budget);
+  RETURN_IF_ERROR(ReadDiskLimits(flags, session.disk));
   ASSIGN_OR_RETURN(session.kill_signal, ParseSignal(flags.Text(Flag::kKill)));
   if (const char* only = getenv("NSYS_NVTX_PROFILER_REGISTER_ONLY")) {
     session.registered_only = session.registered_only || std::string_view(only) == "1";

@@ -100,6 +100,14 @@ TEST(MakeProfileOptions, NvtxCapture) {
 TEST(MakeProfileOptions, SizesAndSignals) {
   EXPECT_EQ(Session({"--buffer-budget=1G"}).budget_bytes, 1u << 30);
   EXPECT_EQ(Session({"--buffer-budget=2048k"}).budget_bytes, 2u << 20);
+  EXPECT_EQ(Session({}).disk.keep_free_bytes, std::nullopt);
+  EXPECT_EQ(Session({"--keep-free=10G"}).disk.keep_free_bytes, uint64_t{10} << 30);
+  EXPECT_EQ(Session({"--keep-free=0"}).disk.keep_free_bytes, 0u);
+  EXPECT_EQ(Session({"--keep-free=2.5%"}).disk.keep_free_share, 0.025);
+  EXPECT_EQ(Session({"--max-size=1T"}).disk.max_bytes, uint64_t{1} << 40);
+  for (const char* bad : {"--keep-free=101%", "--keep-free=x%", "--keep-free=1", "--max-size=0"}) {
+    ErrorOf({bad});
+  }
   for (const char* size : {"4G", "12", "M", "5T", "-1M"}) {
     ErrorOf({std::string("--buffer-budget=") + size});
   }

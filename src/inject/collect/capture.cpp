@@ -1,12 +1,10 @@
 #include "inject/collect/capture.h"
 
 #include <atomic>
-#include <climits>
 
 #include "inject/buffer/thread_stream.h"
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
-#include "inject/rt/sys.h"
 
 namespace batchlight::inject {
 namespace {
@@ -16,11 +14,6 @@ using format::kStateCollecting;
 // pid of the process whose range began the present capture, if it is this one: a forked child
 // inherits the variable but is not the owner.
 constinit std::atomic<uint32_t> g_owner_pid{0};
-
-void WakeTool(format::ControlPage* page) {
-  page->changes.fetch_add(1, std::memory_order_release);
-  sys::Call(SYS_futex, &page->changes, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
-}
 
 void WriteWindow(uint32_t capture_index, uint32_t on) {
   Guard guard;
@@ -49,7 +42,7 @@ bool BeginCapture(CaptureBy by) {
   if (by_range) g_owner_pid.store(g_process.pid, std::memory_order_relaxed);
   WriteWindow(done, 1);
   if (g_on_capture_begun != nullptr) g_on_capture_begun();
-  WakeTool(page);
+  WakeTool();
   return true;
 }
 
@@ -69,7 +62,7 @@ bool EndCapture(CaptureBy by) {
     return false;
   }
   page->captures_done.fetch_add(1, std::memory_order_acq_rel);
-  WakeTool(page);
+  WakeTool();
   return true;
 }
 

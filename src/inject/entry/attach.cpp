@@ -16,6 +16,7 @@
 #include "inject/python/interpreter_hook.h"
 #include "inject/rt/clock.h"
 #include "inject/rt/control.h"
+#include "inject/rt/cut_files.h"
 #include "inject/rt/process.h"
 #include "inject/rt/thread_exit.h"
 
@@ -47,6 +48,7 @@ void AttachNow() {
   if (!MapControlPage()) return;
   ChooseClock();
   IdentifyProcess(false);
+  SurviveCutFiles();
   ReadStepWindows();
   g_on_capture_begun = CalibrateOnce;
   NoteRank(guard);

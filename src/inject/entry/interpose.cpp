@@ -37,7 +37,7 @@ bool InOwnProcess() {
 }
 
 void BeforeExit(int status) {
-  if (!InOwnProcess()) return;
+  if (t_thread.inside == kConfined || !InOwnProcess()) return;
 #if BATCHLIGHT_GPU
   cupti::Flush(true, cupti::kExitTimeoutMs);
 #endif

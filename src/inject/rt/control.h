@@ -27,8 +27,16 @@ bool Traces(uint32_t trace_bit);
 // Folder of the live recording, "" without a session.
 const char* SessionDir();
 
+// Tells the tool that the page says something new.
+void WakeTool();
+
+// The live folder, open; -errno if it is not the one that this process attached to any more: what
+// took its place could be anybody's.
+int OpenSessionDir();
+
 // Maps the control page named by the environment. Anything wrong (no variable, no file, another
-// version, a session that ended): false, and this process behaves as if nothing had been injected.
+// version, a session that ended, a page or folder that another user owns or may write): false, and
+// this process behaves as if nothing had been injected.
 bool MapControlPage();
 
 }  // namespace batchlight::inject

@@ -20,6 +20,8 @@ struct ThreadState {
   uint32_t index_plus_1;  // thread_index + 1; 0 = none yet
 };
 extern __thread ThreadState t_thread;
+// ThreadState::inside of a thread that must make no system call any more: no Guard lets it in.
+inline constexpr uint32_t kConfined = 2;
 
 class Guard {
  public:

@@ -39,6 +39,9 @@ long Call(long number, Args... args) {
 inline int Open(const char* path, int flags, int mode = 0) {
   return static_cast<int>(Call(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode));
 }
+inline int OpenAt(int dir_fd, const char* name, int flags, int mode = 0) {
+  return static_cast<int>(Call(SYS_openat, dir_fd, name, flags | O_CLOEXEC, mode));
+}
 inline void Close(int fd) { Call(SYS_close, fd); }
 inline long Read(int fd, void* to, size_t bytes) { return Call(SYS_read, fd, to, bytes); }
 inline int Pid() { return static_cast<int>(Call(SYS_getpid)); }

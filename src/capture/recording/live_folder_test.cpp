@@ -1,0 +1,96 @@
+#include "capture/recording/live_folder.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <barrier>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+namespace batchlight::capture {
+namespace {
+
+class LiveFolderTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/bl_live_XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    base_ = name;
+    path_ = base_ + "/run.batchlight.live";
+  }
+  void TearDown() override { std::filesystem::remove_all(base_); }
+  std::string base_, path_;
+};
+
+TEST_F(LiveFolderTest, IsItsOwnersAloneWhateverTheUmask) {
+  for (const mode_t mask : {0, 0777}) {
+    const mode_t before = umask(mask);
+    const auto folder = LiveFolder::Create(path_, false);
+    umask(before);
+    ASSERT_TRUE(folder.ok()) << folder.status().message();
+    EXPECT_EQ(folder->folder().Info().st_mode & 0777, 0700u);
+    EXPECT_TRUE(folder->Remove().ok());
+  }
+}
+
+TEST_F(LiveFolderTest, OfManyThatReplaceItOneHasIt) {
+  for (int round = 0; round < 200; ++round) {
+    std::atomic<int> have = 0;
+    std::vector<std::thread> tools;
+    std::barrier all_tried(4);
+    for (int tool = 0; tool < 4; ++tool) {
+      tools.emplace_back([&] {
+        const auto folder = LiveFolder::Create(path_, true);
+        all_tried.arrive_and_wait();
+        if (folder.ok()) {
+          have.fetch_add(1);
+          EXPECT_TRUE(LiveFolder::Open(path_).ok());  // still there
+          EXPECT_TRUE(folder->Remove().ok());
+        } else {
+          EXPECT_NE(folder.status().message().find("in use"), std::string::npos);
+        }
+      });
+    }
+    for (std::thread& tool : tools) tool.join();
+    EXPECT_EQ(have, 1);
+  }
+}
+
+TEST_F(LiveFolderTest, WhatAKilledToolLeftIsReplacedOnlyWhenAsked) {
+  std::filesystem::create_directory(path_);
+  EXPECT_EQ(LiveFolder::Create(path_, false).status().exit_code(), 4);
+  EXPECT_TRUE(LiveFolder::Create(path_, true).ok());
+}
+
+TEST_F(LiveFolderTest, ALinkInItsPlaceIsLeftAlone) {
+  std::filesystem::create_directory(base_ + "/precious");
+  std::filesystem::create_directory_symlink("precious", path_);
+  close(creat((base_ + "/precious/control").c_str(), 0600));
+  EXPECT_EQ(LiveFolder::Create(path_, true).status().exit_code(), 4);
+  EXPECT_TRUE(std::filesystem::exists(base_ + "/precious/control"));
+}
+
+TEST_F(LiveFolderTest, RemovesItselfAndNotWhatTookItsName) {
+  const LiveFolder folder = LiveFolder::Create(path_, false).value();
+  close(folder.folder().MakePrivateFile(kControlFile));
+  std::filesystem::create_directory(base_ + "/precious");
+  close(creat((base_ + "/precious/control").c_str(), 0600));
+  std::filesystem::rename(path_, base_ + "/moved");
+  std::filesystem::create_directory_symlink("precious", path_);
+  EXPECT_TRUE(folder.Remove().ok());
+  EXPECT_TRUE(std::filesystem::exists(base_ + "/precious/control"));
+  EXPECT_FALSE(std::filesystem::exists(base_ + "/moved/control"));
+}
+
+TEST_F(LiveFolderTest, SaysWhoWritesIntoIt) {
+  const LiveFolder folder = LiveFolder::Create(path_, false).value();
+  EXPECT_EQ(LiveFolder::Open(path_)->FindWriter(), "the batchlight that records it");
+}
+
+}  // namespace
+}  // namespace batchlight::capture

@@ -1,0 +1,22 @@
+// What the files of all recorded processes may take of their disk, so that the program's own
+// checkpoints still find room: --keep-free and --max-size.
+#pragma once
+
+#include <cstdint>
+
+#include "format/control.h"
+
+namespace batchlight::inject {
+
+// Counts `bytes` more, which are to be reserved through `fd`. Otherwise says which limit they would
+// pass, and counts nothing.
+format::RecordingStop TakeDiskSpace(int fd, uint32_t bytes);
+void ReturnDiskSpace(uint32_t bytes);
+
+// Tells the tool, once, that the files grow no further; it ends the collection.
+void StopRecording(format::RecordingStop why);
+
+// Why a file could not grow, for the tool to say. `error` is -errno.
+void NoteGrowthError(long error);
+
+}  // namespace batchlight::inject

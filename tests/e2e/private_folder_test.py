@@ -1,0 +1,98 @@
+"""Code that the bridge loads from a cache: only where nobody else can write (_private_folder.py)."""
+import importlib
+import os
+import shutil
+import sys
+import tempfile
+import types
+import unittest
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BRIDGE = os.path.join(SOURCE, "python", "batchlight", "_bridge")
+
+
+def load(name):
+    """A module of the bridge, without the recorder."""
+    package = sys.modules.setdefault("bridge", types.ModuleType("bridge"))
+    package.__path__ = [BRIDGE]
+    sys.modules.setdefault("_batchlight_native", types.ModuleType("_batchlight_native"))
+    return importlib.import_module("bridge." + name)
+
+
+class PrivateFolder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.private = load("_private_folder")
+        before = os.umask(0o002)
+        self.addCleanup(os.umask, before)
+
+    def file(self, mode=0o600):
+        path = os.path.join(self.folder, "torch_ops.so")
+        with open(path, "w"):
+            os.chmod(path, mode)
+        return path
+
+    def refuses(self, path, why):
+        with self.assertRaisesRegex(self.private.NotPrivate, why):
+            self.private.check(path)
+
+    def test_what_is_the_users_alone(self):
+        self.private.check(self.file())
+        deep = os.path.join(self.folder, "a", "b")
+        self.private.make(deep)
+        self.assertEqual(os.stat(deep).st_mode & 0o777, 0o700)
+
+    def test_file_or_folder_that_a_group_may_write(self):
+        self.refuses(self.file(0o660), "torch_ops.so can be written by other users")
+        path = self.file()
+        os.chmod(self.folder, 0o770)
+        self.refuses(path, "%s can be written by other users" % self.folder)
+
+    def test_link(self):
+        path = os.path.join(self.folder, "link")
+        os.symlink(self.file(), path)
+        self.refuses(path, "belongs to someone else")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can make files of another user")
+    def test_another_users(self):
+        path = self.file()
+        os.chown(path, 65534, -1)
+        self.refuses(path, "torch_ops.so belongs to someone else")
+        os.chown(path, 0, -1)
+        os.chown(self.folder, 65534, -1)
+        self.refuses(path, "%s belongs to someone else" % self.folder)
+
+
+class Cache(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.operators = load("_torch_operators")
+        before = os.environ.get("XDG_CACHE_HOME")
+        os.environ["XDG_CACHE_HOME"] = self.folder
+        self.addCleanup(lambda: os.environ.pop("XDG_CACHE_HOME") if before is None
+                        else os.environ.__setitem__("XDG_CACHE_HOME", before))
+
+    def test_the_users_own(self):
+        self.assertEqual(self.operators._cache(),
+                         os.path.join(self.folder, "batchlight", "torch_ops"))
+
+    def test_one_that_others_may_write_is_not_used(self):
+        os.makedirs(os.path.join(self.folder, "batchlight", "torch_ops"))
+        os.chmod(os.path.join(self.folder, "batchlight"), 0o777)
+        self.assertFalse(self.operators._cache().startswith(self.folder))
+
+    def test_a_planted_library_is_not_loaded(self):
+        path = os.path.join(self.operators._cache(), "torch_ops.so")
+        self.assertFalse(self.operators._is_built(path))
+        with open(path, "w"):
+            os.chmod(path, 0o666)
+        with self.assertRaisesRegex(self.operators.CannotBuild, "not loaded: remove it"):
+            self.operators._is_built(path)
+        os.chmod(path, 0o600)
+        self.assertTrue(self.operators._is_built(path))
+
+
+if __name__ == "__main__":
+    unittest.main()
