@@ -142,6 +142,9 @@ PAGES = {'records.md': records, 'tables.md': schema, 'kinds.md': kinds, 'counter
 
 
 def main():
+    if len(sys.argv) < 2 or sys.argv[1].startswith('-') and sys.argv[1] != '--advice':
+        print('usage: gen_docs.py FOLDER | --advice [--check]', file=sys.stderr)
+        return 2
     if sys.argv[1] == '--advice':
         page = ROOT / 'docs/advice.md'
         if '--check' not in sys.argv:

@@ -81,8 +81,8 @@ class FullDisk(Outputs):
                       '"$@"; code=$?; ls -A "$PLACE"; exit $code')
             done = subprocess.run(
                 ["unshare", "-m", "sh", "-c", script, "sh", PROGRAM, "export", "-q",
-                 "-t", kind, "-o", self.out, self.sqlite], env=dict(os.environ, PLACE=self.place, SIZE="4k" if kind == "folded" else "32k"),
-               
+                 "-t", kind, "-o", self.out, self.sqlite],
+                env=dict(os.environ, PLACE=self.place, SIZE="4k" if kind == "folded" else "32k"),
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
             if done.returncode == 99 or b"unshare" in done.stderr:
                 self.skipTest("no mounts here")
@@ -96,14 +96,19 @@ class FullDisk(Outputs):
 class Killed(Outputs):
     def test_what_is_left_does_not_have_the_name(self):
         for kind in FORMATS:
+            self.export(kind)
+            whole = self.content()
+            self.clear()
             for _ in range(20):
                 process = subprocess.Popen(
                     [PROGRAM, "export", "-q", "-t", kind, "-o", self.out, self.sqlite])
                 while process.poll() is None and not os.listdir(self.place):
                     time.sleep(0.0005)
                 process.kill()
-                if process.wait() == -signal.SIGKILL:
+                # Also a program killed between the renaming of its file and its exit was too fast.
+                if process.wait() == -signal.SIGKILL and not os.path.exists(self.out):
                     break
+                self.assertEqual(self.content(), whole, kind)
                 self.clear()
             else:
                 self.skipTest("%s is too fast to be killed" % kind)
@@ -112,6 +117,16 @@ class Killed(Outputs):
             self.clear()
             self.export(kind)
             self.clear()
+
+    def content(self):
+        """The bytes of the output by name, or of every file of a folder."""
+        files = [self.out] if os.path.isfile(self.out) else [
+            os.path.join(self.out, name) for name in sorted(os.listdir(self.out))]
+        found = {}
+        for path in files:
+            with open(path, "rb") as file:
+                found[os.path.basename(path)] = file.read()
+        return found
 
     def clear(self):
         subprocess.run(["rm", "-rf", self.place], check=True)

@@ -11,8 +11,9 @@ bool IsGrowing(const std::string& path) {
   const auto place = PlaceOfInput(path);
   if (!place.ok()) return false;
   const auto format = DetectFormat(place.value());
-  return format.ok() && format.value() == InputFormat::kLiveFolder &&
-         !capture::FindWriter(place.value()).empty();
+  if (!format.ok() || format.value() != InputFormat::kLiveFolder) return false;
+  const auto folder = capture::LiveFolder::Open(place.value());
+  return folder.ok() && !folder->FindWriter().empty();
 }
 
 uint64_t VersionOfInput(const std::string& path) {
