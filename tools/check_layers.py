@@ -96,8 +96,10 @@ SUB_LAYERS = {
     },
     'cli': {
         'flags': (),
-        'reading': (),
-        'commands': ('flags', 'reading'),
+        'completion': (),
+        'reference': ('flags',),
+        'reading': ('flags', 'reference'),
+        'commands': ('flags', 'reading', 'reference', 'completion'),
         '.': ('commands', 'flags', 'reading'),
     },
 }

@@ -9,22 +9,14 @@
 
 #include "base/mapping_guard.h"
 #include "base/nearest.h"
+#include "cli/commands/all_commands.h"
 #include "cli/flags/command.h"
 #include "cli/flags/parse_error.h"
+#include "cli/reading/print_help.h"
 #include "cli/reading/standard_output.h"
 
 namespace batchlight::cli {
-#define COMMAND(function) void function(const Command& app, Outcome& outcome);
-#include "cli/commands/commands.def"
-#undef COMMAND
-
 namespace {
-
-constexpr RegisterFunction kCommands[] = {
-#define COMMAND(function) function,
-#include "cli/commands/commands.def"
-#undef COMMAND
-    nullptr};
 
 // CLI11 hands "--" and what follows back to the parent app even in prefix mode, so the words of
 // such a subcommand (which mostly belong to another program) are removed before CLI11 sees them.
@@ -39,18 +31,29 @@ void TakeWordsOfPrefixCommand(const CLI::App& app, int& argc, char** argv, Outco
 
 // CLI11 would only say that a subcommand is required.
 Status CheckCommandName(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return {};
+  if (argc < 2) {
+    return UsageError(
+        "no command given: `batchlight profile python3 train.py` records a program, "
+        "`batchlight help` lists all commands");
+  }
+  if (argv[1][0] == '-') return {};
   std::vector<std::string_view> known;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     if (command->check_name(argv[1])) return {};
-    known.push_back(command->get_name());
+    if (!command->get_group().empty()) known.push_back(command->get_name());
   }
   const std::string word = argv[1];
   const std::string nearest = Nearest(word, known);
   return UsageError("unknown command " + word +
-                    (nearest.empty() ? "; `batchlight --help` lists them, `batchlight profile " +
+                    (nearest.empty() ? "; `batchlight help` lists them, `batchlight profile " +
                                            word + "` records a program"
                                      : "; did you mean " + nearest + "?"));
+}
+
+// The command whose words were parsed last: `trace dump` of its line.
+CLI::App* Chosen(CLI::App* app) {
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return app;
 }
 
 int Fail(const Status& status) {
@@ -59,19 +62,16 @@ int Fail(const Status& status) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("Profiler for deep-learning training", "batchlight");
-  app.set_version_flag("--version", "batchlight " BATCHLIGHT_VERSION);
-  app.require_subcommand(1);
+  CLI::App app(kProgramSentence, "batchlight");
   Outcome outcome;
-  for (const RegisterFunction add : kCommands) {
-    if (add != nullptr) add(Command(&app), outcome);
-  }
+  AddAllCommands(&app, outcome);
   if (const Status status = CheckCommandName(app, argc, argv); !status.ok()) return Fail(status);
   TakeWordsOfPrefixCommand(app, argc, argv, outcome);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return ReportParseError(app, error);
+    if (error.get_name() != "CallForHelp") return ReportParseError(app, error);
+    outcome.status = PrintHelp(Command(Chosen(&app)));
   }
   if (!outcome.status.ok()) return Fail(outcome.status);
   // A program that was recorded keeps its own exit code.

@@ -149,6 +149,10 @@ class Install(Made):
         os.rename(self.path("first"), self.path("second"))
         tool = self.path("second/bin/batchlight")
         self.environment["PYTHONPATH"] = self.path("second/share/batchlight/python")
+        for name in ("man/man1/batchlight.1", "man/man1/batchlight-profile.1",
+                     "bash-completion/completions/batchlight", "zsh/site-functions/_batchlight",
+                     "zsh/vendor-completions/_batchlight", "fish/vendor_completions.d/batchlight.fish"):
+            self.assertTrue(os.path.getsize(self.path("second/share/" + name)), name)
         self.recorded_by(tool, sys.executable)
         os.remove(self.path("second/lib/batchlight/host_query"))
         self.assertIn("host_query is missing", checked(tool, "doctor"))

@@ -8,6 +8,7 @@
 #include "analysis/stats/expert_rule.h"
 #include "analysis/tables/overview_tables.h"
 #include "base/nearest.h"
+#include "cli/commands/nsys_flags.h"
 #include "cli/flags/command.h"
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
@@ -23,13 +24,10 @@ namespace {
 constexpr std::string_view kAdvice = "advice";
 constexpr std::string_view kDx12 = "dx12_mem_ops";
 
-struct AnalyzeFlags {
+struct AnalyzeFlags : NsysFlags {
   std::vector<std::string> inputs;
   std::vector<std::string> rules;
-  TableFlags tables;
-  std::string time_unit = "nanoseconds";
-  std::string help_rules, help_formats, overwrite_words, export_words, sqlite;
-  FilterFlags filter;
+  std::string help_rules;
   std::vector<std::string> fail_on;
   StepOptions steps;
 };
@@ -279,30 +277,18 @@ void RegisterAnalyze(const Command& app, Outcome& outcome) {
   command
       .Option("-r,--rule", &flags->rules,
               "Rules: NAME[:OPTION=VALUE]...[,...]; all: those of nsys too (default: advice)")
+      .TypeName("RULE,...")
       .OneValueEach();
-  command.Option("-f,--format", &flags->tables.formats, "As of stats").OneValueEach();
-  command.Option("-o,--output", &flags->tables.outputs, "As of stats").OneValueEach();
-  command.Option("--timeunit", &flags->time_unit, "As of stats").ShowDefault();
-  command.Option("--filter-time", &flags->filter.time, "As of stats, for the rules of nsys");
-  command.Option("--filter-nvtx", &flags->filter.nvtx, "As of stats, for the rules of nsys");
-  command.Option("--help-formats", &flags->help_formats, "List the formats; NAME for one")
-      .ValueIsOptional();
   command.Option("--help-rules", &flags->help_rules, "List the rules; NAME or ALL for more")
+      .TypeName("RULE")
       .ValueIsOptional();
-  command.Option("--force-overwrite", &flags->overwrite_words, "Replace files that exist")
-      .ValueIsOptional();
-  command
-      .Option("--force-export", &flags->export_words, "No effect: nothing is exported in between")
-      .ValueIsOptional();
-  command.Option("--sqlite", &flags->sqlite, "Database to read in place of INPUT");
   command
       .Option("--fail-on", &flags->fail_on,
               "Exit with code 1 if one of these findings is there, or any")
+      .TypeName("any|RULE,...")
       .OneValueEach();
-  command.Switch("-q,--quiet", &flags->tables.quiet, "No notices");
+  AddNsysFlags(command, flags.get());
   AddStepFlags(command, &flags->steps);
-  command.Switch("--nsys-compat", &flags->tables.nsys_compat,
-                 "The bytes of nsys also where it is wrong (docs/stats.md)");
   command.Runs([flags, command, &outcome] {
     outcome.status = command.Given("--help-rules") ? ListRules(flags->help_rules)
                      : command.Given("--help-formats")

@@ -22,7 +22,7 @@ Status Cancel(const std::string& session) {
 void RegisterCancel(const Command& app, Outcome& outcome) {
   auto session = std::make_shared<std::string>();
   const Command command = app.Add("cancel", "Drop what a session is recording");
-  command.Option("--session", session.get(), kSessionHelp);
+  command.Option("--session", session.get(), kSessionHelp).TypeName("SESSION");
   command.Runs([session, &outcome] { outcome.status = Cancel(*session); });
 }
 

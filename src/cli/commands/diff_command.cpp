@@ -88,10 +88,12 @@ void RegisterDiff(const Command& app, Outcome& outcome) {
   command.Option("-f,--format", &flags->format, "text, html, csv, json or markdown")
       .OneOf({"text", "html", "csv", "json", "markdown"})
       .ShowDefault();
-  command.Option("-o,--output", &flags->output, "File; default: standard output");
-  command.Option("--fail-on", &flags->fail_on,
-                 "Exit with 1 if B is slower than this, such as 'step>3%,forward>1ms' or "
-                 "'operator:aten::mm>5%'");
+  command.Option("-o,--output", &flags->output, "File; default: standard output").TypeName("FILE");
+  command
+      .Option("--fail-on", &flags->fail_on,
+              "Exit with 1 if B is slower than this, such as 'step>3%,forward>1ms' or "
+              "'operator:aten::mm>5%'")
+      .TypeName("LIMIT,...");
   AddStepFlags(command, &flags->steps);
   command.Option("--rows", &flags->rows, "Rows of each list").NotNegative().ShowDefault();
   command.Runs([flags, &outcome] { outcome.status = Compare(*flags, outcome); });

@@ -21,6 +21,7 @@
 #include "cli/flags/flags.h"
 #include "cli/flags/parse_error.h"
 #include "cli/flags/step_flags.h"
+#include "cli/reading/print_help.h"
 #include "cli/reading/reading_notes.h"
 #include "ingest/open_input.h"
 #include "report/tables/dlprof_files.h"
@@ -330,26 +331,40 @@ void AddOptions(const Command& command, DlprofOptions* options) {
       .OneOf({"quiet", "minimal", "normal", "detailed", "diagnostic"});
   command.Option("-m,--mode", &options->mode, "simple: numbers that need no framework")
       .OneOf({"simple", "pytorch"});
-  command.Option("--nsys_database", &options->nsys_database,
-                 "Report on this nsys .sqlite (or recording) instead of running a program");
-  command.Option("--nsys_base_name", &options->nsys_base_name, "Base name of the recording");
-  command.Option("--nsys_opts", &options->nsys_opts, "Flags of batchlight profile, quoted");
-  command.Option("-y,--delay", &options->delay_s, "Seconds before recording starts");
-  command.Option("-d,--duration", &options->duration_s, "Seconds to record; 0: all");
-  command.Option("--key_node", &options->key_node,
-                 "Range or operator whose end ends an iteration; default: find the steps");
-  command.Option("--key_op", &options->key_op, "The same as --key_node");
+  command
+      .Option("--nsys_database", &options->nsys_database,
+              "Report on this nsys .sqlite (or recording) instead of running a program")
+      .TypeName("RUN");
+  command.Option("--nsys_base_name", &options->nsys_base_name, "Base name of the recording")
+      .TypeName("NAME");
+  command.Option("--nsys_opts", &options->nsys_opts, "Flags of batchlight profile, quoted")
+      .TypeName("FLAGS");
+  command.Option("-y,--delay", &options->delay_s, "Seconds before recording starts")
+      .TypeName("SECONDS");
+  command.Option("-d,--duration", &options->duration_s, "Seconds to record; 0: all")
+      .TypeName("SECONDS");
+  command
+      .Option("--key_node", &options->key_node,
+              "Range or operator whose end ends an iteration; default: find the steps")
+      .TypeName("NAME");
+  command.Option("--key_op", &options->key_op, "The same as --key_node").TypeName("NAME");
   command.Option("--iter_start", &options->iter_start, "First iteration of the reports");
   command.Option("--iter_stop", &options->iter_stop, "Last iteration; default: the last found");
-  command.Option("--output_path", &options->output_path, "Folder of everything that is written");
-  command.Option("--profile_name", &options->profile_name, "Start of the reports' names");
-  command.Option("--reports", &options->report_list,
-                 "all, summary, detail, kernel, iteration, tensor, op_type, group_node, "
-                 "expert_systems; default: none");
-  command.Option("--formats", &options->format_list, "csv, json");
-  command.Option("--domains", &options->domain_list, "NVTX domains, a set of reports for each");
+  command.Option("--output_path", &options->output_path, "Folder of everything that is written")
+      .TypeName("FOLDER");
+  command.Option("--profile_name", &options->profile_name, "Start of the reports' names")
+      .TypeName("NAME");
+  command
+      .Option("--reports", &options->report_list,
+              "all, summary, detail, kernel, iteration, tensor, op_type, group_node, "
+              "expert_systems; default: none")
+      .TypeName("DLPROF-REPORT,...");
+  command.Option("--formats", &options->format_list, "csv, json").TypeName("csv|json,...");
+  command.Option("--domains", &options->domain_list, "NVTX domains, a set of reports for each")
+      .TypeName("NAME,...");
   command.Option("--dump_model_data", &options->dump_model_data, "Write the raw model as JSON");
-  command.Option("--tb_dir", &options->tb_dir, "Folder of the TensorBoard event files");
+  command.Option("--tb_dir", &options->tb_dir, "Folder of the TensorBoard event files")
+      .TypeName("FOLDER");
   command.Option("-b,--suppress_tb_files", &options->suppress_tb_files,
                  "Write no TensorBoard event files");
 }
@@ -382,7 +397,7 @@ Status UnknownOption(const CLI::App& own, const std::string& word) {
                     " (batchlight dlprof --help lists all)");
 }
 
-Status ParseAndRun(Outcome& outcome) {
+Status ParseAndRun(const Command& command, Outcome& outcome) {
   DlprofOptions options;
   CLI::App own("DLProf's command line: record a program, or take an nsys database, write reports",
                "batchlight dlprof");
@@ -396,7 +411,9 @@ Status ParseAndRun(Outcome& outcome) {
   std::reverse(ours.begin(), ours.end());  // CLI11 takes them from the back
   try {
     own.parse(ours);
-  } catch (const CLI::Success& asked) {  // help, version
+  } catch (const CLI::CallForHelp&) {
+    return PrintHelp(command);
+  } catch (const CLI::Success& asked) {  // version
     own.exit(asked);
     return {};
   } catch (const CLI::ParseError& error) {
@@ -417,7 +434,9 @@ Status ParseAndRun(Outcome& outcome) {
 void RegisterDlprof(const Command& app, Outcome& outcome) {
   const Command command = app.Add("dlprof", "DLProf's command line: record and write its reports");
   command.TakeAllWords();  // main hands over all words: the program's own follow ours
-  command.Runs([&outcome] { outcome.status = ParseAndRun(outcome); });
+  auto described = std::make_shared<DlprofOptions>();  // for help and completion
+  AddOptions(command, described.get());
+  command.Runs([described, command, &outcome] { outcome.status = ParseAndRun(command, outcome); });
 }
 
 }  // namespace batchlight::cli

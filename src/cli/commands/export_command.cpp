@@ -244,9 +244,11 @@ void RegisterExport(const Command& app, Outcome& outcome) {
     types += "\n" + std::string(exporter.name) + ": " + std::string(exporter.help);
   }
   AddRuns(command, &flags->inputs);
-  command.Option("-t,--type", &flags->type, "Format:" + types).ShowDefault();
-  command.Option("-o,--output", &flags->output,
-                 "File, or folder; - for standard output; beside the input if not given");
+  command.Option("-t,--type", &flags->type, "Format:" + types).TypeName("TYPE").ShowDefault();
+  command
+      .Option("-o,--output", &flags->output,
+              "File, or folder; - for standard output; beside the input if not given")
+      .TypeName("FILE");
   command.Switch(
       "--per-rank", &flags->per_rank,
       "A folder with a file for each rank: rank_0.trace.json, ... Takes several RUNs, such "
@@ -255,28 +257,41 @@ void RegisterExport(const Command& app, Outcome& outcome) {
                  "sqlite: PyTorch's operators are ranges in NVTX_EVENTS too, named as nsys "
                  "--pytorch=autograd-nvtx records them");
   command.Option("-f,--force-overwrite", &flags->overwrite_words, "Replace what exists")
+      .TypeName("true|false")
       .ValueIsOptional();
-  command.Option("-q,--quiet", &flags->quiet_words, "No notices").ValueIsOptional();
-  command.Option("--append", &flags->append_words, "Add to an existing folder").ValueIsOptional();
+  command.Option("-q,--quiet", &flags->quiet_words, "No notices")
+      .TypeName("true|false")
+      .ValueIsOptional();
+  command.Option("--append", &flags->append_words, "Add to an existing folder")
+      .TypeName("true|false")
+      .ValueIsOptional();
   command.Switch("--spreadsheet", &flags->spreadsheet,
                  "csv: an apostrophe before names that begin with = + - @, which spreadsheets "
                  "would take for formulas");
   command
       .Option("-l,--lazy", &flags->lazy_words,
               "sqlite: true (default) leaves empty tables out, false makes them all")
+      .TypeName("true|false")
       .ValueIsOptional();
-  command.Option("--tables", &flags->tables,
-                 "Only tables whose name, ours or nsys's, matches one of these regular "
-                 "expressions");
-  command.Option("--times", &flags->times,
-                 "Only events within [:][START]/[END][:]; ':' lets them cross that edge");
-  command.Option("--metric", &flags->metric,
-                 "folded: self_cpu_time_total (default) or self_cuda_time_total, as PyTorch's "
-                 "export_stacks()");
-  command.Option("--ts-shift", &flags->shift, "Add this to every time, in ns");
+  command
+      .Option("--tables", &flags->tables,
+              "Only tables whose name, ours or nsys's, matches one of these regular "
+              "expressions")
+      .TypeName("REGEX,...");
+  command
+      .Option("--times", &flags->times,
+              "Only events within [:][START]/[END][:]; ':' lets them cross that edge")
+      .TypeName("START/END");
+  command
+      .Option("--metric", &flags->metric,
+              "folded: self_cpu_time_total (default) or self_cuda_time_total, as PyTorch's "
+              "export_stacks()")
+      .TypeName("self_cpu_time_total|self_cuda_time_total");
+  command.Option("--ts-shift", &flags->shift, "Add this to every time, in ns").TypeName("N");
   command
       .Option("--ts-normalize", &flags->normalize_words,
               "Times since the Unix epoch instead of since the start")
+      .TypeName("true|false")
       .ValueIsOptional();
   AddStepFlags(command, &flags->steps);  // chrome writes steps
   command.Runs([flags, command, &outcome] { outcome.status = RunExport(*flags, command); });

@@ -6,18 +6,10 @@
 #include "base/file.h"
 #include "capture/session/session_protocol.h"
 #include "cli/commands/profile_command.h"
+#include "cli/reading/print_help.h"
 
 namespace batchlight::cli {
 namespace {
-
-constexpr char kUsage[] =
-    "Start a program that is recorded only between `batchlight start` and `batchlight stop`.\n"
-    "\n"
-    "  batchlight launch [flags] [--] program [arguments]\n"
-    "\n"
-    "The program runs in this terminal; start and stop are given in another, before or after.\n"
-    "\n"
-    "Flags, with values (and default):\n";
 
 // If `start` came first, its options apply and collection begins at once.
 Status TakePendingStart(capture::SessionOptions& session) {
@@ -32,11 +24,10 @@ Status TakePendingStart(capture::SessionOptions& session) {
   return {};
 }
 
-Status Launch(Outcome& outcome) {
+Status Launch(const Command& command, Outcome& outcome) {
   ASSIGN_OR_RETURN(ParsedFlags flags, ParsedFlags::Parse(Verb::kLaunch, outcome.words));
   if (flags.help) {
-    std::fputs(HelpText(Verb::kLaunch, kUsage).c_str(), stdout);
-    return {};
+    return PrintHelp(command);
   }
   if (flags.command.empty()) {
     return UsageError("no program to launch: batchlight launch [flags] program ...");
@@ -55,8 +46,12 @@ Status Launch(Outcome& outcome) {
 
 void RegisterLaunch(const Command& app, Outcome& outcome) {
   const Command command = app.Add("launch", "Start a program, to be recorded when `start` says so");
+  command.Details(
+      "The program runs in this terminal and is recorded only between `batchlight start` and "
+      "`batchlight "
+      "stop`, which are given in another one, before or after.");
   command.TakeAllWords();
-  command.Runs([&outcome] { outcome.status = Launch(outcome); });
+  command.Runs([command, &outcome] { outcome.status = Launch(command, outcome); });
 }
 
 }  // namespace batchlight::cli

@@ -3,21 +3,12 @@
 
 #include <cstdio>
 
+#include "cli/reading/print_help.h"
+
 namespace batchlight::cli {
 namespace {
 
-constexpr char kUsage[] =
-    "Record a program and show where its time goes.\n"
-    "\n"
-    "  batchlight profile [flags] [--] program [arguments]\n"
-    "\n"
-    "The exit code is the program's: 128 + N if signal N ended it, 127 if it was not found, 126 "
-    "if\n"
-    "it could not be executed; 2 for wrong flags, 4 if the recording could not be written.\n"
-    "\n"
-    "Flags, with values (and default):\n";
-
-void Profile(Outcome& outcome) {
+void Profile(const Command& command, Outcome& outcome) {
   const std::vector<std::string>& words = outcome.words;
   if (words.size() == 1 && words[0] == "--help-markdown") {  // for docs/cli-profile.md
     std::fputs(FlagsMarkdown().c_str(), stdout);
@@ -29,7 +20,7 @@ void Profile(Outcome& outcome) {
     return;
   }
   if (flags->help) {
-    std::fputs(HelpText(Verb::kProfile, kUsage).c_str(), stdout);
+    outcome.status = PrintHelp(command);
     return;
   }
   if (flags->command.empty()) {
@@ -48,8 +39,15 @@ void Profile(Outcome& outcome) {
 
 void RegisterProfile(const Command& app, Outcome& outcome) {
   const Command command = app.Add("profile", "Record a program, print the summary");
+  command.Details(
+      "The program runs as it would without the profiler; at its end the summary is printed. "
+      "Everything from "
+      "the first word that is no flag, or after --, is the program and its arguments.\n\n"
+      "The exit code is the program's: 128 + N if signal N ended it, 127 if it was not found, 126 "
+      "if "
+      "it could not be executed; 2 for wrong flags, 4 if the recording could not be written.");
   command.TakeAllWords();
-  command.Runs([&outcome] { Profile(outcome); });
+  command.Runs([command, &outcome] { Profile(command, outcome); });
 }
 
 }  // namespace batchlight::cli

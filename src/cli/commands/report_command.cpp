@@ -64,7 +64,7 @@ void RegisterReport(const Command& app, Outcome& outcome) {
   AddRuns(command, &options->runs);
   command
       .Option("-o,--output", &options->report.folder, "Folder; default: the name of RUN + _report")
-      .TypeName("DIR");
+      .TypeName("FOLDER");
   command.Switch("-f,--force-overwrite", &options->report.overwrite,
                  "Write into an existing folder; only files of the report are replaced");
   command.Switch("--no-command-line", &options->no_command_line,

@@ -62,7 +62,7 @@ void RegisterSessions(const Command& app, Outcome& outcome) {
 void RegisterStatus(const Command& app, Outcome& outcome) {
   auto session = std::make_shared<std::string>();
   const Command command = app.Add("status", "State of one session");
-  command.Option("--session", session.get(), kSessionHelp);
+  command.Option("--session", session.get(), kSessionHelp).TypeName("SESSION");
   command.Runs([session, &outcome] { outcome.status = ShowStatus(*session); });
 }
 

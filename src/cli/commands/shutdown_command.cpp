@@ -38,10 +38,11 @@ void RegisterShutdown(const Command& app, Outcome& outcome) {
   auto session = std::make_shared<std::string>();
   auto signal = std::make_shared<std::string>("sigterm");
   const Command command = app.Add("shutdown", "End a session and its program");
-  command.Option("--session", session.get(), kSessionHelp);
+  command.Option("--session", session.get(), kSessionHelp).TypeName("SESSION");
   command
       .Option("--kill", signal.get(),
               "Signal to the program: none (it runs on), sigkill, sigterm or a number")
+      .TypeName("none|sigterm|sigkill|N")
       .ShowDefault();
   command.Runs([session, signal, &outcome] { outcome.status = Shutdown(*session, *signal); });
 }

@@ -9,18 +9,10 @@
 #include "cli/commands/after_recording.h"
 #include "cli/commands/profile_command.h"
 #include "cli/commands/session_choice.h"
+#include "cli/reading/print_help.h"
 
 namespace batchlight::cli {
 namespace {
-
-constexpr char kUsage[] =
-    "Begin to record a program that `batchlight launch` started.\n"
-    "\n"
-    "  batchlight start [flags]\n"
-    "\n"
-    "Given before `launch`, recording begins when the program starts.\n"
-    "\n"
-    "Flags, with values (and default):\n";
 
 // The session may run in another folder, so names are made absolute here.
 std::string AbsoluteOutput(const std::string& output) {
@@ -35,11 +27,10 @@ std::string AbsoluteOutput(const std::string& output) {
   return absolute + "/" + output;  // a name that ends in '/' gets the next free report#
 }
 
-Status Start(Outcome& outcome) {
+Status Start(const Command& command, Outcome& outcome) {
   ASSIGN_OR_RETURN(ParsedFlags flags, ParsedFlags::Parse(Verb::kStart, outcome.words));
   if (flags.help) {
-    std::fputs(HelpText(Verb::kStart, kUsage).c_str(), stdout);
-    return {};
+    return PrintHelp(command);
   }
   if (!flags.command.empty()) {
     return UsageError("start takes no program: `batchlight launch` starts one");
@@ -71,8 +62,12 @@ Status Start(Outcome& outcome) {
 
 void RegisterStart(const Command& app, Outcome& outcome) {
   const Command command = app.Add("start", "Begin to record a launched program");
+  command.Details(
+      "For a program that `batchlight launch` or `profile --start-later` started. Given before "
+      "`launch`, "
+      "recording begins when the program starts.");
   command.TakeAllWords();
-  command.Runs([&outcome] { outcome.status = Start(outcome); });
+  command.Runs([command, &outcome] { outcome.status = Start(command, outcome); });
 }
 
 }  // namespace batchlight::cli

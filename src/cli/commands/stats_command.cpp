@@ -10,6 +10,7 @@
 #include "analysis/stats/stats_report.h"
 #include "base/file.h"
 #include "base/nearest.h"
+#include "cli/commands/nsys_flags.h"
 #include "cli/flags/command.h"
 #include "cli/flags/run_argument.h"
 #include "cli/reading/event_filter.h"
@@ -21,18 +22,11 @@
 namespace batchlight::cli {
 namespace {
 
-struct StatsFlags {
+struct StatsFlags : NsysFlags {
   std::vector<std::string> inputs;
   std::vector<std::string> reports;
-  TableFlags tables;
-  std::string time_unit = "nanoseconds";
-  FilterFlags filter;
   std::vector<std::string> report_folders;
-  std::string sqlite;
   std::string help_reports;
-  std::string overwrite_words;
-  std::string export_words;
-  std::string help_formats;
 };
 
 struct ChosenReport {
@@ -242,38 +236,17 @@ void RegisterStats(const Command& app, Outcome& outcome) {
   const Command stats = app.Add("stats", "Tables as `nsys stats` prints them");
   AddRuns(stats, &flags->inputs).Help(std::string(kRunHelp) + "; one per rank for recipes");
   stats.Option("-r,--report", &flags->reports, "Reports: NAME[:ARG[=VALUE]]...[,...]")
+      .TypeName("REPORT,...")
       .OneValueEach();
-  stats
-      .Option("-f,--format", &flags->tables.formats,
-              "column, table, csv, tsv, json, hdoc, htable, markdown or . [:ARG]...")
-      .OneValueEach();
-  stats
-      .Option("-o,--output", &flags->tables.outputs,
-              "- (console), @COMMAND, . (beside the input) or a base name for files")
-      .OneValueEach();
-  stats
-      .Option("--timeunit", &flags->time_unit, "nanoseconds, microseconds, milliseconds or seconds")
-      .ShowDefault();
-  stats.Option("--filter-time", &flags->filter.time,
-               "Only events that overlap [START]/[END], as in 8s/8050ms");
-  stats.Option("--filter-nvtx", &flags->filter.nvtx,
-               "Only events that overlap RANGE[@DOMAIN][/INDEX]");
   stats.Option("--help-reports", &flags->help_reports, "List the reports; NAME or ALL for more")
-      .ValueIsOptional();
-  stats.Option("--help-formats", &flags->help_formats, "List the formats; NAME for one")
-      .ValueIsOptional();
-  stats.Option("--force-overwrite", &flags->overwrite_words, "Replace files that exist")
-      .ValueIsOptional();
-  stats.Option("--force-export", &flags->export_words, "No effect: nothing is exported in between")
+      .TypeName("REPORT")
       .ValueIsOptional();
   stats
       .Option("--report-dir", &flags->report_folders,
               "Folder with reports of yours: NAME.py DATABASE [ARG]... prints CSV")
+      .TypeName("FOLDER")
       .OneValueEach();
-  stats.Option("--sqlite", &flags->sqlite, "Database to read in place of INPUT");
-  stats.Switch("-q,--quiet", &flags->tables.quiet, "No notices");
-  stats.Switch("--nsys-compat", &flags->tables.nsys_compat,
-               "The bytes of nsys also where it is wrong (docs/stats.md)");
+  AddNsysFlags(stats, flags.get());
   stats.Runs([flags, stats, &outcome] {
     flags->tables.force_overwrite = stats.Given("--force-overwrite");
     if (!flags->sqlite.empty()) flags->inputs = {flags->sqlite};

@@ -35,7 +35,7 @@ Status Stop(const std::string& session) {
 void RegisterStop(const Command& app, Outcome& outcome) {
   auto session = std::make_shared<std::string>();
   const Command command = app.Add("stop", "End the recording of a session; the program runs on");
-  command.Option("--session", session.get(), kSessionHelp);
+  command.Option("--session", session.get(), kSessionHelp).TypeName("SESSION");
   command.Runs([session, &outcome] { outcome.status = Stop(*session); });
 }
 

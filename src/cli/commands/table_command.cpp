@@ -116,8 +116,8 @@ Result<const TableEntry*> ChooseTable(TableOptions& options) {
   const bool name_is_run = entry == nullptr && FileExists(options.name);
   if (options.name.empty() || options.input.empty()) {
     return UsageError((options.input.empty() && !name_is_run
-                           ? "no RUN given: batchlight table RUN NAME"
-                           : "which table? batchlight table RUN NAME") +
+                           ? "no RUN given: batchlight table RUN TABLE"
+                           : "which table? batchlight table RUN TABLE") +
                       std::string("; --list shows the names"));
   }
   if (entry != nullptr) return entry;
@@ -177,18 +177,23 @@ Status Run(TableOptions options) {
 void RegisterTable(const Command& app, Outcome& outcome) {
   auto options = std::make_shared<TableOptions>();
   const Command command =
-      app.Add("table", "Print a table of a run: modules, kernels, key_averages, ...");
+      app.Add("table", "Print a table of a run: modules, kernels, key_averages and others");
   command.Option("RUN", &options->input, kRunHelp).TypeName("");
-  command.Option("NAME", &options->name, "Which table; may come before RUN; see --list")
+  command.Option("TABLE", &options->name, "Which table; may come before RUN; see --list")
       .TypeName("");
   command.Option("-f,--format", &options->format, "column, table, csv, tsv, json, markdown, ...")
+      .TypeName("FORMAT")
       .ShowDefault();
-  command.Option("--sort,--sort_by,--sort-by", &options->sort,
-                 "Column, by name or as PyTorch spells it (self_cuda_time_total)");
+  command
+      .Option("--sort,--sort_by,--sort-by", &options->sort,
+              "Column, by name or as PyTorch spells it (self_cuda_time_total)")
+      .TypeName("COLUMN");
   command.Option("--rows,--row_limit,--row-limit", &options->rows, "At most so many rows")
       .NotNegative();
-  command.Option("--timeunit", &options->time_unit,
-                 "nsec, usec, msec, sec (default: what suits a column; nsec in csv, json, ...)");
+  command
+      .Option("--timeunit", &options->time_unit,
+              "nsec, usec, msec, sec (default: what suits a column; nsec in csv, json, ...)")
+      .TypeName("UNIT");
   command.Option("--run", &options->run, "RUN by name").TypeName("RUN");
   AddStepFlags(command, &options->steps);
   command.Switch("--list", &options->list, "Show every table with what a row is");

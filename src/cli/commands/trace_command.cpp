@@ -40,7 +40,8 @@ void AddDump(const Command& trace, Outcome& outcome) {
   auto flags = std::make_shared<Flags>();
   const Command app = trace.Add("dump", "Print every record as one line of text");
   app.Option("RUN,--run", &flags->input, "Recording, sealed or live").Required().TypeName("");
-  app.Option("-o,--output", &flags->output, "Write to this file instead of standard output");
+  app.Option("-o,--output", &flags->output, "Write to this file instead of standard output")
+      .TypeName("FILE");
   app.Switch("--chunks", &flags->only_chunks, "Only the chunk lines");
   app.Switch("--records", &flags->only_records, "Only the record lines").Excludes("--chunks");
   app.Runs([flags, &outcome] {
@@ -56,8 +57,10 @@ void AddAssemble(const Command& trace, Outcome& outcome) {
   };
   auto flags = std::make_shared<Flags>();
   const Command app = trace.Add("assemble", "Make a recording of what `dump` printed");
-  app.Option("TEXT", &flags->input, "Text file").Required();
-  app.Option("-o,--output", &flags->output, "Live folder to make: NAME.batchlight.live").Required();
+  app.Option("FILE", &flags->input, "What `dump` printed").Required();
+  app.Option("-o,--output", &flags->output, "Live folder to make: NAME.batchlight.live")
+      .TypeName("FILE")
+      .Required();
   app.Runs([flags, &outcome] { outcome.status = Assemble(flags->input, flags->output); });
 }
 

@@ -52,7 +52,7 @@ void AddTraceSeal(const Command& trace, Outcome& outcome) {
   auto flags = std::make_shared<SealFlags>();
   const Command app = trace.Add("seal", "Make one file of the live folder of a killed run");
   app.Option("FOLDER", &flags->folder, "NAME.batchlight.live").Required();
-  app.Option("-o,--output", &flags->output, "Recording to make (NAME.batchlight)");
+  app.Option("-o,--output", &flags->output, "Recording to make (NAME.batchlight)").TypeName("FILE");
   app.Switch("-f,--force-overwrite", &flags->replace, "Overwrite an existing recording");
   app.Switch("--keep", &flags->keep, "Do not remove the folder");
   app.Runs([flags, &outcome] { outcome.status = SealFolder(*flags); });

@@ -73,6 +73,7 @@ void RegisterTree(const Command& app, Outcome& outcome) {
   command
       .Option("--least", &flags->least_percent,
               "Branches with a smaller share are put together, in percent")
+      .TypeName("PERCENT")
       .ShowDefault();
   command.Option("--rows", &flags->rows, "At most so many branches, those with most time")
       .NotNegative()

@@ -172,7 +172,7 @@ void RegisterView(const Command& app, Outcome& outcome) {
   command.Option("--port", &options->port, "Port to listen on (default: one that is free)")
       .TypeName("N");
   command.Option("--socket", &options->socket, "Listen on a Unix socket instead of a port")
-      .TypeName("PATH");
+      .TypeName("FILE");
   command.Option("--html", &options->html, "Write the timeline into one file instead")
       .TypeName("FILE");
   command.Switch("--no-browser", &options->no_browser, "Only print the address");

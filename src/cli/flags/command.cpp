@@ -3,8 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
-#include "cli/flags/parse_error.h"
-
 namespace batchlight::cli {
 
 FlagHandle& FlagHandle::Required() {
@@ -32,7 +30,12 @@ FlagHandle& FlagHandle::NotNegative() {
 }
 
 FlagHandle& FlagHandle::OneOf(std::initializer_list<const char*> words) {
-  option_->check(CLI::IsMember(std::vector<std::string>(words.begin(), words.end())));
+  CLI::IsMember member(std::vector<std::string>(words.begin(), words.end()));
+  member.description("");  // the type's name below has the words
+  option_->check(member);
+  std::string values;
+  for (const char* word : words) values += (values.empty() ? "" : "|") + std::string(word);
+  option_->type_name(values);
   return *this;
 }
 
@@ -56,6 +59,11 @@ FlagHandle& FlagHandle::OneValueEach() {
   return *this;
 }
 
+FlagHandle& FlagHandle::Group(const std::string& title) {
+  option_->group(title);
+  return *this;
+}
+
 FlagHandle& FlagHandle::Excludes(const std::string& other) {
   option_->excludes(other);
   return *this;
@@ -65,24 +73,26 @@ Command Command::Add(const std::string& name, const std::string& what) const {
   return Command(app_->add_subcommand(name, what));
 }
 
-#define OPTION(Type)                                                                         \
+#define OPTION(Type, type_name_shown)                                                        \
   FlagHandle Command::Option(const std::string& names, Type* value, const std::string& help) \
       const {                                                                                \
-    return FlagHandle(app_->add_option(names, *value, help));                                \
+    return FlagHandle(app_->add_option(names, *value, help)->type_name(type_name_shown));    \
   }
-OPTION(std::string)
-OPTION(std::vector<std::string>)
-OPTION(std::optional<std::string>)
-OPTION(bool)
-OPTION(size_t)
-OPTION(int64_t)
-OPTION(int)
-OPTION(double)
+OPTION(std::string, "TEXT")
+OPTION(std::vector<std::string>, "TEXT")
+OPTION(std::optional<std::string>, "TEXT")
+OPTION(bool, "true|false")
+OPTION(size_t, "N")
+OPTION(int64_t, "N")
+OPTION(int, "N")
+OPTION(double, "NUMBER")
 #undef OPTION
 
 FlagHandle Command::Switch(const std::string& names, bool* value, const std::string& help) const {
   return FlagHandle(app_->add_flag(names, *value, help));
 }
+
+void Command::Details(const std::string& text) const { app_->footer(text); }
 
 void Command::TakeAllWords() const { app_->prefix_command(); }
 
@@ -91,7 +101,5 @@ void Command::NeedsSubcommand() const { app_->require_subcommand(1); }
 void Command::Runs(std::function<void()> function) const { app_->callback(std::move(function)); }
 
 bool Command::Given(const std::string& flag) const { return app_->count(flag) > 0; }
-
-std::vector<std::string> Command::FlagNames() const { return FlagsOf(*app_); }
 
 }  // namespace batchlight::cli

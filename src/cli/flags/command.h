@@ -35,7 +35,8 @@ class FlagHandle {
   explicit FlagHandle(CLI::Option* option) : option_(option) {}
 
   FlagHandle& Required();
-  // What --help shows for the value; "" for none.
+  // The value, in the grammar of profile_flags.def: "FILE", "text|json", "NAME,...". Without it
+  // TEXT, N, NUMBER or true|false. What a word in capitals stands for says value_names.def.
   FlagHandle& TypeName(const std::string& name);
   FlagHandle& Help(const std::string& text);
   FlagHandle& NotNegative();
@@ -48,6 +49,8 @@ class FlagHandle {
   FlagHandle& ValueIsOptional();
   // One value each time it is given, so that the word after it can be the input.
   FlagHandle& OneValueEach();
+  // The heading that --help and the manual show it under ("Flags").
+  FlagHandle& Group(const std::string& title);
   // The command takes either this flag or the other, by its name.
   FlagHandle& Excludes(const std::string& other);
 
@@ -78,6 +81,8 @@ class Command {
   // A flag without a value.
   FlagHandle Switch(const std::string& names, bool* value, const std::string& help) const;
 
+  // What a reader of the manual wants to know beyond the sentence; paragraphs part at empty lines.
+  void Details(const std::string& text) const;
   // Its words are not parsed here, but left in Outcome::words.
   void TakeAllWords() const;
   void NeedsSubcommand() const;
@@ -85,8 +90,7 @@ class Command {
 
   // Whether the flag was given in the command line that was parsed.
   bool Given(const std::string& flag) const;
-  // "--format" and so on.
-  std::vector<std::string> FlagNames() const;
+  const CLI::App& parser() const { return *app_; }
 
  private:
   CLI::App* app_;

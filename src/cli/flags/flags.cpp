@@ -27,7 +27,7 @@ bool FitsOne(std::string_view alternative, std::string_view value) {
   if (alternative == value) return true;
   if (alternative == "N") return IsNumber(value, false);
   if (alternative == "SECONDS") return IsNumber(value, true);
-  return HasCapital(alternative) && alternative != "cudaProfilerApi" && !value.empty();
+  return !IsLiteral(alternative) && !value.empty();
 }
 
 bool Fits(const FlagSpec& spec, std::string_view value) {
@@ -67,12 +67,27 @@ Status UnknownFlag(Verb verb, const std::string& word) {
 
 }  // namespace
 
-const std::array<FlagSpec, static_cast<size_t>(Flag::kCount)> kFlags = {{
-#define FLAG(Id, name, short_name, values, default_value, verbs, status, help) \
-  {Flag::k##Id, name, short_name, values, default_value, verbs, FlagStatus::k##status, help},
+namespace {
+
+constexpr std::array<FlagSpec, static_cast<size_t>(Flag::kCount)> MakeTable() {
+  std::array<FlagSpec, static_cast<size_t>(Flag::kCount)> table{};
+  size_t count = 0;
+  std::string_view group;
+#define GROUP(title) group = title;
+#define FLAG(Id, name, short_name, values, default_value, verbs, status, help)             \
+  table[count++] = {Flag::k##Id,           name, short_name, values, default_value, verbs, \
+                    FlagStatus::k##status, help, group};
 #include "cli/flags/profile_flags.def"
-#undef FLAG
-}};
+  return table;
+}
+
+}  // namespace
+
+constexpr std::array<FlagSpec, static_cast<size_t>(Flag::kCount)> kFlags = MakeTable();
+
+bool IsLiteral(std::string_view alternative) {
+  return !HasCapital(alternative) || alternative == "cudaProfilerApi";
+}
 
 Result<ParsedFlags> ParsedFlags::Parse(Verb verb, const std::vector<std::string>& words) {
   ParsedFlags flags;

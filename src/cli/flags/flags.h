@@ -16,7 +16,6 @@ namespace batchlight::cli {
 enum class Flag {
 #define FLAG(Id, name, short_name, values, default_value, verbs, status, help) k##Id,
 #include "cli/flags/profile_flags.def"
-#undef FLAG
   kCount
 };
 
@@ -31,6 +30,7 @@ struct FlagSpec {
   std::string_view verbs;
   FlagStatus status;
   std::string_view help;
+  std::string_view group;
 
   bool IsBool() const { return values.starts_with("true|false"); }
   bool IsList() const { return values.ends_with(",..."); }
@@ -73,8 +73,10 @@ std::vector<std::string> SplitAtCommas(std::string_view text);
 // Words as a shell would see them: quotes and backslashes, # comments.
 std::vector<std::string> SplitWords(std::string_view text);
 
-// The text of --help, and docs/cli-profile.md.
-std::string HelpText(Verb verb, std::string_view usage);
+// Whether an alternative of `values` is a word to be typed as it is.
+bool IsLiteral(std::string_view alternative);
+
+// docs/cli-profile.md.
 std::string FlagsMarkdown();
 
 }  // namespace batchlight::cli

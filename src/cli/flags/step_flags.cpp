@@ -8,21 +8,26 @@ void AddStepFlags(const Command& command, StepOptions* steps) {
   command
       .Option("--step-key,--key", &steps->key,
               "Range, operator or call whose end ends a step (default: found by itself)")
-      .TypeName("NAME");
+      .TypeName("NAME")
+      .Group("Steps");
   command
       .Option("--step-range", &steps->range,
               "Range that is a step itself: what lies between two of them belongs to none")
       .TypeName("NAME")
+      .Group("Steps")
       .Excludes("--step-key");
   command.Option("--first-step,--iter-start", &steps->first_step, "First step that counts, from 0")
       .NotNegative()
-      .TypeName("A");
+      .TypeName("N")
+      .Group("Steps");
   command.Option("--last-step,--iter-stop", &steps->last_step, "Last step that counts")
       .NotNegative()
-      .TypeName("B");
+      .TypeName("N")
+      .Group("Steps");
   command.Option("--rank", &steps->rank, "Only the steps of this rank (default: all ranks)")
       .NotNegative()
-      .TypeName("N");
+      .TypeName("N")
+      .Group("Steps");
 }
 
 Status CheckStepFlags(const StepOptions& steps) {

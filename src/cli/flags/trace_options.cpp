@@ -181,4 +181,12 @@ Status ReadTraceOptions(const ParsedFlags& flags, ProfileOptions& options) {
   return ReadDomains(flags, options.session);
 }
 
+std::vector<std::string_view> TraceNames() {
+  std::vector<std::string_view> names;
+  for (const TraceName& known : kTraceNames) {
+    if (known.bits != 0 || known.name == "none") names.push_back(known.name);
+  }
+  return names;
+}
+
 }  // namespace batchlight::cli

@@ -2,6 +2,9 @@
 // --nvtx-domain-...
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "base/status.h"
 #include "cli/flags/flags.h"
 
@@ -11,5 +14,8 @@ struct ProfileOptions;
 
 // Errors are kUsage, or kInput for a list of functions that cannot be read.
 Status ReadTraceOptions(const ParsedFlags& flags, ProfileOptions& options);
+
+// The names of --trace that change what is recorded.
+std::vector<std::string_view> TraceNames();
 
 }  // namespace batchlight::cli

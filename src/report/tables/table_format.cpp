@@ -78,8 +78,7 @@ Units are given as <category>=<unit>, any number of them:
 )";
 
 Status UnknownFormat(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const FormatHelp& format : kFormatHelp) names.push_back(format.name);
+  const std::vector<std::string_view> names = TableFormatNames();
   return UsageError("no format \"" + std::string(name) + "\"" +
                     DidYouMean(NearestFew(name, names)) +
                     " (column, table, csv, tsv, json, hdoc, htable, markdown; recipes: png, svg)");
@@ -212,6 +211,12 @@ std::string TableText(const TableFormat& format, const RowSource& rows) {
     return Status();
   });
   return text;
+}
+
+std::vector<std::string_view> TableFormatNames() {
+  std::vector<std::string_view> names;
+  for (const FormatHelp& format : kFormatHelp) names.push_back(format.name);
+  return names;
 }
 
 Result<std::string> TableFormatHelp(std::string_view name) {

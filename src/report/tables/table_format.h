@@ -46,6 +46,9 @@ using TextSink = std::function<Status(std::string_view bytes)>;
 Status WriteTable(const TableFormat& format, const RowSource& rows, const TextSink& sink);
 std::string TableText(const TableFormat& format, const RowSource& rows);
 
+// "column", "csv", ...
+std::vector<std::string_view> TableFormatNames();
+
 // The text of --help-formats: for one format, or for all with "" and "ALL". Errors (kUsage): no
 // such format.
 Result<std::string> TableFormatHelp(std::string_view name = {});

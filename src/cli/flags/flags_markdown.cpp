@@ -1,38 +1,8 @@
-// The flag table as text for people: --help and docs/cli-profile.md.
-#include <algorithm>
-
+// The flag table as docs/cli-profile.md.
 #include "cli/flags/flags.h"
 
 namespace batchlight::cli {
 namespace {
-
-constexpr size_t kHelpColumn = 32;
-constexpr size_t kHelpWidth = 98;
-
-std::string Spelling(const FlagSpec& spec) {
-  std::string text = spec.short_name != 0 ? std::string("-") + spec.short_name + ", " : "    ";
-  return text + "--" + std::string(spec.name);
-}
-
-// `text` broken into lines that fit beside the column of names.
-std::string Wrap(std::string_view text) {
-  std::string wrapped;
-  size_t column = kHelpColumn;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    if (column + end > kHelpWidth && column > kHelpColumn) {
-      wrapped.pop_back();
-      wrapped += "\n" + std::string(kHelpColumn, ' ');
-      column = kHelpColumn;
-    }
-    wrapped += text.substr(0, end);
-    wrapped += ' ';
-    column += end + 1;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  while (!wrapped.empty() && wrapped.back() == ' ') wrapped.pop_back();
-  return wrapped;
-}
 
 std::string Values(const FlagSpec& spec) {
   std::string values(spec.values);
@@ -65,26 +35,6 @@ std::string EscapeCell(std::string_view text) {
 }
 
 }  // namespace
-
-std::string HelpText(Verb verb, std::string_view usage) {
-  std::string text(usage);
-  std::string silent;
-  for (const FlagSpec& spec : kFlags) {
-    if (spec.verbs.find(static_cast<char>(verb)) == std::string_view::npos) continue;
-    if (spec.status == FlagStatus::kLater || spec.status == FlagStatus::kNoEffect) {
-      silent += (silent.empty() ? "--" : ", --") + std::string(spec.name);
-      continue;
-    }
-    std::string line = "  " + Spelling(spec);
-    line.resize(std::max(line.size() + 1, kHelpColumn), ' ');
-    text +=
-        line + Wrap(Values(spec)) + "\n" + std::string(kHelpColumn, ' ') + Wrap(spec.help) + "\n";
-  }
-  text +=
-      "\nFlags of Nsight Systems that are accepted but do nothing yet (docs/cli-profile.md):\n" +
-      std::string(kHelpColumn, ' ') + Wrap(silent) + "\n";
-  return text;
-}
 
 std::string FlagsMarkdown() {
   std::string text =
