@@ -5,7 +5,9 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recorded import InFolder, run  # noqa: E402
+from recorded import BUILD, InFolder, run  # noqa: E402
+
+DRIVER = os.path.join(BUILD, "test", "fakes", "driver")
 
 
 class Doctor(InFolder):
@@ -22,6 +24,23 @@ class Doctor(InFolder):
         for area in ("installation", "NVTX", "kernel", "sessions", "disk"):
             self.assertEqual(checks[area][0]["finding"], "ok", checks[area])
         self.assertIn("GPU", checks)
+
+    @unittest.skipUnless(os.path.exists(DRIVER), "this build has no stand-in for the driver")
+    def test_the_driver_is_asked_by_a_program_of_its_own(self):
+        """The tool is static and loads no library: host_query does, and may crash."""
+        places = DRIVER + ":" + os.path.dirname(DRIVER)  # there is a stand-in for CUPTI too
+        checks = self.checks(LD_LIBRARY_PATH=places)
+        self.assertEqual([(check["finding"], check["what"]) for check in checks["GPU"]],
+                         [("ok", "0: Stand-in GPU 0"), ("ok", "1: Stand-in GPU 1")])
+        self.assertEqual(checks["CUDA"][0]["what"], "the driver supports CUDA 13.1")
+        self.assertRegex(checks["CUPTI"][0]["what"], r"^libcupti\.so\.13, version \d+$")
+        old = self.checks(LD_LIBRARY_PATH=places, FAKE_DRIVER="old")
+        self.assertEqual(old["CUDA"][0]["finding"], "missing")
+        none = self.checks(LD_LIBRARY_PATH=places, FAKE_DRIVER="error")
+        self.assertIn("finds no GPU (error 100)", none["GPU"][0]["what"])
+        crashed = self.checks(LD_LIBRARY_PATH=places, FAKE_DRIVER="crash")
+        self.assertIn("signal 6", crashed["GPU"][0]["what"])
+        self.assertEqual(crashed["NVTX"][0]["finding"], "ok")  # all else is said as ever
 
     def test_finds_python_and_torch(self):
         checks = self.checks(PATH="/usr/bin:/bin")

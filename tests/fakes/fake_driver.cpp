@@ -1,0 +1,39 @@
+// A stand-in for libcuda.so.1 with two GPUs, for `batchlight doctor`. FAKE_DRIVER=error: it finds
+// none; crash: it takes its process with it.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+constexpr int kNoDevice = 100;  // CUDA_ERROR_NO_DEVICE
+
+bool Wanted(const char* what) {
+  const char* const wanted = std::getenv("FAKE_DRIVER");
+  return wanted != nullptr && std::strcmp(wanted, what) == 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+int cuInit(unsigned) {
+  if (Wanted("crash")) std::abort();
+  return Wanted("error") ? kNoDevice : 0;
+}
+
+int cuDriverGetVersion(int* version) {
+  *version = Wanted("old") ? 11080 : 13010;
+  return 0;
+}
+
+int cuDeviceGetCount(int* count) {
+  *count = 2;
+  return 0;
+}
+
+int cuDeviceGetName(char* name, int length, int device) {
+  std::snprintf(name, static_cast<size_t>(length), "Stand-in GPU %d", device);
+  return 0;
+}
+}
