@@ -46,11 +46,19 @@ def version_of(build):
     return re.search(r'^CMAKE_PROJECT_VERSION:STATIC=(.*)$', cache, re.M)[1]
 
 
-def machine_of(program):
-    """The processor that an ELF file is for."""
-    with open(program, 'rb') as file:
-        head = file.read(20)
-    return MACHINES[struct.unpack_from('<H', head, 18)[0]]
+def machine_of(prefix):
+    """The processor that all programs and libraries of the install are for."""
+    machines = {}
+    for path in sorted(p for p in prefix.rglob('*') if p.is_file()):
+        with open(path, 'rb') as file:
+            head = file.read(20)
+        if head[:4] == b'\x7fELF':
+            machine = struct.unpack_from('<H', head, 18)[0]
+            machines.setdefault(MACHINES.get(machine, f'ELF machine {machine}'), path.relative_to(prefix))
+    if len(machines) != 1 or not set(machines) <= set(MACHINES.values()):
+        sys.exit(f'make_wheel: one processor of {", ".join(MACHINES.values())} is wanted, not ' +
+                 (', '.join(f'{machine} ({path})' for machine, path in machines.items()) or 'no program'))
+    return next(iter(machines))
 
 
 def place(name, version):
@@ -71,6 +79,8 @@ def entries(prefix, version, tag):
         package = name.partition('share/batchlight/python/')[2]
         if package:
             found[package] = content
+    # Tells the recorder that pip will remove this, and which bytecode that leaves behind.
+    found[place('share/batchlight/from_wheel', version)] = b'', False
     info = f'batchlight-{version}.dist-info/'
     metadata = METADATA.format(version=version) + (ROOT / 'python/README.md').read_text()
     found[info + 'METADATA'] = metadata.encode(), False
@@ -103,7 +113,7 @@ def make(build, folder):
         prefix = pathlib.Path(temporary)
         subprocess.run(['cmake', '--install', build, '--prefix', prefix, '--strip'], check=True,
                        stdout=subprocess.DEVNULL)
-        tag = f'py3-none-manylinux2014_{machine_of(prefix / "bin/batchlight")}'
+        tag = f'py3-none-manylinux2014_{machine_of(prefix)}'
         found = entries(prefix, version, tag)
     name = f'batchlight-{version}.dist-info/RECORD'
     found[name] = record(found, name), False

@@ -20,6 +20,7 @@ from recorded import BUILD, SOURCE, InFolder, count, dump, run  # noqa: E402
 sys.path.insert(0, os.path.join(SOURCE, "tools"))
 from check_inject_so import symbols, too_new  # noqa: E402
 
+AUDITWHEEL = os.path.join(SOURCE, "build", "auditwheel", "bin", "auditwheel")
 OLD_USERLAND = os.path.join(SOURCE, "build", "old-userland")
 PROGRAM = """
 import threading, batchlight
@@ -114,6 +115,11 @@ class Wheel(Made):
         for name in ("batchlight", "host_query"):
             self.assertEqual(modes[programs[name]] & 0o111, 0o111, name)
 
+    @unittest.skipUnless(os.path.exists(AUDITWHEEL), "no auditwheel here (tools/install_readers.sh)")
+    def test_auditwheel_agrees_with_the_tag(self):
+        said = " ".join(checked(AUDITWHEEL, "show", self.wheel).split())
+        self.assertRegex(said, r'is consistent with the following platform tag: "manylinux_2_17_')
+
     def test_every_python(self):
         self.assertTrue(pythons())
         for python in pythons():
@@ -135,10 +141,15 @@ class Wheel(Made):
         doctor = checked(tool, "doctor", env=self.environment)
         self.assertRegex(doctor, r"(?m)^ok +installation +" + os.path.realpath(folder) + "$")
         self.assertNotIn("host_query", doctor)
+        self.environment.pop("PYTHONDONTWRITEBYTECODE", None)
         self.recorded_by(tool, inside)
+        # Programs of another Python are recorded too; pip does not know of the bytecode that it writes.
+        for other in [path for path in pythons() if path != python][:1]:
+            self.recorded_by(tool, other)
         checked(*pip, "uninstall", "-y", "batchlight")
         # pip leaves folders that held nothing but other folders.
         left = [name for name in files(folder) if name not in before]
+        left += glob.glob(os.path.join(folder, "share", "batchlight", "**", "*.pyc"), recursive=True)
         self.assertEqual([name for name in left if not os.path.isdir(os.path.join(folder, name))], [])
         shutil.rmtree(folder)
 

@@ -16,8 +16,9 @@ TRACE_NVTX, TRACE_MODULES, TRACE_OPERATORS = 1, 1 << 2, 1 << 3
 TRACE_SHAPES, TRACE_CUDA, TRACE_PHASES = 1 << 4, 1 << 5, 1 << 7
 
 
-def install():
-    """Called once, by the injected library."""
+def install(foreign=False):
+    """Called once, by the injected library. `foreign`: no bytecode of ours is to be written."""
+    _imports.foreign = foreign
     options = _native.options()
     trace = options["trace"]
     _native.property("python.version", sys.version.split()[0])

@@ -1,13 +1,33 @@
 """Runs our code right after the program has imported a module, whenever that is."""
+import _thread
 import sys
 
 import _batchlight_native as _native
 
 _actions = {}  # module name -> [(feature, action)]
+foreign = False  # another Python than the one that the package is installed into
+_running = []  # of the attempts that are under way: sys.dont_write_bytecode as it was
+_lock = _thread.allocate_lock()
 
 
 def attempt(feature, action, *arguments):
     """Calls the action; if that fails, the recording says that the feature is off, and why."""
+    if not foreign:
+        _attempt(feature, action, *arguments)
+        return
+    with _lock:
+        _running.append(_running[-1] if _running else sys.dont_write_bytecode)
+        sys.dont_write_bytecode = True
+    try:
+        _attempt(feature, action, *arguments)  # imports more of us
+    finally:
+        with _lock:
+            before = _running.pop()
+            if not _running:
+                sys.dont_write_bytecode = before
+
+
+def _attempt(feature, action, *arguments):
     try:
         action(*arguments)
     except Exception as error:

@@ -17,16 +17,27 @@ namespace {
 bool g_started = false;  // written with the GIL held
 
 // Runs batchlight._bridge.install(). The package is loaded from the tool's own folder, so that it
-// matches this library; the program finds that folder last.
+// matches this library; the program finds that folder last. Of a wheel, pip removes the bytecode of
+// the Python that it installed into and no other's, so others write none there.
 constexpr char kStartBridge[] =
-    "import sys\n"
+    "import posix, sys\n"
+    "before = sys.dont_write_bytecode\n"
+    "try:\n"
+    "    posix.stat(path + '/../from_wheel')\n"
+    "    foreign = not path.startswith(sys.prefix + '/')\n"
+    "except OSError:\n"
+    "    foreign = False\n"
+    "sys.dont_write_bytecode = before or foreign\n"
     "sys.path.insert(0, path)\n"
     "try:\n"
-    "    import batchlight._bridge as bridge\n"
+    "    try:\n"
+    "        import batchlight._bridge as bridge\n"
+    "    finally:\n"
+    "        sys.path.remove(path)\n"
+    "    sys.path.append(path)\n"
+    "    bridge.install(foreign)\n"
     "finally:\n"
-    "    sys.path.remove(path)\n"
-    "sys.path.append(path)\n"
-    "bridge.install()\n";
+    "    sys.dont_write_bytecode = before\n";
 
 void SayOff(const char* text) {
   Guard guard;
