@@ -79,7 +79,7 @@ struct Processors {
 };
 
 Processors ProcessorsOf(const RunMeasures& run, int workers) {
-  Processors processors{.all = static_cast<int>(NumberProperty(run, "machine.cores"))};
+  Processors processors{.all = UsableProcessors(run)};
   const int threads = static_cast<int>(NumberProperty(run, "torch.threads"));
   const auto ranks = static_cast<int>(std::max<size_t>(1, run.steps.processes.size()));
   // With a GPU one thread launches; the others of the pool mostly rest.

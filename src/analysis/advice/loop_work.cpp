@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "analysis/advice/thresholds.h"
@@ -46,18 +47,24 @@ class Search {
     knows_sequence_ = std::any_of(first + rows.begin, first + rows.end,
                                   [](int64_t sequence) { return sequence >= 0; });
     python_of_step_.resize(steps_.steps.size());
-    std::vector<PhaseStretch> stretches;
-    VisitPhaseStretches(inputs_, steps_,
-                        [&](const PhaseStretch& stretch) { stretches.push_back(stretch); });
     std::vector<bool> steady(steps_.steps.size());
     for (const uint32_t step : steps_.steady) steady[step] = true;
-    for (size_t i = 0; i < stretches.size(); ++i) {
-      if (!IsOpen(stretches[i].kind) || !steady[stretches[i].step]) continue;
-      const Edge before = i == 0 ? Edge{} : Edge{stretches[i - 1].kind, stretches[i - 1].range};
-      const Edge after =
-          i + 1 == stretches.size() ? Edge{} : Edge{stretches[i + 1].kind, stretches[i + 1].range};
-      Walk(stretches[i], before, after);
-    }
+    Edge before, last;  // of the stretch before the open one, and of that one
+    std::optional<PhaseStretch> open;
+    const auto walk_open = [&](const Edge& after) {
+      if (open) Walk(*open, before, after);
+      open.reset();
+    };
+    VisitPhaseStretches(inputs_, steps_, [&](const PhaseStretch& stretch) {
+      const Edge edge{stretch.kind, stretch.range};
+      walk_open(edge);
+      if (IsOpen(stretch.kind) && steady[stretch.step]) {
+        before = last;
+        open = stretch;
+      }
+      last = edge;
+    });
+    walk_open({});
     return Collect();
   }
 

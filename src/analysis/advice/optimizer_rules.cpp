@@ -1,5 +1,6 @@
 // Optimizers that update each parameter on its own, on the GPU and on the CPU.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "analysis/advice/advice_text.h"
@@ -13,10 +14,16 @@ namespace {
 // The optimizer that the loop steps.
 struct Optimizer {
   std::string name = "AdamW";
-  bool can_fuse = false;  // in one call for all parameters
+  bool can_fuse = false;    // in one call for all parameters
+  bool can_foreach = true;  // in a call for each operation
 
   const char* argument() const { return can_fuse ? "fused=True" : "foreach=True"; }
 };
+
+// Those of torch.optim that take foreach=.
+constexpr auto kForeach =
+    std::to_array<std::string_view>({"ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax",
+                                     "NAdam", "RAdam", "RMSprop", "Rprop", "SGD"});
 
 // Whether PyTorch is at least as new; false where its version was not recorded.
 bool HasPyTorch(const RunMeasures& run, long major, long minor) {
@@ -40,6 +47,8 @@ Optimizer OptimizerOf(const RunMeasures& run) {
   }
   const std::string& name = found.name;
   const bool common = name == "Adam" || name == "AdamW" || name == "SGD";
+  found.can_foreach =
+      std::find(kForeach.begin(), kForeach.end(), std::string_view(name)) != kForeach.end();
   found.can_fuse =
       run.gpu.empty() ? (common || name == "Adagrad") && HasPyTorch(run, 2, 4) : common;
   return found;
@@ -102,6 +111,7 @@ void ForeachOptimizerOnCpu(const RunMeasures& run, Findings* findings) {
   if (optimizer_ns < kOptimizerCpuShare * step_ns) return;
   const Optimizer used = OptimizerOf(run);
   const double calling_ns = optimizer_ns - double(inside_ns) / std::max(1.0, phase.steps);
+  if (!used.can_fuse && !used.can_foreach) return;
   if (!used.can_fuse && calling_ns < kOptimizerCalling * optimizer_ns) return;
   const double gain_ns =
       used.can_fuse ? optimizer_ns * kFusedCpuGain : calling_ns * kForeachCpuGain;

@@ -21,27 +21,29 @@ struct PhaseTime {
 };
 
 // visit(row) for every row of `table`, which is in (thread, start) order, that starts inside of the
-// phase. An optimizer that runs the backward itself (the closure of LBFGS) is left out: its time is
-// not its own.
+// phase. Of an optimizer that runs a closure (Lightning, LBFGS) only what follows its last backward
+// is the optimizer's.
 template <typename Table, typename Visit>
 PhaseTime VisitInPhase(const RunMeasures& run, PhaseKind kind, const Table& table, Visit&& visit) {
   PhaseTime time;
   const ProcessSteps* main = run.steps.Main();
   if (main == nullptr || main->thread.IsNone()) return time;
   time.steps = double(main->steady.size());
-  const PhaseMarks marks(*run.store);
+  const PhaseMarks& marks = run.inputs->marks;
   const std::vector<PhaseMark> backwards = marks.Outermost(main->thread, PhaseKind::kBackward);
   StepLookup lookup(main);
   size_t at = 0, backward = 0;
   for (const PhaseMark& mark : marks.Outermost(main->thread, kind)) {
     if (!lookup.IsSteadyAt(mark.start_ns)) continue;
-    while (backward < backwards.size() && backwards[backward].start_ns < mark.start_ns) ++backward;
-    if (backward < backwards.size() && backwards[backward].start_ns < mark.end_ns) continue;
+    int64_t from_ns = mark.start_ns;
+    for (; backward < backwards.size() && backwards[backward].start_ns < mark.end_ns; ++backward) {
+      from_ns = std::max(from_ns, std::min(backwards[backward].end_ns, mark.end_ns));
+    }
     ++time.calls;
-    time.total_ns += mark.end_ns - mark.start_ns;
+    time.total_ns += mark.end_ns - from_ns;
     while (at < table.size() &&
            (table.thread[at] < main->thread ||
-            (table.thread[at] == main->thread && table.start_ns[at] < mark.start_ns))) {
+            (table.thread[at] == main->thread && table.start_ns[at] < from_ns))) {
       ++at;
     }
     for (;

@@ -167,6 +167,11 @@ double NumberProperty(const RunMeasures& run, std::string_view key) {
   return text.empty() ? 0 : std::strtod(text.c_str(), nullptr);
 }
 
+int UsableProcessors(const RunMeasures& run) {
+  const double usable = NumberProperty(run, "machine.usable_cores");
+  return static_cast<int>(usable > 0 ? usable : NumberProperty(run, "machine.cores"));
+}
+
 std::string RecordedPlace(const RunMeasures& run, std::string_view key) {
   return std::string(TrainingProperty(run, key));
 }

@@ -38,6 +38,8 @@ double PhaseShareOf(const RunMeasures& run, PhaseKind kind);
 std::string_view TrainingProperty(const RunMeasures& run, std::string_view key);
 // The same as a number; 0 where it was not recorded.
 double NumberProperty(const RunMeasures& run, std::string_view key);
+// Those that the job may use; 0: not known.
+int UsableProcessors(const RunMeasures& run);
 // "train.py:41", where the program made or called something; "" where it was not recorded.
 std::string RecordedPlace(const RunMeasures& run, std::string_view key);
 // Fewer blocks than the GPU has SMs.

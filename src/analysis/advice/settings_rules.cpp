@@ -105,7 +105,7 @@ void AnomalyDetection(const RunMeasures& run, Findings* findings) {
 
 void TooManyThreads(const RunMeasures& run, Findings* findings) {
   const int threads = static_cast<int>(NumberProperty(run, "torch.threads"));
-  const int processors = static_cast<int>(NumberProperty(run, "machine.cores"));
+  const int processors = UsableProcessors(run);
   const int processes = static_cast<int>(run.steps.processes.size());
   if (threads == 0 || processors == 0 || processes == 0) return;
   if (double(threads) * processes <= kThreadsPerProcessor * processors) return;

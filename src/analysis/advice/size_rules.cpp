@@ -179,22 +179,59 @@ std::vector<int64_t> ChangesOf(const std::vector<int64_t>& values) {
   return changes;
 }
 
-// What a larger batch does to the two that compute, and what slows a machine down for a moment, or
-// for many steps, does not.
-bool ForwardAndBackwardGrowTogether(const StepBreakdown& breakdown, const ProcessSteps& main) {
-  std::vector<int64_t> forward_ns(main.steps.size()), backward_ns(main.steps.size());
+// What a longer sample lengthens: the model, not the optimizer.
+bool IsOfModel(PhaseKind kind) {
+  return kind == PhaseKind::kForward || kind == PhaseKind::kLoss || kind == PhaseKind::kBackward;
+}
+
+bool IsOfOptimizer(PhaseKind kind) {
+  return kind == PhaseKind::kOptimizer || kind == PhaseKind::kZeroGrad;
+}
+
+// Of each steady step, the time in phases of these kinds.
+template <typename IsWanted>
+std::vector<int64_t> TimeInPhases(const StepBreakdown& breakdown, const ProcessSteps& main,
+                                  const IsWanted& is_wanted) {
+  std::vector<int64_t> sum_ns(main.steps.size());
   for (const PhaseShare& phase : breakdown.phases) {
-    if (phase.kind != PhaseKind::kForward && phase.kind != PhaseKind::kBackward) continue;
-    std::vector<int64_t>& sum = phase.kind == PhaseKind::kForward ? forward_ns : backward_ns;
-    for (size_t i = 0; i < sum.size(); ++i) sum[i] += phase.per_step_ns[i];
+    if (!is_wanted(phase.kind)) continue;
+    for (size_t i = 0; i < sum_ns.size(); ++i) sum_ns[i] += phase.per_step_ns[i];
   }
-  forward_ns = OfSteady(main, forward_ns);
-  backward_ns = OfSteady(main, backward_ns);
+  return OfSteady(main, sum_ns);
+}
+
+// How much of `excess_ns`, what the mean step takes over the shortest tenth, is the model's; 1
+// where no phase is known to be.
+double ModelShareOfExcess(const StepBreakdown& breakdown, const ProcessSteps& main,
+                          double excess_ns) {
+  std::vector<int64_t> model_ns = TimeInPhases(breakdown, main, IsOfModel);
+  const int64_t sum_ns = std::accumulate(model_ns.begin(), model_ns.end(), int64_t{0});
+  if (sum_ns == 0) return 1;
+  const double mean_ns = double(sum_ns) / double(model_ns.size());
+  return (mean_ns - Quantile(model_ns, 0.1)) / excess_ns;
+}
+
+double TogetherFromStepToStep(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  return Correlation(RanksOf(ChangesOf(a)), RanksOf(ChangesOf(b)));
+}
+
+// What a larger batch does to the two that compute, and what slows a machine down for a moment, or
+// for many steps, does not: that lengthens the optimizer as well.
+bool ForwardAndBackwardGrowTogether(const StepBreakdown& breakdown, const ProcessSteps& main) {
+  const auto of_kind = [&](PhaseKind wanted) {
+    return TimeInPhases(breakdown, main, [wanted](PhaseKind kind) { return kind == wanted; });
+  };
+  const std::vector<int64_t> forward_ns = of_kind(PhaseKind::kForward),
+                             backward_ns = of_kind(PhaseKind::kBackward),
+                             optimizer_ns = TimeInPhases(breakdown, main, IsOfOptimizer);
   if (SpreadOf(forward_ns) < kSizeSpreadOfBoth || SpreadOf(backward_ns) < kSizeSpreadOfBoth) {
     return false;
   }
-  return Correlation(RanksOf(ChangesOf(forward_ns)), RanksOf(ChangesOf(backward_ns))) >=
-         kSizeTogether;
+  if (SpreadOf(optimizer_ns) >= kSizeSpreadOfBoth &&
+      TogetherFromStepToStep(optimizer_ns, backward_ns) >= kSizeOfOptimizer) {
+    return false;
+  }
+  return TogetherFromStepToStep(forward_ns, backward_ns) >= kSizeTogether;
 }
 
 // Whether the work of a step differs from step to step, and the time with it.
@@ -261,6 +298,8 @@ void Padding(const RunMeasures& run, Findings* findings) {
       !(on_cpu && ForwardAndBackwardGrowTogether(*breakdown, *main))) {
     return;
   }
+  // An optimizer whose work grows (LBFGS' history) is no matter of batches.
+  if (on_cpu && ModelShareOfExcess(*breakdown, *main, mean_ns - shortest_ns) < kSizeOfModel) return;
   // Rollouts and the like: more calls of the model, not calls with more.
   if (TimeFollowsWork(OfSteady(*main, ModelCallsInSteps(*run.store, *main)), time_ns)) return;
   const double gain_ns = mean_ns - shortest_ns;

@@ -240,17 +240,18 @@ void StartUpDominates(const RunMeasures& run, Findings* findings) {
   if (stages == nullptr) return;
   const StartUpParts& parts = stages->start_up;
   const double wall_ns = RunWallNs(run);
-  const double start_ns = double(parts.interpreter_ns + parts.imports_ns + parts.cuda_ns);
-  if (wall_ns < kShortRunNs || start_ns < kStartUpShare * wall_ns) return;
-  const std::string context =
-      parts.cuda_ns == 0 ? "" : ", the GPU's context " + TimeOf(double(parts.cuda_ns));
-  findings->push_back({.title = "Starting takes " + PercentOf(start_ns / wall_ns) + " of the run",
-                       .seen = "Imports take " + TimeOf(double(parts.imports_ns)) + context +
-                               "; the largest imports stand under the stages.",
-                       .why = "It is paid again for every run, however short.",
-                       .action = "Do several runs in one process, or import what only some runs "
-                                 "need where they need it.",
-                       .kind = FindingKind::kSymptom});
+  // Nobody can leave out PyTorch, or the GPU's context.
+  const double other_ns = double(parts.imports_ns - parts.pytorch_imports_ns);
+  if (wall_ns < kShortRunNs || other_ns < kStartUpShare * wall_ns) return;
+  findings->push_back(
+      {.title = "Imports beside PyTorch take " + PercentOf(other_ns / wall_ns) + " of the run",
+       .seen = "Imports take " + TimeOf(double(parts.imports_ns)) + ", PyTorch " +
+               TimeOf(double(parts.pytorch_imports_ns)) +
+               " of it; the largest stand under the stages.",
+       .why = "It is paid again for every run, however short.",
+       .action = "Do several runs in one process, or import what only some runs "
+                 "need where they need it.",
+       .kind = FindingKind::kSymptom});
 }
 
 void FirstBatch(const RunMeasures& run, Findings* findings) {

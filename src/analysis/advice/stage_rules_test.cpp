@@ -120,5 +120,33 @@ TEST(StageRules, ARunThatStartsAtOnceHasNothingToSetUp) {
   }
 }
 
+// Nine seconds of imports, then ten steps of 100 ms.
+std::vector<Finding> FindingsOfImports(std::string_view package) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  build.Phase(thread, Phase::kPythonStart, "python start", 50 * kMs, 50 * kMs);
+  build.Phase(thread, Phase::kImport, package, 100 * kMs, 9100 * kMs);
+  build.Phase(thread, Phase::kImport, "numpy", 200 * kMs, 8000 * kMs);
+  int64_t t = 9200 * kMs;
+  for (int step = 0; step < 10; ++step, t += 100 * kMs) {
+    build.Module(thread, "Net", "Net", t, t + 50 * kMs);
+    build.Phase(thread, Phase::kBackward, "backward", t + 50 * kMs, t + 80 * kMs);
+    build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#SGD.step", t + 80 * kMs,
+                t + 100 * kMs);
+  }
+  build.Phase(thread, Phase::kMainEnd, "end of main program", t, t);
+  build.store().processes.end_ns[0] = t + 10 * kMs;
+  const Store store = build.Build();
+  return BuildOverview(store).findings;
+}
+
+TEST(StageRules, WhatPyTorchImportsIsNobodysToChange) {
+  const auto findings = FindingsOfImports("pandas");
+  const Finding* found = FindRule(findings, "start-up");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title.find("Imports beside PyTorch take 88 % of the run"), 0u) << found->title;
+  EXPECT_EQ(FindRule(FindingsOfImports("torch"), "start-up"), nullptr);
+}
+
 }  // namespace
 }  // namespace batchlight

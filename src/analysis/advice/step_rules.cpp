@@ -13,10 +13,10 @@ struct Saves {
 };
 
 // On the thread of the loop, from its first step on.
-Saves FindSaves(const Store& store, const ProcessSteps& main) {
+Saves FindSaves(const RunMeasures& run, const ProcessSteps& main) {
   Saves saves;
-  const PhaseMarks marks(store);
-  for (const PhaseMark& mark : marks.Outermost(main.thread, PhaseKind::kCheckpoint)) {
+  const Store& store = *run.store;
+  for (const PhaseMark& mark : run.inputs->marks.Outermost(main.thread, PhaseKind::kCheckpoint)) {
     if (mark.end_ns < main.steps.front().start_ns || store.Text(mark.name) == "torch.load") {
       continue;
     }
@@ -44,7 +44,7 @@ void NoSteps(const RunMeasures& run, Findings* findings) {
 void CheckpointStall(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();
   if (main == nullptr || main->steps.empty() || main->thread.IsNone()) return;
-  const Saves saves = FindSaves(*run.store, *main);
+  const Saves saves = FindSaves(run, *main);
   if (saves.count == 0) return;
   const double each_ns = double(saves.total_ns) / double(saves.count);
   const double per_step_ns = double(saves.total_ns) / double(main->steps.size());

@@ -24,8 +24,13 @@ constexpr Fact kSoftware[] = {
 };
 
 constexpr Fact kMachine[] = {
-    {"machine.hostname", "Host"}, {"machine.cpu", "CPU"},       {"machine.cores", "Processors"},
-    {"machine.os", "System"},     {"machine.kernel", "Kernel"},
+    {"machine.hostname", "Host"},
+    {"machine.cpu", "CPU"},
+};
+
+constexpr Fact kSystem[] = {
+    {"machine.os", "System"},
+    {"machine.kernel", "Kernel"},
 };
 
 template <size_t kCount>
@@ -35,6 +40,16 @@ void AddFacts(const Store& store, const Fact (&facts)[kCount],
     const std::string_view value = store.Property(fact.key);
     if (!value.empty() && value != "none") out.emplace_back(fact.label, value);
   }
+}
+
+// "2 of 16": where the job may not use all.
+void AddProcessors(const Store& store, SessionInfo& info) {
+  const std::string_view all = store.Property("machine.cores");
+  const std::string_view usable = store.Property("machine.usable_cores");
+  if (all.empty()) return;
+  info.machine.emplace_back("Processors", usable.empty()
+                                              ? std::string(all)
+                                              : std::string(usable) + " of " + std::string(all));
 }
 
 void AddMemory(const Store& store, SessionInfo& info) {
@@ -156,6 +171,8 @@ SessionInfo DescribeSession(const Store& store) {
   EventCount(store, info).Run();
   AddFacts(store, kSoftware, info.software);
   AddFacts(store, kMachine, info.machine);
+  AddProcessors(store, info);
+  AddFacts(store, kSystem, info.machine);
   AddMemory(store, info);
   AddGpus(store, info);
   return info;

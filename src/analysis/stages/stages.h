@@ -46,6 +46,7 @@ struct PackageImport {
 struct StartUpParts {
   int64_t interpreter_ns = 0;          // until Python runs the program
   int64_t imports_ns = 0;              // of the main thread
+  int64_t pytorch_imports_ns = 0;      // of them: torch, with all that it imports
   std::vector<PackageImport> largest;  // the longest, longest first
   int64_t cuda_ns = 0;                 // CUDA starts, and what is called before work is launched
   int64_t set_up_ns = 0;               // the rest: model, data, and what belongs to neither

@@ -64,6 +64,10 @@ class Start {
       std::string_view package = store_.Text(phases.name[row]);
       package = package.substr(0, package.find('.'));
       packages[package] += end_ns - start_ns;
+      const auto is_pytorch = [](const OpenImport& import) { return import.package == "torch"; };
+      if (package == "torch" && std::none_of(open.begin(), open.end(), is_pytorch)) {
+        before_.pytorch_ns += end_ns - start_ns;
+      }
       if (open.empty()) {
         AddSpan(before_.imports, start_ns, end_ns);
       } else {
@@ -178,6 +182,7 @@ StartUpParts PartsOfStartUp(const BeforeLoop& before, const std::vector<StageSpa
   const std::vector<TimeSpan> loaded = UniteSpans(interpreter, before.imports);
   parts.interpreter_ns = NsOf(interpreter, stages);
   parts.imports_ns = NsOf(before.imports, stages);
+  parts.pytorch_imports_ns = std::min(before.pytorch_ns, parts.imports_ns);
   parts.largest = before.largest;
   parts.cuda_ns = NsOf(UniteSpans(loaded, before.cuda), stages) - NsOf(loaded, stages);
   parts.set_up_ns = whole_ns - parts.interpreter_ns - parts.imports_ns - parts.cuda_ns;

@@ -13,6 +13,7 @@ struct BeforeLoop {
   TimeSpan whole;
   int64_t python_ns = 0;               // when the interpreter handed over; the start, if not known
   std::vector<TimeSpan> imports;       // of the main thread, outermost, not overlapping
+  int64_t pytorch_ns = 0;              // importing torch, with all that it imports
   std::vector<PackageImport> largest;  // longest first
   std::vector<TimeSpan> preprocessing;
   std::vector<TimeSpan> cuda;  // the GPU's context is made

@@ -20,25 +20,28 @@ constexpr uint32_t kLeftOut = UINT32_MAX - 1;  // in place of a name's number
 
 enum class Kind : uint8_t { kOperator, kAnnotation, kCall };
 
-// A call of the CPU.
+// A call of the CPU. There are as many as a run has operators and calls: what few have stands
+// apart.
 struct Event {
   int64_t start_ns;
   int64_t end_ns;
+  int64_t children_ns = 0;
   ThreadId thread;
-  uint32_t name;  // of Names
-  StringId operator_name;
-  StringId shapes;
-  Kind kind;
+  uint32_t name;          // of Names
+  uint32_t operator_row;  // of operator_calls; kNone: another table's
   uint32_t parent = kNone;
   uint32_t children = 0;
+  Kind kind;
   bool folded = false;  // into its parent
   bool async = false;   // ends on another thread: not part of the nesting
-  uint32_t async_around = kNone;
-  int64_t children_ns = 0;
-  int64_t own_gpu_ns = 0;  // of the work that it launched itself
-  int64_t gpu_ns = 0;      // with that of its children
 
   int64_t ns() const { return end_ns - start_ns; }
+};
+
+// What an event has on the GPU.
+struct GpuTime {
+  int64_t own_ns = 0;  // of the work that it launched itself
+  int64_t ns = 0;      // with that of its children
 };
 
 // Numbers of distinct names.
@@ -100,6 +103,7 @@ class Averages {
   Averages(const Store& store, bool by_shape) : store_(store), by_shape_(by_shape) {}
 
   std::vector<FunctionAverage> Make() {
+    events_.reserve(store_.operator_calls.size() + store_.api_calls.size());
     AddOperators();
     // Of other inputs these are not PyTorch's.
     if (store_.source_format == "kineto") {
@@ -126,9 +130,14 @@ class Averages {
 
  private:
   void Add(int64_t start_ns, int64_t end_ns, ThreadId thread, uint32_t name, Kind kind,
-           StringId operator_name = {}, StringId shapes = {}) {
+           uint32_t operator_row = kNone) {
     if (end_ns == kOpenEnd || thread.IsNone() || name == kLeftOut) return;
-    events_.push_back({start_ns, end_ns, thread, name, operator_name, shapes, kind});
+    events_.push_back({.start_ns = start_ns,
+                       .end_ns = end_ns,
+                       .thread = thread,
+                       .name = name,
+                       .operator_row = operator_row,
+                       .kind = kind});
     // PyTorch ends these where NCCL's work ends.
     events_.back().async = kind == Kind::kAnnotation && names_.Text(name).starts_with("nccl:");
   }
@@ -136,11 +145,10 @@ class Averages {
   void AddOperators() {
     const OperatorCallsTable& calls = store_.operator_calls;
     NumberOfString names(store_, &names_, OperatorName);
-    events_.reserve(calls.size() + store_.api_calls.size());
     for (size_t row = 0; row < calls.size(); ++row) {
       const bool annotation = calls.scope[row] == OperatorScope::kUser;
       Add(calls.start_ns[row], calls.end_ns[row], calls.thread[row], names[calls.name[row]],
-          annotation ? Kind::kAnnotation : Kind::kOperator, calls.name[row], calls.shapes[row]);
+          annotation ? Kind::kAnnotation : Kind::kOperator, static_cast<uint32_t>(row));
     }
   }
 
@@ -201,9 +209,8 @@ class Averages {
     uint32_t last_async = kNone;
     for (uint32_t i = 0; i < events_.size(); ++i) {
       Event& event = events_[i];
-      if (last_async != kNone && IsInside(event, events_[last_async])) {
-        event.async_around = last_async;
-      }
+      if (last_async != kNone && IsInside(event, events_[last_async]))
+        async_around_[i] = last_async;
       if (event.async) {
         last_async = i;
         continue;
@@ -224,8 +231,10 @@ class Averages {
 
   uint32_t AnnotationAround(uint32_t call) const {
     const uint32_t around = InnermostAround(call, Kind::kAnnotation);
-    const uint32_t async = call == kNone ? kNone : events_[call].async_around;
-    if (around == kNone || async == kNone) return std::min(around, async);
+    const auto found = async_around_.find(call);
+    if (found == async_around_.end()) return around;
+    const uint32_t async = found->second;
+    if (around == kNone) return async;
     return events_[async].start_ns >= events_[around].start_ns ? async : around;
   }
 
@@ -234,8 +243,10 @@ class Averages {
     return event;
   }
 
-  FunctionAverage& Row(uint32_t name, bool on_gpu, bool is_annotation, StringId shapes = {}) {
-    if (!by_shape_) shapes = {};
+  FunctionAverage& Row(uint32_t name, bool on_gpu, bool is_annotation,
+                       uint32_t operator_row = kNone) {
+    StringId shapes;
+    if (by_shape_ && operator_row != kNone) shapes = store_.operator_calls.shapes[operator_row];
     const uint64_t kind = uint64_t{name} * 4 + uint64_t{on_gpu} * 2 + uint64_t{is_annotation};
     const auto next = static_cast<uint32_t>(rows_.size());
     const uint32_t row = row_of_.FindOrAdd(kind << 32 | shapes.value, next);
@@ -265,7 +276,7 @@ class Averages {
       if (table.api_call[row].IsNone()) continue;
       const uint32_t call = event_of_call_[table.api_call[row].row()];
       const uint32_t op = InnermostAround(call, Kind::kOperator);
-      if (op != kNone) events_[op].own_gpu_ns += ns;
+      if (op != kNone) Gpu(op).own_ns += ns;
       const uint32_t annotation = AnnotationAround(call);
       if (annotation == kNone) continue;
       const auto [place, added] =
@@ -283,38 +294,49 @@ class Averages {
     }
   }
 
+  // Most runs without a GPU have none at all.
+  GpuTime& Gpu(uint32_t event) {
+    if (gpu_.empty()) gpu_.resize(events_.size());
+    return gpu_[event];
+  }
+
   // Parents come before their children: one pass.
   void Fold() {
-    for (Event& event : events_) {
+    for (uint32_t i = 0; i < events_.size(); ++i) {
+      Event& event = events_[i];
       if (event.parent == kNone) continue;
       if (events_[event.parent].folded) event.parent = events_[event.parent].parent;
       Event& parent = events_[event.parent];
       if (parent.name != event.name || parent.children != 1) continue;
       event.folded = true;
       parent.children = event.children;
-      parent.own_gpu_ns = event.own_gpu_ns;
+      if (!gpu_.empty()) gpu_[event.parent].own_ns = gpu_[i].own_ns;
     }
     for (size_t i = events_.size(); i-- > 0;) {
-      Event& event = events_[i];
+      const Event& event = events_[i];
       if (event.folded || event.async) continue;
-      event.gpu_ns += event.own_gpu_ns;
+      if (!gpu_.empty()) gpu_[i].ns += gpu_[i].own_ns;
       if (event.parent == kNone) continue;
       events_[event.parent].children_ns += event.ns();
-      events_[event.parent].gpu_ns += event.gpu_ns;
+      if (!gpu_.empty()) gpu_[event.parent].ns += gpu_[i].ns;
     }
   }
 
   void AddEvents() {
-    for (const Event& event : events_) {
+    for (size_t i = 0; i < events_.size(); ++i) {
+      const Event& event = events_[i];
       if (event.folded) continue;
-      FunctionAverage& row = Row(event.name, false, event.kind == Kind::kAnnotation, event.shapes);
-      row.operator_name = event.operator_name;
+      FunctionAverage& row =
+          Row(event.name, false, event.kind == Kind::kAnnotation, event.operator_row);
+      row.operator_name =
+          event.operator_row == kNone ? StringId{} : store_.operator_calls.name[event.operator_row];
       ++row.calls;
       row.cpu_ns += event.ns();
       if (event.async) continue;
       row.cpu_self_ns += event.ns() - event.children_ns;
-      row.gpu_ns += event.gpu_ns;
-      row.gpu_self_ns += event.own_gpu_ns;
+      if (gpu_.empty()) continue;
+      row.gpu_ns += gpu_[i].ns;
+      row.gpu_self_ns += gpu_[i].own_ns;
     }
   }
 
@@ -334,7 +356,9 @@ class Averages {
   const bool by_shape_;
   Names names_;
   std::vector<Event> events_;
+  std::vector<GpuTime> gpu_;             // by event; empty: nobody has any
   std::vector<uint32_t> event_of_call_;  // by row of api_calls
+  std::unordered_map<uint32_t, uint32_t> async_around_;
   std::vector<FunctionAverage> rows_;
   FlatMap row_of_;  // by name, kind and shapes
   std::vector<std::tuple<uint32_t, bool, bool, StringId>> order_of_row_;  // of rows alike

@@ -1,5 +1,5 @@
 """Gradient accumulation: eight micro batches an update; the author counts updates."""
-# bench: advice=none
+# bench: advice=none|unfused-optimizer-cpu@torch>=2.4 change=fused fix=unfused-optimizer-cpu
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset

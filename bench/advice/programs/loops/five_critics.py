@@ -1,5 +1,5 @@
 """Wasserstein GAN with clipped weights: five steps of the critic, one of the generator, an iteration."""
-# bench: advice=none
+# bench: advice=none|unfused-optimizer-cpu@torch>=2.4 fix=unfused-optimizer-cpu
 import torch
 from torch import nn
 
@@ -14,8 +14,8 @@ class WGAN:
                                        nn.Linear(128, 196), nn.Tanh())
         self.critic = nn.Sequential(nn.Linear(196, 128), nn.LeakyReLU(0.2), nn.Linear(128, 128),
                                     nn.LeakyReLU(0.2), nn.Linear(128, 1))
-        self.opt_g = torch.optim.RMSprop(self.generator.parameters(), lr=5e-5)
-        self.opt_c = torch.optim.RMSprop(self.critic.parameters(), lr=5e-5)
+        self.opt_g = torch.optim.RMSprop(self.generator.parameters(), lr=5e-5, foreach=truth.fixed)
+        self.opt_c = torch.optim.RMSprop(self.critic.parameters(), lr=5e-5, foreach=truth.fixed)
 
     def critic_step(self, real):
         self.opt_c.zero_grad()

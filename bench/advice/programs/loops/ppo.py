@@ -1,5 +1,5 @@
 """Proximal policy optimization: a rollout, then four epochs over its minibatches; the author counts minibatches."""
-# bench: advice=none
+# bench: advice=none|unfused-optimizer-cpu@torch>=2.4 change=fused fix=unfused-optimizer-cpu
 import torch
 from torch import nn
 from torch.distributions import Normal
