@@ -65,7 +65,7 @@ SUB_LAYERS = {
         'diff': ('overview',),
         'dlprof': ('overview', 'roofline', 'gpu', 'steps', 'phases', 'cuda', 'result'),
         'stats': ('ranks', 'cuda', 'numbers', 'result'),
-        'testing': (),
+        'testing': ('overview', 'advice'),
     },
     'ingest': {
         'common': (),

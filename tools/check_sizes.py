@@ -22,11 +22,15 @@ LONG_FUNCTIONS = set()
 SUFFIXES = ('.h', '.cpp', '.c', '.cu', '.py', '.ts', '.def', '.sh', '.css')
 
 
-def sources(root):
-    """{name: lines} of the tracked files; empty without git."""
+def tracked(root):
+    """Names of the sources that git tracks; none without git."""
     names = subprocess.run(['git', '-C', str(root), 'ls-files'], capture_output=True, text=True).stdout
-    return {name: len((root / name).read_text(errors='replace').splitlines())
-            for name in names.split('\n') if name.endswith(SUFFIXES) and (root / name).is_file()}
+    return [name for name in names.split('\n') if name.endswith(SUFFIXES) and (root / name).is_file()]
+
+
+def sources(root):
+    """{name: lines} of the tracked files."""
+    return {name: len((root / name).read_text(errors='replace').splitlines()) for name in tracked(root)}
 
 
 def is_test(path):

@@ -43,49 +43,29 @@ struct MpiOtherName {
   StringId name;
 };
 
-inline constexpr Table kMpiPointToPoint{
-    "MPI_P2P_EVENTS",
-    Holds{"mpi_events"},
-    Start{"start!"},
-    End{"end!", true},
-    Field<&MpiEventsRow::thread>{"globalTid"},
-    Field<&MpiEventsRow::name>{"textId"},
-    Unused{"commHandle"},
-    NullField<&MpiEventsRow::tag>{"tag?", kNoMpiValue},
+// Of a kind of MPI calls: the columns that all have, and those of the kind.
+template <typename... Columns>
+constexpr auto MpiCalls(std::string_view name, Columns... columns) {
+  return Table{name,
+               Holds{"mpi_events"},
+               Start{"start!"},
+               End{"end!", true},
+               Field<&MpiEventsRow::thread>{"globalTid"},
+               Field<&MpiEventsRow::name>{"textId"},
+               columns...,
+               ReadOnly{Field<&MpiOtherName::name>{"nameId?"}}};
+}
+inline constexpr auto kMpiPointToPoint = MpiCalls(
+    "MPI_P2P_EVENTS", Unused{"commHandle"}, NullField<&MpiEventsRow::tag>{"tag?", kNoMpiValue},
     NullField<&MpiEventsRow::peer_rank>{"remoteRank?", kNoMpiValue},
-    NullField<&MpiEventsRow::bytes>{"size?", -1},
-    Unused{"requestHandle"},
-    ReadOnly{Field<&MpiOtherName::name>{"nameId?"}}};
-
-inline constexpr Table kMpiCollectives{
-    "MPI_COLLECTIVES_EVENTS",
-    Holds{"mpi_events"},
-    Start{"start!"},
-    End{"end!", true},
-    Field<&MpiEventsRow::thread>{"globalTid"},
-    Field<&MpiEventsRow::name>{"textId"},
-    Unused{"commHandle"},
-    NullField<&MpiEventsRow::root_rank>{"rootRank?", kNoMpiValue},
-    NullField<&MpiEventsRow::send_bytes>{"size?", -1},
-    NullField<&MpiEventsRow::receive_bytes>{"recvSize?", -1},
-    ReadOnly{Field<&MpiOtherName::name>{"nameId?"}}};
-
-inline constexpr Table kMpiStartWait{"MPI_START_WAIT_EVENTS",
-                                     Holds{"mpi_events"},
-                                     Start{"start!"},
-                                     End{"end!", true},
-                                     Field<&MpiEventsRow::thread>{"globalTid"},
-                                     Field<&MpiEventsRow::name>{"textId"},
-                                     Unused{"requestHandle"},
-                                     ReadOnly{Field<&MpiOtherName::name>{"nameId?"}}};
-
-inline constexpr Table kMpiOther{"MPI_OTHER_EVENTS",
-                                 Holds{"mpi_events"},
-                                 Start{"start!"},
-                                 End{"end!", true},
-                                 Field<&MpiEventsRow::thread>{"globalTid"},
-                                 Field<&MpiEventsRow::name>{"textId"},
-                                 ReadOnly{Field<&MpiOtherName::name>{"nameId?"}}};
+    NullField<&MpiEventsRow::bytes>{"size?", -1}, Unused{"requestHandle"});
+inline constexpr auto kMpiCollectives =
+    MpiCalls("MPI_COLLECTIVES_EVENTS", Unused{"commHandle"},
+             NullField<&MpiEventsRow::root_rank>{"rootRank?", kNoMpiValue},
+             NullField<&MpiEventsRow::send_bytes>{"size?", -1},
+             NullField<&MpiEventsRow::receive_bytes>{"recvSize?", -1});
+inline constexpr auto kMpiStartWait = MpiCalls("MPI_START_WAIT_EVENTS", Unused{"requestHandle"});
+inline constexpr auto kMpiOther = MpiCalls("MPI_OTHER_EVENTS");
 
 inline constexpr Table kProfilerOverhead{"PROFILER_OVERHEAD",
                                          Holds{"profiler_overheads"},

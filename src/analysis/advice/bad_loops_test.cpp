@@ -2,20 +2,13 @@
 // rules: advice_test.cpp.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <string_view>
-#include <vector>
-
-#include "analysis/advice/advice.h"
-#include "analysis/overview/run_overview.h"
-#include "analysis/testing/store_builder.h"
+#include "analysis/testing/findings.h"
 
 namespace batchlight {
 namespace {
 
+using testing::kMs;
 using testing::StoreBuilder;
-
-constexpr int64_t kMs = 1'000'000;
 
 // Steps of 10 ms one after the other.
 class Steps {

@@ -1,28 +1,16 @@
 // Rules about what the loop does beside the model, about ranks, and the order of findings.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <string_view>
-#include <vector>
-
-#include "analysis/advice/advice.h"
 #include "analysis/advice/advice_text.h"
-#include "analysis/overview/run_overview.h"
-#include "analysis/testing/store_builder.h"
+#include "analysis/testing/findings.h"
 
 namespace batchlight {
 namespace {
 
+using testing::FindRule;
+using testing::kMs;
 using testing::StoreBuilder;
-
-constexpr int64_t kMs = 1'000'000;
 constexpr int kSteps = 20;
-
-const Finding* FindRule(const std::vector<Finding>& findings, std::string_view rule) {
-  const auto found = std::find_if(findings.begin(), findings.end(),
-                                  [&](const Finding& finding) { return finding.rule == rule; });
-  return found == findings.end() ? nullptr : &*found;
-}
 
 // Steps of 10 ms of one process, each filled by add(builder, thread, number, start).
 template <typename Add>
@@ -172,22 +160,30 @@ TEST(LoopRules, TheRankForWhichTheOthersWait) {
   EXPECT_EQ(FindRule(FindingsOfRanks(0), "straggler"), nullptr);
 }
 
-// Steps of one to four batches' work, or of the same time for no work.
-std::vector<Finding> FindingsOfSizes(bool work_differs) {
+// Steps of 10 to 40 ms, each millisecond filled by add(builder, thread, number in its step, start).
+template <typename Add>
+std::vector<Finding> FindingsOfLengths(Add&& add) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   int64_t t = 0;
   for (int64_t i = 0; i < 40; ++i) {
     const int64_t length = (1 + i * 7 % 4) * 10;
     build.Range(thread, "step", t, t + length * kMs - 1000);
-    for (int64_t op = 0; op < length; ++op) {
-      if (!work_differs && op >= 10) break;
-      build.Operator(thread, "aten::lstm_cell", t + op * kMs, t + op * kMs + kMs - 2000);
+    for (int64_t number = 0; number < length; ++number) {
+      add(build, thread, number, t + number * kMs);
     }
     t += length * kMs;
   }
   const Store store = build.Build();
   return BuildOverview(store).findings;
+}
+
+// Steps of one to four batches' work, or of the same time for no work.
+std::vector<Finding> FindingsOfSizes(bool work_differs) {
+  return FindingsOfLengths([&](StoreBuilder& build, ThreadId thread, int64_t number, int64_t at) {
+    if (!work_differs && number >= 10) return;
+    build.Operator(thread, "aten::lstm_cell", at, at + kMs - 2000);
+  });
 }
 
 TEST(LoopRules, BatchesOfDifferentSizes) {
@@ -267,21 +263,12 @@ TEST(LoopRules, AnOptimizerWithMoreToDoIsNoLargerBatch) {
 
 // A rollout of one to four calls of the policy is no batch of one to four lengths.
 TEST(LoopRules, MoreCallsOfTheModelAreNotLargerBatches) {
-  StoreBuilder build;
-  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
-  int64_t t = 0;
-  for (int64_t i = 0; i < 40; ++i) {
-    const int64_t length = (1 + i * 7 % 4) * 10;
-    build.Range(thread, "step", t, t + length * kMs - 1000);
-    for (int64_t call = 0; call < length; ++call) {
-      const int64_t at = t + call * kMs;
-      build.Module(thread, "Policy", "Policy", at, at + kMs - 2000);
-      build.Operator(thread, "aten::addmm", at + 1000, at + kMs - 3000);
-    }
-    t += length * kMs;
-  }
-  const Store store = build.Build();
-  EXPECT_EQ(FindRule(BuildOverview(store).findings, "padding"), nullptr);
+  const auto findings =
+      FindingsOfLengths([](StoreBuilder& build, ThreadId thread, int64_t, int64_t at) {
+        build.Module(thread, "Policy", "Policy", at, at + kMs - 2000);
+        build.Operator(thread, "aten::addmm", at + 1000, at + kMs - 3000);
+      });
+  EXPECT_EQ(FindRule(findings, "padding"), nullptr);
 }
 
 // Some steps lose time to something else, in proportion.

@@ -1,20 +1,13 @@
 // An optimizer that updates each parameter on its own, on the CPU.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <string_view>
-#include <vector>
-
-#include "analysis/advice/advice.h"
-#include "analysis/overview/run_overview.h"
-#include "analysis/testing/store_builder.h"
+#include "analysis/testing/findings.h"
 
 namespace batchlight {
 namespace {
 
+using testing::kMs;
 using testing::StoreBuilder;
-
-constexpr int64_t kMs = 1'000'000;
 
 struct Case {
   std::string_view torch;

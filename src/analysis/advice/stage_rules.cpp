@@ -137,11 +137,9 @@ const ProcessStages* StagesOfLoop(const RunMeasures& run) {
   return run.steps.Main() == nullptr ? nullptr : run.stages.Main();
 }
 
-bool IsWorthAWord(const RunMeasures& run, double once_ns) {
-  return once_ns >= kOnceNs && once_ns >= kOnceShare * RunWallNs(run);
-}
-
-void AddOnce(double once_ns, OnceText text, Findings* findings) {
+// Where it is worth a word.
+void AddOnce(const RunMeasures& run, double once_ns, OnceText text, Findings* findings) {
+  if (once_ns < kOnceNs || once_ns < kOnceShare * RunWallNs(run)) return;
   findings->push_back({.title = std::move(text.title),
                        .seen = std::move(text.seen),
                        .why = std::move(text.why),
@@ -198,8 +196,7 @@ void SetUpCost(const RunMeasures& run, Findings* findings) {
   const ProcessStages* stages = StagesOfLoop(run);
   if (stages == nullptr) return;
   const auto set_up_ns = double(stages->start_up.set_up_ns);
-  if (!IsWorthAWord(run, set_up_ns)) return;
-  AddOnce(set_up_ns,
+  AddOnce(run, set_up_ns,
           {.title = "Setting up takes " + PercentOf(set_up_ns / RunWallNs(run)) + " of the run",
            .seen = "Between its imports and its first step the program worked " +
                    TimeOf(set_up_ns) + ": on the model, the data or neither.",
@@ -218,8 +215,7 @@ void PreprocessingCost(const RunMeasures& run, Findings* findings) {
   const ProcessStages* stages = StagesOfLoop(run);
   if (stages == nullptr) return;
   const double took_ns = TotalNs(*stages, StageKind::kPreprocessing);
-  if (!IsWorthAWord(run, took_ns)) return;
-  AddOnce(took_ns,
+  AddOnce(run, took_ns,
           {.title = "Preprocessing takes " + PercentOf(took_ns / RunWallNs(run)) + " of the run",
            .seen = "Before its loop the program prepared its data for " + TimeOf(took_ns) + ".",
            .why = "Every start of the program does that again, with the same result.",
@@ -269,8 +265,7 @@ void FirstBatch(const RunMeasures& run, Findings* findings) {
   const double first_ns = double(took_ns.front());
   took_ns.erase(took_ns.begin());
   const double later_ns = double(LowerQuantile(took_ns, 0.5));
-  if (!IsWorthAWord(run, first_ns - later_ns)) return;
-  AddOnce(first_ns - later_ns,
+  AddOnce(run, first_ns - later_ns,
           {.title = "The first batch takes " + TimeOf(first_ns),
            .seen = "A later batch takes " + TimeOf(later_ns) + ".",
            .why = "The data set opens or indexes its files when the first sample is asked for, or "

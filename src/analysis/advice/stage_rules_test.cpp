@@ -1,20 +1,14 @@
 // Rules about what lies beside the steps.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <string_view>
-#include <vector>
-
-#include "analysis/advice/advice.h"
-#include "analysis/overview/run_overview.h"
-#include "analysis/testing/store_builder.h"
+#include "analysis/testing/findings.h"
 
 namespace batchlight {
 namespace {
 
+using testing::FindRule;
+using testing::kMs;
 using testing::StoreBuilder;
-
-constexpr int64_t kMs = 1'000'000;
 
 // Five epochs of ten steps of 10 ms, each followed by a validation.
 std::vector<Finding> FindingsOfValidations(int64_t validation_ns) {
@@ -32,12 +26,6 @@ std::vector<Finding> FindingsOfValidations(int64_t validation_ns) {
   build.Range(thread, "step", t, t + 10 * kMs);
   const Store store = build.Build();
   return BuildOverview(store).findings;
-}
-
-const Finding* FindRule(const std::vector<Finding>& findings, std::string_view rule) {
-  const auto found = std::find_if(findings.begin(), findings.end(),
-                                  [&](const Finding& finding) { return finding.rule == rule; });
-  return found == findings.end() ? nullptr : &*found;
 }
 
 TEST(StageRules, ValidationThatTakesLongerThanTraining) {

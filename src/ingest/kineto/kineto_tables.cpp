@@ -462,52 +462,48 @@ KernelLaunchId KinetoTables::Launch(const KinetoEvent& event) {
                           .dynamic_shared_bytes = shared_bytes});
 }
 
-void KinetoTables::AddKernel(const KinetoEvent& event) {
+// When and where it ran: the columns that all work on a GPU has.
+template <typename Row>
+Row KinetoTables::WorkRow(const KinetoEvent& event) {
   const GpuPlace place = Place(event);
+  return {.start_ns = event.start_ns,
+          .end_ns = EndOf(event),
+          .correlation = Number(event, KinetoArg::kCorrelation),
+          .device = place.device,
+          .context = place.context,
+          .stream = place.stream};
+}
+
+void KinetoTables::AddKernel(const KinetoEvent& event) {
+  auto row = WorkRow<KernelsRow>(event);
   // PyTorch leaves names mangled that are too long for it.
   const bool mangled = event.name.starts_with("_Z");
-  const StringId name =
+  row.demangled_name =
       mangled ? store_.strings.Intern(DemangledName(event.name)) : Text(event.name);
-  store_.kernels.Append(
-      {.start_ns = event.start_ns,
-       .end_ns = EndOf(event),
-       .correlation = Number(event, KinetoArg::kCorrelation),
-       .device = place.device,
-       .context = place.context,
-       .stream = place.stream,
-       .demangled_name = name,
-       .short_name = store_.strings.Intern(std::string(ShortKernelName(store_.Text(name)))),
-       .mangled_name = mangled ? Text(event.name) : StringId::None(),
-       .launch = Launch(event),
-       .graph_node = static_cast<uint64_t>(event.IntArg(KinetoArg::kGraphNode, 0))});
+  row.short_name =
+      store_.strings.Intern(std::string(ShortKernelName(store_.Text(row.demangled_name))));
+  row.mangled_name = mangled ? Text(event.name) : StringId::None();
+  row.launch = Launch(event);
+  row.graph_node = static_cast<uint64_t>(event.IntArg(KinetoArg::kGraphNode, 0));
+  store_.kernels.Append(row);
 }
 
 void KinetoTables::AddMemcpy(const KinetoEvent& event) {
-  const GpuPlace place = Place(event);
-  store_.memcpys.Append({.start_ns = event.start_ns,
-                         .end_ns = EndOf(event),
-                         .correlation = Number(event, KinetoArg::kCorrelation),
-                         .device = place.device,
-                         .context = place.context,
-                         .stream = place.stream,
-                         .bytes = static_cast<uint64_t>(event.IntArg(KinetoArg::kBytes, 0)),
-                         .copy_kind = CopyKindOf(event.name),
-                         .source_kind = MemoryKindOf(Between(event.name, "(", " ->")),
-                         .destination_kind = MemoryKindOf(Between(event.name, "-> ", ")")),
-                         .source_device = Number(event, KinetoArg::kFromDevice, place.device),
-                         .destination_device = Number(event, KinetoArg::kToDevice, place.device)});
+  auto row = WorkRow<MemcpysRow>(event);
+  row.bytes = static_cast<uint64_t>(event.IntArg(KinetoArg::kBytes, 0));
+  row.copy_kind = CopyKindOf(event.name);
+  row.source_kind = MemoryKindOf(Between(event.name, "(", " ->"));
+  row.destination_kind = MemoryKindOf(Between(event.name, "-> ", ")"));
+  row.source_device = Number(event, KinetoArg::kFromDevice, row.device);
+  row.destination_device = Number(event, KinetoArg::kToDevice, row.device);
+  store_.memcpys.Append(row);
 }
 
 void KinetoTables::AddMemset(const KinetoEvent& event) {
-  const GpuPlace place = Place(event);
-  store_.memsets.Append({.start_ns = event.start_ns,
-                         .end_ns = EndOf(event),
-                         .correlation = Number(event, KinetoArg::kCorrelation),
-                         .device = place.device,
-                         .context = place.context,
-                         .stream = place.stream,
-                         .bytes = static_cast<uint64_t>(event.IntArg(KinetoArg::kBytes, 0)),
-                         .memory_kind = MemoryKindOf(Between(event.name, "(", ")"))});
+  auto row = WorkRow<MemsetsRow>(event);
+  row.bytes = static_cast<uint64_t>(event.IntArg(KinetoArg::kBytes, 0));
+  row.memory_kind = MemoryKindOf(Between(event.name, "(", ")"));
+  store_.memsets.Append(row);
 }
 
 void KinetoTables::AddSync(const KinetoEvent& event) {

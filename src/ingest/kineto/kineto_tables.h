@@ -89,6 +89,8 @@ class KinetoTables {
   NvtxDomainId Domain(const KinetoEvent& event, ThreadId thread);
   ThreadId Thread(const KinetoEvent& event);
   GpuPlace Place(const KinetoEvent& event);
+  template <typename Row>
+  Row WorkRow(const KinetoEvent& event);
   KernelLaunchId Launch(const KinetoEvent& event);
   int64_t EndOf(const KinetoEvent& event) const;
 

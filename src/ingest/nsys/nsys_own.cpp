@@ -113,6 +113,18 @@ void AppendRow(Load& load, NsysTable& rows, Table& table) {
   });
 }
 
+// All rows of a table; the processes that they name are the load's. Empty where the file has none.
+template <typename Table>
+Status ReadTable(const NsysDatabase& database, const Strings& strings, Store& store, Load& load,
+                 Table& table) {
+  load.database = &database;
+  load.strings = &strings;
+  load.store = &store;
+  ASSIGN_OR_RETURN(NsysTable rows, OpenOwnTable(database, table));
+  while (rows.Next()) AppendRow(load, rows, table);
+  return rows.status();
+}
+
 template <typename Table>
 Status LoadTable(Load& load, Table& table) {
   if (!IsOwnTable(table.kName) || table.kName == kProcesses || table.kName == kThreads) {
@@ -189,13 +201,8 @@ Status LoadOwnTables(Load& load) {
 Result<std::vector<OwnThread>> ReadOwnThreads(const NsysDatabase& database, const Strings& strings,
                                               Store& store) {
   Load load;
-  load.database = &database;
-  load.strings = &strings;
-  load.store = &store;
   ThreadsTable own;
-  ASSIGN_OR_RETURN(NsysTable rows, OpenOwnTable(database, own));
-  while (rows.Next()) AppendRow(load, rows, own);
-  RETURN_IF_ERROR(rows.status());
+  RETURN_IF_ERROR(ReadTable(database, strings, store, load, own));
   std::vector<OwnThread> threads;
   for (size_t row = 0; row < own.size(); ++row) {
     if (own.process[row].IsNone()) continue;
@@ -209,13 +216,8 @@ Result<std::vector<OwnThread>> ReadOwnThreads(const NsysDatabase& database, cons
 
 Status CompleteProcesses(const NsysDatabase& database, const Strings& strings, Store& store) {
   Load load;  // its processes are the parents
-  load.database = &database;
-  load.strings = &strings;
-  load.store = &store;
   ProcessesTable own;
-  ASSIGN_OR_RETURN(NsysTable rows, OpenOwnTable(database, own));
-  while (rows.Next()) AppendRow(load, rows, own);
-  RETURN_IF_ERROR(rows.status());
+  RETURN_IF_ERROR(ReadTable(database, strings, store, load, own));
 
   std::vector<ProcessesRow> processes;
   std::unordered_map<int64_t, size_t> by_global;
