@@ -1,8 +1,7 @@
-// What the loop does beside forward, backward, optimizer and loading (loop_work.h).
+// What the loop does beside forward, backward, optimizer and loading (breakdown/loop_work.h).
 #include <algorithm>
 
 #include "analysis/advice/advice_text.h"
-#include "analysis/advice/loop_work.h"
 #include "analysis/advice/rules.h"
 
 namespace batchlight::advice {
@@ -46,17 +45,17 @@ std::string RangeNames(const OwnPython& python) {
 void PythonWork(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
   if (step_ns == 0 || ShareOutsideOfPhases(run) < kOwnPython) return;
-  const LoopWork work = FindLoopWork(run);
+  const OwnPython& python = run.loop_work.python;
   const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
   // A GPU that works meanwhile hides it.
-  const double exposed_ns =
-      has_gpu ? std::min(work.python.per_step_ns, GpuPartNs(run, GpuPart::kIdlePython))
-              : work.python.per_step_ns;
-  if (exposed_ns < kOwnPython * step_ns || work.python.places.empty()) return;
+  const double exposed_ns = has_gpu
+                                ? std::min(python.per_step_ns, GpuPartNs(run, GpuPart::kIdlePython))
+                                : python.per_step_ns;
+  if (exposed_ns < kOwnPython * step_ns || python.places.empty()) return;
   const std::string share = PercentOf(exposed_ns / step_ns);
-  const std::string names = RangeNames(work.python);
+  const std::string names = RangeNames(python);
   const std::string where =
-      names.empty() ? "most of it " + work.python.places.front().name : "in " + names;
+      names.empty() ? "most of it " + python.places.front().name : "in " + names;
   findings->push_back(
       {.title = names.empty() ? share + " of a step is your own Python"
                               : names + ": " + share + " of a step is your own Python",
@@ -72,13 +71,13 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
                           : ""),
        .gain_ns = exposed_ns * kOwnPythonGain,
        .uncertainty_ns = exposed_ns * kOwnPythonUncertainty,
-       .evidence = EvidenceOf(work.python.places, "place")});
+       .evidence = EvidenceOf(python.places, "place")});
 }
 
 void UnfusedUpdates(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
   if (step_ns == 0 || ShareOutsideOfPhases(run) < kLooseShare) return;
-  const LooseOperators loose = FindLoopWork(run).operators;
+  const LooseOperators& loose = run.loop_work.operators;
   if (loose.calls_per_step < kLooseOperators) return;
   const double exposed_ns = loose.per_step_ns * CpuExposure(run);
   if (exposed_ns < kLooseShare * step_ns) return;

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "analysis/advice/advice_text.h"
-#include "analysis/advice/loop_work.h"
 #include "analysis/advice/rules.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/quantile.h"

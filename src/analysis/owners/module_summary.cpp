@@ -8,20 +8,16 @@
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
 #include "analysis/owners/critical_time.h"
+#include "analysis/owners/steady_time.h"
 #include "analysis/steps/step_clock.h"
 #include "store/interval_index.h"
 
 namespace batchlight {
 namespace {
 
-struct SteadyTime {
-  uint64_t calls = 0;
-  int64_t total_ns = 0;
-  int64_t self_ns = 0;
+struct SteadyModule : SteadyTime {
   int64_t backward_ns = 0;
   int64_t backward_self_ns = 0;
-  int64_t beside_ns = 0;
-  int64_t gpu_ns = 0;
   int64_t gpu_backward_ns = 0;
 };
 
@@ -143,8 +139,8 @@ class ModuleTree {
         ModuleRow& module = rows_[static_cast<size_t>(row)];
         (owner.backward ? module.gpu_backward_ns : module.gpu_ns) += duration_ns;
         if (!steady) continue;
-        SteadyTime& steady_time = steady_[static_cast<size_t>(row)];
-        (owner.backward ? steady_time.gpu_backward_ns : steady_time.gpu_ns) += duration_ns;
+        SteadyModule& steady_module = steady_[static_cast<size_t>(row)];
+        (owner.backward ? steady_module.gpu_backward_ns : steady_module.gpu_ns) += duration_ns;
       }
     });
   }
@@ -152,13 +148,9 @@ class ModuleTree {
   void SetPerStep() {
     for (size_t row = 0; row < rows_.size(); ++row) {
       ModuleRow& module = rows_[row];
-      module.calls_per_step = clock_.PerStep(double(steady_[row].calls));
-      module.total_per_step_ns = clock_.PerStep(double(steady_[row].total_ns));
-      module.self_per_step_ns = clock_.PerStep(double(steady_[row].self_ns));
+      steady_[row].SetPerStep(clock_, module);
       module.backward_per_step_ns = clock_.PerStep(double(steady_[row].backward_ns));
       module.backward_self_per_step_ns = clock_.PerStep(double(steady_[row].backward_self_ns));
-      module.beside_per_step_ns = clock_.PerStep(double(steady_[row].beside_ns));
-      module.gpu_per_step_ns = clock_.PerStep(double(steady_[row].gpu_ns));
       module.gpu_backward_per_step_ns = clock_.PerStep(double(steady_[row].gpu_backward_ns));
       module.share_of_step =
           clock_.ShareOfStep(module.total_per_step_ns + module.backward_per_step_ns);
@@ -196,7 +188,7 @@ class ModuleTree {
   const CriticalTime& critical_;
   std::vector<ModuleRow> rows_;
   std::vector<StringId> path_of_row_;
-  std::vector<SteadyTime> steady_;
+  std::vector<SteadyModule> steady_;
   std::vector<uint32_t> row_of_call_;
   std::unordered_map<uint64_t, uint32_t> known_;
   bool has_backward_ = false;

@@ -7,18 +7,14 @@
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
 #include "analysis/owners/critical_time.h"
+#include "analysis/owners/steady_time.h"
 #include "analysis/steps/step_clock.h"
 
 namespace batchlight {
 namespace {
 
-struct SteadyTime {
-  uint64_t calls = 0;
-  int64_t total_ns = 0;
-  int64_t self_ns = 0;
-  int64_t beside_ns = 0;
+struct SteadyOperator : SteadyTime {
   int64_t in_backward_ns = 0;
-  int64_t gpu_ns = 0;
   int64_t gpu_total_ns = 0;
 };
 
@@ -108,7 +104,7 @@ class OperatorTable {
     if (counts) row.total_ns += time;
     if (in_backward_[call]) row.self_in_backward_ns += self_[call];
     if (!clock_.IsSteady(calls_.thread[call], calls_.start_ns[call])) return;
-    SteadyTime& steady = steady_[index];
+    SteadyOperator& steady = steady_[index];
     ++steady.calls;
     steady.self_ns += critical_self_[call];
     steady.beside_ns += beside_[call];
@@ -138,12 +134,8 @@ class OperatorTable {
   void SetPerStep() {
     for (size_t i = 0; i < rows_.size(); ++i) {
       OperatorRow& row = rows_[i];
-      row.calls_per_step = clock_.PerStep(double(steady_[i].calls));
-      row.self_per_step_ns = clock_.PerStep(double(steady_[i].self_ns));
-      row.total_per_step_ns = clock_.PerStep(double(steady_[i].total_ns));
-      row.beside_per_step_ns = clock_.PerStep(double(steady_[i].beside_ns));
+      steady_[i].SetPerStep(clock_, row);
       row.in_backward_per_step_ns = clock_.PerStep(double(steady_[i].in_backward_ns));
-      row.gpu_per_step_ns = clock_.PerStep(double(steady_[i].gpu_ns));
       row.gpu_total_per_step_ns = clock_.PerStep(double(steady_[i].gpu_total_ns));
       row.share_of_step = clock_.ShareOfStep(row.self_per_step_ns);
     }
@@ -206,7 +198,7 @@ class OperatorTable {
   std::vector<int64_t> beside_;         // ... and what other threads do beside it
   std::vector<bool> in_backward_;
   std::vector<OperatorRow> rows_;
-  std::vector<SteadyTime> steady_;
+  std::vector<SteadyOperator> steady_;
   std::unordered_map<uint64_t, uint32_t> known_;
   bool has_shapes_ = false;
 };

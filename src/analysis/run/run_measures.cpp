@@ -56,6 +56,7 @@ RunMeasures MeasureRun(const Store& store, const MeasureOptions& options) {
       [&] { run.gpu = SummarizeGpu(store, steps, work); },
       [&] { run.queues = AnalyzeLaunchQueues(store, steps); },
       [&] { run.breakdowns = BreakDownSteps(inputs, steps); },
+      [&] { run.loop_work = FindLoopWork(inputs, steps); },
       [&] { run.recording_cost = EstimateRecordingCost(store, steps); },
   };
   ParallelFor(std::size(analyses), [&](size_t i) { analyses[i](); });

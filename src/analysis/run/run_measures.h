@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "analysis/breakdown/loop_work.h"
 #include "analysis/breakdown/phase_events.h"
 #include "analysis/breakdown/step_breakdown.h"
 #include "analysis/gpu/gpu_summary.h"
@@ -44,6 +45,7 @@ struct RunMeasures {
   BackwardLinks links;
   Attribution work;                       // whose GPU work is
   std::vector<StepBreakdown> breakdowns;  // one per steps.processes
+  LoopWork loop_work;                     // of the main process
   RecordingCost recording_cost;
   ModuleSummary modules;
   OperatorSummary operators;

@@ -59,7 +59,7 @@ class LifeOfProcess {
   }
 
   void FindLife() {
-    has_start_ = KnowsLives(store_) || !MomentOf(Phase::kPythonStart).empty();
+    has_start_ = KnowsLives(store_) || !CallsOf(Phase::kPythonStart).empty();
     const ProcessesTable& processes = store_.processes;
     const int64_t end_ns = processes.end_ns[process_.row()];
     life_ = {processes.start_ns[process_.row()], end_ns == kOpenEnd ? store_.duration_ns : end_ns};
@@ -77,8 +77,8 @@ class LifeOfProcess {
     life_ = {std::max<int64_t>(0, seen.start_ns), std::min(seen.end_ns, store_.duration_ns)};
   }
 
-  // Rows of a phase on the thread, as spans.
-  std::vector<TimeSpan> MomentOf(Phase phase) const {
+  // The recorded calls of a phase on the thread.
+  std::vector<TimeSpan> CallsOf(Phase phase) const {
     std::vector<TimeSpan> found;
     const ThreadSpans::Rows rows = inputs_.phase_rows.Of(thread_);
     for (uint32_t row = rows.begin; row < rows.end; ++row) {
@@ -160,6 +160,7 @@ class LifeOfProcess {
     return around;
   }
 
+  // What was found to be of a kind on the thread, by calls, ranges or names.
   std::vector<TimeSpan> MarksOf(PhaseKind kind) const {
     std::vector<TimeSpan> spans;
     const ThreadSpans::Rows rows = inputs_.marks.RowsOf(thread_);
@@ -174,7 +175,7 @@ class LifeOfProcess {
   }
 
   void PaintEnd() {
-    const std::vector<TimeSpan> ends = MomentOf(Phase::kMainEnd);
+    const std::vector<TimeSpan> ends = CallsOf(Phase::kMainEnd);
     if (!ends.empty()) Lay({{ends.back().start_ns, life_.end_ns}}, StageKind::kShutdown);
   }
 

@@ -1,17 +1,15 @@
-#include "analysis/advice/loop_work.h"
+#include "analysis/breakdown/loop_work.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 
-#include "analysis/advice/thresholds.h"
 #include "analysis/breakdown/phase_stretches.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/quantile.h"
-#include "analysis/steps/step_inputs.h"
 
-namespace batchlight::advice {
+namespace batchlight {
 namespace {
 
 // What stands before or behind a gap: a phase, or an operator by its name.
@@ -32,11 +30,8 @@ bool IsOpen(PhaseKind kind) { return kind == PhaseKind::kOther || kind == PhaseK
 
 class Search {
  public:
-  Search(const RunMeasures& run, const ProcessSteps& steps)
-      : store_(*run.store),
-        operators_(store_.operator_calls),
-        inputs_(*run.inputs),
-        steps_(steps) {}
+  Search(const StepInputs& inputs, const ProcessSteps& steps)
+      : store_(inputs.store), operators_(store_.operator_calls), inputs_(inputs), steps_(steps) {}
 
   LoopWork Run() {
     const ThreadSpans::Rows rows = inputs_.operator_rows.Of(steps_.thread);
@@ -105,8 +100,7 @@ class Search {
   // The part of the gap that belongs to calling the operator behind it.
   int64_t AddGap(const PhaseStretch& stretch, int64_t from_ns, int64_t to_ns, const Edge& before,
                  const Edge& after) {
-    const auto calling_ns = static_cast<int64_t>(kOperatorGapNs);
-    const int64_t own_ns = to_ns - from_ns - calling_ns;
+    const int64_t own_ns = to_ns - from_ns - kOperatorGapNs;
     if (own_ns <= 0) return std::max<int64_t>(0, to_ns - from_ns);
     python_of_step_[stretch.step] += own_ns;
     Spent& spent =
@@ -115,7 +109,7 @@ class Search {
                     : Place{.range = StringId::None(), .before = before, .after = after}];
     spent.ns += own_ns;
     ++spent.count;
-    return calling_ns;
+    return kOperatorGapNs;
   }
 
   std::string EdgeText(const Edge& edge) const {
@@ -204,10 +198,10 @@ bool IsFollowed(const Store& store, uint32_t row) {
   return false;
 }
 
-LoopWork FindLoopWork(const RunMeasures& run) {
-  const ProcessSteps* main = run.steps.Main();
+LoopWork FindLoopWork(const StepInputs& inputs, const StepSet& steps) {
+  const ProcessSteps* main = steps.Main();
   if (main == nullptr || main->thread.IsNone()) return {};
-  return Search(run, *main).Run();
+  return Search(inputs, *main).Run();
 }
 
-}  // namespace batchlight::advice
+}  // namespace batchlight

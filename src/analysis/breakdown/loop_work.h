@@ -8,9 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run/run_measures.h"
+#include "analysis/steps/step_inputs.h"
+#include "analysis/steps/steps.h"
+#include "store/store.h"
 
-namespace batchlight::advice {
+namespace batchlight {
+
+// Between two operators: what calling one takes in Python.
+inline constexpr int64_t kOperatorGapNs = 30'000;
 
 // Where the time goes, by falling time.
 struct WorkPlace {
@@ -45,6 +50,6 @@ bool IsFollowed(const Store& store, uint32_t row);
 bool HasOwnNumber(const OperatorCallsTable& operators, size_t row);
 
 // Of the steady steps of the main process; nothing where operators were not recorded.
-LoopWork FindLoopWork(const RunMeasures& run);
+LoopWork FindLoopWork(const StepInputs& inputs, const StepSet& steps);
 
-}  // namespace batchlight::advice
+}  // namespace batchlight
