@@ -46,8 +46,8 @@ SUB_LAYERS = {
     },
     # From the floor up.
     'analysis': {
-        'result': (),
         'numbers': (),
+        'result': ('numbers',),
         'cuda': (),
         'phases': ('numbers',),
         'steps': ('phases', 'numbers'),

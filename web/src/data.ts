@@ -5,7 +5,7 @@ export type Unit = ""|"ns"|"bytes"|"%"|"rate";
 
 // How a number is recomputed from its parts; src/analysis/result/sum_rule.h says more.
 export interface SumRule {
-  kind: "sum"|"most"|"ratio"|"percentile";
+  kind: "sum"|"most"|"ratio"|"quantile"|"percentile";
   of: string;              // key of the parts, or of a histogram
   per?: string;            // what a ratio is over
   factor?: number;         // 1
@@ -119,12 +119,17 @@ export interface Steps {
   start_ns: number[];
   duration_ns: number[];
   duration_max_ns: number[];
-  kind: number[];        // index of PageData.step_kinds
-  outlier: number[];     // entries with an unusually long step
-  phase_ns: number[][];  // [phase][entry], adds up to duration_ns
+  kind: number[];     // index of PageData.step_kinds
+  outlier: number[];  // entries with an unusually long step
+  outlier_phases:
+    [number, number][][];  // of each, if group = 1: phases that were longer, and by how many ns
+  phase_ns: number[][];    // [phase][entry], adds up to duration_ns
   summary: StepSummary;
-  between_ns?: number;   // CPU: median time between two steps that is part of none
-  events?: TrackEvents;  // behind the phases
+  rules: LengthRules;              // the numbers of the summary over other steps
+  fewest_for_percentiles: number;  // of fewer steps they are not shown
+  idle_of_limit?: number;  // GPU: one that is idle for at most this share of a step is the limit
+  between_ns?: number;     // CPU: median time between two steps that is part of none
+  events?: TrackEvents;    // behind the phases
 }
 
 // Events by name, in bins of steps.
@@ -164,6 +169,9 @@ export interface StepSummary {
   phase_median_ns: number[];
   phase_p95_ns: number[];
 }
+
+// Over the lengths "ns", of steps or of a phase in them, and "steps", a 1 for each.
+export type LengthRules = Record<"median_ns"|"p5_ns"|"p95_ns"|"mean_ns", SumRule>;
 
 export interface Evidence {
   kind: string;  // "operator", "kernel", "setting", ...
@@ -317,6 +325,23 @@ export interface TreeTime {
   beside?: boolean;  // of the times on other threads
 }
 
+// A quantity that rules of columns name, summed over nodes.
+export interface TreeSum {
+  key: string;  // entries of one key add up
+  of: string;   // of Tree.times, or of the node alone: "calls", "self", "beside", "launched"
+  work?: boolean;
+  backward?: boolean;
+  outermost?: boolean;  // of nodes in no other of their name and pass
+}
+
+// Nodes put together by name.
+export interface TreeGroups {
+  work: boolean;  // work on the GPU, else operators
+  columns: TreeColumn[];
+  sums: TreeSum[];
+  order: string[];  // by the falling sum of these
+}
+
 export interface TreeColumn extends Column {
   only_with?: string[];  // left out where one of these times is 0
 }
@@ -328,9 +353,10 @@ export interface Tree extends TreeTimes {
   left_out: number;   // nodes beyond what the page holds; their time is in "(smaller ones)"
   kinds: TreeKind[];
   times: TreeTime[];
-  columns: TreeColumn[];    // of its nodes
-  operators: TreeColumn[];  // of operators by name
-  kernels: TreeColumn[];    // of work on the GPU by name
+  columns: TreeColumn[];  // of its nodes
+  sums: TreeSum[];
+  operators: TreeGroups;
+  kernels: TreeGroups;
   kind: number[];           // index of kinds
   name: number[];           // strings
   detail: (number|null)[];  // strings: class of a module, first input shapes of an operator
@@ -390,6 +416,7 @@ export interface PageData {
   lives: Life[];        // of training processes, as in training
   steps_found: string;  // how, or why there are none
   step_kinds: string[];
+  outlier_rule: string;  // which steps are outliers
   training: Training[];  // by rank; empty: no steps
   event_kinds: Kind[];
   bin_starts: number[];  // first steps of the bins of Parts; empty: no steps

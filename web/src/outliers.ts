@@ -1,5 +1,5 @@
-// What was longer in a step that took unusually long: first its phases, as in `batchlight summary`,
-// then, if the page holds that step by itself, the calls whose own time grew.
+// What was longer in a step that took unusually long: its phases, as the analysis has them, and, if
+// the page holds that step by itself, the calls whose own time grew.
 import type {PageData, Steps, Tree, TreeTimes} from "./data";
 import {isGpuWork, timesOf} from "./tree";
 
@@ -26,12 +26,9 @@ function largest(all: Excess[]): Excess[] {
 export function findOutliers(page: PageData, steps: Steps): Outlier[] {
   const {tree} = page;
   const rank = page.training.findIndex(({tracks}) => tracks.includes(steps));
-  return steps.outlier.map((entry) => {
+  return steps.outlier.map((entry, i) => {
     const ns = steps.duration_max_ns[entry];
-    const phases = steps.phases.map(({label}, phase) => ({
-      name: label,
-      ns: steps.phase_ns[phase][entry] - steps.summary.phase_median_ns[phase],
-    }));
+    const phases = steps.outlier_phases[i] ?? [];
     const above_ns = ns - steps.summary.median_ns;
     const calls =
       steps.group === 1 && tree ? longerCalls(tree, timesOf(tree, rank), page.strings, entry) : [];
@@ -40,7 +37,8 @@ export function findOutliers(page: PageData, steps: Steps): Outlier[] {
       step: steps.number[entry],
       ns,
       above_ns,
-      phases: steps.group === 1 ? largest(phases) : [],
+      phases:
+        phases.map(([phase, longer_ns]) => ({name: steps.phases[phase].label, ns: longer_ns})),
       calls: largest(calls.filter((call) => call.ns * 5 >= above_ns)).slice(0, 3),
     };
   });

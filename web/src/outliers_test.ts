@@ -7,7 +7,8 @@ import {sampleSteps} from "./sample_steps";
 // Two ranks of three steps; the last one of rank 1 spends 90 ns more in "save".
 function steps(durations: number[], outlier: number[]): Steps {
   const all = sampleSteps(durations, []);
-  return {...all, outlier, summary: {...all.summary, median_ns: 10}};
+  const outlier_phases: [number, number][][] = outlier.map(() => [[1, 60], [0, 20]]);
+  return {...all, outlier, outlier_phases, summary: {...all.summary, median_ns: 10}};
 }
 
 const kTracks = [steps([10, 10, 10], []), steps([10, 10, 100], [2])];
@@ -41,6 +42,7 @@ test("a long step of one rank is explained by the calls of that rank", () => {
   assert.deepEqual(findOutliers(kPage, kTracks[0]), []);
   const [outlier] = findOutliers(kPage, kTracks[1]);
   assert.deepEqual(outlier.calls, [{name: "save", ns: 90}]);
+  assert.deepEqual(outlier.phases, [{name: "forward", ns: 60}, {name: "data loading", ns: 20}]);
 });
 
 test("means over ranks do not explain the step of one", () => {

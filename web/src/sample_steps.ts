@@ -18,6 +18,14 @@ export function sampleSteps(durations: number[], kinds: number[]): Steps {
     duration_max_ns: durations,
     kind: durations.map((_, i) => kinds[i] ?? 0),
     outlier: [],
+    outlier_phases: [],
+    rules: {
+      median_ns: {kind: "quantile", of: "ns", percent: 50},
+      p5_ns: {kind: "quantile", of: "ns", percent: 5},
+      p95_ns: {kind: "quantile", of: "ns", percent: 95},
+      mean_ns: {kind: "ratio", of: "ns", per: "steps"},
+    },
+    fewest_for_percentiles: 5,
     phase_ns: [durations.map((ns) => ns / 4), durations.map((ns) => (3 * ns) / 4)],
     summary: {
       count: durations.length - kinds.filter((kind) => kind !== 0).length,

@@ -2,8 +2,8 @@
 // with the numbers of the analysis. A selected range is added up here, over its steady steps, or
 // over all of its steps if none is steady.
 import {kSteady} from "./data";
-import type {Steps, StepSummary} from "./data";
-import {ascending, mean, percentile} from "./statistics";
+import type {Steps, StepSummary, SumRule} from "./data";
+import {evaluate} from "./sums";
 
 export interface Range {
   first: number;  // entry of Steps, inclusive
@@ -16,6 +16,7 @@ export interface Aggregate extends StepSummary {
   set_apart: Map<number, number>;  // steps in the range that do not count, by kind
   longest_ns: number;
   longest_step: number;  // its number, of the first of its group
+  has_percentiles: boolean;
 }
 
 function entriesOf(steps: Steps, range: Range|null): number[] {
@@ -46,51 +47,53 @@ function setApart(
   return kinds;
 }
 
-// Of fewer steps a percentile says no more than the shortest and the longest: it is not shown.
-export function hasPercentiles({count}: {count: number}): boolean {
-  return count >= 5;
+function lengthBy(rule: SumRule, ns: readonly number[]): number {
+  return evaluate(rule, {of: {ns, steps: ns.map(() => 1)}}) ?? 0;
 }
 
 export function aggregate(steps: Steps, range: Range|null): Aggregate {
   const entries = entriesOf(steps, range);
-  const sorted = ascending(entries.map((entry) => steps.duration_ns[entry]));
-  const phases = steps.phase_ns.map((values) => ascending(entries.map((entry) => values[entry])));
+  const {rules} = steps;
+  const of = (rule: SumRule, values: readonly number[]): number =>
+    lengthBy(rule, entries.map((entry) => values[entry]));
+  const phases = (rule: SumRule): number[] => steps.phase_ns.map((values) => of(rule, values));
   const longest = entries.reduce(
     (best, entry) => steps.duration_max_ns[entry] > steps.duration_max_ns[best] ? entry : best,
   );
-  const result: Aggregate = {
-    label: labelOf(steps, range),
+  const numbers: StepSummary = {
     count: entries.length * steps.group,
+    median_ns: of(rules.median_ns, steps.duration_ns),
+    p5_ns: of(rules.p5_ns, steps.duration_ns),
+    p95_ns: of(rules.p95_ns, steps.duration_ns),
+    mean_ns: of(rules.mean_ns, steps.duration_ns),
+    phase_mean_ns: phases(rules.mean_ns),
+    phase_median_ns: phases(rules.median_ns),
+    phase_p95_ns: phases(rules.p95_ns),
+  };
+  // The analysis saw every step; the page may hold only groups of them.
+  const shown = range ? numbers : {...numbers, ...steps.summary};
+  return {
+    ...shown,
+    label: labelOf(steps, range),
     set_apart: setApart(steps, range, entries),
     longest_ns: steps.duration_max_ns[longest],
     longest_step: steps.number[longest],
-    median_ns: percentile(sorted, 50),
-    p5_ns: percentile(sorted, 5),
-    p95_ns: percentile(sorted, 95),
-    mean_ns: mean(sorted),
-    phase_mean_ns: phases.map(mean),
-    phase_median_ns: phases.map((values) => percentile(values, 50)),
-    phase_p95_ns: phases.map((values) => percentile(values, 95)),
+    has_percentiles: shown.count >= steps.fewest_for_percentiles,
   };
-  // The analysis saw every step; the page may hold only groups of them.
-  return range ? result : {...result, ...steps.summary};
 }
 
 // Mean step of several processes, over steps given by their place in the run; 0: no process has any
 // of them.
 export function meanStep(processes: readonly Steps[], first: number, last: number): number {
-  let [count, sum] = [0, 0];
-  for (const steps of processes) {
+  const ns = processes.flatMap((steps) => {
     const end = steps.number.length - 1;
     const range = {
       first: Math.floor(first / steps.group),
       last: Math.min(end, Math.floor(last / steps.group))
     };
-    const entries = entriesOf(steps, range);
-    count += entries.length;
-    for (const entry of entries) sum += steps.duration_ns[entry];
-  }
-  return count > 0 ? sum / count : 0;
+    return entriesOf(steps, range).map((entry) => steps.duration_ns[entry]);
+  });
+  return processes.length > 0 ? lengthBy(processes[0].rules.mean_ns, ns) : 0;
 }
 
 // The phase with the largest share, as an index; -1 without phases.

@@ -8,12 +8,17 @@ export type StepRange = {
   first: number; last: number
 }|null;
 
+// The first step after those of a bin. Of two bins with the same first step one holds the steps
+// that count, one the others.
+export function endOfBin(firstStep: readonly number[], bin: number): number {
+  return firstStep.find((first) => first > firstStep[bin]) ?? Infinity;
+}
+
 // The bins that hold a step of the selection; all bins without a selection.
 export function touchedBins(firstStep: readonly number[], range: StepRange): number[] {
   return firstStep.flatMap((first, bin) => {
     if (!range) return [bin];
-    const next = firstStep[bin + 1] ?? Infinity;
-    return first <= range.last && range.first < next ? [bin] : [];
+    return first <= range.last && range.first < endOfBin(firstStep, bin) ? [bin] : [];
   });
 }
 

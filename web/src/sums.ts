@@ -44,16 +44,32 @@ export function partsOver(
   return pickParts(parts, selectedBins(firstStep, parts.counts ?? [], range));
 }
 
+// Interpolated between the two nearest in order, as src/analysis/numbers/quantile.h does.
+export function quantile(values: readonly number[], percent: number): number|null {
+  if (values.length === 0) return null;
+  const sorted = [...values].sort((a, b) => a - b);
+  const place = ((sorted.length - 1) * percent) / 100;
+  const below = Math.floor(place);
+  const above = Math.min(below + 1, sorted.length - 1);
+  return sorted[below] + (place - below) * (sorted[above] - sorted[below]);
+}
+
 // null: no value.
 export function evaluate(rule: SumRule, parts: PickedParts): number|null {
   if (rule.kind === "percentile") return percentile(rule, parts);
   const of = parts.of[rule.of];
   const scale = rule.scale === undefined ? [1] : parts.of[rule.scale];
   if (!of || !scale) return null;
-  const all = rule.kind === "most" ? of.reduce((most, one) => Math.max(most, one), 0) : sum(of);
+  const all = gather(rule, of);
+  if (all === null) return null;
   const scaled = all * scale[0] * (rule.factor ?? 1);
   const value = rule.kind === "ratio" ? ratio(rule, scaled, parts) : scaled;
   return value === null || rule.at_most === undefined ? value : Math.min(value, rule.at_most);
+}
+
+function gather(rule: SumRule, of: readonly number[]): number|null {
+  if (rule.kind === "quantile") return quantile(of, rule.percent ?? 50);
+  return rule.kind === "most" ? of.reduce((most, one) => Math.max(most, one), 0) : sum(of);
 }
 
 function ratio(rule: SumRule, of: number, parts: PickedParts): number|null {

@@ -1,6 +1,7 @@
 // Sums over the attribution tree, for the steps and the rank that the reader has selected. Every
 // view of modules, operators and kernels takes its numbers from here, computed from the same nodes.
-import type {Column, StepBins, Tree, TreeColumn, TreeTimes} from "./data";
+import type {Column, StepBins, Tree, TreeColumn, TreeGroups, TreeSum, TreeTimes} from "./data";
+import {endOfBin, selectedBins} from "./step_bins";
 import type {StepRange} from "./step_bins";
 import {evaluate} from "./sums";
 
@@ -11,11 +12,12 @@ type Binned = {
 export interface TreeSums {
   steps: number;    // 1 where there are none
   step_ns: number;  // mean step that counts, of the same ranks; without steps all CPU time
-  // Per node and step.
-  calls: Float64Array;
-  self: Float64Array;                    // CPU time of a call, GPU time of work
-  beside: Float64Array;                  // CPU time on threads that the step does not wait for
-  gpuSelf: Float64Array;                 // work that the node launched itself
+  // Per node and step, of the node alone.
+  own: {
+    calls: Float64Array; self: Float64Array;  // CPU time of a call, GPU time of work
+    beside: Float64Array;                     // CPU time on threads that the step does not wait for
+    launched: Float64Array;                   // work directly below it
+  };
   inside: Record<string, Float64Array>;  // with all that is inside, by Tree.times
   whole: Record<string, number>;         // the same of all roots
 }
@@ -32,18 +34,11 @@ export function isKind(tree: Tree, node: number, kind: string): boolean {
 // The bins that a selection means: those that count, or all of its bins if none does.
 export function binsOf(times: Binned, range: StepRange): number[] {
   const {first_step, counts} = times.bins;
-  if (first_step.length === 0) return [0];
-  const inRange = first_step.flatMap((first, bin) => {
-    if (!range) return [bin];
-    return first <= range.last && range.first < endOf(times, bin) ? [bin] : [];
-  });
-  const counted = inRange.filter((bin) => counts[bin] === 1);
-  return counted.length > 0 ? counted : inRange;
+  return first_step.length === 0 ? [0] : selectedBins(first_step, counts, range);
 }
 
-// The first step after those of a bin.
 function endOf({bins: {first_step}}: Binned, bin: number): number {
-  return first_step.find((first) => first > first_step[bin]) ?? Infinity;
+  return endOfBin(first_step, bin);
 }
 
 // Steps of the longest bin that a selection covers only in part, in a run of `all` steps; 0:
@@ -81,21 +76,17 @@ export function sumTree(tree: Tree, range: StepRange, rank: number|null = null):
   const sums: TreeSums = {
     steps,
     step_ns: times.step_ns,
-    calls: make(),
-    self: make(),
-    beside: make(),
-    gpuSelf: make(),
+    own: {calls: make(), self: make(), beside: make(), launched: make()},
     inside: Object.fromEntries(tree.times.map(({key}) => [key, make()])),
     whole: Object.fromEntries(tree.times.map(({key}) => [key, 0])),
   };
+  const perStep = (values: readonly number[]|0): number =>
+    (values === 0 ? 0 : bins.reduce((sum, bin) => sum + values[bin], 0) / steps);
   for (let node = 0; node < size; ++node) {
-    const self = times.self_ns[node];
-    sums.self[node] = self === 0 ? 0 : bins.reduce((sum, bin) => sum + self[bin], 0) / steps;
-    const beside = times.beside_ns[node];
-    if (beside !== 0) sums.beside[node] = bins.reduce((sum, bin) => sum + beside[bin], 0) / steps;
     const calls = times.calls[node];
-    sums.calls[node] =
-      typeof calls === "number" ? calls : bins.reduce((sum, bin) => sum + calls[bin], 0) / steps;
+    sums.own.calls[node] = typeof calls === "number" ? calls : perStep(calls);
+    sums.own.self[node] = perStep(times.self_ns[node]);
+    sums.own.beside[node] = perStep(times.beside_ns[node]);
   }
   addOwn(tree, sums);
   addUp(tree, sums);
@@ -103,13 +94,18 @@ export function sumTree(tree: Tree, range: StepRange, rank: number|null = null):
   return sums;
 }
 
+// Whether a time or a sum is of a node.
+function isOf(
+  tree: Tree, node: number, {work, backward}: {work?: boolean; backward?: boolean}): boolean {
+  return (work === undefined || work === isGpuWork(tree, node)) &&
+    (backward === undefined || backward === (tree.backward[node] === 1));
+}
+
 function addOwn(tree: Tree, sums: TreeSums): void {
-  for (const {key, work, backward, beside} of tree.times) {
-    const inside = sums.inside[key];
-    (beside ? sums.beside : sums.self).forEach((own, node) => {
-      const ofKind = work === undefined || work === isGpuWork(tree, node);
-      const ofPass = backward === undefined || backward === (tree.backward[node] === 1);
-      if (ofKind && ofPass) inside[node] = own;
+  for (const time of tree.times) {
+    const inside = sums.inside[time.key];
+    (time.beside ? sums.own.beside : sums.own.self).forEach((own, node) => {
+      if (isOf(tree, node, time)) inside[node] = own;
     });
   }
 }
@@ -117,7 +113,7 @@ function addOwn(tree: Tree, sums: TreeSums): void {
 function addUp(tree: Tree, sums: TreeSums): void {
   for (let node = tree.kind.length - 1; node >= 0; --node) {
     const parent = tree.parent[node];
-    if (parent >= 0 && isGpuWork(tree, node)) sums.gpuSelf[parent] += sums.self[node];
+    if (parent >= 0 && isGpuWork(tree, node)) sums.own.launched[parent] += sums.own.self[node];
     for (const {key} of tree.times) {
       const inside = sums.inside[key];
       if (parent >= 0) inside[parent] += inside[node];
@@ -143,84 +139,40 @@ export function numberOf(column: Column, sums: TreeSums, times: Record<string, n
 
 // The quantities that the rules of Tree.columns name.
 export function timesOfNode(tree: Tree, sums: TreeSums, node: number): Record<string, number> {
-  const times: Record<string, number> = {
-    calls: sums.calls[node],
-    cpu_self: isGpuWork(tree, node) ? 0 : sums.self[node],
-  };
+  const times: Record<string, number> = {};
   for (const {key} of tree.times) times[key] = sums.inside[key][node];
+  addSums(tree, sums, tree.sums, node, times);
   return times;
+}
+
+function addSums(tree: Tree, sums: TreeSums, declared: readonly TreeSum[], node: number,
+  to: Record<string, number>): void {
+  const own: Record<string, Float64Array> = sums.own;
+  for (const sum of declared) {
+    const is = isOf(tree, node, sum) && !(sum.outermost && insideSameName(tree, node));
+    to[sum.key] = (to[sum.key] ?? 0) + (is ? (own[sum.of] ?? sums.inside[sum.of])[node] : 0);
+  }
 }
 
 // The sums of one name over all places where it was called.
 export interface Group {
   name: number;  // string
   nodes: number[];
-  times: GroupTimes;
+  times: Record<string, number>;  // by TreeGroups.sums
 }
 
-// The quantities that the rules of Tree.operators and Tree.kernels name.
-export type GroupTimes = {
-  calls: number; cpu_self: number;
-  beside_self: number;   // on threads that the step does not wait for
-  cpu_total: number;     // with operators inside; a call inside one of the same name counts once
-  its_backward: number;  // CPU time of the functions that differentiate its calls
-  gpu_self: number;
-  gpu_total: number;
-  in_backward: number;  // of gpu_self
-};
-
-export function groupOperators(tree: Tree, sums: TreeSums): Group[] {
-  const groups = new Map<number, Group>();
-  const inside = sums.inside;
-  tree.kind.forEach((_, node) => {
-    if (!isKind(tree, node, "operator")) return;
-    const {nodes, times} = groupOf(groups, tree.name[node]);
-    nodes.push(node);
-    times.calls += sums.calls[node];
-    times.cpu_self += sums.self[node];
-    times.beside_self += sums.beside[node];
-    times.gpu_self += sums.gpuSelf[node];
-    if (insideSameName(tree, node)) return;
-    const isBackward = tree.backward[node] === 1;
-    times.cpu_total += (isBackward ? inside.cpu_backward : inside.cpu_forward)[node];
-    times.gpu_total += (isBackward ? inside.gpu_backward : inside.gpu_forward)[node];
-    if (!isBackward) times.its_backward += inside.cpu_backward[node];
-  });
-  const own = ({times}: Group): number => times.cpu_self + times.gpu_self;
-  return [...groups.values()].sort((a, b) => own(b) - own(a));
-}
-
-// Kernels, copies, sets and graphs by name.
-export function groupWork(tree: Tree, sums: TreeSums): Group[] {
+export function groupByName(tree: Tree, sums: TreeSums, declared: TreeGroups): Group[] {
   const groups = new Map<number, Group>();
   tree.kind.forEach((_, node) => {
-    if (!isGpuWork(tree, node)) return;
-    const {nodes, times} = groupOf(groups, tree.name[node]);
-    nodes.push(node);
-    times.calls += sums.calls[node];
-    times.gpu_self += sums.self[node];
-    if (tree.backward[node] === 1) times.in_backward += sums.self[node];
-  });
-  return [...groups.values()].sort((a, b) => b.times.gpu_self - a.times.gpu_self);
-}
-
-function groupOf(groups: Map<number, Group>, name: number): Group {
-  let group = groups.get(name);
-  if (!group) {
-    const times = {
-      calls: 0,
-      cpu_self: 0,
-      beside_self: 0,
-      cpu_total: 0,
-      its_backward: 0,
-      gpu_self: 0,
-      gpu_total: 0,
-      in_backward: 0
-    };
-    group = {name, nodes: [], times};
+    if (!(declared.work ? isGpuWork(tree, node) : isKind(tree, node, "operator"))) return;
+    const name = tree.name[node];
+    const group = groups.get(name) ?? {name, nodes: [], times: {}};
     groups.set(name, group);
-  }
-  return group;
+    group.nodes.push(node);
+    addSums(tree, sums, declared.sums, node, group.times);
+  });
+  const rank = ({times}: Group): number => declared.order.reduce((sum, key) => sum + times[key], 0);
+  return [...groups.values()].sort((a, b) => rank(b) - rank(a));
 }
 
 function insideSameName(tree: Tree, node: number): boolean {

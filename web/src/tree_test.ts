@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import type {Tree, TreeColumn} from "./data";
-import {binsOf, coarseness, columnsWith, groupOperators, groupWork, numberOf, placeOf, stepsOf, sumBy, sumTree, timesOfNode} from "./tree";
+import {binsOf, coarseness, columnsWith, groupByName, numberOf, placeOf, stepsOf, sumBy, sumTree, timesOfNode} from "./tree";
 
 const kKeys =
   ["phase", "range", "module", "operator", "kernel", "copy", "memset", "graph", "unattributed"];
@@ -19,8 +19,31 @@ const kParts = {
     {key: "beside", work: false, beside: true},
   ],
   columns: [],
-  operators: [],
-  kernels: [],
+  sums: [{key: "calls", of: "calls"}, {key: "cpu_self", of: "self", work: false}],
+  operators: {
+    work: false,
+    columns: [],
+    sums: [
+      {key: "calls", of: "calls"},
+      {key: "cpu_self", of: "self"},
+      {key: "beside_self", of: "beside"},
+      {key: "gpu_self", of: "launched"},
+      {key: "cpu_total", of: "cpu_forward", backward: false, outermost: true},
+      {key: "cpu_total", of: "cpu_backward", backward: true, outermost: true},
+      {key: "its_backward", of: "cpu_backward", backward: false, outermost: true},
+    ],
+    order: ["cpu_self", "gpu_self"],
+  },
+  kernels: {
+    work: true,
+    columns: [],
+    sums: [
+      {key: "calls", of: "calls"},
+      {key: "gpu_self", of: "self"},
+      {key: "in_backward", of: "self", backward: true},
+    ],
+    order: ["gpu_self"],
+  },
 };
 
 // Net > linear > (mm > gemm, backward: Mm > mm > gemm); three steps, the first a warm-up.
@@ -57,13 +80,13 @@ test("the steps that count are summed unless others are asked for", () => {
 
 test("a node holds what is inside, forward and backward apart", () => {
   const sums = sumTree(kTree, null);
-  assert.equal(sums.self[0], 15);
+  assert.equal(sums.own.self[0], 15);
   assert.equal(sums.inside.cpu_forward[0], 15 + 1 + 5);
   assert.equal(sums.inside.cpu_backward[0], 2 + 6);
   assert.equal(sums.inside.gpu_forward[1], 40);
   assert.equal(sums.inside.gpu_backward[1], 100);
-  assert.equal(sums.gpuSelf[5], 100);
-  assert.equal(sums.calls[5], 2);
+  assert.equal(sums.own.launched[5], 100);
+  assert.equal(sums.own.calls[5], 2);
   assert.equal(sums.whole.gpu, 140);
 });
 
@@ -71,14 +94,14 @@ test("what other threads do is in no time of the step", () => {
   const sums = sumTree(kTree, null);
   assert.equal(sums.inside.beside[0], 4);
   assert.equal(sums.inside.cpu[2], 5);
-  const mm = groupOperators(kTree, sums).find((group) => group.name === 2);
+  const mm = groupByName(kTree, sums, kTree.operators).find((group) => group.name === 2);
   assert.deepEqual([mm?.times.cpu_self, mm?.times.beside_self], [11, 4]);
 });
 
 test("a selection has the sums of its steps", () => {
   const sums = sumTree(kTree, {first: 2, last: 2});
-  assert.equal(sums.self[3], 50);
-  assert.equal(sums.calls[5], 3);
+  assert.equal(sums.own.self[3], 50);
+  assert.equal(sums.own.calls[5], 3);
 });
 
 test("columns are made of what a node has inside", () => {
@@ -99,14 +122,14 @@ test("columns are made of what a node has inside", () => {
 
 test("operators and kernels are put together by name", () => {
   const sums = sumTree(kTree, null);
-  const mm = groupOperators(kTree, sums).find((group) => group.name === 2);
+  const mm = groupByName(kTree, sums, kTree.operators).find((group) => group.name === 2);
   assert.deepEqual([mm?.times.cpu_self, mm?.times.gpu_self, mm?.times.calls], [11, 140, 4]);
-  const linear = groupOperators(kTree, sums).find((group) => group.name === 1);
+  const linear = groupByName(kTree, sums, kTree.operators).find((group) => group.name === 1);
   assert.deepEqual([linear?.times.cpu_total, linear?.times.its_backward], [6, 8]);
-  const gemm = groupWork(kTree, sums)[0];
+  const gemm = groupByName(kTree, sums, kTree.kernels)[0];
   assert.deepEqual([gemm.times.gpu_self, gemm.times.in_backward], [140, 100]);
-  const places = sumBy(gemm.nodes, (node) => placeOf(kTree, node), (node) => sums.calls[node],
-    (node) => sums.self[node]);
+  const places = sumBy(gemm.nodes, (node) => placeOf(kTree, node), (node) => sums.own.calls[node],
+    (node) => sums.own.self[node]);
   assert.deepEqual(places, [{key: 0, calls: 3, time: 140}]);
 });
 
@@ -139,12 +162,13 @@ const kRanks: Tree = {
 
 test("a rank has its own steps, times and calls", () => {
   const [first, second] = [sumTree(kRanks, null, 0), sumTree(kRanks, null, 1)];
-  assert.deepEqual([first.steps, first.step_ns, first.self[0], first.whole.gpu], [4, 80, 10, 2]);
   assert.deepEqual(
-    [second.steps, second.step_ns, second.self[0], second.whole.gpu], [2, 120, 30, 5]);
-  assert.deepEqual([first.calls[3], second.calls[3]], [2, 3]);
+    [first.steps, first.step_ns, first.own.self[0], first.whole.gpu], [4, 80, 10, 2]);
+  assert.deepEqual(
+    [second.steps, second.step_ns, second.own.self[0], second.whole.gpu], [2, 120, 30, 5]);
+  assert.deepEqual([first.own.calls[3], second.own.calls[3]], [2, 3]);
   assert.deepEqual(sumTree(kRanks, null, null), sumTree(kTree, null));
-  assert.equal(sumTree(kRanks, {first: 0, last: 0}, 0).self[0], 9);
+  assert.equal(sumTree(kRanks, {first: 0, last: 0}, 0).own.self[0], 9);
 });
 
 test("a selection that cuts a group of steps says how long it is", () => {

@@ -12,17 +12,19 @@ export interface Verdict {
   phase: string;  // "forward"
 }
 
-const kIdleOfLimit = 0.1;  // of a step
-
 function idleOf(numbers: Aggregate, {phases}: Steps): number {
   return phases.reduce((sum, {idle}, i) => (idle ? sum + numbers.phase_mean_ns[i] : sum), 0);
+}
+
+function isLimit(numbers: Aggregate, gpu: Steps): boolean {
+  return idleOf(numbers, gpu) <= (gpu.idle_of_limit ?? 0) * numbers.mean_ns;
 }
 
 // Whether the GPU works nearly all the time of the steps that count.
 export function gpuIsLimit(tracks: readonly Steps[]): boolean {
   if (tracks.length < 2 || tracks[1].phases.length === 0) return false;
   const numbers = aggregate(tracks[1], null);
-  return numbers.mean_ns > 0 && idleOf(numbers, tracks[1]) <= kIdleOfLimit * numbers.mean_ns;
+  return numbers.mean_ns > 0 && isLimit(numbers, tracks[1]);
 }
 
 // If the GPU works nearly all the time, what the CPU does meanwhile explains nothing.
@@ -34,7 +36,7 @@ function ofGpu(gpu: Steps, range: Range|null): Verdict|null {
     some.reduce((a, b) => (b.ns > a.ns ? b : a), {idle: undefined, label: "", ns: 0});
   const waits = parts.filter(({idle}) => idle);
   const idle_ns = idleOf(numbers, gpu);
-  if (idle_ns <= kIdleOfLimit * numbers.mean_ns) {
+  if (isLimit(numbers, gpu)) {
     const share = percent(numbers.mean_ns - idle_ns, numbers.mean_ns);
     return {
       track: 1,

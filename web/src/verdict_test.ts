@@ -13,6 +13,7 @@ function sentence(tracks: Steps[]): string {
 function gpu(parts: Record<string, number>): Steps {
   const steps = sampleSteps([100], []);
   steps.track = "GPU 0";
+  steps.idle_of_limit = 0.1;
   steps.phases = Object.keys(parts).map((key) => {
     const idle = key.startsWith("idle_") ? {where: "while the CPU is in ", cause: key} : undefined;
     return {key, label: key, help: "", idle};

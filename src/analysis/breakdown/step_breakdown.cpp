@@ -111,18 +111,23 @@ class Breakdown {
 
 }  // namespace
 
+std::vector<StepExcess> LargestExcesses(std::vector<StepExcess> all) {
+  std::erase_if(all, [](const StepExcess& one) { return one.excess_ns <= 0; });
+  std::stable_sort(all.begin(), all.end(), [](const StepExcess& a, const StepExcess& b) {
+    return a.excess_ns > b.excess_ns;
+  });
+  const int64_t largest_ns = all.empty() ? 0 : all.front().excess_ns;
+  std::erase_if(all, [&](const StepExcess& one) { return one.excess_ns * 10 < largest_ns; });
+  return all;
+}
+
 std::vector<StepExcess> ExplainStep(const StepBreakdown& breakdown, size_t step) {
-  std::vector<StepExcess> found;
+  std::vector<StepExcess> all;
   for (uint32_t i = 0; i < breakdown.phases.size(); ++i) {
     const PhaseShare& phase = breakdown.phases[i];
-    const int64_t excess = phase.per_step_ns[step] - phase.steady.median;
-    if (excess > 0) found.push_back({i, excess});
+    all.push_back({i, phase.per_step_ns[step] - phase.steady.median});
   }
-  std::sort(found.begin(), found.end(),
-            [](const StepExcess& a, const StepExcess& b) { return a.excess_ns > b.excess_ns; });
-  std::erase_if(
-      found, [&](const StepExcess& one) { return one.excess_ns * 10 < found.front().excess_ns; });
-  return found;
+  return LargestExcesses(std::move(all));
 }
 
 std::vector<StepBreakdown> BreakDownSteps(const StepInputs& inputs, const StepSet& steps) {

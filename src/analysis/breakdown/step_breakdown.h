@@ -43,6 +43,8 @@ struct StepExcess {
 };
 // The phases that took longer, by falling excess, down to a tenth of the largest.
 std::vector<StepExcess> ExplainStep(const StepBreakdown& breakdown, size_t step);
+// The same of any excesses.
+std::vector<StepExcess> LargestExcesses(std::vector<StepExcess> all);
 
 // One per process of `steps`, in that order.
 std::vector<StepBreakdown> BreakDownSteps(const StepInputs& inputs, const StepSet& steps);

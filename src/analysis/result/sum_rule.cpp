@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/numbers/quantile.h"
+
 namespace batchlight {
 namespace {
 
@@ -43,6 +45,11 @@ std::optional<double> Evaluate(const SumRule& rule, const PartsByKey& parts) {
     case SumRule::Kind::kRatio:
       value = Ratio(scaled(Sum(*of)), Find(parts, rule.per), rule.zero_if_none);
       break;
+    case SumRule::Kind::kQuantile: {
+      std::vector<double> values = *of;
+      if (!values.empty()) value = scaled(Quantile(values, rule.percent / 100));
+      break;
+    }
     case SumRule::Kind::kNone:
     case SumRule::Kind::kPercentile:
       break;

@@ -18,6 +18,7 @@ struct SumRule {
     kSum,         // sum of `of`
     kMost,        // largest of `of`
     kRatio,       // sum of `of` / sum of `per`
+    kQuantile,    // `percent` of the numbers `of`, in order (numbers/quantile.h)
     kPercentile,  // of the histogram `of`; only the page needs it, as analyses know every value
   };
   Kind kind = Kind::kNone;
@@ -27,7 +28,7 @@ struct SumRule {
   std::string_view scale = {};  // one more factor: the number under this key
   double at_most = 0;           // 0: any
   bool zero_if_none = false;    // a ratio over nothing is 0; else it has no value
-  double percent = 0;           // kPercentile
+  double percent = 0;           // kQuantile, kPercentile
 };
 
 constexpr SumRule SumOf(std::string_view key) { return {.kind = SumRule::Kind::kSum, .of = key}; }
@@ -37,6 +38,9 @@ constexpr SumRule RatioOf(std::string_view part, std::string_view whole) {
 }
 constexpr SumRule ShareOf(std::string_view part, std::string_view whole) {
   return {.kind = SumRule::Kind::kRatio, .of = part, .per = whole, .factor = 100};
+}
+constexpr SumRule QuantileOf(std::string_view key, double percent) {
+  return {.kind = SumRule::Kind::kQuantile, .of = key, .percent = percent};
 }
 
 // Numbers by key, one for each part (a bin of steps, a rank); of a `scale` there is one alone. What

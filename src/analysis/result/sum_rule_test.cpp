@@ -12,9 +12,11 @@ namespace {
 using nlohmann::json;
 
 SumRule RuleOf(const json& rule) {
-  static const std::map<std::string, SumRule::Kind> kKinds = {{"sum", SumRule::Kind::kSum},
-                                                              {"most", SumRule::Kind::kMost},
-                                                              {"ratio", SumRule::Kind::kRatio}};
+  static const std::map<std::string, SumRule::Kind> kKinds = {
+      {"sum", SumRule::Kind::kSum},
+      {"most", SumRule::Kind::kMost},
+      {"ratio", SumRule::Kind::kRatio},
+      {"quantile", SumRule::Kind::kQuantile}};
   SumRule out{.kind = kKinds.at(rule["kind"])};
   const auto text = [&](const char* key) -> std::string_view {
     return rule.contains(key) ? rule[key].get_ref<const std::string&>() : std::string_view();
@@ -24,6 +26,7 @@ SumRule RuleOf(const json& rule) {
   out.scale = text("scale");
   out.factor = rule.value("factor", 1.0);
   out.at_most = rule.value("at_most", 0.0);
+  out.percent = rule.value("percent", 0.0);
   out.zero_if_none = rule.value("zero_if_none", false);
   return out;
 }

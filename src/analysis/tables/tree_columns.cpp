@@ -1,6 +1,7 @@
 #include "analysis/tables/tree_columns.h"
 
 #include <string>
+#include <utility>
 
 #include "analysis/result/result_column.h"
 
@@ -13,6 +14,24 @@ constexpr TreeTime kTimes[] = {
     {"cpu_backward", false, true},    {"gpu_forward", true, false},
     {"gpu_backward", true, true},     {"beside", false, std::nullopt, true},
 };
+
+constexpr TreeSum kNodeSums[] = {{"calls", "calls"}, {"cpu_self", "self", false}};
+
+// Forward and backward of one name are apart in the tree: each holds its own calls.
+constexpr TreeSum kOperatorSums[] = {
+    {"calls", "calls"},
+    {"cpu_self", "self"},
+    {"beside_self", "beside"},
+    {"gpu_self", "launched"},
+    {"cpu_total", "cpu_forward", std::nullopt, false, true},
+    {"cpu_total", "cpu_backward", std::nullopt, true, true},
+    {"gpu_total", "gpu_forward", std::nullopt, false, true},
+    {"gpu_total", "gpu_backward", std::nullopt, true, true},
+    {"its_backward", "cpu_backward", std::nullopt, false, true},
+};
+
+constexpr TreeSum kKernelSums[] = {
+    {"calls", "calls"}, {"gpu_self", "self"}, {"in_backward", "self", std::nullopt, true}};
 
 constexpr char kBesideHelp[] =
     "CPU time of threads that the step does not wait for (a DataLoader's, NCCL's), part of no "
@@ -58,8 +77,10 @@ std::vector<TreeColumn> TreeNodeColumns(const AttributionTree& tree) {
       {Calls("Calls " + per)}};
 }
 
-std::vector<TreeColumn> TreeOperatorColumns() {
-  return {
+std::span<const TreeSum> TreeNodeSums() { return kNodeSums; }
+
+TreeGroups TreeOperators() {
+  std::vector<TreeColumn> columns = {
       {TextColumn("name", "Operator", "")},
       {Calls("Calls of the operator; per step where there are steps")},
       {Time(SumOf("cpu_self"), "cpu_self", "CPU self",
@@ -76,17 +97,20 @@ std::vector<TreeColumn> TreeOperatorColumns() {
       {Share("gpu_self", "all_gpu", "of_gpu", "Of GPU", "GPU / all GPU time"), {"gpu"}},
       {Time(SumOf("gpu_total"), "gpu_total", "GPU total", "With the work of the operators inside"),
        {"gpu"}}};
+  return {.columns = std::move(columns), .sums = kOperatorSums, .order = {"cpu_self", "gpu_self"}};
 }
 
-std::vector<TreeColumn> TreeKernelColumns() {
-  return {{TextColumn("name", "Kernel", "")},
-          {TextColumn("kind", "Kind", "By the kernel's name")},
-          {Calls("Per step where there are steps")},
-          {Time(SumOf("gpu_self"), "gpu_time", "GPU time", "Sum of durations")},
-          {Share("gpu_self", "all_gpu", "of_gpu", "Of GPU", "Time / all GPU time")},
-          {Time(RatioOf("gpu_self", "calls"), "average", "Average", "Time / calls")},
-          {Share("in_backward", "gpu_self", "in_backward", "In backward",
-                 "Part of its time that the backward pass launched")}};
+TreeGroups TreeKernels() {
+  std::vector<TreeColumn> columns = {
+      {TextColumn("name", "Kernel", "")},
+      {TextColumn("kind", "Kind", "By the kernel's name")},
+      {Calls("Per step where there are steps")},
+      {Time(SumOf("gpu_self"), "gpu_time", "GPU time", "Sum of durations")},
+      {Share("gpu_self", "all_gpu", "of_gpu", "Of GPU", "Time / all GPU time")},
+      {Time(RatioOf("gpu_self", "calls"), "average", "Average", "Time / calls")},
+      {Share("in_backward", "gpu_self", "in_backward", "In backward",
+             "Part of its time that the backward pass launched")}};
+  return {.work = true, .columns = std::move(columns), .sums = kKernelSums, .order = {"gpu_self"}};
 }
 
 }  // namespace batchlight

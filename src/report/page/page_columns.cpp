@@ -35,24 +35,26 @@ std::string_view KindKey(SumRule::Kind kind) {
       return "most";
     case SumRule::Kind::kRatio:
       return "ratio";
+    case SumRule::Kind::kQuantile:
+      return "quantile";
     case SumRule::Kind::kPercentile:
       return "percentile";
   }
   return "";
 }
 
-json Rule(const SumRule& rule) {
+}  // namespace
+
+json PageRule(const SumRule& rule) {
   json out = {{"kind", KindKey(rule.kind)}, {"of", rule.of}};
   if (!rule.per.empty()) out["per"] = rule.per;
   if (rule.factor != 1) out["factor"] = rule.factor;
   if (!rule.scale.empty()) out["scale"] = rule.scale;
   if (rule.at_most > 0) out["at_most"] = rule.at_most;
   if (rule.zero_if_none) out["zero_if_none"] = true;
-  if (rule.kind == SumRule::Kind::kPercentile) out["percent"] = rule.percent;
+  if (rule.percent != 0) out["percent"] = rule.percent;
   return out;
 }
-
-}  // namespace
 
 json PageColumn(const ResultColumn& column) {
   json out = {{"key", column.key}, {"name", column.name}};
@@ -61,7 +63,7 @@ json PageColumn(const ResultColumn& column) {
   if (column.type == CellType::kReal && column.decimals != 2) out["decimals"] = column.decimals;
   if (!column.help.empty()) out["help"] = column.help;
   if (!column.help_of_steps.empty()) out["help_of_steps"] = column.help_of_steps;
-  if (column.sum.kind != SumRule::Kind::kNone) out["sum"] = Rule(column.sum);
+  if (column.sum.kind != SumRule::Kind::kNone) out["sum"] = PageRule(column.sum);
   return out;
 }
 

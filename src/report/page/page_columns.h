@@ -15,6 +15,8 @@ namespace batchlight {
 // Properties with their usual value are left out: whole numbers, two decimals, no unit, no help.
 nlohmann::json PageColumn(const ResultColumn& column);
 
+nlohmann::json PageRule(const SumRule& rule);
+
 // A number of a column for people, with its unit; "–" without a value.
 std::string PageNumber(const ResultColumn& column, const Cell& cell);
 

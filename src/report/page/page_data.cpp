@@ -215,6 +215,7 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   page["lives"] = PageLives(overview);
   page["steps_found"] = CleanText(StepsFoundSentence(overview.steps));
   page["step_kinds"] = PageStepKinds();
+  page["outlier_rule"] = PageOutlierRule();
   page["training"] =
       PageTraining(overview, *input.phase_events, limits.steps, limits.events, strings);
   page["event_kinds"] = PageEventKinds();

@@ -6,7 +6,11 @@
 #include <numeric>
 #include <string>
 
+#include "analysis/advice/thresholds.h"
+#include "analysis/breakdown/step_breakdown.h"
 #include "analysis/breakdown/track_device.h"
+#include "analysis/result/sum_rule.h"
+#include "report/page/page_columns.h"
 #include "report/page/page_events.h"
 #include "report/text/number_text.h"
 #include "report/text/run_text.h"
@@ -74,23 +78,43 @@ void AddEntries(json& out, const std::vector<Step>& steps, size_t group) {
   }
 }
 
-json SummaryOf(const Sample& duration) {
-  return {{"count", duration.count},
-          {"median_ns", duration.median},
-          {"p5_ns", duration.p5},
-          {"p95_ns", duration.p95},
-          {"mean_ns", duration.mean},
-          {"phase_mean_ns", json::array()},
-          {"phase_median_ns", json::array()},
-          {"phase_p95_ns", json::array()}};
+// A number of the page about the lengths of steps, or of a phase in them: of the steady steps as
+// the analysis has it, of selected ones by the rule over "ns" and "steps", a 1 for each.
+struct LengthNumber {
+  const char* key;
+  SumRule rule;
+  json (*of)(const Sample& sample);
+  const char* phase_key;  // nullptr: only of whole steps
+};
+const LengthNumber kLengthNumbers[] = {
+    {"median_ns", QuantileOf("ns", 50), [](const Sample& s) { return json(s.median); },
+     "phase_median_ns"},
+    {"p5_ns", QuantileOf("ns", 5), [](const Sample& s) { return json(s.p5); }, nullptr},
+    {"p95_ns", QuantileOf("ns", 95), [](const Sample& s) { return json(s.p95); }, "phase_p95_ns"},
+    {"mean_ns", RatioOf("ns", "steps"), [](const Sample& s) { return json(s.mean); },
+     "phase_mean_ns"},
+};
+
+// Fewer steps have no percentiles to show.
+size_t FewestForPercentiles() {
+  Sample sample;
+  while (!HasPercentiles(sample)) ++sample.count;
+  return sample.count;
 }
 
 // A track without phases yet. Its arrays have one entry per `group` steps.
-json EmptyTrack(const std::string& name, size_t steps, size_t group) {
+json EmptyTrack(const std::string& name, const Sample& length, size_t steps, size_t group) {
   json track = {{"track", name}, {"group", group}, {"count", steps}};
   for (const char* list : {"facts", "phases", "number", "start_ns", "duration_max_ns", "kind",
-                           "outlier", "phase_ns"}) {
+                           "outlier", "outlier_phases", "phase_ns"}) {
     track[list] = json::array();
+  }
+  track["fewest_for_percentiles"] = FewestForPercentiles();
+  track["summary"] = {{"count", length.count}};
+  for (const LengthNumber& number : kLengthNumbers) {
+    track["rules"][number.key] = PageRule(number.rule);
+    track["summary"][number.key] = number.of(length);
+    if (number.phase_key != nullptr) track["summary"][number.phase_key] = json::array();
   }
   return track;
 }
@@ -101,15 +125,29 @@ void AddPhase(json& track, json description, const Sample& steady, size_t steps,
               const PerStep& per_step) {
   track["phases"].push_back(std::move(description));
   track["phase_ns"].push_back(GroupMeans(steps, track["group"].get<size_t>(), per_step));
-  track["summary"]["phase_mean_ns"].push_back(steady.mean);
-  track["summary"]["phase_median_ns"].push_back(steady.median);
-  track["summary"]["phase_p95_ns"].push_back(steady.p95);
+  for (const LengthNumber& number : kLengthNumbers) {
+    if (number.phase_key != nullptr)
+      track["summary"][number.phase_key].push_back(number.of(steady));
+  }
+}
+
+// For each entry that is an outlier what was longer in it, where an entry is one step: its phases,
+// each with its excess.
+template <typename Explain>
+void AddOutlierPhases(json& track, const Explain& explain) {
+  if (track["group"] != 1) return;
+  for (const json& entry : track["outlier"]) {
+    json phases = json::array();
+    for (const StepExcess& excess : explain(entry.get<size_t>())) {
+      phases.push_back({excess.phase, excess.excess_ns});
+    }
+    track["outlier_phases"].push_back(std::move(phases));
+  }
 }
 
 json CpuTrack(const ProcessSteps& process, const StepBreakdown* breakdown, size_t group) {
   const std::vector<Step>& steps = process.steps;
-  json track = EmptyTrack("CPU", steps.size(), group);
-  track["summary"] = SummaryOf(process.duration);
+  json track = EmptyTrack("CPU", process.duration, steps.size(), group);
   track["between_ns"] = std::max<int64_t>(0, process.between_ns);
   AddEntries(track, steps, group);
   track["duration_ns"] =
@@ -120,6 +158,7 @@ json CpuTrack(const ProcessSteps& process, const StepBreakdown* breakdown, size_
     AddPhase(track, {{"key", PhaseKindKey(phase.kind)}, {"label", label}, {"help", ""}},
              phase.steady, steps.size(), [&](size_t i) { return phase.per_step_ns[i]; });
   }
+  AddOutlierPhases(track, [&](size_t step) { return ExplainStep(*breakdown, step); });
   return track;
 }
 
@@ -177,16 +216,25 @@ json Description(GpuPart part) {
 json GpuTrack(const ProcessSteps& process, const GpuBreakdown& gpu, size_t group) {
   const std::string name = "GPU " + std::to_string(gpu.device);
   const std::vector<Step> windows = WindowsAsSteps(process, gpu);
-  json track = EmptyTrack(name, windows.size(), group);
+  json track = EmptyTrack(name, gpu.window, windows.size(), group);
   track["facts"] = GpuFacts(gpu, process, name);
-  track["summary"] = SummaryOf(gpu.window);
+  track["idle_of_limit"] = advice::kIdleOfLimit;
   AddEntries(track, windows, group);
   track["duration_ns"] =
       GroupMeans(windows.size(), group, [&](size_t i) { return windows[i].duration_ns(); });
-  for (const size_t i : PhaseRows(gpu)) {
+  const std::vector<size_t> parts = PhaseRows(gpu);
+  for (const size_t i : parts) {
     AddPhase(track, Description(static_cast<GpuPart>(i)), gpu.steady[i], windows.size(),
              [&](size_t step) { return gpu.steps[step].part_ns[i]; });
   }
+  AddOutlierPhases(track, [&](size_t step) {
+    std::vector<StepExcess> all;
+    for (uint32_t phase = 0; phase < parts.size(); ++phase) {
+      const size_t part = parts[phase];
+      all.push_back({phase, gpu.steps[step].part_ns[part] - gpu.steady[part].median});
+    }
+    return LargestExcesses(std::move(all));
+  });
   return track;
 }
 
@@ -255,6 +303,15 @@ nlohmann::json PageTraining(const RunOverview& overview, const PhaseEvents& even
     out.push_back(OneProcess(overview, i, std::max<size_t>(100, share), writer));
   }
   return out;
+}
+
+// By what the analysis takes for an outlier (statistics.h).
+std::string PageOutlierRule() {
+  constexpr int64_t kLong = 1000;
+  const int64_t spreads = OutlierDistance({.spread = kLong}) / kLong;
+  const double share = double(OutlierDistance({.median = kLong})) / kLong;
+  return "Longer than the median by " + std::to_string(spreads) +
+         " robust standard deviations and by " + SignificantText(100 * share) + " %.";
 }
 
 nlohmann::json PageStepKinds() {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
-#include <vector>
+#include <string>
 
 #include "analysis/overview/run_overview.h"
 #include "report/page/page_strings.h"
@@ -14,6 +14,9 @@ namespace batchlight {
 // `most_steps` entries in each track, and `most_events` groups of events behind the phases.
 nlohmann::json PageTraining(const RunOverview& overview, const PhaseEvents& events,
                             size_t most_steps, size_t most_events, PageStrings& strings);
+
+// Which steps are outliers, as a sentence.
+std::string PageOutlierRule();
 
 // Names of the kinds of steps, by number.
 nlohmann::json PageStepKinds();

@@ -110,6 +110,24 @@ json ColumnsOf(const std::vector<TreeColumn>& columns) {
   return out;
 }
 
+json SumsOf(std::span<const TreeSum> sums) {
+  json out = json::array();
+  for (const TreeSum& sum : sums) {
+    json& entry = out.emplace_back(json{{"key", sum.key}, {"of", sum.of}});
+    if (sum.work) entry["work"] = *sum.work;
+    if (sum.backward) entry["backward"] = *sum.backward;
+    if (sum.outermost) entry["outermost"] = true;
+  }
+  return out;
+}
+
+json GroupsOf(const TreeGroups& groups) {
+  return {{"work", groups.work},
+          {"columns", ColumnsOf(groups.columns)},
+          {"sums", SumsOf(groups.sums)},
+          {"order", groups.order}};
+}
+
 class TreeWriter {
  public:
   TreeWriter(const RunOverview& overview, PageStrings& strings)
@@ -144,8 +162,9 @@ class TreeWriter {
     out_["kinds"] = Kinds();
     out_["times"] = TimesInside();
     out_["columns"] = ColumnsOf(TreeNodeColumns(tree_));
-    out_["operators"] = ColumnsOf(TreeOperatorColumns());
-    out_["kernels"] = ColumnsOf(TreeKernelColumns());
+    out_["sums"] = SumsOf(TreeNodeSums());
+    out_["operators"] = GroupsOf(TreeOperators());
+    out_["kernels"] = GroupsOf(TreeKernels());
     Describe(tree_.step_ns, 0, out_);
     AddRanks();
     return std::move(out_);

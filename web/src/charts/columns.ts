@@ -2,7 +2,7 @@
 // and a scale is chosen in which ordinary steps fill the height.
 import {kSteady} from "../data";
 import type {Steps} from "../data";
-import {ascending, percentile} from "../statistics";
+import {quantile} from "../sums";
 
 export interface ColumnBar {
   first: number;  // entries of Steps, inclusive
@@ -52,7 +52,7 @@ export function heightThatFits(columns: readonly ColumnBar[]): {height: number; 
   const longest = columns.reduce((most, column) => Math.max(most, column.duration_ns), 0);
   const steady = columns.filter((column) => column.kind === kSteady);
   const counted = steady.length > 0 ? steady : columns;
-  const ordinary = 1.25 * percentile(ascending(counted.map((column) => column.duration_ns)), 90);
+  const ordinary = 1.25 * (quantile(counted.map((column) => column.duration_ns), 90) ?? 0);
   return longest > 1.6 * ordinary ? {height: ordinary, cut: true} : {height: longest, cut: false};
 }
 

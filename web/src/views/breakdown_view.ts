@@ -5,7 +5,6 @@ import type {PageData, PhaseInfo, Steps} from "../data";
 import {h, longText} from "../dom";
 import {percent, time} from "../format";
 import {seriesColor, seriesNumbers} from "../palette";
-import {hasPercentiles} from "../selection";
 import type {Aggregate, Range} from "../selection";
 import {phaseEventsView} from "./phase_events_view";
 
@@ -97,7 +96,7 @@ function phaseRows(
     h("td", {class: "real share", style: `--width:${share.toFixed(2)}%`}, percent(share, 100)),
     h("td", {class: "real"}, time(numbers.phase_mean_ns[i])),
     h("td", {class: "real"}, time(numbers.phase_median_ns[i])),
-    h("td", {class: "real"}, hasPercentiles(numbers) ? time(numbers.phase_p95_ns[i]) : "–"),
+    h("td", {class: "real"}, numbers.has_percentiles ? time(numbers.phase_p95_ns[i]) : "–"),
   );
   if (!events) return [row];
   const cell = h("td", {colspan: kHead.length});
@@ -124,7 +123,7 @@ function totalRow(numbers: Aggregate): HTMLElement {
     h("td", {class: "real"}, "100.0 %"),
     h("td", {class: "real"}, time(numbers.mean_ns)),
     h("td", {class: "real"}, time(numbers.median_ns)),
-    h("td", {class: "real"}, hasPercentiles(numbers) ? time(numbers.p95_ns) : "–"),
+    h("td", {class: "real"}, numbers.has_percentiles ? time(numbers.p95_ns) : "–"),
   );
 }
 

@@ -7,7 +7,7 @@ import {count, percent, significant, time} from "../format";
 import {Table} from "../table";
 import {cellsOf, rowCount} from "../table_sums";
 import {rowLink} from "../timeline_link";
-import {columnsWith, groupOperators, groupWork, isGpuWork, isKind, numberOf, ownerOf, placeOf, sumBy} from "../tree";
+import {columnsWith, groupByName, isGpuWork, isKind, numberOf, ownerOf, placeOf, sumBy} from "../tree";
 import type {Group, TreeSums} from "../tree";
 import {gpuIsLimit} from "../verdict";
 import type {Scope} from "./scope";
@@ -36,7 +36,7 @@ export class ExplorerView {
     this.sums = scope.sums;
     const panels: Panel[] = [];
     if (tree && this.sums) {
-      this.operatorColumns = columnsWith(tree.operators, this.sums);
+      this.operatorColumns = columnsWith(tree.operators.columns, this.sums);
       this.group(tree, this.sums);
       if (this.operators.length > 0) {
         this.operatorTable =
@@ -86,8 +86,8 @@ export class ExplorerView {
   }
 
   private group(tree: Tree, sums: TreeSums): void {
-    this.operators = groupOperators(tree, sums).filter(({times}) => times.calls > 0);
-    this.kernels = groupWork(tree, sums).filter(({times}) => times.calls > 0);
+    this.operators = groupByName(tree, sums, tree.operators).filter(({times}) => times.calls > 0);
+    this.kernels = groupByName(tree, sums, tree.kernels).filter(({times}) => times.calls > 0);
   }
 
   private make(data: TableData, details: (row: number) => HTMLElement): Table {
@@ -110,7 +110,7 @@ export class ExplorerView {
   }
 
   private kernelData(): TableData {
-    const columns = this.page.tree?.kernels ?? [];
+    const columns = this.page.tree?.kernels.columns ?? [];
     return this.data("kernels_of_steps", "Kernels", columns, this.kernels);
   }
 
@@ -143,8 +143,8 @@ export class ExplorerView {
     const {sums} = this;
     if (!tree || !sums) return h("div");
     const work = this.workBelow(tree, group.nodes);
-    const calls = (node: number): number => sums.calls[node];
-    const self = (node: number): number => sums.self[node];
+    const calls = (node: number): number => sums.own.calls[node];
+    const self = (node: number): number => sums.own.self[node];
     const inModules =
       sumBy(group.nodes, (node) => this.nameOf(tree, placeOf(tree, node)), calls, self);
     const streams = this.facts("streams");
@@ -166,8 +166,8 @@ export class ExplorerView {
     const {tree} = this.page;
     const {sums} = this;
     if (!tree || !sums) return h("div");
-    const calls = (node: number): number => sums.calls[node];
-    const self = (node: number): number => sums.self[node];
+    const calls = (node: number): number => sums.own.calls[node];
+    const self = (node: number): number => sums.own.self[node];
     const operators =
       sumBy(group.nodes, (node) => this.nameOf(tree, ownerOf(tree, node, "operator")), calls, self);
     const places =

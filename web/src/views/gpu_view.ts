@@ -7,7 +7,6 @@ import {count, significant} from "../format";
 import {shownMetrics} from "../metrics";
 import {depthTimes, queueCurve} from "../queue_curve";
 import {aggregate} from "../selection";
-import {maximum} from "../statistics";
 import {binScope} from "../step_bins";
 import type {StepRange} from "../step_bins";
 import {partsOver} from "../sums";
@@ -83,7 +82,7 @@ export class GpuView {
 }
 
 function depthChart(curve: QueueDepth, why: string): HTMLElement {
-  const most = maximum(curve.depth);
+  const most = curve.depth.reduce((largest, depth) => Math.max(largest, depth), 0);
   const words = (depth: number): string => (curve.means ? significant(depth) : count(depth));
   const chart = new StairChart({
     label: `Launches that wait over step ${curve.step}, at most ${words(most)}`,

@@ -24,7 +24,7 @@ export function outlierView(
     left > 0 ? h("p", {class: "muted"}, `and ${count(left)} shorter ones: triangles in the chart`)
              : null,
     h("p", {class: "muted"},
-      "Longer than the median by 5 robust standard deviations and by 10 %. Each phase is compared with its median, calls with their mean."),
+      `${page.outlier_rule} Each phase is compared with its median, calls with their mean.`),
   );
 }
 

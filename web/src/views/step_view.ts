@@ -4,7 +4,7 @@ import type {PageData, Steps, Training} from "../data";
 import {StepChart} from "../charts/step_chart";
 import {h} from "../dom";
 import {count, significant, time, timeRange} from "../format";
-import {aggregate, hasPercentiles} from "../selection";
+import {aggregate} from "../selection";
 import type {Aggregate, Range} from "../selection";
 import type {StepRange} from "../step_bins";
 import {verdictOf} from "../verdict";
@@ -123,7 +123,7 @@ export class StepView {
       h(
         "dl",
         {class: "stats"},
-        hasPercentiles(numbers)
+        numbers.has_percentiles
           ? stat("p5 – p95", timeRange(numbers.p5_ns, numbers.p95_ns), "nine of ten steps")
           : null,
         stat("Longest", time(numbers.longest_ns), `step ${numbers.longest_step}`),

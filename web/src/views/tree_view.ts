@@ -255,8 +255,9 @@ class TreeGrid {
   // Siblings in the chosen order.
   private ordered(nodes: readonly number[]): number[] {
     const column = this.columns[this.sortColumn];
-    const there = nodes.filter(
-      (node) => this.sums.calls[node] > 0 || this.sums.self[node] + this.sums.beside[node] !== 0);
+    const {own} = this.sums;
+    const there =
+      nodes.filter((node) => own.calls[node] > 0 || own.self[node] + own.beside[node] !== 0);
     if (!column) return there;
     const values = new Map(there.map((node) => [node, this.valuesOf(node)(column)]));
     return there.sort((a, b) => values.get(b)! - values.get(a)!);
