@@ -12,10 +12,11 @@
 
 #include "store/finish.h"
 #include "store/store.h"
-#include "timeline/name_search.h"
-#include "timeline/range_tables.h"
-#include "timeline/timeline.h"
-#include "timeline/viewport.h"
+#include "timeline/answers/name_search.h"
+#include "timeline/answers/range_tables.h"
+#include "timeline/answers/viewport.h"
+#include "timeline/index/timeline.h"
+#include "timeline/tracks/build_timeline.h"
 
 namespace batchlight::timeline {
 namespace {

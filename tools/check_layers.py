@@ -76,6 +76,12 @@ SUB_LAYERS = {
         'kineto': ('common',),
         '.': ('recording', 'nsys', 'kineto', 'common'),
     },
+    'timeline': {
+        'rows': (),
+        'index': ('rows',),
+        'tracks': ('index', 'rows'),
+        'answers': ('index', 'rows'),
+    },
     'report': {
         'text': (),
         'assets': (),

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "timeline/run_json.h"
+#include "timeline/answers/run_json.h"
 
 namespace batchlight::serve {
 namespace {

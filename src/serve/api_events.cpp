@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "serve/api.h"
-#include "timeline/run_json.h"
-#include "timeline/viewport.h"
+#include "timeline/answers/run_json.h"
+#include "timeline/answers/viewport.h"
 
 namespace batchlight::serve {
 namespace {

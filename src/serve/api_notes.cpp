@@ -2,7 +2,7 @@
 
 #include "serve/api.h"
 #include "serve/notes_file.h"
-#include "timeline/run_json.h"
+#include "timeline/answers/run_json.h"
 
 namespace batchlight::serve {
 namespace {

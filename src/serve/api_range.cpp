@@ -1,6 +1,6 @@
 #include "serve/api.h"
 #include "serve/table_json.h"
-#include "timeline/range_tables.h"
+#include "timeline/answers/range_tables.h"
 
 namespace batchlight::serve {
 

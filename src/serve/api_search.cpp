@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "serve/api.h"
-#include "timeline/name_search.h"
-#include "timeline/run_json.h"
+#include "timeline/answers/name_search.h"
+#include "timeline/answers/run_json.h"
 
 namespace batchlight::serve {
 namespace {

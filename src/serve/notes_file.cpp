@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "serve/json_request.h"
-#include "timeline/run_json.h"
+#include "timeline/answers/run_json.h"
 
 namespace batchlight::serve {
 namespace {

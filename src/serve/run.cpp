@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "timeline/tracks/build_timeline.h"
+
 namespace batchlight::serve {
 namespace {
 

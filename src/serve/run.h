@@ -12,8 +12,8 @@
 #include "analysis/steps/steps.h"
 #include "base/status.h"
 #include "store/store.h"
-#include "timeline/links.h"
-#include "timeline/timeline.h"
+#include "timeline/answers/links.h"
+#include "timeline/index/timeline.h"
 
 namespace batchlight::serve {
 

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "report/assets/embedded.h"
-#include "timeline/event_bytes.h"
-#include "timeline/run_json.h"
+#include "timeline/answers/event_bytes.h"
+#include "timeline/answers/run_json.h"
 
 namespace batchlight {
 namespace {

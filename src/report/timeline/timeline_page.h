@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "timeline/timeline.h"
+#include "timeline/index/timeline.h"
 
 namespace batchlight {
 

@@ -1,0 +1,159 @@
+#include "serve/routes.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "analysis/testing/sample_run.h"
+
+namespace batchlight::serve {
+namespace {
+
+using nlohmann::json;
+
+ApiContext SampleContext() {
+  ApiContext context{.runs = {}, .version = "1"};
+  context.runs.push_back(std::make_unique<Run>(RunSource{
+      .path = "sample",
+      .read = [] { return Result<Store>(testing::MakeSampleRun({.steps = 12, .gpu = true})); },
+      .version = [] { return uint64_t{0}; },
+      .growing = [] { return false; },
+      .steps = {}}));
+  EXPECT_TRUE(context.runs[0]->Read().ok());
+  return context;
+}
+
+class RoutesTest : public ::testing::Test {
+ protected:
+  HttpResponse Post(const std::string& call, const std::string& body) {
+    return Route(context_, {.method = "POST", .target = "/api/1/" + call, .body = body});
+  }
+  json Ask(const std::string& call, const json& body) {
+    const HttpResponse response = Post(call, body.dump());
+    EXPECT_EQ(response.status, 200) << call << ": " << response.body;
+    return json::parse(response.body, nullptr, false);
+  }
+  int Status(const std::string& method, const std::string& target) {
+    return Route(context_, {.method = method, .target = target}).status;
+  }
+
+  ApiContext context_ = SampleContext();
+};
+
+TEST_F(RoutesTest, ServesThePageAndNothingElse) {
+  EXPECT_EQ(Status("GET", "/"), 200);
+  EXPECT_EQ(Status("GET", "/?x=1"), 200);
+  EXPECT_EQ(Status("GET", "/timeline.js"), 200);
+  EXPECT_EQ(Status("GET", "/timeline.css"), 200);
+  EXPECT_EQ(Status("GET", "/../../etc/passwd"), 404);
+  EXPECT_EQ(Status("GET", "/api/1/run"), 404);
+  EXPECT_EQ(Status("POST", "/"), 404);
+  EXPECT_EQ(Status("POST", "/api/1/unknown"), 404);
+  EXPECT_EQ(Status("OPTIONS", "/api/1/run"), 405);
+  EXPECT_EQ(Status("PUT", "/"), 405);
+}
+
+TEST_F(RoutesTest, AnswersEveryCall) {
+  const json status = Ask("status", json::object());
+  EXPECT_TRUE(status["runs"][0]["ready"]);
+  const json run = Ask("run", json::object());
+  EXPECT_EQ(run["steps"][0]["count"], run["steps"][0]["number"].size());
+  EXPECT_EQ(run["hash"].get<std::string>().size(), 16u);
+  const json matches = Ask("find", {{"text", "aten"}});
+  ASSERT_FALSE(matches["matches"].empty());
+  const json first = matches["matches"][0];
+  const json names = Ask("names", {{"ids", {first["name"]}}});
+  EXPECT_EQ(names["names"][0], first["text"]);
+  const json event = Ask("event", {{"ref", first["longest_ref"]}});
+  EXPECT_EQ(event["name"], first["text"]);
+  EXPECT_EQ(event["to"].get<int64_t>() - event["from"].get<int64_t>(),
+            first["longest"].get<int64_t>());
+  EXPECT_EQ(event["same_name"]["rank"], 1);
+  EXPECT_EQ(event["same_name"]["count"], first["count"]);
+  const json again = Ask("event", {{"table", event["table"]}, {"row", event["row"]}});
+  EXPECT_EQ(again, event);
+  const json next = Ask(
+      "next", {{"name", first["name"]}, {"at", std::to_string(run["from"].get<int64_t>() - 1)}});
+  EXPECT_EQ(next["event"]["name"], first["text"]);
+  const json longest = Ask("longest", {{"text", "aten"}, {"nth", 1}});
+  EXPECT_GT(longest["count"].get<int64_t>(), 1);
+  EXPECT_FALSE(Ask("longest", {{"kind", "gap"}})["event"].is_null());
+  const json density = Ask(
+      "density", {{"name", first["name"]}, {"from", run["from"]}, {"to", run["to"]}, {"bins", 10}});
+  EXPECT_EQ(density["bins"].size(), 10u);
+  const json range =
+      Ask("range", {{"from", run["from"]}, {"to", run["to"]}, {"tables", {"phases", "events"}}});
+  EXPECT_EQ(range["tables"].size(), 2u);
+  EXPECT_EQ(range["tables"][0]["rows"][0].size(), range["tables"][0]["columns"].size());
+}
+
+TEST_F(RoutesTest, LinksAnEventWithBothEnds) {
+  const json run = Ask("run", json::object());
+  uint32_t kernels = 0;
+  for (const json& table : run["tables"]) {
+    if (table["key"] == "kernels") kernels = table["first_ref"];
+  }
+  const json links = Ask("links", {{"refs", {kernels}}});
+  ASSERT_FALSE(links["links"].empty());
+  EXPECT_EQ(links["links"][0]["kind"], "launch");
+  EXPECT_EQ(links["links"][0]["to"]["ref"], kernels);
+}
+
+TEST_F(RoutesTest, SaysWhatIsWrongWithARequest) {
+  for (const auto& [call, body] : std::vector<std::pair<std::string, std::string>>{
+           {"view", ""},
+           {"view", "[]"},
+           {"view", "{"},
+           {"view", R"({"from": 0, "to": 1, "step": 0, "rows": []})"},
+           {"view", R"({"from": 9, "to": 1, "step": 1, "rows": []})"},
+           {"view", R"({"from": 0, "to": 1, "step": 1, "rows": [[1, 2]]})"},
+           {"view", R"({"from": 1e300, "to": 1, "step": 1, "rows": []})"},
+           {"names", R"({"ids": [-1]})"},
+           {"names", R"({"ids": 3})"},
+           {"event", R"({})"},
+           {"density", R"({"text": "a", "from": 0, "to": 1, "bins": 999999})"},
+           {"find", R"({"text": 5})"},
+           {"range", R"({"from": 0})"},
+           {"notes_put", R"({"notes": 5})"},
+           {"find", std::string(100, '[')}}) {
+    const HttpResponse response = Post(call, body);
+    EXPECT_EQ(response.status, 400) << call << " " << body;
+    EXPECT_EQ(json::parse(response.body)["error"]["code"], "bad_request");
+  }
+  EXPECT_EQ(Post("event", R"({"ref": 4294967295})").status, 404);
+  EXPECT_EQ(Post("event", R"({"table": "kernels", "row": 4000000000})").status, 404);
+  EXPECT_EQ(Post("run", R"({"run": 7})").status, 404);
+  EXPECT_EQ(Post("run", R"({"generation": 7})").status, 409);
+}
+
+// Whatever a request holds, the answer is one of the protocol's.
+TEST_F(RoutesTest, SurvivesMutatedRequests) {
+  const std::vector<std::pair<std::string, std::string>> seeds = {
+      {"view", R"({"from":"0","to":"900000000","step":"1024","rows":[[0,0,9],[3,1,2]]})"},
+      {"event", R"({"table":"operator_calls","row":3})"},
+      {"links", R"({"refs":[1,2,70000],"limit":10})"},
+      {"next", R"({"text":"aten","at":5,"direction":-1,"track":2})"},
+      {"longest", R"({"kind":"gap","nth":2,"from":1,"to":"99999999"})"},
+      {"density", R"({"text":"a","from":0,"to":100000,"bins":64})"},
+      {"names", R"({"ids":[1,2,3]})"}};
+  std::mt19937 random(3);
+  for (int round = 0; round < 3000; ++round) {
+    auto [call, body] = seeds[random() % seeds.size()];
+    for (uint32_t changes = 1 + random() % 4; changes > 0; --changes) {
+      const size_t at = random() % body.size();
+      if (random() % 3 == 0) {
+        body.erase(at, 1 + random() % 5);
+      } else if (random() % 2 == 0) {
+        body.insert(at, 1, R"({}[]",:-0123456789e.ntf)"[random() % 23]);
+      } else {
+        body[at] = static_cast<char>(random());
+      }
+      if (body.empty()) break;
+    }
+    const int status = Post(call, body).status;
+    EXPECT_TRUE(status == 200 || status == 400 || status == 404 || status == 409) << body;
+  }
+}
+
+}  // namespace
+}  // namespace batchlight::serve

@@ -1,0 +1,171 @@
+#include "timeline/answers/event_bytes.h"
+
+#include <algorithm>
+
+namespace batchlight::timeline {
+namespace {
+
+constexpr uint32_t kMagic = 0x45544c42;  // "BLTE"
+constexpr uint32_t kVersion = 1;
+
+template <typename T>
+void Put(std::string& bytes, T value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
+
+void PutVarint(std::string& bytes, uint64_t value) {
+  for (; value >= 128; value >>= 7) bytes += static_cast<char>(value | 128);
+  bytes += static_cast<char>(value);
+}
+
+uint64_t ZigZag(int64_t value) {
+  return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
+}
+
+// Places in a row of the events that touch the stretch.
+struct Places {
+  size_t begin;
+  size_t end;
+};
+Places PlacesIn(const Events& events, const EventRow& row, const Stretch& stretch) {
+  const size_t begin = row.FirstFrom(events, stretch.from_ns);
+  return {begin, std::max(begin, row.FirstBegun(events, stretch.to_ns))};
+}
+
+class Encoder {
+ public:
+  Encoder(const Timeline& timeline, const Stretch& stretch)
+      : timeline_(timeline), stretch_(stretch), known_(timeline.names().size()) {}
+
+  EventBytes Encode() {
+    for (uint32_t id = 0; id < timeline_.tracks().size(); ++id) AddTrack(id);
+    EventBytes out;
+    Put(out.bytes, kMagic);
+    Put(out.bytes, kVersion);
+    Put(out.bytes, rows_);
+    Put(out.bytes, events_);
+    out.bytes += heads_;
+    for (const std::string& column : columns_) {
+      Put(out.bytes, static_cast<uint32_t>(column.size()));
+      out.bytes += column;
+    }
+    Put(out.bytes, static_cast<uint32_t>(open_.size()));
+    for (const uint32_t place : open_) Put(out.bytes, place);
+    Put(out.bytes, counters_);
+    out.bytes += samples_;
+    for (uint32_t name = 0; name < known_.size(); ++name) {
+      if (known_[name]) out.names.push_back(name);
+    }
+    return out;
+  }
+
+ private:
+  void AddTrack(uint32_t id) {
+    const Track& track = timeline_.tracks()[id];
+    for (uint32_t row = 0; row < track.rows.size(); ++row) AddRow(id, row, track.rows[row]);
+    for (uint32_t row = 0; row < track.series.size(); ++row) AddCounter(id, row, track.series[row]);
+  }
+
+  void AddRow(uint32_t track, uint32_t row_number, const EventRow& row) {
+    const Events& events = timeline_.events();
+    const auto [begin, end] = PlacesIn(events, row, stretch_);
+    ++rows_;
+    Put(heads_, track);
+    Put(heads_, row_number);
+    Put(heads_, events_);
+    Put(heads_, static_cast<uint32_t>(end - begin));
+    int64_t time_ns = 0;
+    int64_t ref_before = -1;
+    int64_t name_before = 0;
+    for (size_t place = begin; place < end; ++place) {
+      const uint32_t ref = row.refs()[place];
+      const uint32_t name = events.Name(ref);
+      // Only the first may begin before time 0 (a foreign file): it begins there then.
+      const int64_t start_ns = std::max(time_ns, events.Start(ref));
+      const int64_t end_ns = std::max(start_ns, events.End(ref));
+      PutVarint(columns_[0], static_cast<uint64_t>(start_ns - time_ns));
+      PutVarint(columns_[1], static_cast<uint64_t>(end_ns - start_ns));
+      PutVarint(columns_[2], ZigZag(int64_t{ref} - ref_before - 1));
+      PutVarint(columns_[3], ZigZag(int64_t{name} - name_before));
+      if (events.IsOpen(ref)) open_.push_back(events_);
+      if (name < known_.size()) known_[name] = true;
+      time_ns = end_ns;
+      ref_before = ref;
+      name_before = name;
+      ++events_;
+    }
+  }
+
+  void AddCounter(uint32_t track, uint32_t row_number, const CounterRow& row) {
+    size_t end = 0;
+    while (end < row.size() && row.time_ns(end) < stretch_.to_ns) ++end;
+    size_t begin = 0;
+    while (begin + 1 < end && row.time_ns(begin + 1) <= stretch_.from_ns) ++begin;
+    ++counters_;
+    Put(samples_, track);
+    Put(samples_, row_number);
+    Put(samples_, static_cast<uint32_t>(end - begin));
+    for (size_t i = begin; i < end; ++i) {
+      Put(samples_, static_cast<double>(row.time_ns(i)));
+      Put(samples_, row.value(i));
+    }
+  }
+
+  const Timeline& timeline_;
+  const Stretch stretch_;
+  std::vector<bool> known_;  // by name
+  uint32_t rows_ = 0;
+  uint32_t events_ = 0;
+  uint32_t counters_ = 0;
+  std::string heads_;
+  std::string columns_[4];
+  std::vector<uint32_t> open_;
+  std::string samples_;
+};
+
+}  // namespace
+
+uint64_t CountEvents(const Timeline& timeline, const Stretch& stretch) {
+  uint64_t count = 0;
+  for (const Track& track : timeline.tracks()) {
+    for (const EventRow& row : track.rows) {
+      const auto [begin, end] = PlacesIn(timeline.events(), row, stretch);
+      count += end - begin;
+    }
+  }
+  return count;
+}
+
+EventBytes EncodeEvents(const Timeline& timeline, const Stretch& stretch) {
+  return Encoder(timeline, stretch).Encode();
+}
+
+Stretch ChooseStretch(const Timeline& timeline, uint64_t most) {
+  if (CountEvents(timeline, {}) <= most) return {};
+  const Events& events = timeline.events();
+  Stretch chosen{.from_ns = events.run_start_ns(), .to_ns = events.run_start_ns()};
+  const ProcessSteps* process = timeline.steps().Main();
+  if (process != nullptr && !process->steady.empty()) {
+    chosen.from_ns = process->steps[process->steady.front()].start_ns;
+    // Ends of steps, of which the last that fits is searched for.
+    size_t least = 0;
+    size_t beyond = process->steady.size();
+    while (least + 1 < beyond) {
+      const size_t middle = (least + beyond) / 2;
+      const int64_t end_ns = process->steps[process->steady[middle]].end_ns;
+      (CountEvents(timeline, {chosen.from_ns, end_ns}) <= most ? least : beyond) = middle;
+    }
+    chosen.to_ns = process->steps[process->steady[least]].end_ns;
+    if (CountEvents(timeline, chosen) <= most) return chosen;
+  }
+  int64_t beyond_ns = events.run_end_ns();
+  chosen.to_ns = chosen.from_ns;
+  while (chosen.to_ns + 1 < beyond_ns) {
+    const int64_t middle_ns = chosen.to_ns + (beyond_ns - chosen.to_ns) / 2;
+    (CountEvents(timeline, {chosen.from_ns, middle_ns}) <= most ? chosen.to_ns : beyond_ns) =
+        middle_ns;
+  }
+  return chosen;
+}
+
+}  // namespace batchlight::timeline

@@ -1,0 +1,140 @@
+#include "timeline/answers/name_search.h"
+
+#include <algorithm>
+
+namespace batchlight::timeline {
+namespace {
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool Contains(std::string_view text, std::string_view lower_part) {
+  const auto at = std::search(text.begin(), text.end(), lower_part.begin(), lower_part.end(),
+                              [](char a, char b) { return Lower(a) == b; });
+  return at != text.end() || lower_part.empty();
+}
+
+int64_t LengthOf(const Events& events, uint32_t ref) { return events.End(ref) - events.Start(ref); }
+
+}  // namespace
+
+EventFilter EventFilter::OfName(const Timeline& timeline, uint32_t name) {
+  EventFilter filter(timeline);
+  if (name < timeline.names().size()) {
+    filter.names_.resize(size_t{name} + 1);
+    filter.names_[name] = 1;
+  }
+  return filter;
+}
+
+EventFilter EventFilter::OfText(const Timeline& timeline, std::string_view text) {
+  EventFilter filter(timeline);
+  std::string part(text);
+  std::transform(part.begin(), part.end(), part.begin(), Lower);
+  filter.names_.resize(timeline.names().size());
+  for (uint32_t name = 0; name < filter.names_.size(); ++name) {
+    filter.names_[name] = Contains(timeline.names().Text(name), part) ? 1 : 0;
+  }
+  return filter;
+}
+
+EventFilter EventFilter::OfTable(const Timeline& timeline, std::string_view table_key) {
+  EventFilter filter(timeline);
+  filter.table_key_ = table_key;
+  filter.all_ = true;
+  return filter;
+}
+
+std::vector<NameMatch> SumByName(const Timeline& timeline, const EventFilter& filter) {
+  const Events& events = timeline.events();
+  std::vector<NameMatch> sums(timeline.names().size());
+  filter.Visit([&](uint32_t ref) {
+    const uint32_t name = events.Name(ref);
+    if (name >= sums.size()) return;
+    NameMatch& sum = sums[name];
+    const int64_t length_ns = LengthOf(events, ref);
+    sum.name = name;
+    ++sum.count;
+    sum.total_ns += length_ns;
+    if (length_ns <= sum.longest_ns) return;
+    sum.longest_ns = length_ns;
+    sum.longest_ref = ref;
+  });
+  std::erase_if(sums, [](const NameMatch& sum) { return sum.count == 0; });
+  std::stable_sort(sums.begin(), sums.end(),
+                   [](const NameMatch& a, const NameMatch& b) { return a.total_ns > b.total_ns; });
+  return sums;
+}
+
+uint32_t NextEvent(const Timeline& timeline, const EventFilter& filter,
+                   const NextRequest& request) {
+  const Events& events = timeline.events();
+  uint32_t best = kNoRef;
+  const auto look = [&](uint32_t ref) {
+    const int64_t start_ns = events.Start(ref);
+    if (request.forward ? start_ns <= request.at_ns : start_ns >= request.at_ns) return;
+    if (LengthOf(events, ref) < request.least_ns) return;
+    if (best != kNoRef) {
+      const int64_t best_ns = events.Start(best);
+      if (request.forward ? start_ns >= best_ns : start_ns <= best_ns) return;
+    }
+    best = ref;
+  };
+  if (request.track == kNoRef) {
+    filter.Visit(look);
+  } else if (request.track < timeline.tracks().size()) {
+    for (const EventRow& row : timeline.tracks()[request.track].rows) {
+      for (const uint32_t ref : row.refs()) {
+        if (filter.Has(events, ref)) look(ref);
+      }
+    }
+  }
+  return best;
+}
+
+LongestEvents NthLongest(const Timeline& timeline, const EventFilter& filter, uint64_t nth,
+                         int64_t from_ns, int64_t to_ns) {
+  const Events& events = timeline.events();
+  std::vector<uint32_t> refs;
+  filter.Visit([&](uint32_t ref) {
+    const int64_t start_ns = events.Start(ref);
+    if (start_ns >= from_ns && start_ns < to_ns) refs.push_back(ref);
+  });
+  LongestEvents result{.count = refs.size()};
+  if (nth >= refs.size()) return result;
+  const auto at = refs.begin() + static_cast<ptrdiff_t>(nth);
+  std::nth_element(refs.begin(), at, refs.end(), [&](uint32_t a, uint32_t b) {
+    const int64_t a_ns = LengthOf(events, a);
+    const int64_t b_ns = LengthOf(events, b);
+    return a_ns != b_ns ? a_ns > b_ns : a < b;
+  });
+  result.ref = *at;
+  return result;
+}
+
+uint64_t RankByLength(const Timeline& timeline, const EventFilter& filter, uint32_t ref) {
+  const Events& events = timeline.events();
+  const int64_t length_ns = LengthOf(events, ref);
+  uint64_t rank = 1;
+  filter.Visit([&](uint32_t other) {
+    const int64_t other_ns = LengthOf(events, other);
+    if (other_ns > length_ns || (other_ns == length_ns && other < ref)) ++rank;
+  });
+  return rank;
+}
+
+std::vector<uint32_t> Density(const Timeline& timeline, const EventFilter& filter, int64_t from_ns,
+                              int64_t to_ns, size_t bins) {
+  std::vector<uint32_t> counts(bins);
+  if (bins == 0 || to_ns <= from_ns) return counts;
+  const Events& events = timeline.events();
+  const double bins_per_ns = static_cast<double>(bins) / static_cast<double>(to_ns - from_ns);
+  filter.Visit([&](uint32_t ref) {
+    const int64_t start_ns = events.Start(ref);
+    if (start_ns < from_ns || start_ns >= to_ns) return;
+    const auto bin = static_cast<size_t>(static_cast<double>(start_ns - from_ns) * bins_per_ns);
+    ++counts[std::min(bin, bins - 1)];
+  });
+  return counts;
+}
+
+}  // namespace batchlight::timeline

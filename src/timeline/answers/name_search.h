@@ -1,0 +1,80 @@
+// Events by name: which names there are, the next one, the longest ones, where they lie.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "timeline/index/timeline.h"
+
+namespace batchlight::timeline {
+
+// Events that a search is about: of one name, of all names that contain a text (ASCII case does not
+// count), or of one table.
+class EventFilter {
+ public:
+  static EventFilter OfName(const Timeline& timeline, uint32_t name);
+  static EventFilter OfText(const Timeline& timeline, std::string_view text);
+  static EventFilter OfTable(const Timeline& timeline, std::string_view table_key);
+
+  bool Has(const Events& events, uint32_t ref) const {
+    const EventTable& table = events.TableOf(ref);
+    return (table_key_.empty() || table.key == table_key_) && Has(events.Name(ref));
+  }
+  // visit(ref) for every one of them, table by table.
+  template <typename Visitor>
+  void Visit(Visitor&& visit) const {
+    for (const EventTable& table : timeline_.events().tables()) {
+      if (!table_key_.empty() && table.key != table_key_) continue;
+      for (uint32_t row = 0; row < table.rows; ++row) {
+        if (Has(Events::NameOfRow(table, row))) visit(table.first_ref + row);
+      }
+    }
+  }
+
+ private:
+  explicit EventFilter(const Timeline& timeline) : timeline_(timeline) {}
+  bool Has(uint32_t name) const { return all_ || (name < names_.size() && names_[name] != 0); }
+
+  const Timeline& timeline_;
+  std::string table_key_;       // "": all tables
+  bool all_ = false;            // every name
+  std::vector<uint8_t> names_;  // by name: whether it is one
+};
+
+struct NameMatch {
+  uint32_t name = kNoRef;
+  uint64_t count = 0;
+  int64_t total_ns = 0;
+  int64_t longest_ns = -1;
+  uint32_t longest_ref = kNoRef;
+};
+
+// By falling total time.
+std::vector<NameMatch> SumByName(const Timeline& timeline, const EventFilter& filter);
+
+struct NextRequest {
+  int64_t at_ns = 0;
+  bool forward = true;  // begins after the moment; else before it
+  int64_t least_ns = 0;
+  uint32_t track = kNoRef;  // kNoRef: any
+};
+// The event that begins next after the moment, or last before it; kNoRef: none.
+uint32_t NextEvent(const Timeline& timeline, const EventFilter& filter, const NextRequest& request);
+
+struct LongestEvents {
+  uint32_t ref = kNoRef;  // the nth longest; kNoRef: there are fewer
+  uint64_t count = 0;     // all that were looked at
+};
+// Of those that begin in [from, to); nth from 0. Of equals the earlier in refs is longer.
+LongestEvents NthLongest(const Timeline& timeline, const EventFilter& filter, uint64_t nth,
+                         int64_t from_ns = INT64_MIN, int64_t to_ns = INT64_MAX);
+// The place of `ref` among the events of its name, from 1.
+uint64_t RankByLength(const Timeline& timeline, const EventFilter& filter, uint32_t ref);
+
+// How many begin in each of `bins` equal stretches of [from, to).
+std::vector<uint32_t> Density(const Timeline& timeline, const EventFilter& filter, int64_t from_ns,
+                              int64_t to_ns, size_t bins);
+
+}  // namespace batchlight::timeline

@@ -1,0 +1,205 @@
+#include "timeline/answers/run_json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "analysis/run/losses.h"
+
+namespace batchlight::timeline {
+namespace {
+
+using nlohmann::json;
+
+std::string_view SeverityKey(LossSeverity severity) {
+  switch (severity) {
+    case LossSeverity::kInfo:
+      return "info";
+    case LossSeverity::kError:
+      return "error";
+    case LossSeverity::kDataLoss:
+      break;
+  }
+  return "data_loss";
+}
+
+// What the page calls the palette of a kind of track; "name": colours go by name.
+std::string_view PaletteKey(TrackKind kind) {
+  if (kind == TrackKind::kSteps) return "step";
+  if (kind == TrackKind::kPhases) return "phase";
+  return kind == TrackKind::kIdle ? "idle" : "name";
+}
+
+json LossesJson(const Store& store) {
+  json losses = json::array();
+  for (const LossWarning& loss : FindLosses(store)) {
+    losses.push_back(
+        {{"severity", SeverityKey(loss.severity)}, {"text", loss.text}, {"advice", loss.advice}});
+  }
+  return losses;
+}
+
+json TracksJson(const Timeline& timeline) {
+  const Events& events = timeline.events();
+  json tracks = json::array();
+  for (size_t id = 0; id < timeline.tracks().size(); ++id) {
+    const Track& track = timeline.tracks()[id];
+    int64_t from_ns = events.run_end_ns();
+    int64_t to_ns = events.run_start_ns();
+    for (const EventRow& row : track.rows) {
+      if (row.refs().empty()) continue;
+      from_ns = std::min(from_ns, events.Start(row.refs().front()));
+      to_ns = std::max(to_ns, events.End(row.refs().back()));
+    }
+    for (const CounterRow& row : track.series) {
+      if (row.size() == 0) continue;
+      from_ns = std::min(from_ns, row.time_ns(0));
+      to_ns = std::max(to_ns, row.time_ns(row.size() - 1));
+    }
+    json out = {{"id", id},
+                {"group", track.group},
+                {"kind", TrackKindKey(track.kind)},
+                {"title", track.title},
+                {"rows", track.row_count()},
+                {"events", track.event_count()},
+                {"from", from_ns},
+                {"to", std::max(from_ns, to_ns)},
+                {"palette", PaletteKey(track.kind)},
+                {"open", track.open}};
+    if (!track.series.empty()) {
+      double most = 0;
+      for (const CounterRow& row : track.series) most = std::max(most, row.most());
+      out["counter"] = {{"unit", track.unit}, {"max", most}};
+      out["series"] = track.series_titles;
+    }
+    tracks.push_back(std::move(out));
+  }
+  return tracks;
+}
+
+json PalettesJson(const Timeline& timeline) {
+  json palettes = json::object();
+  for (const TrackKind kind : {TrackKind::kSteps, TrackKind::kPhases, TrackKind::kIdle}) {
+    json entries = json::array();
+    for (const PaletteEntry& entry : timeline.palette(kind)) {
+      entries.push_back({{"name", entry.name.value},
+                         {"key", entry.key},
+                         {"label", entry.label},
+                         {"idle", entry.idle}});
+    }
+    palettes[std::string(PaletteKey(kind))] = std::move(entries);
+  }
+  return palettes;
+}
+
+json StepsJson(const Timeline& timeline) {
+  json out = json::array();
+  const EventTable* table = timeline.events().TableWithKey("steps");
+  if (table == nullptr) return out;
+  uint32_t first_ref = table->first_ref;
+  for (const ProcessSteps& process : timeline.steps().processes) {
+    json number = json::array();
+    json from = json::array();
+    json to = json::array();
+    for (const Step& step : process.steps) {
+      number.push_back(step.number);
+      from.push_back(step.start_ns);
+      to.push_back(step.end_ns);
+    }
+    int32_t group = -1;
+    for (const Track& track : timeline.tracks()) {
+      const bool is_own = track.kind == TrackKind::kSteps && track.group >= 0 &&
+                          timeline.groups()[size_t(track.group)].process == process.process;
+      if (is_own) group = track.group;
+    }
+    out.push_back({{"group", group},
+                   {"rank", process.rank},
+                   {"marker", process.marker},
+                   {"table", "steps"},
+                   {"first_ref", first_ref},
+                   {"count", process.steps.size()},
+                   {"number", std::move(number)},
+                   {"from", std::move(from)},
+                   {"to", std::move(to)}});
+    first_ref += static_cast<uint32_t>(process.steps.size());
+  }
+  return out;
+}
+
+std::string TitleOf(const Store& store) {
+  for (size_t row = 0; row < store.processes.size(); ++row) {
+    const std::string_view name = store.Text(store.processes.name[row]);
+    if (!name.empty()) return std::string(name);
+  }
+  return store.source;
+}
+
+}  // namespace
+
+std::string RunHash(const Store& store) {
+  // FNV-1a over what tells recordings apart and survives a move of the file.
+  uint64_t hash = 0xcbf29ce484222325u;
+  const auto add = [&](uint64_t value) {
+    for (int shift = 0; shift < 64; shift += 8)
+      hash = (hash ^ ((value >> shift) & 255)) * 0x100000001b3u;
+  };
+  add(static_cast<uint64_t>(store.session_start_utc_ns));
+  for (size_t row = 0; row < store.processes.size(); ++row) {
+    add(store.processes.pid[row]);
+    add(static_cast<uint64_t>(store.processes.start_ns[row]));
+  }
+  if (store.session_start_utc_ns == 0) {
+    // A foreign file may say neither when nor what.
+    add(static_cast<uint64_t>(store.duration_ns));
+    add(store.operator_calls.size());
+    add(store.kernels.size());
+  }
+  std::string text(16, '0');
+  for (size_t i = 16; i-- > 0; hash >>= 4) text[i] = "0123456789abcdef"[hash & 15];
+  return text;
+}
+
+json RunJson(const Timeline& timeline, const RunState& state) {
+  const Store& store = timeline.store();
+  const Events& events = timeline.events();
+  json tables = json::array();
+  uint64_t count = 0;
+  for (const EventTable& table : events.tables()) {
+    tables.push_back({{"key", table.key},
+                      {"title", table.title},
+                      {"first_ref", table.first_ref},
+                      {"rows", table.rows}});
+    count += table.rows;
+  }
+  json groups = json::array();
+  for (size_t id = 0; id < timeline.groups().size(); ++id) {
+    const Group& group = timeline.groups()[id];
+    groups.push_back({{"id", id},
+                      {"parent", group.parent},
+                      {"kind", group.kind},
+                      {"title", group.title},
+                      {"rank", group.rank}});
+  }
+  return {{"generation", state.generation},
+          {"hash", RunHash(store)},
+          {"source", store.source},
+          {"title", TitleOf(store)},
+          {"format", store.source_format},
+          {"start_utc_ns", std::to_string(store.session_start_utc_ns)},
+          {"from", events.run_start_ns()},
+          {"to", events.run_end_ns()},
+          {"events", count},
+          {"complete", true},
+          {"growing", state.growing},
+          {"losses", LossesJson(store)},
+          {"tables", std::move(tables)},
+          {"groups", std::move(groups)},
+          {"tracks", TracksJson(timeline)},
+          {"palettes", PalettesJson(timeline)},
+          {"steps", StepsJson(timeline)}};
+}
+
+std::string DumpJson(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace batchlight::timeline

@@ -1,0 +1,32 @@
+// The answers of `run` and `event` as JSON (docs/design/0016-timeline.md): what the page knows of a
+// run before it asks for a picture, and all that is known of one event.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "timeline/answers/links.h"
+#include "timeline/index/timeline.h"
+
+namespace batchlight::timeline {
+
+struct RunState {
+  uint32_t generation = 1;
+  bool growing = false;
+};
+
+nlohmann::json RunJson(const Timeline& timeline, const RunState& state);
+
+// 16 hex digits, the same for the same recording.
+std::string RunHash(const Store& store);
+
+// An event in short: ref, name, table, track, depth, from, to.
+nlohmann::json EventJson(const Timeline& timeline, uint32_t ref);
+// In full.
+nlohmann::json EventDetails(const Timeline& timeline, const Links& links, uint32_t ref);
+
+// JSON as bytes: what is not UTF-8 is replaced.
+std::string DumpJson(const nlohmann::json& json);
+
+}  // namespace batchlight::timeline

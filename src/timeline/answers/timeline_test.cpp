@@ -1,0 +1,197 @@
+#include "timeline/index/timeline.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/testing/sample_run.h"
+#include "analysis/testing/store_builder.h"
+#include "timeline/answers/links.h"
+#include "timeline/answers/name_search.h"
+#include "timeline/answers/range_tables.h"
+#include "timeline/tracks/build_timeline.h"
+
+namespace batchlight::timeline {
+namespace {
+
+using testing::StoreBuilder;
+
+const Track* TrackOf(const Timeline& timeline, TrackKind kind) {
+  const auto at = std::find_if(timeline.tracks().begin(), timeline.tracks().end(),
+                               [&](const Track& track) { return track.kind == kind; });
+  return at == timeline.tracks().end() ? nullptr : &*at;
+}
+
+std::vector<std::string> NamesOf(const Timeline& timeline, const EventRow& row) {
+  std::vector<std::string> names;
+  for (const uint32_t ref : row.refs()) {
+    names.emplace_back(timeline.names().Text(timeline.events().Name(ref)));
+  }
+  return names;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(Timeline, NestsCallsOfAllTables) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  build.Module(main, "model", "Net", 0, 100);
+  build.Operator(main, "aten::linear", 10, 60);
+  build.Range(main, "mine", 20, 50);
+  build.ApiCall(main, "cudaLaunchKernel_v7000", 30, 40);
+  const Store store = build.Build();
+  const auto timeline = BuildTimeline(store, {.derived = false});
+  const Track* track = TrackOf(*timeline, TrackKind::kThread);
+  ASSERT_NE(track, nullptr);
+  ASSERT_EQ(track->rows.size(), 4u);
+  EXPECT_EQ(NamesOf(*timeline, track->rows[0]), Texts{"model"});
+  EXPECT_EQ(NamesOf(*timeline, track->rows[1]), Texts{"aten::linear"});
+  EXPECT_EQ(NamesOf(*timeline, track->rows[2]), Texts{"mine"});
+  EXPECT_EQ(NamesOf(*timeline, track->rows[3]), Texts{"cudaLaunchKernel"});
+}
+
+// Programmatic dependent launch: a kernel begins before the one ahead of it has ended.
+TEST(Timeline, GivesOverlappingKernelsOfAStreamRowsOfTheirOwn) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  build.Kernel(main, "first", 0, 10, 30);
+  build.Kernel(main, "second", 5, 25, 40);
+  build.Kernel(main, "third", 6, 40, 50);
+  const Store store = build.Build();
+  const auto timeline = BuildTimeline(store, {.derived = false});
+  const Track* track = TrackOf(*timeline, TrackKind::kStream);
+  ASSERT_NE(track, nullptr);
+  ASSERT_EQ(track->rows.size(), 2u);
+  EXPECT_EQ(track->event_count(), 3u);
+}
+
+// Every row of every table of events is in one row of one track.
+TEST(Timeline, DropsNothing) {
+  const Store store = testing::MakeSampleRun({.steps = 10, .gpu = true});
+  const auto timeline = BuildTimeline(store);
+  std::set<uint32_t> seen;
+  for (const Track& track : timeline->tracks()) {
+    for (const EventRow& row : track.rows) {
+      int64_t end_ns = INT64_MIN;
+      for (const uint32_t ref : row.refs()) {
+        EXPECT_TRUE(seen.insert(ref).second) << "twice";
+        EXPECT_LE(end_ns, timeline->events().Start(ref)) << "overlap in " << track.title;
+        end_ns = timeline->events().End(ref);
+      }
+    }
+  }
+  uint64_t rows = 0;
+  for (const EventTable& table : timeline->events().tables()) rows += table.rows;
+  EXPECT_EQ(seen.size(), rows);
+  EXPECT_GT(rows, 1000u);
+}
+
+TEST(Timeline, FindsThePlaceOfAnEvent) {
+  const Store store = testing::MakeSampleRun({.steps = 4, .gpu = true});
+  const auto timeline = BuildTimeline(store);
+  for (uint32_t track = 0; track < timeline->tracks().size(); ++track) {
+    const std::vector<EventRow>& rows = timeline->tracks()[track].rows;
+    for (uint32_t row = 0; row < rows.size(); ++row) {
+      const EventPlace place = timeline->PlaceOf(rows[row].refs().back());
+      EXPECT_EQ(place.track, track);
+      EXPECT_EQ(place.row, row);
+    }
+  }
+}
+
+TEST(Timeline, HasGapsOfTheGpuWithTheirCause) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  build.Kernel(main, "a", 0, 10, 30);
+  build.Kernel(main, "b", 85, 90, 95);
+  const Store store = build.Build();
+  const auto timeline = BuildTimeline(store);
+  const Track* track = TrackOf(*timeline, TrackKind::kIdle);
+  ASSERT_NE(track, nullptr);
+  ASSERT_EQ(track->rows[0].refs().size(), 1u);
+  const uint32_t gap = track->rows[0].refs()[0];
+  EXPECT_EQ(timeline->events().Start(gap), 30);
+  EXPECT_EQ(timeline->events().End(gap), 90);
+  EXPECT_EQ(timeline->names().Text(timeline->events().Name(gap)), "idle: Python and other");
+}
+
+TEST(Links, GoFromALaunchToItsKernelAndBack) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  build.Operator(main, "aten::mm", 0, 50, 7);
+  build.Kernel(main, "gemm", 5, 60, 80);
+  const Store store = build.Build();
+  const auto timeline = BuildTimeline(store);
+  const Links links(*timeline);
+  const uint32_t kernel = timeline->events().TableWithKey("kernels")->first_ref;
+  const std::vector<EventLink> found = links.Of(kernel, 10);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, "launch");
+  EXPECT_EQ(found[0].to, kernel);
+  EXPECT_EQ(links.Of(found[0].from, 10).size(), 1u);
+}
+
+TEST(NameSearch, SumsAndOrdersByName) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  build.Operator(main, "aten::mm", 0, 50);
+  build.Operator(main, "aten::MM_out", 60, 70);
+  build.Operator(main, "aten::mm", 80, 90);
+  build.Operator(main, "aten::add", 100, 105);
+  const Store store = build.Build();
+  const auto timeline = BuildTimeline(store, {.derived = false});
+  const EventFilter filter = EventFilter::OfText(*timeline, "Mm");
+  const std::vector<NameMatch> sums = SumByName(*timeline, filter);
+  ASSERT_EQ(sums.size(), 2u);
+  EXPECT_EQ(timeline->names().Text(sums[0].name), "aten::mm");
+  EXPECT_EQ(sums[0].count, 2u);
+  EXPECT_EQ(sums[0].total_ns, 60);
+  EXPECT_EQ(sums[0].longest_ns, 50);
+  const Events& events = timeline->events();
+  EXPECT_EQ(events.Start(NextEvent(*timeline, filter, {.at_ns = 0})), 60);
+  EXPECT_EQ(events.Start(NextEvent(*timeline, filter, {.at_ns = 80, .forward = false})), 60);
+  EXPECT_EQ(NextEvent(*timeline, filter, {.at_ns = 80}), kNoRef);
+  EXPECT_EQ(events.Start(NthLongest(*timeline, filter, 0).ref), 0);
+  EXPECT_EQ(NthLongest(*timeline, filter, 3).ref, kNoRef);
+  EXPECT_EQ(NthLongest(*timeline, filter, 0, 55, 200).count, 2u);
+  EXPECT_EQ(Density(*timeline, filter, 0, 100, 2), (std::vector<uint32_t>{1, 2}));
+}
+
+TEST(RangeTables, OfWholeStepsAreThoseOfTheAnalyses) {
+  const Store store = testing::MakeSampleRun({.steps = 20, .gpu = true});
+  const auto timeline = BuildTimeline(store);
+  const ProcessSteps& process = *timeline->steps().Main();
+  const RangeTables by_steps = MakeRangeTables(*timeline, {.by_steps = true,
+                                                           .first_step = process.steps[6].number,
+                                                           .last_step = process.steps[8].number,
+                                                           .keys = {"phases", "kernels"}});
+  ASSERT_EQ(by_steps.tables.size(), 2u);
+  EXPECT_TRUE(by_steps.whole_steps);
+  const RangeTables by_time = MakeRangeTables(
+      *timeline,
+      {.from_ns = by_steps.from_ns, .to_ns = by_steps.to_ns, .keys = {"phases", "kernels"}});
+  EXPECT_TRUE(by_time.whole_steps);
+  ASSERT_EQ(by_time.tables.size(), 2u);
+  EXPECT_EQ(by_time.tables[0].rows, by_steps.tables[0].rows);
+  EXPECT_EQ(by_time.tables[1].rows, by_steps.tables[1].rows);
+  const RangeTables none = MakeRangeTables(*timeline, {.by_steps = true, .first_step = 999});
+  EXPECT_NE(none.problem, "");
+}
+
+TEST(RangeTables, CutEventsAtTheEdges) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  build.Operator(main, "aten::mm", 0, 50);
+  build.Operator(main, "aten::mm", 60, 100);
+  const Store store = build.Build();
+  const auto timeline = BuildTimeline(store, {.derived = false});
+  const ResultTable table = EventsInRange(*timeline, 40, 80);
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(std::get<int64_t>(table.rows[0][2]), 2);
+  EXPECT_EQ(std::get<int64_t>(table.rows[0][3]), 30);
+  EXPECT_EQ(std::get<int64_t>(table.rows[0][4]), 20);
+}
+
+}  // namespace
+}  // namespace batchlight::timeline

@@ -1,0 +1,32 @@
+// An answer of `view` decoded again, for tests: by the layout of docs/design/0016-timeline.md and
+// not by the code that wrote it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace batchlight::timeline {
+
+struct DecodedView {
+  bool fine = false;  // lengths and positions agree
+  bool changed = false;
+  int64_t from_ns = 0, to_ns = 0, step_ns = 0;
+  uint32_t generation = 0;
+  struct Row {
+    uint32_t track, row, first, count;
+  };
+  std::vector<Row> rows;
+  std::vector<uint32_t> start, width, ref, name, count;
+  std::vector<uint8_t> busy, flags;
+  std::vector<uint32_t> sample_start;
+  std::vector<double> min, max, last;
+
+  uint64_t TotalCount() const;
+};
+
+DecodedView DecodeView(std::string_view bytes);
+std::string ViewText(std::string_view bytes);
+
+}  // namespace batchlight::timeline

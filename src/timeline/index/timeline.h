@@ -1,0 +1,123 @@
+// A run as tracks of events, for pictures at any zoom: rank -> process -> thread, GPU -> stream,
+// counters. Built in memory from a store (tracks/build_timeline.h); a picture is asked for by
+// answers/viewport.h.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/steps/steps.h"
+#include "store/store.h"
+#include "timeline/rows/counter_row.h"
+#include "timeline/rows/event_row.h"
+#include "timeline/rows/events.h"
+#include "timeline/rows/names.h"
+
+namespace batchlight::timeline {
+
+enum class TrackKind : uint8_t {
+#define TRACK_KIND(Name, key) k##Name,
+#include "timeline/index/track_kinds.def"
+#undef TRACK_KIND
+};
+std::string_view TrackKindKey(TrackKind kind);
+
+struct Group {
+  int32_t parent = -1;
+  std::string kind;  // "process", "gpu", "host"
+  std::string title;
+  int32_t rank = -1;
+  ProcessId process;
+};
+
+struct Track {
+  int32_t group = -1;
+  TrackKind kind = TrackKind::kThread;
+  std::string title;
+  bool open = true;                // shown in full at first
+  std::vector<EventRow> rows;      // no two events of a row overlap
+  std::vector<CounterRow> series;  // of a counter, instead of rows
+  std::vector<std::string> series_titles;
+  std::string_view unit;  // of a counter
+
+  size_t row_count() const { return rows.size() + series.size(); }
+  uint64_t event_count() const;
+};
+
+// Events that an analysis made, as a table of their own.
+struct DerivedTable {
+  std::vector<int64_t> start_ns;
+  std::vector<int64_t> end_ns;
+  std::vector<StringId> name;
+  // Where each process or GPU has its rows, in order of the tracks that show them.
+  std::vector<uint32_t> begins;
+
+  void Add(int64_t start, int64_t end, StringId text) {
+    start_ns.push_back(start);
+    end_ns.push_back(end);
+    name.push_back(text);
+  }
+};
+
+// What an item's name stands for where colours have a meaning.
+struct PaletteEntry {
+  StringId name;
+  std::string_view key;    // "forward", of the report's palette
+  std::string_view label;  // for people
+  bool idle = false;       // time in which nothing works
+};
+
+struct EventPlace {
+  uint32_t track = kNoRef;  // kNoRef: in no track
+  uint32_t row = 0;
+};
+
+class Timeline {
+ public:
+  // The store's events. Analyses add theirs (tracks/derived_tracks.h).
+  explicit Timeline(const Store& store);  // must outlive this
+  Timeline(const Timeline&) = delete;
+  Timeline& operator=(const Timeline&) = delete;
+
+  const Store& store() const { return store_; }
+  const Events& events() const { return events_; }
+  const Names& names() const { return names_; }
+  const std::vector<Group>& groups() const { return groups_; }
+  const std::vector<Track>& tracks() const { return tracks_; }
+  const StepSet& steps() const { return steps_; }
+  const std::vector<PaletteEntry>& palette(TrackKind kind) const {
+    return palettes_[static_cast<size_t>(kind)];
+  }
+  size_t index_bytes() const;
+
+  EventPlace PlaceOf(uint32_t ref) const;
+
+  // For those who build it.
+  static constexpr size_t kTrackKinds = 11;
+  Events& events() { return events_; }
+  Names& names() { return names_; }
+  std::vector<Group>& groups() { return groups_; }
+  std::vector<Track>& tracks() { return tracks_; }
+  std::vector<PaletteEntry>& palette(TrackKind kind) {
+    return palettes_[static_cast<size_t>(kind)];
+  }
+  DerivedTable& NewDerivedTable() { return derived_.emplace_back(); }
+  std::vector<StringId>& NewNames() { return name_columns_.emplace_back(); }
+  void SetSteps(StepSet steps) { steps_ = std::move(steps); }
+
+ private:
+  const Store& store_;
+  Names names_;
+  Events events_;
+  std::vector<Group> groups_;
+  std::vector<Track> tracks_;
+  StepSet steps_;
+  std::deque<DerivedTable> derived_;
+  std::deque<std::vector<StringId>> name_columns_;
+  std::vector<PaletteEntry> palettes_[kTrackKinds];
+};
+
+}  // namespace batchlight::timeline

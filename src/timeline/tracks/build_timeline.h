@@ -1,0 +1,17 @@
+// From a store to its timeline.
+#pragma once
+
+#include <memory>
+
+#include "timeline/index/timeline.h"
+
+namespace batchlight::timeline {
+
+struct TimelineOptions {
+  StepOptions steps;
+  bool derived = true;  // steps, phases, idle gaps, memory: costs more than all the rest
+};
+
+std::unique_ptr<Timeline> BuildTimeline(const Store& store, const TimelineOptions& options = {});
+
+}  // namespace batchlight::timeline

@@ -1,0 +1,27 @@
+// Tracks of what analyses found: steps, what they consist of, why a GPU was idle, memory.
+#pragma once
+
+#include <vector>
+
+#include "analysis/steps/step_inputs.h"
+#include "timeline/tracks/store_tracks.h"
+
+namespace batchlight::timeline {
+
+// Adds their events to the timeline, which knows its steps. In the order of display.
+std::vector<TrackPlan> DerivedTracks(const StepInputs& inputs, Timeline& timeline);
+
+// The parts of DerivedTracks.
+void AddStepTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
+void AddPhaseTracks(const StepInputs& inputs, Timeline& timeline, std::vector<TrackPlan>& plans);
+void AddIdleTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
+void AddMemoryTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
+
+// Adds a derived table to the events and returns its first ref.
+uint32_t AddDerivedTable(Timeline& timeline, std::string_view key, std::string_view title,
+                         const DerivedTable& table);
+
+// An entry of the palette, once.
+void AddToPalette(Timeline& timeline, TrackKind kind, const PaletteEntry& entry);
+
+}  // namespace batchlight::timeline

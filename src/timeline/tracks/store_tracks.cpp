@@ -1,0 +1,204 @@
+#include "timeline/tracks/store_tracks.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "analysis/ranks/process_ranks.h"
+#include "base/thread_pool.h"
+#include "timeline/rows/lanes.h"
+#include "timeline/tracks/stream_events.h"
+#include "timeline/tracks/thread_events.h"
+
+namespace batchlight::timeline {
+namespace {
+
+// A job with workers by the hundred has as many threads: the first are shown in full.
+constexpr size_t kOpenThreads = 4;
+
+class Builder {
+ public:
+  Builder(Timeline& timeline, std::vector<TrackPlan> derived)
+      : timeline_(timeline),
+        store_(timeline.store()),
+        threads_(timeline),
+        streams_(timeline),
+        ranks_(FindProcessRanks(store_)),
+        derived_(std::move(derived)) {}
+
+  void Build() {
+    for (const ProcessId process : Order()) AddProcess(process);
+    AddProcess(ProcessId::None());
+    std::vector<Track>& tracks = timeline_.tracks();
+    ParallelFor(tracks.size(), [&](size_t i) { fills_[i](tracks[i]); });
+  }
+
+ private:
+  // Ranks first, in order; then processes by start, as the store has them.
+  std::vector<ProcessId> Order() const {
+    std::vector<ProcessId> order;
+    for (size_t row = 0; row < store_.processes.size(); ++row) order.push_back(ProcessId::At(row));
+    const auto rank_of = [&](ProcessId id) {
+      return ranks_[id.row()] < 0 ? INT32_MAX : ranks_[id.row()];
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](ProcessId a, ProcessId b) { return rank_of(a) < rank_of(b); });
+    return order;
+  }
+
+  void AddProcess(ProcessId process) {
+    group_ = -1;
+    process_ = process;
+    parent_ = -1;
+    AddDerived(-1);
+    AddThreads();
+    AddLists(-1);
+    for (const int64_t device : Devices()) {
+      device_ = device;
+      parent_ = EnsureProcessGroup();
+      group_ = -1;
+      AddDerived(device);
+      AddLists(device);
+    }
+    process_group_ = -1;
+  }
+
+  std::vector<int64_t> Devices() const {
+    std::vector<int64_t> devices;
+    for (const StreamList& list : streams_.lists()) {
+      if (list.process == process_ && list.device >= 0) devices.push_back(list.device);
+    }
+    for (const TrackPlan& plan : derived_) {
+      if (plan.process == process_ && plan.device >= 0) devices.push_back(plan.device);
+    }
+    std::sort(devices.begin(), devices.end());
+    devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+    return devices;
+  }
+
+  int32_t NewGroup(Group group) {
+    timeline_.groups().push_back(std::move(group));
+    return static_cast<int32_t>(timeline_.groups().size()) - 1;
+  }
+
+  int32_t EnsureProcessGroup() {
+    if (process_group_ >= 0) return process_group_;
+    Group group{.kind = "host", .title = "On no process that is known", .process = process_};
+    if (!process_.IsNone()) {
+      group.kind = "process";
+      group.rank = ranks_[process_.row()];
+      const ProcessesRow row = store_.processes.Row(process_.row());
+      if (group.rank >= 0) group.title = "rank " + std::to_string(group.rank) + ", ";
+      group.title += std::string(store_.Text(row.name)) + " (pid " + std::to_string(row.pid) + ")";
+    }
+    process_group_ = NewGroup(std::move(group));
+    return process_group_;
+  }
+
+  int32_t EnsureGroup() {
+    if (parent_ < 0) return EnsureProcessGroup();
+    if (group_ < 0) {
+      group_ = NewGroup({.parent = parent_,
+                         .kind = "gpu",
+                         .title = "GPU " + std::to_string(device_),
+                         .rank = process_.IsNone() ? -1 : ranks_[process_.row()],
+                         .process = process_});
+    }
+    return group_;
+  }
+
+  void Add(Track track, std::function<void(Track& track)> fill) {
+    track.group = EnsureGroup();
+    timeline_.tracks().push_back(std::move(track));
+    fills_.push_back(std::move(fill));
+  }
+
+  void AddDerived(int64_t device) {
+    for (TrackPlan& plan : derived_) {
+      if (plan.process != process_ || plan.device != device) continue;
+      Add(std::move(plan.track), std::move(plan.fill));
+    }
+  }
+
+  // The thread of the steps first, then by start.
+  std::vector<ThreadId> ThreadsOfProcess() const {
+    if (process_.IsNone()) {
+      std::vector<ThreadId> threads;
+      for (size_t row = 0; row < store_.threads.size(); ++row) {
+        if (store_.threads.process[row].IsNone()) threads.push_back(ThreadId::At(row));
+      }
+      threads.push_back(ThreadId::None());
+      return threads;
+    }
+    std::vector<ThreadId> threads;
+    for (size_t row = 0; row < store_.threads.size(); ++row) {
+      if (store_.threads.process[row] == process_) threads.push_back(ThreadId::At(row));
+    }
+    if (const ProcessSteps* steps = timeline_.steps().Of(process_)) {
+      const auto at = std::find(threads.begin(), threads.end(), steps->thread);
+      if (at != threads.end()) std::rotate(threads.begin(), at, at + 1);
+    }
+    return threads;
+  }
+
+  std::string ThreadTitle(ThreadId thread) const {
+    if (thread.IsNone()) return "On no thread that is known";
+    const ThreadsRow row = store_.threads.Row(thread.row());
+    const bool is_main = !process_.IsNone() && store_.processes.pid[process_.row()] == row.tid;
+    std::string name(store_.Text(row.name));
+    if (name.empty()) name = is_main ? "main thread" : "thread";
+    return name + " (tid " + std::to_string(row.tid) + ")";
+  }
+
+  void AddThreads() {
+    size_t shown = 0;
+    for (const ThreadId thread : ThreadsOfProcess()) {
+      if (threads_.HasCalls(thread)) {
+        Add({.kind = TrackKind::kThread,
+             .title = ThreadTitle(thread),
+             .open = shown++ < kOpenThreads},
+            [this, thread](Track& track) {
+              FillRows(timeline_.events(), threads_.CallsOf(thread), NestedLanes(), track);
+            });
+      }
+      if (threads_.HasStartEndRanges(thread)) {
+        Add({.kind = TrackKind::kRanges, .title = "start/end ranges of " + ThreadTitle(thread)},
+            [this, thread](Track& track) {
+              FillRows(timeline_.events(), threads_.StartEndRangesOf(thread), FreeLanes(), track);
+            });
+      }
+    }
+  }
+
+  void AddLists(int64_t device) {
+    for (const StreamList& list : streams_.lists()) {
+      if (list.process != process_ || list.device != device) continue;
+      Add({.kind = list.kind, .title = list.title, .open = list.kind == TrackKind::kStream},
+          [this, &list](Track& track) {
+            FillRows(timeline_.events(), streams_.EventsOf(list), FreeLanes(), track);
+          });
+    }
+  }
+
+  Timeline& timeline_;
+  const Store& store_;
+  ThreadTables threads_;
+  StreamTables streams_;
+  std::vector<int32_t> ranks_;
+  std::vector<TrackPlan> derived_;
+  std::vector<std::function<void(Track& track)>> fills_;
+  ProcessId process_;
+  int64_t device_ = -1;
+  int32_t parent_ = -1;
+  int32_t group_ = -1;
+  int32_t process_group_ = -1;
+};
+
+}  // namespace
+
+void AddStoreTracks(Timeline& timeline, std::vector<TrackPlan> derived) {
+  Builder(timeline, std::move(derived)).Build();
+}
+
+}  // namespace batchlight::timeline

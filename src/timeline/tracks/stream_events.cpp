@@ -1,0 +1,128 @@
+#include "timeline/tracks/stream_events.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace batchlight::timeline {
+namespace {
+
+struct Key {
+  ProcessId process;
+  int64_t device = -1;
+  TrackKind kind = TrackKind::kStream;
+  uint64_t context = 0;
+  uint64_t stream = 0;
+
+  friend auto operator<=>(const Key&, const Key&) = default;
+};
+
+template <typename Table>
+Key KeyOf(const Table& table, size_t row) {
+  if constexpr (std::is_same_v<Table, MemcpysTable>) {
+    if (IsUnified(table.copy_kind[row])) {
+      return {table.process[row], int64_t{table.device[row]}, TrackKind::kUnified};
+    }
+  }
+  if constexpr (std::is_same_v<Table, UmGpuFaultsTable>) {
+    return {table.process[row], int64_t{table.device[row]}, TrackKind::kUnified};
+  } else if constexpr (std::is_same_v<Table, SynchronizationsTable>) {
+    return {table.process[row], -1, TrackKind::kWaits};
+  } else if constexpr (requires { table.stream; }) {
+    return {table.process[row], int64_t{table.device[row]}, TrackKind::kStream, table.context[row],
+            table.stream[row]};
+  } else {
+    return {table.process[row], -1, TrackKind::kDriver};
+  }
+}
+
+std::string TitleOf(const Store& store, const Key& key) {
+  if (key.kind == TrackKind::kWaits) return "Waits for the GPU";
+  if (key.kind == TrackKind::kDriver) return "Driver and CUPTI";
+  if (key.kind == TrackKind::kUnified) return "Unified memory";
+  std::string title = "stream " + std::to_string(key.stream);
+  for (size_t row = 0; row < store.gpu_contexts.size(); ++row) {
+    if (store.gpu_contexts.process[row] == key.process &&
+        store.gpu_contexts.context[row] == key.context &&
+        store.gpu_contexts.null_stream[row] == key.stream) {
+      title += " (default)";
+      break;
+    }
+  }
+  for (size_t row = 0; row < store.gpu_streams.size(); ++row) {
+    if (store.gpu_streams.process[row] != key.process ||
+        store.gpu_streams.context[row] != key.context ||
+        store.gpu_streams.stream[row] != key.stream) {
+      continue;
+    }
+    const std::string_view name = store.Text(store.gpu_streams.name[row]);
+    if (!name.empty()) title += ", " + std::string(name);
+    break;
+  }
+  return title;
+}
+
+using Lists = std::map<Key, StreamList>;
+
+template <typename Table>
+void AddTable(const Timeline& timeline, const Table& table, Lists& lists) {
+  const EventTable* events = timeline.events().TableWithKey(Table::kName);
+  if (events == nullptr) return;
+  Key last;
+  std::vector<uint32_t>* rows = nullptr;
+  std::map<Key, std::vector<uint32_t>> found;
+  for (uint32_t row = 0; row < events->rows; ++row) {
+    const Key key = KeyOf(table, row);
+    if (rows == nullptr || key != last) {
+      last = key;
+      rows = &found[key];
+    }
+    rows->push_back(events->first_ref + row);
+  }
+  for (auto& [key, refs] : found) {
+    StreamList& list = lists[key];
+    if (list.tables.empty()) {
+      list = {.process = key.process,
+              .device = key.device,
+              .kind = key.kind,
+              .context = key.context,
+              .stream = key.stream,
+              .title = TitleOf(timeline.store(), key),
+              .tables = {}};
+    }
+    list.tables.push_back(std::move(refs));
+  }
+}
+
+}  // namespace
+
+StreamTables::StreamTables(const Timeline& timeline) : timeline_(timeline) {
+  const Store& store = timeline.store();
+  Lists lists;
+#define STREAM_TABLE(member, title) AddTable(timeline, store.member, lists);
+#define PROCESS_TABLE(member, title) AddTable(timeline, store.member, lists);
+#include "timeline/tracks/event_tables.def"
+  for (auto& [key, list] : lists) lists_.push_back(std::move(list));
+}
+
+std::vector<uint32_t> StreamTables::EventsOf(const StreamList& list) const {
+  const Events& events = timeline_.events();
+  const auto before = [&](uint32_t a, uint32_t b) {
+    const int64_t a_ns = events.Start(a);
+    const int64_t b_ns = events.Start(b);
+    if (a_ns != b_ns) return a_ns < b_ns;
+    return events.End(a) > events.End(b);
+  };
+  std::vector<uint32_t> all;
+  for (const std::vector<uint32_t>& refs : list.tables) {
+    const size_t middle = all.size();
+    all.insert(all.end(), refs.begin(), refs.end());
+    const auto at = all.begin() + static_cast<ptrdiff_t>(middle);
+    // Tables are by start, but not by length where starts are equal.
+    if (!std::is_sorted(at, all.end(), before)) std::stable_sort(at, all.end(), before);
+    std::inplace_merge(all.begin(), at, all.end(), before);
+  }
+  return all;
+}
+
+}  // namespace batchlight::timeline
