@@ -12,6 +12,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from check_table import Done, Table, first_existing, say  # noqa: E402
+from check_waiting import Waiting  # noqa: E402
 
 
 class Check:
@@ -135,8 +136,8 @@ class Check:
             self.table.at_most(f"outside a window: {variant}, over plain", 1.01,
                                value(variant, "ratio"), detail=steps("plain", variant))
 
-    def gpu_and_graph(self):
-        if self.table.wanted("gpu preset"):
+    def gpu_and_graph(self, rounds=None, only_graph=False):
+        if not only_graph and self.table.wanted("gpu preset"):
             rows = self.overhead("gpu", 60, *self.ours("ours", "-t cuda,nvtx --pytorch=none"))
             self.table.at_most("gpu preset, over plain", 1.005, rows.get("ours", {}).get("ratio"))
         if not self.table.wanted("graph preset"):
@@ -144,7 +145,7 @@ class Check:
         rows = self.overhead(
             "graph", 400, *self.ours("graph", "-t cuda,nvtx --cuda-graph-trace=graph"),
             *self.ours("node", "-t cuda,nvtx --cuda-graph-trace=node"),
-            nsys_flags="-t cuda,nvtx -s none --cpuctxsw=none --cuda-graph-trace=node")
+            nsys_flags="-t cuda,nvtx -s none --cpuctxsw=none --cuda-graph-trace=node", rounds=rounds)
         self.table.at_most("graph preset, graph level, over plain", 1.01,
                            rows.get("graph", {}).get("ratio"))
         ratio, nsys = (rows.get(name, {}).get("ratio") for name in ("node", "nsys"))
@@ -318,6 +319,8 @@ class Check:
         self.run(self.batchlight, "doctor")
         print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}, "
               f"recordings and log in {self.out}", flush=True)
+        if self.options.waiting:
+            return Waiting(self, self.options.seconds).run(torch.cuda.device_count())
         loop = [sys.executable, HERE + "/train_step.py"]
         self.launch()
         self.gpu_and_graph()
@@ -345,6 +348,8 @@ class Check:
         self.endings(lambda way: [self.training, "launches=500", "end=" + way], {
             "return": ((0,), 500), "exit": ((3,), 500), "quick_exit": ((4,), 500),
             "reset": ((0,), 501), "fork": ((0,), 500), "kill": ((137, -9), 450)}, 500)
+        if self.table.wanted("thousands of streams"):
+            Waiting(self, 60).streams(self.training)
         self.profile("waits", self.training, "launches=10", "waits=1", flags=("-t", "cuda"))
         self.waits(self.database("waits"))
         self.clock(self.database("waits"))
@@ -365,6 +370,8 @@ def main():
                         help="of the memory row; 180000000 are 30 minutes of 100,000 a second")
     parser.add_argument("--only", default="", help="rows whose name matches")
     parser.add_argument("--out", default="gpu_check", help="folder for recordings, log and table.json")
+    parser.add_argument("--waiting", action="store_true", help="the rows that wait for a GPU alone")
+    parser.add_argument("--seconds", type=float, default=470, help="that --waiting may take")
     parser.add_argument("--stand-in", action="store_true", help="without a GPU")
     check = Check(parser.parse_args())
     if check.options.stand_in:
