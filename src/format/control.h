@@ -69,7 +69,10 @@ struct ControlPage {
   uint64_t keep_free_bytes;
   std::atomic<uint32_t> growth_error;  // errno with which a file last could not grow; 0 = never
   std::atomic<uint32_t> files_cut;     // times that somebody cut a mapped file short
-  uint32_t reserved[2];
+  // Events that no file of a process could count: it never got one (it changed its user), or the
+  // program left the recorder in the middle (siglongjmp, a cancelled thread).
+  std::atomic<uint32_t> events_unfiled;
+  std::atomic<uint32_t> events_cut_off;
 
   char capture_message[512];  // --nvtx-capture range
   char capture_domain[256];   // "" = default domain, "*" = any

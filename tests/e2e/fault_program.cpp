@@ -10,10 +10,12 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -176,6 +178,120 @@ void CutShort(int count) {
   Operators(count);
 }
 
+sigjmp_buf g_back;
+
+void JumpBack(int) { siglongjmp(g_back, 1); }
+
+// Deeper in the stack than where the jump lands.
+[[gnu::noinline]] void Deeper(int depth) {
+  volatile char room[512];
+  room[0] = static_cast<char>(depth);
+  if (depth > 0) Deeper(depth - 1);
+  Operator("fault::deeper");
+  nvtxRangePushA("deeper");
+  nvtxRangePop();
+  room[1] = room[0];
+}
+
+// Without malloc, which must not be left by a jump.
+void Register(uint64_t i) {
+  const bool is_first = i == 0;
+  char name[] = "registered 0000";
+  for (size_t digit = 0; digit < 4; ++digit, i /= 10) {
+    name[sizeof name - 2 - digit] = static_cast<char>('0' + i % 10);
+  }
+  nvtxDomainRegisterStringA(nullptr, name);
+  if (is_first) nvtxNameCategoryA(7, name);  // each is kept: few
+}
+
+void Interrupt(int microseconds) {
+  const itimerval timer = {{0, 0}, {0, microseconds}};
+  setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+// `count` times: a timer that fires in the midst of operators, ranges and registrations, and a
+// handler that jumps away from there. Then the same, with calls from further in only.
+void Jumps(int count) {
+  Register(0);  // NVTX is loaded by this
+  signal(SIGALRM, JumpBack);
+  volatile int left = 2 * count;
+  while (left > 0) {
+    if (sigsetjmp(g_back, 1) != 0) {
+      left = left - 1;
+      continue;
+    }
+    Interrupt(1 + rand() % 300);
+    for (uint64_t i = 0;; ++i) {
+      if (left > count) {
+        Operator("fault::step");
+        Register(i);
+      }
+      Deeper(3);
+    }
+  }
+  Interrupt(0);
+}
+
+// The recorder is left by a jump in a thread that never comes back to it, perhaps with a lock in
+// its hands; others go on registering.
+void JumpsAndOthers(int count) {
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
+    for (uint64_t i = 0; !stop; ++i) {
+      Register(i);
+      Operator("fault::other");
+      usleep(20);
+    }
+  });
+  Jumps(count);
+  stop = true;
+  other.join();
+  Operators(count);
+}
+
+void* UntilCancelled(void*) {
+  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+  for (uint64_t i = 0;; ++i) {
+    Operator("fault::cancelled");
+    Register(i);
+  }
+}
+
+// `count` threads that are cancelled wherever they are, also inside the recorder.
+void CancelledThreads(int count) {
+  Register(0);
+  for (int i = 0; i < count; ++i) {
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, UntilCancelled, nullptr) != 0) std::abort();
+    usleep(static_cast<useconds_t>(rand() % 500));
+    pthread_cancel(thread);
+    pthread_join(thread, nullptr);
+  }
+  Operators(100);
+}
+
+// Uses up all file descriptors, and goes on.
+void NoDescriptors(int count) {
+  while (open("/dev/null", O_RDONLY) >= 0) {
+  }
+  Operators(count);
+}
+
+// Becomes nobody; then a child of it records.
+void OtherUser(int count) {
+  if (setuid(65534) != 0) std::abort();
+  const pid_t pid = fork();
+  if (pid == 0) {
+    Operators(count);
+    _exit(0);
+  }
+  waitpid(pid, nullptr, 0);
+}
+
 // Confines itself, so that any other system call than to read, write or end kills it.
 [[noreturn]] void Strict(int count) {
   Operators(count);
@@ -202,6 +318,11 @@ int Run(const std::string& mode, int count) {
     Until([] { return g_api == nullptr || *g_recorded > 5'000; });
   }
   if (mode == "strict") Strict(count);
+  if (mode == "jumps") Jumps(count);
+  if (mode == "jumps-and-others") JumpsAndOthers(count);
+  if (mode == "cancelled-threads") CancelledThreads(count);
+  if (mode == "other-user") OtherUser(count);
+  if (mode == "no-descriptors") NoDescriptors(count);
   if (mode == "cut-short") CutShort(count);
   if (mode == "names") StrangeNames();
   if (mode == "steps") Steps(count);

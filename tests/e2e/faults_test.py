@@ -4,8 +4,11 @@ import concurrent.futures
 import json
 import os
 import random
+import re
+import shutil
 import signal
 import struct
+import subprocess
 import sys
 import time
 import unittest
@@ -146,6 +149,112 @@ class TheProgramEndsBadly(InFolder):
         dropped = max([int(r.fields["value"]) for r in records
                        if r.kind == "Counter" and r.fields["counter"] in ("1", "2")] or [0])
         self.assertGreaterEqual(kept + dropped, WARM_UP + 200_000)
+
+
+class TheRecorderIsLeftInTheMiddle(InFolder):
+    """A signal handler jumps out of it, a thread is cancelled in it: recording goes on, nobody waits
+    for a lock whose holder is gone, and what is lost is said."""
+
+    def record(self, *words):
+        done = self.batchlight("profile", "-t", "nvtx", "--pytorch=autograd-nvtx", "-f", "-o", "run",
+                               FAULT_PROGRAM, *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.opens("run.batchlight"), done.stderr
+
+    def test_by_siglongjmp(self):
+        records, _ = self.record("jumps", 600)
+        self.assertGreater(self.times_left(records), 10)
+        # Without a way back the first jump would be the end.
+        after = [r.fields for r in records if r.kind == "OpBegin"][-1]
+        self.assertEqual(after["name"], "fault::deeper")
+        begins = count(records, "OpBegin")
+        ignored = self.counter(records, "6")
+        self.assertLess(ignored, begins / 2, "most of the events are recorded")
+
+    def test_by_siglongjmp_while_others_wait(self):
+        records, _ = self.record("jumps-and-others", 300)
+        self.assertGreater(self.times_left(records), 5)
+        names = {r.fields["name"] for r in records if r.kind == "OpBegin"}
+        self.assertIn("fault::other", names)
+        self.assertGreaterEqual(count(records, "OpBegin"), 300)
+
+    def test_by_cancelled_threads(self):
+        """Each would keep its budget: after 64 MiB no thread could be recorded any more."""
+        records, _ = self.record("cancelled-threads", 600)
+        self.assertGreater(self.times_left(records), 10)
+        self.assertGreaterEqual(count(records, "OpBegin"), WARM_UP + 100)
+        self.assertEqual(self.counter(records, "1") + self.counter(records, "7"), 0, "budget")
+
+    @staticmethod
+    def counter(records, number):
+        return max([int(r.fields["value"]) for r in records
+                    if r.kind == "Counter" and r.fields["counter"] == number] or [0])
+
+    def times_left(self, records):
+        """How often, as the recording says."""
+        said = [r.fields["text"] for r in records
+                if r.kind == "Reason" and "left in the middle" in r.fields["text"]]
+        self.assertEqual(len(said), 1)
+        self.assertIn("left in the middle", self.batchlight("summary", "run.batchlight").stdout)
+        return int(said[0].split(" times")[0].split()[-1])
+
+
+class TheProgramBecomesAnother(InFolder):
+    def reasons(self):
+        return [r.fields["text"] for r in self.opens() if r.kind == "Reason"]
+
+    def profile_words(self, *words):
+        done = self.profile(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return "\n".join(self.reasons())
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    def test_another_user_by_itself(self):
+        text = self.profile_words(FAULT_PROGRAM, "other-user", 500)
+        self.assertIn("a process became user 65534", text)
+        (lost,) = re.findall(r"(\d+) events are missing, of processes that could write no file", text)
+        self.assertGreaterEqual(int(lost), 500)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    def test_another_user_by_setpriv_and_su(self):
+        os.chmod(self.folder, 0o755)
+        for words in (["setpriv", "--reuid=65534", "--clear-groups", FAULT_PROGRAM, "operators", 5],
+                      ["su", "-s", "/bin/sh", "nobody", "-c", FAULT_PROGRAM + " operators 5"]):
+            with self.subTest(words=words):
+                text = self.profile_words("-f", "-o", "report1", *words)
+                self.assertIn("a process became user 65534: of it and of what it starts, little or "
+                              "nothing is recorded", text)
+                self.assertIn("became user 65534",
+                              self.batchlight("summary", "report1.batchlight").stdout)
+
+    def test_a_program_that_cannot_be_recorded(self):
+        program = self.build("static", ["cc", "-static"])
+        done = self.profile("-o", "alone", program)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("no process was recorded: the program is statically linked", done.stderr)
+        text = self.profile_words("sh", "-c", "%s; true" % program)
+        self.assertIn("%s is statically linked: nothing of it is recorded" % program, text)
+
+    @unittest.skipUnless(shutil.which("musl-gcc"), "no musl here")
+    def test_children_of_another_c_library(self):
+        for name, words in (("static", ["-static"]), ("dynamic", [])):
+            program = self.build(name, ["musl-gcc"] + words)
+            text = self.profile_words("-f", "-o", "report1", "sh", "-c",
+                                      "%s; test $? = 7" % program)
+            executables = {r.fields["executable"] for r in self.opens()
+                           if r.kind == "ProcessStart"}
+            self.assertEqual(program in executables, name == "dynamic")
+            self.assertEqual(program + " is statically linked" in text, name == "static")
+            done = self.profile("-f", "-o", "direct", program)
+            self.assertEqual(done.returncode, 7, done.stderr)
+            self.assertTrue(done.stdout.startswith("lives\n"))
+
+    def build(self, name, compiler):
+        source, program = self.path(name + ".c"), self.path(name)
+        with open(source, "w") as file:
+            file.write("#include <stdio.h>\nint main(void) { puts(\"lives\"); return 7; }\n")
+        subprocess.run(compiler + ["-o", program, source], check=True)
+        return program
 
 
 class TheProgramConfinesItself(InFolder):

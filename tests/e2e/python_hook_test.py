@@ -1,6 +1,7 @@
 """The way into Python: every version and way of starting, and that the program does not notice."""
 import glob
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -196,6 +197,89 @@ class EveryInterpreter(unittest.TestCase):
         with PythonSession(trace=1) as session:
             done = session.run(DEBIAN, "-c", "import sys; print('_batchlight_native' in sys.modules)")
             self.assertEqual(done.stdout, "False\n")
+
+
+EMBEDDING = """
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+typedef struct PyObject PyObject;
+#ifdef LINKED
+void Py_Initialize(void);
+int PyRun_SimpleString(const char*);
+PyObject* PyImport_ImportModule(const char*);
+int Py_FinalizeEx(void);
+#define FUNCTION(result, name, ...)
+#else
+#define FUNCTION(result, name, ...) result (*name)(__VA_ARGS__) = dlsym(python, #name)
+#endif
+int main(int count, char** words) {
+#ifndef LINKED
+  void* python = dlopen(words[3], RTLD_NOW | RTLD_GLOBAL);
+#endif
+  FUNCTION(void, Py_Initialize, void);
+  FUNCTION(int, PyRun_SimpleString, const char*);
+  FUNCTION(PyObject*, PyImport_ImportModule, const char*);
+  FUNCTION(int, Py_FinalizeEx, void);
+  Py_Initialize();
+  int failed = 0;
+  if (strcmp(words[1], "import") == 0) failed = PyImport_ImportModule(words[2]) == NULL;
+  if (strcmp(words[1], "run") == 0) failed = PyRun_SimpleString(words[2]);
+  return failed || Py_FinalizeEx() != 0;
+}
+"""
+
+
+def python_library():
+    found = glob.glob("/usr/lib/*/libpython3.*.so.1.0")
+    return found[0] if found else None
+
+
+@unittest.skipUnless(python_library(), "no libpython here")
+class EmbeddedPython(unittest.TestCase):
+    """A C program that calls Py_Initialize never says that it runs a script."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        with open(os.path.join(self.folder, "app.py"), "w") as file:
+            file.write(MARK)
+        with open(os.path.join(self.folder, "main.c"), "w") as file:
+            file.write(EMBEDDING)
+
+    def build(self, *words):
+        program = os.path.join(self.folder, "embedding")
+        subprocess.run(["cc", "-o", program, os.path.join(self.folder, "main.c")] + list(words),
+                       check=True)
+        return program
+
+    def run_in(self, session, program, *words):
+        return session.run(program, *words, python_library(), cwd=self.folder,
+                           env={"PYTHONPATH": self.folder})
+
+    def test_linked(self):
+        program = self.build("-DLINKED", python_library())
+        for words in (["run", MARK], ["import", "app"]):
+            with PythonSession() as session:
+                done = self.run_in(session, program, *words)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "ran\n", ""))
+                self.assertEqual(len(session.events("Mark")), 1, session.reasons())
+                self.assertEqual(session.reasons(), [])
+
+    def test_that_runs_nothing(self):
+        program = self.build("-DLINKED", python_library())
+        with PythonSession() as session:
+            done = self.run_in(session, program, "nothing", "")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(session.reasons(), [])
+
+    def test_loaded_later(self):
+        program = self.build("-ldl")
+        with PythonSession() as session:
+            done = self.run_in(session, program, "run", "print('ran')")
+            self.assertEqual((done.returncode, done.stdout), (0, "ran\n"), done.stderr)
+            self.assertIn("the program loaded Python while it ran", str(session.reasons()))
 
 
 class OtherPythons(unittest.TestCase):

@@ -43,6 +43,43 @@ class FaultTest(InjectCase):
             self.assertEqual(self.run_client(folder, "basics")[0], "push -2")
             self.assertEqual(folder.processes(), [])
 
+    def refused(self, change):
+        folder = self.session()
+        change(folder)
+        self.assertEqual(self.run_client(folder, "basics")[0], "push -2")
+        self.assertEqual(folder.processes(), [])
+
+    def test_sessions_that_others_could_write(self):
+        """Who writes the page decides what code the program loads."""
+        for mode in (0o770, 0o707, 0o777, 0o1777):
+            self.refused(lambda folder: os.chmod(folder.path, mode))
+        for mode in (0o660, 0o606, 0o666):
+            self.refused(lambda folder: os.chmod(folder.control, mode))
+
+    def test_sessions_behind_links(self):
+        def link_folder(folder):
+            os.rename(folder.path, folder.path + ".real")
+            os.symlink(folder.path + ".real", folder.path)
+            self.addCleanup(shutil.rmtree, folder.path + ".real", ignore_errors=True)
+            self.addCleanup(os.unlink, folder.path)
+
+        def link_page(folder):
+            os.rename(folder.control, folder.path + ".page")
+            os.symlink(folder.path + ".page", folder.control)
+            self.addCleanup(os.unlink, folder.path + ".page")
+
+        def pipe(folder):
+            os.unlink(folder.control)
+            os.mkfifo(folder.control)
+
+        for change in (link_folder, link_page, pipe):
+            self.refused(change)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can make files of another user")
+    def test_sessions_of_another_user(self):
+        self.refused(lambda folder: os.chown(folder.path, 65534, -1))
+        self.refused(lambda folder: os.chown(folder.control, 65534, -1))
+
     @needs_library
     def test_budget(self):
         # Room for the main thread and a few others.

@@ -146,6 +146,16 @@ void Recording::NoteLosses() {
     log_.AddReason("recording", std::string("events are missing: the recording could not grow: ") +
                                     std::strerror(error));
   }
+  if (const uint32_t lost = page.events_unfiled.load(); lost != 0) {
+    log_.AddReason("processes", std::to_string(lost) +
+                                    " events are missing, of processes that could write no file "
+                                    "(after setuid, for one, the recording is another user's)");
+  }
+  if (const uint32_t cut = page.events_cut_off.load(); cut != 0) {
+    log_.AddReason("threads", "the recorder was left in the middle " + std::to_string(cut) +
+                                  " times, by siglongjmp out of a signal handler or because the "
+                                  "thread was cancelled: up to one event each is missing");
+  }
   if (page.files_cut.load() != 0) {
     log_.AddReason("recording",
                    "events are missing: somebody cut a file of the recording short while it was "

@@ -35,9 +35,11 @@ SessionEnd Session::Finish() {
 void Session::SealAtEnd(SessionEnd& end) {
   const uint32_t done = recording_->captures_done();
   if (recording_->control().page().processes_attached == 0) {
-    recording_->log().AddReason("session",
-                                "no process was recorded: the program is statically "
-                                "linked, or runs with privileges of its own");
+    const std::string why =
+        "no process was recorded: the program is statically linked, or runs with privileges of its "
+        "own (sudo, su)";
+    notice_(why);
+    recording_->log().AddReason("session", why);
   }
   if (capture_.Several()) {
     for (uint32_t index = first_capture_; index < done && end.sealed.ok(); ++index) {

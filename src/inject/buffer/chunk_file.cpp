@@ -8,6 +8,7 @@
 #include "format/layout.h"
 #include "inject/buffer/disk_space.h"
 #include "inject/rt/control.h"
+#include "inject/rt/guard.h"
 #include "inject/rt/process.h"
 #include "inject/rt/sys.h"
 #include "inject/rt/text.h"
@@ -51,6 +52,7 @@ uint32_t TakeChunkBudget(uint32_t wanted, uint32_t least, uint32_t replaces) {
     if (bytes < least) bytes = least;
     if (bytes > free) return 0;
     if (g_mapped_bytes.compare_exchange_weak(mapped, mapped + bytes, std::memory_order_relaxed)) {
+      t_thread.budget_bytes += bytes;
       return static_cast<uint32_t>(bytes);
     }
   }
@@ -162,12 +164,12 @@ ChunkFault OpenChunk(uint32_t wanted, uint32_t least, uint32_t replaces, Chunk* 
   bool disk_refused = false;
   void* memory = MapChunk(bytes, &disk_refused);
   if (memory == nullptr && disk_refused && bytes > least) {  // the last blocks of a full disk
-    ReturnBudget(bytes - least);
+    ReturnThreadBudget(bytes - least);
     bytes = least;
     memory = MapChunk(bytes, &disk_refused);
   }
   if (memory == nullptr) {
-    ReturnBudget(bytes);
+    ReturnThreadBudget(bytes);
     if (!disk_refused) return ChunkFault::kBudget;  // no address space
     BackOff();
     return ChunkFault::kFile;
@@ -182,7 +184,7 @@ ChunkFault OpenChunk(uint32_t wanted, uint32_t least, uint32_t replaces, Chunk* 
 
 void CloseChunk(const Chunk& chunk) {
   sys::Unmap(chunk.base, chunk.bytes);
-  ReturnBudget(chunk.bytes);
+  ReturnThreadBudget(chunk.bytes);
 }
 
 bool TakeBudget(size_t bytes) {
@@ -200,6 +202,18 @@ void ReturnBudget(size_t bytes) {
                                                std::memory_order_relaxed)) {
   }
 }
+
+bool TakeThreadBudget(size_t bytes) {
+  if (!TakeBudget(bytes)) return false;
+  t_thread.budget_bytes += bytes;
+  return true;
+}
+void ReturnThreadBudget(size_t bytes) {
+  if (bytes > t_thread.budget_bytes) bytes = t_thread.budget_bytes;
+  t_thread.budget_bytes -= bytes;
+  ReturnBudget(bytes);
+}
+void ReturnAllThreadBudget() { ReturnThreadBudget(t_thread.budget_bytes); }
 
 uint32_t FirstChunkBytes() {
   return RoundToPage(OrDefault(Control()->first_chunk_bytes, kDefaultFirstChunkBytes));

@@ -30,6 +30,12 @@ void CloseChunk(const Chunk& chunk);
 bool TakeBudget(size_t bytes);
 void ReturnBudget(size_t bytes);
 
+// The same for memory of the calling thread's stream, as chunks are. What the thread has taken so
+// far goes back at once if it leaves the recorder in the middle.
+bool TakeThreadBudget(size_t bytes);
+void ReturnThreadBudget(size_t bytes);
+void ReturnAllThreadBudget();
+
 uint32_t FirstChunkBytes();
 uint32_t MaxChunkBytes();
 

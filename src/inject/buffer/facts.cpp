@@ -93,7 +93,9 @@ void AppendString(char* to, const FactString& string) {
 }  // namespace
 
 FactGroup::FactGroup(const Guard& guard) : guard_(guard) {
-  g_lock.Acquire();
+  locked_ = g_lock.Acquire();
+  full_ = !locked_;
+  if (full_) return;
   if (g_log == nullptr) g_log = static_cast<char*>(sys::MapMemory(kLogBytes));
   full_ = g_log == nullptr;
   start_ = end_ = g_log_end.load(std::memory_order_relaxed);
@@ -130,6 +132,7 @@ void FactGroup::AddRecord(uint8_t kind, const char* record, size_t record_bytes,
 }
 
 FactGroup::~FactGroup() {
+  if (!locked_) return;
   if (full_) {
     AddCounter(format::Counter::kEventsDroppedBudget);
   } else {
@@ -148,6 +151,7 @@ void Reason(const Guard& guard, const char* feature, const char* text) {
       FoldProduct(HashBytes(feature, std::strlen(feature)), HashBytes(text, std::strlen(text)));
   {
     Locked locked(lock);
+    if (!locked) return;
     for (size_t i = 0; i < said_count; ++i) {
       if (said[i] == hash) return;
     }
@@ -180,6 +184,7 @@ bool FactsPending(uint32_t capture_index) {
 
 void WriteUnwrittenFacts(ThreadStream& stream) {
   Locked locked(g_lock);
+  if (!locked) return;  // they stay unwritten until somebody can
   while (!WriteUnwritten(stream)) {
   }
 }

@@ -41,9 +41,10 @@ class FactGroup {
                  size_t string_count);
 
   const Guard& guard_;
-  size_t start_;  // of the group in the log
-  size_t end_;
-  bool full_;
+  size_t start_ = 0;  // of the group in the log
+  size_t end_ = 0;
+  bool locked_ = false;
+  bool full_ = false;
 };
 
 // One record.

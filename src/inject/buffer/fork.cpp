@@ -12,6 +12,7 @@ namespace batchlight::inject {
 void StartOverAfterFork() {
   g_fork_count.fetch_add(1, std::memory_order_relaxed);  // frees all locks
   t_thread.stream = nullptr;
+  t_thread.budget_bytes = 0;
   t_thread.chunk_count = 0;
   t_thread.index_plus_1 = 0;
   for (auto& counter : g_counters) counter.store(0, std::memory_order_relaxed);

@@ -1,5 +1,6 @@
 #include "inject/buffer/string_table.h"
 
+#include <atomic>
 #include <cstring>
 
 #include "inject/buffer/chunk_file.h"
@@ -8,10 +9,11 @@
 namespace batchlight::inject {
 
 void StringTable::Use(void* entries, uint32_t capacity) {
+  grown_ = false;  // first: see Grow()
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   entries_ = static_cast<Entry*>(entries);
   mask_ = capacity - 1;
   count_ = 0;
-  grown_ = false;
 }
 
 void StringTable::Place(Entry entry, uint32_t slot) {
@@ -31,14 +33,16 @@ void StringTable::Insert(const char* base, uint64_t hash, uint32_t offset) {
 bool StringTable::Grow(const char* base) {
   const uint32_t capacity = mask_ + 1;
   const size_t bytes = size_t{capacity} * 2 * sizeof(Entry);
-  if (capacity >= kMaxCapacity || !TakeBudget(bytes)) return false;
+  if (capacity >= kMaxCapacity || !TakeThreadBudget(bytes)) return false;
   void* larger = sys::MapMemory(bytes);
   if (larger == nullptr) {
-    ReturnBudget(bytes);
+    ReturnThreadBudget(bytes);
     return false;
   }
   StringTable old = *this;
   Use(larger, capacity * 2);
+  // Last: whenever a signal handler jumps away, what ReleaseGrown() then unmaps is one table.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   grown_ = true;
   for (uint32_t i = 0; i < capacity; ++i) {
     const Entry entry = old.entries_[i];
@@ -59,9 +63,10 @@ void StringTable::Clear() {
 void StringTable::ReleaseGrown() {
   if (!grown_) return;
   const size_t bytes = (size_t{mask_} + 1) * sizeof(Entry);
-  sys::Unmap(entries_, bytes);
-  ReturnBudget(bytes);
   grown_ = false;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  sys::Unmap(entries_, bytes);
+  ReturnThreadBudget(bytes);
 }
 
 }  // namespace batchlight::inject

@@ -2,6 +2,7 @@
 
 #include <sys/prctl.h>
 
+#include <atomic>
 #include <new>
 
 #include "inject/buffer/facts.h"
@@ -32,8 +33,9 @@ constexpr uint32_t kFirstStrings = 256;       // entries of the table within the
 ThreadStream* ThreadStream::Open() {
   if (Control() == nullptr) return nullptr;
   static_assert(sizeof(ThreadStream) + kFirstStrings * 8 <= format::kPageBytes);
-  void* page = TakeBudget(format::kPageBytes) ? sys::MapMemory(format::kPageBytes) : nullptr;
+  void* page = TakeThreadBudget(format::kPageBytes) ? sys::MapMemory(format::kPageBytes) : nullptr;
   if (page == nullptr) {
+    ReturnAllThreadBudget();
     AddCounter(Counter::kThreadsUnrecorded);
     return nullptr;
   }
@@ -71,7 +73,7 @@ void ThreadStream::StartScratch(const Chunk& chunk) {
 // This page was wiped: we are in a child that the program made without the C library's fork.
 void ThreadStream::Revive() {
   StartOverAfterFork();
-  TakeBudget(format::kPageBytes);
+  TakeThreadBudget(format::kPageBytes);
   Start();
   t_thread.stream = this;
 }
@@ -91,7 +93,30 @@ void ThreadStream::CloseCurrent(const Guard&) {
   }
   stream->strings_.ReleaseGrown();
   sys::Unmap(stream, format::kPageBytes);
-  ReturnBudget(format::kPageBytes);
+  ReturnAllThreadBudget();
+}
+
+// The chunk may end in half a record, whose head is still zero: readers stop there. It is not
+// touched, since the thread may have been about to close it.
+void ThreadStream::Abandon(bool is_over) {
+  ThreadStream* stream = t_thread.stream;
+  if (stream != nullptr && stream->scratch_) return;
+  t_thread.stream = nullptr;
+  if (!is_over) {
+    t_thread.budget_bytes = 0;  // stays taken
+  } else {
+    if (stream != nullptr && stream->started_) stream->Unmap();
+    ReturnAllThreadBudget();  // also for what had not become part of the stream yet
+  }
+  ++t_thread.chunk_count;  // a number left out tells readers that events may be missing here
+  Control()->events_cut_off.fetch_add(1, std::memory_order_relaxed);
+}
+
+void ThreadStream::Unmap() {
+  const Chunk chunk = chunk_;
+  if (chunk.base != nullptr) inject::CloseChunk(chunk);
+  strings_.ReleaseGrown();
+  sys::Unmap(this, format::kPageBytes);
 }
 
 void ThreadStream::Seal() {
@@ -182,7 +207,9 @@ void ThreadStream::StartChunk(const Chunk& chunk, uint32_t capture_index) {
   header->base_monotonic_ns = clock.monotonic_ns;
   header->ticks_per_second = TicksPerSecond(clock);
   std::atomic_ref(header->magic).store(format::kChunkMagic, std::memory_order_release);
-  chunk_ = chunk;
+  chunk_.bytes = chunk.bytes;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  chunk_.base = chunk.base;
   cursor_ = limit_ = chunk.base + sizeof *header;
   base_ticks_ = clock.ticks;
   next_measure_ = kFirstMeasure;
@@ -214,8 +241,11 @@ void ThreadStream::CloseOpenChunk() {
   header->end_monotonic_ns = clock.monotonic_ns;
   std::atomic_ref(header->used_bytes)
       .store(static_cast<uint32_t>(position()), std::memory_order_release);
-  inject::CloseChunk(chunk_);
-  chunk_ = {};
+  const Chunk closed = chunk_;
+  chunk_.base = nullptr;  // first: Abandon() unmaps what is there
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  inject::CloseChunk(closed);
+  chunk_.bytes = 0;
   cursor_ = limit_ = nullptr;
 }
 
@@ -227,7 +257,10 @@ bool ThreadStream::Drop(ChunkFault fault) {
   const Counter counter = budget ? Counter::kEventsDroppedBudget : Counter::kEventsDroppedFile;
   AddCounter(counter);
   lost_ = true;
-  if (chunk_.base == nullptr) return false;
+  if (chunk_.base == nullptr) {
+    if (!HasProcessFile()) Control()->events_unfiled.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
   uint64_t*& value = drop_values_[budget ? 0 : 1];
   if (value == nullptr) {
     value = reinterpret_cast<uint64_t*>(cursor_ + offsetof(format::CounterRecord, value));

@@ -157,6 +157,15 @@ class ThreadStream {
 
   // Ends this thread's stream: final name and counters, ThreadExit, chunk closed, memory returned.
   static void CloseCurrent(const Guard&);
+  // The thread left the recorder in the middle of an event (guard.h). What it had written stays in
+  // the recording; the next event opens another stream. If it is not over for certain, the memory
+  // stays: it may still be written.
+  static void Abandon(bool is_over);
+  // Changes with each record; for guard.h.
+  static size_t Progress(const ThreadStream* stream) {
+    return reinterpret_cast<size_t>(stream->cursor_);
+  }
+
   // The process ends: as above, but later events of the thread may open another chunk.
   void Seal();
 
@@ -183,6 +192,7 @@ class ThreadStream {
   bool Populate(size_t bytes);
   void MeasureClock(uint64_t delta);
   void CloseOpenChunk();
+  void Unmap();
   void WriteOpening();
   void WriteThreadName();
   void WriteCounters();

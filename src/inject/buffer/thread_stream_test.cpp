@@ -1,6 +1,8 @@
 #include "inject/buffer/thread_stream.h"
 
 #include <gtest/gtest.h>
+#include <setjmp.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <string>
@@ -80,16 +82,96 @@ TEST(ThreadStream, CutsLongStringsBetweenCharacters) {
   EXPECT_EQ(CounterValue(format::Counter::kStringsTruncated), cut + 1);
 }
 
+// As a signal handler would, further in.
+[[gnu::noinline]] bool EntersFurtherIn() {
+  volatile char room[256];
+  room[0] = 0;
+  Guard guard;
+  room[1] = room[0];
+  return static_cast<bool>(guard);
+}
+
 TEST(ThreadStream, IgnoresTheSecondEntry) {
   const uint64_t ignored = CounterValue(format::Counter::kReentryIgnored);
   Guard first;
   ASSERT_TRUE(first);
-  {
-    Guard second;
-    EXPECT_FALSE(second);
-  }
-  EXPECT_FALSE(Guard());  // the second one's end did not let go of the first
+  EXPECT_FALSE(EntersFurtherIn());
+  EXPECT_FALSE(EntersFurtherIn());  // the second one's end did not let go of the first
   EXPECT_EQ(CounterValue(format::Counter::kReentryIgnored), ignored + 2);
+}
+
+sigjmp_buf g_back;
+
+// Enters, writes half an event, and leaves by a jump, as deep in the stack as is asked for.
+[[gnu::noinline]] void JumpOutFrom(int depth) {
+  volatile char room[256];
+  room[0] = static_cast<char>(depth);
+  if (depth > 0) {
+    JumpOutFrom(depth - 1);
+  } else {
+    Guard guard;
+    ASSERT_TRUE(guard);
+    ThreadStream* stream = ThreadStream::Current(guard);
+    ASSERT_TRUE(stream->Ensure(1000));
+    stream->Intern("half an event");
+    siglongjmp(g_back, 1);
+  }
+  room[1] = room[0];
+}
+
+[[gnu::noinline]] bool EntersFrom(int depth) {
+  volatile char room[256];
+  room[0] = static_cast<char>(depth);
+  const bool entered = depth > 0 ? EntersFrom(depth - 1) : EntersFurtherIn();
+  room[1] = room[0];
+  return entered;
+}
+
+TEST(ThreadStream, GoesOnAfterAJumpOutOfIt) {
+  uint32_t index = 0;
+  const uint32_t cut_off = Control()->events_cut_off;
+  std::thread([&] {
+    index = ThreadIndex();
+    Mark("before");
+    if (sigsetjmp(g_back, 1) == 0) JumpOutFrom(20);
+    Mark("after");
+    index = ThreadIndex();
+  }).join();
+  EXPECT_EQ(Marks(ReadThisProcess(index)), (std::vector<std::string>{"before", "after"}));
+  EXPECT_EQ(Control()->events_cut_off, cut_off + 1);
+}
+
+// Nothing tells such calls from a signal handler's, but that they go on and on.
+TEST(ThreadStream, GoesOnAfterAJumpWithCallsFromFurtherIn) {
+  uint32_t index = 0;
+  std::thread([&] {
+    Mark("before");
+    if (sigsetjmp(g_back, 1) == 0) JumpOutFrom(0);
+    EXPECT_FALSE(EntersFrom(20));
+    for (int i = 0; i < 200 && !EntersFrom(20); ++i) {
+    }
+    Mark("after");
+    index = ThreadIndex();
+  }).join();
+  EXPECT_EQ(Marks(ReadThisProcess(index)), (std::vector<std::string>{"before", "after"}));
+}
+
+// Threads that end without having come back give back their buffers and locks.
+TEST(ThreadStream, EndsInsideTheRecorder) {
+  for (int i = 0; i < 300; ++i) {  // of a megabyte each, in a budget of 64
+    std::thread([] {
+      if (sigsetjmp(g_back, 1) != 0) return;
+      Guard guard;
+      ASSERT_TRUE(guard);
+      ThreadStream* stream = ThreadStream::Current(guard);
+      ASSERT_TRUE(stream->Ensure(900'000)) << "no budget";
+      const FactGroup facts(guard);
+      siglongjmp(g_back, 1);
+    }).join();
+  }
+  Guard guard;
+  Property(guard, "after.threads", "that ended inside");  // needs the lock
+  EXPECT_FALSE(FactsPending(SessionState() >> 1));
 }
 
 TEST(ThreadStream, RewindLeavesNoTrace) {

@@ -1,6 +1,6 @@
 #include "inject/collect/collecting_watch.h"
 
-#include <pthread.h>
+#include "inject/rt/fork_handler.h"
 
 namespace batchlight::inject {
 
@@ -24,7 +24,7 @@ void WatchCollecting(CollectingChanged changed) {
   const format::ControlPage* page = Control();
   if (page == nullptr || page->trigger == format::CaptureTrigger::kNone) return;
   if (g_collecting_changed.exchange(changed) == nullptr) {
-    pthread_atfork(nullptr, nullptr, InForkedChild);
+    OnForkInChild(InForkedChild);
   }
 }
 

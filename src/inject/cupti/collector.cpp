@@ -1,7 +1,5 @@
 #include "inject/cupti/collector.h"
 
-#include <pthread.h>
-
 #include <cstdlib>
 
 #include "inject/buffer/facts.h"
@@ -13,6 +11,7 @@
 #include "inject/cupti/kinds.h"
 #include "inject/cupti/waits.h"
 #include "inject/rt/control.h"
+#include "inject/rt/fork_handler.h"
 #include "inject/rt/sys.h"
 #include "inject/rt/text.h"
 
@@ -94,7 +93,7 @@ void StartCollector() {
   state.has_helper = StartHelper();
   if (!state.has_helper)
     SayWhyNot("no helper thread could be started: records come at the end only");
-  pthread_atfork(nullptr, nullptr, ForgetCollector);
+  OnForkInChild(ForgetCollector);
   std::atexit(AtExit);
 }
 

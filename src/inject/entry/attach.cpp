@@ -1,7 +1,5 @@
 #include "inject/entry/attach.h"
 
-#include <pthread.h>
-
 #include <cstdlib>
 
 #include "inject/buffer/chunk_file.h"
@@ -17,6 +15,7 @@
 #include "inject/rt/clock.h"
 #include "inject/rt/control.h"
 #include "inject/rt/cut_files.h"
+#include "inject/rt/fork_handler.h"
 #include "inject/rt/process.h"
 #include "inject/rt/thread_exit.h"
 
@@ -30,6 +29,7 @@ void AtFork() {
 }
 
 void AtThreadExit() {
+  LeaveForGood();  // it may have been cancelled inside
   nvtx::ReleaseLevels();
   Guard guard;
   if (guard) ThreadStream::CloseCurrent(guard);
@@ -37,12 +37,15 @@ void AtThreadExit() {
 
 void AtExit(int status, void*) {
   Guard guard;
-  if (guard) RecordExit(guard, status, ExitHow::kExit);
+  if (!guard) return;
+  SayIfPythonCameLate(guard);
+  RecordExit(guard, status, ExitHow::kExit);
 }
 
 void AttachNow() {
   FindInterposed();
   FindInterposedWaits();
+  FindInterposedUsers();
   Guard guard;
   sys::ErrnoSaver errno_saver;
   if (!MapControlPage()) return;
@@ -52,9 +55,10 @@ void AttachNow() {
   ReadStepWindows();
   g_on_capture_begun = CalibrateOnce;
   NoteRank(guard);
+  g_left_inside = {ThreadStream::Progress, ThreadStream::Abandon};
   PrepareThreadExit(AtThreadExit);
-  pthread_atfork(nullptr, nullptr, AtFork);
-  on_exit(AtExit, nullptr);
+  OnForkInChild(AtFork);
+  if (on_exit != nullptr) on_exit(AtExit, nullptr);
   InstallInterpreterHook(guard);
   // A process that never records an event is shown all the same.
   if (Collecting()) {
@@ -79,6 +83,7 @@ bool Attach() {
 
 void RecordExit(const Guard& guard, int status, ExitHow how) {
   if (Control() == nullptr || (!HasProcessFile() && !Collecting())) return;
+  SayForChild(guard);
   ThreadStream* stream = ThreadStream::Current(guard);
   if (stream == nullptr) return;
   WriteClockSync(*stream);

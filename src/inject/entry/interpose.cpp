@@ -6,14 +6,19 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <cstring>
+
+#include "inject/buffer/facts.h"
 #include "inject/buffer/thread_stream.h"
 #if BATCHLIGHT_GPU
 #include "inject/cupti/collector.h"
 #endif
 #include "inject/entry/attach.h"
+#include "inject/entry/exec_target.h"
 #include "inject/entry/export.h"
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
+#include "inject/rt/text.h"
 
 namespace batchlight::inject {
 namespace {
@@ -49,11 +54,23 @@ void BeforeExit(int status) {
   for (;;) sys::Call(SYS_exit_group, status);
 }
 
+// What is to be said of programs that will not join the session. A child of vfork leaves it here,
+// in its parent's memory: one program at a time, the last.
+char g_unsaid[512];
+
+void NoteTarget(const char* path) {
+  const char* why = Control() != nullptr && Collecting() ? WhyNotRecorded(path) : nullptr;
+  if (why == nullptr) return;
+  Text(g_unsaid, sizeof g_unsaid).Add(path, strnlen(path, sizeof g_unsaid - 128)).Add(why);
+}
+
 // Writes that an exec happens, runs it, and takes the record back should it return.
 template <class F>
-int RunExec(F exec) {
+int RunExec(const char* path, F exec) {
+  NoteTarget(path);
   if (!InOwnProcess()) return exec();
   Guard guard;
+  if (guard) SayForChild(guard);
   ThreadStream* stream = guard && HasProcessFile() ? ThreadStream::Current(guard) : nullptr;
   if (stream == nullptr || !stream->Ensure(sizeof(format::ProcessExitRecord))) return exec();
   stream->Write(
@@ -68,6 +85,12 @@ int RawExecve(const char* path, char* const arguments[], char* const environment
 }
 
 }  // namespace
+
+void SayForChild(const Guard& guard) {
+  if (g_unsaid[0] == 0) return;
+  Reason(guard, "processes", g_unsaid);
+  g_unsaid[0] = 0;
+}
 
 void FindInterposed() {
   FindNext("_exit", &g_next_exit);
@@ -96,14 +119,14 @@ BATCHLIGHT_EXPORT void _Exit(int status) noexcept {
 
 BATCHLIGHT_EXPORT int execve(const char* path, char* const arguments[],
                              char* const environment[]) noexcept {
-  return RunExec([=] {
+  return RunExec(path, [=] {
     return g_next_execve != nullptr ? g_next_execve(path, arguments, environment)
                                     : RawExecve(path, arguments, environment);
   });
 }
 
 BATCHLIGHT_EXPORT int execv(const char* path, char* const arguments[]) noexcept {
-  return RunExec([=] {
+  return RunExec(path, [=] {
     return g_next_execv != nullptr ? g_next_execv(path, arguments)
                                    : RawExecve(path, arguments, ::environ);
   });

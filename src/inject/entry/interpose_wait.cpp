@@ -41,6 +41,7 @@ void SayEnd(pid_t pid, int wait_status) {
   if (static_cast<uint32_t>(sys::Pid()) != g_process.pid) return;  // a child of vfork
   Guard guard;
   if (!guard || (!HasProcessFile() && !Collecting())) return;
+  SayForChild(guard);
   ThreadStream* stream = ThreadStream::Current(guard);
   if (stream == nullptr || !stream->Ensure(sizeof(format::ProcessStatusRecord))) return;
   stream->Write(format::ProcessStatusRecord{.pid = static_cast<uint32_t>(pid),

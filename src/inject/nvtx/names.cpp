@@ -31,6 +31,18 @@ namespace {
 
 Resource* g_free_resources = nullptr;
 
+// nullptr: the program goes without a handle.
+Resource* NewResource() {
+  Guard guard;
+  if (!guard) return nullptr;
+  Locked locked(RegistryLock());
+  if (!locked) return nullptr;
+  Resource* resource = g_free_resources;
+  if (resource == nullptr) return static_cast<Resource*>(Allocate(sizeof(Resource)));
+  g_free_resources = resource->next_free;
+  return resource;
+}
+
 FactString DomainField(size_t offset, const Domain* domain) {
   if (domain == nullptr) return {offset, "", 0};
   return {offset, domain->name.text, domain->name.bytes};
@@ -98,16 +110,7 @@ Resource* CreateResource(const Domain* domain, const ResourceAttributes* attribu
   TextArgument wide;
   uint16_t flags = 0;
   const Name name = ReadMessage(attributes->message_type, attributes->message, &wide, &flags);
-  Resource* resource;
-  {
-    Locked locked(RegistryLock());
-    resource = g_free_resources;
-    if (resource != nullptr) {
-      g_free_resources = resource->next_free;
-    } else {
-      resource = static_cast<Resource*>(Allocate(sizeof(Resource)));
-    }
-  }
+  Resource* resource = NewResource();
   const auto type = static_cast<uint32_t>(attributes->identifier_type);
   if (resource != nullptr) *resource = {domain, attributes->identifier, type, nullptr};
   if (type == kThreadNative) {
@@ -120,7 +123,10 @@ Resource* CreateResource(const Domain* domain, const ResourceAttributes* attribu
 void DestroyResource(Resource* resource) {
   if (resource == nullptr) return;
   SayResource(resource->domain, resource->type, resource->identifier, {"", 0, 0}, true);
+  Guard guard;
+  if (!guard) return;
   Locked locked(RegistryLock());
+  if (!locked) return;
   resource->next_free = g_free_resources;
   g_free_resources = resource;
 }
@@ -132,8 +138,10 @@ SyncUser* CreateSyncUser(const Domain* domain, const SyncUserAttributes* attribu
   const Name name = ReadMessage(attributes->message_type, attributes->message, &wide, &flags);
   SyncUser* sync;
   {
+    Guard guard;
+    if (!guard) return nullptr;
     Locked locked(RegistryLock());
-    sync = static_cast<SyncUser*>(Allocate(sizeof(SyncUser)));
+    sync = locked ? static_cast<SyncUser*>(Allocate(sizeof(SyncUser))) : nullptr;
     if (sync == nullptr) return nullptr;
     *sync = {domain, Prefixed("acquire ", name), Prefixed("hold ", name), 0};
   }

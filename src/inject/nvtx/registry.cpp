@@ -1,11 +1,13 @@
 #include "inject/nvtx/registry.h"
 
+#include <atomic>
 #include <cstring>
 
 #include "inject/buffer/chunk_file.h"
 #include "inject/buffer/thread_stream.h"
 #include "inject/rt/control.h"
 #include "inject/rt/counters.h"
+#include "inject/rt/guard.h"
 #include "inject/rt/sys.h"
 #include "inject/rt/text.h"
 
@@ -72,22 +74,31 @@ void* Allocate(size_t bytes) {
   if (bytes > g_free_bytes) {
     const size_t block = bytes > kBlockBytes ? (bytes + 4095) / 4096 * 4096 : kBlockBytes;
     if (!TakeBudget(block)) return nullptr;
-    g_free = static_cast<char*>(sys::MapMemory(block));
-    g_free_bytes = g_free != nullptr ? block : 0;
-    if (g_free == nullptr) {
+    auto* memory = static_cast<char*>(sys::MapMemory(block));
+    if (memory == nullptr) {
       ReturnBudget(block);
       return nullptr;
     }
+    g_free_bytes = 0;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    g_free = memory;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    g_free_bytes = block;
   }
+  // In this order: a signal handler that jumps away in between wastes memory, no more.
+  g_free_bytes -= bytes;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   void* memory = g_free;
   g_free += bytes;
-  g_free_bytes -= bytes;
   return memory;
 }
 
 const RegisteredString* RegisterString(const char* text, size_t bytes) {
   const Name name = MakeName(text, bytes);
+  Guard guard;
+  if (!guard) return nullptr;
   Locked locked(g_lock);
+  if (!locked) return nullptr;
   RegisteredString*& bucket = g_strings[name.hash % kStringBuckets];
   for (RegisteredString* known = bucket; known != nullptr; known = known->next) {
     if (Same(known->name, name)) return known;
@@ -104,7 +115,10 @@ const RegisteredString* RegisterString(const char* text, size_t bytes) {
 
 const Domain* RegisterDomain(const char* text, size_t bytes) {
   const Name name = MakeName(text, bytes);
+  Guard guard;
+  if (!guard) return nullptr;
   Locked locked(g_lock);
+  if (!locked) return nullptr;
   for (Domain* known = g_domains; known != nullptr; known = known->next) {
     if (Same(known->name, name)) return known;
   }

@@ -131,6 +131,7 @@ uint64_t RememberSchema(const Domain* domain, const SchemaAttributes& attributes
   const uint32_t string_count = ScanEntries(domain, attributes, nullptr, &end);
   const size_t static_bytes = attributes.static_size != 0 ? attributes.static_size : end;
   Locked locked(RegistryLock());
+  if (!locked) return 0;
   if (attributes.schema_id != 0) {  // each copy of a library's header registers its schemas
     const Schema* known = Find(DomainNumber(domain), attributes.schema_id);
     if (known != nullptr && known->entry_count == attributes.entry_count &&

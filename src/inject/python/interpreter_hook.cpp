@@ -1,6 +1,7 @@
 #include "inject/python/interpreter_hook.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <cstring>
 
@@ -15,6 +16,13 @@ namespace batchlight::inject {
 namespace {
 
 bool g_started = false;  // written with the GIL held
+bool g_installed = false;
+
+// Of a program that embeds Python.
+int (*g_is_initialized)() = nullptr;
+void* (*g_current_frame)() = nullptr;
+void* (*g_main_interpreter)() = nullptr;
+void* (*g_current_interpreter)() = nullptr;
 
 // Runs batchlight._bridge.install(). The package is loaded from the tool's own folder, so that it
 // matches this library; the program finds that folder last. Of a wheel, pip removes the bytecode of
@@ -90,14 +98,58 @@ void StartBridge() {
   if (globals != nullptr) g_py.Py_DecRef(globals);
 }
 
+// The first argument of an audit event, as text.
+bool FirstArgumentIs(PyObject* arguments, const char* text) {
+  const auto item =
+      reinterpret_cast<PyObject* (*)(PyObject*, PySsize)>(dlsym(RTLD_DEFAULT, "PyTuple_GetItem"));
+  PyObject* first = item != nullptr ? item(arguments, 0) : nullptr;
+  const auto as_text = reinterpret_cast<const char* (*)(PyObject*, PySsize*)>(
+      dlsym(RTLD_DEFAULT, "PyUnicode_AsUTF8AndSize"));
+  const char* name = first != nullptr && as_text != nullptr ? as_text(first, nullptr) : nullptr;
+  return name != nullptr && std::strcmp(name, text) == 0;
+}
+
+// A program that embeds Python (Py_Initialize) never says cpython.run_*. What it runs first, or
+// imports, comes from no Python code: unlike all that the interpreter imports to get started, but
+// for `site`, the last of these.
+bool RunsFromOutside(const char* event, PyObject* arguments) {
+  const bool imports = std::strcmp(event, "import") == 0;
+  if (!imports && std::strcmp(event, "exec") != 0) return false;
+  if (g_is_initialized == nullptr || g_is_initialized() == 0) return false;
+  if (g_current_interpreter() != g_main_interpreter() || g_current_frame() != nullptr) return false;
+  return !imports || !FirstArgumentIs(arguments, "site");
+}
+
 // cpython.run_command, _file, _module, _stdin, _startup, _interactivehook: whichever comes first.
-int OnAuditEvent(const char* event, PyObject*, void*) {
-  if (event[0] != 'c' || std::strncmp(event, "cpython.", 8) != 0) return 0;
-  if (std::strcmp(event, kClearAuditHooks) == 0) BeforeAuditHooksAreFreed();
-  if (g_started || std::strncmp(event, "cpython.run_", 12) != 0) return 0;
+int OnAuditEvent(const char* event, PyObject* arguments, void*) {
+  const bool own = event[0] == 'c' && std::strncmp(event, "cpython.", 8) == 0;
+  if (own && std::strcmp(event, kClearAuditHooks) == 0) BeforeAuditHooksAreFreed();
+  if (g_started) return 0;
+  if (own ? std::strncmp(event, "cpython.run_", 12) != 0 : !RunsFromOutside(event, arguments)) {
+    return 0;
+  }
   g_started = true;
   StartBridge();
   return 0;
+}
+
+template <class F>
+bool Find(const char* name, F** function) {
+  *function = reinterpret_cast<F*>(dlsym(RTLD_DEFAULT, name));
+  return *function != nullptr;
+}
+
+void PrepareForEmbedding() {
+  const bool found = Find("PyEval_GetFrame", &g_current_frame) &&
+                     Find("PyInterpreterState_Main", &g_main_interpreter) &&
+                     (Find("PyInterpreterState_Get", &g_current_interpreter) ||
+                      Find("_PyInterpreterState_Get", &g_current_interpreter)) &&  // of 3.8
+                     Find("Py_IsInitialized", &g_is_initialized);
+  if (!found) g_is_initialized = nullptr;
+}
+
+int IsPythonLibrary(dl_phdr_info* info, size_t, void*) {
+  return info->dlpi_name != nullptr && std::strstr(info->dlpi_name, "/libpython3") != nullptr;
 }
 
 }  // namespace
@@ -108,6 +160,8 @@ void InstallInterpreterHook(const Guard& guard) {
   using AddHook = int (*)(AuditHook, void*);
   const auto add = reinterpret_cast<AddHook>(dlsym(RTLD_DEFAULT, "PySys_AddAuditHook"));
   if (add != nullptr) {
+    PrepareForEmbedding();
+    g_installed = true;
     if (AddAuditHook(add, OnAuditEvent) != 0)
       Reason(guard, "python", "the interpreter refused the hook");
   } else if (dlsym(RTLD_DEFAULT, "pypy_main_startup") != nullptr) {
@@ -115,6 +169,14 @@ void InstallInterpreterHook(const Guard& guard) {
   } else if (dlsym(RTLD_DEFAULT, "Py_Initialize") != nullptr) {
     Reason(guard, "python", "CPython before 3.8 is not supported: only NVTX ranges are recorded");
   }
+}
+
+void SayIfPythonCameLate(const Guard& guard) {
+  if (g_installed || !Traces(format::kTracePython) || Control()->python_path[0] == 0) return;
+  if (dl_iterate_phdr(IsPythonLibrary, nullptr) == 0) return;
+  Reason(guard, "python",
+         "the program loaded Python while it ran (dlopen): only NVTX ranges and GPU work are "
+         "recorded of it; link the program with libpython, or start it with LD_PRELOAD=libpython3");
 }
 
 }  // namespace batchlight::inject

@@ -56,6 +56,7 @@ constinit std::atomic<const std::atomic<uint32_t>*> g_state{&kOff};
 format::ControlPage* Control() { return g_control; }
 bool Traces(uint32_t trace_bit) { return g_control && (g_control->trace & trace_bit) != 0; }
 const char* SessionDir() { return g_session_dir; }
+uint32_t SessionOwner() { return g_dir_info.st_uid; }
 
 void WakeTool() {
   g_control->changes.fetch_add(1, std::memory_order_release);

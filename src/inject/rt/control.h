@@ -24,8 +24,9 @@ format::ControlPage* Control();
 // True if the user asked for a kTrace* source.
 bool Traces(uint32_t trace_bit);
 
-// Folder of the live recording, "" without a session.
+// Folder of the live recording, "" without a session, and the user whose it is.
 const char* SessionDir();
+uint32_t SessionOwner();
 
 // Tells the tool that the page says something new.
 void WakeTool();

@@ -2,7 +2,8 @@
  * one binary runs on old and new systems alike. glibc 2.34 merged libpthread and libdl into
  * libc.so.6 and gave their functions a new version; the old version is still there, and is the only
  * one on older systems. There, a program that links neither libpthread nor libdl has none of them:
- * hence weak, and what runs in every process (attach, thread exit) looks whether they exist. */
+ * hence weak, and what runs in every process (attach, thread exit) looks whether they exist. So are
+ * those that musl lacks: its loader would end a program that was started with our LD_PRELOAD. */
 #ifndef BATCHLIGHT_ANY_GLIBC /* for tests, which run where they are built */
 #if defined(__x86_64__)
 #define BATCHLIGHT_OLD_VERSION(name) __asm__(".symver " #name ", " #name "@GLIBC_2.2.5")
@@ -34,3 +35,5 @@ __asm__(".symver pthread_setname_np, pthread_setname_np@" BATCHLIGHT_SETNAME_VER
 #pragma weak pthread_setname_np
 #pragma weak pthread_setspecific
 #pragma weak pthread_sigmask
+#pragma weak on_exit
+#pragma weak __register_atfork

@@ -1,0 +1,69 @@
+"""Limits of the machine: no more descriptors, processes, inotify watches, or larger files. The
+program's result is what it would be without us; what is lost is said with its true reason."""
+import os
+import shutil
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from recorded import BATCHLIGHT, FAULT_PROGRAM, InFolder, count, run  # noqa: E402
+
+WARM_UP = 10
+
+
+class Limits(InFolder):
+    def shell(self, script, *flags, **options):
+        done = self.profile("-o", "run", *flags, "sh", "-c", script + "; exit $?", **options)
+        return done, self.opens("run.batchlight")
+
+    def test_no_more_descriptors(self):
+        done, records = self.shell("ulimit -n 30; %s no-descriptors 300000" % FAULT_PROGRAM)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(count(records, "OpBegin"), WARM_UP)
+        summary = self.batchlight("summary", "run.batchlight").stdout
+        self.assertIn("could not grow: Too many open files", " ".join(summary.split()))
+        (dropped,) = {max(int(r.fields["value"]) for r in records if r.kind == "Counter"
+                          and r.fields["counter"] == "2")}
+        self.assertGreaterEqual(count(records, "OpBegin") + dropped, WARM_UP + 300000)
+
+    def test_hardly_any_descriptor(self):
+        alone = run("sh", "-c", "ulimit -n 4; %s exit 7" % FAULT_PROGRAM).returncode
+        done, _ = self.shell("ulimit -n 4; %s exit 7" % FAULT_PROGRAM)
+        self.assertEqual(done.returncode, alone, done.stderr)
+
+    def test_files_that_may_not_grow(self):
+        done, records = self.shell("ulimit -f 64; %s operators 300000" % FAULT_PROGRAM)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(count(records, "OpBegin"), WARM_UP)
+        self.assertIn("could not grow: File too large",
+                      " ".join(self.batchlight("summary", "run.batchlight").stdout.split()))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become a user without processes")
+    def test_no_more_processes(self):
+        os.chmod(self.folder, 0o777)
+        work = self.path("work")
+        os.mkdir(work)
+        shutil.chown(work, 65534)
+        self.environment["XDG_RUNTIME_DIR"] = work
+        reads = run("setpriv", "--reuid=65534", "--clear-groups", "test", "-r", BATCHLIGHT)
+        if reads.returncode != 0:
+            self.skipTest("another user cannot read the build")
+        # The tool with the thread that it cannot do without, and the program.
+        done = run("setpriv", "--reuid=65534", "--clear-groups", "prlimit", "--nproc=3", BATCHLIGHT,
+                   "profile", "-t", "none", "--pytorch=autograd-nvtx", "-o", "run", FAULT_PROGRAM,
+                   "operators", "1000", env=self.environment, cwd=work)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(count(self.opens("work/run.batchlight"), "OpBegin"), WARM_UP + 1000)
+
+    @unittest.skipUnless(run("unshare", "-rU", "true").returncode == 0, "no user namespaces here")
+    def test_inotify_is_used_up(self):
+        script = ("echo 0 > /proc/sys/user/max_inotify_instances && %s profile -t none "
+                  "--pytorch=autograd-nvtx -o run %s children 20; echo rc=$?"
+                  % (BATCHLIGHT, FAULT_PROGRAM))
+        done = run("unshare", "-rU", "sh", "-c", script, env=self.environment, cwd=self.folder)
+        self.assertEqual(done.stdout.splitlines()[-1], "rc=0", done.stderr)
+        self.assertEqual(count(self.opens("run.batchlight"), "OpBegin"), WARM_UP + 20 * 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
