@@ -2,41 +2,23 @@
 
 #include <sys/stat.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <set>
 #include <utility>
-
-#include "base/file.h"
 
 namespace batchlight {
 
 namespace fs = std::filesystem;
 
 Result<FolderOutput> FolderOutput::Create(const std::string& folder) {
-  FolderOutput output;
-  output.folder_ = folder;
-  while (output.folder_.size() > 1 && output.folder_.ends_with('/')) output.folder_.pop_back();
-  const std::string partial = output.folder_ + kPartialInfix + RandomLetters();
-  if (mkdir(partial.c_str(), 0777) != 0) {
-    return OutputError("cannot make folder " + output.folder_ + ": " + std::strerror(errno) +
-                       "; choose another place or create the folder around it first");
-  }
-  output.partial_ = partial;
-  return output;
-}
-
-FolderOutput::FolderOutput(FolderOutput&& other) noexcept
-    : folder_(std::move(other.folder_)), partial_(std::exchange(other.partial_, {})) {}
-
-FolderOutput::~FolderOutput() {
-  std::error_code ignored;
-  if (!partial_.empty()) fs::remove_all(partial_, ignored);
+  std::string final = folder;
+  while (final.size() > 1 && final.ends_with('/')) final.pop_back();
+  ASSIGN_OR_RETURN(PartialFolder partial, PartialFolder::Create(final));
+  return FolderOutput(std::move(final), std::move(partial));
 }
 
 std::string FolderOutput::PartialPath(std::string_view name) const {
-  return partial_ + '/' + std::string(name);
+  return partial_.path() + '/' + std::string(name);
 }
 std::string FolderOutput::FinalPath(std::string_view name) const {
   return folder_ + '/' + std::string(name);
@@ -44,23 +26,13 @@ std::string FolderOutput::FinalPath(std::string_view name) const {
 
 Status FolderOutput::Commit(const std::function<bool(std::string_view name)>& is_stale) {
   struct stat info {};
-  if (stat(folder_.c_str(), &info) == 0) {
-    RETURN_IF_ERROR(MoveFiles(is_stale));
-    std::error_code ignored;
-    fs::remove_all(std::exchange(partial_, {}), ignored);
-    return {};
-  }
-  if (std::rename(partial_.c_str(), folder_.c_str()) != 0) {
-    return OutputError("cannot rename to " + folder_ + ": " + std::strerror(errno));
-  }
-  partial_.clear();
-  return {};
+  return stat(folder_.c_str(), &info) == 0 ? MoveFiles(is_stale) : partial_.Rename();
 }
 
 Status FolderOutput::MoveFiles(const std::function<bool(std::string_view name)>& is_stale) {
   std::error_code error;
   std::set<std::string> written;
-  for (const fs::directory_entry& entry : fs::directory_iterator(partial_, error)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(partial_.path(), error)) {
     written.insert(entry.path().filename());
   }
   for (const std::string& name : written) {

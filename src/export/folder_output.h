@@ -5,7 +5,9 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "base/partial_folder.h"
 #include "base/status.h"
 
 namespace batchlight {
@@ -14,9 +16,6 @@ class FolderOutput {
  public:
   // Errors: kOutput.
   static Result<FolderOutput> Create(const std::string& folder);
-  FolderOutput(FolderOutput&& other) noexcept;
-  FolderOutput& operator=(FolderOutput&&) = delete;
-  ~FolderOutput();
 
   // Where to write the file `name`, and its final path.
   std::string PartialPath(std::string_view name) const;
@@ -28,10 +27,11 @@ class FolderOutput {
   Status Commit(const std::function<bool(std::string_view name)>& is_stale);
 
  private:
-  FolderOutput() = default;
+  FolderOutput(std::string folder, PartialFolder partial)
+      : folder_(std::move(folder)), partial_(std::move(partial)) {}
   Status MoveFiles(const std::function<bool(std::string_view name)>& is_stale);
   std::string folder_;
-  std::string partial_;  // empty: committed
+  PartialFolder partial_;
 };
 
 }  // namespace batchlight

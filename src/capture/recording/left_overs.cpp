@@ -4,6 +4,7 @@
 
 #include "base/contain.h"
 #include "base/file.h"
+#include "base/partial_folder.h"
 #include "capture/recording/live_folder.h"
 #include "capture/recording/seal.h"
 
@@ -55,6 +56,13 @@ Status Clean(const std::string& path, const CleanOptions& options,
   Status failed;
   for (const std::string& name : LeftPartials(folder, "")) {
     if (!options.only_say && !folder.Remove(name)) {
+      failed = OutputError("cannot remove " + Join(path, name));
+      continue;
+    }
+    lines.push_back((options.only_say ? "would remove " : "removed ") + Join(path, name));
+  }
+  for (const std::string& name : LeftPartialFolders(folder)) {
+    if (!options.only_say && !RemovePartialFolder(folder, name)) {
       failed = OutputError("cannot remove " + Join(path, name));
       continue;
     }

@@ -17,8 +17,8 @@ struct CleanOptions {
   bool drop_events = false;  // --drop: live folders go unsealed
 };
 
-// Removes unfinished files and makes recordings of left live folders. One line on each thing for
-// the user. Errors (kOutput): what could not be done; the rest is done nevertheless.
+// Removes unfinished files and folders, and makes recordings of left live folders. One line on each
+// thing for the user. Errors (kOutput): what could not be done; the rest is done nevertheless.
 Status Clean(const std::string& folder, const CleanOptions& options,
              std::vector<std::string>& lines);
 

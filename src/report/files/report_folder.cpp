@@ -8,6 +8,7 @@
 #include "analysis/stats/stats_report.h"
 #include "analysis/tables/registry.h"
 #include "base/file.h"
+#include "base/partial_folder.h"
 #include "report/charts/top_list_picture.h"
 #include "report/files/snippet.h"
 #include "report/page/html_page.h"
@@ -96,19 +97,13 @@ Status WriteFiles(const std::string& folder, const std::vector<File>& files) {
 
 // Everything is written beside the final folder, which is renamed into place when it is complete.
 Status WriteNewFolder(const std::string& folder, const std::vector<File>& files) {
-  const std::string partial = folder + kPartialInfix + RandomLetters();
   std::error_code error;
-  const fs::path above = fs::path(partial).parent_path();
+  const fs::path above = fs::path(folder).parent_path();
   if (!above.empty()) fs::create_directories(above, error);
-  if (!error) fs::create_directory(partial, error);
-  if (error) return OutputError("cannot make the folder " + folder + ": " + error.message());
-  Status status = WriteFiles(partial, files);
-  if (status.ok()) {
-    fs::rename(partial, folder, error);
-    if (error) status = OutputError("cannot make the folder " + folder + ": " + error.message());
-  }
-  if (!status.ok()) fs::remove_all(partial, error);
-  return status;
+  if (error) return OutputError("cannot make folder " + folder + ": " + error.message());
+  ASSIGN_OR_RETURN(PartialFolder partial, PartialFolder::Create(folder));
+  RETURN_IF_ERROR(WriteFiles(partial.path(), files));
+  return partial.Rename();
 }
 
 }  // namespace

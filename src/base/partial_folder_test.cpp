@@ -1,0 +1,67 @@
+#include "base/partial_folder.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "base/file.h"
+
+namespace batchlight {
+namespace {
+
+using Names = std::vector<std::string>;
+
+class PartialFolderTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/bl_partial_XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    base_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(base_); }
+  Folder Base() const { return Folder::Open(base_).value(); }
+  std::string base_;
+};
+
+TEST_F(PartialFolderTest, AppearsWhenItIsWhole) {
+  auto partial = PartialFolder::Create(base_ + "/out");
+  ASSERT_TRUE(partial.ok());
+  ASSERT_TRUE(WriteWholeFile(partial->path() + "/a.csv", "1").ok());
+  EXPECT_FALSE(Base().Has("out"));
+  ASSERT_TRUE(partial->Rename().ok());
+  EXPECT_EQ(Base().Names(), (Names{"out"}));
+  EXPECT_EQ(Folder::Open(base_ + "/out")->Names(), (Names{"a.csv"}));
+}
+
+TEST_F(PartialFolderTest, GoesIfItIsNotRenamed) {
+  {
+    auto partial = PartialFolder::Create(base_ + "/out");
+    ASSERT_TRUE(partial.ok());
+    ASSERT_TRUE(WriteWholeFile(partial->path() + "/a.csv", "1").ok());
+    // While it is being filled, nobody takes it for one that was left.
+    EXPECT_EQ(LeftPartialFolders(Base()), Names{});
+  }
+  EXPECT_EQ(Base().Names(), Names{});
+}
+
+TEST_F(PartialFolderTest, IsFoundWhenItsProcessWasKilled) {
+  const std::string left = "out.partial-abcdefghijklmnop";
+  std::filesystem::create_directory(base_ + "/" + left);
+  ASSERT_TRUE(WriteWholeFile(base_ + "/" + left + "/a.csv", "1").ok());
+  std::filesystem::create_directory(base_ + "/mine.partial-1");  // of somebody else's making
+  std::filesystem::create_directory(base_ + "/precious");
+  ASSERT_TRUE(WriteWholeFile(base_ + "/precious/a", "1").ok());
+  std::filesystem::create_directory_symlink(base_ + "/precious",
+                                            base_ + "/link.partial-abcdefghijklmnop");
+  EXPECT_EQ(LeftPartialFolders(Base()), (Names{left}));
+  EXPECT_TRUE(RemovePartialFolder(Base(), left));
+  EXPECT_FALSE(RemovePartialFolder(Base(), "link.partial-abcdefghijklmnop"));
+  EXPECT_EQ(Base().Names(), (Names{"link.partial-abcdefghijklmnop", "mine.partial-1", "precious"}));
+  EXPECT_EQ(Folder::Open(base_ + "/precious")->Names(), (Names{"a"}));
+}
+
+}  // namespace
+}  // namespace batchlight
