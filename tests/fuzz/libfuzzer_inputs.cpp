@@ -1,8 +1,7 @@
-// Entry for libFuzzer: cmake -DBATCHLIGHT_FUZZ=ON with clang, then
-//   build/fuzz/test/fuzz_inputs CORPUS_FOLDER
-#include "fuzz_inputs.h"
+// Entry for libFuzzer, compiled once for each row of targets.def (CMakeLists.txt).
+#include "tests/fuzz/targets.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  batchlight::fuzz::FuzzInput(data, size);
+  batchlight::fuzz::FUZZ_FUNCTION(data, size);
   return 0;
 }

@@ -1,0 +1,65 @@
+// Every input of tests/fuzz/corpus through its target and all commands: what fuzzing found once
+// stays mended. Then inputs made of them and of the seeds by changing bytes, the same ones every
+// time, for at most ten seconds a target (FUZZ_SECONDS=S: S seconds).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "mutator.h"
+#include "tests/fuzz/seeds.h"
+#include "tests/fuzz/targets.h"
+
+namespace batchlight::fuzz {
+namespace {
+
+using Target = void (*)(const uint8_t* data, size_t size);
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kRounds = 2000;
+constexpr int kSeconds = 10;
+
+std::vector<std::string> Corpus(const std::string& target) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(BATCHLIGHT_SOURCE_DIR) +
+                                                               "/tests/fuzz/corpus/" + target)) {
+    paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<std::string> inputs;
+  for (const auto& path : paths) inputs.push_back(ReadWholeFile(path).value());
+  return inputs;
+}
+
+void Send(Target run, const std::string& bytes) {
+  run(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+}
+
+void Replay(const std::string& name, Target run) {
+  std::vector<std::string> inputs = Corpus(name);
+  ASSERT_FALSE(inputs.empty());
+  for (const auto& [seed, bytes] : SeedsOf(name)) inputs.push_back(bytes);
+  for (const std::string& bytes : inputs) Send(run, bytes);
+  const char* wanted = std::getenv("FUZZ_SECONDS");
+  const auto end =
+      Clock::now() + std::chrono::seconds(wanted != nullptr ? std::atoi(wanted) : kSeconds);
+  Mutator mutator(1);
+  size_t round = 0;
+  for (; Clock::now() < end && (wanted != nullptr || round < kRounds); ++round) {
+    Send(run, mutator.Mutate(inputs[round % inputs.size()]));
+  }
+  testing::Test::RecordProperty("rounds", static_cast<int>(round));
+}
+
+#define TARGET(name, function) \
+  TEST(FuzzCorpus, name) { Replay(#name, function); }
+#include "tests/fuzz/targets.def"
+#undef TARGET
+
+}  // namespace
+}  // namespace batchlight::fuzz
