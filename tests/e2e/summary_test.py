@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import unittest
 
-from recorded import BATCHLIGHT, on_terminal, run
+from recorded import BATCHLIGHT, SOURCE, on_terminal, run
 
 MS = 1000000
 
@@ -54,6 +54,14 @@ class SummaryTest(unittest.TestCase):
         done = run(BATCHLIGHT, "trace", "assemble", text, "-o", path)
         assert done.returncode == 0, done.stderr
         return path
+
+    def test_the_readme_shows_what_the_summary_prints(self):
+        with open(os.path.join(SOURCE, "README.md")) as file:
+            shown = re.search(r"```\n(Steps\n.*?)```", file.read(), re.S).group(1)
+        run_of_example = os.path.join(SOURCE, "tests/recordings/h200_train.batchlight")
+        done = run(BATCHLIGHT, "summary", run_of_example, env={"LC_ALL": "C.UTF-8"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(shown, done.stdout)
 
     def test_summary_names_steps_phases_modules_and_operators(self):
         done = run(BATCHLIGHT, "summary", self.fast, env={"LC_ALL": "C.UTF-8"})
