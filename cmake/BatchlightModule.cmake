@@ -1,9 +1,10 @@
 # batchlight_module(store ROOMS <folders> SOURCES a.cpp ... TESTS a_test.cpp ... DEPS base
-#                   LIBS <other targets> [SANITIZE])
+#                   LIBS <other targets> [SANITIZE | SANITIZE_ADDRESS])
 #
 # A folder of src/ as a static library `bl_store` and, when tests are on, one test program
 # `store_test` with the unit tests that lie beside the sources. SANITIZE adds the test to those that
-# test.sh also runs under the sanitizers (target sanitizer_tests, label sanitizer). A large module has
+# test.sh also runs under the sanitizers (target sanitizer_tests, label sanitizer), SANITIZE_ADDRESS to
+# those of AddressSanitizer alone: what links all analyses takes too long to compile twice. A large module has
 # rooms: folders whose sources and tests belong to it, listed by batchlight_room in each.
 add_custom_target(sanitizer_tests)
 
@@ -41,7 +42,7 @@ function(batchlight_unit_tests module)
 endfunction()
 
 function(batchlight_module name)
-  cmake_parse_arguments(ARG "SANITIZE" "" "ROOMS;SOURCES;TESTS;DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "SANITIZE;SANITIZE_ADDRESS" "" "ROOMS;SOURCES;TESTS;DEPS;LIBS" ${ARGN})
   list(TRANSFORM ARG_DEPS PREPEND bl_)
   if(ARG_SOURCES OR ARG_ROOMS)
     add_library(bl_${name} STATIC ${ARG_SOURCES})
@@ -54,6 +55,8 @@ function(batchlight_module name)
   batchlight_unit_tests(${name} ${ARG_TESTS})
   if(ARG_SANITIZE AND TARGET ${name}_test)
     batchlight_sanitizer_test(${name} ${name}_test)
+  elseif(ARG_SANITIZE_ADDRESS AND TARGET ${name}_test)
+    batchlight_address_test(${name} ${name}_test)
   endif()
   foreach(room ${ARG_ROOMS})
     add_subdirectory(${room})
