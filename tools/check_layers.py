@@ -90,8 +90,8 @@ SUB_LAYERS = {
         'page': ('tables', 'text', 'assets'),
         'terminal': ('text',),
         'tensorboard': ('tables', 'charts'),
-        'timeline': ('assets',),
-        'files': ('page', 'charts', 'terminal', 'tables', 'text'),
+        'timeline': ('assets', 'text'),
+        'files': ('page', 'timeline', 'charts', 'terminal', 'tables', 'text'),
     },
     'export': {
         '.': (),

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "report/timeline/timeline_names.h"
 #include "serve/api.h"
 #include "timeline/answers/run_json.h"
 #include "timeline/answers/viewport.h"
@@ -13,7 +14,6 @@ using timeline::kNoRef;
 
 constexpr size_t kMostRows = 4096;
 constexpr size_t kMostNames = 10'000;
-constexpr size_t kMostNameBytes = 300;
 constexpr size_t kMostLinks = 1000;
 
 json PlaceJson(const timeline::Timeline& timeline, uint32_t ref, int64_t at_ns) {
@@ -72,11 +72,7 @@ HttpResponse AnswerView(const ApiContext&, const Snapshot& run, JsonRequest& req
 HttpResponse AnswerNames(const ApiContext&, const Snapshot& run, JsonRequest& request) {
   const std::vector<uint32_t> ids = request.Numbers("ids", kMostNames);
   if (!request.ok()) return BadRequest(request);
-  json names = json::array();
-  for (const uint32_t id : ids) {
-    names.push_back(std::string(run.timeline().names().Text(id).substr(0, kMostNameBytes)));
-  }
-  return JsonResponse({{"names", std::move(names)}});
+  return JsonResponse(TimelineNames(run.timeline().names(), ids));
 }
 
 HttpResponse AnswerEvent(const ApiContext&, const Snapshot& run, JsonRequest& request) {

@@ -426,7 +426,7 @@ export interface PageData {
   distributed: Distributed|null;
   tops: TopList[];
   tree: Tree|null;
-  timeline?: string;      // file beside the page, none: it was not made
+  timeline?: boolean;     // the page has one; not of the data, but of the elements beside them
   process_count: number;  // of the program
   process_rows: number;   // recorded, launchers too; the page may hold fewer
   processes: Process[];

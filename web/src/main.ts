@@ -15,6 +15,7 @@ import {runView} from "./views/run_view";
 import {Scope} from "./views/scope";
 import {stagesView} from "./views/stages_view";
 import {StepView} from "./views/step_view";
+import {TimelineParts, TimelineView} from "./views/timeline_view";
 import {TablesView} from "./views/tables_view";
 import {TreeView} from "./views/tree_view";
 
@@ -23,6 +24,7 @@ const kSectionLabels: Record<string, string> = {
   phases: "Phases",
   steps: "Steps",
   stages: "Stages",
+  timeline: "Timeline",
   gpu: "GPU",
   distributed: "Ranks",
   memory: "Memory",
@@ -57,6 +59,8 @@ function show(version: string, content: (HTMLElement|null)[]): void {
 }
 
 function buildReport(page: PageData): void {
+  const timeline = new TimelineView(new TimelineParts());
+  page.timeline = timeline.element !== null;
   const scope = new Scope(page);
   const tree = new TreeView(page, scope);
   const explorer = new ExplorerView(page, scope);
@@ -72,6 +76,7 @@ function buildReport(page: PageData): void {
   const stages = stagesView(page);
   parts.splice(1, 0, ...(stages ? [stages] : []), adviceView(page));
   const tables = [
+    timeline.element,
     tree.element,
     explorer.element,
     gpu.element,
@@ -81,6 +86,7 @@ function buildReport(page: PageData): void {
     runView(page),
   ];
   show(page.version, [titleBlock(page), lossBanner(page.losses), ...parts, ...tables]);
+  if (page.timeline) timeline.follow();
 }
 
 function buildDiff(page: DiffPage): void {

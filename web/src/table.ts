@@ -202,7 +202,7 @@ export class Table {
     const shown = columns.map((column, i) => this.cell(column, i, cells[i][row]));
     shown.forEach((cell, i) => cell.classList.toggle("minor", isMinor(columns, i)));
     const link = this.options.link?.(this.table, row);
-    if (link) shown[0].append(" ", link);
+    if (link) shown[0].append(link);
     const key = this.nameOf(row);
     if (!this.options.details || key === null) return [h("tr", {}, ...shown)];
     const isOpen = this.open.has(key);

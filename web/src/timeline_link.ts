@@ -1,5 +1,5 @@
-// Ways from the report into the timeline that lies beside it (web/src/timeline/state/url_state.ts
-// reads them). Without a timeline there are none.
+// Ways from the report into its timeline (web/src/timeline/state/url_state.ts reads them). Without
+// a timeline there are none.
 import type {PageData, TableData} from "./data";
 import {h} from "./dom";
 import {cellsOf} from "./table_sums";
@@ -10,6 +10,9 @@ export type Place = {
   from: number;
   to: number
 };
+
+// Of the report's address, before the place in the timeline.
+export const kTimelinePrefix = "timeline&";
 
 const kMostLetters = 200;  // of a name; the timeline itself cuts long ones later
 const kRoom = 0.5;         // shown on each side of a stretch of time, of its length
@@ -26,11 +29,10 @@ export function timelineLink({timeline}: PageData, place: Place, of: string): HT
   if (!timeline) return null;
   return h("a", {
     class: "to-timeline",
-    href: `${encodeURI(timeline)}#${timelineFragment(place)}`,
+    href: `#${kTimelinePrefix}${timelineFragment(place)}`,
     title: `Show ${of} in the timeline`,
     "aria-label": `Show ${of} in the timeline`,
-  },
-    "⇥");
+  });
 }
 
 // Columns of tables that say which events a row is about.

@@ -69,6 +69,8 @@ void RegisterReport(const Command& app, Outcome& outcome) {
                  "Write into an existing folder; only files of the report are replaced");
   command.Switch("--no-command-line", &options->no_command_line,
                  "Leave command lines out, of the run and of its processes");
+  command.Switch("--no-timeline", &options->report.no_timeline,
+                 "Leave the timeline out of the page, which is smaller then");
   command.Switch("--spreadsheet", &options->report.spreadsheet,
                  "CSVs: an apostrophe before names that begin with = + - @, which spreadsheets "
                  "would take for formulas");

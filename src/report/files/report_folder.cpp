@@ -16,13 +16,16 @@
 #include "report/tables/csv.h"
 #include "report/text/run_text.h"
 #include "report/text/top_list.h"
+#include "report/timeline/timeline_page.h"
+#include "timeline/tracks/build_timeline.h"
 
 namespace batchlight {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostPageBytes = 4'500'000;  // with script and style the page stays below 5 MB
+// With script and style the page stays below 5 MB, but for its timeline.
+constexpr size_t kMostPageBytes = 4'500'000;
 
 struct File {
   std::string name;
@@ -57,6 +60,13 @@ Status AddNsysTables(const RunOverview& overview, bool spreadsheet, std::vector<
   return {};
 }
 
+std::string TimelineOf(const RunOverview& overview, const ReportOptions& options) {
+  if (options.no_timeline) return {};
+  const auto timeline = timeline::BuildTimeline(*overview.inputs, overview.steps);
+  if (timeline->tracks().empty()) return {};
+  return MakeTimelineElements(*timeline).html;
+}
+
 Result<std::vector<File>> MakeFiles(const RunOverview& overview, const ReportOptions& options) {
   const std::vector<TopList> tops = MakeTopLists(overview);
   const std::vector<PageTable> tables = MakeTables(overview);
@@ -69,7 +79,8 @@ Result<std::vector<File>> MakeFiles(const RunOverview& overview, const ReportOpt
   const PageInput input{&overview, events.get(), &advice, &utilization,
                         &memory,   &tops,        &tables, options.version};
   const std::string title = RunTitle(overview.session) + " - batchlight";
-  files.push_back({"index.html", MakeHtmlPage(title, MakePageJsonWithin(input, kMostPageBytes))});
+  files.push_back({"index.html", MakeHtmlPage(title, MakePageJsonWithin(input, kMostPageBytes),
+                                              TimelineOf(overview, options))});
   std::vector<SnippetPicture> pictures;
   for (const TopList& list : tops) {
     // One picture of what the CPU does and, if the run used a GPU, one of its kernels.

@@ -14,6 +14,7 @@ struct ReportOptions {
   std::string folder;
   bool overwrite = false;    // an existing folder may be used: only files of ours are replaced
   bool spreadsheet = false;  // CSVs: no text that could be a formula
+  bool no_timeline = false;  // the page without the events themselves: smaller
   std::string version;       // of the program, for the page's foot
 };
 

@@ -48,7 +48,7 @@ void AppendJson(std::string& out, std::string_view json) {
 
 }  // namespace
 
-std::string MakeHtmlPage(std::string_view title, std::string_view json) {
+std::string MakeHtmlPage(std::string_view title, std::string_view json, std::string_view elements) {
   std::string out(kHead);
   out += "<title>" + EscapedText(title) + "</title>\n<style>";
   out += ReportStyle();
@@ -57,7 +57,9 @@ std::string MakeHtmlPage(std::string_view title, std::string_view json) {
       "does not run. The same numbers are in the CSV files beside it.</noscript>\n"
       "<script type=\"application/json\" id=\"data\">";
   AppendJson(out, json);
-  out += "</script>\n<script>";
+  out += "</script>\n";
+  out += elements;
+  out += "<script>";
   out += ReportScript();
   out += "</script>\n</body>\n</html>\n";
   return out;

@@ -6,7 +6,9 @@
 
 namespace batchlight {
 
-// `json` is any JSON text; it is made safe for HTML here. `title` may hold any bytes.
-std::string MakeHtmlPage(std::string_view title, std::string_view json);
+// `json` is any JSON text; it is made safe for HTML here. `title` may hold any bytes. `elements`
+// are HTML that the script looks for: the timeline's, or none.
+std::string MakeHtmlPage(std::string_view title, std::string_view json,
+                         std::string_view elements = {});
 
 }  // namespace batchlight

@@ -2,9 +2,11 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "report/assets/embedded.h"
+#include "report/timeline/timeline_names.h"
 #include "timeline/answers/event_bytes.h"
 #include "timeline/answers/run_json.h"
 
@@ -64,11 +66,9 @@ std::string Base64(std::string_view bytes) {
 }
 
 json NamesJson(const timeline::Timeline& timeline, const std::vector<uint32_t>& names) {
-  json texts = json::array();
-  for (const uint32_t name : names) {
-    texts.push_back(std::string(timeline.names().Text(name).substr(0, 300)));
-  }
-  return {{"ids", names}, {"names", std::move(texts)}};
+  json out = TimelineNames(timeline.names(), names);
+  out["ids"] = names;
+  return out;
 }
 
 std::string LeftOut(const timeline::Timeline& timeline, const timeline::Stretch& stretch,
@@ -84,28 +84,57 @@ std::string LeftOut(const timeline::Timeline& timeline, const timeline::Stretch&
          std::to_string(steps) + " steps; `batchlight view` shows all";
 }
 
-}  // namespace
+void AppendElement(std::string& html, std::string_view type, std::string_view id,
+                   std::string_view content) {
+  html += "<script type=\"";
+  html += type;
+  html += "\" id=\"timeline-";
+  html += id;
+  html += "\">";
+  html += content;
+  html += "</script>\n";
+}
 
-TimelinePage MakeTimelinePage(const timeline::Timeline& timeline, uint64_t most_events) {
+// Returns what the file does not hold.
+std::string AppendData(const timeline::Timeline& timeline, uint64_t most_events,
+                       std::string& html) {
   const timeline::Stretch stretch = ChooseStretch(timeline, most_events);
   const timeline::EventBytes events = EncodeEvents(timeline, stretch);
   const uint64_t all = CountEvents(timeline, {});
   const uint64_t kept = CountEvents(timeline, stretch);
-  TimelinePage page{.html = std::string(kHead), .left_out = LeftOut(timeline, stretch, all, kept)};
+  std::string left_out = LeftOut(timeline, stretch, all, kept);
   json run = RunJson(timeline, {});
-  run["static"] = {{"left_out", all - kept}, {"steps", ""}, {"why", page.left_out}};
+  // A stretch that reaches beyond the run holds all of it.
+  run["static"] = {{"left_out", all - kept},
+                   {"why", left_out},
+                   {"from", std::max(stretch.from_ns, timeline.events().run_start_ns())},
+                   {"to", std::min(stretch.to_ns, timeline.events().run_end_ns())}};
+  AppendElement(html, "application/json", "run", SafeJson(run));
+  AppendElement(html, "application/json", "names", SafeJson(NamesJson(timeline, events.names)));
+  AppendElement(html, "application/octet-stream", "events", Base64(Deflated(events.bytes)));
+  return left_out;
+}
+
+}  // namespace
+
+TimelinePage MakeTimelinePage(const timeline::Timeline& timeline, uint64_t most_events) {
+  TimelinePage page{.html = std::string(kHead), .left_out = {}};
   page.html += TimelineStyle();
   page.html +=
       "</style>\n</head>\n<body>\n<noscript>The timeline is drawn by a script, which this browser "
-      "does not run.</noscript>\n<script type=\"application/json\" id=\"timeline-run\">";
-  page.html += SafeJson(run);
-  page.html += "</script>\n<script type=\"application/json\" id=\"timeline-names\">";
-  page.html += SafeJson(NamesJson(timeline, events.names));
-  page.html += "</script>\n<script type=\"application/octet-stream\" id=\"timeline-events\">";
-  page.html += Base64(Deflated(events.bytes));
-  page.html += "</script>\n<script>";
+      "does not run.</noscript>\n";
+  page.left_out = AppendData(timeline, most_events, page.html);
+  page.html += "<script>";
   page.html += TimelineScript();
   page.html += "</script>\n</body>\n</html>\n";
+  return page;
+}
+
+TimelinePage MakeTimelineElements(const timeline::Timeline& timeline, uint64_t most_events) {
+  TimelinePage page;
+  page.left_out = AppendData(timeline, most_events, page.html);
+  AppendElement(page.html, "text/plain", "style", TimelineStyle());
+  AppendElement(page.html, "text/plain", "script", TimelineScript());
   return page;
 }
 

@@ -1,4 +1,5 @@
-// The timeline in one HTML file that needs no program: page, events and names.
+// The timeline without a program to serve it: page, events and names as elements of an HTML file,
+// which is either a page of its own or the report's.
 #pragma once
 
 #include <string>
@@ -7,12 +8,20 @@
 
 namespace batchlight {
 
+constexpr uint64_t kMostPageEvents = 2'000'000;
+
 struct TimelinePage {
   std::string html;
   std::string left_out;  // one sentence about what the file does not hold; ""
 };
 
 // Of a longer run whole steps with at most `most_events` events.
-TimelinePage MakeTimelinePage(const timeline::Timeline& timeline, uint64_t most_events = 2'000'000);
+TimelinePage MakeTimelinePage(const timeline::Timeline& timeline,
+                              uint64_t most_events = kMostPageEvents);
+
+// The same for a page that shows it in a frame (web/src/views/timeline_view.ts): data, style and
+// script as elements that do nothing by themselves.
+TimelinePage MakeTimelineElements(const timeline::Timeline& timeline,
+                                  uint64_t most_events = kMostPageEvents);
 
 }  // namespace batchlight

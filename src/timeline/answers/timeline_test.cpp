@@ -116,6 +116,13 @@ TEST(Timeline, HasGapsOfTheGpuWithTheirCause) {
   EXPECT_EQ(timeline->names().Text(timeline->events().Name(gap)), "idle: Python and other");
 }
 
+TEST(Timeline, NamesAProcessByItsProgram) {
+  const Store store = testing::MakeSampleRun({});
+  const auto timeline = BuildTimeline(store);
+  ASSERT_FALSE(timeline->groups().empty());
+  EXPECT_EQ(timeline->groups()[0].title, "rank 0, train.py (pid 4711)");
+}
+
 TEST(Links, GoFromALaunchToItsKernelAndBack) {
   StoreBuilder build;
   const ThreadId main = build.Thread(build.Process(100, "train.py"));

@@ -11,6 +11,11 @@ StringId Names::Add(std::string_view text) {
   return StringId{number};
 }
 
+void Names::MarkKernel(StringId name) {
+  if (name.value >= kernels_.size()) kernels_.resize(size_t{name.value} + 1);
+  kernels_[name.value] = true;
+}
+
 std::string_view Names::Text(uint32_t name) const {
   if (name < pool_.size()) return pool_.Get(StringId{name});
   return name - pool_.size() < more_.size() ? std::string_view(more_[name - pool_.size()])

@@ -1,6 +1,7 @@
 #include "timeline/tracks/build_timeline.h"
 
-#include "analysis/steps/step_inputs.h"
+#include <utility>
+
 #include "timeline/tracks/derived_tracks.h"
 #include "timeline/tracks/store_events.h"
 #include "timeline/tracks/store_tracks.h"
@@ -8,14 +9,22 @@
 namespace batchlight::timeline {
 
 std::unique_ptr<Timeline> BuildTimeline(const Store& store, const TimelineOptions& options) {
-  auto timeline = std::make_unique<Timeline>(store);
-  AddStoreEvents(*timeline);
-  std::vector<TrackPlan> plans;
   if (options.derived) {
     const StepInputs inputs(store);
-    timeline->SetSteps(FindSteps(inputs, options.steps));
-    plans = DerivedTracks(inputs, *timeline);
+    return BuildTimeline(inputs, FindSteps(inputs, options.steps));
   }
+  auto timeline = std::make_unique<Timeline>(store);
+  AddStoreEvents(*timeline);
+  timeline->events().SetSpan();
+  AddStoreTracks(*timeline, {});
+  return timeline;
+}
+
+std::unique_ptr<Timeline> BuildTimeline(const StepInputs& inputs, StepSet steps) {
+  auto timeline = std::make_unique<Timeline>(inputs.store);
+  AddStoreEvents(*timeline);
+  timeline->SetSteps(std::move(steps));
+  std::vector<TrackPlan> plans = DerivedTracks(inputs, *timeline);
   timeline->events().SetSpan();
   AddStoreTracks(*timeline, std::move(plans));
   return timeline;

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "analysis/steps/step_inputs.h"
 #include "timeline/index/timeline.h"
 
 namespace batchlight::timeline {
@@ -13,5 +14,8 @@ struct TimelineOptions {
 };
 
 std::unique_ptr<Timeline> BuildTimeline(const Store& store, const TimelineOptions& options = {});
+
+// With steps that are known already.
+std::unique_ptr<Timeline> BuildTimeline(const StepInputs& inputs, StepSet steps);
 
 }  // namespace batchlight::timeline

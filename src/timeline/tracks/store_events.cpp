@@ -30,8 +30,15 @@ const StringId* NamesOf(Timeline& timeline, const Table& table, NameOf&& name_of
   return names.data();
 }
 
-const StringId* StreamNames(Timeline&, const KernelsTable& table) {
-  return table.short_name.data();
+// The whole names: PyTorch's generic kernels differ in nothing but their template arguments.
+const StringId* StreamNames(Timeline& timeline, const KernelsTable& table) {
+  std::vector<StringId>& names = timeline.NewNames();
+  names = table.demangled_name;
+  for (size_t row = 0; row < names.size(); ++row) {
+    if (names[row].IsNone()) names[row] = table.short_name[row];
+    if (!names[row].IsNone()) timeline.names().MarkKernel(names[row]);
+  }
+  return names.data();
 }
 const StringId* StreamNames(Timeline& timeline, const MemcpysTable& table) {
   return NamesOf(timeline, table, [](const MemcpysTable& t, size_t row) {

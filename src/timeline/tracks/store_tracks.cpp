@@ -87,6 +87,7 @@ class Builder {
     Group group{.kind = "host", .title = "On no process that is known", .process = process_};
     if (!process_.IsNone()) {
       group.kind = "process";
+      group.title.clear();
       group.rank = ranks_[process_.row()];
       const ProcessesRow row = store_.processes.Row(process_.row());
       if (group.rank >= 0) group.title = "rank " + std::to_string(group.rank) + ", ";

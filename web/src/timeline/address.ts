@@ -17,7 +17,7 @@ export class Address {
     });
   }
 
-  private go(state: UrlState): void {
+  go(state: UrlState): void {
     const {app} = this;
     const {model} = app;
     const run = model.first;

@@ -40,9 +40,11 @@ export class App {
   readonly notes: NotesPanel;
   readonly dock: Dock;
   readonly pointer: Pointer;
+  readonly address: Address;
   readonly status = h("div", {class: "status", role: "status", "aria-live": "polite"});
   private readonly banner = h("div", {class: "banners"});
   private readonly live: Live;
+  private readonly embedded = document.documentElement.classList.contains("embedded");
 
   constructor(runs: RunView[], state: UrlState) {
     const model = this.model = new Model(runs, tracksOfAll(runs), wholeOfAll(runs));
@@ -72,7 +74,7 @@ export class App {
     this.build(tooltip.element);
     this.listen();
     this.live = new Live(model, this.motion, (text) => this.warn(text), () => this.drawBanners());
-    new Address(this, state);
+    this.address = new Address(this, state);
     if (runs.length > 1) this.dock.show("compare");
   }
 
@@ -116,18 +118,18 @@ export class App {
     const keys = h("button",
       {type: "button", class: "quiet", "aria-label": "List of keys", click: () => this.help.show()},
       "?");
-    const theme = themeButton();
-    theme.addEventListener("click", () => this.stage.newTheme());
     document.body.classList.add("timeline");
     document.body.replaceChildren(h("header", {class: "timeline-bar"},
                                     h("b", {class: "brand"}, "batchlight"), h("h1", {}, ...titles),
                                     h("span", {class: "muted wide-only"},
                                       `${time(info.to - info.from)}, ${count(info.events)} events`),
-                                    this.search.input, keys, theme),
+                                    this.search.input, keys, themeButton()),
       this.banner, this.stage.element, this.dock.element, this.status, this.help.element, tooltip);
     document.title = `${info.title || info.source} - timeline`;
     this.drawBanners();
-    this.stage.region.focus({preventScroll: true});
+    // A report keeps the focus until its reader goes into the timeline, and has little room.
+    if (this.embedded) this.dock.setOpen(false);
+    else this.stage.region.focus({preventScroll: true});
   }
 
   private drawBanners(): void {
@@ -145,7 +147,7 @@ export class App {
     const {model} = this;
     model.listen((change) => {
       if (change === "selection" && model.selected) {
-        this.dock.show("event", false);
+        this.dock.show("event", this.embedded);
         this.tell();
       }
       if (change === "range" && model.range) this.dock.show("range");

@@ -25,7 +25,13 @@ async function start(): Promise<void> {
       bar.value = share;
     },
   });
-  app = new App(runs, state);
+  // Within the report the place comes from there.
+  const root = document.documentElement;
+  const {place} = root.dataset;
+  const made = app = new App(runs, place === undefined ? state : parseUrl(place));
+  root.addEventListener(
+    "place", (event) => made.address.go(parseUrl((event as CustomEvent<string>).detail)));
+  addEventListener("hashchange", () => made.address.go(parseUrl(location.hash)));
   // For measurements and tests: what the last frame drew.
   Object.assign(window, {batchlightTimeline: {app, counts: () => app?.stage.counts}});
 }

@@ -63,7 +63,7 @@ function evidence(page: PageData, finding: Finding): HTMLElement {
       "tr",
       {},
       h("td", {class: "text muted"}, item.kind),
-      h("td", {class: "text"}, longName(item.name), " ", place(page, item)),
+      h("td", {class: "text"}, longName(item.name), place(page, item)),
       h("td", {class: "integer"}, item.count > 0 ? `${count(item.count)} times` : ""),
       h("td", {class: "real"}, item.per_step_ns > 0 ? `${time(item.per_step_ns)} per step` : ""),
       ),

@@ -3,6 +3,7 @@ import type {Loss, PageData, Process} from "../data";
 import {h, svg} from "../dom";
 import {count, time} from "../format";
 import {themeButton} from "../theme";
+import {kTimelinePrefix} from "../timeline_link";
 
 export function topBar(sections: {id: string; label: string}[]): HTMLElement {
   const links = sections.map(({id, label}) => h("a", {href: `#${id}`}, label));
@@ -35,7 +36,7 @@ export function titleBlock(page: PageData): HTMLElement {
   ].map((text) => h("span", {}, text));
   if (ended?.exit) chips.push(h("span", {class: exitClass(ended)}, ended.exit));
   if (page.timeline)
-    chips.push(h("span", {}, h("a", {href: encodeURI(page.timeline)}, "Open the timeline")));
+    chips.push(h("span", {}, h("a", {href: `#${kTimelinePrefix}`}, "Open the timeline")));
   return h(
     "div",
     {class: "title", id: "top-of-page"},

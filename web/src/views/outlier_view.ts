@@ -33,7 +33,7 @@ function item(page: PageData, outlier: Outlier, select: (range: Range) => void):
   button.addEventListener("click", () => select({first: outlier.entry, last: outlier.entry}));
   const calls = outlier.calls.length > 0 ? `; most of it in ${words(outlier.calls)}` : "";
   const why = outlier.phases.length > 0 ? `: ${words(outlier.phases)}${calls}.` : ".";
-  return h("li", {}, button, " ", timelineLink(page, {step: outlier.step}, `step ${outlier.step}`),
+  return h("li", {}, button, timelineLink(page, {step: outlier.step}, `step ${outlier.step}`),
     ` took ${time(outlier.ns)}, ${time(outlier.above_ns)} above the median${why}`);
 }
 

@@ -51,7 +51,7 @@ function row(page: PageData, steps: Steps, phase: number, event: PhaseEvent): HT
             class: "real",
             title: `began ${time(list.longest_start_ns[at])} after the start of the recording`
           },
-          `${time(list.longest_ns[at])} in step ${list.longest_step[at]} `,
+          `${time(list.longest_ns[at])} in step ${list.longest_step[at]}`,
           longestLink(page, list, at),
           ),
   );

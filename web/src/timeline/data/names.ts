@@ -1,19 +1,26 @@
 // Names by id. They come in pieces, when something on the screen needs them.
 import {colorOfName} from "../draw/colors";
 import {kNoName} from "./protocol";
+import type {NamesAnswer} from "./protocol";
 import type {Source} from "./source";
 
 const kMost = 10_000;  // ids in a request
 
 export class Names {
   private readonly texts = new Map<number, string>();
+  private readonly labels = new Map<number, string>();
   private readonly colors = new Map<number, number>();
   private readonly wanted = new Set<number>();
   private asking = false;
 
   constructor(private readonly source: Source, private readonly onNew: () => void) {}
 
-  // undefined: not here yet; it is asked for.
+  // As it is shown; undefined: not here yet, it is asked for.
+  label(id: number): string|undefined {
+    return this.labels.get(id) ?? this.get(id);
+  }
+
+  // The whole name.
   get(id: number): string|undefined {
     if (id === kNoName) return "";
     const text = this.texts.get(id);
@@ -26,13 +33,14 @@ export class Names {
 
   // Ids hold for one generation of a run.
   clear(): void {
-    for (const map of [this.texts, this.colors]) map.clear();
+    for (const map of [this.texts, this.labels, this.colors]) map.clear();
     this.wanted.clear();
   }
 
-  private add(id: number, text: string): void {
+  private add(id: number, text: string, label: string|undefined): void {
     this.texts.set(id, text);
-    this.colors.set(id, colorOfName(text));
+    if (label !== undefined) this.labels.set(id, label);
+    this.colors.set(id, colorOfName(label ?? text));
   }
 
   // The number of the name's colour.
@@ -49,8 +57,8 @@ export class Names {
     while (this.wanted.size > 0) {
       const ids = [...this.wanted].slice(0, kMost);
       try {
-        const {names} = await this.source.call<{names: string[]}>("names", {ids});
-        ids.forEach((id, i) => this.add(id, names[i] ?? ""));
+        const {names, labels} = await this.source.call<NamesAnswer>("names", {ids});
+        ids.forEach((id, i) => this.add(id, names[i] ?? "", labels?.[i]));
       } catch {
         break;  // asked again when something needs them
       } finally {

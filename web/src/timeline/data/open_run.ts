@@ -110,7 +110,8 @@ function palettesOf({palettes}: RunAnswer): RunView["palettes"] {
     ([key, entries]) => [key, new Map(entries.map((entry) => [entry.name, entry]))]));
 }
 
-export function wholeOf({from, to}: RunAnswer): Span {
+export function wholeOf(info: RunAnswer): Span {
+  const {from, to} = info.static?.left_out ? info.static : info;
   return {from, to: Math.max(to, from + 1)};
 }
 

@@ -5,7 +5,7 @@ import type {ViewAnswer} from "./answer";
 import type {Samples} from "./items";
 import type {PageEvents} from "./page_events";
 import {PageSearch} from "./page_search";
-import type {EventAnswer, RunAnswer, TableInfo, ViewRequest} from "./protocol";
+import type {EventAnswer, NamesAnswer, RunAnswer, TableInfo, ViewRequest} from "./protocol";
 import {kNoName} from "./protocol";
 import {pageRange} from "./page_range";
 import {stepAt} from "./steps";
@@ -13,24 +13,35 @@ import type {Source} from "./source";
 import {CallError} from "./source";
 import {itemsIn} from "./view_query";
 
-export interface PageNames {
+export interface PageNames extends NamesAnswer {
   ids: number[];
-  names: string[];
 }
 
 export class PageSource implements Source {
   readonly isStatic = true;
   private readonly names: Map<number, string>;
+  private readonly labels = new Map<number, string>();
   private readonly search: PageSearch;
 
   constructor(
     private readonly run: RunAnswer, names: PageNames, private readonly events: PageEvents) {
     this.names = new Map(names.ids.map((id, i) => [id, names.names[i]]));
+    for (const [place, label] of Object.entries(names.labels ?? {}))
+      this.labels.set(names.ids[Number(place)], label);
     this.search = new PageSearch(run, events, (id) => this.nameOf(id));
   }
 
   private nameOf(id: number): string {
     return id === kNoName ? "" : this.names.get(id) ?? "";
+  }
+
+  private namesOf(ids: number[]): NamesAnswer {
+    const labels: Record<number, string> = {};
+    ids.forEach((id, i) => {
+      const label = this.labels.get(id);
+      if (label !== undefined) labels[i] = label;
+    });
+    return {names: ids.map((id) => this.nameOf(id)), labels};
   }
 
   async view({from, to, step, rows}: ViewRequest): Promise<ViewAnswer> {
@@ -62,7 +73,7 @@ export class PageSource implements Source {
   async call<Answer>(name: string, request: object = {}): Promise<Answer> {
     const calls: Record<string, (request: never) => object> = {
       run: () => this.run,
-      names: ({ids}: {ids: number[]}) => ({names: ids.map((id) => this.nameOf(id))}),
+      names: ({ids}: {ids: number[]}) => this.namesOf(ids),
       event: (asked: {ref?: number; table?: string; row?: number}) => this.event(asked),
       find: (asked: {text: string; limit?: number}) => this.search.find(asked),
       next: (asked: never) => this.search.next(asked),

@@ -87,7 +87,13 @@ export interface RunAnswer {
   tracks: TrackInfo[];
   palettes: Record<string, PaletteEntry[]>;
   steps: StepsInfo[];
-  static?: {left_out: number; why: string};
+  // What the file holds of a longer run.
+  static?: {left_out: number; why: string; from: number; to: number};
+}
+
+export interface NamesAnswer {
+  names: string[];
+  labels?: Record<number, string>;  // by place in `names`: how to show those that are hard to read
 }
 
 export type RowRange = [track: number, firstRow: number, rowCount: number];

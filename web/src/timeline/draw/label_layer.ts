@@ -17,7 +17,7 @@ function labelOf(run: RunView, lane: Lane, items: Items, item: number): string|u
     const number = stepNumber(run, items.ref[item]);
     if (number !== undefined) return `step ${number}`;
   }
-  return run.names.get(items.name[item]);
+  return run.names.label(items.name[item]);
 }
 
 export class LabelLayer {

@@ -108,5 +108,5 @@ export class EventsPanel {
 }
 
 function nameOf(hit: Hit): string {
-  return hit.run.names.get(hit.name) || "(no name)";
+  return hit.run.names.label(hit.name) || "(no name)";
 }

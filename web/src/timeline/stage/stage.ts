@@ -75,9 +75,12 @@ export class Stage {
     window.addEventListener("resize", () => this.redraw());
     new ResizeObserver(() => this.arrange()).observe(this.scroller);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.newTheme());
+    new MutationObserver(() => this.newTheme()).observe(document.documentElement, {
+      attributeFilter: ["data-theme"]
+    });
   }
 
-  newTheme(): void {
+  private newTheme(): void {
     this.inks.end();
     this.inks = new Inks();
     this.show(this.fills.matches);

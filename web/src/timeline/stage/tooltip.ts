@@ -18,7 +18,7 @@ export class Tooltip {
     if (!same) model.changed("hover");
     element.hidden = !hit || !event;
     if (!hit || !event) return;
-    const name = hit.run.names.get(hit.name) ?? "";
+    const name = hit.run.names.label(hit.name) ?? "";
     const long = `${hit.exact ? "" : "about "}${time(hit.to - hit.from)}`;
     const words = hit.merged > 1
       ? `${count(hit.merged)} short events in ${long}, the longest of them this`

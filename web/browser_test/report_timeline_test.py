@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""The timeline within the report page, in a real browser from disk: it is drawn when it comes into view, links of the
+report lead into it and Back leads out, it follows the theme, and it says what a long run's page leaves out.
+
+Usage: report_timeline_test.py SAMPLE_REPORT BATCHLIGHT [unittest arguments]. Exits with 77 (skipped) when the machine
+has no browser."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import webdriver
+
+SAMPLE_REPORT = BATCHLIGHT = ''
+RECORDINGS = pathlib.Path(__file__).resolve().parents[2] / 'tests/recordings'
+INSIDE = 'const inside = document.querySelector("iframe").contentWindow.batchlightTimeline; '
+
+
+class ReportTimeline(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix='bl-report-')))
+        cls.report('train')
+        cls.report('without', '--no-timeline')
+        subprocess.run([SAMPLE_REPORT, cls.folder / 'sample', '60', '40', 'gpu'], check=True)
+        cls.browser = cls.enterClassContext(webdriver.Browser())
+
+    @classmethod
+    def report(cls, folder, *options):
+        subprocess.run([BATCHLIGHT, 'report', *options, '-o', cls.folder / folder, RECORDINGS / 'h200_train.batchlight'],
+                       check=True, stdout=subprocess.DEVNULL)
+
+    def setUp(self):
+        self.browser.prefer(color_scheme='light', reduced_motion='reduce')
+        self.browser.resize(1280, 900)
+
+    def tearDown(self):
+        self.assertEqual([error for error in self.browser.errors() if 'willReadFrequently' not in error], [])
+
+    def open(self, folder, fragment=''):
+        self.browser.open_url('about:blank')
+        self.browser.open_url((self.folder / folder / 'index.html').as_uri() + fragment)
+
+    def wait(self, script, *arguments):
+        end = time.monotonic() + webdriver.LONG_S
+        while time.monotonic() < end:
+            if value := self.browser.run(script, *arguments):
+                return value
+            time.sleep(0.05)
+        self.fail(f'never true: {script}')
+
+    def wait_for_picture(self):
+        self.wait(INSIDE + 'return inside ? inside.counts().items > 0 : false')
+
+    def test_is_drawn_when_it_comes_into_view(self):
+        self.open('train')
+        self.assertIn('Timeline', self.browser.texts('.top-bar nav a'))
+        self.assertFalse(self.browser.run(INSIDE + 'return Boolean(inside)'))
+        self.browser.run('document.getElementById("timeline").scrollIntoView()')
+        self.wait_for_picture()
+        kinds = self.browser.run(INSIDE + 'return inside.app.model.tracks.map(({kind}) => kind)')
+        for kind in ('steps', 'phases', 'thread', 'idle', 'stream'):
+            self.assertIn(kind, kinds)
+        # The reader of the report keeps the focus, and nothing was loaded.
+        self.assertEqual(self.browser.run('return document.activeElement.tagName'), 'BODY')
+        self.assertEqual(self.browser.run('return performance.getEntriesByType("resource").length'), 0)
+
+    def test_every_event_is_there(self):
+        self.open('train', '#timeline&')
+        self.wait_for_picture()
+        held, all_events = self.browser.run(
+            INSIDE + 'const {first} = inside.app.model; let sum = 0;'
+            'const rows = first.info.tracks.filter(({counter}) => !counter).map(({id, rows}) => [id, 0, rows]);'
+            'return first.source.view({from: first.info.from, to: first.info.to + 2 ** 24, step: 2 ** 20, rows})'
+            '.then(({rows}) => { for (const {merged} of rows.values()) for (const count of merged) sum += count;'
+            ' return [sum, first.info.events]; })')
+        self.assertEqual(held, all_events)
+
+    def test_links_lead_into_it_and_back_leads_out(self):
+        self.open('train')
+        self.browser.run('document.querySelector("#table-steps summary").click()')
+        self.browser.wait_for('#table-steps .to-timeline')
+        self.browser.run('document.querySelectorAll("#table-steps .to-timeline")[2].click()')
+        self.wait_for_picture()
+        self.assertIn('whole-timeline', self.browser.run('return document.body.className'))
+        box = self.browser.run('const {top, bottom} = document.querySelector(".timeline-box").getBoundingClientRect();'
+                               'return [top, bottom, innerHeight]')
+        self.assertEqual(box[:2], [0, box[2]])
+        number, view, step = self.browser.run(
+            INSIDE + 'const {model, range} = inside.app; const [steps] = model.first.info.steps;'
+            'return [steps.number[2], model.view.span, {from: steps.from[2], to: steps.to[2]}]')
+        self.assertLessEqual(view['from'], step['from'])
+        self.assertGreaterEqual(view['to'], step['to'])
+        self.assertLess(view['to'] - view['from'], 3 * (step['to'] - step['from']), number)
+        self.browser.click('.timeline-head .back')
+        self.wait('return !document.body.classList.contains("whole-timeline")')
+        # A second link moves the timeline that is there.
+        self.browser.run('document.querySelector("#table-kernels summary").click()')
+        self.browser.wait_for('#table-kernels .to-timeline')
+        self.browser.run('document.querySelector("#table-kernels .to-timeline").click()')
+        found = self.wait(INSIDE + 'return inside.app.model.selected?.event.table === "kernels" && inside.app.model.selected.event.name')
+        self.assertTrue(self.browser.run('return document.querySelector("#table-kernels .to-timeline")'
+                                         '.getAttribute("aria-label").startsWith("Show " + arguments[0])', found))
+        self.browser.run('history.back()')
+        self.wait('return !document.body.classList.contains("whole-timeline")')
+
+    def test_a_link_from_elsewhere_opens_it(self):
+        self.open('train', '#timeline&step=3')
+        self.wait_for_picture()
+        self.wait(INSIDE + 'return inside.app.model.range !== null')
+        self.browser.click('.timeline-head .back')
+        self.wait('return !document.body.classList.contains("whole-timeline")')
+        self.assertTrue(self.browser.text('.verdict'))
+
+    def test_follows_the_theme(self):
+        self.open('train', '#timeline&')
+        self.wait_for_picture()
+        ground = INSIDE + 'return [inside.app.stage.inks.dark, inside.app.stage.rows.canvas.ownerDocument.documentElement.dataset.theme]'
+        self.assertFalse(self.browser.run(ground)[0])
+        self.browser.run('document.querySelector(".theme").click()')
+        self.wait(INSIDE + 'return inside.app.stage.inks.dark')
+        self.browser.run('document.querySelector(".theme").click(); localStorage.clear()')
+
+    def test_keys_are_the_timelines_while_it_has_the_focus(self):
+        self.open('train', '#timeline&')
+        self.wait_for_picture()
+        before = self.browser.run(INSIDE + 'return inside.app.model.view.span')
+        self.browser.run('document.querySelector("iframe").contentDocument.querySelector(".region").focus()')
+        self.browser.keys('w')
+        self.wait(INSIDE + 'return inside.app.model.view.span.to - inside.app.model.view.span.from < arguments[0]',
+                  before['to'] - before['from'])
+
+    def test_without_it_nothing_leads_there(self):
+        self.open('without')
+        self.assertEqual(self.browser.run('return document.querySelectorAll("#timeline, .to-timeline, iframe").length'), 0)
+
+    def test_fits_a_phone(self):
+        self.browser.resize(390, 844)
+        self.open('sample')
+        self.browser.run('document.getElementById("timeline").scrollIntoView()')
+        self.wait_for_picture()
+        self.assertLessEqual(self.browser.run('return document.documentElement.scrollWidth'), 390)
+
+
+if __name__ == '__main__':
+    SAMPLE_REPORT, BATCHLIGHT = sys.argv.pop(1), sys.argv.pop(1)
+    if webdriver.missing():
+        print('skipped:', webdriver.missing())
+        sys.exit(77)
+    unittest.main()
