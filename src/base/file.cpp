@@ -195,8 +195,8 @@ Result<std::string> ReadWholeFile(const std::string& path) {
   return std::string(file.text());
 }
 
-Status WriteWholeFile(const std::string& path, std::string_view text) {
-  ASSIGN_OR_RETURN(AtomicFileWriter writer, AtomicFileWriter::Create(path));
+Status WriteWholeFile(const std::string& path, std::string_view text, const NewFile& how) {
+  ASSIGN_OR_RETURN(AtomicFileWriter writer, AtomicFileWriter::Create(path, how));
   RETURN_IF_ERROR(writer.Write(text));
   return writer.Commit();
 }

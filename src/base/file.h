@@ -90,7 +90,7 @@ class AtomicFileWriter {
 
 // Errors as above. ReadWholeFile is for small files.
 Result<std::string> ReadWholeFile(const std::string& path);
-Status WriteWholeFile(const std::string& path, std::string_view text);
+Status WriteWholeFile(const std::string& path, std::string_view text, const NewFile& how = {});
 bool FileExists(const std::string& path);
 // "-", or something that is there and is neither a file nor a folder: to be written as it is.
 bool IsStream(const std::string& path);

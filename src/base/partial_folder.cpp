@@ -23,31 +23,49 @@ std::optional<Folder> OpenInside(const Folder& folder, const std::string& name) 
   return std::move(inside).value();
 }
 
+void RemoveFilesOf(const Folder& folder) {
+  for (const std::string& file : folder.Names()) folder.Remove(file);
+}
+
+Status Exchanged(const std::string& folder) {
+  return OutputError("cannot make folder " + folder +
+                     ": somebody moved it while it was being filled; choose a place that nobody "
+                     "else may write");
+}
+
 }  // namespace
 
 Result<PartialFolder> PartialFolder::Create(const std::string& folder) {
-  std::string path = folder + kPartialInfix + RandomLetters();
-  if (mkdir(path.c_str(), 0777) != 0) {
+  auto parent = Folder::OpenParent(folder);
+  const std::string name = LastPartOf(folder) + kPartialInfix + RandomLetters();
+  if (!parent.ok() || mkdirat(parent->fd(), name.c_str(), 0777) != 0) {
     return OutputError("cannot make folder " + folder + ": " + std::strerror(errno) +
                        "; choose another place or create the folder around it first");
   }
-  auto lock = Folder::Open(path, false);
-  if (!lock.ok()) return OutputError(lock.status().message());
-  flock(lock->fd(), LOCK_EX | LOCK_NB);  // LeftPartialFolders() sees by it that we live
-  return PartialFolder(folder, std::move(path), std::move(lock).value());
+  auto held = OpenInside(parent.value(), name);
+  // Another folder of this user may have been moved to the name, with files that we would replace.
+  if (!held || held->Info().st_uid != geteuid() || !held->Names().empty()) {
+    return Exchanged(folder);
+  }
+  flock(held->fd(), LOCK_EX | LOCK_NB);  // LeftPartialFolders() sees by it that we live
+  return PartialFolder(folder, std::move(parent).value(), name, *std::move(held));
 }
 
 PartialFolder::~PartialFolder() {
-  if (path_.empty() || lock_.fd() < 0) return;
-  const auto parent = Folder::OpenParent(path_);
-  if (parent.ok()) RemovePartialFolder(parent.value(), LastPartOf(path_));
+  if (name_.empty() || held_.fd() < 0) return;
+  RemoveFilesOf(held_);
+  // Removes nothing but an empty folder, whoever exchanges it before this line.
+  if (parent_.Holds(name_, held_)) unlinkat(parent_.fd(), name_.c_str(), AT_REMOVEDIR);
 }
 
 Status PartialFolder::Rename() {
-  if (std::rename(path_.c_str(), folder_.c_str()) != 0) {
+  const std::string final = LastPartOf(folder_);
+  if (!parent_.Holds(name_, held_)) return Exchanged(folder_);
+  if (renameat(parent_.fd(), name_.c_str(), parent_.fd(), final.c_str()) != 0) {
     return OutputError("cannot make folder " + folder_ + ": " + std::strerror(errno));
   }
-  path_.clear();
+  if (!parent_.Holds(final, held_)) return Exchanged(folder_);
+  name_.clear();
   return {};
 }
 
@@ -70,7 +88,7 @@ std::vector<std::string> LeftPartialFolders(const Folder& folder) {
 bool RemovePartialFolder(const Folder& folder, const std::string& name) {
   const auto inside = OpenInside(folder, name);
   if (!inside) return false;
-  for (const std::string& file : inside->Names()) inside->Remove(file);
+  RemoveFilesOf(*inside);
   return unlinkat(folder.fd(), name.c_str(), AT_REMOVEDIR) == 0;
 }
 

@@ -1,6 +1,7 @@
 // A folder of outputs that is filled beside its place, as FOLDER.partial-<random>. It is locked
 // while its process lives, so that one that a killed process left can be told from one that is
-// being filled. The destructor removes what has not been renamed.
+// being filled. It is written through its descriptor, since whoever may write the folder around it
+// can put a link in its place. The destructor removes what has not been renamed.
 #pragma once
 
 #include <string>
@@ -19,18 +20,23 @@ class PartialFolder {
   PartialFolder& operator=(PartialFolder&&) = delete;
   ~PartialFolder();
 
-  // Where to write; "" once it has been renamed or removed.
-  const std::string& path() const { return path_; }
+  // Where to write, by AtomicFileWriter or relative to it; never by its name.
+  const Folder& held() const { return held_; }
 
-  // Gives it the name that Create() was told. That must be free, or an empty folder.
+  // Gives it the name that Create() was told. That must be free, or an empty folder. An error if
+  // somebody has exchanged it meanwhile.
   Status Rename();
 
  private:
-  PartialFolder(std::string folder, std::string path, Folder lock)
-      : folder_(std::move(folder)), path_(std::move(path)), lock_(std::move(lock)) {}
+  PartialFolder(std::string folder, Folder parent, std::string name, Folder held)
+      : folder_(std::move(folder)),
+        parent_(std::move(parent)),
+        name_(std::move(name)),
+        held_(std::move(held)) {}
   std::string folder_;
-  std::string path_;
-  Folder lock_;
+  Folder parent_;
+  std::string name_;  // in the parent; "" once it has been renamed
+  Folder held_;
 };
 
 // Names of those in `folder` that a killed process of this user left.

@@ -29,7 +29,7 @@ class PartialFolderTest : public testing::Test {
 TEST_F(PartialFolderTest, AppearsWhenItIsWhole) {
   auto partial = PartialFolder::Create(base_ + "/out");
   ASSERT_TRUE(partial.ok());
-  ASSERT_TRUE(WriteWholeFile(partial->path() + "/a.csv", "1").ok());
+  ASSERT_TRUE(WriteWholeFile("out/a.csv", "1", {.folder = &partial->held()}).ok());
   EXPECT_FALSE(Base().Has("out"));
   ASSERT_TRUE(partial->Rename().ok());
   EXPECT_EQ(Base().Names(), (Names{"out"}));
@@ -40,11 +40,52 @@ TEST_F(PartialFolderTest, GoesIfItIsNotRenamed) {
   {
     auto partial = PartialFolder::Create(base_ + "/out");
     ASSERT_TRUE(partial.ok());
-    ASSERT_TRUE(WriteWholeFile(partial->path() + "/a.csv", "1").ok());
+    ASSERT_TRUE(WriteWholeFile("out/a.csv", "1", {.folder = &partial->held()}).ok());
     // While it is being filled, nobody takes it for one that was left.
     EXPECT_EQ(LeftPartialFolders(Base()), Names{});
   }
   EXPECT_EQ(Base().Names(), Names{});
+}
+
+// The folder around it may be written by others, who put another in its place.
+TEST_F(PartialFolderTest, IsFilledWhereItWasMadeWhateverTakesItsPlace) {
+  std::filesystem::create_directory(base_ + "/precious");
+  ASSERT_TRUE(WriteWholeFile(base_ + "/precious/a.csv", "precious").ok());
+  const auto exchange = [&](bool for_link) {
+    for (const std::string& name : Base().Names()) {
+      if (name.find(kPartialInfix) == std::string::npos) continue;
+      std::filesystem::rename(base_ + "/" + name, base_ + "/taken");
+      if (for_link) {
+        std::filesystem::create_directory_symlink(base_ + "/precious", base_ + "/" + name);
+      } else {
+        std::filesystem::rename(base_ + "/precious", base_ + "/" + name);
+      }
+      return name;
+    }
+    return std::string();
+  };
+  std::string name;
+  {
+    auto partial = PartialFolder::Create(base_ + "/out");
+    ASSERT_TRUE(partial.ok());
+    name = exchange(true);
+    ASSERT_TRUE(WriteWholeFile("out/a.csv", "ours", {.folder = &partial->held()}).ok());
+    const Status status = partial->Rename();
+    EXPECT_EQ(status.exit_code(), 4);
+    EXPECT_NE(status.message().find("somebody moved it"), std::string::npos) << status.message();
+  }
+  EXPECT_EQ(Base().Names(), (Names{name, "precious", "taken"}));
+  EXPECT_EQ(ReadWholeFile(base_ + "/precious/a.csv").value(), "precious");
+  EXPECT_EQ(Folder::Open(base_ + "/taken")->Names(), Names{});
+  std::filesystem::remove(base_ + "/" + name);
+  std::filesystem::remove(base_ + "/taken");
+  {  // a folder of our own with files of its own
+    auto partial = PartialFolder::Create(base_ + "/out");
+    ASSERT_TRUE(partial.ok());
+    name = exchange(false);
+  }
+  EXPECT_EQ(Base().Names(), (Names{name, "taken"}));
+  EXPECT_EQ(ReadWholeFile(base_ + "/" + name + "/a.csv").value(), "precious");
 }
 
 TEST_F(PartialFolderTest, IsFoundWhenItsProcessWasKilled) {

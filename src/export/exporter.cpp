@@ -32,8 +32,10 @@ const Exporter* FindExporter(std::string_view name) {
 }
 
 Result<AtomicFileWriter> OpenOutput(const ExportOptions& options) {
-  return IsStream(options.output) ? AtomicFileWriter::Stream(options.output)
-                                  : AtomicFileWriter::Create(options.output);
+  if (options.into == nullptr && IsStream(options.output)) {
+    return AtomicFileWriter::Stream(options.output);
+  }
+  return AtomicFileWriter::Create(options.output, {.folder = options.into});
 }
 
 }  // namespace batchlight

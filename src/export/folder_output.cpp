@@ -2,13 +2,14 @@
 
 #include <sys/stat.h>
 
-#include <filesystem>
-#include <set>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <utility>
+#include <vector>
 
 namespace batchlight {
-
-namespace fs = std::filesystem;
 
 Result<FolderOutput> FolderOutput::Create(const std::string& folder) {
   std::string final = folder;
@@ -17,9 +18,6 @@ Result<FolderOutput> FolderOutput::Create(const std::string& folder) {
   return FolderOutput(std::move(final), std::move(partial));
 }
 
-std::string FolderOutput::PartialPath(std::string_view name) const {
-  return partial_.path() + '/' + std::string(name);
-}
 std::string FolderOutput::FinalPath(std::string_view name) const {
   return folder_ + '/' + std::string(name);
 }
@@ -30,25 +28,20 @@ Status FolderOutput::Commit(const std::function<bool(std::string_view name)>& is
 }
 
 Status FolderOutput::MoveFiles(const std::function<bool(std::string_view name)>& is_stale) {
-  std::error_code error;
-  std::set<std::string> written;
-  for (const fs::directory_entry& entry : fs::directory_iterator(partial_.path(), error)) {
-    written.insert(entry.path().filename());
-  }
+  const auto existing = Folder::Open(folder_);
+  if (!existing.ok()) return OutputError(existing.status().message());
+  const std::vector<std::string> written = held().Names();
   for (const std::string& name : written) {
-    if (error) break;
-    fs::rename(PartialPath(name), FinalPath(name), error);
+    if (renameat(held().fd(), name.c_str(), existing->fd(), name.c_str()) != 0) {
+      return OutputError("cannot write into " + folder_ + ": " + std::strerror(errno));
+    }
   }
-  if (error) return OutputError("cannot write into " + folder_ + ": " + error.message());
-  std::set<std::string> stale;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
-    const std::string name = entry.path().filename();
-    if (!written.contains(name) && is_stale(name)) stale.insert(name);
+  for (const std::string& name : existing->Names()) {
+    if (std::binary_search(written.begin(), written.end(), name) || !is_stale(name)) continue;
+    if (!existing->Remove(name)) {
+      return OutputError("cannot clear " + folder_ + ": " + std::strerror(errno));
+    }
   }
-  for (const std::string& name : stale) {
-    if (!error) fs::remove(FinalPath(name), error);
-  }
-  if (error) return OutputError("cannot clear " + folder_ + ": " + error.message());
   return {};
 }
 

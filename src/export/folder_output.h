@@ -17,8 +17,8 @@ class FolderOutput {
   // Errors: kOutput.
   static Result<FolderOutput> Create(const std::string& folder);
 
-  // Where to write the file `name`, and its final path.
-  std::string PartialPath(std::string_view name) const;
+  // What takes the file of `FinalPath(name)` until Commit().
+  const Folder& held() const { return partial_.held(); }
   std::string FinalPath(std::string_view name) const;
 
   // Renames the folder; if it already exists, moves each file over the one of the same name. Of the

@@ -42,7 +42,8 @@ class RankFolder {
   // `processes`: those of the rank, by row; empty: all.
   Status Add(const Store& store, const std::vector<bool>& processes, int32_t rank,
              ExportOptions options) {
-    options.output = folder_->PartialPath(FileName(rank, exporter_));
+    options.output = folder_->FinalPath(FileName(rank, exporter_));
+    options.into = &folder_->held();
     if (!processes.empty()) options.selection.KeepProcesses(processes, store.threads.process);
     ASSIGN_OR_RETURN(const uint64_t written, exporter_.run(store, options));
     events_ += written;

@@ -4,11 +4,13 @@ import os
 import shutil
 import signal
 import stat
+import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recorded import BATCHLIGHT, BUILD, FAULT_PROGRAM, InFolder, count, run  # noqa: E402
+from recorded import (BATCHLIGHT, BUILD, FAULT_PROGRAM, LONG_S, SOURCE, InFolder,  # noqa: E402
+                      count, run)
 
 USER = "nobody"
 
@@ -67,6 +69,41 @@ class OthersOfTheGroup(InFolder):
             self.assertGreater(fine, 0)
             self.assertEqual(self.files(), ["run.batchlight"])
             self.assertEqual(count(self.opens("run.batchlight"), "OpEnd"), 110)
+
+    def exchange_partial_folder(self, tool, place):
+        """Puts a link to `place` where the tool fills a folder; False if it ended before that."""
+        while tool.poll() is None:
+            for name in self.files():
+                if ".partial-" in name:
+                    tool.send_signal(signal.SIGSTOP)
+                    try:
+                        os.rename(self.path(name), self.path("taken"))
+                        os.symlink(place, self.path(name))
+                        return True
+                    except FileNotFoundError:
+                        return False
+                    finally:
+                        tool.send_signal(signal.SIGCONT)
+        return False
+
+    def test_a_folder_of_outputs_exchanged_for_a_link(self):
+        recording = os.path.join(SOURCE, "tests", "recordings", "h200_two_ranks.batchlight")
+        for words in (("report", recording), ("export", "-t", "csv", recording),
+                      ("export", "-t", "jsonlines", "--per-rank", recording)):
+            with self.subTest(words[:3]):
+                precious = self.path("precious")
+                os.mkdir(precious)
+                tool = self.begin(*words, "-o", "out", stderr=subprocess.PIPE)
+                exchanged = self.exchange_partial_folder(tool, precious)
+                said = tool.communicate(timeout=LONG_S)[1]
+                self.assertEqual(os.listdir(precious), [])
+                if exchanged:
+                    self.assertEqual(tool.returncode, 4, said)
+                    self.assertIn("somebody moved it while it was being filled", said)
+                    self.assertEqual(os.listdir(self.path("taken")), [])
+                for name in self.files():
+                    (os.remove if os.path.islink(self.path(name)) else shutil.rmtree)(
+                        self.path(name))
 
 
 def cannot_become_user():

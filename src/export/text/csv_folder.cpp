@@ -104,14 +104,15 @@ template <typename Table>
 Result<uint64_t> WriteTable(const Store& store, const ExportOptions& options, const Table& table,
                             const FolderOutput& folder) {
   constexpr size_t kFlushBytes = 1 << 16;
-  const std::string name = FileName<Table>();
-  ASSIGN_OR_RETURN(AtomicFileWriter file, AtomicFileWriter::Create(folder.PartialPath(name)));
+  const std::string path = folder.FinalPath(FileName<Table>());
+  ASSIGN_OR_RETURN(AtomicFileWriter file,
+                   AtomicFileWriter::Create(path, {.folder = &folder.held()}));
   std::string buffer;
   CsvHeader header(buffer);
   VisitRow(store, options.selection, table, 0, header);
   buffer += '\n';
-  if (options.append && FileExists(folder.FinalPath(name))) {
-    RETURN_IF_ERROR(CopyOld(folder.FinalPath(name), buffer, file));
+  if (options.append && FileExists(path)) {
+    RETURN_IF_ERROR(CopyOld(path, buffer, file));
     buffer.clear();
   }
   uint64_t rows = 0;

@@ -99,11 +99,18 @@ Result<std::vector<File>> MakeFiles(const RunOverview& overview, const ReportOpt
   return files;
 }
 
-Status WriteFiles(const std::string& folder, const std::vector<File>& files) {
+// `into` is the folder of that name, or what will be.
+Status WriteFiles(const std::string& folder, const Folder& into, const std::vector<File>& files) {
   for (const File& file : files) {
-    RETURN_IF_ERROR(WriteWholeFile(folder + "/" + file.name, file.bytes));
+    RETURN_IF_ERROR(WriteWholeFile(folder + "/" + file.name, file.bytes, {.folder = &into}));
   }
   return {};
+}
+
+Status WriteOverFolder(const std::string& folder, const std::vector<File>& files) {
+  const auto into = Folder::Open(folder);
+  if (!into.ok()) return OutputError(into.status().message());
+  return WriteFiles(folder, into.value(), files);
 }
 
 // Everything is written beside the final folder, which is renamed into place when it is complete.
@@ -113,7 +120,7 @@ Status WriteNewFolder(const std::string& folder, const std::vector<File>& files)
   if (!above.empty()) fs::create_directories(above, error);
   if (error) return OutputError("cannot make folder " + folder + ": " + error.message());
   ASSIGN_OR_RETURN(PartialFolder partial, PartialFolder::Create(folder));
-  RETURN_IF_ERROR(WriteFiles(partial.path(), files));
+  RETURN_IF_ERROR(WriteFiles(folder, partial.held(), files));
   return partial.Rename();
 }
 
@@ -135,7 +142,7 @@ Result<std::vector<std::string>> WriteReportFolder(const RunOverview& overview,
                        "or choose another with -o");
   }
   ASSIGN_OR_RETURN(const std::vector<File> files, MakeFiles(overview, options));
-  RETURN_IF_ERROR(exists ? WriteFiles(folder, files) : WriteNewFolder(folder, files));
+  RETURN_IF_ERROR(exists ? WriteOverFolder(folder, files) : WriteNewFolder(folder, files));
   std::vector<std::string> paths;
   for (const File& file : files) paths.push_back(folder + "/" + file.name);
   return paths;
