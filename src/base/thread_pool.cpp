@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/control_groups.h"
+
 namespace batchlight {
 namespace {
 
@@ -48,11 +50,12 @@ class Work {
 }  // namespace
 
 size_t ProcessorCount() {
+  static const auto quota = static_cast<size_t>(QuotaProcessors());
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) {
-    return std::max(1, CPU_COUNT(&set));
-  }
-  return std::max(1u, std::thread::hardware_concurrency());
+  const size_t usable = sched_getaffinity(0, sizeof set, &set) == 0
+                            ? static_cast<size_t>(CPU_COUNT(&set))
+                            : std::thread::hardware_concurrency();
+  return std::max<size_t>(1, quota > 0 ? std::min(quota, usable) : usable);
 }
 
 void ParallelFor(size_t count, const std::function<void(size_t)>& body) {

@@ -12,6 +12,7 @@ namespace batchlight {
 // inner one then runs on its caller.
 void ParallelFor(size_t count, const std::function<void(size_t)>& body);
 
+// That this process may use: its affinity, and what a control group's quota is worth.
 size_t ProcessorCount();
 
 }  // namespace batchlight

@@ -7,22 +7,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include "base/file.h"
+#include "base/kernel_text.h"
 #include "capture/program/find_program.h"
 #include "capture/program/install.h"
 #include "capture/session/session_protocol.h"
 
 namespace batchlight::capture {
 namespace {
-
-std::string FirstLine(const char* path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
 
 void CheckInstallation(std::vector<Check>& checks) {
   const auto install = FindInstall();
@@ -78,7 +71,7 @@ void CheckKernel(std::vector<Check>& checks) {
                       ""});
   }
   const std::string source =
-      FirstLine("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+      FirstLineOf("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   if (!source.empty() && source != "tsc") {
     checks.push_back({"clock", Finding::kNote,
                       "the clock source is " + source + ": each event costs a little more",
@@ -87,7 +80,7 @@ void CheckKernel(std::vector<Check>& checks) {
 }
 
 void CheckSampling(std::vector<Check>& checks) {
-  const std::string level = FirstLine("/proc/sys/kernel/perf_event_paranoid");
+  const std::string level = FirstLineOf("/proc/sys/kernel/perf_event_paranoid");
   if (level.empty()) {
     checks.push_back({"CPU samples", Finding::kNote, "the kernel offers no perf events", ""});
   } else if (std::atoi(level.c_str()) > 2 && geteuid() != 0) {

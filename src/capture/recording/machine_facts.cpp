@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
-#include <sstream>
 #include <string_view>
 
 #include "base/thread_pool.h"
@@ -64,40 +62,13 @@ std::string GpuDriverVersion() {
   return {};
 }
 
-std::string FirstLineOf(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-// Of the container or job, by the control group of this process or the outermost one that is seen.
-int QuotaOfControlGroup() {
-  const std::string root = "/sys/fs/cgroup";
-  const std::string group = FirstLineOf("/proc/self/cgroup");  // "0::/user.slice"
-  const size_t path = group.starts_with("0::") ? 3 : group.size();
-  for (const std::string& place : {root + group.substr(path), root}) {
-    if (const int cores = CoresOfQuota(FirstLineOf(place + "/cpu.max"))) return cores;
-  }
-  const std::string quota = FirstLineOf(root + "/cpu/cpu.cfs_quota_us");  // version 1
-  return CoresOfQuota(quota + " " + FirstLineOf(root + "/cpu/cpu.cfs_period_us"));
-}
-
 // Processors that this process and its children may use, where they are not all of the machine.
 std::string UsableCores(long all) {
-  long usable = static_cast<long>(ProcessorCount());
-  if (const int quota = QuotaOfControlGroup()) usable = std::min<long>(usable, quota);
+  const auto usable = static_cast<long>(ProcessorCount());
   return usable < all ? std::to_string(usable) : "";
 }
 
 }  // namespace
-
-int CoresOfQuota(const std::string& quota_and_period) {
-  std::istringstream text(quota_and_period);
-  double quota_us = 0, period_us = 0;
-  if (!(text >> quota_us >> period_us) || quota_us <= 0 || period_us <= 0) return 0;
-  return std::max(1, static_cast<int>(std::ceil(std::min(quota_us / period_us, 1e6))));
-}
 
 Facts MachineFacts() {
   Facts facts;

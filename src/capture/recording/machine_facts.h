@@ -14,11 +14,6 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 // memory_bytes, kernel, hostname, os, gpu_driver (if there is one).
 Facts MachineFacts();
 
-// Processors that a control group's quota is worth, rounded up; 0 where there is none. Text:
-// microseconds of processor time in a period, and that period ("150000 100000", "max 100000", "-1
-// 100000").
-int CoresOfQuota(const std::string& quota_and_period);
-
 // environment.NAME keys, of NAME=VALUE strings: RANK, WORLD_SIZE, OMP_NUM_THREADS and their like;
 // with `all`, every variable.
 Facts EnvironmentFacts(const std::vector<std::string>& environment, bool all);

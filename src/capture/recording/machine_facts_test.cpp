@@ -15,15 +15,6 @@ std::string ValueOf(const Facts& facts, const std::string& key) {
   return found == facts.end() ? "" : found->second;
 }
 
-TEST(MachineFacts, AQuotaIsRoundedUpToWholeProcessors) {
-  EXPECT_EQ(CoresOfQuota("200000 100000"), 2);
-  EXPECT_EQ(CoresOfQuota("150000 100000"), 2);
-  EXPECT_EQ(CoresOfQuota("10000 100000"), 1);
-  for (const char* none : {"max 100000", "-1 100000", "", " ", "100000", "100000 0", "x y"}) {
-    EXPECT_EQ(CoresOfQuota(none), 0) << none;
-  }
-}
-
 TEST(MachineFacts, FewerProcessorsThanTheMachineHasAreSaid) {
   cpu_set_t before, one;
   ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
