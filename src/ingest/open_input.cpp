@@ -47,7 +47,7 @@ Result<Store> OpenAs(InputFormat input_format, const std::string& path, const In
   switch (input_format) {
     case InputFormat::kSealedRecording:
     case InputFormat::kLiveFolder:
-      return ReadRecording(path);
+      return ReadRecording(path, use.recorded);
     case InputFormat::kNsysSqlite:
       return ImportNsysSqlite(path, use.doubled_calls);
     case InputFormat::kKinetoJson:

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "ingest/recording/recorded_parts.h"
 #include "store/store.h"
 
 namespace batchlight {
@@ -16,6 +17,7 @@ enum class InputFormat { kSealedRecording, kLiveFolder, kNsysSqlite, kKinetoJson
 struct InputUse {
   bool operators = true;       // that nsys wrote as NVTX ranges (emit_nvtx.h)
   bool doubled_calls = false;  // both rows of a CUDA call that nsys holds twice
+  RecordedParts recorded;      // of a recording of our own
 };
 
 // `path` is a sealed recording (.batchlight), a live folder (.batchlight.live), an nsys SQLite

@@ -15,8 +15,9 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from nsys_files import DATA, PROGRAM, NsysFiles  # noqa: E402
+from nsys_files import DATA, PROGRAM, SOURCE, NsysFiles  # noqa: E402
 
+RECORDINGS = os.path.join(SOURCE, "tests", "recordings")
 EXPECTED = os.path.join(DATA, "expected")
 
 
@@ -99,6 +100,32 @@ class SameBytes(NsysFiles):
                              self.sqlite)
         with open(os.path.join(EXPECTED, name), "rb") as theirs:
             self.assertEqual(done.stdout, theirs.read())
+
+
+class WhatOneReportReads(NsysFiles):
+    """Of a recording of our own only what the reports need is read, which changes no report."""
+
+    def reports(self, recording, *reports):
+        out = tempfile.mkdtemp(dir=self.folder)
+        self.run_tool("stats", "-q", "-r", ",".join(reports), "-f", "csv",
+                      "-o", os.path.join(out, "r"), recording)
+        files = {}
+        for name in os.listdir(out):
+            with open(os.path.join(out, name), "rb") as file:
+                files[name] = file.read()
+        return files
+
+    def test_each_report_alone_as_with_all_others(self):
+        recording = os.path.join(RECORDINGS, "h200_two_ranks.batchlight")
+        names = [name for name, _ in report_list()] + ["cuda_gpu_kern_sum:nvtx-name"]
+        together = self.reports(recording, *names)
+        self.assertGreater(len(together), 10)
+        alone = {}
+        for name in names:
+            alone.update(self.reports(recording, name))
+        self.assertEqual(alone.keys(), together.keys())
+        for name, text in together.items():
+            self.assertEqual(alone[name], text, name)
 
 
 class Rules(NsysFiles):

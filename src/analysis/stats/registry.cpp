@@ -257,6 +257,11 @@ const Report* FindReport(std::string_view name) {
   return nullptr;
 }
 
+bool ReadsRanges(const Report& report, std::span<const std::string> args) {
+  return !report.name.starts_with("cuda_") ||
+         std::find(args.begin(), args.end(), "nvtx-name") != args.end();
+}
+
 std::vector<std::string_view> NearestReports(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Report& report : kReports) names.push_back(report.name);

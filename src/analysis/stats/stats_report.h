@@ -65,6 +65,9 @@ std::vector<std::string_view> NearestReports(std::string_view name);
 // What a call without -r runs, in this order.
 std::span<const std::string_view> DefaultReports();
 
+// Whether the report looks at NVTX ranges: the names of others begin with "cuda_".
+bool ReadsRanges(const Report& report, std::span<const std::string> args);
+
 // Before an input is read. Errors: kUsage.
 Status CheckReportArguments(const Report& report, std::span<const std::string> args);
 // Runs it with checked arguments. Errors (kUsage): one names a kernel or range that is not there.

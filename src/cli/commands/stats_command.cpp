@@ -118,6 +118,18 @@ Result<Answer> RunChosen(const Inputs& inputs, const ChosenReport& chosen, bool 
   return answer;
 }
 
+// What the reports read of a recording. Those that compare ranks find these in operators; a script
+// may read anything.
+RecordedParts PartsOf(const std::vector<ChosenReport>& reports, bool filters_by_range) {
+  RecordedParts parts{.calls = false, .ranges = filters_by_range};
+  for (const ChosenReport& chosen : reports) {
+    const bool any = chosen.report == nullptr || chosen.report->several_inputs;
+    parts.calls = parts.calls || any;
+    parts.ranges = parts.ranges || any || stats::ReadsRanges(*chosen.report, chosen.args);
+  }
+  return parts;
+}
+
 Status RunReports(const Inputs& inputs, const std::vector<ChosenReport>& reports, bool nsys_compat,
                   TableOutputs& outputs) {
   const size_t count = std::max(reports.size(), outputs.count());
@@ -202,11 +214,13 @@ Status RunStats(StatsFlags& flags) {
   RETURN_IF_ERROR(CheckFilterFlags(flags.filter));
   ASSIGN_OR_RETURN(const std::string first, PlaceOfInput(flags.inputs[0]));
   ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create(flags.tables, first));
+  const RecordedParts parts = PartsOf(reports, flags.filter.nvtx.has_value());
   std::vector<std::unique_ptr<Store>> stores;
   Inputs inputs{{}, {}, &scripts, {}};
   for (const std::string& path : flags.inputs) {
     ASSIGN_OR_RETURN(Store store, OpenInput(path, {.operators = false,
-                                                   .doubled_calls = flags.tables.nsys_compat}));
+                                                   .doubled_calls = flags.tables.nsys_compat,
+                                                   .recorded = parts}));
     for (const std::string& line : ReadingNoteLines(path, store)) outputs.Notice(line);
     stores.push_back(std::make_unique<Store>(std::move(store)));
     ASSIGN_OR_RETURN(EventFilter filter,

@@ -19,6 +19,9 @@ struct ChunkSet {
   std::vector<std::unique_ptr<uint64_t[]>> buffers;  // decompressed blocks
   uint64_t damaged = 0;                              // chunks or blocks that could not be read
   std::vector<std::string> notices;                  // for people: what is odd about the input
+
+  // Gives back the memory of a chunk that is not read again, where the set owns it.
+  void Release(size_t chunk) const;
 };
 
 // `path`: sealed file or live folder. Errors: kInput.

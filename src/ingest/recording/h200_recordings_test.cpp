@@ -11,10 +11,10 @@
 namespace batchlight {
 namespace {
 
-Store Read(const std::string& name) {
+Store Read(const std::string& name, const RecordedParts& parts = {}) {
   const std::string path =
       std::string(BATCHLIGHT_SOURCE_DIR) + "/tests/recordings/h200_" + name + ".batchlight";
-  Result<Store> store = ReadRecording(path);
+  Result<Store> store = ReadRecording(path, parts);
   EXPECT_TRUE(store.ok()) << store.status().message();
   return store.ok() ? std::move(store).value() : Store();
 }
@@ -36,6 +36,37 @@ void CheckTies(const Store& store) {
   EXPECT_EQ(store.Text(store.gpus.name[0]), "NVIDIA H200");
   EXPECT_EQ(store.gpus.sm_count[0], 132u);
   EXPECT_LT(std::stol(std::string(store.Property("cuda.clock_error_ns"))), 20'000);
+}
+
+using Rows = std::map<std::string, size_t>;
+
+// By table, of those that have any.
+Rows RowsOf(const Store& store) {
+  Rows rows;
+  store.VisitTables([&](const auto& table) {
+    if (table.size() > 0) rows[std::string(table.kName)] = table.size();
+  });
+  return rows;
+}
+
+TEST(H200Recordings, WhatNobodyAsksForTakesNoRowsAndChangesNothingElse) {
+  for (const char* name : {"train", "two_ranks", "graph_node"}) {
+    SCOPED_TRACE(name);
+    const Store all = Read(name);
+    const Store few = Read(name, {.calls = false, .ranges = false});
+    Rows expected = RowsOf(all);
+    const size_t skipped = std::erase_if(expected, [](const auto& table) {
+      const std::string& of = table.first;
+      return of == "operator_calls" || of == "module_calls" || of == "phase_calls" ||
+             of.starts_with("nvtx_");
+    });
+    EXPECT_GE(skipped, 2u);
+    EXPECT_EQ(RowsOf(few), expected);
+    EXPECT_EQ(few.threads.start_ns, all.threads.start_ns);
+    EXPECT_EQ(few.threads.end_ns, all.threads.end_ns);
+    EXPECT_EQ(few.kernels.start_ns, all.kernels.start_ns);
+    EXPECT_EQ(few.api_calls.thread, all.api_calls.thread);
+  }
 }
 
 TEST(H200Recordings, Train) {

@@ -58,12 +58,15 @@ void RecordDecoder::DecodeChunk(const format::ChunkView& chunk, const ChunkPlace
 
 void RecordDecoder::Decode(const RecordView& view) {
   const auto kind = static_cast<uint8_t>(view.kind);
-  if (kind >= 16 && kind <= 31) return nvtx_.Decode(view);
-  if (kind >= 40 && kind <= 45) return calls_.Decode(view);
+  if (kind >= 16 && kind <= 31) return parts_.ranges ? nvtx_.Decode(view) : Skip(view);
+  if (kind >= 40 && kind <= 45) return parts_.calls ? calls_.Decode(view) : Skip(view);
   if (kind <= 11) return DecodeSession(view);
   if (cuda_.Decode(view)) return;
   ++context_.fragment.unknown_records;
 }
+
+// The thread was still there at that time.
+void RecordDecoder::Skip(const RecordView& view) { context_.Now(view.ticks); }
 
 void RecordDecoder::DecodeSession(const RecordView& view) {
   Fragment& fragment = context_.fragment;

@@ -9,6 +9,7 @@
 #include "ingest/recording/chunk_context.h"
 #include "ingest/recording/cuda_decoder.h"
 #include "ingest/recording/nvtx_decoder.h"
+#include "ingest/recording/recorded_parts.h"
 
 namespace batchlight {
 
@@ -24,8 +25,12 @@ struct ChunkPlace {
 
 class RecordDecoder {
  public:
-  RecordDecoder(Fragment& fragment, int64_t zero_ns)
-      : context_(fragment, zero_ns), nvtx_(context_), calls_(context_), cuda_(context_) {}
+  RecordDecoder(Fragment& fragment, int64_t zero_ns, const RecordedParts& parts)
+      : parts_(parts),
+        context_(fragment, zero_ns),
+        nvtx_(context_),
+        calls_(context_),
+        cuda_(context_) {}
 
   // Chunks come in the order of the store; those of one thread without a break form a piece.
   void DecodeChunk(const format::ChunkView& chunk, const ChunkPlace& place);
@@ -40,6 +45,9 @@ class RecordDecoder {
   void DecodeSession(const format::RecordView& view);
   void DecodeProcess(const format::RecordView& view);
 
+  void Skip(const format::RecordView& view);
+
+  RecordedParts parts_;
   ChunkContext context_;
   NvtxDecoder nvtx_;
   CallDecoder calls_;

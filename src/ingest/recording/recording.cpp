@@ -11,12 +11,15 @@
 namespace batchlight {
 namespace {
 
-std::vector<Fragment> DecodeAll(const ChunkSet& set, const ChunkPlan& plan) {
+// Gives the chunks' memory back as they are decoded, not when all are.
+std::vector<Fragment> DecodeAll(const ChunkSet& set, const ChunkPlan& plan,
+                                const RecordedParts& parts) {
   std::vector<Fragment> fragments(plan.stretch_begins.size() - 1);
   ParallelFor(fragments.size(), [&](size_t i) {
-    RecordDecoder decoder(fragments[i], plan.zero_ns);
+    RecordDecoder decoder(fragments[i], plan.zero_ns, parts);
     for (size_t k = plan.stretch_begins[i]; k < plan.stretch_begins[i + 1]; ++k) {
       decoder.DecodeChunk(set.chunks[k], plan.places[k]);
+      set.Release(k);
     }
     decoder.Finish();
   });
@@ -39,10 +42,10 @@ void AddReadingLosses(const std::vector<Fragment>& fragments, uint64_t damaged, 
 
 }  // namespace
 
-Result<Store> ReadChunks(ChunkSet set) {
+Result<Store> ReadChunks(ChunkSet set, const RecordedParts& parts) {
   Store store;
   const ChunkPlan plan = PlanChunks(set.chunks, store);
-  std::vector<Fragment> fragments = DecodeAll(set, plan);
+  std::vector<Fragment> fragments = DecodeAll(set, plan, parts);
   const uint64_t damaged = set.damaged;
   for (const std::string& notice : set.notices) {
     store.reasons.Append(
@@ -61,9 +64,9 @@ Result<Store> ReadChunks(ChunkSet set) {
   return store;
 }
 
-Result<Store> ReadRecording(const std::string& path) {
+Result<Store> ReadRecording(const std::string& path, const RecordedParts& parts) {
   ASSIGN_OR_RETURN(ChunkSet set, LoadChunks(path));
-  ASSIGN_OR_RETURN(Store store, ReadChunks(std::move(set)));
+  ASSIGN_OR_RETURN(Store store, ReadChunks(std::move(set), parts));
   store.source = path;
   return store;
 }

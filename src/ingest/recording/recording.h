@@ -5,15 +5,16 @@
 
 #include "base/status.h"
 #include "ingest/chunks/chunk_set.h"
+#include "ingest/recording/recorded_parts.h"
 #include "store/store.h"
 
 namespace batchlight {
 
 // `path`: a sealed file or a live folder. Damage costs the damaged chunks only and is counted in
 // `losses`. Errors (kInput): not readable, not a recording, made by an incompatible version.
-Result<Store> ReadRecording(const std::string& path);
+Result<Store> ReadRecording(const std::string& path, const RecordedParts& parts = {});
 
 // The second half: chunks into tables. Errors (kInput): too many rows.
-Result<Store> ReadChunks(ChunkSet set);
+Result<Store> ReadChunks(ChunkSet set, const RecordedParts& parts = {});
 
 }  // namespace batchlight
