@@ -38,7 +38,8 @@ class FlatMap {
  private:
   size_t SlotOf(uint64_t key) const {
     const size_t mask = keys_.size() - 1;
-    size_t slot = (key * 0x9e3779b97f4a7c15u >> 20) & mask;
+    // Keys often differ in their high half alone.
+    size_t slot = ((key ^ key >> 32) * 0x9e3779b97f4a7c15u >> 20) & mask;
     while (values_[slot] != kAbsent && keys_[slot] != key) slot = (slot + 1) & mask;
     return slot;
   }

@@ -46,6 +46,7 @@ RunMeasures MeasureRun(const Store& store, const MeasureOptions& options) {
   run.work = AttributeWork(store, run.links);
   const BackwardLinks& links = run.links;
   const Attribution& work = run.work;
+  run.function_averages = std::make_shared<const FunctionAverages>(store);
   const CriticalTime critical(store, steps, inputs.marks);
   const std::function<void()> analyses[] = {
       [&] { run.tree = BuildAttributionTree(store, steps, critical, inputs.marks, links, work); },

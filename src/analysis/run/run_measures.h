@@ -13,6 +13,7 @@
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/attribution_tree.h"
 #include "analysis/owners/backward_links.h"
+#include "analysis/owners/function_averages.h"
 #include "analysis/owners/module_summary.h"
 #include "analysis/owners/nvtx_summary.h"
 #include "analysis/owners/operator_summary.h"
@@ -49,6 +50,7 @@ struct RunMeasures {
   RecordingCost recording_cost;
   ModuleSummary modules;
   OperatorSummary operators;
+  std::shared_ptr<const FunctionAverages> function_averages;
   NvtxSummary nvtx;
   AttributionTree tree;
   Roofline roofline;                                // no rows where shapes were not recorded

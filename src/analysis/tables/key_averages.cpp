@@ -3,8 +3,8 @@
 #include <map>
 
 #include "analysis/memory/operator_memory.h"
+#include "analysis/owners/function_averages.h"
 #include "analysis/result/result_column.h"
-#include "analysis/tables/function_averages.h"
 #include "analysis/tables/overview_tables.h"
 
 namespace batchlight {
@@ -17,14 +17,16 @@ double PercentOfAll(int64_t part, int64_t whole) {
 // FLOPs of all calls of an operator, by name and shapes (None: of all shapes).
 std::map<std::pair<StringId, StringId>, double> FlopsOfOperators(const RunOverview& overview) {
   const OperatorCallsTable& calls = overview.store->operator_calls;
-  std::map<std::pair<StringId, StringId>, StringId> shapes_of_inputs;
   std::map<std::pair<StringId, StringId>, double> flops;
   if (overview.roofline.rows.empty()) return flops;
+  // Inputs are shapes with types: calls of the same inputs have the same shapes.
+  std::vector<StringId> shapes_of_inputs(overview.store->strings.size());
   for (size_t call = 0; call < calls.size(); ++call) {
-    shapes_of_inputs.try_emplace({calls.name[call], calls.inputs[call]}, calls.shapes[call]);
+    if (!calls.inputs[call].IsNone())
+      shapes_of_inputs[calls.inputs[call].row()] = calls.shapes[call];
   }
   for (const RooflineRow& row : overview.roofline.rows) {
-    const StringId shapes = shapes_of_inputs[{row.name, row.inputs}];
+    const StringId shapes = row.inputs.IsNone() ? StringId{} : shapes_of_inputs[row.inputs.row()];
     flops[{row.name, StringId::None()}] += row.flops * double(row.calls);
     if (!shapes.IsNone()) flops[{row.name, shapes}] += row.flops * double(row.calls);
   }
@@ -91,9 +93,8 @@ void AddMemoryColumns(const OperatorMemories& memory, Columns<Row>& columns) {
 }
 
 ResultTable KeyAverages(const RunOverview& overview, bool shapes) {
-  std::vector<Row> rows = FunctionAverages(*overview.store, shapes);
-  const auto has_shapes = [](const Row& row) { return !row.shapes.IsNone(); };
-  if (shapes && std::none_of(rows.begin(), rows.end(), has_shapes)) rows.clear();
+  const FunctionAverages& averages = *overview.function_averages;
+  const std::vector<Row>& rows = shapes ? averages.by_shape() : averages.by_name();
   const bool gpu = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.on_gpu; });
   Columns<Row> columns = TimeColumns(rows, gpu);
   const OperatorMemories memory(*overview.store, overview.steps);

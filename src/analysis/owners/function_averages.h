@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,26 @@ struct FunctionAverage {
   int64_t gpu_self_ns = 0;
 };
 
-// By self time on the CPU, then on the GPU, the most first. `by_shape`: a row for each set of sizes
-// of inputs.
-std::vector<FunctionAverage> FunctionAverages(const Store& store, bool by_shape);
+// Found when a view first asks: no other measure needs them, and they look at every call of a run.
+class FunctionAverages {
+ public:
+  explicit FunctionAverages(const Store& store) : store_(store) {}
+
+  // By self time on the CPU, then on the GPU, the most first.
+  const std::vector<FunctionAverage>& by_name() const { return Found().by_name; }
+  // A row for each set of sizes of inputs. Empty where no sizes were recorded.
+  const std::vector<FunctionAverage>& by_shape() const { return Found().by_shape; }
+
+ private:
+  struct Rows {
+    std::vector<FunctionAverage> by_name;
+    std::vector<FunctionAverage> by_shape;
+  };
+  const Rows& Found() const;
+
+  const Store& store_;
+  mutable std::once_flag once_;
+  mutable Rows rows_;
+};
 
 }  // namespace batchlight
