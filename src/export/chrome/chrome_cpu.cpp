@@ -46,16 +46,21 @@ Status Operators(ChromeTrace& trace) {
   });
 }
 
+void AddAnnotation(ChromeTrace& trace, const ChromeAnnotation& annotation) {
+  if (trace.store.api_calls.size() > 0) trace.annotations.push_back(annotation);
+}
+
 void Steps(ChromeTrace& trace) {
   const StepSet steps = FindSteps(trace.store, trace.options.steps);
   for (const ProcessSteps& process : steps.processes) {
     if (process.thread.IsNone() || !trace.selection.HasProcess(process.process)) continue;
     for (const Step& step : process.steps) {
       if (!trace.selection.HasTime(step.start_ns, step.end_ns)) continue;
-      const std::string name = "ProfilerStep#" + std::to_string(step.number);
+      const std::string& name =
+          trace.step_names.emplace_back("ProfilerStep#" + std::to_string(step.number));
       trace.file.Begin("user_annotation", name, trace.Pid(process.process),
                        trace.Tid(process.thread), step.start_ns, step.end_ns);
-      trace.annotations.push_back({process.thread, step.start_ns, step.end_ns, name});
+      AddAnnotation(trace, {process.thread, step.start_ns, step.end_ns, name});
       static_cast<void>(trace.file.End());  // steps are few
     }
   }
@@ -63,6 +68,7 @@ void Steps(ChromeTrace& trace) {
 
 // What ranges and marks say beside their message, as members of `args`.
 std::string NvtxMembers(const Store& store, NvtxDomainId domain, NvtxAttributesId attributes) {
+  if (domain.IsNone() && attributes.IsNone()) return {};  // most ranges
   const NvtxDetails details = DetailsOf(store, domain, attributes);
   std::string members;
   const auto add = [&](std::string_view key, const std::string& text) {
@@ -84,9 +90,9 @@ Status Annotations(ChromeTrace& trace) {
   bool has_steps = false;
   const auto annotate = [&](const auto& table, size_t row, StringId name) {
     has_steps = has_steps || trace.store.Text(name).starts_with("ProfilerStep#");
-    BeginCall(trace, table, row, "user_annotation", trace.file.Escaped(name));
-    trace.annotations.push_back(
-        {table.thread[row], table.start_ns[row], table.end_ns[row], trace.file.Escaped(name)});
+    const std::string& text = trace.file.Escaped(name);
+    BeginCall(trace, table, row, "user_annotation", text);
+    AddAnnotation(trace, {table.thread[row], table.start_ns[row], table.end_ns[row], text});
   };
   RETURN_IF_ERROR(PrintRows(trace, ranges, [&](size_t row) {
     if (ranges.style[row] == NvtxStyle::kStartEnd) return false;

@@ -2,8 +2,10 @@
 // head, names, events of the CPU, events of the GPUs, arrows.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,7 +40,7 @@ struct ChromeAnnotation {
   ThreadId thread;
   int64_t start_ns;
   int64_t end_ns;
-  std::string name;  // escaped
+  std::string_view name;  // escaped; of ChromeFile or of step_names
 };
 
 struct ChromeTrace {
@@ -51,8 +53,10 @@ struct ChromeTrace {
   NcclCalls nccl;
   std::vector<JobPlace> places;  // by process row
   ChromeGpus gpus;
-  std::vector<uint32_t> operator_around;      // by api call: row of operator_calls, or UINT32_MAX
-  std::vector<ChromeAnnotation> annotations;  // what was written as user_annotation
+  std::vector<uint32_t> operator_around;  // by api call: row of operator_calls, or UINT32_MAX
+  // What was written as user_annotation; empty where no CUDA call could lie in one.
+  std::vector<ChromeAnnotation> annotations;
+  std::deque<std::string> step_names;
 
   int64_t Pid(ProcessId process) const {
     return process.IsNone() ? 0 : store.processes.pid[process.row()];
