@@ -10,6 +10,7 @@ import unittest
 BUILD = os.path.abspath(os.environ["BATCHLIGHT_BUILD"])
 PROGRAM = os.path.join(BUILD, "bin", "batchlight")
 TRAINING = os.path.join(BUILD, "test", "fake_training")
+RECORDINGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "recordings")
 
 
 class Profile(unittest.TestCase):
@@ -49,6 +50,27 @@ class Profile(unittest.TestCase):
             "SELECT syncType, streamId, eventId FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION "
             "ORDER BY start").fetchall()
         self.assertEqual(rows, [(kind, none, none) for kind in (3, 2, 2, 1, 4, 2, 2, 3, 3)])
+
+    def test_page_faults_of_the_cpu_reach_the_database(self):
+        self.tool("profile", "-t", "cuda", "--cuda-um-cpu-page-faults=true", "-o", "run", TRAINING,
+                  "launches=1", "every_kind=1")
+        rows = self.database("run.batchlight").execute(
+            "SELECT i.value, m.value FROM CUDA_UM_CPU_PAGE_FAULT_EVENTS "
+            "JOIN StringIds i ON i.id = CpuInstruction JOIN StringIds m ON m.id = module").fetchall()
+        self.assertEqual(rows, [("0x401A", "[Unknown]")])
+        report = self.tool("stats", "-q", "-f", "csv", "-r", "um_cpu_page_faults_sum",
+                           "run.batchlight").stdout
+        self.assertIn("1,0x401A", report)
+
+    def test_page_faults_of_a_gpu_machine(self):
+        """Recorded on an H200 with bench/gpu/page_faults.py; nsys counts 576 of the CPU there too."""
+        recording = os.path.join(RECORDINGS, "h200_page_faults.batchlight")
+        self.tool("export", "-t", "sqlite", "-o", "faults.sqlite", recording)
+        database = sqlite3.connect(os.path.join(self.folder, "faults.sqlite"))
+        self.addCleanup(database.close)
+        counts = [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in
+                  ("CUDA_UM_CPU_PAGE_FAULT_EVENTS", "CUDA_UM_GPU_PAGE_FAULT_EVENTS")]
+        self.assertEqual(counts, [576, 88])
 
     RANKS = ("for RANK in 0 1; do RANK=$RANK {training} launches=$((100 * (RANK + 1))) & done; wait")
 

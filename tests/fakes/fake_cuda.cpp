@@ -277,7 +277,7 @@ void fake_cuda_cpu_page_fault(uint64_t address) {
   UnifiedMemoryActivity fault{};
   fault.kind = kUnifiedMemoryCounter;
   fault.counter = 3;
-  fault.value = 1;
+  fault.value = 0x401a;  // where the code stands
   fault.start = fault.end = Now();
   fault.address = address;
   fault.process = static_cast<uint32_t>(getpid());

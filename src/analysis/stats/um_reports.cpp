@@ -1,12 +1,12 @@
 // um_sum, um_total_sum, um_cpu_page_faults_sum: unified memory.
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <tuple>
 
 #include "analysis/stats/duration_summary.h"
 #include "analysis/stats/report_arguments.h"
 #include "analysis/stats/report_functions.h"
+#include "base/hex_address.h"
 
 namespace batchlight::stats {
 namespace {
@@ -18,13 +18,6 @@ struct Page {
   int64_t cpu_faults = 0;
   int64_t gpu_faults = 0;
 };
-
-std::string Address(uint64_t address) {
-  char text[32];
-  const int count =
-      std::snprintf(text, sizeof text, "0x%llX", static_cast<unsigned long long>(address));
-  return std::string(text, static_cast<size_t>(count));
-}
 
 std::map<uint64_t, Page> Pages(const Query& query) {
   const Store& store = query.store;
@@ -78,7 +71,7 @@ Result<RowSource> UmSum(const Query& query) {
                    {"Migration Throughput", CellType::kReal, Unit::kRate, 3, {}}};
   for (const auto& [address, page] : order) {
     const auto if_any = [](int64_t number) { return number == 0 ? Cell() : Cell(number); };
-    table.rows.push_back({Address(address), if_any(page.to_device), if_any(page.to_host),
+    table.rows.push_back({HexAddress(address), if_any(page.to_device), if_any(page.to_host),
                           if_any(page.cpu_faults), if_any(page.gpu_faults),
                           page.migration_time > 0 ? Cell(Throughput(page)) : Cell()});
   }
@@ -101,7 +94,7 @@ Result<RowSource> UmTotalSum(const Query& query) {
       TextColumn("Minimum Virtual Address"),    TextColumn("Maximum Virtual Address")};
   if (!pages.empty()) {
     table.rows.push_back({sum.to_device, sum.to_host, sum.cpu_faults, sum.gpu_faults,
-                          Address(pages.begin()->first), Address(pages.rbegin()->first)});
+                          HexAddress(pages.begin()->first), HexAddress(pages.rbegin()->first)});
   } else if (HasAllTables(query.store)) {  // a sum of nothing has no value, a count has
     table.rows.push_back({Cell(), Cell(), int64_t{0}, Cell(), Cell(), Cell()});
   }

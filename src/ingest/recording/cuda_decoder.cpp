@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/hex_address.h"
 #include "format/cuda_keys.h"
 #include "ingest/recording/cuda_call_name.h"
 
@@ -226,9 +227,12 @@ void CudaDecoder::Take(const format::UnifiedMemoryRecord& record, int64_t start_
   constexpr uint32_t kBytesToDevice = 1, kBytesToHost = 2, kCpuFaults = 3, kGpuFault = 4;
   Store& store = context_.fragment.store;
   switch (record.counter) {  // CUpti_ActivityUnifiedMemoryCounterKind
-    case kCpuFaults:
-      store.um_cpu_faults.Append(
-          {.start_ns = start_ns, .process = context_.process, .address = record.address});
+    case kCpuFaults:         // the value is where the code stood
+      store.um_cpu_faults.Append({.start_ns = start_ns,
+                                  .process = context_.process,
+                                  .address = record.address,
+                                  .instruction = store.strings.Intern(HexAddress(record.value)),
+                                  .module = store.strings.Intern("[Unknown]")});
       return;
     case kGpuFault:
       store.um_gpu_faults.Append({.start_ns = start_ns,
