@@ -17,6 +17,14 @@ else:
         profile_start, profile_stop, push_range, start_range)
 
 __version__ = "0.1.0"
+
+
+def show(run, **options):
+    """The timeline of a run in a notebook: see batchlight._show.show for the options."""
+    from ._show import show as show_run  # programs that are recorded need nothing of it
+    return show_run(run, **options)
+
+
 __all__ = [
     "Domain", "Profile", "annotate", "collecting", "enabled", "end_range", "get_domain", "mark",
-    "pop_range", "profile_start", "profile_stop", "push_range", "start_range"]
+    "pop_range", "profile_start", "profile_stop", "push_range", "show", "start_range"]

@@ -22,7 +22,6 @@ struct HttpResponse {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  bool gzipped = false;
   std::string allow;  // of status 405: the methods
 };
 

@@ -149,7 +149,6 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     response_.set("X-Content-Type-Options", "nosniff");
     response_.set("Referrer-Policy", "no-referrer");
     response_.set("Cross-Origin-Resource-Policy", "same-origin");
-    if (answer.gzipped) response_.set(http::field::content_encoding, "gzip");
     if (!answer.allow.empty()) response_.set(http::field::allow, answer.allow);
     const size_t size = answer.body.size();
     if (request_.method != "HEAD") response_.body() = std::move(answer.body);

@@ -116,8 +116,27 @@ class Live(unittest.TestCase):
         self.server.wait()
         self.browser.run('batchlightTimeline.app.model.show({from: 1000, to: 200000})')
         self.wait('return /batchlight view does not answer/.test(document.querySelector(".warning")?.innerText)')
+        self.assertGreater(self.browser.run('return batchlightTimeline.counts().items'), 0)  # what was there stays
         time.sleep(0.5)
         self.assertLess(len(self.browser.errors()), 12)  # it does not ask again and again
+
+    def test_a_server_that_ended_is_named_without_a_click(self):
+        self.serve(20)
+        self.server.stdin.close()
+        self.server.wait()
+        self.wait('return /batchlight view does not answer/.test(document.querySelector(".warning")?.innerText)')
+        self.browser.errors()
+
+    def test_a_server_that_returns_goes_on(self):
+        self.serve(20)
+        self.browser.devtools('Network.enable')
+        self.browser.devtools('Network.emulateNetworkConditions', offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+        self.browser.run('batchlightTimeline.app.model.show({from: 1000, to: 200000})')
+        self.wait('return document.querySelector(".warning.gone") !== null')
+        self.browser.devtools('Network.emulateNetworkConditions', offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+        self.wait('return document.querySelector(".warning") === null')
+        self.wait('const {model} = batchlightTimeline.app; return !model.first.cache.failing && !model.first.cache.busy')
+        self.browser.errors()
 
     def test_a_wrong_token_is_named(self):
         self.serve(20)

@@ -102,13 +102,13 @@ void SayWhere(const Options& options, const std::string& url, uint16_t port) {
   std::printf("%s\n", url.c_str());
   if (options.socket.empty()) {
     std::printf(
-        "From another machine: ssh -N -L %u:127.0.0.1:%u THIS_HOST, then open the same address "
+        "From another machine: ssh -C -N -L %u:127.0.0.1:%u THIS_HOST, then open the same address "
         "there."
         "\n",
         port, port);
   } else {
     std::printf(
-        "From another machine: ssh -N -L 8080:%s THIS_HOST, then open that address there.\n",
+        "From another machine: ssh -C -N -L 8080:%s THIS_HOST, then open that address there.\n",
         options.socket.c_str());
   }
   std::printf("Ctrl+C ends it.\n");
@@ -119,8 +119,9 @@ void SayWhere(const Options& options, const std::string& url, uint16_t port) {
 Status WritePage(const Options& options) {
   if (options.runs.size() > 1) return UsageError("--html: a file holds one run");
   serve::ApiContext context;
+  ASSIGN_OR_RETURN(const std::string place, PlaceOf(options.target));
   RETURN_IF_ERROR(ReadRuns(options, context));
-  const TimelinePage page = MakeTimelinePage(context.runs[0]->snapshot()->timeline());
+  const TimelinePage page = MakeTimelinePage(context.runs[0]->snapshot()->timeline(), place);
   auto file = IsStream(options.html) ? AtomicFileWriter::Stream(options.html)
                                      : AtomicFileWriter::Create(options.html);
   if (!file.ok()) return file.status();

@@ -56,23 +56,26 @@ Result<int64_t> ParseMoment(const std::string& text) {
   return wrong;
 }
 
-Result<std::string> FragmentOf(const std::string& token, const ViewTarget& target) {
+Result<std::string> PlaceOf(const ViewTarget& target) {
   const int given = !target.step.empty() + !target.at.empty() + !target.find.empty();
   if (given > 1) return UsageError("--step, --at and --find: one of them says what to show");
-  std::string fragment = "token=" + token;
   if (!target.step.empty()) {
     if (target.step.find_first_not_of("0123456789") != std::string::npos) {
       return UsageError("--step: \"" + target.step + "\" is no number of a step");
     }
-    fragment += "&step=" + target.step;
+    return "step=" + target.step;
   }
   if (!target.at.empty()) {
     auto at_ns = ParseMoment(target.at);
     if (!at_ns.ok()) return Status(at_ns.status()).WithContext("--at");
-    fragment += "&at=" + std::to_string(at_ns.value());
+    return "at=" + std::to_string(at_ns.value());
   }
-  if (!target.find.empty()) fragment += "&find=" + PercentEncoded(target.find);
-  return fragment;
+  return target.find.empty() ? std::string() : "find=" + PercentEncoded(target.find);
+}
+
+Result<std::string> FragmentOf(const std::string& token, const ViewTarget& target) {
+  ASSIGN_OR_RETURN(const std::string place, PlaceOf(target));
+  return "token=" + token + (place.empty() ? "" : "&") + place;
 }
 
 BrowserPage::BrowserPage(const std::string& url) {

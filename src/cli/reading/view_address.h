@@ -14,7 +14,10 @@ struct ViewTarget {
   std::string find;  // a name
 };
 
-// "token=...&step=13". Errors (kUsage): no number, no time.
+// "step=13", percent-encoded; "": nowhere in particular. Errors (kUsage): no number, no time.
+Result<std::string> PlaceOf(const ViewTarget& target);
+
+// "token=...&step=13".
 Result<std::string> FragmentOf(const std::string& token, const ViewTarget& target);
 
 // "1.234s" -> 1234000000; a number alone is ns. Errors: kUsage.

@@ -17,7 +17,7 @@ using nlohmann::json;
 
 // Nothing can be loaded, not even by a name that got past the escaping. Inflating goes by blob.
 constexpr std::string_view kHead =
-    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
     "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
@@ -117,22 +117,24 @@ std::string AppendData(const timeline::Timeline& timeline, uint64_t most_events,
 
 }  // namespace
 
-TimelinePage MakeTimelinePage(const timeline::Timeline& timeline, uint64_t most_events) {
-  TimelinePage page{.html = std::string(kHead), .left_out = {}};
+TimelinePage MakeTimelinePage(const timeline::Timeline& timeline, std::string_view place) {
+  TimelinePage page{.html = "<!doctype html>\n<html lang=\"en\"", .left_out = {}};
+  if (!place.empty()) page.html += " data-place=\"" + std::string(place);
+  page.html += place.empty() ? kHead.substr(1) : kHead;
   page.html += TimelineStyle();
   page.html +=
       "</style>\n</head>\n<body>\n<noscript>The timeline is drawn by a script, which this browser "
       "does not run.</noscript>\n";
-  page.left_out = AppendData(timeline, most_events, page.html);
+  page.left_out = AppendData(timeline, kMostPageEvents, page.html);
   page.html += "<script>";
   page.html += TimelineScript();
   page.html += "</script>\n</body>\n</html>\n";
   return page;
 }
 
-TimelinePage MakeTimelineElements(const timeline::Timeline& timeline, uint64_t most_events) {
+TimelinePage MakeTimelineElements(const timeline::Timeline& timeline) {
   TimelinePage page;
-  page.left_out = AppendData(timeline, most_events, page.html);
+  page.left_out = AppendData(timeline, kMostPageEvents, page.html);
   AppendElement(page.html, "text/plain", "style", TimelineStyle());
   AppendElement(page.html, "text/plain", "script", TimelineScript());
   return page;

@@ -5,6 +5,8 @@ import {themeButton} from "../theme";
 import {footnotes, lossBanner} from "../views/header_view";
 import {tracksOfAll, wholeOfAll} from "./data/open_run";
 import type {Listeners} from "./data/open_run";
+import type {Connection} from "./data/connection";
+import {kGone} from "./data/http_source";
 import {CallError} from "./data/source";
 import {trackId} from "./data/track";
 import {Actions} from "./input/actions";
@@ -46,7 +48,7 @@ export class App {
   private readonly live: Live;
   private readonly embedded = document.documentElement.classList.contains("embedded");
 
-  constructor(runs: RunView[], state: UrlState) {
+  constructor(runs: RunView[], private readonly connection: Connection, state: UrlState) {
     const model = this.model = new Model(runs, tracksOfAll(runs), wholeOfAll(runs));
     model.pinned =
       model.tracks.filter(({kind}) => kind === "steps").slice(0, runs.length).map(({id}) => id);
@@ -73,7 +75,12 @@ export class App {
     new Keyboard(this);
     this.build(tooltip.element);
     this.listen();
-    this.live = new Live(model, this.motion, (text) => this.warn(text), () => this.drawBanners());
+    this.live =
+      new Live(model, this.motion, connection, (text) => this.warn(text), () => this.drawBanners());
+    connection.listen((reach) => {
+      if (reach === "gone") this.warn(kGone).classList.add("gone");
+      else this.banner.querySelector(".warning")?.remove();
+    });
     this.address = new Address(this, state);
     if (runs.length > 1) this.dock.show("compare");
   }
@@ -213,15 +220,14 @@ export class App {
 
   get listeners(): Listeners {
     return {
+      connection: this.connection,
       onData: () => {
-        if (!this.model.runs.some(({cache}) => cache.failing))
-          this.banner.querySelector(".gone")?.remove();
         this.model.changed("data");
       },
       onNames: () => this.model.changed("names"),
       onError: (error) => {
         if (error instanceof CallError && error.code === "generation") void this.live.renew();
-        else this.warn(error.message).classList.add("gone");  // until it answers again
+        else if (!this.connection.gone) this.warn(error.message);
       },
       onProgress: () => {},
     };

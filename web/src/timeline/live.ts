@@ -1,20 +1,35 @@
-// Follows a run that goes on, and tracks that are worked out after the first picture: asks once a
-// second while the page is visible, and never otherwise.
+// Follows a run that goes on, tracks that are worked out after the first picture, and whether the
+// server still answers. Asks while the page is visible, and of a run that is complete only while
+// somebody uses it: a page that is left open keeps no server from ending by itself (--idle).
+import type {Connection} from "./data/connection";
 import {tracksOfAll, wholeOfAll} from "./data/open_run";
 import type {RunAnswer, StatusAnswer} from "./data/protocol";
+import type {CallError} from "./data/source";
 import type {Motion} from "./input/motion";
 import type {Model} from "./state/model";
 
-const kPollMs = 1000;
-const kAtEnd = 0.98;  // of the run: who looks at its end goes along with it
+const kGrowingMs = 1000;
+const kGoneMs = 2000;
+const kCompleteMs = 5000;
+const kUsedMs = 60_000;  // how long a page counts as used after the last key or move
+const kAtEnd = 0.98;     // of the run: who looks at its end goes along with it
 
 export class Live {
   private timer = 0;
+  private used = performance.now();
+  private missed = false;  // the server was gone since the last look
 
   constructor(private readonly model: Model, private readonly motion: Motion,
-    private readonly say: (text: string) => void, private readonly onNew: () => void) {
+    private readonly connection: Connection, private readonly say: (text: string) => void,
+    private readonly onNew: () => void) {
     if (model.first.source.isStatic) return;
     document.addEventListener("visibilitychange", () => this.later());
+    for (const event of ["pointermove", "keydown", "focus"])
+      window.addEventListener(event, () => this.use(), {passive: true});
+    connection.listen((reach) => {
+      if (reach === "gone") this.missed = true;
+      this.later();
+    });
     this.later();
   }
 
@@ -22,10 +37,18 @@ export class Live {
     return this.model.runs.every(({info}) => info.complete && !info.growing);
   }
 
+  private use(): void {
+    this.used = performance.now();
+    if (this.timer === 0) this.later();
+  }
+
   private later(): void {
     clearTimeout(this.timer);
-    if (!document.hidden && !this.over)
-      this.timer = window.setTimeout(() => void this.look(), kPollMs);
+    this.timer = 0;
+    const left = this.over && performance.now() - this.used > kUsedMs;
+    if (document.hidden || left) return;
+    const wait = this.connection.gone ? kGoneMs : this.over ? kCompleteMs : kGrowingMs;
+    this.timer = window.setTimeout(() => void this.look(), wait);
   }
 
   private async look(): Promise<void> {
@@ -33,11 +56,12 @@ export class Live {
       const {runs} = await this.model.first.source.call<StatusAnswer>("status");
       const old =
         this.model.runs.filter(({index, info}) => runs[index].generation !== info.generation);
-      if (old.length > 0) await this.renew();
-      this.later();
+      if (old.length > 0 || this.missed) await this.renew();
+      this.missed = false;
     } catch (error) {
-      this.say((error as Error).message);
+      if ((error as CallError).code !== "gone") this.say((error as Error).message);
     }
+    this.later();
   }
 
   // Reads anew what the runs are; also after the server said that an answer is of an older state.

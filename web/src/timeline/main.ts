@@ -4,19 +4,29 @@ import {applyStoredTheme} from "../theme";
 import {App} from "./app";
 import {openRuns} from "./data/open_run";
 import {keepToken} from "./data/http_source";
+import {Connection} from "./data/connection";
+import type {UrlState} from "./state/url_state";
 import {parseUrl} from "./state/url_state";
 
-async function start(): Promise<void> {
+// What the address says; the token in it is kept and leaves it.
+function takeToken(): UrlState {
   const state = parseUrl(location.hash);
   if (state.token) {
     keepToken(state.token);
     history.replaceState(null, "", location.pathname + location.search);
   }
+  return state;
+}
+
+async function start(): Promise<void> {
+  const state = takeToken();
   const bar = h("progress", {max: 1, "aria-label": "Reading"});
   const doing = h("p", {role: "status"}, "Opening …");
   document.body.append(h("main", {class: "opening"}, h("h1", {}, "batchlight"), doing, bar));
   let app: App|null = null;
+  const connection = new Connection();
   const runs = await openRuns({
+    connection,
     onData: () => app?.listeners.onData(),
     onNames: () => app?.listeners.onNames(),
     onError: (error) => app?.listeners.onError(error),
@@ -28,10 +38,10 @@ async function start(): Promise<void> {
   // Within the report the place comes from there.
   const root = document.documentElement;
   const {place} = root.dataset;
-  const made = app = new App(runs, place === undefined ? state : parseUrl(place));
+  const made = app = new App(runs, connection, place === undefined ? state : parseUrl(place));
   root.addEventListener(
     "place", (event) => made.address.go(parseUrl((event as CustomEvent<string>).detail)));
-  addEventListener("hashchange", () => made.address.go(parseUrl(location.hash)));
+  addEventListener("hashchange", () => made.address.go(takeToken()));
   // For measurements and tests: what the last frame drew.
   Object.assign(window, {batchlightTimeline: {app, counts: () => app?.stage.counts}});
 }

@@ -1,6 +1,7 @@
 // A run in `batchlight view`. URLs are relative: the server may stand behind a proxy with a prefix.
 import type {ViewAnswer} from "./answer";
 import {decodeView} from "./answer";
+import type {Connection} from "./connection";
 import type {ViewRequest} from "./protocol";
 import type {Source} from "./source";
 import {CallError} from "./source";
@@ -27,14 +28,17 @@ function token(): string {
   }
 }
 
-const kGone =
-  "batchlight view does not answer. Has it ended? Start it again and open the URL that it prints.";
+export const kGone =
+  "batchlight view does not answer: it was ended, or ended by itself (--idle), or the way to it is cut (ssh). " +
+  "What is on the screen stays. This page asks again every two seconds and goes on when it answers; " +
+  "started anew it prints a new URL, so open that one.";
 
 export class HttpSource implements Source {
   readonly isStatic = false;
   generation = 0;  // 0: any
 
-  constructor(readonly run: number, private readonly isCounter: (track: number) => boolean) {}
+  constructor(readonly run: number, private readonly connection: Connection,
+    private readonly isCounter: (track: number) => boolean) {}
 
   async call<Answer>(name: string, request: object = {}, signal?: AbortSignal): Promise<Answer> {
     return await (await this.post(name, request, signal)).json() as Answer;
@@ -59,8 +63,10 @@ export class HttpSource implements Source {
       });
     } catch (error) {
       if (signal?.aborted) throw error;
+      this.connection.tell("gone");
       throw new CallError("gone", kGone);
     }
+    this.connection.tell("there");
     if (!answer.ok) throw await errorOf(answer);
     return answer;
   }

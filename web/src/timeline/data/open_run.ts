@@ -3,6 +3,7 @@ import type {Track} from "./track";
 import {interleaved, tracksOf} from "./track";
 import type {Span} from "../state/viewport";
 import type {RunView} from "../state/model";
+import type {Connection} from "./connection";
 import {HttpSource} from "./http_source";
 import {Names} from "./names";
 import {decodePageEvents} from "./page_events";
@@ -18,6 +19,7 @@ export interface Listeners {
   onNames(): void;
   onError(error: Error): void;
   onProgress(words: string, share: number): void;
+  readonly connection: Connection;
 }
 
 const kPollMs = 250;
@@ -37,7 +39,7 @@ export async function openRuns(listeners: Listeners): Promise<RunView[]> {
 
 async function openServed(index: number, listeners: Listeners): Promise<RunView> {
   let counters: ReadonlySet<number> = new Set();
-  const source = new HttpSource(index, (track) => counters.has(track));
+  const source = new HttpSource(index, listeners.connection, (track) => counters.has(track));
   const info = await source.call<RunAnswer>("run");
   source.generation = info.generation;
   counters = countersOf(info);
@@ -52,7 +54,7 @@ function countersOf(info: RunAnswer): ReadonlySet<number> {
 }
 
 async function waitUntilReady(listeners: Listeners): Promise<StatusAnswer["runs"]> {
-  const source = new HttpSource(0, () => false);
+  const source = new HttpSource(0, listeners.connection, () => false);
   for (;;) {
     const {runs} = await source.call<StatusAnswer>("status");
     const failed = runs.find(({error}) => error !== "");

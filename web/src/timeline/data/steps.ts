@@ -21,6 +21,14 @@ export function firstEnding(ends: readonly number[], time: number): number {
   return low;
 }
 
+// The training loop after its first step: before, a GPU waits for start-up, which is no news. null:
+// fewer than three steps.
+export function loopOf({info}: RunView): {from: number; to: number}|null {
+  const first = info.steps[0];
+  if (!first || first.count < 3) return null;
+  return {from: first.from[1], to: first.to[first.count - 1]};
+}
+
 // The step of the first training process that a time lies in, by its place; -1: none.
 export function stepAt({steps}: RunAnswer, time: number): number {
   const first = steps[0];

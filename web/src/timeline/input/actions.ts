@@ -1,6 +1,6 @@
 // What keys, buttons and links do: find an event, select it and bring it into view.
 import type {EventAnswer, EventRef, Link, Ref, Wanted} from "../data/protocol";
-import {stepAt} from "../data/steps";
+import {loopOf, stepAt} from "../data/steps";
 import {trackId} from "../data/track";
 import type {Model, RunView} from "../state/model";
 import type {Span} from "../state/viewport";
@@ -109,10 +109,12 @@ export class Actions {
     else this.say(direction > 0 ? "None after this." : "None before this.");
   }
 
-  async longest(wanted: Wanted, nth: number): Promise<void> {
+  async longest(wanted: Wanted, nth: number, span: Span|null = null): Promise<void> {
     const {run} = this;
-    const found = await this.last(
-      () => run.source.call<{event: EventRef | null; count: number}>("longest", {...wanted, nth}));
+    const within =
+      span ? {from: String(Math.round(span.from)), to: String(Math.round(span.to))} : {};
+    const found = await this.last(() => run.source.call<{event: EventRef | null; count: number}>(
+                                    "longest", {...wanted, ...within, nth}));
     if (!found) return;
     if (!found.event)
       return this.say(nth > 0 ? `There are only ${found.count}.` : "There is none.");
@@ -144,7 +146,7 @@ export class Actions {
   }
 
   longestGap(): void {
-    void this.longest({kind: "gap"}, this.gapAt++);
+    void this.longest({kind: "gap"}, this.gapAt++, loopOf(this.run));
   }
 
   // Along the links of the selected event: those of later events, or of earlier ones.

@@ -72,7 +72,7 @@ export const kKeys: readonly Key[] = [
     action: "longest_gap",
     code: "KeyI",
     shown: "I",
-    help: "the longest idle gap of a GPU; again: the second longest, ..."
+    help: "the longest idle gap of a GPU from the second step on; again: the second longest, ..."
   },
   {action: "to_range", code: "KeyR", shown: "R", help: "the selected event's time as the range"},
   {

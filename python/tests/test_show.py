@@ -1,0 +1,85 @@
+"""show() in a notebook, with a shell script for the program."""
+import os
+import stat
+import sys
+import tempfile
+import unittest
+from html import unescape
+from unittest import mock
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from batchlight import _show  # noqa: E402
+
+PAGE = '<html lang="en"><body>"events" & all</body></html>'
+SCRIPT = """#!/bin/sh
+echo "$@" >>'%(folder)s/calls'
+case "$*" in
+*missing*) echo "batchlight: missing is not there" >&2; exit 3 ;;
+*--html*) case "$*" in *large*) echo "NOTE: 5 of 9 events" >&2 ;; esac
+          printf '%%s' '%(page)s' ;;
+*) echo "http://127.0.0.1:4711/#token=abc&step=3"; exec sleep 600 ;;
+esac
+"""
+
+
+class Show(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        program = os.path.join(self.folder, "batchlight")
+        with open(program, "w") as file:
+            file.write(SCRIPT % {"folder": self.folder, "page": PAGE})
+        os.chmod(program, stat.S_IRWXU)
+        for name, value in (("_program", program), ("_notebook", ("http://localhost:8890", "/")),
+                            ("_has_proxy", False)):
+            patch = mock.patch.object(_show, name, lambda value=value: value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def calls(self):
+        with open(os.path.join(self.folder, "calls")) as file:
+            return file.read().splitlines()
+
+    def test_a_small_run_is_a_page_in_the_notebook(self):
+        frame = _show.show("run.batchlight")._repr_html_()
+        self.assertTrue(frame.startswith("<iframe srcdoc="))
+        self.assertEqual(unescape(frame.split('srcdoc="')[1].split('"')[0]), PAGE)
+        self.assertEqual(self.calls(), ["view --html /dev/stdout run.batchlight"])
+
+    def test_opens_at_a_place(self):
+        _show.show("run", find="a b&c")
+        self.assertEqual(self.calls(), ["view --html /dev/stdout --find a b&c run"])
+        with self.assertRaises(ValueError):
+            _show.show("run", step=1, at="2s")
+
+    def test_a_large_run_is_served_until_it_is_closed(self):
+        shown = _show.show("large.batchlight", step=3)
+        self.addCleanup(shown.close)
+        frame = unescape(shown._repr_html_())
+        self.assertIn('src="http://127.0.0.1:4711/#token=abc&step=3"', frame)
+        served = self.calls()[-1]
+        self.assertIn("--frame-ancestor http://localhost:8890 --frame-ancestor http://127.0.0.1:8890", served)
+        self.assertIn("--step 3 large.batchlight", served)
+        server = shown._server
+        self.assertIsNone(server.poll())
+        shown.close()
+        self.assertIsNotNone(server.poll())
+        shown.close()
+
+    def test_goes_through_the_proxy_of_jupyter(self):
+        with mock.patch.object(_show, "_has_proxy", lambda: True), \
+                mock.patch.dict(os.environ, {"JUPYTERHUB_SERVICE_PREFIX": "/user/ann/"}):
+            shown = _show.show("run", served=True, origin="https://hub.example.org")
+        self.addCleanup(shown.close)
+        self.assertIn('src="/user/ann/proxy/4711/#token=abc&amp;step=3"', shown._repr_html_())
+        self.assertIn("--frame-ancestor https://hub.example.org --allow-host hub.example.org", self.calls()[-1])
+
+    def test_says_why_nothing_is_shown(self):
+        for served in (None, True):
+            with self.assertRaisesRegex(_show.NotShown, "missing is not there"):
+                _show.show("missing", served=served)
+
+
+if __name__ == "__main__":
+    unittest.main()
