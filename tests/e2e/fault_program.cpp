@@ -91,6 +91,21 @@ void Operators(int count) {
   }
 }
 
+// `count` operators in a second or so for 10,000, and a thread that records nothing and counts its
+// turns in the second word of the file.
+void Beside(int count) {
+  std::atomic<bool> done = false;
+  std::thread beside([&done] {
+    for (; !done; usleep(1000)) g_orphan->fetch_add(1);
+  });
+  for (int i = 0; i < count; ++i) {
+    Operator("fault::step");
+    usleep(50);
+  }
+  done = true;
+  beside.join();
+}
+
 // `count` children, at most 16 at a time: three of four end by _exit, one becomes /bin/true.
 void Children(int count) {
   int running = 0;
@@ -310,6 +325,7 @@ int Run(const std::string& mode, int count) {
   if (mode == "forever") Forever();
   if (mode == "paced") Paced();
   if (mode == "operators") Operators(count);
+  if (mode == "beside") Beside(count);
   if (mode == "children") Children(count);
   if (mode == "threads") Threads(count);
   if (mode == "killed-children") KilledChildren(count);

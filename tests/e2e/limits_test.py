@@ -2,6 +2,7 @@
 program's result is what it would be without us; what is lost is said with its true reason."""
 import os
 import shutil
+import struct
 import sys
 import unittest
 
@@ -9,6 +10,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from recorded import BATCHLIGHT, FAULT_PROGRAM, InFolder, count, run  # noqa: E402
 
 WARM_UP = 10
+COUNT = 50_000
 
 
 class Limits(InFolder):
@@ -63,6 +65,51 @@ class Limits(InFolder):
         done = run("unshare", "-rU", "sh", "-c", script, env=self.environment, cwd=self.folder)
         self.assertEqual(done.stdout.splitlines()[-1], "rc=0", done.stderr)
         self.assertEqual(count(self.opens("run.batchlight"), "OpBegin"), WARM_UP + 20 * 3)
+
+
+@unittest.skipUnless(os.geteuid() == 0 and shutil.which("fsfreeze") and shutil.which("mkfs.ext4"),
+                     "only root can freeze a file system")
+class AFileSystemThatHangs(InFolder):
+    """A disk of its own, frozen while a program is recorded onto it: whoever writes to it waits."""
+
+    def setUp(self):
+        super().setUp()
+        self.disk = self.path("disk")
+        os.mkdir(self.disk)
+        with open(self.path("image"), "wb") as image:
+            image.truncate(64 << 20)
+        run("mkfs.ext4", "-q", self.path("image"))
+        mounted = run("mount", "-o", "loop", self.path("image"), self.disk)
+        if mounted.returncode != 0:
+            self.skipTest("no disks in files here: " + mounted.stderr)
+        self.addCleanup(run, "umount", "-l", self.disk)
+        self.addCleanup(self.freeze, "--unfreeze")
+
+    def freeze(self, how="--freeze"):
+        return run("fsfreeze", how, self.disk).returncode
+
+    def words(self):
+        with open(self.path("words"), "rb") as file:
+            return struct.unpack("<QQ", file.read(16))
+
+    def test_the_program_goes_on_and_nothing_is_lost(self):
+        tool = self.begin("profile", "-t", "none", "--pytorch=autograd-nvtx", "-o", "disk/run",
+                          FAULT_PROGRAM, "beside", COUNT, self.path("words"))
+        self.until(lambda: os.path.exists(self.path("words")) and self.words()[0] > 1000,
+                   "the program does not record")
+        self.assertEqual(self.freeze(), 0)
+        turns = self.words()[1]
+        # The thread that records waits, after the event that it was about to write. What records
+        # nothing does not wait for it.
+        self.until(lambda: self.words()[1] > turns + 200, "the other thread waits too")
+        held = self.words()[0]
+        self.until(lambda: self.words()[1] > turns + 1000, "the other thread waits too")
+        self.assertEqual(self.words()[0], held)
+        self.assertIsNone(tool.poll())
+        self.assertEqual(self.freeze("--unfreeze"), 0)
+        self.assertEqual(tool.wait(60), 0)
+        self.assertEqual(self.words()[0], WARM_UP + COUNT)
+        self.assertEqual(count(self.opens("disk/run.batchlight"), "OpEnd"), WARM_UP + COUNT)
 
 
 if __name__ == "__main__":
