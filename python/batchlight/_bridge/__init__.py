@@ -64,6 +64,12 @@ def _record_torch_nvtx():
     _imports.when_imported("torch.cuda.nvtx", "nvtx", _torch_nvtx.install)
 
 
+def _collections_recorded():
+    import gc  # PyTorch has
+    from . import _life
+    _life.record_collections(gc)
+
+
 def _torch_imported(torch, options):
     trace = options["trace"]
     _native.property("torch.version", str(torch.__version__))
@@ -77,6 +83,7 @@ def _torch_imported(torch, options):
             _recorded, _torch_modules, _torch_settings, _torch_training)
         _imports.attempt("settings", _torch_settings.install, torch)
         _imports.attempt("modules", _torch_modules.install, torch)
+        _imports.attempt("garbage collection", _collections_recorded)
         _imports.attempt("training", _torch_training.install, torch)
     elif trace & TRACE_PHASES:  # where steps end, and nothing else: --measure-overhead
         from . import _importlib_bootstrap, _torch_settings, _torch_training
