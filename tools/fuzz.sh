@@ -1,24 +1,33 @@
 #!/usr/bin/env bash
-# fuzz.sh [--seconds N] [TARGET...]: fuzzes each target of tests/fuzz/targets.def for so many seconds
-# (1800) with clang's libFuzzer, the libraries instrumented, under ASan and UBSan. Inputs that are
-# new go to build/fuzz/corpus/TARGET, findings to build/fuzz/found/TARGET: then it fails. What it did
-# is in build/fuzz/TARGET.log. Add what was found to tests/fuzz/corpus/TARGET with the mend.
+# fuzz.sh [--readers] [--seconds N] [TARGET...]: fuzzes each target of tests/fuzz/targets.def for so
+# many seconds (1800) with clang's libFuzzer, the libraries instrumented, under ASan and UBSan. With
+# --readers only what reads runs, without the commands behind it: a fifth of the objects to build.
+# Inputs that are new go to build/fuzz/corpus/TARGET, findings to build/fuzz/found/TARGET: then it
+# fails. What it did is in build/fuzz/TARGET.log. Add what was found to tests/fuzz/corpus/TARGET with
+# the mend.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=1800
+programs=fuzzers
+prefix=fuzz
+if [ "${1:-}" = --readers ]; then
+  programs=reader_fuzzers
+  prefix=fuzz_reader
+  shift
+fi
 if [ "${1:-}" = --seconds ]; then
   seconds=$2
   shift 2
 fi
 targets=${*:-$(sed -n 's/^TARGET(\([a-z_]*\),.*/\1/p' tests/fuzz/targets.def)}
-tools/build.sh fuzz fuzzers
-build/fuzz/test/fuzz_seeds build/fuzz/seeds
+tools/build.sh fuzz "$programs"
+"build/fuzz/test/${prefix}_seeds" build/fuzz/seeds
 failed=0
 for target in $targets; do
   mkdir -p "build/fuzz/corpus/$target" "build/fuzz/found/$target"
   log=build/fuzz/$target.log
   ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
-    "build/fuzz/test/fuzz_$target" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=4096 \
+    "build/fuzz/test/${prefix}_$target" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=4096 \
     -max_len=262144 -print_final_stats=1 -artifact_prefix="build/fuzz/found/$target/" \
     "build/fuzz/corpus/$target" "tests/fuzz/corpus/$target" "build/fuzz/seeds/$target" \
     >"$log" 2>&1 || failed=1
