@@ -16,6 +16,7 @@ using NvtxRangeId = Id<struct NvtxRangeTag>;
 using ModuleCallId = Id<struct ModuleCallTag>;
 using PhaseCallId = Id<struct PhaseCallTag>;
 using OperatorCallId = Id<struct OperatorCallTag>;
+using PythonFunctionId = Id<struct PythonFunctionTag>;
 using ApiCallId = Id<struct ApiCallTag>;
 using KernelLaunchId = Id<struct KernelLaunchTag>;
 using MemcpyId = Id<struct MemcpyTag>;

@@ -12,7 +12,7 @@ import tempfile
 import time
 import weakref
 
-from record_definitions import COUNTERS, KINDS, STRING, STRING_PLACES
+from record_definitions import COUNTERS, FORMAT_VERSION, KINDS, STRING, STRING_PLACES
 
 CONTROL_BYTES = 64 * 1024
 CHUNK_MAGIC = 0x314B4342
@@ -164,7 +164,7 @@ class LiveFolder:
             self.path = tempfile.mkdtemp(suffix=".batchlight.live")
             weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         page = bytearray(CONTROL_BYTES)
-        struct.pack_into("<QI", page, 0, 0x314C52544E4F4342, 1)
+        struct.pack_into("<QI", page, 0, 0x314C52544E4F4342, FORMAT_VERSION)
         values = {"trace": TRACE_ALL, "state": 1, "session_start_ns": time.monotonic_ns()}
         values.update(members)
         for name, value in values.items():

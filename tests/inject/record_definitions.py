@@ -26,6 +26,12 @@ def read_counters():
     return {int(n): name for name, n in re.findall(r"^COUNTER\((\w+), (\d+)", text, re.M)}
 
 
+def read_version():
+    text = open(os.path.join(SOURCE, "src/format/layout.h")).read()
+    return int(re.search(r"kFormatVersion = (\d+)", text)[1])
+
+
+FORMAT_VERSION = read_version()
 KINDS = read_definitions()
 COUNTERS = read_counters()
 STRING = next(number for number, (name, _, _) in KINDS.items() if name == "String")

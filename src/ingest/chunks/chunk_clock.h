@@ -23,6 +23,12 @@ class ChunkClock {
     return ns < floor_ns_ ? floor_ns_ : ns > ceiling_ns_ ? ceiling_ns_ : ns;
   }
 
+  // Length of so many ticks, which the chunk need not hold.
+  int64_t LengthNs(uint64_t ticks) const {
+    const auto scaled = static_cast<unsigned __int128>(ticks) * ns_per_tick_ >> kFractionBits;
+    return scaled > INT64_MAX ? INT64_MAX : static_cast<int64_t>(scaled);
+  }
+
   int64_t floor_ns() const { return floor_ns_; }
   int64_t ceiling_ns() const { return ceiling_ns_; }
 

@@ -28,7 +28,8 @@ class ChunkContext {
     now_ns_ = clock.floor_ns();
     strings_.assign(1, {});
     // A definition takes at least 16 bytes, so a larger id is damage and must not cost memory.
-    max_string_ = chunk.bytes.size() / 16;
+    chunk_bytes_ = chunk.bytes.size();
+    max_string_ = chunk_bytes_ / 16;
   }
 
   void DefineString(uint32_t id, std::string_view text) {
@@ -49,6 +50,7 @@ class ChunkContext {
   std::string_view Text(uint32_t ref) const {
     return ref < strings_.size() ? strings_[ref].text : std::string_view();
   }
+  size_t chunk_bytes() const { return chunk_bytes_; }
   size_t string_count() const { return strings_.size(); }
 
   // Time of a record whose ticks may be out of order.
@@ -56,6 +58,7 @@ class ChunkContext {
   // Time of a record that the thread wrote as it happened: never before the one before it, so that
   // rows come out in the order of the store.
   int64_t Now(uint64_t ticks) { return now_ns_ = std::max(now_ns_, clock_.ToNs(ticks)); }
+  int64_t LengthNs(uint64_t ticks) const { return clock_.LengthNs(ticks); }
   // CLOCK_MONOTONIC to the recording's clock.
   int64_t FromMonotonic(int64_t monotonic_ns) const;
 
@@ -72,6 +75,7 @@ class ChunkContext {
   const format::ChunkHeader* header_ = nullptr;
   ChunkClock clock_;
   std::vector<DefinedString> strings_;
+  size_t chunk_bytes_ = 0;
   size_t max_string_ = 0;
   int64_t zero_ns_ = 0;
   int64_t now_ns_ = 0;

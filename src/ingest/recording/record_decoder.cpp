@@ -39,6 +39,7 @@ void RecordDecoder::DecodeChunk(const format::ChunkView& chunk, const ChunkPlace
   context_.BeginChunk(chunk, place.clock);
   nvtx_.BeginChunk();
   calls_.BeginChunk();
+  python_.BeginChunk();
   cuda_.BeginChunk();
   // What was open when collection stopped is taken to have ended at the thread's last event. The
   // events of a missing chunk lie right before this one.
@@ -60,6 +61,7 @@ void RecordDecoder::Decode(const RecordView& view) {
   const auto kind = static_cast<uint8_t>(view.kind);
   if (kind >= 16 && kind <= 31) return parts_.ranges ? nvtx_.Decode(view) : Skip(view);
   if (kind >= 40 && kind <= 45) return parts_.calls ? calls_.Decode(view) : Skip(view);
+  if (kind >= 52 && kind <= 55) return python_.Decode(view);
   if (kind <= 11) return DecodeSession(view);
   if (cuda_.Decode(view)) return;
   ++context_.fragment.unknown_records;

@@ -9,6 +9,7 @@
 #include "ingest/recording/chunk_context.h"
 #include "ingest/recording/cuda_decoder.h"
 #include "ingest/recording/nvtx_decoder.h"
+#include "ingest/recording/python_decoder.h"
 #include "ingest/recording/recorded_parts.h"
 
 namespace batchlight {
@@ -30,6 +31,7 @@ class RecordDecoder {
         context_(fragment, zero_ns),
         nvtx_(context_),
         calls_(context_),
+        python_(context_),
         cuda_(context_) {}
 
   // Chunks come in the order of the store; those of one thread without a break form a piece.
@@ -51,6 +53,7 @@ class RecordDecoder {
   ChunkContext context_;
   NvtxDecoder nvtx_;
   CallDecoder calls_;
+  PythonDecoder python_;
   CudaDecoder cuda_;
   bool in_piece_ = false;
   int64_t piece_first_ns_ = 0;

@@ -6,6 +6,7 @@
 #include "ingest/recording/copy_ends.h"
 #include "ingest/recording/cuda_join.h"
 #include "ingest/recording/join_fragments.h"
+#include "ingest/recording/python_totals.h"
 #include "store/finish.h"
 
 namespace batchlight {
@@ -55,6 +56,7 @@ Result<Store> ReadChunks(ChunkSet set, const RecordedParts& parts) {
   Result<std::vector<FragmentMap>> maps = JoinFragments(fragments, store);
   if (!maps.ok()) return maps.status();
   ApplyFacts(fragments, maps.value(), plan, store);
+  AddUpPython(store);
   PlaceCuda(fragments, store);
   FinishStore(store, {.has_range_parents = true, .has_call_parents = true});
   CutImpossibleCopyEnds(store);
