@@ -10,11 +10,11 @@ try:
 except ImportError:
     from ._ignored import (
         Domain, Profile, annotate, collecting, enabled, end_range, get_domain, mark, pop_range,
-        profile_start, profile_stop, push_range, start_range)
+        profile, profile_start, profile_stop, push_range, start_range)
 else:
     from ._recorded import (
         Domain, Profile, annotate, collecting, enabled, end_range, get_domain, mark, pop_range,
-        profile_start, profile_stop, push_range, start_range)
+        profile, profile_start, profile_stop, push_range, start_range)
 
 __version__ = "0.1.0"
 
@@ -27,4 +27,4 @@ def show(run, **options):
 
 __all__ = [
     "Domain", "Profile", "annotate", "collecting", "enabled", "end_range", "get_domain", "mark",
-    "pop_range", "profile_start", "profile_stop", "push_range", "show", "start_range"]
+    "pop_range", "profile", "profile_start", "profile_stop", "push_range", "show", "start_range"]

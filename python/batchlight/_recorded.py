@@ -72,6 +72,15 @@ def end_range(range_id):
     _native.end(range_id)
 
 
+def profile(function):
+    """Decorator: --lines=@profile times the lines of the function."""
+    from ._bridge import _exact_lines
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        _exact_lines.decorated.add(code)
+    return function
+
+
 class annotate:
     """A range: `with annotate("load"): ...` or `@annotate()` on a function.
 

@@ -79,33 +79,6 @@ class StagesTest(unittest.TestCase):
             self.assertGreater(life["start_up"]["interpreter_ns"], 0)
             self.same_in_all_views(recording, summary)
 
-    @unittest.skipUnless(has_torch(), "no PyTorch")
-    def test_a_service_that_collects_garbage(self):
-        """The loop runs on a thread of its own; what comes before is the program's all the same."""
-        with tempfile.TemporaryDirectory() as folder:
-            _, recording, summary = self.record("""
-                import gc, threading
-                import torch
-                objects = [[i] for i in range(300_000)]
-                def serve():
-                    model = torch.nn.Linear(64, 64)
-                    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-                    for _ in range(12):
-                        optimizer.zero_grad()
-                        model(torch.rand(32, 64)).sum().backward()
-                        optimizer.step()
-                        gc.collect()
-                thread = threading.Thread(target=serve)
-                thread.start()
-                thread.join()
-            """, folder)
-            self.adds_up(summary)
-            life, = summary["lives"]
-            self.assertEqual(life["start_up"]["largest_imports"][0]["package"], "torch")
-            self.assertIn("shutdown", [stage["stage"] for stage in life["stages"]])
-            advice = run(BATCHLIGHT, "table", "advice", "-f", "csv", recording).stdout
-            self.assertIn("garbage-collection", advice)
-
     def adds_up(self, summary):
         for life in summary["lives"]:
             self.assertEqual(sum(stage["total_ns"] for stage in life["stages"]), life["wall_ns"])

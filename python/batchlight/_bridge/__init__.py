@@ -38,7 +38,16 @@ def install(foreign=False):
     if with_phases:
         from . import _life
         _imports.attempt("imports", _life.record_imports)
-        _life.python_starts()  # the last of it: from here on it is the program's time
+        _life.python_starts()  # from here on it is the program's time
+    exact = _settings(options["extra"], "python.")
+    if exact:
+        from . import _exact
+        _imports.attempt("python-trace", _exact.install, exact)
+
+
+def _settings(lines, prefix):
+    pairs = (line.partition("=") for line in lines.splitlines() if line.startswith(prefix))
+    return {key: value for key, _, value in pairs}
 
 
 def _threading_imported(threading, with_phases):
@@ -64,12 +73,6 @@ def _record_torch_nvtx():
     _imports.when_imported("torch.cuda.nvtx", "nvtx", _torch_nvtx.install)
 
 
-def _collections_recorded():
-    import gc  # PyTorch has
-    from . import _life
-    _life.record_collections(gc)
-
-
 def _torch_imported(torch, options):
     trace = options["trace"]
     _native.property("torch.version", str(torch.__version__))
@@ -83,7 +86,6 @@ def _torch_imported(torch, options):
             _recorded, _torch_modules, _torch_settings, _torch_training)
         _imports.attempt("settings", _torch_settings.install, torch)
         _imports.attempt("modules", _torch_modules.install, torch)
-        _imports.attempt("garbage collection", _collections_recorded)
         _imports.attempt("training", _torch_training.install, torch)
     elif trace & TRACE_PHASES:  # where steps end, and nothing else: --measure-overhead
         from . import _importlib_bootstrap, _torch_settings, _torch_training

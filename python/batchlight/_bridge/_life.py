@@ -6,7 +6,7 @@ import sys
 import _batchlight_native as _native
 
 # Numbers of src/format/phases.def.
-FUNCTION, IMPORT, PYTHON_START, MAIN_END = 13, 14, 18, 19
+IMPORT, PYTHON_START, MAIN_END = 14, 18, 19
 
 # Under this name of a file Python takes our frame out of tracebacks with its own, and does not count
 # it for warnings.
@@ -58,18 +58,3 @@ def watch_main_end(threading):
             raise
 
     threading._shutdown = _shutdown
-
-
-def record_collections(gc):
-    """Full collections look at every object of the program; the others are short and many."""
-    begin, end, name, full = _native.phase_begin, _native.phase_end, "garbage collection", 2
-
-    def collection(phase, info):
-        if info["generation"] != full:
-            return
-        if phase == "start":
-            begin(FUNCTION, name)
-        else:
-            end()
-
-    gc.callbacks.append(collection)

@@ -243,6 +243,7 @@ void ThreadStream::CloseOpenChunk() {
       .store(static_cast<uint32_t>(position()), std::memory_order_release);
   const Chunk closed = chunk_;
   chunk_.base = nullptr;  // first: Abandon() unmaps what is there
+  base_ticks_ = 0;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   inject::CloseChunk(closed);
   chunk_.bytes = 0;

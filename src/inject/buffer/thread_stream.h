@@ -96,6 +96,14 @@ class ThreadStream {
   void Write(const R& record) {
     WriteDelta(record, delta_);
   }
+  // For a record that goes on to change where it lies, until the chunk is closed: base_ticks()
+  // tells.
+  template <class R>
+  R* WriteInPlace(const R& record) {
+    R* place = reinterpret_cast<R*>(cursor_);
+    Write(record);
+    return place;
+  }
   // At another instant of Ticks(), for events that ended elsewhere.
   template <class R>
   void WriteAt(const R& record, uint64_t ticks) {
@@ -125,8 +133,8 @@ class ThreadStream {
     std::memcpy(cursor_ + 8, words + 1, (count - 1) * 8);
     Publish(static_cast<uint8_t>(R::kKind), count * 8, head_time);
   }
-  // Ticks of the chunk's time 0. They also tell chunks apart: string ids and time bases are void
-  // once they have changed.
+  // Ticks of the chunk's time 0. They also tell chunks apart: string ids, time bases and records in
+  // place are void once they have changed. 0 = no chunk is open.
   uint64_t base_ticks() const { return base_ticks_; }
 
   // A record of the kind "+ bytes"; fills its byte_count. Longer payloads are cut and counted.

@@ -11,6 +11,7 @@
 #include "inject/entry/calibrate.h"
 #include "inject/entry/interpose.h"
 #include "inject/nvtx/levels.h"
+#include "inject/python/call_recorder.h"
 #include "inject/python/interpreter_hook.h"
 #include "inject/rt/clock.h"
 #include "inject/rt/control.h"
@@ -31,6 +32,7 @@ void AtFork() {
 void AtThreadExit() {
   LeaveForGood();  // it may have been cancelled inside
   nvtx::ReleaseLevels();
+  ReleaseCalls();
   Guard guard;
   if (guard) ThreadStream::CloseCurrent(guard);
 }
@@ -84,6 +86,7 @@ bool Attach() {
 void RecordExit(const Guard& guard, int status, ExitHow how) {
   if (Control() == nullptr || (!HasProcessFile() && !Collecting())) return;
   SayForChild(guard);
+  CountOpenCalls();
   ThreadStream* stream = ThreadStream::Current(guard);
   if (stream == nullptr) return;
   WriteClockSync(*stream);

@@ -21,6 +21,10 @@ struct PyMethodDef {
 inline constexpr int kMethFastCall = 0x0080;  // PyObject* (PyObject*, PyObject* const*, PySsize)
 inline constexpr int kPyFileInput = 257;      // a whole file of code, for Py_CompileString
 
+// Py_tracefunc and its `what`.
+using PyTraceFunction = int (*)(PyObject* object, PyObject* frame, int what, PyObject* argument);
+inline constexpr int kPyTraceCall = 0, kPyTraceLine = 2, kPyTraceReturn = 3;
+
 struct CPython {
 #define FUNCTION(result, name, arguments) result(*name) arguments;
 #define OBJECT(name) PyObject* name;

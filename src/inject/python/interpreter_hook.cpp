@@ -8,6 +8,7 @@
 #include "inject/buffer/facts.h"
 #include "inject/python/audit_entry.h"
 #include "inject/python/cpython.h"
+#include "inject/python/native_function.h"
 #include "inject/python/native_module.h"
 #include "inject/rt/control.h"
 #include "inject/rt/text.h"
@@ -120,11 +121,20 @@ bool RunsFromOutside(const char* event, PyObject* arguments) {
   return !imports || !FirstArgumentIs(arguments, "site");
 }
 
+void OnSysEvent(const char* event) {
+  if (std::strcmp(event, "sys.setprofile") == 0 || std::strcmp(event, "sys.settrace") == 0) {
+    BeforeHookIsSet(event);
+  }
+}
+
 // cpython.run_command, _file, _module, _stdin, _startup, _interactivehook: whichever comes first.
 int OnAuditEvent(const char* event, PyObject* arguments, void*) {
   const bool own = event[0] == 'c' && std::strncmp(event, "cpython.", 8) == 0;
   if (own && std::strcmp(event, kClearAuditHooks) == 0) BeforeAuditHooksAreFreed();
-  if (g_started) return 0;
+  if (g_started) {
+    if (event[0] == 's' && std::strncmp(event, "sys.set", 7) == 0) OnSysEvent(event);
+    return 0;
+  }
   if (own ? std::strncmp(event, "cpython.run_", 12) != 0 : !RunsFromOutside(event, arguments)) {
     return 0;
   }

@@ -22,6 +22,11 @@ NativeFunction ProfileStart, ProfileStop;
 void PrepareRanges();
 // native_measure.cpp
 NativeFunction MeasureBegin, MeasureEnd;
+// native_calls.cpp
+NativeFunction CallsOptions, CallStart, CallResume, CallThrow, CallReturn, CallUnwind, CallLine;
+NativeFunction WatchThread, WatchNewThread, UnwatchThread, SaySource;
+// The audit event sys.setprofile or sys.settrace: somebody takes the thread's hook.
+void BeforeHookIsSet(const char* event);
 // native_module.cpp
 NativeFunction IsCollecting, HoldsCupti, SayProperty, SayReason, Options;
 

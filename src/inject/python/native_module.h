@@ -12,6 +12,14 @@
 //   name_category(domain, category, name), name_thread(name)
 //   module_begin(path, class) -> True of the outermost call of a thread, module_end()
 //   phase_begin(number, name), phase_end()
+//   calls_options(calls, thin_calls, lines_of, disable): what the next ones count. `lines_of(code)`
+//       is how many lines of a code object to time, from its first; `disable` is what tells
+//       sys.monitoring that a place need not be watched
+//   call_start, call_resume, call_throw, call_return, call_unwind, call_line: callbacks of
+//       sys.monitoring
+//   watch_thread(), unwatch_thread(): before Python 3.12, hooks of the calling thread;
+//       watch_new_thread(frame, event, argument): for threading.setprofile and settrace
+//   source(file, name, first_line, text): of a function whose lines are timed
 //   operators_from_ranges(): PyTorch's ranges around operators are operators (operator_range.h)
 //   profile_start(), profile_stop(): --capture-range=cudaProfilerApi
 //   property(key, value), reason(feature, text)

@@ -1,0 +1,94 @@
+"""Which functions' lines are timed (--lines), and what their source says."""
+import fnmatch
+import sys
+
+import _batchlight_native as _native
+
+DECORATED = "@profile"  # a pattern: the functions under @batchlight.profile
+decorated = set()  # their code
+watch = None  # asks for the LINE events of a code object, where that can be asked for
+
+
+class Chosen:
+    """The functions that patterns MODULE:FUNCTION name. The module is that of the running frame, or
+    the path of its file; the function its qualified name. Either may hold * and ?; MODULE alone is
+    all functions of the module."""
+
+    def __init__(self, patterns):
+        self._patterns = []
+        for pattern in patterns:
+            module, colon, function = pattern.strip().rpartition(":")
+            self._patterns.append((module, function) if colon else (pattern.strip(), "*"))
+        self._known = {}
+
+    def lines_of(self, code):
+        """How many lines of `code` to time, from its first line on. The code runs right now."""
+        lines = self._known.get(code)
+        if lines is None:
+            lines = self._known[code] = self._look_at(code)
+        return lines
+
+    def _look_at(self, code):
+        if not self._matches(code):
+            return 0
+        last = _last_line(code)
+        _native.source(
+            code.co_filename, getattr(code, "co_qualname", code.co_name), code.co_firstlineno,
+            _source(code.co_filename, code.co_firstlineno, last))
+        if watch is not None:
+            watch(code)
+        return last - code.co_firstlineno + 1
+
+    def _matches(self, code):
+        if code in decorated and any(module == DECORATED for module, _ in self._patterns):
+            return True
+        names = {code.co_name, getattr(code, "co_qualname", code.co_name)}
+        module = None
+        for wanted_module, wanted_function in self._patterns:
+            if not any(fnmatch.fnmatchcase(name, wanted_function) for name in names):
+                continue
+            if module is None:
+                module = _module_of(code)
+            if fnmatch.fnmatchcase(module, wanted_module) or _is_file(
+                    code.co_filename, wanted_module):
+                return True
+        return False
+
+
+def _module_of(code):
+    frame = sys._getframe()
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    return frame.f_globals.get("__name__", "") if frame is not None else ""
+
+
+def _is_file(path, wanted):
+    if not wanted.endswith(".py"):
+        return False
+    return fnmatch.fnmatchcase(path, wanted) or fnmatch.fnmatchcase(path, "*/" + wanted)
+
+
+def _last_line(code):
+    last = code.co_firstlineno
+    if hasattr(code, "co_lines"):
+        lines = [line for _, _, line in code.co_lines() if line is not None]
+    else:
+        import dis
+        lines = [line for _, line in dis.findlinestarts(code)]
+    last = max([last] + lines)
+    for constant in code.co_consts:  # functions and comprehensions inside
+        if hasattr(constant, "co_firstlineno"):
+            last = max(last, _last_line(constant))
+    return last
+
+
+def _source(path, first, last):
+    try:
+        if path.startswith("<"):
+            import linecache  # knows the cells of notebooks
+            return "".join(linecache.getlines(path)[first - 1:last])
+        with open(path, "rb") as file:
+            lines = file.read().decode("utf-8", "replace").splitlines(True)
+        return "".join(lines[first - 1:last])
+    except Exception:
+        return ""

@@ -1,0 +1,451 @@
+#include "inject/python/call_recorder.h"
+
+#include <atomic>
+#include <cstring>
+#include <new>
+
+#include "inject/buffer/thread_stream.h"
+#include "inject/python/call_table.h"
+#include "inject/rt/lock.h"
+
+namespace batchlight::inject {
+namespace {
+
+using format::PythonCallerRecord;
+using format::PythonFunctionRecord;
+using format::PythonLineRecord;
+
+constexpr uint32_t kNotCollecting = ~uint32_t{format::kStateCollecting};
+constexpr uint32_t kThinned = 1;
+constexpr uint32_t kLinesOnly = 2;
+constexpr uint32_t kGeneratorFlags = 0x20 | 0x80 | 0x200;  // co_flags: generators and coroutines
+
+CallOptions g_options;
+uint64_t g_total_ticks;  // how often totals of open calls are brought up to date
+uint64_t g_microsecond_ticks;
+__thread CallTable* t_calls;
+
+// --- records ------------------------------------------------------------------------------------
+
+// An attribute of a code object, for as long as this lives.
+class CodeAttribute {
+ public:
+  CodeAttribute(PyObject* code, const char* name)
+      : value_(g_py.PyObject_GetAttrString(code, name)) {
+    if (value_ == nullptr) g_py.PyErr_Clear();
+  }
+  ~CodeAttribute() {
+    if (value_ != nullptr) g_py.Py_DecRef(value_);
+  }
+  CodeAttribute(const CodeAttribute&) = delete;
+  CodeAttribute& operator=(const CodeAttribute&) = delete;
+
+  explicit operator bool() const { return value_ != nullptr; }
+  PyObject* get() const { return value_ != nullptr ? value_ : g_py._Py_NoneStruct; }
+
+ private:
+  PyObject* value_;
+};
+
+// Room in the thread's chunk. Records of another chunk are void from here on.
+ThreadStream* MakeRoom(CallTable& table, const Guard& guard, size_t bytes) {
+  ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
+  if (stream == nullptr || !stream->Ensure(bytes)) return nullptr;
+  if (stream->base_ticks() != table.chunk) {
+    table.chunk = stream->base_ticks();
+    ++table.generation;
+  }
+  return stream;
+}
+
+bool WriteFunction(CallTable& table, FunctionEntry& function) {
+  const CodeAttribute file(function.code, "co_filename");
+  CodeAttribute qualified(function.code, "co_qualname");  // since 3.11
+  const CodeAttribute bare(function.code, "co_name");
+  const PyText file_text(file.get());
+  const PyText name_text(qualified ? qualified.get() : bare.get());
+  Guard guard;
+  ThreadStream* stream = MakeRoom(
+      table, guard,
+      sizeof(PythonFunctionRecord) + StringBytes(file_text.size()) + StringBytes(name_text.size()));
+  if (stream == nullptr) return false;
+  const format::StringRef file_id = stream->Intern(file_text.data(), file_text.size());
+  const format::StringRef name_id = stream->Intern(name_text.data(), name_text.size());
+  function.record = stream->WriteInPlace(PythonFunctionRecord{
+      .id = function.id,
+      .file = file_id,
+      .name = name_id,
+      .first_line = function.first_line,
+      .flags = (function.thinned ? kThinned : 0) | (g_options.calls ? 0 : kLinesOnly)});
+  function.generation = table.generation;
+  return true;
+}
+
+bool IsCurrent(const CallTable& table, const FunctionEntry* function) {
+  return function == nullptr || function->generation == table.generation;
+}
+
+// A record that refers to functions: theirs must be in the same chunk. Making room for one may open
+// another chunk, so it may take a second round.
+template <class R, class MakeRecord>
+R* WriteAfter(CallTable& table, FunctionEntry* first, FunctionEntry* second, MakeRecord make) {
+  for (int round = 0; round < 3; ++round) {
+    if (!IsCurrent(table, first) && !WriteFunction(table, *first)) return nullptr;
+    if (!IsCurrent(table, second) && !WriteFunction(table, *second)) return nullptr;
+    Guard guard;
+    ThreadStream* stream = MakeRoom(table, guard, sizeof(R));
+    if (stream == nullptr) return nullptr;
+    if (IsCurrent(table, first) && IsCurrent(table, second)) return stream->WriteInPlace(make());
+  }
+  return nullptr;
+}
+
+[[gnu::cold, gnu::noinline]] bool WriteCaller(CallTable& table, CallerEntry& caller) {
+  auto* record = WriteAfter<PythonCallerRecord>(table, caller.function, caller.caller, [&] {
+    return PythonCallerRecord{.function = caller.function->id,
+                              .caller = caller.caller != nullptr ? caller.caller->id : 0};
+  });
+  if (record == nullptr) return false;
+  caller.record = record;
+  caller.generation = table.generation;
+  return true;
+}
+
+// The sums of a caller in the open chunk; nullptr if there is no room for them. With it, the sums
+// of the functions on both sides are current too.
+PythonCallerRecord* Sums(CallTable& table, CallerEntry& caller) {
+  if (__builtin_expect(caller.generation != table.generation, 0) && !WriteCaller(table, caller)) {
+    return nullptr;
+  }
+  return caller.record;
+}
+
+[[gnu::cold, gnu::noinline]] bool WriteLine(CallTable& table, FunctionEntry& function,
+                                            LineCount& line) {
+  auto* record = WriteAfter<PythonLineRecord>(table, &function, nullptr, [&] {
+    const auto offset = static_cast<uint32_t>(&line - function.lines);
+    return PythonLineRecord{.function = function.id, .line = function.first_line + offset};
+  });
+  if (record == nullptr) return false;
+  line.record = record;
+  line.generation = table.generation;
+  return true;
+}
+
+PythonLineRecord* Sums(CallTable& table, FunctionEntry& function, LineCount& line) {
+  if (__builtin_expect(line.generation != table.generation, 0) &&
+      !WriteLine(table, function, line)) {
+    return nullptr;
+  }
+  return line.record;
+}
+
+// --- time ---------------------------------------------------------------------------------------
+
+void EndLine(CallTable& table, OpenCall& call, uint64_t now) {
+  if (PythonLineRecord* sums = Sums(table, *call.function, *call.line)) {
+    sums->ticks += now - call.line_since;
+  }
+}
+
+// The time since the last event belongs to the innermost call.
+void Charge(CallTable& table, uint64_t now) {
+  const uint64_t spent = now - table.last;
+  table.last = now;
+  if (table.depth == 0) return;
+  const OpenCall& innermost = table.calls[table.depth - 1];
+  if (innermost.caller == nullptr) return;
+  if (PythonCallerRecord* sums = Sums(table, *innermost.caller)) {
+    sums->self_ticks += spent;
+    innermost.function->record->self_ticks += spent;
+  }
+}
+
+void AddTotals(OpenCall& call, PythonCallerRecord* sums, uint64_t now) {
+  const uint64_t spent = now - call.counted_to;
+  if (call.outermost) call.function->record->total_ticks += spent;
+  if (call.outermost_of_caller) sums->total_ticks += spent;
+  call.counted_to = now;
+}
+
+// A killed program's totals are short by this interval at most.
+[[gnu::cold, gnu::noinline]] void BringTotalsUpToDate(CallTable& table, uint64_t now) {
+  table.next_totals = now + g_total_ticks;
+  for (uint32_t i = 0; i < table.depth; ++i) {
+    OpenCall& call = table.calls[i];
+    if (call.line != nullptr) {
+      EndLine(table, call, now);
+      call.line_since = now;
+    }
+    if (call.caller == nullptr) continue;
+    if (PythonCallerRecord* sums = Sums(table, *call.caller)) AddTotals(call, sums, now);
+  }
+}
+
+void Pop(CallTable& table, uint64_t now) {
+  OpenCall& call = table.calls[table.depth - 1];
+  if (call.line != nullptr) EndLine(table, call, now);
+  --call.function->depth;
+  if (call.caller != nullptr) {
+    --call.caller->depth;
+    if (PythonCallerRecord* sums = Sums(table, *call.caller)) AddTotals(call, sums, now);
+  }
+  --table.depth;
+}
+
+// --- state --------------------------------------------------------------------------------------
+
+[[gnu::cold, gnu::noinline]] bool Refresh(CallTable& table) {
+  const uint32_t state = SessionState();
+  if ((state & format::kStateCollecting) == 0) {
+    table.Drop();
+    table.state = kNotCollecting;
+    return false;
+  }
+  {
+    Guard guard;
+    if (MakeRoom(table, guard, 8) == nullptr) return false;
+  }
+  const uint32_t forks = g_fork_count.load(std::memory_order_relaxed);
+  // What began outside of this window, or in the parent, is not counted.
+  if (state != table.state || forks != table.fork_count) table.Drop();
+  table.state = state;
+  table.fork_count = forks;
+  return true;
+}
+
+[[gnu::cold, gnu::noinline]] CallTable* OpenTable() {
+  void* memory = sys::MapMemory(format::kPageBytes);
+  if (memory == nullptr) return nullptr;
+  t_calls = new (memory) CallTable();
+  t_calls->state = kNotCollecting;
+  return t_calls;
+}
+
+// The thread's table if events are to be counted in it.
+CallTable* Ready() {
+  CallTable* table = t_calls;
+  if (__builtin_expect(table == nullptr, 0)) {
+    if (!Collecting()) return nullptr;
+    table = OpenTable();
+    if (table == nullptr) return nullptr;
+  }
+  const ThreadStream* stream = t_thread.stream;
+  if (__builtin_expect(SessionState() == table->state && stream != nullptr &&
+                           stream->base_ticks() == table->chunk,
+                       1)) {
+    return table;
+  }
+  return Refresh(*table) ? table : nullptr;
+}
+
+// Our own bridge, which the program does not know of.
+bool IsOurs(PyObject* file) {
+  const char* folder = Control()->python_path;
+  const PyText path(file);
+  const size_t bytes = std::strlen(folder);
+  constexpr char kPackage[] = "/batchlight/_";
+  return bytes > 0 && path.size() > bytes + sizeof kPackage &&
+         std::memcmp(path.data(), folder, bytes) == 0 &&
+         std::memcmp(path.data() + bytes, kPackage, sizeof kPackage - 1) == 0;
+}
+
+[[gnu::cold, gnu::noinline]] FunctionEntry* MeetFunction(CallTable& table, PyObject* code) {
+  FunctionEntry* function = table.Add(code);
+  if (function == nullptr) return nullptr;
+  const CodeAttribute file(code, "co_filename");
+  const CodeAttribute first_line(code, "co_firstlineno");
+  const CodeAttribute flags(code, "co_flags");
+  function->first_line = static_cast<uint32_t>(AsNumber(first_line.get()));
+  function->flags = static_cast<uint32_t>(AsNumber(flags.get()));
+  if (IsOurs(file.get())) return function;
+  const uint32_t lines = g_options.lines_of != nullptr ? g_options.lines_of(code) : 0;
+  if (lines > 0) {
+    function->lines = table.TakeLines(lines);
+    function->line_count = function->lines != nullptr ? lines : 0;
+  }
+  function->counted = g_options.calls || function->line_count > 0;
+  return function;
+}
+
+FunctionEntry* FunctionOf(CallTable& table, PyObject* code) {
+  FunctionEntry* function = table.Find(code);
+  return __builtin_expect(function != nullptr, 1) ? function : MeetFunction(table, code);
+}
+
+// Many short calls: what watching them costs is more than they do themselves.
+[[gnu::cold, gnu::noinline]] bool IsToThin(FunctionEntry& function,
+                                           const PythonFunctionRecord& sums) {
+  function.entered = 0;
+  if (function.depth > 0 || function.line_count > 0) return false;
+  if (sums.calls < 1000 || sums.total_ticks / sums.calls >= g_microsecond_ticks) return false;
+  function.thinned = true;
+  function.record->flags |= kThinned;
+  return true;
+}
+
+// True: the function is thinned.
+bool Push(CallTable& table, FunctionEntry& function, bool resumed) {
+  const uint64_t now = Ticks();
+  if (!g_options.calls) {
+    if (OpenCall* call = table.Push()) {
+      *call = {.function = &function, .counted_to = now};
+      ++function.depth;
+    }
+    return false;
+  }
+  Charge(table, now);
+  if (__builtin_expect(now > table.next_totals, 0)) BringTotalsUpToDate(table, now);
+  FunctionEntry* by = table.depth > 0 ? table.calls[table.depth - 1].function : nullptr;
+  CallerEntry* caller = table.CallerOf(&function, by);
+  PythonCallerRecord* sums = caller != nullptr ? Sums(table, *caller) : nullptr;
+  if (sums == nullptr) return false;
+  PythonFunctionRecord* of_function = function.record;
+  if (__builtin_expect(++function.entered == g_options.thin_calls, 0) &&
+      IsToThin(function, *of_function)) {
+    return true;
+  }
+  OpenCall* call = table.Push();
+  if (call == nullptr) return false;
+  const bool outermost = function.depth++ == 0;
+  const bool outermost_of_caller = caller->depth++ == 0;
+  ++of_function->calls;
+  of_function->primitive_calls += outermost ? 1 : 0;
+  of_function->resumptions += resumed ? 1 : 0;
+  ++sums->calls;
+  sums->primitive_calls += outermost_of_caller ? 1 : 0;
+  *call = {.function = &function,
+           .caller = caller,
+           .counted_to = now,
+           .outermost = outermost,
+           .outermost_of_caller = outermost_of_caller};
+  return false;
+}
+
+// Makes the call of `code` the innermost: calls inside it ended without an event. False: it is not
+// open.
+[[gnu::cold, gnu::noinline]] bool Uncover(CallTable& table, const FunctionEntry* function) {
+  if (function == nullptr || function->depth == 0) return false;
+  const uint64_t now = Ticks();
+  Charge(table, now);
+  while (table.depth > 0 && table.calls[table.depth - 1].function != function) Pop(table, now);
+  return table.depth > 0;
+}
+
+}  // namespace
+
+void SetCallOptions(const CallOptions& options) {
+  const uint64_t rate = TicksPerSecond(ReadClockPair());
+  g_total_ticks = rate / 50;
+  g_microsecond_ticks = rate / 1'000'000;
+  g_options = options;
+}
+
+bool EnterCall(PyObject* code, bool resumed) {
+  CallTable* table = Ready();
+  if (table == nullptr) return false;
+  FunctionEntry* function = FunctionOf(*table, code);
+  if (function == nullptr) return false;
+  if (__builtin_expect(!function->counted || function->thinned, 0)) return true;
+  return Push(*table, *function, resumed);
+}
+
+bool EnterFrame(PyObject* code, PyObject* frame, int (*last_instruction)(PyObject* frame)) {
+  CallTable* table = Ready();
+  FunctionEntry* function = table != nullptr ? FunctionOf(*table, code) : nullptr;
+  if (function == nullptr || !function->counted) return false;
+  bool resumed = false;
+  if ((function->flags & kGeneratorFlags) != 0) {
+    // It begins where no call of it has begun earlier.
+    const int at = last_instruction(frame);
+    if (at < function->start) function->start = at;
+    resumed = at > function->start;
+  }
+  Push(*table, *function, resumed);
+  return function->line_count > 0;
+}
+
+bool LeaveCall(PyObject* code) {
+  CallTable* table = Ready();
+  if (table == nullptr) return false;
+  if (table->depth == 0 || table->calls[table->depth - 1].function->code != code) {
+    const FunctionEntry* function = table->Find(code);
+    if (!Uncover(*table, function)) {
+      return function != nullptr && (!function->counted || function->thinned);
+    }
+  }
+  const uint64_t now = Ticks();
+  Charge(*table, now);
+  Pop(*table, now);
+  return false;
+}
+
+bool TimesLines(PyObject* code) {
+  CallTable* table = Ready();
+  const FunctionEntry* function = table != nullptr ? FunctionOf(*table, code) : nullptr;
+  return function != nullptr && function->line_count > 0;
+}
+
+bool BeginLine(PyObject* code, uint32_t line) {
+  CallTable* table = Ready();
+  if (table == nullptr) return false;
+  FunctionEntry* function = FunctionOf(*table, code);
+  if (function == nullptr || line - function->first_line >= function->line_count) return true;
+  if (table->depth == 0 || table->calls[table->depth - 1].function != function) {
+    // Its begin was before the window.
+    if (!Uncover(*table, function)) Push(*table, *function, true);
+    if (table->depth == 0 || table->calls[table->depth - 1].function != function) return false;
+  }
+  OpenCall& call = table->calls[table->depth - 1];
+  const uint64_t now = Ticks();
+  if (call.line != nullptr) EndLine(*table, call, now);
+  if (__builtin_expect(now > table->next_totals, 0)) {
+    call.line = nullptr;
+    BringTotalsUpToDate(*table, now);
+  }
+  call.line = &function->lines[line - function->first_line];
+  call.line_since = now;
+  if (PythonLineRecord* sums = Sums(*table, *function, *call.line)) ++sums->hits;
+  return false;
+}
+
+void LoseCalls() {
+  if (t_calls == nullptr) return;
+  CountOpenCalls();
+  t_calls->Drop();
+}
+
+void CountOpenCalls() {
+  CallTable* table = t_calls;
+  const ThreadStream* stream = t_thread.stream;
+  // Only what needs no new record: there may be no interpreter any more.
+  if (table == nullptr || table->depth == 0 || stream == nullptr ||
+      stream->base_ticks() != table->chunk || SessionState() != table->state) {
+    return;
+  }
+  const uint64_t now = Ticks();
+  for (uint32_t i = 0; i < table->depth; ++i) {
+    OpenCall& call = table->calls[i];
+    if (call.line != nullptr && call.line->generation == table->generation) {
+      call.line->record->ticks += now - call.line_since;
+      call.line_since = now;
+    }
+    if (call.caller == nullptr || call.caller->generation != table->generation) continue;
+    AddTotals(call, call.caller->record, now);
+    if (i + 1 < table->depth) continue;
+    call.caller->record->self_ticks += now - table->last;
+    call.function->record->self_ticks += now - table->last;
+  }
+  table->last = now;
+}
+
+void ReleaseCalls() {
+  CallTable* table = t_calls;
+  if (table == nullptr) return;
+  CountOpenCalls();
+  t_calls = nullptr;
+  table->Release();
+  sys::Unmap(table, format::kPageBytes);
+}
+
+}  // namespace batchlight::inject

@@ -1,0 +1,40 @@
+// Exact counts of Python calls and lines: what an event of the interpreter does to the thread's
+// call table. All functions are for the thread itself with the GIL held, but for CountOpenCalls()
+// and ReleaseCalls(), and none raises.
+#pragma once
+
+#include <cstdint>
+
+#include "inject/python/cpython.h"
+
+namespace batchlight::inject {
+
+struct CallOptions {
+  bool calls = false;       // --python-trace=functions
+  uint32_t thin_calls = 0;  // a function is thinned after so many calls below 1 us; 0 = never
+  // Of a code object that a thread meets for the first time: how many lines to time from its first
+  // one on. nullptr = none.
+  uint32_t (*lines_of)(PyObject* code) = nullptr;
+};
+void SetCallOptions(const CallOptions& options);
+
+// A function was entered: called, or (`resumed`) a generator went on. True: this place need not be
+// watched any more.
+bool EnterCall(PyObject* code, bool resumed);
+// Before Python 3.12 only the frame tells the two apart: by the last instruction that it ran.
+// `last_instruction` is asked for generators only. True: the function's lines are timed.
+bool EnterFrame(PyObject* code, PyObject* frame, int (*last_instruction)(PyObject* frame));
+// It returned, yielded or raised. True as above.
+bool LeaveCall(PyObject* code);
+bool TimesLines(PyObject* code);
+// A line of a function that is timed begins. True as above.
+bool BeginLine(PyObject* code, uint32_t line);
+// No event will come of the calls that are open on this thread: another tool took the hook.
+void LoseCalls();
+
+// Adds the time of open calls to their totals. At the end of the process.
+void CountOpenCalls();
+// The thread ends.
+void ReleaseCalls();
+
+}  // namespace batchlight::inject
