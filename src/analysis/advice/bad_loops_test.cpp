@@ -139,19 +139,6 @@ TEST(BadLoops, EveryEpochStartsTheWorkersAgain) {
   }
 }
 
-TEST(BadLoops, GarbageIsCollectedInEveryStep) {
-  Steps steps;
-  for (int i = 0; i < 20; ++i) {
-    steps.Step(10 * kMs, [&](int64_t start, int64_t) {
-      steps.Call(Phase::kFunction, "garbage collection", start + kMs, start + 6 * kMs);
-    });
-  }
-  const std::vector<Finding> findings = steps.Findings();
-  EXPECT_NEAR(GainOf(findings, "garbage-collection"), 0.95 * 5 * kMs, 0.1 * kMs);
-  ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(findings.front().rule, "garbage-collection");
-}
-
 TEST(BadLoops, CopiesThatNothingHides) {
   Steps steps;
   for (int i = 0; i < 20; ++i) {

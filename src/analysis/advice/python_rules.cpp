@@ -40,72 +40,17 @@ std::string RangeNames(const OwnPython& python) {
   return named_ns > python.per_step_ns / 2 ? names : "";
 }
 
-// Full collections in the steps that count, as the bridge of Python names them.
-struct Collections {
-  uint64_t count = 0;
-  double per_step_ns = 0;
-};
-
-Collections CollectionsOf(const RunMeasures& run) {
-  Collections found;
-  const ProcessSteps* main = run.steps.Main();
-  if (main == nullptr || main->steady.empty()) return found;
-  const PhaseCallsTable& calls = run.store->phase_calls;
-  const auto is_steady = [main](int64_t at_ns) {
-    return std::any_of(main->steady.begin(), main->steady.end(), [&](size_t i) {
-      return main->steps[i].start_ns <= at_ns && at_ns < main->steps[i].end_ns;
-    });
-  };
-  for (size_t row = 0; row < calls.size(); ++row) {
-    if (calls.phase[row] != Phase::kFunction || calls.end_ns[row] == kOpenEnd) continue;
-    if (run.store->Text(calls.name[row]) != "garbage collection") continue;
-    if (run.store->ProcessOf(calls.thread[row]) != main->process) continue;
-    if (!is_steady(calls.start_ns[row])) continue;
-    ++found.count;
-    found.per_step_ns += double(calls.end_ns[row] - calls.start_ns[row]);
-  }
-  found.per_step_ns /= double(main->steady.size());
-  return found;
-}
-
 }  // namespace
-
-void GarbageCollection(const RunMeasures& run, Findings* findings) {
-  const double step_ns = MeanStepNs(run);
-  const Collections collections = CollectionsOf(run);
-  const double exposed_ns = collections.per_step_ns * CpuExposure(run);
-  if (step_ns == 0 || exposed_ns < kCollections * step_ns) return;
-  findings->push_back(
-      {.title = "Python's garbage collection takes " +
-                PercentOf(collections.per_step_ns / step_ns) + " of a step",
-       .seen = std::to_string(collections.count) + " full collections in " +
-               std::to_string(run.steps.Main()->steady.size()) + " steps take " +
-               TimeOf(collections.per_step_ns) +
-               " a step: they look at every object of the program.",
-       .why = "PyTorch frees tensors as soon as nothing refers to them; a collection only finds "
-              "objects that refer to each other.",
-       .action =
-           "Remove gc.collect() (and torch.cuda.empty_cache(), which often stands beside it) "
-           "from the loop, or call it once an epoch. If Python starts the collections itself: "
-           "gc.freeze() after setting up, or gc.disable() in the loop.",
-       .gain_ns = exposed_ns * kOwnPythonGain,
-       .uncertainty_ns = exposed_ns * kOwnPythonUncertainty,
-       .evidence = {{.kind = "function",
-                     .name = "garbage collection",
-                     .count = collections.count,
-                     .per_step_ns = collections.per_step_ns}},
-       .patch = {.place = {}, .diff = "-gc.collect()\n"}});
-}
 
 void PythonWork(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
   if (step_ns == 0 || ShareOutsideOfPhases(run) < kOwnPython) return;
   const OwnPython& python = run.loop_work.python;
   const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
-  const double own_ns = python.per_step_ns - CollectionsOf(run).per_step_ns;
   // A GPU that works meanwhile hides it.
-  const double exposed_ns =
-      has_gpu ? std::min(own_ns, GpuPartNs(run, GpuPart::kIdlePython)) : own_ns;
+  const double exposed_ns = has_gpu
+                                ? std::min(python.per_step_ns, GpuPartNs(run, GpuPart::kIdlePython))
+                                : python.per_step_ns;
   if (exposed_ns < kOwnPython * step_ns || python.places.empty()) return;
   const std::string share = PercentOf(exposed_ns / step_ns);
   const std::string names = RangeNames(python);

@@ -15,7 +15,6 @@ constexpr RuleGroup kSameTime[] = {
     {"pageable-copy", "exposed-copies"},     // copies that nothing hides
     {"dataloader-wait", "straggler"},        // the DataLoader's next
     {"python-work", "straggler"},            // what one rank does beside the others
-    {"garbage-collection", "launch-bound"},  // the GPU's wait meanwhile
     {"exposed-communication", "straggler", "pipeline-bubble"},    // NCCL's kernels
     {"dataloader-restart", "between-epochs", "validation-cost"},  // what lies beside the steps
     {"set-up-cost", "preprocessing-cost"},                        // before the first step

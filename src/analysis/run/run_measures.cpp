@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <utility>
 
 #include "analysis/owners/critical_time.h"
-#include "analysis/run/measure_window.h"
 #include "analysis/steps/step_bins.h"
 #include "base/thread_pool.h"
 
@@ -31,27 +29,16 @@ void FindHiddenLoading(RunMeasures& run) {
   }
 }
 
-StepSet WindowOf(const StepSet& found, int64_t from_ns, int64_t to_ns) {
-  StepSet window{.processes = found.processes, .how = found.how, .problem = {}};
-  for (ProcessSteps& process : window.processes) {
-    process.steps = {{.start_ns = from_ns, .end_ns = to_ns}};
-    process.steady = {0};
-    process.duration = Summarize({to_ns - from_ns});
-    process.between_ns = 0;
-    process.outlier_count = 0;
-  }
-  return window;
-}
+}  // namespace
 
-RunMeasures MeasureSteps(std::shared_ptr<const StepInputs> made, StepSet found, bool phase_events) {
-  const Store& store = made->store;
+RunMeasures MeasureRun(const Store& store, const MeasureOptions& options) {
   RunMeasures run;
   run.store = &store;
   run.session = DescribeSession(store);
   run.losses = FindLosses(store);
-  run.inputs = std::move(made);
-  run.steps = std::move(found);
+  run.inputs = std::make_shared<const StepInputs>(store);
   const StepInputs& inputs = *run.inputs;
+  run.steps = FindSteps(inputs, options.steps);
   const StepSet& steps = run.steps;
   run.stages = FindStages(inputs, steps);
   run.measured_overhead = ReadMeasuredOverhead(store, steps);
@@ -75,27 +62,13 @@ RunMeasures MeasureSteps(std::shared_ptr<const StepInputs> made, StepSet found, 
   };
   ParallelFor(std::size(analyses), [&](size_t i) { analyses[i](); });
   FindHiddenLoading(run);
-  if (phase_events) {
+  if (options.phase_events) {
     run.phase_events = std::make_shared<const PhaseEvents>(
         FindPhaseEvents(inputs, steps, run.breakdowns, run.gpu.breakdowns, work));
   }
   run.distributed =
       AnalyzeDistributed(store, steps, work, run.gpu.breakdowns, BinStarts(run.tree.bins));
   return run;
-}
-
-}  // namespace
-
-RunMeasures MeasureRun(const Store& store, const MeasureOptions& options) {
-  auto inputs = std::make_shared<const StepInputs>(store);
-  StepSet steps = FindSteps(*inputs, options.steps);
-  return MeasureSteps(std::move(inputs), std::move(steps), options.phase_events);
-}
-
-RunMeasures MeasureWindow(const Store& store, const StepSet& found, int64_t from_ns,
-                          int64_t to_ns) {
-  return MeasureSteps(std::make_shared<const StepInputs>(store), WindowOf(found, from_ns, to_ns),
-                      false);
 }
 
 std::shared_ptr<const PhaseEvents> PhaseEventsOf(const RunMeasures& run) {

@@ -30,7 +30,6 @@ class LifeOfProcess {
     if (thread_.IsNone() && !inputs.threads_of_process[process.row()].empty()) {
       thread_ = inputs.threads_of_process[process.row()].front();
     }
-    main_ = FindMain();
     FindLife();
     if (steps != nullptr && !Trains()) loop_ = StageKind::kInference;
   }
@@ -59,18 +58,6 @@ class LifeOfProcess {
     return !inputs_.marks.Outermost(thread_, PhaseKind::kBackward).empty();
   }
 
-  // Services run their loop on a thread of its own.
-  ThreadId FindMain() const {
-    constexpr uint32_t kFirst = 8;  // the start is among the first calls of its thread
-    for (const ThreadId thread : inputs_.threads_of_process[process_.row()]) {
-      const ThreadSpans::Rows rows = inputs_.phase_rows.Of(thread);
-      for (uint32_t row = rows.begin; row < std::min(rows.end, rows.begin + kFirst); ++row) {
-        if (store_.phase_calls.phase[row] == Phase::kPythonStart) return thread;
-      }
-    }
-    return thread_;
-  }
-
   void FindLife() {
     has_start_ = KnowsLives(store_) || !CallsOf(Phase::kPythonStart).empty();
     const ProcessesTable& processes = store_.processes;
@@ -90,10 +77,10 @@ class LifeOfProcess {
     life_ = {std::max<int64_t>(0, seen.start_ns), std::min(seen.end_ns, store_.duration_ns)};
   }
 
-  // The recorded calls of a phase on the main thread.
+  // The recorded calls of a phase on the thread.
   std::vector<TimeSpan> CallsOf(Phase phase) const {
     std::vector<TimeSpan> found;
-    const ThreadSpans::Rows rows = inputs_.phase_rows.Of(main_);
+    const ThreadSpans::Rows rows = inputs_.phase_rows.Of(thread_);
     for (uint32_t row = rows.begin; row < rows.end; ++row) {
       if (store_.phase_calls.phase[row] != phase) continue;
       const int64_t start_ns = store_.phase_calls.start_ns[row];
@@ -108,7 +95,7 @@ class LifeOfProcess {
     const TimeSpan before{life_.start_ns, loops ? std::clamp(steps_->steps.front().start_ns,
                                                              life_.start_ns, life_.end_ns)
                                                 : life_.end_ns};
-    BeforeLoop start = ExamineStart(inputs_, main_, thread_, before, life_.end_ns - life_.start_ns);
+    BeforeLoop start = ExamineStart(inputs_, thread_, before, life_.end_ns - life_.start_ns);
     if (loops) {
       Lay({before}, StageKind::kStartUp);
       Lay(start.preprocessing, StageKind::kPreprocessing);
@@ -249,8 +236,7 @@ class LifeOfProcess {
   const Store& store_;
   ProcessId process_;
   const ProcessSteps* steps_;
-  ThreadId thread_;                        // that runs the steps
-  ThreadId main_;                          // on which Python started
+  ThreadId thread_;
   StageKind loop_ = StageKind::kTraining;  // what its steps are
   TimeSpan life_;
   bool has_start_ = false;

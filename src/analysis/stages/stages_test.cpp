@@ -153,20 +153,6 @@ TEST_F(StagesTest, AddUpToTheLifeOfTheProcess) {
   EXPECT_EQ(parts.largest[1].ns, 100 * kMs);
 }
 
-TEST_F(StagesTest, TheStartIsThatOfThePythonThatStartedTheLoopsThread) {
-  Start();
-  const ThreadId starter = main_;
-  main_ = build_.Thread(build_.store().threads.process[starter.row()]);
-  at_ = 2000;
-  for (int i = 0; i < 8; ++i) Step();
-  main_ = starter;
-  End(at_ + 90);
-  const auto ms = Find();
-  EXPECT_EQ(run_.processes[0].start_up.imports_ns, 900 * kMs);
-  EXPECT_EQ(ms.at("preprocessing"), 1000);
-  EXPECT_EQ(ms.at("shutdown"), 90);
-}
-
 TEST_F(StagesTest, RequestsToAModelThatLearnsNothingAreInference) {
   Start();
   Prepare(1500);

@@ -27,9 +27,8 @@ struct OpenImport {
 
 class Start {
  public:
-  Start(const StepInputs& inputs, ThreadId main, ThreadId loop, TimeSpan whole)
-      : store_(inputs.store), inputs_(inputs), main_(main), threads_{main} {
-    if (loop != main) threads_.push_back(loop);
+  Start(const StepInputs& inputs, ThreadId thread, TimeSpan whole)
+      : store_(inputs.store), thread_(thread), inputs_(inputs) {
     before_.whole = whole;
     before_.python_ns = whole.start_ns;
   }
@@ -48,7 +47,7 @@ class Start {
 
   void ReadPhases() {
     const PhaseCallsTable& phases = store_.phase_calls;
-    const ThreadSpans::Rows rows = inputs_.phase_rows.Of(main_);
+    const ThreadSpans::Rows rows = inputs_.phase_rows.Of(thread_);
     std::map<std::string_view, int64_t> packages;
     std::vector<OpenImport> open;
     for (uint32_t row = rows.begin; row < rows.end; ++row) {
@@ -92,15 +91,13 @@ class Start {
     }
   }
 
-  // Everything that PyTorch, CUDA and the import system did on these threads.
+  // Everything that PyTorch, CUDA and the import system did on the thread.
   std::vector<TimeSpan> Known() const {
     std::vector<TimeSpan> spans;
-    for (const ThreadId thread : threads_) {
-      AddCalls(store_.operator_calls, inputs_.operator_rows.Of(thread), spans);
-      AddCalls(store_.phase_calls, inputs_.phase_rows.Of(thread), spans);
-      AddCalls(store_.module_calls, ThreadSpans(store_.module_calls.thread).Of(thread), spans);
-      AddCalls(store_.api_calls, ThreadSpans(store_.api_calls.thread).Of(thread), spans);
-    }
+    AddCalls(store_.operator_calls, inputs_.operator_rows.Of(thread_), spans);
+    AddCalls(store_.phase_calls, inputs_.phase_rows.Of(thread_), spans);
+    AddCalls(store_.module_calls, ThreadSpans(store_.module_calls.thread).Of(thread_), spans);
+    AddCalls(store_.api_calls, ThreadSpans(store_.api_calls.thread).Of(thread_), spans);
     std::erase_if(spans, [](const TimeSpan& span) { return span.end_ns == kOpenEnd; });
     return UnionOf(std::move(spans));
   }
@@ -108,27 +105,23 @@ class Start {
   // PyTorch's start of CUDA, and the calls up to the first that gives the GPU work.
   void FindCuda() {
     std::vector<TimeSpan> spans;
-    for (const ThreadId thread : threads_) AddStartOfCuda(thread, spans);
-    std::erase_if(spans, [](const TimeSpan& span) { return span.end_ns == kOpenEnd; });
-    for (const TimeSpan& span : UnionOf(std::move(spans))) {
-      AddSpan(before_.cuda, span.start_ns, std::min(span.end_ns, before_.whole.end_ns));
-    }
-  }
-
-  void AddStartOfCuda(ThreadId thread, std::vector<TimeSpan>& spans) const {
     const PhaseCallsTable& phases = store_.phase_calls;
-    const ThreadSpans::Rows phase_rows = inputs_.phase_rows.Of(thread);
+    const ThreadSpans::Rows phase_rows = inputs_.phase_rows.Of(thread_);
     for (uint32_t row = phase_rows.begin; row < phase_rows.end; ++row) {
       if (phases.phase[row] != Phase::kFunction || !Inside(phases.start_ns[row])) continue;
       if (store_.Text(phases.name[row]) != kStartOfCuda) continue;
       spans.push_back({phases.start_ns[row], phases.end_ns[row]});
     }
     const ApiCallsTable& calls = store_.api_calls;
-    const ThreadSpans::Rows rows = ThreadSpans(calls.thread).Of(thread);
+    const ThreadSpans::Rows rows = ThreadSpans(calls.thread).Of(thread_);
     for (uint32_t row = rows.begin; row < rows.end && Inside(calls.start_ns[row]); ++row) {
       const std::string_view name = store_.Text(calls.name[row]);
       if (name.find("Launch") != name.npos || name.find("Memcpy") != name.npos) break;
       spans.push_back({calls.start_ns[row], calls.end_ns[row]});
+    }
+    std::erase_if(spans, [](const TimeSpan& span) { return span.end_ns == kOpenEnd; });
+    for (const TimeSpan& span : UnionOf(std::move(spans))) {
+      AddSpan(before_.cuda, span.start_ns, std::min(span.end_ns, before_.whole.end_ns));
     }
   }
 
@@ -156,9 +149,8 @@ class Start {
   }
 
   const Store& store_;
+  ThreadId thread_;
   const StepInputs& inputs_;
-  ThreadId main_;
-  std::vector<ThreadId> threads_;  // main and the loop's
   bool started_ = false;
   BeforeLoop before_;
 };
@@ -174,9 +166,9 @@ int64_t NsOf(const std::vector<TimeSpan>& spans, const std::vector<StageSpan>& s
 
 }  // namespace
 
-BeforeLoop ExamineStart(const StepInputs& inputs, ThreadId main, ThreadId loop,
-                        TimeSpan before_loop, int64_t wall_ns) {
-  return Start(inputs, main, loop, before_loop).Run(wall_ns);
+BeforeLoop ExamineStart(const StepInputs& inputs, ThreadId thread, TimeSpan before_loop,
+                        int64_t wall_ns) {
+  return Start(inputs, thread, before_loop).Run(wall_ns);
 }
 
 StartUpParts PartsOfStartUp(const BeforeLoop& before, const std::vector<StageSpan>& stages) {

@@ -19,10 +19,9 @@ struct BeforeLoop {
   std::vector<TimeSpan> cuda;  // the GPU's context is made
 };
 
-// `main`: the thread on which Python started. `loop`: the one that runs the steps, often the same.
 // `wall_ns`: of the process.
-BeforeLoop ExamineStart(const StepInputs& inputs, ThreadId main, ThreadId loop,
-                        TimeSpan before_loop, int64_t wall_ns);
+BeforeLoop ExamineStart(const StepInputs& inputs, ThreadId thread, TimeSpan before_loop,
+                        int64_t wall_ns);
 
 // Of the stretches of `stages` that are start-up.
 StartUpParts PartsOfStartUp(const BeforeLoop& before, const std::vector<StageSpan>& stages);

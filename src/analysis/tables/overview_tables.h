@@ -17,6 +17,9 @@ ResultTable MakeModulesTable(const RunOverview& overview);
 ResultTable MakeAttributionTable(const RunOverview& overview);
 ResultTable MakeOperatorsTable(const RunOverview& overview);
 ResultTable MakeOperatorShapesTable(const RunOverview& overview);
+// Without rows where no functions or lines were counted.
+ResultTable MakePythonFunctionsTable(const RunOverview& overview);
+ResultTable MakePythonLinesTable(const RunOverview& overview);
 ResultTable MakeNvtxTable(const RunOverview& overview);
 ResultTable MakeNvtxMarksTable(const RunOverview& overview);
 ResultTable MakeKeyAveragesTable(const RunOverview& overview);

@@ -58,6 +58,19 @@ constexpr std::pair<std::string_view, std::string_view> kTorchNames[] = {
     {"flops", "Total FLOPs"},
 };
 
+// What sort_stats() of pstats takes.
+constexpr std::pair<std::string_view, std::string_view> kPstatsNames[] = {
+    {"calls", "ncalls"},
+    {"cumulative", "cumtime"},
+    {"time", "tottime"},
+    {"filename", "filename:lineno(function)"},
+    {"module", "filename:lineno(function)"},
+    {"line", "filename:lineno(function)"},
+    {"name", "filename:lineno(function)"},
+    {"nfl", "filename:lineno(function)"},
+    {"stdname", "filename:lineno(function)"},
+};
+
 // Letters and digits in lower case, without a unit in brackets: "Self CPU" is self_cpu.
 std::string Plain(std::string_view text) {
   std::string plain;
@@ -72,6 +85,9 @@ std::string Plain(std::string_view text) {
 bool Means(std::string_view wanted, const std::string& column) {
   for (const auto& [torch_name, meant] : kTorchNames) {
     if (wanted == torch_name && column == meant) return true;
+  }
+  for (const auto& [pstats_name, meant] : kPstatsNames) {
+    if (wanted == pstats_name && column == meant) return true;
   }
   return column == wanted || Plain(column) == Plain(wanted);
 }
@@ -185,8 +201,9 @@ void RegisterTable(const Command& app, Outcome& outcome) {
       .TypeName("FORMAT")
       .ShowDefault();
   command
-      .Option("--sort,--sort_by,--sort-by", &options->sort,
-              "Column, by name or as PyTorch spells it (self_cuda_time_total)")
+      .Option(
+          "--sort,--sort_by,--sort-by", &options->sort,
+          "Column, by name or as PyTorch or pstats spells it (self_cuda_time_total, cumulative)")
       .TypeName("COLUMN");
   command.Option("--rows,--row_limit,--row-limit", &options->rows, "At most so many rows")
       .NotNegative();

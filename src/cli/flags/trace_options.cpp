@@ -140,6 +140,24 @@ std::string CudaOptions(const ParsedFlags& flags) {
   return text;
 }
 
+// Lines of ControlPage::extra, as the bridge in the program reads them.
+Status ReadExactOptions(const ParsedFlags& flags, capture::SessionOptions& options) {
+  const bool calls = flags.Text(Flag::kPythonTrace) == "functions";
+  const std::string lines = flags.Text(Flag::kLines);
+  if (!calls && lines.empty()) return {};
+  for (const std::string& pattern : flags.List(Flag::kLines)) {
+    if (pattern.empty() || pattern.starts_with(':') || pattern.ends_with(':')) {
+      return UsageError("--lines: \"" + lines +
+                        "\" is no list of MODULE:FUNCTION, such as train:main,models.*:*.forward");
+    }
+  }
+  options.trace |= format::kTracePython;
+  if (calls) options.extra += "python.trace=functions\n";
+  if (calls) options.extra += "python.thin=" + flags.Text(Flag::kPythonThin) + "\n";
+  if (!lines.empty()) options.extra += "python.lines=" + lines + "\n";
+  return {};
+}
+
 // The program would only find out when it runs.
 Status CheckFunctionsFile(const std::string& path) {
   using nlohmann::json;
@@ -177,6 +195,7 @@ Status ReadTraceOptions(const ParsedFlags& flags, ProfileOptions& options) {
   RETURN_IF_ERROR(ReadTrace(flags, options));
   ReadPyTorch(flags, options);
   RETURN_IF_ERROR(ReadFunctionsTrace(flags, options.session));
+  RETURN_IF_ERROR(ReadExactOptions(flags, options.session));
   options.session.extra += CudaOptions(flags);
   return ReadDomains(flags, options.session);
 }

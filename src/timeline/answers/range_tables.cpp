@@ -5,7 +5,6 @@
 
 #include "analysis/overview/run_overview.h"
 #include "analysis/result/result_column.h"
-#include "analysis/run/measure_window.h"
 #include "analysis/steps/step_lookup.h"
 #include "analysis/tables/registry.h"
 
@@ -54,22 +53,14 @@ bool FindPlaces(const ProcessSteps& process, const RangeRequest& request, size_t
   return true;
 }
 
-// Of whole steps; of any other time as one step, which has no rows of steps of its own.
-RunOverview OverviewOf(const Timeline& timeline, const RangeRequest& request,
-                       const RangeTables& result, size_t first, size_t last) {
-  if (!result.whole_steps) {
-    return {MeasureWindow(timeline.store(), timeline.steps(), result.from_ns, result.to_ns), {}};
-  }
+void AddTablesOfSteps(const Timeline& timeline, const RangeRequest& request, size_t first,
+                      size_t last, RangeTables& result) {
   StepOptions steps = request.steps;
   steps.first_step = static_cast<int64_t>(first);
   steps.last_step = static_cast<int64_t>(last);
-  return {MeasureRun(timeline.store(), {.steps = steps}), {}};  // no table here has findings
-}
-
-void AddTables(const RunOverview& overview, const RangeRequest& request, RangeTables& result) {
+  const RunOverview overview = BuildOverview(timeline.store(), {.steps = steps});
   for (const std::string_view key : kTables) {
     if (!IsWanted(request, key)) continue;
-    if (!result.whole_steps && (key == "steps" || key == "gpu_steps")) continue;
     const TableEntry* entry = FindOverviewTable(key);
     if (entry == nullptr) continue;
     ResultTable table = entry->make(overview);
@@ -144,23 +135,20 @@ RangeTables MakeRangeTables(const Timeline& timeline, const RangeRequest& reques
   if (IsWanted(request, "events")) {
     result.tables.push_back(EventsInRange(timeline, result.from_ns, result.to_ns));
   }
-  if (process == nullptr) {
-    result.notes.push_back("no step was found in this run: only the events themselves are summed");
+  if (!has_steps) {
+    result.notes.push_back("no step lies here: only the events themselves are summed");
     return result;
   }
-  if (result.to_ns <= result.from_ns) return result;
-  if (has_steps) {
-    result.first_step = process->steps[first].number;
-    result.last_step = process->steps[last].number;
-    result.whole_steps = process->steps[first].start_ns == result.from_ns &&
-                         process->steps[last].end_ns == result.to_ns;
-  }
+  result.first_step = process->steps[first].number;
+  result.last_step = process->steps[last].number;
+  result.whole_steps = process->steps[first].start_ns == result.from_ns &&
+                       process->steps[last].end_ns == result.to_ns;
   if (!result.whole_steps) {
     result.notes.push_back(
-        "the tables take exactly this time as if it were one step: what they have per step is per "
-        "this time; GPU work counts where it was launched");
+        "the events by name are of exactly this time, the other tables of the whole steps that it "
+        "touches");
   }
-  AddTables(OverviewOf(timeline, request, result, first, last), request, result);
+  AddTablesOfSteps(timeline, request, first, last, result);
   return result;
 }
 

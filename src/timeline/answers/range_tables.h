@@ -1,5 +1,5 @@
-// The report's tables over a part of the run, made by the same analyses: of whole steps the numbers
-// of `summary` of these steps, of any other time those that it would have as one step.
+// The report's tables over a part of the run: made by the same analyses, so that they have the same
+// numbers as `summary` of these steps.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,8 @@ struct RangeTables {
   std::vector<ResultTable> tables;
 };
 
-// First the events of exactly this time by name (`events`), then the tables of the analyses.
+// First the events of exactly this time by name (`events`), then the tables of the steps that it
+// touches.
 RangeTables MakeRangeTables(const Timeline& timeline, const RangeRequest& request);
 
 // The events that touch [from, to), by name: how many, and how much of their time lies in it.

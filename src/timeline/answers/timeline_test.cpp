@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
 
 #include "analysis/testing/sample_run.h"
 #include "analysis/testing/store_builder.h"
@@ -185,54 +184,6 @@ TEST(RangeTables, OfWholeStepsAreThoseOfTheAnalyses) {
   EXPECT_EQ(by_time.tables[1].rows, by_steps.tables[1].rows);
   const RangeTables none = MakeRangeTables(*timeline, {.by_steps = true, .first_step = 999});
   EXPECT_NE(none.problem, "");
-}
-
-// The column's sum; -1 if there is no such table or column.
-double SumOf(const RangeTables& tables, std::string_view table_key, std::string_view column) {
-  for (const ResultTable& table : tables.tables) {
-    if (table.name != table_key) continue;
-    for (size_t c = 0; c < table.columns.size(); ++c) {
-      if (table.columns[c].key != column) continue;
-      double sum = 0;
-      for (const auto& row : table.rows) {
-        if (const auto* whole = std::get_if<int64_t>(&row[c])) sum += static_cast<double>(*whole);
-        if (const auto* real = std::get_if<double>(&row[c])) sum += *real;
-      }
-      return sum;
-    }
-  }
-  return -1;
-}
-
-constexpr std::pair<const char*, const char*> kPerStep[] = {
-    {"phases", "mean"}, {"operators", "calls_per_step"}, {"kernels", "calls_per_step"}};
-
-// Any time is measured as if it were a step: around three whole steps it has what these have
-// together, and two halves of a step have what the step has.
-TEST(RangeTables, OfAnyTimeAreOfExactlyThatTime) {
-  const Store store = testing::MakeSampleRun({.steps = 20, .gpu = true});
-  const auto timeline = BuildTimeline(store);
-  const std::vector<Step>& steps = timeline->steps().Main()->steps;
-  const auto tables = [&](int64_t from_ns, int64_t to_ns) {
-    return MakeRangeTables(*timeline, {.from_ns = from_ns, .to_ns = to_ns});
-  };
-  const RangeTables whole = tables(steps[6].start_ns, steps[8].end_ns);
-  const RangeTables around = tables(steps[6].start_ns, steps[8].end_ns + 1);
-  ASSERT_TRUE(whole.whole_steps);
-  ASSERT_FALSE(around.whole_steps);
-  for (const auto& [table, column] : kPerStep) {
-    EXPECT_GT(SumOf(whole, table, column), 0) << table;
-    EXPECT_NEAR(3 * SumOf(whole, table, column), SumOf(around, table, column), 10) << table;
-  }
-  const int64_t middle_ns = (steps[6].start_ns + steps[6].end_ns) / 2;
-  const RangeTables first = tables(steps[6].start_ns, middle_ns);
-  const RangeTables second = tables(middle_ns, steps[6].end_ns);
-  const RangeTables step = tables(steps[6].start_ns, steps[6].end_ns);
-  for (const auto& [table, column] : kPerStep) {
-    EXPECT_NEAR(SumOf(first, table, column) + SumOf(second, table, column),
-                SumOf(step, table, column), 10)
-        << table;
-  }
 }
 
 TEST(RangeTables, CutEventsAtTheEdges) {

@@ -134,10 +134,9 @@ export class App {
       this.banner, this.stage.element, this.dock.element, this.status, this.help.element, tooltip);
     document.title = `${info.title || info.source} - timeline`;
     this.drawBanners();
-    // A report, or a notebook, keeps the focus until its reader goes into the timeline; a report
-    // has little room besides.
+    // A report keeps the focus until its reader goes into the timeline, and has little room.
     if (this.embedded) this.dock.setOpen(false);
-    else if (window.parent === window) this.stage.region.focus({preventScroll: true});
+    else this.stage.region.focus({preventScroll: true});
   }
 
   private drawBanners(): void {

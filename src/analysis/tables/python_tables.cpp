@@ -1,0 +1,98 @@
+// Functions with the columns of cProfile, lines with those of line_profiler.
+#include "analysis/python/function_counts.h"
+#include "analysis/python/line_counts.h"
+#include "analysis/result/result_column.h"
+#include "analysis/tables/overview_tables.h"
+
+namespace batchlight {
+namespace {
+
+Cell PerCall(int64_t ns, uint64_t calls) {
+  return calls == 0 ? Cell{}
+                    : NanosecondsCell(static_cast<double>(ns) / static_cast<double>(calls));
+}
+
+Columns<PythonFunctionCounts> FunctionColumns(const Store& store) {
+  using Row = PythonFunctionCounts;
+  return {
+      {CountColumn("calls", "ncalls",
+                   "Calls; each resumption of a generator or coroutine is one, as in cProfile"),
+       [](const Row& row) { return NumberCell(row.counts.calls); }},
+      {CountColumn("primitive_calls", "pcalls", "Calls that were not made by recursion"),
+       [](const Row& row) { return NumberCell(row.counts.primitive_calls); }},
+      {CountColumn("resumptions", "resumed",
+                   "Of the calls, those that went on with a generator or coroutine"),
+       [](const Row& row) { return NumberCell(row.resumptions); }},
+      {TimeColumn("self_time", "tottime", "In the function itself, without what it calls"),
+       [](const Row& row) { return row.counts.self_ns; }},
+      {TimeColumn("self_time_per_call", "percall", "tottime by ncalls"),
+       [](const Row& row) { return PerCall(row.counts.self_ns, row.counts.calls); }},
+      {TimeColumn("total_time", "cumtime", "With all that it calls"),
+       [](const Row& row) { return row.counts.total_ns; }},
+      {TimeColumn("total_time_per_call", "cumpercall", "cumtime by pcalls"),
+       [](const Row& row) { return PerCall(row.counts.total_ns, row.counts.primitive_calls); }},
+      {TextColumn("function", "filename:lineno(function)", "The function and where it stands"),
+       [&store](const Row& row) {
+         return PythonLabel(store.Text(row.file), row.first_line, store.Text(row.name));
+       }},
+      {TextColumn("counted", "Counted",
+                  "\"thinned\": it was called so often and takes so little that it was counted no "
+                  "further (--python-thin)"),
+       [](const Row& row) { return std::string(row.thinned ? "thinned" : "all"); }},
+  };
+}
+
+struct LineRow {
+  const PythonTimedFunction& function;
+  const PythonLineCounts& line;
+};
+
+Columns<LineRow> LineColumns(const Store& store) {
+  using Row = LineRow;
+  const auto ran = [](const Row& row) { return row.line.hits > 0; };
+  return {
+      {TextColumn("function", "Function", "The function and where it stands"),
+       [&store](const Row& row) {
+         const PythonTimedFunction& function = row.function;
+         return PythonLabel(store.Text(function.file), function.first_line,
+                            store.Text(function.name));
+       }},
+      {CountColumn("line", "Line #", "Line of the file"),
+       [](const Row& row) { return int64_t{row.line.line}; }},
+      {CountColumn("hits", "Hits", "How often the line began"),
+       [ran](const Row& row) { return ran(row) ? NumberCell(row.line.hits) : Cell{}; }},
+      {TimeColumn("time", "Time",
+                  "From its begin until the function's next line began, or it returned or yielded"),
+       [ran](const Row& row) { return ran(row) ? Cell{row.line.time_ns} : Cell{}; }},
+      {TimeColumn("time_per_hit", "Per Hit", "Time by Hits"),
+       [](const Row& row) { return PerCall(row.line.time_ns, row.line.hits); }},
+      {PercentColumn("share", "% Time", "Share of the function's time"),
+       [ran](const Row& row) {
+         const auto total = static_cast<double>(row.function.total_ns);
+         return ran(row) && total > 0 ? Cell{100 * static_cast<double>(row.line.time_ns) / total}
+                                      : Cell{};
+       }},
+      {TextColumn("text", "Line Contents", "The line's source, as it was when it ran"),
+       [](const Row& row) { return std::string(row.line.text); }},
+  };
+}
+
+}  // namespace
+
+ResultTable MakePythonFunctionsTable(const RunOverview& overview) {
+  return TableOf("python_functions", "Python functions, exactly", FunctionColumns(*overview.store),
+                 CountPythonFunctions(*overview.store));
+}
+
+ResultTable MakePythonLinesTable(const RunOverview& overview) {
+  const Columns<LineRow> columns = LineColumns(*overview.store);
+  ResultTable table = EmptyTable("python_lines", "Python lines, exactly", columns);
+  for (const PythonTimedFunction& function : CountPythonLines(*overview.store)) {
+    for (const PythonLineCounts& line : function.lines) {
+      AddRow(table, columns, {function, line});
+    }
+  }
+  return table;
+}
+
+}  // namespace batchlight
