@@ -66,6 +66,13 @@ class Steps {
   uint32_t workers_ = 0;
 };
 
+// The gain of `rule` beside the steps, ns of the run; -1: it does not speak.
+double RunGainOf(const std::vector<Finding>& findings, std::string_view rule) {
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [&](const Finding& finding) { return finding.rule == rule; });
+  return found == findings.end() ? -1 : found->run_gain_ns;
+}
+
 // The gain of `rule`, ns a step; -1: it does not speak.
 double GainOf(const std::vector<Finding>& findings, std::string_view rule) {
   const auto found = std::find_if(findings.begin(), findings.end(),
@@ -130,9 +137,10 @@ TEST(BadLoops, EveryEpochStartsTheWorkersAgain) {
     }
     // Until the first batch 330 ms, three times; the first start of the four stays. Without new
     // processes a long first batch is a slow batch.
-    const double gain_ns = GainOf(steps.Findings(), "dataloader-restart");
+    // More than a step takes: it lies beside the steps.
+    const double gain_ns = RunGainOf(steps.Findings(), "dataloader-restart");
     if (starts_processes) {
-      EXPECT_NEAR(gain_ns, 3 * 330.0 * kMs / 40, 0.05 * kMs);
+      EXPECT_NEAR(gain_ns, 3 * 330.0 * kMs, 2.0 * kMs);
     } else {
       EXPECT_EQ(gain_ns, -1);
     }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <utility>
 
 #include "analysis/advice/rules.h"
 
@@ -66,6 +67,18 @@ const std::vector<AdviceRule>& AdviceRules() {
   return rules;
 }
 
+namespace {
+
+// A step cannot lose more than it takes: such a gain lies beside the steps, as saves and
+// compilations that are set apart do.
+void MoveBesideTheSteps(Finding& finding, double steps, double step_ns) {
+  if (step_ns <= 0 || finding.gain_ns < step_ns) return;
+  finding.run_gain_ns += std::exchange(finding.gain_ns, 0) * steps;
+  finding.run_uncertainty_ns += std::exchange(finding.uncertainty_ns, 0) * steps;
+}
+
+}  // namespace
+
 std::vector<Finding> FindAdvice(const RunMeasures& run) {
   std::vector<Finding> findings;
   for (const AdviceRule& rule : AdviceRules()) {
@@ -78,6 +91,7 @@ std::vector<Finding> FindAdvice(const RunMeasures& run) {
   const double wall_ns = advice::RunWallNs(run), step_ns = advice::MeanStepNs(run);
   for (Finding& finding : findings) {
     if (finding.kind == FindingKind::kSymptom) finding.gain_ns = finding.uncertainty_ns = 0;
+    MoveBesideTheSteps(finding, steps, step_ns);
     if (step_ns > 0) finding.step_share = std::min(1.0, finding.gain_ns / step_ns);
     if (wall_ns > 0) {
       finding.run_share = std::min(1.0, (finding.gain_ns * steps + finding.run_gain_ns) / wall_ns);
