@@ -17,6 +17,39 @@ PyObject* g_lines_of = nullptr;                  // Python's; held for ever
 PyObject* g_disable = nullptr;                   // sys.monitoring.DISABLE
 PyObject* (*g_frame_code)(PyObject*) = nullptr;  // PyFrame_GetCode; 3.8 has none
 
+// A program may call these functions with anything.
+const void* g_code_type = nullptr;
+const void* g_frame_type = nullptr;
+size_t g_type_at = 0;  // of an object: where its type stands, which free-threaded builds moved
+
+const void* PointerAt(const void* object, size_t offset) {
+  const void* pointer = nullptr;
+  std::memcpy(&pointer, static_cast<const char*>(object) + offset, sizeof pointer);
+  return pointer;
+}
+
+// What a type is itself tells where types stand.
+void FindTypes() {
+  const void* type = dlsym(RTLD_DEFAULT, "PyType_Type");
+  const void* code = dlsym(RTLD_DEFAULT, "PyCode_Type");
+  if (type == nullptr || code == nullptr) return;
+  for (const size_t offset : {8, 16, 24, 32}) {
+    if (PointerAt(code, offset) != type) continue;
+    g_type_at = offset;
+    g_code_type = code;
+    g_frame_type = dlsym(RTLD_DEFAULT, "PyFrame_Type");
+    return;
+  }
+}
+
+bool IsOf(const void* type, PyObject* const* arguments, PySsize count) {
+  return count >= 1 && type != nullptr && PointerAt(arguments[0], g_type_at) == type;
+}
+
+bool IsCode(PyObject* const* arguments, PySsize count) {
+  return __builtin_expect(IsOf(g_code_type, arguments, count), 1);
+}
+
 PyObject* Disabled(bool is_disabled) {
   // None is immortal in every Python that has sys.monitoring.
   if (__builtin_expect(!is_disabled || g_disable == nullptr, 1)) return g_py._Py_NoneStruct;
@@ -149,37 +182,43 @@ PyObject* CallsOptions(PyObject*, PyObject* const* arguments, PySsize count) {
   g_options.lines_of = g_lines_of != nullptr ? AskLines : nullptr;
   g_disable = IsNone(arguments[3]) ? nullptr : arguments[3];
   for (PyObject* object : {arguments[2], arguments[3]}) g_py.Py_IncRef(object);
+  FindTypes();
   g_frame_code = reinterpret_cast<decltype(g_frame_code)>(dlsym(RTLD_DEFAULT, "PyFrame_GetCode"));
   SetCallOptions(g_options);
   return NewNone();
 }
 
-PyObject* CallStart(PyObject*, PyObject* const* arguments, PySsize) {
+PyObject* CallStart(PyObject*, PyObject* const* arguments, PySsize count) {
+  if (!IsCode(arguments, count)) return NewNone();
   return Disabled(EnterCall(arguments[0], false));
 }
 
-PyObject* CallResume(PyObject*, PyObject* const* arguments, PySsize) {
+PyObject* CallResume(PyObject*, PyObject* const* arguments, PySsize count) {
+  if (!IsCode(arguments, count)) return NewNone();
   return Disabled(EnterCall(arguments[0], true));
 }
 
 // Throwing and unwinding cannot be disabled.
-PyObject* CallThrow(PyObject*, PyObject* const* arguments, PySsize) {
+PyObject* CallThrow(PyObject*, PyObject* const* arguments, PySsize count) {
+  if (!IsCode(arguments, count)) return NewNone();
   EnterCall(arguments[0], true);
   return Disabled(false);
 }
 
-PyObject* CallReturn(PyObject*, PyObject* const* arguments, PySsize) {
+PyObject* CallReturn(PyObject*, PyObject* const* arguments, PySsize count) {
+  if (!IsCode(arguments, count)) return NewNone();
   return Disabled(LeaveCall(arguments[0]));
 }
 
-PyObject* CallUnwind(PyObject*, PyObject* const* arguments, PySsize) {
+PyObject* CallUnwind(PyObject*, PyObject* const* arguments, PySsize count) {
+  if (!IsCode(arguments, count)) return NewNone();
   LeaveCall(arguments[0]);
   return Disabled(false);
 }
 
-PyObject* CallLine(PyObject*, PyObject* const* arguments, PySsize) {
-  return Disabled(BeginLine(
-      arguments[0], static_cast<uint32_t>(g_py.PyLong_AsUnsignedLongLongMask(arguments[1]))));
+PyObject* CallLine(PyObject*, PyObject* const* arguments, PySsize count) {
+  if (count < 2 || !IsCode(arguments, count)) return NewNone();
+  return Disabled(BeginLine(arguments[0], static_cast<uint32_t>(AsNumber(arguments[1]))));
 }
 
 PyObject* WatchThread(PyObject*, PyObject* const*, PySsize) {
@@ -191,7 +230,7 @@ PyObject* WatchThread(PyObject*, PyObject* const*, PySsize) {
 // hooks themselves.
 PyObject* WatchNewThread(PyObject*, PyObject* const* arguments, PySsize count) {
   SetHooks(true);
-  if (count < 1) return NewNone();
+  if (!IsOf(g_frame_type, arguments, count)) return NewNone();
   if (PyObject* code = CodeOf(arguments[0])) {
     EnterFrame(code, arguments[0], LastInstruction);
     g_py.Py_DecRef(code);

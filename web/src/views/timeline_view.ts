@@ -70,9 +70,8 @@ export class TimelineView {
     this.first = middleOf(run);
     const left = run.static?.why ? ` To keep this file small it holds ${run.static.why}.` : "";
     this.element = section("timeline", "Timeline",
-      "Click into it, then W and S zoom, A and D pan, I goes to the longest gap of the GPU, " +
-        `? lists all keys.${left}`,
-      h("p", {}, whole), this.box);
+      `Click into it, then W and S zoom, A and D pan, ? lists all keys.${left}`, h("p", {}, whole),
+      this.box);
     addEventListener("hashchange", () => {
       this.cameByLink = true;
       this.follow();
