@@ -24,7 +24,9 @@ inline constexpr uint32_t kTraceModules = 1u << 2;    // --pytorch=functions-tra
 inline constexpr uint32_t kTraceOperators = 1u << 3;  // --pytorch=autograd-nvtx
 inline constexpr uint32_t kTraceShapes = 1u << 4;     // --pytorch=...-shapes-nvtx
 inline constexpr uint32_t kTraceCuda = 1u << 5;
-inline constexpr uint32_t kTracePhases = 1u << 7;  // of kTraceModules, only the training loop
+inline constexpr uint32_t kTracePhases = 1u << 7;      // of kTraceModules, only the training loop
+inline constexpr uint32_t kTraceLines = 1u << 8;       // --python-lines=gpu
+inline constexpr uint32_t kTraceCallStacks = 1u << 9;  // --python-backtrace=cuda
 
 enum class CaptureTrigger : uint32_t { kNone = 0, kNvtx = 1, kCudaProfilerApi = 2, kSteps = 3 };
 

@@ -5,6 +5,7 @@
 
 #include "base/thread_pool.h"
 #include "store/distinct_launches.h"
+#include "store/distinct_stacks.h"
 #include "store/endless_rows.h"
 #include "store/nest_calls.h"
 #include "store/row_order.h"
@@ -15,6 +16,7 @@ namespace batchlight {
 void FinishStore(Store& store, const FinishOptions& options) {
   CloseEndlessRows(store);  // first: a row's end decides its place and what lies inside it
   MergeEqualLaunches(store);
+  MergeEqualStacks(store);
   OrderTables(store);
   CallIndex index;
   std::vector<std::function<void()>> tasks;

@@ -19,6 +19,8 @@ using OperatorCallId = Id<struct OperatorCallTag>;
 using PythonFunctionId = Id<struct PythonFunctionTag>;
 using ApiCallId = Id<struct ApiCallTag>;
 using KernelLaunchId = Id<struct KernelLaunchTag>;
+using PythonFrameId = Id<struct PythonFrameTag>;
+using PythonStackId = Id<struct PythonStackTag>;
 using MemcpyId = Id<struct MemcpyTag>;
 
 // No row, where a row is a bare number: any table's.

@@ -46,6 +46,13 @@ void CallDecoder::Decode(const RecordView& view) {
       return BeginPhase(view);
     case RecordKind::kPhaseEnd:
       return End(store.phase_calls, phases_, context_.Now(view.ticks));
+    case RecordKind::kImportedFile:
+      if (phases_.parent() != kNoRow) {
+        const auto record = view.As<format::ImportedFileRecord>();
+        store.imported_files.Append(
+            {.phase_call = {phases_.parent()}, .file = context_.String(record.file)});
+      }
+      return;
     case RecordKind::kOpBegin:
       return BeginOperator(view);
     case RecordKind::kOpEnd:
@@ -98,7 +105,8 @@ void CallDecoder::BeginOperator(const RecordView& view) {
                 .parent = {operators_.parent()},
                 .depth = ShortDepth(operators_.depth()),
                 .scope = static_cast<OperatorScope>(record.scope),
-                .inputs = texts.inputs});
+                .inputs = texts.inputs,
+                .python_stack = stacks_.Stack(record.stack)});
   operators_.Push(row);
 }
 

@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "ingest/recording/chunk_context.h"
+#include "ingest/recording/stack_decoder.h"
 
 namespace batchlight {
 
 class CallDecoder {
  public:
-  explicit CallDecoder(ChunkContext& context) : context_(context) {}
+  CallDecoder(ChunkContext& context, const StackDecoder& stacks)
+      : context_(context), stacks_(stacks) {}
 
   void BeginPiece();
   void BeginChunk() { inputs_.clear(); }
@@ -30,6 +32,7 @@ class CallDecoder {
   InputTexts Inputs(uint32_t ref);
 
   ChunkContext& context_;
+  const StackDecoder& stacks_;
   Nesting modules_;
   Nesting phases_;
   Nesting operators_;

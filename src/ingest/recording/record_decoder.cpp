@@ -38,6 +38,7 @@ void RecordDecoder::DecodeChunk(const format::ChunkView& chunk, const ChunkPlace
   }
   context_.BeginChunk(chunk, place.clock);
   nvtx_.BeginChunk();
+  stacks_.BeginChunk();
   calls_.BeginChunk();
   python_.BeginChunk();
   cuda_.BeginChunk();
@@ -60,7 +61,10 @@ void RecordDecoder::DecodeChunk(const format::ChunkView& chunk, const ChunkPlace
 void RecordDecoder::Decode(const RecordView& view) {
   const auto kind = static_cast<uint8_t>(view.kind);
   if (kind >= 16 && kind <= 31) return parts_.ranges ? nvtx_.Decode(view) : Skip(view);
-  if (kind >= 40 && kind <= 45) return parts_.calls ? calls_.Decode(view) : Skip(view);
+  if ((kind >= 40 && kind <= 45) || kind == 51) {
+    return parts_.calls ? calls_.Decode(view) : Skip(view);
+  }
+  if (kind >= 48 && kind <= 50) return parts_.calls ? stacks_.Decode(view) : Skip(view);
   if (kind >= 52 && kind <= 55) return python_.Decode(view);
   if (kind <= 11) return DecodeSession(view);
   if (cuda_.Decode(view)) return;

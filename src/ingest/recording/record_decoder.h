@@ -11,6 +11,7 @@
 #include "ingest/recording/nvtx_decoder.h"
 #include "ingest/recording/python_decoder.h"
 #include "ingest/recording/recorded_parts.h"
+#include "ingest/recording/stack_decoder.h"
 
 namespace batchlight {
 
@@ -30,7 +31,8 @@ class RecordDecoder {
       : parts_(parts),
         context_(fragment, zero_ns),
         nvtx_(context_),
-        calls_(context_),
+        stacks_(context_),
+        calls_(context_, stacks_),
         python_(context_),
         cuda_(context_) {}
 
@@ -52,6 +54,7 @@ class RecordDecoder {
   RecordedParts parts_;
   ChunkContext context_;
   NvtxDecoder nvtx_;
+  StackDecoder stacks_;
   CallDecoder calls_;
   PythonDecoder python_;
   CudaDecoder cuda_;

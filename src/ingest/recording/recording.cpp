@@ -7,6 +7,7 @@
 #include "ingest/recording/cuda_join.h"
 #include "ingest/recording/join_fragments.h"
 #include "ingest/recording/python_totals.h"
+#include "ingest/recording/source_lines.h"
 #include "store/finish.h"
 
 namespace batchlight {
@@ -70,6 +71,7 @@ Result<Store> ReadRecording(const std::string& path, const RecordedParts& parts)
   ASSIGN_OR_RETURN(ChunkSet set, LoadChunks(path));
   ASSIGN_OR_RETURN(Store store, ReadChunks(std::move(set), parts));
   store.source = path;
+  ReadSourceLines(store);
   return store;
 }
 

@@ -1,0 +1,73 @@
+#include "ingest/recording/source_lines.h"
+
+#include <sys/stat.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json_text.h"
+
+namespace batchlight {
+namespace {
+
+constexpr int64_t kMostFileBytes = 4 << 20;
+constexpr size_t kMostLineBytes = 200;
+
+bool IsWanted(std::string_view path) {
+  return path.starts_with('/') && path.ends_with(".py") && path.find("-packages/") == path.npos;
+}
+
+bool IsUnchanged(const std::string& path, int64_t end_utc_ns) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const int64_t changed_ns =
+      int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+  return status.st_size <= kMostFileBytes && changed_ns <= end_utc_ns;
+}
+
+std::string_view Trimmed(std::string_view line) {
+  constexpr std::string_view kSpace = " \t\r\f\v";
+  const size_t first = line.find_first_not_of(kSpace);
+  if (first == line.npos) return {};
+  return line.substr(first, line.find_last_not_of(kSpace) + 1 - first).substr(0, kMostLineBytes);
+}
+
+// Where each line of a text begins and ends.
+std::vector<std::string_view> LinesOf(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+}  // namespace
+
+void ReadSourceLines(Store& store) {
+  PythonFramesTable& frames = store.python_frames;
+  std::map<StringId, std::vector<uint32_t>> rows_of_file;
+  for (uint32_t row = 0; row < frames.size(); ++row) {
+    if (IsWanted(store.Text(frames.file[row]))) rows_of_file[frames.file[row]].push_back(row);
+  }
+  const int64_t end_utc_ns = store.session_start_utc_ns + store.duration_ns;
+  for (const auto& [file, rows] : rows_of_file) {
+    const std::string path(store.Text(file));
+    if (!IsUnchanged(path, end_utc_ns)) continue;
+    const Result<std::string> text = ReadWholeFile(path);
+    if (!text.ok()) continue;
+    const std::vector<std::string_view> lines = LinesOf(text.value());
+    for (const uint32_t row : rows) {
+      const uint32_t line = frames.line[row];
+      if (line == 0 || line > lines.size()) continue;
+      const std::string source = ValidUtf8(Trimmed(lines[line - 1]));
+      if (!source.empty()) frames.text[row] = store.strings.Intern(source);
+    }
+  }
+}
+
+}  // namespace batchlight
