@@ -14,6 +14,7 @@ from . import _imports
 # Bits of the control page (src/format/control.h).
 TRACE_NVTX, TRACE_MODULES, TRACE_OPERATORS = 1, 1 << 2, 1 << 3
 TRACE_SHAPES, TRACE_CUDA, TRACE_PHASES = 1 << 4, 1 << 5, 1 << 7
+TRACE_LINES, TRACE_CALL_STACKS = 1 << 8, 1 << 9
 
 
 def install(foreign=False):
@@ -24,6 +25,9 @@ def install(foreign=False):
     _native.property("python.version", sys.version.split()[0])
     _native.property("python.implementation", sys.implementation.name)
     _native.property("python.executable", sys.executable or "")
+    if trace & (TRACE_LINES | TRACE_CALL_STACKS):
+        from . import _stacks
+        _imports.attempt("python-lines", _stacks.install)
     with_phases = trace & (TRACE_MODULES | TRACE_PHASES)
     _imports.when_imported(
         "threading", "python", lambda threading: _threading_imported(threading, with_phases))

@@ -15,7 +15,9 @@ _WRAPPER = """
 def _find_and_load(name, import_):
     begin(kind, name)
     try:
-        return find_and_load(name, import_)
+        module = find_and_load(name, import_)
+        imported(module)
+        return module
     except BaseException as error:
         BaseException.with_traceback(error, error.__traceback__.tb_next)  # without this frame
         raise
@@ -30,6 +32,7 @@ def record_imports():
     importlib = sys.modules["_frozen_importlib"]
     names = {
         "__name__": importlib.__name__, "begin": _native.phase_begin, "end": _native.phase_end,
+        "imported": _native.imported_file,
         "find_and_load": importlib._find_and_load, "kind": IMPORT}
     exec(compile(_WRAPPER, _FILE, "exec"), names)
     importlib._find_and_load = names["_find_and_load"]

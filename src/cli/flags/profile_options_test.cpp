@@ -35,6 +35,10 @@ TEST(MakeProfileOptions, DefaultsTraceModulesAndOperators) {
   EXPECT_EQ(Session({}).trace, format::kTraceNvtx | format::kTracePython | format::kTraceCuda |
                                    format::kTraceModules | format::kTraceOperators);
   EXPECT_EQ(Session({"-t", "none"}).trace, 0u);
+  EXPECT_EQ(Session({"-t", "none", "--python-lines=gpu"}).trace,
+            format::kTraceLines | format::kTraceOperators | format::kTracePython);
+  EXPECT_EQ(Session({"-t", "none", "--python-backtrace=cuda"}).trace,
+            format::kTraceCallStacks | format::kTraceCuda | format::kTracePython);
   EXPECT_EQ(Session({"-t", "nvtx", "--pytorch=none"}).trace,
             format::kTraceNvtx | format::kTracePython);
   EXPECT_EQ(Session({"--pytorch", "functions-trace,autograd-shapes-nvtx"}).trace &

@@ -105,9 +105,24 @@ void ReadPyTorch(const ParsedFlags& flags, ProfileOptions& options) {
     // Sizes are those of the operators' inputs, so asking for them records operators.
     if (item == "functions-trace-shapes") trace |= format::kTraceOperators | format::kTraceShapes;
   }
-  const uint32_t through_python = format::kTraceModules | format::kTraceOperators;
-  // All of these need the bridge inside Python, and so do NVTX calls of a PyTorch without CUDA.
-  if ((trace & (through_python | format::kTraceNvtx)) != 0) trace |= format::kTracePython;
+}
+
+void ReadPythonLines(const ParsedFlags& flags, ProfileOptions& options) {
+  uint32_t& trace = options.session.trace;
+  if (flags.Text(Flag::kPythonLines) == "gpu") {
+    trace |= format::kTraceLines | format::kTraceOperators;  // lines are those that call operators
+  }
+  if (flags.Text(Flag::kPythonBacktrace) == "cuda") {
+    trace |= format::kTraceCallStacks | format::kTraceCuda;
+  }
+}
+
+// All of these need the bridge inside Python, and so do NVTX calls of a PyTorch without CUDA.
+void AddBridge(ProfileOptions& options) {
+  constexpr uint32_t kThroughPython = format::kTraceModules | format::kTraceOperators |
+                                      format::kTraceCallStacks | format::kTraceNvtx;
+  uint32_t& trace = options.session.trace;
+  if ((trace & kThroughPython) != 0) trace |= format::kTracePython;
 }
 
 Status ReadDomains(const ParsedFlags& flags, capture::SessionOptions& options) {
@@ -194,6 +209,8 @@ Status ReadFunctionsTrace(const ParsedFlags& flags, capture::SessionOptions& opt
 Status ReadTraceOptions(const ParsedFlags& flags, ProfileOptions& options) {
   RETURN_IF_ERROR(ReadTrace(flags, options));
   ReadPyTorch(flags, options);
+  ReadPythonLines(flags, options);
+  AddBridge(options);
   RETURN_IF_ERROR(ReadFunctionsTrace(flags, options.session));
   RETURN_IF_ERROR(ReadExactOptions(flags, options.session));
   options.session.extra += CudaOptions(flags);

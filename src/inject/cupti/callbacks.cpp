@@ -2,6 +2,7 @@
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/capture.h"
 #include "inject/collect/collecting_watch.h"
+#include "inject/cupti/call_stacks.h"
 #include "inject/cupti/collector.h"
 #include "inject/cupti/collector_state.h"
 #include "inject/cupti/decode.h"
@@ -103,9 +104,14 @@ void OnCallback(void*, uint32_t domain, uint32_t cbid, const void* data) {
     return OnResource(cbid, *static_cast<const ResourceData*>(data));
   }
   const auto& call = *static_cast<const CallbackData*>(data);
+  OnCallStack(call);
   if (OnWaitCall(g_collector.library, g_collector.options, domain, cbid, call)) return;
-  const bool start = cbid == (domain == kRuntimeApi ? kRuntimeProfilerStart : kDriverProfilerStart);
-  OnProfilerCall(start, call.site);
+  const bool runtime = domain == kRuntimeApi;
+  const bool start = cbid == (runtime ? kRuntimeProfilerStart : kDriverProfilerStart);
+  const bool stop = cbid == (runtime ? kRuntimeProfilerStop : kDriverProfilerStop);
+  if (Control()->trigger == format::CaptureTrigger::kCudaProfilerApi && (start || stop)) {
+    OnProfilerCall(start, call.site);
+  }
 }
 
 }  // namespace batchlight::inject::cupti

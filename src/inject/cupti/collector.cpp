@@ -5,6 +5,7 @@
 #include "inject/buffer/facts.h"
 #include "inject/collect/collecting_watch.h"
 #include "inject/collect/step_window.h"
+#include "inject/cupti/call_stacks.h"
 #include "inject/cupti/clock.h"
 #include "inject/cupti/collector_state.h"
 #include "inject/cupti/identity.h"
@@ -25,7 +26,7 @@ constexpr uint32_t kReadyBuffers = 4;
 
 void SayWhyNot(const char* text) { SayRefused(nullptr, text); }
 
-// The callbacks we want. None of them is on the path of a launch.
+// The callbacks we want. Only those for stacks are on the path of a launch.
 void EnableCallbacks(const Library& library, void* subscriber, const Options& options) {
   library.cuptiEnableCallback(1, subscriber, kResource, kContextCreated);
   if (options.graph_nodes) {
@@ -33,6 +34,7 @@ void EnableCallbacks(const Library& library, void* subscriber, const Options& op
     library.cuptiEnableCallback(1, subscriber, kResource, kGraphNodeCloned);
   }
   EnableWaitCallbacks(library, subscriber, options);
+  EnableCallStackCallbacks(library, subscriber);
   if (Control()->trigger == format::CaptureTrigger::kCudaProfilerApi) {
     library.cuptiEnableCallback(1, subscriber, kRuntimeApi, kRuntimeProfilerStart);
     library.cuptiEnableCallback(1, subscriber, kRuntimeApi, kRuntimeProfilerStop);

@@ -19,6 +19,7 @@
 #include "inject/rt/fork_handler.h"
 #include "inject/rt/process.h"
 #include "inject/rt/thread_exit.h"
+#include "inject/stacks/thread_stacks.h"
 
 namespace batchlight::inject {
 namespace {
@@ -33,6 +34,7 @@ void AtThreadExit() {
   LeaveForGood();  // it may have been cancelled inside
   nvtx::ReleaseLevels();
   ReleaseCalls();
+  stacks::ReleaseThread();
   Guard guard;
   if (guard) ThreadStream::CloseCurrent(guard);
 }

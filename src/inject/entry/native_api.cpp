@@ -9,17 +9,21 @@
 #include "inject/collect/collecting_watch.h"
 #include "inject/entry/attach.h"
 #include "inject/entry/export.h"
+#include "inject/stacks/thread_stacks.h"
 
 namespace batchlight::inject {
 namespace {
 
 int ApiCollecting() { return Collecting() ? 1 : 0; }
 
-// Apart, so that the common path keeps its values in registers.
+// Apart, so that the common path keeps its values in registers. `stack`: to be defined as well.
 [[gnu::noinline]] format::StringRef InternName(ThreadStream* stream, const char* name,
-                                               size_t record_bytes) {
+                                               size_t record_bytes, uint32_t* stack) {
   const size_t bytes = std::strlen(name);
-  return stream->More(record_bytes + StringBytes(bytes)) ? stream->Intern(name, bytes) : 0;
+  const size_t room = record_bytes + StringBytes(bytes);
+  if (!stream->More(room)) return 0;
+  if (stack != nullptr) *stack = stacks::Define(*stream, room);
+  return stream->Intern(name, bytes);
 }
 
 int ApiOpBegin(const char* name, int64_t sequence, uint32_t scope, uint32_t forward_thread,
@@ -31,9 +35,13 @@ int ApiOpBegin(const char* name, int64_t sequence, uint32_t scope, uint32_t forw
   size_t record_bytes = sizeof(format::OpBeginRecord);
   if (shapes_bytes != 0) record_bytes += StringBytes(shapes_bytes);
   if (stream == nullptr || !stream->Ensure(record_bytes)) return 0;
+  const bool with_stacks = stacks::IsOn();
+  const stacks::Place place =
+      with_stacks ? stacks::OperatorBegins(guard, *stream) : stacks::Place();
+  uint32_t stack = place.stack;
   format::StringRef name_id = stream->Recent(name);
-  if (__builtin_expect(name_id == 0, 0)) {
-    name_id = InternName(stream, name, record_bytes);
+  if (__builtin_expect(name_id == 0 || (place.is_known && stack == 0), 0)) {
+    name_id = InternName(stream, name, record_bytes, place.is_known ? &stack : nullptr);
     if (name_id == 0 && *name != 0) return 0;
   }
   const format::StringRef shapes_id =
@@ -42,8 +50,10 @@ int ApiOpBegin(const char* name, int64_t sequence, uint32_t scope, uint32_t forw
                                      .scope = scope,
                                      .sequence = sequence,
                                      .forward_thread = forward_thread,
-                                     .shapes = shapes_id};
-  if ((forward_thread | shapes_id) == 0) {
+                                     .shapes = shapes_id,
+                                     .stack = stack};
+  if (with_stacks) stacks::OperatorRecorded();
+  if ((forward_thread | shapes_id | stack) == 0) {
     stream->WriteFirst<offsetof(format::OpBeginRecord, forward_thread)>(record);
   } else {
     stream->Write(record);
@@ -52,6 +62,7 @@ int ApiOpBegin(const char* name, int64_t sequence, uint32_t scope, uint32_t forw
 }
 
 void ApiOpEnd() {
+  stacks::OperatorEnds();
   Guard guard;
   if (!guard) return;
   ThreadStream* stream = ThreadStream::Current(guard);

@@ -68,6 +68,26 @@ PyObject* PhaseBegin(PyObject*, PyObject* const* arguments, PySsize count) {
   return NewNone();
 }
 
+// Of plain modules alone, by their dictionary: asking any other object may run code.
+PyObject* ImportedFile(PyObject*, PyObject* const* arguments, PySsize count) {
+  PyObject* const module = Argument(arguments, count, 0);
+  if (!Collecting()) return NewNone();
+  PyObject* const type = g_py.PyObject_Type(module);
+  const bool is_plain = type == g_py.PyModule_Type;
+  if (type != nullptr) g_py.Py_DecRef(type);
+  if (!is_plain) return NewNone();
+  PyObject* const file = g_py.PyDict_GetItemString(g_py.PyModule_GetDict(module), "__file__");
+  if (file == nullptr || IsNone(file)) return NewNone();
+  const PyText text(file);
+  Guard guard;
+  ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
+  if (stream != nullptr &&
+      stream->Ensure(sizeof(format::ImportedFileRecord) + StringBytes(text.size()))) {
+    stream->Write(format::ImportedFileRecord{.file = stream->Intern(text.data(), text.size())});
+  }
+  return NewNone();
+}
+
 PyObject* PhaseEnd(PyObject*, PyObject* const*, PySsize) {
   PyObject* none = WriteEmpty<format::PhaseEndRecord>();
   if (__builtin_expect(g_step_windows, 0)) StepPhaseEnds();

@@ -13,7 +13,8 @@ inline PyObject* Argument(PyObject* const* arguments, PySsize count, PySsize i) 
 }
 
 // native_events.cpp
-NativeFunction ModuleBegin, ModuleEnd, PhaseBegin, PhaseEnd, NameThread, OperatorsFromRanges;
+NativeFunction ModuleBegin, ModuleEnd, PhaseBegin, PhaseEnd, ImportedFile, NameThread,
+    OperatorsFromRanges;
 // native_ranges.cpp
 NativeFunction Push, PushPlain, Pop, Start, StartPlain, End, Mark, MarkPlain, NameCategory;
 NativeFunction GetDomain;
@@ -27,6 +28,9 @@ NativeFunction CallsOptions, CallStart, CallResume, CallThrow, CallReturn, CallU
 NativeFunction WatchThread, WatchNewThread, UnwatchThread, SaySource;
 // The audit event sys.setprofile or sys.settrace: somebody takes the thread's hook.
 void BeforeHookIsSet(const char* event);
+// native_stacks.cpp
+// RecordStacks(code id, line, file, name, ...): of the caller's callers, innermost first.
+NativeFunction RecordStacks, StopStacks;
 // native_module.cpp
 NativeFunction IsCollecting, HoldsCupti, SayProperty, SayReason, Options;
 

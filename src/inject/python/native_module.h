@@ -11,7 +11,7 @@
 //       are not registered with NVTX (it matters to --nvtx-capture)
 //   name_category(domain, category, name), name_thread(name)
 //   module_begin(path, class) -> True of the outermost call of a thread, module_end()
-//   phase_begin(number, name), phase_end()
+//   phase_begin(number, name), phase_end(); imported_file(module): within the phase that imports it
 //   calls_options(calls, thin_calls, lines_of, disable): what the next ones count. `lines_of(code)`
 //       is how many lines of a code object to time, from its first; `disable` is what tells
 //       sys.monitoring that a place need not be watched
@@ -22,6 +22,9 @@
 //   source(file, name, first_line, text): of a function whose lines are timed
 //   operators_from_ranges(): PyTorch's ranges around operators are operators (operator_range.h)
 //   profile_start(), profile_stop(): --capture-range=cudaProfilerApi
+//   record_stacks(code id, line, file, name, ...) -> whether Python stacks are recorded from here
+//   on:
+//       only if those of the callers are found; stop_stacks()
 //   property(key, value), reason(feature, text)
 //   options() -> dict of what the control page says
 #pragma once

@@ -1,0 +1,32 @@
+"""Starts the recording of Python stacks, once this interpreter's frames prove to be where the library
+looks for them: a stack that holds what frames can hold is described here and walked there."""
+import atexit
+import sys
+
+import _batchlight_native as _native
+
+
+def install():
+    # Lines apart, a call over several of them, a generator, exec'ed code and names that are not ASCII.
+    names = {}
+    source = "def pr\u00fcfung(walk):\n\n    return [\n        1,\n        walk(),\n    ]\n"
+    exec(compile(source, "<h\u00f6hle \u6d1e>", "exec"), names)
+    if next(_generate(names["pr\u00fcfung"])):
+        # Before the interpreter frees the frames of threads that outlive it.
+        atexit.register(_native.stop_stacks)
+
+
+def _generate(call):
+    yield (lambda: call(
+        _walk))()[1]
+
+
+def _walk():
+    frames = []
+    frame = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        frames += [id(code), frame.f_lineno or 0, code.co_filename,
+                   getattr(code, "co_qualname", code.co_name)]
+        frame = frame.f_back
+    return _native.record_stacks(*frames)

@@ -1,0 +1,89 @@
+// Checks that Python's frames lie where they are expected, by a stack that Python code describes
+// itself, and starts to record stacks.
+#include <dlfcn.h>
+
+#include <cstring>
+
+#include "inject/buffer/facts.h"
+#include "inject/python/native_function.h"
+#include "inject/rt/text.h"
+#include "inject/stacks/text_object.h"
+#include "inject/stacks/thread_stacks.h"
+
+namespace batchlight::inject {
+namespace {
+
+using stacks::FrameLayout;
+using stacks::FrameSource;
+using stacks::RawFrame;
+
+stacks::RawStack g_walked;  // used once, with the GIL held
+
+// The minor version of "3.11.7 (main, ...)"; -1: not Python 3.
+int MinorVersion() {
+  const auto version = reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "Py_GetVersion"));
+  const char* text = version != nullptr ? version() : "";
+  if (std::strncmp(text, "3.", 2) != 0) return -1;
+  int minor = 0;
+  for (text += 2; *text >= '0' && *text <= '9'; ++text) minor = minor * 10 + (*text - '0');
+  return minor;
+}
+
+bool IsText(const FrameLayout& layout, const void* object, PyObject* expected) {
+  char buffer[stacks::kTextBytes];
+  const stacks::TextView found = stacks::ReadText(layout, object, buffer);
+  const PyText text(expected);
+  return found.size == text.size() && std::memcmp(found.data, text.data(), found.size) == 0;
+}
+
+// Arguments as RecordStacks() takes them.
+bool IsFrame(const FrameLayout& layout, const RawFrame& frame, PyObject* const* expected) {
+  return reinterpret_cast<uint64_t>(frame.code) == AsNumber(expected[0]) &&
+         stacks::LineOf(layout, frame) == AsNumber(expected[1]) &&
+         IsText(layout, stacks::Load<const void*>(frame.code, layout.code_file), expected[2]) &&
+         IsText(layout, stacks::Load<const void*>(frame.code, layout.code_name), expected[3]);
+}
+
+// nullptr, or why stacks cannot be recorded.
+const char* FindSource(PyObject* const* arguments, PySsize count, FrameSource* source) {
+  const char* why = nullptr;
+  source->layout = stacks::FindFrameLayout(MinorVersion(), dlsym(RTLD_DEFAULT, "_PyRuntime"), &why);
+  if (source->layout == nullptr) return why;
+  source->thread_state =
+      reinterpret_cast<void* (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));
+  source->code_type = dlsym(RTLD_DEFAULT, "PyCode_Type");
+  if (source->thread_state == nullptr || source->code_type == nullptr) {
+    return "this Python does not export what tells a thread's frames";
+  }
+  constexpr PySsize kPerFrame = 4;
+  const void* state = source->thread_state();
+  const bool walked = state != nullptr &&
+                      stacks::WalkFrames(*source, stacks::InnermostFrame(*source, state), g_walked);
+  bool same = walked && static_cast<PySsize>(g_walked.count) == 1 + count / kPerFrame;
+  for (PySsize i = 0; same && i < count / kPerFrame; ++i) {
+    same = IsFrame(*source->layout, g_walked.frames[1 + i], arguments + i * kPerFrame);
+  }
+  return same ? nullptr : "the frames of this Python are not where those of its version lie";
+}
+
+}  // namespace
+
+PyObject* RecordStacks(PyObject*, PyObject* const* arguments, PySsize count) {
+  FrameSource source{};
+  const char* why = FindSource(arguments, count, &source);
+  Guard guard;
+  if (!guard) return g_py.PyBool_FromLong(0);
+  if (why != nullptr) {
+    Reason(guard, "python-lines", why);
+  } else {
+    stacks::Start(source);
+  }
+  return g_py.PyBool_FromLong(why == nullptr ? 1 : 0);
+}
+
+PyObject* StopStacks(PyObject*, PyObject* const*, PySsize) {
+  stacks::Stop();
+  return NewNone();
+}
+
+}  // namespace batchlight::inject

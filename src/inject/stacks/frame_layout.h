@@ -1,0 +1,55 @@
+// Where CPython keeps what a stack is made of, version by version. Read raw: none of its functions
+// may be called where an operator starts, as the thread need not hold the GIL.
+#pragma once
+
+#include <cstdint>
+
+namespace batchlight::inject::stacks {
+
+// How a code object tells the line of an instruction.
+enum class LineTableKind : uint8_t {
+  kPairs,      // co_lnotab, to 3.9
+  kSpans,      // co_linetable of 3.10
+  kLocations,  // co_linetable from 3.11
+};
+
+// Offsets in bytes.
+struct FrameLayout {
+  uint16_t thread_frame;  // of a thread state: its innermost frame, or its C frame
+  bool has_c_frame;
+  uint16_t c_frame_frame;
+  uint16_t frame_code;
+  uint16_t frame_back;
+  uint16_t frame_place;  // the last instruction: a pointer, or an int of bytes or instructions
+  bool place_is_pointer;
+  uint8_t place_unit;    // bytes that the int counts
+  uint16_t frame_owner;  // 0 = has none
+  uint8_t owner_is_c;    // frames with this owner stand for C code
+  uint16_t code_first_line;
+  uint16_t code_file;
+  uint16_t code_name;
+  uint16_t code_table;
+  uint16_t code_bytecode;  // of pointers to instructions
+  uint16_t bytes_data;
+  uint16_t text_length;
+  uint16_t text_state;
+  uint16_t ascii_data;    // of a str of ASCII
+  uint16_t compact_data;  // of any other
+  LineTableKind table_kind;
+};
+
+// CPython 3.`minor`; nullptr: not known. `runtime`: _PyRuntime, which describes itself from 3.13
+// on. `why` says why not.
+const FrameLayout* FindFrameLayout(int minor, const void* runtime, const char** why);
+
+// Instructions are two bytes.
+inline constexpr int kInstructionBytes = 2;
+
+template <typename T>
+T Load(const void* base, uint32_t offset) {
+  T value;
+  __builtin_memcpy(&value, static_cast<const char*>(base) + offset, sizeof value);
+  return value;
+}
+
+}  // namespace batchlight::inject::stacks
