@@ -22,6 +22,8 @@ constexpr auto kExporters = std::to_array<Exporter>({
      ExportForm::kText, ExportPstats},
     {"lprof", ".lprof", "exact counts of lines, for python -m line_profiler", ExportForm::kText,
      ExportLprof},
+    {"importtime", ".importtime", "imports as python -X importtime prints them; tuna",
+     ExportForm::kText, ExportImportTime},
 });
 
 }  // namespace

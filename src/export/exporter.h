@@ -60,6 +60,7 @@ Result<uint64_t> ExportCsv(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportChrome(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportPerfetto(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportFolded(const Store& store, const ExportOptions& options);
+Result<uint64_t> ExportImportTime(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportSpeedscope(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportPstats(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportLprof(const Store& store, const ExportOptions& options);

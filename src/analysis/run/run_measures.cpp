@@ -50,6 +50,7 @@ RunMeasures MeasureRun(const Store& store, const MeasureOptions& options) {
   const CriticalTime critical(store, steps, inputs.marks);
   const std::function<void()> analyses[] = {
       [&] { run.tree = BuildAttributionTree(store, steps, critical, inputs.marks, links, work); },
+      [&] { run.lines = MeasureLines(store, links, work); },
       [&] { run.operators = SummarizeOperators(store, steps, critical, links, work); },
       [&] { run.nvtx = SummarizeNvtx(store, steps, critical, work); },
       [&] { run.modules = SummarizeModules(store, steps, critical, links, work); },

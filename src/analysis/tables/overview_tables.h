@@ -9,12 +9,14 @@ namespace batchlight {
 ResultTable MakeAdviceTable(const RunOverview& overview);
 ResultTable MakeStagesTable(const RunOverview& overview);
 ResultTable MakeStartUpTable(const RunOverview& overview);
+ResultTable MakeImportsTable(const RunOverview& overview);
 ResultTable MakeFiguresTable(const RunOverview& overview);
 ResultTable MakeStepsTable(const RunOverview& overview);
 ResultTable MakePhasesTable(const RunOverview& overview);
 ResultTable MakePhaseEventsTable(const RunOverview& overview);
 ResultTable MakeModulesTable(const RunOverview& overview);
 ResultTable MakeAttributionTable(const RunOverview& overview);
+ResultTable MakeLinesTable(const RunOverview& overview);
 ResultTable MakeOperatorsTable(const RunOverview& overview);
 ResultTable MakeOperatorShapesTable(const RunOverview& overview);
 // Without rows where no functions or lines were counted.

@@ -42,13 +42,13 @@ Columns<PythonFunctionCounts> FunctionColumns(const Store& store) {
   };
 }
 
-struct LineRow {
+struct CountedLine {
   const PythonTimedFunction& function;
   const PythonLineCounts& line;
 };
 
-Columns<LineRow> LineColumns(const Store& store) {
-  using Row = LineRow;
+Columns<CountedLine> LineColumns(const Store& store) {
+  using Row = CountedLine;
   const auto ran = [](const Row& row) { return row.line.hits > 0; };
   return {
       {TextColumn("function", "Function", "The function and where it stands"),
@@ -85,7 +85,7 @@ ResultTable MakePythonFunctionsTable(const RunOverview& overview) {
 }
 
 ResultTable MakePythonLinesTable(const RunOverview& overview) {
-  const Columns<LineRow> columns = LineColumns(*overview.store);
+  const Columns<CountedLine> columns = LineColumns(*overview.store);
   ResultTable table = EmptyTable("python_lines", "Python lines, exactly", columns);
   for (const PythonTimedFunction& function : CountPythonLines(*overview.store)) {
     for (const PythonLineCounts& line : function.lines) {

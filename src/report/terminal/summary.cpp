@@ -14,6 +14,7 @@ std::string SummaryAsText(const RunOverview& overview, const SummaryOptions& opt
   WritePhases(out, overview);
   WriteGpu(out, overview, options.rows);
   WriteModules(out, overview, options.rows);
+  WriteLines(out, overview, options.rows);
   WriteOperators(out, overview, options.rows);
   WriteRanges(out, overview, options.rows);
   WriteAdvice(out, overview);

@@ -38,6 +38,7 @@ void WritePhases(SummaryText& out, const RunOverview& overview);
 void WriteGpu(SummaryText& out, const RunOverview& overview, size_t rows);
 void WriteModules(SummaryText& out, const RunOverview& overview, size_t rows);
 void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows);
+void WriteLines(SummaryText& out, const RunOverview& overview, size_t rows);
 void WriteRanges(SummaryText& out, const RunOverview& overview, size_t rows);
 // The three findings that gain most.
 void WriteAdvice(SummaryText& out, const RunOverview& overview);

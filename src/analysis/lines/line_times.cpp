@@ -1,0 +1,139 @@
+#include "analysis/lines/line_times.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analysis/cuda/kernel_class.h"
+#include "analysis/lines/line_parts.h"
+#include "analysis/numbers/closed_end.h"
+#include "analysis/owners/attribution.h"
+#include "analysis/owners/backward_links.h"
+
+namespace batchlight {
+namespace {
+
+class Measurer {
+ public:
+  Measurer(const Store& store, const BackwardLinks& links)
+      : store_(store), lines_(store), finder_(store, links, lines_) {}
+
+  void AddOperators() {
+    const OperatorCallsTable& calls = store_.operator_calls;
+    const std::vector<int64_t> own = OwnTimes(store_, finder_);
+    for (uint32_t row = 0; row < calls.size(); ++row) {
+      if (!finder_.HasOwnPart(row)) continue;
+      const LinePart part = finder_.OfOperator(OperatorCallId::At(row));
+      LineRow& line = RowOf(part);
+      if (part.side == LineSide::kForward && !calls.python_stack[row].IsNone()) ++line.calls;
+      Add(part, own[row], line.cpu_forward_ns, line.cpu_backward_ns, line.cpu_recompute_ns);
+      times_.cpu_ns += own[row];
+    }
+  }
+
+  void AddWork(const Attribution& work) {
+    CallStacks calls(store_);
+    const auto add = [&](const auto& table, const std::vector<WorkOwner>& owners,
+                         auto&& is_collective) {
+      for (size_t row = 0; row < owners.size(); ++row) {
+        if (table.end_ns[row] == kOpenEnd) continue;
+        LinePart part = finder_.OfWork(owners[row], calls.Of(table.api_call[row]));
+        if (is_collective(row)) part = {.kind = LineKind::kCollective, .side = part.side};
+        const int64_t ns = table.end_ns[row] - table.start_ns[row];
+        LineRow& line = RowOf(part);
+        Add(part, ns, line.gpu_forward_ns, line.gpu_backward_ns, line.gpu_recompute_ns);
+        times_.gpu_ns += ns;
+      }
+    };
+    const auto never = [](size_t) { return false; };
+    add(store_.kernels, work.kernels, [this](size_t row) { return IsCollective(row); });
+    add(store_.memcpys, work.memcpys, never);
+    add(store_.memsets, work.memsets, never);
+    add(store_.graph_launches, work.graph_launches, never);
+  }
+
+  LineTimes Finish() {
+    for (const auto& [key, row] : rows_) {
+      if (row.cpu_ns() != 0 || row.gpu_ns() != 0 || row.calls != 0) times_.rows.push_back(row);
+    }
+    std::stable_sort(times_.rows.begin(), times_.rows.end(),
+                     [](const LineRow& a, const LineRow& b) {
+                       return std::pair(a.gpu_ns(), a.cpu_ns()) > std::pair(b.gpu_ns(), b.cpu_ns());
+                     });
+    return std::move(times_);
+  }
+
+ private:
+  LineRow& RowOf(const LinePart& part) {
+    const StackLine line = part.stack.IsNone() ? StackLine() : lines_.Of(part.stack);
+    std::tuple<LineKind, StringId, uint32_t> key{part.kind, StringId(), 0};
+    if (!line.frame.IsNone()) {
+      const size_t frame = line.frame.row();
+      key = {part.kind, store_.python_frames.file[frame], store_.python_frames.line[frame]};
+    }
+    const auto [place, added] = rows_.try_emplace(key);
+    LineRow& row = place->second;
+    if (added) {
+      row.kind = part.kind;
+      row.frame = line.frame;
+    }
+    return row;
+  }
+
+  void Add(const LinePart& part, int64_t ns, int64_t& forward, int64_t& backward,
+           int64_t& recompute) {
+    (part.side == LineSide::kForward    ? forward
+     : part.side == LineSide::kBackward ? backward
+                                        : recompute) += ns;
+    LineRow& row = RowOf(part);
+    if (part.stack.IsNone()) return;
+    int64_t& of_stack = stack_ns_[part.stack];
+    of_stack += ns;
+    if (row.stack.IsNone() || of_stack >= stack_ns_[row.stack]) row.stack = part.stack;
+  }
+
+  bool IsCollective(size_t kernel) {
+    const StringId name = store_.kernels.short_name[kernel];
+    const auto [place, added] = collective_names_.try_emplace(name, false);
+    if (added) place->second = IsNcclKernel(store_.Text(name));
+    return place->second;
+  }
+
+  const Store& store_;
+  StackLines lines_;
+  LineFinder finder_;
+  std::map<std::tuple<LineKind, StringId, uint32_t>, LineRow> rows_;
+  std::map<PythonStackId, int64_t> stack_ns_;
+  std::map<StringId, bool> collective_names_;
+  LineTimes times_;
+};
+
+}  // namespace
+
+std::string_view LineKindName(LineKind kind) {
+  switch (kind) {
+    case LineKind::kLine:
+      return "line";
+    case LineKind::kOptimizer:
+      return "optimizer";
+    case LineKind::kBackward:
+      return "rest of backward";
+    case LineKind::kHook:
+      return "hook in backward";
+    case LineKind::kCollective:
+      return "collectives";
+    case LineKind::kOutside:
+      return "no line known";
+  }
+  return "";
+}
+
+LineTimes MeasureLines(const Store& store, const BackwardLinks& links, const Attribution& work) {
+  if (store.python_stacks.size() == 0) return {};
+  Measurer measurer(store, links);
+  measurer.AddOperators();
+  measurer.AddWork(work);
+  return measurer.Finish();
+}
+
+}  // namespace batchlight

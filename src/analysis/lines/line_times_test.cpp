@@ -1,0 +1,186 @@
+#include "analysis/lines/line_times.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "analysis/owners/attribution.h"
+#include "analysis/owners/backward_links.h"
+#include "analysis/testing/store_builder.h"
+
+namespace batchlight {
+namespace {
+
+using testing::StoreBuilder;
+
+constexpr char kTrain[] = "/home/user/train.py";
+constexpr char kModule[] = "/v/lib/python3.11/site-packages/torch/nn/modules/module.py";
+constexpr char kOptimizer[] = "/v/lib/python3.11/site-packages/torch/optim/sgd.py";
+constexpr char kCheckpoint[] = "/v/lib/python3.11/site-packages/torch/utils/checkpoint.py";
+
+class LineTimesTest : public ::testing::Test {
+ protected:
+  PythonStackId Frame(const char* file, uint32_t line, PythonStackId parent = {}) {
+    Store& made = build.store();
+    made.python_frames.Append(
+        {.file = build.Text(file), .function = build.Text("f"), .first_line = 1, .line = line});
+    made.python_stacks.Append(
+        {.frame = PythonFrameId::At(made.python_frames.size() - 1), .parent = parent});
+    return PythonStackId::At(made.python_stacks.size() - 1);
+  }
+
+  void Operator(ThreadId thread, const char* name, int64_t start_ns, int64_t end_ns,
+                PythonStackId stack = {}, int64_t sequence = -1, uint32_t forward_thread = 0,
+                OperatorScope scope = OperatorScope::kFunction) {
+    build.Operator(thread, name, start_ns, end_ns, sequence, forward_thread, scope);
+    build.store().operator_calls.python_stack.back() = stack;
+  }
+
+  // A linear of line 10, its backward on a thread of autograd's, and the kernels of both.
+  void ForwardAndBackward() {
+    Operator(main, "aten::linear", 100, 200, line10);
+    Operator(main, "aten::addmm", 110, 190, {}, 5);
+    build.Kernel(main, "gemm", 150, 1000, 1300);
+    Operator(autograd, "autograd::engine::evaluate_function: AddmmBackward0", 300, 400);
+    Operator(autograd, "AddmmBackward0", 310, 390, {}, 5, 1, OperatorScope::kBackward);
+    build.Kernel(autograd, "gemm_backward", 350, 1300, 1900);
+  }
+
+  LineTimes Measure() {
+    store = build.Build();
+    const BackwardLinks links(store);
+    return MeasureLines(store, links, AttributeWork(store, links));
+  }
+
+  // "kind line" -> row
+  std::map<std::string, LineRow> Rows(const LineTimes& times) const {
+    std::map<std::string, LineRow> rows;
+    for (const LineRow& row : times.rows) {
+      std::string key(LineKindName(row.kind));
+      if (!row.frame.IsNone()) {
+        key += ' ' + std::to_string(store.python_frames.line[row.frame.row()]);
+      }
+      EXPECT_TRUE(rows.emplace(key, row).second) << key << " twice";
+    }
+    return rows;
+  }
+
+  void ExpectSums(const LineTimes& times) const {
+    int64_t gpu = 0, cpu = 0, kernels = 0;
+    for (const LineRow& row : times.rows) {
+      gpu += row.gpu_ns();
+      cpu += row.cpu_ns();
+    }
+    for (size_t i = 0; i < store.kernels.size(); ++i) {
+      kernels += store.kernels.end_ns[i] - store.kernels.start_ns[i];
+    }
+    EXPECT_EQ(gpu, times.gpu_ns);
+    EXPECT_EQ(gpu, kernels);
+    EXPECT_EQ(cpu, times.cpu_ns);
+  }
+
+  StoreBuilder build;
+  const ProcessId process = build.Process(100, "train.py");
+  const ThreadId main = build.Thread(process);
+  const ThreadId autograd = build.Thread(process);
+  const PythonStackId script = Frame(kTrain, 90);
+  const PythonStackId line10 = Frame(kModule, 500, Frame(kTrain, 10, script));
+  Store store;
+};
+
+TEST_F(LineTimesTest, ForwardAndBackwardAreTheLinesOfTheForward) {
+  ForwardAndBackward();
+  const LineTimes times = Measure();
+  ExpectSums(times);
+  const auto rows = Rows(times);
+  ASSERT_EQ(rows.size(), 1u);
+  const LineRow& row = rows.at("line 10");
+  EXPECT_EQ(row.calls, 1u);
+  EXPECT_EQ(row.gpu_forward_ns, 300);
+  EXPECT_EQ(row.gpu_backward_ns, 600);
+  EXPECT_EQ(row.cpu_forward_ns, 100);
+  EXPECT_EQ(row.cpu_backward_ns, 100);
+  EXPECT_EQ(CallersText(store, row.stack, row.frame), "train.py:90 f");
+}
+
+TEST_F(LineTimesTest, WhatNoLineMadeHasRowsOfItsOwn) {
+  ForwardAndBackward();
+  Operator(autograd, "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", 400,
+           450);
+  build.Kernel(autograd, "add", 420, 1900, 1950);
+  const PythonStackId step = Frame(kTrain, 95);
+  Operator(main, "aten::_foreach_add_", 500, 600, Frame(kOptimizer, 80, step));
+  build.Kernel(main, "multi_tensor", 550, 2000, 2070);
+  build.Kernel(main, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 700, 2100, 2200);
+  build.Kernel(main, "mystery", 800, 2200, 2203);
+  const LineTimes times = Measure();
+  ExpectSums(times);
+  const auto rows = Rows(times);
+  EXPECT_EQ(rows.at("rest of backward").gpu_backward_ns, 50);
+  EXPECT_EQ(rows.at("rest of backward").cpu_backward_ns, 50);
+  EXPECT_EQ(rows.at("optimizer 95").gpu_forward_ns, 70);
+  EXPECT_EQ(rows.at("collectives").gpu_ns(), 100);
+  EXPECT_EQ(rows.at("no line known").gpu_ns(), 3);
+}
+
+TEST_F(LineTimesTest, CheckpointingRunsForwardAgain) {
+  ForwardAndBackward();
+  // Within the backward of line 10, which calls Python again.
+  const PythonStackId again = Frame(kTrain, 20, Frame(kCheckpoint, 30, script));
+  Operator(autograd, "aten::gelu", 320, 330, again, 9);
+  build.Kernel(autograd, "gelu", 325, 1950, 1990);
+  const LineTimes times = Measure();
+  ExpectSums(times);
+  const auto rows = Rows(times);
+  EXPECT_EQ(rows.at("line 20").gpu_recompute_ns, 40);
+  EXPECT_EQ(rows.at("line 20").cpu_recompute_ns, 10);
+  EXPECT_EQ(rows.at("line 20").calls, 0u);
+  EXPECT_EQ(rows.at("line 10").cpu_backward_ns, 90);
+}
+
+TEST_F(LineTimesTest, PythonInsideBackwardIsAHookOrTheFunctionsOwnBackward) {
+  ForwardAndBackward();
+  const PythonStackId code = Frame(kTrain, 30, script);
+  Operator(autograd, "aten::mul", 320, 330, code);  // inside the backward of line 10
+  Operator(autograd, "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", 400,
+           450);
+  Operator(autograd, "aten::clamp", 410, 430, code);  // a tensor's hook
+  const LineTimes times = Measure();
+  ExpectSums(times);
+  const auto rows = Rows(times);
+  EXPECT_EQ(rows.at("line 10").cpu_backward_ns, 100);
+  EXPECT_EQ(rows.at("hook in backward 30").cpu_backward_ns, 20);
+  EXPECT_EQ(rows.at("rest of backward").cpu_backward_ns, 30);
+}
+
+TEST_F(LineTimesTest, RangesOfTheUserAreNoOperators) {
+  Operator(main, "my step", 50, 500, Frame(kTrain, 8, script), -1, 0, OperatorScope::kUser);
+  Operator(main, "aten::linear", 100, 200, line10);
+  const auto rows = Rows(Measure());
+  EXPECT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows.at("line 10").cpu_forward_ns, 100);
+}
+
+TEST_F(LineTimesTest, ALaunchOutsideOfOperatorsHasTheStackOfItsCall) {
+  build.Kernel(main, "triton_kernel", 100, 1000, 1080);
+  Store& tables = build.store();
+  tables.cuda_call_stacks.Append({.process = process,
+                                  .correlation = tables.kernels.correlation.back(),
+                                  .python_stack = Frame(kTrain, 40, script)});
+  const LineTimes times = Measure();
+  ExpectSums(times);
+  EXPECT_EQ(Rows(times).at("line 40").gpu_forward_ns, 80);
+}
+
+TEST_F(LineTimesTest, WithoutStacksThereAreNoRows) {
+  StoreBuilder plain;
+  const ThreadId thread = plain.Thread(plain.Process(1, "a"));
+  plain.Operator(thread, "aten::add", 0, 10);
+  const Store recorded = plain.Build();
+  const BackwardLinks links(recorded);
+  EXPECT_TRUE(MeasureLines(recorded, links, AttributeWork(recorded, links)).empty());
+}
+
+}  // namespace
+}  // namespace batchlight

@@ -1,0 +1,46 @@
+#include "analysis/lines/source_place.h"
+
+#include <algorithm>
+
+namespace batchlight {
+namespace {
+
+bool Has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+
+// ".../lib/python3.11/..." or ".../python311.zip/...": the standard library and, below it,
+// packages.
+bool IsInPythonsLibrary(std::string_view file) {
+  constexpr std::string_view kLibrary = "/lib/python3";
+  const size_t at = file.find(kLibrary);
+  if (at != file.npos) {
+    const std::string_view rest = file.substr(at + kLibrary.size());
+    return rest.starts_with('.') || rest.starts_with('/');
+  }
+  return Has(file, "/lib64/python3.") || (Has(file, "/python3") && Has(file, ".zip/"));
+}
+
+}  // namespace
+
+SourceOwner OwnerOfSource(std::string_view file) {
+  if (file.empty()) return SourceOwner::kNobody;
+  if (Has(file, "/batchlight/_bridge/") || file == "<batchlight>") return SourceOwner::kNobody;
+  if (file.starts_with("<frozen ")) return SourceOwner::kPython;
+  const bool installed = Has(file, "/site-packages/") || Has(file, "/dist-packages/");
+  if (Has(file, "-packages/torch/") || Has(file, "-packages/torch/_")) return SourceOwner::kPyTorch;
+  if (Has(file, "/torchinductor_")) return SourceOwner::kPyTorch;  // generated
+  if (installed) return SourceOwner::kPackage;
+  if (IsInPythonsLibrary(file)) return SourceOwner::kPython;
+  return SourceOwner::kUser;
+}
+
+bool IsCheckpointing(std::string_view file) { return file.ends_with("/torch/utils/checkpoint.py"); }
+
+bool IsOptimizer(std::string_view file) { return Has(file, "-packages/torch/optim/"); }
+
+std::string_view ShortFile(std::string_view file) {
+  if (file.starts_with('<')) return file;
+  const size_t slash = file.rfind('/');
+  return slash == file.npos ? file : file.substr(slash + 1);
+}
+
+}  // namespace batchlight

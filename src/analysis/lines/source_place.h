@@ -1,0 +1,21 @@
+// Whose code a line of Python is: the user's own, an installed package's, PyTorch's or Python's.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace batchlight {
+
+// By rising interest to the one who reads: the innermost line of the highest owner is shown.
+enum class SourceOwner : uint8_t { kNobody, kPython, kPyTorch, kPackage, kUser };
+
+SourceOwner OwnerOfSource(std::string_view file);
+
+// What a frame says about those that it calls.
+bool IsCheckpointing(std::string_view file);  // replays a forward
+bool IsOptimizer(std::string_view file);
+
+// "model.py" of "/home/user/model.py"; generated names as they are.
+std::string_view ShortFile(std::string_view file);
+
+}  // namespace batchlight

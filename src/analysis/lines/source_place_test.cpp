@@ -1,0 +1,48 @@
+#include "analysis/lines/source_place.h"
+
+#include <gtest/gtest.h>
+
+namespace batchlight {
+namespace {
+
+TEST(SourcePlace, TellsWhoseCodeALineIs) {
+  const struct {
+    const char* file;
+    SourceOwner owner;
+  } cases[] = {
+      {"/home/user/train.py", SourceOwner::kUser},
+      {"train.py", SourceOwner::kUser},
+      {"<string>", SourceOwner::kUser},
+      {"<ipython-input-3-8c1e>", SourceOwner::kUser},
+      {"/tmp/ipykernel_71/2041.py", SourceOwner::kUser},
+      {"/home/user/lib/python3_tools/a.py", SourceOwner::kUser},
+      {"/usr/lib/python3.11/threading.py", SourceOwner::kPython},
+      {"/root/.pyenv/versions/3.13.0/lib/python3.13/runpy.py", SourceOwner::kPython},
+      {"<frozen runpy>", SourceOwner::kPython},
+      {"/usr/lib/python3/dist-packages/torch/nn/modules/module.py", SourceOwner::kPyTorch},
+      {"/v/lib/python3.11/site-packages/torch/optim/adamw.py", SourceOwner::kPyTorch},
+      {"/tmp/torchinductor_user/ab/cab.py", SourceOwner::kPyTorch},
+      {"/v/lib/python3.11/site-packages/transformers/models/gpt2.py", SourceOwner::kPackage},
+      {"/v/lib/python3.11/site-packages/torchvision/models/resnet.py", SourceOwner::kPackage},
+      {"/opt/batchlight/python/batchlight/_bridge/_stacks.py", SourceOwner::kNobody},
+      {"<batchlight>", SourceOwner::kNobody},
+      {"", SourceOwner::kNobody},
+  };
+  for (const auto& [file, owner] : cases) EXPECT_EQ(OwnerOfSource(file), owner) << file;
+}
+
+TEST(SourcePlace, KnowsTheFilesThatSayWhatTheyCallFor) {
+  EXPECT_TRUE(IsCheckpointing("/v/site-packages/torch/utils/checkpoint.py"));
+  EXPECT_FALSE(IsCheckpointing("/home/user/checkpoint.py"));
+  EXPECT_TRUE(IsOptimizer("/v/lib/python3.11/site-packages/torch/optim/sgd.py"));
+  EXPECT_FALSE(IsOptimizer("/home/user/optim/sgd.py"));
+}
+
+TEST(SourcePlace, ShortensPaths) {
+  EXPECT_EQ(ShortFile("/home/user/train.py"), "train.py");
+  EXPECT_EQ(ShortFile("train.py"), "train.py");
+  EXPECT_EQ(ShortFile("<ipython-input-3/x>"), "<ipython-input-3/x>");
+}
+
+}  // namespace
+}  // namespace batchlight

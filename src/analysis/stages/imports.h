@@ -1,0 +1,25 @@
+// The modules that Python imported, as a tree: each inside the one that asked for it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "store/store.h"
+
+namespace batchlight {
+
+struct Import {
+  ThreadId thread;
+  StringId module;
+  StringId file;       // None: built in, or not recorded
+  uint32_t depth = 0;  // imports around it
+  int64_t start_ns = 0;
+  int64_t total_ns = 0;
+  int64_t self_ns = 0;  // without the imports inside
+  int64_t cuda_ns = 0;  // of that total, in calls of CUDA
+};
+
+// By thread and start: those inside an import follow it.
+std::vector<Import> FindImports(const Store& store);
+
+}  // namespace batchlight

@@ -1,0 +1,43 @@
+#include "analysis/stages/imports.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/testing/store_builder.h"
+
+namespace batchlight {
+namespace {
+
+TEST(Imports, AreATreeWithTheirOwnTimeFilesAndCuda) {
+  testing::StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(1, "train.py"));
+  build.Phase(main, Phase::kImport, "torch", 100, 1000);
+  build.Phase(main, Phase::kFunction, "some function", 150, 700);
+  build.Phase(main, Phase::kImport, "torch._C", 200, 500);
+  build.Phase(main, Phase::kImport, "torch.nn", 500, 600);
+  build.Phase(main, Phase::kImport, "json", 2000, 2010);
+  build.ApiCall(main, "cuInit", 210, 260);
+  build.ApiCall(main, "cuDeviceGet", 220, 230);  // inside cuInit
+  build.ApiCall(main, "cuCtxCreate", 3000, 3100);
+  build.store().imported_files.Append(
+      {.phase_call = PhaseCallId::At(2), .file = build.Text("_C.so")});
+  const Store store = build.Build();
+  const std::vector<Import> imports = FindImports(store);
+  ASSERT_EQ(imports.size(), 4u);
+  const auto expect = [&](const Import& import, std::string_view module, uint32_t depth,
+                          int64_t total_ns, int64_t self_ns, int64_t cuda_ns) {
+    EXPECT_EQ(store.Text(import.module), module);
+    EXPECT_EQ(import.depth, depth) << module;
+    EXPECT_EQ(import.total_ns, total_ns) << module;
+    EXPECT_EQ(import.self_ns, self_ns) << module;
+    EXPECT_EQ(import.cuda_ns, cuda_ns) << module;
+  };
+  expect(imports[0], "torch", 0, 900, 500, 50);
+  expect(imports[1], "torch._C", 1, 300, 300, 50);
+  expect(imports[2], "torch.nn", 1, 100, 100, 0);
+  expect(imports[3], "json", 0, 10, 10, 0);
+  EXPECT_EQ(store.Text(imports[1].file), "_C.so");
+  EXPECT_TRUE(imports[0].file.IsNone());
+}
+
+}  // namespace
+}  // namespace batchlight
