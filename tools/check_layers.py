@@ -73,11 +73,12 @@ SUB_LAYERS = {
     'ingest': {
         'common': (),
         'chunks': (),
-        'recording': ('chunks', 'common'),
+        'decode': ('chunks', 'common'),
+        'recording': ('decode', 'chunks', 'common'),
         'dump': ('chunks', 'common'),
         'nsys': ('common',),
         'kineto': ('common',),
-        '.': ('recording', 'nsys', 'kineto', 'common'),
+        '.': ('recording', 'decode', 'nsys', 'kineto', 'common'),
     },
     'timeline': {
         'rows': (),

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "ingest/recording/recorded_parts.h"
+#include "ingest/decode/recorded_parts.h"
 #include "store/store.h"
 
 namespace batchlight {

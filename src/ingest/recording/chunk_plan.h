@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "format/decode.h"
-#include "ingest/recording/record_decoder.h"
+#include "ingest/decode/record_decoder.h"
 #include "store/store.h"
 
 namespace batchlight {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "ingest/recording/fragment.h"
+#include "ingest/decode/fragment.h"
 #include "store/store.h"
 
 namespace batchlight {

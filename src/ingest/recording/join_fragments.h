@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "ingest/recording/fragment.h"
+#include "ingest/decode/fragment.h"
 #include "store/store.h"
 
 namespace batchlight {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "ingest/recording/fragment.h"
+#include "ingest/decode/fragment.h"
 
 namespace batchlight {
 

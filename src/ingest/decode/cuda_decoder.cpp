@@ -1,11 +1,11 @@
-#include "ingest/recording/cuda_decoder.h"
+#include "ingest/decode/cuda_decoder.h"
 
 #include <algorithm>
 #include <string>
 
 #include "base/hex_address.h"
 #include "format/cuda_keys.h"
-#include "ingest/recording/cuda_call_name.h"
+#include "ingest/decode/cuda_call_name.h"
 
 namespace batchlight {
 

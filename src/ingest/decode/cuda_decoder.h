@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ingest/recording/chunk_context.h"
+#include "ingest/decode/chunk_context.h"
 
 namespace batchlight {
 

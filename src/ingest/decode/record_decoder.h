@@ -5,13 +5,13 @@
 // whole recording, it also adds a step in join_fragments.cpp or, like cuda_join.cpp, after it.
 #pragma once
 
-#include "ingest/recording/call_decoder.h"
-#include "ingest/recording/chunk_context.h"
-#include "ingest/recording/cuda_decoder.h"
-#include "ingest/recording/nvtx_decoder.h"
-#include "ingest/recording/python_decoder.h"
-#include "ingest/recording/recorded_parts.h"
-#include "ingest/recording/stack_decoder.h"
+#include "ingest/decode/call_decoder.h"
+#include "ingest/decode/chunk_context.h"
+#include "ingest/decode/cuda_decoder.h"
+#include "ingest/decode/nvtx_decoder.h"
+#include "ingest/decode/python_decoder.h"
+#include "ingest/decode/recorded_parts.h"
+#include "ingest/decode/stack_decoder.h"
 
 namespace batchlight {
 

@@ -9,7 +9,7 @@
 
 #include "format/decode.h"
 #include "ingest/chunks/chunk_clock.h"
-#include "ingest/recording/fragment.h"
+#include "ingest/decode/fragment.h"
 
 namespace batchlight {
 

@@ -1,4 +1,4 @@
-#include "ingest/recording/python_decoder.h"
+#include "ingest/decode/python_decoder.h"
 
 namespace batchlight {
 

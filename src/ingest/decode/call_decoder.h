@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
-#include "ingest/recording/chunk_context.h"
-#include "ingest/recording/stack_decoder.h"
+#include "ingest/decode/chunk_context.h"
+#include "ingest/decode/stack_decoder.h"
 
 namespace batchlight {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ingest/recording/chunk_context.h"
+#include "ingest/decode/chunk_context.h"
 
 namespace batchlight {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "format/records.h"
-#include "ingest/recording/nesting.h"
+#include "ingest/decode/nesting.h"
 #include "store/store.h"
 
 namespace batchlight {

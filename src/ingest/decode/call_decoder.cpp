@@ -1,4 +1,4 @@
-#include "ingest/recording/call_decoder.h"
+#include "ingest/decode/call_decoder.h"
 
 #include <string>
 

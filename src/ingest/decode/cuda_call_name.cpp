@@ -1,4 +1,4 @@
-#include "ingest/recording/cuda_call_name.h"
+#include "ingest/decode/cuda_call_name.h"
 
 #include <array>
 

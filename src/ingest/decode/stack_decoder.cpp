@@ -1,4 +1,4 @@
-#include "ingest/recording/stack_decoder.h"
+#include "ingest/decode/stack_decoder.h"
 
 namespace batchlight {
 

@@ -1,4 +1,4 @@
-#include "ingest/recording/nvtx_decoder.h"
+#include "ingest/decode/nvtx_decoder.h"
 
 namespace batchlight {
 namespace {

@@ -1,4 +1,4 @@
-#include "ingest/recording/record_decoder.h"
+#include "ingest/decode/record_decoder.h"
 
 #include "format/secrets.h"
 

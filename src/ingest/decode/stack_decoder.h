@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/recording/chunk_context.h"
+#include "ingest/decode/chunk_context.h"
 
 namespace batchlight {
 
