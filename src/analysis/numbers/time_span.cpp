@@ -37,10 +37,26 @@ std::vector<TimeSpan> UnionOf(std::vector<TimeSpan> spans) {
 }
 
 int64_t NsInside(const std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns) {
-  auto span = std::partition_point(spans.begin(), spans.end(),
-                                   [&](const TimeSpan& s) { return s.end_ns <= start_ns; });
+  size_t at = SIZE_MAX;
+  return NsInside(spans, start_ns, end_ns, at);
+}
+
+int64_t NsInside(const std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns, size_t& at) {
+  const auto is_before = [&](const TimeSpan& span) { return span.end_ns <= start_ns; };
+  const auto first_from = [&](size_t from) {
+    return static_cast<size_t>(
+        std::partition_point(spans.begin() + static_cast<ptrdiff_t>(from), spans.end(), is_before) -
+        spans.begin());
+  };
+  if (at > spans.size() || (at > 0 && !is_before(spans[at - 1]))) {
+    at = first_from(0);
+  } else if (at < spans.size() && is_before(spans[at]) && ++at < spans.size() &&
+             is_before(spans[at])) {
+    at = first_from(at + 1);
+  }
   int64_t total = 0;
-  for (; span != spans.end() && span->start_ns < end_ns; ++span) {
+  for (auto span = spans.begin() + static_cast<ptrdiff_t>(at);
+       span != spans.end() && span->start_ns < end_ns; ++span) {
     total += std::min(span->end_ns, end_ns) - std::max(span->start_ns, start_ns);
   }
   return total;

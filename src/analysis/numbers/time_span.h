@@ -25,6 +25,9 @@ std::vector<TimeSpan> UniteSpans(const std::vector<TimeSpan>& a, const std::vect
 std::vector<TimeSpan> UnionOf(std::vector<TimeSpan> spans);
 // Time of `spans` that lies inside [start_ns, end_ns).
 int64_t NsInside(const std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns);
+// The same for callers that mostly ask in order: `at` is where the search before ended, and any
+// value of it gives the right answer.
+int64_t NsInside(const std::vector<TimeSpan>& spans, int64_t start_ns, int64_t end_ns, size_t& at);
 
 // visit(from_ns, to_ns) for every part of [start_ns, end_ns) that is in none of `spans`.
 template <typename Visitor>

@@ -42,6 +42,19 @@ TEST(TimeSpan, WhatLiesInside) {
   EXPECT_EQ(NsInside(Joined(), 30, 30), 0);
 }
 
+TEST(NsInside, IsTheSameWhereverTheSearchBeganFrom) {
+  const std::vector<TimeSpan> spans = {{0, 2}, {5, 9}, {9, 12}, {20, 30}, {31, 32}, {40, 50}};
+  for (int64_t start_ns = -1; start_ns < 55; ++start_ns) {
+    for (int64_t end_ns = start_ns; end_ns < 55; end_ns += 3) {
+      const int64_t expected = NsInside(spans, start_ns, end_ns);
+      for (size_t before = 0; before <= spans.size() + 1; ++before) {
+        size_t at = before;
+        EXPECT_EQ(NsInside(spans, start_ns, end_ns, at), expected) << start_ns << " " << before;
+      }
+    }
+  }
+}
+
 TEST(TimeSpan, GapsAreWhatIsLeft) {
   Spans gaps;
   VisitGaps(Joined(), -5, 45, [&](int64_t from, int64_t to) { gaps.push_back({from, to}); });

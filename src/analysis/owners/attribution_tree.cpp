@@ -226,13 +226,12 @@ class TreeBuilder {
     if (!stack_.empty()) {
       overlap_ |= end_ns > stack_.back().end_ns;
       const int64_t until_ns = std::min(end_ns, stack_.back().end_ns);
-      nodes_.Add(stack_.back().node, stack_.back().place,
-                 -critical_.Inside(thread_, start_ns, until_ns),
-                 -critical_.Beside(thread_, start_ns, until_ns), 0);
+      const CriticalPart part = critical_.Of(thread_, start_ns, until_ns, critical_at_);
+      nodes_.Add(stack_.back().node, stack_.back().place, -part.waited_for_ns, -part.beside_ns, 0);
     }
     const BinPlace place = bins_.Of(thread_, start_ns);
-    nodes_.Add(node, place, critical_.Inside(thread_, start_ns, end_ns),
-               critical_.Beside(thread_, start_ns, end_ns), calls);
+    const CriticalPart part = critical_.Of(thread_, start_ns, end_ns, critical_at_);
+    nodes_.Add(node, place, part.waited_for_ns, part.beside_ns, calls);
     stack_.push_back({end_ns, node, place, kind});
   }
 
@@ -309,6 +308,7 @@ class TreeBuilder {
 
   const Store& store_;
   const CriticalTime& critical_;
+  size_t critical_at_ = 0;
   const PhaseMarks& marks_;
   const std::vector<BackwardLink>& links_;
   size_t link_ = 0;

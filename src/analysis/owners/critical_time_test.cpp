@@ -92,8 +92,10 @@ TEST(CriticalTimeTest, ModulesAndRangesToo) {
 
 TEST(CriticalTimeTest, WithoutStepsEveryThreadCounts) {
   const CriticalTime critical;
-  EXPECT_EQ(critical.Inside(ThreadId::At(3), 10, 30), 20);
-  EXPECT_EQ(critical.Beside(ThreadId::At(3), 10, 30), 0);
+  size_t at = 0;
+  const CriticalPart part = critical.Of(ThreadId::At(3), 10, 30, at);
+  EXPECT_EQ(part.waited_for_ns, 20);
+  EXPECT_EQ(part.beside_ns, 0);
 }
 
 }  // namespace

@@ -76,15 +76,14 @@ class ModuleTree {
       if (!nested) module.total_ns += time;
       if (!caller.IsNone()) rows_[static_cast<size_t>(parent)].self_ns -= time;
       if (!steady) continue;
-      const int64_t waited_for = critical_.Inside(thread, start_ns, end_ns);
-      const int64_t beside = critical_.Beside(thread, start_ns, end_ns);
+      const CriticalPart part = critical_.Of(thread, start_ns, end_ns, critical_at_);
       ++steady_[row].calls;
-      steady_[row].self_ns += waited_for;
-      steady_[row].beside_ns += beside;
-      if (!nested) steady_[row].total_ns += critical_.Lasting(thread, start_ns, end_ns);
+      steady_[row].self_ns += part.waited_for_ns;
+      steady_[row].beside_ns += part.beside_ns;
+      if (!nested) steady_[row].total_ns += part.lasting_ns;
       if (caller.IsNone()) continue;
-      steady_[static_cast<size_t>(parent)].self_ns -= waited_for;
-      steady_[static_cast<size_t>(parent)].beside_ns -= beside;
+      steady_[static_cast<size_t>(parent)].self_ns -= part.waited_for_ns;
+      steady_[static_cast<size_t>(parent)].beside_ns -= part.beside_ns;
     }
   }
 
@@ -122,12 +121,13 @@ class ModuleTree {
   }
 
   // The part of a backward function's own time in which the step waits for it.
-  int64_t WaitedFor(const BackwardLink& link) const {
+  int64_t WaitedFor(const BackwardLink& link) {
     const OperatorCallsTable& operators = store_.operator_calls;
     const size_t call = link.backward.row();
     const int64_t end_ns = ClosedEnd(store_, operators.start_ns[call], operators.end_ns[call]);
-    return std::min(link.own_ns,
-                    critical_.Inside(operators.thread[call], operators.start_ns[call], end_ns));
+    const CriticalPart part =
+        critical_.Of(operators.thread[call], operators.start_ns[call], end_ns, critical_at_);
+    return std::min(link.own_ns, part.waited_for_ns);
   }
 
   void AddGpuTime(const Attribution& work) {
@@ -186,6 +186,7 @@ class ModuleTree {
   const ModuleCallsTable& calls_;
   StepClock clock_;
   const CriticalTime& critical_;
+  size_t critical_at_ = 0;
   std::vector<ModuleRow> rows_;
   std::vector<StringId> path_of_row_;
   std::vector<SteadyModule> steady_;

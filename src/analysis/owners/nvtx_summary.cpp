@@ -69,8 +69,9 @@ class NvtxTable {
     const ThreadId thread = ranges_.thread[range];
     const int64_t start_ns = ranges_.start_ns[range];
     if (!clock_.IsSteady(thread, start_ns)) return;
-    steady_[found->second] += critical_.Lasting(thread, start_ns, start_ns + time);
-    beside_[found->second] += critical_.Beside(thread, start_ns, start_ns + time);
+    const CriticalPart part = critical_.Of(thread, start_ns, start_ns + time, critical_at_);
+    steady_[found->second] += part.lasting_ns;
+    beside_[found->second] += part.beside_ns;
   }
 
   // Inside another range of the same row. Parents stand before children.
@@ -126,6 +127,7 @@ class NvtxTable {
   const NvtxRangesTable& ranges_;
   StepClock clock_;
   const CriticalTime& critical_;
+  size_t critical_at_ = 0;
   std::vector<NvtxRow> rows_;
   std::vector<int64_t> steady_;
   std::vector<int64_t> beside_;

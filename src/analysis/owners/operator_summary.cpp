@@ -43,24 +43,25 @@ class OperatorTable {
     return ClosedEnd(store_, calls_.start_ns[call], calls_.end_ns[call]);
   }
 
+  CriticalPart PartOf(size_t call) {
+    return critical_.Of(calls_.thread[call], calls_.start_ns[call], End(call), critical_at_);
+  }
+
   void SetSelfTimes() {
     self_.resize(calls_.size());
     critical_self_.resize(calls_.size());
     beside_.resize(calls_.size());
     for (size_t call = 0; call < calls_.size(); ++call) {
-      const ThreadId thread = calls_.thread[call];
-      const int64_t start_ns = calls_.start_ns[call];
       const int64_t time = Duration(call);
-      const int64_t waited_for = critical_.Inside(thread, start_ns, End(call));
-      const int64_t beside = critical_.Beside(thread, start_ns, End(call));
+      const CriticalPart part = PartOf(call);
       self_[call] += time;
-      critical_self_[call] += waited_for;
-      beside_[call] += beside;
+      critical_self_[call] += part.waited_for_ns;
+      beside_[call] += part.beside_ns;
       const OperatorCallId parent = calls_.parent[call];
       if (parent.IsNone()) continue;
       self_[parent.row()] -= time;
-      critical_self_[parent.row()] -= waited_for;
-      beside_[parent.row()] -= beside;
+      critical_self_[parent.row()] -= part.waited_for_ns;
+      beside_[parent.row()] -= part.beside_ns;
     }
   }
 
@@ -109,9 +110,7 @@ class OperatorTable {
     steady.self_ns += critical_self_[call];
     steady.beside_ns += beside_[call];
     if (in_backward_[call]) steady.in_backward_ns += critical_self_[call];
-    if (counts) {
-      steady.total_ns += critical_.Lasting(calls_.thread[call], calls_.start_ns[call], End(call));
-    }
+    if (counts) steady.total_ns += PartOf(call).lasting_ns;
   }
 
   void AddGpuTime(const Attribution& work) {
@@ -193,6 +192,7 @@ class OperatorTable {
   const OperatorCallsTable& calls_;
   StepClock clock_;
   const CriticalTime& critical_;
+  size_t critical_at_ = 0;
   std::vector<int64_t> self_;
   std::vector<int64_t> critical_self_;  // of it, what the step waits for
   std::vector<int64_t> beside_;         // ... and what other threads do beside it
