@@ -41,7 +41,7 @@ class AdviceTest(unittest.TestCase):
                     if row["Rule"] not in ("memory-underused", "exposed-communication",
                                            "set-up-cost", "start-up", "first-batch")}
 
-        expected = {"h200_train": {"launch-bound", "small-kernels", "gpu-underused"},
+        expected = {"h200_train": {"launch-bound", "gpu-underused"},
                     "h200_two_ranks": {"launch-bound", "host-sync"}}
         with tempfile.TemporaryDirectory() as folder:
             for name, found in expected.items():

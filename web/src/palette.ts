@@ -34,6 +34,7 @@ const kKnown: Record<string, number> = {
   idle_operators: 10,
   idle_python: 11,
   idle_queue: 0,
+  idle_elsewhere: 1,
 };
 const kSeriesCount = 12;
 

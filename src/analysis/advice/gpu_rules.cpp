@@ -28,6 +28,20 @@ double GraphsPerStep(const RunMeasures& run) {
   return main->steady.empty() ? 0 : count / double(main->steady.size());
 }
 
+bool IsLaunchBound(const RunMeasures& run, const GpuBreakdown& gpu) {
+  return LaunchIdleNs(run) >= kLaunchIdle * gpu.window.mean;
+}
+
+// ", 4205 of them shorter than their launch"; "" where that is the smaller part.
+std::string ShortKernelsText(const RunMeasures& run) {
+  double count = 0;
+  for (const KernelRow& kernel : run.gpu.kernels) {
+    if (kernel.average_ns() < kShortKernelNs) count += kernel.calls_per_step;
+  }
+  if (count < KernelsPerStep(run) / 2) return "";
+  return ", " + Rounded(count) + " of them shorter than their launch";
+}
+
 }  // namespace
 
 void GpuUnderused(const RunMeasures& run, Findings* findings) {
@@ -59,15 +73,15 @@ void GpuUnderused(const RunMeasures& run, Findings* findings) {
 void LaunchBound(const RunMeasures& run, Findings* findings) {
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   if (gpu == nullptr || gpu->window.mean <= 0) return;
+  if (!IsLaunchBound(run, *gpu)) return;
   const double idle_ns = LaunchIdleNs(run);
-  if (idle_ns < kLaunchIdle * gpu->window.mean) return;
   const double graphs = GraphsPerStep(run);
   const bool replays = graphs >= kCallOfEveryStep;
   findings->push_back(
       {.title = "Training is bound by launches, not by the GPU",
        .seen = "The GPU waits " + TimeOf(idle_ns) + " of every step (" +
                PercentOf(idle_ns / gpu->window.mean) + ") for the CPU to launch the next of " +
-               Rounded(KernelsPerStep(run)) + " kernels.",
+               Rounded(KernelsPerStep(run)) + " kernels" + ShortKernelsText(run) + ".",
        .why = "Each operator costs the CPU several microseconds in Python, PyTorch and the driver; "
               "its kernels are over before the next is launched.",
        .action = replays
@@ -98,9 +112,31 @@ void LaunchBound(const RunMeasures& run, Findings* findings) {
                                         "mode=\"reduce-overhead\")\n"}});
 }
 
+void SharedGpu(const RunMeasures& run, Findings* findings) {
+  const GpuBreakdown* gpu = run.gpu.MainBreakdown();
+  if (gpu == nullptr || gpu->window.mean <= 0) return;
+  const double away_ns = GpuPartNs(run, GpuPart::kIdleElsewhere);
+  if (away_ns < kSharedGpu * gpu->window.mean) return;
+  findings->push_back(
+      {.title = "The GPU works for another process " + PercentOf(away_ns / gpu->window.mean) +
+                " of a step",
+       .seen = "For " + TimeOf(away_ns) +
+               " of a step launched work waits and the GPU does none of it, in stretches of 0.1 ms "
+               "and more.",
+       .why = "Processes that share a GPU without MPS take turns on it; a stream that waits for a "
+              "function on the CPU (cudaLaunchHostFunc) looks the same.",
+       .action =
+           "Look who else is on it: nvidia-smi lists the processes. End what was left behind, "
+           "give each job a GPU of its own (CUDA_VISIBLE_DEVICES), or let them run at the "
+           "same time under MPS.",
+       .gain_ns = away_ns * kSharedGpuGain,
+       .uncertainty_ns = away_ns * kSharedGpuUncertainty,
+       .evidence = {{.kind = "part", .name = "idle: GPU elsewhere", .per_step_ns = away_ns}}});
+}
+
 void SmallKernels(const RunMeasures& run, Findings* findings) {
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
-  if (gpu == nullptr) return;
+  if (gpu == nullptr || IsLaunchBound(run, *gpu)) return;  // the same said twice
   double count = 0;
   double time_ns = 0;
   Finding finding;

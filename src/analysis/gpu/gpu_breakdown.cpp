@@ -37,7 +37,12 @@ constexpr PartText kParts[kGpuPartCount] = {
     {"idle_python", "idle: Python and other", "the CPU is outside operators and CUDA calls",
      "Python"},
     {"idle_queue", "idle: GPU queue",
-     "the work was launched in time; the GPU waited for other streams or events", "GPU queue"},
+     "the next work was launched in time: the GPU needs this long to begin it", "GPU queue"},
+    {"idle_elsewhere", "idle: GPU elsewhere",
+     "launched work waited for 0.1 ms or longer and the GPU did none of it: another process had "
+     "the "
+     "GPU, or the stream waited for a function on the CPU",
+     "another process on the GPU"},
 };
 
 const PartText& TextOf(GpuPart part) { return kParts[static_cast<size_t>(part)]; }

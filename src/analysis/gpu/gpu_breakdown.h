@@ -39,9 +39,10 @@ enum class GpuPart : uint8_t {
   kIdleLaunch,     // the CPU was inside CUDA calls: bound by launches
   kIdleOperators,  // inside operators: bound by their overhead
   kIdlePython,     // outside operators
-  kIdleQueue,      // launched in time: the GPU waited for itself (streams, events)
+  kIdleQueue,      // launched in time: what the GPU needs from one piece of work to the next
+  kIdleElsewhere,  // ... for long: it worked for somebody else
 };
-inline constexpr size_t kGpuPartCount = 13;
+inline constexpr size_t kGpuPartCount = 14;
 
 struct GpuStepParts {
   int64_t start_ns = 0;

@@ -10,6 +10,10 @@ namespace {
 
 // A launch that reached the GPU this long before the gap ended did not cause it.
 constexpr int64_t kLaunchLatencyNs = 20'000;
+// Between two pieces of queued work a GPU idles for one to ten microseconds. Processes that share
+// it take turns of some hundred microseconds to a few milliseconds (seen on an H100: none between
+// 10 and 200 us, 1,000 from there to 7 ms).
+constexpr int64_t kElsewhereNs = 100'000;
 
 bool IsDataOrCompile(Phase phase) {
   return phase == Phase::kDataLoaderNext || phase == Phase::kDataLoaderInit ||
@@ -88,7 +92,10 @@ void GpuIdleExplainer::Explain(int64_t start_ns, int64_t end_ns, ApiCallId call,
   if (cpu_until_ns < arrived_ns) {
     visit({GpuPart::kIdleLaunch, cpu_until_ns, arrived_ns, ThreadId::None()});
   }
-  if (arrived_ns < end_ns) visit({GpuPart::kIdleQueue, arrived_ns, end_ns, ThreadId::None()});
+  if (arrived_ns >= end_ns) return;
+  const bool elsewhere = end_ns - arrived_ns >= kElsewhereNs;
+  visit({elsewhere ? GpuPart::kIdleElsewhere : GpuPart::kIdleQueue, arrived_ns, end_ns,
+         ThreadId::None()});
 }
 
 }  // namespace batchlight

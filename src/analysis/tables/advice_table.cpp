@@ -43,7 +43,7 @@ const Columns<Finding>& AdviceColumns() {
        [](const Finding& row) { return EstimateCell(row.gain_ns, row.uncertainty_ns); }},
       {TimeColumn("run_gain", "Gain of Run", "Estimate of what the run saves beside its steps"),
        [](const Finding& row) { return EstimateCell(row.run_gain_ns, row.run_gain_ns); }},
-      {PercentColumn("run_share", "Share of Run (%)", "Both gains, of the run's wall time"),
+      {PercentColumn("run_share", "Share of Run", "Both gains, of the run's wall time"),
        [](const Finding& row) { return row.run_share > 0 ? Cell{row.run_share * 100} : Cell{}; }},
       {TextColumn("seen", "Seen", ""), &Finding::seen},
       {TextColumn("why", "Why", ""), &Finding::why},

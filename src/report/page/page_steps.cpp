@@ -207,8 +207,8 @@ std::vector<size_t> PhaseRows(const GpuBreakdown& gpu) {
 json Description(GpuPart part) {
   json out = {{"key", GpuPartKey(part)}, {"label", GpuPartName(part)}, {"help", GpuPartHelp(part)}};
   if (!IsIdle(part)) return out;
-  const bool own = part == GpuPart::kIdleQueue;
-  out["idle"] = {{"where", own ? "in its own queue: " : "while the CPU is in "},
+  const bool launched = part == GpuPart::kIdleQueue || part == GpuPart::kIdleElsewhere;
+  out["idle"] = {{"where", launched ? "with work in its queue: " : "while the CPU is in "},
                  {"cause", IdleCause(part)}};
   return out;
 }

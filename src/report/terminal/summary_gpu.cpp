@@ -1,6 +1,7 @@
 // The GPU in the summary: what a step is made of there, top kernels, copies, and calls that wait.
 #include <algorithm>
 
+#include "analysis/advice/thresholds.h"
 #include "report/terminal/summary_sections.h"
 #include "report/text/kernel_text.h"
 #include "report/text/number_text.h"
@@ -29,6 +30,13 @@ Tone ToneOf(GpuPart part) {
     default:
       return Tone::kDim;
   }
+}
+
+// Whether it is worth a row: it happens in most steps, or takes time that shows.
+bool IsOfEveryStep(const RunOverview& overview, double calls_per_step, double per_step_ns) {
+  constexpr double kShows = 0.001;  // of a step
+  return calls_per_step >= advice::kCallOfEveryStep ||
+         per_step_ns >= kShows * overview.steps.Main()->duration.mean;
 }
 
 // cudaStreamSynchronize_v3020 -> cudaStreamSynchronize
@@ -70,7 +78,26 @@ void WriteParts(SummaryText& out, const RunOverview& overview, const GpuBreakdow
   table.Print(TitleWith("A step on the GPU", MainRank(overview)));
 }
 
-// "busy 83.1 % of a step, communication 1.2 ms hidden": the sentence above the table.
+// "the CPU in operators": what most of the idle time of a GPU that is not the limit is.
+std::string LargestWait(const GpuBreakdown& gpu) {
+  GpuPart largest = GpuPart::kIdleDataLoading;
+  for (size_t i = 0; i < kGpuPartCount; ++i) {
+    const GpuPart part = static_cast<GpuPart>(i);
+    if (IsIdle(part) && gpu.share[i] > gpu.share[static_cast<size_t>(largest)]) largest = part;
+  }
+  return std::string(GpuPartHelp(largest));
+}
+
+// "is the limit: it works 96.7 % of a step", or what it waits for.
+std::string LimitText(const GpuBreakdown& gpu) {
+  if (gpu.busy_share >= 1 - advice::kIdleOfLimit) {
+    return " is the limit: it works " + PercentText(gpu.busy_share) + " of a step";
+  }
+  return " works " + PercentText(gpu.busy_share) + " of a step; while it is idle, mostly " +
+         LargestWait(gpu);
+}
+
+// The sentence below the table: what limits the step, and what is hidden.
 std::string BusyText(const RunOverview& overview, const GpuBreakdown& gpu) {
   std::string text = "GPU " + std::to_string(gpu.device);
   for (size_t i = 0; i < overview.store->gpus.size(); ++i) {
@@ -79,7 +106,7 @@ std::string BusyText(const RunOverview& overview, const GpuBreakdown& gpu) {
       break;
     }
   }
-  text += " is busy " + PercentText(gpu.busy_share) + " of a step";
+  text += LimitText(gpu);
   if (gpu.overlapped_communication_ns > 0) {
     text += "; " + TimeText(gpu.overlapped_communication_ns) + " of communication is hidden";
   }
@@ -167,16 +194,21 @@ void WriteKernels(SummaryText& out, const RunOverview& overview, size_t rows) {
 
 void WriteCopies(SummaryText& out, const RunOverview& overview, size_t rows) {
   const GpuSummary& gpu = overview.gpu;
-  if (gpu.copies.empty()) return;
   const bool steps = HasSteps(overview);
+  std::vector<CopyRow> copies;
+  for (const CopyRow& row : gpu.copies) {
+    if (!steps || IsOfEveryStep(overview, row.calls_per_step, row.per_step_ns))
+      copies.push_back(row);
+  }
+  if (copies.empty()) return;
   SummaryTable table(out, {{.header = "", .right = false},
                            {.header = "memory", .right = false, .least_width = 76},
                            {.header = steps ? "calls/step" : "calls"},
                            {.header = steps ? "bytes/step" : "bytes"},
                            {.header = "GB/s"},
                            {.header = steps ? "per step" : "total"}});
-  for (size_t i = 0; i < std::min(rows, gpu.copies.size()); ++i) {
-    const CopyRow& row = gpu.copies[i];
+  for (size_t i = 0; i < std::min(rows, copies.size()); ++i) {
+    const CopyRow& row = copies[i];
     const bool pageable =
         row.source == MemoryKind::kPageable || row.destination == MemoryKind::kPageable;
     const Tone tone = pageable ? Tone::kWarning : Tone::kPlain;
@@ -195,7 +227,9 @@ void WriteWaits(SummaryText& out, const RunOverview& overview, size_t rows) {
   auto time = [&](const WaitRow& row) { return steps ? row.per_step_ns : double(row.total_ns); };
   std::vector<WaitRow> top;
   for (const WaitRow& row : overview.gpu.waits) {
-    if (time(row) > 0) top.push_back(row);
+    if (time(row) <= 0) continue;
+    if (steps && !IsOfEveryStep(overview, row.calls_per_step, row.per_step_ns)) continue;
+    top.push_back(row);
   }
   if (top.empty()) return;
   std::stable_sort(top.begin(), top.end(),

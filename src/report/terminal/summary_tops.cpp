@@ -117,8 +117,9 @@ void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows) 
                {PercentText(backward), Tone::kDim},
                {PercentText(share), Tone::kStrong}});
   }
-  table.Print(
-      TitleWith(steps ? "Top operators, own time" : "Operators, own time", MeanOfRanks(overview)));
+  table.Print(TitleWith(std::string(steps ? "Top operators" : "Operators") +
+                            (has_gpu ? ", by own time on CPU or GPU" : ", own time"),
+                        MeanOfRanks(overview)));
 }
 
 void WriteRanges(SummaryText& out, const RunOverview& overview, size_t rows) {
