@@ -27,6 +27,8 @@ inline constexpr uint32_t kTraceCuda = 1u << 5;
 inline constexpr uint32_t kTracePhases = 1u << 7;      // of kTraceModules, only the training loop
 inline constexpr uint32_t kTraceLines = 1u << 8;       // --python-lines=gpu
 inline constexpr uint32_t kTraceCallStacks = 1u << 9;  // --python-backtrace=cuda
+inline constexpr uint32_t kTraceOs = 1u << 12;         // -t osrt
+inline constexpr uint32_t kTraceLibraries = 1u << 13;  // -t cublas, cudnn, ...
 
 enum class CaptureTrigger : uint32_t { kNone = 0, kNvtx = 1, kCudaProfilerApi = 2, kSteps = 3 };
 
@@ -85,6 +87,7 @@ struct ControlPage {
   char functions_trace[4096];  // --python-functions-trace JSON file, "" = none
   // Lines key=value. inject/cupti/options.h: cuda.*. inject/collect/step_window.h: window.first and
   // .last (--steps), window.every and .size (--every, --window); capture_message is --step-range.
+  // inject/osrt/os_recorder.h: osrt.threshold_ns. inject/nvtx/library_domains.h: libraries.
   char extra[16384];
 };
 static_assert(sizeof(ControlPage) <= kControlBytes);

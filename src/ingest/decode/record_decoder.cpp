@@ -51,6 +51,7 @@ void RecordDecoder::DecodeChunk(const format::ChunkView& chunk, const ChunkPlace
   }
   format::RecordReader reader(chunk);
   for (RecordView view; reader.Next(view);) Decode(view);
+  piece_first_ns_ = std::min(piece_first_ns_, os_.TakeFirstStart());
   piece_last_ns_ = std::max(piece_last_ns_, context_.now_ns());
   if (reader.damaged()) {
     ++context_.fragment.damaged_chunks;
@@ -67,6 +68,7 @@ void RecordDecoder::Decode(const RecordView& view) {
   if (kind >= 48 && kind <= 50) return parts_.calls ? stacks_.Decode(view) : Skip(view);
   if (kind >= 52 && kind <= 55) return python_.Decode(view);
   if (kind <= 11) return DecodeSession(view);
+  if (kind >= 128 && kind <= 130) return os_.Decode(view);
   if (cuda_.Decode(view)) return;
   ++context_.fragment.unknown_records;
 }

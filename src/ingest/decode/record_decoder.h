@@ -9,6 +9,7 @@
 #include "ingest/decode/chunk_context.h"
 #include "ingest/decode/cuda_decoder.h"
 #include "ingest/decode/nvtx_decoder.h"
+#include "ingest/decode/os_decoder.h"
 #include "ingest/decode/python_decoder.h"
 #include "ingest/decode/recorded_parts.h"
 #include "ingest/decode/stack_decoder.h"
@@ -34,7 +35,8 @@ class RecordDecoder {
         stacks_(context_),
         calls_(context_, stacks_),
         python_(context_),
-        cuda_(context_) {}
+        cuda_(context_),
+        os_(context_) {}
 
   // Chunks come in the order of the store; those of one thread without a break form a piece.
   void DecodeChunk(const format::ChunkView& chunk, const ChunkPlace& place);
@@ -58,6 +60,7 @@ class RecordDecoder {
   CallDecoder calls_;
   PythonDecoder python_;
   CudaDecoder cuda_;
+  OsDecoder os_;
   bool in_piece_ = false;
   int64_t piece_first_ns_ = 0;
   int64_t piece_last_ns_ = 0;

@@ -6,6 +6,8 @@
 #include "ingest/recording/copy_ends.h"
 #include "ingest/recording/cuda_join.h"
 #include "ingest/recording/join_fragments.h"
+#include "ingest/recording/library_calls.h"
+#include "ingest/recording/os_totals.h"
 #include "ingest/recording/python_totals.h"
 #include "ingest/recording/source_lines.h"
 #include "store/finish.h"
@@ -58,6 +60,8 @@ Result<Store> ReadChunks(ChunkSet set, const RecordedParts& parts) {
   if (!maps.ok()) return maps.status();
   ApplyFacts(fragments, maps.value(), plan, store);
   AddUpPython(store);
+  AddUpOsCalls(store);
+  MoveLibraryCalls(store);
   PlaceCuda(fragments, store);
   FinishStore(store, {.has_range_parents = true, .has_call_parents = true});
   CutImpossibleCopyEnds(store);
