@@ -61,7 +61,7 @@ SUB_LAYERS = {
         'roofline': ('owners', 'steps', 'cuda', 'numbers'),
         'memory': ('steps', 'phases', 'cuda'),
         'ranks': ('gpu', 'owners', 'steps', 'cuda'),
-        'run': ('stages', 'breakdown', 'gpu', 'lines', 'owners', 'steps', 'numbers', 'roofline', 'ranks'),
+        'run': ('stages', 'breakdown', 'gpu', 'lines', 'owners', 'steps', 'phases', 'numbers', 'roofline', 'ranks'),
         'advice': ('run', 'stages', 'breakdown', 'gpu', 'steps', 'phases', 'cuda', 'numbers'),
         'overview': ('advice', 'run'),
         'tables': ('overview', 'run', 'stages', 'breakdown', 'memory', 'ranks', 'gpu', 'lines', 'python', 'owners', 'steps', 'numbers', 'cuda', 'result'),

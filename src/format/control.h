@@ -51,7 +51,10 @@ struct ControlPage {
   std::atomic<uint32_t> state;
   // Futex word (shared), bumped and woken after each change of `state`.
   std::atomic<uint32_t> changes;
-  uint32_t unused;
+  // --overhead: one step in how many has detail, and from which block of steps on
+  // (inject/collect/detail_plan.h); 0 = nobody has measured yet. Of the first process that steps:
+  // all processes of the machine follow it, so that none waits for another's detail.
+  std::atomic<uint32_t> detail_plan;
   std::atomic<uint32_t> captures_done;
 
   CaptureTrigger trigger;
@@ -63,7 +66,7 @@ struct ControlPage {
   int64_t session_start_ns;    // CLOCK_MONOTONIC
   std::atomic<uint32_t> processes_attached;
   uint32_t range_end_ignored;  // 1 = --capture-range-end=none: a capture never stops by its range
-  std::atomic<uint32_t> step_pid;  // kSteps: the process whose steps count; 0 = none yet
+  std::atomic<uint32_t> step_pid;  // the process whose steps count for all; 0 = none yet
   // Why the files grow no further: the first process to find out stores it and bumps `changes`; the
   // tool ends the collection.
   std::atomic<RecordingStop> stop;
@@ -88,6 +91,7 @@ struct ControlPage {
   // Lines key=value. inject/cupti/options.h: cuda.*. inject/collect/step_window.h: window.first and
   // .last (--steps), window.every and .size (--every, --window); capture_message is --step-range.
   // inject/osrt/os_recorder.h: osrt.threshold_ns. inject/nvtx/library_domains.h: libraries.
+  // inject/collect/detail_plan.h: detail.every (--control-steps), detail.budget (--overhead, ppm).
   char extra[16384];
 };
 static_assert(sizeof(ControlPage) <= kControlBytes);

@@ -41,6 +41,15 @@ int64_t FullQueueOf(const Store& store, const ProcessSteps& main) {
   return waited_ns;
 }
 
+// Without recording the CPU is faster. What its records cost is known as an upper end only, unless
+// it was measured.
+double RecordingNs(const RecordingCost& cost) {
+  if (cost.measured) return std::max(0.0, cost.measured->ns);
+  double most_ns = 0;
+  for (const RecordedKind& kind : cost.kinds) most_ns += kind.per_step * kind.ns_each;
+  return kLikelyRecordingCost * most_ns;
+}
+
 // Time of a mean step in which the CPU has nothing to do but wait for the GPU, ns.
 double CpuSlackNs(const RunMeasures& run, const ProcessSteps& main) {
   const int64_t waited_ns = WaitsOf(run, main) + FullQueueOf(*run.store, main);
@@ -48,8 +57,7 @@ double CpuSlackNs(const RunMeasures& run, const ProcessSteps& main) {
   // Where it runs ahead, its steps are shorter than the GPU's.
   const double pace_ns = double(PaceOfGpuNs(*run.gpu.MainBreakdown(), main));
   if (pace_ns > 0) slack_ns += std::max(0.0, pace_ns - main.duration.mean);
-  // Without recording the CPU is faster; what recording costs is known as an upper end only.
-  return slack_ns + kLikelyRecordingCost * run.recording_cost.per_step_ns;
+  return slack_ns + RecordingNs(run.recording_cost);
 }
 
 }  // namespace

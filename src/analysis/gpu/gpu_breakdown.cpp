@@ -93,6 +93,8 @@ class DeviceBreakdown {
     int64_t next_start_ns = kOpenEnd;
     for (size_t i = steps.size(); i-- > 0;) {
       if (steps[i].start_ns == kOpenEnd) {
+        // The GPU works in a step without detail, but nobody saw it begin.
+        if (steps_.steps[i].kind == StepKind::kPlain) next_start_ns = kOpenEnd;
         steps[i].start_ns = 0;
         continue;
       }

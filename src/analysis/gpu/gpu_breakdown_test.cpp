@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "analysis/testing/plain_marks.h"
 #include "analysis/testing/store_builder.h"
 
 namespace batchlight {
@@ -109,6 +110,29 @@ TEST(GpuBreakdown, OverlappedCommunicationIsHidden) {
   ExpectAddsUp(found[0]);
   EXPECT_EQ(Part(found[0].steps[1], GpuPart::kCommunication), 200'000);
   EXPECT_DOUBLE_EQ(found[0].overlapped_communication_ns, 200'000);
+}
+
+// What the GPU does in a step without detail is not known: the step before does not idle meanwhile.
+TEST(GpuBreakdown, AStepWithoutDetailIsNobodysIdleTime) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0; i < 12; ++i) {
+    const int64_t t = i * 1'000'000;
+    build.Range(main, "step", t, t + 1'000'000);
+    if (i != 6) build.Kernel(main, "nvjet_hsh_128", t + 10'000, t + 20'000, t + 920'000);
+  }
+  testing::PlainMark(build, main, false, 6'000'000, 0);
+  testing::PlainMark(build, main, true, 7'000'000, 0);
+  const Store store = build.Build();
+  const StepSet steps = FindSteps(store);
+  ASSERT_EQ(steps.Main()->steps[6].kind, StepKind::kPlain);
+  const std::vector<GpuBreakdown> found = BreakDownGpu(store, steps);
+  ASSERT_EQ(found.size(), 1u);
+  ExpectAddsUp(found[0]);
+  EXPECT_EQ(found[0].steps[4].duration_ns(), 1'000'000);
+  EXPECT_EQ(found[0].steps[5].duration_ns(), 900'000) << "up to the end of its own work";
+  EXPECT_EQ(found[0].steps[6].duration_ns(), 0);
+  EXPECT_EQ(found[0].steps[7].duration_ns(), 1'000'000);
 }
 
 TEST(GpuBreakdown, NoGpuWorkGivesNothing) {

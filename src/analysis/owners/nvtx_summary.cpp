@@ -6,6 +6,7 @@
 #include "analysis/numbers/closed_end.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/critical_time.h"
+#include "analysis/phases/plain_spans.h"
 #include "analysis/steps/step_clock.h"
 
 namespace batchlight {
@@ -22,6 +23,9 @@ class NvtxTable {
     AddGpuTime(work);
     SetDurations();
     NvtxSummary summary{.ranges = ranges_.size(), .marks = store_.nvtx_marks.size()};
+    for (size_t mark = 0; mark < store_.nvtx_marks.size(); ++mark) {
+      summary.marks -= IsDetailMark(store_, mark);
+    }
     for (size_t row = 0; row < rows_.size(); ++row) {
       rows_[row].total_per_step_ns = clock_.PerStep(double(steady_[row]));
       rows_[row].beside_per_step_ns = clock_.PerStep(double(beside_[row]));

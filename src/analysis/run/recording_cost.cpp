@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "analysis/numbers/time_span.h"
+#include "analysis/phases/plain_spans.h"
 #include "analysis/steps/step_lookup.h"
 
 namespace batchlight {
@@ -13,15 +15,21 @@ namespace {
 // and 3.6 us an event longer on four machines with an H200 (PyTorch 2.11, CUPTI 13.0;
 // docs/benchmarks.md).
 constexpr double kGpuWorkNs = 3600;
+// The least of what the GPU itself takes longer for it, in kernels that were not recorded apart.
+constexpr double kOnGpuNs = 300;
 
 // The costs were measured in tight loops. In a step the recorder's code and memory are out of the
 // caches, and so is what PyTorch does to call it: 1.8 times as much on an H200's machine, 4 times
 // in examples/train.py on two shared processors (docs/benchmarks.md).
 constexpr double kColdCaches = 4;
 
+// PyTorch itself takes longer for an operator or a module than its record does, so that the records
+// are at most half of a step; costs measured in a process that something slowed down say more.
+constexpr double kMostOfStep = 0.5;
+
 double Cost(const Store& store, const char* key) {
   const std::string text(store.Property(key));
-  return text.empty() ? 0 : kColdCaches * std::max(0.0, std::strtod(text.c_str(), nullptr));
+  return text.empty() ? 0 : std::max(0.0, std::strtod(text.c_str(), nullptr));
 }
 
 class StepCounter {
@@ -62,35 +70,126 @@ class StepCounter {
   std::vector<bool> ours_;
 };
 
-}  // namespace
+// Time of a steady step in which the GPU does nothing that was recorded, in the mean. Recording
+// cannot have made a step longer by more: a step takes at least as long as its work on the GPU.
+class GpuIdleTime {
+ public:
+  GpuIdleTime(const Store& store, const ProcessSteps& process) : store_(store), process_(process) {}
 
-RecordingCost EstimateRecordingCost(const Store& store, const StepSet& steps) {
-  RecordingCost cost;
+  double PerStepNs() {
+    double step_ns = 0;
+    double busy_ns = 0;
+    for (const uint32_t row : process_.steady) {
+      const Step& step = process_.steps[row];
+      step_ns += double(step.duration_ns());
+      busy_ns += double(BusyNs(step));
+    }
+    return (step_ns - busy_ns) / double(std::max<size_t>(1, process_.steady.size()));
+  }
+
+ private:
+  // Each table is in order of start; the steps are asked for in order, so each row is met once.
+  template <class Table>
+  void Take(const Table& table, size_t& row, const Step& step) {
+    for (; row < table.size() && table.start_ns[row] < step.end_ns; ++row) {
+      if (table.process[row] != process_.process || table.end_ns[row] == kOpenEnd) continue;
+      const int64_t start_ns = std::max(table.start_ns[row], step.start_ns);
+      const int64_t end_ns = std::min(table.end_ns[row], step.end_ns);
+      if (start_ns < end_ns) spans_.push_back({start_ns, end_ns});
+    }
+  }
+
+  int64_t BusyNs(const Step& step) {
+    spans_.clear();
+    Take(store_.kernels, kernel_, step);
+    Take(store_.memcpys, copy_, step);
+    Take(store_.memsets, set_, step);
+    Take(store_.graph_launches, graph_, step);
+    int64_t busy_ns = 0;
+    for (const TimeSpan& span : UnionOf(spans_)) busy_ns += span.end_ns - span.start_ns;
+    return busy_ns;
+  }
+
+  const Store& store_;
+  const ProcessSteps& process_;
+  std::vector<TimeSpan> spans_;
+  size_t kernel_ = 0, copy_ = 0, set_ = 0, graph_ = 0;
+};
+
+void Estimate(const Store& store, const ProcessSteps& process, RecordingCost& cost) {
   const double range_ns = Cost(store, "cost.range_ns");
-  if (steps.Main() == nullptr || range_ns == 0) return cost;
+  if (range_ns == 0) return;
   const double module_ns = std::max(range_ns, Cost(store, "cost.module_ns"));
   const double operator_ns = std::max(range_ns, Cost(store, "cost.operator_ns"));
-  const StepCounter count(store, *steps.Main());
+  const double call_ns = Cost(store, "cost.cuda_call_ns");
+  const StepCounter count(store, process);
   const double gpu_work = count.OfProcess(store.kernels) + count.OfProcess(store.memcpys) +
-                          count.OfProcess(store.memsets);
+                          count.OfProcess(store.memsets) + count.OfProcess(store.graph_launches);
   const double calls = std::max(0.0, count.OfThreads(store.api_calls) - gpu_work);
   const RecordedKind kinds[] = {
-      {"GPU events", gpu_work, kGpuWorkNs},
-      {"CUDA calls", calls, Cost(store, "cost.cuda_call_ns")},
-      {"operators", count.OfThreads(store.operator_calls), operator_ns},
+      {"GPU events", gpu_work, kGpuWorkNs, 0},
+      {"CUDA calls", calls, kColdCaches * call_ns, call_ns},
+      {"operators", count.OfThreads(store.operator_calls), kColdCaches * operator_ns, operator_ns},
       {"modules and phases",
-       count.OfThreads(store.module_calls) + count.OfThreads(store.phase_calls), module_ns},
-      {"ranges", count.OfThreads(store.nvtx_ranges), range_ns},
+       count.OfThreads(store.module_calls) + count.OfThreads(store.phase_calls),
+       kColdCaches * module_ns, module_ns},
+      {"ranges", count.OfThreads(store.nvtx_ranges), kColdCaches * range_ns, range_ns},
   };
   for (const RecordedKind& kind : kinds) {
     if (kind.per_step == 0) continue;
     cost.kinds.push_back(kind);
-    cost.per_step_ns += kind.per_step * kind.ns_each;
+    cost.high_ns += kind.per_step * kind.ns_each;
+    cost.low_ns += kind.per_step * kind.least_ns;
   }
   std::stable_sort(cost.kinds.begin(), cost.kinds.end(),
                    [](const RecordedKind& a, const RecordedKind& b) {
                      return a.per_step * a.ns_each > b.per_step * b.ns_each;
                    });
+  cost.high_ns = std::min(cost.high_ns, kMostOfStep * cost.step_ns);
+  if (gpu_work > 0) {
+    const double idle_ns = GpuIdleTime(store, process).PerStepNs();
+    cost.high_ns = std::min(cost.high_ns, idle_ns + gpu_work * kOnGpuNs);
+    cost.low_ns = 0;
+  }
+  cost.low_ns = std::min(cost.low_ns, cost.high_ns);
+}
+
+void Measure(const Store& store, const ProcessSteps& process, RecordingCost& cost) {
+  const std::vector<PlainSpan> spans = FindPlainSpans(store, process.process);
+  auto span = spans.begin();
+  std::vector<AlternatingStep> steps;
+  for (const Step& step : process.steps) {
+    cost.plain_steps += step.kind == StepKind::kPlain;
+    if (step.kind != StepKind::kPlain && step.kind != StepKind::kSteady) continue;
+    int64_t switch_ns = 0;  // what is spent on switching is not the plain step's
+    for (; span != spans.end() && span->start_ns < step.end_ns; ++span) {
+      if (span->start_ns + span->switch_ns > step.start_ns) switch_ns += span->switch_ns;
+    }
+    const bool detailed = step.kind == StepKind::kSteady;
+    steps.push_back({double(step.duration_ns() - (detailed ? 0 : switch_ns)), detailed});
+  }
+  const GraphLaunchesTable& graphs = store.graph_launches;
+  for (size_t row = 0; row < graphs.size() && !cost.without_graphs; ++row) {
+    if (graphs.process[row] != process.process) continue;
+    const size_t step = StepLookup::Around(process.steps, graphs.start_ns[row]);
+    cost.without_graphs = step != StepLookup::kNone && process.steps[step].kind == StepKind::kPlain;
+  }
+  cost.detailed_steps = process.steps.size() - cost.plain_steps;
+  cost.measured = CompareAlternating(steps);
+  if (cost.measured) cost.plain_step_ns = std::max(1.0, cost.step_ns - cost.measured->ns);
+}
+
+}  // namespace
+
+RecordingCost FindRecordingCost(const Store& store, const StepSet& steps) {
+  RecordingCost cost;
+  if (steps.Main() == nullptr) return cost;
+  const ProcessSteps& process = *steps.Main();
+  cost.step_ns = double(process.duration.median);
+  cost.budget = std::strtod(std::string(store.Property(kOverheadBudgetKey)).c_str(), nullptr);
+  Estimate(store, process, cost);
+  cost.plain_step_ns = std::max(1.0, cost.step_ns - cost.high_ns);
+  Measure(store, process, cost);
   return cost;
 }
 

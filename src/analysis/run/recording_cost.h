@@ -1,31 +1,61 @@
-// An estimate of how much longer a step takes because it is recorded: the number of records of each
-// kind in a step, times the most that one costs. Costs were measured in the program itself when it
-// started (properties cost.*), in tight loops, and are multiplied here for cold caches. GPU work is
-// the exception: its cost is CUPTI's, and measuring it would need work on the program's GPU, so it
-// comes from a table. A step that waits for its GPU shows less of the cost, or nothing.
+// How much longer a step takes because it is recorded. Of the main training process.
+//
+// Measured: by the steps of the same run that were recorded without detail (--control-steps,
+// --overhead).
+//
+// Estimated, where there are too few of them: a range. Its upper end is the number of records of
+// each kind in a step, times the most that one was ever seen to cost. Costs were measured in the
+// program itself when it started (properties cost.*), in tight loops, and are multiplied here for
+// cold caches. GPU work is the exception: its cost is CUPTI's, and measuring it would need work on
+// the program's GPU, so it comes from a table. The lower end is what the tight loops say; nothing
+// where there is a GPU, whose work may hide all of it.
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "analysis/numbers/alternating.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
 
 namespace batchlight {
 
+// Property of a recording made with --overhead: the share of a step that recording may add.
+inline constexpr std::string_view kOverheadBudgetKey = "session.overhead_budget";
+
 struct RecordedKind {
   std::string_view what;  // "GPU events"
   double per_step = 0;
-  double ns_each = 0;
+  double ns_each = 0;   // the most
+  double least_ns = 0;  // in a tight loop
 };
 
 struct RecordingCost {
   std::vector<RecordedKind> kinds;  // those that were recorded, by falling share
-  double per_step_ns = 0;
-  bool known() const { return !kinds.empty(); }
+  double low_ns = 0;                // estimated, of a step with detail
+  double high_ns = 0;
+  double step_ns = 0;  // median of the steps with detail
+
+  std::optional<LongerBy> measured;  // a step with detail than one without
+  double plain_step_ns = 0;          // if measured: what is left of a step with detail
+  bool without_graphs = false;       // CUPTI stayed on for CUDA graphs: its part is not measured
+  size_t detailed_steps = 0;         // of all steps of the process
+  size_t plain_steps = 0;
+  double budget = 0;  // asked for by --overhead: 0.03; 0 = nothing
+
+  bool known() const { return measured.has_value() || !kinds.empty(); }
+  // Of the plain step: 0.03 = 3 % longer.
+  double Share(double ns) const { return ns / std::max(1.0, plain_step_ns); }
+  // By how much steps are longer in the mean, over those with and without detail.
+  double MeanShare() const {
+    const double all = double(detailed_steps + plain_steps);
+    return measured && all > 0 ? Share(measured->ns) * double(detailed_steps) / all : 0;
+  }
 };
 
-// Of the main training process. Not known of recordings by other tools.
-RecordingCost EstimateRecordingCost(const Store& store, const StepSet& steps);
+// Not known of recordings by other tools.
+RecordingCost FindRecordingCost(const Store& store, const StepSet& steps);
 
 }  // namespace batchlight

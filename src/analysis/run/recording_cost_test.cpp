@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/testing/plain_marks.h"
 #include "analysis/testing/store_builder.h"
 
 namespace batchlight {
@@ -35,7 +36,7 @@ Store TrainingRun(bool with_costs) {
 
 TEST(RecordingCost, AddsUpWhatAStepHolds) {
   const Store store = TrainingRun(true);
-  const RecordingCost cost = EstimateRecordingCost(store, FindSteps(store));
+  const RecordingCost cost = FindRecordingCost(store, FindSteps(store));
   ASSERT_EQ(cost.kinds.size(), 3u);
   EXPECT_EQ(cost.kinds[0].what, "GPU events");
   EXPECT_DOUBLE_EQ(cost.kinds[0].per_step, 10);
@@ -43,7 +44,9 @@ TEST(RecordingCost, AddsUpWhatAStepHolds) {
   EXPECT_DOUBLE_EQ(cost.kinds[1].per_step, 2);
   EXPECT_EQ(cost.kinds[2].what, "ranges");
   EXPECT_DOUBLE_EQ(cost.kinds[2].per_step, 2) << "of the training process only";
-  EXPECT_DOUBLE_EQ(cost.per_step_ns, 10 * cost.kinds[0].ns_each + 4 * (2 * 100 + 2 * 50));
+  EXPECT_DOUBLE_EQ(cost.high_ns, 10 * cost.kinds[0].ns_each + 4 * (2 * 100 + 2 * 50));
+  EXPECT_DOUBLE_EQ(cost.low_ns, 0) << "the GPU may hide it";
+  EXPECT_FALSE(cost.measured);
 }
 
 // A hundred kernels in the first of five steps, which is slow and set apart as warm-up, none later.
@@ -61,16 +64,97 @@ TEST(RecordingCost, CountsTheStepsThatCount) {
   const Store store = build.Build();
   const StepSet steps = FindSteps(store);
   ASSERT_EQ(steps.Main()->steady.size(), 20u);
-  const RecordingCost cost = EstimateRecordingCost(store, steps);
+  const RecordingCost cost = FindRecordingCost(store, steps);
   ASSERT_EQ(cost.kinds.size(), 1u);
   EXPECT_EQ(cost.kinds[0].what, "ranges");
-  EXPECT_DOUBLE_EQ(cost.per_step_ns, 4 * 50);
+  EXPECT_DOUBLE_EQ(cost.high_ns, 4 * 50);
+  EXPECT_DOUBLE_EQ(cost.low_ns, 50);
+}
+
+// A step cannot be longer by more than what its GPU idles: it takes as long as its work there.
+TEST(RecordingCost, ABusyGpuHidesIt) {
+  testing::StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  for (int64_t step = 0; step < 4; ++step) {
+    const int64_t start = step * 1'000'000;
+    build.Range(main, "step", start, start + 1'000'000);
+    for (int64_t i = 0; i < 100; ++i) {
+      const int64_t at = start + i * 10'000;
+      build.Kernel(main, "gemm", at, at + 50, at + 9'950);
+    }
+  }
+  build.Property("cost.range_ns", "50.0");
+  const Store store = build.Build();
+  const RecordingCost cost = FindRecordingCost(store, FindSteps(store));
+  EXPECT_NEAR(cost.high_ns, 100 * 100 + 100 * 300, 1) << "100 kernels at 3.6 us would be 360 us";
+}
+
+// Costs that were measured while something slowed the process down.
+TEST(RecordingCost, IsNeverMoreThanHalfOfAStep) {
+  testing::StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  for (int64_t step = 0; step < 8; ++step) {
+    build.Range(main, "step", step * 10'000, step * 10'000 + 10'000);
+    build.Operator(main, "aten::add", step * 10'000 + 10, step * 10'000 + 5'000);
+  }
+  build.Property("cost.range_ns", "50.0");
+  build.Property("cost.operator_ns", "9000.0");
+  const Store store = build.Build();
+  const RecordingCost cost = FindRecordingCost(store, FindSteps(store));
+  EXPECT_DOUBLE_EQ(cost.high_ns, 5'000);
+  EXPECT_DOUBLE_EQ(cost.low_ns, 5'000);
+  EXPECT_DOUBLE_EQ(cost.Share(cost.high_ns), 1) << "twice as long as without";
+}
+
+// Steps of 1 ms; every eighth has no detail, is 0.1 ms shorter, but switching took 0.02 ms of it.
+Store WithPlainSteps(int64_t count) {
+  testing::StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  int64_t now = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const bool plain = i % 8 == 4;
+    const int64_t end = now + (plain ? 920'000 : 1'000'000) + i % 3 * 1000;
+    build.Range(main, "step", now, end);
+    if (plain) {
+      testing::PlainMark(build, main, false, now + 20'000, 20'000);
+      testing::PlainMark(build, main, true, end + 20'000, 20'000);
+    }
+    now = end;
+  }
+  build.Property("cost.range_ns", "50.0");
+  build.Property(kOverheadBudgetKey, "0.03");
+  return build.Build();
+}
+
+TEST(RecordingCost, IsMeasuredOnStepsWithoutDetail) {
+  const Store store = WithPlainSteps(160);
+  const RecordingCost cost = FindRecordingCost(store, FindSteps(store));
+  ASSERT_TRUE(cost.measured);
+  EXPECT_EQ(cost.measured->samples, 20u);
+  EXPECT_NEAR(cost.measured->ns, 100'000, 1000);
+  EXPECT_LE(cost.measured->low_ns, 100'000);
+  EXPECT_GE(cost.measured->high_ns, 100'000);
+  EXPECT_NEAR(cost.plain_step_ns, 901'000, 2000);
+  EXPECT_NEAR(cost.Share(cost.measured->ns), 0.111, 0.002);
+  EXPECT_EQ(cost.detailed_steps, 140u);
+  EXPECT_EQ(cost.plain_steps, 20u);
+  EXPECT_NEAR(cost.MeanShare(), 0.111 * 140 / 160, 0.002);
+  EXPECT_DOUBLE_EQ(cost.budget, 0.03);
+}
+
+TEST(RecordingCost, FewStepsWithoutDetailSayNothing) {
+  const Store store = WithPlainSteps(40);
+  const RecordingCost cost = FindRecordingCost(store, FindSteps(store));
+  EXPECT_FALSE(cost.measured);
+  EXPECT_EQ(cost.plain_steps, 5u);
+  EXPECT_TRUE(cost.known());
+  EXPECT_DOUBLE_EQ(cost.high_ns, 4 * 50);
 }
 
 TEST(RecordingCost, UnknownOfOtherTools) {
   const Store store = TrainingRun(false);
-  EXPECT_FALSE(EstimateRecordingCost(store, FindSteps(store)).known());
-  EXPECT_FALSE(EstimateRecordingCost(Store{}, StepSet{}).known());
+  EXPECT_FALSE(FindRecordingCost(store, FindSteps(store)).known());
+  EXPECT_FALSE(FindRecordingCost(Store{}, StepSet{}).known());
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ RunMeasures MeasureRun(const Store& store, const MeasureOptions& options) {
       [&] { run.queues = AnalyzeLaunchQueues(store, steps); },
       [&] { run.breakdowns = BreakDownSteps(inputs, steps); },
       [&] { run.loop_work = FindLoopWork(inputs, steps); },
-      [&] { run.recording_cost = EstimateRecordingCost(store, steps); },
+      [&] { run.recording_cost = FindRecordingCost(store, steps); },
   };
   ParallelFor(std::size(analyses), [&](size_t i) { analyses[i](); });
   FindHiddenLoading(run);

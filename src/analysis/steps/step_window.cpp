@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/phases/plain_spans.h"
 #include "analysis/steps/graph_use.h"
 #include "analysis/steps/loop_tiler.h"
 #include "analysis/steps/step_lookup.h"
@@ -155,6 +156,39 @@ void NameWarmUp(ProcessSteps& process) {
   }
 }
 
+// Steps that were recorded without detail stand for no others: neither in times, as they are
+// shorter, nor in operators and kernels, of which they have none. So does a step that is such in
+// part, where the loop is cut elsewhere than the recorder thought.
+void NameByDetail(const Store& store, ProcessSteps& process) {
+  constexpr double kAllBut = 0.05;  // of a step, that may be of the other kind
+  const std::vector<PlainSpan> spans = FindPlainSpans(store, process.process);
+  if (spans.empty()) return;
+  auto span = spans.begin();
+  for (Step& step : process.steps) {
+    while (span != spans.end() && span->end_ns <= step.start_ns) ++span;
+    int64_t plain_ns = 0;
+    for (auto at = span; at != spans.end() && at->start_ns < step.end_ns; ++at) {
+      plain_ns += std::min(at->end_ns, step.end_ns) - std::max(at->start_ns, step.start_ns);
+    }
+    const double share = double(plain_ns) / double(std::max<int64_t>(1, step.duration_ns()));
+    if (step.kind != StepKind::kSteady || share <= kAllBut) continue;
+    step.kind = share >= 1 - kAllBut ? StepKind::kPlain : StepKind::kPartlyPlain;
+  }
+}
+
+// Where no step is steady. Those without detail would make averages of operators wrong.
+void AddAllButExcluded(ProcessSteps& process) {
+  const auto add = [&process](bool plain) {
+    for (size_t i = 0; i < process.steps.size(); ++i) {
+      const StepKind kind = process.steps[i].kind;
+      if (kind == StepKind::kExcluded || (kind == StepKind::kPlain && !plain)) continue;
+      process.steady.push_back(static_cast<uint32_t>(i));
+    }
+  };
+  add(false);
+  if (process.steady.empty()) add(true);
+}
+
 int64_t MedianBetween(const ProcessSteps& process) {
   std::vector<int64_t> gaps;
   for (size_t i = 1; i < process.steps.size(); ++i) {
@@ -179,18 +213,14 @@ void FindSteadyWindow(const StepInputs& inputs, const StepOptions& options, Proc
     }
   }
   KeepOrdinaryEpochStarts(process);
+  NameByDetail(inputs.store, process);
   NameWarmUp(process);
   for (size_t i = 0; i < process.steps.size(); ++i) {
     if (process.steps[i].kind == StepKind::kSteady) {
       process.steady.push_back(static_cast<uint32_t>(i));
     }
   }
-  if (process.steady.empty()) {
-    for (size_t i = 0; i < process.steps.size(); ++i) {
-      if (process.steps[i].kind == StepKind::kExcluded) continue;
-      process.steady.push_back(static_cast<uint32_t>(i));
-    }
-  }
+  if (process.steady.empty()) AddAllButExcluded(process);
   std::vector<int64_t> durations;
   for (const uint32_t i : process.steady) durations.push_back(process.steps[i].duration_ns());
   process.duration = Summarize(std::move(durations));

@@ -315,6 +315,10 @@ std::string_view StepKindName(StepKind kind) {
       return "excluded";
     case StepKind::kGraphCapture:
       return "graph capture";
+    case StepKind::kPlain:
+      return "without detail";
+    case StepKind::kPartlyPlain:
+      return "partly without detail";
     case StepKind::kCount:
       break;
   }

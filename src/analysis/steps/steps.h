@@ -49,6 +49,8 @@ enum class StepKind : uint8_t {
   kEpochStart,    // starts a DataLoader
   kExcluded,      // outside the range that the caller asked for
   kGraphCapture,  // captures a CUDA graph that later steps replay
+  kPlain,         // recorded without detail: only where it begins and ends (step_detail.h)
+  kPartlyPlain,   // part of it is such
   kCount
 };
 

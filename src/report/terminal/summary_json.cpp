@@ -109,11 +109,31 @@ ordered_json LivesJson(const RunOverview& overview) {
   return json;
 }
 
+// Shares are of a step without detail: 0.03 = 3 % longer.
 ordered_json RecordingCostJson(const RecordingCost& cost) {
-  ordered_json json = {{"per_step_ns", cost.per_step_ns}, {"kinds", ordered_json::array()}};
+  ordered_json json = {{"steps_with_detail", cost.detailed_steps},
+                       {"steps_without_detail", cost.plain_steps},
+                       {"plain_step_ns", cost.plain_step_ns}};
+  if (cost.measured) {
+    const LongerBy& longer = *cost.measured;
+    json["measured"] = {{"ns", longer.ns},
+                        {"low_ns", longer.low_ns},
+                        {"high_ns", longer.high_ns},
+                        {"share", cost.Share(longer.ns)},
+                        {"low_share", cost.Share(longer.low_ns)},
+                        {"high_share", cost.Share(longer.high_ns)},
+                        {"samples", longer.samples},
+                        {"mean_share", cost.MeanShare()},
+                        {"without_cuda_graphs", cost.without_graphs}};
+  }
+  if (cost.budget > 0) json["budget_share"] = cost.budget;
+  json["estimate"] = {{"low_ns", cost.low_ns}, {"high_ns", cost.high_ns}};
+  json["kinds"] = ordered_json::array();
   for (const RecordedKind& kind : cost.kinds) {
-    json["kinds"].push_back(
-        {{"what", kind.what}, {"per_step", kind.per_step}, {"ns_each", kind.ns_each}});
+    json["kinds"].push_back({{"what", kind.what},
+                             {"per_step", kind.per_step},
+                             {"least_ns_each", kind.least_ns},
+                             {"most_ns_each", kind.ns_each}});
   }
   return json;
 }

@@ -5,6 +5,7 @@
 
 #include "report/terminal/summary_sections.h"
 #include "report/text/number_text.h"
+#include "report/text/recording_text.h"
 #include "report/text/run_text.h"
 #include "report/text/utf8.h"
 
@@ -153,21 +154,15 @@ void WriteStepTimes(SummaryText& out, const RunOverview& overview) {
 
 // What recording cost the step, and whether the recording is complete.
 void WriteRecordingCost(SummaryText& out, const RunOverview& overview) {
-  const RecordingCost& cost = overview.recording_cost;
-  const int64_t median = overview.steps.Main()->duration.median;
-  if (!cost.known() || median <= 0) return;
-  std::string text = "recording adds up to " + TimeText(cost.per_step_ns) + " to a step (" +
-                     FixedText(100 * cost.per_step_ns / double(median), 1) + " %, estimated):";
-  for (size_t i = 0; i < std::min<size_t>(cost.kinds.size(), 3); ++i) {
-    const RecordedKind& kind = cost.kinds[i];
-    text += (i == 0 ? " " : ", ") + FixedText(kind.per_step, kind.per_step < 10 ? 1 : 0) + " " +
-            std::string(kind.what);
-  }
+  std::string text = RecordingCostText(overview);
+  if (text.empty()) return;
   const bool lost =
       std::any_of(overview.losses.begin(), overview.losses.end(),
                   [](const LossWarning& loss) { return loss.severity == LossSeverity::kDataLoss; });
   text += lost ? "; events were lost, see above" : "; nothing was dropped";
   out.Put("  ").Wrapped(text, 2, Tone::kDim);
+  const std::string detailed = DetailedStepsText(overview);
+  if (!detailed.empty()) out.Put("  ").Wrapped(detailed, 2, Tone::kDim);
 }
 
 void WriteRanks(SummaryText& out, const RunOverview& overview) {
