@@ -64,15 +64,36 @@ def leave_to_dynamo(*modules):
 
 def module_call(forward, names, evaluation_begins=never):
     """nn.Module.__call__, recorded under the module's name. evaluation_begins(module), asked of the
-    outermost call, says whether it began a phase that is to end with it."""
+    outermost call, says whether it began a phase that is to end with it.
+
+    In steps without detail calls pass through. The wrapper stays where it is: to take it away and
+    back would be a change of nn.Module that torch.compile, and Python's own caches, must notice."""
     begin, end, phase_end = _native.module_begin, _native.module_end, _native.phase_end
     known, give = names.known.get, names.give
     is_compiling = torch_is_compiling()
+    passes, follow_detail = _native.modules_pass(), _native.follow_detail
+    inside = []  # while a call that passes through is the outermost one
 
     @functools.wraps(forward)
     def __call__(self, *args, **kwargs):
         if is_compiling():
             return forward(self, *args, **kwargs)
+        if passes[0]:
+            if inside:
+                return forward(self, *args, **kwargs)
+            follow_detail()
+        if passes[0]:
+            inside.append(True)
+            evaluates = evaluation_begins(self)
+            try:
+                return forward(self, *args, **kwargs)
+            except BaseException as error:
+                without_this_frame(error)
+                raise
+            finally:
+                if evaluates:
+                    phase_end()
+                inside.clear()
         path, class_name, _ = known(id(self)) or give(self)
         evaluates = begin(path, class_name) and evaluation_begins(self)
         try:

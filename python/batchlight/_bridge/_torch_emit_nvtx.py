@@ -30,6 +30,7 @@ def install(torch, shapes):
     # Most of what such an operator costs is the text that PyTorch makes for it.
     attempt("calibration", lambda: _calibration.say_operator_cost(torch, *before))
     atexit.register(ranges.finish)
+    _native.watch_detail(ranges.follow_detail)
     make_way = ranges.make_way_for
     when_imported("torch.autograd.profiler", "torch_ops",
                   lambda module: make_way(module, "_enable_profiler", "_disable_profiler"))
@@ -48,7 +49,7 @@ class _Ranges:
                                   config._ExperimentalConfig()), set())
         self.disable = profiler._disable_profiler
         self.thread, self.process = threading.get_ident(), os.getpid()
-        self.on = False
+        self.on = self.left_out = False
 
     def start(self):
         self.enable()
@@ -62,10 +63,24 @@ class _Ranges:
         if self.on and self.process == os.getpid() and self.thread == threading.get_ident():
             self.stop()
 
+    def follow_detail(self, with_detail):
+        """Steps without detail have no ranges either. `on` is False while the program's own
+        profiler runs: then it is not ours to start."""
+        if os.getpid() != self.process or threading.get_ident() != self.thread:
+            return
+        if not with_detail and self.on:
+            self.stop()
+            self.left_out = True
+        elif with_detail and self.left_out:
+            self.left_out = False
+            self.start()
+
     def make_way_for(self, module, enable_name, disable_name):
         enable, disable = getattr(module, enable_name), getattr(module, disable_name)
 
         def enable_program(*args, **kwargs):
+            if threading.get_ident() == self.thread:
+                self.left_out = False  # the end of the program's starts ours
             if not self.on or threading.get_ident() != self.thread:
                 return enable(*args, **kwargs)
             self.stop()

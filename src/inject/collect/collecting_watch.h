@@ -1,6 +1,6 @@
 // Tells code outside this library when collection starts and stops, so that it can stay out of the
 // program's way in between: PyTorch prepares for an operator's callback even if the callback does
-// nothing.
+// nothing. Steps without detail (step_detail.h) count as if nothing were collected.
 #pragma once
 
 #include <atomic>
@@ -9,12 +9,13 @@
 
 namespace batchlight::inject {
 
-// Calls apply(now) while `applied`, which it keeps, is not what Collecting() says. One thread at a
+// Calls apply(now) while `applied`, which it keeps, is not what wanted() says. One thread at a
 // time: the one inside looks again when it is done, so others need not wait.
-template <typename Apply>
-void FollowInTurn(std::atomic<bool>& applied, std::atomic<bool>& applying, Apply&& apply) {
-  while (Collecting() != applied.load() && !applying.exchange(true)) {
-    const bool now = Collecting();
+template <typename Wanted, typename Apply>
+void FollowInTurn(std::atomic<bool>& applied, std::atomic<bool>& applying, Wanted&& wanted,
+                  Apply&& apply) {
+  while (wanted() != applied.load() && !applying.exchange(true)) {
+    const bool now = wanted();
     if (now != applied.load()) apply(now);
     applied.store(now);
     applying.store(false);
@@ -25,18 +26,21 @@ using CollectingChanged = void (*)(int collecting);
 
 // From now on the threads that call FollowCollecting() call `changed(0)` and `changed(1)`, one at a
 // time. A process whose threads never do (a data loader's worker) is assumed to collect, as is a
-// forked child. A session without windows and capture ranges never calls `changed`: nobody in the
-// process might notice that collection begins.
+// forked child. A session without windows, capture ranges and steps without detail never calls
+// `changed`: nobody in the process might notice that collection begins.
 void WatchCollecting(CollectingChanged changed);
 
-extern std::atomic<CollectingChanged> g_collecting_changed;
-void TellCollecting(CollectingChanged changed);
+// Steps without detail, or windows of steps, will come: they are followed in this session.
+void FollowPlainSteps();
+void FollowWindows();
+
+extern bool g_follows_collecting;
+void TellCollecting();
 
 // To call where collection may have changed: a window or range has begun or ended, here or in
 // another process. Only on the program's threads: at the end of the process PyTorch may be gone.
 inline void FollowCollecting() {
-  const CollectingChanged changed = g_collecting_changed.load(std::memory_order_acquire);
-  if (__builtin_expect(changed != nullptr, 0)) TellCollecting(changed);
+  if (__builtin_expect(g_follows_collecting, 0)) TellCollecting();
 }
 
 }  // namespace batchlight::inject

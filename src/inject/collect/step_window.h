@@ -7,23 +7,15 @@
 
 namespace batchlight::inject {
 
-// True if the session records windows of steps. If it does not, phases and ranges look at nothing
-// else.
-extern bool g_step_windows;
-
-// Reads the session's options (ControlPage::extra).
-void ReadStepWindows();
+// Reads the session's options (ControlPage::extra). True if steps end with optimizers' steps.
+bool ReadStepWindows();
 
 // A step has ended in this process: begins or ends a window if one is due. The first process to
 // count a step decides for all. Not from within a Guard.
 void StepEnded();
 
-// A phase of the training loop (phases.def) begins or ends on the calling thread. The outermost
-// optimizer step counts as a step unless --step-range names a range.
-void StepPhaseBegins(uint32_t phase);
-void StepPhaseEnds();
-
-// Called when this process begins or ends a window, before the next event.
+// Called when this process begins or ends a window, or goes on without detail, before the next
+// event.
 extern void (*g_on_window)();
 
 }  // namespace batchlight::inject

@@ -1,6 +1,7 @@
 #include "inject/cupti/call_stacks.h"
 
 #include "inject/buffer/thread_stream.h"
+#include "inject/collect/step_detail.h"
 #include "inject/rt/control.h"
 #include "inject/stacks/thread_stacks.h"
 
@@ -48,7 +49,7 @@ void EnableCallStackCallbacks(const Library& library, void* subscriber) {
 
 void OnCallStack(const CallbackData& data) {
   constexpr uint32_t kEnter = 0;
-  if (data.site != kEnter || !stacks::IsOn() || !Collecting()) return;
+  if (data.site != kEnter || !stacks::IsOn() || !Collecting() || IsPlainStep()) return;
   Guard guard;
   if (!guard) return;
   ThreadStream* stream = ThreadStream::Current(guard);

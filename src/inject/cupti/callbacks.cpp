@@ -47,7 +47,10 @@ void OnResource(uint32_t cbid, const ResourceData& data) {
     } else {
       SetAllCalls(state.library, state.options, false);
     }
-  } else if (data.descriptor != nullptr) {
+    return;
+  }
+  state.graph_made.store(true, std::memory_order_relaxed);
+  if (state.options.graph_nodes && data.descriptor != nullptr) {
     WriteGraphNode(state.library, *static_cast<const GraphData*>(data.descriptor),
                    cbid == kGraphNodeCloned);
   }

@@ -4,6 +4,8 @@
 
 #include "inject/buffer/facts.h"
 #include "inject/collect/collecting_watch.h"
+#include "inject/collect/loop_follower.h"
+#include "inject/collect/step_detail.h"
 #include "inject/collect/step_window.h"
 #include "inject/cupti/call_stacks.h"
 #include "inject/cupti/clock.h"
@@ -29,8 +31,10 @@ void SayWhyNot(const char* text) { SayRefused(nullptr, text); }
 // The callbacks we want. Only those for stacks are on the path of a launch.
 void EnableCallbacks(const Library& library, void* subscriber, const Options& options) {
   library.cuptiEnableCallback(1, subscriber, kResource, kContextCreated);
-  if (options.graph_nodes) {
+  if (options.graph_nodes || g_follows_loop) {
     library.cuptiEnableCallback(1, subscriber, kResource, kGraphNodeCreated);
+  }
+  if (options.graph_nodes) {
     library.cuptiEnableCallback(1, subscriber, kResource, kGraphNodeCloned);
   }
   EnableWaitCallbacks(library, subscriber, options);
@@ -58,6 +62,13 @@ const char* ClaimCupti(CollectorState& state) {
   EnableCallbacks(library, state.subscriber, state.options);
   EnableFactKinds(library, state.options);
   return nullptr;
+}
+
+// Switching kernels off and on where graphs are recorded as a whole was never seen to work: once
+// the program has a graph, CUPTI stays on in steps without detail.
+bool MayPause(const CollectorState& state) {
+  return state.options.graph_nodes ||
+         !(state.whole_graphs && state.graph_made.load(std::memory_order_relaxed));
 }
 
 void AtExit() { Flush(true, kExitTimeoutMs); }
@@ -104,16 +115,24 @@ bool HoldsCupti() { return g_collector.running.load(std::memory_order_acquire); 
 void FollowState() {
   CollectorState& state = g_collector;
   if (!state.running.load(std::memory_order_acquire)) return;
-  FollowInTurn(state.collecting, state.applying, [&state](bool on) {
+  const auto wanted = [&state] { return Collecting() && !(IsPlainStep() && MayPause(state)); };
+  FollowInTurn(state.collecting, state.applying, wanted, [&state](bool on) {
+    // For a step without detail graphs stay as they are.
+    const bool whole_graphs = state.whole_graphs && !state.paused;
     if (on) {
       state.ever_collected.store(true);
-      EnableKinds(state.library, state.options, state.whole_graphs, SayRefused);
+      EnableKinds(state.library, state.options, whole_graphs, SayRefused);
       if (state.context_seen.load(std::memory_order_acquire)) {
         EnablePageFaults(state.library, state.options, SayRefused);
       }
+      state.paused = false;
+    } else if (Collecting() && IsPlainStep()) {
+      DisableKinds(state.library, state.options, false);
+      state.paused = true;
     } else {
       DisableKinds(state.library, state.options, state.whole_graphs);
       state.whole_graphs = false;
+      state.paused = false;
     }
   });
 }

@@ -19,9 +19,11 @@ struct CollectorState {
   BufferPool pool;
   void* subscriber = nullptr;
   bool whole_graphs = false;  // kGraphTrace may be enabled: see kinds.cpp; under `applying`
+  bool paused = false;        // for a step without detail; under `applying`
 
   std::atomic<bool> running{false};       // CUPTI is ours; false in a forked child
   std::atomic<bool> context_seen{false};  // cuInit is over: the driver may be called
+  std::atomic<bool> graph_made{false};    // by the program; known if steps go without detail
   std::atomic<bool> applying{false};      // one thread is inside FollowState()
   std::atomic<bool> collecting{false};    // what CUPTI was last told
   std::atomic<bool> ever_collected{false};

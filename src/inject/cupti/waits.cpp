@@ -1,6 +1,7 @@
 #include "inject/cupti/waits.h"
 
 #include "format/cuda_keys.h"
+#include "inject/collect/step_detail.h"
 #include "inject/cupti/gpu_writer.h"
 #include "inject/rt/control.h"
 
@@ -139,8 +140,8 @@ bool OnWaitCall(const Library& library, const Options& options, uint32_t domain,
   if (data.correlation_data == nullptr) return true;
   if (enter) {
     *data.correlation_data = 0;
-    if (Collecting()) library.cuptiGetTimestamp(data.correlation_data);
-  } else if (Collecting()) {
+    if (Collecting() && !IsPlainStep()) library.cuptiGetTimestamp(data.correlation_data);
+  } else if (Collecting() && !IsPlainStep()) {
     WriteWait(library, options, *call, data);
   }
   return true;

@@ -7,7 +7,7 @@
 #include "inject/buffer/process_start.h"
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/capture.h"
-#include "inject/collect/step_window.h"
+#include "inject/collect/loop_follower.h"
 #include "inject/entry/calibrate.h"
 #include "inject/entry/interpose.h"
 #include "inject/nvtx/levels.h"
@@ -56,7 +56,7 @@ void AttachNow() {
   ChooseClock();
   IdentifyProcess(false);
   SurviveCutFiles();
-  ReadStepWindows();
+  ReadLoopOptions();
   g_on_capture_begun = CalibrateOnce;
   NoteRank(guard);
   g_left_inside = {ThreadStream::Progress, ThreadStream::Abandon};

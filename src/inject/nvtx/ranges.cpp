@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "inject/collect/loop_follower.h"
+#include "inject/collect/step_detail.h"
 #include "inject/nvtx/capture_range.h"
 #include "inject/nvtx/levels.h"
 #include "inject/nvtx/operator_range.h"
@@ -98,6 +100,7 @@ int PopLevel(Levels& levels, const Domain* domain, const PayloadData* blobs, siz
   }
   const int depth = levels.Pop();
   if (__builtin_expect(g_capture_by_range, 0)) StopCaptureAtPop(domain, depth);
+  if (__builtin_expect(FollowsRanges(), 0) && domain == nullptr) LoopRangeEnds(depth);
   return depth;
 }
 
@@ -118,8 +121,8 @@ int PushText(const char* text) {
   if (__builtin_expect(g_operator_ranges, 0) && text != nullptr) {
     const OperatorText operator_text = ReadOperatorText(text);
     if (operator_text.name_bytes != 0) {
-      const bool recorded =
-          (state & format::kStateCollecting) != 0 && RecordOperatorBegin(text, operator_text);
+      const bool recorded = (state & format::kStateCollecting) != 0 && !IsPlainStep() &&
+                            RecordOperatorBegin(text, operator_text);
       return t_default_levels.Push(recorded, state >> 1, true);
     }
   }
@@ -134,7 +137,7 @@ int PushText(const char* text) {
 int PopDefault() {
   Levels& levels = t_default_levels;
   const uint32_t state = SessionState();
-  if (__builtin_expect(levels.empty() || g_capture_by_range, 0)) {
+  if (__builtin_expect(levels.empty() || g_capture_by_range || FollowsRanges(), 0)) {
     return PopLevel(levels, nullptr, nullptr, 0);
   }
   if ((state & format::kStateCollecting) != 0 && levels.recorded(state >> 1)) {

@@ -2,7 +2,8 @@
 #include "inject/buffer/facts.h"
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/collecting_watch.h"
-#include "inject/collect/step_window.h"
+#include "inject/collect/loop_follower.h"
+#include "inject/nvtx/levels.h"
 #include "inject/nvtx/operator_range.h"
 #include "inject/python/native_function.h"
 #include "inject/rt/control.h"
@@ -55,9 +56,10 @@ PyObject* PhaseBegin(PyObject*, PyObject* const* arguments, PySsize count) {
   if (count < 2) return NewNone();
   const auto phase = static_cast<uint32_t>(AsNumber(arguments[0]));
   FollowCollecting();  // a window may have begun in another process
-  if (__builtin_expect(g_step_windows, 0)) StepPhaseBegins(phase);
-  if (!Collecting()) return NewNone();
+  TellDetailWatcher();
   const PyText name(arguments[1]);
+  if (g_follows_loop) LoopPhaseBegins(phase, name.data(), name.size());
+  if (!Collecting()) return NewNone();
   Guard guard;
   ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
   if (stream != nullptr &&
@@ -90,7 +92,10 @@ PyObject* ImportedFile(PyObject*, PyObject* const* arguments, PySsize count) {
 
 PyObject* PhaseEnd(PyObject*, PyObject* const*, PySsize) {
   PyObject* none = WriteEmpty<format::PhaseEndRecord>();
-  if (__builtin_expect(g_step_windows, 0)) StepPhaseEnds();
+  if (g_follows_loop) {
+    LoopPhaseEnds(nvtx::t_default_levels.depth());
+    TellDetailWatcher();
+  }
   return none;
 }
 

@@ -21,6 +21,10 @@ NativeFunction GetDomain;
 NativeFunction ProfileStart, ProfileStop;
 // Reads the session's options. To call before any of them.
 void PrepareRanges();
+// native_detail.cpp
+NativeFunction ModulesPass, FollowDetail, WatchDetail;
+// Calls who watches for steps without detail, if the last one told was of the other kind.
+void TellDetailWatcher();
 // native_measure.cpp
 NativeFunction MeasureBegin, MeasureEnd;
 // native_calls.cpp

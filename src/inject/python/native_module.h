@@ -12,6 +12,10 @@
 //   name_category(domain, category, name), name_thread(name)
 //   module_begin(path, class) -> True of the outermost call of a thread, module_end()
 //   phase_begin(number, name), phase_end(); imported_file(module): within the phase that imports it
+//   modules_pass() -> memoryview of one byte: 1 while modules are not recorded, and the calls above
+//       need not be made
+//   follow_detail(): brings that byte up to date; by the outermost of a thread's modules
+//   watch_detail(function): function(True or False) when steps with or without detail begin
 //   calls_options(calls, thin_calls, lines_of, disable): what the next ones count. `lines_of(code)`
 //       is how many lines of a code object to time, from its first; `disable` is what tells
 //       sys.monitoring that a place need not be watched

@@ -1,0 +1,27 @@
+// Follows the training loop for those who do something at the end of its steps: windows
+// (step_window.h) and steps without detail (step_detail.h).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace batchlight::inject {
+
+// True if anybody wants to know. If not, phases look at nothing else.
+extern bool g_follows_loop;
+// Likewise the end of ranges, for a short while only.
+extern std::atomic<bool> g_follows_ranges;
+inline bool FollowsRanges() { return g_follows_ranges.load(std::memory_order_relaxed); }
+
+// Reads the session's options (ControlPage::extra).
+void ReadLoopOptions();
+
+// A phase of the training loop (phases.def) begins or ends on the calling thread. `range_depth`:
+// the thread's open NVTX ranges in the default domain. Not from within a Guard.
+void LoopPhaseBegins(uint32_t phase, const char* name, size_t name_bytes);
+void LoopPhaseEnds(int range_depth);
+// A range of the default domain ends, and so many are still open.
+void LoopRangeEnds(int range_depth);
+
+}  // namespace batchlight::inject
