@@ -58,10 +58,11 @@ std::optional<LongerBy> CompareAlternating(const std::vector<AlternatingStep>& s
   const std::optional<size_t> left_out = LeftOut(differences.size());
   if (!left_out) return std::nullopt;
   std::sort(differences.begin(), differences.end());
-  return LongerBy{.ns = Quantile(differences, 0.5),
-                  .low_ns = differences[*left_out],
-                  .high_ns = differences[differences.size() - 1 - *left_out],
-                  .samples = differences.size()};
+  LongerBy found{.low_ns = differences[*left_out],
+                 .high_ns = differences[differences.size() - 1 - *left_out],
+                 .samples = differences.size()};
+  found.ns = Quantile(differences, 0.5);  // reorders them
+  return found;
 }
 
 }  // namespace batchlight

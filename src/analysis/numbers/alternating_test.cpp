@@ -102,7 +102,7 @@ TEST(Alternating, ALongRun) {
   Random random(1);
   const auto found = CompareAlternating(Simulate(Jittering, random, 40'000, 16));
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->samples, 2499u);
+  EXPECT_EQ(found->samples, 2500u);
   EXPECT_NEAR(found->ns, kAdded, 0.05);
   EXPECT_LT(found->high_ns - found->low_ns, 0.1);
   EXPECT_GT(found->high_ns - found->low_ns, 0.01);
