@@ -37,8 +37,8 @@ class Check:
         return os.path.join(self.out, name)
 
     def profile(self, name, *words, flags=("-t", "cuda,nvtx"), **more):
-        return self.run(self.batchlight, "profile", *flags, "-f", "true", "-o", self.path(name), "--",
-                        *words, **more)
+        return self.run(self.batchlight, "profile", *flags, "--control-steps=none", "-f", "true", "-o",
+                        self.path(name), "--", *words, **more)
 
     def database(self, name):
         """The recording as SQLite, or None."""

@@ -74,7 +74,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         script, recording = pathlib.Path(folder) / 'train.py', pathlib.Path(folder) / 'run.batchlight'
         script.write_text(PROGRAM.format(steps=arguments.steps))
-        out = run(program, 'profile', '--python-lines=gpu', '-o', recording, arguments.python, script)
+        out = run(program, 'profile', '--python-lines=gpu', '--control-steps=none', '-o', recording, arguments.python, script)
         events_ms = json.loads(re.search(r'^\{.*\}$', out, re.M)[0])
         lines = json.loads(run(program, 'table', 'lines', '-f', 'json', recording))
         work_ns = 0

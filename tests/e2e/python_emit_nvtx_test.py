@@ -36,6 +36,16 @@ STAND_IN = """
     detach(None)
 """
 
+STEPS = """
+    import _batchlight_native as native
+    ranges = []
+    for step in range(61):
+        ranges.append(bool(on))
+        native.phase_begin(2, "Optimizer.step#SGD.step")
+        native.phase_end()
+    print(ranges[:21].count(False), ranges[21:].count(False))
+"""
+
 
 class Cost(unittest.TestCase):
     def test_it_is_more_than_the_record(self):
@@ -49,6 +59,12 @@ class Cost(unittest.TestCase):
                 self.assertTrue(20_000 < cost < 1e6, cost)
                 self.assertEqual(len(session.events("RangePush")), 1,
                                  "nothing of the calibration is recorded")
+
+    def test_steps_without_detail_have_none(self):
+        with PythonSession(extra="detail.every=4\n") as session:
+            code = STAND_IN.format(path=PYTHON_PATH, shapes=False) + STEPS
+            done = session.run("/usr/bin/python3", "-c", textwrap.dedent(code))
+        self.assertEqual((done.returncode, done.stdout), (0, "True\n0 10\n"), done.stderr)
 
 
 if __name__ == "__main__":

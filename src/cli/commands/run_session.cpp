@@ -114,7 +114,7 @@ void RunSession(const ProfileOptions& options, Outcome& outcome) {
     auto runs = MeasureOverhead(wanted, options.overhead_rounds);
     outcome.status = runs.status();
     if (!runs.ok()) return;
-    wanted.facts = std::move(runs->facts);
+    for (auto& fact : runs->facts) wanted.facts.push_back(std::move(fact));
     if (runs->interrupted) {
       outcome.exit_code = runs->exit_code;
       if (runs->exit_code == 128 + SIGINT) DieOfInterrupt();

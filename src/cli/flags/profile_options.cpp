@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include <charconv>
+#include <cmath>
 #include <csignal>
 #include <string_view>
 
@@ -80,6 +81,54 @@ Status ReadVariables(const ParsedFlags& flags, capture::SessionOptions& options)
   return {};
 }
 
+// Why no step can go without detail in this session; "" if some can.
+std::string WhyAllDetail(const ParsedFlags& flags, const capture::SessionOptions& session) {
+  if (session.capture.trigger != CaptureTrigger::kNone) {
+    return "with --steps, --every and -c, which say themselves what is recorded";
+  }
+  if (flags.Text(Flag::kPythonTrace) != "none" || !flags.Text(Flag::kLines).empty()) {
+    return "with --python-trace and --lines, whose counts are exact";
+  }
+  return "";
+}
+
+// 3%, 0.5%, 3
+Result<double> ParseShare(const std::string& text) {
+  double percent = 0;
+  const char* end = text.data() + text.size() - (text.ends_with('%') ? 1 : 0);
+  const auto result = std::from_chars(text.data(), end, percent);
+  if (result.ec != std::errc() || result.ptr != end || !(percent >= 0.01 && percent <= 1000)) {
+    return UsageError("--overhead: \"" + text + "\" is no share of a step from 0.01%, such as 3%");
+  }
+  return percent / 100;
+}
+
+// --control-steps and --overhead. Lines of ControlPage::extra, as inject/collect/step_detail.cpp
+// reads them.
+Status ReadStepDetail(const ParsedFlags& flags, capture::SessionOptions& session) {
+  const std::string text = flags.Text(Flag::kControlSteps);
+  const uint64_t every = text == "none" ? 0 : std::strtoull(text.c_str(), nullptr, 10);
+  if (text != "none" && (every < 2 || every > 1'000'000)) {
+    return UsageError("--control-steps: " + text + " is no number from 2 to 1000000, nor none");
+  }
+  const std::string why = WhyAllDetail(flags, session);
+  for (const Flag flag : {Flag::kControlSteps, Flag::kOverhead}) {
+    const bool off = flag == Flag::kControlSteps && every == 0;
+    if (flags.Given(flag) && !off && !why.empty()) {
+      return UsageError("--" + std::string(kFlags[static_cast<size_t>(flag)].name) +
+                        " does not go " + why);
+    }
+  }
+  constexpr uint32_t kDetail = format::kTraceModules | format::kTraceOperators | format::kTraceCuda;
+  if (!why.empty() || (session.trace & kDetail) == 0) return {};
+  if (every != 0) session.extra += "detail.every=" + std::to_string(every) + "\n";
+  if (!flags.Given(Flag::kOverhead)) return {};
+  ASSIGN_OR_RETURN(const double budget, ParseShare(flags.Text(Flag::kOverhead)));
+  session.extra += "detail.budget=" + std::to_string(std::llround(budget * 1e6)) + "\n";
+  session.facts.emplace_back("session.overhead_budget", std::to_string(budget));
+  return {};
+}
+
 // --measure-overhead: the program runs several times, to its end each time.
 Status ReadMeasureOverhead(const ParsedFlags& flags, ProfileOptions& options) {
   const std::string text = flags.Text(Flag::kMeasureOverhead);
@@ -148,6 +197,7 @@ Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
     session.registered_only = session.registered_only || std::string_view(only) == "1";
   }
   session.extra += session.capture.windows;
+  RETURN_IF_ERROR(ReadStepDetail(flags, session));
   session.delay_s = flags.Seconds(Flag::kDelay);
   session.duration_s = flags.Seconds(Flag::kDuration);
   session.wait_all = flags.Text(Flag::kWait) == "all";

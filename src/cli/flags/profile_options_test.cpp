@@ -46,6 +46,31 @@ TEST(MakeProfileOptions, DefaultsTraceModulesAndOperators) {
             format::kTraceModules | format::kTraceOperators | format::kTraceShapes);
 }
 
+TEST(MakeProfileOptions, SomeStepsGoWithoutDetail) {
+  const auto detail_of = [](std::vector<std::string> words) {
+    const std::string extra = Session(std::move(words)).extra;
+    const size_t at = extra.find("detail.");
+    return at == std::string::npos ? "" : extra.substr(at);
+  };
+  EXPECT_EQ(detail_of({}), "detail.every=16\n");
+  EXPECT_EQ(detail_of({"--control-steps=8"}), "detail.every=8\n");
+  EXPECT_EQ(detail_of({"--control-steps=none"}), "");
+  EXPECT_EQ(detail_of({"--overhead=3%"}), "detail.every=16\ndetail.budget=30000\n");
+  EXPECT_EQ(detail_of({"--overhead", "0.5", "--control-steps=none"}), "detail.budget=5000\n");
+  EXPECT_EQ(Session({"--overhead=3%"}).facts.front().first, "session.overhead_budget");
+  // Nothing could be left out, or the user chose what is.
+  EXPECT_EQ(detail_of({"-t", "nvtx", "--pytorch=none"}), "");
+  EXPECT_EQ(detail_of({"--every=10"}), "");
+  EXPECT_EQ(detail_of({"--python-trace=functions"}), "");
+  EXPECT_NE(ErrorOf({"--overhead=3%", "--every=10"}).find("--overhead does not go with --steps"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf({"--control-steps=4", "--lines=train:main"}).find("exact"), std::string::npos);
+  for (const char* wrong :
+       {"--control-steps=1", "--overhead=much", "--overhead=0%", "--overhead=%"}) {
+    ErrorOf({wrong});
+  }
+}
+
 TEST(MakeProfileOptions, OneLineForAllThatHasNoEffect) {
   const auto options = Make({"-t", "cuda,nvtx,osrt,cuDNN,cublas", "--sample=cpu", "-s", "none",
                              "--gpu-metrics-devices=all", "--sampling-period=500000",
@@ -139,13 +164,14 @@ TEST(MakeProfileOptions, OverheadIsMeasuredOverWholeRuns) {
 }
 
 TEST(MakeProfileOptions, StepWindows) {
-  EXPECT_EQ(Session({"--steps=10:20"}).extra.substr(Session({}).extra.size()),
+  EXPECT_EQ(Session({"--steps=10:20"}).extra.substr(Session({"--control-steps=none"}).extra.size()),
             "window.first=10\nwindow.last=20\n");
   for (const char* steps : {"10", "10:", ":20", "0:3", "5:4", "10:20abc", "10:2x", "1:-1", " 1:2",
                             "1:99999999999999999999"}) {
     EXPECT_NE(ErrorOf({std::string("--steps=") + steps}).find("--steps"), std::string::npos);
   }
-  EXPECT_EQ(Session({"--every=100", "--window=5"}).extra.substr(Session({}).extra.size()),
+  EXPECT_EQ(Session({"--every=100", "--window=5"})
+                .extra.substr(Session({"--control-steps=none"}).extra.size()),
             "window.every=100\nwindow.size=5\n");
   ErrorOf({"--every=3", "--window=4"});
   ErrorOf({"--every=99999999999999999999"});
