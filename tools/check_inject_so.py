@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what libbatchlight_inject.so brings into a training process: what it links, exports and
-calls. A failure here is a promise of ARCHITECTURE.md (invariant 1) broken.
+"""Checks what libbatchlight_inject.so and libbatchlight_osrt.so bring into a training process: what they
+link, export and call. A failure here is a promise of ARCHITECTURE.md (invariant 1) broken.
 
     tools/check_inject_so.py LIBRARY EXPORTS_MAP
 """
@@ -13,6 +13,8 @@ import sys
 MAX_BYTES = 256 * 1024
 OLDEST_GLIBC = (2, 17)  # RHEL 7, and so manylinux2014
 NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+# Before glibc 2.34 what the shims stand in front of was in libraries of its own.
+NEEDED_BY_SHIMS = {"libdl.so.2", "libpthread.so.0"}
 
 # What may be imported from the C library, and why each is harmless: it neither allocates through
 # the program's malloc, nor locks what the program may hold, nor prints, nor ends the process.
@@ -27,6 +29,8 @@ ALLOWED = {
                                "pthread_sigmask pthread_setname_np pthread_attr_init "
                                "pthread_attr_destroy pthread_attr_setstacksize "
                                "pthread_attr_setdetachstate",
+    "the shims', when they are loaded": "dlvsym gnu_get_libc_version batchlight_os_api __asan_init "
+                                        "__tsan_init __msan_init __hwasan_init",
     "the toolchain's": "__cxa_finalize __getauxval __gmon_start__ _ITM_deregisterTMCloneTable "
                        "_ITM_registerTMCloneTable __stack_chk_fail",
 }
@@ -71,7 +75,8 @@ def mapped_exports(path):
 
 def check(library, exports_map):
     problems = []
-    extra = needed(library) - NEEDED
+    shims = "osrt" in os.path.basename(library)
+    extra = needed(library) - NEEDED - (NEEDED_BY_SHIMS if shims else set())
     if extra:
         problems.append(f"links {sorted(extra)}: only libc may be linked")
     imports, exports = symbols(library)

@@ -238,16 +238,17 @@ class WhenToCollect(InFolder):
 
     def test_flags_of_nsys(self):
         done = self.batchlight(
-            "profile", "-w", "true", "-t", "cuda,nvtx,osrt,cudnn,cublas", "-s", "cpu", "-o", "nsight",
+            "profile", "-w", "true", "-t", "cuda,nvtx,osrt,cudnn,cublas,openmp", "-s", "cpu", "-o", "nsight",
             "-f", "true", "--capture-range=cudaProfilerApi", "--stop-on-range-end=true",
             "--cudabacktrace=true", "--cudabacktrace-threshold=10000", "--osrt-threshold=10000",
             "-x", "true", "true")
         self.assertEqual(done.returncode, 0, done.stderr)
         without_effect = [line for line in done.stderr.splitlines() if "without effect" in line]
         self.assertEqual(len(without_effect), 1, done.stderr)
-        for flag in ("--trace=osrt,cudnn,cublas", "--sample=cpu", "--cudabacktrace=true",
-                     "--cudabacktrace-threshold=10000", "--osrt-threshold=10000"):
+        for flag in ("--trace=openmp", "--sample=cpu", "--cudabacktrace=true",
+                     "--cudabacktrace-threshold=10000"):
             self.assertIn(flag, without_effect[0])
+        self.assertNotIn("osrt", without_effect[0])
         self.assertEqual(self.files(), ["nsight.batchlight"])
         done = self.profile("--capture-rnage=nvtx", "touch", self.path("ran"))
         self.assertEqual(done.returncode, 2)

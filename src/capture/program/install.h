@@ -11,6 +11,7 @@ namespace batchlight::capture {
 struct Install {
   std::string prefix;
   std::string inject_library;  // PREFIX/lib/libbatchlight_inject.so
+  std::string osrt_library;    // PREFIX/lib/libbatchlight_osrt.so, preloaded with -t osrt
   std::string host_query;      // PREFIX/lib/batchlight/host_query
   std::string python_folder;   // holds the package `batchlight`
 };

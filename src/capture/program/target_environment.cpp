@@ -45,7 +45,7 @@ Result<PreloadPath> PreloadPath::Make(const std::string& library) {
   }
   (void)chmod(folder.c_str(), 0755);  // --run-as: the program's user must find the link
   result.folder_ = folder;
-  result.path_ = folder + "/libbatchlight_inject.so";
+  result.path_ = folder + library.substr(library.rfind('/'));
   if (symlink(library.c_str(), result.path_.c_str()) != 0) {
     return OutputError("cannot link " + result.path_ + ": " + std::strerror(errno));
   }
@@ -104,12 +104,21 @@ std::vector<std::string> MakeTargetEnvironment(const EnvironmentOptions& options
     SetVariable(environment, variable.substr(0, equals), variable.substr(equals + 1));
   }
   if (options.preload.empty()) return environment;
-  // In front of what the user preloads: nothing of ours shadows it, and we are there first.
+  // In front of what the user preloads: nothing of ours shadows it, and we are there first. The
+  // shims before the rest of ours, which takes the place of some calls itself.
   const char* found = FindVariable(environment, "LD_PRELOAD");
   const std::string preload = found != nullptr ? found : "";
-  if (!(preload + ":").starts_with(options.preload + ":")) {
-    SetVariable(environment, "LD_PRELOAD",
-                options.preload + (preload.empty() ? "" : ":") + preload);
+  const std::string ours =
+      options.shims.empty() ? options.preload : options.shims + ":" + options.preload;
+  if (!(preload + ":").starts_with(ours + ":")) {
+    SetVariable(environment, "LD_PRELOAD", ours + (preload.empty() ? "" : ":") + preload);
+  }
+  for (const std::string& level : options.levels) {
+    const size_t equals = level.find('=');
+    const std::string name = level.substr(0, equals);
+    if (FindVariable(environment, name) == nullptr) {
+      SetVariable(environment, name, level.substr(equals + 1));
+    }
   }
   LetSanitizerBeSecond(environment);
   SetVariable(environment, "NVTX_INJECTION64_PATH", options.preload);

@@ -22,6 +22,30 @@ TEST(MakeTargetEnvironment, PutsOurLibraryFirst) {
   EXPECT_NE(FindVariable(environment, "PATH"), nullptr);
 }
 
+TEST(MakeTargetEnvironment, ShimsComeBeforeTheRestOfOurs) {
+  EnvironmentOptions options;
+  options.inherit = false;
+  options.variables = {"LD_PRELOAD=/lib/user.so"};
+  options.preload = "/opt/inject.so";
+  options.shims = "/opt/osrt.so";
+  const auto environment = MakeTargetEnvironment(options);
+  EXPECT_STREQ(FindVariable(environment, "LD_PRELOAD"), "/opt/osrt.so:/opt/inject.so:/lib/user.so");
+  EXPECT_STREQ(FindVariable(environment, "NVTX_INJECTION64_PATH"), "/opt/inject.so");
+}
+
+TEST(MakeTargetEnvironment, LevelsOfLibrariesAreTheUsersFirst) {
+  EnvironmentOptions options;
+  options.inherit = false;
+  options.variables = {"CUBLAS_NVTX_LEVEL=1"};
+  options.preload = "/opt/inject.so";
+  options.levels = {"CUBLAS_NVTX_LEVEL=2", "CUDNN_NVTX_LEVEL=2"};
+  const auto environment = MakeTargetEnvironment(options);
+  EXPECT_STREQ(FindVariable(environment, "CUBLAS_NVTX_LEVEL"), "1");
+  EXPECT_STREQ(FindVariable(environment, "CUDNN_NVTX_LEVEL"), "2");
+  options.preload.clear();
+  EXPECT_EQ(FindVariable(MakeTargetEnvironment(options), "CUDNN_NVTX_LEVEL"), nullptr);
+}
+
 TEST(MakeTargetEnvironment, ToolInsideARecordedProgramStartsAfresh) {
   setenv("LD_PRELOAD", "/opt/inject.so:/lib/user.so", 1);
   setenv("BATCHLIGHT_SESSION_DIR", "/tmp/outer.batchlight.live", 1);

@@ -54,8 +54,9 @@ struct SessionOptions {
   bool registered_only = false;      // --nvtx-capture looks at registered strings only
   std::vector<std::string> domains;  // --nvtx-domain-include, or -exclude with exclude_domains
   bool exclude_domains = false;
-  std::string functions_trace;  // path of a JSON file
-  std::string extra;            // key=value lines for ControlPage::extra
+  std::string functions_trace;      // path of a JSON file
+  std::string extra;                // key=value lines for ControlPage::extra
+  std::vector<std::string> levels;  // variables that make CUDA's libraries talk, A=B
 
   double delay_s = 0;
   double duration_s = 0;      // 0 = until the program ends

@@ -60,6 +60,8 @@ class Session : private SessionCommands {
                        const std::vector<std::string>& environment);
   Status GiveRecordingTo(const RunAs& user, const std::string& library);
   Status OpenWatches(pid_t pid);
+  // The path under which the program can preload what -t osrt needs.
+  Result<std::string> PreloadShims(const Install& install);
   void SayWhatIsLeft();
   Status ChooseOutput(const CaptureOptions& options, pid_t pid);
 
@@ -81,6 +83,7 @@ class Session : private SessionCommands {
   // session_end.cpp
   SessionEnd Finish();
   void SealAtEnd(SessionEnd& end);
+  void KeepLibraries();
   // Capture `index` into `path`; nothing: all of the recording.
   Status SealTo(const std::string& path, std::optional<uint32_t> index);
 
@@ -97,6 +100,7 @@ class Session : private SessionCommands {
   EventLoop loop_;
   SignalRelay signals_{loop_};
   std::optional<PreloadPath> preload_;
+  std::optional<PreloadPath> shims_;
   std::optional<Recording> recording_;
   std::optional<ProcessWatch> processes_;
   std::optional<ControlWatch> control_watch_;

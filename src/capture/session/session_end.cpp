@@ -7,6 +7,12 @@
 
 namespace batchlight::capture {
 
+// Processes that outlive the session still name them.
+void Session::KeepLibraries() {
+  preload_->Keep();
+  if (shims_) shims_->Keep();
+}
+
 SessionEnd Session::Finish() {
   recording_->StopCapture();
   recording_->control().Disable();
@@ -16,7 +22,7 @@ SessionEnd Session::Finish() {
   SessionEnd end = end_;
   end.program_ran = true;
   end.left_running = life_ == Life::kLeftRunning;
-  if (end.left_running || processes_->alive() > 0) preload_->Keep();
+  if (end.left_running || processes_->alive() > 0) KeepLibraries();
   end.exit_code = wait_status_ ? ShellExitCode(*wait_status_) : 0;
   end.processes = processes_->recorded();
   control_watch_.reset();

@@ -69,6 +69,10 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
   preload_.emplace(std::move(preload));
   EnvironmentOptions wanted = PlainEnvironment(options_);
   wanted.preload = preload_->path();
+  wanted.levels = options_.levels;
+  if ((options_.trace & format::kTraceOs) != 0) {
+    ASSIGN_OR_RETURN(wanted.shims, PreloadShims(install));
+  }
   wanted.cuda = (options_.trace & format::kTraceCuda) != 0;
   for (const std::string& line : ReplacedInjections(wanted)) notice_(line);
   const TargetProgram target = FindTarget(options_, wanted);
@@ -88,6 +92,16 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
   }
   NoteCaptures();
   return std::optional<SessionEnd>();
+}
+
+Result<std::string> Session::PreloadShims(const Install& install) {
+  if (!FileExists(install.osrt_library)) {
+    return InputError(install.osrt_library +
+                      " is missing: copy the whole installation, or leave osrt out of --trace");
+  }
+  ASSIGN_OR_RETURN(PreloadPath shims, PreloadPath::Make(install.osrt_library));
+  shims_.emplace(std::move(shims));
+  return shims_->path();
 }
 
 Status Session::Prepare(pid_t pid, const Install& install,

@@ -72,16 +72,33 @@ TEST(MakeProfileOptions, SomeStepsGoWithoutDetail) {
 }
 
 TEST(MakeProfileOptions, OneLineForAllThatHasNoEffect) {
-  const auto options = Make({"-t", "cuda,nvtx,osrt,cuDNN,cublas", "--sample=cpu", "-s", "none",
+  const auto options = Make({"-t", "cuda,nvtx,osrt,cuDNN,openmp,MPI", "--sample=cpu", "-s", "none",
                              "--gpu-metrics-devices=all", "--sampling-period=500000",
-                             "--osrt-threshold=1000", "--cudabacktrace=none"});
+                             "--osrt-threshold=500", "--cudabacktrace=none"});
   ASSERT_TRUE(options.ok());
   EXPECT_EQ(WithoutEffectNotices(options.value().without_effect),
             std::vector<std::string>{
                 "not traced yet, so without effect: --gpu-metrics-devices=all, "
-                "--sampling-period=500000, --trace=osrt,cuDNN,cublas; all else is recorded"});
+                "--sampling-period=500000, --trace=openmp,MPI; all else is recorded"});
   EXPECT_TRUE(WithoutEffectNotices({}).empty());
   EXPECT_NE(ErrorOf({"-t", "cuda,nvxt"}).find("nvtx"), std::string::npos);
+}
+
+TEST(MakeProfileOptions, LibrariesAndTheOsRuntime) {
+  const auto options = Make({"-t", "osrt,cuBLAS,cudnn-verbose", "--osrt-threshold=500"});
+  ASSERT_TRUE(options.ok());
+  const capture::SessionOptions& session = options.value().session;
+  EXPECT_TRUE(options.value().without_effect.empty());
+  EXPECT_EQ(session.trace & (format::kTraceOs | format::kTraceLibraries | format::kTraceCuda),
+            format::kTraceOs | format::kTraceLibraries | format::kTraceCuda);
+  EXPECT_NE(session.extra.find("libraries=cublas,cudnn-verbose\n"), std::string::npos);
+  EXPECT_NE(session.extra.find("osrt.threshold_ns=500\n"), std::string::npos);
+  EXPECT_EQ(session.levels,
+            (std::vector<std::string>{"CUBLAS_NVTX_LEVEL=2", "CUBLASLT_NVTX_LEVEL=2",
+                                      "CUBLASXT_NVTX_LEVEL=2", "CUDNN_NVTX_LEVEL=2"}));
+  EXPECT_NE(ErrorOf({"-t", "osrt", "--osrt-threshold=99999999999"}).find("--osrt-threshold"),
+            std::string::npos);
+  EXPECT_EQ(Make({"-t", "cuda"}).value().session.extra.find("osrt"), std::string::npos);
 }
 
 TEST(MakeProfileOptions, TheFileOfFunctionsIsLookedAtFirst) {

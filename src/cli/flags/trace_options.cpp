@@ -4,12 +4,14 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/file.h"
 #include "base/nearest.h"
 #include "cli/flags/profile_options.h"
+#include "format/library_domains.h"
 
 namespace batchlight::cli {
 namespace {
@@ -18,6 +20,9 @@ struct TraceName {
   std::string_view name;
   uint32_t bits;  // 0 = not traced yet
 };
+
+// Tracing one of CUDA's libraries turns on CUDA too, as in Nsight Systems.
+constexpr uint32_t kTraceLibrary = format::kTraceLibraries | format::kTraceCuda;
 
 // The names that --trace takes: those of Nsight Systems, and python.
 constexpr TraceName kTraceNames[] = {
@@ -28,16 +33,18 @@ constexpr TraceName kTraceNames[] = {
     {"python", format::kTracePython},
     {"pytorch", format::kTracePython},
     {"nccl", format::kTraceNvtx},  // NCCL announces its operations by ranges of its own
+    {"osrt", format::kTraceOs},
+    {"cublas", kTraceLibrary},
+    {"cublas-verbose", kTraceLibrary},
+    {"cudnn", kTraceLibrary},
+    {"cudnn-verbose", kTraceLibrary},
+    {"cusolver", kTraceLibrary},
+    {"cusolver-verbose", kTraceLibrary},
+    {"cusparse", kTraceLibrary},
+    {"cusparse-verbose", kTraceLibrary},
     {"none", 0},
-    {"cublas", 0},
-    {"cublas-verbose", 0},
     {"cudla", 0},
     {"cudla-verbose", 0},
-    {"cudnn", 0},
-    {"cusolver", 0},
-    {"cusolver-verbose", 0},
-    {"cusparse", 0},
-    {"cusparse-verbose", 0},
     {"dx11", 0},
     {"dx12", 0},
     {"gds", 0},
@@ -49,7 +56,6 @@ constexpr TraceName kTraceNames[] = {
     {"openmp", 0},
     {"openxr", 0},
     {"oshmem", 0},
-    {"osrt", 0},
     {"python-gil", 0},
     {"s3", 0},
     {"s3-verbose", 0},
@@ -66,8 +72,20 @@ std::string Lower(std::string text) {
   return text;
 }
 
+// `word`: of --trace.
+void AddLibrary(const std::string& word, std::string& libraries, capture::SessionOptions& session) {
+  libraries += (libraries.empty() ? "" : ",") + word;
+  for (const format::LibraryWord& known : format::kLibraryWords) {
+    if (!word.starts_with(known.word)) continue;
+    for (const format::LevelVariable& level : format::kLevelVariables) {
+      if (level.library == known.library) session.levels.emplace_back(level.assignment);
+    }
+  }
+}
+
 Status ReadTrace(const ParsedFlags& flags, ProfileOptions& options) {
-  std::string later;  // "osrt,cudnn"
+  std::string later;      // "openmp,mpi"
+  std::string libraries;  // "cublas,cudnn-verbose"
   bool none = false;
   for (const std::string& item : flags.List(Flag::kTrace)) {
     const std::string wanted = Lower(item);  // documents spell cuDNN and cudnn
@@ -83,8 +101,9 @@ Status ReadTrace(const ParsedFlags& flags, ProfileOptions& options) {
     none = none || wanted == "none";
     if (found->bits == 0 && wanted != "none") later += (later.empty() ? "" : ",") + item;
     options.session.trace |= found->bits;
+    if (found->bits == kTraceLibrary) AddLibrary(wanted, libraries, options.session);
   }
-  // Tracing one of CUDA's libraries turns on CUDA too, as in Nsight Systems.
+  if (!libraries.empty()) options.session.extra += "libraries=" + libraries + "\n";
   if (later.find("cu") != std::string::npos) options.session.trace |= format::kTraceCuda;
   if (none && flags.List(Flag::kTrace).size() > 1) {
     return UsageError("--trace: none stands alone");
@@ -133,6 +152,23 @@ Status ReadDomains(const ParsedFlags& flags, capture::SessionOptions& options) {
   }
   options.domains = flags.List(include ? Flag::kNvtxDomainInclude : Flag::kNvtxDomainExclude);
   options.exclude_domains = exclude;
+  return {};
+}
+
+Status ReadOsOptions(const ParsedFlags& flags, ProfileOptions& options) {
+  capture::SessionOptions& session = options.session;
+  constexpr unsigned long kMostNs = 1'000'000'000;
+  const std::string text = flags.Text(Flag::kOsrtThreshold);
+  if (std::strtoul(text.c_str(), nullptr, 10) > kMostNs || text.size() > 10) {
+    return UsageError("--osrt-threshold: " + text + " ns are more than a second");
+  }
+  if ((session.trace & format::kTraceOs) == 0) {
+    if (flags.Given(Flag::kOsrtThreshold) && text != "1000") {
+      options.without_effect.push_back("--osrt-threshold=" + text + " without osrt in --trace");
+    }
+    return {};
+  }
+  session.extra += "osrt.threshold_ns=" + text + "\n";
   return {};
 }
 
@@ -211,6 +247,7 @@ Status ReadTraceOptions(const ParsedFlags& flags, ProfileOptions& options) {
   ReadPyTorch(flags, options);
   ReadPythonLines(flags, options);
   AddBridge(options);
+  RETURN_IF_ERROR(ReadOsOptions(flags, options));
   RETURN_IF_ERROR(ReadFunctionsTrace(flags, options.session));
   RETURN_IF_ERROR(ReadExactOptions(flags, options.session));
   options.session.extra += CudaOptions(flags);

@@ -4,7 +4,6 @@
 #include <array>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace batchlight {
 namespace {
@@ -42,8 +41,6 @@ void OsDecoder::Decode(const format::RecordView& view) {
   }
 }
 
-int64_t OsDecoder::TakeFirstStart() { return std::exchange(first_start_ns_, kOpenEnd); }
-
 StringId OsDecoder::Name(uint32_t call) {
   StringPool& strings = context_.fragment.store.strings;
   const bool known = call < kMaxCalls && !kNames[call].empty();
@@ -56,7 +53,6 @@ StringId OsDecoder::Name(uint32_t call) {
 void OsDecoder::Take(const format::OsCallRecord& record, uint64_t ticks) {
   const int64_t end_ns = context_.Now(ticks);
   const int64_t start_ns = Before(end_ns, context_.LengthNs(record.ticks));
-  first_start_ns_ = std::min(first_start_ns_, start_ns);
   context_.fragment.store.os_calls.Append({.start_ns = start_ns,
                                            .end_ns = end_ns,
                                            .thread = context_.thread,

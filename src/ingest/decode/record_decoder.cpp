@@ -51,7 +51,6 @@ void RecordDecoder::DecodeChunk(const format::ChunkView& chunk, const ChunkPlace
   }
   format::RecordReader reader(chunk);
   for (RecordView view; reader.Next(view);) Decode(view);
-  piece_first_ns_ = std::min(piece_first_ns_, os_.TakeFirstStart());
   piece_last_ns_ = std::max(piece_last_ns_, context_.now_ns());
   if (reader.damaged()) {
     ++context_.fragment.damaged_chunks;

@@ -124,10 +124,13 @@ void* MapChunk(uint32_t bytes, bool* disk_refused) {
   void* memory = MAP_FAILED;
   long error = ReservePlace(fd, offset, bytes);
   if (error == 0) {
-    sys::ErrnoSaver errno_saver;
-    memory =
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
-    if (memory == MAP_FAILED) error = -errno;
+    const long mapped =
+        sys::Call(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+    if (sys::IsError(mapped)) {
+      error = mapped;
+    } else {
+      memory = reinterpret_cast<void*>(mapped);
+    }
   } else {
     *disk_refused = true;
   }

@@ -6,9 +6,9 @@
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/collecting_watch.h"
 #include "inject/collect/detail_plan.h"
-#include "inject/collect/option_number.h"
 #include "inject/collect/step_window.h"
 #include "inject/rt/fork_handler.h"
+#include "inject/rt/option_number.h"
 #include "inject/rt/process.h"
 
 namespace batchlight::inject {

@@ -4,8 +4,8 @@
 
 #include "inject/collect/capture.h"
 #include "inject/collect/collecting_watch.h"
-#include "inject/collect/option_number.h"
 #include "inject/rt/control.h"
+#include "inject/rt/option_number.h"
 #include "inject/rt/process.h"
 
 namespace batchlight::inject {

@@ -11,6 +11,8 @@
 #include "inject/entry/calibrate.h"
 #include "inject/entry/interpose.h"
 #include "inject/nvtx/levels.h"
+#include "inject/osrt/open_files.h"
+#include "inject/osrt/os_recorder.h"
 #include "inject/python/call_recorder.h"
 #include "inject/python/interpreter_hook.h"
 #include "inject/rt/clock.h"
@@ -27,6 +29,7 @@ namespace {
 void AtFork() {
   void* parents_stream = t_thread.stream;
   StartOverAfterFork();
+  osrt::ForgetOpenFiles();
   if (parents_stream != nullptr) sys::Unmap(parents_stream, format::kPageBytes);
 }
 
@@ -34,6 +37,7 @@ void AtThreadExit() {
   LeaveForGood();  // it may have been cancelled inside
   nvtx::ReleaseLevels();
   ReleaseCalls();
+  osrt::ReleaseOsCalls();
   stacks::ReleaseThread();
   Guard guard;
   if (guard) ThreadStream::CloseCurrent(guard);
@@ -57,6 +61,7 @@ void AttachNow() {
   IdentifyProcess(false);
   SurviveCutFiles();
   ReadLoopOptions();
+  osrt::PrepareOsCalls();
   g_on_capture_begun = CalibrateOnce;
   NoteRank(guard);
   g_left_inside = {ThreadStream::Progress, ThreadStream::Abandon};
@@ -88,6 +93,7 @@ bool Attach() {
 void RecordExit(const Guard& guard, int status, ExitHow how) {
   if (Control() == nullptr || (!HasProcessFile() && !Collecting())) return;
   SayForChild(guard);
+  osrt::SayOpenFiles(guard);
   CountOpenCalls();
   ThreadStream* stream = ThreadStream::Current(guard);
   if (stream == nullptr) return;

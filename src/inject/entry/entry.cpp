@@ -2,6 +2,7 @@
 #include "inject/entry/attach.h"
 #include "inject/entry/export.h"
 #include "inject/nvtx/handlers.h"
+#include "inject/osrt/os_recorder.h"
 #if BATCHLIGHT_GPU
 #include "inject/cupti/collector.h"
 #endif
@@ -33,4 +34,8 @@ BATCHLIGHT_EXPORT int InitializeInjectionNvtx(nvtx::GetExportTable* get_export_t
 BATCHLIGHT_EXPORT int InitializeInjectionNvtxExtension(nvtx::ExtensionModule* module) {
   if (module == nullptr || !Attach()) return 0;
   return nvtx::InstallExtensionHandlers(*module) ? 1 : 0;
+}
+
+BATCHLIGHT_EXPORT const osrt::OsApi* batchlight_os_api() {
+  return Attach() ? osrt::Api() : nullptr;
 }

@@ -16,6 +16,7 @@
 #include "inject/entry/attach.h"
 #include "inject/entry/exec_target.h"
 #include "inject/entry/export.h"
+#include "inject/osrt/os_recorder.h"
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
 #include "inject/rt/text.h"
@@ -71,6 +72,7 @@ int RunExec(const char* path, F exec) {
   if (!InOwnProcess()) return exec();
   Guard guard;
   if (guard) SayForChild(guard);
+  if (guard) osrt::SayOpenFiles(guard);
   ThreadStream* stream = guard && HasProcessFile() ? ThreadStream::Current(guard) : nullptr;
   if (stream == nullptr || !stream->Ensure(sizeof(format::ProcessExitRecord))) return exec();
   stream->Write(

@@ -251,7 +251,7 @@ void FillPayload(const ExtensionSegment& to) {
 }
 
 bool Begin() {
-  if (!Traces(format::kTraceNvtx)) return false;
+  if (!Traces(format::kTraceNvtx | format::kTraceLibraries)) return false;
   ReadDomainFilter();
   ReadCaptureRange();
   return true;

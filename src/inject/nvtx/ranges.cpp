@@ -7,6 +7,7 @@
 #include "inject/collect/step_detail.h"
 #include "inject/nvtx/capture_range.h"
 #include "inject/nvtx/levels.h"
+#include "inject/nvtx/library_calls.h"
 #include "inject/nvtx/operator_range.h"
 #include "inject/rt/control.h"
 
@@ -22,6 +23,11 @@ constinit std::atomic<uint64_t> g_next_range{1};
 uint32_t CaptureIndex() { return SessionState() >> 1; }
 
 bool Wanted(const Domain* domain) { return Collecting() && Enabled(domain); }
+
+bool IsLeftOut(const Domain* domain, const Name& message) {
+  return domain != nullptr && __builtin_expect(domain->skips_helpers, 0) &&
+         IsHelperCall(message.text, message.bytes);
+}
 
 bool RecordPush(const Event& event) {
   Guard guard;
@@ -111,7 +117,8 @@ int PushEvent(const Event& event) {
   if (__builtin_expect(g_capture_by_range, 0)) {
     StartCaptureAt(event, levels != nullptr ? levels->depth() : 0, 0);
   }
-  const bool recorded = Wanted(event.domain) && RecordPush(event);
+  const bool recorded =
+      Wanted(event.domain) && !IsLeftOut(event.domain, event.message) && RecordPush(event);
   return levels != nullptr ? levels->Push(recorded, CaptureIndex()) : kNoPushPopTracking;
 }
 

@@ -5,6 +5,7 @@
 
 #include "inject/buffer/chunk_file.h"
 #include "inject/buffer/thread_stream.h"
+#include "inject/nvtx/library_calls.h"
 #include "inject/rt/control.h"
 #include "inject/rt/counters.h"
 #include "inject/rt/guard.h"
@@ -56,6 +57,15 @@ bool Wanted(const char* text, size_t bytes) {
   const bool listed = bytes == 0 ? Listed(page->domains, sizeof page->domains, "default", 7)
                                  : Listed(page->domains, sizeof page->domains, text, bytes);
   return listed == (page->domain_filter == 1);
+}
+
+// A library's domain is the user's own if -t does not name the library.
+void Enable(Domain& domain) {
+  const LibraryTrace library =
+      TraceOf(format::LibraryOfDomain(domain.name.text, domain.name.bytes));
+  domain.skips_helpers = library.wanted && !library.verbose;
+  domain.enabled =
+      library.wanted || (Traces(format::kTraceNvtx) && Wanted(domain.name.text, domain.name.bytes));
 }
 
 }  // namespace
@@ -128,12 +138,12 @@ const Domain* RegisterDomain(const char* text, size_t bytes) {
     return nullptr;
   }
   domain->id = bytes == 0 ? 0 : ++g_domain_count;
-  domain->enabled = Wanted(text, bytes);
+  Enable(*domain);
   domain->next = g_domains;
   g_domains = domain;
   return domain;
 }
 
-void ReadDomainFilter() { g_default_domain_enabled = Wanted("", 0); }
+void ReadDomainFilter() { g_default_domain_enabled = Traces(format::kTraceNvtx) && Wanted("", 0); }
 
 }  // namespace batchlight::inject::nvtx

@@ -18,6 +18,7 @@
 BATCHLIGHT_OLD_VERSION(dladdr);
 BATCHLIGHT_OLD_VERSION(dlopen);
 BATCHLIGHT_OLD_VERSION(dlsym);
+BATCHLIGHT_OLD_VERSION(dlvsym);
 BATCHLIGHT_OLD_VERSION(pthread_attr_setstacksize);
 BATCHLIGHT_OLD_VERSION(pthread_create);
 BATCHLIGHT_OLD_VERSION(pthread_key_create);
@@ -29,6 +30,7 @@ __asm__(".symver pthread_setname_np, pthread_setname_np@" BATCHLIGHT_SETNAME_VER
 #pragma weak dladdr
 #pragma weak dlopen
 #pragma weak dlsym
+#pragma weak dlvsym
 #pragma weak pthread_attr_setstacksize
 #pragma weak pthread_create
 #pragma weak pthread_key_create

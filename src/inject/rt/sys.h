@@ -1,6 +1,6 @@
-// System calls of the injected library. They go through syscall(2) on purpose: the C library's
-// wrappers of open, close and fallocate are cancellation points (a cancelled thread would leave our
-// locks held), and other preloaded libraries interpose them. All return -errno on failure and
+// System calls of the injected library. They are made directly: the C library's wrappers of open,
+// close and fallocate are cancellation points (a cancelled thread would leave our locks held), and
+// other preloaded libraries interpose them, our own shims for one. All return -errno on failure and
 // leave errno as it was.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace batchlight::inject::sys {
 
@@ -29,12 +30,57 @@ class ErrnoSaver {
   int saved_;
 };
 
+inline long RawCall(long number, long a, long b, long c, long d, long e, long f) {
+#if defined(__x86_64__)
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  long result = number;
+  __asm__ volatile("syscall"
+                   : "+a"(result)
+                   : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+#elif defined(__aarch64__)
+  register long x8 __asm__("x8") = number;
+  register long x0 __asm__("x0") = a;
+  register long x1 __asm__("x1") = b;
+  register long x2 __asm__("x2") = c;
+  register long x3 __asm__("x3") = d;
+  register long x4 __asm__("x4") = e;
+  register long x5 __asm__("x5") = f;
+  __asm__ volatile("svc 0"
+                   : "+r"(x0)
+                   : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                   : "memory");
+  return x0;
+#else
+  ErrnoSaver errno_saver;
+  const long result = ::syscall(number, a, b, c, d, e, f);
+  return result == -1 ? -errno : result;
+#endif
+}
+
+template <class T>
+long Word(T value) {
+  if constexpr (std::is_null_pointer_v<T>) {
+    return 0;
+  } else if constexpr (std::is_pointer_v<T>) {
+    return reinterpret_cast<long>(value);
+  } else {
+    return static_cast<long>(value);
+  }
+}
+
 template <class... Args>
 long Call(long number, Args... args) {
-  ErrnoSaver errno_saver;
-  const long result = ::syscall(number, args...);
-  return result == -1 ? -errno : result;
+  static_assert(sizeof...(args) <= 6);
+  const long words[6] = {Word(args)...};
+  return RawCall(number, words[0], words[1], words[2], words[3], words[4], words[5]);
 }
+
+// Whether a result is an errno: addresses may be negative, too.
+inline bool IsError(long result) { return result < 0 && result >= -4095; }
 
 inline int Open(const char* path, int flags, int mode = 0) {
   return static_cast<int>(Call(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode));
@@ -56,18 +102,13 @@ inline int64_t Nanoseconds(clockid_t clock) {
 
 // Private zeroed memory that a forked child sees as zeros again; nullptr on failure.
 inline void* MapMemory(size_t bytes) {
-  ErrnoSaver errno_saver;
-  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? nullptr : memory;
+  const long result = Call(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return IsError(result) ? nullptr : reinterpret_cast<void*>(result);
 }
-inline void Unmap(void* memory, size_t bytes) {
-  ErrnoSaver errno_saver;
-  ::munmap(memory, bytes);
-}
+inline void Unmap(void* memory, size_t bytes) { Call(SYS_munmap, memory, bytes); }
 inline bool Advise(void* memory, size_t bytes, int advice) {
-  ErrnoSaver errno_saver;
-  return ::madvise(memory, bytes, advice) == 0;
+  return Call(SYS_madvise, memory, bytes, advice) == 0;
 }
 
 // Reads a whole small file (at most `capacity` bytes); the number of bytes, 0 if there is none.

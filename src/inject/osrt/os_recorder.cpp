@@ -1,0 +1,247 @@
+#include "inject/osrt/os_recorder.h"
+
+#include <cstring>
+
+#include "inject/buffer/facts.h"
+#include "inject/buffer/thread_stream.h"
+#include "inject/osrt/open_files.h"
+#include "inject/osrt/wake_table.h"
+#include "inject/rt/control.h"
+#include "inject/rt/option_number.h"
+#include "inject/rt/thread_exit.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18  // Linux 4.14
+#endif
+
+namespace batchlight::inject::osrt {
+namespace {
+
+using format::OsCallCountRecord;
+using format::OsCallRecord;
+
+// The thread's sums, which lie in its chunk.
+struct ThreadCounts {
+  uint64_t base_ticks;  // of the chunk
+  OsCallCountRecord* places[kCallNumbers];
+};
+static_assert(sizeof(ThreadCounts) <= format::kPageBytes);
+
+constinit __thread ThreadCounts* t_counts = nullptr;  // a page, on first use
+char g_gone;  // t_counts of a thread that has ended: what its libraries still do is not recorded
+ThreadCounts* Gone() { return reinterpret_cast<ThreadCounts*>(&g_gone); }
+
+constexpr size_t kMostPathBytes = 1024;
+constexpr uint64_t kMostThresholdNs = 4'000'000'000;
+uint64_t g_threshold_ns = 0;
+constinit std::atomic<uint64_t> g_threshold_ticks{0};
+WakeTable g_wakes;
+
+// Better known the longer the process runs.
+void LearnThreshold() {
+  const double rate = static_cast<double>(TicksPerSecond(ReadClockPair()));
+  g_threshold_ticks.store(
+      static_cast<uint64_t>(static_cast<double>(g_threshold_ns) * rate / 1'000'000'000),
+      std::memory_order_relaxed);
+}
+
+uint64_t Since(uint64_t begin) {
+  const uint64_t now = Ticks();
+  return now > begin ? now - begin : 0;
+}
+
+bool IsShort(uint64_t ticks) { return ticks < g_threshold_ticks.load(std::memory_order_relaxed); }
+
+ThreadCounts* MapCounts() {
+  if (!TakeBudget(format::kPageBytes)) return nullptr;
+  auto* counts = static_cast<ThreadCounts*>(sys::MapMemory(format::kPageBytes));
+  if (counts == nullptr) {
+    ReturnBudget(format::kPageBytes);
+    return nullptr;
+  }
+  sys::Advise(counts, format::kPageBytes, MADV_WIPEONFORK);
+  t_counts = counts;
+  CallAtThreadExit();
+  return counts;
+}
+
+// The sum's record in the thread's open chunk; defines it if need be.
+[[gnu::noinline]] OsCallCountRecord* Place(const Guard& guard, OsCall call) {
+  ThreadCounts* counts = t_counts != nullptr ? t_counts : MapCounts();
+  ThreadStream* stream = counts != nullptr ? ThreadStream::Current(guard) : nullptr;
+  if (stream == nullptr || !stream->Ensure(sizeof(OsCallCountRecord))) return nullptr;
+  if (counts->base_ticks != stream->base_ticks()) {
+    std::memset(counts->places, 0, sizeof counts->places);
+    counts->base_ticks = stream->base_ticks();
+    LearnThreshold();
+  }
+  OsCallCountRecord*& place = counts->places[static_cast<uint32_t>(call)];
+  if (place == nullptr) {
+    place = stream->WriteInPlace(OsCallCountRecord{.call = static_cast<uint32_t>(call)});
+  }
+  return place;
+}
+
+void Count(const Guard& guard, OsCall call, uint64_t ticks, uint64_t bytes) {
+  const ThreadCounts* counts = t_counts;
+  if (counts == Gone()) return;
+  const ThreadStream* stream = t_thread.stream;
+  OsCallCountRecord* place = nullptr;
+  if (__builtin_expect(counts != nullptr && stream != nullptr, 1) &&
+      counts->base_ticks == stream->base_ticks() && counts->base_ticks != 0 &&
+      stream->capture_index() == SessionState() >> 1) {
+    place = counts->places[static_cast<uint32_t>(call)];
+  }
+  if (__builtin_expect(place == nullptr, 0)) {
+    if (!Collecting()) return;
+    place = Place(guard, call);
+    if (place == nullptr) return;
+  }
+  place->calls += 1;
+  place->ticks += ticks;
+  place->bytes += bytes;
+}
+
+[[gnu::noinline]] void Record(const Guard& guard, const OsCallRecord& record,
+                              const FileName& file = {}) {
+  if (!Collecting() || t_counts == Gone()) return;
+  ThreadStream* stream = ThreadStream::Current(guard);
+  const size_t room = sizeof record + (file.bytes != 0 ? StringBytes(file.bytes) : 0);
+  if (stream == nullptr || !stream->Ensure(room)) return;
+  OsCallRecord whole = record;
+  if (file.bytes != 0) whole.file = stream->Intern(file.text, file.bytes);
+  stream->WriteShort(whole);
+}
+
+// --- what the shims call ------------------------------------------------------------------------
+
+void Done(OsCall call, uint64_t begin, int64_t result) {
+  const uint64_t ticks = Since(begin);
+  Guard guard;
+  if (!guard) return;
+  if (IsShort(ticks)) return Count(guard, call, ticks, 0);
+  Record(guard, {.ticks = ticks, .call = static_cast<uint32_t>(call), .result = result});
+}
+
+IoDirection DirectionOf(OsCall call) {
+  switch (call) {
+#define DIRECTION_Read(name)
+#define DIRECTION_Write(name) case OsCall::k_##name:
+#define DIRECTION_File(name)
+#define DIRECTION_Memory(name)
+#define DIRECTION_Poll(name)
+#define DIRECTION_Sleep(name)
+#define DIRECTION_Lock(name)
+#define DIRECTION_Wake(name)
+#define DIRECTION_Process(name)
+#define OS_CALL(name, number, doing) DIRECTION_##doing(name)
+#include "format/os_calls.def"
+#undef OS_CALL
+    return IoDirection::kWrite;
+    default:
+      return IoDirection::kRead;
+  }
+}
+
+void DoneIo(OsCall call, uint64_t begin, int64_t result, int64_t bytes, int descriptor) {
+  const uint64_t ticks = Since(begin);
+  Guard guard;
+  if (!guard) return;
+  const uint64_t moved = bytes > 0 ? static_cast<uint64_t>(bytes) : 0;
+  if (bytes >= 0) AddIo(descriptor, DirectionOf(call), moved, begin, ticks);
+  if (IsShort(ticks)) return Count(guard, call, ticks, moved);
+  Record(guard,
+         {.ticks = ticks, .call = static_cast<uint32_t>(call), .result = result, .bytes = moved},
+         descriptor >= 0 ? NameOf(guard, descriptor) : FileName());
+}
+
+// Whether the kernel got as far as to read the path, which else may be anything.
+bool WasRead(int64_t result, const char* path) {
+  if (path == nullptr) return false;
+  return result != -1 || errno == ENOENT || errno == EACCES || errno == ENOTDIR ||
+         errno == EEXIST || errno == EISDIR || errno == ELOOP || errno == EPERM;
+}
+
+void DonePath(OsCall call, uint64_t begin, int64_t result, const char* path) {
+  const uint64_t ticks = Since(begin);
+  Guard guard;
+  if (!guard) return;
+  // Somebody may have closed it without us: close_range, the C library itself.
+  if (result >= 0 && result <= INT32_MAX && t_counts != Gone()) {
+    ReopenFile(guard, static_cast<int>(result));
+  }
+  if (IsShort(ticks)) return Count(guard, call, ticks, 0);
+  const size_t bytes = WasRead(result, path) ? strnlen(path, kMostPathBytes) : 0;
+  Record(guard, {.ticks = ticks, .call = static_cast<uint32_t>(call), .result = result},
+         {path, static_cast<uint32_t>(bytes)});
+}
+
+void DoneWait(OsCall call, uint64_t begin, int64_t result, const volatile void* object,
+              uint32_t holder) {
+  const uint64_t ticks = Since(begin);
+  Guard guard;
+  if (!guard) return;
+  if (IsShort(ticks)) return Count(guard, call, ticks, 0);
+  Record(guard, {.ticks = ticks,
+                 .call = static_cast<uint32_t>(call),
+                 .released_by = holder != 0 ? holder : g_wakes.Waker(object, begin),
+                 .result = result,
+                 .object = reinterpret_cast<uintptr_t>(object)});
+}
+
+void CountOnly(OsCall call) {
+  Guard guard;
+  if (guard) Count(guard, call, 0, 0);
+}
+
+void Wake(OsCall call, const volatile void* object) {
+  Guard guard;
+  if (!guard) return;
+  Count(guard, call, 0, 0);
+  const ThreadStream* stream = t_thread.stream;
+  if (stream != nullptr) g_wakes.Wake(object, stream->tid(), Ticks());
+}
+
+void Closing(int descriptor) {
+  Guard guard;
+  if (guard && t_counts != Gone()) CloseFile(guard, descriptor);
+}
+
+void SayWhy(const char* text) {
+  Guard guard;
+  if (guard) Reason(guard, "osrt", text);
+}
+
+uint64_t SlowTicks() { return Ticks(); }
+
+OsApi g_api = {nullptr,  nullptr,   Done, DoneIo,  DonePath,
+               DoneWait, CountOnly, Wake, Closing, SayWhy};
+
+}  // namespace
+
+void PrepareOsCalls() {
+  if (!Traces(format::kTraceOs)) return;
+  g_threshold_ns = OptionNumber(Control()->extra, "osrt.threshold_ns=");
+  if (g_threshold_ns > kMostThresholdNs) g_threshold_ns = kMostThresholdNs;
+  LearnThreshold();
+  PrepareOpenFiles();
+  g_api.ticks = g_clock_kind == format::ClockKind::kTsc ? nullptr : SlowTicks;
+  g_api.state = g_state.load(std::memory_order_relaxed);
+}
+
+const OsApi* Api() { return g_api.state != nullptr ? &g_api : nullptr; }
+
+void SayOpenFiles(const Guard& guard) {
+  if (Api() != nullptr) CloseAllFiles(guard);
+}
+
+void ReleaseOsCalls() {
+  if (Api() == nullptr) return;
+  ThreadCounts* counts = t_counts;
+  t_counts = Gone();
+  if (counts == nullptr || counts == Gone()) return;
+  sys::Unmap(counts, format::kPageBytes);
+  ReturnBudget(format::kPageBytes);
+}
+
+}  // namespace batchlight::inject::osrt
