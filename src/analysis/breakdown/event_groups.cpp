@@ -15,6 +15,16 @@ std::string CopyText(const MemcpysTable& copies, uint32_t row) {
          LabelInSentence(copies.destination_kind[row]);
 }
 
+// What a call of the C library is about, as far as its name leaves it open.
+constexpr std::string_view kFileKinds[] = {"", " (file)", " (device)", " (pipe)", " (socket)"};
+
+uint32_t FileKindOf(std::string_view file) {
+  if (file.empty() || file.starts_with("anon_inode:")) return 0;
+  if (file.starts_with("/dev/")) return 2;
+  if (file.starts_with("pipe:")) return 3;
+  return file.starts_with("socket:") ? 4 : 1;
+}
+
 }  // namespace
 
 uint32_t EventNames::Key(EventRef event) const {
@@ -30,7 +40,8 @@ uint32_t EventNames::Key(EventRef event) const {
     case EventKind::kCudaCall:
       return store_.api_calls.name[event.row].value;
     case EventKind::kOsCall:
-      return store_.os_calls.name[event.row].value;
+      return store_.os_calls.name[event.row].value << 3 |
+             FileKindOf(store_.Text(store_.os_calls.file[event.row]));
     case EventKind::kMpiCall:
       return store_.mpi_events.name[event.row].value;
     case EventKind::kKernel:
@@ -59,6 +70,9 @@ std::string EventNames::Make(EventRef event) const {
                            : std::string(store_.Text(name));
     case EventKind::kCudaCall:
       return std::string(PlainApiName(store_.Text(name)));
+    case EventKind::kOsCall:
+      return std::string(store_.Text(store_.os_calls.name[event.row])) +
+             std::string(kFileKinds[name.value & 7]);
     case EventKind::kGraph:
       return "CUDA graph";
     case EventKind::kCopy:

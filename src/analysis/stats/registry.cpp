@@ -3,6 +3,7 @@
 #include <array>
 
 #include "analysis/cuda/kernel_class.h"
+#include "analysis/stats/os_reports.h"
 #include "analysis/stats/report_arguments.h"
 #include "analysis/stats/report_functions.h"
 #include "analysis/stats/stats_report.h"
@@ -171,6 +172,8 @@ constexpr auto kReports = std::to_array<Report>({
      NoOpenMp, OpenMpSum},
     {"osrt_sum", "osrtsum", "OS Runtime Summary", "", "OS runtime calls by total time.",
      NoOsRuntime, OsrtSum},
+    {"osrt_trace", "osrttrace", "OS Runtime Trace", "", "Every OS runtime call, by start.",
+     NoOsRuntime, OsrtTrace},
     {"syscall_sum", "syscallsum", "Syscall Summary", "", "System calls by total time.", NoSyscalls,
      SyscallSum},
     {"um_cpu_page_faults_sum", "umcpupagefaults umcpupagefaultssum",

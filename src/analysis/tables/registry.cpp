@@ -1,5 +1,6 @@
 #include "analysis/tables/registry.h"
 
+#include "analysis/tables/os_tables.h"
 #include "analysis/tables/overview_tables.h"
 
 namespace batchlight {
@@ -63,6 +64,13 @@ constexpr TableEntry kTables[] = {
      "no copies were recorded (profile -t cuda)"},
     {"waits", "Calls in which the CPU waits for the GPU.", MakeWaitsTable,
      "no calls that wait for the GPU were recorded"},
+    {"library_calls",
+     "Calls of cuBLAS, cuDNN, cuSPARSE and cuSOLVER with the kernels they launched.",
+     MakeLibraryCallsTable, "no calls of CUDA's libraries were recorded (profile -t cublas,cudnn)"},
+    {"os_calls", "Calls of the C library by name: sleeps, locks, files, sockets; counts are exact.",
+     MakeOsCallsTable, "no calls of the C library were recorded (profile -t osrt)"},
+    {"files", "Every file, pipe and socket that was read or written: bytes, calls, time, slowest.",
+     MakeFilesTable, "no reads and writes were recorded (profile -t osrt)"},
     {"launch_queue", "Every step's queue of launched work: latency, depth, how long it is empty.",
      MakeLaunchQueueTable, "no GPU work within steps was recorded"},
     {"ranks", "Every rank's step: compute, communication, copies, idle, waiting for other ranks.",

@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+
+#include "analysis/os/file_sums.h"
+#include "analysis/os/library_sums.h"
+#include "analysis/os/os_call_sums.h"
+#include "analysis/testing/store_builder.h"
+
+namespace batchlight {
+namespace {
+
+using testing::StoreBuilder;
+
+class OsSumsTest : public ::testing::Test {
+ protected:
+  void Call(ThreadId thread, const char* name, int64_t start_ns, int64_t end_ns,
+            uint64_t bytes = 0) {
+    build.store().os_calls.Append({.start_ns = start_ns,
+                                   .end_ns = end_ns,
+                                   .thread = thread,
+                                   .name = build.Text(name),
+                                   .event_class = EventClass::kOsRuntime,
+                                   .bytes = bytes});
+  }
+  void Short(ThreadId thread, const char* name, uint64_t calls, int64_t ns, uint64_t bytes = 0) {
+    build.store().os_call_counts.Append({.thread = thread,
+                                         .name = build.Text(name),
+                                         .calls = calls,
+                                         .total_ns = ns,
+                                         .bytes = bytes});
+  }
+  void Library(const char* name, RuntimeFamily family, int64_t start_ns, int64_t end_ns) {
+    build.store().runtime_events.Append({.start_ns = start_ns,
+                                         .end_ns = end_ns,
+                                         .thread = main,
+                                         .name = build.Text(name),
+                                         .family = family});
+  }
+
+  StoreBuilder build;
+  ProcessId process = build.Process(10, "train.py");
+  ThreadId main = build.Thread(process);
+  ThreadId other = build.Thread(process);
+};
+
+TEST_F(OsSumsTest, ShortCallsCountWithTheLongOnes) {
+  Call(main, "read", 1000, 4000, 100);
+  Call(other, "read", 1000, 2000, 10);
+  Call(main, "sleep", 5000, 90'000);
+  Short(main, "read", 7, 900, 70);
+  Short(main, "sem_post", 3, 0);
+  const Store store = build.Build();
+  const auto sums = SumOsCalls(store);
+  ASSERT_EQ(sums.size(), 3u);
+  EXPECT_EQ(store.Text(sums[0].name), "sleep");
+  const OsCallSum& read = sums[1];
+  EXPECT_EQ(store.Text(read.name), "read");
+  EXPECT_EQ(read.calls, 9u);
+  EXPECT_EQ(read.recorded, 2u);
+  EXPECT_EQ(read.total_ns, 4900);
+  EXPECT_EQ(read.recorded_ns, 4000);
+  EXPECT_EQ(read.longest_ns, 3000);
+  EXPECT_EQ(read.bytes, 180u);
+  EXPECT_EQ(read.threads, 2u);
+  EXPECT_EQ(sums[2].calls, 3u);
+  EXPECT_EQ(sums[2].recorded, 0u);
+}
+
+TEST_F(OsSumsTest, FilesOfAllProcessesBySlowness) {
+  const ProcessId worker = build.Process(11, "worker");
+  const auto file = [&](ProcessId by, const char* name, uint64_t bytes, int64_t ns,
+                        int64_t slowest_ns) {
+    build.store().os_files.Append({.start_ns = 1,
+                                   .end_ns = 2,
+                                   .process = by,
+                                   .file = build.Text(name),
+                                   .reads = 2,
+                                   .bytes_read = bytes,
+                                   .read_ns = ns,
+                                   .slowest_ns = slowest_ns});
+  };
+  file(process, "/data/a", 100, 50, 30);
+  file(worker, "/data/a", 200, 60, 45);
+  file(worker, "/data/b", 900, 111, 60);
+  const Store store = build.Build();
+  const auto sums = SumFiles(store);
+  ASSERT_EQ(sums.size(), 2u);
+  EXPECT_EQ(store.Text(sums[0].file), "/data/b");
+  EXPECT_EQ(sums[1].bytes_read, 300u);
+  EXPECT_EQ(sums[1].reads, 4u);
+  EXPECT_EQ(sums[1].read_ns, 110);
+  EXPECT_EQ(sums[1].slowest_ns, 45);
+  EXPECT_EQ(sums[1].opened, 2u);
+  EXPECT_EQ(sums[1].processes, 2u);
+}
+
+TEST_F(OsSumsTest, KernelsBelongToTheInnermostCall) {
+  Library("cudnnBackendExecute", RuntimeFamily::kCudnn, 100, 900);
+  Library("cublasLtMatmul", RuntimeFamily::kCublas, 200, 400);
+  Library("GOMP_parallel", RuntimeFamily::kOpenMp, 210, 300);
+  build.Kernel(main, "gemm", 220, 1000, 1600);
+  build.Kernel(main, "relu", 500, 1600, 1700);
+  build.Kernel(main, "alone", 950, 1700, 1900);
+  const Store store = build.Build();
+  const auto sums = SumLibraryCalls(store);
+  ASSERT_EQ(sums.size(), 2u);
+  EXPECT_EQ(store.Text(sums[0].name), "cublasLtMatmul");
+  EXPECT_EQ(sums[0].family, RuntimeFamily::kCublas);
+  EXPECT_EQ(sums[0].kernels, 1u);
+  EXPECT_EQ(sums[0].gpu_ns, 600);
+  EXPECT_EQ(sums[0].total_ns, 200);
+  EXPECT_EQ(sums[1].gpu_ns, 100);
+  EXPECT_EQ(sums[1].total_ns, 800);
+}
+
+}  // namespace
+}  // namespace batchlight

@@ -1,0 +1,105 @@
+#include "analysis/tables/os_tables.h"
+
+#include <string>
+
+#include "analysis/os/file_sums.h"
+#include "analysis/os/library_sums.h"
+#include "analysis/os/os_call_sums.h"
+#include "analysis/result/result_column.h"
+
+namespace batchlight {
+namespace {
+
+template <typename Sum>
+struct Row {
+  const Store& store;
+  Sum sum;
+};
+
+template <typename Sum>
+std::function<Cell(const Row<Sum>&)> Of(uint64_t Sum::*count) {
+  return [count](const Row<Sum>& row) { return NumberCell(row.sum.*count); };
+}
+template <typename Sum>
+std::function<Cell(const Row<Sum>&)> Of(int64_t Sum::*ns) {
+  return [ns](const Row<Sum>& row) { return Cell{row.sum.*ns}; };
+}
+template <typename Sum>
+std::function<Cell(const Row<Sum>&)> Of(StringId Sum::*text) {
+  return [text](const Row<Sum>& row) { return std::string(row.store.Text(row.sum.*text)); };
+}
+
+const Columns<Row<OsCallSum>>& OsCallColumns() {
+  static const Columns<Row<OsCallSum>> columns = {
+      {TextColumn("call", "Call", "Function of the C library"), Of(&OsCallSum::name)},
+      {CountColumn("calls", "Calls", "All, however short"), Of(&OsCallSum::calls)},
+      {TimeColumn("total", "Total", "In all calls; locks taken without a wait count 0"),
+       Of(&OsCallSum::total_ns)},
+      {CountColumn("recorded", "Recorded",
+                   "Calls of at least --osrt-threshold, recorded one by one"),
+       Of(&OsCallSum::recorded)},
+      {TimeColumn("recorded_total", "Recorded Total", "In those"), Of(&OsCallSum::recorded_ns)},
+      {TimeColumn("longest", "Longest", "The longest call"), Of(&OsCallSum::longest_ns)},
+      {BytesColumn("bytes", "Bytes", "Read or written"), Of(&OsCallSum::bytes)},
+      {CountColumn("threads", "Threads", "Threads that called it"), Of(&OsCallSum::threads)}};
+  return columns;
+}
+
+const Columns<Row<FileSum>>& FileColumns() {
+  static const Columns<Row<FileSum>> columns = {
+      {TextColumn("file", "File", "Path, or a pipe or socket by its number"), Of(&FileSum::file)},
+      {TimeColumn("read_time", "Read Time", "In calls that read it"), Of(&FileSum::read_ns)},
+      {BytesColumn("bytes_read", "Bytes Read", "By these calls"), Of(&FileSum::bytes_read)},
+      {CountColumn("reads", "Reads", "Calls, however short"), Of(&FileSum::reads)},
+      {TimeColumn("write_time", "Write Time", "In calls that wrote it"), Of(&FileSum::write_ns)},
+      {BytesColumn("bytes_written", "Bytes Written", "By these calls"),
+       Of(&FileSum::bytes_written)},
+      {CountColumn("writes", "Writes", "Calls, however short"), Of(&FileSum::writes)},
+      {TimeColumn("slowest", "Slowest", "The longest of these calls"), Of(&FileSum::slowest_ns)},
+      {CountColumn("opened", "Opened", "Times that it was open"), Of(&FileSum::opened)},
+      {CountColumn("processes", "Processes", "That read or wrote it"), Of(&FileSum::processes)}};
+  return columns;
+}
+
+const Columns<Row<LibrarySum>>& LibraryColumns() {
+  static const Columns<Row<LibrarySum>> columns = {
+      {TextColumn("library", "Library", "cuBLAS (with cuBLASLt), cuDNN, cuSPARSE or cuSOLVER"),
+       [](const Row<LibrarySum>& row) { return std::string(Label(row.sum.family)); }},
+      {TextColumn("call", "Call", "Function of the library"), Of(&LibrarySum::name)},
+      {CountColumn("calls", "Calls", "Times it was called"), Of(&LibrarySum::calls)},
+      {TimeColumn("cpu_total", "CPU Total", "In the calls, with calls of libraries inside"),
+       Of(&LibrarySum::total_ns)},
+      {TimeColumn("longest", "Longest", "The longest call: often the first one"),
+       Of(&LibrarySum::longest_ns)},
+      {CountColumn("kernels", "Kernels", "Launched by it, not by another call inside"),
+       Of(&LibrarySum::kernels)},
+      {TimeColumn("gpu_total", "GPU Total", "That these kernels ran"), Of(&LibrarySum::gpu_ns)}};
+  return columns;
+}
+
+template <typename Sum>
+ResultTable TableOfSums(const Store& store, std::string name, std::string title,
+                        const Columns<Row<Sum>>& columns, const std::vector<Sum>& sums) {
+  ResultTable table = EmptyTable(std::move(name), std::move(title), columns);
+  for (const Sum& sum : sums) AddRow(table, columns, Row<Sum>{store, sum});
+  return table;
+}
+
+}  // namespace
+
+ResultTable MakeOsCallsTable(const RunOverview& overview) {
+  return TableOfSums(*overview.store, "os_calls", "Calls of the C library", OsCallColumns(),
+                     SumOsCalls(*overview.store));
+}
+
+ResultTable MakeFilesTable(const RunOverview& overview) {
+  return TableOfSums(*overview.store, "files", "Files, by time in reads and writes", FileColumns(),
+                     SumFiles(*overview.store));
+}
+
+ResultTable MakeLibraryCallsTable(const RunOverview& overview) {
+  return TableOfSums(*overview.store, "library_calls", "Calls of CUDA's libraries",
+                     LibraryColumns(), SumLibraryCalls(*overview.store));
+}
+
+}  // namespace batchlight
