@@ -20,10 +20,8 @@ void PythonDecoder::Decode(const format::RecordView& view) {
 }
 
 void PythonDecoder::Take(const format::PythonFunctionRecord& record) {
-  // A definition takes 72 bytes, so a larger id is damage and must not cost memory.
-  if (record.id == 0 || record.id > context_.chunk_bytes() / sizeof record) return;
+  if (record.id == 0) return;
   PythonFunctionsTable& table = context_.fragment.store.python_functions;
-  if (record.id >= functions_.size()) functions_.resize(record.id + 1);
   functions_[record.id] = PythonFunctionId::At(table.size());
   table.Append({.thread = context_.thread,
                 .file = context_.String(record.file),

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <unordered_map>
 
 #include "ingest/decode/chunk_context.h"
 
@@ -22,11 +22,14 @@ class PythonDecoder {
   void Take(const format::PythonLineRecord& record);
   void Take(const format::PythonSourceRecord& record);
   PythonFunctionId Function(uint32_t id) const {
-    return id < functions_.size() ? functions_[id] : PythonFunctionId::None();
+    const auto function = functions_.find(id);
+    return function != functions_.end() ? function->second : PythonFunctionId::None();
   }
 
   ChunkContext& context_;
-  std::vector<PythonFunctionId> functions_;  // the fragment's rows, by id of this chunk
+  // The fragment's rows, by id. A thread numbers all functions that it meets, and a chunk has those
+  // that were counted in it: an id says nothing of how many there are.
+  std::unordered_map<uint32_t, PythonFunctionId> functions_;
 };
 
 }  // namespace batchlight
