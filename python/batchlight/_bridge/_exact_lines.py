@@ -7,6 +7,8 @@ import _batchlight_native as _native
 DECORATED = "@profile"  # a pattern: the functions under @batchlight.profile
 decorated = set()  # their code
 watch = None  # asks for the LINE events of a code object, where that can be asked for
+watched = set()  # code for which it did
+_modules = {}  # of code that was met: the frame that tells it may be gone when it is asked for again
 
 
 class Chosen:
@@ -37,6 +39,7 @@ class Chosen:
             _source(code.co_filename, code.co_firstlineno, last))
         if watch is not None:
             watch(code)
+            watched.add(code)
         return last - code.co_firstlineno + 1
 
     def _matches(self, code):
@@ -59,7 +62,10 @@ def _module_of(code):
     frame = sys._getframe()
     while frame is not None and frame.f_code is not code:
         frame = frame.f_back
-    return frame.f_globals.get("__name__", "") if frame is not None else ""
+    if frame is None:
+        return _modules.get(code, "")
+    module = _modules[code] = frame.f_globals.get("__name__", "")
+    return module
 
 
 def _is_file(path, wanted):

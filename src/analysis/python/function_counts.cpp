@@ -43,7 +43,8 @@ std::vector<PythonFunctionCounts> CountPythonFunctions(const Store& store, bool 
     if (table.lines_only[i] == YesNo::kYes) continue;
     const std::string_view name = store.Text(table.name[i]);
     const auto [place, added] =
-        rows.try_emplace({table.file[i], table.first_line[i], by_bare_name ? BareName(name) : name},
+        rows.try_emplace({table.file[i], table.first_line[i],
+                          by_bare_name ? BareName(store.Text(table.file[i]), name) : name},
                          static_cast<uint32_t>(merged.size()));
     if (added) {
       merged.push_back(
@@ -79,12 +80,16 @@ std::vector<PythonFunctionCounts> CountPythonFunctions(const Store& store, bool 
   return functions;
 }
 
-std::string_view BareName(std::string_view qualified) {
+std::string_view BareName(std::string_view file, std::string_view qualified) {
+  if (file == kBuiltinFile) return qualified;
   return qualified.substr(qualified.rfind('.') + 1);
 }
 
 std::string PythonLabel(std::string_view file, uint32_t first_line, std::string_view name) {
-  if (file == "~") return "{" + std::string(name) + "}";
+  if (file == kBuiltinFile) {
+    if (name.starts_with('<') && name.ends_with('>')) name = name.substr(1, name.size() - 2);
+    return "{" + std::string(name) + "}";
+  }
   return std::string(file) + ":" + std::to_string(first_line) + "(" + std::string(name) + ")";
 }
 

@@ -39,8 +39,10 @@ struct PythonFunctionCounts {
 std::vector<PythonFunctionCounts> CountPythonFunctions(const Store& store,
                                                        bool by_bare_name = false);
 
-// The last part of a qualified name: what Python calls co_name.
-std::string_view BareName(std::string_view qualified);
+// What stands for the file of a function of C.
+inline constexpr std::string_view kBuiltinFile = "~";
+// The last part of a qualified name: what Python calls co_name. A function of C has one name.
+std::string_view BareName(std::string_view file, std::string_view qualified);
 // As pstats prints a function: train.py:12(main), or {name} for one of C.
 std::string PythonLabel(std::string_view file, uint32_t first_line, std::string_view name);
 

@@ -89,8 +89,9 @@ TEST(PythonCounts, LinesStandInTheirSource) {
 }
 
 TEST(PythonCounts, LabelsAreThoseOfPstats) {
-  EXPECT_EQ(BareName("Net.<locals>.step"), "step");
-  EXPECT_EQ(BareName("<module>"), "<module>");
+  EXPECT_EQ(BareName("a.py", "Net.<locals>.step"), "step");
+  EXPECT_EQ(BareName("a.py", "<module>"), "<module>");
+  EXPECT_EQ(BareName("~", "<built-in method math.sqrt>"), "<built-in method math.sqrt>");
   EXPECT_EQ(PythonLabel("a.py", 3, "f"), "a.py:3(f)");
   EXPECT_EQ(PythonLabel("~", 0, "built-in method builtins.len"), "{built-in method builtins.len}");
 }

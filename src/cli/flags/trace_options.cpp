@@ -193,7 +193,8 @@ std::string CudaOptions(const ParsedFlags& flags) {
 
 // Lines of ControlPage::extra, as the bridge in the program reads them.
 Status ReadExactOptions(const ParsedFlags& flags, capture::SessionOptions& options) {
-  const bool calls = flags.Text(Flag::kPythonTrace) == "functions";
+  const std::string trace = flags.Text(Flag::kPythonTrace);
+  const bool calls = trace != "none";
   const std::string lines = flags.Text(Flag::kLines);
   if (!calls && lines.empty()) return {};
   for (const std::string& pattern : flags.List(Flag::kLines)) {
@@ -203,7 +204,7 @@ Status ReadExactOptions(const ParsedFlags& flags, capture::SessionOptions& optio
     }
   }
   options.trace |= format::kTracePython;
-  if (calls) options.extra += "python.trace=functions\n";
+  if (calls) options.extra += "python.trace=" + trace + "\n";
   if (calls) options.extra += "python.thin=" + flags.Text(Flag::kPythonThin) + "\n";
   if (!lines.empty()) options.extra += "python.lines=" + lines + "\n";
   return {};

@@ -65,9 +65,10 @@ class Marshal {
 
 void WriteFunction(Marshal& out, const Store& store, const PythonFunctionCounts& function) {
   out.Tuple(3);
-  out.Text(ValidUtf8(store.Text(function.file)));
+  const std::string_view file = store.Text(function.file);
+  out.Text(ValidUtf8(file));
   out.Number(function.first_line);
-  out.Text(ValidUtf8(BareName(store.Text(function.name))));
+  out.Text(ValidUtf8(BareName(file, store.Text(function.name))));
 }
 
 }  // namespace

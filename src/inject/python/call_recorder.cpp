@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 #include <new>
+#include <string_view>
 
 #include "inject/buffer/thread_stream.h"
 #include "inject/python/call_table.h"
@@ -21,7 +22,8 @@ constexpr uint32_t kLinesOnly = 2;
 constexpr uint32_t kGeneratorFlags = 0x20 | 0x80 | 0x200;  // co_flags: generators and coroutines
 
 CallOptions g_options;
-uint64_t g_total_ticks;  // how often totals of open calls are brought up to date
+std::atomic<uint32_t> g_options_number{0};  // goes up when they change
+uint64_t g_total_ticks;                     // how often totals of open calls are brought up to date
 uint64_t g_microsecond_ticks;
 __thread CallTable* t_calls;
 
@@ -58,19 +60,17 @@ ThreadStream* MakeRoom(CallTable& table, const Guard& guard, size_t bytes) {
   return stream;
 }
 
-bool WriteFunction(CallTable& table, FunctionEntry& function) {
-  const CodeAttribute file(function.code, "co_filename");
-  CodeAttribute qualified(function.code, "co_qualname");  // since 3.11
-  const CodeAttribute bare(function.code, "co_name");
-  const PyText file_text(file.get());
-  const PyText name_text(qualified ? qualified.get() : bare.get());
+std::string_view View(const PyText& text) { return {text.data(), text.size()}; }
+
+bool WriteFunction(CallTable& table, FunctionEntry& function, std::string_view file,
+                   std::string_view name) {
   Guard guard;
-  ThreadStream* stream = MakeRoom(
-      table, guard,
-      sizeof(PythonFunctionRecord) + StringBytes(file_text.size()) + StringBytes(name_text.size()));
+  ThreadStream* stream =
+      MakeRoom(table, guard,
+               sizeof(PythonFunctionRecord) + StringBytes(file.size()) + StringBytes(name.size()));
   if (stream == nullptr) return false;
-  const format::StringRef file_id = stream->Intern(file_text.data(), file_text.size());
-  const format::StringRef name_id = stream->Intern(name_text.data(), name_text.size());
+  const format::StringRef file_id = stream->Intern(file.data(), file.size());
+  const format::StringRef name_id = stream->Intern(name.data(), name.size());
   function.record = stream->WriteInPlace(PythonFunctionRecord{
       .id = function.id,
       .file = file_id,
@@ -79,6 +79,23 @@ bool WriteFunction(CallTable& table, FunctionEntry& function) {
       .flags = (function.thinned ? kThinned : 0) | (g_options.calls ? 0 : kLinesOnly)});
   function.generation = table.generation;
   return true;
+}
+
+PyObject* CodeOf(const FunctionEntry& function) {
+  return static_cast<PyObject*>(const_cast<void*>(function.code));
+}
+
+bool WriteFunction(CallTable& table, FunctionEntry& function) {
+  if (function.builtin != nullptr) {
+    const PyText name(function.builtin);
+    return WriteFunction(table, function, "~", View(name));  // as cProfile says it
+  }
+  const CodeAttribute file(CodeOf(function), "co_filename");
+  CodeAttribute qualified(CodeOf(function), "co_qualname");  // since 3.11
+  const CodeAttribute bare(CodeOf(function), "co_name");
+  const PyText file_text(file.get());
+  const PyText name_text(qualified ? qualified.get() : bare.get());
+  return WriteFunction(table, function, View(file_text), View(name_text));
 }
 
 bool IsCurrent(const CallTable& table, const FunctionEntry* function) {
@@ -195,6 +212,24 @@ void Pop(CallTable& table, uint64_t now) {
 
 // --- state --------------------------------------------------------------------------------------
 
+// Whether, and how far, a function is to be counted.
+void Choose(CallTable& table, FunctionEntry& function) {
+  const uint32_t lines = g_options.lines_of != nullptr ? g_options.lines_of(CodeOf(function)) : 0;
+  if (lines > 0 && function.lines == nullptr) function.lines = table.TakeLines(lines);
+  function.line_count = function.lines != nullptr ? lines : 0;  // the same whenever they are timed
+  function.counted = g_options.calls || function.line_count > 0;
+}
+
+// The options have changed since the thread's last event.
+void ChooseAnew(CallTable& table) {
+  table.options = g_options_number.load(std::memory_order_relaxed);
+  table.Drop();
+  ++table.generation;  // records say what they count
+  table.ForEachFunction([&](FunctionEntry& function) {
+    if (function.builtin == nullptr && !function.ours) Choose(table, function);
+  });
+}
+
 [[gnu::cold, gnu::noinline]] bool Refresh(CallTable& table) {
   const uint32_t state = SessionState();
   if ((state & format::kStateCollecting) == 0) {
@@ -211,6 +246,7 @@ void Pop(CallTable& table, uint64_t now) {
   if (state != table.state || forks != table.fork_count) table.Drop();
   table.state = state;
   table.fork_count = forks;
+  if (table.options != g_options_number.load(std::memory_order_relaxed)) ChooseAnew(table);
   return true;
 }
 
@@ -219,6 +255,7 @@ void Pop(CallTable& table, uint64_t now) {
   if (memory == nullptr) return nullptr;
   t_calls = new (memory) CallTable();
   t_calls->state = kNotCollecting;
+  t_calls->options = g_options_number.load(std::memory_order_relaxed);
   return t_calls;
 }
 
@@ -232,7 +269,8 @@ CallTable* Ready() {
   }
   const ThreadStream* stream = t_thread.stream;
   if (__builtin_expect(SessionState() == table->state && stream != nullptr &&
-                           stream->base_ticks() == table->chunk,
+                           stream->base_ticks() == table->chunk &&
+                           g_options_number.load(std::memory_order_relaxed) == table->options,
                        1)) {
     return table;
   }
@@ -253,18 +291,24 @@ bool IsOurs(PyObject* file) {
 [[gnu::cold, gnu::noinline]] FunctionEntry* MeetFunction(CallTable& table, PyObject* code) {
   FunctionEntry* function = table.Add(code);
   if (function == nullptr) return nullptr;
+  g_py.Py_IncRef(code);
   const CodeAttribute file(code, "co_filename");
   const CodeAttribute first_line(code, "co_firstlineno");
   const CodeAttribute flags(code, "co_flags");
   function->first_line = static_cast<uint32_t>(AsNumber(first_line.get()));
   function->flags = static_cast<uint32_t>(AsNumber(flags.get()));
-  if (IsOurs(file.get())) return function;
-  const uint32_t lines = g_options.lines_of != nullptr ? g_options.lines_of(code) : 0;
-  if (lines > 0) {
-    function->lines = table.TakeLines(lines);
-    function->line_count = function->lines != nullptr ? lines : 0;
-  }
-  function->counted = g_options.calls || function->line_count > 0;
+  function->ours = IsOurs(file.get());
+  if (!function->ours) Choose(table, *function);
+  return function;
+}
+
+[[gnu::cold, gnu::noinline]] FunctionEntry* MeetBuiltin(CallTable& table, const void* method,
+                                                        PyObject* callable) {
+  FunctionEntry* function = table.Add(method);
+  if (function == nullptr) return nullptr;
+  function->builtin = g_options.builtin_name(callable);
+  function->ours = function->builtin == nullptr;
+  function->counted = !function->ours;
   return function;
 }
 
@@ -339,6 +383,7 @@ void SetCallOptions(const CallOptions& options) {
   g_total_ticks = rate / 50;
   g_microsecond_ticks = rate / 1'000'000;
   g_options = options;
+  g_options_number.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool EnterCall(PyObject* code, bool resumed) {
@@ -365,7 +410,7 @@ bool EnterFrame(PyObject* code, PyObject* frame, int (*last_instruction)(PyObjec
   return function->line_count > 0;
 }
 
-bool LeaveCall(PyObject* code) {
+bool LeaveCall(const void* code) {
   CallTable* table = Ready();
   if (table == nullptr) return false;
   if (table->depth == 0 || table->calls[table->depth - 1].function->code != code) {
@@ -378,6 +423,22 @@ bool LeaveCall(PyObject* code) {
   Charge(*table, now);
   Pop(*table, now);
   return false;
+}
+
+void EnterBuiltin(const void* method, PyObject* callable) {
+  CallTable* table = Ready();
+  if (table == nullptr) return;
+  FunctionEntry* function = table->Find(method);
+  if (function == nullptr) function = MeetBuiltin(*table, method, callable);
+  if (function != nullptr && function->counted && !function->thinned)
+    Push(*table, *function, false);
+}
+
+void LeaveBuiltin(const void* method) {
+  CallTable* table = Ready();
+  if (table == nullptr) return;
+  const FunctionEntry* function = table->Find(method);
+  if (function != nullptr && function->depth > 0) LeaveCall(method);
 }
 
 bool TimesLines(PyObject* code) {

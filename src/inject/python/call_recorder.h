@@ -15,7 +15,11 @@ struct CallOptions {
   // Of a code object that a thread meets for the first time: how many lines to time from its first
   // one on. nullptr = none.
   uint32_t (*lines_of)(PyObject* code) = nullptr;
+  // Of a function of C that a thread meets for the first time: a new reference to its name, nullptr
+  // if it is not to be counted. nullptr = none is.
+  PyObject* (*builtin_name)(PyObject* callable) = nullptr;
 };
+// Calls that are open are forgotten, and functions are chosen anew.
 void SetCallOptions(const CallOptions& options);
 
 // A function was entered: called, or (`resumed`) a generator went on. True: this place need not be
@@ -25,7 +29,10 @@ bool EnterCall(PyObject* code, bool resumed);
 // `last_instruction` is asked for generators only. True: the function's lines are timed.
 bool EnterFrame(PyObject* code, PyObject* frame, int (*last_instruction)(PyObject* frame));
 // It returned, yielded or raised. True as above.
-bool LeaveCall(PyObject* code);
+bool LeaveCall(const void* code);
+// A function of C is called, which `method` tells apart from others, and returned.
+void EnterBuiltin(const void* method, PyObject* callable);
+void LeaveBuiltin(const void* method);
 bool TimesLines(PyObject* code);
 // A line of a function that is timed begins. True as above.
 bool BeginLine(PyObject* code, uint32_t line);

@@ -43,15 +43,13 @@ bool CallTable::Insert(Slots<Entry>& table, Entry* entry) {
   return true;
 }
 
-FunctionEntry* CallTable::Add(PyObject* code) {
+FunctionEntry* CallTable::Add(const void* code) {
   auto* entry = arena_.Take<FunctionEntry>();
   if (entry == nullptr) return nullptr;
   entry->code = code;
   entry->id = static_cast<uint32_t>(functions_.used + 1);
   entry->start = INT32_MAX;
-  if (!Insert(functions_, entry)) return nullptr;
-  g_py.Py_IncRef(code);
-  return entry;
+  return Insert(functions_, entry) ? entry : nullptr;
 }
 
 CallerEntry* CallTable::FindCaller(FunctionEntry* function, FunctionEntry* caller) {

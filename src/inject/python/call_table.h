@@ -34,7 +34,8 @@ struct CallerEntry {
 };
 
 struct FunctionEntry {
-  PyObject* code;  // held for ever, so that no other code gets its address
+  const void* code;   // held for ever, so that no other code gets its address
+  PyObject* builtin;  // name of a function of C, whose `code` is its PyMethodDef
   format::PythonFunctionRecord* record;
   CallerEntry* last_caller;
   uint32_t generation;
@@ -44,6 +45,7 @@ struct FunctionEntry {
   uint32_t entered;  // calls since it was last looked at whether to thin it
   int32_t start;     // f_lasti of the function's begin, before 3.12
   bool counted;      // false: not to be recorded
+  bool ours;         // of the bridge
   bool thinned;      // its calls are not counted any more
   uint32_t first_line;
   uint32_t line_count;  // of `lines`; 0 = its lines are not timed
@@ -63,9 +65,15 @@ struct OpenCall {
 class CallTable {
  public:
   // nullptr: this code object is new.
-  FunctionEntry* Find(const PyObject* code) const;
+  FunctionEntry* Find(const void* code) const;
   // nullptr: no memory.
-  FunctionEntry* Add(PyObject* code);
+  FunctionEntry* Add(const void* code);
+  template <class F>
+  void ForEachFunction(F&& visit) {
+    for (size_t i = 0; i < functions_.size; ++i) {
+      if (functions_.slots[i] != nullptr) visit(*functions_.slots[i]);
+    }
+  }
   CallerEntry* CallerOf(FunctionEntry* function, FunctionEntry* caller) {
     CallerEntry* recent = function->last_caller;
     if (__builtin_expect(recent != nullptr && recent->caller == caller, 1)) return recent;
@@ -86,7 +94,8 @@ class CallTable {
   uint64_t chunk = 0;       // base_ticks of that chunk
   uint32_t state = 0;       // SessionState() at the last look, if it was collecting
   uint32_t fork_count = 0;
-  uint64_t last = 0;  // ticks of the last event: time since then belongs to the innermost call
+  uint32_t options = 0;  // which options the entries were chosen by
+  uint64_t last = 0;     // ticks of the last event: time since then belongs to the innermost call
   uint64_t next_totals = 0;  // when to bring the totals of open calls up to date
 
  private:
@@ -115,7 +124,7 @@ class CallTable {
   uint32_t capacity_ = 0;
 };
 
-inline FunctionEntry* CallTable::Find(const PyObject* code) const {
+inline FunctionEntry* CallTable::Find(const void* code) const {
   if (functions_.size == 0) return nullptr;
   const size_t mask = functions_.size - 1;
   for (size_t i = Hash(code, nullptr) & mask;; i = (i + 1) & mask) {

@@ -24,6 +24,7 @@ inline constexpr int kPyFileInput = 257;      // a whole file of code, for Py_Co
 // Py_tracefunc and its `what`.
 using PyTraceFunction = int (*)(PyObject* object, PyObject* frame, int what, PyObject* argument);
 inline constexpr int kPyTraceCall = 0, kPyTraceLine = 2, kPyTraceReturn = 3;
+inline constexpr int kPyTraceCCall = 4, kPyTraceCException = 5, kPyTraceCReturn = 6;
 
 struct CPython {
 #define FUNCTION(result, name, arguments) result(*name) arguments;

@@ -7,6 +7,7 @@
 #include "inject/buffer/facts.h"
 #include "inject/python/call_recorder.h"
 #include "inject/python/native_function.h"
+#include "inject/python/object_layout.h"
 #include "inject/rt/control.h"
 
 namespace batchlight::inject {
@@ -14,36 +15,27 @@ namespace {
 
 CallOptions g_options;
 PyObject* g_lines_of = nullptr;                  // Python's; held for ever
+PyObject* g_builtin_name = nullptr;              // the same
 PyObject* g_disable = nullptr;                   // sys.monitoring.DISABLE
 PyObject* (*g_frame_code)(PyObject*) = nullptr;  // PyFrame_GetCode; 3.8 has none
 
 // A program may call these functions with anything.
 const void* g_code_type = nullptr;
 const void* g_frame_type = nullptr;
-size_t g_type_at = 0;  // of an object: where its type stands, which free-threaded builds moved
 
-const void* PointerAt(const void* object, size_t offset) {
-  const void* pointer = nullptr;
-  std::memcpy(&pointer, static_cast<const char*>(object) + offset, sizeof pointer);
-  return pointer;
-}
-
-// What a type is itself tells where types stand.
 void FindTypes() {
   const void* type = dlsym(RTLD_DEFAULT, "PyType_Type");
   const void* code = dlsym(RTLD_DEFAULT, "PyCode_Type");
   if (type == nullptr || code == nullptr) return;
-  for (const size_t offset : {8, 16, 24, 32}) {
-    if (PointerAt(code, offset) != type) continue;
-    g_type_at = offset;
-    g_code_type = code;
-    g_frame_type = dlsym(RTLD_DEFAULT, "PyFrame_Type");
-    return;
-  }
+  FindObjectLayout(code, type);
+  if (g_type_at == 0) return;
+  g_code_type = code;
+  g_frame_type = dlsym(RTLD_DEFAULT, "PyFrame_Type");
+  FindBuiltinTypes();
 }
 
 bool IsOf(const void* type, PyObject* const* arguments, PySsize count) {
-  return count >= 1 && type != nullptr && PointerAt(arguments[0], g_type_at) == type;
+  return count >= 1 && type != nullptr && TypeOf(arguments[0]) == type;
 }
 
 bool IsCode(PyObject* const* arguments, PySsize count) {
@@ -67,6 +59,17 @@ uint32_t AskLines(PyObject* code) {
   g_py.Py_DecRef(answer);
   constexpr uint32_t kMostLines = 1u << 20;
   return lines < kMostLines ? lines : 0;
+}
+
+PyObject* AskBuiltinName(PyObject* callable) {
+  PyObject* name = g_py.PyObject_CallFunctionObjArgs(g_builtin_name, callable, nullptr);
+  if (name == nullptr) {
+    g_py.PyErr_Clear();
+    return nullptr;
+  }
+  if (!IsNone(name)) return name;
+  g_py.Py_DecRef(name);
+  return nullptr;
 }
 
 // --- before Python 3.12 -------------------------------------------------------------------------
@@ -113,7 +116,15 @@ void SilenceLines(PyObject* frame) {
   g_py.Py_DecRef(no);
 }
 
-int OnProfile(PyObject*, PyObject* frame, int what, PyObject*) {
+void OnBuiltin(int what, PyObject* callable) {
+  if (g_options.builtin_name == nullptr || callable == nullptr) return;
+  const void* method = MethodOf(callable);
+  if (method == nullptr) return;
+  what == kPyTraceCCall ? EnterBuiltin(method, callable) : LeaveBuiltin(method);
+}
+
+int OnProfile(PyObject*, PyObject* frame, int what, PyObject* argument) {
+  if (what >= kPyTraceCCall && what <= kPyTraceCReturn) OnBuiltin(what, argument);
   if (what != kPyTraceCall && what != kPyTraceReturn) return 0;
   PyObject* code = CodeOf(frame);
   if (code == nullptr) return 0;
@@ -174,14 +185,17 @@ void BeforeHookIsSet(const char* event) {
                "no lines of that thread were counted; from Python 3.12 on both work");
 }
 
+// CallsOptions(calls, thin, lines_of, DISABLE, builtin_name)
 PyObject* CallsOptions(PyObject*, PyObject* const* arguments, PySsize count) {
-  if (count < 4) return NewNone();
+  if (count < 5) return NewNone();
   g_options.calls = AsNumber(arguments[0]) != 0;
   g_options.thin_calls = static_cast<uint32_t>(AsNumber(arguments[1]));
   g_lines_of = IsNone(arguments[2]) ? nullptr : arguments[2];
   g_options.lines_of = g_lines_of != nullptr ? AskLines : nullptr;
   g_disable = IsNone(arguments[3]) ? nullptr : arguments[3];
-  for (PyObject* object : {arguments[2], arguments[3]}) g_py.Py_IncRef(object);
+  g_builtin_name = IsNone(arguments[4]) ? nullptr : arguments[4];
+  g_options.builtin_name = g_builtin_name != nullptr ? AskBuiltinName : nullptr;
+  for (PyObject* object : {arguments[2], arguments[3], arguments[4]}) g_py.Py_IncRef(object);
   FindTypes();
   g_frame_code = reinterpret_cast<decltype(g_frame_code)>(dlsym(RTLD_DEFAULT, "PyFrame_GetCode"));
   SetCallOptions(g_options);
@@ -218,7 +232,11 @@ PyObject* CallUnwind(PyObject*, PyObject* const* arguments, PySsize count) {
 
 PyObject* CallLine(PyObject*, PyObject* const* arguments, PySsize count) {
   if (count < 2 || !IsCode(arguments, count)) return NewNone();
-  return Disabled(BeginLine(arguments[0], static_cast<uint32_t>(AsNumber(arguments[1]))));
+  // Of an object that is an integer and no more, its number comes without a look at its classes.
+  const uint64_t line = TypeOf(arguments[1]) == g_py.PyLong_Type
+                            ? g_py.PyLong_AsUnsignedLongLongMask(arguments[1])
+                            : AsNumber(arguments[1]);
+  return Disabled(BeginLine(arguments[0], static_cast<uint32_t>(line)));
 }
 
 PyObject* WatchThread(PyObject*, PyObject* const*, PySsize) {

@@ -30,6 +30,12 @@ NativeFunction MeasureBegin, MeasureEnd;
 // native_calls.cpp
 NativeFunction CallsOptions, CallStart, CallResume, CallThrow, CallReturn, CallUnwind, CallLine;
 NativeFunction WatchThread, WatchNewThread, UnwatchThread, SaySource;
+// native_builtins.cpp
+NativeFunction CallBuiltin, ReturnBuiltin;
+void FindBuiltinTypes();
+// What tells a function of C from others; nullptr: the callable is none.
+const void* MethodOf(const PyObject* callable);
+// native_calls.cpp
 // The audit event sys.setprofile or sys.settrace: somebody takes the thread's hook.
 void BeforeHookIsSet(const char* event);
 // native_stacks.cpp

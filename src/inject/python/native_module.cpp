@@ -42,6 +42,8 @@ PyMethodDef g_functions[] = {
     {"call_return", reinterpret_cast<void*>(CallReturn), kMethFastCall, nullptr},
     {"call_unwind", reinterpret_cast<void*>(CallUnwind), kMethFastCall, nullptr},
     {"call_line", reinterpret_cast<void*>(CallLine), kMethFastCall, nullptr},
+    {"call_builtin", reinterpret_cast<void*>(CallBuiltin), kMethFastCall, nullptr},
+    {"return_builtin", reinterpret_cast<void*>(ReturnBuiltin), kMethFastCall, nullptr},
     {"watch_thread", reinterpret_cast<void*>(WatchThread), kMethFastCall, nullptr},
     {"watch_new_thread", reinterpret_cast<void*>(WatchNewThread), kMethFastCall, nullptr},
     {"unwatch_thread", reinterpret_cast<void*>(UnwatchThread), kMethFastCall, nullptr},
