@@ -25,6 +25,12 @@ def show(run, **options):
     return show_run(run, **options)
 
 
+def load_ipython_extension(shell):
+    """%load_ext batchlight: the magics %lprun and %cprun."""
+    from ._magics import register
+    register(shell)
+
+
 __all__ = [
     "Domain", "Profile", "annotate", "collecting", "enabled", "end_range", "get_domain", "mark",
     "pop_range", "profile", "profile_start", "profile_stop", "push_range", "show", "start_range"]

@@ -5,6 +5,7 @@ None, the numbers of a domain and a category, and an int, float or None.
 """
 import _batchlight_native as _native
 
+from ._codes import codes_of
 from ._colors import argb
 from ._profile import Profile
 
@@ -73,11 +74,9 @@ def end_range(range_id):
 
 
 def profile(function):
-    """Decorator: --lines=@profile times the lines of the function."""
+    """Decorator: --lines=@profile times the lines of the function, or of all functions of a class."""
     from ._bridge import _exact_lines
-    code = getattr(function, "__code__", None)
-    if code is not None:
-        _exact_lines.decorated.add(code)
+    _exact_lines.decorated.update(codes_of(function))
     return function
 
 

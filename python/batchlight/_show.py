@@ -7,17 +7,17 @@ process lives and somebody looks at it.
 import atexit
 import html
 import os
-import shutil
 import subprocess
-import sys
 from urllib.parse import urlsplit
+
+from ._tool import ToolError, find_tool, said
 
 _MOST_BYTES = 8 << 20  # of a page in a notebook, which is saved with it
 _IDLE = "30m"
 _PLACES = ("--step", "--at", "--find")
 
 
-class NotShown(RuntimeError):
+class NotShown(ToolError):
     """Why a run cannot be shown; the text says what to do."""
 
 
@@ -56,25 +56,12 @@ def show(run, step=None, at=None, find=None, height=640, served=None, origin=Non
              for word in (name, str(value))]
     if len(place) > 2:
         raise ValueError("show: one of step, at and find")
-    program = _program()
+    program = find_tool()
     if not served:
         page, cut = _page(program, run, place)
         if served is False or (not cut and len(page) <= _MOST_BYTES):
             return Timeline('srcdoc="%s"' % html.escape(page), height)
     return _serve(program, run, place, height, origin)
-
-
-def _program():
-    beside = os.path.join(os.path.dirname(sys.executable or ""), "batchlight")
-    found = beside if os.access(beside, os.X_OK) else shutil.which("batchlight")
-    if not found:
-        raise NotShown("the program `batchlight` is not on PATH: pip install batchlight, or add its folder")
-    return found
-
-
-def _said(error):
-    lines = [line for line in error.splitlines() if line.strip()]
-    return "\n".join(lines) or "batchlight ended without a reason"
 
 
 def _page(program, run, place):
@@ -83,7 +70,7 @@ def _page(program, run, place):
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     error = done.stderr.decode(errors="replace")
     if done.returncode != 0:
-        raise NotShown(_said(error))
+        raise NotShown(said(error))
     return done.stdout.decode(errors="replace"), "NOTE: " in error
 
 
@@ -124,7 +111,7 @@ def _serve(program, run, place, height, origin):
     url = server.stdout.readline().decode(errors="replace").strip()
     if not url:
         error = server.communicate()[1].decode(errors="replace")
-        raise NotShown(_said(error))
+        raise NotShown(said(error))
     server.stderr.close()
     if _has_proxy():
         served = urlsplit(url)

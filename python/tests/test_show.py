@@ -31,7 +31,7 @@ class Show(unittest.TestCase):
         with open(program, "w") as file:
             file.write(SCRIPT % {"folder": self.folder, "page": PAGE})
         os.chmod(program, stat.S_IRWXU)
-        for name, value in (("_program", program), ("_notebook", ("http://localhost:8890", "/")),
+        for name, value in (("find_tool", program), ("_notebook", ("http://localhost:8890", "/")),
                             ("_has_proxy", False)):
             patch = mock.patch.object(_show, name, lambda value=value: value)
             patch.start()

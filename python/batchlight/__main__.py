@@ -1,0 +1,28 @@
+"""python -m batchlight VERB ...: `run` and `kernprof`, which take the flags of cProfile and kernprof;
+any other verb is the program's: python -m batchlight summary run.batchlight."""
+import os
+import sys
+
+if not __package__:  # python3 FOLDER/batchlight, as `batchlight kernprof` starts it
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+from batchlight._tool import ToolError, find_tool  # noqa: E402
+
+
+def main(words):
+    verb = words[0] if words else "--help"
+    if verb == "run":
+        from batchlight._run import main as run
+        return run(words[1:])
+    if verb == "kernprof":
+        from batchlight._kernprof import main as kernprof
+        return kernprof(words[1:])
+    tool = find_tool()
+    os.execv(tool, [tool] + (words or [verb]))
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except ToolError as problem:
+        sys.exit("batchlight: %s" % problem)

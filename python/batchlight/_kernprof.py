@@ -1,0 +1,118 @@
+"""python -m batchlight kernprof: kernprof's flags, for all threads. What it takes and we do not is
+refused with a reason."""
+import argparse
+import json
+import os
+import sys
+import tempfile
+
+from ._lines_text import text_of_lines
+from ._run import split
+from ._tool import output_of, record
+
+_PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_kernprof_program.py")
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="batchlight kernprof", allow_abbrev=False,
+        usage="batchlight kernprof [-l] [-b] [-o FILE] [-s SETUP] [-v] [-u UNIT] [-z] [-p MODULE,...] "
+              "(script | -m module) [argument ...]",
+        description="Runs a program and counts it as kernprof does. Flags of `batchlight profile` may "
+                    "go in between, as --FLAG=VALUE.")
+    add = parser.add_argument
+    add("-l", "--line-by-line", action="store_true", help="time lines, of functions under @profile; "
+        "without it calls of functions are counted")
+    add("-b", "--builtin", action="store_true",
+        help="count only what runs under @profile, `with profile:` or profile.enable()")
+    add("-o", "--outfile", metavar="FILE", help="default: SCRIPT.lprof with -l, else SCRIPT.prof")
+    add("-s", "--setup", metavar="FILE", help="Python file to run before, uncounted")
+    add("-v", "--view", action="store_true", help="print the results too")
+    add("-u", "--unit", type=float, default=1e-6, help="of printed times, in seconds (1e-6)")
+    add("-z", "--skip-zero", action="store_true", help="print no functions that did not run")
+    add("-p", "--prof-mod", action="append", default=[], metavar="MODULE,...",
+        help="with -l: modules, functions, classes or files whose lines are timed too")
+    add("-m", dest="module", metavar="MODULE", help="the program is a module")
+    add("-r", "--rich", action="store_true", help=argparse.SUPPRESS)
+    add("-i", "--output-interval", nargs="?", const=0, help=argparse.SUPPRESS)
+    add("--prof-imports", action="store_true", help=argparse.SUPPRESS)
+    return parser
+
+
+def _refuse(parser, flags):
+    if flags.rich:
+        parser.error("-r: there are no colours; -v prints plain text, and `python -m line_profiler -r` "
+                     "reads the file")
+    if flags.output_interval is not None:
+        parser.error("-i: a recording can be read while it is written: --output=NAME, then `batchlight "
+                     "export -t lprof NAME.batchlight.live`")
+    if flags.prof_imports:
+        parser.error("--prof-imports: name the modules with -p")
+    if flags.prof_mod and not flags.line_by_line:
+        parser.error("-p needs -l")
+
+
+def _patterns(targets):
+    """--lines of what -p names: a file, a module, or a function, class or method of one."""
+    patterns = []
+    for target in (one for targets in targets for one in targets.split(",") if one):
+        if target.endswith(".py") or os.path.exists(target):
+            path = os.path.abspath(target)
+            patterns.append(path if path.endswith(".py") else path + "/*.py")
+            continue
+        patterns.append(target)
+        parts = target.split(".")
+        for at in range(1, len(parts)):
+            module, name = ".".join(parts[:at]), ".".join(parts[at:])
+            patterns += ["%s:%s" % (module, name), "%s:%s.*" % (module, name)]
+    return patterns
+
+
+def main(words):
+    parser = _parser()
+    flags, profile, program = split(parser, words)
+    _refuse(parser, flags)
+    if flags.module is None and not program:
+        parser.error("no script to run")
+    script = flags.module if flags.module is not None else program[0]
+    out = flags.outfile or os.path.basename(script) + (".lprof" if flags.line_by_line else ".prof")
+    if flags.module is None and not os.path.exists(script):
+        parser.error("there is no %s" % script)
+    with tempfile.TemporaryDirectory(prefix="batchlight_") as folder:
+        recording = os.path.join(folder, "run.batchlight")
+        for word in profile:
+            if word.startswith("--output="):
+                recording = word.partition("=")[2]
+        if not recording.endswith(".batchlight"):
+            recording += ".batchlight"
+        status = record(
+            _flags(flags, profile, recording),
+            [sys.executable, _PROGRAM,
+             "lines" if flags.line_by_line else "regions" if flags.builtin else "calls",
+             os.path.abspath(flags.setup) if flags.setup else "",
+             "-m" if flags.module is not None else "", script] +
+            (program if flags.module is not None else program[1:]), recording)
+        _write(flags, recording, out)
+    return status
+
+
+def _flags(flags, profile, recording):
+    words = ["--trace=python", "--pytorch=none", "--output=" + recording]
+    if flags.line_by_line:
+        words.append("--lines=" + ",".join(["@profile"] + _patterns(flags.prof_mod)))
+    elif not flags.builtin:
+        words.append("--python-trace=builtins")
+    given = {word.partition("=")[0] for word in profile}
+    return [word for word in words if word.partition("=")[0] not in given] + profile
+
+
+def _write(flags, recording, out):
+    kind = "lprof" if flags.line_by_line else "pstats"
+    output_of("export", "-q", "-f", "-t", kind, "-o", out, recording)
+    print("Wrote profile results to %s" % out)
+    if flags.line_by_line and flags.view:
+        rows = json.loads(output_of("table", "python_lines", "-f", "json", recording).decode())
+        print(text_of_lines(rows, flags.unit, flags.skip_zero), end="")
+    elif flags.view:
+        import pstats
+        pstats.Stats(out).print_stats()

@@ -1,0 +1,226 @@
+"""Exact counts without `batchlight profile` in front: a region of a program (batchlight.exact),
+`python -m batchlight run` and kernprof, the magics of notebooks. Each beside the tool that it has its
+flags from, where Python brings that."""
+import json
+import os
+import pstats
+import re
+import sys
+import tempfile
+import textwrap
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from python_hook_test import DEBIAN, interpreters  # noqa: E402
+from python_session import PYTHON_PATH, alone  # noqa: E402
+from recorded import BATCHLIGHT, run  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAM = os.path.join(HERE, "counted_program.py")
+PATHS = {"PYTHONPATH": os.pathsep.join((PYTHON_PATH, HERE))}
+REGION = """
+import sys, json
+import counted_program as p
+from batchlight import exact
+import cProfile, pstats
+
+def shape(profile):
+    pstats.Stats(profile)
+    profile.create_stats()
+    return sorted([*key, *value[:2], sorted([*caller, *made[:2]] for caller, made in value[4].items())]
+                  for key, value in profile.stats.items()
+                  if "lsprof" not in key[2] and "frozen" not in key[0])
+
+def counted(profile):
+    profile.enable(); p.main(); profile.disable()
+    return shape(profile)
+
+theirs = counted(cProfile.Profile())
+first, second = counted(exact.Profile()), counted(exact.Profile())
+plain = counted(exact.Profile(builtins=False))
+lines = exact.Profile(lines=[p.fib])
+with lines: p.fib(15)
+again = exact.Profile(lines=[p.loop, p.Raises])
+with again: p.loop(100)
+p.loop(100)  # not in a region
+with again: p.loop(100)
+json.dump(dict(theirs=theirs, first=first, second=second, plain=plain,
+               lines=[[row["Line #"], row["Hits"]] for row in lines.line_rows()],
+               again=[[row["Line #"], row["Hits"]] for row in again.line_rows() if row["Hits"]]),
+          sys.stdout)
+"""
+
+
+class Region(unittest.TestCase):
+    maxDiff = 2000
+
+    def test_equal_to_cprofile(self):
+        for python in interpreters():
+            with self.subTest(python):
+                done = alone(python, "-c", REGION, env=PATHS)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                found = json.loads(done.stdout)
+                self.assertGreater(len(found["theirs"]), 20)
+                self.assertEqual(found["first"], found["theirs"])
+                self.assertEqual(found["second"], found["theirs"])
+                self.assertEqual([row[:5] for row in found["plain"]],
+                                 [row[:5] for row in found["theirs"] if row[0] != "~"])
+                self.assertEqual(found["lines"], [[7, 0], [8, 1973]])
+                self.assertEqual(found["again"], [
+                    [96, 2], [97, 202], [98, 200], [99, 100], [101, 100], [102, 2]])
+
+    def test_inside_a_recording(self):
+        """The session's own counts go on, the region has its part of them."""
+        code = ("import counted_program as p\n"
+                "from batchlight import exact\n"
+                "p.fib(10)\n"
+                "with exact.Profile() as profile: p.fib(8)\n"
+                "p.fib(5)\n"
+                "print({key[2]: value[1] for key, value in profile._sums.items()}['fib'])\n")
+        with tempfile.TemporaryDirectory() as folder:
+            recording = os.path.join(folder, "run.batchlight")
+            done = run(BATCHLIGHT, "profile", "--python-trace=functions", "--pytorch=none", "-o",
+                       recording, DEBIAN, "-c", code, env=dict(os.environ, PYTHONPATH=HERE))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout.split()[0], "67")
+            rows = json.loads(run(BATCHLIGHT, "table", "python_functions", "-f", "json", recording).stdout)
+            calls = {row["filename:lineno(function)"]: row["ncalls"] for row in rows}
+            self.assertEqual(calls[PROGRAM + ":7(fib)"], 177 + 67 + 15)
+
+    def test_run_prints_as_cprofile_does(self):
+        code = ("import batchlight.exact as cProfile\n"
+                "import counted_program\n"
+                "cProfile.run('counted_program.fib(10)', sort='calls')\n")
+        done = alone(DEBIAN, "-c", code, env=PATHS)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"Ordered by: call count")
+        self.assertRegex(done.stdout, r"\n +177/1 .* counted_program.py:7\(fib\)\n")
+
+
+class FrontEnds(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def script(self, text, name="script.py"):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            file.write(textwrap.dedent(text))
+        return path
+
+    def batchlight(self, *words):
+        return alone(DEBIAN, "-m", "batchlight", *words, env=PATHS, cwd=self.folder)
+
+    def well(self, *words):
+        done = self.batchlight(*words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def rows(self, text):
+        """name -> ncalls of what pstats printed."""
+        return {name: calls for calls, name in re.findall(
+            r"^ +(\d+(?:/\d+)?) .* (counted_program.py:\S+|\{built-in method builtins.sorted\})$", text, re.M)}
+
+    def test_run(self):
+        theirs = self.rows(alone(DEBIAN, "-m", "cProfile", PROGRAM).stdout)
+        self.assertGreater(len(theirs), 20)
+        ours = self.rows(self.well("run", PROGRAM))
+        self.assertIn("{built-in method builtins.sorted}", ours)
+        python = {name: calls for name, calls in theirs.items() if "{" not in name}
+        self.assertEqual({name: calls for name, calls in ours.items() if "{" not in name}, python)
+        self.assertEqual(self.rows(self.well("run", "--no-builtins", PROGRAM)), python)
+
+    def test_runs_arguments_output_and_status(self):
+        script = self.script("""
+            import sys
+            print(sys.argv[1:], __name__, flush=True)
+            sys.exit(3)
+        """)
+        done = self.batchlight("run", "-o", "out.prof", script, "-o", "x")
+        self.assertEqual((done.returncode, done.stdout), (3, "['-o', 'x'] __main__\n"))
+        stats = pstats.Stats(os.path.join(self.folder, "out.prof")).stats
+        self.assertIn((script, 1, "<module>"), stats)
+        done = self.batchlight("run", "-s", "calls", "-c", "print(1)")
+        self.assertTrue(done.stdout.startswith("1\n"), done.stdout)
+        self.assertIn("Ordered by: call count", done.stdout)
+        self.assertIn("one of", self.batchlight("run", "-s", "nothing", script).stderr)
+
+    def test_kernprof_lines(self):
+        script = self.script("""
+            import helper
+            @profile
+            def work(n):
+                total = 0
+                for i in range(n):
+                    total += helper.half(i)
+                return total
+            def other():
+                return 1
+            work(10); other()
+        """)
+        self.script("def half(i):\n    return i / 2\n", "helper.py")
+        text = self.well("kernprof", "-l", "-v", script)
+        self.assertIn("Wrote profile results to script.py.lprof\n", text)
+        self.assertRegex(text, r"\n +7 +10 .* total \+= helper.half\(i\)\n")
+        self.assertNotIn("def other", text)
+        self.assertGreater(os.path.getsize(os.path.join(self.folder, "script.py.lprof")), 50)
+        text = self.well("kernprof", "-lv", "-u", "1e-9", "-p", "helper,%s" % script, "-o", "x.lprof", script)
+        self.assertIn("Timer unit: 1e-09 s", text)
+        self.assertRegex(text, r"\n +2 +10 .* return i / 2\n")
+        self.assertRegex(text, r"\n +10 +1 .* return 1\n")
+
+    def test_kernprof_regions(self):
+        script = self.script("""
+            import counted_program as p
+            p.fib(10)
+            with profile:
+                p.fib(5)
+            @profile
+            def work():
+                p.fib(8)
+            work()
+            profile.enable(); p.fib(3); profile.disable()
+        """)
+        text = self.well("kernprof", "-b", "-v", script)
+        self.assertIn("Wrote profile results to script.py.prof\n", text)
+        self.assertRegex(text, r"\n +%d/3 .*counted_program.py:7\(fib\)\n" % (15 + 67 + 5))
+        text = self.well("kernprof", "-v", script)
+        self.assertRegex(text, r"\n +%d/4 .*counted_program.py:7\(fib\)\n" % (177 + 15 + 67 + 5))
+
+    def test_kernprof_refuses_what_it_cannot(self):
+        script = self.script("pass")
+        for words, why in ((["-r"], "no colours"), (["-i"], "while it is written"),
+                           (["-l", "--prof-imports"], "-p"), (["-p", "x"], "-l")):
+            done = self.batchlight("kernprof", *words, script)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(why, done.stderr)
+
+    def test_magics(self):
+        text = alone(DEBIAN, "-c", textwrap.dedent("""
+            import batchlight, counted_program as p
+            class Shell:
+                user_ns = {"p": p}
+                magics = {}
+                def register_magic_function(self, function, kind):
+                    self.magics[function.__name__] = function
+            shell = Shell()
+            batchlight.load_ipython_extension(shell)
+            shell.magics["lprun"]("-f p.fib -f p.loop x = p.fib(15)")
+            shell.magics["lprun"]("-f p.even", "p.even(4)\\np.even(2)")
+            shell.magics["cprun"]("-s calls -l 3 p.fib(10)")
+            assert shell.user_ns["x"] == 610
+            try:
+                shell.magics["lprun"]("-f p.missing 1")
+            except ValueError as error:
+                print(error)
+        """), env=PATHS)
+        self.assertEqual((text.returncode, text.stderr), (0, ""))
+        self.assertRegex(text.stdout, r"\n +8 +1973 .* return n if n < 2")
+        self.assertRegex(text.stdout, r"\n +12 +5 .* return n == 0 or odd")
+        self.assertRegex(text.stdout, r"\n +177/1 .* counted_program.py:7\(fib\)\n")
+        self.assertIn("-f p.missing: AttributeError", text.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
