@@ -58,7 +58,7 @@ SUB_LAYERS = {
         'python': (),
         'owners': ('steps', 'phases', 'cuda', 'numbers'),
         'os': ('numbers',),
-        'lines': ('owners', 'cuda', 'numbers'),
+        'lines': ('owners', 'steps', 'cuda', 'numbers'),
         'gpu': ('owners', 'steps', 'phases', 'cuda', 'numbers'),
         'breakdown': ('gpu', 'owners', 'steps', 'phases', 'cuda', 'numbers'),
         'roofline': ('owners', 'steps', 'cuda', 'numbers'),

@@ -6,23 +6,47 @@
 
 #include "analysis/cuda/kernel_class.h"
 #include "analysis/lines/line_parts.h"
+#include "analysis/lines/steady_lines.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
+#include "analysis/steps/step_lookup.h"
 
 namespace batchlight {
 namespace {
 
+// Which moments count: those in a steady step, or all.
+class SteadyMoments {
+ public:
+  explicit SteadyMoments(const StepSet* steps) : all_(steps == nullptr) {
+    if (all_) return;
+    for (const ProcessSteps& process : steps->processes) {
+      lookups_.try_emplace(process.process, &process);
+    }
+  }
+
+  bool Has(ProcessId process, int64_t time_ns) {
+    if (all_) return true;
+    const auto lookup = lookups_.find(process);
+    return lookup != lookups_.end() && lookup->second.IsSteadyAt(time_ns);
+  }
+
+ private:
+  bool all_;
+  std::map<ProcessId, StepLookup> lookups_;
+};
+
 class Measurer {
  public:
-  Measurer(const Store& store, const BackwardLinks& links)
-      : store_(store), lines_(store), finder_(store, links, lines_) {}
+  Measurer(const Store& store, const BackwardLinks& links, const StepSet* steps = nullptr)
+      : store_(store), lines_(store), finder_(store, links, lines_), moments_(steps) {}
 
   void AddOperators() {
     const OperatorCallsTable& calls = store_.operator_calls;
     const std::vector<int64_t> own = OwnTimes(store_, finder_);
     for (uint32_t row = 0; row < calls.size(); ++row) {
       if (!finder_.HasOwnPart(row)) continue;
+      if (!moments_.Has(store_.ProcessOf(calls.thread[row]), calls.start_ns[row])) continue;
       const LinePart part = finder_.OfOperator(OperatorCallId::At(row));
       LineRow& line = RowOf(part);
       if (part.side == LineSide::kForward && !calls.python_stack[row].IsNone()) ++line.calls;
@@ -36,7 +60,7 @@ class Measurer {
     const auto add = [&](const auto& table, const std::vector<WorkOwner>& owners,
                          auto&& is_collective) {
       for (size_t row = 0; row < owners.size(); ++row) {
-        if (table.end_ns[row] == kOpenEnd) continue;
+        if (table.end_ns[row] == kOpenEnd || !IsOfAStep(table, row)) continue;
         LinePart part = finder_.OfWork(owners[row], calls.Of(table.api_call[row]));
         if (is_collective(row)) part = {.kind = LineKind::kCollective, .side = part.side};
         const int64_t ns = table.end_ns[row] - table.start_ns[row];
@@ -92,6 +116,14 @@ class Measurer {
     if (row.stack.IsNone() || of_stack >= stack_ns_[row.stack]) row.stack = part.stack;
   }
 
+  // By the moment of the launch, as in every table of GPU work by step.
+  template <class Table>
+  bool IsOfAStep(const Table& table, size_t row) {
+    const ApiCallId call = table.api_call[row];
+    return moments_.Has(table.process[row], call.IsNone() ? table.start_ns[row]
+                                                          : store_.api_calls.start_ns[call.row()]);
+  }
+
   bool IsCollective(size_t kernel) {
     const StringId name = store_.kernels.short_name[kernel];
     const auto [place, added] = collective_names_.try_emplace(name, false);
@@ -102,6 +134,7 @@ class Measurer {
   const Store& store_;
   StackLines lines_;
   LineFinder finder_;
+  SteadyMoments moments_;
   std::map<std::tuple<LineKind, StringId, uint32_t>, LineRow> rows_;
   std::map<PythonStackId, int64_t> stack_ns_;
   std::map<StringId, bool> collective_names_;
@@ -134,6 +167,18 @@ LineTimes MeasureLines(const Store& store, const BackwardLinks& links, const Att
   measurer.AddOperators();
   measurer.AddWork(work);
   return measurer.Finish();
+}
+
+SteadyLines MeasureSteadyLines(const Store& store, const BackwardLinks& links,
+                               const Attribution& work, const StepSet& steps) {
+  if (store.python_stacks.size() == 0) return {};
+  SteadyLines result;
+  for (const ProcessSteps& process : steps.processes) result.steps += process.steady.size();
+  Measurer measurer(store, links, result.steps > 0 ? &steps : nullptr);
+  measurer.AddOperators();
+  measurer.AddWork(work);
+  result.times = measurer.Finish();
+  return result;
 }
 
 }  // namespace batchlight

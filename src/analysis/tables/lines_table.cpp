@@ -29,17 +29,12 @@ double ShareOf(int64_t part, int64_t whole) {
   return whole == 0 ? 0 : 100 * double(part) / double(whole);
 }
 
-Cell TimeCell(int64_t ns, bool has_any) { return has_any ? Cell{ns} : Cell{}; }
-
-auto GpuTime(int64_t LineRow::*ns) {
-  return [ns](const Row& row) { return TimeCell(row.line.*ns, row.times.gpu_ns != 0); };
-}
-auto CpuTime(int64_t LineRow::*ns) {
+auto TimeOf(int64_t LineRow::*ns) {
   return [ns](const Row& row) { return Cell{row.line.*ns}; };
 }
 
-const Columns<Row>& LineColumns() {
-  static const Columns<Row> columns = {
+Columns<Row> LineColumns(bool gpu) {
+  Columns<Row> columns = {
       {TextColumn("kind", "What", "A line, or what no line of the forward made"),
        [](const Row& row) { return std::string(LineKindName(row.line.kind)); }},
       {TextColumn("place", "Line",
@@ -50,42 +45,46 @@ const Columns<Row>& LineColumns() {
       {TextColumn("function", "Function", "In which the line stands"),
        [](const Row& row) { return row.Text(&PythonFramesTable::function); }},
       {CountColumn("calls", "Calls", "Operators that the line called, forward"),
-       [](const Row& row) { return NumberCell(row.line.calls); }},
-      {TimeColumn("gpu", "GPU",
-                  "Kernels, copies and sets of the line; all rows add up to the GPU's"),
-       [](const Row& row) { return TimeCell(row.line.gpu_ns(), row.times.gpu_ns != 0); }},
-      {PercentColumn("gpu_share", "GPU %", "Of all work on the GPU"),
-       [](const Row& row) {
-         return row.times.gpu_ns == 0 ? Cell{} : Cell{ShareOf(row.line.gpu_ns(), row.times.gpu_ns)};
-       }},
-      {TimeColumn("gpu_forward", "GPU Forward", "Of the operators that the line called"),
-       GpuTime(&LineRow::gpu_forward_ns)},
-      {TimeColumn("gpu_backward", "GPU Backward", "Of the functions that differentiate them"),
-       GpuTime(&LineRow::gpu_backward_ns)},
-      {TimeColumn("gpu_recompute", "GPU Recompute", "Of forward that checkpointing runs again"),
-       GpuTime(&LineRow::gpu_recompute_ns)},
-      {TimeColumn("cpu", "CPU", "Of the line's operators on the CPU, forward and backward"),
-       [](const Row& row) { return Cell{row.line.cpu_ns()}; }},
-      {PercentColumn("cpu_share", "CPU %", "Of all operators"),
-       [](const Row& row) { return ShareOf(row.line.cpu_ns(), row.times.cpu_ns); }},
-      {TimeColumn("cpu_forward", "CPU Forward", "Of the operators that the line called"),
-       CpuTime(&LineRow::cpu_forward_ns)},
-      {TimeColumn("cpu_backward", "CPU Backward", "Of the functions that differentiate them"),
-       CpuTime(&LineRow::cpu_backward_ns)},
-      {TimeColumn("cpu_recompute", "CPU Recompute", "Of forward that checkpointing runs again"),
-       CpuTime(&LineRow::cpu_recompute_ns)},
-      {TextColumn("callers", "Callers", "Lines of your own code that led there, innermost first"),
-       [](const Row& row) { return CallersText(row.store, row.line.stack, row.line.frame); }}};
+       [](const Row& row) { return NumberCell(row.line.calls); }}};
+  if (gpu) {
+    Append<Row>(
+        columns,
+        {{TimeColumn("gpu", "GPU",
+                     "Kernels, copies and sets of the line; all rows add up to the GPU's"),
+          [](const Row& row) { return Cell{row.line.gpu_ns()}; }},
+         {PercentColumn("gpu_share", "GPU %", "Of all work on the GPU"),
+          [](const Row& row) { return ShareOf(row.line.gpu_ns(), row.times.gpu_ns); }},
+         {TimeColumn("gpu_forward", "GPU Forward", "Of the operators that the line called"),
+          TimeOf(&LineRow::gpu_forward_ns)},
+         {TimeColumn("gpu_backward", "GPU Backward", "Of the functions that differentiate them"),
+          TimeOf(&LineRow::gpu_backward_ns)},
+         {TimeColumn("gpu_recompute", "GPU Recompute", "Of forward that checkpointing runs again"),
+          TimeOf(&LineRow::gpu_recompute_ns)}});
+  }
+  Append<Row>(
+      columns,
+      {{TimeColumn("cpu", "CPU", "Of the line's operators on the CPU, forward and backward"),
+        [](const Row& row) { return Cell{row.line.cpu_ns()}; }},
+       {PercentColumn("cpu_share", "CPU %", "Of all operators"),
+        [](const Row& row) { return ShareOf(row.line.cpu_ns(), row.times.cpu_ns); }},
+       {TimeColumn("cpu_forward", "CPU Forward", "Of the operators that the line called"),
+        TimeOf(&LineRow::cpu_forward_ns)},
+       {TimeColumn("cpu_backward", "CPU Backward", "Of the functions that differentiate them"),
+        TimeOf(&LineRow::cpu_backward_ns)},
+       {TimeColumn("cpu_recompute", "CPU Recompute", "Of forward that checkpointing runs again"),
+        TimeOf(&LineRow::cpu_recompute_ns)},
+       {TextColumn("callers", "Callers", "Lines of your own code that led there, innermost first"),
+        [](const Row& row) { return CallersText(row.store, row.line.stack, row.line.frame); }}});
   return columns;
 }
 
 }  // namespace
 
 ResultTable MakeLinesTable(const RunOverview& overview) {
-  ResultTable table =
-      EmptyTable("lines", "Time of each line of Python, on CPU and GPU", LineColumns());
+  const Columns<Row> columns = LineColumns(overview.lines.gpu_ns != 0);
+  ResultTable table = EmptyTable("lines", "Time of each line of Python, on CPU and GPU", columns);
   for (const LineRow& line : overview.lines.rows) {
-    AddRow(table, LineColumns(), Row{*overview.store, overview.lines, line});
+    AddRow(table, columns, Row{*overview.store, overview.lines, line});
   }
   return table;
 }

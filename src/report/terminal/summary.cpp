@@ -15,6 +15,8 @@ std::string SummaryAsText(const RunOverview& overview, const SummaryOptions& opt
   WriteGpu(out, overview, options.rows);
   WriteModules(out, overview, options.rows);
   WriteLines(out, overview, options.rows);
+  WritePythonFunctions(out, overview, options.rows);
+  WritePythonLines(out, overview, options.rows);
   WriteOperators(out, overview, options.rows);
   WriteRanges(out, overview, options.rows);
   WriteAdvice(out, overview);

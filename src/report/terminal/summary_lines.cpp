@@ -1,5 +1,10 @@
 // The lines of Python code that cost most.
+#include <algorithm>
+
 #include "analysis/lines/source_place.h"
+#include "analysis/lines/steady_lines.h"
+#include "analysis/python/function_counts.h"
+#include "analysis/python/line_counts.h"
 #include "report/terminal/summary_sections.h"
 #include "report/text/number_text.h"
 
@@ -37,11 +42,15 @@ std::string SourceText(const Store& store, const LineRow& line) {
 }  // namespace
 
 void WriteLines(SummaryText& out, const RunOverview& overview, size_t rows) {
-  const LineTimes& times = overview.lines;
+  if (overview.lines.empty()) return;
+  const SteadyLines steady =
+      MeasureSteadyLines(*overview.store, overview.links, overview.work, overview.steps);
+  const LineTimes& times = steady.times;
   if (times.empty()) return;
+  const double steps = steady.steps > 0 ? double(steady.steps) : 1;
   const bool on_gpu = times.gpu_ns > 0;
   const int64_t whole_ns = on_gpu ? times.gpu_ns : times.cpu_ns;
-  const TimesInOneUnit time(double(Shown{times.rows.front(), on_gpu}.total_ns()));
+  const TimesInOneUnit time(double(Shown{times.rows.front(), on_gpu}.total_ns()) / steps);
   SummaryTable table(out, {{.header = "", .right = false},
                            {.header = "source", .right = false, .least_width = 90},
                            {.header = time.Header("forward")},
@@ -52,12 +61,80 @@ void WriteLines(SummaryText& out, const RunOverview& overview, size_t rows) {
     if (line.total_ns() <= 0) break;
     table.Row({{PlaceText(*overview.store, line.line)},
                {SourceText(*overview.store, line.line), Tone::kDim},
-               {time.Text(double(line.forward_ns() + line.recompute_ns()))},
-               {time.Text(double(line.backward_ns()))},
+               {time.Text(double(line.forward_ns() + line.recompute_ns()) / steps)},
+               {time.Text(double(line.backward_ns()) / steps)},
                {PercentText(whole_ns == 0 ? 0 : double(line.total_ns()) / double(whole_ns)),
                 Tone::kStrong}});
   }
-  table.Print(on_gpu ? "Lines of Python, time on the GPU" : "Lines of Python, CPU of operators");
+  table.Print(std::string("Lines of Python, ") + (on_gpu ? "time on the GPU" : "CPU of operators") +
+              (steady.steps > 0 ? " per step" : ""));
+}
+
+void WritePythonFunctions(SummaryText& out, const RunOverview& overview, size_t rows) {
+  const Store& store = *overview.store;
+  const std::vector<PythonFunctionCounts> functions = CountPythonFunctions(store);
+  if (functions.empty()) return;
+  int64_t largest_ns = 0;
+  int64_t all_ns = 0;
+  for (const PythonFunctionCounts& function : functions) {
+    largest_ns = std::max(largest_ns, function.counts.total_ns);
+    all_ns += function.counts.self_ns;
+  }
+  const TimesInOneUnit time{double(largest_ns)};
+  SummaryTable table(out, {{.header = "", .right = false},
+                           {.header = "calls", .least_width = 76},
+                           {.header = time.Header("own")},
+                           {.header = time.Header("with callees")},
+                           {.header = "of all"}});
+  for (size_t i = 0; i < functions.size() && i < rows; ++i) {
+    const PythonFunctionCounts& function = functions[i];
+    const double share = all_ns == 0 ? 0 : double(function.counts.self_ns) / double(all_ns);
+    table.Row({{PythonLabel(ShortFile(store.Text(function.file)), function.first_line,
+                            store.Text(function.name))},
+               {CountText(function.counts.calls) + (function.thinned ? "+" : ""), Tone::kDim},
+               {time.Text(double(function.counts.self_ns))},
+               {time.Text(double(function.counts.total_ns))},
+               {PercentText(share), Tone::kStrong}});
+  }
+  table.Print("Functions of Python, own time, whole run");
+}
+
+void WritePythonLines(SummaryText& out, const RunOverview& overview, size_t rows) {
+  const Store& store = *overview.store;
+  const std::vector<PythonTimedFunction> functions = CountPythonLines(store);
+  struct Line {
+    const PythonTimedFunction* function;
+    const PythonLineCounts* counts;
+  };
+  std::vector<Line> lines;
+  for (const PythonTimedFunction& function : functions) {
+    for (const PythonLineCounts& line : function.lines) {
+      if (line.hits > 0) lines.push_back({&function, &line});
+    }
+  }
+  if (lines.empty()) return;
+  std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
+    return a.counts->time_ns > b.counts->time_ns;
+  });
+  if (lines.size() > rows) lines.resize(rows);
+  const TimesInOneUnit time(double(lines.front().counts->time_ns));
+  SummaryTable table(out, {{.header = "", .right = false},
+                           {.header = "source", .right = false, .least_width = 90},
+                           {.header = "hits"},
+                           {.header = time.Header("time")},
+                           {.header = "of function"}});
+  for (const Line& line : lines) {
+    const double whole = double(std::max<int64_t>(1, line.function->total_ns));
+    std::string_view source = line.counts->text;
+    source.remove_prefix(std::min(source.find_first_not_of(" \t"), source.size()));
+    table.Row({{std::string(ShortFile(store.Text(line.function->file))) + ':' +
+                std::to_string(line.counts->line)},
+               {std::string(source), Tone::kDim},
+               {CountText(line.counts->hits)},
+               {time.Text(double(line.counts->time_ns))},
+               {PercentText(double(line.counts->time_ns) / whole), Tone::kStrong}});
+  }
+  table.Print("Lines of Python that were timed, whole run");
 }
 
 }  // namespace batchlight

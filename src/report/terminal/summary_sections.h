@@ -39,6 +39,9 @@ void WriteGpu(SummaryText& out, const RunOverview& overview, size_t rows);
 void WriteModules(SummaryText& out, const RunOverview& overview, size_t rows);
 void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows);
 void WriteLines(SummaryText& out, const RunOverview& overview, size_t rows);
+// What --python-trace and --lines counted.
+void WritePythonFunctions(SummaryText& out, const RunOverview& overview, size_t rows);
+void WritePythonLines(SummaryText& out, const RunOverview& overview, size_t rows);
 void WriteRanges(SummaryText& out, const RunOverview& overview, size_t rows);
 // The three findings that gain most.
 void WriteAdvice(SummaryText& out, const RunOverview& overview);
