@@ -21,6 +21,7 @@ struct ExportOptions {
   bool append = false;               // folders: add to the files that are there
   bool lazy = true;                  // sqlite: leave tables without rows out
   bool by_gpu = false;               // folded: time of the work on the GPU that a stack launched
+  bool of_python = false;            // folded, speedscope: stacks of Python code
   bool spreadsheet = false;          // csv: no text that could be a formula
   EventSelection selection;          // --tables, --times, --ts-shift, --ts-normalize
   StepOptions steps;                 // chrome: what is written as ProfilerStep#
@@ -62,6 +63,7 @@ Result<uint64_t> ExportPerfetto(const Store& store, const ExportOptions& options
 Result<uint64_t> ExportFolded(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportImportTime(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportSpeedscope(const Store& store, const ExportOptions& options);
+Result<uint64_t> ExportPprof(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportPstats(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportLprof(const Store& store, const ExportOptions& options);
 

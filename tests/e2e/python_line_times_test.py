@@ -1,7 +1,9 @@
 """Time of the lines of a real program: `table lines`, and `table imports` beside -X importtime."""
+import collections
 import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -32,6 +34,30 @@ PROGRAM = """
         sum(c.sum() + one.sum() for one in b).backward()                                  # backward
     print(json.dumps(seconds))
 """
+
+
+def fields(message):
+    """Number of a field -> its values, of a message in protobuf's encoding."""
+    found, at = collections.defaultdict(list), 0
+
+    def varint():
+        nonlocal at
+        value, shift = 0, 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+    while at < len(message):
+        key = varint()
+        value = varint()
+        if key & 7 == 2:
+            at += value
+            value = message[at - value:at]
+        found[key >> 3].append(value)
+    return found
 
 
 def has_torch():
@@ -99,6 +125,53 @@ class PythonLinesTest(unittest.TestCase):
     def test_rows_add_up(self):
         shares = [self.time_of(row, "CPU %") for row in self.table("lines")]
         self.assertAlmostEqual(sum(shares), 100, delta=0.01 * len(shares))
+
+    def export(self, *words):
+        done = subprocess.run([BATCHLIGHT, "export", "-q", "-o", "-", *words, self.recording],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_stacks_add_up_to_the_lines(self):
+        whole_ns = sum(self.nanoseconds(row, "CPU") for row in self.table("lines"))
+        folded = self.export("-t", "folded", "--stacks=python").decode().splitlines()
+        self.assertEqual(sum(int(line.rpartition(" ")[2]) for line in folded), whole_ns)
+        self.assertTrue(any("train.py" in line and line.rpartition(" ")[0].endswith(";backward")
+                            for line in folded))
+        self.assertFalse([line for line in folded if "_bridge" in line or "_torch_modules" in line])
+        drawn = json.loads(self.export("-t", "speedscope", "--stacks=python"))
+        cpu, gpu = drawn["profiles"]
+        self.assertEqual((sum(cpu["weights"]), cpu["endValue"], gpu["endValue"]), (whole_ns, whole_ns, 0))
+        frames = [frame["name"] for frame in drawn["shared"]["frames"]]
+        stacks = {";".join(frames[i] for i in sample) for sample in cpu["samples"]}
+        self.assertTrue({line.rpartition(" ")[0] for line in folded} <= stacks)
+
+    def nanoseconds(self, row, name):
+        return next(value for key, value in row.items() if key == name + " (ns)")
+
+    def test_pprof(self):
+        """The fields of pprof's profile.proto, read as any reader of protobuf reads them."""
+        profile = fields(self.export("-t", "pprof"))
+        texts = [text.decode() for text in profile[6]]
+        self.assertEqual(texts[0], "")
+        self.assertEqual([[texts[kind[1][0]], texts[kind[2][0]]] for kind in map(fields, profile[1])],
+                         [["calls", "count"], ["cpu", "nanoseconds"], ["gpu", "nanoseconds"]])
+        functions = {function[1][0]: (texts[function[2][0]], texts[function[4][0]])
+                     for function in map(fields, profile[5])}
+        places = {}
+        for location in map(fields, profile[4]):
+            line = fields(location[4][0])
+            places[location[1][0]] = functions[line[1][0]] + (line[2][0],)
+        samples = [fields(sample) for sample in profile[2]]
+        self.assertEqual(sum(sample[2][1] for sample in samples),
+                         sum(self.nanoseconds(row, "CPU") for row in self.table("lines")))
+        outermost = {places[sample[1][-1]][:2] for sample in samples if sample[1]}
+        self.assertIn(("<module>", self.script), outermost)
+        self.assertIn("backward", [texts[fields(label)[2][0]] for sample in samples
+                                   for label in sample[3]])
+
+    def test_without_a_gpu_there_are_no_gpu_columns(self):
+        self.assertEqual([key for key in self.table("lines")[0] if "GPU" in key], [])
 
     def test_imports_are_those_of_importtime(self):
         plain = run(PYTHON, "-X", "importtime", "-c", "import torch", timeout=600)

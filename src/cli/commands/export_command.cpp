@@ -34,6 +34,7 @@ struct ExportFlags {
   std::string times;
   std::string shift = "0";
   std::string metric;
+  std::string stacks = "calls";
   std::string normalize_words, overwrite_words, lazy_words, append_words, quiet_words;
   bool per_rank = false;
   bool spreadsheet = false;
@@ -154,6 +155,7 @@ void SayWithoutEffect(const Exporter& exporter, const Command& command) {
   }
   note("--lazy", "sqlite", "may leave empty tables out");
   note("--metric", "folded", "sums up a metric");
+  if (exporter.name != "speedscope") note("--stacks", "folded", "and speedscope are stacks");
   note("--spreadsheet", "csv", "is read by spreadsheets");
   note("--operators-as-nvtx", "sqlite", "has NVTX_EVENTS");
 }
@@ -183,6 +185,7 @@ Status RunExport(ExportFlags& flags, const Command& command) {
   const bool normalize = TakeBoolWord(flags.normalize_words, given("--ts-normalize"), flags.inputs);
   ASSIGN_OR_RETURN(const Exporter* exporter, ChooseExporter(flags.type));
   ASSIGN_OR_RETURN(options.by_gpu, IsGpuMetric(flags.metric, *exporter));
+  options.of_python = flags.stacks == "python";
   if (!flags.per_rank || flags.inputs.empty()) {
     RETURN_IF_ERROR(
         CheckOneRun("export", flags.inputs, "-f replaces what exists, the format is that of -t"));
@@ -222,6 +225,21 @@ Status RunExport(ExportFlags& flags, const Command& command) {
           std::to_string(rows) + " rows)");
   PrintNotes(store, flags, *exporter, options, rows);
   return Status();
+}
+
+void AddStackFlags(const Command& command, ExportFlags& flags) {
+  command
+      .Option("--metric", &flags.metric,
+              "folded: self_cpu_time_total (default) or self_cuda_time_total, as PyTorch's "
+              "export_stacks()")
+      .TypeName("self_cpu_time_total|self_cuda_time_total");
+  command
+      .Option("--stacks", &flags.stacks,
+              "folded, speedscope: what is called (ranges, modules, operators, CUDA), or lines of "
+              "Python with the time of the operators that they call (profile --python-lines=gpu)")
+      .TypeName("calls|python")
+      .OneOf({"calls", "python"})
+      .ShowDefault();
 }
 
 }  // namespace
@@ -282,11 +300,7 @@ void RegisterExport(const Command& app, Outcome& outcome) {
       .Option("--times", &flags->times,
               "Only events within [:][START]/[END][:]; ':' lets them cross that edge")
       .TypeName("START/END");
-  command
-      .Option("--metric", &flags->metric,
-              "folded: self_cpu_time_total (default) or self_cuda_time_total, as PyTorch's "
-              "export_stacks()")
-      .TypeName("self_cpu_time_total|self_cuda_time_total");
+  AddStackFlags(command, *flags);
   command.Option("--ts-shift", &flags->shift, "Add this to every time, in ns").TypeName("N");
   command
       .Option("--ts-normalize", &flags->normalize_words,

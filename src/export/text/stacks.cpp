@@ -6,6 +6,7 @@
 #include "base/json_text.h"
 #include "export/call_walk.h"
 #include "export/exporter.h"
+#include "export/text/python_stacks.h"
 #include "export/text_buffer.h"
 
 namespace batchlight {
@@ -131,6 +132,7 @@ std::vector<int64_t> GpuTimeOfCalls(const Store& store) {
 }  // namespace
 
 Result<uint64_t> ExportFolded(const Store& store, const ExportOptions& options) {
+  if (options.of_python) return ExportPythonFolded(store, options);
   std::vector<int64_t> gpu_ns;
   if (options.by_gpu) {
     gpu_ns = GpuTimeOfCalls(store);
@@ -223,6 +225,7 @@ void PrintProfile(const Store& store, size_t thread, const std::vector<Call>& ca
 }  // namespace
 
 Result<uint64_t> ExportSpeedscope(const Store& store, const ExportOptions& options) {
+  if (options.of_python) return ExportPythonSpeedscope(store, options);
   ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));
   TextBuffer out(file);
   SpeedscopeFrames frames;
