@@ -91,6 +91,7 @@ TEST(AllCommands, ExamplesAreParsed) {
     for (const ExampleReference& example : command->examples) {
       Words words = WordsOf(example.line);
       const std::string verb = words[0];
+      if (verb == "kernprof") continue;  // becomes another program, which parses its words
       if (verb == "profile" || verb == "launch" || verb == "start") {
         const Verb which = verb == "profile"  ? Verb::kProfile
                            : verb == "launch" ? Verb::kLaunch

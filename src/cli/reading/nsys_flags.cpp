@@ -1,4 +1,4 @@
-#include "cli/commands/nsys_flags.h"
+#include "cli/reading/nsys_flags.h"
 
 namespace batchlight::cli {
 
