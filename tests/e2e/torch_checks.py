@@ -99,6 +99,29 @@ class Modules(TorchCase):
         self.assertEqual(self.paths(session)[:3], ["Sequential", "0", "1"])
         self.balanced(session)
 
+    def test_steps_without_detail_change_nothing(self):
+        """Hooks in order, exceptions with the traceback of the program (from Python 3.11 on)."""
+        session = self.same("""
+            import traceback
+            class Failing(nn.Module):
+                def forward(self, x): raise RuntimeError("in forward")
+            seen, net = [], nn.Sequential(nn.Linear(8, 8), Failing())
+            net[0].register_forward_pre_hook(lambda *_: seen.append("before"))
+            net[0].register_forward_hook(lambda *_: seen.append("after"))
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            for _ in range(50):
+                optimizer.zero_grad()
+                try: net(torch.ones(1, 8))
+                except RuntimeError as error:
+                    new = sys.version_info >= (3, 11)
+                    seen.append(traceback.format_exc() if new else str(error))
+                net[0](torch.ones(1, 8)).sum().backward()
+                optimizer.step()
+            print(seen[:3], len(seen), len(set(seen)), net[0].weight.double().sum().item().hex())
+        """, extra="detail.every=3\n")
+        self.assertGreaterEqual(len(session.events("Mark")), 18)
+        self.balanced(session)
+
     def test_warnings_name_the_same_line(self):
         self.same("""
             import warnings

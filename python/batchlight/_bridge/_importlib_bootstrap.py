@@ -80,7 +80,11 @@ def module_call(forward, names, evaluation_begins=never):
             return forward(self, *args, **kwargs)
         if passes[0]:
             if inside:
-                return forward(self, *args, **kwargs)
+                try:
+                    return forward(self, *args, **kwargs)
+                except BaseException as error:
+                    without_this_frame(error)
+                    raise
             follow_detail()
         if passes[0]:
             inside.append(True)
