@@ -1,6 +1,7 @@
 #include "report/text/recording_text.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "report/text/number_text.h"
 
@@ -14,7 +15,9 @@ std::string BudgetText(const RecordingCost& cost) {
   if (cost.budget <= 0) return "";
   const size_t all = cost.detailed_steps + cost.plain_steps;
   const double mean = cost.MeanShare();
-  std::string text = "; --overhead " + SignificantText(100 * cost.budget) + " %";
+  char asked[32];  // as it was given: 3, 0.5
+  std::snprintf(asked, sizeof asked, "%g", 100 * cost.budget);
+  std::string text = "; --overhead " + std::string(asked) + " %";
   text += mean > cost.budget ? " was not kept: " : ": ";
   return text + Percent(mean) + " % in the mean of " + CountText(all) + " steps, " +
          CountText(cost.detailed_steps) + " of them with detail";
