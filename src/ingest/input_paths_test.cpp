@@ -1,0 +1,80 @@
+#include "ingest/input_paths.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+
+namespace batchlight {
+namespace {
+
+class InputPathsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/bl_paths_XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void File(const std::string& name, std::string_view bytes = "BLIGHT1\n") {
+    ASSERT_TRUE(WriteWholeFile(folder_ + "/" + name, bytes).ok());
+  }
+  // Names of what the words stand for, without the folder.
+  std::vector<std::string> Found(const std::vector<std::string>& words) {
+    auto inputs = FindInputs(words);
+    if (!inputs.ok()) return {inputs.status().message()};
+    for (std::string& input : inputs.value()) {
+      if (input.starts_with(folder_ + "/")) input.erase(0, folder_.size() + 1);
+    }
+    return inputs.value();
+  }
+
+  using Names = std::vector<std::string>;
+  std::string folder_;
+};
+
+TEST_F(InputPathsTest, AFolderIsItsRecordingsInOrderOfNumbers) {
+  File("node10.batchlight");
+  File("node2.batchlight");
+  File("node2.sqlite", std::string_view("SQLite format 3\0....", 20));  // an export of it
+  File("notes.txt", "hello");
+  std::filesystem::create_directory(folder_ + "/node11.batchlight.live");
+  std::filesystem::create_directory(folder_ + "/node2.batchlight.live");  // sealed since
+  EXPECT_EQ(Found({folder_}),
+            (Names{"node2.batchlight", "node10.batchlight", "node11.batchlight.live"}));
+}
+
+TEST_F(InputPathsTest, WithoutRecordingsItIsTheExports) {
+  File("b.json", "{\"traceEvents\": []}");
+  File("a.json.gz", "\x1f\x8b\x08");
+  EXPECT_EQ(Found({folder_}), (Names{"a.json.gz", "b.json"}));
+  File("r.sqlite", std::string_view("SQLite format 3\0....", 20));
+  EXPECT_EQ(Found({folder_}), Names{"r.sqlite"});
+}
+
+TEST_F(InputPathsTest, PatternsAreExpanded) {
+  File("r1.batchlight");
+  File("r2.batchlight");
+  EXPECT_EQ(Found({folder_ + "/r*.batchlight"}), (Names{"r1.batchlight", "r2.batchlight"}));
+  File("r[1].batchlight");
+  EXPECT_EQ(Found({folder_ + "/r[1].batchlight"}), Names{"r[1].batchlight"});
+}
+
+TEST_F(InputPathsTest, FilesAndLiveFoldersAreWhatTheyAre) {
+  std::filesystem::create_directory(folder_ + "/copy_of_live");
+  File("copy_of_live/control", "");
+  EXPECT_EQ(Found({folder_ + "/copy_of_live", "missing.batchlight"}),
+            (Names{"copy_of_live", "missing.batchlight"}));
+}
+
+TEST_F(InputPathsTest, NothingToReadIsSaid) {
+  EXPECT_NE(Found({folder_})[0].find("no recording in"), std::string::npos);
+  EXPECT_NE(Found({folder_ + "/*.batchlight"})[0].find("no file matches"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace batchlight
