@@ -1,18 +1,15 @@
 // What ranks do to each other: waiting for the slowest, communication, pipelines.
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
+#include "analysis/ranks/lateness.h"
+#include "analysis/ranks/slow_rank.h"
 
 namespace batchlight::advice {
 namespace {
-
-// Phases in which a rank may wait for another one: DistributedDataParallel reduces in backward.
-bool MayWait(PhaseKind kind) {
-  return kind == PhaseKind::kBackward || kind == PhaseKind::kCommunication ||
-         kind == PhaseKind::kGpuWait;
-}
 
 std::string RankText(const Store& store, const ProcessSteps& process) {
   if (process.rank >= 0) return "Rank " + std::to_string(process.rank);
@@ -21,92 +18,38 @@ std::string RankText(const Store& store, const ProcessSteps& process) {
   return "Process " + std::to_string(store.processes.pid[process.process.row()]);
 }
 
-double MedianOf(const StepBreakdown& breakdown, const PhaseShare& phase) {
-  for (const PhaseShare& other : breakdown.phases) {
-    if (other.kind == phase.kind && other.name == phase.name) return double(other.steady.median);
-  }
-  return 0;
-}
-
-double WaitingNs(const StepBreakdown& breakdown) {
-  double waiting_ns = 0;
-  for (const PhaseShare& phase : breakdown.phases) {
-    if (MayWait(phase.kind)) waiting_ns += double(phase.steady.median);
-  }
-  return waiting_ns;
-}
-
-struct SlowRank {
-  size_t rank = 0;                    // row of the processes
-  const PhaseShare* phase = nullptr;  // what it takes longer for; nullptr: not known
-  double longer_ns = 0;               // than the slowest of the others, a step
-  double waited_ns = 0;               // what each of the others waits a step
-};
-
-// The phase that one rank takes longer for than all others.
-SlowRank LongestPhase(const RunMeasures& run, size_t rank) {
-  SlowRank slow{.rank = rank};
-  for (const PhaseShare& phase : run.breakdowns[rank].phases) {
-    if (MayWait(phase.kind)) continue;
-    double others_ns = 0;
-    for (size_t other = 0; other < run.breakdowns.size(); ++other) {
-      if (other != rank) others_ns = std::max(others_ns, MedianOf(run.breakdowns[other], phase));
-    }
-    const double longer_ns = double(phase.steady.median) - others_ns;
-    if (longer_ns <= slow.longer_ns) continue;
-    slow.phase = &phase;
-    slow.longer_ns = longer_ns;
-  }
-  return slow;
-}
-
-// Ranks step in lockstep: what one takes longer, the others spend waiting.
-std::optional<SlowRank> SlowByPhases(const RunMeasures& run) {
-  std::optional<SlowRank> found;
+std::vector<RankPhases> PhasesOf(const RunMeasures& run) {
+  std::vector<RankPhases> ranks;
   for (size_t rank = 0; rank < run.breakdowns.size(); ++rank) {
-    SlowRank slow = LongestPhase(run, rank);
-    if (slow.phase == nullptr) continue;
-    const double own_wait_ns = WaitingNs(run.breakdowns[rank]);
-    double least_ns = slow.longer_ns;  // of what the others wait more than it does
-    for (size_t other = 0; other < run.breakdowns.size(); ++other) {
-      if (other == rank) continue;
-      least_ns = std::min(least_ns, WaitingNs(run.breakdowns[other]) - own_wait_ns);
-    }
-    slow.waited_ns = least_ns;
-    if (least_ns < kWaitsForStraggler * slow.longer_ns) continue;
-    if (!found || slow.waited_ns > found->waited_ns) found = slow;
+    ranks.push_back({run.breakdowns[rank].phases, run.steps.processes[rank].steady});
   }
-  return found;
+  return ranks;
 }
 
 // By NCCL's kernels, which say exactly who waited; the phase by comparison.
-std::optional<SlowRank> SlowByCollectives(const RunMeasures& run) {
+std::optional<SlowRank> SlowByCollectives(const RunMeasures& run,
+                                          const std::vector<RankPhases>& ranks) {
   if (!run.distributed.straggler) return std::nullopt;
-  const RankRow& row = run.distributed.ranks[run.distributed.straggler->rank];
-  for (size_t rank = 0; rank < run.steps.processes.size(); ++rank) {
-    if (run.steps.processes[rank].process != row.process) continue;
-    SlowRank slow = LongestPhase(run, rank);
-    slow.waited_ns = run.distributed.straggler->waited_ns;
-    if (slow.longer_ns < slow.waited_ns / 2) slow.phase = nullptr;
-    return slow;
-  }
-  return std::nullopt;
+  const auto late = FindLateRankOfRun(*run.store, run.steps);
+  if (late) return ExplainLateRank(ranks, *late);
+  const Straggler& straggler = *run.distributed.straggler;  // ranks are in order of the processes
+  LateRank always{.rank = straggler.rank, .waited_ns = straggler.waited_ns, .late_steps = {}};
+  const size_t steps = run.steps.processes[straggler.rank].steady.size();
+  for (uint32_t step = 0; step < steps; ++step) always.late_steps.push_back(step);
+  return ExplainLateRank(ranks, always);
 }
 
-// "in all 60 steps", "in 7 of 60 steps (3, 10, 17, ...)".
+// ", in all 60 steps", ", in 7 of 60 steps (3, 10, 17, ...)".
 std::string StepsText(const ProcessSteps& process, const SlowRank& slow) {
   constexpr size_t kMost = 5;
-  if (slow.phase == nullptr) return "";
-  const double usual_ns = double(slow.phase->steady.median) - slow.longer_ns;
-  std::string numbers;
-  size_t count = 0;
-  for (const uint32_t row : process.steady) {
-    if (double(slow.phase->per_step_ns[row]) < usual_ns + slow.longer_ns / 2) continue;
-    if (++count > kMost) continue;
-    numbers += (count == 1 ? "" : ", ") + std::to_string(process.steps[row].number);
-  }
   const size_t all = process.steady.size();
+  const size_t count = slow.late_steps.size();
   if (count == all) return ", in all " + std::to_string(all) + " steps";
+  std::string numbers;
+  for (size_t i = 0; i < std::min(count, kMost); ++i) {
+    const uint32_t row = process.steady[slow.late_steps[i]];
+    numbers += (i == 0 ? "" : ", ") + std::to_string(process.steps[row].number);
+  }
   return ", in " + std::to_string(count) + " of " + std::to_string(all) + " steps" +
          (count * 2 > all ? "" : " (" + numbers + (count > kMost ? ", ..." : "") + ")");
 }
@@ -197,9 +140,10 @@ std::string HideAction(const std::vector<Evidence>& kernels) {
 
 void StragglerRank(const RunMeasures& run, Findings* findings) {
   if (run.steps.processes.size() < 2 || run.breakdowns.size() != run.steps.processes.size()) return;
-  std::optional<SlowRank> slow = SlowByCollectives(run);
-  if (!slow && run.gpu.empty()) slow = SlowByPhases(run);
+  const std::vector<RankPhases> ranks = PhasesOf(run);
   const double step_ns = MeanStepNs(run);
+  std::optional<SlowRank> slow = SlowByCollectives(run, ranks);
+  if (!slow && run.gpu.empty()) slow = SlowByPhases(ranks, step_ns);
   if (!slow || slow->waited_ns < kStragglerWait * step_ns) return;
   const ProcessSteps& process = run.steps.processes[slow->rank];
   const double longer_gpu_ns = LongerOnGpu(run.distributed);
@@ -208,8 +152,9 @@ void StragglerRank(const RunMeasures& run, Findings* findings) {
   if (slow->phase != nullptr) {
     cause = " It takes " + TimeOf(slow->longer_ns) + " longer" + DoingText(*slow) +
             " than any other rank" + StepsText(process, *slow) + ".";
-  } else if (on_gpu) {
-    cause = " Its GPU computes " + TimeOf(longer_gpu_ns) + " longer than any other.";
+  } else {
+    cause = " It comes last" + StepsText(process, *slow) + ".";
+    if (on_gpu) cause += " Its GPU computes " + TimeOf(longer_gpu_ns) + " longer than any other.";
   }
   const std::string rank = RankText(*run.store, process);
   findings->push_back(

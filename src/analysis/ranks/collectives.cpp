@@ -5,8 +5,11 @@
 #include <tuple>
 
 #include "analysis/cuda/kernel_class.h"
+#include "analysis/ranks/call_numbers.h"
 #include "analysis/ranks/collective_names.h"
+#include "analysis/ranks/lateness.h"
 #include "analysis/ranks/nccl_calls.h"
+#include "analysis/ranks/rank_calls.h"
 #include "analysis/steps/step_clock.h"
 #include "analysis/steps/step_lookup.h"
 
@@ -26,6 +29,14 @@ struct Call {
   bool steady = false;
 };
 
+std::vector<FirstNumbers> FirstNumbersOf(const Store& store, const NcclCalls& nccl,
+                                         const StepSet& steps) {
+  const std::vector<RankCalls> calls = CollectRankCalls(store, nccl, steps);
+  std::vector<const RankCalls*> ranks;
+  for (const RankCalls& rank : calls) ranks.push_back(&rank);
+  return NumberCalls(ranks, {});
+}
+
 class Analysis {
  public:
   Analysis(const Store& store, const StepSet& steps, const Attribution& work,
@@ -35,7 +46,8 @@ class Analysis {
         clock_(store, steps),
         work_(work),
         bin_starts_(bin_starts),
-        nccl_(FindNcclCalls(store)) {}
+        nccl_(FindNcclCalls(store)),
+        first_(FirstNumbersOf(store, nccl_, steps)) {}
 
   void Run(Distributed& found) {
     FindCalls();
@@ -98,7 +110,6 @@ class Analysis {
     }
   }
 
-  // The n-th call on a communicator is the same one on every rank.
   void Match() {
     std::map<uint64_t, std::map<uint32_t, std::vector<const Call*>>> sequences;
     std::vector<const Call*> ordered;
@@ -107,17 +118,27 @@ class Analysis {
                      [](const Call* a, const Call* b) { return a->start_ns < b->start_ns; });
     for (const Call* call : ordered) sequences[call->communicator][call->process].push_back(call);
     for (const auto& [communicator, ranks] : sequences) {
-      size_t longest = 0;
-      for (const auto& [process, calls] : ranks) longest = std::max(longest, calls.size());
-      for (size_t i = 0; i < longest; ++i) MatchOne(ranks, i);
+      size_t end = 0;
+      for (const auto& [process, calls] : ranks) {
+        end = std::max(end, FirstNumber(process, communicator) + calls.size());
+      }
+      for (size_t number = 0; number < end; ++number) MatchOne(communicator, ranks, number);
     }
   }
 
-  void MatchOne(const std::map<uint32_t, std::vector<const Call*>>& ranks, size_t i) {
+  size_t FirstNumber(uint32_t process, uint64_t communicator) const {
+    if (process >= first_.size()) return 0;
+    const auto number = first_[process].find(communicator);
+    return number == first_[process].end() ? 0 : number->second;
+  }
+
+  void MatchOne(uint64_t communicator, const std::map<uint32_t, std::vector<const Call*>>& ranks,
+                size_t number) {
     std::vector<const Call*> same;
     for (const auto& [process, calls] : ranks) {
-      if (i >= calls.size()) continue;
-      const Call* call = calls[i];
+      const size_t first = FirstNumber(process, communicator);
+      if (number < first || number - first >= calls.size()) continue;
+      const Call* call = calls[number - first];
       // Calls that differ are not the same: something was not recorded.
       const bool fits =
           same.empty() || (call->operation == same[0]->operation && call->bytes == same[0]->bytes);
@@ -126,7 +147,7 @@ class Analysis {
       else
         AddGroup({call});
     }
-    AddGroup(same);
+    if (!same.empty()) AddGroup(same);
   }
 
   void AddGroup(const std::vector<const Call*>& same) {
@@ -174,6 +195,7 @@ class Analysis {
   const Attribution& work_;
   const std::vector<uint32_t>& bin_starts_;
   const NcclCalls nccl_;
+  const std::vector<FirstNumbers> first_;  // by row of `processes`
   std::vector<Call> calls_;
   std::map<std::tuple<uint64_t, std::string_view, uint64_t>, CollectiveRow> rows_;
   std::map<uint64_t, uint32_t> numbers_;
@@ -197,9 +219,18 @@ RankRow MakeRank(const ProcessSteps& process, const std::vector<GpuBreakdown>& b
   return row;
 }
 
-std::optional<Straggler> StragglerOf(const std::vector<RankRow>& ranks) {
+// In few steps everything may be chance: then only the waiting of the whole run can tell.
+std::optional<Straggler> StragglerOf(const Store& store, const StepSet& steps,
+                                     const std::vector<RankRow>& ranks) {
+  if (const auto late = FindLateRankOfRun(store, steps)) {
+    return Straggler{late->rank, late->waited_ns};
+  }
+  constexpr size_t kFewSteps = 8;
   std::vector<RankWait> waits;
-  for (const RankRow& rank : ranks) waits.push_back({rank.waited_ns, rank.step_ns});
+  for (const RankRow& rank : ranks) {
+    if (rank.waited_in_step.size() >= kFewSteps) return std::nullopt;
+    waits.push_back({rank.waited_ns, rank.step_ns});
+  }
   return FindStraggler(waits);
 }
 
@@ -236,7 +267,7 @@ Distributed AnalyzeDistributed(const Store& store, const StepSet& steps, const A
     if (!process.steady.empty()) row.waited_ns = double(waited_ns) / double(process.steady.size());
     found.ranks.push_back(row);
   }
-  if (analysis.knows_waits()) found.straggler = StragglerOf(found.ranks);
+  if (analysis.knows_waits()) found.straggler = StragglerOf(store, steps, found.ranks);
   return found;
 }
 

@@ -1,0 +1,45 @@
+// Whether several inputs are one job, and what is missing of it.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+// What one input says of the job that it is from.
+struct InputIdentity {
+  std::string label;          // for people: the file's name
+  std::string job;            // "SLURM_JOB_ID 1234"; "": it does not say
+  std::string command;        // of the program, without what the launcher put before it
+  std::string first_process;  // host, pid, start, length: two inputs with the same are copies
+  std::string version;        // of batchlight
+  std::set<int32_t> ranks;    // of its processes
+  std::set<uint64_t> communicators;
+  int32_t world_size = 0;    // 0: it does not say
+  int64_t start_utc_ns = 0;  // 0: it does not say
+  int64_t end_utc_ns = 0;
+};
+
+InputIdentity IdentifyInput(const std::string& label, const Store& store);
+
+// Which inputs make the job.
+struct JobPlan {
+  std::vector<size_t> used;        // rows of the inputs, in order of their ranks
+  std::vector<int32_t> assigned;   // by `used`: the rank of one that does not say it, else -1
+  std::vector<std::string> notes;  // what people must know first, without a full stop
+};
+
+// Copies and earlier attempts at the same ranks are left out with a note; ranks that are missing
+// are said. Errors (kInput): inputs of several jobs, which must be read one at a time.
+Result<JobPlan> PlanJob(std::span<const InputIdentity> inputs);
+
+// "0-3, 7".
+std::string RanksText(const std::set<int32_t>& ranks);
+
+}  // namespace batchlight

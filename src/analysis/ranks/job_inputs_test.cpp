@@ -1,0 +1,105 @@
+#include "analysis/ranks/job_inputs.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace batchlight {
+namespace {
+
+constexpr int64_t kNoon = 1'700'000'000'000'000'000;
+constexpr int64_t kMinute = 60'000'000'000;
+
+InputIdentity Input(const std::string& label, std::set<int32_t> ranks, int32_t world_size = 0,
+                    int64_t start_ns = kNoon) {
+  return {.label = label,
+          .job = "",
+          .command = "train.py",
+          .first_process = label,
+          .version = "1",
+          .ranks = std::move(ranks),
+          .communicators = {},
+          .world_size = world_size,
+          .start_utc_ns = start_ns,
+          .end_utc_ns = start_ns + kMinute};
+}
+
+std::string NotesOf(const JobPlan& plan) {
+  std::string text;
+  for (const std::string& note : plan.notes) text += note + "\n";
+  return text;
+}
+
+TEST(JobInputs, AreInOrderOfTheirRanks) {
+  const auto plan =
+      PlanJob(std::vector<InputIdentity>{Input("b", {2, 3}, 4), Input("a", {0, 1}, 4)});
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan.value().used, (std::vector<size_t>{1, 0}));
+  EXPECT_EQ(NotesOf(plan.value()), "");
+}
+
+TEST(JobInputs, MissingRanksAreSaidFirst) {
+  const auto plan = PlanJob(std::vector<InputIdentity>{Input("a", {0, 1}, 8), Input("b", {4}, 8)});
+  ASSERT_TRUE(plan.ok());
+  EXPECT_NE(NotesOf(plan.value()).find("5 of 8 ranks are missing (2-3, 5-7)"), std::string::npos)
+      << NotesOf(plan.value());
+}
+
+TEST(JobInputs, ACopyIsLeftOut) {
+  InputIdentity copy = Input("copy", {0});
+  copy.first_process = "a";
+  const auto plan = PlanJob(std::vector<InputIdentity>{Input("a", {0}), copy});
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan.value().used, std::vector<size_t>{0});
+  EXPECT_NE(NotesOf(plan.value()).find("copy is the same run as a"), std::string::npos);
+}
+
+TEST(JobInputs, TwoHoldersOfARankAreTwoJobs) {
+  const auto plan =
+      PlanJob(std::vector<InputIdentity>{Input("a", {0}), Input("b", {0}, 0, kNoon + 5 * kMinute)});
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(plan.status().kind(), ErrorKind::kInput);
+  EXPECT_NE(plan.status().message().find("both have rank 0"), std::string::npos);
+  EXPECT_NE(plan.status().message().find("2023-11-14"), std::string::npos);
+}
+
+TEST(JobInputs, OfAttemptsAtARankTheLastCounts) {
+  InputIdentity first = Input("a", {0}), second = Input("b", {0}, 0, kNoon + 5 * kMinute);
+  first.job = second.job = "TORCHELASTIC_RUN_ID 7";
+  const auto plan = PlanJob(std::vector<InputIdentity>{second, first});
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan.value().used, std::vector<size_t>{0});
+  EXPECT_NE(NotesOf(plan.value()).find("earlier attempt at rank 0"), std::string::npos);
+}
+
+TEST(JobInputs, NamesOfJobsThatDifferAreRefused) {
+  InputIdentity a = Input("a", {0}), b = Input("b", {1});
+  a.job = "SLURM_JOB_ID 12";
+  b.job = "SLURM_JOB_ID 13";
+  const auto plan = PlanJob(std::vector<InputIdentity>{a, b});
+  ASSERT_FALSE(plan.ok());
+  EXPECT_NE(plan.status().message().find("SLURM_JOB_ID 12, SLURM_JOB_ID 13"), std::string::npos);
+}
+
+TEST(JobInputs, WhoDoesNotSayItsRankGetsOneIfSomethingTiesItToTheOthers) {
+  const auto plan = PlanJob(std::vector<InputIdentity>{Input("a", {0}), Input("b", {})});
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan.value().assigned, (std::vector<int32_t>{-1, 1}));
+  EXPECT_NE(NotesOf(plan.value()).find("b does not say its rank: taken as rank 1"),
+            std::string::npos);
+  InputIdentity other = Input("b", {});
+  other.command = "another.py";
+  EXPECT_FALSE(PlanJob(std::vector<InputIdentity>{Input("a", {0}), other}).ok());
+  InputIdentity a = Input("a", {0});
+  a.communicators = other.communicators = {77};
+  EXPECT_TRUE(PlanJob(std::vector<InputIdentity>{a, other}).ok());
+}
+
+TEST(JobInputs, RanksAreWrittenAsStretches) {
+  EXPECT_EQ(RanksText({0, 1, 2, 3, 7}), "0-3, 7");
+  EXPECT_EQ(RanksText({}), "");
+}
+
+}  // namespace
+}  // namespace batchlight

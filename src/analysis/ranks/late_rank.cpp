@@ -1,0 +1,70 @@
+#include "analysis/ranks/late_rank.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/numbers/quantile.h"
+
+namespace batchlight {
+namespace {
+
+constexpr double kOfStep = 0.01;       // the others lose so much of a step, mean
+constexpr double kLateOfStep = 0.005;  // a step counts as late if it costs so much of it,
+constexpr double kLateOfMean = 0.5;    // and so much of what the rank costs in the mean
+constexpr double kOthersTimes = 3;     // and so many times as much as for a rank in the middle
+constexpr double kChance = 5e-3;       // that a healthy job has such a rank
+constexpr size_t kFewestSteps = 3;
+
+double MeanOf(const CostOfSteps& costs) {
+  if (costs.empty()) return 0;
+  double sum = 0;
+  for (const int64_t cost : costs) sum += double(cost);
+  return sum / double(costs.size());
+}
+
+std::vector<uint32_t> LateSteps(const CostOfSteps& costs, double late_ns) {
+  std::vector<uint32_t> late;
+  for (size_t step = 0; step < costs.size(); ++step) {
+    if (double(costs[step]) >= late_ns) late.push_back(static_cast<uint32_t>(step));
+  }
+  return late;
+}
+
+// That of `all` events at least `hits` fall on one rank of `ranks` by chance.
+double ChanceOf(size_t hits, size_t all, size_t ranks) {
+  const double p = 1.0 / double(ranks);
+  double chance = 0;
+  for (size_t i = hits; i <= all; ++i) {
+    const double log_ways = std::lgamma(double(all) + 1) - std::lgamma(double(i) + 1) -
+                            std::lgamma(double(all - i) + 1);
+    const double term =
+        std::exp(log_ways + double(i) * std::log(p) + double(all - i) * std::log1p(-p));
+    chance += term;
+    if (i > hits + 10 && term < chance * 1e-12) break;
+  }
+  return chance * double(ranks);
+}
+
+}  // namespace
+
+std::optional<LateRank> FindLateRank(std::span<const CostOfSteps> ranks, double step_ns) {
+  if (ranks.size() < 2 || step_ns <= 0) return std::nullopt;
+  std::vector<double> means;
+  for (const CostOfSteps& costs : ranks) means.push_back(MeanOf(costs));
+  const auto most = std::max_element(means.begin(), means.end());
+  const auto rank = static_cast<size_t>(most - means.begin());
+  LateRank found{.rank = rank, .waited_ns = *most, .late_steps = {}};
+  if (found.waited_ns < kOfStep * step_ns) return std::nullopt;
+  means.erase(most);
+  if (found.waited_ns < kOthersTimes * Quantile(means, 0.5)) return std::nullopt;
+  const double late_ns = std::max(kLateOfStep * step_ns, kLateOfMean * found.waited_ns);
+  size_t all = 0;
+  for (const CostOfSteps& costs : ranks) all += LateSteps(costs, late_ns).size();
+  found.late_steps = LateSteps(ranks[rank], late_ns);
+  const size_t hits = found.late_steps.size();
+  if (hits < std::min(kFewestSteps, ranks[rank].size())) return std::nullopt;
+  if (ChanceOf(hits, all, ranks.size()) > kChance) return std::nullopt;
+  return found;
+}
+
+}  // namespace batchlight

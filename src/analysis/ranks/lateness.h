@@ -1,0 +1,44 @@
+// Who came last to the calls that all wait in, and what that cost the others.
+//
+// The kernel of a collective runs until the last rank has come, so that the shortest kernel of a
+// call is that of the last rank, and what another's kernel takes longer is waiting: no clocks have
+// to be compared. Only waiting that no computing hides is time lost. What a call costs is the
+// median of it over the ranks that waited, and it is put down to the rank that came last, less what
+// that rank itself had lost, and these had not, since the step began: then others made it late.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analysis/ranks/call_numbers.h"
+#include "analysis/ranks/late_rank.h"
+#include "analysis/ranks/rank_calls.h"
+#include "analysis/steps/steps.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+// Of one rank, by step.
+struct Lateness {
+  std::vector<int64_t> waited_ns;  // of its kernels, for later ranks, hidden or not
+  std::vector<int64_t> lost_ns;    // of that: nothing was computed meanwhile
+  std::vector<int64_t> cost_ns;    // what others lost because it came last
+  uint64_t last = 0;               // calls to which it came last, by more than a tick or two
+  uint64_t calls = 0;              // that it shared with others
+};
+
+struct JobLateness {
+  std::vector<Lateness> ranks;
+  bool knows_waits = false;  // some call is known of two ranks
+};
+
+JobLateness MeasureLateness(std::span<const RankCalls* const> ranks,
+                            const std::vector<FirstNumbers>& first);
+
+// The late rank of a run: a row of steps.processes, and rows of its steady steps. nullopt: none, or
+// nobody knows.
+std::optional<LateRank> FindLateRankOfRun(const Store& store, const StepSet& steps);
+
+}  // namespace batchlight

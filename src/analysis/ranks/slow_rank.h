@@ -1,0 +1,38 @@
+// What the rank that others wait for does in the steps in which it is late: the phase that it takes
+// longer for than any other rank. And who that rank is, where no GPU shows it: ranks step in
+// lockstep, so that what one takes longer for, the others spend waiting in backward.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analysis/breakdown/step_breakdown.h"
+#include "analysis/ranks/late_rank.h"
+
+namespace batchlight {
+
+// The phases of one rank and its steps that count; ranks are compared by the number of the latter.
+struct RankPhases {
+  std::span<const PhaseShare> phases;
+  std::span<const uint32_t> steady;
+};
+
+// Phases in which a rank may wait for another one: DistributedDataParallel reduces in backward.
+bool MayWait(PhaseKind kind);
+
+struct SlowRank {
+  size_t rank = 0;                    // row of the ranks
+  const PhaseShare* phase = nullptr;  // what it takes longer for; nullptr: not known
+  double longer_ns = 0;               // than the slowest of the others, median over late steps
+  double waited_ns = 0;               // what each of the others waits, mean over all steps
+  std::vector<uint32_t> late_steps;   // rows of the steady steps
+};
+
+// With the phase, if it explains half of what the others wait.
+SlowRank ExplainLateRank(std::span<const RankPhases> ranks, const LateRank& late);
+
+std::optional<SlowRank> SlowByPhases(std::span<const RankPhases> ranks, double step_ns);
+
+}  // namespace batchlight

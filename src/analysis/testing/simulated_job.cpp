@@ -1,0 +1,65 @@
+#include "analysis/testing/simulated_job.h"
+
+#include <algorithm>
+#include <random>
+
+namespace batchlight::testing {
+namespace {
+
+constexpr double kTransferNs = 50e3;
+constexpr uint64_t kMessageBytes = 25 << 20;
+
+}  // namespace
+
+SimulatedRanks Simulate(const SimulatedJob& job) {
+  std::mt19937_64 random(job.seed);
+  std::normal_distribution<double> normal;
+  SimulatedRanks found;
+  const size_t hosts = (job.ranks + job.ranks_per_host - 1) / job.ranks_per_host;
+  for (size_t host = 0; host < hosts; ++host) {
+    found.clock_off_ns.push_back(host == 0 ? 0 : normal(random) * job.clock_off_ns);
+    found.clock_drift.push_back(host == 0 ? 0 : normal(random) * job.clock_drift);
+  }
+  std::vector<double> speed;
+  for (size_t rank = 0; rank < job.ranks; ++rank) {
+    speed.push_back(1 + normal(random) * job.speeds);
+    RankCalls& calls = found.calls.emplace_back();
+    calls.kinds.push_back({.communicator = 7,
+                           .ranks = static_cast<uint32_t>(job.ranks),
+                           .operation = "AllReduce",
+                           .bytes = kMessageBytes});
+  }
+  const double segment_ns = job.step_ns / double(job.calls_per_step);
+  double now_ns = 1e9;
+  std::vector<double> arrival(job.ranks);
+  for (size_t step = 0; step < job.steps; ++step) {
+    for (size_t call = 0; call < job.calls_per_step; ++call) {
+      for (size_t rank = 0; rank < job.ranks; ++rank) {
+        double factor = speed[rank] * (1 + normal(random) * job.noise);
+        const bool slow = static_cast<int>(rank) == job.slow_rank && step % job.every == 0;
+        if (slow) factor *= 1 + job.slower;
+        arrival[rank] = now_ns + segment_ns * factor;
+      }
+      const double end_ns = *std::max_element(arrival.begin(), arrival.end()) + kTransferNs;
+      for (size_t rank = 0; rank < job.ranks; ++rank) {
+        RankCalls& calls = found.calls[rank];
+        if (call == 0) calls.step_begin.push_back(static_cast<uint32_t>(calls.size()));
+        const size_t host = rank / job.ranks_per_host;
+        const double own_end_ns = end_ns + normal(random) * job.end_noise_ns;
+        const auto ticks = static_cast<uint32_t>((own_end_ns - arrival[rank]) / kCallTickNs);
+        calls.kind.push_back(0);
+        calls.kernel.push_back(ticks);
+        calls.exposed.push_back(ticks);
+        calls.end_ns.push_back(static_cast<int64_t>(own_end_ns * (1 + found.clock_drift[host]) +
+                                                    found.clock_off_ns[host]));
+      }
+      now_ns = end_ns;
+    }
+  }
+  for (RankCalls& calls : found.calls) {
+    calls.step_begin.push_back(static_cast<uint32_t>(calls.size()));
+  }
+  return found;
+}
+
+}  // namespace batchlight::testing

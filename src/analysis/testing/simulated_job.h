@@ -1,0 +1,39 @@
+// The collectives of a job that never ran: ranks compute, meet in an AllReduce, and the call ends
+// for all when the last has come. Every rank has its own noise and a speed a little its own, every
+// host its own clock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/ranks/rank_calls.h"
+
+namespace batchlight::testing {
+
+struct SimulatedJob {
+  size_t ranks = 64;
+  size_t ranks_per_host = 8;
+  size_t steps = 30;
+  size_t calls_per_step = 8;
+  double step_ns = 100e6;
+  double noise = 0.005;       // of the time between two calls, standard deviation
+  double speeds = 0.002;      // of how fast the ranks are, standard deviation
+  int slow_rank = -1;         // -1: the job is healthy
+  double slower = 0.03;       // the slow rank, in every step ...
+  size_t every = 1;           // ... or in every so-manieth
+  double clock_off_ns = 0;    // of hosts, standard deviation
+  double clock_drift = 0;     // of hosts, standard deviation
+  double end_noise_ns = 300;  // of the end of a call on a rank
+  uint64_t seed = 1;
+};
+
+struct SimulatedRanks {
+  std::vector<RankCalls> calls;      // by rank; times by the host's clock
+  std::vector<double> clock_off_ns;  // by host
+  std::vector<double> clock_drift;   // by host
+};
+
+SimulatedRanks Simulate(const SimulatedJob& job);
+
+}  // namespace batchlight::testing
