@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "capture/recording/lasting_records.h"
 #include "capture/recording/live_folder.h"
+#include "capture/recording/partial_block.h"
 #include "format/encode.h"
 
 namespace batchlight::capture {
@@ -134,6 +135,22 @@ TEST_F(SealTest, OpenAndClosedChunksComeBack) {
   ASSERT_EQ(chunks.size(), 2u);
   EXPECT_EQ(CountKinds(chunks[0])[RecordKind::kRangePush], 100);
   EXPECT_EQ(CountKinds(chunks[1])[RecordKind::kRangePop], 3);
+}
+
+TEST_F(SealTest, APartialBlockLeavesTheChunksAsTheyAre) {
+  Put("7-1.blp", MakeChunk(7, 0, 100, true) + MakeChunk(7, 0, 3, true));
+  ASSERT_TRUE(Seal(Live(), output_, {}).ok());
+  const auto before = ReadChunks();
+  const size_t size = ReadWholeFile(output_).value().size();
+  const std::string bytes(1000, 'x');
+  ASSERT_TRUE(AddPartialBlock(output_, bytes).ok());
+  EXPECT_EQ(ReadChunks(), before);
+  ASSERT_TRUE(AddPartialBlock(output_, bytes + bytes).ok());  // in place of the first
+  ASSERT_TRUE(AddPartialBlock(output_, "").ok());
+  EXPECT_EQ(ReadChunks(), before);
+  EXPECT_LT(ReadWholeFile(output_).value().size(), size + 100);
+  Put("text", "hello");
+  EXPECT_EQ(AddPartialBlock(folder_ + "/text", bytes).kind(), ErrorKind::kInput);
 }
 
 TEST_F(SealTest, CaptureKeepsWhatTheToolSaidEarlier) {

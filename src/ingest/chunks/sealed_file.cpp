@@ -8,7 +8,9 @@
 
 #include "base/memory_budget.h"
 #include "base/thread_pool.h"
+#include "format/partial_block.h"
 #include "ingest/chunks/chunk_set.h"
+#include "ingest/chunks/partial_block.h"
 
 namespace batchlight {
 namespace {
@@ -57,7 +59,8 @@ std::unique_ptr<uint64_t[]> Unpack(const BlockHeader& header, std::span<const ui
 }
 
 // Offsets of the chunk blocks, from the index. False if there is no trustworthy index.
-bool OffsetsFromIndex(std::span<const uint8_t> file, std::vector<uint64_t>* offsets) {
+bool OffsetsFromIndex(std::span<const uint8_t> file, std::vector<uint64_t>* offsets,
+                      uint64_t* index_offset = nullptr) {
   format::FileTrailer trailer{};
   if (file.size() < sizeof trailer || !ReadAt(file, file.size() - sizeof trailer, &trailer) ||
       std::memcmp(trailer.magic, format::kFileMagic, sizeof trailer.magic) != 0) {
@@ -80,6 +83,7 @@ bool OffsetsFromIndex(std::span<const uint8_t> file, std::vector<uint64_t>* offs
     std::memcpy(&entry, bytes + i * sizeof entry, sizeof entry);
     offsets->push_back(entry.offset);
   }
+  if (index_offset != nullptr) *index_offset = trailer.index_offset;
   return true;
 }
 
@@ -210,6 +214,30 @@ Status LoadSealedFile(const std::string& path, ChunkSet& set) {
   RETURN_IF_ERROR(CheckRawBytes(path, file.bytes(), offsets));
   UnpackBlocks(file.bytes(), offsets, set);
   return {};
+}
+
+std::optional<std::string> ReadPartialBlock(const std::string& path) {
+  const auto mapped = MappedFile::Open(path);
+  if (!mapped.ok()) return std::nullopt;
+  const std::span<const uint8_t> file = mapped->bytes();
+  std::vector<uint64_t> offsets;
+  uint64_t index_offset = 0;
+  if (!OffsetsFromIndex(file, &offsets, &index_offset)) return std::nullopt;
+  uint64_t place = sizeof(format::FileHeader);
+  BlockHeader header{};
+  std::span<const uint8_t> stored;
+  if (!offsets.empty()) {
+    const uint64_t last = *std::max_element(offsets.begin(), offsets.end());
+    if (!FindBlock(file, last, &header, &stored)) return std::nullopt;
+    place = last + sizeof header + format::PaddedBytes(stored.size());
+  }
+  if (place >= index_offset || !FindBlock(file, place, &header, &stored) ||
+      header.kind != format::kPartialBlock) {
+    return std::nullopt;
+  }
+  const auto raw = Unpack(header, stored);
+  if (raw == nullptr) return std::nullopt;
+  return std::string(reinterpret_cast<const char*>(raw.get()), header.raw_bytes);
 }
 
 }  // namespace batchlight

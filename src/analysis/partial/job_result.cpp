@@ -1,0 +1,282 @@
+#include "analysis/partial/job_result.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "analysis/numbers/quantile.h"
+#include "analysis/ranks/call_replay.h"
+#include "analysis/ranks/clock_alignment.h"
+#include "analysis/ranks/lateness.h"
+#include "analysis/ranks/slow_rank.h"
+
+namespace batchlight {
+namespace {
+
+constexpr double kSlowKernels = 1.03;   // from so many times the others' on it is worth a word
+constexpr double kMuchOfKernels = 0.1;  // of kernel time
+
+double MeanOver(const std::vector<int64_t>& values, const std::vector<uint32_t>& rows) {
+  double sum = 0;
+  for (const uint32_t row : rows) sum += row < values.size() ? double(values[row]) : 0;
+  return rows.empty() ? 0 : sum / double(rows.size());
+}
+
+double MedianStep(const RankPartial& rank) {
+  std::vector<int64_t> lengths;
+  for (const uint32_t row : rank.steady) lengths.push_back(rank.step_ns[row]);
+  return lengths.empty() ? 0 : Quantile(lengths, 0.5);
+}
+
+class Comparer {
+ public:
+  Comparer(std::vector<JobPart> parts, JobClock clock) : parts_(std::move(parts)), clock_(clock) {}
+
+  Result<JobResult> Run() {
+    RETURN_IF_ERROR(ChooseParts());
+    for (const Member& member : members_) calls_.push_back(&member.partial->calls);
+    std::vector<int64_t> clock_ns;
+    for (const Member& member : members_) clock_ns.push_back(StartOf(*member.part));
+    first_ = NumberCalls(calls_, clock_ns);
+    NameClocks();
+    late_ = MeasureLateness(calls_, first_);
+    FillRanks();
+    FillCollectives();
+    FindJobStraggler();
+    return std::move(result_);
+  }
+
+ private:
+  struct Member {
+    const JobPart* part;
+    const RankPartial* partial;
+    int32_t rank;
+  };
+
+  Status ChooseParts() {
+    std::vector<InputIdentity> identities;
+    for (const JobPart& part : parts_) identities.push_back(part.identity);
+    ASSIGN_OR_RETURN(const JobPlan plan, PlanJob(identities));
+    result_.notes = plan.notes;
+    result_.inputs = plan.used.size();
+    for (size_t i = 0; i < plan.used.size(); ++i) {
+      const JobPart& part = parts_[plan.used[i]];
+      result_.losses += part.losses;
+      result_.world_size = std::max(result_.world_size, part.identity.world_size);
+      if (part.ranks.empty()) result_.notes.push_back(part.identity.label + " has no step");
+      for (const RankPartial& rank : part.ranks) {
+        const int32_t number = rank.rank >= 0 ? rank.rank : plan.assigned[i];
+        members_.push_back({&part, &rank, number});
+      }
+    }
+    std::stable_sort(members_.begin(), members_.end(),
+                     [](const Member& a, const Member& b) { return a.rank < b.rank; });
+    SayStepCounts();
+    return {};
+  }
+
+  void SayStepCounts() {
+    std::map<size_t, size_t> ranks;  // by number of steps
+    for (const Member& member : members_) ++ranks[member.partial->step_ns.size()];
+    if (ranks.size() < 2) return;
+    result_.notes.push_back("the ranks have from " + std::to_string(ranks.begin()->first) + " to " +
+                            std::to_string(ranks.rbegin()->first) +
+                            " steps: the n-th that counts is compared with the n-th");
+  }
+
+  int64_t StartOf(const JobPart& part) const {
+    return clock_ == JobClock::kNone ? 0 : part.identity.start_utc_ns;
+  }
+
+  bool HasEnds() const {
+    return std::any_of(calls_.begin(), calls_.end(),
+                       [](const RankCalls* calls) { return !calls->end_ns.empty(); });
+  }
+
+  void NameClocks() {
+    if (clock_ != JobClock::kCollectives || result_.inputs < 2 || !HasEnds()) return;
+    std::map<const JobPart*, ClockInput> inputs;
+    int64_t first_ns = std::numeric_limits<int64_t>::max();
+    for (const Member& member : members_) first_ns = std::min(first_ns, StartOf(*member.part));
+    for (const Member& member : members_) {
+      ClockInput& input = inputs[member.part];
+      input.start_ns = StartOf(*member.part) - first_ns;
+      if (!member.partial->calls.end_ns.empty()) input.ranks.push_back(&member.partial->calls);
+    }
+    std::vector<ClockInput> list;
+    for (auto& [part, input] : inputs) list.push_back(std::move(input));
+    result_.clocks = AlignClocks(list).Text();
+  }
+
+  void FillRanks() {
+    std::map<std::pair<PhaseKind, std::string>, size_t> columns;
+    for (const Member& member : members_) {
+      for (const PhaseShare& phase : member.partial->phases) {
+        columns.try_emplace({phase.kind, phase.name});
+      }
+    }
+    for (auto& [key, column] : columns) {
+      column = result_.phases.size();
+      result_.phases.push_back(key.second);
+    }
+    std::vector<double> steps;
+    for (size_t i = 0; i < members_.size(); ++i) {
+      const RankPartial& partial = *members_[i].partial;
+      const Lateness& late = late_.ranks[i];
+      RankTimes times{.rank = members_[i].rank,
+                      .pid = partial.pid,
+                      .host = partial.host,
+                      .label = members_[i].part->identity.label,
+                      .steps = partial.steady.size(),
+                      .step_ns = MedianStep(partial),
+                      .waited_ns = MeanOver(late.waited_ns, partial.steady),
+                      .lost_ns = MeanOver(late.lost_ns, partial.steady),
+                      .cost_ns = MeanOver(late.cost_ns, partial.steady),
+                      .phase_ns = std::vector<double>(columns.size())};
+      if (late.calls > 0) times.last_share = double(late.last) / double(late.calls);
+      for (const PhaseShare& phase : partial.phases) {
+        times.phase_ns[columns.at({phase.kind, phase.name})] +=
+            MeanOver(phase.per_step_ns, partial.steady);
+      }
+      steps.push_back(times.step_ns);
+      result_.ranks.push_back(std::move(times));
+    }
+    if (!steps.empty()) result_.step_ns = Quantile(steps, 0.5);
+  }
+
+  void FillCollectives() {
+    struct Sum {
+      CollectiveTotal total;
+      double waits = 0;
+    };
+    std::map<std::tuple<uint64_t, std::string_view, uint64_t>, Sum> sums;
+    std::map<uint64_t, uint32_t> communicators;
+    ReplayCalls(calls_, first_, [&](std::span<const CallOfRank> call) {
+      const CallKind& kind = KindOf(call[0]);
+      Sum& sum = sums[{kind.communicator, kind.operation, kind.bytes}];
+      if (sum.total.calls++ == 0) {
+        const auto number = communicators.try_emplace(kind.communicator, communicators.size());
+        sum.total.operation = kind.operation;
+        sum.total.communicator = number.first->second;
+        sum.total.ranks = kind.ranks;
+        sum.total.bytes = kind.bytes;
+      }
+      uint32_t shortest = UINT32_MAX, known = 0;
+      uint64_t all = 0;
+      for (const CallOfRank& one : call) {
+        const uint32_t kernel = calls_[one.rank]->kernel[one.call];
+        if (kernel == 0) continue;
+        shortest = std::min(shortest, kernel);
+        all += kernel;
+        ++known;
+      }
+      sum.total.ranks = std::max(sum.total.ranks, uint32_t(call.size()));
+      if (known == 0) return;
+      sum.total.transfer_ns += double(shortest) * kCallTickNs;
+      sum.waits += (double(all) / known - shortest) * kCallTickNs;
+    });
+    for (auto& [key, sum] : sums) {
+      sum.total.transfer_ns /= double(sum.total.calls);
+      sum.total.waited_ns = sum.waits / double(sum.total.calls);
+      result_.collectives.push_back(std::move(sum.total));
+    }
+    std::stable_sort(result_.collectives.begin(), result_.collectives.end(),
+                     [](const CollectiveTotal& a, const CollectiveTotal& b) {
+                       return (a.waited_ns + a.transfer_ns) * double(a.calls) >
+                              (b.waited_ns + b.transfer_ns) * double(b.calls);
+                     });
+  }
+
+  const CallKind& KindOf(const CallOfRank& one) const {
+    return calls_[one.rank]->kinds[calls_[one.rank]->kind[one.call]];
+  }
+
+  void FindJobStraggler() {
+    std::vector<RankPhases> phases;
+    for (const Member& member : members_) {
+      phases.push_back({member.partial->phases, member.partial->steady});
+    }
+    std::optional<SlowRank> slow;
+    if (late_.knows_waits) {
+      std::vector<CostOfSteps> costs;
+      for (size_t i = 0; i < members_.size(); ++i) {
+        CostOfSteps& of_rank = costs.emplace_back();
+        const std::vector<int64_t>& all = late_.ranks[i].cost_ns;
+        for (const uint32_t row : members_[i].partial->steady) {
+          of_rank.push_back(row < all.size() ? all[row] : 0);
+        }
+      }
+      const std::optional<LateRank> late = FindLateRank(costs, result_.step_ns);
+      if (late) slow = ExplainLateRank(phases, *late);
+    } else if (members_.size() > 1) {
+      slow = SlowByPhases(phases, result_.step_ns);
+    }
+    if (!slow) return;
+    const RankPartial& partial = *members_[slow->rank].partial;
+    JobStraggler& found = result_.straggler.emplace();
+    found.row = slow->rank;
+    found.waited_ns = slow->waited_ns;
+    found.of_step = result_.step_ns > 0 ? slow->waited_ns / result_.step_ns : 0;
+    found.by_collectives = late_.knows_waits;
+    found.steps = partial.steady.size();
+    for (const uint32_t step : slow->late_steps) {
+      found.late_steps.push_back(partial.step_number[partial.steady[step]]);
+    }
+    if (slow->phase != nullptr) found.phase = slow->phase->name;
+    found.longer_ns = slow->longer_ns;
+    found.kernels = CompareKernels(slow->rank);
+  }
+
+  // The median of each kernel beside the median of these over ranks, which all computed the same.
+  std::optional<SlowKernels> CompareKernels(size_t row) const {
+    std::map<std::string_view, std::vector<int64_t>> medians;
+    for (const Member& member : members_) {
+      for (const KernelTimes& kernel : member.partial->kernels) {
+        medians[kernel.name].push_back(kernel.median_ns);
+      }
+    }
+    const std::vector<KernelTimes>& own = members_[row].partial->kernels;
+    double total_ns = 0, usual_ns = 0;
+    SlowKernels found;
+    std::vector<std::pair<const KernelTimes*, double>> times;
+    for (const KernelTimes& kernel : own) {
+      std::vector<int64_t>& all = medians[kernel.name];
+      const double usual = double(LowerQuantile(all, 0.5));
+      if (all.size() < 2 || usual <= 0) continue;
+      const double ratio = double(kernel.median_ns) / usual;
+      if (ratio <= 0) continue;
+      total_ns += double(kernel.total_ns);
+      usual_ns += double(kernel.total_ns) / ratio;
+      times.emplace_back(&kernel, ratio);
+    }
+    if (usual_ns <= 0) return std::nullopt;
+    found.times = total_ns / usual_ns;
+    for (const auto& [kernel, ratio] : times) {
+      if (double(kernel->total_ns) < kMuchOfKernels * total_ns || ratio <= found.worst_times) {
+        continue;
+      }
+      found.worst = kernel->name;
+      found.worst_times = ratio;
+    }
+    if (found.times < kSlowKernels) return std::nullopt;
+    return found;
+  }
+
+  std::vector<JobPart> parts_;
+  const JobClock clock_;
+  std::vector<Member> members_;  // by rank
+  std::vector<const RankCalls*> calls_;
+  std::vector<FirstNumbers> first_;
+  JobLateness late_;
+  JobResult result_;
+};
+
+}  // namespace
+
+Result<JobResult> CompareRanks(std::vector<JobPart> parts, JobClock clock) {
+  return Comparer(std::move(parts), clock).Run();
+}
+
+}  // namespace batchlight

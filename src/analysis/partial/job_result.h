@@ -1,0 +1,76 @@
+// What thousands of ranks did to each other, from what is kept of each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/partial/rank_partial.h"
+#include "analysis/ranks/job_clock.h"
+#include "base/status.h"
+
+namespace batchlight {
+
+// Means over the steps that count, ns.
+struct RankTimes {
+  int32_t rank = -1;
+  uint32_t pid = 0;
+  std::string host;
+  std::string label;             // of its file
+  size_t steps = 0;              // that count
+  double step_ns = 0;            // median
+  double waited_ns = 0;          // in collectives, for later ranks
+  double lost_ns = 0;            // of that: nothing was computed meanwhile
+  double cost_ns = 0;            // what the others lost because it came last
+  double last_share = 0;         // of the collectives that it shared: it came last
+  std::vector<double> phase_ns;  // by JobResult::phases
+};
+
+// What differs on the rank that the others wait for.
+struct SlowKernels {
+  double times = 1;   // its kernels take so many times as long as on the rank in the middle
+  std::string worst;  // of those with a tenth of its kernel time
+  double worst_times = 1;
+};
+
+struct JobStraggler {
+  size_t row = 0;                      // of JobResult::ranks
+  double waited_ns = 0;                // what the others wait for it per step, mean
+  double of_step = 0;                  // the same as part of a step
+  bool by_collectives = false;         // else by the phases of the CPU
+  std::vector<int64_t> late_steps;     // numbers
+  size_t steps = 0;                    // that count
+  std::string phase;                   // what it takes longer for; "": not known
+  double longer_ns = 0;                // than any other, in a late step
+  std::optional<SlowKernels> kernels;  // nothing: they take as long as elsewhere
+};
+
+// Calls of one operation with one size on one communicator, over all ranks.
+struct CollectiveTotal {
+  std::string operation;
+  uint32_t communicator = 0;  // counted from 0
+  uint32_t ranks = 0;
+  uint64_t bytes = 0;
+  uint64_t calls = 0;      // of all ranks together
+  double transfer_ns = 0;  // mean of the shortest kernel of a call
+  double waited_ns = 0;    // mean wait of a rank in a call
+};
+
+struct JobResult {
+  std::vector<std::string> notes;  // what is missing or doubtful, without a full stop
+  std::string clocks;              // how clocks were compared; "": one input, or not compared
+  uint64_t losses = 0;
+  size_t inputs = 0;
+  int32_t world_size = 0;                    // 0: no input says it
+  double step_ns = 0;                        // median over ranks
+  std::vector<std::string> phases;           // names, in order of their kinds
+  std::vector<RankTimes> ranks;              // by rank
+  std::vector<CollectiveTotal> collectives;  // by falling waiting, then transfer
+  std::optional<JobStraggler> straggler;
+};
+
+// Errors (kInput): the parts are of several jobs.
+Result<JobResult> CompareRanks(std::vector<JobPart> parts, JobClock clock);
+
+}  // namespace batchlight

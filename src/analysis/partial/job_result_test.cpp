@@ -1,0 +1,202 @@
+#include "analysis/partial/job_result.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analysis/partial/partial_bytes.h"
+#include "analysis/testing/simulated_job.h"
+#include "analysis/testing/store_builder.h"
+
+namespace batchlight {
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+
+PhaseShare PhaseOf(PhaseKind kind, const std::string& name, const std::vector<int64_t>& ns) {
+  PhaseShare phase;
+  phase.kind = kind;
+  phase.name = name;
+  phase.per_step_ns = ns;
+  return phase;
+}
+
+// A rank of a job: steps of 100 ms, in which it loads data for `loading_ns`.
+JobPart PartOf(int32_t rank, int32_t world_size, const std::vector<int64_t>& loading_ns) {
+  JobPart part;
+  part.identity.label = "r" + std::to_string(rank) + ".batchlight";
+  part.identity.first_process = part.identity.label;
+  part.identity.ranks = {rank};
+  part.identity.world_size = world_size;
+  RankPartial& one = part.ranks.emplace_back();
+  one.rank = rank;
+  one.pid = 100 + uint32_t(rank);
+  one.host = "node" + std::to_string(rank / 2);
+  std::vector<int64_t> backward_ns;
+  for (size_t step = 0; step < loading_ns.size(); ++step) {
+    one.step_ns.push_back(100 * kMs);
+    one.step_number.push_back(int64_t(step) + 10);
+    one.steady.push_back(uint32_t(step));
+    backward_ns.push_back(100 * kMs - loading_ns[step]);
+  }
+  one.phases.push_back(PhaseOf(PhaseKind::kDataLoading, "data loading", loading_ns));
+  one.phases.push_back(PhaseOf(PhaseKind::kBackward, "backward", backward_ns));
+  one.kernels.push_back({"gemm", 100, 4000 * kMs, 40 * kMs});
+  return part;
+}
+
+JobResult CompareOk(std::vector<JobPart> parts) {
+  Result<JobResult> result = CompareRanks(std::move(parts), JobClock::kCollectives);
+  EXPECT_TRUE(result.ok()) << result.status().message();
+  return std::move(result.value());
+}
+
+// Rank 1 of 4 loads data for 30 ms longer in every fifth of 40 steps.
+std::vector<JobPart> SlowLoader() {
+  std::vector<JobPart> parts;
+  for (int32_t rank = 0; rank < 4; ++rank) {
+    std::vector<int64_t> loading;
+    for (int step = 0; step < 40; ++step) {
+      loading.push_back((rank == 1 && step % 5 == 0 ? 35 : 5) * kMs);
+    }
+    parts.push_back(PartOf(rank, 4, loading));
+  }
+  return parts;
+}
+
+TEST(JobResult, TheSlowLoaderIsNamedWithItsSteps) {
+  const JobResult job = CompareOk(SlowLoader());
+  ASSERT_TRUE(job.straggler.has_value());
+  EXPECT_EQ(job.ranks[job.straggler->row].rank, 1);
+  EXPECT_NEAR(job.straggler->waited_ns, 6 * kMs, 0.1 * kMs);
+  EXPECT_EQ(job.straggler->phase, "data loading");
+  EXPECT_NEAR(job.straggler->longer_ns, 30 * kMs, 0.1 * kMs);
+  EXPECT_EQ(job.straggler->late_steps, (std::vector<int64_t>{10, 15, 20, 25, 30, 35, 40, 45}));
+  EXPECT_FALSE(job.straggler->kernels.has_value());
+  EXPECT_TRUE(job.notes.empty());
+}
+
+TEST(JobResult, ASlowGpuIsNamedByItsKernels) {
+  const testing::SimulatedRanks simulated =
+      testing::Simulate({.ranks = 8, .ranks_per_host = 2, .slow_rank = 5, .clock_off_ns = 1e6});
+  std::vector<JobPart> parts;
+  for (int32_t rank = 0; rank < 8; ++rank) {
+    parts.push_back(PartOf(rank, 8, std::vector<int64_t>(30, 5 * kMs)));
+    parts.back().ranks[0].calls = simulated.calls[size_t(rank)];
+  }
+  parts[5].ranks[0].kernels[0].median_ns = 44 * kMs;
+  const JobResult job = CompareOk(std::move(parts));
+  ASSERT_TRUE(job.straggler.has_value());
+  EXPECT_EQ(job.ranks[job.straggler->row].rank, 5);
+  EXPECT_NEAR(job.straggler->of_step, 0.03, 0.01);
+  ASSERT_TRUE(job.straggler->kernels.has_value());
+  EXPECT_NEAR(job.straggler->kernels->times, 1.1, 0.001);
+  ASSERT_EQ(job.collectives.size(), 1u);
+  EXPECT_EQ(job.collectives[0].calls, 30u * 8);
+  EXPECT_NEAR(job.collectives[0].transfer_ns, 50e3, 5e3);
+  EXPECT_NE(job.clocks.find("8 clocks are aligned"), std::string::npos) << job.clocks;
+}
+
+TEST(JobResult, MissingRanksAndOtherJobsAreSaid) {
+  std::vector<JobPart> parts = SlowLoader();
+  parts.erase(parts.begin() + 2);
+  const JobResult job = CompareOk(std::move(parts));
+  ASSERT_EQ(job.notes.size(), 1u);
+  EXPECT_NE(job.notes[0].find("1 of 4 ranks are missing (2)"), std::string::npos);
+  std::vector<JobPart> twice = SlowLoader();
+  twice.push_back(twice[0]);
+  twice.back().identity.first_process = "another";
+  EXPECT_FALSE(CompareRanks(std::move(twice), JobClock::kUtc).ok());
+}
+
+bool IsSame(const RankPartial& a, const RankPartial& b) {
+  return a.rank == b.rank && a.pid == b.pid && a.host == b.host && a.step_ns == b.step_ns &&
+         a.step_number == b.step_number && a.steady == b.steady &&
+         a.phases.size() == b.phases.size() && a.phases[0].per_step_ns == b.phases[0].per_step_ns &&
+         a.phases[1].name == b.phases[1].name && a.kernels.size() == b.kernels.size() &&
+         a.kernels[0].median_ns == b.kernels[0].median_ns && a.calls.kinds == b.calls.kinds &&
+         a.calls.kind == b.calls.kind && a.calls.kernel == b.calls.kernel &&
+         a.calls.exposed == b.calls.exposed && a.calls.step_begin == b.calls.step_begin;
+}
+
+JobPart SamplePart() {
+  JobPart part = PartOf(3, 8, std::vector<int64_t>(30, 5 * kMs));
+  part.identity.job = "SLURM_JOB_ID 7";
+  part.identity.communicators = {7, uint64_t{1} << 63};
+  part.losses = 12;
+  part.ranks[0].calls = testing::Simulate({.ranks = 1}).calls[0];
+  part.ranks[0].calls.exposed[3] = 1;
+  part.ranks.push_back(part.ranks[0]);
+  return part;
+}
+
+TEST(PartialBytes, GiveBackWhatWasWritten) {
+  const JobPart part = SamplePart();
+  const auto back = DecodeJobPart(EncodeJobPart(part));
+  ASSERT_TRUE(back.has_value());
+  EXPECT_EQ(back->identity.job, part.identity.job);
+  EXPECT_EQ(back->identity.ranks, part.identity.ranks);
+  EXPECT_EQ(back->identity.communicators, part.identity.communicators);
+  EXPECT_EQ(back->losses, 12u);
+  ASSERT_EQ(back->ranks.size(), 2u);
+  EXPECT_TRUE(IsSame(back->ranks[0], part.ranks[0]));
+  EXPECT_TRUE(IsSame(back->ranks[1], part.ranks[1]));
+  for (size_t i = 0; i < part.ranks[0].calls.size(); ++i) {
+    EXPECT_NEAR(double(back->ranks[0].calls.end_ns[i]), double(part.ranks[0].calls.end_ns[i]),
+                double(kCallTickNs));
+  }
+  const auto without_ends = DecodeJobPart(EncodeJobPart(part), false);
+  ASSERT_TRUE(without_ends.has_value());
+  EXPECT_TRUE(without_ends->ranks[0].calls.end_ns.empty());
+  EXPECT_TRUE(IsSame(without_ends->ranks[1], part.ranks[1]));
+}
+
+TEST(PartialBytes, DamagedBytesAreNoPart) {
+  const std::string bytes = EncodeJobPart(SamplePart());
+  for (size_t size = 0; size < bytes.size(); size += 1 + size / 20) {
+    EXPECT_FALSE(DecodeJobPart(std::string_view(bytes).substr(0, size)).has_value()) << size;
+  }
+  for (size_t at = 0; at < bytes.size(); ++at) {  // whatever comes, it is no crash
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0xff);
+    (void)DecodeJobPart(damaged);
+  }
+}
+
+// 20,000 calls and 1,000 steps of 24 phases, all of them noise.
+TEST(PartialBytes, OfALongRunAreSmall) {
+  const testing::SimulatedJob long_run{
+      .ranks = 2, .steps = 1000, .calls_per_step = 20, .slow_rank = 1};
+  JobPart part = PartOf(0, 2, std::vector<int64_t>(1000, 5 * kMs));
+  RankPartial& rank = part.ranks[0];
+  rank.calls = testing::Simulate(long_run).calls[0];
+  for (int phase = 0; phase < 22; ++phase) {
+    std::vector<int64_t> ns;
+    for (int64_t step = 0; step < 1000; ++step) ns.push_back(kMs + step * 7919 % 997 * 1000);
+    rank.phases.push_back(PhaseOf(PhaseKind::kUserRange, "part " + std::to_string(phase), ns));
+  }
+  EXPECT_LT(EncodeJobPart(part).size(), 256u << 10);
+}
+
+TEST(MakeJobPart, OfAStore) {
+  testing::StoreBuilder build;
+  build.Property("machine.hostname", "node7");
+  const ThreadId thread = build.Thread(build.Process(9, "train.py", 2));
+  for (int64_t i = 0; i < 20; ++i) {
+    build.Range(thread, "step", i * 10 * kMs, i * 10 * kMs + 9 * kMs);
+    build.Phase(thread, Phase::kBackward, "backward", i * 10 * kMs + kMs, i * 10 * kMs + 5 * kMs);
+    build.Kernel(thread, "gemm", i * 10 * kMs + kMs, i * 10 * kMs + 2 * kMs,
+                 i * 10 * kMs + 4 * kMs);
+  }
+  const JobPart part = MakeJobPart("a.batchlight", build.Build());
+  EXPECT_EQ(part.identity.ranks, (std::set<int32_t>{2}));
+  ASSERT_EQ(part.ranks.size(), 1u);
+  EXPECT_EQ(part.ranks[0].host, "node7");
+  EXPECT_EQ(part.ranks[0].step_ns.size(), 20u);
+  EXPECT_FALSE(part.ranks[0].phases.empty());
+  EXPECT_EQ(part.ranks[0].calls.size(), 0u);
+}
+
+}  // namespace
+}  // namespace batchlight

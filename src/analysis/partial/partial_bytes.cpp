@@ -1,0 +1,277 @@
+#include "analysis/partial/partial_bytes.h"
+
+#include <limits>
+#include <type_traits>
+
+namespace batchlight {
+namespace {
+
+constexpr uint64_t kVersion = 1;
+constexpr int64_t kMicrosecond = 1000;
+
+constexpr uint8_t kPhaseKinds = 0
+#define PHASE_KIND(Name, name, key) +1
+#include "analysis/phases/phase_kinds.def"
+#undef PHASE_KIND
+    ;
+
+class Writer {
+ public:
+  void Number(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
+    bytes_ += static_cast<char>(value);
+  }
+  void Signed(int64_t value) {
+    Number(static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63));
+  }
+  void Text(std::string_view text) {
+    Number(text.size());
+    bytes_ += text;
+  }
+  // Differences from the value before, in units of `unit`.
+  template <typename T>
+  void Column(const std::vector<T>& values, int64_t unit = 1) {
+    Number(values.size());
+    int64_t before = 0;
+    for (const T value : values) {
+      const int64_t now = static_cast<int64_t>(value) / unit;
+      Signed(now - before);
+      before = now;
+    }
+  }
+  std::string Take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+// After the first error all is 0 and empty.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+  uint64_t Number() {
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      if (bytes_.empty()) break;
+      const auto byte = static_cast<uint8_t>(bytes_.front());
+      bytes_.remove_prefix(1);
+      value |= uint64_t{byte & 0x7fu} << shift;
+      if (byte < 0x80) return value;
+    }
+    return Fail();
+  }
+  int64_t Signed() {
+    const uint64_t value = Number();
+    return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
+  }
+  template <typename T>
+  T As() {
+    const uint64_t value = Number();
+    return value <= std::numeric_limits<T>::max() ? static_cast<T>(value) : static_cast<T>(Fail());
+  }
+  std::string Text() {
+    const size_t size = Count();
+    std::string text(bytes_.substr(0, size));
+    bytes_.remove_prefix(size);
+    return text;
+  }
+  // Of things that take a byte at least.
+  size_t Count() {
+    const uint64_t count = Number();
+    return count <= bytes_.size() ? static_cast<size_t>(count) : static_cast<size_t>(Fail());
+  }
+  template <typename T>
+  void Column(std::vector<T>& values, int64_t unit = 1, bool keep = true) {
+    const size_t count = Count();
+    if (keep) values.reserve(count);
+    int64_t now = 0, scaled = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const bool fits = !__builtin_add_overflow(now, Signed(), &now) &&
+                        !__builtin_mul_overflow(now, unit, &scaled);
+      if (!fits || !Holds<T>(scaled)) {
+        Fail();
+        return values.clear();
+      }
+      if (keep) values.push_back(static_cast<T>(scaled));
+    }
+  }
+
+  bool ok() const { return !failed_; }
+
+ private:
+  template <typename T>
+  static bool Holds(int64_t value) {
+    if constexpr (std::is_same_v<T, int64_t>) return true;
+    return value >= 0 && static_cast<uint64_t>(value) <= std::numeric_limits<T>::max();
+  }
+  uint64_t Fail() {
+    failed_ = true;
+    bytes_ = {};
+    return 0;
+  }
+
+  std::string_view bytes_;
+  bool failed_ = false;
+};
+
+void WriteIdentity(const InputIdentity& identity, Writer& out) {
+  for (const std::string* text :
+       {&identity.job, &identity.command, &identity.first_process, &identity.version}) {
+    out.Text(*text);
+  }
+  out.Number(identity.ranks.size());
+  for (const int32_t rank : identity.ranks) out.Signed(rank);
+  out.Number(identity.communicators.size());
+  for (const uint64_t id : identity.communicators) out.Number(id);
+  out.Signed(identity.world_size);
+  out.Signed(identity.start_utc_ns);
+  out.Signed(identity.end_utc_ns);
+}
+
+InputIdentity ReadIdentity(Reader& in) {
+  InputIdentity identity;
+  for (std::string* text :
+       {&identity.job, &identity.command, &identity.first_process, &identity.version}) {
+    *text = in.Text();
+  }
+  for (size_t left = in.Count(); left > 0; --left) {
+    identity.ranks.insert(static_cast<int32_t>(in.Signed()));
+  }
+  for (size_t left = in.Count(); left > 0; --left) identity.communicators.insert(in.Number());
+  identity.world_size = static_cast<int32_t>(in.Signed());
+  identity.start_utc_ns = in.Signed();
+  identity.end_utc_ns = in.Signed();
+  return identity;
+}
+
+void WriteCalls(const RankCalls& calls, Writer& out) {
+  out.Number(calls.kinds.size());
+  for (const CallKind& kind : calls.kinds) {
+    out.Number(kind.communicator);
+    out.Number(kind.ranks);
+    out.Text(kind.operation);
+    out.Number(kind.bytes);
+  }
+  out.Column(calls.kind);
+  out.Column(calls.end_ns, kCallTickNs);
+  out.Column(calls.kernel);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const bool all = calls.exposed[i] == calls.kernel[i];
+    out.Number(all ? 0 : uint64_t{calls.exposed[i]} + 1);
+  }
+  out.Column(calls.step_begin);
+}
+
+void ReadCalls(Reader& in, bool ends, RankCalls& calls) {
+  for (size_t left = in.Count(); left > 0; --left) {
+    CallKind& kind = calls.kinds.emplace_back();
+    kind.communicator = in.Number();
+    kind.ranks = in.As<uint32_t>();
+    kind.operation = in.Text();
+    kind.bytes = in.Number();
+  }
+  in.Column(calls.kind);
+  in.Column(calls.end_ns, kCallTickNs, ends);
+  in.Column(calls.kernel);
+  calls.exposed.reserve(calls.kernel.size());
+  for (size_t i = 0; i < calls.kernel.size(); ++i) {
+    const uint64_t exposed = in.Number();
+    calls.exposed.push_back(exposed == 0 ? calls.kernel[i] : static_cast<uint32_t>(exposed - 1));
+  }
+  in.Column(calls.step_begin);
+}
+
+// Whether columns that belong together are of one length, and rows point into them.
+bool IsWhole(const RankPartial& rank, bool ends) {
+  const RankCalls& calls = rank.calls;
+  bool whole = calls.kernel.size() == calls.size() && calls.exposed.size() == calls.size() &&
+               (!ends || calls.end_ns.size() == calls.size()) &&
+               rank.step_number.size() == rank.step_ns.size();
+  for (const uint16_t kind : calls.kind) whole = whole && kind < calls.kinds.size();
+  for (const uint32_t row : rank.steady) whole = whole && row < rank.step_ns.size();
+  for (const PhaseShare& phase : rank.phases) {
+    whole = whole && phase.per_step_ns.size() == rank.step_ns.size();
+  }
+  const std::vector<uint32_t>& begin = calls.step_begin;
+  for (size_t i = 0; i < begin.size(); ++i) {
+    whole = whole && begin[i] <= calls.size() && (i == 0 || begin[i - 1] <= begin[i]);
+  }
+  return whole && (begin.empty() || begin.size() == rank.step_ns.size() + 1);
+}
+
+void WriteRank(const RankPartial& rank, Writer& out) {
+  out.Signed(rank.rank);
+  out.Number(rank.pid);
+  out.Text(rank.host);
+  out.Column(rank.step_ns);
+  out.Column(rank.step_number);
+  out.Column(rank.steady);
+  out.Number(rank.phases.size());
+  for (const PhaseShare& phase : rank.phases) {
+    out.Number(static_cast<uint64_t>(phase.kind));
+    out.Text(phase.name);
+    out.Column(phase.per_step_ns, kMicrosecond);
+  }
+  out.Number(rank.kernels.size());
+  for (const KernelTimes& kernel : rank.kernels) {
+    out.Text(kernel.name);
+    out.Number(kernel.count);
+    out.Signed(kernel.total_ns);
+    out.Signed(kernel.median_ns);
+  }
+  WriteCalls(rank.calls, out);
+}
+
+RankPartial ReadRank(Reader& in, bool ends) {
+  RankPartial rank;
+  rank.rank = static_cast<int32_t>(in.Signed());
+  rank.pid = in.As<uint32_t>();
+  rank.host = in.Text();
+  in.Column(rank.step_ns);
+  in.Column(rank.step_number);
+  in.Column(rank.steady);
+  for (size_t left = in.Count(); left > 0; --left) {
+    PhaseShare& phase = rank.phases.emplace_back();
+    const auto kind = in.As<uint8_t>();
+    phase.kind = kind < kPhaseKinds ? static_cast<PhaseKind>(kind) : PhaseKind::kOther;
+    phase.name = in.Text();
+    in.Column(phase.per_step_ns, kMicrosecond);
+  }
+  for (size_t left = in.Count(); left > 0; --left) {
+    KernelTimes& kernel = rank.kernels.emplace_back();
+    kernel.name = in.Text();
+    kernel.count = in.Number();
+    kernel.total_ns = in.Signed();
+    kernel.median_ns = in.Signed();
+  }
+  ReadCalls(in, ends, rank.calls);
+  return rank;
+}
+
+}  // namespace
+
+std::string EncodeJobPart(const JobPart& part) {
+  Writer out;
+  out.Number(kVersion);
+  WriteIdentity(part.identity, out);
+  out.Number(part.losses);
+  out.Number(part.ranks.size());
+  for (const RankPartial& rank : part.ranks) WriteRank(rank, out);
+  return out.Take();
+}
+
+std::optional<JobPart> DecodeJobPart(std::string_view bytes, bool ends) {
+  Reader in(bytes);
+  if (in.Number() != kVersion) return std::nullopt;
+  JobPart part{.identity = ReadIdentity(in), .ranks = {}};
+  part.losses = in.Number();
+  for (size_t left = in.Count(); left > 0 && in.ok(); --left) {
+    part.ranks.push_back(ReadRank(in, ends));
+    if (!in.ok() || !IsWhole(part.ranks.back(), ends)) return std::nullopt;
+  }
+  if (!in.ok()) return std::nullopt;
+  return part;
+}
+
+}  // namespace batchlight
