@@ -161,6 +161,21 @@ class Launched(InFolder):
                 self.assertRegex(self.out(1), r"^batchlight: rank 1 is recorded; only rank 0 prints: "
                                  r"`batchlight summary \S*run-1\.batchlight`\n$")
 
+    def test_some_ranks_are_recorded_and_the_others_run_untouched(self):
+        launcher = launchers()[0]
+        stand_in = self.launcher("torchrun", self.variables(launcher))
+        done = run(stand_in, BATCHLIGHT, "profile", "--ranks", "1,3-9", "-o", "run-%q{RANK}", "--",
+                   sys.executable, "-c", "import os; print(os.environ.get('NVTX_INJECTION64_PATH'))",
+                   cwd=self.folder, env=self.environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.out(0), "None\n")
+        self.assertNotIn("None", self.out(1))
+        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("run-")],
+                         ["run-1.batchlight"])
+        alone = self.batchlight("profile", "--ranks", "0", "--", "true")
+        self.assertEqual(alone.returncode, 2)
+        self.assertIn("no launcher says which rank this is", alone.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

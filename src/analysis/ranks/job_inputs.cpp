@@ -135,6 +135,7 @@ class Planner {
 
   // An input that says no rank gets the lowest that is free, if something ties it to the others.
   Status AssignRanks() {
+    if (kept_.size() < 2) return {};
     const InputIdentity& first = inputs_[kept_.front()];
     int32_t next = 0;
     for (const size_t i : kept_) {
@@ -201,6 +202,20 @@ class Planner {
   JobPlan plan_;
 };
 
+// Two inputs that do not hold the same events hardly agree in it.
+uint64_t SumOfStarts(const Store& store) {
+  uint64_t sum = static_cast<uint64_t>(store.duration_ns);
+  const auto add = [&](const auto& table) {
+    for (const int64_t start_ns : table.start_ns) sum += static_cast<uint64_t>(start_ns);
+  };
+  add(store.processes);
+  add(store.threads);
+  add(store.kernels);
+  add(store.nvtx_ranges);
+  add(store.operator_calls);
+  return sum;
+}
+
 }  // namespace
 
 InputIdentity IdentifyInput(const std::string& label, const Store& store) {
@@ -224,8 +239,8 @@ InputIdentity IdentifyInput(const std::string& label, const Store& store) {
   if (store.processes.size() > 0 && store.session_start_utc_ns > 0) {
     input.first_process = std::string(store.Property("machine.hostname")) + " " +
                           std::to_string(store.processes.pid[0]) + " " +
-                          std::to_string(store.session_start_utc_ns + store.processes.start_ns[0]) +
-                          " " + std::to_string(store.duration_ns);
+                          std::to_string(store.session_start_utc_ns) + " " +
+                          std::to_string(SumOfStarts(store));
   }
   return input;
 }

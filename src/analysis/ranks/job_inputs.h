@@ -17,7 +17,7 @@ struct InputIdentity {
   std::string label;          // for people: the file's name
   std::string job;            // "SLURM_JOB_ID 1234"; "": it does not say
   std::string command;        // of the program, without what the launcher put before it
-  std::string first_process;  // host, pid, start, length: two inputs with the same are copies
+  std::string first_process;  // and how much it holds: two inputs with the same are copies
   std::string version;        // of batchlight
   std::set<int32_t> ranks;    // of its processes
   std::set<uint64_t> communicators;

@@ -4,10 +4,14 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/partial/partial_bytes.h"
+#include "analysis/partial/rank_partial.h"
 #include "base/nearest.h"
+#include "capture/recording/partial_block.h"
 #include "cli/commands/export_command.h"
 #include "cli/commands/stats_command.h"
 #include "cli/reading/progress_line.h"
+#include "cli/reading/standard_output.h"
 #include "export/exporter.h"
 #include "ingest/open_input.h"
 #include "report/terminal/summary.h"
@@ -18,6 +22,17 @@ namespace {
 // Export types that nsys has and batchlight does not.
 constexpr std::string_view kNotWrittenYet[] = {"arrow", "arrowdir",   "hdf",
                                                "json",  "parquetdir", "text"};
+
+// Keeps in the recording what `batchlight ranks` compares, if it is of a job of several ranks. A
+// courtesy: without it all of the recording is read there.
+void KeepPart(const std::string& path, const Store& store) {
+  const auto& ranks = store.processes.rank;
+  if (std::none_of(ranks.begin(), ranks.end(), [](int32_t rank) { return rank >= 0; })) return;
+  const JobPart part = MakeJobPart(path, store);
+  if (part.ranks.empty()) return;
+  const Status kept = capture::AddPartialBlock(path, EncodeJobPart(part));
+  if (!kept.ok()) SayLine("batchlight: what ranks compares is not kept: " + kept.message());
+}
 
 }  // namespace
 
@@ -54,10 +69,12 @@ Status AfterRecording(const std::vector<std::string>& recordings,
   for (const std::string& path : recordings) {
     const bool last = path == recordings.back();
     const bool printed = last && (out != nullptr || options.stats);
-    if (!printed && options.exports.empty()) continue;
+    const bool of_a_job = last && out == nullptr;  // another rank prints
+    if (!printed && !of_a_job && options.exports.empty()) continue;
     ProgressLine progress;
     progress.Announce("reading " + path);
     ASSIGN_OR_RETURN(const Store store, OpenInput(path));
+    KeepPart(path, store);
     progress.Clear();
     for (const std::string& type : options.exports) {
       ASSIGN_OR_RETURN(const std::string written, ExportBeside(store, path, type, options.replace));

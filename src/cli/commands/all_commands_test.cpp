@@ -190,7 +190,8 @@ TEST(Complete, Values) {
 
 TEST(Complete, WordsThatTheShellKnows) {
   EXPECT_EQ(Completed({"tree", ""}).shell, ShellWords::kRuns);
-  EXPECT_EQ(Completed({"tree", "a", ""}).shell, ShellWords::kNone);
+  EXPECT_EQ(Completed({"tree", "a", ""}).shell, ShellWords::kRuns);
+  EXPECT_EQ(Completed({"diff", "a", "b", ""}).shell, ShellWords::kNone);
   EXPECT_EQ(Completed({"diff", "a", ""}).shell, ShellWords::kRuns);
   EXPECT_EQ(Completed({"report", "-o", ""}).shell, ShellWords::kFolders);
   EXPECT_EQ(Completed({"tree", "--run=x"}).value_begin, 6U);

@@ -12,6 +12,7 @@
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
 #include "cli/reading/event_filter.h"
+#include "cli/reading/job_input.h"
 #include "cli/reading/nsys_flags.h"
 #include "cli/reading/reading_notes.h"
 #include "cli/reading/table_outputs.h"
@@ -26,6 +27,7 @@ constexpr std::string_view kDx12 = "dx12_mem_ops";
 
 struct AnalyzeFlags : NsysFlags {
   std::vector<std::string> inputs;
+  JobUse use;
   std::vector<std::string> rules;
   std::string help_rules;
   std::vector<std::string> fail_on;
@@ -99,7 +101,7 @@ class Analysis {
 
   Status Run(const std::vector<ChosenRule>& rules, const AnalyzeFlags& flags) {
     if (StepsAreChosen(steps_)) {
-      RETURN_IF_ERROR(CheckStepsAreThere(flags.inputs[0], Overview().steps));
+      RETURN_IF_ERROR(CheckStepsAreThere(LabelOf(flags.inputs), Overview().steps));
     }
     const size_t count = std::max(rules.size(), outputs_.count());
     for (size_t i = 0; i < count; ++i) {
@@ -255,12 +257,14 @@ Status RunAnalyze(AnalyzeFlags& flags, bool overwrite_given) {
   RETURN_IF_ERROR(CheckStepFlags(flags.steps));
   RETURN_IF_ERROR(CheckFilterFlags(flags.filter));
   ASSIGN_OR_RETURN(flags.tables.time_unit, ParseTimeUnit(flags.time_unit));
-  RETURN_IF_ERROR(CheckOneRun("analyze", flags.inputs, "a format is that of -f"));
+  RETURN_IF_ERROR(CheckRuns("analyze", flags.inputs, "a format is that of -f"));
   ASSIGN_OR_RETURN(const std::string place, PlaceOfInput(flags.inputs[0]));
   ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create(flags.tables, place));
-  ASSIGN_OR_RETURN(Store store,
-                   OpenInput(flags.inputs[0], {.doubled_calls = flags.tables.nsys_compat}));
-  for (const std::string& line : ReadingNoteLines(flags.inputs[0], store)) outputs.Notice(line);
+  flags.use.input.doubled_calls = flags.tables.nsys_compat;
+  ASSIGN_OR_RETURN(Store store, OpenJob(flags.inputs, flags.use));
+  for (const std::string& line : ReadingNoteLines(LabelOf(flags.inputs), store)) {
+    outputs.Notice(line);
+  }
   ASSIGN_OR_RETURN(EventFilter filter, MakeFilter(store, flags.filter, flags.tables.nsys_compat));
   Analysis analysis(store, outputs, flags.steps, std::move(filter), flags.tables.nsys_compat);
   RETURN_IF_ERROR(analysis.Run(rules, flags));
@@ -288,6 +292,7 @@ void RegisterAnalyze(const Command& app, Outcome& outcome) {
       .TypeName("any|RULE,...")
       .OneValueEach();
   AddNsysFlags(command, flags.get());
+  AddClockFlag(command, &flags->use);
   AddStepFlags(command, &flags->steps);
   command.Runs([flags, command, &outcome] {
     outcome.status = command.Given("--help-rules") ? ListRules(flags->help_rules)

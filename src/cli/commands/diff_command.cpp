@@ -8,9 +8,9 @@
 #include "base/file.h"
 #include "cli/flags/command.h"
 #include "cli/flags/step_flags.h"
+#include "cli/reading/job_input.h"
 #include "cli/reading/reading_notes.h"
 #include "cli/reading/standard_output.h"
-#include "ingest/open_input.h"
 #include "report/terminal/diff_text.h"
 
 namespace batchlight::cli {
@@ -19,6 +19,7 @@ namespace {
 struct DiffFlags {
   std::string a;
   std::string b;
+  JobUse use;
   std::string format = "text";
   std::string output;
   std::string fail_on;
@@ -53,8 +54,8 @@ Status Compare(const DiffFlags& flags, Outcome& outcome) {
   if (!flags.fail_on.empty()) {
     ASSIGN_OR_RETURN(gates, ParseGates(flags.fail_on));
   }
-  ASSIGN_OR_RETURN(const Store store_a, OpenInput(flags.a));
-  ASSIGN_OR_RETURN(const Store store_b, OpenInput(flags.b));
+  ASSIGN_OR_RETURN(const Store store_a, OpenJob({flags.a}, flags.use));
+  ASSIGN_OR_RETURN(const Store store_b, OpenJob({flags.b}, flags.use));
   SayReadingNotes(flags.a, store_a);
   SayReadingNotes(flags.b, store_b);
   const MeasureOptions options{.steps = flags.steps};
@@ -83,8 +84,11 @@ void RegisterDiff(const Command& app, Outcome& outcome) {
   auto flags = std::make_shared<DiffFlags>();
   const Command command = app.Add(
       "diff", "Compare two recordings: how much slower a step is, and what that comes from");
-  command.Option("A", &flags->a, "Recording before the change").Required();
-  command.Option("B", &flags->b, "Recording after the change").Required();
+  command
+      .Option("A", &flags->a,
+              "Recording before the change; a folder or a quoted pattern: ranks of one job")
+      .Required();
+  command.Option("B", &flags->b, "Recording after the change, likewise").Required();
   command.Option("-f,--format", &flags->format, "text, html, csv, json or markdown")
       .OneOf({"text", "html", "csv", "json", "markdown"})
       .ShowDefault();
@@ -94,6 +98,7 @@ void RegisterDiff(const Command& app, Outcome& outcome) {
               "Exit with 1 if B is slower than this, such as 'step>3%,forward>1ms' or "
               "'operator:aten::mm>5%'")
       .TypeName("LIMIT,...");
+  AddClockFlag(command, &flags->use);
   AddStepFlags(command, &flags->steps);
   command.Option("--rows", &flags->rows, "Rows of each list").NotNegative().ShowDefault();
   command.Runs([flags, &outcome] { outcome.status = Compare(*flags, outcome); });

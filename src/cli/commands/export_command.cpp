@@ -15,6 +15,7 @@
 #include "cli/flags/command.h"
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
+#include "cli/reading/job_input.h"
 #include "cli/reading/reading_notes.h"
 #include "cli/reading/standard_output.h"
 #include "cli/reading/table_outputs.h"
@@ -28,6 +29,7 @@ namespace {
 
 struct ExportFlags {
   std::vector<std::string> inputs;
+  JobUse use;
   std::string type = "sqlite";
   std::string output;
   std::string tables;
@@ -174,6 +176,14 @@ Result<uint64_t> Write(const std::vector<std::unique_ptr<Store>>& stores, const 
   return ExportRanks(inputs, ranks, exporter, options);
 }
 
+// Each run by itself where each makes files of its own, else all as one job.
+std::vector<std::vector<std::string>> RunsToOpen(const ExportFlags& flags) {
+  if (!flags.per_rank) return {flags.inputs};
+  std::vector<std::vector<std::string>> runs;
+  for (const std::string& run : flags.inputs) runs.push_back({run});
+  return runs;
+}
+
 Status RunExport(ExportFlags& flags, const Command& command) {
   const auto given = [&](const char* name) { return command.Given(name); };
   ExportOptions options;
@@ -186,10 +196,8 @@ Status RunExport(ExportFlags& flags, const Command& command) {
   ASSIGN_OR_RETURN(const Exporter* exporter, ChooseExporter(flags.type));
   ASSIGN_OR_RETURN(options.by_gpu, IsGpuMetric(flags.metric, *exporter));
   options.of_python = flags.stacks == "python";
-  if (!flags.per_rank || flags.inputs.empty()) {
-    RETURN_IF_ERROR(
-        CheckOneRun("export", flags.inputs, "-f replaces what exists, the format is that of -t"));
-  }
+  RETURN_IF_ERROR(
+      CheckRuns("export", flags.inputs, "-f replaces what exists, the format is that of -t"));
   const std::string& input = flags.inputs[0];
   RETURN_IF_ERROR(CheckStepFlags(flags.steps));
   options.steps = flags.steps;
@@ -201,14 +209,15 @@ Status RunExport(ExportFlags& flags, const Command& command) {
                                                              : std::string(exporter->extension))
                        : flags.output;
   RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force, flags.per_rank));
+  // Operators that the file has as ranges need no second ones.
+  flags.use.input.operators = !flags.operators_as_nvtx;
   std::vector<std::unique_ptr<Store>> stores;
-  for (const std::string& run : flags.inputs) {
-    // Operators that the file has as ranges need no second ones.
-    ASSIGN_OR_RETURN(Store opened, OpenInput(run, {.operators = !flags.operators_as_nvtx}));
+  for (const std::vector<std::string>& runs : RunsToOpen(flags)) {
+    ASSIGN_OR_RETURN(Store opened, OpenJob(runs, flags.use));
     stores.push_back(std::make_unique<Store>(std::move(opened)));
-    if (!quiet) SayReadingNotes(run, *stores.back());
+    if (!quiet) SayReadingNotes(LabelOf(runs), *stores.back());
     if (exporter->name == "chrome") {
-      RETURN_IF_ERROR(CheckStepsAreThere(run, FindSteps(*stores.back(), flags.steps)));
+      RETURN_IF_ERROR(CheckStepsAreThere(LabelOf(runs), FindSteps(*stores.back(), flags.steps)));
     }
   }
   const Store& store = *stores.front();
@@ -293,8 +302,7 @@ void RegisterExport(const Command& app, Outcome& outcome) {
       .ValueIsOptional();
   command
       .Option("--tables", &flags->tables,
-              "Only tables whose name, ours or nsys's, matches one of these regular "
-              "expressions")
+              "Only tables whose name, ours or nsys's, one of these expressions matches")
       .TypeName("REGEX,...");
   command
       .Option("--times", &flags->times,
@@ -307,6 +315,7 @@ void RegisterExport(const Command& app, Outcome& outcome) {
               "Times since the Unix epoch instead of since the start")
       .TypeName("true|false")
       .ValueIsOptional();
+  AddClockFlag(command, &flags->use);
   AddStepFlags(command, &flags->steps);  // chrome writes steps
   command.Runs([flags, command, &outcome] { outcome.status = RunExport(*flags, command); });
 }

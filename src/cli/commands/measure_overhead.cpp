@@ -12,7 +12,7 @@
 #include "capture/session/plain_run.h"
 #include "capture/session/session.h"
 #include "cli/commands/profile_command.h"
-#include "cli/commands/repeatable_input.h"
+#include "cli/reading/repeatable_input.h"
 #include "ingest/open_input.h"
 
 namespace batchlight::cli {

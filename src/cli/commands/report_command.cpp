@@ -8,9 +8,9 @@
 #include "cli/flags/command.h"
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
+#include "cli/reading/job_input.h"
 #include "cli/reading/reading_notes.h"
 #include "cli/reading/standard_output.h"
-#include "ingest/open_input.h"
 #include "report/files/report_folder.h"
 
 namespace batchlight::cli {
@@ -18,6 +18,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> runs;
+  JobUse use;
   ReportOptions report;
   bool no_command_line = false;
   StepOptions steps;
@@ -37,15 +38,15 @@ void ForgetCommandLines(SessionInfo& session) {
 }
 
 Status Run(const Options& options) {
-  RETURN_IF_ERROR(CheckOneRun("report", options.runs,
-                              "-f replaces an existing report, which has a page and a CSV of every "
-                              "table"));
-  const std::string& run = options.runs[0];
+  RETURN_IF_ERROR(CheckRuns("report", options.runs,
+                            "-f replaces an existing report, which has a page and a CSV of every "
+                            "table"));
+  const std::string run = LabelOf(options.runs);
   RETURN_IF_ERROR(CheckStepFlags(options.steps));
   ReportOptions report = options.report;
-  if (report.folder.empty()) report.folder = FolderFor(run);
+  if (report.folder.empty()) report.folder = FolderFor(options.runs[0]);
   report.version = BATCHLIGHT_VERSION;
-  ASSIGN_OR_RETURN(const Store store, OpenInput(run));
+  ASSIGN_OR_RETURN(const Store store, OpenJob(options.runs, options.use));
   SayReadingNotes(run, store);
   RunOverview overview = BuildOverview(store, {.steps = options.steps, .phase_events = true});
   if (options.no_command_line) ForgetCommandLines(overview.session);
@@ -74,6 +75,7 @@ void RegisterReport(const Command& app, Outcome& outcome) {
   command.Switch("--spreadsheet", &options->report.spreadsheet,
                  "CSVs: an apostrophe before names that begin with = + - @, which spreadsheets "
                  "would take for formulas");
+  AddClockFlag(command, &options->use);
   AddStepFlags(command, &options->steps);
   command.Runs([options, &outcome] { outcome.status = Run(*options); });
 }

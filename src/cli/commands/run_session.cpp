@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "base/folder.h"
 #include "base/printable_text.h"
 #include "capture/recording/output_name.h"
+#include "capture/session/plain_run.h"
 #include "capture/session/session.h"
 #include "cli/commands/after_recording.h"
 #include "cli/commands/measure_overhead.h"
@@ -51,8 +53,20 @@ Status CheckOutputName(const capture::CaptureOptions& options) {
   return capture::CheckOutputIsFree(name, options.Several());
 }
 
-// The rank that a launcher gave to the tool itself, 0 if there is none.
-int LaunchedRank() {
+// The program died of Ctrl-C, so the tool does too. That also ends the script that started it,
+// which would have received the same Ctrl-C had it been in the program's process group.
+void DieOfInterrupt() {
+  std::fflush(nullptr);
+  signal(SIGINT, SIG_DFL);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  kill(0, SIGINT);
+}
+
+// The rank that a launcher gave to the tool itself.
+std::optional<int> LaunchedRank() {
   for (const format::Launcher& launcher : format::kLaunchers) {
     const char* const value = std::getenv(launcher.rank);
     if (value == nullptr) continue;
@@ -61,7 +75,25 @@ int LaunchedRank() {
     std::from_chars(text.data(), text.data() + text.size(), rank);
     return rank;
   }
-  return 0;
+  return std::nullopt;
+}
+
+// --ranks leaves this rank out: its program runs as it is, and nothing is said.
+Result<bool> RunsPlainly(const ProfileOptions& options, Outcome& outcome) {
+  if (options.ranks.empty()) return false;
+  const std::optional<int> rank = LaunchedRank();
+  if (!rank) {
+    return UsageError("--ranks " + options.ranks +
+                      ": no launcher says which rank this is; it chooses among ranks of which each "
+                      "is started by a batchlight of its own");
+  }
+  ASSIGN_OR_RETURN(const bool wanted, RankIsWanted(options.ranks, *rank));
+  if (wanted) return false;
+  ASSIGN_OR_RETURN(const capture::PlainEnd end, capture::RunPlain(options.session));
+  outcome.exit_code = end.exit_code;
+  if (!end.problem.empty()) Say(end.problem);
+  if (end.interrupted) DieOfInterrupt();
+  return true;
 }
 
 // Of a thousand ranks that are recorded each by a tool of its own, the first prints the summary and
@@ -85,18 +117,6 @@ Status BecomeReader(const std::optional<capture::RunAs>& user,
                      " to read the recording: " + std::strerror(errno));
 }
 
-// The program died of Ctrl-C, so the tool does too. That also ends the script that started it,
-// which would have received the same Ctrl-C had it been in the program's process group.
-void DieOfInterrupt() {
-  std::fflush(nullptr);
-  signal(SIGINT, SIG_DFL);
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigprocmask(SIG_UNBLOCK, &set, nullptr);
-  kill(0, SIGINT);
-}
-
 }  // namespace
 
 void Say(const std::string& line) { SayLine("batchlight: " + line); }
@@ -106,6 +126,9 @@ void RunSession(const ProfileOptions& options, Outcome& outcome) {
   std::vector<std::string> notices = WithoutEffectNotices(options.without_effect);
   outcome.status = CheckExports(wanted.capture, notices);
   if (!outcome.status.ok()) return;
+  const auto plainly = RunsPlainly(options, outcome);
+  outcome.status = plainly.status();
+  if (!plainly.ok() || plainly.value()) return;
   for (const std::string& notice : notices) Say(notice);
   wanted.tool_version = BATCHLIGHT_VERSION;
   if (options.overhead_rounds > 0) {
@@ -133,7 +156,7 @@ void RunSession(const ProfileOptions& options, Outcome& outcome) {
     return;
   }
   ReportSealing(end, outcome);
-  const int rank = LaunchedRank();
+  const int rank = LaunchedRank().value_or(0);
   if (rank > 0) SayRecorded(rank, end.recordings);
   const Status status = Contain("reading what was recorded", [&] {
     RETURN_IF_ERROR(BecomeReader(options.session.run_as, end.recordings));

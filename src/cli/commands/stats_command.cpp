@@ -13,10 +13,12 @@
 #include "cli/flags/command.h"
 #include "cli/flags/run_argument.h"
 #include "cli/reading/event_filter.h"
+#include "cli/reading/job_input.h"
 #include "cli/reading/nsys_flags.h"
 #include "cli/reading/reading_notes.h"
 #include "cli/reading/report_script.h"
 #include "cli/reading/table_outputs.h"
+#include "ingest/input_paths.h"
 #include "ingest/open_input.h"
 
 namespace batchlight::cli {
@@ -24,6 +26,7 @@ namespace {
 
 struct StatsFlags : NsysFlags {
   std::vector<std::string> inputs;
+  JobUse use;
   std::vector<std::string> reports;
   std::vector<std::string> report_folders;
   std::string help_reports;
@@ -150,7 +153,13 @@ Status RunReports(const Inputs& inputs, const std::vector<ChosenReport>& reports
   return Status();
 }
 
-// Only the reports that compare ranks take several inputs.
+// Whether all reports compare ranks: those take each input by itself, others all as one job.
+bool CompareRanks(const std::vector<ChosenReport>& reports) {
+  return std::all_of(reports.begin(), reports.end(), [](const auto& chosen) {
+    return chosen.report != nullptr && chosen.report->several_inputs;
+  });
+}
+
 Status CheckInputs(const std::vector<std::string>& inputs, const std::vector<ChosenReport>& reports,
                    bool filtered) {
   for (const ChosenReport& chosen : reports) {
@@ -158,14 +167,7 @@ Status CheckInputs(const std::vector<std::string>& inputs, const std::vector<Cho
     return UsageError("report script " + chosen.name +
                       " reads the whole database: --filter-time and --filter-nvtx cannot be given");
   }
-  if (inputs.empty()) return UsageError("no RUN given: batchlight stats [flags] RUN...");
-  if (inputs.size() == 1) return Status();
-  for (const ChosenReport& chosen : reports) {
-    if (chosen.report != nullptr && chosen.report->several_inputs) continue;
-    return UsageError("report " + chosen.name + " takes one input; there is " + inputs[0] +
-                      " and " + inputs[1]);
-  }
-  return Status();
+  return CheckRuns("stats", inputs);
 }
 
 void PrintMore(const stats::Report& report, const char* indent) {
@@ -217,11 +219,17 @@ Status RunStats(StatsFlags& flags) {
   const RecordedParts parts = PartsOf(reports, flags.filter.nvtx.has_value());
   std::vector<std::unique_ptr<Store>> stores;
   Inputs inputs{{}, {}, &scripts, {}};
-  for (const std::string& path : flags.inputs) {
-    ASSIGN_OR_RETURN(Store store, OpenInput(path, {.operators = false,
-                                                   .doubled_calls = flags.tables.nsys_compat,
-                                                   .recorded = parts}));
-    for (const std::string& line : ReadingNoteLines(path, store)) outputs.Notice(line);
+  flags.use.input = {
+      .operators = false, .doubled_calls = flags.tables.nsys_compat, .recorded = parts};
+  std::vector<std::vector<std::string>> jobs = {flags.inputs};
+  if (CompareRanks(reports)) {
+    jobs.clear();
+    ASSIGN_OR_RETURN(const std::vector<std::string> paths, FindInputs(flags.inputs));
+    for (const std::string& path : paths) jobs.push_back({path});
+  }
+  for (const std::vector<std::string>& job : jobs) {
+    ASSIGN_OR_RETURN(Store store, OpenJob(job, flags.use));
+    for (const std::string& line : ReadingNoteLines(LabelOf(job), store)) outputs.Notice(line);
     stores.push_back(std::make_unique<Store>(std::move(store)));
     ASSIGN_OR_RETURN(EventFilter filter,
                      MakeFilter(*stores.back(), flags.filter, flags.tables.nsys_compat));
@@ -248,7 +256,8 @@ Status PrintDefaultStats(const Store& store) {
 void RegisterStats(const Command& app, Outcome& outcome) {
   auto flags = std::make_shared<StatsFlags>();
   const Command stats = app.Add("stats", "Tables as `nsys stats` prints them");
-  AddRuns(stats, &flags->inputs).Help(std::string(kRunHelp) + "; one per rank for recipes");
+  AddRuns(stats, &flags->inputs);
+  AddClockFlag(stats, &flags->use);
   stats.Option("-r,--report", &flags->reports, "Reports: NAME[:ARG[=VALUE]]...[,...]")
       .TypeName("REPORT,...")
       .OneValueEach();

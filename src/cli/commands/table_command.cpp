@@ -14,10 +14,10 @@
 #include "cli/flags/command.h"
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
+#include "cli/reading/job_input.h"
 #include "cli/reading/reading_notes.h"
 #include "cli/reading/standard_output.h"
 #include "cli/reading/table_outputs.h"
-#include "ingest/open_input.h"
 #include "report/tables/people_table.h"
 #include "report/tables/table_format.h"
 #include "report/terminal/summary_text.h"
@@ -26,9 +26,10 @@ namespace batchlight::cli {
 namespace {
 
 struct TableOptions {
-  std::string name;
-  std::string input;
-  std::string run;  // the input by name
+  std::string first;               // the table's name, or a run
+  std::vector<std::string> words;  // the others of both kinds
+  std::vector<std::string> runs;   // those given by --run, then those among the words
+  JobUse use;
   std::string format = "column";
   std::string sort;
   std::string time_unit;  // "" = one that suits the numbers; nanoseconds in files
@@ -110,6 +111,11 @@ Status Sort(const std::string& wanted, ResultTable* table) {
   return {};
 }
 
+// Something to read, by its name or by being there.
+bool IsRun(const std::string& word) {
+  return FileExists(word) || word.find_first_of("./*?[") != std::string::npos;
+}
+
 void ListTables() {
   for (const TableEntry& entry : OverviewTables()) {
     std::printf("%-24.*s %.*s\n", static_cast<int>(entry.name.size()), entry.name.data(),
@@ -117,31 +123,31 @@ void ListTables() {
   }
 }
 
-// RUN and NAME may come in either order.
+// Takes the table's name, before the runs or after them, out of the words.
 Result<const TableEntry*> ChooseTable(TableOptions& options) {
-  if (!options.run.empty()) {
-    if (!options.name.empty()) {
-      return UsageError("one RUN only, there are " + options.run + " and " + options.input);
-    }
-    options.name = std::exchange(options.input, options.run);
+  std::vector<std::string> words = std::move(options.words);
+  if (!options.first.empty()) words.insert(words.begin(), options.first);
+  // A file may have a table's name: the last word that has one and can be spared is the table.
+  const auto is_table = [](const std::string& word) { return FindOverviewTable(word) != nullptr; };
+  auto name = std::find_if(words.rbegin(), words.rend(), is_table);
+  if (name == words.rend()) {
+    name = std::find_if(words.rbegin(), words.rend(),
+                        [](const std::string& word) { return !IsRun(word); });
   }
-  if (FindOverviewTable(options.name) == nullptr && FindOverviewTable(options.input) != nullptr) {
-    std::swap(options.name, options.input);
-  }
-  const TableEntry* entry = FindOverviewTable(options.name);
-  const bool name_is_run = entry == nullptr && FileExists(options.name);
-  if (options.name.empty() || options.input.empty()) {
-    return UsageError((options.input.empty() && !name_is_run
-                           ? "no RUN given: batchlight table RUN TABLE"
-                           : "which table? batchlight table RUN TABLE") +
+  if (words.size() + options.runs.size() < 2 || name == words.rend()) {
+    const bool has_run = !options.runs.empty() || std::any_of(words.begin(), words.end(), IsRun);
+    return UsageError((has_run ? "which table? batchlight table RUN... TABLE"
+                               : "no RUN given: batchlight table RUN... TABLE") +
                       std::string("; --list shows the names"));
   }
-  if (entry != nullptr) return entry;
-  if (name_is_run) std::swap(options.name, options.input);
+  const std::string wanted = *name;
+  words.erase(std::next(name).base());
+  options.runs.insert(options.runs.end(), words.begin(), words.end());
+  if (const TableEntry* entry = FindOverviewTable(wanted)) return entry;
   std::vector<std::string_view> names;
   for (const TableEntry& known : OverviewTables()) names.push_back(known.name);
-  const std::string near = DidYouMean(NearestFew(options.name, names));
-  return UsageError("no table " + options.name + near + (near.empty() ? "; " : " ") +
+  const std::string near = DidYouMean(NearestFew(wanted, names));
+  return UsageError("no table " + wanted + near + (near.empty() ? "; " : " ") +
                     "`batchlight table --list` shows all");
 }
 
@@ -174,13 +180,14 @@ Status Run(TableOptions options) {
   const auto parsed = ParseTableFormat(options.format, units);
   RETURN_IF_ERROR(ExplainFormat(parsed.status(), options.format));
   const TableFormat& format = parsed.value();
-  ASSIGN_OR_RETURN(const Store store, OpenInput(options.input));
-  SayReadingNotes(options.input, store);
+  const std::string input = LabelOf(options.runs);
+  ASSIGN_OR_RETURN(const Store store, OpenJob(options.runs, options.use));
+  SayReadingNotes(input, store);
   const RunOverview overview = BuildOverview(store, {.steps = options.steps});
-  RETURN_IF_ERROR(CheckStepsAreThere(options.input, overview.steps));
+  RETURN_IF_ERROR(CheckStepsAreThere(input, overview.steps));
   ResultTable table = entry->make(overview);
   if (table.rows.empty()) {
-    SayLine("batchlight: " + options.input + ": no rows: " + std::string(entry->why_empty));
+    SayLine("batchlight: " + input + ": no rows: " + std::string(entry->why_empty));
   }
   RETURN_IF_ERROR(Sort(options.sort, &table));
   if (options.rows > 0 && table.rows.size() > options.rows) table.rows.resize(options.rows);
@@ -194,9 +201,9 @@ void RegisterTable(const Command& app, Outcome& outcome) {
   auto options = std::make_shared<TableOptions>();
   const Command command =
       app.Add("table", "Print a table of a run: modules, kernels, key_averages and others");
-  command.Option("RUN", &options->input, kRunHelp).TypeName("");
-  command.Option("TABLE", &options->name, "Which table; may come before RUN; see --list")
+  command.Option("TABLE", &options->first, "Which table; may come after RUN; see --list")
       .TypeName("");
+  command.Option("RUN", &options->words, std::string(kRunHelp) + kRunsHelp).TypeName("");
   command.Option("-f,--format", &options->format, "column, table, csv, tsv, json, markdown, ...")
       .TypeName("FORMAT")
       .ShowDefault();
@@ -211,7 +218,8 @@ void RegisterTable(const Command& app, Outcome& outcome) {
       .Option("--timeunit", &options->time_unit,
               "nsec, usec, msec, sec (default: what suits a column; nsec in csv, json, ...)")
       .TypeName("UNIT");
-  command.Option("--run", &options->run, "RUN by name").TypeName("RUN");
+  command.Option("--run", &options->runs, "RUN by name").TypeName("RUN").OneValueEach();
+  AddClockFlag(command, &options->use);
   AddStepFlags(command, &options->steps);
   command.Switch("--list", &options->list, "Show every table with what a row is");
   command.Runs([options, &outcome] { outcome.status = Run(*options); });

@@ -10,16 +10,17 @@
 #include "cli/flags/command.h"
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
+#include "cli/reading/job_input.h"
 #include "cli/reading/reading_notes.h"
 #include "cli/reading/standard_output.h"
-#include "ingest/open_input.h"
 #include "report/terminal/tree_text.h"
 
 namespace batchlight::cli {
 namespace {
 
 struct TreeFlags {
-  std::string input;
+  std::vector<std::string> runs;
+  JobUse use;
   std::string below;
   bool gpu = false;
   size_t depth = 99;
@@ -43,10 +44,12 @@ Status Run(const TreeFlags& flags) {
     return UsageError("--least: a percentage from 0 to 100");
   }
   RETURN_IF_ERROR(CheckStepFlags(flags.steps));
-  ASSIGN_OR_RETURN(const Store store, OpenInput(flags.input));
-  SayReadingNotes(flags.input, store);
+  RETURN_IF_ERROR(CheckRuns("tree", flags.runs));
+  const std::string input = LabelOf(flags.runs);
+  ASSIGN_OR_RETURN(const Store store, OpenJob(flags.runs, flags.use));
+  SayReadingNotes(input, store);
   const RunOverview overview = BuildOverview(store, {.steps = flags.steps});
-  RETURN_IF_ERROR(CheckStepsAreThere(flags.input, overview.steps));
+  RETURN_IF_ERROR(CheckStepsAreThere(input, overview.steps));
   if (flags.gpu && overview.gpu.empty()) {
     return UsageError("--gpu: the recording holds no work on a GPU");
   }
@@ -66,7 +69,7 @@ void RegisterTree(const Command& app, Outcome& outcome) {
   auto flags = std::make_shared<TreeFlags>();
   const Command command =
       app.Add("tree", "Where the time goes: model, modules, operators, kernels");
-  AddRun(command, &flags->input);
+  AddRuns(command, &flags->runs);
   command.Option("--below", &flags->below, "Only branches whose name contains this")
       .TypeName("TEXT");
   command.Option("--depth", &flags->depth, "At most so many levels").NotNegative().TypeName("N");
@@ -79,6 +82,7 @@ void RegisterTree(const Command& app, Outcome& outcome) {
       .NotNegative()
       .TypeName("N");
   command.Switch("--gpu", &flags->gpu, "GPU time instead of CPU time");
+  AddClockFlag(command, &flags->use);
   AddStepFlags(command, &flags->steps);
   command.Runs([flags, &outcome] { outcome.status = Run(*flags); });
 }

@@ -12,11 +12,12 @@
 #include "cli/flags/command.h"
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
+#include "cli/reading/job_input.h"
 #include "cli/reading/live_input.h"
 #include "cli/reading/progress_line.h"
 #include "cli/reading/reading_notes.h"
 #include "cli/reading/view_address.h"
-#include "ingest/open_input.h"
+#include "ingest/input_paths.h"
 #include "report/timeline/timeline_page.h"
 #include "serve/access.h"
 #include "serve/http_server.h"
@@ -27,6 +28,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> runs;
+  JobUse use;
   std::optional<std::string> port;
   std::string socket;
   std::vector<std::string> hosts;
@@ -39,10 +41,7 @@ struct Options {
 };
 
 Status Check(const Options& options) {
-  if (options.runs.empty()) return UsageError("no RUN given: batchlight view [flags] RUN [RUN2]");
-  if (options.runs.size() > 2) {
-    return UsageError("two runs at the most, there are " + std::to_string(options.runs.size()));
-  }
+  RETURN_IF_ERROR(CheckRuns("view", options.runs));
   for (const std::string& host : options.hosts) {
     if (!serve::IsHostName(host)) {
       return UsageError("--allow-host: \"" + host + "\" is no host name (without port and scheme)");
@@ -72,28 +71,55 @@ Result<uint16_t> PortOf(const Options& options) {
   return UsageError("--port: a number from 1 to 65535");
 }
 
-serve::RunSource SourceOf(const std::string& path, const StepOptions& steps) {
-  return {.path = path,
-          .read = [path]() -> Result<Store> {
-            ASSIGN_OR_RETURN(Store store, OpenInput(path));
+// `read`: what was read already, for the first time that the source is asked.
+serve::RunSource SourceOf(const std::vector<std::string>& words, const Options& options,
+                          Store read) {
+  const auto first = std::make_shared<std::optional<Store>>(std::move(read));
+  const auto found = FindInputs(words);
+  const std::vector<std::string> paths = found.ok() ? found.value() : words;
+  const auto any_grows = [paths] { return std::any_of(paths.begin(), paths.end(), IsGrowing); };
+  return {.path = LabelOf(words),
+          .read = [words, use = options.use, first]() -> Result<Store> {
+            if (!first->has_value()) return OpenJob(words, use);
+            Store store = std::move(**first);
+            first->reset();
             return store;
           },
-          .version = [path] { return VersionOfInput(path); },
-          .growing = [path] { return IsGrowing(path); },
-          .steps = steps};
+          .version =
+              [paths] {
+                uint64_t version = 0;
+                for (const std::string& path : paths) version += VersionOfInput(path);
+                return version;
+              },
+          .growing = any_grows,
+          .steps = options.steps};
 }
 
+Status AddRun(const std::vector<std::string>& words, const Options& options, Store store,
+              serve::ApiContext& context) {
+  auto run = std::make_unique<serve::Run>(SourceOf(words, options, std::move(store)));
+  RETURN_IF_ERROR(run->Read());
+  const auto snapshot = run->snapshot();
+  SayReadingNotes(LabelOf(words), snapshot->store());
+  RETURN_IF_ERROR(CheckStepsAreThere(LabelOf(words), snapshot->timeline().steps()));
+  context.runs.push_back(std::move(run));
+  return {};
+}
+
+// All as one job; two words that are no job stand beside each other.
 Status ReadRuns(const Options& options, serve::ApiContext& context) {
-  for (const std::string& path : options.runs) {
-    ProgressLine progress;
-    progress.Announce("reading " + path);
-    auto run = std::make_unique<serve::Run>(SourceOf(path, options.steps));
-    RETURN_IF_ERROR(run->Read());
+  ProgressLine progress;
+  progress.Announce("reading " + LabelOf(options.runs));
+  auto together = OpenJob(options.runs, options.use);
+  if (together.ok()) {
     progress.Clear();
-    const auto snapshot = run->snapshot();
-    SayReadingNotes(path, snapshot->store());
-    RETURN_IF_ERROR(CheckStepsAreThere(path, snapshot->timeline().steps()));
-    context.runs.push_back(std::move(run));
+    return AddRun(options.runs, options, std::move(together).value(), context);
+  }
+  if (options.runs.size() != 2) return together.status();
+  for (const std::string& word : options.runs) {
+    ASSIGN_OR_RETURN(Store store, OpenJob({word}, options.use));
+    progress.Clear();
+    RETURN_IF_ERROR(AddRun({word}, options, std::move(store), context));
   }
   return {};
 }
@@ -117,10 +143,10 @@ void SayWhere(const Options& options, const std::string& url, uint16_t port) {
 
 // The timeline in a file, instead of a server.
 Status WritePage(const Options& options) {
-  if (options.runs.size() > 1) return UsageError("--html: a file holds one run");
   serve::ApiContext context;
   ASSIGN_OR_RETURN(const std::string place, PlaceOf(options.target));
   RETURN_IF_ERROR(ReadRuns(options, context));
+  if (context.runs.size() > 1) return UsageError("--html: a file holds one job");
   const TimelinePage page = MakeTimelinePage(context.runs[0]->snapshot()->timeline(), place);
   auto file = IsStream(options.html) ? AtomicFileWriter::Stream(options.html)
                                      : AtomicFileWriter::Create(options.html);
@@ -164,7 +190,8 @@ void RegisterView(const Command& app, Outcome& outcome) {
   auto options = std::make_shared<Options>();
   const Command command = app.Add("view", "Open the timeline of a run in the browser");
   AddRuns(command, &options->runs)
-      .Help(std::string(kRunHelp) + "; a second one is shown beside it");
+      .Help(std::string(kRunHelp) + kRunsHelp + "; a second run of another job stands beside it");
+  AddClockFlag(command, &options->use);
   command.Option("--step", &options->target.step, "Show this step").TypeName("N");
   command.Option("--at", &options->target.at, "Show this moment: 1.234s, 250ms, or ns")
       .TypeName("TIME");

@@ -180,6 +180,26 @@ std::vector<std::string> WithoutEffectNotices(const std::vector<std::string>& fl
   return {"not traced yet, so without effect: " + names + "; all else is recorded"};
 }
 
+Result<bool> RankIsWanted(const std::string& ranks, int rank) {
+  bool wanted = false;
+  const auto wrong = UsageError("--ranks: \"" + ranks + "\" is no list such as 0,8-15");
+  for (size_t begin = 0; begin <= ranks.size();) {
+    const size_t end = std::min(ranks.find(',', begin), ranks.size());
+    const char* const stop = ranks.data() + end;
+    unsigned first = 0, last = 0;
+    auto read = std::from_chars(ranks.data() + begin, stop, first);
+    if (read.ec != std::errc()) return wrong;
+    last = first;
+    if (read.ptr != stop && *read.ptr == '-') {
+      read = std::from_chars(read.ptr + 1, stop, last);
+    }
+    if (read.ec != std::errc() || read.ptr != stop || last < first) return wrong;
+    wanted = wanted || (rank >= 0 && unsigned(rank) >= first && unsigned(rank) <= last);
+    begin = end + 1;
+  }
+  return wanted;
+}
+
 Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
   ProfileOptions options;
   capture::SessionOptions& session = options.session;
@@ -219,6 +239,8 @@ Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
     ASSIGN_OR_RETURN(session.run_as, capture::FindUser(flags.Text(Flag::kRunAs)));
   }
   RETURN_IF_ERROR(ReadMeasureOverhead(flags, options));
+  options.ranks = flags.Text(Flag::kRanks);
+  if (!options.ranks.empty()) RETURN_IF_ERROR(RankIsWanted(options.ranks, 0).status());
   return options;
 }
 

@@ -14,10 +14,13 @@ struct ProfileOptions {
   capture::SessionOptions session;
   std::vector<std::string> without_effect;  // "--sample=cpu": accepted, and named in one line
   uint32_t overhead_rounds = 0;             // --measure-overhead; 0 = not measured
+  std::string ranks;                        // --ranks, as it was written; "" = all
 };
 
 // Errors are kUsage.
 Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags);
+// Whether --ranks ("0,8-15") names the rank. Error (kUsage): it is not of that form.
+Result<bool> RankIsWanted(const std::string& ranks, int rank);
 // The part that `start` takes too.
 Result<capture::CaptureOptions> MakeCaptureOptions(const ParsedFlags& flags);
 // One line that names the flags that change nothing; no line if there are none.

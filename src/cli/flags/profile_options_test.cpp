@@ -195,6 +195,18 @@ TEST(MakeProfileOptions, StepWindows) {
   ErrorOf({"--measure-overhead=99999999999999999999"});
 }
 
+TEST(MakeProfileOptions, RanksAreListsOfStretches) {
+  const auto wanted = [](int rank) {
+    const auto found = RankIsWanted("0,8-15,20", rank);
+    return found.ok() && found.value();
+  };
+  for (const int rank : {0, 8, 12, 15, 20}) EXPECT_TRUE(wanted(rank)) << rank;
+  for (const int rank : {-1, 1, 7, 16, 21}) EXPECT_FALSE(wanted(rank)) << rank;
+  for (const char* ranks : {",", "1,", "a", "3-", "3-1", "-1", "1-2-3", "1 ,2", "99999999999"}) {
+    EXPECT_NE(ErrorOf({std::string("--ranks=") + ranks}).find("--ranks"), std::string::npos);
+  }
+}
+
 TEST(MakeProfileOptions, AnotherUserMustExist) {
   EXPECT_NE(ErrorOf({"--run-as=no-such-user"}).find("no-such-user"), std::string::npos);
 }

@@ -19,21 +19,16 @@ bool IsFormatName(const std::string& word) {
 
 }  // namespace
 
-void AddRun(const Command& command, std::string* run) {
-  command.Option("RUN,--run", run, kRunHelp).Required().TypeName("");
-}
-
 FlagHandle AddRuns(const Command& command, std::vector<std::string>* runs) {
-  return command.Option("RUN,--run", runs, kRunHelp).TypeName("");
+  return command.Option("RUN,--run", runs, std::string(kRunHelp) + kRunsHelp).TypeName("");
 }
 
-Status CheckOneRun(const std::string& verb, const std::vector<std::string>& runs,
-                   const std::string& hint) {
-  if (runs.size() == 1) return {};
-  if (runs.empty()) return UsageError("no RUN given: batchlight " + verb + " [flags] RUN");
+Status CheckRuns(const std::string& verb, const std::vector<std::string>& runs,
+                 const std::string& hint) {
+  if (runs.empty()) return UsageError("no RUN given: batchlight " + verb + " [flags] RUN...");
   const auto format = std::find_if(runs.begin(), runs.end(), IsFormatName);
-  if (format != runs.end()) return UsageError("\"" + *format + "\" is no run: " + hint);
-  return UsageError("one RUN only, there are " + runs[0] + " and " + runs[1]);
+  if (format == runs.end() || runs.size() == 1) return {};
+  return UsageError("\"" + *format + "\" is no run" + (hint.empty() ? "" : ": " + hint));
 }
 
 }  // namespace batchlight::cli

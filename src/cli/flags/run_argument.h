@@ -10,14 +10,14 @@ namespace batchlight::cli {
 
 inline constexpr char kRunHelp[] =
     "Recording, nsys export (.sqlite, or .nsys-rep with one beside it) or Kineto .json[.gz]";
+// What a command that takes several adds to it.
+inline constexpr char kRunsHelp[] = "; several, a folder or a pattern: ranks of one job";
 
-// A command that reads one run, and needs it.
-void AddRun(const Command& command, std::string* run);
-// The same for commands of nsys, some of whose flags take a word that may turn out to be the run.
+// The words of a command that reads a run.
 FlagHandle AddRuns(const Command& command, std::vector<std::string>* runs);
 
-// Error (kUsage) unless there is exactly one. `hint`: what to say if a format was taken for a run.
-Status CheckOneRun(const std::string& verb, const std::vector<std::string>& runs,
-                   const std::string& hint);
+// Error (kUsage) if there is none, or a format was taken for one, of which `hint` says more.
+Status CheckRuns(const std::string& verb, const std::vector<std::string>& runs,
+                 const std::string& hint = "");
 
 }  // namespace batchlight::cli

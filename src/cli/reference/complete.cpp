@@ -104,9 +104,9 @@ class Completer {
     if (given >= command.words.size() && !command.words.back().repeats) return;
     const WordReference& word = command.words[std::min(given, command.words.size() - 1)];
     AddAlternatives(word.values, 0, 0);
-    // A table's name may stand before the run.
-    if (given == 0 && command.words.size() > 1 && command.words[1].name == "TABLE") {
-      AddNamed("TABLE", 0, 0);
+    // A table's name may stand before the runs or after the first.
+    if (given <= 1 && command.words[0].name == "TABLE") {
+      AddNamed(given == 0 ? "RUN" : "TABLE", 0, 0);
     }
   }
 

@@ -1,4 +1,4 @@
-#include "cli/commands/repeatable_input.h"
+#include "cli/reading/repeatable_input.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands/profile_command.h"
+#include "cli/reading/standard_output.h"
 
 namespace batchlight::cli {
 namespace {
@@ -75,8 +75,9 @@ Status CopyInput(int file) {
 Result<RepeatableInput> RepeatableInput::Make() {
   if (!IsStream()) return RepeatableInput(lseek(STDIN_FILENO, 0, SEEK_CUR));
   if (!SomethingComes()) {
-    Say("--measure-overhead: nothing comes through the pipe on standard input: it is not kept, and "
-        "only the first run can read it");
+    SayLine(
+        "batchlight: --measure-overhead: nothing comes through the pipe on standard input: it is "
+        "not kept, and only the first run can read it");
     return RepeatableInput(-1);
   }
   const char* temporary = std::getenv("TMPDIR");

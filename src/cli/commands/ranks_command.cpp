@@ -1,0 +1,159 @@
+// batchlight ranks: the ranks of a job beside each other, from what is kept of each.
+#include <charconv>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/partial/job_result.h"
+#include "analysis/partial/partial_bytes.h"
+#include "analysis/whatif/what_if.h"
+#include "base/file.h"
+#include "base/thread_pool.h"
+#include "cli/flags/command.h"
+#include "cli/flags/run_argument.h"
+#include "cli/reading/job_input.h"
+#include "cli/reading/progress_line.h"
+#include "cli/reading/standard_output.h"
+#include "ingest/chunks/partial_block.h"
+#include "ingest/input_paths.h"
+#include "report/terminal/ranks_text.h"
+
+namespace batchlight::cli {
+namespace {
+
+// Beyond these ranks the ends of calls, half of what a part needs in memory, are left where they
+// are: waiting is told without them, clocks are not compared.
+constexpr size_t kMostWithEnds = 2000;
+
+struct RanksFlags {
+  std::vector<std::string> runs;
+  JobUse use;
+  bool json = false;
+  size_t rows = 10;
+  std::string fail_on;
+};
+
+// What was kept in the recording, else what reading all of it gives.
+Result<JobPart> ReadPart(const std::string& path, bool ends) {
+  if (const std::optional<std::string> bytes = ReadPartialBlock(path)) {
+    if (std::optional<JobPart> part = DecodeJobPart(*bytes, ends)) {
+      part->identity.label = NameOfInput(path);
+      return std::move(*part);
+    }
+  }
+  ASSIGN_OR_RETURN(const Store store, OpenInput(path));
+  JobPart part = MakeJobPart(NameOfInput(path), store);
+  if (!ends) {
+    for (RankPartial& rank : part.ranks) rank.calls.end_ns = {};
+  }
+  return part;
+}
+
+Result<std::vector<JobPart>> ReadParts(const std::vector<std::string>& paths,
+                                       std::vector<std::string>& notes) {
+  std::vector<std::optional<Result<JobPart>>> read(paths.size());
+  ProgressLine progress;
+  progress.Announce("reading " + std::to_string(paths.size()) + " recordings");
+  const bool ends = paths.size() <= kMostWithEnds;
+  ParallelFor(paths.size(), [&](size_t i) { read[i].emplace(ReadPart(paths[i], ends)); });
+  progress.Clear();
+  std::vector<JobPart> parts;
+  Status first_error;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    Result<JobPart>& part = *read[i];
+    if (part.ok()) {
+      parts.push_back(std::move(part).value());
+      continue;
+    }
+    if (paths.size() == 1 || !FileExists(paths[i])) return part.status();
+    if (first_error.ok()) first_error = part.status();
+    notes.push_back(part.status().message() + ": left out");
+  }
+  if (parts.empty()) return first_error;
+  return parts;
+}
+
+// "straggler" or "straggler>3%": the share of a step from which on it is too much.
+Result<double> LimitOf(const std::string& text) {
+  const std::string name = "straggler";
+  if (text == name) return 0.0;
+  double percent = 0;
+  if (text.starts_with(name + ">") && text.ends_with('%')) {
+    const char* const end = text.data() + text.size() - 1;
+    const auto [stop, error] = std::from_chars(text.data() + name.size() + 1, end, percent);
+    if (error == std::errc() && stop == end && percent >= 0) return percent / 100;
+  }
+  return UsageError("--fail-on " + text + ": straggler, or such as 'straggler>3%'");
+}
+
+// A trace of a pipeline: CSV, which nothing else that can be read is.
+Result<bool> TryWhatIf(const RanksFlags& flags) {
+  if (flags.runs.size() != 1 || !flags.runs[0].ends_with(".csv")) return false;
+  const std::string& path = flags.runs[0];
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
+  if (!IsPipelineTrace(text)) {
+    return InputError(path + " is no trace of a pipeline: docs/ranks.md has the form of one");
+  }
+  const auto in_file = [&](const Status& status) {
+    return Status(status).WithContext("cannot read " + path);
+  };
+  const auto operations = ReadPipelineTrace(text);
+  if (!operations.ok()) return in_file(operations.status());
+  const auto model = BuildPipelineModel(operations.value());
+  if (!model.ok()) return in_file(model.status());
+  const WhatIf found = AskWhatIf(model.value());
+  RETURN_IF_ERROR(WriteOut(flags.json
+                               ? WhatIfAsJson(found)
+                               : WhatIfAsText(found, TerminalStyle::Of(stdout), flags.rows)));
+  return true;
+}
+
+Status Compare(const RanksFlags& flags, Outcome& outcome) {
+  RETURN_IF_ERROR(CheckRuns("ranks", flags.runs));
+  double limit = -1;
+  if (!flags.fail_on.empty()) {
+    ASSIGN_OR_RETURN(limit, LimitOf(flags.fail_on));
+  }
+  ASSIGN_OR_RETURN(const bool done, TryWhatIf(flags));
+  if (done) return {};
+  ASSIGN_OR_RETURN(const std::vector<std::string> paths, FindInputs(flags.runs));
+  std::vector<std::string> notes;
+  ASSIGN_OR_RETURN(std::vector<JobPart> parts, ReadParts(paths, notes));
+  ASSIGN_OR_RETURN(JobResult job, CompareRanks(std::move(parts), ClockOf(flags.use)));
+  job.notes.insert(job.notes.end(), notes.begin(), notes.end());
+  RETURN_IF_ERROR(WriteOut(flags.json ? RanksAsJson(job)
+                                      : RanksAsText(job, TerminalStyle::Of(stdout), flags.rows)));
+  if (limit < 0 || !job.straggler || job.straggler->of_step <= limit) return {};
+  outcome.exit_code = static_cast<int>(ErrorKind::kGate);
+  SayLine("batchlight: gate " + flags.fail_on + " failed: " + StragglerSentence(job));
+  return {};
+}
+
+}  // namespace
+
+void RegisterRanks(const Command& app, Outcome& outcome) {
+  auto flags = std::make_shared<RanksFlags>();
+  const Command command =
+      app.Add("ranks", "Compare the ranks of a job: who is waited for, and what that costs");
+  command.Details(
+      "Reads what `profile` kept of each rank at its end, not the events, so that a thousand "
+      "recordings take seconds; of a recording without it, and of files of other tools, all is "
+      "read.\n\n"
+      "A .csv with the operations of a pipeline (docs/ranks.md) is played again instead: how much "
+      "shorter a step would be if no worker, or not the last stage, were slow.");
+  AddRuns(command, &flags->runs);
+  command.Switch("--json", &flags->json, "One JSON object on standard output, of all ranks");
+  command.Option("--rows", &flags->rows, "Rows of each list").NotNegative().ShowDefault();
+  command
+      .Option("--fail-on", &flags->fail_on,
+              "Exit with code 1 if the others wait for one rank, or for longer than this part of a "
+              "step: 'straggler>3%'")
+      .TypeName("LIMIT");
+  AddClockFlag(command, &flags->use);
+  command.Runs([flags, &outcome] { outcome.status = Compare(*flags, outcome); });
+}
+
+}  // namespace batchlight::cli

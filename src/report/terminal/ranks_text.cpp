@@ -1,0 +1,345 @@
+#include "report/terminal/ranks_text.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+
+#include "analysis/ranks/collectives.h"
+#include "report/terminal/summary_sections.h"
+#include "report/text/number_text.h"
+#include "report/text/utf8.h"
+
+namespace batchlight {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string RankName(const RankTimes& rank) {
+  std::string name =
+      rank.rank >= 0 ? "Rank " + std::to_string(rank.rank) : "Process " + std::to_string(rank.pid);
+  if (!rank.host.empty()) name += " (" + CleanText(rank.host) + ")";
+  return name;
+}
+
+// ", in all 60 steps", ", in 12 of 60 steps (4, 9, 14, ...)".
+std::string StepsText(const JobStraggler& straggler) {
+  constexpr size_t kMost = 5;
+  const size_t count = straggler.late_steps.size();
+  if (count == straggler.steps) return ", in all " + CountText(count) + " steps";
+  std::string numbers;
+  for (size_t i = 0; i < std::min(count, kMost); ++i) {
+    numbers += (i == 0 ? "" : ", ") + std::to_string(straggler.late_steps[i]);
+  }
+  return ", in " + CountText(count) + " of " + CountText(straggler.steps) + " steps (" + numbers +
+         (count > kMost ? ", ..." : "") + ")";
+}
+
+std::vector<std::string> Causes(const JobStraggler& straggler) {
+  std::vector<std::string> causes;
+  if (!straggler.phase.empty()) {
+    causes.push_back("It takes " + TimeText(straggler.longer_ns) + " longer for " +
+                     CleanText(straggler.phase) + " in these steps than any other rank.");
+  }
+  if (straggler.kernels) {
+    const SlowKernels& kernels = *straggler.kernels;
+    std::string text = "Its kernels take " + SignificantText(kernels.times) +
+                       " times as long as those of the rank in the middle";
+    if (!kernels.worst.empty()) {
+      text += ", " + ElideMiddle(CleanText(kernels.worst), 40) + " " +
+              SignificantText(kernels.worst_times) + " times";
+    }
+    causes.push_back(text + ": look at that GPU's clock, power and temperature.");
+  }
+  return causes;
+}
+
+// The ranks that cost the others most, then those that wait least.
+std::vector<size_t> RanksToShow(const JobResult& job, size_t rows) {
+  std::vector<size_t> order(job.ranks.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (order.size() > rows) {
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return job.ranks[a].cost_ns > job.ranks[b].cost_ns;
+    });
+    order.resize(rows);
+  }
+  return order;
+}
+
+void WriteJobHead(SummaryText& out, const JobResult& job) {
+  std::set<std::string> hosts;
+  for (const RankTimes& rank : job.ranks) hosts.insert(rank.host);
+  out.Put("batchlight", Tone::kTitle).Put("  ");
+  out.Put(CountText(job.ranks.size()) + (job.ranks.size() == 1 ? " rank" : " ranks"),
+          Tone::kStrong);
+  out.Put(" · " + CountText(hosts.size()) + (hosts.size() == 1 ? " host" : " hosts"));
+  out.Put(" · " + CountText(job.inputs) + (job.inputs == 1 ? " recording" : " recordings"));
+  if (job.step_ns > 0) out.Put(" · step " + TimeText(job.step_ns));
+  out.EndLine();
+  constexpr size_t kMostNotes = 8;
+  for (size_t i = 0; i < std::min(job.notes.size(), kMostNotes); ++i) {
+    out.Put("  ! ", Tone::kWarning).Wrapped(CleanText(job.notes[i]), 4);
+  }
+  if (job.notes.size() > kMostNotes) {
+    out.Line("    and " + CountText(job.notes.size() - kMostNotes) + " more", Tone::kDim);
+  }
+  if (job.losses > 0) {
+    out.Put("  ! ", Tone::kWarning)
+        .Wrapped(CountText(job.losses) +
+                     " events were lost: `batchlight summary` of a recording "
+                     "says which",
+                 4);
+  }
+  if (!job.clocks.empty()) out.Put("  ").Wrapped(job.clocks, 2, Tone::kDim);
+}
+
+void WriteWaitedFor(SummaryText& out, const JobResult& job) {
+  out.Title("Who is waited for");
+  if (job.straggler) {
+    out.Put("  ").Wrapped(StragglerSentence(job), 2, Tone::kStrong);
+    for (const std::string& cause : Causes(*job.straggler)) out.Put("  ").Wrapped(cause, 2);
+    return;
+  }
+  out.Put("  ").Wrapped(job.ranks.size() < 2
+                            ? "There is one rank only."
+                            : "No rank stands out: what is lost by waiting is due to all in turn.",
+                        2);
+}
+
+void WriteRankTable(SummaryText& out, const JobResult& job, size_t rows) {
+  out.Title("Ranks");
+  const std::vector<size_t> shown = RanksToShow(job, rows);
+  double largest = 0;
+  for (const size_t row : shown) largest = std::max(largest, job.ranks[row].step_ns);
+  const TimesInOneUnit times(largest);
+  const bool waits = std::any_of(job.ranks.begin(), job.ranks.end(),
+                                 [](const RankTimes& rank) { return rank.last_share > 0; });
+  std::vector<SummaryTable::Column> columns = {{.header = "", .right = false},
+                                               {.header = times.Header("step")}};
+  if (waits) {
+    columns.push_back({.header = "lost waiting"});
+    columns.push_back({.header = "costs others"});
+    columns.push_back({.header = "last"});
+  }
+  for (size_t phase = 0; phase < job.phases.size(); ++phase) {
+    columns.push_back(
+        {.header = CleanText(job.phases[phase]), .least_width = static_cast<int>(70 + 10 * phase)});
+  }
+  SummaryTable table(out, std::move(columns));
+  for (const size_t row : shown) {
+    const RankTimes& rank = job.ranks[row];
+    const bool slow = job.straggler && job.straggler->row == row;
+    std::vector<SummaryTable::Cell> cells = {{RankName(rank), slow ? Tone::kLoss : Tone::kPlain},
+                                             {times.Text(rank.step_ns)}};
+    if (waits) {
+      cells.push_back({times.Text(rank.lost_ns)});
+      cells.push_back({times.Text(rank.cost_ns)});
+      cells.push_back({PercentText(rank.last_share)});
+    }
+    for (const double ns : rank.phase_ns) cells.push_back({times.Text(ns)});
+    table.Row(std::move(cells));
+  }
+  table.Print(shown.size() < job.ranks.size() ? "those that cost the others most" : "rank");
+}
+
+double BusFactor(const CollectiveTotal& total) {
+  CollectiveRow row{.operation = total.operation, .ranks = total.ranks};
+  return row.bus_factor();
+}
+double SizeOf(const CollectiveTotal& total) {
+  CollectiveRow row{
+      .operation = total.operation, .ranks = total.ranks, .message_bytes = total.bytes};
+  return row.size_bytes();
+}
+
+// Bytes per ns are GB/s.
+double BusOf(const CollectiveTotal& total) {
+  return total.transfer_ns > 0 ? SizeOf(total) / total.transfer_ns * BusFactor(total) : 0;
+}
+
+void WriteCollectives(SummaryText& out, const JobResult& job, size_t rows) {
+  if (job.collectives.empty()) return;
+  out.Title("Collectives");
+  SummaryTable table(out, {{.header = "", .right = false},
+                           {.header = "group"},
+                           {.header = "ranks"},
+                           {.header = "calls"},
+                           {.header = "transfer"},
+                           {.header = "waiting"},
+                           {.header = "bus GB/s", .least_width = 70}});
+  for (size_t i = 0; i < std::min(rows, job.collectives.size()); ++i) {
+    const CollectiveTotal& total = job.collectives[i];
+    table.Row({{total.operation + " " + BytesText(double(total.bytes))},
+               {std::to_string(total.communicator)},
+               {CountText(total.ranks)},
+               {CountText(total.calls)},
+               {TimeText(total.transfer_ns)},
+               {TimeText(total.waited_ns)},
+               {total.bytes > 0 ? SignificantText(BusOf(total)) : ""}});
+  }
+  table.Print("operation, message");
+}
+
+void WriteParts(SummaryText& out, std::string_view title, const std::vector<SlowPart>& parts,
+                size_t rows) {
+  SummaryTable table(out, {{.header = "", .right = false}, {.header = "step, of the ideal"}});
+  for (size_t i = 0; i < std::min(rows, parts.size()); ++i) {
+    table.Row({{parts[i].name}, {SignificantText(parts[i].slowdown)}});
+  }
+  table.Print(title);
+}
+
+ordered_json StragglerJson(const JobResult& job) {
+  if (!job.straggler) return nullptr;
+  const JobStraggler& found = *job.straggler;
+  const RankTimes& rank = job.ranks[found.row];
+  ordered_json json = {{"rank", rank.rank},
+                       {"pid", rank.pid},
+                       {"host", CleanText(rank.host)},
+                       {"recording", CleanText(rank.label)},
+                       {"waited_ns_per_step", found.waited_ns},
+                       {"of_step", found.of_step},
+                       {"by", found.by_collectives ? "collectives" : "phases"},
+                       {"steps", found.steps},
+                       {"late_steps", found.late_steps},
+                       {"phase", nullptr},
+                       {"longer_ns", found.longer_ns},
+                       {"kernels", nullptr}};
+  if (!found.phase.empty()) json["phase"] = CleanText(found.phase);
+  if (found.kernels) {
+    json["kernels"] = {{"times", found.kernels->times},
+                       {"worst", CleanText(found.kernels->worst)},
+                       {"worst_times", found.kernels->worst_times}};
+  }
+  return json;
+}
+
+ordered_json PartsJson(const std::vector<SlowPart>& parts) {
+  ordered_json json = ordered_json::array();
+  for (const SlowPart& part : parts) {
+    json.push_back({{"name", part.name}, {"slowdown", part.slowdown}});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string StragglerSentence(const JobResult& job) {
+  if (!job.straggler) return "";
+  const JobStraggler& found = *job.straggler;
+  return RankName(job.ranks[found.row]) + " makes the others wait " + TimeText(found.waited_ns) +
+         " of a step (" + PercentText(found.of_step) + ")" + StepsText(found) + ".";
+}
+
+std::string RanksAsText(const JobResult& job, const TerminalStyle& style, size_t rows) {
+  SummaryText out(style);
+  WriteJobHead(out, job);
+  if (job.ranks.empty()) {
+    out.Put("  ").Wrapped("No rank has steps: there is nothing to compare.", 2);
+    return out.text();
+  }
+  WriteWaitedFor(out, job);
+  WriteRankTable(out, job, rows);
+  WriteCollectives(out, job, rows);
+  return out.text();
+}
+
+std::string WhatIfAsText(const WhatIf& found, const TerminalStyle& style, size_t rows) {
+  SummaryText out(style);
+  const auto seconds = [](double s) { return TimeText(s * 1e9); };
+  out.Put("batchlight", Tone::kTitle).Put("  ");
+  out.Put("a step takes " + seconds(found.step_s), Tone::kStrong);
+  out.Put(" · " + seconds(found.ideal_s) + " if no worker were slow · " +
+          SignificantText(found.slowdown()) + " times as long");
+  out.EndLine();
+  out.Title("What if");
+  const SlowWorker& worst = found.workers.front();
+  out.Put("  ").Wrapped(
+      "With the slowest " + CountText(found.healed) + " of " + CountText(found.workers.size()) +
+          " workers as fast as the rest (first rank " + std::to_string(worst.rank) + ": replica " +
+          std::to_string(worst.replica) + ", stage " + std::to_string(worst.stage) +
+          ") a step would take " + seconds(found.without_workers_s) + ": " +
+          PercentText(found.share_of_workers()) + " of what is lost (M_W).",
+      2);
+  out.Put("  ").Wrapped("With the last stage as fast as the rest " +
+                            seconds(found.without_stage_s) + ": " +
+                            PercentText(found.share_of_stage()) + " of it (M_S).",
+                        2);
+  out.Title("What makes the ideal step longer");
+  std::vector<SlowPart> workers;
+  for (const SlowWorker& worker : found.workers) {
+    workers.push_back({"rank " + std::to_string(worker.rank) + " (replica " +
+                           std::to_string(worker.replica) + ", stage " +
+                           std::to_string(worker.stage) + ")",
+                       worker.slowdown});
+  }
+  WriteParts(out, "worker, as it is", workers, rows);
+  WriteParts(out, "stage, as it is", found.stages, found.stages.size());
+  WriteParts(out, "operations, as they are", found.works, rows);
+  return out.text();
+}
+
+std::string RanksAsJson(const JobResult& job) {
+  ordered_json json = {{"recordings", job.inputs},
+                       {"world_size", job.world_size},
+                       {"notes", ordered_json::array()},
+                       {"clocks", job.clocks},
+                       {"events_lost", job.losses},
+                       {"step_ns", job.step_ns},
+                       {"straggler", StragglerJson(job)},
+                       {"ranks", ordered_json::array()},
+                       {"collectives", ordered_json::array()}};
+  for (const std::string& note : job.notes) json["notes"].push_back(CleanText(note));
+  for (const RankTimes& rank : job.ranks) {
+    ordered_json phases = ordered_json::object();
+    for (size_t i = 0; i < job.phases.size(); ++i) {
+      phases[CleanText(job.phases[i])] = rank.phase_ns[i];
+    }
+    json["ranks"].push_back({{"rank", rank.rank},
+                             {"pid", rank.pid},
+                             {"host", CleanText(rank.host)},
+                             {"recording", CleanText(rank.label)},
+                             {"steps", rank.steps},
+                             {"step_ns", rank.step_ns},
+                             {"waited_ns", rank.waited_ns},
+                             {"lost_ns", rank.lost_ns},
+                             {"cost_ns", rank.cost_ns},
+                             {"last_share", rank.last_share},
+                             {"phases_ns", std::move(phases)}});
+  }
+  for (const CollectiveTotal& total : job.collectives) {
+    json["collectives"].push_back({{"operation", CleanText(total.operation)},
+                                   {"communicator", total.communicator},
+                                   {"ranks", total.ranks},
+                                   {"message_bytes", total.bytes},
+                                   {"calls", total.calls},
+                                   {"transfer_ns", total.transfer_ns},
+                                   {"waited_ns", total.waited_ns},
+                                   {"bus_gbps", BusOf(total)}});
+  }
+  return json.dump(2) + "\n";
+}
+
+std::string WhatIfAsJson(const WhatIf& found) {
+  ordered_json json = {{"step_s", found.step_s},
+                       {"ideal_s", found.ideal_s},
+                       {"slowdown", found.slowdown()},
+                       {"healed_workers", found.healed},
+                       {"without_workers_s", found.without_workers_s},
+                       {"share_of_workers", found.share_of_workers()},
+                       {"without_last_stage_s", found.without_stage_s},
+                       {"share_of_last_stage", found.share_of_stage()},
+                       {"workers", ordered_json::array()},
+                       {"stages", PartsJson(found.stages)},
+                       {"operations", PartsJson(found.works)}};
+  for (const SlowWorker& worker : found.workers) {
+    json["workers"].push_back({{"rank", worker.rank},
+                               {"dp_rank", worker.replica},
+                               {"stage", worker.stage},
+                               {"slowdown", worker.slowdown}});
+  }
+  return json.dump(2) + "\n";
+}
+
+}  // namespace batchlight

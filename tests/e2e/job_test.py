@@ -1,0 +1,224 @@
+"""Recordings of one job, one file for each rank, read as one; what is missing or does not belong; and
+`ranks`, on what was kept of each rank and on traces of pipelines."""
+import json
+import lzma
+import os
+import shutil
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from recorded import BATCHLIGHT, LONG_S, SOURCE, InFolder, run  # noqa: E402
+
+try:
+    import torch.distributed
+    HAS_TORCH = torch.distributed.is_available()
+except (AttributeError, ImportError):
+    HAS_TORCH = False
+
+RANKS = 3
+STEPS = 16
+# Rank 1 sleeps before each step, so that the others wait for it in backward.
+PROGRAM = """
+import os, sys, time, torch, torch.distributed as dist
+rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+dist.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=rank, world_size=size)
+torch.manual_seed(rank)
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(16, 4))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(%d):
+    if rank == 1:
+        time.sleep(0.1)
+    optimizer.zero_grad()
+    model(torch.randn(8, 16)).sum().backward()
+    optimizer.step()
+dist.destroy_process_group()
+""" % STEPS
+
+
+def launched(environment):
+    """Without what a launcher around the tests may have set."""
+    with open(os.path.join(SOURCE, "src", "format", "launchers.def")) as file:
+        text = file.read()
+    return {name: value for name, value in environment.items() if '"%s"' % name not in text}
+
+
+def read(*words, **options):
+    done = run(BATCHLIGHT, *words, **options)
+    if done.returncode != 0:
+        raise AssertionError("%s: exit %d: %s" % (words, done.returncode, done.stderr))
+    return done
+
+
+@unittest.skipUnless(HAS_TORCH, "this Python has no torch.distributed")
+class OneFileARank(InFolder):
+    recordings = None  # of the job, made once
+
+    def setUp(self):
+        super().setUp()
+        if OneFileARank.recordings is None:
+            OneFileARank.recordings = self.record()
+        shutil.copytree(OneFileARank.recordings, self.path("job"))
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.recordings:
+            shutil.rmtree(os.path.dirname(cls.recordings))
+            cls.recordings = None
+
+    def record(self):
+        with open(self.path("ddp.py"), "w") as file:
+            file.write(PROGRAM)
+        os.mkdir(self.path("first"))
+        self.environment = launched(self.environment)
+        tools = []
+        for rank in range(RANKS):
+            self.environment.update(RANK=str(rank), WORLD_SIZE=str(RANKS))
+            tools.append(self.begin("profile", "-o", "first/r%q{RANK}", "--", sys.executable,
+                                    "ddp.py", self.path("meeting")))
+        self.assertEqual([tool.wait(4 * LONG_S) for tool in tools], [0] * RANKS)
+        kept = os.path.join(os.path.dirname(self.folder), "kept-" + os.path.basename(self.folder))
+        shutil.copytree(self.path("first"), os.path.join(kept, "job"))
+        return os.path.join(kept, "job")
+
+    def part(self, rank):
+        return os.path.join(self.path("job"), "r%d.batchlight" % rank)
+
+    def ranks(self, *words):
+        return json.loads(read("ranks", "--json", *words).stdout)
+
+    def test_every_reader_takes_the_folder_as_one_job(self):
+        job = self.path("job")
+        summary = json.loads(read("summary", "--json", job).stdout)
+        self.assertEqual([(process["rank"], process["steps"])
+                          for process in summary["steps"]["processes"]],
+                         [(rank, STEPS) for rank in range(RANKS)])
+        pattern = os.path.join(job, "*.batchlight")  # quoted, as no shell expands it
+        for words in ([job], [pattern], [self.part(rank) for rank in range(RANKS)]):
+            rows = json.loads(read("table", "steps", "-f", "json", *words).stdout)
+            self.assertEqual({row["Rank"] for row in rows}, set(range(RANKS)), words)
+        self.assertEqual(read("table", job, "ranks", "-f", "csv").stdout.count("\n"), 1 + RANKS)
+        self.assertIn("rank 1", read("analyze", job).stdout.lower())
+        self.assertIn("DistributedDataParallel", read("tree", job).stdout)
+        read("stats", "-r", "osrt_sum", job)
+        read("export", "-t", "jsonlines", "-o", self.path("all.jsonl"), job)
+        read("view", "--html", self.path("view.html"), job)
+        read("report", "-o", self.path("page"), "--no-timeline", job)
+        for name in ("all.jsonl", "view.html", os.path.join("page", "index.html")):
+            self.assertTrue(os.path.getsize(self.path(name)), name)
+        diff = read("diff", "-f", "json", job, job)
+        self.assertIn("step", diff.stdout)
+
+    def test_the_rank_that_sleeps_is_the_one_that_is_waited_for(self):
+        found = self.ranks(self.path("job"))
+        self.assertEqual([rank["rank"] for rank in found["ranks"]], list(range(RANKS)))
+        self.assertEqual(found["notes"], [])
+        straggler = found["straggler"]
+        self.assertEqual(straggler["rank"], 1, straggler)
+        self.assertGreater(straggler["waited_ns_per_step"], 50e6)
+        text = read("ranks", self.path("job")).stdout
+        self.assertRegex(text, r"Rank 1 \(\S+\) makes the others wait")
+        failed = run(BATCHLIGHT, "ranks", "--fail-on", "straggler>3%", self.path("job"))
+        self.assertEqual(failed.returncode, 1, failed.stderr)
+        self.assertIn("gate straggler>3% failed: Rank 1", failed.stderr)
+        wrong = run(BATCHLIGHT, "ranks", "--fail-on", "stragler", self.path("job"))
+        self.assertEqual(wrong.returncode, 2, wrong.stderr)
+
+    def test_what_was_kept_says_the_same_as_all_that_was_recorded(self):
+        kept = self.ranks(self.path("job"))
+        for rank in range(RANKS):  # without its end a recording has no kept part
+            with open(self.part(rank), "r+b") as file:
+                file.truncate(os.path.getsize(self.part(rank)) - 24)
+        whole = self.ranks(self.path("job"))
+        self.assertEqual(kept["straggler"]["rank"], whole["straggler"]["rank"])
+        for mine, theirs in zip(kept["ranks"], whole["ranks"]):
+            self.assertEqual(mine["steps"], theirs["steps"])
+            self.assertEqual(mine["step_ns"], theirs["step_ns"])
+
+    def test_a_rank_that_is_missing_is_said(self):
+        os.remove(self.part(2))
+        self.assertIn("1 of 3 ranks are missing (2)", " ".join(self.ranks(self.path("job"))["notes"]))
+        self.assertIn("1 of 3 ranks are missing (2)", read("table", "steps", self.path("job")).stderr)
+        self.assertIn("1 of 3 ranks are missing (2)", read("summary", self.path("job")).stdout)
+
+    def test_a_copy_is_left_out(self):
+        shutil.copy(self.part(0), os.path.join(self.path("job"), "copy.batchlight"))
+        notes = " ".join(self.ranks(self.path("job"))["notes"])
+        self.assertRegex(notes, r"(copy|r0)\.batchlight is the same run as (copy|r0)\.batchlight")
+        rows = json.loads(read("table", "steps", "-f", "json", self.path("job")).stdout)
+        self.assertEqual(len(rows), RANKS * STEPS)
+
+    def test_a_cut_recording_is_read_as_far_as_it_goes(self):
+        with open(self.part(1), "r+b") as file:
+            file.truncate(os.path.getsize(self.part(1)) * 2 // 3)
+        done = read("table", "steps", self.path("job"))
+        self.assertIn("r1.batchlight: the end of the recording is missing", done.stderr)
+        with open(self.part(1), "wb") as file:
+            file.write(b"BLIGHT1\n")
+        done = read("table", "steps", self.path("job"))
+        self.assertIn("left out", done.stderr)
+        self.assertIn("1 of 3 ranks are missing (1)", done.stderr)
+
+    def test_two_jobs_are_kept_apart(self):
+        with open(self.path("step.py"), "w") as file:
+            file.write("import batchlight, time\nfor _ in range(5):\n"
+                       "    with batchlight.annotate('step'):\n        time.sleep(0.005)\n")
+        environment = dict(self.environment, RANK="0", WORLD_SIZE="1", PYTHONPATH=os.path.join(
+            os.path.dirname(os.path.dirname(BATCHLIGHT)), "share", "batchlight", "python"))
+        done = self.batchlight("profile", "-o", "job/other", "--", sys.executable, "step.py",
+                               env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for command in ("summary", "ranks", "report"):
+            refused = run(BATCHLIGHT, command, self.path("job"))
+            self.assertEqual(refused.returncode, 3, refused.stderr)
+            self.assertRegex(refused.stderr, r"are of different jobs \(both have rank 0\)")
+            self.assertIn("other.batchlight", refused.stderr)
+
+    def test_a_path_that_is_not_there_is_an_error(self):
+        missing = run(BATCHLIGHT, "summary", self.part(0), self.part(7))
+        self.assertEqual(missing.returncode, 3, missing.stderr)
+        self.assertIn("r7.batchlight", missing.stderr)
+
+
+# Production traces of "Understanding Stragglers in Large Model Training Using What-if Analysis" (OSDI
+# 2025; github.com/ByteDance-Seed/StragglerAnalysis, Apache-2.0): of the first, steps 16 to 29.
+class Pipelines(InFolder):
+    def what_if(self, name):
+        path = self.path(name + ".csv")
+        with lzma.open(os.path.join(SOURCE, "tests", "pipelines", name + ".csv.xz")) as packed, \
+                open(path, "wb") as file:
+            shutil.copyfileobj(packed, file)
+        self.assertIn("a step takes", read("ranks", path).stdout)
+        return json.loads(read("ranks", "--json", path).stdout)
+
+    def near(self, value, expected):
+        self.assertLess(abs(value - expected), 0.02 * expected, (value, expected))
+
+    def test_one_slow_worker(self):
+        found = self.what_if("slow_worker")
+        self.near(found["slowdown"], 46.336 / 23.485)
+        self.near(found["share_of_workers"], 1.0)
+        self.assertLess(abs(found["share_of_last_stage"]), 0.02)
+        worst, second = found["workers"][:2]
+        self.assertEqual((worst["rank"], worst["dp_rank"], worst["stage"]), (0, 0, 0))
+        self.assertGreater(worst["slowdown"], 1.9)
+        self.assertLess(second["slowdown"], 1.05)
+
+    def test_a_last_stage_that_is_too_large(self):
+        found = self.what_if("last_stage")
+        self.near(found["step_s"], 2.172697)
+        self.near(found["ideal_s"], 1.843296)
+        self.near(found["share_of_last_stage"], 1.219356)
+        self.near(1 + found["share_of_workers"], 1.031404)
+        self.assertEqual(max(found["stages"], key=lambda stage: stage["slowdown"])["name"], "stage 3")
+
+    def test_what_is_no_trace_is_said(self):
+        with open(self.path("other.csv"), "w") as file:
+            file.write("a,b\n1,2\n")
+        done = run(BATCHLIGHT, "ranks", self.path("other.csv"))
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("no trace of a pipeline", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
