@@ -150,7 +150,7 @@ class WrongWords(TableTest):
                             (["tree", path, "--depth", "-1"], "--depth: -1"),
                             (["diff", path], "B is required"),
                             (["diff", path, path, "-f", "xml"], "markdown"),
-                            (["summary", path, path], "batchlight summary --help"),
+                            (["diff", path, path, path], "batchlight diff --help"),
                             (["diff", path, path, "--fail-on", "step>3%", "--step-key", "nope"],
                              'named "nope"')):
             done = run(BATCHLIGHT, *words)
