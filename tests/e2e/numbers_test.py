@@ -143,8 +143,8 @@ class Collector:
             return
         name = f"GPU {devices[0]['device']}"
         words = " ".join(views.text.split())
-        if f"{name} " in words and " is busy " in words:
-            self.text("busy", "terminal", words.split(" is busy ")[1].split("%")[0] + "%")
+        if f"{name} " in words and " works " in words:
+            self.text("busy", "terminal", words.split(" works ")[1].split("%")[0] + "%")
         self.number("busy", "JSON", devices[0]["busy_share"] * 100)
         self.number("busy", "CSV", views.figure(f"{name} busy"))
         track = next((track for track in self.training["tracks"] if track["track"] == name), None)

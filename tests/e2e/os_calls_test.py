@@ -65,12 +65,12 @@ class KnownWaits(Osrt):
         self.assertTrue({70, 75, 78} <= woken, woken)
 
         report = self.batchlight("stats", "-q", "-r", "osrt_sum", "-f", "csv", "run.batchlight")
-        header, *lines = list(csv.reader(io.StringIO(report.stdout)))
+        header, *lines = filter(None, csv.reader(io.StringIO(report.stdout)))
         self.assertEqual(header, ["Time (%)", "Total Time (ns)", "Num Calls", "Avg (ns)", "Med (ns)",
                                   "Min (ns)", "Max (ns)", "StdDev (ns)", "Name"])
         self.assertTrue(set(self.WAITS + self.UNTIL) <= {line[8] for line in lines})
         trace = self.batchlight("stats", "-q", "-r", "osrt_trace", "-f", "csv", "run.batchlight")
-        header, *lines = list(csv.reader(io.StringIO(trace.stdout)))
+        header, *lines = filter(None, csv.reader(io.StringIO(trace.stdout)))
         self.assertEqual(header, ["Start (ns)", "Duration (ns)", "Name", "Result", "Pid", "Tid",
                                   "Thread Name"])
         self.assertEqual([line[2] for line in lines if int(line[1]) >= 19 * MS][:3],

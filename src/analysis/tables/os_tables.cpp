@@ -40,7 +40,7 @@ const Columns<Row<OsCallSum>>& OsCallColumns() {
        Of(&OsCallSum::recorded)},
       {TimeColumn("recorded_total", "Recorded Total", "In those"), Of(&OsCallSum::recorded_ns)},
       {TimeColumn("longest", "Longest", "The longest call"), Of(&OsCallSum::longest_ns)},
-      {BytesColumn("bytes", "Bytes", "Read or written"), Of(&OsCallSum::bytes)},
+      {CountColumn("bytes", "Bytes", "Read or written"), Of(&OsCallSum::bytes)},
       {CountColumn("threads", "Threads", "Threads that called it"), Of(&OsCallSum::threads)}};
   return columns;
 }
@@ -49,10 +49,10 @@ const Columns<Row<FileSum>>& FileColumns() {
   static const Columns<Row<FileSum>> columns = {
       {TextColumn("file", "File", "Path, or a pipe or socket by its number"), Of(&FileSum::file)},
       {TimeColumn("read_time", "Read Time", "In calls that read it"), Of(&FileSum::read_ns)},
-      {BytesColumn("bytes_read", "Bytes Read", "By these calls"), Of(&FileSum::bytes_read)},
+      {CountColumn("bytes_read", "Bytes Read", "By these calls"), Of(&FileSum::bytes_read)},
       {CountColumn("reads", "Reads", "Calls, however short"), Of(&FileSum::reads)},
       {TimeColumn("write_time", "Write Time", "In calls that wrote it"), Of(&FileSum::write_ns)},
-      {BytesColumn("bytes_written", "Bytes Written", "By these calls"),
+      {CountColumn("bytes_written", "Bytes Written", "By these calls"),
        Of(&FileSum::bytes_written)},
       {CountColumn("writes", "Writes", "Calls, however short"), Of(&FileSum::writes)},
       {TimeColumn("slowest", "Slowest", "The longest of these calls"), Of(&FileSum::slowest_ns)},

@@ -177,7 +177,9 @@ TEST_F(SealTest, NeverOverwritesUnasked) {
 }
 
 TEST_F(SealTest, RefusesAFolderThatIsNone) {
-  const LiveFolder folder = LiveFolder::Open(testing::TempDir()).value();
+  const std::string empty = folder_ + "/empty";
+  ASSERT_EQ(mkdir(empty.c_str(), 0777), 0);
+  const LiveFolder folder = LiveFolder::Open(empty).value();
   EXPECT_EQ(Seal(folder, output_, {}).status().kind(), ErrorKind::kInput);
 }
 
