@@ -171,7 +171,7 @@ def main():
         plain, with_recording, said, words = [], [], {}, ""
         for _ in range(options.rounds):
             result = run([*program, name], environment)
-            found = recorded(name)
+            found = recorded(name, "--control-steps", "16")
             if not result or not found:
                 all_true = False
                 break

@@ -130,12 +130,14 @@ class ControlSteps(InFolder):
         self.assertIn(plain, range(35, 42), "one in four of those after the first 20")
         self.assertEqual(self.kinds(all_detail).count("without detail"), 0)
         calls, all_calls = self.operators(summary), self.operators(all_detail)
-        self.assertEqual(set(calls), set(all_calls))
+        # What follows the last step may count as a step without detail.
+        self.assertLessEqual(set(all_calls) - set(calls),
+                             {"aten::_to_copy", "aten::to", "aten::item", "aten::_local_scalar_dense"})
         self.assertAlmostEqual(calls["aten::relu"], 4, delta=0.01)
         for name, each in calls.items():  # the first step may be a warm-up in one of them
-            self.assertAlmostEqual(each, all_calls[name], delta=0.1, msg=name)
+            self.assertAlmostEqual(each, all_calls[name], delta=0.25, msg=name)
         for module in summary["modules"]:
-            self.assertAlmostEqual(module["calls_per_step"], 1, delta=0.01, msg=module["path"])
+            self.assertAlmostEqual(module["calls"], 180 - plain, delta=1, msg=module["path"])
 
         recording = summary["recording"]
         self.assertEqual(recording["steps_without_detail"], plain)
@@ -200,7 +202,7 @@ class ControlSteps(InFolder):
         self.assertGreaterEqual(recording["steps_with_detail"], 20)
         self.assertIn("measured", recording)
         text = re.sub(r"\s+", " ", self.batchlight("summary", "run.batchlight").stdout)
-        self.assertRegex(text, r"--overhead 4 %( was not kept)?: \S+ % in the mean of 600 steps, "
+        self.assertRegex(text, r"--overhead 4 %%( was not kept)?: \S+ %% in the mean of 600 steps, "
                                r"%d of them with detail" % recording["steps_with_detail"])
 
     def test_nothing_is_compiled_again(self):

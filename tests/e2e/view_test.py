@@ -209,11 +209,12 @@ class ViewTest(unittest.TestCase):
             with Viewer(TRAIN, *words) as viewer:
                 self.assertEqual(viewer.rest, rest)
         for words in (["--at", "soon"], ["--step", "x"], ["--step", "1", "--at", "2s"], ["--port", "0"],
-                      ["--allow-host", "a:1"], ["--frame-ancestor", "hub"], ["--idle", "x"], ["a", "b", "c"]):
+                      ["--allow-host", "a:1"], ["--frame-ancestor", "hub"], ["--idle", "x"]):
             done = run(BATCHLIGHT, "view", "--no-browser", TRAIN, *words)
             self.assertEqual(done.returncode, 2, words)
             self.assertIn("batchlight: ", done.stderr)
         self.assertEqual(run(BATCHLIGHT, "view", "/nowhere").returncode, 3)
+        self.assertEqual(run(BATCHLIGHT, "view", "--no-browser", TRAIN, "/nowhere").returncode, 3)
 
     def test_ends_by_signal_and_idle_time(self):
         with Viewer(TRAIN) as viewer:

@@ -52,11 +52,12 @@ TEST(MakeProfileOptions, SomeStepsGoWithoutDetail) {
     const size_t at = extra.find("detail.");
     return at == std::string::npos ? "" : extra.substr(at);
   };
-  EXPECT_EQ(detail_of({}), "detail.every=16\n");
+  EXPECT_EQ(detail_of({}), "");
   EXPECT_EQ(detail_of({"--control-steps=8"}), "detail.every=8\n");
   EXPECT_EQ(detail_of({"--control-steps=none"}), "");
-  EXPECT_EQ(detail_of({"--overhead=3%"}), "detail.every=16\ndetail.budget=30000\n");
-  EXPECT_EQ(detail_of({"--overhead", "0.5", "--control-steps=none"}), "detail.budget=5000\n");
+  EXPECT_EQ(detail_of({"--overhead=3%"}), "detail.budget=30000\n");
+  EXPECT_EQ(detail_of({"--overhead", "0.5", "--control-steps=16"}),
+            "detail.every=16\ndetail.budget=5000\n");
   EXPECT_EQ(Session({"--overhead=3%"}).facts.front().first, "session.overhead_budget");
   // Nothing could be left out, or the user chose what is.
   EXPECT_EQ(detail_of({"-t", "nvtx", "--pytorch=none"}), "");
