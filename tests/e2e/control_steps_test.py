@@ -148,7 +148,7 @@ class ControlSteps(InFolder):
         self.assertLessEqual(measured["ns"], measured["high_ns"])
         self.assertNotIn("measured", all_detail["recording"])
         text = re.sub(r"\s+", " ", self.batchlight("summary", "run.batchlight").stdout)
-        self.assertRegex(text, r"recording adds \S+ \S+ to a step \(\S+ % ± \S+, measured on "
+        self.assertRegex(text, r"recording adds \S+ \S+ to a step \(\S+ %% ± \S+, measured on "
                                r"%d control steps\)" % measured["samples"])
         self.assertRegex(text, r"operators, modules and kernels: from \d+ of 180 steps")
         text = re.sub(r"\s+", " ", self.batchlight("summary", "all.batchlight").stdout)
@@ -157,7 +157,8 @@ class ControlSteps(InFolder):
         # Switching was never dear. (Aim: 50 us in the median; a busy machine may take longer.)
         switches = sorted(int(record.fields["payload"]) for record in dump(self.path("run.batchlight"))
                           if record.kind == "Mark")
-        self.assertIn(len(switches), (2 * plain, 2 * plain - 1))
+        # The last one may have begun at the end of the loop, or not have ended.
+        self.assertIn(len(switches), range(2 * plain - 1, 2 * plain + 2))
         self.assertLess(switches[len(switches) // 2], 1e6)
 
     def test_the_same_steps_in_every_run(self):
