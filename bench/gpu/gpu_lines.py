@@ -140,20 +140,20 @@ def check_model(checks, name, program, python, folder, most_growth):
     flags = {'alone': None, 'recorded': [], 'with lines': ['--python-lines=gpu']}
     recordings = {kind: folder / f'{name}_{kind.split()[0]}.batchlight' for kind in flags}
     steps = {kind: [] for kind in flags}
-    for kind in ('alone', 'with lines', 'recorded', 'with lines', 'alone'):
+    for kind in ('alone', 'recorded', 'with lines', 'with lines', 'recorded', 'alone'):
         words = [python, script]
         if flags[kind] is not None:
             words = [program, 'profile', '-f', 'true', '-o', recordings[kind]] + flags[kind] + words
         steps[kind].append(json.loads(re.search(r'^\{.*\}$', run(*words), re.M)[0])['step_ms'])
     best = {kind: min(times) for kind, times in steps.items()}
-    growth = best['with lines'] / best['alone'] - 1
+    growth = best['with lines'] / best['recorded'] - 1
     recording = recordings['with lines']
     lines = json.loads(run(program, 'table', 'lines', '-f', 'json', recording))
     print(f'      {name}: a step takes {best["alone"]:.2f} ms alone, {best["recorded"]:.2f} recorded, '
           f'{best["with lines"]:.2f} with lines')
     show(lines)
     check_sums(checks, lines, work_of(program, recording))
-    checks.expect(growth <= most_growth, f'{name}: a step grows by {growth:+.2%}')
+    checks.expect(growth <= most_growth, f'{name}: lines make a recorded step {growth:+.2%} longer')
 
 
 def main():
@@ -162,7 +162,7 @@ def main():
     parser.add_argument('--python', default='python3')
     parser.add_argument('--steps', type=int, default=30)
     parser.add_argument('--models', default=','.join(MODELS), help='of gpt2, resnet50; "": none')
-    parser.add_argument('--growth', type=float, default=0.02, help='of a step with lines, at most')
+    parser.add_argument('--growth', type=float, default=0.02, help='of a recorded step by its lines, at most')
     arguments = parser.parse_args()
     program = pathlib.Path(arguments.build) / 'bin/batchlight'
     checks = Checks()
