@@ -32,11 +32,13 @@ bool IsLaunchBound(const RunMeasures& run, const GpuBreakdown& gpu) {
   return LaunchIdleNs(run) >= kLaunchIdle * gpu.window.mean;
 }
 
+bool IsShort(const KernelRow& kernel) { return kernel.average_ns() < kShortKernelNs; }
+
 // ", 4205 of them shorter than their launch"; "" where that is the smaller part.
 std::string ShortKernelsText(const RunMeasures& run) {
   double count = 0;
   for (const KernelRow& kernel : run.gpu.kernels) {
-    if (kernel.average_ns() < kShortKernelNs) count += kernel.calls_per_step;
+    if (IsShort(kernel)) count += kernel.calls_per_step;
   }
   if (count < KernelsPerStep(run) / 2) return "";
   return ", " + Rounded(count) + " of them shorter than their launch";
@@ -47,11 +49,10 @@ std::string ShortKernelsText(const RunMeasures& run) {
 void GpuUnderused(const RunMeasures& run, Findings* findings) {
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   if (gpu == nullptr || gpu->window.count == 0 || gpu->busy_share >= kBusyGpu) return;
-  GpuPart largest = GpuPart::kIdleDataLoading;
+  const GpuPart largest = LargestIdlePart(*gpu);
   Finding finding{.title = "The GPU is idle " + PercentOf(1 - gpu->busy_share) + " of the time"};
   for (size_t i = static_cast<size_t>(GpuPart::kIdleDataLoading); i < kGpuPartCount; ++i) {
     const GpuPart part = static_cast<GpuPart>(i);
-    if (GpuShare(run, part) > GpuShare(run, largest)) largest = part;
     if (GpuShare(run, part) >= kIdleCause) {
       finding.evidence.push_back({.kind = "part",
                                   .name = std::string(GpuPartName(part)),
@@ -141,7 +142,7 @@ void SmallKernels(const RunMeasures& run, Findings* findings) {
   double time_ns = 0;
   Finding finding;
   for (const KernelRow& kernel : run.gpu.kernels) {
-    if (kernel.average_ns() >= kShortKernelNs) continue;
+    if (!IsShort(kernel)) continue;
     count += kernel.calls_per_step;
     time_ns += kernel.per_step_ns;
     if (finding.evidence.size() < 5) {
@@ -175,7 +176,7 @@ void GridTooSmall(const RunMeasures& run, Findings* findings) {
   for (const KernelRow& kernel : run.gpu.kernels) {
     total_ns += kernel.per_step_ns;
     if (!HasSmallGrid(kernel)) continue;
-    if (kernel.average_ns() < kShortKernelNs) continue;  // launch overhead is their problem
+    if (IsShort(kernel)) continue;  // launch overhead is their problem
     small_ns += kernel.per_step_ns;
     if (finding.evidence.size() < 5) {
       finding.evidence.push_back({.kind = "kernel",

@@ -208,6 +208,10 @@ int64_t PaceOfGpuNs(const GpuBreakdown& gpu, const ProcessSteps& steps) {
 std::string_view GpuPartName(GpuPart part) { return TextOf(part).name; }
 std::string_view GpuPartKey(GpuPart part) { return TextOf(part).key; }
 std::string_view GpuPartHelp(GpuPart part) { return TextOf(part).help; }
+GpuPart LargestIdlePart(const GpuBreakdown& gpu) {
+  const auto first = gpu.share.begin() + static_cast<ptrdiff_t>(GpuPart::kIdleDataLoading);
+  return static_cast<GpuPart>(std::max_element(first, gpu.share.end()) - gpu.share.begin());
+}
 std::string_view IdleCause(GpuPart part) { return TextOf(part).cause; }
 bool IsIdle(GpuPart part) { return part >= GpuPart::kIdleDataLoading; }
 

@@ -75,10 +75,11 @@ std::vector<GpuBreakdown> BreakDownGpu(const Store& store, const StepSet& steps)
 // ahead, and its steps are shorter than a step really takes. 0: the length on the CPU is right.
 int64_t PaceOfGpuNs(const GpuBreakdown& gpu, const ProcessSteps& steps);
 
-std::string_view GpuPartName(GpuPart part);  // "Tensor Cores", "waiting for data"
-std::string_view GpuPartKey(GpuPart part);   // "tensor_core", for files
-std::string_view GpuPartHelp(GpuPart part);  // one sentence
-std::string_view IdleCause(GpuPart part);    // "data loading": what a sentence calls it
+std::string_view GpuPartName(GpuPart part);        // "Tensor Cores", "waiting for data"
+std::string_view GpuPartKey(GpuPart part);         // "tensor_core", for files
+std::string_view GpuPartHelp(GpuPart part);        // one sentence
+GpuPart LargestIdlePart(const GpuBreakdown& gpu);  // over its steady steps
+std::string_view IdleCause(GpuPart part);          // "data loading": what a sentence calls it
 bool IsIdle(GpuPart part);
 // The groups of parts that the table of ranks has columns for.
 enum class GpuPartGroup : uint8_t { kComputing, kCommunication, kCopies, kIdle };

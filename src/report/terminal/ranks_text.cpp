@@ -143,19 +143,12 @@ void WriteRankTable(SummaryText& out, const JobResult& job, size_t rows) {
   table.Print(shown.size() < job.ranks.size() ? "those that cost the others most" : "rank");
 }
 
-double BusFactor(const CollectiveTotal& total) {
-  CollectiveRow row{.operation = total.operation, .ranks = total.ranks};
-  return row.bus_factor();
-}
-double SizeOf(const CollectiveTotal& total) {
-  CollectiveRow row{
-      .operation = total.operation, .ranks = total.ranks, .message_bytes = total.bytes};
-  return row.size_bytes();
-}
-
 // Bytes per ns are GB/s.
 double BusOf(const CollectiveTotal& total) {
-  return total.transfer_ns > 0 ? SizeOf(total) / total.transfer_ns * BusFactor(total) : 0;
+  if (total.transfer_ns <= 0) return 0;
+  const CollectiveRow row{
+      .operation = total.operation, .ranks = total.ranks, .message_bytes = total.bytes};
+  return row.size_bytes() / total.transfer_ns * row.bus_factor();
 }
 
 void WriteCollectives(SummaryText& out, const JobResult& job, size_t rows) {

@@ -78,23 +78,13 @@ void WriteParts(SummaryText& out, const RunOverview& overview, const GpuBreakdow
   table.Print(TitleWith("A step on the GPU", MainRank(overview)));
 }
 
-// "the CPU in operators": what most of the idle time of a GPU that is not the limit is.
-std::string LargestWait(const GpuBreakdown& gpu) {
-  GpuPart largest = GpuPart::kIdleDataLoading;
-  for (size_t i = 0; i < kGpuPartCount; ++i) {
-    const GpuPart part = static_cast<GpuPart>(i);
-    if (IsIdle(part) && gpu.share[i] > gpu.share[static_cast<size_t>(largest)]) largest = part;
-  }
-  return std::string(GpuPartHelp(largest));
-}
-
 // "is the limit: it works 96.7 % of a step", or what it waits for.
 std::string LimitText(const GpuBreakdown& gpu) {
   if (gpu.busy_share >= 1 - advice::kIdleOfLimit) {
     return " is the limit: it works " + PercentText(gpu.busy_share) + " of a step";
   }
   return " works " + PercentText(gpu.busy_share) + " of a step; while it is idle, mostly " +
-         LargestWait(gpu);
+         std::string(GpuPartHelp(LargestIdlePart(gpu)));
 }
 
 // The sentence below the table: what limits the step, and what is hidden.

@@ -137,12 +137,9 @@ void WriteStepTimes(SummaryText& out, const RunOverview& overview) {
   if (fits(text)) out.Put("   " + text, Tone::kDim);
   const std::string mean =
       TimeText(time.mean) + (rate.has_two() ? " (" + RateText(rate.mean_per_second()) + ")" : "");
-  if (!fits("mean " + mean)) {
-    out.EndLine();
-    out.Put("  mean ", Tone::kDim).Put(mean);
-  } else {
-    out.Put("   mean ", Tone::kDim).Put(mean);
-  }
+  const bool same_line = fits("mean " + mean);
+  if (!same_line) out.EndLine();
+  out.Put(same_line ? "   mean " : "  mean ", Tone::kDim).Put(mean);
   out.EndLine();
   const int64_t pace = gpu == nullptr ? 0 : PaceOfGpuNs(*gpu, process);
   if (pace == 0) return;
