@@ -42,6 +42,7 @@ void RecordDecoder::DecodeChunk(const format::ChunkView& chunk, const ChunkPlace
   calls_.BeginChunk();
   python_.BeginChunk();
   cuda_.BeginChunk();
+  counters_.BeginChunk();
   // What was open when collection stopped is taken to have ended at the thread's last event. The
   // events of a missing chunk lie right before this one.
   if (place.new_capture) {
@@ -67,6 +68,7 @@ void RecordDecoder::Decode(const RecordView& view) {
   if (kind >= 48 && kind <= 50) return parts_.calls ? stacks_.Decode(view) : Skip(view);
   if (kind >= 52 && kind <= 55) return python_.Decode(view);
   if (kind <= 11) return DecodeSession(view);
+  if (kind >= 83 && kind <= 86) return counters_.Decode(view);
   if (kind >= 128 && kind <= 130) return os_.Decode(view);
   if (cuda_.Decode(view)) return;
   ++context_.fragment.unknown_records;

@@ -7,6 +7,7 @@
 
 #include "ingest/decode/call_decoder.h"
 #include "ingest/decode/chunk_context.h"
+#include "ingest/decode/counter_decoder.h"
 #include "ingest/decode/cuda_decoder.h"
 #include "ingest/decode/nvtx_decoder.h"
 #include "ingest/decode/os_decoder.h"
@@ -36,6 +37,7 @@ class RecordDecoder {
         calls_(context_, stacks_),
         python_(context_),
         cuda_(context_),
+        counters_(context_),
         os_(context_) {}
 
   // Chunks come in the order of the store; those of one thread without a break form a piece.
@@ -60,6 +62,7 @@ class RecordDecoder {
   CallDecoder calls_;
   PythonDecoder python_;
   CudaDecoder cuda_;
+  CounterDecoder counters_;
   OsDecoder os_;
   bool in_piece_ = false;
   int64_t piece_first_ns_ = 0;

@@ -5,6 +5,7 @@
 #include "ingest/recording/chunk_plan.h"
 #include "ingest/recording/copy_ends.h"
 #include "ingest/recording/cuda_join.h"
+#include "ingest/recording/gpu_metrics.h"
 #include "ingest/recording/join_fragments.h"
 #include "ingest/recording/library_calls.h"
 #include "ingest/recording/os_totals.h"
@@ -63,6 +64,7 @@ Result<Store> ReadChunks(ChunkSet set, const RecordedParts& parts) {
   AddUpOsCalls(store);
   MoveLibraryCalls(store);
   PlaceCuda(fragments, store);
+  UniteGpuMetrics(store);
   FinishStore(store, {.has_range_parents = true, .has_call_parents = true});
   CutImpossibleCopyEnds(store);
   NameKernels(store);

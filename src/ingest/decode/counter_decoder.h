@@ -1,0 +1,34 @@
+// Records of hardware counters: read over stretches of a program, and sampled by the tool.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ingest/decode/chunk_context.h"
+
+namespace batchlight {
+
+class CounterDecoder {
+ public:
+  explicit CounterDecoder(ChunkContext& context) : context_(context) {}
+
+  void BeginChunk() { metrics_.clear(); }
+  void Decode(const format::RecordView& view);
+
+ private:
+  struct Metric {
+    uint32_t id = 0;
+    uint32_t device = 0;
+    StringId name;
+  };
+
+  void Take(const format::CounterRangeRecord& record, uint64_t ticks);
+  void Take(const format::CounterValueRecord& record);
+  void Take(const format::GpuMetricRecord& record);
+  void TakeSample(const format::RecordView& view);
+
+  ChunkContext& context_;
+  std::vector<Metric> metrics_;  // of the chunk, by rising id
+};
+
+}  // namespace batchlight
