@@ -1,5 +1,6 @@
 // batchlight: picks the subcommand, runs it, turns its Status into a line on stderr and an exit
 // code. No logic beyond that.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -18,14 +19,41 @@
 namespace batchlight::cli {
 namespace {
 
+// The first of the words from `begin` on that is no flag of `command` nor the value of one; "--"
+// ends the flags.
+int ProgramBegin(const CLI::App& command, int begin, int argc, char** argv) {
+  int at = begin;
+  while (at < argc && argv[at][0] == '-' && argv[at][1] != 0) {
+    const std::string flag = argv[at++];
+    if (flag == "--") return at;
+    const CLI::Option* option = command.get_option_no_throw(flag);
+    if (option != nullptr && option->get_items_expected_min() > 0) ++at;
+  }
+  return std::min(at, argc);
+}
+
 // CLI11 hands "--" and what follows back to the parent app even in prefix mode, so the words of
 // such a subcommand (which mostly belong to another program) are removed before CLI11 sees them.
-void TakeWordsOfPrefixCommand(const CLI::App& app, int& argc, char** argv, Outcome& outcome) {
-  if (argc < 2) return;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (!command->get_prefix_command() || !command->check_name(argv[1])) continue;
-    outcome.words.assign(argv + 2, argv + argc);
-    argc = 2;
+// One below another command has flags of its own before the program's words; CLI11 checks these.
+void TakeWordsOfPrefixCommand(CLI::App& app, int& argc, char** argv, Outcome& outcome) {
+  CLI::App* above = &app;
+  for (int at = 1; at < argc && above != nullptr; ++at) {
+    CLI::App* found = nullptr;
+    for (CLI::App* command : above->get_subcommands([](CLI::App*) { return true; })) {
+      if (command->check_name(argv[at])) found = command;
+    }
+    if (found != nullptr && found->get_prefix_command()) {
+      const int begin = at == 1 ? 2 : ProgramBegin(*found, at + 1, argc, argv);
+      outcome.words.assign(argv + begin, argv + argc);
+      argc = begin > at + 1 && std::string_view(argv[begin - 1]) == "--" ? begin - 1 : begin;
+      const bool asks_for_help = std::any_of(argv + at, argv + argc, [](std::string_view word) {
+        return word == "-h" || word == "--help";
+      });
+      // Prefix mode takes an unknown flag for a program's.
+      if (at > 1 && !asks_for_help) found->prefix_command(false);
+      return;
+    }
+    above = found;
   }
 }
 
