@@ -21,7 +21,8 @@ ALLOWED = {
     'report': ('timeline', 'analysis', 'store', 'base'),
     'serve': ('timeline', 'report', 'analysis', 'store', 'base'),
     'export': ('analysis', 'nsys', 'store', 'base'),
-    'cli': ('capture', 'ingest', 'nsys', 'store', 'analysis', 'report', 'export', 'serve', 'base', 'format'),
+    'probe': ('report', 'analysis', 'store', 'base'),
+    'cli': ('capture', 'ingest', 'nsys', 'store', 'analysis', 'report', 'export', 'serve', 'probe', 'base', 'format'),
 }
 # Inside a folder. room: rooms whose headers it may include besides its own; '.' is the folder itself.
 # Unit tests may include any room.

@@ -17,6 +17,12 @@ def main(words):
     if verb == "kernprof":
         from batchlight._kernprof import main as kernprof
         return kernprof(words[1:])
+    if verb == "probe-loader":  # as `batchlight probe loader` starts it
+        from batchlight._probe_loader import main as probe_loader
+        return probe_loader(words[1:])
+    if verb == "probe-gpu":  # as `batchlight probe gpu` starts it
+        from batchlight._probe_gpu import main as probe_gpu
+        return probe_gpu(words[1:])
     tool = find_tool()
     os.execv(tool, [tool] + (words or [verb]))
 

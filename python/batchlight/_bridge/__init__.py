@@ -39,6 +39,11 @@ def install(foreign=False):
         _imports.when_imported("torch", "pytorch", lambda torch: _torch_imported(torch, options))
     else:
         _imports.when_imported("torch", "pytorch", lambda torch: _record_torch_nvtx())
+    os = sys.modules.get("os")  # site imports it, before us
+    trial = os.environ.get("BATCHLIGHT_PROBE_LOADER") if os else None
+    if trial:
+        from . import _probe_loader
+        _imports.attempt("probe", _probe_loader.install, trial)
     if with_phases:
         from . import _life
         _imports.attempt("imports", _life.record_imports)

@@ -12,6 +12,7 @@ constexpr Picture kPictures[] = {
     {"nccl_gpu_overlap_trace", Picture::Kind::kLine, "start", "exposed", "device"},
     {"nvtx_gpu_proj_pace", Picture::Kind::kLine, "instance", "duration"},
     {"nvtx_pace", Picture::Kind::kLine, "instance", "duration"},
+    {"probe_storage", Picture::Kind::kBars, "workers", "bytes_per_s", "series"},
 };
 
 }  // namespace

@@ -53,6 +53,8 @@ std::string Label(const ResultColumn& column, double value) {
       return TimeText(value);
     case Unit::kBytes:
       return BytesText(value);
+    case Unit::kRate:
+      return BytesText(value) + "/s";
     case Unit::kPercent:
       return SignificantText(value) + " %";
     default:
