@@ -1,9 +1,14 @@
 // Compares inject/cupti/abi.h, which is what we say CUPTI's records look like, with CUPTI's own
 // headers. Compiles or does not; built where a CUDA 13 toolkit is installed.
 #include <cupti.h>
+#include <cupti_pmsampling.h>
+#include <cupti_profiler_host.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
 
 #include <cstddef>
 
+#include "counters/profiler_abi.h"
 #include "inject/cupti/abi.h"
 
 namespace ours = batchlight::inject::cupti;
@@ -146,4 +151,67 @@ static_assert(ours::kErrorInsufficientPrivileges == CUPTI_ERROR_INSUFFICIENT_PRI
 #include "format/cuda_driver_calls.def"
 #undef TRACED
 #undef QUIET
+// --- counters ------------------------------------------------------------------------------------
+// As long as CUPTI's own for the versions that both know, and with its members where it has them.
+namespace read = batchlight::counters;
+#define PARAMS(Ours, Theirs) static_assert(read::Ours::Bytes() == Theirs##_STRUCT_SIZE, #Theirs)
+#define PLACE(Ours, member, Theirs, field) \
+  static_assert(offsetof(read::Ours, member) == offsetof(Theirs, field), #Theirs "." #field)
+
+PARAMS(InitializeParams, CUpti_Profiler_Initialize_Params);
+PARAMS(ChipNameParams, CUpti_Device_GetChipName_Params);
+PARAMS(AvailabilityParams, CUpti_Profiler_GetCounterAvailability_Params);
+PARAMS(HostInitializeParams, CUpti_Profiler_Host_Initialize_Params);
+PARAMS(HostDeinitializeParams, CUpti_Profiler_Host_Deinitialize_Params);
+PARAMS(SupportedChipsParams, CUpti_Profiler_Host_GetSupportedChips_Params);
+PARAMS(BaseMetricsParams, CUpti_Profiler_Host_GetBaseMetrics_Params);
+PARAMS(MetricPropertiesParams, CUpti_Profiler_Host_GetMetricProperties_Params);
+PARAMS(AddMetricsParams, CUpti_Profiler_Host_ConfigAddMetrics_Params);
+PARAMS(ConfigImageSizeParams, CUpti_Profiler_Host_GetConfigImageSize_Params);
+PARAMS(ConfigImageParams, CUpti_Profiler_Host_GetConfigImage_Params);
+PARAMS(PassesParams, CUpti_Profiler_Host_GetNumOfPasses_Params);
+PARAMS(EvaluateParams, CUpti_Profiler_Host_EvaluateToGpuValues_Params);
+PARAMS(RangeEnableParams, CUpti_RangeProfiler_Enable_Params);
+PARAMS(RangeObjectParams, CUpti_RangeProfiler_Disable_Params);
+PARAMS(RangeObjectParams, CUpti_RangeProfiler_Start_Params);
+PARAMS(RangeObjectParams, CUpti_RangeProfiler_PopRange_Params);
+PARAMS(RangeConfigParams, CUpti_RangeProfiler_SetConfig_Params);
+PARAMS(RangeStopParams, CUpti_RangeProfiler_Stop_Params);
+PARAMS(PushRangeParams, CUpti_RangeProfiler_PushRange_Params);
+PARAMS(RangeDecodeParams, CUpti_RangeProfiler_DecodeData_Params);
+PARAMS(RangeDataSizeParams, CUpti_RangeProfiler_GetCounterDataSize_Params);
+PARAMS(DataInitializeParams, CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
+PARAMS(RangeDataInfoParams, CUpti_RangeProfiler_GetCounterDataInfo_Params);
+PARAMS(RangeInfoParams, CUpti_RangeProfiler_CounterData_GetRangeInfo_Params);
+PARAMS(PmAvailabilityParams, CUpti_PmSampling_GetCounterAvailability_Params);
+PARAMS(PmEnableParams, CUpti_PmSampling_Enable_Params);
+PARAMS(PmObjectParams, CUpti_PmSampling_Disable_Params);
+PARAMS(PmObjectParams, CUpti_PmSampling_Start_Params);
+PARAMS(PmObjectParams, CUpti_PmSampling_Stop_Params);
+PARAMS(PmConfigParams, CUpti_PmSampling_SetConfig_Params);
+PARAMS(PmDataSizeParams, CUpti_PmSampling_GetCounterDataSize_Params);
+PARAMS(DataInitializeParams, CUpti_PmSampling_CounterDataImage_Initialize_Params);
+PARAMS(PmDecodeParams, CUpti_PmSampling_DecodeData_Params);
+PARAMS(PmDataInfoParams, CUpti_PmSampling_GetCounterDataInfo_Params);
+PARAMS(PmSampleInfoParams, CUpti_PmSampling_CounterData_GetSampleInfo_Params);
+PLACE(RangeConfigParams, config, CUpti_RangeProfiler_SetConfig_Params, pConfig);
+PLACE(RangeConfigParams, data, CUpti_RangeProfiler_SetConfig_Params, pCounterDataImage);
+PLACE(RangeConfigParams, replay, CUpti_RangeProfiler_SetConfig_Params, replayMode);
+PLACE(RangeConfigParams, most_ranges, CUpti_RangeProfiler_SetConfig_Params, maxRangesPerPass);
+PLACE(RangeConfigParams, pass, CUpti_RangeProfiler_SetConfig_Params, passIndex);
+PLACE(RangeDataSizeParams, most_nodes, CUpti_RangeProfiler_GetCounterDataSize_Params,
+      maxNumRangeTreeNodes);
+PLACE(EvaluateParams, values, CUpti_Profiler_Host_EvaluateToGpuValues_Params, pMetricValues);
+PLACE(PmConfigParams, interval, CUpti_PmSampling_SetConfig_Params, samplingInterval);
+PLACE(PmDecodeParams, stop, CUpti_PmSampling_DecodeData_Params, decodeStopReason);
+PLACE(PmSampleInfoParams, start_ns, CUpti_PmSampling_CounterData_GetSampleInfo_Params,
+      startTimestamp);
+static_assert(int{read::kAutoRange} == CUPTI_AutoRange && int{read::kUserRange} == CUPTI_UserRange);
+static_assert(int{read::kUserReplay} == CUPTI_UserReplay);
+static_assert(int{read::kPmSampling} == CUPTI_PROFILER_TYPE_PM_SAMPLING);
+static_assert(int{read::kTimeInterval} == CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL);
+static_assert(int{read::kCounterDataFull} ==
+              CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL);
+#undef PARAMS
+#undef PLACE
 #endif

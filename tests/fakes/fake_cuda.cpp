@@ -93,6 +93,7 @@ void fake_cuda_init() {
 uint32_t fake_cuda_launch(const fake_launch* launch) {
   Call call(launch->through_driver != 0 ? kLaunchKernelEx : kLaunchKernel,
             launch->through_driver != 0 ? kDriverApi : kRuntimeApi);
+  CountKernel();
   if (!KindEnabled(kConcurrentKernel)) return call.correlation();
   KernelActivity kernel{};
   kernel.kind = kConcurrentKernel;

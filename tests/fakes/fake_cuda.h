@@ -68,6 +68,7 @@ uint64_t fake_cupti_records_dropped(void);  // all so far
 uint64_t fake_cupti_records_read(void);     // by its user, all so far
 uint32_t fake_cupti_kind_enabled(uint32_t kind);
 uint64_t fake_cupti_buffers_handed_out(void);
+int fake_counters_enabled(void);          // profilers that nobody has disabled
 uint64_t fake_cupti_dirty_buffers(void);  // handed out though not zeroed
 
 }  // extern "C"

@@ -23,6 +23,8 @@ void InvokeCallback(uint32_t domain, uint32_t cbid,
                     const batchlight::inject::cupti::CallbackData& data);
 void SetCapturing(const void* stream);  // nullptr = none
 bool CaptureWasBroken();                // and forgets it
+// For the counters that are being read (fake_counters.cpp).
+void CountKernel();
 void InvokeResource(uint32_t cbid, void* descriptor);
 // Stores a record of `bytes` known bytes and `record_bytes` in all (a newer CUPTI's are longer, an
 // older one's shorter) into the calling thread's buffer.

@@ -1,5 +1,6 @@
-// A stand-in for libcuda.so.1 with two GPUs, for `batchlight doctor`. FAKE_DRIVER=error: it finds
-// none; crash: it takes its process with it.
+// A stand-in for libcuda.so.1 with two GPUs, for `batchlight doctor` and for those who read
+// counters. FAKE_DRIVER=error: it finds none; crash: it takes its process with it; "no context":
+// none is current.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +30,12 @@ int cuDriverGetVersion(int* version) {
 
 int cuDeviceGetCount(int* count) {
   *count = 2;
+  return 0;
+}
+
+int cuCtxGetCurrent(void** context) {
+  static int the_context;
+  *context = Wanted("no context") ? nullptr : &the_context;
   return 0;
 }
 
