@@ -5,18 +5,22 @@
 #include "inject/collect/iteration_finder.h"
 #include "inject/collect/step_detail.h"
 #include "inject/collect/step_window.h"
+#include "inject/rt/control.h"
 #include "inject/rt/fork_handler.h"
+#include "inject/rt/option_number.h"
 #include "inject/rt/text.h"
 
 namespace batchlight::inject {
 
 bool g_follows_loop = false;
 constinit std::atomic<bool> g_follows_ranges{false};
+void (*g_on_iteration)() = nullptr;
 
 namespace {
 
 bool g_counts_steps = false;  // of optimizers, for windows
 bool g_has_detail = false;    // some steps go without it
+bool g_has_counters = false;  // hardware counters are read over some steps
 IterationFinder g_finder;     // of the training thread
 // The first thread on which an optimizer steps; its own depth stands for it.
 constinit std::atomic<const uint32_t*> g_training_thread{nullptr};
@@ -32,6 +36,13 @@ bool IsTrainingThread() {
          (known == nullptr && g_training_thread.compare_exchange_strong(nobody, &t_phase_depth));
 }
 
+bool FollowsIterations() { return g_has_detail || g_has_counters; }
+
+void AtIterationEnd() {
+  if (g_has_detail) IterationEnded();
+  if (g_on_iteration != nullptr) g_on_iteration();
+}
+
 // A forked child (a data loader's worker) is another loop, if it is one.
 void InForkedChild() {
   g_training_thread.store(nullptr);
@@ -44,9 +55,10 @@ void InForkedChild() {
 void ReadLoopOptions() {
   g_counts_steps = ReadStepWindows();
   g_has_detail = ReadStepDetail();
-  g_follows_loop = g_counts_steps || g_has_detail;
+  g_has_counters = Control() != nullptr && HasOption(Control()->extra, "counters.pass=");
+  g_follows_loop = g_counts_steps || FollowsIterations();
   if (g_counts_steps) FollowWindows();
-  if (g_has_detail) OnForkInChild(InForkedChild);
+  if (FollowsIterations()) OnForkInChild(InForkedChild);
 }
 
 void LoopPhaseBegins(uint32_t phase, const char* name, size_t name_bytes) {
@@ -62,17 +74,17 @@ void LoopPhaseEnds(int range_depth) {
   if (!step_ends) return;
   t_step_depth = 0;
   if (g_counts_steps) StepEnded();
-  if (!g_has_detail || !IsTrainingThread()) return;
+  if (!FollowsIterations() || !IsTrainingThread()) return;
   const bool iteration_ends = g_finder.OptimizerStepped(t_step_name, range_depth);
   g_follows_ranges = g_finder.watches();
-  if (iteration_ends) IterationEnded();
+  if (iteration_ends) AtIterationEnd();
 }
 
 void LoopRangeEnds(int range_depth) {
-  if (!g_has_detail || !IsTrainingThread()) return;
+  if (!FollowsIterations() || !IsTrainingThread()) return;
   const bool iteration_ends = g_finder.RangeEnded(range_depth);
   g_follows_ranges = g_finder.watches();
-  if (iteration_ends) IterationEnded();
+  if (iteration_ends) AtIterationEnd();
 }
 
 }  // namespace batchlight::inject

@@ -1,5 +1,5 @@
 // Follows the training loop for those who do something at the end of its steps: windows
-// (step_window.h) and steps without detail (step_detail.h).
+// (step_window.h), steps without detail (step_detail.h) and hardware counters (g_on_iteration).
 #pragma once
 
 #include <atomic>
@@ -13,6 +13,10 @@ extern bool g_follows_loop;
 // Likewise the end of ranges, for a short while only.
 extern std::atomic<bool> g_follows_ranges;
 inline bool FollowsRanges() { return g_follows_ranges.load(std::memory_order_relaxed); }
+
+// What else is to be done where an iteration of the training loop ends, on the thread that trains:
+// set by who reads hardware counters, before the first iteration or at any end of one.
+extern void (*g_on_iteration)();
 
 // Reads the session's options (ControlPage::extra).
 void ReadLoopOptions();

@@ -7,6 +7,7 @@
 #include "inject/cupti/collector_state.h"
 #include "inject/cupti/decode.h"
 #include "inject/cupti/kinds.h"
+#include "inject/cupti/step_counters.h"
 #include "inject/cupti/waits.h"
 #include "inject/rt/control.h"
 #include "inject/rt/counters.h"
@@ -50,6 +51,7 @@ void OnResource(uint32_t cbid, const ResourceData& data) {
     return;
   }
   state.graph_made.store(true, std::memory_order_relaxed);
+  NoteGraphNode();
   if (state.options.graph_nodes && data.descriptor != nullptr) {
     WriteGraphNode(state.library, *static_cast<const GraphData*>(data.descriptor),
                    cbid == kGraphNodeCloned);

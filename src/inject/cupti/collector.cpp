@@ -12,6 +12,7 @@
 #include "inject/cupti/collector_state.h"
 #include "inject/cupti/identity.h"
 #include "inject/cupti/kinds.h"
+#include "inject/cupti/step_counters.h"
 #include "inject/cupti/waits.h"
 #include "inject/rt/control.h"
 #include "inject/rt/fork_handler.h"
@@ -71,7 +72,10 @@ bool MayPause(const CollectorState& state) {
          !(state.whole_graphs && state.graph_made.load(std::memory_order_relaxed));
 }
 
-void AtExit() { Flush(true, kExitTimeoutMs); }
+void AtExit() {
+  FinishStepCounters();
+  Flush(true, kExitTimeoutMs);
+}
 
 }  // namespace
 
@@ -106,6 +110,7 @@ void StartCollector() {
   state.has_helper = StartHelper();
   if (!state.has_helper)
     SayWhyNot("no helper thread could be started: records come at the end only");
+  PrepareStepCounters(state.library);
   OnForkInChild(ForgetCollector);
   std::atexit(AtExit);
 }
@@ -162,6 +167,7 @@ void Flush(bool final, uint32_t timeout_ms) {
 void ForgetCollector() {
   g_collector.running.store(false, std::memory_order_release);
   g_collector.pool.Forget();
+  ForgetStepCounters();
 }
 
 }  // namespace batchlight::inject::cupti

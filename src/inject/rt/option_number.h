@@ -6,6 +6,12 @@
 
 namespace batchlight::inject {
 
+// Whether there is such a line. `key` with its "=".
+inline bool HasOption(const char* extra, const char* key) {
+  const char* found = std::strstr(extra, key);
+  return found != nullptr && (found == extra || found[-1] == '\n');
+}
+
 // `key` with its "="; 0 if there is no such line.
 inline uint64_t OptionNumber(const char* extra, const char* key) {
   const char* found = std::strstr(extra, key);

@@ -1,0 +1,56 @@
+// Counters of one CUDA context, read over ranges: CUPTI's Range Profiler without replay, one pass
+// of metrics at a time. Used by one thread after the other; the context must be current.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "counters/host_object.h"
+#include "inject/cupti/counter_plan.h"
+
+namespace batchlight::inject::cupti {
+
+class CounterSession {
+ public:
+  explicit CounterSession(const counters::ProfilerApi& api) : api_(api) {}
+
+  // All return false if CUPTI refuses, and failed_call() and result() say what.
+  bool Enable(void* context);
+  // Counts from here on, in `ranges` ranges at most: pushed and popped, or one for each kernel.
+  bool Begin(const counters::HostObject& host, const CounterPass& pass, counters::RangeMode mode,
+             size_t ranges);
+  bool Push();
+  bool Pop();
+  // Stops counting and puts the counts into data().
+  bool End();
+  // Lets go of the GPU's counters, whatever has failed before.
+  void Disable();
+
+  bool is_enabled() const { return profiler_ != nullptr; }
+  const uint8_t* data() const { return data_; }
+  size_t data_bytes() const { return data_bytes_; }
+  size_t ranges() const;  // in data()
+  // The how many-th in the order of time, from 0, is the range at that place of data().
+  size_t OrderOf(size_t place) const;
+  size_t dropped() const { return dropped_; }  // kernels beyond the room
+  const char* failed_call() const { return failed_call_; }
+  uint32_t result() const { return result_; }
+
+ private:
+  bool Check(const char* call, uint32_t result);
+  bool MakeData(const CounterPass& pass, size_t ranges);
+  void FreeData();
+
+  const counters::ProfilerApi& api_;
+  void* profiler_ = nullptr;
+  bool is_counting_ = false;
+  uint8_t* data_ = nullptr;
+  size_t data_bytes_ = 0;
+  size_t dropped_ = 0;
+  uint64_t pushed_ = 0;
+  char range_name_[24] = {};
+  const char* failed_call_ = "";
+  uint32_t result_ = 0;
+};
+
+}  // namespace batchlight::inject::cupti

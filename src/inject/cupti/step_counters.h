@@ -1,0 +1,22 @@
+// Hardware counters of whole steps, or of each kernel of some steps: the plan's passes take turns
+// from iteration to iteration of the training loop (docs/design/0023-counters.md). Nothing is
+// replayed. All calls but the last are made where an iteration ends, by the thread that trains.
+#pragma once
+
+#include "inject/cupti/library.h"
+
+namespace batchlight::inject::cupti {
+
+// Counters are read in this process if the session asks for them. Whatever prevents it is a Reason.
+void PrepareStepCounters(const Library& library);
+
+// A graph is being captured: CUPTI must not touch the context.
+void NoteGraphNode();
+
+// The process ends: values that are being worked out get into the recording.
+void FinishStepCounters();
+
+// In a forked child CUDA does not work.
+void ForgetStepCounters();
+
+}  // namespace batchlight::inject::cupti

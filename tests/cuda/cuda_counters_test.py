@@ -1,0 +1,161 @@
+"""Hardware counters of steps on the stand-in libcupti, which counts launched kernels."""
+import os
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
+from python_session import ALL, BUILD, LIBRARY, PythonSession  # noqa: E402
+
+FAKES = os.environ.get("BATCHLIGHT_FAKES") or os.path.join(BUILD, "test", "fakes")
+TRACE_CUDA = 1 << 5
+
+# Steps of ten kernels each, some time long; with `graphs` the sixth makes nodes of a graph.
+STEPS = """
+import ctypes, sys, time
+import _batchlight_native as native
+driver = ctypes.CDLL(%r)
+cuda = ctypes.CDLL(%r)
+class Launch(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("grid", ctypes.c_int32 * 3), ("block", ctypes.c_int32 * 3),
+                ("stream", ctypes.c_uint32), ("duration_ns", ctypes.c_uint32),
+                ("graph_node", ctypes.c_uint64), ("through_driver", ctypes.c_uint32)]
+launch = Launch(b"_ZN4gemmEv", (1, 1, 1), (32, 1, 1), 7, 1000, 0, 0)
+cuda.fake_cuda_init()
+steps, graphs = int(sys.argv[1]), sys.argv[2:] == ["graphs"]
+for step in range(steps):
+    for _ in range(10):
+        cuda.fake_cuda_launch(ctypes.byref(launch))
+    if graphs:
+        cuda.fake_cuda_graph_node(ctypes.c_uint64(1 + step), ctypes.c_uint64(0))
+    time.sleep(0.01)
+    native.phase_begin(2, "Optimizer.step#SGD.step")
+    native.phase_end()
+print(cuda.fake_counters_enabled())
+""" % (os.path.join(FAKES, "driver", "libcuda.so.1"), os.path.join(FAKES, "libcupti.so.13"))
+
+PLAN = ("counters.pass=essentials=gpu__time_duration.sum,sm__inst_executed.sum\n"
+        "counters.pass=memory=dram__bytes_read.sum\n"
+        "counters.first=5\ncounters.steps=2\n")
+# Place of a metric among those of the stand-in, by which it multiplies the kernels.
+DURATION, INSTRUCTIONS, DRAM = 1, 4, 7
+
+
+class StepCounters(unittest.TestCase):
+    def run_steps(self, *arguments, plan=PLAN, trace=ALL | TRACE_CUDA, enabled="0", **variables):
+        with PythonSession(trace=trace, extra=plan) as session:
+            done = session.run("/usr/bin/python3", "-c", STEPS, *arguments or ["60"],
+                               env=dict({"CUDA_INJECTION64_PATH": LIBRARY, "LD_LIBRARY_PATH": FAKES},
+                                        **variables))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stderr, "")
+            self.assertIn(done.stdout.strip(), enabled, "a profiler is left enabled")
+            return (session.events("CounterRange"), session.events("CounterValue"),
+                    [text for feature, text in session.reasons() if feature == "counters"])
+
+    def test_passes_take_turns(self):
+        ranges, values, reasons = self.run_steps()
+        self.assertEqual(reasons, [])
+        self.assertEqual([(r.range, r.counter_set, r.kernels) for r in ranges],
+                         [(1, "essentials", 0), (2, "essentials", 0), (3, "memory", 0), (4, "memory", 0)])
+        self.assertGreater(ranges[0].iteration, 5)
+        self.assertEqual(ranges[1].iteration, ranges[0].iteration + 1)
+        self.assertGreater(ranges[0].switch_ns, 0)
+        said = {(v.range, v.metric): v.value for v in values}
+        self.assertEqual(said, {
+            (1, "gpu__time_duration.sum"): 10 * DURATION, (2, "gpu__time_duration.sum"): 10 * DURATION,
+            (1, "sm__inst_executed.sum"): 10 * INSTRUCTIONS,
+            (2, "sm__inst_executed.sum"): 10 * INSTRUCTIONS,
+            (3, "dram__bytes_read.sum"): 10 * DRAM, (4, "dram__bytes_read.sum"): 10 * DRAM})
+        self.assertTrue(all(v.kernel == 0 for v in values))
+
+    def test_rounds_follow_each_other_within_their_share_of_time(self):
+        ranges, _, reasons = self.run_steps("60", plan=PLAN + "counters.share=900000\n", enabled="01")
+        self.assertEqual(reasons, [])
+        self.assertGreater(len(ranges), 8)
+        self.assertEqual([r.range for r in ranges], list(range(1, len(ranges) + 1)))
+
+    def test_each_kernel(self):
+        ranges, values, reasons = self.run_steps(plan=PLAN + "counters.kernels=100\n")
+        self.assertEqual(reasons, [])
+        self.assertEqual([(r.range, r.counter_set, r.kernels) for r in ranges],
+                         [(1, "essentials", 10), (2, "memory", 10)])
+        self.assertEqual(sorted(v.kernel for v in values if v.metric == "dram__bytes_read.sum"),
+                         list(range(1, 11)))
+        self.assertEqual({v.value for v in values if v.range == 2}, {DRAM})
+
+    def test_more_kernels_than_there_is_room_for(self):
+        ranges, _, reasons = self.run_steps(plan=PLAN + "counters.kernels=6\n")
+        self.assertEqual([r.kernels for r in ranges], [6, 6])
+        self.assertEqual(reasons, ["some kernels have no counters: the step had more than fit, by 4"])
+
+    def refused(self, call, result, enabled="0", **options):
+        ranges, values, reasons = self.run_steps(FAKE_COUNTERS_REFUSE=f"{call}:{result}",
+                                                 enabled=enabled, **options)
+        self.assertEqual(values, [])
+        self.assertEqual(len(reasons), 1, reasons)
+        return ranges, reasons[0]
+
+    def test_no_permission(self):
+        for call in ("GetCounterAvailability", "RangeProfilerStart"):
+            with self.subTest(call):
+                ranges, reason = self.refused(call, 35)
+                self.assertEqual(ranges, [])
+                self.assertIn("hardware counters are not read: the driver lets only administrators", reason)
+
+    def test_another_program_has_the_counters(self):
+        self.assertIn("another program reads the counters", self.refused("RangeProfilerEnable", 26)[1])
+
+    def test_whatever_else_fails(self):
+        for call in ("Initialize", "HostInitialize", "RangeProfilerEnable", "RangeProfilerSetConfig",
+                     "RangeProfilerPushRange"):
+            with self.subTest(call):
+                ranges, reason = self.refused(call, 999)
+                self.assertEqual(ranges, [])
+                self.assertRegex(reason, f"cupti(Profiler|){call} of CUPTI fails with result 999")
+
+    def test_values_that_cannot_be_had(self):
+        ranges, reason = self.refused("HostEvaluateToGpuValues", 999)
+        self.assertEqual(len(ranges), 2, "the steps were measured")
+        self.assertIn("are read no further: cuptiProfilerHostEvaluateToGpuValues", reason)
+        ranges, reason = self.refused("RangeProfilerDecodeData", 999)
+        self.assertEqual(len(ranges), 2)
+
+    def test_a_metric_that_the_chip_lacks(self):
+        ranges, _, reasons = self.run_steps(FAKE_COUNTERS_MISSING="dram__bytes_read.sum")
+        self.assertEqual(reasons, ["counters of the set memory are not read: CUPTI refuses them with result "
+                                   "17, from dram__bytes_read.sum to dram__bytes_read.sum"])
+        self.assertEqual([r.counter_set for r in ranges], ["essentials"] * 2, "the other pass is read")
+
+    def test_a_pass_that_this_gpu_takes_in_two(self):
+        many = ",".join(f"sm__inst_executed.{i}" for i in range(5))
+        ranges, _, reasons = self.run_steps(plan=PLAN.replace("dram__bytes_read.sum", many))
+        self.assertEqual(reasons, ["counters of the set memory are not read: they take 2 passes on this GPU, "
+                                   "from sm__inst_executed.0 to sm__inst_executed.4"])
+        self.assertEqual([r.counter_set for r in ranges], ["essentials"] * 2)
+
+    def test_while_a_graph_is_captured_cupti_is_left_alone(self):
+        ranges, values, reasons = self.run_steps("30", "graphs")
+        self.assertEqual((ranges, values), ([], []))
+        self.assertEqual(len(reasons), 1)
+        self.assertIn("capture of a graph", reasons[0])
+
+    def test_a_program_that_ends_before_and_within(self):
+        _, _, reasons = self.run_steps("25", plan=PLAN.replace("first=5", "first=50"))
+        self.assertEqual(reasons, ["hardware counters were not read: the program ended before the first "
+                                   "step that was to be measured"])
+        ranges, _, reasons = self.run_steps("60", plan=PLAN.replace("steps=2", "steps=100"), enabled="1")
+        self.assertGreater(len(ranges), 10)
+        self.assertEqual(reasons, [])
+
+    def test_no_steps(self):
+        _, _, reasons = self.run_steps("0")
+        self.assertEqual(len(reasons), 1)
+        self.assertIn("no iteration of a training loop was seen", reasons[0])
+
+    def test_nothing_is_asked_for(self):
+        self.assertEqual(self.run_steps(plan=""), ([], [], []))
+
+
+if __name__ == "__main__":
+    unittest.main()
