@@ -1,5 +1,6 @@
 #include "analysis/tables/registry.h"
 
+#include "analysis/tables/counter_tables.h"
 #include "analysis/tables/os_tables.h"
 #include "analysis/tables/overview_tables.h"
 
@@ -60,6 +61,8 @@ constexpr TableEntry kTables[] = {
      "no GPU work within steps was recorded"},
     {"kernels", "Every kernel by name.", MakeKernelsTable,
      "no kernels were recorded (profile -t cuda)"},
+    {"step_counters", "Hardware counters of whole steps: mean, least, most.", MakeStepCountersTable,
+     "no hardware counters were read (profile --step-counters)"},
     {"copies", "Copies by kind and memory.", MakeCopiesTable,
      "no copies were recorded (profile -t cuda)"},
     {"waits", "Calls in which the CPU waits for the GPU.", MakeWaitsTable,

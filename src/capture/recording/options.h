@@ -70,6 +70,8 @@ struct SessionOptions {
   std::string tool_version;
   std::optional<RunAs> run_as;                             // --run-as
   std::vector<std::pair<std::string, std::string>> facts;  // further properties to record
+  // What is missing from the start: feature and sentence.
+  std::vector<std::pair<std::string, std::string>> reasons;
 };
 
 }  // namespace batchlight::capture

@@ -85,6 +85,7 @@ void Recording::WriteFacts(const SessionOptions& options,
   char folder[4096];
   if (getcwd(folder, sizeof folder) != nullptr) log_.AddProperty("session.cwd", folder);
   for (const auto& [key, value] : options.facts) log_.AddProperty(key, value);
+  for (const auto& [feature, text] : options.reasons) log_.AddReason(feature, text);
   for (const auto& [key, value] : MachineFacts()) log_.AddProperty(key, value);
   for (const auto& [key, value] : EnvironmentFacts(environment, options.record_environment)) {
     log_.AddProperty(key, value);

@@ -21,6 +21,7 @@
 #include "capture/session/session.h"
 #include "cli/commands/after_recording.h"
 #include "cli/commands/measure_overhead.h"
+#include "cli/commands/plan_counters.h"
 #include "cli/commands/profile_command.h"
 #include "cli/reading/progress_line.h"
 #include "cli/reading/standard_output.h"
@@ -129,6 +130,8 @@ void RunSession(const ProfileOptions& options, Outcome& outcome) {
   const auto plainly = RunsPlainly(options, outcome);
   outcome.status = plainly.status();
   if (!plainly.ok() || plainly.value()) return;
+  outcome.status = PlanCounters(options.counters, wanted, notices);
+  if (!outcome.status.ok()) return;
   for (const std::string& notice : notices) Say(notice);
   wanted.tool_version = BATCHLIGHT_VERSION;
   if (options.overhead_rounds > 0) {

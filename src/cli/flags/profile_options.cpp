@@ -129,6 +129,22 @@ Status ReadStepDetail(const ParsedFlags& flags, capture::SessionOptions& session
   return {};
 }
 
+// --step-counters. The names of metrics are checked when they are planned.
+Status ReadStepCounters(const ParsedFlags& flags, ProfileOptions& options) {
+  const std::string text = flags.Text(Flag::kStepCounters);
+  if (text == "false") return {};
+  if ((options.session.trace & format::kTraceCuda) == 0) {
+    return UsageError("--step-counters needs cuda in --trace");
+  }
+  options.counters.sets = flags.List(Flag::kStepCounters);
+  if (text == "true") options.counters.sets = {"essentials"};
+  for (const std::string& name : flags.List(Flag::kCounterMetrics)) {
+    options.counters.sets.push_back(name);
+  }
+  options.session.trace |= format::kTracePython | format::kTracePhases;  // where steps end
+  return {};
+}
+
 // --measure-overhead: the program runs several times, to its end each time.
 Status ReadMeasureOverhead(const ParsedFlags& flags, ProfileOptions& options) {
   const std::string text = flags.Text(Flag::kMeasureOverhead);
@@ -218,6 +234,7 @@ Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
   }
   session.extra += session.capture.windows;
   RETURN_IF_ERROR(ReadStepDetail(flags, session));
+  RETURN_IF_ERROR(ReadStepCounters(flags, options));
   session.delay_s = flags.Seconds(Flag::kDelay);
   session.duration_s = flags.Seconds(Flag::kDuration);
   session.wait_all = flags.Text(Flag::kWait) == "all";

@@ -10,8 +10,18 @@
 
 namespace batchlight::cli {
 
+// --step-counters; without sets none are read.
+struct CounterOptions {
+  std::vector<std::string> sets;  // and metrics
+  uint64_t first_step = 5;
+  uint64_t steps = 2;           // in a row, for each pass
+  uint64_t share_ppm = 10'000;  // of the run's time for switching; 0 = one round
+  uint64_t kernel_room = 0;     // not 0: each kernel of a step, up to so many
+};
+
 struct ProfileOptions {
   capture::SessionOptions session;
+  CounterOptions counters;
   std::vector<std::string> without_effect;  // "--sample=cpu": accepted, and named in one line
   uint32_t overhead_rounds = 0;             // --measure-overhead; 0 = not measured
   std::string ranks;                        // --ranks, as it was written; "" = all

@@ -13,6 +13,7 @@ std::string SummaryAsText(const RunOverview& overview, const SummaryOptions& opt
   WriteMeasuredOverhead(out, overview);
   WritePhases(out, overview);
   WriteGpu(out, overview, options.rows);
+  WriteCounters(out, overview);
   WriteModules(out, overview, options.rows);
   WriteLines(out, overview, options.rows);
   WritePythonFunctions(out, overview, options.rows);

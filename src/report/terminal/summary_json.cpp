@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/counters/step_counters.h"
 #include "analysis/run/step_rate.h"
 #include "report/terminal/summary.h"
 #include "report/text/utf8.h"
@@ -226,6 +227,35 @@ ordered_json ComputeJson(const Roofline& roofline) {
   return json;
 }
 
+// Without what was not read.
+ordered_json CountersJson(const std::vector<StepFigures>& all) {
+  ordered_json rows = ordered_json::array();
+  for (const StepFigures& figures : all) {
+    ordered_json row = {{"device", figures.device},
+                        {"steps", figures.steps},
+                        {"switch_ns", figures.switch_ns},
+                        {"gpu_ns", figures.gpu_ns}};
+    const auto add = [&](const char* key, const std::optional<double>& value) {
+      if (value) row[key] = *value;
+    };
+    add("sm_clock_hz", figures.clock_hz);
+    add("dram_bytes", figures.dram_bytes);
+    add("dram_gbps", figures.dram_gbps);
+    add("dram_share", figures.dram_share);
+    add("tensor_share", figures.tensor_share);
+    add("occupancy", figures.occupancy);
+    add("issue_share", figures.issue_share);
+    add("l1_hit_share", figures.l1_hit_share);
+    add("l2_hit_share", figures.l2_hit_share);
+    add("instructions", figures.instructions);
+    add("tensor_operations", figures.tensor_operations);
+    add("tflops", figures.tflops);
+    add("mfu", figures.mfu);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 ordered_json OverheadJson(const OverheadOf& measured) {
   return {
       {"rounds", measured.rounds},           {"plain_ns", measured.plain_ns},
@@ -260,6 +290,9 @@ std::string SummaryAsJson(const RunOverview& overview) {
     json["measured_overhead"] = MeasuredOverheadJson(overview.measured_overhead);
   }
   if (!overview.gpu.empty()) json["gpu"] = GpuJson(overview);
+  if (const auto counters = FindStepFigures(*overview.store); !counters.empty()) {
+    json["step_counters"] = CountersJson(counters);
+  }
   for (const LossWarning& loss : overview.losses) {
     json["losses"].push_back({{"name", CleanText(loss.name)},
                               {"value", loss.value},

@@ -36,6 +36,8 @@ void WriteSteps(SummaryText& out, const RunOverview& overview);
 void WriteMeasuredOverhead(SummaryText& out, const RunOverview& overview);
 void WritePhases(SummaryText& out, const RunOverview& overview);
 void WriteGpu(SummaryText& out, const RunOverview& overview, size_t rows);
+// What --step-counters measured.
+void WriteCounters(SummaryText& out, const RunOverview& overview);
 void WriteModules(SummaryText& out, const RunOverview& overview, size_t rows);
 void WriteOperators(SummaryText& out, const RunOverview& overview, size_t rows);
 void WriteLines(SummaryText& out, const RunOverview& overview, size_t rows);

@@ -1,0 +1,65 @@
+#include "analysis/tables/counter_tables.h"
+
+#include <string>
+
+#include "analysis/counters/metrics.h"
+#include "analysis/counters/step_counters.h"
+#include "analysis/result/result_column.h"
+
+namespace batchlight {
+namespace {
+
+struct Row {
+  const Store& store;
+  StepCounter counter;
+
+  std::string_view metric() const { return store.Text(counter.metric); }
+  const CounterMetric* known() const { return FindCounterMetric(metric()); }
+};
+
+Cell RankOf(const Row& row) {
+  const ProcessId process = row.counter.process;
+  return process.IsNone() ? Cell{} : RankCell(row.store.processes.rank[process.row()]);
+}
+
+const Columns<Row>& CounterColumns() {
+  static const Columns<Row> columns = {
+      {CountColumn("rank", "Rank", "Of the process; none: not a distributed job"), RankOf},
+      {CountColumn("device", "GPU", "CUDA ordinal"),
+       [](const Row& row) { return NumberCell(row.counter.device); }},
+      {TextColumn("set", "Set", "What was asked for, with the number of its pass"),
+       [](const Row& row) { return std::string(row.store.Text(row.counter.counter_set)); }},
+      {TextColumn("counter", "Counter", "What it counts, for people"),
+       [](const Row& row) {
+         return std::string(row.known() != nullptr ? row.known()->title : row.metric());
+       }},
+      {RealColumn("mean", "Mean", "Of a step, in the counter's unit"),
+       [](const Row& row) { return Cell{row.counter.mean}; }},
+      {TextColumn("unit", "Unit", "ns, percent, bytes, ..."),
+       [](const Row& row) {
+         return std::string(row.known() != nullptr ? row.known()->unit : std::string_view());
+       }},
+      {CountColumn("steps", "Steps", "In which it was read"),
+       [](const Row& row) { return NumberCell(row.counter.steps); }},
+      {RealColumn("least", "Least", "Of one step"),
+       [](const Row& row) { return Cell{row.counter.least}; }},
+      {RealColumn("most", "Most", "Of one step"),
+       [](const Row& row) { return Cell{row.counter.most}; }},
+      {PercentColumn("spread", "Spread", "(most - least) / mean: how alike the steps are"),
+       [](const Row& row) { return Cell{row.counter.spread() * 100}; }},
+      {TextColumn("metric", "Metric", "As CUPTI names it"),
+       [](const Row& row) { return std::string(row.metric()); }}};
+  return columns;
+}
+
+}  // namespace
+
+ResultTable MakeStepCountersTable(const RunOverview& overview) {
+  ResultTable table = EmptyTable("step_counters", "Hardware counters of steps", CounterColumns());
+  for (const StepCounter& counter : SumStepCounters(*overview.store)) {
+    AddRow(table, CounterColumns(), Row{*overview.store, counter});
+  }
+  return table;
+}
+
+}  // namespace batchlight

@@ -1,0 +1,64 @@
+#include "cli/commands/plan_counters.h"
+
+#include "analysis/counters/metrics.h"
+#include "capture/program/counter_passes.h"
+#include "capture/program/cupti_folder.h"
+
+namespace batchlight::cli {
+namespace {
+
+// As inject/cupti/counter_plan.h reads them.
+std::string PlanLines(const CounterOptions& counters, const capture::PassPlan& plan,
+                      const std::string& set) {
+  std::string lines;
+  for (size_t i = 0; i < plan.passes.size(); ++i) {
+    lines += "counters.pass=" + set;
+    if (plan.passes.size() > 1) lines += " " + std::to_string(i + 1);
+    char separator = '=';
+    for (const std::string& name : plan.passes[i]) {
+      lines += separator + name;
+      separator = ',';
+    }
+    lines += '\n';
+  }
+  const auto add = [&](const char* key, uint64_t value) {
+    lines += std::string("counters.") + key + "=" + std::to_string(value) + "\n";
+  };
+  add("first", counters.first_step);
+  add("steps", counters.steps);
+  add("share", counters.share_ppm);
+  add("kernels", counters.kernel_room);
+  return lines;
+}
+
+std::string Joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
+
+Status PlanCounters(const CounterOptions& counters, capture::SessionOptions& session,
+                    std::vector<std::string>& say) {
+  if (counters.sets.empty()) return {};
+  ASSIGN_OR_RETURN(const WantedMetrics wanted, MetricsOf(counters.sets));
+  const auto plan = capture::PlanPasses({.cupti_folder = capture::FindCuptiFolder(session.command),
+                                         .always = wanted.always,
+                                         .others = wanted.others});
+  const auto leave_out = [&](const std::string& why) {
+    session.reasons.emplace_back("counters", "hardware counters are not read: " + why);
+    say.push_back("hardware counters are not read: " + why);
+    return Status();
+  };
+  if (!plan.ok()) return leave_out(plan.status().message());
+  if (plan->passes.empty()) return leave_out("this GPU has none of them");
+  if (!plan->missing.empty()) {
+    session.facts.emplace_back("counters.missing", Joined(plan->missing));
+  }
+  session.facts.emplace_back("counters.chip", plan->chip);
+  session.extra += PlanLines(counters, plan.value(), Joined(counters.sets));
+  return {};
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "cli/flags/profile_options.h"
+
+namespace batchlight::cli {
+
+// Plans what --step-counters asks for with the CUPTI and the GPU of this machine, and tells the
+// program. Counters are a part of a recording only: where they cannot be had, one line for `say`
+// tells why, the recording has it as a reason, and all else is recorded.
+Status PlanCounters(const CounterOptions& counters, capture::SessionOptions& session,
+                    std::vector<std::string>& say);
+
+}  // namespace batchlight::cli

@@ -1,0 +1,159 @@
+"""batchlight counters, and profile --step-counters through the real program: on stand-ins for driver and
+CUPTI, and the planner on NVIDIA's own library where it is installed."""
+import csv
+import glob
+import io
+import json
+import os
+import sqlite3
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "cuda")]
+from recorded import BUILD, InFolder  # noqa: E402
+from cuda_counters_test import DRAM, DURATION, INSTRUCTIONS, STEPS  # noqa: E402
+
+FAKES = os.path.join(BUILD, "test", "fakes")
+DRIVER = os.path.join(FAKES, "driver")
+
+
+def real_cupti():
+    """The folder of NVIDIA's libcupti with its library of metrics; None: not installed here."""
+    places = ["/usr/local/cuda/lib", "/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64"]
+    for prefix in (sys.prefix, "/usr", os.environ.get("BATCHLIGHT_TORCH_PYTHON", "")[:-len("/bin/python")]):
+        places += glob.glob(f"{prefix}/lib/python3*/*-packages/nvidia/cu13/lib")
+    return next((place for place in places if os.path.exists(place + "/libcupti.so.13")
+                 and os.path.exists(place + "/libnvperf_host.so")), None)
+
+
+class Counters(InFolder):
+    def tool(self, *words, status=0, **variables):
+        environment = dict(self.environment, **variables)
+        done = self.batchlight(*words, env=environment)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def plan(self, *words, folder=FAKES):
+        return json.loads(self.tool("counters", "-f", "json", *words, BATCHLIGHT_CUPTI=folder).stdout)
+
+    def test_the_sets(self):
+        text = self.tool("counters", BATCHLIGHT_CUPTI=FAKES).stdout
+        for name in ("essentials", "memory", "compute", "warp", "roofline", "full", "FAKE1"):
+            self.assertIn(name, text)
+
+    def test_a_plan_for_a_chip_that_is_not_here(self):
+        plan, = self.plan("--chip", "FAKE1", "--set", "dram__bytes_read.sum,sm__a.sum,sm__inst_executed.sum")
+        self.assertEqual(plan["missing"], ["sm__a.sum"])
+        self.assertEqual(plan["passes"], [["gpu__time_duration.sum", "sm__cycles_elapsed.avg.per_second",
+                                           "dram__bytes_read.sum", "sm__inst_executed.sum"]])
+
+    def test_what_does_not_fit_comes_in_another_pass_with_the_duration(self):
+        names = ",".join(f"sm__inst_executed.{i}" for i in range(5))
+        plan, = self.plan("--chip", "GH100", "--set", names)
+        self.assertEqual([len(p) for p in plan["passes"]], [2 + 3, 2 + 2])
+        for names in plan["passes"]:
+            self.assertEqual(names[:2], ["gpu__time_duration.sum", "sm__cycles_elapsed.avg.per_second"])
+
+    def test_errors_say_what_to_do(self):
+        for words, status, expected in (
+                (["--chip", "GH999", "--list"], 0, None),
+                (["--list"], 3, "no NVIDIA driver or no GPU; --chip names one"),
+                (["--set", "essential"], 2, "did you mean essentials?")):
+            with self.subTest(words=words):
+                if expected is None:
+                    plans = self.plan(*words)
+                    self.assertEqual(plans[0]["passes"], [])
+                    continue
+                done = self.tool("counters", *words, status=status, BATCHLIGHT_CUPTI=FAKES)
+                self.assertIn(expected, done.stderr)
+        done = self.tool("counters", "--list", status=3, BATCHLIGHT_CUPTI=self.folder)
+        self.assertIn("install the package nvidia-cuda-cupti", done.stderr)
+        done = self.tool("counters", BATCHLIGHT_CUPTI=self.folder)
+        self.assertIn("install the package nvidia-cuda-cupti", done.stdout)
+
+    def test_all_metrics(self):
+        text = self.tool("counters", "--metrics", "--chip", "FAKE1", BATCHLIGHT_CUPTI=FAKES).stdout
+        self.assertIn("dram__bytes_read", text)
+
+    @unittest.skipUnless(real_cupti(), "NVIDIA's CUPTI is not installed here")
+    def test_the_chips_that_cupti_knows(self):
+        essential = {"gpu__time_duration.sum", "dram__bytes_read.sum", "dram__bytes_write.sum",
+                     "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "sm__inst_executed.sum"}
+        for chip in ("GH100", "GA100", "AD102", "GB100", "TU102"):
+            with self.subTest(chip):
+                plan, = self.plan("--chip", chip, "--set", "essentials", folder=real_cupti())
+                self.assertLessEqual(essential, set(plan["passes"][0]), "the first pass has what matters")
+                if chip != "TU102":
+                    self.assertEqual(len(plan["passes"]), 1)
+        memory, = self.plan("--chip", "GH100", "--set", "memory", folder=real_cupti())
+        self.assertGreater(len(memory["passes"]), 1)
+        self.assertTrue(all("gpu__time_duration.sum" in names for names in memory["passes"]))
+        samples, = self.plan("--chip", "GH100", "--samples", "--set", "memory", folder=real_cupti())
+        self.assertEqual(len(samples["passes"]), 1, "samples have no second pass")
+
+    # --- profile -----------------------------------------------------------------------------------
+    def profile(self, *flags, steps="60", **variables):
+        return self.tool("profile", "-o", "run", *flags, "/usr/bin/python3", "-c", STEPS, steps,
+                         LD_LIBRARY_PATH=FAKES + ":" + DRIVER, BATCHLIGHT_CUPTI=FAKES, **variables)
+
+    def rows(self, table):
+        text = self.tool("table", table, "run.batchlight", "-f", "csv").stdout
+        return list(csv.DictReader(io.StringIO(text)))
+
+    def test_counters_of_steps(self):
+        done = self.profile("--step-counters")
+        self.assertIn("Counters of a step on GPU 0, measured", done.stderr)
+        rows = {row["Metric"]: row for row in self.rows("step_counters")}
+        for metric, place in (("gpu__time_duration.sum", DURATION), ("sm__inst_executed.sum", INSTRUCTIONS),
+                              ("dram__bytes_read.sum", DRAM)):
+            self.assertEqual(float(rows[metric]["Mean"]), 10 * place, metric)
+            self.assertEqual(float(rows[metric]["Spread (%)"]), 0)
+        summary = json.loads(self.tool("summary", "--json", "run.batchlight").stdout)
+        figures, = summary["step_counters"]
+        self.assertEqual(figures["gpu_ns"], 10 * DURATION)
+        self.assertEqual(figures["dram_bytes"], 10 * (DRAM + DRAM + 1))
+        self.assertGreaterEqual(figures["steps"], 2)
+        self.assertGreater(figures["switch_ns"], 0)
+
+    def test_they_survive_an_export(self):
+        self.profile("--step-counters=essentials", "--counter-metrics=dram__bytes_write.sum")
+        before = self.rows("step_counters")
+        self.tool("export", "-t", "sqlite", "run.batchlight")
+        database = sqlite3.connect(os.path.join(self.folder, "run.sqlite"))
+        self.addCleanup(database.close)
+        counted = database.execute("SELECT count(*), sum(kernels) FROM BATCHLIGHT_COUNTER_RANGES").fetchone()
+        self.assertEqual(counted[1], 0)
+        self.assertGreaterEqual(counted[0], 2)
+        os.rename(os.path.join(self.folder, "run.sqlite"), os.path.join(self.folder, "again.sqlite"))
+        after = self.tool("table", "step_counters", "again.sqlite", "-f", "csv").stdout
+        self.assertEqual(list(csv.DictReader(io.StringIO(after))), before)
+
+    def test_without_a_gpu_the_program_runs_and_one_line_says_why(self):
+        done = self.tool("profile", "-o", "run", "--step-counters", "/usr/bin/python3", "-c", "print(7)",
+                         BATCHLIGHT_CUPTI=FAKES)
+        self.assertEqual(done.stdout, "7\n")
+        self.assertEqual(done.stderr.splitlines()[0], "batchlight: hardware counters are not read: this "
+                         "machine has no NVIDIA driver or no GPU")
+        losses = self.rows("losses")
+        self.assertTrue(any("hardware counters are not read" in str(row) for row in losses), losses)
+
+    def test_refused_in_the_program(self):
+        self.profile("--step-counters", FAKE_COUNTERS_REFUSE="RangeProfilerStart:35")
+        self.assertEqual(self.rows("step_counters"), [])
+        losses = self.rows("losses")
+        self.assertTrue(any("only administrators" in str(row) for row in losses), losses)
+
+    def test_what_it_does_not_go_with(self):
+        done = self.tool("profile", "-t", "nvtx", "--step-counters", "/bin/true", status=2)
+        self.assertIn("--step-counters needs cuda in --trace", done.stderr)
+        done = self.tool("profile", "--step-counters=true", "--counter-metrics=nonsense", "/bin/true", status=2)
+        self.assertIn("no set of counters is called nonsense", done.stderr)
+
+    def test_nothing_asked_for_nothing_read(self):
+        self.profile()
+        self.assertEqual(self.rows("step_counters"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
