@@ -95,13 +95,14 @@ def worker_counts(wanted, count):
     return counts + [int(count)]
 
 
-def predicted_rate(workers, loader_rate, loader_cpu_s, training, count):
+def predicted_rate(loader, training, count):
     """Samples a second of both: the slower of the two, one after the other without workers, and no more
-    than the processors can do."""
-    if workers == 0:
-        return 1 / (1 / loader_rate + 1 / training.rate)
-    cpu_s = loader_cpu_s + training.cpu_s()
-    return min(loader_rate, training.rate, count / cpu_s if cpu_s > 0 else loader_rate)
+    than the processors can do. The main process trains and takes samples from the workers in turn."""
+    if not loader["workers"]:
+        return 1 / (1 / loader.rate + 1 / training.rate)
+    main = 1 / (1 / training.rate + loader.receive_s())
+    cpu_s = loader.cpu_s() + training.cpu_s()
+    return min(loader.rate, main, count / cpu_s if cpu_s > 0 else loader.rate)
 
 
 def probe(runner, wanted):
@@ -120,7 +121,7 @@ def probe(runner, wanted):
             failed.append({"setting": "workers %d" % workers, "why": str(problem)})
 
     def predict(trial):
-        return predicted_rate(trial["workers"], trial.rate, trial.cpu_s(), training, count)
+        return predicted_rate(trial, training, count)
 
     best = choose(tried, predict)
     if best["workers"] and predict(best) < training.rate * (1 - SAME):
@@ -240,8 +241,8 @@ def report_of(both, loader, training, tried, best, checked, failed, predict, cou
     if confirmed is not None:
         report["best"].update(setting_of(confirmed), measured_samples_per_s=confirmed.rate,
                               measured_gain=confirmed.rate / both.rate)
-        first = checked[0]
-        report["best"]["prediction_error"] = prediction / first.rate - 1
+    ran = checked[0] if checked else both  # with the setting that was predicted
+    report["best"]["prediction_error"] = prediction / ran.rate - 1
     if both["no_backward"]:
         report["notes"].append("No backward was seen: this is the loop with the DataLoader that was iterated last.")
     if both["ended"]:

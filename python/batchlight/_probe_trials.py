@@ -46,6 +46,12 @@ class Trial:
         workers = self["parts"]["cpu_s"] if self["workers"] else 0.0
         return (self["main_cpu_s"] + workers) * share / self["samples"]
 
+    def receive_s(self):
+        """Processor time of the main process for a sample that workers made: taking it from them."""
+        if not self["workers"] or not self["cpu_wall_s"]:
+            return 0.0
+        return self["main_cpu_s"] * self["active_s"] / self["cpu_wall_s"] / self["samples"]
+
     def part_s(self, name):
         """Seconds of one worker for a sample, by what it did."""
         parts = self["parts"] or {}

@@ -38,7 +38,7 @@ TEST_F(StorageProbeTest, MeasuresEveryCaseAndLeavesNothing) {
   ASSERT_TRUE(found.ok()) << found.status().message();
   EXPECT_EQ(found->file_bytes, uint64_t{40} << 20);
   EXPECT_GT(found->small_files, 0U);
-  EXPECT_GT(said.size(), 20U);
+  EXPECT_GT(said.size(), 5U);
   std::set<std::pair<const StorageCase*, int>> measured;
   for (const StorageMeasurement& row : found->rows) {
     measured.insert({row.what, row.workers});
@@ -56,7 +56,16 @@ TEST_F(StorageProbeTest, MeasuresEveryCaseAndLeavesNothing) {
     }
   }
   // A machine that is too busy for a case says so.
-  EXPECT_GE(measured.size() + found->notes.size(), StorageCases().size() * 2);
+  std::string notes;
+  for (const std::string& note : found->notes) notes += note + "\n";
+  for (const StorageCase& what : StorageCases()) {
+    const std::string_view name = what.reads_data() ? what.short_name : what.pattern;
+    for (const int workers : options.workers) {
+      EXPECT_TRUE(measured.contains({&what, workers}) || notes.find(name) != std::string::npos)
+          << name << " is missing:\n"
+          << notes;
+    }
+  }
 }
 
 TEST_F(StorageProbeTest, RemovesWhatAKilledOneLeft) {

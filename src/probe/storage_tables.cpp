@@ -50,7 +50,7 @@ Columns<Row> StorageColumns() {
        [](const Row& row) { return Whole(row.p50_ns); }},
       {TimeColumn("p99_ns", "p99", "99 % of the operations took at most this"),
        [](const Row& row) { return Whole(row.p99_ns); }},
-      {TimeColumn("elapsed_ns", "Time", "From the first worker's begin to the last one's end"),
+      {TimeColumn("elapsed_ns", "Time", "Of the slowest worker"),
        [](const Row& row) { return Cell{row.elapsed_ns}; }},
       {TextColumn("operation", "Operation", "What one operation is"),
        [](const Row& row) { return std::string(row.what->operation); }},

@@ -1,6 +1,6 @@
 // Runs the same work in several processes at once, as the workers of a data loader are processes,
-// and measures it from the first one's start to the last one's end. A worker that hangs on a dead
-// mount is ended; the process that asked never touches the files itself.
+// and measures it by the time of the slowest one. A worker that hangs on a dead mount is ended; the
+// process that asked never touches the files itself.
 #pragma once
 
 #include <cstdint>

@@ -14,6 +14,16 @@ import unittest
 from recorded import BATCHLIGHT, LONG_S, on_terminal, run
 
 QUICK = ["--duration", "3", "--size", "64M", "--workers", "1,2"]
+READING = """
+import os, sys, time
+import batchlight
+for step in range(10):
+    with batchlight.annotate("step %d" % step):
+        for i in range(10):
+            with open(os.path.join(sys.argv[1], "%d.bin" % (step * 10 + i)), "rb") as file:
+                file.read()
+        time.sleep(0.02)
+"""
 OWN_NAMESPACE = ["unshare", "--mount", "--propagation", "private"]
 
 
@@ -114,6 +124,27 @@ class ProbeStorage(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertIn("no steps", done.stderr)
         self.assertEqual(done.stdout, "")
+
+    def test_for_a_recording_says_what_its_steps_read(self):
+        data = tempfile.mkdtemp(prefix="batchlight-e2e-data-")
+        self.addCleanup(shutil.rmtree, data)
+        for i in range(100):
+            with open(os.path.join(data, "%d.bin" % i), "wb") as file:
+                file.write(os.urandom(50_000))
+        recording = os.path.join(data, "run.batchlight")
+        done = run(BATCHLIGHT, "profile", "-t", "nvtx,osrt", "-o", recording, "/usr/bin/python3", "-c", READING, data)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.probe(self.folder, *QUICK, "--for", recording, "-f", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        reads = json.loads(done.stdout)["run"]
+        self.assertEqual(reads["steps"], 10)
+        self.assertAlmostEqual(reads["bytes_per_step"], 500_000, delta=60_000)  # of the first step begins before it
+        self.assertAlmostEqual(reads["files_per_step"], 10, delta=1)
+        self.assertGreater(reads["step_ns"], 20e6)
+        self.assertGreater(reads["times_needed"], 0)
+        done = self.probe(self.folder, *QUICK, "--for", recording)
+        self.assertIn("A step of ", done.stdout)
+        self.assertIn("small files", done.stdout.split("Workers")[0])
 
     # --- faults ---
 

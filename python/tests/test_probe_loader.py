@@ -1,0 +1,128 @@
+"""What `batchlight probe loader` makes of its trials, and what it does to a batch."""
+import collections
+import os
+import sys
+import types
+import unittest
+import unittest.mock
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from batchlight import _probe_loader, _probe_trials  # noqa: E402
+
+with unittest.mock.patch.dict(sys.modules, _batchlight_native=types.ModuleType("_batchlight_native")):
+    from batchlight._bridge import _probe_loader as in_program
+
+
+def trial(mode, rate, workers=0, cpu_s=0.0, main_cpu_s=0.0, changes=None, **more):
+    made = _probe_trials.Trial(mode, **(changes or {}))
+    made.result = dict(samples=1000, measured=100, batches=110, active_s=1000 / rate, workers=workers, prefetch=2,
+                       pin=False, batch_size=10, dataset="Data", cuda=False, cpu_wall_s=1000 / rate, starts=[0.1],
+                       main_cpu_s=1000 * (main_cpu_s if workers else cpu_s),
+                       parts=dict(dict.fromkeys(in_program.PART_NAMES, 0.0), batches=100, cpu_s=1000 * cpu_s))
+    made.result.update(more)
+    return made
+
+
+class Prediction(unittest.TestCase):
+    def test_without_workers_they_take_turns(self):
+        self.assertAlmostEqual(_probe_loader.predicted_rate(trial("loader", 100), trial("training", 300), 8), 75)
+
+    def test_with_workers_the_slower_one_counts(self):
+        fast = trial("training", 1000)
+        self.assertAlmostEqual(_probe_loader.predicted_rate(trial("loader", 100, 2), fast, 8), 100)
+        self.assertAlmostEqual(_probe_loader.predicted_rate(trial("loader", 5000, 2), fast, 8), 1000)
+
+    def test_taking_samples_from_workers_is_work_of_the_main_process(self):
+        loader = trial("loader", 5000, 2, main_cpu_s=0.001)
+        self.assertAlmostEqual(_probe_loader.predicted_rate(loader, trial("training", 1000), 8), 500)
+
+    def test_no_more_than_the_processors_do(self):
+        loader, training = trial("loader", 1000, 4, cpu_s=0.004), trial("training", 1000, cpu_s=0.001)
+        self.assertAlmostEqual(_probe_loader.predicted_rate(loader, training, 4), 800)
+
+    def test_of_settings_alike_the_one_with_the_fewest_workers(self):
+        tried = [trial("loader", 100), trial("loader", 395, 2, changes={"workers": 2}),
+                 trial("loader", 400, 4, changes={"workers": 4})]
+        self.assertEqual(_probe_loader.choose(tried, lambda one: one.rate)["workers"], 2)
+        self.assertEqual(_probe_loader.choose(tried, lambda one: min(one.rate, 100))["workers"], 0, "as it is")
+
+
+class Limit(unittest.TestCase):
+    def limit(self, loader, training, **parts):
+        known = {"read": 0.0, "decode": 0.0, "collate": 0.0, "send": 0.0, "waiting": 0.0}
+        return _probe_loader.limit_of(trial("both", 90, loader["workers"]), loader, training, dict(known, **parts))
+
+    def test_each_part(self):
+        for part, name in (("read", "storage"), ("decode", "decode"), ("collate", "collate"), ("send", "transfer")):
+            found, why = self.limit(trial("loader", 100, 2), trial("training", 1000), **{part: 0.01})
+            self.assertEqual(found, name)
+            self.assertIn("100 % of a worker's time", why)
+
+    def test_training(self):
+        self.assertEqual(self.limit(trial("loader", 1200, 2), trial("training", 1000), decode=1.0)[0], "training")
+        found, why = self.limit(trial("loader", 1200), trial("training", 1000), decode=1.0)
+        self.assertEqual(found, "decode")
+        self.assertIn("take turns", why)
+
+    def test_copy(self):
+        moved = {"bytes": 1 << 20, "pageable_s": 0.004, "pinned_s": 0.001}
+        training = trial("training", 1000, copy=moved)
+        self.assertEqual(self.limit(trial("loader", 1200, 2), training)[0], "copy")
+
+    def test_a_main_process_that_cannot_take_more(self):
+        loader = trial("loader", 100, 8, main_cpu_s=0.0095)
+        self.assertEqual(self.limit(loader, trial("training", 1000), decode=0.01)[0], "transfer")
+
+    def test_a_mapped_file_is_said(self):
+        why = self.limit(trial("loader", 100, 2), trial("training", 1000), decode=0.01, waiting=0.009)[1]
+        self.assertIn("waited 90 %", why)
+        self.assertIn("mmap", why)
+
+
+class Report(unittest.TestCase):
+    def test_text_of_a_report_that_has_everything(self):
+        loader, training = trial("loader", 100), trial("training", 1000)
+        best = trial("loader", 400, 4, changes={"workers": 4})
+        checked = [trial("both", 380, 4, changes={"workers": 4})]
+        report = _probe_loader.report_of(trial("both", 90, iterable=True, no_backward=True, ended=True), loader,
+                                         training, [loader, best], best, checked,
+                                         [{"setting": "workers 9", "why": "died\nhere"}], lambda one: one.rate, 8)
+        text = _probe_loader.text_of(report)
+        self.assertIn("num_workers=4, prefetch_factor=2, pin_memory=False: 4.22 times as fast, measured (4.44 "
+                      "predicted)", text)
+        self.assertAlmostEqual(report["best"]["prediction_error"], 400 / 380 - 1)
+        for part in ("Note: workers 9 did not run: died\n", "No backward was seen", "iterable", "ended by itself"):
+            self.assertIn(part, text)
+
+
+class Batches(unittest.TestCase):
+    def test_a_batch_is_served_again_whole(self):
+        Pair = collections.namedtuple("Pair", "x y")
+        batch = {"a": [1, 2], "b": Pair((3,), {"c": 4})}
+        first = in_program.again(batch)
+        first.pop("a").append(9)
+        first["b"].y.clear()
+        self.assertEqual(in_program.again(batch), {"a": [1, 2], "b": Pair((3,), {"c": 4})})
+        self.assertIsInstance(first["b"], Pair)
+
+    def test_samples_are_counted_by_the_first_tensor(self):
+        tensor = types.SimpleNamespace(shape=(16, 3))
+        scalar = types.SimpleNamespace(shape=())
+        self.assertEqual(in_program._count_of([scalar, {"x": ("name", tensor)}]), 16)
+        self.assertIsNone(in_program._count_of(["text", b"bytes", 3]))
+
+
+class Files(unittest.TestCase):
+    def test_what_is_data(self):
+        for file in ("/data/1.jpg", "/home/me/train.bin"):
+            self.assertTrue(_probe_trials.is_data(file))
+        for file in ("/usr/lib/x.so", "/home/me/train.py", "socket:[3]", "/v/site-packages/torch/x.json", "/proc/1/x"):
+            self.assertFalse(_probe_trials.is_data(file))
+
+    def test_sums_of_the_table(self):
+        rows = [{"File": "/d", "Read Time (ns)": 2000000000, "Bytes Read": 10}, {"File": "/e"}]
+        self.assertEqual(_probe_trials.reads_of(rows), (2.0, 10))
+
+
+if __name__ == "__main__":
+    unittest.main()
