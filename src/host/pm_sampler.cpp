@@ -20,6 +20,21 @@ uint64_t Nanoseconds(clockid_t clock) {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
+// CLOCK_REALTIME minus CLOCK_MONOTONIC, of the quickest of a few readings.
+uint64_t RealtimeOffset() {
+  uint64_t best_ns = UINT64_MAX;
+  uint64_t offset = 0;
+  for (int i = 0; i < 5; ++i) {
+    const uint64_t before = Nanoseconds(CLOCK_MONOTONIC);
+    const uint64_t realtime = Nanoseconds(CLOCK_REALTIME);
+    const uint64_t took_ns = Nanoseconds(CLOCK_MONOTONIC) - before;
+    if (took_ns >= best_ns) continue;
+    best_ns = took_ns;
+    offset = realtime - before - took_ns / 2;
+  }
+  return offset;
+}
+
 // "sm__warps_active.avg.pct_of_peak_sustained_elapsed" is in percent, whatever it counts.
 const char* UnitOf(const char* name, const char* dimension) {
   if (strstr(name, "pct") != nullptr) return "%";
@@ -168,8 +183,11 @@ void PmSampler::WriteSamples(FrameWriter& out) {
   info.data = data_;
   info.data_bytes = data_bytes_;
   if (Call(api_.pm_data_info, info) != kSuccess) return;
-  const uint64_t realtime = Nanoseconds(CLOCK_REALTIME);
-  const uint64_t monotonic = Nanoseconds(CLOCK_MONOTONIC);
+  // Held until somebody sets the clock: samples keep their distances.
+  constexpr uint64_t kNoticeableNs = 50'000;
+  const uint64_t offset = RealtimeOffset();
+  const uint64_t off_by = offset > offset_ns_ ? offset - offset_ns_ : offset_ns_ - offset;
+  if (off_by > kNoticeableNs) offset_ns_ = offset;
   double values[kMostPlanned];
   for (size_t i = 0; i < info.completed; ++i) {
     PmSampleInfoParams when{};
@@ -184,7 +202,7 @@ void PmSampler::WriteSamples(FrameWriter& out) {
     if (is_first || when.end_ns <= last_end_ns_) continue;
     last_end_ns_ = when.end_ns;
     if (host_.Evaluate(data_, data_bytes_, i, names_, count_, values) != kSuccess) continue;
-    const SampleFrame frame = {when.start_ns - realtime + monotonic, device_, kSourceCounters};
+    const SampleFrame frame = {when.start_ns - offset_ns_, device_, kSourceCounters};
     out.Begin(FrameKind::kSample, sizeof frame + count_ * sizeof(float));
     out.Add(&frame, sizeof frame);
     for (size_t k = 0; k < count_; ++k) {

@@ -44,6 +44,7 @@ class PmSampler {
   uint8_t* empty_ = nullptr;  // the same, fresh: to initialize it takes far longer than to copy it
   size_t data_bytes_ = 0;
   uint64_t last_end_ns_ = 0;
+  uint64_t offset_ns_ = 0;  // from CUPTI's times to CLOCK_MONOTONIC
   bool seen_first_ = false;
 };
 

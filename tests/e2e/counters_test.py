@@ -154,6 +154,71 @@ class Counters(InFolder):
         self.profile()
         self.assertEqual(self.rows("step_counters"), [])
 
+    # --- metrics over time ---------------------------------------------------------------------------
+    def sample(self, *flags, seconds="2", status=0, **variables):
+        return self.tool("profile", "-o", "run", *flags, "/usr/bin/python3", "-c",
+                         f"import time; time.sleep({seconds})", status=status,
+                         **dict({"LD_LIBRARY_PATH": DRIVER, "BATCHLIGHT_CUPTI": FAKES}, **variables))
+
+    def test_metrics_over_time(self):
+        self.sample("--gpu-metrics-devices=all")
+        rows = self.rows("gpu_metrics")
+        self.assertEqual({row["GPU"] for row in rows}, {"0", "1"})
+        first = [row for row in rows if row["GPU"] == "0"]
+        self.assertEqual([row["Name"] for row in first], [
+            "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+            "sm__cycles_active.avg.pct_of_peak_sustained_elapsed",
+            "sm__warps_active.avg.pct_of_peak_sustained_elapsed",
+            "dram__read_throughput.avg.pct_of_peak_sustained_elapsed",
+            "dram__write_throughput.avg.pct_of_peak_sustained_elapsed",
+            "gr__cycles_active.avg.pct_of_peak_sustained_elapsed"], "those that the GPU has, in one pass")
+        for row in rows:
+            self.assertEqual((row["Unit"], row["Source"]), ("%", "hardware counters"))
+            self.assertGreater(int(row["Samples"]), 500)
+        self.assertEqual(self.rows("losses"), [])
+        self.tool("export", "-t", "sqlite", "run.batchlight")
+        database = sqlite3.connect(os.path.join(self.folder, "run.sqlite"))
+        self.addCleanup(database.close)
+        times = [row[0] for row in database.execute(
+            "SELECT s.start_ns FROM BATCHLIGHT_GPU_METRIC_SAMPLES s JOIN StringIds i ON i.id = s.metric "
+            "WHERE s.device = 1 AND i.value LIKE 'gr__cycles%' ORDER BY s.row")]
+        gaps = {round((b - a) / 1e6, 1) for a, b in zip(times, times[1:])}
+        self.assertLessEqual(gaps, {0.9, 1.0, 1.1}, "no sample is missing")
+        names, = database.execute("SELECT count(*) FROM BATCHLIGHT_GPU_METRICS").fetchone()
+        self.assertEqual(names, 12)
+
+    def test_one_gpu_in_nsys_older_spelling_at_another_rate(self):
+        self.sample("--gpu-metrics-device=1", "--gpu-metrics-frequency=100",
+                    "--gpu-metrics-set=dram__bytes_read.sum")
+        row, = self.rows("gpu_metrics")
+        self.assertEqual((row["GPU"], row["Metric"]), ("1", "DRAM read"))
+        self.assertLess(int(row["Samples"]), 250)
+
+    def test_samples_that_came_too_fast_are_said(self):
+        self.sample("--gpu-metrics-devices=0", FAKE_COUNTERS_DROP="3")
+        losses = self.rows("losses")
+        self.assertTrue(any("came too fast to be read" in str(row) for row in losses), losses)
+        self.assertGreater(len(self.rows("gpu_metrics")), 0)
+
+    def test_nobody_may_sample(self):
+        done = self.sample("--gpu-metrics-devices=0", seconds="1",
+                           FAKE_COUNTERS_REFUSE="PmSamplingEnable:35")
+        self.assertIn("counters of GPU 0 are not sampled: the driver lets only administrators",
+                      " ".join(done.stderr.split()))
+        self.assertEqual(self.rows("gpu_metrics"), [])
+
+    def test_no_gpu_to_sample(self):
+        done = self.sample("--gpu-metrics-devices=all", seconds="0.5", LD_LIBRARY_PATH="")
+        self.assertIn("no NVIDIA driver or no GPU", " ".join(done.stderr.split()))
+
+    def test_help_of_the_flags(self):
+        done = self.tool("profile", "--gpu-metrics-devices=help", LD_LIBRARY_PATH=DRIVER)
+        self.assertEqual(done.stdout, "0: Stand-in GPU 0\n1: Stand-in GPU 1\n")
+        self.assertIn("timeline", self.tool("profile", "--gpu-metrics-set=help").stdout)
+
+    def test_a_program_that_ends_at_once(self):
+        self.sample("--gpu-metrics-devices=all", seconds="0")
+
 
 if __name__ == "__main__":
     unittest.main()

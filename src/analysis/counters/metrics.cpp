@@ -27,6 +27,7 @@ constexpr auto kMetrics = std::to_array<CounterMetric>({
 
 constexpr std::string_view kAlways = "always";
 constexpr std::string_view kFull = "full";
+constexpr std::string_view kTimeline = "timeline";
 
 void AddOnce(std::vector<std::string>& names, std::string_view name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
@@ -69,7 +70,9 @@ Result<WantedMetrics> MetricsOf(const std::vector<std::string>& wanted) {
                                          : "; did you mean " + nearest + "?"));
     }
     for (const CounterMetric& metric : kMetrics) {
-      const bool of_set = word == kFull ? !metric.IsOf(kAlways) : metric.IsOf(word);
+      // A stretch has no use for what only samples show.
+      const bool in_stretches = metric.sets != kAlways && metric.sets != kTimeline;
+      const bool of_set = word == kFull ? in_stretches : metric.IsOf(word);
       if (of_set) AddOnce(metrics.others, metric.name);
     }
   }

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "analysis/counters/gpu_samples.h"
 #include "analysis/counters/metrics.h"
 #include "analysis/counters/step_counters.h"
 #include "analysis/result/result_column.h"
@@ -52,7 +53,51 @@ const Columns<Row>& CounterColumns() {
   return columns;
 }
 
+struct SampledRow {
+  const Store& store;
+  GpuMetricSum sum;
+};
+
+const Columns<SampledRow>& SampledColumns() {
+  static const Columns<SampledRow> columns = {
+      {CountColumn("device", "GPU", "Of the machine, as nvidia-smi counts"),
+       [](const SampledRow& row) { return NumberCell(row.sum.device); }},
+      {TextColumn("counter", "Metric", "What it is, for people"),
+       [](const SampledRow& row) {
+         const std::string_view name = row.store.Text(row.sum.metric);
+         const CounterMetric* const known = FindCounterMetric(name);
+         return std::string(known != nullptr ? known->title : name);
+       }},
+      {TextColumn("unit", "Unit", "Of the numbers"),
+       [](const SampledRow& row) { return std::string(row.store.Text(row.sum.unit)); }},
+      {RealColumn("step_mean", "Mean in Steps", "Of the samples within the steps that count"),
+       [](const SampledRow& row) {
+         return row.sum.step_samples == 0 ? Cell{} : Cell{row.sum.step_mean};
+       }},
+      {RealColumn("mean", "Mean", "Of all samples"),
+       [](const SampledRow& row) { return Cell{row.sum.mean}; }},
+      {RealColumn("least", "Least", "Of one sample"),
+       [](const SampledRow& row) { return Cell{row.sum.least}; }},
+      {RealColumn("most", "Most", "Of one sample"),
+       [](const SampledRow& row) { return Cell{row.sum.most}; }},
+      {CountColumn("samples", "Samples", "That were taken"),
+       [](const SampledRow& row) { return NumberCell(row.sum.samples); }},
+      {TextColumn("source", "Source", "What sampled it"),
+       [](const SampledRow& row) { return std::string(Label(row.sum.source)); }},
+      {TextColumn("metric", "Name", "As CUPTI or NVML has it"),
+       [](const SampledRow& row) { return std::string(row.store.Text(row.sum.metric)); }}};
+  return columns;
+}
+
 }  // namespace
+
+ResultTable MakeGpuMetricsTable(const RunOverview& overview) {
+  ResultTable table = EmptyTable("gpu_metrics", "Metrics of GPUs over time", SampledColumns());
+  for (const GpuMetricSum& sum : SumGpuMetrics(*overview.store, overview.steps)) {
+    AddRow(table, SampledColumns(), SampledRow{*overview.store, sum});
+  }
+  return table;
+}
 
 ResultTable MakeStepCountersTable(const RunOverview& overview) {
   ResultTable table = EmptyTable("step_counters", "Hardware counters of steps", CounterColumns());

@@ -1,4 +1,5 @@
-// The tables of registry.h about hardware counters: without rows where none were read.
+// The tables of registry.h about hardware counters and sampled metrics: without rows where none
+// were read.
 #pragma once
 
 #include "analysis/overview/run_overview.h"
@@ -7,5 +8,6 @@
 namespace batchlight {
 
 ResultTable MakeStepCountersTable(const RunOverview& overview);
+ResultTable MakeGpuMetricsTable(const RunOverview& overview);
 
 }  // namespace batchlight

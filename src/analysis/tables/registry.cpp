@@ -63,6 +63,8 @@ constexpr TableEntry kTables[] = {
      "no kernels were recorded (profile -t cuda)"},
     {"step_counters", "Hardware counters of whole steps: mean, least, most.", MakeStepCountersTable,
      "no hardware counters were read (profile --step-counters)"},
+    {"gpu_metrics", "Metrics of GPUs over time: means over steps and over all.",
+     MakeGpuMetricsTable, "no metrics of GPUs were sampled (profile --gpu-metrics-devices=all)"},
     {"copies", "Copies by kind and memory.", MakeCopiesTable,
      "no copies were recorded (profile -t cuda)"},
     {"waits", "Calls in which the CPU waits for the GPU.", MakeWaitsTable,

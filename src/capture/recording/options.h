@@ -11,6 +11,7 @@
 
 #include "capture/program/run_as.h"
 #include "capture/recording/disk_limits.h"
+#include "capture/recording/gpu_sampling.h"
 #include "format/control.h"
 
 namespace batchlight::capture {
@@ -67,6 +68,7 @@ struct SessionOptions {
   bool inherit_environment = true;
   std::vector<std::string> variables;  // --env-var, A=B
   bool record_environment = false;
+  GpuSampling gpu_sampling;
   std::string tool_version;
   std::optional<RunAs> run_as;                             // --run-as
   std::vector<std::pair<std::string, std::string>> facts;  // further properties to record

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -41,7 +42,9 @@ ToolLog::ToolLog(ToolLog&& other) noexcept
       writer_(std::exchange(other.writer_, {})),
       chunk_index_(other.chunk_index_),
       capture_index_(other.capture_index_),
-      attach_ns_(other.attach_ns_) {}
+      attach_ns_(other.attach_ns_),
+      gpu_metrics_(std::move(other.gpu_metrics_)),
+      gpu_metrics_written_(other.gpu_metrics_written_) {}
 
 ToolLog::~ToolLog() {
   CloseChunk();
@@ -58,6 +61,7 @@ bool ToolLog::OpenChunk() {
   void* memory = mmap(nullptr, kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset);
   if (memory == MAP_FAILED) return false;
   mapping_ = memory;
+  gpu_metrics_written_ = 0;
   file_bytes_ += kChunkBytes;
   const int64_t now = MonotonicNow();
   format::ChunkHeader header{};
@@ -113,6 +117,60 @@ void ToolLog::AddReason(std::string_view feature, std::string_view text) {
 
 void ToolLog::AddProcessStatus(const format::ProcessStatusRecord& status) {
   Append(sizeof status, [&](uint64_t now) { writer_.Add(status, now); });
+}
+
+void ToolLog::AddCounter(format::Counter counter, uint64_t value) {
+  format::CounterRecord record{};
+  record.counter = static_cast<uint32_t>(counter);
+  record.value = value;
+  Append(sizeof record, [&](uint64_t now) { writer_.Add(record, now); });
+}
+
+void ToolLog::DefineGpuMetric(const GpuMetricDefinition& metric) {
+  constexpr size_t kMost = 1024;  // a thousand take a quarter of a chunk
+  if (gpu_metrics_.size() < kMost) gpu_metrics_.push_back(metric);
+}
+
+void ToolLog::WriteGpuMetrics(uint64_t now) {
+  for (; gpu_metrics_written_ < gpu_metrics_.size(); ++gpu_metrics_written_) {
+    const GpuMetricDefinition& metric = gpu_metrics_[gpu_metrics_written_];
+    format::GpuMetricRecord record{};
+    record.id = static_cast<uint32_t>(gpu_metrics_written_ + 1);
+    record.device = metric.device;
+    record.uuid = writer_.AddString(Cut(metric.uuid), now);
+    record.name = writer_.AddString(Cut(metric.name), now);
+    record.unit = writer_.AddString(Cut(metric.unit), now);
+    record.source = metric.source;
+    record.interval_ns = metric.interval_ns;
+    writer_.Add(record, now);
+  }
+}
+
+void ToolLog::AddGpuSample(const GpuSample& sample) {
+  const auto first = std::find_if(
+      gpu_metrics_.begin(), gpu_metrics_.end(), [&](const GpuMetricDefinition& metric) {
+        return metric.device == sample.device && metric.source == sample.source;
+      });
+  if (first == gpu_metrics_.end()) return;
+  size_t definitions = 0;
+  for (const GpuMetricDefinition& metric : gpu_metrics_) {
+    definitions += sizeof(format::GpuMetricRecord) + StringBytes(metric.uuid) +
+                   StringBytes(metric.name) + StringBytes(metric.unit);
+  }
+  const std::string_view bytes(reinterpret_cast<const char*>(sample.values.data()),
+                               sample.values.size() * sizeof(float));
+  const bool defined = gpu_metrics_written_ == gpu_metrics_.size();
+  const size_t room = sizeof(format::GpuMetricSampleRecord) + 8 + format::PadTo8(bytes.size());
+  if (definitions + room > kChunkBytes / 2) return;
+  // In a chunk of its own the definitions come first.
+  Append(room + (defined ? 0 : definitions), [&](uint64_t now) {
+    if (gpu_metrics_written_ != gpu_metrics_.size()) WriteGpuMetrics(now);
+    format::GpuMetricSampleRecord record{};
+    record.start_ns = sample.start_ns;
+    record.first_metric = static_cast<uint32_t>(first - gpu_metrics_.begin() + 1);
+    record.byte_count = static_cast<uint32_t>(bytes.size());
+    writer_.AddWithBytes(record, bytes, now);
+  });
 }
 
 void ToolLog::SetCapture(uint32_t capture_index) {

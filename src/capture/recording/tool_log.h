@@ -4,9 +4,11 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "capture/recording/live_folder.h"
+#include "capture/recording/sample_frames.h"
 #include "format/encode.h"
 
 namespace batchlight::capture {
@@ -22,6 +24,11 @@ class ToolLog {
   void AddProcessStatus(const format::ProcessStatusRecord& status);
   // Why something is missing, for the user.
   void AddReason(std::string_view feature, std::string_view text);
+  // Of one of counters.def.
+  void AddCounter(format::Counter counter, uint64_t value);
+  // A metric of a GPU that samples will have, in the order of their values.
+  void DefineGpuMetric(const GpuMetricDefinition& metric);
+  void AddGpuSample(const GpuSample& sample);
   // What follows belongs to `capture_index`.
   void SetCapture(uint32_t capture_index);
   // Collection went on or off.
@@ -31,6 +38,8 @@ class ToolLog {
   ToolLog() = default;
   bool OpenChunk();
   void CloseChunk();
+  // Defines metrics in this chunk that it lacks.
+  void WriteGpuMetrics(uint64_t now);
   // Calls add() in a chunk with room for `bytes`; a record that finds no disk space is left out.
   template <typename AddRecord>
   void Append(size_t bytes, AddRecord&& add);
@@ -42,6 +51,8 @@ class ToolLog {
   uint32_t chunk_index_ = 0;
   uint32_t capture_index_ = 0;
   int64_t attach_ns_ = 0;
+  std::vector<GpuMetricDefinition> gpu_metrics_;  // each chunk defines them anew
+  size_t gpu_metrics_written_ = 0;                // in the open chunk
 };
 
 }  // namespace batchlight::capture

@@ -109,6 +109,7 @@ void Session::Reap() {
       return;
     }
     if (commands_->NoteEnd(pid, status)) return;
+    if (gpu_sampler_ && gpu_sampler_->NoteEnd(pid)) return;
     processes_->NoteWaitStatus(pid, status);
     if (pid == program_pid_) ProgramEnded(status);
   });
@@ -117,6 +118,7 @@ void Session::Reap() {
 
 void Session::ProgramEnded(int wait_status) {
   wait_status_ = wait_status;
+  gpu_sampler_.reset();
   end_.wall_ns = MonotonicNow() - program_start_ns_;
   const bool had_terminal = signals_.ProgramEnded([this] { Note(LifeEvent::kInterrupted); });
   end_.interrupted = had_terminal && WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGINT;

@@ -16,6 +16,7 @@
 #include "capture/program/program.h"
 #include "capture/program/target_environment.h"
 #include "capture/recording/control_watch.h"
+#include "capture/recording/gpu_sampler.h"
 #include "capture/recording/options.h"
 #include "capture/recording/process_watch.h"
 #include "capture/recording/recording.h"
@@ -102,6 +103,7 @@ class Session : private SessionCommands {
   std::optional<PreloadPath> preload_;
   std::optional<PreloadPath> shims_;
   std::optional<Recording> recording_;
+  std::optional<GpuSampler> gpu_sampler_;
   std::optional<ProcessWatch> processes_;
   std::optional<ControlWatch> control_watch_;
   std::optional<SessionServer> server_;

@@ -14,6 +14,7 @@ void Session::KeepLibraries() {
 }
 
 SessionEnd Session::Finish() {
+  gpu_sampler_.reset();  // with what was sampled while it collected
   recording_->StopCapture();
   recording_->control().Disable();
   NoteCaptures();

@@ -120,6 +120,10 @@ Status Session::Prepare(pid_t pid, const Install& install,
     (void)recording_->live_folder().Remove();
     return status;
   }
+  if (!options_.gpu_sampling.devices.empty()) {
+    gpu_sampler_.emplace(loop_, recording_->log(), recording_->control());
+    gpu_sampler_->Start(options_.gpu_sampling);
+  }
   if (collection_ != Collection::kDelayed) return {};
   if (options_.delay_s > 0) {
     delay_.Start(options_.delay_s);

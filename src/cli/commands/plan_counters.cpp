@@ -1,8 +1,11 @@
 #include "cli/commands/plan_counters.h"
 
+#include <cstdio>
+
 #include "analysis/counters/metrics.h"
 #include "capture/program/counter_passes.h"
 #include "capture/program/cupti_folder.h"
+#include "capture/program/host_query.h"
 
 namespace batchlight::cli {
 namespace {
@@ -59,6 +62,38 @@ Status PlanCounters(const CounterOptions& counters, capture::SessionOptions& ses
   session.facts.emplace_back("counters.chip", plan->chip);
   session.extra += PlanLines(counters, plan.value(), Joined(counters.sets));
   return {};
+}
+
+Status ChooseGpuMetrics(const ProfileOptions& options, capture::SessionOptions& session) {
+  if (options.gpu_metric_sets.empty()) return {};
+  ASSIGN_OR_RETURN(const WantedMetrics wanted, MetricsOf(options.gpu_metric_sets));
+  session.gpu_sampling.metrics = wanted.others;
+  session.gpu_sampling.cupti_folder = capture::FindCuptiFolder(session.command);
+  return {};
+}
+
+bool PrintGpuMetricsHelp(const ParsedFlags& flags) {
+  bool printed = false;
+  for (const Flag flag : {Flag::kGpuMetricsDevices, Flag::kGpuMetricsDevice}) {
+    if (printed || flags.Text(flag) != "help") continue;
+    printed = true;
+    const auto answer = capture::AskHost({"gpu"});
+    size_t count = 0;
+    if (answer.ok()) {
+      for (const auto& [key, value] : answer->lines) {
+        if (key != "gpu") continue;
+        std::printf("%s\n", value.c_str());
+        ++count;
+      }
+    }
+    if (count == 0) std::printf("no GPU was found; `batchlight doctor` says why\n");
+  }
+  if (flags.Text(Flag::kGpuMetricsSet) != "help") return printed;
+  for (const CounterSet& set : CounterSets()) {
+    std::printf("%-12s %s\n", std::string(set.key).c_str(), std::string(set.question).c_str());
+  }
+  std::printf("`batchlight counters --samples --list` has their metrics\n");
+  return true;
 }
 
 }  // namespace batchlight::cli

@@ -14,4 +14,10 @@ namespace batchlight::cli {
 Status PlanCounters(const CounterOptions& counters, capture::SessionOptions& session,
                     std::vector<std::string>& say);
 
+// What --gpu-metrics-set names, for who samples. Error (kUsage): there is no such set.
+Status ChooseGpuMetrics(const ProfileOptions& options, capture::SessionOptions& session);
+
+// `help` as --gpu-metrics-devices or --gpu-metrics-set: prints what there is. False: nobody asked.
+bool PrintGpuMetricsHelp(const ParsedFlags& flags);
+
 }  // namespace batchlight::cli

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "cli/commands/plan_counters.h"
 #include "cli/reading/print_help.h"
 
 namespace batchlight::cli {
@@ -23,6 +24,7 @@ void Profile(const Command& command, Outcome& outcome) {
     outcome.status = PrintHelp(command);
     return;
   }
+  if (PrintGpuMetricsHelp(flags.value())) return;
   if (flags->command.empty()) {
     outcome.status = UsageError("no program to profile: batchlight profile [flags] program ...");
     return;

@@ -131,6 +131,7 @@ void RunSession(const ProfileOptions& options, Outcome& outcome) {
   outcome.status = plainly.status();
   if (!plainly.ok() || plainly.value()) return;
   outcome.status = PlanCounters(options.counters, wanted, notices);
+  if (outcome.status.ok()) outcome.status = ChooseGpuMetrics(options, wanted);
   if (!outcome.status.ok()) return;
   for (const std::string& notice : notices) Say(notice);
   wanted.tool_version = BATCHLIGHT_VERSION;

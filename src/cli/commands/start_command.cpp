@@ -38,6 +38,11 @@ Status Start(const Command& command, Outcome& outcome) {
   ASSIGN_OR_RETURN(capture::CaptureOptions options, MakeCaptureOptions(flags));
   std::vector<std::string> notices = WithoutEffectNotices(flags.WithoutEffect());
   RETURN_IF_ERROR(CheckExports(options, notices));
+  if (flags.Given(Flag::kGpuMetricsDevices) || flags.Given(Flag::kGpuMetricsDevice)) {
+    notices.push_back(
+        "--gpu-metrics-devices is for `launch`: its session samples GPUs whenever it "
+        "records");
+  }
   for (const std::string& notice : notices) Say(notice);
   options.output = AbsoluteOutput(options.output);
   const bool named = flags.Given(Flag::kSessionNew) || flags.Given(Flag::kSession);

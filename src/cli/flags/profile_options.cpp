@@ -145,6 +145,45 @@ Status ReadStepCounters(const ParsedFlags& flags, ProfileOptions& options) {
   return {};
 }
 
+// 1000, 10k: samples a second.
+Result<uint64_t> ParseRate(const std::string& text) {
+  uint64_t rate = 0;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, rate);
+  const bool thousands = result.ptr + 1 == end && (*result.ptr == 'k' || *result.ptr == 'K');
+  if (thousands && rate <= 1000) rate *= 1000;
+  constexpr uint64_t kLeast = 10;
+  constexpr uint64_t kMost = 20'000;
+  if (result.ec != std::errc() || (result.ptr != end && !thousands) || rate < kLeast ||
+      rate > kMost) {
+    return UsageError("--gpu-metrics-frequency: \"" + text + "\" is no rate from 10 to 20000");
+  }
+  return rate;
+}
+
+Status ReadGpuMetrics(const ParsedFlags& flags, ProfileOptions& options) {
+  const Flag given =
+      flags.Given(Flag::kGpuMetricsDevices) ? Flag::kGpuMetricsDevices : Flag::kGpuMetricsDevice;
+  std::string devices = flags.Text(given);
+  if (devices == "none") return {};
+  if (devices == "help")
+    return UsageError("`batchlight profile --gpu-metrics-devices=help` lists GPUs");
+  if (devices == "cuda-visible") {
+    const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    devices = visible != nullptr && *visible >= '0' && *visible <= '9' ? visible : "all";
+  }
+  if (!options.counters.sets.empty()) {
+    return UsageError(
+        "--gpu-metrics-devices and --step-counters both need the GPU's counters: choose one");
+  }
+  constexpr uint64_t kSecond = 1'000'000'000;
+  ASSIGN_OR_RETURN(const uint64_t rate, ParseRate(flags.Text(Flag::kGpuMetricsFrequency)));
+  options.session.gpu_sampling.devices = devices;
+  options.session.gpu_sampling.interval_ns = kSecond / rate;
+  options.gpu_metric_sets = flags.List(Flag::kGpuMetricsSet);
+  return {};
+}
+
 // --measure-overhead: the program runs several times, to its end each time.
 Status ReadMeasureOverhead(const ParsedFlags& flags, ProfileOptions& options) {
   const std::string text = flags.Text(Flag::kMeasureOverhead);
@@ -235,6 +274,7 @@ Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
   session.extra += session.capture.windows;
   RETURN_IF_ERROR(ReadStepDetail(flags, session));
   RETURN_IF_ERROR(ReadStepCounters(flags, options));
+  RETURN_IF_ERROR(ReadGpuMetrics(flags, options));
   session.delay_s = flags.Seconds(Flag::kDelay);
   session.duration_s = flags.Seconds(Flag::kDuration);
   session.wait_all = flags.Text(Flag::kWait) == "all";

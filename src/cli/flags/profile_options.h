@@ -22,9 +22,10 @@ struct CounterOptions {
 struct ProfileOptions {
   capture::SessionOptions session;
   CounterOptions counters;
-  std::vector<std::string> without_effect;  // "--sample=cpu": accepted, and named in one line
-  uint32_t overhead_rounds = 0;             // --measure-overhead; 0 = not measured
-  std::string ranks;                        // --ranks, as it was written; "" = all
+  std::vector<std::string> gpu_metric_sets;  // --gpu-metrics-set; empty: no GPU is sampled
+  std::vector<std::string> without_effect;   // "--sample=cpu": accepted, and named in one line
+  uint32_t overhead_rounds = 0;              // --measure-overhead; 0 = not measured
+  std::string ranks;                         // --ranks, as it was written; "" = all
 };
 
 // Errors are kUsage.

@@ -74,15 +74,45 @@ TEST(MakeProfileOptions, SomeStepsGoWithoutDetail) {
 
 TEST(MakeProfileOptions, OneLineForAllThatHasNoEffect) {
   const auto options = Make({"-t", "cuda,nvtx,osrt,cuDNN,openmp,MPI", "--sample=cpu", "-s", "none",
-                             "--gpu-metrics-devices=all", "--sampling-period=500000",
-                             "--osrt-threshold=500", "--cudabacktrace=none"});
+                             "--nic-metrics=hf", "--sampling-period=500000", "--osrt-threshold=500",
+                             "--cudabacktrace=none"});
   ASSERT_TRUE(options.ok());
   EXPECT_EQ(WithoutEffectNotices(options.value().without_effect),
             std::vector<std::string>{
-                "not traced yet, so without effect: --gpu-metrics-devices=all, "
+                "not traced yet, so without effect: --nic-metrics=hf, "
                 "--sampling-period=500000, --trace=openmp,MPI; all else is recorded"});
   EXPECT_TRUE(WithoutEffectNotices({}).empty());
   EXPECT_NE(ErrorOf({"-t", "cuda,nvxt"}).find("nvtx"), std::string::npos);
+}
+
+TEST(MakeProfileOptions, MetricsOfGpus) {
+  const auto options = Make({"--gpu-metrics-device=0,1", "--gpu-metrics-frequency=10k"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->session.gpu_sampling.devices, "0,1");
+  EXPECT_EQ(options->session.gpu_sampling.interval_ns, 100'000u);
+  EXPECT_EQ(options->gpu_metric_sets, std::vector<std::string>{"timeline"});
+  EXPECT_EQ(Make({}).value().session.gpu_sampling.devices, "");
+  for (const char* rate : {"9", "20001", "21k", "1M", "fast", "k"}) {
+    EXPECT_NE(ErrorOf({"--gpu-metrics-devices=all",
+                       ("--gpu-metrics-frequency=" + std::string(rate)).c_str()})
+                  .find("is no rate from 10 to 20000"),
+              std::string::npos)
+        << rate;
+  }
+  EXPECT_NE(ErrorOf({"--gpu-metrics-devices=all", "--step-counters=true"}).find("choose one"),
+            std::string::npos);
+}
+
+TEST(MakeProfileOptions, CountersOfSteps) {
+  const auto sets_of = [](std::vector<std::string> words) {
+    return Make(std::move(words)).value().counters.sets;
+  };
+  using Sets = std::vector<std::string>;
+  EXPECT_EQ(sets_of({}), Sets());
+  EXPECT_EQ(sets_of({"--step-counters"}), Sets{"essentials"});
+  EXPECT_EQ(sets_of({"--step-counters=memory,warp", "--counter-metrics=a__b.sum"}),
+            (Sets{"memory", "warp", "a__b.sum"}));
+  EXPECT_NE(ErrorOf({"-t", "nvtx", "--step-counters"}).find("needs cuda"), std::string::npos);
 }
 
 TEST(MakeProfileOptions, LibrariesAndTheOsRuntime) {

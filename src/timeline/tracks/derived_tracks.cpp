@@ -97,6 +97,7 @@ std::vector<TrackPlan> DerivedTracks(const StepInputs& inputs, Timeline& timelin
   AddPhaseTracks(inputs, timeline, plans);
   AddIdleTracks(timeline, plans);
   AddMemoryTracks(timeline, plans);
+  AddMetricTracks(timeline, plans);
   return plans;
 }
 

@@ -1,0 +1,64 @@
+// Metrics of GPUs over time, one strip each.
+#include <map>
+#include <memory>
+#include <string>
+
+#include "timeline/tracks/derived_tracks.h"
+
+namespace batchlight::timeline {
+namespace {
+
+// A process on the GPU of that UUID, whose tracks the strips stand beside; None: none is known.
+ProcessId ProcessOn(const Store& store, uint32_t device) {
+  const GpuContextsTable& contexts = store.gpu_contexts;
+  for (size_t row = 0; row < contexts.size(); ++row) {
+    if (contexts.device[row] == device) return contexts.process[row];
+  }
+  return ProcessId::None();
+}
+
+// The ordinal that programs have for it.
+uint32_t CudaDevice(const Store& store, size_t metric) {
+  const GpuMetricsTable& metrics = store.gpu_metrics;
+  for (size_t row = 0; row < store.gpus.size(); ++row) {
+    const bool same =
+        !metrics.uuid[metric].IsNone() && store.gpus.uuid[row] == metrics.uuid[metric];
+    if (same) return store.gpus.device[row];
+  }
+  return metrics.device[metric];
+}
+
+}  // namespace
+
+void AddMetricTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
+  const Store& store = timeline.store();
+  const GpuMetricsTable& metrics = store.gpu_metrics;
+  std::map<std::pair<uint32_t, StringId>, std::shared_ptr<CounterRow>> rows;
+  const GpuMetricSamplesTable& samples = store.gpu_metric_samples;
+  for (size_t row = 0; row < samples.size(); ++row) {
+    std::shared_ptr<CounterRow>& series = rows[{samples.device[row], samples.metric[row]}];
+    if (series == nullptr) series = std::make_shared<CounterRow>();
+    series->Add(samples.start_ns[row], samples.value[row]);
+  }
+  for (size_t metric = 0; metric < metrics.size(); ++metric) {
+    const auto series = rows.find({metrics.device[metric], metrics.metric[metric]});
+    if (series == rows.end()) continue;
+    const uint32_t device = CudaDevice(store, metric);
+    std::string title(store.Text(metrics.metric[metric]));
+    const std::string_view unit = store.Text(metrics.unit[metric]);
+    if (!unit.empty()) title += ", " + std::string(unit);
+    plans.push_back({.process = ProcessOn(store, device),
+                     .device = int64_t{device},
+                     .track = {.kind = TrackKind::kMemory,
+                               .title = title,
+                               .open = false,
+                               .series_titles = {title}},
+                     .fill = [row = series->second](Track& track) {
+                       row->Summarize();
+                       track.series.push_back(std::move(*row));
+                     }});
+    rows.erase(series);
+  }
+}
+
+}  // namespace batchlight::timeline
