@@ -118,6 +118,8 @@ SUB_LAYERS = {
         'reference': ('flags',),
         'reading': ('flags', 'reference'),
         'commands': ('flags', 'reading', 'reference', 'completion'),
+        'probe': ('flags', 'reading'),
+        'trace': ('flags', 'reading'),
         '.': ('commands', 'flags', 'reading'),
     },
 }

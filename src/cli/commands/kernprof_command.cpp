@@ -1,5 +1,5 @@
 // batchlight kernprof: line_profiler's front end, which is Python (python/batchlight/_kernprof.py).
-#include "cli/commands/python_verb.h"
+#include "capture/program/python_verb.h"
 #include "cli/flags/command.h"
 
 namespace batchlight::cli {
@@ -13,7 +13,7 @@ void RegisterKernprof(const Command& app, Outcome& outcome) {
       "python3 "
       "beside this program, else in that of PATH.");
   command.TakeAllWords();
-  command.Runs([&outcome] { outcome.status = BecomePython("kernprof", outcome.words); });
+  command.Runs([&outcome] { outcome.status = capture::BecomePython("kernprof", outcome.words); });
 }
 
 }  // namespace batchlight::cli

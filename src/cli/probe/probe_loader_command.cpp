@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands/python_verb.h"
+#include "capture/program/python_verb.h"
 #include "cli/flags/command.h"
 
 namespace batchlight::cli {
@@ -46,7 +46,7 @@ Status Run(const Options& options, const std::vector<std::string>& program) {
                                     "--output=" + options.output,
                                     "--"};
   words.insert(words.end(), program.begin(), program.end());
-  return BecomePython("probe-loader", words);
+  return capture::BecomePython("probe-loader", words);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 
-namespace batchlight::cli {
+namespace batchlight::capture {
 
 // How to start `verb` of the package: with the python3 of the virtual environment that holds this
 // program, else with the one on PATH.
@@ -18,4 +18,4 @@ Status NoPython(const std::string& verb, int error);
 // This process becomes that. Returns only with an error.
 Status BecomePython(const std::string& verb, const std::vector<std::string>& words);
 
-}  // namespace batchlight::cli
+}  // namespace batchlight::capture

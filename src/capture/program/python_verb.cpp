@@ -1,4 +1,4 @@
-#include "cli/commands/python_verb.h"
+#include "capture/program/python_verb.h"
 
 #include <unistd.h>
 
@@ -8,11 +8,11 @@
 #include "base/child.h"
 #include "capture/program/install.h"
 
-namespace batchlight::cli {
+namespace batchlight::capture {
 
 Result<std::vector<std::string>> PythonWords(const std::string& verb,
                                              const std::vector<std::string>& words) {
-  ASSIGN_OR_RETURN(const capture::Install install, capture::FindInstall());
+  ASSIGN_OR_RETURN(const Install install, FindInstall());
   const std::string beside = install.prefix + "/bin/python3";  // a virtual environment's
   std::vector<std::string> command = {access(beside.c_str(), X_OK) == 0 ? beside : "python3",
                                       install.python_folder + "/batchlight", verb};
@@ -31,4 +31,4 @@ Status BecomePython(const std::string& verb, const std::vector<std::string>& wor
   return NoPython(verb, errno);
 }
 
-}  // namespace batchlight::cli
+}  // namespace batchlight::capture

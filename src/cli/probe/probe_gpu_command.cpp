@@ -12,7 +12,7 @@
 #include "base/child.h"
 #include "base/file.h"
 #include "base/folder.h"
-#include "cli/commands/python_verb.h"
+#include "capture/program/python_verb.h"
 #include "cli/flags/command.h"
 #include "cli/reading/standard_output.h"
 #include "probe/gpu_result.h"
@@ -38,9 +38,9 @@ Result<std::string> Measured(int& exit_code) {
   const char* folder = std::getenv("TMPDIR");
   const std::string file = std::string(folder != nullptr ? folder : "/tmp") + "/batchlight-gpu-" +
                            RandomLetters() + ".json";
-  ASSIGN_OR_RETURN(const std::vector<std::string> words, PythonWords("probe-gpu", {file}));
+  ASSIGN_OR_RETURN(const std::vector<std::string> words, capture::PythonWords("probe-gpu", {file}));
   const Child child = StartChild({.words = words});
-  if (child.error != 0) return NoPython("probe gpu", child.error);
+  if (child.error != 0) return capture::NoPython("probe gpu", child.error);
   exit_code = ShellExitCode(WaitForChild(child.pid));
   if (exit_code != 0) return std::string();
   auto text = ReadWholeFile(file);
