@@ -10,45 +10,62 @@
 namespace batchlight {
 namespace {
 
-void MergeEqualFrames(Store& store) {
-  std::map<std::tuple<StringId, StringId, uint32_t, uint32_t>, PythonFrameId> rows;
+// Rows with the same key become the first of them. key(row) names ids of tables merged before.
+template <typename Table, typename Key>
+void MergeRows(Store& store, Table& table, Key&& key) {
+  using Id = RowIdOf<Table>;
+  std::map<decltype(key(table.Row(0))), Id> rows;
   std::vector<uint32_t> new_rows;
-  PythonFramesTable merged;
-  for (size_t row = 0; row < store.python_frames.size(); ++row) {
-    const PythonFramesRow frame = store.python_frames.Row(row);
-    const auto [place, added] =
-        rows.try_emplace({frame.file, frame.function, frame.first_line, frame.line},
-                         PythonFrameId::At(merged.size()));
-    if (added) merged.Append(frame);
+  Table merged;
+  for (size_t row = 0; row < table.size(); ++row) {
+    const auto values = table.Row(row);
+    const auto [place, added] = rows.try_emplace(key(values), Id::At(merged.size()));
+    if (added) merged.Append(values);
     new_rows.push_back(place->second.value);
   }
   if (merged.size() == new_rows.size()) return;
-  store.python_frames = std::move(merged);
-  RenumberIds<PythonFrameId>(store, new_rows);
+  table = std::move(merged);
+  RenumberIds<Id>(store, new_rows);
 }
 
-}  // namespace
-
-void MergeEqualStacks(Store& store) {
-  MergeEqualFrames(store);
-  std::map<std::pair<PythonFrameId, PythonStackId>, PythonStackId> rows;
+// The same for stacks, whose parents are rows of the table itself.
+template <typename Table>
+void MergeStackRows(Store& store, Table& table) {
+  using Id = RowIdOf<Table>;
+  std::map<std::pair<decltype(table.Row(0).frame), Id>, Id> rows;
   std::vector<uint32_t> new_rows;
-  PythonStacksTable merged;
-  for (size_t row = 0; row < store.python_stacks.size(); ++row) {
-    PythonStacksRow stack = store.python_stacks.Row(row);
+  Table merged;
+  for (size_t row = 0; row < table.size(); ++row) {
+    auto stack = table.Row(row);
     // Callers come first, so theirs is known; any other id is damage.
     const bool known = !stack.parent.IsNone() && stack.parent.row() < row;
-    stack.parent = known ? PythonStackId{new_rows[stack.parent.row()]} : PythonStackId();
+    stack.parent = known ? Id{new_rows[stack.parent.row()]} : Id();
     const auto [place, added] =
-        rows.try_emplace({stack.frame, stack.parent}, PythonStackId::At(merged.size()));
+        rows.try_emplace({stack.frame, stack.parent}, Id::At(merged.size()));
     if (added) merged.Append(stack);
     new_rows.push_back(place->second.value);
   }
   if (merged.size() == new_rows.size()) return;
   // Not among the columns that RenumberIds() visits a second time: its parents are new already.
-  store.python_stacks.Clear();
-  RenumberIds<PythonStackId>(store, new_rows);
-  store.python_stacks = std::move(merged);
+  table.Clear();
+  RenumberIds<Id>(store, new_rows);
+  table = std::move(merged);
+}
+
+}  // namespace
+
+void MergeEqualStacks(Store& store) {
+  MergeRows(store, store.python_frames, [](const PythonFramesRow& frame) {
+    return std::tuple(frame.file, frame.function, frame.first_line, frame.line);
+  });
+  MergeStackRows(store, store.python_stacks);
+  MergeRows(store, store.native_modules, [](const NativeModulesRow& module) {
+    return std::tuple(module.path, module.build_id, module.of_kernel);
+  });
+  MergeRows(store, store.native_frames, [](const NativeFramesRow& frame) {
+    return std::tuple(frame.module, frame.address, frame.function);
+  });
+  MergeStackRows(store, store.native_stacks);
 }
 
 }  // namespace batchlight

@@ -265,5 +265,30 @@ TEST_F(FinishTest, OverheadsOfAllThreadsAreByStart) {
   EXPECT_EQ(store_.gpu_overheads.start_ns, (std::vector<int64_t>{5, 9}));
 }
 
+TEST_F(FinishTest, NativeStacksAreDistinct) {
+  const StringId libc = store_.strings.Intern("/usr/lib/libc.so.6");
+  for (int part = 0; part < 2; ++part) {  // as two parts of a recording define them
+    const auto row = static_cast<uint32_t>(store_.native_frames.size());
+    store_.native_modules.Append({.path = libc});
+    for (const uint64_t address : {10u, 20u}) {
+      store_.native_frames.Append(
+          {.module = NativeModuleId::At(store_.native_modules.size() - 1), .address = address});
+    }
+    store_.native_stacks.Append({.frame = NativeFrameId::At(row)});
+    store_.native_stacks.Append(
+        {.frame = NativeFrameId::At(row + 1), .parent = NativeStackId::At(row)});
+    store_.cpu_samples.Append(
+        {.start_ns = 2 - part, .thread = main_, .native_stack = NativeStackId::At(row + 1)});
+  }
+  FinishStore(store_);
+  EXPECT_EQ(store_.native_modules.size(), 1u);
+  EXPECT_EQ(store_.native_frames.size(), 2u);
+  ASSERT_EQ(store_.native_stacks.size(), 2u);
+  EXPECT_EQ(store_.native_stacks.parent[1], NativeStackId::At(0));
+  EXPECT_EQ(store_.cpu_samples.native_stack,
+            (std::vector<NativeStackId>{NativeStackId::At(1), NativeStackId::At(1)}));
+  EXPECT_EQ(store_.cpu_samples.start_ns, (std::vector<int64_t>{1, 2}));
+}
+
 }  // namespace
 }  // namespace batchlight

@@ -21,6 +21,9 @@ using ApiCallId = Id<struct ApiCallTag>;
 using KernelLaunchId = Id<struct KernelLaunchTag>;
 using PythonFrameId = Id<struct PythonFrameTag>;
 using PythonStackId = Id<struct PythonStackTag>;
+using NativeModuleId = Id<struct NativeModuleTag>;
+using NativeFrameId = Id<struct NativeFrameTag>;
+using NativeStackId = Id<struct NativeStackTag>;
 using MemcpyId = Id<struct MemcpyTag>;
 
 // No row, where a row is a bare number: any table's.

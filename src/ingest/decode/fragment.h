@@ -86,6 +86,27 @@ struct ThreadCut {
   int64_t at_ns;
 };
 
+// A thread by its numbers, as the kernel tells of it.
+struct ThreadNumbers {
+  uint32_t pid;
+  uint32_t tid;
+};
+struct CpuThreadFact {
+  ThreadNumbers thread;
+  uint32_t parent_pid;  // 0 = not said
+  uint32_t what;        // format: 0 began, 1 name, 2 name by exec, 3 ended
+  StringId name;
+  int64_t at_ns;
+};
+// The function at these addresses of a module.
+struct NativeSymbolFact {
+  StringId path;
+  StringId build_id;
+  uint64_t begin;
+  uint64_t end;
+  StringId name;
+};
+
 struct Fragment {
   Store store;
   std::array<std::vector<NestingPiece>, kNestedTables> nesting;
@@ -109,6 +130,13 @@ struct Fragment {
   std::vector<uint32_t> api_call_tids;
   std::vector<uint32_t> overhead_tids;  // by row of store.gpu_overheads
   std::vector<uint32_t> jit_tids;       // by row of store.cuda_jits
+
+  // By row of store.cpu_samples, cpu_switches, process_usage, until PlaceCpu().
+  std::vector<ThreadNumbers> sample_owners;
+  std::vector<ThreadNumbers> switch_owners;
+  std::vector<ThreadNumbers> usage_owners;
+  std::vector<CpuThreadFact> cpu_threads;
+  std::vector<NativeSymbolFact> native_symbols;
 
   uint64_t damaged_chunks = 0;
   uint64_t unknown_records = 0;

@@ -43,6 +43,7 @@ void RecordDecoder::DecodeChunk(const format::ChunkView& chunk, const ChunkPlace
   python_.BeginChunk();
   cuda_.BeginChunk();
   counters_.BeginChunk();
+  cpu_.BeginChunk();
   // What was open when collection stopped is taken to have ended at the thread's last event. The
   // events of a missing chunk lie right before this one.
   if (place.new_capture) {
@@ -70,6 +71,7 @@ void RecordDecoder::Decode(const RecordView& view) {
   if (kind <= 11) return DecodeSession(view);
   if (kind >= 83 && kind <= 86) return counters_.Decode(view);
   if (kind >= 128 && kind <= 130) return os_.Decode(view);
+  if (kind >= 144 && kind <= 152) return cpu_.Decode(view);
   if (cuda_.Decode(view)) return;
   ++context_.fragment.unknown_records;
 }

@@ -8,6 +8,7 @@
 #include "ingest/decode/call_decoder.h"
 #include "ingest/decode/chunk_context.h"
 #include "ingest/decode/counter_decoder.h"
+#include "ingest/decode/cpu_decoder.h"
 #include "ingest/decode/cuda_decoder.h"
 #include "ingest/decode/nvtx_decoder.h"
 #include "ingest/decode/os_decoder.h"
@@ -38,7 +39,8 @@ class RecordDecoder {
         python_(context_),
         cuda_(context_),
         counters_(context_),
-        os_(context_) {}
+        os_(context_),
+        cpu_(context_) {}
 
   // Chunks come in the order of the store; those of one thread without a break form a piece.
   void DecodeChunk(const format::ChunkView& chunk, const ChunkPlace& place);
@@ -64,6 +66,7 @@ class RecordDecoder {
   CudaDecoder cuda_;
   CounterDecoder counters_;
   OsDecoder os_;
+  CpuDecoder cpu_;
   bool in_piece_ = false;
   int64_t piece_first_ns_ = 0;
   int64_t piece_last_ns_ = 0;

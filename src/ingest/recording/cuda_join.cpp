@@ -12,9 +12,9 @@
 #include "base/thread_pool.h"
 #include "format/cuda_keys.h"
 #include "ingest/common/kernel_name.h"
-#include "ingest/recording/cuda_threads.h"
 #include "ingest/recording/gpu_clock.h"
 #include "ingest/recording/repeated_ids.h"
+#include "ingest/recording/threads_by_tid.h"
 #include "store/value_limits.h"
 
 namespace batchlight {
@@ -92,7 +92,7 @@ void PlaceOnThreads(std::span<const Fragment> fragments, const std::vector<GpuCl
   };
   add(store.gpu_overheads, overhead_tids);
   add(store.cuda_jits, jit_tids);
-  const CudaThreads threads(uses, store);
+  const ThreadsByTid threads(uses, store);
   auto use = uses.begin();
   for (ThreadId& thread : calls.thread) thread = threads.Find(*use++);
   for (ThreadId& thread : store.gpu_overheads.thread) thread = threads.Find(*use++);

@@ -8,7 +8,9 @@
 #include "ingest/recording/gpu_metrics.h"
 #include "ingest/recording/join_fragments.h"
 #include "ingest/recording/library_calls.h"
+#include "ingest/recording/native_names.h"
 #include "ingest/recording/os_totals.h"
+#include "ingest/recording/place_cpu.h"
 #include "ingest/recording/python_totals.h"
 #include "ingest/recording/source_lines.h"
 #include "store/finish.h"
@@ -65,6 +67,8 @@ Result<Store> ReadChunks(ChunkSet set, const RecordedParts& parts) {
   MoveLibraryCalls(store);
   PlaceCuda(fragments, store);
   UniteGpuMetrics(store);
+  PlaceCpu(fragments, maps.value(), store);
+  NameNativeFrames(fragments, maps.value(), store);
   FinishStore(store, {.has_range_parents = true, .has_call_parents = true});
   CutImpossibleCopyEnds(store);
   NameKernels(store);

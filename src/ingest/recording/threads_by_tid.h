@@ -1,4 +1,5 @@
-// Finds the rows of the threads table that belong to callers of CUDA.
+// Finds the rows of the threads table for threads that are known by their numbers alone: of callers
+// of CUDA, of samples.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,18 @@
 
 namespace batchlight {
 
-// A call or overhead whose thread is known only by its number.
+// A call, overhead or sample whose thread is known only by its number.
 struct TidUse {
   ProcessId process;
   uint32_t tid;
   int64_t at_ns;
 };
 
-class CudaThreads {
+class ThreadsByTid {
  public:
   // Adds a thread to the store for every (process, tid) of `uses` that has none. Keeps the table in
   // order and renumbers the ThreadIds in all of the store's tables.
-  CudaThreads(std::span<const TidUse> uses, Store& store);
+  ThreadsByTid(std::span<const TidUse> uses, Store& store);
 
   // None for tid 0 or an unknown process. If a number was used more than once, the latest thread
   // that had begun by then.

@@ -1,4 +1,4 @@
-#include "ingest/recording/cuda_threads.h"
+#include "ingest/recording/threads_by_tid.h"
 
 #include <algorithm>
 #include <numeric>
@@ -21,7 +21,7 @@ void RestoreOrder(Store& store) {
 
 }  // namespace
 
-void CudaThreads::AddMissing(std::span<const TidUse> uses, Store& store) {
+void ThreadsByTid::AddMissing(std::span<const TidUse> uses, Store& store) {
   std::map<Key, std::pair<int64_t, int64_t>> missing;  // first and last time
   Key last{};
   bool last_known = false;
@@ -45,7 +45,7 @@ void CudaThreads::AddMissing(std::span<const TidUse> uses, Store& store) {
   RestoreOrder(store);
 }
 
-CudaThreads::CudaThreads(std::span<const TidUse> uses, Store& store) : threads_(&store.threads) {
+ThreadsByTid::ThreadsByTid(std::span<const TidUse> uses, Store& store) : threads_(&store.threads) {
   const auto index = [&] {
     rows_.clear();
     for (size_t row = 0; row < threads_->size(); ++row) {
@@ -57,7 +57,7 @@ CudaThreads::CudaThreads(std::span<const TidUse> uses, Store& store) : threads_(
   index();
 }
 
-ThreadId CudaThreads::Find(const TidUse& use) const {
+ThreadId ThreadsByTid::Find(const TidUse& use) const {
   const auto found = rows_.find({use.process, use.tid});
   if (use.tid == 0 || found == rows_.end()) return ThreadId::None();
   ThreadId thread = found->second.front();
