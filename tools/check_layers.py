@@ -13,7 +13,8 @@ ALLOWED = {
     'inject': ('format', 'counters'),
     'host': ('counters',),
     'torch_ops': ('inject',),  # native_api.h only
-    'capture': ('format', 'counters', 'base'),  # counters: sample_stream.h only
+    'native': ('base',),
+    'capture': ('format', 'counters', 'native', 'base'),  # counters: sample_stream.h only
     'store': ('base',),
     'nsys': ('store', 'base'),
     'ingest': ('format', 'nsys', 'store', 'base'),
@@ -46,8 +47,9 @@ SUB_LAYERS = {
         'loop': (),
         'program': (),
         'recording': ('program', 'loop'),
-        'session': ('recording', 'program', 'loop'),
-        'machine': ('session', 'program'),
+        'cpu': ('recording', 'loop'),
+        'session': ('cpu', 'recording', 'program', 'loop'),
+        'machine': ('session', 'cpu', 'program'),
     },
     # From the floor up.
     'analysis': {
@@ -60,6 +62,7 @@ SUB_LAYERS = {
         'python': (),
         'owners': ('steps', 'phases', 'cuda', 'numbers'),
         'os': ('numbers',),
+        'cpu': ('numbers',),
         'lines': ('owners', 'steps', 'cuda', 'numbers'),
         'gpu': ('owners', 'steps', 'phases', 'cuda', 'numbers'),
         'breakdown': ('gpu', 'owners', 'steps', 'phases', 'cuda', 'numbers'),
@@ -70,7 +73,7 @@ SUB_LAYERS = {
         'run': ('stages', 'breakdown', 'gpu', 'lines', 'owners', 'steps', 'phases', 'numbers', 'roofline', 'ranks'),
         'advice': ('run', 'stages', 'breakdown', 'ranks', 'gpu', 'steps', 'phases', 'cuda', 'numbers'),
         'overview': ('advice', 'run'),
-        'tables': ('overview', 'run', 'stages', 'breakdown', 'counters', 'memory', 'ranks', 'gpu', 'lines', 'os', 'python', 'owners', 'steps', 'numbers', 'cuda', 'result'),
+        'tables': ('overview', 'run', 'stages', 'breakdown', 'counters', 'memory', 'ranks', 'gpu', 'lines', 'cpu', 'os', 'python', 'owners', 'steps', 'numbers', 'cuda', 'result'),
         'diff': ('overview',),
         'dlprof': ('overview', 'roofline', 'gpu', 'steps', 'phases', 'cuda', 'result'),
         'stats': ('ranks', 'cuda', 'numbers', 'result'),

@@ -1,0 +1,71 @@
+// One ELF file of 64 bits, mapped: its segments, build id, unwind tables and functions. Files may
+// be anything, and may be cut short while they are read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "native/unwind_tables.h"
+
+namespace batchlight::native {
+
+struct Function {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  std::string_view name;  // mangled, in the file
+  bool is_global = false;
+};
+
+class ElfFile {
+ public:
+  // Null: no such file, or no ELF file of this machine's kind.
+  static std::unique_ptr<ElfFile> Open(const std::string& path);
+  // Of an image in memory, which must stay: the kernel's vDSO.
+  static std::unique_ptr<ElfFile> Of(std::span<const uint8_t> image);
+
+  ElfFile(const ElfFile&) = delete;
+  ElfFile& operator=(const ElfFile&) = delete;
+
+  const std::string& build_id() const { return build_id_; }
+  const UnwindTables& tables() const { return tables_; }
+  // The address, as the file counts, of the byte at `offset` of the file. UINT64_MAX: of none.
+  uint64_t AddressOf(uint64_t offset) const;
+  // The functions of the symbol tables, by address, none inside another; without them, none.
+  std::vector<Function> Functions() const;
+  // The bytes from an address on that the file has.
+  Stretch At(uint64_t address) const;
+
+ private:
+  struct Segment {
+    uint64_t address;
+    uint64_t offset;
+    uint64_t bytes;  // in the file
+    bool is_code;
+  };
+  struct Section {
+    uint32_t type;
+    uint32_t link;
+    std::span<const uint8_t> bytes;
+  };
+
+  ElfFile() = default;
+  bool Read();
+  void ReadNotes(std::span<const uint8_t> notes);
+  std::vector<Section> Sections() const;
+  std::span<const uint8_t> Part(uint64_t offset, uint64_t bytes) const;
+  template <typename T>
+  bool ReadAt(uint64_t offset, T* value) const;
+
+  std::optional<MappedFile> file_;
+  std::span<const uint8_t> bytes_;
+  std::vector<Segment> segments_;
+  std::string build_id_;
+  UnwindTables tables_;
+};
+
+}  // namespace batchlight::native

@@ -1,0 +1,71 @@
+#include "native/module.h"
+
+#include <sys/auxv.h>
+
+#include <algorithm>
+
+namespace batchlight::native {
+namespace {
+
+constexpr uint32_t kNothing = UINT32_MAX;
+constexpr size_t kVdsoBytes = 8192;  // at least its code and tables; the kernel maps whole pages
+
+std::string DebugPath(const std::string& build_id) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string path = "/usr/lib/debug/.build-id/";
+  for (size_t i = 0; i < build_id.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(build_id[i]);
+    path += kDigits[byte >> 4];
+    path += kDigits[byte & 15];
+    if (i == 0) path += '/';
+  }
+  return path + ".debug";
+}
+
+}  // namespace
+
+std::span<const uint8_t> VdsoImage() {
+  const auto address = getauxval(AT_SYSINFO_EHDR);
+  if (address == 0) return {};
+  return {reinterpret_cast<const uint8_t*>(address), kVdsoBytes};
+}
+
+Module::Module(std::string path) : path_(std::move(path)) {
+  file_ = path_ == kVdso ? ElfFile::Of(VdsoImage()) : ElfFile::Open(path_);
+}
+
+const std::string& Module::build_id() const {
+  static const std::string kNone;
+  return file_ ? file_->build_id() : kNone;
+}
+
+const UnwindRow* Module::RowAt(uint64_t address) {
+  if (!file_) return nullptr;
+  const auto [place, added] = row_of_.try_emplace(address, kNothing);
+  if (added) {
+    if (const auto row = file_->tables().RowAt(address)) {
+      place->second = static_cast<uint32_t>(rows_.size());
+      rows_.push_back(*row);
+    }
+  }
+  return place->second == kNothing ? nullptr : &rows_[place->second];
+}
+
+FunctionNames::FunctionNames(const ElfFile& file) : functions_(file.Functions()) {
+  if (file.build_id().size() < 2) return;
+  debug_file_ = ElfFile::Open(DebugPath(file.build_id()));
+  if (!debug_file_ || debug_file_->build_id() != file.build_id()) return;
+  std::vector<Function> more = debug_file_->Functions();
+  if (more.size() > functions_.size()) functions_ = std::move(more);
+}
+
+const Function* FunctionNames::Find(uint64_t address) const {
+  const auto after = std::upper_bound(
+      functions_.begin(), functions_.end(), address,
+      [](uint64_t value, const Function& function) { return value < function.begin; });
+  if (after == functions_.begin()) return nullptr;
+  const Function& function = *std::prev(after);
+  return address < function.end ? &function : nullptr;
+}
+
+}  // namespace batchlight::native

@@ -1,0 +1,51 @@
+// A file whose code ran, with what was found out of it: rows of its unwind tables, names of its
+// functions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "native/elf_file.h"
+
+namespace batchlight::native {
+
+class Module {
+ public:
+  // Opens the file; one that cannot be read is a module without tables and names.
+  explicit Module(std::string path);
+
+  const std::string& path() const { return path_; }
+  const std::string& build_id() const;
+  const ElfFile* file() const { return file_.get(); }
+
+  // The row for an address of the file, looked up once. Null: its tables say nothing of it.
+  const UnwindRow* RowAt(uint64_t address);
+
+ private:
+  std::string path_;
+  std::unique_ptr<ElfFile> file_;
+  std::vector<UnwindRow> rows_;
+  std::unordered_map<uint64_t, uint32_t> row_of_;  // by address; kNoRow: nothing is known
+};
+
+// Names of a file's functions: its own symbols, or those of its debug file under /usr/lib/debug.
+class FunctionNames {
+ public:
+  explicit FunctionNames(const ElfFile& file);
+  // Null: in no function that is known.
+  const Function* Find(uint64_t address) const;
+
+ private:
+  std::unique_ptr<ElfFile> debug_file_;
+  std::vector<Function> functions_;
+};
+
+// The image of the kernel's vDSO in this process, which is every process's. Empty without one.
+std::span<const uint8_t> VdsoImage();
+inline constexpr std::string_view kVdso = "[vdso]";
+
+}  // namespace batchlight::native
