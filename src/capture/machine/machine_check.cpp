@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/file.h"
 #include "base/kernel_text.h"
+#include "capture/cpu/perf_events.h"
 #include "capture/program/find_program.h"
 #include "capture/program/install.h"
 #include "capture/session/session_protocol.h"
@@ -57,6 +57,16 @@ void CheckDisk(std::vector<Check>& checks) {
   }
 }
 
+void CheckSampling(std::vector<Check>& checks) {
+  const std::string why = WhyNoSamples();
+  checks.push_back(why.empty() ? Check{"CPU samples", Finding::kGood,
+                                       "and context switches: --sample, --cpuctxsw", ""}
+                               : Check{"CPU samples", Finding::kMissing, why,
+                                       "kernel.perf_event_paranoid of at most 2 and, in a "
+                                       "container, CAP_PERFMON or a seccomp profile that has "
+                                       "perf_event_open"});
+}
+
 void CheckKernel(std::vector<Check>& checks) {
   utsname names{};
   int major = 0;
@@ -76,21 +86,6 @@ void CheckKernel(std::vector<Check>& checks) {
     checks.push_back({"clock", Finding::kNote,
                       "the clock source is " + source + ": each event costs a little more",
                       "boot with tsc=reliable if the processor's counter is good"});
-  }
-}
-
-void CheckSampling(std::vector<Check>& checks) {
-  const std::string level = FirstLineOf("/proc/sys/kernel/perf_event_paranoid");
-  if (level.empty()) {
-    checks.push_back({"CPU samples", Finding::kNote, "the kernel offers no perf events", ""});
-  } else if (std::atoi(level.c_str()) > 2 && geteuid() != 0) {
-    checks.push_back({"CPU samples", Finding::kNote,
-                      "perf_event_paranoid is " + level + ": CPU samples (a later version) need 2",
-                      "sudo sysctl kernel.perf_event_paranoid=2"});
-  } else {
-    checks.push_back({"CPU samples", Finding::kGood,
-                      "allowed (perf_event_paranoid " + level + "); a later version takes them",
-                      ""});
   }
 }
 

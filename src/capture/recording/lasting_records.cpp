@@ -15,6 +15,7 @@ bool IsLasting(RecordKind kind) {
     case RecordKind::kReason:
     case RecordKind::kProcessStatus:
     case RecordKind::kProperty:
+    case RecordKind::kCpuThread:
       return true;
     default:
       return false;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "capture/program/run_as.h"
+#include "capture/recording/cpu_options.h"
 #include "capture/recording/disk_limits.h"
 #include "capture/recording/gpu_sampling.h"
 #include "format/control.h"
@@ -55,8 +56,9 @@ struct SessionOptions {
   bool registered_only = false;      // --nvtx-capture looks at registered strings only
   std::vector<std::string> domains;  // --nvtx-domain-include, or -exclude with exclude_domains
   bool exclude_domains = false;
-  std::string functions_trace;      // path of a JSON file
-  std::string extra;                // key=value lines for ControlPage::extra
+  std::string functions_trace;  // path of a JSON file
+  std::string extra;            // key=value lines for ControlPage::extra
+  CpuOptions cpu;
   std::vector<std::string> levels;  // variables that make CUDA's libraries talk, A=B
 
   double delay_s = 0;

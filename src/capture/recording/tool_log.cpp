@@ -1,13 +1,8 @@
 #include "capture/recording/tool_log.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "capture/loop/clock.h"
 
@@ -25,105 +20,58 @@ std::string_view Cut(std::string_view text) { return text.substr(0, format::kMax
 
 }  // namespace
 
-Result<ToolLog> ToolLog::Create(const LiveFolder& live_folder) {
-  const std::string path = live_folder.path() + "/" + kToolFile;
-  ToolLog log;
-  log.fd_ = live_folder.folder().MakePrivateFile(kToolFile);
-  if (log.fd_ < 0) return OutputError("cannot write " + path + ": " + std::strerror(errno));
-  log.attach_ns_ = MonotonicNow();
-  if (!log.OpenChunk()) return OutputError("cannot write " + path + ": " + std::strerror(errno));
-  return log;
-}
-
-ToolLog::ToolLog(ToolLog&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
-      file_bytes_(other.file_bytes_),
-      mapping_(std::exchange(other.mapping_, nullptr)),
-      writer_(std::exchange(other.writer_, {})),
-      chunk_index_(other.chunk_index_),
-      capture_index_(other.capture_index_),
-      attach_ns_(other.attach_ns_),
-      gpu_metrics_(std::move(other.gpu_metrics_)),
-      gpu_metrics_written_(other.gpu_metrics_written_) {}
-
-ToolLog::~ToolLog() {
-  CloseChunk();
-  if (fd_ >= 0) close(fd_);
-}
-
-bool ToolLog::OpenChunk() {
-  CloseChunk();
-  const auto offset = static_cast<off_t>(file_bytes_);
-  if (const int error = posix_fallocate(fd_, offset, kChunkBytes); error != 0) {
-    errno = error;
-    return false;
-  }
-  void* memory = mmap(nullptr, kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset);
-  if (memory == MAP_FAILED) return false;
-  mapping_ = memory;
-  gpu_metrics_written_ = 0;
-  file_bytes_ += kChunkBytes;
+template <typename AddRecord>
+bool ToolLog::Append(size_t bytes, AddRecord&& add) {
   const int64_t now = MonotonicNow();
-  format::ChunkHeader header{};
-  header.chunk_index = chunk_index_++;
-  header.capture_index = capture_index_;
-  header.clock_kind = static_cast<uint32_t>(format::ClockKind::kMonotonic);
-  header.attach_ns = attach_ns_;
-  header.base_ticks = static_cast<uint64_t>(now);
-  header.base_monotonic_ns = now;
-  header.ticks_per_second = 1'000'000'000;
-  writer_ = format::ChunkWriter({static_cast<uint8_t*>(memory), kChunkBytes}, header);
-  format::ClockSyncRecord sync{};
-  sync.monotonic_ns = now;
-  sync.realtime_ns = ClockNow(CLOCK_REALTIME);
-  writer_.Add(sync, static_cast<uint64_t>(now));
+  format::ChunkWriter* writer = chunks_.ForRecord(bytes, now);
+  if (writer == nullptr) return false;
+  if (chunks_.chunk_index() != chunk_) {  // a new chunk defines nothing yet
+    chunk_ = chunks_.chunk_index();
+    gpu_metrics_written_ = 0;
+  }
+  add(*writer, static_cast<uint64_t>(now));
   return true;
 }
 
-void ToolLog::CloseChunk() {
-  if (mapping_ == nullptr) return;
-  const int64_t now = MonotonicNow();
-  writer_.Close(static_cast<uint64_t>(now), now);
-  munmap(std::exchange(mapping_, nullptr), kChunkBytes);
-}
-
-template <typename AddRecord>
-void ToolLog::Append(size_t bytes, AddRecord&& add) {
-  if (writer_.Room() < bytes && !OpenChunk()) return;
-  add(static_cast<uint64_t>(MonotonicNow()));
+Result<ToolLog> ToolLog::Create(const LiveFolder& live_folder) {
+  ASSIGN_OR_RETURN(ToolChunks chunks, ToolChunks::Create(live_folder, {kToolFile, 0, kChunkBytes}));
+  ToolLog log(std::move(chunks));
+  if (!log.Append(sizeof(format::ClockSyncRecord), [](format::ChunkWriter&, uint64_t) {})) {
+    return OutputError("cannot write " + live_folder.path() + "/" + kToolFile + ": " +
+                       std::strerror(errno));
+  }
+  return log;
 }
 
 void ToolLog::AddProperty(std::string_view key, std::string_view value) {
   key = Cut(key);
   value = Cut(value);
-  Append(StringBytes(key) + StringBytes(value) + sizeof(format::PropertyRecord), [&](uint64_t now) {
-    format::PropertyRecord record{};
-    record.key = writer_.AddString(key, now);
-    record.value = writer_.AddString(value, now);
-    writer_.Add(record, now);
-  });
+  Append(StringBytes(key) + StringBytes(value) + sizeof(format::PropertyRecord),
+         [&](format::ChunkWriter& writer, uint64_t now) {
+           format::PropertyRecord record{};
+           record.key = writer.AddString(key, now);
+           record.value = writer.AddString(value, now);
+           writer.Add(record, now);
+         });
 }
 
 void ToolLog::AddReason(std::string_view feature, std::string_view text) {
   text = Cut(text);
   Append(StringBytes(feature) + StringBytes(text) + sizeof(format::ReasonRecord),
-         [&](uint64_t now) {
+         [&](format::ChunkWriter& writer, uint64_t now) {
            format::ReasonRecord record{};
-           record.feature = writer_.AddString(feature, now);
-           record.text = writer_.AddString(text, now);
-           writer_.Add(record, now);
+           record.feature = writer.AddString(feature, now);
+           record.text = writer.AddString(text, now);
+           writer.Add(record, now);
          });
-}
-
-void ToolLog::AddProcessStatus(const format::ProcessStatusRecord& status) {
-  Append(sizeof status, [&](uint64_t now) { writer_.Add(status, now); });
 }
 
 void ToolLog::AddCounter(format::Counter counter, uint64_t value) {
   format::CounterRecord record{};
   record.counter = static_cast<uint32_t>(counter);
   record.value = value;
-  Append(sizeof record, [&](uint64_t now) { writer_.Add(record, now); });
+  Append(sizeof record,
+         [&](format::ChunkWriter& writer, uint64_t now) { writer.Add(record, now); });
 }
 
 void ToolLog::DefineGpuMetric(const GpuMetricDefinition& metric) {
@@ -131,18 +79,18 @@ void ToolLog::DefineGpuMetric(const GpuMetricDefinition& metric) {
   if (gpu_metrics_.size() < kMost) gpu_metrics_.push_back(metric);
 }
 
-void ToolLog::WriteGpuMetrics(uint64_t now) {
+void ToolLog::WriteGpuMetrics(format::ChunkWriter& writer, uint64_t now) {
   for (; gpu_metrics_written_ < gpu_metrics_.size(); ++gpu_metrics_written_) {
     const GpuMetricDefinition& metric = gpu_metrics_[gpu_metrics_written_];
     format::GpuMetricRecord record{};
     record.id = static_cast<uint32_t>(gpu_metrics_written_ + 1);
     record.device = metric.device;
-    record.uuid = writer_.AddString(Cut(metric.uuid), now);
-    record.name = writer_.AddString(Cut(metric.name), now);
-    record.unit = writer_.AddString(Cut(metric.unit), now);
+    record.uuid = writer.AddString(Cut(metric.uuid), now);
+    record.name = writer.AddString(Cut(metric.name), now);
+    record.unit = writer.AddString(Cut(metric.unit), now);
     record.source = metric.source;
     record.interval_ns = metric.interval_ns;
-    writer_.Add(record, now);
+    writer.Add(record, now);
   }
 }
 
@@ -163,20 +111,19 @@ void ToolLog::AddGpuSample(const GpuSample& sample) {
   const size_t room = sizeof(format::GpuMetricSampleRecord) + 8 + format::PadTo8(bytes.size());
   if (definitions + room > kChunkBytes / 2) return;
   // In a chunk of its own the definitions come first.
-  Append(room + (defined ? 0 : definitions), [&](uint64_t now) {
-    if (gpu_metrics_written_ != gpu_metrics_.size()) WriteGpuMetrics(now);
+  Append(room + (defined ? 0 : definitions), [&](format::ChunkWriter& writer, uint64_t now) {
+    if (gpu_metrics_written_ != gpu_metrics_.size()) WriteGpuMetrics(writer, now);
     format::GpuMetricSampleRecord record{};
     record.start_ns = sample.start_ns;
     record.first_metric = static_cast<uint32_t>(first - gpu_metrics_.begin() + 1);
     record.byte_count = static_cast<uint32_t>(bytes.size());
-    writer_.AddWithBytes(record, bytes, now);
+    writer.AddWithBytes(record, bytes, now);
   });
 }
 
-void ToolLog::SetCapture(uint32_t capture_index) {
-  if (capture_index == capture_index_) return;
-  capture_index_ = capture_index;
-  if (!OpenChunk()) writer_ = {};
+void ToolLog::AddProcessStatus(const format::ProcessStatusRecord& status) {
+  Append(sizeof status,
+         [&](format::ChunkWriter& writer, uint64_t now) { writer.Add(status, now); });
 }
 
 void ToolLog::AddCaptureWindow(uint32_t capture_index, bool on) {
@@ -184,7 +131,8 @@ void ToolLog::AddCaptureWindow(uint32_t capture_index, bool on) {
   format::CaptureWindowRecord window{};
   window.capture_index = capture_index;
   window.on = on ? 1 : 0;
-  Append(sizeof window, [&](uint64_t now) { writer_.Add(window, now); });
+  Append(sizeof window,
+         [&](format::ChunkWriter& writer, uint64_t now) { writer.Add(window, now); });
 }
 
 }  // namespace batchlight::capture

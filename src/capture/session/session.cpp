@@ -73,6 +73,7 @@ void Session::BeginCapture() {
 void Session::ControlChanged() {
   if (const std::string why = recording_->StopIfFull(); !why.empty()) notice_(why);
   recording_->FollowProcesses();
+  FollowWithCpu();
   NoteCaptures();
   FollowControlPage();
   if (capture_.trigger == format::CaptureTrigger::kNone) return;
@@ -81,6 +82,12 @@ void Session::ControlChanged() {
   const bool last = (capture_.range_end == RangeEnd::kStopShutdown && done >= 1) ||
                     (capture_.range_end == RangeEnd::kRepeatShutdown && done >= capture_.repeat);
   if (last) End("the capture range has ended");
+}
+
+void Session::FollowWithCpu() {
+  if (!cpu_) return;
+  const Control& control = recording_->control();
+  cpu_->SetCapture(control.capture_index(), control.collecting());
 }
 
 void Session::FollowControlPage() {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/folder.h"
 #include "base/status.h"
+#include "capture/cpu/cpu_recorder.h"
 #include "capture/loop/event_loop.h"
 #include "capture/loop/signal_relay.h"
 #include "capture/loop/timer.h"
@@ -61,6 +63,8 @@ class Session : private SessionCommands {
                        const std::vector<std::string>& environment);
   Status GiveRecordingTo(const RunAs& user, const std::string& library);
   Status OpenWatches(pid_t pid);
+  // What the kernel refuses is said and missing, no more.
+  void OpenCpuRecorder(pid_t pid);
   // The path under which the program can preload what -t osrt needs.
   Result<std::string> PreloadShims(const Install& install);
   void SayWhatIsLeft();
@@ -72,6 +76,8 @@ class Session : private SessionCommands {
   void CheckTimers();
   void BeginCapture();
   void ControlChanged();
+  // Samples and switches go on and off with collection.
+  void FollowWithCpu();
   // Brings `collection_` up to date with what processes did.
   void FollowControlPage();
   // Runs --after-collection-start for captures that began since the last call.
@@ -104,6 +110,7 @@ class Session : private SessionCommands {
   std::optional<PreloadPath> shims_;
   std::optional<Recording> recording_;
   std::optional<GpuSampler> gpu_sampler_;
+  std::unique_ptr<CpuRecorder> cpu_;
   std::optional<ProcessWatch> processes_;
   std::optional<ControlWatch> control_watch_;
   std::optional<SessionServer> server_;

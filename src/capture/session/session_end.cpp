@@ -17,6 +17,7 @@ SessionEnd Session::Finish() {
   gpu_sampler_.reset();  // with what was sampled while it collected
   recording_->StopCapture();
   recording_->control().Disable();
+  FollowWithCpu();
   NoteCaptures();
   Reap();
   processes_->Finish();
@@ -71,6 +72,7 @@ Status Session::SealTo(const std::string& path, std::optional<uint32_t> index) {
     options.owner = options_.run_as->uid;
     options.group = options_.run_as->gid;
   }
+  if (cpu_) cpu_->Finish(index.value_or(recording_->control().capture_index()));
   RETURN_IF_ERROR(Contain("sealing " + path,
                           [&] { return Seal(recording_->live_folder(), path, options).status(); }));
   sealed_.push_back(path);

@@ -124,13 +124,31 @@ Status Session::Prepare(pid_t pid, const Install& install,
     gpu_sampler_.emplace(loop_, recording_->log(), recording_->control());
     gpu_sampler_->Start(options_.gpu_sampling);
   }
-  if (collection_ != Collection::kDelayed) return {};
-  if (options_.delay_s > 0) {
+  if (collection_ == Collection::kDelayed && options_.delay_s > 0) {
     delay_.Start(options_.delay_s);
-  } else {
+  } else if (collection_ == Collection::kDelayed) {
     BeginCapture();
   }
+  OpenCpuRecorder(pid);
   return {};
+}
+
+void Session::OpenCpuRecorder(pid_t pid) {
+  if (!options_.cpu.Any()) return;
+  auto recorder = CpuRecorder::Open(pid, options_.cpu, recording_->live_folder(),
+                                    recording_->control().collecting());
+  if (!recorder.ok()) {
+    const std::string what = !options_.cpu.samples   ? "context switches are"
+                             : options_.cpu.switches ? "CPU samples and context switches are"
+                                                     : "CPU samples are";
+    const std::string why = what + " not recorded: " + recorder.status().message();
+    notice_(why);
+    recording_->log().AddReason("cpu", why);
+    return;
+  }
+  cpu_ = std::move(recorder).value();
+  for (const auto& [key, value] : cpu_->Facts()) recording_->log().AddProperty(key, value);
+  cpu_->Start();
 }
 
 // The folder and the control page, which the program writes; the tool's own file stays the tool's.

@@ -9,6 +9,7 @@
 #include "cli/commands/after_recording.h"
 #include "cli/commands/profile_command.h"
 #include "cli/commands/session_choice.h"
+#include "cli/flags/cpu_flags.h"
 #include "cli/reading/print_help.h"
 
 namespace batchlight::cli {
@@ -36,7 +37,9 @@ Status Start(const Command& command, Outcome& outcome) {
     return UsageError("start takes no program: `batchlight launch` starts one");
   }
   ASSIGN_OR_RETURN(capture::CaptureOptions options, MakeCaptureOptions(flags));
-  std::vector<std::string> notices = WithoutEffectNotices(flags.WithoutEffect());
+  std::vector<std::string> without_effect = flags.WithoutEffect();
+  for (const std::string& flag : CpuFlagsOfStart(flags)) without_effect.push_back(flag);
+  std::vector<std::string> notices = WithoutEffectNotices(without_effect);
   RETURN_IF_ERROR(CheckExports(options, notices));
   if (flags.Given(Flag::kGpuMetricsDevices) || flags.Given(Flag::kGpuMetricsDevice)) {
     notices.push_back(

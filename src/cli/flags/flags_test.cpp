@@ -89,10 +89,10 @@ TEST(ParsedFlags, WhatChangesNothingIsNamed) {
                    "--trace-fork-before-exec=true", "--discard-environment"})
                 .WithoutEffect(),
             Words());
-  EXPECT_EQ(Parse({"-s", "cpu", "--cudabacktrace=true", "--osrt-threshold=10",
+  EXPECT_EQ(Parse({"--gpuctxsw=true", "--cudabacktrace=true", "--osrt-threshold=10",
                    "--osrt-backtrace-depth=9"})
                 .WithoutEffect(),
-            (Words{"--sample=cpu", "--cudabacktrace=true", "--osrt-backtrace-depth=9"}));
+            (Words{"--cudabacktrace=true", "--gpuctxsw=true", "--osrt-backtrace-depth=9"}));
 }
 
 TEST(ParsedFlags, CommandFileGivesWayToTheCommandLine) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "capture/session/session_protocol.h"
+#include "cli/flags/cpu_flags.h"
 #include "cli/flags/trace_options.h"
 
 namespace batchlight::cli {
@@ -262,6 +263,7 @@ Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
   session.command = flags.command;
   ASSIGN_OR_RETURN(session.capture, MakeCaptureOptions(flags));
   RETURN_IF_ERROR(ReadTraceOptions(flags, options));
+  RETURN_IF_ERROR(ReadCpuOptions(flags, options));
   RETURN_IF_ERROR(ReadVariables(flags, session));
   ASSIGN_OR_RETURN(const uint64_t budget,
                    ParseSize(flags, Flag::kBufferBudget, kMostBudgetBytes, "between 1M and 4095M"));

@@ -80,7 +80,8 @@ TEST(MakeProfileOptions, OneLineForAllThatHasNoEffect) {
   EXPECT_EQ(WithoutEffectNotices(options.value().without_effect),
             std::vector<std::string>{
                 "not traced yet, so without effect: --nic-metrics=hf, "
-                "--sampling-period=500000, --trace=openmp,MPI; all else is recorded"});
+                "--trace=openmp,MPI, --sampling-period=500000 without --sample; all else is "
+                "recorded"});
   EXPECT_TRUE(WithoutEffectNotices({}).empty());
   EXPECT_NE(ErrorOf({"-t", "cuda,nvxt"}).find("nvtx"), std::string::npos);
 }
@@ -113,6 +114,28 @@ TEST(MakeProfileOptions, CountersOfSteps) {
   EXPECT_EQ(sets_of({"--step-counters=memory,warp", "--counter-metrics=a__b.sum"}),
             (Sets{"memory", "warp", "a__b.sum"}));
   EXPECT_NE(ErrorOf({"-t", "nvtx", "--step-counters"}).find("needs cuda"), std::string::npos);
+}
+
+TEST(MakeProfileOptions, SamplesAndSwitches) {
+  const auto options =
+      Make({"-s", "process-tree", "--cpuctxsw=process-tree", "--samples-per-backtrace=4"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_TRUE(options.value().without_effect.empty());
+  const capture::CpuOptions& cpu = options.value().session.cpu;
+  EXPECT_TRUE(cpu.samples && cpu.switches && cpu.resolve_symbols);
+  EXPECT_EQ(cpu.period_ns, 1'000'000'000 / 199);
+  EXPECT_EQ(cpu.samples_per_stack, 4u);
+  EXPECT_EQ(cpu.backtrace, capture::Backtrace::kUnwindTables);
+  EXPECT_FALSE(Session({}).cpu.Any());
+  EXPECT_EQ(Session({"-s", "cpu", "--sampling-period=1000000"}).cpu.period_ns, 1'000'000);
+  EXPECT_EQ(Session({"-s", "cpu", "-b", "fp"}).cpu.backtrace, capture::Backtrace::kFramePointers);
+  const auto refused = Make({"-s", "system-wide", "-b", "lbr"});
+  ASSERT_TRUE(refused.ok());
+  EXPECT_EQ(refused.value().without_effect.size(), 2u);
+  for (const char* wrong : {"--sampling-frequency=0", "--sampling-frequency=20000",
+                            "--sampling-period=1", "--samples-per-backtrace=33"}) {
+    EXPECT_NE(ErrorOf({"-s", "cpu", wrong}).find("is no number from"), std::string::npos);
+  }
 }
 
 TEST(MakeProfileOptions, LibrariesAndTheOsRuntime) {

@@ -1,0 +1,168 @@
+#include "capture/cpu/cpu_log.h"
+
+#include <algorithm>
+
+#include "base/demangled.h"
+#include "capture/cpu/kernel_names.h"
+
+namespace batchlight::capture {
+namespace {
+
+constexpr size_t kChunkBytes = 4 << 20;
+// The deepest stack, with some files that it is the first to name.
+constexpr size_t kSampleBytes = 256 << 10;
+constexpr uint32_t kOfKernel = 1;
+constexpr std::string_view kKernel = "[kernel]";
+
+size_t BytesOf(std::string_view text) {
+  return sizeof(format::StringRecord) + 16 + format::PadTo8(text.size());
+}
+
+std::string_view Cut(std::string_view text) { return text.substr(0, format::kMaxStringBytes / 8); }
+
+void MakeDistinct(std::vector<uint64_t>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+}  // namespace
+
+Result<CpuLog> CpuLog::Create(const LiveFolder& live_folder) {
+  ASSIGN_OR_RETURN(ToolChunks chunks, ToolChunks::Create(live_folder, {kCpuFile, 1, kChunkBytes}));
+  return CpuLog(std::move(chunks));
+}
+
+format::ChunkWriter* CpuLog::Writer(size_t bytes, int64_t at_ns) {
+  format::ChunkWriter* writer = chunks_.ForRecord(bytes, at_ns);
+  if (chunks_.chunk_index() != chunk_) {
+    chunk_ = chunks_.chunk_index();
+    modules_.clear();
+    stacks_.clear();
+  }
+  return writer;
+}
+
+template <typename Record>
+void CpuLog::Add(const Record& record, int64_t at_ns) {
+  format::ChunkWriter* writer = Writer(sizeof record, at_ns);
+  if (writer != nullptr) writer->Add(record, static_cast<uint64_t>(at_ns));
+}
+
+void CpuLog::AddSwitch(const format::CpuSwitchRecord& record, int64_t at_ns) { Add(record, at_ns); }
+
+void CpuLog::AddThread(format::CpuThreadRecord record, std::string_view name, int64_t at_ns) {
+  format::ChunkWriter* writer = Writer(BytesOf(name) + sizeof record, at_ns);
+  if (writer == nullptr) return;
+  const auto ticks = static_cast<uint64_t>(at_ns);
+  if (!name.empty()) record.name = writer->AddString(Cut(name), ticks);
+  writer->Add(record, ticks);
+}
+
+void CpuLog::AddCounter(format::Counter counter, uint64_t value, int64_t at_ns) {
+  format::CounterRecord record{};
+  record.counter = static_cast<uint32_t>(counter);
+  record.value = value;
+  Add(record, at_ns);
+}
+
+uint32_t CpuLog::ModuleId(const native::Module* module, bool in_kernel, uint64_t ticks,
+                          format::ChunkWriter& writer) {
+  if (module == nullptr && !in_kernel) return 0;
+  const auto [place, added] =
+      modules_.try_emplace({module, in_kernel}, static_cast<uint32_t>(modules_.size()) + 1);
+  if (added) {
+    format::NativeModuleRecord record{};
+    record.id = place->second;
+    record.flags = in_kernel ? kOfKernel : 0;
+    record.path = writer.AddString(in_kernel ? kKernel : Cut(module->path()), ticks);
+    if (!in_kernel && !module->build_id().empty()) {
+      record.build_id = writer.AddString(module->build_id(), ticks);
+    }
+    writer.Add(record, ticks);
+  }
+  return place->second;
+}
+
+uint32_t CpuLog::StackId(std::span<const StackFrame> frames, uint64_t ticks,
+                         format::ChunkWriter& writer) {
+  uint32_t stack = 0;
+  for (size_t i = frames.size(); i-- > 0;) {
+    const StackFrame& frame = frames[i];
+    const uint32_t module = ModuleId(frame.place.module, frame.in_kernel, ticks, writer);
+    const auto [place, added] = stacks_.try_emplace({stack, module, frame.place.address},
+                                                    static_cast<uint32_t>(stacks_.size()) + 1);
+    if (added) {
+      writer.Add(format::NativeStackRecord{.id = place->second,
+                                           .parent = stack,
+                                           .module = module,
+                                           .address = frame.place.address},
+                 ticks);
+      if (frame.in_kernel) kernel_places_.push_back(frame.place.address);
+      if (frame.place.module != nullptr) {
+        places_[frame.place.module].push_back(frame.place.address);
+      }
+    }
+    stack = place->second;
+  }
+  return stack;
+}
+
+void CpuLog::AddSample(format::CpuSampleRecord sample, std::span<const StackFrame> frames,
+                       int64_t at_ns) {
+  format::ChunkWriter* writer = Writer(kSampleBytes, at_ns);
+  if (writer == nullptr) return;
+  const auto ticks = static_cast<uint64_t>(at_ns);
+  sample.stack = StackId(frames, ticks, *writer);
+  writer->Add(sample, ticks);
+}
+
+void CpuLog::AddName(const native::Module* module, bool in_kernel, uint64_t begin, uint64_t end,
+                     std::string_view name, int64_t at_ns) {
+  format::ChunkWriter* writer = Writer(kSampleBytes, at_ns);
+  if (writer == nullptr) return;
+  const auto ticks = static_cast<uint64_t>(at_ns);
+  format::NativeSymbolRecord record{};
+  record.module = ModuleId(module, in_kernel, ticks, *writer);
+  record.name = writer->AddString(Cut(name), ticks);
+  record.begin = begin;
+  record.end = end;
+  writer->Add(record, ticks);
+}
+
+void CpuLog::AddNames(bool kernel, int64_t at_ns) {
+  for (auto& [module, places] : places_) {
+    MakeDistinct(places);
+    AddNamesOf(*module, at_ns);
+  }
+  MakeDistinct(kernel_places_);
+  if (kernel && !kernel_places_.empty()) AddKernelNames(at_ns);
+}
+
+void CpuLog::AddNamesOf(const native::Module& module, int64_t at_ns) {
+  if (module.file() == nullptr) return;
+  const native::FunctionNames names(*module.file());
+  const native::Function* last = nullptr;
+  for (const uint64_t place : places_[&module]) {
+    const native::Function* function = names.Find(place);
+    if (function == nullptr || function == last) continue;
+    last = function;
+    AddName(&module, false, function->begin, function->end, DemangledName(function->name), at_ns);
+  }
+}
+
+void CpuLog::AddKernelNames(int64_t at_ns) {
+  const std::vector<KernelFunction> functions = ReadKernelFunctions();
+  const KernelFunction* last = nullptr;
+  for (const uint64_t place : kernel_places_) {
+    const auto after = std::upper_bound(
+        functions.begin(), functions.end(), place,
+        [](uint64_t value, const KernelFunction& function) { return value < function.begin; });
+    if (after == functions.begin() || after == functions.end()) continue;
+    const KernelFunction& function = *std::prev(after);
+    if (&function == last) continue;
+    last = &function;
+    AddName(nullptr, true, function.begin, after->begin, function.name, at_ns);
+  }
+}
+
+}  // namespace batchlight::capture

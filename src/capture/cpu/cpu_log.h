@@ -1,0 +1,64 @@
+// LIVE_FOLDER/cpu.blp: samples, switches and threads as records, each stack written once a chunk.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/recording/tool_chunks.h"
+#include "native/address_space.h"
+
+namespace batchlight::capture {
+
+inline constexpr char kCpuFile[] = "cpu.blp";
+
+// A frame of a stack, for writing: innermost first.
+struct StackFrame {
+  native::CodePlace place;
+  bool in_kernel = false;
+};
+
+class CpuLog {
+ public:
+  static Result<CpuLog> Create(const LiveFolder& live_folder);
+
+  void SetCapture(uint32_t capture_index) { chunks_.SetCapture(capture_index); }
+
+  // `sample.stack` is filled in here.
+  void AddSample(format::CpuSampleRecord sample, std::span<const StackFrame> frames, int64_t at_ns);
+  void AddSwitch(const format::CpuSwitchRecord& record, int64_t at_ns);
+  void AddThread(format::CpuThreadRecord record, std::string_view name, int64_t at_ns);
+  void AddCounter(format::Counter counter, uint64_t value, int64_t at_ns);
+  // Names of the functions in which the frames lie that were written so far, of files and, if
+  // `kernel`, of the kernel. Each capture needs them.
+  void AddNames(bool kernel, int64_t at_ns);
+
+ private:
+  explicit CpuLog(ToolChunks chunks) : chunks_(std::move(chunks)) {}
+
+  template <typename Record>
+  void Add(const Record& record, int64_t at_ns);
+  // The writer of a chunk, with what was defined in another forgotten.
+  format::ChunkWriter* Writer(size_t bytes, int64_t at_ns);
+  uint32_t ModuleId(const native::Module* module, bool in_kernel, uint64_t ticks,
+                    format::ChunkWriter& writer);
+  uint32_t StackId(std::span<const StackFrame> frames, uint64_t ticks, format::ChunkWriter& writer);
+  void AddNamesOf(const native::Module& module, int64_t at_ns);
+  void AddKernelNames(int64_t at_ns);
+  void AddName(const native::Module* module, bool in_kernel, uint64_t begin, uint64_t end,
+               std::string_view name, int64_t at_ns);
+
+  ToolChunks chunks_;
+  // Of the present chunk.
+  uint32_t chunk_ = UINT32_MAX;
+  std::map<std::pair<const native::Module*, bool>, uint32_t> modules_;
+  std::map<std::tuple<uint32_t, uint32_t, uint64_t>, uint32_t> stacks_;  // parent, module, address
+  // All places that were written.
+  std::map<const native::Module*, std::vector<uint64_t>> places_;
+  std::vector<uint64_t> kernel_places_;
+};
+
+}  // namespace batchlight::capture

@@ -1,0 +1,90 @@
+#include "cli/flags/cpu_flags.h"
+
+#include <charconv>
+#include <string>
+
+namespace batchlight::cli {
+namespace {
+
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+constexpr uint64_t kMostFrequency = 10'000;
+constexpr uint64_t kMostPeriodNs = kNsPerSecond;
+
+std::string Spelled(const ParsedFlags& flags, Flag flag) {
+  return "--" + std::string(kFlags[static_cast<size_t>(flag)].name) + "=" + flags.Text(flag);
+}
+
+Result<uint64_t> Number(const ParsedFlags& flags, Flag flag, uint64_t least, uint64_t most) {
+  const std::string text = flags.Text(flag);
+  uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, number);
+  if (result.ec != std::errc() || result.ptr != end || number < least || number > most) {
+    return UsageError("--" + std::string(kFlags[static_cast<size_t>(flag)].name) + ": " + text +
+                      " is no number from " + std::to_string(least) + " to " +
+                      std::to_string(most));
+  }
+  return number;
+}
+
+Result<int64_t> PeriodNs(const ParsedFlags& flags) {
+  if (flags.Text(Flag::kSamplingPeriod) != "auto") {
+    if (flags.Given(Flag::kSamplingFrequency)) {
+      return UsageError("--sampling-period and --sampling-frequency exclude each other");
+    }
+    ASSIGN_OR_RETURN(const uint64_t period, Number(flags, Flag::kSamplingPeriod,
+                                                   kNsPerSecond / kMostFrequency, kMostPeriodNs));
+    return static_cast<int64_t>(period);
+  }
+  ASSIGN_OR_RETURN(const uint64_t frequency,
+                   Number(flags, Flag::kSamplingFrequency, 1, kMostFrequency));
+  return kNsPerSecond / static_cast<int64_t>(frequency);
+}
+
+}  // namespace
+
+Status ReadCpuOptions(const ParsedFlags& flags, ProfileOptions& options) {
+  capture::CpuOptions& cpu = options.session.cpu;
+  const auto read_scope = [&](Flag flag, const char* what) {
+    const std::string scope = flags.Text(flag);
+    if (scope == "system-wide") {
+      options.without_effect.push_back(Spelled(flags, flag) + " (" + what +
+                                       " of the program's own processes are recorded)");
+    }
+    return scope != "none";
+  };
+  cpu.samples = read_scope(Flag::kSample, "samples");
+  cpu.switches = read_scope(Flag::kCpuCtxSw, "switches");
+  ASSIGN_OR_RETURN(cpu.period_ns, PeriodNs(flags));
+  ASSIGN_OR_RETURN(const uint64_t per_stack, Number(flags, Flag::kSamplesPerBacktrace, 1, 32));
+  cpu.samples_per_stack = static_cast<uint32_t>(per_stack);
+  cpu.resolve_symbols = flags.Bool(Flag::kResolveSymbols);
+  const std::string backtrace = flags.Text(Flag::kBacktrace);
+  cpu.backtrace = backtrace == "none" ? capture::Backtrace::kNone
+                  : backtrace == "fp" ? capture::Backtrace::kFramePointers
+                                      : capture::Backtrace::kUnwindTables;
+  if (!cpu.samples) {
+    for (const Flag flag : {Flag::kSamplingFrequency, Flag::kSamplingPeriod,
+                            Flag::kSamplesPerBacktrace, Flag::kBacktrace}) {
+      if (flags.Given(flag)) {
+        options.without_effect.push_back(Spelled(flags, flag) + " without --sample");
+      }
+    }
+  } else if (backtrace == "lbr") {
+    options.without_effect.push_back(
+        "--backtrace=lbr (the processor's branch records; unwind tables are used instead)");
+  }
+  return {};
+}
+
+std::vector<std::string> CpuFlagsOfStart(const ParsedFlags& flags) {
+  std::vector<std::string> given;
+  for (const Flag flag : {Flag::kSample, Flag::kCpuCtxSw}) {
+    if (flags.Given(flag) && flags.Text(flag) != "none") {
+      given.push_back(Spelled(flags, flag) + " (give it to launch)");
+    }
+  }
+  return given;
+}
+
+}  // namespace batchlight::cli
