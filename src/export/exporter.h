@@ -15,17 +15,24 @@
 
 namespace batchlight {
 
+// What the stacks of folded and speedscope are of.
+enum class ExportStacks : uint8_t {
+  kCalls,   // ranges, modules, operators, calls of CUDA
+  kPython,  // lines that called operators
+  kNative,  // functions that CPU samples found
+};
+
 struct ExportOptions {
-  std::string output;                // file, "-" or a pipe; folder when the format is a folder
-  const Folder* into = nullptr;      // takes the file, under the last part of its name
-  bool append = false;               // folders: add to the files that are there
-  bool lazy = true;                  // sqlite: leave tables without rows out
-  bool by_gpu = false;               // folded: time of the work on the GPU that a stack launched
-  bool of_python = false;            // folded, speedscope: stacks of Python code
-  bool spreadsheet = false;          // csv: no text that could be a formula
-  EventSelection selection;          // --tables, --times, --ts-shift, --ts-normalize
-  StepOptions steps;                 // chrome: what is written as ProfilerStep#
-  bool operators_as_ranges = false;  // sqlite: in NVTX_EVENTS too
+  std::string output;            // file, "-" or a pipe; folder when the format is a folder
+  const Folder* into = nullptr;  // takes the file, under the last part of its name
+  bool append = false;           // folders: add to the files that are there
+  bool lazy = true;              // sqlite: leave tables without rows out
+  bool by_gpu = false;           // folded: time of the work on the GPU that a stack launched
+  ExportStacks stacks = ExportStacks::kCalls;  // folded, speedscope
+  bool spreadsheet = false;                    // csv: no text that could be a formula
+  EventSelection selection;                    // --tables, --times, --ts-shift, --ts-normalize
+  StepOptions steps;                           // chrome: what is written as ProfilerStep#
+  bool operators_as_ranges = false;            // sqlite: in NVTX_EVENTS too
   // Of a store that is one rank of several and may not know which; -1: what the store says.
   int32_t rank = -1;
   int32_t world_size = 0;

@@ -1,6 +1,7 @@
 #include "analysis/tables/registry.h"
 
 #include "analysis/tables/counter_tables.h"
+#include "analysis/tables/cpu_tables.h"
 #include "analysis/tables/os_tables.h"
 #include "analysis/tables/overview_tables.h"
 
@@ -76,6 +77,13 @@ constexpr TableEntry kTables[] = {
      MakeOsCallsTable, "no calls of the C library were recorded (profile -t osrt)"},
     {"files", "Every file, pipe and socket that was read or written: bytes, calls, time, slowest.",
      MakeFilesTable, "no reads and writes were recorded (profile -t osrt)"},
+    {"samples", "Every native function that samples found threads in, with its own time and all.",
+     MakeSamplesTable, "no CPU samples were recorded (profile --sample=process-tree)"},
+    {"sample_modules", "Every program and library that samples found threads in.",
+     MakeSampleModulesTable, "no CPU samples were recorded (profile --sample=process-tree)"},
+    {"threads", "Every thread: on a processor, ready without one, waiting, and what it waited in.",
+     MakeThreadsTable,
+     "neither switches nor CPU samples were recorded (profile --cpuctxsw=process-tree)"},
     {"launch_queue", "Every step's queue of launched work: latency, depth, how long it is empty.",
      MakeLaunchQueueTable, "no GPU work within steps was recorded"},
     {"ranks", "Every rank's step: compute, communication, copies, idle, waiting for other ranks.",

@@ -195,7 +195,12 @@ Status RunExport(ExportFlags& flags, const Command& command) {
   const bool normalize = TakeBoolWord(flags.normalize_words, given("--ts-normalize"), flags.inputs);
   ASSIGN_OR_RETURN(const Exporter* exporter, ChooseExporter(flags.type));
   ASSIGN_OR_RETURN(options.by_gpu, IsGpuMetric(flags.metric, *exporter));
-  options.of_python = flags.stacks == "python";
+  options.stacks = flags.stacks == "python"   ? ExportStacks::kPython
+                   : flags.stacks == "native" ? ExportStacks::kNative
+                                              : ExportStacks::kCalls;
+  if (options.by_gpu && options.stacks == ExportStacks::kNative) {
+    return UsageError("--metric=" + flags.metric + ": --stacks=native has processor time alone");
+  }
   RETURN_IF_ERROR(
       CheckRuns("export", flags.inputs, "-f replaces what exists, the format is that of -t"));
   const std::string& input = flags.inputs[0];
@@ -244,10 +249,11 @@ void AddStackFlags(const Command& command, ExportFlags& flags) {
       .TypeName("self_cpu_time_total|self_cuda_time_total");
   command
       .Option("--stacks", &flags.stacks,
-              "folded, speedscope: what is called (ranges, modules, operators, CUDA), or lines of "
-              "Python with the time of the operators that they call (profile --python-lines=gpu)")
-      .TypeName("calls|python")
-      .OneOf({"calls", "python"})
+              "folded, speedscope: what is called (ranges, modules, operators, CUDA), lines of "
+              "Python with the time of the operators that they call (profile --python-lines=gpu), "
+              "or native functions by CPU samples (profile --sample=process-tree)")
+      .TypeName("calls|python|native")
+      .OneOf({"calls", "python", "native"})
       .ShowDefault();
 }
 

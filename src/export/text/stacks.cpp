@@ -6,7 +6,9 @@
 #include "base/json_text.h"
 #include "export/call_walk.h"
 #include "export/exporter.h"
+#include "export/text/native_stacks.h"
 #include "export/text/python_stacks.h"
+#include "export/text/thread_label.h"
 #include "export/text_buffer.h"
 
 namespace batchlight {
@@ -14,29 +16,6 @@ namespace {
 
 // Bounds the file if a program never ends its ranges: no flame graph shows as many.
 constexpr size_t kMostFrames = 500;
-
-std::string ThreadLabel(const Store& store, size_t thread) {
-  const ProcessId process = store.threads.process[thread];
-  std::string label;
-  if (!process.IsNone()) {
-    label = std::string(store.Text(store.processes.name[process.row()])) + " " +
-            std::to_string(store.processes.pid[process.row()]);
-  }
-  label += " thread " + std::to_string(store.threads.tid[thread]);
-  const std::string_view name = store.Text(store.threads.name[thread]);
-  if (!name.empty()) label += " (" + std::string(name) + ")";
-  return label;
-}
-
-// A frame of a folded stack: no separators, no control characters.
-std::string Frame(std::string_view name) {
-  std::string frame = ValidUtf8(name.empty() ? "(no name)" : name);
-  for (char& c : frame) {
-    if (c == ';') c = ':';
-    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
-  }
-  return frame;
-}
 
 // "ProfilerStep#12" becomes the frame "ProfilerStep#", so that a flame graph sums up all steps.
 class StepFrames {
@@ -85,7 +64,7 @@ class FoldedTree {
   void SubtractFromParent(uint32_t node, int64_t ns) { nodes_[nodes_[node].parent].own_ns -= ns; }
 
   Status Print(const StepFrames& frames, const std::string& thread, TextBuffer& out) const {
-    const std::string outermost = Frame(thread);
+    const std::string outermost = FoldedFrame(thread);
     std::vector<uint32_t> path;
     for (uint32_t i = 1; i < nodes_.size(); ++i) {
       if (nodes_[i].own_ns <= 0) continue;
@@ -93,7 +72,7 @@ class FoldedTree {
       for (uint32_t node = i; node != 0; node = nodes_[node].parent) path.push_back(node);
       out << outermost;
       for (size_t at = path.size(); at-- > 0;) {
-        out << ';' << Frame(frames.TextOf(nodes_[path[at]].name));
+        out << ';' << FoldedFrame(frames.TextOf(nodes_[path[at]].name));
       }
       out << ' ' << nodes_[i].own_ns << '\n';
       RETURN_IF_ERROR(out.FlushIfLarge());
@@ -132,7 +111,8 @@ std::vector<int64_t> GpuTimeOfCalls(const Store& store) {
 }  // namespace
 
 Result<uint64_t> ExportFolded(const Store& store, const ExportOptions& options) {
-  if (options.of_python) return ExportPythonFolded(store, options);
+  if (options.stacks == ExportStacks::kPython) return ExportPythonFolded(store, options);
+  if (options.stacks == ExportStacks::kNative) return ExportNativeFolded(store, options);
   std::vector<int64_t> gpu_ns;
   if (options.by_gpu) {
     gpu_ns = GpuTimeOfCalls(store);
@@ -225,7 +205,8 @@ void PrintProfile(const Store& store, size_t thread, const std::vector<Call>& ca
 }  // namespace
 
 Result<uint64_t> ExportSpeedscope(const Store& store, const ExportOptions& options) {
-  if (options.of_python) return ExportPythonSpeedscope(store, options);
+  if (options.stacks == ExportStacks::kPython) return ExportPythonSpeedscope(store, options);
+  if (options.stacks == ExportStacks::kNative) return ExportNativeSpeedscope(store, options);
   ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));
   TextBuffer out(file);
   SpeedscopeFrames frames;

@@ -1,0 +1,143 @@
+#include "analysis/tables/cpu_tables.h"
+
+#include <string>
+
+#include "analysis/cpu/sample_sums.h"
+#include "analysis/cpu/thread_times.h"
+#include "analysis/result/result_column.h"
+
+namespace batchlight {
+namespace {
+
+template <typename Sum>
+struct Row {
+  const Store& store;
+  Sum sum;
+  int64_t all_ns;  // of all samples
+};
+
+double Percent(int64_t part_ns, int64_t all_ns) {
+  return all_ns > 0 ? 100.0 * static_cast<double>(part_ns) / static_cast<double>(all_ns) : 0;
+}
+
+int64_t SampledNs(const Store& store) {
+  int64_t all_ns = 0;
+  for (const int64_t ns : store.cpu_samples.cpu_ns) all_ns += ns;
+  return all_ns;
+}
+
+constexpr char kSelfHelp[] = "Processor time that the samples stand for";
+constexpr char kShareHelp[] = "Of the processor time of all samples";
+
+const Columns<Row<FunctionSum>>& FunctionColumns() {
+  using R = Row<FunctionSum>;
+  static const Columns<R> columns = {
+      {TextColumn("function", "Function", "Innermost function; without a name, all of its library"),
+       [](const R& row) {
+         return row.sum.function.IsNone() ? std::string("[unknown]")
+                                          : std::string(row.store.Text(row.sum.function));
+       }},
+      {TextColumn("module", "Library", "Program or library that its code is of"),
+       [](const R& row) { return ModuleName(row.store, row.sum.module); }},
+      {TimeColumn("self", "Self", kSelfHelp), [](const R& row) { return Cell{row.sum.self_ns}; }},
+      {PercentColumn("self_share", "Self %", kShareHelp),
+       [](const R& row) { return Cell{Percent(row.sum.self_ns, row.all_ns)}; }},
+      {TimeColumn("total", "Total", "With what it called; recursion counts once"),
+       [](const R& row) { return Cell{row.sum.total_ns}; }},
+      {CountColumn("samples", "Samples", "In which it was innermost"),
+       [](const R& row) { return NumberCell(row.sum.samples); }},
+      {CountColumn("threads", "Threads", "In which it was innermost"),
+       [](const R& row) { return NumberCell(row.sum.threads); }}};
+  return columns;
+}
+
+const Columns<Row<ModuleSum>>& ModuleColumns() {
+  using R = Row<ModuleSum>;
+  static const Columns<R> columns = {
+      {TextColumn("module", "Library", "Program or library; [kernel]: the operating system's"),
+       [](const R& row) { return ModuleName(row.store, row.sum.module); }},
+      {TimeColumn("self", "Self", kSelfHelp), [](const R& row) { return Cell{row.sum.self_ns}; }},
+      {PercentColumn("self_share", "Self %", kShareHelp),
+       [](const R& row) { return Cell{Percent(row.sum.self_ns, row.all_ns)}; }},
+      {TimeColumn("total", "Total", "Of stacks that go through it"),
+       [](const R& row) { return Cell{row.sum.total_ns}; }},
+      {CountColumn("samples", "Samples", "In which it was innermost"),
+       [](const R& row) { return NumberCell(row.sum.samples); }},
+      {TextColumn("path", "Path", "The file"), [](const R& row) {
+         if (row.sum.module.IsNone()) return std::string();
+         return std::string(row.store.Text(row.store.native_modules.path[row.sum.module.row()]));
+       }}};
+  return columns;
+}
+
+// Without switches, what they tell is not known.
+Cell OfSwitches(const Row<ThreadTimes>& row, int64_t value) {
+  const ThreadTimes& sum = row.sum;
+  const bool known = sum.running_ns + sum.ready_ns + sum.blocked_ns > 0;
+  return known ? Cell{value} : Cell{};
+}
+
+const Columns<Row<ThreadTimes>>& ThreadColumns() {
+  using R = Row<ThreadTimes>;
+  const auto threads = [](const R& row) -> const ThreadsTable& { return row.store.threads; };
+  static const Columns<R> columns = {
+      {TextColumn("thread", "Thread", "Its name"),
+       [=](const R& row) {
+         return std::string(row.store.Text(threads(row).name[row.sum.thread.row()]));
+       }},
+      {TextColumn("process", "Process", "Its process"),
+       [=](const R& row) {
+         const ProcessId process = threads(row).process[row.sum.thread.row()];
+         if (process.IsNone()) return std::string();
+         return std::string(row.store.Text(row.store.processes.name[process.row()])) + " " +
+                std::to_string(row.store.processes.pid[process.row()]);
+       }},
+      {CountColumn("tid", "TID", "Number that the operating system gave it"),
+       [=](const R& row) { return NumberCell(threads(row).tid[row.sum.thread.row()]); }},
+      {TimeColumn("running", "Running", "On a processor"),
+       [](const R& row) { return OfSwitches(row, row.sum.running_ns); }},
+      {TimeColumn("ready", "Ready", "Could run, but another thread had the processor"),
+       [](const R& row) { return OfSwitches(row, row.sum.ready_ns); }},
+      {TimeColumn("blocked", "Blocked", "Waiting, until it got a processor again"),
+       [](const R& row) { return OfSwitches(row, row.sum.blocked_ns); }},
+      {CountColumn("preempted", "Preempted", "Times that it lost the processor to another"),
+       [](const R& row) { return OfSwitches(row, static_cast<int64_t>(row.sum.preempted)); }},
+      {CountColumn("waits", "Waits", "Times that it gave the processor up"),
+       [](const R& row) { return OfSwitches(row, static_cast<int64_t>(row.sum.waits)); }},
+      {TextColumn("blocked_in", "Blocked In",
+                  "The call of the C library in which it was blocked longest (-t osrt)"),
+       [](const R& row) { return std::string(row.store.Text(row.sum.blocked_in)); }},
+      {TimeColumn("blocked_in_time", "Blocked In Time", "In those calls"),
+       [](const R& row) { return OfSwitches(row, row.sum.blocked_in_ns); }},
+      {TimeColumn("sampled", "Sampled", "Processor time by samples (--sample)"),
+       [](const R& row) { return Cell{row.sum.sampled_ns}; }}};
+  return columns;
+}
+
+template <typename Sum>
+ResultTable TableOfSums(const Store& store, std::string name, std::string title,
+                        const Columns<Row<Sum>>& columns, const std::vector<Sum>& sums) {
+  ResultTable table = EmptyTable(std::move(name), std::move(title), columns);
+  const int64_t all_ns = SampledNs(store);
+  for (const Sum& sum : sums) AddRow(table, columns, Row<Sum>{store, sum, all_ns});
+  return table;
+}
+
+}  // namespace
+
+ResultTable MakeSamplesTable(const RunOverview& overview) {
+  return TableOfSums(*overview.store, "samples", "Native functions, by samples", FunctionColumns(),
+                     SumSamplesByFunction(*overview.store));
+}
+
+ResultTable MakeSampleModulesTable(const RunOverview& overview) {
+  return TableOfSums(*overview.store, "sample_modules", "Programs and libraries, by samples",
+                     ModuleColumns(), SumSamplesByModule(*overview.store));
+}
+
+ResultTable MakeThreadsTable(const RunOverview& overview) {
+  return TableOfSums(*overview.store, "threads", "Threads, by time on a processor", ThreadColumns(),
+                     MeasureThreads(*overview.store));
+}
+
+}  // namespace batchlight
