@@ -8,11 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
-#include <string>
 #include <vector>
 
 #include "native/unwinder.h"
+#include "tests/support/own_stack.h"
 
 namespace {
 
@@ -30,38 +29,10 @@ struct Bench {
   uint64_t stack_end = 0;
   long stacks = 100'000;
 
-  void ReadMaps() {
-    std::ifstream maps("/proc/self/maps");
-    for (std::string line; std::getline(maps, line);) {
-      unsigned long begin = 0, end = 0, offset = 0;
-      char rights[8] = "", path[4096] = "";
-      const int fields = std::sscanf(line.c_str(), "%lx-%lx %7s %lx %*s %*s %4095s", &begin, &end,
-                                     rights, &offset, path);
-      if (fields >= 4 && rights[2] == 'x') {
-        space.Map(begin, end - begin, offset, modules.Find(path));
-      }
-      if (line.ends_with("[stack]")) stack_end = end;
-    }
-  }
-
   void Run() {
     ucontext_t context;
     getcontext(&context);
-    Registers registers;
-#if defined(__x86_64__)
-    const auto& saved = context.uc_mcontext.gregs;
-    constexpr int kPlaces[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-                               REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-                               REG_R12, REG_R13, REG_R14, REG_R15};
-    for (size_t i = 0; i < std::size(kPlaces); ++i) {
-      registers.Set(i, static_cast<uint64_t>(saved[kPlaces[i]]));
-    }
-    registers.pc = static_cast<uint64_t>(saved[REG_RIP]);
-#else
-    for (size_t i = 0; i < 31; ++i) registers.Set(i, context.uc_mcontext.regs[i]);
-    registers.Set(kStackPointer, context.uc_mcontext.sp);
-    registers.pc = context.uc_mcontext.pc;
-#endif
+    const Registers registers = batchlight::testing_support::RegistersOf(context);
     const uint64_t top = registers.values[kStackPointer];
     const auto* memory = reinterpret_cast<const uint8_t*>(top);
     const std::vector<uint8_t> copy(memory, memory + (stack_end - top));
@@ -100,7 +71,7 @@ __attribute__((noinline)) int Descend(int depth) {
 int main(int argc, char** argv) {
   if (argc > 1) bench.stacks = std::atol(argv[1]);
   const int depth = argc > 2 ? std::atoi(argv[2]) : 30;
-  bench.ReadMaps();
+  bench.stack_end = batchlight::testing_support::MapOwnCode(bench.modules, bench.space);
   static int result = 0;
   static int wanted = depth;
   int values[] = {2, 1};

@@ -132,8 +132,6 @@ class Machine {
     }
     const uint64_t right = Pop();
     const uint64_t left = Pop();
-    const auto signed_left = static_cast<int64_t>(left);
-    const auto signed_right = static_cast<int64_t>(right);
     switch (operation) {
       case 0x1a:
         Push(left & right);
@@ -159,6 +157,15 @@ class Machine {
       case 0x27:
         Push(left ^ right);
         return true;
+      default:
+        return DoComparison(operation, left, right);
+    }
+  }
+
+  bool DoComparison(uint8_t operation, uint64_t left, uint64_t right) {
+    const auto signed_left = static_cast<int64_t>(left);
+    const auto signed_right = static_cast<int64_t>(right);
+    switch (operation) {
       case 0x29:
         Push(left == right);
         return true;

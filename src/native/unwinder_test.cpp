@@ -14,6 +14,7 @@
 #include <string>
 
 #include "native/module.h"
+#include "tests/support/own_stack.h"
 
 namespace batchlight::native {
 namespace {
@@ -28,24 +29,7 @@ struct Walked {
 
 class UnwinderTest : public testing::Test {
  protected:
-  UnwinderTest() {
-    std::ifstream maps("/proc/self/maps");
-    for (std::string line; std::getline(maps, line);) {
-      unsigned long begin = 0;
-      unsigned long end = 0;
-      unsigned long offset = 0;
-      char rights[8] = "";
-      char path[4096] = "";
-      const int fields = std::sscanf(line.c_str(), "%lx-%lx %7s %lx %*s %*s %4095s", &begin, &end,
-                                     rights, &offset, path);
-      if (fields >= 4 && rights[2] == 'x') {
-        space_.Map(begin, end - begin, offset, modules_.Find(path));
-        bias_[path] = begin - offset;
-      }
-      if (line.ends_with("[stack]")) stack_end_ = end;
-    }
-    current_ = this;
-  }
+  UnwinderTest() : stack_end_(testing_support::MapOwnCode(modules_, space_)) { current_ = this; }
 
   // Called where the stack is to be looked at.
   static void Look() { current_->walked_ = current_->Walk(); }
@@ -59,32 +43,13 @@ class UnwinderTest : public testing::Test {
     }
     ucontext_t context;
     getcontext(&context);
-    const Registers registers = RegistersOf(context);
+    const Registers registers = testing_support::RegistersOf(context);
     const uint64_t top = registers.values[kStackPointer];
     const size_t bytes = std::min<size_t>(copied_bytes_, stack_end_ - top);
     const auto* memory = reinterpret_cast<const uint8_t*>(top);
     const std::vector<uint8_t> copy(memory, memory + bytes);
     walked.end = WalkStack(space_, registers, {copy, top}, kMaxFrames, walked.frames);
     return walked;
-  }
-
-  static Registers RegistersOf(const ucontext_t& context) {
-    Registers registers;
-#if defined(__x86_64__)
-    const auto& saved = context.uc_mcontext.gregs;
-    constexpr int kPlaces[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-                               REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-                               REG_R12, REG_R13, REG_R14, REG_R15};
-    for (size_t i = 0; i < std::size(kPlaces); ++i) {
-      registers.Set(i, static_cast<uint64_t>(saved[kPlaces[i]]));
-    }
-    registers.pc = static_cast<uint64_t>(saved[REG_RIP]);
-#else
-    for (size_t i = 0; i < 31; ++i) registers.Set(i, context.uc_mcontext.regs[i]);
-    registers.Set(kStackPointer, context.uc_mcontext.sp);
-    registers.pc = context.uc_mcontext.pc;
-#endif
-    return registers;
   }
 
   // All frames but the innermost, which is Walk() itself at another place.
@@ -127,8 +92,7 @@ class UnwinderTest : public testing::Test {
   static UnwinderTest* current_;
   Modules modules_;
   AddressSpace space_;
-  std::map<std::string, uint64_t> bias_;
-  uint64_t stack_end_ = 0;
+  const uint64_t stack_end_;
   size_t copied_bytes_ = 1 << 20;
   Walked walked_;
 };
@@ -197,7 +161,7 @@ TEST_F(UnwinderTest, CodeOfNoFileEndsTheStack) {
 TEST_F(UnwinderTest, AnythingMayBeOnTheStack) {
   ucontext_t context;
   getcontext(&context);
-  Registers registers = RegistersOf(context);
+  Registers registers = testing_support::RegistersOf(context);
   uint64_t random = 88172645463325252u;
   for (int round = 0; round < 2000; ++round) {
     std::vector<uint8_t> copy(4096);

@@ -1,0 +1,223 @@
+"""--sample and --cpuctxsw on a program whose functions burn known shares and whose threads wait for known
+times; on stripped, static, dying and deep ones; and where the kernel does not allow it. Shares are of the
+program's own processor time, so a busy machine changes none."""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from recorded import BATCHLIGHT, BUILD, LONG_S, InFolder, dump  # noqa: E402
+
+PROGRAM = os.path.join(BUILD, "test", "cpu_program")
+STATIC_PROGRAM = os.path.join(BUILD, "test", "cpu_program_static")
+MS = 1_000_000
+# Of 199 samples of a second two thirds of a tenth are 13: the least of the shares is known to a half.
+SHARES = {"BurnSix": 0.6, "BurnThree": 0.3, "BurnOne": 0.1}
+
+
+def why_no_samples():
+    done = subprocess.run([BATCHLIGHT, "doctor", "-f", "json"], capture_output=True, text=True, check=True)
+    (check,) = [row for row in json.loads(done.stdout) if row["area"] == "CPU samples"]
+    return None if check["finding"] == "ok" else check["what"]
+
+
+class CpuCase(InFolder):
+    def setUp(self):
+        super().setUp()
+        why = why_no_samples()
+        if why:
+            self.skipTest(why)
+
+    def record(self, *words, flags=("-s", "process-tree", "--cpuctxsw=process-tree"), trace="none", code=0):
+        done = self.batchlight("profile", "-t", trace, "--pytorch=none", "-f", "-o", "run", *flags, *words)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def table(self, name):
+        done = self.batchlight("table", name, "-f", "json", "run.batchlight")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = json.loads(done.stdout) if done.stdout.strip() else []
+        return [{re.sub(r" \(.*\)$", "", key): value for key, value in row.items()} for row in rows]
+
+    def burned(self):
+        """Shares of the three functions in what they burned together, inclusive."""
+        rows = {row["Function"]: row["Total"] for row in self.table("samples")}
+        times = {name: rows.get(name, 0) for name in SHARES}
+        return {name: time / max(1, sum(times.values())) for name, time in times.items()}
+
+    def expect_shares(self):
+        burned = self.burned()
+        for name, share in SHARES.items():
+            self.assertAlmostEqual(burned[name], share, delta=0.1, msg=burned)
+
+
+class KnownShares(CpuCase):
+    def test_functions_have_the_time_that_they_burned(self):
+        self.record(PROGRAM, "shares", "3")
+        self.expect_shares()
+        rows = {row["Function"]: row for row in self.table("samples")}
+        self.assertGreater(rows["main"]["Total"], 2500 * MS)
+        self.assertLess(rows["main"]["Total"], 3500 * MS)
+        (module,) = [row for row in self.table("sample_modules") if row["Library"] == "cpu_program"]
+        self.assertGreater(module["Self"], 2000 * MS)
+        (thread,) = self.table("threads")
+        self.assertAlmostEqual(thread["Sampled"] / thread["Running"], 1, delta=0.1)
+
+    def test_the_same_functions_as_perf(self):
+        if shutil.which("perf") is None:
+            self.skipTest("perf is not installed")
+        data = self.path("perf.data")
+        done = subprocess.run(["perf", "record", "-q", "-e", "task-clock:u", "-c", "5000000", "-o", data, PROGRAM,
+                               "shares", "3"], capture_output=True, text=True)
+        if done.returncode != 0:
+            self.skipTest(done.stderr)
+        text = subprocess.run(["perf", "report", "-i", data, "--stdio", "--no-children", "-F", "overhead,sym"],
+                              capture_output=True, text=True, check=True).stdout
+        perf = {name: float(re.search(r"([\d.]+)%\s.*\b%s\b" % name, text)[1]) / 100 for name in SHARES}
+        self.record(PROGRAM, "shares", "3")
+        burned = self.burned()
+        for name in SHARES:
+            self.assertAlmostEqual(burned[name], perf[name] / sum(perf.values()), delta=0.08)
+
+    def test_a_killed_program_and_its_children(self):
+        self.record(PROGRAM, "kill", "1", code=128 + 9)
+        self.expect_shares()
+        self.record(PROGRAM, "fork", "1")
+        burned = self.burned()  # a child burns as BurnThree, one that executed the program as all three
+        self.assertAlmostEqual(burned["BurnThree"], (1 + 0.3) / 2, delta=0.12)
+
+    def test_a_stripped_program_is_known_as_a_whole(self):
+        stripped = self.path("stripped")
+        subprocess.run(["strip", "-o", stripped, PROGRAM], check=True)
+        self.record(stripped, "shares", "1")
+        rows = self.table("samples")
+        (own,) = [row for row in rows if row["Library"] == "stripped" and row["Self"] > 0]
+        self.assertEqual(own["Function"], "[unknown]")
+        self.assertGreater(own["Self"], 700 * MS)
+        self.assertTrue(any("libc_start" in row["Function"] for row in rows), rows)
+
+    def test_a_static_program_is_sampled_though_nothing_enters_it(self):
+        done = self.record(STATIC_PROGRAM, "shares", "1")
+        self.assertIn("no process was recorded", done.stderr)
+        self.expect_shares()
+
+    def test_a_stack_deeper_than_the_copy_keeps_its_inner_part(self):
+        self.record(PROGRAM, "deep", "1")
+        rows = {row["Function"]: row for row in self.table("samples")}
+        self.assertGreater(rows["BurnOne"]["Total"], 700 * MS)
+        samples = [r.fields for r in dump(self.path("run.batchlight")) if r.kind == "CpuSample"]
+        deep = [sample for sample in samples if sample.get("stack_end") == "1"]
+        self.assertGreater(len(deep), len(samples) * 0.8)
+
+
+class Options(CpuCase):
+    def test_stacks_for_flame_graphs(self):
+        self.record(PROGRAM, "shares", "1")
+        done = self.batchlight("export", "-q", "-t", "folded", "--stacks=native", "-o", "-", "run.batchlight")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [line.rsplit(" ", 1) for line in done.stdout.splitlines()]
+        self.assertTrue(any(";main;BurnShares;BurnSix" in frames for frames, _ in lines))
+        total = sum(int(ns) for _, ns in lines)
+        self.assertTrue(700 * MS < total < 1500 * MS, total)
+        done = self.batchlight("export", "-q", "-t", "speedscope", "--stacks=native", "-o", "-", "run.batchlight")
+        (profile,) = json.loads(done.stdout)["profiles"]
+        self.assertEqual(sum(profile["weights"]), total)
+        self.assertEqual(profile["endValue"], total)
+
+    def test_no_stacks_no_names(self):
+        self.record(PROGRAM, "shares", "0.5", flags=("-s", "cpu", "-b", "none"))
+        self.expect_shares()
+        self.record(PROGRAM, "shares", "0.5", flags=("-s", "cpu", "--resolve-symbols=false"))
+        self.assertEqual({row["Function"] for row in self.table("samples")}, {"[unknown]"})
+
+    def test_the_rate_is_that_of_the_processor(self):
+        self.record(PROGRAM, "shares", "0.5", flags=("-s", "cpu", "--sampling-frequency=1000"))
+        samples = [r for r in dump(self.path("run.batchlight")) if r.kind == "CpuSample"]
+        self.assertTrue(350 < len(samples) < 650, len(samples))
+        self.assertFalse(self.table("threads")[0]["Running"])  # switches were not asked for
+
+    def test_what_the_kernel_drops_is_counted(self):
+        tool = subprocess.Popen([BATCHLIGHT, "profile", "-t", "none", "--pytorch=none", "-f", "-o", "run", "-s", "cpu",
+                                 "--sampling-frequency=5000", PROGRAM, "shares", "2"], cwd=self.path(""),
+                                stderr=subprocess.DEVNULL)
+        try:
+            time.sleep(0.3)
+            # The rings hold less than a second: nobody reads them while the tool is stopped.
+            os.kill(tool.pid, signal.SIGSTOP)
+            child = int(open(f"/proc/{tool.pid}/task/{tool.pid}/children").read().split()[0])
+            limit = time.time() + LONG_S
+            while time.time() < limit and not re.search(r"State:\s+Z", open(f"/proc/{child}/status").read()):
+                time.sleep(0.1)
+        finally:
+            os.kill(tool.pid, signal.SIGCONT)
+        self.assertEqual(tool.wait(LONG_S), 0)
+        losses = self.batchlight("table", "losses", "run.batchlight").stdout
+        self.assertIn("CPU samples and switches that the kernel dropped", losses)
+
+    def test_only_what_was_captured(self):
+        self.record(PROGRAM, "shares", "1", flags=("-s", "cpu", "--delay=600"))
+        self.assertEqual(self.table("samples"), [])
+
+    def test_nothing_unless_asked_for(self):
+        self.record(PROGRAM, "shares", "0.1", flags=())
+        self.assertFalse([r for r in dump(self.path("run.batchlight")) if r.kind.startswith("Cpu")])
+
+
+class Switches(CpuCase):
+    def test_waits_are_blocked_time(self):
+        self.record(PROGRAM, "waits", flags=("--cpuctxsw=process-tree",), trace="osrt")
+        rows = {row["Thread"]: row for row in self.table("threads")}
+        waiter = rows["waiter"]
+        self.assertGreaterEqual(waiter["Blocked"], 850 * MS)
+        self.assertLess(waiter["Running"], 200 * MS)
+        self.assertGreaterEqual(waiter["Waits"], 3)
+        self.assertIn(waiter["Blocked In"], ("nanosleep", "pthread_mutex_lock", "read"))
+        self.assertGreaterEqual(waiter["Blocked In Time"], 280 * MS)
+
+    def test_threads_on_one_processor_are_ready_in_turn(self):
+        one = str(min(os.sched_getaffinity(0)))
+        script = f"taskset -c {one} {PROGRAM} shares 1 & taskset -c {one} {PROGRAM} shares 1; wait"
+        self.record("/bin/sh", "-c", script, flags=("--cpuctxsw=process-tree",))
+        rows = [row for row in self.table("threads") if (row["Running"] or 0) > 500 * MS]
+        self.assertEqual(len(rows), 2, rows)
+        self.assertGreater(min(row["Ready"] for row in rows), 500 * MS)
+        self.assertGreater(min(row["Preempted"] for row in rows), 5)
+
+
+class NotAllowed(InFolder):
+    # A seccomp filter that refuses perf_event_open, as a container's profile does.
+    REFUSE = """
+import ctypes, os, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+NUMBER = {"x86_64": 298, "aarch64": 241}[os.uname().machine]
+code = b"".join(struct.pack("HBBI", *i) for i in (
+    (0x20, 0, 0, 0), (0x15, 0, 1, NUMBER), (0x06, 0, 0, 0x00050000 | 1), (0x06, 0, 0, 0x7fff0000)))
+class Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, ctypes.byref(Program(4, code))) == 0
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+    def refused(self, *words):
+        return subprocess.run([sys.executable, "-c", self.REFUSE, BATCHLIGHT, *words], cwd=self.path(""),
+                              capture_output=True, text=True)
+
+    def test_is_said_and_all_else_recorded(self):
+        doctor = self.refused("doctor")
+        line = [line for line in doctor.stdout.splitlines() if "CPU samples" in line]
+        self.assertTrue(line and line[0].startswith("missing") and "perf_event_open" in line[0], doctor.stdout)
+        done = self.refused("profile", "-s", "process-tree", "-f", "-o", "run", "/bin/sh", "-c", "exit 3")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("CPU samples are not recorded: the kernel refuses (perf_event_open", done.stderr)
+        losses = self.batchlight("table", "losses", "run.batchlight").stdout
+        self.assertIn("CPU samples are not recorded", losses)
+
+
+if __name__ == "__main__":
+    unittest.main()
