@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 """What recording adds to a step, by the clock and by what the recording says of itself.
 
-    bench/gpu/control_steps.py [--build build/release] [--python python3] [--rounds 2]
-                               [--seconds 4] [--only vit,gpt2,...] [--json FILE]
+    bench/gpu/control_steps.py [--build build/release] [--python python3] [--seconds 30]
+                               [--control-steps 8] [--only vit,gpt2,...] [--json FILE]
 
-Runs six loops plain and recorded in turn: ViT, GPT-2, the same compiled, an MLP that is bound by
-launches, replays of a CUDA graph, a loop that waits for data. Prints for each the step of either
-(wall time of all steps by their number, the median of rounds), what the recording said (measured on
-control steps, or estimated), and whether that is true: within a quarter of the difference or 1 % of
-the step, or the difference within the stated interval. Then what --every 10 --window 1 and
---overhead 3% cost. Five to seven minutes on an H100. Exit status 1 if a statement is not true.
-
-    control_steps.py --loop vit --seconds 4    one loop, alone: RESULT {...}
+Six loops: ViT, GPT-2, the same compiled, an MLP that is bound by launches, replays of a CUDA graph,
+a loop that waits for data. Each runs plain, recorded, with control steps, with --every 10 --window 1
+and with --overhead 3%, all five programs at the same time and taking turns of eight steps: a
+machine whose speed changes from second to second changes it for all. Prints the ratios of
+neighbouring turns, what each recording said, and whether that is true: within a quarter of the
+difference or 1 % of the step, or the difference within the stated interval. A minute a loop.
+Exit status 1 if a statement is not true.
 """
 import argparse
 import json
 import os
+import random
+import socket
 import statistics
 import subprocess
 import sys
@@ -27,8 +28,8 @@ LOOPS = ("vit", "gpt2", "compiled", "launches", "graph", "data")
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
 parser.add_argument("--build", default="build/release")
 parser.add_argument("--python", default=sys.executable)
-parser.add_argument("--rounds", type=int, default=2)
-parser.add_argument("--seconds", type=float, default=4)
+parser.add_argument("--seconds", type=float, default=30)
+parser.add_argument("--control-steps", type=int, default=8)
 parser.add_argument("--only", default=",".join(LOOPS))
 parser.add_argument("--pytorch", help="--pytorch of the recorded runs")
 parser.add_argument("--json")
@@ -99,38 +100,85 @@ def make_step(torch, name):
 
 
 def loop(name):
+    """Steps in turns that the parent gives out: "warm N", then "turn N" as often as it likes."""
     import torch
     torch.manual_seed(0)
     step = make_step(torch, name)
-    for _ in range(30):
-        step()
-    torch.cuda.synchronize()
-    started = time.perf_counter()
-    for _ in range(10):
-        step()
-    torch.cuda.synchronize()
-    each = (time.perf_counter() - started) / 10
-    count = max(150, min(4000, int(options.seconds / each)))
-    ends = [time.perf_counter()]
-    started = ends[0]
-    for _ in range(count):
-        step()
-        ends.append(time.perf_counter())
-    torch.cuda.synchronize()
-    mean = (time.perf_counter() - started) / count
-    median = statistics.median(b - a for a, b in zip(ends, ends[1:]))
-    print("RESULT " + json.dumps({"mean_ms": mean * 1e3, "median_ms": median * 1e3, "steps": count}),
-          flush=True)
+    peer = socket.socket(socket.AF_UNIX)
+    peer.connect(os.environ["CONTROL_STEPS_SOCKET"])
+    lines = peer.makefile("rw")
+    lines.write(os.environ["CONTROL_STEPS_NAME"] + "\n")
+    lines.flush()
+    for line in lines:
+        times = []
+        for _ in range(int(line)):
+            began = time.perf_counter_ns()
+            step()
+            torch.cuda.synchronize()
+            times.append(time.perf_counter_ns() - began)
+        lines.write(json.dumps(times) + "\n")
+        lines.flush()
 
 
-def run(command, environment=None):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          env=dict(os.environ, **(environment or {})), timeout=180)
-    for line in done.stdout.splitlines():
-        if line.startswith("RESULT "):
-            return json.loads(line[len("RESULT "):])
-    print("%s: no result (exit %d)\n%s" % (" ".join(command), done.returncode, done.stdout[-2000:]))
-    return None
+class Ring:
+    """Programs that are all there and take turns, a few steps each: a machine whose speed changes
+    from second to second changes it for all of them."""
+
+    TURN_STEPS, WARM_STEPS = 8, 40
+
+    def __init__(self, folder, commands):
+        path = os.path.join(folder, "turns")
+        if os.path.exists(path):
+            os.unlink(path)
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(path)
+        listener.listen(len(commands))
+        listener.settimeout(120)
+        self.programs, self.logs, self.lines = {}, {}, {}
+        for name, command in commands.items():
+            self.logs[name] = open(os.path.join(folder, "log." + name.replace(" ", "_")), "w+")
+            self.programs[name] = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=self.logs[name], stderr=subprocess.STDOUT,
+                env=dict(os.environ, CONTROL_STEPS_SOCKET=path, CONTROL_STEPS_NAME=name,
+                         TORCHINDUCTOR_CACHE_DIR=os.path.join(folder, "inductor")))
+        for _ in commands:
+            lines = listener.accept()[0].makefile("rw")
+            self.lines[lines.readline().strip()] = lines
+        for name in commands:
+            self.take_turn(name, self.WARM_STEPS)
+
+    def take_turn(self, name, steps=TURN_STEPS):
+        self.lines[name].write("%d\n" % steps)
+        self.lines[name].flush()
+        return [ns / 1e6 for ns in json.loads(self.lines[name].readline())]
+
+    def turns(self, seconds):
+        """{name: [median step of each turn, ms]}, the order of each round another one."""
+        taken = {name: [] for name in self.lines}
+        ends = time.monotonic() + seconds
+        while time.monotonic() < ends:
+            order = list(taken)
+            random.shuffle(order)
+            for name in order:
+                taken[name].append(statistics.median(self.take_turn(name)))
+        return taken
+
+    def end(self):
+        for lines in self.lines.values():
+            lines.close()
+        for name, program in self.programs.items():
+            if program.wait(timeout=120):
+                self.logs[name].seek(0)
+                print("%s: exit %d\n%s" % (name, program.returncode, self.logs[name].read()[-2000:]))
+
+
+def ratio_of(turns, plain):
+    """(median of the rounds' ratios, half of its 95 % interval)."""
+    ratios = sorted(a / b for a, b in zip(turns, plain))
+    n = len(ratios)
+    half = max(1, round(0.98 * n ** 0.5))
+    low, high = ratios[max(0, n // 2 - half)], ratios[min(n - 1, n // 2 + half)]
+    return statistics.median(ratios), (high - low) / 2
 
 
 def statement(tool, recording):
@@ -142,67 +190,62 @@ def statement(tool, recording):
     return json.loads(done.stdout).get("recording", {}), words[at:words.find("; nothing", at)]
 
 
-def is_true(said, added_ms, plain_ms):
-    """Whether what was said agrees with the clock."""
-    slack = max(abs(added_ms) / 4, plain_ms / 100)
+def is_true(said, added_ms, slack_ms, plain_ms):
+    """Whether what was said agrees with the clock, which itself is known to slack_ms."""
+    slack = max(abs(added_ms) / 4, plain_ms / 100) + slack_ms
     if "measured" not in said:
         estimate = said.get("estimate", {"low_ns": 0, "high_ns": 0})
         return estimate["low_ns"] / 1e6 - slack <= added_ms <= estimate["high_ns"] / 1e6 + slack
     measured = said["measured"]
     return (abs(measured["ns"] / 1e6 - added_ms) <= slack
-            or measured["low_ns"] <= added_ms * 1e6 <= measured["high_ns"])
+            or measured["low_ns"] - slack_ms * 1e6 <= added_ms * 1e6
+            <= measured["high_ns"] + slack_ms * 1e6)
 
 
 def main():
     tool = os.path.join(options.build, "bin", "batchlight")
     folder = tempfile.mkdtemp(prefix="control-steps-")
-    program = [options.python, os.path.abspath(__file__), "--seconds", str(options.seconds), "--loop"]
-    environment = {"TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, "inductor")}
     flags = ["--pytorch", options.pytorch] if options.pytorch else []
+    modes = {
+        "recorded": (),
+        "control": ("--control-steps", str(options.control_steps)),
+        "window": ("--every", "10", "--window", "1"),
+        "budget": ("--overhead", "3%"),
+    }
     rows, all_true = [], True
-
-    def recorded(name, *more):
-        output = os.path.join(folder, name)
-        result = run([tool, "profile", "-f", "true", "-o", output, *flags, *more, "--", *program, name],
-                     environment)
-        return result and (result, *statement(tool, output + ".batchlight"))
-
-    for name in options.only.split(","):
-        plain, with_recording, said, words = [], [], {}, ""
-        for _ in range(options.rounds):
-            result = run([*program, name], environment)
-            found = recorded(name, "--control-steps", "16")
-            if not result or not found:
-                all_true = False
-                break
-            plain.append(result["mean_ms"])
-            with_recording.append(found[0]["mean_ms"])
-            said, words = found[1], found[2]
-        if not plain:
+    for loop_name in options.only.split(","):
+        program = [options.python, os.path.abspath(__file__), "--loop", loop_name]
+        commands = {"plain": program}
+        for name, more in modes.items():
+            commands[name] = [tool, "profile", "-f", "true", "-o", os.path.join(folder, name), *flags,
+                              *more, "--", *program]
+        try:
+            ring = Ring(folder, commands)
+            turns = ring.turns(options.seconds)
+            ring.end()
+        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+            print("%s: %s" % (loop_name, error), flush=True)
+            all_true = False
             continue
-        plain_ms = statistics.median(plain)
-        steps = said.get("steps_with_detail", 1) + said.get("steps_without_detail", 0)
-        # A step with detail: the mean of the run has control steps in it.
-        added_ms = ((statistics.median(with_recording) - plain_ms) * steps
-                    / max(1, said.get("steps_with_detail", 1)))
-        true = is_true(said, added_ms, plain_ms)
-        all_true = all_true and true
-        row = {"loop": name, "plain_ms": plain_ms, "recorded_ms": statistics.median(with_recording),
-               "rounds": [plain, with_recording], "added_ms": added_ms, "said": said, "words": words,
-               "true": true}
-        print("%-9s plain %.3f ms, recorded %.3f: %+.3f ms (%+.1f %%)  %s" % (
-            name, plain_ms, row["recorded_ms"], added_ms, 100 * added_ms / plain_ms,
-            "ok" if true else "NOT AS SAID"))
-        print("          " + words, flush=True)
-        for label, more in (("--every 10 --window 1", ("--every", "10", "--window", "1")),
-                            ("--overhead 3%", ("--overhead", "3%"))):
-            found = recorded(name, *more)
-            if not found:
-                continue
-            ratio = found[0]["mean_ms"] / plain_ms
-            row[label] = {"ms": found[0]["mean_ms"], "ratio": ratio, "said": found[1]}
-            print("          %s: %.3f ms, %.3f of plain; %s" % (
-                label, found[0]["mean_ms"], ratio, found[2]), flush=True)
+        plain_ms = statistics.median(turns["plain"])
+        row = {"loop": loop_name, "plain_ms": plain_ms, "rounds": len(turns["plain"]), "modes": {}}
+        print("%-9s plain %.3f ms, %d rounds of %d steps" % (
+            loop_name, plain_ms, len(turns["plain"]), Ring.TURN_STEPS))
+        recorded, half = ratio_of(turns["recorded"], turns["plain"])
+        for name in modes:
+            ratio, spread = ratio_of(turns[name], turns["plain"])
+            said, words = statement(tool, os.path.join(folder, name + ".batchlight"))
+            row["modes"][name] = {"ratio": ratio, "spread": spread, "said": said, "words": words}
+            verdict = ""
+            if name in ("recorded", "control"):
+                # What a step with detail takes, which is what is said, is that of the program
+                # where all steps have it.
+                true = is_true(said, (recorded - 1) * plain_ms, half * plain_ms, plain_ms)
+                row["modes"][name]["true"] = true
+                all_true = all_true and true
+                verdict = "  ok" if true else "  NOT AS SAID"
+            print("          %-9s %.3f of plain (+-%.3f)%s; %s" % (name, ratio, spread, verdict, words),
+                  flush=True)
         rows.append(row)
     if options.json:
         with open(options.json, "w") as file:

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <setjmp.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -67,6 +68,30 @@ TEST(ThreadStream, RecordsOverManyChunks) {
     }
   }
   EXPECT_EQ(chunks.back().records.back().kind, RecordKind::kThreadExit);
+}
+
+size_t ResidentPages(const Chunk& chunk) {
+  std::vector<unsigned char> pages(chunk.bytes / format::kPageBytes);
+  EXPECT_EQ(mincore(chunk.base, chunk.bytes, pages.data()), 0);
+  size_t resident = 0;
+  for (const unsigned char page : pages) resident += page & 1;
+  return resident;
+}
+
+// Reading ahead would zero a whole chunk at its first event, while the thread waits.
+TEST(ChunkFile, TheFirstTouchTakesFewPages) {
+  std::thread([] {
+    Guard guard;
+    ASSERT_TRUE(guard);
+    Chunk chunk;
+    ASSERT_EQ(OpenChunk(1u << 20, 1u << 20, 0, &chunk), ChunkFault::kNone);
+    ASSERT_EQ(chunk.bytes, 1u << 20);
+    if (ResidentPages(chunk) == 0) {  // not on tmpfs, whose files have their pages at once
+      chunk.base[0] = 1;
+      EXPECT_LE(ResidentPages(chunk), 4u);
+    }
+    CloseChunk(chunk);
+  }).join();
 }
 
 TEST(ThreadStream, CutsLongStringsBetweenCharacters) {
