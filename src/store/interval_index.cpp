@@ -56,9 +56,7 @@ uint32_t IntervalIndex::Innermost(ThreadId thread, int64_t time_ns) const {
   const auto last = start_.begin() + rows.end;
   const auto after = std::upper_bound(first, last, time_ns);
   if (after == first) return kNoRow;
-  const uint32_t row = static_cast<uint32_t>(after - start_.begin()) - 1;
-  const bool skipped = !skipped_.empty() && skipped_[row];
-  return !skipped && end_[row] > time_ns ? row : Outer(row, time_ns);
+  return InnermostFrom(static_cast<uint32_t>(after - start_.begin()) - 1, time_ns);
 }
 
 uint32_t IntervalIndex::Outer(uint32_t row, int64_t time_ns) const {

@@ -44,6 +44,11 @@ class IntervalIndex {
 
   // Of the rows with start <= time < end, the one that started last; kNoRow if none.
   uint32_t Innermost(ThreadId thread, int64_t time_ns) const;
+  // The same, by the thread's last row with start <= time, for callers who go through the rows.
+  uint32_t InnermostFrom(uint32_t last_begun, int64_t time_ns) const {
+    const bool skipped = !skipped_.empty() && skipped_[last_begun];
+    return !skipped && end_[last_begun] > time_ns ? last_begun : Outer(last_begun, time_ns);
+  }
   // The next one outwards that also encloses the moment.
   uint32_t Outer(uint32_t row, int64_t time_ns) const;
   // The row around the start of `row`; kNoRow if none. May end before `row` does.

@@ -105,6 +105,8 @@ class Cutter {
       : inputs_(inputs),
         steps_(steps),
         visit_(visit),
+        range_rows_(inputs.range_rows.Of(steps.thread)),
+        ranges_begun_(range_rows_.begin),
         segments_(SegmentsOf(inputs, steps.thread)),
         waits_(FindGpuWaits(inputs.store, steps.thread)) {}
 
@@ -140,17 +142,15 @@ class Cutter {
     const Step& step = steps_.steps[i];
     const NvtxRangesTable& ranges = inputs_.store.nvtx_ranges;
     int64_t at = from;
-    uint32_t row = NextRange(from);
-    const ThreadSpans::Rows rows = inputs_.range_rows.Of(steps_.thread);
     while (at < to) {
+      FollowRanges(at);
       const uint32_t around = OutermostInStep(at, step);
       int64_t until = to;
       if (around != kNoRow) {
         until = std::min(to, ranges.end_ns[around]);
         Emit(i, PhaseKind::kUserRange, at, until, ranges.message[around]);
       } else {
-        while (row < rows.end && ranges.start_ns[row] <= at) ++row;
-        if (row < rows.end) until = std::min(to, ranges.start_ns[row]);
+        if (ranges_begun_ < range_rows_.end) until = std::min(to, ranges.start_ns[ranges_begun_]);
         SplitUnranged(i, at, until);
       }
       at = until;
@@ -171,18 +171,23 @@ class Cutter {
     Emit(i, PhaseKind::kOther, at, to);
   }
 
-  uint32_t NextRange(int64_t time) const {
-    const ThreadSpans::Rows rows = inputs_.range_rows.Of(steps_.thread);
+  // Moves ranges_begun_ to the first range that begins after `time`: a few rows further, since
+  // steps and the times inside them come in order.
+  void FollowRanges(int64_t time) {
     const auto& starts = inputs_.store.nvtx_ranges.start_ns;
-    return static_cast<uint32_t>(
-        std::lower_bound(starts.begin() + rows.begin, starts.begin() + rows.end, time) -
-        starts.begin());
+    if (ranges_begun_ > range_rows_.begin && starts[ranges_begun_ - 1] > time) {
+      const auto first = starts.begin() + range_rows_.begin;
+      const auto after = std::upper_bound(first, starts.begin() + range_rows_.end, time);
+      ranges_begun_ = static_cast<uint32_t>(after - starts.begin());
+    }
+    while (ranges_begun_ < range_rows_.end && starts[ranges_begun_] <= time) ++ranges_begun_;
   }
 
   uint32_t OutermostInStep(int64_t time, const Step& step) const {
     const NvtxRangesTable& ranges = inputs_.store.nvtx_ranges;
     uint32_t found = kNoRow;
-    uint32_t row = inputs_.ranges.Innermost(steps_.thread, time);
+    if (ranges_begun_ == range_rows_.begin) return found;
+    uint32_t row = inputs_.ranges.InnermostFrom(ranges_begun_ - 1, time);
     for (; row != kNoRow; row = inputs_.ranges.Outer(row, time)) {
       const bool inside =
           ranges.start_ns[row] >= step.start_ns && ranges.end_ns[row] <= step.end_ns;
@@ -195,6 +200,8 @@ class Cutter {
   const StepInputs& inputs_;
   const ProcessSteps& steps_;
   const PhaseStretchVisitor& visit_;
+  const ThreadSpans::Rows range_rows_;
+  uint32_t ranges_begun_;  // row of the first range that has not begun
   std::vector<Segment> segments_;
   std::vector<GpuWait> waits_;
 };

@@ -16,6 +16,7 @@ constexpr std::string_view kEngine = "autograd::engine::evaluate_function";
 // so appending keeps them sorted; the rare recording where they do not is sorted afterwards.
 class ForwardOperators {
  public:
+  void Reserve(size_t count) { entries_.reserve(count); }
   void Add(int64_t sequence, uint32_t row) {
     if (!entries_.empty() && entries_.back().sequence == sequence) {
       entries_.back().row = row;
@@ -53,6 +54,20 @@ struct BackwardCall {
   uint32_t forward_thread;
 };
 
+// Millions of entries that grow by doubling are copied and paged in twice.
+void MakeRoom(const OperatorCallsTable& calls, std::vector<ForwardOperators>& forward,
+              std::vector<BackwardCall>& backward) {
+  std::vector<size_t> forward_counts(forward.size());
+  size_t backward_count = 0;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (calls.sequence[row] < 0 || calls.thread[row].IsNone()) continue;
+    ++(calls.scope[row] == OperatorScope::kBackward ? backward_count
+                                                    : forward_counts[calls.thread[row].row()]);
+  }
+  for (size_t row = 0; row < forward.size(); ++row) forward[row].Reserve(forward_counts[row]);
+  backward.reserve(backward_count);
+}
+
 using PytorchThread = std::pair<ProcessId, uint32_t>;
 
 // Which thread goes by a PyTorch thread number: the one on which most of the numbers occur.
@@ -86,6 +101,7 @@ void BackwardLinks::FindLinks() {
   const OperatorCallsTable& calls = store_->operator_calls;
   std::vector<ForwardOperators> forward(store_->threads.size());
   std::vector<BackwardCall> backward;
+  MakeRoom(calls, forward, backward);
   std::map<PytorchThread, std::vector<int64_t>> samples;
   constexpr size_t kSamples = 64;
   for (uint32_t row = 0; row < calls.size(); ++row) {
@@ -100,6 +116,7 @@ void BackwardLinks::FindLinks() {
   }
   for (ForwardOperators& operators : forward) operators.Finish();
   const auto threads = MatchThreads(*store_, forward, samples);
+  links_.reserve(backward.size());
   for (const BackwardCall& call : backward) {
     const auto thread =
         threads.find({store_->ProcessOf(calls.thread[call.row]), call.forward_thread});

@@ -74,6 +74,8 @@ void CriticalTime::Divide(const Store& store, const PhaseMarks& marks, ThreadId 
                           const std::vector<ThreadId>& working) {
   Share& own = shares_[main.row()];
   own.runs_steps = true;
+  const auto is_another = [&](ThreadId thread) { return thread != main; };
+  if (std::none_of(working.begin(), working.end(), is_another)) return;
   std::vector<TimeSpan> waits = Without(InBackward(marks, main), InOperators(store, main));
   for (const ThreadId thread : working) {
     if (thread == main || waits.empty()) continue;

@@ -24,8 +24,8 @@ class OperatorTable {
       : store_(store), calls_(store.operator_calls), clock_(store, steps), critical_(critical) {}
 
   OperatorSummary Build(const BackwardLinks& links, const Attribution& work) {
-    SetSelfTimes();
     MarkBackward();
+    is_steady_.resize(calls_.size());
     for (size_t call = 0; call < calls_.size(); ++call) Add(call);
     for (const BackwardLink& link : links.links()) {
       const size_t forward = link.forward.row();
@@ -37,32 +37,17 @@ class OperatorTable {
   }
 
  private:
+  // Where the time of a call is added: sums of self times need no self time of each call.
+  struct Place {
+    uint32_t row;
+    bool steady;
+    bool in_backward;
+  };
+
   int64_t Duration(size_t call) const { return End(call) - calls_.start_ns[call]; }
 
   int64_t End(size_t call) const {
     return ClosedEnd(store_, calls_.start_ns[call], calls_.end_ns[call]);
-  }
-
-  CriticalPart PartOf(size_t call) {
-    return critical_.Of(calls_.thread[call], calls_.start_ns[call], End(call), critical_at_);
-  }
-
-  void SetSelfTimes() {
-    self_.resize(calls_.size());
-    critical_self_.resize(calls_.size());
-    beside_.resize(calls_.size());
-    for (size_t call = 0; call < calls_.size(); ++call) {
-      const int64_t time = Duration(call);
-      const CriticalPart part = PartOf(call);
-      self_[call] += time;
-      critical_self_[call] += part.waited_for_ns;
-      beside_[call] += part.beside_ns;
-      const OperatorCallId parent = calls_.parent[call];
-      if (parent.IsNone()) continue;
-      self_[parent.row()] -= time;
-      critical_self_[parent.row()] -= part.waited_for_ns;
-      beside_[parent.row()] -= part.beside_ns;
-    }
   }
 
   void MarkBackward() {
@@ -95,22 +80,44 @@ class OperatorTable {
 
   void Add(size_t call) {
     const uint32_t index = RowFor(calls_.name[call], calls_.shapes[call]);
-    OperatorRow& row = rows_[index];
+    const bool steady = clock_.IsSteady(calls_.thread[call], calls_.start_ns[call]);
+    is_steady_[call] = steady;
     const int64_t time = Duration(call);
+    const CriticalPart part =
+        critical_.Of(calls_.thread[call], calls_.start_ns[call], End(call), critical_at_);
+    OperatorRow& row = rows_[index];
     const bool counts = !InsideSameName(call);
     ++row.calls;
-    row.self_ns += self_[call];
     row.min_ns = std::min(row.min_ns, time);
     row.max_ns = std::max(row.max_ns, time);
     if (counts) row.total_ns += time;
-    if (in_backward_[call]) row.self_in_backward_ns += self_[call];
-    if (!clock_.IsSteady(calls_.thread[call], calls_.start_ns[call])) return;
-    SteadyOperator& steady = steady_[index];
-    ++steady.calls;
-    steady.self_ns += critical_self_[call];
-    steady.beside_ns += beside_[call];
-    if (in_backward_[call]) steady.in_backward_ns += critical_self_[call];
-    if (counts) steady.total_ns += PartOf(call).lasting_ns;
+    if (steady) {
+      ++steady_[index].calls;
+      if (counts) steady_[index].total_ns += part.lasting_ns;
+    }
+    AddSelf({index, steady, in_backward_[call]}, time, part, 1);
+    const OperatorCallId parent = calls_.parent[call];
+    if (!parent.IsNone()) AddSelf(PlaceOfParent(parent.row()), time, part, -1);
+  }
+
+  // Calls of one parent mostly follow each other.
+  Place PlaceOfParent(size_t parent) {
+    if (parent != parent_) {
+      parent_ = parent;
+      parent_place_ = {RowFor(calls_.name[parent], calls_.shapes[parent]), is_steady_[parent],
+                       in_backward_[parent]};
+    }
+    return parent_place_;
+  }
+
+  void AddSelf(const Place& place, int64_t time, const CriticalPart& part, int sign) {
+    rows_[place.row].self_ns += sign * time;
+    if (place.in_backward) rows_[place.row].self_in_backward_ns += sign * time;
+    if (!place.steady) return;
+    SteadyOperator& steady = steady_[place.row];
+    steady.self_ns += sign * part.waited_for_ns;
+    steady.beside_ns += sign * part.beside_ns;
+    if (place.in_backward) steady.in_backward_ns += sign * part.waited_for_ns;
   }
 
   void AddGpuTime(const Attribution& work) {
@@ -193,10 +200,10 @@ class OperatorTable {
   StepClock clock_;
   const CriticalTime& critical_;
   size_t critical_at_ = 0;
-  std::vector<int64_t> self_;
-  std::vector<int64_t> critical_self_;  // of it, what the step waits for
-  std::vector<int64_t> beside_;         // ... and what other threads do beside it
-  std::vector<bool> in_backward_;
+  std::vector<bool> in_backward_;  // by call
+  std::vector<bool> is_steady_;    // by call: it began in a steady step
+  size_t parent_ = SIZE_MAX;       // whose place parent_place_ is
+  Place parent_place_{};
   std::vector<OperatorRow> rows_;
   std::vector<SteadyOperator> steady_;
   std::unordered_map<uint64_t, uint32_t> known_;

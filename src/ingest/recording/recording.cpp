@@ -18,15 +18,46 @@
 namespace batchlight {
 namespace {
 
-// Gives the chunks' memory back as they are decoded, not when all are.
+constexpr uint64_t kPartToJudgeBy = 16;  // of a stretch, decoded before room is made
+
+// Room for `times` as many rows as each table has. Small tables grow by themselves.
+void ReserveInProportion(double times, Store& store) {
+  constexpr size_t kFewRows = 1024;
+  constexpr double kMargin = 1.05;
+  const auto reserve = [&](auto& table) {
+    if (table.size() < kFewRows) return;
+    table.Reserve(static_cast<size_t>(static_cast<double>(table.size()) * times * kMargin));
+  };
+#define TABLE_BEGIN(Name, member, doc) reserve(store.member);
+#define COLUMN(type, name, doc)
+#define TABLE_END(Name)
+#include "store/schema.def"
+#undef TABLE_BEGIN
+#undef COLUMN
+#undef TABLE_END
+}
+
+// Gives the chunks' memory back as they are decoded, not when all are. What the first part of a
+// stretch holds tells how much room the whole needs: columns that double again and again are copied
+// as often as they are decoded.
 std::vector<Fragment> DecodeAll(const ChunkSet& set, const ChunkPlan& plan,
                                 const RecordedParts& parts) {
   std::vector<Fragment> fragments(plan.stretch_begins.size() - 1);
   ParallelFor(fragments.size(), [&](size_t i) {
     RecordDecoder decoder(fragments[i], plan.zero_ns, parts);
-    for (size_t k = plan.stretch_begins[i]; k < plan.stretch_begins[i + 1]; ++k) {
+    const size_t begin = plan.stretch_begins[i], end = plan.stretch_begins[i + 1];
+    uint64_t total_bytes = 0, decoded_bytes = 0;
+    for (size_t k = begin; k < end; ++k) total_bytes += set.chunks[k].records_end;
+    bool reserved = false;
+    for (size_t k = begin; k < end; ++k) {
       decoder.DecodeChunk(set.chunks[k], plan.places[k]);
+      decoded_bytes += set.chunks[k].records_end;
       set.Release(k);
+      if (!reserved && decoded_bytes * kPartToJudgeBy >= total_bytes) {
+        ReserveInProportion(static_cast<double>(total_bytes) / static_cast<double>(decoded_bytes),
+                            fragments[i].store);
+        reserved = true;
+      }
     }
     decoder.Finish();
   });
