@@ -44,6 +44,12 @@ std::string ShortKernelsText(const RunMeasures& run) {
   return ", " + Rounded(count) + " of them shorter than their launch";
 }
 
+Evidence PartOf(const RunMeasures& run, GpuPart part) {
+  return {.kind = "part",
+          .name = std::string(GpuPartName(part)),
+          .per_step_ns = GpuPartNs(run, part)};
+}
+
 }  // namespace
 
 void GpuUnderused(const RunMeasures& run, Findings* findings) {
@@ -54,9 +60,7 @@ void GpuUnderused(const RunMeasures& run, Findings* findings) {
   for (size_t i = static_cast<size_t>(GpuPart::kIdleDataLoading); i < kGpuPartCount; ++i) {
     const GpuPart part = static_cast<GpuPart>(i);
     if (GpuShare(run, part) >= kIdleCause) {
-      finding.evidence.push_back({.kind = "part",
-                                  .name = std::string(GpuPartName(part)),
-                                  .per_step_ns = GpuPartNs(run, part)});
+      finding.evidence.push_back(PartOf(run, part));
     }
   }
   finding.seen = "Of a step's " + TimeOf(gpu->window.mean) + " on the GPU " +
@@ -97,15 +101,8 @@ void LaunchBound(const RunMeasures& run, Findings* findings) {
                            "or raise the batch size.",
        .gain_ns = idle_ns * kLaunchBoundGain,
        .uncertainty_ns = idle_ns * kLaunchBoundUncertainty,
-       .evidence = {{.kind = "part",
-                     .name = "idle: CUDA calls",
-                     .per_step_ns = GpuPartNs(run, GpuPart::kIdleLaunch)},
-                    {.kind = "part",
-                     .name = "idle: operators",
-                     .per_step_ns = GpuPartNs(run, GpuPart::kIdleOperators)},
-                    {.kind = "part",
-                     .name = "idle: Python and other",
-                     .per_step_ns = GpuPartNs(run, GpuPart::kIdlePython)}},
+       .evidence = {PartOf(run, GpuPart::kIdleLaunch), PartOf(run, GpuPart::kIdleOperators),
+                    PartOf(run, GpuPart::kIdlePython)},
        .patch = replays ? Patch{}
                         : Patch{.place = "",
                                 .diff = "-model = Model().cuda()\n"
@@ -132,7 +129,7 @@ void SharedGpu(const RunMeasures& run, Findings* findings) {
            "same time under MPS.",
        .gain_ns = away_ns * kSharedGpuGain,
        .uncertainty_ns = away_ns * kSharedGpuUncertainty,
-       .evidence = {{.kind = "part", .name = "idle: GPU elsewhere", .per_step_ns = away_ns}}});
+       .evidence = {PartOf(run, GpuPart::kIdleElsewhere)}});
 }
 
 void SmallKernels(const RunMeasures& run, Findings* findings) {
