@@ -123,8 +123,9 @@ def probe(runner, wanted):
     def predict(trial):
         return predicted_rate(trial, training, count)
 
-    best = choose(tried, predict)
-    if best["workers"] and predict(best) < training.rate * (1 - SAME):
+    # Where training is the limit, rates that differ do so by chance.
+    best = loader if is_ahead(loader, training) else choose(tried, predict)
+    if not is_ahead(loader, training) and best["workers"] and predict(best) < training.rate * (1 - SAME):
         try:
             deeper = runner.run(Trial("loader", workers=best["workers"], prefetch=2 * (best["prefetch"] or 2)))
             tried.append(deeper)
@@ -142,6 +143,11 @@ def probe(runner, wanted):
                 except TrialFailed as problem:
                     failed.append({"setting": str(changes), "why": str(problem)})
     return report_of(both, loader, training, tried, best, checked, failed, predict, count)
+
+
+def is_ahead(loader, training):
+    """Whether workers make samples so fast that the training need not wait."""
+    return bool(loader["workers"]) and loader.rate >= training.rate * ENOUGH
 
 
 def choose(tried, predict):
@@ -168,7 +174,7 @@ def parts_of(loader):
 
 def limit_of(both, loader, training, parts):
     """(storage, decode, collate, transfer, copy, training or none; a sentence)"""
-    if loader["workers"] and loader.rate >= training.rate * ENOUGH or (
+    if is_ahead(loader, training) or (
             not loader["workers"] and loader.rate > 10 * training.rate):
         moved = training["copy"]
         if moved and moved["pageable_s"] > 0.2 * training.batch_s and not both["pin"]:
