@@ -45,9 +45,8 @@ std::string ShortKernelsText(const RunMeasures& run) {
 }
 
 Evidence PartOf(const RunMeasures& run, GpuPart part) {
-  return {.kind = "part",
-          .name = std::string(GpuPartName(part)),
-          .per_step_ns = GpuPartNs(run, part)};
+  return {
+      .kind = "part", .name = std::string(GpuPartName(part)), .per_step_ns = GpuPartNs(run, part)};
 }
 
 }  // namespace
