@@ -79,7 +79,7 @@ class KnownShares(CpuCase):
             self.skipTest(done.stderr)
         text = subprocess.run(["perf", "report", "-i", data, "--stdio", "--no-children", "-F", "overhead,sym"],
                               capture_output=True, text=True, check=True).stdout
-        perf = {name: float(re.search(r"([\d.]+)%\s.*\b%s\b" % name, text)[1]) / 100 for name in SHARES}
+        perf = {name: float(re.search(r"([\d.]+)%%\s.*\b%s\b" % name, text)[1]) / 100 for name in SHARES}
         self.record(PROGRAM, "shares", "3")
         burned = self.burned()
         for name in SHARES:

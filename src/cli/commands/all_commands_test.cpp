@@ -172,7 +172,7 @@ TEST(Complete, Flags) {
   EXPECT_EQ(Candidates({"tree", "--de"}), Words{"--depth"});
   EXPECT_TRUE(Has(Candidates({"tree", "-"}), "--gpu"));
   EXPECT_TRUE(Has(Candidates({"profile", "-"}), "-o"));
-  EXPECT_FALSE(Has(Candidates({"profile", "--"}), "--sample"));  // without effect
+  EXPECT_FALSE(Has(Candidates({"profile", "--"}), "--storage-metrics"));  // without effect
   EXPECT_EQ(Candidates({"stop", ""}), (Words{"--session", "--help"}));
   EXPECT_EQ(Candidates({"tree", "--", "--de"}), Words());
 }
