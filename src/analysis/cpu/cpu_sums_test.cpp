@@ -98,5 +98,17 @@ TEST_F(CpuSums, ThreadsRunAreReadyAndWait) {
   EXPECT_EQ(threads[1].running_ns, 10);
 }
 
+TEST_F(CpuSums, ThreadsRunWhereTheyAreSampledAroundTheirSwitches) {
+  Switch(100, SwitchKind::kPreempted);
+  Switch(120, SwitchKind::kOn);
+  for (const int64_t at_ns : {40, 60, 130, 180}) {
+    store_.cpu_samples.Append({.start_ns = at_ns, .thread = ThreadId::At(0), .cpu_ns = 20});
+  }
+  const std::vector<ThreadTimes> threads = MeasureThreads(store_);
+  ASSERT_EQ(threads.size(), 1u);
+  EXPECT_EQ(threads[0].running_ns, 80 + 60);
+  EXPECT_EQ(threads[0].ready_ns, 20);
+}
+
 }  // namespace
 }  // namespace batchlight

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "analysis/numbers/closed_end.h"
 
@@ -18,6 +19,25 @@ ThreadState StateAfter(SwitchKind kind) {
     default:
       return ThreadState::kRunning;
   }
+}
+
+using Rows = std::pair<size_t, size_t>;  // [first, second)
+
+// Before its first switch and after its last one a thread ran at least where it was sampled. A
+// program that nobody interrupts has no switch for its whole life.
+int64_t RunningAround(const Store& store, Rows switches, Rows samples) {
+  const CpuSwitchesTable& at = store.cpu_switches;
+  const int64_t first_ns =
+      store.cpu_samples.start_ns[samples.first] - store.cpu_samples.cpu_ns[samples.first];
+  const int64_t last_ns = store.cpu_samples.start_ns[samples.second - 1];
+  int64_t running_ns = 0;
+  if (at.kind[switches.first] != SwitchKind::kOn) {
+    running_ns += std::max<int64_t>(0, at.start_ns[switches.first] - first_ns);
+  }
+  if (at.kind[switches.second - 1] == SwitchKind::kOn) {
+    running_ns += std::max<int64_t>(0, last_ns - at.start_ns[switches.second - 1]);
+  }
+  return running_ns;
 }
 
 // Rows [begin, end) of a table ordered by thread, for each of its threads.
@@ -71,12 +91,14 @@ std::vector<ThreadStretch> StretchesOf(const Store& store, size_t begin, size_t 
 
 std::vector<ThreadTimes> MeasureThreads(const Store& store) {
   std::map<ThreadId, ThreadTimes> threads;
-  std::map<ThreadId, std::pair<size_t, size_t>> calls;
+  std::map<ThreadId, Rows> calls;
+  std::map<ThreadId, Rows> switches;
   VisitThreads(store.os_calls, [&](ThreadId thread, size_t begin, size_t end) {
     calls[thread] = {begin, end};
   });
   VisitThreads(store.cpu_switches, [&](ThreadId thread, size_t begin, size_t end) {
     ThreadTimes& times = threads[thread];
+    switches[thread] = {begin, end};
     for (size_t row = begin; row < end; ++row) {
       times.preempted += store.cpu_switches.kind[row] == SwitchKind::kPreempted ? 1 : 0;
       times.waits += store.cpu_switches.kind[row] == SwitchKind::kBlocked ? 1 : 0;
@@ -97,6 +119,9 @@ std::vector<ThreadTimes> MeasureThreads(const Store& store) {
     for (size_t row = begin; row < end; ++row) {
       threads[thread].sampled_ns += store.cpu_samples.cpu_ns[row];
     }
+    const auto found = switches.find(thread);
+    if (found == switches.end()) return;
+    threads[thread].running_ns += RunningAround(store, found->second, {begin, end});
   });
   std::vector<ThreadTimes> result;
   for (auto& [thread, times] : threads) {

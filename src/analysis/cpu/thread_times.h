@@ -24,7 +24,7 @@ struct ThreadStretch {
 
 struct ThreadTimes {
   ThreadId thread;
-  int64_t running_ns = 0;
+  int64_t running_ns = 0;  // between switches, and up to the samples before and after them
   int64_t ready_ns = 0;
   int64_t blocked_ns = 0;
   uint64_t preempted = 0;  // times that it lost the processor
