@@ -25,11 +25,11 @@ FunctionKey KeyOf(const Store& store, NativeStackId stack) {
 
 // Self and total time for the keys of stacks: key_of(stack) of each frame.
 template <typename Sum, typename KeyOfFrame>
-auto SumByKey(const Store& store, KeyOfFrame&& key_of) {
+auto SumByKey(const Store& store, const std::vector<SampledStack>& stacks, KeyOfFrame&& key_of) {
   using Key = decltype(key_of(NativeStackId()));
   std::map<Key, Sum> sums;
   std::vector<Key> seen;
-  for (const SampledStack& sampled : SumSamplesByStack(store)) {
+  for (const SampledStack& sampled : stacks) {
     if (sampled.stack.IsNone()) continue;
     Sum& own = sums[key_of(sampled.stack)];
     own.samples += sampled.samples;
@@ -73,14 +73,15 @@ std::vector<SampledStack> SumSamplesByStack(const Store& store) {
 
 std::vector<FunctionSum> SumSamplesByFunction(const Store& store) {
   const auto key_of = [&](NativeStackId stack) { return KeyOf(store, stack); };
+  const std::vector<SampledStack> stacks = SumSamplesByStack(store);
   std::vector<FunctionSum> result;
-  for (auto& [key, sum] : SumByKey<FunctionSum>(store, key_of)) {
+  for (auto& [key, sum] : SumByKey<FunctionSum>(store, stacks, key_of)) {
     result.push_back(sum);
     result.back().function = key.function;
     result.back().module = key.module;
   }
   std::map<FunctionKey, std::set<ThreadId>> threads;
-  for (const SampledStack& sampled : SumSamplesByStack(store)) {
+  for (const SampledStack& sampled : stacks) {
     if (!sampled.stack.IsNone()) threads[KeyOf(store, sampled.stack)].insert(sampled.thread);
   }
   for (FunctionSum& sum : result) {
@@ -97,7 +98,7 @@ std::vector<FunctionSum> SumSamplesByFunction(const Store& store) {
 std::vector<ModuleSum> SumSamplesByModule(const Store& store) {
   const auto key_of = [&](NativeStackId stack) { return KeyOf(store, stack).module; };
   std::vector<ModuleSum> result;
-  for (auto& [module, sum] : SumByKey<ModuleSum>(store, key_of)) {
+  for (auto& [module, sum] : SumByKey<ModuleSum>(store, SumSamplesByStack(store), key_of)) {
     result.push_back(sum);
     result.back().module = module;
   }
