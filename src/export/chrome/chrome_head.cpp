@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/json_text.h"
 #include "export/chrome/chrome_trace.h"
 
 namespace batchlight {
@@ -31,7 +30,7 @@ void WriteDistributedInfo(const ChromeTrace& trace, TextBuffer& out) {
   out << "  \"distributedInfo\": {";
   if (!backend.empty()) {
     out << "\"backend\": \"";
-    AppendJsonEscaped(backend, out.text());
+    out.Escaped(backend);
     out << "\", ";
   }
   out << "\"rank\": " << RankText(place == nullptr ? 0 : place->rank);

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "analysis/cpu/sample_sums.h"
-#include "base/json_text.h"
 #include "export/text/thread_label.h"
 #include "export/text_buffer.h"
 
@@ -48,7 +47,7 @@ class FrameNumbers {
     out << "\"shared\":{\"frames\":[";
     for (size_t i = 0; i < names_.size(); ++i) {
       out << (i > 0 ? ",\n{\"name\":\"" : "\n{\"name\":\"");
-      AppendJsonEscaped(*names_[i], out.text());
+      out.Escaped(*names_[i]);
       out << "\"}";
     }
     out << "\n]}";
@@ -65,7 +64,7 @@ void PrintThread(const Store& store, const std::vector<SampledStack>& stacks, si
   int64_t all_ns = 0;
   for (size_t i = begin; i < end; ++i) all_ns += stacks[i].cpu_ns;
   out << "{\"type\":\"sampled\",\"name\":\"";
-  AppendJsonEscaped(LabelOf(store, stacks[begin].thread), out.text());
+  out.Escaped(LabelOf(store, stacks[begin].thread));
   out << "\",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":" << all_ns
       << ",\n\"samples\":[";
   for (size_t i = begin; i < end; ++i) {

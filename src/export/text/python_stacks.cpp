@@ -10,7 +10,6 @@
 #include "analysis/lines/stack_times.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
-#include "base/json_text.h"
 #include "base/protobuf_message.h"
 #include "export/text_buffer.h"
 
@@ -198,7 +197,7 @@ Result<uint64_t> ExportPythonSpeedscope(const Store& store, const ExportOptions&
   out << "\n],\n\"shared\":{\"frames\":[";
   for (size_t i = 0; i < names.size(); ++i) {
     out << (i > 0 ? ",\n{\"name\":\"" : "\n{\"name\":\"");
-    AppendJsonEscaped(*names[i], out.text());
+    out.Escaped(*names[i]);
     out << "\"}";
   }
   out << "\n]}}\n";

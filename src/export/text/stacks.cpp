@@ -3,7 +3,6 @@
 #include <unordered_map>
 
 #include "analysis/steps/steps.h"
-#include "base/json_text.h"
 #include "export/call_walk.h"
 #include "export/exporter.h"
 #include "export/text/native_stacks.h"
@@ -170,7 +169,7 @@ class SpeedscopeFrames {
     for (size_t i = 0; i < names_.size(); ++i) {
       out << (i > 0 ? ",\n{\"name\":\"" : "\n{\"name\":\"");
       const std::string_view name = store.Text(names_[i]);
-      AppendJsonEscaped(name.empty() ? "(no name)" : name, out.text());
+      out.Escaped(name.empty() ? "(no name)" : name);
       out << "\"}";
     }
     out << "\n]}";
@@ -187,7 +186,7 @@ void PrintProfile(const Store& store, size_t thread, const std::vector<Call>& ca
   int64_t end_ns = calls.front().start_ns;
   for (const Call& call : calls) end_ns = std::max(end_ns, call.end_ns);
   out << "{\"type\":\"evented\",\"name\":\"";
-  AppendJsonEscaped(ThreadLabel(store, thread), out.text());
+  out.Escaped(ThreadLabel(store, thread));
   out << "\",\"unit\":\"nanoseconds\",\"startValue\":" << calls.front().start_ns + shift_ns
       << ",\"endValue\":" << end_ns + shift_ns << ",\"events\":[";
   bool first = true;
