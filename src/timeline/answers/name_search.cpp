@@ -47,17 +47,16 @@ EventFilter EventFilter::OfTable(const Timeline& timeline, std::string_view tabl
 std::vector<NameMatch> SumByName(const Timeline& timeline, const EventFilter& filter) {
   const Events& events = timeline.events();
   std::vector<NameMatch> sums(timeline.names().size());
-  filter.Visit([&](uint32_t ref) {
-    const uint32_t name = events.Name(ref);
+  filter.VisitRows([&](const EventTable& table, uint32_t row, uint32_t name) {
     if (name >= sums.size()) return;
     NameMatch& sum = sums[name];
-    const int64_t length_ns = LengthOf(events, ref);
+    const int64_t length_ns = events.EndOfRow(table, row) - table.start_ns[row];
     sum.name = name;
     ++sum.count;
     sum.total_ns += length_ns;
     if (length_ns <= sum.longest_ns) return;
     sum.longest_ns = length_ns;
-    sum.longest_ref = ref;
+    sum.longest_ref = table.first_ref + row;
   });
   std::erase_if(sums, [](const NameMatch& sum) { return sum.count == 0; });
   std::stable_sort(sums.begin(), sums.end(),

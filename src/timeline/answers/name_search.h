@@ -25,10 +25,17 @@ class EventFilter {
   // visit(ref) for every one of them, table by table.
   template <typename Visitor>
   void Visit(Visitor&& visit) const {
+    VisitRows(
+        [&](const EventTable& table, uint32_t row, uint32_t) { visit(table.first_ref + row); });
+  }
+  // visit(table, row, name): the same, for those who look at every event.
+  template <typename Visitor>
+  void VisitRows(Visitor&& visit) const {
     for (const EventTable& table : timeline_.events().tables()) {
       if (!table_key_.empty() && table.key != table_key_) continue;
       for (uint32_t row = 0; row < table.rows; ++row) {
-        if (Has(Events::NameOfRow(table, row))) visit(table.first_ref + row);
+        const uint32_t name = Events::NameOfRow(table, row);
+        if (Has(name)) visit(table, row, name);
       }
     }
   }

@@ -2,37 +2,26 @@
 
 namespace batchlight::timeline {
 
-void EventRow::AddLeaves(const Events& events) {
-  std::vector<Node>& leaves = levels_.emplace_back();
-  leaves.reserve(refs_.size() / kLeaf);
-  // Only full ones: what is left over at the end is looked at event by event.
-  for (size_t begin = 0; begin + kLeaf <= refs_.size(); begin += kLeaf) {
-    Node node{.start_ns = events.Start(refs_[begin]),
-              .end_ns = events.End(refs_[begin + kLeaf - 1]),
-              .busy_ns = 0,
-              .longest = 0};
-    int64_t longest_ns = -1;
-    int64_t busy_ns = 0;
-    for (size_t i = begin; i < begin + kLeaf; ++i) {
-      const int64_t length_ns = events.End(refs_[i]) - events.Start(refs_[i]);
-      busy_ns += length_ns;
-      if (length_ns <= longest_ns) continue;
-      longest_ns = length_ns;
-      node.longest = static_cast<uint32_t>(i);
-    }
-    node.busy_ns = static_cast<float>(busy_ns);
-    leaves.push_back(node);
-  }
+void EventRow::Add(uint32_t ref, int64_t start_ns, int64_t end_ns) {
+  const size_t place = refs_.size();
+  refs_.push_back(ref);
+  if (place == 0) levels_.resize(1);
+  std::vector<Node>& leaves = levels_.front();
+  if (place % kLeaf == 0) leaves.emplace_back();
+  Node& leaf = leaves.back();
+  const int64_t length_ns = end_ns - start_ns;
+  leaf.end_ns = end_ns;
+  leaf.busy_ns += static_cast<float>(length_ns);
+  if (length_ns <= leaf.longest_ns) return;
+  leaf.longest_ns = length_ns;
+  leaf.longest = static_cast<uint32_t>(place);
 }
 
-void EventRow::Summarize(const Events& events) {
+void EventRow::Summarize() {
   refs_.shrink_to_fit();
-  levels_.clear();
-  if (refs_.size() < kLeaf) return;
-  AddLeaves(events);
-  const auto length_ns = [&](const Node& node) {
-    return events.End(refs_[node.longest]) - events.Start(refs_[node.longest]);
-  };
+  if (refs_.empty()) return;
+  if (refs_.size() % kLeaf != 0) levels_.front().pop_back();
+  levels_.front().shrink_to_fit();
   while (levels_.back().size() >= kFan) {
     const std::vector<Node>& below = levels_.back();
     std::vector<Node> level;
@@ -42,7 +31,9 @@ void EventRow::Summarize(const Events& events) {
       node.end_ns = below[begin + kFan - 1].end_ns;
       for (size_t i = begin + 1; i < begin + kFan; ++i) {
         node.busy_ns += below[i].busy_ns;
-        if (length_ns(below[i]) > length_ns(node)) node.longest = below[i].longest;
+        if (below[i].longest_ns <= node.longest_ns) continue;
+        node.longest_ns = below[i].longest_ns;
+        node.longest = below[i].longest;
       }
       level.push_back(node);
     }
@@ -69,16 +60,17 @@ size_t EventRow::FirstBegun(const Events& events, int64_t time_ns) const {
   return static_cast<size_t>(at - refs_.begin());
 }
 
-// The largest summary that begins at this event and ends before the limit.
-const EventRow::Node* EventRow::WholeNode(size_t at, int64_t limit_ns, size_t* events) const {
-  if (at % kLeaf != 0) return nullptr;
-  const Node* best = nullptr;
+EventRow::Whole EventRow::WholeAt(size_t at, int64_t limit_ns) const {
+  Whole best;
+  if (at % kLeaf != 0) return best;
   size_t place = at / kLeaf;
   size_t size = kLeaf;
   for (const std::vector<Node>& level : levels_) {
-    if (place >= level.size() || level[place].end_ns >= limit_ns) break;
-    best = &level[place];
-    *events = size;
+    if (place >= level.size()) break;
+    best.cut = level[place].end_ns >= limit_ns;
+    if (best.cut) break;
+    best.node = &level[place];
+    best.events = size;
     if (place % kFan != 0) break;
     place /= kFan;
     size *= kFan;
@@ -90,7 +82,6 @@ const EventRow::Node* EventRow::WholeNode(size_t at, int64_t limit_ns, size_t* e
 void EventRow::Take(const Events& events, uint32_t ref, RowItem* item) {
   const int64_t start_ns = events.Start(ref);
   const int64_t end_ns = events.End(ref);
-  if (item->count == 0) item->start_ns = start_ns;
   if (end_ns - start_ns > item->longest_ns) {
     item->longest_ns = end_ns - start_ns;
     item->longest = ref;
@@ -100,13 +91,11 @@ void EventRow::Take(const Events& events, uint32_t ref, RowItem* item) {
   ++item->count;
 }
 
-void EventRow::Take(const Events& events, const Node& node, size_t count, RowItem* item) const {
-  if (item->count == 0) item->start_ns = node.start_ns;
-  const uint32_t longest = refs_[node.longest];
-  const int64_t length_ns = events.End(longest) - events.Start(longest);
-  if (length_ns > item->longest_ns) {
-    item->longest_ns = length_ns;
-    item->longest = longest;
+// The start of an item is its first event's, whoever takes it.
+void EventRow::Take(const Node& node, size_t count, RowItem* item) const {
+  if (node.longest_ns > item->longest_ns) {
+    item->longest_ns = node.longest_ns;
+    item->longest = refs_[node.longest];
   }
   item->busy_ns += static_cast<double>(node.busy_ns);
   item->end_ns = node.end_ns;
@@ -114,9 +103,9 @@ void EventRow::Take(const Events& events, const Node& node, size_t count, RowIte
 }
 
 RowItem EventRow::ItemAt(const Events& events, int64_t to_ns, int64_t step_ns, size_t* at) const {
-  RowItem item;
   const uint32_t first = refs_[*at];
   const int64_t start_ns = events.Start(first);
+  RowItem item{.start_ns = start_ns};
   if (events.End(first) - start_ns >= step_ns) {
     Take(events, first, &item);
     item.open = events.IsOpen(first);
@@ -127,15 +116,18 @@ RowItem EventRow::ItemAt(const Events& events, int64_t to_ns, int64_t step_ns, s
   const int64_t limit_ns = std::min(to_ns, step_end_ns);
   size_t next = *at;
   while (next < refs_.size()) {
-    size_t whole = 0;
+    const Whole whole = WholeAt(next, limit_ns);
+    // The next item then begins where a summary does.
+    if (whole.cut && next > *at && item.end_ns >= step_end_ns - step_ns / 4) break;
     // What ends before the step does holds no long event and none that begins too late.
-    if (const Node* node = WholeNode(next, limit_ns, &whole)) {
-      Take(events, *node, whole, &item);
-      next += whole;
+    if (whole.node != nullptr) {
+      Take(*whole.node, whole.events, &item);
+      next += whole.events;
       continue;
     }
     const uint32_t ref = refs_[next];
-    if (events.Start(ref) >= limit_ns || events.End(ref) - events.Start(ref) >= step_ns) break;
+    const int64_t next_ns = events.Start(ref);
+    if (next_ns >= limit_ns || events.End(ref) - next_ns >= step_ns) break;
     Take(events, ref, &item);
     ++next;
   }

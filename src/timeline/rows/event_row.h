@@ -1,6 +1,7 @@
 // One row of a track: events that do not overlap, by start, with summaries of 16 events and then of
 // 8 summaries each. A summary that fits into a step of the picture is taken whole, so that a look
-// at a row costs as much as it has items, however many events lie behind them.
+// at a row costs as much as it has items, however many events lie behind them. For the same reason
+// an item may end up to a quarter of a step early, where a summary ends.
 //
 // An event costs 4 bytes here and 1.7 in the summaries. Start and end stay in the tables.
 #pragma once
@@ -13,7 +14,8 @@
 
 namespace batchlight::timeline {
 
-// One event, or neighbours that are all shorter than a step and begin within a step of the first.
+// One event, or neighbours that are all shorter than a step and begin within a step of the first:
+// all of them, or those of its first three quarters and more.
 struct RowItem {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
@@ -26,9 +28,12 @@ struct RowItem {
 
 class EventRow {
  public:
-  void Add(uint32_t ref) { refs_.push_back(ref); }
-  // Once, after the last event and Events::SetSpan().
-  void Summarize(const Events& events);
+  // By start, after Events::SetSpan(), with what Events says of it: who adds an event has just
+  // looked.
+  void Add(uint32_t ref, int64_t start_ns, int64_t end_ns);
+  void Add(const Events& events, uint32_t ref) { Add(ref, events.Start(ref), events.End(ref)); }
+  // Once, after the last event.
+  void Summarize();
 
   const std::vector<uint32_t>& refs() const { return refs_; }
   size_t resident_bytes() const;
@@ -49,21 +54,27 @@ class EventRow {
 
  private:
   struct Node {
-    int64_t start_ns;
-    int64_t end_ns;
-    float busy_ns;
-    uint32_t longest;  // place in refs_
+    int64_t end_ns = 0;
+    int64_t longest_ns = -1;
+    float busy_ns = 0;
+    uint32_t longest = 0;  // place in refs_
   };
   static constexpr size_t kLeaf = 16;
   static constexpr size_t kFan = 8;
 
   RowItem ItemAt(const Events& events, int64_t to_ns, int64_t step_ns, size_t* at) const;
   static void Take(const Events& events, uint32_t ref, RowItem* item);
-  void Take(const Events& events, const Node& node, size_t count, RowItem* item) const;
-  const Node* WholeNode(size_t at, int64_t limit_ns, size_t* events) const;
-  void AddLeaves(const Events& events);
+  void Take(const Node& node, size_t count, RowItem* item) const;
+  // The largest summary that begins at an event and lies before a limit.
+  struct Whole {
+    const Node* node = nullptr;  // nullptr: none
+    size_t events = 0;
+    bool cut = false;  // a larger one begins here and reaches beyond
+  };
+  Whole WholeAt(size_t at, int64_t limit_ns) const;
 
   std::vector<uint32_t> refs_;
+  // Only full summaries: what is left over at the end is looked at event by event.
   std::vector<std::vector<Node>> levels_;
 };
 

@@ -30,8 +30,8 @@ struct Row {
                                        .name = name.data(),
                                        .rows = static_cast<uint32_t>(start.size())});
     events.SetSpan();
-    for (uint32_t i = 0; i < start.size(); ++i) row.Add(first + i);
-    row.Summarize(events);
+    for (uint32_t i = 0; i < start.size(); ++i) row.Add(events, first + i);
+    row.Summarize();
   }
 };
 
@@ -49,6 +49,14 @@ Row RandomRow(uint32_t seed, size_t count) {
   return made;
 }
 
+// A summary of 16, 128, 1,024, ... events begins here that does not end before the limit.
+bool IsCutSummary(const Row& made, size_t first, int64_t limit_ns) {
+  for (size_t size = 16; first % size == 0 && first + size <= made.start.size(); size *= 8) {
+    if (made.events.End(static_cast<uint32_t>(first + size - 1)) >= limit_ns) return true;
+  }
+  return false;
+}
+
 // What the design says, event by event.
 std::vector<RowItem> BruteForce(const Row& made, int64_t from_ns, int64_t to_ns, int64_t step_ns) {
   std::vector<RowItem> items;
@@ -58,7 +66,10 @@ std::vector<RowItem> BruteForce(const Row& made, int64_t from_ns, int64_t to_ns,
     const int64_t end_ns = std::max(start_ns, made.events.End(static_cast<uint32_t>(i)));
     if ((end_ns <= from_ns && start_ns < from_ns) || start_ns >= to_ns) continue;
     const int64_t length_ns = end_ns - start_ns;
-    if (!run || length_ns >= step_ns || start_ns >= items.back().start_ns + step_ns) {
+    const int64_t step_end_ns = run ? items.back().start_ns + step_ns : 0;
+    const bool early = run && items.back().end_ns >= step_end_ns - step_ns / 4 &&
+                       IsCutSummary(made, i, std::min(to_ns, step_end_ns));
+    if (!run || length_ns >= step_ns || start_ns >= step_end_ns || early) {
       items.push_back({.start_ns = start_ns});
     }
     run = length_ns < step_ns;

@@ -44,7 +44,9 @@ class Events {
   // Of an open event the end of the run. Never before its start.
   int64_t End(uint32_t ref) const {
     const EventTable& table = TableOf(ref);
-    const uint32_t row = ref - table.first_ref;
+    return EndOfRow(table, ref - table.first_ref);
+  }
+  int64_t EndOfRow(const EventTable& table, uint32_t row) const {
     if (table.end_ns == nullptr) return table.start_ns[row];
     const int64_t end_ns = table.end_ns[row] == kOpenEnd ? run_end_ns_ : table.end_ns[row];
     return std::max(table.start_ns[row], end_ns);

@@ -13,7 +13,7 @@ std::function<void(Track& track)> FillRow(const Timeline& timeline, uint32_t beg
   return [&timeline, begin, end](Track& track) {
     std::vector<uint32_t> refs(end - begin);
     for (uint32_t i = 0; i < refs.size(); ++i) refs[i] = begin + i;
-    FillRows(timeline.events(), refs, NestedLanes(), track);
+    FillRows<NestedLanes>(timeline.events(), refs, track);
   };
 }
 

@@ -101,13 +101,13 @@ void AddIdleTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
                      .fill = [&timeline, &gaps, &stretches, gap_ref, stretch_ref, i](Track& track) {
                        track.rows.resize(2);
                        for (uint32_t row = gaps.begins[i]; row < gaps.begins[i + 1]; ++row) {
-                         track.rows[0].Add(gap_ref + row);
+                         track.rows[0].Add(timeline.events(), gap_ref + row);
                        }
                        for (uint32_t row = stretches.begins[i]; row < stretches.begins[i + 1];
                             ++row) {
-                         track.rows[1].Add(stretch_ref + row);
+                         track.rows[1].Add(timeline.events(), stretch_ref + row);
                        }
-                       for (EventRow& row : track.rows) row.Summarize(timeline.events());
+                       for (EventRow& row : track.rows) row.Summarize();
                      }});
   }
 }

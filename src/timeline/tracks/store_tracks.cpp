@@ -160,13 +160,17 @@ class Builder {
              .title = ThreadTitle(thread),
              .open = shown++ < kOpenThreads},
             [this, thread](Track& track) {
-              FillRows(timeline_.events(), threads_.CallsOf(thread), NestedLanes(), track);
+              RowFiller<NestedLanes> rows(track);
+              threads_.VisitCallsOf(thread, [&](uint32_t ref, int64_t start_ns, int64_t end_ns) {
+                rows.Add(ref, start_ns, end_ns);
+              });
+              rows.Finish();
             });
       }
       if (threads_.HasStartEndRanges(thread)) {
         Add({.kind = TrackKind::kRanges, .title = "start/end ranges of " + ThreadTitle(thread)},
             [this, thread](Track& track) {
-              FillRows(timeline_.events(), threads_.StartEndRangesOf(thread), FreeLanes(), track);
+              FillRows<FreeLanes>(timeline_.events(), threads_.StartEndRangesOf(thread), track);
             });
       }
     }
@@ -177,7 +181,7 @@ class Builder {
       if (list.process != process_ || list.device != device) continue;
       Add({.kind = list.kind, .title = list.title, .open = list.kind == TrackKind::kStream},
           [this, &list](Track& track) {
-            FillRows(timeline_.events(), streams_.EventsOf(list), FreeLanes(), track);
+            FillRows<FreeLanes>(timeline_.events(), streams_.EventsOf(list), track);
           });
     }
   }

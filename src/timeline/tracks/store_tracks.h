@@ -19,16 +19,31 @@ struct TrackPlan {
 // Adds groups and tracks: of each process its `derived` tracks first.
 void AddStoreTracks(Timeline& timeline, std::vector<TrackPlan> derived);
 
-// Puts events into rows, each as `lanes` places it, and summarizes them. `refs` by start, then
-// longest.
+// Puts events into rows, each as `lanes` places it, and summarizes them. By start, then longest.
 template <typename Lanes>
-void FillRows(const Events& events, const std::vector<uint32_t>& refs, Lanes lanes, Track& track) {
-  for (const uint32_t ref : refs) {
-    const size_t lane = lanes.Place(events.Start(ref), events.End(ref));
-    if (lane >= track.rows.size()) track.rows.resize(lane + 1);
-    track.rows[lane].Add(ref);
+class RowFiller {
+ public:
+  explicit RowFiller(Track& track) : track_(track) {}
+
+  void Add(uint32_t ref, int64_t start_ns, int64_t end_ns) {
+    const size_t lane = lanes_.Place(start_ns, end_ns);
+    if (lane >= track_.rows.size()) track_.rows.resize(lane + 1);
+    track_.rows[lane].Add(ref, start_ns, end_ns);
   }
-  for (EventRow& row : track.rows) row.Summarize(events);
+  void Finish() {
+    for (EventRow& row : track_.rows) row.Summarize();
+  }
+
+ private:
+  Track& track_;
+  Lanes lanes_;
+};
+
+template <typename Lanes>
+void FillRows(const Events& events, const std::vector<uint32_t>& refs, Track& track) {
+  RowFiller<Lanes> rows(track);
+  for (const uint32_t ref : refs) rows.Add(ref, events.Start(ref), events.End(ref));
+  rows.Finish();
 }
 
 }  // namespace batchlight::timeline

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "timeline/index/timeline.h"
@@ -12,9 +13,21 @@ class ThreadTables {
  public:
   explicit ThreadTables(const Timeline& timeline);
 
-  // By start, then longest, then the order of the tables. Start/end ranges are apart, since they
-  // do not nest. `thread` may be None: events on no thread that is known.
-  std::vector<uint32_t> CallsOf(ThreadId thread) const;
+  // visit(ref, start_ns, end_ns), by start, then longest, then the order of the tables. Start/end
+  // ranges are apart, since they do not nest. `thread` may be None: events on no thread that is
+  // known.
+  template <typename Visitor>
+  void VisitCallsOf(ThreadId thread, Visitor&& visit) const {
+    std::vector<Cursor> cursors = CursorsOf(thread);
+    while (!cursors.empty()) {
+      Cursor* best = cursors.data();
+      for (Cursor& cursor : std::span(cursors).subspan(1)) {
+        if (cursor.ComesBefore(*best)) best = &cursor;
+      }
+      if (!IsStartEnd(best->at)) visit(best->at, best->start_ns, best->end_ns);
+      if (!best->Next(timeline_.events())) cursors.erase(cursors.begin() + (best - cursors.data()));
+    }
+  }
   std::vector<uint32_t> StartEndRangesOf(ThreadId thread) const;
   bool HasCalls(ThreadId thread) const;
   bool HasStartEndRanges(ThreadId thread) const;
@@ -24,11 +37,32 @@ class ThreadTables {
     const std::vector<ThreadId>* thread;  // ordered
     uint32_t first_ref;
   };
+  struct RefRange {
+    uint32_t at;
+    uint32_t end;
+  };
+  // A table's next event of the thread.
   struct Cursor {
     uint32_t at;  // ref
     uint32_t end;
+    int64_t start_ns = 0;
+    int64_t end_ns = 0;
+
+    bool ComesBefore(const Cursor& other) const {
+      return start_ns < other.start_ns || (start_ns == other.start_ns && end_ns > other.end_ns);
+    }
+    void Look(const Events& events) {
+      start_ns = events.Start(at);
+      end_ns = events.End(at);
+    }
+    bool Next(const Events& events) {
+      if (++at == end) return false;
+      Look(events);
+      return true;
+    }
   };
-  static Cursor RowsOf(const Source& source, ThreadId thread);
+  static RefRange RowsOf(const Source& source, ThreadId thread);
+  std::vector<Cursor> CursorsOf(ThreadId thread) const;
   bool IsStartEnd(uint32_t ref) const;
 
   const Timeline& timeline_;
