@@ -8,7 +8,6 @@ using nlohmann::json;
 
 HttpResponse AnswerRange(const ApiContext&, const Snapshot& run, JsonRequest& request) {
   timeline::RangeRequest range{.by_steps = request.Has("first_step"),
-                               .steps = run.step_options(),
                                .keys = request.Texts("tables", 100)};
   if (range.by_steps) {
     range.first_step = request.Time("first_step");
@@ -21,7 +20,7 @@ HttpResponse AnswerRange(const ApiContext&, const Snapshot& run, JsonRequest& re
   if (range.to_ns < range.from_ns) {
     return ErrorResponse(400, "bad_request", "`to` lies before `from`");
   }
-  const timeline::RangeTables made = MakeRangeTables(run.timeline(), range);
+  const timeline::RangeTables made = run.range_tables().Make(range);
   if (!made.problem.empty()) return ErrorResponse(404, "unknown", made.problem);
   json tables = json::array();
   for (const ResultTable& table : made.tables) tables.push_back(TableJson(table));

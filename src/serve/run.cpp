@@ -22,6 +22,7 @@ Snapshot::Snapshot(Store store, const StepOptions& steps, uint32_t generation)
     : store_(std::move(store)),
       steps_(steps),
       timeline_(timeline::BuildTimeline(store_, {.steps = steps})),
+      range_tables_(*timeline_, steps),
       generation_(generation) {}
 
 const timeline::Links& Snapshot::links() const {

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "store/store.h"
 #include "timeline/answers/links.h"
+#include "timeline/answers/range_tables.h"
 #include "timeline/index/timeline.h"
 
 namespace batchlight::serve {
@@ -25,6 +26,7 @@ class Snapshot {
   const Store& store() const { return store_; }
   const timeline::Timeline& timeline() const { return *timeline_; }
   const StepOptions& step_options() const { return steps_; }
+  timeline::RangeTableMaker& range_tables() const { return range_tables_; }
   uint32_t generation() const { return generation_; }
   // Worked out when they are first asked for.
   const timeline::Links& links() const;
@@ -33,6 +35,7 @@ class Snapshot {
   Store store_;
   StepOptions steps_;
   std::unique_ptr<timeline::Timeline> timeline_;
+  mutable timeline::RangeTableMaker range_tables_;
   uint32_t generation_;
   mutable std::once_flag links_once_;
   mutable std::optional<timeline::Links> links_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/breakdown/breakdown_of_steps.h"
 #include "analysis/breakdown/phase_stretches.h"
 #include "analysis/steps/step_inputs.h"
 
@@ -10,6 +11,22 @@ namespace batchlight {
 namespace {
 
 constexpr size_t kMostUserRanges = 8;
+
+// What is over the steps that count.
+void SumUp(const ProcessSteps& steps, StepBreakdown& breakdown) {
+  breakdown.steady_total_ns = 0;
+  for (const uint32_t i : steps.steady) {
+    breakdown.steady_total_ns += steps.steps[i].duration_ns();
+  }
+  for (PhaseShare& share : breakdown.phases) {
+    std::vector<int64_t> steady;
+    for (const uint32_t i : steps.steady) steady.push_back(share.per_step_ns[i]);
+    share.steady = Summarize(std::move(steady));
+    share.share = breakdown.steady_total_ns == 0
+                      ? 0
+                      : double(share.steady.total) / double(breakdown.steady_total_ns);
+  }
+}
 
 class Breakdown {
  public:
@@ -63,9 +80,6 @@ class Breakdown {
 
   StepBreakdown Collect() {
     StepBreakdown result{.process = steps_.process};
-    for (const uint32_t i : steps_.steady) {
-      result.steady_total_ns += steps_.steps[i].duration_ns();
-    }
     for (size_t kind = 0; kind < totals_.size(); ++kind) {
       if (static_cast<PhaseKind>(kind) == PhaseKind::kUserRange) {
         for (UserRangeTime& range : user_) {
@@ -78,21 +92,17 @@ class Breakdown {
       Add(result, static_cast<PhaseKind>(kind),
           std::string(PhaseKindName(static_cast<PhaseKind>(kind))), std::move(totals_[kind]));
     }
+    SumUp(steps_, result);
     return result;
   }
 
-  void Add(StepBreakdown& result, PhaseKind kind, std::string name,
-           std::vector<int64_t> per_step) const {
+  static void Add(StepBreakdown& result, PhaseKind kind, std::string name,
+                  std::vector<int64_t> per_step) {
     if (std::all_of(per_step.begin(), per_step.end(), [](int64_t ns) { return ns == 0; })) return;
-    PhaseShare share{.kind = kind, .name = std::move(name)};
-    std::vector<int64_t> steady;
-    for (const uint32_t i : steps_.steady) steady.push_back(per_step[i]);
-    share.steady = Summarize(std::move(steady));
-    share.share = result.steady_total_ns == 0
-                      ? 0
-                      : double(share.steady.total) / double(result.steady_total_ns);
+    PhaseShare& share = result.phases.emplace_back();
+    share.kind = kind;
+    share.name = std::move(name);
     share.per_step_ns = std::move(per_step);
-    result.phases.push_back(std::move(share));
   }
 
   struct UserRangeTime {
@@ -135,6 +145,12 @@ std::vector<StepBreakdown> BreakDownSteps(const StepInputs& inputs, const StepSe
   for (const ProcessSteps& process : steps.processes) {
     breakdowns.push_back(Breakdown(inputs, process).Run());
   }
+  return breakdowns;
+}
+
+std::vector<StepBreakdown> BreakdownsOfSteps(std::vector<StepBreakdown> breakdowns,
+                                             const StepSet& steps) {
+  for (size_t i = 0; i < breakdowns.size(); ++i) SumUp(steps.processes[i], breakdowns[i]);
   return breakdowns;
 }
 

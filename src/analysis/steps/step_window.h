@@ -10,4 +10,11 @@ namespace batchlight {
 // Fills kind, outlier, steady, duration, between_ns and outlier_count of `process`.
 void FindSteadyWindow(const StepInputs& inputs, const StepOptions& options, ProcessSteps& process);
 
+// All steps, before any is named warm-up, validation or the like. `first_step` and `last_step` of
+// the options are not looked at.
+StepSet FindLoops(const StepInputs& inputs, const StepOptions& options);
+
+// Names the steps of what FindLoops found, and which of them count.
+StepSet ChooseSteps(const StepInputs& inputs, const StepOptions& options, StepSet loops);
+
 }  // namespace batchlight

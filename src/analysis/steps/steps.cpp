@@ -253,7 +253,7 @@ StepSet FindSteps(const Store& store, const StepOptions& options) {
   return FindSteps(inputs, options);
 }
 
-StepSet FindSteps(const StepInputs& inputs, const StepOptions& options) {
+StepSet FindLoops(const StepInputs& inputs, const StepOptions& options) {
   const Store& store = inputs.store;
   StepSet set;
   std::vector<Candidate> candidates = FindMarked(inputs, options);
@@ -287,14 +287,25 @@ StepSet FindSteps(const StepInputs& inputs, const StepOptions& options) {
                          .marker = std::move(candidate.found.marker),
                          .steps = std::move(candidate.found.steps),
                          .micro_batches = candidate.found.micro_batches};
+    set.processes.push_back(std::move(process));
+  }
+  return set;
+}
+
+StepSet ChooseSteps(const StepInputs& inputs, const StepOptions& options, StepSet set) {
+  if (set.processes.empty()) return set;
+  for (ProcessSteps& process : set.processes) {
     const bool outside = options.first_step >= static_cast<int64_t>(process.steps.size());
     if (outside) set.problem = RangeProblem(process, options.first_step, set.problem);
     FindSteadyWindow(inputs, outside ? StepOptions() : options, process);
-    set.processes.push_back(std::move(process));
   }
-  set.how += WindowsText(store, set.processes.front());
+  set.how += WindowsText(inputs.store, set.processes.front());
   if (options.rank >= 0) KeepRank(options.rank, set);
   return set;
+}
+
+StepSet FindSteps(const StepInputs& inputs, const StepOptions& options) {
+  return ChooseSteps(inputs, options, FindLoops(inputs, options));
 }
 
 std::string_view StepKindName(StepKind kind) {

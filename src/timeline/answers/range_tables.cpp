@@ -1,9 +1,9 @@
 #include "timeline/answers/range_tables.h"
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_map>
 
-#include "analysis/overview/run_overview.h"
 #include "analysis/result/result_column.h"
 #include "analysis/steps/step_lookup.h"
 #include "analysis/tables/registry.h"
@@ -19,11 +19,26 @@ struct NameInRange {
   int64_t longest_ns = 0;
 };
 
+struct PartTable {
+  std::string_view key;
+  StepMeasure measure;  // that the table shows
+};
+
 // Without those that list every event or are about the run as a whole.
-constexpr std::string_view kTables[] = {
-    "phases",    "operators", "operators_by_shape", "modules", "kernels",     "gpu_parts",
-    "copies",    "waits",     "collectives",        "ranks",   "nvtx_ranges", "steps",
-    "gpu_steps", "roofline"};
+constexpr PartTable kTables[] = {{"phases", StepMeasure::kBreakdowns},
+                                 {"operators", StepMeasure::kOperators},
+                                 {"operators_by_shape", StepMeasure::kOperators},
+                                 {"modules", StepMeasure::kModules},
+                                 {"kernels", StepMeasure::kGpu},
+                                 {"gpu_parts", StepMeasure::kGpu},
+                                 {"copies", StepMeasure::kGpu},
+                                 {"waits", StepMeasure::kGpu},
+                                 {"collectives", StepMeasure::kDistributed},
+                                 {"ranks", StepMeasure::kDistributed},
+                                 {"nvtx_ranges", StepMeasure::kNvtx},
+                                 {"steps", StepMeasure::kBreakdowns},
+                                 {"gpu_steps", StepMeasure::kGpu},
+                                 {"roofline", StepMeasure::kRoofline}};
 constexpr size_t kMostRows = 2000;
 
 bool IsWanted(const RangeRequest& request, std::string_view key) {
@@ -53,25 +68,15 @@ bool FindPlaces(const ProcessSteps& process, const RangeRequest& request, size_t
   return true;
 }
 
-void AddTablesOfSteps(const Timeline& timeline, const RangeRequest& request, size_t first,
-                      size_t last, RangeTables& result) {
-  StepOptions steps = request.steps;
-  steps.first_step = static_cast<int64_t>(first);
-  steps.last_step = static_cast<int64_t>(last);
-  const RunOverview overview = BuildOverview(timeline.store(), {.steps = steps});
-  for (const std::string_view key : kTables) {
-    if (!IsWanted(request, key)) continue;
-    const TableEntry* entry = FindOverviewTable(key);
-    if (entry == nullptr) continue;
-    ResultTable table = entry->make(overview);
-    if (table.rows.empty()) continue;
-    if (table.rows.size() > kMostRows) {
-      result.notes.push_back(table.title + ": the first " + std::to_string(kMostRows) + " of " +
-                             std::to_string(table.rows.size()) + " rows");
-      table.rows.resize(kMostRows);
-    }
-    result.tables.push_back(std::move(table));
+StepMeasures MeasuresFor(const RangeRequest& request) {
+  StepMeasures measures;
+  for (const PartTable& table : kTables) {
+    if (IsWanted(request, table.key)) measures.set(static_cast<size_t>(table.measure));
   }
+  if (measures[static_cast<size_t>(StepMeasure::kDistributed)]) {
+    measures.set(static_cast<size_t>(StepMeasure::kGpu));
+  }
+  return measures;
 }
 
 Columns<NameInRange> EventColumns() {
@@ -86,41 +91,94 @@ Columns<NameInRange> EventColumns() {
        [](const NameInRange& row) { return Cell{row.longest_ns}; }}};
 }
 
+// Sums by table and name.
+class NameSums {
+ public:
+  explicit NameSums(const Timeline& timeline)
+      : timeline_(timeline), places_(timeline.events().tables().size()) {}
+
+  void Add(uint32_t ref, int64_t from_ns, int64_t to_ns) {
+    const Events& events = timeline_.events();
+    const EventTable& table = events.TableOf(ref);
+    const uint32_t row = ref - table.first_ref;
+    NameInRange& sum = SumOf(table, Events::NameOfRow(table, row));
+    const int64_t inside_ns =
+        std::min(events.EndOfRow(table, row), to_ns) - std::max(table.start_ns[row], from_ns);
+    ++sum.count;
+    sum.total_ns += inside_ns;
+    sum.longest_ns = std::max(sum.longest_ns, inside_ns);
+  }
+
+  std::vector<NameInRange> Take() && {
+    std::sort(rows_.begin(), rows_.end(), [](const NameInRange& a, const NameInRange& b) {
+      if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
+      return std::tie(a.table, a.name) < std::tie(b.table, b.name);
+    });
+    return std::move(rows_);
+  }
+
+ private:
+  NameInRange& SumOf(const EventTable& table, uint32_t name) {
+    const auto index = static_cast<size_t>(&table - timeline_.events().tables().data());
+    const auto [at, is_new] = places_[index].try_emplace(name, rows_.size());
+    if (is_new) {
+      rows_.push_back(
+          {.table = std::string(table.title), .name = std::string(timeline_.names().Text(name))});
+    }
+    return rows_[at->second];
+  }
+
+  const Timeline& timeline_;
+  std::vector<std::unordered_map<uint32_t, size_t>> places_;  // by table and name, in rows_
+  std::vector<NameInRange> rows_;
+};
+
 }  // namespace
 
 ResultTable EventsInRange(const Timeline& timeline, int64_t from_ns, int64_t to_ns) {
   const Events& events = timeline.events();
-  std::vector<NameInRange> rows;
-  for (const EventTable& table : events.tables()) {
-    std::unordered_map<uint32_t, size_t> places;
-    for (uint32_t row = 0; row < table.rows; ++row) {
-      const int64_t start_ns = table.start_ns[row];
-      if (start_ns >= to_ns) continue;
-      const int64_t end_ns = events.End(table.first_ref + row);
-      if (end_ns <= from_ns && start_ns < from_ns) continue;
-      const uint32_t name = Events::NameOfRow(table, row);
-      const auto [at, is_new] = places.try_emplace(name, rows.size());
-      if (is_new) {
-        rows.push_back(
-            {.table = std::string(table.title), .name = std::string(timeline.names().Text(name))});
+  NameSums sums(timeline);
+  for (const Track& track : timeline.tracks()) {
+    for (const EventRow& row : track.rows) {
+      const std::vector<uint32_t>& refs = row.refs();
+      for (size_t at = row.FirstFrom(events, from_ns); at < refs.size(); ++at) {
+        if (events.Start(refs[at]) >= to_ns) break;
+        sums.Add(refs[at], from_ns, to_ns);
       }
-      NameInRange& sum = rows[at->second];
-      const int64_t inside_ns = std::min(end_ns, to_ns) - std::max(start_ns, from_ns);
-      ++sum.count;
-      sum.total_ns += inside_ns;
-      sum.longest_ns = std::max(sum.longest_ns, inside_ns);
     }
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const NameInRange& a, const NameInRange& b) {
-    return a.total_ns > b.total_ns;
-  });
+  std::vector<NameInRange> rows = std::move(sums).Take();
   if (rows.size() > kMostRows) rows.resize(kMostRows);
   return TableOf("events", "Events by name", EventColumns(), rows);
 }
 
-RangeTables MakeRangeTables(const Timeline& timeline, const RangeRequest& request) {
+void RangeTableMaker::AddTablesOfSteps(const RangeRequest& request, size_t first, size_t last,
+                                       RangeTables& result) {
+  const StepMeasures measures = MeasuresFor(request);
+  if (measures.none()) return;
+  StepOptions steps = steps_;
+  steps.first_step = static_cast<int64_t>(first);
+  steps.last_step = static_cast<int64_t>(last);
+  const std::lock_guard lock(mutex_);
+  measurer_.Measure(steps, measures, overview_);
+  for (const auto& [key, measure] : kTables) {
+    if (!IsWanted(request, key)) continue;
+    const TableEntry* entry = FindOverviewTable(key);
+    if (entry == nullptr) continue;
+    ResultTable table = entry->make(overview_);
+    if (table.rows.empty()) continue;
+    if (table.rows.size() > kMostRows) {
+      result.notes.push_back(table.title + ": the first " + std::to_string(kMostRows) + " of " +
+                             std::to_string(table.rows.size()) + " rows");
+      table.rows.resize(kMostRows);
+    }
+    result.tables.push_back(std::move(table));
+  }
+}
+
+RangeTables RangeTableMaker::Make(const RangeRequest& request) {
   RangeTables result{.from_ns = request.from_ns, .to_ns = request.to_ns};
-  const ProcessSteps* process = timeline.steps().Main();
+  const ProcessSteps* process = timeline_.steps().Main();
   size_t first = 0;
   size_t last = 0;
   const bool has_steps = process != nullptr && FindPlaces(*process, request, &first, &last);
@@ -133,7 +191,7 @@ RangeTables MakeRangeTables(const Timeline& timeline, const RangeRequest& reques
     result.to_ns = process->steps[last].end_ns;
   }
   if (IsWanted(request, "events")) {
-    result.tables.push_back(EventsInRange(timeline, result.from_ns, result.to_ns));
+    result.tables.push_back(EventsInRange(timeline_, result.from_ns, result.to_ns));
   }
   if (!has_steps) {
     result.notes.push_back("no step lies here: only the events themselves are summed");
@@ -148,7 +206,7 @@ RangeTables MakeRangeTables(const Timeline& timeline, const RangeRequest& reques
         "the events by name are of exactly this time, the other tables of the whole steps that it "
         "touches");
   }
-  AddTablesOfSteps(timeline, request, first, last, result);
+  AddTablesOfSteps(request, first, last, result);
   return result;
 }
 

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
+#include "analysis/overview/run_overview.h"
 #include "analysis/result/result_table.h"
+#include "analysis/run/step_measurer.h"
 #include "timeline/index/timeline.h"
 
 namespace batchlight::timeline {
@@ -17,7 +20,6 @@ struct RangeRequest {
   bool by_steps = false;
   int64_t first_step = 0;  // numbers of steps, as shown
   int64_t last_step = 0;
-  StepOptions steps;              // how the run's steps were found
   std::vector<std::string> keys;  // tables that are wanted; empty: all that have rows
 };
 
@@ -32,9 +34,28 @@ struct RangeTables {
   std::vector<ResultTable> tables;
 };
 
-// First the events of exactly this time by name (`events`), then the tables of the steps that it
-// touches.
-RangeTables MakeRangeTables(const Timeline& timeline, const RangeRequest& request);
+// Keeps from the first request on what the tables of all parts have in common. For any thread; one
+// request after the other.
+class RangeTableMaker {
+ public:
+  // `steps`: how the timeline's steps were found. The timeline must outlive this.
+  RangeTableMaker(const Timeline& timeline, StepOptions steps)
+      : timeline_(timeline), steps_(std::move(steps)), measurer_(timeline.store()) {}
+
+  // First the events of exactly this time by name (`events`), then the tables of the steps that it
+  // touches.
+  RangeTables Make(const RangeRequest& request);
+
+ private:
+  void AddTablesOfSteps(const RangeRequest& request, size_t first, size_t last,
+                        RangeTables& result);
+
+  const Timeline& timeline_;
+  const StepOptions steps_;
+  std::mutex mutex_;  // of what follows
+  StepMeasurer measurer_;
+  RunOverview overview_;
+};
 
 // The events that touch [from, to), by name: how many, and how much of their time lies in it.
 ResultTable EventsInRange(const Timeline& timeline, int64_t from_ns, int64_t to_ns);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/tables/registry.h"
 #include "analysis/testing/sample_run.h"
 #include "analysis/testing/store_builder.h"
 #include "timeline/answers/links.h"
@@ -165,25 +166,47 @@ TEST(NameSearch, SumsAndOrdersByName) {
   EXPECT_EQ(Density(*timeline, filter, 0, 100, 2), (std::vector<uint32_t>{1, 2}));
 }
 
+// What the analyses find for whole steps, when they look at nothing else.
+void ExpectTablesOf(const Store& store, const RangeTables& made, int64_t first, int64_t last) {
+  const RunOverview overview =
+      BuildOverview(store, {.steps = {.first_step = first, .last_step = last}});
+  for (const ResultTable& table : made.tables) {
+    if (table.name == "events") continue;
+    const ResultTable known = FindOverviewTable(table.name)->make(overview);
+    ASSERT_EQ(table.columns.size(), known.columns.size()) << table.name;
+    EXPECT_EQ(table.rows, known.rows) << table.name << " of " << first << " to " << last;
+  }
+}
+
 TEST(RangeTables, OfWholeStepsAreThoseOfTheAnalyses) {
   const Store store = testing::MakeSampleRun({.steps = 20, .gpu = true});
   const auto timeline = BuildTimeline(store);
-  const ProcessSteps& process = *timeline->steps().Main();
-  const RangeTables by_steps = MakeRangeTables(*timeline, {.by_steps = true,
-                                                           .first_step = process.steps[6].number,
-                                                           .last_step = process.steps[8].number,
-                                                           .keys = {"phases", "kernels"}});
-  ASSERT_EQ(by_steps.tables.size(), 2u);
-  EXPECT_TRUE(by_steps.whole_steps);
-  const RangeTables by_time = MakeRangeTables(
-      *timeline,
-      {.from_ns = by_steps.from_ns, .to_ns = by_steps.to_ns, .keys = {"phases", "kernels"}});
-  EXPECT_TRUE(by_time.whole_steps);
-  ASSERT_EQ(by_time.tables.size(), 2u);
-  EXPECT_EQ(by_time.tables[0].rows, by_steps.tables[0].rows);
-  EXPECT_EQ(by_time.tables[1].rows, by_steps.tables[1].rows);
-  const RangeTables none = MakeRangeTables(*timeline, {.by_steps = true, .first_step = 999});
-  EXPECT_NE(none.problem, "");
+  const std::vector<Step>& steps = timeline->steps().Main()->steps;
+  RangeTableMaker maker(*timeline, {});
+  // One part after another, by one table or all: nothing of the part before is left.
+  using Keys = std::vector<std::string>;
+  for (const Keys& keys : {Keys{"operators"}, Keys{}, Keys{"modules"}, Keys{"kernels"},
+                           Keys{"collectives"}, Keys{"phases", "kernels"}, Keys{}}) {
+    for (const auto& [first, last] : {std::pair<size_t, size_t>{6, 8}, {2, 2}, {10, 19}}) {
+      const RangeTables by_steps = maker.Make({.by_steps = true,
+                                               .first_step = steps[first].number,
+                                               .last_step = steps[last].number,
+                                               .keys = keys});
+      EXPECT_TRUE(by_steps.whole_steps);
+      if (keys.empty()) {
+        EXPECT_GT(by_steps.tables.size(), 8u);
+      }
+      ExpectTablesOf(store, by_steps, int64_t(first), int64_t(last));
+      const RangeTables by_time =
+          maker.Make({.from_ns = by_steps.from_ns, .to_ns = by_steps.to_ns, .keys = keys});
+      EXPECT_TRUE(by_time.whole_steps);
+      ASSERT_EQ(by_time.tables.size(), by_steps.tables.size());
+      for (size_t i = 0; i < by_time.tables.size(); ++i) {
+        EXPECT_EQ(by_time.tables[i].rows, by_steps.tables[i].rows);
+      }
+    }
+  }
+  EXPECT_NE(maker.Make({.by_steps = true, .first_step = 999}).problem, "");
 }
 
 TEST(RangeTables, CutEventsAtTheEdges) {

@@ -10,6 +10,7 @@ import {csvOf, joined, tableOf, textOf} from "./range_data";
 
 const kRows = 12;
 const kSettleMs = 180;  // after the last change of a range that is being dragged
+const kSlowMs = 250;    // of all tables: the one in front is then asked for first
 
 export class RangePanel {
   readonly element = h("div", {class: "range-panel"});
@@ -21,7 +22,8 @@ export class RangePanel {
   private readonly result = h("div", {class: "result"});
   private abort: AbortController|null = null;
   private timer = 0;
-  private chosen = 0;
+  private chosen = "events";  // key of the table in front
+  private tookMs = 0;         // the last time, for all tables
 
   constructor(private readonly model: Model) {
     this.form = this.makeForm();
@@ -92,14 +94,22 @@ export class RangePanel {
     this.lastStep.value = range.steps ? String(range.steps.last) : "";
     this.result.setAttribute("aria-busy", "true");
     try {
-      const answers = await Promise.all(model.runs.map((run) => ask(run, range, abort.signal)));
-      if (!abort.signal.aborted) this.show(range, answers);
+      if (this.tookMs > kSlowMs) await this.ask(range, abort.signal, ["events", this.chosen]);
+      const began = performance.now();
+      await this.ask(range, abort.signal);
+      this.tookMs = performance.now() - began;
     } catch (error) {
       if (!abort.signal.aborted)
         this.result.replaceChildren(h("p", {class: "bad"}, (error as Error).message));
     } finally {
       if (!abort.signal.aborted) this.result.removeAttribute("aria-busy");
     }
+  }
+
+  private async ask(range: Range, signal: AbortSignal, tables?: string[]): Promise<void> {
+    const answers =
+      await Promise.all(this.model.runs.map((run) => ask(run, range, signal, tables)));
+    if (!signal.aborted) this.show(range, answers);
   }
 
   private show(range: Range, answers: RangeAnswer[]): void {
@@ -126,23 +136,24 @@ export class RangePanel {
     const content =
       tabs("range", shown.map((table) => ({label: table.title, content: () => tableBox(table)})));
     this.result.replaceChildren(head, ...notes, content);
-    this.keepTab(content);
+    this.keepTab(content, shown.map(({key}) => key));
   }
 
   // The same table stays in front when the range changes.
-  private keepTab(content: HTMLElement): void {
+  private keepTab(content: HTMLElement, keys: string[]): void {
     const buttons = [...content.querySelectorAll<HTMLElement>("[role=tab]")];
-    buttons[Math.min(this.chosen, buttons.length - 1)]?.click();
-    buttons.forEach((button, i) => button.addEventListener("click", () => (this.chosen = i)));
+    buttons[Math.max(0, keys.indexOf(this.chosen))]?.click();
+    buttons.forEach((button, i) => button.addEventListener("click", () => (this.chosen = keys[i])));
   }
 }
 
-async function ask(run: RunView, range: Range, signal: AbortSignal): Promise<RangeAnswer> {
-  const request = range.steps ? {first_step: range.steps.first, last_step: range.steps.last} : {
+async function ask(
+  run: RunView, range: Range, signal: AbortSignal, tables?: string[]): Promise<RangeAnswer> {
+  const part = range.steps ? {first_step: range.steps.first, last_step: range.steps.last} : {
     from: String(Math.round(range.from - run.offset)),
     to: String(Math.round(range.to - run.offset))
   };
-  return run.source.call<RangeAnswer>("range", request, signal);
+  return run.source.call<RangeAnswer>("range", tables ? {...part, tables} : part, signal);
 }
 
 export function tableBox(table: RangeTable): HTMLElement {

@@ -1,0 +1,103 @@
+#include "analysis/run/step_measurer.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "analysis/breakdown/breakdown_of_steps.h"
+#include "analysis/steps/step_bins.h"
+#include "analysis/steps/step_window.h"
+#include "base/thread_pool.h"
+
+namespace batchlight {
+namespace {
+
+// Mean wait for data of a step on the CPU, ns.
+double LoadingNs(const StepBreakdown& breakdown) {
+  double mean_ns = 0;
+  for (const PhaseShare& phase : breakdown.phases) {
+    if (phase.kind == PhaseKind::kDataLoading) mean_ns += phase.steady.mean;
+  }
+  return mean_ns;
+}
+
+void FindHiddenLoading(RunMeasures& run) {
+  for (GpuBreakdown& gpu : run.gpu.breakdowns) {
+    for (size_t i = 0; i < run.breakdowns.size(); ++i) {
+      if (run.steps.processes[i].process != gpu.process) continue;
+      const double exposed_ns = gpu.steady[static_cast<size_t>(GpuPart::kIdleDataLoading)].mean;
+      gpu.hidden_loading_ns = std::max(0.0, LoadingNs(run.breakdowns[i]) - exposed_ns);
+    }
+  }
+}
+
+bool IsSameLoop(const StepOptions& a, const StepOptions& b) {
+  return a.range == b.range && a.key == b.key && a.rank == b.rank;
+}
+
+}  // namespace
+
+void StepMeasurer::MeasureWhole(RunMeasures& run) {
+  if (run.inputs != nullptr) return;
+  run.store = &store_;
+  run.inputs = std::make_shared<const StepInputs>(store_);
+  run.links = BackwardLinks(store_);
+  run.work = AttributeWork(store_, run.links);
+}
+
+std::vector<StepBreakdown> StepMeasurer::BreakDown(const StepInputs& inputs, const StepSet& steps) {
+  if (breakdowns_) return BreakdownsOfSteps(*breakdowns_, steps);
+  breakdowns_ = BreakDownSteps(inputs, steps);
+  return *breakdowns_;
+}
+
+void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
+  const StepInputs& inputs = *run.inputs;
+  const StepSet& steps = run.steps;
+  const BackwardLinks& links = run.links;
+  const Attribution& work = run.work;
+  const CriticalTime& critical = critical_;
+  using Part = StepMeasure;
+  const std::pair<Part, std::function<void()>> parts[] = {
+      {Part::kTree,
+       [&] {
+         run.tree = BuildAttributionTree(store_, steps, critical, inputs.marks, links, work);
+       }},
+      {Part::kLines, [&] { run.lines = MeasureLines(store_, links, work); }},
+      {Part::kOperators,
+       [&] { run.operators = SummarizeOperators(store_, steps, critical, links, work); }},
+      {Part::kNvtx, [&] { run.nvtx = SummarizeNvtx(store_, steps, critical, work); }},
+      {Part::kModules,
+       [&] { run.modules = SummarizeModules(store_, steps, critical, links, work); }},
+      {Part::kRoofline, [&] { run.roofline = AnalyzeRoofline(store_, steps, work); }},
+      {Part::kGpu, [&] { run.gpu = SummarizeGpu(store_, steps, work); }},
+      {Part::kQueues, [&] { run.queues = AnalyzeLaunchQueues(store_, steps); }},
+      {Part::kBreakdowns, [&] { run.breakdowns = BreakDown(inputs, steps); }},
+      {Part::kLoopWork, [&] { run.loop_work = FindLoopWork(inputs, steps); }},
+      {Part::kRecordingCost, [&] { run.recording_cost = FindRecordingCost(store_, steps); }},
+  };
+  const auto is_wanted = [&](Part part) { return wanted[static_cast<size_t>(part)]; };
+  ParallelFor(std::size(parts), [&](size_t i) {
+    if (is_wanted(parts[i].first)) parts[i].second();
+  });
+  // Tables show other columns where a GPU worked.
+  if (!is_wanted(Part::kGpu)) run.gpu.work_ns = work.total_ns;
+  if (is_wanted(Part::kGpu) && is_wanted(Part::kBreakdowns)) FindHiddenLoading(run);
+  if (!is_wanted(Part::kDistributed)) return;
+  const std::vector<uint32_t> bins =
+      is_wanted(Part::kTree) ? BinStarts(run.tree.bins) : std::vector<uint32_t>();
+  run.distributed = AnalyzeDistributed(store_, steps, work, run.gpu.breakdowns, bins);
+}
+
+void StepMeasurer::Measure(const StepOptions& options, StepMeasures wanted, RunMeasures& run) {
+  MeasureWhole(run);
+  if (!loops_ || !IsSameLoop(options, loops_of_)) {
+    loops_ = FindLoops(*run.inputs, options);
+    critical_ = CriticalTime(store_, ChooseSteps(*run.inputs, options, *loops_), run.inputs->marks);
+    breakdowns_.reset();
+    loops_of_ = options;
+  }
+  run.steps = ChooseSteps(*run.inputs, options, *loops_);
+  MeasureParts(wanted, run);
+}
+
+}  // namespace batchlight

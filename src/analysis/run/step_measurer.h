@@ -1,0 +1,53 @@
+// The measures of a run that depend on which of its steps are looked at. A view that looks at one
+// part after another keeps this: what all parts share is found once.
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/owners/critical_time.h"
+#include "analysis/run/run_measures.h"
+
+namespace batchlight {
+
+enum class StepMeasure : uint8_t {
+  kTree,
+  kLines,
+  kOperators,
+  kNvtx,
+  kModules,
+  kRoofline,
+  kGpu,
+  kQueues,
+  kBreakdowns,
+  kLoopWork,
+  kRecordingCost,
+  kDistributed,  // needs kGpu; by bins of steps with kTree only
+  kCount
+};
+using StepMeasures = std::bitset<static_cast<size_t>(StepMeasure::kCount)>;
+
+class StepMeasurer {
+ public:
+  explicit StepMeasurer(const Store& store) : store_(store) {}  // must outlive this
+
+  // Steps, what they were found by and the `wanted` measures. `run` is empty or what this measured
+  // before; measures of it that are not wanted may be of other steps.
+  void Measure(const StepOptions& options, StepMeasures wanted, RunMeasures& run);
+
+ private:
+  void MeasureWhole(RunMeasures& run);
+  void MeasureParts(StepMeasures wanted, RunMeasures& run);
+  std::vector<StepBreakdown> BreakDown(const StepInputs& inputs, const StepSet& steps);
+
+  const Store& store_;
+  // Whichever of the steps count.
+  std::optional<StepSet> loops_;
+  CriticalTime critical_;
+  std::optional<std::vector<StepBreakdown>> breakdowns_;
+  StepOptions loops_of_;
+};
+
+}  // namespace batchlight
