@@ -42,7 +42,8 @@ export class LabelLayer {
       if (!text) continue;
       const wanted = dimmed ? "#7f7f7f" : ink.text;
       if (wanted !== fill) target.fillStyle = fill = wanted;
-      target.fillText(text, from + kPad, lane.y + lane.height / 2 + 0.5);
+      // Wide letters are squeezed rather than drawn over the next box.
+      target.fillText(text, from + kPad, lane.y + lane.height / 2 + 0.5, to - from - kPad - 1);
       ++this.drawn;
     }
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import {fitted, shortName, visiblePart} from "./labels";
-import {moment, tickDistance, ticks} from "./ruler";
+import {apart, moment, tickDistance, ticks} from "./ruler";
 
 test("a name is whole where it fits and nothing where it would say nothing", () => {
   assert.equal(fitted("aten::addmm", 110, 10), "aten::addmm");
@@ -42,4 +42,19 @@ test("a moment shows the digits that tell ticks apart", () => {
   assert.equal(moment(1_234_567_890, 1), "1.234567890 s");
   assert.equal(moment(12_500_000, 5e5), "12.5 ms");
   assert.equal(moment(0, 10), "0 ns");
+});
+
+test("labels never lie on each other", () => {
+  const label = (x: number, width: number): {x: number; width: number} => ({x, width});
+  assert.deepEqual(apart([label(0, 40), label(44, 40), label(48, 40), label(100, 40)], 8),
+    [true, false, true, true]);
+  // Uneven steps, wide numbers: whatever is drawn is apart.
+  let seed = 1;
+  const random = (): number => (seed = (seed * 48271) % 2147483647) / 2147483647;
+  let x = 0;
+  const labels = Array.from({length: 500}, () => label(x += random() * 90, 20 + random() * 60));
+  const drawn = labels.filter((_, i) => apart(labels, 8)[i]);
+  for (let i = 1; i < drawn.length; ++i)
+    assert.ok(drawn[i].x >= drawn[i - 1].x + drawn[i - 1].width + 8);
+  assert.ok(drawn.length > 100);
 });

@@ -17,6 +17,20 @@ export function ticks(from: number, to: number, distance: number): number[] {
   return found;
 }
 
+// Which labels of a line can be drawn without one on another: of two that touch the first. `x`
+// ascends.
+export function apart(labels: readonly {
+  x: number;
+  width: number
+}[], gap: number): boolean[] {
+  let end = -Infinity;
+  return labels.map(({x, width}) => {
+    if (x < end) return false;
+    end = x + width + gap;
+    return true;
+  });
+}
+
 const kUnits: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 
 // A moment with the digits that a distance of `resolution` ns needs: "1.2345 s".

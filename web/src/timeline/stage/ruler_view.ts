@@ -1,6 +1,6 @@
 // The axis of time: ticks from the start of the recording, steps by number, marks and notes.
 import type {Inks} from "../draw/inks";
-import {moment, tickDistance, ticks} from "../draw/ruler";
+import {apart, moment, tickDistance, ticks} from "../draw/ruler";
 import type {Model} from "../state/model";
 import {firstEnding} from "../data/steps";
 import {time} from "../../format";
@@ -8,6 +8,7 @@ import type {CanvasLayer} from "./canvas_layer";
 
 export const kRulerHeight = 36;
 const kTickPx = 110;
+const kLabelGap = 8;
 const kTimeY = 11;
 const kStepY = 27;
 
@@ -16,7 +17,7 @@ export function drawRuler(layer: CanvasLayer, model: Model, inks: Inks, font: st
   const {view} = model;
   target.font = font;
   target.textBaseline = "middle";
-  const distance = tickDistance(view.nsPerPixel, kTickPx);
+  const distance = distanceOf(target, model);
   target.fillStyle = inks.page.line;
   const at = ticks(view.from, view.to, distance);
   for (const tick of at) target.fillRect(Math.round(view.x(tick)), 0, 1, kRulerHeight / 2);
@@ -25,6 +26,14 @@ export function drawRuler(layer: CanvasLayer, model: Model, inks: Inks, font: st
   drawSteps(target, model, inks);
   drawNotes(target, model, inks);
   drawRange(target, model, inks);
+}
+
+// Far into a recording and deep in a zoom a moment has many digits.
+function distanceOf(target: CanvasRenderingContext2D, model: Model): number {
+  const {view} = model;
+  const distance = tickDistance(view.nsPerPixel, kTickPx);
+  const label = target.measureText(moment(view.to, distance)).width + 4 + kLabelGap;
+  return label <= kTickPx ? distance : tickDistance(view.nsPerPixel, label);
 }
 
 // Numbers of steps; of many the round ones.
@@ -37,14 +46,23 @@ function drawSteps(target: CanvasRenderingContext2D, model: Model, inks: Inks): 
                   (n) => (n * mean) / view.nsPerPixel >= 48) ??
     1_000_000;
   target.fillStyle = inks.page.muted;
+  const labels = [];
   for (let i = firstEnding(steps.to, view.from - run.offset); i < steps.count; ++i) {
     const from = steps.from[i] + run.offset;
     if (from > view.to) break;
     if (steps.number[i] % every !== 0) continue;
-    const x = view.x(from);
-    target.fillRect(Math.round(x), kRulerHeight / 2, 1, kRulerHeight / 2);
-    target.fillText(`step ${steps.number[i]}`, Math.max(0, x) + 4, kStepY);
+    const text = `step ${steps.number[i]}`;
+    labels.push({text, x: view.x(from) + 4, width: target.measureText(text).width});
   }
+  for (const {x} of labels)
+    target.fillRect(Math.round(x - 4), kRulerHeight / 2, 1, kRulerHeight / 2);
+  // The step that began before stays named until the next one's name needs its place.
+  const [first, next] = labels;
+  if (first && first.x < 4) first.x = Math.min(4, next ? next.x - first.width - kLabelGap : 4);
+  const shown = apart(labels, kLabelGap);
+  labels.forEach(({text, x}, i) => {
+    if (shown[i]) target.fillText(text, x, kStepY);
+  });
 }
 
 function drawNotes(target: CanvasRenderingContext2D, model: Model, inks: Inks): void {
