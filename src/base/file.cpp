@@ -167,8 +167,19 @@ bool AtomicFileWriter::Rename() const {
   // Not every file system can rename without replacing; a second link fails alike.
   if (renameat2(fd, partial_name_.c_str(), fd, name.c_str(), RENAME_NOREPLACE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS) return false;
-  return linkat(fd, partial_name_.c_str(), fd, name.c_str(), 0) == 0 &&
-         folder().Remove(partial_name_);
+  if (linkat(fd, partial_name_.c_str(), fd, name.c_str(), 0) == 0) {
+    return folder().Remove(partial_name_);
+  }
+  if (errno == EEXIST) return false;
+  // Nor can every one link (FUSE, object stores): whoever makes the name first has it.
+  const int claimed = folder().OpenFile(name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+  if (claimed < 0) return false;
+  close(claimed);
+  if (renameat(fd, partial_name_.c_str(), fd, name.c_str()) == 0) return true;
+  const int error = errno;
+  folder().Remove(name);
+  errno = error;
+  return false;
 }
 
 Status AtomicFileWriter::Commit() {

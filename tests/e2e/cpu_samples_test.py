@@ -12,19 +12,13 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recorded import BATCHLIGHT, BUILD, LONG_S, InFolder, dump  # noqa: E402
+from recorded import BATCHLIGHT, BUILD, LONG_S, InFolder, dump, why_no_samples  # noqa: E402
 
 PROGRAM = os.path.join(BUILD, "test", "cpu_program")
 STATIC_PROGRAM = os.path.join(BUILD, "test", "cpu_program_static")
 MS = 1_000_000
 # Of 199 samples of a second two thirds of a tenth are 13: the least of the shares is known to a half.
 SHARES = {"BurnSix": 0.6, "BurnThree": 0.3, "BurnOne": 0.1}
-
-
-def why_no_samples():
-    done = subprocess.run([BATCHLIGHT, "doctor", "-f", "json"], capture_output=True, text=True, check=True)
-    (check,) = [row for row in json.loads(done.stdout) if row["area"] == "CPU samples"]
-    return None if check["finding"] == "ok" else check["what"]
 
 
 class CpuCase(InFolder):

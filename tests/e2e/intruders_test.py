@@ -10,7 +10,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from recorded import (BATCHLIGHT, BUILD, FAULT_PROGRAM, LONG_S, SOURCE, InFolder,  # noqa: E402
-                      count, run)
+                      count, dump, run, why_no_samples)
 
 USER = "nobody"
 
@@ -85,6 +85,20 @@ class OthersOfTheGroup(InFolder):
                     finally:
                         tool.send_signal(signal.SIGCONT)
         return False
+
+    def test_pipes_in_place_of_default_outputs(self):
+        self.assertEqual(self.profile("-o", "run", FAULT_PROGRAM, "operators", 5).returncode, 0)
+        for kind, name in (("chrome", "run.trace.json"), ("folded", "run.folded"),
+                           ("sqlite", "run.sqlite")):
+            os.mkfifo(self.path(name))
+            done = self.batchlight("export", "-t", kind, "-f", "run.batchlight", timeout=LONG_S)
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertIn(name + " exists and is no file", done.stderr)
+        # One that the user names is written to.
+        reader = subprocess.Popen(["cat", self.path("run.folded")], stdout=subprocess.PIPE)
+        done = self.batchlight("export", "-t", "folded", "-o", "run.folded", "run.batchlight")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"fault::step", reader.communicate(timeout=LONG_S)[0])
 
     def test_a_folder_of_outputs_exchanged_for_a_link(self):
         recording = os.path.join(SOURCE, "tests", "recordings", "h200_two_ranks.batchlight")
@@ -196,6 +210,49 @@ class ProgramOfAnotherUser(InFolder):
         self.fine("mv sub away; ln -s %s sub" % target, "-o", "sub/run")
         self.assertEqual(os.listdir(target), [])
         self.assertEqual(os.listdir(os.path.join(self.work, "away")), ["run.batchlight"])
+
+
+    def venv(self):
+        """A virtual environment of the user's; its CUPTI says who loaded it."""
+        venv = os.path.join(self.work, "venv")
+        packages = os.path.join(venv, "lib", "python3.11", "site-packages", "nvidia", "cu13", "lib")
+        os.makedirs(packages)
+        os.mkdir(os.path.join(venv, "bin"))
+        with open(self.path("cupti.c"), "w") as file:
+            file.write("#include <fcntl.h>\n__attribute__((constructor)) static void loaded(void)\n"
+                       "{ open(\"%s\", O_WRONLY | O_CREAT, 0600); }\n" % self.path("loaded"))
+        built = run("cc", "-shared", "-fPIC", "-o", os.path.join(packages, "libcupti.so.13"),
+                    self.path("cupti.c"))
+        self.assertEqual(built.returncode, 0, built.stderr)
+        program = os.path.join(venv, "bin", "python3")
+        with open(program, "w") as file:
+            file.write("#!/bin/sh\nexit 7\n")
+        os.chmod(program, 0o755)
+        return venv, program
+
+    def test_root_loads_no_library_of_the_users(self):
+        venv, program = self.venv()
+        sampled = ("profile", "-t", "none", "--gpu-metrics-devices=all", "-f", "-o")
+        done = self.batchlight(*sampled, self.path("own"), program, cwd=self.work)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertTrue(os.path.exists(self.path("loaded")), "the user's own tool loads it")
+        os.remove(self.path("loaded"))
+        run("chown", "-R", USER, venv)
+        done = self.batchlight(*sampled, "run", "--run-as", USER, program, cwd=self.work)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertFalse(os.path.exists(self.path("loaded")))
+
+    def test_samples_tell_the_user_nothing_of_the_kernel(self):
+        why = why_no_samples()
+        if why:
+            self.skipTest(why)
+        burn = "dd if=/dev/zero of=/dev/null bs=1 count=300000 2>/dev/null"
+        self.fine(burn, "--sample=process-tree")
+        samples = [record for record in dump(os.path.join(self.work, "report1.batchlight"))
+                   if record.kind == "NativeStack"]
+        self.assertGreater(len(samples), 0, "there are samples")
+        for record in samples:
+            self.assertLess(int(record.fields["address"], 0), 1 << 47)
 
 
 class FilesCutShort(InFolder):

@@ -1,5 +1,6 @@
 """Runs the batchlight program and reads what it recorded through `batchlight trace dump`."""
 import collections
+import json
 import os
 import pty
 import re
@@ -28,6 +29,13 @@ def run(*words, **options):
     options.setdefault("stdin", subprocess.DEVNULL)
     options.setdefault("timeout", 2 * LONG_S)
     return subprocess.run([str(word) for word in words], universal_newlines=True, **options)
+
+
+def why_no_samples():
+    """Why the processors cannot be sampled here; None if they can."""
+    done = run(BATCHLIGHT, "doctor", "-f", "json")
+    (check,) = [row for row in json.loads(done.stdout) if row["area"] == "CPU samples"]
+    return None if check["finding"] == "ok" else check["what"]
 
 
 def on_terminal(columns, *words, **environment):

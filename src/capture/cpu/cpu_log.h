@@ -13,8 +13,6 @@
 
 namespace batchlight::capture {
 
-inline constexpr char kCpuFile[] = "cpu.blp";
-
 // A frame of a stack, for writing: innermost first.
 struct StackFrame {
   native::CodePlace place;

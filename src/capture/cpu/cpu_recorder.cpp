@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/contain.h"
 #include "capture/loop/clock.h"
 
 namespace batchlight::capture {
@@ -32,11 +33,12 @@ constexpr uint32_t kBlocked = 2;
 
 Result<std::unique_ptr<CpuRecorder>> CpuRecorder::Open(pid_t pid, const CpuOptions& options,
                                                        const LiveFolder& live_folder,
-                                                       bool collecting) {
-  ASSIGN_OR_RETURN(PerfEvents events, PerfEvents::Open(pid, options, collecting));
+                                                       bool collecting,
+                                                       const std::optional<FileOwner>& user) {
+  ASSIGN_OR_RETURN(PerfEvents events, PerfEvents::Open(pid, options, collecting, !user));
   ASSIGN_OR_RETURN(CpuLog log, CpuLog::Create(live_folder));
   return std::unique_ptr<CpuRecorder>(
-      new CpuRecorder(options, std::move(events), std::move(log), collecting));
+      new CpuRecorder(options, std::move(events), std::move(log), collecting, user));
 }
 
 CpuRecorder::~CpuRecorder() {
@@ -49,8 +51,11 @@ CpuRecorder::~CpuRecorder() {
   thread_.join();
 }
 
-void CpuRecorder::Start() {
-  thread_ = std::thread([this] { Run(); });
+Status CpuRecorder::Start() {
+  return Contain("sampling processors (see `ulimit -u`)", [this]() -> Status {
+    thread_ = std::thread([this] { Run(); });
+    return {};
+  });
 }
 
 void CpuRecorder::Run() {
@@ -74,13 +79,20 @@ void CpuRecorder::SetCapture(uint32_t capture_index, bool collecting) {
   events_.SetCollecting(collecting);
 }
 
-void CpuRecorder::Finish(uint32_t capture_index) {
+Status CpuRecorder::Finish(uint32_t capture_index) {
   const std::lock_guard lock(mutex_);
   Round();
   log_.SetCapture(capture_index);
   if (lost_ > 0) log_.AddCounter(format::Counter::kCpuEventsDropped, lost_, last_ns_);
-  if (options_.resolve_symbols) log_.AddNames(events_.has_kernel(), last_ns_);
+  Status named;
+  if (options_.resolve_symbols) {
+    named = Contain("naming sampled functions", [this]() -> Status {
+      log_.AddNames(events_.has_kernel(), last_ns_);
+      return {};
+    });
+  }
   log_.SetCapture(capture_index_);
+  return failed_.ok() ? named : failed_;
 }
 
 std::vector<std::pair<std::string, std::string>> CpuRecorder::Facts() const {
@@ -94,6 +106,14 @@ std::vector<std::pair<std::string, std::string>> CpuRecorder::Facts() const {
 }
 
 void CpuRecorder::Round() {
+  if (!failed_.ok()) return;
+  failed_ = Contain("sampling processors", [this]() -> Status {
+    TakeRings();
+    return {};
+  });
+}
+
+void CpuRecorder::TakeRings() {
   const int64_t until_ns = MonotonicNow();
   events_.Read([this](std::span<const uint8_t> bytes) {
     const PerfRecord record = DecodePerfRecord(bytes, events_.sample_type());
@@ -155,6 +175,7 @@ void CpuRecorder::TakeMap(const PerfRecord& record) {
   } else if (space.use_count() > 1) {  // shared with the parent since fork
     space = std::make_shared<native::AddressSpace>(*space);
   }
+  const FileRights rights(user_);
   space->Map(record.begin, record.bytes, record.file_offset,
              modules_.Find(std::string(record.name)));
 }

@@ -6,12 +6,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
+#include "base/status.h"
 #include "capture/cpu/cpu_log.h"
+#include "capture/cpu/file_rights.h"
 #include "capture/cpu/perf_events.h"
 #include "capture/cpu/perf_record.h"
 #include "native/unwinder.h"
@@ -20,31 +23,37 @@ namespace batchlight::capture {
 
 class CpuRecorder {
  public:
-  // For a process that has executed nothing yet. Errors: the kernel refuses (PerfEvents).
+  // For a process that has executed nothing yet. `user`: who runs it, if that is not the tool's
+  // user; nothing is recorded then that this user may not know. Errors: the kernel refuses
+  // (PerfEvents).
   static Result<std::unique_ptr<CpuRecorder>> Open(pid_t pid, const CpuOptions& options,
-                                                   const LiveFolder& live_folder, bool collecting);
+                                                   const LiveFolder& live_folder, bool collecting,
+                                                   const std::optional<FileOwner>& user);
   ~CpuRecorder();
 
-  // Starts the thread: not before the program is forked.
-  void Start();
+  // Starts the thread: not before the program is forked. Errors: there can be no more threads.
+  Status Start();
   // Collection went on or off: what the rings hold belongs to what was before.
   void SetCapture(uint32_t capture_index, bool collecting);
   // Writes what the rings hold, and the names of all functions seen: before `capture_index` is
-  // sealed.
-  void Finish(uint32_t capture_index);
+  // sealed. Errors: why what was recorded ends before its time.
+  Status Finish(uint32_t capture_index);
   // Properties of the recording.
   std::vector<std::pair<std::string, std::string>> Facts() const;
 
  private:
-  CpuRecorder(const CpuOptions& options, PerfEvents events, CpuLog log, bool collecting)
+  CpuRecorder(const CpuOptions& options, PerfEvents events, CpuLog log, bool collecting,
+              const std::optional<FileOwner>& user)
       : options_(options),
+        user_(user),
         events_(std::move(events)),
         log_(std::move(log)),
         collecting_(collecting) {}
 
   void Run();
-  // Reads all rings and takes what happened up to now, in order of time.
+  // Reads all rings and takes what happened up to now, in order of time. After an error no more.
   void Round();
+  void TakeRings();
   void Take(const PerfRecord& record);
   void TakeSample(const PerfRecord& record);
   void TakeMap(const PerfRecord& record);
@@ -60,9 +69,11 @@ class CpuRecorder {
   };
 
   const CpuOptions options_;
+  const std::optional<FileOwner> user_;
   std::mutex mutex_;  // of all below but thread_
   std::condition_variable wake_;
   bool ending_ = false;
+  Status failed_;
   PerfEvents events_;
   CpuLog log_;
   bool collecting_;

@@ -100,8 +100,10 @@ Status Refused(int error) {
 
 }  // namespace
 
-Result<PerfEvents> PerfEvents::Open(pid_t pid, const CpuOptions& options, bool collecting) {
+Result<PerfEvents> PerfEvents::Open(pid_t pid, const CpuOptions& options, bool collecting,
+                                    bool kernel) {
   PerfEvents events;
+  events.has_kernel_ = kernel && options.samples;
   const long processors = sysconf(_SC_NPROCESSORS_CONF);
   events.ring_bytes_ =
       processors > kManyProcessors ? kManyProcessorsRingBytes : kFewProcessorsRingBytes;
@@ -137,8 +139,8 @@ Status PerfEvents::OpenProcessor(pid_t pid, int cpu, const CpuOptions& options, 
   }
   if (!options.samples) return {};
   perf_event_attr attributes = SampleAttributes(options, collecting, true);
-  int fd = rings_.size() == 1 || has_kernel_ ? OpenEvent(attributes, pid, cpu) : -1;
-  if (rings_.size() == 1) has_kernel_ = fd >= 0;
+  int fd = has_kernel_ ? OpenEvent(attributes, pid, cpu) : -1;
+  has_kernel_ = fd >= 0;
   if (fd < 0) {
     attributes = SampleAttributes(options, collecting, false);
     fd = OpenEvent(attributes, pid, cpu);

@@ -21,9 +21,11 @@ inline constexpr uint32_t kStackBytes = 16 * 1024;
 class PerfEvents {
  public:
   // For a process that has executed nothing yet. What it maps, executes and starts is told from its
-  // exec on, samples and switches from then on if `collecting`. Errors (kOutput): why the kernel
+  // exec on, samples and switches from then on if `collecting`. Without `kernel` no sample tells
+  // anything of the kernel, even where the tool may see it. Errors (kOutput): why the kernel
   // refuses, in words for the user.
-  static Result<PerfEvents> Open(pid_t pid, const CpuOptions& options, bool collecting);
+  static Result<PerfEvents> Open(pid_t pid, const CpuOptions& options, bool collecting,
+                                 bool kernel);
   PerfEvents(PerfEvents&& other) noexcept = default;
   PerfEvents& operator=(PerfEvents&& other) = delete;
   ~PerfEvents();
@@ -56,7 +58,7 @@ class PerfEvents {
 
   std::vector<Ring> rings_;
   std::vector<uint8_t> scratch_;  // a record that goes over the ring's end
-  bool has_kernel_ = false;
+  bool has_kernel_ = false;       // so far: wanted, and not refused
   uint64_t sample_type_ = 0;
   int64_t ring_ns_ = 0;
   uint64_t ring_bytes_ = 0;

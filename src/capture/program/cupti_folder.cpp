@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/trusted_path.h"
 #include "capture/program/find_program.h"
 
 namespace batchlight::capture {
@@ -11,14 +12,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool HasCupti(const fs::path& folder) {
-  std::error_code error;
-  return fs::exists(folder / "libcupti.so.13", error) ||
-         fs::exists(folder / "libcupti.so.12", error);
-}
+// Looks at one place after another.
+class Search {
+ public:
+  explicit Search(CuptiOf whose) : whose_(whose) {}
 
-// In the packages of the Python that lies in PREFIX/bin.
-std::string InPackages(const fs::path& prefix) {
+  // In the packages of the Python that lies in PREFIX/bin.
+  std::string InPackages(const fs::path& prefix);
+  // Of a program: as it is named, which may be a link of a virtual environment, and where it lies.
+  std::string BesideProgram(const std::string& word);
+
+ private:
+  bool HasCupti(const fs::path& folder) const {
+    for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) {
+      std::error_code error;
+      if (!fs::exists(folder / name, error)) continue;
+      return whose_ == CuptiOf::kAnyone || WhyNotTrusted(folder / name).empty();
+    }
+    return false;
+  }
+
+  CuptiOf whose_;
+};
+
+std::string Search::InPackages(const fs::path& prefix) {
   std::error_code error;
   for (const char* lib : {"lib", "lib64"}) {
     for (const auto& entry : fs::directory_iterator(prefix / lib, error)) {
@@ -34,8 +51,7 @@ std::string InPackages(const fs::path& prefix) {
   return "";
 }
 
-// Of a program: as it is named, which may be a link of a virtual environment, and where it lies.
-std::string BesideProgram(const std::string& word) {
+std::string Search::BesideProgram(const std::string& word) {
   const char* const path = std::getenv("PATH");
   const std::string program =
       FindProgram(word, path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin").path;
@@ -52,17 +68,18 @@ std::string BesideProgram(const std::string& word) {
 
 }  // namespace
 
-std::string FindCuptiFolder(const std::vector<std::string>& command) {
+std::string FindCuptiFolder(const std::vector<std::string>& command, CuptiOf whose) {
   std::error_code error;
   if (const char* const chosen = std::getenv("BATCHLIGHT_CUPTI");
       chosen != nullptr && *chosen != 0) {
     return fs::is_directory(chosen, error) ? chosen : fs::path(chosen).parent_path().string();
   }
+  Search search(whose);
   std::string found;
-  if (!command.empty()) found = BesideProgram(command[0]);
+  if (!command.empty()) found = search.BesideProgram(command[0]);
   const char* const environment = std::getenv("VIRTUAL_ENV");
-  if (found.empty() && environment != nullptr) found = InPackages(environment);
-  if (found.empty()) found = BesideProgram("python3");
+  if (found.empty() && environment != nullptr) found = search.InPackages(environment);
+  if (found.empty()) found = search.BesideProgram("python3");
   return found.empty() ? "-" : found;
 }
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -149,8 +150,9 @@ Result<std::optional<MappedFile>> LiveFolder::Map(const std::string& name) const
   }
   struct stat info {};
   const bool is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1;
+  const bool is_tools = name == kToolFile || name == kCpuFile;
   const bool is_owners =
-      info.st_uid == folder_.Info().st_uid || (name == kToolFile && info.st_uid == geteuid());
+      info.st_uid == folder_.Info().st_uid || (is_tools && info.st_uid == geteuid());
   if (!is_file || !is_owners) {
     close(fd);
     return std::optional<MappedFile>();
@@ -163,6 +165,27 @@ bool LiveFolder::GiveTo(uid_t user, gid_t group) const {
   return fchown(folder_.fd(), user, group) == 0;
 }
 
+LiveFolder::LiveFolder(LiveFolder&& other) noexcept
+    : parent_(std::move(other.parent_)),
+      folder_(std::move(other.folder_)),
+      goes_at_end_(std::exchange(other.goes_at_end_, false)) {}
+
+LiveFolder::~LiveFolder() {
+  if (goes_at_end_ && IsStillThere()) {
+    unlinkat(parent_.fd(), LastPartOf(path()).c_str(), AT_REMOVEDIR);
+  }
+}
+
+// Removed files that somebody has open yet, under the names that NFS and FUSE give them.
+bool LiveFolder::HoldsOnlyOpenFiles() const {
+  const int error = errno;
+  const std::vector<std::string> names = folder_.Names();
+  errno = error;
+  return !names.empty() && std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    return name.starts_with(".nfs") || name.starts_with(".fuse_hidden");
+  });
+}
+
 Status LiveFolder::Remove() const {
   for (const std::string& name : folder_.Names()) {
     if (IsRecorders(name)) folder_.Remove(name);
@@ -170,6 +193,8 @@ Status LiveFolder::Remove() const {
   // Not a folder that stands there by now in place of ours.
   if (!IsStillThere()) return {};
   if (unlinkat(parent_.fd(), LastPartOf(path()).c_str(), AT_REMOVEDIR) == 0) return {};
+  goes_at_end_ = HoldsOnlyOpenFiles();
+  if (goes_at_end_) return {};
   return OutputError("cannot remove " + path() + ": " + std::strerror(errno));
 }
 

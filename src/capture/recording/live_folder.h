@@ -20,6 +20,7 @@ inline constexpr char kLiveSuffix[] = ".batchlight.live";
 inline constexpr char kRecordingSuffix[] = ".batchlight";
 inline constexpr char kControlFile[] = "control";
 inline constexpr char kToolFile[] = "tool.blp";
+inline constexpr char kCpuFile[] = "cpu.blp";  // the tool's too: samples and switches
 
 class LiveFolder {
  public:
@@ -45,20 +46,27 @@ class LiveFolder {
 
   // Makes it another user's, who records into it (--run-as). False with errno.
   bool GiveTo(uid_t user, gid_t group) const;
-  // Removes it and what the recorder puts into it. Other files, and then the folder, stay.
+  // Removes it and what the recorder puts into it. Other files, and then the folder, stay. Where
+  // files that are open keep a name until they are closed (NFS, FUSE) the folder goes with this
+  // object.
   Status Remove() const;
+  LiveFolder(LiveFolder&& other) noexcept;
+  LiveFolder& operator=(LiveFolder&& other) = delete;
+  ~LiveFolder();
 
  private:
   LiveFolder(Folder parent, Folder folder)
       : parent_(std::move(parent)), folder_(std::move(folder)) {}
   enum class Lock { kTaken, kBusy };
   Lock TakeLock(bool wait) const;
+  bool HoldsOnlyOpenFiles() const;
   bool IsStillThere() const { return parent_.Holds(LastPartOf(path()), folder_); }
   // What keeps an existing folder from being recorded into; nothing if it may be replaced.
   Status CheckReplaceable(bool replace) const;
 
   Folder parent_;
   Folder folder_;
+  mutable bool goes_at_end_ = false;
 };
 
 }  // namespace batchlight::capture

@@ -167,7 +167,10 @@ class Sealer {
 Result<SealSummary> Seal(const LiveFolder& live_folder, const std::string& output,
                          const SealOptions& options) {
   if (!live_folder.HoldsRecording()) {
-    return InputError(live_folder.path() + " is not the live folder of a recording");
+    // Its file system may have gone, as one of FUSE whose server died.
+    return errno == ENOENT
+               ? InputError(live_folder.path() + " is not the live folder of a recording")
+               : InputError("cannot read " + live_folder.path() + ": " + std::strerror(errno));
   }
   if (!options.replace && FileExists(output)) {
     return OutputError(output + " exists; remove it, choose another name, or pass -f");

@@ -65,6 +65,7 @@ class Session : private SessionCommands {
   Status OpenWatches(pid_t pid);
   // What the kernel refuses is said and missing, no more.
   void OpenCpuRecorder(pid_t pid);
+  void SayOfCpu(const std::string& why);
   // The path under which the program can preload what -t osrt needs.
   Result<std::string> PreloadShims(const Install& install);
   void SayWhatIsLeft();

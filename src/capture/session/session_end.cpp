@@ -72,7 +72,10 @@ Status Session::SealTo(const std::string& path, std::optional<uint32_t> index) {
     options.owner = options_.run_as->uid;
     options.group = options_.run_as->gid;
   }
-  if (cpu_) cpu_->Finish(index.value_or(recording_->control().capture_index()));
+  if (cpu_) {
+    const Status cpu = cpu_->Finish(index.value_or(recording_->control().capture_index()));
+    if (!cpu.ok()) SayOfCpu(cpu.message() + "; samples and switches are not whole");
+  }
   RETURN_IF_ERROR(Contain("sealing " + path,
                           [&] { return Seal(recording_->live_folder(), path, options).status(); }));
   sealed_.push_back(path);

@@ -135,20 +135,31 @@ Status Session::Prepare(pid_t pid, const Install& install,
 
 void Session::OpenCpuRecorder(pid_t pid) {
   if (!options_.cpu.Any()) return;
+  std::optional<FileOwner> user;
+  if (options_.run_as && options_.run_as->uid != geteuid()) {
+    user = FileOwner{options_.run_as->uid, options_.run_as->gid};
+  }
   auto recorder = CpuRecorder::Open(pid, options_.cpu, recording_->live_folder(),
-                                    recording_->control().collecting());
-  if (!recorder.ok()) {
-    const std::string what = !options_.cpu.samples   ? "context switches are"
-                             : options_.cpu.switches ? "CPU samples and context switches are"
-                                                     : "CPU samples are";
-    const std::string why = what + " not recorded: " + recorder.status().message();
-    notice_(why);
-    recording_->log().AddReason("cpu", why);
+                                    recording_->control().collecting(), user);
+  Status started = recorder.status();
+  if (started.ok()) {
+    cpu_ = std::move(recorder).value();
+    started = cpu_->Start();
+  }
+  if (started.ok()) {
+    for (const auto& [key, value] : cpu_->Facts()) recording_->log().AddProperty(key, value);
     return;
   }
-  cpu_ = std::move(recorder).value();
-  for (const auto& [key, value] : cpu_->Facts()) recording_->log().AddProperty(key, value);
-  cpu_->Start();
+  cpu_.reset();
+  const std::string what = !options_.cpu.samples   ? "context switches are"
+                           : options_.cpu.switches ? "CPU samples and context switches are"
+                                                   : "CPU samples are";
+  SayOfCpu(what + " not recorded: " + started.message());
+}
+
+void Session::SayOfCpu(const std::string& why) {
+  notice_(why);
+  recording_->log().AddReason("cpu", why);
 }
 
 // The folder and the control page, which the program writes; the tool's own file stays the tool's.

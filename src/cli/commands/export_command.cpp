@@ -6,11 +6,14 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "analysis/ranks/job_places.h"
 #include "base/duration_text.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/nearest.h"
 #include "cli/flags/command.h"
 #include "cli/flags/run_argument.h"
@@ -86,8 +89,9 @@ Status CheckStream(const Exporter& exporter, const ExportOptions& options, bool 
                     "; to a pipe or standard output go" + text_types);
 }
 
+// `names_output`: the user said where, else it goes beside the input.
 Status CheckOutput(const Exporter& exporter, const std::string& input, const ExportOptions& options,
-                   bool force_overwrite, bool per_rank) {
+                   bool force_overwrite, bool per_rank, bool names_output) {
   const bool is_folder = per_rank || exporter.form == ExportForm::kFolder;
   if (options.append && exporter.form != ExportForm::kFolder) {
     return UsageError("--append adds to a folder of tables (-t csv); " +
@@ -99,7 +103,12 @@ Status CheckOutput(const Exporter& exporter, const std::string& input, const Exp
                       "on it, or use -o - | gzip > " +
                       options.output);
   }
-  if (IsStream(options.output)) return CheckStream(exporter, options, per_rank);
+  if (IsStream(options.output)) {
+    if (names_output) return CheckStream(exporter, options, per_rank);
+    // A pipe that somebody else put there would get the events, or wait for ever.
+    return OutputError(options.output +
+                       " exists and is no file; remove it, or name another place with -o");
+  }
   struct stat in {};
   struct stat out {};
   if (stat(options.output.c_str(), &out) != 0) return Status();
@@ -112,6 +121,15 @@ Status CheckOutput(const Exporter& exporter, const std::string& input, const Exp
   if (force_overwrite || options.append) return Status();
   return OutputError(options.output + " exists; use --force-overwrite to replace it" +
                      (exporter.form == ExportForm::kFolder ? ", --append to add to it" : ""));
+}
+
+// Beside the input nothing is written but a new file, whatever is put under its name meanwhile.
+Status HoldPlace(const Exporter& exporter, bool per_rank, ExportOptions& options,
+                 std::optional<Folder>& held) {
+  if (per_rank || exporter.form != ExportForm::kText) return {};
+  ASSIGN_OR_RETURN(Folder folder, Folder::OpenParent(options.output));
+  options.into = &held.emplace(std::move(folder));
+  return {};
 }
 
 // What the user should know of an export that holds less, or more, than it seems to.
@@ -213,7 +231,10 @@ Status RunExport(ExportFlags& flags, const Command& command) {
                        ? DefaultOutput(input, flags.per_rank ? "_" + flags.type
                                                              : std::string(exporter->extension))
                        : flags.output;
-  RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force, flags.per_rank));
+  RETURN_IF_ERROR(
+      CheckOutput(*exporter, input, options, force, flags.per_rank, !flags.output.empty()));
+  std::optional<Folder> held;
+  if (flags.output.empty()) RETURN_IF_ERROR(HoldPlace(*exporter, flags.per_rank, options, held));
   // Operators that the file has as ranges need no second ones.
   flags.use.input.operators = !flags.operators_as_nvtx;
   std::vector<std::unique_ptr<Store>> stores;
@@ -264,7 +285,9 @@ Result<std::string> ExportBeside(const Store& store, const std::string& input,
   ASSIGN_OR_RETURN(const Exporter* exporter, ChooseExporter(type));
   ExportOptions options;
   options.output = DefaultOutput(input, exporter->extension);
-  RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force_overwrite, false));
+  RETURN_IF_ERROR(CheckOutput(*exporter, input, options, force_overwrite, false, false));
+  std::optional<Folder> held;
+  RETURN_IF_ERROR(HoldPlace(*exporter, false, options, held));
   ASSIGN_OR_RETURN([[maybe_unused]] const uint64_t rows, exporter->run(store, options));
   return options.output;
 }

@@ -40,15 +40,20 @@ std::string Joined(const std::vector<std::string>& names) {
   return text;
 }
 
+// With --run-as the tool is root, and the packages beside the program are its user's.
+std::string CuptiFolderOf(const capture::SessionOptions& session) {
+  return capture::FindCuptiFolder(
+      session.command, session.run_as ? capture::CuptiOf::kToolAlone : capture::CuptiOf::kAnyone);
+}
+
 }  // namespace
 
 Status PlanCounters(const CounterOptions& counters, capture::SessionOptions& session,
                     std::vector<std::string>& say) {
   if (counters.sets.empty()) return {};
   ASSIGN_OR_RETURN(const WantedMetrics wanted, MetricsOf(counters.sets));
-  const auto plan = capture::PlanPasses({.cupti_folder = capture::FindCuptiFolder(session.command),
-                                         .always = wanted.always,
-                                         .others = wanted.others});
+  const auto plan = capture::PlanPasses(
+      {.cupti_folder = CuptiFolderOf(session), .always = wanted.always, .others = wanted.others});
   const auto leave_out = [&](const std::string& why) {
     session.reasons.emplace_back("counters", "hardware counters are not read: " + why);
     say.push_back("hardware counters are not read: " + why);
@@ -68,7 +73,7 @@ Status ChooseGpuMetrics(const ProfileOptions& options, capture::SessionOptions& 
   if (options.gpu_metric_sets.empty()) return {};
   ASSIGN_OR_RETURN(const WantedMetrics wanted, MetricsOf(options.gpu_metric_sets));
   session.gpu_sampling.metrics = wanted.others;
-  session.gpu_sampling.cupti_folder = capture::FindCuptiFolder(session.command);
+  session.gpu_sampling.cupti_folder = CuptiFolderOf(session);
   return {};
 }
 

@@ -1,0 +1,61 @@
+#include "base/trusted_path.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/file.h"
+
+namespace batchlight {
+namespace {
+
+class TrustedPath : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/bl_trusted_XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    base_ = name;
+    std::filesystem::create_directories(base_ + "/a/b");
+    ASSERT_TRUE(WriteWholeFile(File(), "code").ok());
+    for (const std::string& path : {base_ + "/a", base_ + "/a/b"}) Allow(path, 0755);
+    Allow(File(), 0644);
+  }
+  void TearDown() override { std::filesystem::remove_all(base_); }
+  std::string File() const { return base_ + "/a/b/library.so"; }
+  static void Allow(const std::string& path, mode_t mode) {
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+  }
+  std::string base_;
+};
+
+TEST_F(TrustedPath, IsThatOfThisUserAlone) { EXPECT_EQ(WhyNotTrusted(File()), ""); }
+
+TEST_F(TrustedPath, NeitherTheFileNorAFolderMayBeWrittenByOthers) {
+  for (const std::string& path : {File(), base_ + "/a/b", base_ + "/a"}) {
+    Allow(path, 0775);
+    EXPECT_EQ(WhyNotTrusted(File()), path + " can be written by other users");
+    Allow(path, 0755);
+  }
+  Allow(base_ + "/a", 01777);
+  EXPECT_EQ(WhyNotTrusted(File()), "");
+}
+
+TEST_F(TrustedPath, WhereALinkLeadsCounts) {
+  std::filesystem::create_symlink(File(), base_ + "/link.so");
+  EXPECT_EQ(WhyNotTrusted(base_ + "/link.so"), "");
+  Allow(base_ + "/a/b", 0777);
+  EXPECT_NE(WhyNotTrusted(base_ + "/link.so"), "");
+  EXPECT_NE(WhyNotTrusted(base_ + "/missing"), "");
+}
+
+TEST_F(TrustedPath, AnotherUsersIsNot) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  ASSERT_EQ(chown((base_ + "/a").c_str(), 65534, 65534), 0);
+  EXPECT_EQ(WhyNotTrusted(File()), base_ + "/a belongs to another user");
+}
+
+}  // namespace
+}  // namespace batchlight

@@ -1,0 +1,132 @@
+"""Recording onto storage that fails in ways of its own: a quota, and a file system whose server stops
+answering or dies. The program lives, and the tool says what became of the recording."""
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from recorded import BATCHLIGHT, FAULT_PROGRAM, LONG_S, InFolder, count, dump, run  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DEBIAN_PYTHON = "/usr/bin/python3"  # has fusepy
+WARM_UP = 10
+COUNT = 20_000
+
+
+def has_fuse():
+    return os.path.exists("/dev/fuse") and os.geteuid() == 0 and run(
+        DEBIAN_PYTHON, "-c", "import fusepy").returncode == 0
+
+
+@unittest.skipUnless(os.geteuid() == 0 and shutil.which("mkfs.btrfs"), "only root can mount btrfs")
+class AQuota(InFolder):
+    """A real one, of btrfs: the disk has room, this folder has none."""
+
+    def limited_to(self, megabytes):
+        image, disk = self.path("image"), self.path("disk")
+        with open(image, "wb") as file:
+            file.truncate(300 << 20)
+        os.mkdir(disk)
+        self.assertEqual(run("mkfs.btrfs", "-q", image).returncode, 0)
+        mounted = run("mount", "-o", "loop", image, disk)
+        if mounted.returncode != 0:
+            self.skipTest("no btrfs in this kernel: " + mounted.stderr)
+        self.addCleanup(run, "umount", "-l", disk)
+        for words in (("quota", "enable", disk), ("subvolume", "create", disk + "/own"),
+                      ("qgroup", "limit", "%dM" % megabytes, disk + "/own")):
+            done = run("btrfs", *words)
+            if done.returncode != 0:
+                self.skipTest("no quotas here: " + done.stderr)
+        return "disk/own/run"
+
+    def test_recording_stops_at_it_and_the_program_goes_on(self):
+        run_name = self.limited_to(3)
+        done = self.batchlight("profile", "-t", "none", "--pytorch=autograd-nvtx", "-o", run_name,
+                               "sh", "-c", FAULT_PROGRAM + " operators 300000; exit 7")
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("has no room left (Disk quota exceeded)", " ".join(done.stderr.split()))
+        left = [name for name in os.listdir(self.path("disk/own")) if name.startswith("run.batchlight")]
+        self.assertEqual(len(left), 1, left)
+        # Sealed where there was room for that, else as it was left, which the tool says.
+        self.assertTrue(left[0] == "run.batchlight" or "what was recorded is kept" in done.stderr)
+        self.assertGreater(count(dump(self.path("disk/own/" + left[0])), "OpEnd"), 10_000)
+
+
+@unittest.skipUnless(has_fuse(), "only root with FUSE and fusepy can serve a file system")
+class AServedFileSystem(InFolder):
+    """A file system of FUSE, whose server this test holds or ends."""
+
+    def setUp(self):
+        super().setUp()
+        self.disk = self.path("disk")
+        os.mkdir(self.disk)
+        os.mkdir(self.path("behind"))
+        self.server = subprocess.Popen(
+            [DEBIAN_PYTHON, os.path.join(HERE, "folder_server.py"), self.path("behind"), self.disk])
+        self.addCleanup(self.end)
+        self.until(lambda: os.path.ismount(self.disk), "the file system is not mounted")
+
+    def end(self):
+        self.server.kill()
+        self.server.wait(LONG_S)
+        run("umount", "-l", self.disk)
+
+    def words(self):
+        try:
+            with open(self.path("words"), "rb") as file:
+                return struct.unpack("<QQ", file.read(16))
+        except (OSError, struct.error):
+            return 0, 0
+
+    def recording(self):
+        tool = self.begin("profile", "-t", "none", "--pytorch=autograd-nvtx", "-o", "disk/run",
+                          FAULT_PROGRAM, "beside", COUNT, self.path("words"),
+                          stderr=subprocess.PIPE)
+        self.until(lambda: self.words()[0] > 1000, "the program does not record")
+        return tool
+
+    def test_one_that_cannot_link_gets_whole_files(self):
+        done = self.batchlight("profile", "-t", "none", "--pytorch=autograd-nvtx", "-o", "disk/run",
+                               FAULT_PROGRAM, "operators", "100")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.listdir(self.path("behind")), ["run.batchlight"])
+        self.assertEqual(count(dump(self.path("behind/run.batchlight")), "OpEnd"), WARM_UP + 100)
+
+    def test_a_server_that_stops_answering_for_a_while(self):
+        tool = self.recording()
+        self.server.send_signal(signal.SIGSTOP)
+        turns = self.words()[1]
+        # What records waits, what records nothing does not.
+        self.until(lambda: self.words()[1] > turns + 200, "the other thread waits too")
+        reader = subprocess.Popen([BATCHLIGHT, "summary", self.path("disk/run.batchlight.live")],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        reader.terminate()  # a reader that waits can be ended
+        self.assertEqual(reader.wait(LONG_S), -signal.SIGTERM)
+        self.server.send_signal(signal.SIGCONT)
+        _, error = tool.communicate(timeout=LONG_S)
+        self.assertEqual(tool.returncode, 0, error)
+        self.assertEqual(count(dump(self.path("behind/run.batchlight")), "OpEnd"), WARM_UP + COUNT)
+
+    def test_a_server_that_dies(self):
+        tool = self.recording()
+        self.server.kill()
+        turns = self.words()[1]
+        self.until(lambda: self.words()[1] > turns + 200, "the program died")
+        _, error = tool.communicate(timeout=2 * LONG_S)
+        self.assertEqual(tool.returncode, 4, error)  # the program itself ends with 0
+        self.assertIn("cannot read disk/run.batchlight.live: Transport endpoint is not connected",
+                      error)
+        reader = self.batchlight("summary", "disk/run.batchlight", timeout=LONG_S)
+        self.assertEqual(reader.returncode, 3)
+        self.assertIn("Transport endpoint is not connected", reader.stderr)
+        # What the server had got is a recording.
+        self.assertEqual(
+            run(BATCHLIGHT, "summary", self.path("behind/run.batchlight.live")).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
