@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace batchlight::native {
 namespace {
@@ -15,6 +16,8 @@ constexpr uint16_t kMachine = EM_AARCH64;
 #endif
 
 constexpr uint64_t kPageBytes = 4096;
+constexpr size_t kMostNameBytes = 16 << 10;
+constexpr size_t kMostBuildIdBytes = 64;
 
 // Of several names of one function: what other files call it, then the plainest.
 bool IsBetterName(const Function& a, const Function& b) {
@@ -107,6 +110,7 @@ void ElfFile::ReadNotes(std::span<const uint8_t> notes) {
     const uint64_t content = (uint64_t{note.n_descsz} + 3) / 4 * 4;
     if (sizeof note + name + content > notes.size()) return;
     if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+        note.n_descsz <= kMostBuildIdBytes &&
         std::memcmp(notes.data() + sizeof note, "GNU", 4) == 0) {
       build_id_.assign(reinterpret_cast<const char*>(notes.data() + sizeof note + name),
                        note.n_descsz);
@@ -152,9 +156,12 @@ std::vector<ElfFile::Section> ElfFile::Sections() const {
 std::vector<Function> ElfFile::Functions() const {
   std::vector<Function> functions;
   const std::vector<Section> sections = Sections();
+  // A file has one table of each kind. In one that means harm thousands lie over each other.
+  bool had_symbols = false, had_dynamic_symbols = false;
   for (const Section& section : sections) {
     if (section.type != SHT_SYMTAB && section.type != SHT_DYNSYM) continue;
-    if (section.link >= sections.size()) continue;
+    bool& had = section.type == SHT_SYMTAB ? had_symbols : had_dynamic_symbols;
+    if (std::exchange(had, true) || section.link >= sections.size()) continue;
     const auto names = sections[section.link].bytes;
     for (size_t at = 0; at + sizeof(Elf64_Sym) <= section.bytes.size(); at += sizeof(Elf64_Sym)) {
       Elf64_Sym symbol;
@@ -163,7 +170,8 @@ std::vector<Function> ElfFile::Functions() const {
       if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) continue;
       if (symbol.st_name >= names.size()) continue;
       const auto* name = reinterpret_cast<const char*>(names.data() + symbol.st_name);
-      const size_t length = strnlen(name, names.size() - symbol.st_name);
+      const size_t most = std::min(names.size() - symbol.st_name, kMostNameBytes);
+      const size_t length = strnlen(name, most);
       if (length == 0) continue;
       functions.push_back({symbol.st_value,
                            symbol.st_value + symbol.st_size,

@@ -1,5 +1,6 @@
 #include "native/unwind_tables.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,9 @@
 
 namespace batchlight::native {
 namespace {
+
+// Real entries have some hundred bytes; one that means harm would be run for every sample.
+constexpr uint64_t kMostEntryBytes = 64 << 10;
 
 // What the functions of one CIE have in common.
 struct CommonEntry {
@@ -27,7 +31,9 @@ std::optional<ByteReader> EntryBody(Stretch from) {
   uint64_t bytes = length.Read<uint32_t>();
   if (bytes == 0xffffffff) bytes = length.Read<uint64_t>();
   const auto rest = length.rest();
-  if (!length.ok() || bytes == 0 || bytes > rest.size()) return std::nullopt;
+  if (!length.ok() || bytes == 0 || bytes > std::min<uint64_t>(rest.size(), kMostEntryBytes)) {
+    return std::nullopt;
+  }
   return ByteReader(rest.first(bytes), length.address());
 }
 
@@ -107,7 +113,12 @@ class Program {
     row_.cfa_register = static_cast<uint8_t>(number);
     row_.cfa_offset = offset;
   }
-  int32_t Scaled(int64_t factor) const { return static_cast<int32_t>(factor * common_.data_align); }
+  // Modulo 2^64: broken tables hold any number.
+  int64_t Times(int64_t factor) const {
+    return static_cast<int64_t>(static_cast<uint64_t>(factor) *
+                                static_cast<uint64_t>(common_.data_align));
+  }
+  int32_t Scaled(int64_t factor) const { return static_cast<int32_t>(Times(factor)); }
   static Expression Block(ByteReader& in) {
     const uint64_t bytes = in.Uleb();
     const auto rest = in.rest();
@@ -176,11 +187,11 @@ class Program {
         return true;
       case 0x12: {  // def_cfa_sf
         const uint64_t number = in.Uleb();
-        DefineCfa(number, in.Sleb() * common_.data_align);
+        DefineCfa(number, Times(in.Sleb()));
         return true;
       }
       case 0x13:  // def_cfa_offset_sf
-        row_.cfa_offset = in.Sleb() * common_.data_align;
+        row_.cfa_offset = Times(in.Sleb());
         return true;
       case 0x2e:  // GNU_args_size
         (void)in.Uleb();

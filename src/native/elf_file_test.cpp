@@ -1,0 +1,119 @@
+#include "native/elf_file.h"
+
+#include <elf.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace batchlight::native {
+namespace {
+
+#if defined(__x86_64__)
+constexpr uint16_t kMachine = EM_X86_64;
+#elif defined(__aarch64__)
+constexpr uint16_t kMachine = EM_AARCH64;
+#endif
+
+// A file with a note, and sections that are all symbol tables.
+class Image {
+ public:
+  Image() : bytes_(sizeof(Elf64_Ehdr)) {
+    std::memcpy(header_.e_ident, ELFMAG, SELFMAG);
+    header_.e_ident[EI_CLASS] = ELFCLASS64;
+    header_.e_ident[EI_DATA] = ELFDATA2LSB;
+    header_.e_machine = kMachine;
+    header_.e_shentsize = sizeof(Elf64_Shdr);
+    header_.e_phentsize = sizeof(Elf64_Phdr);
+  }
+
+  void AddBuildId(size_t size) {
+    const Elf64_Nhdr note{
+        .n_namesz = 4, .n_descsz = static_cast<uint32_t>(size), .n_type = NT_GNU_BUILD_ID};
+    Elf64_Phdr segment{};
+    segment.p_type = PT_NOTE;
+    std::string all(reinterpret_cast<const char*>(&note), sizeof note);
+    all += std::string("GNU\0", 4) + std::string(size, 'i');
+    segment.p_offset = Append(all.data(), all.size());
+    segment.p_filesz = bytes_.size() - segment.p_offset;
+    header_.e_phoff = Append(&segment, sizeof segment);
+    header_.e_phnum = 1;
+  }
+
+  void AddFunction(uint32_t table_type, uint64_t address, const std::string& name) {
+    const uint64_t names = Append(name.c_str(), name.size() + 1);
+    Elf64_Sym symbol{};
+    symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+    symbol.st_shndx = 1;
+    symbol.st_value = address;
+    symbol.st_size = 16;
+    Elf64_Shdr table{};
+    table.sh_type = table_type;
+    table.sh_offset = Append(&symbol, sizeof symbol);
+    table.sh_size = sizeof symbol;
+    table.sh_link = static_cast<uint32_t>(sections_.size()) + 1;
+    sections_.push_back(table);
+    Elf64_Shdr texts{};
+    texts.sh_type = SHT_STRTAB;
+    texts.sh_offset = names;
+    texts.sh_size = name.size() + 1;
+    sections_.push_back(texts);
+  }
+
+  std::vector<uint8_t> Bytes() {
+    header_.e_shoff = Append(sections_.data(), sections_.size() * sizeof(Elf64_Shdr));
+    header_.e_shnum = static_cast<uint16_t>(sections_.size());
+    std::memcpy(bytes_.data(), &header_, sizeof header_);
+    return bytes_;
+  }
+
+ private:
+  uint64_t Append(const void* data, size_t size) {
+    const uint64_t at = bytes_.size();
+    bytes_.resize(at + (size + 7) / 8 * 8);
+    if (size > 0) std::memcpy(bytes_.data() + at, data, size);
+    return at;
+  }
+
+  Elf64_Ehdr header_{};
+  std::vector<Elf64_Shdr> sections_;
+  std::vector<uint8_t> bytes_;
+};
+
+// Thousands of tables over each other would be read for minutes, and take all memory.
+TEST(ElfFile, HasOneTableOfEachKind) {
+  Image image;
+  image.AddFunction(SHT_SYMTAB, 0x100, "first");
+  image.AddFunction(SHT_SYMTAB, 0x200, "again");
+  image.AddFunction(SHT_DYNSYM, 0x300, "dynamic");
+  image.AddFunction(SHT_DYNSYM, 0x400, "again_dynamic");
+  const std::vector<uint8_t> bytes = image.Bytes();
+  const auto file = ElfFile::Of(bytes);
+  ASSERT_NE(file, nullptr);
+  const std::vector<Function> functions = file->Functions();
+  ASSERT_EQ(functions.size(), 2U);
+  EXPECT_EQ(functions[0].name, "first");
+  EXPECT_EQ(functions[1].name, "dynamic");
+}
+
+TEST(ElfFile, NamesAreCut) {
+  Image image;
+  image.AddFunction(SHT_SYMTAB, 0x100, std::string(100'000, 'n'));
+  const std::vector<uint8_t> bytes = image.Bytes();
+  const auto functions = ElfFile::Of(bytes)->Functions();
+  ASSERT_EQ(functions.size(), 1U);
+  EXPECT_EQ(functions[0].name.size(), size_t{16} << 10);
+}
+
+TEST(ElfFile, ABuildIdIsShort) {
+  for (const size_t size : {20U, 64U, 65U, 100'000U}) {
+    Image image;
+    image.AddBuildId(size);
+    const std::vector<uint8_t> bytes = image.Bytes();
+    EXPECT_EQ(ElfFile::Of(bytes)->build_id().size(), size <= 64 ? size : 0);
+  }
+}
+
+}  // namespace
+}  // namespace batchlight::native
