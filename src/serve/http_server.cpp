@@ -178,13 +178,31 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
 template <typename Protocol>
 using StreamOf = beast::basic_stream<Protocol>;
 
+// How many are told that there are too many; more are closed as they come, so that whoever may
+// connect cannot use up the descriptors.
+constexpr size_t kMostRefused = 32;
+constexpr int kPauseMs = 100;
+
+template <typename Protocol>
+void Accept(asio::io_context& io, typename Protocol::acceptor& acceptor, Shared& shared);
+
+// Out of file descriptors: at once it would fail again.
+template <typename Protocol>
+void AcceptLater(asio::io_context& io, typename Protocol::acceptor& acceptor, Shared& shared) {
+  const auto timer = std::make_shared<asio::steady_timer>(io, std::chrono::milliseconds(kPauseMs));
+  timer->async_wait([&, timer](error_code error) {
+    if (!error) Accept<Protocol>(io, acceptor, shared);
+  });
+}
+
 template <typename Protocol>
 void Accept(asio::io_context& io, typename Protocol::acceptor& acceptor, Shared& shared) {
   acceptor.async_accept(
       asio::make_strand(io), [&](error_code error, typename Protocol::socket socket) {
         if (error == asio::error::operation_aborted) return;
-        // Out of file descriptors, or the other side was gone: others may still come.
-        if (!error) {
+        // Or the other side was gone: others may still come.
+        if (error) return AcceptLater<Protocol>(io, acceptor, shared);
+        if (shared.connections < shared.limits.connections + kMostRefused) {
           using Stream = beast::basic_stream<Protocol, typename Protocol::socket::executor_type>;
           std::make_shared<Connection<Stream>>(Stream(std::move(socket)), shared)->Start();
         }

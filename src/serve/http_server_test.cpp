@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <random>
 #include <thread>
+#include <vector>
 
 namespace batchlight::serve {
 namespace {
@@ -132,6 +134,24 @@ TEST_F(HttpServerTest, RefusesTheConnectionBeyondTheLast) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_NE(text.find(" 503 "), text.npos) << text;
+}
+
+// Who may connect, as every user of the machine may, cannot use up the descriptors: what says
+// nothing is closed at once.
+TEST_F(HttpServerTest, ClosesConnectionsWithoutEnd) {
+  Start({.connections = 2, .arrive_ms = 60'000});
+  std::vector<std::unique_ptr<Peer>> many;
+  for (int i = 0; i < 60; ++i) many.push_back(std::make_unique<Peer>(port_));
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(many.back()->ReadAll(), "");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  many.clear();
+  std::string text;
+  for (int i = 0; i < 500 && text.find("200 OK") == text.npos; ++i) {
+    text = Peer(port_).Ask("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_NE(text.find("200 OK"), text.npos) << text;
 }
 
 TEST_F(HttpServerTest, ClosesWhatArrivesTooSlowly) {
