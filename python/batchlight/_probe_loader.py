@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 
 from ._probe_trials import Runner, Trial, TrialFailed, interpreter, reads_of
 
@@ -44,11 +45,35 @@ def main(words):
     say.clear()
     text = json.dumps(report, indent=2) + "\n" if options.format == "json" else text_of(report)
     if options.output and options.output != "-":
-        with open(options.output, "w") as file:
-            file.write(text)
+        try:
+            write_whole(options.output, text)
+        except OSError as error:
+            print("batchlight: probe loader: cannot write %s: %s" % (options.output, error.strerror),
+                  file=sys.stderr)
+            return 4
     else:
         sys.stdout.write(text)
     return 0
+
+
+def write_whole(path, text):
+    """The file is there when it is whole, in place of what was there; a pipe or device is written to."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "w") as file:
+            file.write(text)
+        return
+    descriptor, partial = tempfile.mkstemp(prefix=os.path.basename(path) + ".partial-",
+                                           dir=os.path.dirname(path) or ".")
+    try:
+        with open(descriptor, "w") as file:
+            umask = os.umask(0)
+            os.umask(umask)
+            os.fchmod(descriptor, 0o666 & ~umask)
+            file.write(text)
+        os.replace(partial, path)
+    except OSError:
+        os.unlink(partial)
+        raise
 
 
 class _Progress:

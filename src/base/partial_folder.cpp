@@ -35,10 +35,10 @@ Status Exchanged(const std::string& folder) {
 
 }  // namespace
 
-Result<PartialFolder> PartialFolder::Create(const std::string& folder) {
+Result<PartialFolder> PartialFolder::Create(const std::string& folder, mode_t mode) {
   auto parent = Folder::OpenParent(folder);
   const std::string name = LastPartOf(folder) + kPartialInfix + RandomLetters();
-  if (!parent.ok() || mkdirat(parent->fd(), name.c_str(), 0777) != 0) {
+  if (!parent.ok() || mkdirat(parent->fd(), name.c_str(), mode) != 0) {
     return OutputError("cannot make folder " + folder + ": " + std::strerror(errno) +
                        "; choose another place or create the folder around it first");
   }

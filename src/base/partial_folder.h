@@ -14,8 +14,8 @@ namespace batchlight {
 
 class PartialFolder {
  public:
-  // Errors (kOutput) name path and reason.
-  static Result<PartialFolder> Create(const std::string& folder);
+  // With `mode`, less the umask. Errors (kOutput) name path and reason.
+  static Result<PartialFolder> Create(const std::string& folder, mode_t mode = 0777);
   PartialFolder(PartialFolder&& other) noexcept = default;
   PartialFolder& operator=(PartialFolder&&) = delete;
   ~PartialFolder();

@@ -424,7 +424,8 @@ Result<StorageMeasurements> MeasureStorage(const StorageOptions& options) {
   RETURN_IF_ERROR(CheckPath(options.path));
   const Interruption interruption;
   RemoveLeftOvers(options.path);
-  ASSIGN_OR_RETURN(PartialFolder scratch, PartialFolder::Create(options.path + "/" + kProbeFolder));
+  ASSIGN_OR_RETURN(PartialFolder scratch,
+                   PartialFolder::Create(options.path + "/" + kProbeFolder, 0700));
   StorageProbe probe(options, scratch);
   return probe.Run();
 }

@@ -10,7 +10,7 @@ import textwrap
 import time
 import unittest
 
-from recorded import BATCHLIGHT, LONG_S, run
+from recorded import BATCHLIGHT, LONG_S, SOURCE, run
 
 LOOP = textwrap.dedent("""
     import argparse, os, sys, time
@@ -196,6 +196,30 @@ class ProbeLoader(unittest.TestCase):
 
     def test_a_missing_script(self):
         self.assert_fails(self.probe(self.folder + "/none.py"), 3, "none.py")
+
+
+WRITES = textwrap.dedent("""
+    import resource, signal, sys
+    from batchlight._probe_loader import write_whole
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    try:
+        write_whole(sys.argv[1], "x" * int(sys.argv[2]))
+    except OSError as error:
+        print(error.strerror)
+""")
+
+
+class WrittenAsAWhole(unittest.TestCase):
+    def test_what_cannot_be_written_leaves_what_was_there(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "result.json")
+            for size, said, holds in ((50, "", 50), (1000, "File too large\n", 50)):
+                done = run(sys.executable, "-c", WRITES, path, size,
+                           env=dict(os.environ, PYTHONPATH=os.path.join(SOURCE, "python")))
+                self.assertEqual(done.stdout, said, done.stderr)
+                self.assertEqual(os.path.getsize(path), holds)
+                self.assertEqual(os.listdir(folder), ["result.json"])
 
 
 if __name__ == "__main__":

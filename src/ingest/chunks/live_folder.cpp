@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/memory_budget.h"
 #include "format/chunk_scan.h"
 #include "ingest/chunks/chunk_set.h"
 
@@ -27,7 +28,9 @@ Status LoadLiveFolder(const std::string& path, ChunkSet& set) {
     set.notices.push_back(status.message());
     ++set.damaged;
   }
-  return {};
+  uint64_t bytes = 0;
+  for (const format::ChunkView& chunk : set.chunks) bytes += chunk.records_end;
+  return CheckMemory(path, bytes * (kMemoryPerRawByte - 1));  // the chunks are the files' pages
 }
 
 Status LoadProcessFile(const std::string& path, ChunkSet& set) {

@@ -103,6 +103,19 @@ TEST_F(RecordingFaultsTest, SealedAndLiveGiveTheSame) {
   }
 }
 
+TEST_F(RecordingFaultsTest, ReadingHasABudgetOfMemoryAndSaysWhatToDo) {
+  const auto files = SmallRecording();
+  setenv("BATCHLIGHT_MEMORY", "1000", 1);
+  for (const Result<Store>& store : {ReadSealed(SealedBytes(files, true)), ReadLive(files)}) {
+    ASSERT_FALSE(store.ok());
+    EXPECT_EQ(store.status().exit_code(), 3);
+    EXPECT_NE(store.status().message().find("of memory, and 0.0 GB are free. Read it on a larger"),
+              std::string::npos)
+        << store.status().message();
+  }
+  unsetenv("BATCHLIGHT_MEMORY");
+}
+
 TEST_F(RecordingFaultsTest, SealedFileCutAnywhere) {
   const std::string whole = SealedBytes(SmallRecording(), false);
   size_t most_rows = 0;
