@@ -37,7 +37,7 @@ enum Place : size_t {
 #undef KIND_END
 };
 
-constexpr KindRow kNoRow = {};
+constexpr KindRow kUnlistedKind = {};
 
 }  // namespace
 
@@ -57,7 +57,7 @@ std::span<const KindTable> AllKinds() { return kKinds; }
 
 const KindRow& KindTable::RowOf(uint32_t number) const {
   if (number < rows.size() && rows[number].number == number) return rows[number];
-  const KindRow* unknown = &kNoRow;
+  const KindRow* unknown = &kUnlistedKind;
   for (const KindRow& row : rows) {
     if (row.number == number) return row;
     if (row.identifier == "Unknown") unknown = &row;

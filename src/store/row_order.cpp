@@ -189,7 +189,40 @@ std::vector<OrderTask*> OutOfOrder(std::vector<OrderTask>& tasks) {
   return found;
 }
 
+template <typename RowId>
+void RenumberColumn(std::span<const uint32_t> new_rows, std::vector<RowId>& column) {
+  for (RowId& id : column) {
+    if (!id.IsNone()) id = id.row() < new_rows.size() ? RowId{new_rows[id.row()]} : RowId();
+  }
+}
+
 }  // namespace
+
+// By macro, not by visitors: those take 65 tables of visitors for each type of id, and the compiler
+// a minute.
+template <typename RowId>
+void RenumberIds(Store& store, std::span<const uint32_t> new_rows) {
+#define TABLE_BEGIN(Name, member, doc) \
+  {                                    \
+    auto& table = store.member;        \
+    (void)table;
+#define COLUMN(type, name, doc) \
+  if constexpr (std::is_same_v<type, RowId>) RenumberColumn(new_rows, table.name);
+#define TABLE_END(Name) }
+#include "store/schema.def"
+#undef TABLE_BEGIN
+#undef COLUMN
+#undef TABLE_END
+}
+
+#define ROW_ID(type) template void RenumberIds<type>(Store&, std::span<const uint32_t>);
+#define TABLE_BEGIN(Name, member, doc)
+#define COLUMN(type, name, doc)
+#define TABLE_END(Name)
+#include "store/schema.def"
+#undef TABLE_BEGIN
+#undef COLUMN
+#undef TABLE_END
 
 void OrderTables(Store& store) {
   std::vector<OrderTask> tasks;

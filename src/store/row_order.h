@@ -20,17 +20,7 @@ using RowIdOf = decltype(RowIdTag<Table>());
 
 // Ids of type RowId, in all tables, now mean row new_rows[id]. Ids beyond become None.
 template <typename RowId>
-void RenumberIds(Store& store, std::span<const uint32_t> new_rows) {
-  store.VisitTables([&](auto& table) {
-    table.VisitColumns([&](std::string_view, std::string_view, auto& column) {
-      if constexpr (std::is_same_v<typename std::decay_t<decltype(column)>::value_type, RowId>) {
-        for (RowId& id : column) {
-          if (!id.IsNone()) id = id.row() < new_rows.size() ? RowId{new_rows[id.row()]} : RowId();
-        }
-      }
-    });
-  });
-}
+void RenumberIds(Store& store, std::span<const uint32_t> new_rows);
 
 // The new place of each row if row i becomes the old row order[i].
 std::vector<uint32_t> NewRows(std::span<const uint32_t> order);
