@@ -75,7 +75,7 @@ SUB_LAYERS = {
         'overview': ('advice', 'run'),
         'tables': ('overview', 'run', 'stages', 'breakdown', 'counters', 'memory', 'ranks', 'gpu', 'lines', 'cpu', 'os', 'python', 'owners', 'steps', 'numbers', 'cuda', 'result'),
         'diff': ('overview',),
-        'dlprof': ('overview', 'roofline', 'gpu', 'steps', 'phases', 'cuda', 'result'),
+        'dlprof': ('overview', 'roofline', 'gpu', 'steps', 'phases', 'numbers', 'cuda', 'result'),
         'stats': ('ranks', 'cuda', 'numbers', 'result'),
         'whatif': ('numbers',),
         'partial': ('run', 'ranks', 'breakdown', 'steps', 'phases', 'cuda', 'numbers'),

@@ -12,8 +12,6 @@
 namespace batchlight {
 namespace {
 
-constexpr uint64_t kNoLimit = UINT64_MAX;
-
 struct MemoryFiles {
   const char* limit;
   const char* used;
@@ -87,10 +85,10 @@ int QuotaProcessors(const ControlGroups& groups) {
 uint64_t FreeMemoryInGroups(const ControlGroups& groups) {
   const Chain chain = GroupsWith("memory", groups);
   const MemoryFiles& files = kMemoryFiles[chain.version - 1];
-  uint64_t least = kNoLimit;
+  uint64_t least = kNoMemoryLimit;
   for (const std::string& folder : chain.folders) {
-    const uint64_t limit = NumberIn(folder + files.limit, "", kNoLimit);
-    if (limit == kNoLimit) continue;
+    const uint64_t limit = NumberIn(folder + files.limit, "", kNoMemoryLimit);
+    if (limit == kNoMemoryLimit) continue;
     const uint64_t used = NumberIn(folder + files.used, "", 0);
     const uint64_t cache = NumberIn(folder + "memory.stat", files.cache_key, 0);
     const uint64_t held = used - std::min(used, cache);

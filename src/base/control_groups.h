@@ -17,7 +17,9 @@ struct ControlGroups {
 // Processors that the tightest quota of processor time is worth, rounded up; 0: there is none.
 int QuotaProcessors(const ControlGroups& groups = {});
 
-// Bytes of memory; UINT64_MAX: there is no limit. What the kernel would take back from the group's
+inline constexpr uint64_t kNoMemoryLimit = UINT64_MAX;
+
+// Bytes of memory, or kNoMemoryLimit. What the kernel would take back from the group's
 // page cache counts as free.
 uint64_t FreeMemoryInGroups(const ControlGroups& groups = {});
 

@@ -13,17 +13,15 @@
 namespace batchlight {
 namespace {
 
-constexpr uint64_t kNoLimit = UINT64_MAX;
-
 uint64_t FreeOnMachine() {
-  const uint64_t available = NumberIn("/proc/meminfo", "MemAvailable:", kNoLimit / 1024);
+  const uint64_t available = NumberIn("/proc/meminfo", "MemAvailable:", kNoMemoryLimit / 1024);
   const uint64_t swap = NumberIn("/proc/meminfo", "SwapFree:", 0);
-  return available == kNoLimit / 1024 ? kNoLimit : (available + swap) * 1024;
+  return available == kNoMemoryLimit / 1024 ? kNoMemoryLimit : (available + swap) * 1024;
 }
 
 uint64_t FreeAddressSpace() {
   rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kNoLimit;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kNoMemoryLimit;
   const uint64_t pages = NumberIn("/proc/self/statm", "", 0);
   const uint64_t used = pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   return limit.rlim_cur - std::min<uint64_t>(limit.rlim_cur, used);

@@ -9,18 +9,12 @@
 namespace batchlight::probe {
 namespace {
 
-constexpr size_t kNameWidth = 44;
+constexpr size_t kMeasureWidth = 44;
 constexpr size_t kValueWidth = 18;
 constexpr size_t kMostSlow = 20;
 
-size_t Width(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
-
 std::string Padded(const std::string& text, size_t width) {
-  return text + std::string(width - std::min(width, Width(text)), ' ');
+  return text + std::string(width - std::min(width, CharacterCount(text)), ' ');
 }
 
 std::string ValueText(const GpuFigure& figure, double value) {
@@ -51,7 +45,7 @@ std::string HostText(const GpuResult& result) {
       subject = figure.subject;
       text += subject + "\n";
     }
-    std::string line = "  " + Padded(figure.measure, kNameWidth) +
+    std::string line = "  " + Padded(figure.measure, kMeasureWidth) +
                        Padded(ValueText(figure, figure.value), kValueWidth);
     if (figure.nominal > 0) {
       line +=

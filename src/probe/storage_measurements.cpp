@@ -49,4 +49,8 @@ const StorageMeasurement* StorageMeasurements::Best(StorageKind kind, uint64_t b
   return best;
 }
 
+std::string WorkersText(int workers) {
+  return std::to_string(workers) + (workers == 1 ? " worker" : " workers");
+}
+
 }  // namespace batchlight::probe

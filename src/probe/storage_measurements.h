@@ -49,6 +49,9 @@ enum class CacheState : uint8_t {
 std::string_view CacheStateName(CacheState state);
 CacheState CacheStateOf(std::optional<uint64_t> resident_bytes, uint64_t bytes);
 
+// "1 worker", "8 workers".
+std::string WorkersText(int workers);
+
 struct StorageMeasurement {
   const StorageCase* what = nullptr;
   bool wanted_cold = false;

@@ -70,10 +70,6 @@ std::vector<int> WorkerCounts(const std::vector<int>& wanted, uint64_t data_byte
 
 std::string SizeText(uint64_t bytes) { return std::to_string(bytes / kMiB) + " MiB"; }
 
-std::string WorkersText(int workers) {
-  return workers == 1 ? "1 worker" : std::to_string(workers) + " workers";
-}
-
 class StorageProbe {
  public:
   StorageProbe(const StorageOptions& options, PartialFolder& scratch)

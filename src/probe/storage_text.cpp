@@ -16,19 +16,12 @@ namespace {
 constexpr size_t kNameWidth = 30;
 constexpr size_t kFigureWidth = 11;
 
-// Characters, as "µ" has two bytes.
-size_t Width(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
-
 std::string Left(const std::string& text, size_t width) {
-  return text + std::string(width - std::min(width, Width(text)), ' ');
+  return text + std::string(width - std::min(width, CharacterCount(text)), ' ');
 }
 
 std::string Right(const std::string& text, size_t width) {
-  return std::string(width - std::min(width, Width(text)), ' ') + text;
+  return std::string(width - std::min(width, CharacterCount(text)), ' ') + text;
 }
 
 // "38.4 MB": decimal, as rates are.
@@ -39,10 +32,6 @@ std::string AmountText(double bytes) {
     if (bytes >= factor * 0.9995) return SignificantText(bytes / factor) + unit;
   }
   return SignificantText(bytes) + " B";
-}
-
-std::string WorkersText(int workers) {
-  return std::to_string(workers) + (workers == 1 ? " worker" : " workers");
 }
 
 std::string NameOf(const StorageMeasurement& row) {

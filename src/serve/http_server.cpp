@@ -23,6 +23,8 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 
+#include "serve/steady_clock.h"
+
 namespace batchlight::serve {
 namespace {
 
@@ -32,12 +34,6 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 
 constexpr size_t kThreads = 3;
-
-int64_t NowMs() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // What all connections share.
 struct Shared {

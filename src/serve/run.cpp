@@ -3,18 +3,13 @@
 #include <algorithm>
 #include <chrono>
 
+#include "serve/steady_clock.h"
 #include "timeline/tracks/build_timeline.h"
 
 namespace batchlight::serve {
 namespace {
 
 constexpr int64_t kLookEveryMs = 1000;
-
-int64_t NowMs() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 
+#include "analysis/numbers/percent.h"
 #include "analysis/result/result_column.h"
 
 namespace batchlight::dlprof {
@@ -20,10 +21,6 @@ std::string Join(const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
   return text;
-}
-
-double Percent(int64_t part, int64_t whole) {
-  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
 ResultColumn OneDecimal(std::string name, std::string help) {
@@ -91,9 +88,9 @@ ResultTable SummaryReport(const Store& store, const Model& model) {
   add("Average Iteration Time (ns)",
       std::to_string(model.range_ns / std::max<int64_t>(1, iterations)),
       "wall clock time / profiled iterations");
-  add("GPU Utilization (%)", percent(Percent(model.gpu_busy_ns, model.range_ns)),
+  add("GPU Utilization (%)", percent(PercentOf(model.gpu_busy_ns, model.range_ns)),
       "time with work on a GPU / wall clock time");
-  add("GPU Idle (%)", percent(100 - std::min(100.0, Percent(model.gpu_busy_ns, model.range_ns))),
+  add("GPU Idle (%)", percent(100 - std::min(100.0, PercentOf(model.gpu_busy_ns, model.range_ns))),
       "the rest");
   add("Total GPU Time (ns)", std::to_string(gpu_ns), "summed kernels, copies and sets");
   add("Using TC (ns)", std::to_string(tensor_ns), "kernels on Tensor Cores, by name");
@@ -106,7 +103,7 @@ ResultTable SummaryReport(const Store& store, const Model& model) {
   add("Memory (ns)", std::to_string(model.memory_ns), "copies and sets");
   add("Dataloader (ns)", std::to_string(model.data_loading_ns),
       "CPU time waiting for the DataLoader");
-  add("TC Utilization (%)", percent(Percent(tensor_ns, eligible_ns)),
+  add("TC Utilization (%)", percent(PercentOf(tensor_ns, eligible_ns)),
       "Tensor Core time / GPU time of eligible ops");
   add("Ops Using TC (ns)", std::to_string(using_ns),
       "GPU time of ops with a kernel on Tensor Cores");
@@ -242,12 +239,12 @@ ResultTable TensorCoreReport(const Store&, const Model& model) {
   for (size_t i = 0; i < model.ops.size(); ++i) {
     const OpNode& op = model.ops[i];
     if (!op.eligible) continue;
-    table.rows.push_back({static_cast<int64_t>(i), op.name, op.type, YesNo(op.uses_tensor_cores),
-                          op.gpu.total_ns, op.tensor_core_ns, op.gpu.total_ns - op.tensor_core_ns,
-                          Percent(op.tensor_core_ns, op.gpu.total_ns), NumberCell(op.kernel_count),
-                          NumberCell(op.tensor_core_kernel_count), Join(op.tensor_core_kernels),
-                          NumberCell(op.kernel_count - op.tensor_core_kernel_count),
-                          Join(op.other_kernels)});
+    table.rows.push_back(
+        {static_cast<int64_t>(i), op.name, op.type, YesNo(op.uses_tensor_cores), op.gpu.total_ns,
+         op.tensor_core_ns, op.gpu.total_ns - op.tensor_core_ns,
+         PercentOf(op.tensor_core_ns, op.gpu.total_ns), NumberCell(op.kernel_count),
+         NumberCell(op.tensor_core_kernel_count), Join(op.tensor_core_kernels),
+         NumberCell(op.kernel_count - op.tensor_core_kernel_count), Join(op.other_kernels)});
   }
   return table;
 }

@@ -14,7 +14,6 @@ namespace batchlight {
 namespace {
 
 constexpr size_t kMostKernels = 200;
-constexpr int64_t kMicrosecond = 1000;
 
 std::vector<KernelTimes> KernelsOf(const Store& store, ProcessId process) {
   std::map<StringId, std::vector<int64_t>> lengths;
@@ -45,7 +44,7 @@ std::vector<PhaseShare> PhasesOf(const StepBreakdown& breakdown) {
     kept.kind = phase.kind;
     kept.name = phase.name;
     for (const int64_t ns : phase.per_step_ns) {
-      kept.per_step_ns.push_back((ns + kMicrosecond / 2) / kMicrosecond * kMicrosecond);
+      kept.per_step_ns.push_back((ns + kPhaseGrainNs / 2) / kPhaseGrainNs * kPhaseGrainNs);
     }
   }
   return phases;

@@ -7,7 +7,6 @@ namespace batchlight {
 namespace {
 
 constexpr uint64_t kVersion = 1;
-constexpr int64_t kMicrosecond = 1000;
 
 constexpr uint8_t kPhaseKinds = 0
 #define PHASE_KIND(Name, name, key) +1
@@ -211,7 +210,7 @@ void WriteRank(const RankPartial& rank, Writer& out) {
   for (const PhaseShare& phase : rank.phases) {
     out.Number(static_cast<uint64_t>(phase.kind));
     out.Text(phase.name);
-    out.Column(phase.per_step_ns, kMicrosecond);
+    out.Column(phase.per_step_ns, kPhaseGrainNs);
   }
   out.Number(rank.kernels.size());
   for (const KernelTimes& kernel : rank.kernels) {
@@ -236,7 +235,7 @@ RankPartial ReadRank(Reader& in, bool ends) {
     const auto kind = in.As<uint8_t>();
     phase.kind = kind < kPhaseKinds ? static_cast<PhaseKind>(kind) : PhaseKind::kOther;
     phase.name = in.Text();
-    in.Column(phase.per_step_ns, kMicrosecond);
+    in.Column(phase.per_step_ns, kPhaseGrainNs);
   }
   for (size_t left = in.Count(); left > 0; --left) {
     KernelTimes& kernel = rank.kernels.emplace_back();

@@ -20,6 +20,9 @@ struct KernelTimes {
   int64_t median_ns = 0;
 };
 
+// Times of phases are kept as multiples of this.
+inline constexpr int64_t kPhaseGrainNs = 1000;
+
 struct RankPartial {
   int32_t rank = -1;
   uint32_t pid = 0;
@@ -27,7 +30,7 @@ struct RankPartial {
   std::vector<int64_t> step_ns;  // of every step
   std::vector<int64_t> step_number;
   std::vector<uint32_t> steady;      // rows of the steps that count
-  std::vector<PhaseShare> phases;    // kind, name and per_step_ns only, whole microseconds
+  std::vector<PhaseShare> phases;    // kind, name and per_step_ns only, by kPhaseGrainNs
   std::vector<KernelTimes> kernels;  // those with most time, by falling time; no collectives
   RankCalls calls;
 };

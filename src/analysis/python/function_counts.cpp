@@ -1,19 +1,15 @@
 #include "analysis/python/function_counts.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <tuple>
+
+#include "base/saturating_add.h"
 
 namespace batchlight {
 namespace {
 
-template <typename T>
-void AddTo(T& sum, T value) {
-  if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<T>::max();
-}
-
-using Key = std::tuple<StringId, uint32_t, std::string_view>;  // file, line, name
+using FunctionKey = std::tuple<StringId, uint32_t, std::string_view>;  // file, line, name
 
 // Rows by falling time, and where each went.
 std::vector<uint32_t> OrderBySelf(const std::vector<PythonFunctionCounts>& functions) {
@@ -28,15 +24,15 @@ std::vector<uint32_t> OrderBySelf(const std::vector<PythonFunctionCounts>& funct
 }  // namespace
 
 void PythonCallCounts::Add(const PythonCallCounts& more) {
-  AddTo(calls, more.calls);
-  AddTo(primitive_calls, more.primitive_calls);
-  AddTo(self_ns, more.self_ns);
-  AddTo(total_ns, more.total_ns);
+  SaturatingAdd(calls, more.calls);
+  SaturatingAdd(primitive_calls, more.primitive_calls);
+  SaturatingAdd(self_ns, more.self_ns);
+  SaturatingAdd(total_ns, more.total_ns);
 }
 
 std::vector<PythonFunctionCounts> CountPythonFunctions(const Store& store, bool by_bare_name) {
   const PythonFunctionsTable& table = store.python_functions;
-  std::map<Key, uint32_t> rows;
+  std::map<FunctionKey, uint32_t> rows;
   std::vector<PythonFunctionCounts> merged;
   std::vector<uint32_t> row_of(table.size(), kNoRow);
   for (size_t i = 0; i < table.size(); ++i) {
@@ -52,7 +48,7 @@ std::vector<PythonFunctionCounts> CountPythonFunctions(const Store& store, bool 
     }
     PythonFunctionCounts& function = merged[row_of[i] = place->second];
     function.thinned = function.thinned || table.thinned[i] == YesNo::kYes;
-    AddTo(function.resumptions, table.resumptions[i]);
+    SaturatingAdd(function.resumptions, table.resumptions[i]);
     function.counts.Add(
         {table.calls[i], table.primitive_calls[i], table.self_ns[i], table.total_ns[i]});
   }

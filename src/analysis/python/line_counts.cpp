@@ -1,10 +1,11 @@
 #include "analysis/python/line_counts.h"
 
-#include <limits>
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
+
+#include "base/saturating_add.h"
 
 namespace batchlight {
 namespace {
@@ -13,12 +14,7 @@ struct Function {
   StringId name;
   std::map<uint32_t, PythonLineCounts> lines;
 };
-using Key = std::tuple<std::string_view, uint32_t, std::string_view>;  // file, line, name
-
-template <typename T>
-void AddTo(T& sum, T value) {
-  if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<T>::max();
-}
+using FunctionPlace = std::tuple<std::string_view, uint32_t, std::string_view>;  // file, line, name
 
 void SplitSource(std::string_view text, uint32_t line,
                  std::map<uint32_t, PythonLineCounts>& lines) {
@@ -36,7 +32,7 @@ void SplitSource(std::string_view text, uint32_t line,
 }  // namespace
 
 std::vector<PythonTimedFunction> CountPythonLines(const Store& store) {
-  std::map<Key, std::pair<StringId, Function>> functions;  // with the file's id
+  std::map<FunctionPlace, std::pair<StringId, Function>> functions;  // with the file's id
   const PythonSourcesTable& sources = store.python_sources;
   for (size_t i = 0; i < sources.size(); ++i) {
     auto& [file, function] = functions[{store.Text(sources.file[i]), sources.first_line[i],
@@ -56,8 +52,8 @@ std::vector<PythonTimedFunction> CountPythonLines(const Store& store) {
     function.name = table.name[row];
     PythonLineCounts& counts = function.lines[lines.line[i]];
     counts.line = lines.line[i];
-    AddTo(counts.hits, lines.hits[i]);
-    AddTo(counts.time_ns, lines.time_ns[i]);
+    SaturatingAdd(counts.hits, lines.hits[i]);
+    SaturatingAdd(counts.time_ns, lines.time_ns[i]);
   }
   std::vector<PythonTimedFunction> result;
   for (const auto& [key, entry] : functions) {
@@ -65,7 +61,7 @@ std::vector<PythonTimedFunction> CountPythonLines(const Store& store) {
         .file = entry.first, .name = entry.second.name, .first_line = std::get<1>(key)});
     for (const auto& [line, counts] : entry.second.lines) {
       function.lines.push_back(counts);
-      AddTo(function.total_ns, counts.time_ns);
+      SaturatingAdd(function.total_ns, counts.time_ns);
     }
   }
   return result;

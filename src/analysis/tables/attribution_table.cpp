@@ -1,11 +1,10 @@
 // The attribution tree as a table: parents before children, the level in a column of its own.
+#include "analysis/numbers/percent.h"
 #include "analysis/result/result_column.h"
 #include "analysis/tables/overview_tables.h"
 
 namespace batchlight {
 namespace {
-
-double Share(double part, double whole) { return whole <= 0 ? 0 : 100 * part / whole; }
 
 struct Wholes {
   double cpu_ns = 0;
@@ -51,7 +50,7 @@ void AddTimes(const AttributionTree& tree, Columns<TreeNode>& columns) {
       {TimeColumn("cpu_forward", "CPU Forward", inside), Nanoseconds(&TreeNode::cpu_forward_ns)},
       {TimeColumn("cpu_backward", "CPU Backward", inside), Nanoseconds(&TreeNode::cpu_backward_ns)},
       {PercentColumn("cpu_share", "CPU Share", "CPU forward and backward / mean step"),
-       [wholes](const TreeNode& node) { return Share(node.cpu_ns(), wholes.cpu_ns); }},
+       [wholes](const TreeNode& node) { return PercentOf(node.cpu_ns(), wholes.cpu_ns); }},
       {TimeColumn("beside", "CPU Other Threads",
                   "On threads that the step does not wait for, with all that is inside"),
        Nanoseconds(&TreeNode::beside_ns)},
@@ -62,7 +61,7 @@ void AddTimes(const AttributionTree& tree, Columns<TreeNode>& columns) {
       {TimeColumn("gpu_forward", "GPU Forward", inside), Nanoseconds(&TreeNode::gpu_forward_ns)},
       {TimeColumn("gpu_backward", "GPU Backward", inside), Nanoseconds(&TreeNode::gpu_backward_ns)},
       {PercentColumn("gpu_share", "GPU Share", "Of all GPU time in the tree"),
-       [wholes](const TreeNode& node) { return Share(node.gpu_ns(), wholes.gpu_ns); }}};
+       [wholes](const TreeNode& node) { return PercentOf(node.gpu_ns(), wholes.gpu_ns); }}};
   Append(columns, times);
 }
 

@@ -4,21 +4,18 @@
 
 #include "analysis/cpu/sample_sums.h"
 #include "analysis/cpu/thread_times.h"
+#include "analysis/numbers/percent.h"
 #include "analysis/result/result_column.h"
 
 namespace batchlight {
 namespace {
 
 template <typename Sum>
-struct Row {
+struct CpuRow {
   const Store& store;
   Sum sum;
   int64_t all_ns;  // of all samples
 };
-
-double Percent(int64_t part_ns, int64_t all_ns) {
-  return all_ns > 0 ? 100.0 * static_cast<double>(part_ns) / static_cast<double>(all_ns) : 0;
-}
 
 int64_t SampledNs(const Store& store) {
   int64_t all_ns = 0;
@@ -29,8 +26,8 @@ int64_t SampledNs(const Store& store) {
 constexpr char kSelfHelp[] = "Processor time that the samples stand for";
 constexpr char kShareHelp[] = "Of the processor time of all samples";
 
-const Columns<Row<FunctionSum>>& FunctionColumns() {
-  using R = Row<FunctionSum>;
+const Columns<CpuRow<FunctionSum>>& NativeFunctionColumns() {
+  using R = CpuRow<FunctionSum>;
   static const Columns<R> columns = {
       {TextColumn("function", "Function", "Innermost function; without a name, all of its library"),
        [](const R& row) {
@@ -41,7 +38,7 @@ const Columns<Row<FunctionSum>>& FunctionColumns() {
        [](const R& row) { return ModuleName(row.store, row.sum.module); }},
       {TimeColumn("self", "Self", kSelfHelp), [](const R& row) { return Cell{row.sum.self_ns}; }},
       {PercentColumn("self_share", "Self %", kShareHelp),
-       [](const R& row) { return Cell{Percent(row.sum.self_ns, row.all_ns)}; }},
+       [](const R& row) { return Cell{PercentOf(row.sum.self_ns, row.all_ns)}; }},
       {TimeColumn("total", "Total", "With what it called; recursion counts once"),
        [](const R& row) { return Cell{row.sum.total_ns}; }},
       {CountColumn("samples", "Samples", "In which it was innermost"),
@@ -51,14 +48,14 @@ const Columns<Row<FunctionSum>>& FunctionColumns() {
   return columns;
 }
 
-const Columns<Row<ModuleSum>>& ModuleColumns() {
-  using R = Row<ModuleSum>;
+const Columns<CpuRow<ModuleSum>>& SampledLibraryColumns() {
+  using R = CpuRow<ModuleSum>;
   static const Columns<R> columns = {
       {TextColumn("module", "Library", "Program or library; [kernel]: the operating system's"),
        [](const R& row) { return ModuleName(row.store, row.sum.module); }},
       {TimeColumn("self", "Self", kSelfHelp), [](const R& row) { return Cell{row.sum.self_ns}; }},
       {PercentColumn("self_share", "Self %", kShareHelp),
-       [](const R& row) { return Cell{Percent(row.sum.self_ns, row.all_ns)}; }},
+       [](const R& row) { return Cell{PercentOf(row.sum.self_ns, row.all_ns)}; }},
       {TimeColumn("total", "Total", "Of stacks that go through it"),
        [](const R& row) { return Cell{row.sum.total_ns}; }},
       {CountColumn("samples", "Samples", "In which it was innermost"),
@@ -71,14 +68,14 @@ const Columns<Row<ModuleSum>>& ModuleColumns() {
 }
 
 // Without switches, what they tell is not known.
-Cell OfSwitches(const Row<ThreadTimes>& row, int64_t value) {
+Cell OfSwitches(const CpuRow<ThreadTimes>& row, int64_t value) {
   const ThreadTimes& sum = row.sum;
   const bool known = sum.running_ns + sum.ready_ns + sum.blocked_ns > 0;
   return known ? Cell{value} : Cell{};
 }
 
-const Columns<Row<ThreadTimes>>& ThreadColumns() {
-  using R = Row<ThreadTimes>;
+const Columns<CpuRow<ThreadTimes>>& ThreadColumns() {
+  using R = CpuRow<ThreadTimes>;
   const auto threads = [](const R& row) -> const ThreadsTable& { return row.store.threads; };
   static const Columns<R> columns = {
       {TextColumn("thread", "Thread", "Its name"),
@@ -115,29 +112,29 @@ const Columns<Row<ThreadTimes>>& ThreadColumns() {
 }
 
 template <typename Sum>
-ResultTable TableOfSums(const Store& store, std::string name, std::string title,
-                        const Columns<Row<Sum>>& columns, const std::vector<Sum>& sums) {
+ResultTable CpuTable(const Store& store, std::string name, std::string title,
+                     const Columns<CpuRow<Sum>>& columns, const std::vector<Sum>& sums) {
   ResultTable table = EmptyTable(std::move(name), std::move(title), columns);
   const int64_t all_ns = SampledNs(store);
-  for (const Sum& sum : sums) AddRow(table, columns, Row<Sum>{store, sum, all_ns});
+  for (const Sum& sum : sums) AddRow(table, columns, CpuRow<Sum>{store, sum, all_ns});
   return table;
 }
 
 }  // namespace
 
 ResultTable MakeSamplesTable(const RunOverview& overview) {
-  return TableOfSums(*overview.store, "samples", "Native functions, by samples", FunctionColumns(),
-                     SumSamplesByFunction(*overview.store));
+  return CpuTable(*overview.store, "samples", "Native functions, by samples",
+                  NativeFunctionColumns(), SumSamplesByFunction(*overview.store));
 }
 
 ResultTable MakeSampleModulesTable(const RunOverview& overview) {
-  return TableOfSums(*overview.store, "sample_modules", "Programs and libraries, by samples",
-                     ModuleColumns(), SumSamplesByModule(*overview.store));
+  return CpuTable(*overview.store, "sample_modules", "Programs and libraries, by samples",
+                  SampledLibraryColumns(), SumSamplesByModule(*overview.store));
 }
 
 ResultTable MakeThreadsTable(const RunOverview& overview) {
-  return TableOfSums(*overview.store, "threads", "Threads, by time on a processor", ThreadColumns(),
-                     MeasureThreads(*overview.store));
+  return CpuTable(*overview.store, "threads", "Threads, by time on a processor", ThreadColumns(),
+                  MeasureThreads(*overview.store));
 }
 
 }  // namespace batchlight

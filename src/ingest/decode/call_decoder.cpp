@@ -15,10 +15,6 @@ uint32_t Rows(const Table& table) {
   return static_cast<uint32_t>(table.start_ns.size());
 }
 
-uint16_t ShortDepth(uint32_t depth) {
-  return static_cast<uint16_t>(std::min<uint32_t>(depth, UINT16_MAX));
-}
-
 template <typename Table>
 void End(Table& table, Nesting& nesting, int64_t end_ns) {
   const uint32_t row = nesting.Pop(end_ns, Rows(table));

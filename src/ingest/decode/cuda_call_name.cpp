@@ -5,8 +5,8 @@
 namespace batchlight {
 namespace {
 
-constexpr size_t kMaxCalls = 1024;
-using Names = std::array<std::string_view, kMaxCalls>;
+constexpr size_t kMaxCudaCalls = 1024;
+using Names = std::array<std::string_view, kMaxCudaCalls>;
 
 constexpr Names MakeRuntimeNames() {
   Names names{};
@@ -34,7 +34,7 @@ constexpr Names kDriverNames = MakeDriverNames();
 }  // namespace
 
 std::string_view CudaCallName(bool driver, uint32_t cbid) {
-  if (cbid >= kMaxCalls) return {};
+  if (cbid >= kMaxCudaCalls) return {};
   return driver ? kDriverNames[cbid] : kRuntimeNames[cbid];
 }
 

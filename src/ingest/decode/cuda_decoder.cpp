@@ -15,7 +15,7 @@ using format::RecordView;
 namespace {
 
 template <class Record>
-int64_t End(int64_t start_ns, const Record& record) {
+int64_t EndOf(int64_t start_ns, const Record& record) {
   int64_t end_ns = 0;
   const uint64_t high = record.duration_high_ns & 0x7fffffff;
   const auto duration = static_cast<int64_t>((high << 32) | record.duration_ns);
@@ -38,7 +38,7 @@ OverheadType OverheadTypeOf(uint32_t cupti) {
 template <typename Row, typename Record, typename Place>
 Row WorkRow(ProcessId process, const Record& record, int64_t start_ns, const Place& place) {
   return {.start_ns = start_ns,
-          .end_ns = End(start_ns, record),
+          .end_ns = EndOf(start_ns, record),
           .process = process,
           .correlation = record.correlation,
           .device = place.device,
@@ -134,7 +134,7 @@ void CudaDecoder::Take(const format::CudaCallRecord& record, int64_t start_ns) {
       fragment.store.strings.Intern(known.empty() ? CudaCallNameOrNumber(driver, cbid) : known);
   fragment.store.api_calls.Append(
       {.start_ns = start_ns,
-       .end_ns = End(start_ns, record),
+       .end_ns = EndOf(start_ns, record),
        .name = name,
        .correlation = record.correlation,
        .result = static_cast<int32_t>(record.result),
@@ -145,7 +145,7 @@ void CudaDecoder::Take(const format::CudaCallRecord& record, int64_t start_ns) {
 
 void CudaDecoder::Take(const format::GpuWaitRecord& record, int64_t start_ns) {
   context_.fragment.store.synchronizations.Append({.start_ns = start_ns,
-                                                   .end_ns = End(start_ns, record),
+                                                   .end_ns = EndOf(start_ns, record),
                                                    .process = context_.process,
                                                    .correlation = record.correlation,
                                                    .context = record.context,
@@ -202,7 +202,7 @@ void CudaDecoder::Take(const format::GpuMemoryPoolRecord& record, int64_t start_
 
 void CudaDecoder::Take(const format::CudaOverheadRecord& record, int64_t start_ns) {
   context_.fragment.store.gpu_overheads.Append({.start_ns = start_ns,
-                                                .end_ns = End(start_ns, record),
+                                                .end_ns = EndOf(start_ns, record),
                                                 .process = context_.process,
                                                 .overhead_type = OverheadTypeOf(record.type),
                                                 .correlation = record.correlation});
@@ -212,7 +212,7 @@ void CudaDecoder::Take(const format::CudaOverheadRecord& record, int64_t start_n
 void CudaDecoder::Take(const format::CudaJitRecord& record, int64_t start_ns) {
   context_.fragment.store.cuda_jits.Append(
       {.start_ns = start_ns,
-       .end_ns = End(start_ns, record),
+       .end_ns = EndOf(start_ns, record),
        .process = context_.process,
        .device = record.device,
        .correlation = record.correlation,
@@ -236,7 +236,7 @@ void CudaDecoder::Take(const format::UnifiedMemoryRecord& record, int64_t start_
       return;
     case kGpuFault:
       store.um_gpu_faults.Append({.start_ns = start_ns,
-                                  .end_ns = End(start_ns, record),
+                                  .end_ns = EndOf(start_ns, record),
                                   .process = context_.process,
                                   .device = record.source,
                                   .address = record.address,
@@ -261,7 +261,7 @@ void CudaDecoder::TakeMigration(const format::UnifiedMemoryRecord& record, int64
                              .migration_cause = static_cast<MigrationCause>(record.flags)});
   store.memcpys.Append(
       {.start_ns = start_ns,
-       .end_ns = End(start_ns, record),
+       .end_ns = EndOf(start_ns, record),
        .process = context_.process,
        .device = to_device ? record.destination : record.source,
        .bytes = record.value,

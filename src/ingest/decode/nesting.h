@@ -5,6 +5,7 @@
 // from the piece's start; StitchNesting (stitch.h) joins the pieces.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -15,6 +16,11 @@ namespace batchlight {
 
 // Stands for the time of a cut: the thread's last event before this piece.
 inline constexpr int64_t kAtLastEvent = INT64_MIN;
+
+// A depth as the tables keep it.
+inline uint16_t ShortDepth(uint32_t depth) {
+  return static_cast<uint16_t>(std::min<uint32_t>(depth, UINT16_MAX));
+}
 
 struct OrphanEnd {
   uint32_t row;  // number of rows in the table when the end came

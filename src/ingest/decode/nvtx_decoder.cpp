@@ -9,10 +9,6 @@ using format::RecordView;
 constexpr uint16_t kFlagRegistered = 1;
 constexpr uint16_t kFlagColor = 2;
 
-uint16_t ShortDepth(uint32_t depth) {
-  return static_cast<uint16_t>(std::min<uint32_t>(depth, UINT16_MAX));
-}
-
 }  // namespace
 
 void NvtxDecoder::BeginPiece() {

@@ -10,16 +10,16 @@ namespace {
 
 using format::RecordKind;
 
-constexpr size_t kMaxCalls = 256;
+constexpr size_t kMaxOsCalls = 256;
 
-constexpr std::array<std::string_view, kMaxCalls> MakeNames() {
-  std::array<std::string_view, kMaxCalls> names{};
+constexpr std::array<std::string_view, kMaxOsCalls> MakeOsCallNames() {
+  std::array<std::string_view, kMaxOsCalls> names{};
 #define OS_CALL(name, number, doing) names[number] = #name;
 #include "format/os_calls.def"
 #undef OS_CALL
   return names;
 }
-constexpr std::array<std::string_view, kMaxCalls> kNames = MakeNames();
+constexpr std::array<std::string_view, kMaxOsCalls> kOsCallNames = MakeOsCallNames();
 
 // Bytes of a recording may be anything.
 int64_t Before(int64_t at_ns, int64_t length_ns) {
@@ -43,10 +43,10 @@ void OsDecoder::Decode(const format::RecordView& view) {
 
 StringId OsDecoder::Name(uint32_t call) {
   StringPool& strings = context_.fragment.store.strings;
-  const bool known = call < kMaxCalls && !kNames[call].empty();
+  const bool known = call < kMaxOsCalls && !kOsCallNames[call].empty();
   if (!known) return strings.Intern("call " + std::to_string(call));  // of a later version
-  names_.resize(kMaxCalls);
-  if (names_[call].IsNone()) names_[call] = strings.Intern(kNames[call]);
+  names_.resize(kMaxOsCalls);
+  if (names_[call].IsNone()) names_[call] = strings.Intern(kOsCallNames[call]);
   return names_[call];
 }
 

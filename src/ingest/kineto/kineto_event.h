@@ -54,5 +54,9 @@ bool MicrosecondsToNs(std::string_view text, int64_t* ns);
 
 // A whole number, in quotes or not.
 bool WholeNumber(std::string_view text, int64_t* value);
+// Without the quotes of a string, as it stands in the file.
+inline std::string_view Unquoted(std::string_view raw) {
+  return raw.size() >= 2 && raw.front() == '"' ? raw.substr(1, raw.size() - 2) : raw;
+}
 
 }  // namespace batchlight

@@ -31,10 +31,6 @@ uint64_t MemberNumber(std::string_view object, std::string_view key) {
   return WholeNumber(Member(object, key), &value) && value > 0 ? static_cast<uint64_t>(value) : 0;
 }
 
-std::string_view Unquoted(std::string_view raw) {
-  return raw.size() >= 2 && raw.front() == '"' ? raw.substr(1, raw.size() - 2) : raw;
-}
-
 // Calls visit(start_ns column, end_ns column or null) for every table of events.
 template <typename Visitor>
 void VisitTimes(Store& store, Visitor&& visit) {

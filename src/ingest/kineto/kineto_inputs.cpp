@@ -49,10 +49,6 @@ std::vector<std::string_view> Elements(std::string_view array) {
   return elements;
 }
 
-std::string_view Unquoted(std::string_view text) {
-  return text.size() >= 2 && text.front() == '"' ? text.substr(1, text.size() - 2) : text;
-}
-
 // "[1, -1]": integers only.
 bool IsIntegerList(std::string_view text) {
   if (!text.starts_with('[')) return false;

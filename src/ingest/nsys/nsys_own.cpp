@@ -12,8 +12,8 @@ namespace batchlight::nsys {
 namespace {
 
 // An import fills these two from nsys's own tables first; what ours say is added afterwards.
-constexpr std::string_view kProcesses = "processes";
-constexpr std::string_view kThreads = "threads";
+constexpr std::string_view kOwnProcesses = "processes";
+constexpr std::string_view kOwnThreads = "threads";
 
 // The number of rows in the table that an id refers to.
 template <typename RowId>
@@ -127,7 +127,7 @@ Status ReadTable(const NsysDatabase& database, const Strings& strings, Store& st
 
 template <typename Table>
 Status LoadTable(Load& load, Table& table) {
-  if (!IsOwnTable(table.kName) || table.kName == kProcesses || table.kName == kThreads) {
+  if (!IsOwnTable(table.kName) || table.kName == kOwnProcesses || table.kName == kOwnThreads) {
     return Status();
   }
   const std::vector<std::string_view> names = ColumnNames(table);

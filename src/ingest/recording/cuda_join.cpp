@@ -12,6 +12,7 @@
 #include "base/thread_pool.h"
 #include "format/cuda_keys.h"
 #include "ingest/common/kernel_name.h"
+#include "ingest/recording/concatenate.h"
 #include "ingest/recording/gpu_clock.h"
 #include "ingest/recording/repeated_ids.h"
 #include "ingest/recording/threads_by_tid.h"
@@ -60,15 +61,6 @@ void Convert(const std::vector<GpuClock>& clocks, const std::vector<ProcessId>& 
     }
     start_ns[row] = converted;
   }
-}
-
-template <typename Vector>
-Vector Concatenate(std::span<const Fragment> fragments, Vector Fragment::*member) {
-  Vector all;
-  for (const Fragment& fragment : fragments) {
-    all.insert(all.end(), (fragment.*member).begin(), (fragment.*member).end());
-  }
-  return all;
 }
 
 // Times and threads of calls, overheads and compilations.

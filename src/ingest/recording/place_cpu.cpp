@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "ingest/recording/concatenate.h"
 #include "ingest/recording/threads_by_tid.h"
 #include "store/row_order.h"
 
@@ -12,15 +13,6 @@ namespace batchlight {
 namespace {
 
 constexpr uint32_t kEnded = 3;  // CpuThread::what
-
-std::vector<ThreadNumbers> Concatenate(std::span<const Fragment> fragments,
-                                       std::vector<ThreadNumbers> Fragment::*member) {
-  std::vector<ThreadNumbers> all;
-  for (const Fragment& fragment : fragments) {
-    all.insert(all.end(), (fragment.*member).begin(), (fragment.*member).end());
-  }
-  return all;
-}
 
 // What the kernel told of a process without rows.
 struct UnknownProcess {
@@ -88,7 +80,7 @@ void SeeFacts(std::span<const Fragment> fragments, std::span<const FragmentMap> 
 }
 
 // Processes come by start.
-void RestoreOrder(Store& store) {
+void OrderProcesses(Store& store) {
   const ProcessesTable& processes = store.processes;
   std::vector<uint32_t> order(processes.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -116,7 +108,7 @@ void AddProcesses(const UnknownProcesses& unknown, Store& store) {
     if (parent.IsNone() || parent.row() == row) continue;
     store.processes.parent[row] = parent;
   }
-  RestoreOrder(store);
+  OrderProcesses(store);
 }
 
 // Only what was captured: the tool reads in pieces that know nothing of when a capture began.

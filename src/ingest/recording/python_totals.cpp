@@ -1,22 +1,16 @@
 #include "ingest/recording/python_totals.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/saturating_add.h"
 #include "store/row_order.h"
 
 namespace batchlight {
 namespace {
-
-// Bytes of a recording may be anything, so sums stop at the largest number.
-template <typename T>
-void Add(T& sum, T value) {
-  if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<T>::max();
-}
 
 void MergeFunctions(Store& store) {
   std::map<std::tuple<ThreadId, StringId, StringId, uint32_t>, PythonFunctionId> rows;
@@ -34,11 +28,11 @@ void MergeFunctions(Store& store) {
     const size_t to = place->second.row();
     merged.thinned[to] = std::max(merged.thinned[to], row.thinned);
     merged.lines_only[to] = std::min(merged.lines_only[to], row.lines_only);
-    Add(merged.calls[to], row.calls);
-    Add(merged.primitive_calls[to], row.primitive_calls);
-    Add(merged.resumptions[to], row.resumptions);
-    Add(merged.self_ns[to], row.self_ns);
-    Add(merged.total_ns[to], row.total_ns);
+    SaturatingAdd(merged.calls[to], row.calls);
+    SaturatingAdd(merged.primitive_calls[to], row.primitive_calls);
+    SaturatingAdd(merged.resumptions[to], row.resumptions);
+    SaturatingAdd(merged.self_ns[to], row.self_ns);
+    SaturatingAdd(merged.total_ns[to], row.total_ns);
   }
   store.python_functions = std::move(merged);
   RenumberIds<PythonFunctionId>(store, new_rows);
@@ -55,10 +49,10 @@ void MergeCallers(PythonCallersTable& table) {
       continue;
     }
     const size_t to = place->second;
-    Add(merged.calls[to], row.calls);
-    Add(merged.primitive_calls[to], row.primitive_calls);
-    Add(merged.self_ns[to], row.self_ns);
-    Add(merged.total_ns[to], row.total_ns);
+    SaturatingAdd(merged.calls[to], row.calls);
+    SaturatingAdd(merged.primitive_calls[to], row.primitive_calls);
+    SaturatingAdd(merged.self_ns[to], row.self_ns);
+    SaturatingAdd(merged.total_ns[to], row.total_ns);
   }
   table = std::move(merged);
 }
@@ -69,8 +63,8 @@ void MergeLines(PythonLinesTable& table) {
     const PythonLinesRow row = table.Row(i);
     const auto [place, added] = rows.try_emplace({row.function, row.line}, row);
     if (added) continue;
-    Add(place->second.hits, row.hits);
-    Add(place->second.time_ns, row.time_ns);
+    SaturatingAdd(place->second.hits, row.hits);
+    SaturatingAdd(place->second.time_ns, row.time_ns);
   }
   table.Clear();
   for (const auto& [key, row] : rows) table.Append(row);

@@ -9,7 +9,7 @@ namespace batchlight {
 namespace {
 
 // Restores the order of the threads table after rows were appended.
-void RestoreOrder(Store& store) {
+void OrderThreads(Store& store) {
   ThreadsTable& threads = store.threads;
   std::vector<uint32_t> order(threads.size());
   std::iota(order.begin(), order.end(), 0);
@@ -42,7 +42,7 @@ void ThreadsByTid::AddMissing(std::span<const TidUse> uses, Store& store) {
     store.threads.Append(
         {.process = key.first, .tid = key.second, .start_ns = span.first, .end_ns = span.second});
   }
-  RestoreOrder(store);
+  OrderThreads(store);
 }
 
 ThreadsByTid::ThreadsByTid(std::span<const TidUse> uses, Store& store) : threads_(&store.threads) {

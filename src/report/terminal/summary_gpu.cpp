@@ -11,8 +11,6 @@
 namespace batchlight {
 namespace {
 
-bool HasSteps(const RunOverview& overview) { return overview.steps.Main() != nullptr; }
-
 Tone ToneOf(GpuPart part) {
   switch (part) {
     case GpuPart::kTensorCore:

@@ -26,6 +26,8 @@ class TimesInOneUnit {
   int decimals_;
 };
 
+inline bool HasSteps(const RunOverview& overview) { return overview.steps.Main() != nullptr; }
+
 void WriteHead(SummaryText& out, const RunOverview& overview);
 void WriteLosses(SummaryText& out, const RunOverview& overview);
 // The life of the main process, by stage.

@@ -10,8 +10,6 @@
 namespace batchlight {
 namespace {
 
-bool HasSteps(const RunOverview& overview) { return overview.steps.Main() != nullptr; }
-
 std::string CallsText(double calls) {
   return calls == double(static_cast<uint64_t>(calls)) ? CountText(static_cast<uint64_t>(calls))
                                                        : SignificantText(calls);

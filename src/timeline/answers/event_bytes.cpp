@@ -2,16 +2,13 @@
 
 #include <algorithm>
 
+#include "timeline/answers/put_bytes.h"
+
 namespace batchlight::timeline {
 namespace {
 
-constexpr uint32_t kMagic = 0x45544c42;  // "BLTE"
-constexpr uint32_t kVersion = 1;
-
-template <typename T>
-void Put(std::string& bytes, T value) {
-  bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
-}
+constexpr uint32_t kEventsMagic = 0x45544c42;  // "BLTE"
+constexpr uint32_t kEventsVersion = 1;
 
 void PutVarint(std::string& bytes, uint64_t value) {
   for (; value >= 128; value >>= 7) bytes += static_cast<char>(value | 128);
@@ -40,8 +37,8 @@ class Encoder {
   EventBytes Encode() {
     for (uint32_t id = 0; id < timeline_.tracks().size(); ++id) AddTrack(id);
     EventBytes out;
-    Put(out.bytes, kMagic);
-    Put(out.bytes, kVersion);
+    Put(out.bytes, kEventsMagic);
+    Put(out.bytes, kEventsVersion);
     Put(out.bytes, rows_);
     Put(out.bytes, events_);
     out.bytes += heads_;

@@ -1,25 +1,19 @@
 #include "timeline/answers/view_columns.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
+
+#include "timeline/answers/put_bytes.h"
 
 namespace batchlight::timeline {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);
-
-constexpr uint32_t kMagic = 0x56544c42;  // "BLTV"
-constexpr uint16_t kVersion = 1;
+constexpr uint32_t kViewMagic = 0x56544c42;  // "BLTV"
+constexpr uint16_t kViewVersion = 1;
 constexpr size_t kItemBytes = 22;
 constexpr size_t kSampleBytes = 28;
 enum ItemFlag : uint8_t { kBeginsBefore = 1, kEndsAfter = 2, kOpenAtEnd = 4 };
-
-template <typename T>
-void Put(std::string& bytes, T value) {
-  bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
-}
 
 void Align(std::string& bytes) { bytes.append((8 - bytes.size() % 8) % 8, '\0'); }
 
@@ -92,8 +86,8 @@ std::string ViewColumns::Encode(bool changed, uint32_t generation) const {
   std::string bytes;
   bytes.reserve(64 + rows_.size() * sizeof(Row) + start_.size() * kItemBytes +
                 sample_start_.size() * kSampleBytes + 128);
-  Put(bytes, kMagic);
-  Put(bytes, kVersion);
+  Put(bytes, kViewMagic);
+  Put(bytes, kViewVersion);
   Put(bytes, static_cast<uint16_t>(changed ? 1 : 0));
   Put(bytes, from_ns_);
   Put(bytes, to_ns_);
