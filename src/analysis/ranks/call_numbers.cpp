@@ -23,10 +23,10 @@ struct Sequence {
   std::vector<uint32_t> calls;
 };
 
-class Comparison {
+class CallComparison {
  public:
-  Comparison(std::span<const RankCalls* const> ranks, std::span<const int64_t> clock_ns,
-             const Sequence& reference, const Sequence& other)
+  CallComparison(std::span<const RankCalls* const> ranks, std::span<const int64_t> clock_ns,
+                 const Sequence& reference, const Sequence& other)
       : a_(*ranks[reference.rank]),
         b_(*ranks[other.rank]),
         clock_ns_(clock_ns.empty() ? 0 : clock_ns[other.rank] - clock_ns[reference.rank]),
@@ -126,7 +126,7 @@ std::vector<FirstNumbers> NumberCalls(std::span<const RankCalls* const> ranks,
     for (const Sequence& sequence : sequences) {
       const bool compare = &sequence != &*reference && !ranks[sequence.rank]->end_ns.empty() &&
                            !ranks[reference->rank]->end_ns.empty();
-      shifts.push_back(compare ? Comparison(ranks, clock_ns, *reference, sequence).Shift() : 0);
+      shifts.push_back(compare ? CallComparison(ranks, clock_ns, *reference, sequence).Shift() : 0);
     }
     const int64_t least = *std::min_element(shifts.begin(), shifts.end());
     for (size_t i = 0; i < sequences.size(); ++i) {

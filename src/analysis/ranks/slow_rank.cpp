@@ -16,9 +16,9 @@ bool IsSame(const PhaseShare& a, const PhaseShare& b) {
 }
 
 // The phases of all ranks by steady step, each phase with those of its name on the other ranks.
-class Comparison {
+class PhaseComparison {
  public:
-  explicit Comparison(std::span<const RankPhases> ranks) : ranks_(ranks) {
+  explicit PhaseComparison(std::span<const RankPhases> ranks) : ranks_(ranks) {
     for (const RankPhases& rank : ranks) common_ = std::min(common_, rank.steady.size());
     if (ranks.empty()) common_ = 0;
     for (size_t rank = 0; rank < ranks.size(); ++rank) AddRank(rank);
@@ -112,7 +112,7 @@ class Comparison {
 };
 
 // The phase that the rank takes longer for than all others, in the steps in which it is late.
-void FindPhase(const Comparison& comparison, const RankPhases& rank, SlowRank& slow) {
+void FindPhase(const PhaseComparison& comparison, const RankPhases& rank, SlowRank& slow) {
   for (const PhaseShare& phase : rank.phases) {
     if (MayWait(phase.kind)) continue;
     std::vector<double> longer_ns;
@@ -137,7 +137,7 @@ bool MayWait(PhaseKind kind) {
 
 SlowRank ExplainLateRank(std::span<const RankPhases> ranks, const LateRank& late) {
   SlowRank slow{.rank = late.rank, .waited_ns = late.waited_ns, .late_steps = late.late_steps};
-  FindPhase(Comparison(ranks), ranks[slow.rank], slow);
+  FindPhase(PhaseComparison(ranks), ranks[slow.rank], slow);
   const double all = std::max(1.0, double(ranks[slow.rank].steady.size()));
   const double mean_ns = slow.longer_ns * double(slow.late_steps.size()) / all;
   if (mean_ns < kExplains * slow.waited_ns) slow.phase = nullptr;
@@ -145,7 +145,7 @@ SlowRank ExplainLateRank(std::span<const RankPhases> ranks, const LateRank& late
 }
 
 std::optional<SlowRank> SlowByPhases(std::span<const RankPhases> ranks, double step_ns) {
-  const Comparison comparison(ranks);
+  const PhaseComparison comparison(ranks);
   std::vector<CostOfSteps> costs(ranks.size());
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     for (size_t step = 0; step < comparison.common(); ++step) {

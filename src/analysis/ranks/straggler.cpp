@@ -5,8 +5,8 @@
 namespace batchlight {
 namespace {
 
-constexpr double kOthersTimes = 3;  // the others wait at least so many times as long
-constexpr double kOfStep = 0.02;    // and so much of a step
+constexpr double kOthersWaitTimes = 3;      // the others wait at least so many times as long
+constexpr double kOthersWaitOfStep = 0.02;  // and so much of a step
 
 }  // namespace
 
@@ -18,8 +18,8 @@ std::optional<Straggler> FindStraggler(std::span<const RankWait> ranks) {
   double others = 0;
   for (const RankWait& rank : ranks) others += rank.waited_ns;
   others = (others - least->waited_ns) / double(ranks.size() - 1);
-  if (least->waited_ns * kOthersTimes > others) return std::nullopt;
-  if (others < kOfStep * least->step_ns) return std::nullopt;
+  if (least->waited_ns * kOthersWaitTimes > others) return std::nullopt;
+  if (others < kOthersWaitOfStep * least->step_ns) return std::nullopt;
   return Straggler{static_cast<size_t>(least - ranks.begin()), others - least->waited_ns};
 }
 

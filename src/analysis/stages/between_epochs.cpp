@@ -13,7 +13,7 @@ namespace {
 // a tenth of one; and it comes before few iterations.
 constexpr double kLeastLead = 1.0;
 constexpr double kLeastLeadOfEpoch = 0.1;
-constexpr size_t kMostOften = 4;  // at most every fourth
+constexpr size_t kFewestPerLead = 4;  // at most every fourth
 
 // Calls that train nothing, ordered by start, outermost.
 std::vector<TimeSpan> EvaluationCalls(const StepInputs& inputs, ThreadId thread) {
@@ -102,7 +102,7 @@ std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessS
     const double least = (leads[i].epoch ? kLeastLeadOfEpoch : kLeastLead) * step_ns;
     if (free_ns - usual_ns > least) AddSpan(found, span.start_ns, span.end_ns);
   }
-  if (found.size() * kMostOften > leads.size()) found.clear();
+  if (found.size() * kFewestPerLead > leads.size()) found.clear();
   return found;
 }
 

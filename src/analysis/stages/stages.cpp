@@ -14,8 +14,9 @@
 namespace batchlight {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
-constexpr size_t kMostOften = 4;  // gaps between steps: at most every fourth lies between epochs
+constexpr int64_t kLeastUnseenNs = 100'000'000;
+constexpr size_t kFewestPerEpoch =
+    4;  // gaps between steps: at most every fourth lies between epochs
 
 // A recording of batchlight's own knows when its processes began and ended; other tools' files,
 // only what happened meanwhile.
@@ -136,7 +137,7 @@ class LifeOfProcess {
       const int64_t gap_ns = steps[i].start_ns - steps[i - 1].end_ns;
       if (gap_ns > steps_->duration.median) AddSpan(gaps, steps[i - 1].end_ns, steps[i].start_ns);
     }
-    if (gaps.size() * kMostOften > steps.size()) gaps.clear();
+    if (gaps.size() * kFewestPerEpoch > steps.size()) gaps.clear();
     return gaps;
   }
 
@@ -191,7 +192,7 @@ class LifeOfProcess {
     VisitGaps(windows, life_.start_ns, life_.end_ns, [&](int64_t from_ns, int64_t to_ns) {
       // The first event opens the window, and the last one closes it.
       const bool edge = from_ns == life_.start_ns || to_ns == life_.end_ns;
-      if (!edge || to_ns - from_ns > 100 * kMs) AddSpan(unseen, from_ns, to_ns);
+      if (!edge || to_ns - from_ns > kLeastUnseenNs) AddSpan(unseen, from_ns, to_ns);
     });
     Lay(unseen, StageKind::kOther);
   }

@@ -11,10 +11,9 @@ namespace batchlight {
 namespace {
 
 constexpr size_t kMostImports = 8;
-constexpr int64_t kMs = 1'000'000;
 // Nothing but the program's own Python (or its children) for this long, and for this part of the
 // process's life, is work that it does before it trains.
-constexpr int64_t kLeastQuietNs = 200 * kMs;
+constexpr int64_t kLeastQuietNs = 200'000'000;
 constexpr double kLeastQuietPart = 0.02;
 constexpr std::string_view kStartOfCuda = "torch.cuda._lazy_init";
 // A tensor made now and then does not end it.

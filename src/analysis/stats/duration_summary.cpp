@@ -128,7 +128,7 @@ void FillSummaryCells(const Summary& summary, double total_of_all, std::vector<C
 
 namespace {
 
-constexpr ptrdiff_t kNumbers = 8;  // columns before the labels
+constexpr ptrdiff_t kNumberColumns = 8;  // columns before the labels
 
 // Groups of the same total: their labels are made once each, not for every comparison.
 void SortByLabels(size_t width, const LabelFiller& labels, std::span<uint32_t> groups) {
@@ -137,10 +137,11 @@ void SortByLabels(size_t width, const LabelFiller& labels, std::span<uint32_t> g
   std::vector<Cell> cells(width);
   for (const uint32_t group : groups) {
     labels(group, cells);
-    labelled.emplace_back(std::piecewise_construct,
-                          std::forward_as_tuple(std::make_move_iterator(cells.begin() + kNumbers),
-                                                std::make_move_iterator(cells.end())),
-                          std::forward_as_tuple(group));
+    labelled.emplace_back(
+        std::piecewise_construct,
+        std::forward_as_tuple(std::make_move_iterator(cells.begin() + kNumberColumns),
+                              std::make_move_iterator(cells.end())),
+        std::forward_as_tuple(group));
   }
   std::sort(labelled.begin(), labelled.end());
   for (size_t i = 0; i < groups.size(); ++i) groups[i] = labelled[i].second;

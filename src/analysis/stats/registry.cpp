@@ -22,18 +22,18 @@ Missing NoKernels(const Store& s) { return s.kernels.size() == 0 ? "CUDA kernel 
 Missing NoGpuMemory(const Store& s) {
   return s.memcpys.size() + s.memsets.size() == 0 ? "GPU memory data" : kNothing;
 }
-Missing NoGpu(const Store& s) {
+Missing NoGpuTrace(const Store& s) {
   return s.kernels.size() + s.memcpys.size() + s.memsets.size() == 0 ? "GPU trace data" : kNothing;
 }
 Missing NoApiAndGpu(const Store& s) {
-  return NoApi(s).empty() || NoGpu(s).empty() ? kNothing : "CUDA trace data";
+  return NoApi(s).empty() || NoGpuTrace(s).empty() ? kNothing : "CUDA trace data";
 }
 Missing NoLaunches(const Store& s) { return !NoKernels(s).empty() ? NoKernels(s) : NoApi(s); }
 Missing NoNvtx(const Store& s) { return s.nvtx_ranges.size() == 0 ? kNoNvtx : kNothing; }
 Missing NoNvtxKernels(const Store& s) { return !NoNvtx(s).empty() ? NoNvtx(s) : NoLaunches(s); }
 Missing NoNvtxGpu(const Store& s) {
   if (!NoNvtx(s).empty()) return NoNvtx(s);
-  return s.graph_launches.size() > 0 ? kNothing : NoGpu(s);
+  return s.graph_launches.size() > 0 ? kNothing : NoGpuTrace(s);
 }
 Missing NoClass(const Store& s, EventClass event_class, Missing what) {
   const auto& classes = s.os_calls.event_class;
@@ -118,9 +118,9 @@ constexpr auto kReports = std::to_array<Report>({
      "CUDA GPU MemOps Summary (by Time)", "", "Copies and sets by total time.", NoGpuMemory,
      CudaGpuMemTimeSum},
     {"cuda_gpu_sum", "gpusum cudagpusum", "CUDA GPU Summary (Kernels/MemOps)", kNames,
-     "Kernels and memory operations by total time.", NoGpu, CudaGpuSum},
+     "Kernels and memory operations by total time.", NoGpuTrace, CudaGpuSum},
     {"cuda_gpu_trace", "gputrace cudagputrace", "CUDA GPU Trace", kNames,
-     "Every kernel and memory operation, by start.", NoGpu, CudaGpuTrace},
+     "Every kernel and memory operation, by start.", NoGpuTrace, CudaGpuTrace},
     {"cuda_kern_exec_sum", "kernexecsum cudakernexecsum", "CUDA Kernel Launch & Exec Time Summary",
      kNames,
      "Launch call (A), wait in the queue (Q), execution (K) and total (T) of kernels. QCount is "

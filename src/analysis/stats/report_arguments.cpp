@@ -27,7 +27,7 @@ struct NumberKind {
   std::string_view words;
 };
 constexpr double kAny = 9.2e18;
-constexpr NumberKind kNumbers[] = {
+constexpr NumberKind kNumberKinds[] = {
     {"limit", true, -kAny, kAny, "a whole number, -1 for all"},
     {"ns", true, -kAny, kAny, "a whole number of ns"},
     {"pid", true, 0, kAny, "the number of a process"},
@@ -81,7 +81,7 @@ Status CheckOne(const Known& known, std::string_view arg) {
     return equals == arg.npos ? Status() : UsageError(key + " takes no value");
   }
   const std::string_view value = equals == arg.npos ? "" : arg.substr(equals + 1);
-  for (const NumberKind& kind : kNumbers) {
+  for (const NumberKind& kind : kNumberKinds) {
     if (kind.placeholder != known.placeholder) continue;
     if (IsValue(kind, value)) return Status();
     return UsageError(key + "= takes " + std::string(kind.words) + ", not \"" + std::string(value) +

@@ -44,7 +44,7 @@ std::map<uint64_t, Page> Pages(const Query& query) {
 }
 
 // Bytes per second as nsys works it out: a whole number of operations per second times the bytes.
-double Throughput(const Page& page) {
+double MigrationRate(const Page& page) {
   if (page.migration_time <= 0) return -1;
   return static_cast<double>(1'000'000'000 / page.migration_time) *
          static_cast<double>(page.to_device + page.to_host);
@@ -59,7 +59,7 @@ Result<RowSource> UmSum(const Query& query) {
   std::vector<std::pair<uint64_t, Page>> order(pages.begin(), pages.end());
   // The fastest first, whatever the size; pages that did not move come last.
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    return Throughput(a.second) > Throughput(b.second);
+    return MigrationRate(a.second) > MigrationRate(b.second);
   });
   if (order.size() > limit) order.resize(limit);
   ResultTable table;
@@ -73,7 +73,7 @@ Result<RowSource> UmSum(const Query& query) {
     const auto if_any = [](int64_t number) { return number == 0 ? Cell() : Cell(number); };
     table.rows.push_back({HexAddress(address), if_any(page.to_device), if_any(page.to_host),
                           if_any(page.cpu_faults), if_any(page.gpu_faults),
-                          page.migration_time > 0 ? Cell(Throughput(page)) : Cell()});
+                          page.migration_time > 0 ? Cell(MigrationRate(page)) : Cell()});
   }
   return KeepRows(std::move(table));
 }

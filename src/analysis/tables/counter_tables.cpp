@@ -10,7 +10,7 @@
 namespace batchlight {
 namespace {
 
-struct Row {
+struct CounterRow {
   const Store& store;
   StepCounter counter;
 
@@ -18,38 +18,38 @@ struct Row {
   const CounterMetric* known() const { return FindCounterMetric(metric()); }
 };
 
-Cell RankOf(const Row& row) {
+Cell RankOf(const CounterRow& row) {
   const ProcessId process = row.counter.process;
   return process.IsNone() ? Cell{} : RankCell(row.store.processes.rank[process.row()]);
 }
 
-const Columns<Row>& CounterColumns() {
-  static const Columns<Row> columns = {
+const Columns<CounterRow>& CounterColumns() {
+  static const Columns<CounterRow> columns = {
       {CountColumn("rank", "Rank", "Of the process; none: not a distributed job"), RankOf},
       {CountColumn("device", "GPU", "CUDA ordinal"),
-       [](const Row& row) { return NumberCell(row.counter.device); }},
+       [](const CounterRow& row) { return NumberCell(row.counter.device); }},
       {TextColumn("set", "Set", "What was asked for, with the number of its pass"),
-       [](const Row& row) { return std::string(row.store.Text(row.counter.counter_set)); }},
+       [](const CounterRow& row) { return std::string(row.store.Text(row.counter.counter_set)); }},
       {TextColumn("counter", "Counter", "What it counts, for people"),
-       [](const Row& row) {
+       [](const CounterRow& row) {
          return std::string(row.known() != nullptr ? row.known()->title : row.metric());
        }},
       {RealColumn("mean", "Mean", "Of a step, in the counter's unit"),
-       [](const Row& row) { return Cell{row.counter.mean}; }},
+       [](const CounterRow& row) { return Cell{row.counter.mean}; }},
       {TextColumn("unit", "Unit", "ns, percent, bytes, ..."),
-       [](const Row& row) {
+       [](const CounterRow& row) {
          return std::string(row.known() != nullptr ? row.known()->unit : std::string_view());
        }},
       {CountColumn("steps", "Steps", "In which it was read"),
-       [](const Row& row) { return NumberCell(row.counter.steps); }},
+       [](const CounterRow& row) { return NumberCell(row.counter.steps); }},
       {RealColumn("least", "Least", "Of one step"),
-       [](const Row& row) { return Cell{row.counter.least}; }},
+       [](const CounterRow& row) { return Cell{row.counter.least}; }},
       {RealColumn("most", "Most", "Of one step"),
-       [](const Row& row) { return Cell{row.counter.most}; }},
+       [](const CounterRow& row) { return Cell{row.counter.most}; }},
       {PercentColumn("spread", "Spread", "(most - least) / mean: how alike the steps are"),
-       [](const Row& row) { return Cell{row.counter.spread() * 100}; }},
+       [](const CounterRow& row) { return Cell{row.counter.spread() * 100}; }},
       {TextColumn("metric", "Metric", "As CUPTI names it"),
-       [](const Row& row) { return std::string(row.metric()); }}};
+       [](const CounterRow& row) { return std::string(row.metric()); }}};
   return columns;
 }
 
@@ -102,7 +102,7 @@ ResultTable MakeGpuMetricsTable(const RunOverview& overview) {
 ResultTable MakeStepCountersTable(const RunOverview& overview) {
   ResultTable table = EmptyTable("step_counters", "Hardware counters of steps", CounterColumns());
   for (const StepCounter& counter : SumStepCounters(*overview.store)) {
-    AddRow(table, CounterColumns(), Row{*overview.store, counter});
+    AddRow(table, CounterColumns(), CounterRow{*overview.store, counter});
   }
   return table;
 }

@@ -25,14 +25,14 @@ const Columns<Figure>& FigureColumns() {
   return columns;
 }
 
-std::string NameOf(const RunOverview& overview, const ProcessSteps& process) {
+std::string WhoseFigures(const RunOverview& overview, const ProcessSteps& process) {
   if (process.rank >= 0) return "rank " + std::to_string(process.rank);
   return "pid " + std::to_string(overview.store->processes.pid[process.process.row()]);
 }
 
 void AddSteps(const RunOverview& overview, size_t row, std::vector<Figure>& figures) {
   const ProcessSteps& process = overview.steps.processes[row];
-  const std::string whose = NameOf(overview, process);
+  const std::string whose = WhoseFigures(overview, process);
   const StepRate rate = RateOfSteps(overview, row);
   const std::string steps = std::to_string(process.duration.count) + " steps that count";
   figures.push_back(
@@ -47,7 +47,7 @@ void AddSteps(const RunOverview& overview, size_t row, std::vector<Figure>& figu
 
 void AddGpu(const RunOverview& overview, const GpuBreakdown& gpu, std::vector<Figure>& figures) {
   if (gpu.window.count == 0) return;
-  const std::string whose = NameOf(overview, *overview.steps.Of(gpu.process));
+  const std::string whose = WhoseFigures(overview, *overview.steps.Of(gpu.process));
   const std::string name = "GPU " + std::to_string(gpu.device);
   const std::string windows =
       std::to_string(gpu.window.count) + " steps that count, as the GPU runs them";

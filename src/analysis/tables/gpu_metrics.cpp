@@ -8,7 +8,7 @@
 namespace batchlight {
 namespace {
 
-ColumnOf<GpuUse> Share(SumRule rule, std::string key, std::string name, std::string formula) {
+ColumnOf<GpuUse> ShareOfUse(SumRule rule, std::string key, std::string name, std::string formula) {
   return {Summed(rule, PercentColumn(std::move(key), std::move(name), std::move(formula))),
           [rule](const GpuUse& use) {
             const std::optional<double> value = Evaluate(rule, PartsOf({use}));
@@ -44,18 +44,19 @@ SumRule MeanDepth() {
 Columns<GpuUse> UtilizationMetrics(bool knows_gpu) {
   SumRule efficiency = ShareOf("sm_ns", "time_ns");
   efficiency.at_most = 100;
-  Columns<GpuUse> metrics = {Share(ShareOf("busy_ns", "time_ns"), "busy", "GPU busy",
-                                   "time with any work / time of the steps on the GPU")};
+  Columns<GpuUse> metrics = {ShareOfUse(ShareOf("busy_ns", "time_ns"), "busy", "GPU busy",
+                                        "time with any work / time of the steps on the GPU")};
   if (knows_gpu) {
-    metrics.push_back(Share(efficiency, "sm_efficiency", "Estimated SM efficiency",
-                            "sum of min(blocks / SMs, 1) × kernel time / time of the steps"));
-    metrics.push_back(
-        Share(ShareOf("occupancy_ns", "kernel_ns"), "occupancy", "Estimated achieved occupancy",
-              "min(threads / SMs / threads an SM holds, theoretical occupancy), mean weighted by "
-              "kernel time"));
+    metrics.push_back(ShareOfUse(efficiency, "sm_efficiency", "Estimated SM efficiency",
+                                 "sum of min(blocks / SMs, 1) × kernel time / time of the steps"));
+    metrics.push_back(ShareOfUse(
+        ShareOf("occupancy_ns", "kernel_ns"), "occupancy", "Estimated achieved occupancy",
+        "min(threads / SMs / threads an SM holds, theoretical occupancy), mean weighted by "
+        "kernel time"));
   }
-  metrics.push_back(Share(ShareOf("tensor_ns", "kernel_ns"), "tensor_core", "Tensor Core kernels",
-                          "time of kernels on Tensor Cores, by their names / kernel time"));
+  metrics.push_back(ShareOfUse(ShareOf("tensor_ns", "kernel_ns"), "tensor_core",
+                               "Tensor Core kernels",
+                               "time of kernels on Tensor Cores, by their names / kernel time"));
   return metrics;
 }
 

@@ -94,7 +94,7 @@ struct StepOfGpu {
   const GpuStepParts& step;
 };
 
-Columns<StepOfGpu> StepColumns() {
+Columns<StepOfGpu> GpuStepColumns() {
   using Row = StepOfGpu;
   Columns<Row> columns = {{CountColumn("pid", "PID", "Process"),
                            [](const Row& row) { return PidCell(row.store, row.gpu.process); }},
@@ -213,7 +213,7 @@ ResultTable MakeGpuPartsTable(const RunOverview& overview) {
 }
 
 ResultTable MakeGpuStepsTable(const RunOverview& overview) {
-  const Columns<StepOfGpu> columns = StepColumns();
+  const Columns<StepOfGpu> columns = GpuStepColumns();
   ResultTable table = EmptyTable("gpu_steps", "Steps on the GPU", columns);
   for (const GpuBreakdown& gpu : overview.gpu.breakdowns) {
     const ProcessSteps* steps = overview.steps.Of(gpu.process);

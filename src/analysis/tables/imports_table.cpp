@@ -6,7 +6,7 @@
 namespace batchlight {
 namespace {
 
-struct Row {
+struct ImportRow {
   const Store& store;
   const Import& import;
   int32_t rank;
@@ -14,26 +14,26 @@ struct Row {
   bool has_cuda;
 };
 
-const Columns<Row>& ImportColumns() {
-  static const Columns<Row> columns = {
+const Columns<ImportRow>& ImportColumns() {
+  static const Columns<ImportRow> columns = {
       {CountColumn("rank", "Rank", "Rank of the process, empty without ranks"),
-       [](const Row& row) { return RankCell(row.rank); }},
-      {CountColumn("pid", "PID", "Process"), &Row::pid},
+       [](const ImportRow& row) { return RankCell(row.rank); }},
+      {CountColumn("pid", "PID", "Process"), &ImportRow::pid},
       {TextColumn("module", "Module", "Indented by two for each import that it is part of"),
-       [](const Row& row) {
+       [](const ImportRow& row) {
          return std::string(2 * size_t{row.import.depth}, ' ') +
                 std::string(row.store.Text(row.import.module));
        }},
       {CountColumn("depth", "Depth", "Imports around it"),
-       [](const Row& row) { return NumberCell(row.import.depth); }},
+       [](const ImportRow& row) { return NumberCell(row.import.depth); }},
       {TimeColumn("self", "Self", "Without the imports inside; these add up"),
-       [](const Row& row) { return Cell{row.import.self_ns}; }},
+       [](const ImportRow& row) { return Cell{row.import.self_ns}; }},
       {TimeColumn("total", "Total", "With the imports inside"),
-       [](const Row& row) { return Cell{row.import.total_ns}; }},
+       [](const ImportRow& row) { return Cell{row.import.total_ns}; }},
       {TimeColumn("cuda", "CUDA", "Of the total, in calls of CUDA: its start, where that is here"),
-       [](const Row& row) { return row.has_cuda ? Cell{row.import.cuda_ns} : Cell{}; }},
+       [](const ImportRow& row) { return row.has_cuda ? Cell{row.import.cuda_ns} : Cell{}; }},
       {TextColumn("file", "File", "What was loaded; none for modules that are built in"),
-       [](const Row& row) { return std::string(row.store.Text(row.import.file)); }}};
+       [](const ImportRow& row) { return std::string(row.store.Text(row.import.file)); }}};
   return columns;
 }
 
@@ -45,8 +45,8 @@ ResultTable MakeImportsTable(const RunOverview& overview) {
   for (const Import& import : FindImports(store)) {
     const size_t process = store.ProcessOf(import.thread).row();
     AddRow(table, ImportColumns(),
-           Row{store, import, store.processes.rank[process], store.processes.pid[process],
-               store.api_calls.size() != 0});
+           ImportRow{store, import, store.processes.rank[process], store.processes.pid[process],
+                     store.api_calls.size() != 0});
   }
   return table;
 }

@@ -33,7 +33,7 @@ struct MemoryEvent {
   uint32_t pid;
 };
 
-const Columns<MemoryEvent>& EventColumns() {
+const Columns<MemoryEvent>& MemoryEventColumns() {
   using Row = MemoryEvent;
   static const Columns<Row> columns = {
       {TimeColumn("time", "Time", "Since the start of the session"), &Row::time_ns},
@@ -59,7 +59,7 @@ const Columns<MemoryEvent>& EventColumns() {
 }  // namespace
 
 ResultTable MakeMemoryTimelineTable(const RunOverview& overview) {
-  ResultTable table = EmptyTable("memory_timeline", "Memory timeline", EventColumns());
+  ResultTable table = EmptyTable("memory_timeline", "Memory timeline", MemoryEventColumns());
   const Store& store = *overview.store;
   const GpuMemoryEventsTable& events = store.gpu_memory_events;
   if (events.size() == 0) return table;
@@ -85,7 +85,7 @@ ResultTable MakeMemoryTimelineTable(const RunOverview& overview) {
       known = false;
     }
     AddRow(
-        table, EventColumns(),
+        table, MemoryEventColumns(),
         {events.start_ns[row], release, known, block, holding.held_bytes,
          Label(events.memory_kind[row]), events.device[row], store.processes.pid[process.row()]});
   }

@@ -11,26 +11,26 @@ namespace batchlight {
 namespace {
 
 template <typename Sum>
-struct Row {
+struct OsRow {
   const Store& store;
   Sum sum;
 };
 
 template <typename Sum>
-std::function<Cell(const Row<Sum>&)> Of(uint64_t Sum::*count) {
-  return [count](const Row<Sum>& row) { return NumberCell(row.sum.*count); };
+std::function<Cell(const OsRow<Sum>&)> Of(uint64_t Sum::*count) {
+  return [count](const OsRow<Sum>& row) { return NumberCell(row.sum.*count); };
 }
 template <typename Sum>
-std::function<Cell(const Row<Sum>&)> Of(int64_t Sum::*ns) {
-  return [ns](const Row<Sum>& row) { return Cell{row.sum.*ns}; };
+std::function<Cell(const OsRow<Sum>&)> Of(int64_t Sum::*ns) {
+  return [ns](const OsRow<Sum>& row) { return Cell{row.sum.*ns}; };
 }
 template <typename Sum>
-std::function<Cell(const Row<Sum>&)> Of(StringId Sum::*text) {
-  return [text](const Row<Sum>& row) { return std::string(row.store.Text(row.sum.*text)); };
+std::function<Cell(const OsRow<Sum>&)> Of(StringId Sum::*text) {
+  return [text](const OsRow<Sum>& row) { return std::string(row.store.Text(row.sum.*text)); };
 }
 
-const Columns<Row<OsCallSum>>& OsCallColumns() {
-  static const Columns<Row<OsCallSum>> columns = {
+const Columns<OsRow<OsCallSum>>& OsCallColumns() {
+  static const Columns<OsRow<OsCallSum>> columns = {
       {TextColumn("call", "Call", "Function of the C library"), Of(&OsCallSum::name)},
       {CountColumn("calls", "Calls", "All, however short"), Of(&OsCallSum::calls)},
       {TimeColumn("total", "Total", "In all calls; locks taken without a wait count 0"),
@@ -45,8 +45,8 @@ const Columns<Row<OsCallSum>>& OsCallColumns() {
   return columns;
 }
 
-const Columns<Row<FileSum>>& FileColumns() {
-  static const Columns<Row<FileSum>> columns = {
+const Columns<OsRow<FileSum>>& FileColumns() {
+  static const Columns<OsRow<FileSum>> columns = {
       {TextColumn("file", "File", "Path, or a pipe or socket by its number"), Of(&FileSum::file)},
       {TimeColumn("read_time", "Read Time", "In calls that read it"), Of(&FileSum::read_ns)},
       {CountColumn("bytes_read", "Bytes Read", "By these calls"), Of(&FileSum::bytes_read)},
@@ -61,10 +61,10 @@ const Columns<Row<FileSum>>& FileColumns() {
   return columns;
 }
 
-const Columns<Row<LibrarySum>>& LibraryColumns() {
-  static const Columns<Row<LibrarySum>> columns = {
+const Columns<OsRow<LibrarySum>>& LibraryColumns() {
+  static const Columns<OsRow<LibrarySum>> columns = {
       {TextColumn("library", "Library", "cuBLAS (with cuBLASLt), cuDNN, cuSPARSE or cuSOLVER"),
-       [](const Row<LibrarySum>& row) { return std::string(Label(row.sum.family)); }},
+       [](const OsRow<LibrarySum>& row) { return std::string(Label(row.sum.family)); }},
       {TextColumn("call", "Call", "Function of the library"), Of(&LibrarySum::name)},
       {CountColumn("calls", "Calls", "Times it was called"), Of(&LibrarySum::calls)},
       {TimeColumn("cpu_total", "CPU Total", "In the calls, with calls of libraries inside"),
@@ -78,28 +78,28 @@ const Columns<Row<LibrarySum>>& LibraryColumns() {
 }
 
 template <typename Sum>
-ResultTable TableOfSums(const Store& store, std::string name, std::string title,
-                        const Columns<Row<Sum>>& columns, const std::vector<Sum>& sums) {
+ResultTable OsTable(const Store& store, std::string name, std::string title,
+                    const Columns<OsRow<Sum>>& columns, const std::vector<Sum>& sums) {
   ResultTable table = EmptyTable(std::move(name), std::move(title), columns);
-  for (const Sum& sum : sums) AddRow(table, columns, Row<Sum>{store, sum});
+  for (const Sum& sum : sums) AddRow(table, columns, OsRow<Sum>{store, sum});
   return table;
 }
 
 }  // namespace
 
 ResultTable MakeOsCallsTable(const RunOverview& overview) {
-  return TableOfSums(*overview.store, "os_calls", "Calls of the C library", OsCallColumns(),
-                     SumOsCalls(*overview.store));
+  return OsTable(*overview.store, "os_calls", "Calls of the C library", OsCallColumns(),
+                 SumOsCalls(*overview.store));
 }
 
 ResultTable MakeFilesTable(const RunOverview& overview) {
-  return TableOfSums(*overview.store, "files", "Files, by time in reads and writes", FileColumns(),
-                     SumFiles(*overview.store));
+  return OsTable(*overview.store, "files", "Files, by time in reads and writes", FileColumns(),
+                 SumFiles(*overview.store));
 }
 
 ResultTable MakeLibraryCallsTable(const RunOverview& overview) {
-  return TableOfSums(*overview.store, "library_calls", "Calls of CUDA's libraries",
-                     LibraryColumns(), SumLibraryCalls(*overview.store));
+  return OsTable(*overview.store, "library_calls", "Calls of CUDA's libraries", LibraryColumns(),
+                 SumLibraryCalls(*overview.store));
 }
 
 }  // namespace batchlight

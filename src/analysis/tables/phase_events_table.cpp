@@ -22,12 +22,12 @@ struct EventRow {
 };
 
 // Where the CPU was in nothing, the work that the GPU then began tells where in the step it was.
-std::string NameOf(const EventGroup& group) {
+std::string NameOfGroup(const EventGroup& group) {
   const bool waited = group.kind == EventKind::kNone && !group.longest.before.empty();
   return waited ? group.name + " before " + group.longest.before : group.name;
 }
 
-Columns<EventRow> TimeColumns() {
+Columns<EventRow> GroupTimeColumns() {
   using Row = EventRow;
   return {
       {TimeColumn("per_step", "Per Step", "Mean over the steps that count, without events inside"),
@@ -68,15 +68,15 @@ Columns<EventRow> MakeEventColumns() {
        [](const Row& row) { return std::string(EventKindName(row.group.kind)); }},
       {TextColumn("event", "Event",
                   "Innermost call, or work on the GPU; of idle time what the CPU did"),
-       [](const Row& row) { return NameOf(row.group); }},
+       [](const Row& row) { return NameOfGroup(row.group); }},
       {TextColumn("operator", "Operator",
                   "Around a CUDA call; of GPU work the one that launched the longest"),
        [](const Row& row) { return row.group.op; }}};
-  Append(columns, TimeColumns());
+  Append(columns, GroupTimeColumns());
   return columns;
 }
 
-const Columns<EventRow>& EventColumns() {
+const Columns<EventRow>& EventRowColumns() {
   static const Columns<EventRow> columns = MakeEventColumns();
   return columns;
 }
@@ -86,7 +86,7 @@ void AddRows(const ProcessSteps& process, uint32_t pid, const std::string& track
              ResultTable& table) {
   for (const EventGroup& group : groups) {
     if (group.count == 0) continue;
-    AddRow(table, EventColumns(), {process, pid, track, phase, steps, group});
+    AddRow(table, EventRowColumns(), {process, pid, track, phase, steps, group});
   }
 }
 
@@ -94,7 +94,7 @@ void AddRows(const ProcessSteps& process, uint32_t pid, const std::string& track
 
 ResultTable MakePhaseEventsTable(const RunOverview& overview) {
   ResultTable table =
-      EmptyTable("phase_events", "The events behind the phases of a step", EventColumns());
+      EmptyTable("phase_events", "The events behind the phases of a step", EventRowColumns());
   const std::shared_ptr<const PhaseEvents> events = PhaseEventsOf(overview);
   for (size_t p = 0; p < overview.breakdowns.size(); ++p) {
     const ProcessSteps& process = overview.steps.processes[p];

@@ -12,7 +12,7 @@ Cell PerCall(int64_t ns, uint64_t calls) {
                     : NanosecondsCell(static_cast<double>(ns) / static_cast<double>(calls));
 }
 
-Columns<PythonFunctionCounts> FunctionColumns(const Store& store) {
+Columns<PythonFunctionCounts> CountedFunctionColumns(const Store& store) {
   using Row = PythonFunctionCounts;
   return {
       {CountColumn("calls", "ncalls",
@@ -47,7 +47,7 @@ struct CountedLine {
   const PythonLineCounts& line;
 };
 
-Columns<CountedLine> LineColumns(const Store& store) {
+Columns<CountedLine> CountedLineColumns(const Store& store) {
   using Row = CountedLine;
   const auto ran = [](const Row& row) { return row.line.hits > 0; };
   return {
@@ -80,12 +80,12 @@ Columns<CountedLine> LineColumns(const Store& store) {
 }  // namespace
 
 ResultTable MakePythonFunctionsTable(const RunOverview& overview) {
-  return TableOf("python_functions", "Python functions, exactly", FunctionColumns(*overview.store),
-                 CountPythonFunctions(*overview.store));
+  return TableOf("python_functions", "Python functions, exactly",
+                 CountedFunctionColumns(*overview.store), CountPythonFunctions(*overview.store));
 }
 
 ResultTable MakePythonLinesTable(const RunOverview& overview) {
-  const Columns<CountedLine> columns = LineColumns(*overview.store);
+  const Columns<CountedLine> columns = CountedLineColumns(*overview.store);
   ResultTable table = EmptyTable("python_lines", "Python lines, exactly", columns);
   for (const PythonTimedFunction& function : CountPythonLines(*overview.store)) {
     for (const PythonLineCounts& line : function.lines) {

@@ -19,15 +19,15 @@ namespace {
 using format::BlockHeader;
 using format::FileTrailer;
 
-constexpr int kCompressionLevel = 3;
+constexpr int kPartialLevel = 3;
 
-class Recording {
+class RecordingFile {
  public:
-  explicit Recording(const std::string& path)
+  explicit RecordingFile(const std::string& path)
       : path_(path), fd_(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)) {}
-  Recording(const Recording&) = delete;
-  Recording& operator=(const Recording&) = delete;
-  ~Recording() {
+  RecordingFile(const RecordingFile&) = delete;
+  RecordingFile& operator=(const RecordingFile&) = delete;
+  ~RecordingFile() {
     if (fd_ >= 0) close(fd_);
   }
 
@@ -115,7 +115,7 @@ class Recording {
     std::string block(sizeof(BlockHeader) + ZSTD_compressBound(bytes.size()), '\0');
     char* const stored = block.data() + sizeof(BlockHeader);
     const size_t count = ZSTD_compress(stored, block.size() - sizeof(BlockHeader), bytes.data(),
-                                       bytes.size(), kCompressionLevel);
+                                       bytes.size(), kPartialLevel);
     BlockHeader header{};
     header.magic = format::kBlockMagic;
     header.kind = format::kPartialBlock;
@@ -139,7 +139,7 @@ class Recording {
 
 Status AddPartialBlock(const std::string& path, std::string_view bytes) {
   if (bytes.size() > format::kMaxBlockBytes) return OutputError("more than a block can hold");
-  return Recording(path).Add(bytes);
+  return RecordingFile(path).Add(bytes);
 }
 
 }  // namespace batchlight::capture

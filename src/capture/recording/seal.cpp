@@ -20,7 +20,7 @@ using format::BlockHeader;
 using format::ChunkView;
 
 // Level 3 gives files of the same size (10 million events: 18.7 MB both), and the user waits.
-constexpr int kCompressionLevel = 1;
+constexpr int kSealLevel = 1;
 constexpr size_t kBatchBytes = 32 << 20;
 constexpr size_t kBatchChunks = 4096;
 
@@ -37,7 +37,7 @@ std::string MakeBlock(format::BlockKind kind, std::string_view raw) {
   std::string block(sizeof(BlockHeader) + ZSTD_compressBound(raw.size()), '\0');
   char* stored = block.data() + sizeof(BlockHeader);
   size_t stored_bytes = ZSTD_compressCCtx(context.get(), stored, block.size() - sizeof(BlockHeader),
-                                          raw.data(), raw.size(), kCompressionLevel);
+                                          raw.data(), raw.size(), kSealLevel);
   BlockHeader header{};
   header.codec = format::BlockCodec::kZstd;
   if (ZSTD_isError(stored_bytes) != 0 || stored_bytes >= raw.size()) {

@@ -16,7 +16,7 @@
 namespace batchlight::cli {
 namespace {
 
-struct Options {
+struct ReportFlags {
   std::vector<std::string> runs;
   JobUse use;
   ReportOptions report;
@@ -37,7 +37,7 @@ void ForgetCommandLines(SessionInfo& session) {
   for (ProcessInfo& process : session.processes) process.command_line.clear();
 }
 
-Status Run(const Options& options) {
+Status Run(const ReportFlags& options) {
   RETURN_IF_ERROR(CheckRuns("report", options.runs,
                             "-f replaces an existing report, which has a page and a CSV of every "
                             "table"));
@@ -59,7 +59,7 @@ Status Run(const Options& options) {
 }  // namespace
 
 void RegisterReport(const Command& app, Outcome& outcome) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportFlags>();
   const Command command = app.Add(
       "report", "Write a folder with a web page, one CSV per table, a chart and a README snippet");
   AddRuns(command, &options->runs);

@@ -26,7 +26,7 @@
 namespace batchlight::cli {
 namespace {
 
-struct Options {
+struct ViewFlags {
   std::vector<std::string> runs;
   JobUse use;
   std::optional<std::string> port;
@@ -40,7 +40,7 @@ struct Options {
   StepOptions steps;
 };
 
-Status Check(const Options& options) {
+Status CheckFlags(const ViewFlags& options) {
   RETURN_IF_ERROR(CheckRuns("view", options.runs));
   for (const std::string& host : options.hosts) {
     if (!serve::IsHostName(host)) {
@@ -60,7 +60,7 @@ Status Check(const Options& options) {
 }
 
 // 0: any that is free.
-Result<uint16_t> PortOf(const Options& options) {
+Result<uint16_t> PortOf(const ViewFlags& options) {
   if (!options.port) return uint16_t{0};
   unsigned port = 0;
   const char* end = options.port->data() + options.port->size();
@@ -72,7 +72,7 @@ Result<uint16_t> PortOf(const Options& options) {
 }
 
 // `read`: what was read already, for the first time that the source is asked.
-serve::RunSource SourceOf(const std::vector<std::string>& words, const Options& options,
+serve::RunSource SourceOf(const std::vector<std::string>& words, const ViewFlags& options,
                           Store read) {
   const auto first = std::make_shared<std::optional<Store>>(std::move(read));
   const auto found = FindInputs(words);
@@ -95,7 +95,7 @@ serve::RunSource SourceOf(const std::vector<std::string>& words, const Options& 
           .steps = options.steps};
 }
 
-Status AddRun(const std::vector<std::string>& words, const Options& options, Store store,
+Status AddRun(const std::vector<std::string>& words, const ViewFlags& options, Store store,
               serve::ApiContext& context) {
   auto run = std::make_unique<serve::Run>(SourceOf(words, options, std::move(store)));
   RETURN_IF_ERROR(run->Read());
@@ -107,7 +107,7 @@ Status AddRun(const std::vector<std::string>& words, const Options& options, Sto
 }
 
 // All as one job; two words that are no job stand beside each other.
-Status ReadRuns(const Options& options, serve::ApiContext& context) {
+Status ReadRuns(const ViewFlags& options, serve::ApiContext& context) {
   ProgressLine progress;
   progress.Announce("reading " + LabelOf(options.runs));
   auto together = OpenJob(options.runs, options.use);
@@ -124,7 +124,7 @@ Status ReadRuns(const Options& options, serve::ApiContext& context) {
   return {};
 }
 
-void SayWhere(const Options& options, const std::string& url, uint16_t port) {
+void SayWhere(const ViewFlags& options, const std::string& url, uint16_t port) {
   std::printf("%s\n", url.c_str());
   if (options.socket.empty()) {
     std::printf(
@@ -142,7 +142,7 @@ void SayWhere(const Options& options, const std::string& url, uint16_t port) {
 }
 
 // The timeline in a file, instead of a server.
-Status WritePage(const Options& options) {
+Status WritePage(const ViewFlags& options) {
   serve::ApiContext context;
   ASSIGN_OR_RETURN(const std::string place, PlaceOf(options.target));
   RETURN_IF_ERROR(ReadRuns(options, context));
@@ -157,8 +157,8 @@ Status WritePage(const Options& options) {
   return {};
 }
 
-Status Run(const Options& options) {
-  RETURN_IF_ERROR(Check(options));
+Status Run(const ViewFlags& options) {
+  RETURN_IF_ERROR(CheckFlags(options));
   if (!options.html.empty()) return WritePage(options);
   serve::ServerOptions server_options{.socket = options.socket};
   ASSIGN_OR_RETURN(server_options.port, PortOf(options));
@@ -187,7 +187,7 @@ Status Run(const Options& options) {
 }  // namespace
 
 void RegisterView(const Command& app, Outcome& outcome) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ViewFlags>();
   const Command command = app.Add("view", "Open the timeline of a run in the browser");
   AddRuns(command, &options->runs)
       .Help(std::string(kRunHelp) + kRunsHelp + "; a second run of another job stands beside it");

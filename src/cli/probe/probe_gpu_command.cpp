@@ -21,7 +21,7 @@
 namespace batchlight::cli {
 namespace {
 
-struct Options {
+struct GpuFlags {
   std::vector<std::string> files;
   std::string before;
   std::string format = "text";
@@ -53,7 +53,7 @@ Result<probe::GpuResult> Read(const std::string& file) {
   return probe::ParseGpuResult(file, text);
 }
 
-Status Run(const Options& options, int& exit_code) {
+Status Run(const GpuFlags& options, int& exit_code) {
   RETURN_IF_ERROR(CheckFormat(options.format));
   if (options.format == "json" && !options.files.empty()) {
     return UsageError("-f json stores what is measured; FILEs are such results already");
@@ -89,7 +89,7 @@ Status Run(const Options& options, int& exit_code) {
 }  // namespace
 
 void AddProbeGpu(const Command& probe, Outcome& outcome) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GpuFlags>();
   const Command command =
       probe.Add("gpu", "Measure copies, memory, launches, products and links of the GPUs here");
   command

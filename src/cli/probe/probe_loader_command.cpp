@@ -10,7 +10,7 @@
 namespace batchlight::cli {
 namespace {
 
-struct Options {
+struct LoaderFlags {
   double seconds = 10;
   size_t steps = 200;
   double startup_seconds = 300;
@@ -28,7 +28,7 @@ Status CheckWorkers(const std::string& workers) {
 }
 
 // Returns only with an error.
-Status Run(const Options& options, const std::vector<std::string>& program) {
+Status Run(const LoaderFlags& options, const std::vector<std::string>& program) {
   if (program.empty()) {
     return UsageError(
         "no program given: batchlight probe loader [flags] train.py [its words]; any command does "
@@ -52,7 +52,7 @@ Status Run(const Options& options, const std::vector<std::string>& program) {
 }  // namespace
 
 void AddProbeLoader(const Command& probe, Outcome& outcome) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LoaderFlags>();
   const Command command = probe.Add(
       "loader", "Run a training loop's loader and its training apart: which one limits, and why");
   command.Option("--seconds", &options->seconds, "At most so long in the loop, each time it runs")

@@ -23,7 +23,7 @@
 namespace batchlight::cli {
 namespace {
 
-struct Options {
+struct StorageFlags {
   std::string path;
   double seconds = 60;
   std::string size = "4GiB";
@@ -50,7 +50,7 @@ Result<std::vector<int>> ParseWorkers(const std::string& text) {
 }
 
 // Everything that can be wrong with the command line, before a minute of measuring.
-Result<probe::StorageOptions> Checked(const Options& options) {
+Result<probe::StorageOptions> Checked(const StorageFlags& options) {
   probe::StorageOptions checked;
   checked.path = options.path;
   checked.seconds = options.seconds;
@@ -77,7 +77,7 @@ Result<std::string> Rendered(const probe::StorageReport& report, const std::stri
   return TableText(parsed, RowsOf(probe::StorageTable(report.found)));
 }
 
-Status Run(const Options& options) {
+Status Run(const StorageFlags& options) {
   ASSIGN_OR_RETURN(probe::StorageOptions measured, Checked(options));
   probe::StorageReport report;
   std::optional<probe::RunReads> reads;
@@ -105,7 +105,7 @@ Status Run(const Options& options) {
 }  // namespace
 
 void AddProbeStorage(const Command& probe, Outcome& outcome) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StorageFlags>();
   const Command command =
       probe.Add("storage", "Measure how fast a folder's storage is read and written");
   command.Option("PATH", &options->path, "A folder on the storage; the probe's files are removed")

@@ -28,12 +28,12 @@ std::string PercentEncoded(std::string_view text) {
   return out;
 }
 
-struct TimeUnit {
+struct MomentUnit {
   std::string_view name;
   double ns;
 };
-constexpr TimeUnit kUnits[] = {{"", 1},    {"ns", 1},   {"us", 1e3},  {"ms", 1e6},
-                               {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
+constexpr MomentUnit kUnits[] = {{"", 1},    {"ns", 1},   {"us", 1e3},  {"ms", 1e6},
+                                 {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
 
 }  // namespace
 
@@ -47,7 +47,7 @@ Result<int64_t> ParseMoment(const std::string& text) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
   if (end != text.c_str() + (digits == text.npos ? text.size() : digits)) return wrong;
-  for (const TimeUnit& known : kUnits) {
+  for (const MomentUnit& known : kUnits) {
     if (known.name != unit) continue;
     const double ns = number * known.ns;
     if (ns > 9e15) return wrong;

@@ -52,7 +52,7 @@ std::string CommandRows(const CommandReference& command) {
   return text;
 }
 
-std::string Examples(const CommandReference& command) {
+std::string ExamplesText(const CommandReference& command) {
   if (command.examples.empty()) return "";
   std::string text = "\nExamples:\n";
   for (const ExampleReference& example : command.examples) {
@@ -71,7 +71,7 @@ std::string HelpText(const CommandReference& command) {
   for (const WordReference& word : command.words) text += Row(word.name, word.help);
   text += CommandRows(command);
   for (const std::string& group : command.Groups()) text += FlagRows(command, group);
-  text += SilentFlags(command) + Examples(command);
+  text += SilentFlags(command) + ExamplesText(command);
   if (!command.commands.empty()) {
     text += "\n" +
             Wrapped("`" +

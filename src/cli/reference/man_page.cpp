@@ -81,7 +81,7 @@ std::string Flags(const CommandReference& command, const char* macro) {
   return text;
 }
 
-std::string Examples(const CommandReference& command) {
+std::string ExampleItems(const CommandReference& command) {
   std::string text;
   for (const ExampleReference& example : command.examples) text += Item(example.line, example.what);
   return text;
@@ -118,10 +118,10 @@ std::string Page(const CommandReference& command, const CommandReference& all,
     }
     text += ".SH " + Escaped(UsageLine(below)) + "\n" + Escaped(below.sentence) + ".\n";
     for (const WordReference& word : below.words) text += Item(word.name, word.help);
-    text += Flags(below, ".SS") + Examples(below);
+    text += Flags(below, ".SS") + ExampleItems(below);
   }
   if (!command.flags.empty()) text += ".SH OPTIONS\n" + Flags(command, ".SS");
-  if (!command.examples.empty()) text += ".SH EXAMPLES\n" + Examples(command);
+  if (!command.examples.empty()) text += ".SH EXAMPLES\n" + ExampleItems(command);
   text += kExitStatus;
   text += ".SH SEE ALSO\n";
   if (!is_program) return text + "\\fBbatchlight\\fR(1)\n";

@@ -12,7 +12,7 @@
 namespace batchlight {
 namespace {
 
-Result<std::vector<SampledStack>> StacksOf(const Store& store) {
+Result<std::vector<SampledStack>> NativeStacksOf(const Store& store) {
   std::vector<SampledStack> stacks = SumSamplesByStack(store);
   std::erase_if(stacks, [](const SampledStack& stack) { return stack.stack.IsNone(); });
   if (stacks.empty()) {
@@ -84,7 +84,7 @@ void PrintThread(const Store& store, const std::vector<SampledStack>& stacks, si
 }  // namespace
 
 Result<uint64_t> ExportNativeFolded(const Store& store, const ExportOptions& options) {
-  ASSIGN_OR_RETURN(const std::vector<SampledStack> stacks, StacksOf(store));
+  ASSIGN_OR_RETURN(const std::vector<SampledStack> stacks, NativeStacksOf(store));
   ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));
   TextBuffer out(file);
   for (const SampledStack& stack : stacks) {
@@ -100,7 +100,7 @@ Result<uint64_t> ExportNativeFolded(const Store& store, const ExportOptions& opt
 }
 
 Result<uint64_t> ExportNativeSpeedscope(const Store& store, const ExportOptions& options) {
-  ASSIGN_OR_RETURN(const std::vector<SampledStack> stacks, StacksOf(store));
+  ASSIGN_OR_RETURN(const std::vector<SampledStack> stacks, NativeStacksOf(store));
   ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));
   TextBuffer out(file);
   FrameNumbers numbers;

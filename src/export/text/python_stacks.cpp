@@ -16,7 +16,7 @@
 namespace batchlight {
 namespace {
 
-Result<std::vector<StackTimes>> StacksOf(const Store& store) {
+Result<std::vector<StackTimes>> PythonStacksOf(const Store& store) {
   const BackwardLinks links(store);
   std::vector<StackTimes> stacks = MeasureStacks(store, links, AttributeWork(store, links));
   if (stacks.empty()) {
@@ -154,7 +154,7 @@ class PprofProfile {
 }  // namespace
 
 Result<uint64_t> ExportPythonFolded(const Store& store, const ExportOptions& options) {
-  ASSIGN_OR_RETURN(const std::vector<StackTimes> stacks, StacksOf(store));
+  ASSIGN_OR_RETURN(const std::vector<StackTimes> stacks, PythonStacksOf(store));
   ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));
   TextBuffer out(file);
   uint64_t rows = 0;
@@ -175,7 +175,7 @@ Result<uint64_t> ExportPythonFolded(const Store& store, const ExportOptions& opt
 }
 
 Result<uint64_t> ExportPythonSpeedscope(const Store& store, const ExportOptions& options) {
-  ASSIGN_OR_RETURN(const std::vector<StackTimes> stacks, StacksOf(store));
+  ASSIGN_OR_RETURN(const std::vector<StackTimes> stacks, PythonStacksOf(store));
   ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));
   TextBuffer out(file);
   std::map<std::string, size_t> frames;
@@ -206,7 +206,7 @@ Result<uint64_t> ExportPythonSpeedscope(const Store& store, const ExportOptions&
 }
 
 Result<uint64_t> ExportPprof(const Store& store, const ExportOptions& options) {
-  ASSIGN_OR_RETURN(const std::vector<StackTimes> stacks, StacksOf(store));
+  ASSIGN_OR_RETURN(const std::vector<StackTimes> stacks, PythonStacksOf(store));
   ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));
   TextBuffer out(file);
   PprofProfile profile(store);

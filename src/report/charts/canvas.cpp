@@ -14,7 +14,7 @@
 namespace batchlight {
 namespace {
 
-std::string Number(double value) {
+std::string OneDecimal(double value) {
   std::array<char, 32> text;
   const auto end =
       std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, 1);
@@ -35,23 +35,24 @@ std::string Hex(Rgb color) {
 class SvgCanvas final : public Canvas {
  public:
   SvgCanvas(double width, double height) {
-    svg_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + Number(width) + " " +
-           Number(height) + "\" width=\"" + Number(width) + "\" height=\"" + Number(height) +
-           "\" font-family=\"DejaVu Sans, Verdana, sans-serif\">\n";
+    svg_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + OneDecimal(width) + " " +
+           OneDecimal(height) + "\" width=\"" + OneDecimal(width) + "\" height=\"" +
+           OneDecimal(height) + "\" font-family=\"DejaVu Sans, Verdana, sans-serif\">\n";
     Box(0, 0, width, height, kPaper);
   }
   void Box(double x, double y, double width, double height, Rgb color) override {
-    svg_ += "<rect x=\"" + Number(x) + "\" y=\"" + Number(y) + "\" width=\"" + Number(width) +
-            "\" height=\"" + Number(height) + "\" fill=\"" + Hex(color) + "\"/>\n";
+    svg_ += "<rect x=\"" + OneDecimal(x) + "\" y=\"" + OneDecimal(y) + "\" width=\"" +
+            OneDecimal(width) + "\" height=\"" + OneDecimal(height) + "\" fill=\"" + Hex(color) +
+            "\"/>\n";
   }
   void Line(const std::vector<std::pair<double, double>>& points, double width,
             Rgb color) override {
     svg_ += "<polyline fill=\"none\" stroke=\"" + Hex(color) + "\" stroke-width=\"" +
-            Number(width) + "\" points=\"";
+            OneDecimal(width) + "\" points=\"";
     for (const auto& [x, y] : points) {
-      svg_ += Number(x);
+      svg_ += OneDecimal(x);
       svg_ += ',';
-      svg_ += Number(y);
+      svg_ += OneDecimal(y);
       svg_ += ' ';
     }
     svg_ += "\"/>\n";
@@ -59,9 +60,10 @@ class SvgCanvas final : public Canvas {
   void Text(double x, double y, const std::string& clean, Font font, Anchor anchor,
             Rgb color) override {
     constexpr const char* kAnchors[] = {"start", "middle", "end"};
-    svg_ += "<text x=\"" + Number(x) + "\" y=\"" + Number(y) + "\" font-size=\"" +
-            Number(font.size) + (font.bold ? "\" font-weight=\"bold" : "") + "\" text-anchor=\"" +
-            kAnchors[static_cast<size_t>(anchor)] + "\" fill=\"" + Hex(color) + "\">";
+    svg_ += "<text x=\"" + OneDecimal(x) + "\" y=\"" + OneDecimal(y) + "\" font-size=\"" +
+            OneDecimal(font.size) + (font.bold ? "\" font-weight=\"bold" : "") +
+            "\" text-anchor=\"" + kAnchors[static_cast<size_t>(anchor)] + "\" fill=\"" +
+            Hex(color) + "\">";
     AppendHtmlEscaped(clean, svg_);
     svg_ += "</text>\n";
   }

@@ -16,12 +16,12 @@
 namespace batchlight {
 namespace {
 
-constexpr double kWidth = 960;
-constexpr double kHeight = 420;
-constexpr double kLeft = 112;
-constexpr double kRight = 930;
-constexpr double kTop = 56;
-constexpr double kBottom = 360;
+constexpr double kPlotWidth = 960;
+constexpr double kPlotHeight = 420;
+constexpr double kPlotLeft = 112;
+constexpr double kPlotRight = 930;
+constexpr double kPlotTop = 56;
+constexpr double kPlotBottom = 360;
 constexpr size_t kMostPoints = 2000;  // of a line: more than the picture has pixels
 constexpr size_t kMostSeries = 24;
 
@@ -118,11 +118,11 @@ class Plot {
   }
 
   void Draw() {
-    canvas_.Text(kLeft, 28, CleanText(rows_.title), {16}, Anchor::kStart, kInk);
+    canvas_.Text(kPlotLeft, 28, CleanText(rows_.title), {16}, Anchor::kStart, kInk);
     std::string subtitle = CleanText(value_.name) + " by " + CleanText(x_.name);
     if (IsTimestamp()) subtitle += ", from " + Label(x_, first_);
     if (!subject_.empty()) subtitle += " of " + ElideMiddle(CleanText(subject_), 90);
-    canvas_.Text(kLeft, 46, subtitle, {11}, Anchor::kStart, kMuted);
+    canvas_.Text(kPlotLeft, 46, subtitle, {11}, Anchor::kStart, kMuted);
     switch (kind_) {
       case Picture::Kind::kBars:
         DrawBars();
@@ -153,17 +153,18 @@ class Plot {
   }
 
   bool IsTimestamp() const { return x_.unit == Unit::kTimestampNs; }
-  double Y(double value) const { return kBottom - (kBottom - kTop) * value / top_; }
+  double Y(double value) const { return kPlotBottom - (kPlotBottom - kPlotTop) * value / top_; }
   double X(double x) const {
-    return last_ > first_ ? kLeft + (kRight - kLeft) * (x - first_) / (last_ - first_) : kLeft;
+    return last_ > first_ ? kPlotLeft + (kPlotRight - kPlotLeft) * (x - first_) / (last_ - first_)
+                          : kPlotLeft;
   }
 
   void DrawValueAxis() {
     const double step = TickStep(most_, value_.type == CellType::kInteger);
     top_ = step * std::ceil(most_ / step);
     for (double value = 0; value <= top_ + step / 2; value += step) {
-      canvas_.Line({{kLeft, Y(value)}, {kRight, Y(value)}}, 1, kGrid);
-      canvas_.Text(kLeft - 8, Y(value) + 4, Label(value_, value), {11}, Anchor::kEnd, kMuted);
+      canvas_.Line({{kPlotLeft, Y(value)}, {kPlotRight, Y(value)}}, 1, kGrid);
+      canvas_.Text(kPlotLeft - 8, Y(value) + 4, Label(value_, value), {11}, Anchor::kEnd, kMuted);
     }
   }
   // Points in time are shown relative to the first.
@@ -173,7 +174,7 @@ class Plot {
     const double step = TickStep(last_ - first_, x_.type == CellType::kInteger);
     const double begin = origin + step * std::ceil((first_ - origin) / step);
     for (double x = begin; x <= last_; x += step) {
-      canvas_.Text(X(x), kBottom + 18, Label(x_, x - origin), {11}, Anchor::kMiddle, kMuted);
+      canvas_.Text(X(x), kPlotBottom + 18, Label(x_, x - origin), {11}, Anchor::kMiddle, kMuted);
     }
   }
 
@@ -187,21 +188,21 @@ class Plot {
     }
     size_t next = 0;
     for (auto& [x, place] : places) place = next++;
-    const double step = (kRight - kLeft) / static_cast<double>(places.size());
+    const double step = (kPlotRight - kPlotLeft) / static_cast<double>(places.size());
     const double width = step * 0.8 / static_cast<double>(series_.size());
     size_t number = 0;
     for (const auto& [name, points] : series_) {
       for (const Point& point : points) {
-        const double left = kLeft + step * static_cast<double>(places[point.x]) + step * 0.1 +
+        const double left = kPlotLeft + step * static_cast<double>(places[point.x]) + step * 0.1 +
                             width * static_cast<double>(number);
-        canvas_.Box(left, Y(point.value), width, kBottom - Y(point.value), Color(number));
+        canvas_.Box(left, Y(point.value), width, kPlotBottom - Y(point.value), Color(number));
       }
       ++number;
     }
     for (const auto& [x, place] : places) {
-      const double middle = kLeft + step * (static_cast<double>(place) + 0.5);
+      const double middle = kPlotLeft + step * (static_cast<double>(place) + 0.5);
       if (places.size() <= 16 || place % (places.size() / 8) == 0) {
-        canvas_.Text(middle, kBottom + 18, Label(x_, x), {11}, Anchor::kMiddle, kMuted);
+        canvas_.Text(middle, kPlotBottom + 18, Label(x_, x), {11}, Anchor::kMiddle, kMuted);
       }
     }
   }
@@ -234,35 +235,35 @@ class Plot {
   void DrawMap() {
     DrawPlaceAxis();
     const double height =
-        (kBottom - kTop) / static_cast<double>(std::max<size_t>(1, series_.size()));
+        (kPlotBottom - kPlotTop) / static_cast<double>(std::max<size_t>(1, series_.size()));
     size_t number = 0;
     for (const auto& [name, points] : series_) {
-      const double top = kTop + height * static_cast<double>(number++);
+      const double top = kPlotTop + height * static_cast<double>(number++);
       for (size_t i = 0; i < points.size(); ++i) {
         const double left = X(points[i].x);
-        const double right = i + 1 < points.size() ? X(points[i + 1].x) : kRight;
+        const double right = i + 1 < points.size() ? X(points[i + 1].x) : kPlotRight;
         const double share = points[i].value / most_;
         const Rgb color = {1 - share * 0.95, 1 - share * 0.55, 1 - share * 0.3};
         canvas_.Box(left, top + 1, std::max(0.5, right - left), std::max(1.0, height - 2), color);
       }
     }
-    canvas_.Text(kRight, 46, "darkest: " + Label(value_, most_), {11}, Anchor::kEnd, kMuted);
+    canvas_.Text(kPlotRight, 46, "darkest: " + Label(value_, most_), {11}, Anchor::kEnd, kMuted);
   }
 
   void DrawLegend() {
     if (series_.size() == 1 && series_.begin()->first.empty()) return;
     const bool map = kind_ == Picture::Kind::kMap;
     const double height =
-        (kBottom - kTop) / static_cast<double>(std::max<size_t>(1, series_.size()));
+        (kPlotBottom - kPlotTop) / static_cast<double>(std::max<size_t>(1, series_.size()));
     size_t number = 0;
     for (const auto& [name, points] : series_) {
       if (map) {
-        canvas_.Text(kLeft - 6, kTop + height * (static_cast<double>(number) + 0.5) + 4,
+        canvas_.Text(kPlotLeft - 6, kPlotTop + height * (static_cast<double>(number) + 0.5) + 4,
                      ElideMiddle(CleanText(name), 20), {9}, Anchor::kEnd, kMuted);
       } else if (number < 6) {
-        const double left = kLeft + 140 * static_cast<double>(number);
-        canvas_.Box(left, kHeight - 26, 10, 10, Color(number));
-        canvas_.Text(left + 16, kHeight - 17, ElideMiddle(CleanText(name), 18), {11},
+        const double left = kPlotLeft + 140 * static_cast<double>(number);
+        canvas_.Box(left, kPlotHeight - 26, 10, 10, Color(number));
+        canvas_.Text(left + 16, kPlotHeight - 17, ElideMiddle(CleanText(name), 18), {11},
                      Anchor::kStart, kMuted);
       }
       ++number;
@@ -293,8 +294,8 @@ Result<std::string> RenderPlot(const RowSource& rows, PictureFormat format) {
                       " has no picture; use another format than png or svg");
   }
   const std::unique_ptr<Canvas> canvas = format == PictureFormat::kSvg
-                                             ? MakeSvgCanvas(kWidth, kHeight)
-                                             : MakePngCanvas(kWidth, kHeight);
+                                             ? MakeSvgCanvas(kPlotWidth, kPlotHeight)
+                                             : MakePngCanvas(kPlotWidth, kPlotHeight);
   Plot(rows, *picture, *canvas).Draw();
   return canvas->Finish();
 }

@@ -8,7 +8,7 @@
 namespace batchlight {
 namespace {
 
-constexpr size_t kIndent = 9;  // behind "   Seen: "
+constexpr size_t kSeenIndent = 9;  // behind "   Seen: "
 
 // "; in part the same time as launch-bound, small-kernels", or "".
 std::string SameTime(const Finding& finding) {
@@ -41,11 +41,11 @@ std::string FindingsText(const std::vector<Finding>& findings, TerminalStyle sty
     if (!first) out.EndLine();
     first = false;
     out.Wrapped(finding.title + " (" + std::string(finding.rule) + ")", 0);
-    out.Put("   Seen: ").Wrapped(finding.seen, kIndent);
-    out.Put("   Why:  ").Wrapped(finding.why, kIndent);
-    out.Put("   Do:   ").Wrapped(finding.action, kIndent);
+    out.Put("   Seen: ").Wrapped(finding.seen, kSeenIndent);
+    out.Put("   Why:  ").Wrapped(finding.why, kSeenIndent);
+    out.Put("   Do:   ").Wrapped(finding.action, kSeenIndent);
     if (finding.has_gain()) {
-      out.Put("   Gain: ").Wrapped(GainText(finding) + SameTime(finding), kIndent);
+      out.Put("   Gain: ").Wrapped(GainText(finding) + SameTime(finding), kSeenIndent);
     }
     WritePatch(out, finding.patch);
   }

@@ -11,7 +11,7 @@
 namespace batchlight {
 namespace {
 
-struct Shown {
+struct ShownLine {
   const LineRow& line;
   bool on_gpu;
 
@@ -50,14 +50,14 @@ void WriteLines(SummaryText& out, const RunOverview& overview, size_t rows) {
   const double steps = steady.steps > 0 ? double(steady.steps) : 1;
   const bool on_gpu = times.gpu_ns > 0;
   const int64_t whole_ns = on_gpu ? times.gpu_ns : times.cpu_ns;
-  const TimesInOneUnit time(double(Shown{times.rows.front(), on_gpu}.total_ns()) / steps);
+  const TimesInOneUnit time(double(ShownLine{times.rows.front(), on_gpu}.total_ns()) / steps);
   SummaryTable table(out, {{.header = "", .right = false},
                            {.header = "source", .right = false, .least_width = 90},
                            {.header = time.Header("forward")},
                            {.header = time.Header("backward")},
                            {.header = "of all"}});
   for (size_t i = 0; i < times.rows.size() && i < rows; ++i) {
-    const Shown line{times.rows[i], on_gpu};
+    const ShownLine line{times.rows[i], on_gpu};
     if (line.total_ns() <= 0) break;
     table.Row({{PlaceText(*overview.store, line.line)},
                {SourceText(*overview.store, line.line), Tone::kDim},

@@ -9,21 +9,21 @@ namespace {
 
 // The factor for a stored number (ns, bytes). Only a product, not a quotient, rounds ties as nsys
 // does (4795.5 ns are 4.796 us).
-struct Scale {
+struct SpelledScale {
   std::string_view name;     // in specifications
   std::string_view heading;  // in headings
   double factor;
   int decimals;
 };
-constexpr Scale kTimes[] = {
+constexpr SpelledScale kTimes[] = {
     {"ns", "ns", 1, 0}, {"us", "us", 1e-3, 3}, {"ms", "ms", 1e-6, 4}, {"sec", "sec", 1e-9, 4}};
-constexpr Scale kBytes[] = {{"B", "B", 1, 0},
-                            {"KB", "KB", 1e-3, 2},
-                            {"KiB", "KiB", 1.0 / 1024, 2},
-                            {"MB", "MB", 1e-6, 3},
-                            {"MiB", "MiB", 1.0 / (1 << 20), 3},
-                            {"GB", "GB", 1e-9, 3},
-                            {"GiB", "GiB", 1.0 / (1 << 30), 3}};
+constexpr SpelledScale kBytes[] = {{"B", "B", 1, 0},
+                                   {"KB", "KB", 1e-3, 2},
+                                   {"KiB", "KiB", 1.0 / 1024, 2},
+                                   {"MB", "MB", 1e-6, 3},
+                                   {"MiB", "MiB", 1.0 / (1 << 20), 3},
+                                   {"GB", "GB", 1e-9, 3},
+                                   {"GiB", "GiB", 1.0 / (1 << 30), 3}};
 
 void AppendInteger(int64_t value, std::string& text) {
   std::array<char, 24> digits;
@@ -56,7 +56,7 @@ double Number(const Cell& cell) {
 }
 
 template <typename UnitType, size_t kCount>
-bool ReadUnit(std::string_view text, const Scale (&scales)[kCount],
+bool ReadUnit(std::string_view text, const SpelledScale (&scales)[kCount],
               std::initializer_list<UnitType*> units) {
   for (size_t i = 0; i < kCount; ++i) {
     if (scales[i].name != text) continue;
@@ -67,7 +67,7 @@ bool ReadUnit(std::string_view text, const Scale (&scales)[kCount],
 }
 
 // Null for numbers whose unit cannot be chosen.
-const Scale* ScaleOf(Unit unit, const DisplayUnits& units) {
+const SpelledScale* ScaleOf(Unit unit, const DisplayUnits& units) {
   switch (unit) {
     case Unit::kTimeNs:
       return &kTimes[static_cast<size_t>(units.duration)];
@@ -142,7 +142,7 @@ Result<TimeUnit> ParseTimeUnit(std::string_view text) {
 std::string ColumnHeading(const ResultColumn& column, const DisplayUnits& units) {
   if (!units.in_heading) return column.name;
   if (column.unit == Unit::kPercent) return column.name + " (%)";
-  const Scale* scale = ScaleOf(column.unit, units);
+  const SpelledScale* scale = ScaleOf(column.unit, units);
   if (scale == nullptr) return column.name;
   return column.name + " (" + std::string(scale->heading) +
          (column.unit == Unit::kRate ? "/s)" : ")");
@@ -155,7 +155,7 @@ void AppendCellText(const ResultColumn& column, const Cell& cell, const DisplayU
     return;
   }
   if (std::holds_alternative<std::monostate>(cell)) return;
-  const Scale* scale = ScaleOf(column.unit, units);
+  const SpelledScale* scale = ScaleOf(column.unit, units);
   if (scale != nullptr && scale->factor != 1) {
     AppendReal(Number(cell) * scale->factor, scale->decimals, text);
   } else if (const auto* integer = std::get_if<int64_t>(&cell)) {
