@@ -1,5 +1,6 @@
 """batchlight view through its HTTP interface: who may ask, that answers agree with the summary, live
 runs, two runs, ends by signals and idle time."""
+import concurrent.futures
 import http.client
 import json
 import os
@@ -244,6 +245,52 @@ class ViewTest(unittest.TestCase):
                 viewer.tool.send_signal(signal.SIGINT)
                 viewer.tool.wait(LONG_S)
             self.assertFalse(os.path.exists(path))
+
+    def test_a_recording_that_is_replaced_cut_or_removed_stays_as_it_was_read(self):
+        def replace(path):
+            shutil.copy(RECORDINGS / "h200_compile.batchlight", str(path) + ".new")
+            os.replace(str(path) + ".new", path)
+
+        def overwrite(path):
+            path.write_bytes((RECORDINGS / "h200_compile.batchlight").read_bytes())
+
+        for change in (replace, overwrite, lambda path: os.truncate(path, 100), os.remove):
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, "train.batchlight")
+                shutil.copy(TRAIN, path)
+                with Viewer(path) as viewer, Viewer(TRAIN) as untouched:
+                    before = viewer.get("run")
+                    change(path)
+                    for call, request in (("find", {"text": ""}), ("event", {"ref": 0}),
+                                          ("range", {"first_step": before["steps"][0]["number"][1]})):
+                        self.assertEqual(viewer.get(call, request), untouched.get(call, request))
+                    self.assertEqual(viewer.get("run"), before)
+                    self.assertEqual(viewer.get("status")["runs"][0]["generation"], 1)
+
+    def test_browsers_that_die_disturb_no_other(self):
+        with Viewer(TRAIN) as viewer:
+            known = viewer.get("find", {"text": ""})
+            body = json.dumps({"text": ""}).encode()
+            head = ("POST /api/1/find HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n"
+                    "Content-Length: %d\r\n\r\n" % (viewer.token, len(body))).encode()
+            for cut in (0, 10, len(head), len(head) + 3, len(head) + len(body)):
+                for _ in range(20):  # more than the connections that the server has
+                    with socket.create_connection(("127.0.0.1", viewer.port)) as peer:
+                        peer.sendall((head + body)[:cut])
+                        # Gone without a word: the answer has no reader.
+                        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.assertEqual(viewer.get("find", {"text": ""}), known)
+            self.assertIsNone(viewer.tool.poll())
+
+    def test_two_browsers_get_the_same(self):
+        with Viewer(TRAIN) as viewer:
+            steps = viewer.get("run")["steps"][0]["number"]
+            requests = [{"first_step": step, "tables": [table]} for step in steps[:3]
+                        for table in ("kernels", "operators", "phases")]
+            alone = [viewer.get("range", request) for request in requests]
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                both = [pool.submit(viewer.get, "range", request) for request in requests + requests[::-1]]
+                self.assertEqual([one.result() for one in both], alone + alone[::-1])
 
     def test_follows_a_run_that_goes_on(self):
         with tempfile.TemporaryDirectory() as folder:
