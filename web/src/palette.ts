@@ -11,6 +11,7 @@ const kKnown: Record<string, number> = {
   loss: 7,
   communication: 8,
   compile: 9,
+  rollout: 1,
   validation: 10,
   checkpoint: 11,
   other: 0,

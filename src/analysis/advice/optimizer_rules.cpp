@@ -132,4 +132,38 @@ void ForeachOptimizerOnCpu(const RunMeasures& run, Findings* findings) {
                        .patch = PatchOf(run, used)});
 }
 
+void UpdateByHand(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
+  if (main == nullptr || main->thread.IsNone()) return;
+  const PhaseMarks& marks = run.inputs->marks;
+  const ThreadSpans::Rows rows = marks.RowsOf(main->thread);
+  bool by_hand = false;
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    if (marks.all()[row].kind != PhaseKind::kOptimizer) continue;
+    if (!marks.all()[row].implied) return;
+    by_hand = true;
+  }
+  const double share = PhaseShareOf(run, PhaseKind::kOptimizer);
+  if (!by_hand || share < kByHandShare) return;
+  const double update_ns = share * MeanStepNs(run);
+  const double gain_ns = update_ns * CpuExposure(run) * kFusedCpuGain;
+  if (!CanBeSeen(run, gain_ns)) return;
+  findings->push_back(
+      {.title = "The program updates its parameters itself, for " + PercentOf(share) + " of a step",
+       .seen = "Behind its backward a step runs operators without gradients that write in place, "
+               "for " +
+               TimeOf(update_ns) + "; no optimizer of PyTorch is stepped.",
+       .why = "Each operator passes over the parameters once more and makes a tensor for its "
+              "result; a fused optimizer passes over them once.",
+       .action = "Use torch.optim's optimizer with fused=True (Adam, AdamW, SGD), or its "
+                 "torch._foreach_ operators on lists of all parameters.",
+       .gain_ns = gain_ns,
+       .uncertainty_ns = gain_ns * kOptimizerCpuUncertainty,
+       .evidence = {{.kind = "phase", .name = "optimizer", .per_step_ns = update_ns}},
+       .patch = {.place = "",
+                 .diff = "-update(parameters)\n"
+                         "+optimizer.step()  # torch.optim.Adam(parameters, lr=lr, fused=True)\n"
+                         "+optimizer.zero_grad()\n"}});
+}
+
 }  // namespace batchlight::advice

@@ -13,18 +13,7 @@ namespace {
 
 // What a step computes: how much of it there is depends on its batch, and all of it slows down
 // when something else takes the processors.
-bool IsComputing(PhaseKind kind) {
-  switch (kind) {
-    case PhaseKind::kForward:
-    case PhaseKind::kLoss:
-    case PhaseKind::kBackward:
-    case PhaseKind::kOptimizer:
-    case PhaseKind::kZeroGrad:
-      return true;
-    default:
-      return false;
-  }
-}
+bool IsComputing(PhaseKind kind) { return IsOfModel(kind) || IsOfOptimizer(kind); }
 
 // How the long steps spend their time, in words.
 std::string WordsFor(const PhaseShare& phase) {
@@ -39,6 +28,8 @@ std::string WordsFor(const PhaseShare& phase) {
       return "compile";
     case PhaseKind::kValidation:
       return "hold a validation";
+    case PhaseKind::kRollout:
+      return "hold a rollout";
     case PhaseKind::kCheckpoint:
       return "save a checkpoint";
     case PhaseKind::kGpuWait:
@@ -177,15 +168,6 @@ std::vector<int64_t> ChangesOf(const std::vector<int64_t>& values) {
   std::vector<int64_t> changes;
   for (size_t i = 1; i < values.size(); ++i) changes.push_back(values[i] - values[i - 1]);
   return changes;
-}
-
-// What a longer sample lengthens: the model, not the optimizer.
-bool IsOfModel(PhaseKind kind) {
-  return kind == PhaseKind::kForward || kind == PhaseKind::kLoss || kind == PhaseKind::kBackward;
-}
-
-bool IsOfOptimizer(PhaseKind kind) {
-  return kind == PhaseKind::kOptimizer || kind == PhaseKind::kZeroGrad;
 }
 
 // Of each steady step, the time in phases of these kinds.

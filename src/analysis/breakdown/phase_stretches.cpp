@@ -12,8 +12,8 @@ namespace {
 // Inside these, nothing further in changes what the time is for: a transform that is a module is
 // still data loading, a forward in a validation is no forward of training.
 bool IsSticky(PhaseKind kind) {
-  return kind == PhaseKind::kDataLoading || kind == PhaseKind::kCompile ||
-         kind == PhaseKind::kValidation || kind == PhaseKind::kCheckpoint;
+  return kind == PhaseKind::kDataLoading || kind == PhaseKind::kCompile || IsEvaluation(kind) ||
+         kind == PhaseKind::kCheckpoint;
 }
 
 // The forward of activation checkpointing inside a backward is part of what the backward costs.
@@ -47,8 +47,7 @@ class SegmentSweep {
     PhaseKind kind = mark.kind;
     if (!open_.empty()) {
       const Open& around = open_.back();
-      const bool outer_counts =
-          !around.implied || mark.implied || around.kind == PhaseKind::kValidation;
+      const bool outer_counts = !around.implied || mark.implied || IsEvaluation(around.kind);
       if (outer_counts && (StaysOuter(around.kind, mark) || StaysImplied(around.kind, mark)))
         kind = around.kind;
       Emit(mark.start_ns);

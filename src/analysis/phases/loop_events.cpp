@@ -31,7 +31,7 @@ std::optional<LoopEventKind> KindOfMark(const PhaseMark& mark) {
 // Inside of these nothing is an event of its own.
 bool Hides(const PhaseMark& mark) {
   return mark.kind == PhaseKind::kBackward || mark.kind == PhaseKind::kOptimizer ||
-         (mark.kind == PhaseKind::kValidation && !mark.implied);
+         (IsEvaluation(mark.kind) && !mark.implied);
 }
 
 // Says of each call whether it ran in eval mode or with gradients off.

@@ -1,5 +1,5 @@
 // What happened on the thread of a training loop, in order, as far as it tells training from
-// validation. Made for FindValidation().
+// validation. Made for FindEvaluations().
 #pragma once
 
 #include <cstdint>

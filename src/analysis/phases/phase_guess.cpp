@@ -27,6 +27,7 @@ class Guess {
       const bool updates = Holds(rows, PhaseKind::kOptimizer);
       if (!updates && !Holds(rows, PhaseKind::kBackward)) continue;
       if (!has_modules_[process.row()]) GuessForward(thread, rows);
+      if (!updates) GuessUpdates(thread, rows);
       if (updates && !Holds(rows, PhaseKind::kBackward)) GuessBackward(thread, rows, process);
     }
     return std::move(found_);
@@ -46,6 +47,17 @@ class Guess {
                        [](int64_t sequence) { return sequence >= 0; });
   }
 
+  // Autograd numbers what it will go back through, and says the next number of all operators that
+  // could be: only the last one before the number changes was numbered.
+  static bool IsNumbered(const OperatorCallsTable& calls, uint32_t row, uint32_t end) {
+    if (calls.sequence[row] < 0 || calls.scope[row] != OperatorScope::kFunction) return false;
+    for (uint32_t next = row + 1; next < end; ++next) {
+      if (calls.sequence[next] < 0 || calls.scope[next] != OperatorScope::kFunction) continue;
+      return calls.sequence[next] != calls.sequence[row];
+    }
+    return true;
+  }
+
   // A stretch of forward reaches over the gaps between its operators, up to the next mark. Without
   // sequence numbers only what a backward follows is taken for a forward.
   void GuessForward(ThreadId thread, ThreadSpans::Rows rows) {
@@ -60,9 +72,9 @@ class Guess {
       for (; mark < rows.end && marks_[mark].start_ns <= start; ++mark) {
         covered_until = std::max(covered_until, marks_[mark].end_ns);
       }
-      const bool followed =
-          sequences ? calls.sequence[row] >= 0 && calls.scope[row] == OperatorScope::kFunction
-                    : mark < rows.end && marks_[mark].kind == PhaseKind::kBackward;
+      const bool followed = sequences
+                                ? IsNumbered(calls, row, operators.end)
+                                : mark < rows.end && marks_[mark].kind == PhaseKind::kBackward;
       if (!followed || start < covered_until) continue;
       const int64_t end = ClosedEnd(store_, start, calls.end_ns[row]);
       if (opened_at == mark) {
@@ -72,6 +84,44 @@ class Guess {
         opened_at = mark;
       }
     }
+  }
+
+  // An update by hand: what runs without gradients behind a backward, and writes in place.
+  void GuessUpdates(ThreadId thread, ThreadSpans::Rows rows) {
+    const OperatorCallsTable& calls = store_.operator_calls;
+    const ThreadSpans::Rows operators = operator_rows_.Of(thread);
+    if (!HoldsSequences(operators)) return;
+    PhaseMark update{.thread = thread, .kind = PhaseKind::kOptimizer, .implied = true};
+    bool open = false, writes = false;
+    const auto close = [&] {
+      if (open && writes) found_.push_back(update);
+      open = writes = false;
+    };
+    uint32_t mark = rows.begin;
+    int64_t covered_until = INT64_MIN;
+    bool behind_backward = false;
+    for (uint32_t row = operators.begin; row < operators.end; ++row) {
+      const int64_t start = calls.start_ns[row];
+      for (; mark < rows.end && marks_[mark].start_ns <= start; ++mark) {
+        close();
+        behind_backward = marks_[mark].kind == PhaseKind::kBackward;
+        covered_until = std::max(covered_until, marks_[mark].end_ns);
+      }
+      if (!behind_backward || start < covered_until) continue;
+      if (calls.sequence[row] >= 0) {
+        close();
+        continue;
+      }
+      if (!open) {
+        update.start_ns = start;
+        update.end_ns = start;
+        update.name = calls.name[row];
+        open = true;
+      }
+      writes |= store_.Text(calls.name[row]).ends_with('_');
+      update.end_ns = std::max(update.end_ns, ClosedEnd(store_, start, calls.end_ns[row]));
+    }
+    close();
   }
 
   void GuessBackward(ThreadId thread, ThreadSpans::Rows rows, ProcessId process) {

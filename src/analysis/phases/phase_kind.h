@@ -15,6 +15,18 @@ enum class PhaseKind : uint8_t {
 std::string_view PhaseKindName(PhaseKind kind);  // "data loading"
 std::string_view PhaseKindKey(PhaseKind kind);   // "data_loading", for files
 
+// Whole stretches in which the model is called and learns nothing.
+constexpr bool IsEvaluation(PhaseKind kind) {
+  return kind == PhaseKind::kValidation || kind == PhaseKind::kRollout;
+}
+// What a longer sample or a larger batch lengthens: the model, not the optimizer.
+constexpr bool IsOfModel(PhaseKind kind) {
+  return kind == PhaseKind::kForward || kind == PhaseKind::kLoss || kind == PhaseKind::kBackward;
+}
+constexpr bool IsOfOptimizer(PhaseKind kind) {
+  return kind == PhaseKind::kOptimizer || kind == PhaseKind::kZeroGrad;
+}
+
 // What a range of this name is for; kOther if the name does not say.
 PhaseKind PhaseOfRangeName(std::string_view name);
 

@@ -1,12 +1,14 @@
+
+
 #include "analysis/phases/phase_marks.h"
 
 #include <algorithm>
 
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/merge_runs.h"
+#include "analysis/phases/evaluations.h"
 #include "analysis/phases/phase_guess.h"
 #include "analysis/phases/save_spans.h"
-#include "analysis/phases/validation.h"
 
 namespace batchlight {
 
@@ -90,7 +92,7 @@ PhaseMarks::PhaseMarks(const Store& store) {
   AddModules(store);
   Order();
   Insert(GuessPhases(store, marks_, spans_));
-  Insert(FindValidation(store, marks_, spans_));
+  Insert(FindEvaluations(store, marks_, spans_));
 }
 
 void PhaseMarks::Insert(const std::vector<PhaseMark>& more) {

@@ -20,8 +20,9 @@ struct PhaseMark {
   ThreadId thread;
   StringId name;
   PhaseKind kind = PhaseKind::kOther;
-  bool implied = false;       // a module's forward, a validation found by itself: used only where
+  bool implied = false;       // a module's forward, an evaluation found by itself: used only where
                               // nothing else says what it is
+  bool of_step = false;       // of a rollout: before most updates, so a part of the iteration
   bool loader_start = false;  // creates a DataLoader's iterator
 };
 

@@ -13,7 +13,11 @@ namespace {
 // a tenth of one; and it comes before few iterations.
 constexpr double kLeastLead = 1.0;
 constexpr double kLeastLeadOfEpoch = 0.1;
-constexpr size_t kFewestPerLead = 4;  // at most every fourth
+// Where the usual lead is most of the iteration (a replay buffer, the user's own Python), a slow
+// one is twice as long on a busy machine.
+constexpr double kLeastOfUsual = 3;
+constexpr size_t kFewestPerLead = 4;      // at most every fourth
+constexpr size_t kFewestPerBareLead = 8;  // where no DataLoader begins
 
 // Calls that train nothing, ordered by start, outermost.
 std::vector<TimeSpan> EvaluationCalls(const StepInputs& inputs, ThreadId thread) {
@@ -34,19 +38,8 @@ struct Lead {
 
 // Whether the mark is work of an iteration.
 bool Works(const PhaseMark& mark) {
-  switch (mark.kind) {
-    case PhaseKind::kDataLoading:
-    case PhaseKind::kCopyToDevice:
-    case PhaseKind::kZeroGrad:
-    case PhaseKind::kForward:
-    case PhaseKind::kLoss:
-    case PhaseKind::kBackward:
-    case PhaseKind::kOptimizer:
-    case PhaseKind::kCompile:
-      return true;
-    default:
-      return false;
-  }
+  return IsOfModel(mark.kind) || IsOfOptimizer(mark.kind) || mark.kind == PhaseKind::kDataLoading ||
+         mark.kind == PhaseKind::kCopyToDevice || mark.kind == PhaseKind::kCompile;
 }
 
 std::vector<Lead> LeadsOf(const StepInputs& inputs, const ProcessSteps& steps,
@@ -76,16 +69,16 @@ std::vector<Lead> LeadsOf(const StepInputs& inputs, const ProcessSteps& steps,
 }  // namespace
 
 std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessSteps& steps) {
-  std::vector<TimeSpan> found;
+  std::vector<TimeSpan> found, bare;
   if (steps.thread.IsNone() || steps.steps.size() < 4) return found;
   std::vector<TimeSpan> not_training = EvaluationCalls(inputs, steps.thread);
   const ThreadSpans::Rows rows = inputs.marks.RowsOf(steps.thread);
-  std::vector<TimeSpan> validation;
+  std::vector<TimeSpan> evaluations;
   for (uint32_t row = rows.begin; row < rows.end; ++row) {
     const PhaseMark& mark = inputs.marks.all()[row];
-    if (mark.kind == PhaseKind::kValidation) AddSpan(validation, mark.start_ns, mark.end_ns);
+    if (IsEvaluation(mark.kind)) AddSpan(evaluations, mark.start_ns, mark.end_ns);
   }
-  const std::vector<TimeSpan> apart = UniteSpans(not_training, validation);
+  const std::vector<TimeSpan> apart = UniteSpans(not_training, evaluations);
   const std::vector<Lead> leads = LeadsOf(inputs, steps, apart);
   std::vector<int64_t> lengths, durations;
   for (size_t i = 1; i < leads.size(); ++i) {
@@ -98,10 +91,14 @@ std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessS
   for (size_t i = 1; i < leads.size(); ++i) {
     const TimeSpan span = leads[i].span;
     const double free_ns =
-        double(span.end_ns - span.start_ns - NsInside(validation, span.start_ns, span.end_ns));
+        double(span.end_ns - span.start_ns - NsInside(evaluations, span.start_ns, span.end_ns));
     const double least = (leads[i].epoch ? kLeastLeadOfEpoch : kLeastLead) * step_ns;
-    if (free_ns - usual_ns > least) AddSpan(found, span.start_ns, span.end_ns);
+    const bool stands_out = leads[i].epoch || free_ns > kLeastOfUsual * usual_ns;
+    if (!stands_out || free_ns - usual_ns <= least) continue;
+    AddSpan(leads[i].epoch ? found : bare, span.start_ns, span.end_ns);
   }
+  if (bare.size() * kFewestPerBareLead > leads.size()) bare.clear();
+  found = UniteSpans(found, bare);
   if (found.size() * kFewestPerLead > leads.size()) found.clear();
   return found;
 }

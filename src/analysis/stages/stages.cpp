@@ -143,6 +143,7 @@ class LifeOfProcess {
 
   void PaintMarks() {
     Lay(MarksOf(PhaseKind::kCompile), StageKind::kCompile);
+    Lay(MarksOf(PhaseKind::kRollout), StageKind::kRollout);
     Lay(MarksOf(PhaseKind::kValidation), StageKind::kValidation);
     const std::vector<TimeSpan> saves = MarksOf(PhaseKind::kCheckpoint);
     Lay(UniteSpans(saves, AroundSaves(saves)), StageKind::kCheckpoint);

@@ -191,6 +191,28 @@ TEST_F(StagesTest, WhatHappensBeforeFewIterationsIsBetweenEpochs) {
   EXPECT_EQ(Find().at("between epochs"), 800);  // after the last epoch there is none
 }
 
+TEST_F(StagesTest, ASlowSampleOfAReplayBufferIsTraining) {
+  Start();
+  Prepare(1100);
+  for (int i = 0; i < 40; ++i) {
+    at_ += i % 10 == 5 ? 450 : 200;  // the iteration's own work before its forward
+    Step();
+  }
+  End(at_);
+  EXPECT_EQ(Find().count("between epochs"), 0u);
+}
+
+TEST_F(StagesTest, AStallInEveryFifthIterationIsTraining) {
+  Start();
+  Prepare(1100);
+  for (int i = 0; i < 50; ++i) {
+    at_ += i % 5 == 3 ? 400 : 1;
+    Step();
+  }
+  End(at_);
+  EXPECT_EQ(Find().count("between epochs"), 0u);
+}
+
 TEST_F(StagesTest, WhatASaveNeedsBesideItselfIsCheckpoint) {
   Start();
   Prepare(1100);

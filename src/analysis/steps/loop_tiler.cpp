@@ -21,10 +21,6 @@ int64_t FirstFrom(const std::vector<int64_t>& times, int64_t from_ns) {
   return first == times.end() ? kOpenEnd : *first;
 }
 
-bool IsCore(PhaseKind kind) {
-  return kind == PhaseKind::kForward || kind == PhaseKind::kLoss || kind == PhaseKind::kBackward;
-}
-
 }  // namespace
 
 std::vector<IterationEnd> EndsOf(const std::vector<Update>& updates, const UpdatePattern& pattern) {
@@ -40,6 +36,7 @@ std::vector<IterationEnd> EndsOf(const std::vector<Update>& updates, const Updat
 
 std::optional<StepKind> PauseKind(const Store& store, const PhaseMark& mark) {
   if (mark.kind == PhaseKind::kValidation) return StepKind::kValidation;
+  if (mark.kind == PhaseKind::kRollout && !mark.of_step) return StepKind::kRollout;
   const bool saves = mark.kind == PhaseKind::kCheckpoint && store.Text(mark.name) != "torch.load";
   return saves ? std::optional(StepKind::kCheckpoint) : std::nullopt;
 }
@@ -54,7 +51,7 @@ LoopTiler::LoopTiler(const StepInputs& inputs, ProcessId process, ThreadId threa
   int64_t covered_until = INT64_MIN;
   for (uint32_t row = rows.begin; row < rows.end; ++row) {
     const PhaseMark& mark = inputs.marks.all()[row];
-    if (!IsCore(mark.kind) || mark.start_ns < covered_until || IsBroken(mark.start_ns)) continue;
+    if (!IsOfModel(mark.kind) || mark.start_ns < covered_until || IsBroken(mark.start_ns)) continue;
     cores_.push_back(mark.start_ns);
     if (mark.kind == PhaseKind::kBackward) backwards_.push_back(mark.start_ns);
     covered_until = mark.end_ns;

@@ -113,8 +113,7 @@ class RangeGroups {
       bool other = false;
       for (; mark < marks.end && inputs_.marks.all()[mark].start_ns < end; ++mark) {
         const PhaseKind kind = inputs_.marks.all()[mark].kind;
-        other |= inputs_.marks.all()[mark].start_ns >= start && kind != PhaseKind::kOptimizer &&
-                 kind != PhaseKind::kZeroGrad;
+        other |= inputs_.marks.all()[mark].start_ns >= start && !IsOfOptimizer(kind);
       }
       group.with_other_phase += other;
     }

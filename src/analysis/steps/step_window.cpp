@@ -15,7 +15,8 @@ constexpr double kLeastPart = 0.02;
 
 void Prefer(StepKind& kind, StepKind found) {
   // The names of the cause, strongest first.
-  constexpr StepKind kOrder[] = {StepKind::kCompile, StepKind::kGraphCapture, StepKind::kValidation,
+  constexpr StepKind kOrder[] = {StepKind::kCompile,    StepKind::kGraphCapture,
+                                 StepKind::kValidation, StepKind::kRollout,
                                  StepKind::kCheckpoint, StepKind::kEpochStart};
   for (const StepKind candidate : kOrder) {
     if (kind == candidate) return;

@@ -318,6 +318,8 @@ std::string_view StepKindName(StepKind kind) {
       return "compile";
     case StepKind::kValidation:
       return "validation";
+    case StepKind::kRollout:
+      return "rollout";
     case StepKind::kCheckpoint:
       return "checkpoint";
     case StepKind::kEpochStart:

@@ -45,6 +45,7 @@ enum class StepKind : uint8_t {
   kWarmUp,        // slow ones at the start, and those before the capture of a graph
   kCompile,       // torch.compile or kernel building took part of it
   kValidation,    // has an evaluation
+  kRollout,       // begins with samples that the model makes to learn from
   kCheckpoint,    // saves the model
   kEpochStart,    // starts a DataLoader
   kExcluded,      // outside the range that the caller asked for

@@ -21,6 +21,7 @@ Tone ToneOf(StageKind kind) {
     case StageKind::kCompile:
     case StageKind::kGraphCapture:
       return Tone::kCyan;
+    case StageKind::kRollout:
     case StageKind::kValidation:
       return Tone::kMagenta;
     case StageKind::kCheckpoint:

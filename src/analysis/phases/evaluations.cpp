@@ -1,4 +1,4 @@
-#include "analysis/phases/validation.h"
+#include "analysis/phases/evaluations.h"
 
 #include <algorithm>
 #include <map>
@@ -15,6 +15,10 @@ namespace batchlight {
 namespace {
 
 using Kind = LoopEventKind;
+
+// Fewer are a check before the training, or a model that looks at its own output once more.
+constexpr size_t kLeastRollouts = 3;
+constexpr int64_t kLeastCallsOfRollout = 8;
 
 // Calls of one evaluation, with nothing of training between them.
 struct Stretch {
@@ -34,9 +38,9 @@ struct Habit {
   std::vector<size_t> stretches;
 };
 
-class ThreadValidation {
+class ThreadEvaluations {
  public:
-  ThreadValidation(LoopEvents events, bool modes_known)
+  ThreadEvaluations(LoopEvents events, bool modes_known)
       : events_(std::move(events.rows)), steps_(events.steps), is_evaluation_(events_.size()) {
     modes_known ? FindByMode() : FindByCount();
     for (const StringId path : events.in_closures) trained_.insert(path.value);
@@ -44,24 +48,43 @@ class ThreadValidation {
     JoinStretches();
   }
 
-  std::vector<TimeSpan> Run() const {
+  // Marks without their thread.
+  std::vector<PhaseMark> Run() const {
     std::map<std::pair<uint32_t, bool>, Habit> habits;
     for (size_t i = 0; i < stretches_.size(); ++i) {
       Habit& habit = habits[{stretches_[i].path.value, stretches_[i].eval_mode}];
       habit.steps.insert(stretches_[i].step);
       habit.stretches.push_back(i);
     }
-    std::vector<TimeSpan> found;
+    std::vector<TimeSpan> validations, pauses, parts;
     for (const auto& [key, habit] : habits) {
-      if (!IsValidation(habit)) continue;
-      for (const size_t i : habit.stretches) {
-        if (IsLongEnough(stretches_[i])) found.push_back(Extent(stretches_[i]));
+      if (IsRollout(habit)) {
+        for (const size_t i : habit.stretches) {
+          (StandsInMost(habit) ? parts : pauses).push_back(Extent(stretches_[i]));
+        }
+      } else if (IsValidation(habit)) {
+        for (const size_t i : habit.stretches) {
+          if (IsLongEnough(stretches_[i])) validations.push_back(Extent(stretches_[i]));
+        }
       }
     }
-    return UnionOf(std::move(found));
+    std::vector<PhaseMark> found;
+    Add(std::move(validations), {.kind = PhaseKind::kValidation}, found);
+    Add(std::move(pauses), {.kind = PhaseKind::kRollout}, found);
+    Add(std::move(parts), {.kind = PhaseKind::kRollout, .of_step = true}, found);
+    return found;
   }
 
  private:
+  static void Add(std::vector<TimeSpan> spans, PhaseMark mark, std::vector<PhaseMark>& found) {
+    mark.implied = true;
+    for (const TimeSpan& span : UnionOf(std::move(spans))) {
+      mark.start_ns = span.start_ns;
+      mark.end_ns = span.end_ns;
+      found.push_back(mark);
+    }
+  }
+
   bool IsCall(size_t i) const { return events_[i].kind == Kind::kCall; }
 
   void FindByMode() {
@@ -151,21 +174,50 @@ class ThreadValidation {
     }
   }
 
+  template <typename Test>
+  bool Any(const Habit& habit, const Test& test) const {
+    return std::any_of(habit.stretches.begin(), habit.stretches.end(),
+                       [&](size_t i) { return test(stretches_[i]); });
+  }
+
+  size_t Gaps() const { return steps_ > 1 ? steps_ - 1 : 1; }
+
+  // Between how many updates such calls stand.
+  size_t Inner(const Habit& habit) const {
+    return static_cast<size_t>(
+        std::count_if(habit.steps.begin(), habit.steps.end(),
+                      [&](uint32_t gap) { return gap > 0 && gap < steps_; }));
+  }
+
+  bool StandsInMost(const Habit& habit) const { return Inner(habit) * 2 > Gaps(); }
+
+  // What is called to prepare the updates that follow.
+  bool Prepares(const Habit& habit) const {
+    return habit.steps.contains(0) && !habit.steps.contains(steps_);
+  }
+
+  // The model that learns is called many times, each time before it does, without a DataLoader:
+  // it makes its own samples.
+  bool IsRollout(const Habit& habit) const {
+    if (!Prepares(habit) || habit.stretches.size() < kLeastRollouts) return false;
+    if (!Any(habit, [](const Stretch& s) { return s.of_trained; })) return false;
+    if (Any(habit, [](const Stretch& s) { return s.own_loader; })) return false;
+    std::vector<int64_t> calls;
+    for (const size_t i : habit.stretches) {
+      calls.push_back(static_cast<int64_t>(stretches_[i].calls));
+    }
+    return MedianOf(std::move(calls)) >= kLeastCallsOfRollout;
+  }
+
   bool IsValidation(const Habit& habit) const {
-    const auto any = [&](auto&& test) {
-      return std::any_of(habit.stretches.begin(), habit.stretches.end(),
-                         [&](size_t i) { return test(stretches_[i]); });
-    };
-    const bool of_trained = any([](const Stretch& s) { return s.of_trained; });
+    const bool of_trained = Any(habit, [](const Stretch& s) { return s.of_trained; });
     const bool eval_mode = stretches_[habit.stretches.front()].eval_mode;
-    const size_t gaps = steps_ > 1 ? steps_ - 1 : 1;
-    const size_t inner =
-        static_cast<size_t>(std::count_if(habit.steps.begin(), habit.steps.end(),
-                                          [&](uint32_t gap) { return gap > 0 && gap < steps_; }));
-    // Rollouts and the like prepare the updates that follow them.
-    const bool prepares = habit.steps.contains(0) && !habit.steps.contains(steps_);
+    const size_t gaps = Gaps();
+    const size_t inner = Inner(habit);
+    const bool prepares = Prepares(habit);
     if (eval_mode && of_trained) return !(prepares && inner * 2 > gaps && gaps >= 3);
-    if (any([](const Stretch& s) { return s.own_loader; })) return inner * 2 <= gaps || gaps < 3;
+    if (Any(habit, [](const Stretch& s) { return s.own_loader; }))
+      return inner * 2 <= gaps || gaps < 3;
     return inner * 4 <= gaps && !prepares;
   }
 
@@ -221,8 +273,8 @@ class ThreadValidation {
 
 }  // namespace
 
-std::vector<PhaseMark> FindValidation(const Store& store, const std::vector<PhaseMark>& marks,
-                                      const ThreadSpans& spans) {
+std::vector<PhaseMark> FindEvaluations(const Store& store, const std::vector<PhaseMark>& marks,
+                                       const ThreadSpans& spans) {
   std::vector<bool> modes_known(store.processes.size());
   for (size_t row = 0; row < store.phase_calls.size(); ++row) {
     const ProcessId process = store.ProcessOf(store.phase_calls.thread[row]);
@@ -238,13 +290,10 @@ std::vector<PhaseMark> FindValidation(const Store& store, const std::vector<Phas
     if (process.IsNone() || spans.Of(thread).empty()) continue;
     LoopEvents events = CollectLoopEvents(store, marks, spans.Of(thread), phase_rows.Of(thread));
     if (events.steps == 0) continue;
-    const ThreadValidation validation(std::move(events), modes_known[process.row()]);
-    for (const TimeSpan& span : validation.Run()) {
-      found.push_back({.start_ns = span.start_ns,
-                       .end_ns = span.end_ns,
-                       .thread = thread,
-                       .kind = PhaseKind::kValidation,
-                       .implied = true});
+    const ThreadEvaluations evaluations(std::move(events), modes_known[process.row()]);
+    for (PhaseMark& mark : evaluations.Run()) {
+      mark.thread = thread;
+      found.push_back(mark);
     }
   }
   return found;

@@ -1,4 +1,4 @@
-#include "analysis/phases/validation.h"
+#include "analysis/phases/evaluations.h"
 
 #include <gtest/gtest.h>
 
@@ -49,12 +49,12 @@ class Loop {
   void TrainMode() { Do(Phase::kTrainMode, "Module.train", 1); }
   int64_t now() const { return at_; }
 
-  std::vector<TimeSpan> Found() {
-    const Store store = build_.Build();
-    const PhaseMarks marks(store);
+  std::vector<TimeSpan> Found(PhaseKind kind = PhaseKind::kValidation, bool of_step = false) {
+    if (store_.threads.size() == 0) store_ = build_.Build();
+    const PhaseMarks marks(store_);
     std::vector<TimeSpan> found;
     for (const PhaseMark& mark : marks.all()) {
-      if (mark.kind != PhaseKind::kValidation) continue;
+      if (mark.kind != kind || mark.of_step != of_step) continue;
       EXPECT_TRUE(mark.implied);
       found.push_back({mark.start_ns, mark.end_ns});
     }
@@ -63,6 +63,7 @@ class Loop {
 
  private:
   StoreBuilder build_;
+  Store store_;  // what was found in
   ThreadId thread_;
   int64_t at_ = 100;
 };
@@ -175,6 +176,8 @@ TEST(Validation, IsNoTeacherTargetNetworkOrRollout) {
     for (int k = 0; k < 8; ++k) rollouts.Train("Policy");
   }
   EXPECT_TRUE(rollouts.Found().empty());
+  EXPECT_EQ(rollouts.Found(PhaseKind::kRollout).size(), 4u);
+  EXPECT_TRUE(rollouts.Found(PhaseKind::kRollout, true).empty());
   Loop labels;  // pseudo labels by the model itself, in eval mode
   for (int i = 0; i < 8; ++i) {
     labels.Eval();
@@ -183,6 +186,37 @@ TEST(Validation, IsNoTeacherTargetNetworkOrRollout) {
     labels.Train();
   }
   EXPECT_TRUE(labels.Found().empty());
+}
+
+TEST(Rollout, IsPartOfTheIterationWhereEveryUpdateHasOne) {
+  Loop loop;  // A2C
+  for (int i = 0; i < 6; ++i) {
+    for (int k = 0; k < 10; ++k) loop.Call("Policy", "no_grad");
+    loop.Train("Policy");
+  }
+  EXPECT_EQ(loop.Found(PhaseKind::kRollout, true).size(), 6u);
+  EXPECT_TRUE(loop.Found(PhaseKind::kRollout).empty());
+}
+
+TEST(Rollout, OfSamplesThatAPolicyInEvalModeMakes) {
+  Loop loop;
+  for (int i = 0; i < 4; ++i) {
+    loop.Eval();
+    for (int k = 0; k < 20; ++k) loop.Call("Policy", "eval, no_grad");
+    loop.TrainMode();
+    for (int k = 0; k < 8; ++k) loop.Train("Policy");
+  }
+  EXPECT_EQ(loop.Found(PhaseKind::kRollout).size(), 4u);
+  EXPECT_TRUE(loop.Found().empty());
+}
+
+TEST(Rollout, IsNoLookOfTheModelAtItsOwnOutput) {
+  Loop loop;  // recycling: the same model, three times without gradients, in every iteration
+  for (int i = 0; i < 8; ++i) {
+    for (int k = 0; k < 3; ++k) loop.Call("Net", "no_grad");
+    loop.Train();
+  }
+  EXPECT_TRUE(loop.Found(PhaseKind::kRollout, true).empty());
 }
 
 TEST(Validation, IsNoSingleLookAtTheModel) {

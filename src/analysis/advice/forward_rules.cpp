@@ -1,0 +1,102 @@
+// Forwards that could be fewer or larger: of models that learn nothing, and of small batches whose
+// gradients are summed up.
+#include <algorithm>
+
+#include "analysis/advice/advice_text.h"
+#include "analysis/advice/rules.h"
+#include "store/interval_index.h"
+
+namespace batchlight::advice {
+namespace {
+
+// Calls of the main thread that ran in eval mode or with gradients off.
+uint64_t CallsThatLearnNothing(const RunMeasures& run, ThreadId thread) {
+  const PhaseCallsTable& phases = run.store->phase_calls;
+  const ThreadSpans::Rows rows = ThreadSpans(phases.thread).Of(thread);
+  uint64_t calls = 0;
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    calls += phases.phase[row] == Phase::kEvaluationCall;
+  }
+  return calls;
+}
+
+double PerStepNs(const RunMeasures& run, const ModuleRow& row) {
+  return run.gpu.empty() ? row.total_per_step_ns : row.gpu_per_step_ns;
+}
+
+}  // namespace
+
+void FrozenForward(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
+  const double step_ns = MeanStepNs(run);
+  if (main == nullptr || main->thread.IsNone() || step_ns <= 0) return;
+  if (!run.modules.has_backward) return;
+  const ModuleRow* frozen = nullptr;
+  bool others_learn = false;
+  for (const ModuleRow& row : run.modules.rows) {
+    if (row.depth != 0) continue;
+    others_learn = others_learn || row.backward_ns > 0;
+    if (row.backward_ns > 0 || row.calls_per_step < kCallOfEveryStep) continue;
+    if (frozen == nullptr || PerStepNs(run, row) > PerStepNs(run, *frozen)) frozen = &row;
+  }
+  if (frozen == nullptr || !others_learn) return;
+  const double frozen_ns = PerStepNs(run, *frozen);
+  if (frozen_ns < kFrozenShare * step_ns) return;
+  if (CallsThatLearnNothing(run, main->thread) < frozen->calls) return;
+  const std::string name = '`' + frozen->path + '`';
+  findings->push_back(
+      {.title = name + " learns nothing and takes " + PercentOf(frozen_ns / step_ns) + " of a step",
+       .seen = "It is called " + Rounded(frozen->calls_per_step) +
+               " times a step without gradients, for " + TimeOf(frozen_ns) +
+               ", and no backward comes back to it.",
+       .why = "A model whose weights stay answers the same for the same sample, epoch after epoch.",
+       .action = "Compute its answers once, before the loop or in the first epoch, and keep them "
+                 "beside the samples. Where samples change each time: run it under "
+                 "torch.inference_mode(), in lower precision, or compiled.",
+       .gain_ns = frozen_ns * kFrozenGain,
+       .uncertainty_ns = frozen_ns * kFrozenUncertainty,
+       .evidence = {{.kind = "module", .name = frozen->path, .per_step_ns = frozen_ns}},
+       .patch = {.place = "",
+                 .diff = "-for x, y in loader:\n"
+                         "-    with torch.no_grad(): target = teacher(x)\n"
+                         "+targets = torch.cat([teacher(x) for x, y in loader_in_order])\n"
+                         "+for x, y, target in loader_with(targets):\n"}});
+}
+
+void SmallMicroBatches(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
+  const double step_ns = MeanStepNs(run);
+  if (main == nullptr || main->micro_batches < kManyMicroBatches || step_ns <= 0) return;
+  double operators = 0;
+  for (const OperatorRow& row : run.operators.by_name) operators += row.calls_per_step;
+  if (operators <= 0) return;
+  const double mean_ns = step_ns / operators;
+  if (run.gpu.empty() ? mean_ns >= kSmallOperatorNs
+                      : LaunchIdleNs(run) < kMicroBatchIdle * step_ns) {
+    return;
+  }
+  const double work_ns =
+      step_ns * (PhaseShareOf(run, PhaseKind::kForward) + PhaseShareOf(run, PhaseKind::kLoss) +
+                 PhaseShareOf(run, PhaseKind::kBackward));
+  const double gain_ns = work_ns * kMicroBatchGain;
+  if (!CanBeSeen(run, gain_ns)) return;
+  const std::string count = std::to_string(main->micro_batches);
+  findings->push_back(
+      {.title = "Gradients are summed up over " + count + " small batches",
+       .seen = "A step has " + count + " forwards and backwards, " + Rounded(operators) +
+               " operators of " + TimeOf(mean_ns) + " in the mean.",
+       .why = "A small operator costs nearly as much for one sample as for several: the rest is "
+              "its call.",
+       .action = "Make the batch of a forward two to " + count +
+                 " times as large, as memory allows, and accumulate so much less often; the "
+                 "optimizer sees the same gradients.",
+       .gain_ns = gain_ns,
+       .uncertainty_ns = work_ns * kMicroBatchUncertainty,
+       .evidence = {{.kind = "step", .name = "micro-batches", .count = main->micro_batches}},
+       .patch = {.place = "",
+                 .diff = "-DataLoader(data, batch_size=n), accumulation = " + count +
+                         "\n+DataLoader(data, batch_size=4 * n), accumulation = " +
+                         std::to_string(std::max<uint32_t>(1, main->micro_batches / 4)) + "\n"}});
+}
+
+}  // namespace batchlight::advice

@@ -1,0 +1,76 @@
+// Rules about rollouts of reinforcement learning.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analysis/testing/findings.h"
+
+namespace batchlight {
+namespace {
+
+using testing::FindRule;
+using testing::kMs;
+using testing::StoreBuilder;
+
+// Six rounds: a policy is called 40 times without gradients, then ten updates of 10 ms.
+RunOverview RunOfRollouts(const std::string& shapes) {
+  static Store store;
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "ppo.py"));
+  build.Phase(thread, Phase::kPythonStart, "python start", 0, 0);
+  int64_t t = kMs;
+  for (int round = 0; round < 6; ++round) {
+    for (int call = 0; call < 40; ++call, t += 5 * kMs) {
+      build.Module(thread, "Policy", "Policy", t, t + kMs);
+      build.Phase(thread, Phase::kEvaluationCall, "no_grad", t + 1, t + kMs - 1);
+      build.Operator(thread, "aten::addmm", t + 1000, t + kMs / 2, -1, 0, OperatorScope::kFunction,
+                     shapes);
+      if (shapes.empty()) build.Operator(thread, "aten::_local_scalar_dense", t + kMs, t + 2 * kMs);
+    }
+    for (int step = 0; step < 10; ++step, t += 10 * kMs) {
+      build.Module(thread, "Policy", "Policy", t, t + 4 * kMs);
+      build.Phase(thread, Phase::kBackward, "backward", t + 4 * kMs, t + 8 * kMs);
+      build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#Adam.step", t + 8 * kMs,
+                  t + 10 * kMs);
+    }
+  }
+  build.Phase(thread, Phase::kMainEnd, "end of main program", t, t);
+  build.store().processes.end_ns[0] = t + kMs;
+  store = build.Build();
+  return BuildOverview(store);
+}
+
+constexpr const char* kOne = "[[64], [1, 4], [4, 64]]";
+constexpr const char* kEight = "[[64], [8, 4], [4, 64]]";
+
+TEST(RolloutRules, OneSampleAtATimeIsSaid) {
+  const RunOverview run = RunOfRollouts(kOne);
+  const Finding* found = FindRule(run.findings, "rollout-of-one");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NE(found->seen.find("240 times"), std::string::npos) << found->seen;
+  EXPECT_EQ(found, &run.findings.front());
+}
+
+TEST(RolloutRules, WithoutShapesNumbersReadOneByOneTell) {
+  EXPECT_NE(FindRule(RunOfRollouts("").findings, "rollout-of-one"), nullptr);
+}
+
+TEST(RolloutRules, ABatchOfEnvironmentsIsNoFinding) {
+  EXPECT_EQ(FindRule(RunOfRollouts(kEight).findings, "rollout-of-one"), nullptr);
+}
+
+TEST(RolloutRules, ARolloutIsAStageAndNotAValidation) {
+  const RunOverview run = RunOfRollouts(kEight);
+  const ProcessStages* stages = run.stages.Main();
+  ASSERT_NE(stages, nullptr);
+  const StageTotal* rollouts = stages->Of(StageKind::kRollout);
+  ASSERT_NE(rollouts, nullptr);
+  // The first lies before the loop; each ends half a pause before the first update.
+  EXPECT_GE(rollouts->total_ns, 5 * 190 * kMs);
+  EXPECT_LE(rollouts->total_ns, 6 * 201 * kMs);
+  EXPECT_EQ(stages->Of(StageKind::kValidation), nullptr);
+  EXPECT_EQ(stages->Of(StageKind::kBetweenEpochs), nullptr);
+}
+
+}  // namespace
+}  // namespace batchlight
