@@ -349,6 +349,34 @@ TEST(LoopShapes, ARequestIsAStepWhereNothingIsTrained) {
   EXPECT_EQ(found.duration.median, 50);
 }
 
+TEST(LoopShapes, CallsInBurstsAreOneRequest) {
+  Loop loop;  // ten views of each picture
+  for (int i = 0; i < 20; ++i) {
+    loop.Pass(30);
+    for (int view = 0; view < 10; ++view) {
+      loop.Forward("Scorer", 10);
+      loop.Pass(view % 3 + 1);
+    }
+  }
+  const ProcessSteps found = loop.Found();
+  EXPECT_EQ(found.source, StepSource::kRequest);
+  EXPECT_EQ(found.steps.size(), 20u);
+}
+
+TEST(LoopShapes, CallsOfAnyNumberAreRequestsEach) {
+  Loop loop;
+  for (int i = 0; i < 20; ++i) {
+    loop.Pass(30);
+    for (int call = 0; call < 1 + i * i % 7; ++call) {
+      loop.Forward("Scorer", 10);
+      loop.Pass(2);
+    }
+  }
+  size_t calls = 0;
+  for (int i = 0; i < 20; ++i) calls += 1 + i * i % 7;
+  EXPECT_EQ(loop.Found().steps.size(), calls);
+}
+
 TEST(LoopShapes, APipelineOfModelsIsOneRequest) {
   Loop loop;
   for (int i = 0; i < 6; ++i) {
