@@ -11,7 +11,7 @@ import weakref
 
 import _batchlight_native as _native
 
-from . import _call_sites, _torch_settings
+from . import _call_sites, _torch_padding, _torch_settings
 from ._importlib_bootstrap import (
     followed_by, mode_change, phase_unless, torch_is_compiling, wrap_first_call, wrap_phase)
 from ._imports import attempt, when_imported
@@ -177,10 +177,12 @@ def _iterator_name(iterator):
 
 
 def _data_loader(module):
-    iterator = wrap_phase(
-        module._BaseDataLoaderIter, "__next__", DATA_LOADER_NEXT, _iterator_name)
-    if iterator is not None and hasattr(module._BaseDataLoaderIter, "next"):
-        module._BaseDataLoaderIter.next = iterator
+    iterator_class = module._BaseDataLoaderIter
+    iterator = wrap_phase(iterator_class, "__next__", DATA_LOADER_NEXT, _iterator_name)
+    if iterator is not None:
+        attempt("padding", _torch_padding.follow, iterator_class)
+        if hasattr(iterator_class, "next"):
+            iterator_class.next = iterator_class.__next__
     wrap_phase(module.DataLoader, "__iter__", DATA_LOADER_INIT, "DataLoader.__iter__")
     module.DataLoader.__init__ = followed_by(
         module.DataLoader.__init__, lambda loader: _call_sites.say("dataloader"))

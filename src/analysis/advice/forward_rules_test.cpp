@@ -48,6 +48,7 @@ class Loop {
       build_.Operator(thread_, write, at_ + kMs / 2, at_ + kMs - 1000);
     }
   }
+  void Say(const char* key, const char* value) { build_.Property(key, value); }
   RunOverview Run() {
     store_ = build_.Build();
     return BuildOverview(store_);
@@ -97,6 +98,23 @@ TEST(ForwardRules, ManySmallBatchesOfOneUpdateAreSaid) {
   EXPECT_TRUE(found(50'000, 64));
   EXPECT_FALSE(found(kMs, 64)) << "of large operators";
   EXPECT_FALSE(found(50'000, 4)) << "four";
+}
+
+TEST(SizeRules, PaddingBeyondTheLongestOfABatchIsSaid) {
+  const auto gain_ns = [](const char* beyond) {
+    Loop loop;
+    for (int i = 0; i < 12; ++i) {
+      loop.Learn(4 * kMs);
+      loop.Update();
+    }
+    loop.Say("data.padding", "0.9");
+    loop.Say("data.padding_beyond_longest", beyond);
+    const RunOverview run = loop.Run();
+    const Finding* found = FindRule(run.findings, "padding-to-one-length");
+    return found == nullptr ? 0 : found->gain_ns;
+  };
+  EXPECT_NEAR(gain_ns("0.75"), 0.75 * 8 * kMs, 0.1 * kMs);
+  EXPECT_EQ(gain_ns("0.1"), 0);
 }
 
 TEST(OptimizerRules, AnUpdateByHandIsTheOptimizersPhase) {

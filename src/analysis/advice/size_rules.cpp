@@ -308,4 +308,35 @@ void Padding(const RunMeasures& run, Findings* findings) {
                "+random.shuffle(batches)\n"}});
 }
 
+void PaddingToOneLength(const RunMeasures& run, Findings* findings) {
+  const double beyond = NumberProperty(run, "data.padding_beyond_longest");
+  const double step_ns = MeanStepNs(run);
+  if (step_ns <= 0 || beyond < kPaddedShare) return;
+  const double work_ns =
+      run.gpu.empty()
+          ? step_ns *
+                (PhaseShareOf(run, PhaseKind::kForward) + PhaseShareOf(run, PhaseKind::kLoss) +
+                 PhaseShareOf(run, PhaseKind::kBackward))
+          : step_ns * (GpuShare(run, GpuPart::kTensorCore) + GpuShare(run, GpuPart::kCompute));
+  const double gain_ns = work_ns * beyond;
+  if (!CanBeSeen(run, gain_ns)) return;
+  const double padding = NumberProperty(run, "data.padding");
+  findings->push_back(
+      {.title = PercentOf(padding) + " of the batches is padding, most of it to one length for all",
+       .seen = "In the batches looked at, " + PercentOf(padding) +
+               " of the positions are padding, and " + PercentOf(beyond) +
+               " lie beyond the longest sample of their own batch.",
+       .why = "The model computes all positions, whatever a mask then does with them.",
+       .action = "Pad to the longest sample of each batch (pad_sequence in collate_fn, "
+                 "DataCollatorWithPadding, padding=\"longest\"), and put samples of similar "
+                 "length together.",
+       .gain_ns = gain_ns,
+       .uncertainty_ns = gain_ns * kPaddedUncertainty,
+       .evidence = {{.kind = "step", .name = "padding", .per_step_ns = gain_ns}},
+       .patch = {.place = RecordedPlace(run, "site.dataloader"),
+                 .diff =
+                     "-tokenizer(texts, padding=\"max_length\", max_length=n)\n"
+                     "+tokenizer(texts, padding=\"longest\", truncation=True, max_length=n)\n"}});
+}
+
 }  // namespace batchlight::advice

@@ -1,0 +1,97 @@
+"""How much of the batches of a DataLoader is padding: of a few of them, counted on the CPU.
+
+Looks at batches 2, 4, 8, ... 1024: at tensors of whole numbers with two dimensions, samples by
+positions (token ids, masks). Padding is a value with which rows end (or begin) and that they hardly
+have elsewhere. Tensors on a GPU are not looked at: that would wait for it.
+"""
+import functools
+
+import _batchlight_native as _native
+
+from ._importlib_bootstrap import without_this_frame
+
+LAST_LOOK = 1024      # batches
+LEAST_WIDTH = 16      # positions
+MOST_ELEMENTS = 1 << 20
+MOST_INSIDE = 0.1     # of the positions before the padding have its value: no padding else
+
+
+def follow(iterator_class):
+    """Looks at what __next__ returns."""
+    function, meter = iterator_class.__next__, Meter()
+
+    @functools.wraps(function)
+    def __next__(self):
+        try:
+            batch = function(self)
+        except BaseException as error:
+            without_this_frame(error)
+            raise
+        if meter.next_look:
+            meter.count += 1
+            if meter.count == meter.next_look:
+                meter.look(batch)
+        return batch
+
+    iterator_class.__next__ = __next__
+
+
+class Meter:
+    def __init__(self):
+        self.count = 0
+        self.next_look = 2  # 0: no more
+        self.positions = self.padded = self.beyond = 0
+
+    def look(self, batch):
+        self.next_look = 0 if self.next_look >= LAST_LOOK else 2 * self.next_look
+        try:
+            found = max((padding_of(array) for array in arrays_of(batch)), default=None)
+            if found is None:
+                return
+            positions, padded, beyond = found
+            self.positions += positions
+            self.padded += padded
+            self.beyond += beyond
+            _native.property("data.padding", "%.4f" % (self.padded / self.positions))
+            _native.property("data.padding_beyond_longest", "%.4f" % (self.beyond / self.positions))
+        except Exception:  # of a batch that is like no other: nothing is said of it
+            self.next_look = 0
+
+
+def arrays_of(batch):
+    """NumPy's views of the tensors in question, in one level of a dict or sequence."""
+    if hasattr(batch, "values"):
+        items = list(batch.values())
+    elif isinstance(batch, (list, tuple)):
+        items = batch
+    else:
+        items = [batch]
+    for item in items[:32]:
+        shape = getattr(item, "shape", ())
+        if (len(shape) != 2 or shape[1] < LEAST_WIDTH or not hasattr(item, "is_sparse")
+                or shape[0] < 2 or shape[0] * shape[1] > MOST_ELEMENTS):
+            continue
+        if item.device.type == "cpu" and not item.is_floating_point() and not item.is_sparse:
+            yield item.numpy()
+
+
+def padding_of(array):
+    """(positions, padded ones, those of them beyond the longest row)."""
+    return max(_at_end(array), _at_end(array[:, ::-1]), key=lambda found: found[1])
+
+
+def _at_end(array):
+    import numpy  # PyTorch has imported it
+
+    rows, width = array.shape
+    values, counts = numpy.unique(array[:, -1], return_counts=True)
+    most = int(counts.argmax())
+    if 2 * counts[most] < rows:
+        return rows * width, 0, 0
+    is_value = array[:, ::-1] == values[most]
+    runs = numpy.where(is_value.all(axis=1), width, is_value.argmin(axis=1))
+    padded = int(runs.sum())
+    inside = int(is_value.sum()) - padded
+    if padded == rows * width or inside > MOST_INSIDE * (rows * width - padded):
+        return rows * width, 0, 0
+    return rows * width, padded, int(runs.min()) * rows

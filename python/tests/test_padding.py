@@ -1,0 +1,113 @@
+"""What is told of the padding of a DataLoader's batches."""
+import importlib
+import os
+import sys
+import types
+import unittest
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, PACKAGE)
+
+
+class Tensor:
+    """As much of a tensor as is asked for."""
+    is_sparse = False
+
+    def __init__(self, array, device="cpu"):
+        self.array, self.shape = array, array.shape
+        self.device = types.SimpleNamespace(type=device)
+
+    def is_floating_point(self):
+        return self.array.dtype.kind == "f"
+
+    def numpy(self):
+        if self.device.type != "cpu":
+            raise AssertionError("a GPU's tensor was read")
+        return self.array
+
+
+@unittest.skipIf(numpy is None, "no NumPy in this Python")
+class Padding(unittest.TestCase):
+    def setUp(self):
+        self.said = {}
+        native = types.ModuleType("_batchlight_native")
+        native.property = self.said.__setitem__
+        native.__getattr__ = lambda name: None
+        self.forget()
+        sys.modules["_batchlight_native"] = native
+        self.addCleanup(self.forget)
+        self.module = importlib.import_module("batchlight._bridge._torch_padding")
+
+    def forget(self):
+        for name in list(sys.modules):
+            if name.split(".")[0] in ("batchlight", "_batchlight_native"):
+                del sys.modules[name]
+
+    def texts(self, width, lengths):
+        ids = numpy.zeros((len(lengths), width), numpy.int64)
+        for row, length in enumerate(lengths):
+            ids[row, :length] = numpy.arange(5, 5 + length)
+        return ids
+
+    def iterate(self, batches):
+        class Iterator:
+            def __init__(self):
+                self.rest = list(batches)
+
+            def __next__(self):
+                if not self.rest:
+                    raise StopIteration
+                return self.rest.pop(0)
+
+        self.module.follow(Iterator)
+        iterator, seen = Iterator(), []
+        while True:
+            try:
+                seen.append(iterator.__next__())
+            except StopIteration:
+                return seen
+
+    def test_padding_to_one_length_and_to_the_longest(self):
+        ids = self.texts(100, [10, 20, 20, 10])
+        self.assertEqual(self.module.padding_of(ids), (400, 340, 320))
+        self.assertEqual(self.module.padding_of(ids[:, ::-1]), (400, 340, 320))
+        self.assertEqual(self.module.padding_of(ids[:, :20]), (80, 20, 0))
+        self.assertEqual(self.module.padding_of((ids > 0).astype(numpy.int64)), (400, 340, 320))
+
+    def test_what_is_no_padding(self):
+        random = numpy.random.RandomState(1)
+        for array in (random.randint(0, 9, (8, 64)), numpy.eye(16, dtype=numpy.int64),
+                      numpy.zeros((4, 32), numpy.int64),
+                      (random.rand(16, 64) > 0.9).astype(numpy.int64)):
+            self.assertEqual(self.module.padding_of(array)[2], 0)
+
+    def test_batches_are_handed_on_and_some_looked_at(self):
+        batch = {"input_ids": Tensor(self.texts(64, [16, 8, 8, 8])),
+                 "labels": Tensor(numpy.zeros(4, numpy.int64)), "text": ["a"]}
+        batches = [batch] * 9
+        self.assertEqual(self.iterate(batches), batches)
+        self.assertEqual(self.said, {"data.padding": "0.8438", "data.padding_beyond_longest": "0.7500"})
+
+    def test_tensors_of_a_gpu_are_left_alone(self):
+        ids = self.texts(64, [16, 8])
+        self.iterate([(Tensor(ids, "cuda"), Tensor(ids.astype(float)))] * 4)
+        self.assertEqual(self.said, {})
+
+    def test_a_batch_that_is_like_no_other_does_no_harm(self):
+        class Odd:
+            @property
+            def shape(self):
+                raise RuntimeError("no shape")
+
+        batches = [[Odd()], [Odd()], [Odd()]]
+        self.assertEqual(self.iterate(batches), batches)
+        self.assertEqual(self.said, {})
+
+
+if __name__ == "__main__":
+    unittest.main()
