@@ -12,6 +12,8 @@
 namespace batchlight {
 namespace {
 
+constexpr size_t kMostStretches = 12;  // of ranks that a text names
+
 // Names of a job that a launcher gives. "none" is what torchrun says without one.
 constexpr std::string_view kJobVariables[] = {"SLURM_JOB_ID", "TORCHELASTIC_RUN_ID"};
 
@@ -173,14 +175,27 @@ class Planner {
       if (says == nullptr || input.world_size > world_size) says = &input;
       world_size = std::max(world_size, input.world_size);
     }
-    std::set<int32_t> missing;
-    for (int32_t rank = 0; rank < world_size; ++rank) {
-      if (!ranks_.contains(rank)) missing.insert(rank);
+    // An input may claim any number of ranks: what lies between those that are there.
+    int64_t missing = 0;
+    int64_t next = 0;
+    std::string gaps;
+    size_t stretches = 0;
+    const auto add_gap = [&](int64_t end) {
+      if (end <= next) return;
+      missing += end - next;
+      if (++stretches == kMostStretches + 1) gaps += ", ...";
+      if (stretches > kMostStretches) return;
+      gaps += (gaps.empty() ? "" : ", ") + std::to_string(next);
+      if (end - next > 1) gaps += "-" + std::to_string(end - 1);
+    };
+    for (const int32_t rank : ranks_) {
+      add_gap(std::min(rank, world_size));
+      next = std::max(next, int64_t{rank} + 1);
     }
-    if (missing.empty()) return;
-    plan_.notes.push_back(std::to_string(missing.size()) + " of " + std::to_string(world_size) +
-                          " ranks are missing (" + RanksText(missing) +
-                          "): waiting for them cannot be seen");
+    add_gap(world_size);
+    if (missing == 0) return;
+    plan_.notes.push_back(std::to_string(missing) + " of " + std::to_string(world_size) +
+                          " ranks are missing (" + gaps + "): waiting for them cannot be seen");
   }
 
   void SayVersions() {
@@ -246,7 +261,6 @@ InputIdentity IdentifyInput(const std::string& label, const Store& store) {
 }
 
 std::string RanksText(const std::set<int32_t>& ranks) {
-  constexpr size_t kMostStretches = 12;
   std::string text;
   size_t stretches = 0;
   for (auto rank = ranks.begin(); rank != ranks.end();) {

@@ -46,6 +46,17 @@ TEST(JobInputs, MissingRanksAreSaidFirst) {
       << NotesOf(plan.value());
 }
 
+// An input may claim any number: that costs neither time nor memory.
+TEST(JobInputs, TwoThousandMillionRanksMayBeMissing) {
+  const auto plan = PlanJob(std::vector<InputIdentity>{Input("a", {0, 1}, 2'000'000'000),
+                                                       Input("b", {4}, 2'000'000'000)});
+  ASSERT_TRUE(plan.ok());
+  EXPECT_NE(
+      NotesOf(plan.value()).find("1999999997 of 2000000000 ranks are missing (2-3, 5-1999999999)"),
+      std::string::npos)
+      << NotesOf(plan.value());
+}
+
 TEST(JobInputs, ACopyIsLeftOut) {
   InputIdentity copy = Input("copy", {0});
   copy.first_process = "a";
