@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fuzz.sh [--readers] [--seconds N] [TARGET...]: fuzzes each target of tests/fuzz/targets.def for so
+# fuzz.sh [--readers] [--seconds N] [TARGET...]: fuzzes each target of tests/fuzz/*targets.def for so
 # many seconds (1800) with clang's libFuzzer, the libraries instrumented, under ASan and UBSan. With
 # --readers only what reads runs, without the commands behind it: a fifth of the objects to build.
 # Inputs that are new go to build/fuzz/corpus/TARGET, findings to build/fuzz/found/TARGET: then it
@@ -10,21 +10,23 @@ cd "$(dirname "$0")/.."
 seconds=1800
 programs=fuzzers
 prefix=fuzz
+rows=(tests/fuzz/targets.def tests/fuzz/tool_targets.def)
 if [ "${1:-}" = --readers ]; then
   programs=reader_fuzzers
   prefix=fuzz_reader
+  rows=(tests/fuzz/targets.def)
   shift
 fi
 if [ "${1:-}" = --seconds ]; then
   seconds=$2
   shift 2
 fi
-targets=${*:-$(sed -n 's/^TARGET(\([a-z_]*\),.*/\1/p' tests/fuzz/targets.def)}
+targets=${*:-$(sed -n 's/^TARGET(\([a-z_]*\),.*/\1/p' "${rows[@]}")}
 tools/build.sh fuzz "$programs"
 "build/fuzz/test/${prefix}_seeds" build/fuzz/seeds
 failed=0
 for target in $targets; do
-  mkdir -p "build/fuzz/corpus/$target" "build/fuzz/found/$target"
+  mkdir -p "build/fuzz/corpus/$target" "build/fuzz/found/$target" "build/fuzz/seeds/$target"
   log=build/fuzz/$target.log
   ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
     "build/fuzz/test/${prefix}_$target" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=4096 \

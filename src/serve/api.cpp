@@ -43,6 +43,8 @@ HttpResponse AnswerStatus(const ApiContext& context) {
 
 }  // namespace
 
+std::span<const RunCallEntry> RunCalls() { return kCalls; }
+
 HttpResponse JsonResponse(const json& value) { return {.body = timeline::DumpJson(value)}; }
 
 HttpResponse BadRequest(const JsonRequest& request) {

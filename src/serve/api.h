@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,9 @@ struct RunCallEntry {
   std::string_view name;
   RunCall* call;
 };
+
+// All of them.
+std::span<const RunCallEntry> RunCalls();
 
 // By subject: pictures and events, searches, tables.
 RunCall AnswerRun, AnswerView, AnswerNames, AnswerEvent, AnswerLinks;

@@ -2,21 +2,36 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "analysis/diff/run_diff.h"
+#include "analysis/dlprof/model.h"
 #include "analysis/overview/run_overview.h"
+#include "analysis/partial/job_result.h"
+#include "analysis/partial/partial_bytes.h"
 #include "analysis/stats/stats_report.h"
 #include "analysis/tables/registry.h"
 #include "export/exporter.h"
 #include "report/files/report_folder.h"
 #include "report/tables/table_format.h"
+#include "report/terminal/diff_text.h"
+#include "report/terminal/ranks_text.h"
 #include "report/terminal/summary.h"
 #include "report/terminal/tree_text.h"
+#include "report/timeline/timeline_page.h"
+#include "serve/api.h"
 
 namespace batchlight::fuzz {
 namespace {
+
+constexpr uint32_t kStackKinds = 3;  // of ExportStacks
+constexpr size_t kRows = 20;         // that are printed of a table
 
 // In memory: a fuzzer runs for hours.
 const std::string& Folder() {
@@ -43,6 +58,29 @@ void PrintTables(const RunOverview& overview) {
   }
 }
 
+// Against itself: nothing differs.
+void PrintDiff(const RunOverview& overview) {
+  const RunDiff diff = DiffRuns(overview, overview);
+  (void)DiffAsText(diff, {}, {}, kRows);
+  (void)DiffAsMarkdown(diff, {}, kRows);
+  (void)DiffAsCsv(diff);
+  (void)DiffAsJson(diff, {});
+  (void)DiffAsHtml(diff, {}, "fuzz");
+}
+
+// Of each rank what a sealed recording keeps, and back.
+void PrintRanks(const Store& store) {
+  const std::string bytes = EncodeJobPart(MakeJobPart("fuzz", store));
+  auto part = DecodeJobPart(bytes, true);
+  if (!part) std::abort();
+  std::vector<JobPart> parts;
+  parts.push_back(*std::move(part));
+  const auto job = CompareRanks(std::move(parts), JobClock::kCollectives);
+  if (!job.ok()) return;
+  (void)RanksAsText(job.value(), {}, kRows);
+  (void)RanksAsJson(job.value());
+}
+
 void PrintStats(const Store& store) {
   for (const stats::Report& report : stats::Reports()) {
     if (!report.missing(store).empty()) continue;
@@ -65,13 +103,57 @@ void Write(const RunOverview& overview, uint32_t choice) {
     ExportOptions options;
     options.output = output;
     options.lazy = choice % 2 == 0;
+    options.operators_as_ranges = choice % 4 == 0;
+    options.by_gpu = choice % 3 == 0;
+    options.stacks = static_cast<ExportStacks>(choice / exporters.size() % kStackKinds);
     (void)exporters[which].run(*overview.store, options);
   }
   std::error_code ignored;
   std::filesystem::remove_all(output, ignored);
 }
 
+// Texts that suit every call: of the whole run, and of its first event.
+std::vector<std::string> Requests(const serve::ApiContext& context) {
+  const auto run = nlohmann::json::parse(serve::AnswerCall(context, "run", "{}").body);
+  nlohmann::json all = {{"from", run["from"]},
+                        {"to", run["to"]},
+                        {"at", run["from"]},
+                        {"step", 1000},
+                        {"bins", 10},
+                        {"text", "a"},
+                        {"ref", 0},
+                        {"name", 0},
+                        {"ids", {0, 1, 2}},
+                        {"rows", {{0, 0, 4}, {1, 0, 4}, {2, 0, 4}}},
+                        {"notes", {{{"a", 1}}}},
+                        {"tables", {"phases", "events"}}};
+  std::vector<std::string> requests = {"{}", all.dump()};
+  all["first_step"] = 0;
+  all["last_step"] = 1;
+  all["kind"] = "gap";
+  requests.push_back(all.dump());
+  return requests;
+}
+
 }  // namespace
+
+void RunView(Store store) {
+  store.source = Folder() + "/run";  // its notes lie beside it
+  serve::ApiContext context{.runs = {}, .version = "fuzz"};
+  context.runs.push_back(std::make_unique<serve::Run>(
+      serve::RunSource{.path = "fuzz",
+                       .read = [&store] { return Result<Store>(std::move(store)); },
+                       .version = [] { return uint64_t{0}; },
+                       .growing = [] { return false; },
+                       .steps = {}}));
+  if (!context.runs[0]->Read().ok()) return;
+  for (const std::string& request : Requests(context)) {
+    for (const serve::RunCallEntry& entry : serve::RunCalls()) {
+      (void)serve::AnswerCall(context, entry.name, request);
+    }
+  }
+  (void)MakeTimelinePage(context.runs[0]->snapshot()->timeline());
+}
 
 void RunCommands(const Store& store, uint32_t choice) {
   const RunOverview overview = BuildOverview(store, {.phase_events = true});
@@ -79,6 +161,9 @@ void RunCommands(const Store& store, uint32_t choice) {
   (void)SummaryAsJson(overview);
   (void)TreeText(overview, {}, {.by_gpu = choice % 2 == 0, .least = 0});
   PrintTables(overview);
+  PrintDiff(overview);
+  PrintRanks(store);
+  (void)dlprof::BuildModel(overview, {.simple = choice % 2 == 0});
   PrintStats(store);
   Write(overview, choice / 2);
 }

@@ -7,8 +7,12 @@
 
 namespace batchlight::fuzz {
 
-// summary, analyze, tree, every table and every report of `stats`; and, picked by `choice`, one of
-// the exports or the report folder, which take longer.
+// summary, analyze, tree, diff, dlprof, ranks, every table and every report of `stats`; and, picked
+// by `choice`, one of the exports or the report folder, which take longer. Tables, reports, formats
+// and exports are those that the product lists.
 void RunCommands(const Store& store, uint32_t choice);
+
+// Every call that the page of `view` makes.
+void RunView(Store store);
 
 }  // namespace batchlight::fuzz

@@ -1,6 +1,6 @@
 // Every input of tests/fuzz/corpus through its target and all commands: what fuzzing found once
 // stays mended. Then inputs made of them and of the seeds by changing bytes, the same ones every
-// time, for at most ten seconds a target (FUZZ_SECONDS=S: S seconds).
+// time, for a minute in all at the most (FUZZ_SECONDS=S: S seconds a target).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,13 @@ using Target = void (*)(const uint8_t* data, size_t size);
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kRounds = 2000;
-constexpr int kSeconds = 10;
+constexpr int kTargets = 0
+#define TARGET(name, function) +1
+#include "tests/fuzz/targets.def"
+#include "tests/fuzz/tool_targets.def"
+#undef TARGET
+    ;
+constexpr int kSeconds = 60 / kTargets;
 
 std::vector<std::string> Corpus(const std::string& target) {
   std::vector<std::filesystem::path> paths;
@@ -65,6 +71,7 @@ void Replay(const std::string& name, Target run) {
 #define TARGET(name, function) \
   TEST(FuzzCorpus, name) { Replay(#name, function); }
 #include "tests/fuzz/targets.def"
+#include "tests/fuzz/tool_targets.def"
 #undef TARGET
 
 }  // namespace

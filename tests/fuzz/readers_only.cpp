@@ -6,6 +6,7 @@
 namespace batchlight::fuzz {
 
 void RunCommands(const Store&, uint32_t) {}
+void RunView(Store) {}
 
 // An export makes it. The corpus has a small one.
 std::string NsysSeed() { return {}; }

@@ -1,8 +1,6 @@
 #include "tests/fuzz/targets.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include <cstdio>
@@ -10,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "base/file.h"
 #include "capture/session/session_protocol.h"
@@ -22,6 +21,7 @@
 #include "inject/rt/control.h"
 #include "inject/testing/live_session.h"
 #include "tests/fuzz/commands.h"
+#include "tests/fuzz/input_file.h"
 
 namespace batchlight::fuzz {
 namespace {
@@ -29,25 +29,11 @@ namespace {
 // Reading a list of numbers in square time would be a fault too, which small inputs do not show.
 constexpr size_t kMostBytes = 1 << 20;
 
-// The input as a file: SQLite follows no name of /proc/self/fd.
-class InputFile {
- public:
-  InputFile(const uint8_t* data, size_t size)
-      : path_("/dev/shm/batchlight_input_" + std::to_string(getpid())) {
-    const int fd = open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0 || write(fd, data, size) != static_cast<ssize_t>(size)) std::abort();
-    close(fd);
-  }
-  ~InputFile() { unlink(path_.c_str()); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-void Use(const Result<Store>& store, const uint8_t* data, size_t size) {
+void Use(Result<Store> store, const uint8_t* data, size_t size) {
   CheckResult(store);
-  if (store.ok()) RunCommands(store.value(), static_cast<uint32_t>(XXH3_64bits(data, size)));
+  if (!store.ok()) return;
+  RunCommands(store.value(), static_cast<uint32_t>(XXH3_64bits(data, size)));
+  RunView(std::move(store).value());
 }
 
 void UseChunks(ChunkSet& set, const uint8_t* data, size_t size) {

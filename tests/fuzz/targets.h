@@ -9,6 +9,7 @@ namespace batchlight::fuzz {
 
 #define TARGET(name, function) void function(const uint8_t* data, size_t size);
 #include "tests/fuzz/targets.def"
+#include "tests/fuzz/tool_targets.def"
 #undef TARGET
 
 }  // namespace batchlight::fuzz
