@@ -109,7 +109,10 @@ long ReservePlace(int fd, uint64_t offset, uint32_t bytes) {
   const long result = ReserveBlocks(fd, offset, bytes);
   if (result == 0) return 0;
   ReturnDiskSpace(bytes);
-  if (result == -ENOSPC || result == -EDQUOT) StopRecording(RecordingStop::kDiskFull);
+  if (result == -ENOSPC || result == -EDQUOT) {
+    NoteGrowthError(result);  // first: the tool reads it when it is woken
+    StopRecording(RecordingStop::kDiskFull);
+  }
   return result;
 }
 
