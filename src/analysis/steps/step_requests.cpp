@@ -47,7 +47,7 @@ std::vector<Update> CallsOfModels(const StepInputs& inputs, ThreadId thread) {
 // A service may call its model several times for a request (views of a picture, beams, chunks), one
 // right after the other. A pause this much longer than is usual lies between two requests.
 constexpr int64_t kPauseOfUsual = 3;
-constexpr double kRegular = 0.9;  // of the pauses lie as many calls apart
+constexpr double kRegularPauses = 0.9;  // of the pauses lie as many calls apart
 constexpr size_t kLeastBursts = 5;
 
 struct Bursts {
@@ -75,8 +75,8 @@ Bursts FindBursts(const std::vector<Update>& calls) {
   const auto regular = static_cast<size_t>(
       std::count_if(ends.begin(), ends.end(), [&](size_t end) { return end % usual == phase; }));
   const double bursts = double(calls.size()) / double(usual);
-  const bool holds = double(regular) >= kRegular * double(ends.size()) &&
-                     double(regular) >= kRegular * (bursts - 1);
+  const bool holds = double(regular) >= kRegularPauses * double(ends.size()) &&
+                     double(regular) >= kRegularPauses * (bursts - 1);
   return usual > 1 && holds ? Bursts{usual, phase} : Bursts{};
 }
 

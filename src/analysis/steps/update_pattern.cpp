@@ -8,7 +8,7 @@ namespace batchlight {
 namespace {
 
 constexpr size_t kLongestPattern = 64;
-constexpr double kRegular = 0.7;  // of the iterations have the usual number of updates
+constexpr double kRegularUpdates = 0.7;  // of the iterations have the usual number of updates
 
 struct Span {
   size_t begin = 0;
@@ -160,7 +160,7 @@ class ModelPattern {
     const std::vector<size_t> lengths = Lengths(ends);
     const size_t usual = Usual(lengths);
     const auto regular = std::count(lengths.begin(), lengths.end(), usual);
-    return usual <= kLongestPattern && double(regular) >= kRegular * double(lengths.size());
+    return usual <= kLongestPattern && double(regular) >= kRegularUpdates * double(lengths.size());
   }
 
   // Before both optimizers take turns, one may have been trained alone: an iteration each.
