@@ -10,7 +10,7 @@ namespace {
 #include "format/detail_marks.def"
 #undef DETAIL_TEXT
 
-struct Change {
+struct DetailChange {
   int64_t done_ns;
   int64_t switch_ns;
   bool on;
@@ -25,7 +25,7 @@ bool IsDetailMark(const Store& store, size_t mark) {
 
 std::vector<PlainSpan> FindPlainSpans(const Store& store, ProcessId process) {
   const NvtxMarksTable& marks = store.nvtx_marks;
-  std::vector<Change> changes;
+  std::vector<DetailChange> changes;
   for (size_t row = 0; row < marks.size(); ++row) {
     const ThreadId thread = marks.thread[row];
     if (thread.IsNone() || store.ProcessOf(thread) != process || !IsDetailMark(store, row))
@@ -39,11 +39,12 @@ std::vector<PlainSpan> FindPlainSpans(const Store& store, ProcessId process) {
                        static_cast<int64_t>(std::min<uint64_t>(switch_ns, 1'000'000'000)),
                        message == kDetailOn});
   }
-  std::stable_sort(changes.begin(), changes.end(),
-                   [](const Change& a, const Change& b) { return a.done_ns < b.done_ns; });
+  std::stable_sort(
+      changes.begin(), changes.end(),
+      [](const DetailChange& a, const DetailChange& b) { return a.done_ns < b.done_ns; });
   std::vector<PlainSpan> spans;
   bool plain = false;
-  for (const Change& change : changes) {
+  for (const DetailChange& change : changes) {
     const int64_t begin_ns = change.done_ns - change.switch_ns;
     if (!change.on && !plain) spans.push_back({begin_ns, kOpenEnd, change.switch_ns});
     if (change.on && plain) spans.back().end_ns = std::max(spans.back().start_ns, begin_ns);

@@ -17,7 +17,7 @@ namespace batchlight {
 namespace {
 
 // One call on one rank.
-struct Call {
+struct CollectiveCall {
   uint32_t process;
   uint64_t communicator;
   std::string_view operation;
@@ -88,7 +88,7 @@ class Analysis {
     }
   }
 
-  void SetStep(Call& call, ProcessId process) const {
+  void SetStep(CollectiveCall& call, ProcessId process) const {
     const ProcessSteps* steps = steps_.Of(process);
     if (steps != nullptr) call.step = StepLookup::Around(steps->steps, call.start_ns);
     call.bin = bin_starts_.size();
@@ -111,12 +111,14 @@ class Analysis {
   }
 
   void Match() {
-    std::map<uint64_t, std::map<uint32_t, std::vector<const Call*>>> sequences;
-    std::vector<const Call*> ordered;
-    for (const Call& call : calls_) ordered.push_back(&call);
-    std::stable_sort(ordered.begin(), ordered.end(),
-                     [](const Call* a, const Call* b) { return a->start_ns < b->start_ns; });
-    for (const Call* call : ordered) sequences[call->communicator][call->process].push_back(call);
+    std::map<uint64_t, std::map<uint32_t, std::vector<const CollectiveCall*>>> sequences;
+    std::vector<const CollectiveCall*> ordered;
+    for (const CollectiveCall& call : calls_) ordered.push_back(&call);
+    std::stable_sort(
+        ordered.begin(), ordered.end(),
+        [](const CollectiveCall* a, const CollectiveCall* b) { return a->start_ns < b->start_ns; });
+    for (const CollectiveCall* call : ordered)
+      sequences[call->communicator][call->process].push_back(call);
     for (const auto& [communicator, ranks] : sequences) {
       size_t end = 0;
       for (const auto& [process, calls] : ranks) {
@@ -132,13 +134,14 @@ class Analysis {
     return number == first_[process].end() ? 0 : number->second;
   }
 
-  void MatchOne(uint64_t communicator, const std::map<uint32_t, std::vector<const Call*>>& ranks,
+  void MatchOne(uint64_t communicator,
+                const std::map<uint32_t, std::vector<const CollectiveCall*>>& ranks,
                 size_t number) {
-    std::vector<const Call*> same;
+    std::vector<const CollectiveCall*> same;
     for (const auto& [process, calls] : ranks) {
       const size_t first = FirstNumber(process, communicator);
       if (number < first || number - first >= calls.size()) continue;
-      const Call* call = calls[number - first];
+      const CollectiveCall* call = calls[number - first];
       // Calls that differ are not the same: something was not recorded.
       const bool fits =
           same.empty() || (call->operation == same[0]->operation && call->bytes == same[0]->bytes);
@@ -150,18 +153,18 @@ class Analysis {
     if (!same.empty()) AddGroup(same);
   }
 
-  void AddGroup(const std::vector<const Call*>& same) {
+  void AddGroup(const std::vector<const CollectiveCall*>& same) {
     int64_t shortest = INT64_MAX;
-    for (const Call* call : same) {
+    for (const CollectiveCall* call : same) {
       if (call->kernel_ns > 0) shortest = std::min(shortest, call->kernel_ns);
     }
-    const Call& first = *same.front();
+    const CollectiveCall& first = *same.front();
     CollectiveRow& row = rows_[{first.communicator, first.operation, first.bytes}];
     row.operation = first.operation;
     row.communicator = NumberOf(first.communicator);
     row.message_bytes = first.bytes;
     row.bins.resize(bin_starts_.size() + 1);
-    for (const Call* call : same) {
+    for (const CollectiveCall* call : same) {
       row.calls_per_step += call->steady ? 1 : 0;
       const int64_t waited_ns = call->kernel_ns == 0 ? 0 : call->kernel_ns - shortest;
       for (CollectiveTimes* times : {&row.times, &row.bins[call->bin]}) {
@@ -196,7 +199,7 @@ class Analysis {
   const std::vector<uint32_t>& bin_starts_;
   const NcclCalls nccl_;
   const std::vector<FirstNumbers> first_;  // by row of `processes`
-  std::vector<Call> calls_;
+  std::vector<CollectiveCall> calls_;
   std::map<std::tuple<uint64_t, std::string_view, uint64_t>, CollectiveRow> rows_;
   std::map<uint64_t, uint32_t> numbers_;
   std::map<uint32_t, std::map<size_t, int64_t>> waited_;  // process, step

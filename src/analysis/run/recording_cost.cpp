@@ -32,9 +32,9 @@ double Cost(const Store& store, const char* key) {
   return text.empty() ? 0 : std::max(0.0, std::strtod(text.c_str(), nullptr));
 }
 
-class StepCounter {
+class EventsPerStep {
  public:
-  StepCounter(const Store& store, const ProcessSteps& process)
+  EventsPerStep(const Store& store, const ProcessSteps& process)
       : process_(process), ours_(store.threads.size()) {
     for (size_t row = 0; row < ours_.size(); ++row) {
       ours_[row] = store.threads.process[row] == process_.process;
@@ -122,7 +122,7 @@ void Estimate(const Store& store, const ProcessSteps& process, RecordingCost& co
   const double module_ns = std::max(range_ns, Cost(store, "cost.module_ns"));
   const double operator_ns = std::max(range_ns, Cost(store, "cost.operator_ns"));
   const double call_ns = Cost(store, "cost.cuda_call_ns");
-  const StepCounter count(store, process);
+  const EventsPerStep count(store, process);
   const double gpu_work = count.OfProcess(store.kernels) + count.OfProcess(store.memcpys) +
                           count.OfProcess(store.memsets) + count.OfProcess(store.graph_launches);
   const double calls = std::max(0.0, count.OfThreads(store.api_calls) - gpu_work);

@@ -37,9 +37,9 @@ if spec and spec.submodule_search_locations:
     print("torch_headers=%d" % any(os.path.exists(p + "/ATen/record_function.h") for p in places))
 )";
 
-using Facts = std::map<std::string, std::string>;
+using PythonFacts = std::map<std::string, std::string>;
 
-Facts Probe(const std::string& python) {
+PythonFacts Probe(const std::string& python) {
   const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
   const ChildOutput output =
       RunAndRead({.words = {"timeout", "20", python, "-c", kProbe}, .error_fd = nothing});
@@ -64,7 +64,7 @@ bool HasCompiler() {
 
 // `command`: the name in PATH; pyenv's may be a script, the path is that of the interpreter it
 // runs.
-Check JudgePython(const std::string& command, const Facts& facts) {
+Check JudgePython(const std::string& command, const PythonFacts& facts) {
   const std::string& version = facts.at("version");
   const std::string name =
       command + " is " + facts.at("implementation") + " " + version + ", " + facts.at("path");
@@ -77,7 +77,7 @@ Check JudgePython(const std::string& command, const Facts& facts) {
   return {"Python", Finding::kGood, name, ""};
 }
 
-Check JudgeTorch(const Facts& facts, bool compiler) {
+Check JudgeTorch(const PythonFacts& facts, bool compiler) {
   const std::string cuda = facts.count("torch_cuda") != 0 ? facts.at("torch_cuda") : "";
   const std::string name = "PyTorch " + facts.at("torch") + " of Python " + facts.at("version") +
                            (cuda.empty() ? ", built without CUDA" : ", CUDA " + cuda);
@@ -110,7 +110,7 @@ std::vector<Check> CheckPython() {
   for (const std::string& name : names) {
     const std::string path = InPath(name);
     if (path.empty()) continue;
-    const Facts facts = Probe(path);
+    const PythonFacts facts = Probe(path);
     if (facts.count("version") == 0 || !seen.insert(facts.at("prefix")).second) continue;
     checks.push_back(JudgePython(name, facts));
     if (facts.count("torch") != 0) {

@@ -15,14 +15,14 @@ namespace {
 using nlohmann::json;
 
 // The part of AttributionTree's columns that belongs to all ranks together, or to one.
-struct Columns {
+struct PartOfColumns {
   const std::vector<StepBin>& bins;
   size_t first = 0;
   size_t count = 0;
 };
 
 // A single number if every step makes the same calls, as in most loops.
-json Calls(const uint32_t* calls, const Columns& columns) {
+json Calls(const uint32_t* calls, const PartOfColumns& columns) {
   const std::vector<StepBin>& bins = columns.bins;
   if (!bins.empty() && bins[0].steps > 0) {
     const uint32_t per_step = calls[0] / bins[0].steps;
@@ -182,7 +182,7 @@ class TreeWriter {
     out_["parent"].push_back(parent);
     out_["backward"].push_back(int(backward));
     for (size_t i = 0; i < columns_.size(); ++i) {
-      const Columns& columns = columns_[i];
+      const PartOfColumns& columns = columns_[i];
       const int64_t* self_ns = i == 0 ? times.self_ns() : times.rank_self_ns();
       const uint32_t* calls = i == 0 ? times.calls() : times.rank_calls();
       const int64_t* beside_ns = i == 0 ? times.beside_ns() : times.rank_beside_ns();
@@ -241,8 +241,8 @@ class TreeWriter {
   const RunOverview& overview_;
   const AttributionTree& tree_;
   PageStrings& strings_;
-  std::vector<Columns> columns_;  // of all ranks together, then of each
-  std::vector<json> times_;       // by entry of columns_
+  std::vector<PartOfColumns> columns_;  // of all ranks together, then of each
+  std::vector<json> times_;             // by entry of columns_
   json out_;
 };
 
