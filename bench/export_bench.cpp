@@ -1,4 +1,4 @@
-// Writing traces and stacks: time an event. Limit (issue 4): 1 µs for chrome and perfetto.
+// Writing traces and stacks: time an event. Limit: 1 µs for chrome and perfetto.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>

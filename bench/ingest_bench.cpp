@@ -3,7 +3,7 @@
 //   ingest_bench                        sealed and live, 10 million events
 //   ingest_bench --make FOLDER EVENTS   only writes such a recording, for other measurements
 //
-// Limits (issue 2): 0.2 µs an event on 2 cores, 64 bytes an event resident.
+// Limits: 0.2 µs an event on 2 cores, 64 bytes an event resident.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
