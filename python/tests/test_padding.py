@@ -49,9 +49,12 @@ class Padding(unittest.TestCase):
                 del sys.modules[name]
 
     def texts(self, width, lengths):
+        """Each begins with the token 5."""
+        random = numpy.random.RandomState(1)
         ids = numpy.zeros((len(lengths), width), numpy.int64)
         for row, length in enumerate(lengths):
-            ids[row, :length] = numpy.arange(5, 5 + length)
+            ids[row, :length] = random.randint(6, 9999, length)
+        ids[:, 0] = 5
         return ids
 
     def iterate(self, batches):
@@ -92,6 +95,20 @@ class Padding(unittest.TestCase):
         batches = [batch] * 9
         self.assertEqual(self.iterate(batches), batches)
         self.assertEqual(self.said, {"data.padding": "0.8438", "data.padding_beyond_longest": "0.7500"})
+
+    def test_ids_count_and_neither_targets_nor_kinds_of_tokens(self):
+        ids = self.texts(32, [32, 16, 24, 24])  # padded to the longest
+        kinds = numpy.zeros((4, 32), numpy.int64)
+        kinds[:, 20:] = 1
+        targets = ids.copy()
+        targets[:, :24] = -100
+        batch = {"token_type_ids": Tensor(kinds), "input_ids": Tensor(ids), "labels": Tensor(targets),
+                 "attention_mask": Tensor((ids > 0).astype(bool))}
+        self.iterate([batch] * 3)
+        self.assertEqual(self.said, {"data.padding": "0.2500", "data.padding_beyond_longest": "0.0000"})
+        self.said.clear()
+        self.iterate([[Tensor(kinds), Tensor(targets)]] * 3)
+        self.assertEqual(self.said, {})
 
     def test_tensors_of_a_gpu_are_left_alone(self):
         ids = self.texts(64, [16, 8])

@@ -1,8 +1,9 @@
 """How much of the batches of a DataLoader is padding: of a few of them, counted on the CPU.
 
 Looks at batches 2, 4, 8, ... 1024: at tensors of whole numbers with two dimensions, samples by
-positions (token ids, masks). Padding is a value with which rows end (or begin) and that they hardly
-have elsewhere. Tensors on a GPU are not looked at: that would wait for it.
+positions, and among them at the one with the largest values: token ids, where masks, kinds of tokens
+and flags have only 0 and 1. Padding is a value with which rows end (or begin) and that they hardly
+have elsewhere. Targets that leave positions out (-100) say nothing of what is computed. Tensors on a GPU are not looked at: that would wait for it.
 """
 import functools
 
@@ -45,10 +46,10 @@ class Meter:
     def look(self, batch):
         self.next_look = 0 if self.next_look >= LAST_LOOK else 2 * self.next_look
         try:
-            found = max((padding_of(array) for array in arrays_of(batch)), default=None)
-            if found is None:
+            ids = max(ids_of(batch), key=lambda array: array.max(), default=None)
+            if ids is None:
                 return
-            positions, padded, beyond = found
+            positions, padded, beyond = padding_of(ids)
             self.positions += positions
             self.padded += padded
             self.beyond += beyond
@@ -58,7 +59,7 @@ class Meter:
             self.next_look = 0
 
 
-def arrays_of(batch):
+def ids_of(batch):
     """NumPy's views of the tensors in question, in one level of a dict or sequence."""
     if hasattr(batch, "values"):
         items = list(batch.values())
@@ -72,7 +73,9 @@ def arrays_of(batch):
                 or shape[0] < 2 or shape[0] * shape[1] > MOST_ELEMENTS):
             continue
         if item.device.type == "cpu" and not item.is_floating_point() and not item.is_sparse:
-            yield item.numpy()
+            array = item.numpy()
+            if array.dtype.kind in "iu" and array.min() >= 0 and array.max() > 1:
+                yield array
 
 
 def padding_of(array):
@@ -92,6 +95,7 @@ def _at_end(array):
     runs = numpy.where(is_value.all(axis=1), width, is_value.argmin(axis=1))
     padded = int(runs.sum())
     inside = int(is_value.sum()) - padded
-    if padded == rows * width or inside > MOST_INSIDE * (rows * width - padded):
+    # One position is a token that begins or ends all samples.
+    if runs.max() < 2 or padded == rows * width or inside > MOST_INSIDE * (rows * width - padded):
         return rows * width, 0, 0
     return rows * width, padded, int(runs.min()) * rows
