@@ -1,9 +1,10 @@
 """How much of the batches of a DataLoader is padding: of a few of them, counted on the CPU.
 
 Looks at batches 2, 4, 8, ... 1024: at tensors of whole numbers with two dimensions, samples by
-positions, and among them at the one with the largest values: token ids, where masks, kinds of tokens
-and flags have only 0 and 1. Padding is a value with which rows end (or begin) and that they hardly
-have elsewhere. Targets that leave positions out (-100) say nothing of what is computed. Tensors on a GPU are not looked at: that would wait for it.
+positions, and among them at the one with the largest values: token ids, where masks, kinds of
+tokens and flags have only 0 and 1. Padding is a value with which rows end (or begin) and that they
+hardly have elsewhere. Targets that leave positions out (-100) say nothing of what is computed.
+Tensors on a GPU are not looked at: that would wait for it.
 """
 import functools
 
