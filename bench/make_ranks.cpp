@@ -62,12 +62,12 @@ JobPart MakePart(size_t rank, size_t ranks, size_t steps, RankCalls calls) {
     one.steady.push_back(static_cast<uint32_t>(step));
   }
   for (size_t phase = 0; phase < kPhases; ++phase) {
-    PhaseShare& share = one.phases.emplace_back();
+    PhaseTimes& share = one.phases.emplace_back();
     share.kind = PhaseKind::kUserRange;
     share.name = "part " + std::to_string(phase);
     for (size_t step = 0; step < steps; ++step) {
       const size_t noise_us = (rank * 131 + step * 7919 + phase * 17) % 997;
-      share.per_step_ns.push_back(static_cast<int64_t>(4000 + noise_us) * 1000);
+      share.per_step_us.push_back(static_cast<uint32_t>(4000 + noise_us));
     }
   }
   for (int kernel = 0; kernel < 200; ++kernel) {

@@ -18,10 +18,17 @@ std::string RankText(const Store& store, const ProcessSteps& process) {
   return "Process " + std::to_string(store.processes.pid[process.process.row()]);
 }
 
-std::vector<RankPhases> PhasesOf(const RunMeasures& run) {
+std::vector<std::vector<PhaseTimes>> TimesOf(const RunMeasures& run) {
+  std::vector<std::vector<PhaseTimes>> times;
+  for (const StepBreakdown& rank : run.breakdowns) times.push_back(PhaseTimesOf(rank.phases));
+  return times;
+}
+
+std::vector<RankPhases> PhasesOf(const RunMeasures& run,
+                                 const std::vector<std::vector<PhaseTimes>>& times) {
   std::vector<RankPhases> ranks;
-  for (size_t rank = 0; rank < run.breakdowns.size(); ++rank) {
-    ranks.push_back({run.breakdowns[rank].phases, run.steps.processes[rank].steady});
+  for (size_t rank = 0; rank < times.size(); ++rank) {
+    ranks.push_back({times[rank], run.steps.processes[rank].steady});
   }
   return ranks;
 }
@@ -140,7 +147,8 @@ std::string HideAction(const std::vector<Evidence>& kernels) {
 
 void StragglerRank(const RunMeasures& run, Findings* findings) {
   if (run.steps.processes.size() < 2 || run.breakdowns.size() != run.steps.processes.size()) return;
-  const std::vector<RankPhases> ranks = PhasesOf(run);
+  const std::vector<std::vector<PhaseTimes>> times = TimesOf(run);
+  const std::vector<RankPhases> ranks = PhasesOf(run, times);
   const double step_ns = MeanStepNs(run);
   std::optional<SlowRank> slow = SlowByCollectives(run, ranks);
   if (!slow && run.gpu.empty()) slow = SlowByPhases(ranks, step_ns);

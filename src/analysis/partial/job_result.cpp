@@ -4,6 +4,10 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "analysis/numbers/quantile.h"
@@ -18,7 +22,8 @@ namespace {
 constexpr double kSlowKernels = 1.03;   // from so many times the others' on it is worth a word
 constexpr double kMuchOfKernels = 0.1;  // of kernel time
 
-double MeanOver(const std::vector<int64_t>& values, const std::vector<uint32_t>& rows) {
+template <typename T>
+double MeanOver(const std::vector<T>& values, const std::vector<uint32_t>& rows) {
   double sum = 0;
   for (const uint32_t row : rows) sum += row < values.size() ? double(values[row]) : 0;
   return rows.empty() ? 0 : sum / double(rows.size());
@@ -41,9 +46,8 @@ class Comparer {
     for (const Member& member : members_) clock_ns.push_back(StartOf(*member.part));
     first_ = NumberCalls(calls_, clock_ns);
     NameClocks();
-    late_ = MeasureLateness(calls_, first_);
+    Replay();
     FillRanks();
-    FillCollectives();
     FindJobStraggler();
     return std::move(result_);
   }
@@ -92,7 +96,7 @@ class Comparer {
 
   bool HasEnds() const {
     return std::any_of(calls_.begin(), calls_.end(),
-                       [](const RankCalls* calls) { return !calls->end_ns.empty(); });
+                       [](const RankCalls* calls) { return !calls->ends.empty(); });
   }
 
   void NameClocks() {
@@ -103,7 +107,7 @@ class Comparer {
     for (const Member& member : members_) {
       ClockInput& input = inputs[member.part];
       input.start_ns = StartOf(*member.part) - first_ns;
-      if (!member.partial->calls.end_ns.empty()) input.ranks.push_back(&member.partial->calls);
+      if (!member.partial->calls.ends.empty()) input.ranks.push_back(&member.partial->calls);
     }
     std::vector<ClockInput> list;
     for (auto& [part, input] : inputs) list.push_back(std::move(input));
@@ -113,7 +117,7 @@ class Comparer {
   void FillRanks() {
     std::map<std::pair<PhaseKind, std::string>, size_t> columns;
     for (const Member& member : members_) {
-      for (const PhaseShare& phase : member.partial->phases) {
+      for (const PhaseTimes& phase : member.partial->phases) {
         columns.try_emplace({phase.kind, phase.name});
       }
     }
@@ -136,9 +140,9 @@ class Comparer {
                       .cost_ns = MeanOver(late.cost_ns, partial.steady),
                       .phase_ns = std::vector<double>(columns.size())};
       if (late.calls > 0) times.last_share = double(late.last) / double(late.calls);
-      for (const PhaseShare& phase : partial.phases) {
+      for (const PhaseTimes& phase : partial.phases) {
         times.phase_ns[columns.at({phase.kind, phase.name})] +=
-            MeanOver(phase.per_step_ns, partial.steady);
+            MeanOver(phase.per_step_us, partial.steady) * 1000;
       }
       steps.push_back(times.step_ns);
       result_.ranks.push_back(std::move(times));
@@ -146,37 +150,50 @@ class Comparer {
     if (!steps.empty()) result_.step_ns = Quantile(steps, 0.5);
   }
 
-  void FillCollectives() {
-    struct Sum {
-      CollectiveTotal total;
-      double waits = 0;
-    };
-    std::map<std::tuple<uint64_t, std::string_view, uint64_t>, Sum> sums;
+  struct CollectiveSum {
+    CollectiveTotal total;
+    double waits = 0;
+  };
+  using CollectiveSums = std::map<std::tuple<uint64_t, std::string_view, uint64_t>, CollectiveSum>;
+
+  void Replay() {
+    LatenessMeasure lateness(calls_);
+    CollectiveSums sums;
     std::map<uint64_t, uint32_t> communicators;
     ReplayCalls(calls_, first_, [&](std::span<const CallOfRank> call) {
+      lateness.Add(call);
       const CallKind& kind = KindOf(call[0]);
-      Sum& sum = sums[{kind.communicator, kind.operation, kind.bytes}];
-      if (sum.total.calls++ == 0) {
+      CollectiveSum& sum = sums[{kind.communicator, kind.operation, kind.bytes}];
+      if (sum.total.calls == 0) {
         const auto number = communicators.try_emplace(kind.communicator, communicators.size());
         sum.total.operation = kind.operation;
         sum.total.communicator = number.first->second;
         sum.total.ranks = kind.ranks;
         sum.total.bytes = kind.bytes;
       }
-      uint32_t shortest = UINT32_MAX, known = 0;
-      uint64_t all = 0;
-      for (const CallOfRank& one : call) {
-        const uint32_t kernel = calls_[one.rank]->kernel[one.call];
-        if (kernel == 0) continue;
-        shortest = std::min(shortest, kernel);
-        all += kernel;
-        ++known;
-      }
-      sum.total.ranks = std::max(sum.total.ranks, uint32_t(call.size()));
-      if (known == 0) return;
-      sum.total.transfer_ns += double(shortest) * kCallTickNs;
-      sum.waits += (double(all) / known - shortest) * kCallTickNs;
+      AddCall(call, sum);
     });
+    late_ = lateness.Take();
+    FillCollectives(sums);
+  }
+
+  static void AddCall(std::span<const CallOfRank> call, CollectiveSum& sum) {
+    uint32_t shortest = UINT32_MAX, known = 0;
+    uint64_t all = 0;
+    for (const CallOfRank& one : call) {
+      if (one.kernel == 0) continue;
+      shortest = std::min(shortest, one.kernel);
+      all += one.kernel;
+      ++known;
+    }
+    ++sum.total.calls;
+    sum.total.ranks = std::max(sum.total.ranks, uint32_t(call.size()));
+    if (known == 0) return;
+    sum.total.transfer_ns += double(shortest) * kCallTickNs;
+    sum.waits += (double(all) / known - shortest) * kCallTickNs;
+  }
+
+  void FillCollectives(CollectiveSums& sums) {
     for (auto& [key, sum] : sums) {
       sum.total.transfer_ns /= double(sum.total.calls);
       sum.total.waited_ns = sum.waits / double(sum.total.calls);
@@ -231,13 +248,15 @@ class Comparer {
 
   // The median of each kernel beside the median of these over ranks, which all computed the same.
   std::optional<SlowKernels> CompareKernels(size_t row) const {
-    std::map<std::string_view, std::vector<int64_t>> medians;
+    const std::vector<KernelTimes>& own = members_[row].partial->kernels;
+    std::unordered_map<std::string_view, std::vector<int64_t>> medians;
+    for (const KernelTimes& kernel : own) medians[kernel.name];
     for (const Member& member : members_) {
       for (const KernelTimes& kernel : member.partial->kernels) {
-        medians[kernel.name].push_back(kernel.median_ns);
+        const auto known = medians.find(kernel.name);
+        if (known != medians.end()) known->second.push_back(kernel.median_ns);
       }
     }
-    const std::vector<KernelTimes>& own = members_[row].partial->kernels;
     double total_ns = 0, usual_ns = 0;
     SlowKernels found;
     std::vector<std::pair<const KernelTimes*, double>> times;

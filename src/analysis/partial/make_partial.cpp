@@ -2,6 +2,7 @@
 #include <map>
 #include <utility>
 
+#include "analysis/breakdown/step_breakdown.h"
 #include "analysis/cuda/kernel_class.h"
 #include "analysis/numbers/quantile.h"
 #include "analysis/partial/rank_partial.h"
@@ -37,19 +38,6 @@ std::vector<KernelTimes> KernelsOf(const Store& store, ProcessId process) {
   return times;
 }
 
-std::vector<PhaseShare> PhasesOf(const StepBreakdown& breakdown) {
-  std::vector<PhaseShare> phases;
-  for (const PhaseShare& phase : breakdown.phases) {
-    PhaseShare& kept = phases.emplace_back();
-    kept.kind = phase.kind;
-    kept.name = phase.name;
-    for (const int64_t ns : phase.per_step_ns) {
-      kept.per_step_ns.push_back((ns + kPhaseGrainNs / 2) / kPhaseGrainNs * kPhaseGrainNs);
-    }
-  }
-  return phases;
-}
-
 }  // namespace
 
 JobPart MakeJobPart(const std::string& label, const Store& store) {
@@ -72,7 +60,7 @@ JobPart MakeJobPart(const std::string& label, const Store& store) {
       rank.step_ns.push_back(step.duration_ns());
       rank.step_number.push_back(step.number);
     }
-    rank.phases = PhasesOf(breakdowns[i]);
+    rank.phases = PhaseTimesOf(breakdowns[i].phases);
     rank.kernels = KernelsOf(store, process.process);
     rank.calls = std::move(calls[process.process.row()]);
   }

@@ -27,13 +27,17 @@ class Writer {
     Number(text.size());
     bytes_ += text;
   }
-  // Differences from the value before, in units of `unit`.
+  void Times(const CallTimes& times) {
+    Number(times.size());
+    bytes_ += times.bytes();
+  }
+  // Differences from the value before.
   template <typename T>
-  void Column(const std::vector<T>& values, int64_t unit = 1) {
+  void Column(const std::vector<T>& values) {
     Number(values.size());
     int64_t before = 0;
     for (const T value : values) {
-      const int64_t now = static_cast<int64_t>(value) / unit;
+      const auto now = static_cast<int64_t>(value);
       Signed(now - before);
       before = now;
     }
@@ -80,19 +84,27 @@ class Reader {
     const uint64_t count = Number();
     return count <= bytes_.size() ? static_cast<size_t>(count) : static_cast<size_t>(Fail());
   }
-  template <typename T>
-  void Column(std::vector<T>& values, int64_t unit = 1, bool keep = true) {
+  void Times(CallTimes& times, bool keep) {
     const size_t count = Count();
-    if (keep) values.reserve(count);
-    int64_t now = 0, scaled = 0;
+    size_t size = 0, numbers = 0;
+    for (; size < bytes_.size() && numbers < count; ++size) {
+      if (static_cast<uint8_t>(bytes_[size]) < 0x80) ++numbers;
+    }
+    if (keep && !times.Take(bytes_.substr(0, size), count)) Fail();
+    if (numbers < count) Fail();
+    if (!failed_) bytes_.remove_prefix(size);
+  }
+  template <typename T>
+  void Column(std::vector<T>& values) {
+    const size_t count = Count();
+    values.reserve(count);
+    int64_t now = 0;
     for (size_t i = 0; i < count; ++i) {
-      const bool fits = !__builtin_add_overflow(now, Signed(), &now) &&
-                        !__builtin_mul_overflow(now, unit, &scaled);
-      if (!fits || !Holds<T>(scaled)) {
+      if (__builtin_add_overflow(now, Signed(), &now) || !Holds<T>(now)) {
         Fail();
         return values.clear();
       }
-      if (keep) values.push_back(static_cast<T>(scaled));
+      values.push_back(static_cast<T>(now));
     }
   }
 
@@ -153,7 +165,7 @@ void WriteCalls(const RankCalls& calls, Writer& out) {
     out.Number(kind.bytes);
   }
   out.Column(calls.kind);
-  out.Column(calls.end_ns, kCallTickNs);
+  out.Times(calls.ends);
   out.Column(calls.kernel);
   for (size_t i = 0; i < calls.size(); ++i) {
     const bool all = calls.exposed[i] == calls.kernel[i];
@@ -171,7 +183,7 @@ void ReadCalls(Reader& in, bool ends, RankCalls& calls) {
     kind.bytes = in.Number();
   }
   in.Column(calls.kind);
-  in.Column(calls.end_ns, kCallTickNs, ends);
+  in.Times(calls.ends, ends);
   in.Column(calls.kernel);
   calls.exposed.reserve(calls.kernel.size());
   for (size_t i = 0; i < calls.kernel.size(); ++i) {
@@ -185,12 +197,12 @@ void ReadCalls(Reader& in, bool ends, RankCalls& calls) {
 bool IsWhole(const RankPartial& rank, bool ends) {
   const RankCalls& calls = rank.calls;
   bool whole = calls.kernel.size() == calls.size() && calls.exposed.size() == calls.size() &&
-               (!ends || calls.end_ns.size() == calls.size()) &&
+               (!ends || calls.ends.size() == calls.size()) &&
                rank.step_number.size() == rank.step_ns.size();
   for (const uint16_t kind : calls.kind) whole = whole && kind < calls.kinds.size();
   for (const uint32_t row : rank.steady) whole = whole && row < rank.step_ns.size();
-  for (const PhaseShare& phase : rank.phases) {
-    whole = whole && phase.per_step_ns.size() == rank.step_ns.size();
+  for (const PhaseTimes& phase : rank.phases) {
+    whole = whole && phase.per_step_us.size() == rank.step_ns.size();
   }
   const std::vector<uint32_t>& begin = calls.step_begin;
   for (size_t i = 0; i < begin.size(); ++i) {
@@ -207,10 +219,10 @@ void WriteRank(const RankPartial& rank, Writer& out) {
   out.Column(rank.step_number);
   out.Column(rank.steady);
   out.Number(rank.phases.size());
-  for (const PhaseShare& phase : rank.phases) {
+  for (const PhaseTimes& phase : rank.phases) {
     out.Number(static_cast<uint64_t>(phase.kind));
     out.Text(phase.name);
-    out.Column(phase.per_step_ns, kPhaseGrainNs);
+    out.Column(phase.per_step_us);
   }
   out.Number(rank.kernels.size());
   for (const KernelTimes& kernel : rank.kernels) {
@@ -231,11 +243,11 @@ RankPartial ReadRank(Reader& in, bool ends) {
   in.Column(rank.step_number);
   in.Column(rank.steady);
   for (size_t left = in.Count(); left > 0; --left) {
-    PhaseShare& phase = rank.phases.emplace_back();
+    PhaseTimes& phase = rank.phases.emplace_back();
     const auto kind = in.As<uint8_t>();
     phase.kind = kind < kPhaseKinds ? static_cast<PhaseKind>(kind) : PhaseKind::kOther;
     phase.name = in.Text();
-    in.Column(phase.per_step_ns, kPhaseGrainNs);
+    in.Column(phase.per_step_us);
   }
   for (size_t left = in.Count(); left > 0; --left) {
     KernelTimes& kernel = rank.kernels.emplace_back();

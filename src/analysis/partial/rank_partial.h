@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/breakdown/step_breakdown.h"
 #include "analysis/ranks/job_inputs.h"
+#include "analysis/ranks/phase_times.h"
 #include "analysis/ranks/rank_calls.h"
 #include "store/store.h"
 
@@ -20,17 +20,14 @@ struct KernelTimes {
   int64_t median_ns = 0;
 };
 
-// Times of phases are kept as multiples of this.
-inline constexpr int64_t kPhaseGrainNs = 1000;
-
 struct RankPartial {
   int32_t rank = -1;
   uint32_t pid = 0;
   std::string host;
   std::vector<int64_t> step_ns;  // of every step
   std::vector<int64_t> step_number;
-  std::vector<uint32_t> steady;      // rows of the steps that count
-  std::vector<PhaseShare> phases;    // kind, name and per_step_ns only, by kPhaseGrainNs
+  std::vector<uint32_t> steady;  // rows of the steps that count
+  std::vector<PhaseTimes> phases;
   std::vector<KernelTimes> kernels;  // those with most time, by falling time; no collectives
   RankCalls calls;
 };

@@ -5,8 +5,10 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "analysis/numbers/quantile.h"
+#include "base/thread_pool.h"
 
 namespace batchlight {
 namespace {
@@ -19,17 +21,30 @@ constexpr double kCertainNs = 100'000;   // ends that differ by less are of the 
 
 // The calls of one rank on one communicator.
 struct Sequence {
-  size_t rank = 0;
+  const RankCalls* rank = nullptr;
   std::vector<uint32_t> calls;
+  std::vector<int64_t> ends_ns;  // of all calls of the rank
 };
+
+Sequence SequenceOf(const RankCalls& rank, uint64_t communicator) {
+  std::vector<bool> is_of(rank.kinds.size());
+  for (size_t i = 0; i < is_of.size(); ++i) is_of[i] = rank.kinds[i].communicator == communicator;
+  Sequence sequence{.rank = &rank, .ends_ns = rank.ends.Decode()};
+  for (uint32_t call = 0; call < rank.size(); ++call) {
+    if (is_of[rank.kind[call]]) sequence.calls.push_back(call);
+  }
+  return sequence;
+}
 
 class CallComparison {
  public:
-  CallComparison(std::span<const RankCalls* const> ranks, std::span<const int64_t> clock_ns,
-                 const Sequence& reference, const Sequence& other)
-      : a_(*ranks[reference.rank]),
-        b_(*ranks[other.rank]),
-        clock_ns_(clock_ns.empty() ? 0 : clock_ns[other.rank] - clock_ns[reference.rank]),
+  // `clock_ns`: what to add to the other's times.
+  CallComparison(const Sequence& reference, const Sequence& other, int64_t clock_ns)
+      : a_(*reference.rank),
+        b_(*other.rank),
+        a_ends_ns_(reference.ends_ns),
+        b_ends_ns_(other.ends_ns),
+        clock_ns_(clock_ns),
         reference_(reference.calls),
         other_(other.calls) {}
 
@@ -80,7 +95,7 @@ class CallComparison {
       ++compared;
       if (kind.operation != other.operation || kind.bytes != other.bytes) ++different;
       if (!EndsTogether(kind.operation) || a_.kernel[a] == 0 || b_.kernel[b] == 0) continue;
-      differences.push_back(double(b_.end_ns[b] + clock_ns_ - a_.end_ns[a]));
+      differences.push_back(double(b_ends_ns_[b] + clock_ns_ - a_ends_ns_[a]));
     }
     if (double(different) > kMostDifferent * double(compared)) return std::nullopt;
     if (differences.size() < kFewestCommon) return Fit{0, double(std::abs(by))};
@@ -94,10 +109,58 @@ class CallComparison {
 
   const RankCalls& a_;
   const RankCalls& b_;
+  const std::vector<int64_t>& a_ends_ns_;
+  const std::vector<int64_t>& b_ends_ns_;
   const int64_t clock_ns_;
   const std::vector<uint32_t>& reference_;
   const std::vector<uint32_t>& other_;
 };
+
+// A rank that makes calls on a communicator.
+struct Member {
+  size_t rank = 0;
+  uint64_t calls = 0;
+};
+
+std::map<uint64_t, std::vector<Member>> MembersOf(std::span<const RankCalls* const> ranks) {
+  std::map<uint64_t, std::vector<Member>> communicators;
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    std::vector<uint64_t> of_kind(ranks[rank]->kinds.size());
+    for (const uint16_t kind : ranks[rank]->kind) ++of_kind[kind];
+    std::map<uint64_t, uint64_t> counts;
+    for (size_t i = 0; i < of_kind.size(); ++i) {
+      if (of_kind[i] > 0) counts[ranks[rank]->kinds[i].communicator] += of_kind[i];
+    }
+    for (const auto& [communicator, calls] : counts) {
+      communicators[communicator].push_back({rank, calls});
+    }
+  }
+  return communicators;
+}
+
+// By member: the number of its first call.
+std::vector<uint32_t> FirstNumbersOf(uint64_t communicator, const std::vector<Member>& members,
+                                     std::span<const RankCalls* const> ranks,
+                                     std::span<const int64_t> clock_ns) {
+  const auto most =
+      std::max_element(members.begin(), members.end(),
+                       [](const Member& a, const Member& b) { return a.calls < b.calls; });
+  std::vector<int64_t> shifts(members.size());
+  if (members.size() > 1 && !ranks[most->rank]->ends.empty()) {
+    const Sequence reference = SequenceOf(*ranks[most->rank], communicator);
+    for (size_t i = 0; i < members.size(); ++i) {
+      const size_t rank = members[i].rank;
+      if (rank == most->rank || ranks[rank]->ends.empty()) continue;
+      const int64_t away_ns = clock_ns.empty() ? 0 : clock_ns[rank] - clock_ns[most->rank];
+      shifts[i] =
+          CallComparison(reference, SequenceOf(*ranks[rank], communicator), away_ns).Shift();
+    }
+  }
+  const int64_t least = *std::min_element(shifts.begin(), shifts.end());
+  std::vector<uint32_t> first;
+  for (const int64_t shift : shifts) first.push_back(static_cast<uint32_t>(shift - least));
+  return first;
+}
 
 }  // namespace
 
@@ -107,31 +170,17 @@ bool EndsTogether(std::string_view operation) {
 
 std::vector<FirstNumbers> NumberCalls(std::span<const RankCalls* const> ranks,
                                       std::span<const int64_t> clock_ns) {
-  std::map<uint64_t, std::vector<Sequence>> communicators;
-  for (size_t rank = 0; rank < ranks.size(); ++rank) {
-    std::unordered_map<uint64_t, std::vector<uint32_t>> calls;
-    for (uint32_t call = 0; call < ranks[rank]->size(); ++call) {
-      calls[ranks[rank]->kinds[ranks[rank]->kind[call]].communicator].push_back(call);
-    }
-    for (auto& [communicator, rows] : calls) {
-      communicators[communicator].push_back({rank, std::move(rows)});
-    }
-  }
+  const auto communicators = MembersOf(ranks);
+  const std::vector<std::pair<uint64_t, std::vector<Member>>> list(communicators.begin(),
+                                                                   communicators.end());
+  std::vector<std::vector<uint32_t>> numbers(list.size());
+  ParallelFor(list.size(), [&](size_t i) {
+    numbers[i] = FirstNumbersOf(list[i].first, list[i].second, ranks, clock_ns);
+  });
   std::vector<FirstNumbers> first(ranks.size());
-  for (const auto& [communicator, sequences] : communicators) {
-    const auto reference = std::max_element(
-        sequences.begin(), sequences.end(),
-        [](const Sequence& a, const Sequence& b) { return a.calls.size() < b.calls.size(); });
-    std::vector<int64_t> shifts;
-    for (const Sequence& sequence : sequences) {
-      const bool compare = &sequence != &*reference && !ranks[sequence.rank]->end_ns.empty() &&
-                           !ranks[reference->rank]->end_ns.empty();
-      shifts.push_back(compare ? CallComparison(ranks, clock_ns, *reference, sequence).Shift() : 0);
-    }
-    const int64_t least = *std::min_element(shifts.begin(), shifts.end());
-    for (size_t i = 0; i < sequences.size(); ++i) {
-      first[sequences[i].rank][communicator] = static_cast<uint32_t>(shifts[i] - least);
-    }
+  for (size_t i = 0; i < list.size(); ++i) {
+    const auto& [communicator, of] = list[i];
+    for (size_t k = 0; k < of.size(); ++k) first[of[k].rank][communicator] = numbers[i][k];
   }
   return first;
 }

@@ -1,6 +1,7 @@
 #include "analysis/ranks/call_replay.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string_view>
 #include <unordered_map>
@@ -9,20 +10,38 @@
 namespace batchlight {
 namespace {
 
+// The replay goes through all ranks for every call, so that what it needs of a rank lies together:
+// columns of ten thousand ranks begin at the same place of a page, and a processor keeps but a few
+// lines of memory that do.
+constexpr size_t kAhead = 16;  // calls
+
+struct NextCall {
+  uint32_t kind = 0;  // row of the kinds of all ranks
+  uint32_t kernel = 0;
+  uint32_t exposed = 0;
+};
+using NextCalls = std::array<NextCall, kAhead>;  // call i at i % kAhead
+
+// The calls of a rank; the rank itself lies far away.
+struct CallColumns {
+  const uint16_t* kind;
+  const uint32_t* kernel;
+  const uint32_t* exposed;
+};
+
+struct Progress {
+  uint32_t at = 0;  // the next call
+  uint32_t end = 0;
+};
+
 class Replay {
  public:
   Replay(std::span<const RankCalls* const> ranks, const std::vector<FirstNumbers>& first,
          const std::function<void(std::span<const CallOfRank>)>& visit)
-      : ranks_(ranks), visit_(visit), at_(ranks.size()), places_(ranks.size()) {
-    for (size_t rank = 0; rank < ranks.size(); ++rank) {
-      for (const CallKind& kind : ranks[rank]->kinds) {
-        places_[rank].of_kind.push_back(PlaceOf(rank, kind.communicator, first[rank]));
-        const auto number = static_cast<uint32_t>(shapes_.size());
-        places_[rank].shape.push_back(
-            shapes_.try_emplace({kind.operation, kind.bytes}, number).first->second);
-      }
-    }
+      : ranks_(ranks), visit_(visit), next_(ranks.size()) {
+    for (size_t rank = 0; rank < ranks.size(); ++rank) AddRank(rank, first[rank]);
     CountCalls();
+    for (uint32_t rank = 0; rank < next_.size(); ++rank) Refill(rank);
   }
 
   void Run() {
@@ -36,7 +55,10 @@ class Replay {
       }
       if (!LetGo(ready)) break;
     }
-    for (auto& [key, call] : open_) VisitByKind(call.came);
+    for (Communicator& communicator : communicators_) {
+      Visit(communicator.now);
+      for (auto& [number, call] : communicator.others) Visit(call);
+    }
   }
 
  private:
@@ -46,82 +68,146 @@ class Replay {
     uint32_t next = 0;          // number of the rank's next call there
     uint32_t end = 0;           // one after that of its last
   };
+  struct Kind {
+    uint32_t place = 0;
+    uint32_t shape = 0;  // the same for the same operation and size
+  };
   struct OpenCall {
     std::vector<CallOfRank> came;
-    size_t gone = 0;  // of these, ranks that went on without the others
+    size_t gone = 0;       // of these, ranks that went on without the others
+    uint32_t shape = 0;    // of the first that came
+    bool differs = false;  // another's is another
   };
-  struct Places {
-    std::vector<uint32_t> of_kind;  // row of `all`
-    std::vector<uint32_t> shape;    // by kind: the same for the same operation and size
-    std::vector<Place> all;
+  // Almost always one call is open, and the next one follows.
+  struct Communicator {
+    uint32_t number = 0;                            // of `now`
+    OpenCall now;                                   // may be one to which none has come
+    std::unordered_map<uint32_t, OpenCall> others;  // by number
+    std::vector<int32_t> takers;                    // ranks that take part, by number
   };
 
-  uint32_t PlaceOf(size_t rank, uint64_t communicator, const FirstNumbers& first) {
-    const uint32_t row =
-        numbers_.try_emplace(communicator, uint32_t(numbers_.size())).first->second;
-    std::vector<Place>& all = places_[rank].all;
-    for (uint32_t i = 0; i < all.size(); ++i) {
-      if (all[i].communicator == row) return i;
+  void AddRank(size_t rank, const FirstNumbers& first) {
+    const RankCalls& calls = *ranks_[rank];
+    columns_.push_back({calls.kind.data(), calls.kernel.data(), calls.exposed.data()});
+    progress_.push_back({.end = static_cast<uint32_t>(calls.size())});
+    first_kind_.push_back(static_cast<uint32_t>(kinds_.size()));
+    const size_t own = places_.size();
+    for (const CallKind& kind : ranks_[rank]->kinds) {
+      const auto shape = static_cast<uint32_t>(shapes_.size());
+      kinds_.push_back({PlaceOf(own, kind.communicator, first),
+                        shapes_.try_emplace({kind.operation, kind.bytes}, shape).first->second});
     }
-    const auto number = first.find(communicator);
+  }
+
+  // `own`: where the places of the rank begin.
+  uint32_t PlaceOf(size_t own, uint64_t id, const FirstNumbers& first) {
+    const auto row = static_cast<uint32_t>(communicators_.size());
+    const auto [communicator, is_new] = rows_.try_emplace(id, row);
+    if (is_new) communicators_.emplace_back();
+    for (size_t i = own; i < places_.size(); ++i) {
+      if (places_[i].communicator == communicator->second) return static_cast<uint32_t>(i);
+    }
+    const auto number = first.find(id);
     const uint32_t begin = number == first.end() ? 0 : number->second;
-    all.push_back({row, begin, begin});
-    return static_cast<uint32_t>(all.size() - 1);
+    places_.push_back({communicator->second, begin, begin});
+    return static_cast<uint32_t>(places_.size() - 1);
   }
 
   // How many ranks take part in each call of each communicator.
   void CountCalls() {
-    takers_.resize(numbers_.size());
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
-      for (const uint16_t kind : ranks_[rank]->kind) {
-        ++places_[rank].all[places_[rank].of_kind[kind]].end;
-      }
-      for (const Place& place : places_[rank].all) {
-        std::vector<int32_t>& changes = takers_[place.communicator];
-        if (changes.size() <= place.end) changes.resize(place.end + 1);
-        ++changes[place.next];
-        --changes[place.end];
-      }
+      const uint32_t first = first_kind_[rank];
+      for (const uint16_t kind : ranks_[rank]->kind) ++places_[kinds_[first + kind].place].end;
     }
-    for (std::vector<int32_t>& changes : takers_) {
+    for (const Place& place : places_) {
+      std::vector<int32_t>& changes = communicators_[place.communicator].takers;
+      if (changes.size() <= place.end) changes.resize(place.end + 1);
+      ++changes[place.next];
+      --changes[place.end];
+    }
+    for (Communicator& communicator : communicators_) {
+      std::vector<int32_t>& changes = communicator.takers;
       for (size_t i = 1; i < changes.size(); ++i) changes[i] += changes[i - 1];
     }
   }
 
-  Place& PlaceAt(uint32_t rank) {
-    return places_[rank].all[places_[rank].of_kind[ranks_[rank]->kind[at_[rank]]]];
-  }
-
-  void Arrive(uint32_t rank, std::vector<uint32_t>& ready) {
-    if (at_[rank] >= ranks_[rank]->size()) return;
-    const Place& place = PlaceAt(rank);
-    const uint64_t key = uint64_t{place.communicator} << 32 | place.next;
-    OpenCall& call = open_[key];
-    call.came.push_back({rank, at_[rank]});
-    if (call.came.size() < static_cast<size_t>(takers_[place.communicator][place.next])) return;
-    GoOn(call, ready);
-    VisitByKind(call.came);
-    open_.erase(key);
-  }
-
-  void GoOn(OpenCall& call, std::vector<uint32_t>& ready) {
-    for (; call.gone < call.came.size(); ++call.gone) {
-      const uint32_t rank = call.came[call.gone].rank;
-      ++PlaceAt(rank).next;
-      ++at_[rank];
-      ready.push_back(rank);
+  void Refill(uint32_t rank) {
+    const CallColumns& columns = columns_[rank];
+    const Progress progress = progress_[rank];
+    const size_t end = std::min<size_t>(progress.at + kAhead, progress.end);
+    for (size_t call = progress.at; call < end; ++call) {
+      next_[rank][call % kAhead] = {first_kind_[rank] + columns.kind[call], columns.kernel[call],
+                                    columns.exposed[call]};
     }
   }
 
-  void VisitByKind(std::vector<CallOfRank>& came) {
-    const auto shape_of = [&](const CallOfRank& one) {
-      return places_[one.rank].shape[ranks_[one.rank]->kind[one.call]];
-    };
+  // Brings what Refill will need into the processor's cache; ranks are gigabytes apart.
+  void FetchAhead(uint32_t rank, size_t call) const {
+    if (call >= progress_[rank].end) return;
+    __builtin_prefetch(columns_[rank].kind + call);
+    __builtin_prefetch(columns_[rank].kernel + call);
+    __builtin_prefetch(columns_[rank].exposed + call);
+  }
+
+  static OpenCall& CallOf(Communicator& communicator, uint32_t number) {
+    return communicator.number == number ? communicator.now : communicator.others[number];
+  }
+
+  // The rank is done with its call as far as it matters here: it is ready for the next one as soon
+  // as GoOn says so.
+  void Arrive(uint32_t rank, std::vector<uint32_t>& ready) {
+    const uint32_t at = progress_[rank].at;
+    if (at >= progress_[rank].end) return;
+    const NextCall one = next_[rank][at % kAhead];
+    if (at % kAhead == kAhead / 2) FetchAhead(rank, at + kAhead / 2);
+    if (++progress_[rank].at % kAhead == 0) Refill(rank);
+    const Kind& kind = kinds_[one.kind];
+    Place& place = places_[kind.place];
+    const uint32_t number = place.next++;
+    Communicator& communicator = communicators_[place.communicator];
+    OpenCall& call = CallOf(communicator, number);
+    if (call.came.empty()) call.shape = kind.shape;
+    call.differs = call.differs || call.shape != kind.shape;
+    call.came.push_back({rank, at, one.kernel, one.exposed});
+    if (call.came.size() < static_cast<size_t>(communicator.takers[number])) return;
+    GoOn(call, ready);
+    Visit(call);
+    Close(communicator, number);
+  }
+
+  // The next call takes the place of the one that is done.
+  static void Close(Communicator& communicator, uint32_t number) {
+    if (number != communicator.number) {
+      communicator.others.erase(number);
+      return;
+    }
+    communicator.now.came.clear();
+    communicator.now.gone = 0;
+    communicator.now.differs = false;
+    ++communicator.number;
+    if (communicator.others.empty()) return;
+    const auto next = communicator.others.find(communicator.number);
+    if (next == communicator.others.end()) return;
+    communicator.now = std::move(next->second);
+    communicator.others.erase(next);
+  }
+
+  static void GoOn(OpenCall& call, std::vector<uint32_t>& ready) {
+    for (; call.gone < call.came.size(); ++call.gone) ready.push_back(call.came[call.gone].rank);
+  }
+
+  uint32_t ShapeOf(const CallOfRank& one) const {
+    return kinds_[first_kind_[one.rank] + ranks_[one.rank]->kind[one.call]].shape;
+  }
+
+  void Visit(OpenCall& call) {
+    std::vector<CallOfRank>& came = call.came;
+    if (came.empty()) return;
+    if (!call.differs) return visit_(came);
     for (auto begin = came.begin(); begin != came.end();) {
-      const uint32_t shape = shape_of(*begin);
-      const auto same = [&](const CallOfRank& one) { return shape_of(one) == shape; };
-      auto end = std::find_if_not(begin, came.end(), same);
-      if (end != came.end()) end = std::stable_partition(begin, came.end(), same);
+      const uint32_t shape = ShapeOf(*begin);
+      const auto end = std::stable_partition(
+          begin, came.end(), [&](const CallOfRank& one) { return ShapeOf(one) == shape; });
       visit_({begin, end});
       begin = end;
     }
@@ -131,13 +217,18 @@ class Replay {
   bool LetGo(std::vector<uint32_t>& ready) {
     OpenCall* most = nullptr;
     uint64_t most_key = 0;
-    for (auto& [key, call] : open_) {
-      if (call.gone == call.came.size()) continue;
+    const auto consider = [&](uint64_t key, OpenCall& call) {
+      if (call.gone == call.came.size()) return;
       const size_t came = call.came.size();
       const bool more = most == nullptr || came > most->came.size();
-      if (!more && (came < most->came.size() || key > most_key)) continue;
+      if (!more && (came < most->came.size() || key > most_key)) return;
       most = &call;
       most_key = key;
+    };
+    for (uint64_t row = 0; row < communicators_.size(); ++row) {
+      Communicator& communicator = communicators_[row];
+      consider(row << 32 | communicator.number, communicator.now);
+      for (auto& [number, call] : communicator.others) consider(row << 32 | number, call);
     }
     if (most == nullptr) return false;
     GoOn(*most, ready);
@@ -146,12 +237,17 @@ class Replay {
 
   std::span<const RankCalls* const> ranks_;
   const std::function<void(std::span<const CallOfRank>)>& visit_;
-  std::vector<uint32_t> at_;  // next call of each rank
-  std::vector<Places> places_;
+  // By rank.
+  std::vector<Progress> progress_;
+  std::vector<NextCalls> next_;
+  std::vector<CallColumns> columns_;
+  std::vector<uint32_t> first_kind_;  // row of kinds_
+
+  std::vector<Kind> kinds_;    // of all ranks, one after the other
+  std::vector<Place> places_;  // the same
+  std::vector<Communicator> communicators_;
+  std::unordered_map<uint64_t, uint32_t> rows_;  // of communicators_
   std::map<std::pair<std::string_view, uint64_t>, uint32_t> shapes_;
-  std::unordered_map<uint64_t, uint32_t> numbers_;  // of communicators
-  std::vector<std::vector<int32_t>> takers_;        // by communicator and number
-  std::unordered_map<uint64_t, OpenCall> open_;
 };
 
 }  // namespace

@@ -13,8 +13,10 @@
 namespace batchlight {
 
 struct CallOfRank {
-  uint32_t rank = 0;  // place among the ranks
-  uint32_t call = 0;  // row of its calls
+  uint32_t rank = 0;     // place among the ranks
+  uint32_t call = 0;     // row of its calls
+  uint32_t kernel = 0;   // RankCalls::kernel of that row
+  uint32_t exposed = 0;  // RankCalls::exposed
 };
 
 // visit(call on each rank) once for each call, of one rank alone too. Calls whose operation or size

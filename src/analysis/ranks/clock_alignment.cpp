@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <map>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "analysis/numbers/plain_number.h"
 #include "analysis/numbers/quantile.h"
@@ -27,8 +29,32 @@ struct Pair {
   int64_t other_ns = 0;  // on the job's
 };
 
-// By communicator and number: the end of the call on one input, that of its median rank.
-using Ends = std::map<std::pair<uint64_t, uint32_t>, int64_t>;
+using CallId = std::pair<uint64_t, uint32_t>;  // communicator, number
+
+// The end of a call on one input, that of its median rank. By rising id.
+struct CallEnd {
+  CallId call;
+  int64_t end_ns = 0;
+};
+using Ends = std::vector<CallEnd>;
+
+void MergeEnds(Ends& ends) {
+  const auto by_call = [](const CallEnd& a, const CallEnd& b) {
+    return std::tie(a.call, a.end_ns) < std::tie(b.call, b.end_ns);
+  };
+  std::sort(ends.begin(), ends.end(), by_call);
+  auto out = ends.begin();
+  for (auto begin = ends.begin(); begin != ends.end();) {
+    const auto end = std::find_if(begin, ends.end(),
+                                  [&](const CallEnd& one) { return one.call != begin->call; });
+    *out++ = begin[(end - begin - 1) / 2];
+    begin = end;
+  }
+  ends.erase(out, ends.end());
+}
+
+// Ends on the clock of the job.
+using JobEnds = std::map<CallId, int64_t>;
 
 struct Line {
   TimeShift shift;
@@ -87,7 +113,7 @@ class Alignment {
     if (next == inputs_.size()) return std::move(found_);
     done[next] = true;
     found_.aligned = 1;
-    std::map<std::pair<uint64_t, uint32_t>, int64_t> job;  // ends on the job's clock
+    JobEnds job;
     AddToJob(next, job);
     for (bool more = true; more;) {
       more = false;
@@ -113,38 +139,43 @@ class Alignment {
     const std::vector<FirstNumbers> first = NumberCalls(ranks, clock_ns);
     size_t rank = 0;
     for (const ClockInput& input : inputs_) {
-      std::map<std::pair<uint64_t, uint32_t>, std::vector<int64_t>> ends;
+      Ends& ends = ends_.emplace_back();
       for (size_t i = 0; i < input.ranks.size(); ++i, ++rank) {
         AddEnds(*ranks[rank], first[rank], ends);
       }
-      Ends& middle = ends_.emplace_back();
-      for (auto& [call, all] : ends) middle.emplace(call, LowerQuantile(all, 0.5));
+      MergeEnds(ends);
     }
   }
 
-  static void AddEnds(const RankCalls& calls, const FirstNumbers& first,
-                      std::map<std::pair<uint64_t, uint32_t>, std::vector<int64_t>>& ends) {
+  static void AddEnds(const RankCalls& calls, const FirstNumbers& first, Ends& ends) {
+    struct Kind {
+      uint32_t* next;  // number of a call on its communicator
+      bool ends_together;
+    };
     FirstNumbers next = first;
+    std::vector<Kind> kinds;
+    for (const CallKind& kind : calls.kinds) {
+      kinds.push_back({&next[kind.communicator], EndsTogether(kind.operation)});
+    }
+    const std::vector<int64_t> ends_ns = calls.ends.Decode();
     uint32_t stride = 1;  // the same on all ranks, or one divides the other
     while (calls.size() / stride > kMostEnds) stride *= 2;
     for (size_t call = 0; call < calls.size(); ++call) {
-      const CallKind& kind = calls.kinds[calls.kind[call]];
-      const uint32_t number = next[kind.communicator]++;
-      if (number % stride != 0 || !EndsTogether(kind.operation) || calls.kernel[call] == 0)
-        continue;
-      ends[{kind.communicator, number}].push_back(calls.end_ns[call]);
+      const Kind& kind = kinds[calls.kind[call]];
+      const uint32_t number = (*kind.next)++;
+      if (number % stride != 0 || !kind.ends_together || calls.kernel[call] == 0) continue;
+      ends.push_back({{calls.kinds[calls.kind[call]].communicator, number}, ends_ns[call]});
     }
   }
 
-  void AddToJob(size_t input, std::map<std::pair<uint64_t, uint32_t>, int64_t>& job) const {
+  void AddToJob(size_t input, JobEnds& job) const {
     for (const auto& [call, end_ns] : ends_[input]) {
       job.emplace(call, found_.shifts[input].Of(end_ns));
     }
   }
 
   // False: it shares too few calls with those that are aligned.
-  bool AlignOne(size_t input, std::vector<bool>& done,
-                std::map<std::pair<uint64_t, uint32_t>, int64_t>& job) {
+  bool AlignOne(size_t input, std::vector<bool>& done, JobEnds& job) {
     std::vector<Pair> pairs;
     for (const auto& [call, end_ns] : ends_[input]) {
       const auto other = job.find(call);

@@ -73,13 +73,14 @@ TEST(ClockAlignment, GoesByWayOfOthers) {
   const auto keep = [](RankCalls& rank, bool first, bool second) {
     RankCalls kept;
     kept.kinds = rank.kinds;
+    const std::vector<int64_t> ends_ns = rank.ends.Decode();
     for (size_t call = 0; call < rank.size(); ++call) {
       const bool is_second = call % 2 == 1;
       if (is_second ? !second : !first) continue;
       kept.kind.push_back(is_second ? 1 : 0);
       kept.kernel.push_back(rank.kernel[call]);
       kept.exposed.push_back(rank.exposed[call]);
-      kept.end_ns.push_back(rank.end_ns[call]);
+      kept.ends.Append(ends_ns[call]);
     }
     rank = kept;
   };

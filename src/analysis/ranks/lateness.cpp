@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analysis/numbers/quantile.h"
-#include "analysis/ranks/call_replay.h"
 #include "analysis/ranks/nccl_calls.h"
 
 namespace batchlight {
@@ -11,99 +10,91 @@ namespace {
 
 constexpr uint32_t kTogetherTicks = 125;  // 2 us: ranks come together
 
-class Measure {
- public:
-  explicit Measure(std::span<const RankCalls* const> ranks) : ranks_(ranks), state_(ranks.size()) {
-    for (const RankCalls* calls : ranks) {
-      const size_t steps = calls->step_begin.empty() ? 0 : calls->step_begin.size() - 1;
-      job_.ranks.push_back({.waited_ns = std::vector<int64_t>(steps),
-                            .lost_ns = std::vector<int64_t>(steps),
-                            .cost_ns = std::vector<int64_t>(steps)});
-    }
-  }
-
-  void Add(std::span<const CallOfRank> call) {
-    known_.clear();
-    for (const CallOfRank& one : call) {
-      if (ranks_[one.rank]->kernel[one.call] > 0) known_.push_back(one);
-    }
-    if (known_.size() < 2) return;
-    job_.knows_waits = true;
-    const auto kernel_of = [&](const CallOfRank& one) {
-      return ranks_[one.rank]->kernel[one.call];
-    };
-    const CallOfRank last = *std::min_element(
-        known_.begin(), known_.end(),
-        [&](const CallOfRank& a, const CallOfRank& b) { return kernel_of(a) < kernel_of(b); });
-    const uint32_t shortest = kernel_of(last);
-    lost_.clear();
-    lost_before_.clear();
-    for (const CallOfRank& one : known_) {
-      const size_t step = StepOf(one);
-      Lateness& rank = job_.ranks[one.rank];
-      ++rank.calls;
-      if (one.rank == last.rank) continue;
-      const uint32_t waited = kernel_of(one) - shortest;
-      const uint32_t exposed = ranks_[one.rank]->exposed[one.call];
-      const uint32_t lost = std::min(waited, exposed > shortest ? exposed - shortest : 0);
-      lost_.push_back(lost);
-      lost_before_.push_back(state_[one.rank].lost);
-      state_[one.rank].lost += lost;
-      if (step == SIZE_MAX) continue;
-      rank.waited_ns[step] += waited * kCallTickNs;
-      rank.lost_ns[step] += lost * kCallTickNs;
-    }
-    Blame(last);
-  }
-
-  JobLateness Take() { return std::move(job_); }
-
- private:
-  struct State {
-    size_t step = SIZE_MAX;
-    size_t begin = 0;  // first call of the step
-    size_t end = 0;    // one after its last
-    int64_t lost = 0;  // ticks since the step began
-  };
-
-  // Calls of a rank come in order, so that most are in the step of the one before.
-  size_t StepOf(const CallOfRank& one) {
-    State& state = state_[one.rank];
-    if (one.call >= state.begin && one.call < state.end) return state.step;
-    const RankCalls& calls = *ranks_[one.rank];
-    state.step = calls.StepOf(one.call);
-    state.lost = 0;
-    state.begin = one.call;
-    state.end = state.step == SIZE_MAX ? one.call + 1 : calls.step_begin[state.step + 1];
-    return state.step;
-  }
-
-  void Blame(const CallOfRank& last) {
-    const int64_t lost = MedianOf(lost_);
-    if (lost <= kTogetherTicks) return;
-    Lateness& rank = job_.ranks[last.rank];
-    ++rank.last;
-    const int64_t own_before = state_[last.rank].lost;
-    const int64_t others_before = *std::max_element(lost_before_.begin(), lost_before_.end());
-    const int64_t cost = lost - std::max<int64_t>(0, own_before - others_before);
-    const size_t step = state_[last.rank].step;
-    if (cost > 0 && step != SIZE_MAX) rank.cost_ns[step] += cost * kCallTickNs;
-  }
-
-  static int64_t MedianOf(std::vector<int64_t>& values) { return LowerQuantile(values, 0.5); }
-
-  std::span<const RankCalls* const> ranks_;
-  std::vector<State> state_;
-  std::vector<CallOfRank> known_;
-  std::vector<int64_t> lost_, lost_before_;  // of the call at hand, in ticks
-  JobLateness job_;
-};
-
 }  // namespace
+
+LatenessMeasure::LatenessMeasure(std::span<const RankCalls* const> ranks)
+    : ranks_(ranks), state_(ranks.size()) {
+  for (const RankCalls* calls : ranks) {
+    const size_t steps = calls->step_begin.empty() ? 0 : calls->step_begin.size() - 1;
+    job_.ranks.push_back({.waited_ns = std::vector<int64_t>(steps),
+                          .lost_ns = std::vector<int64_t>(steps),
+                          .cost_ns = std::vector<int64_t>(steps)});
+  }
+}
+
+void LatenessMeasure::Add(std::span<const CallOfRank> call) {
+  const CallOfRank* last = nullptr;
+  size_t known = 0;
+  for (const CallOfRank& one : call) {
+    if (one.kernel == 0) continue;
+    ++known;
+    if (last == nullptr || one.kernel < last->kernel) last = &one;
+  }
+  if (known < 2) return;
+  job_.knows_waits = true;
+  lost_.clear();
+  others_before_ = 0;
+  for (const CallOfRank& one : call) {
+    if (one.kernel == 0) continue;
+    State& state = state_[one.rank];
+    if (one.call < state.begin || one.call >= state.end) EnterStepOf(one);
+    ++state.calls;
+    if (&one == last) continue;
+    const uint32_t waited = one.kernel - last->kernel;
+    const uint32_t exposed = one.exposed > last->kernel ? one.exposed - last->kernel : 0;
+    const uint32_t lost = std::min(waited, exposed);
+    lost_.push_back(lost);
+    others_before_ = std::max(others_before_, state.lost);
+    state.waited += waited;
+    state.lost += lost;
+  }
+  Blame(*last);
+}
+
+JobLateness LatenessMeasure::Take() {
+  for (uint32_t rank = 0; rank < state_.size(); ++rank) LeaveStep(rank);
+  return std::move(job_);
+}
+
+// Calls of a rank come in order, so that most are in the step of the one before.
+void LatenessMeasure::EnterStepOf(const CallOfRank& one) {
+  State& state = state_[one.rank];
+  const std::vector<uint32_t>& begin = ranks_[one.rank]->step_begin;
+  const size_t next = size_t{state.step} + 1;  // most often that is it
+  LeaveStep(one.rank);
+  state.begin = one.call;
+  state.end = one.call + 1;
+  const bool is_next =
+      next + 1 < begin.size() && begin[next] <= one.call && one.call < begin[next + 1];
+  const size_t step = is_next ? next : ranks_[one.rank]->StepOf(one.call);
+  if (step == SIZE_MAX) return;
+  state.step = static_cast<uint32_t>(step);
+  state.end = begin[step + 1];
+}
+
+void LatenessMeasure::LeaveStep(uint32_t rank) {
+  State& state = state_[rank];
+  job_.ranks[rank].calls += state.calls;
+  if (state.step != UINT32_MAX) {
+    job_.ranks[rank].waited_ns[state.step] += state.waited * kCallTickNs;
+    job_.ranks[rank].lost_ns[state.step] += state.lost * kCallTickNs;
+  }
+  state = {};
+}
+
+void LatenessMeasure::Blame(const CallOfRank& last) {
+  const int64_t lost = LowerQuantile(lost_, 0.5);
+  if (lost <= kTogetherTicks) return;
+  Lateness& rank = job_.ranks[last.rank];
+  ++rank.last;
+  const State& state = state_[last.rank];
+  const int64_t cost = lost - std::max<int64_t>(0, state.lost - others_before_);
+  if (cost > 0 && state.step != UINT32_MAX) rank.cost_ns[state.step] += cost * kCallTickNs;
+}
 
 JobLateness MeasureLateness(std::span<const RankCalls* const> ranks,
                             const std::vector<FirstNumbers>& first) {
-  Measure measure(ranks);
+  LatenessMeasure measure(ranks);
   ReplayCalls(ranks, first, [&](std::span<const CallOfRank> call) { measure.Add(call); });
   return measure.Take();
 }

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/ranks/call_numbers.h"
+#include "analysis/ranks/call_replay.h"
 #include "analysis/ranks/late_rank.h"
 #include "analysis/ranks/rank_calls.h"
 #include "analysis/steps/steps.h"
@@ -32,6 +32,36 @@ struct Lateness {
 struct JobLateness {
   std::vector<Lateness> ranks;
   bool knows_waits = false;  // some call is known of two ranks
+};
+
+// Adds up what the calls of a replay tell, in its order.
+class LatenessMeasure {
+ public:
+  explicit LatenessMeasure(std::span<const RankCalls* const> ranks);
+
+  void Add(std::span<const CallOfRank> call);
+  JobLateness Take();
+
+ private:
+  // Of a rank, in the step that it is in; ticks.
+  struct State {
+    uint32_t step = UINT32_MAX;  // UINT32_MAX: in none
+    uint32_t begin = 0;          // first call of the step
+    uint32_t end = 0;            // one after its last
+    uint32_t calls = 0;          // that it shared
+    int64_t waited = 0;
+    int64_t lost = 0;
+  };
+
+  void EnterStepOf(const CallOfRank& one);
+  void LeaveStep(uint32_t rank);
+  void Blame(const CallOfRank& last);
+
+  std::span<const RankCalls* const> ranks_;
+  std::vector<State> state_;
+  std::vector<uint32_t> lost_;  // by the others in the call at hand, ticks
+  int64_t others_before_ = 0;   // the most that one of these had lost before, in its step
+  JobLateness job_;
 };
 
 JobLateness MeasureLateness(std::span<const RankCalls* const> ranks,

@@ -41,7 +41,7 @@ RankCalls RankOf(const std::vector<uint32_t>& kernels, const std::vector<uint64_
     rank.kind.push_back(static_cast<uint16_t>(call));
     rank.kernel.push_back(kernels[call]);
     rank.exposed.push_back(kernels[call]);
-    rank.end_ns.push_back(static_cast<int64_t>(call) * 1'000'000);
+    rank.ends.Append(static_cast<int64_t>(call) * 1'000'000);
   }
   rank.step_begin = {0, static_cast<uint32_t>(kernels.size())};
   return rank;
@@ -86,7 +86,10 @@ TEST(Lateness, CallsThatOneRankDidNotRecordAreShifted) {
   std::vector<RankCalls> ranks = simulated.calls;
   RankCalls& late = ranks[0];  // began to record 11 calls later
   const auto cut = [](auto& column) { column.erase(column.begin(), column.begin() + 11); };
-  cut(late.kind), cut(late.kernel), cut(late.exposed), cut(late.end_ns);
+  std::vector<int64_t> ends_ns = late.ends.Decode();
+  cut(late.kind), cut(late.kernel), cut(late.exposed), cut(ends_ns);
+  late.ends = {};
+  for (const int64_t end_ns : ends_ns) late.ends.Append(end_ns);
   late.step_begin.clear();
   const std::vector<const RankCalls*> pointers = PointersTo(ranks);
   const std::vector<FirstNumbers> first = NumberCalls(pointers, {});

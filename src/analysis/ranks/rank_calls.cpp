@@ -122,7 +122,7 @@ class Collector {
       if (row->second >= kMostKinds) continue;  // sizes that never repeat tell nothing
       if (is_new) out.kinds.push_back(KindOf(call));
       out.kind.push_back(static_cast<uint16_t>(row->second));
-      out.end_ns.push_back(made.end_ns);
+      out.ends.Append(made.end_ns);
       out.kernel.push_back(TicksOf(made.kernel_ns));
       out.exposed.push_back(TicksOf(made.exposed_ns));
       made_ns.push_back(made.made_ns);

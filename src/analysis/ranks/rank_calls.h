@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/ranks/call_times.h"
 #include "analysis/ranks/nccl_calls.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
@@ -22,14 +23,11 @@ struct CallKind {
   bool operator==(const CallKind&) const = default;
 };
 
-// Lengths of kernels count in ticks, so that 32 bits hold a minute.
-inline constexpr int64_t kCallTickNs = 16;
-
 struct RankCalls {
   std::vector<CallKind> kinds;
   // By call, in the order in which the rank made them.
   std::vector<uint16_t> kind;     // row of `kinds`
-  std::vector<int64_t> end_ns;    // of the kernel; empty: not kept
+  CallTimes ends;                 // of the kernels; empty: not kept
   std::vector<uint32_t> kernel;   // ticks, 0: unknown
   std::vector<uint32_t> exposed;  // of that: while nothing else was computed
   // Calls of step i are [step_begin[i], step_begin[i + 1]); one more than there are steps, or

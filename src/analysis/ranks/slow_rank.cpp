@@ -1,6 +1,9 @@
 #include "analysis/ranks/slow_rank.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
 
 #include "analysis/numbers/quantile.h"
 
@@ -10,10 +13,6 @@ namespace {
 constexpr double kWaitsOfLonger =
     0.6;                           // of what one takes longer, the others wait at least so much
 constexpr double kExplains = 0.5;  // of the waiting
-
-bool IsSame(const PhaseShare& a, const PhaseShare& b) {
-  return a.kind == b.kind && a.name == b.name;
-}
 
 // The phases of all ranks by steady step, each phase with those of its name on the other ranks.
 class PhaseComparison {
@@ -28,18 +27,18 @@ class PhaseComparison {
   size_t common() const { return common_; }
 
   // What a rank does longer in a step than any other, ns; negative: some other takes longer.
-  int64_t LongerNs(size_t rank, const PhaseShare& phase, size_t step) const {
-    const size_t number = NumberOf(phase);
-    const Longest& longest = longest_[number][step];
+  int64_t LongerNs(size_t rank, size_t phase, size_t step) const {
+    const Longest& longest = longest_[numbers_[rank][phase]][step];
     const int64_t others_ns = longest.rank == rank ? longest.second_ns : longest.first_ns;
-    return phase.per_step_ns[ranks_[rank].steady[step]] - others_ns;
+    return ranks_[rank].phases[phase].NsOf(ranks_[rank].steady[step]) - others_ns;
   }
 
   // What the others wait in a step for a rank that takes longer for something, ns.
   int64_t CostOfStep(size_t rank, size_t step) const {
     int64_t longer_ns = 0;
-    for (const PhaseShare& phase : ranks_[rank].phases) {
-      if (!MayWait(phase.kind)) longer_ns = std::max(longer_ns, LongerNs(rank, phase, step));
+    for (size_t phase = 0; phase < ranks_[rank].phases.size(); ++phase) {
+      if (MayWait(ranks_[rank].phases[phase].kind)) continue;
+      longer_ns = std::max(longer_ns, LongerNs(rank, phase, step));
     }
     if (longer_ns == 0) return 0;
     const Least& least = least_[step];
@@ -58,19 +57,15 @@ class PhaseComparison {
     int64_t first_ns = INT64_MAX, second_ns = INT64_MAX;
   };
 
-  size_t NumberOf(const PhaseShare& phase) const {
-    const auto known = std::find_if(names_.begin(), names_.end(),
-                                    [&](const PhaseShare* other) { return IsSame(*other, phase); });
-    return static_cast<size_t>(known - names_.begin());
-  }
-
   void AddRank(size_t rank) {
     std::vector<int64_t>& waiting = waiting_.emplace_back(common_);
-    for (const PhaseShare& phase : ranks_[rank].phases) {
-      if (NumberOf(phase) == names_.size()) names_.push_back(&phase);
+    std::vector<size_t>& numbers = numbers_.emplace_back();
+    for (const PhaseTimes& phase : ranks_[rank].phases) {
+      const size_t next = names_.size();
+      numbers.push_back(names_.try_emplace({phase.kind, phase.name}, next).first->second);
       if (!MayWait(phase.kind)) continue;
       for (size_t step = 0; step < common_; ++step) {
-        waiting[step] += phase.per_step_ns[ranks_[rank].steady[step]];
+        waiting[step] += phase.NsOf(ranks_[rank].steady[step]);
       }
     }
   }
@@ -79,10 +74,10 @@ class PhaseComparison {
     longest_.assign(names_.size(), std::vector<Longest>(common_));
     least_.resize(common_);
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
-      for (const PhaseShare& phase : ranks_[rank].phases) {
-        std::vector<Longest>& of_phase = longest_[NumberOf(phase)];
+      for (size_t phase = 0; phase < ranks_[rank].phases.size(); ++phase) {
+        std::vector<Longest>& of_phase = longest_[numbers_[rank][phase]];
         for (size_t step = 0; step < common_; ++step) {
-          const int64_t ns = phase.per_step_ns[ranks_[rank].steady[step]];
+          const int64_t ns = ranks_[rank].phases[phase].NsOf(ranks_[rank].steady[step]);
           Longest& longest = of_phase[step];
           if (longest.rank == SIZE_MAX || ns > longest.first_ns) {
             longest = {rank, ns, longest.rank == SIZE_MAX ? 0 : longest.first_ns};
@@ -104,8 +99,9 @@ class PhaseComparison {
   }
 
   std::span<const RankPhases> ranks_;
-  size_t common_ = SIZE_MAX;                   // steady steps that every rank has
-  std::vector<const PhaseShare*> names_;       // the first of each name
+  size_t common_ = SIZE_MAX;  // steady steps that every rank has
+  std::map<std::pair<PhaseKind, std::string_view>, size_t> names_;
+  std::vector<std::vector<size_t>> numbers_;   // of `names_`, by rank and its phase
   std::vector<std::vector<int64_t>> waiting_;  // by rank and step
   std::vector<std::vector<Longest>> longest_;  // by name and step
   std::vector<Least> least_;                   // waiting, by step
@@ -113,12 +109,13 @@ class PhaseComparison {
 
 // The phase that the rank takes longer for than all others, in the steps in which it is late.
 void FindPhase(const PhaseComparison& comparison, const RankPhases& rank, SlowRank& slow) {
-  for (const PhaseShare& phase : rank.phases) {
+  for (size_t number = 0; number < rank.phases.size(); ++number) {
+    const PhaseTimes& phase = rank.phases[number];
     if (MayWait(phase.kind)) continue;
     std::vector<double> longer_ns;
     for (const uint32_t step : slow.late_steps) {
       if (step >= comparison.common()) continue;
-      longer_ns.push_back(double(comparison.LongerNs(slow.rank, phase, step)));
+      longer_ns.push_back(double(comparison.LongerNs(slow.rank, number, step)));
     }
     if (longer_ns.empty()) continue;
     const double median_ns = Quantile(longer_ns, 0.5);

@@ -8,14 +8,14 @@
 #include <span>
 #include <vector>
 
-#include "analysis/breakdown/step_breakdown.h"
 #include "analysis/ranks/late_rank.h"
+#include "analysis/ranks/phase_times.h"
 
 namespace batchlight {
 
 // The phases of one rank and its steps that count; ranks are compared by the number of the latter.
 struct RankPhases {
-  std::span<const PhaseShare> phases;
+  std::span<const PhaseTimes> phases;
   std::span<const uint32_t> steady;
 };
 
@@ -24,7 +24,7 @@ bool MayWait(PhaseKind kind);
 
 struct SlowRank {
   size_t rank = 0;                    // row of the ranks
-  const PhaseShare* phase = nullptr;  // what it takes longer for; nullptr: not known
+  const PhaseTimes* phase = nullptr;  // what it takes longer for; nullptr: not known
   double longer_ns = 0;               // than the slowest of the others, median over late steps
   double waited_ns = 0;               // what each of the others waits, mean over all steps
   std::vector<uint32_t> late_steps;   // rows of the steady steps

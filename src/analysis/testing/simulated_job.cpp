@@ -50,8 +50,8 @@ SimulatedRanks Simulate(const SimulatedJob& job) {
         calls.kind.push_back(0);
         calls.kernel.push_back(ticks);
         calls.exposed.push_back(ticks);
-        calls.end_ns.push_back(static_cast<int64_t>(own_end_ns * (1 + found.clock_drift[host]) +
-                                                    found.clock_off_ns[host]));
+        calls.ends.Append(static_cast<int64_t>(own_end_ns * (1 + found.clock_drift[host]) +
+                                               found.clock_off_ns[host]));
       }
       now_ns = end_ns;
     }

@@ -47,7 +47,7 @@ Result<JobPart> ReadPart(const std::string& path, bool ends) {
   ASSIGN_OR_RETURN(const Store store, OpenInput(path));
   JobPart part = MakeJobPart(NameOfInput(path), store);
   if (!ends) {
-    for (RankPartial& rank : part.ranks) rank.calls.end_ns = {};
+    for (RankPartial& rank : part.ranks) rank.calls.ends = {};
   }
   return part;
 }

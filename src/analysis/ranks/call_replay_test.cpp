@@ -1,0 +1,81 @@
+#include "analysis/ranks/call_replay.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <vector>
+
+namespace batchlight {
+namespace {
+
+constexpr uint32_t kCalls = 40;  // more than the replay looks ahead
+
+// Calls by turns on two communicators; `swapped`: each pair the other way round.
+RankCalls ByTurns(uint32_t rank, bool swapped) {
+  RankCalls calls;
+  for (uint64_t communicator : {1, 2}) {
+    calls.kinds.push_back({.communicator = communicator, .operation = "AllReduce", .bytes = 8});
+  }
+  for (uint32_t call = 0; call < kCalls; ++call) {
+    calls.kind.push_back((call % 2 == 1) != swapped ? 1 : 0);
+    calls.kernel.push_back(1000 * rank + call);
+    calls.exposed.push_back(10 * rank + call);
+  }
+  return calls;
+}
+
+std::vector<std::vector<CallOfRank>> Visits(const std::vector<RankCalls>& ranks) {
+  std::vector<const RankCalls*> pointers;
+  for (const RankCalls& rank : ranks) pointers.push_back(&rank);
+  std::vector<std::vector<CallOfRank>> visits;
+  ReplayCalls(
+      pointers, std::vector<FirstNumbers>(ranks.size()),
+      [&](std::span<const CallOfRank> call) { visits.emplace_back(call.begin(), call.end()); });
+  return visits;
+}
+
+TEST(CallReplay, VisitsHaveTheColumnsOfEachRank) {
+  const std::vector<RankCalls> ranks = {ByTurns(0, false), ByTurns(1, false), ByTurns(2, false)};
+  const auto visits = Visits(ranks);
+  ASSERT_EQ(visits.size(), kCalls);
+  for (uint32_t number = 0; number < kCalls; ++number) {
+    ASSERT_EQ(visits[number].size(), 3u);
+    for (const CallOfRank& one : visits[number]) {
+      EXPECT_EQ(one.call, number);
+      EXPECT_EQ(one.kernel, ranks[one.rank].kernel[number]);
+      EXPECT_EQ(one.exposed, ranks[one.rank].exposed[number]);
+    }
+  }
+}
+
+TEST(CallReplay, CallsInAnotherOrderMeetByCommunicatorAndNumber) {
+  const std::vector<RankCalls> ranks = {ByTurns(0, false), ByTurns(1, true)};
+  const auto visits = Visits(ranks);
+  ASSERT_EQ(visits.size(), kCalls);
+  for (const auto& visit : visits) {
+    ASSERT_EQ(visit.size(), 2u);
+    EXPECT_EQ(ranks[0].kind[visit[0].rank == 0 ? visit[0].call : visit[1].call],
+              ranks[1].kind[visit[0].rank == 1 ? visit[0].call : visit[1].call]);
+    EXPECT_EQ(visit[0].call / 2, visit[1].call / 2);
+  }
+}
+
+TEST(CallReplay, CallsOfOtherSizesAreVisitedApart) {
+  std::vector<RankCalls> ranks = {ByTurns(0, false), ByTurns(1, false), ByTurns(2, false)};
+  ranks[1].kinds[0].bytes = 16;
+  std::map<size_t, size_t> visits;  // by the ranks in them
+  for (const auto& visit : Visits(ranks)) ++visits[visit.size()];
+  EXPECT_EQ(visits, (std::map<size_t, size_t>{{1, kCalls / 2}, {2, kCalls / 2}, {3, kCalls / 2}}));
+}
+
+// The last rank made fewer: the others' calls are visited without it.
+TEST(CallReplay, ARankThatEndsEarlyIsNotWaitedFor) {
+  std::vector<RankCalls> ranks = {ByTurns(0, false), ByTurns(1, false)};
+  ranks[1].kind.resize(21), ranks[1].kernel.resize(21), ranks[1].exposed.resize(21);
+  std::map<size_t, size_t> visits;
+  for (const auto& visit : Visits(ranks)) ++visits[visit.size()];
+  EXPECT_EQ(visits, (std::map<size_t, size_t>{{1, 19}, {2, 21}}));
+}
+
+}  // namespace
+}  // namespace batchlight
