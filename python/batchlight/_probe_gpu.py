@@ -67,11 +67,13 @@ def say(what):
         sys.stderr.flush()
 
 
-def driver():
+def driver(path="/proc/driver/nvidia/version"):
+    """Of "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build": the first word
+    of digits and dots; None without a driver."""
     try:
-        with open("/proc/driver/nvidia/version") as file:
-            return file.readline().split("Kernel Module")[-1].split()[0]
-    except (OSError, IndexError):
+        with open(path) as file:
+            return next(word for word in file.readline().split() if word.replace(".", "").isdigit() and "." in word)
+    except (OSError, StopIteration):
         return None
 
 

@@ -72,6 +72,19 @@ def stand_in(gpus=1, capability=(9, 0), broken=()):
     return torch
 
 
+class Driver(unittest.TestCase):
+    def test_version_of_both_kinds_of_driver(self):
+        for line, version in (
+                ("NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul 27", "580.65.06"),
+                ("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build", "580.159.04"),
+                ("something else", None)):
+            with tempfile.NamedTemporaryFile("w") as file:
+                file.write(line)
+                file.flush()
+                self.assertEqual(_probe_gpu.driver(file.name), version)
+        self.assertIsNone(_probe_gpu.driver("/nowhere"))
+
+
 class ProbeGpu(unittest.TestCase):
     def measured(self, torch):
         with mock.patch.dict(sys.modules, torch=torch), \
