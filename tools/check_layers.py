@@ -10,11 +10,12 @@ ALLOWED = {
     'format': (),
     'base': (),
     'counters': (),
-    'inject': ('format', 'counters'),
+    'cpython': (),
+    'inject': ('format', 'cpython', 'counters'),
     'host': ('counters',),
     'torch_ops': ('inject',),  # native_api.h only
     'native': ('base',),
-    'capture': ('format', 'counters', 'native', 'base'),  # counters: sample_stream.h only
+    'capture': ('format', 'cpython', 'counters', 'native', 'base'),  # counters: sample_stream.h only
     'store': ('base',),
     'nsys': ('store', 'base'),
     'ingest': ('format', 'nsys', 'store', 'base'),
@@ -48,8 +49,9 @@ SUB_LAYERS = {
         'program': (),
         'recording': ('program', 'loop'),
         'cpu': ('recording', 'loop'),
-        'session': ('cpu', 'recording', 'program', 'loop'),
-        'machine': ('session', 'cpu', 'program'),
+        'python': ('recording', 'loop'),
+        'session': ('python', 'cpu', 'recording', 'program', 'loop'),
+        'machine': ('session', 'python', 'cpu', 'program'),
     },
     # From the floor up.
     'analysis': {
@@ -65,13 +67,13 @@ SUB_LAYERS = {
         'cpu': ('numbers',),
         'lines': ('owners', 'steps', 'cuda', 'numbers'),
         'gpu': ('owners', 'steps', 'phases', 'cuda', 'numbers'),
-        'breakdown': ('gpu', 'owners', 'steps', 'phases', 'cuda', 'numbers'),
+        'breakdown': ('lines', 'gpu', 'owners', 'steps', 'phases', 'cuda', 'numbers'),
         'roofline': ('owners', 'steps', 'cuda', 'numbers'),
         'counters': ('roofline', 'steps', 'cuda', 'numbers'),
         'memory': ('steps', 'phases', 'cuda'),
         'ranks': ('breakdown', 'gpu', 'owners', 'steps', 'cuda', 'numbers'),
         'run': ('stages', 'breakdown', 'gpu', 'lines', 'owners', 'steps', 'phases', 'numbers', 'roofline', 'ranks'),
-        'advice': ('run', 'stages', 'breakdown', 'ranks', 'gpu', 'steps', 'phases', 'cuda', 'numbers'),
+        'advice': ('run', 'stages', 'breakdown', 'ranks', 'gpu', 'lines', 'steps', 'phases', 'cuda', 'numbers'),
         'overview': ('advice', 'run'),
         'tables': ('overview', 'run', 'stages', 'breakdown', 'counters', 'memory', 'ranks', 'gpu', 'lines', 'cpu', 'os', 'python', 'owners', 'steps', 'numbers', 'cuda', 'result'),
         'diff': ('overview',),

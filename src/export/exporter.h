@@ -17,10 +17,15 @@ namespace batchlight {
 
 // What the stacks of folded and speedscope are of.
 enum class ExportStacks : uint8_t {
-  kCalls,   // ranges, modules, operators, calls of CUDA
-  kPython,  // lines that called operators
-  kNative,  // functions that CPU samples found
+  kCalls,          // ranges, modules, operators, calls of CUDA
+  kPython,         // lines that called operators
+  kNative,         // functions that CPU samples found
+  kPythonSamples,  // functions of Python that looks from outside found
 };
+
+inline bool IsSampled(ExportStacks stacks) {
+  return stacks == ExportStacks::kNative || stacks == ExportStacks::kPythonSamples;
+}
 
 struct ExportOptions {
   std::string output;            // file, "-" or a pipe; folder when the format is a folder

@@ -27,8 +27,9 @@ inline constexpr uint32_t kTraceCuda = 1u << 5;
 inline constexpr uint32_t kTracePhases = 1u << 7;      // of kTraceModules, only the training loop
 inline constexpr uint32_t kTraceLines = 1u << 8;       // --python-lines=gpu
 inline constexpr uint32_t kTraceCallStacks = 1u << 9;  // --python-backtrace=cuda
-inline constexpr uint32_t kTraceOs = 1u << 12;         // -t osrt
-inline constexpr uint32_t kTraceLibraries = 1u << 13;  // -t cublas, cudnn, ...
+inline constexpr uint32_t kTracePythonSamples = 1u << 10;  // --python-sampling
+inline constexpr uint32_t kTraceOs = 1u << 12;             // -t osrt
+inline constexpr uint32_t kTraceLibraries = 1u << 13;      // -t cublas, cudnn, ...
 
 enum class CaptureTrigger : uint32_t { kNone = 0, kNvtx = 1, kCudaProfilerApi = 2, kSteps = 3 };
 

@@ -14,7 +14,7 @@ from . import _imports
 # Bits of the control page (src/format/control.h).
 TRACE_NVTX, TRACE_MODULES, TRACE_OPERATORS = 1, 1 << 2, 1 << 3
 TRACE_SHAPES, TRACE_CUDA, TRACE_PHASES = 1 << 4, 1 << 5, 1 << 7
-TRACE_LINES, TRACE_CALL_STACKS = 1 << 8, 1 << 9
+TRACE_LINES, TRACE_CALL_STACKS, TRACE_PYTHON_SAMPLES = 1 << 8, 1 << 9, 1 << 10
 
 
 def install(foreign=False):
@@ -25,9 +25,10 @@ def install(foreign=False):
     _native.property("python.version", sys.version.split()[0])
     _native.property("python.implementation", sys.implementation.name)
     _native.property("python.executable", sys.executable or "")
-    if trace & (TRACE_LINES | TRACE_CALL_STACKS):
+    if trace & (TRACE_LINES | TRACE_CALL_STACKS | TRACE_PYTHON_SAMPLES):
         from . import _stacks
-        _imports.attempt("python-lines", _stacks.install)
+        _imports.attempt("python-lines", _stacks.install, trace & (TRACE_LINES | TRACE_CALL_STACKS),
+                         trace & TRACE_PYTHON_SAMPLES)
     with_phases = trace & (TRACE_MODULES | TRACE_PHASES)
     _imports.when_imported(
         "threading", "python", lambda threading: _threading_imported(threading, with_phases))

@@ -2,6 +2,7 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
+#include "analysis/lines/code_samples.h"
 #include "analysis/numbers/quantile.h"
 
 namespace batchlight::advice {
@@ -148,6 +149,31 @@ LoaderStarts FindLoaderStarts(const Store& store, const ProcessSteps& main) {
   return starts;
 }
 
+// While there are steps.
+SampledTime CodeOfWorkers(const RunMeasures& run, const ProcessSteps& main) {
+  const Store& store = *run.store;
+  const CodeSamples samples(store);
+  if (samples.empty() || main.steps.empty()) return {};
+  const std::vector<TimeSpan> loop = {{main.steps.front().start_ns, main.steps.back().end_ns}};
+  std::vector<SampledTime> workers;
+  for (size_t row = 0; row < store.threads.size(); ++row) {
+    const ProcessId process = store.threads.process[row];
+    if (process.IsNone() || !IsWorker(store, process.row(), main.process)) continue;
+    if (store.threads.tid[row] != store.processes.pid[process.row()]) continue;
+    workers.push_back(samples.During(ThreadId::At(row), loop));
+  }
+  return SumOf(workers);
+}
+
+// " Most of it is in `__getitem__` (data.py:31)."
+std::string LoadingCode(const RunMeasures& run, const ProcessSteps& main, bool single) {
+  constexpr size_t kMostNames = 3;
+  const SampledTime time = single ? run.loop_work.loading : CodeOfWorkers(run, main);
+  const std::string names = FunctionTexts(*run.store, time, kMostNames);
+  if (names.empty()) return "";
+  return (single ? " Most of it is in " : " The workers are mostly in ") + names + ".";
+}
+
 // What to do where the training process loads by itself.
 void AdviseWorkers(const RunMeasures& run, const Processors& processors, Finding* finding) {
   const std::string options = "num_workers=" + std::to_string(std::clamp(processors.free, 2, 4)) +
@@ -211,6 +237,7 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
               (has_gpu ? "the GPU is idle because the CPU waits for the DataLoader"
                        : "the loop waits for the DataLoader") +
               (single ? ", which loads in the training process itself (num_workers=0)." : ".") +
+              LoadingCode(run, *main, single) +
               (pinning_counts
                    ? " With workers a batch of " + Rounded(batch_bytes / 1e6) +
                          " MB passes one thread that pins it, in about " + TimeOf(pinning_ns) + "."

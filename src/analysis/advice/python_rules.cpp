@@ -40,6 +40,20 @@ std::string RangeNames(const OwnPython& python) {
   return named_ns > python.per_step_ns / 2 ? names : "";
 }
 
+// Functions where they were sampled, else places.
+std::vector<Evidence> PythonEvidence(const Store& store, const OwnPython& python) {
+  std::vector<Evidence> evidence = EvidenceOf(python.places, "place");
+  const SampledTime& sampled = python.functions;
+  for (size_t i = 0; i < std::min(kMostNames, sampled.functions.size()); ++i) {
+    const double share =
+        double(sampled.functions[i].ns) / double(std::max<int64_t>(1, sampled.all_ns));
+    evidence.push_back({.kind = "function",
+                        .name = FunctionText(store, sampled.functions[i]),
+                        .per_step_ns = share * python.per_step_ns});
+  }
+  return evidence;
+}
+
 }  // namespace
 
 void PythonWork(const RunMeasures& run, Findings* findings) {
@@ -53,7 +67,8 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
                                 : python.per_step_ns;
   if (exposed_ns < kOwnPython * step_ns || python.places.empty()) return;
   const std::string share = PercentOf(exposed_ns / step_ns);
-  const std::string names = RangeNames(python);
+  std::string names = RangeNames(python);
+  if (names.empty()) names = FunctionTexts(*run.store, python.functions, kMostNames);
   const std::string where =
       names.empty() ? "most of it " + python.places.front().name : "in " + names;
   findings->push_back(
@@ -71,7 +86,7 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
                           : ""),
        .gain_ns = exposed_ns * kOwnPythonGain,
        .uncertainty_ns = exposed_ns * kOwnPythonUncertainty,
-       .evidence = EvidenceOf(python.places, "place")});
+       .evidence = PythonEvidence(*run.store, python)});
 }
 
 void UnfusedUpdates(const RunMeasures& run, Findings* findings) {

@@ -5,6 +5,7 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
+#include "analysis/lines/code_samples.h"
 #include "analysis/numbers/quantile.h"
 #include "analysis/numbers/time_span.h"
 #include "analysis/stages/stages.h"
@@ -87,6 +88,23 @@ Repeated RepeatedStage(const RunMeasures& run, StageKind kind) {
   return repeated;
 }
 
+// " Most of it is in `build_vocabulary` (data.py:12)."; "" where Python was not sampled.
+std::string CodeOfStage(const RunMeasures& run, StageKind kind) {
+  constexpr size_t kMostNames = 3;
+  const ProcessStages* stages = run.stages.Main();
+  const ProcessSteps* main = run.steps.Main();
+  if (stages == nullptr || main == nullptr || main->thread.IsNone()) return "";
+  const CodeSamples samples(*run.store);
+  if (samples.empty()) return "";
+  std::vector<TimeSpan> spans;
+  for (const StageSpan& span : stages->spans) {
+    if (span.kind == kind) AddSpan(spans, span.start_ns, span.end_ns);
+  }
+  const std::string names =
+      FunctionTexts(*run.store, samples.During(main->thread, spans), kMostNames);
+  return names.empty() ? "" : " Most of it is in " + names + ".";
+}
+
 std::string CountText(uint64_t count, const char* noun) {
   return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
 }
@@ -163,7 +181,8 @@ void ValidationCost(const RunMeasures& run, Findings* findings) {
                     : "Validation takes " + PercentOf(validation.share()) +
                           " of training and validation",
        .seen = CountText(validation.passes, "validation") + " took " + TimeOf(validation.total_ns) +
-               " together, training " + TimeOf(validation.training_ns) + ".",
+               " together, training " + TimeOf(validation.training_ns) + "." +
+               CodeOfStage(run, StageKind::kValidation),
        .why = "No step trains meanwhile, and one validation says little more than the one before.",
        .action = "Validate every " + Ordinal(validation.times_less) +
                  " time, or on a part of the data; without gradients (torch.no_grad) its batches "
@@ -183,7 +202,7 @@ void BetweenEpochs(const RunMeasures& run, Findings* findings) {
        .seen = CountText(between.passes, "time") + " between epochs it worked " +
                TimeOf(between.total_ns) +
                " together that is neither training, validation nor a checkpoint; training took " +
-               TimeOf(between.training_ns) + ".",
+               TimeOf(between.training_ns) + "." + CodeOfStage(run, StageKind::kBetweenEpochs),
        .why = "No step trains meanwhile: plots, reports, statistics or files of every epoch.",
        .action = "Do it every " + Ordinal(between.times_less) +
                  " epoch or once at the end, or in a process of its own.",
@@ -196,19 +215,20 @@ void SetUpCost(const RunMeasures& run, Findings* findings) {
   const ProcessStages* stages = StagesOfLoop(run);
   if (stages == nullptr) return;
   const auto set_up_ns = double(stages->start_up.set_up_ns);
-  AddOnce(run, set_up_ns,
-          {.title = "Setting up takes " + PercentOf(set_up_ns / RunWallNs(run)) + " of the run",
-           .seen = "Between its imports and its first step the program worked " +
-                   TimeOf(set_up_ns) + ": on the model, the data or neither.",
-           .why = "Every start of the program does that again.",
-           .action = "Keep the result in a file (vocabularies, indexes, parsed or tokenized data: "
-                     "pickle, numpy.save, torch.save) and read it in the next run.",
-           .evidence = {.kind = "stage", .name = "set-up"},
-           .diff = "-data = build()\n"
-                   "+if not os.path.exists(cache):\n"
-                   "+    torch.save(build(), cache)\n"
-                   "+data = torch.load(cache)\n"},
-          findings);
+  AddOnce(
+      run, set_up_ns,
+      {.title = "Setting up takes " + PercentOf(set_up_ns / RunWallNs(run)) + " of the run",
+       .seen = "Between its imports and its first step the program worked " + TimeOf(set_up_ns) +
+               ": on the model, the data or neither." + CodeOfStage(run, StageKind::kStartUp),
+       .why = "Every start of the program does that again.",
+       .action = "Keep the result in a file (vocabularies, indexes, parsed or tokenized data: "
+                 "pickle, numpy.save, torch.save) and read it in the next run.",
+       .evidence = {.kind = "stage", .name = "set-up"},
+       .diff = "-data = build()\n"
+               "+if not os.path.exists(cache):\n"
+               "+    torch.save(build(), cache)\n"
+               "+data = torch.load(cache)\n"},
+      findings);
 }
 
 void PreprocessingCost(const RunMeasures& run, Findings* findings) {
@@ -217,7 +237,8 @@ void PreprocessingCost(const RunMeasures& run, Findings* findings) {
   const double took_ns = TotalNs(*stages, StageKind::kPreprocessing);
   AddOnce(run, took_ns,
           {.title = "Preprocessing takes " + PercentOf(took_ns / RunWallNs(run)) + " of the run",
-           .seen = "Before its loop the program prepared its data for " + TimeOf(took_ns) + ".",
+           .seen = "Before its loop the program prepared its data for " + TimeOf(took_ns) + "." +
+                   CodeOfStage(run, StageKind::kPreprocessing),
            .why = "Every start of the program does that again, with the same result.",
            .action = "Keep the result in a file (numpy.save, torch.save, datasets' cache) and read "
                      "it in the next run; or prepare samples in the DataLoader's workers, beside "

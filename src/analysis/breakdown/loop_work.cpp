@@ -8,6 +8,7 @@
 #include "analysis/breakdown/phase_stretches.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/quantile.h"
+#include "analysis/numbers/time_span.h"
 
 namespace batchlight {
 namespace {
@@ -53,6 +54,9 @@ class Search {
     VisitPhaseStretches(inputs_, steps_, [&](const PhaseStretch& stretch) {
       const Edge edge{stretch.kind, stretch.range};
       walk_open(edge);
+      if (stretch.kind == PhaseKind::kDataLoading && steady[stretch.step]) {
+        AddSpan(loading_spans_, stretch.start_ns, stretch.end_ns);
+      }
       if (IsOpen(stretch.kind) && steady[stretch.step]) {
         before = last;
         open = stretch;
@@ -103,6 +107,7 @@ class Search {
     const int64_t own_ns = to_ns - from_ns - kOperatorGapNs;
     if (own_ns <= 0) return std::max<int64_t>(0, to_ns - from_ns);
     python_of_step_[stretch.step] += own_ns;
+    AddSpan(python_spans_, from_ns, to_ns);
     Spent& spent =
         places_[stretch.kind == PhaseKind::kUserRange
                     ? Place{.range = stretch.range, .before = {}, .after = {}}
@@ -161,6 +166,11 @@ class Search {
                                           .count = spent.count});
     }
     Sort(&work.python.places);
+    const CodeSamples samples(store_);
+    if (!samples.empty()) {
+      work.python.functions = samples.During(steps_.thread, python_spans_);
+      work.loading = samples.During(steps_.thread, loading_spans_);
+    }
     Sort(&work.operators.operators);
     return work;
   }
@@ -174,6 +184,8 @@ class Search {
   uint32_t end_ = 0;
   bool knows_sequence_ = false;  // imports may have none
   std::vector<int64_t> python_of_step_;
+  std::vector<TimeSpan> python_spans_;
+  std::vector<TimeSpan> loading_spans_;
   std::map<Place, Spent> places_;
   std::map<StringId, Spent> loose_;
 };

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/lines/code_samples.h"
 #include "analysis/steps/step_inputs.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
@@ -30,6 +31,7 @@ struct OwnPython {
   // not the program's own.
   double per_step_ns = 0;
   std::vector<WorkPlace> places;
+  SampledTime functions;  // that ran meanwhile, where Python was sampled
 };
 
 struct LooseOperators {
@@ -41,6 +43,7 @@ struct LooseOperators {
 struct LoopWork {
   OwnPython python;
   LooseOperators operators;
+  SampledTime loading;  // what the loop's thread ran while it loaded data
 };
 
 // Whether autograd follows a call of an operator: it then takes the next sequence number, so that

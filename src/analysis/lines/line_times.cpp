@@ -162,7 +162,7 @@ std::string_view LineKindName(LineKind kind) {
 }
 
 LineTimes MeasureLines(const Store& store, const BackwardLinks& links, const Attribution& work) {
-  if (store.python_stacks.size() == 0) return {};
+  if (!HasCallStacks(store)) return {};
   Measurer measurer(store, links);
   measurer.AddOperators();
   measurer.AddWork(work);
@@ -171,7 +171,7 @@ LineTimes MeasureLines(const Store& store, const BackwardLinks& links, const Att
 
 SteadyLines MeasureSteadyLines(const Store& store, const BackwardLinks& links,
                                const Attribution& work, const StepSet& steps) {
-  if (store.python_stacks.size() == 0) return {};
+  if (!HasCallStacks(store)) return {};
   SteadyLines result;
   for (const ProcessSteps& process : steps.processes) result.steps += process.steady.size();
   Measurer measurer(store, links, result.steps > 0 ? &steps : nullptr);

@@ -37,6 +37,10 @@ bool IsCheckpointing(std::string_view file) { return file.ends_with("/torch/util
 
 bool IsOptimizer(std::string_view file) { return Has(file, "-packages/torch/optim/"); }
 
+bool IsDataLoader(std::string_view file) { return Has(file, "-packages/torch/utils/data/"); }
+
+bool IsImporting(std::string_view file) { return file.starts_with("<frozen importlib"); }
+
 std::string_view ShortFile(std::string_view file) {
   if (file.starts_with('<')) return file;
   const size_t slash = file.rfind('/');

@@ -14,6 +14,8 @@ SourceOwner OwnerOfSource(std::string_view file);
 // What a frame says about those that it calls.
 bool IsCheckpointing(std::string_view file);  // replays a forward
 bool IsOptimizer(std::string_view file);
+bool IsDataLoader(std::string_view file);
+bool IsImporting(std::string_view file);
 
 // "model.py" of "/home/user/model.py"; generated names as they are.
 std::string_view ShortFile(std::string_view file);

@@ -36,6 +36,9 @@ TEST(SourcePlace, KnowsTheFilesThatSayWhatTheyCallFor) {
   EXPECT_FALSE(IsCheckpointing("/home/user/checkpoint.py"));
   EXPECT_TRUE(IsOptimizer("/v/lib/python3.11/site-packages/torch/optim/sgd.py"));
   EXPECT_FALSE(IsOptimizer("/home/user/optim/sgd.py"));
+  EXPECT_TRUE(IsDataLoader("/v/lib/python3.11/site-packages/torch/utils/data/_utils/fetch.py"));
+  EXPECT_TRUE(IsImporting("<frozen importlib._bootstrap_external>"));
+  EXPECT_FALSE(IsImporting("<frozen runpy>"));
 }
 
 TEST(SourcePlace, ShortensPaths) {

@@ -1,5 +1,7 @@
 #include "analysis/lines/stack_lines.h"
 
+#include <algorithm>
+
 #include "analysis/lines/source_place.h"
 
 namespace batchlight {
@@ -9,6 +11,8 @@ struct FrameFacts {
   SourceOwner owner;
   bool recomputes;
   bool optimizes;
+  bool loads;
+  bool imports;
 };
 
 std::vector<FrameFacts> FactsOfFrames(const Store& store) {
@@ -16,7 +20,8 @@ std::vector<FrameFacts> FactsOfFrames(const Store& store) {
   facts.reserve(store.python_frames.size());
   for (const StringId file : store.python_frames.file) {
     const std::string_view path = store.Text(file);
-    facts.push_back({OwnerOfSource(path), IsCheckpointing(path), IsOptimizer(path)});
+    facts.push_back({OwnerOfSource(path), IsCheckpointing(path), IsOptimizer(path),
+                     IsDataLoader(path), IsImporting(path)});
   }
   return facts;
 }
@@ -36,8 +41,18 @@ StackLines::StackLines(const Store& store) {
     const FrameFacts& fact = facts[frame.row()];
     line.recomputes |= fact.recomputes;
     line.optimizes |= fact.optimizes;
-    if (line.frame.IsNone() || fact.owner >= facts[line.frame.row()].owner) line.frame = frame;
+    const bool is_line = line.frame.IsNone() || fact.owner >= facts[line.frame.row()].owner;
+    if (is_line) line.frame = frame;
+    line.loads = !is_line && (line.loads || fact.loads);
+    line.imports = !is_line && (line.imports || fact.imports);
   }
+}
+
+bool HasCallStacks(const Store& store) {
+  if (store.python_stacks.size() == 0) return false;
+  const auto& stacks = store.operator_calls.python_stack;
+  return store.cuda_call_stacks.size() > 0 ||
+         std::any_of(stacks.begin(), stacks.end(), [](PythonStackId id) { return !id.IsNone(); });
 }
 
 std::string CallersText(const Store& store, PythonStackId stack, PythonFrameId line) {

@@ -12,6 +12,9 @@ struct StackLine {
   PythonFrameId frame;      // innermost of the user's own code, else of an installed package, ...
   bool recomputes = false;  // a frame of torch.utils.checkpoint calls it
   bool optimizes = false;   // a frame of torch.optim does
+  // What runs below the line, which only asked for it:
+  bool loads = false;    // PyTorch's DataLoader
+  bool imports = false;  // an import
 };
 
 class StackLines {
@@ -25,6 +28,9 @@ class StackLines {
  private:
   std::vector<StackLine> lines_;  // by row of store.python_stacks
 };
+
+// Whether operators or CUDA calls tell from where they were called; samples have stacks too.
+bool HasCallStacks(const Store& store);
 
 // The line's callers in the user's own code, innermost first: "train.py:40 main < train.py:90
 // <module>". "": there are none.

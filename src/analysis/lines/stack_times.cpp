@@ -35,7 +35,7 @@ class Sums {
 
 std::vector<StackTimes> MeasureStacks(const Store& store, const BackwardLinks& links,
                                       const Attribution& work) {
-  if (store.python_stacks.size() == 0) return {};
+  if (!HasCallStacks(store)) return {};
   const StackLines lines(store);
   const LineFinder finder(store, links, lines);
   const std::vector<int64_t> own = OwnTimes(store, finder);

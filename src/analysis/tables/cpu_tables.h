@@ -1,5 +1,5 @@
-// The tables of registry.h about processors: samples and switches. Without rows where none were
-// recorded.
+// The tables of registry.h about processors: samples, of native code and of Python, and switches.
+// Without rows where none were recorded.
 #pragma once
 
 #include "analysis/overview/run_overview.h"
@@ -8,6 +8,8 @@
 namespace batchlight {
 
 ResultTable MakeSamplesTable(const RunOverview& overview);
+ResultTable MakePythonSamplesTable(const RunOverview& overview);
+ResultTable MakePythonSampleLinesTable(const RunOverview& overview);
 ResultTable MakeSampleModulesTable(const RunOverview& overview);
 ResultTable MakeThreadsTable(const RunOverview& overview);
 

@@ -12,6 +12,7 @@
 #include "capture/cpu/perf_events.h"
 #include "capture/program/find_program.h"
 #include "capture/program/install.h"
+#include "capture/python/target_memory.h"
 #include "capture/session/session_protocol.h"
 
 namespace batchlight::capture {
@@ -67,6 +68,15 @@ void CheckSampling(std::vector<Check>& checks) {
                                        "perf_event_open"});
 }
 
+void CheckPythonSampling(std::vector<Check>& checks) {
+  const std::string why = WhyNoTargetMemory();
+  checks.push_back(why.empty()
+                       ? Check{"Python samples", Finding::kGood, "--python-sampling", ""}
+                       : Check{"Python samples", Finding::kMissing, why,
+                               "kernel.yama.ptrace_scope of at most 1 and, in a container, "
+                               "CAP_SYS_PTRACE or a seccomp profile that has process_vm_readv"});
+}
+
 void CheckKernel(std::vector<Check>& checks) {
   utsname names{};
   int major = 0;
@@ -97,6 +107,7 @@ std::vector<Check> CheckMachine() {
   for (Check& check : CheckPython()) checks.push_back(std::move(check));
   for (Check& check : CheckGpu()) checks.push_back(std::move(check));
   CheckSampling(checks);
+  CheckPythonSampling(checks);
   CheckKernel(checks);
   CheckSessions(checks);
   CheckDisk(checks);

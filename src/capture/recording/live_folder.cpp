@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/printable_text.h"
+#include "cpython/process_frames.h"
 
 namespace batchlight::capture {
 namespace {
@@ -35,7 +36,9 @@ bool MapsFolder(long pid, const std::string& folder) {
   return false;
 }
 
-bool IsRecorders(std::string_view name) { return name == kControlFile || name.ends_with(".blp"); }
+bool IsRecorders(std::string_view name) {
+  return name == kControlFile || name.ends_with(".blp") || name.ends_with(cpython::kFramesSuffix);
+}
 
 Status CannotMake(const std::string& path, int reason) {
   const size_t slash = path.rfind('/');
@@ -150,7 +153,7 @@ Result<std::optional<MappedFile>> LiveFolder::Map(const std::string& name) const
   }
   struct stat info {};
   const bool is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1;
-  const bool is_tools = name == kToolFile || name == kCpuFile;
+  const bool is_tools = name == kToolFile || name == kCpuFile || name == kPythonFile;
   const bool is_owners =
       info.st_uid == folder_.Info().st_uid || (is_tools && info.st_uid == geteuid());
   if (!is_file || !is_owners) {

@@ -20,7 +20,8 @@ inline constexpr char kLiveSuffix[] = ".batchlight.live";
 inline constexpr char kRecordingSuffix[] = ".batchlight";
 inline constexpr char kControlFile[] = "control";
 inline constexpr char kToolFile[] = "tool.blp";
-inline constexpr char kCpuFile[] = "cpu.blp";  // the tool's too: samples and switches
+inline constexpr char kCpuFile[] = "cpu.blp";        // the tool's too: samples and switches
+inline constexpr char kPythonFile[] = "python.blp";  // the tool's too: samples of Python code
 
 class LiveFolder {
  public:

@@ -59,7 +59,9 @@ struct SessionOptions {
   std::string functions_trace;  // path of a JSON file
   std::string extra;            // key=value lines for ControlPage::extra
   CpuOptions cpu;
-  std::vector<std::string> levels;  // variables that make CUDA's libraries talk, A=B
+  int64_t python_period_ns = 0;       // between two looks at Python code; 0 = none
+  bool python_samples_asked = false;  // by a flag: that there are none is then worth a line
+  std::vector<std::string> levels;    // variables that make CUDA's libraries talk, A=B
 
   double delay_s = 0;
   double duration_s = 0;      // 0 = until the program ends

@@ -73,7 +73,7 @@ void Session::BeginCapture() {
 void Session::ControlChanged() {
   if (const std::string why = recording_->StopIfFull(); !why.empty()) notice_(why);
   recording_->FollowProcesses();
-  FollowWithCpu();
+  FollowWithSamplers();
   NoteCaptures();
   FollowControlPage();
   if (capture_.trigger == format::CaptureTrigger::kNone) return;
@@ -84,10 +84,12 @@ void Session::ControlChanged() {
   if (last) End("the capture range has ended");
 }
 
-void Session::FollowWithCpu() {
-  if (!cpu_) return;
+void Session::FollowWithSamplers() {
   const Control& control = recording_->control();
-  cpu_->SetCapture(control.capture_index(), control.collecting());
+  if (cpu_) cpu_->SetCapture(control.capture_index(), control.collecting());
+  if (python_sampler_) {
+    python_sampler_->SetCapture(control.capture_index(), control.collecting());
+  }
 }
 
 void Session::FollowControlPage() {

@@ -17,6 +17,7 @@
 #include "capture/program/install.h"
 #include "capture/program/program.h"
 #include "capture/program/target_environment.h"
+#include "capture/python/python_sampler.h"
 #include "capture/recording/control_watch.h"
 #include "capture/recording/gpu_sampler.h"
 #include "capture/recording/options.h"
@@ -66,6 +67,8 @@ class Session : private SessionCommands {
   // What the kernel refuses is said and missing, no more.
   void OpenCpuRecorder(pid_t pid);
   void SayOfCpu(const std::string& why);
+  void OpenPythonSampler();
+  void SayOfPythonSamples(const std::string& why);
   // The path under which the program can preload what -t osrt needs.
   Result<std::string> PreloadShims(const Install& install);
   void SayWhatIsLeft();
@@ -78,7 +81,7 @@ class Session : private SessionCommands {
   void BeginCapture();
   void ControlChanged();
   // Samples and switches go on and off with collection.
-  void FollowWithCpu();
+  void FollowWithSamplers();
   // Brings `collection_` up to date with what processes did.
   void FollowControlPage();
   // Runs --after-collection-start for captures that began since the last call.
@@ -112,6 +115,7 @@ class Session : private SessionCommands {
   std::optional<Recording> recording_;
   std::optional<GpuSampler> gpu_sampler_;
   std::unique_ptr<CpuRecorder> cpu_;
+  std::unique_ptr<PythonSampler> python_sampler_;
   std::optional<ProcessWatch> processes_;
   std::optional<ControlWatch> control_watch_;
   std::optional<SessionServer> server_;

@@ -17,7 +17,7 @@ SessionEnd Session::Finish() {
   gpu_sampler_.reset();  // with what was sampled while it collected
   recording_->StopCapture();
   recording_->control().Disable();
-  FollowWithCpu();
+  FollowWithSamplers();
   NoteCaptures();
   Reap();
   processes_->Finish();
@@ -75,6 +75,10 @@ Status Session::SealTo(const std::string& path, std::optional<uint32_t> index) {
   if (cpu_) {
     const Status cpu = cpu_->Finish(index.value_or(recording_->control().capture_index()));
     if (!cpu.ok()) SayOfCpu(cpu.message() + "; samples and switches are not whole");
+  }
+  if (python_sampler_) {
+    const Status python = python_sampler_->Finish();
+    if (!python.ok()) SayOfPythonSamples(python.message());
   }
   RETURN_IF_ERROR(Contain("sealing " + path,
                           [&] { return Seal(recording_->live_folder(), path, options).status(); }));

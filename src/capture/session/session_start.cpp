@@ -130,6 +130,7 @@ Status Session::Prepare(pid_t pid, const Install& install,
     BeginCapture();
   }
   OpenCpuRecorder(pid);
+  OpenPythonSampler();
   return {};
 }
 
@@ -155,6 +156,33 @@ void Session::OpenCpuRecorder(pid_t pid) {
                            : options_.cpu.switches ? "CPU samples and context switches are"
                                                    : "CPU samples are";
   SayOfCpu(what + " not recorded: " + started.message());
+}
+
+void Session::OpenPythonSampler() {
+  if (options_.python_period_ns == 0) return;
+  if (options_.run_as && options_.run_as->uid != geteuid()) {
+    // What its processes say of themselves must not lead root's tool to the memory of others.
+    return SayOfPythonSamples("--run-as: the program is another user's");
+  }
+  auto sampler = PythonSampler::Open(recording_->live_folder(), options_.python_period_ns,
+                                     recording_->control().collecting());
+  Status started = sampler.status();
+  if (started.ok()) {
+    python_sampler_ = std::move(sampler).value();
+    started = python_sampler_->Start();
+  }
+  if (!started.ok()) {
+    python_sampler_.reset();
+    return SayOfPythonSamples(started.message());
+  }
+  recording_->log().AddProperty("python.sampling_period_ns",
+                                std::to_string(options_.python_period_ns));
+}
+
+void Session::SayOfPythonSamples(const std::string& why) {
+  const std::string line = "Python code is not sampled: " + why;
+  if (options_.python_samples_asked) notice_(line);
+  recording_->log().AddReason("python-sampling", line);
 }
 
 void Session::SayOfCpu(const std::string& why) {

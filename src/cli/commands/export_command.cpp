@@ -202,6 +202,13 @@ std::vector<std::vector<std::string>> RunsToOpen(const ExportFlags& flags) {
   return runs;
 }
 
+ExportStacks StacksOf(const std::string& word) {
+  return word == "python"           ? ExportStacks::kPython
+         : word == "python-samples" ? ExportStacks::kPythonSamples
+         : word == "native"         ? ExportStacks::kNative
+                                    : ExportStacks::kCalls;
+}
+
 Status RunExport(ExportFlags& flags, const Command& command) {
   const auto given = [&](const char* name) { return command.Given(name); };
   ExportOptions options;
@@ -213,11 +220,10 @@ Status RunExport(ExportFlags& flags, const Command& command) {
   const bool normalize = TakeBoolWord(flags.normalize_words, given("--ts-normalize"), flags.inputs);
   ASSIGN_OR_RETURN(const Exporter* exporter, ChooseExporter(flags.type));
   ASSIGN_OR_RETURN(options.by_gpu, IsGpuMetric(flags.metric, *exporter));
-  options.stacks = flags.stacks == "python"   ? ExportStacks::kPython
-                   : flags.stacks == "native" ? ExportStacks::kNative
-                                              : ExportStacks::kCalls;
-  if (options.by_gpu && options.stacks == ExportStacks::kNative) {
-    return UsageError("--metric=" + flags.metric + ": --stacks=native has processor time alone");
+  options.stacks = StacksOf(flags.stacks);
+  if (options.by_gpu && IsSampled(options.stacks)) {
+    return UsageError("--metric=" + flags.metric + ": --stacks=" + flags.stacks +
+                      " has no time of a GPU");
   }
   RETURN_IF_ERROR(
       CheckRuns("export", flags.inputs, "-f replaces what exists, the format is that of -t"));
@@ -272,9 +278,10 @@ void AddStackFlags(const Command& command, ExportFlags& flags) {
       .Option("--stacks", &flags.stacks,
               "folded, speedscope: what is called (ranges, modules, operators, CUDA), lines of "
               "Python with the time of the operators that they call (profile --python-lines=gpu), "
-              "or native functions by CPU samples (profile --sample=process-tree)")
-      .TypeName("calls|python|native")
-      .OneOf({"calls", "python", "native"})
+              "functions of Python by samples, running and waiting (profile --python-sampling), or "
+              "native functions by CPU samples (profile --sample=process-tree)")
+      .TypeName("calls|python|python-samples|native")
+      .OneOf({"calls", "python", "python-samples", "native"})
       .ShowDefault();
 }
 

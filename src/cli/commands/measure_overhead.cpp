@@ -72,6 +72,7 @@ SessionOptions StepsOnly(const SessionOptions& options, const std::string& outpu
   only.delay_s = 0;
   only.extra.clear();
   only.functions_trace.clear();
+  only.python_period_ns = 0;
   return only;
 }
 

@@ -8,6 +8,7 @@ namespace {
 
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 constexpr uint64_t kMostFrequency = 10'000;
+constexpr uint64_t kMostPythonFrequency = 2000;
 constexpr uint64_t kMostPeriodNs = kNsPerSecond;
 
 std::string Spelled(const ParsedFlags& flags, Flag flag) {
@@ -74,6 +75,19 @@ Status ReadCpuOptions(const ParsedFlags& flags, ProfileOptions& options) {
     options.without_effect.push_back(
         "--backtrace=lbr (the processor's branch records; unwind tables are used instead)");
   }
+  return {};
+}
+
+Status ReadPythonSampling(const ParsedFlags& flags, capture::SessionOptions& session) {
+  ASSIGN_OR_RETURN(const uint64_t frequency,
+                   Number(flags, Flag::kPythonSamplingFrequency, 1, kMostPythonFrequency));
+  session.python_samples_asked =
+      flags.Given(Flag::kPythonSampling) || flags.Given(Flag::kPythonSamplingFrequency);
+  if (!flags.Bool(Flag::kPythonSampling)) return {};
+  if (session.python_samples_asked) session.trace |= format::kTracePython;
+  if ((session.trace & format::kTracePython) == 0) return {};
+  session.trace |= format::kTracePythonSamples;
+  session.python_period_ns = kNsPerSecond / static_cast<int64_t>(frequency);
   return {};
 }
 

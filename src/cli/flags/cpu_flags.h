@@ -1,4 +1,4 @@
-// --sample, --cpuctxsw and what goes with them, as plain values.
+// --sample, --cpuctxsw, --python-sampling and what goes with them, as plain values.
 #pragma once
 
 #include "base/status.h"
@@ -8,6 +8,8 @@
 namespace batchlight::cli {
 
 Status ReadCpuOptions(const ParsedFlags& flags, ProfileOptions& options);
+// After what is traced: samples of Python come with the rest of it.
+Status ReadPythonSampling(const ParsedFlags& flags, capture::SessionOptions& session);
 
 // Flags of these that `start` was given: threads that run already are not reached.
 std::vector<std::string> CpuFlagsOfStart(const ParsedFlags& flags);

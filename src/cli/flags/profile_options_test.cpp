@@ -32,18 +32,30 @@ std::string ErrorOf(std::vector<std::string> words) {
 }
 
 TEST(MakeProfileOptions, DefaultsTraceModulesAndOperators) {
-  EXPECT_EQ(Session({}).trace, format::kTraceNvtx | format::kTracePython | format::kTraceCuda |
+  constexpr uint32_t kPython = format::kTracePython | format::kTracePythonSamples;
+  EXPECT_EQ(Session({}).trace, format::kTraceNvtx | kPython | format::kTraceCuda |
                                    format::kTraceModules | format::kTraceOperators);
   EXPECT_EQ(Session({"-t", "none"}).trace, 0u);
   EXPECT_EQ(Session({"-t", "none", "--python-lines=gpu"}).trace,
-            format::kTraceLines | format::kTraceOperators | format::kTracePython);
+            format::kTraceLines | format::kTraceOperators | kPython);
   EXPECT_EQ(Session({"-t", "none", "--python-backtrace=cuda"}).trace,
-            format::kTraceCallStacks | format::kTraceCuda | format::kTracePython);
-  EXPECT_EQ(Session({"-t", "nvtx", "--pytorch=none"}).trace,
-            format::kTraceNvtx | format::kTracePython);
+            format::kTraceCallStacks | format::kTraceCuda | kPython);
+  EXPECT_EQ(Session({"-t", "nvtx", "--pytorch=none"}).trace, format::kTraceNvtx | kPython);
   EXPECT_EQ(Session({"--pytorch", "functions-trace,autograd-shapes-nvtx"}).trace &
                 (format::kTraceModules | format::kTraceOperators | format::kTraceShapes),
             format::kTraceModules | format::kTraceOperators | format::kTraceShapes);
+}
+
+TEST(MakeProfileOptions, PythonIsSampledWhereItIsTraced) {
+  EXPECT_EQ(Session({}).python_period_ns, 10'000'000);
+  EXPECT_EQ(Session({"--python-sampling-frequency=1000"}).python_period_ns, 1'000'000);
+  EXPECT_EQ(Session({"-t", "none"}).python_period_ns, 0);
+  EXPECT_EQ(Session({"-t", "none", "--python-sampling=true"}).trace,
+            format::kTracePython | format::kTracePythonSamples);
+  EXPECT_EQ(Session({"--python-sampling=false"}).trace & format::kTracePythonSamples, 0u);
+  EXPECT_EQ(Session({"--python-sampling=false"}).python_period_ns, 0);
+  EXPECT_EQ(ErrorOf({"--python-sampling-frequency=2001"}),
+            "--python-sampling-frequency: 2001 is no number from 1 to 2000");
 }
 
 TEST(MakeProfileOptions, SomeStepsGoWithoutDetail) {

@@ -5,8 +5,8 @@
 #include "analysis/steps/steps.h"
 #include "export/call_walk.h"
 #include "export/exporter.h"
-#include "export/text/native_stacks.h"
 #include "export/text/python_stacks.h"
+#include "export/text/sampled_stacks.h"
 #include "export/text/thread_label.h"
 #include "export/text_buffer.h"
 
@@ -111,7 +111,7 @@ std::vector<int64_t> GpuTimeOfCalls(const Store& store) {
 
 Result<uint64_t> ExportFolded(const Store& store, const ExportOptions& options) {
   if (options.stacks == ExportStacks::kPython) return ExportPythonFolded(store, options);
-  if (options.stacks == ExportStacks::kNative) return ExportNativeFolded(store, options);
+  if (IsSampled(options.stacks)) return ExportSampledFolded(store, options);
   std::vector<int64_t> gpu_ns;
   if (options.by_gpu) {
     gpu_ns = GpuTimeOfCalls(store);
@@ -205,7 +205,7 @@ void PrintProfile(const Store& store, size_t thread, const std::vector<Call>& ca
 
 Result<uint64_t> ExportSpeedscope(const Store& store, const ExportOptions& options) {
   if (options.stacks == ExportStacks::kPython) return ExportPythonSpeedscope(store, options);
-  if (options.stacks == ExportStacks::kNative) return ExportNativeSpeedscope(store, options);
+  if (IsSampled(options.stacks)) return ExportSampledSpeedscope(store, options);
   ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));
   TextBuffer out(file);
   SpeedscopeFrames frames;

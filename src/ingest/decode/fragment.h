@@ -131,7 +131,8 @@ struct Fragment {
   std::vector<uint32_t> overhead_tids;  // by row of store.gpu_overheads
   std::vector<uint32_t> jit_tids;       // by row of store.cuda_jits
 
-  // By row of store.cpu_samples, cpu_switches, process_usage, until PlaceCpu().
+  // By row of store.python_samples, cpu_samples, cpu_switches, process_usage, until PlaceCpu().
+  std::vector<ThreadNumbers> python_sample_owners;
   std::vector<ThreadNumbers> sample_owners;
   std::vector<ThreadNumbers> switch_owners;
   std::vector<ThreadNumbers> usage_owners;

@@ -1,9 +1,18 @@
 #include "ingest/decode/stack_decoder.h"
 
+#include <algorithm>
+
 namespace batchlight {
 
 using format::RecordKind;
 using format::RecordView;
+
+namespace {
+
+// Of damaged records too, sums of all rows that there can be must fit.
+constexpr uint64_t kLongestSampleNs = 3'600'000'000'000;
+
+}  // namespace
 
 void StackDecoder::BeginChunk() {
   codes_.assign(1, {});
@@ -26,9 +35,30 @@ void StackDecoder::Decode(const RecordView& view) {
           {.process = context_.process, .correlation = record.correlation, .python_stack = stack});
       return;
     }
+    case RecordKind::kPythonSample:
+      // Other processes cannot speak for a thread that is not theirs.
+      if (context_.process.IsNone()) TakeSample(view);
+      return;
     default:
       return;
   }
+}
+
+void StackDecoder::TakeSample(const RecordView& view) {
+  const auto record = view.As<format::PythonSampleRecord>();
+  const PythonStackId stack = Stack(record.stack);
+  if (stack.IsNone()) return;
+  const auto nanoseconds = [](uint64_t value) {
+    return static_cast<int64_t>(std::min(value, kLongestSampleNs));
+  };
+  const int64_t at_ns = context_.Time(view.ticks);
+  Fragment& fragment = context_.fragment;
+  fragment.store.python_samples.Append({.start_ns = at_ns,
+                                        .end_ns = at_ns + nanoseconds(record.wall_ns),
+                                        .python_stack = stack,
+                                        .samples = record.samples,
+                                        .cpu_ns = nanoseconds(record.cpu_ns)});
+  fragment.python_sample_owners.push_back({record.pid, record.tid});
 }
 
 void StackDecoder::DefineCode(const RecordView& view) {

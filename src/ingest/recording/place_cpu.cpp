@@ -164,13 +164,15 @@ void NameThreads(std::span<const Fragment> fragments, std::span<const FragmentMa
 
 void PlaceCpu(std::span<const Fragment> fragments, std::span<const FragmentMap> maps,
               Store& store) {
+  auto places = Concatenate(fragments, &Fragment::python_sample_owners);
   auto samples = Concatenate(fragments, &Fragment::sample_owners);
   auto switches = Concatenate(fragments, &Fragment::switch_owners);
   auto usage = Concatenate(fragments, &Fragment::usage_owners);
+  DropOutsideCaptures(store.capture_windows, store.python_samples, places);
   DropOutsideCaptures(store.capture_windows, store.cpu_samples, samples);
   DropOutsideCaptures(store.capture_windows, store.cpu_switches, switches);
   DropOutsideCaptures(store.capture_windows, store.process_usage, usage);
-  if (samples.empty() && switches.empty() && usage.empty()) return;
+  if (places.empty() && samples.empty() && switches.empty() && usage.empty()) return;
 
   UnknownProcesses unknown;
   const auto see = [&](const auto& table, const std::vector<ThreadNumbers>& owners,
@@ -181,6 +183,7 @@ void PlaceCpu(std::span<const Fragment> fragments, std::span<const FragmentMap> 
   };
   {
     const ProcessRows known(store);
+    see(store.python_samples, places, known);
     see(store.cpu_samples, samples, known);
     see(store.cpu_switches, switches, known);
     see(store.process_usage, usage, known);
@@ -190,12 +193,14 @@ void PlaceCpu(std::span<const Fragment> fragments, std::span<const FragmentMap> 
 
   const ProcessRows rows(store);
   std::vector<TidUse> uses;
-  uses.reserve(samples.size() + switches.size() + usage.size());
+  uses.reserve(places.size() + samples.size() + switches.size() + usage.size());
+  AddUses(store.python_samples, places, rows, uses);
   AddUses(store.cpu_samples, samples, rows, uses);
   AddUses(store.cpu_switches, switches, rows, uses);
   AddUses(store.process_usage, usage, rows, uses);  // every process has a thread
   const ThreadsByTid threads(uses, store);
   auto use = uses.begin();
+  for (ThreadId& thread : store.python_samples.thread) thread = threads.Find(*use++);
   for (ThreadId& thread : store.cpu_samples.thread) thread = threads.Find(*use++);
   for (ThreadId& thread : store.cpu_switches.thread) thread = threads.Find(*use++);
   for (ProcessId& process : store.process_usage.process) process = (use++)->process;

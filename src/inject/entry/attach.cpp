@@ -14,6 +14,7 @@
 #include "inject/osrt/open_files.h"
 #include "inject/osrt/os_recorder.h"
 #include "inject/python/call_recorder.h"
+#include "inject/python/frame_address.h"
 #include "inject/python/interpreter_hook.h"
 #include "inject/rt/clock.h"
 #include "inject/rt/control.h"
@@ -30,6 +31,7 @@ void AtFork() {
   void* parents_stream = t_thread.stream;
   StartOverAfterFork();
   osrt::ForgetOpenFiles();
+  PublishFramesAfterFork();
   if (parents_stream != nullptr) sys::Unmap(parents_stream, format::kPageBytes);
 }
 

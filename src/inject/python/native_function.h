@@ -39,8 +39,8 @@ const void* MethodOf(const PyObject* callable);
 // The audit event sys.setprofile or sys.settrace: somebody takes the thread's hook.
 void BeforeHookIsSet(const char* event);
 // native_stacks.cpp
-// RecordStacks(code id, line, file, name, ...): of the caller's callers, innermost first.
-NativeFunction RecordStacks, StopStacks;
+// (code id, line, file, name, ...): of the caller's callers, innermost first.
+NativeFunction RecordStacks, PublishStacks, StopStacks;
 // native_module.cpp
 NativeFunction IsCollecting, HoldsCupti, SayProperty, SayReason, Options;
 

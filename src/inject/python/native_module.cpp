@@ -51,6 +51,7 @@ PyMethodDef g_functions[] = {
     {"operators_from_ranges", reinterpret_cast<void*>(OperatorsFromRanges), kMethFastCall, nullptr},
     {"holds_cupti", reinterpret_cast<void*>(HoldsCupti), kMethFastCall, nullptr},
     {"record_stacks", reinterpret_cast<void*>(RecordStacks), kMethFastCall, nullptr},
+    {"publish_stacks", reinterpret_cast<void*>(PublishStacks), kMethFastCall, nullptr},
     {"stop_stacks", reinterpret_cast<void*>(StopStacks), kMethFastCall, nullptr},
     {"property", reinterpret_cast<void*>(SayProperty), kMethFastCall, nullptr},
     {"reason", reinterpret_cast<void*>(SayReason), kMethFastCall, nullptr},

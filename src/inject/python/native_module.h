@@ -29,6 +29,7 @@
 //   record_stacks(code id, line, file, name, ...) -> whether Python stacks are recorded from here
 //   on:
 //       only if those of the callers are found; stop_stacks()
+//   publish_stacks(as above) -> whether the tool knows where to sample this process's stacks
 //   property(key, value), reason(feature, text)
 //   options() -> dict of what the control page says
 #pragma once

@@ -1,19 +1,20 @@
 // Checks that Python's frames lie where they are expected, by a stack that Python code describes
-// itself, and starts to record stacks.
+// itself, and starts to record stacks, or tells the tool where to sample them.
 #include <dlfcn.h>
 
 #include <cstring>
 
+#include "cpython/text_object.h"
 #include "inject/buffer/facts.h"
+#include "inject/python/frame_address.h"
 #include "inject/python/native_function.h"
 #include "inject/rt/text.h"
-#include "inject/stacks/text_object.h"
 #include "inject/stacks/thread_stacks.h"
 
 namespace batchlight::inject {
 namespace {
 
-using stacks::FrameLayout;
+using cpython::FrameLayout;
 using stacks::FrameSource;
 using stacks::RawFrame;
 
@@ -30,8 +31,8 @@ int MinorVersion() {
 }
 
 bool IsText(const FrameLayout& layout, const void* object, PyObject* expected) {
-  char buffer[stacks::kTextBytes];
-  const stacks::TextView found = stacks::ReadText(layout, object, buffer);
+  char buffer[cpython::kTextBytes];
+  const cpython::TextView found = cpython::ReadText(layout, object, buffer);
   const PyText text(expected);
   return found.size == text.size() && std::memcmp(found.data, text.data(), found.size) == 0;
 }
@@ -40,14 +41,15 @@ bool IsText(const FrameLayout& layout, const void* object, PyObject* expected) {
 bool IsFrame(const FrameLayout& layout, const RawFrame& frame, PyObject* const* expected) {
   return reinterpret_cast<uint64_t>(frame.code) == AsNumber(expected[0]) &&
          stacks::LineOf(layout, frame) == AsNumber(expected[1]) &&
-         IsText(layout, stacks::Load<const void*>(frame.code, layout.code_file), expected[2]) &&
-         IsText(layout, stacks::Load<const void*>(frame.code, layout.code_name), expected[3]);
+         IsText(layout, cpython::Load<const void*>(frame.code, layout.code_file), expected[2]) &&
+         IsText(layout, cpython::Load<const void*>(frame.code, layout.code_name), expected[3]);
 }
 
 // nullptr, or why stacks cannot be recorded.
 const char* FindSource(PyObject* const* arguments, PySsize count, FrameSource* source) {
   const char* why = nullptr;
-  source->layout = stacks::FindFrameLayout(MinorVersion(), dlsym(RTLD_DEFAULT, "_PyRuntime"), &why);
+  source->layout =
+      cpython::FindFrameLayout(MinorVersion(), dlsym(RTLD_DEFAULT, "_PyRuntime"), &why);
   if (source->layout == nullptr) return why;
   source->thread_state =
       reinterpret_cast<void* (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));
@@ -78,6 +80,16 @@ PyObject* RecordStacks(PyObject*, PyObject* const* arguments, PySsize count) {
   } else {
     stacks::Start(source);
   }
+  return g_py.PyBool_FromLong(why == nullptr ? 1 : 0);
+}
+
+PyObject* PublishStacks(PyObject*, PyObject* const* arguments, PySsize count) {
+  FrameSource source{};
+  const char* why = FindSource(arguments, count, &source);
+  Guard guard;
+  if (!guard) return g_py.PyBool_FromLong(0);
+  if (why == nullptr) why = PublishFrames(source);
+  if (why != nullptr) Reason(guard, "python-sampling", why);
   return g_py.PyBool_FromLong(why == nullptr ? 1 : 0);
 }
 

@@ -1,12 +1,9 @@
 #include "inject/stacks/frame_walk.h"
 
-#include "inject/stacks/line_table.h"
+#include "cpython/line_table.h"
 
 namespace batchlight::inject::stacks {
 namespace {
-
-constexpr uint32_t kTypeOffset = 8;   // PyObject::ob_type
-constexpr uint32_t kSizeOffset = 16;  // PyVarObject::ob_size
 
 uint64_t IdentityOf(const FrameLayout& layout, const void* code) {
   return Load<uint64_t>(code, layout.code_file) ^ Load<uint64_t>(code, layout.code_name) << 20 ^
@@ -26,7 +23,8 @@ bool WalkFrames(const FrameSource& source, const void* innermost, RawStack& stac
       continue;
     }
     const auto* code = Load<const void*>(frame, layout.frame_code);
-    if (code == nullptr || Load<const void*>(code, kTypeOffset) != source.code_type) return false;
+    if (code == nullptr || Load<const void*>(code, cpython::kObjectType) != source.code_type)
+      return false;
     RawFrame& raw = stack.frames[count++];
     raw = {code, PlaceOf(layout, frame), IdentityOf(layout, code)};
     const uint64_t word = reinterpret_cast<uint64_t>(code) * 0xff51afd7ed558ccd ^
@@ -42,18 +40,12 @@ bool WalkFrames(const FrameSource& source, const void* innermost, RawStack& stac
 uint32_t LineOf(const FrameLayout& layout, const RawFrame& frame) {
   const auto* table = Load<const char*>(frame.code, layout.code_table);
   if (table == nullptr) return 0;
-  const auto bytes = Load<size_t>(table, kSizeOffset);
-  int64_t offset = 0;
-  if (layout.place_is_pointer) {
-    offset = static_cast<int64_t>(frame.place - reinterpret_cast<uint64_t>(frame.code)) -
-             layout.code_bytecode;
-  } else {
-    offset = int64_t{static_cast<int32_t>(frame.place)} * layout.place_unit;
-  }
-  if (offset < -kInstructionBytes || offset > INT32_MAX) return 0;
-  return LineAt(layout.table_kind, reinterpret_cast<const uint8_t*>(table + layout.bytes_data),
-                bytes, Load<int32_t>(frame.code, layout.code_first_line),
-                static_cast<int>(offset < 0 ? 0 : offset));
+  const auto bytes = Load<size_t>(table, cpython::kObjectSize);
+  const int64_t offset =
+      cpython::OffsetOf(layout, frame.place, reinterpret_cast<uint64_t>(frame.code));
+  return cpython::LineAt(layout.table_kind,
+                         reinterpret_cast<const uint8_t*>(table + layout.bytes_data), bytes,
+                         Load<int32_t>(frame.code, layout.code_first_line), offset);
 }
 
 }  // namespace batchlight::inject::stacks

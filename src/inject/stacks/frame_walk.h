@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "inject/stacks/frame_layout.h"
+#include "cpython/frame_layout.h"
 
 namespace batchlight::inject::stacks {
+
+using cpython::FrameLayout;
+using cpython::Load;
 
 inline constexpr size_t kMaxFrames = 512;  // callers beyond are not recorded
 

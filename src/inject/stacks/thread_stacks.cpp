@@ -1,9 +1,9 @@
 #include "inject/stacks/thread_stacks.h"
 
+#include "cpython/text_object.h"
 #include "inject/buffer/facts.h"
 #include "inject/rt/sys.h"
 #include "inject/stacks/stack_table.h"
-#include "inject/stacks/text_object.h"
 
 namespace batchlight::inject::stacks {
 
@@ -136,11 +136,11 @@ class Definer {
     *code = own_.codes.Find(hash);
     if (*code != 0) return true;
     const FrameLayout& layout = *g_source.layout;
-    char file_buffer[kTextBytes], name_buffer[kTextBytes];
-    const TextView file =
-        ReadText(layout, Load<const void*>(frame.code, layout.code_file), file_buffer);
-    const TextView name =
-        ReadText(layout, Load<const void*>(frame.code, layout.code_name), name_buffer);
+    char file_buffer[cpython::kTextBytes], name_buffer[cpython::kTextBytes];
+    const cpython::TextView file =
+        cpython::ReadText(layout, Load<const void*>(frame.code, layout.code_file), file_buffer);
+    const cpython::TextView name =
+        cpython::ReadText(layout, Load<const void*>(frame.code, layout.code_name), name_buffer);
     format::PythonCodeRecord record{};
     if (!Room(sizeof record + StringBytes(file.size) + StringBytes(name.size))) return false;
     record.file = stream_.Intern(file.data, file.size);

@@ -3,9 +3,9 @@
 
 #include <cstddef>
 
-#include "inject/stacks/frame_layout.h"
+#include "cpython/frame_layout.h"
 
-namespace batchlight::inject::stacks {
+namespace batchlight::cpython {
 
 inline constexpr size_t kTextBytes = 1024;  // longer ones are cut
 
@@ -16,4 +16,4 @@ struct TextView {
 };
 TextView ReadText(const FrameLayout& layout, const void* object, char (&buffer)[kTextBytes]);
 
-}  // namespace batchlight::inject::stacks
+}  // namespace batchlight::cpython

@@ -1,9 +1,9 @@
-#include "inject/stacks/frame_layout.h"
+#include "cpython/frame_layout.h"
 
 #include <cstddef>
 #include <cstring>
 
-namespace batchlight::inject::stacks {
+namespace batchlight::cpython {
 namespace {
 
 // From the headers of CPython 3.8.18, 3.9.18, 3.10.13, 3.11.7 and 3.12.1; they stay the same within
@@ -176,4 +176,4 @@ const FrameLayout* FindFrameLayout(int minor, const void* runtime, const char** 
   }
 }
 
-}  // namespace batchlight::inject::stacks
+}  // namespace batchlight::cpython

@@ -1,6 +1,6 @@
-#include "inject/stacks/text_object.h"
+#include "cpython/text_object.h"
 
-namespace batchlight::inject::stacks {
+namespace batchlight::cpython {
 namespace {
 
 // Fields of PyASCIIObject::state, the same from 3.8 to 3.13.
@@ -54,4 +54,4 @@ TextView ReadText(const FrameLayout& layout, const void* object, char (&buffer)[
   return {buffer, bytes};
 }
 
-}  // namespace batchlight::inject::stacks
+}  // namespace batchlight::cpython

@@ -3,15 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "inject/stacks/line_table.h"
-#include "inject/stacks/stack_table.h"
-#include "inject/stacks/text_object.h"
+#include "cpython/line_table.h"
+#include "cpython/text_object.h"
 
-namespace batchlight::inject::stacks {
+namespace batchlight::cpython {
 namespace {
 
 uint32_t Line(LineTableKind kind, const std::vector<uint8_t>& table, int first_line, int offset) {
@@ -103,17 +101,5 @@ TEST(TextObject, IsReadAsUtf8) {
   EXPECT_LE(Read(std::vector<uint8_t>(5000, 0xe4), 1, false).size(), kTextBytes);
 }
 
-TEST(HashTable, StartsOverWhenItIsFull) {
-  auto table = std::make_unique<HashTable<16>>();
-  for (uint32_t id = 1; id <= 12; ++id) table->Insert(id * 16, id);  // all in one place
-  for (uint32_t id = 1; id <= 12; ++id) EXPECT_EQ(table->Find(id * 16), id);
-  EXPECT_EQ(table->Find(13 * 16), 0u);
-  table->Insert(13 * 16, 13);
-  EXPECT_EQ(table->Find(13 * 16), 13u);
-  EXPECT_EQ(table->Find(16), 0u);
-  table->Clear();
-  EXPECT_EQ(table->Find(13 * 16), 0u);
-}
-
 }  // namespace
-}  // namespace batchlight::inject::stacks
+}  // namespace batchlight::cpython

@@ -1,6 +1,6 @@
-#include "inject/stacks/line_table.h"
+#include "cpython/line_table.h"
 
-namespace batchlight::inject::stacks {
+namespace batchlight::cpython {
 namespace {
 
 uint32_t Known(int line) { return line > 0 ? static_cast<uint32_t>(line) : 0; }
@@ -73,17 +73,26 @@ class Locations {
 
 }  // namespace
 
+int64_t OffsetOf(const FrameLayout& layout, uint64_t place, uint64_t code) {
+  if (!layout.place_is_pointer) {
+    return int64_t{static_cast<int32_t>(static_cast<uint32_t>(place))} * layout.place_unit;
+  }
+  return static_cast<int64_t>(place - code) - layout.code_bytecode;
+}
+
 uint32_t LineAt(LineTableKind kind, const uint8_t* table, size_t bytes, int first_line,
-                int offset) {
+                int64_t offset) {
+  if (offset < -kInstructionBytes || offset > INT32_MAX) return 0;
+  const int at = offset < 0 ? 0 : static_cast<int>(offset);
   switch (kind) {
     case LineTableKind::kPairs:
-      return LineOfPairs(table, bytes, first_line, offset);
+      return LineOfPairs(table, bytes, first_line, at);
     case LineTableKind::kSpans:
-      return LineOfSpans(table, bytes, first_line, offset);
+      return LineOfSpans(table, bytes, first_line, at);
     case LineTableKind::kLocations:
-      return Locations(table, bytes).LineOf(first_line, offset);
+      return Locations(table, bytes).LineOf(first_line, at);
   }
   return 0;
 }
 
-}  // namespace batchlight::inject::stacks
+}  // namespace batchlight::cpython

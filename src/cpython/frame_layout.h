@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace batchlight::inject::stacks {
+namespace batchlight::cpython {
 
 // How a code object tells the line of an instruction.
 enum class LineTableKind : uint8_t {
@@ -42,6 +42,10 @@ struct FrameLayout {
 // on. `why` says why not.
 const FrameLayout* FindFrameLayout(int minor, const void* runtime, const char** why);
 
+// Members that every object has.
+inline constexpr uint32_t kObjectType = 8;   // PyObject::ob_type
+inline constexpr uint32_t kObjectSize = 16;  // PyVarObject::ob_size
+
 // Instructions are two bytes.
 inline constexpr int kInstructionBytes = 2;
 
@@ -52,4 +56,4 @@ T Load(const void* base, uint32_t offset) {
   return value;
 }
 
-}  // namespace batchlight::inject::stacks
+}  // namespace batchlight::cpython

@@ -1,0 +1,53 @@
+// In which functions of the user's own code a thread was, by samples from outside
+// (store.python_samples). A sample belongs to the innermost frame of the user's own code, or of an
+// installed package's where there is none; not where that only asked a DataLoader for a batch. What
+// imports run is left out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/lines/stack_lines.h"
+#include "analysis/numbers/time_span.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+struct SampledFunction {
+  StringId file;
+  StringId function;
+  uint32_t line = 0;  // where most of it was
+  int64_t ns = 0;     // wall time that the samples stand for
+};
+
+struct SampledTime {
+  std::vector<SampledFunction> functions;  // by falling time
+  int64_t all_ns = 0;                      // of all samples, whatever code they are of
+};
+
+class CodeSamples {
+ public:
+  explicit CodeSamples(const Store& store);
+
+  bool empty() const { return store_.python_samples.size() == 0; }
+  // `spans`: ordered and disjoint.
+  SampledTime During(ThreadId thread, const std::vector<TimeSpan>& spans) const;
+
+ private:
+  const Store& store_;
+  StackLines lines_;
+  std::vector<bool> is_shown_;  // by row of store.python_frames: code of the user or of a package
+};
+
+// Of several threads together.
+SampledTime SumOf(const std::vector<SampledTime>& times);
+
+// "`collect` (train.py:42)"; "train.py:42" at the level of a file.
+std::string FunctionText(const Store& store, const SampledFunction& function);
+// The functions that hold a tenth or more of the time, at most `most` of them: "`tokenize`
+// (data.py:7), `collect` (train.py:42)". "" where they do not hold half of it.
+std::string FunctionTexts(const Store& store, const SampledTime& time, size_t most);
+
+}  // namespace batchlight

@@ -1,0 +1,86 @@
+#include "analysis/lines/code_samples.h"
+
+#include <gtest/gtest.h>
+
+namespace batchlight {
+namespace {
+
+class CodeSamplesTest : public testing::Test {
+ protected:
+  PythonStackId Frame(const char* file, const char* function, uint32_t line,
+                      PythonStackId parent = {}) {
+    store_.python_frames.Append({.file = store_.strings.Intern(file),
+                                 .function = store_.strings.Intern(function),
+                                 .first_line = 1,
+                                 .line = line});
+    store_.python_stacks.Append(
+        {.frame = PythonFrameId::At(store_.python_frames.size() - 1), .parent = parent});
+    return PythonStackId::At(store_.python_stacks.size() - 1);
+  }
+  void Sample(int64_t start_ns, int64_t end_ns, PythonStackId stack, size_t thread = 0) {
+    store_.python_samples.Append({.start_ns = start_ns,
+                                  .end_ns = end_ns,
+                                  .thread = ThreadId::At(thread),
+                                  .python_stack = stack,
+                                  .samples = 1});
+  }
+
+  Store store_;
+};
+
+TEST_F(CodeSamplesTest, TimeIsOfTheInnermostOwnFunction) {
+  const PythonStackId module = Frame("/home/u/train.py", "<module>", 90);
+  const PythonStackId collect = Frame("/home/u/train.py", "collect", 42, module);
+  const PythonStackId json = Frame("/usr/lib/python3.11/json/encoder.py", "iterencode", 7, collect);
+  const PythonStackId later = Frame("/home/u/train.py", "collect", 43, module);
+  Sample(0, 100, collect);
+  Sample(100, 400, json);
+  Sample(400, 500, later);
+  Sample(500, 600, module);
+  Sample(0, 1000, module, 1);  // another thread's
+  const SampledTime time = CodeSamples(store_).During(ThreadId::At(0), {{50, 450}, {500, 520}});
+  EXPECT_EQ(time.all_ns, 420);
+  ASSERT_EQ(time.functions.size(), 2u);
+  EXPECT_EQ(time.functions[0].ns, 400);
+  EXPECT_EQ(FunctionText(store_, time.functions[0]), "`collect` (train.py:42)");
+  EXPECT_EQ(FunctionText(store_, time.functions[1]), "train.py:90");
+  EXPECT_EQ(FunctionTexts(store_, time, 3), "`collect` (train.py:42)");
+}
+
+TEST_F(CodeSamplesTest, FunctionsThatHoldLittleAreNotNamed) {
+  const PythonStackId wait = Frame("/usr/lib/python3.11/threading.py", "wait", 1);
+  const PythonStackId collect = Frame("/home/u/train.py", "collect", 42);
+  Sample(0, 700, wait);
+  Sample(700, 1000, collect);
+  const SampledTime time = CodeSamples(store_).During(ThreadId::At(0), {{0, 1000}});
+  EXPECT_EQ(time.all_ns, 1000);
+  EXPECT_EQ(FunctionTexts(store_, time, 3), "");
+}
+
+TEST_F(CodeSamplesTest, WhoOnlyAskedForItIsNotNamed) {
+  const PythonStackId main = Frame("/home/u/train.py", "main", 19);
+  const PythonStackId fetch = Frame(
+      "/venv/lib/python3.11/site-packages/torch/utils/data/_utils/fetch.py", "fetch", 52, main);
+  const PythonStackId item = Frame("/home/u/data.py", "__getitem__", 9, fetch);
+  const PythonStackId import = Frame("<frozen importlib._bootstrap>", "_load", 1, main);
+  Sample(0, 100, fetch);
+  Sample(100, 400, item);
+  Sample(400, 900, import);
+  const SampledTime time = CodeSamples(store_).During(ThreadId::At(0), {{0, 1000}});
+  EXPECT_EQ(time.all_ns, 400);
+  ASSERT_EQ(time.functions.size(), 1u);
+  EXPECT_EQ(FunctionText(store_, time.functions[0]), "`__getitem__` (data.py:9)");
+  const SampledTime both = SumOf({time, time});
+  EXPECT_EQ(both.all_ns, 800);
+  ASSERT_EQ(both.functions.size(), 1u);
+  EXPECT_EQ(both.functions[0].ns, 600);
+}
+
+TEST_F(CodeSamplesTest, WithoutSamplesThereIsNothing) {
+  const CodeSamples samples(store_);
+  EXPECT_TRUE(samples.empty());
+  EXPECT_TRUE(samples.During(ThreadId::At(0), {{0, 1000}}).functions.empty());
+}
+
+}  // namespace
+}  // namespace batchlight

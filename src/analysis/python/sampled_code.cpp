@@ -1,0 +1,102 @@
+#include "analysis/python/sampled_code.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace batchlight {
+namespace {
+
+struct CodeKey {
+  StringId file;
+  StringId function;
+  uint32_t line = 0;
+  friend auto operator<=>(const CodeKey&, const CodeKey&) = default;
+};
+
+// What the samples of one stack stand for.
+struct StackSum {
+  uint64_t samples = 0;
+  int64_t ns = 0;
+  int64_t cpu_ns = 0;
+  std::set<ThreadId> threads;
+};
+
+std::map<PythonStackId, StackSum> SumByStack(const Store& store) {
+  const PythonSamplesTable& samples = store.python_samples;
+  std::map<PythonStackId, StackSum> sums;
+  for (size_t row = 0; row < samples.size(); ++row) {
+    if (samples.python_stack[row].IsNone()) continue;
+    StackSum& sum = sums[samples.python_stack[row]];
+    sum.samples += samples.samples[row];
+    sum.ns += samples.end_ns[row] - samples.start_ns[row];
+    sum.cpu_ns += samples.cpu_ns[row];
+    sum.threads.insert(samples.thread[row]);
+  }
+  return sums;
+}
+
+// key_of(row of store.python_frames)
+template <typename KeyOfFrame>
+std::vector<SampledCode> SumByKey(const Store& store, KeyOfFrame&& key_of) {
+  struct Sum {
+    SampledCode code;
+    std::set<ThreadId> threads;
+  };
+  const PythonStacksTable& stacks = store.python_stacks;
+  std::map<CodeKey, Sum> sums;
+  std::vector<CodeKey> path;
+  for (const auto& [stack, spent] : SumByStack(store)) {
+    path.clear();
+    for (PythonStackId at = stack; !at.IsNone(); at = stacks.parent[at.row()]) {
+      const PythonFrameId frame = stacks.frame[at.row()];
+      if (!frame.IsNone()) path.push_back(key_of(frame.row()));
+    }
+    if (path.empty()) continue;
+    Sum& own = sums[path.front()];
+    own.code.samples += spent.samples;
+    own.code.self_ns += spent.ns;
+    own.code.self_cpu_ns += spent.cpu_ns;
+    own.threads.insert(spent.threads.begin(), spent.threads.end());
+    std::sort(path.begin(), path.end());
+    path.erase(std::unique(path.begin(), path.end()), path.end());
+    for (const CodeKey& key : path) {
+      sums[key].code.total_ns += spent.ns;
+      sums[key].code.total_cpu_ns += spent.cpu_ns;
+    }
+  }
+  std::vector<SampledCode> result;
+  for (auto& [key, sum] : sums) {
+    sum.code.file = key.file;
+    sum.code.function = key.function;
+    sum.code.line = key.line;
+    sum.code.threads = sum.threads.size();
+    result.push_back(sum.code);
+  }
+  std::sort(result.begin(), result.end(), [&](const SampledCode& a, const SampledCode& b) {
+    return std::tuple(-a.self_cpu_ns, -a.self_ns, -a.total_ns, store.Text(a.file), a.line,
+                      store.Text(a.function)) < std::tuple(-b.self_cpu_ns, -b.self_ns, -b.total_ns,
+                                                           store.Text(b.file), b.line,
+                                                           store.Text(b.function));
+  });
+  return result;
+}
+
+}  // namespace
+
+std::vector<SampledCode> SumSamplesByPythonFunction(const Store& store) {
+  const PythonFramesTable& frames = store.python_frames;
+  return SumByKey(store, [&](size_t row) {
+    return CodeKey{frames.file[row], frames.function[row], frames.first_line[row]};
+  });
+}
+
+std::vector<SampledCode> SumSamplesByPythonLine(const Store& store) {
+  const PythonFramesTable& frames = store.python_frames;
+  return SumByKey(store, [&](size_t row) {
+    return CodeKey{frames.file[row], frames.function[row], frames.line[row]};
+  });
+}
+
+}  // namespace batchlight

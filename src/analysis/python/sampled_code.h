@@ -1,0 +1,28 @@
+// Samples of Python code added up (store.python_samples): by function, and by line.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "store/store.h"
+
+namespace batchlight {
+
+// A function, or one of its lines.
+struct SampledCode {
+  StringId file;
+  StringId function;
+  uint32_t line = 0;     // of the code; of a function, its first
+  uint64_t samples = 0;  // that found a thread in it, not in what it called
+  int64_t self_ns = 0;   // wall time that these stand for
+  int64_t self_cpu_ns = 0;
+  int64_t total_ns = 0;  // with what it called; recursion counts once
+  int64_t total_cpu_ns = 0;
+  uint64_t threads = 0;  // in which it was innermost
+};
+
+// By processor time of their own, then by wall time, then by name.
+std::vector<SampledCode> SumSamplesByPythonFunction(const Store& store);
+std::vector<SampledCode> SumSamplesByPythonLine(const Store& store);
+
+}  // namespace batchlight

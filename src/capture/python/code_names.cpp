@@ -1,0 +1,97 @@
+#include "capture/python/code_names.h"
+
+#include <algorithm>
+
+#include "cpython/line_table.h"
+#include "cpython/text_object.h"
+
+namespace batchlight::capture {
+namespace {
+
+using cpython::FrameLayout;
+using cpython::Load;
+
+constexpr size_t kCodeBytes = 160;  // of a code object, up to its line table
+constexpr size_t kMostTableBytes = 1 << 20;
+constexpr size_t kMostKnown = 1 << 18;  // programs that compile for ever start over
+
+// A str of the process as UTF-8.
+std::string ReadText(const FrameReader& reader, uint64_t address) {
+  std::vector<uint8_t> copy(reader.layout().compact_data + sizeof(uint64_t));
+  if (address == 0 || !reader.memory().Read(address, copy.data(), copy.size())) return {};
+  const uint64_t length = std::min<uint64_t>(
+      Load<uint64_t>(copy.data(), reader.layout().text_length), cpython::kTextBytes);
+  constexpr size_t kMostBytesEach = 4;
+  const size_t head = copy.size();
+  copy.resize(head + length * kMostBytesEach);
+  // What follows a text need not be there: page by page, from its end.
+  size_t bytes = copy.size();
+  while (bytes > head && !reader.memory().Read(address, copy.data(), bytes)) {
+    const uint64_t end = (address + bytes - 1) & ~uint64_t{4095};
+    bytes = end > address + head ? end - address : head;
+  }
+  char buffer[cpython::kTextBytes];
+  const cpython::TextView text = cpython::ReadText(reader.layout(), copy.data(), buffer);
+  return {text.data, text.size};
+}
+
+std::vector<uint8_t> ReadTable(const FrameReader& reader, uint64_t address) {
+  uint64_t bytes = 0;
+  if (address == 0 || !reader.memory().Read(address + cpython::kObjectSize, &bytes, sizeof bytes) ||
+      bytes > kMostTableBytes) {
+    return {};
+  }
+  std::vector<uint8_t> table(bytes);
+  if (!reader.memory().Read(address + reader.layout().bytes_data, table.data(), bytes)) return {};
+  return table;
+}
+
+}  // namespace
+
+CodeNames::Known* CodeNames::Find(const FrameReader& reader, uint64_t address,
+                                  const uint8_t* copy) {
+  const FrameLayout& layout = reader.layout();
+  if (Load<uint64_t>(copy, cpython::kObjectType) != reader.code_type()) return nullptr;
+  const auto file = Load<uint64_t>(copy, layout.code_file);
+  const auto name = Load<uint64_t>(copy, layout.code_name);
+  const auto first_line = Load<uint32_t>(copy, layout.code_first_line);
+  if (known_.size() > kMostKnown) known_.clear();
+  Known& known = known_[address];
+  if (!known.code || known.file != file || known.name != name || known.first_line != first_line) {
+    known = {file,
+             name,
+             first_line,
+             std::make_shared<const PythonCode>(PythonCode{
+                 .file = ReadText(reader, file),
+                 .function = ReadText(reader, name),
+                 .first_line = first_line,
+                 .line_table = ReadTable(reader, Load<uint64_t>(copy, layout.code_table))}),
+             {}};
+  }
+  return &known;
+}
+
+bool CodeNames::Name(const FrameReader& reader, std::span<const PythonFrame> frames,
+                     std::vector<NamedFrame>& named) {
+  addresses_.clear();
+  for (const PythonFrame& frame : frames) addresses_.push_back(frame.code);
+  copies_.resize(frames.size() * kCodeBytes);
+  if (reader.memory().ReadAll(addresses_, kCodeBytes, copies_.data()) < frames.size()) return false;
+  const FrameLayout& layout = reader.layout();
+  named.clear();
+  for (size_t i = 0; i < frames.size(); ++i) {
+    Known* known = Find(reader, frames[i].code, copies_.data() + i * kCodeBytes);
+    if (known == nullptr) return false;
+    const auto [line, added] = known->lines.try_emplace(frames[i].place);
+    if (added) {
+      const PythonCode& code = *known->code;
+      line->second = cpython::LineAt(layout.table_kind, code.line_table.data(),
+                                     code.line_table.size(), static_cast<int>(code.first_line),
+                                     cpython::OffsetOf(layout, frames[i].place, frames[i].code));
+    }
+    named.push_back({known->code, line->second});
+  }
+  return true;
+}
+
+}  // namespace batchlight::capture

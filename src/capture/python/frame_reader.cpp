@@ -1,0 +1,98 @@
+#include "capture/python/frame_reader.h"
+
+#include <algorithm>
+#include <array>
+
+namespace batchlight::capture {
+namespace {
+
+using cpython::Load;
+
+constexpr size_t kMostThreads = 4096;
+constexpr size_t kMostFrames = 512;  // callers beyond are left out
+constexpr size_t kThreadStateBytes = 448;
+
+size_t FrameBytes(const cpython::FrameLayout& layout) {
+  return std::max({layout.frame_code, layout.frame_back, layout.frame_place, layout.frame_owner}) +
+         sizeof(uint64_t);
+}
+
+PythonFrame FrameOf(const cpython::FrameLayout& layout, const uint8_t* frame) {
+  return {.code = Load<uint64_t>(frame, layout.frame_code),
+          .place = layout.place_is_pointer ? Load<uint64_t>(frame, layout.frame_place)
+                                           : Load<uint32_t>(frame, layout.frame_place)};
+}
+
+}  // namespace
+
+bool FrameReader::ReadThreads(std::vector<PythonThread>& threads) {
+  threads.clear();
+  PythonThread thread;
+  uint64_t newer = 0, older = 0, unused = 0;
+  if (!ReadThread(where_.thread_state, thread, newer, older)) return false;
+  thread.tid = where_.tid;  // as what Python has of it may be its parent's, after a fork
+  threads.push_back(thread);
+  // A link that is broken by now ends its side of the list.
+  while (newer != 0 && threads.size() < kMostThreads) {
+    if (!ReadThread(newer, thread, newer, unused)) break;
+    threads.push_back(thread);
+  }
+  while (older != 0 && threads.size() < kMostThreads) {
+    if (!ReadThread(older, thread, unused, older)) break;
+    threads.push_back(thread);
+  }
+  return true;
+}
+
+bool FrameReader::ReadThread(uint64_t state, PythonThread& thread, uint64_t& newer,
+                             uint64_t& older) {
+  std::array<uint8_t, kThreadStateBytes> copy;
+  if (!memory_.Read(state, copy.data(), copy.size())) return false;
+  newer = Load<uint64_t>(copy.data(), cpython::kNewerThread);
+  older = Load<uint64_t>(copy.data(), cpython::kOlderThread);
+  thread.tid = TidOf(copy.data());
+  thread.innermost = InnermostOf(copy.data());
+  return true;
+}
+
+uint32_t FrameReader::TidOf(const uint8_t* state) {
+  if (where_.thread_tid != 0) {
+    return static_cast<uint32_t>(Load<uint64_t>(state, where_.thread_tid));
+  }
+  uint32_t tid = 0;
+  const auto handle = Load<uint64_t>(state, where_.thread_handle);
+  return memory_.Read(handle + where_.handle_tid, &tid, sizeof tid) ? tid : 0;
+}
+
+uint64_t FrameReader::InnermostOf(const uint8_t* state) {
+  auto frame = Load<uint64_t>(state, where_.layout.thread_frame);
+  if (!where_.layout.has_c_frame || frame == 0) return frame;
+  uint64_t inner = 0;
+  return memory_.Read(frame + where_.layout.c_frame_frame, &inner, sizeof inner) ? inner : 0;
+}
+
+bool FrameReader::ReadInnermost(uint64_t address, PythonFrame& frame) {
+  memory_.Forget();
+  const cpython::FrameLayout& layout = where_.layout;
+  const uint8_t* copy = memory_.Near(address, FrameBytes(layout));
+  if (copy == nullptr) return false;
+  frame = FrameOf(layout, copy);
+  return true;
+}
+
+bool FrameReader::ReadFrames(uint64_t innermost, std::vector<PythonFrame>& frames) {
+  memory_.Forget();
+  frames.clear();
+  const cpython::FrameLayout& layout = where_.layout;
+  for (uint64_t address = innermost; address != 0 && frames.size() < kMostFrames;) {
+    const uint8_t* copy = memory_.Near(address, FrameBytes(layout));
+    if (copy == nullptr) return false;
+    const bool is_c =
+        layout.frame_owner != 0 && Load<uint8_t>(copy, layout.frame_owner) == layout.owner_is_c;
+    if (!is_c) frames.push_back(FrameOf(layout, copy));
+    address = Load<uint64_t>(copy, layout.frame_back);
+  }
+  return true;
+}
+
+}  // namespace batchlight::capture

@@ -1,0 +1,50 @@
+// The Python threads of a running process, and the frames that each of them has at this moment.
+//
+// The process runs on meanwhile: callers far out stay as they are, the innermost frames may be
+// those of two moments a few microseconds apart. What is no frame any more is noticed by its type.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "capture/python/target_memory.h"
+#include "cpython/process_frames.h"
+
+namespace batchlight::capture {
+
+struct PythonThread {
+  uint32_t tid = 0;
+  uint64_t innermost = 0;  // address of its frame; 0: it runs no Python
+};
+
+struct PythonFrame {
+  uint64_t code = 0;   // address of the code object
+  uint64_t place = 0;  // FrameLayout::frame_place
+  friend bool operator==(const PythonFrame&, const PythonFrame&) = default;
+};
+
+class FrameReader {
+ public:
+  explicit FrameReader(const cpython::ProcessFrames& where) : where_(where), memory_(where.pid) {}
+
+  // False with errno: the process is gone, or its memory cannot be read.
+  bool ReadThreads(std::vector<PythonThread>& threads);
+  // The frame itself, without its callers. False: it is none any more.
+  bool ReadInnermost(uint64_t address, PythonFrame& frame);
+  // Innermost first. False: on the way something was no frame.
+  bool ReadFrames(uint64_t innermost, std::vector<PythonFrame>& frames);
+
+  const TargetMemory& memory() const { return memory_; }
+  const cpython::FrameLayout& layout() const { return where_.layout; }
+  uint64_t code_type() const { return where_.code_type; }
+
+ private:
+  bool ReadThread(uint64_t state, PythonThread& thread, uint64_t& newer, uint64_t& older);
+  uint32_t TidOf(const uint8_t* state);
+  uint64_t InnermostOf(const uint8_t* state);
+
+  const cpython::ProcessFrames where_;
+  TargetMemory memory_;
+};
+
+}  // namespace batchlight::capture

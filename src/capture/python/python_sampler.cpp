@@ -1,0 +1,132 @@
+#include "capture/python/python_sampler.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+
+#include "base/contain.h"
+#include "capture/loop/clock.h"
+
+namespace batchlight::capture {
+namespace {
+
+constexpr int kNice = -10;
+constexpr int64_t kSearchNs = 100'000'000;
+// Looking takes at most this share of a processor, however many threads there are: then it looks
+// less often, and each look stands for more.
+constexpr int64_t kMostShare = 25;  // 1 / 25
+// Looks come at moments that no step of the program keeps time with.
+constexpr double kJitter = 0.25;
+
+}  // namespace
+
+Result<std::unique_ptr<PythonSampler>> PythonSampler::Open(const LiveFolder& live_folder,
+                                                           int64_t period_ns, bool collecting) {
+  ASSIGN_OR_RETURN(PythonLog log, PythonLog::Create(live_folder));
+  return std::unique_ptr<PythonSampler>(
+      new PythonSampler(live_folder, std::move(log), period_ns, collecting));
+}
+
+PythonSampler::~PythonSampler() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+Status PythonSampler::Start() {
+  return Contain("sampling Python (see `ulimit -u`)", [this]() -> Status {
+    thread_ = std::thread([this] { Run(); });
+    return {};
+  });
+}
+
+void PythonSampler::Run() {
+  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    const int64_t before_ns = ClockNow(CLOCK_THREAD_CPUTIME_ID);
+    if (collecting_ && failed_.ok()) {
+      failed_ = Contain("sampling Python", [this]() -> Status {
+        Round();
+        return {};
+      });
+    }
+    const int64_t spent_ns = ClockNow(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+    wake_.wait_for(lock, std::chrono::nanoseconds(NextWaitNs(spent_ns)));
+  }
+}
+
+int64_t PythonSampler::NextWaitNs(int64_t spent_ns) {
+  if (!collecting_ || processes_.empty()) return std::max(period_ns_, kSearchNs / 10);
+  const double share = std::uniform_real_distribution<double>(-kJitter, kJitter)(random_);
+  const auto wait_ns = static_cast<int64_t>(static_cast<double>(period_ns_) * (1 + share));
+  return std::max(wait_ns, spent_ns * kMostShare);
+}
+
+void PythonSampler::Round() {
+  const int64_t now_ns = MonotonicNow();
+  if (now_ns >= search_at_ns_) {
+    FindProcesses();
+    search_at_ns_ = now_ns + (processes_.empty() ? kSearchNs / 10 : kSearchNs);
+  }
+  for (auto place = processes_.begin(); place != processes_.end();) {
+    if (place->second->Look(MonotonicNow(), log_)) {
+      has_seen_ = true;
+      ++place;
+      continue;
+    }
+    if (errno == EPERM || errno == ENOSYS) refused_ = errno;
+    place->second->Flush(log_);
+    place = processes_.erase(place);
+  }
+}
+
+void PythonSampler::FindProcesses() {
+  for (const std::string& name : live_folder_.folder().Names()) {
+    if (!name.ends_with(cpython::kFramesSuffix) || files_.contains(name)) continue;
+    AddProcess(name);
+  }
+}
+
+void PythonSampler::AddProcess(const std::string& name) {
+  const int fd = live_folder_.folder().OpenFile(name, O_RDONLY);
+  cpython::ProcessFrames where{};
+  const bool is_whole = fd >= 0 && read(fd, &where, sizeof where) == sizeof where;
+  if (fd >= 0) close(fd);
+  if (!is_whole) return;  // it is being written: next time
+  files_.insert(name);
+  if (where.magic != cpython::kFramesMagic || where.bytes != sizeof where || where.pid == 0) return;
+  auto& process = processes_[where.pid];
+  if (process && process->attach_ns() > where.attach_ns) return;
+  if (process) process->Flush(log_);
+  process = std::make_unique<SampledProcess>(where);
+}
+
+void PythonSampler::SetCapture(uint32_t capture_index, bool collecting) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [pid, process] : processes_) process->Flush(log_);
+  log_.SetCapture(capture_index);
+  collecting_ = collecting;
+}
+
+Status PythonSampler::Finish() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [pid, process] : processes_) process->Flush(log_);
+  if (failed_.ok() && refused_ != 0 && !has_seen_) {
+    return OutputError(
+        "the kernel does not let the tool read the program's memory (kernel.yama.ptrace_scope, or "
+        "a "
+        "container that forbids process_vm_readv)");
+  }
+  return failed_;
+}
+
+}  // namespace batchlight::capture

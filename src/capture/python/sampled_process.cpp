@@ -1,0 +1,117 @@
+#include "capture/python/sampled_process.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <string>
+
+namespace batchlight::capture {
+namespace {
+
+// So that a killed recording lacks no more than that of a thread that waits.
+constexpr uint64_t kLongestNs = 1'000'000'000;
+
+}  // namespace
+
+SampledProcess::~SampledProcess() {
+  for (const auto& [tid, thread] : threads_) {
+    if (thread.schedule_fd >= 0) close(thread.schedule_fd);
+  }
+}
+
+bool SampledProcess::Look(int64_t now_ns, PythonLog& log) {
+  if (!reader_.ReadThreads(found_)) return false;
+  ++look_;
+  if (last_ns_ == 0) last_ns_ = now_ns;
+  for (const PythonThread& found : found_) {
+    if (found.tid == 0) continue;
+    Thread& thread = threads_[found.tid];
+    const bool is_new = thread.look == 0;
+    thread.look = look_;
+    if (is_new) thread.cpu_ns = CpuTimeOf(found.tid, thread);
+    LookAt(found, thread, now_ns, log);
+  }
+  for (auto place = threads_.begin(); place != threads_.end();) {
+    if (place->second.look == look_) {
+      ++place;
+      continue;
+    }
+    Write(place->second, log);
+    if (place->second.schedule_fd >= 0) close(place->second.schedule_fd);
+    place = threads_.erase(place);
+  }
+  last_ns_ = now_ns;
+  return true;
+}
+
+void SampledProcess::LookAt(const PythonThread& found, Thread& thread, int64_t now_ns,
+                            PythonLog& log) {
+  const uint64_t cpu_ns = CpuTimeOf(found.tid, thread);
+  const uint64_t ran_ns = cpu_ns - thread.cpu_ns;
+  thread.cpu_ns = cpu_ns;
+  const auto wall_ns = static_cast<uint64_t>(now_ns - last_ns_);
+  if (found.innermost == 0) return Write(thread, log);
+  frames_.clear();
+  if (!ReadStack(found, thread, ran_ns > 0)) {
+    ++torn_;
+    return Write(thread, log);
+  }
+  const bool is_same = thread.lasts && (frames_.empty() || frames_ == thread.frames);
+  if (!is_same || thread.sample.wall_ns >= kLongestNs) {
+    Write(thread, log);
+    if (!frames_.empty() && frames_ != thread.frames) {
+      thread.frames = frames_;
+      if (!names_.Name(reader_, thread.frames, thread.named)) {
+        ++torn_;
+        thread.frames.clear();
+        return;
+      }
+    }
+    thread.lasts = true;
+    thread.start_ns = last_ns_;
+    thread.sample = {.pid = static_cast<uint32_t>(reader_.memory().pid()), .tid = found.tid};
+  }
+  ++thread.sample.samples;
+  thread.sample.wall_ns += wall_ns;
+  thread.sample.cpu_ns += ran_ns;
+}
+
+// Into frames_, which stays empty where the thread has not moved since the last look.
+bool SampledProcess::ReadStack(const PythonThread& found, Thread& thread, bool ran) {
+  PythonFrame top;
+  if (!reader_.ReadInnermost(found.innermost, top)) return false;
+  const bool stays =
+      !ran && thread.lasts && found.innermost == thread.innermost && top == thread.top;
+  thread.innermost = found.innermost;
+  thread.top = top;
+  return stays || reader_.ReadFrames(found.innermost, frames_);
+}
+
+uint64_t SampledProcess::CpuTimeOf(uint32_t tid, Thread& thread) const {
+  if (thread.schedule_fd < 0) {
+    const std::string path = "/proc/" + std::to_string(reader_.memory().pid()) + "/task/" +
+                             std::to_string(tid) + "/schedstat";
+    thread.schedule_fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  }
+  std::array<char, 96> text;
+  const ssize_t got = pread(thread.schedule_fd, text.data(), text.size() - 1, 0);
+  if (got <= 0) return thread.cpu_ns;
+  text[static_cast<size_t>(got)] = 0;
+  return std::max<uint64_t>(std::strtoull(text.data(), nullptr, 10), thread.cpu_ns);
+}
+
+void SampledProcess::Write(Thread& thread, PythonLog& log) {
+  if (thread.lasts && thread.sample.wall_ns > 0) {
+    log.Add(thread.sample, thread.named, thread.start_ns);
+  }
+  thread.lasts = false;
+}
+
+void SampledProcess::Flush(PythonLog& log) {
+  for (auto& [tid, thread] : threads_) Write(thread, log);
+  last_ns_ = 0;
+}
+
+}  // namespace batchlight::capture

@@ -1,0 +1,62 @@
+// A process whose Python threads are looked at again and again.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/python/code_names.h"
+#include "capture/python/python_log.h"
+
+namespace batchlight::capture {
+
+class SampledProcess {
+ public:
+  explicit SampledProcess(const cpython::ProcessFrames& where)
+      : reader_(where), attach_ns_(where.attach_ns) {}
+  SampledProcess(const SampledProcess&) = delete;
+  SampledProcess& operator=(const SampledProcess&) = delete;
+  ~SampledProcess();
+
+  // Looks at each thread once: it stands for the time since the look before. A thread that is where
+  // it was is one sample that lasts; others go to the log. False with errno: the process is gone,
+  // or its memory cannot be read.
+  bool Look(int64_t now_ns, PythonLog& log);
+  // Writes what lasts up to now, and starts over.
+  void Flush(PythonLog& log);
+
+  int64_t attach_ns() const { return attach_ns_; }
+  // Looks that found a thread between two frames.
+  uint64_t torn() const { return torn_; }
+
+ private:
+  struct Thread {
+    int schedule_fd = -1;    // /proc/PID/task/TID/schedstat
+    uint64_t cpu_ns = 0;     // up to the last look
+    uint64_t innermost = 0;  // at the last look
+    PythonFrame top;
+    std::vector<PythonFrame> frames;
+    std::vector<NamedFrame> named;
+    bool lasts = false;
+    int64_t start_ns = 0;  // of what lasts
+    format::PythonSampleRecord sample{};
+    uint64_t look = 0;
+  };
+
+  void LookAt(const PythonThread& found, Thread& thread, int64_t now_ns, PythonLog& log);
+  bool ReadStack(const PythonThread& found, Thread& thread, bool ran);
+  uint64_t CpuTimeOf(uint32_t tid, Thread& thread) const;
+  void Write(Thread& thread, PythonLog& log);
+
+  FrameReader reader_;
+  const int64_t attach_ns_;
+  CodeNames names_;
+  std::unordered_map<uint32_t, Thread> threads_;  // by tid
+  std::vector<PythonThread> found_;
+  std::vector<PythonFrame> frames_;
+  int64_t last_ns_ = 0;  // 0: none yet
+  uint64_t look_ = 0;
+  uint64_t torn_ = 0;
+};
+
+}  // namespace batchlight::capture

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""--python-sampling: from outside, each thread is found in the functions in which its own clock says that it
+was, by every Python that there is; in forked children, generators, deep recursion; and where it is off. Shares are
+of the program's own processor time, so a busy machine changes none."""
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from python_hook_test import interpreters  # noqa: E402
+from recorded import InFolder, dump  # noqa: E402
+
+MS = 1_000_000
+SHARES = {"burn_six": 0.6, "burn_three": 0.3, "burn_one": 0.1}
+BURN = """
+import os, sys, threading, time
+
+def burn_six(total):
+    end = time.thread_time() + 0.6 * total
+    while time.thread_time() < end: pass
+
+def burn_three(total):
+    end = time.thread_time() + 0.3 * total
+    while time.thread_time() < end: pass
+
+def burn_one(total):
+    end = time.thread_time() + 0.1 * total
+    while time.thread_time() < end: pass
+
+def burn(seconds):
+    for _ in range(20):
+        burn_six(seconds / 20); burn_three(seconds / 20); burn_one(seconds / 20)
+"""
+# Where two threads share the GIL, each has its own processor time all the same.
+SHARED = BURN + """
+def sleeper():
+    time.sleep(1.5)
+
+thread = threading.Thread(target=sleeper); thread.start()
+burn(1.0)
+thread.join()
+"""
+FORKED = BURN + """
+child = os.fork()
+if child == 0:
+    burn(0.8)
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+ODD = BURN + """
+def walk(depth):
+    if depth: walk(depth - 1)
+    else: burn(0.4)
+
+def numbers():
+    burn(0.4)
+    yield 1
+
+sys.setrecursionlimit(10000)
+walk(900)
+next(numbers())
+exec(compile("def h\\u00f6hle():\\n  end = time.thread_time() + 0.5\\n  while time.thread_time() < end: pass\\nh\\u00f6hle()",
+             "<\\u6d1e>", "exec"))
+"""
+NAME = "h\u00f6hle"
+
+
+class Sampled(InFolder):
+    def record(self, python, program, *flags, code=0):
+        with open(self.path("program.py"), "w", encoding="utf-8") as file:
+            file.write(program)
+        done = self.batchlight("profile", "-t", "python", "--pytorch=none", "-f", "-o", "run",
+                               "--python-sampling-frequency=500", *flags, python, self.path("program.py"))
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def table(self, name):
+        done = self.batchlight("table", name, "-f", "json", "run.batchlight")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = json.loads(done.stdout) if done.stdout.strip() else []
+        return [{re.sub(r" \(.*\)$", "", key): value for key, value in row.items()} for row in rows]
+
+    def functions(self):
+        return {row["Function"].rpartition(".")[2]: row for row in self.table("python_samples")}
+
+    def expect_shares(self, least_ns):
+        rows = self.functions()
+        cpu = {name: rows.get(name, {}).get("Self CPU", 0) for name in SHARES}
+        self.assertGreater(sum(cpu.values()), least_ns, rows)
+        for name, share in SHARES.items():
+            self.assertAlmostEqual(cpu[name] / sum(cpu.values()), share, delta=0.1, msg=cpu)
+        return rows
+
+
+class EveryPython(Sampled):
+    def test_functions_have_the_time_that_they_burned(self):
+        for python in interpreters():
+            with self.subTest(python=python):
+                self.record(python, SHARED)
+                rows = self.expect_shares(700 * MS)
+                self.assertGreater(rows["burn"]["Total CPU"], 700 * MS)
+                self.assertEqual(rows["burn_six"]["Line"], 4)
+                # A thread that sleeps is there for as long, and runs no time.
+                self.assertGreater(rows["sleeper"]["Self"], 1000 * MS)
+                self.assertLess(rows["sleeper"]["Self CPU"], 100 * MS)
+                lines = [row for row in self.table("python_sample_lines") if row["Function"] == "burn_six"]
+                self.assertTrue(all(row["Line"] in (5, 6) for row in lines), lines)
+                self.assertEqual([row["Line"] for row in lines][0], 6)
+
+    def test_forked_children(self):
+        for python in interpreters():
+            with self.subTest(python=python):
+                self.record(python, FORKED)
+                self.expect_shares(500 * MS)
+                samples = [r for r in dump(self.path("run.batchlight")) if r.kind == "PythonSample"]
+                self.assertEqual(len({r.fields["pid"] for r in samples}), 2)
+
+    def test_deep_recursion_generators_and_other_names(self):
+        for python in interpreters():
+            with self.subTest(python=python):
+                self.record(python, ODD)
+                rows = self.expect_shares(500 * MS)
+                self.assertGreater(rows["walk"]["Total CPU"], 200 * MS)
+                self.assertGreater(rows["numbers"]["Total CPU"], 200 * MS)
+                self.assertGreater(rows[NAME]["Self CPU"], 250 * MS)
+                self.assertEqual(rows[NAME]["File"], "<\u6d1e>")
+
+
+class Off(Sampled):
+    def test_by_flag_and_without_python(self):
+        self.record(sys.executable, BURN + "burn(0.3)", "--python-sampling=false")
+        done = self.batchlight("table", "python_samples", "run.batchlight")
+        self.assertIn("profile --python-sampling", done.stdout + done.stderr)
+        records = dump(self.path("run.batchlight"))
+        self.assertEqual([r for r in records if r.kind in ("PythonSample", "PythonStack")], [])
+
+    def test_what_the_program_prints_and_how_it_ends_is_its_own(self):
+        program = BURN + "burn(0.2); print('out'); sys.exit(7)"
+        alone = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        done = self.record(sys.executable, program, code=7)
+        self.assertTrue(done.stdout.startswith(alone.stdout), done.stdout)
+        # No thread of ours is in it.
+        self.record(sys.executable, "import os; print('threads', len(os.listdir('/proc/self/task')))")
+
+    def test_capture_windows_hold_their_own_samples(self):
+        self.record(sys.executable, BURN + "burn(1.5)", "--delay=0.5", "--duration=0.5", "--kill=none")
+        total = sum(row["Self"] for row in self.table("python_samples"))
+        self.assertGreater(total, 200 * MS)
+        self.assertLess(total, 800 * MS)
+
+
+if __name__ == "__main__":
+    unittest.main()
