@@ -13,7 +13,8 @@ class HostObject {
   HostObject& operator=(const HostObject&) = delete;
   ~HostObject() { Close(); }
 
-  // All return a CUptiResult. `availability` may be nullptr: everything that the chip has.
+  // All return a CUptiResult. `availability` may be nullptr: everything that the chip has. Else it
+  // must outlive MakeImage: CUPTI keeps the pointer.
   uint32_t Open(ProfilerType type, const char* chip, const uint8_t* availability);
   void Close();
   // In one call for all of them: each call would begin another pass. A metric that CUPTI refuses

@@ -76,10 +76,10 @@ bool PmSampler::Choose(char** names, int count, FrameWriter& out) {
   for (size_t i = 0; i < planned; ++i) {
     if (metrics[i].pass == 1) names_[count_++] = metrics[i].name;
   }
-  const bool opened =
-      Check("cuptiProfilerHostInitialize", host_.Open(kPmSampling, chip.chip, image), out);
-  free(image);
-  if (!opened) return false;
+  // CUPTI reads the image again with each metric that is added: it is never freed.
+  if (!Check("cuptiProfilerHostInitialize", host_.Open(kPmSampling, chip.chip, image), out)) {
+    return false;
+  }
   if (count_ == 0) {
     out.Reason("none of the metrics of --gpu-metrics-set can be sampled on this GPU");
     return false;
@@ -167,15 +167,19 @@ bool PmSampler::Decode(FrameWriter& out, bool& is_full) {
   is_full = decode.stop == kCounterDataFull;
   constexpr uint32_t kOutOfMemory = 8;  // the hardware buffer was overrun
   if (result == kOutOfMemory || decode.overflow != 0) {
-    const LostFrame lost = {1};
-    out.Begin(FrameKind::kLost, sizeof lost);
-    out.Add(&lost, sizeof lost);
+    WriteLost(1, out);
     return true;
   }
   if (result == kSuccess) return true;
   Check("cuptiPmSamplingDecodeData", result, out);
   Stop();
   return false;
+}
+
+void PmSampler::WriteLost(uint64_t samples, FrameWriter& out) {
+  const LostFrame lost = {samples};
+  out.Begin(FrameKind::kLost, sizeof lost);
+  out.Add(&lost, sizeof lost);
 }
 
 void PmSampler::WriteSamples(FrameWriter& out) {
@@ -189,7 +193,7 @@ void PmSampler::WriteSamples(FrameWriter& out) {
   const uint64_t off_by = offset > offset_ns_ ? offset - offset_ns_ : offset_ns_ - offset;
   if (off_by > kNoticeableNs) offset_ns_ = offset;
   double values[kMostPlanned];
-  for (size_t i = 0; i < info.completed; ++i) {
+  for (size_t i = done_; i < info.completed; ++i) {
     PmSampleInfoParams when{};
     when.sampler = sampler_;
     when.data = data_;
@@ -200,6 +204,9 @@ void PmSampler::WriteSamples(FrameWriter& out) {
     const bool is_first = !seen_first_;
     seen_first_ = true;
     if (is_first || when.end_ns <= last_end_ns_) continue;
+    if (last_end_ns_ != 0 && when.start_ns > last_end_ns_ + interval_ns_ / 2) {
+      WriteLost((when.start_ns - last_end_ns_ + interval_ns_ / 2) / interval_ns_, out);
+    }
     last_end_ns_ = when.end_ns;
     if (host_.Evaluate(data_, data_bytes_, i, names_, count_, values) != kSuccess) continue;
     const SampleFrame frame = {when.start_ns - offset_ns_, device_, kSourceCounters};
@@ -210,13 +217,18 @@ void PmSampler::WriteSamples(FrameWriter& out) {
       out.Add(&value, sizeof value);
     }
   }
+  done_ = info.completed;
 }
 
+// What is decoded comes after what is there, until the image is full: its last sample may be one
+// that the next decoding completes.
 void PmSampler::Read(FrameWriter& out) {
   for (bool is_full = true; is_running_ && is_full;) {
     if (!Decode(out, is_full)) return;
     WriteSamples(out);
+    if (!is_full && done_ < kSamples) continue;
     memcpy(data_, empty_, data_bytes_);
+    done_ = 0;
   }
 }
 

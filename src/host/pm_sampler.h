@@ -31,6 +31,7 @@ class PmSampler {
   void WriteMetrics(const char* uuid, FrameWriter& out);
   bool Decode(FrameWriter& out, bool& is_full);
   void WriteSamples(FrameWriter& out);
+  void WriteLost(uint64_t samples, FrameWriter& out);
 
   const counters::ProfilerApi& api_;
   counters::HostObject host_;
@@ -43,6 +44,7 @@ class PmSampler {
   uint8_t* data_ = nullptr;   // what is decoded into
   uint8_t* empty_ = nullptr;  // the same, fresh: to initialize it takes far longer than to copy it
   size_t data_bytes_ = 0;
+  size_t done_ = 0;  // samples of data_ that were written
   uint64_t last_end_ns_ = 0;
   uint64_t offset_ns_ = 0;  // from CUPTI's times to CLOCK_MONOTONIC
   bool seen_first_ = false;

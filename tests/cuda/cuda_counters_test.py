@@ -12,19 +12,21 @@ TRACE_CUDA = 1 << 5
 
 # Steps of ten kernels each, some time long; with `graphs` the sixth makes nodes of a graph.
 STEPS = """
-import ctypes, sys, time
+import ctypes, os, sys, time
 import _batchlight_native as native
 driver = ctypes.CDLL(%r)
 cuda = ctypes.CDLL(%r)
 class Launch(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("grid", ctypes.c_int32 * 3), ("block", ctypes.c_int32 * 3),
+    _fields_ = [("name", ctypes.c_void_p), ("grid", ctypes.c_int32 * 3), ("block", ctypes.c_int32 * 3),
                 ("stream", ctypes.c_uint32), ("duration_ns", ctypes.c_uint32),
                 ("graph_node", ctypes.c_uint64), ("through_driver", ctypes.c_uint32)]
-launch = Launch(b"_ZN4gemmEv", (1, 1, 1), (32, 1, 1), 7, 1000, 0, 0)
+copy = ctypes.CDLL(None).strdup  # records are decoded when Python's own texts are gone
+copy.restype = ctypes.c_void_p
+launch = Launch(copy(b"_ZN4gemmEv"), (1, 1, 1), (32, 1, 1), 7, 1000, 0, 0)
 cuda.fake_cuda_init()
 steps, graphs = int(sys.argv[1]), sys.argv[2:] == ["graphs"]
 for step in range(steps):
-    for _ in range(10):
+    for _ in range(int(os.environ.get("KERNELS", "10"))):
         cuda.fake_cuda_launch(ctypes.byref(launch))
     if graphs:
         cuda.fake_cuda_graph_node(ctypes.c_uint64(1 + step), ctypes.c_uint64(0))
@@ -58,7 +60,7 @@ class StepCounters(unittest.TestCase):
         self.assertEqual(reasons, [])
         self.assertEqual([(r.range, r.counter_set, r.kernels) for r in ranges],
                          [(1, "essentials", 0), (2, "essentials", 0), (3, "memory", 0), (4, "memory", 0)])
-        self.assertGreater(ranges[0].iteration, 5)
+        self.assertGreaterEqual(ranges[0].iteration, 5)
         self.assertEqual(ranges[1].iteration, ranges[0].iteration + 1)
         self.assertGreater(ranges[0].switch_ns, 0)
         said = {(v.range, v.metric): v.value for v in values}
@@ -83,6 +85,22 @@ class StepCounters(unittest.TestCase):
         self.assertEqual(sorted(v.kernel for v in values if v.metric == "dram__bytes_read.sum"),
                          list(range(1, 11)))
         self.assertEqual({v.value for v in values if v.range == 2}, {DRAM})
+        self.assertEqual([r.iteration for r in ranges], [22, 23], "the first that can be")
+        ranges, _, _ = self.run_steps(plan=PLAN.replace("first=5", "first=30") + "counters.kernels=100\n")
+        self.assertEqual([r.iteration for r in ranges], [30, 31], "the steps that were named")
+
+    def test_a_step_of_more_kernels_than_there_is_room_for_at_first_is_measured_again(self):
+        ranges, values, reasons = self.run_steps(plan=PLAN + "counters.kernels=5000\n", KERNELS="700")
+        self.assertEqual(reasons, [])
+        self.assertEqual([(r.range, r.iteration, r.kernels) for r in ranges], [(1, 23, 700), (2, 24, 700)])
+        self.assertEqual(max(v.kernel for v in values), 700)
+
+    def test_the_rank_that_counts(self):
+        plan = PLAN + "counters.kernels=100\ncounters.rank=1\n"
+        for rank, count in (("0", 0), ("1", 2)):
+            ranges, _, reasons = self.run_steps(plan=plan, RANK=rank)
+            self.assertEqual((len(ranges), reasons), (count, []))
+        self.assertEqual(len(self.run_steps(plan=plan)[0]), 2, "no launcher says a rank")
 
     def test_more_kernels_than_there_is_room_for(self):
         ranges, _, reasons = self.run_steps(plan=PLAN + "counters.kernels=6\n")

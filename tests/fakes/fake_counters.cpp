@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <string>
@@ -28,12 +29,24 @@ constexpr uint32_t kInvalid = 1, kInvalidOperation = 7, kInvalidMetric = 17, kUn
 
 const char* const kChips[] = {"FAKE1", "GH100"};
 // Base names; any roll-up of one is a metric.
-const char* const kBases[] = {
-    "gpu__time_duration",     "sm__cycles_elapsed", "sm__cycles_active",
-    "sm__inst_executed",      "sm__warps_active",   "sm__pipe_tensor_cycles_active",
-    "dram__bytes_read",       "dram__bytes_write",  "dram__read_throughput",
-    "dram__write_throughput", "lts__t_sectors",     "l1tex__t_sector_hit_rate",
-    "smsp__issue_active",     "gr__cycles_active",  "sm__ops_path_tensor_src_bf16_dst_fp32"};
+const char* const kBases[] = {"gpu__time_duration",
+                              "sm__cycles_elapsed",
+                              "sm__cycles_active",
+                              "sm__inst_executed",
+                              "sm__warps_active",
+                              "sm__pipe_tensor_cycles_active",
+                              "dram__bytes_read",
+                              "dram__bytes_write",
+                              "dram__read_throughput",
+                              "dram__write_throughput",
+                              "lts__t_sectors",
+                              "l1tex__t_sector_hit_rate",
+                              "smsp__issue_active",
+                              "gr__cycles_active",
+                              "sm__ops_path_tensor_src_bf16_dst_fp32",
+                              "dram__throughput",
+                              "l1tex__data_pipe_lsu_wavefronts",
+                              "sm__inst_executed_pipe_fma"};
 constexpr size_t kBaseCount = sizeof kBases / sizeof *kBases;
 
 uint32_t Refusal(const char* call) {
@@ -59,6 +72,7 @@ std::string UnitOf(const std::string& metric) { return metric.substr(0, metric.f
 
 struct Host {
   std::vector<std::string> metrics;
+  const uint8_t* availability = nullptr;  // is read again with each metric, as CUPTI does
   bool is_broken = false;
 };
 
@@ -81,6 +95,7 @@ struct Data {
   char mark[8];
   uint64_t count;
   uint64_t room;
+  char config[4096];  // what was counted; "": samples
   struct Entry {
     uint64_t kernels;  // or the sample's number
     uint64_t start_ns;
@@ -94,6 +109,7 @@ Data* AsData(const void* image) {
 }
 
 struct Profiler {
+  std::string config;  // the first one that it was told: later ones change nothing, as in CUPTI
   bool is_configured = false;
   bool is_counting = false;
   bool is_open = false;  // a range
@@ -172,7 +188,7 @@ uint32_t cuptiProfilerHostInitialize(HostInitializeParams* params) {
   REFUSED("HostInitialize");
   for (const char* chip : kChips) {
     if (params->chip == nullptr || std::strcmp(params->chip, chip) != 0) continue;
-    params->host = new Host;
+    params->host = new Host{.availability = params->availability};
     return kSuccess;
   }
   return kUnknownChip;
@@ -204,6 +220,9 @@ uint32_t cuptiProfilerHostGetMetricProperties(MetricPropertiesParams* params) {
 
 uint32_t cuptiProfilerHostConfigAddMetrics(AddMetricsParams* params) {
   Host& host = *static_cast<Host*>(params->host);
+  if (host.availability != nullptr && std::memcmp(host.availability, "FAKEAVAILABILITY", 16) != 0) {
+    return kInvalid;  // it was freed
+  }
   for (size_t i = 0; i < params->count; ++i) {
     if (BaseOf(params->names[i]) == 0) host.is_broken = true;
     host.metrics.push_back(params->names[i]);
@@ -236,7 +255,11 @@ uint32_t cuptiProfilerHostEvaluateToGpuValues(EvaluateParams* params) {
   if (data == nullptr || params->range >= data->count) return kInvalid;
   for (size_t i = 0; i < params->count; ++i) {
     const auto base = static_cast<double>(BaseOf(params->names[i]));
-    params->values[i] = base * static_cast<double>(data->entries[params->range].kernels);
+    const bool is_counted =
+        data->config[0] == 0 || std::strstr(data->config, params->names[i]) != nullptr;
+    params->values[i] = is_counted
+                            ? base * static_cast<double>(data->entries[params->range].kernels)
+                            : std::numeric_limits<double>::quiet_NaN();
   }
   return kSuccess;
 }
@@ -275,6 +298,9 @@ uint32_t cuptiRangeProfilerSetConfig(RangeConfigParams* params) {
   if (params->config == nullptr || std::memcmp(params->config, "FAKE1", 5) != 0) return kInvalid;
   if (params->target_nesting_level != 1 || params->replay != kUserReplay) return kInvalid;
   if (params->range != kAutoRange && params->range != kUserRange) return kInvalid;
+  if (g_profiler.config.empty()) {
+    g_profiler.config.assign(reinterpret_cast<const char*>(params->config), params->config_bytes);
+  }
   g_profiler.is_configured = true;
   g_profiler.each_kernel = params->range == kAutoRange;
   g_profiler.data = AsData(params->data);
@@ -319,6 +345,7 @@ uint32_t cuptiRangeProfilerDecodeData(RangeDecodeParams* params) {
   REFUSED("RangeProfilerDecodeData");
   Profiler& profiler = g_profiler;
   profiler.data->count = profiler.ranges.size();
+  std::snprintf(profiler.data->config, sizeof profiler.data->config, "%s", profiler.config.c_str());
   for (size_t i = 0; i < profiler.ranges.size(); ++i) {
     profiler.data->entries[profiler.ranges.size() - 1 - i].kernels = profiler.ranges[i];
   }

@@ -17,6 +17,7 @@ void IterationFinder::LearnName(uint64_t name) {
     if (seen_[j].steps <= rarest->steps) rarest = &seen_[j];
   }
   last_name_ = rarest->name;
+  iterations_ += rarest->steps;
 }
 
 void IterationFinder::LearnDepth(int depth) {
@@ -33,10 +34,14 @@ bool IterationFinder::OptimizerStepped(uint64_t name, int depth) {
     return false;
   }
   if (name != last_name_) {
-    if (++others_ > kMostOthers) *this = IterationFinder();  // another model is trained
+    if (++others_ <= kMostOthers) return false;
+    const uint64_t iterations = iterations_;  // another model is trained
+    *this = IterationFinder();
+    iterations_ = iterations;
     return false;
   }
   others_ = 0;
+  ++iterations_;
   if (learned_depths_ <= kLearnedDepths) {
     LearnDepth(depth);
     if (is_learning_depth_) return false;

@@ -20,6 +20,8 @@ class IterationFinder {
   // ends with it.
   bool RangeEnded(int depth);
   bool watches() const { return is_waiting_ || is_learning_depth_; }
+  // That have ended, with those that were learned from.
+  uint64_t iterations() const { return iterations_; }
 
  private:
   static constexpr size_t kMostNames = 8;
@@ -35,6 +37,7 @@ class IterationFinder {
   void LearnName(uint64_t name);
   void LearnDepth(int depth);
 
+  uint64_t iterations_ = 0;
   Optimizer seen_[kMostNames] = {};  // in the order in which they were met
   size_t seen_count_ = 0;
   uint32_t learned_steps_ = 0;

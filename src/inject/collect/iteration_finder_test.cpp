@@ -24,6 +24,7 @@ TEST(IterationFinder, OneOptimizer) {
     if (finder.OptimizerStepped(7, 0)) ends.push_back(i);
   }
   EXPECT_EQ(ends, From(21, 30)) << "the first are learned from";
+  EXPECT_EQ(finder.iterations(), 30u) << "and counted";
   EXPECT_FALSE(finder.watches());
 }
 
@@ -35,6 +36,7 @@ TEST(IterationFinder, TheGeneratorEndsTheIterationOfAGan) {
     if (finder.OptimizerStepped(2, 0)) ends.push_back(i);
   }
   EXPECT_EQ(ends, From(13, 20));
+  EXPECT_EQ(finder.iterations(), 20u);
 }
 
 TEST(IterationFinder, FiveCriticStepsToOne) {
@@ -46,6 +48,7 @@ TEST(IterationFinder, FiveCriticStepsToOne) {
   }
   EXPECT_EQ(ends.back(), 20);
   EXPECT_GE(ends.size(), 12u);
+  EXPECT_NEAR(double(finder.iterations()), 20, 1);
 }
 
 // for epoch: with range("epoch"): for batch: with range("step"): ...; optimizer.step(); loss.item()
@@ -74,6 +77,7 @@ TEST(IterationFinder, AnotherModelIsLearnedAnew) {
     if (finder.OptimizerStepped(8, 0)) ends.push_back(i);
   }
   EXPECT_EQ(ends.back(), 100);
+  EXPECT_LE(finder.iterations(), 130u);
   EXPECT_FALSE(finder.OptimizerStepped(7, 0));
 }
 

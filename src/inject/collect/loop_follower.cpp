@@ -14,7 +14,7 @@ namespace batchlight::inject {
 
 bool g_follows_loop = false;
 constinit std::atomic<bool> g_follows_ranges{false};
-void (*g_on_iteration)() = nullptr;
+void (*g_on_iteration)(uint64_t number) = nullptr;
 
 namespace {
 
@@ -40,7 +40,7 @@ bool FollowsIterations() { return g_has_detail || g_has_counters; }
 
 void AtIterationEnd() {
   if (g_has_detail) IterationEnded();
-  if (g_on_iteration != nullptr) g_on_iteration();
+  if (g_on_iteration != nullptr) g_on_iteration(g_finder.iterations());
 }
 
 // A forked child (a data loader's worker) is another loop, if it is one.

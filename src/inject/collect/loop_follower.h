@@ -15,8 +15,9 @@ extern std::atomic<bool> g_follows_ranges;
 inline bool FollowsRanges() { return g_follows_ranges.load(std::memory_order_relaxed); }
 
 // What else is to be done where an iteration of the training loop ends, on the thread that trains:
-// set by who reads hardware counters, before the first iteration or at any end of one.
-extern void (*g_on_iteration)();
+// set by who reads hardware counters, before the first iteration or at any end of one. `number`: of
+// the iteration, from 1.
+extern void (*g_on_iteration)(uint64_t number);
 
 // Reads the session's options (ControlPage::extra).
 void ReadLoopOptions();

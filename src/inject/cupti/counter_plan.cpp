@@ -49,6 +49,8 @@ const CounterPlan* ReadCounterPlan(const char* extra) {
   plan.steps = OptionNumber(extra, "counters.steps=");
   plan.share_ppm = OptionNumber(extra, "counters.share=");
   plan.kernel_room = OptionNumber(extra, "counters.kernels=");
+  plan.has_rank = HasOption(extra, "counters.rank=");
+  plan.rank = OptionNumber(extra, "counters.rank=");
   if (plan.steps == 0) plan.steps = 1;
   for (char* line = storage.text; line != nullptr && *line != 0;) {
     char* const end = std::strchr(line, '\n');

@@ -8,7 +8,8 @@
 //   one
 //                                         round only
 //   counters.kernels=N                    room for so many kernels, each measured by itself; 0:
-//   steps
+//   steps counters.rank=N                       only in the process of this rank, where a launcher
+//   says it
 #pragma once
 
 #include <cstddef>
@@ -32,6 +33,8 @@ struct CounterPlan {
   uint64_t steps = 1;
   uint64_t share_ppm = 0;
   uint64_t kernel_room = 0;
+  bool has_rank = false;  // `rank` alone reads them
+  uint64_t rank = 0;
 };
 
 // Reads the lines into a plan that lives as long as the process; nullptr: there is none, or no

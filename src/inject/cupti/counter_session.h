@@ -26,7 +26,6 @@ class CounterSession {
   // Lets go of the GPU's counters, whatever has failed before.
   void Disable();
 
-  bool is_enabled() const { return profiler_ != nullptr; }
   const uint8_t* data() const { return data_; }
   size_t data_bytes() const { return data_bytes_; }
   size_t ranges() const;  // in data()

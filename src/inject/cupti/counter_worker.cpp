@@ -95,7 +95,7 @@ void Prepare(CounterJob& job) {
   job.hosts = static_cast<counters::HostObject*>(
       sys::MapMemory(job.plan->count * sizeof(counters::HostObject)));
   if (job.hosts != nullptr) PrepareHosts(job, chip.chip, availability);
-  // The host objects keep what they need of it.
+  // The host objects have made their images, and need it no more.
   if (availability != nullptr) sys::Unmap(availability, bytes);
 }
 

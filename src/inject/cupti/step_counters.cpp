@@ -1,10 +1,14 @@
 #include "inject/cupti/step_counters.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "format/launchers.h"
 #include "inject/buffer/facts.h"
 #include "inject/collect/loop_follower.h"
+#include "inject/cupti/collector.h"
 #include "inject/cupti/counter_worker.h"
 #include "inject/rt/option_number.h"
 #include "inject/rt/text.h"
@@ -13,6 +17,9 @@ namespace batchlight::inject::cupti {
 namespace {
 
 constexpr uint32_t kExitTimeoutMs = 1000;
+// Where each kernel is measured a step takes a second anyway, and shall be the one that was named.
+constexpr uint32_t kWorkerTimeoutMs = 60'000;
+constexpr uint32_t kFlushTimeoutMs = 1000;
 
 void Say(const char* what, const char* why, uint64_t number = 0) {
   char text[512];
@@ -23,21 +30,31 @@ void Say(const char* what, const char* why, uint64_t number = 0) {
   if (guard) Reason(guard, "counters", text);
 }
 
+// Whether this process is the one that counts; without a launcher's rank it is.
+bool IsOfRank(uint64_t rank) {
+  for (const format::Launcher& launcher : format::kLaunchers) {
+    const char* const value = std::getenv(launcher.rank);
+    if (value != nullptr) return std::strtoull(value, nullptr, 10) == rank;
+  }
+  return true;
+}
+
 class StepCounters {
  public:
   bool Open(const Library& library);
-  void IterationEnded();
+  void IterationEnded(uint64_t number);
   void Finish();
   void NoteGraphNode() { nodes_made_.fetch_add(1, std::memory_order_relaxed); }
   void Forget() { phase_ = Phase::kOff; }
 
  private:
-  enum class Phase { kOff, kUnprepared, kPreparing, kIdle, kCounting, kEvaluating };
+  enum class Phase { kOff, kUnprepared, kPreparing, kIdle, kSettling, kCounting, kEvaluating };
 
   bool IsCapturing();
   bool HasContext();
   void BeginPassFrom(uint32_t pass);
   void BeginPass();
+  void BeginStep();
   void EndStep();
   void EndPass();
   void EndRound();
@@ -46,13 +63,18 @@ class StepCounters {
   void TurnOff(const char* call, uint32_t result, const char* metrics = nullptr);
   uint32_t CountedKernels() const { return static_cast<uint32_t>(job_.session->ranges()); }
   bool each_kernel() const { return job_.plan->kernel_room != 0; }
+  size_t KernelRoom() const;
+  bool IsWanted() const { return !job_.plan->has_rank || IsOfRank(job_.plan->rank); }
+  // Whether the iteration that begins now comes before it.
+  bool IsBefore(uint64_t iteration) const { return iteration_ + 1 < iteration; }
 
   CounterJob job_;
   Phase phase_ = Phase::kOff;
   std::atomic<uint64_t> nodes_made_{0};  // of graphs
   uint64_t nodes_seen_ = 0;
-  uint64_t iteration_ = 0;  // that have ended
+  uint64_t iteration_ = 0;  // that has ended
   uint32_t ranges_ = 0;     // so far
+  size_t kernels_ = 0;      // of the last step whose kernels were measured
   uint64_t steps_left_ = 0;
   uint64_t begin_ticks_ = 0;   // of the step that is counted
   uint64_t switch_ns_ = 0;     // of the pass so far
@@ -122,25 +144,35 @@ bool StepCounters::HasContext() {
   return context == job_.context;
 }
 
-void StepCounters::IterationEnded() {
-  ++iteration_;
-  if (phase_ == Phase::kOff || IsCapturing() || !IsWithProgram(job_) || !HasContext()) return;
+void StepCounters::IterationEnded(uint64_t number) {
+  iteration_ = number;
+  if (phase_ == Phase::kOff || IsCapturing()) return;
+  if (each_kernel() && !IsBefore(job_.plan->first_iteration)) {
+    WaitForWorker(job_, kWorkerTimeoutMs);
+  }
+  if (!IsWithProgram(job_) || !HasContext()) return;
   if (job_.failed_call != nullptr)
     return TurnOff(job_.failed_call, job_.result, job_.failed_metrics);
   switch (phase_) {
     case Phase::kUnprepared:
-      phase_ = Phase::kPreparing;
-      return GiveToWorker(job_, CounterTurn::kPrepare);
+      // A rank is known from the first iteration on: some programs set it themselves.
+      phase_ = IsWanted() ? Phase::kPreparing : Phase::kOff;
+      if (phase_ == Phase::kOff) return;
+      GiveToWorker(job_, CounterTurn::kPrepare);
+      if (each_kernel() && !IsBefore(job_.plan->first_iteration)) IterationEnded(number);
+      return;
     case Phase::kPreparing:
       phase_ = Phase::kIdle;
       [[fallthrough]];
     case Phase::kIdle:
-      if (!Collecting() || iteration_ < job_.plan->first_iteration ||
+      if (!Collecting() || IsBefore(job_.plan->first_iteration) ||
           sys::Nanoseconds(CLOCK_MONOTONIC) < next_round_ns_) {
         return;
       }
       round_ns_ = 0;
       return BeginPassFrom(0);
+    case Phase::kSettling:
+      return BeginStep();
     case Phase::kCounting:
       return EndStep();
     case Phase::kEvaluating:
@@ -158,20 +190,38 @@ void StepCounters::BeginPassFrom(uint32_t pass) {
   BeginPass();
 }
 
+// CUPTI takes a millisecond to prepare the room for each kernel. After the first pass it is known
+// how many a step has; where they did not fit, the pass is taken again.
+size_t StepCounters::KernelRoom() const {
+  constexpr size_t kFirstRoom = 512;
+  const size_t wanted = kernels_ == 0 ? kFirstRoom : kernels_ + kernels_ / 8 + 64;
+  return std::min<size_t>(job_.plan->kernel_room, wanted);
+}
+
 void StepCounters::BeginPass() {
   const int64_t begin_ns = sys::Nanoseconds(CLOCK_MONOTONIC);
   CounterSession& session = *job_.session;
   steps_left_ = each_kernel() ? 1 : job_.plan->steps;
   const counters::RangeMode mode = each_kernel() ? counters::kAutoRange : counters::kUserRange;
-  const size_t room = each_kernel() ? job_.plan->kernel_room : steps_left_;
-  const bool begun =
-      (session.is_enabled() || session.Enable(job_.context)) &&
-      session.Begin(job_.hosts[job_.pass], job_.plan->passes[job_.pass], mode, room) &&
-      (each_kernel() || session.Push());
+  const size_t room = each_kernel() ? KernelRoom() : steps_left_;
+  // A profiler that has counted keeps its first configuration, whatever it is told later: on an
+  // H100 all that was new in the second one was NaN.
+  session.Disable();
+  const bool begun = session.Enable(job_.context) &&
+                     session.Begin(job_.hosts[job_.pass], job_.plan->passes[job_.pass], mode, room);
   if (!begun) return TurnOff(session.failed_call(), session.result());
-  phase_ = Phase::kCounting;
+  phase_ = each_kernel() ? Phase::kCounting : Phase::kSettling;
   job_.first_range = ranges_ + 1;
   switch_ns_ = static_cast<uint64_t>(sys::Nanoseconds(CLOCK_MONOTONIC) - begin_ns);
+  begin_ticks_ = Ticks();
+}
+
+// After the pause of switching the GPU has nothing queued, and waits for the first launches of the
+// next step as it waits in no other: that one is not measured.
+void StepCounters::BeginStep() {
+  CounterSession& session = *job_.session;
+  if (!session.Push()) return TurnOff(session.failed_call(), session.result());
+  phase_ = Phase::kCounting;
   begin_ticks_ = Ticks();
 }
 
@@ -185,14 +235,20 @@ void StepCounters::EndStep() {
   if (--steps_left_ != 0) {
     WriteRange(ranges_, iteration_, begin_ticks, end_ticks, switch_ns_);
     switch_ns_ = 0;
-    if (!session.Push()) return TurnOff(session.failed_call(), session.result());
-    begin_ticks_ = Ticks();
-    return;
+    return BeginStep();
   }
   const int64_t begin_ns = sys::Nanoseconds(CLOCK_MONOTONIC);
   const bool ended = session.End();
   switch_ns_ += static_cast<uint64_t>(sys::Nanoseconds(CLOCK_MONOTONIC) - begin_ns);
   round_ns_ += switch_ns_;
+  if (ended && each_kernel()) {
+    const size_t room = KernelRoom();
+    kernels_ = CountedKernels() + session.dropped();
+    if (session.dropped() != 0 && KernelRoom() > room) {
+      --ranges_;
+      return BeginPass();
+    }
+  }
   WriteRange(ranges_, iteration_, begin_ticks, end_ticks, switch_ns_);
   if (!ended) return TurnOff(session.failed_call(), session.result());
   if (session.dropped() != 0) {
@@ -200,6 +256,13 @@ void StepCounters::EndStep() {
   }
   phase_ = Phase::kEvaluating;
   GiveToWorker(job_, CounterTurn::kEvaluate);
+  if (!each_kernel()) return;
+  Flush(false, kFlushTimeoutMs);  // whose the counters are is kept with them, whatever comes
+  WaitForWorker(job_, kWorkerTimeoutMs);
+  if (!IsWithProgram(job_)) return;
+  if (job_.failed_call != nullptr)
+    return TurnOff(job_.failed_call, job_.result, job_.failed_metrics);
+  BeginPassFrom(job_.pass + 1);
 }
 
 // Without counters the next round waits until this one's switching is a small part of the time.
@@ -254,8 +317,8 @@ void StepCounters::Finish() {
     Say("hardware counters were not read: ",
         "no iteration of a training loop was seen; they end with an optimizer's step, and the "
         "first "
-        "few are needed to tell");
-  } else if (iteration_ <= job_.plan->first_iteration) {
+        "20 are needed to tell");
+  } else if (IsBefore(job_.plan->first_iteration)) {
     Say("hardware counters were not read: ",
         "the program ended before the first step that was to be measured");
   } else if (phase_ == Phase::kPreparing) {
@@ -267,7 +330,7 @@ void StepCounters::Finish() {
   }
 }
 
-void OnIteration() { g_counters->IterationEnded(); }
+void OnIteration(uint64_t number) { g_counters->IterationEnded(number); }
 
 }  // namespace
 
