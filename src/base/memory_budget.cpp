@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "base/control_groups.h"
 #include "base/kernel_text.h"
@@ -33,6 +34,21 @@ std::string Gigabytes(uint64_t bytes) {
   return text;
 }
 
+constexpr const char* kWhatToDo =
+    "Read it on a larger machine, record less with --steps or --every, "
+    "or set BATCHLIGHT_MEMORY to the number of bytes that may be used";
+
+// Resident pages of this process that are no file's.
+uint64_t TakenBytes() {
+  std::FILE* file = std::fopen("/proc/self/statm", "re");
+  if (file == nullptr) return 0;
+  unsigned long long total = 0, resident = 0, of_files = 0;
+  const int read = std::fscanf(file, "%llu %llu %llu", &total, &resident, &of_files);
+  std::fclose(file);
+  if (read != 3 || resident < of_files) return 0;
+  return (resident - of_files) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
 }  // namespace
 
 uint64_t AvailableMemoryBytes() {
@@ -46,9 +62,21 @@ Status CheckMemory(const std::string& path, uint64_t needed_bytes) {
   const uint64_t available = AvailableMemoryBytes();
   if (needed_bytes <= available) return {};
   return InputError("cannot read " + path + ": it needs about " + Gigabytes(needed_bytes) +
-                    " of memory, and " + Gigabytes(available) +
-                    " are free. Read it on a larger machine, record less with --steps or --every, "
-                    "or set BATCHLIGHT_MEMORY to the number of bytes that may be used");
+                    " of memory, and " + Gigabytes(available) + " are free. " + kWhatToDo);
+}
+
+MemoryWatch::MemoryWatch(std::string path)
+    : path_(std::move(path)),
+      available_bytes_(AvailableMemoryBytes()),
+      taken_before_bytes_(TakenBytes()) {}
+
+Status MemoryWatch::Check() const {
+  const uint64_t now_bytes = TakenBytes();
+  const uint64_t taken_bytes = now_bytes - std::min(now_bytes, taken_before_bytes_);
+  if (taken_bytes <= available_bytes_ / 2) return {};
+  return InputError("cannot read " + path_ + ": a part of it took " + Gigabytes(taken_bytes) +
+                    " of memory, and of " + Gigabytes(available_bytes_) +
+                    " that were free the other half is needed to put it in order. " + kWhatToDo);
 }
 
 }  // namespace batchlight

@@ -15,4 +15,20 @@ uint64_t AvailableMemoryBytes();
 // Error (kInput) if `needed_bytes` for reading `path` are more than that: how much, and what to do.
 Status CheckMemory(const std::string& path, uint64_t needed_bytes);
 
+// The same for an input that does not say how much it needs: watches what this process takes while
+// it is read. Pages of mapped files do not count. Threads may share one.
+class MemoryWatch {
+ public:
+  explicit MemoryWatch(std::string path);
+
+  // Error (kInput) once reading took half of what was free when it began: to order and join what
+  // was read takes as much again. Costs as much as reading a small file of /proc.
+  Status Check() const;
+
+ private:
+  std::string path_;
+  uint64_t available_bytes_;
+  uint64_t taken_before_bytes_;
+};
+
 }  // namespace batchlight

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <vector>
 
 namespace batchlight {
 namespace {
@@ -17,6 +18,21 @@ TEST(CheckMemory, SaysHowMuchIsNeededAndWhatToDo) {
   EXPECT_EQ(status.exit_code(), 3);
   EXPECT_NE(status.message().find("run.batchlight: it needs about 4.5 GB"), std::string::npos);
   EXPECT_NE(status.message().find("2.0 GB are free"), std::string::npos);
+}
+
+TEST(MemoryWatch, StopsAtHalfOfWhatWasFree) {
+  setenv("BATCHLIGHT_MEMORY", "100000000", 1);
+  const MemoryWatch watch("trace.json");
+  EXPECT_TRUE(watch.Check().ok());
+  std::vector<char> taken(80'000'000, 1);
+  const Status status = watch.Check();
+  unsetenv("BATCHLIGHT_MEMORY");
+  EXPECT_EQ(taken.back(), 1);
+  EXPECT_EQ(status.exit_code(), 3);
+  EXPECT_NE(status.message().find("cannot read trace.json: a part of it took 0.1 GB of memory"),
+            std::string::npos)
+      << status.message();
+  EXPECT_NE(status.message().find("BATCHLIGHT_MEMORY"), std::string::npos);
 }
 
 TEST(AvailableMemory, IsNoMoreThanTheAddressSpaceAllows) {

@@ -1,6 +1,7 @@
 """Inputs made to harm: numbers that are taken for others, files that unpack to a thousand times
 their size, names that act on a terminal, a shell or a spreadsheet, and secrets on command lines."""
 import ctypes
+import gzip
 import json
 import os
 import resource
@@ -125,6 +126,69 @@ class Sizes(Hostile):
         with open(out) as stacks:
             own = [int(line.rsplit(" ", 1)[1]) for line in stacks]
         self.assertEqual(sum(own), 100000 - 1)  # no time is lost or counted twice
+
+
+class Memory(Hostile):
+    """Inputs that do not say how much they need, read with little (BATCHLIGHT_MEMORY)."""
+
+    def too_large(self, path, memory):
+        done = self.read("summary", path, code=3, env=dict(os.environ, BATCHLIGHT_MEMORY=str(memory)))
+        said = " ".join(done.stderr.decode().split())
+        self.assertIn("cannot read %s: a part of it took" % path, said)
+        self.assertIn("set BATCHLIGHT_MEMORY to the number of bytes that may be used", said)
+        self.read("summary", path)
+
+    def packed(self, name, event, count, times):
+        """A packed trace of `times` times so many events."""
+        part = gzip.compress((event + ",\n").encode() * count)
+        return self.write(name, gzip.compress(b'{"schemaVersion":1,"traceEvents":[') + part * times +
+                          gzip.compress(event.encode() + b"]}"))
+
+    def test_a_trace_of_millions_of_small_events(self):
+        self.too_large(self.packed("small.json.gz", json.dumps(event()), 20000, 50), 40 << 20)
+
+    def test_a_database_of_many_ranges(self):
+        path = self.path("ranges.sqlite")
+        with open(self.sqlite, "rb") as whole, open(path, "wb") as out:
+            out.write(whole.read())
+        with sqlite3.connect(path) as database:
+            database.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+                             "WHERE i < 300000) INSERT INTO NVTX_EVENTS (start, end, eventType, "
+                             "globalTid, text) SELECT i, i + 1, 60, 281479271677953, 'range ' || i "
+                             "FROM n")
+        self.too_large(path, 20 << 20)
+
+    def test_a_trace_packed_a_thousandfold(self):
+        path = self.packed("bomb.json.gz", json.dumps(event(ph="M", name="a" * 4000)), 8000, 50)
+        self.assertLess(os.path.getsize(path), 20 << 20)
+        done = self.read("summary", path, code=3)
+        self.assertIn(b"unpacks to more than 200 times its size, as no trace does", done.stderr)
+
+    def test_a_page_that_names_one_row_again_and_again(self):
+        path = self.path("rows.sqlite")
+        with sqlite3.connect(path) as database:
+            database.execute("PRAGMA page_size = 65536")
+            database.execute("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)")
+            database.execute("CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, textId INT)")
+            database.execute("INSERT INTO StringIds VALUES (0, ?)", ("x" * 50000,))
+        self.read("summary", path)
+        with open(path, "r+b") as file:
+            file.seek(65536)  # StringIds: its kind, no free block, one row
+            self.assertEqual(file.read(5), b"\x0d\0\0\0\1")
+            file.seek(65536 + 8)
+            place = file.read(2)
+            file.seek(65536 + 3)
+            file.write(struct.pack(">H", 5000))
+            file.seek(65536 + 8)
+            file.write(place * 5000)
+        done = self.read("summary", path, code=3)
+        self.assertIn(b"table StringIds, row", done.stderr)
+        self.assertIn(b"the file is damaged", done.stderr)
+
+    def test_events_that_begin_in_each_other(self):
+        """Each could be where reading goes on after the damage before it."""
+        path = self.write("nested.json", '{"schemaVersion":1,"traceEvents":[' + '{"ph":[' * 2000000)
+        self.read("summary", path, code=3)
 
 
 class Files(Hostile):

@@ -13,6 +13,9 @@ namespace batchlight {
 namespace {
 
 constexpr size_t kPackedBytes = 256 << 10;
+// Traces shrink to a tenth, at most to a fiftieth; gzip can pack the same byte a thousand times.
+constexpr uint64_t kMostUnpackedBytes = uint64_t{1} << 30;
+constexpr uint64_t kMostUnpackedPerPackedByte = 200;
 
 class PlainSource : public ByteSource {
  public:
@@ -49,6 +52,9 @@ class GzipSource : public ByteSource {
     stream_.next_out = reinterpret_cast<Bytef*>(to);
     stream_.avail_out = static_cast<uInt>(std::min<size_t>(size, 1 << 30));
     const size_t wanted = stream_.avail_out;
+    if (unpacked_bytes_ > kMostUnpackedBytes + kMostUnpackedPerPackedByte * packed_bytes_) {
+      return Damaged("it unpacks to more than 200 times its size, as no trace does");
+    }
     while (stream_.avail_out == wanted) {
       if (stream_.avail_in == 0) {
         ASSIGN_OR_RETURN(const size_t count,
@@ -56,6 +62,7 @@ class GzipSource : public ByteSource {
         if (count == 0) return at_member_end_ ? Result<size_t>(0) : Damaged("the file is cut");
         stream_.next_in = buffer_.data();
         stream_.avail_in = static_cast<uInt>(count);
+        packed_bytes_ += count;
       }
       if (at_member_end_ && inflateReset(&stream_) != Z_OK) return Damaged("reset");
       at_member_end_ = false;
@@ -67,6 +74,7 @@ class GzipSource : public ByteSource {
       }
       if (!fine) break;
     }
+    unpacked_bytes_ += wanted - stream_.avail_out;
     return wanted - stream_.avail_out;
   }
 
@@ -80,6 +88,8 @@ class GzipSource : public ByteSource {
   std::unique_ptr<PlainSource> packed_;
   std::vector<Bytef> buffer_;
   z_stream stream_{};
+  uint64_t packed_bytes_ = 0;  // read so far
+  uint64_t unpacked_bytes_ = 0;
   bool ready_ = false;
   bool at_member_end_ = false;
 };

@@ -61,14 +61,16 @@ Result<Store> ImportKinetoJson(const std::string& path) {
   Store store;
   KinetoTables tables(store);
   bool is_trace = false;
+  const MemoryWatch memory(path);
   KinetoReader reader(
-      *source, [&](const KinetoEvent& event) { tables.AddEvent(event); },
+      *source, memory, [&](const KinetoEvent& event) { tables.AddEvent(event); },
       [&](std::string_view key, std::string_view value) {
         is_trace = is_trace || key == "schemaVersion" || key == "traceName";
         tables.AddFact(key, value);
       });
   Result<KinetoReport> report = reader.Read();
   if (!report.ok()) return Status(report.status()).WithContext("cannot read " + path);
+  RETURN_IF_ERROR(report->memory);
   const std::vector<std::string> notices = NoticesOf(report.value(), tables, *source);
   if (tables.kept() == 0 && tables.left_out() == 0) {
     return NothingInIt(path, report.value(), is_trace, *source, notices);

@@ -8,6 +8,9 @@ namespace {
 constexpr size_t kWindowBytes = 4 << 20;
 // One event (or one other member of the root) larger than this is not a trace: a quote is missing.
 constexpr size_t kMaxEventBytes = 16 << 20;
+// Text may look like the begin of an event again and again, and none of them end: after damage,
+// what is parsed in vain is limited to this and the file once more.
+constexpr uint64_t kMostParsedInVain = 256 << 20;
 // What follows the events: names, units, the clock's base.
 constexpr size_t kTailBytes = 64 << 10;
 
@@ -16,6 +19,11 @@ constexpr size_t kTailBytes = 64 << 10;
 // Makes more of the file visible behind Rest(). False at the end of the file.
 bool KinetoReader::Refill() {
   if (at_end_) return false;
+  report_.memory = memory_.Check();
+  if (!report_.memory.ok()) {
+    at_end_ = true;
+    return false;
+  }
   window_.erase(0, at_);
   window_place_ += at_;
   at_ = 0;
@@ -42,6 +50,10 @@ void KinetoReader::Cut(std::string why, uint64_t place) {
   report_.cut_place = place;
 }
 
+bool KinetoReader::IsTired() const {
+  return parsed_in_vain_bytes_ > kMostParsedInVain + window_place_;
+}
+
 // Runs parse(cursor) on the rest of the window, reading more of the file while that is too short.
 // Consumes the bytes that were parsed.
 template <typename Parse>
@@ -52,6 +64,7 @@ KinetoReader::Parsed KinetoReader::Retry(Parse&& parse) {
       at_ += cursor.offset();
       return Parsed::kWhole;
     }
+    parsed_in_vain_bytes_ += cursor.offset();
     if (cursor.state() != JsonCursor::State::kEnded) return Parsed::kMalformed;
     if (Rest().size() >= kMaxEventBytes) return Parsed::kMalformed;
     if (!Refill()) return Parsed::kEnded;
@@ -59,7 +72,9 @@ KinetoReader::Parsed KinetoReader::Retry(Parse&& parse) {
 }
 
 Result<KinetoReport> KinetoReader::Read() {
-  RETURN_IF_ERROR(ReadRoot());
+  Status root = ReadRoot();
+  if (!report_.memory.ok()) return report_;
+  RETURN_IF_ERROR(std::move(root));
   if (report_.is_array) {
     report_.has_events = true;
     ReadEvents();
@@ -190,7 +205,7 @@ bool KinetoReader::FindEvent() {
   size_t brace = Rest().find('{');
   if (brace == std::string_view::npos) return false;
   at_ += brace + 1;
-  while (true) {
+  while (!IsTired()) {
     const std::string_view rest = Rest();
     brace = rest.find('{');
     const size_t quote =
@@ -210,19 +225,24 @@ bool KinetoReader::FindEvent() {
     }
     ++at_;
   }
+  Cut("too much of it is damaged", Place());
+  return false;
 }
 
 // Finds, near the end of the file, the bracket after which the rest of the root is complete.
 bool KinetoReader::FindEndOfEvents() {
   const std::string_view rest = Rest();
-  for (size_t end = rest.find(']'); end != rest.npos; end = rest.find(']', end + 1)) {
+  for (size_t end = rest.find(']'); end != rest.npos && !IsTired(); end = rest.find(']', end + 1)) {
     JsonCursor cursor(rest.substr(end + 1));
     bool first = false;
     std::string_view key;
     std::string_view value;
     while (!report_.is_array && cursor.NextMember(first, &key) && cursor.Value(&value)) {
     }
-    if (!cursor.ok() || !cursor.AtEnd()) continue;
+    if (!cursor.ok() || !cursor.AtEnd()) {
+      parsed_in_vain_bytes_ += cursor.offset();
+      continue;
+    }
     at_ += end + 1;
     return true;
   }

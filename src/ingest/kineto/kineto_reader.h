@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/memory_budget.h"
 #include "base/status.h"
 #include "ingest/kineto/byte_source.h"
 #include "ingest/kineto/kineto_event.h"
@@ -20,15 +21,20 @@ struct KinetoReport {
   bool has_events = false;       // there is a member traceEvents, or is_array
   std::string cut;               // why reading stopped early; "" = it did not
   uint64_t cut_place = 0;        // byte at which it did, of the unpacked text
+  Status memory;                 // an error: reading stopped as it took too much
 };
 
 class KinetoReader {
  public:
   // Calls `on_event` for each event and `on_fact` for each other member of the root (value raw), in
   // the order of the file. Their arguments are valid during the call.
-  KinetoReader(ByteSource& source, std::function<void(const KinetoEvent&)> on_event,
+  KinetoReader(ByteSource& source, const MemoryWatch& memory,
+               std::function<void(const KinetoEvent&)> on_event,
                std::function<void(std::string_view, std::string_view)> on_fact)
-      : source_(source), on_event_(std::move(on_event)), on_fact_(std::move(on_fact)) {}
+      : source_(source),
+        memory_(memory),
+        on_event_(std::move(on_event)),
+        on_fact_(std::move(on_fact)) {}
 
   // Errors (kInput): the root is neither object nor array, or nothing could be read at all.
   Result<KinetoReport> Read();
@@ -49,8 +55,10 @@ class KinetoReader {
   bool FindEvent();
   bool FindEndOfEvents();
   void Cut(std::string why, uint64_t place);
+  bool IsTired() const;
 
   ByteSource& source_;
+  const MemoryWatch& memory_;
   std::function<void(const KinetoEvent&)> on_event_;
   std::function<void(std::string_view, std::string_view)> on_fact_;
   KinetoReport report_;
@@ -58,6 +66,7 @@ class KinetoReader {
   std::string window_;         // bytes read and not yet used, from at_
   uint64_t window_place_ = 0;  // of its first byte in the trace
   size_t at_ = 0;
+  uint64_t parsed_in_vain_bytes_ = 0;
   bool at_end_ = false;
 };
 

@@ -8,12 +8,18 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "ingest/common/quoted_text.h"
 
 namespace batchlight {
 namespace {
+
+// Beyond the size of the file: what columns added later have as their default is there once alone.
+constexpr uint64_t kMostTextBytes = uint64_t{1} << 30;
+// The least that SQLite shall take for a value.
+constexpr uint64_t kFewBytes = 1 << 20;
 
 // The name as an SQL identifier: in double quotes, with those inside it doubled.
 std::string Quoted(std::string_view name) {
@@ -74,6 +80,10 @@ Status NsysDatabase::Error(std::string_view what) const {
 Result<NsysDatabase> NsysDatabase::Open(const std::string& path) {
   NsysDatabase database;
   database.path_ = path;
+  std::error_code error;
+  database.file_bytes_ = std::filesystem::file_size(path, error);
+  if (error) database.file_bytes_ = 0;
+  database.memory_ = std::make_shared<const MemoryWatch>(path);
   database.pages_ = SqlitePages::Map(path);
   if (database.pages_ != nullptr && database.pages_->missing_bytes() > 0) {
     return database.DamageError("the last " + std::to_string(database.pages_->missing_bytes()) +
@@ -87,6 +97,8 @@ Result<NsysDatabase> NsysDatabase::Open(const std::string& path) {
 Result<NsysDatabase> NsysDatabase::Another() const {
   NsysDatabase database;
   database.path_ = path_;
+  database.file_bytes_ = file_bytes_;
+  database.memory_ = memory_;
   database.tables_ = tables_;
   RETURN_IF_ERROR(database.Connect());
   return database;
@@ -103,6 +115,9 @@ Status NsysDatabase::Connect() {
   // than the file.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  // Nor values larger than the file: pages of one may follow each other in a circle.
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH,
+                static_cast<int>(std::clamp<uint64_t>(file_bytes_, kFewBytes, INT32_MAX)));
   sqlite3_busy_timeout(handle, 200);
   // The transaction holds the lock under which the pages are read.
   sqlite3_exec(handle, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=1099511627776; BEGIN", nullptr,
@@ -243,6 +258,13 @@ Status NsysTable::Prepare(const std::vector<int>& places) {
   return Status();
 }
 
+// Counts a row. False with an error in status_ when reading has taken too much.
+bool NsysTable::Count() {
+  constexpr uint64_t kRowsBetweenChecks = 16384;
+  if (++row_ % kRowsBetweenChecks == 0) status_ = database_->memory().Check();
+  return status_.ok();
+}
+
 bool NsysTable::Next() {
   if (!status_.ok()) return false;
   if (!rows_.has_value()) return statement_ != nullptr && Step();
@@ -252,7 +274,7 @@ bool NsysTable::Next() {
     }
     return false;
   }
-  ++row_;
+  if (!Count()) return false;
   if (row_id_place_ >= 0) {
     own_fields_[0] = rows_->field(static_cast<size_t>(row_id_place_));
     if (own_fields_[0].type == SqliteField::kNull) {
@@ -279,7 +301,7 @@ bool NsysTable::Step() {
     }
     return false;
   }
-  ++row_;
+  if (!Count()) return false;
   for (size_t place = 0; place < own_fields_.size(); ++place) {
     const int column = static_cast<int>(place);
     const int type = sqlite3_column_type(statement_.get(), column);
@@ -299,9 +321,12 @@ bool NsysTable::Step() {
           static_cast<const uint8_t*>(sqlite3_column_blob(statement_.get(), column));
       field = {bytes, static_cast<uint32_t>(sqlite3_column_bytes(statement_.get(), column)),
                SqliteField::kText};
+      text_bytes_ += field.size;
     }
   }
-  return true;
+  if (text_bytes_ <= kMostTextBytes + database_->file_bytes()) return true;
+  status_ = database_->DamageError("table " + name_ + " holds more text than the file has bytes");
+  return false;
 }
 
 int64_t NsysTable::IntFromOther(int column, int64_t if_absent) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "base/status.h"
 #include "ingest/nsys/sqlite_pages.h"
 #include "nsys/spelling.h"
@@ -46,6 +47,8 @@ class NsysDatabase {
   // "x.sqlite: what: sqlite's words"; sqlite's error code decides what it says.
   Status Error(std::string_view what) const;
   Status DamageError(std::string_view what) const;
+  const MemoryWatch& memory() const { return *memory_; }
+  uint64_t file_bytes() const { return file_bytes_; }
 
  private:
   struct Closer {
@@ -55,6 +58,8 @@ class NsysDatabase {
   Status ReadSchema();
 
   std::string path_;
+  uint64_t file_bytes_ = 0;
+  std::shared_ptr<const MemoryWatch> memory_;  // one for all connections
   // Declared before handle_, so that its file closes after SQLite's: closing it drops the process's
   // locks.
   std::shared_ptr<const SqlitePages> pages_;
@@ -86,7 +91,8 @@ class NsysTable {
   uint64_t row() const { return row_; }  // of the current row, from 1
   // "rowid 17" of the current row, as SQL knows it; "row 17" of a table without row ids.
   std::string Where() const;
-  // An error if a row held text where a number belongs, or if the file is damaged.
+  // An error if a row held text where a number belongs, if the file is damaged, or if reading it
+  // takes too much memory.
   const Status& status() const { return status_; }
 
   bool IsNull(int column) const { return At(column).type == SqliteField::kNull; }
@@ -112,6 +118,7 @@ class NsysTable {
   Status Prepare(const std::vector<int>& places);
   void ChooseFields(const std::vector<int>& places, int row_id);
   bool Step();
+  bool Count();
   int64_t IntFromOther(int column, int64_t if_absent);
   std::string_view TextFromOther(int column);
   void WrongType(int column);
@@ -131,6 +138,7 @@ class NsysTable {
   bool has_row_ids_ = false;               // of a statement: its last column
   std::vector<std::string> number_texts_;  // of numbers that were asked for as text
   uint64_t row_ = 0;
+  uint64_t text_bytes_ = 0;  // that a statement gave so far
   Status status_;
 };
 

@@ -17,6 +17,7 @@ constexpr uint8_t kInteriorPage = 5;
 constexpr uint8_t kLeafPage = 13;
 constexpr int kMaxDepth = 32;
 constexpr ptrdiff_t kForgetLeaves = 4096;
+constexpr uint64_t kCellBytes = 4;  // the least that a row takes beside its record
 constexpr uint8_t kFixedBytes[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};  // of serial types 0 to 9
 
 uint32_t Load16(const uint8_t* p) { return uint32_t{p[0]} << 8 | p[1]; }
@@ -110,6 +111,7 @@ double SqliteField::Real() const {
 SqliteRows::SqliteRows(std::shared_ptr<const SqlitePages> pages, uint32_t root, size_t field_count)
     : pages_(std::move(pages)), fields_(field_count) {
   damaged_ = !CollectLeaves(root, 0);
+  count_ = std::min<uint64_t>(count_, pages_->file_bytes() / kCellBytes);  // pages may claim any
 }
 
 bool SqliteRows::CollectLeaves(uint32_t number, int depth) {
@@ -173,11 +175,15 @@ bool SqliteRows::DecodeCell(const uint8_t* page, const uint8_t* cell) {
   cell = ReadVarint(cell, end, row_id);
   if (cell == nullptr) return false;
   row_id_ = static_cast<int64_t>(row_id);
+  // No two rows lie in the same place, so that all of them fit into the file: a page may name one
+  // cell again and again, and the pages of a long row may follow each other in a circle.
+  if (size > pages_->file_bytes()) return false;
+  decoded_bytes_ += size + kCellBytes;
+  if (decoded_bytes_ > pages_->file_bytes()) return false;
   const size_t max_local = usable - 35;
   if (size <= max_local) {
     return size <= static_cast<size_t>(end - cell) && DecodeRecord(cell, size);
   }
-  if (size > uint64_t{pages_->page_count()} * usable) return false;
   const size_t min_local = (usable - 12) * 32 / 255 - 23;
   const size_t fitting = min_local + (size - min_local) % (usable - 4);
   const size_t local = fitting <= max_local ? fitting : min_local;

@@ -32,6 +32,7 @@ class SqlitePages {
   // How many bytes the header promises beyond the end of the file, which was then cut.
   uint64_t missing_bytes() const { return missing_bytes_; }
   size_t usable_bytes() const { return usable_bytes_; }  // of a page
+  size_t file_bytes() const { return size_; }
   // Drops pages from memory until they are needed again: a file may be larger than memory.
   void Forget(uint32_t first, uint32_t last) const;
   // Whether the page starts a table with row ids, which is what SqliteRows reads.
@@ -88,6 +89,7 @@ class SqliteRows {
   std::vector<uint32_t> leaves_;
   uint32_t visited_ = 0;
   uint64_t count_ = 0;
+  uint64_t decoded_bytes_ = 0;  // of all rows so far
   bool damaged_ = false;
 
   size_t next_leaf_ = 0;
