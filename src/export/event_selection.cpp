@@ -119,6 +119,16 @@ bool EventSelection::HasTime(int64_t start_ns, int64_t end_ns) const {
   });
 }
 
+TimeRange EventSelection::AllTimes() const {
+  if (times_.empty()) return {};
+  TimeRange all = times_.front();
+  for (const TimeRange& range : times_) {
+    all.start_ns = std::min(all.start_ns, range.start_ns);
+    all.end_ns = std::max(all.end_ns, range.end_ns);
+  }
+  return all;
+}
+
 bool EventSelection::MeetsTimes(int64_t start_ns, int64_t end_ns) const {
   return times_.empty() || std::any_of(times_.begin(), times_.end(), [&](const TimeRange& range) {
            return range.start_ns <= end_ns && start_ns <= range.end_ns;

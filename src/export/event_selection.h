@@ -53,6 +53,8 @@ class EventSelection {
   bool HasTime(int64_t start_ns, int64_t end_ns) const;
   // Whether any stretch touches this time.
   bool MeetsTimes(int64_t start_ns, int64_t end_ns) const;
+  // From the first to the last stretch. Times before the shift.
+  TimeRange AllTimes() const;
   int64_t Shifted(int64_t ns) const { return ns == kOpenEnd ? ns : AddTimes(ns, shift_ns_); }
   int64_t shift_ns() const { return shift_ns_; }
   const std::string& tables_text() const { return tables_text_; }

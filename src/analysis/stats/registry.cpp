@@ -265,6 +265,10 @@ bool ReadsRanges(const Report& report, std::span<const std::string> args) {
          std::find(args.begin(), args.end(), "nvtx-name") != args.end();
 }
 
+bool ReadsAllTime(const Report& report) {
+  return report.several_inputs || report.name == "nvtx_pushpop_trace";
+}
+
 std::vector<std::string_view> NearestReports(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Report& report : kReports) names.push_back(report.name);

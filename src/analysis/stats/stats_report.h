@@ -67,6 +67,8 @@ std::span<const std::string_view> DefaultReports();
 
 // Whether the report looks at NVTX ranges: the names of others begin with "cuda_".
 bool ReadsRanges(const Report& report, std::span<const std::string> args);
+// Whether the report's rows depend on events outside of its window too: it numbers all ranges.
+bool ReadsAllTime(const Report& report);
 
 // Before an input is read. Errors: kUsage.
 Status CheckReportArguments(const Report& report, std::span<const std::string> args);

@@ -194,6 +194,20 @@ Result<uint64_t> Write(const std::vector<std::unique_ptr<Store>>& stores, const 
   return ExportRanks(inputs, ranks, exporter, options);
 }
 
+// Leaves calls outside of --times out as they are read, where they change nothing of what is
+// written. They do where steps are shown (chrome), ranks told apart, rows of all tables numbered
+// (csv, jsonlines), and where the time of a kernel goes to who launched it.
+void ReadTheTimesAlone(const Exporter& exporter, const ExportOptions& options, ExportFlags& flags) {
+  if (flags.per_rank || options.by_gpu || options.stacks != ExportStacks::kCalls) return;
+  if (exporter.name != "folded" && exporter.name != "speedscope" && exporter.name != "perfetto" &&
+      exporter.name != "sqlite") {
+    return;
+  }
+  const TimeRange times = options.selection.AllTimes();
+  flags.use.input.recorded.first_ns = times.start_ns;
+  flags.use.input.recorded.last_ns = times.end_ns;
+}
+
 // Each run by itself where each makes files of its own, else all as one job.
 std::vector<std::vector<std::string>> RunsToOpen(const ExportFlags& flags) {
   if (!flags.per_rank) return {flags.inputs};
@@ -243,6 +257,7 @@ Status RunExport(ExportFlags& flags, const Command& command) {
   if (flags.output.empty()) RETURN_IF_ERROR(HoldPlace(*exporter, flags.per_rank, options, held));
   // Operators that the file has as ranges need no second ones.
   flags.use.input.operators = !flags.operators_as_nvtx;
+  ReadTheTimesAlone(*exporter, options, flags);
   std::vector<std::unique_ptr<Store>> stores;
   for (const std::vector<std::string>& runs : RunsToOpen(flags)) {
     ASSIGN_OR_RETURN(Store opened, OpenJob(runs, flags.use));

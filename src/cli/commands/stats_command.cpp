@@ -123,9 +123,17 @@ Result<Answer> RunChosen(const Inputs& inputs, const ChosenReport& chosen, bool 
 
 // What the reports read of a recording. Those that compare ranks find these in operators; a script
 // may read anything.
-RecordedParts PartsOf(const std::vector<ChosenReport>& reports, bool filters_by_range) {
-  RecordedParts parts{.calls = false, .ranges = filters_by_range};
+RecordedParts PartsOf(const std::vector<ChosenReport>& reports, const FilterFlags& filter) {
+  const stats::TimeWindow window = WindowOf(filter);
+  RecordedParts parts{.calls = false,
+                      .ranges = filter.nvtx.has_value(),
+                      .first_ns = window.start_ns,
+                      .last_ns = window.end_ns};
   for (const ChosenReport& chosen : reports) {
+    if (chosen.report == nullptr || stats::ReadsAllTime(*chosen.report)) {
+      parts.first_ns = INT64_MIN;
+      parts.last_ns = INT64_MAX;
+    }
     const bool any = chosen.report == nullptr || chosen.report->several_inputs;
     parts.calls = parts.calls || any;
     parts.ranges = parts.ranges || any || stats::ReadsRanges(*chosen.report, chosen.args);
@@ -216,7 +224,7 @@ Status RunStats(StatsFlags& flags) {
   RETURN_IF_ERROR(CheckFilterFlags(flags.filter));
   ASSIGN_OR_RETURN(const std::string first, PlaceOfInput(flags.inputs[0]));
   ASSIGN_OR_RETURN(TableOutputs outputs, TableOutputs::Create(flags.tables, first));
-  const RecordedParts parts = PartsOf(reports, flags.filter.nvtx.has_value());
+  const RecordedParts parts = PartsOf(reports, flags.filter);
   std::vector<std::unique_ptr<Store>> stores;
   Inputs inputs{{}, {}, &scripts, {}};
   flags.use.input = {

@@ -75,6 +75,12 @@ Result<EventFilter> ParseTimeFilter(std::string_view text) {
 
 }  // namespace
 
+stats::TimeWindow WindowOf(const FilterFlags& flags) {
+  if (!flags.time || flags.nvtx) return {};
+  const auto filter = ParseTimeFilter(*flags.time);
+  return filter.ok() ? filter->window : stats::TimeWindow();
+}
+
 Status CheckFilterFlags(const FilterFlags& flags) {
   if (flags.time) RETURN_IF_ERROR(ParseTimeFilter(*flags.time).status());
   if (flags.nvtx && flags.nvtx->empty()) {

@@ -24,6 +24,9 @@ struct FilterFlags {
   bool any() const { return time || nvtx; }
 };
 
+// What --filter-time asks for, after CheckFilterFlags; all time where a range decides.
+stats::TimeWindow WindowOf(const FilterFlags& flags);
+
 // Checks what it can before an input is read. Errors: kUsage.
 Status CheckFilterFlags(const FilterFlags& flags);
 

@@ -69,6 +69,11 @@ Result<std::vector<OpenedInput>> ReadInputs(const std::vector<std::string>& word
                                             const InputUse& use, std::vector<std::string>& notes) {
   if (words.empty()) return UsageError("no RUN given");
   ASSIGN_OR_RETURN(const std::vector<std::string> paths, FindInputs(words));
+  InputUse each = use;
+  if (paths.size() > 1) {  // the time that was asked for is on the clock of all
+    each.recorded.first_ns = INT64_MIN;
+    each.recorded.last_ns = INT64_MAX;
+  }
   std::vector<OpenedInput> inputs;
   ProgressLine progress;
   Status first_error;
@@ -77,7 +82,7 @@ Result<std::vector<OpenedInput>> ReadInputs(const std::vector<std::string>& word
       progress.Show("reading " + std::to_string(paths.size()) + " recordings",
                     double(i) / double(paths.size()));
     }
-    auto store = OpenInput(paths[i], use);
+    auto store = OpenInput(paths[i], each);
     if (store.ok()) {
       inputs.push_back({paths[i], std::move(store).value()});
       continue;

@@ -16,9 +16,15 @@ uint32_t Rows(const Table& table) {
 }
 
 template <typename Table>
-void End(Table& table, Nesting& nesting, int64_t end_ns) {
+void End(Table& table, Nesting& nesting, int64_t end_ns, OutsideRows* outside = nullptr) {
   const uint32_t row = nesting.Pop(end_ns, Rows(table));
   if (row != kNoRow) table.end_ns[row] = end_ns;
+  if (outside == nullptr) return;
+  if (row != kNoRow) {
+    outside->Ended(table, row);
+  } else {
+    outside->Keep(Rows(table));
+  }
 }
 
 }  // namespace
@@ -29,6 +35,8 @@ void CallDecoder::BeginPiece() {
   modules_.Begin(thread, NvtxDomainId::None(), Rows(store.module_calls));
   phases_.Begin(thread, NvtxDomainId::None(), Rows(store.phase_calls));
   operators_.Begin(thread, NvtxDomainId::None(), Rows(store.operator_calls));
+  outside_modules_.Keep(Rows(store.module_calls));
+  outside_operators_.Keep(Rows(store.operator_calls));
 }
 
 void CallDecoder::Decode(const RecordView& view) {
@@ -37,7 +45,7 @@ void CallDecoder::Decode(const RecordView& view) {
     case RecordKind::kModuleBegin:
       return BeginModule(view);
     case RecordKind::kModuleEnd:
-      return End(store.module_calls, modules_, context_.Now(view.ticks));
+      return End(store.module_calls, modules_, context_.Now(view.ticks), &outside_modules_);
     case RecordKind::kPhaseBegin:
       return BeginPhase(view);
     case RecordKind::kPhaseEnd:
@@ -52,7 +60,7 @@ void CallDecoder::Decode(const RecordView& view) {
     case RecordKind::kOpBegin:
       return BeginOperator(view);
     case RecordKind::kOpEnd:
-      return End(store.operator_calls, operators_, context_.Now(view.ticks));
+      return End(store.operator_calls, operators_, context_.Now(view.ticks), &outside_operators_);
     default:
       return;
   }
@@ -131,6 +139,8 @@ void CallDecoder::Cut(int64_t at_ns) {
   cut(store.module_calls, modules_);
   cut(store.phase_calls, phases_);
   cut(store.operator_calls, operators_);
+  outside_modules_.Keep(Rows(store.module_calls));
+  outside_operators_.Keep(Rows(store.operator_calls));
   context_.fragment.Count(context_.process, format::Counter::kRangesOpenAtEnd, open);
 }
 

@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "ingest/decode/chunk_context.h"
+#include "ingest/decode/outside_rows.h"
 #include "ingest/decode/stack_decoder.h"
 
 namespace batchlight {
 
 class CallDecoder {
  public:
-  CallDecoder(ChunkContext& context, const StackDecoder& stacks)
-      : context_(context), stacks_(stacks) {}
+  CallDecoder(ChunkContext& context, const StackDecoder& stacks, const RecordedParts& parts)
+      : context_(context), stacks_(stacks), outside_modules_(parts), outside_operators_(parts) {}
 
   void BeginPiece();
   void BeginChunk() { inputs_.clear(); }
@@ -36,6 +37,8 @@ class CallDecoder {
   Nesting modules_;
   Nesting phases_;
   Nesting operators_;
+  OutsideRows outside_modules_;
+  OutsideRows outside_operators_;
   std::vector<InputTexts> inputs_;  // of this chunk, by string ref; None = not yet made
 };
 

@@ -12,8 +12,8 @@ constexpr uint16_t kFlagColor = 2;
 }  // namespace
 
 void NvtxDecoder::BeginPiece() {
-  default_nesting_.Begin(context_.thread, NvtxDomainId::None(),
-                         static_cast<uint32_t>(context_.fragment.store.nvtx_ranges.size()));
+  default_nesting_.Begin(context_.thread, NvtxDomainId::None(), Rows());
+  outside_.Keep(Rows());
   owner_ = Owner::kNone;
   pending_pop_ = false;
   cut_ns_.reset();
@@ -71,9 +71,9 @@ Nesting& NvtxDecoder::NestingOf(NvtxDomainId domain) {
   if (domain.row() >= domain_nestings_.size()) domain_nestings_.resize(domain.row() + 1);
   Nesting& nesting = domain_nestings_[domain.row()];
   if (!nesting.active()) {
-    const auto rows = static_cast<uint32_t>(context_.fragment.store.nvtx_ranges.start_ns.size());
-    nesting.Begin(context_.thread, domain, rows);
-    if (cut_ns_) nesting.Cut(*cut_ns_, rows);
+    nesting.Begin(context_.thread, domain, Rows());
+    outside_.Keep(Rows());
+    if (cut_ns_) nesting.Cut(*cut_ns_, Rows());
     active_domains_.push_back(domain);
   }
   return nesting;
@@ -124,9 +124,13 @@ void NvtxDecoder::EndRange(uint32_t row, int64_t end_ns) {
 }
 
 void NvtxDecoder::Pop(int64_t at_ns, NvtxDomainId domain) {
-  const auto rows = static_cast<uint32_t>(context_.fragment.store.nvtx_ranges.start_ns.size());
-  const uint32_t row = NestingOf(domain).Pop(at_ns, rows);
-  if (row != kNoRow) EndRange(row, at_ns);
+  const uint32_t row = NestingOf(domain).Pop(at_ns, Rows());
+  if (row != kNoRow) {
+    EndRange(row, at_ns);
+    outside_.Ended(context_.fragment.store.nvtx_ranges, row);
+  } else {
+    outside_.Keep(Rows());
+  }
   owner_ = Owner::kNone;
   pending_pop_ = false;
 }
@@ -155,6 +159,7 @@ void NvtxDecoder::End(const RecordView& view) {
   const auto open = open_ranges_.find(range_id);
   if (open != open_ranges_.end()) {
     EndRange(open->second, at_ns);
+    outside_.Ended(context_.fragment.store.nvtx_ranges, open->second);
     open_ranges_.erase(open);
   } else {
     context_.fragment.loose_ends.push_back(

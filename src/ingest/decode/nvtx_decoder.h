@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "ingest/decode/chunk_context.h"
+#include "ingest/decode/outside_rows.h"
 
 namespace batchlight {
 
 class NvtxDecoder {
  public:
-  explicit NvtxDecoder(ChunkContext& context) : context_(context) {}
+  NvtxDecoder(ChunkContext& context, const RecordedParts& parts)
+      : context_(context), outside_(parts) {}
 
   void BeginPiece();
   void BeginChunk() { domains_.clear(); }
@@ -46,6 +48,9 @@ class NvtxDecoder {
 
   void OpenRange(int64_t start_ns, NvtxDomainId domain, StringId message,
                  NvtxAttributesId attributes, bool registered);
+  uint32_t Rows() const {
+    return static_cast<uint32_t>(context_.fragment.store.nvtx_ranges.start_ns.size());
+  }
   void EndRange(uint32_t row, int64_t end_ns);
   NvtxAttributesId Attributes(const Extras& extras);
   void AttachBlobs(NvtxAttributesId& attributes, uint32_t first, uint32_t count);
@@ -54,6 +59,7 @@ class NvtxDecoder {
   Nesting& NestingOf(NvtxDomainId domain);
 
   ChunkContext& context_;
+  OutsideRows outside_;
   Nesting default_nesting_;
   std::vector<Nesting> domain_nestings_;                    // by fragment's domain row
   std::vector<NvtxDomainId> active_domains_;                // of this piece

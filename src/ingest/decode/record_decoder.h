@@ -33,9 +33,9 @@ class RecordDecoder {
   RecordDecoder(Fragment& fragment, int64_t zero_ns, const RecordedParts& parts)
       : parts_(parts),
         context_(fragment, zero_ns),
-        nvtx_(context_),
+        nvtx_(context_, parts_),
         stacks_(context_),
-        calls_(context_, stacks_),
+        calls_(context_, stacks_, parts_),
         python_(context_),
         cuda_(context_),
         counters_(context_),
