@@ -56,6 +56,40 @@ class AQuota(InFolder):
         self.assertGreater(count(dump(self.path("disk/own/" + left[0])), "OpEnd"), 10_000)
 
 
+@unittest.skipUnless(os.geteuid() == 0, "only root can mount a disk")
+class NobodySaysWhatIsLeft(InFolder):
+    """Recording goes on until the disk refuses, as a quota does: room for sealing is kept nonetheless."""
+
+    def mounted(self, kind):
+        disk = self.path(kind)
+        os.mkdir(disk)
+        if kind == "tmpfs":
+            done = run("mount", "-t", "tmpfs", "-o", "size=6m", "none", disk)
+        else:
+            image = self.path(kind + ".image")
+            with open(image, "wb") as file:
+                file.truncate(12 << 20)
+            run("mkfs." + kind, "-q", image)
+            done = run("mount", "-o", "loop", image, disk)
+        if done.returncode == 0:
+            self.addCleanup(run, "umount", "-l", disk)
+        return done.returncode == 0
+
+    def test_a_full_disk_holds_a_sealed_recording(self):
+        for kind in ("tmpfs", "ext4"):
+            with self.subTest(kind):
+                if not self.mounted(kind):
+                    continue
+                done = self.batchlight("profile", "--keep-free=0", "-t", "none",
+                                       "--pytorch=autograd-nvtx", "-o", kind + "/run", "sh", "-c",
+                                       FAULT_PROGRAM + " operators 1000000; exit 7")
+                self.assertEqual(done.returncode, 7, done.stderr)
+                self.assertIn("has no room left", " ".join(done.stderr.split()))
+                names = [name for name in os.listdir(self.path(kind)) if name != "lost+found"]
+                self.assertEqual(names, ["run.batchlight"], done.stderr)
+                self.assertGreater(count(dump(self.path(kind + "/run.batchlight")), "OpEnd"), 50_000)
+
+
 @unittest.skipUnless(has_fuse(), "only root with FUSE and fusepy can serve a file system")
 class AServedFileSystem(InFolder):
     """A file system of FUSE, whose server this test holds or ends."""

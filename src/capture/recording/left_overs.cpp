@@ -31,7 +31,7 @@ Result<std::string> CleanLiveFolder(const std::string& path, const CleanOptions&
            path + "` gives it another name";
   }
   if (options.only_say) return "would make " + sealed + " of " + path;
-  RETURN_IF_ERROR(Seal(live, sealed, {}).status());
+  RETURN_IF_ERROR(Seal(live, sealed, {.ended = true}).status());
   RETURN_IF_ERROR(live.Remove());
   return "made " + sealed + " of " + path;
 }

@@ -144,24 +144,40 @@ std::vector<std::string> LiveFolder::ProcessFiles() const {
   return names;
 }
 
-Result<std::optional<MappedFile>> LiveFolder::Map(const std::string& name) const {
-  const int fd = folder_.OpenFile(name, O_RDONLY);
-  if (fd < 0) {
-    const bool foreign = errno == ELOOP || errno == ENXIO || errno == EACCES || errno == ENOENT;
-    if (foreign) return std::optional<MappedFile>();
-    return InputError("cannot open " + path() + "/" + name + ": " + std::strerror(errno));
-  }
+int LiveFolder::OpenProcessFile(const std::string& name, int flags) const {
+  const int fd = folder_.OpenFile(name, flags);
+  if (fd < 0) return fd;
   struct stat info {};
   const bool is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1;
   const bool is_tools = name == kToolFile || name == kCpuFile || name == kPythonFile;
   const bool is_owners =
       info.st_uid == folder_.Info().st_uid || (is_tools && info.st_uid == geteuid());
-  if (!is_file || !is_owners) {
-    close(fd);
-    return std::optional<MappedFile>();
+  if (is_file && is_owners) return fd;
+  close(fd);
+  errno = EACCES;
+  return -1;
+}
+
+Result<std::optional<MappedFile>> LiveFolder::Map(const std::string& name) const {
+  const int fd = OpenProcessFile(name, O_RDONLY);
+  if (fd < 0) {
+    const bool foreign = errno == ELOOP || errno == ENXIO || errno == EACCES || errno == ENOENT;
+    if (foreign) return std::optional<MappedFile>();
+    return InputError("cannot open " + path() + "/" + name + ": " + std::strerror(errno));
   }
   ASSIGN_OR_RETURN(MappedFile file, MappedFile::FromDescriptor(fd, path() + "/" + name));
   return std::optional<MappedFile>(std::move(file));
+}
+
+// To cut a file at its end frees what is reserved behind it.
+void LiveFolder::GiveBackRoom() const {
+  for (const std::string& name : ProcessFiles()) {
+    const int fd = OpenProcessFile(name, O_RDWR);
+    if (fd < 0) continue;
+    struct stat info {};
+    [[maybe_unused]] const bool given = fstat(fd, &info) == 0 && ftruncate(fd, info.st_size) == 0;
+    close(fd);
+  }
 }
 
 bool LiveFolder::GiveTo(uid_t user, gid_t group) const {

@@ -44,6 +44,9 @@ class LiveFolder {
   std::vector<std::string> ProcessFiles() const;
   // A process file. Nothing: a file that no recorder made (a link, a pipe, somebody else's).
   Result<std::optional<MappedFile>> Map(const std::string& name) const;
+  // Gives back the disk space beyond the ends of the process files, which they hold for sealing
+  // (inject/buffer/chunk_file.cpp). Only when nobody writes into them any more.
+  void GiveBackRoom() const;
 
   // Makes it another user's, who records into it (--run-as). False with errno.
   bool GiveTo(uid_t user, gid_t group) const;
@@ -58,6 +61,8 @@ class LiveFolder {
  private:
   LiveFolder(Folder parent, Folder folder)
       : parent_(std::move(parent)), folder_(std::move(folder)) {}
+  // A descriptor of a file that the recorder made, else -1 with errno.
+  int OpenProcessFile(const std::string& name, int flags) const;
   enum class Lock { kTaken, kBusy };
   Lock TakeLock(bool wait) const;
   bool HoldsOnlyOpenFiles() const;

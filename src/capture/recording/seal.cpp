@@ -175,6 +175,7 @@ Result<SealSummary> Seal(const LiveFolder& live_folder, const std::string& outpu
   if (!options.replace && FileExists(output)) {
     return OutputError(output + " exists; remove it, choose another name, or pass -f");
   }
+  if (options.ended) live_folder.GiveBackRoom();
   const std::vector<std::string> names = live_folder.ProcessFiles();
   ASSIGN_OR_RETURN(AtomicFileWriter writer,
                    AtomicFileWriter::Create(output, {.is_private = true,

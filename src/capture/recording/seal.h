@@ -17,7 +17,8 @@ struct SealOptions {
   // Only this capture, with what the tool's earlier chunks say about the session. Nothing: all
   // captures.
   std::optional<uint32_t> capture_index;
-  bool replace = false;                   // an existing output
+  bool replace = false;  // an existing output
+  bool ended = false;  // nobody writes into the folder any more: the room that it holds may be used
   const Folder* output_folder = nullptr;  // takes the file; nullptr: the one that its path names
   uid_t owner = static_cast<uid_t>(-1);   // whose it becomes; -1 = the tool's
   gid_t group = static_cast<gid_t>(-1);

@@ -135,6 +135,7 @@ class Session : private SessionCommands {
   uint32_t captures_noted_ = 0;      // by NoteCaptures()
   uint32_t first_capture_ = 0;       // captures before it are sealed or cancelled
   std::vector<std::string> sealed_;  // files made so far
+  bool all_ended_ = false;           // no process writes into the live folder any more
 
   bool children_left_ = true;
   int64_t program_start_ns_ = 0;

@@ -21,6 +21,7 @@ SessionEnd Session::Finish() {
   NoteCaptures();
   Reap();
   processes_->Finish();
+  all_ended_ = life_ != Life::kLeftRunning && processes_->alive() == 0;
   SessionEnd end = end_;
   end.program_ran = true;
   end.left_running = life_ == Life::kLeftRunning;
@@ -66,7 +67,10 @@ void Session::SealAtEnd(SessionEnd& end) {
 }
 
 Status Session::SealTo(const std::string& path, std::optional<uint32_t> index) {
-  SealOptions options{.capture_index = index, .replace = capture_.replace, .progress = progress_};
+  SealOptions options{.capture_index = index,
+                      .replace = capture_.replace,
+                      .ended = all_ended_,
+                      .progress = progress_};
   options.output_folder = &*output_folder_;
   if (options_.run_as) {  // the file is theirs whose program it shows
     options.owner = options_.run_as->uid;

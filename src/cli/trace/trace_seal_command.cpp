@@ -29,12 +29,14 @@ Status SealFolder(SealFlags flags) {
         flags.folder.substr(0, flags.folder.size() - suffix.size()) + capture::kRecordingSuffix;
   }
   ASSIGN_OR_RETURN(const capture::LiveFolder folder, capture::LiveFolder::Open(flags.folder));
-  if (const std::string writer = folder.FindWriter(); !writer.empty() && !flags.keep) {
+  const std::string writer = folder.FindWriter();
+  if (!writer.empty() && !flags.keep) {
     return InputError(flags.folder + " is still written by " + writer +
                       "; wait for its end, or pass --keep for what is there so far");
   }
-  ASSIGN_OR_RETURN(const capture::SealSummary summary,
-                   capture::Seal(folder, flags.output, {.replace = flags.replace}));
+  ASSIGN_OR_RETURN(
+      const capture::SealSummary summary,
+      capture::Seal(folder, flags.output, {.replace = flags.replace, .ended = !flags.keep}));
   if (!flags.keep) RETURN_IF_ERROR(folder.Remove());
   std::printf("%s: %llu chunks, %llu bytes\n", flags.output.c_str(),
               static_cast<unsigned long long>(summary.chunks),

@@ -1,7 +1,11 @@
 #include "inject/buffer/chunk_file.h"
 
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <linux/magic.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 
 #include <atomic>
 
@@ -23,6 +27,9 @@ constexpr int64_t kLongestBackoffNs = 5'000'000'000;
 
 constinit std::atomic<uint64_t> g_file_end{0};
 constinit std::atomic<uint64_t> g_mapped_bytes{0};
+// What is reserved beyond the file's end reaches to here. A forked child has a file of its own.
+constinit std::atomic<uint64_t> g_room_end{0};
+constinit std::atomic<bool> g_has_no_room{false};  // the file system cannot reserve there
 // After the disk refused, nobody asks again before this instant (CLOCK_MONOTONIC_COARSE).
 constinit std::atomic<int64_t> g_retry_at_ns{0};
 constinit std::atomic<int64_t> g_backoff_ns{0};
@@ -84,24 +91,64 @@ long WriteZeros(int fd, uint64_t offset, uint32_t bytes) {
   return 0;
 }
 
+bool IsUnsupported(long error) { return error == -EOPNOTSUPP || error == -ENOSYS; }
+
+long Allocate(int fd, int mode, uint64_t offset, uint64_t bytes) {
+  long result = -EINTR;
+  for (int attempt = 0; attempt < 16 && result == -EINTR; ++attempt) {
+    result =
+        sys::Call(SYS_fallocate, fd, mode, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  }
+  return result;
+}
+
+// Under btrfs's quotas each page that is written needs room of its own for a while, also where
+// blocks are reserved: a quota that our reserve fills up would take the pages that are mapped.
+bool CanReserveRoom(int fd) {
+  struct statfs disk;
+  return sys::Call(SYS_fstatfs, fd, &disk) == 0 && disk.f_type != BTRFS_SUPER_MAGIC;
+}
+
+// Reserves beyond the file's end what sealing it will need: of a quota nobody can tell how much is
+// left. The tool gives it back right before it seals. No further than `limit`, where a file system
+// may raise SIGXFSZ. 0 or -errno.
+long ReserveRoom(int fd, uint64_t offset, uint64_t end, uint64_t limit) {
+  if (offset == 0 && !CanReserveRoom(fd)) g_has_no_room.store(true, std::memory_order_relaxed);
+  if (g_has_no_room.load(std::memory_order_relaxed)) return 0;
+  uint64_t room_end = end + end / kSealedShare;
+  if (room_end > limit) room_end = limit;
+  uint64_t reserved = g_room_end.load(std::memory_order_relaxed);
+  const uint64_t from = reserved > offset ? reserved : offset;
+  if (from >= room_end) return 0;
+  const long result = Allocate(fd, FALLOC_FL_KEEP_SIZE, from, room_end - from);
+  if (IsUnsupported(result)) {
+    g_has_no_room.store(true, std::memory_order_relaxed);
+    return 0;
+  }
+  while (result == 0 && reserved < room_end &&
+         !g_room_end.compare_exchange_weak(reserved, room_end, std::memory_order_relaxed)) {
+  }
+  return result;
+}
+
 // Reserves disk blocks, so that storing into the mapping cannot fail (SIGBUS) on a full disk. 0 or
 // -errno.
 long ReserveBlocks(int fd, uint64_t offset, uint32_t bytes) {
-  rlimit limit;
-  if (sys::Call(SYS_prlimit64, 0, RLIMIT_FSIZE, nullptr, &limit) == 0 &&
-      offset + bytes > limit.rlim_cur) {
-    return -EFBIG;  // growing past the limit would raise SIGXFSZ in the program
+  rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
+  (void)sys::Call(SYS_prlimit64, 0, RLIMIT_FSIZE, nullptr, &limit);
+  // Growing past the limit would raise SIGXFSZ in the program.
+  if (offset + bytes > limit.rlim_cur) return -EFBIG;
+  if (const long room = ReserveRoom(fd, offset, offset + bytes, limit.rlim_cur); room != 0) {
+    return room;
   }
-  long result = -EINTR;
-  for (int attempt = 0; attempt < 16 && result == -EINTR; ++attempt) {
-    result = sys::Call(SYS_fallocate, fd, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
-  }
-  return result == -EOPNOTSUPP || result == -ENOSYS ? WriteZeros(fd, offset, bytes) : result;
+  const long result = Allocate(fd, 0, offset, bytes);
+  return IsUnsupported(result) ? WriteZeros(fd, offset, bytes) : result;
 }
 
 // Within the limits for all processes, then on the disk. 0 or -errno.
 long ReservePlace(int fd, uint64_t offset, uint32_t bytes) {
-  const RecordingStop limit = TakeDiskSpace(fd, bytes);
+  const RecordingStop limit =
+      TakeDiskSpace(fd, bytes, !g_has_no_room.load(std::memory_order_relaxed));
   if (limit != RecordingStop::kNone) {
     StopRecording(limit);
     return -ENOSPC;
@@ -235,6 +282,7 @@ bool HasProcessFile() { return g_file_end.load(std::memory_order_relaxed) != 0; 
 
 void ForgetProcessFile() {
   g_file_end.store(0, std::memory_order_relaxed);
+  g_room_end.store(0, std::memory_order_relaxed);
   g_mapped_bytes.store(0, std::memory_order_relaxed);
   g_retry_at_ns.store(0, std::memory_order_relaxed);
   g_backoff_ns.store(0, std::memory_order_relaxed);

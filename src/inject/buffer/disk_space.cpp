@@ -10,26 +10,24 @@ namespace {
 
 using format::RecordingStop;
 
-// Sealing writes the recording a second time, compressed: measured 1/12 to 1/5 of its size.
-constexpr uint64_t kSealedShare = 4;
-
-bool LeavesFree(int fd, uint64_t bytes, uint64_t file_bytes, uint64_t keep_free) {
+// `sealing_bytes`: of files for whose sealing no room is reserved yet.
+bool LeavesFree(int fd, uint64_t bytes, uint64_t sealing_bytes, uint64_t keep_free) {
   struct statfs disk;
   if (keep_free == 0 || sys::Call(SYS_fstatfs, fd, &disk) != 0) return true;
   if (disk.f_blocks == 0) return true;  // a file system without a size
   const auto unit = static_cast<uint64_t>(disk.f_frsize != 0 ? disk.f_frsize : disk.f_bsize);
-  return disk.f_bavail * unit >= bytes + keep_free + (file_bytes + bytes) / kSealedShare;
+  return disk.f_bavail * unit >= bytes + keep_free + sealing_bytes / kSealedShare;
 }
 
 }  // namespace
 
-RecordingStop TakeDiskSpace(int fd, uint32_t bytes) {
+RecordingStop TakeDiskSpace(int fd, uint32_t bytes, bool holds_room) {
   format::ControlPage* page = Control();
   const uint64_t before = page->file_bytes.fetch_add(bytes, std::memory_order_relaxed);
   RecordingStop why = RecordingStop::kNone;
   if (page->max_file_bytes != 0 && before + bytes > page->max_file_bytes) {
     why = RecordingStop::kMaxSize;
-  } else if (!LeavesFree(fd, bytes, before, page->keep_free_bytes)) {
+  } else if (!LeavesFree(fd, bytes, holds_room ? bytes : before + bytes, page->keep_free_bytes)) {
     why = RecordingStop::kKeepFree;
   }
   if (why != RecordingStop::kNone) ReturnDiskSpace(bytes);
