@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -15,6 +16,17 @@ namespace batchlight {
 namespace {
 
 constexpr size_t kRandomLetters = 16;
+constexpr int kMostLinks = 40;  // as the kernel follows
+
+// Where the link points; `place` is its own path.
+std::string TargetOf(int link, const std::string& place) {
+  char target[PATH_MAX];
+  const ssize_t length = readlinkat(link, "", target, sizeof target);
+  const std::string_view text(target, static_cast<size_t>(std::max<ssize_t>(length, 0)));
+  const size_t slash = place.rfind('/');
+  if (text.starts_with('/') || slash == std::string::npos) return std::string(text);
+  return place.substr(0, slash + 1) + std::string(text);
+}
 
 }  // namespace
 
@@ -23,6 +35,29 @@ Result<Folder> Folder::Open(const std::string& path, bool follow) {
   const int fd = open(path.empty() ? "." : path.c_str(), flags);
   if (fd < 0) return InputError("cannot open folder " + path + ": " + std::strerror(errno));
   return Folder(fd, path);
+}
+
+// A link is held while its owner is looked at, so that it is this one that is followed.
+Result<Folder> Folder::OpenForOutput(const std::string& path) {
+  std::string place = path;
+  for (int links = 0; links < kMostLinks; ++links) {
+    while (place.size() > 1 && place.ends_with('/')) place.pop_back();
+    const int fd = open(place.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) break;
+    const Folder at(fd, path);
+    const struct stat info = at.Info();
+    if (!S_ISLNK(info.st_mode)) {
+      ASSIGN_OR_RETURN(Folder folder, Open(at.DescriptorPath() + "/."));
+      return std::move(folder).Named(path);
+    }
+    if (info.st_uid != geteuid() && info.st_uid != 0) {
+      return OutputError("cannot write into " + path + ": it is a link that user " +
+                         std::to_string(info.st_uid) + " put there, to " + TargetOf(fd, place) +
+                         "; choose another folder with -o, or name that one");
+    }
+    place = TargetOf(fd, place);
+  }
+  return OutputError("cannot open folder " + path + ": " + std::strerror(errno));
 }
 
 Result<Folder> Folder::OpenParent(const std::string& path) {

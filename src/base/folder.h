@@ -18,6 +18,9 @@ class Folder {
   // Errors (kInput) name path and reason. "" is the present folder. With `follow` the path itself
   // may be a link.
   static Result<Folder> Open(const std::string& path, bool follow = true);
+  // One that outputs go into. Its last part may be a link only of this user or root: one that
+  // somebody else put there would move the outputs, over files of the same names.
+  static Result<Folder> OpenForOutput(const std::string& path);
   // The folder that holds `path`.
   static Result<Folder> OpenParent(const std::string& path);
   Folder(Folder&& other) noexcept;

@@ -35,6 +35,24 @@ TEST_F(FolderTest, ALinkIsFollowedOnlyWhenAsked) {
   EXPECT_FALSE(Folder::Open(path_ + "/link", false).ok());
 }
 
+TEST_F(FolderTest, OutputsGoThroughLinksOfTheirOwnUser) {
+  ASSERT_EQ(symlink(".", (path_ + "/near").c_str()), 0);
+  ASSERT_EQ(symlink((path_ + "/near").c_str(), (path_ + "/far").c_str()), 0);
+  EXPECT_TRUE(Folder::OpenForOutput(path_)->Has("file"));
+  EXPECT_TRUE(Folder::OpenForOutput(path_ + "/far/")->Has("file"));
+  EXPECT_FALSE(Folder::OpenForOutput(path_ + "/file").ok());
+  EXPECT_FALSE(Folder::OpenForOutput(path_ + "/none").ok());
+  ASSERT_EQ(symlink("round", (path_ + "/round").c_str()), 0);
+  EXPECT_EQ(Folder::OpenForOutput(path_ + "/round").status().exit_code(), 4);
+  if (geteuid() != 0) return;  // nobody else can make a link of another user
+  ASSERT_EQ(lchown((path_ + "/near").c_str(), 65534, 65534), 0);
+  const auto others = Folder::OpenForOutput(path_ + "/far");
+  EXPECT_EQ(others.status().exit_code(), 4);
+  EXPECT_NE(others.status().message().find("a link that user 65534 put there, to " + path_ + "/."),
+            std::string::npos)
+      << others.status().message();
+}
+
 TEST_F(FolderTest, APrivateFileIsNewAndTheOwnersAlone) {
   const Folder folder = Folder::Open(path_).value();
   EXPECT_LT(folder.MakePrivateFile("file"), 0);

@@ -28,7 +28,7 @@ Status FolderOutput::Commit(const std::function<bool(std::string_view name)>& is
 }
 
 Status FolderOutput::MoveFiles(const std::function<bool(std::string_view name)>& is_stale) {
-  const auto existing = Folder::Open(folder_);
+  const auto existing = Folder::OpenForOutput(folder_);
   if (!existing.ok()) return OutputError(existing.status().message());
   const std::vector<std::string> written = held().Names();
   for (const std::string& name : written) {

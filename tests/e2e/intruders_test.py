@@ -120,6 +120,29 @@ class OthersOfTheGroup(InFolder):
                         self.path(name))
 
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can make another user's link")
+    def test_a_link_in_place_of_a_folder_that_is_there(self):
+        recording = os.path.join(SOURCE, "tests", "recordings", "h200_two_ranks.batchlight")
+        for words in (("report", recording), ("export", "-t", "csv", recording),
+                      ("export", "-t", "jsonlines", "--per-rank", recording)):
+            with self.subTest(words[:3]):
+                precious, link = self.path("precious"), self.path("out")
+                os.mkdir(precious)
+                os.symlink("precious", link)
+                os.lchown(link, 65534, 65534)
+                done = self.batchlight(*words, "-f", "-o", link)
+                self.assertEqual(done.returncode, 4, done.stderr)
+                self.assertIn("it is a link that user 65534 put there", done.stderr)
+                self.assertEqual(os.listdir(precious), [])
+                os.lchown(link, 0, 0)  # one's own is followed
+                done = self.batchlight(*words, "-f", "-o", link)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertNotEqual(os.listdir(precious), [])
+                self.assertEqual(self.files(), ["out", "precious"])
+                os.remove(link)
+                shutil.rmtree(precious)
+
+
 def cannot_become_user():
     if os.geteuid() != 0:
         return "only root can record another user's program"
@@ -232,15 +255,18 @@ class ProgramOfAnotherUser(InFolder):
 
     def test_root_loads_no_library_of_the_users(self):
         venv, program = self.venv()
-        sampled = ("profile", "-t", "none", "--gpu-metrics-devices=all", "-f", "-o")
-        done = self.batchlight(*sampled, self.path("own"), program, cwd=self.work)
-        self.assertEqual(done.returncode, 7, done.stderr)
-        self.assertTrue(os.path.exists(self.path("loaded")), "the user's own tool loads it")
-        os.remove(self.path("loaded"))
-        run("chown", "-R", USER, venv)
-        done = self.batchlight(*sampled, "run", "--run-as", USER, program, cwd=self.work)
-        self.assertEqual(done.returncode, 7, done.stderr)
-        self.assertFalse(os.path.exists(self.path("loaded")))
+        for flags in (("-t", "none", "--gpu-metrics-devices=all"), ("-t", "cuda", "--step-counters")):
+            with self.subTest(flags[-1]):
+                run("chown", "-R", "root", venv)
+                recorded = ("profile", *flags, "-f", "-o")
+                done = self.batchlight(*recorded, self.path("own"), program, cwd=self.work)
+                self.assertEqual(done.returncode, 7, done.stderr)
+                self.assertTrue(os.path.exists(self.path("loaded")), "the user's own tool loads it")
+                os.remove(self.path("loaded"))
+                run("chown", "-R", USER, venv)
+                done = self.batchlight(*recorded, "run", "--run-as", USER, program, cwd=self.work)
+                self.assertEqual(done.returncode, 7, done.stderr)
+                self.assertFalse(os.path.exists(self.path("loaded")))
 
     def test_samples_tell_the_user_nothing_of_the_kernel(self):
         why = why_no_samples()

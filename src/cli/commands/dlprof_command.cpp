@@ -228,7 +228,8 @@ Status WriteEventFiles(const DlprofOptions& options, const RunOverview& overview
   const double start_s = static_cast<double>(overview.store->session_start_utc_ns) / 1e9;
   const std::string path =
       folder + "/" + TensorBoardWriter::FileName(start_s, options.profile_name);
-  RETURN_IF_ERROR(WriteWholeFile(path, bytes));
+  ASSIGN_OR_RETURN(const Folder into, Folder::OpenForOutput(folder));
+  RETURN_IF_ERROR(WriteWholeFile(path, bytes, {.folder = &into}));
   Note(options, "wrote " + path + "; see it with: tensorboard --logdir " + folder);
   return {};
 }

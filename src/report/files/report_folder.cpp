@@ -108,7 +108,7 @@ Status WriteFiles(const std::string& folder, const Folder& into, const std::vect
 }
 
 Status WriteOverFolder(const std::string& folder, const std::vector<File>& files) {
-  const auto into = Folder::Open(folder);
+  const auto into = Folder::OpenForOutput(folder);
   if (!into.ok()) return OutputError(into.status().message());
   return WriteFiles(folder, into.value(), files);
 }
