@@ -2,7 +2,7 @@
 ARGUMENT... . KIND: what the builtin `profile` does: lines, regions or calls."""
 import sys
 
-sys.path[0] = ""  # not our folder, whose modules are not the program's
+del sys.path[0]  # our folder, whose modules are not the program's
 
 import builtins  # noqa: E402
 import functools  # noqa: E402
@@ -61,6 +61,8 @@ def _leave_to_us(profile):
 
 
 def _main(kind, setup, is_module, script, *arguments):
+    # As Python does: the present folder is for modules alone. What lies in it is not the script's.
+    sys.path.insert(0, "" if is_module else os.path.dirname(os.path.abspath(script)))
     profile = _Profile(kind)
     builtins.profile = profile
     if kind == "lines":
@@ -72,7 +74,6 @@ def _main(kind, setup, is_module, script, *arguments):
         import runpy
         runpy.run_module(script, run_name="__main__", alter_sys=True)
         return
-    sys.path[0] = os.path.dirname(os.path.abspath(script))
     _run_file(script, "__main__")
 
 

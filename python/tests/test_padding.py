@@ -57,6 +57,31 @@ class Padding(unittest.TestCase):
         ids[:, 0] = 5
         return ids
 
+    def test_a_batch_that_does_something_when_asked_is_left_alone(self):
+        asked = []
+
+        class Lazy:
+            def values(self):
+                asked.append("values")
+                return []
+            keys = items = __iter__ = values
+
+        class LazyDict(dict):
+            def values(self):
+                asked.append("dict")
+                return []
+
+        class LazyList(list):
+            def __getitem__(self, place):
+                asked.append("list")
+                return []
+
+        ids = Tensor(self.texts(64, [32, 64]))
+        self.assertEqual(list(self.module.ids_of(Lazy())), [])
+        self.assertEqual(len(list(self.module.ids_of(LazyDict(ids=ids)))), 1)
+        self.assertEqual(len(list(self.module.ids_of(LazyList([ids])))), 1)
+        self.assertEqual(asked, [])
+
     def iterate(self, batches):
         class Iterator:
             def __init__(self):

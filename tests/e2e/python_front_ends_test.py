@@ -188,6 +188,30 @@ class FrontEnds(unittest.TestCase):
         text = self.well("kernprof", "-v", script)
         self.assertRegex(text, r"\n +%d/4 .*counted_program.py:7\(fib\)\n" % (177 + 15 + 67 + 5))
 
+    def test_kernprof_takes_nothing_from_the_present_folder(self):
+        """It may be anybody's, as /tmp is."""
+        script = self.script("@profile\ndef work():\n    return 1\nwork()\n")
+        present = os.path.join(self.folder, "present")
+        os.mkdir(present)
+        for name in ("line_profiler", "functools", "types", "batchlight", "runpy"):
+            self.script("open(%r, 'w')" % os.path.join(self.folder, "taken"), "present/%s.py" % name)
+        for kind in (["-l"], ["-b"], []):
+            done = alone(BATCHLIGHT, "kernprof", *kind, script, cwd=present)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertNotIn("taken", os.listdir(self.folder))
+
+    def test_descriptors_of_two_digits(self):
+        script = self.script("import sys; print(sys.argv[1:], file=sys.stderr); sys.exit(3)")
+        held = [os.open("/dev/null", os.O_RDONLY) for _ in range(10)]
+        try:
+            done = run(DEBIAN, "-m", "batchlight", "run", "-o", "out.prof", script, "x",
+                       env=dict(os.environ, **PATHS), cwd=self.folder, pass_fds=held)
+        finally:
+            for fd in held:
+                os.close(fd)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("['x']", done.stderr)
+
     def test_kernprof_refuses_what_it_cannot(self):
         script = self.script("pass")
         for words, why in ((["-r"], "no colours"), (["-i"], "while it is written"),

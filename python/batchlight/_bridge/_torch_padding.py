@@ -6,7 +6,10 @@ tokens and flags have only 0 and 1. Padding is a value with which rows end (or b
 hardly have elsewhere. Targets that leave positions out (-100) say nothing of what is computed.
 Tensors on a GPU are not looked at: that would wait for it.
 """
+import collections
 import functools
+import itertools
+import sys
 
 import _batchlight_native as _native
 
@@ -15,6 +18,7 @@ from ._importlib_bootstrap import without_this_frame
 LAST_LOOK = 1024      # batches
 LEAST_WIDTH = 16      # positions
 MOST_ELEMENTS = 1 << 20
+MOST_ITEMS = 32
 MOST_INSIDE = 0.1     # of the positions before the padding have its value: no padding else
 
 
@@ -60,15 +64,23 @@ class Meter:
             self.next_look = 0
 
 
+def items_of(batch):
+    """What a dict or sequence holds, past whatever its class makes of asking: a batch that loads its
+    parts when they are asked for is left alone."""
+    if isinstance(batch, collections.UserDict):  # a tokenizer's
+        batch = vars(batch).get("data")
+    for kind, iterate in ((dict, dict.values), (list, list.__iter__), (tuple, tuple.__iter__)):
+        if isinstance(batch, kind):
+            return itertools.islice(iterate(batch), MOST_ITEMS)
+    return (batch,)
+
+
 def ids_of(batch):
     """NumPy's views of the tensors in question, in one level of a dict or sequence."""
-    if hasattr(batch, "values"):
-        items = list(batch.values())
-    elif isinstance(batch, (list, tuple)):
-        items = batch
-    else:
-        items = [batch]
-    for item in items[:32]:
+    torch = sys.modules.get("torch")
+    for item in items_of(batch):
+        if torch is not None and not isinstance(item, torch.Tensor):
+            continue
         shape = getattr(item, "shape", ())
         if (len(shape) != 2 or shape[1] < LEAST_WIDTH or not hasattr(item, "is_sparse")
                 or shape[0] < 2 or shape[0] * shape[1] > MOST_ELEMENTS):
