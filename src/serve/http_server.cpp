@@ -92,7 +92,6 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     }
     if (error == http::error::body_limit) return RefuseBody();
     if (error) return RefuseSyntax(error);
-    shared_.last_request_ms = NowMs();
     if (over_limit_) {
       return Refuse(
           ErrorResponse(503, "busy", "too many connections: close other pages of this run"));
@@ -101,6 +100,8 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     if (HttpResponse refusal = shared_.gate(request_); refusal.status != 200) {
       return Refuse(std::move(refusal));
     }
+    // Of those with a token alone: whoever may connect shall not keep the server alive.
+    if (request_.method == "POST") shared_.last_request_ms = NowMs();
     const http::request_header<>& header = parser_->get();
     if (header.count(http::field::transfer_encoding) != 0) {
       return Refuse(ErrorResponse(411, "length", "a body needs a Content-Length"));

@@ -245,8 +245,9 @@ class Builder {
       if (first_[node]->sequence > first_[gather]->sequence) gather = node;
     }
     for (const auto& [chunk, gather] : last) {
-      const auto first = std::find_if(forward.begin(), forward.end(),
-                                      [&](uint32_t node) { return first_[node]->chunk == chunk; });
+      const auto first =
+          std::find_if(forward.begin(), forward.end(),
+                       [&, of = chunk](uint32_t node) { return first_[node]->chunk == of; });
       if (first != forward.end()) Wait(*first, gather);
     }
   }
