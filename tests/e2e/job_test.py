@@ -124,6 +124,21 @@ class OneFileARank(InFolder):
         wrong = run(BATCHLIGHT, "ranks", "--fail-on", "stragler", self.path("job"))
         self.assertEqual(wrong.returncode, 2, wrong.stderr)
 
+    def test_the_grid_that_was_said_orders_the_maps(self):
+        text = read("ranks", "--grid", "pp=1,dp=3", self.path("job")).stdout
+        self.assertIn("grid pp=1,dp=3", text)
+        self.assertIn("pp 0, dp 1, makes the others wait", text)
+        self.assertRegex(text, r"Ranks by step[^\n]*\n.*\n  0 \(pp 0, dp 0\) ")
+        found = json.loads(read("ranks", "--json", self.path("job")).stdout)
+        self.assertIsNone(found["grid"])  # gloo's groups are not known
+        self.assertEqual([len(own) for own in found["steps"]["own_ns"]],
+                         [len(found["steps"]["first_step"])] * RANKS)
+        other = run(BATCHLIGHT, "ranks", "--grid", "dp=2,tp=2", self.path("job"))
+        self.assertEqual(other.returncode, 3)
+        self.assertIn("the grid dp=2,tp=2 is of 4 ranks, the job of 3", other.stderr)
+        for wrong in ("dp", "dp=0", "dp=3,dp=1"):
+            self.assertEqual(run(BATCHLIGHT, "ranks", "--grid", wrong, self.path("job")).returncode, 2)
+
     def test_what_was_kept_says_the_same_as_all_that_was_recorded(self):
         kept = self.ranks(self.path("job"))
         for rank in range(RANKS):  # without its end a recording has no kept part

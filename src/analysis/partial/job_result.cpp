@@ -37,10 +37,14 @@ double MedianStep(const RankPartial& rank) {
 
 class Comparer {
  public:
-  Comparer(std::vector<JobPart> parts, JobClock clock) : parts_(std::move(parts)), clock_(clock) {}
+  Comparer(std::vector<JobPart> parts, JobClock clock, std::optional<RankGrid> grid)
+      : parts_(std::move(parts)), clock_(clock) {
+    result_.grid = std::move(grid);
+  }
 
   Result<JobResult> Run() {
     RETURN_IF_ERROR(ChooseParts());
+    RETURN_IF_ERROR(CheckGrid());
     for (const Member& member : members_) calls_.push_back(&member.partial->calls);
     std::vector<int64_t> clock_ns;
     for (const Member& member : members_) clock_ns.push_back(StartOf(*member.part));
@@ -48,6 +52,7 @@ class Comparer {
     NameClocks();
     Replay();
     FillRanks();
+    FillSteps();
     FindJobStraggler();
     return std::move(result_);
   }
@@ -79,6 +84,20 @@ class Comparer {
                      [](const Member& a, const Member& b) { return a.rank < b.rank; });
     SayStepCounts();
     return {};
+  }
+
+  // Ranks that the job has, as far as is known.
+  uint64_t RanksOfJob() const {
+    int64_t ranks = result_.world_size;
+    for (const Member& member : members_) ranks = std::max(ranks, int64_t{member.rank} + 1);
+    return static_cast<uint64_t>(ranks);
+  }
+
+  Status CheckGrid() const {
+    if (!result_.grid || result_.grid->size() == RanksOfJob()) return {};
+    return InputError("the grid " + result_.grid->Text() + " is of " +
+                      std::to_string(result_.grid->size()) + " ranks, the job of " +
+                      std::to_string(RanksOfJob()));
   }
 
   void SayStepCounts() {
@@ -158,10 +177,14 @@ class Comparer {
 
   void Replay() {
     LatenessMeasure lateness(calls_);
+    std::vector<std::span<const uint32_t>> steady;
+    for (const Member& member : members_) steady.emplace_back(member.partial->steady);
+    GroupSums groups(calls_, steady);
     CollectiveSums sums;
     std::map<uint64_t, uint32_t> communicators;
     ReplayCalls(calls_, first_, [&](std::span<const CallOfRank> call) {
       lateness.Add(call);
+      groups.Add(call);
       const CallKind& kind = KindOf(call[0]);
       CollectiveSum& sum = sums[{kind.communicator, kind.operation, kind.bytes}];
       if (sum.total.calls == 0) {
@@ -175,6 +198,33 @@ class Comparer {
     });
     late_ = lateness.Take();
     FillCollectives(sums);
+    FillGrid(groups);
+  }
+
+  void FillGrid(const GroupSums& groups) {
+    std::vector<GroupSums::Rank> ranks;
+    for (const Member& member : members_) {
+      ranks.push_back({.rank = member.rank,
+                       .steps = member.partial->steady.size(),
+                       .step_ns = MedianStep(*member.partial)});
+    }
+    if (!result_.grid) {
+      result_.grid = FindGrid(groups.Groups(ranks), RanksOfJob());
+      result_.grid_found = result_.grid.has_value();
+    }
+    const RankGrid* const grid = result_.grid ? &*result_.grid : nullptr;
+    result_.axes = groups.Axes(ranks, grid);
+    result_.pipeline = groups.Stages(ranks, grid);
+  }
+
+  void FillSteps() {
+    std::vector<StepsOfRank> ranks;
+    for (size_t i = 0; i < members_.size(); ++i) {
+      const RankPartial& partial = *members_[i].partial;
+      ranks.push_back(
+          {partial.steady, partial.step_ns, partial.step_number, late_.ranks[i].lost_ns});
+    }
+    result_.steps = MapSteps(ranks);
   }
 
   static void AddCall(std::span<const CallOfRank> call, CollectiveSum& sum) {
@@ -294,8 +344,9 @@ class Comparer {
 
 }  // namespace
 
-Result<JobResult> CompareRanks(std::vector<JobPart> parts, JobClock clock) {
-  return Comparer(std::move(parts), clock).Run();
+Result<JobResult> CompareRanks(std::vector<JobPart> parts, JobClock clock,
+                               std::optional<RankGrid> grid) {
+  return Comparer(std::move(parts), clock, std::move(grid)).Run();
 }
 
 }  // namespace batchlight

@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "analysis/partial/job_grid.h"
+#include "analysis/partial/rank_grid.h"
 #include "analysis/partial/rank_partial.h"
+#include "analysis/partial/step_map.h"
 #include "analysis/ranks/job_clock.h"
 #include "base/status.h"
 
@@ -68,9 +71,16 @@ struct JobResult {
   std::vector<RankTimes> ranks;              // by rank
   std::vector<CollectiveTotal> collectives;  // by falling waiting, then transfer
   std::optional<JobStraggler> straggler;
+  std::optional<RankGrid> grid;  // given or found
+  bool grid_found = false;       // from communicators
+  std::vector<AxisTotal> axes;   // by falling exposed time; empty: no collective is known
+  std::optional<Pipeline> pipeline;
+  StepMap steps;  // by rank as in `ranks`
 };
 
-// Errors (kInput): the parts are of several jobs.
-Result<JobResult> CompareRanks(std::vector<JobPart> parts, JobClock clock);
+// `grid`: where the ranks stand, if that was said. Errors (kInput): the parts are of several jobs,
+// or the grid is not of as many ranks as the job.
+Result<JobResult> CompareRanks(std::vector<JobPart> parts, JobClock clock,
+                               std::optional<RankGrid> grid = std::nullopt);
 
 }  // namespace batchlight

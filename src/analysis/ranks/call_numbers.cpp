@@ -28,7 +28,10 @@ struct Sequence {
 
 Sequence SequenceOf(const RankCalls& rank, uint64_t communicator) {
   std::vector<bool> is_of(rank.kinds.size());
-  for (size_t i = 0; i < is_of.size(); ++i) is_of[i] = rank.kinds[i].communicator == communicator;
+  for (size_t i = 0; i < is_of.size(); ++i) {
+    const CallKind& kind = rank.kinds[i];
+    is_of[i] = kind.communicator == communicator && !IsBetweenTwo(kind.operation);
+  }
   Sequence sequence{.rank = &rank, .ends_ns = rank.ends.Decode()};
   for (uint32_t call = 0; call < rank.size(); ++call) {
     if (is_of[rank.kind[call]]) sequence.calls.push_back(call);
@@ -129,7 +132,8 @@ std::map<uint64_t, std::vector<Member>> MembersOf(std::span<const RankCalls* con
     for (const uint16_t kind : ranks[rank]->kind) ++of_kind[kind];
     std::map<uint64_t, uint64_t> counts;
     for (size_t i = 0; i < of_kind.size(); ++i) {
-      if (of_kind[i] > 0) counts[ranks[rank]->kinds[i].communicator] += of_kind[i];
+      const CallKind& kind = ranks[rank]->kinds[i];
+      if (of_kind[i] > 0 && !IsBetweenTwo(kind.operation)) counts[kind.communicator] += of_kind[i];
     }
     for (const auto& [communicator, calls] : counts) {
       communicators[communicator].push_back({rank, calls});
@@ -167,6 +171,8 @@ std::vector<uint32_t> FirstNumbersOf(uint64_t communicator, const std::vector<Me
 bool EndsTogether(std::string_view operation) {
   return operation == "AllReduce" || operation == "ReduceScatter" || operation == "AllGather";
 }
+
+bool IsBetweenTwo(std::string_view operation) { return operation == "Send" || operation == "Recv"; }
 
 std::vector<FirstNumbers> NumberCalls(std::span<const RankCalls* const> ranks,
                                       std::span<const int64_t> clock_ns) {

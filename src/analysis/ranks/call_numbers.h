@@ -16,6 +16,10 @@ namespace batchlight {
 // Operations of which all ranks end together, but for the time of a hop.
 bool EndsTogether(std::string_view operation);
 
+// Send and Recv, of which each rank of a communicator makes as many as it likes: they are not
+// counted, and each is a call of one rank.
+bool IsBetweenTwo(std::string_view operation);
+
 // By rank: the number of its first call on each communicator, in a count that all ranks share.
 // `clock_ns`: what to add to each rank's times, as far as it is known; may be empty.
 using FirstNumbers = std::unordered_map<uint64_t, uint32_t>;

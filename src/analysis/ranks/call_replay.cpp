@@ -71,6 +71,7 @@ class Replay {
   struct Kind {
     uint32_t place = 0;
     uint32_t shape = 0;  // the same for the same operation and size
+    bool between_two = false;
   };
   struct OpenCall {
     std::vector<CallOfRank> came;
@@ -95,7 +96,8 @@ class Replay {
     for (const CallKind& kind : ranks_[rank]->kinds) {
       const auto shape = static_cast<uint32_t>(shapes_.size());
       kinds_.push_back({PlaceOf(own, kind.communicator, first),
-                        shapes_.try_emplace({kind.operation, kind.bytes}, shape).first->second});
+                        shapes_.try_emplace({kind.operation, kind.bytes}, shape).first->second,
+                        IsBetweenTwo(kind.operation)});
     }
   }
 
@@ -117,7 +119,10 @@ class Replay {
   void CountCalls() {
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
       const uint32_t first = first_kind_[rank];
-      for (const uint16_t kind : ranks_[rank]->kind) ++places_[kinds_[first + kind].place].end;
+      for (const uint16_t row : ranks_[rank]->kind) {
+        const Kind& kind = kinds_[first + row];
+        if (!kind.between_two) ++places_[kind.place].end;
+      }
     }
     for (const Place& place : places_) {
       std::vector<int32_t>& changes = communicators_[place.communicator].takers;
@@ -162,6 +167,10 @@ class Replay {
     if (at % kAhead == kAhead / 2) FetchAhead(rank, at + kAhead / 2);
     if (++progress_[rank].at % kAhead == 0) Refill(rank);
     const Kind& kind = kinds_[one.kind];
+    if (kind.between_two) {
+      ready.push_back(rank);
+      return VisitAlone({rank, at, one.kernel, one.exposed});
+    }
     Place& place = places_[kind.place];
     const uint32_t number = place.next++;
     Communicator& communicator = communicators_[place.communicator];
@@ -199,6 +208,8 @@ class Replay {
   uint32_t ShapeOf(const CallOfRank& one) const {
     return kinds_[first_kind_[one.rank] + ranks_[one.rank]->kind[one.call]].shape;
   }
+
+  void VisitAlone(const CallOfRank& one) { visit_({&one, 1}); }
 
   void Visit(OpenCall& call) {
     std::vector<CallOfRank>& came = call.came;

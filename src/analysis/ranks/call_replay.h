@@ -19,10 +19,10 @@ struct CallOfRank {
   uint32_t exposed = 0;  // RankCalls::exposed
 };
 
-// visit(call on each rank) once for each call, of one rank alone too. Calls whose operation or size
-// differs between the ranks are visited as one of each kind. Ranks that made calls in another order
-// (on several streams) do not stop the replay: where all wait, those go on that the others come to
-// later, and what is never complete comes last.
+// visit(call on each rank) once for each call, of one rank alone too, as each Send and Recv is.
+// Calls whose operation or size differs between the ranks are visited as one of each kind. Ranks
+// that made calls in another order (on several streams) do not stop the replay: where all wait,
+// those go on that the others come to later, and what is never complete comes last.
 void ReplayCalls(std::span<const RankCalls* const> ranks, const std::vector<FirstNumbers>& first,
                  const std::function<void(std::span<const CallOfRank>)>& visit);
 

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace batchlight {
@@ -66,6 +68,33 @@ TEST(CallReplay, CallsOfOtherSizesAreVisitedApart) {
   std::map<size_t, size_t> visits;  // by the ranks in them
   for (const auto& visit : Visits(ranks)) ++visits[visit.size()];
   EXPECT_EQ(visits, (std::map<size_t, size_t>{{1, kCalls / 2}, {2, kCalls / 2}, {3, kCalls / 2}}));
+}
+
+// A stage sends twice and receives once; its collectives are still the first and second of all.
+TEST(CallReplay, SendsAreOfOneRankAndNotCounted) {
+  std::vector<RankCalls> ranks(2);
+  const char* const operations[] = {"Send", "Recv", "AllReduce"};
+  for (const char* operation : operations) {
+    for (RankCalls& rank : ranks) {
+      rank.kinds.push_back({.communicator = 1, .operation = operation, .bytes = 8});
+    }
+  }
+  ranks[0].kind = {0, 2, 0, 1, 2};
+  ranks[1].kind = {1, 2, 2};
+  for (RankCalls& rank : ranks) {
+    rank.kernel.assign(rank.kind.size(), 1);
+    rank.exposed = rank.kernel;
+  }
+  std::vector<size_t> sizes;
+  std::vector<std::pair<uint32_t, uint32_t>> met;
+  for (const auto& visit : Visits(ranks)) {
+    sizes.push_back(visit.size());
+    if (visit.size() < 2) continue;
+    const bool first = visit[0].rank == 0;
+    met.emplace_back(visit[first ? 0 : 1].call, visit[first ? 1 : 0].call);
+  }
+  EXPECT_EQ(std::count(sizes.begin(), sizes.end(), 1u), 4);
+  EXPECT_EQ(met, (std::vector<std::pair<uint32_t, uint32_t>>{{1, 1}, {4, 2}}));
 }
 
 // The last rank made fewer: the others' calls are visited without it.

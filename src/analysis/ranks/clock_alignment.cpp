@@ -151,17 +151,20 @@ class Alignment {
     struct Kind {
       uint32_t* next;  // number of a call on its communicator
       bool ends_together;
+      bool between_two;
     };
     FirstNumbers next = first;
     std::vector<Kind> kinds;
     for (const CallKind& kind : calls.kinds) {
-      kinds.push_back({&next[kind.communicator], EndsTogether(kind.operation)});
+      kinds.push_back(
+          {&next[kind.communicator], EndsTogether(kind.operation), IsBetweenTwo(kind.operation)});
     }
     const std::vector<int64_t> ends_ns = calls.ends.Decode();
     uint32_t stride = 1;  // the same on all ranks, or one divides the other
     while (calls.size() / stride > kMostEnds) stride *= 2;
     for (size_t call = 0; call < calls.size(); ++call) {
       const Kind& kind = kinds[calls.kind[call]];
+      if (kind.between_two) continue;
       const uint32_t number = (*kind.next)++;
       if (number % stride != 0 || !kind.ends_together || calls.kernel[call] == 0) continue;
       ends.push_back({{calls.kinds[calls.kind[call]].communicator, number}, ends_ns[call]});

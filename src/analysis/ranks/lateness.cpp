@@ -64,9 +64,7 @@ void LatenessMeasure::EnterStepOf(const CallOfRank& one) {
   LeaveStep(one.rank);
   state.begin = one.call;
   state.end = one.call + 1;
-  const bool is_next =
-      next + 1 < begin.size() && begin[next] <= one.call && one.call < begin[next + 1];
-  const size_t step = is_next ? next : ranks_[one.rank]->StepOf(one.call);
+  const size_t step = ranks_[one.rank]->StepOf(one.call, next);
   if (step == SIZE_MAX) return;
   state.step = static_cast<uint32_t>(step);
   state.end = begin[step + 1];

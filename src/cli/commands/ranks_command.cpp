@@ -34,6 +34,7 @@ struct RanksFlags {
   bool json = false;
   size_t rows = 10;
   std::string fail_on;
+  std::string grid;
 };
 
 // What was kept in the recording, else what reading all of it gives.
@@ -117,12 +118,17 @@ Status Compare(const RanksFlags& flags, Outcome& outcome) {
   if (!flags.fail_on.empty()) {
     ASSIGN_OR_RETURN(limit, LimitOf(flags.fail_on));
   }
+  std::optional<RankGrid> grid;
+  if (!flags.grid.empty()) {
+    ASSIGN_OR_RETURN(grid, ParseGrid(flags.grid));
+  }
   ASSIGN_OR_RETURN(const bool done, TryWhatIf(flags));
   if (done) return {};
   ASSIGN_OR_RETURN(const std::vector<std::string> paths, FindInputs(flags.runs));
   std::vector<std::string> notes;
   ASSIGN_OR_RETURN(std::vector<JobPart> parts, ReadParts(paths, notes));
-  ASSIGN_OR_RETURN(JobResult job, CompareRanks(std::move(parts), ClockOf(flags.use)));
+  ASSIGN_OR_RETURN(JobResult job,
+                   CompareRanks(std::move(parts), ClockOf(flags.use), std::move(grid)));
   job.notes.insert(job.notes.end(), notes.begin(), notes.end());
   RETURN_IF_ERROR(WriteOut(flags.json ? RanksAsJson(job)
                                       : RanksAsText(job, TerminalStyle::Of(stdout), flags.rows)));
@@ -152,6 +158,12 @@ void RegisterRanks(const Command& app, Outcome& outcome) {
               "Exit with code 1 if the others wait for one rank, or for longer than this part of a "
               "step: 'straggler>3%'")
       .TypeName("LIMIT");
+  command
+      .Option(
+          "--grid", &flags->grid,
+          "Where the ranks stand, the axis that runs fastest last: 'dp=4,pp=2,tp=8'; else found "
+          "from who talks with whom")
+      .TypeName("AXES");
   AddClockFlag(command, &flags->use);
   command.Runs([flags, &outcome] { outcome.status = Compare(*flags, outcome); });
 }

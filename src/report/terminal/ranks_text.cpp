@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analysis/ranks/collectives.h"
+#include "report/terminal/ranks_maps.h"
 #include "report/terminal/summary_sections.h"
 #include "report/text/number_text.h"
 #include "report/text/utf8.h"
@@ -92,6 +93,11 @@ void WriteJobHead(SummaryText& out, const JobResult& job) {
                  4);
   }
   if (!job.clocks.empty()) out.Put("  ").Wrapped(job.clocks, 2, Tone::kDim);
+  if (job.grid) {
+    out.Put("  ").Wrapped("grid " + CleanText(job.grid->Text()) +
+                              (job.grid_found ? ", found from who talks with whom" : ""),
+                          2, Tone::kDim);
+  }
 }
 
 void WriteWaitedFor(SummaryText& out, const JobResult& job) {
@@ -149,6 +155,51 @@ double BusOf(const CollectiveTotal& total) {
   const CollectiveRow row{
       .operation = total.operation, .ranks = total.ranks, .message_bytes = total.bytes};
   return row.size_bytes() / total.transfer_ns * row.bus_factor();
+}
+
+void WriteAxes(SummaryText& out, const JobResult& job) {
+  if (job.axes.empty()) return;
+  out.Title("Communication that nothing hides, of a step");
+  SummaryTable table(out, {{.header = "", .right = false},
+                           {.header = "groups"},
+                           {.header = "ranks"},
+                           {.header = "exposed"},
+                           {.header = "of it waiting"},
+                           {.header = "of a step"}});
+  for (const AxisTotal& axis : job.axes) {
+    table.Row({{CleanText(axis.name)},
+               {CountText(axis.groups)},
+               {CountText(axis.ranks)},
+               {TimeText(axis.exposed_ns)},
+               {TimeText(axis.lost_ns)},
+               {job.step_ns > 0 ? PercentText(axis.exposed_ns / job.step_ns) : ""}});
+  }
+  table.Print("axis");
+}
+
+void WritePipeline(SummaryText& out, const JobResult& job) {
+  if (!job.pipeline) return;
+  const Pipeline& pipeline = *job.pipeline;
+  out.Title("Pipeline");
+  std::string text = "Its stages wait for each other for " + PercentText(pipeline.bubble) +
+                     " of their steps, with nothing computed meanwhile";
+  if (pipeline.micro_batches > 0) {
+    text += "; one forward and one backward by turns needs " +
+            PercentText(pipeline.least_bubble()) + " with " + CountText(pipeline.micro_batches) +
+            " micro-batches";
+  }
+  out.Put("  ").Wrapped(text + ".", 2, Tone::kStrong);
+  SummaryTable table(out, {{.header = "", .right = false},
+                           {.header = "ranks"},
+                           {.header = "step"},
+                           {.header = "waiting for others"}});
+  for (const PipelineStage& stage : pipeline.stages) {
+    table.Row({{std::to_string(stage.stage)},
+               {CountText(stage.ranks)},
+               {TimeText(stage.step_ns)},
+               {TimeText(stage.exposed_ns)}});
+  }
+  table.Print("stage");
 }
 
 void WriteCollectives(SummaryText& out, const JobResult& job, size_t rows) {
@@ -216,12 +267,60 @@ ordered_json PartsJson(const std::vector<SlowPart>& parts) {
   return json;
 }
 
+ordered_json PipelineJson(const JobResult& job) {
+  if (!job.pipeline) return nullptr;
+  const Pipeline& pipeline = *job.pipeline;
+  ordered_json json = {{"bubble", pipeline.bubble},
+                       {"micro_batches", pipeline.micro_batches},
+                       {"least_bubble", pipeline.least_bubble()},
+                       {"stages", ordered_json::array()}};
+  for (const PipelineStage& stage : pipeline.stages) {
+    json["stages"].push_back({{"stage", stage.stage},
+                              {"ranks", stage.ranks},
+                              {"step_ns", stage.step_ns},
+                              {"exposed_ns", stage.exposed_ns}});
+  }
+  return json;
+}
+
+// Places, axes, stages, and what each rank took for itself by step, in whole ns.
+void AddGridJson(const JobResult& job, ordered_json& json) {
+  json["grid"] = nullptr;
+  if (job.grid) {
+    ordered_json axes = ordered_json::array();
+    for (const GridAxis& axis : job.grid->axes()) {
+      axes.push_back({{"name", CleanText(axis.name)}, {"size", axis.size}});
+    }
+    json["grid"] = {{"found", job.grid_found}, {"axes", std::move(axes)}};
+  }
+  json["axes"] = ordered_json::array();
+  for (const AxisTotal& axis : job.axes) {
+    json["axes"].push_back({{"name", CleanText(axis.name)},
+                            {"groups", axis.groups},
+                            {"ranks", axis.ranks},
+                            {"exposed_ns", axis.exposed_ns},
+                            {"lost_ns", axis.lost_ns}});
+  }
+  json["pipeline"] = PipelineJson(job);
+  json["steps"] = {{"steps_per_column", job.steps.steps_per_column},
+                   {"first_step", job.steps.first_step},
+                   {"own_ns", ordered_json::array()}};
+  for (const std::vector<double>& own : job.steps.own_ns) {
+    ordered_json row = ordered_json::array();
+    for (const double ns : own) row.push_back(static_cast<int64_t>(ns));
+    json["steps"]["own_ns"].push_back(std::move(row));
+  }
+}
+
 }  // namespace
 
 std::string StragglerSentence(const JobResult& job) {
   if (!job.straggler) return "";
   const JobStraggler& found = *job.straggler;
-  return RankName(job.ranks[found.row]) + " makes the others wait " + TimeText(found.waited_ns) +
+  const RankTimes& rank = job.ranks[found.row];
+  const std::string place =
+      job.grid && rank.rank >= 0 ? ", " + CleanText(job.grid->PlaceText(rank.rank)) + "," : "";
+  return RankName(rank) + place + " makes the others wait " + TimeText(found.waited_ns) +
          " of a step (" + PercentText(found.of_step) + ")" + StepsText(found) + ".";
 }
 
@@ -234,6 +333,9 @@ std::string RanksAsText(const JobResult& job, const TerminalStyle& style, size_t
   }
   WriteWaitedFor(out, job);
   WriteRankTable(out, job, rows);
+  WriteRankMaps(out, job);
+  WriteAxes(out, job);
+  WritePipeline(out, job);
   WriteCollectives(out, job, rows);
   return out.text();
 }
@@ -301,6 +403,7 @@ std::string RanksAsJson(const JobResult& job) {
                              {"last_share", rank.last_share},
                              {"phases_ns", std::move(phases)}});
   }
+  AddGridJson(job, json);
   for (const CollectiveTotal& total : job.collectives) {
     json["collectives"].push_back({{"operation", CleanText(total.operation)},
                                    {"communicator", total.communicator},

@@ -1,0 +1,90 @@
+#include "report/terminal/ranks_text.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace batchlight {
+namespace {
+
+// dp=2,tp=2 with steps of 100 ms; rank 2 loads data 4 ms longer, in the last of three steps 12 ms.
+JobResult SmallJob() {
+  JobResult job;
+  job.inputs = 4;
+  job.world_size = 4;
+  job.step_ns = 100e6;
+  job.phases = {"data loading", "forward"};
+  job.grid = ParseGrid("dp=2,tp=2").value();
+  job.steps.first_step = {10, 11, 12};
+  job.steps.usual_ns = {80e6, 80e6, 80e6};
+  for (int32_t rank = 0; rank < 4; ++rank) {
+    RankTimes& times = job.ranks.emplace_back();
+    times.rank = rank;
+    times.host = "node" + std::to_string(rank / 2);
+    times.steps = 3;
+    times.step_ns = 100e6;
+    times.phase_ns = {rank == 2 ? 5e6 : 1e6, 40e6};
+    job.steps.own_ns.push_back({80e6, 80e6, rank == 2 ? 92e6 : 80e6});
+  }
+  job.straggler = {.row = 2,
+                   .waited_ns = 4e6,
+                   .of_step = 0.04,
+                   .late_steps = {12},
+                   .steps = 3,
+                   .phase = "data loading"};
+  job.axes = {{.name = "tp", .groups = 2, .ranks = 2, .exposed_ns = 5e6, .lost_ns = 4e6}};
+  return job;
+}
+
+bool Has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(RanksText, NamesRankHostAndPlace) {
+  EXPECT_EQ(
+      StragglerSentence(SmallJob()),
+      "Rank 2 (node1), dp 1, tp 0, makes the others wait 4.00 ms of a step (4.0 %), in 1 of 3 "
+      "steps (12).");
+}
+
+TEST(RanksText, MapsAreInTheOrderOfTheGrid) {
+  const std::string text = RanksAsText(SmallJob(), {.unicode = false}, 10);
+  EXPECT_TRUE(Has(text, "grid dp=2,tp=2\n")) << text;
+  EXPECT_TRUE(Has(text, "a data loading, b forward")) << text;
+  EXPECT_TRUE(Has(text, "  1 (dp 0, tp 1)  . .")) << text;
+  EXPECT_TRUE(Has(text, "  2 (dp 1, tp 0)  + .")) << text;
+  EXPECT_TRUE(Has(text, "steps from 10 on")) << text;
+  EXPECT_TRUE(Has(text, "  2 (dp 1, tp 0)  ..#\n")) << text;
+  EXPECT_TRUE(Has(text, "Communication that nothing hides")) << text;
+}
+
+// 1,000 ranks as pp=5,dp=25,tp=8: even parts of dp in a line, the worst rank of each.
+TEST(RanksText, ManyRanksShareALine) {
+  JobResult job = SmallJob();
+  const RankTimes usual = job.ranks[0];
+  job.grid = ParseGrid("pp=5,dp=25,tp=8").value();
+  job.ranks.assign(1000, usual);
+  job.steps.own_ns.assign(1000, {80e6, 80e6, 80e6});
+  for (int32_t rank = 0; rank < 1000; ++rank) job.ranks[size_t(rank)].rank = rank;
+  job.steps.own_ns[777][1] = 83e6;
+  const std::string text = RanksAsText(job, {.unicode = false}, 10);
+  EXPECT_TRUE(Has(text, "  760-799  .+.\n")) << text;
+  EXPECT_TRUE(Has(text, "  800-839  ...\n")) << text;
+}
+
+TEST(RanksText, JsonHasGridAxesAndSteps) {
+  JobResult job = SmallJob();
+  job.pipeline = {.stages = {{0, 2, 100e6, 1e6}, {1, 2, 100e6, 3e6}}, .bubble = 0.02};
+  const auto json = nlohmann::json::parse(RanksAsJson(job));
+  EXPECT_EQ(json["grid"]["axes"][1]["name"], "tp");
+  EXPECT_EQ(json["grid"]["found"], false);
+  EXPECT_EQ(json["axes"][0]["exposed_ns"], 5e6);
+  EXPECT_EQ(json["steps"]["own_ns"][2][2], 92'000'000);
+  EXPECT_EQ(json["pipeline"]["stages"][1]["exposed_ns"], 3e6);
+  job.grid.reset();
+  job.pipeline.reset();
+  EXPECT_TRUE(nlohmann::json::parse(RanksAsJson(job))["grid"].is_null());
+}
+
+}  // namespace
+}  // namespace batchlight
