@@ -241,6 +241,18 @@ class Names(Hostile):
         done = self.read("summary", path, code=3)
         self.assert_harmless(done.stderr.decode())
 
+    def test_names_of_files(self):
+        folder = self.path("left")
+        os.mkdir(folder)
+        self.write("left/" + ESCAPES.replace("/", "") + ".partial-abcdefghijklmnop", "")
+        trace = self.trace("fine" + ESCAPES.replace("/", "") + ".json", [event(ts=10 * i) for i in range(5)])
+        for command in (["clean", folder], ["stats", "--nsys-compat", trace], ["summary", trace]):
+            with self.subTest(command=command[0]):
+                code, text = on_terminal(200, *command, NO_COLOR="1")
+                self.assertEqual(code, 0)
+                self.assertIn("gnp.exe", text)
+                self.assert_harmless(text)
+
     def test_a_dump_escapes_and_comes_back(self):
         folder = self.recording("dump", ['+1 RangePush message="\\x1b[31m \u202e \u9000"',
                                          "+2 RangePop"])

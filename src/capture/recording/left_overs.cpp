@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <optional>
+#include <utility>
+
 #include "base/contain.h"
 #include "base/file.h"
 #include "base/partial_folder.h"
@@ -16,23 +19,35 @@ std::string Join(const std::string& folder, const std::string& name) {
                                          : folder + (folder.ends_with('/') ? "" : "/") + name;
 }
 
-// What becomes of one left live folder, as a line for the user.
-Result<std::string> CleanLiveFolder(const std::string& path, const CleanOptions& options) {
-  ASSIGN_OR_RETURN(const LiveFolder live, LiveFolder::Open(path));
-  const bool empty = !live.HoldsRecording();
-  if (empty || options.drop_events) {
-    if (!options.only_say) RETURN_IF_ERROR(live.Remove());
+// The live folder of that name if this user's run left it; nobody else can write into it then. A
+// link may lead to a folder that lies elsewhere for good reason.
+std::optional<LiveFolder> LeftLiveFolder(const Folder& folder, const std::string& name) {
+  auto live = LiveFolder::OpenIn(folder, name, Join(folder.path(), name));
+  if (!live.ok() || live->folder().Info().st_uid != geteuid() || !live->FindWriter().empty()) {
+    return std::nullopt;
+  }
+  return std::move(live).value();
+}
+
+// What becomes of one left live folder, as a line for the user. Nothing: it is none any more.
+Result<std::string> CleanLiveFolder(const Folder& folder, const std::string& name,
+                                    const CleanOptions& options) {
+  const std::optional<LiveFolder> live = LeftLiveFolder(folder, name);
+  if (!live) return std::string();
+  const std::string path = live->path();
+  if (!live->HoldsRecording() || options.drop_events) {
+    if (!options.only_say) RETURN_IF_ERROR(live->Remove());
     return (options.only_say ? "would remove " : "removed ") + path;
   }
   const std::string sealed =
       path.substr(0, path.size() - std::string(kLiveSuffix).size()) + kRecordingSuffix;
-  if (FileExists(sealed)) {
+  if (folder.Has(LastPartOf(sealed))) {
     return "kept " + path + ": " + sealed + " is there already; `batchlight trace seal -o NAME " +
            path + "` gives it another name";
   }
   if (options.only_say) return "would make " + sealed + " of " + path;
-  RETURN_IF_ERROR(Seal(live, sealed, {.ended = true}).status());
-  RETURN_IF_ERROR(live.Remove());
+  RETURN_IF_ERROR(Seal(*live, sealed, {.ended = true, .output_folder = &folder}).status());
+  RETURN_IF_ERROR(live->Remove());
   return "made " + sealed + " of " + path;
 }
 
@@ -41,11 +56,7 @@ Result<std::string> CleanLiveFolder(const std::string& path, const CleanOptions&
 std::vector<std::string> LeftLiveFolders(const Folder& folder) {
   std::vector<std::string> left;
   for (const std::string& name : folder.Names()) {
-    if (!name.ends_with(kLiveSuffix)) continue;
-    const auto live = LiveFolder::Open(Join(folder.path(), name));
-    if (live.ok() && live->folder().Info().st_uid == geteuid() && live->FindWriter().empty()) {
-      left.push_back(name);
-    }
+    if (name.ends_with(kLiveSuffix) && LeftLiveFolder(folder, name)) left.push_back(name);
   }
   return left;
 }
@@ -69,10 +80,9 @@ Status Clean(const std::string& path, const CleanOptions& options,
     lines.push_back((options.only_say ? "would remove " : "removed ") + Join(path, name));
   }
   for (const std::string& name : LeftLiveFolders(folder)) {
-    const std::string live = Join(path, name);
-    const Status status = Contain("cleaning " + live, [&]() -> Status {
-      ASSIGN_OR_RETURN(std::string line, CleanLiveFolder(live, options));
-      lines.push_back(std::move(line));
+    const Status status = Contain("cleaning " + Join(path, name), [&]() -> Status {
+      ASSIGN_OR_RETURN(std::string line, CleanLiveFolder(folder, name, options));
+      if (!line.empty()) lines.push_back(std::move(line));
       return {};
     });
     if (!status.ok()) failed = status;

@@ -48,6 +48,20 @@ TEST_F(LeftOversTest, RecordingsAreMadeAndUnfinishedFilesGo) {
   EXPECT_EQ(Left(), (Names{"a.batchlight", "b.batchlight"}));
 }
 
+TEST_F(LeftOversTest, ALinkLeadsToNothingThatWasLeftHere) {
+  char elsewhere[] = "/tmp/bl_kept_XXXXXX";
+  ASSERT_NE(mkdtemp(elsewhere), nullptr);
+  ASSERT_TRUE(WriteWholeFile(std::string(elsewhere) + "/control", "x").ok());
+  std::filesystem::create_directory_symlink(elsewhere, base_ + "/z" + kLiveSuffix);
+  for (const bool drops : {false, true}) {
+    Names lines;
+    ASSERT_TRUE(Clean(base_, {.drop_events = drops}, lines).ok());
+    EXPECT_TRUE(FileExists(std::string(elsewhere) + "/control"));
+    EXPECT_FALSE(FileExists(base_ + "/z.batchlight"));
+  }
+  std::filesystem::remove_all(elsewhere);
+}
+
 TEST_F(LeftOversTest, WhatIsBeingWrittenStays) {
   const LiveFolder live = LiveFolder::Create(base_ + "/d" + kLiveSuffix, false).value();
   const auto writer = AtomicFileWriter::Create(base_ + "/e");

@@ -97,6 +97,13 @@ Result<LiveFolder> LiveFolder::Open(const std::string& given) {
   return LiveFolder(std::move(parent), std::move(folder));
 }
 
+Result<LiveFolder> LiveFolder::OpenIn(const Folder& folder, const std::string& name,
+                                      const std::string& path) {
+  ASSIGN_OR_RETURN(Folder parent, Folder::Open(folder.DescriptorPath()));
+  ASSIGN_OR_RETURN(Folder inside, Folder::Open(folder.DescriptorPath() + "/" + name, false));
+  return LiveFolder(std::move(parent), std::move(inside).Named(path));
+}
+
 LiveFolder::Lock LiveFolder::TakeLock(bool wait) const {
   constexpr int kWaitMs = 2000;
   for (int waited_ms = 0;; ++waited_ms) {

@@ -31,6 +31,9 @@ class LiveFolder {
   static Result<LiveFolder> Create(const std::string& path, bool replace);
   // One that is there. Errors: kInput.
   static Result<LiveFolder> Open(const std::string& path);
+  // The same of a folder that lies in `folder`; a link is none. Errors: kInput.
+  static Result<LiveFolder> OpenIn(const Folder& folder, const std::string& name,
+                                   const std::string& path);
 
   const std::string& path() const { return folder_.path(); }
   const Folder& folder() const { return folder_; }

@@ -1,11 +1,11 @@
 // batchlight clean: what killed runs left in a folder.
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "capture/recording/left_overs.h"
 #include "cli/flags/command.h"
+#include "cli/reading/standard_output.h"
 
 namespace batchlight::cli {
 namespace {
@@ -22,8 +22,8 @@ Status CleanFolders(const CleanFlags& flags) {
     const Status status = capture::Clean(folder, flags.options, lines);
     if (!status.ok()) failed = status;
   }
-  for (const std::string& line : lines) std::printf("%s\n", line.c_str());
-  if (lines.empty() && failed.ok()) std::puts("nothing was left behind here");
+  if (lines.empty() && failed.ok()) lines.emplace_back("nothing was left behind here");
+  for (const std::string& line : lines) RETURN_IF_ERROR(WriteNamesOut(line + "\n"));
   return failed;
 }
 

@@ -23,6 +23,7 @@
 #include "cli/flags/step_flags.h"
 #include "cli/reading/print_help.h"
 #include "cli/reading/reading_notes.h"
+#include "cli/reading/standard_output.h"
 #include "ingest/open_input.h"
 #include "report/tables/dlprof_files.h"
 #include "report/tensorboard/dlprof_events.h"
@@ -192,14 +193,15 @@ class ReportWriter {
   std::string domain_;
 };
 
-void PrintFindings(const DlprofOptions& options, const std::vector<Finding>& findings) {
-  if (options.verbosity == "quiet") return;
-  std::printf("Expert Systems Feedback: %zu issue%s detected.\n\n", findings.size(),
-              findings.size() == 1 ? "" : "s");
+Status PrintFindings(const DlprofOptions& options, const std::vector<Finding>& findings) {
+  if (options.verbosity == "quiet") return {};
+  std::string text = "Expert Systems Feedback: " + std::to_string(findings.size()) +
+                     (findings.size() == 1 ? " issue" : " issues") + " detected.\n\n";
   for (const Finding& finding : findings) {
-    std::printf("Problem detected:\n    %s. %s\nRecommended change:\n    %s\n\n",
-                finding.title.c_str(), finding.seen.c_str(), finding.action.c_str());
+    text += "Problem detected:\n    " + finding.title + ". " + finding.seen +
+            "\nRecommended change:\n    " + finding.action + "\n\n";
   }
+  return WriteNamesOut(text);
 }
 
 // The correlated model, raw: ops, and kernels with their op and iteration.
@@ -321,8 +323,7 @@ Status Run(const DlprofOptions& options, const std::vector<std::string>& program
                                              "--nsys_database=" + input);
   }
   RETURN_IF_ERROR(written);
-  PrintFindings(options, overview.findings);
-  return {};
+  return PrintFindings(options, overview.findings);
 }
 
 void AddOptions(const Command& command, DlprofOptions* options) {

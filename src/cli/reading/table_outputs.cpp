@@ -197,7 +197,7 @@ void TableOutputs::Announce(size_t index, std::string_view report, std::string_v
     const auto format = ParseTableFormat(format_text == "." ? "csv" : format_text);
     if (format.ok()) text += " to [" + FilePath(output, file_part, format.value()) + ']';
   }
-  std::printf("%s... %s", text.c_str(), output == "-" ? "\n" : "");
+  (void)WriteNamesOut(text + "... " + (output == "-" ? "\n" : ""));  // FinishOut() tells of errors
 }
 
 void TableOutputs::Finish(size_t index, bool empty, std::string_view skipped) const {
@@ -206,7 +206,7 @@ void TableOutputs::Finish(size_t index, bool empty, std::string_view skipped) co
   if (as_nsys && !console) std::printf("PROCESSED%s\n\n", empty ? " (EMPTY RESULTS)" : "");
   if (skipped.empty()) return;
   if (as_nsys) {
-    std::printf("%.*s\n\n", static_cast<int>(skipped.size()), skipped.data());
+    (void)WriteNamesOut(std::string(skipped) + "\n\n");
   } else {
     Notice(skipped);
   }
