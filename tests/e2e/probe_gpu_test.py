@@ -41,6 +41,17 @@ class ProbeGpu(unittest.TestCase):
         self.assertIn("PyTorch", done.stderr)
         self.assertEqual(os.listdir(self.folder), [], "its own file is removed")
 
+    def test_the_result_goes_through_a_folder_of_the_users_alone(self):
+        place = os.path.join(self.folder, "bin")
+        os.mkdir(place)
+        with open(os.path.join(place, "python3"), "w") as file:
+            file.write("#!/bin/sh\nstat -c '%a %n' \"$(dirname \"$3\")\" >&2; exit 3\n")
+        os.chmod(os.path.join(place, "python3"), 0o755)
+        done = self.probe(env={"PATH": place + ":/usr/bin:/bin", "TMPDIR": self.folder})
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stderr, "^700 %s/batchlight-gpu-[A-Za-z0-9]{6}\n$" % self.folder)
+        self.assertEqual(os.listdir(self.folder), ["bin"])
+
     def test_no_python(self):
         done = self.probe(env={"PATH": self.folder})
         self.assertEqual(done.returncode, 2)

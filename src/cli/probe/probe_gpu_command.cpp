@@ -2,7 +2,9 @@
 // Python with PyTorch measures (python/batchlight/_probe_gpu.py).
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,7 +13,6 @@
 
 #include "base/child.h"
 #include "base/file.h"
-#include "base/folder.h"
 #include "capture/program/python_verb.h"
 #include "cli/flags/command.h"
 #include "cli/reading/standard_output.h"
@@ -33,18 +34,31 @@ Status CheckFormat(const std::string& format) {
   return ParseTableFormat(format).status();
 }
 
-// The JSON of the measurement. Errors: those that Python said, in a line of its own.
+// The JSON of the measurement. Errors: those that Python said, in a line of its own. It goes
+// through a folder of this user alone: the name of the file can be read from Python's command line
+// meanwhile.
 Result<std::string> Measured(int& exit_code) {
-  const char* folder = std::getenv("TMPDIR");
-  const std::string file = std::string(folder != nullptr ? folder : "/tmp") + "/batchlight-gpu-" +
-                           RandomLetters() + ".json";
-  ASSIGN_OR_RETURN(const std::vector<std::string> words, capture::PythonWords("probe-gpu", {file}));
-  const Child child = StartChild({.words = words});
-  if (child.error != 0) return capture::NoPython("probe gpu", child.error);
+  const char* temporary = std::getenv("TMPDIR");
+  std::string folder =
+      std::string(temporary != nullptr ? temporary : "/tmp") + "/batchlight-gpu-XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) {
+    return OutputError("cannot make " + folder + ": " + std::strerror(errno) +
+                       "; set TMPDIR to a folder that can be written");
+  }
+  const std::string file = folder + "/result.json";
+  const auto remove = [&] {
+    unlink(file.c_str());
+    rmdir(folder.c_str());
+  };
+  const auto words = capture::PythonWords("probe-gpu", {file});
+  const Child child = words.ok() ? StartChild({.words = words.value()}) : Child();
+  if (!words.ok() || child.error != 0) {
+    remove();
+    return words.ok() ? capture::NoPython("probe gpu", child.error) : words.status();
+  }
   exit_code = ShellExitCode(WaitForChild(child.pid));
-  if (exit_code != 0) return std::string();
-  auto text = ReadWholeFile(file);
-  unlink(file.c_str());
+  auto text = exit_code == 0 ? ReadWholeFile(file) : std::string();
+  remove();
   return text;
 }
 
