@@ -39,7 +39,14 @@ void Use(Result<Store> store, const uint8_t* data, size_t size) {
 void UseChunks(ChunkSet& set, const uint8_t* data, size_t size) {
   SortChunks(set);
   if (!DumpChunks(set, {}, [](std::string_view) { return Status(); }).ok()) std::abort();
-  Use(ReadChunks(std::move(set)), data, size);
+  // One in four as --times reads it: a stretch of the first 67 ms.
+  const uint64_t hash = XXH3_64bits(data, size);
+  RecordedParts parts;
+  if (hash % 4 == 0) {
+    parts.first_ns = static_cast<int64_t>(hash >> 8 & 0x1ffffff);
+    parts.last_ns = parts.first_ns + static_cast<int64_t>(hash >> 40 & 0x1ffffff);
+  }
+  Use(ReadChunks(std::move(set), parts), data, size);
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <concepts>
 #include <numeric>
 #include <optional>
-#include <ranges>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -158,11 +157,36 @@ void PutRow(NsysWriter& writer, SqliteInsert& insert, const nsys::Table<Columns.
   insert.Done();
 }
 
+// 0 to count - 1. (std::views::iota of GCC's library is beyond clang 14, which fuzzes.)
+class RowNumbers {
+ public:
+  class Iterator {
+   public:
+    explicit Iterator(size_t row) : row_(row) {}
+    size_t operator*() const { return row_; }
+    Iterator& operator++() {
+      ++row_;
+      return *this;
+    }
+    bool operator==(const Iterator& other) const = default;
+
+   private:
+    size_t row_;
+  };
+  explicit RowNumbers(size_t count) : count_(count) {}
+  Iterator begin() const { return Iterator(0); }
+  Iterator end() const { return Iterator(count_); }
+  size_t size() const { return count_; }
+
+ private:
+  size_t count_;
+};
+
 // Row numbers of a store table: in its own order; by start; by start, only those that `keep`
 // accepts.
 template <typename StoreTable>
-auto InOrder(const StoreTable& table) {
-  return std::views::iota(size_t{0}, table.size());
+RowNumbers InOrder(const StoreTable& table) {
+  return RowNumbers(table.size());
 }
 template <typename StoreTable>
 std::vector<uint32_t> ByStart(const StoreTable& table, std::vector<uint32_t> rows) {
