@@ -8,6 +8,7 @@
 
 #include "nsys/cuda_tables.h"
 #include "nsys/info_tables.h"
+#include "nsys/metric_tables.h"
 #include "nsys/nvtx_tables.h"
 #include "nsys/os_tables.h"
 #include "nsys/runtime_tables.h"
@@ -24,7 +25,7 @@ void VisitSchema(Visitor&& visit) {
       kMpiRanks, kMpiPointToPoint, kMpiCollectives, kMpiStartWait, kMpiOther, kProfilerOverhead,
       kDiagnostics, kProcesses, kThreadNames, kProcessStreams, kAnalysisDetails, kAnalysisFile,
       kCaptureFacts, kExportFacts, kSessionStart, kSystemEnvironment, kGpu, kCudaDevice,
-      kCudaContext, kCudaStream);
+      kCudaContext, kCudaStream, kGpuMetrics, kGpuMetricNames);
 }
 
 // What the dictionary says about a table.

@@ -80,9 +80,10 @@ class NsysWriter {
 // The parts, in the order in which tables are written. Errors: kOutput.
 Status WriteCudaTables(NsysWriter& writer);
 Status WriteNvtxTables(NsysWriter& writer);
-Status WriteOsTables(NsysWriter& writer);    // OS calls, MPI, overhead, unified memory
-Status WriteOwnTables(NsysWriter& writer);   // BATCHLIGHT_*: what nsys has no table for
-Status WriteInfoTables(NsysWriter& writer);  // session, machine, processes, threads
+Status WriteOsTables(NsysWriter& writer);      // OS calls, MPI, overhead, unified memory
+Status WriteMetricTables(NsysWriter& writer);  // metrics of GPUs over time
+Status WriteOwnTables(NsysWriter& writer);     // BATCHLIGHT_*: what nsys has no table for
+Status WriteInfoTables(NsysWriter& writer);    // session, machine, processes, threads
 Status WriteEnumTables(NsysWriter& writer);
 Status WriteStrings(NsysWriter& writer);  // last: the strings that were used
 

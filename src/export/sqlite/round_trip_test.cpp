@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <limits>
 
 #include "export/exporter.h"
 #include "ingest/nsys/nsys_sqlite.h"
@@ -302,6 +303,44 @@ TEST_F(NsysRoundTripTest, ColumnsMayBeMissingAndUnknownOnesMayBeThere) {
   EXPECT_EQ(reasons, std::vector<std::string_view>{
                          "table CUPTI_ACTIVITY_KIND_MEMSET has no column memKind: what they hold "
                          "is taken as absent"});
+}
+
+TEST_F(NsysRoundTripTest, MetricsOfGpusAreWholeNumbersForNsysAndInFullForUs) {
+  Store store;
+  const StringId active = store.strings.Intern("SMs Active");
+  const StringId clock = store.strings.Intern("GPC Clock Frequency");
+  const StringId percent = store.strings.Intern("Throughput %");
+  store.gpu_metrics.Append({.device = 1,
+                            .metric = active,
+                            .unit = percent,
+                            .source = GpuMetricSource::kCounters,
+                            .interval_ns = 100});
+  store.gpu_metrics.Append({.device = 1, .metric = clock});
+  const auto sample = [&](int64_t at, StringId metric, double value) {
+    store.gpu_metric_samples.Append(
+        {.start_ns = at, .device = 1, .metric = metric, .value = value});
+  };
+  sample(100, active, 41.7);
+  sample(100, clock, 1980e6);
+  sample(200, active, 99.2);
+  sample(200, clock, std::numeric_limits<double>::infinity());
+  Export(store);
+  auto own = ImportNsysSqlite(path_, false);
+  ASSERT_TRUE(own.ok()) << own.status().message();
+  EXPECT_EQ(own->gpu_metric_samples.value[0], 41.7);
+  Sql("DROP TABLE BATCHLIGHT_GPU_METRIC_SAMPLES; DROP TABLE BATCHLIGHT_GPU_METRICS");
+  auto read = ImportNsysSqlite(path_, false);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_EQ(read->gpu_metrics.size(), 2u);
+  EXPECT_EQ(read->Text(read->gpu_metrics.metric[0]), "SMs Active");
+  EXPECT_EQ(read->Text(read->gpu_metrics.unit[0]), "Throughput %");
+  EXPECT_EQ(read->Text(read->gpu_metrics.unit[1]), "");
+  EXPECT_EQ(read->gpu_metrics.device[0], 1u);
+  const GpuMetricSamplesTable& samples = read->gpu_metric_samples;
+  ASSERT_EQ(samples.size(), 4u);
+  EXPECT_EQ(samples.value, (std::vector<double>{42, 1980e6, 99, 0}));
+  EXPECT_EQ(samples.start_ns, (std::vector<int64_t>{100, 100, 200, 200}));
+  EXPECT_EQ(read->Text(samples.metric[1]), "GPC Clock Frequency");
 }
 
 }  // namespace

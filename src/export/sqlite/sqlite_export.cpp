@@ -60,8 +60,8 @@ Result<uint64_t> ExportSqlite(const Store& store, const ExportOptions& options) 
   if (options.append) return UsageError("--append is for folders; sqlite is one file");
   ASSIGN_OR_RETURN(SqliteFile file, SqliteFile::Create(options.output));
   NsysWriter writer(store, options, file);
-  for (const auto part : {WriteCudaTables, WriteNvtxTables, WriteOsTables, WriteOwnTables,
-                          WriteInfoTables, WriteEnumTables, WriteStrings}) {
+  for (const auto part : {WriteCudaTables, WriteNvtxTables, WriteOsTables, WriteMetricTables,
+                          WriteOwnTables, WriteInfoTables, WriteEnumTables, WriteStrings}) {
     RETURN_IF_ERROR(part(writer));
   }
   if (!options.lazy) RETURN_IF_ERROR(CreateMissingTables(writer));

@@ -135,6 +135,7 @@ Status LoadOtherRuntimes(Load& load);  // interns strings
 Status LoadUnifiedMemory(Load& load);
 // The BATCHLIGHT_* tables of an export of ours (nsys/own_tables.h).
 Status LoadOwnTables(Load& load);
+Status LoadGpuMetrics(Load& load);  // after LoadOwnTables; interns strings
 // Threads of an export of ours, also those without events: the order of threads, and with it of all
 // rows, is then that of the recording. Empty: it is none.
 struct OwnThread {

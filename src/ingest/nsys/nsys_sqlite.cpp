@@ -154,6 +154,7 @@ Result<Store> ImportNsysSqlite(const std::string& path, bool doubled_calls) {
   rest.database = &database;
   RETURN_IF_ERROR(nsys::LoadOtherRuntimes(rest));
   RETURN_IF_ERROR(nsys::LoadOwnTables(rest));
+  RETURN_IF_ERROR(nsys::LoadGpuMetrics(rest));
   RETURN_IF_ERROR(nsys::UniteThreads(database, loads, store));
   RETURN_IF_ERROR(nsys::CompleteProcesses(database, strings, store));
   RETURN_IF_ERROR(nsys::LoadTargetInfo(rest));
