@@ -5,19 +5,10 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/counters/operation_metrics.h"
+
 namespace batchlight {
 namespace {
-
-struct OperationMetric {
-  std::string_view metric;
-  std::string_view dtype;
-};
-constexpr OperationMetric kOperations[] = {{"sm__ops_path_tensor_src_bf16_dst_fp32.sum", "bf16"},
-                                           {"sm__ops_path_tensor_op_hgmma_src_fp16.sum", "f16"},
-                                           {"sm__ops_path_tensor_src_fp16_dst_fp32.sum", "f16"},
-                                           {"sm__ops_path_tensor_src_fp8.sum", "f8e4m3"},
-                                           {"sm__ops_path_tensor_src_tf32_dst_fp32.sum", "f32"},
-                                           {"sm__ops_path_tensor_src_fp64.sum", "f64"}};
 
 constexpr std::string_view kDuration = "gpu__time_duration.sum";
 
@@ -87,7 +78,7 @@ void FindMemory(const Means& means, StepFigures& figures) {
 void FindOperations(const Means& means, const GpuPeaks& peaks, StepFigures& figures) {
   double most = 0;
   double gpu_ns = 0;
-  for (const OperationMetric& known : kOperations) {
+  for (const OperationMetric& known : kOperationMetrics) {
     const std::optional<double> operations = means.Of(known.metric);
     if (!operations) continue;
     figures.tensor_operations = figures.tensor_operations.value_or(0) + *operations;

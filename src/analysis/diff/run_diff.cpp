@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
+
+#include "analysis/counters/metrics.h"
+#include "analysis/counters/step_counters.h"
 
 namespace batchlight {
 namespace {
@@ -177,6 +181,25 @@ void AddTotals(RunDiff& diff, const RunOverview& a, const RunOverview& b) {
                         kernels_b, Sum(kernels_a), Sum(kernels_b)));
 }
 
+void AddCounters(RunDiff& diff, const RunOverview& a, const RunOverview& b) {
+  const std::vector<StepCounter> of_a = SumStepCounters(*a.store);
+  const std::vector<StepCounter> of_b = SumStepCounters(*b.store);
+  std::set<std::string_view> seen;  // the first pass of the first GPU has a metric's first value
+  for (const StepCounter& counter : of_a) {
+    const std::string_view metric = a.store->Text(counter.metric);
+    const auto same = std::find_if(of_b.begin(), of_b.end(), [&](const StepCounter& other) {
+      return b.store->Text(other.metric) == metric;
+    });
+    if (same == of_b.end() || !seen.insert(metric).second) continue;
+    const CounterMetric* const known = FindCounterMetric(metric);
+    diff.counters.push_back({.name = std::string(known != nullptr ? known->title : metric),
+                             .metric = std::string(metric),
+                             .unit = std::string(known != nullptr ? known->unit : ""),
+                             .a = counter.mean,
+                             .b = same->mean});
+  }
+}
+
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 // What is not known of one run (an nsys export has no version of PyTorch) is no difference.
@@ -232,6 +255,7 @@ std::string_view ChangeKindName(ChangeKind kind) {
 RunDiff DiffRuns(const RunOverview& a, const RunOverview& b) {
   RunDiff diff{.a = SideOf(a), .b = SideOf(b)};
   AddRunDifferences(diff, a, b);
+  AddCounters(diff, a, b);
   for (const auto& [run, name] : {std::pair{&a, "the first"}, std::pair{&b, "the second"}}) {
     if (run->steps.processes.empty()) {
       diff.problem = std::string("in ") + name + " recording: " + run->steps.how;

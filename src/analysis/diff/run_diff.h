@@ -50,13 +50,25 @@ struct Difference {
   std::string b;
 };
 
+// A hardware counter that was read over whole steps in both runs: its mean of a step.
+struct CounterChange {
+  std::string name;  // "DRAM bandwidth"
+  std::string metric;
+  std::string unit;  // as in metrics.def; "": not known
+  double a = 0;
+  double b = 0;
+
+  double relative() const { return a == 0 ? 0 : (b - a) / a; }
+};
+
 struct RunDiff {
   std::string problem;  // why steps cannot be compared, or ""
   DiffSide a;
   DiffSide b;
   Interval interval;  // 95 %, of b.mean - a.mean in ns
   std::vector<Difference> differences;
-  std::vector<ChangeList> lists;  // empty ones left out
+  std::vector<CounterChange> counters;  // of the first process and GPU that were measured
+  std::vector<ChangeList> lists;        // empty ones left out
 
   double delta_ns() const { return b.mean_ns - a.mean_ns; }
   double relative() const { return a.mean_ns == 0 ? 0 : delta_ns() / a.mean_ns; }

@@ -177,6 +177,29 @@ void NameByDetail(const Store& store, ProcessSteps& process) {
   }
 }
 
+// Kernels that are measured one by one run one by one, and switching counters takes longer than
+// many a step; what is counted over whole steps costs nothing.
+void NameByCounters(const Store& store, ProcessSteps& process) {
+  const CounterRangesTable& ranges = store.counter_ranges;
+  for (size_t row = 0; row < ranges.size(); ++row) {
+    if (ranges.process[row] != process.process) continue;
+    constexpr int64_t kHourNs = 3'600'000'000'000;
+    const int64_t switch_ns = std::min(ranges.switch_ns[row], kHourNs);
+    const int64_t begin_ns = ranges.start_ns[row] - switch_ns;
+    const int64_t end_ns = std::min(ranges.end_ns[row], kOpenEnd - kHourNs) + switch_ns;
+    for (size_t i = StepLookup::FirstUnfinished(process.steps, begin_ns);
+         i < process.steps.size() && process.steps[i].start_ns < end_ns; ++i) {
+      Step& step = process.steps[i];
+      const int64_t part_ns = std::min(end_ns, step.end_ns) - std::max(begin_ns, step.start_ns);
+      const double least_ns = kLeastPart * double(step.duration_ns());
+      const bool slowed = ranges.kernels[row] != 0 || double(switch_ns) > least_ns;
+      if (step.kind != StepKind::kExcluded && slowed && double(part_ns) > least_ns) {
+        step.kind = StepKind::kCounted;
+      }
+    }
+  }
+}
+
 // Where no step is steady. Those without detail would make averages of operators wrong.
 void AddAllButExcluded(ProcessSteps& process) {
   const auto add = [&process](bool plain) {
@@ -215,6 +238,7 @@ void FindSteadyWindow(const StepInputs& inputs, const StepOptions& options, Proc
   }
   KeepOrdinaryEpochStarts(process);
   NameByDetail(inputs.store, process);
+  NameByCounters(inputs.store, process);
   NameWarmUp(process);
   for (size_t i = 0; i < process.steps.size(); ++i) {
     if (process.steps[i].kind == StepKind::kSteady) {

@@ -332,6 +332,8 @@ std::string_view StepKindName(StepKind kind) {
       return "without detail";
     case StepKind::kPartlyPlain:
       return "partly without detail";
+    case StepKind::kCounted:
+      return "counters read";
     case StepKind::kCount:
       break;
   }

@@ -52,6 +52,7 @@ enum class StepKind : uint8_t {
   kGraphCapture,  // captures a CUDA graph that later steps replay
   kPlain,         // recorded without detail: only where it begins and ends (step_detail.h)
   kPartlyPlain,   // part of it is such
+  kCounted,       // hardware counters were switched on or off, or read kernel by kernel
   kCount
 };
 

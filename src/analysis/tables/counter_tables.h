@@ -2,6 +2,7 @@
 // were read.
 #pragma once
 
+#include "analysis/counters/kernel_figures.h"
 #include "analysis/overview/run_overview.h"
 #include "analysis/result/result_table.h"
 
@@ -9,5 +10,17 @@ namespace batchlight {
 
 ResultTable MakeStepCountersTable(const RunOverview& overview);
 ResultTable MakeGpuMetricsTable(const RunOverview& overview);
+ResultTable MakeKernelLimitsTable(const RunOverview& overview);
+ResultTable MakeKernelMemoryTable(const RunOverview& overview);
+ResultTable MakeKernelOccupancyTable(const RunOverview& overview);
+ResultTable MakeKernelSchedulerTable(const RunOverview& overview);
+ResultTable MakeKernelCountersTable(const RunOverview& overview);
+
+// The same of some kernels, or of single launches.
+ResultTable KernelLimitsTable(const Store& store, const KernelReport& report);
+ResultTable KernelMemoryTable(const Store& store, const KernelReport& report);
+ResultTable KernelOccupancyTable(const Store& store, const KernelReport& report);
+ResultTable KernelSchedulerTable(const Store& store, const KernelReport& report);
+ResultTable KernelCountersTable(const Store& store, const KernelReport& report);
 
 }  // namespace batchlight

@@ -112,6 +112,13 @@ std::string DiffAsJson(const RunDiff& diff, const std::vector<GateResult>& gates
                                     {"a", CleanText(difference.a)},
                                     {"b", CleanText(difference.b)}});
   }
+  for (const CounterChange& counter : diff.counters) {
+    json["counters"].push_back({{"name", CleanText(counter.name)},
+                                {"metric", CleanText(counter.metric)},
+                                {"unit", counter.unit},
+                                {"a", counter.a},
+                                {"b", counter.b}});
+  }
   for (const ChangeList& list : diff.lists) {
     ordered_json one = {
         {"title", list.title}, {"whole", list.whole}, {"a_ns", list.a_ns}, {"b_ns", list.b_ns}};
@@ -151,6 +158,11 @@ std::string DiffAsMarkdown(const RunDiff& diff, const std::vector<GateResult>& g
       out += "| " + difference.what + " | " + CodeCell(difference.a) + " | " +
              CodeCell(difference.b) + " |\n";
     }
+  }
+  if (!diff.counters.empty()) out += "\n| counter of a step | A | B |\n|---|--:|--:|\n";
+  for (const CounterChange& counter : diff.counters) {
+    out += "| " + CodeCell(counter.name) + " | " + CounterText(counter.a, counter.unit) + " | " +
+           CounterText(counter.b, counter.unit) + " |\n";
   }
   for (const ChangeList& list : diff.lists) WriteMarkdownList(list, rows, out);
   return out;

@@ -111,6 +111,20 @@ void WriteList(SummaryText& out, const ChangeList& list, size_t rows) {
   table.Print(list.title);
 }
 
+void WriteCounters(SummaryText& out, const std::vector<CounterChange>& counters) {
+  if (counters.empty()) return;
+  SummaryTable table(
+      out,
+      {{.header = "", .right = false}, {.header = "A"}, {.header = "B"}, {.header = "change"}});
+  for (const CounterChange& counter : counters) {
+    table.Row({{counter.name},
+               {CounterText(counter.a, counter.unit)},
+               {CounterText(counter.b, counter.unit)},
+               {counter.a == 0 ? "" : SignedPercent(counter.relative())}});
+  }
+  table.Print("Counters of a step, measured");
+}
+
 void WriteGates(SummaryText& out, const std::vector<GateResult>& gates) {
   if (gates.empty()) return;
   out.Title("Gates");
@@ -165,6 +179,7 @@ std::string DiffAsText(const RunDiff& diff, const std::vector<GateResult>& gates
     }
     table.Print("Not the same");
   }
+  WriteCounters(out, diff.counters);
   for (const ChangeList& list : diff.lists) WriteList(out, list, rows);
   WriteGates(out, gates);
   return out.text();

@@ -86,4 +86,12 @@ int DecimalsFor(double largest, int digits) {
   return std::max(0, digits - 1 - static_cast<int>(std::floor(std::log10(largest))));
 }
 
+std::string CounterText(double value, std::string_view unit) {
+  if (unit == "ns") return TimeText(value);
+  if (unit == "bytes") return BytesText(value);
+  if (unit == "percent") return PercentText(value / 100);
+  if (unit == "hz") return SignificantText(value / 1e9) + " GHz";
+  return SignificantText(value);
+}
+
 }  // namespace batchlight

@@ -21,6 +21,8 @@ std::string TimeText(double ns);                    // "24.3 ms"
 std::string BytesText(double bytes);                // "1.50 GiB"
 std::string CountText(uint64_t count);              // "1,234,567"
 std::string PercentText(double fraction);           // 0.253 -> "25.3 %"
+// Of a hardware counter, whose unit is one of analysis/counters/metrics.def.
+std::string CounterText(double value, std::string_view unit);
 // How many decimals give `largest` that many significant `digits`; for columns and axes.
 int DecimalsFor(double largest, int digits);
 

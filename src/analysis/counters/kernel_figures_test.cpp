@@ -1,0 +1,159 @@
+#include "analysis/counters/kernel_figures.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "analysis/testing/store_builder.h"
+
+namespace batchlight {
+namespace {
+
+constexpr std::string_view kTensor =
+    "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed";
+constexpr std::string_view kIssue = "smsp__issue_active.avg.pct_of_peak_sustained_elapsed";
+constexpr std::string_view kDram = "dram__throughput.avg.pct_of_peak_sustained_elapsed";
+constexpr std::string_view kL2 = "lts__t_sectors.avg.pct_of_peak_sustained_elapsed";
+constexpr std::string_view kL1 =
+    "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed";
+
+struct Launch {
+  std::string_view name;
+  double time_ns = 0;
+  std::map<std::string_view, double> values;
+  uint32_t grid = 10'000;
+};
+
+// One measured step on a GPU of 132 SMs.
+KernelReport ReportOf(const std::vector<Launch>& launches, const KernelChoice& choice = {}) {
+  testing::StoreBuilder build;
+  const ProcessId process = build.Process(100, "train.py");
+  const ThreadId thread = build.Thread(process);
+  Store& store = build.store();
+  GpusRow gpu{.compute_major = 9, .sm_count = 132};
+  gpu.max_threads_per_sm = 2048;
+  gpu.max_blocks_per_sm = 32;
+  gpu.max_registers_per_sm = 65'536;
+  gpu.warp_threads = 32;
+  store.gpus.Append(gpu);
+  store.counter_ranges.Append({.start_ns = 0,
+                               .end_ns = 100'000,
+                               .process = process,
+                               .range = 1,
+                               .kernels = uint32_t(launches.size())});
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const Launch& launch = launches[i];
+    const auto at = int64_t(i) * 100 + 100;
+    build.Kernel(thread, launch.name, at, at + 10, at + 20);
+    const auto value = [&](std::string_view metric, double number) {
+      store.counter_values.Append({.process = process,
+                                   .range = 1,
+                                   .launch = uint32_t(i + 1),
+                                   .metric = build.Text(metric),
+                                   .value = number});
+    };
+    value("gpu__time_duration.sum", launch.time_ns);
+    for (const auto& [metric, number] : launch.values) value(metric, number);
+  }
+  Store built = build.Build();
+  for (uint32_t& context : built.kernels.context) context = 0;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    built.kernels.launch[i] = KernelLaunchId::At(built.kernel_launches.size());
+    built.kernel_launches.Append({.grid_x = launches[i].grid,
+                                  .grid_y = 1,
+                                  .grid_z = 1,
+                                  .block_x = 256,
+                                  .block_y = 1,
+                                  .block_z = 1,
+                                  .registers_per_thread = 32});
+  }
+  return ReportKernels(built, Attribution(), choice);
+}
+
+KernelFigures Of(const Launch& launch) { return ReportOf({launch}).kernels.at(0); }
+
+TEST(KernelFigures, WhatBoundsAKernel) {
+  const auto bound = [](double tensor, double dram, uint32_t grid = 10'000) {
+    return Of({"k", 100, {{kTensor, tensor}, {kIssue, 20}, {kDram, dram}, {kL2, 10}}, grid}).bound;
+  };
+  EXPECT_EQ(bound(85, 30), KernelBound::kCompute);
+  EXPECT_EQ(bound(10, 90), KernelBound::kMemory);
+  EXPECT_EQ(bound(70, 75), KernelBound::kBalanced);
+  EXPECT_EQ(bound(30, 40), KernelBound::kLatency);
+  EXPECT_EQ(bound(30, 40, 100), KernelBound::kSmallGrid);
+  EXPECT_EQ(bound(85, 40, 100), KernelBound::kCompute) << "few blocks, but busy ones";
+  EXPECT_EQ(Of({"k", 100, {{kTensor, 90}}}).bound, KernelBound::kUnknown) << "no word of memory";
+  EXPECT_EQ(Of({"ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 100, {{kIssue, 9}, {kDram, 9}}}).bound,
+            KernelBound::kCommunication);
+}
+
+TEST(KernelFigures, TheLevelThatIsBusiest) {
+  const KernelFigures kernel = Of({"k", 100, {{kIssue, 20}, {kDram, 30}, {kL2, 50}, {kL1, 80}}});
+  EXPECT_EQ(kernel.memory_limit, GpuLimit::kL1);
+  EXPECT_DOUBLE_EQ(*kernel.memory, 0.8);
+  EXPECT_EQ(kernel.compute_limit, GpuLimit::kIssue);
+}
+
+TEST(KernelFigures, WhatFollowsFromCounts) {
+  const KernelFigures kernel = Of({"k",
+                                   1000,
+                                   {{"dram__bytes_read.sum", 2e6},
+                                    {"dram__bytes_write.sum", 1e6},
+                                    {"lts__t_sectors_lookup_hit.sum", 30},
+                                    {"lts__t_sectors_lookup_miss.sum", 10},
+                                    {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 32},
+                                    {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 2},
+                                    {"sm__ops_path_tensor_src_bf16_dst_fp32.sum", 7e9},
+                                    {"sm__ops_path_tensor_src_fp8.sum", 1e9}}});
+  EXPECT_DOUBLE_EQ(*kernel.dram_gbps, 3000);
+  EXPECT_DOUBLE_EQ(*kernel.l2_hit, 0.75);
+  EXPECT_DOUBLE_EQ(*kernel.sectors_per_load, 16);
+  EXPECT_DOUBLE_EQ(*kernel.tensor_operations, 8e9);
+  EXPECT_FALSE(kernel.bank_conflicts);
+  EXPECT_DOUBLE_EQ(kernel.theoretical.fraction, 1);
+}
+
+TEST(KernelFigures, LaunchesOfOneKindAreOneKernelUnlessAskedFor) {
+  const std::vector<Launch> launches = {{"a", 100, {{kDram, 10}, {"dram__bytes_read.sum", 10}}},
+                                        {"b", 150, {}},
+                                        {"a", 300, {{kDram, 50}, {"dram__bytes_read.sum", 30}}}};
+  KernelReport each = ReportOf(launches, {.each_launch = true});
+  ASSERT_EQ(each.kernels.size(), 3u);
+  EXPECT_DOUBLE_EQ(each.kernels[1].time_ns, 150) << "in the order in which they ran";
+  KernelReport some = ReportOf(
+      launches, {.wanted = [](std::string_view n) { return n == "a"; }, .each_launch = true});
+  ASSERT_EQ(some.kernels.size(), 2u);
+  EXPECT_DOUBLE_EQ(some.kernels[0].share, 100.0 / 550) << "of all that was measured";
+}
+
+TEST(KernelFigures, AdviceNamesTheCause) {
+  const auto advice = [](const Launch& launch) { return AdviceFor(Of(launch)); };
+  EXPECT_NE(advice({"k", 100, {{kIssue, 10}, {kDram, 90}}}).find("fuse it"), std::string::npos);
+  EXPECT_NE(advice({"nvjet_tst_128x256", 100, {{kTensor, 90}, {kDram, 30}}}).find("near what"),
+            std::string::npos);
+  EXPECT_NE(advice({"ampere_sgemm_128x64_nn", 100, {{kTensor, 0}, {kIssue, 80}, {kDram, 20}}})
+                .find("Tensor Cores are idle"),
+            std::string::npos);
+  EXPECT_NE(advice({"k",
+                    100,
+                    {{kIssue, 10},
+                     {kDram, 20},
+                     {kL2, 90},
+                     {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 32},
+                     {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 1}}})
+                .find("32.0 sectors a request"),
+            std::string::npos);
+  EXPECT_NE(
+      advice({"k",
+              100,
+              {{kIssue, 10},
+               {kDram, 20},
+               {"smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 9}}})
+          .find("Wait: memory"),
+      std::string::npos);
+  EXPECT_NE(advice({"k", 100, {{kIssue, 1}, {kDram, 2}}, 66}).find("fill 6 % of the GPU"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace batchlight

@@ -1,0 +1,152 @@
+#include "analysis/counters/measured_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/testing/store_builder.h"
+
+namespace batchlight {
+namespace {
+
+constexpr std::string_view kTime = "gpu__time_duration.sum";
+constexpr std::string_view kRead = "dram__bytes_read.sum";
+
+// Steps of 1000 ns each; the kernels of a step run one after the other.
+class Steps {
+ public:
+  Steps() : process_(build_.Process(100, "train.py")), thread_(build_.Thread(process_)) {}
+
+  void Run(const std::vector<std::string_view>& kernels) {
+    int64_t at = 1000 * ++step_ + 10;
+    for (const std::string_view kernel : kernels) {
+      build_.Kernel(thread_, kernel, at, at + 1, at + 9);
+      at += 10;
+    }
+  }
+  // Of the last step. `values`: of each launch, in order.
+  void Measured(std::string_view metric, const std::vector<double>& values, double time_ns,
+                uint32_t kernels = 0) {
+    ++range_;
+    build_.store().counter_ranges.Append(
+        {.start_ns = 1000 * step_,
+         .end_ns = 1000 * (step_ + 1),
+         .process = process_,
+         .range = range_,
+         .kernels = kernels != 0 ? kernels : uint32_t(values.size())});
+    for (size_t i = 0; i < values.size(); ++i) {
+      Value(kTime, i + 1, time_ns);
+      Value(metric, i + 1, values[i]);
+    }
+  }
+  Store Build() {
+    Store store = build_.Build();
+    for (uint32_t& context : store.kernels.context) context = 0;
+    return store;
+  }
+
+ private:
+  void Value(std::string_view metric, size_t launch, double value) {
+    build_.store().counter_values.Append({.process = process_,
+                                          .range = range_,
+                                          .launch = uint32_t(launch),
+                                          .metric = build_.Text(metric),
+                                          .value = value});
+  }
+
+  testing::StoreBuilder build_;
+  ProcessId process_;
+  ThreadId thread_;
+  int64_t step_ = 0;
+  uint32_t range_ = 0;
+};
+
+double ValueOf(const Store& store, const MeasuredKernel& kernel, std::string_view metric) {
+  for (const auto& [known, value] : kernel.values) {
+    if (store.Text(known) == metric) return value;
+  }
+  return -1;
+}
+
+TEST(MeasuredKernels, TheHowManyThLaunchOfAKernelIsTheSameInEachPass) {
+  Steps steps;
+  steps.Run({"gemm", "copy", "gemm"});
+  steps.Measured(kRead, {1, 2, 3}, 100);
+  steps.Run({"warm-up"});
+  steps.Run({"copy", "gemm", "gemm"});  // the same launches in another order
+  steps.Measured("sm__inst_executed.sum", {20, 10, 30}, 110);
+  const Store store = steps.Build();
+  const MeasuredKernels found = FindMeasuredKernels(store);
+  EXPECT_EQ(found.steps, 2u);
+  EXPECT_EQ(found.steps_unmatched, 0u);
+  EXPECT_EQ(found.incomplete, 0u);
+  ASSERT_EQ(found.kernels.size(), 3u);
+  const std::string_view names[] = {"gemm", "copy", "gemm"};
+  for (size_t i = 0; i < 3; ++i) {
+    const MeasuredKernel& kernel = found.kernels[i];
+    EXPECT_EQ(store.Text(store.kernels.demangled_name[kernel.row]), names[i]);
+    EXPECT_EQ(ValueOf(store, kernel, kRead), double(i + 1));
+    EXPECT_EQ(ValueOf(store, kernel, "sm__inst_executed.sum"), 10.0 * double(i + 1));
+    EXPECT_EQ(kernel.passes, 2u);
+    EXPECT_DOUBLE_EQ(kernel.time_ns, 105);
+    EXPECT_DOUBLE_EQ(kernel.most_ns - kernel.least_ns, 10);
+  }
+}
+
+TEST(MeasuredKernels, WhatCuptiLaunchesItselfIsNotCounted) {
+  Steps steps;
+  steps.Run({"gemm", "WaitNs", "copy", "WaitNs(unsigned long)"});
+  steps.Measured(kRead, {1, 2}, 100);
+  const Store store = steps.Build();
+  const MeasuredKernels found = FindMeasuredKernels(store);
+  EXPECT_EQ(found.steps_unmatched, 0u);
+  ASSERT_EQ(found.kernels.size(), 2u);
+  EXPECT_EQ(ValueOf(store, found.kernels[1], kRead), 2);
+}
+
+TEST(MeasuredKernels, ALaunchThatSomePassesDidNotSeeIsCounted) {
+  Steps steps;
+  steps.Run({"gemm", "rare"});
+  steps.Measured(kRead, {1, 2}, 100);
+  steps.Run({"gemm"});
+  steps.Measured("sm__inst_executed.sum", {10}, 100);
+  const MeasuredKernels found = FindMeasuredKernels(steps.Build());
+  EXPECT_EQ(found.kernels.size(), 2u);
+  EXPECT_EQ(found.incomplete, 1u);
+}
+
+TEST(MeasuredKernels, WhereOtherWorkRanThanWasCountedNobodyGuesses) {
+  Steps steps;
+  steps.Run({"gemm", "copy"});
+  steps.Measured(kRead, {1, 2, 3}, 100);
+  const MeasuredKernels found = FindMeasuredKernels(steps.Build());
+  EXPECT_EQ(found.steps, 1u);
+  EXPECT_EQ(found.steps_unmatched, 1u);
+  EXPECT_TRUE(found.kernels.empty());
+}
+
+TEST(MeasuredKernels, AGraphIsOneAndItsKernelsAreNot) {
+  Steps steps;
+  steps.Run({"gemm", "in a graph"});
+  steps.Measured(kRead, {1, 5}, 100);
+  Store store = steps.Build();
+  store.kernels.graph_node[1] = 7;
+  store.graph_launches.Append({.start_ns = 1050, .end_ns = 1090, .graph = 3});
+  store.graph_launches.process[0] = store.kernels.process[0];
+  const MeasuredKernels found = FindMeasuredKernels(store);
+  ASSERT_EQ(found.kernels.size(), 2u);
+  EXPECT_FALSE(found.kernels[0].is_graph);
+  EXPECT_TRUE(found.kernels[1].is_graph);
+  EXPECT_EQ(ValueOf(store, found.kernels[1], kRead), 5);
+}
+
+TEST(MeasuredKernels, ValuesBeyondTheLaunchesAreLeftOut) {
+  Steps steps;
+  steps.Run({"gemm"});
+  steps.Measured(kRead, {1, 2}, 100, 1);
+  const Store store = steps.Build();
+  const MeasuredKernels found = FindMeasuredKernels(store);
+  ASSERT_EQ(found.kernels.size(), 1u);
+  EXPECT_EQ(ValueOf(store, found.kernels[0], kRead), 1);
+}
+
+}  // namespace
+}  // namespace batchlight

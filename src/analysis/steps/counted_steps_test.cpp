@@ -1,0 +1,35 @@
+#include <gtest/gtest.h>
+
+#include "analysis/steps/steps.h"
+#include "analysis/testing/store_builder.h"
+
+namespace batchlight {
+namespace {
+
+TEST(CountedSteps, ThoseInWhichCountersWereSwitchedStandForNoOthers) {
+  for (const bool each_kernel : {false, true}) {
+    testing::StoreBuilder build;
+    const ProcessId process = build.Process(100, "train.py");
+    const ThreadId thread = build.Thread(process);
+    for (int64_t i = 0; i < 20; ++i) build.Range(thread, "step", i * 1000, (i + 1) * 1000);
+    const auto counted = [&](int64_t step, int64_t switch_ns) {
+      build.store().counter_ranges.Append({.start_ns = step * 1000,
+                                           .end_ns = (step + 1) * 1000,
+                                           .process = process,
+                                           .kernels = each_kernel ? 9u : 0u,
+                                           .switch_ns = switch_ns});
+    };
+    counted(8, 500);
+    counted(12, 10);  // that costs nothing
+    const StepSet set = FindSteps(build.Build());
+    ASSERT_NE(set.Main(), nullptr);
+    const auto kind = [&](size_t step) { return set.Main()->steps[step].kind; };
+    for (const size_t step : {7, 8, 9}) EXPECT_EQ(kind(step), StepKind::kCounted) << step;
+    EXPECT_EQ(kind(12), each_kernel ? StepKind::kCounted : StepKind::kSteady);
+    EXPECT_EQ(kind(11), StepKind::kSteady);
+    EXPECT_EQ(set.Main()->steady.size(), each_kernel ? 16u : 17u);
+  }
+}
+
+}  // namespace
+}  // namespace batchlight
