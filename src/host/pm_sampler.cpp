@@ -220,13 +220,13 @@ void PmSampler::WriteSamples(FrameWriter& out) {
   done_ = info.completed;
 }
 
-// What is decoded comes after what is there, until the image is full: its last sample may be one
-// that the next decoding completes.
+// What is decoded comes after what the image holds: its last sample may be one that the next
+// decoding completes, and a fresh image costs a copy.
 void PmSampler::Read(FrameWriter& out) {
   for (bool is_full = true; is_running_ && is_full;) {
     if (!Decode(out, is_full)) return;
     WriteSamples(out);
-    if (!is_full && done_ < kSamples) continue;
+    if (!is_full && done_ < kReplaced) return;
     memcpy(data_, empty_, data_bytes_);
     done_ = 0;
   }

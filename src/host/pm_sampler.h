@@ -23,7 +23,9 @@ class PmSampler {
   uint64_t room_ns() const { return kSamples * interval_ns_; }
 
  private:
-  static constexpr uint32_t kSamples = 128;  // that an image holds: 35 KB each with a dozen metrics
+  static constexpr uint32_t kSamples = 512;  // that an image holds: 35 KB each with a dozen metrics
+  // An image that gets full within a decoding loses what comes after, so it is replaced before.
+  static constexpr uint32_t kReplaced = kSamples / 2;
 
   bool Check(const char* call, uint32_t result, FrameWriter& out);
   bool Choose(char** names, int count, FrameWriter& out);

@@ -115,15 +115,15 @@ void ReadAll(Sampling& sampling) {
   sampling.out.Flush();
 }
 
-// Half of what an image holds.
+// An eighth of what an image holds.
 int WaitMs(const Sampling& sampling) {
-  uint64_t room_ns = uint64_t{kMostWaitMs} * 2'000'000;
+  uint64_t room_ns = uint64_t{kMostWaitMs} * 8'000'000;
   for (int i = 0; i < sampling.count; ++i) {
     if (sampling.gpus[i].counters == nullptr) continue;
     const uint64_t own = sampling.gpus[i].counters->room_ns();
     if (own < room_ns) room_ns = own;
   }
-  const auto wait = static_cast<int>(room_ns / 2'000'000);
+  const auto wait = static_cast<int>(room_ns / 8'000'000);
   return wait > 0 ? wait : 1;
 }
 

@@ -105,7 +105,7 @@ class StepCounters(unittest.TestCase):
     def test_more_kernels_than_there_is_room_for(self):
         ranges, _, reasons = self.run_steps(plan=PLAN + "counters.kernels=6\n")
         self.assertEqual([r.kernels for r in ranges], [6, 6])
-        self.assertEqual(reasons, ["some kernels have no counters: the step had more than fit, by 4"])
+        self.assertEqual(reasons, ["some kernels have no counters: a step has more than fit, which are 6"])
 
     def refused(self, call, result, enabled="0", **options):
         ranges, values, reasons = self.run_steps(FAKE_COUNTERS_REFUSE=f"{call}:{result}",

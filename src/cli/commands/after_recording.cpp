@@ -58,18 +58,26 @@ Status CheckExports(capture::CaptureOptions& options, std::vector<std::string>& 
   return {};
 }
 
+ShowRecording SummaryOn(std::FILE* out) {
+  return [out](const Store& store, const WrittenFiles& files) {
+    PrintSummary(store, out, files);
+    std::fflush(out);
+    return Status();
+  };
+}
+
 Status AfterRecording(const std::vector<std::string>& recordings,
-                      const capture::CaptureOptions& options, std::FILE* out) {
+                      const capture::CaptureOptions& options, const ShowRecording& show) {
   if (recordings.empty()) return {};
-  std::vector<std::pair<std::string, std::string>> files;
+  WrittenFiles files;
   files.emplace_back(recordings.back(), "the recording");
   for (size_t i = 0; i + 1 < recordings.size(); ++i) {
     files.emplace_back(recordings[i], "an earlier capture of this run");
   }
   for (const std::string& path : recordings) {
     const bool last = path == recordings.back();
-    const bool printed = last && (out != nullptr || options.stats);
-    const bool of_a_job = last && out == nullptr;  // another rank prints
+    const bool printed = last && (show || options.stats);
+    const bool of_a_job = last && !show;  // another rank prints
     if (!printed && !of_a_job && options.exports.empty()) continue;
     ProgressLine progress;
     progress.Announce("reading " + path);
@@ -81,10 +89,7 @@ Status AfterRecording(const std::vector<std::string>& recordings,
       files.emplace_back(written, "exported, " + type);
     }
     if (!printed) continue;
-    if (out != nullptr) {
-      PrintSummary(store, out, files);
-      std::fflush(out);
-    }
+    if (show) RETURN_IF_ERROR(show(store, files));
     if (options.stats) RETURN_IF_ERROR(PrintDefaultStats(store));
   }
   return {};

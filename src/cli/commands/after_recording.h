@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdio>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "capture/recording/options.h"
+#include "store/store.h"
 
 namespace batchlight::cli {
 
@@ -14,9 +17,15 @@ namespace batchlight::cli {
 // Systems that cannot be written yet, with one line for each in `notices`.
 Status CheckExports(capture::CaptureOptions& options, std::vector<std::string>& notices);
 
-// Prints the summary of the last recording on `out` (nullptr: none), and does what --stats and
-// --export ask for. `profile` prints on stderr: stdout is the program's.
+// Paths that were written, each with what it is.
+using WrittenFiles = std::vector<std::pair<std::string, std::string>>;
+// Shows a recording to the person who made it.
+using ShowRecording = std::function<Status(const Store& store, const WrittenFiles& files)>;
+// The summary; `profile` has it on stderr, as stdout is the program's.
+ShowRecording SummaryOn(std::FILE* out);
+
+// Shows the last recording (empty `show`: nothing), and does what --stats and --export ask for.
 Status AfterRecording(const std::vector<std::string>& recordings,
-                      const capture::CaptureOptions& options, std::FILE* out);
+                      const capture::CaptureOptions& options, const ShowRecording& show);
 
 }  // namespace batchlight::cli

@@ -92,10 +92,11 @@ TEST(AllCommands, ExamplesAreParsed) {
       Words words = WordsOf(example.line);
       const std::string verb = words[0];
       if (verb == "kernprof") continue;  // becomes another program, which parses its words
-      if (verb == "profile" || verb == "launch" || verb == "start") {
+      if (verb == "profile" || verb == "launch" || verb == "start" || verb == "kernels") {
         const Verb which = verb == "profile"  ? Verb::kProfile
                            : verb == "launch" ? Verb::kLaunch
-                                              : Verb::kStart;
+                           : verb == "start"  ? Verb::kStart
+                                              : Verb::kKernels;
         const auto flags = ParsedFlags::Parse(which, {words.begin() + 1, words.end()});
         ASSERT_TRUE(flags.ok()) << example.line << ": " << flags.status().message();
         EXPECT_EQ(flags->WithoutEffect(), Words()) << example.line;

@@ -14,9 +14,10 @@ namespace {
 std::string PlanLines(const CounterOptions& counters, const capture::PassPlan& plan,
                       const std::string& set) {
   std::string lines;
-  for (size_t i = 0; i < plan.passes.size(); ++i) {
+  const size_t passes = counters.first_pass_only ? 1 : plan.passes.size();
+  for (size_t i = 0; i < passes; ++i) {
     lines += "counters.pass=" + set;
-    if (plan.passes.size() > 1) lines += " " + std::to_string(i + 1);
+    if (passes > 1) lines += " " + std::to_string(i + 1);
     char separator = '=';
     for (const std::string& name : plan.passes[i]) {
       lines += separator + name;
@@ -31,6 +32,7 @@ std::string PlanLines(const CounterOptions& counters, const capture::PassPlan& p
   add("steps", counters.steps);
   add("share", counters.share_ppm);
   add("kernels", counters.kernel_room);
+  if (counters.rank) add("rank", *counters.rank);
   return lines;
 }
 

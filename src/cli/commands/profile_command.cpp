@@ -34,7 +34,7 @@ void Profile(const Command& command, Outcome& outcome) {
     outcome.status = options.status();
     return;
   }
-  RunSession(options.value(), outcome);
+  RunSession(options.value(), SummaryOn(stderr), outcome);
 }
 
 }  // namespace

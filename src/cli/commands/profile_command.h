@@ -1,6 +1,7 @@
-// What profile and launch share.
+// What profile, launch and kernels share.
 #pragma once
 
+#include "cli/commands/after_recording.h"
 #include "cli/flags/command.h"
 #include "cli/flags/profile_options.h"
 
@@ -9,7 +10,7 @@ namespace batchlight::cli {
 // One line on stderr, marked as ours.
 void Say(const std::string& line);
 
-// Runs the session and reports on what it recorded. The outcome's exit code is the program's.
-void RunSession(const ProfileOptions& options, Outcome& outcome);
+// Runs the session and shows what it recorded. The outcome's exit code is the program's.
+void RunSession(const ProfileOptions& options, const ShowRecording& show, Outcome& outcome);
 
 }  // namespace batchlight::cli

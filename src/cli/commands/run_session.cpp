@@ -19,7 +19,6 @@
 #include "capture/recording/output_name.h"
 #include "capture/session/plain_run.h"
 #include "capture/session/session.h"
-#include "cli/commands/after_recording.h"
 #include "cli/commands/measure_overhead.h"
 #include "cli/commands/plan_counters.h"
 #include "cli/commands/profile_command.h"
@@ -122,7 +121,7 @@ Status BecomeReader(const std::optional<capture::RunAs>& user,
 
 void Say(const std::string& line) { SayLine("batchlight: " + line); }
 
-void RunSession(const ProfileOptions& options, Outcome& outcome) {
+void RunSession(const ProfileOptions& options, const ShowRecording& show, Outcome& outcome) {
   capture::SessionOptions wanted = options.session;
   std::vector<std::string> notices = WithoutEffectNotices(options.without_effect);
   outcome.status = CheckExports(wanted.capture, notices);
@@ -164,7 +163,7 @@ void RunSession(const ProfileOptions& options, Outcome& outcome) {
   if (rank > 0) SayRecorded(rank, end.recordings);
   const Status status = Contain("reading what was recorded", [&] {
     RETURN_IF_ERROR(BecomeReader(options.session.run_as, end.recordings));
-    return AfterRecording(end.recordings, end.capture, rank > 0 ? nullptr : stderr);
+    return AfterRecording(end.recordings, end.capture, rank > 0 ? ShowRecording() : show);
   });
   if (!status.ok()) {
     Say(status.message() + (end.recordings.empty() ? "" : "; it is in " + end.recordings.back()));

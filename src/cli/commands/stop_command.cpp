@@ -27,7 +27,7 @@ Status Stop(const std::string& session) {
     recordings.push_back(reply.text.substr(begin + 1, end - begin - 1));
     begin = end;
   }
-  return AfterRecording(recordings, options, stdout);
+  return AfterRecording(recordings, options, SummaryOn(stdout));
 }
 
 }  // namespace

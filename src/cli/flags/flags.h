@@ -1,7 +1,7 @@
-// The flags of profile, launch and start: one table (profile_flags.def) behind parser, help and
-// documentation. CLI11 is not used here, because it lacks three things that Nsight Systems' command
-// line needs: to stop at the first word that is not a flag and leave the rest alone, "--" included;
-// flags whose value may be left out; an error that names the nearest flag.
+// The flags of profile, launch, start and kernels: one table (profile_flags.def) behind parser,
+// help and documentation. CLI11 is not used here, because it lacks three things that Nsight
+// Systems' command line needs: to stop at the first word that is not a flag and leave the rest
+// alone, "--" included; flags whose value may be left out; an error that names the nearest flag.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ struct FlagSpec {
 
 extern const std::array<FlagSpec, static_cast<size_t>(Flag::kCount)> kFlags;
 
-enum class Verb : char { kProfile = 'P', kLaunch = 'L', kStart = 'S' };
+enum class Verb : char { kProfile = 'P', kLaunch = 'L', kStart = 'S', kKernels = 'K' };
 
 class ParsedFlags {
  public:

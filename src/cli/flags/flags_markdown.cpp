@@ -38,14 +38,14 @@ std::string EscapeCell(std::string_view text) {
 
 std::string FlagsMarkdown() {
   std::string text =
-      "# Flags of profile, launch and start\n\n"
+      "# Flags of profile, launch, start and kernels\n\n"
       "Generated from `src/cli/flags/profile_flags.def` by `batchlight profile --help-markdown`; "
       "do not "
       "edit.\n\n"
       "`--flag=value` and `--flag value` are the same; a short flag takes its value as the next "
       "word. `true` may be left out. Everything from the first word that is no flag, or after "
-      "`--`, is the program and its arguments. Lists are separated by commas. P, L, S: accepted by "
-      "`profile`, `launch`, `start`.\n\n"
+      "`--`, is the program and its arguments. Lists are separated by commas. P, L, S, K: accepted "
+      "by `profile`, `launch`, `start`, `kernels`.\n\n"
       "| flag | values (default) | by | what it does |\n|---|---|---|---|\n";
   for (const FlagSpec& spec : kFlags) {
     const std::string short_form =

@@ -1,6 +1,7 @@
 // Turns parsed flags into what a session is asked to do.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,13 +11,15 @@
 
 namespace batchlight::cli {
 
-// --step-counters; without sets none are read.
+// --step-counters, or those of `kernels`; without sets none are read.
 struct CounterOptions {
   std::vector<std::string> sets;  // and metrics
   uint64_t first_step = 5;
   uint64_t steps = 2;           // in a row, for each pass
   uint64_t share_ppm = 10'000;  // of the run's time for switching; 0 = one round
   uint64_t kernel_room = 0;     // not 0: each kernel of a step, up to so many
+  bool first_pass_only = false;
+  std::optional<uint64_t> rank;  // that counts; none: all
 };
 
 struct ProfileOptions {

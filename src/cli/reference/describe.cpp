@@ -25,6 +25,7 @@ std::optional<Verb> VerbOf(const std::string& name) {
   if (name == "batchlight profile") return Verb::kProfile;
   if (name == "batchlight launch") return Verb::kLaunch;
   if (name == "batchlight start") return Verb::kStart;
+  if (name == "batchlight kernels") return Verb::kKernels;
   return std::nullopt;
 }
 

@@ -90,9 +90,7 @@ bool CounterSession::End() {
   if (!Check("cuptiRangeProfilerStop", Call(api_.range_stop, stop))) return false;
   counters::RangeDecodeParams decode{};
   decode.profiler = profiler_;
-  if (!Check("cuptiRangeProfilerDecodeData", Call(api_.range_decode, decode))) return false;
-  dropped_ = decode.dropped;
-  return true;
+  return Check("cuptiRangeProfilerDecodeData", Call(api_.range_decode, decode));
 }
 
 size_t CounterSession::ranges() const {

@@ -31,7 +31,6 @@ class CounterSession {
   size_t ranges() const;  // in data()
   // The how many-th in the order of time, from 0, is the range at that place of data().
   size_t OrderOf(size_t place) const;
-  size_t dropped() const { return dropped_; }  // kernels beyond the room
   const char* failed_call() const { return failed_call_; }
   uint32_t result() const { return result_; }
 
@@ -45,7 +44,6 @@ class CounterSession {
   bool is_counting_ = false;
   uint8_t* data_ = nullptr;
   size_t data_bytes_ = 0;
-  size_t dropped_ = 0;
   uint64_t pushed_ = 0;
   char range_name_[24] = {};
   const char* failed_call_ = "";

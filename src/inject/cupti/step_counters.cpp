@@ -64,6 +64,7 @@ class StepCounters {
   uint32_t CountedKernels() const { return static_cast<uint32_t>(job_.session->ranges()); }
   bool each_kernel() const { return job_.plan->kernel_room != 0; }
   size_t KernelRoom() const;
+  bool IsTooSmall();
   bool IsWanted() const { return !job_.plan->has_rank || IsOfRank(job_.plan->rank); }
   // Whether the iteration that begins now comes before it.
   bool IsBefore(uint64_t iteration) const { return iteration_ + 1 < iteration; }
@@ -216,6 +217,20 @@ void StepCounters::BeginPass() {
   begin_ticks_ = Ticks();
 }
 
+// Whether there was no room for some kernels of the step, and can be more: CUPTI counts those that
+// come first, and says nothing.
+bool StepCounters::IsTooSmall() {
+  const size_t room = KernelRoom();
+  kernels_ = CountedKernels();
+  if (kernels_ < room) return false;
+  if (room == job_.plan->kernel_room) {
+    Say("some kernels have no counters: a step has more than fit, which are", "", room);
+    return false;
+  }
+  kernels_ = 2 * room;
+  return true;
+}
+
 // After the pause of switching the GPU has nothing queued, and waits for the first launches of the
 // next step as it waits in no other: that one is not measured.
 void StepCounters::BeginStep() {
@@ -241,19 +256,12 @@ void StepCounters::EndStep() {
   const bool ended = session.End();
   switch_ns_ += static_cast<uint64_t>(sys::Nanoseconds(CLOCK_MONOTONIC) - begin_ns);
   round_ns_ += switch_ns_;
-  if (ended && each_kernel()) {
-    const size_t room = KernelRoom();
-    kernels_ = CountedKernels() + session.dropped();
-    if (session.dropped() != 0 && KernelRoom() > room) {
-      --ranges_;
-      return BeginPass();
-    }
+  if (ended && each_kernel() && IsTooSmall()) {
+    --ranges_;
+    return BeginPass();
   }
   WriteRange(ranges_, iteration_, begin_ticks, end_ticks, switch_ns_);
   if (!ended) return TurnOff(session.failed_call(), session.result());
-  if (session.dropped() != 0) {
-    Say("some kernels have no counters: the step had more than fit, by", "", session.dropped());
-  }
   phase_ = Phase::kEvaluating;
   GiveToWorker(job_, CounterTurn::kEvaluate);
   if (!each_kernel()) return;

@@ -1,0 +1,201 @@
+#include "cli/kernels/kernel_tables.h"
+
+#include <regex.h>
+
+#include <memory>
+#include <string_view>
+
+#include "analysis/overview/run_overview.h"
+#include "analysis/tables/counter_tables.h"
+#include "cli/reading/standard_output.h"
+#include "report/tables/people_table.h"
+#include "report/tables/table_format.h"
+#include "report/terminal/summary_text.h"
+#include "report/text/kernel_text.h"
+#include "report/text/number_text.h"
+
+namespace batchlight::cli {
+namespace {
+
+struct KernelTable {
+  std::string_view name;
+  ResultTable (*make)(const Store& store, const KernelReport& report);
+};
+constexpr KernelTable kTables[] = {{"limits", KernelLimitsTable},
+                                   {"memory", KernelMemoryTable},
+                                   {"occupancy", KernelOccupancyTable},
+                                   {"scheduler", KernelSchedulerTable},
+                                   {"counters", KernelCountersTable}};
+
+class Regex {
+ public:
+  ~Regex() {
+    if (compiled_) regfree(&regex_);
+  }
+  Status Compile(const std::string& pattern) {
+    const int error = regcomp(&regex_, pattern.c_str(), REG_EXTENDED | REG_NOSUB);
+    compiled_ = error == 0;
+    if (compiled_) return {};
+    char words[128];
+    regerror(error, &regex_, words, sizeof words);
+    return UsageError("--kernel: \"" + pattern + "\" is not a regular expression: " + words);
+  }
+  bool Matches(const std::string& name) const {
+    return regexec(&regex_, name.c_str(), 0, nullptr, 0) == 0;
+  }
+
+ private:
+  regex_t regex_;
+  bool compiled_ = false;
+};
+
+Result<KernelChoice> ChoiceOf(const KernelView& view) {
+  KernelChoice choice{.each_launch = view.each_launch};
+  if (view.pattern.empty()) return choice;
+  auto regex = std::make_shared<Regex>();
+  RETURN_IF_ERROR(regex->Compile(view.pattern));
+  choice.wanted = [regex](std::string_view name) { return regex->Matches(std::string(name)); };
+  return choice;
+}
+
+bool IsWanted(const KernelView& view, std::string_view table) {
+  for (const std::string& wanted : view.tables) {
+    if (wanted == "all" || wanted == table) return true;
+  }
+  return false;
+}
+
+std::string Plural(uint64_t count, const char* one, const char* many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+std::string WhyNone(const KernelReport& report) {
+  if (report.steps == 0) {
+    return "no kernels were measured; `batchlight table losses` says why";
+  }
+  if (report.steps == report.steps_unmatched) {
+    return Plural(report.steps, "step was", "steps were") +
+           " measured, but other work ran in it than was counted: nobody can say whose the values "
+           "are";
+  }
+  return "no kernel that was measured matches --kernel";
+}
+
+// Above the tables that people read.
+std::string Head(const Store& store, const KernelReport& report) {
+  uint64_t launches = 0;
+  double time_ns = 0;
+  for (const KernelFigures& kernel : report.kernels) {
+    launches += kernel.launches;
+    time_ns += kernel.time_ns * double(kernel.launches);
+  }
+  std::string gpu = "a GPU";
+  if (store.gpus.size() > 0) gpu = std::string(store.Text(store.gpus.name[0]));
+  std::string text = "Kernels of a step on " + gpu +
+                     ", each measured by itself: " + Plural(launches, "launch", "launches") + ", " +
+                     TimeText(time_ns) + ", in " + Plural(report.steps, "step", "steps") + "\n";
+  if (report.steps_unmatched > 0) {
+    text += "  " + Plural(report.steps_unmatched, "step is", "steps are") +
+            " left out: other work ran in it than was counted\n";
+  }
+  if (report.incomplete > 0) {
+    text += "  " + Plural(report.incomplete, "launch was", "launches were") +
+            " not in every measured step: some of their counters are missing\n";
+  }
+  return text + "\n";
+}
+
+// For people: where each kernel comes from and what to do about it, below the figures.
+std::string AdviceText(const Store& store, const KernelReport& report, size_t rows) {
+  std::string text = "What to do\n";
+  size_t number = 0;
+  for (const KernelFigures& kernel : report.kernels) {
+    if (rows != 0 && number == rows) break;
+    const std::string name = kernel.is_graph ? "CUDA graph" : KernelLabel(store.Text(kernel.name));
+    text += "  " + std::to_string(++number) + ". " + name.substr(0, 70);
+    if (!kernel.owner.op.IsNone()) {
+      text += ", by " + std::string(store.Text(store.operator_calls.name[kernel.owner.op.row()]));
+    }
+    if (!kernel.owner.module.IsNone()) {
+      text += " in " + std::string(store.Text(store.module_calls.path[kernel.owner.module.row()]));
+    }
+    text += "\n";
+    const std::string advice = AdviceFor(kernel);
+    if (!advice.empty()) text += "     " + advice + "\n";
+  }
+  return text + "\n";
+}
+
+// People get the figures first; files have every column.
+void KeepFigures(ResultTable* table) {
+  constexpr std::string_view kLast = "clock_ghz";
+  size_t count = 0;
+  while (count < table->columns.size() && table->columns[count].key != kLast) ++count;
+  const auto cut = [&](auto& cells) {
+    cells.resize(std::min(cells.size(), count));
+    for (size_t i = cells.size(); i-- > 0;) {
+      if (table->columns[i].key == "advice") cells.erase(cells.begin() + ptrdiff_t(i));
+    }
+  };
+  for (auto& row : table->rows) cut(row);
+  cut(table->columns);
+}
+
+void ShortenNames(ResultTable* table) {
+  constexpr size_t kWidest = 48;
+  for (auto& row : table->rows) {
+    if (auto* name = std::get_if<std::string>(&row.front())) {
+      *name = KernelLabel(*name);
+      if (name->size() > kWidest) *name = name->substr(0, kWidest - 3) + "...";
+    }
+  }
+}
+
+}  // namespace
+
+Result<KernelView> MakeKernelView(const ParsedFlags& flags) {
+  KernelView view{.pattern = flags.Text(Flag::kKernelName),
+                  .each_launch = flags.Bool(Flag::kKernelLaunches),
+                  .tables = flags.List(Flag::kKernelTable),
+                  .format = flags.Text(Flag::kKernelFormat),
+                  .rows = std::strtoul(flags.Text(Flag::kKernelRows).c_str(), nullptr, 10)};
+  RETURN_IF_ERROR(ChoiceOf(view).status());
+  ASSIGN_OR_RETURN(const TableFormat format, ParseTableFormat(view.format));
+  if (format.for_people()) return view;
+  if (!flags.Given(Flag::kKernelRows)) view.rows = 0;
+  size_t tables = 0;
+  for (const KernelTable& table : kTables) tables += IsWanted(view, table.name);
+  if (tables > 1) return UsageError("--format=" + view.format + " is of one --table");
+  return view;
+}
+
+Status PrintKernels(const Store& store, const KernelView& view, const std::string& input) {
+  ASSIGN_OR_RETURN(const KernelChoice choice, ChoiceOf(view));
+  ASSIGN_OR_RETURN(const TableFormat format, ParseTableFormat(view.format));
+  const RunOverview overview = BuildOverview(store);
+  const KernelReport report = ReportKernels(store, overview.work, choice);
+  if (report.kernels.empty()) SayLine("batchlight: " + input + ": " + WhyNone(report));
+  if (format.for_people() && !report.kernels.empty())
+    RETURN_IF_ERROR(WriteOut(Head(store, report)));
+  for (const KernelTable& wanted : kTables) {
+    if (!IsWanted(view, wanted.name)) continue;
+    ResultTable table = wanted.make(store, report);
+    if (view.rows > 0 && table.rows.size() > view.rows) table.rows.resize(view.rows);
+    if (format.for_people()) {
+      if (table.rows.empty()) continue;
+      KeepFigures(&table);
+      ShortenNames(&table);
+      SuitUnits(&table);
+      const auto width = static_cast<size_t>(TerminalStyle::Of(stdout).terminal_width);
+      if (width != 0) FitWidth(format, width, &table);
+    }
+    RETURN_IF_ERROR(WriteTable(format, RowsOf(table), WriteNamesOut));
+    if (!format.for_people()) continue;
+    RETURN_IF_ERROR(WriteOut("\n"));
+    if (wanted.name != "limits") continue;
+    RETURN_IF_ERROR(WriteNamesOut(AdviceText(store, report, view.rows)));
+  }
+  return FinishOut();
+}
+
+}  // namespace batchlight::cli

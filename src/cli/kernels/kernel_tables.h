@@ -1,0 +1,26 @@
+// What `batchlight kernels` prints of a recording.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "cli/flags/flags.h"
+#include "store/store.h"
+
+namespace batchlight::cli {
+
+struct KernelView {
+  std::string pattern;  // POSIX extended; "" = all
+  bool each_launch = false;
+  std::vector<std::string> tables;  // limits, memory, ...
+  std::string format;
+  size_t rows = 0;  // 0: all
+};
+
+// Errors are kUsage: what `format` and `pattern` say is checked before a program is run.
+Result<KernelView> MakeKernelView(const ParsedFlags& flags);
+// On standard output. A recording without measured kernels is said to be one.
+Status PrintKernels(const Store& store, const KernelView& view, const std::string& input);
+
+}  // namespace batchlight::cli

@@ -1,0 +1,113 @@
+"""batchlight kernels through the real program, on stand-ins for driver and CUPTI: kernels of two kinds in
+turns, of which the stand-in counts one at each launch."""
+import csv
+import io
+import json
+import os
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "cuda")]
+from recorded import BUILD, InFolder  # noqa: E402
+from cuda_counters_test import DRAM, DURATION, INSTRUCTIONS, STEPS  # noqa: E402
+
+FAKES = os.path.join(BUILD, "test", "fakes")
+DRIVER = os.path.join(FAKES, "driver")
+# Every third kernel is another one.
+TWO_KINDS = STEPS.replace("cuda.fake_cuda_init()", """cuda.fake_cuda_init()
+other = Launch(copy(b"_ZN6reduceEv"), (4, 1, 1), (64, 1, 1), 7, 2000, 0, 0)
+""").replace("""        cuda.fake_cuda_launch(ctypes.byref(launch))
+""", """        cuda.fake_cuda_launch(ctypes.byref(other if _ % 3 == 2 else launch))
+""")
+
+
+class Kernels(InFolder):
+    def kernels(self, *flags, steps="40", status=0, program=TWO_KINDS, **variables):
+        environment = dict(self.environment, LD_LIBRARY_PATH=FAKES + ":" + DRIVER, BATCHLIGHT_CUPTI=FAKES,
+                           **variables)
+        done = self.batchlight("kernels", "-o", "run", *flags, "/usr/bin/python3", "-c", program, steps,
+                               env=environment)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def read(self, *flags, status=0):
+        done = self.batchlight("kernels", "run.batchlight", *flags)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout if status == 0 else done.stderr
+
+    def rows(self, *flags):
+        return list(csv.DictReader(io.StringIO(self.read("--format", "csv", *flags))))
+
+    def test_each_kernel_has_its_counters(self):
+        done = self.kernels("--set", "essentials", "--step", "30", "--table", "all")
+        self.assertIn("each measured by itself: 10 launches", done.stdout)
+        self.assertIn("What to do", done.stdout)
+        rows = self.rows()
+        self.assertEqual({row["Kernel"]: row["Launches"] for row in rows}, {"gemm()": "7", "reduce()": "3"})
+        values = {(row["Kernel"], row["Metric"]): float(row["Value"]) for row in self.rows("--table", "counters")}
+        for kernel in ("gemm()", "reduce()"):
+            self.assertEqual(values[kernel, "gpu__time_duration.sum"], DURATION)
+            self.assertEqual(values[kernel, "sm__inst_executed.sum"], INSTRUCTIONS)
+            self.assertEqual(values[kernel, "dram__bytes_read.sum"], DRAM)
+        memory = self.rows("--table", "memory")
+        self.assertEqual({float(row["DRAM GB/s"]) for row in memory}, {float(DRAM + DRAM + 1) / DURATION})
+        steps = [row["Kind"] for row in csv.DictReader(io.StringIO(
+            self.batchlight("table", "steps", "run.batchlight", "-f", "csv").stdout))]
+        self.assertIn("counters read", steps, "steps that were measured stand for no others")
+
+    def test_launches_by_themselves_and_a_choice_of_them(self):
+        self.kernels("--set", "essentials")
+        names = [row["Kernel"] for row in self.rows("--launches")]
+        self.assertEqual(names, ["reduce()" if i % 3 == 2 else "gemm()" for i in range(10)])
+        self.assertEqual([row["Kernel"] for row in self.rows("-k", "^red")], ["reduce()"])
+        self.assertEqual(len(self.rows("--launches", "--rows", "4")), 4)
+        self.assertIn("no kernel that was measured matches", self.batchlight(
+            "kernels", "run.batchlight", "-k", "nothing").stderr)
+
+    def test_json(self):
+        self.kernels("--set", "essentials")
+        first = json.loads(self.read("--format", "json"))[0]
+        self.assertEqual(first["Kernel"], "gemm()")
+
+    def test_the_first_pass_alone(self):
+        names = ",".join(f"sm__inst_executed.{i}" for i in range(5))
+        self.kernels("--metrics", names, "--set", "essentials", "--replay", "none")
+        both = {row["Metric"] for row in self.rows("--table", "counters")}
+        self.kernels("--metrics", names, "--set", "essentials", "-f", "true")
+        self.assertLess(both, {row["Metric"] for row in self.rows("--table", "counters")})
+
+    def test_another_rank_counts(self):
+        done = self.kernels("--rank", "3", RANK="0")
+        self.assertEqual(self.rows(), [])
+        self.assertIn("no kernels were measured", done.stderr)
+
+    def test_a_program_that_ends_before_and_one_without_permission(self):
+        done = self.kernels("--step", "100", steps="30")
+        self.assertIn("no kernels were measured", done.stderr)
+        losses = self.batchlight("table", "losses", "run.batchlight", "-f", "csv").stdout
+        self.assertIn("ended before the first step that was to be measured", losses)
+        self.kernels("-f", "true", FAKE_COUNTERS_REFUSE="RangeProfilerStart:35")
+        losses = self.batchlight("table", "losses", "run.batchlight", "-f", "csv").stdout
+        self.assertIn("only administrators", losses)
+
+    def test_killed_within_its_passes_keeps_what_was_read(self):
+        program = TWO_KINDS.replace("    native.phase_end()\n", "    native.phase_end()\n    if step == 27: os.kill("
+                                    "os.getpid(), 9)\n")
+        self.kernels("--set", "full", steps="40", program=program, status=128 + 9)
+        self.assertEqual({row["Kernel"] for row in self.rows()}, {"gemm()", "reduce()"})
+
+    def test_errors_say_what_to_do(self):
+        def fails(*flags):
+            return self.batchlight("kernels", *flags).stderr
+        self.assertIn("no program whose kernels to measure", fails())
+        self.assertIn("is not a regular expression", fails("-k", "(", "/bin/true"))
+        self.assertIn("is of one --table", fails("--table", "all", "--format", "csv", "/bin/true"))
+        self.assertIn("is no number from 2", fails("--step", "1", "/bin/true"))
+        self.assertIn("is none of essentials|limits", fails("--set", "essential", "/bin/true"))
+        self.kernels("--set", "essentials", steps="1")
+        self.assertIn("one recording at a time", self.read("other", status=2))
+
+
+if __name__ == "__main__":
+    unittest.main()
