@@ -66,6 +66,11 @@ void GpuUnderused(const RunMeasures& run, Findings* findings) {
                  PercentOf(gpu->busy_share) + " is work. The largest cause of idle time is \"" +
                  std::string(GpuPartName(largest)) + "\", " + PercentOf(GpuShare(run, largest)) +
                  " of the step.";
+  if (largest == GpuPart::kIdlePython) {
+    constexpr size_t kMostNames = 3;
+    const std::string names = FunctionTexts(*run.store, gpu->idle_python, kMostNames);
+    if (!names.empty()) finding.seen += " The CPU is then mostly in " + names + ".";
+  }
   finding.why = std::string(GpuPartHelp(largest)) + ".";
   finding.why[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(finding.why[0])));
   finding.action =

@@ -1,6 +1,7 @@
 #include "analysis/gpu/gpu_breakdown.h"
 
 #include <algorithm>
+#include <map>
 
 #include "analysis/gpu/gpu_idle.h"
 #include "analysis/gpu/gpu_launches.h"
@@ -49,9 +50,15 @@ const PartText& TextOf(GpuPart part) { return kParts[static_cast<size_t>(part)];
 
 class DeviceBreakdown {
  public:
-  DeviceBreakdown(const Store& store, const GpuIdleExplainer& idle, const ProcessSteps& steps,
-                  const DeviceWork& work, std::vector<GpuLaunch> launches)
-      : store_(store), idle_(idle), steps_(steps), work_(work), launches_(std::move(launches)) {}
+  DeviceBreakdown(const Store& store, const GpuIdleExplainer& idle, const CodeSamples& samples,
+                  const ProcessSteps& steps, const DeviceWork& work,
+                  std::vector<GpuLaunch> launches)
+      : store_(store),
+        idle_(idle),
+        samples_(samples),
+        steps_(steps),
+        work_(work),
+        launches_(std::move(launches)) {}
 
   GpuBreakdown Make() {
     result_.process = work_.process;
@@ -62,6 +69,7 @@ class DeviceBreakdown {
     SetBusy();
     SetIdle();
     Summarise();
+    NamePython();
     return std::move(result_);
   }
 
@@ -128,6 +136,9 @@ class DeviceBreakdown {
         idle_.Explain(from_ns, to_ns, next == launches_.end() ? ApiCallId::None() : next->call,
                       [&](const IdleStretch& idle) {
                         step.part_ns[static_cast<size_t>(idle.part)] += idle.end_ns - idle.start_ns;
+                        if (idle.part == GpuPart::kIdlePython) {
+                          AddSpan(python_[idle.thread], idle.start_ns, idle.end_ns);
+                        }
                       });
       });
     }
@@ -164,6 +175,26 @@ class DeviceBreakdown {
     result_.overlapped_copy_ns = static_cast<double>(hidden_copy_ns) / count;
   }
 
+  void NamePython() {
+    if (samples_.empty()) return;
+    std::vector<TimeSpan> steady;
+    for (const uint32_t row : steps_.steady) {
+      AddSpan(steady, result_.steps[row].start_ns, result_.steps[row].end_ns);
+    }
+    std::vector<SampledTime> times;
+    for (const auto& [thread, spans] : python_) {
+      std::vector<TimeSpan> inside;
+      size_t at = 0;
+      for (const TimeSpan& span : spans) {
+        if (NsInside(steady, span.start_ns, span.end_ns, at) > 0) {
+          AddSpan(inside, span.start_ns, span.end_ns);
+        }
+      }
+      times.push_back(samples_.During(thread, inside));
+    }
+    result_.idle_python = SumOf(times);
+  }
+
   int64_t Hidden(const GpuStepParts& step, GpuWork kind) const {
     return NsInside(work_.Of(kind), step.start_ns, step.end_ns) -
            step.part_ns[static_cast<size_t>(kind)];
@@ -171,10 +202,12 @@ class DeviceBreakdown {
 
   const Store& store_;
   const GpuIdleExplainer& idle_;
+  const CodeSamples& samples_;
   const ProcessSteps& steps_;
   const DeviceWork& work_;
   std::vector<GpuLaunch> launches_;  // of this device, by start
   std::vector<TimeSpan> busy_;
+  std::map<ThreadId, std::vector<TimeSpan>> python_;  // idle: the thread was in Python
   GpuBreakdown result_;
 };
 
@@ -184,13 +217,15 @@ std::vector<GpuBreakdown> BreakDownGpu(const Store& store, const StepSet& steps)
   const std::vector<DeviceWork> devices = CollectDeviceWork(store);
   if (devices.empty() || steps.processes.empty()) return {};
   const GpuIdleExplainer idle(store);
+  const CodeSamples samples(store);
   std::vector<std::vector<GpuLaunch>> launches = CollectGpuLaunches(store, devices);
   std::vector<GpuBreakdown> made(devices.size());
   std::vector<char> wanted(devices.size(), 0);
   ParallelFor(devices.size(), [&](size_t i) {
     const ProcessSteps* of_process = steps.Of(devices[i].process);
     if (of_process == nullptr) return;
-    made[i] = DeviceBreakdown(store, idle, *of_process, devices[i], std::move(launches[i])).Make();
+    made[i] = DeviceBreakdown(store, idle, samples, *of_process, devices[i], std::move(launches[i]))
+                  .Make();
     wanted[i] = 1;
   });
   std::vector<GpuBreakdown> result;

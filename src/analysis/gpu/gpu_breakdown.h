@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "analysis/gpu/gpu_intervals.h"
+#include "analysis/lines/code_samples.h"
 #include "analysis/numbers/statistics.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
@@ -66,6 +67,9 @@ struct GpuBreakdown {
   // The CPU waited for data while the GPU had work (BuildOverview); the rest of its waiting is the
   // part kIdleDataLoading.
   double hidden_loading_ns = 0;
+  // What the launching threads ran in the part kIdlePython of steady steps, where Python was
+  // sampled.
+  SampledTime idle_python;
 };
 
 // One per process of `steps` and device that it used. Empty without GPU work.

@@ -43,6 +43,29 @@ TEST(GpuBreakdown, GraphsRecordedAsAWholeAreAPartOfTheirOwn) {
   EXPECT_EQ(Part(found[0].steps[1], GpuPart::kCompute), 9'800);
 }
 
+TEST(GpuBreakdown, IdleInPythonHasTheNamesOfFunctions) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(7, "train.py"));
+  build.store().python_frames.Append(
+      {.file = build.Text("/home/u/train.py"), .function = build.Text("log"), .line = 9});
+  build.store().python_stacks.Append({.frame = PythonFrameId::At(0)});
+  for (int64_t t = 0; t < 6'000'000; t += 1'000'000) {
+    build.Range(main, "step", t, t + 990'000);
+    build.Kernel(main, "nvjet_hsh_128", t + 10'000, t + 20'000, t + 320'000);
+    build.Kernel(main, "nvjet_hsh_128", t + 800'000, t + 810'000, t + 900'000, 8);
+    build.store().python_samples.Append({.start_ns = t + 330'000,
+                                         .end_ns = t + 780'000,
+                                         .thread = main,
+                                         .python_stack = PythonStackId::At(0),
+                                         .samples = 1});
+  }
+  const Store store = build.Build();
+  const auto found = BreakDownGpu(store, FindSteps(store));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_GT(found[0].idle_python.all_ns, 4 * 400'000);
+  EXPECT_EQ(FunctionTexts(store, found[0].idle_python, 3), "`log` (train.py:9)");
+}
+
 // Four steps of 1 ms: a GEMM of 300 us, a wait for data of 400 us, an elementwise kernel.
 Store FourSteps() {
   StoreBuilder build;

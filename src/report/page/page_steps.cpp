@@ -173,7 +173,10 @@ std::vector<Step> WindowsAsSteps(const ProcessSteps& process, const GpuBreakdown
   return windows;
 }
 
-json GpuFacts(const GpuBreakdown& gpu, const ProcessSteps& process, const std::string& name) {
+constexpr size_t kMostNamed = 3;
+
+json GpuFacts(const Store& store, const GpuBreakdown& gpu, const ProcessSteps& process,
+              const std::string& name) {
   json facts = json::array();
   if (const int64_t pace = PaceOfGpuNs(gpu, process); pace > 0) {
     facts.push_back({{"label", name + " takes"},
@@ -186,6 +189,9 @@ json GpuFacts(const GpuBreakdown& gpu, const ProcessSteps& process, const std::s
   hidden("Communication hidden", gpu.overlapped_communication_ns);
   hidden("Copies hidden", gpu.overlapped_copy_ns);
   hidden("Data loading hidden", gpu.hidden_loading_ns);
+  const std::string names = FunctionTexts(store, gpu.idle_python, kMostNamed);
+  if (!names.empty())
+    facts.push_back({{"label", name + " idle in Python"}, {"value", CleanText(names)}});
   return facts;
 }
 
@@ -213,11 +219,12 @@ json Description(GpuPart part) {
   return out;
 }
 
-json GpuTrack(const ProcessSteps& process, const GpuBreakdown& gpu, size_t group) {
+json GpuTrack(const Store& store, const ProcessSteps& process, const GpuBreakdown& gpu,
+              size_t group) {
   const std::string name = "GPU " + std::to_string(gpu.device);
   const std::vector<Step> windows = WindowsAsSteps(process, gpu);
   json track = EmptyTrack(name, gpu.window, windows.size(), group);
-  track["facts"] = GpuFacts(gpu, process, name);
+  track["facts"] = GpuFacts(store, gpu, process, name);
   track["idle_of_limit"] = advice::kIdleOfLimit;
   AddEntries(track, windows, group);
   track["duration_ns"] =
@@ -280,7 +287,7 @@ json OneProcess(const RunOverview& overview, size_t index, size_t most_steps, Ev
   if (breakdown != nullptr) events.Add(tracks[0], process, kCpuTrack, PhaseRows(*breakdown));
   for (const GpuBreakdown& gpu : overview.gpu.breakdowns) {
     if (gpu.process == process.process && gpu.steps.size() == process.steps.size()) {
-      tracks.push_back(GpuTrack(process, gpu, group));
+      tracks.push_back(GpuTrack(*overview.store, process, gpu, group));
       events.Add(tracks.back(), process, TrackDevice(gpu.device), PhaseRows(gpu));
     }
   }

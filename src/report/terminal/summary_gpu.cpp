@@ -77,6 +77,8 @@ void WriteParts(SummaryText& out, const RunOverview& overview, const GpuBreakdow
 }
 
 // "is the limit: it works 96.7 % of a step", or what it waits for.
+constexpr size_t kMostFunctions = 3;
+
 std::string LimitText(const GpuBreakdown& gpu) {
   if (gpu.busy_share >= 1 - advice::kIdleOfLimit) {
     return " is the limit: it works " + PercentText(gpu.busy_share) + " of a step";
@@ -103,6 +105,10 @@ std::string BusyText(const RunOverview& overview, const GpuBreakdown& gpu) {
   }
   if (gpu.hidden_loading_ns > 0) {
     text += "; " + TimeText(gpu.hidden_loading_ns) + " of data loading is hidden";
+  }
+  if (gpu.share[static_cast<size_t>(GpuPart::kIdlePython)] >= advice::kIdleCause) {
+    const std::string names = FunctionTexts(*overview.store, gpu.idle_python, kMostFunctions);
+    if (!names.empty()) text += "; idle in Python mostly in " + CleanText(names);
   }
   return text;
 }
