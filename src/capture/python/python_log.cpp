@@ -3,10 +3,20 @@
 namespace batchlight::capture {
 namespace {
 
-constexpr size_t kChunkBytes = 4 << 20;
-// The deepest stack, if it is the first to name all of its functions.
-constexpr size_t kSampleBytes = 2 << 20;
+constexpr size_t kChunkBytes = 2 << 20;  // the deepest stack, of functions with the longest names
 constexpr uint32_t kStream = 2;
+
+// What a sample takes if it is the first to name all of its functions.
+size_t BytesOf(std::span<const NamedFrame> frames) {
+  size_t bytes = sizeof(format::PythonSampleRecord);
+  for (const NamedFrame& frame : frames) {
+    bytes += sizeof(format::PythonStackRecord) + sizeof(format::PythonCodeRecord);
+    for (const std::string* text : {&frame.code->file, &frame.code->function}) {
+      bytes += sizeof(format::StringRecord) + 16 + format::PadTo8(text->size());
+    }
+  }
+  return bytes;
+}
 
 }  // namespace
 
@@ -32,7 +42,7 @@ uint32_t PythonLog::CodeId(const std::shared_ptr<const PythonCode>& code, uint64
 
 void PythonLog::Add(format::PythonSampleRecord sample, std::span<const NamedFrame> frames,
                     int64_t at_ns) {
-  format::ChunkWriter* writer = chunks_.ForRecord(kSampleBytes, at_ns);
+  format::ChunkWriter* writer = chunks_.ForRecord(BytesOf(frames), at_ns);
   if (chunks_.chunk_index() != chunk_) {
     chunk_ = chunks_.chunk_index();
     codes_.clear();

@@ -65,7 +65,7 @@ void PythonSampler::Run() {
 }
 
 int64_t PythonSampler::NextWaitNs(int64_t spent_ns) {
-  if (!collecting_ || processes_.empty()) return std::max(period_ns_, kSearchNs / 10);
+  if (!collecting_ || processes_.empty()) return search_every_ns_;
   const double share = std::uniform_real_distribution<double>(-kJitter, kJitter)(random_);
   const auto wait_ns = static_cast<int64_t>(static_cast<double>(period_ns_) * (1 + share));
   return std::max(wait_ns, spent_ns * kMostShare);
@@ -75,7 +75,8 @@ void PythonSampler::Round() {
   const int64_t now_ns = MonotonicNow();
   if (now_ns >= search_at_ns_) {
     FindProcesses();
-    search_at_ns_ = now_ns + (processes_.empty() ? kSearchNs / 10 : kSearchNs);
+    search_every_ns_ = std::min(search_every_ns_ * 2, kSearchNs);
+    search_at_ns_ = now_ns + search_every_ns_;
   }
   for (auto place = processes_.begin(); place != processes_.end();) {
     if (place->second->Look(MonotonicNow(), log_)) {

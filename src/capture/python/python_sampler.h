@@ -59,6 +59,7 @@ class PythonSampler {
   std::map<uint32_t, std::unique_ptr<SampledProcess>> processes_;  // by pid
   std::unordered_set<std::string> files_;                          // seen
   int64_t search_at_ns_ = 0;
+  int64_t search_every_ns_ = 5'000'000;  // at first, so that little of a short program is missed
   int refused_ = 0;  // errno of a process whose memory the kernel did not let us read
   bool has_seen_ = false;
   std::minstd_rand random_;
