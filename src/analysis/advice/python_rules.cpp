@@ -89,6 +89,29 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
        .evidence = PythonEvidence(*run.store, python)});
 }
 
+void SlowFunction(const RunMeasures& run, Findings* findings) {
+  const double step_ns = MeanStepNs(run);
+  const HotFunction& hot = run.loop_work.hot;
+  const double exposed_ns = hot.per_step_ns * CpuExposure(run);
+  if (step_ns == 0 || exposed_ns < kSlowFunction * step_ns) return;
+  const std::string name = FunctionText(*run.store, hot.function);
+  const std::string share = PercentOf(hot.per_step_ns / step_ns);
+  findings->push_back(
+      {.title =
+           name + " takes " + share + " of a step, in " + std::string(PhaseKindName(hot.phase)),
+       .seen = "Samples of Python find the step in " + name + " for " + TimeOf(hot.per_step_ns) +
+               " of it (" + share + "), beside operators that take long.",
+       .why = "Loops over values or rows in Python, and operators on a few numbers each, cost "
+              "microseconds where a tensor's operator costs nanoseconds a number.",
+       .action =
+           "Do it with operators on whole tensors, keep the result where it is the same every "
+           "time, or do it every N steps.",
+       .gain_ns = exposed_ns * kSlowFunctionGain,
+       .uncertainty_ns = exposed_ns * kSlowFunctionUncertainty,
+       .evidence = {{.kind = "function", .name = name, .per_step_ns = hot.per_step_ns}},
+       .patch = {}});
+}
+
 void UnfusedUpdates(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
   if (step_ns == 0 || ShareOutsideOfPhases(run) < kLooseShare) return;
@@ -96,18 +119,24 @@ void UnfusedUpdates(const RunMeasures& run, Findings* findings) {
   if (loose.calls_per_step < kLooseOperators) return;
   const double exposed_ns = loose.per_step_ns * CpuExposure(run);
   if (exposed_ns < kLooseShare * step_ns) return;
+  const std::string names = FunctionTexts(*run.store, loose.functions, kMostNames);
+  const std::string share = PercentOf(loose.per_step_ns / step_ns);
   findings->push_back(
-      {.title = "Tensors are updated one by one outside of the optimizer",
+      {.title = names.empty() ? "Tensors are updated one by one outside of the optimizer"
+                              : names + ": small operators take " + share + " of a step",
        .seen = Rounded(loose.calls_per_step) +
                " operators a step that autograd does not follow take " + TimeOf(loose.per_step_ns) +
-               " (" + PercentOf(loose.per_step_ns / step_ns) + "), most often " +
-               loose.operators.front().name + ".",
+               " (" + share + "), most often " + loose.operators.front().name +
+               (names.empty() ? "." : ", in " + names + "."),
        .why =
-           "Averages of weights, clipping or statistics that loop over parameters or rows pay for "
-           "each small operator; one call for all of them costs as much as a few.",
-       .action = "Use what takes all tensors at once: torch._foreach_mul_ and its like, "
-                 "torch.nn.utils.clip_grad_norm_, torch.optim.swa_utils.AveragedModel; reduce over "
-                 "a dimension instead of looping over rows; or do it every N steps.",
+           "Averages of weights, clipping, metrics or statistics that loop over parameters, rows "
+           "or "
+           "values pay for each small operator; one call for all of them costs as much as a few.",
+       .action =
+           "Use what takes all tensors at once: torch._foreach_mul_ and its like, "
+           "torch.nn.utils.clip_grad_norm_, torch.optim.swa_utils.AveragedModel; reduce over "
+           "a dimension instead of looping over rows; read a tensor once (.tolist()) instead of "
+           "value by value; or do it every N steps.",
        .gain_ns = exposed_ns * kLooseGain,
        .uncertainty_ns = exposed_ns * kLooseUncertainty,
        .evidence = EvidenceOf(loose.operators, "operator"),

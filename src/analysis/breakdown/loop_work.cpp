@@ -93,6 +93,7 @@ class Search {
       if (knows_sequence_ && !IsFollowed(store_, row)) {
         Spent& spent = loose_[operators_.name[row]];
         spent.ns += end_ns - start_ns + called_ns;
+        AddSpan(loose_spans_, start_ns - called_ns, end_ns);
         ++spent.count;
       }
       before = edge;
@@ -169,6 +170,8 @@ class Search {
     const CodeSamples samples(store_);
     if (!samples.empty()) {
       work.python.functions = samples.During(steps_.thread, python_spans_);
+      work.hot = FindHotFunction(inputs_, steps_, samples);
+      work.operators.functions = samples.During(steps_.thread, loose_spans_);
       work.loading = samples.During(steps_.thread, loading_spans_);
     }
     Sort(&work.operators.operators);
@@ -186,6 +189,7 @@ class Search {
   std::vector<int64_t> python_of_step_;
   std::vector<TimeSpan> python_spans_;
   std::vector<TimeSpan> loading_spans_;
+  std::vector<TimeSpan> loose_spans_;
   std::map<Place, Spent> places_;
   std::map<StringId, Spent> loose_;
 };

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/breakdown/hot_functions.h"
 #include "analysis/lines/code_samples.h"
 #include "analysis/steps/step_inputs.h"
 #include "analysis/steps/steps.h"
@@ -38,11 +39,13 @@ struct LooseOperators {
   double calls_per_step = 0;
   double per_step_ns = 0;  // with the time to call them
   std::vector<WorkPlace> operators;
+  SampledTime functions;  // that called them, where Python was sampled
 };
 
 struct LoopWork {
   OwnPython python;
   LooseOperators operators;
+  HotFunction hot;
   SampledTime loading;  // what the loop's thread ran while it loaded data
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "analysis/lines/source_place.h"
@@ -12,11 +13,30 @@ namespace {
 constexpr double kNamedShare = 0.1;
 constexpr double kMostOfIt = 0.5;
 
-struct FunctionKey {
-  StringId file;
-  StringId function;
-  friend auto operator<=>(const FunctionKey&, const FunctionKey&) = default;
-};
+// "Replay.sample.<locals>.<listcomp>" -> "Replay.sample": what stands inside a function is its own.
+std::string_view Enclosing(std::string_view function) {
+  for (const std::string_view inner :
+       {".<locals>.<listcomp>", ".<locals>.<genexpr>", ".<locals>.<dictcomp>",
+        ".<locals>.<setcomp>", ".<locals>.<lambda>"}) {
+    while (function.ends_with(inner)) function.remove_suffix(inner.size());
+  }
+  return function;
+}
+
+// Time of the looks that a record stands for which lie in `spans`. A look says where the thread was
+// at its moment, the end of the time that it stands for.
+int64_t NsOfLooks(const PythonSamplesTable& samples, size_t row, const std::vector<TimeSpan>& spans,
+                  size_t& at) {
+  constexpr uint32_t kMostLooks = 1000;  // of damaged records: millions
+  const int64_t looks = std::clamp<int64_t>(samples.samples[row], 1, kMostLooks);
+  const int64_t all_ns = samples.end_ns[row] - samples.start_ns[row];
+  int64_t ns = 0;
+  for (int64_t look = 1; look <= looks; ++look) {
+    const int64_t moment_ns = samples.start_ns[row] + all_ns / looks * look;
+    if (NsInside(spans, moment_ns, moment_ns + 1, at) > 0) ns += all_ns / looks;
+  }
+  return ns;
+}
 
 void Sort(std::vector<SampledFunction>& functions) {
   std::sort(functions.begin(), functions.end(),
@@ -35,26 +55,34 @@ CodeSamples::CodeSamples(const Store& store) : store_(store) {
   }
 }
 
-SampledTime CodeSamples::During(ThreadId thread, const std::vector<TimeSpan>& spans) const {
+template <typename Visitor>
+void CodeSamples::VisitLooks(ThreadId thread, const std::vector<TimeSpan>& spans,
+                             Visitor&& visit) const {
   const PythonSamplesTable& samples = store_.python_samples;
   const auto first = std::partition_point(samples.thread.begin(), samples.thread.end(),
                                           [&](ThreadId other) { return other < thread; });
-  std::map<FunctionKey, std::map<uint32_t, int64_t>> lines;  // ns by line
-  SampledTime time;
   size_t at = 0;
   for (auto row = static_cast<size_t>(first - samples.thread.begin());
        row < samples.size() && samples.thread[row] == thread; ++row) {
-    const int64_t ns = NsInside(spans, samples.start_ns[row], samples.end_ns[row], at);
-    if (ns == 0 || samples.python_stack[row].IsNone()) continue;
-    const StackLine& line = lines_.Of(samples.python_stack[row]);
-    if (line.imports) continue;
-    time.all_ns += ns;
-    if (line.frame.IsNone() || line.loads || !is_shown_[line.frame.row()]) continue;
-    const PythonFramesRow place = store_.python_frames.Row(line.frame.row());
-    lines[{place.file, place.function}][place.line] += ns;
+    if (samples.python_stack[row].IsNone()) continue;
+    const int64_t ns = NsOfLooks(samples, row, spans, at);
+    if (ns > 0) visit(samples.python_stack[row], ns);
   }
+}
+
+SampledTime CodeSamples::During(ThreadId thread, const std::vector<TimeSpan>& spans) const {
+  std::map<FunctionName, std::map<uint32_t, int64_t>> lines;  // ns by line
+  SampledTime time;
+  VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns) {
+    const StackLine& line = lines_.Of(stack);
+    if (line.imports) return;
+    time.all_ns += ns;
+    if (line.frame.IsNone() || line.loads || !is_shown_[line.frame.row()]) return;
+    const PythonFramesRow place = store_.python_frames.Row(line.frame.row());
+    lines[{place.file, std::string(Enclosing(store_.Text(place.function)))}][place.line] += ns;
+  });
   for (const auto& [key, by_line] : lines) {
-    SampledFunction function{.file = key.file, .function = key.function};
+    SampledFunction function{.file = key.first, .function = key.second, .line = 0, .ns = 0};
     int64_t most_ns = -1;
     for (const auto& [line, ns] : by_line) {
       function.ns += ns;
@@ -66,9 +94,26 @@ SampledTime CodeSamples::During(ThreadId thread, const std::vector<TimeSpan>& sp
   return time;
 }
 
+std::map<FunctionName, int64_t> CodeSamples::OnStacks(ThreadId thread,
+                                                      const std::vector<TimeSpan>& spans) const {
+  std::map<FunctionName, int64_t> functions;
+  std::set<FunctionName> of_stack;  // recursion counts once
+  VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns) {
+    of_stack.clear();
+    for (; !stack.IsNone(); stack = store_.python_stacks.parent[stack.row()]) {
+      const PythonFrameId frame = store_.python_stacks.frame[stack.row()];
+      if (frame.IsNone() || !is_shown_[frame.row()]) continue;
+      const PythonFramesRow place = store_.python_frames.Row(frame.row());
+      of_stack.insert({place.file, std::string(Enclosing(store_.Text(place.function)))});
+    }
+    for (const FunctionName& function : of_stack) functions[function] += ns;
+  });
+  return functions;
+}
+
 SampledTime SumOf(const std::vector<SampledTime>& times) {
   SampledTime sum;
-  std::map<FunctionKey, SampledFunction> functions;
+  std::map<FunctionName, SampledFunction> functions;
   for (const SampledTime& time : times) {
     sum.all_ns += time.all_ns;
     for (const SampledFunction& function : time.functions) {
@@ -85,9 +130,8 @@ SampledTime SumOf(const std::vector<SampledTime>& times) {
 std::string FunctionText(const Store& store, const SampledFunction& function) {
   const std::string place =
       std::string(ShortFile(store.Text(function.file))) + ':' + std::to_string(function.line);
-  const std::string_view name = store.Text(function.function);
-  if (name.empty() || name == "<module>") return place;
-  return "`" + std::string(name) + "` (" + place + ")";
+  if (function.function.empty() || function.function == "<module>") return place;
+  return "`" + function.function + "` (" + place + ")";
 }
 
 std::string FunctionTexts(const Store& store, const SampledTime& time, size_t most) {

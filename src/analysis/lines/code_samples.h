@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/lines/stack_lines.h"
@@ -17,15 +19,18 @@ namespace batchlight {
 
 struct SampledFunction {
   StringId file;
-  StringId function;
-  uint32_t line = 0;  // where most of it was
-  int64_t ns = 0;     // wall time that the samples stand for
+  std::string function;  // qualified name; what is defined inside it is its own
+  uint32_t line = 0;     // where most of it was
+  int64_t ns = 0;        // wall time that the samples stand for
 };
 
 struct SampledTime {
   std::vector<SampledFunction> functions;  // by falling time
   int64_t all_ns = 0;                      // of all samples, whatever code they are of
 };
+
+// Of a function: file and qualified name.
+using FunctionName = std::pair<StringId, std::string>;
 
 class CodeSamples {
  public:
@@ -34,8 +39,15 @@ class CodeSamples {
   bool empty() const { return store_.python_samples.size() == 0; }
   // `spans`: ordered and disjoint.
   SampledTime During(ThreadId thread, const std::vector<TimeSpan>& spans) const;
+  // Functions of the user's own code that were on the stack then, innermost or not, with that time.
+  std::map<FunctionName, int64_t> OnStacks(ThreadId thread,
+                                           const std::vector<TimeSpan>& spans) const;
 
  private:
+  // visit(stack, ns) for the thread's looks within the spans.
+  template <typename Visitor>
+  void VisitLooks(ThreadId thread, const std::vector<TimeSpan>& spans, Visitor&& visit) const;
+
   const Store& store_;
   StackLines lines_;
   std::vector<bool> is_shown_;  // by row of store.python_frames: code of the user or of a package

@@ -38,13 +38,32 @@ TEST_F(CodeSamplesTest, TimeIsOfTheInnermostOwnFunction) {
   Sample(400, 500, later);
   Sample(500, 600, module);
   Sample(0, 1000, module, 1);  // another thread's
-  const SampledTime time = CodeSamples(store_).During(ThreadId::At(0), {{50, 450}, {500, 520}});
-  EXPECT_EQ(time.all_ns, 420);
+  const SampledTime time = CodeSamples(store_).During(ThreadId::At(0), {{50, 510}, {590, 650}});
+  EXPECT_EQ(time.all_ns, 600);
   ASSERT_EQ(time.functions.size(), 2u);
-  EXPECT_EQ(time.functions[0].ns, 400);
+  EXPECT_EQ(time.functions[0].ns, 500);
   EXPECT_EQ(FunctionText(store_, time.functions[0]), "`collect` (train.py:42)");
   EXPECT_EQ(FunctionText(store_, time.functions[1]), "train.py:90");
-  EXPECT_EQ(FunctionTexts(store_, time, 3), "`collect` (train.py:42)");
+  EXPECT_EQ(FunctionTexts(store_, time, 1), "`collect` (train.py:42)");
+}
+
+// A look says nothing of the time before it: a thread that loads for 8 ms was not in forward then.
+TEST_F(CodeSamplesTest, ALookIsOfItsMoment) {
+  const PythonStackId load = Frame("/home/u/train.py", "load", 1);
+  const PythonStackId forward = Frame("/home/u/train.py", "forward", 2);
+  Sample(0, 10, load);
+  Sample(10, 20, forward);
+  const SampledTime time = CodeSamples(store_).During(ThreadId::At(0), {{0, 18}});
+  ASSERT_EQ(time.functions.size(), 1u);
+  EXPECT_EQ(time.functions[0].function, "load");
+}
+
+TEST_F(CodeSamplesTest, WhatStandsInsideAFunctionIsItsOwn) {
+  Sample(0, 10, Frame("/home/u/a.py", "Replay.sample.<locals>.<listcomp>", 5));
+  Sample(10, 20, Frame("/home/u/a.py", "Replay.sample", 4));
+  const SampledTime time = CodeSamples(store_).During(ThreadId::At(0), {{0, 100}});
+  ASSERT_EQ(time.functions.size(), 1u);
+  EXPECT_EQ(FunctionTexts(store_, time, 3), "`Replay.sample` (a.py:4)");
 }
 
 TEST_F(CodeSamplesTest, FunctionsThatHoldLittleAreNotNamed) {
@@ -52,7 +71,7 @@ TEST_F(CodeSamplesTest, FunctionsThatHoldLittleAreNotNamed) {
   const PythonStackId collect = Frame("/home/u/train.py", "collect", 42);
   Sample(0, 700, wait);
   Sample(700, 1000, collect);
-  const SampledTime time = CodeSamples(store_).During(ThreadId::At(0), {{0, 1000}});
+  const SampledTime time = CodeSamples(store_).During(ThreadId::At(0), {{0, 1001}});
   EXPECT_EQ(time.all_ns, 1000);
   EXPECT_EQ(FunctionTexts(store_, time, 3), "");
 }
