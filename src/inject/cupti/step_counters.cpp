@@ -34,7 +34,7 @@ void Say(const char* what, const char* why, uint64_t number = 0) {
 bool IsOfRank(uint64_t rank) {
   for (const format::Launcher& launcher : format::kLaunchers) {
     const char* const value = std::getenv(launcher.rank);
-    if (value != nullptr) return std::strtoull(value, nullptr, 10) == rank;
+    if (value != nullptr) return LeadingNumber(value) == rank;
   }
   return true;
 }
