@@ -124,7 +124,7 @@ class Counts(unittest.TestCase):
         code = START + (
             "import os, signal\n"
             "def work():\n"
-            "    for _ in range(300): p.loop(1000)\n"
+            "    for _ in range(3000): p.loop(1000)\n"
             "    os.kill(os.getpid(), signal.SIGKILL)\n"
             "work()\n")
         for python in interpreters():
@@ -132,7 +132,7 @@ class Counts(unittest.TestCase):
                 done = session.run(python, "-c", code)
                 self.assertEqual(done.returncode, -signal.SIGKILL)
                 counts = functions(session)[0]
-                self.assertEqual(counts["counted_program.py", 95, "loop"][:2], [300, 300])
+                self.assertEqual(counts["counted_program.py", 95, "loop"][:2], [3000, 3000])
                 work = counts["<string>", 3, "work"]
                 self.assertEqual(work[:2], [1, 1])
                 # What it called is its time, too, up to the last moment that was kept.

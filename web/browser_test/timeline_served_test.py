@@ -41,6 +41,8 @@ class Served(unittest.TestCase):
         self.addCleanup(tool.stdout.close)
         self.addCleanup(tool.wait)
         self.addCleanup(tool.kill)
+        # First: what the page yet asks for finds its server.
+        self.addCleanup(self.browser.open_url, 'about:blank')
         url = tool.stdout.readline().strip()
         self.browser.open_url('about:blank')
         self.browser.open_url(url)

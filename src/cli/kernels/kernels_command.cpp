@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/file.h"
-#include "cli/kernels/kernel_tables.h"
 #include "cli/commands/profile_command.h"
+#include "cli/kernels/kernel_tables.h"
 #include "cli/reading/job_input.h"
 #include "cli/reading/print_help.h"
 
