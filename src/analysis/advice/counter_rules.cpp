@@ -1,0 +1,156 @@
+// What hardware counters measured: of kernels one by one, and of GPUs over time.
+#include <algorithm>
+#include <string>
+
+#include "analysis/advice/advice_text.h"
+#include "analysis/advice/rules.h"
+#include "analysis/counters/gpu_samples.h"
+#include "analysis/counters/kernel_figures.h"
+
+namespace batchlight::advice {
+namespace {
+
+// Kernels of the main process that a rule is about: those of one step.
+struct Measured {
+  double all_ns = 0;
+  double chosen_ns = 0;
+  double bytes = 0;  // that the chosen ones move
+  std::vector<Evidence> evidence;
+
+  double share() const { return all_ns > 0 ? chosen_ns / all_ns : 0; }
+};
+
+// part(kernel): how much of its time the rule is about, 0 to 1.
+template <typename Part>
+Measured Choose(const RunMeasures& run, const Part& part) {
+  constexpr size_t kShown = 5;
+  Measured measured;
+  if (run.store->counter_values.size() == 0) return measured;
+  const KernelReport report = ReportKernels(*run.store, run.work);
+  for (const KernelFigures& kernel : report.kernels) {
+    if (kernel.process != report.kernels.front().process) continue;
+    const double time_ns = kernel.time_ns * double(kernel.launches);
+    measured.all_ns += time_ns;
+    const double chosen_ns = time_ns * part(kernel);
+    if (chosen_ns <= 0) continue;
+    measured.chosen_ns += chosen_ns;
+    measured.bytes += double(kernel.launches) *
+                      (kernel.dram_read_bytes.value_or(0) + kernel.dram_written_bytes.value_or(0));
+    if (measured.evidence.size() == kShown) continue;
+    measured.evidence.push_back({.kind = "kernel",
+                                 .name = std::string(run.store->Text(kernel.name)),
+                                 .count = kernel.launches,
+                                 .per_step_ns = chosen_ns});
+  }
+  return measured;
+}
+
+bool CanBeFused(const KernelFigures& kernel) {
+  switch (kernel.kernel_class.kind) {
+    case KernelKind::kElementwise:
+    case KernelKind::kNormalization:
+    case KernelKind::kSoftmax:
+    case KernelKind::kReduction:
+    case KernelKind::kCopy:
+    case KernelKind::kLoss:
+    case KernelKind::kRandom:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsMemoryBound(const KernelFigures& kernel) {
+  return kernel.memory && kernel.compute && *kernel.memory >= kMeasuredBusy &&
+         *kernel.memory > *kernel.compute;
+}
+
+void Push(Findings* findings, Finding finding, const RunMeasures& run, double gain_ns,
+          double uncertainty) {
+  finding.gain_ns = WithinCpuSlack(run, gain_ns);
+  finding.uncertainty_ns = finding.gain_ns * uncertainty;
+  findings->push_back(std::move(finding));
+}
+
+}  // namespace
+
+void MemoryBoundKernels(const RunMeasures& run, Findings* findings) {
+  Measured found = Choose(run, [](const KernelFigures& kernel) {
+    return IsMemoryBound(kernel) && CanBeFused(kernel) ? 1.0 : 0.0;
+  });
+  if (found.share() < kMemoryBoundShare) return;
+  Push(findings,
+       {.title =
+            "Kernels that only move data take " + PercentOf(found.share()) + " of the GPU's work",
+        .seen = "Their memory is the busier part, as counters say, for " + TimeOf(found.chosen_ns) +
+                " of a step; they move " + Rounded(found.bytes / 1e9) + " GB" + ".",
+        .why = "Each of them reads its input from memory and writes its output there, for the next "
+               "one to read it again.",
+        .action = "Fuse them: torch.compile does it for elementwise operators, normalizations and "
+                  "reductions; fused optimizers and attention for theirs. bf16 activations halve "
+                  "the bytes.",
+        .evidence = std::move(found.evidence)},
+       run, found.chosen_ns * kFusionGain, kFusionUncertainty);
+}
+
+void TensorCoresIdle(const RunMeasures& run, Findings* findings) {
+  Measured found = Choose(run, [](const KernelFigures& kernel) {
+    const std::optional<double> tensor = kernel.Use(GpuLimit::kTensor);
+    return kernel.kernel_class.is_matrix() && tensor && *tensor < kIdleTensor ? 1.0 : 0.0;
+  });
+  if (found.share() < kIdleTensorShare) return;
+  Push(findings,
+       {.title = "Products of matrices leave Tensor Cores idle",
+        .seen = "Counters of the tensor pipe stay below " + PercentOf(kIdleTensor) +
+                " in products, convolutions or attention that take " + TimeOf(found.chosen_ns) +
+                " of a step (" + PercentOf(found.share()) + " of the GPU's work).",
+        .why = "Other pipes multiply at a fraction of the rate.",
+        .action = "Let FP32 products use TF32 (torch.set_float32_matmul_precision(\"high\")), or "
+                  "train under torch.autocast with bf16; sizes that are multiples of 8 are needed "
+                  "for some kernels.",
+        .evidence = std::move(found.evidence)},
+       run, found.chosen_ns * kIdleTensorGain, kIdleTensorUncertainty);
+}
+
+void TailWaves(const RunMeasures& run, Findings* findings) {
+  Measured found =
+      Choose(run, [](const KernelFigures& kernel) { return kernel.theoretical.tail_fraction; });
+  if (found.share() < kTailShare) return;
+  Push(
+      findings,
+      {.title = "Last waves of blocks leave the GPU idle for " + PercentOf(found.share()) +
+                " of the kernels' time",
+       .seen = "The blocks of these kernels fill the GPU some times over, and then a part of it: " +
+               TimeOf(found.chosen_ns) + " of a step.",
+       .why = "While the last blocks run, the other multiprocessors wait for them.",
+       .action = "Batch sizes and widths that make the number of blocks a multiple of what fits "
+                 "(kernel_occupancy has the waves) lose nothing; larger ones lose less.",
+       .evidence = std::move(found.evidence)},
+      run, found.chosen_ns * kTailGain, kTailUncertainty);
+}
+
+void ClockHeldBack(const RunMeasures& run, Findings* findings) {
+  if (run.store->gpu_metric_samples.size() == 0) return;
+  for (const GpuMetricSum& sum : SumGpuMetrics(*run.store, run.steps)) {
+    const std::string_view name = run.store->Text(sum.metric);
+    const bool power = name == "held back by power";
+    if ((!power && name != "held back by heat") || sum.mean < kHeldBack * 100) continue;
+    const double share = (sum.step_samples > 0 ? sum.step_mean : sum.mean) / 100;
+    if (share < kHeldBack) continue;
+    const std::string gpu = "GPU " + std::to_string(sum.device);
+    findings->push_back(
+        {.title = std::string(power ? "Power" : "Heat") + " holds the clock of " + gpu + " back",
+         .seen = "In " + PercentOf(share) + " of the samples NVML says so.",
+         .why = power ? "At its power limit a GPU lowers its clock; products of matrices at full "
+                        "speed bring it there, and then it is used well."
+                      : "A GPU that is too hot lowers its clock.",
+         .action = power ? "Where other GPUs of the job run at a higher clock, look at the limit "
+                           "(nvidia-smi -q -d POWER); else nothing is wrong."
+                         : "Look at the cooling of this host (nvidia-smi -q -d TEMPERATURE); other "
+                           "ranks wait for its GPU.",
+         .evidence = {{.kind = "setting", .name = gpu + " " + std::string(name)}},
+         .kind = FindingKind::kSymptom});
+  }
+}
+
+}  // namespace batchlight::advice
