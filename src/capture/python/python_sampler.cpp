@@ -79,7 +79,7 @@ void PythonSampler::Round() {
     search_at_ns_ = now_ns + search_every_ns_;
   }
   for (auto place = processes_.begin(); place != processes_.end();) {
-    if (place->second->Look(MonotonicNow(), log_)) {
+    if (place->second->Look(log_)) {
       has_seen_ = true;
       ++place;
       continue;

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "capture/loop/clock.h"
+
 namespace batchlight::capture {
 namespace {
 
@@ -21,17 +23,18 @@ SampledProcess::~SampledProcess() {
   }
 }
 
-bool SampledProcess::Look(int64_t now_ns, PythonLog& log) {
+bool SampledProcess::Look(PythonLog& log) {
   if (!reader_.ReadThreads(found_)) return false;
   ++look_;
-  if (last_ns_ == 0) last_ns_ = now_ns;
+  const int64_t begin_ns = MonotonicNow();
   for (const PythonThread& found : found_) {
     if (found.tid == 0) continue;
     Thread& thread = threads_[found.tid];
     const bool is_new = thread.look == 0;
     thread.look = look_;
     if (is_new) thread.cpu_ns = CpuTimeOf(found.tid, thread);
-    LookAt(found, thread, now_ns, log);
+    if (thread.last_ns == 0) thread.last_ns = begin_ns;
+    LookAt(found, thread, log);
   }
   for (auto place = threads_.begin(); place != threads_.end();) {
     if (place->second.look == look_) {
@@ -42,39 +45,35 @@ bool SampledProcess::Look(int64_t now_ns, PythonLog& log) {
     if (place->second.schedule_fd >= 0) close(place->second.schedule_fd);
     place = threads_.erase(place);
   }
-  last_ns_ = now_ns;
   return true;
 }
 
-void SampledProcess::LookAt(const PythonThread& found, Thread& thread, int64_t now_ns,
-                            PythonLog& log) {
+void SampledProcess::LookAt(const PythonThread& found, Thread& thread, PythonLog& log) {
   const uint64_t cpu_ns = CpuTimeOf(found.tid, thread);
   const uint64_t ran_ns = cpu_ns - thread.cpu_ns;
   thread.cpu_ns = cpu_ns;
-  const auto wall_ns = static_cast<uint64_t>(now_ns - last_ns_);
-  if (found.innermost == 0) return Write(thread, log);
+  const int64_t from_ns = thread.last_ns;
   frames_.clear();
-  if (!ReadStack(found, thread, ran_ns > 0)) {
-    ++torn_;
-    return Write(thread, log);
-  }
+  const bool found_stack = found.innermost != 0 && ReadStack(found, thread, ran_ns > 0);
+  // Of the moment of reading: the tool may have waited for a processor before.
+  thread.last_ns = MonotonicNow();
+  if (!found_stack) return Write(thread, log);
   const bool is_same = thread.lasts && (frames_.empty() || frames_ == thread.frames);
   if (!is_same || thread.sample.wall_ns >= kLongestNs) {
     Write(thread, log);
     if (!frames_.empty() && frames_ != thread.frames) {
       thread.frames = frames_;
       if (!names_.Name(reader_, thread.frames, thread.named)) {
-        ++torn_;
         thread.frames.clear();
         return;
       }
     }
     thread.lasts = true;
-    thread.start_ns = last_ns_;
+    thread.start_ns = from_ns;
     thread.sample = {.pid = static_cast<uint32_t>(reader_.memory().pid()), .tid = found.tid};
   }
   ++thread.sample.samples;
-  thread.sample.wall_ns += wall_ns;
+  thread.sample.wall_ns += static_cast<uint64_t>(thread.last_ns - from_ns);
   thread.sample.cpu_ns += ran_ns;
 }
 
@@ -110,8 +109,10 @@ void SampledProcess::Write(Thread& thread, PythonLog& log) {
 }
 
 void SampledProcess::Flush(PythonLog& log) {
-  for (auto& [tid, thread] : threads_) Write(thread, log);
-  last_ns_ = 0;
+  for (auto& [tid, thread] : threads_) {
+    Write(thread, log);
+    thread.last_ns = 0;
+  }
 }
 
 }  // namespace batchlight::capture

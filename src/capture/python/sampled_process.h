@@ -21,13 +21,11 @@ class SampledProcess {
   // Looks at each thread once: it stands for the time since the look before. A thread that is where
   // it was is one sample that lasts; others go to the log. False with errno: the process is gone,
   // or its memory cannot be read.
-  bool Look(int64_t now_ns, PythonLog& log);
+  bool Look(PythonLog& log);
   // Writes what lasts up to now, and starts over.
   void Flush(PythonLog& log);
 
   int64_t attach_ns() const { return attach_ns_; }
-  // Looks that found a thread between two frames.
-  uint64_t torn() const { return torn_; }
 
  private:
   struct Thread {
@@ -40,10 +38,11 @@ class SampledProcess {
     bool lasts = false;
     int64_t start_ns = 0;  // of what lasts
     format::PythonSampleRecord sample{};
+    int64_t last_ns = 0;  // of the last look; 0: none yet
     uint64_t look = 0;
   };
 
-  void LookAt(const PythonThread& found, Thread& thread, int64_t now_ns, PythonLog& log);
+  void LookAt(const PythonThread& found, Thread& thread, PythonLog& log);
   bool ReadStack(const PythonThread& found, Thread& thread, bool ran);
   uint64_t CpuTimeOf(uint32_t tid, Thread& thread) const;
   void Write(Thread& thread, PythonLog& log);
@@ -54,9 +53,7 @@ class SampledProcess {
   std::unordered_map<uint32_t, Thread> threads_;  // by tid
   std::vector<PythonThread> found_;
   std::vector<PythonFrame> frames_;
-  int64_t last_ns_ = 0;  // 0: none yet
   uint64_t look_ = 0;
-  uint64_t torn_ = 0;
 };
 
 }  // namespace batchlight::capture
