@@ -21,7 +21,7 @@ Cell Share(const std::optional<double>& share) { return share ? Cell{*share * 10
 Cell Real(const std::optional<double>& number) { return number ? Cell{*number} : Cell{}; }
 Cell Bytes(const std::optional<double>& bytes) { return bytes ? NanosecondsCell(*bytes) : Cell{}; }
 
-Cell RankOf(const KernelLine& line) {
+Cell RankOfKernel(const KernelLine& line) {
   const ProcessId process = line.kernel.process;
   return process.IsNone() ? Cell{} : RankCell(line.store.processes.rank[process.row()]);
 }
@@ -34,13 +34,13 @@ std::string Sizes(uint32_t x, uint32_t y, uint32_t z) {
   return std::to_string(x) + " x " + std::to_string(y) + " x " + std::to_string(z);
 }
 
-Cell OperatorOf(const KernelLine& line) {
+Cell OperatorOfKernel(const KernelLine& line) {
   const OperatorCallId op = line.kernel.owner.op;
   return op.IsNone() ? Cell{}
                      : std::string(line.store.Text(line.store.operator_calls.name[op.row()]));
 }
 
-Cell InputsOf(const KernelLine& line) {
+Cell InputsOfKernel(const KernelLine& line) {
   const OperatorCallId op = line.kernel.owner.op;
   if (op.IsNone()) return {};
   const OperatorCallsTable& calls = line.store.operator_calls;
@@ -48,7 +48,7 @@ Cell InputsOf(const KernelLine& line) {
   return std::string(inputs.empty() ? line.store.Text(calls.shapes[op.row()]) : inputs);
 }
 
-Cell ModuleOf(const KernelLine& line) {
+Cell ModuleOfKernel(const KernelLine& line) {
   const ModuleCallId module = line.kernel.owner.module;
   if (module.IsNone()) return {};
   return std::string(line.store.Text(line.store.module_calls.path[module.row()]));
@@ -93,18 +93,19 @@ Columns<KernelLine> HeadColumns() {
 }
 
 Columns<KernelLine> WhereColumns() {
-  return {{TextColumn("operator", "Operator", "That launches it, innermost"), OperatorOf},
-          {TextColumn("module", "Module", "Of the first launch"), ModuleOf},
-          {TextColumn("inputs", "Inputs", "Of the operator: types and sizes"), InputsOf},
-          {TextColumn("grid", "Grid", "Blocks"), OfLaunch([](const KernelLaunchesRow& launch) {
-             return Sizes(launch.grid_x, launch.grid_y, launch.grid_z);
-           })},
-          {TextColumn("block", "Block", "Threads"), OfLaunch([](const KernelLaunchesRow& launch) {
-             return Sizes(launch.block_x, launch.block_y, launch.block_z);
-           })},
-          {CountColumn("rank", "Rank", "Of the process; none: not a distributed job"), RankOf},
-          {CountColumn("device", "GPU", "CUDA ordinal"),
-           [](const KernelLine& line) { return NumberCell(line.kernel.device); }}};
+  return {
+      {TextColumn("operator", "Operator", "That launches it, innermost"), OperatorOfKernel},
+      {TextColumn("module", "Module", "Of the first launch"), ModuleOfKernel},
+      {TextColumn("inputs", "Inputs", "Of the operator: types and sizes"), InputsOfKernel},
+      {TextColumn("grid", "Grid", "Blocks"), OfLaunch([](const KernelLaunchesRow& launch) {
+         return Sizes(launch.grid_x, launch.grid_y, launch.grid_z);
+       })},
+      {TextColumn("block", "Block", "Threads"), OfLaunch([](const KernelLaunchesRow& launch) {
+         return Sizes(launch.block_x, launch.block_y, launch.block_z);
+       })},
+      {CountColumn("rank", "Rank", "Of the process; none: not a distributed job"), RankOfKernel},
+      {CountColumn("device", "GPU", "CUDA ordinal"),
+       [](const KernelLine& line) { return NumberCell(line.kernel.device); }}};
 }
 
 Columns<KernelLine> LimitColumns() {
@@ -247,7 +248,7 @@ const Columns<CounterLine>& ValueColumns() {
          return Cell{Sizes(launch.grid_x, launch.grid_y, launch.grid_z)};
        }},
       {TextColumn("operator", "Operator", "That launches it"),
-       [](const CounterLine& row) { return OperatorOf(row.line); }},
+       [](const CounterLine& row) { return OperatorOfKernel(row.line); }},
       {CountColumn("launches", "Launches", "In a step"),
        [](const CounterLine& row) { return NumberCell(row.line.kernel.launches); }},
       {TextColumn("counter", "Counter", "What it counts, for people"),
