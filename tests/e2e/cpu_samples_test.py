@@ -33,12 +33,6 @@ class CpuCase(InFolder):
         self.assertEqual(done.returncode, code, done.stderr)
         return done
 
-    def table(self, name):
-        done = self.batchlight("table", name, "-f", "json", "run.batchlight")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        rows = json.loads(done.stdout) if done.stdout.strip() else []
-        return [{re.sub(r" \(.*\)$", "", key): value for key, value in row.items()} for row in rows]
-
     def burned(self):
         """Shares of the three functions in what they burned together, inclusive."""
         rows = {row["Function"]: row["Total"] for row in self.table("samples")}

@@ -2,7 +2,6 @@
 library crash: cancelled threads, signal handlers that jump, vfork, sanitizers, thousands of threads."""
 import csv
 import io
-import json
 import os
 import re
 import shutil
@@ -24,12 +23,6 @@ class Osrt(InFolder):
         done = self.batchlight("profile", "-t", "osrt", "-f", "-o", "run", *flags, *words)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
-
-    def table(self, name, *flags):
-        done = self.batchlight("table", name, "-f", "json", *flags, "run.batchlight")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        rows = json.loads(done.stdout) if done.stdout.strip() else []
-        return [{re.sub(r" \(.*\)$", "", key): value for key, value in row.items()} for row in rows]
 
     def calls(self):
         """{name: row of os_calls}"""

@@ -2,9 +2,7 @@
 """--python-sampling: from outside, each thread is found in the functions in which its own clock says that it
 was, by every Python that there is; in forked children, generators, deep recursion; and where it is off. Shares are
 of the program's own processor time, so a busy machine changes none."""
-import json
 import os
-import re
 import subprocess
 import sys
 import unittest
@@ -76,12 +74,6 @@ class Sampled(InFolder):
                                "--python-sampling-frequency=500", *flags, python, self.path("program.py"))
         self.assertEqual(done.returncode, code, done.stderr)
         return done
-
-    def table(self, name):
-        done = self.batchlight("table", name, "-f", "json", "run.batchlight")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        rows = json.loads(done.stdout) if done.stdout.strip() else []
-        return [{re.sub(r" \(.*\)$", "", key): value for key, value in row.items()} for row in rows]
 
     def functions(self):
         return {row["Function"].rpartition(".")[2]: row for row in self.table("python_samples")}

@@ -104,6 +104,13 @@ class InFolder(unittest.TestCase):
         self.environment = dict(os.environ, XDG_RUNTIME_DIR=self.runtime)
         self.addCleanup(self.kill_processes)
 
+    def table(self, name, *flags):
+        """Rows of a table of run.batchlight: {title without unit: value}."""
+        done = self.batchlight("table", name, "-f", "json", *flags, "run.batchlight")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = json.loads(done.stdout) if done.stdout.strip() else []
+        return [{re.sub(r" \(.*\)$", "", key): value for key, value in row.items()} for row in rows]
+
     def processes(self):
         """The pids of this test's tools and programs, known by their runtime folder."""
         for pid in filter(str.isdigit, os.listdir("/proc")):
