@@ -167,9 +167,8 @@ SampledTime CodeOfWorkers(const RunMeasures& run, const ProcessSteps& main) {
 
 // " Most of it is in `__getitem__` (data.py:31)."
 std::string LoadingCode(const RunMeasures& run, const ProcessSteps& main, bool single) {
-  constexpr size_t kMostNames = 3;
   const SampledTime time = single ? run.loop_work.loading : CodeOfWorkers(run, main);
-  const std::string names = FunctionTexts(*run.store, time, kMostNames);
+  const std::string names = FunctionTexts(*run.store, time);
   if (names.empty()) return "";
   return (single ? " Most of it is in " : " The workers are mostly in ") + names + ".";
 }

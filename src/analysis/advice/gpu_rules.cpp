@@ -67,8 +67,7 @@ void GpuUnderused(const RunMeasures& run, Findings* findings) {
                  std::string(GpuPartName(largest)) + "\", " + PercentOf(GpuShare(run, largest)) +
                  " of the step.";
   if (largest == GpuPart::kIdlePython) {
-    constexpr size_t kMostNames = 3;
-    const std::string names = FunctionTexts(*run.store, gpu->idle_python, kMostNames);
+    const std::string names = FunctionTexts(*run.store, gpu->idle_python);
     if (!names.empty()) finding.seen += " The CPU is then mostly in " + names + ".";
   }
   finding.why = std::string(GpuPartHelp(largest)) + ".";

@@ -44,7 +44,7 @@ std::string RangeNames(const OwnPython& python) {
 std::vector<Evidence> PythonEvidence(const Store& store, const OwnPython& python) {
   std::vector<Evidence> evidence = EvidenceOf(python.places, "place");
   const SampledTime& sampled = python.functions;
-  for (size_t i = 0; i < std::min(kMostNames, sampled.functions.size()); ++i) {
+  for (size_t i = 0; i < std::min(kNamedFunctions, sampled.functions.size()); ++i) {
     const double share =
         double(sampled.functions[i].ns) / double(std::max<int64_t>(1, sampled.all_ns));
     evidence.push_back({.kind = "function",
@@ -68,7 +68,7 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
   if (exposed_ns < kOwnPython * step_ns || python.places.empty()) return;
   const std::string share = PercentOf(exposed_ns / step_ns);
   std::string names = RangeNames(python);
-  if (names.empty()) names = FunctionTexts(*run.store, python.functions, kMostNames);
+  if (names.empty()) names = FunctionTexts(*run.store, python.functions);
   const std::string where =
       names.empty() ? "most of it " + python.places.front().name : "in " + names;
   findings->push_back(
@@ -119,7 +119,7 @@ void UnfusedUpdates(const RunMeasures& run, Findings* findings) {
   if (loose.calls_per_step < kLooseOperators) return;
   const double exposed_ns = loose.per_step_ns * CpuExposure(run);
   if (exposed_ns < kLooseShare * step_ns) return;
-  const std::string names = FunctionTexts(*run.store, loose.functions, kMostNames);
+  const std::string names = FunctionTexts(*run.store, loose.functions);
   const std::string share = PercentOf(loose.per_step_ns / step_ns);
   findings->push_back(
       {.title = names.empty() ? "Tensors are updated one by one outside of the optimizer"

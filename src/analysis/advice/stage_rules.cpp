@@ -90,7 +90,6 @@ Repeated RepeatedStage(const RunMeasures& run, StageKind kind) {
 
 // " Most of it is in `build_vocabulary` (data.py:12)."; "" where Python was not sampled.
 std::string CodeOfStage(const RunMeasures& run, StageKind kind) {
-  constexpr size_t kMostNames = 3;
   const ProcessStages* stages = run.stages.Main();
   const ProcessSteps* main = run.steps.Main();
   if (stages == nullptr || main == nullptr || main->thread.IsNone()) return "";
@@ -100,8 +99,7 @@ std::string CodeOfStage(const RunMeasures& run, StageKind kind) {
   for (const StageSpan& span : stages->spans) {
     if (span.kind == kind) AddSpan(spans, span.start_ns, span.end_ns);
   }
-  const std::string names =
-      FunctionTexts(*run.store, samples.During(main->thread, spans), kMostNames);
+  const std::string names = FunctionTexts(*run.store, samples.During(main->thread, spans));
   return names.empty() ? "" : " Most of it is in " + names + ".";
 }
 
@@ -155,9 +153,12 @@ const ProcessStages* StagesOfLoop(const RunMeasures& run) {
   return run.steps.Main() == nullptr ? nullptr : run.stages.Main();
 }
 
-// Where it is worth a word.
-void AddOnce(const RunMeasures& run, double once_ns, OnceText text, Findings* findings) {
-  if (once_ns < kOnceNs || once_ns < kOnceShare * RunWallNs(run)) return;
+// Asked before the finding is put into words, which looks at samples.
+bool IsWorthAWord(const RunMeasures& run, double once_ns) {
+  return once_ns >= kOnceNs && once_ns >= kOnceShare * RunWallNs(run);
+}
+
+void AddOnce(double once_ns, OnceText text, Findings* findings) {
   findings->push_back({.title = std::move(text.title),
                        .seen = std::move(text.seen),
                        .why = std::move(text.why),
@@ -215,8 +216,9 @@ void SetUpCost(const RunMeasures& run, Findings* findings) {
   const ProcessStages* stages = StagesOfLoop(run);
   if (stages == nullptr) return;
   const auto set_up_ns = double(stages->start_up.set_up_ns);
+  if (!IsWorthAWord(run, set_up_ns)) return;
   AddOnce(
-      run, set_up_ns,
+      set_up_ns,
       {.title = "Setting up takes " + PercentOf(set_up_ns / RunWallNs(run)) + " of the run",
        .seen = "Between its imports and its first step the program worked " + TimeOf(set_up_ns) +
                ": on the model, the data or neither." + CodeOfStage(run, StageKind::kStartUp),
@@ -235,7 +237,8 @@ void PreprocessingCost(const RunMeasures& run, Findings* findings) {
   const ProcessStages* stages = StagesOfLoop(run);
   if (stages == nullptr) return;
   const double took_ns = TotalNs(*stages, StageKind::kPreprocessing);
-  AddOnce(run, took_ns,
+  if (!IsWorthAWord(run, took_ns)) return;
+  AddOnce(took_ns,
           {.title = "Preprocessing takes " + PercentOf(took_ns / RunWallNs(run)) + " of the run",
            .seen = "Before its loop the program prepared its data for " + TimeOf(took_ns) + "." +
                    CodeOfStage(run, StageKind::kPreprocessing),
@@ -286,7 +289,8 @@ void FirstBatch(const RunMeasures& run, Findings* findings) {
   const double first_ns = double(took_ns.front());
   took_ns.erase(took_ns.begin());
   const double later_ns = double(LowerQuantile(took_ns, 0.5));
-  AddOnce(run, first_ns - later_ns,
+  if (!IsWorthAWord(run, first_ns - later_ns)) return;
+  AddOnce(first_ns - later_ns,
           {.title = "The first batch takes " + TimeOf(first_ns),
            .seen = "A later batch takes " + TimeOf(later_ns) + ".",
            .why = "The data set opens or indexes its files when the first sample is asked for, or "

@@ -58,8 +58,11 @@ SampledTime SumOf(const std::vector<SampledTime>& times);
 
 // "`collect` (train.py:42)"; "train.py:42" at the level of a file.
 std::string FunctionText(const Store& store, const SampledFunction& function);
+// How many functions a sentence names.
+inline constexpr size_t kNamedFunctions = 3;
 // The functions that hold a tenth or more of the time, at most `most` of them: "`tokenize`
 // (data.py:7), `collect` (train.py:42)". "" where they do not hold half of it.
-std::string FunctionTexts(const Store& store, const SampledTime& time, size_t most);
+std::string FunctionTexts(const Store& store, const SampledTime& time,
+                          size_t most = kNamedFunctions);
 
 }  // namespace batchlight

@@ -173,8 +173,6 @@ std::vector<Step> WindowsAsSteps(const ProcessSteps& process, const GpuBreakdown
   return windows;
 }
 
-constexpr size_t kMostNamed = 3;
-
 json GpuFacts(const Store& store, const GpuBreakdown& gpu, const ProcessSteps& process,
               const std::string& name) {
   json facts = json::array();
@@ -189,7 +187,7 @@ json GpuFacts(const Store& store, const GpuBreakdown& gpu, const ProcessSteps& p
   hidden("Communication hidden", gpu.overlapped_communication_ns);
   hidden("Copies hidden", gpu.overlapped_copy_ns);
   hidden("Data loading hidden", gpu.hidden_loading_ns);
-  const std::string names = FunctionTexts(store, gpu.idle_python, kMostNamed);
+  const std::string names = FunctionTexts(store, gpu.idle_python);
   if (!names.empty())
     facts.push_back({{"label", name + " idle in Python"}, {"value", CleanText(names)}});
   return facts;

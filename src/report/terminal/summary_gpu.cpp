@@ -77,8 +77,6 @@ void WriteParts(SummaryText& out, const RunOverview& overview, const GpuBreakdow
 }
 
 // "is the limit: it works 96.7 % of a step", or what it waits for.
-constexpr size_t kMostFunctions = 3;
-
 std::string LimitText(const GpuBreakdown& gpu) {
   if (gpu.busy_share >= 1 - advice::kIdleOfLimit) {
     return " is the limit: it works " + PercentText(gpu.busy_share) + " of a step";
@@ -107,7 +105,7 @@ std::string BusyText(const RunOverview& overview, const GpuBreakdown& gpu) {
     text += "; " + TimeText(gpu.hidden_loading_ns) + " of data loading is hidden";
   }
   if (gpu.share[static_cast<size_t>(GpuPart::kIdlePython)] >= advice::kIdleCause) {
-    const std::string names = FunctionTexts(*overview.store, gpu.idle_python, kMostFunctions);
+    const std::string names = FunctionTexts(*overview.store, gpu.idle_python);
     if (!names.empty()) text += "; idle in Python mostly in " + CleanText(names);
   }
   return text;
