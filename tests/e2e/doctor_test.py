@@ -25,6 +25,14 @@ class Doctor(InFolder):
             self.assertEqual(checks[area][0]["finding"], "ok", checks[area])
         self.assertIn("GPU", checks)
 
+    def test_nothing_is_taken_from_the_present_folder(self):
+        """It may be anybody's, as /tmp is."""
+        for name in ("os", "platform", "importlib", "torch", "collections"):
+            with open(self.path(name + ".py"), "w") as file:
+                file.write("open(%r, 'w')" % self.path("taken"))
+        self.assertIn("Python", self.checks())
+        self.assertNotIn("taken", self.files())
+
     @unittest.skipUnless(os.path.exists(DRIVER), "this build has no stand-in for the driver")
     def test_the_driver_is_asked_by_a_program_of_its_own(self):
         """The tool is static and loads no library: host_query does, and may crash."""

@@ -15,9 +15,13 @@
 namespace batchlight::capture {
 namespace {
 
-// Prints key=value lines. Imports no PyTorch: that takes seconds.
+// Prints key=value lines. Imports no PyTorch, which takes seconds, and nothing from the present
+// folder, which may be anybody's.
 constexpr char kProbe[] = R"(
-import sys, os, platform
+import sys
+if sys.path[:1] == [""]:
+    del sys.path[0]
+import os, platform
 print("path=" + sys.executable)
 print("prefix=" + sys.prefix)
 print("implementation=" + platform.python_implementation())
