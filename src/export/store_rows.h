@@ -35,6 +35,12 @@ bool SelectsRow(const EventSelection& selection, const Table& table, size_t row)
   }
 }
 
+// Whether a column of this name is a point in time, which a shift of the clock moves: cpu_ns and
+// others are durations.
+inline bool IsMoment(std::string_view name) {
+  return name == "start_ns" || name == "end_ns" || name == "created_ns";
+}
+
 // Calls out.Null(name), out.Integer(name, i64), out.Unsigned(name, u64), out.Real(name, f64) or
 // out.Text(name, bytes) for each value of a row, "row" first.
 template <typename Table, typename Out>
@@ -88,7 +94,7 @@ void VisitRow(const Store& store, const EventSelection& selection, const Table& 
       if (value == kOpenEnd) {
         out.Null(name);
       } else {
-        out.Integer(name, name.ends_with("_ns") ? selection.Shifted(value) : value);
+        out.Integer(name, IsMoment(name) ? selection.Shifted(value) : value);
       }
     } else if constexpr (std::is_signed_v<Value>) {
       out.Integer(name, value);

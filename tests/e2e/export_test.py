@@ -202,6 +202,24 @@ class Text(NsysFiles):
         with open(os.path.join(out, "kernels.csv"), encoding="utf-8", newline="") as table:
             self.assertEqual(len(list(csv.DictReader(table))), 2 * 5806)
 
+    def test_a_shift_moves_times_and_no_durations(self):
+        text = os.path.join(SOURCE, "tests", "recordings", "os_calls.txt")
+        live = self.path("os_calls.batchlight.live")
+        self.run_tool("trace", "assemble", text, "-o", live)
+
+        def columns(name, *flags):
+            out = self.path(name)
+            self.run_tool("export", "-q", "-t", "csv", "-o", out, *flags, live)
+            with open(os.path.join(out, "os_files.csv"), encoding="utf-8", newline="") as table:
+                return {key: int(value or 0) for key, value in next(csv.DictReader(table)).items()
+                        if key.endswith("_ns")}
+
+        still, moved = columns("still"), columns("moved", "--ts-shift", "1000000")
+        self.assertEqual(sorted(still), ["end_ns", "read_ns", "slowest_ns", "start_ns", "write_ns"])
+        for key, value in still.items():
+            shift = 1000000 if key in ("start_ns", "end_ns") else 0
+            self.assertEqual(moved[key], value + shift, key)
+
 
 if __name__ == "__main__":
     unittest.main()

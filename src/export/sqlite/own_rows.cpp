@@ -25,7 +25,7 @@ void PutOwnValue(NsysWriter& writer, SqliteInsert& insert, std::string_view name
   } else if constexpr (std::is_floating_point_v<Value>) {
     insert.Real(value);
   } else if constexpr (std::is_same_v<Value, int64_t>) {
-    const bool is_time = name.ends_with("_ns");
+    const bool is_time = IsMoment(name);
     insert.IntOrNull(!is_time || value != kOpenEnd, is_time ? writer.Time(value) : value);
   } else {
     insert.Int(static_cast<int64_t>(value));
