@@ -9,6 +9,7 @@ import sys
 ALLOWED = {
     'format': (),
     'base': (),
+    'columnar': ('base',),
     'counters': (),
     'cpython': (),
     'inject': ('format', 'cpython', 'counters'),
@@ -21,9 +22,9 @@ ALLOWED = {
     'ingest': ('format', 'nsys', 'store', 'base'),
     'analysis': ('nsys', 'store', 'base', 'format'),  # format: phases.def and counters.def
     'timeline': ('analysis', 'store', 'base'),
-    'report': ('timeline', 'analysis', 'store', 'base'),
+    'report': ('timeline', 'analysis', 'store', 'columnar', 'base'),
     'serve': ('timeline', 'report', 'analysis', 'store', 'base'),
-    'export': ('analysis', 'nsys', 'store', 'base'),
+    'export': ('analysis', 'nsys', 'store', 'columnar', 'base'),
     'probe': ('report', 'analysis', 'store', 'base'),
     'cli': ('capture', 'ingest', 'nsys', 'store', 'analysis', 'report', 'export', 'serve', 'probe', 'base', 'format'),
 }
@@ -116,6 +117,7 @@ SUB_LAYERS = {
         'sqlite': ('.',),
         'chrome': ('.',),
         'perfetto': ('.',),
+        'columnar': ('.',),
     },
     'cli': {
         'flags': (),

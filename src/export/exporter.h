@@ -31,7 +31,7 @@ struct ExportOptions {
   std::string output;            // file, "-" or a pipe; folder when the format is a folder
   const Folder* into = nullptr;  // takes the file, under the last part of its name
   bool append = false;           // folders: add to the files that are there
-  bool lazy = true;              // sqlite: leave tables without rows out
+  bool lazy = true;              // sqlite, parquet, arrow: leave tables without rows out
   bool by_gpu = false;           // folded: time of the work on the GPU that a stack launched
   ExportStacks stacks = ExportStacks::kCalls;  // folded, speedscope
   bool spreadsheet = false;                    // csv: no text that could be a formula
@@ -70,6 +70,8 @@ Result<AtomicFileWriter> OpenOutput(const ExportOptions& options);
 Result<uint64_t> ExportSqlite(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportJsonLines(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportCsv(const Store& store, const ExportOptions& options);
+Result<uint64_t> ExportParquet(const Store& store, const ExportOptions& options);
+Result<uint64_t> ExportArrow(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportChrome(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportPerfetto(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportFolded(const Store& store, const ExportOptions& options);

@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from nsys_files import PROGRAM, NsysFiles  # noqa: E402
 
 STREAMS = ("jsonlines", "chrome", "perfetto", "folded", "speedscope")
-FORMATS = STREAMS + ("sqlite", "csv")
+FORMATS = STREAMS + ("sqlite", "csv", "parquet", "arrow")
 
 
 class Outputs(NsysFiles):

@@ -93,7 +93,7 @@ Status CheckStream(const Exporter& exporter, const ExportOptions& options, bool 
 Status CheckOutput(const Exporter& exporter, const std::string& input, const ExportOptions& options,
                    bool force_overwrite, bool per_rank, bool names_output) {
   const bool is_folder = per_rank || exporter.form == ExportForm::kFolder;
-  if (options.append && exporter.form != ExportForm::kFolder) {
+  if (options.append && exporter.name != "csv") {
     return UsageError("--append adds to a folder of tables (-t csv); " +
                       std::string(exporter.name) + " is written as a whole");
   }
@@ -120,7 +120,7 @@ Status CheckOutput(const Exporter& exporter, const std::string& input, const Exp
   }
   if (force_overwrite || options.append) return Status();
   return OutputError(options.output + " exists; use --force-overwrite to replace it" +
-                     (exporter.form == ExportForm::kFolder ? ", --append to add to it" : ""));
+                     (exporter.name == "csv" ? ", --append to add to it" : ""));
 }
 
 // Beside the input nothing is written but a new file, whatever is put under its name meanwhile.
@@ -173,7 +173,9 @@ void SayWithoutEffect(const Exporter& exporter, const Command& command) {
   for (const char* flag : {"--step-key", "--step-range", "--first-step", "--last-step", "--rank"}) {
     note(flag, "chrome", "holds steps");
   }
-  note("--lazy", "sqlite", "may leave empty tables out");
+  if (exporter.name != "parquet" && exporter.name != "arrow") {
+    note("--lazy", "sqlite", "and folders of columns may leave empty tables out");
+  }
   note("--metric", "folded", "sums up a metric");
   if (exporter.name != "speedscope") note("--stacks", "folded", "and speedscope are stacks");
   note("--spreadsheet", "csv", "is read by spreadsheets");
@@ -347,8 +349,9 @@ void RegisterExport(const Command& app, Outcome& outcome) {
                  "csv: an apostrophe before names that begin with = + - @, which spreadsheets "
                  "would take for formulas");
   command
-      .Option("-l,--lazy", &flags->lazy_words,
-              "sqlite: true (default) leaves empty tables out, false makes them all")
+      .Option(
+          "-l,--lazy", &flags->lazy_words,
+          "sqlite, parquet, arrow: true (default) leaves empty tables out, false makes them all")
       .TypeName("true|false")
       .ValueIsOptional();
   command

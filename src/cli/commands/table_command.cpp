@@ -180,6 +180,7 @@ Status Run(TableOptions options) {
   const auto parsed = ParseTableFormat(options.format, units);
   RETURN_IF_ERROR(ExplainFormat(parsed.status(), options.format));
   const TableFormat& format = parsed.value();
+  RETURN_IF_ERROR(CheckConsole(format));
   const std::string input = LabelOf(options.runs);
   ASSIGN_OR_RETURN(const Store store, OpenJob(options.runs, options.use));
   SayReadingNotes(input, store);
@@ -204,7 +205,9 @@ void RegisterTable(const Command& app, Outcome& outcome) {
   command.Option("TABLE", &options->first, "Which table; may come after RUN; see --list")
       .TypeName("");
   command.Option("RUN", &options->words, std::string(kRunHelp) + kRunsHelp).TypeName("");
-  command.Option("-f,--format", &options->format, "column, table, csv, tsv, json, markdown, ...")
+  command
+      .Option("-f,--format", &options->format,
+              "column, table, csv, tsv, json, markdown, parquet, arrow, ...")
       .TypeName("FORMAT")
       .ShowDefault();
   command

@@ -37,6 +37,7 @@ bool IsPicture(std::string_view format) { return format == "png" || format == "s
 
 Status WriteAll(const TableFormat& format, const RowSource& rows, const TextSink& sink,
                 std::string_view prologue, std::string_view epilogue) {
+  if (format.is_binary()) return rows.columns.empty() ? Status() : WriteTable(format, rows, sink);
   if (!prologue.empty()) RETURN_IF_ERROR(sink(prologue));
   // Without rows print nothing, not even a heading, as nsys does; only JSON prints an empty array.
   if (rows.row_count > 0 || (format.kind == TableKind::kJson && !rows.columns.empty())) {
@@ -84,6 +85,16 @@ Status WriteToProgram(const TableFormat& format, const RowSource& rows, const st
     return OutputError("\"" + command + "\" failed with exit code " + std::to_string(code));
   }
   return status;
+}
+
+// One file goes to standard output, not several behind each other.
+Status WriteBytes(size_t index, const TableFormat& format, const RowSource& rows) {
+  if (index > 0) {
+    return UsageError("standard output takes one table of " + std::string(format.extension()) +
+                      "; -o NAME writes a file of each");
+  }
+  RETURN_IF_ERROR(WriteAll(format, rows, WriteOut, {}, {}));
+  return FinishOut();
 }
 
 // The elements of comma-separated lists. A blank element repeats the one before it; at the
@@ -162,6 +173,8 @@ Status TableOutputs::Write(size_t index, const RowSource& rows, const std::strin
   format.nsys_compat = flags_.nsys_compat;
 
   if (output == "-") {
+    RETURN_IF_ERROR(CheckConsole(format));
+    if (format.is_binary()) return WriteBytes(index, format, rows);
     RETURN_IF_ERROR(WriteAll(format, rows, WriteNamesOut, prologue, epilogue));
     const bool is_text = format.kind == TableKind::kColumn || format.kind == TableKind::kTable;
     if (flags_.nsys_compat && is_text && rows.row_count == 0 && !rows.title.empty()) {
@@ -249,6 +262,13 @@ Status ExplainFormat(Status unknown, const std::string& value) {
   if (unknown.ok() || !is_other) return unknown;
   return UsageError(unknown.message() +
                     "; -f is --format here, and --force-overwrite has no short form");
+}
+
+Status CheckConsole(const TableFormat& format) {
+  if (!format.is_binary() || isatty(STDOUT_FILENO) == 0) return {};
+  const std::string name(format.extension());
+  return UsageError(name + " is no text for a terminal: > table." + name +
+                    " writes it to a file, -f csv prints text");
 }
 
 Status PrintFormatHelp(const std::string& name) {

@@ -70,6 +70,9 @@ class TableOutputs {
 // the error of an unknown format.
 Status ExplainFormat(Status unknown, const std::string& value);
 
+// Errors (kUsage): bytes that are no text would go to a terminal.
+Status CheckConsole(const TableFormat& format);
+
 // Prints the help of --help-formats [NAME|ALL]. Errors (kUsage): no such format.
 Status PrintFormatHelp(const std::string& name);
 

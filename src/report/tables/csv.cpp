@@ -44,6 +44,11 @@ std::string_view BaseUnit(Unit unit) {
   return "";
 }
 
+std::string CsvHeading(const ResultColumn& column) {
+  const std::string unit = "(" + std::string(BaseUnit(column.unit)) + ")";
+  return unit == "()" || column.name.ends_with(unit) ? column.name : column.name + ' ' + unit;
+}
+
 void AppendCsvField(std::string& out, std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
     out += text;
@@ -64,11 +69,8 @@ void AppendQuotedCsvField(std::string& out, std::string_view text) {
 std::string ToCsv(const RowSource& rows, bool spreadsheet) {
   std::string out;
   for (size_t i = 0; i < rows.columns.size(); ++i) {
-    const ResultColumn& column = rows.columns[i];
-    const std::string_view unit = BaseUnit(column.unit);
-    const bool named = unit.empty() || column.name.ends_with("(" + std::string(unit) + ")");
     if (i > 0) out += ',';
-    AppendCsvField(out, named ? column.name : column.name + " (" + std::string(unit) + ")");
+    AppendCsvField(out, CsvHeading(rows.columns[i]));
   }
   out += "\r\n";
   std::vector<Cell> cells(rows.columns.size());

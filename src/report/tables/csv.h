@@ -20,5 +20,7 @@ std::string ToCsv(const ResultTable& table, bool spreadsheet = false);
 
 // "ns", "bytes", "%"; "" for kNone and kRate, whose unit is in the column's name.
 std::string_view BaseUnit(Unit unit);
+// "Total Time (ns)".
+std::string CsvHeading(const ResultColumn& column);
 
 }  // namespace batchlight

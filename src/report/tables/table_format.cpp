@@ -23,7 +23,9 @@ constexpr auto kKinds = std::to_array<KindName>({{"column", TableKind::kColumn, 
                                                  {"json", TableKind::kJson, "json"},
                                                  {"hdoc", TableKind::kHdoc, "html"},
                                                  {"htable", TableKind::kHtable, "html"},
-                                                 {"markdown", TableKind::kMarkdown, "md"}});
+                                                 {"markdown", TableKind::kMarkdown, "md"},
+                                                 {"parquet", TableKind::kParquet, "parquet"},
+                                                 {"arrow", TableKind::kArrow, "arrow"}});
 
 struct FormatHelp {
   std::string_view name;
@@ -61,6 +63,12 @@ constexpr FormatHelp kFormatHelp[] = {
     {"markdown", R"(  markdown[:<unit>]
       a Markdown table.
 )"},
+    {"parquet", R"(  parquet
+      Apache Parquet, columns as in csv, in ns and bytes; for files and pipes.
+)"},
+    {"arrow", R"(  arrow
+      an Apache Arrow IPC file (Feather), the same.
+)"},
     {"png", R"(  png
       a picture, of the reports that have one (recipes).
 )"},
@@ -81,7 +89,8 @@ Status UnknownFormat(std::string_view name) {
   const std::vector<std::string_view> names = TableFormatNames();
   return UsageError("no format \"" + std::string(name) + "\"" +
                     DidYouMean(NearestFew(name, names)) +
-                    " (column, table, csv, tsv, json, hdoc, htable, markdown; recipes: png, svg)");
+                    " (column, table, csv, tsv, json, hdoc, htable, markdown, parquet, arrow; "
+                    "recipes: png, svg)");
 }
 
 Status UnknownArgument(std::string_view format, std::string_view argument) {
@@ -106,6 +115,7 @@ bool ReadCount(std::string_view arg, std::string_view key, size_t& count) {
 // Parses one argument of a format. False: this format has no such argument.
 bool ApplyArgument(std::string_view arg, TableFormat& format) {
   const bool text_table = format.for_people();
+  if (format.is_binary()) return false;  // columns have base units
   if (ApplyUnit(arg, format.units)) return true;
   if (arg == "nohdr" &&
       (text_table || format.kind == TableKind::kCsv || format.kind == TableKind::kTsv)) {
@@ -177,6 +187,10 @@ Result<TableFormat> ParseTableFormat(std::string_view text, const DisplayUnits& 
 }
 
 Status WriteTable(const TableFormat& format, const RowSource& rows, const TextSink& sink) {
+  if (format.kind == TableKind::kParquet) {
+    return WriteColumnar(ColumnarFormat::kParquet, rows, sink);
+  }
+  if (format.kind == TableKind::kArrow) return WriteColumnar(ColumnarFormat::kArrow, rows, sink);
   TableOutput output(format, rows, sink);
   switch (format.kind) {
     case TableKind::kColumn:
@@ -198,6 +212,9 @@ Status WriteTable(const TableFormat& format, const RowSource& rows, const TextSi
       break;
     case TableKind::kMarkdown:
       WriteMarkdown(output);
+      break;
+    case TableKind::kParquet:
+    case TableKind::kArrow:
       break;
   }
   return output.Finish();

@@ -1,5 +1,6 @@
 // Writes a table of results in one of the formats of `stats`: text tables for people, and csv, tsv,
-// json, HTML and Markdown for files. Bytes are those of nsys where it has the format.
+// json, HTML, Markdown, Parquet and Arrow for files. Bytes are those of nsys where it has the
+// format.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,18 @@
 
 namespace batchlight {
 
-enum class TableKind { kColumn, kTable, kCsv, kTsv, kJson, kHdoc, kHtable, kMarkdown };
+enum class TableKind {
+  kColumn,
+  kTable,
+  kCsv,
+  kTsv,
+  kJson,
+  kHdoc,
+  kHtable,
+  kMarkdown,
+  kParquet,
+  kArrow
+};
 
 // "column:nohdr:10:.:0", parsed.
 struct TableFormat {
@@ -33,6 +45,8 @@ struct TableFormat {
   bool nsys_compat = false;
 
   std::string_view extension() const;  // "csv", "txt", ...
+  // Bytes that are no text.
+  bool is_binary() const { return kind == TableKind::kParquet || kind == TableKind::kArrow; }
   bool for_people() const { return kind == TableKind::kColumn || kind == TableKind::kTable; }
 };
 

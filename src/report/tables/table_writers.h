@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "columnar/columnar_file.h"
 #include "report/tables/table_format.h"
 
 namespace batchlight {
@@ -89,6 +90,8 @@ void WriteTsv(TableOutput& output);
 void WriteJson(TableOutput& output);
 void WriteHtml(TableOutput& output);  // hdoc and htable
 void WriteMarkdown(TableOutput& output);
+// Parquet and Arrow: columns have the headings of csv and base units. Errors: those of the sink.
+Status WriteColumnar(ColumnarFormat format, const RowSource& rows, const TextSink& sink);
 
 void AppendHtmlEscaped(std::string_view text, std::string& html);  // between tags
 
