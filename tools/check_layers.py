@@ -12,7 +12,7 @@ ALLOWED = {
     'columnar': ('base',),
     'counters': (),
     'cpython': (),
-    'inject': ('format', 'cpython', 'counters'),
+    'inject': ('format', 'cpython', 'native', 'counters'),  # native: unwind tables only
     'host': ('counters',),
     'torch_ops': ('inject',),  # native_api.h only
     'native': ('base',),
@@ -38,11 +38,12 @@ SUB_LAYERS = {
         'collect': ('buffer', 'rt'),
         'stacks': ('buffer', 'rt'),
         'nvtx': ('collect', 'buffer', 'rt'),
-        'osrt': ('buffer', 'rt'),
+        'backtrace': ('stacks', 'buffer', 'rt'),
+        'osrt': ('backtrace', 'buffer', 'rt'),
         'shims': ('osrt', 'rt'),  # a library of its own: headers only
-        'cupti': ('stacks', 'collect', 'buffer', 'rt'),
+        'cupti': ('backtrace', 'stacks', 'collect', 'buffer', 'rt'),
         'python': ('nvtx', 'cupti', 'stacks', 'collect', 'buffer', 'rt'),
-        'entry': ('python', 'nvtx', 'osrt', 'cupti', 'stacks', 'collect', 'buffer', 'rt', '.'),
+        'entry': ('python', 'nvtx', 'osrt', 'cupti', 'backtrace', 'stacks', 'collect', 'buffer', 'rt', '.'),
         'testing': ('rt',),
     },
     'capture': {

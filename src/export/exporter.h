@@ -21,10 +21,13 @@ enum class ExportStacks : uint8_t {
   kPython,         // lines that called operators
   kNative,         // functions that CPU samples found
   kPythonSamples,  // functions of Python that looks from outside found
+  kCudaCalls,      // native functions, and Python's, that made long calls of CUDA
+  kOsCalls,        // native functions that made long calls of the C library
 };
 
-inline bool IsSampled(ExportStacks stacks) {
-  return stacks == ExportStacks::kNative || stacks == ExportStacks::kPythonSamples;
+// Whether they are those of export/text/named_stacks.h.
+inline bool IsNamed(ExportStacks stacks) {
+  return stacks != ExportStacks::kCalls && stacks != ExportStacks::kPython;
 }
 
 struct ExportOptions {

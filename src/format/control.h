@@ -91,7 +91,7 @@ struct ControlPage {
   char functions_trace[4096];  // --python-functions-trace JSON file, "" = none
   // Lines key=value. inject/cupti/options.h: cuda.*. inject/collect/step_window.h: window.first and
   // .last (--steps), window.every and .size (--every, --window); capture_message is --step-range.
-  // inject/osrt/os_recorder.h: osrt.threshold_ns. inject/nvtx/library_domains.h: libraries.
+  // inject/osrt/os_recorder.h: osrt.*. inject/nvtx/library_domains.h: libraries.
   // inject/collect/detail_plan.h: detail.every (--control-steps), detail.budget (--overhead, ppm).
   char extra[16384];
 };

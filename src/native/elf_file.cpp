@@ -97,7 +97,9 @@ bool ElfFile::Read() {
     }
   }
   if (!unwind_header.bytes.empty()) {
-    tables_ = UnwindTables(unwind_header, [this](uint64_t address) { return At(address); });
+    tables_ = UnwindTables(unwind_header, {this, [](const void* file, uint64_t address) {
+                                             return static_cast<const ElfFile*>(file)->At(address);
+                                           }});
   }
   return true;
 }

@@ -1,10 +1,9 @@
 #include "native/unwind_tables.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "native/byte_reader.h"
 
@@ -13,6 +12,8 @@ namespace {
 
 // Real entries have some hundred bytes; one that means harm would be run for every sample.
 constexpr uint64_t kMostEntryBytes = 64 << 10;
+// Compilers remember one row at a time.
+constexpr size_t kMostRemembered = 8;
 
 // What the functions of one CIE have in common.
 struct CommonEntry {
@@ -45,8 +46,8 @@ std::optional<CommonEntry> ReadCommonEntry(Stretch from) {
   const auto text = body->rest();
   const auto* end = static_cast<const uint8_t*>(memchr(text.data(), 0, text.size()));
   if (end == nullptr) return std::nullopt;
-  const std::string_view augmentation(reinterpret_cast<const char*>(text.data()),
-                                      static_cast<size_t>(end - text.data()));
+  std::string_view augmentation(reinterpret_cast<const char*>(text.data()),
+                                static_cast<size_t>(end - text.data()));
   body->Skip(augmentation.size() + 1);
   entry.code_align = body->Uleb();
   entry.data_align = body->Sleb();
@@ -56,7 +57,8 @@ std::optional<CommonEntry> ReadCommonEntry(Stretch from) {
     const uint64_t bytes = body->Uleb();
     if (!body->ok() || bytes > body->rest().size()) return std::nullopt;
     ByteReader data(body->rest().first(bytes), body->address());
-    for (const char letter : augmentation.substr(1)) {
+    augmentation.remove_prefix(1);
+    for (const char letter : augmentation) {
       if (letter == 'R') entry.pointer_encoding = data.Read<uint8_t>();
       if (letter == 'L') data.Skip(1);
       if (letter == 'S') entry.is_signal_frame = true;
@@ -162,13 +164,12 @@ class Program {
         Advance(in.Read<uint32_t>(), address);
         return true;
       case 0x0a:  // remember_state
-        if (remembered_.size() >= 64) return false;
-        remembered_.push_back(row_);
+        if (remembered_count_ == kMostRemembered) return false;
+        remembered_[remembered_count_++] = row_;
         return true;
       case 0x0b:  // restore_state
-        if (remembered_.empty()) return false;
-        row_ = remembered_.back();
-        remembered_.pop_back();
+        if (remembered_count_ == 0) return false;
+        row_ = remembered_[--remembered_count_];
         return true;
       case 0x0c: {  // def_cfa
         const uint64_t number = in.Uleb();
@@ -249,7 +250,8 @@ class Program {
   UnwindRow row_;
   UnwindRow initial_;
   std::optional<UnwindRow> before_;  // the row when the address wanted was passed
-  std::vector<UnwindRow> remembered_;
+  std::array<UnwindRow, kMostRemembered> remembered_;
+  size_t remembered_count_ = 0;
 };
 
 constexpr uint8_t kSearchTableEncoding = 0x3b;  // datarel, sdata4: what every linker writes
@@ -257,8 +259,8 @@ constexpr size_t kSearchEntryBytes = 8;
 
 }  // namespace
 
-UnwindTables::UnwindTables(Stretch header, std::function<Stretch(uint64_t)> at)
-    : header_(header), at_(std::move(at)) {
+UnwindTables::UnwindTables(Stretch header, const ImageBytes& image)
+    : header_(header), image_(image) {
   ByteReader in(header.bytes, header.address);
   const auto version = in.Read<uint8_t>();
   const auto frame_encoding = in.Read<uint8_t>();
@@ -293,12 +295,12 @@ std::optional<UnwindRow> UnwindTables::RowAt(uint64_t address) const {
     }
   }
   if (low == 0) return std::nullopt;
-  auto body = EntryBody(at_(EntryAt(low - 1).description));
+  auto body = EntryBody(image_.From(EntryAt(low - 1).description));
   if (!body) return std::nullopt;
   const uint64_t id_address = body->address();
   const auto common_offset = body->Read<uint32_t>();
   if (common_offset == 0) return std::nullopt;
-  const auto common = ReadCommonEntry(at_(id_address - common_offset));
+  const auto common = ReadCommonEntry(image_.From(id_address - common_offset));
   if (!common) return std::nullopt;
   const uint64_t begin = body->Pointer(common->pointer_encoding, 0);
   const uint64_t length = body->Pointer(common->pointer_encoding & 0x0f, 0);

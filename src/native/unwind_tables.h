@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 
@@ -22,11 +21,20 @@ struct Stretch {
   }
 };
 
+// Where the bytes of a file are found by their address: of a mapped file, or of one that is loaded.
+struct ImageBytes {
+  const void* image = nullptr;
+  Stretch (*from)(const void* image, uint64_t address) = nullptr;
+
+  Stretch From(uint64_t address) const { return from(image, address); }
+};
+
+// Allocates nothing: it also runs in the program that is recorded.
 class UnwindTables {
  public:
   UnwindTables() = default;
-  // `header`: .eh_frame_hdr. `at(address)`: the file's bytes from there on.
-  UnwindTables(Stretch header, std::function<Stretch(uint64_t)> at);
+  // `header`: .eh_frame_hdr.
+  UnwindTables(Stretch header, const ImageBytes& image);
 
   bool empty() const { return count_ == 0; }
   // The row of the instruction at `address`. Nothing: no function of the tables is there, or what
@@ -41,7 +49,7 @@ class UnwindTables {
   Entry EntryAt(size_t index) const;
 
   Stretch header_;
-  std::function<Stretch(uint64_t)> at_;
+  ImageBytes image_;
   Stretch search_table_;
   uint64_t count_ = 0;
 };

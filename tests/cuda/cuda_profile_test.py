@@ -1,5 +1,7 @@
 """`batchlight profile` of programs on the stand-in libcupti, up to what exports say."""
 
+import csv
+import io
 import os
 import shutil
 import sqlite3
@@ -50,6 +52,30 @@ class Profile(unittest.TestCase):
             "SELECT syncType, streamId, eventId FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION "
             "ORDER BY start").fetchall()
         self.assertEqual(rows, [(kind, none, none) for kind in (3, 2, 2, 1, 4, 2, 2, 3, 3)])
+
+    def test_calls_have_the_native_stack_that_they_were_made_from(self):
+        self.tool("profile", "-t", "cuda", "--cudabacktrace=kernel:0,sync:0", "-o", "run", TRAINING,
+                  "launches=50", "waits=1")
+        table = self.tool("table", "call_stacks", "--format=csv", "run.batchlight").stdout
+        rows = list(csv.DictReader(io.StringIO(table)))
+        launches = [row for row in rows if "Launch" in row["Call"]]
+        self.assertEqual(sum(int(row["Calls"]) for row in launches), 50)
+        for row in launches:
+            self.assertIn("::Launch(", row["Called By"])
+            self.assertIn("main", row["In"])
+        waits = {row["Call"]: row for row in rows if row not in launches}
+        self.assertIn("cudaStreamSynchronize_v3020", waits)
+        self.assertEqual({row["Called By"] for row in waits.values()}, {"main"})
+        # The runtime waits through the driver; the stack is the outer call's.
+        self.assertNotIn("cuStreamSynchronize", waits)
+        folded = self.tool("export", "-t", "folded", "--stacks=cuda-calls", "-o", "-",
+                           "run.batchlight").stdout
+        self.assertRegex(folded, r"main.*::Launch\(.*;cudaLaunchKernel_v7000 \d+")
+
+    def test_short_calls_have_no_stack(self):
+        self.tool("profile", "-t", "cuda", "--cudabacktrace=all:900000000", "-o", "run", TRAINING,
+                  "launches=50")
+        self.assertIn("--cudabacktrace", self.tool("table", "call_stacks", "run.batchlight").stderr)
 
     def test_page_faults_of_the_cpu_reach_the_database(self):
         self.tool("profile", "-t", "cuda", "--cuda-um-cpu-page-faults=true", "-o", "run", TRAINING,

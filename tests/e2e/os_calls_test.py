@@ -74,6 +74,22 @@ class KnownWaits(Osrt):
         self.assertEqual({row[3] for row in rows}, {27})
         self.assertEqual([row[2] for row in rows if row[0] == "sem_clockwait"], [-1])
 
+    def test_long_calls_have_the_functions_that_made_them(self):
+        self.record(PROGRAM, "waits")
+        callers = {row["Call"]: row for row in self.table("call_stacks")}
+        self.assertLessEqual(set(self.WAITS) - {"futex"}, set(callers))
+        for name in ("usleep", "nanosleep", "poll", "sem_wait"):
+            self.assertIn("os_program", callers[name]["Library"], name)
+            self.assertGreaterEqual(callers[name]["Longest"], 19 * MS, name)
+        self.assertIn("main", {part for row in callers.values()
+                               for part in (row["Called By"], row["In"], row["In Turn In"])})
+        folded = self.batchlight("export", "-t", "folded", "--stacks=os-calls", "-o", "-",
+                                 "run.batchlight").stdout
+        self.assertRegex(folded, r"(?m);main;usleep \d+$")
+        self.record(PROGRAM, "waits", flags=("--osrt-backtrace-depth=0",))
+        none = self.batchlight("table", "call_stacks", "run.batchlight")
+        self.assertIn("--cudabacktrace", none.stdout + none.stderr)
+
     def test_a_thread_begins_with_its_first_call(self):
         self.record("/bin/sleep", "0.2")
         (row,) = [row for row in self.table("os_calls") if row["Longest"] > 150 * MS]

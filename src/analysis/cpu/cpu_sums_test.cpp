@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "analysis/cpu/call_stacks.h"
 #include "analysis/cpu/sample_sums.h"
 #include "analysis/cpu/thread_times.h"
 
@@ -64,6 +65,48 @@ TEST_F(CpuSums, FunctionsHaveTheirOwnTimeAndAllOfIt) {
   EXPECT_EQ(modules[0].total_ns, 35);
   EXPECT_EQ(modules[1].self_ns, 5);
   EXPECT_EQ(FrameName(store_, NativeFrameId::At(3)), "libcuda.so.1+0x1a2b");
+}
+
+// cudaMalloc of the driver and the runtime, called by an allocator, called by two operators.
+TEST_F(CpuSums, CallsHaveTheFunctionsThatMadeThem) {
+  for (const char* path : {"/x/libcuda.so.1", "/x/libcudart.so.13", "/x/libtorch_cpu.so"}) {
+    store_.native_modules.Append({.path = Text(path)});
+  }
+  NativeStackId stacks[2];
+  for (size_t i = 0; i < 2; ++i) {
+    const NativeStackId op = Frame(i == 0 ? "add" : "mul", {}, 10 + i, 2);
+    const NativeStackId allocate = Frame("Allocator::allocate", op, 20 + i, 2);
+    stacks[i] = Frame("", Frame("cudaMalloc", allocate, 30, 1), 40, 0);
+  }
+  const auto call = [&](size_t thread, NativeStackId stack, int64_t ns) {
+    const auto row = ApiCallId::At(store_.api_calls.size());
+    store_.api_calls.Append({.start_ns = 100,
+                             .end_ns = 100 + ns,
+                             .thread = ThreadId::At(thread),
+                             .name = Text("cudaMalloc_v3020")});
+    store_.cuda_backtraces.Append({.native_stack = stack, .api_call = row});
+  };
+  call(0, stacks[0], 7);
+  call(0, stacks[0], 9);
+  call(1, stacks[0], 1);
+  call(0, stacks[1], 30);
+  store_.os_calls.Append({.start_ns = 5, .end_ns = 8, .name = Text("read")});  // without a stack
+
+  const std::vector<CallsOfStack> by_stack = SumCudaCallsByStack(store_);
+  ASSERT_EQ(by_stack.size(), 3u);
+  EXPECT_EQ(by_stack[0].calls, 2u);
+  EXPECT_EQ(by_stack[0].total_ns, 16);
+  EXPECT_EQ(by_stack[0].longest_ns, 9);
+  EXPECT_TRUE(SumOsCallsByStack(store_).empty());
+
+  const std::vector<CallsOfCaller> by_caller = SumCallsByCaller(store_);
+  ASSERT_EQ(by_caller.size(), 2u);
+  EXPECT_EQ(by_caller[0].total_ns, 30);
+  EXPECT_EQ(by_caller[1].calls, 3u);
+  EXPECT_EQ(by_caller[1].total_ns, 17);
+  ASSERT_EQ(by_caller[1].callers.size(), 2u);
+  EXPECT_EQ(FrameName(store_, by_caller[1].callers[0]), "Allocator::allocate");
+  EXPECT_EQ(FrameName(store_, by_caller[1].callers[1]), "add");
 }
 
 TEST_F(CpuSums, SamplesWithoutStackAreNoFunctions) {

@@ -27,8 +27,9 @@ void MakeDistinct(std::vector<uint64_t>& values) {
 
 }  // namespace
 
-Result<CpuLog> CpuLog::Create(const LiveFolder& live_folder) {
-  ASSIGN_OR_RETURN(ToolChunks chunks, ToolChunks::Create(live_folder, {kCpuFile, 1, kChunkBytes}));
+Result<CpuLog> CpuLog::Create(const LiveFolder& live_folder, const std::string& file,
+                              uint32_t stream) {
+  ASSIGN_OR_RETURN(ToolChunks chunks, ToolChunks::Create(live_folder, {file, stream, kChunkBytes}));
   return CpuLog(std::move(chunks));
 }
 

@@ -1,4 +1,4 @@
-// LIVE_FOLDER/cpu.blp: samples, switches and threads as records, each stack written once a chunk.
+// Samples, switches and threads as records, each stack written once a chunk; names of functions.
 #pragma once
 
 #include <map>
@@ -21,7 +21,9 @@ struct StackFrame {
 
 class CpuLog {
  public:
-  static Result<CpuLog> Create(const LiveFolder& live_folder);
+  // In a file of the tool's in the live folder, which is a stream of its own.
+  static Result<CpuLog> Create(const LiveFolder& live_folder, const std::string& file,
+                               uint32_t stream);
 
   void SetCapture(uint32_t capture_index) { chunks_.SetCapture(capture_index); }
 
@@ -30,6 +32,10 @@ class CpuLog {
   void AddSwitch(const format::CpuSwitchRecord& record, int64_t at_ns);
   void AddThread(format::CpuThreadRecord record, std::string_view name, int64_t at_ns);
   void AddCounter(format::Counter counter, uint64_t value, int64_t at_ns);
+  // A place of somebody else's frames, to be named too.
+  void AddPlace(const native::Module& module, uint64_t address) {
+    places_[&module].push_back(address);
+  }
   // Names of the functions in which the frames lie that were written so far, of files and, if
   // `kernel`, of the kernel. Each capture needs them.
   void AddNames(bool kernel, int64_t at_ns);

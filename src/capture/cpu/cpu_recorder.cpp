@@ -36,7 +36,7 @@ Result<std::unique_ptr<CpuRecorder>> CpuRecorder::Open(pid_t pid, const CpuOptio
                                                        bool collecting,
                                                        const std::optional<FileOwner>& user) {
   ASSIGN_OR_RETURN(PerfEvents events, PerfEvents::Open(pid, options, collecting, !user));
-  ASSIGN_OR_RETURN(CpuLog log, CpuLog::Create(live_folder));
+  ASSIGN_OR_RETURN(CpuLog log, CpuLog::Create(live_folder, kCpuFile, 1));
   return std::unique_ptr<CpuRecorder>(
       new CpuRecorder(options, std::move(events), std::move(log), collecting, user));
 }

@@ -61,6 +61,7 @@ struct SessionOptions {
   CpuOptions cpu;
   int64_t python_period_ns = 0;       // between two looks at Python code; 0 = none
   bool python_samples_asked = false;  // by a flag: that there are none is then worth a line
+  bool names_program_stacks = false;  // functions of the stacks that the program's threads record
   std::vector<std::string> levels;    // variables that make CUDA's libraries talk, A=B
 
   double delay_s = 0;

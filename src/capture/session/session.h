@@ -11,6 +11,7 @@
 #include "base/folder.h"
 #include "base/status.h"
 #include "capture/cpu/cpu_recorder.h"
+#include "capture/cpu/program_stacks.h"
 #include "capture/loop/event_loop.h"
 #include "capture/loop/signal_relay.h"
 #include "capture/loop/timer.h"
@@ -66,6 +67,9 @@ class Session : private SessionCommands {
   Status OpenWatches(pid_t pid);
   // What the kernel refuses is said and missing, no more.
   void OpenCpuRecorder(pid_t pid);
+  void OpenProgramStacks();
+  // Who runs the program, if that is not the tool's user.
+  std::optional<FileOwner> OtherUser() const;
   void SayOfCpu(const std::string& why);
   void OpenPythonSampler();
   void SayOfPythonSamples(const std::string& why);
@@ -115,6 +119,7 @@ class Session : private SessionCommands {
   std::optional<Recording> recording_;
   std::optional<GpuSampler> gpu_sampler_;
   std::unique_ptr<CpuRecorder> cpu_;
+  std::optional<ProgramStacks> program_stacks_;
   std::unique_ptr<PythonSampler> python_sampler_;
   std::optional<ProcessWatch> processes_;
   std::optional<ControlWatch> control_watch_;

@@ -76,8 +76,15 @@ Status Session::SealTo(const std::string& path, std::optional<uint32_t> index) {
     options.owner = options_.run_as->uid;
     options.group = options_.run_as->gid;
   }
+  const uint32_t capture = index.value_or(recording_->control().capture_index());
+  if (program_stacks_) {
+    const Status named = Contain("naming functions of native stacks", [&] {
+      return program_stacks_->Name(recording_->live_folder(), capture);
+    });
+    if (!named.ok()) SayOfCpu(named.message());
+  }
   if (cpu_) {
-    const Status cpu = cpu_->Finish(index.value_or(recording_->control().capture_index()));
+    const Status cpu = cpu_->Finish(capture);
     if (!cpu.ok()) SayOfCpu(cpu.message() + "; samples and switches are not whole");
   }
   if (python_sampler_) {

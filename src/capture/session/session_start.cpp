@@ -130,18 +130,30 @@ Status Session::Prepare(pid_t pid, const Install& install,
     BeginCapture();
   }
   OpenCpuRecorder(pid);
+  OpenProgramStacks();
   OpenPythonSampler();
   return {};
 }
 
+std::optional<FileOwner> Session::OtherUser() const {
+  if (!options_.run_as || options_.run_as->uid == geteuid()) return std::nullopt;
+  return FileOwner{options_.run_as->uid, options_.run_as->gid};
+}
+
+void Session::OpenProgramStacks() {
+  if (!options_.names_program_stacks) return;
+  auto stacks = ProgramStacks::Create(recording_->live_folder(), OtherUser());
+  if (stacks.ok()) {
+    program_stacks_.emplace(std::move(stacks).value());
+  } else {
+    SayOfCpu("functions of native stacks have no names: " + stacks.status().message());
+  }
+}
+
 void Session::OpenCpuRecorder(pid_t pid) {
   if (!options_.cpu.Any()) return;
-  std::optional<FileOwner> user;
-  if (options_.run_as && options_.run_as->uid != geteuid()) {
-    user = FileOwner{options_.run_as->uid, options_.run_as->gid};
-  }
   auto recorder = CpuRecorder::Open(pid, options_.cpu, recording_->live_folder(),
-                                    recording_->control().collecting(), user);
+                                    recording_->control().collecting(), OtherUser());
   Status started = recorder.status();
   if (started.ok()) {
     cpu_ = std::move(recorder).value();
@@ -160,7 +172,7 @@ void Session::OpenCpuRecorder(pid_t pid) {
 
 void Session::OpenPythonSampler() {
   if (options_.python_period_ns == 0) return;
-  if (options_.run_as && options_.run_as->uid != geteuid()) {
+  if (OtherUser()) {
     // What its processes say of themselves must not lead root's tool to the memory of others.
     return SayOfPythonSamples("--run-as: the program is another user's");
   }

@@ -222,6 +222,8 @@ ExportStacks StacksOf(const std::string& word) {
   return word == "python"           ? ExportStacks::kPython
          : word == "python-samples" ? ExportStacks::kPythonSamples
          : word == "native"         ? ExportStacks::kNative
+         : word == "cuda-calls"     ? ExportStacks::kCudaCalls
+         : word == "os-calls"       ? ExportStacks::kOsCalls
                                     : ExportStacks::kCalls;
 }
 
@@ -237,7 +239,7 @@ Status RunExport(ExportFlags& flags, const Command& command) {
   ASSIGN_OR_RETURN(const Exporter* exporter, ChooseExporter(flags.type));
   ASSIGN_OR_RETURN(options.by_gpu, IsGpuMetric(flags.metric, *exporter));
   options.stacks = StacksOf(flags.stacks);
-  if (options.by_gpu && IsSampled(options.stacks)) {
+  if (options.by_gpu && IsNamed(options.stacks)) {
     return UsageError("--metric=" + flags.metric + ": --stacks=" + flags.stacks +
                       " has no time of a GPU");
   }
@@ -292,13 +294,16 @@ void AddStackFlags(const Command& command, ExportFlags& flags) {
               "export_stacks()")
       .TypeName("self_cpu_time_total|self_cuda_time_total");
   command
-      .Option("--stacks", &flags.stacks,
-              "folded, speedscope: what is called (ranges, modules, operators, CUDA), lines of "
-              "Python with the time of the operators that they call (profile --python-lines=gpu), "
-              "functions of Python by samples, running and waiting (profile --python-sampling), or "
-              "native functions by CPU samples (profile --sample=process-tree)")
-      .TypeName("calls|python|python-samples|native")
-      .OneOf({"calls", "python", "python-samples", "native"})
+      .Option(
+          "--stacks", &flags.stacks,
+          "folded, speedscope: what is called (ranges, modules, operators, CUDA), lines of "
+          "Python with the time of the operators that they call (profile --python-lines=gpu), "
+          "functions of Python by samples, running and waiting (profile --python-sampling), "
+          "native functions by CPU samples (profile --sample=process-tree), or native functions "
+          "that made long calls of CUDA (profile --cudabacktrace=all) or of the C library "
+          "(profile -t osrt)")
+      .TypeName("calls|python|python-samples|native|cuda-calls|os-calls")
+      .OneOf({"calls", "python", "python-samples", "native", "cuda-calls", "os-calls"})
       .ShowDefault();
 }
 

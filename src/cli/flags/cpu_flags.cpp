@@ -1,7 +1,8 @@
 #include "cli/flags/cpu_flags.h"
 
-#include <charconv>
 #include <string>
+
+#include "cli/flags/flag_number.h"
 
 namespace batchlight::cli {
 namespace {
@@ -11,34 +12,17 @@ constexpr uint64_t kMostFrequency = 10'000;
 constexpr uint64_t kMostPythonFrequency = 2000;
 constexpr uint64_t kMostPeriodNs = kNsPerSecond;
 
-std::string Spelled(const ParsedFlags& flags, Flag flag) {
-  return "--" + std::string(kFlags[static_cast<size_t>(flag)].name) + "=" + flags.Text(flag);
-}
-
-Result<uint64_t> Number(const ParsedFlags& flags, Flag flag, uint64_t least, uint64_t most) {
-  const std::string text = flags.Text(flag);
-  uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, number);
-  if (result.ec != std::errc() || result.ptr != end || number < least || number > most) {
-    return UsageError("--" + std::string(kFlags[static_cast<size_t>(flag)].name) + ": " + text +
-                      " is no number from " + std::to_string(least) + " to " +
-                      std::to_string(most));
-  }
-  return number;
-}
-
 Result<int64_t> PeriodNs(const ParsedFlags& flags) {
   if (flags.Text(Flag::kSamplingPeriod) != "auto") {
     if (flags.Given(Flag::kSamplingFrequency)) {
       return UsageError("--sampling-period and --sampling-frequency exclude each other");
     }
-    ASSIGN_OR_RETURN(const uint64_t period, Number(flags, Flag::kSamplingPeriod,
-                                                   kNsPerSecond / kMostFrequency, kMostPeriodNs));
+    ASSIGN_OR_RETURN(const uint64_t period, NumberOf(flags, Flag::kSamplingPeriod,
+                                                     kNsPerSecond / kMostFrequency, kMostPeriodNs));
     return static_cast<int64_t>(period);
   }
   ASSIGN_OR_RETURN(const uint64_t frequency,
-                   Number(flags, Flag::kSamplingFrequency, 1, kMostFrequency));
+                   NumberOf(flags, Flag::kSamplingFrequency, 1, kMostFrequency));
   return kNsPerSecond / static_cast<int64_t>(frequency);
 }
 
@@ -57,7 +41,7 @@ Status ReadCpuOptions(const ParsedFlags& flags, ProfileOptions& options) {
   cpu.samples = read_scope(Flag::kSample, "samples");
   cpu.switches = read_scope(Flag::kCpuCtxSw, "switches");
   ASSIGN_OR_RETURN(cpu.period_ns, PeriodNs(flags));
-  ASSIGN_OR_RETURN(const uint64_t per_stack, Number(flags, Flag::kSamplesPerBacktrace, 1, 32));
+  ASSIGN_OR_RETURN(const uint64_t per_stack, NumberOf(flags, Flag::kSamplesPerBacktrace, 1, 32));
   cpu.samples_per_stack = static_cast<uint32_t>(per_stack);
   cpu.resolve_symbols = flags.Bool(Flag::kResolveSymbols);
   const std::string backtrace = flags.Text(Flag::kBacktrace);
@@ -80,7 +64,7 @@ Status ReadCpuOptions(const ParsedFlags& flags, ProfileOptions& options) {
 
 Status ReadPythonSampling(const ParsedFlags& flags, capture::SessionOptions& session) {
   ASSIGN_OR_RETURN(const uint64_t frequency,
-                   Number(flags, Flag::kPythonSamplingFrequency, 1, kMostPythonFrequency));
+                   NumberOf(flags, Flag::kPythonSamplingFrequency, 1, kMostPythonFrequency));
   session.python_samples_asked =
       flags.Given(Flag::kPythonSampling) || flags.Given(Flag::kPythonSamplingFrequency);
   if (!flags.Bool(Flag::kPythonSampling)) return {};

@@ -89,10 +89,10 @@ TEST(ParsedFlags, WhatChangesNothingIsNamed) {
                    "--trace-fork-before-exec=true", "--discard-environment"})
                 .WithoutEffect(),
             Words());
-  EXPECT_EQ(Parse({"--gpuctxsw=true", "--cudabacktrace=true", "--osrt-threshold=10",
-                   "--osrt-backtrace-depth=9"})
+  EXPECT_EQ(Parse({"--gpuctxsw=true", "--mpi-impl=mpich", "--osrt-threshold=10",
+                   "--osrt-backtrace-stack-size=9"})
                 .WithoutEffect(),
-            (Words{"--cudabacktrace=true", "--gpuctxsw=true", "--osrt-backtrace-depth=9"}));
+            (Words{"--gpuctxsw=true", "--mpi-impl=mpich"}));
 }
 
 TEST(ParsedFlags, CommandFileGivesWayToTheCommandLine) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "capture/session/session_protocol.h"
+#include "cli/flags/backtrace_flags.h"
 #include "cli/flags/cpu_flags.h"
 #include "cli/flags/trace_options.h"
 
@@ -263,6 +264,7 @@ Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
   session.command = flags.command;
   ASSIGN_OR_RETURN(session.capture, MakeCaptureOptions(flags));
   RETURN_IF_ERROR(ReadTraceOptions(flags, options));
+  RETURN_IF_ERROR(ReadBacktraceOptions(flags, options));
   RETURN_IF_ERROR(ReadCpuOptions(flags, options));
   RETURN_IF_ERROR(ReadPythonSampling(flags, options.session));
   RETURN_IF_ERROR(ReadVariables(flags, session));

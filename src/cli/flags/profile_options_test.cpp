@@ -84,6 +84,38 @@ TEST(MakeProfileOptions, SomeStepsGoWithoutDetail) {
   }
 }
 
+TEST(MakeProfileOptions, StacksOfCudaCallsByKind) {
+  const auto extra = [](const std::vector<std::string>& words) {
+    const auto options = Make(words);
+    EXPECT_TRUE(options.ok()) << options.status().message();
+    return options.ok() ? options.value().session.extra : "";
+  };
+  const auto has = [&](const std::vector<std::string>& words, const std::string& line) {
+    return extra(words).find(line + "\n") != std::string::npos;
+  };
+  EXPECT_TRUE(has({"--cudabacktrace=all", "--cudabacktrace-threshold=700"},
+                  "cuda.backtrace=kernel:700,memory:700,sync:700,other:700"));
+  EXPECT_TRUE(has({"--cudabacktrace=kernel:500,sync"}, "cuda.backtrace=kernel:500,sync:1000"));
+  EXPECT_EQ(extra({"--cudabacktrace=none"}).find("cuda.backtrace"), std::string::npos);
+  EXPECT_FALSE(Make({"--cudabacktrace=kernels"}).ok());
+  EXPECT_FALSE(Make({"--cudabacktrace=kernel:soon"}).ok());
+  const auto without = Make({"-t", "nvtx", "--cudabacktrace=all"});
+  ASSERT_TRUE(without.ok());
+  EXPECT_EQ(without.value().without_effect.back(), "--cudabacktrace=all without cuda in --trace");
+}
+
+TEST(MakeProfileOptions, StacksOfOsCallsAreOnWithThem) {
+  const auto options = Make({"-t", "osrt", "--osrt-backtrace-threshold=5000"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_NE(
+      options.value().session.extra.find("osrt.backtrace_ns=5000\nosrt.backtrace_frames=24\n"),
+      std::string::npos);
+  EXPECT_TRUE(options.value().session.names_program_stacks);
+  const auto off = Make({"-t", "osrt", "--osrt-backtrace-depth=0"});
+  ASSERT_TRUE(off.ok());
+  EXPECT_FALSE(off.value().session.names_program_stacks);
+}
+
 TEST(MakeProfileOptions, OneLineForAllThatHasNoEffect) {
   const auto options = Make({"-t", "cuda,nvtx,osrt,cuDNN,openmp,MPI", "--sample=cpu", "-s", "none",
                              "--nic-metrics=hf", "--sampling-period=500000", "--osrt-threshold=500",

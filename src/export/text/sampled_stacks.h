@@ -1,5 +1,5 @@
-// Stacks that samples found, native or of Python, with the time that they stand for, as flame
-// graphs: what --stacks=native and --stacks=python-samples make of -t folded and -t speedscope.
+// The stacks of named_stacks.h as flame graphs: what --stacks=native, python-samples, cuda-calls
+// and os-calls make of -t folded and -t speedscope.
 #pragma once
 
 #include "export/exporter.h"

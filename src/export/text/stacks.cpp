@@ -111,7 +111,7 @@ std::vector<int64_t> GpuTimeOfCalls(const Store& store) {
 
 Result<uint64_t> ExportFolded(const Store& store, const ExportOptions& options) {
   if (options.stacks == ExportStacks::kPython) return ExportPythonFolded(store, options);
-  if (IsSampled(options.stacks)) return ExportSampledFolded(store, options);
+  if (IsNamed(options.stacks)) return ExportSampledFolded(store, options);
   std::vector<int64_t> gpu_ns;
   if (options.by_gpu) {
     gpu_ns = GpuTimeOfCalls(store);
@@ -205,7 +205,7 @@ void PrintProfile(const Store& store, size_t thread, const std::vector<Call>& ca
 
 Result<uint64_t> ExportSpeedscope(const Store& store, const ExportOptions& options) {
   if (options.stacks == ExportStacks::kPython) return ExportPythonSpeedscope(store, options);
-  if (IsSampled(options.stacks)) return ExportSampledSpeedscope(store, options);
+  if (IsNamed(options.stacks)) return ExportSampledSpeedscope(store, options);
   ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));
   TextBuffer out(file);
   SpeedscopeFrames frames;

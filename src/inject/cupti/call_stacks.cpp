@@ -2,6 +2,7 @@
 
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/step_detail.h"
+#include "inject/cupti/native_call_stacks.h"
 #include "inject/rt/control.h"
 #include "inject/stacks/thread_stacks.h"
 
@@ -31,25 +32,19 @@ constexpr uint16_t kDriverLaunches[] = {
     653,  // cuLaunchKernelEx_ptsz
 };
 
-}  // namespace
-
-void EnableCallStackCallbacks(const Library& library, void* subscriber) {
-  const auto enable = [&](uint32_t domain, const auto& calls) {
-    for (const uint16_t cbid : calls) {
-      library.cuptiEnableCallback(1, subscriber, domain, cbid);
-    }
-  };
-  if (Traces(format::kTraceCallStacks)) {
-    enable(kRuntimeApi, kRuntimeCalls);
-    enable(kDriverApi, kDriverCalls);
-  } else if (Traces(format::kTraceLines)) {
-    enable(kDriverApi, kDriverLaunches);
+bool IsDriverLaunch(uint32_t cbid) {
+  for (const uint16_t launch : kDriverLaunches) {
+    if (launch == cbid) return true;
   }
+  return false;
 }
 
-void OnCallStack(const CallbackData& data) {
-  constexpr uint32_t kEnter = 0;
-  if (data.site != kEnter || !stacks::IsOn() || !Collecting() || IsPlainStep()) return;
+bool WantsPythonStack(uint32_t domain, uint32_t cbid) {
+  if (Traces(format::kTraceCallStacks)) return true;
+  return Traces(format::kTraceLines) && domain == kDriverApi && IsDriverLaunch(cbid);
+}
+
+void WritePythonStack(const CallbackData& data) {
   Guard guard;
   if (!guard) return;
   ThreadStream* stream = ThreadStream::Current(guard);
@@ -60,6 +55,30 @@ void OnCallStack(const CallbackData& data) {
   const uint32_t stack = place.stack != 0 ? place.stack : stacks::Define(*stream, kBytes);
   if (stack == 0) return;
   stream->Write(format::CudaCallStackRecord{.correlation = data.correlation, .stack = stack});
+}
+
+}  // namespace
+
+void EnableCallStackCallbacks(const Library& library, const Options& options, void* subscriber) {
+  PrepareNativeCallStacks(options);
+  const auto enable = [&](uint32_t domain, const auto& calls) {
+    for (const uint16_t cbid : calls) {
+      if (WantsPythonStack(domain, cbid) || WantsNativeStack(options, domain, cbid)) {
+        library.cuptiEnableCallback(1, subscriber, domain, cbid);
+      }
+    }
+  };
+  enable(kRuntimeApi, kRuntimeCalls);
+  enable(kDriverApi, kDriverCalls);
+}
+
+void OnCallStack(const Options& options, uint32_t domain, uint32_t cbid, const CallbackData& data) {
+  constexpr uint32_t kEnter = 0;
+  if (!Collecting() || IsPlainStep()) return;
+  if (options.WantsBacktraces()) OnNativeCallStack(options, domain, cbid, data);
+  if (data.site == kEnter && stacks::IsOn() && WantsPythonStack(domain, cbid)) {
+    WritePythonStack(data);
+  }
 }
 
 }  // namespace batchlight::inject::cupti

@@ -109,7 +109,7 @@ void OnCallback(void*, uint32_t domain, uint32_t cbid, const void* data) {
     return OnResource(cbid, *static_cast<const ResourceData*>(data));
   }
   const auto& call = *static_cast<const CallbackData*>(data);
-  OnCallStack(call);
+  OnCallStack(g_collector.options, domain, cbid, call);
   if (OnWaitCall(g_collector.library, g_collector.options, domain, cbid, call)) return;
   const bool runtime = domain == kRuntimeApi;
   const bool start = cbid == (runtime ? kRuntimeProfilerStart : kDriverProfilerStart);

@@ -39,7 +39,7 @@ void EnableCallbacks(const Library& library, void* subscriber, const Options& op
     library.cuptiEnableCallback(1, subscriber, kResource, kGraphNodeCloned);
   }
   EnableWaitCallbacks(library, subscriber, options);
-  EnableCallStackCallbacks(library, subscriber);
+  EnableCallStackCallbacks(library, options, subscriber);
   if (Control()->trigger == format::CaptureTrigger::kCudaProfilerApi) {
     library.cuptiEnableCallback(1, subscriber, kRuntimeApi, kRuntimeProfilerStart);
     library.cuptiEnableCallback(1, subscriber, kRuntimeApi, kRuntimeProfilerStop);

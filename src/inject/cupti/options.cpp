@@ -25,6 +25,32 @@ uint32_t ParseNumber(const char* text) {
   return number;
 }
 
+// Calls visit(word, bytes) for each word between commas.
+template <typename Visit>
+void VisitWords(const char* list, size_t bytes, Visit&& visit) {
+  const char* const end = list + bytes;
+  while (list < end) {
+    const void* comma = std::memchr(list, ',', static_cast<size_t>(end - list));
+    const char* word_end = comma != nullptr ? static_cast<const char*>(comma) : end;
+    visit(list, static_cast<size_t>(word_end - list));
+    list = word_end + 1;
+  }
+}
+
+// "kernel:1000,sync:500"
+void ParseBacktraces(const char* list, size_t bytes, Options& options) {
+  VisitWords(list, bytes, [&](const char* word, size_t word_bytes) {
+    const void* colon = std::memchr(word, ':', word_bytes);
+    if (colon == nullptr) return;
+    const auto kind_bytes = static_cast<size_t>(static_cast<const char*>(colon) - word);
+    for (size_t kind = 0; kind < kCallKinds; ++kind) {
+      if (IsWord(word, kind_bytes, kCallKindWords[kind])) {
+        options.backtrace_ns[kind] = ParseNumber(word + kind_bytes + 1);
+      }
+    }
+  });
+}
+
 void ParseKinds(const char* list, size_t bytes, Options& options) {
   struct Kind {
     const char* word;
@@ -39,17 +65,11 @@ void ParseKinds(const char* list, size_t bytes, Options& options) {
                                     {"jit", &Options::jit},
                                     {"streams", &Options::streams}};
   for (const Kind& kind : kKinds) options.*kind.member = false;
-  const char* const end = list + bytes;
-  while (list < end) {
-    const void* comma = std::memchr(list, ',', static_cast<size_t>(end - list));
-    const char* word_end = comma != nullptr ? static_cast<const char*>(comma) : end;
+  VisitWords(list, bytes, [&](const char* word, size_t word_bytes) {
     for (const Kind& kind : kKinds) {
-      if (IsWord(list, static_cast<size_t>(word_end - list), kind.word)) {
-        options.*kind.member = true;
-      }
+      if (IsWord(word, word_bytes, kind.word)) options.*kind.member = true;
     }
-    list = word_end + 1;
-  }
+  });
 }
 
 void ParseLine(const char* line, size_t bytes, Options& options) {
@@ -72,6 +92,9 @@ void ParseLine(const char* line, size_t bytes, Options& options) {
   }
   if (const char* value = ValueOf(line, "flush_interval_ms")) {
     if (const uint32_t ms = ParseNumber(value)) options.flush_interval_ms = ms;
+  }
+  if (const char* value = ValueOf(line, "backtrace")) {
+    ParseBacktraces(value, static_cast<size_t>(end - value), options);
   }
   if (const char* value = ValueOf(line, "record")) {
     ParseKinds(value, static_cast<size_t>(end - value), options);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "inject/cupti/call_kind.h"
+
 namespace batchlight::inject::cupti {
 
 struct Options {
@@ -24,6 +26,16 @@ struct Options {
   bool gpu_page_faults = false;       // --cuda-um-gpu-page-faults
   bool flush_on_stop = true;          // --flush-on-cudaprofilerstop
   uint32_t flush_interval_ms = 1000;  // --cuda-flush-interval, 0 = the default
+
+  // --cudabacktrace: calls of a kind that take so long have a native stack.
+  static constexpr uint32_t kNoBacktrace = UINT32_MAX;
+  uint32_t backtrace_ns[kCallKinds] = {kNoBacktrace, kNoBacktrace, kNoBacktrace, kNoBacktrace};
+  bool WantsBacktraces() const {
+    for (const uint32_t ns : backtrace_ns) {
+      if (ns != kNoBacktrace) return true;
+    }
+    return false;
+  }
 };
 
 // `extra`: lines key=value, ended by NUL. Unknown keys are ignored.

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "inject/backtrace/thread_backtraces.h"
 #include "inject/buffer/chunk_file.h"
 #include "inject/buffer/fork.h"
 #include "inject/buffer/process_start.h"
@@ -41,6 +42,7 @@ void AtThreadExit() {
   ReleaseCalls();
   osrt::ReleaseOsCalls();
   stacks::ReleaseThread();
+  backtrace::ReleaseThread();
   Guard guard;
   if (guard) ThreadStream::CloseCurrent(guard);
 }

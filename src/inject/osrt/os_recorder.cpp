@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "inject/backtrace/thread_backtraces.h"
 #include "inject/buffer/facts.h"
 #include "inject/buffer/thread_stream.h"
 #include "inject/osrt/open_files.h"
@@ -9,6 +10,7 @@
 #include "inject/rt/control.h"
 #include "inject/rt/option_number.h"
 #include "inject/rt/thread_exit.h"
+#include "inject/rt/tick_threshold.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18  // Linux 4.14
@@ -32,25 +34,18 @@ char g_gone;  // t_counts of a thread that has ended: what its libraries still d
 ThreadCounts* Gone() { return reinterpret_cast<ThreadCounts*>(&g_gone); }
 
 constexpr size_t kMostPathBytes = 1024;
-constexpr uint64_t kMostThresholdNs = 4'000'000'000;
-uint64_t g_threshold_ns = 0;
-constinit std::atomic<uint64_t> g_threshold_ticks{0};
+constinit TickThreshold g_threshold;
+// Longer calls have the stack that they are made from, of so many frames; 0 = none.
+constinit TickThreshold g_backtrace_threshold;
+size_t g_backtrace_frames = 0;
 WakeTable g_wakes;
-
-// Better known the longer the process runs.
-void LearnThreshold() {
-  const double rate = static_cast<double>(TicksPerSecond(ReadClockPair()));
-  g_threshold_ticks.store(
-      static_cast<uint64_t>(static_cast<double>(g_threshold_ns) * rate / 1'000'000'000),
-      std::memory_order_relaxed);
-}
 
 uint64_t Since(uint64_t begin) {
   const uint64_t now = Ticks();
   return now > begin ? now - begin : 0;
 }
 
-bool IsShort(uint64_t ticks) { return ticks < g_threshold_ticks.load(std::memory_order_relaxed); }
+bool IsShort(uint64_t ticks) { return g_threshold.IsAbove(ticks); }
 
 ThreadCounts* MapCounts() {
   if (!TakeBudget(format::kPageBytes)) return nullptr;
@@ -73,7 +68,8 @@ ThreadCounts* MapCounts() {
   if (counts->base_ticks != stream->base_ticks()) {
     std::memset(counts->places, 0, sizeof counts->places);
     counts->base_ticks = stream->base_ticks();
-    LearnThreshold();
+    g_threshold.Learn();
+    g_backtrace_threshold.Learn();
   }
   OsCallCountRecord*& place = counts->places[static_cast<uint32_t>(call)];
   if (place == nullptr) {
@@ -102,15 +98,27 @@ void Count(const Guard& guard, OsCall call, uint64_t ticks, uint64_t bytes) {
   place->bytes += bytes;
 }
 
+// 0: it has none. Otherwise the open chunk has `room` left.
+uint32_t StackOf(const Guard& guard, const OsCallRecord& record, ThreadStream& stream,
+                 size_t room) {
+  if (g_backtrace_frames == 0 || g_backtrace_threshold.IsAbove(record.ticks)) return 0;
+  if (!backtrace::Walk(guard, g_backtrace_frames)) return 0;
+  return backtrace::Define(guard, stream, room);
+}
+
 [[gnu::noinline]] void Record(const Guard& guard, const OsCallRecord& record,
                               const FileName& file = {}) {
   if (!Collecting() || t_counts == Gone()) return;
   ThreadStream* stream = ThreadStream::Current(guard);
-  const size_t room = sizeof record + (file.bytes != 0 ? StringBytes(file.bytes) : 0);
+  const size_t room = sizeof record + (file.bytes != 0 ? StringBytes(file.bytes) : 0) +
+                      sizeof(format::OsBacktraceRecord);
   if (stream == nullptr || !stream->Ensure(room)) return;
+  const uint32_t stack = StackOf(guard, record, *stream, room);
+  if (!stream->More(room)) return;
   OsCallRecord whole = record;
   if (file.bytes != 0) whole.file = stream->Intern(file.text, file.bytes);
   stream->WriteShort(whole);
+  if (stack != 0) stream->Write(format::OsBacktraceRecord{.stack = stack});
 }
 
 // --- what the shims call ------------------------------------------------------------------------
@@ -221,9 +229,10 @@ OsApi g_api = {nullptr,  nullptr,   Done, DoneIo,  DonePath,
 
 void PrepareOsCalls() {
   if (!Traces(format::kTraceOs)) return;
-  g_threshold_ns = OptionNumber(Control()->extra, "osrt.threshold_ns=");
-  if (g_threshold_ns > kMostThresholdNs) g_threshold_ns = kMostThresholdNs;
-  LearnThreshold();
+  const char* const extra = Control()->extra;
+  g_threshold.Set(OptionNumber(extra, "osrt.threshold_ns="));
+  g_backtrace_threshold.Set(OptionNumber(extra, "osrt.backtrace_ns="));
+  g_backtrace_frames = OptionNumber(extra, "osrt.backtrace_frames=");
   PrepareOpenFiles();
   g_api.ticks = g_clock_kind == format::ClockKind::kTsc ? nullptr : SlowTicks;
   g_api.state = g_state.load(std::memory_order_relaxed);

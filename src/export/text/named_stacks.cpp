@@ -1,0 +1,126 @@
+#include "export/text/named_stacks.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/cpu/call_stacks.h"
+#include "analysis/cpu/sample_sums.h"
+#include "analysis/lines/source_place.h"
+
+namespace batchlight {
+namespace {
+
+std::string PythonFrameName(const Store& store, PythonFrameId frame) {
+  const PythonFramesRow row = store.python_frames.Row(frame.row());
+  return std::string(store.Text(row.function)) + " (" +
+         std::string(ShortFile(store.Text(row.file))) + ':' + std::to_string(row.line) + ')';
+}
+
+// Both add frames innermost first.
+void AddNative(const Store& store, NativeStackId stack, std::vector<std::string>& frames) {
+  for (NativeStackId at = stack; !at.IsNone(); at = store.native_stacks.parent[at.row()]) {
+    frames.push_back(FrameName(store, store.native_stacks.frame[at.row()]));
+  }
+}
+
+void AddPython(const Store& store, PythonStackId stack, std::vector<std::string>& frames) {
+  for (PythonStackId at = stack; !at.IsNone(); at = store.python_stacks.parent[at.row()]) {
+    const PythonFrameId frame = store.python_stacks.frame[at.row()];
+    if (!frame.IsNone()) frames.push_back(PythonFrameName(store, frame));
+  }
+}
+
+// Native code down to where the interpreter called it, and above that the functions of Python.
+void AddMerged(const Store& store, NativeStackId stack, PythonStackId python_stack,
+               std::vector<std::string>& frames) {
+  for (NativeStackId at = stack; !at.IsNone(); at = store.native_stacks.parent[at.row()]) {
+    const NativeFrameId frame = store.native_stacks.frame[at.row()];
+    if (RunsPython(store, frame)) return AddPython(store, python_stack, frames);
+    frames.push_back(FrameName(store, frame));
+  }
+}
+
+NamedStacks SampledNativeStacks(const Store& store) {
+  NamedStacks stacks;
+  for (const SampledStack& sampled : SumSamplesByStack(store)) {
+    if (sampled.stack.IsNone()) continue;
+    NamedStack& stack = stacks.emplace_back(NamedStack{sampled.thread, {}, sampled.cpu_ns});
+    AddNative(store, sampled.stack, stack.frames);
+    std::reverse(stack.frames.begin(), stack.frames.end());
+  }
+  return stacks;
+}
+
+// Time without a processor is a frame of its own, so that it can be told from work.
+NamedStacks SampledPythonStacks(const Store& store) {
+  struct Time {
+    int64_t cpu_ns = 0, waiting_ns = 0;
+  };
+  const PythonSamplesTable& samples = store.python_samples;
+  std::map<std::pair<ThreadId, PythonStackId>, Time> times;
+  for (size_t row = 0; row < samples.size(); ++row) {
+    if (samples.python_stack[row].IsNone()) continue;
+    Time& time = times[{samples.thread[row], samples.python_stack[row]}];
+    const int64_t wall_ns = samples.end_ns[row] - samples.start_ns[row];
+    time.cpu_ns += std::min(samples.cpu_ns[row], wall_ns);
+    time.waiting_ns += std::max<int64_t>(0, wall_ns - samples.cpu_ns[row]);
+  }
+  NamedStacks stacks;
+  for (const auto& [key, time] : times) {
+    NamedStack stack{key.first, {}, time.cpu_ns};
+    AddPython(store, key.second, stack.frames);
+    std::reverse(stack.frames.begin(), stack.frames.end());
+    if (stack.ns > 0) stacks.push_back(stack);
+    if (time.waiting_ns == 0) continue;
+    stack.frames.emplace_back("[waiting]");
+    stack.ns = time.waiting_ns;
+    stacks.push_back(std::move(stack));
+  }
+  return stacks;
+}
+
+NamedStacks StacksOfCalls(const Store& store, const std::vector<CallsOfStack>& calls) {
+  NamedStacks stacks;
+  for (const CallsOfStack& of : calls) {
+    NamedStack& stack = stacks.emplace_back(NamedStack{of.thread, {}, of.total_ns});
+    stack.frames.emplace_back(store.Text(of.call));
+    if (of.python_stack.IsNone()) {
+      AddNative(store, of.stack, stack.frames);
+    } else {
+      AddMerged(store, of.stack, of.python_stack, stack.frames);
+    }
+    std::reverse(stack.frames.begin(), stack.frames.end());
+  }
+  return stacks;
+}
+
+struct Kind {
+  NamedStacks stacks;
+  const char* if_none;
+};
+
+Kind Collect(const Store& store, ExportStacks kind) {
+  switch (kind) {
+    case ExportStacks::kPythonSamples:
+      return {SampledPythonStacks(store), "Python code was not sampled: profile --python-sampling"};
+    case ExportStacks::kCudaCalls:
+      return {StacksOfCalls(store, SumCudaCallsByStack(store)),
+              "no native stacks of CUDA calls were recorded: profile --cudabacktrace=all"};
+    case ExportStacks::kOsCalls:
+      return {StacksOfCalls(store, SumOsCallsByStack(store)),
+              "no native stacks of OS calls were recorded: profile -t osrt"};
+    default:
+      return {SampledNativeStacks(store),
+              "no CPU samples were recorded: profile --sample=process-tree"};
+  }
+}
+
+}  // namespace
+
+Result<NamedStacks> StacksOf(const Store& store, ExportStacks kind) {
+  Kind collected = Collect(store, kind);
+  if (collected.stacks.empty()) return InputError(collected.if_none);
+  return std::move(collected.stacks);
+}
+
+}  // namespace batchlight

@@ -1,0 +1,25 @@
+// Stacks with names and a time, as flame graphs have them: by samples, native or of Python; of long
+// calls of CUDA and of the C library.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "export/exporter.h"
+
+namespace batchlight {
+
+// The stack of a thread, outermost first.
+struct NamedStack {
+  ThreadId thread;
+  std::vector<std::string> frames;
+  int64_t ns = 0;
+};
+// By thread.
+using NamedStacks = std::vector<NamedStack>;
+
+// Errors: nothing of the kind was recorded; the message says how to.
+Result<NamedStacks> StacksOf(const Store& store, ExportStacks kind);
+
+}  // namespace batchlight
