@@ -27,7 +27,13 @@ std::vector<std::string> Environment(
   return environment;
 }
 
+sighandler_t g_child_signal = SIG_DFL;  // at the tool's start
+
 }  // namespace
+
+void ListenToChildren() { g_child_signal = signal(SIGCHLD, SIG_DFL); }
+
+void RestoreChildSignal() { signal(SIGCHLD, g_child_signal); }
 
 std::vector<char*> TextPointers(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;

@@ -20,6 +20,19 @@ std::string Reason(std::string_view what, const std::string& path) {
   return std::string(what) + " " + path + ": " + std::strerror(errno);
 }
 
+// A file may claim terabytes and hold nothing: whoever walks through its pages would not come to an
+// end. What recorders write has a page in each chunk at least.
+size_t BytesToRead(int fd, const struct stat& info) {
+  constexpr uint64_t kAlwaysBytes = 64 << 20, kMostPerByte = 1000, kBlockBytes = 512;
+  const auto size = static_cast<uint64_t>(info.st_size);
+  const uint64_t most =
+      kAlwaysBytes + static_cast<uint64_t>(info.st_blocks) * kBlockBytes * kMostPerByte;
+  if (size <= most) return size;
+  // File systems that do not tell how much a file holds know no holes either.
+  const off_t hole = lseek(fd, 0, SEEK_HOLE);
+  return hole >= 0 && static_cast<uint64_t>(hole) < size ? most : size;
+}
+
 }  // namespace
 
 Result<MappedFile> MappedFile::Open(const std::string& path) {
@@ -44,7 +57,7 @@ Result<MappedFile> MappedFile::FromDescriptor(int fd, const std::string& path) {
     return InputError("cannot read " + path + ": not a regular file");
   }
   MappedFile file;
-  file.size_ = static_cast<size_t>(info.st_size);
+  file.size_ = BytesToRead(fd, info);
   if (file.size_ > 0) {
     void* data = mmap(nullptr, file.size_, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED) {

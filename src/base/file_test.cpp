@@ -30,6 +30,17 @@ TEST_F(FileTest, CommittedFileHasItsText) {
   EXPECT_EQ(text.value(), "hello");
 }
 
+TEST_F(FileTest, OfAFileThatIsNearlyAllHoleTheBeginningIsRead) {
+  const std::string path = folder_ + "/a.txt";
+  ASSERT_TRUE(WriteWholeFile(path, "hello").ok());
+  ASSERT_EQ(truncate(path.c_str(), int64_t{1} << 40), 0);
+  Result<MappedFile> file = MappedFile::Open(path);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  EXPECT_EQ(file->text().substr(0, 5), "hello");
+  EXPECT_GE(file->text().size(), size_t{64} << 20);
+  EXPECT_LE(file->text().size(), size_t{1} << 30);
+}
+
 TEST_F(FileTest, UncommittedFileLeavesNothing) {
   {
     Result<AtomicFileWriter> writer = AtomicFileWriter::Create(folder_ + "/a.txt");

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/child.h"
 #include "base/mapping_guard.h"
 #include "base/nearest.h"
 #include "cli/commands/all_commands.h"
@@ -114,6 +115,7 @@ int Main(int argc, char** argv) {
 // No exception is expected: one that gets here means that memory ran out, or a bug of ours.
 int main(int argc, char** argv) {
   batchlight::GuardMappings();
+  batchlight::ListenToChildren();
   try {
     return batchlight::cli::Main(argc, argv);
   } catch (const std::bad_alloc&) {

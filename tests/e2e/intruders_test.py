@@ -226,6 +226,11 @@ class ProgramOfAnotherUser(InFolder):
             self.assertEqual(self.batchlight("trace", "dump", "work/report1.batchlight").returncode,
                              0)
 
+    def test_endless_files(self):
+        """They claim a terabyte and hold nothing."""
+        self.fine("for n in 1 2 3; do truncate -s 1T report1.batchlight.live/7-$n.blp; done")
+        self.recorded()
+
     def test_output_folder_exchanged_for_a_link(self):
         os.mkdir(os.path.join(self.work, "sub"))
         shutil.chown(os.path.join(self.work, "sub"), USER)

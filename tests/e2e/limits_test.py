@@ -2,12 +2,13 @@
 program's result is what it would be without us; what is lost is said with its true reason."""
 import os
 import shutil
+import signal
 import struct
 import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recorded import BATCHLIGHT, FAULT_PROGRAM, InFolder, count, run  # noqa: E402
+from recorded import BATCHLIGHT, FAULT_PROGRAM, LONG_S, InFolder, count, run  # noqa: E402
 
 WARM_UP = 10
 COUNT = 50_000
@@ -32,6 +33,15 @@ class Limits(InFolder):
         alone = run("sh", "-c", "ulimit -n 4; %s exit 7" % FAULT_PROGRAM).returncode
         done, _ = self.shell("ulimit -n 4; %s exit 7" % FAULT_PROGRAM)
         self.assertEqual(done.returncode, alone, done.stderr)
+
+    def test_started_by_one_who_ignores_his_children(self):
+        """As some daemons do: the end of the program is heard, and it ignores its own as before."""
+        script = "grep SigIgn /proc/self/status; exit 7"
+        ignore = lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # noqa: E731
+        alone = run("sh", "-c", script, preexec_fn=ignore).stdout
+        done, _ = self.shell(script, preexec_fn=ignore, timeout=LONG_S)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn(alone, done.stdout)
 
     def test_files_that_may_not_grow(self):
         done, records = self.shell("ulimit -f 64; %s operators 300000" % FAULT_PROGRAM)
