@@ -1,6 +1,7 @@
 // CUDA's tables in nsys's file: calls, kernels, copies, waits, graphs, memory, page faults.
 #pragma once
 
+#include "nsys/cpu_tables.h"
 #include "nsys/table.h"
 #include "store/store.h"
 
@@ -98,7 +99,7 @@ inline constexpr Table kRuntime{"CUPTI_ACTIVITY_KIND_RUNTIME",
                                 Field<&ApiCallsRow::correlation>{"correlationId"},
                                 Field<&ApiCallsRow::name>{"nameId!"},
                                 Field<&ApiCallsRow::result>{"returnValue!"},
-                                Unused{"callchainId"}};
+                                WriteOnly{NullField<&CallChain::id>{"callchainId", 0}}};
 
 // The device of a row's context; nsys itself writes 0.
 struct ContextDevice {
@@ -214,8 +215,5 @@ inline constexpr Table kGpuPageFault{"CUDA_UM_GPU_PAGE_FAULT_EVENTS",
                                      Field<&UmGpuFaultsRow::address>{"address!"},
                                      Field<&UmGpuFaultsRow::fault_count>{"numberOfPageFaults!"},
                                      Field<&UmGpuFaultsRow::access_type>{"faultAccessType!"}};
-
-inline constexpr Table kCudaCallchains{
-    "CUDA_CALLCHAINS", kNothing, Unused{"id! symbol! module! unresolved originalIP stackDepth!"}};
 
 }  // namespace batchlight::nsys

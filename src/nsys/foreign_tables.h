@@ -13,13 +13,9 @@ struct ForeignTable {
 };
 
 inline constexpr auto kForeignTables = std::to_array<ForeignTable>({
-    {"COMPOSITE_EVENTS", "CPU samples"},
-    {"SCHED_EVENTS", "thread scheduling"},
     {"GENERIC_EVENTS", "generic events"},
     {"CUPTI_ACTIVITY_KIND_JIT", "CUDA just-in-time compilations"},
     {"GPU_CONTEXT_SWITCH_EVENTS", "GPU context switches"},
-    {"SAMPLING_CALLCHAINS", ""},
-    {"OSRT_CALLCHAINS", ""},
     {"GENERIC_EVENT_TYPES", ""},
     {"GENERIC_EVENT_SOURCES", ""},
     {"GENERIC_EVENT_DATA", ""},

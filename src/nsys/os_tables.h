@@ -2,6 +2,7 @@
 // profiler's own overhead, network counters.
 #pragma once
 
+#include "nsys/cpu_tables.h"
 #include "nsys/table.h"
 #include "store/store.h"
 
@@ -17,7 +18,7 @@ inline constexpr Table kOsRuntime{
     Field<&OsCallsRow::name>{"nameId!"},
     Field<&OsCallsRow::result>{"returnValue!?"},
     Unused{"nestingLevel"},
-    Constant{"callchainId!", 0},
+    Field<&CallChain::id>{"callchainId!?"},
     Constant{"argumentsId!", 0}};
 
 inline constexpr Table kSystemCalls{

@@ -21,11 +21,12 @@ void VisitSchema(Visitor&& visit) {
   const auto all = [&](const auto&... tables) { (visit(tables), ...); };
   all(kStringIds, kKernel, kMemcpy, kMemset, kRuntime, kSynchronization, kCudaEvent, kGraphTrace,
       kOverhead, kGraphNode, kCudnn, kCublas, kCudaCallchains, kGpuMemoryUsage, kCpuPageFault,
-      kGpuPageFault, kNvtxEvents, kPayloadSchemas, kPayloadEntries, kOsRuntime, kSystemCalls,
-      kMpiRanks, kMpiPointToPoint, kMpiCollectives, kMpiStartWait, kMpiOther, kProfilerOverhead,
-      kDiagnostics, kProcesses, kThreadNames, kProcessStreams, kAnalysisDetails, kAnalysisFile,
-      kCaptureFacts, kExportFacts, kSessionStart, kSystemEnvironment, kGpu, kCudaDevice,
-      kCudaContext, kCudaStream, kGpuMetrics, kGpuMetricNames);
+      kGpuPageFault, kNvtxEvents, kPayloadSchemas, kPayloadEntries, kOsRuntime, kOsCallchains,
+      kThreadSamples, kSampleCallchains, kThreadSwitches, kSystemCalls, kMpiRanks, kMpiPointToPoint,
+      kMpiCollectives, kMpiStartWait, kMpiOther, kProfilerOverhead, kDiagnostics, kProcesses,
+      kThreadNames, kProcessStreams, kAnalysisDetails, kAnalysisFile, kCaptureFacts, kExportFacts,
+      kSessionStart, kSystemEnvironment, kGpu, kCudaDevice, kCudaContext, kCudaStream, kGpuMetrics,
+      kGpuMetricNames);
 }
 
 // What the dictionary says about a table.

@@ -89,6 +89,86 @@ class Families(NsysFiles):
                           ("read", "50", "1", "11.1", "50.0", "0.0")])
         self.assertEqual([r["Name"] for r in self.both(path, "syscall_sum")], ["futex"])
 
+    def with_call_chains(self):
+        """Three CUDA and OS calls, three samples and four switches of one thread."""
+        export = self.export("cpu.sqlite")
+
+        def chain(number, *functions, **more):
+            """Innermost first; a function without a name has an address alone."""
+            return [dict(more, id=number, symbol=export.string(name or "0x7f10"),
+                         module=export.string(module), unresolved=None if name else 1,
+                         originalIP=100 * number + depth, stackDepth=depth)
+                    for depth, (name, module) in enumerate(functions)]
+
+        libraries = ("libcuda.so.1", "libcudart.so.13", "libtorch_cuda.so")
+        cuda = [(None, libraries[0]), ("cudaMalloc", libraries[1]), ("allocate", libraries[2])]
+        export.table("CUDA_CALLCHAINS", *chain(0, *cuda), *chain(1, ("sync", libraries[2])))
+        call = {"globalTid": MAIN, "returnValue": 0}
+        export.table(
+            "CUPTI_ACTIVITY_KIND_RUNTIME",
+            # Each call twice, as nsys has it with backtraces.
+            dict(call, start=0, end=100, eventClass=0, correlationId=7, callchainId=None,
+                 nameId=export.string("cudaMalloc_v3020")),
+            dict(call, start=1, end=99, eventClass=67, correlationId=7, callchainId=0,
+                 nameId=export.string("cudaMalloc")),
+            dict(call, start=200, end=230, eventClass=0, correlationId=8, callchainId=1,
+                 nameId=export.string("cudaDeviceSynchronize_v3020")))
+        export.table("OSRT_CALLCHAINS", *chain(5, ("__read", "/usr/lib/libc.so.6"),
+                                               ("load", "/usr/bin/train"), kernelMode=0))
+        export.table("OSRT_API",
+                     dict(call, start=300, end=400, eventClass=27, callchainId=5,
+                          nameId=export.string("read")),
+                     dict(call, start=500, end=510, eventClass=27, callchainId=0,
+                          nameId=export.string("read")))
+        export.table("META_DATA_CAPTURE",
+                     {"name": "LINUX_PERF_OPTIONS:CPU_IP_TRIGGER_TYPE", "value": "Software"},
+                     {"name": "LINUX_PERF_OPTIONS:SAMPLING_PERIOD", "value": "2000000"})
+        export.table("COMPOSITE_EVENTS", *[
+            {"id": number, "start": 10 * number, "cpu": 3, "threadState": 1, "globalTid": MAIN,
+             "cpuCycles": 1} for number in (1, 2, 3)])
+        work = [("work", "/usr/bin/train"), ("main", "/usr/bin/train")]
+        export.table("SAMPLING_CALLCHAINS", *chain(1, *work, kernelMode=0),
+                     *chain(2, *work, kernelMode=0))
+        export.table("SCHED_EVENTS", *[
+            {"start": start, "cpu": 3, "isSchedIn": on, "globalTid": MAIN, "threadState": state}
+            for start, on, state in ((0, 1, 0), (50, 0, 1), (60, 1, 0), (90, 0, 2))])
+        return export.done()
+
+    def test_samples_switches_and_call_chains(self):
+        path = self.with_call_chains()
+        again = path + ".again.sqlite"
+        self.run_tool("export", "-q", "-f", "-o", again, path)
+        for source in (path, again):
+            def rows(name, source=source):
+                text = self.run_tool("table", name, "--format=csv", source).stdout.decode()
+                return list(csv.DictReader(io.StringIO(text)))
+            self.assertEqual(
+                [(r["Call"], r["Calls"], r["Total (ns)"], r["Called By"]) for r in rows("call_stacks")
+                 if r["Call"] != "read" or source == path],
+                [("cudaMalloc_v3020", "1", "100", "allocate")]
+                + [("read", "1", "100", "load")] * (source == path)
+                + [("cudaDeviceSynchronize_v3020", "1", "30", "sync")])
+            functions = {r["Function"]: r for r in rows("samples")}
+            self.assertEqual(functions["work"]["Self (ns)"], "4000000")
+            self.assertEqual(functions["main"]["Total (ns)"], "4000000")
+            (thread,) = rows("threads")
+            self.assertEqual([thread[name + " (ns)"] for name in ("Running", "Ready", "Sampled")],
+                             ["80", "10", "6000000"])
+        with sqlite3.connect(again) as database:
+            self.assertEqual(database.execute(
+                "SELECT s.value FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN CUDA_CALLCHAINS c "
+                "ON c.id = r.callchainId JOIN StringIds s ON s.id = c.symbol "
+                "WHERE r.correlationId = 7 ORDER BY c.stackDepth").fetchall(),
+                [("0x0",), ("cudaMalloc",), ("allocate",)])
+            self.assertEqual(database.execute(
+                "SELECT count(*), count(DISTINCT c.id) FROM OSRT_API o JOIN OSRT_CALLCHAINS c "
+                "ON c.id = o.callchainId").fetchone(), (2, 1))
+            self.assertEqual(database.execute(
+                "SELECT isSchedIn, threadState FROM SCHED_EVENTS ORDER BY start").fetchall(),
+                [(1, 1), (0, 1), (1, 1), (0, 2)])
+            self.assertEqual(database.execute("SELECT count(*) FROM COMPOSITE_EVENTS").fetchone(),
+                             (3,))
+
     def test_unified_memory(self):
         export = self.export("um.sqlite")
         copy = {"deviceId": 0, "contextId": 1, "streamId": 7, "correlationId": 0,

@@ -5,6 +5,17 @@
 namespace batchlight {
 namespace {
 
+Status WriteApiCalls(NsysWriter& writer) {
+  const ApiCallsTable& calls = writer.store.api_calls;
+  const auto stacks = StacksOfCudaCalls(writer.store);
+  const auto prepare = [&](const ApiCallsRow&, nsys::CallChain& chain, size_t index) {
+    const auto found = stacks.find(index);
+    if (found != stacks.end()) chain.id = ChainOf(found->second);
+    return true;
+  };
+  return WriteRows<nsys::CallChain>(writer, nsys::kRuntime, calls, ByStart(calls), prepare);
+}
+
 Status WriteKernels(NsysWriter& writer) {
   const KernelLaunchesTable& launches = writer.store.kernel_launches;
   const auto prepare = [&](KernelsRow& row, KernelLaunchesRow& launch) {
@@ -69,7 +80,7 @@ Status WriteGraphs(NsysWriter& writer) {
 
 Status WriteCudaTables(NsysWriter& writer) {
   const Store& store = writer.store;
-  RETURN_IF_ERROR(WriteRows(writer, nsys::kRuntime, store.api_calls, ByStart(store.api_calls)));
+  RETURN_IF_ERROR(WriteApiCalls(writer));
   RETURN_IF_ERROR(WriteKernels(writer));
   RETURN_IF_ERROR(WriteCopies(writer));
   RETURN_IF_ERROR(WriteRows(writer, nsys::kMemset, store.memsets, InOrder(store.memsets)));

@@ -2,7 +2,10 @@
 // used so far.
 #pragma once
 
+#include <map>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "export/exporter.h"
@@ -39,6 +42,12 @@ class NsysWriter {
     return static_cast<int64_t>(store.strings.size());
   }
   bool NoStringUsed() const { return no_string_used_; }
+  // The id of a text that the store does not have.
+  int64_t OwnString(std::string_view text) {
+    const auto id = static_cast<int64_t>(store.strings.size() + own_strings_.size()) + 1;
+    return own_strings_.try_emplace(std::string(text), id).first->second;
+  }
+  const std::map<std::string, int64_t>& OwnStrings() const { return own_strings_; }
 
   bool Selects(int64_t start_ns, int64_t end_ns) const {
     return options.selection.HasTime(start_ns, end_ns);
@@ -75,12 +84,19 @@ class NsysWriter {
   }
   std::vector<bool> used_;
   bool no_string_used_ = false;
+  std::map<std::string, int64_t> own_strings_;
 };
+
+// The number of a stack as a call chain; 0: none.
+int64_t ChainOf(NativeStackId stack);
+// By row of api_calls.
+std::unordered_map<size_t, NativeStackId> StacksOfCudaCalls(const Store& store);
 
 // The parts, in the order in which tables are written. Errors: kOutput.
 Status WriteCudaTables(NsysWriter& writer);
 Status WriteNvtxTables(NsysWriter& writer);
 Status WriteOsTables(NsysWriter& writer);      // OS calls, MPI, overhead, unified memory
+Status WriteCpuTables(NsysWriter& writer);     // samples, switches, call chains
 Status WriteMetricTables(NsysWriter& writer);  // metrics of GPUs over time
 Status WriteOwnTables(NsysWriter& writer);     // BATCHLIGHT_*: what nsys has no table for
 Status WriteInfoTables(NsysWriter& writer);    // session, machine, processes, threads

@@ -25,7 +25,12 @@ Status WriteCalls(NsysWriter& writer) {
   const auto of_class = [&](EventClass event_class) {
     return OfKind(writer, calls, calls.event_class, event_class);
   };
-  RETURN_IF_ERROR(WriteRows(writer, nsys::kOsRuntime, calls, of_class(EventClass::kOsRuntime)));
+  const auto prepare = [](const OsCallsRow& call, nsys::CallChain& chain) {
+    chain.id = ChainOf(call.native_stack);
+    return true;
+  };
+  RETURN_IF_ERROR(WriteRows<nsys::CallChain>(writer, nsys::kOsRuntime, calls,
+                                             of_class(EventClass::kOsRuntime), prepare));
   return WriteRows(writer, nsys::kSystemCalls, calls, of_class(EventClass::kSystemCall));
 }
 

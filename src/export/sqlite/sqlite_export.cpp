@@ -53,6 +53,9 @@ Status WriteStrings(NsysWriter& writer) {
     const nsys::StringIdsRow none{writer.NoString(), {}};
     PutRow(writer, insert, nsys::kStringIds, writer.store.strings.size(), none);
   }
+  for (const auto& [text, id] : writer.OwnStrings()) {
+    PutRow(writer, insert, nsys::kStringIds, 0, nsys::StringIdsRow{id, text});
+  }
   return insert.status();
 }
 
@@ -60,8 +63,9 @@ Result<uint64_t> ExportSqlite(const Store& store, const ExportOptions& options) 
   if (options.append) return UsageError("--append is for folders; sqlite is one file");
   ASSIGN_OR_RETURN(SqliteFile file, SqliteFile::Create(options.output));
   NsysWriter writer(store, options, file);
-  for (const auto part : {WriteCudaTables, WriteNvtxTables, WriteOsTables, WriteMetricTables,
-                          WriteOwnTables, WriteInfoTables, WriteEnumTables, WriteStrings}) {
+  for (const auto part :
+       {WriteCudaTables, WriteNvtxTables, WriteOsTables, WriteCpuTables, WriteMetricTables,
+        WriteOwnTables, WriteInfoTables, WriteEnumTables, WriteStrings}) {
     RETURN_IF_ERROR(part(writer));
   }
   if (!options.lazy) RETURN_IF_ERROR(CreateMissingTables(writer));

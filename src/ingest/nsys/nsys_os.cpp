@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "ingest/nsys/call_chains.h"
 #include "ingest/nsys/nsys_rows.h"
 #include "nsys/enums.h"
 #include "nsys/os_tables.h"
@@ -125,7 +126,15 @@ Status LoadNetwork(Load& load) {
 }  // namespace
 
 Status LoadOsCalls(Load& load) {
-  RETURN_IF_ERROR(LoadRows(load, load.store->os_calls, kOsRuntime, KeepRow()));
+  CallChains chains(load);
+  RETURN_IF_ERROR(chains.LoadSamples());
+  RETURN_IF_ERROR(chains.LoadCudaCalls());
+  ASSIGN_OR_RETURN(const ChainStacks stacks, chains.LoadOfOsCalls());
+  const auto adopt = [&](OsCallsRow& row, const CallChain& chain) {
+    const auto found = stacks.find(chain.id);
+    if (chain.id != 0 && found != stacks.end()) row.native_stack = found->second;
+  };
+  RETURN_IF_ERROR(LoadRows<CallChain>(load, load.store->os_calls, kOsRuntime, adopt));
   RETURN_IF_ERROR(LoadRows(load, load.store->os_calls, kSystemCalls, KeepRow()));
   return LoadRows(load, load.store->profiler_overheads, kProfilerOverhead, KeepRow());
 }
