@@ -12,9 +12,13 @@ foreach(library sqlite3 zstd xxhash z)
   add_library(${library}_static INTERFACE)
   target_link_libraries(${library}_static INTERFACE ${${library}_ARCHIVE})
 endforeach()
-target_link_libraries(sqlite3_static INTERFACE z_static m dl Threads::Threads)
+target_link_libraries(sqlite3_static INTERFACE z_static m ${CMAKE_DL_LIBS} Threads::Threads)
 
-# Cairo with FreeType for the PNG charts: pkg-config knows the long list of archives.
+# Cairo with FreeType for the PNG charts: pkg-config knows the long list of archives. Debian has none
+# for Windows, where charts are SVG.
+if(WIN32)
+  return()
+endif()
 pkg_check_modules(CAIRO REQUIRED cairo cairo-ft freetype2)
 set(cairo_archives "")
 foreach(library ${CAIRO_STATIC_LIBRARIES})

@@ -31,6 +31,11 @@ ALLOWED = {
 # Inside a folder. room: rooms whose headers it may include besides its own; '.' is the folder itself.
 # Unit tests may include any room.
 SUB_LAYERS = {
+    'base': {
+        '.': (),
+        'linux': ('.',),
+        'windows': ('.',),
+    },
     'inject': {
         '.': (),
         'rt': (),
@@ -129,6 +134,7 @@ SUB_LAYERS = {
         'kernels': ('commands', 'reading', 'flags'),
         'probe': ('flags', 'reading'),
         'trace': ('flags', 'reading'),
+        'windows': ('flags', 'reading'),
         '.': ('commands', 'flags', 'reading'),
     },
 }

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <cstdio>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -53,5 +55,13 @@ struct ChildOutput {
   int wait_status = 0;
 };
 ChildOutput RunAndRead(ChildSpec spec);
+
+// Runs a program whose standard input is what `write` writes. One that ends before it has read all
+// of that does not end the tool: `write` then sees an error.
+struct FedChild {
+  int error = 0;  // errno if it could not be started, and `write` was not called; 0 = it ran
+  int wait_status = 0;
+};
+FedChild RunAndFeed(ChildSpec spec, const std::function<void(std::FILE* input)>& write);
 
 }  // namespace batchlight

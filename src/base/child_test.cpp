@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 
 namespace batchlight {
@@ -45,6 +46,32 @@ TEST(RunAndRead, GivesInput) {
   close(ends[1]);
   EXPECT_EQ(RunAndRead({.words = {"cat"}, .input_fd = ends[0]}).text, "in");
   close(ends[0]);
+}
+
+TEST(RunAndFeed, GivesWhatIsWritten) {
+  const FedChild child = RunAndFeed({.words = {"sh", "-c", "test \"$(cat)\" = in && exit 3"}},
+                                    [](std::FILE* input) { std::fputs("in", input); });
+  EXPECT_EQ(child.error, 0);
+  EXPECT_EQ(ShellExitCode(child.wait_status), 3);
+}
+
+TEST(RunAndFeed, OutlivesAProgramThatDoesNotRead) {
+  bool failed = false;
+  const FedChild child = RunAndFeed({.words = {"true"}}, [&](std::FILE* input) {
+    const std::string block(1 << 16, 'x');
+    for (int i = 0; i < 64 && !failed; ++i) {
+      failed = std::fwrite(block.data(), 1, block.size(), input) != block.size();
+    }
+  });
+  EXPECT_TRUE(failed);
+  EXPECT_EQ(child.wait_status, 0);
+}
+
+TEST(RunAndFeed, WritesNothingWhereNothingRan) {
+  bool asked = false;
+  EXPECT_EQ(RunAndFeed({.words = {"/nowhere/tool"}}, [&](std::FILE*) { asked = true; }).error,
+            ENOENT);
+  EXPECT_FALSE(asked);
 }
 
 // The tool blocks signals while a session runs, and ignores SIGPIPE.

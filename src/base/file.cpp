@@ -1,8 +1,6 @@
 #include "base/file.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 #include <utility>
+
+#include "base/partial_file.h"
 
 namespace batchlight {
 namespace {
@@ -20,63 +20,7 @@ std::string Reason(std::string_view what, const std::string& path) {
   return std::string(what) + " " + path + ": " + std::strerror(errno);
 }
 
-// A file may claim terabytes and hold nothing: whoever walks through its pages would not come to an
-// end. What recorders write has a page in each chunk at least.
-size_t BytesToRead(int fd, const struct stat& info) {
-  constexpr uint64_t kAlwaysBytes = 64 << 20, kMostPerByte = 1000, kBlockBytes = 512;
-  const auto size = static_cast<uint64_t>(info.st_size);
-  const uint64_t most =
-      kAlwaysBytes + static_cast<uint64_t>(info.st_blocks) * kBlockBytes * kMostPerByte;
-  if (size <= most) return size;
-  // File systems that do not tell how much a file holds know no holes either.
-  const off_t hole = lseek(fd, 0, SEEK_HOLE);
-  return hole >= 0 && static_cast<uint64_t>(hole) < size ? most : size;
-}
-
 }  // namespace
-
-Result<MappedFile> MappedFile::Open(const std::string& path) {
-  // Without O_NONBLOCK a FIFO would wait for a writer.
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (fd < 0) return InputError(Reason("cannot open", path));
-  return FromDescriptor(fd, path);
-}
-
-Result<MappedFile> MappedFile::Open(const Folder& folder, const std::string& name) {
-  const std::string path = folder.path() + "/" + name;
-  const int fd = folder.OpenFile(name, O_RDONLY);
-  if (fd < 0 && errno == ELOOP) return InputError("cannot read " + path + ": not a regular file");
-  if (fd < 0) return InputError(Reason("cannot open", path));
-  return FromDescriptor(fd, path);
-}
-
-Result<MappedFile> MappedFile::FromDescriptor(int fd, const std::string& path) {
-  struct stat info {};
-  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    close(fd);
-    return InputError("cannot read " + path + ": not a regular file");
-  }
-  MappedFile file;
-  file.size_ = BytesToRead(fd, info);
-  if (file.size_ > 0) {
-    void* data = mmap(nullptr, file.size_, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data == MAP_FAILED) {
-      Status status = InputError(Reason("cannot map", path));
-      close(fd);
-      return status;
-    }
-    file.data_ = static_cast<const uint8_t*>(data);
-  }
-  close(fd);
-  return file;
-}
-
-MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-
-MappedFile::~MappedFile() {
-  if (data_ != nullptr) munmap(const_cast<uint8_t*>(data_), size_);
-}
 
 std::vector<std::string> LeftPartials(const Folder& folder, const std::string& name) {
   std::vector<std::string> left;
@@ -84,13 +28,7 @@ std::vector<std::string> LeftPartials(const Folder& folder, const std::string& n
     const size_t infix = entry.rfind(kPartialInfix);
     if (infix == std::string::npos || (!name.empty() && entry.substr(0, infix) != name)) continue;
     if (!AreRandomLetters(entry.substr(infix + std::strlen(kPartialInfix)))) continue;
-    const int fd = folder.OpenFile(entry, O_RDWR);
-    struct stat info {};
-    const bool ours =
-        fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid();
-    // Whoever writes it holds the lock.
-    if (ours && flock(fd, LOCK_EX | LOCK_NB) == 0) left.push_back(entry);
-    if (fd >= 0) close(fd);
+    if (IsLeftBehind(folder, entry)) left.push_back(entry);
   }
   return left;
 }
@@ -117,7 +55,7 @@ Result<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path, const
   if (writer.fd_ < 0) {
     return OutputError(Reason("cannot write", path) + "; choose another folder or create it first");
   }
-  flock(writer.fd_, LOCK_EX | LOCK_NB);  // LeftPartials() sees by it that we live
+  MarkAsWritten(writer.fd_);
   writer.buffer_.reserve(kBufferBytes);
   return writer;
 }
@@ -126,8 +64,7 @@ Result<AtomicFileWriter> AtomicFileWriter::Stream(const std::string& path) {
   AtomicFileWriter writer;
   const bool is_standard = path == "-";
   writer.path_ = is_standard ? "standard output" : path;
-  writer.fd_ = is_standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
-                           : open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  writer.fd_ = is_standard ? SecondStandardOutput() : open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (writer.fd_ < 0) return OutputError(Reason("cannot write", writer.path_));
   writer.buffer_.reserve(kBufferBytes);
   return writer;
@@ -173,44 +110,18 @@ Status AtomicFileWriter::Flush() {
   return {};
 }
 
-bool AtomicFileWriter::Rename() const {
-  const std::string name = LastPartOf(path_);
-  const int fd = folder().fd();
-  if (how_.replace) return renameat(fd, partial_name_.c_str(), fd, name.c_str()) == 0;
-  // Not every file system can rename without replacing; a second link fails alike.
-  if (renameat2(fd, partial_name_.c_str(), fd, name.c_str(), RENAME_NOREPLACE) == 0) return true;
-  if (errno != EINVAL && errno != ENOSYS) return false;
-  if (linkat(fd, partial_name_.c_str(), fd, name.c_str(), 0) == 0) {
-    return folder().Remove(partial_name_);
-  }
-  if (errno == EEXIST) return false;
-  // Nor can every one link (FUSE, object stores): whoever makes the name first has it.
-  const int claimed = folder().OpenFile(name, O_WRONLY | O_CREAT | O_EXCL, 0600);
-  if (claimed < 0) return false;
-  close(claimed);
-  if (renameat(fd, partial_name_.c_str(), fd, name.c_str()) == 0) return true;
-  const int error = errno;
-  folder().Remove(name);
-  errno = error;
-  return false;
-}
-
 Status AtomicFileWriter::Commit() {
   RETURN_IF_ERROR(Flush());
-  const bool is_stream = partial_name_.empty();
-  const bool keeps_owner = how_.owner == static_cast<uid_t>(-1);
-  bool done = keeps_owner || fchown(fd_, how_.owner, how_.group) == 0;
-  done = done && (is_stream || Rename());
-  int error = errno;
-  if (close(std::exchange(fd_, -1)) != 0 && done) {
-    done = false;
-    error = errno;
-  }
+  const int fd = std::exchange(fd_, -1);
+  const bool done = partial_name_.empty()
+                        ? close(fd) == 0
+                        : FinishPartial(fd, folder(), partial_name_, LastPartOf(path_), how_);
+  const int error = errno;
   if (done) return {};
   errno = error;
   Status status = OutputError(error == EEXIST ? path_ + " exists; it was made meanwhile"
                                               : Reason("cannot finish", path_));
-  if (!is_stream) folder().Remove(partial_name_);
+  if (!partial_name_.empty()) folder().Remove(partial_name_);
   return status;
 }
 

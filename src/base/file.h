@@ -1,42 +1,18 @@
-// Files on the tool side: read-only mapping, and writing that never leaves half a file under its
-// final name.
+// Files on the tool side: writing that never leaves half a file under its final name.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/folder.h"
+#include "base/mapped_file.h"
 #include "base/status.h"
 
 namespace batchlight {
-
-// A whole file mapped for reading. Move-only. An empty file gives an empty span.
-class MappedFile {
- public:
-  // Errors (kInput): missing, not a regular file, not readable; the message names path and reason.
-  static Result<MappedFile> Open(const std::string& path);
-  // `name` in the folder; a link is no regular file.
-  static Result<MappedFile> Open(const Folder& folder, const std::string& name);
-  // Takes the descriptor of a file that was opened for reading.
-  static Result<MappedFile> FromDescriptor(int fd, const std::string& path);
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) = delete;
-  MappedFile(const MappedFile&) = delete;
-  ~MappedFile();
-
-  std::span<const uint8_t> bytes() const { return {data_, size_}; }
-  std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
-
- private:
-  MappedFile() = default;
-  const uint8_t* data_ = nullptr;
-  size_t size_ = 0;
-};
 
 // How a new file comes to be.
 struct NewFile {
@@ -76,7 +52,6 @@ class AtomicFileWriter {
  private:
   AtomicFileWriter() = default;
   Status Flush();
-  bool Rename() const;
   const Folder& folder() const { return how_.folder != nullptr ? *how_.folder : *own_folder_; }
 
   std::string path_;

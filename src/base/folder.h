@@ -35,7 +35,7 @@ class Folder {
     return std::move(*this);
   }
   // For calls that take a path only. Valid in this process while the folder is open.
-  std::string DescriptorPath() const { return "/proc/self/fd/" + std::to_string(fd_); }
+  std::string DescriptorPath() const;
 
   // openat; the descriptor closes at exec. Neither a link nor a pipe that nobody feeds holds it up.
   // -1 with errno.
@@ -43,11 +43,18 @@ class Folder {
   // Makes the file; it was not there before. The mode holds whatever the umask is.
   int MakePrivateFile(const std::string& name) const;
   bool Remove(const std::string& name) const;
+  // `name` becomes `new_name` in `to`, in place of what is there. False with errno, as below.
+  bool Move(const std::string& name, const Folder& to, const std::string& new_name) const;
+  bool MakeFolder(const std::string& name, mode_t mode) const;  // less the umask
+  bool RemoveFolder(const std::string& name) const;             // an empty one
   bool Has(const std::string& name) const;
   // Every name but "." and "..", sorted.
   std::vector<std::string> Names() const;
   // Of the folder itself.
   struct stat Info() const;
+  bool IsOurs() const;  // belongs to this user
+  // Until it is closed no other process gets the lock. False: one has it.
+  bool Lock() const;
   // Whether `name` in this folder is `other`.
   bool Holds(const std::string& name, const Folder& other) const;
 
@@ -59,6 +66,9 @@ class Folder {
 
 // "a/b" -> "b"; the part after the last '/'.
 std::string LastPartOf(const std::string& path);
+
+// A new folder PREFIX<random> that only this user may enter; its path. Errors: kOutput.
+Result<std::string> MakePrivateFolder(const std::string& prefix);
 
 // Sixteen letters that nobody can guess, for names of files that are not finished.
 std::string RandomLetters();

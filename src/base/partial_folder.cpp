@@ -1,10 +1,5 @@
 #include "base/partial_folder.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -38,16 +33,16 @@ Status Exchanged(const std::string& folder) {
 Result<PartialFolder> PartialFolder::Create(const std::string& folder, mode_t mode) {
   auto parent = Folder::OpenParent(folder);
   const std::string name = LastPartOf(folder) + kPartialInfix + RandomLetters();
-  if (!parent.ok() || mkdirat(parent->fd(), name.c_str(), mode) != 0) {
+  if (!parent.ok() || !parent->MakeFolder(name, mode)) {
     return OutputError("cannot make folder " + folder + ": " + std::strerror(errno) +
                        "; choose another place or create the folder around it first");
   }
   auto held = OpenInside(parent.value(), name);
   // Another folder of this user may have been moved to the name, with files that we would replace.
-  if (!held || held->Info().st_uid != geteuid() || !held->Names().empty()) {
+  if (!held || !held->IsOurs() || !held->Names().empty()) {
     return Exchanged(folder);
   }
-  flock(held->fd(), LOCK_EX | LOCK_NB);  // LeftPartialFolders() sees by it that we live
+  held->Lock();  // LeftPartialFolders() sees by it that we live
   return PartialFolder(folder, std::move(parent).value(), name, *std::move(held));
 }
 
@@ -55,13 +50,13 @@ PartialFolder::~PartialFolder() {
   if (name_.empty() || held_.fd() < 0) return;
   RemoveFilesOf(held_);
   // Removes nothing but an empty folder, whoever exchanges it before this line.
-  if (parent_.Holds(name_, held_)) unlinkat(parent_.fd(), name_.c_str(), AT_REMOVEDIR);
+  if (parent_.Holds(name_, held_)) parent_.RemoveFolder(name_);
 }
 
 Status PartialFolder::Rename() {
   const std::string final = LastPartOf(folder_);
   if (!parent_.Holds(name_, held_)) return Exchanged(folder_);
-  if (renameat(parent_.fd(), name_.c_str(), parent_.fd(), final.c_str()) != 0) {
+  if (!parent_.Move(name_, parent_, final)) {
     return OutputError("cannot make folder " + folder_ + ": " + std::strerror(errno));
   }
   if (!parent_.Holds(final, held_)) return Exchanged(folder_);
@@ -78,9 +73,9 @@ std::vector<std::string> LeftPartialFolders(const Folder& folder) {
       continue;
     }
     const auto inside = OpenInside(folder, name);
-    if (!inside || inside->Info().st_uid != geteuid()) continue;
+    if (!inside || !inside->IsOurs()) continue;
     // Whoever fills it holds the lock.
-    if (flock(inside->fd(), LOCK_EX | LOCK_NB) == 0) left.push_back(name);
+    if (inside->Lock()) left.push_back(name);
   }
   return left;
 }
@@ -89,7 +84,7 @@ bool RemovePartialFolder(const Folder& folder, const std::string& name) {
   const auto inside = OpenInside(folder, name);
   if (!inside) return false;
   RemoveFilesOf(*inside);
-  return unlinkat(folder.fd(), name.c_str(), AT_REMOVEDIR) == 0;
+  return folder.RemoveFolder(name);
 }
 
 }  // namespace batchlight

@@ -1,7 +1,5 @@
 #include "base/thread_pool.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -9,8 +7,6 @@
 #include <system_error>
 #include <thread>
 #include <vector>
-
-#include "base/control_groups.h"
 
 namespace batchlight {
 namespace {
@@ -48,15 +44,6 @@ class Work {
 };
 
 }  // namespace
-
-size_t ProcessorCount() {
-  static const auto quota = static_cast<size_t>(QuotaProcessors());
-  cpu_set_t set;
-  const size_t usable = sched_getaffinity(0, sizeof set, &set) == 0
-                            ? static_cast<size_t>(CPU_COUNT(&set))
-                            : std::thread::hardware_concurrency();
-  return std::max<size_t>(1, quota > 0 ? std::min(quota, usable) : usable);
-}
 
 void ParallelFor(size_t count, const std::function<void(size_t)>& body) {
   const size_t workers = inside_parallel_for ? 1 : std::min(count, ProcessorCount());

@@ -32,7 +32,7 @@ Status FolderOutput::MoveFiles(const std::function<bool(std::string_view name)>&
   if (!existing.ok()) return OutputError(existing.status().message());
   const std::vector<std::string> written = held().Names();
   for (const std::string& name : written) {
-    if (renameat(held().fd(), name.c_str(), existing->fd(), name.c_str()) != 0) {
+    if (!held().Move(name, existing.value(), name)) {
       return OutputError("cannot write into " + folder_ + ": " + std::strerror(errno));
     }
   }

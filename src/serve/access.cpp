@@ -1,12 +1,12 @@
 #include "serve/access.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
+
+#include "base/random_bytes.h"
 
 namespace batchlight::serve {
 namespace {
@@ -66,14 +66,9 @@ bool IsApi(const HttpRequest& request) { return request.method == "POST"; }
 
 Result<std::string> NewToken() {
   std::array<unsigned char, 32> bytes{};
-  size_t filled = 0;
-  while (filled < bytes.size()) {
-    const ssize_t got = getrandom(bytes.data() + filled, bytes.size() - filled, 0);
-    if (got < 0 && errno != EINTR) {
-      return Status::Error(ErrorKind::kInternal,
-                           std::string("no random numbers for the token: ") + std::strerror(errno));
-    }
-    if (got > 0) filled += static_cast<size_t>(got);
+  if (!FillRandom(bytes)) {
+    return Status::Error(ErrorKind::kInternal,
+                         std::string("no random numbers for the token: ") + std::strerror(errno));
   }
   std::string token;
   for (const unsigned char byte : bytes) {

@@ -211,13 +211,15 @@ void Accept(asio::io_context& io, typename Protocol::acceptor& acceptor, Shared&
 
 struct HttpServer::State {
   using Tcp = asio::ip::tcp;
+#ifdef BOOST_ASIO_HAS_LOCAL_SOCKETS
   using Unix = asio::local::stream_protocol;
+  std::optional<Unix::acceptor> local;
+#endif
 
   asio::io_context io{static_cast<int>(kThreads)};
   asio::signal_set signals{io, SIGINT, SIGTERM};  // from the start: it may be ended at once
   Shared shared;
   std::optional<Tcp::acceptor> tcp;
-  std::optional<Unix::acceptor> local;
   std::string socket;
 
   Status ListenTcp(uint16_t port) {
@@ -233,6 +235,7 @@ struct HttpServer::State {
                       "; without --port a free one is taken");
   }
 
+#ifdef BOOST_ASIO_HAS_LOCAL_SOCKETS
   Status ListenLocal(const std::string& path) {
     if (path.size() > 100) return UsageError("--socket: the path is longer than 100 characters");
     // One that nobody listens on any more is left over from a server that was killed.
@@ -257,6 +260,15 @@ struct HttpServer::State {
     socket = path;
     return {};
   }
+  void AcceptLocal() {
+    if (local) Accept<Unix>(io, *local, shared);
+  }
+#else  // Windows
+  Status ListenLocal(const std::string&) {
+    return UsageError("--socket: there are none on this system; without it the page is at a port");
+  }
+  void AcceptLocal() {}
+#endif
 
   void EndWhenIdle(asio::steady_timer& timer) {
     timer.expires_after(std::chrono::milliseconds(std::min<int64_t>(shared.limits.idle_ms, 1000)));
@@ -301,7 +313,7 @@ void HttpServer::Run(const HttpGate& gate, const HttpHandler& handler) {
   asio::steady_timer idle(state.io);
   if (state.shared.limits.idle_ms > 0) state.EndWhenIdle(idle);
   if (state.tcp) Accept<State::Tcp>(state.io, *state.tcp, state.shared);
-  if (state.local) Accept<State::Unix>(state.io, *state.local, state.shared);
+  state.AcceptLocal();
   std::vector<std::thread> threads;
   for (size_t i = 1; i < kThreads; ++i) threads.emplace_back([&] { state.io.run(); });
   state.io.run();

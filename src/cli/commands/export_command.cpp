@@ -3,11 +3,12 @@
 
 #include <sys/stat.h>
 
-#include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "analysis/ranks/job_places.h"
@@ -15,6 +16,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/nearest.h"
+#include "base/partial_file.h"
 #include "cli/flags/command.h"
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
@@ -109,10 +111,10 @@ Status CheckOutput(const Exporter& exporter, const std::string& input, const Exp
     return OutputError(options.output +
                        " exists and is no file; remove it, or name another place with -o");
   }
-  struct stat in {};
   struct stat out {};
   if (stat(options.output.c_str(), &out) != 0) return Status();
-  if (stat(input.c_str(), &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
+  std::error_code unknown;
+  if (std::filesystem::equivalent(input, options.output, unknown)) {
     return UsageError(options.output + " is the input itself; choose another file with -o");
   }
   if (S_ISDIR(out.st_mode) != is_folder) {
@@ -276,9 +278,7 @@ Status RunExport(ExportFlags& flags, const Command& command) {
   if (!quiet) SayWithoutEffect(*exporter, command);
   options.since_epoch = normalize;
   options.selection.SetShift(normalize ? shift + store.session_start_utc_ns : shift);
-  // A file that exceeds the user's size limit is an error like a full disk: it must not kill the
-  // tool.
-  std::signal(SIGXFSZ, SIG_IGN);
+  MakeSizeLimitAnError();
   ASSIGN_OR_RETURN(const uint64_t rows, Write(stores, *exporter, options, flags.per_rank, quiet));
   if (quiet) return Status();
   SayLine("wrote " + (options.output == "-" ? "standard output" : options.output) + " (" +

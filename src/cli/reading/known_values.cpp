@@ -5,8 +5,8 @@
 #include "analysis/stats/expert_rule.h"
 #include "analysis/stats/stats_report.h"
 #include "analysis/tables/registry.h"
-#include "capture/session/session_protocol.h"
 #include "cli/flags/trace_options.h"
+#include "cli/reading/known_sessions.h"
 #include "export/exporter.h"
 #include "report/tables/table_format.h"
 
@@ -62,9 +62,7 @@ Candidates Units(const CommandReference&) {
 
 Candidates Sessions(const CommandReference&) {
   Candidates words;
-  const auto names = capture::ListSessions();
-  if (!names.ok()) return words;
-  for (const std::string& name : names.value()) words.push_back(Word(name));
+  for (const std::string& name : KnownSessions()) words.push_back(Word(name));
   return words;
 }
 

@@ -1,10 +1,8 @@
 #include "cli/reading/report_script.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +10,7 @@
 
 #include "base/child.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "export/exporter.h"
 #include "nsys/source_format.h"
 
@@ -19,6 +18,7 @@ namespace batchlight::cli {
 namespace {
 
 constexpr std::string_view kExtension = ".py";
+constexpr char kPathListSeparator = std::filesystem::path::preferred_separator == '/' ? ':' : ';';
 
 // One value up to the ',' or line end that `at` then stands on.
 std::string TakeValue(std::string_view text, size_t& at) {
@@ -143,7 +143,7 @@ ReportScripts::ReportScripts(std::vector<std::string> folders) : folders_(std::m
   const char* path = std::getenv("NSYS_STATS_REPORT_PATH");
   std::string_view rest = path == nullptr ? "" : path;
   while (!rest.empty()) {
-    const size_t end = std::min(rest.find(':'), rest.size());
+    const size_t end = std::min(rest.find(kPathListSeparator), rest.size());
     if (end > 0) folders_.emplace_back(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
@@ -187,11 +187,8 @@ Result<std::string> ReportScripts::DatabaseOf(const Store& store) {
   const std::string file = "/report.sqlite";
   if (exported_ == &store) return temporary_ + file;
   if (temporary_.empty()) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "batchlight_XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) {
-      return OutputError("cannot make a folder in " + pattern + ": " + std::strerror(errno));
-    }
-    temporary_ = pattern;
+    const auto prefix = std::filesystem::temp_directory_path() / "batchlight_";
+    ASSIGN_OR_RETURN(temporary_, MakePrivateFolder(prefix.string()));
   }
   ExportOptions options;
   options.output = temporary_ + file;

@@ -1,11 +1,8 @@
 #include "cli/reading/table_outputs.h"
 
-#include <fcntl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <sstream>
@@ -48,40 +45,25 @@ Status WriteAll(const TableFormat& format, const RowSource& rows, const TextSink
 
 // Runs `command` as nsys does, without a shell: split at white space, nothing quoted or expanded,
 // so that "@grep -E (-|Name)" needs no quotes.
-Result<pid_t> StartProgram(const std::string& command, int standard_input) {
+Status WriteToProgram(const TableFormat& format, const RowSource& rows, const std::string& command,
+                      std::string_view prologue, std::string_view epilogue) {
+  std::fflush(stdout);
   std::vector<std::string> words;
   std::istringstream text(command);
   for (std::string word; text >> word;) words.push_back(word);
   if (words.empty()) return UsageError("output \"@\" names no program");
-  const Child child = StartChild({.words = words, .input_fd = standard_input});
+  const std::string program = words[0];
+  Status status;
+  const FedChild child = RunAndFeed({.words = std::move(words)}, [&](std::FILE* input) {
+    status = WriteAll(
+        format, rows, [&](std::string_view bytes) { return WriteTo(input, command, bytes); },
+        prologue, epilogue);
+  });
   if (child.error != 0) {
-    return OutputError("cannot run " + words[0] + ": " + std::strerror(child.error));
+    return OutputError("cannot run " + program + ": " + std::strerror(child.error));
   }
-  return child.pid;
-}
-
-Status WriteToProgram(const TableFormat& format, const RowSource& rows, const std::string& command,
-                      std::string_view prologue, std::string_view epilogue) {
-  std::fflush(stdout);
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return OutputError("cannot open a pipe");
-  const auto child = StartProgram(command, ends[0]);
-  close(ends[0]);
-  if (!child.ok()) {
-    close(ends[1]);
-    return child.status();
-  }
-  // A program that ends before it has read everything is an error to report; it must not kill us.
-  const auto old_handler = std::signal(SIGPIPE, SIG_IGN);
-  std::FILE* pipe = fdopen(ends[1], "w");
-  Status status = WriteAll(
-      format, rows, [&](std::string_view bytes) { return WriteTo(pipe, command, bytes); }, prologue,
-      epilogue);
-  std::fclose(pipe);
-  const int wait_status = WaitForChild(child.value());
-  std::signal(SIGPIPE, old_handler);
-  if (wait_status != 0) {
-    const int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128;
+  if (child.wait_status != 0) {
+    const int code = WIFEXITED(child.wait_status) ? WEXITSTATUS(child.wait_status) : 128;
     return OutputError("\"" + command + "\" failed with exit code " + std::to_string(code));
   }
   return status;

@@ -1,4 +1,4 @@
-// The address of the timeline's page, and the browser that is to open it.
+// The address of the timeline's page.
 #pragma once
 
 #include <string>
@@ -22,18 +22,5 @@ Result<std::string> FragmentOf(const std::string& token, const ViewTarget& targe
 
 // "1.234s" -> 1234000000; a number alone is ns. Errors: kUsage.
 Result<int64_t> ParseMoment(const std::string& text);
-
-// Opens an address in the user's browser while it lives, where there is a display. The address is
-// handed over in a file that only the user can read: command lines are everybody's to see.
-class BrowserPage {
- public:
-  explicit BrowserPage(const std::string& url);  // "": none
-  BrowserPage(const BrowserPage&) = delete;
-  BrowserPage& operator=(const BrowserPage&) = delete;
-  ~BrowserPage();
-
- private:
-  std::string file_;
-};
 
 }  // namespace batchlight::cli

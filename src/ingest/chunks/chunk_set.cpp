@@ -1,8 +1,6 @@
 #include "ingest/chunks/chunk_set.h"
 
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -27,14 +25,9 @@ ThreadKey KeyOf(const ChunkHeader& header) {
 
 }  // namespace
 
-// Whole pages only: bytes of a neighbour may lie on the first and the last one.
 void ChunkSet::Release(size_t chunk) const {
   if (files.empty() && buffers.empty()) return;
-  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<uintptr_t>(chunks[chunk].bytes.data());
-  const uintptr_t first = (begin + page - 1) / page * page;
-  const uintptr_t last = (begin + chunks[chunk].bytes.size()) / page * page;
-  if (first < last) (void)madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  ForgetPages(chunks[chunk].bytes.data(), chunks[chunk].bytes.size());
 }
 
 // Threads of a process are ordered by when they began, which is not always the order of their

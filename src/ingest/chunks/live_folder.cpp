@@ -14,7 +14,7 @@ Status LoadLiveFolder(const std::string& path, ChunkSet& set) {
   bool has_control = false;
   for (std::filesystem::directory_iterator it(path, error), end; !error && it != end;
        it.increment(error)) {
-    if (it->path().extension() == ".blp") names.push_back(it->path());
+    if (it->path().extension() == ".blp") names.push_back(it->path().string());
     has_control = has_control || it->path().filename() == "control";
   }
   if (error) return InputError("cannot list " + path + ": " + error.message());

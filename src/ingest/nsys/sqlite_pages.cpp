@@ -1,10 +1,5 @@
 #include "ingest/nsys/sqlite_pages.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -48,26 +43,10 @@ const uint8_t* ReadVarint(const uint8_t* p, const uint8_t* end, uint64_t& value)
 }  // namespace
 
 std::shared_ptr<const SqlitePages> SqlitePages::Map(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return nullptr;
-  struct stat info {};
-  void* bytes = MAP_FAILED;
-  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-      static_cast<size_t>(info.st_size) > kFileHeaderBytes) {
-    bytes = mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_SHARED, fd, 0);
-  }
-  if (bytes == MAP_FAILED) {
-    close(fd);
-    return nullptr;
-  }
-  const std::shared_ptr<SqlitePages> pages(
-      new SqlitePages(fd, static_cast<const uint8_t*>(bytes), static_cast<size_t>(info.st_size)));
+  auto file = MappedFile::OpenBesideLocks(path);
+  if (!file.ok() || file->bytes().size() <= kFileHeaderBytes) return nullptr;
+  const std::shared_ptr<SqlitePages> pages(new SqlitePages(std::move(file).value()));
   return pages->ReadHeader() ? pages : nullptr;
-}
-
-SqlitePages::~SqlitePages() {
-  munmap(const_cast<uint8_t*>(bytes_), size_);
-  close(fd_);
 }
 
 bool SqlitePages::ReadHeader() {
@@ -90,9 +69,8 @@ bool SqlitePages::ReadHeader() {
 }
 
 void SqlitePages::Forget(uint32_t first, uint32_t last) const {
-  const auto system_page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t begin = (size_t{first} - 1) * page_bytes_ / system_page * system_page;
-  madvise(const_cast<uint8_t*>(bytes_) + begin, size_t{last} * page_bytes_ - begin, MADV_DONTNEED);
+  const size_t begin = (size_t{first} - 1) * page_bytes_;
+  ForgetPages(bytes_ + begin, size_t{last} * page_bytes_ - begin);
 }
 
 bool SqlitePages::IsTable(uint32_t root) const {

@@ -8,7 +8,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "base/mapped_file.h"
 
 namespace batchlight {
 
@@ -17,7 +20,6 @@ class SqlitePages {
  public:
   // Null if the file is not an SQLite database or cannot be mapped.
   static std::shared_ptr<const SqlitePages> Map(const std::string& path);
-  ~SqlitePages();
   SqlitePages(const SqlitePages&) = delete;
   SqlitePages& operator=(const SqlitePages&) = delete;
 
@@ -39,10 +41,11 @@ class SqlitePages {
   bool IsTable(uint32_t root) const;
 
  private:
-  SqlitePages(int fd, const uint8_t* bytes, size_t size) : fd_(fd), bytes_(bytes), size_(size) {}
+  explicit SqlitePages(MappedFile file)
+      : file_(std::move(file)), bytes_(file_.bytes().data()), size_(file_.bytes().size()) {}
   bool ReadHeader();
 
-  int fd_;  // stays open: closing it would drop SQLite's locks of this process
+  MappedFile file_;
   const uint8_t* bytes_;
   size_t size_;
   size_t page_bytes_ = 0;

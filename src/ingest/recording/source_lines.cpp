@@ -1,10 +1,11 @@
 #include "ingest/recording/source_lines.h"
 
-#include <sys/stat.h>
-
+#include <chrono>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/file.h"
@@ -13,7 +14,7 @@
 namespace batchlight {
 namespace {
 
-constexpr int64_t kMostFileBytes = 4 << 20;
+constexpr uintmax_t kMostFileBytes = 4 << 20;
 constexpr size_t kMostLineBytes = 200;
 
 bool IsWanted(std::string_view path) {
@@ -21,11 +22,13 @@ bool IsWanted(std::string_view path) {
 }
 
 bool IsUnchanged(const std::string& path, int64_t end_utc_ns) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  const int64_t changed_ns =
-      int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
-  return status.st_size <= kMostFileBytes && changed_ns <= end_utc_ns;
+  std::error_code error;
+  const std::filesystem::directory_entry file(path, error);
+  if (error || !file.is_regular_file(error) || file.file_size(error) > kMostFileBytes) return false;
+  const auto changed = std::chrono::file_clock::to_sys(file.last_write_time(error));
+  const auto since_epoch =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(changed.time_since_epoch());
+  return !error && since_epoch.count() <= end_utc_ns;
 }
 
 std::string_view Trimmed(std::string_view line) {

@@ -14,7 +14,7 @@
       ".incbin \"" path "\"\n" #symbol \
       "_end:\n"                        \
       ".byte 0\n"                      \
-      ".previous\n");                  \
+      ".text\n");                      \
   extern "C" const char symbol[];      \
   extern "C" const char symbol##_end[];
 

@@ -90,7 +90,8 @@ void DrawBars(Canvas& canvas, const BarChart& chart, const Axis& axis) {
 
 Result<std::string> RenderBarChart(const BarChart& chart) {
   const double bottom = kTop + kRow * std::max<double>(1, double(chart.bars.size()));
-  const std::unique_ptr<Canvas> canvas = MakePngCanvas(kWidth, bottom + kAxisHeight);
+  const auto make = CanDrawPng() ? MakePngCanvas : MakeSvgCanvas;
+  const std::unique_ptr<Canvas> canvas = make(kWidth, bottom + kAxisHeight);
   constexpr double kTitleWidth = kWidth - 2 * kEdge;
   canvas->Text(kEdge, 42, FittedText(CleanText(chart.title), kTitleFont, kTitleWidth), kTitleFont,
                Anchor::kStart, kInk);

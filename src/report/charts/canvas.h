@@ -1,5 +1,5 @@
-// The surface that charts are drawn on: a few shapes, written as SVG text or, through Cairo, as a
-// PNG.
+// The surface that charts are drawn on: a few shapes, written as SVG text or, through Cairo where
+// it is linked, as a PNG.
 #pragma once
 
 #include <memory>
@@ -44,6 +44,8 @@ double TextWidth(const std::string& clean, Font font);
 std::string FittedText(const std::string& clean, Font font, double width);
 
 std::unique_ptr<Canvas> MakeSvgCanvas(double width, double height);
-std::unique_ptr<Canvas> MakePngCanvas(double width, double height);  // 2 pixels per point
+// 2 pixels per point. Without Cairo Finish() is an error (kUsage) that says to take SVG.
+std::unique_ptr<Canvas> MakePngCanvas(double width, double height);
+bool CanDrawPng();  // whether Cairo is linked
 
 }  // namespace batchlight

@@ -9,6 +9,7 @@
 #include "analysis/tables/registry.h"
 #include "base/file.h"
 #include "base/partial_folder.h"
+#include "report/charts/canvas.h"
 #include "report/charts/top_list_picture.h"
 #include "report/files/snippet.h"
 #include "report/page/html_page.h"
@@ -82,13 +83,14 @@ Result<std::vector<File>> MakeFiles(const RunOverview& overview, const ReportOpt
   files.push_back({"index.html", MakeHtmlPage(title, MakePageJsonWithin(input, kMostPageBytes),
                                               TimelineOf(overview, options))});
   std::vector<SnippetPicture> pictures;
+  const std::string extension = CanDrawPng() ? ".png" : ".svg";
   for (const TopList& list : tops) {
     // One picture of what the CPU does and, if the run used a GPU, one of its kernels.
     const bool kernels = list.key == "kernels";
-    if (!kernels && HasPicture(pictures, "top10.png")) continue;
-    const std::string name = kernels ? "top10_kernels.png" : "top10.png";
-    ASSIGN_OR_RETURN(std::string png, DrawTopList(overview, list));
-    files.push_back({name, std::move(png)});
+    if (!kernels && HasPicture(pictures, "top10" + extension)) continue;
+    const std::string name = (kernels ? "top10_kernels" : "top10") + extension;
+    ASSIGN_OR_RETURN(std::string picture, DrawTopList(overview, list));
+    files.push_back({name, std::move(picture)});
     pictures.push_back({name, "Top " + std::to_string(list.rows.size()) + " " + list.noun});
   }
   files.push_back({"README_snippet.md", MakeSnippet(overview, advice, tops, pictures)});

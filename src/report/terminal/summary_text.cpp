@@ -1,6 +1,5 @@
 #include "report/terminal/summary_text.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/terminal.h"
 #include "report/text/utf8.h"
 
 namespace batchlight {
@@ -116,10 +116,9 @@ TerminalStyle TerminalStyle::Of(FILE* out) {
   const char* no_color = std::getenv("NO_COLOR");
   style.color = (no_color == nullptr || *no_color == '\0') && term != nullptr &&
                 std::string_view(term) != "dumb";
-  winsize size{};
-  if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    style.width = std::clamp<int>(size.ws_col, 40, 120);
-    style.terminal_width = size.ws_col;
+  if (const int columns = TerminalColumns(out); columns > 0) {
+    style.width = std::clamp(columns, 40, 120);
+    style.terminal_width = columns;
   }
   return style;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <string_view>
 
 namespace batchlight {
@@ -104,6 +105,25 @@ ChildOutput RunAndRead(ChildSpec spec) {
   close(ends[0]);
   if (child.error == 0) output.wait_status = WaitForChild(child.pid);
   return output;
+}
+
+FedChild RunAndFeed(ChildSpec spec, const std::function<void(std::FILE* input)>& write) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {.error = errno};
+  spec.input_fd = ends[0];
+  const Child child = StartChild(spec);
+  close(ends[0]);
+  if (child.error != 0) {
+    close(ends[1]);
+    return {.error = child.error};
+  }
+  const auto old_handler = std::signal(SIGPIPE, SIG_IGN);
+  std::FILE* pipe = fdopen(ends[1], "w");
+  write(pipe);
+  std::fclose(pipe);
+  const int wait_status = WaitForChild(child.pid);
+  std::signal(SIGPIPE, old_handler);
+  return {.wait_status = wait_status};
 }
 
 }  // namespace batchlight

@@ -3,7 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sys/random.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +15,6 @@
 namespace batchlight {
 namespace {
 
-constexpr size_t kRandomLetters = 16;
 constexpr int kMostLinks = 40;  // as the kernel follows
 
 // Where the link points; `place` is its own path.
@@ -60,23 +59,7 @@ Result<Folder> Folder::OpenForOutput(const std::string& path) {
   return OutputError("cannot open folder " + path + ": " + std::strerror(errno));
 }
 
-Result<Folder> Folder::OpenParent(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return Open(slash == std::string::npos ? "." : path.substr(0, slash + 1));
-}
-
-Folder::Folder(Folder&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
-
-Folder& Folder::operator=(Folder&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  std::swap(path_, other.path_);
-  return *this;
-}
-
-Folder::~Folder() {
-  if (fd_ >= 0) close(fd_);
-}
+std::string Folder::DescriptorPath() const { return "/proc/self/fd/" + std::to_string(fd_); }
 
 int Folder::OpenFile(const std::string& name, int flags, mode_t mode) const {
   return openat(fd_, name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode);
@@ -89,6 +72,18 @@ int Folder::MakePrivateFile(const std::string& name) const {
 }
 
 bool Folder::Remove(const std::string& name) const { return unlinkat(fd_, name.c_str(), 0) == 0; }
+
+bool Folder::Move(const std::string& name, const Folder& to, const std::string& new_name) const {
+  return renameat(fd_, name.c_str(), to.fd_, new_name.c_str()) == 0;
+}
+
+bool Folder::MakeFolder(const std::string& name, mode_t mode) const {
+  return mkdirat(fd_, name.c_str(), mode) == 0;
+}
+
+bool Folder::RemoveFolder(const std::string& name) const {
+  return unlinkat(fd_, name.c_str(), AT_REMOVEDIR) == 0;
+}
 
 bool Folder::Has(const std::string& name) const {
   struct stat info {};
@@ -116,6 +111,10 @@ struct stat Folder::Info() const {
   return info;
 }
 
+bool Folder::IsOurs() const { return Info().st_uid == geteuid(); }
+
+bool Folder::Lock() const { return flock(fd_, LOCK_EX | LOCK_NB) == 0; }
+
 bool Folder::Holds(const std::string& name, const Folder& other) const {
   struct stat info {};
   const struct stat of_other = other.Info();
@@ -123,19 +122,10 @@ bool Folder::Holds(const std::string& name, const Folder& other) const {
          info.st_dev == of_other.st_dev && info.st_ino == of_other.st_ino;
 }
 
-std::string LastPartOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-std::string RandomLetters() {
-  unsigned char bytes[kRandomLetters] = {};
-  (void)getentropy(bytes, sizeof bytes);
-  std::string letters;
-  for (const unsigned char byte : bytes) letters += static_cast<char>('a' + byte % 26);
-  return letters;
-}
-
-bool AreRandomLetters(const std::string& text) {
-  return text.size() == kRandomLetters &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+Result<std::string> MakePrivateFolder(const std::string& prefix) {
+  std::string path = prefix + "XXXXXX";
+  if (mkdtemp(path.data()) != nullptr) return path;
+  return OutputError("cannot make folder " + path + ": " + std::strerror(errno));
 }
 
 }  // namespace batchlight

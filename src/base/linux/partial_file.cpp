@@ -1,0 +1,62 @@
+#include "base/partial_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+
+namespace batchlight {
+namespace {
+
+bool Rename(const Folder& folder, const std::string& from, const std::string& to, bool replace) {
+  const int fd = folder.fd();
+  if (replace) return folder.Move(from, folder, to);
+  // Not every file system can rename without replacing; a second link fails alike.
+  if (renameat2(fd, from.c_str(), fd, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  if (linkat(fd, from.c_str(), fd, to.c_str(), 0) == 0) return folder.Remove(from);
+  if (errno == EEXIST) return false;
+  // Nor can every one link (FUSE, object stores): whoever makes the name first has it.
+  const int claimed = folder.OpenFile(to, O_WRONLY | O_CREAT | O_EXCL, 0600);
+  if (claimed < 0) return false;
+  close(claimed);
+  if (folder.Move(from, folder, to)) return true;
+  const int error = errno;
+  folder.Remove(to);
+  errno = error;
+  return false;
+}
+
+}  // namespace
+
+bool IsLeftBehind(const Folder& folder, const std::string& name) {
+  const int fd = folder.OpenFile(name, O_RDWR);
+  if (fd < 0) return false;
+  struct stat info {};
+  const bool ours = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid();
+  const bool left = ours && flock(fd, LOCK_EX | LOCK_NB) == 0;
+  close(fd);
+  return left;
+}
+
+void MarkAsWritten(int fd) { flock(fd, LOCK_EX | LOCK_NB); }
+
+bool FinishPartial(int fd, const Folder& folder, const std::string& partial_name,
+                   const std::string& final_name, const NewFile& how) {
+  bool done = how.owner == static_cast<uid_t>(-1) || fchown(fd, how.owner, how.group) == 0;
+  done = done && Rename(folder, partial_name, final_name, how.replace);
+  const int error = errno;
+  if (close(fd) != 0 && done) return false;
+  errno = error;
+  return done;
+}
+
+int SecondStandardOutput() { return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0); }
+
+void MakeSizeLimitAnError() { std::signal(SIGXFSZ, SIG_IGN); }
+
+}  // namespace batchlight

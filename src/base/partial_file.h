@@ -1,0 +1,29 @@
+// What a file that is being written owes to the operating system: the lock by which others see that
+// its writer lives, and the step to its final name. base/windows has the same for Windows.
+#pragma once
+
+#include <string>
+
+#include "base/file.h"
+
+namespace batchlight {
+
+// Whether the file is one of this user's that no process writes any more.
+bool IsLeftBehind(const Folder& folder, const std::string& name);
+
+// IsLeftBehind() is false as long as `fd` is open.
+void MarkAsWritten(int fd);
+
+// Gives the file its owner and its final name, and closes `fd`. False: errno says why, EEXIST that
+// the name is taken and `how` forbids to replace it; the partial name may then be there still.
+bool FinishPartial(int fd, const Folder& folder, const std::string& partial_name,
+                   const std::string& final_name, const NewFile& how);
+
+// A descriptor of standard output that can be closed by itself. -1 with errno.
+int SecondStandardOutput();
+
+// From now on a file that grows beyond the user's limit (ulimit -f) is an error like a full disk:
+// the signal would end the tool.
+void MakeSizeLimitAnError();
+
+}  // namespace batchlight

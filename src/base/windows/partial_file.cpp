@@ -1,0 +1,40 @@
+#include "base/partial_file.h"
+
+#include <io.h>
+#include <unistd.h>
+#include <windows.h>
+
+#include <cerrno>
+
+#include "base/windows/last_error.h"
+
+namespace batchlight {
+
+// Windows removes and renames no file that a process has open (without sharing that, as none of
+// ours does): being open is the lock.
+bool IsLeftBehind(const Folder& folder, const std::string& name) {
+  const HANDLE file =
+      CreateFileA((folder.DescriptorPath() + "/" + name).c_str(), GENERIC_READ | DELETE, 0, nullptr,
+                  OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr);
+  if (file == INVALID_HANDLE_VALUE) return false;
+  CloseHandle(file);
+  return true;
+}
+
+void MarkAsWritten(int) {}
+
+bool FinishPartial(int fd, const Folder& folder, const std::string& partial_name,
+                   const std::string& final_name, const NewFile& how) {
+  if (close(fd) != 0) return false;
+  if (how.replace) return folder.Move(partial_name, folder, final_name);
+  const std::string place = folder.DescriptorPath() + "/";
+  if (MoveFileExA((place + partial_name).c_str(), (place + final_name).c_str(), 0)) return true;
+  errno = ErrorOfWindows();
+  return false;
+}
+
+int SecondStandardOutput() { return _dup(STDOUT_FILENO); }
+
+void MakeSizeLimitAnError() {}  // there is none
+
+}  // namespace batchlight

@@ -1,0 +1,11 @@
+#pragma once
+
+#include_next <unistd.h>
+
+// Reads at an offset; the file's own place stays. One thread at a time.
+inline int pread(int fd, void* to, unsigned bytes, off_t offset) {
+  const off_t before = lseek(fd, 0, SEEK_CUR);
+  if (before < 0 || lseek(fd, offset, SEEK_SET) < 0) return -1;
+  const int count = read(fd, to, bytes);
+  return lseek(fd, before, SEEK_SET) < 0 ? -1 : count;
+}

@@ -1,0 +1,35 @@
+#include "cli/reading/browser_page.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/child.h"
+
+namespace batchlight::cli {
+
+BrowserPage::BrowserPage(const std::string& url) {
+  const bool display =
+      std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
+  if (url.empty() || !display) return;
+  const char* folder = std::getenv("XDG_RUNTIME_DIR");
+  file_ = std::string(folder != nullptr ? folder : "/tmp") + "/batchlight-XXXXXX.html";
+  const int fd = mkstemps(file_.data(), 5);  // mode 0600
+  if (fd < 0) {
+    file_.clear();
+    return;
+  }
+  const std::string page =
+      "<!doctype html><meta charset=\"utf-8\"><title>batchlight</title>"
+      "<meta http-equiv=\"refresh\" content=\"0; url=" +
+      url + "\">";
+  const bool written = write(fd, page.data(), page.size()) == static_cast<ssize_t>(page.size());
+  close(fd);
+  if (written) StartChild({.words = {"xdg-open", file_}});
+}
+
+BrowserPage::~BrowserPage() {
+  if (!file_.empty()) unlink(file_.c_str());
+}
+
+}  // namespace batchlight::cli
