@@ -4,7 +4,6 @@
 #include <map>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 
 #include "analysis/cpu/sample_sums.h"
 
@@ -75,25 +74,16 @@ class FrameOfFunction {
 
 }  // namespace
 
-std::vector<CallsOfStack> SumCudaCallsByStack(const Store& store) {
-  std::unordered_map<size_t, PythonStackId> python_stacks;  // by row of api_calls
-  const CudaCallStacksTable& python = store.cuda_call_stacks;
-  for (size_t row = 0; row < python.size(); ++row) {
-    if (!python.api_call[row].IsNone()) {
-      python_stacks[python.api_call[row].row()] = python.python_stack[row];
-    }
-  }
+std::vector<CallsOfStack> SumCudaCallsByStack(const Store& store,
+                                              const std::vector<PythonStackId>& python_stacks) {
   std::map<StackKey, CallsOfStack> sums;
   const CudaBacktracesTable& backtraces = store.cuda_backtraces;
   const ApiCallsTable& calls = store.api_calls;
   for (size_t row = 0; row < backtraces.size(); ++row) {
     const ApiCallId call = backtraces.api_call[row];
     if (call.IsNone() || backtraces.native_stack[row].IsNone()) continue;
-    const auto found = python_stacks.find(call.row());
-    const PythonStackId python_stack =
-        found == python_stacks.end() ? PythonStackId::None() : found->second;
     const int64_t ns = calls.end_ns[call.row()] - calls.start_ns[call.row()];
-    Count(sums[{calls.thread[call.row()], backtraces.native_stack[row], python_stack,
+    Count(sums[{calls.thread[call.row()], backtraces.native_stack[row], python_stacks[call.row()],
                 calls.name[call.row()]}],
           1, ns, ns);
   }
@@ -119,18 +109,19 @@ bool RunsPython(const Store& store, NativeFrameId frame) {
   return name.starts_with("_PyEval_EvalFrame") || name.starts_with("PyEval_EvalFrame");
 }
 
-std::vector<CallsOfCaller> SumCallsByCaller(const Store& store) {
+std::vector<CallsOfCaller> SumCallsByCaller(
+    const Store& store, const std::vector<PythonStackId>& python_stacks,
+    const std::function<PythonFrameId(PythonStackId)>& line_of) {
   FrameOfFunction frame_of(store);
   std::map<std::tuple<StringId, std::vector<NativeFrameId>, PythonFrameId>, CallsOfCaller> sums;
-  std::vector<CallsOfStack> all = SumCudaCallsByStack(store);
+  std::vector<CallsOfStack> all = SumCudaCallsByStack(store, python_stacks);
   const std::vector<CallsOfStack> os = SumOsCallsByStack(store);
   all.insert(all.end(), os.begin(), os.end());
   for (const CallsOfStack& of : all) {
     std::vector<NativeFrameId> callers = CallersOf(store, of.stack);
     for (NativeFrameId& caller : callers) caller = frame_of.Of(caller);
-    const PythonFrameId line = of.python_stack.IsNone()
-                                   ? PythonFrameId::None()
-                                   : store.python_stacks.frame[of.python_stack.row()];
+    const PythonFrameId line =
+        of.python_stack.IsNone() ? PythonFrameId::None() : line_of(of.python_stack);
     Count(sums[{of.call, std::move(callers), line}], of.calls, of.total_ns, of.longest_ns);
   }
   std::vector<CallsOfCaller> list;

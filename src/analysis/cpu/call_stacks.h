@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "store/store.h"
@@ -20,8 +21,10 @@ struct CallsOfStack {
   int64_t longest_ns = 0;
 };
 
-// By thread, stack and call; calls without a stack are left out.
-std::vector<CallsOfStack> SumCudaCallsByStack(const Store& store);
+// By thread, stack and call; calls without a stack are left out. `python_stacks`: by row of
+// store.api_calls.
+std::vector<CallsOfStack> SumCudaCallsByStack(const Store& store,
+                                              const std::vector<PythonStackId>& python_stacks);
 std::vector<CallsOfStack> SumOsCallsByStack(const Store& store);
 
 // Whether a frame is the interpreter's, running Python code.
@@ -38,7 +41,10 @@ struct CallsOfCaller {
   int64_t longest_ns = 0;
 };
 
-// By total time, longest first.
-std::vector<CallsOfCaller> SumCallsByCaller(const Store& store);
+// Of CUDA and of the C library, by total time, longest first. `line_of`: the line that a Python
+// stack stands for.
+std::vector<CallsOfCaller> SumCallsByCaller(
+    const Store& store, const std::vector<PythonStackId>& python_stacks,
+    const std::function<PythonFrameId(PythonStackId)>& line_of);
 
 }  // namespace batchlight

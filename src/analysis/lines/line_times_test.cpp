@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "analysis/lines/call_lines.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
 #include "analysis/testing/store_builder.h"
@@ -171,6 +172,25 @@ TEST_F(LineTimesTest, ALaunchOutsideOfOperatorsHasTheStackOfItsCall) {
   const LineTimes times = Measure();
   ExpectSums(times);
   EXPECT_EQ(Rows(times).at("line 40").gpu_forward_ns, 80);
+}
+
+TEST_F(LineTimesTest, CallsHaveTheirOwnStackOrTheirOperators) {
+  ForwardAndBackward();
+  build.Kernel(main, "outside", 250, 2000, 2010);
+  build.Kernel(main, "triton_kernel", 260, 2010, 2020);
+  Store& tables = build.store();
+  tables.cuda_call_stacks.Append({.process = process,
+                                  .correlation = tables.kernels.correlation.back(),
+                                  .python_stack = Frame(kTrain, 40, script)});
+  store = build.Build();
+  const std::vector<PythonStackId> stacks = PythonStacksOfCalls(store);
+  std::map<int64_t, uint32_t> lines;  // by start of the call; 0: no stack
+  for (size_t row = 0; row < stacks.size(); ++row) {
+    const PythonStackId stack = stacks[row];
+    lines[store.api_calls.start_ns[row]] =
+        stack.IsNone() ? 0 : store.python_frames.line[store.python_stacks.frame[stack.row()].row()];
+  }
+  EXPECT_EQ(lines, (std::map<int64_t, uint32_t>{{150, 500}, {250, 0}, {260, 40}, {350, 0}}));
 }
 
 TEST_F(LineTimesTest, WithoutStacksThereAreNoRows) {

@@ -2,7 +2,9 @@
 
 #include "analysis/cpu/call_stacks.h"
 #include "analysis/cpu/sample_sums.h"
+#include "analysis/lines/call_lines.h"
 #include "analysis/lines/source_place.h"
+#include "analysis/lines/stack_lines.h"
 #include "analysis/result/result_column.h"
 #include "analysis/tables/cpu_tables.h"
 
@@ -48,17 +50,22 @@ const Columns<CallerRow>& CallerColumns() {
        [](const R& row) { return CallerAt(row, 1); }},
       {TextColumn("caller_caller", "In Turn In", "And the one that called that"),
        [](const R& row) { return CallerAt(row, 2); }},
-      {TextColumn("line", "Python Line", "Where in Python (--python-backtrace=cuda)"), PythonLine}};
+      {TextColumn("line", "Python Line",
+                  "Innermost line of your own code (--python-lines=gpu, --python-backtrace=cuda)"),
+       PythonLine}};
   return columns;
 }
 
 }  // namespace
 
 ResultTable MakeCallStacksTable(const RunOverview& overview) {
+  const Store& store = *overview.store;
   ResultTable table = EmptyTable(
       "call_stacks", "Calls of CUDA and of the C library, by who made them", CallerColumns());
-  for (const CallsOfCaller& sum : SumCallsByCaller(*overview.store)) {
-    AddRow(table, CallerColumns(), CallerRow{*overview.store, sum});
+  const StackLines lines(store);
+  const auto line_of = [&](PythonStackId stack) { return lines.Of(stack).frame; };
+  for (const CallsOfCaller& sum : SumCallsByCaller(store, PythonStacksOfCalls(store), line_of)) {
+    AddRow(table, CallerColumns(), CallerRow{store, sum});
   }
   return table;
 }

@@ -5,6 +5,7 @@
 
 #include "analysis/cpu/call_stacks.h"
 #include "analysis/cpu/sample_sums.h"
+#include "analysis/lines/call_lines.h"
 #include "analysis/lines/source_place.h"
 
 namespace batchlight {
@@ -104,7 +105,7 @@ Kind Collect(const Store& store, ExportStacks kind) {
     case ExportStacks::kPythonSamples:
       return {SampledPythonStacks(store), "Python code was not sampled: profile --python-sampling"};
     case ExportStacks::kCudaCalls:
-      return {StacksOfCalls(store, SumCudaCallsByStack(store)),
+      return {StacksOfCalls(store, SumCudaCallsByStack(store, PythonStacksOfCalls(store))),
               "no native stacks of CUDA calls were recorded: profile --cudabacktrace=all"};
     case ExportStacks::kOsCalls:
       return {StacksOfCalls(store, SumOsCallsByStack(store)),
