@@ -151,6 +151,29 @@ class Databases(BadInput):
         self.assertTrue(os.path.exists(path + "-journal"))
         self.fails(path, "interrupted while it wrote the file", "hot.sqlite-journal")
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can make another user's log")
+    def test_a_log_of_another_user(self):
+        path = self.database("log.sqlite")
+        subprocess.run(
+            [sys.executable, "-c", "import os, sqlite3\n"
+             f"database = sqlite3.connect({path!r}, isolation_level=None)\n"
+             "database.execute('PRAGMA journal_mode=WAL')\n"
+             f"database.execute('UPDATE {CALLS} SET start=0')\nos._exit(1)"], check=False)
+        self.run_tool("summary", path)
+        os.chown(path + "-wal", 65534, 65534)
+        self.fails(path, "interrupted while it wrote the file", "log.sqlite-wal")
+
+    def test_what_lies_beside_a_file_is_left_alone(self):
+        path = self.database("alone.sqlite", "PRAGMA journal_mode=WAL")
+        names = set(os.listdir(os.path.dirname(path)))
+        self.run_tool("summary", path)
+        self.assertEqual(set(os.listdir(os.path.dirname(path))), names)
+        for suffix in ("-journal", "-wal", "-shm"):
+            os.mkfifo(path + suffix)
+        self.run_tool("summary", path)
+        odd = self.database("what?is#this%41.sqlite")
+        self.run_tool("summary", odd)
+
     def test_cut_anywhere(self):
         with open(self.sqlite, "rb") as whole:
             content = whole.read()

@@ -62,15 +62,6 @@ Status NsysDatabase::Error(std::string_view what) const {
   std::string message = path_ + ": " + std::string(what) + ": ";
   if (code == SQLITE_NOTADB) {
     message += "the file is not an SQLite database";
-  } else if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
-    message += "the file is locked by another program; try again when it has finished";
-  } else if (sqlite3_extended_errcode(handle_.get()) == SQLITE_READONLY_ROLLBACK) {
-    message += "a program was interrupted while it wrote the file (" + path_ +
-               "-journal is still there); open it once with sqlite3, or export it again";
-  } else if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) {
-    message +=
-        "SQLite must write beside it (a write-ahead log) and cannot; copy it to a folder "
-        "that you may write to";
   } else {
     message += sqlite3_errmsg(handle_.get());
   }
@@ -83,6 +74,7 @@ Result<NsysDatabase> NsysDatabase::Open(const std::string& path) {
   std::error_code error;
   database.file_bytes_ = std::filesystem::file_size(path, error);
   if (error) database.file_bytes_ = 0;
+  ASSIGN_OR_RETURN(database.lock_, SqliteLock::Take(path));
   database.memory_ = std::make_shared<const MemoryWatch>(path);
   database.pages_ = SqlitePages::Map(path);
   if (database.pages_ != nullptr && database.pages_->missing_bytes() > 0) {
@@ -98,6 +90,7 @@ Result<NsysDatabase> NsysDatabase::Another() const {
   NsysDatabase database;
   database.path_ = path_;
   database.file_bytes_ = file_bytes_;
+  database.lock_ = lock_;
   database.memory_ = memory_;
   database.tables_ = tables_;
   RETURN_IF_ERROR(database.Connect());
@@ -107,7 +100,8 @@ Result<NsysDatabase> NsysDatabase::Another() const {
 Status NsysDatabase::Connect() {
   sqlite3* handle = nullptr;
   const int code =
-      sqlite3_open_v2(path_.c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
+      sqlite3_open_v2(lock_->Address(path_).c_str(), &handle,
+                      SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nullptr);
   handle_.reset(handle);
   if (handle == nullptr) return InputError("cannot open " + path_ + ": out of memory");
   if (code != SQLITE_OK) return Error("cannot open");
@@ -118,8 +112,6 @@ Status NsysDatabase::Connect() {
   // Nor values larger than the file: pages of one may follow each other in a circle.
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH,
                 static_cast<int>(std::clamp<uint64_t>(file_bytes_, kFewBytes, INT32_MAX)));
-  sqlite3_busy_timeout(handle, 200);
-  // The transaction holds the lock under which the pages are read.
   sqlite3_exec(handle, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=1099511627776; BEGIN", nullptr,
                nullptr, nullptr);
   return Status();

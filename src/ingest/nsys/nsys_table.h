@@ -14,6 +14,7 @@
 
 #include "base/memory_budget.h"
 #include "base/status.h"
+#include "ingest/nsys/sqlite_lock.h"
 #include "ingest/nsys/sqlite_pages.h"
 #include "nsys/spelling.h"
 
@@ -60,8 +61,7 @@ class NsysDatabase {
   std::string path_;
   uint64_t file_bytes_ = 0;
   std::shared_ptr<const MemoryWatch> memory_;  // one for all connections
-  // Declared before handle_, so that its file closes after SQLite's: closing it drops the process's
-  // locks.
+  std::shared_ptr<const SqliteLock> lock_;     // of all connections
   std::shared_ptr<const SqlitePages> pages_;
   bool plain_ = false;  // pages_ hold every value
   std::unique_ptr<sqlite3, Closer> handle_;
