@@ -15,7 +15,7 @@ constexpr int64_t kVersion5 = 4;
 constexpr int64_t kSchemaHeader = 1;
 constexpr int64_t kBatchHeader = 3;
 constexpr int64_t kZstd = 1;
-constexpr int64_t kDouble = 2;
+constexpr int64_t kDoublePrecision = 2;
 constexpr int64_t kNanosecond = 3;
 
 enum TypeNumber : int64_t {
@@ -34,7 +34,7 @@ std::pair<TypeNumber, Place> TypeOf(FlatBuffer& buffer, ColumnarType type) {
     case ColumnarType::kUnsigned:
       return {kInt, buffer.Table({FlatBuffer::Number(0, 4, 64)})};
     case ColumnarType::kReal:
-      return {kFloatingPoint, buffer.Table({FlatBuffer::Number(0, 2, kDouble)})};
+      return {kFloatingPoint, buffer.Table({FlatBuffer::Number(0, 2, kDoublePrecision)})};
     case ColumnarType::kBool:
       return {kBool, buffer.Table({})};
     case ColumnarType::kText:

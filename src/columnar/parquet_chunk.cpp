@@ -5,6 +5,7 @@
 
 #include "columnar/compress.h"
 #include "columnar/level_runs.h"
+#include "columnar/parquet_encoding.h"
 #include "columnar/raw_bytes.h"
 
 namespace batchlight {
@@ -12,7 +13,6 @@ namespace {
 
 // Numbers of parquet.thrift.
 enum Type : int32_t { kBoolean = 0, kInt64 = 2, kDouble = 5, kByteArray = 6 };
-enum Encoding : int32_t { kPlain = 0, kRle = 3, kRleDictionary = 8 };
 enum PageType : int32_t { kDataPage = 0, kDictionaryPage = 2 };
 
 void AppendText(std::string_view text, std::string& out) {

@@ -4,6 +4,7 @@
 
 #include "base/thread_pool.h"
 #include "columnar/field_facts.h"
+#include "columnar/parquet_encoding.h"
 
 namespace batchlight {
 namespace {
@@ -12,9 +13,6 @@ constexpr std::string_view kParquetMagic = "PAR1";
 
 // Numbers of parquet.thrift.
 constexpr int32_t kCodecZstd = 6;
-constexpr int32_t kPlain = 0;
-constexpr int32_t kRle = 3;
-constexpr int32_t kRleDictionary = 8;
 constexpr int32_t kOptional = 1;
 constexpr int32_t kConvertedUtf8 = 0;
 constexpr int32_t kConvertedUnsigned64 = 14;
