@@ -21,7 +21,7 @@ constexpr int64_t kNanosecond = 3;
 enum TypeNumber : int64_t {
   kInt = 2,
   kFloatingPoint = 3,
-  kBinaryType = 4,
+  kBinary = 4,
   kUtf8 = 5,
   kBool = 6,
   kTimestamp = 10
@@ -40,14 +40,14 @@ std::pair<TypeNumber, Place> TypeOf(FlatBuffer& buffer, ColumnarType type) {
     case ColumnarType::kText:
       return {kUtf8, buffer.Table({})};
     case ColumnarType::kBytes:
-      return {kBinaryType, buffer.Table({})};
+      return {kBinary, buffer.Table({})};
     case ColumnarType::kTimestampNs: {
       const Place zone = buffer.Text("UTC");
       return {kTimestamp,
               buffer.Table({FlatBuffer::Number(0, 2, kNanosecond), FlatBuffer::At(1, zone)})};
     }
   }
-  return {kBinaryType, buffer.Table({})};
+  return {kBinary, buffer.Table({})};
 }
 
 Place KeyValues(FlatBuffer& buffer, const std::vector<std::pair<std::string, std::string>>& facts) {

@@ -69,7 +69,7 @@ class ChunkEncoder {
     std::string page;
     for (const std::string_view text : values_.texts) AppendText(text, page);
     const auto count = static_cast<int64_t>(values_.texts.size());
-    WritePage(kDictionaryPage, 7, ThriftStruct().Int32(1, count).Int32(2, kPlainEncoding), page);
+    WritePage(kDictionaryPage, 7, ThriftStruct().Int32(1, count).Int32(2, kPlain), page);
   }
 
   // Rows from `begin` on, as many as a page should have. Returns where the next begins.
@@ -88,9 +88,9 @@ class ChunkEncoder {
     WritePage(kDataPage, 5,
               ThriftStruct()
                   .Int32(1, static_cast<int64_t>(end - begin))
-                  .Int32(2, chunk_.dictionary ? kDictionaryEncoding : kPlainEncoding)
-                  .Int32(3, kRleEncoding)
-                  .Int32(4, kRleEncoding),
+                  .Int32(2, chunk_.dictionary ? kRleDictionary : kPlain)
+                  .Int32(3, kRle)
+                  .Int32(4, kRle),
               page);
     return end;
   }

@@ -10,9 +10,6 @@
 
 namespace batchlight {
 
-// Of values; numbers of parquet.thrift.
-enum ParquetEncoding : int32_t { kPlainEncoding = 0, kRleEncoding = 3, kDictionaryEncoding = 8 };
-
 struct ParquetLimits {
   size_t page_bytes = size_t{1} << 20;        // of values in a page, about
   size_t dictionary_bytes = size_t{1} << 30;  // texts beyond it are written one after the other

@@ -59,9 +59,8 @@ ThriftStruct ParquetFile::Describe(size_t column, const ParquetChunk& chunk, siz
   if (!chunk.least.empty()) statistics.Text(5, chunk.most).Text(6, chunk.least);
   ThriftStruct about;
   about.Int32(1, ParquetTypeOf(field.type))
-      .Int32s(2, chunk.dictionary
-                     ? std::vector<int32_t>{kPlainEncoding, kRleEncoding, kDictionaryEncoding}
-                     : std::vector<int32_t>{kPlainEncoding, kRleEncoding})
+      .Int32s(2, chunk.dictionary ? std::vector<int32_t>{kPlain, kRle, kRleDictionary}
+                                  : std::vector<int32_t>{kPlain, kRle})
       .Texts(3, {field.name})
       .Int32(4, kCodecZstd)
       .Int64(5, static_cast<int64_t>(rows))
