@@ -87,7 +87,7 @@ SUB_LAYERS = {
         'dlprof': ('overview', 'roofline', 'gpu', 'steps', 'phases', 'numbers', 'cuda', 'result'),
         'stats': ('ranks', 'cuda', 'numbers', 'result'),
         'whatif': ('numbers',),
-        'partial': ('run', 'ranks', 'breakdown', 'steps', 'phases', 'cuda', 'numbers'),
+        'partial': ('run', 'ranks', 'breakdown', 'steps', 'phases', 'cuda', 'numbers', 'result'),
         'testing': ('overview', 'advice', 'ranks', 'partial'),
     },
     'ingest': {

@@ -54,6 +54,7 @@ class Comparer {
     FillRanks();
     FillSteps();
     FindJobStraggler();
+    KeepDetails();
     return std::move(result_);
   }
 
@@ -84,6 +85,15 @@ class Comparer {
                      [](const Member& a, const Member& b) { return a.rank < b.rank; });
     SayStepCounts();
     return {};
+  }
+
+  // Elements of a vector stay where they are when it is moved.
+  void KeepDetails() {
+    for (size_t i = 0; i < members_.size(); ++i) {
+      result_.details.push_back(
+          {members_[i].partial, std::move(late_.ranks[i]), std::move(first_[i])});
+    }
+    result_.parts = std::move(parts_);
   }
 
   // Ranks that the job has, as far as is known.

@@ -10,7 +10,9 @@
 #include "analysis/partial/rank_grid.h"
 #include "analysis/partial/rank_partial.h"
 #include "analysis/partial/step_map.h"
+#include "analysis/ranks/call_numbers.h"
 #include "analysis/ranks/job_clock.h"
+#include "analysis/ranks/lateness.h"
 #include "base/status.h"
 
 namespace batchlight {
@@ -60,6 +62,12 @@ struct CollectiveTotal {
   double waited_ns = 0;    // mean wait of a rank in a call
 };
 
+struct RankDetail {
+  const RankPartial* partial;  // of JobResult::parts
+  Lateness lateness;
+  FirstNumbers first_calls;
+};
+
 struct JobResult {
   std::vector<std::string> notes;  // what is missing or doubtful, without a full stop
   std::string clocks;              // how clocks were compared; "": one input, or not compared
@@ -76,6 +84,10 @@ struct JobResult {
   std::vector<AxisTotal> axes;   // by falling exposed time; empty: no collective is known
   std::optional<Pipeline> pipeline;
   StepMap steps;  // by rank as in `ranks`
+  // What the tables of every step and call are made from (job_tables.h): the parts, and by rank as
+  // in `ranks` what was found in them.
+  std::vector<JobPart> parts;
+  std::vector<RankDetail> details;
 };
 
 // `grid`: where the ranks stand, if that was said. Errors (kInput): the parts are of several jobs,

@@ -16,6 +16,7 @@
 #include "cli/flags/run_argument.h"
 #include "cli/reading/job_input.h"
 #include "cli/reading/progress_line.h"
+#include "cli/reading/rank_tables.h"
 #include "cli/reading/standard_output.h"
 #include "ingest/chunks/partial_block.h"
 #include "ingest/input_paths.h"
@@ -35,6 +36,9 @@ struct RanksFlags {
   size_t rows = 10;
   std::string fail_on;
   std::string grid;
+  std::string tables;  // folder
+  std::string format = "parquet";
+  bool force_overwrite = false;
 };
 
 // What was kept in the recording, else what reading all of it gives.
@@ -122,6 +126,10 @@ Status Compare(const RanksFlags& flags, Outcome& outcome) {
   if (!flags.grid.empty()) {
     ASSIGN_OR_RETURN(grid, ParseGrid(flags.grid));
   }
+  std::optional<RankTablesOutput> tables;
+  if (!flags.tables.empty()) {
+    ASSIGN_OR_RETURN(tables, RankTablesTo(flags.tables, flags.format, flags.force_overwrite));
+  }
   ASSIGN_OR_RETURN(const bool done, TryWhatIf(flags));
   if (done) return {};
   ASSIGN_OR_RETURN(const std::vector<std::string> paths, FindInputs(flags.runs));
@@ -130,6 +138,7 @@ Status Compare(const RanksFlags& flags, Outcome& outcome) {
   ASSIGN_OR_RETURN(JobResult job,
                    CompareRanks(std::move(parts), ClockOf(flags.use), std::move(grid)));
   job.notes.insert(job.notes.end(), notes.begin(), notes.end());
+  if (tables) RETURN_IF_ERROR(WriteRankTables(job, *tables));
   RETURN_IF_ERROR(WriteOut(flags.json ? RanksAsJson(job)
                                       : RanksAsText(job, TerminalStyle::Of(stdout), flags.rows)));
   if (limit < 0 || !job.straggler || job.straggler->of_step <= limit) return {};
@@ -164,6 +173,14 @@ void RegisterRanks(const Command& app, Outcome& outcome) {
           "Where the ranks stand, the axis that runs fastest last: 'dp=4,pp=2,tp=8'; else found "
           "from who talks with whom")
       .TypeName("AXES");
+  command
+      .Option("--tables", &flags->tables,
+              "A folder with every step, phase, kernel and collective of every rank, for SQL")
+      .TypeName("FOLDER");
+  command.Option("-f,--format", &flags->format, "Of --tables: parquet, arrow, csv, tsv, json")
+      .TypeName("FORMAT")
+      .ShowDefault();
+  command.Switch("--force-overwrite", &flags->force_overwrite, "Replace tables that are there");
   AddClockFlag(command, &flags->use);
   command.Runs([flags, &outcome] { outcome.status = Compare(*flags, outcome); });
 }

@@ -4,8 +4,9 @@ namespace batchlight::cli {
 
 void AddNsysFlags(const Command& command, NsysFlags* flags) {
   command
-      .Option("-f,--format", &flags->tables.formats,
-              "column, table, csv, tsv, json, hdoc, htable, markdown or . [:ARG]...")
+      .Option(
+          "-f,--format", &flags->tables.formats,
+          "column, table, csv, tsv, json, hdoc, htable, markdown, parquet, arrow or . [:ARG]...")
       .TypeName("FORMAT")
       .OneValueEach();
   command

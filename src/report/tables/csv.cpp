@@ -45,8 +45,10 @@ std::string_view BaseUnit(Unit unit) {
 }
 
 std::string CsvHeading(const ResultColumn& column) {
-  const std::string unit = "(" + std::string(BaseUnit(column.unit)) + ")";
-  return unit == "()" || column.name.ends_with(unit) ? column.name : column.name + ' ' + unit;
+  const std::string unit(BaseUnit(column.unit));
+  const std::string_view name = column.name;
+  const bool named = name.ends_with('(' + unit + ')') || name.ends_with('_' + unit);
+  return unit.empty() || named ? column.name : column.name + " (" + unit + ')';
 }
 
 void AppendCsvField(std::string& out, std::string_view text) {

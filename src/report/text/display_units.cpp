@@ -144,6 +144,8 @@ std::string ColumnHeading(const ResultColumn& column, const DisplayUnits& units)
   if (column.unit == Unit::kPercent) return column.name + " (%)";
   const SpelledScale* scale = ScaleOf(column.unit, units);
   if (scale == nullptr) return column.name;
+  // Names for SQL have the unit in them.
+  if (column.name.ends_with("_" + std::string(scale->heading))) return column.name;
   return column.name + " (" + std::string(scale->heading) +
          (column.unit == Unit::kRate ? "/s)" : ")");
 }
