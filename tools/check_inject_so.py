@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what libbatchlight_inject.so and libbatchlight_osrt.so bring into a training process: what they
+"""Checks what libbatchlight_inject.so and the libraries of shims bring into a training process: what they
 link, export and call. A failure here is a promise of ARCHITECTURE.md (invariant 1) broken.
 
     tools/check_inject_so.py LIBRARY EXPORTS_MAP
@@ -29,8 +29,8 @@ ALLOWED = {
                                "pthread_sigmask pthread_setname_np pthread_attr_init "
                                "pthread_attr_destroy pthread_attr_setstacksize "
                                "pthread_attr_setdetachstate",
-    "the shims', when they are loaded": "dlvsym gnu_get_libc_version batchlight_os_api __asan_init "
-                                        "__tsan_init __msan_init __hwasan_init",
+    "the shims', when they are loaded": "dlvsym gnu_get_libc_version batchlight_os_api batchlight_memory_api "
+                                        "__asan_init __tsan_init __msan_init __hwasan_init",
     "the toolchain's": "__cxa_finalize __getauxval __gmon_start__ _ITM_deregisterTMCloneTable "
                        "_ITM_registerTMCloneTable __stack_chk_fail",
 }
@@ -75,7 +75,7 @@ def mapped_exports(path):
 
 def check(library, exports_map):
     problems = []
-    shims = "osrt" in os.path.basename(library)
+    shims = "inject" not in os.path.basename(library)
     extra = needed(library) - NEEDED - (NEEDED_BY_SHIMS if shims else set())
     if extra:
         problems.append(f"links {sorted(extra)}: only libc may be linked")

@@ -46,9 +46,11 @@ SUB_LAYERS = {
         'backtrace': ('stacks', 'buffer', 'rt'),
         'osrt': ('backtrace', 'buffer', 'rt'),
         'shims': ('osrt', 'rt'),  # a library of its own: headers only
+        'memory': ('stacks', 'buffer', 'rt'),
+        'memory_shims': ('memory', 'rt'),  # as shims
         'cupti': ('backtrace', 'stacks', 'collect', 'buffer', 'rt'),
-        'python': ('nvtx', 'cupti', 'stacks', 'collect', 'buffer', 'rt'),
-        'entry': ('python', 'nvtx', 'osrt', 'cupti', 'backtrace', 'stacks', 'collect', 'buffer', 'rt', '.'),
+        'python': ('nvtx', 'cupti', 'memory', 'stacks', 'collect', 'buffer', 'rt'),
+        'entry': ('python', 'nvtx', 'osrt', 'memory', 'cupti', 'backtrace', 'stacks', 'collect', 'buffer', 'rt', '.'),
         'testing': ('rt',),
     },
     'capture': {

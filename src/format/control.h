@@ -30,6 +30,7 @@ inline constexpr uint32_t kTraceCallStacks = 1u << 9;  // --python-backtrace=cud
 inline constexpr uint32_t kTracePythonSamples = 1u << 10;  // --python-sampling
 inline constexpr uint32_t kTraceOs = 1u << 12;             // -t osrt
 inline constexpr uint32_t kTraceLibraries = 1u << 13;      // -t cublas, cudnn, ...
+inline constexpr uint32_t kTraceMemory = 1u << 14;         // --python-memory
 
 enum class CaptureTrigger : uint32_t { kNone = 0, kNvtx = 1, kCudaProfilerApi = 2, kSteps = 3 };
 
@@ -92,6 +93,7 @@ struct ControlPage {
   // Lines key=value. inject/cupti/options.h: cuda.*. inject/collect/step_window.h: window.first and
   // .last (--steps), window.every and .size (--every, --window); capture_message is --step-range.
   // inject/osrt/os_recorder.h: osrt.*. inject/nvtx/library_domains.h: libraries.
+  // inject/memory/memory_recorder.h: memory.interval.
   // inject/collect/detail_plan.h: detail.every (--control-steps), detail.budget (--overhead, ppm).
   char extra[16384];
 };

@@ -15,6 +15,7 @@ from . import _imports
 TRACE_NVTX, TRACE_MODULES, TRACE_OPERATORS = 1, 1 << 2, 1 << 3
 TRACE_SHAPES, TRACE_CUDA, TRACE_PHASES = 1 << 4, 1 << 5, 1 << 7
 TRACE_LINES, TRACE_CALL_STACKS, TRACE_PYTHON_SAMPLES = 1 << 8, 1 << 9, 1 << 10
+TRACE_MEMORY = 1 << 14
 
 
 def install(foreign=False):
@@ -25,10 +26,12 @@ def install(foreign=False):
     _native.property("python.version", sys.version.split()[0])
     _native.property("python.implementation", sys.implementation.name)
     _native.property("python.executable", sys.executable or "")
-    if trace & (TRACE_LINES | TRACE_CALL_STACKS | TRACE_PYTHON_SAMPLES):
+    in_process = trace & (TRACE_LINES | TRACE_CALL_STACKS | TRACE_MEMORY)
+    if in_process or trace & TRACE_PYTHON_SAMPLES:
         from . import _stacks
-        _imports.attempt("python-lines", _stacks.install, trace & (TRACE_LINES | TRACE_CALL_STACKS),
-                         trace & TRACE_PYTHON_SAMPLES)
+        _imports.attempt("python-lines", _stacks.install, in_process, trace & TRACE_PYTHON_SAMPLES)
+    if trace & TRACE_MEMORY:
+        _imports.attempt("python-memory", _native.watch_memory)
     with_phases = trace & (TRACE_MODULES | TRACE_PHASES)
     _imports.when_imported(
         "threading", "python", lambda threading: _threading_imported(threading, with_phases))

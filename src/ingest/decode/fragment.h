@@ -98,6 +98,12 @@ struct CpuThreadFact {
   StringId name;
   int64_t at_ns;
 };
+// A block of store.memory_blocks was freed.
+struct MemoryFreeFact {
+  ProcessId process;
+  uint64_t address;
+  int64_t at_ns;
+};
 // The function at these addresses of a module.
 struct NativeSymbolFact {
   StringId path;
@@ -138,6 +144,8 @@ struct Fragment {
   std::vector<ThreadNumbers> usage_owners;
   std::vector<CpuThreadFact> cpu_threads;
   std::vector<NativeSymbolFact> native_symbols;
+
+  std::vector<MemoryFreeFact> memory_frees;
 
   uint64_t damaged_chunks = 0;
   uint64_t unknown_records = 0;

@@ -52,7 +52,10 @@ void PythonDecoder::Take(const format::PythonLineRecord& record) {
   context_.fragment.store.python_lines.Append({.function = Function(record.function),
                                                .line = record.line,
                                                .hits = record.hits,
-                                               .time_ns = context_.LengthNs(record.ticks)});
+                                               .time_ns = context_.LengthNs(record.ticks),
+                                               .grown_bytes = record.grown_bytes,
+                                               .allocated_bytes = record.allocated_bytes,
+                                               .memory_bytes = record.resident_bytes});
 }
 
 void PythonDecoder::Take(const format::PythonSourceRecord& record) {

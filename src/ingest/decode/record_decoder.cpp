@@ -66,7 +66,7 @@ void RecordDecoder::Decode(const RecordView& view) {
   if ((kind >= 40 && kind <= 45) || kind == 51) {
     return parts_.calls ? calls_.Decode(view) : Skip(view);
   }
-  if ((kind >= 48 && kind <= 50) || kind == 56) {
+  if ((kind >= 48 && kind <= 50) || (kind >= 56 && kind <= 58)) {
     return parts_.calls ? stacks_.Decode(view) : Skip(view);
   }
   if (kind >= 52 && kind <= 55) return python_.Decode(view);

@@ -39,6 +39,13 @@ void StackDecoder::Decode(const RecordView& view) {
       // Other processes cannot speak for a thread that is not theirs.
       if (context_.process.IsNone()) TakeSample(view);
       return;
+    case RecordKind::kMemoryAllocated:
+      return TakeAllocation(view);
+    case RecordKind::kMemoryFreed:
+      context_.fragment.memory_frees.push_back({context_.process,
+                                                view.As<format::MemoryFreedRecord>().address,
+                                                context_.Now(view.ticks)});
+      return;
     default:
       return;
   }
@@ -59,6 +66,18 @@ void StackDecoder::TakeSample(const RecordView& view) {
                                         .samples = record.samples,
                                         .cpu_ns = nanoseconds(record.cpu_ns)});
   fragment.python_sample_owners.push_back({record.pid, record.tid});
+}
+
+void StackDecoder::TakeAllocation(const RecordView& view) {
+  const auto record = view.As<format::MemoryAllocatedRecord>();
+  context_.fragment.store.memory_blocks.Append({.start_ns = context_.Now(view.ticks),
+                                                .end_ns = kOpenEnd,
+                                                .thread = context_.thread,
+                                                .address = record.address,
+                                                .bytes = record.bytes,
+                                                .represented_bytes = record.bytes,
+                                                .source = static_cast<MemorySource>(record.source),
+                                                .python_stack = Stack(record.stack)});
 }
 
 void StackDecoder::DefineCode(const RecordView& view) {

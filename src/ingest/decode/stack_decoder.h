@@ -33,6 +33,7 @@ class StackDecoder {
   void DefineCode(const format::RecordView& view);
   void DefineStack(const format::RecordView& view);
   void TakeSample(const format::RecordView& view);
+  void TakeAllocation(const format::RecordView& view);
   PythonFrameId FrameOf(const Code& code, uint32_t line);
 
   ChunkContext& context_;

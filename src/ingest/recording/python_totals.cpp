@@ -65,6 +65,9 @@ void MergeLines(PythonLinesTable& table) {
     if (added) continue;
     SaturatingAdd(place->second.hits, row.hits);
     SaturatingAdd(place->second.time_ns, row.time_ns);
+    SaturatingAdd(place->second.grown_bytes, row.grown_bytes);
+    SaturatingAdd(place->second.allocated_bytes, row.allocated_bytes);
+    place->second.memory_bytes = std::max(place->second.memory_bytes, row.memory_bytes);
   }
   table.Clear();
   for (const auto& [key, row] : rows) table.Append(row);

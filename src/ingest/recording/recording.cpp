@@ -8,6 +8,7 @@
 #include "ingest/recording/gpu_metrics.h"
 #include "ingest/recording/join_fragments.h"
 #include "ingest/recording/library_calls.h"
+#include "ingest/recording/memory_blocks.h"
 #include "ingest/recording/native_names.h"
 #include "ingest/recording/os_totals.h"
 #include "ingest/recording/place_cpu.h"
@@ -95,6 +96,7 @@ Result<Store> ReadChunks(ChunkSet set, const RecordedParts& parts) {
   ApplyFacts(fragments, maps.value(), plan, store);
   AddUpPython(store);
   AddUpOsCalls(store);
+  PairMemoryBlocks(fragments, store);
   MoveLibraryCalls(store);
   PlaceCuda(fragments, store);
   UniteGpuMetrics(store);

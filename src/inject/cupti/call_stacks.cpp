@@ -76,7 +76,7 @@ void OnCallStack(const Options& options, uint32_t domain, uint32_t cbid, const C
   constexpr uint32_t kEnter = 0;
   if (!Collecting() || IsPlainStep()) return;
   if (options.WantsBacktraces()) OnNativeCallStack(options, domain, cbid, data);
-  if (data.site == kEnter && stacks::IsOn() && WantsPythonStack(domain, cbid)) {
+  if (data.site == kEnter && stacks::IsOfCalls() && WantsPythonStack(domain, cbid)) {
     WritePythonStack(data);
   }
 }

@@ -11,6 +11,7 @@
 #include "inject/collect/loop_follower.h"
 #include "inject/entry/calibrate.h"
 #include "inject/entry/interpose.h"
+#include "inject/memory/memory_recorder.h"
 #include "inject/nvtx/levels.h"
 #include "inject/osrt/open_files.h"
 #include "inject/osrt/os_recorder.h"
@@ -41,6 +42,7 @@ void AtThreadExit() {
   nvtx::ReleaseLevels();
   ReleaseCalls();
   osrt::ReleaseOsCalls();
+  memory::ReleaseMemory();
   stacks::ReleaseThread();
   backtrace::ReleaseThread();
   Guard guard;
@@ -66,6 +68,7 @@ void AttachNow() {
   SurviveCutFiles();
   ReadLoopOptions();
   osrt::PrepareOsCalls();
+  memory::PrepareMemory();
   g_on_capture_begun = CalibrateOnce;
   NoteRank(guard);
   g_left_inside = {ThreadStream::Progress, ThreadStream::Abandon};

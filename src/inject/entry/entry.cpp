@@ -1,6 +1,7 @@
 // Exported entry points: the loaders of CUDA and NVTX call these.
 #include "inject/entry/attach.h"
 #include "inject/entry/export.h"
+#include "inject/memory/memory_recorder.h"
 #include "inject/nvtx/handlers.h"
 #include "inject/osrt/os_recorder.h"
 #if BATCHLIGHT_GPU
@@ -38,4 +39,8 @@ BATCHLIGHT_EXPORT int InitializeInjectionNvtxExtension(nvtx::ExtensionModule* mo
 
 BATCHLIGHT_EXPORT const osrt::OsApi* batchlight_os_api() {
   return Attach() ? osrt::Api() : nullptr;
+}
+
+BATCHLIGHT_EXPORT const memory::MemoryApi* batchlight_memory_api() {
+  return Attach() ? memory::Api() : nullptr;
 }

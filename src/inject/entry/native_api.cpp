@@ -35,7 +35,7 @@ int ApiOpBegin(const char* name, int64_t sequence, uint32_t scope, uint32_t forw
   size_t record_bytes = sizeof(format::OpBeginRecord);
   if (shapes_bytes != 0) record_bytes += StringBytes(shapes_bytes);
   if (stream == nullptr || !stream->Ensure(record_bytes)) return 0;
-  const bool with_stacks = stacks::IsOn();
+  const bool with_stacks = stacks::IsOfCalls();
   const stacks::Place place =
       with_stacks ? stacks::OperatorBegins(guard, *stream) : stacks::Place();
   uint32_t stack = place.stack;

@@ -4,17 +4,12 @@
 
 #include <cstddef>
 
+#include "inject/memory/memory_api.h"
+
 namespace batchlight::inject {
 namespace {
 
-// As CPython declares it since 3.5 (PyMemAllocatorEx).
-struct Allocator {
-  void* context;
-  void* (*malloc)(void* context, size_t bytes);
-  void* (*calloc)(void* context, size_t count, size_t bytes);
-  void* (*realloc)(void* context, void* block, size_t bytes);
-  void (*free)(void* context, void* block);
-};
+using Allocator = memory::PythonAllocator;
 constexpr int kRawDomain = 0;
 
 void (*g_get)(int domain, Allocator*);

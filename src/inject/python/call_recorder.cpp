@@ -6,7 +6,9 @@
 #include <string_view>
 
 #include "inject/buffer/thread_stream.h"
+#include "inject/memory/memory_recorder.h"
 #include "inject/python/call_table.h"
+#include "inject/python/resident_bytes.h"
 #include "inject/rt/lock.h"
 
 namespace batchlight::inject {
@@ -25,6 +27,7 @@ CallOptions g_options;
 std::atomic<uint32_t> g_options_number{0};  // goes up when they change
 uint64_t g_total_ticks;                     // how often totals of open calls are brought up to date
 uint64_t g_microsecond_ticks;
+bool g_lines_have_memory = false;  // --python-memory
 __thread CallTable* t_calls;
 
 // --- records ------------------------------------------------------------------------------------
@@ -159,10 +162,32 @@ PythonLineRecord* Sums(CallTable& table, FunctionEntry& function, LineCount& lin
 
 // --- time ---------------------------------------------------------------------------------------
 
+// What is in RAM is looked at only where it may have changed by something that shows.
+[[gnu::noinline]] void AddMemory(PythonLineRecord& sums, OpenCall& call, uint64_t ticks) {
+  constexpr uint64_t kMuchBytes = 64u << 10, kLongMicroseconds = 1000;
+  const memory::ThreadBytes now = memory::BytesOfThread();
+  const uint64_t allocated = now.allocated - call.line_bytes.allocated;
+  const uint64_t freed = now.freed - call.line_bytes.freed;
+  call.line_bytes = now;
+  sums.allocated_bytes += allocated;
+  sums.grown_bytes += static_cast<int64_t>(allocated - freed);
+  if (allocated + freed < kMuchBytes && ticks < kLongMicroseconds * g_microsecond_ticks) return;
+  const uint64_t resident = ResidentBytes();
+  if (resident > sums.resident_bytes) sums.resident_bytes = resident;
+}
+
+void BeginTime(OpenCall& call, uint64_t now) {
+  call.line_since = now;
+  if (g_lines_have_memory) call.line_bytes = memory::BytesOfThread();
+}
+
+void AddLine(PythonLineRecord& sums, OpenCall& call, uint64_t now) {
+  sums.ticks += now - call.line_since;
+  if (g_lines_have_memory) AddMemory(sums, call, now - call.line_since);
+}
+
 void EndLine(CallTable& table, OpenCall& call, uint64_t now) {
-  if (PythonLineRecord* sums = Sums(table, *call.function, *call.line)) {
-    sums->ticks += now - call.line_since;
-  }
+  if (PythonLineRecord* sums = Sums(table, *call.function, *call.line)) AddLine(*sums, call, now);
 }
 
 // The time since the last event belongs to the innermost call.
@@ -192,7 +217,7 @@ void AddTotals(OpenCall& call, PythonCallerRecord* sums, uint64_t now) {
     OpenCall& call = table.calls[i];
     if (call.line != nullptr) {
       EndLine(table, call, now);
-      call.line_since = now;
+      BeginTime(call, now);
     }
     if (call.caller == nullptr) continue;
     if (PythonCallerRecord* sums = Sums(table, *call.caller)) AddTotals(call, sums, now);
@@ -383,6 +408,7 @@ void SetCallOptions(const CallOptions& options) {
   g_total_ticks = rate / 50;
   g_microsecond_ticks = rate / 1'000'000;
   g_options = options;
+  g_lines_have_memory = options.lines_of != nullptr && memory::CountBytes();
   g_options_number.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -465,8 +491,8 @@ bool BeginLine(PyObject* code, uint32_t line) {
     BringTotalsUpToDate(*table, now);
   }
   call.line = &function->lines[line - function->first_line];
-  call.line_since = now;
   if (PythonLineRecord* sums = Sums(*table, *function, *call.line)) ++sums->hits;
+  BeginTime(call, now);
   return false;
 }
 
@@ -488,8 +514,8 @@ void CountOpenCalls() {
   for (uint32_t i = 0; i < table->depth; ++i) {
     OpenCall& call = table->calls[i];
     if (call.line != nullptr && call.line->generation == table->generation) {
-      call.line->record->ticks += now - call.line_since;
-      call.line_since = now;
+      AddLine(*call.line->record, call, now);
+      BeginTime(call, now);
     }
     if (call.caller == nullptr || call.caller->generation != table->generation) continue;
     AddTotals(call, call.caller->record, now);

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "format/records.h"
+#include "inject/memory/memory_api.h"
 #include "inject/python/call_arena.h"
 #include "inject/python/cpython.h"
 
@@ -60,6 +61,7 @@ struct OpenCall {
   bool outermost_of_caller;
   LineCount* line;  // that is running
   uint64_t line_since;
+  memory::ThreadBytes line_bytes;  // at line_since, with --python-memory
 };
 
 class CallTable {

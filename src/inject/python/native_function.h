@@ -41,6 +41,8 @@ void BeforeHookIsSet(const char* event);
 // native_stacks.cpp
 // (code id, line, file, name, ...): of the caller's callers, innermost first.
 NativeFunction RecordStacks, PublishStacks, StopStacks;
+// native_memory.cpp
+NativeFunction WatchMemory;
 // native_module.cpp
 NativeFunction IsCollecting, HoldsCupti, SayProperty, SayReason, Options;
 

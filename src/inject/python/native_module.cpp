@@ -53,6 +53,7 @@ PyMethodDef g_functions[] = {
     {"record_stacks", reinterpret_cast<void*>(RecordStacks), kMethFastCall, nullptr},
     {"publish_stacks", reinterpret_cast<void*>(PublishStacks), kMethFastCall, nullptr},
     {"stop_stacks", reinterpret_cast<void*>(StopStacks), kMethFastCall, nullptr},
+    {"watch_memory", reinterpret_cast<void*>(WatchMemory), kMethFastCall, nullptr},
     {"property", reinterpret_cast<void*>(SayProperty), kMethFastCall, nullptr},
     {"reason", reinterpret_cast<void*>(SayReason), kMethFastCall, nullptr},
     {"options", reinterpret_cast<void*>(Options), kMethFastCall, nullptr},

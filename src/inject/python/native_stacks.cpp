@@ -8,6 +8,7 @@
 #include "inject/buffer/facts.h"
 #include "inject/python/frame_address.h"
 #include "inject/python/native_function.h"
+#include "inject/rt/control.h"
 #include "inject/rt/text.h"
 #include "inject/stacks/thread_stacks.h"
 
@@ -78,7 +79,7 @@ PyObject* RecordStacks(PyObject*, PyObject* const* arguments, PySsize count) {
   if (why != nullptr) {
     Reason(guard, "python-lines", why);
   } else {
-    stacks::Start(source);
+    stacks::Start(source, Traces(format::kTraceLines) || Traces(format::kTraceCallStacks));
   }
   return g_py.PyBool_FromLong(why == nullptr ? 1 : 0);
 }

@@ -7,11 +7,11 @@
 
 namespace batchlight::inject::stacks {
 
-std::atomic<bool> g_on{false};
+std::atomic<bool> g_of_calls{false}, g_on{false};
 
 namespace {
 
-FrameSource g_source;  // written before g_on
+FrameSource g_source;  // written before they are set
 
 struct Innermost {
   const void* frame;
@@ -71,7 +71,8 @@ bool IsInOperatorAround(const ThreadStacks& own) {
          own.open[own.open_count - 1] == own.now;
 }
 
-Place TellPlace(const Guard& guard, const ThreadStream& stream) {
+// `again`: also if it is that of the operator around.
+Place TellPlace(const Guard& guard, const ThreadStream& stream, bool again) {
   const void* state = g_source.thread_state();
   ThreadStacks* own = t_stacks;
   if (own != nullptr) own->now = {};
@@ -80,7 +81,7 @@ Place TellPlace(const Guard& guard, const ThreadStream& stream) {
   if (frame == nullptr) return {};
   if (own == nullptr && (own = OpenThread()) == nullptr) return {};
   own->now = {frame, PlaceOf(*g_source.layout, frame)};
-  if (IsInOperatorAround(*own)) return {};
+  if (!again && IsInOperatorAround(*own)) return {};
   return Walk(guard, *own, stream);
 }
 
@@ -159,15 +160,19 @@ class Definer {
 
 }  // namespace
 
-void Start(const FrameSource& source) {
+void Start(const FrameSource& source, bool of_calls) {
   g_source = source;
+  g_of_calls.store(of_calls, std::memory_order_release);
   g_on.store(true, std::memory_order_release);
 }
 
-void Stop() { g_on.store(false, std::memory_order_release); }
+void Stop() {
+  g_of_calls.store(false, std::memory_order_release);
+  g_on.store(false, std::memory_order_release);
+}
 
 Place OperatorBegins(const Guard& guard, const ThreadStream& stream) {
-  return TellPlace(guard, stream);
+  return TellPlace(guard, stream, false);
 }
 
 void OperatorRecorded() {
@@ -183,7 +188,11 @@ void OperatorEnds() {
 }
 
 Place CallBegins(const Guard& guard, const ThreadStream& stream) {
-  return TellPlace(guard, stream);
+  return TellPlace(guard, stream, false);
+}
+
+Place AllocationBegins(const Guard& guard, const ThreadStream& stream) {
+  return TellPlace(guard, stream, true);
 }
 
 uint32_t Define(ThreadStream& stream, size_t room) {

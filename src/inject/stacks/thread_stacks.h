@@ -14,12 +14,14 @@
 
 namespace batchlight::inject::stacks {
 
-// Whether stacks are recorded in this process.
-extern std::atomic<bool> g_on;
+// Whether stacks of operators and CUDA calls are recorded in this process, and whether those of
+// others may be asked for.
+extern std::atomic<bool> g_of_calls, g_on;
+inline bool IsOfCalls() { return g_of_calls.load(std::memory_order_acquire); }
 inline bool IsOn() { return g_on.load(std::memory_order_acquire); }
 
 // From here on they are. Once per process, when the source was checked.
-void Start(const FrameSource& source);
+void Start(const FrameSource& source, bool of_calls);
 // Before the interpreter ends and frees other threads' frames.
 void Stop();
 
@@ -35,6 +37,8 @@ void OperatorRecorded();
 void OperatorEnds();
 // A CUDA call begins.
 Place CallBegins(const Guard& guard, const ThreadStream& stream);
+// Memory is allocated: the place is told inside of operators too.
+Place AllocationBegins(const Guard& guard, const ThreadStream& stream);
 
 // The stack of the place that was told last, defined in the stream's open chunk, which then has
 // `room` bytes left. Voids string ids. 0: there is no room.
