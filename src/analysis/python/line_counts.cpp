@@ -1,5 +1,6 @@
 #include "analysis/python/line_counts.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
@@ -54,6 +55,9 @@ std::vector<PythonTimedFunction> CountPythonLines(const Store& store) {
     counts.line = lines.line[i];
     SaturatingAdd(counts.hits, lines.hits[i]);
     SaturatingAdd(counts.time_ns, lines.time_ns[i]);
+    SaturatingAdd(counts.grown_bytes, lines.grown_bytes[i]);
+    SaturatingAdd(counts.allocated_bytes, lines.allocated_bytes[i]);
+    counts.memory_bytes = std::max(counts.memory_bytes, lines.memory_bytes[i]);
   }
   std::vector<PythonTimedFunction> result;
   for (const auto& [key, entry] : functions) {
@@ -62,6 +66,7 @@ std::vector<PythonTimedFunction> CountPythonLines(const Store& store) {
     for (const auto& [line, counts] : entry.second.lines) {
       function.lines.push_back(counts);
       SaturatingAdd(function.total_ns, counts.time_ns);
+      function.has_memory |= counts.allocated_bytes > 0 || counts.memory_bytes > 0;
     }
   }
   return result;

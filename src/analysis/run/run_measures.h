@@ -10,6 +10,7 @@
 #include "analysis/breakdown/step_breakdown.h"
 #include "analysis/gpu/gpu_summary.h"
 #include "analysis/gpu/launch_queue.h"
+#include "analysis/lines/line_memory.h"
 #include "analysis/lines/line_times.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/attribution_tree.h"
@@ -55,6 +56,7 @@ struct RunMeasures {
   NvtxSummary nvtx;
   AttributionTree tree;
   LineTimes lines;                                  // empty() where no Python stacks were recorded
+  LineMemory line_memory;                           // empty() without --python-memory
   Roofline roofline;                                // no rows where shapes were not recorded
   GpuSummary gpu;                                   // empty() without GPU work
   std::shared_ptr<const PhaseEvents> phase_events;  // nullptr: not made

@@ -63,6 +63,7 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
          run.tree = BuildAttributionTree(store_, steps, critical, inputs.marks, links, work);
        }},
       {Part::kLines, [&] { run.lines = MeasureLines(store_, links, work); }},
+      {Part::kLineMemory, [&] { run.line_memory = MeasureLineMemory(store_, steps); }},
       {Part::kOperators,
        [&] { run.operators = SummarizeOperators(store_, steps, critical, links, work); }},
       {Part::kNvtx, [&] { run.nvtx = SummarizeNvtx(store_, steps, critical, work); }},

@@ -15,6 +15,7 @@ namespace batchlight {
 enum class StepMeasure : uint8_t {
   kTree,
   kLines,
+  kLineMemory,
   kOperators,
   kNvtx,
   kModules,

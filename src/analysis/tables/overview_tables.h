@@ -21,6 +21,8 @@ ResultTable MakeOperatorsTable(const RunOverview& overview);
 ResultTable MakeOperatorShapesTable(const RunOverview& overview);
 // Without rows where no functions or lines were counted.
 ResultTable MakePythonFunctionsTable(const RunOverview& overview);
+// Without rows where memory was not recorded.
+ResultTable MakeMemoryLinesTable(const RunOverview& overview);
 ResultTable MakePythonLinesTable(const RunOverview& overview);
 ResultTable MakeNvtxTable(const RunOverview& overview);
 ResultTable MakeNvtxMarksTable(const RunOverview& overview);

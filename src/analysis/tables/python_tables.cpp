@@ -1,4 +1,6 @@
 // Functions with the columns of cProfile, lines with those of line_profiler.
+#include <algorithm>
+
 #include "analysis/python/function_counts.h"
 #include "analysis/python/line_counts.h"
 #include "analysis/result/result_column.h"
@@ -77,6 +79,25 @@ Columns<CountedLine> CountedLineColumns(const Store& store) {
   };
 }
 
+// The columns of memory_profiler, and what was allocated in all.
+Columns<CountedLine> LineMemoryColumns() {
+  using Row = CountedLine;
+  return {
+      {BytesColumn("memory", "Mem usage",
+                   "Most of the process that was in RAM when the line ended; looked at after lines "
+                   "that allocate or free 64 KB or take 1 ms"),
+       [](const Row& row) {
+         return row.line.memory_bytes > 0 ? NumberCell(row.line.memory_bytes) : Cell{};
+       }},
+      {BytesColumn("increment", "Increment", "Allocated minus freed by the thread, over all hits"),
+       [](const Row& row) { return row.line.hits > 0 ? Cell{row.line.grown_bytes} : Cell{}; }},
+      {BytesColumn("allocated", "Allocated", "By the thread meanwhile, freed again or not"),
+       [](const Row& row) {
+         return row.line.hits > 0 ? NumberCell(row.line.allocated_bytes) : Cell{};
+       }},
+  };
+}
+
 }  // namespace
 
 ResultTable MakePythonFunctionsTable(const RunOverview& overview) {
@@ -85,9 +106,14 @@ ResultTable MakePythonFunctionsTable(const RunOverview& overview) {
 }
 
 ResultTable MakePythonLinesTable(const RunOverview& overview) {
-  const Columns<CountedLine> columns = CountedLineColumns(*overview.store);
+  const std::vector<PythonTimedFunction> functions = CountPythonLines(*overview.store);
+  Columns<CountedLine> columns = CountedLineColumns(*overview.store);
+  if (std::any_of(functions.begin(), functions.end(),
+                  [](const PythonTimedFunction& function) { return function.has_memory; })) {
+    Append(columns, LineMemoryColumns());
+  }
   ResultTable table = EmptyTable("python_lines", "Python lines, exactly", columns);
-  for (const PythonTimedFunction& function : CountPythonLines(*overview.store)) {
+  for (const PythonTimedFunction& function : functions) {
     for (const PythonLineCounts& line : function.lines) {
       AddRow(table, columns, {function, line});
     }

@@ -32,6 +32,10 @@ constexpr TableEntry kTables[] = {
      MakeAttributionTable, "no modules, operators, ranges or GPU work were recorded"},
     {"lines", "Every line of your Python code: its operators on the CPU, its work on the GPU.",
      MakeLinesTable, "no Python stacks were recorded (profile --python-lines=gpu)"},
+    {"memory_lines",
+     "Every line of your Python code: memory that it allocated, holds at the peak, and gains a "
+     "step.",
+     MakeMemoryLinesTable, "no memory was recorded (profile --python-memory=sampled)"},
     {"operators", "Every operator by name.", MakeOperatorsTable,
      "no operators were recorded (profile --pytorch=autograd-nvtx)"},
     {"operators_by_shape", "Every operator by name and input shapes.", MakeOperatorShapesTable,

@@ -12,6 +12,7 @@ struct Install {
   std::string prefix;
   std::string inject_library;  // PREFIX/lib/libbatchlight_inject.so
   std::string osrt_library;    // PREFIX/lib/libbatchlight_osrt.so, preloaded with -t osrt
+  std::string memory_library;  // PREFIX/lib/libbatchlight_memory.so, with --python-memory
   std::string host_query;      // PREFIX/lib/batchlight/host_query
   std::string python_folder;   // holds the package `batchlight`
 };

@@ -108,8 +108,9 @@ std::vector<std::string> MakeTargetEnvironment(const EnvironmentOptions& options
   // shims before the rest of ours, which takes the place of some calls itself.
   const char* found = FindVariable(environment, "LD_PRELOAD");
   const std::string preload = found != nullptr ? found : "";
-  const std::string ours =
-      options.shims.empty() ? options.preload : options.shims + ":" + options.preload;
+  std::string ours;
+  for (const std::string& shims : options.shims) ours += shims + ":";
+  ours += options.preload;
   if (!(preload + ":").starts_with(ours + ":")) {
     SetVariable(environment, "LD_PRELOAD", ours + (preload.empty() ? "" : ":") + preload);
   }

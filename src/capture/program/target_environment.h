@@ -34,8 +34,8 @@ struct EnvironmentOptions {
   bool inherit = true;                 // --inherit-environment
   std::vector<std::string> variables;  // --env-var, each A=B
   std::string preload;                 // PreloadPath::path(); "" = the program as without us
-  std::string shims;                   // the same of -t osrt's library; "" = without
-  std::vector<std::string> levels;     // A=B, for CUDA's libraries; what the user has set stays
+  std::vector<std::string> shims;      // the same of -t osrt's library and of --python-memory's
+  std::vector<std::string> levels;     // A=B; what the user has set stays
   bool cuda = true;                    // also let the CUDA driver load the library
 };
 

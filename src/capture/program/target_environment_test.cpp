@@ -27,9 +27,10 @@ TEST(MakeTargetEnvironment, ShimsComeBeforeTheRestOfOurs) {
   options.inherit = false;
   options.variables = {"LD_PRELOAD=/lib/user.so"};
   options.preload = "/opt/inject.so";
-  options.shims = "/opt/osrt.so";
+  options.shims = {"/opt/osrt.so", "/opt/memory.so"};
   const auto environment = MakeTargetEnvironment(options);
-  EXPECT_STREQ(FindVariable(environment, "LD_PRELOAD"), "/opt/osrt.so:/opt/inject.so:/lib/user.so");
+  EXPECT_STREQ(FindVariable(environment, "LD_PRELOAD"),
+               "/opt/osrt.so:/opt/memory.so:/opt/inject.so:/lib/user.so");
   EXPECT_STREQ(FindVariable(environment, "NVTX_INJECTION64_PATH"), "/opt/inject.so");
 }
 

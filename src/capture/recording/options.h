@@ -62,7 +62,8 @@ struct SessionOptions {
   int64_t python_period_ns = 0;       // between two looks at Python code; 0 = none
   bool python_samples_asked = false;  // by a flag: that there are none is then worth a line
   bool names_program_stacks = false;  // functions of the stacks that the program's threads record
-  std::vector<std::string> levels;    // variables that make CUDA's libraries talk, A=B
+  std::vector<std::string> levels;    // variables, A=B, unless the user has set them: for CUDA's
+                                      // libraries, Python's allocator
 
   double delay_s = 0;
   double duration_s = 0;      // 0 = until the program ends

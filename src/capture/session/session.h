@@ -73,8 +73,8 @@ class Session : private SessionCommands {
   void SayOfCpu(const std::string& why);
   void OpenPythonSampler();
   void SayOfPythonSamples(const std::string& why);
-  // The path under which the program can preload what -t osrt needs.
-  Result<std::string> PreloadShims(const Install& install);
+  // The program will preload this library of shims. `or_else`: what to do if it is not there.
+  Status PreloadShims(const std::string& library, const std::string& or_else);
   void SayWhatIsLeft();
   Status ChooseOutput(const CaptureOptions& options, pid_t pid);
 
@@ -115,7 +115,7 @@ class Session : private SessionCommands {
   EventLoop loop_;
   SignalRelay signals_{loop_};
   std::optional<PreloadPath> preload_;
-  std::optional<PreloadPath> shims_;
+  std::vector<PreloadPath> shims_;
   std::optional<Recording> recording_;
   std::optional<GpuSampler> gpu_sampler_;
   std::unique_ptr<CpuRecorder> cpu_;

@@ -10,7 +10,7 @@ namespace batchlight::capture {
 // Processes that outlive the session still name them.
 void Session::KeepLibraries() {
   preload_->Keep();
-  if (shims_) shims_->Keep();
+  for (PreloadPath& shims : shims_) shims.Keep();
 }
 
 SessionEnd Session::Finish() {

@@ -71,8 +71,12 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
   wanted.preload = preload_->path();
   wanted.levels = options_.levels;
   if ((options_.trace & format::kTraceOs) != 0) {
-    ASSIGN_OR_RETURN(wanted.shims, PreloadShims(install));
+    RETURN_IF_ERROR(PreloadShims(install.osrt_library, "leave osrt out of --trace"));
   }
+  if ((options_.trace & format::kTraceMemory) != 0) {
+    RETURN_IF_ERROR(PreloadShims(install.memory_library, "leave out --python-memory"));
+  }
+  for (const PreloadPath& shims : shims_) wanted.shims.push_back(shims.path());
   wanted.cuda = (options_.trace & format::kTraceCuda) != 0;
   for (const std::string& line : ReplacedInjections(wanted)) notice_(line);
   const TargetProgram target = FindTarget(options_, wanted);
@@ -94,14 +98,13 @@ Result<std::optional<SessionEnd>> Session::StartProgram() {
   return std::optional<SessionEnd>();
 }
 
-Result<std::string> Session::PreloadShims(const Install& install) {
-  if (!FileExists(install.osrt_library)) {
-    return InputError(install.osrt_library +
-                      " is missing: copy the whole installation, or leave osrt out of --trace");
+Status Session::PreloadShims(const std::string& library, const std::string& or_else) {
+  if (!FileExists(library)) {
+    return InputError(library + " is missing: copy the whole installation, or " + or_else);
   }
-  ASSIGN_OR_RETURN(PreloadPath shims, PreloadPath::Make(install.osrt_library));
-  shims_.emplace(std::move(shims));
-  return shims_->path();
+  ASSIGN_OR_RETURN(PreloadPath shims, PreloadPath::Make(library));
+  shims_.push_back(std::move(shims));
+  return {};
 }
 
 Status Session::Prepare(pid_t pid, const Install& install,

@@ -58,6 +58,18 @@ TEST(MakeProfileOptions, PythonIsSampledWhereItIsTraced) {
             "--python-sampling-frequency: 2001 is no number from 1 to 2000");
 }
 
+TEST(MakeProfileOptions, MemoryIsRecordedWhereItIsAskedFor) {
+  constexpr uint32_t kBits = format::kTraceMemory | format::kTracePython;
+  EXPECT_EQ(Session({}).trace & format::kTraceMemory, 0u);
+  const auto sampled = Session({"-t", "none", "--python-memory=sampled"});
+  EXPECT_EQ(sampled.trace & kBits, kBits);
+  EXPECT_NE(sampled.extra.find("memory.interval=131072\n"), std::string::npos);
+  EXPECT_TRUE(sampled.levels.empty());
+  const auto exact = Session({"-t", "none", "--python-memory=exact"});
+  EXPECT_NE(exact.extra.find("memory.interval=0\n"), std::string::npos);
+  EXPECT_EQ(exact.levels, std::vector<std::string>{"PYTHONMALLOC=malloc"});
+}
+
 TEST(MakeProfileOptions, SomeStepsGoWithoutDetail) {
   const auto detail_of = [](std::vector<std::string> words) {
     const std::string extra = Session(std::move(words)).extra;

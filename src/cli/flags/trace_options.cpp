@@ -210,6 +210,16 @@ Status ReadExactOptions(const ParsedFlags& flags, capture::SessionOptions& optio
   return {};
 }
 
+void ReadPythonMemory(const ParsedFlags& flags, capture::SessionOptions& options) {
+  const std::string memory = flags.Text(Flag::kPythonMemory);
+  if (memory == "none") return;
+  const std::string interval = memory == "exact" ? "0" : "131072";
+  options.trace |= format::kTraceMemory | format::kTracePython;
+  options.extra += "memory.interval=" + interval + "\n";
+  options.facts.emplace_back("session.memory_sampling_bytes", interval);
+  if (memory == "exact") options.levels.emplace_back("PYTHONMALLOC=malloc");
+}
+
 // The program would only find out when it runs.
 Status CheckFunctionsFile(const std::string& path) {
   using nlohmann::json;
@@ -251,6 +261,7 @@ Status ReadTraceOptions(const ParsedFlags& flags, ProfileOptions& options) {
   RETURN_IF_ERROR(ReadOsOptions(flags, options));
   RETURN_IF_ERROR(ReadFunctionsTrace(flags, options.session));
   RETURN_IF_ERROR(ReadExactOptions(flags, options.session));
+  ReadPythonMemory(flags, options.session);
   options.session.extra += CudaOptions(flags);
   return ReadDomains(flags, options.session);
 }

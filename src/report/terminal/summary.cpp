@@ -16,6 +16,7 @@ std::string SummaryAsText(const RunOverview& overview, const SummaryOptions& opt
   WriteCounters(out, overview);
   WriteModules(out, overview, options.rows);
   WriteLines(out, overview, options.rows);
+  WriteLineMemory(out, overview, options.rows);
   WritePythonFunctions(out, overview, options.rows);
   WritePythonLines(out, overview, options.rows);
   WriteOperators(out, overview, options.rows);
