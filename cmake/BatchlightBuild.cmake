@@ -24,6 +24,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   add_compile_options(-Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)  # for ccache
 endif()
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64)  # x86-64 without -march rounds after each product
+  add_compile_options(-ffp-contract=off)
+endif()
 if(WIN32)  # its C library counts bytes in int
   add_compile_options(-Wno-conversion)
 endif()

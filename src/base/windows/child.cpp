@@ -53,6 +53,10 @@ HANDLE Inherited(int fd, int own) {
 
 }  // namespace
 
+// Windows has no signals of children.
+void ListenToChildren() {}
+void RestoreChildSignal() {}
+
 Child StartChild(const ChildSpec& spec) {
   STARTUPINFOA startup{};
   startup.cb = sizeof startup;

@@ -1,8 +1,9 @@
 #include "cli/reading/browser_page.h"
 
-// Before shellapi.h, which needs it.
-#include <shellapi.h>
+// clang-format off
 #include <windows.h>
+#include <shellapi.h>  // needs the first
+// clang-format on
 
 namespace batchlight::cli {
 

@@ -1,8 +1,11 @@
-// Nothing is recorded on Windows: no session runs, and no recording grows.
+// Nothing is recorded on Windows: there is nothing to trace, no session runs, no recording grows.
+#include "cli/flags/trace_options.h"
 #include "cli/reading/known_sessions.h"
 #include "cli/reading/live_input.h"
 
 namespace batchlight::cli {
+
+std::vector<std::string_view> TraceNames() { return {}; }
 
 std::vector<std::string> KnownSessions() { return {}; }
 
