@@ -32,9 +32,13 @@ class Steps {
   ThreadId thread() const { return thread_; }
 
   // A process that the training process started.
-  void Worker(int64_t start_ns, int64_t end_ns) {
+  void Worker(int64_t start_ns, int64_t end_ns, bool spawned = false) {
     const ProcessId worker = build_.Process(100 + workers_++, "train.py");
     ProcessesTable& processes = build_.store().processes;
+    if (spawned) {
+      processes.command_line[worker.row()] = build_.Text(
+          "python3 -c from multiprocessing.spawn import spawn_main; spawn_main(pipe_handle=11)");
+    }
     processes.parent_pid[worker.row()] = 7;
     processes.parent[worker.row()] = ProcessId::At(0);
     processes.start_ns[worker.row()] = start_ns;
@@ -115,14 +119,18 @@ TEST(BadLoops, AStepThatSavesAndValidatesIsChargedForTheSaveAlone) {
 }
 
 TEST(BadLoops, EveryEpochStartsTheWorkersAgain) {
-  for (const bool starts_processes : {true, false}) {
+  enum class Workers { kForked, kSpawned, kNone };
+  for (const Workers workers : {Workers::kForked, Workers::kSpawned, Workers::kNone}) {
+    const bool starts_processes = workers != Workers::kNone;
     Steps steps;
     for (int epoch = 0; epoch < 4; ++epoch) {
       steps.Step(340 * kMs, [&](int64_t start, int64_t) {
         steps.Call(Phase::kDataLoaderInit, "DataLoader.__iter__", start, start + 30 * kMs);
         steps.Call(Phase::kDataLoaderNext, "enumerate(DataLoader)#_Multi", start + 30 * kMs,
                    start + 330 * kMs);
-        if (starts_processes) steps.Worker(start + kMs, start + 400 * kMs);
+        if (starts_processes) {
+          steps.Worker(start + kMs, start + 400 * kMs, workers == Workers::kSpawned);
+        }
       });
       for (int i = 0; i < 9; ++i) {
         steps.Step(10 * kMs, [&](int64_t start, int64_t) {
@@ -140,6 +148,27 @@ TEST(BadLoops, EveryEpochStartsTheWorkersAgain) {
       EXPECT_EQ(gain_ns, -1);
     }
   }
+}
+
+TEST(BadLoops, TheLoaderOfTheStepsSaysWhetherThereAreWorkers) {
+  const auto action = [](const char* training, const char* validating) {
+    Steps steps;
+    for (int i = 0; i < 30; ++i) {
+      steps.Step(20 * kMs, [&](int64_t start, int64_t end) {
+        steps.Call(Phase::kDataLoaderNext, training, start, start + 8 * kMs);
+        (void)end;
+      });
+    }
+    steps.Call(Phase::kDataLoaderNext, validating, 700 * kMs, 900 * kMs);
+    const std::vector<Finding> findings = steps.Findings();
+    const Finding* found = testing::FindRule(findings, "dataloader-wait");
+    return found == nullptr ? std::string("none") : found->seen;
+  };
+  constexpr char kSingle[] = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+  constexpr char kMulti[] = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+  EXPECT_NE(action(kSingle, kMulti).find("num_workers=0"), std::string::npos);
+  EXPECT_EQ(action(kMulti, kSingle).find("num_workers=0"), std::string::npos);
+  EXPECT_NE(action(kMulti, kSingle), "none");
 }
 
 TEST(BadLoops, CopiesThatNothingHides) {

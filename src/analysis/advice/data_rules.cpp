@@ -9,20 +9,34 @@ namespace batchlight::advice {
 namespace {
 
 // PyTorch names the iterator by its kind: the single-process one has no workers.
-bool LoadsInTheTrainingProcess(const RunMeasures& run) {
-  for (const OperatorRow& row : run.operators.by_name) {
-    if (run.store->Text(row.name).find("_SingleProcessDataLoaderIter") != std::string_view::npos) {
-      return true;
-    }
-  }
+bool IsSingleProcess(std::string_view iterator) {
+  return iterator.find("_SingleProcessDataLoaderIter") != std::string_view::npos;
+}
+
+bool IsInStep(const ProcessSteps& main, int64_t at_ns) {
+  const auto after =
+      std::upper_bound(main.steps.begin(), main.steps.end(), at_ns,
+                       [](int64_t at, const Step& step) { return at < step.start_ns; });
+  return after != main.steps.begin() && at_ns < std::prev(after)->end_ns;
+}
+
+// Whether the loader that the steps wait for has no workers: the one that validates may differ.
+bool LoadsInTheTrainingProcess(const RunMeasures& run, const ProcessSteps& main) {
   const PhaseCallsTable& phases = run.store->phase_calls;
+  int64_t single_ns = 0, all_ns = 0;
   for (size_t row = 0; row < phases.size(); ++row) {
-    if (run.store->Text(phases.name[row]).find("_SingleProcessDataLoaderIter") !=
-        std::string_view::npos) {
-      return true;
-    }
+    const bool waits = phases.phase[row] == Phase::kDataLoaderNext &&
+                       phases.thread[row] == main.thread && phases.end_ns[row] != kOpenEnd &&
+                       IsInStep(main, phases.start_ns[row]);
+    if (!waits) continue;
+    const int64_t ns = phases.end_ns[row] - phases.start_ns[row];
+    all_ns += ns;
+    if (IsSingleProcess(run.store->Text(phases.name[row]))) single_ns += ns;
   }
-  return false;
+  if (all_ns > 0) return single_ns > all_ns / 2;
+  return std::any_of(
+      run.operators.by_name.begin(), run.operators.by_name.end(),
+      [&](const OperatorRow& row) { return IsSingleProcess(run.store->Text(row.name)); });
 }
 
 // Batches that a step asks a DataLoader for: micro-batches, several loaders.
@@ -47,11 +61,20 @@ double PinnedBytesPerStep(const RunMeasures& run) {
   return bytes;
 }
 
-// A process that the training process started and that does the same work: a DataLoader's worker.
+bool RunsModule(const Store& store, size_t process, std::string_view module) {
+  return store.Text(store.processes.command_line[process]).find(module) != std::string_view::npos;
+}
+
+// A DataLoader's worker: forked by the training process, spawned by it, or forked by its fork
+// server.
 bool IsWorker(const Store& store, size_t process, ProcessId training) {
   const ProcessesTable& processes = store.processes;
-  return processes.parent[process] == training &&
-         processes.command_line[process] == processes.command_line[training.row()];
+  const ProcessId parent = processes.parent[process];
+  if (parent.IsNone()) return false;
+  const bool same = processes.command_line[process] == processes.command_line[parent.row()];
+  if (parent == training) return same || RunsModule(store, process, "multiprocessing.spawn ");
+  return processes.parent[parent.row()] == training && same &&
+         RunsModule(store, parent.row(), "multiprocessing.forkserver ");
 }
 
 // Workers that are alive at the middle of the steady steps.
@@ -193,8 +216,8 @@ std::string MoreWorkersAction(bool has_gpu, int workers, const Processors& proce
       (has_gpu ? ", cache it, or move it to the GPU." : " or cache it.");
   if (processors.no_room()) {
     return "The " + std::to_string(processors.all) + " processors are all in use (" +
-           std::to_string(workers) +
-           " workers): more workers would take them from each other. Rather " + cheaper;
+           std::to_string(workers) + (workers == 1 ? " worker" : " workers") +
+           "): more workers would take them from each other. Rather " + cheaper;
   }
   const std::string room = processors.all == 0
                                ? " (up to the number of processors)"
@@ -212,9 +235,9 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
   const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
   const double cpu_share = PhaseShareOf(run, PhaseKind::kDataLoading);
   const double share = has_gpu ? GpuShare(run, GpuPart::kIdleDataLoading) : cpu_share;
-  if (step_ns == 0 || share < kDataWait) return;
+  if (step_ns == 0 || main == nullptr || share < kDataWait) return;
   const double exposed_ns = has_gpu ? GpuPartNs(run, GpuPart::kIdleDataLoading) : share * step_ns;
-  const bool single = LoadsInTheTrainingProcess(run);
+  const bool single = LoadsInTheTrainingProcess(run, *main);
   const int workers = single ? 0 : WorkersOf(run, *main);
   const Processors processors = ProcessorsOf(run, workers);
   const double batch_bytes = single ? PinnedBytesPerStep(run) : 0;

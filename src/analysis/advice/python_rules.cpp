@@ -54,6 +54,16 @@ std::vector<Evidence> PythonEvidence(const Store& store, const OwnPython& python
   return evidence;
 }
 
+// Whether the loop mostly waited meanwhile, for a lock or another thread: it then had a processor
+// for far less of the time than in the whole loop, which a busy machine slows down alike.
+bool OnlyWaits(const OwnPython& python) {
+  const SampledTime& open = python.functions;
+  const SampledTime& whole = python.whole;
+  if (open.all_ns == 0 || whole.all_ns == 0) return false;
+  return double(open.cpu_ns) / double(open.all_ns) <
+         kPythonWaits * double(whole.cpu_ns) / double(whole.all_ns);
+}
+
 }  // namespace
 
 void PythonWork(const RunMeasures& run, Findings* findings) {
@@ -65,7 +75,7 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
   const double exposed_ns = has_gpu
                                 ? std::min(python.per_step_ns, GpuPartNs(run, GpuPart::kIdlePython))
                                 : python.per_step_ns;
-  if (exposed_ns < kOwnPython * step_ns || python.places.empty()) return;
+  if (exposed_ns < kOwnPython * step_ns || python.places.empty() || OnlyWaits(python)) return;
   const std::string share = PercentOf(exposed_ns / step_ns);
   std::string names = RangeNames(python);
   if (names.empty()) names = FunctionTexts(*run.store, python.functions);

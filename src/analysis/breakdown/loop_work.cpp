@@ -170,6 +170,8 @@ class Search {
     const CodeSamples samples(store_);
     if (!samples.empty()) {
       work.python.functions = samples.During(steps_.thread, python_spans_);
+      work.python.whole = samples.During(
+          steps_.thread, {{steps_.steps.front().start_ns, steps_.steps.back().end_ns}});
       work.hot = FindHotFunction(inputs_, steps_, samples);
       work.operators.functions = samples.During(steps_.thread, loose_spans_);
       work.loading = samples.During(steps_.thread, loading_spans_);

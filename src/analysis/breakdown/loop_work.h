@@ -33,6 +33,7 @@ struct OwnPython {
   double per_step_ns = 0;
   std::vector<WorkPlace> places;
   SampledTime functions;  // that ran meanwhile, where Python was sampled
+  SampledTime whole;      // of the whole loop
 };
 
 struct LooseOperators {

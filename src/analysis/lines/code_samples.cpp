@@ -66,17 +66,21 @@ void CodeSamples::VisitLooks(ThreadId thread, const std::vector<TimeSpan>& spans
        row < samples.size() && samples.thread[row] == thread; ++row) {
     if (samples.python_stack[row].IsNone()) continue;
     const int64_t ns = NsOfLooks(samples, row, spans, at);
-    if (ns > 0) visit(samples.python_stack[row], ns);
+    if (ns <= 0) continue;
+    const auto all_ns = double(samples.end_ns[row] - samples.start_ns[row]);
+    visit(samples.python_stack[row], ns,
+          static_cast<int64_t>(double(samples.cpu_ns[row]) * double(ns) / all_ns));
   }
 }
 
 SampledTime CodeSamples::During(ThreadId thread, const std::vector<TimeSpan>& spans) const {
   std::map<FunctionName, std::map<uint32_t, int64_t>> lines;  // ns by line
   SampledTime time;
-  VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns) {
+  VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns, int64_t cpu_ns) {
     const StackLine& line = lines_.Of(stack);
     if (line.imports) return;
     time.all_ns += ns;
+    time.cpu_ns += cpu_ns;
     if (line.frame.IsNone() || line.loads || !is_shown_[line.frame.row()]) return;
     const PythonFramesRow place = store_.python_frames.Row(line.frame.row());
     lines[{place.file, std::string(Enclosing(store_.Text(place.function)))}][place.line] += ns;
@@ -98,7 +102,7 @@ std::map<FunctionName, int64_t> CodeSamples::OnStacks(ThreadId thread,
                                                       const std::vector<TimeSpan>& spans) const {
   std::map<FunctionName, int64_t> functions;
   std::set<FunctionName> of_stack;  // recursion counts once
-  VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns) {
+  VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns, int64_t) {
     of_stack.clear();
     for (; !stack.IsNone(); stack = store_.python_stacks.parent[stack.row()]) {
       const PythonFrameId frame = store_.python_stacks.frame[stack.row()];

@@ -27,6 +27,7 @@ struct SampledFunction {
 struct SampledTime {
   std::vector<SampledFunction> functions;  // by falling time
   int64_t all_ns = 0;                      // of all samples, whatever code they are of
+  int64_t cpu_ns = 0;                      // of that, on a processor
 };
 
 // Of a function: file and qualified name.
@@ -44,7 +45,7 @@ class CodeSamples {
                                            const std::vector<TimeSpan>& spans) const;
 
  private:
-  // visit(stack, ns) for the thread's looks within the spans.
+  // visit(stack, ns, cpu_ns) for the thread's looks within the spans.
   template <typename Visitor>
   void VisitLooks(ThreadId thread, const std::vector<TimeSpan>& spans, Visitor&& visit) const;
 

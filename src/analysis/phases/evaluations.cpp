@@ -25,11 +25,15 @@ struct Stretch {
   size_t first = 0;  // of the events
   size_t last = 0;
   size_t calls = 0;
-  bool eval_mode = false;  // of all calls
+  int64_t all_ns = 0;   // in its calls
+  int64_t eval_ns = 0;  // in those in eval mode
   bool own_loader = false;
   bool of_trained = false;  // calls a module that is trained
   StringId path;            // of its first call
   uint32_t step = 0;        // updates before it
+
+  // A loss, which is a module in train mode, does not make it something else.
+  bool eval_mode() const { return eval_ns * 10 >= all_ns * 9; }
 };
 
 // What is called alike, stretch by stretch.
@@ -52,7 +56,7 @@ class ThreadEvaluations {
   std::vector<PhaseMark> Run() const {
     std::map<std::pair<uint32_t, bool>, Habit> habits;
     for (size_t i = 0; i < stretches_.size(); ++i) {
-      Habit& habit = habits[{stretches_[i].path.value, stretches_[i].eval_mode}];
+      Habit& habit = habits[{stretches_[i].path.value, stretches_[i].eval_mode()}];
       habit.steps.insert(stretches_[i].step);
       habit.stretches.push_back(i);
     }
@@ -158,13 +162,15 @@ class ThreadEvaluations {
       if (!IsCall(i) || !is_evaluation_[i]) continue;
       const LoopEvent& call = events_[i];
       if (!open) {
-        stretches_.push_back({.first = i, .eval_mode = true, .path = call.path, .step = call.step});
+        stretches_.push_back({.first = i, .path = call.path, .step = call.step});
         open = true;
       }
       Stretch& stretch = stretches_.back();
       stretch.last = i;
       ++stretch.calls;
-      stretch.eval_mode &= call.eval_mode;
+      const int64_t ns = std::max<int64_t>(1, call.end_ns - call.start_ns);
+      stretch.all_ns += ns;
+      if (call.eval_mode) stretch.eval_ns += ns;
       stretch.of_trained |= trained_.contains(call.path.value);
     }
     for (Stretch& stretch : stretches_) {
@@ -211,7 +217,7 @@ class ThreadEvaluations {
 
   bool IsValidation(const Habit& habit) const {
     const bool of_trained = Any(habit, [](const Stretch& s) { return s.of_trained; });
-    const bool eval_mode = stretches_[habit.stretches.front()].eval_mode;
+    const bool eval_mode = stretches_[habit.stretches.front()].eval_mode();
     const size_t gaps = Gaps();
     const size_t inner = Inner(habit);
     const bool prepares = Prepares(habit);
@@ -223,7 +229,7 @@ class ThreadEvaluations {
 
   // One call with gradients off, in train mode, is a look at the model (a picture, a sample).
   static bool IsLongEnough(const Stretch& stretch) {
-    return stretch.eval_mode || stretch.own_loader || stretch.calls >= 2;
+    return stretch.eval_mode() || stretch.own_loader || stretch.calls >= 2;
   }
 
   // The event that opens the stretch: the switch to eval mode or the loader's start before its

@@ -136,6 +136,21 @@ TEST(Validation, AfterEveryStepOfAFullBatch) {
   EXPECT_EQ(loop.Found().size(), 10u);
 }
 
+// The loss is a module that nobody switches to eval mode.
+TEST(Validation, WithALossOfItsOwn) {
+  Loop loop;
+  for (int i = 0; i < 10; ++i) {
+    loop.TrainMode();
+    loop.Train();
+    for (int set = 0; set < 2; ++set) {
+      loop.Eval();
+      loop.Call("Net", "eval, no_grad");
+      loop.Call("Loss", "no_grad", 1);
+    }
+  }
+  EXPECT_EQ(loop.Found().size(), 10u);
+}
+
 TEST(Validation, IsNoGeneratorWithoutGradients) {
   for (const int critics : {1, 5}) {
     Loop loop;

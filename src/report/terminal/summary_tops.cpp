@@ -159,7 +159,11 @@ void WriteAdvice(SummaryText& out, const RunOverview& overview) {
   constexpr size_t kMost = 3;
   std::vector<Finding> findings = overview.findings;
   std::erase_if(findings, [](const Finding& finding) { return finding.rule == "no-steps"; });
-  if (findings.empty()) return;
+  if (findings.empty()) {
+    if (!overview.findings.empty()) return;  // there are no steps to judge
+    out.Title("What to change first");
+    return out.Line("  nothing was found");
+  }
   out.Title("What to change first");
   for (size_t i = 0; i < std::min(kMost, findings.size()); ++i) {
     const Finding& finding = findings[i];
