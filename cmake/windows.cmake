@@ -1,5 +1,5 @@
 # Toolchain of the preset windows: Debian's mingw-w64 with POSIX threads, the libraries that
-# tools/windows_sysroot.sh makes, and wine to run the program (docs/windows.md).
+# tools/windows_sysroot.sh makes, and wine to run the program.
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)

@@ -245,10 +245,8 @@ class WhenToCollect(InFolder):
         self.assertEqual(done.returncode, 0, done.stderr)
         without_effect = [line for line in done.stderr.splitlines() if "without effect" in line]
         self.assertEqual(len(without_effect), 1, done.stderr)
-        for flag in ("--trace=openmp", "--cudabacktrace=true",
-                     "--cudabacktrace-threshold=10000"):
-            self.assertIn(flag, without_effect[0])
-        for flag in ("osrt", "--sample"):
+        self.assertIn("--trace=openmp", without_effect[0])
+        for flag in ("osrt", "--sample", "--cudabacktrace"):
             self.assertNotIn(flag, without_effect[0])
         self.assertEqual(self.files(), ["nsight.batchlight"])
         done = self.profile("--capture-rnage=nvtx", "touch", self.path("ran"))

@@ -160,7 +160,7 @@ void WriteAdvice(SummaryText& out, const RunOverview& overview) {
   std::vector<Finding> findings = overview.findings;
   std::erase_if(findings, [](const Finding& finding) { return finding.rule == "no-steps"; });
   if (findings.empty()) {
-    if (!overview.findings.empty()) return;  // there are no steps to judge
+    if (overview.steps.Main() == nullptr || !overview.findings.empty()) return;
     out.Title("What to change first");
     return out.Line("  nothing was found");
   }
