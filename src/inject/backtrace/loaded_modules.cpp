@@ -149,7 +149,8 @@ bool LoadedModules::Map() {
   return false;
 }
 
-void LoadedModules::Read() {
+void LoadedModules::Refresh() {
+  if (g_process.forked || !Map()) return;
   ModuleReader::Counts counts;
   dl_iterate_phdr(ModuleReader::TakeCounts, &counts);
   if (module_count_ != 0 && counts.loaded == loaded_ && counts.unloaded == unloaded_) return;
@@ -161,7 +162,7 @@ void LoadedModules::Read() {
   dl_iterate_phdr(ModuleReader::Take, &reader);
 }
 
-const LoadedModule* LoadedModules::FindKnown(uintptr_t pc) const {
+const LoadedModule* LoadedModules::Find(uintptr_t pc) const {
   size_t low = 0;
   size_t high = code_count_;
   while (low < high) {
@@ -173,15 +174,6 @@ const LoadedModule* LoadedModules::FindKnown(uintptr_t pc) const {
     }
   }
   return low > 0 && pc < code_[low - 1].end ? &modules_[code_[low - 1].module] : nullptr;
-}
-
-const LoadedModule* LoadedModules::Find(uintptr_t pc) {
-  if (!Map()) return nullptr;
-  const LoadedModule* known = FindKnown(pc);
-  // Another thread may have held the dynamic linker's lock when this process was forked.
-  if (known != nullptr || g_process.forked) return known;
-  Read();
-  return FindKnown(pc);
 }
 
 }  // namespace batchlight::inject::backtrace

@@ -21,9 +21,12 @@ struct LoadedModule {
 
 class LoadedModules {
  public:
-  // The module with code at `pc`; if none is known there, looks at what is loaded now. nullptr:
-  // code of no module, or of one too many.
-  const LoadedModule* Find(uintptr_t pc);
+  // Looks at what is loaded now, if that has changed: before anything is asked, for what was
+  // unloaded must not be read. Not in a forked child: another thread may have held the dynamic
+  // linker's lock.
+  void Refresh();
+  // The module with code at `pc`. nullptr: code of no module, or of one too many.
+  const LoadedModule* Find(uintptr_t pc) const;
   // Keeps its value while nothing is unloaded.
   uint32_t IndexOf(const LoadedModule& module) const {
     return static_cast<uint32_t>(&module - modules_);
@@ -42,8 +45,6 @@ class LoadedModules {
   friend struct ModuleReader;
 
   bool Map();
-  void Read();
-  const LoadedModule* FindKnown(uintptr_t pc) const;
 
   LoadedModule* modules_ = nullptr;
   Code* code_ = nullptr;  // by address

@@ -56,6 +56,7 @@ void StackRows::Insert(uintptr_t pc, StackRow row) {
 StackRow StackRows::Read(const Guard& guard, uintptr_t pc) {
   StackRow row;
   (void)WithModules(guard, [&](LoadedModules& modules) {
+    modules.Refresh();
     const LoadedModule* module = modules.Find(pc);
     if (module == nullptr) return;
     row = RowOf(*module, pc);

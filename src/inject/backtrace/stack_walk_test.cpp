@@ -1,5 +1,6 @@
 #include "inject/backtrace/stack_walk.h"
 
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -7,9 +8,11 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <thread>
 #include <vector>
 
+#include "inject/backtrace/loaded_modules.h"
 #include "inject/backtrace/stack_row.h"
 
 namespace batchlight::inject::backtrace {
@@ -114,6 +117,23 @@ TEST(StackWalkTest, LeavesOtherStacksAlone) {
   munmap(memory, kBytes + 2 * kGuard);
 }
 #endif
+
+TEST(LoadedModulesTest, ForgetsWhatWasUnloaded) {
+  void* library = dlopen("libbz2.so.1.0", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) GTEST_SKIP() << "no libbz2";
+  const auto code = reinterpret_cast<uintptr_t>(dlsym(library, "BZ2_bzlibVersion"));
+  LoadedModules modules;
+  modules.Refresh();
+  const LoadedModule* found = modules.Find(code);
+  ASSERT_NE(found, nullptr);
+  EXPECT_NE(std::string_view(found->path).find("libbz2"), std::string_view::npos);
+  const uint32_t generation = modules.generation();
+  dlclose(library);
+  if (dlopen("libbz2.so.1.0", RTLD_NOW | RTLD_NOLOAD) != nullptr) GTEST_SKIP() << "it stays";
+  modules.Refresh();
+  EXPECT_EQ(modules.Find(code), nullptr);
+  EXPECT_NE(modules.generation(), generation);
+}
 
 TEST(StackRowTest, TakesWhatFitsAWord) {
   using native::RegisterRule;
