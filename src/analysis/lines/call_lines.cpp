@@ -1,5 +1,6 @@
 #include "analysis/lines/call_lines.h"
 
+#include "analysis/lines/line_parts.h"
 #include "analysis/lines/stack_lines.h"
 
 namespace batchlight {
@@ -46,13 +47,12 @@ std::vector<PythonStackId> PythonStacksOfCalls(const Store& store) {
   const ApiCallsTable& calls = store.api_calls;
   std::vector<PythonStackId> stacks(calls.size());
   if (!HasCallStacks(store)) return stacks;
+  const CallStacks own(store);
   OpenOperators operators(store);
   for (size_t row = 0; row < calls.size(); ++row) {
-    stacks[row] = operators.StackAt(calls.thread[row], calls.start_ns[row]);
-  }
-  const CudaCallStacksTable& own = store.cuda_call_stacks;
-  for (size_t row = 0; row < own.size(); ++row) {
-    if (!own.api_call[row].IsNone()) stacks[own.api_call[row].row()] = own.python_stack[row];
+    const PythonStackId around = operators.StackAt(calls.thread[row], calls.start_ns[row]);
+    const PythonStackId stack = own.Of(ApiCallId::At(row));
+    stacks[row] = stack.IsNone() ? around : stack;
   }
   return stacks;
 }

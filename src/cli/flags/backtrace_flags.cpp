@@ -7,21 +7,18 @@
 #include <string_view>
 
 #include "cli/flags/flag_number.h"
+#include "format/backtraces.h"
 #include "format/control.h"
 
 namespace batchlight::cli {
 namespace {
 
 constexpr uint64_t kMostNs = 1'000'000'000;
-constexpr uint64_t kMostFrames = 128;
-
-// What --cudabacktrace names, and what lines `cuda.backtrace` of ControlPage::extra hold
-// (inject/cupti/options.h).
-constexpr std::array<std::string_view, 4> kCallKinds = {"kernel", "memory", "sync", "other"};
+using format::kCallKindWords;
 
 // "kernel:500": which kinds, and from how many nanoseconds on.
 struct Wanted {
-  std::array<std::optional<uint64_t>, kCallKinds.size()> from_ns;
+  std::array<std::optional<uint64_t>, kCallKindWords.size()> from_ns;
 
   bool Any() const {
     for (const auto& ns : from_ns) {
@@ -40,8 +37,8 @@ Status TakeWord(std::string_view word, uint64_t default_ns, Wanted& wanted) {
   }
   const bool all = kind == "all" || kind == "true";
   bool known = all || kind == "none" || kind == "false";
-  for (size_t i = 0; i < kCallKinds.size(); ++i) {
-    if (!all && kind != kCallKinds[i]) continue;
+  for (size_t i = 0; i < kCallKindWords.size(); ++i) {
+    if (!all && kind != kCallKindWords[i]) continue;
     wanted.from_ns[i] = ns;
     known = true;
   }
@@ -70,9 +67,9 @@ Status ReadCuda(const ParsedFlags& flags, ProfileOptions& options) {
     return {};
   }
   std::string list;
-  for (size_t i = 0; i < kCallKinds.size(); ++i) {
+  for (size_t i = 0; i < kCallKindWords.size(); ++i) {
     if (!wanted.from_ns[i]) continue;
-    list += (list.empty() ? "" : ",") + std::string(kCallKinds[i]) + ":" +
+    list += (list.empty() ? "" : ",") + std::string(kCallKindWords[i]) + ":" +
             std::to_string(*wanted.from_ns[i]);
   }
   options.session.extra += "cuda.backtrace=" + list + "\n";
@@ -84,7 +81,7 @@ Status ReadOs(const ParsedFlags& flags, ProfileOptions& options) {
   ASSIGN_OR_RETURN(const uint64_t from_ns,
                    NumberOf(flags, Flag::kOsrtBacktraceThreshold, 0, kMostNs));
   ASSIGN_OR_RETURN(const uint64_t frames,
-                   NumberOf(flags, Flag::kOsrtBacktraceDepth, 0, kMostFrames));
+                   NumberOf(flags, Flag::kOsrtBacktraceDepth, 0, format::kMostBacktraceFrames));
   if ((options.session.trace & format::kTraceOs) == 0) {
     for (const Flag flag : {Flag::kOsrtBacktraceThreshold, Flag::kOsrtBacktraceDepth}) {
       if (flags.Given(flag)) {

@@ -7,13 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "format/backtraces.h"
 #include "inject/rt/guard.h"
 
 namespace batchlight::inject::backtrace {
 
 // Innermost first, without the frames of the recorder; of callers, the last byte of the call.
 struct WalkedStack {
-  static constexpr size_t kMostFrames = 128;
+  static constexpr size_t kMostFrames = format::kMostBacktraceFrames;
 
   uint64_t hash;
   size_t count;

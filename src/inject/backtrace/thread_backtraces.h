@@ -13,8 +13,6 @@
 
 namespace batchlight::inject::backtrace {
 
-inline constexpr size_t kMostFrames = 128;
-
 // Walks the calling thread's stack. False: it cannot be walked here, or there is no memory.
 bool Walk(const Guard& guard, size_t most_frames);
 

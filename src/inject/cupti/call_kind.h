@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "format/backtraces.h"
+
 namespace batchlight::inject::cupti {
 
 enum CallKind : uint8_t {
@@ -13,8 +15,7 @@ enum CallKind : uint8_t {
   kOtherCall,
   kCallKinds,  // how many there are
 };
-// As --cudabacktrace names them.
-inline constexpr const char* kCallKindWords[kCallKinds] = {"kernel", "memory", "sync", "other"};
+static_assert(kCallKinds == format::kCallKindWords.size());
 
 constexpr CallKind KindOfCall(std::string_view name) {
   const auto has = [name](std::string_view part) {

@@ -66,7 +66,7 @@ void Write(uint32_t correlation) {
     t_chunk_ticks = stream->base_ticks();
     for (TickThreshold& threshold : g_thresholds) threshold.Learn();
   }
-  if (!backtrace::Walk(guard, backtrace::kMostFrames)) return;
+  if (!backtrace::Walk(guard, format::kMostBacktraceFrames)) return;
   const uint32_t stack = backtrace::Define(guard, *stream, kBytes);
   if (stack == 0) return;
   stream->Write(format::CudaBacktraceRecord{.correlation = correlation, .stack = stack});

@@ -44,7 +44,7 @@ void ParseBacktraces(const char* list, size_t bytes, Options& options) {
     if (colon == nullptr) return;
     const auto kind_bytes = static_cast<size_t>(static_cast<const char*>(colon) - word);
     for (size_t kind = 0; kind < kCallKinds; ++kind) {
-      if (IsWord(word, kind_bytes, kCallKindWords[kind])) {
+      if (IsWord(word, kind_bytes, format::kCallKindWords[kind].data())) {
         options.backtrace_ns[kind] = ParseNumber(word + kind_bytes + 1);
       }
     }
