@@ -46,7 +46,7 @@ void UseSlashes(char* word) {
 
 struct Start {
   Start() {
-    _set_fmode(_O_BINARY);
+    _fmode = _O_BINARY;
     for (int fd = 0; fd < 3; ++fd) _setmode(fd, _O_BINARY);
     if (getenv("LC_ALL") == nullptr && getenv("LC_CTYPE") == nullptr) SetDefault("LANG", "C.UTF-8");
     PrepareConsole();

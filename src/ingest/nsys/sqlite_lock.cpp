@@ -5,57 +5,68 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
+
+#include "base/file_lock.h"
+#include "base/folder.h"
 
 namespace batchlight {
 namespace {
 
 // SQLite's locking bytes (sqlite.org/fileformat2.html: the lock-byte page).
-constexpr off_t kReservedByte = 0x40000001;
-constexpr off_t kSharedFirst = 0x40000002;
-constexpr off_t kSharedBytes = 510;
+constexpr int64_t kReservedByte = 0x40000001;
+constexpr int64_t kSharedFirst = 0x40000002;
+constexpr int64_t kSharedBytes = 510;
 constexpr int kAttempts = 20;
-constexpr useconds_t kPauseUs = 10'000;
+constexpr std::chrono::milliseconds kPause{10};
 
-// False: another program holds it. Locks of the open file, which no other descriptor's end drops.
-bool LockToRead(int fd) {
+// False: another program holds it.
+bool WaitForLock(int fd) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    struct flock lock {};
-    lock.l_type = F_RDLCK;
-    lock.l_start = kSharedFirst;
-    lock.l_len = kSharedBytes;
-    // A file system without locks has none that another could hold.
-    if (fcntl(fd, F_OFD_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES)) return true;
-    usleep(kPauseUs);
+    if (LockToRead(fd, kSharedFirst, kSharedBytes)) return true;
+    std::this_thread::sleep_for(kPause);
   }
   return false;
 }
 
-bool SomebodyWrites(int fd) {
-  struct flock lock {};
-  lock.l_type = F_RDLCK;
-  lock.l_start = kReservedByte;
-  lock.l_len = 1;
-  return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+// What lies beside the file, never followed and never waited for.
+struct Beside {
+  bool is_missing = false;
+  bool is_own = false;    // a file of this user: nobody else has put a pipe or link there
+  std::string beginning;  // of a regular file, at most `bytes`
+};
+
+Beside LookBeside(const std::string& path, const char* suffix, size_t bytes) {
+  Beside beside;
+  const auto folder = Folder::OpenParent(path);
+  if (!folder.ok()) return beside;
+  const int fd = folder->OpenFile(LastPartOf(path) + suffix, O_RDONLY);
+  if (fd < 0) {
+    beside.is_missing = errno == ENOENT;
+    return beside;
+  }
+  struct stat info {};
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
+    beside.is_own = static_cast<uid_t>(info.st_uid) == geteuid();
+    beside.beginning.resize(bytes);
+    const auto got = pread(fd, beside.beginning.data(), bytes, 0);
+    beside.beginning.resize(got > 0 ? static_cast<size_t>(got) : 0);
+  }
+  close(fd);
+  return beside;
 }
 
-// The first bytes of a regular file; "" for anything else.
-std::string BeginningOf(const std::string& path, size_t bytes) {
-  const int fd = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (fd < 0) return "";
-  struct stat info {};
-  std::string text(bytes, '\0');
-  const bool is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
-  const ssize_t got = is_file ? pread(fd, text.data(), bytes, 0) : 0;
-  close(fd);
-  text.resize(got > 0 ? static_cast<size_t>(got) : 0);
-  return text;
+bool IsOwnOrMissing(const std::string& path, const char* suffix) {
+  const Beside beside = LookBeside(path, suffix, 0);
+  return beside.is_own || beside.is_missing;
 }
 
 // A journal with a header takes the file back to what it was.
 bool HasJournal(const std::string& path) {
   constexpr char kMagic[] = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
-  return BeginningOf(path + "-journal", 8) == std::string(kMagic, 8);
+  return LookBeside(path, "-journal", 8).beginning == std::string(kMagic, 8);
 }
 
 // A log with more than its header holds pages that the file does not.
@@ -64,14 +75,7 @@ bool HasLog(const std::string& path, int fd) {
   constexpr size_t kHeaderBytes = 32;
   char version = 0;
   return pread(fd, &version, 1, kReadVersion) == 1 && version == 2 &&
-         BeginningOf(path + "-wal", kHeaderBytes + 1).size() > kHeaderBytes;
-}
-
-// Whether it is a file of this user, or missing: nobody else has put a pipe or link there.
-bool IsOwnOrMissing(const std::string& path) {
-  struct stat info {};
-  if (lstat(path.c_str(), &info) != 0) return errno == ENOENT;
-  return S_ISREG(info.st_mode) && info.st_uid == geteuid();
+         LookBeside(path, "-wal", kHeaderBytes + 1).beginning.size() > kHeaderBytes;
 }
 
 Status LeftBeside(const std::string& path, const char* suffix) {
@@ -87,12 +91,13 @@ Result<std::shared_ptr<const SqliteLock>> SqliteLock::Take(const std::string& pa
   if (fd < 0) return InputError("cannot open " + path + ": " + std::strerror(errno));
   const bool reads_log = HasLog(path, fd);
   std::shared_ptr<const SqliteLock> lock(new SqliteLock(fd, reads_log));
-  if (!LockToRead(fd)) {
+  if (!WaitForLock(fd)) {
     return InputError(path +
                       ": the file is locked by another program; try again when it has finished");
   }
-  if (!SomebodyWrites(fd) && HasJournal(path)) return LeftBeside(path, "-journal");
-  const bool is_own = IsOwnOrMissing(path + "-wal") && IsOwnOrMissing(path + "-shm");
+  if (!IsLockedToWrite(fd, kReservedByte, 1) && HasJournal(path))
+    return LeftBeside(path, "-journal");
+  const bool is_own = IsOwnOrMissing(path, "-wal") && IsOwnOrMissing(path, "-shm");
   if (reads_log && !is_own) return LeftBeside(path, "-wal");
   return lock;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/types.h>
 #include_next <unistd.h>
 
 // Reads at an offset; the file's own place stays. One thread at a time.
@@ -9,3 +10,6 @@ inline int pread(int fd, void* to, unsigned bytes, off_t offset) {
   const int count = read(fd, to, bytes);
   return lseek(fd, before, SEEK_SET) < 0 ? -1 : count;
 }
+
+// Every file belongs to user 0 there.
+inline uid_t geteuid() { return 0; }
