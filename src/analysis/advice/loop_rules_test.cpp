@@ -140,14 +140,14 @@ TEST(LoopRules, WhatHappensToFewStepsIsNotTheProgramsOwn) {
 }
 
 // 300 operators of 20 us, `followed` by autograd or not.
-std::vector<Finding> FindingsOfSmallOperators(bool followed) {
+std::vector<Finding> FindingsOfSmallOperators(bool followed, const char* name = "aten::lerp_") {
   int64_t sequence = 0;
   return FindingsOf([&](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
     build.Operator(thread, "aten::linear", t, t + 2 * kMs, ++sequence);
     for (int64_t i = 0; i < 300; ++i) {
       const int64_t at = t + 3 * kMs + i * 22'000;
       sequence += followed;
-      build.Operator(thread, "aten::lerp_", at, at + 20'000, followed ? sequence : -1);
+      build.Operator(thread, name, at, at + 20'000, followed ? sequence : -1);
     }
   });
 }
@@ -158,6 +158,14 @@ TEST(LoopRules, TensorsThatAreUpdatedOneByOne) {
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(found->gain_ns, 0.8 * 300 * 22'000, 0.2 * kMs);
   EXPECT_FALSE(found->patch.empty());
+}
+
+// Metrics that read row after row: what averages weights at once is no patch for them.
+TEST(LoopRules, LoopsOverRowsHaveNoPatchOfAnAverage) {
+  const auto findings = FindingsOfSmallOperators(false, "aten::select");
+  const Finding* found = FindRule(findings, "unfused-updates");
+  ASSERT_NE(found, nullptr);
+  EXPECT_TRUE(found->patch.empty());
 }
 
 TEST(LoopRules, AModelOfManySmallOperatorsIsNoUpdate) {

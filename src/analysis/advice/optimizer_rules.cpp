@@ -174,4 +174,47 @@ void UpdateByHand(const RunMeasures& run, Findings* findings) {
                          "+optimizer.zero_grad()\n"}});
 }
 
+// A dense gradient of an embedding is as large as its table: it is filled with zeros, and the
+// optimizer passes over all rows, whichever the batch used.
+void DenseEmbeddingGradients(const RunMeasures& run, Findings* findings) {
+  const double step_ns = MeanStepNs(run);
+  if (!run.gpu.empty() || step_ns <= 0) return;
+  const Store& store = *run.store;
+  const OperatorCallsTable& calls = store.operator_calls;
+  int64_t filling_ns = 0;
+  uint64_t embeddings = 0;
+  const PhaseTime backward = VisitInPhase(run, PhaseKind::kBackward, calls, [&](size_t row) {
+    if (store.Text(calls.name[row]) != "aten::embedding_dense_backward") return;
+    ++embeddings;
+    filling_ns += ClosedEnd(store, calls.start_ns[row], calls.end_ns[row]) - calls.start_ns[row];
+  });
+  if (double(filling_ns) < kDenseBackward * double(backward.total_ns) || embeddings == 0) return;
+  const double optimizer_ns =
+      step_ns * PhaseShareOf(run, PhaseKind::kOptimizer) - OwnCodeInOptimizerNs(run);
+  if (optimizer_ns < kDenseOptimizer * step_ns) return;
+  const double fill_ns = double(filling_ns) / backward.steps;
+  const bool adam = OptimizerOf(run).name.starts_with("Adam");
+  const std::string sparse = adam ? "SparseAdam" : "SGD";
+  findings->push_back(
+      {.title = "The optimizer updates all rows of the embeddings, whichever a batch used",
+       .seen = "The optimizer takes " + TimeOf(optimizer_ns) + " of a step (" +
+               PercentOf(optimizer_ns / step_ns) + "), dense gradients of embeddings " +
+               TimeOf(fill_ns) + ", " + PercentOf(double(filling_ns) / double(backward.total_ns)) +
+               " of backward.",
+       .why = "A dense gradient is as large as its table: zeros are written for every row that the "
+              "batch did not use, and read again by the optimizer.",
+       .action = "Make the embeddings with sparse=True and step them with torch.optim." + sparse +
+                 " (other parameters with an optimizer of their own); not where weights are tied.",
+       .gain_ns = (optimizer_ns + fill_ns) * kDenseGain,
+       .uncertainty_ns = (optimizer_ns + fill_ns) * kDenseUncertainty,
+       .evidence = {{.kind = "operator",
+                     .name = "aten::embedding_dense_backward",
+                     .count = embeddings,
+                     .per_step_ns = fill_ns}},
+       .patch = {.place = RecordedPlace(run, "site.optimizer"),
+                 .diff = "-nn.Embedding(rows, width)\n+nn.Embedding(rows, width, sparse=True)\n"
+                         "+optimizer = torch.optim." +
+                         sparse + "(model.embedding.parameters(), lr=lr)\n"}});
+}
+
 }  // namespace batchlight::advice

@@ -62,5 +62,38 @@ TEST(OptimizerRules, NothingWhereTheOperatorsHaveTheirWork) {
   EXPECT_TRUE(FindingsOf({"1.13.0a0", "Optimizer.step#AdamW.step", 9'900}).empty());
 }
 
+// 20 steps of 10 ms: 2 ms of backward, of which gradients of embeddings take `filling`, and an
+// optimizer of `optimizer_ns` in few operators.
+std::vector<Finding> FindingsOfEmbeddings(int64_t filling_ns, int64_t optimizer_ns) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "word2vec.py"));
+  for (int64_t i = 0; i < 20; ++i) {
+    const int64_t at = i * 10 * kMs;
+    build.Range(thread, "step", at, at + 10 * kMs - 1000);
+    build.Phase(thread, Phase::kBackward, "backward", at + kMs, at + 3 * kMs);
+    build.Operator(thread, "aten::embedding_dense_backward", at + kMs, at + kMs + filling_ns);
+    build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#Adam.step", at + 3 * kMs,
+                at + 3 * kMs + optimizer_ns);
+  }
+  const Store store = build.Build();
+  std::vector<Finding> findings = BuildOverview(store).findings;
+  std::erase_if(findings,
+                [](const Finding& finding) { return finding.rule != "dense-embedding-gradients"; });
+  return findings;
+}
+
+TEST(OptimizerRules, EmbeddingsThatAreUpdatedWhole) {
+  const auto findings = FindingsOfEmbeddings(kMs, 6 * kMs);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_NEAR(findings[0].gain_ns, 0.9 * 7 * kMs, 0.05 * kMs);
+  EXPECT_NE(findings[0].action.find("SparseAdam"), std::string::npos) << findings[0].action;
+}
+
+// A language model: its embeddings are a part of what is updated.
+TEST(OptimizerRules, EmbeddingsBesideOtherWorkAreNoFinding) {
+  EXPECT_TRUE(FindingsOfEmbeddings(kMs / 10, 6 * kMs).empty());
+  EXPECT_TRUE(FindingsOfEmbeddings(kMs, kMs).empty());
+}
+
 }  // namespace
 }  // namespace batchlight

@@ -36,7 +36,9 @@ PhaseTime VisitInPhase(const RunMeasures& run, PhaseKind kind, const Table& tabl
   for (const PhaseMark& mark : marks.Outermost(main->thread, kind)) {
     if (!lookup.IsSteadyAt(mark.start_ns)) continue;
     int64_t from_ns = mark.start_ns;
-    for (; backward < backwards.size() && backwards[backward].start_ns < mark.end_ns; ++backward) {
+    for (; kind == PhaseKind::kOptimizer && backward < backwards.size() &&
+           backwards[backward].start_ns < mark.end_ns;
+         ++backward) {
       from_ns = std::max(from_ns, std::min(backwards[backward].end_ns, mark.end_ns));
     }
     ++time.calls;

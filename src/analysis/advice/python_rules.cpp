@@ -122,6 +122,24 @@ void SlowFunction(const RunMeasures& run, Findings* findings) {
        .patch = {}});
 }
 
+namespace {
+
+// Averages and clipping write in place; loops over values or rows, which have no such call, do not.
+bool UpdatesInPlace(const LooseOperators& loose) {
+  return loose.operators.front().name.ends_with('_');
+}
+
+Patch AverageAtOnce() {
+  return {.place = "",
+          .diff =
+              "-for p, q in zip(average.parameters(), model.parameters()):\n"
+              "-    p.mul_(decay).add_(q, alpha=1 - decay)\n"
+              "+torch._foreach_lerp_(list(average.parameters()), "
+              "list(model.parameters()), 1 - decay)\n"};
+}
+
+}  // namespace
+
 void UnfusedUpdates(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
   if (step_ns == 0 || ShareOutsideOfPhases(run) < kLooseShare) return;
@@ -150,11 +168,7 @@ void UnfusedUpdates(const RunMeasures& run, Findings* findings) {
        .gain_ns = exposed_ns * kLooseGain,
        .uncertainty_ns = exposed_ns * kLooseUncertainty,
        .evidence = EvidenceOf(loose.operators, "operator"),
-       .patch = {.place = "",
-                 .diff = "-for p, q in zip(average.parameters(), model.parameters()):\n"
-                         "-    p.mul_(decay).add_(q, alpha=1 - decay)\n"
-                         "+torch._foreach_lerp_(list(average.parameters()), "
-                         "list(model.parameters()), 1 - decay)\n"}});
+       .patch = UpdatesInPlace(loose) ? AverageAtOnce() : Patch{}});
 }
 
 }  // namespace batchlight::advice

@@ -1,5 +1,7 @@
 // Rollouts of reinforcement learning: how the model is asked for what it then learns from.
+#include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <vector>
 
 #include "analysis/advice/advice_text.h"
@@ -36,6 +38,10 @@ struct RolloutCalls {
   uint64_t scalars_read = 0;  // tensors of one number made Python's
   uint64_t model_calls = 0;   // of modules that no other module called
   uint64_t rollouts = 0;
+  int64_t module_ns = 0;    // in modules that no other module called
+  int64_t operator_ns = 0;  // in operators that no other operator called
+
+  double model_ns() const { return double(std::max(module_ns, operator_ns)); }
 
   // Without shapes: who reads a number for each call asked for one sample.
   bool AreOfOne() const {
@@ -56,6 +62,10 @@ class RolloutReader {
     const OperatorCallsTable& calls = store_.operator_calls;
     for (uint32_t row = Skip(calls, operators_, rollout.start_ns);
          row < operators_.end && calls.start_ns[row] < rollout.end_ns; ++row) {
+      if (calls.start_ns[row] >= operators_end_ns_) {
+        operators_end_ns_ = std::min(calls.end_ns[row], rollout.end_ns);
+        found_.operator_ns += operators_end_ns_ - calls.start_ns[row];
+      }
       const std::string_view name = store_.Text(calls.name[row]);
       found_.scalars_read += name == "aten::_local_scalar_dense";
       if (calls.shapes[row].IsNone() || !IsLayer(name)) continue;
@@ -66,7 +76,9 @@ class RolloutReader {
     const ModuleCallsTable& modules = store_.module_calls;
     for (uint32_t row = Skip(modules, modules_, rollout.start_ns);
          row < modules_.end && modules.start_ns[row] < rollout.end_ns; ++row) {
-      found_.model_calls += modules.depth[row] == 0;
+      if (modules.depth[row] != 0) continue;
+      ++found_.model_calls;
+      found_.module_ns += std::min(modules.end_ns[row], rollout.end_ns) - modules.start_ns[row];
     }
   }
   const RolloutCalls& found() const { return found_; }
@@ -81,30 +93,68 @@ class RolloutReader {
   const Store& store_;
   ThreadSpans::Rows operators_;  // from where the last rollout began
   ThreadSpans::Rows modules_;
+  int64_t operators_end_ns_ = INT64_MIN;  // of the last one that no other called
   RolloutCalls found_;
 };
 
-}  // namespace
+// The rollouts of a loop that they take a good part of.
+struct Rollouts {
+  double total_ns = 0;  // 0: no such
+  double training_ns = 0;
+  RolloutCalls calls;
 
-void RolloutOfOne(const RunMeasures& run, Findings* findings) {
+  // The rest is the environment's and the program's own.
+  bool AreOfTheModel() const { return calls.model_ns() >= kRolloutInModel * total_ns; }
+  std::string Lengths() const {
+    return "Rollouts took " + TimeOf(total_ns) + " together, training " + TimeOf(training_ns);
+  }
+};
+
+Rollouts RolloutsOf(const RunMeasures& run) {
   const ProcessSteps* main = run.steps.Main();
   const ProcessStages* stages = run.stages.Main();
-  if (main == nullptr || stages == nullptr || main->thread.IsNone()) return;
+  if (main == nullptr || stages == nullptr || main->thread.IsNone()) return {};
   const StageTotal* rollouts = stages->Of(StageKind::kRollout);
   const StageTotal* training = stages->Of(StageKind::kTraining);
-  if (rollouts == nullptr || training == nullptr) return;
-  const auto rollout_ns = double(rollouts->total_ns);
-  if (rollout_ns < kRepeatedShare * (rollout_ns + double(training->total_ns))) return;
+  if (rollouts == nullptr || training == nullptr) return {};
+  const auto rollout_ns = double(rollouts->total_ns), training_ns = double(training->total_ns);
+  if (rollout_ns < kRepeatedShare * (rollout_ns + training_ns)) return {};
   RolloutReader reader(*run.store, main->thread);
   for (const StageSpan& span : stages->spans) {
     if (span.kind == StageKind::kRollout) reader.Add(span);
   }
-  const RolloutCalls& found = reader.found();
-  if (!found.AreOfOne()) return;
+  return {.total_ns = rollout_ns, .training_ns = training_ns, .calls = reader.found()};
+}
+
+}  // namespace
+
+void RolloutWork(const RunMeasures& run, Findings* findings) {
+  const Rollouts rollouts = RolloutsOf(run);
+  if (rollouts.total_ns <= 0 || rollouts.AreOfTheModel()) return;
+  const double work_ns = rollouts.total_ns - rollouts.calls.model_ns();
+  findings->push_back(
+      {.title =
+           PercentOf(work_ns / rollouts.total_ns) + " of the rollouts lies outside of the model",
+       .seen = rollouts.Lengths() + "; calls of the model and of operators are " +
+               TimeOf(rollouts.calls.model_ns()) + " of it." +
+               CodeOfStage(run, StageKind::kRollout),
+       .why = "The model waits for the environment and for what is done with its answers: "
+              "simulating, drawing, recording, copying observations.",
+       .action = "Make that code cheaper or rarer (no drawing or video of every episode), or run "
+                 "environments in processes of their own (gymnasium.vector.AsyncVectorEnv).",
+       .evidence = {{.kind = "stage", .name = "rollout", .count = rollouts.calls.rollouts}},
+       .run_gain_ns = work_ns * kRolloutWorkGain,
+       .run_uncertainty_ns = work_ns * kRolloutWorkUncertainty,
+       .patch = {}});
+}
+
+void RolloutOfOne(const RunMeasures& run, Findings* findings) {
+  const Rollouts rollouts = RolloutsOf(run);
+  const RolloutCalls& found = rollouts.calls;
+  if (rollouts.total_ns <= 0 || !rollouts.AreOfTheModel() || !found.AreOfOne()) return;
   findings->push_back(
       {.title = "Rollouts ask the model for one sample at a time",
-       .seen = "Rollouts took " + TimeOf(rollout_ns) + " together, training " +
-               TimeOf(double(training->total_ns)) + "; in them the model was called " +
+       .seen = rollouts.Lengths() + "; in them the model was called " +
                std::to_string(found.model_calls) + " times, most often for a batch of one.",
        .why = "A call of a small model costs nearly the same for one sample as for many: Python, "
               "operators and launches.",
@@ -112,8 +162,8 @@ void RolloutOfOne(const RunMeasures& run, Findings* findings) {
                  "(gymnasium.vector, torch.stack of the observations); read the answers back with "
                  "one .tolist() or .cpu().",
        .evidence = {{.kind = "stage", .name = "rollout", .count = found.rollouts}},
-       .run_gain_ns = rollout_ns * kRolloutGain,
-       .run_uncertainty_ns = rollout_ns * kRolloutUncertainty,
+       .run_gain_ns = rollouts.total_ns * kRolloutGain,
+       .run_uncertainty_ns = rollouts.total_ns * kRolloutUncertainty,
        .patch = {.place = "",
                  .diff = "-actions = [policy(obs[None]) for obs in observations]\n"
                          "+actions = policy(torch.stack(observations))\n"}});

@@ -12,8 +12,8 @@ using testing::FindRule;
 using testing::kMs;
 using testing::StoreBuilder;
 
-// Six rounds: a policy is called 40 times without gradients, then ten updates of 10 ms.
-RunOverview RunOfRollouts(const std::string& shapes) {
+// Six rounds: a policy is called 40 times without gradients, every 5 ms, then ten updates of 10 ms.
+RunOverview RunOfRollouts(const std::string& shapes, int64_t call_ns = 3 * kMs) {
   static Store store;
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(7, "ppo.py"));
@@ -21,11 +21,13 @@ RunOverview RunOfRollouts(const std::string& shapes) {
   int64_t t = kMs;
   for (int round = 0; round < 6; ++round) {
     for (int call = 0; call < 40; ++call, t += 5 * kMs) {
-      build.Module(thread, "Policy", "Policy", t, t + kMs);
-      build.Phase(thread, Phase::kEvaluationCall, "no_grad", t + 1, t + kMs - 1);
-      build.Operator(thread, "aten::addmm", t + 1000, t + kMs / 2, -1, 0, OperatorScope::kFunction,
-                     shapes);
-      if (shapes.empty()) build.Operator(thread, "aten::_local_scalar_dense", t + kMs, t + 2 * kMs);
+      build.Module(thread, "Policy", "Policy", t, t + call_ns);
+      build.Phase(thread, Phase::kEvaluationCall, "no_grad", t + 1, t + call_ns - 1);
+      build.Operator(thread, "aten::addmm", t + 1000, t + call_ns / 2, -1, 0,
+                     OperatorScope::kFunction, shapes);
+      if (shapes.empty()) {
+        build.Operator(thread, "aten::_local_scalar_dense", t + call_ns, t + call_ns + kMs);
+      }
     }
     for (int step = 0; step < 10; ++step, t += 10 * kMs) {
       build.Module(thread, "Policy", "Policy", t, t + 4 * kMs);
@@ -57,6 +59,18 @@ TEST(RolloutRules, WithoutShapesNumbersReadOneByOneTell) {
 
 TEST(RolloutRules, ABatchOfEnvironmentsIsNoFinding) {
   EXPECT_EQ(FindRule(RunOfRollouts(kEight).findings, "rollout-of-one"), nullptr);
+}
+
+// An environment that takes four fifths: larger batches would not help it.
+TEST(RolloutRules, WhatLiesOutsideOfTheModelIsNotItsGain) {
+  const RunOverview run = RunOfRollouts(kOne, kMs);
+  EXPECT_EQ(FindRule(run.findings, "rollout-of-one"), nullptr);
+  const Finding* found = FindRule(run.findings, "rollout-work");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title.find("80"), 0u) << found->title;
+  const double work_ns = 0.8 * double(run.stages.Main()->Of(StageKind::kRollout)->total_ns);
+  EXPECT_NEAR(found->run_gain_ns, 0.6 * work_ns, 0.05 * work_ns);
+  EXPECT_EQ(FindRule(RunOfRollouts(kOne).findings, "rollout-work"), nullptr);
 }
 
 TEST(RolloutRules, ARolloutIsAStageAndNotAValidation) {

@@ -2,6 +2,7 @@
 // ...), and what several of them ask.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "analysis/advice/advice.h"
@@ -46,6 +47,8 @@ std::string RecordedPlace(const RunMeasures& run, std::string_view key);
 bool HasSmallGrid(const KernelRow& kernel);
 // torch.compile was used: by its module or by a kernel of Triton that it made.
 bool IsCompiled(const RunMeasures& run);
+// " Most of it is in `build_vocabulary` (data.py:12)."; "" where Python was not sampled.
+std::string CodeOfStage(const RunMeasures& run, StageKind kind);
 // The share of the CPU's time that no GPU work hides: the GPU's idle share, 1 without a GPU.
 double CpuExposure(const RunMeasures& run);
 

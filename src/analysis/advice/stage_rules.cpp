@@ -88,21 +88,6 @@ Repeated RepeatedStage(const RunMeasures& run, StageKind kind) {
   return repeated;
 }
 
-// " Most of it is in `build_vocabulary` (data.py:12)."; "" where Python was not sampled.
-std::string CodeOfStage(const RunMeasures& run, StageKind kind) {
-  const ProcessStages* stages = run.stages.Main();
-  const ProcessSteps* main = run.steps.Main();
-  if (stages == nullptr || main == nullptr || main->thread.IsNone()) return "";
-  const CodeSamples samples(*run.store);
-  if (samples.empty()) return "";
-  std::vector<TimeSpan> spans;
-  for (const StageSpan& span : stages->spans) {
-    if (span.kind == kind) AddSpan(spans, span.start_ns, span.end_ns);
-  }
-  const std::string names = FunctionTexts(*run.store, samples.During(main->thread, spans));
-  return names.empty() ? "" : " Most of it is in " + names + ".";
-}
-
 std::string CountText(uint64_t count, const char* noun) {
   return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
 }
@@ -122,8 +107,8 @@ struct RepeatedText {
   const char* call;  // in the patch
 };
 
-bool CouldComeLessOften(const Repeated& stage) {
-  return stage.times_less >= 2 && stage.share() >= kRepeatedShare;
+bool CouldComeLessOften(const Repeated& stage, double from_share) {
+  return stage.times_less >= 2 && stage.share() >= from_share;
 }
 
 void AddRepeated(const Repeated& stage, RepeatedText text, Findings* findings) {
@@ -172,9 +157,23 @@ void AddOnce(double once_ns, OnceText text, Findings* findings) {
 
 }  // namespace
 
+std::string CodeOfStage(const RunMeasures& run, StageKind kind) {
+  const ProcessStages* stages = run.stages.Main();
+  const ProcessSteps* main = run.steps.Main();
+  if (stages == nullptr || main == nullptr || main->thread.IsNone()) return "";
+  const CodeSamples samples(*run.store);
+  if (samples.empty()) return "";
+  std::vector<TimeSpan> spans;
+  for (const StageSpan& span : stages->spans) {
+    if (span.kind == kind) AddSpan(spans, span.start_ns, span.end_ns);
+  }
+  const std::string names = FunctionTexts(*run.store, samples.During(main->thread, spans));
+  return names.empty() ? "" : " Most of it is in " + names + ".";
+}
+
 void ValidationCost(const RunMeasures& run, Findings* findings) {
   const Repeated validation = RepeatedStage(run, StageKind::kValidation);
-  if (!CouldComeLessOften(validation)) return;
+  if (!CouldComeLessOften(validation, kRepeatedShare)) return;
   AddRepeated(
       validation,
       {.title = validation.total_ns > validation.training_ns
@@ -196,7 +195,7 @@ void ValidationCost(const RunMeasures& run, Findings* findings) {
 
 void BetweenEpochs(const RunMeasures& run, Findings* findings) {
   const Repeated between = RepeatedStage(run, StageKind::kBetweenEpochs);
-  if (!CouldComeLessOften(between)) return;
+  if (!CouldComeLessOften(between, kBetweenShare)) return;
   AddRepeated(
       between,
       {.title = "The program works " + PercentOf(between.share()) + " of its loop between epochs",
