@@ -251,17 +251,19 @@ void Jumps(int count) {
 // its hands; others go on registering.
 void JumpsAndOthers(int count) {
   std::atomic<bool> stop{false};
+  // Blocked before the thread begins: an alarm in it would jump to this thread's stack.
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
   std::thread other([&] {
-    sigset_t alarm;
-    sigemptyset(&alarm);
-    sigaddset(&alarm, SIGALRM);
-    pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
     for (uint64_t i = 0; !stop; ++i) {
       Register(i);
       Operator("fault::other");
       usleep(20);
     }
   });
+  pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);
   Jumps(count);
   stop = true;
   other.join();
