@@ -59,7 +59,8 @@ SUB_LAYERS = {
         'recording': ('program', 'loop'),
         'cpu': ('recording', 'loop'),
         'python': ('recording', 'loop'),
-        'session': ('python', 'cpu', 'recording', 'program', 'loop'),
+        'usage': ('recording', 'loop'),
+        'session': ('usage', 'python', 'cpu', 'recording', 'program', 'loop'),
         'machine': ('session', 'python', 'cpu', 'program'),
     },
     # From the floor up.

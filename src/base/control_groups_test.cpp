@@ -46,6 +46,36 @@ TEST_F(ControlGroupsTest, AQuotaIsRoundedUpToWholeProcessors) {
   }
 }
 
+TEST_F(ControlGroupsTest, TheTightestLimitSaysWhereItsGroupCounts) {
+  Write("membership", "0::/jobs/42/step\n");
+  Write("root/jobs/42/step/cpu.max", "800000 100000\n");
+  Write("root/jobs/42/cpu.max", "150000 100000\n");
+  Write("root/jobs/42/step/memory.max", "max\n");
+  Write("root/jobs/memory.max", "9000\n");
+  const GroupLimits limits = TightestLimits(groups_);
+  EXPECT_EQ(limits.processors, 1.5);
+  EXPECT_EQ(limits.cpu_counts, base_ + "/root/jobs/42/cpu.stat");
+  EXPECT_EQ(limits.cpu_time, limits.cpu_counts);
+  EXPECT_EQ(limits.time_key, "usage_usec ");
+  EXPECT_EQ(limits.unit_ns, 1000);
+  EXPECT_EQ(limits.memory_bytes, 9000u);
+  EXPECT_EQ(limits.memory_used, base_ + "/root/jobs/memory.current");
+}
+
+TEST_F(ControlGroupsTest, WithoutALimitItsOwnGroupCounts) {
+  Write("membership", "4:memory:/m\n2:cpuacct,cpu:/c\n");
+  Write("root/memory/m/memory.limit_in_bytes", "9223372036854771712\n");
+  const GroupLimits limits = TightestLimits(groups_);
+  EXPECT_EQ(limits.processors, 0);
+  EXPECT_EQ(limits.cpu_counts, base_ + "/root/cpu/c/cpu.stat");
+  EXPECT_EQ(limits.cpu_time, base_ + "/root/cpuacct/c/cpuacct.usage");
+  EXPECT_EQ(limits.time_key, "");
+  EXPECT_EQ(limits.throttled_key, "throttled_time ");
+  EXPECT_EQ(limits.unit_ns, 1);
+  EXPECT_EQ(limits.memory_bytes, kNoMemoryLimit);
+  EXPECT_EQ(limits.memory_used, base_ + "/root/memory/m/memory.usage_in_bytes");
+}
+
 TEST_F(ControlGroupsTest, TheTightestOfTheGroupsAroundItHolds) {
   Write("membership", "0::/jobs/42/step\n");
   Write("root/jobs/42/step/cpu.max", "800000 100000\n");

@@ -59,27 +59,65 @@ Chain GroupsWith(std::string_view controller, const ControlGroups& groups) {
   }
 }
 
-// Microseconds of processor time in a period, and that period; "max", -1 or nothing: no quota.
-int ProcessorsOf(const std::string& quota_and_period) {
+// Microseconds of processor time in a period, and that period; "max", -1 or nothing: no quota, 0.
+double QuotaOf(const std::string& quota_and_period) {
   std::istringstream text(quota_and_period);
   double quota_us = 0, period_us = 0;
   if (!(text >> quota_us >> period_us) || quota_us <= 0 || period_us <= 0) return 0;
-  return std::max(1, static_cast<int>(std::ceil(std::min(quota_us / period_us, 1e6))));
+  return std::min(quota_us / period_us, 1e6);
+}
+
+void FindProcessorLimit(const ControlGroups& groups, GroupLimits& limits) {
+  const Chain chain = GroupsWith("cpu", groups);
+  std::string tightest = chain.folders.front();
+  for (const std::string& folder : chain.folders) {
+    const double quota =
+        QuotaOf(chain.version == 2 ? FirstLineOf(folder + "cpu.max")
+                                   : FirstLineOf(folder + "cpu.cfs_quota_us") + " " +
+                                         FirstLineOf(folder + "cpu.cfs_period_us"));
+    if (quota <= 0 || (limits.processors > 0 && quota >= limits.processors)) continue;
+    limits.processors = quota;
+    tightest = folder;
+  }
+  limits.cpu_counts = tightest + "cpu.stat";
+  if (chain.version == 2) {
+    limits.cpu_time = limits.cpu_counts;
+    limits.time_key = "usage_usec ";
+    limits.throttled_key = "throttled_usec ";
+    limits.unit_ns = 1000;
+  } else {
+    limits.cpu_time = GroupsWith("cpuacct", groups).folders.front() + "cpuacct.usage";
+    limits.throttled_key = "throttled_time ";
+  }
+}
+
+void FindMemoryLimit(const ControlGroups& groups, GroupLimits& limits) {
+  const Chain chain = GroupsWith("memory", groups);
+  const MemoryFiles& files = kMemoryFiles[chain.version - 1];
+  std::string tightest = chain.folders.front();
+  for (const std::string& folder : chain.folders) {
+    const uint64_t limit = NumberIn(folder + files.limit, "", kNoMemoryLimit);
+    // Version 1 says "none" by the largest number of whole pages.
+    if (limit >= limits.memory_bytes || limit > kNoMemoryLimit / 4) continue;
+    limits.memory_bytes = limit;
+    tightest = folder;
+  }
+  limits.memory_used = tightest + files.used;
 }
 
 }  // namespace
 
 int QuotaProcessors(const ControlGroups& groups) {
-  const Chain chain = GroupsWith("cpu", groups);
-  int least = 0;
-  for (const std::string& folder : chain.folders) {
-    const int processors =
-        ProcessorsOf(chain.version == 2 ? FirstLineOf(folder + "cpu.max")
-                                        : FirstLineOf(folder + "cpu.cfs_quota_us") + " " +
-                                              FirstLineOf(folder + "cpu.cfs_period_us"));
-    if (processors > 0 && (least == 0 || processors < least)) least = processors;
-  }
-  return least;
+  GroupLimits limits;
+  FindProcessorLimit(groups, limits);
+  return static_cast<int>(std::ceil(limits.processors));
+}
+
+GroupLimits TightestLimits(const ControlGroups& groups) {
+  GroupLimits limits;
+  FindProcessorLimit(groups, limits);
+  FindMemoryLimit(groups, limits);
+  return limits;
 }
 
 uint64_t FreeMemoryInGroups(const ControlGroups& groups) {

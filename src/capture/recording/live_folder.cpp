@@ -156,8 +156,8 @@ int LiveFolder::OpenProcessFile(const std::string& name, int flags) const {
   if (fd < 0) return fd;
   struct stat info {};
   const bool is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1;
-  const bool is_tools =
-      name == kToolFile || name == kCpuFile || name == kPythonFile || name == kNamesFile;
+  const bool is_tools = name == kToolFile || name == kCpuFile || name == kPythonFile ||
+                        name == kNamesFile || name == kUsageFile;
   const bool is_owners =
       info.st_uid == folder_.Info().st_uid || (is_tools && info.st_uid == geteuid());
   if (is_file && is_owners) return fd;

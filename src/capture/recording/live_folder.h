@@ -23,6 +23,7 @@ inline constexpr char kToolFile[] = "tool.blp";
 inline constexpr char kCpuFile[] = "cpu.blp";        // the tool's too: samples and switches
 inline constexpr char kPythonFile[] = "python.blp";  // the tool's too: samples of Python code
 inline constexpr char kNamesFile[] = "names.blp";    // the tool's too: functions of stacks
+inline constexpr char kUsageFile[] = "usage.blp";    // the tool's too: what processes use up
 
 class LiveFolder {
  public:

@@ -125,6 +125,13 @@ void ProcessWatch::NoteWaitStatus(pid_t pid, int wait_status) {
   processes_.erase(found);
 }
 
+std::vector<pid_t> ProcessWatch::AlivePids() const {
+  std::vector<pid_t> pids;
+  pids.reserve(processes_.size());
+  for (const auto& [pid, process] : processes_) pids.push_back(pid);
+  return pids;
+}
+
 void ProcessWatch::Finish() {
   ReadNames();
   ScanFolder();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "base/status.h"
 #include "capture/loop/event_loop.h"
@@ -31,6 +32,8 @@ class ProcessWatch {
 
   size_t recorded() const { return recorded_; }
   size_t alive() const { return processes_.size(); }
+  // Of those that are recorded and alive; in no order.
+  std::vector<pid_t> AlivePids() const;
 
  private:
   struct Process {

@@ -90,6 +90,7 @@ void Session::FollowWithSamplers() {
   if (python_sampler_) {
     python_sampler_->SetCapture(control.capture_index(), control.collecting());
   }
+  if (usage_) usage_->SetCapture(control.capture_index(), control.collecting());
 }
 
 void Session::FollowControlPage() {
@@ -112,6 +113,7 @@ void Session::NoteCaptures() {
 }
 
 void Session::Reap() {
+  if (usage_) usage_->LookIfDue();  // an ended process tells what it used until it is waited for
   children_left_ = ReapChildren([this](pid_t pid, int status) {
     if (WIFSTOPPED(status)) {
       if (pid == program_pid_) signals_.ProgramStopped(WSTOPSIG(status));

@@ -27,6 +27,7 @@
 #include "capture/session/session_server.h"
 #include "capture/session/session_state.h"
 #include "capture/session/user_commands.h"
+#include "capture/usage/usage_sampler.h"
 
 namespace batchlight::capture {
 
@@ -73,6 +74,7 @@ class Session : private SessionCommands {
   void SayOfCpu(const std::string& why);
   void OpenPythonSampler();
   void SayOfPythonSamples(const std::string& why);
+  void OpenUsageSampler(pid_t pid);
   // The program will preload this library of shims. `or_else`: what to do if it is not there.
   Status PreloadShims(const std::string& library, const std::string& or_else);
   void SayWhatIsLeft();
@@ -122,6 +124,7 @@ class Session : private SessionCommands {
   std::optional<ProgramStacks> program_stacks_;
   std::unique_ptr<PythonSampler> python_sampler_;
   std::optional<ProcessWatch> processes_;
+  std::unique_ptr<UsageSampler> usage_;
   std::optional<ControlWatch> control_watch_;
   std::optional<SessionServer> server_;
   std::optional<UserCommands> commands_;

@@ -135,6 +135,7 @@ Status Session::Prepare(pid_t pid, const Install& install,
   OpenCpuRecorder(pid);
   OpenProgramStacks();
   OpenPythonSampler();
+  OpenUsageSampler(pid);
   return {};
 }
 
@@ -192,6 +193,18 @@ void Session::OpenPythonSampler() {
   }
   recording_->log().AddProperty("python.sampling_period_ns",
                                 std::to_string(options_.python_period_ns));
+}
+
+void Session::OpenUsageSampler(pid_t pid) {
+  auto sampler = UsageSampler::Open(loop_, *processes_, recording_->live_folder(), pid);
+  if (!sampler.ok()) {
+    recording_->log().AddReason(
+        "process-usage", "what processes use is not recorded: " + sampler.status().message());
+    return;
+  }
+  usage_ = std::move(sampler).value();
+  const Control& control = recording_->control();
+  usage_->SetCapture(control.capture_index(), control.collecting());
 }
 
 void Session::SayOfPythonSamples(const std::string& why) {

@@ -13,6 +13,12 @@
 
 namespace batchlight {
 
+// Bytes of a recording may be anything: a number beyond the last kind is the first.
+template <typename Kind>
+Kind KindOr(uint32_t number, Kind last) {
+  return number <= Number(last) ? static_cast<Kind>(number) : Kind{};
+}
+
 class ChunkContext {
  public:
   // `zero_ns`: CLOCK_MONOTONIC of the recording's time 0.

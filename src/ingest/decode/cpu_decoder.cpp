@@ -22,12 +22,6 @@ std::string Hexadecimal(std::string_view bytes) {
   return text;
 }
 
-// Bytes of a recording may be anything.
-template <typename Kind>
-Kind KindOr(uint32_t number, Kind last) {
-  return number <= Number(last) ? static_cast<Kind>(number) : Kind{};
-}
-
 // Of damaged records too, sums of all rows that there can be must fit.
 constexpr uint64_t kMostSampleNs = 2'000'000'000;
 constexpr uint64_t kMostUsageNs = uint64_t{1} << 60;
@@ -74,6 +68,10 @@ void CpuDecoder::TakeOfTool(const format::RecordView& view) {
       return Take(view.As<format::CpuThreadRecord>(), at_ns);
     case RecordKind::kProcessUsage:
       return Take(view.As<format::ProcessUsageRecord>(), at_ns);
+    case RecordKind::kMachineUsage:
+      return Take(view.As<format::MachineUsageRecord>(), at_ns);
+    case RecordKind::kNetworkUsage:
+      return Take(view.As<format::NetworkUsageRecord>(), at_ns);
     default:
       return;
   }
@@ -162,14 +160,49 @@ void CpuDecoder::Take(const format::CpuThreadRecord& record, int64_t at_ns) {
 
 void CpuDecoder::Take(const format::ProcessUsageRecord& record, int64_t at_ns) {
   Fragment& fragment = context_.fragment;
-  fragment.store.process_usage.Append({.start_ns = at_ns,
-                                       .threads = record.threads,
-                                       .user_ns = AtMost(kMostUsageNs, record.user_ns),
-                                       .system_ns = AtMost(kMostUsageNs, record.system_ns),
-                                       .memory_bytes = record.resident_bytes,
-                                       .read_bytes = record.read_bytes,
-                                       .written_bytes = record.written_bytes});
+  fragment.store.process_usage.Append(
+      {.start_ns = at_ns,
+       .threads = record.threads,
+       .user_ns = AtMost(kMostUsageNs, record.user_ns),
+       .system_ns = AtMost(kMostUsageNs, record.system_ns),
+       .memory_bytes = record.resident_bytes,
+       .read_bytes = record.read_bytes,
+       .written_bytes = record.written_bytes,
+       .first_ran_ns = AtMost(kMostUsageNs, record.first_ran_ns),
+       .first_waited_ns = AtMost(kMostUsageNs, record.first_waited_ns),
+       .processors = record.processors});
   fragment.usage_owners.push_back({record.pid, record.pid});
+}
+
+void CpuDecoder::Take(const format::MachineUsageRecord& record, int64_t at_ns) {
+  constexpr double kThousandths = 1000;
+  context_.fragment.store.machine_usage.Append(
+      {.start_ns = at_ns,
+       .processors = record.processors,
+       .runnable = record.runnable,
+       .busy_ns = AtMost(kMostUsageNs, record.busy_ns),
+       .stolen_ns = AtMost(kMostUsageNs, record.stolen_ns),
+       .tool_ns = AtMost(kMostUsageNs, record.tool_ns),
+       .cpu_pressure_ns = AtMost(kMostUsageNs, record.cpu_pressure_ns),
+       .io_pressure_ns = AtMost(kMostUsageNs, record.io_pressure_ns),
+       .memory_pressure_ns = AtMost(kMostUsageNs, record.memory_pressure_ns),
+       .available_bytes = record.available_bytes,
+       .group_limit = static_cast<double>(record.group_limit) / kThousandths,
+       .group_cpu_ns = AtMost(kMostUsageNs, record.group_cpu_ns),
+       .group_periods = record.group_periods,
+       .group_throttled_periods = record.group_throttled_periods,
+       .group_throttled_ns = AtMost(kMostUsageNs, record.group_throttled_ns),
+       .group_memory_bytes = record.group_memory_bytes,
+       .group_memory_limit_bytes = record.group_memory_limit_bytes});
+}
+
+void CpuDecoder::Take(const format::NetworkUsageRecord& record, int64_t at_ns) {
+  Fragment& fragment = context_.fragment;
+  fragment.store.network_usage.Append({.start_ns = at_ns,
+                                       .interface = context_.String(record.interface),
+                                       .received_bytes = record.received_bytes,
+                                       .sent_bytes = record.sent_bytes});
+  fragment.network_owners.push_back({record.pid, record.pid});
 }
 
 }  // namespace batchlight

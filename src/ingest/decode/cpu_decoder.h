@@ -29,6 +29,8 @@ class CpuDecoder {
   void Take(const format::CpuSwitchRecord& record, int64_t at_ns);
   void Take(const format::CpuThreadRecord& record, int64_t at_ns);
   void Take(const format::ProcessUsageRecord& record, int64_t at_ns);
+  void Take(const format::MachineUsageRecord& record, int64_t at_ns);
+  void Take(const format::NetworkUsageRecord& record, int64_t at_ns);
 
   // The fragment's row of a NativeStack of this chunk; None for 0 and for ids never defined.
   NativeStackId Stack(uint32_t id) const {

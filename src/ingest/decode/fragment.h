@@ -98,6 +98,9 @@ struct CpuThreadFact {
   StringId name;
   int64_t at_ns;
 };
+struct PythonSampleOwner : ThreadNumbers {
+  uint32_t gil_holder = 0;  // tid, 0 = not known
+};
 // A block of store.memory_blocks was freed.
 struct MemoryFreeFact {
   ProcessId process;
@@ -137,11 +140,13 @@ struct Fragment {
   std::vector<uint32_t> overhead_tids;  // by row of store.gpu_overheads
   std::vector<uint32_t> jit_tids;       // by row of store.cuda_jits
 
-  // By row of store.python_samples, cpu_samples, cpu_switches, process_usage, until PlaceCpu().
-  std::vector<ThreadNumbers> python_sample_owners;
+  // By row of store.python_samples, cpu_samples, cpu_switches, process_usage, network_usage, until
+  // PlaceCpu().
+  std::vector<PythonSampleOwner> python_sample_owners;
   std::vector<ThreadNumbers> sample_owners;
   std::vector<ThreadNumbers> switch_owners;
   std::vector<ThreadNumbers> usage_owners;
+  std::vector<ThreadNumbers> network_owners;
   std::vector<CpuThreadFact> cpu_threads;
   std::vector<NativeSymbolFact> native_symbols;
 

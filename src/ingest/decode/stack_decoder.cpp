@@ -64,8 +64,9 @@ void StackDecoder::TakeSample(const RecordView& view) {
                                         .end_ns = at_ns + nanoseconds(record.wall_ns),
                                         .python_stack = stack,
                                         .samples = record.samples,
-                                        .cpu_ns = nanoseconds(record.cpu_ns)});
-  fragment.python_sample_owners.push_back({record.pid, record.tid});
+                                        .cpu_ns = nanoseconds(record.cpu_ns),
+                                        .gil = KindOr(record.gil, GilState::kWaits)});
+  fragment.python_sample_owners.push_back({{record.pid, record.tid}, record.gil_holder});
 }
 
 void StackDecoder::TakeAllocation(const RecordView& view) {

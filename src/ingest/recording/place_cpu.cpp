@@ -112,12 +112,12 @@ void AddProcesses(const UnknownProcesses& unknown, Store& store) {
 }
 
 // Only what was captured: the tool reads in pieces that know nothing of when a capture began.
-template <typename Table>
+template <typename Table, typename Owner>
 void DropOutsideCaptures(const CaptureWindowsTable& windows, Table& table,
-                         std::vector<ThreadNumbers>& owners) {
+                         std::vector<Owner>& owners) {
   if (windows.size() == 0) return;
   std::vector<uint32_t> kept;
-  std::vector<ThreadNumbers> kept_owners;
+  std::vector<Owner> kept_owners;
   for (size_t row = 0; row < table.size(); ++row) {
     const int64_t at_ns = table.start_ns[row];
     for (size_t window = 0; window < windows.size(); ++window) {
@@ -132,8 +132,8 @@ void DropOutsideCaptures(const CaptureWindowsTable& windows, Table& table,
   owners = std::move(kept_owners);
 }
 
-template <typename Table>
-void AddUses(const Table& table, std::span<const ThreadNumbers> owners, const ProcessRows& rows,
+template <typename Table, typename Owner>
+void AddUses(const Table& table, const std::vector<Owner>& owners, const ProcessRows& rows,
              std::vector<TidUse>& uses) {
   for (size_t row = 0; row < table.size(); ++row) {
     const int64_t at_ns = table.start_ns[row];
@@ -167,16 +167,16 @@ void PlaceCpu(std::span<const Fragment> fragments, std::span<const FragmentMap> 
   auto places = Concatenate(fragments, &Fragment::python_sample_owners);
   auto samples = Concatenate(fragments, &Fragment::sample_owners);
   auto switches = Concatenate(fragments, &Fragment::switch_owners);
+  // What was used up was read at the edges of captures, a moment later: it stays.
   auto usage = Concatenate(fragments, &Fragment::usage_owners);
+  auto network = Concatenate(fragments, &Fragment::network_owners);
   DropOutsideCaptures(store.capture_windows, store.python_samples, places);
   DropOutsideCaptures(store.capture_windows, store.cpu_samples, samples);
   DropOutsideCaptures(store.capture_windows, store.cpu_switches, switches);
-  DropOutsideCaptures(store.capture_windows, store.process_usage, usage);
   if (places.empty() && samples.empty() && switches.empty() && usage.empty()) return;
 
   UnknownProcesses unknown;
-  const auto see = [&](const auto& table, const std::vector<ThreadNumbers>& owners,
-                       const ProcessRows& known) {
+  const auto see = [&](const auto& table, const auto& owners, const ProcessRows& known) {
     for (size_t row = 0; row < table.size(); ++row) {
       See(owners[row].pid, table.start_ns[row], known, unknown);
     }
@@ -200,10 +200,18 @@ void PlaceCpu(std::span<const Fragment> fragments, std::span<const FragmentMap> 
   AddUses(store.process_usage, usage, rows, uses);  // every process has a thread
   const ThreadsByTid threads(uses, store);
   auto use = uses.begin();
-  for (ThreadId& thread : store.python_samples.thread) thread = threads.Find(*use++);
+  for (size_t row = 0; row < store.python_samples.size(); ++row, ++use) {
+    store.python_samples.thread[row] = threads.Find(*use);
+    store.python_samples.gil_holder[row] =
+        threads.Find({use->process, places[row].gil_holder, use->at_ns});
+  }
   for (ThreadId& thread : store.cpu_samples.thread) thread = threads.Find(*use++);
   for (ThreadId& thread : store.cpu_switches.thread) thread = threads.Find(*use++);
   for (ProcessId& process : store.process_usage.process) process = (use++)->process;
+  for (size_t row = 0; row < store.network_usage.size(); ++row) {
+    store.network_usage.process[row] =
+        rows.Find(network[row].pid, store.network_usage.start_ns[row]);
+  }
   NameThreads(fragments, maps, store);
 }
 

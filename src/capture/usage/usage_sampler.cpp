@@ -1,0 +1,116 @@
+#include "capture/usage/usage_sampler.h"
+
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "capture/loop/clock.h"
+
+namespace batchlight::capture {
+namespace {
+
+constexpr int64_t kPeriodNs = 100'000'000;
+// Looking takes at most this share of a processor, however many processes there are: then it looks
+// less often.
+constexpr int64_t kMostShare = 200;  // 1 / 200
+
+}  // namespace
+
+Result<std::unique_ptr<UsageSampler>> UsageSampler::Open(EventLoop& loop,
+                                                         const ProcessWatch& processes,
+                                                         const LiveFolder& live_folder,
+                                                         pid_t program) {
+  ASSIGN_OR_RETURN(UsageLog log, UsageLog::Create(live_folder));
+  std::unique_ptr<UsageSampler> sampler(new UsageSampler(loop, processes, std::move(log), program));
+  sampler->timer_fd_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (sampler->timer_fd_ < 0) return OutputError(std::string("no timer: ") + std::strerror(errno));
+  loop.Add(sampler->timer_fd_, [sampler = sampler.get()] { sampler->TimerRang(); });
+  return sampler;
+}
+
+UsageSampler::~UsageSampler() {
+  if (timer_fd_ < 0) return;
+  loop_.Remove(timer_fd_);
+  close(timer_fd_);
+}
+
+void UsageSampler::SetTimer(bool on) {
+  constexpr itimerspec kEvery{{0, kPeriodNs}, {0, kPeriodNs}};
+  constexpr itimerspec kNever{};
+  timerfd_settime(timer_fd_, 0, on ? &kEvery : &kNever, nullptr);
+}
+
+void UsageSampler::SetCapture(uint32_t capture_index, bool collecting) {
+  if (collecting == collecting_ && capture_index == capture_index_) return;
+  tells_all_ = true;
+  if (collecting_) Look();  // the last of what was before
+  log_.SetCapture(capture_index);
+  capture_index_ = capture_index;
+  collecting_ = collecting;
+  SetTimer(collecting);
+  tells_all_ = true;
+  if (collecting_) Look();
+}
+
+void UsageSampler::TimerRang() {
+  uint64_t times = 0;
+  (void)!read(timer_fd_, &times, sizeof times);
+  LookIfDue();
+}
+
+void UsageSampler::LookIfDue() {
+  if (collecting_ && MonotonicNow() >= next_ns_) Look();
+}
+
+void UsageSampler::Look() {
+  const int64_t before_ns = ClockNow(CLOCK_THREAD_CPUTIME_ID);
+  const int64_t now_ns = MonotonicNow();
+  LookAtProcesses(now_ns);
+  format::MachineUsageRecord machine;
+  machine_.Read(machine);
+  log_.Add(machine, now_ns);
+  network_.Read(tells_all_,
+                [&](pid_t pid, std::string_view interface, const InterfaceBytes& bytes) {
+                  format::NetworkUsageRecord usage{};
+                  usage.pid = static_cast<uint32_t>(pid);
+                  usage.received_bytes = bytes.received;
+                  usage.sent_bytes = bytes.sent;
+                  log_.Add(usage, interface, now_ns);
+                });
+  tells_all_ = false;
+  next_ns_ = now_ns + (ClockNow(CLOCK_THREAD_CPUTIME_ID) - before_ns) * kMostShare;
+}
+
+void UsageSampler::LookAtProcesses(int64_t now_ns) {
+  std::vector<pid_t> pids = processes_.AlivePids();
+  // Which may be none that is recorded: a static one. Once it is gone, its number may be another's.
+  if (!program_ended_) pids.push_back(program_);
+  for (const pid_t pid : pids) {
+    if (followed_.try_emplace(pid, pid).second) network_.AddProcess(pid);
+  }
+  for (auto place = followed_.begin(); place != followed_.end();) {
+    format::ProcessUsageRecord usage;
+    if (place->second.counts.Read(usage)) {
+      Take(usage, now_ns, place->second);
+      ++place;
+      continue;
+    }
+    program_ended_ = program_ended_ || place->first == program_;
+    place = followed_.erase(place);
+  }
+}
+
+// A process that rests tells the same again and again: of that, the first and the last are written.
+void UsageSampler::Take(const format::ProcessUsageRecord& usage, int64_t now_ns,
+                        Followed& process) {
+  const bool is_new = std::memcmp(&usage, &process.last, sizeof usage) != 0;
+  if (is_new && process.unwritten_ns != 0) log_.Add(process.last, process.unwritten_ns);
+  process.last = usage;
+  process.unwritten_ns = is_new || tells_all_ ? 0 : now_ns;
+  if (process.unwritten_ns == 0) log_.Add(usage, now_ns);
+}
+
+}  // namespace batchlight::capture

@@ -1,0 +1,67 @@
+// Looks ten times a second, and when collection goes on and off, at what the recorded processes,
+// the machine and the network have used up.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "base/status.h"
+#include "capture/loop/event_loop.h"
+#include "capture/recording/process_watch.h"
+#include "capture/usage/machine_counts.h"
+#include "capture/usage/network_counts.h"
+#include "capture/usage/process_counts.h"
+#include "capture/usage/usage_log.h"
+
+namespace batchlight::capture {
+
+class UsageSampler {
+ public:
+  // `program`: the process that the tool has started. All outlive it.
+  static Result<std::unique_ptr<UsageSampler>> Open(EventLoop& loop, const ProcessWatch& processes,
+                                                    const LiveFolder& live_folder, pid_t program);
+  UsageSampler(const UsageSampler&) = delete;
+  UsageSampler& operator=(const UsageSampler&) = delete;
+  ~UsageSampler();
+
+  // Collection went on or off, or another capture began.
+  void SetCapture(uint32_t capture_index, bool collecting);
+  // Looks again unless it has just looked: a process is about to go.
+  void LookIfDue();
+
+ private:
+  UsageSampler(EventLoop& loop, const ProcessWatch& processes, UsageLog log, pid_t program)
+      : loop_(loop), processes_(processes), log_(std::move(log)), program_(program) {}
+
+  struct Followed {
+    explicit Followed(pid_t pid) : counts(pid) {}
+    ProcessCounts counts;
+    format::ProcessUsageRecord last{};  // read
+    int64_t unwritten_ns = 0;           // when it was, if it told nothing new
+  };
+
+  void TimerRang();
+  void Look();
+  void LookAtProcesses(int64_t now_ns);
+  void Take(const format::ProcessUsageRecord& usage, int64_t now_ns, Followed& process);
+  void SetTimer(bool on);
+
+  EventLoop& loop_;
+  const ProcessWatch& processes_;
+  UsageLog log_;
+  const pid_t program_;
+  MachineCounts machine_{program_};
+  NetworkCounts network_;
+  std::map<pid_t, Followed> followed_;
+  bool program_ended_ = false;
+  int timer_fd_ = -1;
+  bool collecting_ = false;
+  bool tells_all_ = false;  // at the next look, what has not changed too
+  uint32_t capture_index_ = 0;
+  int64_t next_ns_ = 0;  // not before
+};
+
+}  // namespace batchlight::capture
