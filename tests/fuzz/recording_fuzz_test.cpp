@@ -35,7 +35,9 @@ std::string ProcessFile(const std::string& path) {
   ChunkSet set;
   EXPECT_TRUE(LoadSealedFile(path, set).ok()) << path;
   std::string file;
-  for (const format::ChunkView& chunk : set.chunks) {
+  BlockUnpacker unpacker;
+  for (const StoredChunk& stored : set.chunks) {
+    const format::ChunkView chunk = unpacker.Open(stored);
     const size_t begin = file.size();
     file.append(reinterpret_cast<const char*>(chunk.bytes.data()), format::UsedBytes(chunk));
     const auto pages =

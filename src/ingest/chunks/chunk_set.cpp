@@ -10,7 +10,6 @@ namespace batchlight {
 namespace {
 
 using format::ChunkHeader;
-using format::ChunkView;
 
 bool IsFolder(const std::string& path) {
   struct stat info {};
@@ -26,18 +25,19 @@ ThreadKey KeyOf(const ChunkHeader& header) {
 }  // namespace
 
 void ChunkSet::Release(size_t chunk) const {
-  if (files.empty() && buffers.empty()) return;
-  ForgetPages(chunks[chunk].bytes.data(), chunks[chunk].bytes.size());
+  const StoredChunk& stored = chunks[chunk];
+  const std::span bytes = stored.IsPacked() ? stored.block.stored : stored.view.bytes;
+  if (!files.empty()) ForgetPages(bytes.data(), bytes.size());
 }
 
 // Threads of a process are ordered by when they began, which is not always the order of their
 // indexes.
 void SortChunks(ChunkSet& set) {
-  std::vector<ChunkView>& chunks = set.chunks;
+  std::vector<StoredChunk>& chunks = set.chunks;
   std::map<ThreadKey, int64_t> thread_start_ns;
-  for (const ChunkView& chunk : chunks) {
-    const int64_t start_ns = chunk.header.base_monotonic_ns;
-    auto [place, added] = thread_start_ns.try_emplace(KeyOf(chunk.header), start_ns);
+  for (const StoredChunk& chunk : chunks) {
+    const int64_t start_ns = chunk.view.header.base_monotonic_ns;
+    auto [place, added] = thread_start_ns.try_emplace(KeyOf(chunk.view.header), start_ns);
     if (!added) place->second = std::min(place->second, start_ns);
   }
   const auto order = [&](const ChunkHeader& header) {
@@ -47,17 +47,17 @@ void SortChunks(ChunkSet& set) {
   std::vector<std::pair<decltype(order(ChunkHeader{})), uint32_t>> keys;
   keys.reserve(chunks.size());
   for (size_t i = 0; i < chunks.size(); ++i) {
-    keys.emplace_back(order(chunks[i].header), static_cast<uint32_t>(i));
+    keys.emplace_back(order(chunks[i].view.header), static_cast<uint32_t>(i));
   }
   std::sort(keys.begin(), keys.end());
-  std::vector<ChunkView> sorted;
+  std::vector<StoredChunk> sorted;
   sorted.reserve(chunks.size());
   for (const auto& key : keys) sorted.push_back(chunks[key.second]);
   chunks = std::move(sorted);
 }
 
 Result<ChunkSet> LoadChunks(const std::string& path) {
-  ChunkSet set;
+  ChunkSet set{.path = path};
   RETURN_IF_ERROR(IsFolder(path) ? LoadLiveFolder(path, set) : LoadSealedFile(path, set));
   SortChunks(set);
   return set;

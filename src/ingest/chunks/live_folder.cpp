@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/memory_budget.h"
 #include "format/chunk_scan.h"
 #include "ingest/chunks/chunk_set.h"
 
@@ -28,14 +27,14 @@ Status LoadLiveFolder(const std::string& path, ChunkSet& set) {
     set.notices.push_back(status.message());
     ++set.damaged;
   }
-  uint64_t bytes = 0;
-  for (const format::ChunkView& chunk : set.chunks) bytes += chunk.records_end;
-  return CheckMemory(path, bytes * (kMemoryPerRawByte - 1));  // the chunks are the files' pages
+  return {};
 }
 
 Status LoadProcessFile(const std::string& path, ChunkSet& set) {
   ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
-  set.damaged += format::ScanProcessFile(file.bytes(), set.chunks);
+  std::vector<format::ChunkView> chunks;
+  set.damaged += format::ScanProcessFile(file.bytes(), chunks);
+  for (const format::ChunkView& chunk : chunks) set.chunks.push_back({.view = chunk});
   set.files.push_back(std::move(file));
   return {};
 }

@@ -1,12 +1,8 @@
 // A sealed recording: blocks are found by the index, or by walking the file when its end is
 // missing. The file is not trusted: no block may count twice, and what it unpacks to is limited.
-#include <xxhash.h>
-#include <zstd.h>
-
 #include <algorithm>
 #include <cstring>
 
-#include "base/memory_budget.h"
 #include "base/thread_pool.h"
 #include "format/partial_block.h"
 #include "ingest/chunks/chunk_set.h"
@@ -15,11 +11,10 @@
 namespace batchlight {
 namespace {
 
-using format::BlockCodec;
 using format::BlockHeader;
 using format::BlockKind;
 
-constexpr size_t kAlign = 8;
+constexpr size_t kAlign = 8;  // of blocks
 // Recordings shrink to a tenth, at most to a fiftieth; a file of a few KB may claim 64 MB a block.
 constexpr uint64_t kMostRawBytes = uint64_t{1} << 30;
 constexpr uint64_t kMostRawPerStoredByte = 500;
@@ -32,30 +27,16 @@ bool ReadAt(std::span<const uint8_t> file, uint64_t offset, T* value) {
 }
 
 // A block whose header is plausible and whose bytes lie within the file.
-bool FindBlock(std::span<const uint8_t> file, uint64_t offset, BlockHeader* header,
-               std::span<const uint8_t>* stored) {
-  if (!ReadAt(file, offset, header) || header->magic != format::kBlockMagic ||
-      header->raw_bytes > format::kMaxBlockBytes) {
+bool FindBlock(std::span<const uint8_t> file, uint64_t offset, PackedBlock* block) {
+  BlockHeader& header = block->header;
+  if (!ReadAt(file, offset, &header) || header.magic != format::kBlockMagic ||
+      header.raw_bytes > format::kMaxBlockBytes) {
     return false;
   }
-  const uint64_t begin = offset + sizeof(BlockHeader);
-  if (file.size() - begin < header->stored_bytes) return false;
-  *stored = file.subspan(begin, header->stored_bytes);
+  const uint64_t begin = offset + sizeof header;
+  if (file.size() - begin < header.stored_bytes) return false;
+  block->stored = file.subspan(begin, header.stored_bytes);
   return true;
-}
-
-// Null if the bytes are damaged. Aligned to 8.
-std::unique_ptr<uint64_t[]> Unpack(const BlockHeader& header, std::span<const uint8_t> stored) {
-  if (XXH3_64bits(stored.data(), stored.size()) != header.checksum) return nullptr;
-  auto raw = std::make_unique_for_overwrite<uint64_t[]>(header.raw_bytes / sizeof(uint64_t) + 1);
-  if (header.codec == BlockCodec::kRaw) {
-    if (stored.size() != header.raw_bytes) return nullptr;
-    std::memcpy(raw.get(), stored.data(), stored.size());
-    return raw;
-  }
-  if (header.codec != BlockCodec::kZstd) return nullptr;
-  const size_t size = ZSTD_decompress(raw.get(), header.raw_bytes, stored.data(), stored.size());
-  return size == header.raw_bytes ? std::move(raw) : nullptr;
 }
 
 // Offsets of the chunk blocks, from the index. False if there is no trustworthy index.
@@ -66,21 +47,18 @@ bool OffsetsFromIndex(std::span<const uint8_t> file, std::vector<uint64_t>* offs
       std::memcmp(trailer.magic, format::kFileMagic, sizeof trailer.magic) != 0) {
     return false;
   }
-  BlockHeader header{};
-  std::span<const uint8_t> stored;
-  if (!FindBlock(file, trailer.index_offset, &header, &stored) ||
-      header.kind != BlockKind::kIndex) {
+  PackedBlock block;
+  if (!FindBlock(file, trailer.index_offset, &block) || block.header.kind != BlockKind::kIndex ||
+      block.header.raw_bytes % sizeof(format::IndexEntry) != 0 ||
+      block.header.raw_bytes / sizeof(format::IndexEntry) != trailer.block_count) {
     return false;
   }
-  const auto raw = Unpack(header, stored);
-  if (raw == nullptr || header.raw_bytes % sizeof(format::IndexEntry) != 0 ||
-      header.raw_bytes / sizeof(format::IndexEntry) != trailer.block_count) {
-    return false;
-  }
-  const auto* bytes = reinterpret_cast<const uint8_t*>(raw.get());
+  BlockUnpacker unpacker;
+  const auto raw = unpacker.Unpack(block);
+  if (!raw) return false;
   for (uint64_t i = 0; i < trailer.block_count; ++i) {
     format::IndexEntry entry{};
-    std::memcpy(&entry, bytes + i * sizeof entry, sizeof entry);
+    std::memcpy(&entry, raw->data() + i * sizeof entry, sizeof entry);
     offsets->push_back(entry.offset);
   }
   if (index_offset != nullptr) *index_offset = trailer.index_offset;
@@ -93,15 +71,15 @@ uint64_t OffsetsFromWalk(std::span<const uint8_t> file, std::vector<uint64_t>* o
   uint64_t damaged = 0;
   bool in_damage = false;
   for (uint64_t offset = sizeof(format::FileHeader); offset < file.size();) {
-    BlockHeader header{};
-    std::span<const uint8_t> stored;
-    const bool found = FindBlock(file, offset, &header, &stored);
+    PackedBlock block;
+    const bool found = FindBlock(file, offset, &block);
+    const BlockHeader& header = block.header;
     // Nothing follows the index, so losing part of it costs no chunk.
     if (header.magic == format::kBlockMagic && header.kind == BlockKind::kIndex) break;
     if (found) {
       in_damage = false;
       if (header.kind == BlockKind::kChunk) offsets->push_back(offset);
-      offset += sizeof header + (stored.size() + kAlign - 1) / kAlign * kAlign;
+      offset += sizeof header + format::PaddedBytes(block.stored.size());
       continue;
     }
     if (!in_damage) ++damaged;
@@ -112,9 +90,8 @@ uint64_t OffsetsFromWalk(std::span<const uint8_t> file, std::vector<uint64_t>* o
 }
 
 bool IsWhole(std::span<const uint8_t> file, uint64_t offset) {
-  BlockHeader header{};
-  std::span<const uint8_t> stored;
-  return FindBlock(file, offset, &header, &stored) && Unpack(header, stored) != nullptr;
+  PackedBlock block;
+  return FindBlock(file, offset, &block) && BlockUnpacker().Unpack(block).has_value();
 }
 
 // Blocks in the order of the file, each once: an index may name one again, or a place inside of
@@ -124,13 +101,12 @@ uint64_t DropOverlaps(std::span<const uint8_t> file, std::vector<uint64_t>& offs
   uint64_t last = 0;
   uint64_t free_from = sizeof(format::FileHeader);
   return std::erase_if(offsets, [&](uint64_t offset) {
-    BlockHeader header{};
-    std::span<const uint8_t> stored;
-    if (!FindBlock(file, offset, &header, &stored)) return false;  // counted as damaged later
+    PackedBlock block;
+    if (!FindBlock(file, offset, &block)) return false;  // counted as damaged later
     // A block whose size was damaged reaches into the next one, which is whole.
     if (offset == last || (offset < free_from && IsWhole(file, last))) return true;
     last = offset;
-    free_from = offset + sizeof header + stored.size();
+    free_from = offset + sizeof block.header + block.stored.size();
     return false;
   });
 }
@@ -139,20 +115,17 @@ uint64_t DropOverlaps(std::span<const uint8_t> file, std::vector<uint64_t>& offs
 uint64_t RawBytes(std::span<const uint8_t> file, const std::vector<uint64_t>& offsets) {
   uint64_t bytes = 0;
   for (const uint64_t offset : offsets) {
-    BlockHeader header{};
-    std::span<const uint8_t> stored;
-    if (FindBlock(file, offset, &header, &stored)) bytes += header.raw_bytes;
+    PackedBlock block;
+    if (FindBlock(file, offset, &block)) bytes += block.header.raw_bytes;
   }
   return bytes;
 }
 
-// That no file claims more than a recording can, nor more than fits into memory.
+// That no file claims more than a recording can.
 Status CheckRawBytes(const std::string& path, std::span<const uint8_t> file,
                      const std::vector<uint64_t>& offsets) {
   const uint64_t raw_bytes = RawBytes(file, offsets);
-  if (raw_bytes <= kMostRawBytes + kMostRawPerStoredByte * file.size()) {
-    return CheckMemory(path, raw_bytes * kMemoryPerRawByte);
-  }
+  if (raw_bytes <= kMostRawBytes + kMostRawPerStoredByte * file.size()) return {};
   return InputError("cannot read " + path + ": its " + std::to_string(file.size()) +
                     " bytes claim to unpack to " + std::to_string(raw_bytes >> 30) +
                     " GiB, as no recording does");
@@ -175,27 +148,23 @@ Status CheckFileHeader(const std::string& path, std::span<const uint8_t> file) {
   return {};
 }
 
-// Unpacks the blocks in parallel into `set`; what cannot be read is counted.
-void UnpackBlocks(std::span<const uint8_t> file, const std::vector<uint64_t>& offsets,
-                  ChunkSet& set) {
-  std::vector<std::unique_ptr<uint64_t[]>> raw(offsets.size());
-  std::vector<format::ChunkView> chunks(offsets.size());
+// What cannot be read is counted.
+void FindChunks(std::span<const uint8_t> file, const std::vector<uint64_t>& offsets,
+                ChunkSet& set) {
+  std::vector<StoredChunk> chunks(offsets.size());
+  std::vector<char> found(offsets.size());
   ParallelFor(offsets.size(), [&](size_t i) {
-    BlockHeader header{};
-    std::span<const uint8_t> stored;
-    if (!FindBlock(file, offsets[i], &header, &stored) || header.kind != BlockKind::kChunk) return;
-    raw[i] = Unpack(header, stored);
-    if (raw[i] == nullptr) return;
-    const std::span bytes(reinterpret_cast<const uint8_t*>(raw[i].get()), header.raw_bytes);
-    if (!format::ParseChunk(bytes, &chunks[i])) raw[i].reset();
+    thread_local BlockUnpacker unpacker;
+    PackedBlock block;
+    found[i] = FindBlock(file, offsets[i], &block) && block.header.kind == BlockKind::kChunk &&
+               unpacker.ReadChunk(block, &chunks[i]);
   });
   for (size_t i = 0; i < offsets.size(); ++i) {
-    if (raw[i] == nullptr) {
+    if (found[i]) {
+      set.chunks.push_back(chunks[i]);
+    } else {
       ++set.damaged;
-      continue;
     }
-    set.chunks.push_back(chunks[i]);
-    set.buffers.push_back(std::move(raw[i]));
   }
 }
 
@@ -212,7 +181,8 @@ Status LoadSealedFile(const std::string& path, ChunkSet& set) {
   }
   set.damaged += DropOverlaps(file.bytes(), offsets);
   RETURN_IF_ERROR(CheckRawBytes(path, file.bytes(), offsets));
-  UnpackBlocks(file.bytes(), offsets, set);
+  FindChunks(file.bytes(), offsets, set);
+  set.files.push_back(std::move(file));
   return {};
 }
 
@@ -224,20 +194,20 @@ std::optional<std::string> ReadPartialBlock(const std::string& path) {
   uint64_t index_offset = 0;
   if (!OffsetsFromIndex(file, &offsets, &index_offset)) return std::nullopt;
   uint64_t place = sizeof(format::FileHeader);
-  BlockHeader header{};
-  std::span<const uint8_t> stored;
+  PackedBlock block;
   if (!offsets.empty()) {
     const uint64_t last = *std::max_element(offsets.begin(), offsets.end());
-    if (!FindBlock(file, last, &header, &stored)) return std::nullopt;
-    place = last + sizeof header + format::PaddedBytes(stored.size());
+    if (!FindBlock(file, last, &block)) return std::nullopt;
+    place = last + sizeof block.header + format::PaddedBytes(block.stored.size());
   }
-  if (place >= index_offset || !FindBlock(file, place, &header, &stored) ||
-      header.kind != format::kPartialBlock) {
+  if (place >= index_offset || !FindBlock(file, place, &block) ||
+      block.header.kind != format::kPartialBlock) {
     return std::nullopt;
   }
-  const auto raw = Unpack(header, stored);
-  if (raw == nullptr) return std::nullopt;
-  return std::string(reinterpret_cast<const char*>(raw.get()), header.raw_bytes);
+  BlockUnpacker unpacker;
+  const auto raw = unpacker.Unpack(block);
+  if (!raw) return std::nullopt;
+  return std::string(reinterpret_cast<const char*>(raw->data()), raw->size());
 }
 
 }  // namespace batchlight

@@ -29,7 +29,6 @@ class ChunkContext {
   ThreadId thread;
 
   void BeginChunk(const format::ChunkView& chunk, const ChunkClock& clock) {
-    header_ = &chunk.header;
     clock_ = clock;
     now_ns_ = clock.floor_ns();
     strings_.assign(1, {});
@@ -68,7 +67,6 @@ class ChunkContext {
   // CLOCK_MONOTONIC to the recording's clock.
   int64_t FromMonotonic(int64_t monotonic_ns) const;
 
-  const format::ChunkHeader& header() const { return *header_; }
   int64_t now_ns() const { return now_ns_; }
 
  private:
@@ -78,7 +76,6 @@ class ChunkContext {
     bool defined = false;
   };
 
-  const format::ChunkHeader* header_ = nullptr;
   ChunkClock clock_;
   std::vector<DefinedString> strings_;
   size_t chunk_bytes_ = 0;

@@ -145,8 +145,8 @@ Status DumpRecording(const std::string& path, const DumpOptions& options,
 Status DumpChunks(const ChunkSet& set, const DumpOptions& options,
                   const std::function<Status(std::string_view)>& write) {
   uint32_t version = 0;  // of the newest chunk
-  for (const format::ChunkView& chunk : set.chunks) {
-    version = std::max<uint32_t>(version, chunk.header.version);
+  for (const StoredChunk& chunk : set.chunks) {
+    version = std::max<uint32_t>(version, chunk.view.header.version);
   }
   RETURN_IF_ERROR(write(fmt::format("# batchlight recording, format version {}, {} chunks\n",
                                     version, set.chunks.size())));
@@ -155,7 +155,10 @@ Status DumpChunks(const ChunkSet& set, const DumpOptions& options,
     RETURN_IF_ERROR(write(fmt::format("# {} damaged chunks skipped\n", set.damaged)));
   }
   RecordPrinter printer(options, write);
-  for (const format::ChunkView& chunk : set.chunks) RETURN_IF_ERROR(printer.Print(chunk));
+  BlockUnpacker unpacker;
+  for (const StoredChunk& chunk : set.chunks) {
+    RETURN_IF_ERROR(printer.Print(unpacker.Open(chunk)));
+  }
   return {};
 }
 

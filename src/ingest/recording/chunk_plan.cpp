@@ -8,7 +8,6 @@ namespace batchlight {
 namespace {
 
 using format::ChunkHeader;
-using format::ChunkView;
 
 // Large enough that starting a task costs nothing in comparison, small enough that its tables stay
 // in the cache and the work spreads evenly.
@@ -24,9 +23,9 @@ bool SameThread(const ChunkHeader& a, const ChunkHeader& b) {
   return SameProcess(a, b) && a.thread_index == b.thread_index;
 }
 
-int64_t FindZero(std::span<const ChunkView> chunks) {
+int64_t FindZero(std::span<const StoredChunk> chunks) {
   if (chunks.empty()) return 0;
-  const ChunkHeader& first = chunks.front().header;
+  const ChunkHeader& first = chunks.front().view.header;
   return first.pid == 0 ? first.base_monotonic_ns : first.attach_ns;
 }
 
@@ -36,20 +35,20 @@ int64_t Since(int64_t zero_ns, int64_t monotonic_ns) {
 }
 
 // Times of a chunk lie between its own base and the next one's.
-ChunkClock ClockOf(const ChunkView& chunk, const ChunkPlace* before, const ChunkView* next,
+ChunkClock ClockOf(const ChunkHeader& header, const ChunkPlace* before, const ChunkHeader* next,
                    int64_t zero_ns) {
-  int64_t floor_ns = Since(zero_ns, chunk.header.base_monotonic_ns);
+  int64_t floor_ns = Since(zero_ns, header.base_monotonic_ns);
   if (before != nullptr) floor_ns = std::max(floor_ns, before->clock.ceiling_ns());
   int64_t ceiling_ns = kOpenEnd - 1;
-  if (next != nullptr) ceiling_ns = Since(zero_ns, next->header.base_monotonic_ns);
-  const int64_t closed_ns = ChunkEndNs(chunk.header, kOpenEnd);
+  if (next != nullptr) ceiling_ns = Since(zero_ns, next->base_monotonic_ns);
+  const int64_t closed_ns = ChunkEndNs(header, kOpenEnd);
   if (closed_ns != kOpenEnd) ceiling_ns = std::min(ceiling_ns, Since(zero_ns, closed_ns));
-  return ChunkClock(chunk.header, zero_ns, floor_ns, ceiling_ns);
+  return ChunkClock(header, zero_ns, floor_ns, ceiling_ns);
 }
 
-void CutStretches(std::span<const ChunkView> chunks, std::vector<size_t>& begins) {
+void CutStretches(std::span<const StoredChunk> chunks, std::vector<size_t>& begins) {
   uint64_t total_bytes = 0;
-  for (const ChunkView& chunk : chunks) total_bytes += chunk.records_end;
+  for (const StoredChunk& chunk : chunks) total_bytes += chunk.RawBytes();
   const uint64_t wanted = std::clamp(total_bytes / (ProcessorCount() * kStretchesPerProcessor),
                                      kMinStretchBytes, kMaxStretchBytes);
   uint64_t bytes = 0;
@@ -58,25 +57,25 @@ void CutStretches(std::span<const ChunkView> chunks, std::vector<size_t>& begins
       begins.push_back(i);
       bytes = 0;
     }
-    bytes += chunks[i].records_end;
+    bytes += chunks[i].RawBytes();
   }
   begins.push_back(chunks.size());
 }
 
 }  // namespace
 
-ChunkPlan PlanChunks(std::span<const ChunkView> chunks, Store& store) {
+ChunkPlan PlanChunks(std::span<const StoredChunk> chunks, Store& store) {
   ChunkPlan plan;
   plan.zero_ns = FindZero(chunks);
   plan.places.resize(chunks.size());
   for (size_t i = 0; i < chunks.size(); ++i) {
-    const ChunkHeader& header = chunks[i].header;
-    const ChunkHeader* last = i > 0 ? &chunks[i - 1].header : nullptr;
+    const ChunkHeader& header = chunks[i].view.header;
+    const ChunkHeader* last = i > 0 ? &chunks[i - 1].view.header : nullptr;
     const bool same_thread = last != nullptr && SameThread(*last, header);
-    const bool goes_on = i + 1 < chunks.size() && SameThread(header, chunks[i + 1].header);
+    const bool goes_on = i + 1 < chunks.size() && SameThread(header, chunks[i + 1].view.header);
     ChunkPlace& place = plan.places[i];
-    place.clock = ClockOf(chunks[i], same_thread ? &plan.places[i - 1] : nullptr,
-                          goes_on ? &chunks[i + 1] : nullptr, plan.zero_ns);
+    place.clock = ClockOf(header, same_thread ? &plan.places[i - 1] : nullptr,
+                          goes_on ? &chunks[i + 1].view.header : nullptr, plan.zero_ns);
     place.begins_thread = !same_thread;
     place.after_gap = same_thread && header.chunk_index != last->chunk_index + 1;
     place.new_capture = same_thread && header.capture_index != last->capture_index;

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "format/decode.h"
+#include "ingest/chunks/stored_chunk.h"
 #include "ingest/decode/record_decoder.h"
 #include "store/store.h"
 
@@ -21,6 +21,6 @@ struct ChunkPlan {
 
 // `chunks` are in the order of ChunkSet. Adds a row to `store` for each process and thread seen.
 // Time 0 is the base of the tool's first chunk or, without one, the first attach.
-ChunkPlan PlanChunks(std::span<const format::ChunkView> chunks, Store& store);
+ChunkPlan PlanChunks(std::span<const StoredChunk> chunks, Store& store);
 
 }  // namespace batchlight

@@ -1,5 +1,8 @@
 #include "ingest/recording/recording.h"
 
+#include <mutex>
+
+#include "base/memory_budget.h"
 #include "base/thread_pool.h"
 #include "ingest/recording/apply_facts.h"
 #include "ingest/recording/chunk_plan.h"
@@ -19,6 +22,9 @@
 namespace batchlight {
 namespace {
 
+// Memory that reading takes at its peak for each byte of the chunks: their decoded pieces and the
+// tables. Measured on 3 million ranges: 3.0 with `stats`.
+constexpr uint64_t kMemoryPerRawByte = 3;
 constexpr uint64_t kPartToJudgeBy = 16;  // of a stretch, decoded before room is made
 
 // Room for `times` as many rows as each table has. Small tables grow by themselves.
@@ -38,32 +44,73 @@ void ReserveInProportion(double times, Store& store) {
 #undef TABLE_END
 }
 
-// Gives the chunks' memory back as they are decoded, not when all are. What the first part of a
-// stretch holds tells how much room the whole needs: columns that double again and again are copied
-// as often as they are decoded.
-std::vector<Fragment> DecodeAll(const ChunkSet& set, const ChunkPlan& plan,
-                                const RecordedParts& parts) {
-  std::vector<Fragment> fragments(plan.stretch_begins.size() - 1);
-  ParallelFor(fragments.size(), [&](size_t i) {
-    RecordDecoder decoder(fragments[i], plan.zero_ns, parts);
-    const size_t begin = plan.stretch_begins[i], end = plan.stretch_begins[i + 1];
+bool ReadsAll(const RecordedParts& parts) {
+  return parts.calls && parts.ranges && parts.first_ns == INT64_MIN && parts.last_ns == INT64_MAX;
+}
+
+// Where all is read its size tells how much memory that takes.
+Status CheckMemoryFor(const ChunkSet& set, const RecordedParts& parts) {
+  uint64_t raw_bytes = 0;
+  for (const StoredChunk& chunk : set.chunks) raw_bytes += chunk.RawBytes();
+  return ReadsAll(parts) ? CheckMemory(set.path, raw_bytes * kMemoryPerRawByte) : Status();
+}
+
+// Decodes the stretches of a recording in parallel, each chunk of them unpacked for that moment.
+class StretchDecoder {
+ public:
+  StretchDecoder(const ChunkSet& set, const ChunkPlan& plan, const RecordedParts& parts)
+      : set_(set), plan_(plan), parts_(parts), memory_(set.path) {}
+
+  Result<std::vector<Fragment>> DecodeAll() {
+    std::vector<Fragment> fragments(plan_.stretch_begins.size() - 1);
+    ParallelFor(fragments.size(), [&](size_t i) {
+      if (HasFailed()) return;
+      if (const Status status = Decode(i, fragments[i]); !status.ok()) Fail(status);
+    });
+    if (!failure_.ok()) return failure_;
+    return fragments;
+  }
+
+ private:
+  // What the first part of a stretch holds tells how much room the whole needs: columns that double
+  // again and again are copied as often as they are decoded.
+  Status Decode(size_t stretch, Fragment& fragment) {
+    RecordDecoder decoder(fragment, plan_.zero_ns, parts_);
+    BlockUnpacker unpacker;
+    const size_t begin = plan_.stretch_begins[stretch], end = plan_.stretch_begins[stretch + 1];
     uint64_t total_bytes = 0, decoded_bytes = 0;
-    for (size_t k = begin; k < end; ++k) total_bytes += set.chunks[k].records_end;
+    for (size_t k = begin; k < end; ++k) total_bytes += set_.chunks[k].RawBytes();
     bool reserved = false;
     for (size_t k = begin; k < end; ++k) {
-      decoder.DecodeChunk(set.chunks[k], plan.places[k]);
-      decoded_bytes += set.chunks[k].records_end;
-      set.Release(k);
+      decoder.DecodeChunk(unpacker.Open(set_.chunks[k]), plan_.places[k]);
+      decoded_bytes += set_.chunks[k].RawBytes();
+      set_.Release(k);
       if (!reserved && decoded_bytes * kPartToJudgeBy >= total_bytes) {
         ReserveInProportion(static_cast<double>(total_bytes) / static_cast<double>(decoded_bytes),
-                            fragments[i].store);
+                            fragment.store);
         reserved = true;
       }
     }
     decoder.Finish();
-  });
-  return fragments;
-}
+    return ReadsAll(parts_) ? Status() : memory_.Check();
+  }
+
+  bool HasFailed() {
+    const std::lock_guard lock(mutex_);
+    return !failure_.ok();
+  }
+  void Fail(const Status& status) {
+    const std::lock_guard lock(mutex_);
+    failure_ = status;
+  }
+
+  const ChunkSet& set_;
+  const ChunkPlan& plan_;
+  const RecordedParts& parts_;
+  const MemoryWatch memory_;
+  std::mutex mutex_;
+  Status failure_;  // guarded by mutex_
+};
 
 // Losses that reading itself found.
 void AddReadingLosses(const std::vector<Fragment>& fragments, uint64_t damaged, Store& store) {
@@ -84,7 +131,8 @@ void AddReadingLosses(const std::vector<Fragment>& fragments, uint64_t damaged, 
 Result<Store> ReadChunks(ChunkSet set, const RecordedParts& parts) {
   Store store;
   const ChunkPlan plan = PlanChunks(set.chunks, store);
-  std::vector<Fragment> fragments = DecodeAll(set, plan, parts);
+  RETURN_IF_ERROR(CheckMemoryFor(set, parts));
+  ASSIGN_OR_RETURN(std::vector<Fragment> fragments, StretchDecoder(set, plan, parts).DecodeAll());
   const uint64_t damaged = set.damaged;
   for (const std::string& notice : set.notices) {
     store.reasons.Append(

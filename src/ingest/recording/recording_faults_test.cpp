@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -114,6 +115,65 @@ TEST_F(RecordingFaultsTest, ReadingHasABudgetOfMemoryAndSaysWhatToDo) {
         << store.status().message();
   }
   unsetenv("BATCHLIGHT_MEMORY");
+}
+
+// Ranges in chunks of 8,000, 100 ns each.
+std::map<std::string, std::string> LargeRecording(int chunks) {
+  constexpr int kRanges = 8000;
+  std::string text;
+  for (int i = 0; i < chunks; ++i) {
+    const std::string base = std::to_string(kRanges * 100 * (i + 1));
+    text += "chunk pid=7 tid=7 index=" + std::to_string(i) +
+            " attach_ns=1 clock=monotonic base_ticks=" + base + " base_ns=" + base + "\n";
+    for (int k = 0; k < kRanges; ++k) {
+      text += "+" + std::to_string(k * 100) + " RangePush message=\"range\"\n+" +
+              std::to_string(k * 100 + 50) + " RangePop\n";
+    }
+  }
+  auto files = AssembleRecording(text);
+  EXPECT_TRUE(files.ok()) << files.status().message();
+  return files.value();
+}
+
+// What is asked for decides, not the recording's size: its chunks are unpacked one by one.
+TEST_F(RecordingFaultsTest, AStretchOfTimeTakesLittleMemory) {
+  constexpr int kLargeChunks = 100;
+  const auto files = LargeRecording(kLargeChunks);
+  const std::string bytes = SealedBytes(files, true);
+  setenv("BATCHLIGHT_MEMORY", "20000000", 1);  // the chunks are 19 MB, tables of all 45 MB
+  const std::string path = folder_ + "/a.batchlight";
+  EXPECT_FALSE(ReadSealed(bytes).ok());
+  const Result<Store> stretch =
+      ReadRecording(path, {.first_ns = 40'000'000, .last_ns = 40'001'000});
+  ASSERT_TRUE(stretch.ok()) << stretch.status().message();
+  EXPECT_GE(stretch->nvtx_ranges.size(), 10u);
+  EXPECT_LT(stretch->nvtx_ranges.size(), 100u);
+  // A stretch that is all there is.
+  const Result<Store> all = ReadRecording(path, {.first_ns = 0, .last_ns = kOpenEnd});
+  ASSERT_FALSE(all.ok());
+  EXPECT_NE(all.status().message().find("a part of it took"), std::string::npos)
+      << all.status().message();
+  unsetenv("BATCHLIGHT_MEMORY");
+}
+
+// Its checksum is right, so only unpacking it tells: at its first bytes, or later.
+TEST_F(RecordingFaultsTest, AChunkThatDoesNotUnpackIsCounted) {
+  const std::string whole = SealedBytes(LargeRecording(2), true);
+  const size_t block = sizeof(format::FileHeader);
+  format::BlockHeader header{};
+  std::memcpy(&header, whole.data() + block, sizeof header);
+  for (const uint32_t cut : {header.stored_bytes - 4, uint32_t{16}}) {
+    std::string bytes = whole;
+    char* const stored = bytes.data() + block + sizeof header;
+    header.stored_bytes -= cut;
+    header.checksum = XXH3_64bits(stored, header.stored_bytes);
+    std::memcpy(bytes.data() + block, &header, sizeof header);
+    const Result<Store> store = ReadSealed(bytes);
+    ASSERT_TRUE(store.ok()) << store.status().message();
+    EXPECT_EQ(store->nvtx_ranges.size(), 8000u) << cut;
+    EXPECT_EQ(Loss(store.value(), format::Counter::kChunksDamaged), 1u) << cut;
+    header.stored_bytes += cut;
+  }
 }
 
 TEST_F(RecordingFaultsTest, SealedFileCutAnywhere) {
