@@ -265,6 +265,45 @@ if __name__ == "__main__":
                 os.chdir(before)
         self.assertEqual(said, [("site.optimizer", "train.py:2")])
 
+    def test_an_optimizers_modules_are_said_by_the_shortest_paths(self):
+        said = []
+        self.native.property = lambda key, value: said.append((key, value))
+        updates = self.load("_torch_updates")
+
+        class Parameter:
+            requires_grad = True
+
+        class Module:
+            def __init__(self, *parameters):
+                self._parameters = dict(enumerate(parameters))
+
+        body = [Parameter() for _ in range(3)]
+        head, tied, frozen = Parameter(), Parameter(), Parameter()
+        frozen.requires_grad = False
+        tree = [("Net", Module()), ("body.0", Module(body[0])), ("body.1", Module(body[1], None)),
+                ("body.2", Module(frozen)), ("head", Module(head)), ("tied.a", Module(tied)),
+                ("tied.b", Module(body[2]))]
+        names = types.SimpleNamespace(known={
+            number: (path, "Module", lambda module=module: module)
+            for number, (path, module) in enumerate(tree)})
+
+        def optimizer(*parameters):
+            return types.SimpleNamespace(param_groups=[{"params": list(parameters)}])
+
+        updates.say(optimizer(head), "before modules")
+        updates.follow(names)
+        updates.say(optimizer(*body[:2], tied), "Adam.step")
+        updates.say(optimizer(head), "Adam.step")  # has been said
+        for _ in range(5):
+            updates.say(optimizer(Parameter()), "SGD.step")  # no module's
+        updates.say(types.SimpleNamespace(), "odd")
+        updates.say(optimizer(head), "before modules")
+        self.assertEqual(said, [("updates.Adam.step", "body, tied.a"),
+                                ("updates.before modules", "head")])
+        for number in range(2 * updates.MOST_OPTIMIZERS):
+            updates.say(optimizer(head), "SGD.step#%d" % number)
+        self.assertLess(len(said), updates.MOST_OPTIMIZERS)
+
     def test_ranges_make_way_for_the_programs_profiler(self):
         calls, active = [], []
 

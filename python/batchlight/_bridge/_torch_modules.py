@@ -18,7 +18,7 @@ import weakref
 
 import _batchlight_native as _native
 
-from . import _calibration
+from . import _calibration, _torch_updates
 from ._importlib_bootstrap import module_call
 from ._imports import attempt
 from ._torch_holders import attribute_of
@@ -39,8 +39,10 @@ def install(torch):
     module_class = torch.nn.Module
     owners = Owners()
     attempt("modules", owners.follow, torch.nn.modules.module)
+    names = ModuleNames(owners)
     module_class.__call__ = module_call(
-        module_class.__call__, ModuleNames(owners), evaluation_begins(torch))
+        module_class.__call__, names, evaluation_begins(torch))
+    _torch_updates.follow(names)
     attempt("calibration", _calibration.say_module_cost, module_call)
 
 

@@ -11,7 +11,7 @@ import weakref
 
 import _batchlight_native as _native
 
-from . import _call_sites, _torch_padding, _torch_settings
+from . import _call_sites, _torch_padding, _torch_settings, _torch_updates
 from ._importlib_bootstrap import (
     followed_by, mode_change, phase_unless, torch_is_compiling, wrap_first_call, wrap_phase)
 from ._imports import attempt, when_imported
@@ -149,7 +149,9 @@ _numbers = OptimizerNumbers()
 
 
 def _step_name(optimizer):
-    return "Optimizer.step#%s.step%s" % (type(optimizer).__name__, _numbers.suffix(optimizer))
+    name = "Optimizer.step#%s.step%s" % (type(optimizer).__name__, _numbers.suffix(optimizer))
+    _torch_updates.say(optimizer, name)
+    return name
 
 
 def _zero_grad_name(optimizer):

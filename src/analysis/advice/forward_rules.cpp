@@ -1,5 +1,5 @@
-// Forwards that could be fewer or larger: of models that learn nothing, and of small batches whose
-// gradients are summed up.
+// Forwards that could be fewer or larger: of models that learn nothing, of small batches whose
+// gradients are summed up, and those that backward runs again.
 #include <algorithm>
 
 #include "analysis/advice/advice_text.h"
@@ -97,6 +97,49 @@ void SmallMicroBatches(const RunMeasures& run, Findings* findings) {
                  .diff = "-DataLoader(data, batch_size=n), accumulation = " + count +
                          "\n+DataLoader(data, batch_size=4 * n), accumulation = " +
                          std::to_string(std::max<uint32_t>(1, main->micro_batches / 4)) + "\n"}});
+}
+
+// Activation checkpointing trades time for memory. Whether the memory would be there without it is
+// not recorded: the finding says what the trade costs.
+void RecomputedForward(const RunMeasures& run, Findings* findings) {
+  const double step_ns = MeanStepNs(run);
+  if (step_ns <= 0 || !run.modules.has_recompute) return;
+  double again_ns = 0;
+  const ModuleRow* most = nullptr;
+  uint32_t checkpointed = 0;
+  for (const ModuleRow& row : run.modules.rows) {
+    const double own_ns =
+        run.gpu.empty() ? row.recompute_self_per_step_ns : row.gpu_recompute_per_step_ns;
+    const bool inside = row.parent >= 0 && run.modules.rows[size_t(row.parent)].recomputed_calls;
+    if (row.recomputed_calls == 0 || (inside && !run.gpu.empty())) continue;
+    again_ns += own_ns;
+    checkpointed += !inside;
+    if (!inside && (most == nullptr || row.recompute_ns > most->recompute_ns)) most = &row;
+  }
+  if (most == nullptr || again_ns < kRecomputeShare * step_ns) return;
+  const std::string what =
+      checkpointed == 1 ? '`' + most->path + '`'
+                        : std::to_string(checkpointed) + " modules (`" + most->path + "`, ...)";
+  findings->push_back(
+      {.title = "Backward runs the forward of " + what + " again, for " +
+                PercentOf(again_ns / step_ns) + " of a step",
+       .seen = "Activation checkpointing: inside of backward " + what +
+               " run their forward again, " + TimeOf(again_ns) + " a step.",
+       .why = "What a forward computed is thrown away and computed again when backward needs it: "
+              "memory is saved, time is spent.",
+       .action = "If memory allows, switch checkpointing off (gradient_checkpointing=False), or "
+                 "checkpoint every second block only; where it does not, a smaller batch without "
+                 "checkpointing may be as fast.",
+       .gain_ns = (run.gpu.empty() ? again_ns : WithinCpuSlack(run, again_ns)) * kRecomputeGain,
+       .uncertainty_ns = again_ns * kRecomputeUncertainty,
+       .evidence = {{.kind = "module",
+                     .name = most->path,
+                     .count = most->recomputed_calls,
+                     .per_step_ns = again_ns}},
+       .patch = {.place = "",
+                 .diff = "-model.gradient_checkpointing_enable()\n"
+                         "-x = checkpoint(block, x, use_reentrant=False)\n"
+                         "+x = block(x)\n"}});
 }
 
 }  // namespace batchlight::advice

@@ -70,7 +70,7 @@ Amounts ModulesOf(const RunOverview& run) {
   Amounts amounts;
   for (const ModuleRow& row : run.modules.rows) {
     Amount& amount = amounts[row.path];
-    amount.ns += row.self_per_step_ns;
+    amount.ns += row.self_per_step_ns + row.recompute_self_per_step_ns;
     amount.calls += row.calls_per_step;
   }
   return amounts;

@@ -159,14 +159,19 @@ void BackwardLinks::SetOwnTimes() {
   }
 }
 
-OperatorCallId BackwardLinks::ForwardOf(OperatorCallId call) const {
+size_t BackwardLinks::LinkAround(OperatorCallId call) const {
   for (; !call.IsNone(); call = store_->operator_calls.parent[call.row()]) {
     const auto found = std::lower_bound(
         links_.begin(), links_.end(), call,
         [](const BackwardLink& link, OperatorCallId wanted) { return link.backward < wanted; });
-    if (found != links_.end() && found->backward == call) return found->forward;
+    if (found != links_.end() && found->backward == call) return size_t(found - links_.begin());
   }
-  return {};
+  return links_.size();
+}
+
+OperatorCallId BackwardLinks::ForwardOf(OperatorCallId call) const {
+  const size_t link = LinkAround(call);
+  return link == links_.size() ? OperatorCallId() : links_[link].forward;
 }
 
 bool BackwardLinks::IsInBackward(OperatorCallId call) const {

@@ -25,6 +25,9 @@ class BackwardLinks {
 
   // Ordered by row of `backward`. Functions whose operator was not recorded are left out.
   const std::vector<BackwardLink>& links() const { return links_; }
+  // The link of this call or the nearest call around it, by its place in links(); links().size():
+  // none.
+  size_t LinkAround(OperatorCallId call) const;
   // The forward operator that this call, or a call around it, differentiates; None: it is not part
   // of a backward function that is linked.
   OperatorCallId ForwardOf(OperatorCallId call) const;

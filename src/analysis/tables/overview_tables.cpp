@@ -101,7 +101,7 @@ const Columns<PhaseRow>& PhaseColumns() {
   return columns;
 }
 
-Columns<ModuleRow> ModuleColumns(bool gpu) {
+Columns<ModuleRow> ModuleColumns(bool recompute, bool gpu) {
   using Row = ModuleRow;
   Columns<Row> columns = {
       {TextColumn("module", "Module", "Path in the model"), &Row::path},
@@ -121,12 +121,27 @@ Columns<ModuleRow> ModuleColumns(bool gpu) {
        Nanoseconds(&Row::self_per_step_ns)},
       {TimeColumn("backward_per_step", "Backward per Step", "Mean over the steps that count"),
        Nanoseconds(&Row::backward_per_step_ns)},
-      {PercentColumn("share_of_step", "Share of Step", "(Forward + backward) per step / mean step"),
+      {PercentColumn("share_of_step", "Share of Step",
+                     "(Forward + backward + recompute) per step / mean step"),
        Percent(&Row::share_of_step)},
       {PercentColumn("own_share", "Own Share of Step",
                      "The same without the modules inside; all rows add up to at most 100 %"),
        Percent(&Row::own_share)},
       {BesideColumn(), Nanoseconds(&Row::beside_per_step_ns)}};
+  if (recompute) {
+    Append<Row>(
+        columns,
+        {{CountColumn("recomputed_calls", "Recomputed Calls", "Inside of a backward function"),
+          Number(&Row::recomputed_calls)},
+         {TimeColumn("recompute_per_step", "Recompute per Step",
+                     "Forward that backward runs again (checkpointing), modules inside too"),
+          Nanoseconds(&Row::recompute_per_step_ns)}});
+  }
+  if (recompute && gpu) {
+    Append<Row>(columns, {{TimeColumn("gpu_recompute_per_step", "GPU Recompute per Step",
+                                      "Work that the recompute launched"),
+                           Nanoseconds(&Row::gpu_recompute_per_step_ns)}});
+  }
   if (gpu) {
     Append<Row>(columns, {{TimeColumn("gpu_forward_per_step", "GPU Forward per Step",
                                       "Work that its forward launched, modules inside too"),
@@ -248,7 +263,9 @@ ResultTable MakePhasesTable(const RunOverview& overview) {
 }
 
 ResultTable MakeModulesTable(const RunOverview& overview) {
-  return TableOf("modules", "Modules", ModuleColumns(!overview.gpu.empty()), overview.modules.rows);
+  return TableOf("modules", "Modules",
+                 ModuleColumns(overview.modules.has_recompute, !overview.gpu.empty()),
+                 overview.modules.rows);
 }
 
 ResultTable MakeOperatorsTable(const RunOverview& overview) {

@@ -149,7 +149,8 @@ ordered_json ModulesJson(const RunOverview& overview) {
                     {"forward_ns", row.total_ns},
                     {"forward_self_ns", row.self_ns},
                     {"backward_ns", row.backward_ns},
-                    {"own_per_step_ns", row.self_per_step_ns + row.backward_self_per_step_ns},
+                    {"recompute_ns", row.recompute_ns},
+                    {"own_per_step_ns", row.own_per_step_ns()},
                     {"own_share_of_step", row.own_share},
                     {"share_of_step", row.share_of_step}});
   }

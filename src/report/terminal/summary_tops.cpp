@@ -35,11 +35,14 @@ void WriteModules(SummaryText& out, const RunOverview& overview, size_t rows) {
   auto backward = [&](const ModuleRow& row) {
     return steps > 0 ? row.backward_self_per_step_ns : double(row.backward_self_ns);
   };
+  auto recompute = [&](const ModuleRow& row) {
+    return steps > 0 ? row.recompute_self_per_step_ns : double(row.recompute_self_ns);
+  };
   double largest = 0;
   double all = 0;
   for (const ModuleRow& row : modules.rows) {
-    largest = std::max({largest, forward(row), backward(row)});
-    all += forward(row) + backward(row);
+    largest = std::max({largest, forward(row), backward(row), recompute(row)});
+    all += forward(row) + backward(row) + recompute(row);
   }
   const TimesInOneUnit time(largest);
   std::vector<SummaryTable::Column> columns = {
@@ -49,18 +52,19 @@ void WriteModules(SummaryText& out, const RunOverview& overview, size_t rows) {
       {.header = time.Header("forward")},
       {.header = modules.has_backward ? time.Header("backward") : "",
        .least_width = modules.has_backward ? 0 : INT32_MAX},
+      {.header = modules.has_recompute ? time.Header("recompute") : "",
+       .least_width = modules.has_recompute ? 0 : INT32_MAX},
       {.header = steps > 0 ? "of step" : "of modules"}};
   SummaryTable table(out, columns);
   for (const uint32_t row : top) {
     const ModuleRow& module = modules.rows[row];
-    const double share = steps > 0 ? module.own_share
-                         : all > 0 ? (forward(module) + backward(module)) / all
-                                   : 0;
+    const double share = steps > 0 ? module.own_share : all > 0 ? double(module.own_ns()) / all : 0;
     table.Row({{module.path},
                {module.class_name, Tone::kDim},
                {steps > 0 ? CallsText(module.calls_per_step) : CountText(module.calls)},
                {time.Text(forward(module))},
                {time.Text(backward(module))},
+               {time.Text(recompute(module))},
                {PercentText(share), Tone::kStrong}});
   }
   table.Print(

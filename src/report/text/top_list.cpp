@@ -45,8 +45,8 @@ TopList Modules(const RunOverview& overview, bool per_step, size_t most_rows) {
   list.share_of = per_step ? "of step" : "of all";
   double whole = 0;
   for (const ModuleRow& row : overview.modules.rows) {
-    const double total = double(row.self_ns + row.backward_self_ns);
-    const double value = per_step ? row.self_per_step_ns + row.backward_self_per_step_ns : total;
+    const double total = double(row.own_ns());
+    const double value = per_step ? row.own_per_step_ns() : total;
     whole += total;
     list.rows.push_back({.name = row.path,
                          .detail = row.class_name == row.path ? "" : row.class_name,

@@ -1,0 +1,57 @@
+"""Which modules an optimizer updates: property updates.<name of its step>, a list of paths.
+
+A path stands for the modules below it, too: the shortest is said under which no parameter that
+could learn is anybody else's. Said once for each optimizer, in a step, when the forward has named
+the modules; nothing is said where its parameters are no module's (a program that keeps its own,
+FSDP's flat ones).
+"""
+import _batchlight_native as _native
+
+MOST_OPTIMIZERS = 16
+MOST_PATHS = 64
+_TRIES = 3  # the first step of an optimizer that calls a closure comes before any forward
+
+_names = None  # ModuleNames, where modules are recorded
+_tries = {}    # name of a step -> tries that are left
+
+
+def follow(names):
+    global _names
+    _names = names
+
+
+def say(optimizer, step_name):
+    """To be called in every step; costs a lookup from the second or third on."""
+    left = _tries.get(step_name, _TRIES)
+    if not left or _names is None:
+        return
+    _tries[step_name] = left - 1 if len(_tries) < MOST_OPTIMIZERS or step_name in _tries else 0
+    try:
+        paths = _paths(optimizer)
+    except Exception:  # parameters and modules may be anything
+        paths = ()
+    if paths:
+        _tries[step_name] = 0
+        if len(paths) <= MOST_PATHS:
+            _native.property("updates." + step_name, ", ".join(paths))
+
+
+def _paths(optimizer):
+    updated = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    mine, others = set(), set()
+    for path, _, reference in list(_names.known.values()):
+        module = reference()
+        if module is None:
+            continue
+        for parameter in module._parameters.values():
+            if parameter is None or not parameter.requires_grad:
+                continue
+            (mine if id(parameter) in updated else others).add(path)
+    shared = {prefix for path in others for prefix in _prefixes(path)}
+    return sorted({next((p for p in _prefixes(path) if p not in shared), path) for path in mine})
+
+
+def _prefixes(path):
+    """a, a.b, a.b.c"""
+    parts = path.split(".")
+    return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]

@@ -1,0 +1,194 @@
+// Gradients that nobody uses, and forwards that backward runs again.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analysis/testing/findings.h"
+
+namespace batchlight {
+namespace {
+
+using testing::FindRule;
+using testing::kMs;
+using testing::StoreBuilder;
+
+// A GAN by hand: forwards in modules, and backwards in the opposite order.
+class Gan {
+ public:
+  Gan() : thread_(build_.Thread(build_.Process(7, "gan.py"))) {
+    build_.Phase(thread_, Phase::kPythonStart, "python start", 0, 0);
+    build_.Property("updates.Optimizer.step#Adam.step", "G");
+    build_.Property("updates.Optimizer.step#Adam.step#2", "D");
+  }
+  int64_t Forward(const char* module) {
+    build_.Module(thread_, module, module, at_, at_ + 4 * kMs);
+    build_.Operator(thread_, "aten::linear", at_ + 1000, at_ + 4 * kMs - 1000, ++sequence_);
+    at_ += 4 * kMs;
+    return sequence_;
+  }
+  void Backward(const std::vector<int64_t>& sequences) {
+    build_.Phase(thread_, Phase::kBackward, "backward", at_,
+                 at_ + 5 * kMs * int64_t(sequences.size()));
+    for (const int64_t sequence : sequences) {
+      build_.Operator(thread_, "AddmmBackward0", at_ + 1000, at_ + 5 * kMs - 1000, sequence, 1,
+                      OperatorScope::kBackward);
+      at_ += 5 * kMs;
+    }
+  }
+  void Step(const char* name) {
+    build_.Phase(thread_, Phase::kOptimizerStep, name, at_, at_ + kMs);
+    at_ += kMs;
+  }
+  void ZeroGrad() {
+    build_.Phase(thread_, Phase::kZeroGrad, "Optimizer.zero_grad#Adam.zero_grad", at_, at_ + 1000);
+    at_ += 1000;
+  }
+  // detached: the generator's output in the critic's loss.
+  RunOverview Train(bool detached, bool zero_grad = true) {
+    for (int i = 0; i < 30; ++i) {
+      if (zero_grad) ZeroGrad();
+      const int64_t real = Forward("D");
+      const int64_t fake = Forward("G");
+      const int64_t judged = Forward("D");
+      Backward(detached ? std::vector{judged, real} : std::vector{judged, real, fake});
+      Step("Optimizer.step#Adam.step#2");
+      if (zero_grad) ZeroGrad();
+      const int64_t made = Forward("G");
+      Backward({Forward("D"), made});
+      Step("Optimizer.step#Adam.step");
+    }
+    store_ = build_.Build();
+    return BuildOverview(store_);
+  }
+
+ private:
+  StoreBuilder build_;
+  ThreadId thread_;
+  Store store_;
+  int64_t at_ = kMs;
+  int64_t sequence_ = 0;
+};
+
+TEST(GradientRules, ACriticsBackwardThatRunsIntoTheGeneratorIsNamed) {
+  Gan gan;
+  const RunOverview run = gan.Train(false);
+  const Finding* finding = FindRule(run.findings, "unused-gradients");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->title.find("`G`, which that step does not update"), std::string::npos)
+      << finding->title;
+  EXPECT_NE(finding->action.find("Detach"), std::string::npos);
+  ASSERT_EQ(run.steps.Main()->steps.size(), 30u);
+  EXPECT_NEAR(finding->gain_ns, 0.95 * 5 * kMs, 0.1 * kMs) << finding->seen;
+}
+
+TEST(GradientRules, TheWayThroughTheCriticToTheGeneratorIsNeeded) {
+  Gan gan;
+  EXPECT_EQ(FindRule(gan.Train(true).findings, "unused-gradients"), nullptr);
+}
+
+TEST(GradientRules, GradientsThatStayMayBeMeantForALaterStep) {
+  Gan gan;
+  EXPECT_EQ(FindRule(gan.Train(false, false).findings, "unused-gradients"), nullptr);
+}
+
+class Backbone {
+ public:
+  explicit Backbone(const char* updated) : thread_(build_.Thread(build_.Process(7, "tune.py"))) {
+    build_.Phase(thread_, Phase::kPythonStart, "python start", 0, 0);
+    build_.Property("updates.Optimizer.step#SGD.step", updated);
+  }
+  RunOverview Train() {
+    int64_t at = kMs, sequence = 0;
+    for (int i = 0; i < 30; ++i, sequence += 2, at += 40 * kMs) {
+      build_.Phase(thread_, Phase::kZeroGrad, "Optimizer.zero_grad#SGD.zero_grad", at, at + 1000);
+      build_.Module(thread_, "Net", "Net", at + kMs, at + 10 * kMs);
+      build_.Module(thread_, "body", "Sequential", at + 2 * kMs, at + 6 * kMs);
+      build_.Operator(thread_, "aten::linear", at + 3 * kMs, at + 5 * kMs, sequence);
+      build_.Module(thread_, "fc", "Linear", at + 7 * kMs, at + 9 * kMs);
+      build_.Operator(thread_, "aten::linear", at + 7 * kMs, at + 9 * kMs, sequence + 1);
+      build_.Phase(thread_, Phase::kBackward, "backward", at + 10 * kMs, at + 34 * kMs);
+      build_.Operator(thread_, "AddmmBackward0", at + 11 * kMs, at + 13 * kMs, sequence + 1, 1,
+                      OperatorScope::kBackward);
+      build_.Operator(thread_, "AddmmBackward0", at + 14 * kMs, at + 34 * kMs, sequence, 1,
+                      OperatorScope::kBackward);
+      build_.Phase(thread_, Phase::kOptimizerStep, "Optimizer.step#SGD.step", at + 35 * kMs,
+                   at + 36 * kMs);
+    }
+    store_ = build_.Build();
+    return BuildOverview(store_);
+  }
+
+ private:
+  StoreBuilder build_;
+  ThreadId thread_;
+  Store store_;
+};
+
+TEST(GradientRules, ABackboneThatNobodyStepsIsNamed) {
+  Backbone loop("fc");
+  const RunOverview run = loop.Train();
+  const Finding* finding = FindRule(run.findings, "unused-gradients");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->title.find("all of `Net` to update `fc`"), std::string::npos)
+      << finding->title;
+  EXPECT_NE(finding->action.find("requires_grad_(False)"), std::string::npos);
+}
+
+TEST(GradientRules, ATrainedFirstLayerNeedsTheWholeBackward) {
+  Backbone loop("body");
+  EXPECT_EQ(FindRule(loop.Train().findings, "unused-gradients"), nullptr);
+}
+
+// Two blocks; the first is checkpointed: backward calls it again.
+RunOverview Checkpointed(Store& store) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  build.Phase(thread, Phase::kPythonStart, "python start", 0, 0);
+  int64_t at = kMs, sequence = 0;
+  for (int i = 0; i < 30; ++i, sequence += 2, at += 40 * kMs) {
+    build.Module(thread, "Net", "Net", at, at + 10 * kMs);
+    build.Module(thread, "block", "Block", at + kMs, at + 7 * kMs);
+    build.Module(thread, "block.fc", "Linear", at + kMs, at + 6 * kMs);
+    build.Operator(thread, "aten::linear", at + 2 * kMs, at + 5 * kMs, sequence);
+    build.Phase(thread, Phase::kBackward, "backward", at + 10 * kMs, at + 30 * kMs);
+    build.Operator(thread, "AddmmBackward0", at + 11 * kMs, at + 29 * kMs, sequence, 1,
+                   OperatorScope::kBackward);
+    build.Module(thread, "block", "Block", at + 12 * kMs, at + 18 * kMs);
+    build.Module(thread, "block.fc", "Linear", at + 13 * kMs, at + 17 * kMs);
+    build.Operator(thread, "aten::linear", at + 14 * kMs, at + 16 * kMs, sequence + 1);
+    build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#SGD.step", at + 31 * kMs,
+                at + 32 * kMs);
+  }
+  store = build.Build();
+  return BuildOverview(store);
+}
+
+TEST(RecomputedForward, IsNeitherForwardNorBackwardOfItsModule) {
+  Store store;
+  const RunOverview run = Checkpointed(store);
+  ASSERT_EQ(run.modules.rows.size(), 3u) << "no rows of their own";
+  EXPECT_TRUE(run.modules.has_recompute);
+  const ModuleRow& block = run.modules.rows[1];
+  EXPECT_EQ(block.path, "block");
+  EXPECT_EQ(block.calls, 30u);
+  EXPECT_EQ(block.recomputed_calls, 30u);
+  EXPECT_EQ(block.total_ns, 30 * 6 * kMs);
+  EXPECT_EQ(block.recompute_ns, 30 * 6 * kMs);
+  EXPECT_EQ(block.recompute_self_ns, 30 * 2 * kMs);
+  EXPECT_EQ(block.backward_ns, 30 * (18 - 6) * kMs);
+  EXPECT_DOUBLE_EQ(block.recompute_per_step_ns, 6 * kMs);
+}
+
+TEST(RecomputedForward, IsNamedWithItsTime) {
+  Store store;
+  const RunOverview run = Checkpointed(store);
+  const Finding* finding = FindRule(run.findings, "recomputed-forward");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->title.find("the forward of `block` again, for 15 % of a step"),
+            std::string::npos)
+      << finding->title;
+  EXPECT_NEAR(finding->gain_ns, 0.95 * 6 * kMs, 0.1 * kMs);
+}
+
+}  // namespace
+}  // namespace batchlight
