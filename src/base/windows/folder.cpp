@@ -35,17 +35,18 @@ HANDLE OpenHandle(const std::string& path) {
 
 Result<Folder> Folder::Open(const std::string& path, bool) {
   const std::string place = path.empty() ? "." : path;
-  struct stat info {};
-  if (stat(std::filesystem::path(place + "/.").lexically_normal().string().c_str(), &info) == 0 &&
-      S_ISDIR(info.st_mode)) {
+  // Not stat(): of a name that ends in a slash it finds nothing.
+  const DWORD attributes = GetFileAttributesA(place.c_str());
+  if (attributes == INVALID_FILE_ATTRIBUTES) {
+    errno = ErrorOfWindows();
+  } else if ((attributes & FILE_ATTRIBUTE_DIRECTORY) == 0) {
+    errno = ENOTDIR;
+  } else {
     const HANDLE handle = OpenHandle(place);
     if (handle != INVALID_HANDLE_VALUE) {
       return Folder(_open_osfhandle(reinterpret_cast<intptr_t>(handle), _O_RDONLY), path);
     }
     errno = ErrorOfWindows();
-  } else if (FILE* file = fopen(place.c_str(), "rb"); file != nullptr) {
-    fclose(file);
-    errno = ENOTDIR;
   }
   return InputError("cannot open folder " + path + ": " + std::strerror(errno));
 }
@@ -115,14 +116,14 @@ bool Folder::IsOurs() const { return true; }
 // Nobody removes a folder with files that are open.
 bool Folder::Lock() const { return true; }
 
+// Without the volume: `other` lay in this folder, and wine forgets the one of a moved folder.
 bool Folder::Holds(const std::string& name, const Folder& other) const {
   const Handle here{OpenHandle(DescriptorPath() + "/" + name)};
   BY_HANDLE_FILE_INFORMATION a{};
   BY_HANDLE_FILE_INFORMATION b{};
   return here.handle != INVALID_HANDLE_VALUE && GetFileInformationByHandle(here.handle, &a) &&
          GetFileInformationByHandle(reinterpret_cast<HANDLE>(_get_osfhandle(other.fd_)), &b) &&
-         a.dwVolumeSerialNumber == b.dwVolumeSerialNumber && a.nFileIndexHigh == b.nFileIndexHigh &&
-         a.nFileIndexLow == b.nFileIndexLow;
+         a.nFileIndexHigh == b.nFileIndexHigh && a.nFileIndexLow == b.nFileIndexLow;
 }
 
 // In the user's own temporary folder nobody else may look.

@@ -11,6 +11,7 @@ inline int ErrorOfWindows() {
   switch (GetLastError()) {
     case ERROR_FILE_NOT_FOUND:
     case ERROR_PATH_NOT_FOUND:
+    case ERROR_INVALID_NAME:  // such as one with '*'
       return ENOENT;
     case ERROR_FILE_EXISTS:
     case ERROR_ALREADY_EXISTS:
@@ -22,6 +23,8 @@ inline int ErrorOfWindows() {
       return ENOEXEC;
     case ERROR_SHARING_VIOLATION:  // open in another program
       return EBUSY;
+    case ERROR_DIRECTORY:
+      return ENOTDIR;
     case ERROR_DIR_NOT_EMPTY:
       return ENOTEMPTY;
     default:

@@ -44,14 +44,16 @@ void UseSlashes(char* word) {
   }
 }
 
-struct Start {
-  Start() {
-    _fmode = _O_BINARY;
-    for (int fd = 0; fd < 3; ++fd) _setmode(fd, _O_BINARY);
-    if (getenv("LC_ALL") == nullptr && getenv("LC_CTYPE") == nullptr) SetDefault("LANG", "C.UTF-8");
-    PrepareConsole();
-    for (int i = 1; i < __argc; ++i) UseSlashes(__argv[i]);
-  }
-} start;
+void Prepare() {
+  _fmode = _O_BINARY;
+  for (int fd = 0; fd < 3; ++fd) _setmode(fd, _O_BINARY);
+  if (getenv("LC_ALL") == nullptr && getenv("LC_CTYPE") == nullptr) SetDefault("LANG", "C.UTF-8");
+  PrepareConsole();
+  for (int i = 1; i < __argc; ++i) UseSlashes(__argv[i]);
+}
+
+// In the C runtime's list of what it calls at its own start: constructors run only after it has
+// copied the words that main() is given.
+[[gnu::section(".CRT$XCU"), gnu::used]] void (*const prepare)() = Prepare;
 
 }  // namespace
