@@ -97,6 +97,7 @@ Status AtomicFileWriter::Flush() {
     const ssize_t written = write(fd_, buffer_.data() + done, buffer_.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
+      EndIfUnread();
       return OutputError(
           Reason("cannot write", path_) +
           (partial_name_.empty()

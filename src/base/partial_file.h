@@ -22,6 +22,10 @@ bool FinishPartial(int fd, const Folder& folder, const std::string& partial_name
 // A descriptor of standard output that can be closed by itself. -1 with errno.
 int SecondStandardOutput();
 
+// After a write that failed: if the reader of a pipe is gone, as in `batchlight stats RUN | head`,
+// ends this process without a word, as SIGPIPE does where there are signals.
+void EndIfUnread();
+
 // From now on a file that grows beyond the user's limit (ulimit -f) is an error like a full disk:
 // the signal would end the tool.
 void MakeSizeLimitAnError();

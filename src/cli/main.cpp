@@ -92,6 +92,7 @@ int Fail(const Status& status) {
 
 int Main(int argc, char** argv) {
   CLI::App app(kProgramSentence, "batchlight");
+  app.allow_windows_style_options(false);  // a path may begin with a slash there too
   Outcome outcome;
   AddAllCommands(&app, outcome);
   if (const Status status = CheckCommandName(app, argc, argv); !status.ok()) return Fail(status);

@@ -1,6 +1,7 @@
 #include "base/partial_file.h"
 
 #include <io.h>
+#include <stdlib.h>
 #include <unistd.h>
 #include <windows.h>
 
@@ -9,6 +10,11 @@
 #include "base/windows/last_error.h"
 
 namespace batchlight {
+namespace {
+
+constexpr int kUnreadExitCode = 128 + 13;  // what a Unix shell makes of SIGPIPE
+
+}  // namespace
 
 // Windows removes and renames no file that a process has open (without sharing that, as none of
 // ours does): being open is the lock.
@@ -34,6 +40,16 @@ bool FinishPartial(int fd, const Folder& folder, const std::string& partial_name
 }
 
 int SecondStandardOutput() { return _dup(STDOUT_FILENO); }
+
+// The C library has no errno for most of these and says EINVAL.
+void EndIfUnread() {
+  switch (_doserrno) {
+    case ERROR_BROKEN_PIPE:
+    case ERROR_NO_DATA:
+    case ERROR_PIPE_NOT_CONNECTED:
+      _exit(kUnreadExitCode);
+  }
+}
 
 void MakeSizeLimitAnError() {}  // there is none
 

@@ -7,12 +7,14 @@
 #include <cstring>
 #include <string>
 
+#include "base/partial_file.h"
 #include "base/printable_text.h"
 
 namespace batchlight::cli {
 namespace {
 
 Status Failed() {
+  EndIfUnread();
   return OutputError(std::string("cannot write to standard output: ") + std::strerror(errno));
 }
 
