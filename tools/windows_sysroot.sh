@@ -44,11 +44,12 @@ compile() {  # ARCHIVE FLAGS_AND_SOURCES...
 }
 sources=$root/source
 compile libzstd.a -DZSTD_DISABLE_ASM "$sources"/libzstd-*/lib/{common,compress,decompress}/*.c &
+zstd=$!
 compile libxxhash.a "$sources"/xxhash-*/xxhash.c
 (cd "$sources"/sqlite3-* && mkdir -p tsrc_build && cd tsrc_build && ../configure --disable-tcl --disable-readline >/dev/null && make -s sqlite3.c >/dev/null)
 # As Debian compiles it, where results could differ.
 compile libsqlite3.a -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_COLUMN_METADATA "$sources"/sqlite3-*/tsrc_build/sqlite3.c
-wait
+wait $zstd
 cp "/usr/$target/lib/libz.a" "$root/lib/"
 cp "/usr/$target/include"/{zlib,zconf}.h "$root/include/"
 cp "$sources"/libzstd-*/lib/{zstd,zstd_errors}.h "$sources"/xxhash-*/xxhash.h "$sources"/sqlite3-*/tsrc_build/sqlite3.h "$root/include/"
