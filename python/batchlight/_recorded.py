@@ -5,6 +5,7 @@ None, the numbers of a domain and a category, and an int, float or None.
 """
 import _batchlight_native as _native
 
+from ._bridge._standard import standard
 from ._codes import codes_of
 from ._colors import argb
 from ._profile import Profile
@@ -114,7 +115,7 @@ class annotate:
 
 
 def _decorate(function, attributes, domain):
-    import functools
+    functools = standard("functools")
     push, pop, start, end = _native.push, _native.pop, _native.start, _native.end
     flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
 

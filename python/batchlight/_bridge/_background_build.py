@@ -5,8 +5,9 @@ beside the program, and is there for the next run. One process builds: the shell
 the process took, and the others, this run's ranks and later runs, see it.
 """
 import os
-import shlex
 import time
+
+from ._standard import standard
 
 
 def _wait_s():
@@ -77,7 +78,7 @@ class Build:
     def _try_lock(self):
         """The locked file, or None if another process has it; and whether that is sure, which it is
         not on a file system without locks."""
-        import fcntl
+        fcntl = standard("fcntl")
         file = open(self.lock, "a")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -95,7 +96,7 @@ class Build:
             return 0
 
     def _start(self, lock, environment):
-        import subprocess
+        subprocess = standard("subprocess")
         os.utime(self.lock)
         # Its own session: Ctrl-C is for the program. The outer shell ends at once.
         shell = subprocess.Popen(
@@ -108,7 +109,7 @@ class Build:
             pass
 
     def _script(self):
-        import shutil
+        shlex, shutil = standard("shlex"), standard("shutil")
         limit = "timeout -k 10 %d " % LONGEST_S if shutil.which("timeout") else ""
         said = ["%s.log%d" % (self.part, i) for i in range(len(self.commands))]
         tries = ["%s%s >%s 2>&1" % (limit, " ".join(map(shlex.quote, command)), shlex.quote(log))

@@ -1,8 +1,9 @@
 """Which functions' lines are timed (--lines), and what their source says."""
-import fnmatch
 import sys
 
 import _batchlight_native as _native
+
+from ._code_lines import last_line
 
 DECORATED = "@profile"  # a pattern: the functions under @batchlight.profile
 decorated = set()  # their code
@@ -13,8 +14,8 @@ _modules = {}  # of code that was met: the frame that tells it may be gone when 
 
 class Chosen:
     """The functions that patterns MODULE:FUNCTION name. The module is that of the running frame, or
-    the path of its file; the function its qualified name. Either may hold * and ?; MODULE alone is
-    all functions of the module."""
+    the path of its file; the function its qualified name. Either may hold * and ?, and nothing else
+    is special; MODULE alone is all functions of the module."""
 
     def __init__(self, patterns):
         self._patterns = []
@@ -33,7 +34,7 @@ class Chosen:
     def _look_at(self, code):
         if not self._matches(code):
             return 0
-        last = _last_line(code)
+        last = last_line(code)
         _native.source(
             code.co_filename, getattr(code, "co_qualname", code.co_name), code.co_firstlineno,
             _source(code.co_filename, code.co_firstlineno, last))
@@ -48,12 +49,11 @@ class Chosen:
         names = {code.co_name, getattr(code, "co_qualname", code.co_name)}
         module = None
         for wanted_module, wanted_function in self._patterns:
-            if not any(fnmatch.fnmatchcase(name, wanted_function) for name in names):
+            if not any(_is_like(name, wanted_function) for name in names):
                 continue
             if module is None:
                 module = _module_of(code)
-            if fnmatch.fnmatchcase(module, wanted_module) or _is_file(
-                    code.co_filename, wanted_module):
+            if _is_like(module, wanted_module) or _is_file(code.co_filename, wanted_module):
                 return True
         return False
 
@@ -71,28 +71,32 @@ def _module_of(code):
 def _is_file(path, wanted):
     if not wanted.endswith(".py"):
         return False
-    return fnmatch.fnmatchcase(path, wanted) or fnmatch.fnmatchcase(path, "*/" + wanted)
+    return _is_like(path, wanted) or _is_like(path, "*/" + wanted)
 
 
-def _last_line(code):
-    last = code.co_firstlineno
-    if hasattr(code, "co_lines"):
-        lines = [line for _, _, line in code.co_lines() if line is not None]
-    else:
-        import dis
-        lines = [line for _, line in dis.findlinestarts(code)]
-    last = max([last] + lines)
-    for constant in code.co_consts:  # functions and comprehensions inside
-        if hasattr(constant, "co_firstlineno"):
-            last = max(last, _last_line(constant))
-    return last
+def _is_like(text, pattern):
+    """Whether * (any letters) and ? (any letter) can be replaced so that the two are the same."""
+    at = seen = 0
+    star = None  # the last * of the pattern that was met, and where in the text the rest was tried
+    while at < len(text):
+        if seen < len(pattern) and pattern[seen] == "*":
+            star, tried = seen, at
+            seen += 1
+        elif seen < len(pattern) and pattern[seen] in ("?", text[at]):
+            at, seen = at + 1, seen + 1
+        elif star is not None:
+            tried += 1
+            at, seen = tried, star + 1
+        else:
+            return False
+    return not pattern[seen:].strip("*")
 
 
 def _source(path, first, last):
     try:
         if path.startswith("<"):
-            import linecache  # knows the cells of notebooks
-            return "".join(linecache.getlines(path)[first - 1:last])
+            linecache = sys.modules.get("linecache")  # IPython's, which knows the cells of notebooks
+            return "".join(linecache.getlines(path)[first - 1:last]) if linecache else ""
         with open(path, "rb") as file:
             lines = file.read().decode("utf-8", "replace").splitlines(True)
         return "".join(lines[first - 1:last])

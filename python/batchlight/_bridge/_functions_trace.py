@@ -9,10 +9,11 @@ reason with the file and the name; the others are traced.
 import _batchlight_native as _native
 
 from ._imports import when_imported
+from ._standard import standard
 
 
 def install(path):
-    import json
+    json = standard("json")
     with open(path, encoding="utf-8") as file:
         entries = json.load(file)
     if isinstance(entries, dict):

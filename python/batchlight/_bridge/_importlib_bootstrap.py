@@ -8,11 +8,13 @@ defined here.
 An exception passes through with our own frame taken out of its traceback (CPython 3.11 and later;
 before, a traceback has one line more for each wrapped call).
 """
-import functools
 import sys
 
 import _batchlight_native as _native
 
+from ._standard import standard
+
+functools = standard("functools")
 _MARK = "__batchlight_phase__"
 
 

@@ -6,9 +6,10 @@ wanted are defined, and no further; that is before the script's work begins. Unt
 a Python function costs some 0.1 us more.
 """
 import sys
-import types
 
 import _batchlight_native as _native
+
+from ._code_lines import last_line
 
 
 def watch(wanted, wrap, missing):
@@ -71,13 +72,6 @@ class _Globals:
 
 def _last_line(code, name):
     """Last line of what the code defines (also in branches) under a name; None: nothing."""
-    lines = [_end_of(constant) for constant in code.co_consts
-             if isinstance(constant, types.CodeType) and constant.co_name == name]
+    lines = [last_line(constant) for constant in code.co_consts
+             if isinstance(constant, type(code)) and constant.co_name == name]
     return max(lines) if lines else None
-
-
-def _end_of(code):
-    import dis
-    lines = [line for _, line in dis.findlinestarts(code) if line is not None]
-    inner = [_end_of(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
-    return max(lines + inner + [code.co_firstlineno])

@@ -12,24 +12,21 @@ The training loop is the one during whose iteration a backward runs. When the tr
 result is written and the process ends at once: nothing of the program runs after its loop.
 """
 import atexit
-import copy
-import json
-import mmap
 import os
-import struct
 import sys
 import time
 
 from ._imports import attempt, when_imported
+from ._standard import standard
 
 VARIABLE = "BATCHLIGHT_PROBE_LOADER"
-_PARTS = struct.Struct("7d")  # batches, items_s, collate_s, send_s, send_bytes, cpu_s, items_cpu_s
+_PARTS = standard("struct").Struct("7d")  # batches, items_s, collate_s, send_s, send_bytes, cpu_s, items_cpu_s
 PART_NAMES = ("batches", "items_s", "collate_s", "send_s", "send_bytes", "cpu_s", "items_cpu_s")
 
 
 def install(path):
     with open(path) as file:
-        trial = _Trial(json.load(file))
+        trial = _Trial(standard("json").load(file))
     when_imported("torch.autograd", "probe", trial.watch_backward)
     when_imported("torch.utils.data.dataloader", "probe", trial.watch_loaders)
     atexit.register(trial.at_exit)
@@ -42,7 +39,7 @@ class Parts:
         self.sums = [0.0] * len(PART_NAMES)
         with open(os.path.join(folder, "parts-%d" % os.getpid()), "wb+") as file:
             file.truncate(_PARTS.size)
-            self._map = mmap.mmap(file.fileno(), _PARTS.size)
+            self._map = standard("mmap").mmap(file.fileno(), _PARTS.size)
 
     def add(self, **parts):
         for name, value in parts.items():
@@ -86,7 +83,7 @@ def again(batch):
     if isinstance(batch, list):
         return [again(part) for part in batch]
     if hasattr(batch, "keys") and hasattr(batch, "__setitem__"):
-        other = copy.copy(batch)
+        other = standard("copy").copy(batch)
         for key in list(batch.keys()):
             other[key] = again(batch[key])
         return other
@@ -457,7 +454,7 @@ def _length(loader):
 
 def write_result(path, result):
     with open(path + ".new", "w") as file:
-        json.dump(result, file)
+        standard("json").dump(result, file)
     os.rename(path + ".new", path)
 
 

@@ -4,7 +4,6 @@ The result is kept in ~/.cache/batchlight/torch_ops, by version of PyTorch and o
 Without a C++ compiler or PyTorch's headers operators come from PyTorch's NVTX ranges, if it has
 them (_torch_emit_nvtx.py); modules and phases are recorded as ever.
 """
-import hashlib
 import os
 import sys
 
@@ -13,6 +12,7 @@ import _batchlight_native as _native
 from . import _calibration, _private_folder
 from ._background_build import Build, NotBuilt
 from ._imports import attempt
+from ._standard import standard
 
 _SOURCES = ("torch_ops.cpp", "native_api.h", "_torch_operators.py")
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -25,7 +25,7 @@ class CannotBuild(Exception):
 def install(torch, shapes, nvtx):
     try:
         path = _built(torch)
-        import ctypes
+        ctypes = standard("ctypes")
         before = []
         attempt("calibration", lambda: before.append(_calibration.operator_time(torch)))
         failed = ctypes.CDLL(path).batchlight_torch_ops_start(1 if shapes else 0)
@@ -46,7 +46,7 @@ def install(torch, shapes, nvtx):
 def _built(torch):
     """Path of the library, built if it is not there yet."""
     libraries = _loaded_libraries()
-    digest = hashlib.sha256()
+    digest = standard("hashlib").sha256()
     for name in _SOURCES:
         with open(os.path.join(_FOLDER, name), "rb") as file:
             digest.update(file.read())
@@ -149,7 +149,7 @@ def _after(words, word):
 
 
 def _compiler():
-    import shutil
+    shutil = standard("shutil")
     for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
         path = name and shutil.which(name)
         if path:
@@ -178,7 +178,7 @@ def _commands(torch, source, path):
 
 def compile_against(torch, source, path):
     """Runs these commands here, for benchmarks. None, or what the compiler said."""
-    import subprocess
+    subprocess = standard("subprocess")
     log = ""
     for command in _commands(torch, source, path):
         done = subprocess.run(command, env=_environment(), stdin=subprocess.DEVNULL,
@@ -191,7 +191,7 @@ def compile_against(torch, source, path):
 
 def _cache():
     """A folder that can be written, the user's cache if possible."""
-    import tempfile
+    tempfile = standard("tempfile")
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     reasons = []
     for folder in (os.path.join(home, "batchlight", "torch_ops"),
