@@ -29,6 +29,8 @@ constexpr auto kExporters = std::to_array<Exporter>({
      ExportLprof},
     {"importtime", ".importtime", "imports as python -X importtime prints them; tuna",
      ExportForm::kText, ExportImportTime},
+    {"mprof", ".dat", "resident memory over time with ranges, for mprof plot (memory_profiler)",
+     ExportForm::kText, ExportMprof},
 });
 
 }  // namespace

@@ -83,5 +83,6 @@ Result<uint64_t> ExportSpeedscope(const Store& store, const ExportOptions& optio
 Result<uint64_t> ExportPprof(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportPstats(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportLprof(const Store& store, const ExportOptions& options);
+Result<uint64_t> ExportMprof(const Store& store, const ExportOptions& options);
 
 }  // namespace batchlight

@@ -285,6 +285,8 @@ Result<Store> MergeStores(std::vector<MergeInput> inputs) {
     gpus.Apply(HostOf(store, i), store);
     SettleFacts(facts[i], differ, i == 0, store);
     LabelReasons(inputs[i].label, store);
+    // Counts of one machine: of several, or of one by several tools, they are no series.
+    if (inputs.size() > 1) store.machine_usage.Reorder({});
     merged.duration_ns = std::max(merged.duration_ns, store.duration_ns);
     if (!AppendTables(store, merged)) {
       return InputError(

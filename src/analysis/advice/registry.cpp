@@ -19,6 +19,7 @@ constexpr RuleGroup kSameTime[] = {
     {"exposed-communication", "straggler", "pipeline-bubble"},    // NCCL's kernels
     {"dataloader-restart", "between-epochs", "validation-cost"},  // what lies beside the steps
     {"set-up-cost", "preprocessing-cost"},                        // before the first step
+    {"cpu-limit", "cpu-taken", "cpu-oversubscribed"},             // waiting for a processor
     // The GPU's wait for launches.
     {"launch-bound", "small-kernels", "unfused-optimizer", "unfused-updates", "python-work",
      "host-sync", "launch-blocking", "anomaly-detection"},

@@ -1,5 +1,5 @@
-// The tables of registry.h about processors: samples, of native code and of Python, and switches.
-// Without rows where none were recorded.
+// The tables of registry.h about processors: samples, of native code and of Python, switches, and
+// what processes and the machine used. Without rows where none were recorded.
 #pragma once
 
 #include "analysis/overview/run_overview.h"
@@ -13,5 +13,7 @@ ResultTable MakePythonSampleLinesTable(const RunOverview& overview);
 ResultTable MakeSampleModulesTable(const RunOverview& overview);
 ResultTable MakeCallStacksTable(const RunOverview& overview);
 ResultTable MakeThreadsTable(const RunOverview& overview);
+ResultTable MakeProcessUsageTable(const RunOverview& overview);
+ResultTable MakeMachineUsageTable(const RunOverview& overview);
 
 }  // namespace batchlight

@@ -42,12 +42,14 @@ std::string_view KernelFile::Read() {
   static thread_local std::vector<char> buffer(16 << 10);
   if (fd_ < 0) return {};
   size_t bytes = 0;
-  // Lists come a page at a time, whatever is asked for.
+  // Lists come a page at a time, whatever is asked for; what is much less than a page is all.
+  constexpr ssize_t kSurelyAll = 2048;
   while (true) {
     const ssize_t got =
         pread(fd_, buffer.data() + bytes, buffer.size() - bytes, static_cast<off_t>(bytes));
     if (got <= 0) break;
     bytes += static_cast<size_t>(got);
+    if (got < kSurelyAll) break;
     if (bytes < buffer.size()) continue;
     if (buffer.size() >= kMostBytes) break;
     buffer.resize(2 * buffer.size());

@@ -14,7 +14,7 @@ namespace batchlight::capture {
 namespace {
 
 // Of /proc/PID/stat, counted from the word behind the program's name.
-constexpr int kSystemTicks = 12, kThreads = 17, kResidentPages = 21;
+constexpr int kParent = 1, kSystemTicks = 12, kThreads = 17, kResidentPages = 21;
 constexpr int kWords = kResidentPages + 1;
 
 const auto kPageBytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -32,42 +32,61 @@ uint32_t ProcessorsOf(pid_t pid) {
 
 ProcessCounts::ProcessCounts(pid_t pid)
     : pid_(pid),
+      has_clock_(clock_getcpuclockid(pid, &clock_) == 0),
       stat_(Path(pid, "/stat")),
       disk_(Path(pid, "/io")),
-      schedule_(Path(pid, "/schedstat")) {}
+      schedule_(Path(pid, "/schedstat")),
+      children_(Path(pid, ("/task/" + std::to_string(pid) + "/children").c_str())) {}
 
-bool ProcessCounts::Read(format::ProcessUsageRecord& usage) {
+bool ProcessCounts::Read(bool again, format::ProcessUsageRecord& usage) {
   usage = {};
   usage.pid = static_cast<uint32_t>(pid_);
   std::string_view stat = stat_.Read();
   const size_t name_end = stat.rfind(')');  // the name may hold anything
   if (name_end == std::string_view::npos) return false;
+  const size_t name_begin = std::min(stat.find('(') + 1, name_end);
+  name_ = stat.substr(name_begin, name_end - name_begin);
   stat.remove_prefix(name_end + 1);
   std::array<uint64_t, kWords> words{};
   for (uint64_t& word : words) word = TakeNumber(stat);
+  parent_ = static_cast<pid_t>(words[kParent]);
   usage.threads = static_cast<uint32_t>(words[kThreads]);
   usage.resident_bytes = words[kResidentPages] * kPageBytes;
-  ReadTimes(words[kSystemTicks] * TickNs(), usage);
-  const std::string_view disk = disk_.Read();
-  usage.read_bytes = NumberBehind(disk, "\nread_bytes: ");
-  usage.written_bytes = NumberBehind(disk, "\nwrite_bytes: ");
+  const bool has_run = ReadTimes(words[kSystemTicks] * TickNs(), usage);
+  if (has_run || again) ReadDisk();
+  usage.read_bytes = read_bytes_;
+  usage.written_bytes = written_bytes_;
   std::string_view schedule = schedule_.Read();
   usage.first_ran_ns = TakeNumber(schedule);
   usage.first_waited_ns = TakeNumber(schedule);
-  usage.processors = ProcessorsOf(pid_);
+  if (again) processors_ = ProcessorsOf(pid_);
+  usage.processors = processors_;
   return true;
 }
 
+void ProcessCounts::ReadDisk() {
+  const std::string_view disk = disk_.Read();
+  read_bytes_ = NumberBehind(disk, "\nread_bytes: ");
+  written_bytes_ = NumberBehind(disk, "\nwrite_bytes: ");
+}
+
+void ProcessCounts::AddChildren(std::vector<pid_t>& pids) {
+  for (std::string_view text = children_.Read(); !text.empty();) {
+    const auto pid = static_cast<pid_t>(TakeNumber(text));
+    if (pid > 0) pids.push_back(pid);
+  }
+}
+
 // stat counts in hundredths of a second, the process's clock in nanoseconds.
-void ProcessCounts::ReadTimes(uint64_t system_ns, format::ProcessUsageRecord& usage) {
-  clockid_t clock{};
-  uint64_t total_ns = 0;
-  if (clock_getcpuclockid(pid_, &clock) == 0) total_ns = static_cast<uint64_t>(ClockNow(clock));
-  total_ns = std::max(total_ns, user_ns_ + system_ns_);
+bool ProcessCounts::ReadTimes(uint64_t system_ns, format::ProcessUsageRecord& usage) {
+  const uint64_t before_ns = user_ns_ + system_ns_;
+  uint64_t total_ns = has_clock_ ? static_cast<uint64_t>(ClockNow(clock_)) : 0;
+  total_ns = std::max(total_ns, before_ns);
   system_ns_ = std::clamp(system_ns, system_ns_, total_ns - user_ns_);
   user_ns_ = total_ns - system_ns_;
   usage.user_ns = user_ns_;
   usage.system_ns = system_ns_;
+  return total_ns != before_ns;
 }
 
 }  // namespace batchlight::capture

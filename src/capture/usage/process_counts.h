@@ -2,6 +2,10 @@
 #pragma once
 
 #include <sys/types.h>
+#include <time.h>
+
+#include <string>
+#include <vector>
 
 #include "capture/usage/kernel_file.h"
 #include "format/records.h"
@@ -12,21 +16,37 @@ class ProcessCounts {
  public:
   explicit ProcessCounts(pid_t pid);
 
-  // What it has used up by now; what the kernel keeps from us is 0. False: it is gone.
-  bool Read(format::ProcessUsageRecord& usage);
+  // What it has used up by now; what the kernel keeps from us is 0. `again`: also what seldom
+  // changes, otherwise as before. False: it is gone.
+  bool Read(bool again, format::ProcessUsageRecord& usage);
 
-  pid_t pid() const { return pid_; }
+  // Of the last Read().
+  const std::string& name() const { return name_; }
+  pid_t parent() const { return parent_; }
+
+  // Processes that its first thread has started and that are not waited for yet.
+  void AddChildren(std::vector<pid_t>& pids);
 
  private:
-  void ReadTimes(uint64_t system_ns, format::ProcessUsageRecord& usage);
+  // Whether it has run since the last time.
+  bool ReadTimes(uint64_t system_ns, format::ProcessUsageRecord& usage);
+  void ReadDisk();
 
   pid_t pid_;
+  clockid_t clock_;  // of its processor time
+  bool has_clock_;
   KernelFile stat_;
   KernelFile disk_;
   KernelFile schedule_;  // of the first thread
-  // As last told: they never fall.
+  KernelFile children_;  // likewise
+  std::string name_;
+  pid_t parent_ = 0;
+  // As last told: times never fall.
   uint64_t user_ns_ = 0;
   uint64_t system_ns_ = 0;
+  uint64_t read_bytes_ = 0;
+  uint64_t written_bytes_ = 0;
+  uint32_t processors_ = 0;
 };
 
 }  // namespace batchlight::capture

@@ -3,6 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -58,7 +59,7 @@ TEST(ProcessCounts, ProcessorTimeIsThatOfTheClock) {
   Spinner spinner(50 * kMs);
   ProcessCounts counts(spinner.pid());
   format::ProcessUsageRecord usage{};
-  ASSERT_TRUE(counts.Read(usage));
+  ASSERT_TRUE(counts.Read(true, usage));
   EXPECT_EQ(usage.pid, static_cast<uint32_t>(spinner.pid()));
   EXPECT_EQ(usage.threads, 1u);
   EXPECT_GE(usage.user_ns + usage.system_ns, 50 * kMs);
@@ -71,9 +72,22 @@ TEST(ProcessCounts, OfAProcessThatIsGoneThereAreNone) {
   Spinner spinner(0);
   ProcessCounts counts(spinner.pid());
   format::ProcessUsageRecord usage{};
-  ASSERT_TRUE(counts.Read(usage));
+  ASSERT_TRUE(counts.Read(true, usage));
   spinner.End();
-  EXPECT_FALSE(counts.Read(usage));
+  EXPECT_FALSE(counts.Read(true, usage));
+}
+
+TEST(ProcessCounts, ChildrenAndNamesAreTheKernels) {
+  Spinner spinner(0);
+  ProcessCounts mine(getpid()), its(spinner.pid());
+  std::vector<pid_t> children;
+  mine.AddChildren(children);
+  if (children.empty()) GTEST_SKIP() << "this kernel does not list children";
+  EXPECT_NE(std::find(children.begin(), children.end(), spinner.pid()), children.end());
+  format::ProcessUsageRecord usage{};
+  ASSERT_TRUE(its.Read(true, usage));
+  EXPECT_EQ(its.parent(), getpid());
+  EXPECT_EQ(its.name() + "\n", KernelFile("/proc/self/comm").Read());
 }
 
 TEST(ProcessCounts, NeverFall) {
@@ -81,7 +95,7 @@ TEST(ProcessCounts, NeverFall) {
   format::ProcessUsageRecord last{};
   for (int round = 0; round < 200; ++round) {
     format::ProcessUsageRecord usage{};
-    ASSERT_TRUE(counts.Read(usage));
+    ASSERT_TRUE(counts.Read(true, usage));
     ASSERT_GE(usage.user_ns, last.user_ns);
     ASSERT_GE(usage.system_ns, last.system_ns);
     last = usage;
@@ -92,7 +106,7 @@ TEST(ProcessCounts, NeverFall) {
 TEST(ProcessCounts, BytesFromDisksAreThoseOfStorage) {
   ProcessCounts counts(getpid());
   format::ProcessUsageRecord before{}, after{};
-  ASSERT_TRUE(counts.Read(before));
+  ASSERT_TRUE(counts.Read(true, before));
   char name[] = "/var/tmp/bl_usage_XXXXXX";
   const int fd = mkstemp(name);
   ASSERT_GE(fd, 0);
@@ -100,7 +114,7 @@ TEST(ProcessCounts, BytesFromDisksAreThoseOfStorage) {
   ASSERT_EQ(write(fd, bytes.data(), bytes.size()), 1 << 20);
   close(fd);
   unlink(name);
-  ASSERT_TRUE(counts.Read(after));
+  ASSERT_TRUE(counts.Read(true, after));
   if (!KernelFile("/proc/self/io").Read().starts_with("rchar")) {
     GTEST_SKIP() << "this kernel does not count bytes from and to disks";
   }

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <unordered_set>
 #include <vector>
 
 #include "capture/loop/clock.h"
@@ -15,7 +16,8 @@ namespace {
 constexpr int64_t kPeriodNs = 100'000'000;
 // Looking takes at most this share of a processor, however many processes there are: then it looks
 // less often.
-constexpr int64_t kMostShare = 200;  // 1 / 200
+constexpr int64_t kMostShare = 100;  // 1 / 100
+constexpr uint64_t kSeldom = 10;     // looks until one that asks for what hardly changes
 
 }  // namespace
 
@@ -68,7 +70,9 @@ void UsageSampler::LookIfDue() {
 void UsageSampler::Look() {
   const int64_t before_ns = ClockNow(CLOCK_THREAD_CPUTIME_ID);
   const int64_t now_ns = MonotonicNow();
-  LookAtProcesses(now_ns);
+  const bool again = tells_all_ || looks_++ % kSeldom == 0;
+  FindProcesses(again);
+  LookAtProcesses(again, now_ns);
   format::MachineUsageRecord machine;
   machine_.Read(machine);
   log_.Add(machine, now_ns);
@@ -84,21 +88,36 @@ void UsageSampler::Look() {
   next_ns_ = now_ns + (ClockNow(CLOCK_THREAD_CPUTIME_ID) - before_ns) * kMostShare;
 }
 
-void UsageSampler::LookAtProcesses(int64_t now_ns) {
-  std::vector<pid_t> pids = processes_.AlivePids();
+void UsageSampler::Follow(pid_t pid) {
+  if (followed_.try_emplace(pid, pid).second) network_.AddProcess(pid);
+}
+
+void UsageSampler::FindProcesses(bool again) {
+  recorded_ = processes_.AlivePids();
+  for (const pid_t pid : recorded_) Follow(pid);
   // Which may be none that is recorded: a static one. Once it is gone, its number may be another's.
-  if (!program_ended_) pids.push_back(program_);
-  for (const pid_t pid : pids) {
-    if (followed_.try_emplace(pid, pid).second) network_.AddProcess(pid);
-  }
+  if (!program_ended_) Follow(program_);
+  if (!again) return;
+  std::vector<pid_t> children;
+  for (auto& [pid, process] : followed_) process.counts.AddChildren(children);
+  for (const pid_t pid : children) Follow(pid);  // theirs: the next time
+}
+
+void UsageSampler::LookAtProcesses(bool again, int64_t now_ns) {
+  const std::unordered_set<pid_t> speaks(recorded_.begin(), recorded_.end());
   for (auto place = followed_.begin(); place != followed_.end();) {
+    auto& [pid, process] = *place;
     format::ProcessUsageRecord usage;
-    if (place->second.counts.Read(usage)) {
-      Take(usage, now_ns, place->second);
+    if (process.counts.Read(again || process.last.pid == 0, usage)) {
+      if (!speaks.contains(pid) && process.written_name != process.counts.name()) {
+        process.written_name = process.counts.name();
+        log_.AddName(pid, process.counts.parent(), process.written_name, now_ns);
+      }
+      Take(usage, now_ns, process);
       ++place;
       continue;
     }
-    program_ended_ = program_ended_ || place->first == program_;
+    program_ended_ = program_ended_ || pid == program_;
     place = followed_.erase(place);
   }
 }

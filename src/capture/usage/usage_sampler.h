@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "capture/loop/event_loop.h"
@@ -41,11 +43,14 @@ class UsageSampler {
     ProcessCounts counts;
     format::ProcessUsageRecord last{};  // read
     int64_t unwritten_ns = 0;           // when it was, if it told nothing new
+    std::string written_name;           // of a process that records nothing itself
   };
 
   void TimerRang();
   void Look();
-  void LookAtProcesses(int64_t now_ns);
+  void FindProcesses(bool again);
+  void LookAtProcesses(bool again, int64_t now_ns);
+  void Follow(pid_t pid);
   void Take(const format::ProcessUsageRecord& usage, int64_t now_ns, Followed& process);
   void SetTimer(bool on);
 
@@ -55,6 +60,7 @@ class UsageSampler {
   const pid_t program_;
   MachineCounts machine_{program_};
   NetworkCounts network_;
+  std::vector<pid_t> recorded_;  // alive
   std::map<pid_t, Followed> followed_;
   bool program_ended_ = false;
   int timer_fd_ = -1;
@@ -62,6 +68,7 @@ class UsageSampler {
   bool tells_all_ = false;  // at the next look, what has not changed too
   uint32_t capture_index_ = 0;
   int64_t next_ns_ = 0;  // not before
+  uint64_t looks_ = 0;
 };
 
 }  // namespace batchlight::capture

@@ -74,6 +74,7 @@ Result<uint64_t> ExportChrome(const Store& store, const ExportOptions& options) 
   WriteChromeNames(trace);
   RETURN_IF_ERROR(WriteChromeCpu(trace));
   RETURN_IF_ERROR(WriteChromeGpu(trace));
+  RETURN_IF_ERROR(WriteChromeUsage(trace));
   out << "\n  ],\n  \"traceName\": \"batchlight\"\n}\n";
   RETURN_IF_ERROR(out.Finish());
   return trace.file.events();

@@ -72,6 +72,7 @@ void WriteChromeHead(ChromeTrace& trace);   // up to the first event
 void WriteChromeNames(ChromeTrace& trace);  // of processes, threads, GPUs and streams
 Status WriteChromeCpu(ChromeTrace& trace);
 Status WriteChromeGpu(ChromeTrace& trace);
+Status WriteChromeUsage(ChromeTrace& trace);
 // The annotations as they are on the GPU: from the first to the last work of a stream whose launch
 // an annotation is the innermost one around. After WriteChromeCpu.
 Status WriteAnnotationsOnGpu(ChromeTrace& trace);

@@ -18,6 +18,7 @@
 #include "export/exporter.h"
 #include "export/store_rows.h"
 #include "export/text_buffer.h"
+#include "export/usage_counters.h"
 
 namespace batchlight {
 namespace {
@@ -63,7 +64,8 @@ class PerfettoTrace {
     RETURN_IF_ERROR(Ranges());
     RETURN_IF_ERROR(Marks());
     RETURN_IF_ERROR(Gpus());
-    return Network();
+    RETURN_IF_ERROR(Network());
+    return Usage();
   }
 
   uint64_t events() const { return events_; }
@@ -391,6 +393,22 @@ class PerfettoTrace {
       }
       Point(uuid, samples.start_ns[row], samples.value[row]);
       RETURN_IF_ERROR(out_.FlushIfLarge());
+    }
+    return {};
+  }
+
+  // What processes use, with them; what the machine does stands by itself.
+  Status Usage() {
+    for (const UsageSeries& series : FindUsageSeries(store_)) {
+      if (!selection_.HasTable(series.table) || !selection_.HasProcess(series.process)) continue;
+      const std::string title = CounterTitle(series);
+      const uint64_t uuid = series.process.IsNone()
+                                ? CounterTrack(0, "machine: " + title)
+                                : CounterTrack(ProcessTrack(series.process), title);
+      RETURN_IF_ERROR(VisitPoints(selection_, series, [&](int64_t at_ns, int64_t value) {
+        Point(uuid, at_ns, value);
+        return out_.FlushIfLarge();
+      }));
     }
     return {};
   }

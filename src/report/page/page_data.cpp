@@ -19,6 +19,7 @@
 #include "report/text/kernel_text.h"
 #include "report/text/recording_text.h"
 #include "report/text/run_text.h"
+#include "report/text/usage_text.h"
 #include "report/text/utf8.h"
 
 namespace batchlight {
@@ -35,7 +36,8 @@ std::string UtcText(int64_t unix_ns) {
   return std::string(text, length);
 }
 
-json Facts(const SessionInfo& session, size_t longest) {
+json Facts(const RunOverview& overview, size_t longest) {
+  const SessionInfo& session = overview.session;
   json facts = json::array();
   const auto add = [&](const std::string& label, const std::string& value) {
     if (value.empty()) return;
@@ -46,6 +48,8 @@ json Facts(const SessionInfo& session, size_t longest) {
   add("Folder", session.working_directory);
   if (session.start_utc_ns > 0) add("Started", UtcText(session.start_utc_ns));
   for (const auto& [label, value] : session.machine) add(label, value);
+  add("Use", UsageText(*overview.store));
+  add("Overload", OverloadText(*overview.store));
   for (const auto& [label, value] : session.software) add(label, value);
   add("Recording", session.source);
   return facts;
@@ -220,7 +224,7 @@ std::string MakePageJson(const PageInput& input, const PageLimits& limits) {
   json page = {{"format", 1}, {"version", input.version}};
   page["title"] = ElideMiddle(RunTitle(session), limits.text);
   page["command"] = ElideMiddle(CleanText(session.command), limits.text);
-  page["facts"] = Facts(session, limits.text);
+  page["facts"] = Facts(overview, limits.text);
   page["duration_ns"] = session.duration_ns;
   page["events"] = session.events;
   page["losses"] = Losses(overview.losses);

@@ -5,6 +5,7 @@
 #include "base/printable_text.h"
 #include "report/terminal/summary_sections.h"
 #include "report/text/number_text.h"
+#include "report/text/usage_text.h"
 #include "report/text/utf8.h"
 
 namespace batchlight {
@@ -76,6 +77,10 @@ void WriteHead(SummaryText& out, const RunOverview& overview) {
     if (label == "Processors") facts.push_back(value + " processors");
   }
   WriteJoined(out, facts, Tone::kDim);
+  const std::string used = UsageText(*overview.store);
+  if (!used.empty()) out.Put("  ").Wrapped(used, 2, Tone::kDim);
+  const std::string overload = OverloadText(*overview.store);
+  if (!overload.empty()) out.Put("  ! ", Tone::kWarning).Wrapped(overload, 4, Tone::kWarning);
   WriteFailures(out, session, program);
 }
 

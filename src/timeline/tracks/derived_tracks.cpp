@@ -98,6 +98,7 @@ std::vector<TrackPlan> DerivedTracks(const StepInputs& inputs, Timeline& timelin
   AddIdleTracks(timeline, plans);
   AddMemoryTracks(timeline, plans);
   AddMetricTracks(timeline, plans);
+  AddUsageTracks(timeline, plans);
   return plans;
 }
 

@@ -17,6 +17,7 @@ void AddPhaseTracks(const StepInputs& inputs, Timeline& timeline, std::vector<Tr
 void AddIdleTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddMemoryTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddMetricTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
+void AddUsageTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
 
 // Adds a derived table to the events and returns its first ref.
 uint32_t AddDerivedTable(Timeline& timeline, std::string_view key, std::string_view title,
