@@ -25,7 +25,9 @@ def say(optimizer, step_name):
     left = _tries.get(step_name, _TRIES)
     if not left or _names is None:
         return
-    _tries[step_name] = left - 1 if len(_tries) < MOST_OPTIMIZERS or step_name in _tries else 0
+    if step_name not in _tries and len(_tries) >= MOST_OPTIMIZERS:
+        return
+    _tries[step_name] = left - 1
     try:
         paths = _paths(optimizer)
     except Exception:  # parameters and modules may be anything

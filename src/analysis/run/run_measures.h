@@ -19,6 +19,7 @@
 #include "analysis/owners/module_summary.h"
 #include "analysis/owners/nvtx_summary.h"
 #include "analysis/owners/operator_summary.h"
+#include "analysis/owners/unused_gradients.h"
 #include "analysis/ranks/collectives.h"
 #include "analysis/roofline/roofline.h"
 #include "analysis/run/losses.h"
@@ -51,6 +52,7 @@ struct RunMeasures {
   LoopWork loop_work;                     // of the main process
   RecordingCost recording_cost;
   ModuleSummary modules;
+  UnusedGradients unused_gradients;  // of the main process
   OperatorSummary operators;
   std::shared_ptr<const FunctionAverages> function_averages;
   NvtxSummary nvtx;

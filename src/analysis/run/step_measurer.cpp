@@ -68,7 +68,11 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
        [&] { run.operators = SummarizeOperators(store_, steps, critical, links, work); }},
       {Part::kNvtx, [&] { run.nvtx = SummarizeNvtx(store_, steps, critical, work); }},
       {Part::kModules,
-       [&] { run.modules = SummarizeModules(store_, steps, critical, links, work); }},
+       [&] {
+         run.modules = SummarizeModules(store_, steps, critical, links, work);
+         run.unused_gradients =
+             FindUnusedGradients(store_, steps.Main(), inputs.marks, links, work);
+       }},
       {Part::kRoofline, [&] { run.roofline = AnalyzeRoofline(store_, steps, work); }},
       {Part::kGpu, [&] { run.gpu = SummarizeGpu(store_, steps, work); }},
       {Part::kQueues, [&] { run.queues = AnalyzeLaunchQueues(store_, steps); }},

@@ -1,0 +1,35 @@
+// Gradients that nobody uses: a backward that runs on into modules which no optimizer steps before
+// gradients are set to zero again (a generator's output that was not detached, a frozen backbone).
+//
+// A backward function that runs before one whose module is updated may be on the way to it. What
+// runs after the last of those is for nothing. Which modules an optimizer updates is said by the
+// program's process: property "updates.<name of its step>", paths with ", " between them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analysis/steps/steps.h"
+#include "store/store.h"
+
+namespace batchlight {
+
+class BackwardLinks;
+class PhaseMarks;
+struct Attribution;
+
+struct UnusedGradients {
+  int64_t cost_ns = 0;   // of all steady steps: CPU time, with a GPU the GPU's
+  StringId root;         // the model with most of it
+  StringId optimizer;    // name of the step that does not update it
+  bool in_part = false;  // the step updates another part of that model
+  bool updated_elsewhere = false;
+  std::string stepped;  // the paths that the step updates: "`D`, `head`"
+};
+
+// Of the training thread; cost 0 where nothing is unused or nothing is known. `work`: of the GPU.
+UnusedGradients FindUnusedGradients(const Store& store, const ProcessSteps* main,
+                                    const PhaseMarks& marks, const BackwardLinks& links,
+                                    const Attribution& work);
+
+}  // namespace batchlight
