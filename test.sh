@@ -26,6 +26,7 @@ other() {
   if "tools/${1}_sysroot.sh"; then tools/build.sh "$@"; fi
 }
 other windows batchlight
+other aarch64 batchlight manual python_package nvtx_client
 
 step "tests"
 ctest --test-dir build/dev --output-on-failure --no-tests=error -j2
