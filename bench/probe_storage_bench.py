@@ -42,6 +42,7 @@ def fio(path, file_bytes, warm_bytes, pattern, block, workers, cold, seconds):
              "--rw=" + ("read" if pattern == "sequential read" else "randread"), "--bs=%d" % block,
              "--size=%d" % part, "--offset_increment=%d" % part, "--numjobs=%d" % workers, "--group_reporting",
              "--runtime=%dms" % max(200, round(seconds * 1000)), "--invalidate=%d" % cold, "--gtod_reduce=1", "--norandommap"]
+    words.append("--thread")  # a process of fio's leaves the session, and with it what /proc/self/autogroup says
     if not cold:
         words.append("--time_based")
     done = subprocess.run(words, stdout=subprocess.PIPE, check=True)
@@ -66,7 +67,8 @@ def main():
                 if case not in rows:
                     continue
                 if not case[3]:
-                    with open(path, "rb") as file:  # into memory
+                    with open(path, "rb") as file:  # into memory, in large pages: random reads left small ones
+                        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
                         for _ in range(warm_bytes >> 20):
                             file.read(1 << 20)
                 measured[case][0].append(rows[case])
