@@ -10,6 +10,7 @@ namespace batchlight {
 ResultTable MakeSamplesTable(const RunOverview& overview);
 ResultTable MakePythonSamplesTable(const RunOverview& overview);
 ResultTable MakePythonSampleLinesTable(const RunOverview& overview);
+ResultTable MakePythonGilTable(const RunOverview& overview);
 ResultTable MakeSampleModulesTable(const RunOverview& overview);
 ResultTable MakeCallStacksTable(const RunOverview& overview);
 ResultTable MakeThreadsTable(const RunOverview& overview);

@@ -97,6 +97,11 @@ constexpr TableEntry kTables[] = {
      MakePythonSamplesTable, "Python code was not sampled (profile --python-sampling)"},
     {"python_sample_lines", "Every line of Python that looks from outside found threads at.",
      MakePythonSampleLinesTable, "Python code was not sampled (profile --python-sampling)"},
+    {"python_gil",
+     "Every thread that waited for Python's GIL, with who had it and in what function.",
+     MakePythonGilTable,
+     "no thread was seen waiting for the GIL, or Python code was not sampled "
+     "(profile --python-sampling)"},
     {"sample_modules", "Every program and library that samples found threads in.",
      MakeSampleModulesTable, "no CPU samples were recorded (profile --sample=process-tree)"},
     {"call_stacks",

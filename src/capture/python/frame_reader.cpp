@@ -51,6 +51,7 @@ bool FrameReader::ReadThread(uint64_t state, PythonThread& thread, uint64_t& new
   newer = Load<uint64_t>(copy.data(), cpython::kNewerThread);
   older = Load<uint64_t>(copy.data(), cpython::kOlderThread);
   thread.tid = TidOf(copy.data());
+  thread.state = state;
   thread.innermost = InnermostOf(copy.data());
   return true;
 }

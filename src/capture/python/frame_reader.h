@@ -14,6 +14,7 @@ namespace batchlight::capture {
 
 struct PythonThread {
   uint32_t tid = 0;
+  uint64_t state = 0;      // address of its PyThreadState
   uint64_t innermost = 0;  // address of its frame; 0: it runs no Python
 };
 

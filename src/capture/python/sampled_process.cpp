@@ -18,14 +18,13 @@ constexpr uint64_t kLongestNs = 1'000'000'000;
 }  // namespace
 
 SampledProcess::~SampledProcess() {
-  for (const auto& [tid, thread] : threads_) {
-    if (thread.schedule_fd >= 0) close(thread.schedule_fd);
-  }
+  for (const auto& [tid, thread] : threads_) CloseFiles(thread);
 }
 
 bool SampledProcess::Look(PythonLog& log) {
   if (!reader_.ReadThreads(found_)) return false;
   ++look_;
+  LookAtGil();
   const int64_t begin_ns = MonotonicNow();
   for (const PythonThread& found : found_) {
     if (found.tid == 0) continue;
@@ -42,10 +41,51 @@ bool SampledProcess::Look(PythonLog& log) {
       continue;
     }
     Write(place->second, log);
-    if (place->second.schedule_fd >= 0) close(place->second.schedule_fd);
+    CloseFiles(place->second);
     place = threads_.erase(place);
   }
   return true;
+}
+
+void SampledProcess::CloseFiles(const Thread& thread) {
+  if (thread.schedule_fd >= 0) close(thread.schedule_fd);
+  if (thread.syscall_fd >= 0) close(thread.syscall_fd);
+}
+
+// Where nobody waits, nothing is known of who has it.
+void SampledProcess::LookAtGil() {
+  gil_holder_ = 0;
+  bool any_waits = false;
+  for (auto& [tid, thread] : threads_) thread.gil = GilState::kUnknown;
+  if (found_.size() < 2) return;
+  for (const PythonThread& found : found_) {
+    if (found.tid == 0) continue;
+    Thread& thread = threads_[found.tid];
+    const GilWatch::Holder holder = WaitOf(found.tid, thread);
+    if (!holder.found) continue;
+    thread.gil = GilState::kWaits;
+    any_waits = true;
+    if (holder.tid != 0) gil_holder_ = holder.tid;
+  }
+  if (!any_waits || gil_holder_ == 0) return;
+  for (auto& [tid, thread] : threads_) {
+    if (thread.gil == GilState::kWaits) continue;
+    thread.gil = tid == gil_holder_ ? GilState::kHolds : GilState::kApart;
+  }
+}
+
+GilWatch::Holder SampledProcess::WaitOf(uint32_t tid, Thread& thread) {
+  if (thread.syscall_fd < 0) {
+    const std::string path = "/proc/" + std::to_string(reader_.memory().pid()) + "/task/" +
+                             std::to_string(tid) + "/syscall";
+    thread.syscall_fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  }
+  std::array<char, 192> text;
+  const ssize_t got = pread(thread.syscall_fd, text.data(), text.size() - 1, 0);
+  if (got <= 0) return {};
+  text[static_cast<size_t>(got)] = 0;
+  const uint64_t futex = FutexOf(text.data());
+  return futex == 0 ? GilWatch::Holder{} : gil_.Find(reader_.memory(), futex, found_);
 }
 
 void SampledProcess::LookAt(const PythonThread& found, Thread& thread, PythonLog& log) {
@@ -58,7 +98,10 @@ void SampledProcess::LookAt(const PythonThread& found, Thread& thread, PythonLog
   // Of the moment of reading: the tool may have waited for a processor before.
   thread.last_ns = MonotonicNow();
   if (!found_stack) return Write(thread, log);
-  const bool is_same = thread.lasts && (frames_.empty() || frames_ == thread.frames);
+  const uint32_t holder = thread.gil == GilState::kWaits ? gil_holder_ : 0;
+  const bool is_same = thread.lasts && (frames_.empty() || frames_ == thread.frames) &&
+                       thread.sample.gil == static_cast<uint32_t>(thread.gil) &&
+                       thread.sample.gil_holder == holder;
   if (!is_same || thread.sample.wall_ns >= kLongestNs) {
     Write(thread, log);
     if (!frames_.empty() && frames_ != thread.frames) {
@@ -70,7 +113,10 @@ void SampledProcess::LookAt(const PythonThread& found, Thread& thread, PythonLog
     }
     thread.lasts = true;
     thread.start_ns = from_ns;
-    thread.sample = {.pid = static_cast<uint32_t>(reader_.memory().pid()), .tid = found.tid};
+    thread.sample = {.pid = static_cast<uint32_t>(reader_.memory().pid()),
+                     .tid = found.tid,
+                     .gil = static_cast<uint32_t>(thread.gil),
+                     .gil_holder = holder};
   }
   ++thread.sample.samples;
   thread.sample.wall_ns += static_cast<uint64_t>(thread.last_ns - from_ns);

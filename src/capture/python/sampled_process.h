@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "capture/python/code_names.h"
+#include "capture/python/gil_watch.h"
 #include "capture/python/python_log.h"
 
 namespace batchlight::capture {
@@ -28,9 +29,14 @@ class SampledProcess {
   int64_t attach_ns() const { return attach_ns_; }
 
  private:
+  // PythonSample::gil
+  enum class GilState : uint32_t { kUnknown, kApart, kHolds, kWaits };
+
   struct Thread {
-    int schedule_fd = -1;    // /proc/PID/task/TID/schedstat
-    uint64_t cpu_ns = 0;     // up to the last look
+    int schedule_fd = -1;  // /proc/PID/task/TID/schedstat
+    int syscall_fd = -1;   // /proc/PID/task/TID/syscall
+    uint64_t cpu_ns = 0;   // up to the last look
+    GilState gil = GilState::kUnknown;
     uint64_t innermost = 0;  // at the last look
     PythonFrame top;
     std::vector<PythonFrame> frames;
@@ -42,10 +48,14 @@ class SampledProcess {
     uint64_t look = 0;
   };
 
+  // Sets Thread::gil of all threads, and who holds it.
+  void LookAtGil();
+  GilWatch::Holder WaitOf(uint32_t tid, Thread& thread);
   void LookAt(const PythonThread& found, Thread& thread, PythonLog& log);
   bool ReadStack(const PythonThread& found, Thread& thread, bool ran);
   uint64_t CpuTimeOf(uint32_t tid, Thread& thread) const;
   void Write(Thread& thread, PythonLog& log);
+  static void CloseFiles(const Thread& thread);
 
   FrameReader reader_;
   const int64_t attach_ns_;
@@ -54,6 +64,8 @@ class SampledProcess {
   std::vector<PythonThread> found_;
   std::vector<PythonFrame> frames_;
   uint64_t look_ = 0;
+  GilWatch gil_;
+  uint32_t gil_holder_ = 0;  // at this look; 0: not known
 };
 
 }  // namespace batchlight::capture

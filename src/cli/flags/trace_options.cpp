@@ -56,7 +56,7 @@ constexpr TraceName kTraceNames[] = {
     {"openmp", 0},
     {"openxr", 0},
     {"oshmem", 0},
-    {"python-gil", 0},
+    {"python-gil", format::kTracePython},  // samples tell who has the GIL
     {"s3", 0},
     {"s3-verbose", 0},
     {"syscall", 0},
