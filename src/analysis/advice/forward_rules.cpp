@@ -1,5 +1,5 @@
 // Forwards that could be fewer or larger: of models that learn nothing, of small batches whose
-// gradients are summed up, and those that backward runs again.
+// gradients are summed up, of cells in a loop, and those that backward runs again.
 #include <algorithm>
 
 #include "analysis/advice/advice_text.h"
@@ -140,6 +140,49 @@ void RecomputedForward(const RunMeasures& run, Findings* findings) {
                  .diff = "-model.gradient_checkpointing_enable()\n"
                          "-x = checkpoint(block, x, use_reentrant=False)\n"
                          "+x = block(x)\n"}});
+}
+
+// A cell is one step of a recurrent network. Its loop in Python calls, and autograd remembers, each
+// operator of each step; nn.LSTM multiplies the inputs of all steps at once and loops in C++.
+void CellsInALoop(const RunMeasures& run, Findings* findings) {
+  const double step_ns = MeanStepNs(run);
+  if (step_ns <= 0) return;
+  double cells_ns = 0, calls = 0;
+  const ModuleRow* most = nullptr;
+  for (const ModuleRow& row : run.modules.rows) {
+    if (row.class_name != "LSTMCell" && row.class_name != "GRUCell" &&
+        row.class_name != "RNNCell") {
+      continue;
+    }
+    const double callers =
+        row.parent < 0 ? 1 : run.modules.rows[static_cast<size_t>(row.parent)].calls_per_step;
+    if (row.calls_per_step < kCellCalls * std::max(1.0, callers)) continue;
+    const double ns = row.total_per_step_ns + row.backward_per_step_ns;
+    if (most == nullptr || ns > most->total_per_step_ns + most->backward_per_step_ns) most = &row;
+    cells_ns += ns;
+    calls += row.calls_per_step;
+  }
+  if (most == nullptr || cells_ns < kCellShare * step_ns) return;
+  const std::string layer = most->class_name.substr(0, most->class_name.size() - 4);  // LSTM
+  const double part = run.gpu.empty() ? kCellGain : kCellGpuGain;
+  findings->push_back(
+      {.title = "`" + most->path + "` is called " + Rounded(most->calls_per_step) +
+                " times a step, one time step each",
+       .seen = "Cells take " + PercentOf(cells_ns / step_ns) + " of a step in " + Rounded(calls) +
+               " calls, forward and backward.",
+       .why = "Every call is several small operators, and as many again in backward.",
+       .action = "Where the inputs of all time steps are known, use nn." + layer +
+                 ", which takes the whole sequence in one call; keep the cell for steps that feed "
+                 "on their own output.",
+       .gain_ns = cells_ns * part,
+       .uncertainty_ns = cells_ns * kCellUncertainty,
+       .evidence =
+           {{.kind = "module", .name = most->path, .count = most->calls, .per_step_ns = cells_ns}},
+       .patch = {.place = "",
+                 .diff = "-for x in inputs.unbind(1): h, c = self.cell(x, (h, c))\n"
+                         "+out, (h, c) = self." +
+                         std::string(layer == "LSTM" ? "lstm" : "rnn") + "(inputs)  # nn." + layer +
+                         "(..., batch_first=True)\n"}});
 }
 
 }  // namespace batchlight::advice

@@ -1,4 +1,4 @@
-// Gradients that nobody uses, and forwards that backward runs again.
+// Gradients that nobody uses, forwards that backward runs again, cells in a loop.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -188,6 +188,36 @@ TEST(RecomputedForward, IsNamedWithItsTime) {
             std::string::npos)
       << finding->title;
   EXPECT_NEAR(finding->gain_ns, 0.95 * 6 * kMs, 0.1 * kMs);
+}
+
+// A network that calls its cell for each of `times` time steps.
+RunOverview Recurrent(Store& store, int times) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  build.Phase(thread, Phase::kPythonStart, "python start", 0, 0);
+  int64_t at = kMs;
+  for (int i = 0; i < 30; ++i, at += 60 * kMs) {
+    build.Module(thread, "Net", "Net", at, at + 31 * kMs);
+    for (int t = 0; t < times; ++t) {
+      build.Module(thread, "cell", "LSTMCell", at + t * kMs, at + t * kMs + kMs - 1000);
+    }
+    build.Phase(thread, Phase::kBackward, "backward", at + 31 * kMs, at + 50 * kMs);
+    build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#SGD.step", at + 51 * kMs,
+                at + 52 * kMs);
+  }
+  store = build.Build();
+  return BuildOverview(store);
+}
+
+TEST(CellsInALoop, AreNamedFromManyCallsInAForwardOn) {
+  Store many, few;
+  const RunOverview run = Recurrent(many, 30);
+  const Finding* finding = FindRule(run.findings, "cells-in-a-loop");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->title.find("`cell` is called 30.0 times a step"), std::string::npos)
+      << finding->title;
+  EXPECT_NE(finding->action.find("nn.LSTM"), std::string::npos);
+  EXPECT_EQ(FindRule(Recurrent(few, 4).findings, "cells-in-a-loop"), nullptr);
 }
 
 }  // namespace
