@@ -220,7 +220,12 @@ struct HttpServer::State {
   asio::signal_set signals{io, SIGINT, SIGTERM};  // from the start: it may be ended at once
   Shared shared;
   std::optional<Tcp::acceptor> tcp;
-  std::string socket;
+  struct OwnSocket {
+    std::string path;  // empty: none
+    uint64_t device = 0;
+    uint64_t inode = 0;
+  };
+  OwnSocket own_socket;
 
   Status ListenTcp(uint16_t port) {
     error_code error;
@@ -238,17 +243,7 @@ struct HttpServer::State {
 #ifdef BOOST_ASIO_HAS_LOCAL_SOCKETS
   Status ListenLocal(const std::string& path) {
     if (path.size() > 100) return UsageError("--socket: the path is longer than 100 characters");
-    // One that nobody listens on any more is left over from a server that was killed.
-    struct stat found {};
-    if (lstat(path.c_str(), &found) == 0) {
-      if (!S_ISSOCK(found.st_mode))
-        return UsageError("--socket: " + path + " exists and is no socket");
-      error_code refused;
-      Unix::socket probe(io);
-      probe.connect(Unix::endpoint(path), refused);
-      if (!refused) return UsageError("--socket: another server listens on " + path);
-      unlink(path.c_str());
-    }
+    RETURN_IF_ERROR(RemoveStale(path));
     error_code error;
     local.emplace(io);
     local->open(Unix(), error);
@@ -257,8 +252,42 @@ struct HttpServer::State {
     umask(mask);
     if (!error) local->listen(asio::socket_base::max_listen_connections, error);
     if (error) return OutputError("--socket: cannot listen on " + path + ": " + error.message());
-    socket = path;
+    struct stat made {};
+    if (lstat(path.c_str(), &made) == 0) own_socket = {path, made.st_dev, made.st_ino};
     return {};
+  }
+
+  // One of this user's that nobody listens on any more is left over from a server that was killed.
+  // Whatever else has the name stays.
+  Status RemoveStale(const std::string& path) {
+    struct stat found {};
+    if (lstat(path.c_str(), &found) != 0) return {};
+    if (!S_ISSOCK(found.st_mode)) return UsageError("--socket: " + path + " exists and is no socket");
+    if (found.st_uid != geteuid()) {
+      return UsageError("--socket: " + path + " exists and is another user's");
+    }
+    error_code refused;
+    Unix::socket probe(io);
+    probe.connect(Unix::endpoint(path), refused);
+    if (!refused) return UsageError("--socket: another server listens on " + path);
+    if (refused != asio::error::connection_refused) {
+      return UsageError("--socket: another program may listen on " + path + ": " +
+                        refused.message() + "; remove it if none does");
+    }
+    struct stat now {};  // who else found it stale may listen there by now
+    const bool same = lstat(path.c_str(), &now) == 0 && now.st_ino == found.st_ino &&
+                      now.st_dev == found.st_dev;
+    if (same) unlink(path.c_str());
+    return {};
+  }
+
+  // The name may be another's by now.
+  void RemoveOwnSocket() {
+    struct stat now {};
+    if (own_socket.path.empty() || lstat(own_socket.path.c_str(), &now) != 0) return;
+    if (now.st_dev == own_socket.device && now.st_ino == own_socket.inode) {
+      unlink(own_socket.path.c_str());
+    }
   }
   void AcceptLocal() {
     if (local) Accept<Unix>(io, *local, shared);
@@ -267,6 +296,7 @@ struct HttpServer::State {
   Status ListenLocal(const std::string&) {
     return UsageError("--socket: there are none on this system; without it the page is at a port");
   }
+  void RemoveOwnSocket() {}
   void AcceptLocal() {}
 #endif
 
@@ -283,7 +313,7 @@ struct HttpServer::State {
 HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 HttpServer::HttpServer(HttpServer&& other) noexcept = default;
 HttpServer::~HttpServer() {
-  if (state_ != nullptr && !state_->socket.empty()) unlink(state_->socket.c_str());
+  if (state_ != nullptr) state_->RemoveOwnSocket();
 }
 
 Result<HttpServer> HttpServer::Listen(ServerOptions options) {

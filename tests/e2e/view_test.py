@@ -246,6 +246,40 @@ class ViewTest(unittest.TestCase):
                 viewer.tool.wait(LONG_S)
             self.assertFalse(os.path.exists(path))
 
+    def test_unix_socket_of_somebody_else_stays(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "view.sock")
+
+            def refused(said):
+                before = os.lstat(path).st_ino
+                done = run(BATCHLIGHT, "view", "--no-browser", TRAIN, "--socket", path)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(said, done.stderr)
+                self.assertEqual(os.lstat(path).st_ino, before)
+
+            for kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET, socket.SOCK_DGRAM):
+                with socket.socket(socket.AF_UNIX, kind) as listener:
+                    listener.bind(path)
+                    if kind != socket.SOCK_DGRAM:
+                        listener.listen()
+                    refused("listens" if kind == socket.SOCK_STREAM else "may listen")
+                    if os.getuid() == 0:
+                        os.chown(path, 65534, 65534)
+                        refused("another user's")
+                os.unlink(path)
+            os.symlink(os.path.join(folder, "nowhere"), path)
+            refused("is no socket")
+            os.unlink(path)
+            with socket.socket(socket.AF_UNIX) as dead:  # of this user, and nobody listens
+                dead.bind(path)
+            with Viewer(TRAIN, "--socket", path) as viewer:
+                os.rename(path, path + ".moved")
+                with socket.socket(socket.AF_UNIX) as other:
+                    other.bind(path)
+                viewer.tool.send_signal(signal.SIGINT)
+                self.assertEqual(viewer.tool.wait(LONG_S), 0)
+                self.assertTrue(os.path.exists(path))  # it is the other's
+
     def test_a_recording_that_is_replaced_cut_or_removed_stays_as_it_was_read(self):
         def replace(path):
             shutil.copy(RECORDINGS / "h200_compile.batchlight", str(path) + ".new")
