@@ -262,7 +262,8 @@ struct HttpServer::State {
   Status RemoveStale(const std::string& path) {
     struct stat found {};
     if (lstat(path.c_str(), &found) != 0) return {};
-    if (!S_ISSOCK(found.st_mode)) return UsageError("--socket: " + path + " exists and is no socket");
+    if (!S_ISSOCK(found.st_mode))
+      return UsageError("--socket: " + path + " exists and is no socket");
     if (found.st_uid != geteuid()) {
       return UsageError("--socket: " + path + " exists and is another user's");
     }
@@ -275,8 +276,8 @@ struct HttpServer::State {
                         refused.message() + "; remove it if none does");
     }
     struct stat now {};  // who else found it stale may listen there by now
-    const bool same = lstat(path.c_str(), &now) == 0 && now.st_ino == found.st_ino &&
-                      now.st_dev == found.st_dev;
+    const bool same =
+        lstat(path.c_str(), &now) == 0 && now.st_ino == found.st_ino && now.st_dev == found.st_dev;
     if (same) unlink(path.c_str());
     return {};
   }
