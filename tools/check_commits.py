@@ -14,7 +14,7 @@ LAST_FAULT = '2a1964066e55900b35a7733f451fcdc334ab4803'  # the newest commit wit
 CHARACTERS = 60
 AREA = re.compile(r'[a-z0-9][a-z0-9_./+-]*(?:, [a-z0-9][a-z0-9_./+-]*)*: (?=\S)')
 # Names that look like the first word of a sentence. Others (GPU, PyTorch) show by their spelling.
-NAMES = {'Chrome', 'Debian', 'Kineto', 'Lightning', 'Linux', 'Perfetto', 'Python'}
+NAMES = {'Chrome', 'Debian', 'Kineto', 'Lightning', 'Linux', 'Perfetto', 'Python', 'Windows'}
 
 
 def git(*arguments):
