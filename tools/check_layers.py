@@ -60,7 +60,8 @@ SUB_LAYERS = {
         'cpu': ('recording', 'loop'),
         'python': ('recording', 'loop'),
         'usage': ('recording', 'loop'),
-        'session': ('usage', 'python', 'cpu', 'recording', 'program', 'loop'),
+        'monitor': ('recording', 'loop'),
+        'session': ('monitor', 'usage', 'python', 'cpu', 'recording', 'program', 'loop'),
         'machine': ('session', 'python', 'cpu', 'program'),
     },
     # From the floor up.

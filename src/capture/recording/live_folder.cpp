@@ -15,6 +15,7 @@
 
 #include "base/printable_text.h"
 #include "cpython/process_frames.h"
+#include "format/step_board.h"
 
 namespace batchlight::capture {
 namespace {
@@ -37,7 +38,8 @@ bool MapsFolder(long pid, const std::string& folder) {
 }
 
 bool IsRecorders(std::string_view name) {
-  return name == kControlFile || name.ends_with(".blp") || name.ends_with(cpython::kFramesSuffix);
+  return name == kControlFile || name == format::kStepBoardFile || name.ends_with(".blp") ||
+         name.ends_with(cpython::kFramesSuffix);
 }
 
 Status CannotMake(const std::string& path, int reason) {

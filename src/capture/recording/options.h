@@ -44,6 +44,13 @@ struct CaptureOptions {
   }
 };
 
+// --monitor: the job is watched while it runs (capture/monitor).
+struct MonitorOptions {
+  std::string folder;        // DIR of --monitor; empty: the job is not watched
+  std::string metrics_file;  // --metrics-file; empty: none
+  double slow_factor = 0;    // --slow-step; 0: no window begins by itself
+};
+
 struct SessionOptions {
   std::vector<std::string> command;  // program and its arguments
   CaptureOptions capture;
@@ -74,6 +81,7 @@ struct SessionOptions {
   bool inherit_environment = true;
   std::vector<std::string> variables;  // --env-var, A=B
   bool record_environment = false;
+  MonitorOptions monitor;
   GpuSampling gpu_sampling;
   std::string tool_version;
   std::optional<RunAs> run_as;                             // --run-as

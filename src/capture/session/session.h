@@ -15,6 +15,7 @@
 #include "capture/loop/event_loop.h"
 #include "capture/loop/signal_relay.h"
 #include "capture/loop/timer.h"
+#include "capture/monitor/monitor.h"
 #include "capture/program/install.h"
 #include "capture/program/program.h"
 #include "capture/program/target_environment.h"
@@ -75,6 +76,7 @@ class Session : private SessionCommands {
   void OpenPythonSampler();
   void SayOfPythonSamples(const std::string& why);
   void OpenUsageSampler(pid_t pid);
+  Status OpenMonitor();
   // The program will preload this library of shims. `or_else`: what to do if it is not there.
   Status PreloadShims(const std::string& library, const std::string& or_else);
   void SayWhatIsLeft();
@@ -125,6 +127,7 @@ class Session : private SessionCommands {
   std::unique_ptr<PythonSampler> python_sampler_;
   std::optional<ProcessWatch> processes_;
   std::unique_ptr<UsageSampler> usage_;
+  std::unique_ptr<Monitor> monitor_;
   std::optional<ControlWatch> control_watch_;
   std::optional<SessionServer> server_;
   std::optional<UserCommands> commands_;

@@ -14,6 +14,7 @@ void Session::KeepLibraries() {
 }
 
 SessionEnd Session::Finish() {
+  monitor_.reset();
   gpu_sampler_.reset();  // with what was sampled while it collected
   recording_->StopCapture();
   recording_->control().Disable();
@@ -58,7 +59,13 @@ void Session::SealAtEnd(SessionEnd& end) {
     if (done == first_capture_) notice_("no capture range was entered: there is no recording");
   } else if (first_capture_ == 0 && collection_ != Collection::kLaunched) {
     end.sealed = SealTo(RecordingPath(output_, 0), std::nullopt);
-    if (done == 0) notice_("collection never began: the recording holds no events");
+    const bool watched = !options_.monitor.folder.empty();
+    if (done == 0 && watched) {
+      notice_("no window was asked for: the recording holds no steps (`batchlight start --run " +
+              options_.monitor.folder + " --steps +50:+60` asks for one while the program runs)");
+    } else if (done == 0) {
+      notice_("collection never began: the recording holds no events");
+    }
   } else if (done > first_capture_) {
     end.sealed = SealTo(RecordingPath(output_, 0), first_capture_);
   }

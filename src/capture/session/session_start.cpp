@@ -119,6 +119,7 @@ Status Session::Prepare(pid_t pid, const Install& install,
     status = GiveRecordingTo(*options_.run_as, install.inject_library);
   }
   if (status.ok()) status = OpenWatches(pid);
+  if (status.ok()) status = OpenMonitor();
   if (!status.ok()) {
     (void)recording_->live_folder().Remove();
     return status;
@@ -193,6 +194,37 @@ void Session::OpenPythonSampler() {
   }
   recording_->log().AddProperty("python.sampling_period_ns",
                                 std::to_string(options_.python_period_ns));
+}
+
+// A folder that cannot be made is the user's to choose again; without a board the program runs on,
+// unwatched.
+Status Session::OpenMonitor() {
+  if (options_.monitor.folder.empty()) return {};
+  ASSIGN_OR_RETURN(RunFolder folder, RunFolder::Make(options_.monitor.folder));
+  if (!options_.monitor.metrics_file.empty()) {
+    ASSIGN_OR_RETURN(options_.monitor.metrics_file,
+                     ExpandOutputName(options_.monitor.metrics_file, program_pid_));
+    RETURN_IF_ERROR(Folder::OpenParent(options_.monitor.metrics_file).status());
+  }
+  auto board = BoardFile::Create(recording_->live_folder());
+  Status started = board.status();
+  const auto other = OtherUser();
+  if (started.ok() && other && !board->GiveTo(other->uid, other->gid)) {
+    started = OutputError(std::strerror(errno));
+  }
+  if (started.ok()) {
+    monitor_ = std::make_unique<Monitor>(options_.monitor, options_.tool_version, std::move(folder),
+                                         std::move(board).value(),
+                                         [this] { return recording_->captures_done(); });
+    started = monitor_->Start();
+  }
+  if (!started.ok()) {
+    monitor_.reset();
+    const std::string why = "the steps are not watched: " + started.message();
+    notice_(why);
+    recording_->log().AddReason("monitor", why);
+  }
+  return {};
 }
 
 void Session::OpenUsageSampler(pid_t pid) {

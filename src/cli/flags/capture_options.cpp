@@ -79,16 +79,26 @@ Status ReadRangeEnd(const std::string& text, capture::CaptureOptions& options) {
 Status ReadStepWindows(const ParsedFlags& flags, capture::CaptureOptions& options) {
   const bool steps = flags.Given(Flag::kSteps);
   const bool every = flags.Given(Flag::kEvery);
-  if (!steps && !every) {
+  const bool monitor = flags.Given(Flag::kMonitor);
+  if (monitor && (steps || every || options.trigger != CaptureTrigger::kNone)) {
+    return UsageError(
+        "--monitor does not go with --steps, --every and --capture-range: its windows are asked "
+        "for "
+        "by `batchlight start --run FOLDER --steps A:B`");
+  }
+  if (!monitor && !steps && !every) {
     if (flags.Given(Flag::kWindow)) return UsageError("--window needs --every");
-    if (flags.Given(Flag::kStepRange)) return UsageError("--step-range needs --steps or --every");
+    if (flags.Given(Flag::kStepRange))
+      return UsageError("--step-range needs --steps, --every or --monitor");
     return {};
   }
   if (steps && every) return UsageError("choose one of --steps and --every");
   if (options.trigger != CaptureTrigger::kNone) {
     return UsageError("--steps and --every do not go with --capture-range");
   }
-  if (steps) {
+  if (monitor) {
+    options.windows = "monitor=1\n";
+  } else if (steps) {
     const std::string text = flags.Text(Flag::kSteps);
     const size_t colon = std::min(text.find(':'), text.size());
     const uint64_t first = CountOrZero(text.substr(0, colon));

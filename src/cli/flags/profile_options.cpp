@@ -11,6 +11,7 @@
 #include "capture/session/session_protocol.h"
 #include "cli/flags/backtrace_flags.h"
 #include "cli/flags/cpu_flags.h"
+#include "cli/flags/monitor_flags.h"
 #include "cli/flags/trace_options.h"
 
 namespace batchlight::cli {
@@ -277,6 +278,7 @@ Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
     session.registered_only = session.registered_only || std::string_view(only) == "1";
   }
   session.extra += session.capture.windows;
+  ASSIGN_OR_RETURN(session.monitor, ReadMonitorFlags(flags));
   RETURN_IF_ERROR(ReadStepDetail(flags, session));
   RETURN_IF_ERROR(ReadStepCounters(flags, options));
   RETURN_IF_ERROR(ReadGpuMetrics(flags, options));

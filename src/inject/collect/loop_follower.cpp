@@ -3,6 +3,7 @@
 #include "format/records.h"
 #include "inject/collect/collecting_watch.h"
 #include "inject/collect/iteration_finder.h"
+#include "inject/collect/step_board.h"
 #include "inject/collect/step_detail.h"
 #include "inject/collect/step_window.h"
 #include "inject/rt/control.h"
@@ -56,12 +57,14 @@ void ReadLoopOptions() {
   g_counts_steps = ReadStepWindows();
   g_has_detail = ReadStepDetail();
   g_has_counters = Control() != nullptr && HasOption(Control()->extra, "counters.pass=");
-  g_follows_loop = g_counts_steps || FollowsIterations();
+  ReadStepBoard();
+  g_follows_loop = g_counts_steps || FollowsIterations() || g_has_board;
   if (g_counts_steps) FollowWindows();
   if (FollowsIterations()) OnForkInChild(InForkedChild);
 }
 
 void LoopPhaseBegins(uint32_t phase, const char* name, size_t name_bytes) {
+  if (g_has_board) BoardPhaseBegins(phase);
   ++t_phase_depth;
   if (phase != static_cast<uint32_t>(format::Phase::kOptimizerStep) || t_step_depth != 0) return;
   t_step_depth = t_phase_depth;
@@ -69,6 +72,7 @@ void LoopPhaseBegins(uint32_t phase, const char* name, size_t name_bytes) {
 }
 
 void LoopPhaseEnds(int range_depth) {
+  if (g_has_board) BoardPhaseEnds();
   if (t_phase_depth == 0) return;
   const bool step_ends = t_phase_depth-- == t_step_depth;
   if (!step_ends) return;

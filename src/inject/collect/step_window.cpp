@@ -4,6 +4,7 @@
 
 #include "inject/collect/capture.h"
 #include "inject/collect/collecting_watch.h"
+#include "inject/collect/step_board.h"
 #include "inject/rt/control.h"
 #include "inject/rt/option_number.h"
 #include "inject/rt/process.h"
@@ -11,6 +12,7 @@
 namespace batchlight::inject {
 
 void (*g_on_window)() = nullptr;
+void (*g_before_window)() = nullptr;
 
 namespace {
 
@@ -23,8 +25,10 @@ struct Windows {
 
 Windows g_windows;
 constinit std::atomic<uint64_t> g_steps_done{0};
+
 // Whether step `step` (from 1) is to be recorded.
 bool Wanted(uint64_t step) {
+  if (g_has_board) return RequestedSteps().Holds(step);
   if (g_windows.every != 0) {
     return (step - 1) % g_windows.every >= g_windows.every - g_windows.size;
   }
@@ -37,6 +41,17 @@ bool Decides() {
   auto& decider = Control()->step_pid;
   return decider.load(std::memory_order_relaxed) == own ||
          decider.compare_exchange_strong(nobody, own);
+}
+
+// Two steps ahead, in each process, so that the first step of a window does not pay for it.
+void PrepareForWindow(uint64_t steps_done) {
+  constexpr uint64_t kStepsAhead = 2;
+  if (g_before_window == nullptr) return;
+  const format::StepRequest request = RequestedSteps();
+  if (steps_done + kStepsAhead >= request.first && steps_done + 1 < request.first + request.count) {
+    g_before_window();
+    g_before_window = nullptr;
+  }
 }
 
 }  // namespace
@@ -53,8 +68,12 @@ bool ReadStepWindows() {
 }
 
 void StepEnded() {
-  if (!Decides()) return FollowCollecting();
   const uint64_t done = g_steps_done.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (g_has_board) {
+    BoardStepEnded(done);
+    PrepareForWindow(done);
+  }
+  if (!Decides()) return FollowCollecting();
   const bool wanted = Wanted(done + 1);
   if (wanted == Collecting()) return;
   wanted ? BeginCapture(CaptureBy::kSteps) : EndCapture(CaptureBy::kSteps);

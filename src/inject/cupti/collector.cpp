@@ -88,7 +88,10 @@ void SayRefused(const char* what, const char* why) {
   if (guard) Reason(guard, "cuda", text);
 }
 
-void StartCollector() {
+namespace {
+
+// `late`: long after cuInit, when there may be contexts that no callback will tell of.
+void Start(bool late) {
   static bool started = false;  // the driver calls once; cuInit is serialized
   if (started || Control() == nullptr || !Traces(format::kTraceCuda)) return;
   started = true;
@@ -103,7 +106,11 @@ void StartCollector() {
   SayCuptiVersion(state.library);
   state.running.store(true, std::memory_order_release);
   WriteClockPair(state.library);
-  SetAllCalls(state.library, state.options, true);  // until OnResource() sees the first context
+  if (late) {
+    state.context_seen.store(true, std::memory_order_release);
+  } else {
+    SetAllCalls(state.library, state.options, true);  // until OnResource() sees the first context
+  }
   g_on_window = FollowState;
   state.whole_graphs = Collecting() && Control()->trigger == format::CaptureTrigger::kNone;
   FollowState();
@@ -114,6 +121,15 @@ void StartCollector() {
   OnForkInChild(ForgetCollector);
   std::atexit(AtExit);
 }
+
+}  // namespace
+
+void StartCollectorBeforeWindow() {
+  OnForkInChild([] { g_before_window = nullptr; });  // CUDA does not work there
+  g_before_window = [] { Start(true); };
+}
+
+void StartCollector() { Start(false); }
 
 bool HoldsCupti() { return g_collector.running.load(std::memory_order_acquire); }
 

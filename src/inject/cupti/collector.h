@@ -9,6 +9,10 @@ namespace batchlight::inject::cupti {
 // Begins to record CUDA if the session asks for it. Whatever prevents it becomes a Reason.
 void StartCollector();
 
+// --monitor: does so before the first window only, since a program that launches many small kernels
+// is slower from the moment CUPTI is there.
+void StartCollectorBeforeWindow();
+
 // True while CUPTI is ours: another tool in this process does not get it.
 bool HoldsCupti();
 

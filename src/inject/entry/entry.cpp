@@ -1,4 +1,5 @@
 // Exported entry points: the loaders of CUDA and NVTX call these.
+#include "inject/collect/step_board.h"
 #include "inject/entry/attach.h"
 #include "inject/entry/export.h"
 #include "inject/memory/memory_recorder.h"
@@ -14,7 +15,7 @@ using namespace batchlight::inject;
 BATCHLIGHT_EXPORT int InitializeInjection() {
   if (!Attach()) return 0;
 #if BATCHLIGHT_GPU
-  cupti::StartCollector();
+  g_has_board ? cupti::StartCollectorBeforeWindow() : cupti::StartCollector();
 #endif
   return 1;
 }

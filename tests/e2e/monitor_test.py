@@ -1,0 +1,183 @@
+"""profile --monitor: a job that is watched, windows on request, metrics."""
+import os
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "cuda")]
+from recorded import BATCHLIGHT, BUILD, LONG_S, InFolder  # noqa: E402
+from cuda_counters_test import STEPS  # noqa: E402
+
+FAKES = os.path.join(BUILD, "test", "fakes")
+# Steps until the file `over` is there.
+RANGES = """
+import os, time
+import batchlight
+i = 0
+while not os.path.exists("over"):
+    i += 1
+    with batchlight.annotate("step"):
+        batchlight.mark("in step %d" % i)
+        time.sleep(0.005)
+"""
+OPTIMIZER = """
+import os, time, torch
+model = torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+while not os.path.exists("over"):
+    optimizer.zero_grad()
+    model(torch.randn(2, 4)).sum().backward()
+    optimizer.step()
+    time.sleep(0.005)
+"""
+AT_ANY_TIME = "realtime_ns=%d\n" % (1 << 62)
+
+
+class Monitor(InFolder):
+    def start_job(self, name, script, *flags, **variables):
+        job = subprocess.Popen(
+            [BATCHLIGHT, "profile", "-t", "nvtx,python", "--monitor", "watch", "-o", name, *flags, "--",
+             sys.executable, "-c", script], cwd=self.folder, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, universal_newlines=True, env=dict(self.environment, **variables))
+        self.addCleanup(job.kill)
+        return job
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def statuses(self):
+        names = [name for name in os.listdir(self.path("watch"))
+                 if name.startswith("status.") and "partial" not in name]
+        found = []
+        for name in names:
+            with open(self.path("watch", name)) as file:
+                found.append(dict(line.strip().split("=") for line in file))
+        return found
+
+    def wait_for(self, what):
+        limit = time.time() + LONG_S
+        while time.time() < limit:
+            try:
+                if what():
+                    return
+            except OSError:  # not there yet, or replaced just now
+                pass
+            time.sleep(0.05)
+        self.fail("nothing happened")
+
+    def wait_for_step(self, step, jobs):
+        self.wait_for(lambda: len(self.statuses()) == jobs
+                      and all(int(status["step"]) >= step for status in self.statuses()))
+
+    def end(self, *jobs):
+        with open(self.path("over"), "w"):
+            pass
+        said = []
+        for job in jobs:
+            said.append(job.communicate(timeout=LONG_S)[1])
+            self.assertEqual(job.returncode, 0, said)
+        return said
+
+    def ask(self, *words, status=0):
+        done = self.batchlight("start", "--run", "watch", *words, env=self.environment)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stderr
+
+    def dump(self, name):
+        return self.batchlight("trace", "dump", name + ".batchlight").stdout.splitlines()
+
+    def test_all_ranks_record_the_same_steps(self):
+        os.mkdir(self.path("watch"))
+        with open(self.path("watch", "window"), "w") as file:
+            file.write("first=1\ncount=1000\nrealtime_ns=1\n")  # of a job that was here before
+        jobs = [self.start_job("rank%d" % rank, RANGES, "--step-range", "step", RANK=str(rank))
+                for rank in range(2)]
+        self.wait_for_step(20, 2)
+        said = self.ask("--steps", "+1000:+1009")
+        first = int(said.split("steps ")[1].split(" ")[0])
+        self.assertIn("asked for already", self.ask("--steps", "+9000:+9001", status=2))
+        self.assertIn("is in step", self.ask("--steps", "1:2", "-f", status=2))
+        self.wait_for_step(first + 12, 2)
+        self.end(*jobs)
+        for rank in range(2):
+            steps = [int(line.split("in step ")[1].split('"')[0])
+                     for line in self.dump("rank%d" % rank) if " Mark " in line]
+            self.assertEqual(steps, list(range(first, first + 10)))
+        self.assertEqual(os.listdir(self.path("watch")), ["window"])
+        self.assertIn("no job is watched", self.ask("--steps", "+1:+2", status=3))
+
+    def test_metrics(self):
+        try:
+            __import__("torch")
+        except ImportError:
+            self.skipTest("no PyTorch")
+        job = self.start_job("run", OPTIMIZER, "--metrics-file", "job.prom", RANK="3")
+        self.wait_for_step(30, 1)
+
+        def has_steps():
+            with open(self.path("job.prom")) as file:
+                return "_seconds_count" in file.read()
+        self.wait_for(has_steps)
+        shutil.copy(self.path("job.prom"), self.path("copy"))
+        said, = self.end(job)
+        self.assertIn("no window was asked for", said)
+        self.assertFalse(os.path.exists(self.path("job.prom")), "it would say that the job stands still")
+        with open(self.path("copy")) as file:
+            text = file.read()
+        values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+        (steps,) = [float(value) for key, value in values.items() if "_seconds_count" in key]
+        (total,) = [float(value) for key, value in values.items() if "_seconds_sum" in key]
+        self.assertGreaterEqual(total, steps * 0.005)
+        for phase in ("backward", "optimizer_step", "zero_grad"):
+            (seconds,) = [float(value) for key, value in values.items() if '"%s"' % phase in key]
+            self.assertGreater(seconds, 0)
+            self.assertLess(seconds, total)
+        self.assertIn('rank="3"', text)
+        if shutil.which("promtool"):
+            done = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LONG_S)
+            self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+    @unittest.skipUnless(os.path.isdir(FAKES), "built without GPU")
+    def test_cupti_comes_with_the_window(self):
+        """On stand-ins: ten kernels in each recorded step, though CUDA began long before."""
+        os.mkdir(self.path("watch"))
+        with open(self.path("watch", "window"), "w") as file:
+            file.write("first=25\ncount=4\n" + AT_ANY_TIME)
+        script = STEPS.replace("cuda.fake_cuda_init()", """cuda.fake_cuda_init()
+import os
+with open("threads", "w") as file:  # the collector has one of its own
+    file.write(str(len(os.listdir("/proc/self/task"))))
+""")
+        self.assertNotEqual(script, STEPS)
+        for flags, threads in ((["-f"], "2"), (["-f", "--monitor", "watch"], "1")):
+            done = self.batchlight(
+                "profile", *flags, "-o", "run", "/usr/bin/python3", "-c", script, "40",
+                env=dict(self.environment, BATCHLIGHT_CUPTI=FAKES,
+                         LD_LIBRARY_PATH=FAKES + ":" + os.path.join(FAKES, "driver")))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(self.path("threads")) as file:
+                self.assertEqual(file.read(), threads, flags)
+        self.assertEqual(sum(" Kernel " in line for line in self.dump("run")), 40)
+
+    def test_a_board_that_cannot_be_had_leaves_the_program_alone(self):
+        script = "import os, glob; os.unlink(glob.glob('*.live/steps')[0])" + RANGES
+        job = self.start_job("run", script, "--step-range", "step")
+        self.wait_for(self.statuses)
+        time.sleep(0.2)
+        self.end(job)
+
+    def test_mistakes(self):
+        for flags in (["--slow-step", "1.5"], ["--metrics-file", "x"], ["--monitor", "w", "--slow-step", "1"],
+                      ["--monitor", "w", "--steps", "1:2"], ["--monitor", "w", "-c", "nvtx", "-p", "x"]):
+            done = self.batchlight("profile", *flags, "--", "true")
+            self.assertEqual(done.returncode, 2, flags)
+        for flags in (["--run", "."], ["--steps", "1:2"], ["--run", "none", "--steps", "1:2"]):
+            self.assertNotEqual(self.batchlight("start", *flags).returncode, 0, flags)
+
+
+if __name__ == "__main__":
+    unittest.main()
