@@ -1,6 +1,9 @@
 """profile --monitor: a job that is watched, windows on request, metrics."""
+import json
 import os
+import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -8,9 +11,10 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "cuda")]
-from recorded import BATCHLIGHT, BUILD, LONG_S, InFolder  # noqa: E402
+from recorded import BATCHLIGHT, BUILD, LONG_S, SOURCE, InFolder  # noqa: E402
 from cuda_counters_test import STEPS  # noqa: E402
 
+DOCS = os.path.join(SOURCE, "docs", "prometheus")
 FAKES = os.path.join(BUILD, "test", "fakes")
 # Steps until the file `over` is there.
 RANGES = """
@@ -141,6 +145,54 @@ class Monitor(InFolder):
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LONG_S)
             self.assertEqual((done.returncode, done.stdout), (0, ""))
 
+    @unittest.skipUnless(shutil.which("prometheus") and shutil.which("promtool"), "no Prometheus")
+    def test_prometheus_scrapes_the_port(self):
+        job = self.start_job("run", RANGES, "--step-range", "step", "--metrics-port", "0", RANK="5")
+        line = job.stderr.readline()
+        self.assertIn("metrics are at http://127.0.0.1:", line)
+        port = line.rsplit(":", 1)[1].split("/")[0]
+        with open(self.path("prometheus.yml"), "w") as file:
+            file.write("global: {scrape_interval: 1s}\nscrape_configs:\n  - job_name: train\n"
+                       "    static_configs: [{targets: ['127.0.0.1:%s']}]\n" % port)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            listens = "127.0.0.1:%d" % free.getsockname()[1]
+        server = subprocess.Popen(
+            ["prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=data",
+             "--web.listen-address=" + listens], cwd=self.folder, env=self.environment,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+
+        def is_scraped():
+            done = subprocess.run(
+                ["promtool", "query", "instant", "http://" + listens, "batchlight_step"],
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=LONG_S)
+            return 'rank="5"' in done.stdout
+        self.wait_for(is_scraped)
+        self.end(job)
+
+    @unittest.skipUnless(shutil.which("promtool"), "no Prometheus")
+    def test_alerts_and_dashboard(self):
+        done = subprocess.run(["promtool", "test", "rules", os.path.join(DOCS, "alerts_test.yml")],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LONG_S)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        with open(os.path.join(SOURCE, "src", "capture", "monitor", "metrics.def")) as file:
+            known = set(re.findall(r'"(batchlight_\w+)"', file.read()))
+        with open(os.path.join(DOCS, "dashboard.json")) as file:
+            panels = json.load(file)["panels"]
+        with open(os.path.join(DOCS, "alerts.yml")) as file:
+            text = file.read() + json.dumps([panel["targets"] for panel in panels])
+        used = set(re.sub("_(sum|count)$", "", name) for name in re.findall(r"batchlight_\w+", text))
+        self.assertEqual(used - known, set())
+        expressions = [target["expr"] for panel in panels for target in panel["targets"]]
+        rules = [{"record": "x:%d" % i, "expr": text} for i, text in enumerate(expressions)]
+        with open(self.path("rules.yml"), "w") as file:  # JSON is YAML
+            json.dump({"groups": [{"name": "dashboard", "rules": rules}]}, file)
+        done = subprocess.run(["promtool", "check", "rules", self.path("rules.yml")],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LONG_S)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
     @unittest.skipUnless(os.path.isdir(FAKES), "built without GPU")
     def test_cupti_comes_with_the_window(self):
         """On stand-ins: ten kernels in each recorded step, though CUDA began long before."""
@@ -162,6 +214,23 @@ with open("threads", "w") as file:  # the collector has one of its own
             with open(self.path("threads")) as file:
                 self.assertEqual(file.read(), threads, flags)
         self.assertEqual(sum(" Kernel " in line for line in self.dump("run")), 40)
+
+    def test_slow_steps_ask_by_themselves(self):
+        slow = RANGES.replace("time.sleep(0.005)", "time.sleep(0.005 if not os.path.exists('slow') else 0.05)")
+        job = self.start_job("run", slow, "--step-range", "step", "--slow-step", "3")
+        self.wait_for_step(100, 1)
+        with open(self.path("slow"), "w"):
+            pass
+        self.wait_for(lambda: os.path.exists(self.path("watch", "window")))
+        os.unlink(self.path("slow"))
+        with open(self.path("watch", "window")) as file:
+            window = dict(line.strip().split("=") for line in file)
+        first = int(window["first"])
+        self.wait_for_step(first + 8, 1)
+        self.end(job)
+        steps = [int(line.split("in step ")[1].split('"')[0])
+                 for line in self.dump("run") if " Mark " in line]
+        self.assertEqual(steps, list(range(first, first + 5)))
 
     def test_a_board_that_cannot_be_had_leaves_the_program_alone(self):
         script = "import os, glob; os.unlink(glob.glob('*.live/steps')[0])" + RANGES

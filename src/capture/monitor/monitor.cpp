@@ -1,9 +1,11 @@
 #include "capture/monitor/monitor.h"
 
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <utility>
+#include <cerrno>
+#include <cstring>
 
 #include "base/contain.h"
 #include "base/file.h"
@@ -11,6 +13,11 @@
 #include "capture/monitor/metrics.h"
 
 namespace batchlight::capture {
+namespace {
+
+constexpr int64_t kLookEveryNs = 1'000'000'000;
+
+}  // namespace
 
 Monitor::Monitor(MonitorOptions options, std::string version, RunFolder folder, BoardFile file,
                  std::function<uint32_t()> windows)
@@ -23,19 +30,20 @@ Monitor::Monitor(MonitorOptions options, std::string version, RunFolder folder, 
       slow_steps_(options_.slow_factor) {}
 
 Monitor::~Monitor() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    is_over_ = true;
+  if (thread_.joinable()) {
+    const uint64_t one = 1;
+    (void)!write(over_fd_, &one, sizeof one);
+    thread_.join();
   }
-  changed_.notify_all();
-  thread_.join();
+  if (over_fd_ >= 0) close(over_fd_);
   folder_.RemoveStatus();
   // A file that stays would say for ever that the job stands still.
   if (!options_.metrics_file.empty()) unlink(options_.metrics_file.c_str());
 }
 
 Status Monitor::Start() {
+  over_fd_ = eventfd(0, EFD_CLOEXEC);
+  if (over_fd_ < 0) return OutputError(std::string("eventfd: ") + std::strerror(errno));
   return Contain("watching the steps (see `ulimit -u`)", [this] {
     thread_ = std::thread([this] { Run(); });
     return Status();
@@ -43,12 +51,20 @@ Status Monitor::Start() {
 }
 
 void Monitor::Run() {
-  std::unique_lock lock(mutex_);
-  while (!is_over_) {
-    lock.unlock();
+  do {
     Look();
-    lock.lock();
-    changed_.wait_for(lock, std::chrono::seconds(1), [this] { return is_over_; });
+  } while (WaitUntil(MonotonicNow() + kLookEveryNs));
+}
+
+bool Monitor::WaitUntil(int64_t monotonic_ns) {
+  for (;;) {
+    const int64_t left_ns = monotonic_ns - MonotonicNow();
+    if (left_ns <= 0) return true;
+    pollfd waited[] = {{over_fd_, POLLIN, 0}, {server_ ? server_->fd() : -1, POLLIN, 0}};
+    constexpr int64_t kNsPerMs = 1'000'000;
+    if (poll(waited, 2, static_cast<int>(left_ns / kNsPerMs) + 1) <= 0) continue;
+    if (waited[0].revents != 0) return false;
+    if (waited[1].revents != 0) server_->Answer(metrics_);
   }
 }
 
@@ -66,12 +82,13 @@ void Monitor::Look() {
   AskIfSlow();
   file_.board().request.store(format::PackRequest(folder_.ReadRequest(start_ns_)),
                               std::memory_order_relaxed);
-  if (options_.metrics_file.empty()) return;
+  if (options_.metrics_file.empty() && !server_) return;
   const MetricsInput input{.processes = reader_.Processes(),
                            .version = version_,
                            .windows = windows_(),
                            .monotonic_to_unix_ns = now_ns - MonotonicNow()};
-  (void)WriteWholeFile(options_.metrics_file, MetricsText(input));
+  metrics_ = MetricsText(input);
+  if (!options_.metrics_file.empty()) (void)WriteWholeFile(options_.metrics_file, metrics_);
 }
 
 void Monitor::AskIfSlow() {

@@ -3,14 +3,15 @@
 // metrics. On a thread of its own: a file system that hangs holds up nobody.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "base/status.h"
 #include "capture/monitor/board_file.h"
+#include "capture/monitor/metrics_server.h"
 #include "capture/monitor/run_folder.h"
 #include "capture/monitor/slow_steps.h"
 #include "capture/monitor/step_reader.h"
@@ -27,12 +28,16 @@ class Monitor {
   Monitor& operator=(const Monitor&) = delete;
   ~Monitor();
 
+  // Before Start().
+  void Serve(MetricsServer server) { server_.emplace(std::move(server)); }
   // Errors: there can be no thread.
   Status Start();
 
  private:
   void Run();
   void Look();
+  // Answers requests until then. False: this object goes.
+  bool WaitUntil(int64_t monotonic_ns);
   void AskIfSlow();
 
   const MonitorOptions options_;
@@ -43,10 +48,10 @@ class Monitor {
   const int64_t start_ns_;  // CLOCK_REALTIME
   StepReader reader_{file_.board()};
   SlowSteps slow_steps_;
+  std::optional<MetricsServer> server_;
+  std::string metrics_;  // as last looked at
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_over_ = false;  // under mutex_
+  int over_fd_ = -1;  // eventfd: this object goes
   std::thread thread_;
 };
 

@@ -77,6 +77,7 @@ class Session : private SessionCommands {
   void SayOfPythonSamples(const std::string& why);
   void OpenUsageSampler(pid_t pid);
   Status OpenMonitor();
+  void ServeMetrics();
   // The program will preload this library of shims. `or_else`: what to do if it is not there.
   Status PreloadShims(const std::string& library, const std::string& or_else);
   void SayWhatIsLeft();

@@ -216,6 +216,7 @@ Status Session::OpenMonitor() {
     monitor_ = std::make_unique<Monitor>(options_.monitor, options_.tool_version, std::move(folder),
                                          std::move(board).value(),
                                          [this] { return recording_->captures_done(); });
+    ServeMetrics();
     started = monitor_->Start();
   }
   if (!started.ok()) {
@@ -225,6 +226,15 @@ Status Session::OpenMonitor() {
     recording_->log().AddReason("monitor", why);
   }
   return {};
+}
+
+// Of several ranks on a machine one gets the port; the others run without.
+void Session::ServeMetrics() {
+  if (!options_.monitor.metrics_port) return;
+  auto server = MetricsServer::Listen(*options_.monitor.metrics_port);
+  if (!server.ok()) return notice_(server.status().message());
+  notice_("metrics are at http://127.0.0.1:" + std::to_string(server->port()) + "/metrics");
+  monitor_->Serve(std::move(server).value());
 }
 
 void Session::OpenUsageSampler(pid_t pid) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <limits>
 #include <string_view>
 
@@ -30,11 +31,17 @@ Result<capture::MonitorOptions> ReadMonitorFlags(const ParsedFlags& flags) {
   if (flags.Given(Flag::kMonitor) && options.folder.empty()) {
     return UsageError("--monitor needs a folder");
   }
-  for (const auto& [flag, name] :
-       {std::pair(Flag::kMetricsFile, "--metrics-file"), {Flag::kSlowStep, "--slow-step"}}) {
+  for (const auto& [flag, name] : {std::pair(Flag::kMetricsFile, "--metrics-file"),
+                                   {Flag::kMetricsPort, "--metrics-port"},
+                                   {Flag::kSlowStep, "--slow-step"}}) {
     if (flags.Given(flag) && options.folder.empty()) {
       return UsageError(std::string(name) + " needs --monitor");
     }
+  }
+  if (flags.Given(Flag::kMetricsPort)) {
+    const uint64_t port = std::strtoull(flags.Text(Flag::kMetricsPort).c_str(), nullptr, 10);
+    if (port > UINT16_MAX) return UsageError("--metrics-port: no port from 0 to 65535");
+    options.metrics_port = static_cast<uint16_t>(port);
   }
   if (!flags.Given(Flag::kSlowStep)) return options;
   const std::string text = flags.Text(Flag::kSlowStep);
