@@ -183,7 +183,7 @@ TEST(Complete, Values) {
   EXPECT_EQ(Candidates({"export", "--type=sql"}), Words{"--type=sqlite"});
   EXPECT_EQ(Candidates({"profile", "--export=sqlite,chr"}), Words{"--export=sqlite,chrome"});
   EXPECT_EQ(Candidates({"profile", "--capture-range", "c"}), Words{"cudaProfilerApi"});
-  EXPECT_EQ(Candidates({"profile", "-t", "nvtx,pyth"}), Words{"nvtx,python"});
+  EXPECT_EQ(Candidates({"profile", "-t", "nvtx,pyth"}), (Words{"nvtx,python", "nvtx,python-gil"}));
   EXPECT_EQ(Candidates({"stats", "-r", "cuda_gpu_kern_s"}), Words{"cuda_gpu_kern_sum"});
   EXPECT_TRUE(Has(Candidates({"analyze", "-r", ""}), "dataloader-wait"));
   EXPECT_EQ(Candidates({"diff", "-f", "h"}), Words{"html"});
