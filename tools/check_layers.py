@@ -84,7 +84,7 @@ SUB_LAYERS = {
         'memory': ('steps', 'phases', 'cuda'),
         'ranks': ('breakdown', 'gpu', 'owners', 'steps', 'cuda', 'numbers'),
         'run': ('stages', 'breakdown', 'gpu', 'lines', 'owners', 'steps', 'phases', 'numbers', 'roofline', 'ranks'),
-        'advice': ('run', 'stages', 'breakdown', 'counters', 'ranks', 'gpu', 'lines', 'cpu', 'python', 'steps', 'phases', 'cuda', 'numbers'),
+        'advice': ('run', 'stages', 'breakdown', 'counters', 'ranks', 'gpu', 'lines', 'os', 'cpu', 'python', 'steps', 'phases', 'cuda', 'numbers'),
         'overview': ('advice', 'run'),
         'tables': ('overview', 'run', 'stages', 'breakdown', 'counters', 'memory', 'ranks', 'gpu', 'lines', 'cpu', 'os', 'python', 'owners', 'steps', 'numbers', 'cuda', 'result'),
         'diff': ('overview', 'counters'),

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "analysis/os/data_files.h"
 #include "analysis/steps/steps.h"
 
 namespace batchlight::probe {
@@ -24,17 +25,6 @@ constexpr Workload kWorkloads[] = {
 #include "probe/workloads.def"
 #undef WORKLOAD
 };
-
-// Files of the data set, as far as names tell: not those of the system and of Python itself.
-bool IsData(std::string_view file) {
-  for (const std::string_view folder : {"/proc/", "/sys/", "/dev/", "/usr/", "/etc/", "/lib/"}) {
-    if (file.starts_with(folder)) return false;
-  }
-  for (const std::string_view kind : {".py", ".pyc", ".so"}) {
-    if (file.ends_with(kind)) return false;
-  }
-  return file.starts_with('/');  // sockets and pipes have numbers
-}
 
 // From the first step's begin to the last one's end, over all ranks.
 struct Training {
@@ -100,7 +90,7 @@ Result<RunReads> ReadsOfRun(const std::string& run, const Store& store) {
   double opened = 0;
   double calls = 0;
   for (size_t row = 0; row < files.size(); ++row) {
-    if (files.reads[row] == 0 || !IsData(store.Text(files.file[row]))) continue;
+    if (files.reads[row] == 0 || !IsDataFile(store.Text(files.file[row]))) continue;
     const double share = ShareWithin(training, files.start_ns[row], files.end_ns[row]);
     reads.bytes_per_step += share * double(files.bytes_read[row]);
     reads.read_ns_per_step += share * double(files.read_ns[row]);

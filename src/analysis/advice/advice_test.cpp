@@ -65,6 +65,30 @@ TEST(Advice, CpuLoopThatWaitsForData) {
   // Half a millisecond stays: a worker's batch has to be received.
   EXPECT_NEAR(findings[0].gain_ns, 3.5 * kMs * 0.85, 0.1 * kMs);
   EXPECT_NE(findings[0].action.find("num_workers"), std::string::npos);
+  EXPECT_NE(findings[0].action.find(" `batchlight probe loader train.py ARGS` tells"),
+            std::string::npos)
+      << findings[0].action;
+  EXPECT_EQ(findings[0].action.find("probe storage"), std::string::npos) << "no files recorded";
+}
+
+TEST(Advice, DataThatComesFromFilesNamesTheirFolder) {
+  Loop loop;
+  StoreBuilder& files = loop.build();
+  files.store().os_files.Append({.start_ns = 1,
+                                 .end_ns = 2,
+                                 .process = ProcessId::At(0),
+                                 .file = files.Text("/data/train/0.jpg"),
+                                 .reads = 1,
+                                 .bytes_read = 50'000});
+  const auto findings = loop.Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+    build.Phase(thread, Phase::kDataLoaderNext,
+                "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", t + 1000,
+                t + 4 * kMs);
+  });
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_NE(findings[0].action.find("; `batchlight probe storage /data/train --for RUN` says"),
+            std::string::npos)
+      << findings[0].action;
 }
 
 // With one free processor a worker and the loop take turns: 2.5 ms for each batch of the two.

@@ -4,6 +4,7 @@
 #include "analysis/advice/rules.h"
 #include "analysis/lines/code_samples.h"
 #include "analysis/numbers/quantile.h"
+#include "analysis/os/data_files.h"
 
 namespace batchlight::advice {
 namespace {
@@ -227,6 +228,22 @@ std::string MoreWorkersAction(bool has_gpu, int workers, const Processors& proce
   return "Give it more workers" + room + " or a larger prefetch_factor; " + cheaper;
 }
 
+// What to type to learn which part of the loading it is. Without the script's arguments, which the
+// one who shares a report may have left out.
+std::string ProbeCommands(const Store& store, const ProcessSteps& main) {
+  const std::string_view name =
+      main.process.IsNone() ? "" : store.Text(store.processes.name[main.process.row()]);
+  const std::string script(name.ends_with(".py") ? name : "SCRIPT");
+  std::string text = " `batchlight probe loader " + script +
+                     " ARGS` tells reading, decoding and sending apart and tries other settings";
+  const std::string folder = DataFolder(store);
+  if (!folder.empty()) {
+    text += "; `batchlight probe storage " + folder +
+            " --for RUN` says whether the storage keeps up with this run";
+  }
+  return text + ".";
+}
+
 }  // namespace
 
 void DataLoaderWait(const RunMeasures& run, Findings* findings) {
@@ -277,6 +294,7 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
     AdviseWorkers(run, processors, &finding);
   else
     finding.action = MoreWorkersAction(has_gpu, workers, processors);
+  finding.action += ProbeCommands(*run.store, *main);
   findings->push_back(std::move(finding));
 }
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "analysis/os/data_files.h"
 #include "analysis/os/file_sums.h"
 #include "analysis/os/library_sums.h"
 #include "analysis/os/os_call_sums.h"
@@ -91,6 +92,28 @@ TEST_F(OsSumsTest, FilesOfAllProcessesBySlowness) {
   EXPECT_EQ(sums[1].slowest_ns, 45);
   EXPECT_EQ(sums[1].opened, 2u);
   EXPECT_EQ(sums[1].processes, 2u);
+}
+
+TEST_F(OsSumsTest, DataFolderHoldsMostOfWhatWasRead) {
+  const auto folder_of = [&](std::initializer_list<std::pair<const char*, uint64_t>> files) {
+    StoreBuilder store;
+    const ProcessId reader = store.Process(10, "train.py");
+    for (const auto& [name, bytes] : files) {
+      store.store().os_files.Append({.start_ns = 1,
+                                     .end_ns = 2,
+                                     .process = reader,
+                                     .file = store.Text(name),
+                                     .reads = 1,
+                                     .bytes_read = bytes});
+    }
+    return DataFolder(store.Build());
+  };
+  EXPECT_EQ(folder_of({}), "");
+  EXPECT_EQ(folder_of({{"/usr/lib/libc.so.6", 900}, {"/srv/a/train.py", 900}, {"socket:[7]", 9}}),
+            "");
+  EXPECT_EQ(folder_of({{"/data/a/1.jpg", 40}, {"/data/b/2.jpg", 45}, {"/tmp/x", 9}}), "/data");
+  EXPECT_EQ(folder_of({{"/data/a/1.jpg", 90}, {"/data/b/2.jpg", 50}}), "/data/a");
+  EXPECT_EQ(folder_of({{"/one/1.jpg", 50}, {"/two/2.jpg", 50}}), "");
 }
 
 TEST_F(OsSumsTest, KernelsBelongToTheInnermostCall) {
