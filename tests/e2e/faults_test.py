@@ -199,6 +199,13 @@ class TheRecorderIsLeftInTheMiddle(InFolder):
         return int(said[0].split(" times")[0].split()[-1])
 
 
+IN_PID_NAMESPACE = ["unshare", "--user", "--map-root-user", "--pid", "--fork"]
+
+
+def pid_namespaces_work():
+    return run(*IN_PID_NAMESPACE, "true").returncode == 0
+
+
 class TheProgramBecomesAnother(InFolder):
     def reasons(self):
         return [r.fields["text"] for r in self.opens() if r.kind == "Reason"]
@@ -226,6 +233,21 @@ class TheProgramBecomesAnother(InFolder):
                               "nothing is recorded", text)
                 self.assertIn("became user 65534",
                               self.batchlight("summary", "report1.batchlight").stdout)
+
+    @unittest.skipUnless(pid_namespaces_work(), "no pid namespaces here: unshare is refused")
+    def test_a_namespace_that_numbers_processes_by_itself(self):
+        """Process 1 of the namespace is not the machine's: nothing of that one may be noted."""
+        text = self.profile_words(*IN_PID_NAMESPACE, "sh", "-c",
+                                  FAULT_PROGRAM + " operators 50; sleep 0.5; exit 0")
+        said = re.findall(r"process \d+ numbers processes by itself", text)
+        self.assertEqual(said, ["process 1 numbers processes by itself"])
+        records = self.opens()
+        self.assertEqual(count(records, "OpEnd"), WARM_UP + 50)
+        of_the_tool = [r for r in records if r.kind in ("ProcessUsage", "ProcessStatus", "CpuThread")]
+        self.assertEqual([r for r in of_the_tool if r.fields["pid"] == "1"], [])
+        self.assertNotEqual(of_the_tool, [], "unshare itself is noted")
+        self.assertIn("numbers processes by itself",
+                      self.batchlight("summary", "report1.batchlight").stdout)
 
     def test_a_program_that_cannot_be_recorded(self):
         program = self.build("static", ["cc", "-static"])

@@ -133,9 +133,7 @@ Status LiveFolder::CheckReplaceable(bool replace) const {
 
 std::string LiveFolder::FindWriter() const {
   if (TakeLock(false) == Lock::kBusy) return "the batchlight that records it";
-  char* resolved = realpath(folder_.DescriptorPath().c_str(), nullptr);
-  const std::string real_path = resolved != nullptr ? resolved : path();
-  free(resolved);
+  const std::string real_path = RealPath();
   for (const std::string& name : ProcessFiles()) {
     const long pid = std::strtol(name.c_str(), nullptr, 10);
     if (pid > 0 && MapsFolder(pid, real_path)) return "process " + std::to_string(pid);
@@ -146,6 +144,15 @@ std::string LiveFolder::FindWriter() const {
 bool LiveFolder::HoldsRecording() const {
   return folder_.Has(kControlFile) || folder_.Has(kToolFile);
 }
+
+std::string LiveFolder::RealPath() const {
+  char* resolved = realpath(folder_.DescriptorPath().c_str(), nullptr);
+  std::string real_path = resolved != nullptr ? resolved : path();
+  free(resolved);
+  return real_path;
+}
+
+bool LiveFolder::IsMappedBy(pid_t pid) const { return MapsFolder(pid, RealPath()); }
 
 std::vector<std::string> LiveFolder::ProcessFiles() const {
   std::vector<std::string> names = folder_.Names();

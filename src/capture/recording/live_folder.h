@@ -43,6 +43,8 @@ class LiveFolder {
   // Who still writes into it: "the batchlight that records it", "process 4711". Empty if nobody
   // does; then it is locked from here on.
   std::string FindWriter() const;
+  // Whether the process has a file of it mapped, as all have that write into it.
+  bool IsMappedBy(pid_t pid) const;
   // Whether it looks like one.
   bool HoldsRecording() const;
   // Names of the process files, sorted.
@@ -71,6 +73,7 @@ class LiveFolder {
   enum class Lock { kTaken, kBusy };
   Lock TakeLock(bool wait) const;
   bool HoldsOnlyOpenFiles() const;
+  std::string RealPath() const;
   bool IsStillThere() const { return parent_.Holds(LastPartOf(path()), folder_); }
   // What keeps an existing folder from being recorded into; nothing if it may be replaced.
   Status CheckReplaceable(bool replace) const;

@@ -8,10 +8,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "capture/loop/clock.h"
 #include "capture/program/process_end.h"
+#include "capture/program/process_parents.h"
 #include "capture/recording/live_folder.h"
 
 namespace batchlight::capture {
@@ -98,8 +100,27 @@ void ProcessWatch::AddFile(const char* name) {
     Record(pid, attach_ns, nullptr);
     return;
   }
+  if (!IsWriter(pid)) {
+    close(pid_fd);
+    SayElsewhere(pid);
+    return;
+  }
   processes_[pid] = {pid_fd, attach_ns};
   loop_.Add(pid_fd, [this, pid] { HandleEnd(pid); });
+}
+
+// In a namespace of its own (unshare --pid, a container) a process has a number of its own, which
+// is another process's here.
+bool ProcessWatch::IsWriter(pid_t pid) const {
+  return DescendsFrom(pid, getpid()) || folder_->IsMappedBy(pid);
+}
+
+void ProcessWatch::SayElsewhere(pid_t pid) {
+  if (std::exchange(said_elsewhere_, true)) return;
+  log_.AddReason("processes", "process " + std::to_string(pid) +
+                                  " numbers processes by itself (unshare --pid, a container): its "
+                                  "events are recorded; how it ended, samples of its code, and "
+                                  "what it used are not");
 }
 
 void ProcessWatch::HandleEnd(pid_t pid) {
