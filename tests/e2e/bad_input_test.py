@@ -151,6 +151,36 @@ class Databases(BadInput):
         self.assertTrue(os.path.exists(path + "-journal"))
         self.fails(path, "interrupted while it wrote the file", "hot.sqlite-journal")
 
+    def write_and_die(self, path, *statements):
+        subprocess.run(
+            [sys.executable, "-c", "import os, sqlite3, sys\n"
+             "database = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+             "for statement in sys.argv[2:]: database.execute(statement)\n"
+             "os._exit(0)", path, *statements], check=True)
+
+    def linked(self, path):
+        """A link to it in another folder, under another name."""
+        folder = self.path("elsewhere")
+        os.makedirs(folder, exist_ok=True)
+        link = os.path.join(folder, "link.sqlite")
+        os.symlink(os.path.relpath(path, folder), link)
+        self.addCleanup(os.unlink, link)
+        return link
+
+    def test_what_lies_beside_the_file_counts_not_what_lies_beside_a_link(self):
+        path = self.database("left.sqlite")
+        self.write_and_die(path, "PRAGMA cache_size=2", "BEGIN", f"UPDATE {CALLS} SET start=0")
+        self.fails(self.linked(path), "interrupted while it wrote the file", "left.sqlite-journal")
+
+    def test_a_log_is_read_through_a_link_too(self):
+        path = self.database("logged.sqlite")
+        self.write_and_die(path, "PRAGMA journal_mode=WAL",
+                           f"DELETE FROM {CALLS} WHERE rowid % 2 = 0")
+        words = ["stats", "-q", "-f", "csv", "-r", "cuda_api_sum"]
+        direct = self.run_tool(*words, path).stdout
+        self.assertNotEqual(direct, self.run_tool(*words, self.database("whole.sqlite")).stdout)
+        self.assertEqual(self.run_tool(*words, self.linked(path)).stdout, direct)
+
     @unittest.skipUnless(os.geteuid() == 0, "only root can make another user's log")
     def test_a_log_of_another_user(self):
         path = self.database("log.sqlite")

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 
 #include "base/file_lock.h"
@@ -29,6 +31,13 @@ bool WaitForLock(int fd) {
     std::this_thread::sleep_for(kPause);
   }
   return false;
+}
+
+// Where the file itself lies: SQLite looks for what belongs to it there, not beside a link to it.
+std::string Resolved(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(path, error);
+  return error ? path : real.string();
 }
 
 // What lies beside the file, never followed and never waited for.
@@ -78,10 +87,9 @@ bool HasLog(const std::string& path, int fd) {
          LookBeside(path, "-wal", kHeaderBytes + 1).beginning.size() > kHeaderBytes;
 }
 
-Status LeftBeside(const std::string& path, const char* suffix) {
+Status LeftBeside(const std::string& path, const std::string& left) {
   return InputError(path + ": a program was interrupted while it wrote the file, or still does (" +
-                    path + suffix +
-                    " is still there); open it once with sqlite3, or export it again");
+                    left + " is still there); open it once with sqlite3, or export it again");
 }
 
 }  // namespace
@@ -89,16 +97,18 @@ Status LeftBeside(const std::string& path, const char* suffix) {
 Result<std::shared_ptr<const SqliteLock>> SqliteLock::Take(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return InputError("cannot open " + path + ": " + std::strerror(errno));
-  const bool reads_log = HasLog(path, fd);
+  const std::string real = Resolved(path);
+  const bool reads_log = HasLog(real, fd);
   std::shared_ptr<const SqliteLock> lock(new SqliteLock(fd, reads_log));
   if (!WaitForLock(fd)) {
     return InputError(path +
                       ": the file is locked by another program; try again when it has finished");
   }
-  if (!IsLockedToWrite(fd, kReservedByte, 1) && HasJournal(path))
-    return LeftBeside(path, "-journal");
-  const bool is_own = IsOwnOrMissing(path, "-wal") && IsOwnOrMissing(path, "-shm");
-  if (reads_log && !is_own) return LeftBeside(path, "-wal");
+  if (!IsLockedToWrite(fd, kReservedByte, 1) && HasJournal(real)) {
+    return LeftBeside(path, real + "-journal");
+  }
+  const bool is_own = IsOwnOrMissing(real, "-wal") && IsOwnOrMissing(real, "-shm");
+  if (reads_log && !is_own) return LeftBeside(path, real + "-wal");
   return lock;
 }
 
