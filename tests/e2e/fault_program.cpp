@@ -8,6 +8,7 @@
 // killed; and 1 once the test lets the orphan go on, 2 once that has recorded its operators.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -318,6 +320,19 @@ void OtherUser(int count) {
   __builtin_unreachable();
 }
 
+// Forbids itself a call that it does not make: recording, which reserves disk blocks, does.
+void ForbidReserving() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{sizeof filter / sizeof *filter, filter};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) _exit(9);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) _exit(9);
+}
+
 int Run(const std::string& mode, int count) {
   Operators(10);
   if (mode == "exit") return count;
@@ -336,6 +351,10 @@ int Run(const std::string& mode, int count) {
     Until([] { return g_api == nullptr || *g_recorded > 5'000; });
   }
   if (mode == "strict") Strict(count);
+  if (mode == "forbids") {
+    ForbidReserving();
+    Operators(count);
+  }
   if (mode == "jumps") Jumps(count);
   if (mode == "jumps-and-others") JumpsAndOthers(count);
   if (mode == "cancelled-threads") CancelledThreads(count);

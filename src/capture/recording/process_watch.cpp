@@ -3,9 +3,11 @@
 #include <poll.h>
 #include <sys/inotify.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -123,12 +125,24 @@ void ProcessWatch::SayElsewhere(pid_t pid) {
                                   "what it used are not");
 }
 
+// The filter may know the program's own calls alone, and not those of the library in it.
+void ProcessWatch::SayIfForbidden(pid_t pid, int wait_status) {
+  if (!WIFSIGNALED(wait_status) || WTERMSIG(wait_status) != SIGSYS) return;
+  if (std::exchange(said_forbidden_, true)) return;
+  log_.AddReason("processes",
+                 "process " + std::to_string(pid) +
+                     " was killed at a system call that is forbidden to it (SIGSYS, "
+                     "likely a seccomp filter), perhaps one of the recorder's: `env "
+                     "-u LD_PRELOAD` before the program leaves the recorder out of it");
+}
+
 void ProcessWatch::HandleEnd(pid_t pid) {
   const auto found = processes_.find(pid);
   if (found == processes_.end()) return;
   const Process process = found->second;
   const std::optional<int> status = WaitStatusOf(pid, process.pid_fd);
   const End end{status.value_or(0), MonotonicNow()};
+  if (status) SayIfForbidden(pid, *status);
   Record(pid, process.attach_ns, status ? &end : nullptr);
   loop_.Remove(process.pid_fd);
   close(process.pid_fd);
@@ -137,6 +151,7 @@ void ProcessWatch::HandleEnd(pid_t pid) {
 
 void ProcessWatch::NoteWaitStatus(pid_t pid, int wait_status) {
   const End end{wait_status, MonotonicNow()};
+  SayIfForbidden(pid, wait_status);
   waited_[pid] = end;
   const auto found = processes_.find(pid);
   if (found == processes_.end()) return;

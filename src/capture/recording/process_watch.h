@@ -51,6 +51,7 @@ class ProcessWatch {
   void AddFile(const char* name);
   bool IsWriter(pid_t pid) const;
   void SayElsewhere(pid_t pid);
+  void SayIfForbidden(pid_t pid, int wait_status);
   void HandleEnd(pid_t pid);
   void Record(pid_t pid, int64_t attach_ns, const End* end);
 
@@ -61,6 +62,7 @@ class ProcessWatch {
   bool looks_by_timer_ = false;  // notify_fd_ is a timer: there is no inotify
   size_t recorded_ = 0;
   bool said_elsewhere_ = false;                   // a process in a namespace of its own
+  bool said_forbidden_ = false;                   // one that a seccomp filter has killed
   std::unordered_map<pid_t, Process> processes_;  // alive
   std::unordered_map<std::string, bool> files_;   // seen
   std::unordered_map<pid_t, End> waited_;         // ended, perhaps before their file was seen
