@@ -266,7 +266,8 @@ bool ReadsRanges(const Report& report, std::span<const std::string> args) {
 }
 
 bool ReadsAllTime(const Report& report) {
-  return report.several_inputs || report.name == "nvtx_pushpop_trace";
+  return report.several_inputs || report.name == "nvtx_pushpop_trace" ||
+         report.name == "nvtx_gpu_proj_trace";
 }
 
 std::vector<std::string_view> NearestReports(std::string_view name) {
