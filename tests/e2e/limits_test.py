@@ -29,6 +29,18 @@ class Limits(InFolder):
                           and r.fields["counter"] == "2")}
         self.assertGreaterEqual(count(records, "OpBegin") + dropped, WARM_UP + 300000)
 
+    def test_more_processes_than_the_tool_may_have_descriptors(self):
+        """What they use is told all the same, and some descriptors are left to record with."""
+        script = ("preload=$LD_PRELOAD; unset LD_PRELOAD; i=0; "
+                  "while [ $i -lt 120 ]; do sleep 4 & i=$((i + 1)); done; sleep 2; "
+                  "LD_PRELOAD=$preload sh -c 'exit 0'; ls /proc/$PPID/fd | wc -l; wait")
+        done = run("prlimit", "--nofile=256:256", BATCHLIGHT, "profile", "-o", "run", "sh", "-c",
+                   script, env=self.environment, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLess(int(done.stdout.split()[0]), 200)
+        self.assertNotIn("numbers processes by itself", done.stderr + done.stdout)
+        self.assertGreaterEqual(len(self.table("process_usage")), 120)
+
     def test_hardly_any_descriptor(self):
         alone = run("sh", "-c", "ulimit -n 4; %s exit 7" % FAULT_PROGRAM).returncode
         done, _ = self.shell("ulimit -n 4; %s exit 7" % FAULT_PROGRAM)

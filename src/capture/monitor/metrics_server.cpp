@@ -112,7 +112,11 @@ MetricsServer::~MetricsServer() {
 
 void MetricsServer::Answer(const std::string& metrics) const {
   const int client = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (client < 0) return;
+  if (client < 0) {  // out of descriptors: at once it would fail again
+    constexpr int kPauseMs = 100;
+    if (errno != EAGAIN) poll(nullptr, 0, kPauseMs);
+    return;
+  }
   const int64_t deadline_ns = MonotonicNow() + kAnswerNs;
   const std::string head = ReadHead(client, deadline_ns);
   if (!head.empty()) Send(client, MetricsAnswer(head, metrics), deadline_ns);

@@ -1,5 +1,6 @@
 #include "capture/recording/process_watch.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/inotify.h>
 #include <sys/timerfd.h>
@@ -19,6 +20,20 @@
 #include "capture/recording/live_folder.h"
 
 namespace batchlight::capture {
+namespace {
+
+bool HasEnded(int pid_fd) {
+  pollfd state{pid_fd, POLLIN, 0};
+  return poll(&state, 1, 0) == 1;
+}
+
+bool CanOpenFiles() {
+  const int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
+}  // namespace
 
 ProcessWatch::~ProcessWatch() {
   for (const auto& [pid, process] : processes_) {
@@ -102,7 +117,7 @@ void ProcessWatch::AddFile(const char* name) {
     Record(pid, attach_ns, nullptr);
     return;
   }
-  if (!IsWriter(pid)) {
+  if (!IsWriter(pid, pid_fd)) {
     close(pid_fd);
     SayElsewhere(pid);
     return;
@@ -113,8 +128,10 @@ void ProcessWatch::AddFile(const char* name) {
 
 // In a namespace of its own (unshare --pid, a container) a process has a number of its own, which
 // is another process's here.
-bool ProcessWatch::IsWriter(pid_t pid) const {
-  return DescendsFrom(pid, getpid()) || folder_->IsMappedBy(pid);
+bool ProcessWatch::IsWriter(pid_t pid, int pid_fd) const {
+  if (DescendsFrom(pid, getpid()) || folder_->IsMappedBy(pid)) return true;
+  // Gone by now, or without a descriptor to look with: nothing speaks against it.
+  return HasEnded(pid_fd) || !CanOpenFiles();
 }
 
 void ProcessWatch::SayElsewhere(pid_t pid) {
@@ -173,8 +190,7 @@ void ProcessWatch::Finish() {
   ScanFolder();
   std::vector<pid_t> ended;
   for (const auto& [pid, process] : processes_) {
-    pollfd state{process.pid_fd, POLLIN, 0};
-    if (poll(&state, 1, 0) == 1) ended.push_back(pid);
+    if (HasEnded(process.pid_fd)) ended.push_back(pid);
   }
   for (const pid_t pid : ended) HandleEnd(pid);
 }

@@ -49,7 +49,7 @@ class ProcessWatch {
   void ReadNames();
   void ScanFolder();
   void AddFile(const char* name);
-  bool IsWriter(pid_t pid) const;
+  bool IsWriter(pid_t pid, int pid_fd) const;
   void SayElsewhere(pid_t pid);
   void SayIfForbidden(pid_t pid, int wait_status);
   void HandleEnd(pid_t pid);
