@@ -1,6 +1,7 @@
 #include "probe/gpu_result.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -59,8 +60,11 @@ std::string TextAt(const nlohmann::json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+// "?" for a number that counts nothing: 1e300.
 std::string WholeAt(const nlohmann::json& object, const char* key) {
-  return std::to_string(static_cast<int64_t>(NumberAt(object, key)));
+  constexpr double kMost = 1e15;
+  const double number = NumberAt(object, key);
+  return std::abs(number) < kMost ? std::to_string(static_cast<int64_t>(number)) : "?";
 }
 
 // The objects of a list; none if it is no list.

@@ -80,6 +80,14 @@ TEST(GpuResult, OtherFilesAreRefused) {
   }
 }
 
+TEST(GpuResult, ANumberThatNothingHasIsNoIndex) {
+  const std::string json = R"({"kind": "batchlight-gpu-probe", "version": 1, "host": "a", "gpus": [
+    {"index": 15555555555555555555, "name": "B", "measurements": {"memory_gbps": 1}},
+    {"index": -1e300, "name": "B", "measurements": {"memory_gbps": 1}}]})";
+  const std::string text = GpuText({Parsed(json)}, nullptr);
+  EXPECT_NE(text.find("GPU ?"), std::string::npos) << text;
+}
+
 TEST(GpuResult, WhatIsOfAnotherTypeIsLeftOut) {
   const GpuResult result = Parsed(
       R"({"kind": "batchlight-gpu-probe", "host": 7, "gpus": [3, {"name": [], "measurements": []},
