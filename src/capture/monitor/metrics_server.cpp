@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
@@ -18,36 +19,8 @@ namespace batchlight::capture {
 namespace {
 
 constexpr size_t kMostHeadBytes = 8192;
+constexpr size_t kMostClients = 64;
 constexpr int64_t kAnswerNs = 1'000'000'000;
-
-// False at the deadline.
-bool WaitFor(int fd, short events, int64_t deadline_ns) {
-  pollfd waited{fd, events, 0};
-  const int64_t left_ns = deadline_ns - MonotonicNow();
-  constexpr int64_t kNsPerMs = 1'000'000;
-  return left_ns > 0 && poll(&waited, 1, static_cast<int>(left_ns / kNsPerMs) + 1) > 0;
-}
-
-// Up to the empty line that ends it; "" if it does not come whole.
-std::string ReadHead(int fd, int64_t deadline_ns) {
-  std::string head;
-  while (head.size() < kMostHeadBytes && WaitFor(fd, POLLIN, deadline_ns)) {
-    char piece[1024];
-    const ssize_t got = recv(fd, piece, sizeof piece, MSG_DONTWAIT);
-    if (got <= 0) return {};
-    head.append(piece, static_cast<size_t>(got));
-    if (head.find("\r\n\r\n") != std::string::npos) return head;
-  }
-  return {};
-}
-
-void Send(int fd, std::string_view bytes, int64_t deadline_ns) {
-  while (!bytes.empty() && WaitFor(fd, POLLOUT, deadline_ns)) {
-    const ssize_t sent = send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent <= 0) return;
-    bytes.remove_prefix(static_cast<size_t>(sent));
-  }
-}
 
 // Of the header Host, without the port; "" if there is none.
 std::string HostIn(const std::string& head) {
@@ -96,7 +69,8 @@ Result<MetricsServer> MetricsServer::Listen(uint16_t port) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t bytes = sizeof address;
   auto* const any = reinterpret_cast<sockaddr*>(&address);
-  if (bind(fd, any, bytes) != 0 || listen(fd, 16) != 0 || getsockname(fd, any, &bytes) != 0) {
+  if (bind(fd, any, bytes) != 0 || listen(fd, SOMAXCONN) != 0 ||
+      getsockname(fd, any, &bytes) != 0) {
     return failed();
   }
   server.port_ = ntohs(address.sin_port);
@@ -104,23 +78,77 @@ Result<MetricsServer> MetricsServer::Listen(uint16_t port) {
 }
 
 MetricsServer::MetricsServer(MetricsServer&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), port_(other.port_) {}
+    : clients_(std::exchange(other.clients_, {})),
+      fd_(std::exchange(other.fd_, -1)),
+      port_(other.port_) {}
 
 MetricsServer::~MetricsServer() {
+  for (const Client& client : clients_) close(client.fd);
   if (fd_ >= 0) close(fd_);
 }
 
-void MetricsServer::Answer(const std::string& metrics) const {
+bool MetricsServer::ServeUntil(int64_t monotonic_ns, int end_fd, const std::string& metrics) {
+  for (;;) {
+    DropLate();
+    int64_t wake_ns = std::min(monotonic_ns, MonotonicNow() + kAnswerNs);
+    std::vector<pollfd> waited = {{end_fd, POLLIN, 0}, {fd_, POLLIN, 0}};
+    for (const Client& client : clients_) {
+      const short event = client.answer.empty() ? POLLIN : POLLOUT;
+      waited.push_back({client.fd, event, 0});
+      wake_ns = std::min(wake_ns, client.deadline_ns);
+    }
+    const int64_t now_ns = MonotonicNow();
+    if (now_ns >= monotonic_ns) return true;
+    constexpr int64_t kNsPerMs = 1'000'000;
+    const int64_t wait_ms = std::max<int64_t>(wake_ns - now_ns, 0) / kNsPerMs + 1;
+    if (poll(waited.data(), waited.size(), static_cast<int>(wait_ms)) <= 0) continue;
+    if (waited[0].revents != 0) return false;
+    for (size_t i = clients_.size(); i-- > 0;) {
+      if (waited[i + 2].revents == 0 || Advance(clients_[i], metrics)) continue;
+      close(clients_[i].fd);
+      clients_.erase(clients_.begin() + static_cast<ptrdiff_t>(i));
+    }
+    if (waited[1].revents != 0) Accept();
+  }
+}
+
+void MetricsServer::Accept() {
   const int client = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (client < 0) {  // out of descriptors: at once it would fail again
     constexpr int kPauseMs = 100;
     if (errno != EAGAIN) poll(nullptr, 0, kPauseMs);
     return;
   }
-  const int64_t deadline_ns = MonotonicNow() + kAnswerNs;
-  const std::string head = ReadHead(client, deadline_ns);
-  if (!head.empty()) Send(client, MetricsAnswer(head, metrics), deadline_ns);
-  close(client);
+  clients_.push_back({client, MonotonicNow() + kAnswerNs});
+  if (clients_.size() <= kMostClients) return;
+  close(clients_.front().fd);
+  clients_.erase(clients_.begin());
+}
+
+void MetricsServer::DropLate() {
+  const int64_t now_ns = MonotonicNow();
+  while (!clients_.empty() && clients_.front().deadline_ns <= now_ns) {
+    close(clients_.front().fd);
+    clients_.erase(clients_.begin());
+  }
+}
+
+bool MetricsServer::Advance(Client& client, const std::string& metrics) {
+  if (client.answer.empty()) {
+    char piece[1024];
+    const ssize_t got = recv(client.fd, piece, sizeof piece, MSG_DONTWAIT);
+    if (got <= 0) return false;
+    client.head.append(piece, static_cast<size_t>(got));
+    if (client.head.find("\r\n\r\n") == std::string::npos) {
+      return client.head.size() < kMostHeadBytes;
+    }
+    client.answer = MetricsAnswer(client.head, metrics);
+  }
+  const ssize_t sent =
+      send(client.fd, client.answer.data(), client.answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent < 0) return errno == EAGAIN;
+  client.answer.erase(0, static_cast<size_t>(sent));
+  return !client.answer.empty();
 }
 
 }  // namespace batchlight::capture

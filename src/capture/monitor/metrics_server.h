@@ -1,9 +1,11 @@
-// Answers GET /metrics on the loopback interface (`--metrics-port`): one connection at a time, one
-// request each, at most a second. Its caller waits for connections.
+// Answers GET /metrics on the loopback interface (`--metrics-port`): one request for each
+// connection, which lives a second. Any user of the machine may connect: who is slow holds up
+// nobody else, and gives way where there are too many.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 
@@ -18,12 +20,24 @@ class MetricsServer {
   ~MetricsServer();
 
   uint16_t port() const { return port_; }
-  int fd() const { return fd_; }  // can be read: somebody connects
-  // Answers who connects with `metrics`.
-  void Answer(const std::string& metrics) const;
+  // Answers who connects with `metrics` until then (CLOCK_MONOTONIC). False: `end_fd` can be read.
+  bool ServeUntil(int64_t monotonic_ns, int end_fd, const std::string& metrics);
 
  private:
+  struct Client {
+    int fd;
+    int64_t deadline_ns;
+    std::string head = {};    // of the request, so far
+    std::string answer = {};  // what is left to send, once the head is whole
+  };
+
   MetricsServer(int fd, uint16_t port) : fd_(fd), port_(port) {}
+  void Accept();
+  void DropLate();
+  // False: the client is done with.
+  static bool Advance(Client& client, const std::string& metrics);
+
+  std::vector<Client> clients_;  // the oldest first
   int fd_ = -1;
   uint16_t port_ = 0;
 };
