@@ -239,6 +239,25 @@ with open("threads", "w") as file:  # the collector has one of its own
         time.sleep(0.2)
         self.end(job)
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can watch another user's program")
+    def test_root_writes_through_no_link_of_the_user(self):
+        os.chmod(self.folder, 0o711)
+        theirs, private = self.path("theirs"), self.path("private")
+        os.mkdir(theirs)
+        os.mkdir(private)
+        shutil.chown(theirs, 65534)
+        probe = subprocess.run([BATCHLIGHT, "--version"], stdout=subprocess.DEVNULL, user=65534)
+        if probe.returncode != 0:
+            self.skipTest("another user cannot run the build")
+        script = "cd %s; mv w moved; ln -s %s w; sleep 2.5; ls %s" % (theirs, private, private)
+        words = ["profile", "--run-as", "nobody", "-t", "nvtx", "-f", "-o", theirs + "/r", "--monitor",
+                 theirs + "/w", "--", "sh", "-c", script]
+        done = self.batchlight(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("status.", done.stdout)
+        again = self.batchlight(*words)  # the link is there from the start
+        self.assertEqual(again.returncode, 4, again.stderr)
+
     def test_mistakes(self):
         for flags in (["--slow-step", "1.5"], ["--metrics-file", "x"], ["--monitor", "w", "--slow-step", "1"],
                       ["--monitor", "w", "--steps", "1:2"], ["--monitor", "w", "-c", "nvtx", "-p", "x"]):

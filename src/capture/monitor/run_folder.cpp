@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "base/file.h"
-#include "base/folder.h"
 
 namespace batchlight::capture {
 namespace {
@@ -46,41 +45,44 @@ std::string HostName() {
 
 }  // namespace
 
-RunFolder::RunFolder(std::string path)
+RunFolder::RunFolder(std::string path, Folder folder)
     : path_(std::move(path)),
+      folder_(std::move(folder)),
       status_name_(kStatusPrefix + HostName() + "." + std::to_string(getpid())) {}
 
 Result<RunFolder> RunFolder::Make(const std::string& path) {
   if (mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
     return OutputError("--monitor: cannot make the folder " + path + ": " + std::strerror(errno));
   }
-  auto folder = Folder::Open(path);
+  auto folder = Folder::OpenForOutput(path);
   if (!folder.ok()) return OutputError("--monitor: " + folder.status().message());
-  return RunFolder(path);
+  return RunFolder(path, std::move(folder).value());
 }
 
 Result<RunFolder> RunFolder::Open(const std::string& path) {
-  RETURN_IF_ERROR(Folder::Open(path).status());
-  return RunFolder(path);
+  ASSIGN_OR_RETURN(Folder folder, Folder::Open(path));
+  return RunFolder(path, std::move(folder));
+}
+
+std::string RunFolder::PathOf(const std::string& name) const {
+  return folder_.DescriptorPath() + "/" + name;
 }
 
 Status RunFolder::WriteStatus(const RunStatus& status) const {
-  return WriteWholeFile(path_ + "/" + status_name_,
+  return WriteWholeFile(PathOf(status_name_),
                         "step=" + std::to_string(status.step) +
                             "\nstep_ns=" + std::to_string(status.step_ns) +
                             "\nrealtime_ns=" + std::to_string(status.realtime_ns) +
                             "\nstart_ns=" + std::to_string(status.start_ns) + "\n");
 }
 
-void RunFolder::RemoveStatus() const { unlink((path_ + "/" + status_name_).c_str()); }
+void RunFolder::RemoveStatus() const { unlink(PathOf(status_name_).c_str()); }
 
 std::optional<RunStatus> RunFolder::FurthestStatus(int64_t now_ns) const {
   std::optional<RunStatus> furthest;
-  const auto folder = Folder::Open(path_);
-  if (!folder.ok()) return furthest;
-  for (const std::string& name : folder->Names()) {
+  for (const std::string& name : folder_.Names()) {
     if (!name.starts_with(kStatusPrefix) || name.find(kPartialInfix) != std::string::npos) continue;
-    const std::string text = SmallFile(path_ + "/" + name);
+    const std::string text = SmallFile(PathOf(name));
     const RunStatus status = {
         .step = NumberOf(text, "step"),
         .step_ns = static_cast<int64_t>(NumberOf(text, "step_ns") & INT64_MAX),
@@ -93,14 +95,14 @@ std::optional<RunStatus> RunFolder::FurthestStatus(int64_t now_ns) const {
 }
 
 Status RunFolder::WriteRequest(format::StepRequest request, int64_t realtime_ns) const {
-  return WriteWholeFile(path_ + "/" + kWindowFile,
-                        "first=" + std::to_string(request.first) +
-                            "\ncount=" + std::to_string(request.count) +
-                            "\nrealtime_ns=" + std::to_string(realtime_ns) + "\n");
+  return WriteWholeFile(PathOf(kWindowFile), "first=" + std::to_string(request.first) +
+                                                 "\ncount=" + std::to_string(request.count) +
+                                                 "\nrealtime_ns=" + std::to_string(realtime_ns) +
+                                                 "\n");
 }
 
 format::StepRequest RunFolder::ReadRequest(int64_t since_ns) const {
-  const std::string text = SmallFile(path_ + "/" + kWindowFile);
+  const std::string text = SmallFile(PathOf(kWindowFile));
   const format::StepRequest request = {.first = NumberOf(text, "first"),
                                        .count = NumberOf(text, "count")};
   const auto asked_ns = static_cast<int64_t>(NumberOf(text, "realtime_ns") & INT64_MAX);

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "base/folder.h"
 #include "base/status.h"
 #include "format/step_board.h"
 
@@ -27,7 +28,7 @@ struct RunStatus {
 
 class RunFolder {
  public:
-  // Makes the folder if it is missing. Errors: kOutput.
+  // Makes the folder if it is missing. Errors (kOutput): it is a link of another user, for one.
   static Result<RunFolder> Make(const std::string& path);
   // Errors: kInput.
   static Result<RunFolder> Open(const std::string& path);
@@ -44,8 +45,13 @@ class RunFolder {
   format::StepRequest ReadRequest(int64_t since_ns) const;
 
  private:
-  explicit RunFolder(std::string path);
+  RunFolder(std::string path, Folder folder);
+  // Through the held folder: what takes the place of its name meanwhile (a user's link, where
+  // root's tool watches) gets nothing.
+  std::string PathOf(const std::string& name) const;
+
   std::string path_;
+  Folder folder_;
   std::string status_name_;
 };
 
