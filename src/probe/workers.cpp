@@ -129,7 +129,7 @@ class Workers {
     char none = 0;
     if (write(ready_.write, &word, 1) == 1 && turn.error == 0 &&
         TEMP_FAILURE_RETRY(read(go_.read, &none, 1)) == 0) {
-      turn.begin_ns = NowNs();
+      turn.begin_ns = turn.end_ns = NowNs();
       turn.error = spec_.run(turn);
       turn.end_ns = NowNs();
     }
