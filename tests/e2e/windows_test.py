@@ -117,7 +117,8 @@ class WindowsTest(unittest.TestCase):
         place = self.place / "click"
         make_inputs(place)
         shutil.copyfile(place / "train.batchlight", place / "out" / "train.batchlight")
-        for name in (PROGRAM, pathlib.Path(SOURCE, "examples", "report_run.bat")):
+        examples = pathlib.Path(SOURCE, "examples")
+        for name in (PROGRAM, examples / "report_run.bat", examples / "train_h200.batchlight"):
             shutil.copy(name, place)
         click = [WINE, "cmd", "/c", "report_run.bat"]
         code, output, errors = answer(click, ["out\\train.batchlight"], place, BATCHLIGHT_NO_BROWSER="1", **self.environment)
@@ -130,6 +131,12 @@ class WindowsTest(unittest.TestCase):
         code, _, errors = answer(click, ["out\\none.batchlight"], place, BATCHLIGHT_NO_BROWSER="1", **self.environment)
         self.assertEqual(code, 3)
         self.assertIn(b"there is no out\\none.batchlight", errors)
+        # With nothing named: the recording that lies beside the script.
+        code, output, errors = answer(click, [], place, BATCHLIGHT_NO_BROWSER="1", **self.environment)
+        self.assertEqual(code, 0, errors)
+        self.assertEqual({path.name for path in (place / "train_h200_report").iterdir()},
+                         {with_svg(path.name) for path in (place / "expected").iterdir()})
+        self.assertEqual(content_of(place / "train_h200.sqlite"), content_of(place / "expected.sqlite"))
 
     def test_what_stands_there_stays(self):
         place = self.place / "stays"
