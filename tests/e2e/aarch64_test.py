@@ -1,5 +1,5 @@
 """The build for 64-bit ARM (preset aarch64), run by qemu: the program answers what this one answers,
-byte for byte, programs with the injected library record their NVTX ranges, and the wheel is one of that
+byte for byte, records the NVTX ranges of a program, and the wheel is one of that
 processor. Skipped where it was not built or qemu is not there."""
 import os
 import pathlib
@@ -10,7 +10,7 @@ import tempfile
 import unittest
 import zipfile
 
-from recorded import LONG_S, SOURCE
+from recorded import LONG_S, SOURCE, dump, statuses
 from same_answers import READING, answer, files_of, here, make_inputs
 
 BUILD = pathlib.Path(os.environ.get("BATCHLIGHT_AARCH64", os.path.join(SOURCE, "build", "aarch64")))
@@ -20,9 +20,6 @@ AUDITWHEEL = pathlib.Path(SOURCE, "build", "auditwheel", "bin", "auditwheel")
 PROGRAM = BUILD / "bin" / "batchlight"
 LIBRARY = BUILD / "lib" / "libbatchlight_inject.so"
 CLIENT = BUILD / "test" / "nvtx_client"
-
-sys.path.insert(0, os.path.join(SOURCE, "tests", "inject"))
-from live_folder import LiveFolder
 
 
 class Aarch64Test(unittest.TestCase):
@@ -43,19 +40,31 @@ class Aarch64Test(unittest.TestCase):
         for name, content in expected.items():
             self.assertEqual(written[name], content, name)
 
-    def test_records_nvtx_ranges(self):
-        live = LiveFolder(str(LIBRARY))
-        done = subprocess.run([QEMU, "-L", str(ROOT), "-E", f"LD_PRELOAD={LIBRARY}", str(CLIENT), "basics"],
-                              env=live.environment(preload=False), capture_output=True, timeout=10 * LONG_S)
-        self.assertEqual((done.returncode, done.stderr), (0, b""))
+    def profile(self, *words):
+        """Of the ARM program, of an ARM program; both start in qemu, which passes exec on to this machine's kernel."""
+        return subprocess.run([QEMU, str(PROGRAM), "profile", "-t", "nvtx", "--stats=false", "-o", "run.batchlight",
+                               QEMU, "-L", str(ROOT), str(CLIENT), *words],
+                              cwd=self.place, capture_output=True, timeout=10 * LONG_S)
+
+    def test_profile_records_nvtx_ranges(self):
+        done = self.profile("basics")
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.decode().splitlines()[:4], ["push 0", "push 1", "pop 1", "pop 0"])
-        (process,) = live.processes()
-        self.assertEqual([record.message for record in process.records("RangePush")],
+        self.assertEqual([path.name for path in self.place.iterdir()], ["run.batchlight"])  # sealed
+        records = dump(self.place / "run.batchlight")
+        self.assertEqual([record.fields.get("message", "") for record in records if record.kind == "RangePush"],
                          ["outer", "w\u00efde \u4e2d \U0001f600", ""])
-        ticks = [record.ticks for record in process.records("RangePush", "RangePop", "Mark")]
-        self.assertEqual(ticks, sorted(ticks))
-        for words in (["summary", live.path], ["trace", "dump", live.path]):
-            self.assertEqual(answer([QEMU, str(PROGRAM)], words, self.place), here(words, self.place))
+        (status,) = statuses(records).values()
+        self.assertEqual(status, 0)
+        dumped = ["trace", "dump", "run.batchlight"]
+        self.assertEqual(answer([QEMU, str(PROGRAM)], dumped, self.place), here(dumped, self.place))
+
+    def test_profile_passes_the_exit_code_on(self):
+        self.assertEqual(self.profile("_exit", "3").returncode, 3)
+        records = dump(self.place / "run.batchlight")
+        self.assertEqual([record.fields["message"] for record in records if record.kind == "Mark"], ["last"])
+        (status,) = statuses(records).values()
+        self.assertEqual(os.WEXITSTATUS(status), 3)
 
     def make_wheel(self):
         return subprocess.run([sys.executable, os.path.join(SOURCE, "tools", "make_wheel.py"), BUILD, self.place],
