@@ -52,6 +52,53 @@ TEST(Timeline, NestsCallsOfAllTables) {
   EXPECT_EQ(NamesOf(*timeline, track->rows[3]), Texts{"cudaLaunchKernel"});
 }
 
+// Looks that find a function at the same depth one after the other are one event of it.
+TEST(Timeline, PythonStandsBelowItsThread) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  build.Operator(main, "aten::linear", 10, 60);
+  Store store = build.Build();
+  const auto frame = [&](const char* function, PythonStackId parent) {
+    store.python_frames.Append({.file = store.strings.Intern("/home/u/train.py"),
+                                .function = store.strings.Intern(function),
+                                .first_line = 7,
+                                .line = 8});
+    store.python_stacks.Append(
+        {.frame = PythonFrameId::At(store.python_frames.size() - 1), .parent = parent});
+    return PythonStackId::At(store.python_stacks.size() - 1);
+  };
+  const auto look = [&](int64_t start_ns, int64_t end_ns, PythonStackId stack) {
+    store.python_samples.Append({.start_ns = start_ns,
+                                 .end_ns = end_ns,
+                                 .thread = main,
+                                 .python_stack = stack,
+                                 .samples = 1});
+  };
+  const PythonStackId train = frame("train", {});
+  const PythonStackId load = frame("load", train);
+  const PythonStackId step = frame("step", train);
+  look(0, 10, load);
+  look(10, 20, load);
+  look(20, 30, step);
+  look(30, 40, train);
+  look(40, 50, {});  // no Python
+  look(50, 60, load);
+  const auto timeline = BuildTimeline(store);
+  const Track* track = TrackOf(*timeline, TrackKind::kPython);
+  ASSERT_NE(track, nullptr);
+  EXPECT_EQ((track - 1)->kind, TrackKind::kThread);
+  ASSERT_EQ(track->rows.size(), 2u);
+  EXPECT_EQ(NamesOf(*timeline, track->rows[0]), (Texts{"train.py:7(train)", "train.py:7(train)"}));
+  EXPECT_EQ(NamesOf(*timeline, track->rows[1]),
+            (Texts{"train.py:7(load)", "train.py:7(step)", "train.py:7(load)"}));
+  const Events& events = timeline->events();
+  const std::vector<uint32_t>& outer = track->rows[0].refs();
+  EXPECT_EQ(events.Start(outer[0]), 0);
+  EXPECT_EQ(events.End(outer[0]), 40);
+  EXPECT_EQ(events.Start(outer[1]), 50);
+  EXPECT_EQ(events.End(track->rows[1].refs()[0]), 20);
+}
+
 // Programmatic dependent launch: a kernel begins before the one ahead of it has ended.
 TEST(Timeline, GivesOverlappingKernelsOfAStreamRowsOfTheirOwn) {
   StoreBuilder build;

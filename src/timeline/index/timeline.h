@@ -96,7 +96,7 @@ class Timeline {
   EventPlace PlaceOf(uint32_t ref) const;
 
   // For those who build it.
-  static constexpr size_t kTrackKinds = 11;
+  static constexpr size_t kTrackKinds = 12;
   Events& events() { return events_; }
   Names& names() { return names_; }
   std::vector<Group>& groups() { return groups_; }

@@ -8,15 +8,6 @@
 namespace batchlight::timeline {
 namespace {
 
-// Refs of rows [begin, end) of a derived table, as one row of a track.
-std::function<void(Track& track)> FillRow(const Timeline& timeline, uint32_t begin, uint32_t end) {
-  return [&timeline, begin, end](Track& track) {
-    std::vector<uint32_t> refs(end - begin);
-    for (uint32_t i = 0; i < refs.size(); ++i) refs[i] = begin + i;
-    FillRows<NestedLanes>(timeline.events(), refs, track);
-  };
-}
-
 StringId NameOfKind(Timeline& timeline, StepKind kind) {
   const std::string_view label = StepKindName(kind);
   const StringId name = timeline.names().Add(label);
@@ -25,6 +16,14 @@ StringId NameOfKind(Timeline& timeline, StepKind kind) {
 }
 
 }  // namespace
+
+std::function<void(Track& track)> FillRow(const Timeline& timeline, uint32_t begin, uint32_t end) {
+  return [&timeline, begin, end](Track& track) {
+    std::vector<uint32_t> refs(end - begin);
+    for (uint32_t i = 0; i < refs.size(); ++i) refs[i] = begin + i;
+    FillRows<NestedLanes>(timeline.events(), refs, track);
+  };
+}
 
 void AddStepTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
   DerivedTable& steps = timeline.NewDerivedTable();
@@ -97,6 +96,7 @@ std::vector<TrackPlan> DerivedTracks(const StepInputs& inputs, Timeline& timelin
   AddPhaseTracks(inputs, timeline, plans);
   AddIdleTracks(timeline, plans);
   AddMemoryTracks(timeline, plans);
+  AddPythonTracks(timeline, plans);
   AddMetricTracks(timeline, plans);
   AddUsageTracks(timeline, plans);
   return plans;

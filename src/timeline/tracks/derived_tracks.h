@@ -1,6 +1,7 @@
 // Tracks of what analyses found: steps, what they consist of, why a GPU was idle, memory.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "analysis/steps/step_inputs.h"
@@ -17,7 +18,11 @@ void AddPhaseTracks(const StepInputs& inputs, Timeline& timeline, std::vector<Tr
 void AddIdleTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddMemoryTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddMetricTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
+void AddPythonTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddUsageTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
+
+// Refs [begin, end) of a derived table, by start, as calls nested in one track.
+std::function<void(Track& track)> FillRow(const Timeline& timeline, uint32_t begin, uint32_t end);
 
 // Adds a derived table to the events and returns its first ref.
 uint32_t AddDerivedTable(Timeline& timeline, std::string_view key, std::string_view title,

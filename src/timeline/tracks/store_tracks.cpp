@@ -117,7 +117,16 @@ class Builder {
 
   void AddDerived(int64_t device) {
     for (TrackPlan& plan : derived_) {
-      if (plan.process != process_ || plan.device != device) continue;
+      if (plan.process != process_ || plan.device != device || !plan.thread.IsNone()) continue;
+      Add(std::move(plan.track), std::move(plan.fill));
+    }
+  }
+
+  void AddDerivedOf(ThreadId thread, bool open) {
+    for (TrackPlan& plan : derived_) {
+      if (thread.IsNone() || plan.thread != thread) continue;
+      plan.track.title += ": " + ThreadTitle(thread);
+      plan.track.open = open;
       Add(std::move(plan.track), std::move(plan.fill));
     }
   }
@@ -154,6 +163,7 @@ class Builder {
 
   void AddThreads() {
     size_t shown = 0;
+    size_t python_shown = 0;  // Python nests deep: the first thread's is shown in full
     for (const ThreadId thread : ThreadsOfProcess()) {
       if (threads_.HasCalls(thread)) {
         Add({.kind = TrackKind::kThread,
@@ -167,6 +177,7 @@ class Builder {
               rows.Finish();
             });
       }
+      AddDerivedOf(thread, python_shown++ == 0);
       if (threads_.HasStartEndRanges(thread)) {
         Add({.kind = TrackKind::kRanges, .title = "start/end ranges of " + ThreadTitle(thread)},
             [this, thread](Track& track) {

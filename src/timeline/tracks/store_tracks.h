@@ -12,6 +12,7 @@ namespace batchlight::timeline {
 struct TrackPlan {
   ProcessId process;
   int64_t device = -1;  // -1: of the process itself
+  ThreadId thread;      // below whose calls it stands; None: of the whole process
   Track track;          // without its group
   std::function<void(Track& track)> fill;
 };

@@ -30,6 +30,7 @@ const kTitles: Record<string, string> = {
   idle: "Idle GPU by cause",
   stream: "Work on the GPU",
   thread: "Calls on the CPU",
+  python: "Python functions, sampled",
   collectives: "Collectives",
 };
 
