@@ -2,6 +2,7 @@
 (_bridge/_probe_loader.py), and is ended then with all that it started."""
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -159,6 +160,8 @@ def _signal_group(pid, number):
 
 
 def _last_lines(text, count=12):
+    """The program's last words: the profiler's own come after them, from the head of its summary."""
+    text = re.split("^batchlight  .* events · ", text, maxsplit=1, flags=re.MULTILINE)[0]
     lines = [line for line in text.splitlines() if line.strip()]
     return "\n".join("    " + line for line in lines[-count:]) or "    (it wrote nothing)"
 

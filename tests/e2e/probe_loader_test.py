@@ -169,7 +169,7 @@ class ProbeLoader(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         self.assertIn("--startup SECONDS", done.stdout)
         self.assert_fails(self.probe("--step", "1", self.script), 2, "--step")
-        self.assert_fails(self.probe("--", self.script, "--help-me"), 3, "exit code 2", "--help-me")
+        self.assert_fails(self.probe("--", self.script, "generated", "--help-me"), 3, "exit code 2", "--help-me")
 
     def test_no_program(self):
         self.assert_fails(self.probe(), 2, "no program given")

@@ -11,8 +11,10 @@ constexpr int kMostGenerations = 1000;  // of processes that change meanwhile
 
 // proc(5): "PID (name) state parent ..."; the name may hold anything. 0: nobody, or not known.
 pid_t ParentOf(pid_t pid) {
+  // It may end while it is read: a getline says so, where an iterator throws.
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  std::getline(file, text, '\0');
   const size_t name_end = text.rfind(')');
   constexpr size_t kToParent = 4;  // ") S "
   if (name_end == std::string::npos || text.size() < name_end + kToParent) return 0;

@@ -6,12 +6,14 @@
 #include <cstdlib>
 
 #include "format/launchers.h"
+#include "inject/buffer/chunk_file.h"
 #include "inject/buffer/facts.h"
 #include "inject/rt/clock.h"
 #include "inject/rt/control.h"
 #include "inject/rt/fork_handler.h"
 #include "inject/rt/option_number.h"
 #include "inject/rt/process.h"
+#include "inject/rt/thread_exit.h"
 
 namespace batchlight::inject {
 
@@ -28,14 +30,33 @@ constinit std::atomic<format::BoardSlot*> g_slot{nullptr};
 constinit std::atomic<bool> g_tried{false};
 constinit std::atomic<uint64_t> g_step_began{0};  // ticks; 0: nobody saw it
 
-// What this thread did since it last ended a step.
+// What the calling thread did since it last ended a step. On a page of its own, from its first
+// phase: thread-local storage of a library loaded late is scarce.
 struct PhaseTimes {
   int depth;                    // open phases
   uint8_t open[kMostOpen + 1];  // from 1: place in kBoardPhases
   uint64_t since;               // ticks, when the innermost one came to be that
   uint64_t ticks[format::kBoardPhaseCount];
 };
-__thread PhaseTimes t_phases;
+static_assert(sizeof(PhaseTimes) <= format::kPageBytes);
+constinit __thread PhaseTimes* t_phases = nullptr;
+char g_gone;  // t_phases of a thread that has ended
+PhaseTimes* Gone() { return reinterpret_cast<PhaseTimes*>(&g_gone); }
+
+// nullptr without memory, or where the thread ends.
+PhaseTimes* Phases() {
+  if (t_phases == Gone()) return nullptr;
+  if (t_phases != nullptr) return t_phases;
+  sys::ErrnoSaver errno_saver;
+  if (!TakeBudget(format::kPageBytes)) return nullptr;
+  t_phases = static_cast<PhaseTimes*>(sys::MapMemory(format::kPageBytes));
+  if (t_phases == nullptr) {
+    ReturnBudget(format::kPageBytes);
+  } else {
+    CallAtThreadExit();
+  }
+  return t_phases;
+}
 
 uint8_t Innermost(const PhaseTimes& phases) {
   if (phases.depth == 0) return kNoPhase;
@@ -129,7 +150,7 @@ void InForkedChild() {
   }
   g_tried.store(false);
   g_step_began.store(0);
-  t_phases = {};
+  if (t_phases != nullptr && t_phases != Gone()) *t_phases = {};
 }
 
 uint64_t Scaled(uint64_t ticks, uint64_t units_per_second, uint64_t ticks_per_second) {
@@ -146,23 +167,25 @@ void ReadStepBoard() {
 }
 
 void BoardPhaseBegins(uint32_t phase) {
-  PhaseTimes& phases = t_phases;
-  Charge(phases, Ticks());
-  const uint8_t place = PlaceOf(phase, Innermost(phases));
-  if (++phases.depth <= kMostOpen) phases.open[phases.depth] = place;
+  PhaseTimes* const phases = Phases();
+  if (phases == nullptr) return;
+  Charge(*phases, Ticks());
+  const uint8_t place = PlaceOf(phase, Innermost(*phases));
+  if (++phases->depth <= kMostOpen) phases->open[phases->depth] = place;
 }
 
 void BoardPhaseEnds() {
-  if (t_phases.depth == 0) return;
-  Charge(t_phases, Ticks());
-  --t_phases.depth;
+  PhaseTimes* const phases = Phases();
+  if (phases == nullptr || phases->depth == 0) return;
+  Charge(*phases, Ticks());
+  --phases->depth;
 }
 
 void BoardStepEnded(uint64_t step) {
   MapOnce();
-  PhaseTimes& phases = t_phases;
+  PhaseTimes* const phases = Phases();
   const ClockPair now = ReadClockPair();
-  Charge(phases, now.ticks);
+  if (phases != nullptr) Charge(*phases, now.ticks);
   const uint64_t began = g_step_began.exchange(now.ticks, std::memory_order_relaxed);
   const uint64_t rate = TicksPerSecond(now);
   format::BoardSlot* const slot = g_slot.load(std::memory_order_acquire);
@@ -175,14 +198,24 @@ void BoardStepEnded(uint64_t step) {
     entry.duration_ns.store(began == 0 ? 0 : Scaled(now.ticks - began, kNsPerSecond, rate),
                             std::memory_order_relaxed);
     for (size_t i = 0; i < format::kBoardPhaseCount; ++i) {
-      const uint64_t us = Scaled(phases.ticks[i], kUsPerSecond, rate);
+      const uint64_t us = phases != nullptr ? Scaled(phases->ticks[i], kUsPerSecond, rate) : 0;
       entry.phase_us[i].store(us < UINT32_MAX ? static_cast<uint32_t>(us) : UINT32_MAX,
                               std::memory_order_relaxed);
     }
     entry.step.store(step, std::memory_order_release);
     slot->steps.store(step, std::memory_order_release);
   }
-  for (uint64_t& ticks : phases.ticks) ticks = 0;
+  if (phases == nullptr) return;
+  for (uint64_t& ticks : phases->ticks) ticks = 0;
+}
+
+void ReleasePhases() {
+  if (!g_has_board) return;
+  PhaseTimes* const phases = t_phases;
+  t_phases = Gone();
+  if (phases == nullptr || phases == Gone()) return;
+  sys::Unmap(phases, format::kPageBytes);
+  ReturnBudget(format::kPageBytes);
 }
 
 format::StepRequest RequestedSteps() {

@@ -22,6 +22,9 @@ void BoardPhaseEnds();
 // board: what prevents that leaves the program without one. Not from within a Guard.
 void BoardStepEnded(uint64_t step);
 
+// The calling thread ends: what its phases took is given back.
+void ReleasePhases();
+
 // The steps to record next; none without a board.
 format::StepRequest RequestedSteps();
 

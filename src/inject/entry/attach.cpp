@@ -9,6 +9,7 @@
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/capture.h"
 #include "inject/collect/loop_follower.h"
+#include "inject/collect/step_board.h"
 #include "inject/entry/calibrate.h"
 #include "inject/entry/interpose.h"
 #include "inject/memory/memory_recorder.h"
@@ -42,6 +43,7 @@ void AtThreadExit() {
   nvtx::ReleaseLevels();
   ReleaseCalls();
   osrt::ReleaseOsCalls();
+  ReleasePhases();
   memory::ReleaseMemory();
   stacks::ReleaseThread();
   backtrace::ReleaseThread();
