@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -245,6 +246,15 @@ class ViewTest(unittest.TestCase):
                 viewer.tool.send_signal(signal.SIGINT)
                 viewer.tool.wait(LONG_S)
             self.assertFalse(os.path.exists(path))
+
+    def test_line_for_another_machine_is_safe_in_a_shell(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "it's; touch $HOME.sock")
+            with Viewer(TRAIN, "--socket", path) as viewer:
+                line = viewer.tool.stdout.readline()
+                command = re.match("From another machine: (.*) THIS_HOST,", line)[1]
+                self.assertEqual(shlex.split(command),
+                                 ["ssh", "-C", "-N", "-L", "8080:" + path])
 
     def test_unix_socket_of_somebody_else_stays(self):
         with tempfile.TemporaryDirectory() as folder:

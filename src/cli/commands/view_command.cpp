@@ -9,6 +9,7 @@
 
 #include "base/duration_text.h"
 #include "base/file.h"
+#include "base/printable_text.h"
 #include "cli/flags/command.h"
 #include "cli/flags/run_argument.h"
 #include "cli/flags/step_flags.h"
@@ -136,7 +137,7 @@ void SayWhere(const ViewFlags& options, const std::string& url, uint16_t port) {
   } else {
     std::printf(
         "From another machine: ssh -C -N -L 8080:%s THIS_HOST, then open that address there.\n",
-        options.socket.c_str());
+        ShellPath(options.socket).c_str());
   }
   std::printf("Ctrl+C ends it.\n");
   std::fflush(stdout);
