@@ -77,7 +77,7 @@ SUB_LAYERS = {
         'os': ('numbers',),
         'cpu': ('numbers',),
         'lines': ('owners', 'steps', 'cuda', 'numbers'),
-        'gpu': ('lines', 'owners', 'steps', 'phases', 'cuda', 'numbers'),
+        'gpu': ('lines', 'cpu', 'owners', 'steps', 'phases', 'cuda', 'numbers'),
         'breakdown': ('lines', 'gpu', 'owners', 'steps', 'phases', 'cuda', 'numbers'),
         'roofline': ('owners', 'steps', 'cuda', 'numbers'),
         'counters': ('roofline', 'owners', 'steps', 'cuda', 'numbers'),

@@ -49,6 +49,15 @@ Evidence PartOf(const RunMeasures& run, GpuPart part) {
       .kind = "part", .name = std::string(GpuPartName(part)), .per_step_ns = GpuPartNs(run, part)};
 }
 
+std::vector<Evidence> PartsBeforeLaunch(const RunMeasures& run) {
+  std::vector<Evidence> parts;
+  for (size_t i = 0; i < kGpuPartCount; ++i) {
+    const auto part = static_cast<GpuPart>(i);
+    if (IsIdleBeforeLaunch(part) && GpuPartNs(run, part) > 0) parts.push_back(PartOf(run, part));
+  }
+  return parts;
+}
+
 }  // namespace
 
 void GpuUnderused(const RunMeasures& run, Findings* findings) {
@@ -66,7 +75,7 @@ void GpuUnderused(const RunMeasures& run, Findings* findings) {
                  PercentOf(gpu->busy_share) + " is work. The largest cause of idle time is \"" +
                  std::string(GpuPartName(largest)) + "\", " + PercentOf(GpuShare(run, largest)) +
                  " of the step.";
-  if (largest == GpuPart::kIdlePython) {
+  if (IsIdleInPython(largest)) {
     const std::string names = FunctionTexts(*run.store, gpu->idle_python);
     if (!names.empty()) finding.seen += " The CPU is then mostly in " + names + ".";
   }
@@ -104,8 +113,7 @@ void LaunchBound(const RunMeasures& run, Findings* findings) {
                            "or raise the batch size.",
        .gain_ns = idle_ns * kLaunchBoundGain,
        .uncertainty_ns = idle_ns * kLaunchBoundUncertainty,
-       .evidence = {PartOf(run, GpuPart::kIdleLaunch), PartOf(run, GpuPart::kIdleOperators),
-                    PartOf(run, GpuPart::kIdlePython)},
+       .evidence = PartsBeforeLaunch(run),
        .patch = replays ? Patch{}
                         : Patch{.place = "",
                                 .diff = "-model = Model().cuda()\n"

@@ -158,8 +158,12 @@ double GpuPartNs(const RunMeasures& run, GpuPart part) {
 }
 
 double LaunchIdleNs(const RunMeasures& run) {
-  return GpuPartNs(run, GpuPart::kIdleLaunch) + GpuPartNs(run, GpuPart::kIdleOperators) +
-         GpuPartNs(run, GpuPart::kIdlePython);
+  double idle_ns = 0;
+  for (size_t i = 0; i < kGpuPartCount; ++i) {
+    const auto part = static_cast<GpuPart>(i);
+    if (IsIdleBeforeLaunch(part)) idle_ns += GpuPartNs(run, part);
+  }
+  return idle_ns;
 }
 
 double PhaseShareOf(const RunMeasures& run, PhaseKind kind) {

@@ -70,9 +70,7 @@ void LaunchBlocking(const RunMeasures& run, Findings* findings) {
   const std::string_view value = TrainingProperty(run, "environment.CUDA_LAUNCH_BLOCKING");
   // Without a GPU it does nothing.
   if (value.empty() || value == "0" || run.gpu.empty()) return;
-  const double idle_ns =
-      GpuPartNs(run, GpuPart::kIdleLaunch) + GpuPartNs(run, GpuPart::kIdleSynchronization) +
-      GpuPartNs(run, GpuPart::kIdleOperators) + GpuPartNs(run, GpuPart::kIdlePython);
+  const double idle_ns = GpuPartNs(run, GpuPart::kIdleSynchronization) + LaunchIdleNs(run);
   findings->push_back({.title = "CUDA_LAUNCH_BLOCKING makes every launch wait",
                        .seen = "CUDA_LAUNCH_BLOCKING=" + std::string(value) + " is set.",
                        .why = "It is for finding errors: CPU and GPU never work at the same time.",

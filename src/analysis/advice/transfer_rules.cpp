@@ -79,9 +79,7 @@ void HostSynchronization(const RunMeasures& run, Findings* findings) {
   if (gpu == nullptr || gpu->window.mean <= 0) return;
   // What a wait costs is the time the GPU then has nothing to do: while the CPU returns from it and
   // launches again.
-  const double idle_ns =
-      GpuPartNs(run, GpuPart::kIdleSynchronization) + GpuPartNs(run, GpuPart::kIdleLaunch) +
-      GpuPartNs(run, GpuPart::kIdleOperators) + GpuPartNs(run, GpuPart::kIdlePython);
+  const double idle_ns = GpuPartNs(run, GpuPart::kIdleSynchronization) + LaunchIdleNs(run);
   double waits = 0;
   double waited_ns = 0;
   double batch_copies = PageableBatchCopies(run);

@@ -34,7 +34,7 @@ class Finder {
     if (!gpus_.empty()) {
       devices_ = CollectDeviceWork(inputs_.store);
       launches_ = CollectGpuLaunches(inputs_.store, devices_);
-      idle_.emplace(inputs_.store);
+      idle_.emplace(inputs_);
     }
     std::vector<std::function<TrackEvents()>> jobs;
     for (size_t i = 0; i < breakdowns_.size(); ++i) {

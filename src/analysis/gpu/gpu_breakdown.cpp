@@ -35,8 +35,19 @@ constexpr PartText kParts[kGpuPartCount] = {
      "CUDA calls"},
     {"idle_operators", "idle: operators",
      "the CPU is inside PyTorch's operators, on the way to a launch", "operators"},
-    {"idle_python", "idle: Python and other", "the CPU is outside operators and CUDA calls",
-     "Python"},
+    {"idle_system_call", "idle: C library",
+     "the CPU is inside a call of the C library (a lock, a file, a pause)", "the C library"},
+    {"idle_gil", "idle: GIL", "the CPU waits for Python's GIL, by samples", "a wait for the GIL"},
+    {"idle_no_processor", "idle: no processor",
+     "the CPU could go on, but other threads have the processors", "a queue for a processor"},
+    {"idle_model", "idle: Python of the model",
+     "the CPU is in the forward of a module, outside operators and CUDA calls",
+     "Python of the model"},
+    {"idle_autograd", "idle: autograd", "the CPU is between the operators of backward", "autograd"},
+    {"idle_optimizer", "idle: Python of the optimizer",
+     "the CPU is in an optimizer, outside operators and CUDA calls", "Python of the optimizer"},
+    {"idle_python", "idle: Python and other",
+     "the CPU is outside the model, the optimizer, operators and CUDA calls", "Python"},
     {"idle_queue", "idle: GPU queue",
      "the next work was launched in time: the GPU needs this long to begin it", "GPU queue"},
     {"idle_elsewhere", "idle: GPU elsewhere",
@@ -136,7 +147,7 @@ class DeviceBreakdown {
         idle_.Explain(from_ns, to_ns, next == launches_.end() ? ApiCallId::None() : next->call,
                       [&](const IdleStretch& idle) {
                         step.part_ns[static_cast<size_t>(idle.part)] += idle.end_ns - idle.start_ns;
-                        if (idle.part == GpuPart::kIdlePython) {
+                        if (IsIdleInPython(idle.part)) {
                           AddSpan(python_[idle.thread], idle.start_ns, idle.end_ns);
                         }
                       });
@@ -207,16 +218,17 @@ class DeviceBreakdown {
   const DeviceWork& work_;
   std::vector<GpuLaunch> launches_;  // of this device, by start
   std::vector<TimeSpan> busy_;
-  std::map<ThreadId, std::vector<TimeSpan>> python_;  // idle: the thread was in Python
+  std::map<ThreadId, std::vector<TimeSpan>> python_;  // IsIdleInPython
   GpuBreakdown result_;
 };
 
 }  // namespace
 
-std::vector<GpuBreakdown> BreakDownGpu(const Store& store, const StepSet& steps) {
+std::vector<GpuBreakdown> BreakDownGpu(const StepInputs& inputs, const StepSet& steps) {
+  const Store& store = inputs.store;
   const std::vector<DeviceWork> devices = CollectDeviceWork(store);
   if (devices.empty() || steps.processes.empty()) return {};
-  const GpuIdleExplainer idle(store);
+  const GpuIdleExplainer idle(inputs);
   const CodeSamples samples(store);
   std::vector<std::vector<GpuLaunch>> launches = CollectGpuLaunches(store, devices);
   std::vector<GpuBreakdown> made(devices.size());
@@ -249,6 +261,24 @@ GpuPart LargestIdlePart(const GpuBreakdown& gpu) {
 }
 std::string_view IdleCause(GpuPart part) { return TextOf(part).cause; }
 bool IsIdle(GpuPart part) { return part >= GpuPart::kIdleDataLoading; }
+
+bool IsIdleBeforeLaunch(GpuPart part) {
+  return part == GpuPart::kIdleLaunch || part == GpuPart::kIdleOperators ||
+         part == GpuPart::kIdleAutograd || IsIdleInPython(part);
+}
+
+bool IsIdleInPython(GpuPart part) {
+  return part == GpuPart::kIdleModel || part == GpuPart::kIdleOptimizer ||
+         part == GpuPart::kIdlePython;
+}
+
+double IdleInPythonShare(const GpuBreakdown& gpu) {
+  double share = 0;
+  for (size_t part = 0; part < kGpuPartCount; ++part) {
+    if (IsIdleInPython(static_cast<GpuPart>(part))) share += gpu.share[part];
+  }
+  return share;
+}
 
 GpuPartGroup GroupOf(GpuPart part) {
   if (part <= GpuPart::kGraph) return GpuPartGroup::kComputing;

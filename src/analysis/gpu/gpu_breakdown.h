@@ -9,9 +9,11 @@
 //
 // Busy time belongs to the first kind of GpuWork that is active. Communication and copies therefore
 // appear only where nothing computes (exposed); what computing hides is reported separately. Idle
-// time is explained by the thread that launched the work that ended it: it was in the DataLoader or
-// torch.compile, or in a call that waits for the GPU; otherwise the launch came too late, and the
-// thread was inside CUDA calls, inside operators, or in Python and everything else.
+// time is explained by the thread that launched the work that ended it: it had no processor, was in
+// the DataLoader or torch.compile, or in a call that waits for the GPU; otherwise the launch came
+// too late, and the thread was inside CUDA calls, inside operators, in a call of the C library,
+// waited for the GIL, or ran what lies around operators: the model's Python, autograd, the
+// optimizer's Python, and last the loop's own Python and everything else.
 #pragma once
 
 #include <array>
@@ -22,6 +24,7 @@
 #include "analysis/gpu/gpu_intervals.h"
 #include "analysis/lines/code_samples.h"
 #include "analysis/numbers/statistics.h"
+#include "analysis/steps/step_inputs.h"
 #include "analysis/steps/steps.h"
 #include "store/store.h"
 
@@ -37,13 +40,19 @@ enum class GpuPart : uint8_t {
   kIdleDataLoading,
   kIdleCompile,
   kIdleSynchronization,
-  kIdleLaunch,     // the CPU was inside CUDA calls: bound by launches
-  kIdleOperators,  // inside operators: bound by their overhead
-  kIdlePython,     // outside operators
-  kIdleQueue,      // launched in time: what the GPU needs from one piece of work to the next
-  kIdleElsewhere,  // ... for long: it worked for somebody else
+  kIdleLaunch,       // the CPU was inside CUDA calls: bound by launches
+  kIdleOperators,    // inside operators: bound by their overhead
+  kIdleSystemCall,   // in a call of the C library, where these were recorded
+  kIdleGil,          // waited for Python's GIL, by samples
+  kIdleNoProcessor,  // could run, but another thread had the processor; where that was recorded
+  kIdleModel,        // outside operators: in a module's forward
+  kIdleAutograd,     // ... between those of backward
+  kIdleOptimizer,    // ... in an optimizer's step or zero_grad
+  kIdlePython,       // ... anywhere else
+  kIdleQueue,        // launched in time: what the GPU needs from one piece of work to the next
+  kIdleElsewhere,    // ... for long: it worked for somebody else
 };
-inline constexpr size_t kGpuPartCount = 14;
+inline constexpr size_t kGpuPartCount = 20;
 
 struct GpuStepParts {
   int64_t start_ns = 0;
@@ -67,13 +76,13 @@ struct GpuBreakdown {
   // The CPU waited for data while the GPU had work (BuildOverview); the rest of its waiting is the
   // part kIdleDataLoading.
   double hidden_loading_ns = 0;
-  // What the launching threads ran in the part kIdlePython of steady steps, where Python was
-  // sampled.
+  // What the launching threads ran in the parts that are Python (IsIdleInPython) of steady steps,
+  // where Python was sampled.
   SampledTime idle_python;
 };
 
 // One per process of `steps` and device that it used. Empty without GPU work.
-std::vector<GpuBreakdown> BreakDownGpu(const Store& store, const StepSet& steps);
+std::vector<GpuBreakdown> BreakDownGpu(const StepInputs& inputs, const StepSet& steps);
 
 // The length of a step on the GPU if it is over a tenth longer than on the CPU: the CPU then runs
 // ahead, and its steps are shorter than a step really takes. 0: the length on the CPU is right.
@@ -85,6 +94,11 @@ std::string_view GpuPartHelp(GpuPart part);        // one sentence
 GpuPart LargestIdlePart(const GpuBreakdown& gpu);  // over its steady steps
 std::string_view IdleCause(GpuPart part);          // "data loading": what a sentence calls it
 bool IsIdle(GpuPart part);
+// The CPU was on its way to the launch that ended the gap: CUDA calls, operators, Python.
+bool IsIdleBeforeLaunch(GpuPart part);
+// ... and ran Python, as far as is known.
+bool IsIdleInPython(GpuPart part);
+double IdleInPythonShare(const GpuBreakdown& gpu);  // of steady steps
 // The groups of parts that the table of ranks has columns for.
 enum class GpuPartGroup : uint8_t { kComputing, kCommunication, kCopies, kIdle };
 GpuPartGroup GroupOf(GpuPart part);

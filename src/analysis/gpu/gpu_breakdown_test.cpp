@@ -36,7 +36,7 @@ TEST(GpuBreakdown, GraphsRecordedAsAWholeAreAPartOfTheirOwn) {
     store.graph_launches.Append(
         {.start_ns = t + 10'000, .end_ns = t + 700'000, .process = ProcessId(0)});
   }
-  const auto found = BreakDownGpu(store, FindSteps(store));
+  const auto found = BreakDownGpu(StepInputs(store), FindSteps(store));
   ASSERT_EQ(found.size(), 1u);
   ExpectAddsUp(found[0]);
   EXPECT_EQ(Part(found[0].steps[1], GpuPart::kGraph), 690'000);
@@ -60,10 +60,93 @@ TEST(GpuBreakdown, IdleInPythonHasTheNamesOfFunctions) {
                                          .samples = 1});
   }
   const Store store = build.Build();
-  const auto found = BreakDownGpu(store, FindSteps(store));
+  const auto found = BreakDownGpu(StepInputs(store), FindSteps(store));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_GT(found[0].idle_python.all_ns, 4 * 400'000);
   EXPECT_EQ(FunctionTexts(store, found[0].idle_python, 3), "`log` (train.py:9)");
+}
+
+// One step of 1 ms and two kernels, with `main` on the CPU meanwhile: what it was in from 400 to
+// 700 us explains the gap.
+template <typename Fill>
+int64_t IdleOf(GpuPart part, Fill&& fill) {
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(7, "train.py"));
+  for (int64_t t = 0; t < 4'000'000; t += 1'000'000) {
+    build.Range(main, "step", t, t + 990'000);
+    build.Kernel(main, "nvjet_hsh_128", t + 10'000, t + 20'000, t + 320'000);
+    build.Kernel(main, "nvjet_hsh_128", t + 800'000, t + 810'000, t + 900'000);
+    fill(build, main, t + 400'000, t + 700'000);
+  }
+  const Store store = build.Build();
+  const auto found = BreakDownGpu(StepInputs(store), FindSteps(store));
+  EXPECT_EQ(found.size(), 1u);
+  ExpectAddsUp(found[0]);
+  return Part(found[0].steps[1], part);
+}
+
+TEST(GpuBreakdown, AroundOperatorsTheLoopSaysWhatTheGpuWaitsFor) {
+  EXPECT_EQ(IdleOf(GpuPart::kIdleModel,
+                   [](StoreBuilder& build, ThreadId thread, int64_t from, int64_t to) {
+                     build.Module(thread, "encoder", "Encoder", from, to);
+                     build.Operator(thread, "aten::add", from + 100'000, from + 150'000);
+                   }),
+            250'000)
+      << "without the operator";
+  EXPECT_EQ(IdleOf(GpuPart::kIdleAutograd,
+                   [](StoreBuilder& build, ThreadId thread, int64_t from, int64_t to) {
+                     build.Phase(thread, Phase::kBackward, "backward", from, to);
+                   }),
+            300'000);
+  EXPECT_EQ(IdleOf(GpuPart::kIdleAutograd,
+                   [](StoreBuilder& build, ThreadId thread, int64_t from, int64_t to) {
+                     const ThreadId loop = build.Thread(build.store().ProcessOf(thread));
+                     build.Phase(loop, Phase::kBackward, "backward", from, to);
+                   }),
+            300'000)
+      << "autograd launches on a thread of its own";
+  EXPECT_EQ(IdleOf(GpuPart::kIdleOptimizer,
+                   [](StoreBuilder& build, ThreadId thread, int64_t from, int64_t to) {
+                     build.Phase(thread, Phase::kOptimizerStep, "AdamW.step", from, to);
+                   }),
+            300'000);
+  EXPECT_EQ(IdleOf(GpuPart::kIdleOptimizer,
+                   [](StoreBuilder& build, ThreadId thread, int64_t from, int64_t to) {
+                     build.Phase(thread, Phase::kOptimizerStep, "LBFGS.step", from, to);
+                     build.Module(thread, "encoder", "Encoder", from + 50'000, to - 50'000);
+                   }),
+            100'000)
+      << "a closure runs the model inside of the step";
+}
+
+TEST(GpuBreakdown, WhatAThreadSleptOnIsACauseOfItsOwn) {
+  EXPECT_EQ(IdleOf(GpuPart::kIdleSystemCall,
+                   [](StoreBuilder& build, ThreadId thread, int64_t from, int64_t to) {
+                     build.store().os_calls.Append({.start_ns = from,
+                                                    .end_ns = to,
+                                                    .thread = thread,
+                                                    .name = build.Text("pthread_mutex_lock")});
+                   }),
+            300'000);
+  EXPECT_EQ(IdleOf(GpuPart::kIdleGil,
+                   [](StoreBuilder& build, ThreadId thread, int64_t from, int64_t to) {
+                     build.store().python_samples.Append({.start_ns = from,
+                                                          .end_ns = to,
+                                                          .thread = thread,
+                                                          .samples = 1,
+                                                          .gil = GilState::kWaits});
+                   }),
+            300'000);
+  EXPECT_EQ(IdleOf(GpuPart::kIdleNoProcessor,
+                   [](StoreBuilder& build, ThreadId thread, int64_t from, int64_t to) {
+                     build.Operator(thread, "aten::add", from + 100'000, to);
+                     CpuSwitchesTable& switches = build.store().cpu_switches;
+                     switches.Append(
+                         {.start_ns = from, .thread = thread, .kind = SwitchKind::kPreempted});
+                     switches.Append({.start_ns = to, .thread = thread, .kind = SwitchKind::kOn});
+                   }),
+            300'000)
+      << "also inside of an operator";
 }
 
 // Four steps of 1 ms: a GEMM of 300 us, a wait for data of 400 us, an elementwise kernel.
@@ -95,7 +178,7 @@ TEST(GpuBreakdown, WorkThatRunsAheadOnAnotherStreamBeginsNoWindow) {
   }
   const Store store = build.Build();
   const StepSet steps = FindSteps(store);
-  const std::vector<GpuBreakdown> found = BreakDownGpu(store, steps);
+  const std::vector<GpuBreakdown> found = BreakDownGpu(StepInputs(store), steps);
   ASSERT_EQ(found.size(), 1u);
   ExpectAddsUp(found[0]);
   EXPECT_EQ(found[0].window.min, 1'000'000);
@@ -106,7 +189,7 @@ TEST(GpuBreakdown, WorkThatRunsAheadOnAnotherStreamBeginsNoWindow) {
 TEST(GpuBreakdown, PartsAddUpAndNameTheWait) {
   const Store store = FourSteps();
   const StepSet steps = FindSteps(store);
-  const std::vector<GpuBreakdown> found = BreakDownGpu(store, steps);
+  const std::vector<GpuBreakdown> found = BreakDownGpu(StepInputs(store), steps);
   ASSERT_EQ(found.size(), 1u);
   ExpectAddsUp(found[0]);
   const GpuStepParts& step = found[0].steps[1];
@@ -128,7 +211,7 @@ TEST(GpuBreakdown, OverlappedCommunicationIsHidden) {
                  t + 710'000, 20);
   }
   const Store store = build.Build();
-  const std::vector<GpuBreakdown> found = BreakDownGpu(store, FindSteps(store));
+  const std::vector<GpuBreakdown> found = BreakDownGpu(StepInputs(store), FindSteps(store));
   ASSERT_EQ(found.size(), 1u);
   ExpectAddsUp(found[0]);
   EXPECT_EQ(Part(found[0].steps[1], GpuPart::kCommunication), 200'000);
@@ -149,7 +232,7 @@ TEST(GpuBreakdown, AStepWithoutDetailIsNobodysIdleTime) {
   const Store store = build.Build();
   const StepSet steps = FindSteps(store);
   ASSERT_EQ(steps.Main()->steps[6].kind, StepKind::kPlain);
-  const std::vector<GpuBreakdown> found = BreakDownGpu(store, steps);
+  const std::vector<GpuBreakdown> found = BreakDownGpu(StepInputs(store), steps);
   ASSERT_EQ(found.size(), 1u);
   ExpectAddsUp(found[0]);
   EXPECT_EQ(found[0].steps[4].duration_ns(), 1'000'000);
@@ -163,7 +246,7 @@ TEST(GpuBreakdown, NoGpuWorkGivesNothing) {
   const ThreadId main = build.Thread(build.Process(7, "train.py"));
   for (int64_t i = 0; i < 4; ++i) build.Range(main, "step", i * 100, i * 100 + 90);
   const Store store = build.Build();
-  EXPECT_TRUE(BreakDownGpu(store, FindSteps(store)).empty());
+  EXPECT_TRUE(BreakDownGpu(StepInputs(store), FindSteps(store)).empty());
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "analysis/gpu/gpu_idle.h"
 
 #include <algorithm>
-#include <span>
 
+#include "analysis/cpu/thread_times.h"
 #include "analysis/cuda/cuda_call.h"
 
 namespace batchlight {
@@ -15,32 +15,93 @@ constexpr int64_t kLaunchLatencyNs = 20'000;
 // 10 and 200 us, 1,000 from there to 7 ms).
 constexpr int64_t kElsewhereNs = 100'000;
 
-bool IsDataOrCompile(Phase phase) {
-  return phase == Phase::kDataLoaderNext || phase == Phase::kDataLoaderInit ||
-         phase == Phase::kCompile;
+bool IsOutsideModel(PhaseKind kind) {
+  return kind == PhaseKind::kDataLoading || kind == PhaseKind::kCompile;
 }
 
-// The first start of a thread's rows after `time_ns`; kOpenEnd if none.
-int64_t NextStart(std::span<const int64_t> starts, ThreadSpans::Rows rows, int64_t time_ns) {
-  const auto begin = starts.begin() + rows.begin;
-  const auto end = starts.begin() + rows.end;
-  const auto next = std::upper_bound(begin, end, time_ns);
-  return next == end ? kOpenEnd : *next;
+// What Python around operators is for; kIdlePython: the kind does not say.
+GpuPart PartOfKind(PhaseKind kind) {
+  switch (kind) {
+    case PhaseKind::kDataLoading:
+      return GpuPart::kIdleDataLoading;
+    case PhaseKind::kCompile:
+      return GpuPart::kIdleCompile;
+    case PhaseKind::kForward:
+    case PhaseKind::kLoss:
+      return GpuPart::kIdleModel;
+    case PhaseKind::kBackward:
+      return GpuPart::kIdleAutograd;
+    case PhaseKind::kOptimizer:
+    case PhaseKind::kZeroGrad:
+      return GpuPart::kIdleOptimizer;
+    default:
+      return GpuPart::kIdlePython;
+  }
 }
 
 }  // namespace
 
-GpuIdleExplainer::GpuIdleExplainer(const Store& store)
-    : store_(store),
-      api_calls_(store.api_calls.thread, store.api_calls.start_ns, store.api_calls.end_ns),
-      operators_(store.operator_calls.thread, store.operator_calls.start_ns,
-                 store.operator_calls.end_ns),
-      waits_for_data_(
-          store.phase_calls.thread, store.phase_calls.start_ns, store.phase_calls.end_ns,
-          [&store](uint32_t row) { return !IsDataOrCompile(store.phase_calls.phase[row]); }),
-      api_spans_(store.api_calls.thread),
-      operator_spans_(store.operator_calls.thread),
-      phase_spans_(store.phase_calls.thread) {}
+GpuIdleExplainer::GpuIdleExplainer(const StepInputs& inputs)
+    : store_(inputs.store),
+      api_calls_(store_.api_calls.thread, store_.api_calls.start_ns, store_.api_calls.end_ns),
+      operators_(store_.operator_calls.thread, store_.operator_calls.start_ns,
+                 store_.operator_calls.end_ns),
+      api_spans_(store_.api_calls.thread),
+      operator_spans_(store_.operator_calls.thread) {
+  AddMarks(inputs.marks);
+  AddSystemCalls();
+  AddGilWaits();
+  AddSwitches();
+  for (ThreadParts* parts :
+       {&no_processor_, &outside_model_, &system_calls_, &gil_waits_, &loop_}) {
+    parts->Finish();
+  }
+}
+
+void GpuIdleExplainer::AddMarks(const PhaseMarks& marks) {
+  std::map<ProcessId, std::vector<TimeSpan>> backward;
+  for (const PhaseMark& mark : marks.all()) {
+    const GpuPart part = PartOfKind(mark.kind);
+    if (part == GpuPart::kIdlePython) continue;
+    ThreadParts& parts = IsOutsideModel(mark.kind) ? outside_model_ : loop_;
+    parts.Add(mark.thread, mark.start_ns, mark.end_ns, part);
+    if (mark.kind == PhaseKind::kBackward) {
+      backward[store_.ProcessOf(mark.thread)].push_back({mark.start_ns, mark.end_ns});
+    }
+  }
+  for (auto& [process, spans] : backward) backward_[process] = UnionOf(std::move(spans));
+}
+
+void GpuIdleExplainer::AddSystemCalls() {
+  const OsCallsTable& calls = store_.os_calls;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    system_calls_.Add(calls.thread[row], calls.start_ns[row], calls.end_ns[row],
+                      GpuPart::kIdleSystemCall);
+  }
+}
+
+void GpuIdleExplainer::AddGilWaits() {
+  const PythonSamplesTable& samples = store_.python_samples;
+  for (size_t row = 0; row < samples.size(); ++row) {
+    if (samples.gil[row] != GilState::kWaits) continue;
+    gil_waits_.Add(samples.thread[row], samples.start_ns[row], samples.end_ns[row],
+                   GpuPart::kIdleGil);
+  }
+}
+
+void GpuIdleExplainer::AddSwitches() {
+  const CpuSwitchesTable& switches = store_.cpu_switches;
+  for (size_t begin = 0; begin < switches.size();) {
+    size_t end = begin;
+    while (end < switches.size() && switches.thread[end] == switches.thread[begin]) ++end;
+    for (const ThreadStretch& stretch : StretchesOf(store_, begin, end)) {
+      if (stretch.state != ThreadState::kReady) continue;
+      no_processor_.Add(switches.thread[begin], stretch.start_ns, stretch.end_ns,
+                        GpuPart::kIdleNoProcessor);
+    }
+    begin = end;
+  }
+}
 
 bool GpuIdleExplainer::IsWait(uint32_t api_call) const {
   return IsWaitingCall(store_.Text(store_.api_calls.name[api_call]));
@@ -49,14 +110,10 @@ bool GpuIdleExplainer::IsWait(uint32_t api_call) const {
 // What the thread does at `time_ns`; *until_ns: the next moment at which that may change.
 GpuPart GpuIdleExplainer::PartAt(ThreadId thread, int64_t time_ns, int64_t* until_ns) const {
   *until_ns =
-      std::min({NextStart(store_.api_calls.start_ns, api_spans_.Of(thread), time_ns),
-                NextStart(store_.operator_calls.start_ns, operator_spans_.Of(thread), time_ns),
-                NextStart(store_.phase_calls.start_ns, phase_spans_.Of(thread), time_ns)});
-  const uint32_t phase = waits_for_data_.Innermost(thread, time_ns);
-  if (phase != kNoRow) {
-    *until_ns = std::min(*until_ns, store_.phase_calls.end_ns[phase]);
-    return store_.phase_calls.phase[phase] == Phase::kCompile ? GpuPart::kIdleCompile
-                                                              : GpuPart::kIdleDataLoading;
+      std::min(NextStart(store_.api_calls.start_ns, api_spans_.Of(thread), time_ns),
+               NextStart(store_.operator_calls.start_ns, operator_spans_.Of(thread), time_ns));
+  for (const ThreadParts* parts : {&no_processor_, &outside_model_}) {
+    if (const auto part = parts->At(thread, time_ns, until_ns)) return *part;
   }
   const uint32_t call = api_calls_.Innermost(thread, time_ns);
   if (call != kNoRow) {
@@ -68,7 +125,24 @@ GpuPart GpuIdleExplainer::PartAt(ThreadId thread, int64_t time_ns, int64_t* unti
     *until_ns = std::min(*until_ns, store_.operator_calls.end_ns[op]);
     return GpuPart::kIdleOperators;
   }
-  return GpuPart::kIdlePython;
+  return AroundOperators(thread, time_ns, until_ns);
+}
+
+GpuPart GpuIdleExplainer::AroundOperators(ThreadId thread, int64_t time_ns,
+                                          int64_t* until_ns) const {
+  for (const ThreadParts* parts : {&system_calls_, &gil_waits_, &loop_}) {
+    if (const auto part = parts->At(thread, time_ns, until_ns)) return *part;
+  }
+  // Autograd's own thread, while the one of the loop waits for it.
+  const auto backward = backward_.find(store_.ProcessOf(thread));
+  if (backward == backward_.end()) return GpuPart::kIdlePython;
+  const auto span = std::upper_bound(
+      backward->second.begin(), backward->second.end(), time_ns,
+      [](int64_t time, const TimeSpan& candidate) { return time < candidate.end_ns; });
+  if (span == backward->second.end()) return GpuPart::kIdlePython;
+  const bool inside = span->start_ns <= time_ns;
+  *until_ns = std::min(*until_ns, inside ? span->end_ns : span->start_ns);
+  return inside ? GpuPart::kIdleAutograd : GpuPart::kIdlePython;
 }
 
 void GpuIdleExplainer::Explain(int64_t start_ns, int64_t end_ns, ApiCallId call,

@@ -3,8 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <vector>
 
 #include "analysis/gpu/gpu_breakdown.h"
+#include "analysis/gpu/thread_parts.h"
+#include "analysis/numbers/time_span.h"
+#include "analysis/steps/step_inputs.h"
 #include "store/interval_index.h"
 #include "store/store.h"
 
@@ -20,7 +25,7 @@ struct IdleStretch {
 
 class GpuIdleExplainer {
  public:
-  explicit GpuIdleExplainer(const Store& store);
+  explicit GpuIdleExplainer(const StepInputs& inputs);
 
   // Splits the gap [start_ns, end_ns) into stretches of idle parts, in order of time and without
   // gaps. `call`: the API call that launched the work at end_ns, None = not known.
@@ -28,16 +33,25 @@ class GpuIdleExplainer {
                const std::function<void(const IdleStretch&)>& visit) const;
 
  private:
+  void AddMarks(const PhaseMarks& marks);
+  void AddSystemCalls();
+  void AddGilWaits();
+  void AddSwitches();
   GpuPart PartAt(ThreadId thread, int64_t time_ns, int64_t* until_ns) const;
+  GpuPart AroundOperators(ThreadId thread, int64_t time_ns, int64_t* until_ns) const;
   bool IsWait(uint32_t api_call) const;
 
   const Store& store_;
   IntervalIndex api_calls_;
   IntervalIndex operators_;
-  IntervalIndex waits_for_data_;  // phases: DataLoader and compile only
   ThreadSpans api_spans_;
   ThreadSpans operator_spans_;
-  ThreadSpans phase_spans_;
+  ThreadParts no_processor_;
+  ThreadParts outside_model_;  // DataLoader and compile
+  ThreadParts system_calls_;
+  ThreadParts gil_waits_;
+  ThreadParts loop_;                                     // model, backward, optimizer
+  std::map<ProcessId, std::vector<TimeSpan>> backward_;  // on any thread
 };
 
 }  // namespace batchlight

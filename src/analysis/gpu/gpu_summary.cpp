@@ -184,14 +184,15 @@ void SetShares(const Store& store, const StepSet& steps, GpuSummary& summary) {
 
 }  // namespace
 
-GpuSummary SummarizeGpu(const Store& store, const StepSet& steps, const Attribution& work) {
+GpuSummary SummarizeGpu(const StepInputs& inputs, const StepSet& steps, const Attribution& work) {
+  const Store& store = inputs.store;
   GpuSummary summary;
   if (work.total_ns == 0) return summary;
   summary.work_ns = work.total_ns;
   summary.unattributed_ns = work.unattributed_ns;
   summary.kernel_count = store.kernels.size();
   summary.graph_launches = store.graph_launches.size();
-  summary.breakdowns = BreakDownGpu(store, steps);
+  summary.breakdowns = BreakDownGpu(inputs, steps);
   OrderByProcess(steps, summary.breakdowns);
   summary.kernels = SummarizeKernels(store, steps, work, &summary);
   summary.copies = SummarizeCopies(store, steps);

@@ -83,6 +83,6 @@ struct GpuSummary {
   }
 };
 
-GpuSummary SummarizeGpu(const Store& store, const StepSet& steps, const Attribution& work);
+GpuSummary SummarizeGpu(const StepInputs& inputs, const StepSet& steps, const Attribution& work);
 
 }  // namespace batchlight

@@ -74,7 +74,7 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
              FindUnusedGradients(store_, steps.Main(), inputs.marks, links, work);
        }},
       {Part::kRoofline, [&] { run.roofline = AnalyzeRoofline(store_, steps, work); }},
-      {Part::kGpu, [&] { run.gpu = SummarizeGpu(store_, steps, work); }},
+      {Part::kGpu, [&] { run.gpu = SummarizeGpu(inputs, steps, work); }},
       {Part::kQueues, [&] { run.queues = AnalyzeLaunchQueues(store_, steps); }},
       {Part::kBreakdowns, [&] { run.breakdowns = BreakDown(inputs, steps); }},
       {Part::kLoopWork, [&] { run.loop_work = FindLoopWork(inputs, steps); }},

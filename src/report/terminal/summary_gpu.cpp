@@ -81,8 +81,11 @@ std::string LimitText(const GpuBreakdown& gpu) {
   if (gpu.busy_share >= 1 - advice::kIdleOfLimit) {
     return " is the limit: it works " + PercentText(gpu.busy_share) + " of a step";
   }
-  return " works " + PercentText(gpu.busy_share) + " of a step; while it is idle, mostly " +
-         std::string(GpuPartHelp(LargestIdlePart(gpu)));
+  const GpuPart largest = LargestIdlePart(gpu);
+  const double of_idle = gpu.share[static_cast<size_t>(largest)] / (1 - gpu.busy_share);
+  return " works " + PercentText(gpu.busy_share) +
+         " of a step; the largest part of its idle time, " + PercentText(of_idle) + ": " +
+         std::string(GpuPartHelp(largest));
 }
 
 // The sentence below the table: what limits the step, and what is hidden.
@@ -104,7 +107,7 @@ std::string BusyText(const RunOverview& overview, const GpuBreakdown& gpu) {
   if (gpu.hidden_loading_ns > 0) {
     text += "; " + TimeText(gpu.hidden_loading_ns) + " of data loading is hidden";
   }
-  if (gpu.share[static_cast<size_t>(GpuPart::kIdlePython)] >= advice::kIdleCause) {
+  if (IdleInPythonShare(gpu) >= advice::kIdleCause) {
     const std::string names = FunctionTexts(*overview.store, gpu.idle_python);
     if (!names.empty()) text += "; idle in Python mostly in " + CleanText(names);
   }

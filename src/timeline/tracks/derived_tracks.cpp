@@ -94,7 +94,7 @@ std::vector<TrackPlan> DerivedTracks(const StepInputs& inputs, Timeline& timelin
   std::vector<TrackPlan> plans;
   AddStepTracks(timeline, plans);
   AddPhaseTracks(inputs, timeline, plans);
-  AddIdleTracks(timeline, plans);
+  AddIdleTracks(inputs, timeline, plans);
   AddMemoryTracks(timeline, plans);
   AddPythonTracks(timeline, plans);
   AddMetricTracks(timeline, plans);

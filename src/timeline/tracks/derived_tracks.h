@@ -15,7 +15,7 @@ std::vector<TrackPlan> DerivedTracks(const StepInputs& inputs, Timeline& timelin
 // The parts of DerivedTracks.
 void AddStepTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddPhaseTracks(const StepInputs& inputs, Timeline& timeline, std::vector<TrackPlan>& plans);
-void AddIdleTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
+void AddIdleTracks(const StepInputs& inputs, Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddMemoryTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddMetricTracks(Timeline& timeline, std::vector<TrackPlan>& plans);
 void AddPythonTracks(Timeline& timeline, std::vector<TrackPlan>& plans);

@@ -74,11 +74,11 @@ CounterRow CurveOf(const MemoryCurve& curve) {
 
 }  // namespace
 
-void AddIdleTracks(Timeline& timeline, std::vector<TrackPlan>& plans) {
+void AddIdleTracks(const StepInputs& inputs, Timeline& timeline, std::vector<TrackPlan>& plans) {
   const Store& store = timeline.store();
   const std::vector<DeviceWork> devices = CollectDeviceWork(store);
   if (devices.empty()) return;
-  const GpuIdleExplainer explainer(store);
+  const GpuIdleExplainer explainer(inputs);
   std::vector<std::vector<GpuLaunch>> launches = CollectGpuLaunches(store, devices);
   DerivedTable& gaps = timeline.NewDerivedTable();
   DerivedTable& stretches = timeline.NewDerivedTable();
