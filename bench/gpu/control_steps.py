@@ -5,8 +5,8 @@
                                [--control-steps 8] [--only vit,gpt2,...] [--json FILE]
 
 Six loops: ViT, GPT-2, the same compiled, an MLP that is bound by launches, replays of a CUDA graph,
-a loop that waits for data. Each runs plain, recorded, with control steps, with --every 10 --window 1
-and with --overhead 3%, all five programs at the same time and taking turns of eight steps: a
+a loop that waits for data. Each runs plain, recorded, with control steps, with --every 10 --window 1,
+with --overhead 3% and with --pytorch-depth 1, all six programs at the same time and taking turns of eight steps: a
 machine whose speed changes from second to second changes it for all. Prints the ratios of
 neighbouring turns, what each recording said, and whether that is true: within a quarter of the
 difference or 1 % of the step, or the difference within the stated interval. A minute a loop.
@@ -211,6 +211,7 @@ def main():
         "control": ("--control-steps", str(options.control_steps)),
         "window": ("--every", "10", "--window", "1"),
         "budget": ("--overhead", "3%"),
+        "outermost": ("--pytorch-depth", "1"),
     }
     rows, all_true = [], True
     for loop_name in options.only.split(","):

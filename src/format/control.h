@@ -94,6 +94,7 @@ struct ControlPage {
   // .last (--steps), window.every and .size (--every, --window); capture_message is --step-range.
   // inject/osrt/os_recorder.h: osrt.*. inject/nvtx/library_domains.h: libraries.
   // inject/memory/memory_recorder.h: memory.interval.
+  // inject/collect/operator_levels.h: operators.levels (--pytorch-depth).
   // inject/collect/detail_plan.h: detail.every (--control-steps), detail.budget (--overhead, ppm).
   char extra[16384];
 };

@@ -1,4 +1,4 @@
-"""--control-steps and --overhead: steps without detail, and what is said of them."""
+"""--control-steps, --overhead and --pytorch-depth: what goes without detail, and what is said of it."""
 import json
 import os
 import re
@@ -168,6 +168,19 @@ class ControlSteps(InFolder):
         plain = [[i for i, kind in enumerate(kinds) if kind == "without detail"] for kinds in chosen]
         self.assertGreater(len(plain[0]), 10)
         self.assertEqual(plain[0], plain[1])
+
+    def test_operators_down_to_a_level(self):
+        steps = STEPS.replace("STEPS", "30")
+        printed, summary = self.record(steps, "--pytorch-depth", "1", "--pytorch",
+                                       "functions-trace-shapes")
+        self.assertEqual(printed, self.alone())
+        calls = self.operators(summary)
+        self.assertAlmostEqual(calls["aten::relu"], 4, delta=0.01)
+        self.assertIn("aten::linear", calls)
+        self.assertNotIn("aten::addmm", calls, "linear calls it")
+        self.assertEqual(summary["recording"]["operator_levels"], 1)
+        text = re.sub(r"\s+", " ", self.batchlight("summary", "run.batchlight").stdout)
+        self.assertIn("operators: the outermost 1 level (--pytorch-depth)", text)
 
     def test_a_short_program_is_as_before(self):
         _, summary = self.record(STEPS.replace("STEPS", "20"))

@@ -25,6 +25,9 @@ namespace batchlight {
 // Property of a recording made with --overhead: the share of a step that recording may add.
 inline constexpr std::string_view kOverheadBudgetKey = "session.overhead_budget";
 
+// Of one made with --pytorch-depth: how many levels of operators it has.
+inline constexpr std::string_view kOperatorLevelsKey = "session.operator_levels";
+
 struct RecordedKind {
   std::string_view what;  // "GPU events"
   double per_step = 0;

@@ -70,6 +70,17 @@ TEST(MakeProfileOptions, MemoryIsRecordedWhereItIsAskedFor) {
   EXPECT_EQ(exact.levels, std::vector<std::string>{"PYTHONMALLOC=malloc"});
 }
 
+TEST(MakeProfileOptions, OperatorsAreRecordedDownToALevel) {
+  EXPECT_EQ(Session({}).extra.find("operators.levels"), std::string::npos);
+  const capture::SessionOptions two = Session({"--pytorch-depth=2"});
+  EXPECT_NE(two.extra.find("operators.levels=2\n"), std::string::npos);
+  EXPECT_EQ(two.facts.back(),
+            (std::pair<std::string, std::string>("session.operator_levels", "2")));
+  EXPECT_EQ(Make({"--pytorch-depth=2", "--pytorch=functions-trace"})->without_effect,
+            std::vector<std::string>{"--pytorch-depth=2 without operators in --pytorch"});
+  ErrorOf({"--pytorch-depth=deep"});
+}
+
 TEST(MakeProfileOptions, SomeStepsGoWithoutDetail) {
   const auto detail_of = [](std::vector<std::string> words) {
     const std::string extra = Session(std::move(words)).extra;

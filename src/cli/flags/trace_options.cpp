@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/nearest.h"
+#include "cli/flags/flag_number.h"
 #include "cli/flags/profile_options.h"
 #include "format/library_domains.h"
 
@@ -136,6 +137,21 @@ void ReadPythonLines(const ParsedFlags& flags, ProfileOptions& options) {
   }
 }
 
+// A line of ControlPage::extra, as inject/collect/operator_levels.cpp reads it.
+Status ReadPyTorchDepth(const ParsedFlags& flags, ProfileOptions& options) {
+  constexpr uint64_t kMostLevels = 1'000'000;
+  ASSIGN_OR_RETURN(const uint64_t levels, NumberOf(flags, Flag::kPyTorchDepth, 0, kMostLevels));
+  if (levels == 0) return {};
+  if ((options.session.trace & format::kTraceOperators) == 0) {
+    options.without_effect.push_back(Spelled(flags, Flag::kPyTorchDepth) +
+                                     " without operators in --pytorch");
+    return {};
+  }
+  options.session.extra += "operators.levels=" + std::to_string(levels) + "\n";
+  options.session.facts.emplace_back("session.operator_levels", std::to_string(levels));
+  return {};
+}
+
 // All of these need the bridge inside Python, and so do NVTX calls of a PyTorch without CUDA.
 void AddBridge(ProfileOptions& options) {
   constexpr uint32_t kThroughPython = format::kTraceModules | format::kTraceOperators |
@@ -257,6 +273,7 @@ Status ReadTraceOptions(const ParsedFlags& flags, ProfileOptions& options) {
   RETURN_IF_ERROR(ReadTrace(flags, options));
   ReadPyTorch(flags, options);
   ReadPythonLines(flags, options);
+  RETURN_IF_ERROR(ReadPyTorchDepth(flags, options));
   AddBridge(options);
   RETURN_IF_ERROR(ReadOsOptions(flags, options));
   RETURN_IF_ERROR(ReadFunctionsTrace(flags, options.session));

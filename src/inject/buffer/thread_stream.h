@@ -163,6 +163,11 @@ class ThreadStream {
   void Rewind(size_t bytes);
   size_t position() const { return static_cast<size_t>(cursor_ - chunk_.base); }
 
+  // Operators of the thread that were recorded and have not ended.
+  uint32_t open_operators() const { return open_operators_; }
+  void OperatorBegan() { ++open_operators_; }
+  void OperatorEnded() { open_operators_ -= open_operators_ > 0; }
+
   // Ends this thread's stream: final name and counters, ThreadExit, chunk closed, memory returned.
   static void CloseCurrent(const Guard&);
   // The thread left the recorder in the middle of an event (guard.h). What it had written stays in
@@ -238,6 +243,7 @@ class ThreadStream {
   uint32_t tid_;
   uint32_t index_;
   uint32_t next_chunk_bytes_;
+  uint32_t open_operators_;
   bool started_;  // false = wiped by a fork
   bool writing_facts_;
   bool lost_;      // events since the last record of the open chunk

@@ -12,6 +12,7 @@
 
 #include "inject/buffer/chunk_file.h"
 #include "inject/buffer/facts.h"
+#include "inject/collect/operator_levels.h"
 #include "inject/native_api.h"
 #include "inject/rt/process.h"
 #include "inject/testing/read_process.h"
@@ -372,6 +373,38 @@ TEST(NativeApi, WritesOperators) {
     ++seen;
   }
   EXPECT_EQ(seen, 2);
+}
+
+// Of linear > matmul > mm with two levels: the inner one is a part of what calls it.
+TEST(NativeApi, WritesOperatorsDownToALevel) {
+  const batchlight_native_api_t* api = batchlight_native_api();
+  ASSERT_NE(api, nullptr);
+  uint32_t index = 0;
+  g_operator_levels = 2;
+  std::thread([&] {
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(api->op_begin("aten::linear", -1, 0, 0, nullptr, 0), 1);
+      EXPECT_EQ(api->collecting(), 1);
+      EXPECT_EQ(api->op_begin("aten::matmul", -1, 0, 0, nullptr, 0), 1);
+      EXPECT_EQ(api->collecting(), 0) << "its inputs are not described either";
+      EXPECT_EQ(api->op_begin("aten::mm", -1, 0, 0, nullptr, 0), 0);
+      api->op_end();
+      api->op_end();
+    }
+    index = ThreadIndex();
+  }).join();
+  g_operator_levels = UINT32_MAX;
+  const ReadChunk chunk = ReadThisProcess(index).at(0);
+  std::vector<std::string> begun;
+  size_t ended = 0;
+  for (const ReadRecord& record : chunk.records) {
+    if (record.kind == RecordKind::kOpEnd) ++ended;
+    if (record.kind != RecordKind::kOpBegin) continue;
+    begun.push_back(chunk.strings.at(record.As<format::OpBeginRecord>().name));
+  }
+  EXPECT_EQ(begun, (std::vector<std::string>{"aten::linear", "aten::matmul", "aten::linear",
+                                             "aten::matmul"}));
+  EXPECT_EQ(ended, 4u);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/capture.h"
 #include "inject/collect/loop_follower.h"
+#include "inject/collect/operator_levels.h"
 #include "inject/collect/step_board.h"
 #include "inject/entry/calibrate.h"
 #include "inject/entry/interpose.h"
@@ -69,6 +70,7 @@ void AttachNow() {
   IdentifyProcess(false);
   SurviveCutFiles();
   ReadLoopOptions();
+  ReadOperatorLevels();
   osrt::PrepareOsCalls();
   memory::PrepareMemory();
   g_on_capture_begun = CalibrateOnce;

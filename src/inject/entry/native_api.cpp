@@ -7,6 +7,7 @@
 #include "inject/buffer/facts.h"
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/collecting_watch.h"
+#include "inject/collect/operator_levels.h"
 #include "inject/entry/attach.h"
 #include "inject/entry/export.h"
 #include "inject/stacks/thread_stacks.h"
@@ -14,7 +15,12 @@
 namespace batchlight::inject {
 namespace {
 
-int ApiCollecting() { return Collecting() ? 1 : 0; }
+// Asked before an operator's inputs are described, which is not done for nothing.
+int ApiCollecting() {
+  if (!Collecting()) return 0;
+  const auto* stream = static_cast<const ThreadStream*>(t_thread.stream);
+  return stream != nullptr && IsTooDeep(*stream) ? 0 : 1;
+}
 
 // Apart, so that the common path keeps its values in registers. `stack`: to be defined as well.
 [[gnu::noinline]] format::StringRef InternName(ThreadStream* stream, const char* name,
@@ -34,7 +40,7 @@ int ApiOpBegin(const char* name, int64_t sequence, uint32_t scope, uint32_t forw
   ThreadStream* stream = ThreadStream::Current(guard);
   size_t record_bytes = sizeof(format::OpBeginRecord);
   if (shapes_bytes != 0) record_bytes += StringBytes(shapes_bytes);
-  if (stream == nullptr || !stream->Ensure(record_bytes)) return 0;
+  if (stream == nullptr || IsTooDeep(*stream) || !stream->Ensure(record_bytes)) return 0;
   const bool with_stacks = stacks::IsOfCalls();
   const stacks::Place place =
       with_stacks ? stacks::OperatorBegins(guard, *stream) : stacks::Place();
@@ -58,6 +64,7 @@ int ApiOpBegin(const char* name, int64_t sequence, uint32_t scope, uint32_t forw
   } else {
     stream->Write(record);
   }
+  stream->OperatorBegan();
   return 1;
 }
 
@@ -66,9 +73,9 @@ void ApiOpEnd() {
   Guard guard;
   if (!guard) return;
   ThreadStream* stream = ThreadStream::Current(guard);
-  if (stream != nullptr && stream->Ensure(sizeof(format::OpEndRecord))) {
-    stream->Write(format::OpEndRecord{});
-  }
+  if (stream == nullptr) return;
+  stream->OperatorEnded();
+  if (stream->Ensure(sizeof(format::OpEndRecord))) stream->Write(format::OpEndRecord{});
 }
 
 void ApiReason(const char* feature, const char* text) {

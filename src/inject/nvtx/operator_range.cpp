@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "inject/buffer/thread_stream.h"
+#include "inject/collect/operator_levels.h"
 
 namespace batchlight::inject::nvtx {
 namespace {
@@ -44,7 +45,7 @@ OperatorText ReadOperatorText(const char* text) {
 bool RecordOperatorBegin(const char* text, const OperatorText& operator_text) {
   Guard guard;
   ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
-  if (stream == nullptr ||
+  if (stream == nullptr || IsTooDeep(*stream) ||
       !stream->Ensure(sizeof(format::OpBeginRecord) + StringBytes(operator_text.name_bytes))) {
     return false;
   }
@@ -52,15 +53,16 @@ bool RecordOperatorBegin(const char* text, const OperatorText& operator_text) {
                                                       HashBytes(text, operator_text.name_bytes));
   stream->WriteShort(format::OpBeginRecord{
       .name = name, .scope = operator_text.scope, .sequence = operator_text.sequence});
+  stream->OperatorBegan();
   return true;
 }
 
 void RecordOperatorEnd() {
   Guard guard;
   ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
-  if (stream != nullptr && stream->Ensure(sizeof(format::OpEndRecord))) {
-    stream->Write(format::OpEndRecord{});
-  }
+  if (stream == nullptr) return;
+  stream->OperatorEnded();
+  if (stream->Ensure(sizeof(format::OpEndRecord))) stream->Write(format::OpEndRecord{});
 }
 
 }  // namespace batchlight::inject::nvtx

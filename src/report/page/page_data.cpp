@@ -58,7 +58,8 @@ json Facts(const RunOverview& overview, size_t longest) {
 // " Recording adds 2.40 ms to a step (...). Operators, ..."
 std::string RecordingSentences(const RunOverview& overview) {
   std::string sentences;
-  for (std::string text : {RecordingCostText(overview), DetailedStepsText(overview)}) {
+  for (std::string text :
+       {RecordingCostText(overview), DetailedStepsText(overview), OperatorLevelsText(overview)}) {
     if (text.empty()) continue;
     text[0] = static_cast<char>(text[0] - 'a' + 'A');
     sentences += " " + text + ".";

@@ -285,6 +285,9 @@ std::string SummaryAsJson(const RunOverview& overview) {
   if (const ProcessStages* main = overview.stages.Main()) json["stages"] = StageTotalsJson(*main);
   if (overview.recording_cost.known()) {
     json["recording"] = RecordingCostJson(overview.recording_cost);
+    const std::string levels(overview.store->Property(kOperatorLevelsKey));
+    if (!levels.empty())
+      json["recording"]["operator_levels"] = std::strtoul(levels.c_str(), nullptr, 10);
   }
   if (overview.roofline.flops_per_step > 0) json["compute"] = ComputeJson(overview.roofline);
   if (overview.measured_overhead.asked) {

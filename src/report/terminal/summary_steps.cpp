@@ -158,8 +158,9 @@ void WriteRecordingCost(SummaryText& out, const RunOverview& overview) {
                   [](const LossWarning& loss) { return loss.severity == LossSeverity::kDataLoss; });
   text += lost ? "; events were lost, see above" : "; nothing was dropped";
   out.Put("  ").Wrapped(text, 2, Tone::kDim);
-  const std::string detailed = DetailedStepsText(overview);
-  if (!detailed.empty()) out.Put("  ").Wrapped(detailed, 2, Tone::kDim);
+  for (const std::string& part : {DetailedStepsText(overview), OperatorLevelsText(overview)}) {
+    if (!part.empty()) out.Put("  ").Wrapped(part, 2, Tone::kDim);
+  }
 }
 
 void WriteRanks(SummaryText& out, const RunOverview& overview) {

@@ -69,4 +69,11 @@ std::string DetailedStepsText(const RunOverview& overview) {
          CountText(process->steps.size()) + " steps";
 }
 
+std::string OperatorLevelsText(const RunOverview& overview) {
+  const std::string levels(overview.store->Property(kOperatorLevelsKey));
+  if (levels.empty()) return "";
+  return "operators: the outermost " + levels + (levels == "1" ? " level" : " levels") +
+         " (--pytorch-depth)";
+}
+
 }  // namespace batchlight

@@ -15,4 +15,7 @@ std::string RecordingCostText(const RunOverview& overview);
 // "operators, modules and kernels: from 41 of 600 steps"; "" if all steps have detail.
 std::string DetailedStepsText(const RunOverview& overview);
 
+// "operators: the outermost 2 levels (--pytorch-depth)"; "" if all are recorded.
+std::string OperatorLevelsText(const RunOverview& overview);
+
 }  // namespace batchlight

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/testing/store_builder.h"
+
 namespace batchlight {
 namespace {
 
@@ -71,6 +73,19 @@ TEST(RecordingText, FromHowManySteps) {
   EXPECT_EQ(DetailedStepsText(overview), "operators, modules and kernels: from 580 of 600 steps");
   overview.recording_cost.plain_steps = 0;
   EXPECT_EQ(DetailedStepsText(overview), "");
+}
+
+TEST(RecordingText, HowDeepOperatorsAre) {
+  testing::StoreBuilder build;
+  RunOverview overview;
+  const Store whole = build.Build();
+  overview.store = &whole;
+  EXPECT_EQ(OperatorLevelsText(overview), "");
+  testing::StoreBuilder cut;
+  cut.Property(kOperatorLevelsKey, "2");
+  const Store store = cut.Build();
+  overview.store = &store;
+  EXPECT_EQ(OperatorLevelsText(overview), "operators: the outermost 2 levels (--pytorch-depth)");
 }
 
 }  // namespace
