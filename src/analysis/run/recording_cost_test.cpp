@@ -89,6 +89,24 @@ TEST(RecordingCost, ABusyGpuHidesIt) {
   EXPECT_NEAR(cost.high_ns, 100 * 100 + 100 * 300, 1) << "100 kernels at 3.6 us would be 360 us";
 }
 
+// Replays of a graph keep the GPU busy, and each takes longer all the same.
+TEST(RecordingCost, AGraphIsDearerThanAKernel) {
+  testing::StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  for (int64_t step = 0; step < 8; ++step) {
+    build.Range(main, "step", step * 1'000'000, (step + 1) * 1'000'000);
+    build.store().graph_launches.Append(
+        {.start_ns = step * 1'000'000, .end_ns = (step + 1) * 1'000'000, .process = ProcessId(0)});
+  }
+  build.Property("cost.range_ns", "50.0");
+  const Store store = build.Build();
+  const RecordingCost cost = FindRecordingCost(store, FindSteps(store));
+  ASSERT_FALSE(cost.kinds.empty());
+  EXPECT_EQ(cost.kinds[0].what, "CUDA graphs");
+  EXPECT_GE(cost.high_ns, 29'000);
+  EXPECT_DOUBLE_EQ(cost.low_ns, 0);
+}
+
 // Costs that were measured while something slowed the process down.
 TEST(RecordingCost, IsNeverMoreThanHalfOfAStep) {
   testing::StoreBuilder build;
@@ -124,6 +142,27 @@ Store WithPlainSteps(int64_t count) {
   build.Property("cost.range_ns", "50.0");
   build.Property(kOverheadBudgetKey, "0.03");
   return build.Build();
+}
+
+// A loop that stops for longer than a step in half of them: the comparison could say anything.
+TEST(RecordingCost, IsNotMeasuredOnStepsThatSayNothing) {
+  testing::StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(100, "train.py"));
+  int64_t now = 0;
+  for (int64_t i = 0; i < 160; ++i) {
+    const int64_t end = now + (i % 16 == 4 ? 31'000'000 : 1'000'000);
+    build.Range(main, "step", now, end);
+    if (i % 8 == 4) {
+      testing::PlainMark(build, main, false, now + 20'000, 20'000);
+      testing::PlainMark(build, main, true, end + 20'000, 20'000);
+    }
+    now = end;
+  }
+  build.Property("cost.range_ns", "50.0");
+  const Store store = build.Build();
+  const RecordingCost cost = FindRecordingCost(store, FindSteps(store));
+  EXPECT_FALSE(cost.measured) << "said would be 3 % +- 1500";
+  EXPECT_FALSE(cost.kinds.empty()) << "the estimate stays";
 }
 
 TEST(RecordingCost, IsMeasuredOnStepsWithoutDetail) {

@@ -13,6 +13,7 @@ std::string Percent(double share) { return FixedText(100 * share, 1); }
 // "; --overhead 3 %: 0.5 % in the mean of 600 steps, 41 of them with detail"
 std::string BudgetText(const RecordingCost& cost) {
   if (cost.budget <= 0) return "";
+  if (!cost.measured) return "; too few steps to tell whether --overhead was kept";
   const size_t all = cost.detailed_steps + cost.plain_steps;
   const double mean = cost.MeanShare();
   char asked[32];  // as it was given: 3, 0.5
@@ -51,7 +52,7 @@ std::string EstimatedText(const RecordingCost& cost) {
     text += (i == 0 ? ": " : ", ") + FixedText(kind.per_step, kind.per_step < 10 ? 1 : 0) + " " +
             std::string(kind.what);
   }
-  return text;
+  return text + BudgetText(cost);
 }
 
 }  // namespace

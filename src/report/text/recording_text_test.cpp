@@ -62,6 +62,10 @@ TEST(RecordingText, EstimatedAsARange) {
   EXPECT_EQ(RecordingCostText(overview),
             "recording adds at most 600 µs to a step (6.4 %, estimated): 1,473 operators, 2.0 "
             "ranges");
+  cost.budget = 0.03;
+  EXPECT_EQ(RecordingCostText(overview),
+            "recording adds at most 600 µs to a step (6.4 %, estimated): 1,473 operators, 2.0 "
+            "ranges; too few steps to tell whether --overhead was kept");
 }
 
 TEST(RecordingText, FromHowManySteps) {
