@@ -37,6 +37,7 @@ bool DetailPlan::HasDetail(uint64_t number) const {
 void DetailPlan::Took(uint64_t number, bool detail, uint64_t duration) {
   if (options_.budget <= 0) return;
   BeginBlock(number);
+  if (detail) cost_ < 0 ? void(++unpriced_) : void(spent_ += cost_);
   Compare(detail, static_cast<double>(duration));
   if (number % kBlock == kBlock / 2) Plan(number / kBlock + 1);
 }
@@ -62,10 +63,16 @@ void DetailPlan::Compare(bool detail, double duration) {
 void DetailPlan::Plan(uint64_t next_block) {
   constexpr size_t kEnough = 3;
   if (costs_.count < kEnough) return;
-  const double cost = costs_.Median();
+  const double cost = costs_.Median() > 0 ? costs_.Median() : 0;
+  if (cost_ < 0) spent_ = cost * unpriced_;
+  cost_ = cost;
+  // By the end of as many steps again, what was spent is to be within the budget.
+  const double steps = static_cast<double>(next_block * kBlock);
+  constexpr double kAim = 0.97;  // of the budget, as costs are known with some noise
+  const double left = (2 * steps * options_.budget * kAim - spent_) / steps;
   uint32_t interval = 1;
   // One more than fits if it does not come out even: the mean stays below the budget.
-  while (interval < kLongest && cost > options_.budget * interval) ++interval;
+  while (interval < kLongest && cost > left * interval) ++interval;
   next_interval_ = interval;
   next_block_ = next_block;
 }

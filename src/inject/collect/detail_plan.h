@@ -2,8 +2,10 @@
 // and on how long they took: it neither reads a clock nor switches anything.
 //
 //   --control-steps N   one in N is not, so that a report can say what recording adds to a step
-//   --overhead P %      as many as fit into the budget: at first about half, to measure what detail
-//                       costs in this very program, then one in so many
+//   --overhead P %      as many as fit into the budget: at first one in four, to measure what
+//   detail
+//                       costs in this very program, then one in so many. What measuring spent too
+//                       much is saved in as many steps again, so that the mean of all comes out
 //
 // The choice within a group of steps is random, so that a loop with a rhythm of its own (a log line
 // every tenth step) is not met at always the same beat. It depends on the number of the step alone:
@@ -59,7 +61,10 @@ class DetailPlan {
   Recent<9> with_{};
   Recent<9> without_{};
   Recent<31> costs_{};     // of detail, as a share of a step; each of one step and those before it
-  uint32_t interval_ = 2;  // while measuring
+  double cost_ = -1;       // as last planned with; negative: not known yet
+  double spent_ = 0;       // in plain steps, on detail, at the cost of that time
+  uint32_t unpriced_ = 0;  // steps with detail before any cost was known
+  uint32_t interval_ = 4;  // while measuring
   uint32_t next_interval_ = 0;
   uint64_t next_block_ = 0;  // from which on next_interval_ holds; 0 = none is planned
 };

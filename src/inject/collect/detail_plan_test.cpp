@@ -77,6 +77,18 @@ TEST(DetailPlan, StaysWithinTheBudget) {
   }
 }
 
+// Also of short runs, of which measuring is a good part.
+TEST(DetailPlan, WhatMeasuringSpentIsSaved) {
+  for (const double cost : {0.05, 0.12, 0.25, 0.36}) {
+    for (const uint64_t steps : {250, 400, 1000}) {
+      Loop loop(0.03, cost);
+      const double added = loop.Run(0, steps);
+      EXPECT_LE(added, 0.0315) << cost << " in " << steps;
+      EXPECT_GE(added, 0.01) << cost << " in " << steps << ": more steps would fit";
+    }
+  }
+}
+
 TEST(DetailPlan, RecordsAlmostAllWhereDetailIsCheap) {
   Loop loop(0.03, 0.01);
   loop.Run(0, 64);
@@ -98,7 +110,8 @@ TEST(DetailPlan, FollowsWhatDetailComesToCost) {
   loop.Run(0, 500);
   loop.cost = 0.6;  // longer sequences, say
   loop.Run(500, 1000);
-  EXPECT_LE(loop.Run(1000, 3000), 0.0315);
+  EXPECT_LE(loop.Run(1000, 3000), 0.033) << "what was saved before may be spent";
+  EXPECT_GE(loop.detailed, 60u);
 }
 
 TEST(DetailPlan, ABudgetThatCannotBeMetLeavesSomeSteps) {
@@ -124,7 +137,7 @@ TEST(DetailPlan, RanksChooseTheSameSteps) {
 
 TEST(DetailPlan, APlanOfLongAgoIsNotTaken) {
   Loop first(0.03, 0.3);
-  first.Run(0, 20);
+  first.Run(0, 50);
   const uint32_t old = first.plan.published();
   ASSERT_NE(old, 0u);
   Loop second(0.03, 0.3);
