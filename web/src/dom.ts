@@ -1,6 +1,8 @@
 // Elements from code. Text reaches the page only as text nodes and attributes: names in a recording
 // come from the profiled program and are not trusted, so nothing here ever parses HTML.
 
+import {codePieces} from "./format";
+
 type Child = Node|string|null|undefined|false;
 type Attributes = Record<string, string|number|boolean|EventListener|null|undefined>;
 
@@ -29,6 +31,12 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K, attributes: Attributes = {}, ...children: Child[]): SVGElementTagNameMap[K] {
   return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+// A sentence whose `code` is set as such.
+export function prose(text: string): Child[] {
+  return codePieces(text).map(
+    (piece) => piece.code ? h("code", {}, piece.text) : document.createTextNode(piece.text));
 }
 
 // A long name on one line: without room for it the middle is hidden and both ends stay readable.

@@ -118,3 +118,11 @@ export function columnFormat(column: Column, values: readonly(number | null)[]):
     },
   };
 }
+
+// The pieces of a sentence; what stands between `backticks` is code.
+export function codePieces(text: string): {text: string, code: boolean}[] {
+  const pieces = text.split("`");
+  if (pieces.length % 2 === 0) return [{text, code: false}];  // one that nothing closes
+  return pieces.map((piece, i) => ({text: piece, code: i % 2 === 1}))
+    .filter((piece) => piece.text !== "");
+}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import type {Column} from "./data";
-import {bytes, columnFormat, decimalsFor, percent, scaleFor, significant, time, timeRange} from "./format";
+import {bytes, codePieces, columnFormat, decimalsFor, percent, scaleFor, significant, time, timeRange} from "./format";
 
 const column = (unit: Column["unit"], type?: Column["type"]): Column => ({
   key: "time",
@@ -57,4 +57,14 @@ test("a column has one unit, chosen by its largest value", () => {
 test("counts are whole, percentages keep the column's decimals", () => {
   assert.equal(columnFormat(column(""), [1234567]).text(1234567), "1,234,567");
   assert.equal(columnFormat(column("%", "real"), [12.34]).text(12.34), "12.3");
+});
+
+test("what stands between backticks is code", () => {
+  assert.deepEqual(codePieces("mostly in `log` (a.py:3)"), [
+    {text: "mostly in ", code: false},
+    {text: "log", code: true},
+    {text: " (a.py:3)", code: false},
+  ]);
+  assert.deepEqual(codePieces("`a`, `b`").map((piece) => piece.text), ["a", ", ", "b"]);
+  assert.deepEqual(codePieces("a ` alone"), [{text: "a ` alone", code: false}]);
 });

@@ -1,6 +1,6 @@
 // What to change: one card per finding with its evidence, the largest gain first.
 import type {Evidence, Finding, PageData} from "../data";
-import {h, longName} from "../dom";
+import {h, longName, prose} from "../dom";
 import {count, time} from "../format";
 import {timelineLink} from "../timeline_link";
 import {section} from "./section";
@@ -27,9 +27,9 @@ function card(page: PageData, finding: Finding): HTMLElement {
   return h(
     "article",
     {class: "finding"},
-    h("div", {class: "finding-head"}, h("h3", {}, finding.title), gain(finding)),
-    h("p", {}, finding.seen, " ", finding.why),
-    h("p", {class: "action"}, h("b", {}, "Do: "), finding.action),
+    h("div", {class: "finding-head"}, h("h3", {}, ...prose(finding.title)), gain(finding)),
+    h("p", {}, ...prose(finding.seen), " ", ...prose(finding.why)),
+    h("p", {class: "action"}, h("b", {}, "Do: "), ...prose(finding.action)),
     patch(finding),
     sameTime(finding, page.advice),
     evidence(page, finding),
@@ -41,7 +41,8 @@ function sameTime(finding: Finding, all: Finding[]): HTMLElement|null {
   const titles =
     all.filter((other) => finding.same_time_as.includes(other.rule)).map((other) => other.title);
   if (titles.length === 0) return null;
-  return h("p", {class: "muted"}, `Gains in part the same time as: ${titles.join("; ")}.`);
+  return h(
+    "p", {class: "muted"}, ...prose(`Gains in part the same time as: ${titles.join("; ")}.`));
 }
 
 function gain(finding: Finding): HTMLElement {

@@ -2,7 +2,7 @@
 // and the steps one by one. Selecting steps in the chart recomputes all of it for them.
 import type {PageData, Steps, Training} from "../data";
 import {StepChart} from "../charts/step_chart";
-import {h} from "../dom";
+import {h, prose} from "../dom";
 import {count, significant, time, timeRange} from "../format";
 import {aggregate} from "../selection";
 import type {Aggregate, Range} from "../selection";
@@ -161,7 +161,7 @@ export class StepView {
       return h("p", {class: "change-first"}, "No rule found anything to change.");
     const finding = this.page.advice.find(({short_gain}) => short_gain !== "");
     if (!finding) return null;
-    const link = h("a", {href: "#advice"}, finding.title);
+    const link = h("a", {href: "#advice"}, ...prose(finding.title));
     return h("p", {class: "change-first"}, "Change first: ", link, `, ${finding.short_gain}.`);
   }
 
@@ -191,7 +191,8 @@ function followers(page: PageData): string {
 }
 
 function stat(label: string, value: string, note: string): HTMLElement {
-  return h("div", {}, h("dt", {}, label), h("dd", {}, value), h("dd", {class: "muted"}, note));
+  return h(
+    "div", {}, h("dt", {}, label), h("dd", {}, ...prose(value)), h("dd", {class: "muted"}, note));
 }
 
 function rate(period_ns: number): string {
