@@ -116,6 +116,78 @@ class Served(unittest.TestCase):
         self.assertRegex(self.browser.text('.event-panel h2'), r'\w')
         self.assertEqual(self.selected()['same_name']['rank'] >= 1, True)
 
+    def click_on(self, kind, time, row=0):
+        """Clicks where the first row of the first track of a kind is at that time."""
+        left, top, x, y = self.js(
+            'const {app} = batchlightTimeline; const {stage, model} = app;'
+            'const lane = stage.lanes.find(({block, depth}) => block.track.kind === arguments[0] && depth === arguments[2]);'
+            'const box = document.querySelector(".over").getBoundingClientRect();'
+            'return [box.left, box.top, model.view.x(arguments[1]), lane.y + lane.height / 2]', kind, time, row)
+        self.browser.click_at(left + x, top + y)
+
+    def test_the_path_to_the_longest_gap_and_its_cause(self):
+        """What docs/view.md tells a newcomer, step by step, by key and by clicks alone."""
+        self.view(self.train)
+        self.browser.keys('i')
+        self.wait('return batchlightTimeline.app.model.selected?.event.table === "gpu_idle"')
+        gap = self.selected()
+        self.assertRegex(self.browser.text('.event-panel h2'), r'^idle: ')  # the cause
+        self.assertIn('of this name', self.browser.text('.event-panel'))
+        self.wait('return document.querySelector(".status").innerText !== ""')
+        # By clicks: the tab Search, the words, the longest of the first name.
+        self.view(self.train)
+        self.browser.click('#dock-tab-search')
+        self.browser.click('.search')
+        self.browser.type('.search', 'idle')
+        self.wait('return document.querySelectorAll(".search-panel tbody tr").length > 0')
+        self.browser.click('.search-panel tbody tr td:last-child button')
+        self.wait('return batchlightTimeline.app.model.selected?.event.name.startsWith("idle: ")')
+        # Straight up from the gap: what the program did instead.
+        self.js('batchlightTimeline.app.actions.go(batchlightTimeline.app.model.first, arguments[0])', gap['ref'])
+        self.wait('return batchlightTimeline.app.model.selected?.event.ref === arguments[0]', gap['ref'])
+        self.browser.wait_frames(5)
+        middle = (gap['from'] + gap['to']) / 2
+        self.js('batchlightTimeline.app.stage.scrollTo(batchlightTimeline.app.model.tracks.find(({kind}) => kind === "thread").id, 0)')
+        self.browser.wait_frames(5)
+        self.click_on('thread', middle)
+        self.wait('const event = batchlightTimeline.app.model.selected?.event; return event && event.ref !== arguments[0]', gap['ref'])
+        found = self.selected()
+        self.assertLessEqual(found['from'], middle)
+        self.assertGreaterEqual(found['to'], middle)
+        self.assertNotEqual(self.browser.text('.event-panel h2'), '')
+
+    def test_from_a_collective_to_the_other_rank_and_back(self):
+        self.view(RECORDINGS / 'h200_two_ranks.batchlight')
+        titles = self.js('return batchlightTimeline.app.model.tracks.filter(({kind}) => kind === "collectives").map(({name}) => name)')
+        self.assertEqual(len(titles), 2, titles)
+        self.assertRegex(titles[0], r'^communicator 0.*2 ranks$')
+        self.js('const {app} = batchlightTimeline; void app.actions.longest({text: "AllReduce, "}, 0)')
+        self.wait('return batchlightTimeline.app.model.selected?.event.table === "collectives"')
+        first = self.selected()
+        across = [link for link in first['links'] if link['kind'] == 'collective']
+        self.assertEqual(len(across), 1)
+        self.assertNotEqual(across[0]['track'], first['track'])
+        self.assertIn('the same collective', self.browser.text('.event-panel'))
+        key = ']' if across[0]['forward'] else '['
+        self.browser.keys(key)
+        for _ in first['links']:
+            if self.wait('return batchlightTimeline.app.model.selected.event.ref !== arguments[0]'
+                         ' && batchlightTimeline.app.model.selected.event', first['ref'])['table'] == 'collectives':
+                break
+            before = self.selected()['ref']
+            self.browser.keys('Ctrl+]')
+            self.wait('return batchlightTimeline.app.model.selected.event.ref !== arguments[0]', before)
+        self.assertEqual(self.selected()['ref'], across[0]['ref'])
+
+    def test_the_memory_of_a_range(self):
+        self.view(RECORDINGS / 'h200_memory.batchlight')
+        self.js('const {app} = batchlightTimeline; const {model} = app; app.range.showSteps(model.first.info.steps[0].number[1], model.first.info.steps[0].number[1])')
+        self.wait('return [...document.querySelectorAll(".range-panel [role=tab]")].some(({innerText}) => innerText === "Memory")')
+        self.js('[...document.querySelectorAll(".range-panel [role=tab]")].find(({innerText}) => innerText === "Memory").click()')
+        text = self.browser.text('.range-panel [role=tabpanel]:not(.hidden-tab)')
+        self.assertIn('all', text)
+        self.assertIn('Copy CSV', text)
+
     def test_search(self):
         self.view('--find', 'elementwise', self.train)
         self.wait('return /elementwise/i.test(batchlightTimeline.app.model.selected?.event.name)')
@@ -133,6 +205,7 @@ class Served(unittest.TestCase):
         while time.monotonic() < end and not (file.exists() and 'why' in file.read_text()):
             time.sleep(0.05)
         self.assertIn('why', file.read_text())
+        self.browser.open_url('about:blank')  # what the page yet asks for finds its server
         tool.kill()
         self.view(self.train)
         self.wait('return batchlightTimeline.app.model.notes.some(({text}) => text === "why")')

@@ -13,7 +13,7 @@ import urllib.request
 
 LONG_S = 60  # a loaded machine may leave the browser without a processor for seconds
 ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
-KEYS = {'Tab': '\ue004', 'Enter': '\ue007', 'Escape': '\ue00c', 'Shift': '\ue008', 'Home': '\ue011',
+KEYS = {'Tab': '\ue004', 'Enter': '\ue007', 'Escape': '\ue00c', 'Shift': '\ue008', 'Ctrl': '\ue009', 'Home': '\ue011',
         'End': '\ue010', 'Up': '\ue013', 'Down': '\ue015', 'Left': '\ue012', 'Right': '\ue014', 'Space': ' '}
 
 

@@ -10,6 +10,7 @@
 #include "analysis/ranks/lateness.h"
 #include "analysis/ranks/nccl_calls.h"
 #include "analysis/ranks/rank_calls.h"
+#include "analysis/ranks/same_calls.h"
 #include "analysis/steps/step_clock.h"
 #include "analysis/steps/step_lookup.h"
 
@@ -47,6 +48,7 @@ class Analysis {
         work_(work),
         bin_starts_(bin_starts),
         nccl_(FindNcclCalls(store)),
+        numbers_(NumberCommunicators(nccl_)),
         first_(FirstNumbersOf(store, nccl_, steps)) {}
 
   void Run(Distributed& found) {
@@ -161,7 +163,7 @@ class Analysis {
     const CollectiveCall& first = *same.front();
     CollectiveRow& row = rows_[{first.communicator, first.operation, first.bytes}];
     row.operation = first.operation;
-    row.communicator = NumberOf(first.communicator);
+    row.communicator = numbers_.at(first.communicator);
     row.message_bytes = first.bytes;
     row.bins.resize(bin_starts_.size() + 1);
     for (const CollectiveCall* call : same) {
@@ -184,9 +186,6 @@ class Analysis {
     knows_waits_ |= same.size() > 1;
   }
 
-  uint32_t NumberOf(uint64_t communicator) {
-    return numbers_.try_emplace(communicator, uint32_t(numbers_.size())).first->second;
-  }
   uint32_t RanksOf(uint64_t communicator) const {
     const auto found = nccl_.communicators.find(communicator);
     return found == nccl_.communicators.end() ? 0 : found->second.size();
@@ -198,10 +197,10 @@ class Analysis {
   const Attribution& work_;
   const std::vector<uint32_t>& bin_starts_;
   const NcclCalls nccl_;
-  const std::vector<FirstNumbers> first_;  // by row of `processes`
+  const std::map<uint64_t, uint32_t> numbers_;  // of communicators
+  const std::vector<FirstNumbers> first_;       // by row of `processes`
   std::vector<CollectiveCall> calls_;
   std::map<std::tuple<uint64_t, std::string_view, uint64_t>, CollectiveRow> rows_;
-  std::map<uint64_t, uint32_t> numbers_;
   std::map<uint32_t, std::map<size_t, int64_t>> waited_;  // process, step
   bool knows_waits_ = false;
 };

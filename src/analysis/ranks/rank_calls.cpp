@@ -5,8 +5,9 @@
 #include <string_view>
 #include <tuple>
 
-#include "analysis/cuda/kernel_class.h"
 #include "analysis/numbers/time_span.h"
+#include "analysis/ranks/nccl_kernels.h"
+#include "analysis/ranks/same_calls.h"
 
 namespace batchlight {
 namespace {
@@ -30,77 +31,49 @@ struct MadeCall {
 class Collector {
  public:
   Collector(const Store& store, const NcclCalls& nccl, const StepSet& steps)
-      : store_(store), nccl_(nccl), steps_(steps), is_nccl_(store.strings.size()) {}
+      : store_(store), nccl_(nccl), steps_(steps) {}
 
   std::vector<RankCalls> Run() {
     std::vector<RankCalls> found(store_.processes.size());
     if (nccl_.calls.empty()) return found;
-    OrderCalls();
+    for (uint32_t i = 0; i < nccl_.calls.size(); ++i) {
+      made_.push_back({.call = i, .made_ns = store_.nvtx_ranges.start_ns[nccl_.calls[i].range]});
+    }
     AddKernels();
-    std::map<ProcessId, std::vector<MadeCall>> by_process;
-    for (const MadeCall& made : made_) by_process[nccl_.calls[made.call].process].push_back(made);
-    for (auto& [process, calls] : by_process) {
-      if (process.IsNone()) continue;
-      std::stable_sort(calls.begin(), calls.end(),
-                       [](const MadeCall& a, const MadeCall& b) { return a.made_ns < b.made_ns; });
-      Fill(process, calls, found[process.row()]);
+    const std::vector<std::vector<uint32_t>> order = CallsInOrder(store_, nccl_);
+    for (size_t process = 0; process < found.size(); ++process) {
+      std::vector<MadeCall> calls;
+      for (const uint32_t call : order[process]) calls.push_back(made_[call]);
+      if (!calls.empty()) Fill(ProcessId::At(process), calls, found[process]);
     }
     return found;
   }
 
  private:
-  void OrderCalls() {
-    made_.resize(nccl_.calls.size());
-    for (uint32_t i = 0; i < made_.size(); ++i) {
-      const NcclCall& call = nccl_.calls[i];
-      made_[i] = {.call = i, .made_ns = store_.nvtx_ranges.start_ns[call.range]};
-      of_thread_[store_.nvtx_ranges.thread[call.range]].push_back(i);
-    }
-    // Rows of nvtx_ranges are in order of thread and start, so these are in order of start.
-  }
-
-  // The call around a moment of a thread; kNone: none.
-  uint32_t CallAt(ThreadId thread, int64_t time_ns) const {
-    const auto calls = of_thread_.find(thread);
-    if (calls == of_thread_.end()) return NcclCalls::kNone;
-    const auto after =
-        std::upper_bound(calls->second.begin(), calls->second.end(), time_ns,
-                         [&](int64_t time, uint32_t call) { return time < made_[call].made_ns; });
-    if (after == calls->second.begin()) return NcclCalls::kNone;
-    const uint32_t call = *std::prev(after);
-    const int64_t end_ns = store_.nvtx_ranges.end_ns[nccl_.calls[call].range];
-    return time_ns <= end_ns ? call : NcclCalls::kNone;
-  }
-
   void AddKernels() {
     const KernelsTable& kernels = store_.kernels;
-    for (size_t row = 0; row < is_nccl_.size(); ++row) {
-      is_nccl_[row] = IsNcclKernel(store_.Text(StringId::At(row)));
-    }
+    const std::vector<NcclKernel> communicating = FindNcclKernels(store_, nccl_);
     std::map<std::pair<ProcessId, uint32_t>, std::vector<TimeSpan>> computing;  // of a device
-    for (size_t row = 0; row < kernels.size(); ++row) {
-      if (IsNccl(row) || kernels.end_ns[row] == kOpenEnd) continue;
+    auto next = communicating.begin();
+    for (uint32_t row = 0; row < kernels.size(); ++row) {
+      if (next != communicating.end() && next->kernel == row) {
+        ++next;
+        continue;
+      }
+      if (kernels.end_ns[row] == kOpenEnd) continue;
       AddSpan(computing[{kernels.process[row], kernels.device[row]}], kernels.start_ns[row],
               kernels.end_ns[row]);
     }
-    for (size_t row = 0; row < kernels.size(); ++row) {
-      const ApiCallId launch = kernels.api_call[row];
-      if (!IsNccl(row) || launch.IsNone() || kernels.end_ns[row] == kOpenEnd) continue;
-      const uint32_t call =
-          CallAt(store_.api_calls.thread[launch.row()], store_.api_calls.start_ns[launch.row()]);
-      if (call == NcclCalls::kNone) continue;
+    for (const NcclKernel& one : communicating) {
+      const uint32_t row = one.kernel;
+      if (one.call == NcclCalls::kNone || kernels.end_ns[row] == kOpenEnd) continue;
       const int64_t length_ns = kernels.end_ns[row] - kernels.start_ns[row];
       const std::vector<TimeSpan>& spans = computing[{kernels.process[row], kernels.device[row]}];
-      MadeCall& made = made_[call];
+      MadeCall& made = made_[one.call];
       made.kernel_ns += length_ns;
       made.exposed_ns += length_ns - NsInside(spans, kernels.start_ns[row], kernels.end_ns[row]);
       made.end_ns = std::max(made.end_ns, kernels.end_ns[row]);
     }
-  }
-
-  bool IsNccl(size_t kernel) const {
-    const StringId name = store_.kernels.short_name[kernel];
-    return !name.IsNone() && is_nccl_[name.row()];
   }
 
   CallKind KindOf(const NcclCall& call) const {
@@ -140,9 +113,7 @@ class Collector {
   const Store& store_;
   const NcclCalls& nccl_;
   const StepSet& steps_;
-  std::vector<bool> is_nccl_;  // by string
   std::vector<MadeCall> made_;
-  std::map<ThreadId, std::vector<uint32_t>> of_thread_;
 };
 
 }  // namespace

@@ -2,11 +2,21 @@
 
 #include <algorithm>
 
+#include "timeline/answers/collective_links.h"
+
 namespace batchlight::timeline {
 
 Links::Links(const Timeline& timeline) : timeline_(timeline) {
   AddLaunches(kinds_.emplace_back(Pairs{.kind = "launch", .by_from = {}, .by_to = {}}));
   AddBackwards(kinds_.emplace_back(Pairs{.kind = "backward", .by_from = {}, .by_to = {}}));
+  for (const std::string_view kind : {"owner", "collective"}) {
+    kinds_.emplace_back(Pairs{.kind = kind, .by_from = {}, .by_to = {}});
+  }
+  for (const EventLink& link : CollectiveLinks(timeline)) {
+    const auto pairs = std::find_if(kinds_.begin(), kinds_.end(),
+                                    [&](const Pairs& known) { return known.kind == link.kind; });
+    pairs->by_from.push_back({link.from, link.to});
+  }
   for (Pairs& pairs : kinds_) Sort(pairs);
 }
 

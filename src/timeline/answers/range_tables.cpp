@@ -7,6 +7,7 @@
 #include "analysis/result/result_column.h"
 #include "analysis/steps/step_lookup.h"
 #include "analysis/tables/registry.h"
+#include "timeline/answers/memory_in_range.h"
 
 namespace batchlight::timeline {
 namespace {
@@ -152,6 +153,15 @@ ResultTable EventsInRange(const Timeline& timeline, int64_t from_ns, int64_t to_
   return TableOf("events", "Events by name", EventColumns(), rows);
 }
 
+void RangeTableMaker::AddMemory(RangeTables& result) {
+  const Store& store = timeline_.store();
+  if (store.gpu_memory_events.size() == 0) return;
+  const std::lock_guard lock(mutex_);
+  if (!memory_) memory_ = GpuMemoryCurves(store, timeline_.steps(), SIZE_MAX);
+  ResultTable table = MemoryInRange(store, *memory_, result.from_ns, result.to_ns);
+  if (!table.rows.empty()) result.tables.push_back(std::move(table));
+}
+
 void RangeTableMaker::AddTablesOfSteps(const RangeRequest& request, size_t first, size_t last,
                                        RangeTables& result) {
   const StepMeasures measures = MeasuresFor(request);
@@ -193,6 +203,7 @@ RangeTables RangeTableMaker::Make(const RangeRequest& request) {
   if (IsWanted(request, "events")) {
     result.tables.push_back(EventsInRange(timeline_, result.from_ns, result.to_ns));
   }
+  if (IsWanted(request, "memory")) AddMemory(result);
   if (!has_steps) {
     result.notes.push_back("no step lies here: only the events themselves are summed");
     return result;
@@ -203,8 +214,8 @@ RangeTables RangeTableMaker::Make(const RangeRequest& request) {
                        process->steps[last].end_ns == result.to_ns;
   if (!result.whole_steps) {
     result.notes.push_back(
-        "the events by name are of exactly this time, the other tables of the whole steps that it "
-        "touches");
+        "events by name and memory are of exactly this time, the other tables of the whole steps "
+        "that it touches");
   }
   AddTablesOfSteps(request, first, last, result);
   return result;

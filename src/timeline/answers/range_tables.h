@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/memory/gpu_memory.h"
 #include "analysis/overview/run_overview.h"
 #include "analysis/result/result_table.h"
 #include "analysis/run/step_measurer.h"
@@ -42,11 +44,12 @@ class RangeTableMaker {
   RangeTableMaker(const Timeline& timeline, StepOptions steps)
       : timeline_(timeline), steps_(std::move(steps)), measurer_(timeline.store()) {}
 
-  // First the events of exactly this time by name (`events`), then the tables of the steps that it
-  // touches.
+  // First what is of exactly this time, the events by name (`events`) and GPU memory (`memory`),
+  // then the tables of the steps that it touches.
   RangeTables Make(const RangeRequest& request);
 
  private:
+  void AddMemory(RangeTables& result);
   void AddTablesOfSteps(const RangeRequest& request, size_t first, size_t last,
                         RangeTables& result);
 
@@ -55,6 +58,7 @@ class RangeTableMaker {
   std::mutex mutex_;  // of what follows
   StepMeasurer measurer_;
   RunOverview overview_;
+  std::optional<std::vector<MemoryCurve>> memory_;  // found when first asked for
 };
 
 // The events that touch [from, to), by name: how many, and how much of their time lies in it.

@@ -8,6 +8,7 @@
 #include "analysis/tables/registry.h"
 #include "analysis/testing/sample_run.h"
 #include "analysis/testing/store_builder.h"
+#include "analysis/testing/two_ranks.h"
 #include "timeline/answers/links.h"
 #include "timeline/answers/name_search.h"
 #include "timeline/answers/range_tables.h"
@@ -187,6 +188,55 @@ TEST(Links, GoFromALaunchToItsKernelAndBack) {
   EXPECT_EQ(links.Of(found[0].from, 10).size(), 1u);
 }
 
+// Both ranks have a track of the communicator; the same call on the other rank is one link away.
+TEST(Timeline, HasCollectivesByCommunicatorAndLinksThemAcrossRanks) {
+  const Store store = testing::MakeTwoRanks(12);
+  const auto timeline = BuildTimeline(store);
+  std::vector<const Track*> tracks;
+  for (const Track& track : timeline->tracks()) {
+    if (track.kind == TrackKind::kCollectives) tracks.push_back(&track);
+  }
+  ASSERT_EQ(tracks.size(), 2u);
+  EXPECT_EQ(tracks[0]->title, "communicator 0, 2 ranks");
+  EXPECT_EQ(timeline->groups()[size_t(tracks[0]->group)].rank, 0);
+  EXPECT_EQ(timeline->groups()[size_t(tracks[1]->group)].rank, 1);
+  ASSERT_EQ(tracks[0]->rows.size(), 1u);
+  const std::vector<uint32_t>& first = tracks[0]->rows[0].refs();
+  const std::vector<uint32_t>& second = tracks[1]->rows[0].refs();
+  ASSERT_EQ(first.size(), 12u);
+  ASSERT_EQ(second.size(), 12u);
+  EXPECT_EQ(NamesOf(*timeline, tracks[0]->rows[0])[0], "AllReduce, 1.0 MB");
+  const Events& events = timeline->events();
+  EXPECT_EQ(events.End(first[0]) - events.Start(first[0]), 400'000);
+  EXPECT_EQ(events.End(second[0]) - events.Start(second[0]), 100'000);
+
+  const Links links(*timeline);
+  for (size_t i = 0; i < first.size(); ++i) {
+    std::vector<EventLink> across;
+    std::vector<EventLink> own;
+    for (const EventLink& link : links.Of(first[i], 100)) {
+      (link.kind == "collective" ? across : own).push_back(link);
+    }
+    ASSERT_EQ(across.size(), 1u);
+    EXPECT_EQ(across[0].from, first[i]);
+    EXPECT_EQ(across[0].to, second[i]);
+    ASSERT_EQ(own.size(), 2u);  // NCCL's call, and the kernel
+    for (const EventLink& link : own) EXPECT_EQ(link.kind, "owner");
+  }
+  // From a kernel of one rank to that of the other.
+  const EventTable& kernels = *events.TableWithKey("kernels");
+  size_t across = 0;
+  for (uint32_t row = 0; row < kernels.rows; ++row) {
+    for (const EventLink& link : links.Of(kernels.first_ref + row, 100)) {
+      if (link.kind != "collective") continue;
+      ++across;
+      EXPECT_NE(store.kernels.process[link.from - kernels.first_ref],
+                store.kernels.process[link.to - kernels.first_ref]);
+    }
+  }
+  EXPECT_EQ(across, 24u);  // each link from both ends
+}
+
 TEST(NameSearch, SumsAndOrdersByName) {
   StoreBuilder build;
   const ThreadId main = build.Thread(build.Process(100, "train.py"));
@@ -218,7 +268,7 @@ void ExpectTablesOf(const Store& store, const RangeTables& made, int64_t first, 
   const RunOverview overview =
       BuildOverview(store, {.steps = {.first_step = first, .last_step = last}});
   for (const ResultTable& table : made.tables) {
-    if (table.name == "events") continue;
+    if (table.name == "events" || table.name == "memory") continue;
     const ResultTable known = FindOverviewTable(table.name)->make(overview);
     ASSERT_EQ(table.columns.size(), known.columns.size()) << table.name;
     EXPECT_EQ(table.rows, known.rows) << table.name << " of " << first << " to " << last;
@@ -254,6 +304,40 @@ TEST(RangeTables, OfWholeStepsAreThoseOfTheAnalyses) {
     }
   }
   EXPECT_NE(maker.Make({.by_steps = true, .first_step = 999}).problem, "");
+}
+
+// Of exactly the time, not of the steps around it.
+TEST(RangeTables, HaveTheMemoryOfExactlyTheTime) {
+  StoreBuilder build;
+  const ProcessId process = build.Process(100, "train.py", 3);
+  build.Operator(build.Thread(process), "aten::mm", 0, 1000);
+  const auto change = [&](int64_t at_ns, uint64_t address, uint64_t bytes, bool release) {
+    build.store().gpu_memory_events.Append(
+        {.start_ns = at_ns,
+         .process = process,
+         .address = address,
+         .bytes = bytes,
+         .memory_kind = MemoryKind::kDevice,
+         .operation = release ? MemoryOperation::kRelease : MemoryOperation::kAllocation});
+  };
+  change(100, 1, 4000, false);
+  change(200, 2, 6000, false);
+  change(300, 2, 6000, true);
+  change(400, 3, 500, false);
+  const Store store = build.Build();
+  const auto timeline = BuildTimeline(store);
+  RangeTableMaker maker(*timeline, {});
+  const RangeTables made = maker.Make({.from_ns = 150, .to_ns = 350, .keys = {"memory"}});
+  ASSERT_EQ(made.tables.size(), 1u);
+  EXPECT_EQ(made.tables[0].name, "memory");
+  const std::vector<Cell>& all = made.tables[0].rows[0];
+  EXPECT_EQ(std::get<std::string>(all[0]), "rank 3");
+  EXPECT_EQ(std::get<std::string>(all[3]), "all");
+  const std::vector<int64_t> expected = {4000, 10000, 4000, 6000, 6000};
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(std::get<int64_t>(all[4 + i]), expected[i]) << i;
+  }
+  EXPECT_TRUE(maker.Make({.from_ns = 0, .to_ns = 50, .keys = {"memory"}}).tables.empty());
 }
 
 TEST(RangeTables, CutEventsAtTheEdges) {

@@ -4,6 +4,7 @@
 
 #include "analysis/breakdown/phase_stretches.h"
 #include "timeline/rows/lanes.h"
+#include "timeline/tracks/collective_tracks.h"
 
 namespace batchlight::timeline {
 namespace {
@@ -95,6 +96,7 @@ std::vector<TrackPlan> DerivedTracks(const StepInputs& inputs, Timeline& timelin
   AddStepTracks(timeline, plans);
   AddPhaseTracks(inputs, timeline, plans);
   AddIdleTracks(inputs, timeline, plans);
+  AddCollectiveTracks(timeline, plans);
   AddMemoryTracks(timeline, plans);
   AddPythonTracks(timeline, plans);
   AddMetricTracks(timeline, plans);

@@ -1,5 +1,5 @@
 // What keys, buttons and links do: find an event, select it and bring it into view.
-import type {EventAnswer, EventRef, Link, Ref, Wanted} from "../data/protocol";
+import type {EventAnswer, EventRef, Link, LinkedEvent, Ref, Wanted} from "../data/protocol";
 import {loopOf, stepAt} from "../data/steps";
 import {trackId} from "../data/track";
 import type {Model, RunView} from "../state/model";
@@ -18,6 +18,8 @@ export class Actions {
   private nth = 0;  // of L pressed again
   private nthName = "";
   private gapAt = 0;  // of I pressed again
+  // The links that the last one was one of.
+  private followed: {run: RunView; links: LinkedEvent[]; at: number}|null = null;
   private busy = 0;
 
   constructor(private readonly model: Model, private readonly stage: Stage,
@@ -155,10 +157,28 @@ export class Actions {
     if (!selected) return this.say("Select an event first.");
     const {run, event} = selected;
     const links = event.links.filter((link) => link.forward === forward);
-    const link =
-      links.sort((a, b) => Math.abs(a.from - event.from) - Math.abs(b.from - event.from))[0];
-    if (link) this.go(run, link.ref);
-    else this.say(forward ? "It leads to nothing." : "It comes from nothing.");
+    links.sort((a, b) => Math.abs(a.from - event.from) - Math.abs(b.from - event.from));
+    if (links.length === 0)
+      return this.say(forward ? "It leads to nothing." : "It comes from nothing.");
+    this.followed = {run, links, at: 0};
+    this.goAlong();
+  }
+
+  // Instead of the link that was followed last the next one from the same event.
+  followOther(): void {
+    const {followed} = this;
+    const {selected} = this.model;
+    if (!followed || selected?.event.ref !== followed.links[followed.at].ref)
+      return this.say("Follow a link first, with ] or [.");
+    if (followed.links.length === 1) return this.say("It was the only link.");
+    followed.at = (followed.at + 1) % followed.links.length;
+    this.goAlong();
+  }
+
+  private goAlong(): void {
+    const {run, links, at} = this.followed!;
+    if (links.length > 1) this.say(`link ${at + 1} of ${links.length}`);
+    this.go(run, links[at].ref);
   }
 
   // To the event beside, around or inside of the selected one, as the rows show them.

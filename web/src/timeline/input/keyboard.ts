@@ -70,6 +70,7 @@ export class Keyboard {
       child: () => actions.beside("down"),
       link_forward: () => actions.follow(true),
       link_back: () => actions.follow(false),
+      other_link: () => actions.followOther(),
       longest: () => actions.longestSame(),
       next_same: () => actions.nextSame(1),
       previous_same: () => actions.nextSame(-1),

@@ -1,9 +1,10 @@
 // Every key of the timeline, once: what it does and how the list of keys says it. Letters go by
 // their place on the keyboard, so that W A S D lie together on every layout.
 
-export type Action = "zoom_in"|"zoom_out"|"pan_left"|"pan_right"|"frame"|"all"|"mark"|"note"|
-  "search"|"find_next"|"find_previous"|"before"|"after"|"parent"|"child"|"left_event"|"right_event"|
-  "link_forward"|"link_back"|"to_range"|"tracks"|"help"|"longest"|"next_same"|"previous_same"|
+export type Action =
+  "zoom_in"|"zoom_out"|"pan_left"|"pan_right"|"frame"|"all"|"mark"|"note"|"search"|"find_next"|
+  "find_previous"|"before"|"after"|"parent"|"child"|"left_event"|"right_event"|"link_forward"|
+  "link_back"|"other_link"|"to_range"|"tracks"|"help"|"longest"|"next_same"|"previous_same"|
   "next_gap"|"previous_gap"|"longest_gap"|"clear"|"step_range"|"fold"|"first"|"last";
 
 export interface Key {
@@ -46,6 +47,13 @@ export const kKeys: readonly Key[] = [
     help: "follow a link: launch to kernel, forward to backward, to the next rank"
   },
   {action: "link_back", key: "[", shown: "[", help: "follow a link backward: kernel to launch"},
+  {
+    action: "other_link",
+    key: "]",
+    ctrl: true,
+    shown: "Ctrl+]",
+    help: "of several links from where the last one began, the next: another rank, another kernel"
+  },
   {
     action: "longest",
     code: "KeyL",
