@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/work_progress.h"
 #include "timeline/answers/run_json.h"
 
 namespace batchlight::serve {
@@ -25,8 +26,23 @@ constexpr RunCallEntry kCalls[] = {
     {"notes_put", AnswerPutNotes},
 };
 
+json StatusOf(const Opening& opening) {
+  const double share = ReadingProgress().share();
+  return {{"source", opening.source},
+          {"generation", 0},
+          {"ready", false},
+          {"growing", false},
+          {"progress", share},
+          {"doing", (share < 1 ? "reading " : "ordering the events of ") + opening.source},
+          {"error", ""}};
+}
+
 HttpResponse AnswerStatus(const ApiContext& context) {
   json runs = json::array();
+  if (!context.runs_known()) {
+    runs.push_back(StatusOf(*context.opening));
+    return JsonResponse({{"version", context.version}, {"runs", std::move(runs)}});
+  }
   for (const std::unique_ptr<Run>& run : context.runs) {
     run->Follow();
     const std::shared_ptr<const Snapshot> snapshot = run->snapshot();
@@ -35,7 +51,7 @@ HttpResponse AnswerStatus(const ApiContext& context) {
                     {"ready", snapshot != nullptr},
                     {"growing", run->growing()},
                     {"progress", snapshot == nullptr ? 0.0 : 1.0},
-                    {"doing", snapshot == nullptr ? "reading the recording" : ""},
+                    {"doing", snapshot == nullptr ? "ordering the events of " + run->path() : ""},
                     {"error", ""}});
   }
   return JsonResponse({{"version", context.version}, {"runs", std::move(runs)}});
@@ -63,6 +79,9 @@ HttpResponse AnswerCall(const ApiContext& context, std::string_view call, std::s
   const int64_t number = request.Integer("run", 0, INT32_MAX, 0);
   const int64_t generation = request.Integer("generation", 0, UINT32_MAX, 0);
   if (!request.ok()) return BadRequest(request);
+  if (!context.runs_known()) {
+    return ErrorResponse(409, "generation", "the recording is still being read: ask `status`");
+  }
   if (static_cast<size_t>(number) >= context.runs.size()) {
     return ErrorResponse(404, "unknown", "there is no run " + std::to_string(number));
   }

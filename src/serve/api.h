@@ -2,6 +2,7 @@
 // (docs/design/0016-timeline.md, "Calls").
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,9 +15,18 @@
 
 namespace batchlight::serve {
 
+// The first reading, which the page may wait for.
+struct Opening {
+  std::string source;                    // what is read; ReadingProgress() tells how far
+  std::atomic<bool> runs_known = false;  // from then on ApiContext::runs does not change
+};
+
 struct ApiContext {
   std::vector<std::unique_ptr<Run>> runs;
   std::string version;
+  const Opening* opening = nullptr;  // nullptr: all was read before
+
+  bool runs_known() const { return opening == nullptr || opening->runs_known; }
 };
 
 // `call`: "view". 404 for one that there is not.

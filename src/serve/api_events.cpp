@@ -43,7 +43,8 @@ HttpResponse AnswerRun(const ApiContext& context, const Snapshot& run, JsonReque
     return one->growing() && one->snapshot().get() == &run;
   });
   return JsonResponse(
-      RunJson(run.timeline(), {.generation = run.generation(), .growing = growing}));
+      RunJson(run.timeline(),
+              {.generation = run.generation(), .growing = growing, .complete = run.complete()}));
 }
 
 HttpResponse AnswerView(const ApiContext&, const Snapshot& run, JsonRequest& request) {

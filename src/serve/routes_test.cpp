@@ -53,6 +53,39 @@ TEST_F(RoutesTest, ServesThePageAndNothingElse) {
   EXPECT_EQ(Status("PUT", "/"), 405);
 }
 
+// While it is read for the first time the page asks how far that is, and gets nothing else.
+TEST_F(RoutesTest, SaysHowFarTheFirstReadingIs) {
+  Opening opening{.source = "big.batchlight"};
+  context_.opening = &opening;
+  const json status = Ask("status", json::object());
+  ASSERT_EQ(status["runs"].size(), 1u);
+  EXPECT_FALSE(status["runs"][0]["ready"]);
+  EXPECT_NE(std::string(status["runs"][0]["doing"]).find("big.batchlight"), std::string::npos);
+  EXPECT_EQ(Post("run", "{}").status, 409);
+  opening.runs_known = true;
+  EXPECT_TRUE(Ask("status", json::object())["runs"][0]["ready"]);
+  EXPECT_TRUE(Ask("run", json::object())["complete"]);
+}
+
+// Of a large run first what is recorded, then what takes longer to find.
+TEST(RunTest, ShowsALargeRunBeforeItsStepsAreFound) {
+  serve::Run run(
+      {.path = "sample",
+       .read = [] { return Result<Store>(testing::MakeSampleRun({.steps = 12, .gpu = true})); },
+       .version = [] { return uint64_t{0}; },
+       .growing = [] { return false; },
+       .steps = {},
+       .large_rows = 1});
+  ASSERT_TRUE(run.Read().ok());
+  EXPECT_EQ(run.snapshot()->generation(), 2u);
+  EXPECT_TRUE(run.snapshot()->complete());
+  const auto store = std::make_shared<const Store>(testing::MakeSampleRun({.steps = 12}));
+  const Snapshot first(store, {}, 1, false);
+  EXPECT_FALSE(first.complete());
+  EXPECT_EQ(first.timeline().steps().Main(), nullptr);
+  EXPECT_LT(first.timeline().tracks().size(), run.snapshot()->timeline().tracks().size());
+}
+
 TEST_F(RoutesTest, AnswersEveryCall) {
   const json status = Ask("status", json::object());
   EXPECT_TRUE(status["runs"][0]["ready"]);

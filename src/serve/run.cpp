@@ -11,14 +11,21 @@ namespace {
 
 constexpr int64_t kLookEveryMs = 1000;
 
+uint64_t EventRowsOf(const Store& store) {
+  return store.operator_calls.size() + store.api_calls.size() + store.kernels.size() +
+         store.nvtx_ranges.size() + store.os_calls.size() + store.module_calls.size();
+}
+
 }  // namespace
 
-Snapshot::Snapshot(Store store, const StepOptions& steps, uint32_t generation)
+Snapshot::Snapshot(std::shared_ptr<const Store> store, const StepOptions& steps,
+                   uint32_t generation, bool complete)
     : store_(std::move(store)),
       steps_(steps),
-      timeline_(timeline::BuildTimeline(store_, {.steps = steps})),
+      timeline_(timeline::BuildTimeline(*store_, {.steps = steps, .derived = complete})),
       range_tables_(*timeline_, steps),
-      generation_(generation) {}
+      generation_(generation),
+      complete_(complete) {}
 
 const timeline::Links& Snapshot::links() const {
   std::call_once(links_once_, [this] { links_.emplace(*timeline_); });
@@ -28,15 +35,23 @@ const timeline::Links& Snapshot::links() const {
 Status Run::Read() {
   const uint64_t version = source_.version();
   const bool growing = source_.growing();
-  ASSIGN_OR_RETURN(Store store, source_.read());
-  const std::shared_ptr<const Snapshot> before = snapshot();
-  const uint32_t generation = before == nullptr ? 1 : before->generation() + 1;
-  auto made = std::make_shared<const Snapshot>(std::move(store), source_.steps, generation);
-  const std::lock_guard lock(mutex_);
-  snapshot_ = std::move(made);
+  ASSIGN_OR_RETURN(Store read, source_.read());
+  const auto store = std::make_shared<const Store>(std::move(read));
+  const bool first = snapshot() == nullptr;
+  if (first && EventRowsOf(*store) >= source_.large_rows) Publish(store, false);
+  Publish(store, true);
   version_ = version;
   growing_ = growing;
   return {};
+}
+
+void Run::Publish(std::shared_ptr<const Store> store, bool complete) {
+  const std::shared_ptr<const Snapshot> before = snapshot();
+  const uint32_t generation = before == nullptr ? 1 : before->generation() + 1;
+  auto made =
+      std::make_shared<const Snapshot>(std::move(store), source_.steps, generation, complete);
+  const std::lock_guard lock(mutex_);
+  snapshot_ = std::move(made);
 }
 
 void Run::Follow() {

@@ -18,25 +18,29 @@
 
 namespace batchlight::serve {
 
-// One reading of the recording; never changes.
+// One reading of the recording, or the first picture of it; never changes.
 class Snapshot {
  public:
-  Snapshot(Store store, const StepOptions& steps, uint32_t generation);
+  // `complete`: with what analyses find, which takes longer than all the rest.
+  Snapshot(std::shared_ptr<const Store> store, const StepOptions& steps, uint32_t generation,
+           bool complete = true);
 
-  const Store& store() const { return store_; }
+  const Store& store() const { return *store_; }
   const timeline::Timeline& timeline() const { return *timeline_; }
   const StepOptions& step_options() const { return steps_; }
   timeline::RangeTableMaker& range_tables() const { return range_tables_; }
   uint32_t generation() const { return generation_; }
+  bool complete() const { return complete_; }
   // Worked out when they are first asked for.
   const timeline::Links& links() const;
 
  private:
-  Store store_;
+  std::shared_ptr<const Store> store_;
   StepOptions steps_;
   std::unique_ptr<timeline::Timeline> timeline_;
   mutable timeline::RangeTableMaker range_tables_;
   uint32_t generation_;
+  bool complete_;
   mutable std::once_flag links_once_;
   mutable std::optional<timeline::Links> links_;
 };
@@ -48,6 +52,8 @@ struct RunSource {
   std::function<uint64_t()> version;
   std::function<bool()> growing;
   StepOptions steps;
+  // A first reading of so many rows shows what is recorded before steps, phases and gaps are found.
+  uint64_t large_rows = 1'000'000;
 };
 
 class Run {
@@ -65,6 +71,8 @@ class Run {
   bool growing() const { return growing_; }
 
  private:
+  void Publish(std::shared_ptr<const Store> store, bool complete);
+
   RunSource source_;
   mutable std::mutex mutex_;  // of snapshot_
   std::shared_ptr<const Snapshot> snapshot_;

@@ -25,7 +25,7 @@ TRAIN = RECORDINGS / "h200_train.batchlight"
 class Viewer:
     """A running `batchlight view`."""
 
-    def __init__(self, *words):
+    def __init__(self, *words, wait=True):
         self.tool = subprocess.Popen([BATCHLIGHT, "view", "--no-browser"] + [str(w) for w in words],
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                      universal_newlines=True)
@@ -34,6 +34,19 @@ class Viewer:
             raise AssertionError(self.tool.communicate()[1])
         found = re.match(r"http://127\.0\.0\.1:(\d+)/#token=([0-9a-f]{64})(.*)$", self.url)
         self.port, self.token, self.rest = int(found[1]), found[2], found[3]
+        if wait and "--socket" not in words and "--idle" not in words:
+            self.wait_until_read()
+
+    def cpu_s(self):
+        fields = pathlib.Path("/proc/%d/stat" % self.tool.pid).read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def wait_until_read(self):
+        limit = time.time() + LONG_S
+        while not all(run["ready"] for run in self.get("status")["runs"]):
+            if time.time() > limit:
+                raise AssertionError("reading never ends")
+            time.sleep(0.05)
 
     def __enter__(self):
         return self
@@ -186,6 +199,29 @@ class ViewTest(unittest.TestCase):
                      RECORDINGS / "h200_two_ranks.batchlight", kineto):
             with Viewer(path) as viewer:
                 self.assertGreater(viewer.get("run")["events"], 0, path)
+
+    def test_says_how_far_a_long_reading_is(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "trace.json")
+            events = [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10 * i, "dur": 5}
+                      for i in range(400_000)]
+            path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+            with Viewer(path, wait=False) as viewer:
+                seen = viewer.get("status")["runs"]
+                while not seen[0]["ready"]:
+                    self.assertEqual(len(seen), 1)
+                    self.assertRegex(seen[0]["doing"], "^(reading|ordering the events of) .*trace.json$")
+                    self.assertTrue(0 <= seen[0]["progress"] <= 1)
+                    time.sleep(0.02)
+                    seen = viewer.get("status")["runs"]
+                self.assertEqual(viewer.get("run")["events"], 400_000)
+            with Viewer(path, wait=False) as viewer:  # ended while it reads, or just after
+                viewer.tool.send_signal(signal.SIGINT)
+                self.assertEqual(viewer.tool.wait(LONG_S), 0)
+            path.write_text(json.dumps({"others": events}))  # no trace, as its end shows
+            done = run(BATCHLIGHT, "view", "--no-browser", path)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("cannot read", done.stderr)
 
     def test_two_runs(self):
         with Viewer(TRAIN, RECORDINGS / "h200_memory.batchlight") as viewer:
@@ -356,14 +392,18 @@ class ViewTest(unittest.TestCase):
                     self.assertTrue(first["growing"])
                     while time.time() < limit:
                         state = viewer.get("status")["runs"][0]
-                        if state["generation"] > 1:
+                        later = viewer.get("run")
+                        if state["generation"] > 1 and later["events"] > first["events"]:
                             break
                         time.sleep(0.2)
-                    later = viewer.get("run")
                     self.assertGreater(later["generation"], 1)
                     self.assertGreater(later["events"], first["events"])
                     self.assertEqual(later["hash"], first["hash"])
                     self.assertEqual(viewer.call("names", {"ids": [], "generation": 1})[0], 409)
+                    # While nobody looks: under 1 % of a processor.
+                    before, began = viewer.cpu_s(), time.monotonic()
+                    time.sleep(5)
+                    self.assertLess(viewer.cpu_s() - before, 0.01 * (time.monotonic() - began))
             finally:
                 job.terminate()
                 job.wait(LONG_S)

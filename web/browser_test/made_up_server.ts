@@ -3,7 +3,8 @@
 //
 // Usage: node made_up_server.cjs SCRIPT STYLE PAGE...: a run for each page; prints its address. On
 // its standard input "next FILE" puts another page in the place of the first run, "slow MS" delays
-// answers, "growing no" says that it has ended.
+// answers, "growing no" says that it has ended, "reading 0.4" that so much of it is read, "partial
+// yes" that its first picture is there, without what analyses find.
 import {readFileSync} from "node:fs";
 import {createServer} from "node:http";
 import {createInterface} from "node:readline";
@@ -28,7 +29,8 @@ function open(file, generation) {
 
 const runs = pages.map((file) => open(file, 1));
 const notes = [[], []];
-let [slowMs, growing] = [0, false];
+let [slowMs, growing, reading, partial] = [0, false, 1, false];
+const kFound = ["steps", "phases", "idle"];
 
 // The layout of docs/design/0016-timeline.md.
 function encode(answer) {
@@ -64,15 +66,21 @@ function encode(answer) {
   return Buffer.concat(parts);
 }
 
+// What is recorded, before steps, phases and gaps are found.
+function firstPicture(info) {
+  const tracks = info.tracks.filter(({kind}) => !kFound.includes(kind));
+  return {...info, growing, complete: false, steps: [], tracks};
+}
+
 async function answer(call, request) {
   if (call === "status") {
     const list = runs.map(({info}) => ({
       source: info.source,
       generation: info.generation,
-      ready: true,
+      ready: reading === 1,
       growing,
-      progress: 1,
-      doing: "",
+      progress: reading,
+      doing: reading === 1 ? "" : `reading ${info.source}`,
       error: ""
     }));
     return {version: "0", runs: list};
@@ -80,7 +88,8 @@ async function answer(call, request) {
   const {info, source} = runs[request.run];
   if (call !== "run" && request.generation && request.generation !== info.generation)
     throw {status: 409, code: "generation", message: "read anew"};
-  if (call === "run") return {...info, growing};
+  if (reading < 1) throw {status: 409, code: "generation", message: "still being read"};
+  if (call === "run") return partial ? firstPicture(info) : {...info, growing};
   if (call === "notes") return {notes: notes[request.run], hash: info.hash, writable: true};
   if (call === "notes_put") return (notes[request.run] = request.notes), {};
   if (call !== "view") return source.call(call, request);
@@ -134,6 +143,11 @@ createInterface({input: process.stdin})
       if (word === "next") runs[0] = open(value, runs[0].info.generation + 1);
       if (word === "slow") slowMs = Number(value);
       if (word === "growing") growing = value !== "no";
+      if (word === "reading") reading = Number(value);
+      if (word === "partial") {
+        partial = value === "yes";
+        ++runs[0].info.generation;
+      }
       console.log("done");
     })
   .on("close", () => process.exit());

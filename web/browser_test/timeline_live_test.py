@@ -87,6 +87,31 @@ class Live(unittest.TestCase):
         self.wait('return batchlightTimeline.app.model.first.info.growing === false')
         self.assertEqual(self.browser.errors(), [])
 
+    def test_a_long_reading_says_how_far_it_is_and_shows_tracks_as_they_come(self):
+        self.serve(20)
+        self.tell('reading 0.4')
+        self.tell('partial yes')
+        self.browser.open_url('about:blank')
+        self.browser.open_url(self.url + '&step=10')
+        self.wait('return document.querySelector(".opening progress")?.value === 0.4')
+        self.assertIn('reading made_up.batchlight, 40 %', self.browser.text('.opening'))
+        self.tell('reading 1')
+        # What is recorded is there, and the page says what is to come.
+        self.wait('return window.batchlightTimeline?.counts()?.items > 0')
+        kinds = 'return [...new Set(batchlightTimeline.app.model.tracks.map(({kind}) => kind))]'
+        self.assertEqual(self.browser.run(kinds), ['thread', 'stream', 'memory', 'process', 'gpu'])
+        self.assertIn('finding steps, phases and gaps', self.browser.text('.working'))
+        self.browser.run('const {model} = batchlightTimeline.app; model.fold(model.tracks.find(({kind}) => kind === "thread"), false)')
+        self.tell('partial no')
+        self.wait('return batchlightTimeline.app.model.tracks.some(({kind}) => kind === "idle")')
+        self.assertTrue(self.browser.run('return document.querySelector(".working").hidden'))
+        # The link's step, pinned steps, and what the reader folded.
+        self.wait('return /Step 10/.test(document.querySelector(".range-head")?.innerText)')
+        self.assertEqual(self.browser.run('const {model} = batchlightTimeline.app; return model.tracks'
+                                          '.filter(({id}) => model.pinned.includes(id)).map(({kind}) => kind)'), ['steps'])
+        self.assertFalse(self.browser.run('const {model} = batchlightTimeline.app;'
+                                          'return model.isOpen(model.tracks.find(({kind}) => kind === "thread"))'))
+
     def test_old_data_stay_while_new_come(self):
         self.serve(20)
         self.tell('slow 700')

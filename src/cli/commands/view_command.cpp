@@ -1,10 +1,15 @@
 // batchlight view: the timeline of a run in the browser, served on this machine alone.
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/duration_text.h"
@@ -97,34 +102,73 @@ serve::RunSource SourceOf(const std::vector<std::string>& words, const ViewFlags
           .steps = options.steps};
 }
 
-Status AddRun(const std::vector<std::string>& words, const ViewFlags& options, Store store,
-              serve::ApiContext& context) {
-  auto run = std::make_unique<serve::Run>(SourceOf(words, options, std::move(store)));
-  RETURN_IF_ERROR(run->Read());
-  const auto snapshot = run->snapshot();
-  SayReadingNotes(LabelOf(words), snapshot->store());
-  RETURN_IF_ERROR(CheckStepsAreThere(LabelOf(words), snapshot->timeline().steps()));
-  context.runs.push_back(std::move(run));
-  return {};
-}
-
 // All as one job; two words that are no job stand beside each other.
-Status ReadRuns(const ViewFlags& options, serve::ApiContext& context) {
-  ProgressLine progress;
-  progress.Announce("reading " + LabelOf(options.runs));
+Status OpenRuns(const ViewFlags& options, serve::ApiContext& context) {
+  const auto add = [&](const std::vector<std::string>& words, Store store) {
+    SayReadingNotes(LabelOf(words), store);
+    context.runs.push_back(
+        std::make_unique<serve::Run>(SourceOf(words, options, std::move(store))));
+  };
   auto together = OpenJob(options.runs, options.use);
   if (together.ok()) {
-    progress.Clear();
-    return AddRun(options.runs, options, std::move(together).value(), context);
+    add(options.runs, std::move(together).value());
+    return {};
   }
   if (options.runs.size() != 2) return together.status();
   for (const std::string& word : options.runs) {
     ASSIGN_OR_RETURN(Store store, OpenJob({word}, options.use));
-    progress.Clear();
-    RETURN_IF_ERROR(AddRun({word}, options, std::move(store), context));
+    add({word}, std::move(store));
   }
   return {};
 }
+
+// Reads what `context` is about. The page may ask it meanwhile.
+Status ReadRuns(const ViewFlags& options, serve::Opening& opening, serve::ApiContext& context) {
+  RETURN_IF_ERROR(OpenRuns(options, context));
+  opening.runs_known = true;
+  for (const auto& run : context.runs) {
+    RETURN_IF_ERROR(run->Read());
+    RETURN_IF_ERROR(CheckStepsAreThere(run->path(), run->snapshot()->timeline().steps()));
+  }
+  return {};
+}
+
+// Reading beside the server, which shows how far it has come.
+class Reader {
+ public:
+  Reader(const ViewFlags& options, serve::ApiContext& context, serve::HttpServer& server)
+      : opening_{.source = LabelOf(options.runs)}, server_(&server), read_(done_.get_future()) {
+    context.opening = &opening_;
+    thread_ = std::thread([this, &options, &context] {
+      Status status = ReadRuns(options, opening_, context);
+      if (!status.ok()) {
+        const std::lock_guard lock(mutex_);
+        if (server_ != nullptr) server_->Stop();
+      }
+      done_.set_value(std::move(status));
+    });
+  }
+  // Only once it is over.
+  ~Reader() { thread_.join(); }
+
+  bool IsOver(std::chrono::milliseconds wait) const {
+    return read_.wait_for(wait) == std::future_status::ready;
+  }
+  Status Take() { return read_.get(); }
+  // The server is about to go.
+  void Forget() {
+    const std::lock_guard lock(mutex_);
+    server_ = nullptr;
+  }
+
+ private:
+  serve::Opening opening_;
+  std::mutex mutex_;
+  serve::HttpServer* server_;  // guarded by mutex_; nullptr: it is gone
+  std::promise<Status> done_;
+  std::future<Status> read_;
+  std::thread thread_;
+};
 
 void SayWhere(const ViewFlags& options, const std::string& url, uint16_t port) {
   std::printf("%s\n", url.c_str());
@@ -145,9 +189,13 @@ void SayWhere(const ViewFlags& options, const std::string& url, uint16_t port) {
 
 // The timeline in a file, instead of a server.
 Status WritePage(const ViewFlags& options) {
+  serve::Opening opening;
   serve::ApiContext context;
   ASSIGN_OR_RETURN(const std::string place, PlaceOf(options.target));
-  RETURN_IF_ERROR(ReadRuns(options, context));
+  ProgressLine progress;
+  progress.Announce("reading " + LabelOf(options.runs));
+  RETURN_IF_ERROR(ReadRuns(options, opening, context));
+  progress.Clear();
   if (context.runs.size() > 1) return UsageError("--html: a file holds one job");
   const TimelinePage page = MakeTimelinePage(context.runs[0]->snapshot()->timeline(), place);
   auto file = IsStream(options.html) ? AtomicFileWriter::Stream(options.html)
@@ -157,6 +205,17 @@ Status WritePage(const ViewFlags& options) {
   RETURN_IF_ERROR(file->Commit());
   if (!page.left_out.empty()) std::fprintf(stderr, "NOTE: %s\n", page.left_out.c_str());
   return {};
+}
+
+void Serve(const ViewFlags& options, const serve::AccessRules& rules, const std::string& fragment,
+           const serve::ApiContext& context, serve::HttpServer& server) {
+  const uint16_t port = options.socket.empty() ? server.port() : uint16_t{8080};
+  const std::string url = "http://127.0.0.1:" + std::to_string(port) + "/#" + fragment;
+  SayWhere(options, url, port);
+  const bool open = !options.no_browser && options.socket.empty();
+  const BrowserPage page(open ? url : std::string());
+  server.Run([&](const serve::HttpRequest& request) { return CheckAccess(rules, request); },
+             [&](const serve::HttpRequest& request) { return Route(context, request); });
 }
 
 Status Run(const ViewFlags& options) {
@@ -174,16 +233,25 @@ Status Run(const ViewFlags& options) {
   ASSIGN_OR_RETURN(const std::string fragment, FragmentOf(rules.token, options.target));
   server_options.content_policy = serve::ContentPolicy(rules);
   serve::ApiContext context{.runs = {}, .version = BATCHLIGHT_VERSION};
-  RETURN_IF_ERROR(ReadRuns(options, context));
-  ASSIGN_OR_RETURN(serve::HttpServer server, serve::HttpServer::Listen(std::move(server_options)));
-  const uint16_t port = options.socket.empty() ? server.port() : uint16_t{8080};
-  const std::string url = "http://127.0.0.1:" + std::to_string(port) + "/#" + fragment;
-  SayWhere(options, url, port);
-  const bool open = !options.no_browser && options.socket.empty();
-  const BrowserPage page(open ? url : std::string());
-  server.Run([&](const serve::HttpRequest& request) { return CheckAccess(rules, request); },
-             [&](const serve::HttpRequest& request) { return Route(context, request); });
-  return {};
+  auto listening = serve::HttpServer::Listen(std::move(server_options));
+  RETURN_IF_ERROR(listening.status());
+  auto server = std::make_unique<serve::HttpServer>(std::move(listening).value());
+  Reader reader(options, context, *server);
+  // What is read so soon is there when the address is printed, and its errors stand alone.
+  constexpr std::chrono::milliseconds kShort(300);
+  ProgressLine progress;
+  progress.Announce("reading " + LabelOf(options.runs));
+  const bool soon = reader.IsOver(kShort);
+  progress.Clear();
+  if (soon) RETURN_IF_ERROR(reader.Take());
+  Serve(options, rules, fragment, context, *server);
+  if (soon) return {};
+  if (reader.IsOver(std::chrono::milliseconds(0))) return reader.Take();
+  // Ended while it reads. Nothing is half written that anybody would wait for.
+  reader.Forget();
+  server.reset();
+  std::fflush(nullptr);
+  std::_Exit(0);
 }
 
 }  // namespace

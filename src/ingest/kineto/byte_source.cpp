@@ -1,6 +1,7 @@
 #include "ingest/kineto/byte_source.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -8,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 #include <vector>
+
+#include "base/work_progress.h"
 
 namespace batchlight {
 namespace {
@@ -19,12 +22,16 @@ constexpr uint64_t kMostUnpackedPerPackedByte = 200;
 
 class PlainSource : public ByteSource {
  public:
-  PlainSource(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  PlainSource(int fd, std::string path) : fd_(fd), path_(std::move(path)) {
+    struct stat info {};
+    if (fstat(fd_, &info) == 0) ReadingProgress().Expect(static_cast<uint64_t>(info.st_size));
+  }
   ~PlainSource() override { close(fd_); }
 
   Result<size_t> Read(char* to, size_t size) override {
     while (true) {
       const ssize_t count = read(fd_, to, size);
+      if (count > 0) ReadingProgress().Done(static_cast<uint64_t>(count));
       if (count >= 0) return static_cast<size_t>(count);
       if (errno != EINTR) return InputError("cannot read " + path_ + ": " + std::strerror(errno));
     }

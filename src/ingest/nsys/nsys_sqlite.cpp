@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/thread_pool.h"
+#include "base/work_progress.h"
 #include "ingest/nsys/nsys_load.h"
 #include "ingest/nsys/nsys_unite.h"
 #include "nsys/foreign_tables.h"
@@ -107,10 +108,12 @@ void SetDuration(Store& store) {
 
 Status RunJobs(const NsysDatabase& database, std::vector<nsys::Load>& loads) {
   std::array<Status, kJobs.size()> results;
+  ReadingProgress().Expect(kJobs.size());
   ParallelFor(kJobs.size(), [&](size_t job) {
     loads[job].database = &database;
     if (database.pages() != nullptr) {
       results[job] = kJobs[job](loads[job]);
+      ReadingProgress().Done(1);
       return;
     }
     auto connection = database.Another();
@@ -121,6 +124,7 @@ Status RunJobs(const NsysDatabase& database, std::vector<nsys::Load>& loads) {
       results[job] = connection.status();
     }
     loads[job].database = nullptr;
+    ReadingProgress().Done(1);
   });
   for (Status& result : results) RETURN_IF_ERROR(std::move(result));
   return Status();

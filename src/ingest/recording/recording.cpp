@@ -4,6 +4,7 @@
 
 #include "base/memory_budget.h"
 #include "base/thread_pool.h"
+#include "base/work_progress.h"
 #include "ingest/recording/apply_facts.h"
 #include "ingest/recording/chunk_plan.h"
 #include "ingest/recording/copy_ends.h"
@@ -59,7 +60,9 @@ Status CheckMemoryFor(const ChunkSet& set, const RecordedParts& parts) {
 class StretchDecoder {
  public:
   StretchDecoder(const ChunkSet& set, const ChunkPlan& plan, const RecordedParts& parts)
-      : set_(set), plan_(plan), parts_(parts), memory_(set.path) {}
+      : set_(set), plan_(plan), parts_(parts), memory_(set.path) {
+    for (const StoredChunk& chunk : set.chunks) ReadingProgress().Expect(chunk.RawBytes());
+  }
 
   Result<std::vector<Fragment>> DecodeAll() {
     std::vector<Fragment> fragments(plan_.stretch_begins.size() - 1);
@@ -84,6 +87,7 @@ class StretchDecoder {
     for (size_t k = begin; k < end; ++k) {
       decoder.DecodeChunk(unpacker.Open(set_.chunks[k]), plan_.places[k]);
       decoded_bytes += set_.chunks[k].RawBytes();
+      ReadingProgress().Done(set_.chunks[k].RawBytes());
       set_.Release(k);
       if (!reserved && decoded_bytes * kPartToJudgeBy >= total_bytes) {
         ReserveInProportion(static_cast<double>(total_bytes) / static_cast<double>(decoded_bytes),

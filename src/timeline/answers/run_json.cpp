@@ -188,7 +188,7 @@ json RunJson(const Timeline& timeline, const RunState& state) {
           {"from", events.run_start_ns()},
           {"to", events.run_end_ns()},
           {"events", count},
-          {"complete", true},
+          {"complete", state.complete},
           {"growing", state.growing},
           {"losses", LossesJson(store)},
           {"tables", std::move(tables)},

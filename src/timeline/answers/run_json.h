@@ -14,6 +14,7 @@ namespace batchlight::timeline {
 struct RunState {
   uint32_t generation = 1;
   bool growing = false;
+  bool complete = true;  // with what analyses find
 };
 
 nlohmann::json RunJson(const Timeline& timeline, const RunState& state);

@@ -9,10 +9,16 @@ const kSettleMs = 400;
 
 export class Address {
   private timer = 0;
+  private waiting: UrlState|null = null;  // for what is not found yet
 
   constructor(private readonly app: App, state: UrlState) {
     this.go(state);
     app.model.listen((change) => {
+      if (change === "run" && this.waiting && app.model.first.info.complete) {
+        const waiting = this.waiting;
+        this.waiting = null;
+        this.go(waiting);
+      }
       if (change !== "hover" && change !== "data") this.later();
     });
   }
@@ -25,9 +31,13 @@ export class Address {
       app.warn("This link was made for another recording; it shows nothing of this one.");
       return;
     }
-    if (state.pin) model.pinned = state.pin;
+    if (!run.info.complete) {
+      this.waiting = state;
+      return;
+    }
     for (const id of state.open ?? []) model.open.set(id < 0 ? -id - 1 : id, id >= 0);
-    if (state.pin || state.open) model.changed("layout");
+    if (state.pin) model.setPins(state.pin);
+    else if (state.open) model.changed("layout");
     if (state.from !== undefined && state.to !== undefined && state.to > state.from)
       model.show({from: state.from, to: state.to});
     if (state.find) app.search.set(state.find);

@@ -45,14 +45,15 @@ export class App {
   readonly address: Address;
   readonly status = h("div", {class: "status", role: "status", "aria-live": "polite"});
   private readonly banner = h("div", {class: "banners"});
+  // The first picture comes before what takes longer to find.
+  private readonly working =
+    h("span", {class: "muted working", role: "status"}, "finding steps, phases and gaps …");
   private readonly live: Live;
   private readonly embedded = document.documentElement.classList.contains("embedded");
 
   constructor(runs: RunView[], private readonly connection: Connection, state: UrlState) {
     const model = this.model = new Model(runs, tracksOfAll(runs), wholeOfAll(runs));
-    model.pinned =
-      model.tracks.filter(({kind}) => kind === "steps").slice(0, runs.length).map(({id}) => id);
-    model.changed("layout");
+    model.pinSteps();
     this.stage = new Stage(model);
     this.motion = new Motion(model);
     this.actions = new Actions(model, this.stage, this.motion, (text) => this.say(text));
@@ -130,7 +131,7 @@ export class App {
                                     h("b", {class: "brand"}, "batchlight"), h("h1", {}, ...titles),
                                     h("span", {class: "muted wide-only"},
                                       `${time(info.to - info.from)}, ${count(info.events)} events`),
-                                    this.search.input, keys, themeButton()),
+                                    this.working, this.search.input, keys, themeButton()),
       this.banner, this.stage.element, this.dock.element, this.status, this.help.element, tooltip);
     document.title = `${info.title || info.source} - timeline`;
     this.drawBanners();
@@ -141,6 +142,7 @@ export class App {
 
   private drawBanners(): void {
     const {info} = this.model.first;
+    this.working.hidden = this.model.runs.every((run) => run.info.complete);
     const left = info.static && info.static.left_out > 0
       ? h("aside", {class: "banner", role: "note"},
           `To keep this file small it holds ${info.static.why}.`)

@@ -3,7 +3,7 @@
 // somebody uses it: a page that is left open keeps no server from ending by itself (--idle).
 import type {Connection} from "./data/connection";
 import {tracksOfAll, wholeOfAll} from "./data/open_run";
-import type {RunAnswer, StatusAnswer} from "./data/protocol";
+import type {EventAnswer, RunAnswer, StatusAnswer} from "./data/protocol";
 import type {CallError} from "./data/source";
 import type {Motion} from "./input/motion";
 import type {Model} from "./state/model";
@@ -74,7 +74,7 @@ export class Live {
       if (run.source.isStatic) continue;
       run.renew(await run.source.call<RunAnswer>("run", {generation: undefined}));
     }
-    model.tracks = tracksOfAll(model.runs);
+    model.renewTracks(tracksOfAll(model.runs));
     model.whole = wholeOfAll(model.runs);
     if (wasWhole) motion.to(model.whole);
     else if (atEnd && model.whole.to > before) {
@@ -84,6 +84,26 @@ export class Live {
     model.changed("layout");
     model.changed("run");
     this.onNew();
+    await this.selectAgain();
     this.later();
+  }
+
+  // The selected event may have another number now; where its row is another's it is let go.
+  private async selectAgain(): Promise<void> {
+    const {model} = this;
+    const {selected} = model;
+    if (!selected || selected.run.source.isStatic) return;
+    const {run, event: {table, row, name, from}} = selected;
+    let event: EventAnswer|null = null;
+    try {
+      event = await run.source.call<EventAnswer>("event", {table, row});
+    } catch {
+      // there is none
+    }
+    if (model.selected !== selected) return;
+    const same = event && event.name === name && event.from === from;
+    model.selected = same ? {run, event: event!} : null;
+    model.links = [];
+    model.changed(same ? "hover" : "selection");
   }
 }

@@ -31,8 +31,9 @@ async function start(): Promise<void> {
     onNames: () => app?.listeners.onNames(),
     onError: (error) => app?.listeners.onError(error),
     onProgress: (words, share) => {
-      doing.textContent = words || "Opening …";
-      bar.value = share;
+      doing.textContent =
+        share > 0 ? `${words}, ${Math.round(100 * share)} %` : words || "Opening …";
+      if (share > 0) bar.value = share;
     },
   });
   // Within the report the place comes from there.

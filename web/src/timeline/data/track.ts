@@ -59,6 +59,25 @@ export function childrenOf(tracks: readonly Track[]): Map<number, Track[]> {
   return children;
 }
 
+// What a track is called among all, the same for the next reading of the run: ids may be others.
+export function namesOf(tracks: readonly Track[]): Map<number, string> {
+  const names = new Map<number, string>();
+  const seen = new Map<string, number>();
+  const children = childrenOf(tracks);
+  const add = (parent: number, path: string): void => {
+    for (const {id, run, kind, name} of children.get(parent) ?? []) {
+      const plain = `${path}/${run}:${kind}:${name}`;
+      const count = (seen.get(plain) ?? 0) + 1;
+      seen.set(plain, count);
+      const full = `${plain}#${count}`;
+      names.set(id, full);
+      add(id, full);
+    }
+  };
+  add(-1, "");
+  return names;
+}
+
 // Tracks of two runs as one list: each of B stands after the one of A that is the same kind of
 // thing in the same place, and in its group.
 export function interleaved(a: readonly Track[], b: readonly Track[]): Track[] {

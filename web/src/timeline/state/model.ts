@@ -4,6 +4,7 @@ import type {Names} from "../data/names";
 import type {EventAnswer, Link, Note, PaletteEntry, Ref, RunAnswer} from "../data/protocol";
 import type {Source} from "../data/source";
 import type {Track} from "../data/track";
+import {namesOf} from "../data/track";
 import type {ViewCache} from "../data/view_cache";
 import type {Layout} from "./layout";
 import {layOut} from "./layout";
@@ -60,6 +61,7 @@ export class Model {
   layout: Layout = {pinned: [], pinnedHeight: 0, blocks: [], height: 0};
   open = new Map<number, boolean>();
   pinned: number[] = [];
+  private pinsChosen = false;  // by the reader or a link
   filter = "";
   scroll = 0;
   hover: Hit|null = null;
@@ -123,9 +125,36 @@ export class Model {
   }
 
   pin(id: number): void {
-    this.pinned =
-      this.pinned.includes(id) ? this.pinned.filter((other) => other !== id) : [...this.pinned, id];
+    this.setPins(this.pinned.includes(id) ? this.pinned.filter((other) => other !== id)
+                                          : [...this.pinned, id]);
+  }
+
+  setPins(ids: number[]): void {
+    this.pinned = ids;
+    this.pinsChosen = true;
     this.changed("layout");
+  }
+
+  // The steps of each run, until the reader pins something else.
+  pinSteps(): void {
+    if (this.pinsChosen) return;
+    this.pinned =
+      this.tracks.filter(({kind}) => kind === "steps").slice(0, this.runs.length).map(({id}) => id);
+    this.changed("layout");
+  }
+
+  // Of a new reading: what is folded and pinned stays so.
+  renewTracks(tracks: Track[]): void {
+    const [old, now] = [namesOf(this.tracks), namesOf(tracks)];
+    const idOf = new Map([...now].map(([id, name]) => [name, id]));
+    const renewed = (id: number): number|undefined => idOf.get(old.get(id) ?? "");
+    this.open = new Map([...this.open].flatMap(([id, open]): [number, boolean][] => {
+      const next = renewed(id);
+      return next === undefined ? [] : [[next, open]];
+    }));
+    this.pinned = this.pinned.flatMap((id) => renewed(id) ?? []);
+    this.tracks = tracks;
+    this.pinSteps();
   }
 
   setRange(range: Range|null): void {
