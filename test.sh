@@ -13,6 +13,7 @@ step "packages"
 tools/install_packages.sh tools/packages.txt tools/packages-test.txt
 tools/install_readers.sh build/readers
 tools/install_readers.sh build/auditwheel tools/requirements-wheel.txt
+tools/install_readers.sh build/jupyter tools/requirements-jupyter.txt
 tools/old_userland.sh build/old-userland
 
 step "build"

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""batchlight.show(run) in a real JupyterLab, run by its own command in a real browser: a page within the notebook, and a
+server behind jupyter-server-proxy.
+
+Usage: jupyterlab_test.py BATCHLIGHT [unittest arguments]. Exits with 77 (skipped) when the machine has no browser, or no
+JupyterLab in build/jupyter (tools/install_readers.sh build/jupyter tools/requirements-jupyter.txt)."""
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import webdriver
+
+BATCHLIGHT = ''
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+LAB = SOURCE / 'build/jupyter/bin/jupyter-lab'
+TOKEN = 'f00d' * 8
+
+
+def cell(text):
+    return {'cell_type': 'code', 'execution_count': None, 'id': f'cell{abs(hash(text))}', 'metadata': {}, 'outputs': [],
+            'source': text}
+
+
+def notebook(*cells):
+    return json.dumps({'cells': [cell(text) for text in cells], 'metadata': {'kernelspec': {
+        'display_name': 'Python 3', 'language': 'python', 'name': 'python3'}}, 'nbformat': 4, 'nbformat_minor': 5})
+
+
+class JupyterLab(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix='bl-jupyter-')))
+        shutil.copy(SOURCE / 'tests/recordings/h200_train.batchlight', folder / 'train.batchlight')
+        for name, words in (('page', ''), ('served', ', served=True, step=3')):
+            (folder / f'{name}.ipynb').write_text(notebook(f'import batchlight\nshown = batchlight.show("train.batchlight"{words})\nshown'))
+        environment = dict(os.environ, HOME=str(folder), JUPYTER_RUNTIME_DIR=str(folder / 'runtime'), PYTHONPATH=str(SOURCE / 'python'),
+                           PATH=f'{pathlib.Path(BATCHLIGHT).parent}:{LAB.parent}:{os.environ["PATH"]}')
+        log = cls.enterClassContext(open(folder / 'lab.log', 'w', encoding='utf-8'))
+        root = ['--allow-root'] if os.geteuid() == 0 else []
+        cls.lab = subprocess.Popen([LAB, '--no-browser', '--ip=127.0.0.1', '--port=0', f'--IdentityProvider.token={TOKEN}',
+                                    f'--ServerApp.root_dir={folder}', '--expose-app-in-browser', *root], env=environment,
+                                   stdout=subprocess.DEVNULL, stderr=log)
+        cls.addClassCleanup(cls.lab.wait)
+        cls.addClassCleanup(cls.lab.terminate)
+        cls.url = cls._address()
+        cls.browser = cls.enterClassContext(webdriver.Browser())
+        cls.browser.resize(1400, 1000)
+
+    @classmethod
+    def _address(cls):
+        end = time.monotonic() + 5 * webdriver.LONG_S
+        while time.monotonic() < end and cls.lab.poll() is None:
+            for file in (cls.folder / 'runtime').glob('jpserver-*.json'):
+                try:
+                    return json.loads(file.read_text())['url']
+                except ValueError:
+                    pass  # it is being written
+            time.sleep(0.2)
+        raise AssertionError((cls.folder / 'lab.log').read_text())
+
+    def wait(self, script):
+        end = time.monotonic() + 5 * webdriver.LONG_S
+        while time.monotonic() < end:
+            # JupyterLab starts with seconds of script: on a busy machine the browser does not answer meanwhile.
+            with contextlib.suppress(RuntimeError):
+                if value := self.browser.run(script):
+                    return value
+            time.sleep(0.3)
+        self.fail(f'never true: {script}; the page says: {self.browser.run("return document.body.innerText")[:2000]}')
+
+    def shown(self, name):
+        """Runs the notebook; the timeline's window in its output is window.timeline from then on."""
+        self.browser.open_url(f'{self.url}lab/tree/{name}.ipynb?token={TOKEN}')
+        self.wait('return window.jupyterapp?.shell?.currentWidget?.context?.isReady'
+                  ' && jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === "idle"')
+        self.browser.run('void jupyterapp.commands.execute("notebook:run-all-cells")')
+        self.wait('return window.timeline = document.querySelector(".jp-OutputArea iframe")?.contentWindow')
+        self.wait('return timeline.batchlightTimeline?.counts()?.items > 0')
+        return self.browser.run('return document.querySelector(".jp-OutputArea iframe").outerHTML.slice(0, 40)')
+
+    def test_a_small_run_is_a_page_in_the_notebook(self):
+        self.assertIn('srcdoc=', self.shown('page'))
+        self.assertGreater(self.browser.run('return timeline.batchlightTimeline.app.model.first.info.events'), 1000)
+        self.assertTrue(self.browser.run('return timeline.batchlightTimeline.app.model.first.source.isStatic'))
+
+    def test_a_large_run_is_served_through_the_notebooks_own_server(self):
+        self.assertIn('/proxy/', self.shown('served'))
+        self.assertEqual(self.browser.run('return timeline.location.origin'), self.url.rstrip('/'))
+        # Ranges are worked out by the program, and the flag led to the step.
+        self.wait('return /Step 3/.test(timeline.document.querySelector(".range-head")?.innerText)')
+        self.assertFalse(self.browser.run('return timeline.batchlightTimeline.app.model.first.source.isStatic'))
+        self.assertNotIn('token', self.browser.run('return timeline.location.href'))
+
+
+if __name__ == '__main__':
+    BATCHLIGHT = sys.argv.pop(1)
+    if webdriver.missing():
+        print('skipped:', webdriver.missing())
+        sys.exit(77)
+    if not LAB.exists():
+        print('skipped: no JupyterLab: tools/install_readers.sh build/jupyter tools/requirements-jupyter.txt')
+        sys.exit(77)
+    unittest.main()
