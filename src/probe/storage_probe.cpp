@@ -134,13 +134,34 @@ class StorageProbe {
                       SizeText(kLeastBytes) + ": free some, or name another folder");
   }
 
-  // The file that is read; in passing, what a single writer gets.
-  Status WriteData() {
+  Result<WorkersResult> WriteDataFileOf(uint64_t bytes) {
     Say("writing the file to be read");
-    WorkersSpec spec = WriteDataFile(folder_, bytes_ * 5 / 8 / kMiB * kMiB);
+    WorkersSpec spec = WriteDataFile(folder_, bytes);
     spec.seconds = options_.seconds * kShareForData;
     spec.grace_seconds = std::max(30.0, options_.seconds);  // its sync
-    ASSIGN_OR_RETURN(const WorkersResult written, RunWorkers("writing " + options_.path, spec));
+    return RunWorkers("writing " + options_.path, spec);
+  }
+
+  // Cuts the file to files_.data_bytes. Where blocks are copied on write a full quota refuses that,
+  // too, but not to remove a file.
+  Status MakeRoom() {
+    const int fd = folder_.OpenFile(kDataName, O_RDWR);
+    const bool cut = fd >= 0 && ftruncate(fd, static_cast<off_t>(files_.data_bytes)) == 0;
+    if (fd >= 0) close(fd);
+    if (cut) return {};
+    folder_.Remove(kDataName);
+    ASSIGN_OR_RETURN(const WorkersResult written, WriteDataFileOf(files_.data_bytes));
+    files_.data_bytes = written.bytes / kMiB * kMiB;
+    if (written.error == 0 && files_.data_bytes >= kLeastDataBytes) return {};
+    return InputError(options_.path + ": only " + SizeText(files_.data_bytes) +
+                      " could be written again" +
+                      (written.error != 0 ? std::string(": ") + std::strerror(written.error) : "") +
+                      "; free some, or name another folder");
+  }
+
+  // The file that is read; in passing, what a single writer gets.
+  Status WriteData() {
+    ASSIGN_OR_RETURN(const WorkersResult written, WriteDataFileOf(bytes_ * 5 / 8 / kMiB * kMiB));
     write_bytes_per_s_ = written.PerSecond(written.bytes);
     files_.data_bytes = written.bytes / kMiB * kMiB;
     if (written.error != 0) {
@@ -157,11 +178,9 @@ class StorageProbe {
                                    "; free some, or name another folder"
                              : std::string(" in the time; a longer --duration helps")));
     }
-    data_fd_ = folder_.OpenFile(kDataName, O_RDWR);
-    if (data_fd_ < 0 ||
-        (written.error != 0 && ftruncate(data_fd_, static_cast<off_t>(files_.data_bytes)) != 0)) {
-      return InputError(options_.path + ": " + std::strerror(errno));
-    }
+    if (written.error != 0) RETURN_IF_ERROR(MakeRoom());
+    data_fd_ = folder_.OpenFile(kDataName, O_RDONLY);
+    if (data_fd_ < 0) return InputError(options_.path + ": " + std::strerror(errno));
     found_.file_bytes = files_.data_bytes;
     found_.warm_bytes = std::min({files_.data_bytes, kMostWarmBytes, AvailableMemoryBytes() / 4});
     // As much as is read in a twentieth of the time, if it is read as fast as it was written.

@@ -9,6 +9,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from quota_folder import quota_folder  # noqa: E402
 from recorded import BATCHLIGHT, FAULT_PROGRAM, LONG_S, InFolder, count, dump, run  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -22,29 +23,12 @@ def has_fuse():
         DEBIAN_PYTHON, "-c", "import fusepy").returncode == 0
 
 
-@unittest.skipUnless(os.geteuid() == 0 and shutil.which("mkfs.btrfs"), "only root can mount btrfs")
 class AQuota(InFolder):
     """A real one, of btrfs: the disk has room, this folder has none."""
 
-    def limited_to(self, megabytes):
-        image, disk = self.path("image"), self.path("disk")
-        with open(image, "wb") as file:
-            file.truncate(300 << 20)
-        os.mkdir(disk)
-        self.assertEqual(run("mkfs.btrfs", "-q", image).returncode, 0)
-        mounted = run("mount", "-o", "loop", image, disk)
-        if mounted.returncode != 0:
-            self.skipTest("no btrfs in this kernel: " + mounted.stderr)
-        self.addCleanup(run, "umount", "-l", disk)
-        for words in (("quota", "enable", disk), ("subvolume", "create", disk + "/own"),
-                      ("qgroup", "limit", "%dM" % megabytes, disk + "/own")):
-            done = run("btrfs", *words)
-            if done.returncode != 0:
-                self.skipTest("no quotas here: " + done.stderr)
-        return "disk/own/run"
-
     def test_recording_stops_at_it_and_the_program_goes_on(self):
-        run_name = self.limited_to(3)
+        quota_folder(self, self.folder, 3)
+        run_name = "disk/own/run"
         done = self.batchlight("profile", "-t", "none", "--pytorch=autograd-nvtx", "-o", run_name,
                                "sh", "-c", FAULT_PROGRAM + " operators 300000; exit 7")
         self.assertEqual(done.returncode, 7, done.stderr)

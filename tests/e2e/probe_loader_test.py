@@ -3,6 +3,7 @@ import importlib.util
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -91,11 +92,13 @@ class ProbeLoader(unittest.TestCase):
             file.write(text)
         return path
 
+    def environment(self):
+        return dict(os.environ, PATH=os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"],
+                    TMPDIR=self.folder, OMP_NUM_THREADS="1")
+
     def probe(self, *words, **options):
         options.setdefault("timeout", 10 * LONG_S)
-        environment = dict(os.environ, PATH=os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"],
-                           TMPDIR=self.folder, OMP_NUM_THREADS="1")
-        return run(BATCHLIGHT, "probe", "loader", "--seconds", "2", "--steps", "30", *words, env=environment,
+        return run(BATCHLIGHT, "probe", "loader", "--seconds", "2", "--steps", "30", *words, env=self.environment(),
                    **options)
 
     def report(self, *words):
@@ -194,6 +197,23 @@ class ProbeLoader(unittest.TestCase):
         self.assertLess(time.time() - begin, LONG_S)
         left = subprocess.run(["pgrep", "-f", path], stdout=subprocess.PIPE).stdout
         self.assertEqual(left, b"")
+
+    def test_interrupted_it_ends_the_program_and_leaves_nothing(self):
+        script = self.write("sleeps.py", "import time\nopen(__file__ + '.began', 'w').close()\ntime.sleep(10000)\n")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            probe = subprocess.Popen([BATCHLIGHT, "probe", "loader", script], stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, env=self.environment())
+            limit = time.time() + LONG_S
+            while not os.path.exists(script + ".began"):
+                self.assertLess(time.time(), limit, "the script did not begin")
+                time.sleep(0.05)
+            probe.send_signal(number)
+            output, error = probe.communicate(timeout=LONG_S)
+            self.assertEqual((probe.returncode, output), (128 + number, b""), error)
+            self.assertNotIn(b"Traceback", error)
+            self.assertEqual(subprocess.run(["pgrep", "-f", script], stdout=subprocess.PIPE).stdout, b"")
+            os.remove(script + ".began")
+            self.assertEqual(sorted(os.listdir(self.folder)), ["big.bin", "loop.py", "sleeps.py"])
 
     def test_a_missing_script(self):
         self.assert_fails(self.probe(self.folder + "/none.py"), 3, "none.py")

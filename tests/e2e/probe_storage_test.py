@@ -11,6 +11,7 @@ import tempfile
 import time
 import unittest
 
+from quota_folder import quota_folder
 from recorded import BATCHLIGHT, LONG_S, on_terminal, run
 
 QUICK = ["--duration", "3", "--size", "64M", "--workers", "1,2"]
@@ -213,26 +214,14 @@ class ProbeStorage(unittest.TestCase):
         self.assertTrue(any("File too large" in note for note in data["notes"]), data["notes"])
         self.assert_left_nothing()
 
-    @needs_mounts
     def test_quota(self):
-        image = os.path.join(self.folder, "image")
-        with open(image, "wb") as file:
-            file.truncate(300 << 20)
-        prepare = run("mkfs.ext4", "-q", "-O", "quota", "-E", "quotatype=usrquota", image)
-        if prepare.returncode != 0:
-            self.skipTest("no ext4 with quotas: " + prepare.stderr)
-        mount = "mount -o loop,usrquota %s $P && chmod 777 $P" % image
-        if run(*OWN_NAMESPACE, "sh", "-c", mount, env=dict(os.environ, P=self.point)).returncode != 0:
-            self.skipTest("no quotas in this kernel")
-        if shutil.which("setquota") is None:
-            self.skipTest("no setquota: apt-get install quota")
-        limit = "setquota -u 65534 40960 40960 0 0 $P"
-        done = self.mounted(mount + " && " + limit, "--duration", "3", "--size", "128M", "--workers", "1",
-                            "-f", "json", start='exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"')
+        own = quota_folder(self, self.folder, 30)
+        done = self.probe(own, "--duration", "15", "--size", "128M", "--workers", "1", "-f", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
         data = json.loads(done.stdout)
         self.assertTrue(any("quota" in note.lower() for note in data["notes"]), data["notes"])
         self.assertLessEqual(data["file_bytes"], 25 << 20)
+        self.assertEqual(os.listdir(own), [], "nothing is left to fill it")
 
     @needs_mounts
     def test_slow_storage(self):
