@@ -3,11 +3,15 @@
 namespace batchlight::cpython {
 namespace {
 
-uint32_t Known(int line) { return line > 0 ? static_cast<uint32_t>(line) : 0; }
+// Sums of what a damaged table says may leave the int.
+uint32_t Known(int64_t line) {
+  return line > 0 && line <= INT32_MAX ? static_cast<uint32_t>(line) : 0;
+}
 
 // Objects/lnotab_notes.txt of 3.9: (bytes to go on, lines to go on) pairs.
 uint32_t LineOfPairs(const uint8_t* table, size_t bytes, int first_line, int offset) {
-  int address = 0, line = first_line;
+  int address = 0;
+  int64_t line = first_line;
   for (size_t i = 0; i + 1 < bytes; i += 2) {
     address += table[i];
     if (address > offset) break;
@@ -19,7 +23,8 @@ uint32_t LineOfPairs(const uint8_t* table, size_t bytes, int first_line, int off
 // Objects/lnotab_notes.txt of 3.10: (bytes of the span, its line since the one before) pairs.
 uint32_t LineOfSpans(const uint8_t* table, size_t bytes, int first_line, int offset) {
   constexpr int8_t kNoLine = -128;
-  int end = 0, line = first_line;
+  int end = 0;
+  int64_t line = first_line;
   for (size_t i = 0; i + 1 < bytes; i += 2) {
     const auto delta = static_cast<int8_t>(table[i + 1]);
     if (delta != kNoLine) line += delta;
@@ -36,7 +41,8 @@ class Locations {
   Locations(const uint8_t* table, size_t bytes) : at_(table), end_(table + bytes) {}
 
   uint32_t LineOf(int first_line, int offset) {
-    int end = 0, line = first_line;
+    int end = 0;
+    int64_t line = first_line;
     while (at_ != end_) {
       const int kind = *at_ >> 3 & 15;
       end += ((*at_ & 7) + 1) * kInstructionBytes;
@@ -77,7 +83,7 @@ int64_t OffsetOf(const FrameLayout& layout, uint64_t place, uint64_t code) {
   if (!layout.place_is_pointer) {
     return int64_t{static_cast<int32_t>(static_cast<uint32_t>(place))} * layout.place_unit;
   }
-  return static_cast<int64_t>(place - code) - layout.code_bytecode;
+  return static_cast<int64_t>(place - code - layout.code_bytecode);
 }
 
 uint32_t LineAt(LineTableKind kind, const uint8_t* table, size_t bytes, int first_line,

@@ -1,6 +1,7 @@
 #include "capture/python/code_names.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "cpython/line_table.h"
 #include "cpython/text_object.h"
@@ -11,9 +12,9 @@ namespace {
 using cpython::FrameLayout;
 using cpython::Load;
 
-constexpr size_t kCodeBytes = 160;  // of a code object, up to its line table
 constexpr size_t kMostTableBytes = 1 << 20;
-constexpr size_t kMostKnown = 1 << 18;  // programs that compile for ever start over
+constexpr size_t kMostHeldBytes = 64 << 20;  // programs that compile for ever start over
+constexpr size_t kBytesEach = 256;           // of a code object or a line, besides what it holds
 
 // A str of the process as UTF-8.
 std::string ReadText(const FrameReader& reader, uint64_t address) {
@@ -30,6 +31,9 @@ std::string ReadText(const FrameReader& reader, uint64_t address) {
     const uint64_t end = (address + bytes - 1) & ~uint64_t{4095};
     bytes = end > address + head ? end - address : head;
   }
+  // The process runs on: by now its length may be another one, for which there is no room here.
+  const uint64_t room = std::min(length, Load<uint64_t>(copy.data(), reader.layout().text_length));
+  std::memcpy(copy.data() + reader.layout().text_length, &room, sizeof room);
   char buffer[cpython::kTextBytes];
   const cpython::TextView text = cpython::ReadText(reader.layout(), copy.data(), buffer);
   return {text.data, text.size};
@@ -55,18 +59,21 @@ CodeNames::Known* CodeNames::Find(const FrameReader& reader, uint64_t address,
   const auto file = Load<uint64_t>(copy, layout.code_file);
   const auto name = Load<uint64_t>(copy, layout.code_name);
   const auto first_line = Load<uint32_t>(copy, layout.code_first_line);
-  if (known_.size() > kMostKnown) known_.clear();
   Known& known = known_[address];
   if (!known.code || known.file != file || known.name != name || known.first_line != first_line) {
+    // One stack of many large functions: their lines stay unknown this time.
+    const bool has_room = held_bytes_ <= kMostHeldBytes;
     known = {file,
              name,
              first_line,
-             std::make_shared<const PythonCode>(PythonCode{
-                 .file = ReadText(reader, file),
-                 .function = ReadText(reader, name),
-                 .first_line = first_line,
-                 .line_table = ReadTable(reader, Load<uint64_t>(copy, layout.code_table))}),
+             std::make_shared<const PythonCode>(PythonCode{.file = ReadText(reader, file),
+                                                           .function = ReadText(reader, name),
+                                                           .first_line = first_line}),
+             has_room ? ReadTable(reader, Load<uint64_t>(copy, layout.code_table))
+                      : std::vector<uint8_t>(),
              {}};
+    held_bytes_ += kBytesEach + known.code->file.size() + known.code->function.size() +
+                   known.line_table.size();
   }
   return &known;
 }
@@ -79,14 +86,18 @@ bool CodeNames::Name(const FrameReader& reader, std::span<const PythonFrame> fra
   if (reader.memory().ReadAll(addresses_, kCodeBytes, copies_.data()) < frames.size()) return false;
   const FrameLayout& layout = reader.layout();
   named.clear();
+  if (held_bytes_ > kMostHeldBytes) {
+    known_.clear();
+    held_bytes_ = 0;
+  }
   for (size_t i = 0; i < frames.size(); ++i) {
     Known* known = Find(reader, frames[i].code, copies_.data() + i * kCodeBytes);
     if (known == nullptr) return false;
     const auto [line, added] = known->lines.try_emplace(frames[i].place);
     if (added) {
-      const PythonCode& code = *known->code;
-      line->second = cpython::LineAt(layout.table_kind, code.line_table.data(),
-                                     code.line_table.size(), static_cast<int>(code.first_line),
+      held_bytes_ += kBytesEach;
+      line->second = cpython::LineAt(layout.table_kind, known->line_table.data(),
+                                     known->line_table.size(), static_cast<int>(known->first_line),
                                      cpython::OffsetOf(layout, frames[i].place, frames[i].code));
     }
     named.push_back({known->code, line->second});

@@ -16,7 +16,6 @@ struct PythonCode {
   std::string file;
   std::string function;
   uint32_t first_line = 0;
-  std::vector<uint8_t> line_table;
 };
 
 // A frame with its names, for writing.
@@ -37,6 +36,7 @@ class CodeNames {
     uint64_t file = 0, name = 0;
     uint32_t first_line = 0;
     std::shared_ptr<const PythonCode> code;
+    std::vector<uint8_t> line_table;
     std::unordered_map<uint64_t, uint32_t> lines;  // by PythonFrame::place
   };
 
@@ -44,6 +44,7 @@ class CodeNames {
   Known* Find(const FrameReader& reader, uint64_t address, const uint8_t* copy);
 
   std::unordered_map<uint64_t, Known> known_;  // by address
+  size_t held_bytes_ = 0;                      // by known_, as far as the program decides it
   std::vector<uint64_t> addresses_;
   std::vector<uint8_t> copies_;
 };

@@ -10,11 +10,36 @@ using cpython::Load;
 
 constexpr size_t kMostThreads = 4096;
 constexpr size_t kMostFrames = 512;  // callers beyond are left out
-constexpr size_t kThreadStateBytes = 448;
 
 size_t FrameBytes(const cpython::FrameLayout& layout) {
   return std::max({layout.frame_code, layout.frame_back, layout.frame_place, layout.frame_owner}) +
          sizeof(uint64_t);
+}
+
+bool IsWithin(size_t offset, size_t wide, size_t bytes) { return offset + wide <= bytes; }
+
+bool CanReadThread(const cpython::ProcessFrames& where) {
+  constexpr size_t kWord = sizeof(uint64_t);
+  return IsWithin(where.layout.thread_frame, kWord, kThreadStateBytes) &&
+         IsWithin(where.thread_tid, kWord, kThreadStateBytes) &&
+         IsWithin(where.thread_handle, kWord, kThreadStateBytes);
+}
+
+bool CanReadCode(const cpython::FrameLayout& layout) {
+  constexpr size_t kWord = sizeof(uint64_t);
+  return IsWithin(layout.code_file, kWord, kCodeBytes) &&
+         IsWithin(layout.code_name, kWord, kCodeBytes) &&
+         IsWithin(layout.code_table, kWord, kCodeBytes) &&
+         IsWithin(layout.code_first_line, sizeof(uint32_t), kCodeBytes);
+}
+
+// Of a text a word behind compact_data is copied, and its characters behind that.
+bool CanReadText(const cpython::FrameLayout& layout) {
+  constexpr size_t kWord = sizeof(uint64_t);
+  const size_t head = layout.compact_data + kWord;
+  return IsWithin(layout.text_length, kWord, head) &&
+         IsWithin(layout.text_state, sizeof(uint32_t), head) &&
+         IsWithin(layout.ascii_data, 0, head);
 }
 
 PythonFrame FrameOf(const cpython::FrameLayout& layout, const uint8_t* frame) {
@@ -24,6 +49,10 @@ PythonFrame FrameOf(const cpython::FrameLayout& layout, const uint8_t* frame) {
 }
 
 }  // namespace
+
+bool FrameReader::CanRead(const cpython::ProcessFrames& where) {
+  return CanReadThread(where) && CanReadCode(where.layout) && CanReadText(where.layout);
+}
 
 bool FrameReader::ReadThreads(std::vector<PythonThread>& threads) {
   threads.clear();

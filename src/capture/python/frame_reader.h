@@ -4,6 +4,7 @@
 // those of two moments a few microseconds apart. What is no frame any more is noticed by its type.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -24,8 +25,15 @@ struct PythonFrame {
   friend bool operator==(const PythonFrame&, const PythonFrame&) = default;
 };
 
+// How much is copied of each. Behind it nothing is read, whatever the offsets say.
+inline constexpr size_t kThreadStateBytes = 448;
+inline constexpr size_t kCodeBytes = 160;  // up to its line table
+
 class FrameReader {
  public:
+  // Whether the offsets lie within what is copied. The program wrote them: they may be anything.
+  static bool CanRead(const cpython::ProcessFrames& where);
+
   explicit FrameReader(const cpython::ProcessFrames& where) : where_(where), memory_(where.pid) {}
 
   // False with errno: the process is gone, or its memory cannot be read.

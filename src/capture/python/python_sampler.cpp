@@ -65,7 +65,7 @@ void PythonSampler::Run() {
 }
 
 int64_t PythonSampler::NextWaitNs(int64_t spent_ns) {
-  if (!collecting_ || processes_.empty()) return search_every_ns_;
+  if (!collecting_ || processes_.empty()) return std::max(search_every_ns_, spent_ns * kMostShare);
   const double share = std::uniform_real_distribution<double>(-kJitter, kJitter)(random_);
   const auto wait_ns = static_cast<int64_t>(static_cast<double>(period_ns_) * (1 + share));
   return std::max(wait_ns, spent_ns * kMostShare);
@@ -104,7 +104,10 @@ void PythonSampler::AddProcess(const std::string& name) {
   if (fd >= 0) close(fd);
   if (!is_whole) return;  // it is being written: next time
   files_.insert(name);
-  if (where.magic != cpython::kFramesMagic || where.bytes != sizeof where || where.pid == 0) return;
+  if (where.magic != cpython::kFramesMagic || where.bytes != sizeof where || where.pid == 0 ||
+      !FrameReader::CanRead(where)) {
+    return;
+  }
   auto& process = processes_[where.pid];
   if (process && process->attach_ns() > where.attach_ns) return;
   if (process) process->Flush(log_);

@@ -1,0 +1,193 @@
+// What a process says of its Python frames is anybody's: offsets, lists and texts that mean harm.
+#include "capture/python/frame_reader.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "capture/python/code_names.h"
+
+namespace batchlight::capture {
+namespace {
+
+constexpr uint64_t kCodeType = 0x1234;
+constexpr uint32_t kCompactKind1 = 1 << 2 | 1 << 5;
+
+// A str that is compact and not ASCII.
+struct Text {
+  uint64_t head[2] = {};
+  std::atomic<uint64_t> length{5};
+  uint64_t hash = 0;
+  uint32_t state = kCompactKind1;
+  uint32_t unused[9] = {};
+  char data[4096];
+
+  Text() { std::fill(std::begin(data), std::end(data), 'A'); }
+};
+static_assert(offsetof(Text, data) == 72);
+
+struct Code {
+  uint64_t references = 1;
+  uint64_t type = kCodeType;
+  uint32_t first_line = 3;
+  const void* file = nullptr;
+  const void* name = nullptr;
+  const void* table = nullptr;
+  uint64_t unused[16] = {};
+};
+
+struct Frame {
+  const Code* code = nullptr;
+  const Frame* back = nullptr;
+  uint64_t place = 0;
+};
+
+struct Thread {
+  const Thread* newer = nullptr;
+  const Thread* older = nullptr;
+  const Frame* frame = nullptr;
+  uint64_t tid = 7;
+  uint64_t unused[60] = {};
+};
+
+uint64_t At(const void* place) { return reinterpret_cast<uint64_t>(place); }
+
+// Of structs as above, in this process.
+cpython::ProcessFrames OwnFrames(const Thread& thread) {
+  cpython::ProcessFrames where{};
+  where.pid = static_cast<uint32_t>(getpid());
+  where.tid = 7;
+  where.thread_tid = offsetof(Thread, tid);
+  where.thread_state = At(&thread);
+  where.code_type = kCodeType;
+  where.layout = {.thread_frame = offsetof(Thread, frame),
+                  .frame_code = offsetof(Frame, code),
+                  .frame_back = offsetof(Frame, back),
+                  .frame_place = offsetof(Frame, place),
+                  .place_unit = 1,
+                  .code_first_line = offsetof(Code, first_line),
+                  .code_file = offsetof(Code, file),
+                  .code_name = offsetof(Code, name),
+                  .code_table = offsetof(Code, table),
+                  .bytes_data = 32,
+                  .text_length = offsetof(Text, length),
+                  .text_state = offsetof(Text, state),
+                  .ascii_data = 48,
+                  .compact_data = offsetof(Text, data),
+                  .table_kind = cpython::LineTableKind::kPairs};
+  return where;
+}
+
+TEST(FrameReader, OffsetsBehindWhatIsCopiedAreRefused) {
+  const Thread thread;
+  EXPECT_TRUE(FrameReader::CanRead(OwnFrames(thread)));
+  using Layout = cpython::FrameLayout;
+  for (uint16_t Layout::*const offset :
+       {&Layout::thread_frame, &Layout::code_file, &Layout::code_name, &Layout::code_table,
+        &Layout::code_first_line, &Layout::text_length, &Layout::text_state, &Layout::ascii_data}) {
+    cpython::ProcessFrames where = OwnFrames(thread);
+    where.layout.*offset = UINT16_MAX;
+    EXPECT_FALSE(FrameReader::CanRead(where));
+  }
+  for (uint32_t cpython::ProcessFrames::*const offset :
+       {&cpython::ProcessFrames::thread_tid, &cpython::ProcessFrames::thread_handle}) {
+    cpython::ProcessFrames where = OwnFrames(thread);
+    where.*offset = UINT32_MAX;
+    EXPECT_FALSE(FrameReader::CanRead(where));
+  }
+}
+
+TEST(FrameReader, LayoutsOfAllPythonsAreRead) {
+  const Thread thread;
+  for (int minor = 8; minor <= 12; ++minor) {
+    const char* why = nullptr;
+    cpython::ProcessFrames where = OwnFrames(thread);
+    where.layout = *cpython::FindFrameLayout(minor, nullptr, &why);
+    EXPECT_TRUE(FrameReader::CanRead(where)) << minor;
+  }
+}
+
+TEST(FrameReader, ListsWithoutAnEndHaveOne) {
+  Thread thread;
+  Frame frame;
+  thread.newer = thread.older = &thread;
+  frame.back = &frame;
+  thread.frame = &frame;
+  FrameReader reader(OwnFrames(thread));
+  std::vector<PythonThread> threads;
+  ASSERT_TRUE(reader.ReadThreads(threads));
+  EXPECT_LE(threads.size(), 4096u);
+  std::vector<PythonFrame> frames;
+  ASSERT_TRUE(reader.ReadFrames(threads[0].innermost, frames));
+  EXPECT_LE(frames.size(), 512u);
+}
+
+// The process runs on while it is read, so a text may grow between two looks at it.
+TEST(CodeNames, ATextThatChangesIsNotReadBeyondItsCopy) {
+  Thread thread;
+  Text text;
+  Code code;
+  code.file = code.name = &text;
+  FrameReader reader(OwnFrames(thread));
+  std::atomic<bool> over{false};
+  std::thread changes([&] {
+    while (!over) {
+      text.length = 2;
+      text.length = 1000;
+    }
+  });
+  const std::vector<PythonFrame> frames = {{.code = At(&code)}};
+  std::vector<NamedFrame> named;
+  size_t others = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    ++code.first_line;  // another function, as far as can be told
+    CodeNames names;
+    if (!names.Name(reader, frames, named)) continue;
+    others += named[0].code->file.find_first_not_of('A') != std::string::npos;
+  }
+  over = true;
+  changes.join();
+  EXPECT_EQ(others, 0u);
+}
+
+size_t ResidentBytes() {
+  size_t all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// As of a program that compiles functions for ever.
+TEST(CodeNames, LargeLineTablesAreNotKeptForEver) {
+  constexpr size_t kTableBytes = 1 << 20, kCodes = 1500, kAtOnce = 100;
+  Thread thread;
+  Text text;
+  std::vector<uint64_t> table(kTableBytes / sizeof(uint64_t) + 8);
+  table[2] = kTableBytes;
+  std::vector<Code> codes(kCodes);
+  for (Code& code : codes) {
+    code.file = code.name = &text;
+    code.table = table.data();
+  }
+  FrameReader reader(OwnFrames(thread));
+  CodeNames names;
+  const size_t before = ResidentBytes();
+  for (size_t begin = 0; begin < kCodes; begin += kAtOnce) {
+    std::vector<PythonFrame> frames;
+    for (size_t i = 0; i < kAtOnce; ++i) frames.push_back({.code = At(&codes[begin + i])});
+    std::vector<NamedFrame> named;
+    ASSERT_TRUE(names.Name(reader, frames, named));
+    EXPECT_EQ(named[0].line, 3u);
+  }
+  constexpr size_t kMost = 700 << 20;  // a sanitizer keeps for a while what was given back
+  EXPECT_LT(ResidentBytes(), before + kMost);
+}
+
+}  // namespace
+}  // namespace batchlight::capture
