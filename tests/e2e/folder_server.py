@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""folder_server.py FOLDER PLACE: serves the files of FOLDER at PLACE, through FUSE. It can make no links."""
+"""folder_server.py FOLDER PLACE [open]: serves the files of FOLDER at PLACE, through FUSE. It can make no links;
+with `open` it says of each file that everybody may do everything, as some network and container mounts do."""
 import errno
 import os
 import sys
@@ -13,8 +14,9 @@ _SPACE = ("f_bavail", "f_bfree", "f_blocks", "f_bsize", "f_favail", "f_ffree", "
 
 
 class Folder(Operations):
-    def __init__(self, root):
+    def __init__(self, root, is_open):
         self._root = root
+        self._more = 0o777 if is_open else 0
 
     def _at(self, path):
         return os.path.join(self._root, path.lstrip("/"))
@@ -25,7 +27,9 @@ class Folder(Operations):
 
     def getattr(self, path, fh=None):
         info = os.lstat(self._at(path))
-        return {key: getattr(info, key) for key in _STAT}
+        facts = {key: getattr(info, key) for key in _STAT}
+        facts["st_mode"] |= self._more
+        return facts
 
     def readdir(self, path, fh):
         return [".", ".."] + os.listdir(self._at(path))
@@ -78,4 +82,4 @@ class Folder(Operations):
 
 
 if __name__ == "__main__":
-    FUSE(Folder(sys.argv[1]), sys.argv[2], foreground=True)
+    FUSE(Folder(sys.argv[1], "open" in sys.argv[3:]), sys.argv[2], foreground=True)

@@ -239,6 +239,29 @@ with open("threads", "w") as file:  # the collector has one of its own
         time.sleep(0.2)
         self.end(job)
 
+    def test_more_processes_than_a_board_holds(self):
+        """The others are not watched, and the program runs on."""
+        script = """
+import os, sys
+children = []
+for child in range(66):
+    children.append(os.fork())
+    if children[-1] == 0:
+        break
+""" + RANGES.replace("0.005", "0.1") + """
+if children[-1] == 0:
+    os._exit(0)
+sys.exit(any(os.waitpid(child, 0)[1] for child in children))
+"""
+        job = self.start_job("run", script, "--step-range", "step", "--metrics-file", "job.prom")
+
+        def steps():
+            with open(self.path("job.prom")) as file:
+                return [int(line.split()[-1]) for line in file
+                        if line.startswith("batchlight_step{")]
+        self.wait_for(lambda: len(steps()) == 64 and min(steps()) > 3)
+        self.end(job)
+
     @unittest.skipUnless(os.geteuid() == 0, "only root can watch another user's program")
     def test_root_writes_through_no_link_of_the_user(self):
         os.chmod(self.folder, 0o711)
@@ -249,12 +272,15 @@ with open("threads", "w") as file:  # the collector has one of its own
         probe = subprocess.run([BATCHLIGHT, "--version"], stdout=subprocess.DEVNULL, user=65534)
         if probe.returncode != 0:
             self.skipTest("another user cannot run the build")
-        script = "cd %s; mv w moved; ln -s %s w; sleep 2.5; ls %s" % (theirs, private, private)
+        script = ("cd %s; mv w moved; ln -s %s w; mv m moved2; ln -s %s m; sleep 2.5; ls %s"
+                  % (theirs, private, private, private))
+        os.mkdir(theirs + "/m")
         words = ["profile", "--run-as", "nobody", "-t", "nvtx", "-f", "-o", theirs + "/r", "--monitor",
-                 theirs + "/w", "--", "sh", "-c", script]
+                 theirs + "/w", "--metrics-file", theirs + "/m/job.prom", "--", "sh", "-c", script]
         done = self.batchlight(*words)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("status.", done.stdout)
+        self.assertNotIn("job.prom", done.stdout)
         again = self.batchlight(*words)  # the link is there from the start
         self.assertEqual(again.returncode, 4, again.stderr)
 

@@ -74,9 +74,9 @@ class NobodySaysWhatIsLeft(InFolder):
                 self.assertGreater(count(dump(self.path(kind + "/run.batchlight")), "OpEnd"), 50_000)
 
 
-@unittest.skipUnless(has_fuse(), "only root with FUSE and fusepy can serve a file system")
-class AServedFileSystem(InFolder):
-    """A file system of FUSE, whose server this test holds or ends."""
+class Served(InFolder):
+    """With a file system of FUSE at `disk`."""
+    WORDS = ()
 
     def setUp(self):
         super().setUp()
@@ -84,7 +84,8 @@ class AServedFileSystem(InFolder):
         os.mkdir(self.disk)
         os.mkdir(self.path("behind"))
         self.server = subprocess.Popen(
-            [DEBIAN_PYTHON, os.path.join(HERE, "folder_server.py"), self.path("behind"), self.disk])
+            [DEBIAN_PYTHON, os.path.join(HERE, "folder_server.py"), self.path("behind"), self.disk,
+             *self.WORDS])
         self.addCleanup(self.end)
         self.until(lambda: os.path.ismount(self.disk), "the file system is not mounted")
 
@@ -92,6 +93,11 @@ class AServedFileSystem(InFolder):
         self.server.kill()
         self.server.wait(LONG_S)
         run("umount", "-l", self.disk)
+
+
+@unittest.skipUnless(has_fuse(), "only root with FUSE and fusepy can serve a file system")
+class AServedFileSystem(Served):
+    """Whose server this test holds or ends."""
 
     def words(self):
         try:
@@ -129,6 +135,19 @@ class AServedFileSystem(InFolder):
         self.assertEqual(tool.returncode, 0, error)
         self.assertEqual(count(dump(self.path("behind/run.batchlight")), "OpEnd"), WARM_UP + COUNT)
 
+    def test_where_a_job_is_watched_a_server_that_stops_answering_holds_up_nobody(self):
+        tool = self.begin("profile", "-t", "nvtx", "--monitor", "disk/watch", "--metrics-file",
+                          "disk/job.prom", "-o", "run", FAULT_PROGRAM, "beside", COUNT,
+                          self.path("words"), stderr=subprocess.PIPE)
+        self.until(lambda: os.path.exists(self.path("behind/job.prom")), "nothing is watched")
+        self.server.send_signal(signal.SIGSTOP)
+        # Sealed, while who watches waits; a process of its own ends when the kernel lets it.
+        self.until(lambda: os.path.exists(self.path("run.batchlight")), "the tool waits too")
+        self.server.send_signal(signal.SIGCONT)
+        _, error = tool.communicate(timeout=LONG_S)
+        self.assertEqual(tool.returncode, 0, error)
+        self.assertIn("what watches the job was left waiting", error)
+
     def test_a_server_that_dies(self):
         tool = self.recording()
         self.server.kill()
@@ -144,6 +163,19 @@ class AServedFileSystem(InFolder):
         # What the server had got is a recording.
         self.assertEqual(
             run(BATCHLIGHT, "summary", self.path("behind/run.batchlight.live")).returncode, 0)
+
+
+@unittest.skipUnless(has_fuse(), "only root with FUSE and fusepy can serve a file system")
+class AFileSystemWithoutModes(Served):
+    """Everybody may do everything there."""
+    WORDS = ("open",)
+
+    def test_no_program_runs_where_others_could_change_it(self):
+        done = self.batchlight("profile", "-t", "nvtx", "-o", "disk/run", "touch", "ran")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("its file system does not keep it from other users", done.stderr)
+        self.assertFalse(os.path.exists(self.path("ran")))
+        self.assertEqual(os.listdir(self.path("behind")), [])
 
 
 if __name__ == "__main__":

@@ -5,58 +5,126 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
+#include <optional>
+#include <utility>
 
 #include "base/contain.h"
-#include "base/file.h"
 #include "capture/loop/clock.h"
 #include "capture/monitor/metrics.h"
+#include "capture/monitor/slow_steps.h"
+#include "capture/monitor/step_reader.h"
 
 namespace batchlight::capture {
 namespace {
 
 constexpr int64_t kLookEveryNs = 1'000'000'000;
+// For a file system that hangs, when the program has ended.
+constexpr int64_t kMostWaitNs = 5'000'000'000;
 
 }  // namespace
 
+// All that the thread uses. Where a file system hangs it outlives the monitor.
+class Monitor::Watcher {
+ public:
+  Watcher(MonitorOptions options, std::string version, RunFolder folder, BoardFile file,
+          std::function<uint32_t()> windows)
+      : options_(std::move(options)),
+        version_(std::move(version)),
+        folder_(std::move(folder)),
+        file_(std::move(file)),
+        windows_(std::move(windows)),
+        start_ns_(ClockNow(CLOCK_REALTIME)),
+        slow_steps_(options_.slow_factor) {}
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+  ~Watcher() {
+    if (over_fd_ >= 0) close(over_fd_);
+  }
+
+  void Serve(MetricsServer server) { server_.emplace(std::move(server)); }
+  void Write(MetricsFile file) { metrics_file_.emplace(std::move(file)); }
+  Status Prepare() {
+    over_fd_ = eventfd(0, EFD_CLOEXEC);
+    return over_fd_ >= 0 ? Status() : OutputError(std::string("eventfd: ") + std::strerror(errno));
+  }
+  void Run();
+  // Makes Run() return. False: it does not, for `most_ns`.
+  bool End(int64_t most_ns);
+
+ private:
+  void Look();
+  // Answers requests until then. False: End() was called.
+  bool WaitUntil(int64_t monotonic_ns);
+  void AskIfSlow();
+
+  const MonitorOptions options_;
+  const std::string version_;  // of batchlight
+  const RunFolder folder_;
+  BoardFile file_;
+  const std::function<uint32_t()> windows_;
+  const int64_t start_ns_;  // CLOCK_REALTIME
+  StepReader reader_{file_.board()};
+  SlowSteps slow_steps_;
+  std::optional<MetricsServer> server_;
+  std::optional<MetricsFile> metrics_file_;
+  std::string metrics_;  // as last looked at
+
+  int over_fd_ = -1;  // eventfd: End() was called
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;       // End() was called: whom windows_ asks may be gone
+  bool has_ended_ = false;  // Run() has returned
+};
+
 Monitor::Monitor(MonitorOptions options, std::string version, RunFolder folder, BoardFile file,
                  std::function<uint32_t()> windows)
-    : options_(std::move(options)),
-      version_(std::move(version)),
-      folder_(std::move(folder)),
-      file_(std::move(file)),
-      windows_(std::move(windows)),
-      start_ns_(ClockNow(CLOCK_REALTIME)),
-      slow_steps_(options_.slow_factor) {}
+    : watcher_(std::make_shared<Watcher>(std::move(options), std::move(version), std::move(folder),
+                                         std::move(file), std::move(windows))) {}
 
-Monitor::~Monitor() {
-  if (thread_.joinable()) {
-    const uint64_t one = 1;
-    (void)!write(over_fd_, &one, sizeof one);
-    thread_.join();
-  }
-  if (over_fd_ >= 0) close(over_fd_);
-  folder_.RemoveStatus();
-  // A file that stays would say for ever that the job stands still.
-  if (!options_.metrics_file.empty()) unlink(options_.metrics_file.c_str());
-}
+void Monitor::Serve(MetricsServer server) { watcher_->Serve(std::move(server)); }
+
+void Monitor::Write(MetricsFile file) { watcher_->Write(std::move(file)); }
 
 Status Monitor::Start() {
-  over_fd_ = eventfd(0, EFD_CLOEXEC);
-  if (over_fd_ < 0) return OutputError(std::string("eventfd: ") + std::strerror(errno));
+  RETURN_IF_ERROR(watcher_->Prepare());
   return Contain("watching the steps (see `ulimit -u`)", [this] {
-    thread_ = std::thread([this] { Run(); });
+    thread_ = std::thread([watcher = watcher_] { watcher->Run(); });
     return Status();
   });
 }
 
-void Monitor::Run() {
+bool Monitor::End() {
+  if (!thread_.joinable()) return true;
+  const bool ended = watcher_->End(kMostWaitNs);
+  ended ? thread_.join() : thread_.detach();
+  return ended;
+}
+
+bool Monitor::Watcher::End(int64_t most_ns) {
+  const uint64_t one = 1;
+  (void)!write(over_fd_, &one, sizeof one);
+  std::unique_lock lock(mutex_);
+  over_ = true;
+  return changed_.wait_for(lock, std::chrono::nanoseconds(most_ns), [this] { return has_ended_; });
+}
+
+void Monitor::Watcher::Run() {
   do {
     Look();
   } while (WaitUntil(MonotonicNow() + kLookEveryNs));
+  folder_.RemoveStatus();
+  // A file that stays would say for ever that the job stands still.
+  if (metrics_file_) metrics_file_->Remove();
+  const std::lock_guard lock(mutex_);
+  has_ended_ = true;
+  changed_.notify_one();
 }
 
-bool Monitor::WaitUntil(int64_t monotonic_ns) {
+bool Monitor::Watcher::WaitUntil(int64_t monotonic_ns) {
   if (server_) return server_->ServeUntil(monotonic_ns, over_fd_, metrics_);
   for (;;) {
     const int64_t left_ns = monotonic_ns - MonotonicNow();
@@ -68,7 +136,7 @@ bool Monitor::WaitUntil(int64_t monotonic_ns) {
 }
 
 // A file that cannot be written this time may be the next.
-void Monitor::Look() {
+void Monitor::Watcher::Look() {
   reader_.Read();
   const int64_t now_ns = ClockNow(CLOCK_REALTIME);
   RunStatus status{.realtime_ns = now_ns, .start_ns = start_ns_};
@@ -81,16 +149,20 @@ void Monitor::Look() {
   AskIfSlow();
   file_.board().request.store(format::PackRequest(folder_.ReadRequest(start_ns_)),
                               std::memory_order_relaxed);
-  if (options_.metrics_file.empty() && !server_) return;
-  const MetricsInput input{.processes = reader_.Processes(),
-                           .version = version_,
-                           .windows = windows_(),
-                           .monotonic_to_unix_ns = now_ns - MonotonicNow()};
+  if (!metrics_file_ && !server_) return;
+  MetricsInput input{.processes = reader_.Processes(),
+                     .version = version_,
+                     .monotonic_to_unix_ns = now_ns - MonotonicNow()};
+  {
+    const std::lock_guard lock(mutex_);
+    if (over_) return;
+    input.windows = windows_();
+  }
   metrics_ = MetricsText(input);
-  if (!options_.metrics_file.empty()) (void)WriteWholeFile(options_.metrics_file, metrics_);
+  if (metrics_file_) (void)metrics_file_->Write(metrics_);
 }
 
-void Monitor::AskIfSlow() {
+void Monitor::Watcher::AskIfSlow() {
   for (const ProcessSteps* process : reader_.Processes()) {
     const auto request = slow_steps_.Look(*process, MonotonicNow());
     if (!request) continue;

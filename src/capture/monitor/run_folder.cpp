@@ -88,7 +88,9 @@ std::optional<RunStatus> RunFolder::FurthestStatus(int64_t now_ns) const {
         .step_ns = static_cast<int64_t>(NumberOf(text, "step_ns") & INT64_MAX),
         .realtime_ns = static_cast<int64_t>(NumberOf(text, "realtime_ns") & INT64_MAX),
         .start_ns = static_cast<int64_t>(NumberOf(text, "start_ns") & INT64_MAX)};
-    const bool is_fresh = status.realtime_ns > now_ns - kFreshNs;
+    // One of a clock that goes far ahead would be fresh for ever.
+    const bool is_fresh =
+        status.realtime_ns > now_ns - kFreshNs && status.realtime_ns < now_ns + kFreshNs;
     if (is_fresh && (!furthest || status.step > furthest->step)) furthest = status;
   }
   return furthest;

@@ -36,7 +36,7 @@ class RunFolder {
   const std::string& path() const { return path_; }
   Status WriteStatus(const RunStatus& status) const;
   void RemoveStatus() const;
-  // Of the tool that is furthest, among those that wrote in the last 30 s of `now_ns`.
+  // Of the tool that is furthest, among those that wrote within 30 s of `now_ns`.
   std::optional<RunStatus> FurthestStatus(int64_t now_ns) const;
 
   Status WriteRequest(format::StepRequest request, int64_t realtime_ns) const;

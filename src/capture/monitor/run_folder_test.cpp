@@ -33,6 +33,9 @@ TEST_F(RunFolderTest, TheFurthestFreshToolCounts) {
   ASSERT_TRUE(folder->WriteStatus({.step = 7, .step_ns = 5, .realtime_ns = 100 * kSecond}).ok());
   Put("status.b.1", "step=9\nstep_ns=6\nrealtime_ns=99000000000\n");
   Put("status.c.1", "step=99\nstep_ns=6\nrealtime_ns=1\n");
+  // Left by a tool that was killed, whose clock went a day ahead, and by one that means harm.
+  Put("status.d.1", "step=98\nstep_ns=6\nrealtime_ns=86500000000000\n");
+  Put("status.e.1", "step=97\nstep_ns=6\nrealtime_ns=18446744073709551615\n");
   const auto status = folder->FurthestStatus(101 * kSecond);
   ASSERT_TRUE(status);
   EXPECT_EQ(status->step, 9u);

@@ -14,7 +14,10 @@ void Session::KeepLibraries() {
 }
 
 SessionEnd Session::Finish() {
-  monitor_.reset();
+  if (monitor_ && !monitor_->End()) {
+    notice_("what watches the job was left waiting: the file system of " + options_.monitor.folder +
+            " or of the metrics does not answer");
+  }
   gpu_sampler_.reset();  // with what was sampled while it collected
   recording_->StopCapture();
   recording_->control().Disable();

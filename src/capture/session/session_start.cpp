@@ -201,10 +201,11 @@ void Session::OpenPythonSampler() {
 Status Session::OpenMonitor() {
   if (options_.monitor.folder.empty()) return {};
   ASSIGN_OR_RETURN(RunFolder folder, RunFolder::Make(options_.monitor.folder));
+  std::optional<MetricsFile> metrics_file;
   if (!options_.monitor.metrics_file.empty()) {
     ASSIGN_OR_RETURN(options_.monitor.metrics_file,
                      ExpandOutputName(options_.monitor.metrics_file, program_pid_));
-    RETURN_IF_ERROR(Folder::OpenParent(options_.monitor.metrics_file).status());
+    ASSIGN_OR_RETURN(metrics_file, MetricsFile::Open(options_.monitor.metrics_file));
   }
   auto board = BoardFile::Create(recording_->live_folder());
   Status started = board.status();
@@ -216,6 +217,7 @@ Status Session::OpenMonitor() {
     monitor_ = std::make_unique<Monitor>(options_.monitor, options_.tool_version, std::move(folder),
                                          std::move(board).value(),
                                          [this] { return recording_->captures_done(); });
+    if (metrics_file) monitor_->Write(std::move(*metrics_file));
     ServeMetrics();
     started = monitor_->Start();
   }
