@@ -28,24 +28,40 @@ void MergeRows(Store& store, Table& table, Key&& key) {
   RenumberIds<Id>(store, new_rows);
 }
 
-// The same for stacks, whose parents are rows of the table itself.
+// Recorders keep 512 frames. Of what means harm the walk from each stack outwards stays bounded.
+constexpr uint32_t kDeepestStack = 1000;
+
+// The same for stacks, whose parents are rows of the table itself. What is deeper than that counts
+// for the last level.
 template <typename Table>
 void MergeStackRows(Store& store, Table& table) {
   using Id = RowIdOf<Table>;
   std::map<std::pair<decltype(table.Row(0).frame), Id>, Id> rows;
   std::vector<uint32_t> new_rows;
+  std::vector<uint32_t> depths;  // by row of `merged`
   Table merged;
   for (size_t row = 0; row < table.size(); ++row) {
     auto stack = table.Row(row);
     // Callers come first, so theirs is known; any other id is damage.
     const bool known = !stack.parent.IsNone() && stack.parent.row() < row;
     stack.parent = known ? Id{new_rows[stack.parent.row()]} : Id();
+    const uint32_t depth = stack.parent.IsNone() ? 1 : depths[stack.parent.row()] + 1;
+    if (depth > kDeepestStack) {
+      new_rows.push_back(stack.parent.value);
+      continue;
+    }
     const auto [place, added] =
         rows.try_emplace({stack.frame, stack.parent}, Id::At(merged.size()));
-    if (added) merged.Append(stack);
+    if (added) {
+      merged.Append(stack);
+      depths.push_back(depth);
+    }
     new_rows.push_back(place->second.value);
   }
-  if (merged.size() == new_rows.size()) return;
+  if (merged.size() == new_rows.size()) {
+    table = std::move(merged);
+    return;
+  }
   // Not among the columns that RenumberIds() visits a second time: its parents are new already.
   table.Clear();
   RenumberIds<Id>(store, new_rows);

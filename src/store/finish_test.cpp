@@ -290,5 +290,39 @@ TEST_F(FinishTest, NativeStacksAreDistinct) {
   EXPECT_EQ(store_.cpu_samples.start_ns, (std::vector<int64_t>{1, 2}));
 }
 
+// A small file may hold chains that nobody could walk through for each sample.
+TEST_F(FinishTest, StacksOfAnyFileAreShallow) {
+  constexpr uint32_t kRows = 100'000;
+  for (uint32_t row = 0; row < kRows; ++row) {
+    store_.python_frames.Append({.first_line = row});
+    store_.python_stacks.Append(
+        {.frame = PythonFrameId::At(row),
+         .parent = row == 0 ? PythonStackId() : PythonStackId::At(row - 1)});
+  }
+  store_.python_samples.Append(
+      {.thread = main_, .python_stack = PythonStackId::At(kRows - 1), .samples = 1});
+  FinishStore(store_);
+  size_t depth = 0;
+  for (PythonStackId at = store_.python_samples.python_stack[0]; !at.IsNone();
+       at = store_.python_stacks.parent[at.row()]) {
+    ++depth;
+  }
+  EXPECT_EQ(depth, 1000u);
+}
+
+TEST_F(FinishTest, CallersOfDamagedStacksAreNone) {
+  for (const uint32_t parent : {0u, 2u, 1u}) {  // its own, each other's
+    const auto row = static_cast<uint32_t>(store_.native_frames.size());
+    store_.native_frames.Append({.address = row});
+    store_.native_stacks.Append(
+        {.frame = NativeFrameId::At(row), .parent = NativeStackId::At(parent)});
+  }
+  FinishStore(store_);
+  ASSERT_EQ(store_.native_stacks.size(), 3u);
+  EXPECT_TRUE(store_.native_stacks.parent[0].IsNone());
+  EXPECT_TRUE(store_.native_stacks.parent[1].IsNone());
+  EXPECT_EQ(store_.native_stacks.parent[2], NativeStackId::At(1));
+}
+
 }  // namespace
 }  // namespace batchlight

@@ -65,6 +65,17 @@ TEST_F(GilWaitsTest, OfAStretchThePartInsideCounts) {
   EXPECT_EQ(all[0].holders[0].ns, 50);
 }
 
+TEST_F(GilWaitsTest, HoldersOfADamagedFileHaveNoMoreThanTheWait) {
+  Sample(0, 0, 100, 0, GilState::kWaits, ThreadId::At(1));
+  for (int look = 0; look < 10; ++look) Sample(1, 0, 90, 1, GilState::kHolds);
+  for (int look = 0; look < 100'000; ++look) Sample(1, 90, 90, 1, GilState::kHolds);
+  Sample(1, 90, 100, 2, GilState::kHolds);  // too far down the list of those that overlap
+  const std::vector<GilWaits> all = FindGilWaits(store_);
+  ASSERT_EQ(all.size(), 1u);
+  ASSERT_EQ(all[0].holders.size(), 1u);
+  EXPECT_EQ(all[0].holders[0].ns, 100);
+}
+
 TEST_F(GilWaitsTest, WhoNeverWaitsHasNone) {
   Sample(0, 0, 100, 0, GilState::kUnknown);
   Sample(1, 0, 100, 0, GilState::kApart);
