@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-APART = ('inject', 'host', 'counters', 'torch_ops')  # compiled file by file
+APART = ('inject', 'torch_ops')  # compiled file by file
 TYPE = re.compile(r'(?:struct|class|enum class|enum|union) (\w+)(?!;)\b[^;]*(?:\{|$)')
 ALIAS = re.compile(r'using (\w+) = |using (?!namespace)[\w:]*?(\w+);')
 FUNCTION = re.compile(r'[\w:<>,&*\s\[\]()]*?\b([A-Za-z_]\w*)\((?!\))?')

@@ -3,7 +3,6 @@
 // without us. In a child of vfork, which shares our memory, nothing is written.
 #include "inject/entry/interpose.h"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -16,6 +15,7 @@
 #include "inject/entry/attach.h"
 #include "inject/entry/exec_target.h"
 #include "inject/entry/export.h"
+#include "inject/entry/next_function.h"
 #include "inject/osrt/os_recorder.h"
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
@@ -32,11 +32,6 @@ ExitFunction* g_next_exit = nullptr;
 ExitFunction* g_next_quick_exit = nullptr;
 ExecveFunction* g_next_execve = nullptr;
 ExecvFunction* g_next_execv = nullptr;
-
-template <class F>
-void FindNext(const char* name, F** function) {
-  *function = dlsym != nullptr ? reinterpret_cast<F*>(dlsym(RTLD_NEXT, name)) : nullptr;
-}
 
 bool InOwnProcess() {
   return Control() != nullptr && static_cast<uint32_t>(sys::Pid()) == g_process.pid;

@@ -1,7 +1,6 @@
 // setuid and its kin: a process that becomes another user cannot open the recording any more, which
 // is its first user's alone, and neither can what it starts (su, setpriv). That is said while it
 // still can be.
-#include <dlfcn.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include "inject/buffer/thread_stream.h"
 #include "inject/entry/export.h"
 #include "inject/entry/interpose.h"
+#include "inject/entry/next_function.h"
 #include "inject/rt/control.h"
 #include "inject/rt/process.h"
 #include "inject/rt/sys.h"
@@ -61,11 +61,6 @@ int ChangeUser(Change change) {
   const int result = change();
   if (result == 0 && can_say && !MayWrite()) SayUser();
   return result;
-}
-
-template <class F>
-void FindNext(const char* name, F** function) {
-  *function = dlsym != nullptr ? reinterpret_cast<F*>(dlsym(RTLD_NEXT, name)) : nullptr;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "inject/buffer/facts.h"
+#include "inject/nvtx/domain_field.h"
 #include "inject/nvtx/event.h"
 #include "inject/nvtx/ranges.h"
 
@@ -41,11 +42,6 @@ Resource* NewResource() {
   if (resource == nullptr) return static_cast<Resource*>(Allocate(sizeof(Resource)));
   g_free_resources = resource->next_free;
   return resource;
-}
-
-FactString DomainField(size_t offset, const Domain* domain) {
-  if (domain == nullptr) return {offset, "", 0};
-  return {offset, domain->name.text, domain->name.bytes};
 }
 
 void SayResource(const Domain* domain, uint32_t type, uint64_t identifier, const Name& name,

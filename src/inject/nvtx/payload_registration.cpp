@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "inject/buffer/facts.h"
+#include "inject/nvtx/domain_field.h"
 #include "inject/nvtx/payload.h"
 #include "inject/nvtx/schema.h"
 
@@ -15,10 +16,6 @@ using format::PayloadSchemaRecord;
 
 FactString Field(size_t offset, const char* text) {
   return {offset, text != nullptr ? text : "", text != nullptr ? std::strlen(text) : 0};
-}
-FactString DomainField(size_t offset, const Domain* domain) {
-  if (domain == nullptr) return {offset, "", 0};
-  return {offset, domain->name.text, domain->name.bytes};
 }
 
 // Only what the mask says is set; the rest zero.
