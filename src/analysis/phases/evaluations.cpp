@@ -29,8 +29,9 @@ struct Stretch {
   int64_t eval_ns = 0;  // in those in eval mode
   bool own_loader = false;
   bool of_trained = false;  // calls a module that is trained
-  StringId path;            // of its first call
-  uint32_t step = 0;        // updates before it
+  bool has_loss = false;
+  StringId path;      // of its first call
+  uint32_t step = 0;  // updates before it
 
   // A loss, which is a module in train mode, does not make it something else.
   bool eval_mode() const { return eval_ns * 10 >= all_ns * 9; }
@@ -45,7 +46,10 @@ struct Habit {
 class ThreadEvaluations {
  public:
   ThreadEvaluations(LoopEvents events, bool modes_known)
-      : events_(std::move(events.rows)), steps_(events.steps), is_evaluation_(events_.size()) {
+      : events_(std::move(events.rows)),
+        losses_(std::move(events.losses)),
+        steps_(events.steps),
+        is_evaluation_(events_.size()) {
     modes_known ? FindByMode() : FindByCount();
     for (const StringId path : events.in_closures) trained_.insert(path.value);
     FindTrained();
@@ -177,7 +181,13 @@ class ThreadEvaluations {
       for (size_t i = FirstOf(stretch); i < stretch.last; ++i) {
         stretch.own_loader |= events_[i].kind == Kind::kLoaderStart;
       }
+      stretch.has_loss = HasLoss(events_[stretch.first].start_ns, events_[stretch.last].end_ns);
     }
+  }
+
+  bool HasLoss(int64_t from_ns, int64_t to_ns) const {
+    const auto loss = std::lower_bound(losses_.begin(), losses_.end(), from_ns);
+    return loss != losses_.end() && *loss < to_ns;
   }
 
   template <typename Test>
@@ -203,9 +213,10 @@ class ThreadEvaluations {
   }
 
   // The model that learns is called many times, each time before it does, without a DataLoader:
-  // it makes its own samples.
+  // it makes its own samples. Who computes a loss has samples already, and looks how well it does.
   bool IsRollout(const Habit& habit) const {
     if (!Prepares(habit) || habit.stretches.size() < kLeastRollouts) return false;
+    if (Any(habit, [](const Stretch& s) { return s.has_loss; })) return false;
     if (!Any(habit, [](const Stretch& s) { return s.of_trained; })) return false;
     if (Any(habit, [](const Stretch& s) { return s.own_loader; })) return false;
     std::vector<int64_t> calls;
@@ -271,6 +282,7 @@ class ThreadEvaluations {
   }
 
   std::vector<LoopEvent> events_;
+  std::vector<int64_t> losses_;
   uint32_t steps_;
   std::vector<bool> is_evaluation_;
   std::unordered_set<uint32_t> trained_;
@@ -289,12 +301,14 @@ std::vector<PhaseMark> FindEvaluations(const Store& store, const std::vector<Pha
     }
   }
   const ThreadSpans phase_rows(store.phase_calls.thread);
+  const ThreadSpans operator_rows(store.operator_calls.thread);
   std::vector<PhaseMark> found;
   for (size_t row = 0; row < spans.thread_count(); ++row) {
     const ThreadId thread = ThreadId::At(row);
     const ProcessId process = store.ProcessOf(thread);
     if (process.IsNone() || spans.Of(thread).empty()) continue;
-    LoopEvents events = CollectLoopEvents(store, marks, spans.Of(thread), phase_rows.Of(thread));
+    LoopEvents events = CollectLoopEvents(store, marks, spans.Of(thread), phase_rows.Of(thread),
+                                          operator_rows.Of(thread));
     if (events.steps == 0) continue;
     const ThreadEvaluations evaluations(std::move(events), modes_known[process.row()]);
     for (PhaseMark& mark : evaluations.Run()) {

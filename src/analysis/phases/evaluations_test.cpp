@@ -28,6 +28,7 @@ class Loop {
     }
     at_ += ns + 2;
   }
+  void Loss() { build_.Operator(thread_, "aten::cross_entropy_loss", at_ - 4, at_ - 3); }
   void Do(Phase phase, std::string_view name, int64_t ns = 10) {
     build_.Phase(thread_, phase, name, at_, at_ + ns);
     at_ += ns + 2;
@@ -223,6 +224,24 @@ TEST(Rollout, OfSamplesThatAPolicyInEvalModeMakes) {
   }
   EXPECT_EQ(loop.Found(PhaseKind::kRollout).size(), 4u);
   EXPECT_TRUE(loop.Found().empty());
+}
+
+// A loss before the first update and then before every tenth, of batches without a DataLoader.
+TEST(Validation, BeforeTheUpdatesComputesALoss) {
+  Loop loop;
+  for (int i = 0; i < 40; ++i) {
+    if (i % 10 == 0) {
+      loop.Eval();
+      for (int k = 0; k < 20; ++k) {
+        loop.Call("Net", "eval, no_grad");
+        loop.Loss();
+      }
+      loop.TrainMode();
+    }
+    loop.Train();
+  }
+  EXPECT_EQ(loop.Found().size(), 4u);
+  EXPECT_TRUE(loop.Found(PhaseKind::kRollout).empty());
 }
 
 TEST(Rollout, IsNoLookOfTheModelAtItsOwnOutput) {

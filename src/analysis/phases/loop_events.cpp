@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/merge_runs.h"
@@ -81,11 +82,29 @@ bool IsScalersOwn(std::string_view name) {
   return name.starts_with("GradScaler.") && name != "GradScaler.step";
 }
 
+// "aten::cross_entropy_loss", "aten::mse_loss", "aten::kl_div"
+bool ComputesLoss(std::string_view op) {
+  return op.find("loss") != op.npos || op.find("cross_entropy") != op.npos ||
+         op.find("kl_div") != op.npos;
+}
+
+void AddLosses(const Store& store, ThreadSpans::Rows operator_rows, LoopEvents& loop) {
+  const OperatorCallsTable& calls = store.operator_calls;
+  std::unordered_map<uint32_t, bool> known;  // by StringId of the name
+  for (uint32_t row = operator_rows.begin; row < operator_rows.end; ++row) {
+    const auto [name, added] = known.try_emplace(calls.name[row].value, false);
+    if (added) name->second = ComputesLoss(store.Text(calls.name[row]));
+    if (name->second) loop.losses.push_back(calls.start_ns[row]);
+  }
+}
+
 }  // namespace
 
 LoopEvents CollectLoopEvents(const Store& store, const std::vector<PhaseMark>& marks,
-                             ThreadSpans::Rows mark_rows, ThreadSpans::Rows phase_rows) {
+                             ThreadSpans::Rows mark_rows, ThreadSpans::Rows phase_rows,
+                             ThreadSpans::Rows operator_rows) {
   LoopEvents loop;
+  AddLosses(store, operator_rows, loop);
   std::vector<LoopEvent>& events = loop.rows;
   int64_t hidden_until_ns = INT64_MIN;
   for (uint32_t row = mark_rows.begin; row < mark_rows.end; ++row) {

@@ -34,12 +34,14 @@ struct LoopEvent {
 struct LoopEvents {
   std::vector<LoopEvent> rows;        // ordered by start
   std::vector<StringId> in_closures;  // modules that are called inside of optimizer steps
+  std::vector<int64_t> losses;        // when operators that compute a loss began, in order
   uint32_t steps = 0;                 // updates: optimizers that step one after the other are one
 };
 
 // Calls inside of a backward (recomputation) and of an optimizer's step (closures: LBFGS,
 // Lightning) are left out, as are those in a stretch that the user calls validation.
 LoopEvents CollectLoopEvents(const Store& store, const std::vector<PhaseMark>& marks,
-                             ThreadSpans::Rows mark_rows, ThreadSpans::Rows phase_rows);
+                             ThreadSpans::Rows mark_rows, ThreadSpans::Rows phase_rows,
+                             ThreadSpans::Rows operator_rows);
 
 }  // namespace batchlight

@@ -7,6 +7,7 @@
 #include "analysis/numbers/closed_end.h"
 #include "analysis/numbers/merge_runs.h"
 #include "analysis/phases/evaluations.h"
+#include "analysis/phases/gradient_waits.h"
 #include "analysis/phases/phase_guess.h"
 #include "analysis/phases/save_spans.h"
 
@@ -92,6 +93,7 @@ PhaseMarks::PhaseMarks(const Store& store) {
   AddModules(store);
   Order();
   Insert(GuessPhases(store, marks_, spans_));
+  Insert(FindGradientWaits(store, marks_, spans_));
   Insert(FindEvaluations(store, marks_, spans_));
 }
 
