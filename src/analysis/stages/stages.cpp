@@ -152,12 +152,16 @@ class LifeOfProcess {
   // What a loop does beside a save where it does nothing else that is known: gathering the state,
   // flushing the file, removing an old one.
   std::vector<TimeSpan> AroundSaves(const std::vector<TimeSpan>& saves) const {
+    const std::vector<TimeSpan> loading = MarksOf(PhaseKind::kDataLoading);
     std::vector<TimeSpan> around;
     for (const StageSpan& stage : stages_) {
-      if (stage.kind == StageKind::kBetweenEpochs &&
-          NsInside(saves, stage.start_ns, stage.end_ns) > 0) {
-        AddSpan(around, stage.start_ns, stage.end_ns);
+      if (stage.kind != StageKind::kBetweenEpochs ||
+          NsInside(saves, stage.start_ns, stage.end_ns) == 0) {
+        continue;
       }
+      // A loader that ends stops its workers, which can take seconds.
+      VisitGaps(loading, stage.start_ns, stage.end_ns,
+                [&](int64_t from_ns, int64_t to_ns) { AddSpan(around, from_ns, to_ns); });
     }
     return around;
   }

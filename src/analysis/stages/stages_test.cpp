@@ -228,6 +228,24 @@ TEST_F(StagesTest, WhatASaveNeedsBesideItselfIsCheckpoint) {
   EXPECT_EQ(ms.count("between epochs"), 0u);
 }
 
+// The loader that ended took 200 ms to stop its workers.
+TEST_F(StagesTest, ALoadersEndIsNoPartOfTheSaveBehindIt) {
+  Start();
+  Prepare(1100);
+  for (int i = 0; i < 24; ++i) {
+    Step();
+    if (i % 8 != 7) continue;
+    build_.Phase(main_, Phase::kDataLoaderNext, "_MultiProcessingDataLoaderIter.__next__",
+                 at_ * kMs, (at_ + 200) * kMs);
+    build_.Phase(main_, Phase::kCheckpoint, "torch.save", (at_ + 250) * kMs, (at_ + 280) * kMs);
+    at_ += 300;
+  }
+  End(at_);
+  const auto ms = Find();
+  EXPECT_LE(ms.at("checkpoint"), 300);
+  EXPECT_EQ(ms.at("between epochs"), 400);
+}
+
 TEST_F(StagesTest, WithoutStepsOnlyImportsAreStartUp) {
   Start();
   at_ = 5000;
