@@ -265,6 +265,24 @@ if __name__ == "__main__":
                 os.chdir(before)
         self.assertEqual(said, [("site.optimizer", "train.py:2")])
 
+    def test_parameters_of_64_bits_are_said_as_a_part_of_all(self):
+        said = []
+        self.native.property = lambda key, value: said.append((key, value))
+        updates = self.load("_torch_updates")
+
+        def parameter(count, dtype):
+            return types.SimpleNamespace(numel=lambda: count, dtype="torch." + dtype)
+
+        def optimizer(*parameters):
+            return types.SimpleNamespace(param_groups=[{"params": list(parameters)}])
+
+        updates.say_precision(optimizer(parameter(100, "float32")), "SGD.step")
+        self.assertEqual(said, [])
+        updates.say_precision(types.SimpleNamespace(), "odd")
+        for _ in range(3):
+            updates.say_precision(optimizer(parameter(300, "float64")), "Adam.step")
+        self.assertEqual(said, [("torch.float64_parameters", "0.7500")])
+
     def test_an_optimizers_modules_are_said_by_the_shortest_paths(self):
         said = []
         self.native.property = lambda key, value: said.append((key, value))

@@ -151,6 +151,7 @@ _numbers = OptimizerNumbers()
 def _step_name(optimizer):
     name = "Optimizer.step#%s.step%s" % (type(optimizer).__name__, _numbers.suffix(optimizer))
     _torch_updates.say(optimizer, name)
+    _torch_updates.say_precision(optimizer, name)
     return name
 
 

@@ -8,6 +8,7 @@ FSDP's flat ones).
 import _batchlight_native as _native
 
 MOST_OPTIMIZERS = 16
+MOST_PARAMETERS = 10_000  # of an optimizer: more are not counted
 MOST_PATHS = 64
 _TRIES = 3  # the first step of an optimizer that calls a closure comes before any forward
 
@@ -18,6 +19,29 @@ _tries = {}    # name of a step -> tries that are left
 def follow(names):
     global _names
     _names = names
+
+
+_numbers = {}  # name of a step -> numbers that it updates: all, those of 64 bits
+
+
+def say_precision(optimizer, step_name):
+    """Property torch.float64_parameters: the part of all numbers that optimizers update. To be called
+    in every step; counts in the first."""
+    if step_name in _numbers or len(_numbers) >= MOST_OPTIMIZERS:
+        return
+    _numbers[step_name] = (0, 0)
+    try:
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        if len(parameters) > MOST_PARAMETERS:
+            return
+        counts = [(p.numel(), str(p.dtype) == "torch.float64") for p in parameters]
+    except Exception:  # parameters may be anything
+        return
+    _numbers[step_name] = (sum(count for count, _ in counts),
+                           sum(count for count, is_double in counts if is_double))
+    updated, double = map(sum, zip(*_numbers.values()))
+    if double:
+        _native.property("torch.float64_parameters", "%.4f" % (double / updated))
 
 
 def say(optimizer, step_name):

@@ -52,9 +52,10 @@ std::string ShortGainText(const Finding& finding) { return GainOf(finding, false
 std::string CombinedText(std::span<const Finding> findings) {
   const CombinedGain gain = GainTogether(findings);
   if (gain.share == 0) return "";
-  // Symptoms, which promise nothing, come last.
-  const auto gains = std::count_if(findings.begin(), findings.end(),
-                                   [](const Finding& finding) { return finding.has_gain(); });
+  // Symptoms, which promise nothing, come last, and before them what others do to the machine.
+  const auto gains = std::count_if(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.has_gain() && finding.kind != FindingKind::kMachine;
+  });
   return "The first " + std::to_string(gains) + " together: about " + PercentOf(gain.share) +
          (gain.of_step ? " of a step." : " of the run.");
 }

@@ -113,13 +113,6 @@ Processors ProcessorsOf(const RunMeasures& run, int workers) {
   return processors;
 }
 
-// An epoch's start of the workers: the iterator, and what its first batch takes beyond a usual one.
-struct LoaderStarts {
-  uint64_t count = 0;  // that started worker processes
-  int64_t total_ns = 0;
-  int64_t first_ns = 0;  // of the first of them
-};
-
 bool StartsWorkers(const Store& store, ProcessId training, int64_t from_ns, int64_t to_ns) {
   const ProcessesTable& processes = store.processes;
   for (size_t i = 0; i < processes.size(); ++i) {
@@ -144,8 +137,10 @@ int64_t MedianNextNs(const Store& store, ThreadId thread) {
   return times.empty() ? 0 : LowerQuantile(times, 0.5);
 }
 
-LoaderStarts FindLoaderStarts(const Store& store, const ProcessSteps& main) {
-  LoaderStarts starts;
+}  // namespace
+
+std::vector<WorkerStart> FindWorkerStarts(const Store& store, const ProcessSteps& main) {
+  std::vector<WorkerStart> starts;
   const PhaseCallsTable& phases = store.phase_calls;
   const int64_t usual_ns = MedianNextNs(store, main.thread);
   for (size_t row = 0; row < phases.size(); ++row) {
@@ -167,11 +162,12 @@ LoaderStarts FindLoaderStarts(const Store& store, const ProcessSteps& main) {
     if (has_next) {
       took_ns += std::max<int64_t>(0, phases.end_ns[next] - phases.start_ns[next] - usual_ns);
     }
-    if (starts.count++ == 0) starts.first_ns = took_ns;
-    starts.total_ns += took_ns;
+    starts.push_back({phases.start_ns[row], took_ns});
   }
   return starts;
 }
+
+namespace {
 
 // While there are steps.
 SampledTime CodeOfWorkers(const RunMeasures& run, const ProcessSteps& main) {
@@ -302,21 +298,23 @@ void DataLoaderRestart(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
   const ProcessSteps* main = run.steps.Main();
   if (step_ns == 0 || main == nullptr || main->thread.IsNone()) return;
-  const LoaderStarts starts = FindLoaderStarts(*run.store, *main);
-  if (double(starts.count) < kLoaderStarts) return;
-  if (double(starts.total_ns) / double(starts.count) < step_ns) return;
-  const double per_step_ns = double(starts.total_ns - starts.first_ns) / double(main->steps.size());
+  const std::vector<WorkerStart> starts = FindWorkerStarts(*run.store, *main);
+  if (double(starts.size()) < kLoaderStarts) return;
+  double total_ns = 0;
+  for (const WorkerStart& start : starts) total_ns += double(start.took_ns);
+  if (total_ns / double(starts.size()) < step_ns) return;
+  const double again_ns = total_ns - double(starts.front().took_ns);
   findings->push_back(
       {.title = "Every epoch starts the DataLoader's workers again",
-       .seen = std::to_string(starts.count) + " starts, each until its first batch, took " +
-               TimeOf(double(starts.total_ns) / double(starts.count)) +
+       .seen = std::to_string(starts.size()) + " starts, each until its first batch, took " +
+               TimeOf(total_ns / double(starts.size())) +
                " longer than a batch does; a step takes " + TimeOf(step_ns) + ".",
        .why = "Without persistent_workers the worker processes end with the epoch; new ones import "
               "everything and open the data set again.",
        .action = "DataLoader(..., persistent_workers=True).",
-       .gain_ns = per_step_ns,
-       .uncertainty_ns = per_step_ns * kRestartUncertainty,
-       .evidence = {{.kind = "call", .name = "DataLoader.__iter__", .count = starts.count}},
+       .evidence = {{.kind = "call", .name = "DataLoader.__iter__", .count = starts.size()}},
+       .run_gain_ns = again_ns,
+       .run_uncertainty_ns = again_ns * kRestartUncertainty,
        .patch = {.place = RecordedPlace(run, "site.dataloader"),
                  .diff =
                      "-loader = DataLoader(dataset, num_workers=N)\n"

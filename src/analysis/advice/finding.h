@@ -29,6 +29,7 @@ struct Patch {
 enum class FindingKind : uint8_t {
   kCause,    // of slow steps, or of what lies between them again and again
   kOnce,     // a cause that is paid once, however long the run trains: start-up, not validation
+  kMachine,  // others slow the machine down: nothing in the program is to be changed
   kSymptom,  // says that something is slow, not why, and promises nothing
 };
 
@@ -36,6 +37,7 @@ enum class FindingKind : uint8_t {
 enum class FindingRank : uint8_t {
   kOfTheLoop,  // a cause that a longer run pays again and again, and that is worth it
   kOther,      // other causes, and those without an estimate
+  kMachine,
   kSymptom,
 };
 

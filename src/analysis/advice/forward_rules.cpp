@@ -4,6 +4,7 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
+#include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"
 
 namespace batchlight::advice {
@@ -20,6 +21,33 @@ uint64_t CallsThatLearnNothing(const RunMeasures& run, ThreadId thread) {
   return calls;
 }
 
+// Whether all that the module called in steady steps ran with gradients off: only then have
+// operators no number of autograd's.
+bool RunsWithoutNumbers(const RunMeasures& run, const ProcessSteps& main, const ModuleRow& module) {
+  const ModuleCallsTable& calls = run.store->module_calls;
+  const OperatorCallsTable& operators = run.store->operator_calls;
+  const ThreadSpans::Rows rows = ThreadSpans(operators.thread).Of(main.thread);
+  StepLookup lookup(&main);
+  uint32_t row = rows.begin;
+  size_t seen = 0;
+  for (size_t call = 0; call < calls.size(); ++call) {
+    if (calls.thread[call] != main.thread || !lookup.IsSteadyAt(calls.start_ns[call])) continue;
+    if (run.store->Text(calls.path[call]) != module.path) continue;
+    while (row < rows.end && operators.start_ns[row] < calls.start_ns[call]) ++row;
+    for (; row < rows.end && operators.start_ns[row] < calls.end_ns[call]; ++row) {
+      if (HasOwnNumber(operators, row)) return false;
+      ++seen;
+    }
+  }
+  return seen > 0;
+}
+
+// A part of a model that learns, itself without a backward.
+bool IsPartWithoutBackward(const ModuleSummary& modules, const ModuleRow& row) {
+  return row.parent >= 0 && row.backward_ns == 0 && row.recomputed_calls == 0 &&
+         modules.rows[static_cast<size_t>(row.parent)].backward_ns > 0;
+}
+
 double PerStepNs(const RunMeasures& run, const ModuleRow& row) {
   return run.gpu.empty() ? row.total_per_step_ns : row.gpu_per_step_ns;
 }
@@ -34,15 +62,18 @@ void FrozenForward(const RunMeasures& run, Findings* findings) {
   const ModuleRow* frozen = nullptr;
   bool others_learn = false;
   for (const ModuleRow& row : run.modules.rows) {
-    if (row.depth != 0) continue;
-    others_learn = others_learn || row.backward_ns > 0;
+    if (row.depth == 0) others_learn = others_learn || row.backward_ns > 0;
+    if (row.depth != 0 && !IsPartWithoutBackward(run.modules, row)) continue;
     if (row.backward_ns > 0 || row.calls_per_step < kCallOfEveryStep) continue;
     if (frozen == nullptr || PerStepNs(run, row) > PerStepNs(run, *frozen)) frozen = &row;
   }
   if (frozen == nullptr || !others_learn) return;
   const double frozen_ns = PerStepNs(run, *frozen);
   if (frozen_ns < kFrozenShare * step_ns) return;
-  if (CallsThatLearnNothing(run, main->thread) < frozen->calls) return;
+  if (frozen->depth == 0 ? CallsThatLearnNothing(run, main->thread) < frozen->calls
+                         : !RunsWithoutNumbers(run, *main, *frozen)) {
+    return;
+  }
   const std::string name = '`' + frozen->path + '`';
   findings->push_back(
       {.title = name + " learns nothing and takes " + PercentOf(frozen_ns / step_ns) + " of a step",

@@ -29,6 +29,20 @@ class Loop {
     at_ += ns;
     sequence_ += 2;
   }
+  // The same with a part of `ms` in front, whose operators have numbers if it runs with gradients.
+  void LearnBehind(int64_t ms, bool without_gradients) {
+    build_.Module(thread_, "Student", "Student", at_, at_ + (ms + 4) * kMs);
+    build_.Module(thread_, "Student.encoder", "Encoder", at_ + 1000, at_ + ms * kMs);
+    build_.Operator(thread_, "aten::conv2d", at_ + 2000, at_ + ms * kMs - 1000,
+                    without_gradients ? -1 : sequence_);
+    build_.Operator(thread_, "aten::linear", at_ + ms * kMs, at_ + (ms + 4) * kMs, sequence_ + 1);
+    at_ += (ms + 4) * kMs;
+    build_.Phase(thread_, Phase::kBackward, "backward", at_, at_ + kMs);
+    build_.Operator(thread_, "AddmmBackward0", at_ + 1000, at_ + kMs - 1000, sequence_ + 1, 1,
+                    OperatorScope::kBackward);
+    at_ += kMs;
+    sequence_ += 2;
+  }
   void Teach(int64_t ms, bool without_gradients) {
     build_.Module(thread_, "Teacher", "Teacher", at_, at_ + ms * kMs);
     if (without_gradients) {
@@ -73,6 +87,21 @@ TEST(ForwardRules, ATeacherThatRunsInEveryStepIsNamed) {
   const Finding* found = FindRule(run.findings, "frozen-forward");
   ASSERT_NE(found, nullptr);
   EXPECT_NE(found->title.find("`Teacher`"), std::string::npos) << found->title;
+}
+
+TEST(ForwardRules, AFrozenPartOfAModelThatLearnsIsNamed) {
+  for (const bool without_gradients : {true, false}) {
+    Loop loop;
+    for (int i = 0; i < 30; ++i) {
+      loop.LearnBehind(20, without_gradients);
+      loop.Update();
+    }
+    const RunOverview run = loop.Run();
+    const Finding* found = FindRule(run.findings, "frozen-forward");
+    ASSERT_EQ(found != nullptr, without_gradients);
+    if (found == nullptr) continue;
+    EXPECT_NE(found->title.find("`Student.encoder`"), std::string::npos) << found->title;
+  }
 }
 
 TEST(ForwardRules, AModuleThatOnlyHasNoRecordedBackwardIsNotCalledFrozen) {

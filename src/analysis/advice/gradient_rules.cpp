@@ -25,7 +25,7 @@ void UnusedGradientsOfBackward(const RunMeasures& run, Findings* findings) {
                                      ", which that step does not update, for " + share,
        .seen = "Behind the last module that the optimizer steps (" + unused.stepped +
                ") backward goes on for " + TimeOf(unused_ns) +
-               " a step, and gradients are set to zero before anybody uses them.",
+               " a step, and no step of an optimizer uses what it computes there.",
        .why = "Autograd follows the graph to its beginning, as long as parameters there ask for "
               "gradients.",
        .action = never ? "Call requires_grad_(False) on the parameters that stay as they are; run "

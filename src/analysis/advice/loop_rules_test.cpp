@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/rules.h"
 #include "analysis/testing/findings.h"
 
 namespace batchlight {
@@ -363,6 +364,56 @@ TEST(LoopRules, OwnPythonIsOfTheMeanStep) {
   const Finding* found = FindRule(findings, "python-work");
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(found->gain_ns, 0.95 * 0.6 * 20 * kMs, 0.2 * kMs);  // the mean step is 20 ms
+}
+
+// Backwards of ten functions; autograd looks for NaN behind `looks` of them, as where a trainer
+// switched anomaly detection on for its loop alone.
+std::vector<Finding> FindingsOfChecks(int64_t looks) {
+  return FindingsOf([&](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
+    build.Operator(thread, "aten::linear", t, t + kMs, 1);
+    build.Operator(thread, "aten::relu", t + kMs, t + 2 * kMs, 2);
+    build.Phase(thread, Phase::kBackward, "backward", t + 2 * kMs, t + 8 * kMs);
+    for (int64_t i = 0, at = t + 2 * kMs; i < 10; ++i, at += kMs / 2) {
+      build.Operator(thread, "autograd::engine::evaluate_function: MmBackward0", at, at + 400'000);
+      if (i < looks) build.Operator(thread, "aten::isnan", at + 300'000, at + 350'000);
+    }
+  });
+}
+
+TEST(LoopRules, AnomalyDetectionShowsInBackward) {
+  const auto findings = FindingsOfChecks(10);
+  const Finding* found = FindRule(findings, "anomaly-detection");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(
+      found->seen,
+      "Autograd looks for NaN 200 times in the 200 functions of the steady steps' backwards.");
+  EXPECT_EQ(FindRule(FindingsOfChecks(3), "anomaly-detection"), nullptr) << "hooks of its own";
+}
+
+TEST(LoopRules, TwoWaysToAShorterOptimizerAddUpToOne) {
+  std::vector<Finding> findings = {
+      {.rule = "dense-embedding-gradients", .gain_ns = 7, .run_share = 0.7, .step_share = 0.7},
+      {.rule = "unfused-optimizer-cpu", .gain_ns = 5, .run_share = 0.5, .step_share = 0.5}};
+  advice::NameSharedGains(&findings);
+  EXPECT_EQ(findings[1].same_time_as, (std::vector<std::string_view>{"dense-embedding-gradients"}));
+  EXPECT_EQ(GainTogether(findings).share, 0) << "one is counted";
+}
+
+TEST(LoopRules, DoublePrecisionIsNamed) {
+  const auto find = [](const char* share) {
+    StoreBuilder made;
+    made.Property("torch.float64_parameters", share);
+    const auto findings = FindingsOf(
+        [](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
+          build.Range(thread, "forward", t, t + 4 * kMs);
+          build.Range(thread, "backward", t + 4 * kMs, t + 10 * kMs - 2000);
+        },
+        std::move(made));
+    const Finding* found = FindRule(findings, "double-precision");
+    return found == nullptr ? 0.0 : found->gain_ns;
+  };
+  EXPECT_NEAR(find("1.0000"), 0.4 * 10 * kMs, 0.1 * kMs);
+  EXPECT_EQ(find("0.2000"), 0);
 }
 
 // Without a GPU nothing that is said is about one.

@@ -150,6 +150,7 @@ void ProcessorsTaken(const RunMeasures& run, Findings* findings) {
   if (IsThrottled(found.machine)) return;  // that is the cause
   Finding finding = FindingOf(run, found, kProcessorWaitGain);
   const double others = found.machine.Processors(found.machine.OthersNs());
+  finding.kind = FindingKind::kMachine;
   finding.title = "Other programs take " + CountOf(others) + " of the " +
                   ProcessorsText(found.machine.processors);
   finding.seen = WaitText(found) + "The program used " +

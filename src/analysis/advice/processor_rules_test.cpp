@@ -72,6 +72,15 @@ TEST(ProcessorRules, OthersThatFillTheMachineAreNamed) {
   EXPECT_NEAR(found->gain_ns, 0.8 * 0.2 * 10 * kMs, 0.05 * kMs);
 }
 
+TEST(ProcessorRules, WhatOthersDoStandsBelowWhatTheProgramDoes) {
+  std::vector<Finding> findings = FindingsOn({.training = 1, .others = 3});
+  ASSERT_EQ(Only(findings, "cpu-taken")->rank, FindingRank::kMachine);
+  EXPECT_LT(FindingRank::kOther, FindingRank::kMachine);
+  Finding own{.rule = "padding", .gain_ns = 1, .step_share = 0.1};
+  findings = {own, *Only(findings, "cpu-taken")};
+  EXPECT_EQ(GainTogether(findings).share, 0) << "one gain adds up with nothing";
+}
+
 TEST(ProcessorRules, ItsOwnWorkersAreNamed) {
   const auto findings = FindingsOn({.training = 1, .workers = 3});
   const Finding* found = Only(findings, "cpu-oversubscribed");

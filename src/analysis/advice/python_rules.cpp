@@ -41,27 +41,53 @@ std::string RangeNames(const OwnPython& python) {
 }
 
 // Functions where they were sampled, else places.
-std::vector<Evidence> PythonEvidence(const Store& store, const OwnPython& python) {
-  std::vector<Evidence> evidence = EvidenceOf(python.places, "place");
-  const SampledTime& sampled = python.functions;
+std::vector<Evidence> PythonEvidence(const Store& store, const SampledTime& sampled,
+                                     double per_step_ns, const std::vector<WorkPlace>& places) {
+  std::vector<Evidence> evidence = EvidenceOf(places, "place");
   for (size_t i = 0; i < std::min(kNamedFunctions, sampled.functions.size()); ++i) {
     const double share =
         double(sampled.functions[i].ns) / double(std::max<int64_t>(1, sampled.all_ns));
     evidence.push_back({.kind = "function",
                         .name = FunctionText(store, sampled.functions[i]),
-                        .per_step_ns = share * python.per_step_ns});
+                        .per_step_ns = share * per_step_ns});
   }
   return evidence;
 }
 
 // Whether the loop mostly waited meanwhile, for a lock or another thread: it then had a processor
 // for far less of the time than in the whole loop, which a busy machine slows down alike.
-bool OnlyWaits(const OwnPython& python) {
-  const SampledTime& open = python.functions;
-  const SampledTime& whole = python.whole;
+bool OnlyWaits(const SampledTime& open, const SampledTime& whole) {
   if (open.all_ns == 0 || whole.all_ns == 0) return false;
   return double(open.cpu_ns) / double(open.all_ns) <
          kPythonWaits * double(whole.cpu_ns) / double(whole.all_ns);
+}
+
+// What a few steps do for long. Said only where samples find it in the program's own functions, at
+// work: a machine that is busy with other things makes some steps long as well.
+void RarePythonWork(const RunMeasures& run, Findings* findings) {
+  const OwnPython& python = run.loop_work.python;
+  const RarePython& rare = python.rare;
+  const double step_ns = MeanStepNs(run);
+  const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
+  const double exposed_ns =
+      has_gpu ? std::min(rare.per_step_ns, GpuPartNs(run, GpuPart::kIdlePython)) : rare.per_step_ns;
+  if (double(rare.steps) < kFewestRareSteps || exposed_ns < kOwnPython * step_ns) return;
+  const std::string names = FunctionTexts(*run.store, rare.functions);
+  if (names.empty() || OnlyWaits(rare.functions, python.whole)) return;
+  const std::string share = PercentOf(exposed_ns / step_ns);
+  const std::string steps = std::to_string(rare.steps) + " of " +
+                            std::to_string(run.steps.Main()->steady.size()) + " steps";
+  const double each_ns = exposed_ns * double(run.steps.Main()->steady.size()) / double(rare.steps);
+  findings->push_back(
+      {.title = names + ": " + share + " of the mean step, in " + steps,
+       .seen = "In " + steps + " the loop runs Python that calls no operator for " +
+               TimeOf(each_ns) + " each" + (has_gpu ? " while the GPU idles" : "") + ", in " +
+               names + "; the median step does without.",
+       .why = "No step trains meanwhile.",
+       .action = "Do it in fewer steps, make it cheaper, or hand what it needs to another process.",
+       .gain_ns = exposed_ns * kRarePythonGain,
+       .uncertainty_ns = exposed_ns * kOwnPythonUncertainty,
+       .evidence = PythonEvidence(*run.store, rare.functions, exposed_ns, {})});
 }
 
 }  // namespace
@@ -75,7 +101,10 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
   const double exposed_ns = has_gpu
                                 ? std::min(python.per_step_ns, GpuPartNs(run, GpuPart::kIdlePython))
                                 : python.per_step_ns;
-  if (exposed_ns < kOwnPython * step_ns || python.places.empty() || OnlyWaits(python)) return;
+  if (exposed_ns < kOwnPython * step_ns || python.places.empty()) {
+    return RarePythonWork(run, findings);
+  }
+  if (OnlyWaits(python.functions, python.whole)) return;
   const std::string share = PercentOf(exposed_ns / step_ns);
   std::string names = RangeNames(python);
   if (names.empty()) names = FunctionTexts(*run.store, python.functions);
@@ -96,7 +125,8 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
                           : ""),
        .gain_ns = exposed_ns * kOwnPythonGain,
        .uncertainty_ns = exposed_ns * kOwnPythonUncertainty,
-       .evidence = PythonEvidence(*run.store, python)});
+       .evidence =
+           PythonEvidence(*run.store, python.functions, python.per_step_ns, python.places)});
 }
 
 void SlowFunction(const RunMeasures& run, Findings* findings) {

@@ -5,8 +5,10 @@
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
+#include "analysis/phases/phase_marks.h"
 #include "analysis/ranks/lateness.h"
 #include "analysis/ranks/slow_rank.h"
+#include "analysis/steps/step_lookup.h"
 
 namespace batchlight::advice {
 namespace {
@@ -143,7 +145,70 @@ std::string HideAction(const std::vector<Evidence>& kernels) {
          "send in bf16 (a communication hook).";
 }
 
+// Of the steady steps' backwards: how many there are, and in how many the process starts a
+// collective, on whichever thread.
+struct SyncedBackwards {
+  size_t all = 0;
+  size_t synced = 0;
+};
+
+SyncedBackwards CountSynced(const RunMeasures& run, const ProcessSteps& main) {
+  const PhaseMarks& marks = run.inputs->marks;
+  std::vector<int64_t> starts_ns;
+  for (const PhaseMark& mark : marks.all()) {
+    if (mark.kind == PhaseKind::kCommunication &&
+        run.store->ProcessOf(mark.thread) == main.process) {
+      starts_ns.push_back(mark.start_ns);
+    }
+  }
+  std::sort(starts_ns.begin(), starts_ns.end());
+  SyncedBackwards found;
+  StepLookup lookup(&main);
+  for (const PhaseMark& backward : marks.Outermost(main.thread, PhaseKind::kBackward)) {
+    if (!lookup.IsSteadyAt(backward.start_ns)) continue;
+    ++found.all;
+    const auto next = std::lower_bound(starts_ns.begin(), starts_ns.end(), backward.start_ns);
+    found.synced += next != starts_ns.end() && *next < backward.end_ns;
+  }
+  return found;
+}
+
 }  // namespace
+
+// The optimizer needs the sum over ranks once, after the last micro-batch.
+void SyncEachMicroBatch(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
+  const double step_ns = MeanStepNs(run);
+  if (main == nullptr || main->thread.IsNone() || main->micro_batches < 2 || step_ns <= 0) return;
+  const double exposed_ns = run.gpu.empty() ? PhaseShareOf(run, PhaseKind::kCommunication) * step_ns
+                                            : ExposedOf(run).own_ns();
+  if (exposed_ns < kExposedCommunication * step_ns) return;
+  const SyncedBackwards backwards = CountSynced(run, *main);
+  if (backwards.all < 2 * main->steady.size() ||
+      double(backwards.synced) < kSyncedBackwards * double(backwards.all)) {
+    return;
+  }
+  const auto count = double(main->micro_batches);
+  const double needless_ns = exposed_ns * (1 - 1 / count);
+  findings->push_back(
+      {.title = "Ranks sum up their gradients in each of " + std::to_string(main->micro_batches) +
+                " micro-batches",
+       .seen = std::to_string(backwards.synced) + " of " + std::to_string(backwards.all) +
+               " backwards start collectives; they and waiting for them take " +
+               TimeOf(exposed_ns) + " of a step (" + PercentOf(exposed_ns / step_ns) + ").",
+       .why = "The optimizer needs the sum once a step, behind the last micro-batch.",
+       .action = "Run all micro-batches but the last under model.no_sync() "
+                 "(DistributedDataParallel; FSDP keeps whole gradients then; accelerate: "
+                 "accelerator.accumulate(model)).",
+       .gain_ns = needless_ns * kSyncedGain,
+       .uncertainty_ns = needless_ns * kSyncedUncertainty,
+       .evidence = {{.kind = "step", .name = "micro-batches", .count = main->micro_batches}},
+       .patch = {.place = "",
+                 .diff = "-loss.backward()\n"
+                         "+with model.no_sync() if micro_batch + 1 < micro_batches else "
+                         "nullcontext():\n"
+                         "+    model(x).loss.backward()  # the forward too\n"}});
+}
 
 void StragglerRank(const RunMeasures& run, Findings* findings) {
   if (run.steps.processes.size() < 2 || run.breakdowns.size() != run.steps.processes.size()) return;

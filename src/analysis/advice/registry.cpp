@@ -16,8 +16,9 @@ constexpr RuleGroup kSameTime[] = {
     {"pageable-copy", "exposed-copies"},     // copies that nothing hides
     {"dataloader-wait", "straggler"},        // the DataLoader's next
     {"python-work", "straggler"},            // what one rank does beside the others
-    {"exposed-communication", "straggler", "pipeline-bubble"},    // NCCL's kernels
+    {"exposed-communication", "straggler", "pipeline-bubble", "sync-each-micro-batch"},
     {"dataloader-restart", "between-epochs", "validation-cost"},  // what lies beside the steps
+    {"dense-embedding-gradients", "unfused-optimizer-cpu"},       // the optimizer
     {"set-up-cost", "preprocessing-cost"},                        // before the first step
     {"cpu-limit", "cpu-taken", "cpu-oversubscribed"},             // waiting for a processor
     // The GPU's wait for launches.
@@ -32,8 +33,9 @@ bool GainSameTime(std::string_view a, std::string_view b) {
   });
 }
 
-// `findings` are in order.
-void NameSharedGains(std::vector<Finding>* findings) {
+}  // namespace
+
+void advice::NameSharedGains(std::vector<Finding>* findings) {
   for (auto later = findings->begin(); later != findings->end(); ++later) {
     if (!later->has_gain()) continue;
     for (auto earlier = findings->begin(); earlier != later; ++earlier) {
@@ -43,10 +45,13 @@ void NameSharedGains(std::vector<Finding>* findings) {
   }
 }
 
+namespace {
+
 // A run that is profiled is often made short for that: what it pays once is no reason to look away
 // from its loop.
 FindingRank RankOf(const Finding& finding) {
   if (finding.kind == FindingKind::kSymptom) return FindingRank::kSymptom;
+  if (finding.kind == FindingKind::kMachine) return FindingRank::kMachine;
   const bool worth = std::max(finding.step_share, finding.run_share) >= advice::kWorthFirst;
   return finding.kind == FindingKind::kCause && worth ? FindingRank::kOfTheLoop
                                                       : FindingRank::kOther;
@@ -100,7 +105,7 @@ std::vector<Finding> FindAdvice(const RunMeasures& run) {
     finding.rank = RankOf(finding);
   }
   std::stable_sort(findings.begin(), findings.end(), StandsAbove);
-  NameSharedGains(&findings);
+  advice::NameSharedGains(&findings);
   return findings;
 }
 
@@ -112,7 +117,8 @@ CombinedGain GainTogether(std::span<const Finding> findings) {
         finding.same_time_as.begin(), finding.same_time_as.end(), [&](std::string_view rule) {
           return std::find(counted.begin(), counted.end(), rule) != counted.end();
         });
-    if (is_counted || !finding.has_gain()) continue;
+    // A quiet machine shortens everything else as well: what that gains adds up with nothing.
+    if (is_counted || !finding.has_gain() || finding.kind == FindingKind::kMachine) continue;
     counted.push_back(finding.rule);
     run.share += finding.run_share;
     step.share += finding.step_share;
@@ -208,6 +214,20 @@ bool IsCompiled(const RunMeasures& run) {
                      [](const ModuleRow& row) { return row.class_name == "OptimizedModule"; }) ||
          std::any_of(kernels.begin(), kernels.end(),
                      [](const KernelRow& row) { return row.kind.compiled; });
+}
+
+LoopOwner OwnerOfLoop(const RunMeasures& run) {
+  const PhaseCallsTable& calls = run.store->phase_calls;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (calls.phase[row] != Phase::kImport) continue;
+    const std::string_view module = run.store->Text(calls.name[row]);
+    if (module == "transformers.trainer") return LoopOwner::kTransformers;
+    if (module == "lightning.pytorch.trainer.trainer" ||
+        module == "pytorch_lightning.trainer.trainer") {
+      return LoopOwner::kLightning;
+    }
+  }
+  return LoopOwner::kProgram;
 }
 
 double CpuExposure(const RunMeasures& run) {

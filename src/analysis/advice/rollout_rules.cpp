@@ -155,7 +155,9 @@ void RolloutOfOne(const RunMeasures& run, Findings* findings) {
   findings->push_back(
       {.title = "Rollouts ask the model for one sample at a time",
        .seen = rollouts.Lengths() + "; in them the model was called " +
-               std::to_string(found.model_calls) + " times, most often for a batch of one.",
+               std::to_string(found.model_calls) + " times, " +
+               (found.products > 0 ? "most often for a batch of one."
+                                   : "and a number was read (.item()) for each call."),
        .why = "A call of a small model costs nearly the same for one sample as for many: Python, "
               "operators and launches.",
        .action = "Step several environments together and ask once for all of them "

@@ -17,6 +17,9 @@ using Findings = std::vector<Finding>;
 #include "analysis/advice/rules.def"
 #undef RULE
 
+// Says of each finding, in order, which before it save the same time.
+void NameSharedGains(std::vector<Finding>* findings);
+
 // Shares used by several rules ---------------------------------------------------------------
 
 // From the start to the end of the main training process, ns; of the recording without one.
@@ -49,6 +52,17 @@ bool HasSmallGrid(const KernelRow& kernel);
 bool IsCompiled(const RunMeasures& run);
 // " Most of it is in `build_vocabulary` (data.py:12)."; "" where Python was not sampled.
 std::string CodeOfStage(const RunMeasures& run, StageKind kind);
+// A DataLoader that starts worker processes: its iterator, and what its first batch takes beyond a
+// usual one.
+struct WorkerStart {
+  int64_t at_ns = 0;
+  int64_t took_ns = 0;
+};
+// Those of the training loop's thread, validation's too, in order. (data_rules.cpp)
+std::vector<WorkerStart> FindWorkerStarts(const Store& store, const ProcessSteps& main);
+// Whose code the loop is, by what the program imported: its author writes arguments, no loop.
+enum class LoopOwner { kProgram, kTransformers, kLightning };
+LoopOwner OwnerOfLoop(const RunMeasures& run);
 // The share of the CPU's time that no GPU work hides: the GPU's idle share, 1 without a GPU.
 double CpuExposure(const RunMeasures& run);
 

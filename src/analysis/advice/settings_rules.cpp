@@ -9,6 +9,8 @@
 namespace batchlight::advice {
 namespace {
 
+constexpr std::string_view kEngine = "autograd::engine::evaluate_function";
+
 // Innermost time of every operator, without the operators inside.
 std::vector<int64_t> OwnTimes(const OperatorCallsTable& operators) {
   std::vector<int64_t> own(operators.size());
@@ -34,8 +36,25 @@ bool TakesNumber(const OperatorCallsTable& operators, size_t row) {
 
 // What anomaly detection adds to a step: a stack trace in every operator that autograd follows, and
 // a look for NaN at every gradient. The cheapest of these operators, views of a tensor, do little
-// but take the trace. 0: not known.
-double AnomalyCostNs(const RunMeasures& run) {
+// but take the trace.
+struct Anomaly {
+  double cost_ns = 0;     // 0: not known
+  size_t functions = 0;   // of backward
+  size_t looked_for = 0;  // NaN, right in the engine
+
+  // A hook of the program's own looks at gradients of parameters only.
+  bool IsOn() const { return functions > 0 && looked_for * 2 >= functions; }
+};
+
+bool CallsEveryStep(const RunMeasures& run, std::string_view name) {
+  return std::any_of(
+      run.operators.by_name.begin(), run.operators.by_name.end(), [&](const OperatorRow& row) {
+        return row.calls_per_step >= kCallOfEveryStep && run.store->Text(row.name) == name;
+      });
+}
+
+Anomaly MeasureAnomaly(const RunMeasures& run) {
+  Anomaly found;
   const Store& store = *run.store;
   const OperatorCallsTable& operators = store.operator_calls;
   const std::vector<int64_t> own_ns = OwnTimes(operators);
@@ -44,6 +63,7 @@ double AnomalyCostNs(const RunMeasures& run) {
   int64_t checks_ns = 0;
   for (uint32_t row = 0; row < operators.size(); ++row) {
     if (!clock.IsSteady(operators.thread[row], operators.start_ns[row])) continue;
+    found.functions += store.Text(operators.name[row]).starts_with(kEngine);
     if (TakesNumber(operators, row)) {
       traced_ns.push_back(own_ns[row]);
       continue;
@@ -53,15 +73,17 @@ double AnomalyCostNs(const RunMeasures& run) {
     const std::string_view around = store.Text(operators.name[operators.parent[row].row()]);
     const bool is_check =
         name == "aten::isnan" || name == "aten::any" || name == "aten::is_nonzero";
-    if (is_check && around.starts_with("autograd::engine")) {
+    if (is_check && around.starts_with(kEngine)) {
+      found.looked_for += name == "aten::isnan";
       checks_ns += ClosedEnd(store, operators.start_ns[row], operators.end_ns[row]) -
                    operators.start_ns[row];
     }
   }
-  if (traced_ns.empty()) return 0;
+  if (traced_ns.empty()) return found;
   const auto traces = double(traced_ns.size());
   const double trace_ns = double(LowerQuantile(traced_ns, kCheapOperators));
-  return clock.PerStep(trace_ns * traces + double(checks_ns));
+  found.cost_ns = clock.PerStep(trace_ns * traces + double(checks_ns));
+  return found;
 }
 
 }  // namespace
@@ -81,23 +103,62 @@ void LaunchBlocking(const RunMeasures& run, Findings* findings) {
 }
 
 void AnomalyDetection(const RunMeasures& run, Findings* findings) {
-  if (TrainingProperty(run, "torch.anomaly_detection") != "True") return;
+  // A trainer may switch it on for its loop only, where no setting is read.
+  const bool is_set = TrainingProperty(run, "torch.anomaly_detection") == "True";
+  if (!is_set && !CallsEveryStep(run, "aten::isnan")) return;
+  const Anomaly anomaly = MeasureAnomaly(run);
+  if (!is_set && !anomaly.IsOn()) return;
   const double step_ns = MeanStepNs(run);
-  const double cost_ns = AnomalyCostNs(run);
+  const double cost_ns = anomaly.cost_ns;
   const double gain_ns = cost_ns > 0 ? std::min(cost_ns, step_ns) : step_ns * kAnomalyGain;
   findings->push_back(
       {.title = "Autograd's anomaly detection is on",
-       .seen = "torch.autograd.set_detect_anomaly(True) was in effect while training.",
+       .seen = is_set ? "torch.autograd.set_detect_anomaly(True) was in effect while training."
+                      : "Autograd looks for NaN " + std::to_string(anomaly.looked_for) +
+                            " times in the " + std::to_string(anomaly.functions) +
+                            " functions of the steady steps' backwards.",
        .why = std::string("It takes a stack trace in every operator and checks every gradient for "
                           "NaN") +
               (run.gpu.empty() ? "." : ", which also makes the CPU wait for the GPU."),
-       .action = "Leave it off except while looking for a NaN.",
+       .action = std::string("Leave it off except while looking for a NaN") +
+                 (is_set ? "." : " (Lightning: Trainer(detect_anomaly=False))."),
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kAnomalyUncertainty,
        .evidence = {{.kind = "setting", .name = "set_detect_anomaly"}},
        .patch = {.place = "",
-                 .diff = "-torch.autograd.set_detect_anomaly(True)\n"
-                         "+torch.autograd.set_detect_anomaly(False)\n"}});
+                 .diff = is_set ? "-torch.autograd.set_detect_anomaly(True)\n"
+                                  "+torch.autograd.set_detect_anomaly(False)\n"
+                                : ""}});
+}
+
+// Parameters in 64 bits are mostly made by data that is: NumPy's, which has no other by default.
+void DoublePrecision(const RunMeasures& run, Findings* findings) {
+  const double step_ns = MeanStepNs(run);
+  const double share = NumberProperty(run, "torch.float64_parameters");
+  if (step_ns <= 0 || share < kDoubleShare) return;
+  const bool has_gpu = !run.gpu.empty();
+  const double work_ns =
+      has_gpu ? step_ns * (GpuShare(run, GpuPart::kTensorCore) + GpuShare(run, GpuPart::kCompute))
+              : step_ns *
+                    (PhaseShareOf(run, PhaseKind::kForward) + PhaseShareOf(run, PhaseKind::kLoss) +
+                     PhaseShareOf(run, PhaseKind::kBackward) +
+                     PhaseShareOf(run, PhaseKind::kOptimizer));
+  const double gain_ns = work_ns * kDoubleGain * share;
+  if (!CanBeSeen(run, gain_ns)) return;
+  findings->push_back(
+      {.title = "The model computes in double precision",
+       .seen = PercentOf(share) + " of the numbers that optimizers update are float64.",
+       .why = std::string("Numbers of 64 bits take twice the memory and ") +
+              (has_gpu ? "at least twice" : "about twice") +
+              " the arithmetic of 32 bits, which training hardly ever needs.",
+       .action = "Train in float32: convert the data (NumPy makes float64: x.astype(\"float32\"), "
+                 "tensor.float()) rather than the model, and leave torch.set_default_dtype alone.",
+       .gain_ns = gain_ns,
+       .uncertainty_ns = gain_ns * kDoubleUncertainty,
+       .evidence = {{.kind = "setting", .name = "float64 parameters"}},
+       .patch = {.place = RecordedPlace(run, "site.optimizer"),
+                 .diff = "-model = model.double()\n"
+                         "+model, x = model.float(), x.float()\n"}});
 }
 
 void TooManyThreads(const RunMeasures& run, Findings* findings) {

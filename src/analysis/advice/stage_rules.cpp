@@ -76,12 +76,27 @@ double SilentNs(const RunMeasures& run, const ProcessStages& stages) {
   return silent_ns;
 }
 
+// Starts of a loader's workers inside of a stage: another finding's, dataloader-restart.
+double WorkerStartsNs(const RunMeasures& run, const ProcessStages& stages, StageKind kind) {
+  const ProcessSteps* main = run.steps.Main();
+  if (main == nullptr || main->thread.IsNone()) return 0;
+  double total_ns = 0;
+  for (const WorkerStart& start : FindWorkerStarts(*run.store, *main)) {
+    for (const StageSpan& span : stages.spans) {
+      if (span.kind != kind || start.at_ns < span.start_ns || start.at_ns >= span.end_ns) continue;
+      total_ns += double(std::min(start.took_ns, span.end_ns - start.at_ns));
+    }
+  }
+  return total_ns;
+}
+
 Repeated RepeatedStage(const RunMeasures& run, StageKind kind) {
   Repeated repeated;
   const ProcessStages* stages = run.stages.Main();
   if (stages == nullptr) return repeated;
-  repeated.total_ns =
-      kind == StageKind::kBetweenEpochs ? SilentNs(run, *stages) : TotalNs(*stages, kind);
+  repeated.total_ns = kind == StageKind::kBetweenEpochs
+                          ? SilentNs(run, *stages)
+                          : TotalNs(*stages, kind) - WorkerStartsNs(run, *stages, kind);
   repeated.training_ns = TotalNs(*stages, StageKind::kTraining);
   repeated.passes = PassesOf(*stages, kind);
   repeated.times_less = TimesLess(repeated.total_ns, repeated.training_ns, repeated.passes);
@@ -104,26 +119,46 @@ std::string Ordinal(uint64_t number) {
 struct RepeatedText {
   std::string title, seen, why, action;
   const char* stage;
-  const char* call;  // in the patch
+  Patch patch;
 };
+
+std::string Times(uint64_t times_less) { return std::to_string(times_less); }
+
+// `call` in a loop of the program's own.
+Patch LessOften(uint64_t times_less, const std::string& call) {
+  return {.place = "",
+          .diff = "-" + call + "\n+if (epoch + 1) % " + Times(times_less) +
+                  " == 0 or epoch + 1 == epochs:\n+    " + call + "\n"};
+}
+
+Patch ValidateLessOften(const RunMeasures& run, uint64_t times_less) {
+  switch (OwnerOfLoop(run)) {
+    case LoopOwner::kTransformers:
+      return {.place = "",
+              .diff = "-TrainingArguments(eval_steps=n)\n+TrainingArguments(eval_steps=" +
+                      Times(times_less) + " * n)\n"};
+    case LoopOwner::kLightning:
+      return {.place = "",
+              .diff = "-Trainer()\n+Trainer(check_val_every_n_epoch=" + Times(times_less) + ")\n"};
+    case LoopOwner::kProgram:
+      break;
+  }
+  return LessOften(times_less, "validate(model, validation_loader)");
+}
 
 bool CouldComeLessOften(const Repeated& stage, double from_share) {
   return stage.times_less >= 2 && stage.share() >= from_share;
 }
 
 void AddRepeated(const Repeated& stage, RepeatedText text, Findings* findings) {
-  const std::string call = text.call;
-  findings->push_back(
-      {.title = std::move(text.title),
-       .seen = std::move(text.seen),
-       .why = std::move(text.why),
-       .action = std::move(text.action),
-       .evidence = {{.kind = "stage", .name = text.stage, .count = stage.passes}},
-       .run_gain_ns = stage.gain_ns(),
-       .run_uncertainty_ns = stage.gain_ns() * kRepeatedUncertainty,
-       .patch = {.place = "",
-                 .diff = "-" + call + "\n+if (epoch + 1) % " + std::to_string(stage.times_less) +
-                         " == 0 or epoch + 1 == epochs:\n+    " + call + "\n"}});
+  findings->push_back({.title = std::move(text.title),
+                       .seen = std::move(text.seen),
+                       .why = std::move(text.why),
+                       .action = std::move(text.action),
+                       .evidence = {{.kind = "stage", .name = text.stage, .count = stage.passes}},
+                       .run_gain_ns = stage.gain_ns(),
+                       .run_uncertainty_ns = stage.gain_ns() * kRepeatedUncertainty,
+                       .patch = std::move(text.patch)});
 }
 
 // What a run pays once: what differs from rule to rule.
@@ -189,7 +224,7 @@ void ValidationCost(const RunMeasures& run, Findings* findings) {
                  "may be two to four times as large; keep the workers of its DataLoader "
                  "(persistent_workers=True).",
        .stage = "validation",
-       .call = "validate(model, validation_loader)"},
+       .patch = ValidateLessOften(run, validation.times_less)},
       findings);
 }
 
@@ -198,16 +233,18 @@ void BetweenEpochs(const RunMeasures& run, Findings* findings) {
   if (!CouldComeLessOften(between, kBetweenShare)) return;
   AddRepeated(
       between,
-      {.title = "The program works " + PercentOf(between.share()) + " of its loop between epochs",
-       .seen = CountText(between.passes, "time") + " between epochs it worked " +
+      {.title = "The program works " + PercentOf(between.share()) + " of its loop beside its steps",
+       .seen = CountText(between.passes, "time") + " between steps it worked " +
                TimeOf(between.total_ns) +
                " together that is neither training, validation nor a checkpoint; training took " +
                TimeOf(between.training_ns) + "." + CodeOfStage(run, StageKind::kBetweenEpochs),
-       .why = "No step trains meanwhile: plots, reports, statistics or files of every epoch.",
+       .why = "No step trains meanwhile: plots, reports, statistics or files again and again.",
        .action = "Do it every " + Ordinal(between.times_less) +
-                 " epoch or once at the end, or in a process of its own.",
+                 " time or once at the end, or in a process of its own.",
        .stage = "between epochs",
-       .call = "plot(history)"},
+       .patch = OwnerOfLoop(run) == LoopOwner::kProgram
+                    ? LessOften(between.times_less, "plot(history)")
+                    : Patch{}},
       findings);
 }
 

@@ -10,17 +10,36 @@ using testing::FindRule;
 using testing::kMs;
 using testing::StoreBuilder;
 
-// Five epochs of ten steps of 10 ms, each followed by a validation.
-std::vector<Finding> FindingsOfValidations(int64_t validation_ns) {
+// A loader starts a worker process and has its first batch after `took_ns`.
+void StartWorker(StoreBuilder& build, ThreadId thread, int64_t at_ns, int64_t took_ns) {
+  build.Phase(thread, Phase::kDataLoaderInit, "DataLoader.__iter__", at_ns, at_ns + kMs);
+  build.Phase(thread, Phase::kDataLoaderNext, "_MultiProcessingDataLoaderIter.__next__",
+              at_ns + kMs, at_ns + took_ns);
+  const ProcessId worker = build.Process(100, "train.py");
+  build.store().processes.parent[worker.row()] = ProcessId::At(0);
+  build.store().processes.start_ns[worker.row()] = at_ns;
+  build.store().processes.end_ns[worker.row()] = at_ns + took_ns;
+}
+
+// Five epochs of ten steps of 10 ms, each followed by a validation, whose loader may start workers
+// for a part of it.
+std::vector<Finding> FindingsOfValidations(int64_t validation_ns, const char* imported = nullptr,
+                                           int64_t workers_ns = 0) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   int64_t t = 0;
+  if (imported != nullptr) build.Phase(thread, Phase::kImport, imported, 0, kMs);
   for (int epoch = 0; epoch < 5; ++epoch) {
     for (int step = 0; step < 10; ++step) {
       build.Range(thread, "step", t, t + 10 * kMs - 1000);
+      if (workers_ns > 0) {
+        build.Phase(thread, Phase::kDataLoaderNext, "_MultiProcessingDataLoaderIter.__next__", t,
+                    t + 1000);
+      }
       t += 10 * kMs;
     }
     build.Phase(thread, Phase::kValidation, "validate", t, t + validation_ns);
+    if (workers_ns > 0) StartWorker(build, thread, t + kMs, workers_ns);
     t += validation_ns;
   }
   build.Range(thread, "step", t, t + 10 * kMs);
@@ -37,6 +56,27 @@ TEST(StageRules, ValidationThatTakesLongerThanTraining) {
   EXPECT_EQ(found->gain_ns, 0);
   EXPECT_GT(found->run_share, 0.4);
   EXPECT_FALSE(found->patch.empty());
+}
+
+TEST(StageRules, WorkersThatStartInAValidationAreNotItsCost) {
+  const auto findings = FindingsOfValidations(200 * kMs, nullptr, 195 * kMs);
+  EXPECT_EQ(FindRule(findings, "validation-cost"), nullptr);
+  const Finding* found = FindRule(findings, "dataloader-restart");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(found->run_gain_ns, 4 * 195.0 * kMs, 5.0 * kMs);
+}
+
+TEST(StageRules, ATrainersLoopIsChangedByItsArguments) {
+  const auto patch = [](const char* imported) {
+    const auto findings = FindingsOfValidations(200 * kMs, imported);
+    const Finding* found = FindRule(findings, "validation-cost");
+    return found == nullptr ? std::string() : found->patch.diff;
+  };
+  EXPECT_NE(patch(nullptr).find("validate(model"), std::string::npos);
+  EXPECT_NE(patch("transformers.trainer").find("TrainingArguments(eval_steps=5 * n)"),
+            std::string::npos);
+  EXPECT_NE(patch("lightning.pytorch.trainer.trainer").find("check_val_every_n_epoch=5"),
+            std::string::npos);
 }
 
 TEST(StageRules, AShortValidationIsFine) {

@@ -10,6 +10,7 @@ namespace {
 struct Saves {
   uint64_t count = 0;
   int64_t total_ns = 0;
+  bool by_torch = true;  // torch.save alone, called by the program's own loop
 };
 
 // On the thread of the loop, from its first step on.
@@ -21,9 +22,21 @@ Saves FindSaves(const RunMeasures& run, const ProcessSteps& main) {
       continue;
     }
     ++saves.count;
+    saves.by_torch = saves.by_torch && store.Text(mark.name) == "torch.save";
     saves.total_ns += mark.end_ns - mark.start_ns;
   }
   return saves;
+}
+
+Patch SaveBeside(const RunMeasures& run) {
+  if (OwnerOfLoop(run) != LoopOwner::kProgram) return {};
+  return {.place = RecordedPlace(run, "site.checkpoint"),
+          .diff =
+              "-torch.save(state, path)\n"
+              "+copy = {key: value.detach()" +
+              std::string(run.gpu.empty() ? "" : ".cpu()") +
+              ".clone() for key, value in state.items()}\n"
+              "+threading.Thread(target=torch.save, args=(copy, path)).start()\n"};
 }
 
 }  // namespace
@@ -61,12 +74,7 @@ void CheckpointStall(const RunMeasures& run, Findings* findings) {
        .gain_ns = per_step_ns * kCheckpointGain,
        .uncertainty_ns = per_step_ns * kCheckpointUncertainty,
        .evidence = {{.kind = "call", .name = "torch.save", .count = saves.count}},
-       .patch = {.place = RecordedPlace(run, "site.checkpoint"),
-                 .diff = "-torch.save(state, path)\n"
-                         "+copy = {key: value.detach()" +
-                         std::string(run.gpu.empty() ? "" : ".cpu()") +
-                         ".clone() for key, value in state.items()}\n"
-                         "+threading.Thread(target=torch.save, args=(copy, path)).start()\n"}});
+       .patch = saves.by_torch ? SaveBeside(run) : Patch{}});
 }
 
 void Recompilation(const RunMeasures& run, Findings* findings) {

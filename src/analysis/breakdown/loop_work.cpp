@@ -27,6 +27,11 @@ struct Spent {
   uint64_t count = 0;
 };
 
+// Python of this part of the median step and more, and so many times the median step's, is work of
+// its own: done in some steps only.
+constexpr double kLeastRare = 0.3;
+constexpr double kRareTimes = 3;
+
 bool IsOpen(PhaseKind kind) { return kind == PhaseKind::kOther || kind == PhaseKind::kUserRange; }
 
 class Search {
@@ -109,6 +114,7 @@ class Search {
     if (own_ns <= 0) return std::max<int64_t>(0, to_ns - from_ns);
     python_of_step_[stretch.step] += own_ns;
     AddSpan(python_spans_, from_ns, to_ns);
+    python_steps_.resize(python_spans_.size(), stretch.step);
     Spent& spent =
         places_[stretch.kind == PhaseKind::kUserRange
                     ? Place{.range = stretch.range, .before = {}, .after = {}}
@@ -136,6 +142,34 @@ class Search {
   static void Sort(std::vector<WorkPlace>* places) {
     std::stable_sort(places->begin(), places->end(),
                      [](const auto& a, const auto& b) { return a.per_step_ns > b.per_step_ns; });
+  }
+
+  // Steps that do far more of it than the median step does.
+  std::vector<bool> RareSteps(RarePython& rare) const {
+    std::vector<int64_t> python_ns;
+    for (const uint32_t step : steps_.steady) python_ns.push_back(python_of_step_[step]);
+    const int64_t usual_ns = LowerQuantile(python_ns, 0.5);
+    const double least_ns =
+        std::max(kLeastRare * double(steps_.duration.median), kRareTimes * double(usual_ns));
+    std::vector<bool> is_rare(steps_.steps.size());
+    for (const uint32_t step : steps_.steady) {
+      if (double(python_of_step_[step]) < least_ns) continue;
+      is_rare[step] = true;
+      ++rare.steps;
+      rare.per_step_ns += double(python_of_step_[step] - usual_ns) / double(steps_.steady.size());
+    }
+    return is_rare;
+  }
+
+  RarePython FindRare(const CodeSamples& samples) const {
+    RarePython rare;
+    const std::vector<bool> is_rare = RareSteps(rare);
+    std::vector<TimeSpan> spans;
+    for (size_t i = 0; i < python_spans_.size(); ++i) {
+      if (is_rare[python_steps_[i]]) spans.push_back(python_spans_[i]);
+    }
+    rare.functions = samples.During(steps_.thread, spans);
+    return rare;
   }
 
   LoopWork Collect() const {
@@ -172,6 +206,7 @@ class Search {
       work.python.functions = samples.During(steps_.thread, python_spans_);
       work.python.whole = samples.During(
           steps_.thread, {{steps_.steps.front().start_ns, steps_.steps.back().end_ns}});
+      work.python.rare = FindRare(samples);
       work.hot = FindHotFunction(inputs_, steps_, samples);
       work.operators.functions = samples.During(steps_.thread, loose_spans_);
       work.loading = samples.During(steps_.thread, loading_spans_);
@@ -190,6 +225,7 @@ class Search {
   bool knows_sequence_ = false;  // imports may have none
   std::vector<int64_t> python_of_step_;
   std::vector<TimeSpan> python_spans_;
+  std::vector<uint32_t> python_steps_;  // of each of these
   std::vector<TimeSpan> loading_spans_;
   std::vector<TimeSpan> loose_spans_;
   std::map<Place, Spent> places_;

@@ -27,6 +27,13 @@ struct WorkPlace {
   uint64_t count = 0;
 };
 
+// Python of the program's own that only some steps run, and for long: pictures, reports.
+struct RarePython {
+  size_t steps = 0;        // that do; of the steady ones
+  double per_step_ns = 0;  // what they do more than the median step, over all steady steps
+  SampledTime functions;   // that ran in it
+};
+
 struct OwnPython {
   // Of the mean step, by the median of its share of each: what other programs do to some steps is
   // not the program's own.
@@ -34,6 +41,7 @@ struct OwnPython {
   std::vector<WorkPlace> places;
   SampledTime functions;  // that ran meanwhile, where Python was sampled
   SampledTime whole;      // of the whole loop
+  RarePython rare;
 };
 
 struct LooseOperators {

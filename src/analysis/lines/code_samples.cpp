@@ -134,7 +134,8 @@ SampledTime SumOf(const std::vector<SampledTime>& times) {
 std::string FunctionText(const Store& store, const SampledFunction& function) {
   const std::string place =
       std::string(ShortFile(store.Text(function.file))) + ':' + std::to_string(function.line);
-  if (function.function.empty() || function.function == "<module>") return place;
+  if (function.function.empty()) return place;
+  if (function.function == "<module>") return "the main program (" + place + ")";
   return "`" + function.function + "` (" + place + ")";
 }
 

@@ -57,7 +57,7 @@ class CodeSamples {
 // Of several threads together.
 SampledTime SumOf(const std::vector<SampledTime>& times);
 
-// "`collect` (train.py:42)"; "train.py:42" at the level of a file.
+// "`collect` (train.py:42)"; "the main program (train.py:42)" outside of functions.
 std::string FunctionText(const Store& store, const SampledFunction& function);
 // How many functions a sentence names.
 inline constexpr size_t kNamedFunctions = 3;

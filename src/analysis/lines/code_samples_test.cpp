@@ -43,7 +43,7 @@ TEST_F(CodeSamplesTest, TimeIsOfTheInnermostOwnFunction) {
   ASSERT_EQ(time.functions.size(), 2u);
   EXPECT_EQ(time.functions[0].ns, 500);
   EXPECT_EQ(FunctionText(store_, time.functions[0]), "`collect` (train.py:42)");
-  EXPECT_EQ(FunctionText(store_, time.functions[1]), "train.py:90");
+  EXPECT_EQ(FunctionText(store_, time.functions[1]), "the main program (train.py:90)");
   EXPECT_EQ(FunctionTexts(store_, time, 1), "`collect` (train.py:42)");
 }
 

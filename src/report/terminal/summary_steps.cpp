@@ -15,7 +15,8 @@ namespace {
 constexpr size_t kMostRanks = 8;
 
 // Steps beyond this height are drawn at full height, in the colour of their kind.
-constexpr double kTallest = 2.5;  // medians
+constexpr double kTallest = 2.5;          // medians
+constexpr size_t kFewestPerOutlier = 10;  // steps
 
 Tone ToneOf(PhaseKind kind) {
   switch (kind) {
@@ -102,7 +103,11 @@ void WriteOutliers(SummaryText& out, const ProcessSteps& process, const StepBrea
   std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
     return process.steps[a].duration_ns() > process.steps[b].duration_ns();
   });
-  const std::string count = CountText(rows.size()) + (rows.size() == 1 ? " outlier" : " outliers");
+  // So many are a kind of steps, and no accident.
+  const bool many = rows.size() * kFewestPerOutlier > process.steps.size();
+  const std::string count = CountText(rows.size()) + (many               ? " long steps"
+                                                      : rows.size() == 1 ? " outlier"
+                                                                         : " outliers");
   out.Put("  ").Put(count + (rows.size() > kMost ? ", the longest:" : ":"), Tone::kWarning);
   out.EndLine();
   for (size_t i = 0; i < std::min(rows.size(), kMost); ++i) {

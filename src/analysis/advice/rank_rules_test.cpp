@@ -1,0 +1,42 @@
+// Rules about what ranks do to each other.
+#include <gtest/gtest.h>
+
+#include "analysis/testing/findings.h"
+
+namespace batchlight {
+namespace {
+
+using testing::FindRule;
+using testing::kMs;
+using testing::StoreBuilder;
+
+// Steps of four micro-batches, of which `synced` start a collective and wait for it.
+std::vector<Finding> FindingsOfMicroBatches(int64_t synced) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0, t = 0; i < 20; ++i) {
+    for (int64_t k = 0; k < 4; ++k, t += 10 * kMs) {
+      build.Module(thread, "Net", "Net", t, t + 3 * kMs);
+      build.Phase(thread, Phase::kBackward, "backward", t + 3 * kMs, t + 9 * kMs);
+      build.Operator(thread, "aten::mm", t + 3 * kMs, t + 5 * kMs);
+      if (k < 4 - synced) continue;
+      build.Operator(thread, "c10d::allreduce_", t + 5 * kMs, t + 5 * kMs + 1000);
+    }
+    build.Phase(thread, Phase::kOptimizerStep, "SGD.step", t, t + kMs);
+    t += kMs;
+  }
+  const Store store = build.Build();
+  return BuildOverview(store).findings;
+}
+
+TEST(LoopRules, GradientsNeedNoSumBeforeTheLastMicroBatch) {
+  const auto findings = FindingsOfMicroBatches(4);
+  const Finding* found = FindRule(findings, "sync-each-micro-batch");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title, "Ranks sum up their gradients in each of 4 micro-batches");
+  EXPECT_NEAR(found->gain_ns, 0.8 * 12 * kMs, 0.5 * kMs);  // 3 of 4 times 4 ms
+  EXPECT_EQ(FindRule(FindingsOfMicroBatches(1), "sync-each-micro-batch"), nullptr);
+}
+
+}  // namespace
+}  // namespace batchlight
