@@ -67,6 +67,19 @@ TEST(SessionInfo, TellsWhatRanAndHowItEnded) {
   EXPECT_EQ(info.software[0].second, "2.4.0");
 }
 
+TEST(SessionInfo, WithoutAGpuNothingIsSaidOfCuda) {
+  for (const bool has_gpu : {false, true}) {
+    testing::StoreBuilder build;
+    const ThreadId main = build.Thread(build.Process(1, "train.py"));
+    build.Property("torch.version", "2.11.0+cu130");
+    build.Property("torch.cuda_version", "13.0");
+    if (has_gpu) build.Kernel(main, "kernel", 0, 10, 20);
+    const SessionInfo info = DescribeSession(build.Build());
+    ASSERT_EQ(info.software.size(), has_gpu ? 2u : 1u);
+    EXPECT_EQ(info.software.front().first, "PyTorch");
+  }
+}
+
 TEST(SessionInfo, WhatIsNotKnownOfAnEndIsNotMadeUp) {
   StoreBuilder build;
   const ProcessId shell = build.Process(10, "sh");

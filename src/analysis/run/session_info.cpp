@@ -13,10 +13,12 @@ struct Fact {
   std::string_view label;
 };
 
+constexpr std::string_view kCudaOfPyTorch = "CUDA of PyTorch";
+
 constexpr Fact kSoftware[] = {
     {"python.version", "Python"},
     {"torch.version", "PyTorch"},
-    {"torch.cuda_version", "CUDA of PyTorch"},
+    {"torch.cuda_version", kCudaOfPyTorch},
     {"cuda.driver_version", "CUDA driver"},
     {"cuda.runtime_version", "CUDA runtime"},
     {"cudnn.version", "cuDNN"},
@@ -170,6 +172,10 @@ SessionInfo DescribeSession(const Store& store) {
   }
   EventCount(store, info).Run();
   AddFacts(store, kSoftware, info.software);
+  // PyTorch says it of a machine without a GPU too.
+  if (store.gpus.size() == 0 && store.kernels.size() == 0) {
+    std::erase_if(info.software, [](const auto& fact) { return fact.first == kCudaOfPyTorch; });
+  }
   AddFacts(store, kMachine, info.machine);
   AddProcessors(store, info);
   AddFacts(store, kSystem, info.machine);
