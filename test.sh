@@ -12,6 +12,7 @@ step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
 step "packages"
 tools/install_packages.sh tools/packages.txt tools/packages-test.txt
 tools/install_readers.sh build/readers
+tools/install_readers.sh build/dask tools/requirements-dask.txt
 tools/install_readers.sh build/auditwheel tools/requirements-wheel.txt
 tools/install_readers.sh build/jupyter tools/requirements-jupyter.txt
 tools/old_userland.sh build/old-userland

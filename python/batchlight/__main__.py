@@ -23,6 +23,9 @@ def main(words):
     if verb == "probe-gpu":  # as `batchlight probe gpu` starts it
         from batchlight._probe_gpu import main as probe_gpu
         return probe_gpu(words[1:])
+    if verb == "dask-engine":  # as `batchlight ranks --engine dask` starts it
+        from batchlight._dask_engine import main as dask_engine
+        return dask_engine(words[1:])
     tool = find_tool()
     os.execv(tool, [tool] + (words or [verb]))
 

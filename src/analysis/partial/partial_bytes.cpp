@@ -1,7 +1,6 @@
 #include "analysis/partial/partial_bytes.h"
 
-#include <limits>
-#include <type_traits>
+#include "analysis/numbers/packed_bytes.h"
 
 namespace batchlight {
 namespace {
@@ -14,117 +13,19 @@ constexpr uint8_t kPhaseKinds = 0
 #undef PHASE_KIND
     ;
 
-class Writer {
- public:
-  void Number(uint64_t value) {
-    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
-    bytes_ += static_cast<char>(value);
-  }
-  void Signed(int64_t value) {
-    Number(static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63));
-  }
-  void Text(std::string_view text) {
-    Number(text.size());
-    bytes_ += text;
-  }
-  void Times(const CallTimes& times) {
-    Number(times.size());
-    bytes_ += times.bytes();
-  }
-  // Differences from the value before.
-  template <typename T>
-  void Column(const std::vector<T>& values) {
-    Number(values.size());
-    int64_t before = 0;
-    for (const T value : values) {
-      const auto now = static_cast<int64_t>(value);
-      Signed(now - before);
-      before = now;
-    }
-  }
-  std::string Take() { return std::move(bytes_); }
+using Writer = PackedWriter;
+using Reader = PackedReader;
 
- private:
-  std::string bytes_;
-};
+void WriteTimes(const CallTimes& times, Writer& out) {
+  out.Number(times.size());
+  out.Bytes(times.bytes());
+}
 
-// After the first error all is 0 and empty.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-
-  uint64_t Number() {
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      if (bytes_.empty()) break;
-      const auto byte = static_cast<uint8_t>(bytes_.front());
-      bytes_.remove_prefix(1);
-      value |= uint64_t{byte & 0x7fu} << shift;
-      if (byte < 0x80) return value;
-    }
-    return Fail();
-  }
-  int64_t Signed() {
-    const uint64_t value = Number();
-    return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
-  }
-  template <typename T>
-  T As() {
-    const uint64_t value = Number();
-    return value <= std::numeric_limits<T>::max() ? static_cast<T>(value) : static_cast<T>(Fail());
-  }
-  std::string Text() {
-    const size_t size = Count();
-    std::string text(bytes_.substr(0, size));
-    bytes_.remove_prefix(size);
-    return text;
-  }
-  // Of things that take a byte at least.
-  size_t Count() {
-    const uint64_t count = Number();
-    return count <= bytes_.size() ? static_cast<size_t>(count) : static_cast<size_t>(Fail());
-  }
-  void Times(CallTimes& times, bool keep) {
-    const size_t count = Count();
-    size_t size = 0, numbers = 0;
-    for (; size < bytes_.size() && numbers < count; ++size) {
-      if (static_cast<uint8_t>(bytes_[size]) < 0x80) ++numbers;
-    }
-    if (keep && !times.Take(bytes_.substr(0, size), count)) Fail();
-    if (numbers < count) Fail();
-    if (!failed_) bytes_.remove_prefix(size);
-  }
-  template <typename T>
-  void Column(std::vector<T>& values) {
-    const size_t count = Count();
-    values.reserve(count);
-    int64_t now = 0;
-    for (size_t i = 0; i < count; ++i) {
-      if (__builtin_add_overflow(now, Signed(), &now) || !Holds<T>(now)) {
-        Fail();
-        return values.clear();
-      }
-      values.push_back(static_cast<T>(now));
-    }
-  }
-
-  bool ok() const { return !failed_; }
-
- private:
-  template <typename T>
-  static bool Holds(int64_t value) {
-    if constexpr (std::is_same_v<T, int64_t>) return true;
-    return value >= 0 && static_cast<uint64_t>(value) <= std::numeric_limits<T>::max();
-  }
-  uint64_t Fail() {
-    failed_ = true;
-    bytes_ = {};
-    return 0;
-  }
-
-  std::string_view bytes_;
-  bool failed_ = false;
-};
+void ReadTimes(Reader& in, bool keep, CallTimes& times) {
+  const size_t count = in.Count();
+  const std::string_view bytes = in.Numbers(count);
+  if (keep && in.ok() && !times.Take(bytes, count)) in.Fail();
+}
 
 void WriteIdentity(const InputIdentity& identity, Writer& out) {
   for (const std::string* text :
@@ -165,7 +66,7 @@ void WriteCalls(const RankCalls& calls, Writer& out) {
     out.Number(kind.bytes);
   }
   out.Column(calls.kind);
-  out.Times(calls.ends);
+  WriteTimes(calls.ends, out);
   out.Column(calls.kernel);
   for (size_t i = 0; i < calls.size(); ++i) {
     const bool all = calls.exposed[i] == calls.kernel[i];
@@ -183,7 +84,7 @@ void ReadCalls(Reader& in, bool ends, RankCalls& calls) {
     kind.bytes = in.Number();
   }
   in.Column(calls.kind);
-  in.Times(calls.ends, ends);
+  ReadTimes(in, ends, calls.ends);
   in.Column(calls.kernel);
   calls.exposed.reserve(calls.kernel.size());
   for (size_t i = 0; i < calls.kernel.size(); ++i) {
@@ -271,6 +172,8 @@ std::string EncodeJobPart(const JobPart& part) {
   for (const RankPartial& rank : part.ranks) WriteRank(rank, out);
   return out.Take();
 }
+
+bool IsJobPart(std::string_view bytes) { return Reader(bytes).Number() == kVersion; }
 
 std::optional<JobPart> DecodeJobPart(std::string_view bytes, bool ends) {
   Reader in(bytes);

@@ -17,4 +17,7 @@ std::string EncodeJobPart(const JobPart& part);
 // kept, which are half of what a part needs in memory.
 std::optional<JobPart> DecodeJobPart(std::string_view bytes, bool ends = true);
 
+// Whether they are of this version; they may be damaged all the same.
+bool IsJobPart(std::string_view bytes);
+
 }  // namespace batchlight

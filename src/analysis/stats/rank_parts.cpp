@@ -25,7 +25,7 @@ std::map<uint32_t, uint32_t> ActiveProcesses(const Store& store) {
 }
 
 RankPart PartOf(size_t input, int64_t rank, const std::vector<uint32_t>& processes, size_t all) {
-  RankPart part{input, rank, std::vector<bool>(all)};
+  RankPart part{.input = input, .rank = rank, .processes = std::vector<bool>(all)};
   for (const uint32_t process : processes) part.processes[process] = true;
   return part;
 }
@@ -38,7 +38,7 @@ void AddUnranked(size_t input, const Store& store, const std::map<uint32_t, uint
     if (device != UINT32_MAX) order.emplace_back(device, process);
   }
   if (order.size() < 2) {
-    parts.push_back({.input = input, .rank = -1, .processes = {}});
+    parts.push_back({.input = input, .rank = -1});
     return;
   }
   std::sort(order.begin(), order.end());
@@ -62,7 +62,7 @@ void AddParts(size_t input, const Store& store, std::vector<RankPart>& parts,
     return;
   }
   if (known == 1) {
-    parts.push_back({.input = input, .rank = by_rank.rbegin()->first, .processes = {}});
+    parts.push_back({.input = input, .rank = by_rank.rbegin()->first});
   } else {
     for (const auto& [rank, processes] : by_rank) {
       if (rank >= 0) parts.push_back(PartOf(input, rank, processes, store.processes.size()));
@@ -82,34 +82,52 @@ std::string PidsOf(const RankPart& part, const Store& store) {
 
 }  // namespace
 
-RankParts FindRankParts(std::span<const Store* const> stores) {
-  RankParts found;
+std::vector<RankPart> RankPartsOf(const std::string& label, const Store& store) {
+  std::vector<RankPart> parts;
   std::vector<bool> unknown;
-  for (size_t input = 0; input < stores.size(); ++input) {
-    AddParts(input, *stores[input], found.parts, unknown);
+  AddParts(0, store, parts, unknown);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::string does_not_say =
+        unknown[i] ? " does not say the rank" + PidsOf(parts[i], store) : "";
+    parts[i].claim = {.rank = parts[i].rank, .unknown = unknown[i], .whose = label + does_not_say};
   }
-  if (found.parts.size() < 2) return found;
+  return parts;
+}
+
+std::vector<std::string> NumberRanks(std::vector<RankClaim>& claims) {
+  std::vector<std::string> notes;
+  if (claims.size() < 2) return notes;
   std::set<int64_t> taken;
-  for (const RankPart& part : found.parts) {
-    if (part.rank < 0 || taken.insert(part.rank).second) continue;
-    found.notes.push_back("rank " + std::to_string(part.rank) +
-                          " is in more than one input: ranks are numbered by place");
-    for (size_t i = 0; i < found.parts.size(); ++i) {
-      found.parts[i].rank = static_cast<int64_t>(i);
-    }
-    return found;
+  for (const RankClaim& claim : claims) {
+    if (claim.rank < 0 || taken.insert(claim.rank).second) continue;
+    notes.push_back("rank " + std::to_string(claim.rank) +
+                    " is in more than one input: ranks are numbered by place");
+    for (size_t i = 0; i < claims.size(); ++i) claims[i].rank = static_cast<int64_t>(i);
+    return notes;
   }
   int64_t next = 0;
-  for (size_t i = 0; i < found.parts.size(); ++i) {
-    if (!unknown[i]) continue;
-    RankPart& part = found.parts[i];
+  for (RankClaim& claim : claims) {
+    if (!claim.unknown) continue;
     while (taken.contains(next)) ++next;
     taken.insert(next);
-    part.rank = next;
-    const Store& store = *stores[part.input];
-    found.notes.push_back(store.source + " does not say the rank" + PidsOf(part, store) +
-                          ": taken as rank " + std::to_string(next));
+    claim.rank = next;
+    notes.push_back(claim.whose + ": taken as rank " + std::to_string(next));
   }
+  return notes;
+}
+
+RankParts FindRankParts(std::span<const Store* const> stores) {
+  RankParts found;
+  std::vector<RankClaim> claims;
+  for (size_t input = 0; input < stores.size(); ++input) {
+    for (RankPart& part : RankPartsOf(stores[input]->source, *stores[input])) {
+      part.input = input;
+      claims.push_back(part.claim);
+      found.parts.push_back(std::move(part));
+    }
+  }
+  found.notes = NumberRanks(claims);
+  for (size_t i = 0; i < claims.size(); ++i) found.parts[i].rank = claims[i].rank;
   return found;
 }
 

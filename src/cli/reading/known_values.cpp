@@ -2,6 +2,7 @@
 
 #include "analysis/advice/advice.h"
 #include "analysis/dlprof/reports.h"
+#include "analysis/recipes/recipe.h"
 #include "analysis/stats/expert_rule.h"
 #include "analysis/stats/stats_report.h"
 #include "analysis/tables/registry.h"
@@ -46,6 +47,14 @@ Candidates Rules(const CommandReference&) {
   for (const AdviceRule& rule : AdviceRules()) words.push_back(Word(rule.id, rule.sentence));
   for (const stats::ExpertRule& rule : stats::ExpertRules()) {
     words.push_back(Word(rule.name, rule.title));
+  }
+  return words;
+}
+
+Candidates Recipes(const CommandReference&) {
+  Candidates words;
+  for (const recipes::RecipeName& recipe : recipes::RecipeNames()) {
+    if (recipe.here) words.push_back(Word(recipe.name, recipe.title));
   }
   return words;
 }
@@ -99,6 +108,7 @@ std::vector<Candidate> KnownWords(const CommandReference& all, std::string_view 
                                  {"TYPE", Types},
                                  {"REPORT", StatsReports},
                                  {"RULE", Rules},
+                                 {"RECIPE", Recipes},
                                  {"FORMAT", Formats},
                                  {"UNIT", Units},
                                  {"SESSION", Sessions},

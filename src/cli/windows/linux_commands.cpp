@@ -37,6 +37,7 @@ NEEDS_LINUX(RegisterStatus, "status")
 NEEDS_LINUX(RegisterProbe, "probe")
 NEEDS_LINUX(RegisterDoctor, "doctor")
 NEEDS_LINUX(RegisterCounters, "counters")
+NEEDS_LINUX(RegisterWork, "work")
 #undef NEEDS_LINUX
 
 // `trace` has a verb of that kind.

@@ -78,6 +78,7 @@ size_t ColumnAt(const RowSource& rows, std::string_view key) {
 // processes.
 std::vector<size_t> SeriesColumns(const RowSource& rows, const Picture& picture) {
   std::vector<size_t> columns;
+  if (picture.x == "rank") return {ColumnAt(rows, picture.unit)};
   const bool by_rank = ColumnAt(rows, "rank") < rows.columns.size();
   for (const std::string_view key :
        {by_rank ? std::string_view("rank") : picture.process, picture.unit}) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/assets/embedded.h"
+#include "report/text/base64.h"
 #include "report/timeline/timeline_names.h"
 #include "timeline/answers/event_bytes.h"
 #include "timeline/answers/run_json.h"
@@ -44,24 +45,6 @@ std::string Deflated(const std::string& bytes) {
                                reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(), 6);
   // Fails for want of memory only, which ends the program anyway.
   out.resize(result == Z_OK ? size : 0);
-  return out;
-}
-
-std::string Base64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve(bytes.size() / 3 * 4 + 4);
-  const auto byte = [&](size_t i) -> uint32_t {
-    return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0;
-  };
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const uint32_t bits = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
-    out += kDigits[bits >> 18];
-    out += kDigits[bits >> 12 & 63];
-    out += i + 1 < bytes.size() ? kDigits[bits >> 6 & 63] : '=';
-    out += i + 2 < bytes.size() ? kDigits[bits & 63] : '=';
-  }
   return out;
 }
 

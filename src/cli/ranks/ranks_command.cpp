@@ -11,15 +11,15 @@
 #include "analysis/partial/partial_bytes.h"
 #include "analysis/whatif/what_if.h"
 #include "base/file.h"
-#include "base/thread_pool.h"
+#include "cli/engines/engine.h"
 #include "cli/flags/command.h"
 #include "cli/flags/run_argument.h"
+#include "cli/ranks/rank_work.h"
 #include "cli/reading/job_input.h"
 #include "cli/reading/progress_line.h"
 #include "cli/reading/rank_tables.h"
 #include "cli/reading/standard_output.h"
-#include "ingest/chunks/partial_block.h"
-#include "ingest/input_paths.h"
+#include "ingest/open_input.h"
 #include "report/terminal/ranks_text.h"
 
 namespace batchlight::cli {
@@ -36,44 +36,49 @@ struct RanksFlags {
   size_t rows = 10;
   std::string fail_on;
   std::string grid;
+  std::string engine = "local";
   std::string tables;  // folder
   std::string format = "parquet";
   bool force_overwrite = false;
 };
 
-// What was kept in the recording, else what reading all of it gives.
-Result<JobPart> ReadPart(const std::string& path, bool ends) {
-  if (const std::optional<std::string> bytes = ReadPartialBlock(path)) {
-    if (std::optional<JobPart> part = DecodeJobPart(*bytes, ends)) {
-      part->identity.label = NameOfInput(path);
-      return std::move(*part);
-    }
+// The bytes of a part; if they are damaged after all, all of the recording is read.
+Result<JobPart> PartOf(const std::string& path, const std::string& bytes, bool ends) {
+  std::optional<JobPart> part = DecodeJobPart(bytes, ends);
+  if (!part) {
+    ASSIGN_OR_RETURN(const Store store, OpenInput(path));
+    part = DecodeJobPart(EncodeJobPart(MakeJobPart(NameOfInput(path), store)), ends);
   }
-  ASSIGN_OR_RETURN(const Store store, OpenInput(path));
-  JobPart part = MakeJobPart(NameOfInput(path), store);
-  if (!ends) {
-    for (RankPartial& rank : part.ranks) rank.calls.ends = {};
-  }
-  return part;
+  if (!part) return InputError(path + ": its ranks cannot be compared");
+  part->identity.label = NameOfInput(path);
+  return std::move(*part);
 }
 
-Result<std::vector<JobPart>> ReadParts(const std::vector<std::string>& paths,
-                                       std::vector<std::string>& notes) {
-  std::vector<std::optional<Result<JobPart>>> read(paths.size());
+Result<std::vector<JobPart>> ReadParts(const RanksFlags& flags, std::vector<std::string>& notes) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, OpenEngine(flags.engine));
+  ASSIGN_OR_RETURN(const std::vector<EngineInput> inputs, engine->Find(flags.runs));
+  std::vector<std::optional<Result<JobPart>>> read(inputs.size());
   ProgressLine progress;
-  progress.Announce("reading " + std::to_string(paths.size()) + " recordings");
-  const bool ends = paths.size() <= kMostWithEnds;
-  ParallelFor(paths.size(), [&](size_t i) { read[i].emplace(ReadPart(paths[i], ends)); });
+  progress.Announce("reading " + std::to_string(inputs.size()) + " recordings");
+  const bool ends = inputs.size() <= kMostWithEnds;
+  RETURN_IF_ERROR(engine->Run(inputs, RankWork(), [&](size_t i, Result<std::string> bytes) {
+    if (bytes.ok()) {
+      read[i].emplace(PartOf(inputs[i].seen.path, bytes.value(), ends));
+    } else {
+      read[i].emplace(bytes.status());
+    }
+  }));
   progress.Clear();
   std::vector<JobPart> parts;
   Status first_error;
-  for (size_t i = 0; i < paths.size(); ++i) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
     Result<JobPart>& part = *read[i];
     if (part.ok()) {
       parts.push_back(std::move(part).value());
       continue;
     }
-    if (paths.size() == 1 || !FileExists(paths[i])) return part.status();
+    const bool there = !inputs[i].places.empty() || FileExists(inputs[i].seen.path);
+    if (inputs.size() == 1 || !there) return part.status();
     if (first_error.ok()) first_error = part.status();
     notes.push_back(part.status().message() + ": left out");
   }
@@ -132,9 +137,8 @@ Status Compare(const RanksFlags& flags, Outcome& outcome) {
   }
   ASSIGN_OR_RETURN(const bool done, TryWhatIf(flags));
   if (done) return {};
-  ASSIGN_OR_RETURN(const std::vector<std::string> paths, FindInputs(flags.runs));
   std::vector<std::string> notes;
-  ASSIGN_OR_RETURN(std::vector<JobPart> parts, ReadParts(paths, notes));
+  ASSIGN_OR_RETURN(std::vector<JobPart> parts, ReadParts(flags, notes));
   ASSIGN_OR_RETURN(JobResult job,
                    CompareRanks(std::move(parts), ClockOf(flags.use), std::move(grid)));
   job.notes.insert(job.notes.end(), notes.begin(), notes.end());
@@ -181,6 +185,7 @@ void RegisterRanks(const Command& app, Outcome& outcome) {
       .TypeName("FORMAT")
       .ShowDefault();
   command.Switch("--force-overwrite", &flags->force_overwrite, "Replace tables that are there");
+  AddEngineFlag(command, &flags->engine);
   AddClockFlag(command, &flags->use);
   command.Runs([flags, &outcome] { outcome.status = Compare(*flags, outcome); });
 }
