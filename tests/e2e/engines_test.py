@@ -115,6 +115,17 @@ class Local(OfAnEngine):
         self.assertEqual(done.returncode, 2)
         self.assertIn("distributed", done.stderr)
 
+    def test_a_page(self):
+        self.record()
+        done = self.batchlight("ranks", "--html", "page.html", "run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path("page.html")) as file:
+            page = file.read()
+        self.assertIn("Ranks by phase", page)
+        self.assertIn('preserveAspectRatio="none"', page)
+        self.assertIn(done.stdout.splitlines()[0], page)
+        self.assertNotIn("<script", page)
+
     def test_the_verb_of_workers_is_not_for_people(self):
         for words in ((), ("partial",), ("partial", "--", "a.batchlight"), ("other", "--")):
             self.assertEqual(run(BATCHLIGHT, "work", *words).returncode, 2, words)

@@ -20,6 +20,7 @@
 #include "cli/reading/rank_tables.h"
 #include "cli/reading/standard_output.h"
 #include "ingest/open_input.h"
+#include "report/page/job_page.h"
 #include "report/terminal/ranks_text.h"
 
 namespace batchlight::cli {
@@ -37,6 +38,7 @@ struct RanksFlags {
   std::string fail_on;
   std::string grid;
   std::string engine = "local";
+  std::string html;    // file
   std::string tables;  // folder
   std::string format = "parquet";
   bool force_overwrite = false;
@@ -143,6 +145,10 @@ Status Compare(const RanksFlags& flags, Outcome& outcome) {
                    CompareRanks(std::move(parts), ClockOf(flags.use), std::move(grid)));
   job.notes.insert(job.notes.end(), notes.begin(), notes.end());
   if (tables) RETURN_IF_ERROR(WriteRankTables(job, *tables));
+  if (!flags.html.empty()) {
+    RETURN_IF_ERROR(WriteWholeFile(flags.html, MakeJobPage(job, RanksAsText(job, {}, flags.rows))));
+    SayLine("wrote " + flags.html);
+  }
   RETURN_IF_ERROR(WriteOut(flags.json ? RanksAsJson(job)
                                       : RanksAsText(job, TerminalStyle::Of(stdout), flags.rows)));
   if (limit < 0 || !job.straggler || job.straggler->of_step <= limit) return {};
@@ -181,6 +187,10 @@ void RegisterRanks(const Command& app, Outcome& outcome) {
       .Option("--tables", &flags->tables,
               "A folder with every step, phase, kernel and collective of every rank, for SQL")
       .TypeName("FOLDER");
+  command
+      .Option("--html", &flags->html,
+              "A page of the job: heat maps of all ranks by phase and by step, and each rank")
+      .TypeName("FILE");
   command.Option("-f,--format", &flags->format, "Of --tables: parquet, arrow, csv, tsv, json")
       .TypeName("FORMAT")
       .ShowDefault();

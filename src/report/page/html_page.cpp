@@ -15,6 +15,19 @@ constexpr std::string_view kHead =
     "style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; "
     "form-action 'none'\">\n";
 
+// In JSON '<' occurs only inside of strings, where it can be escaped. Without it no end tag and no
+// comment can begin.
+void AppendJson(std::string& out, std::string_view json) {
+  for (size_t at = json.find('<'); at != std::string_view::npos; at = json.find('<')) {
+    out += json.substr(0, at);
+    out += "\\u003c";
+    json.remove_prefix(at + 1);
+  }
+  out += json;
+}
+
+}  // namespace
+
 std::string EscapedText(std::string_view text) {
   std::string out;
   for (const char c : CleanText(text)) {
@@ -34,19 +47,6 @@ std::string EscapedText(std::string_view text) {
   }
   return out;
 }
-
-// In JSON '<' occurs only inside of strings, where it can be escaped. Without it no end tag and no
-// comment can begin.
-void AppendJson(std::string& out, std::string_view json) {
-  for (size_t at = json.find('<'); at != std::string_view::npos; at = json.find('<')) {
-    out += json.substr(0, at);
-    out += "\\u003c";
-    json.remove_prefix(at + 1);
-  }
-  out += json;
-}
-
-}  // namespace
 
 std::string MakeHtmlPage(std::string_view title, std::string_view json, std::string_view elements) {
   std::string out(kHead);

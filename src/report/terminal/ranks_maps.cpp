@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 
-#include "analysis/numbers/quantile.h"
+#include "analysis/partial/rank_maps.h"
 #include "report/text/number_text.h"
 #include "report/text/utf8.h"
 
@@ -59,14 +58,9 @@ std::string LineName(const JobResult& job, size_t begin, size_t end) {
   return name;
 }
 
-// `share(rank, column)`: what the rank takes longer, as part of a step; `gap`: spaces between.
-struct Map {
-  size_t columns = 0;
-  size_t gap = 0;
-  std::function<double(size_t, size_t)> share;
-};
-
-void WriteMap(SummaryText& out, const JobResult& job, const Map& map, std::string_view header) {
+// `gap`: spaces between the columns.
+void WriteMap(SummaryText& out, const JobResult& job, const RankMap& map, size_t gap,
+              std::string_view header) {
   const size_t fold = RanksPerLine(job);
   size_t name_width = 5;
   for (size_t begin = 0; begin < job.ranks.size(); begin += fold) {
@@ -77,13 +71,13 @@ void WriteMap(SummaryText& out, const JobResult& job, const Map& map, std::strin
   for (size_t begin = 0; begin < job.ranks.size(); begin += fold) {
     const size_t end = std::min(begin + fold, job.ranks.size());
     out.Put("  " + LineName(job, begin, end)).PadTo(name_width + 4);
-    for (size_t column = 0; column < map.columns; ++column) {
+    for (size_t column = 0; column < map.columns.size(); ++column) {
       double worst = -1;
       for (size_t rank = begin; rank < end; ++rank)
-        worst = std::max(worst, map.share(rank, column));
+        worst = std::max(worst, map.share[rank][column]);
       const Shade& shade = ShadeOf(worst);
       out.Put(out.unicode() ? shade.glyph : shade.ascii, shade.tone);
-      if (map.gap > 0) out.Put(std::string(map.gap, ' '));
+      if (gap > 0) out.Put(std::string(gap, ' '));
     }
     out.EndLine();
   }
@@ -99,73 +93,29 @@ void WriteLegend(SummaryText& out) {
   out.Line("of a step more than the rank in the middle", Tone::kDim);
 }
 
-std::vector<double> UsualPhases(const JobResult& job) {
-  std::vector<double> usual;
-  for (size_t phase = 0; phase < job.phases.size(); ++phase) {
-    std::vector<double> values;
-    for (const RankTimes& rank : job.ranks) values.push_back(rank.phase_ns[phase]);
-    usual.push_back(Quantile(values, 0.5));
-  }
-  return usual;
-}
-
-// The phases that differ most between ranks, in their order.
-std::vector<size_t> PhasesToShow(const JobResult& job, const std::vector<double>& usual) {
-  std::vector<std::pair<double, size_t>> most;
-  for (size_t phase = 0; phase < job.phases.size(); ++phase) {
-    double longest = 0;
-    for (const RankTimes& rank : job.ranks) longest = std::max(longest, rank.phase_ns[phase]);
-    most.emplace_back(usual[phase] - longest, phase);
-  }
-  std::stable_sort(most.begin(), most.end());
-  if (most.size() > kMostPhases) most.resize(kMostPhases);
-  std::vector<size_t> phases;
-  for (const auto& [less, phase] : most) phases.push_back(phase);
-  std::sort(phases.begin(), phases.end());
-  return phases;
-}
-
 void WritePhases(SummaryText& out, const JobResult& job) {
-  const std::vector<double> usual = UsualPhases(job);
-  const std::vector<size_t> phases = PhasesToShow(job, usual);
-  if (phases.empty()) return;
+  const RankMap map = RanksByPhase(job, kMostPhases);
+  if (map.columns.empty()) return;
   std::string letters, names;
-  for (size_t i = 0; i < phases.size(); ++i) {
+  for (size_t i = 0; i < map.columns.size(); ++i) {
     const char letter = static_cast<char>('a' + i);
     letters += std::string(1, letter) + " ";
-    names += (i == 0 ? "" : ", ") + std::string(1, letter) + " " + CleanText(job.phases[phases[i]]);
+    names += (i == 0 ? "" : ", ") + std::string(1, letter) + " " + CleanText(map.columns[i]);
   }
   out.Title("Ranks by phase");
   out.Put("  ").Wrapped(names, 2, Tone::kDim);
-  WriteMap(out, job,
-           {.columns = phases.size(),
-            .gap = 1,
-            .share =
-                [&](size_t rank, size_t column) {
-                  const size_t phase = phases[column];
-                  return (job.ranks[rank].phase_ns[phase] - usual[phase]) / job.step_ns;
-                }},
-           letters);
+  WriteMap(out, job, map, 1, letters);
 }
 
 void WriteSteps(SummaryText& out, const JobResult& job) {
-  const StepMap& steps = job.steps;
-  if (steps.first_step.empty()) return;
+  const RankMap map = RanksByStep(job);
+  if (map.columns.empty()) return;
   out.Title("Ranks by step, without what they lost waiting");
+  const size_t to_a_place = job.steps.steps_per_column;
   const std::string header =
-      "steps from " + std::to_string(steps.first_step.front()) +
-      (steps.steps_per_column == 1
-           ? " on"
-           : " on, " + std::to_string(steps.steps_per_column) + " to a place");
-  WriteMap(out, job,
-           {.columns = steps.first_step.size(),
-            .share =
-                [&](size_t rank, size_t column) {
-                  const std::vector<double>& own = steps.own_ns[rank];
-                  if (column >= own.size()) return -1.0;
-                  return (own[column] - steps.usual_ns[column]) / job.step_ns;
-                }},
-           header);
+      "steps from " + map.columns.front() +
+      (to_a_place == 1 ? " on" : " on, " + std::to_string(to_a_place) + " to a place");
+  WriteMap(out, job, map, 0, header);
 }
 
 }  // namespace

@@ -1,0 +1,72 @@
+#include "analysis/partial/rank_maps.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/numbers/quantile.h"
+
+namespace batchlight {
+namespace {
+
+constexpr double kNoStep = -1;  // the rank has none there
+
+bool CanBeMapped(const JobResult& job) { return job.ranks.size() >= 2 && job.step_ns > 0; }
+
+std::vector<double> UsualPhases(const JobResult& job) {
+  std::vector<double> usual;
+  for (size_t phase = 0; phase < job.phases.size(); ++phase) {
+    std::vector<double> values;
+    for (const RankTimes& rank : job.ranks) values.push_back(rank.phase_ns[phase]);
+    usual.push_back(Quantile(values, 0.5));
+  }
+  return usual;
+}
+
+std::vector<size_t> PhasesToShow(const JobResult& job, const std::vector<double>& usual,
+                                 size_t most_phases) {
+  std::vector<std::pair<double, size_t>> most;
+  for (size_t phase = 0; phase < job.phases.size(); ++phase) {
+    double longest = 0;
+    for (const RankTimes& rank : job.ranks) longest = std::max(longest, rank.phase_ns[phase]);
+    most.emplace_back(usual[phase] - longest, phase);
+  }
+  std::stable_sort(most.begin(), most.end());
+  if (most.size() > most_phases) most.resize(most_phases);
+  std::vector<size_t> phases;
+  for (const auto& [less, phase] : most) phases.push_back(phase);
+  std::sort(phases.begin(), phases.end());
+  return phases;
+}
+
+}  // namespace
+
+RankMap RanksByPhase(const JobResult& job, size_t most_phases) {
+  RankMap map;
+  if (!CanBeMapped(job)) return map;
+  const std::vector<double> usual = UsualPhases(job);
+  const std::vector<size_t> phases = PhasesToShow(job, usual, most_phases);
+  for (const size_t phase : phases) map.columns.push_back(job.phases[phase]);
+  for (const RankTimes& rank : job.ranks) {
+    std::vector<double>& share = map.share.emplace_back();
+    for (const size_t phase : phases) {
+      share.push_back((rank.phase_ns[phase] - usual[phase]) / job.step_ns);
+    }
+  }
+  return map;
+}
+
+RankMap RanksByStep(const JobResult& job) {
+  RankMap map;
+  const StepMap& steps = job.steps;
+  if (!CanBeMapped(job)) return map;
+  for (const int64_t step : steps.first_step) map.columns.push_back(std::to_string(step));
+  for (const std::vector<double>& own : steps.own_ns) {
+    std::vector<double>& share = map.share.emplace_back(map.columns.size(), kNoStep);
+    for (size_t column = 0; column < std::min(own.size(), share.size()); ++column) {
+      share[column] = (own[column] - steps.usual_ns[column]) / job.step_ns;
+    }
+  }
+  return map;
+}
+
+}  // namespace batchlight
