@@ -54,6 +54,12 @@ class Judged(unittest.TestCase):
         no_number = {'Rule': 'too-many-threads', 'Gain per Step (ns)': ''}
         self.assertFalse(score.judge(self.row([no_number]))['right']['advice'])
 
+    def test_other_programs_on_the_machine_are_no_advice(self):
+        others = self.finding('cpu-taken', 0.5)
+        self.assertTrue(score.judge(self.row([others]))['right']['advice'])
+        advice = [others, self.finding('dataloader-wait', 0.4)]
+        self.assertTrue(score.judge(self.row(advice, wanted='dataloader-wait'))['right']['advice'])
+
     def test_only_the_first_finding_counts(self):
         advice = [self.finding('uneven-steps', 0.5), self.finding('dataloader-wait', 0.4)]
         verdict = score.judge(self.row(advice, wanted='dataloader-wait'))
