@@ -57,7 +57,7 @@ def loop(kind, trouble):
                 time.sleep(0.00004)
             return torch.full((2048,), float(index % 7))
 
-    loader = torch.utils.data.DataLoader(Rows(), batch_size=512, num_workers=1, pin_memory=True)
+    loader = torch.utils.data.DataLoader(Rows(), batch_size=512, num_workers=3, pin_memory=True)
     busy = torch.randn(4096, 4096, device="cuda")
     for step, rows in enumerate(loader):
         rows = rows.cuda(non_blocking=True)

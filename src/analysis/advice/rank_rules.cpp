@@ -7,6 +7,7 @@
 #include "analysis/advice/rules.h"
 #include "analysis/phases/phase_marks.h"
 #include "analysis/ranks/lateness.h"
+#include "analysis/ranks/rank_pace.h"
 #include "analysis/ranks/slow_rank.h"
 #include "analysis/steps/step_lookup.h"
 
@@ -79,6 +80,17 @@ double LongerOnGpu(const Distributed& distributed) {
     if (&row != &straggler) others_ns = std::max(others_ns, row.compute_ns);
   }
   return straggler.compute_ns - others_ns;
+}
+
+// Of what the others wait for it, what a step would be shorter if it were as fast as they are: a
+// rank that comes last because all launch late takes little from them.
+double LostToRank(const RunMeasures& run, const SlowRank& slow) {
+  const Distributed& distributed = run.distributed;
+  if (distributed.ranks.size() != run.steps.processes.size()) return slow.waited_ns;
+  const double without_ns =
+      StepWithoutRank(*run.store, run.steps, run.breakdowns, distributed, slow.rank);
+  const double step_ns = run.steps.processes[slow.rank].duration.mean;
+  return std::clamp(step_ns - without_ns, 0.0, slow.waited_ns);
 }
 
 bool IsSendReceive(const RunMeasures& run, const KernelRow& kernel) {
@@ -221,12 +233,20 @@ void StragglerRank(const RunMeasures& run, Findings* findings) {
   const ProcessSteps& process = run.steps.processes[slow->rank];
   const double longer_gpu_ns = LongerOnGpu(run.distributed);
   const bool on_gpu = slow->phase == nullptr && longer_gpu_ns > slow->waited_ns / 2;
+  // Nothing that it does takes longer: it launches late, and so may all.
+  const bool launches_late = slow->phase == nullptr && !on_gpu && !run.gpu.empty();
+  const double lost_ns = launches_late ? LostToRank(run, *slow) : slow->waited_ns;
+  if (lost_ns < kStragglerWait * step_ns) return;
   std::string cause;
   if (slow->phase != nullptr) {
     cause = " It takes " + TimeOf(slow->longer_ns) + " longer" + DoingText(*slow) +
             " than any other rank" + StepsText(process, *slow) + ".";
   } else {
     cause = " It comes last" + StepsText(process, *slow) + ".";
+    if (lost_ns < slow->waited_ns / 2) {
+      cause += " The others are hardly faster: a step would be " + TimeOf(lost_ns) +
+               " shorter if it were as fast as they are.";
+    }
     if (on_gpu) cause += " Its GPU computes " + TimeOf(longer_gpu_ns) + " longer than any other.";
   }
   const std::string rank = RankText(*run.store, process);
@@ -249,8 +269,8 @@ void StragglerRank(const RunMeasures& run, Findings* findings) {
                  "size, its storage, other programs on its host."
                : "Compare that rank's steps with the others' (--rank): its data, its host, its "
                  "GPU's clock.",
-       .gain_ns = slow->waited_ns * kStragglerGain,
-       .uncertainty_ns = slow->waited_ns * kStragglerUncertainty,
+       .gain_ns = lost_ns * kStragglerGain,
+       .uncertainty_ns = lost_ns * kStragglerUncertainty,
        .evidence = {{.kind = "rank",
                      .name = rank,
                      .count = process.steady.size(),
