@@ -41,6 +41,30 @@ class Limits(InFolder):
         self.assertNotIn("numbers processes by itself", done.stderr + done.stdout)
         self.assertGreaterEqual(len(self.table("process_usage")), 120)
 
+    def test_more_python_threads_than_the_tool_may_have_descriptors(self):
+        """Looking at them takes half of the descriptors; the others are there to record with."""
+        script = ("import os, threading, time\n"
+                  "over = threading.Event()\n"
+                  "threads = [threading.Thread(target=over.wait) for _ in range(200)]\n"
+                  "for thread in threads: thread.start()\n"
+                  "time.sleep(3)\n"
+                  "print(len(os.listdir('/proc/%d/fd' % os.getppid())))\n"
+                  "over.set()\n")
+        done = run("prlimit", "--nofile=256:256", BATCHLIGHT, "profile", "-o", "run",
+                   "/usr/bin/python3", "-c", script, env=self.environment, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLess(int(done.stdout.split()[0]), 200)
+        self.assertGreater(count(self.opens("run.batchlight"), "PythonSample"), 200)
+
+    def test_a_tool_with_hardly_any_descriptor_says_so(self):
+        for limit in range(4, 40, 3):
+            done = run("sh", "-c", "ulimit -n %d; exec %s profile -f -t nvtx -o run sh -c 'exit 7'"
+                       % (limit, BATCHLIGHT), env=self.environment, cwd=self.folder)
+            if done.returncode != 7:
+                self.assertEqual(done.returncode, 4, done.stderr)
+                self.assertIn("Too many open files", done.stderr, limit)
+        self.assertEqual(done.returncode, 7, done.stderr)
+
     def test_hardly_any_descriptor(self):
         alone = run("sh", "-c", "ulimit -n 4; %s exit 7" % FAULT_PROGRAM).returncode
         done, _ = self.shell("ulimit -n 4; %s exit 7" % FAULT_PROGRAM)

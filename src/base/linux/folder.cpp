@@ -46,8 +46,9 @@ Result<Folder> Folder::OpenForOutput(const std::string& path) {
     const Folder at(fd, path);
     const struct stat info = at.Info();
     if (!S_ISLNK(info.st_mode)) {
-      ASSIGN_OR_RETURN(Folder folder, Open(at.DescriptorPath() + "/."));
-      return std::move(folder).Named(path);
+      auto folder = Open(at.DescriptorPath() + "/.");
+      if (!folder.ok()) break;
+      return std::move(folder).value().Named(path);
     }
     if (info.st_uid != geteuid() && info.st_uid != 0) {
       return OutputError("cannot write into " + path + ": it is a link that user " +

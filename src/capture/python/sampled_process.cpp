@@ -1,10 +1,7 @@
 #include "capture/python/sampled_process.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <string>
 
 #include "capture/loop/clock.h"
@@ -16,10 +13,6 @@ namespace {
 constexpr uint64_t kLongestNs = 1'000'000'000;
 
 }  // namespace
-
-SampledProcess::~SampledProcess() {
-  for (const auto& [tid, thread] : threads_) CloseFiles(thread);
-}
 
 bool SampledProcess::Look(PythonLog& log) {
   if (!reader_.ReadThreads(found_)) return false;
@@ -41,15 +34,13 @@ bool SampledProcess::Look(PythonLog& log) {
       continue;
     }
     Write(place->second, log);
-    CloseFiles(place->second);
     place = threads_.erase(place);
   }
   return true;
 }
 
-void SampledProcess::CloseFiles(const Thread& thread) {
-  if (thread.schedule_fd >= 0) close(thread.schedule_fd);
-  if (thread.syscall_fd >= 0) close(thread.syscall_fd);
+std::string SampledProcess::PathOf(uint32_t tid, const char* file) const {
+  return "/proc/" + std::to_string(reader_.memory().pid()) + "/task/" + std::to_string(tid) + file;
 }
 
 // Where nobody waits, nothing is known of who has it.
@@ -75,15 +66,9 @@ void SampledProcess::LookAtGil() {
 }
 
 GilWatch::Holder SampledProcess::WaitOf(uint32_t tid, Thread& thread) {
-  if (thread.syscall_fd < 0) {
-    const std::string path = "/proc/" + std::to_string(reader_.memory().pid()) + "/task/" +
-                             std::to_string(tid) + "/syscall";
-    thread.syscall_fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  }
-  std::array<char, 192> text;
-  const ssize_t got = pread(thread.syscall_fd, text.data(), text.size() - 1, 0);
-  if (got <= 0) return {};
-  text[static_cast<size_t>(got)] = 0;
+  if (!thread.syscall.is_open()) thread.syscall = KernelFile(PathOf(tid, "/syscall"));
+  std::array<char, 192> text{};
+  thread.syscall.Read().copy(text.data(), text.size() - 1);
   const uint64_t futex = FutexOf(text.data());
   return futex == 0 ? GilWatch::Holder{} : gil_.Find(reader_.memory(), futex, found_);
 }
@@ -135,16 +120,8 @@ bool SampledProcess::ReadStack(const PythonThread& found, Thread& thread, bool r
 }
 
 uint64_t SampledProcess::CpuTimeOf(uint32_t tid, Thread& thread) const {
-  if (thread.schedule_fd < 0) {
-    const std::string path = "/proc/" + std::to_string(reader_.memory().pid()) + "/task/" +
-                             std::to_string(tid) + "/schedstat";
-    thread.schedule_fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  }
-  std::array<char, 96> text;
-  const ssize_t got = pread(thread.schedule_fd, text.data(), text.size() - 1, 0);
-  if (got <= 0) return thread.cpu_ns;
-  text[static_cast<size_t>(got)] = 0;
-  return std::max<uint64_t>(std::strtoull(text.data(), nullptr, 10), thread.cpu_ns);
+  if (!thread.schedule.is_open()) thread.schedule = KernelFile(PathOf(tid, "/schedstat"));
+  return std::max<uint64_t>(NumberBehind(thread.schedule.Read(), ""), thread.cpu_ns);
 }
 
 void SampledProcess::Write(Thread& thread, PythonLog& log) {

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "capture/python/code_names.h"
 #include "capture/python/gil_watch.h"
 #include "capture/python/python_log.h"
+#include "capture/usage/kernel_file.h"
 
 namespace batchlight::capture {
 
@@ -17,7 +19,6 @@ class SampledProcess {
       : reader_(where), attach_ns_(where.attach_ns) {}
   SampledProcess(const SampledProcess&) = delete;
   SampledProcess& operator=(const SampledProcess&) = delete;
-  ~SampledProcess();
 
   // Looks at each thread once: it stands for the time since the look before. A thread that is where
   // it was is one sample that lasts; others go to the log. False with errno: the process is gone,
@@ -33,9 +34,9 @@ class SampledProcess {
   enum class GilState : uint32_t { kUnknown, kApart, kHolds, kWaits };
 
   struct Thread {
-    int schedule_fd = -1;  // /proc/PID/task/TID/schedstat
-    int syscall_fd = -1;   // /proc/PID/task/TID/syscall
-    uint64_t cpu_ns = 0;   // up to the last look
+    KernelFile schedule;  // /proc/PID/task/TID/schedstat
+    KernelFile syscall;   // /proc/PID/task/TID/syscall
+    uint64_t cpu_ns = 0;  // up to the last look
     GilState gil = GilState::kUnknown;
     uint64_t innermost = 0;  // at the last look
     PythonFrame top;
@@ -55,7 +56,7 @@ class SampledProcess {
   bool ReadStack(const PythonThread& found, Thread& thread, bool ran);
   uint64_t CpuTimeOf(uint32_t tid, Thread& thread) const;
   void Write(Thread& thread, PythonLog& log);
-  static void CloseFiles(const Thread& thread);
+  std::string PathOf(uint32_t tid, const char* file) const;
 
   FrameReader reader_;
   const int64_t attach_ns_;

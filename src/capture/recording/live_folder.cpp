@@ -71,6 +71,11 @@ Result<LiveFolder> LiveFolder::Create(const std::string& path, bool replace) {
     if (!made && errno != EEXIST) return CannotMake(path, errno);
     auto opened = Folder::Open(parent->DescriptorPath() + "/" + name, false);
     if (!opened.ok() && errno == ENOENT) continue;
+    if (!opened.ok() && errno != ENOTDIR && errno != ELOOP) {
+      const int reason = errno;
+      if (made) parent->RemoveFolder(name);
+      return CannotMake(path, reason);
+    }
     if (!opened.ok()) return OutputError(path + " is no folder; choose another name with -o");
     ASSIGN_OR_RETURN(Folder own_parent, Folder::Open(parent->DescriptorPath()));
     LiveFolder live(std::move(own_parent), std::move(opened).value().Named(path));
