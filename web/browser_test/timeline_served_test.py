@@ -133,6 +133,8 @@ class Served(unittest.TestCase):
         gap = self.selected()
         self.assertRegex(self.browser.text('.event-panel h2'), r'^idle: ')  # the cause
         self.assertIn('of this name', self.browser.text('.event-panel'))
+        # The panel's clock is the axis's.
+        self.assertIn(f'{gap["from"] / 1e9:.9f} s', self.browser.text('.event-panel'))
         self.wait('return document.querySelector(".status").innerText !== ""')
         # By clicks: the tab Search, the words, the longest of the first name.
         self.view(self.train)

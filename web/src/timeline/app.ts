@@ -188,8 +188,8 @@ export class App {
     const {run, event} = this.model.selected!;
     const track = this.model.tracks.find(({id}) => id === trackId(run.index, event.track ?? -1));
     const step = event.step ? `, step ${event.step.number}` : "";
-    this.say(`${event.name || event.title}, ${time(event.to - event.from)}, at ${
-      time(event.from - run.info.from)}${step}, ${track?.name ?? ""}, depth ${event.depth}`);
+    this.say(`${event.name || event.title}, ${time(event.to - event.from)}, at ${time(event.from)}${
+      step}, ${track?.name ?? ""}, depth ${event.depth}`);
   }
 
   stepRange(): void {

@@ -39,17 +39,17 @@ export class EventPanel {
       return;
     }
     const {run, event} = selected;
-    this.element.replaceChildren(this.facts(run, event), this.around(run, event));
+    this.element.replaceChildren(this.facts(event), this.around(run, event));
   }
 
-  private facts(run: RunView, event: EventAnswer): HTMLElement {
+  private facts(event: EventAnswer): HTMLElement {
     const length = event.to - event.from;
     const rows: [string, string|HTMLElement][] = [
       [
         "duration",
         event.open ? `${time(length)}, still open when the recording ended` : time(length)
       ],
-      ["start", moment(event.from - run.info.from, 1)],
+      ["start", moment(event.from, 1)],
     ];
     if (event.step)
       rows.push(

@@ -11,6 +11,7 @@ const kTickPx = 110;
 const kLabelGap = 8;
 const kTimeY = 11;
 const kStepY = 27;
+const kShortTick = 3;  // below the names
 
 export function drawRuler(layer: CanvasLayer, model: Model, inks: Inks, font: string): void {
   const target = layer.clear();
@@ -54,13 +55,15 @@ function drawSteps(target: CanvasRenderingContext2D, model: Model, inks: Inks): 
     const text = `step ${steps.number[i]}`;
     labels.push({text, x: view.x(from) + 4, width: target.measureText(text).width});
   }
-  for (const {x} of labels)
-    target.fillRect(Math.round(x - 4), kRulerHeight / 2, 1, kRulerHeight / 2);
+  const begins = labels.map(({x}) => Math.round(x - 4));
   // The step that began before stays named until the next one's name needs its place.
   const [first, next] = labels;
   if (first && first.x < 4) first.x = Math.min(4, next ? next.x - first.width - kLabelGap : 4);
   const shown = apart(labels, kLabelGap);
   labels.forEach(({text, x}, i) => {
+    // The line of a step without a name would go through another's name.
+    const height = shown[i] ? kRulerHeight / 2 : kShortTick;
+    target.fillRect(begins[i], kRulerHeight - height, 1, height);
     if (shown[i]) target.fillText(text, x, kStepY);
   });
 }
