@@ -50,5 +50,42 @@ TEST(LoopRules, WhatSomeStepsDoForLongIsNamed) {
   EXPECT_EQ(FindRule(FindingsOfDrawing(kMs), "python-work"), nullptr) << "it only waited";
 }
 
+// Steps of 10 ms, for half of which samples are in `inner` of `file`, called by the user's
+// `update`.
+std::vector<Finding> FindingsOfCopies(const char* file, const char* inner) {
+  StoreBuilder build;
+  build.store().python_frames.Append({.file = build.Text("/home/u/train.py"),
+                                      .function = build.Text("update"),
+                                      .first_line = 70,
+                                      .line = 79});
+  build.store().python_frames.Append(
+      {.file = build.Text(file), .function = build.Text(inner), .line = 128});
+  build.store().python_stacks.Append({.frame = PythonFrameId::At(0)});
+  build.store().python_stacks.Append(
+      {.frame = PythonFrameId::At(1), .parent = PythonStackId::At(0)});
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0, t = 0; i < 30; ++i, t += 10 * kMs) {
+    build.Range(thread, "step", t, t + 10 * kMs - 1000);
+    build.store().python_samples.Append({.start_ns = t + kMs,
+                                         .end_ns = t + 6 * kMs,
+                                         .thread = thread,
+                                         .python_stack = PythonStackId::At(1),
+                                         .samples = 1});
+  }
+  const Store store = build.Build();
+  return BuildOverview(store).findings;
+}
+
+TEST(PythonRules, CopiesOfWholeObjectsAreNamedByWhoMakesThem) {
+  const auto findings = FindingsOfCopies("/usr/lib/python3.11/copy.py", "deepcopy");
+  const Finding* found = FindRule(findings, "deep-copies");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title, "`update` (train.py:79): copy.deepcopy takes 50 % of a step");
+  EXPECT_NEAR(found->gain_ns, 0.8 * 5 * kMs, 0.1 * kMs);
+  EXPECT_EQ(FindRule(FindingsOfCopies("/usr/lib/python3.11/copy.py", "copy"), "deep-copies"),
+            nullptr);
+  EXPECT_EQ(FindRule(FindingsOfCopies("/home/u/copy.py", "deepcopy"), "deep-copies"), nullptr);
+}
+
 }  // namespace
 }  // namespace batchlight

@@ -18,9 +18,10 @@ constexpr RuleGroup kSameTime[] = {
     {"python-work", "straggler"},            // what one rank does beside the others
     {"exposed-communication", "straggler", "pipeline-bubble", "sync-each-micro-batch"},
     {"dataloader-restart", "between-epochs", "validation-cost"},  // what lies beside the steps
-    {"dense-embedding-gradients", "unfused-optimizer-cpu"},       // the optimizer
-    {"set-up-cost", "preprocessing-cost"},                        // before the first step
-    {"cpu-limit", "cpu-taken", "cpu-oversubscribed"},             // waiting for a processor
+    {"deep-copies", "python-work", "unfused-updates", "slow-function"},
+    {"dense-embedding-gradients", "unfused-optimizer-cpu"},  // the optimizer
+    {"set-up-cost", "preprocessing-cost"},                   // before the first step
+    {"cpu-limit", "cpu-taken", "cpu-oversubscribed"},        // waiting for a processor
     // The GPU's wait for launches.
     {"launch-bound", "small-kernels", "unfused-optimizer", "unfused-updates", "python-work",
      "host-sync", "launch-blocking", "anomaly-detection"},
