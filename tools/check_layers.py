@@ -58,7 +58,7 @@ SUB_LAYERS = {
         'program': (),
         'recording': ('program', 'loop'),
         'cpu': ('recording', 'loop'),
-        'python': ('recording', 'loop'),
+        'python': ('usage', 'recording', 'loop'),  # usage: kernel_file.h only
         'usage': ('recording', 'loop'),
         'monitor': ('recording', 'loop'),
         'session': ('monitor', 'usage', 'python', 'cpu', 'recording', 'program', 'loop'),
