@@ -37,6 +37,9 @@ def install(foreign=False):
         "threading", "python", lambda threading: _threading_imported(threading, with_phases))
     if options["functions_trace"]:
         _imports.attempt("functions-trace", _trace_functions, options["functions_trace"])
+    if _settings(options["extra"], "dask."):
+        from . import _dask
+        _imports.attempt("dask", _dask.install)
     if trace & TRACE_CUDA:
         _imports.when_imported("torch.autograd.profiler", "torch.profiler", _torch_profiler_imported)
     if trace & (TRACE_MODULES | TRACE_OPERATORS | TRACE_PHASES):

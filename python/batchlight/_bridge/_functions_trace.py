@@ -61,7 +61,7 @@ def _wrap(module, entry, file):
 
 def _wrap_or_say(module, function, options, file):
     try:
-        _wrap_one(module, function, options)
+        wrap_function(module, function, options)
     except AttributeError as error:
         _say(file, options["module"], function, "it has no such function" + _meant(module, function))
     except Exception as error:
@@ -90,7 +90,8 @@ def _differ_by_one(a, b):
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or a[:2] == b[1::-1] and a[2:] == b[2:]
 
 
-def _wrap_one(module, path, options):
+def wrap_function(module, path, options):
+    """Puts a range around "function" or "Class.method" of a module. `options`: its entry in a file."""
     from batchlight import annotate
     owner, names = module, path.split(".")
     for name in names[:-1]:

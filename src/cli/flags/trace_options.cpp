@@ -267,6 +267,12 @@ Status ReadFunctionsTrace(const ParsedFlags& flags, capture::SessionOptions& opt
   return {};
 }
 
+void ReadDask(const ParsedFlags& flags, capture::SessionOptions& options) {
+  if (flags.Text(Flag::kDask) == "none") return;
+  options.trace |= format::kTracePython | format::kTraceNvtx;  // its functions become NVTX ranges
+  options.extra += "dask.trace=functions\n";
+}
+
 }  // namespace
 
 Status ReadTraceOptions(const ParsedFlags& flags, ProfileOptions& options) {
@@ -279,6 +285,7 @@ Status ReadTraceOptions(const ParsedFlags& flags, ProfileOptions& options) {
   RETURN_IF_ERROR(ReadFunctionsTrace(flags, options.session));
   RETURN_IF_ERROR(ReadExactOptions(flags, options.session));
   ReadPythonMemory(flags, options.session);
+  ReadDask(flags, options.session);
   options.session.extra += CudaOptions(flags);
   return ReadDomains(flags, options.session);
 }
