@@ -64,8 +64,8 @@ class Native(types.ModuleType):
         if name.startswith("__"): raise AttributeError(name)
         return lambda *arguments: None
 sys.modules["_batchlight_native"] = Native("_batchlight_native")
-from batchlight._bridge import _torch_operators
-log = _torch_operators.compile_against(torch, sys.argv[2], sys.argv[3])
+from batchlight._bridge import _torch_library
+log = _torch_library.compile_against(torch, sys.argv[2], sys.argv[3])
 if log is not None: sys.exit(log)
 """
 COUNT = 50_000

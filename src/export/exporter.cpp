@@ -31,6 +31,9 @@ constexpr auto kExporters = std::to_array<Exporter>({
      ExportForm::kText, ExportImportTime},
     {"mprof", ".dat", "resident memory over time with ranges, for mprof plot (memory_profiler)",
      ExportForm::kText, ExportMprof},
+    {"memory-snapshot", ".snapshot.pickle",
+     "GPU memory of PyTorch's allocator as torch.cuda.memory's snapshot, for memory_viz",
+     ExportForm::kText, ExportMemorySnapshot},
 });
 
 }  // namespace

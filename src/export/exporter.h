@@ -23,7 +23,14 @@ enum class ExportStacks : uint8_t {
   kPythonSamples,  // functions of Python that looks from outside found
   kCudaCalls,      // native functions, and Python's, that made long calls of CUDA
   kOsCalls,        // native functions that made long calls of the C library
+  // Lines of Python by bytes, of RAM and of GPUs: held at the peak, and allocated in all.
+  kMemory,
+  kAllocations,
+  kGpuMemory,
+  kGpuAllocations,
 };
+
+inline bool IsOfBytes(ExportStacks stacks) { return stacks >= ExportStacks::kMemory; }
 
 // Whether they are those of export/text/named_stacks.h.
 inline bool IsNamed(ExportStacks stacks) {
@@ -84,5 +91,6 @@ Result<uint64_t> ExportPprof(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportPstats(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportLprof(const Store& store, const ExportOptions& options);
 Result<uint64_t> ExportMprof(const Store& store, const ExportOptions& options);
+Result<uint64_t> ExportMemorySnapshot(const Store& store, const ExportOptions& options);
 
 }  // namespace batchlight

@@ -34,6 +34,11 @@ typedef struct batchlight_native_api_t {
   /* `changed` is called with 0 when collection ends and 1 when it begins again, by threads of the
    * program. Never in a session that records without interruption. */
   void (*watch)(void (*changed)(int collecting));
+
+  /* PyTorch's caching allocator gave the calling thread a block of a GPU's memory; it has it back.
+   */
+  void (*gpu_block_allocated)(uint32_t device, uint64_t address, uint64_t bytes);
+  void (*gpu_block_freed)(uint64_t address);
 } batchlight_native_api_t;
 
 /* Exported by the library; NULL when recording is off in this process. */

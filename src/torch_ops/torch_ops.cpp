@@ -1,6 +1,6 @@
 // Records every operator of PyTorch: a callback on at::RecordFunction, compiled on first use
 // against the PyTorch that the program runs (its C++ interface changes with every version, so no
-// binary can be shipped). Built and loaded by python/batchlight/_bridge/_torch_operators.py.
+// binary can be shipped). Built by python/batchlight/_bridge/_torch_library.py.
 //
 // Works with PyTorch 1.13 and later. A callback must not throw, take the GIL or allocate: it runs
 // around every operator, on every thread, also in forked workers.

@@ -68,7 +68,7 @@ class Cache(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder)
-        self.operators = load("_torch_operators")
+        self.operators = load("_torch_library")
         before = os.environ.get("XDG_CACHE_HOME")
         os.environ["XDG_CACHE_HOME"] = self.folder
         self.addCleanup(lambda: os.environ.pop("XDG_CACHE_HOME") if before is None

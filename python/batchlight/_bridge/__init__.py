@@ -114,3 +114,6 @@ def _torch_imported(torch, options):
         _imports.attempt(
             "torch_ops", _torch_operators.install, torch, bool(trace & TRACE_SHAPES),
             bool(trace & TRACE_NVTX))
+    if trace & TRACE_CUDA and _settings(options["extra"], "cuda.").get("cuda.memory_usage") == "1":
+        from . import _torch_memory
+        _imports.attempt("gpu-memory", _torch_memory.install, torch)

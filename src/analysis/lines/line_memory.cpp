@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/lines/memory_peak.h"
 #include "analysis/lines/stack_lines.h"
 
 namespace batchlight {
@@ -18,17 +19,6 @@ struct LineSums {
   LineMemoryRow row;
   std::map<PythonStackId, uint64_t> of_stacks;  // bytes allocated
   std::vector<double> changes;                  // of what is held, from look to look
-};
-
-// A block begins or ends.
-struct MemoryChange {
-  int64_t at_ns;
-  bool begins;
-  uint32_t block;
-
-  friend bool operator<(const MemoryChange& a, const MemoryChange& b) {
-    return std::tuple(a.at_ns, a.begins, a.block) < std::tuple(b.at_ns, b.begins, b.block);
-  }
 };
 
 std::vector<int64_t> LooksOf(const ProcessSteps* steps) {
@@ -48,12 +38,13 @@ class MemoryMeasurer {
       : store_(store), blocks_(store.memory_blocks), lines_(store) {}
 
   void AddProcess(const std::vector<uint32_t>& blocks, const ProcessSteps* steps) {
-    const int64_t peak_ns = PeakOf(blocks);
+    const HeldPeak peak = PeakOfBlocks(store_, blocks);
+    memory_.peak_bytes += peak.bytes;
     const std::vector<int64_t> looks = LooksOf(steps);
     std::map<Key, LineSums*> own;
     for (const uint32_t block : blocks) {
       LineSums& sums = SumsOf(blocks_.python_stack[block]);
-      Add(block, peak_ns, sums.row);
+      Add(block, peak, sums.row);
       sums.of_stacks[blocks_.python_stack[block]] += blocks_.represented_bytes[block];
       if (looks.empty()) continue;
       const auto bytes = static_cast<double>(blocks_.represented_bytes[block]);
@@ -104,34 +95,7 @@ class MemoryMeasurer {
     return place->second;
   }
 
-  // When the blocks held most; frees at a moment come before what is allocated then.
-  int64_t PeakOf(const std::vector<uint32_t>& blocks) {
-    std::vector<MemoryChange> changes;
-    changes.reserve(2 * blocks.size());
-    for (const uint32_t block : blocks) {
-      changes.push_back({blocks_.start_ns[block], true, block});
-      if (blocks_.end_ns[block] != kOpenEnd)
-        changes.push_back({blocks_.end_ns[block], false, block});
-    }
-    std::sort(changes.begin(), changes.end());
-    uint64_t held = 0, most = 0;
-    int64_t peak_ns = 0;
-    for (const MemoryChange& change : changes) {
-      const uint64_t bytes = blocks_.represented_bytes[change.block];
-      if (!change.begins) {
-        held -= std::min(held, bytes);
-        continue;
-      }
-      held += bytes;
-      if (held <= most) continue;
-      most = held;
-      peak_ns = change.at_ns;
-    }
-    memory_.peak_bytes += most;
-    return peak_ns;
-  }
-
-  void Add(uint32_t block, int64_t peak_ns, LineMemoryRow& row) {
+  void Add(uint32_t block, const HeldPeak& peak, LineMemoryRow& row) {
     const uint64_t bytes = blocks_.represented_bytes[block];
     const uint64_t python = blocks_.source[block] == MemorySource::kPython ? bytes : 0;
     const uint64_t asked = std::max<uint64_t>(1, blocks_.bytes[block]);
@@ -142,7 +106,7 @@ class MemoryMeasurer {
     memory_.allocated_bytes += bytes;
     ++memory_.blocks;
     if (blocks_.end_ns[block] == kOpenEnd) row.end_bytes += bytes;
-    if (blocks_.start_ns[block] <= peak_ns && peak_ns < blocks_.end_ns[block]) {
+    if (peak.Has(blocks_.start_ns[block], blocks_.end_ns[block])) {
       row.peak_bytes += bytes;
       row.peak_python_bytes += python;
     }
@@ -179,14 +143,10 @@ class MemoryMeasurer {
 }  // namespace
 
 LineMemory MeasureLineMemory(const Store& store, const StepSet& steps) {
-  const MemoryBlocksTable& blocks = store.memory_blocks;
-  if (blocks.size() == 0) return {};
-  std::map<ProcessId, std::vector<uint32_t>> by_process;
-  for (uint32_t row = 0; row < blocks.size(); ++row) {
-    by_process[store.ProcessOf(blocks.thread[row])].push_back(row);
-  }
   MemoryMeasurer measurer(store);
-  for (const auto& [process, rows] : by_process) measurer.AddProcess(rows, steps.Of(process));
+  for (const auto& [process, rows] : BlocksByProcess(store)) {
+    measurer.AddProcess(rows, steps.Of(process));
+  }
   return measurer.Finish();
 }
 

@@ -35,7 +35,9 @@ constexpr TableEntry kTables[] = {
     {"memory_lines",
      "Every line of your Python code: memory that it allocated, holds at the peak, and gains a "
      "step.",
-     MakeMemoryLinesTable, "no memory was recorded (profile --python-memory=sampled)"},
+     MakeMemoryLinesTable,
+     "no memory was recorded (profile --python-memory=sampled; of GPUs "
+     "--cuda-memory-usage=true --python-lines=gpu)"},
     {"operators", "Every operator by name.", MakeOperatorsTable,
      "no operators were recorded (profile --pytorch=autograd-nvtx)"},
     {"operators_by_shape", "Every operator by name and input shapes.", MakeOperatorShapesTable,

@@ -221,12 +221,16 @@ std::vector<std::vector<std::string>> RunsToOpen(const ExportFlags& flags) {
 }
 
 ExportStacks StacksOf(const std::string& word) {
-  return word == "python"           ? ExportStacks::kPython
-         : word == "python-samples" ? ExportStacks::kPythonSamples
-         : word == "native"         ? ExportStacks::kNative
-         : word == "cuda-calls"     ? ExportStacks::kCudaCalls
-         : word == "os-calls"       ? ExportStacks::kOsCalls
-                                    : ExportStacks::kCalls;
+  return word == "python"            ? ExportStacks::kPython
+         : word == "python-samples"  ? ExportStacks::kPythonSamples
+         : word == "native"          ? ExportStacks::kNative
+         : word == "cuda-calls"      ? ExportStacks::kCudaCalls
+         : word == "os-calls"        ? ExportStacks::kOsCalls
+         : word == "memory"          ? ExportStacks::kMemory
+         : word == "allocations"     ? ExportStacks::kAllocations
+         : word == "gpu-memory"      ? ExportStacks::kGpuMemory
+         : word == "gpu-allocations" ? ExportStacks::kGpuAllocations
+                                     : ExportStacks::kCalls;
 }
 
 Status RunExport(ExportFlags& flags, const Command& command) {
@@ -301,9 +305,14 @@ void AddStackFlags(const Command& command, ExportFlags& flags) {
           "functions of Python by samples, running and waiting (profile --python-sampling), "
           "native functions by CPU samples (profile --sample=process-tree), or native functions "
           "that made long calls of CUDA (profile --cudabacktrace=all) or of the C library "
-          "(profile -t osrt)")
-      .TypeName("calls|python|python-samples|native|cuda-calls|os-calls")
-      .OneOf({"calls", "python", "python-samples", "native", "cuda-calls", "os-calls"})
+          "(profile -t osrt); by bytes: lines of Python that hold memory at the peak or "
+          "allocate it (profile --python-memory), or a GPU's by PyTorch (profile "
+          "--cuda-memory-usage=true --python-lines=gpu)")
+      .TypeName(
+          "calls|python|python-samples|native|cuda-calls|os-calls|memory|allocations|"
+          "gpu-memory|gpu-allocations")
+      .OneOf({"calls", "python", "python-samples", "native", "cuda-calls", "os-calls", "memory",
+              "allocations", "gpu-memory", "gpu-allocations"})
       .ShowDefault();
 }
 

@@ -1,49 +1,12 @@
 // -t lprof: exact counts of lines, as kernprof writes them: a pickle of line_profiler's LineStats,
 //   timings {(file, first line, name): [(line, hits, time)]}, unit (seconds)
 // with the class under the name that every version of line_profiler has.
-#include <bit>
-
 #include "analysis/python/line_counts.h"
 #include "base/json_text.h"
 #include "export/exporter.h"
-#include "export/text_buffer.h"
+#include "export/text/pickle.h"
 
 namespace batchlight {
-namespace {
-
-// Pickle, protocol 2.
-class Pickle {
- public:
-  explicit Pickle(TextBuffer& out) : out_(out) {}
-
-  void Op(std::string_view bytes) { out_ << bytes; }
-  void Text(std::string_view text) {
-    out_ << 'X';
-    Bytes(text.size(), 4);
-    out_ << text;
-  }
-  void Number(uint64_t value) {  // LONG1, with room for a sign
-    out_ << '\x8a' << '\x09';
-    Bytes(value, 8);
-    out_ << '\0';
-  }
-  void Real(double value) {
-    const auto bits = std::bit_cast<uint64_t>(value);
-    out_ << 'G';
-    for (int shift = 56; shift >= 0; shift -= 8) out_ << static_cast<char>(bits >> shift & 0xff);
-  }
-
- private:
-  void Bytes(uint64_t value, int count) {
-    for (int i = 0; i < count; ++i) out_ << static_cast<char>(value >> 8 * i & 0xff);
-  }
-
-  TextBuffer& out_;
-};
-
-constexpr std::string_view kTuple3 = "\x87";
-
-}  // namespace
 
 Result<uint64_t> ExportLprof(const Store& store, const ExportOptions& options) {
   const std::vector<PythonTimedFunction> functions = CountPythonLines(store);
@@ -63,14 +26,14 @@ Result<uint64_t> ExportLprof(const Store& store, const ExportOptions& options) {
     out.Text(ValidUtf8(store.Text(function.file)));
     out.Number(function.first_line);
     out.Text(ValidUtf8(store.Text(function.name)));
-    out.Op(kTuple3);
+    out.Tuple(3);
     out.Op("](");
     for (const PythonLineCounts& line : function.lines) {
       if (line.hits == 0) continue;
       out.Number(line.line);
       out.Number(line.hits);
       out.Number(static_cast<uint64_t>(line.time_ns));
-      out.Op(kTuple3);
+      out.Tuple(3);
       ++count;
     }
     out.Op("e");

@@ -6,28 +6,16 @@
 #include "analysis/cpu/call_stacks.h"
 #include "analysis/cpu/sample_sums.h"
 #include "analysis/lines/call_lines.h"
-#include "analysis/lines/source_place.h"
+#include "export/text/memory_stacks.h"
+#include "export/text/python_frames.h"
 
 namespace batchlight {
 namespace {
 
-std::string PythonFrameName(const Store& store, PythonFrameId frame) {
-  const PythonFramesRow row = store.python_frames.Row(frame.row());
-  return std::string(store.Text(row.function)) + " (" +
-         std::string(ShortFile(store.Text(row.file))) + ':' + std::to_string(row.line) + ')';
-}
-
-// Both add frames innermost first.
+// Frames innermost first.
 void AddNative(const Store& store, NativeStackId stack, std::vector<std::string>& frames) {
   for (NativeStackId at = stack; !at.IsNone(); at = store.native_stacks.parent[at.row()]) {
     frames.push_back(FrameName(store, store.native_stacks.frame[at.row()]));
-  }
-}
-
-void AddPython(const Store& store, PythonStackId stack, std::vector<std::string>& frames) {
-  for (PythonStackId at = stack; !at.IsNone(); at = store.python_stacks.parent[at.row()]) {
-    const PythonFrameId frame = store.python_stacks.frame[at.row()];
-    if (!frame.IsNone()) frames.push_back(PythonFrameName(store, frame));
   }
 }
 
@@ -36,7 +24,7 @@ void AddMerged(const Store& store, NativeStackId stack, PythonStackId python_sta
                std::vector<std::string>& frames) {
   for (NativeStackId at = stack; !at.IsNone(); at = store.native_stacks.parent[at.row()]) {
     const NativeFrameId frame = store.native_stacks.frame[at.row()];
-    if (RunsPython(store, frame)) return AddPython(store, python_stack, frames);
+    if (RunsPython(store, frame)) return AddPythonFrames(store, python_stack, frames);
     frames.push_back(FrameName(store, frame));
   }
 }
@@ -69,12 +57,12 @@ NamedStacks SampledPythonStacks(const Store& store) {
   NamedStacks stacks;
   for (const auto& [key, time] : times) {
     NamedStack stack{key.first, {}, time.cpu_ns};
-    AddPython(store, key.second, stack.frames);
+    AddPythonFrames(store, key.second, stack.frames);
     std::reverse(stack.frames.begin(), stack.frames.end());
-    if (stack.ns > 0) stacks.push_back(stack);
+    if (stack.value > 0) stacks.push_back(stack);
     if (time.waiting_ns == 0) continue;
     stack.frames.emplace_back("[waiting]");
-    stack.ns = time.waiting_ns;
+    stack.value = time.waiting_ns;
     stacks.push_back(std::move(stack));
   }
   return stacks;
@@ -110,6 +98,15 @@ Kind Collect(const Store& store, ExportStacks kind) {
     case ExportStacks::kOsCalls:
       return {StacksOfCalls(store, SumOsCallsByStack(store)),
               "no native stacks of OS calls were recorded: profile -t osrt"};
+    case ExportStacks::kMemory:
+    case ExportStacks::kAllocations:
+      return {MemoryStacks(store, kind == ExportStacks::kMemory),
+              "no memory was recorded: profile --python-memory=sampled"};
+    case ExportStacks::kGpuMemory:
+    case ExportStacks::kGpuAllocations:
+      return {GpuMemoryStacks(store, kind == ExportStacks::kGpuMemory),
+              "nothing of PyTorch's allocator of GPU memory was recorded: profile "
+              "--cuda-memory-usage=true --python-lines=gpu"};
     default:
       return {SampledNativeStacks(store),
               "no CPU samples were recorded: profile --sample=process-tree"};

@@ -1,5 +1,5 @@
-// Stacks with names and a time, as flame graphs have them: by samples, native or of Python; of long
-// calls of CUDA and of the C library.
+// Stacks with names and a time or bytes, as flame graphs have them: by samples, native or of
+// Python; of long calls of CUDA and of the C library; of memory.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace batchlight {
 struct NamedStack {
   ThreadId thread;
   std::vector<std::string> frames;
-  int64_t ns = 0;
+  int64_t value = 0;  // ns, or bytes: IsOfBytes()
 };
 // By thread.
 using NamedStacks = std::vector<NamedStack>;

@@ -40,12 +40,12 @@ class FrameNumbers {
 
 // Stacks [begin, end) are those of one thread.
 void PrintThread(const Store& store, const NamedStacks& stacks, size_t begin, size_t end,
-                 FrameNumbers& numbers, TextBuffer& out) {
-  int64_t all_ns = 0;
-  for (size_t i = begin; i < end; ++i) all_ns += stacks[i].ns;
+                 FrameNumbers& numbers, std::string_view unit, TextBuffer& out) {
+  int64_t all = 0;
+  for (size_t i = begin; i < end; ++i) all += stacks[i].value;
   out << "{\"type\":\"sampled\",\"name\":\"";
   out.Escaped(LabelOf(store, stacks[begin].thread));
-  out << "\",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":" << all_ns
+  out << "\",\"unit\":\"" << unit << "\",\"startValue\":0,\"endValue\":" << all
       << ",\n\"samples\":[";
   for (size_t i = begin; i < end; ++i) {
     out << (i > begin ? ",\n[" : "\n[");
@@ -57,7 +57,7 @@ void PrintThread(const Store& store, const NamedStacks& stacks, size_t begin, si
     out << ']';
   }
   out << "],\n\"weights\":[";
-  for (size_t i = begin; i < end; ++i) out << (i > begin ? "," : "") << stacks[i].ns;
+  for (size_t i = begin; i < end; ++i) out << (i > begin ? "," : "") << stacks[i].value;
   out << "]}";
 }
 
@@ -72,7 +72,7 @@ Result<uint64_t> ExportSampledFolded(const Store& store, const ExportOptions& op
     for (const std::string& frame : stack.frames) {
       out << ';' << FoldedFrame(frame);
     }
-    out << ' ' << stack.ns << '\n';
+    out << ' ' << stack.value << '\n';
     RETURN_IF_ERROR(out.FlushIfLarge());
   }
   RETURN_IF_ERROR(out.Finish());
@@ -90,7 +90,8 @@ Result<uint64_t> ExportSampledSpeedscope(const Store& store, const ExportOptions
     size_t end = begin;
     while (end < stacks.size() && stacks[end].thread == stacks[begin].thread) ++end;
     if (begin > 0) out << ",\n";
-    PrintThread(store, stacks, begin, end, numbers, out);
+    PrintThread(store, stacks, begin, end, numbers,
+                IsOfBytes(options.stacks) ? "bytes" : "nanoseconds", out);
     RETURN_IF_ERROR(out.FlushIfLarge());
     begin = end;
   }

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "store/kinds_of_gpu_memory.h"
+
 namespace batchlight {
 namespace {
 
@@ -57,7 +59,8 @@ void PairMemoryBlocks(std::span<const Fragment> fragments, Store& store) {
   for (uint32_t row = 0; row < blocks.size(); ++row) {
     events[store.ProcessOf(blocks.thread[row])].push_back(
         {blocks.start_ns[row], blocks.address[row], row});
-    blocks.represented_bytes[row] = RepresentedBytes(blocks.bytes[row], interval);
+    const bool is_sample = !IsOfGpu(blocks.source[row]);
+    blocks.represented_bytes[row] = RepresentedBytes(blocks.bytes[row], is_sample ? interval : 0);
   }
   for (const Fragment& fragment : fragments) {
     for (const MemoryFreeFact& fact : fragment.memory_frees) {

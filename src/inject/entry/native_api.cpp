@@ -10,6 +10,7 @@
 #include "inject/collect/operator_levels.h"
 #include "inject/entry/attach.h"
 #include "inject/entry/export.h"
+#include "inject/memory/allocator_events.h"
 #include "inject/stacks/thread_stacks.h"
 
 namespace batchlight::inject {
@@ -91,6 +92,8 @@ constexpr batchlight_native_api_t kTable = {
     ApiOpEnd,
     ApiReason,
     WatchCollecting,
+    memory::GpuBlockAllocated,
+    memory::GpuBlockFreed,
 };
 
 }  // namespace

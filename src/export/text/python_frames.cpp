@@ -1,0 +1,23 @@
+#include "export/text/python_frames.h"
+
+#include "analysis/lines/source_place.h"
+
+namespace batchlight {
+namespace {
+
+std::string PythonFrameName(const Store& store, PythonFrameId frame) {
+  const PythonFramesRow row = store.python_frames.Row(frame.row());
+  return std::string(store.Text(row.function)) + " (" +
+         std::string(ShortFile(store.Text(row.file))) + ':' + std::to_string(row.line) + ')';
+}
+
+}  // namespace
+
+void AddPythonFrames(const Store& store, PythonStackId stack, std::vector<std::string>& frames) {
+  for (PythonStackId at = stack; !at.IsNone(); at = store.python_stacks.parent[at.row()]) {
+    const PythonFrameId frame = store.python_stacks.frame[at.row()];
+    if (!frame.IsNone()) frames.push_back(PythonFrameName(store, frame));
+  }
+}
+
+}  // namespace batchlight
