@@ -2,6 +2,7 @@
 
 #include "analysis/tables/counter_tables.h"
 #include "analysis/tables/cpu_tables.h"
+#include "analysis/tables/lines_inside_table.h"
 #include "analysis/tables/os_tables.h"
 #include "analysis/tables/overview_tables.h"
 
@@ -32,6 +33,8 @@ constexpr TableEntry kTables[] = {
      MakeAttributionTable, "no modules, operators, ranges or GPU work were recorded"},
     {"lines", "Every line of your Python code: its operators on the CPU, its work on the GPU.",
      MakeLinesTable, "no Python stacks were recorded (profile --python-lines=gpu)"},
+    {"lines_inside", "What each line of your Python code is made of: lines of packages below it.",
+     MakeLinesInsideTable, "no Python stacks were recorded (profile --python-lines=gpu)"},
     {"memory_lines",
      "Every line of your Python code: memory that it allocated, holds at the peak, and gains a "
      "step.",

@@ -11,6 +11,7 @@
 #include "cli/reading/job_input.h"
 #include "cli/reading/reading_notes.h"
 #include "cli/reading/standard_output.h"
+#include "ingest/recording/source_lines.h"
 #include "report/files/report_folder.h"
 
 namespace batchlight::cli {
@@ -21,6 +22,7 @@ struct ReportFlags {
   JobUse use;
   ReportOptions report;
   bool no_command_line = false;
+  bool embed_source = false;
   StepOptions steps;
 };
 
@@ -49,6 +51,9 @@ Status Run(const ReportFlags& options) {
   ASSIGN_OR_RETURN(const Store store, OpenJob(options.runs, options.use));
   SayReadingNotes(run, store);
   RunOverview overview = BuildOverview(store, {.steps = options.steps, .phase_events = true});
+  if (options.embed_source) {
+    for (auto& [path, text] : ReadSourceFiles(store)) report.sources.push_back({path, text});
+  }
   if (options.no_command_line) ForgetCommandLines(overview.session);
   RETURN_IF_ERROR(CheckStepsAreThere(run, overview.steps));
   auto written = WriteReportFolder(overview, report);
@@ -72,6 +77,9 @@ void RegisterReport(const Command& app, Outcome& outcome) {
                  "Leave command lines out, of the run and of its processes");
   command.Switch("--no-timeline", &options->report.no_timeline,
                  "Leave the timeline out of the page, which is smaller then");
+  command.Switch("--embed-source", &options->embed_source,
+                 "Write source.html too: your Python source with the time and memory of each line "
+                 "beside it, if its files have not been changed since the run");
   command.Switch("--spreadsheet", &options->report.spreadsheet,
                  "CSVs: an apostrophe before names that begin with = + - @, which spreadsheets "
                  "would take for formulas");

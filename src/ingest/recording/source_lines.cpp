@@ -49,19 +49,30 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
   return lines;
 }
 
-}  // namespace
-
-void ReadSourceLines(Store& store) {
-  PythonFramesTable& frames = store.python_frames;
+// Rows of python_frames by file whose text may be read.
+std::map<StringId, std::vector<uint32_t>> WantedFiles(const Store& store) {
+  const PythonFramesTable& frames = store.python_frames;
   std::map<StringId, std::vector<uint32_t>> rows_of_file;
   for (uint32_t row = 0; row < frames.size(); ++row) {
     if (IsWanted(store.Text(frames.file[row]))) rows_of_file[frames.file[row]].push_back(row);
   }
-  const int64_t end_utc_ns = store.session_start_utc_ns + store.duration_ns;
-  for (const auto& [file, rows] : rows_of_file) {
-    const std::string path(store.Text(file));
-    if (!IsUnchanged(path, end_utc_ns)) continue;
-    const Result<std::string> text = ReadWholeFile(path);
+  return rows_of_file;
+}
+
+// An error where it cannot be read or is not as it was.
+Result<std::string> ReadUnchanged(const Store& store, const std::string& path) {
+  if (!IsUnchanged(path, store.session_start_utc_ns + store.duration_ns)) {
+    return InputError(path + " has been changed since the run");
+  }
+  return ReadWholeFile(path);
+}
+
+}  // namespace
+
+void ReadSourceLines(Store& store) {
+  PythonFramesTable& frames = store.python_frames;
+  for (const auto& [file, rows] : WantedFiles(store)) {
+    const Result<std::string> text = ReadUnchanged(store, std::string(store.Text(file)));
     if (!text.ok()) continue;
     const std::vector<std::string_view> lines = LinesOf(text.value());
     for (const uint32_t row : rows) {
@@ -71,6 +82,16 @@ void ReadSourceLines(Store& store) {
       if (!source.empty()) frames.text[row] = store.strings.Intern(source);
     }
   }
+}
+
+std::map<std::string, std::string> ReadSourceFiles(const Store& store) {
+  std::map<std::string, std::string> files;
+  for (const auto& [file, rows] : WantedFiles(store)) {
+    const std::string path(store.Text(file));
+    const Result<std::string> text = ReadUnchanged(store, path);
+    if (text.ok()) files[path] = ValidUtf8(text.value());
+  }
+  return files;
 }
 
 }  // namespace batchlight

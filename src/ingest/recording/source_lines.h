@@ -1,6 +1,9 @@
 // The text of the lines of Python that a recording names, from the files on this machine.
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "store/store.h"
 
 namespace batchlight {
@@ -8,5 +11,8 @@ namespace batchlight {
 // Fills python_frames.text. A recording says which files, so only regular files named *.py are
 // opened, and only those that nobody has changed since the session; lines of packages are left out.
 void ReadSourceLines(Store& store);
+
+// The text of these files as a whole, by path, under the same conditions.
+std::map<std::string, std::string> ReadSourceFiles(const Store& store);
 
 }  // namespace batchlight

@@ -82,6 +82,9 @@ Result<std::vector<File>> MakeFiles(const RunOverview& overview, const ReportOpt
   const std::string title = RunTitle(overview.session) + " - batchlight";
   files.push_back({"index.html", MakeHtmlPage(title, MakePageJsonWithin(input, kMostPageBytes),
                                               TimelineOf(overview, options))});
+  if (std::string source = MakeSourcePage(overview, options.sources); !source.empty()) {
+    files.push_back({"source.html", std::move(source)});
+  }
   std::vector<SnippetPicture> pictures;
   const std::string extension = CanDrawPng() ? ".png" : ".svg";
   for (const TopList& list : tops) {

@@ -7,6 +7,7 @@
 
 #include "analysis/overview/run_overview.h"
 #include "base/status.h"
+#include "report/files/source_page.h"
 
 namespace batchlight {
 
@@ -15,7 +16,8 @@ struct ReportOptions {
   bool overwrite = false;    // an existing folder may be used: only files of ours are replaced
   bool spreadsheet = false;  // CSVs: no text that could be a formula
   bool no_timeline = false;  // the page without the events themselves: smaller
-  std::string version;       // of the program, for the page's foot
+  std::vector<SourceFile> sources;  // for source.html; none: it is not written
+  std::string version;              // of the program, for the page's foot
 };
 
 // Returns the paths of the files, the page first. A new folder appears whole or not at all; in an
