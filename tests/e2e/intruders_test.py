@@ -274,6 +274,14 @@ class ProgramOfAnotherUser(InFolder):
                 self.assertEqual(done.returncode, 7, done.stderr)
                 self.assertFalse(os.path.exists(self.path("loaded")))
 
+    def test_root_does_not_look_where_the_users_python_says(self):
+        """A file of the user's would lead it to the memory of any process."""
+        done = self.fine("/usr/bin/python3 -c 'import time; time.sleep(0.5)'",
+                         "--python-sampling=true")
+        self.assertIn("Python code is not sampled: --run-as", " ".join(done.stderr.split()))
+        records = dump(os.path.join(self.work, "report1.batchlight"))
+        self.assertEqual(count(records, "PythonSample"), 0)
+
     def test_samples_tell_the_user_nothing_of_the_kernel(self):
         why = why_no_samples()
         if why:
