@@ -178,6 +178,7 @@ class SourcePage {
 }  // namespace
 
 std::string MakeSourcePage(const RunOverview& overview, const std::vector<SourceFile>& files) {
+  if (files.empty()) return "";
   return SourcePage(overview, files).Make(RunTitle(overview.session) + " - lines of Python");
 }
 
