@@ -1,12 +1,11 @@
 """`ranks` by every engine: the same bytes from this process, from the nodes of a Slurm job and from
 the workers of a Dask cluster, also when workers die, files lie on the nodes' own disks, or a node sees
 them later than the others. Both clusters are real: Slurm and Dask of Debian's packages
-(tools/packages-test.txt); Dask also as PyPI has it, where tools/install_readers.sh installed it."""
+(tools/packages-test.txt)."""
 import csv
 import io
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,11 +13,10 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recorded import BATCHLIGHT, BUILD, LONG_S, SOURCE, InFolder, run  # noqa: E402
+from recorded import BATCHLIGHT, LONG_S, SOURCE, InFolder, run  # noqa: E402
 from slurm_cluster import SlurmCluster, why_no_slurm  # noqa: E402
 
 RANKS = 4
-PYPI_DASK = os.environ.get("BATCHLIGHT_DASK", os.path.join(os.path.dirname(BUILD), "dask"))
 PROGRAM = """
 import batchlight, sys, time
 for _ in range(10):
@@ -312,18 +310,9 @@ class DaskOfDebian(DaskCluster):
     PYTHON = "/usr/bin/python3"
 
 
-class DaskOfPyPI(DaskCluster):
-    PYTHON = os.path.join(PYPI_DASK, "bin", "python")
-
-    def test_a_cluster_of_its_own(self):
-        self.record()
-        self.check_same("dask", "run", DASK_SCHEDULER_ADDRESS="", NSYS_DASK_SCHEDULER_FILE="")
-
-
-
 def load_tests(loader, _, __):
-    """All but the class that the two of Dask share."""
-    cases = (Local, Recipes, Slurm, DaskOfDebian, DaskOfPyPI)
+    """All but the class that those of Dask share."""
+    cases = (Local, Recipes, Slurm, DaskOfDebian)
     return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
 
 
