@@ -2,8 +2,8 @@
 // use against the PyTorch that the program runs, as torch_ops.cpp. Loaded by
 // python/batchlight/_bridge/_torch_memory.py.
 //
-// For PyTorch 2 with trace trackers of allocators. The callback runs under the allocator's lock, so it calls
-// nothing of PyTorch.
+// For PyTorch 2 with trace trackers of allocators. The callback runs under the allocator's lock, so
+// it calls nothing of PyTorch.
 #include <c10/cuda/CUDACachingAllocator.h>
 
 #include "native_api.h"

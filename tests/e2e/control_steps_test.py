@@ -142,14 +142,15 @@ class ControlSteps(InFolder):
         recording = summary["recording"]
         self.assertEqual(recording["steps_without_detail"], plain)
         self.assertEqual(recording["steps_with_detail"], 180 - plain)
-        measured = recording["measured"]
-        self.assertIn(measured["samples"], range(30, plain + 1))
-        self.assertLessEqual(measured["low_ns"], measured["ns"])
-        self.assertLessEqual(measured["ns"], measured["high_ns"])
         self.assertNotIn("measured", all_detail["recording"])
         text = re.sub(r"\s+", " ", self.batchlight("summary", "run.batchlight").stdout)
-        self.assertRegex(text, r"recording adds \S+ \S+ to a step \(\S+ %% ± \S+, measured on "
-                               r"%d control steps\)" % measured["samples"])
+        if "measured" in recording:  # else the machine is so busy that steps differ by more than a step
+            measured = recording["measured"]
+            self.assertIn(measured["samples"], range(30, plain + 1))
+            self.assertLessEqual(measured["low_ns"], measured["ns"])
+            self.assertLessEqual(measured["ns"], measured["high_ns"])
+            self.assertRegex(text, r"recording adds \S+ \S+ to a step \(\S+ %% ± \S+, measured on "
+                                   r"%d control steps\)" % measured["samples"])
         self.assertRegex(text, r"operators, modules and kernels: from \d+ of 180 steps")
         text = re.sub(r"\s+", " ", self.batchlight("summary", "all.batchlight").stdout)
         self.assertRegex(text, r"recording adds \S+ \S+ to \S+ \S+ to a step \([0-9. to]+ %, estimated\)")
@@ -213,11 +214,13 @@ class ControlSteps(InFolder):
         self.assertAlmostEqual(recording["budget_share"], 0.04)
         self.assertEqual(recording["steps_with_detail"] + recording["steps_without_detail"], 600)
         self.assertGreaterEqual(recording["steps_without_detail"], 20)
-        self.assertGreaterEqual(recording["steps_with_detail"], 20)
-        self.assertIn("measured", recording)
+        self.assertGreaterEqual(recording["steps_with_detail"], 8, "those that measure")
         text = re.sub(r"\s+", " ", self.batchlight("summary", "run.batchlight").stdout)
-        self.assertRegex(text, r"--overhead 4 %%( was not kept)?: \S+ %% in the mean of 600 steps, "
-                               r"%d of them with detail" % recording["steps_with_detail"])
+        if "measured" in recording:
+            self.assertRegex(text, r"--overhead 4 %%( was not kept)?: \S+ %% in the mean of 600 steps, "
+                                   r"%d of them with detail" % recording["steps_with_detail"])
+        else:  # on a machine so busy that steps differ by more than a step
+            self.assertIn("; whether --overhead was kept cannot be told", text)
 
     def test_nothing_is_compiled_again(self):
         check = [PYTHON, "-c", "import torch; torch.compile"]

@@ -13,7 +13,7 @@ std::string Percent(double share) { return FixedText(100 * share, 1); }
 // "; --overhead 3 %: 0.5 % in the mean of 600 steps, 41 of them with detail"
 std::string BudgetText(const RecordingCost& cost) {
   if (cost.budget <= 0) return "";
-  if (!cost.measured) return "; too few steps to tell whether --overhead was kept";
+  if (!cost.measured) return "; whether --overhead was kept cannot be told";
   const size_t all = cost.detailed_steps + cost.plain_steps;
   const double mean = cost.MeanShare();
   char asked[32];  // as it was given: 3, 0.5

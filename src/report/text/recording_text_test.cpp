@@ -65,7 +65,7 @@ TEST(RecordingText, EstimatedAsARange) {
   cost.budget = 0.03;
   EXPECT_EQ(RecordingCostText(overview),
             "recording adds at most 600 µs to a step (6.4 %, estimated): 1,473 operators, 2.0 "
-            "ranges; too few steps to tell whether --overhead was kept");
+            "ranges; whether --overhead was kept cannot be told");
 }
 
 TEST(RecordingText, FromHowManySteps) {
