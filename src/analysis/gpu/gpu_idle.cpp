@@ -59,17 +59,16 @@ GpuIdleExplainer::GpuIdleExplainer(const StepInputs& inputs)
 }
 
 void GpuIdleExplainer::AddMarks(const PhaseMarks& marks) {
-  std::map<ProcessId, std::vector<TimeSpan>> backward;
   for (const PhaseMark& mark : marks.all()) {
     const GpuPart part = PartOfKind(mark.kind);
     if (part == GpuPart::kIdlePython) continue;
     ThreadParts& parts = IsOutsideModel(mark.kind) ? outside_model_ : loop_;
     parts.Add(mark.thread, mark.start_ns, mark.end_ns, part);
     if (mark.kind == PhaseKind::kBackward) {
-      backward[store_.ProcessOf(mark.thread)].push_back({mark.start_ns, mark.end_ns});
+      backward_[store_.ProcessOf(mark.thread)].push_back({mark.start_ns, mark.end_ns});
     }
   }
-  for (auto& [process, spans] : backward) backward_[process] = UnionOf(std::move(spans));
+  for (auto& [process, spans] : backward_) spans = UnionOf(std::move(spans));
 }
 
 void GpuIdleExplainer::AddSystemCalls() {
