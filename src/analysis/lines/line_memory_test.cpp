@@ -2,23 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/testing/store_builder.h"
+#include "analysis/testing/lines_test.h"
 
 namespace batchlight {
 namespace {
 
-using testing::StoreBuilder;
-
-class LineMemoryTest : public ::testing::Test {
+class LineMemoryTest : public testing::LinesTest {
  protected:
-  PythonStackId Line(const char* file, uint32_t line, PythonStackId parent = {}) {
-    Store& made = build.store();
-    made.python_frames.Append(
-        {.file = build.Text(file), .function = build.Text("f"), .first_line = 1, .line = line});
-    made.python_stacks.Append(
-        {.frame = PythonFrameId::At(made.python_frames.size() - 1), .parent = parent});
-    return PythonStackId::At(made.python_stacks.size() - 1);
-  }
   void Block(PythonStackId stack, int64_t start_ns, int64_t end_ns, uint64_t bytes,
              MemorySource source = MemorySource::kNative, uint64_t represented = 0) {
     build.store().memory_blocks.Append({.start_ns = start_ns,
@@ -39,15 +29,13 @@ class LineMemoryTest : public ::testing::Test {
     return kNone;
   }
 
-  StoreBuilder build;
-  ThreadId main = build.Thread(build.Process(100, "train.py"));
   Store store;
 };
 
 TEST_F(LineMemoryTest, PeakAndWhoHoldsIt) {
-  const PythonStackId caller = Line("/home/user/train.py", 7);
-  const PythonStackId inside = Line("/v/lib/python3.11/site-packages/numpy/core.py", 99, caller);
-  const PythonStackId other = Line("/home/user/train.py", 8);
+  const PythonStackId caller = Frame("/home/user/train.py", 7);
+  const PythonStackId inside = Frame("/v/lib/python3.11/site-packages/numpy/core.py", 99, caller);
+  const PythonStackId other = Frame("/home/user/train.py", 8);
   Block(inside, 10, 40, 1000);
   Block(other, 20, kOpenEnd, 300, MemorySource::kPython);
   Block(caller, 40, 50, 1100);  // as the first is freed
@@ -74,9 +62,9 @@ TEST_F(LineMemoryTest, PeakAndWhoHoldsIt) {
 }
 
 TEST_F(LineMemoryTest, GrowthIsWhatStaysFromStepToStep) {
-  const PythonStackId leak = Line("/home/user/train.py", 7);
-  const PythonStackId temporary = Line("/home/user/train.py", 8);
-  const PythonStackId model = Line("/home/user/train.py", 9);
+  const PythonStackId leak = Frame("/home/user/train.py", 7);
+  const PythonStackId temporary = Frame("/home/user/train.py", 8);
+  const PythonStackId model = Frame("/home/user/train.py", 9);
   Block(model, 1, kOpenEnd, 5000);
   ProcessSteps steps{.process = ProcessId::At(0)};
   for (int64_t step = 0; step < 300; ++step) {
