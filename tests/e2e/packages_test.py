@@ -58,6 +58,12 @@ def files(folder):
                   if "__pycache__" not in os.path.join(place, name))
 
 
+# Below share/, of every install but the wheel's.
+READ_BY_SHELLS = ("man/man1/batchlight.1", "man/man1/batchlight-profile.1", "bash-completion/completions/batchlight",
+                  "zsh/site-functions/_batchlight", "zsh/vendor-completions/_batchlight",
+                  "fish/vendor_completions.d/batchlight.fish")
+
+
 def make_wheel(folder):
     return checked(os.path.join(SOURCE, "tools", "make_wheel.py"), BUILD, folder).strip()
 
@@ -161,9 +167,7 @@ class Install(Made):
         os.rename(self.path("first"), self.path("second"))
         tool = self.path("second/bin/batchlight")
         self.environment["PYTHONPATH"] = self.path("second/share/batchlight/python")
-        for name in ("man/man1/batchlight.1", "man/man1/batchlight-profile.1",
-                     "bash-completion/completions/batchlight", "zsh/site-functions/_batchlight",
-                     "zsh/vendor-completions/_batchlight", "fish/vendor_completions.d/batchlight.fish"):
+        for name in READ_BY_SHELLS:
             self.assertTrue(os.path.getsize(self.path("second/share/" + name)), name)
         self.recorded_by(tool, sys.executable)
         os.remove(self.path("second/lib/batchlight/host_query"))
@@ -219,10 +223,18 @@ class OldUserland(Made):
         self.assertRegex(output, r"(?m)^note +GPU +no NVIDIA driver")
         self.assertEqual(output.split("\n")[-2], "2", "two events are recorded")
 
+    def check_files_of_shells(self, share):
+        for name in READ_BY_SHELLS:
+            self.assertTrue(os.path.getsize(os.path.join(self.root, share, name)), name)
+        # Of bash, which is what Debian 11 brings.
+        completed = self.inside(". /%s/bash-completion/completions/batchlight; complete -p batchlight" % share)
+        self.assertIn("batchlight", completed)
+
     def test_deb(self):
         before = self.files()
         use = "export PYTHONPATH=/usr/share/batchlight/python\n"
         self.check_trial(self.inside("dpkg -i /*.deb\n" + use + self.tried("batchlight")))
+        self.check_files_of_shells("usr/share")
         self.inside("dpkg -r batchlight")
         self.assertFalse([name for name in self.files() if name not in before and "dpkg" not in name])
 
@@ -231,6 +243,7 @@ class OldUserland(Made):
         unpack = "mkdir /b; tar -xf /*.tar.zst -C /b --strip-components=1\n"
         use = "export PYTHONPATH=/b/share/batchlight/python\n"
         self.check_trial(self.inside(unpack + use + self.tried("/b/bin/batchlight")))
+        self.check_files_of_shells("b/share")
         self.inside("rm -r /b")
         self.assertEqual(self.files(), before)
 
