@@ -76,14 +76,19 @@ class JupyterLab(unittest.TestCase):
         self.fail(f'never true: {script}; the page says: {self.browser.run("return document.body.innerText")[:2000]}')
 
     def shown(self, name):
-        """Runs the notebook; the timeline's window in its output is window.timeline from then on."""
-        self.browser.open_url(f'{self.url}lab/tree/{name}.ipynb?token={TOKEN}')
-        self.wait('return window.jupyterapp?.shell?.currentWidget?.context?.isReady'
-                  ' && jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === "idle"')
-        self.browser.run('void jupyterapp.commands.execute("notebook:run-all-cells")')
-        self.wait('return window.timeline = document.querySelector(".jp-OutputArea iframe")?.contentWindow')
-        self.wait('return timeline.batchlightTimeline?.counts()?.items > 0')
-        return self.browser.run('return document.querySelector(".jp-OutputArea iframe").outerHTML.slice(0, 40)')
+        """Runs the notebook; the timeline's window in its output is window.timeline."""
+        # A workspace of its own: one that is restored opens the notebook of the test before as well, and runs that.
+        self.browser.open_url(f'{self.url}lab/workspaces/{name}/tree/{name}.ipynb?token={TOKEN}')
+        self.wait('window.notebook = window.jupyterapp?.shell?.currentWidget;'
+                  f' return notebook?.context?.isReady && notebook.context.path === "{name}.ipynb"'
+                  ' && notebook.sessionContext.session?.kernel?.status === "idle"')
+        # It is true once the cells ran; before JupyterLab knows which notebook is in front, nothing runs.
+        self.wait('return jupyterapp.commands.execute("notebook:run-all-cells")')
+        # A cell's output that is taken out of the page and put back has a new window.
+        self.browser.run('Object.defineProperty(window, "timeline", {configurable: true, get: () =>'
+                         ' notebook.node.querySelector(".jp-OutputArea iframe")?.contentWindow})')
+        self.wait('return timeline?.batchlightTimeline?.counts()?.items > 0')
+        return self.browser.run('return notebook.node.querySelector(".jp-OutputArea iframe").outerHTML.slice(0, 40)')
 
     def test_a_small_run_is_a_page_in_the_notebook(self):
         self.assertIn('srcdoc=', self.shown('page'))
@@ -100,7 +105,7 @@ class JupyterLab(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    BATCHLIGHT = sys.argv.pop(1)
+    BATCHLIGHT = str(pathlib.Path(sys.argv.pop(1)).resolve())
     if webdriver.missing():
         print('skipped:', webdriver.missing())
         sys.exit(77)
