@@ -172,6 +172,7 @@ class Launched(InFolder):
         self.assertNotIn("None", self.out(1))
         self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("run-")],
                          ["run-1.batchlight"])
+        self.assertGreater(len(self.out(1).splitlines()), 5, "the lowest rank that is recorded prints")
         alone = self.batchlight("profile", "--ranks", "0", "--", "true")
         self.assertEqual(alone.returncode, 2)
         self.assertIn("no launcher says which rank this is", alone.stderr)

@@ -80,15 +80,14 @@ std::optional<int> LaunchedRank() {
 
 // --ranks leaves this rank out: its program runs as it is, and nothing is said.
 Result<bool> RunsPlainly(const ProfileOptions& options, Outcome& outcome) {
-  if (options.ranks.empty()) return false;
+  if (options.ranks.stretches.empty()) return false;
   const std::optional<int> rank = LaunchedRank();
   if (!rank) {
-    return UsageError("--ranks " + options.ranks +
-                      ": no launcher says which rank this is; it chooses among ranks of which each "
-                      "is started by a batchlight of its own");
+    return UsageError(
+        "--ranks: no launcher says which rank this is; it chooses among ranks of which each "
+        "is started by a batchlight of its own");
   }
-  ASSIGN_OR_RETURN(const bool wanted, RankIsWanted(options.ranks, *rank));
-  if (wanted) return false;
+  if (options.ranks.Has(*rank)) return false;
   ASSIGN_OR_RETURN(const capture::PlainEnd end, capture::RunPlain(options.session));
   outcome.exit_code = end.exit_code;
   if (!end.problem.empty()) Say(end.problem);
@@ -96,12 +95,12 @@ Result<bool> RunsPlainly(const ProfileOptions& options, Outcome& outcome) {
   return true;
 }
 
-// Of a thousand ranks that are recorded each by a tool of its own, the first prints the summary and
-// the others print this.
-void SayRecorded(int rank, const std::vector<std::string>& recordings) {
+// Of a thousand ranks that are recorded each by a tool of its own, the lowest prints the summary
+// and the others print this.
+void SayRecorded(int rank, int lowest, const std::vector<std::string>& recordings) {
   if (recordings.empty()) return;
-  Say("rank " + std::to_string(rank) + " is recorded; only rank 0 prints: `batchlight summary " +
-      recordings.back() + "`");
+  Say("rank " + std::to_string(rank) + " is recorded; only rank " + std::to_string(lowest) +
+      " prints: `batchlight summary " + recordings.back() + "`");
 }
 
 // After --run-as the recording lies in a folder where its user may have put links; as root the tool
@@ -159,11 +158,12 @@ void RunSession(const ProfileOptions& options, const ShowRecording& show, Outcom
     return;
   }
   ReportSealing(end, outcome);
-  const int rank = LaunchedRank().value_or(0);
-  if (rank > 0) SayRecorded(rank, end.recordings);
+  const int lowest = static_cast<int>(options.ranks.Lowest());
+  const int rank = LaunchedRank().value_or(lowest);
+  if (rank > lowest) SayRecorded(rank, lowest, end.recordings);
   const Status status = Contain("reading what was recorded", [&] {
     RETURN_IF_ERROR(BecomeReader(options.session.run_as, end.recordings));
-    return AfterRecording(end.recordings, end.capture, rank > 0 ? ShowRecording() : show);
+    return AfterRecording(end.recordings, end.capture, rank > lowest ? ShowRecording() : show);
   });
   if (!status.ok()) {
     Say(status.message() + (end.recordings.empty() ? "" : "; it is in " + end.recordings.back()));

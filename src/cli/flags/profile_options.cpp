@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <csignal>
@@ -238,24 +239,38 @@ std::vector<std::string> WithoutEffectNotices(const std::vector<std::string>& fl
   return {"not traced yet, so without effect: " + names + "; all else is recorded"};
 }
 
-Result<bool> RankIsWanted(const std::string& ranks, int rank) {
-  bool wanted = false;
-  const auto wrong = UsageError("--ranks: \"" + ranks + "\" is no list such as 0,8-15");
-  for (size_t begin = 0; begin <= ranks.size();) {
-    const size_t end = std::min(ranks.find(',', begin), ranks.size());
-    const char* const stop = ranks.data() + end;
-    unsigned first = 0, last = 0;
-    auto read = std::from_chars(ranks.data() + begin, stop, first);
+bool RankList::Has(int rank) const {
+  if (stretches.empty()) return true;
+  return std::any_of(stretches.begin(), stretches.end(), [rank](const Stretch& stretch) {
+    return rank >= 0 && unsigned(rank) >= stretch.first && unsigned(rank) <= stretch.last;
+  });
+}
+
+unsigned RankList::Lowest() const {
+  if (stretches.empty()) return 0;
+  return std::min_element(stretches.begin(), stretches.end(),
+                          [](const auto& a, const auto& b) { return a.first < b.first; })
+      ->first;
+}
+
+Result<RankList> ParseRanks(const std::string& text) {
+  RankList ranks;
+  const auto wrong = UsageError("--ranks: \"" + text + "\" is no list such as 0,8-15");
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const char* const stop = text.data() + end;
+    RankList::Stretch stretch;
+    auto read = std::from_chars(text.data() + begin, stop, stretch.first);
     if (read.ec != std::errc()) return wrong;
-    last = first;
+    stretch.last = stretch.first;
     if (read.ptr != stop && *read.ptr == '-') {
-      read = std::from_chars(read.ptr + 1, stop, last);
+      read = std::from_chars(read.ptr + 1, stop, stretch.last);
     }
-    if (read.ec != std::errc() || read.ptr != stop || last < first) return wrong;
-    wanted = wanted || (rank >= 0 && unsigned(rank) >= first && unsigned(rank) <= last);
+    if (read.ec != std::errc() || read.ptr != stop || stretch.last < stretch.first) return wrong;
+    ranks.stretches.push_back(stretch);
     begin = end + 1;
   }
-  return wanted;
+  return ranks;
 }
 
 Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
@@ -303,8 +318,9 @@ Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
     ASSIGN_OR_RETURN(session.run_as, capture::FindUser(flags.Text(Flag::kRunAs)));
   }
   RETURN_IF_ERROR(ReadMeasureOverhead(flags, options));
-  options.ranks = flags.Text(Flag::kRanks);
-  if (!options.ranks.empty()) RETURN_IF_ERROR(RankIsWanted(options.ranks, 0).status());
+  if (const std::string ranks = flags.Text(Flag::kRanks); !ranks.empty()) {
+    ASSIGN_OR_RETURN(options.ranks, ParseRanks(ranks));
+  }
   return options;
 }
 

@@ -22,19 +22,31 @@ struct CounterOptions {
   std::optional<uint64_t> rank;  // that counts; none: all
 };
 
+// The ranks that are recorded; without a stretch all are.
+struct RankList {
+  struct Stretch {
+    unsigned first = 0;
+    unsigned last = 0;
+  };
+  std::vector<Stretch> stretches;
+
+  bool Has(int rank) const;
+  unsigned Lowest() const;
+};
+
 struct ProfileOptions {
   capture::SessionOptions session;
   CounterOptions counters;
   std::vector<std::string> gpu_metric_sets;  // --gpu-metrics-set; empty: no GPU is sampled
   std::vector<std::string> without_effect;   // "--sample=cpu": accepted, and named in one line
   uint32_t overhead_rounds = 0;              // --measure-overhead; 0 = not measured
-  std::string ranks;                         // --ranks, as it was written; "" = all
+  RankList ranks;                            // --ranks
 };
 
 // Errors are kUsage.
 Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags);
-// Whether --ranks ("0,8-15") names the rank. Error (kUsage): it is not of that form.
-Result<bool> RankIsWanted(const std::string& ranks, int rank);
+// Of --ranks: "0,8-15". Error (kUsage): it is not of that form.
+Result<RankList> ParseRanks(const std::string& text);
 // The part that `start` takes too.
 Result<capture::CaptureOptions> MakeCaptureOptions(const ParsedFlags& flags);
 // One line that names the flags that change nothing; no line if there are none.

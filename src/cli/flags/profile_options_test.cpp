@@ -317,14 +317,15 @@ TEST(MakeProfileOptions, StepWindows) {
 }
 
 TEST(MakeProfileOptions, RanksAreListsOfStretches) {
-  const auto wanted = [](int rank) {
-    const auto found = RankIsWanted("0,8-15,20", rank);
-    return found.ok() && found.value();
-  };
-  for (const int rank : {0, 8, 12, 15, 20}) EXPECT_TRUE(wanted(rank)) << rank;
-  for (const int rank : {-1, 1, 7, 16, 21}) EXPECT_FALSE(wanted(rank)) << rank;
-  for (const char* ranks : {",", "1,", "a", "3-", "3-1", "-1", "1-2-3", "1 ,2", "99999999999"}) {
-    EXPECT_NE(ErrorOf({std::string("--ranks=") + ranks}).find("--ranks"), std::string::npos);
+  const auto ranks = ParseRanks("20,2,8-15");
+  ASSERT_TRUE(ranks.ok());
+  for (const int rank : {2, 8, 12, 15, 20}) EXPECT_TRUE(ranks->Has(rank)) << rank;
+  for (const int rank : {-1, 0, 7, 16, 21}) EXPECT_FALSE(ranks->Has(rank)) << rank;
+  EXPECT_EQ(ranks->Lowest(), 2u);
+  EXPECT_TRUE(RankList().Has(7));
+  EXPECT_EQ(RankList().Lowest(), 0u);
+  for (const char* wrong : {",", "1,", "a", "3-", "3-1", "-1", "1-2-3", "1 ,2", "99999999999"}) {
+    EXPECT_NE(ErrorOf({std::string("--ranks=") + wrong}).find("--ranks"), std::string::npos);
   }
 }
 
