@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""probe_storage_bench.py FOLDER [ROUNDS]: `batchlight probe storage` beside fio for the same patterns, in turn.
+"""probe_storage_bench.py FOLDER [ROUNDS [SECONDS [MIB]]]: the reads of `batchlight probe storage` beside fio's.
 
-fio reads a file of its own of the same size in the same folder, each of its jobs a part of its own and no block
-twice, as the probe's workers do, into a buffer at a page's begin; for as long as the probe read, after the file was
-dropped from the page cache (cold) or read once from begin to end (warm). What fio spends around a read is measured
-with its null engine, which reads nothing, and is taken off: a tenth of the time of 4 KiB from memory.
+Both read the same file of MIB (1024) in FOLDER, in turn, for SECONDS (1) each: the probe by `storage_reads`, which runs
+one row of it; fio with jobs that each read a part of their own, no block twice, into a buffer at a page's begin. Cold
+reads begin when the file was dropped from the page cache and the disk has nothing left to do. What fio spends around a
+read from memory is measured with its null engine, which reads nothing, and is taken off: a tenth of the time of 4 KiB.
 
-Medians over the rounds (3), and the range of probe / fio in a round. Needs fio; BATCHLIGHT_BUILD names the build."""
+Medians over the rounds (3), the range of probe / fio in a round, and how many bytes of the disk each read for a byte
+that it got: the system reads ahead. Needs fio; BATCHLIGHT_BUILD names the build, in which `storage_reads` is built."""
 import json
 import os
 import re
@@ -18,36 +19,55 @@ import tempfile
 import time
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BATCHLIGHT = os.path.join(os.environ.get("BATCHLIGHT_BUILD", os.path.join(SOURCE, "build", "release")), "bin",
-                          "batchlight")
+STORAGE_READS = os.path.join(os.environ.get("BATCHLIGHT_BUILD", os.path.join(SOURCE, "build", "release")), "bench",
+                             "storage_reads")
 PATTERNS = [(pattern, block, workers, cold)
             for cold in (True, False)
             for pattern in ("sequential read", "random read")
             for block in (4096, 131072, 1048576)
             for workers in (1, 4)]
-SECONDS = 45  # of the probe: half a second or more for each figure
-SIZE = 1 << 30
 REST_BYTES_PER_S = 400e6  # disks of virtual machines give some GB at full speed, then this until they have rested
 
 
-def rows_of_probe(folder):
-    done = subprocess.run([BATCHLIGHT, "probe", "storage", folder, "--duration", str(SECONDS), "--workers", "1,4",
-                           "--size", str(SIZE), "-f", "json"], stdout=subprocess.PIPE, check=True)
-    data = json.loads(done.stdout)
-    rows = {(row["pattern"], row["block_bytes"], row["workers"], row.get("cache") == "cold"): row["bytes_per_s"]
-            for row in data["measurements"]}
-    seconds = {(row["pattern"], row["block_bytes"], row["workers"], row.get("cache") == "cold"):
-               row["elapsed_ns"] / 1e9 for row in data["measurements"]}
-    return rows, seconds, data["file_bytes"], data["warm_bytes"]
+class Disk:
+    """The block device under a file, where the kernel counts for it."""
+
+    def __init__(self, path):
+        device = os.stat(path).st_dev
+        self._folder = "/sys/dev/block/%d:%d/" % (os.major(device), os.minor(device))
+        self.is_counted = os.path.exists(self._folder + "inflight")
+
+    def bytes_read(self):
+        with open(self._folder + "stat") as file:
+            return int(file.read().split()[2]) * 512
+
+    def wait_until_idle(self):
+        """What an earlier reader made the system read ahead goes on after its end, some MiB for each job. Others may
+        never let it be idle."""
+        quiet, limit = 0, time.time() + 10
+        while self.is_counted and quiet < 5 and time.time() < limit:
+            time.sleep(0.05)
+            with open(self._folder + "inflight") as file:
+                quiet = quiet + 1 if file.read().split()[0] == "0" else 0
 
 
-def fio(engine, path, size, pattern, block, workers, cold, seconds):
-    """Bytes a second."""
+def probe(folder, size, case, seconds):
+    """Bytes a second, and bytes."""
+    pattern, block, workers, cold = case
+    done = subprocess.run([STORAGE_READS, folder, pattern, str(block), str(workers), "cold" if cold else "warm",
+                           str(size), str(seconds)], stdout=subprocess.PIPE, check=True)
+    read, elapsed_ns = map(int, done.stdout.split())
+    return read / elapsed_ns * 1e9, read
+
+
+def run_fio(engine, path, size, case, seconds):
+    """Bytes a second, and bytes."""
+    pattern, block, workers, cold = case
     part = size // workers // block * block
     words = ["fio", "--output-format=json", "--name=p", "--filename=" + path, "--ioengine=" + engine,
              "--rw=" + ("read" if pattern == "sequential read" else "randread"), "--bs=%d" % block,
              "--size=%d" % part, "--offset_increment=%d" % part, "--numjobs=%d" % workers, "--group_reporting",
-             "--runtime=%dms" % max(200, round(seconds * 1000)), "--invalidate=0", "--gtod_reduce=1",
+             "--runtime=%dms" % round(seconds * 1000), "--invalidate=0",
              # None twice without a map of what was read.
              "--random_generator=lfsr", "--norandommap",
              # Else its buffer begins 16 bytes after a page, and copies of 1 MiB take twice as long.
@@ -55,58 +75,77 @@ def fio(engine, path, size, pattern, block, workers, cold, seconds):
              # Its processes would leave the session, and with it what /proc/self/autogroup says.
              "--thread"]
     if not cold:
-        words.append("--time_based")
+        # Fewer looks at the clock: one in 16 reads. Of a slow disk that would be up to 15 reads too many, which the
+        # system has read ahead.
+        words += ["--time_based", "--gtod_reduce=1"]
     done = subprocess.run(words, stdout=subprocess.PIPE, check=True)
-    return json.loads(re.sub(rb"^[^{]*", b"", done.stdout))["jobs"][0]["read"]["bw_bytes"]
+    read = json.loads(re.sub(rb"^[^{]*", b"", done.stdout))["jobs"][0]["read"]
+    return read["bw_bytes"], read["io_bytes"]
 
 
-def prepare(path, warm_bytes):
-    """Drops the file from memory, then reads so much of it again in large pages: random reads left small ones."""
+def fio(folder, size, case, seconds):
+    """Of memory, without what it spends around the reads."""
+    rate, read = run_fio("psync", os.path.join(folder, "data"), size, case, seconds)
+    if case[3]:
+        return rate, read
+    return 1 / (1 / rate - 1 / run_fio("null", os.path.join(folder, "data"), size, case, 0.3)[0]), read
+
+
+def prepare(path, disk, cold):
+    """Drops the file from memory; for warm reads reads it again in large pages: random reads left small ones."""
+    disk.wait_until_idle()
     with open(path, "rb") as file:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        for _ in range(warm_bytes >> 20):
-            file.read(1 << 20)
+        while not cold and file.read(1 << 20):
+            pass
 
 
-def storage_rate(path, file_bytes, warm_bytes, case, seconds):
-    """Of fio, without what it spends around the reads."""
-    cold = case[3]
-    size = file_bytes if cold else warm_bytes
-    prepare(path, 0 if cold else warm_bytes)
-    rate = fio("psync", path, size, *case, seconds)
-    if cold:
-        time.sleep(min(size, rate * seconds) / REST_BYTES_PER_S)
-    return 1 / (1 / rate - 1 / fio("null", path, size, *case[:3], False, 0.3))
+class Measured:
+    def __init__(self):
+        self.rates, self.disk_shares = [], []
+
+    def add(self, rate, read, from_disk):
+        self.rates.append(rate)
+        self.disk_shares.append(from_disk / read)
+
+
+def measure(reader, folder, disk, size, case, seconds, measured):
+    prepare(os.path.join(folder, "data"), disk, case[3])
+    before = disk.bytes_read() if disk.is_counted else 0
+    rate, read = reader(folder, size, case, seconds)
+    measured.add(rate, read, disk.bytes_read() - before if disk.is_counted else 0)
+    if case[3]:
+        time.sleep(read / REST_BYTES_PER_S)
+
+
+def row_of(case, ours, theirs):
+    shares = sorted(a / b for a, b in zip(ours.rates, theirs.rates))
+    a, b = statistics.median(ours.rates), statistics.median(theirs.rates)
+    disk = "%.2f, %.2f" % (statistics.median(ours.disk_shares), statistics.median(theirs.disk_shares))
+    return "| %s | %d KiB | %d | %s | %.0f MB/s | %.0f MB/s | %.2f | %.2f to %.2f | %s |" % (
+        case[0], case[1] >> 10, case[2], "cold" if case[3] else "warm", a / 1e6, b / 1e6, a / b, shares[0], shares[-1],
+        disk if case[3] else "")
 
 
 def main():
-    folder = sys.argv[1]
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    own = tempfile.mkdtemp(prefix="probe-bench-", dir=folder)
+    numbers = [float(word) for word in sys.argv[2:]]
+    rounds, seconds, mib = (numbers + [3, 1, 1024][len(numbers):])
+    size = int(mib) << 20
+    folder = tempfile.mkdtemp(prefix="probe-bench-", dir=sys.argv[1])
     try:
-        path = os.path.join(own, "fio-data")
-        measured = {case: ([], []) for case in PATTERNS}
-        for _ in range(rounds):
-            time.sleep(3 * SIZE / REST_BYTES_PER_S)
-            rows, seconds, file_bytes, warm_bytes = rows_of_probe(own)
-            if not os.path.exists(path) or os.path.getsize(path) != file_bytes:
-                subprocess.run(["fio", "--name=w", "--filename=" + path, "--rw=write", "--bs=1M",
-                                "--size=%d" % file_bytes, "--end_fsync=1", "--refill_buffers"],
-                               stdout=subprocess.DEVNULL, check=True)
-            for case in PATTERNS:
-                if case in rows:
-                    measured[case][0].append(rows[case])
-                    measured[case][1].append(storage_rate(path, file_bytes, warm_bytes, case, seconds[case]))
-        print("| pattern | block | workers | | probe | fio | probe / fio | in a round |\n|---|---|---|---|---|---|---|---|")
-        for (pattern, block, workers, cold), (ours, theirs) in measured.items():
-            if ours:
-                a, b = statistics.median(ours), statistics.median(theirs)
-                shares = sorted(x / y for x, y in zip(ours, theirs))
-                print("| %s | %d KiB | %d | %s | %.0f MB/s | %.0f MB/s | %.2f | %.2f to %.2f |" % (
-                    pattern, block >> 10, workers, "cold" if cold else "warm", a / 1e6, b / 1e6, a / b, shares[0],
-                    shares[-1]))
+        subprocess.run(["fio", "--name=w", "--filename=" + os.path.join(folder, "data"), "--rw=write", "--bs=1M",
+                        "--size=%d" % size, "--end_fsync=1", "--refill_buffers"], stdout=subprocess.DEVNULL, check=True)
+        disk = Disk(folder)
+        print("| pattern | block | workers | | probe | fio | probe / fio | in a round | of the disk |\n"
+              "|---|---|---|---|---|---|---|---|---|", flush=True)
+        for case in PATTERNS:
+            measured = {probe: Measured(), fio: Measured()}
+            for number in range(int(rounds)):
+                for reader in ((probe, fio), (fio, probe))[number % 2]:
+                    measure(reader, folder, disk, size, case, seconds, measured[reader])
+            print(row_of(case, measured[probe], measured[fio]), flush=True)
     finally:
-        shutil.rmtree(own)
+        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 
 from ._probe_trials import Runner, Trial, TrialFailed, interpreter, reads_of
 
@@ -110,6 +111,33 @@ def processors():
     return count
 
 
+def processor_times():
+    """(busy, in all) in the kernel's ticks, over all processors of the machine; zeros where it does not say."""
+    try:
+        with open("/proc/stat") as file:
+            ticks = [int(word) for word in file.readline().split()[1:9]]
+    except (OSError, ValueError):
+        return 0, 0
+    return sum(ticks) - sum(ticks[3:5]), sum(ticks)  # idle, and waiting for a disk
+
+
+def what_others_use(before, after, count, machine):
+    """A note where others leave less than the processors that the process may use: figures of such a machine vary."""
+    busy, passed = after[0] - before[0], after[1] - before[1]
+    others = machine * busy / passed if passed else 0.0
+    if machine - others > 0.9 * count:
+        return []
+    return ["Other programs used %.1f of the machine's %d processors before the first trial: the figures are of what "
+            "they left, and settings may do better without them." % (others, machine)]
+
+
+def note_of_others(count):
+    """What runs beside, looked at while nothing of ours does."""
+    before = processor_times()
+    time.sleep(0.5)
+    return what_others_use(before, processor_times(), count, os.cpu_count() or 1)
+
+
 def worker_counts(wanted, count):
     if wanted:
         return sorted({int(word) for word in wanted.split(",")})
@@ -131,11 +159,12 @@ def predicted_rate(loader, training, count):
 
 
 def probe(runner, wanted):
+    count = processors()
+    notes = note_of_others(count)
     both = runner.run(Trial("both"))
     runner.target = both["target"]
     loader = runner.run(Trial("loader"), recorded=True)
     training = runner.run(Trial("training"))
-    count = processors()
     tried, failed = [loader], []
     for workers in worker_counts(wanted, count):
         if workers == loader["workers"]:
@@ -167,7 +196,7 @@ def probe(runner, wanted):
                     checked.append(runner.run(Trial("both", **changes)))
                 except TrialFailed as problem:
                     failed.append({"setting": str(changes), "why": str(problem)})
-    return report_of(both, loader, training, tried, best, checked, failed, predict, count)
+    return report_of(both, loader, training, tried, best, checked, failed, predict, count, notes)
 
 
 def is_ahead(loader, training):
@@ -253,7 +282,7 @@ def row_of(trial, predict=None):
     return row
 
 
-def report_of(both, loader, training, tried, best, checked, failed, predict, count):
+def report_of(both, loader, training, tried, best, checked, failed, predict, count, notes):
     parts = parts_of(loader)
     name, why = limit_of(both, loader, training, parts)
     confirmed = max(checked, key=lambda trial: trial.rate) if checked else None
@@ -267,7 +296,7 @@ def report_of(both, loader, training, tried, best, checked, failed, predict, cou
         "limit": name, "why": why, "advice": ADVICE[name], "failed": failed,
         "best": dict(setting_of(best), predicted_samples_per_s=prediction,
                      predicted_gain=prediction / both.rate if both.rate else None),
-        "notes": [],
+        "notes": list(notes),
     }
     if confirmed is not None:
         report["best"].update(setting_of(confirmed), measured_samples_per_s=confirmed.rate,

@@ -47,6 +47,20 @@ class Prediction(unittest.TestCase):
         self.assertEqual(_probe_loader.choose(tried, lambda one: min(one.rate, 100))["workers"], 0, "as it is")
 
 
+class OtherPrograms(unittest.TestCase):
+    def test_are_named_where_they_leave_too_little(self):
+        (note,) = _probe_loader.what_others_use((1000, 5000), (1090, 5100), 2, 2)
+        self.assertIn("used 1.8 of the machine's 2 processors", note)
+        # A container of 4 processors on a machine of 64, of which 30 are busy.
+        self.assertEqual(_probe_loader.what_others_use((0, 0), (30, 64), 4, 64), [])
+        self.assertEqual(_probe_loader.what_others_use((0, 0), (2, 100), 2, 2), [])
+        self.assertEqual(_probe_loader.what_others_use((0, 0), (0, 0), 2, 2), [], "not known")
+
+    def test_the_kernel_counts_their_time(self):
+        busy, passed = _probe_loader.processor_times()
+        self.assertTrue(0 < busy < passed)
+
+
 class Limit(unittest.TestCase):
     def limit(self, loader, training, **parts):
         known = {"read": 0.0, "decode": 0.0, "collate": 0.0, "send": 0.0, "waiting": 0.0}
@@ -86,12 +100,14 @@ class Report(unittest.TestCase):
         checked = [trial("both", 380, 4, changes={"workers": 4})]
         report = _probe_loader.report_of(trial("both", 90, iterable=True, no_backward=True, ended=True), loader,
                                          training, [loader, best], best, checked,
-                                         [{"setting": "workers 9", "why": "died\nhere"}], lambda one: one.rate, 8)
+                                         [{"setting": "workers 9", "why": "died\nhere"}], lambda one: one.rate, 8,
+                                         ["Other programs used 1.8"])
         text = _probe_loader.text_of(report)
         self.assertIn("num_workers=4, prefetch_factor=2, pin_memory=False: 4.22 times as fast, measured (4.44 "
                       "predicted)", text)
         self.assertAlmostEqual(report["best"]["prediction_error"], 400 / 380 - 1)
-        for part in ("Note: workers 9 did not run: died\n", "No backward was seen", "iterable", "ended by itself"):
+        for part in ("Note: workers 9 did not run: died\n", "Note: Other programs used 1.8", "No backward was seen", "iterable",
+                     "ended by itself"):
             self.assertIn(part, text)
 
 

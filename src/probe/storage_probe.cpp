@@ -37,7 +37,8 @@ constexpr uint64_t kMostSmallFiles = 1024;
 constexpr int kWorkersOfPreparation = 16;  // so that their syncs share commits
 constexpr double kShareForData = 0.2;      // of the time
 constexpr double kShareForSmallFiles = 0.08;
-constexpr double kWarmWeight = 0.5;  // memory needs less time for a steady figure
+constexpr double kMostForReadAhead = 0.02;  // of the time, after each row of cold sequential reads
+constexpr double kWarmWeight = 0.5;         // memory needs less time for a steady figure
 
 Status CheckPath(const std::string& path) {
   struct stat info = {};
@@ -341,7 +342,12 @@ class StorageProbe {
     spec.seconds = SecondsFor(WeightOf(what, cold));
     // What cannot be made cold is measured once, as what it is.
     if (cold && row.cache == CacheState::kWarm) return {};
-    return Measure(what, spec, row);
+    RETURN_IF_ERROR(Measure(what, spec, row));
+    if (cold && what.kind == StorageKind::kSequentialRead) {
+      AwaitReadAhead(data_fd_, bytes,
+                     static_cast<int64_t>(options_.seconds * kMostForReadAhead * 1e9));
+    }
+    return {};
   }
 
   // Reads once what the warm measurements will read, from begin to end as a first epoch would:

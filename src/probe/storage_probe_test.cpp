@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <set>
+#include <vector>
 
 #include "base/file.h"
 #include "probe/page_cache.h"
@@ -102,6 +103,29 @@ TEST_F(StorageProbeTest, PagesOfAFileAreCounted) {
   close(fd);
   EXPECT_EQ(ResidentBytes(-1, 4096), std::nullopt);
   unlink(file.c_str());
+}
+
+TEST(AwaitNothing, UntilThreeLooksInARowFoundNothing) {
+  std::vector<uint64_t> found = {7, 0, 0, 1, 0, 0, 0, 9};
+  size_t looks = 0;
+  AwaitNothing([&] { return found[looks++]; }, [] { return false; });
+  EXPECT_EQ(looks, 7U);
+  looks = 0;
+  AwaitNothing([&] { return found[looks++]; }, [&] { return looks == 2; });
+  EXPECT_EQ(looks, 2U);
+}
+
+TEST_F(StorageProbeTest, WhatWasReadAheadIsDropped) {
+  const std::string path = std::string(path_) + "/file";
+  ASSERT_TRUE(WriteWholeFile(path, std::string(1 << 20, 'x')).ok());
+  const int fd = open(path.c_str(), O_RDWR);
+  ASSERT_EQ(fsync(fd), 0);
+  AwaitReadAhead(fd, 1 << 20, 60'000'000'000);
+  const auto resident = ResidentBytes(fd, 1 << 20);
+  close(fd);
+  EXPECT_EQ(unlink(path.c_str()), 0);
+  // A file system in memory keeps all, and is not waited for.
+  EXPECT_TRUE(resident == 0U || resident == 1U << 20) << resident.value_or(1);
 }
 
 TEST(CacheState, ByTheShareInMemory) {

@@ -34,7 +34,7 @@ Columns<Row> StorageColumns() {
        [](const Row& row) -> Cell {
          return row.cache == CacheState::kNone ? Cell{} : std::string(CacheStateName(row.cache));
        }},
-      {PercentColumn("in_memory", "In memory (%)", "Share that was in memory when it began"),
+      {PercentColumn("in_memory", "In memory", "Share that was in memory when it began"),
        [](const Row& row) -> Cell {
          return row.resident_share < 0 ? Cell{} : Cell{row.resident_share * 100};
        }},

@@ -90,6 +90,7 @@ class ProbeStorage(unittest.TestCase):
                 self.assertLessEqual(row["in_memory"], 0.01)
         table = list(csv.DictReader(io.StringIO(self.probe(self.folder, *QUICK, "-f", "csv").stdout)))
         self.assertIn("Pattern", table[0])
+        self.assertIn("In memory (%)", table[0])
         self.assertGreater(len(table), 20)
         done = self.probe(self.folder, *QUICK, "-f", "svg", "-o", chart)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
@@ -227,13 +228,16 @@ class ProbeStorage(unittest.TestCase):
     def test_slow_storage(self):
         if shutil.which("bindfs") is None:
             self.skipTest("no bindfs: apt-get install bindfs")
-        begin = time.time()
-        done = self.mounted("bindfs --read-rate=%d --write-rate=30M %s $P" % (SLOW_BYTES_PER_S, self.folder),
-                            "--duration", "6", "--size", "96M", "--workers", "1,2", "-f", "json")
+        for seconds in (6, 20, 60):  # a busy machine writes less in the first fifth than the probe reads
+            begin = time.time()
+            done = self.mounted("bindfs --read-rate=%d --write-rate=30M %s $P" % (SLOW_BYTES_PER_S, self.folder),
+                                "--duration", str(seconds), "--size", "96M", "--workers", "1,2", "-f", "json")
+            if "a longer --duration helps" not in done.stderr:
+                break
         if "bindfs" in done.stderr or "fuse" in done.stderr:
             self.skipTest("no FUSE here: " + done.stderr)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertLess(time.time() - begin, LONG_S)
+        self.assertLess(time.time() - begin, seconds + LONG_S)
         data = json.loads(done.stdout)
         cold = [row for row in data["measurements"] if row.get("cache") == "cold" and row["pattern"] != "small files"]
         self.assertTrue(cold)
