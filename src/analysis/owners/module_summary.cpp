@@ -8,6 +8,8 @@
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
 #include "analysis/owners/critical_time.h"
+#include "analysis/owners/module_sums.h"
+#include "analysis/owners/steady_rows.h"
 #include "analysis/owners/steady_time.h"
 #include "analysis/steps/step_clock.h"
 #include "store/interval_index.h"
@@ -24,23 +26,47 @@ struct SteadyModule : SteadyTime {
   int64_t gpu_recompute_ns = 0;
 };
 
-class ModuleTree {
+}  // namespace
+
+// The tree of modules with the sums of the whole run, and what each call is in it.
+class ModuleSums::Whole {
  public:
-  ModuleTree(const Store& store, const StepSet& steps, const CriticalTime& critical)
-      : store_(store), calls_(store.module_calls), clock_(store, steps), critical_(critical) {
+  Whole(const Store& store, const BackwardLinks& links, const Attribution& work)
+      : store_(store), calls_(store.module_calls), threads_(calls_.thread) {
     row_of_call_.resize(calls_.size());
     again_.resize(calls_.size());
-  }
-
-  ModuleSummary Build(const BackwardLinks& links, const Attribution& work) {
     AddForward(links);
     AddBackward(links);
     AddGpuTime(work);
-    SetPerStep();
-    return OrderByTree();
+  }
+
+  // Rows are made in order of first call: a parent comes first, but its children may lie apart.
+  ModuleSummary OrderByTree(std::vector<ModuleRow> rows) const {
+    std::vector<std::vector<uint32_t>> children(rows.size() + 1);
+    for (uint32_t row = 0; row < rows.size(); ++row) {
+      children[static_cast<size_t>(rows[row].parent) + 1].push_back(row);
+    }
+    ModuleSummary summary{.has_backward = has_backward_};
+    summary.has_recompute = std::find(again_.begin(), again_.end(), true) != again_.end();
+    std::vector<std::pair<uint32_t, int32_t>> open;  // old row, new row of its parent
+    auto push_children = [&](size_t of, int32_t parent) {
+      for (size_t i = children[of].size(); i-- > 0;) open.emplace_back(children[of][i], parent);
+    };
+    push_children(0, -1);
+    while (!open.empty()) {
+      const auto [row, parent] = open.back();
+      open.pop_back();
+      const int32_t placed = static_cast<int32_t>(summary.rows.size());
+      summary.rows.push_back(std::move(rows[row]));
+      summary.rows.back().parent = parent;
+      push_children(row + 1, placed);
+    }
+    return summary;
   }
 
  private:
+  friend class ModuleSums::SteadyPass;
+
   // The row of (module that calls, path). A module that calls itself keeps its row.
   uint32_t RowFor(int32_t parent, size_t call) {
     for (int32_t row = parent; row >= 0; row = rows_[static_cast<size_t>(row)].parent) {
@@ -57,7 +83,6 @@ class ModuleTree {
                        .parent = parent,
                        .depth = parent < 0 ? 0 : rows_[static_cast<size_t>(parent)].depth + 1});
       path_of_row_.push_back(calls_.path[call]);
-      steady_.emplace_back();
     }
     return found->second;
   }
@@ -91,40 +116,27 @@ class ModuleTree {
           caller.IsNone() ? BeginsAgain(call, links, in_operators) : again_[caller.row()];
       const uint32_t row = again_[call] && caller.IsNone() ? RowAgain(call) : RowFor(parent, call);
       row_of_call_[call] = row;
-      const ThreadId thread = calls_.thread[call];
-      const int64_t start_ns = calls_.start_ns[call];
-      const int64_t end_ns = ClosedEnd(store_, start_ns, calls_.end_ns[call]);
-      const int64_t time = end_ns - start_ns;
-      const bool steady = clock_.IsSteady(thread, start_ns);
-      const bool nested = IsNested(row, caller);
+      const int64_t time_ns = EndOf(call) - calls_.start_ns[call];
       const bool again = again_[call];
       const auto total = again ? &ModuleRow::recompute_ns : &ModuleRow::total_ns;
       const auto self = again ? &ModuleRow::recompute_self_ns : &ModuleRow::self_ns;
       ModuleRow& module = rows_[row];
       ++(again ? module.recomputed_calls : module.calls);
-      module.*self += time;
-      if (!nested) module.*total += time;
-      if (!caller.IsNone()) rows_[static_cast<size_t>(parent)].*self -= time;
-      if (!steady) continue;
-      const CriticalPart part = critical_.Of(thread, start_ns, end_ns, critical_at_);
-      AddSteady(row, again, part, nested, 1);
-      if (!caller.IsNone()) AddSteady(static_cast<uint32_t>(parent), again, part, true, -1);
+      module.*self += time_ns;
+      if (!IsNested(call)) module.*total += time_ns;
+      if (!caller.IsNone()) rows_[static_cast<size_t>(parent)].*self -= time_ns;
     }
   }
 
-  // sign: 1, or -1 to take a call out of what is its caller's own.
-  void AddSteady(uint32_t row, bool again, const CriticalPart& part, bool nested, int sign) {
-    SteadyModule& module = steady_[row];
-    (again ? module.recompute_self_ns : module.self_ns) += sign * part.waited_for_ns;
-    module.beside_ns += sign * part.beside_ns;
-    if (!nested) (again ? module.recompute_ns : module.total_ns) += part.lasting_ns;
-    if (sign > 0 && !again) ++module.calls;
+  int64_t EndOf(size_t call) const {
+    return ClosedEnd(store_, calls_.start_ns[call], calls_.end_ns[call]);
   }
 
   // Inside another call of the same module.
-  bool IsNested(uint32_t row, ModuleCallId caller) const {
+  bool IsNested(size_t call) const {
+    ModuleCallId caller = calls_.parent[call];
     for (; !caller.IsNone(); caller = calls_.parent[caller.row()]) {
-      if (row_of_call_[caller.row()] == row) return true;
+      if (row_of_call_[caller.row()] == row_of_call_[call]) return true;
     }
     return false;
   }
@@ -134,108 +146,48 @@ class ModuleTree {
     has_backward_ = true;
     const OperatorCallsTable& operators = store_.operator_calls;
     const IntervalIndex index(calls_.thread, calls_.start_ns, calls_.end_ns);
+    row_of_link_.reserve(links.links().size());
     for (size_t i = 0; i < links.links().size(); ++i) {
-      const BackwardLink& link = links.links()[i];
-      const size_t forward = link.forward.row();
-      const size_t backward = link.backward.row();
-      const int64_t own_ns =
-          link.own_ns - (i < again_in_link_.size() ? again_in_link_[i] : int64_t{0});
+      const size_t forward = links.links()[i].forward.row();
       const uint32_t call = index.Innermost(operators.thread[forward], operators.start_ns[forward]);
+      row_of_link_.push_back(call == kNoRow ? -1 : static_cast<int32_t>(row_of_call_[call]));
       if (call == kNoRow) continue;
-      const bool steady = clock_.IsSteady(operators.thread[backward], operators.start_ns[backward]);
-      const int64_t waited_for = WaitedFor(link, own_ns);
+      const int64_t own_ns = OwnOf(links, i);
       rows_[row_of_call_[call]].backward_self_ns += own_ns;
-      if (steady) {
-        steady_[row_of_call_[call]].backward_self_ns += waited_for;
-        steady_[row_of_call_[call]].beside_ns += own_ns - waited_for;
-      }
-      for (int32_t row = static_cast<int32_t>(row_of_call_[call]); row >= 0;
-           row = rows_[static_cast<size_t>(row)].parent) {
-        rows_[static_cast<size_t>(row)].backward_ns += own_ns;
-        if (steady) steady_[static_cast<size_t>(row)].backward_ns += waited_for;
-      }
+      VisitUpwards(row_of_link_[i], [&](size_t row) { rows_[row].backward_ns += own_ns; });
     }
   }
 
-  // The part of a backward function's own time in which the step waits for it.
-  int64_t WaitedFor(const BackwardLink& link, int64_t own_ns) {
-    const OperatorCallsTable& operators = store_.operator_calls;
-    const size_t call = link.backward.row();
-    const int64_t end_ns = ClosedEnd(store_, operators.start_ns[call], operators.end_ns[call]);
-    const CriticalPart part =
-        critical_.Of(operators.thread[call], operators.start_ns[call], end_ns, critical_at_);
-    return std::min(own_ns, part.waited_for_ns);
+  // Of a link's backward function, without modules that it calls.
+  int64_t OwnOf(const BackwardLinks& links, size_t link) const {
+    const int64_t again_ns = link < again_in_link_.size() ? again_in_link_[link] : 0;
+    return links.links()[link].own_ns - again_ns;
+  }
+
+  // visit(row) for a row and those that call it.
+  template <typename Visitor>
+  void VisitUpwards(int32_t row, Visitor&& visit) const {
+    for (; row >= 0; row = rows_[static_cast<size_t>(row)].parent) visit(static_cast<size_t>(row));
   }
 
   void AddGpuTime(const Attribution& work) {
-    VisitWork(store_, work, [&](const WorkOwner& owner, int64_t duration_ns, int64_t launched_ns) {
+    VisitWork(store_, work, [&](const WorkOwner& owner, int64_t duration_ns, int64_t) {
       if (owner.module.IsNone()) return;
-      const bool steady = clock_.IsSteady(owner.thread, launched_ns);
-      for (int32_t row = static_cast<int32_t>(row_of_call_[owner.module.row()]); row >= 0;
-           row = rows_[static_cast<size_t>(row)].parent) {
-        ModuleRow& module = rows_[static_cast<size_t>(row)];
-        const bool again = again_[owner.module.row()];
-        (again            ? module.gpu_recompute_ns
-         : owner.backward ? module.gpu_backward_ns
-                          : module.gpu_ns) += duration_ns;
-        if (!steady) continue;
-        SteadyModule& steady_module = steady_[static_cast<size_t>(row)];
-        (again            ? steady_module.gpu_recompute_ns
-         : owner.backward ? steady_module.gpu_backward_ns
-                          : steady_module.gpu_ns) += duration_ns;
-      }
+      const auto gpu = again_[owner.module.row()] ? &ModuleRow::gpu_recompute_ns
+                       : owner.backward           ? &ModuleRow::gpu_backward_ns
+                                                  : &ModuleRow::gpu_ns;
+      VisitUpwards(static_cast<int32_t>(row_of_call_[owner.module.row()]),
+                   [&](size_t row) { rows_[row].*gpu += duration_ns; });
     });
-  }
-
-  void SetPerStep() {
-    for (size_t row = 0; row < rows_.size(); ++row) {
-      ModuleRow& module = rows_[row];
-      steady_[row].SetPerStep(clock_, module);
-      module.backward_per_step_ns = clock_.PerStep(double(steady_[row].backward_ns));
-      module.backward_self_per_step_ns = clock_.PerStep(double(steady_[row].backward_self_ns));
-      module.recompute_per_step_ns = clock_.PerStep(double(steady_[row].recompute_ns));
-      module.recompute_self_per_step_ns = clock_.PerStep(double(steady_[row].recompute_self_ns));
-      module.gpu_backward_per_step_ns = clock_.PerStep(double(steady_[row].gpu_backward_ns));
-      module.gpu_recompute_per_step_ns = clock_.PerStep(double(steady_[row].gpu_recompute_ns));
-      module.share_of_step = clock_.ShareOfStep(
-          module.total_per_step_ns + module.backward_per_step_ns + module.recompute_per_step_ns);
-      module.own_share = clock_.ShareOfStep(module.own_per_step_ns());
-    }
-  }
-
-  // Rows are made in order of first call: a parent comes first, but its children may lie apart.
-  ModuleSummary OrderByTree() {
-    std::vector<std::vector<uint32_t>> children(rows_.size() + 1);
-    for (uint32_t row = 0; row < rows_.size(); ++row) {
-      children[static_cast<size_t>(rows_[row].parent) + 1].push_back(row);
-    }
-    ModuleSummary summary{.has_backward = has_backward_};
-    summary.has_recompute = std::find(again_.begin(), again_.end(), true) != again_.end();
-    std::vector<std::pair<uint32_t, int32_t>> open;  // old row, new row of its parent
-    auto push_children = [&](size_t of, int32_t parent) {
-      for (size_t i = children[of].size(); i-- > 0;) open.emplace_back(children[of][i], parent);
-    };
-    push_children(0, -1);
-    while (!open.empty()) {
-      const auto [row, parent] = open.back();
-      open.pop_back();
-      const int32_t placed = static_cast<int32_t>(summary.rows.size());
-      summary.rows.push_back(std::move(rows_[row]));
-      summary.rows.back().parent = parent;
-      push_children(row + 1, placed);
-    }
-    return summary;
   }
 
   const Store& store_;
   const ModuleCallsTable& calls_;
-  StepClock clock_;
-  const CriticalTime& critical_;
-  size_t critical_at_ = 0;
-  std::vector<ModuleRow> rows_;
+  ThreadSpans threads_;
+  std::vector<ModuleRow> rows_;  // without what is per step
   std::vector<StringId> path_of_row_;
-  std::vector<SteadyModule> steady_;
   std::vector<uint32_t> row_of_call_;
+  std::vector<int32_t> row_of_link_;    // of its forward; -1: in no module
   std::vector<bool> again_;             // by call: inside of a backward function
   std::vector<int64_t> again_in_link_;  // by link: ns of modules that its backward calls
   std::unordered_map<uint64_t, uint32_t> known_;
@@ -243,12 +195,138 @@ class ModuleTree {
   bool has_backward_ = false;
 };
 
-}  // namespace
+// Sums up what lies in steady steps.
+class ModuleSums::SteadyPass {
+ public:
+  SteadyPass(const Whole& whole, const StepSet& steps, const CriticalTime& critical)
+      : whole_(whole),
+        calls_(whole.calls_),
+        steps_(steps),
+        clock_(whole.store_, steps),
+        critical_(critical),
+        steady_(whole.rows_.size()) {}
+
+  std::vector<ModuleRow> Sum(const BackwardLinks& links, const Attribution& work) {
+    AddForward();
+    AddBackward(links);
+    AddGpuTime(work);
+    std::vector<ModuleRow> rows = whole_.rows_;
+    for (size_t i = 0; i < rows.size(); ++i) SetPerStep(steady_[i], rows[i]);
+    return rows;
+  }
+
+ private:
+  void AddForward() {
+    for (const SteadyRows& rows :
+         FindSteadyRows(whole_.store_, steps_, whole_.threads_, calls_.start_ns)) {
+      for (size_t call = rows.begin; call < rows.end; ++call) {
+        const bool again = whole_.again_[call];
+        const CriticalPart part = critical_.Of(calls_.thread[call], calls_.start_ns[call],
+                                               whole_.EndOf(call), critical_at_);
+        Add(whole_.row_of_call_[call], again, part, whole_.IsNested(call), 1);
+        const ModuleCallId caller = calls_.parent[call];
+        if (!caller.IsNone()) Add(whole_.row_of_call_[caller.row()], again, part, true, -1);
+      }
+    }
+  }
+
+  // sign: 1, or -1 to take a call out of what is its caller's own.
+  void Add(uint32_t row, bool again, const CriticalPart& part, bool nested, int sign) {
+    SteadyModule& module = steady_[row];
+    (again ? module.recompute_self_ns : module.self_ns) += sign * part.waited_for_ns;
+    module.beside_ns += sign * part.beside_ns;
+    if (!nested) (again ? module.recompute_ns : module.total_ns) += part.lasting_ns;
+    if (sign > 0 && !again) ++module.calls;
+  }
+
+  void AddBackward(const BackwardLinks& links) {
+    if (whole_.row_of_link_.empty()) return;
+    const OperatorCallsTable& operators = whole_.store_.operator_calls;
+    const std::vector<BackwardLink>& all = links.links();
+    const ThreadSpans threads(operators.thread);
+    auto link = all.begin();
+    for (const SteadyRows& rows :
+         FindSteadyRows(whole_.store_, steps_, threads, operators.start_ns)) {
+      const auto is_before = [](const BackwardLink& before, uint32_t row) {
+        return before.backward.row() < row;
+      };
+      link = std::lower_bound(link, all.end(), rows.begin, is_before);
+      for (; link != all.end() && link->backward.row() < rows.end; ++link) {
+        AddLink(links, static_cast<size_t>(link - all.begin()));
+      }
+    }
+  }
+
+  void AddLink(const BackwardLinks& links, size_t link) {
+    const int32_t row = whole_.row_of_link_[link];
+    if (row < 0) return;
+    const int64_t own_ns = whole_.OwnOf(links, link);
+    const int64_t waited_for_ns = WaitedFor(links.links()[link], own_ns);
+    steady_[static_cast<size_t>(row)].backward_self_ns += waited_for_ns;
+    steady_[static_cast<size_t>(row)].beside_ns += own_ns - waited_for_ns;
+    whole_.VisitUpwards(row, [&](size_t up) { steady_[up].backward_ns += waited_for_ns; });
+  }
+
+  // The part of a backward function's own time in which the step waits for it.
+  int64_t WaitedFor(const BackwardLink& link, int64_t own_ns) {
+    const OperatorCallsTable& operators = whole_.store_.operator_calls;
+    const size_t call = link.backward.row();
+    const int64_t end_ns =
+        ClosedEnd(whole_.store_, operators.start_ns[call], operators.end_ns[call]);
+    const CriticalPart part =
+        critical_.Of(operators.thread[call], operators.start_ns[call], end_ns, critical_at_);
+    return std::min(own_ns, part.waited_for_ns);
+  }
+
+  void AddGpuTime(const Attribution& work) {
+    VisitWork(whole_.store_, work,
+              [&](const WorkOwner& owner, int64_t duration_ns, int64_t launched_ns) {
+                if (owner.module.IsNone()) return;
+                if (!clock_.IsSteady(owner.thread, launched_ns)) return;
+                const auto gpu = whole_.again_[owner.module.row()] ? &SteadyModule::gpu_recompute_ns
+                                 : owner.backward                  ? &SteadyModule::gpu_backward_ns
+                                                                   : &SteadyModule::gpu_ns;
+                whole_.VisitUpwards(static_cast<int32_t>(whole_.row_of_call_[owner.module.row()]),
+                                    [&](size_t row) { steady_[row].*gpu += duration_ns; });
+              });
+  }
+
+  void SetPerStep(const SteadyModule& steady, ModuleRow& module) const {
+    steady.SetPerStep(clock_, module);
+    module.backward_per_step_ns = clock_.PerStep(double(steady.backward_ns));
+    module.backward_self_per_step_ns = clock_.PerStep(double(steady.backward_self_ns));
+    module.recompute_per_step_ns = clock_.PerStep(double(steady.recompute_ns));
+    module.recompute_self_per_step_ns = clock_.PerStep(double(steady.recompute_self_ns));
+    module.gpu_backward_per_step_ns = clock_.PerStep(double(steady.gpu_backward_ns));
+    module.gpu_recompute_per_step_ns = clock_.PerStep(double(steady.gpu_recompute_ns));
+    module.share_of_step = clock_.ShareOfStep(
+        module.total_per_step_ns + module.backward_per_step_ns + module.recompute_per_step_ns);
+    module.own_share = clock_.ShareOfStep(module.own_per_step_ns());
+  }
+
+  const Whole& whole_;
+  const ModuleCallsTable& calls_;
+  const StepSet& steps_;
+  StepClock clock_;
+  const CriticalTime& critical_;
+  size_t critical_at_ = 0;
+  std::vector<SteadyModule> steady_;  // by row
+};
+
+ModuleSums::ModuleSums(const Store& store, const BackwardLinks& links, const Attribution& work)
+    : whole_(std::make_unique<const Whole>(store, links, work)) {}
+
+ModuleSums::~ModuleSums() = default;
+
+ModuleSummary ModuleSums::Of(const StepSet& steps, const CriticalTime& critical,
+                             const BackwardLinks& links, const Attribution& work) const {
+  return whole_->OrderByTree(SteadyPass(*whole_, steps, critical).Sum(links, work));
+}
 
 ModuleSummary SummarizeModules(const Store& store, const StepSet& steps,
                                const CriticalTime& critical, const BackwardLinks& links,
                                const Attribution& work) {
-  return ModuleTree(store, steps, critical).Build(links, work);
+  return ModuleSums(store, links, work).Of(steps, critical, links, work);
 }
 
 std::vector<uint32_t> ModulesBySelfTime(const ModuleSummary& summary, bool per_step) {

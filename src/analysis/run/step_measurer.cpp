@@ -65,15 +65,27 @@ void StepMeasurer::MeasureParts(StepMeasures wanted, RunMeasures& run) {
       {Part::kLines, [&] { run.lines = MeasureLines(store_, links, work); }},
       {Part::kLineMemory, [&] { run.line_memory = MeasureLineMemory(store_, steps); }},
       {Part::kOperators,
-       [&] { run.operators = SummarizeOperators(store_, steps, critical, links, work); }},
-      {Part::kNvtx, [&] { run.nvtx = SummarizeNvtx(store_, steps, critical, work); }},
+       [&] {
+         if (!operators_) operators_.emplace(store_, links, work);
+         run.operators = operators_->Of(steps, critical, work);
+       }},
+      {Part::kNvtx,
+       [&] {
+         if (!nvtx_) nvtx_.emplace(store_, work);
+         run.nvtx = nvtx_->Of(steps, critical);
+       }},
       {Part::kModules,
        [&] {
-         run.modules = SummarizeModules(store_, steps, critical, links, work);
+         if (!modules_) modules_.emplace(store_, links, work);
+         run.modules = modules_->Of(steps, critical, links, work);
          run.unused_gradients =
              FindUnusedGradients(store_, steps.Main(), inputs.marks, links, work);
        }},
-      {Part::kRoofline, [&] { run.roofline = AnalyzeRoofline(store_, steps, work); }},
+      {Part::kRoofline,
+       [&] {
+         if (!roofline_) roofline_.emplace(store_, work);
+         run.roofline = roofline_->Of(steps);
+       }},
       {Part::kGpu, [&] { run.gpu = SummarizeGpu(inputs, steps, work); }},
       {Part::kQueues, [&] { run.queues = AnalyzeLaunchQueues(store_, steps); }},
       {Part::kBreakdowns, [&] { run.breakdowns = BreakDown(inputs, steps); }},

@@ -8,6 +8,10 @@
 #include <vector>
 
 #include "analysis/owners/critical_time.h"
+#include "analysis/owners/module_sums.h"
+#include "analysis/owners/nvtx_sums.h"
+#include "analysis/owners/operator_sums.h"
+#include "analysis/roofline/roofline_sums.h"
 #include "analysis/run/run_measures.h"
 
 namespace batchlight {
@@ -49,6 +53,10 @@ class StepMeasurer {
   CriticalTime critical_;
   std::optional<std::vector<StepBreakdown>> breakdowns_;
   StepOptions loops_of_;
+  std::optional<OperatorSums> operators_;
+  std::optional<NvtxSums> nvtx_;
+  std::optional<ModuleSums> modules_;
+  std::optional<RooflineSums> roofline_;
 };
 
 }  // namespace batchlight
