@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""probe_loader_bench.py [ROUNDS]: does `batchlight probe loader` predict what its best setting gives? Four loaders
-on CPU: JPEG images, text, arrays on disk, generated samples; each loop begins without workers.
+"""probe_loader_bench.py [ROUNDS [KIND...]]: does `batchlight probe loader` predict what its best setting gives?
+
+KIND: loaders on CPU of images (JPEG), text, arrays on disk, generated samples (those four are the default), and waiting:
+samples and steps that sleep, which needs no calm machine. Each loop begins without workers.
 
 Run with a Python that has PyTorch and Pillow; BATCHLIGHT_BUILD names the build. A line for each round: what was
 predicted for the best setting, what it gave with the training, and how far they are apart."""
@@ -15,8 +17,9 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BATCHLIGHT = os.path.join(os.environ.get("BATCHLIGHT_BUILD", os.path.join(SOURCE, "build", "release")), "bin",
                           "batchlight")
 KINDS = ("images", "text", "arrays", "generated")
+SECONDS, STEPS = "4", "250"  # of a trial
 LOOP = """
-import io, os, sys
+import io, os, sys, time
 import numpy, torch
 from torch.utils.data import DataLoader, Dataset
 kind, folder = sys.argv[1:3]
@@ -35,6 +38,9 @@ class Data(Dataset):
             for word in words: x[sum(map(ord, word)) % 1024] += 1
         elif kind == "arrays":
             x = numpy.load(os.path.join(folder, "%d.npy" % (i % 200)))[i % 100::512][:1024].astype(numpy.float32)
+        elif kind == "waiting":
+            time.sleep(0.004)
+            x = numpy.zeros(1024, dtype=numpy.float32)
         else:
             x = numpy.sort(numpy.random.default_rng(i).random(40000, dtype=numpy.float32))[:1024]
         return torch.from_numpy(numpy.resize(x, 1024)), i % 10
@@ -44,6 +50,7 @@ def main():
     for x, y in DataLoader(Data(), batch_size=32, shuffle=True):
         for _ in range(4):
             torch.nn.functional.cross_entropy(model(x), y).backward()
+        if kind == "waiting": time.sleep(0.02)
         optimizer.step()
         optimizer.zero_grad()
 main()
@@ -64,16 +71,17 @@ def write_data(folder):
 
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    kinds = sys.argv[2:] or KINDS
     with tempfile.TemporaryDirectory() as folder:
         script = os.path.join(folder, "loop.py")
         with open(script, "w") as file:
             file.write(LOOP)
         write_data(folder)
         environment = dict(os.environ, PATH=os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"])
-        errors = {kind: [] for kind in KINDS}
+        errors = {kind: [] for kind in kinds}
         for _ in range(rounds):
-            for kind in KINDS:
-                done = subprocess.run([BATCHLIGHT, "probe", "loader", "--seconds", "5", "--steps", "300", "-f",
+            for kind in kinds:
+                done = subprocess.run([BATCHLIGHT, "probe", "loader", "--seconds", SECONDS, "--steps", STEPS, "-f",
                                        "json", script, kind, folder], stdout=subprocess.PIPE, env=environment)
                 if done.returncode != 0:
                     print("%-10s failed" % kind, flush=True)
