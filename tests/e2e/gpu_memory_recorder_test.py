@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The recorder of PyTorch's allocator of GPU memory (torch_memory.cpp), built against a stand-in of its header:
 what it is told becomes records with the line that asked, by whichever thread, and nothing else does."""
+import glob
 import os
 import subprocess
 import sys
@@ -8,8 +9,9 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from python_session import NVTX, PYTHON, PYTHON_PATH, PythonSession, alone  # noqa: E402
-from recorded import InFolder  # noqa: E402
+from recorded import BUILD, InFolder  # noqa: E402
 
+READERS = os.environ.get("BATCHLIGHT_READERS", os.path.join(os.path.dirname(BUILD), "readers"))
 LINES = 1 << 8  # --python-lines=gpu
 HEADER = """\
 #pragma once
@@ -109,6 +111,22 @@ class Recorder(InFolder):
             done = session.run(sys.executable, path, self.library)
         self.assertIn("allocator of GPU memory is not PyTorch's", done.stdout)
         self.assertIn("there is no recording", alone(sys.executable, path, self.library).stdout)
+
+
+class CudaHeaders(InFolder):
+    def test_packages_of_pytorch_are_enough(self):
+        """PyTorch's wheel brings CUDA's headers but for crt/, which is in a package for compilers."""
+        packages = glob.glob(os.path.join(READERS, "lib", "python3*", "site-packages", "nvidia", "cu13", "include"))
+        if not packages:
+            self.skipTest("no CUDA headers: tools/install_readers.sh build/readers")
+        self.assertFalse(os.path.exists(os.path.join(packages[0], "crt")))
+        with open(self.path("user.cpp"), "w", encoding="utf-8") as file:
+            file.write("#include <memory>\n#include <cuda_runtime_api.h>\n"
+                       "static_assert(alignof(float4) == 16 && sizeof(dim3) == 12);\n"
+                       "cudaError_t Wait(cudaStream_t stream) { return cudaStreamSynchronize(stream); }\n")
+        subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-isystem", packages[0],
+                        "-isystem", os.path.join(PYTHON_PATH, "batchlight", "_bridge", "cuda_headers"),
+                        self.path("user.cpp")], check=True)
 
 
 if __name__ == "__main__":

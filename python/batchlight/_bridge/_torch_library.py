@@ -21,7 +21,8 @@ class CannotBuild(Exception):
 
 def built(torch, source, what, libraries=_CORE, headers=()):
     """Path of the library, built if it is not there yet. `what`: names it, for people; `libraries`:
-    those of PyTorch that it uses; `headers`: folders besides PyTorch's."""
+    those of PyTorch that it uses; `headers`: folders besides PyTorch's, the
+    first one's before the others'."""
     libraries = _loaded_libraries(libraries)
     digest = standard("hashlib").sha256()
     for name in (source, *_SOURCES):

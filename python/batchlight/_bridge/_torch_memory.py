@@ -20,7 +20,7 @@ def install(torch):
     try:
         path = _torch_library.built(
             torch, "torch_memory.cpp", "recorder of GPU memory", ("libc10.so", "libc10_cuda.so"),
-            (_cuda_headers(torch),))
+            (_cuda_headers(torch), os.path.join(os.path.dirname(os.path.abspath(__file__)), "cuda_headers")))
     except (_torch_library.CannotBuild, OSError) as error:
         text = "what PyTorch's allocator does is not recorded: %s" % error
         _native.reason(_FEATURE, text)
