@@ -18,8 +18,13 @@ constexpr std::string_view kStyle =
     "body{font:14px system-ui,sans-serif;margin:2em;color:#222;background:#fff}"
     "table{border-collapse:collapse}td,th{padding:0 .6em;text-align:right;white-space:nowrap}"
     "th{position:sticky;top:0;background:#fff;border-bottom:1px solid #ccc}"
-    "td.s{text-align:left;font-family:monospace;white-space:pre}"
-    "td.n{color:#888}summary{cursor:pointer}details table{margin:.2em 0 .6em 2em;font-size:12px}"
+    "td{vertical-align:top}td.s{text-align:left;padding-left:1.4em;font-family:monospace;white-"
+    "space:pre}"
+    "td.n{color:#888}summary{cursor:pointer;list-style:none;position:relative}"
+    "summary::before{content:'\\25b8';position:absolute;left:-1em}[open]>summary::before{content:'"
+    "\\25be'}"
+    "summary::-webkit-details-marker{display:none}details table{margin:.2em 0 .6em "
+    "2em;font-size:12px}"
     "@media(prefers-color-scheme:dark){body,th{color:#ddd;background:#181818}}";
 
 // What a line of a file did.
