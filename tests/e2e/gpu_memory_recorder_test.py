@@ -121,7 +121,7 @@ class CudaHeaders(InFolder):
             self.skipTest("no CUDA headers: tools/install_readers.sh build/readers")
         self.assertFalse(os.path.exists(os.path.join(packages[0], "crt")))
         with open(self.path("user.cpp"), "w", encoding="utf-8") as file:
-            file.write("#include <memory>\n#include <cuda_runtime_api.h>\n"
+            file.write("#include <memory>\n#include <cuda_runtime.h>\n"
                        "static_assert(alignof(float4) == 16 && sizeof(dim3) == 12);\n"
                        "cudaError_t Wait(cudaStream_t stream) { return cudaStreamSynchronize(stream); }\n")
         subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-isystem", packages[0],
