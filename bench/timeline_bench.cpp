@@ -1,8 +1,8 @@
 // The timeline's index and its answers: how long the index takes to build, what it costs in memory,
 // pictures at all zooms, searches, tables of a part. Of a recording, or of made-up nested calls of
-// several threads. Processor time, the median of five. docs/benchmarks.md has the results.
+// several threads. Processor time, the median of ROUNDS. docs/benchmarks.md has the results.
 //
-//   timeline_bench [MILLIONS | RUN]
+//   timeline_bench [MILLIONS | RUN] [ROUNDS, 5 by default]
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 namespace batchlight::timeline {
 namespace {
 
-constexpr int kRounds = 5;
+int g_rounds = 5;
 
 double CpuMs() {
   rusage usage{};
@@ -98,13 +98,13 @@ Store MakeStore(size_t events, size_t threads) {
 template <typename Work>
 void Measure(const std::string& what, Work&& work) {
   std::vector<double> times_ms;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < g_rounds; ++round) {
     const double before_ms = CpuMs();
     work();
     times_ms.push_back(CpuMs() - before_ms);
   }
   std::sort(times_ms.begin(), times_ms.end());
-  std::printf("%-46s %9.1f ms CPU\n", what.c_str(), times_ms[kRounds / 2]);
+  std::printf("%-46s %9.1f ms CPU\n", what.c_str(), times_ms[times_ms.size() / 2]);
 }
 
 int Main(const Store& store) {
@@ -166,6 +166,7 @@ int Main(const Store& store) {
 
 int main(int argc, char** argv) {
   const int millions = argc > 1 ? std::atoi(argv[1]) : 10;
+  if (argc > 2) batchlight::timeline::g_rounds = std::max(1, std::atoi(argv[2]));
   if (millions > 0) {
     return batchlight::timeline::Main(
         batchlight::timeline::MakeStore(static_cast<size_t>(millions) * 1'000'000, 8));

@@ -30,8 +30,9 @@ const step = (now) => {
   requestAnimationFrame(step);
 };
 requestAnimationFrame(step);'''
-# name, steps, layers, more threads, part of the run on the screen
-CASES = (('a step', 40, 12, 20, 0.025), ('ten steps', 40, 12, 20, 0.25), ('whole run', 400, 12, 20, 1))
+# name, steps, layers, more threads, threads of calls wide enough for a label, their length, part of the run on the screen
+CASES = (('a step', 40, 12, 20, 0, 0, 0.025), ('ten steps', 40, 12, 20, 0, 0, 0.25), ('whole run', 400, 12, 20, 0, 0, 1),
+         ('labels', 40, 12, 20, 9, 850_000, 0.45))
 
 
 def cpu_of_children(parent):
@@ -73,9 +74,9 @@ def main(script, style, width='1600', height='900'):
     print('case       size       rows    items labels  script     main  all cpu  rAF p50  heap MiB   (ms a frame)')
     with tempfile.TemporaryDirectory() as folder, webdriver.Browser() as browser:
         browser.devtools('Performance.enable', timeDomain='threadTicks')
-        for name, steps, layers, threads, share in CASES:
+        for name, *made, share in CASES:
             page = pathlib.Path(folder) / 'page.html'
-            timeline_page.write(script, style, page, steps, layers, threads)
+            timeline_page.write(script, style, page, *made)
             browser.resize(int(width), int(height))
             browser.open_url(page.as_uri())
             browser.wait_for('.region')

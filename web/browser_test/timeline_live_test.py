@@ -85,7 +85,8 @@ class Live(unittest.TestCase):
         self.tell('growing no')
         self.tell(f'next {self.folder / "30.html"}')
         self.wait('return batchlightTimeline.app.model.first.info.growing === false')
-        self.assertEqual(self.browser.errors(), [])
+        # 409: what was asked of the run before it grew (docs/design/0016-timeline.md) is asked again.
+        self.assertEqual([error for error in self.browser.errors() if '409 (Conflict)' not in error], [])
 
     def test_a_long_reading_says_how_far_it_is_and_shows_tracks_as_they_come(self):
         self.serve(20)

@@ -77,10 +77,10 @@ class Page:
         return out, count
 
 
-def train(page, steps, layers, threads):
+def train(page, steps, layers, threads, labelled=0, call_ns=0):
     """Steps of forward and backward on a thread, and their kernels, later, on a stream; `threads` more threads
-    that do the same."""
-    spans, counter, at = [], {(6, 0): [], (6, 1): []}, 0
+    that do the same, below `labelled` threads of one call after another."""
+    spans, counter, at, first = [], {(6, 0): [], (6, 1): []}, 0, 7 + labelled
     for step in range(steps):
         begin = at
         loading = LAYER_NS * (40 if step == steps // 2 else 2)  # one step waits long for its data
@@ -102,14 +102,17 @@ def train(page, steps, layers, threads):
                     page.add(3, 3, own + 800, 3_000, 'operator_calls', 'cudaLaunchKernel')
                     page.add(5, 0, own + 4_000, 5_500 * factor, 'kernels', f'void cutlass::Kernel<{part}>')
                     for thread in range(threads):
-                        page.add(7 + thread, 0, own - 400, 6_700 * factor, 'module_calls', f'worker.{part}')
-                        page.add(7 + thread, 1, own, 6_000 * factor, 'operator_calls', name)
-                        page.add(7 + thread, 2, own + 800, 3_000, 'operator_calls', f'cudaLaunchKernel{thread}')
+                        page.add(first + thread, 0, own - 400, 6_700 * factor, 'module_calls', f'worker.{part}')
+                        page.add(first + thread, 1, own, 6_000 * factor, 'operator_calls', name)
+                        page.add(first + thread, 2, own + 800, 3_000, 'operator_calls', f'cudaLaunchKernel{thread}')
                 counter[(6, 1)].append((start, (layer + 1) * 2**24 if factor == 1 else (layers - layer) * 2**24))
             at += length
         page.add(0, 0, begin, at - begin, 'steps', 'warm-up' if step < 2 else 'steady')
         spans.append((begin, at))
         at += 1_000
+    for thread in range(labelled):
+        for begin in range(0, at - call_ns, call_ns):
+            page.add(7 + thread, 0, begin, call_ns - 500, 'module_calls', f'block{begin // call_ns % 10}')
     counter[(6, 0)] = [(0, 2**28)]
     return spans, counter, at
 
@@ -143,9 +146,9 @@ def run_json(page, spans, end):
             'static': {'left_out': 0, 'why': ''}}
 
 
-def write(script, style, out, steps=40, layers=12, threads=0):
+def write(script, style, out, steps=40, layers=12, threads=0, labelled=0, call_ns=0):
     page = Page()
-    spans, counter, end = train(page, steps, layers, threads)
+    spans, counter, end = train(page, steps, layers, threads, labelled, call_ns)
     run = run_json(page, spans, end)
     events, count = page.events(counter)
     safe = lambda value: json.dumps(value).replace('<', '\\u003c')

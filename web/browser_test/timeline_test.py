@@ -142,6 +142,26 @@ class Timeline(unittest.TestCase):
         self.browser.wait_frames(3)
         self.assertNotEqual(self.run_js(RUNS, 'thread')[0], light)
 
+    def test_an_empty_canvas_is_not_drawn_and_still_hears_the_pointer(self):
+        opacity = ('const {model, stage} = batchlightTimeline.app; const {canvas} = stage.over;'
+                   'return canvas.style.opacity === (model.hover || model.selected ? "" : "0")')
+        self.wait(opacity)
+        self.show(SLOW_BEGIN - LAYER, SLOW_BEGIN + SLOW_WAIT + LAYER)
+        self.browser.click_at(self.left() + self.x_of(SLOW_BEGIN + LAYER), self.lane_y('phases'))
+        self.wait('return batchlightTimeline.app.model.selected')
+        self.wait(opacity)
+        self.assertEqual(self.run_js('return batchlightTimeline.app.stage.over.canvas.style.opacity'), '')
+
+    def test_every_pixel_of_the_rows_is_opaque(self):
+        for width, height in ((1280, 900), (900, 700)):
+            self.browser.resize(width, height)
+            self.frame()
+            self.assertTrue(self.run_js(
+                'const {canvas, context} = batchlightTimeline.app.stage.rows;'
+                'const {data} = context.getImageData(0, 0, canvas.width, canvas.height);'
+                'const last = data.length - 4;'  # where no row is, the ground shows
+                'return data.every((value, i) => i % 4 < 3 || value === 255) && data[last] + data[last + 1] + data[last + 2] > 0'))
+
     # --- moving ---
 
     def test_wheel_zooms_at_the_pointer(self):

@@ -24,7 +24,7 @@ const kWide = 24;  // css px from which a box is handed on for its label
 
 export class StripCanvas {
   private readonly strips = document.createElement("canvas");
-  private readonly context = this.strips.getContext("2d", {alpha: true})!;
+  private readonly context = this.strips.getContext("2d", {alpha: false})!;
   private image = new ImageData(1, 1);
   private pixels = new Uint32Array(this.image.data.buffer);
   private curves = new ImageData(1, 1);
@@ -36,14 +36,15 @@ export class StripCanvas {
     const {canvas} = target;
     const width = canvas.width;
     this.resize(width, Math.max(1, lanes.length));
-    this.pixels.fill(0);
+    this.pixels.fill(fills.inks.ground);
     this.painted = 0;
     const boxes: Box[] = [];
     lanes.forEach((lane, i) => {
       if (!lane.block.track.info?.counter) this.paint(model, lane, i * width, fills, scale, boxes);
     });
     this.context.putImageData(this.image, 0, 0);
-    target.clearRect(0, 0, width, canvas.height);
+    target.fillStyle = fills.inks.page.surface;
+    target.fillRect(0, 0, width, canvas.height);
     target.imageSmoothingEnabled = false;
     lanes.forEach((lane, i) => {
       const {block, y, height, top: shown} = lane;
@@ -108,7 +109,7 @@ export class StripCanvas {
     const {width} = target.canvas;
     const image = this.curveImage(width, height);
     const pixels = new Uint32Array(image.data.buffer);
-    pixels.fill(0);
+    pixels.fill(inks.ground);
     const span = {from, to: view.to - run.offset};
     for (const layer of run.cache.samplesOf(info!.id, lane.depth, span, nsPerPixel)) {
       const part = {from, nsPerPixel, ...pixelsOf(layer, from, nsPerPixel, width)};

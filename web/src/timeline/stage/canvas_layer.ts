@@ -10,15 +10,23 @@ export class CanvasLayer {
   scale = 1;  // device pixels in a css px
   empty = false;
 
-  constructor(name: string) {
+  // An opaque one costs less: nothing of what lies behind shows through.
+  constructor(name: string, alpha = true) {
     this.canvas = h("canvas", {class: name, "aria-hidden": "true"});
-    this.context = this.canvas.getContext("2d")!;
+    this.context = this.canvas.getContext("2d", {alpha})!;
   }
 
-  resize(width: number, height: number): void {
+  // An empty canvas that lies over another is not drawn, and still under the pointer.
+  hide(): void {
+    this.canvas.style.opacity = this.empty ? "0" : "";
+  }
+
+  // Whether the canvas is another one now, which is empty.
+  resize(width: number, height: number): boolean {
     const scale = window.devicePixelRatio || 1;
     const [w, hgt] =
       [Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale))];
+    const changed = this.canvas.width !== w || this.canvas.height !== hgt;
     if (this.canvas.width !== w) this.canvas.width = w;
     if (this.canvas.height !== hgt) this.canvas.height = hgt;
     this.width = width;
@@ -26,6 +34,7 @@ export class CanvasLayer {
     this.scale = scale;
     this.canvas.style.width = `${width}px`;
     this.canvas.style.height = `${height}px`;
+    return changed;
   }
 
   // An empty canvas in css pixels.

@@ -12,8 +12,9 @@ export function drawOverlay(
   const empty = !selected && !hover && !model.mark && !model.range && model.notes.length === 0;
   if (empty && layer.empty) return;  // a canvas that does not change costs nothing
   const target = layer.clear();
+  layer.empty = empty;
+  layer.hide();
   if (empty) return;
-  layer.empty = false;
   for (const note of model.notes)
     line(target, view.x(note.from), layer.height, inks.page.bad, [2, 3]);
   if (model.mark) shade(target, model, model.mark, layer, inks.page.muted);

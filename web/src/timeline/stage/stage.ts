@@ -24,7 +24,7 @@ const kReachPx = 3;  // how near to a short event the pointer may be
 const kAhead = 0.5;  // windows of rows asked for above and below
 
 export class Stage {
-  readonly rows = new CanvasLayer("rows");
+  readonly rows = new CanvasLayer("rows", false);
   readonly over = new CanvasLayer("over");
   readonly ruler = new CanvasLayer("ruler");
   readonly minimap: Minimap;
@@ -102,7 +102,11 @@ export class Stage {
     this.window.style.height = `${height}px`;
     this.spacer.style.height =
       `${Math.max(0, model.layout.pinnedHeight + model.layout.height - height)}px`;
-    for (const layer of [this.rows, this.over]) layer.resize(width, height);
+    if (this.rows.resize(width, height)) {  // black until it is drawn
+      this.rows.context.fillStyle = this.inks.page.surface;
+      this.rows.context.fillRect(0, 0, this.rows.canvas.width, this.rows.canvas.height);
+    }
+    this.over.resize(width, height);
     this.ruler.resize(width, kRulerHeight);
     this.minimap.resize(width);
     model.scroll = scroller.scrollTop;
