@@ -13,6 +13,7 @@ import time
 from ._tool import find_tool
 
 VARIABLE = "BATCHLIGHT_PROBE_LOADER"
+BEGAN = "began"  # of _bridge/_probe_loader.py, which only the program imports
 MODES = ("both", "loader", "training")
 
 
@@ -102,9 +103,11 @@ class Runner:
             self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                                              env=dict(os.environ, **{VARIABLE: os.path.join(own, "plan")}),
                                              start_new_session=True)
-            limit = time.monotonic() + self.startup_s + 4 * self.seconds
-            status, gone = None, None
+            limit = time.monotonic() + self.startup_s
+            status, gone, began = None, None, False
             while status is None and time.monotonic() < limit:
+                if not began and os.path.exists(os.path.join(own, BEGAN)):
+                    began, limit = True, limit + 4 * self.seconds
                 try:
                     status = self._process.wait(0.05)
                 except subprocess.TimeoutExpired:
@@ -120,6 +123,9 @@ class Runner:
                     return result
             output.seek(0)
             text = output.read().decode(errors="replace")
+        if status is None and began:
+            raise TrialFailed("the program's loader gave batches, but too few in %d s for a steady rate; --seconds gives "
+                              "it longer. Its last lines:\n%s" % (self.startup_s + 4 * self.seconds, _last_lines(text)))
         if status is None:
             raise TrialFailed("the program did not come to its training loop within %d s; --startup gives it "
                               "longer. Its last lines:\n%s" % (self.startup_s, _last_lines(text)))

@@ -2,6 +2,7 @@
 import collections
 import os
 import sys
+import tempfile
 import types
 import unittest
 import unittest.mock
@@ -59,6 +60,40 @@ class OtherPrograms(unittest.TestCase):
     def test_the_kernel_counts_their_time(self):
         busy, passed = _probe_loader.processor_times()
         self.assertTrue(0 < busy < passed)
+
+
+class Patience(unittest.TestCase):
+    """A program that writes a line and a file, and goes on for ever; the clock runs from that file on."""
+
+    def said_of(self, file):
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "program")
+            with open(program, "w") as script:
+                script.write("#!/bin/sh\necho first words\n"
+                             "> \"${BATCHLIGHT_PROBE_LOADER%%plan}%s\"\nexec sleep 1000\n" % file)
+            os.chmod(program, 0o755)
+            runner = _probe_trials.Runner(["any"], seconds=1, steps=1, startup_s=5, say=lambda what: None)
+            self.addCleanup(runner.close)
+            ticks = []
+
+            def clock():
+                if any(file in files for _, _, files in os.walk(runner.folder)):
+                    ticks.append(1)
+                return len(ticks)
+
+            with unittest.mock.patch.object(_probe_trials, "find_tool", lambda: program), \
+                    unittest.mock.patch.object(_probe_trials.time, "monotonic", clock), \
+                    self.assertRaises(_probe_trials.TrialFailed) as failed:
+                runner.run(_probe_trials.Trial("both"))
+            self.assertIn("first words", str(failed.exception))
+            return str(failed.exception)
+
+    def test_for_the_start(self):
+        self.assertIn("did not come to its training loop within 5 s", self.said_of("something"))
+
+    def test_for_the_loop_once_it_began(self):
+        self.assertEqual(_probe_trials.BEGAN, in_program.BEGAN)
+        self.assertIn("too few in 9 s", self.said_of(in_program.BEGAN))
 
 
 class Limit(unittest.TestCase):

@@ -47,6 +47,9 @@ class Asked(InFolder):
         self.assertIn("did you mean dump", self.said("help", "trace", "dum", code=2))
         self.assertIn("no commands of its own", self.said("help", "tree", "x", code=2))
         self.assertIn("batchlight help", self.said(code=2))
+        self.assertIn("unknown flag --sizee; did you mean --size? (batchlight probe storage --help",
+                      self.said("probe", "storage", "--sizee", "1", ".", code=2))
+        self.assertIn("batchlight probe storage --help", self.said("probe", "storage", code=2))
         self.assertNotIn("complete", self.said("complet", code=2).replace("completion", ""))
 
     def test_the_scripts_are_those_that_are_installed(self):

@@ -21,6 +21,7 @@ from ._standard import standard
 
 VARIABLE = "BATCHLIGHT_PROBE_LOADER"
 _PARTS = standard("struct").Struct("7d")  # batches, items_s, collate_s, send_s, send_bytes, cpu_s, items_cpu_s
+BEGAN = "began"  # a file that says that the start is over
 PART_NAMES = ("batches", "items_s", "collate_s", "send_s", "send_bytes", "cpu_s", "items_cpu_s")
 
 
@@ -133,6 +134,7 @@ class _Trial:
         self.watched = None     # the dataset that is iterated while no backward was seen
         self.result = {"mode": plan["mode"], "batches": 0}
         self._torch = None
+        self._has_begun = False  # a loader gave a batch
         self._reset()
 
     def _reset(self):
@@ -287,6 +289,9 @@ class _Trial:
 
     def delivered(self, loader, number, asked, begin, batch):
         now = time.perf_counter()
+        if not self._has_begun:
+            self._has_begun = True
+            open(os.path.join(self.plan["folder"], BEGAN), "w").close()
         if self.target is None:
             if self.watched is not loader.dataset:
                 self._reset()
