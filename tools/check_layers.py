@@ -49,8 +49,9 @@ SUB_LAYERS = {
         'memory': ('stacks', 'buffer', 'rt'),
         'memory_shims': ('memory', 'rt'),  # as shims
         'cupti': ('backtrace', 'stacks', 'collect', 'buffer', 'rt'),
+        'counting': ('cupti', 'collect', 'buffer', 'rt'),
         'python': ('nvtx', 'cupti', 'memory', 'stacks', 'collect', 'buffer', 'rt'),
-        'entry': ('python', 'nvtx', 'osrt', 'memory', 'cupti', 'backtrace', 'stacks', 'collect', 'buffer', 'rt', '.'),
+        'entry': ('python', 'nvtx', 'osrt', 'memory', 'counting', 'cupti', 'backtrace', 'stacks', 'collect', 'buffer', 'rt', '.'),
         'testing': ('rt',),
     },
     'capture': {
@@ -58,16 +59,18 @@ SUB_LAYERS = {
         'program': (),
         'recording': ('program', 'loop'),
         'cpu': ('recording', 'loop'),
+        'gpu': ('recording', 'program', 'loop'),
         'python': ('usage', 'recording', 'loop'),  # usage: kernel_file.h only
         'usage': ('recording', 'loop'),
         'monitor': ('recording', 'loop'),
-        'session': ('monitor', 'usage', 'python', 'cpu', 'recording', 'program', 'loop'),
+        'session': ('monitor', 'usage', 'python', 'gpu', 'cpu', 'recording', 'program', 'loop'),
         'machine': ('session', 'python', 'cpu', 'program'),
     },
     # From the floor up.
     'analysis': {
         'numbers': (),
         'result': ('numbers',),
+        'stalls': ('result', 'numbers'),
         'cuda': (),
         'phases': ('numbers',),
         'steps': ('phases', 'numbers'),

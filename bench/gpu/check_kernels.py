@@ -13,11 +13,12 @@ import subprocess
 import sys
 import time
 
+from checks import check, failed
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 BATCHLIGHT = os.path.join(os.path.abspath(sys.argv[1]), "bin", "batchlight")
 PYTHON = sys.argv[2] if len(sys.argv) > 2 else sys.executable
 OUT = os.environ.get("OUT", "/tmp")
-failed = []
 
 ESSENTIALS = [
     "gpu__time_duration.sum", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "dram__bytes_read.sum",
@@ -26,21 +27,6 @@ ESSENTIALS = [
     "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "lts__t_sectors.sum", "l1tex__t_sector_hit_rate.pct",
     "sm__ops_path_tensor_src_bf16_dst_fp32.sum"]
 ROWS = ("copy", "reduction", "product", "attention", "convolution")
-
-
-def check(name):
-    def run(function):
-        print(f"== {name}", flush=True)
-        begin = time.time()
-        try:
-            wrong = function()
-        except Exception as error:  # the next one is tried all the same
-            wrong = f"{type(error).__name__}: {error}"
-        print(f"{'FAILED' if wrong else 'ok'}: {name} ({time.time() - begin:.1f} s)"
-              f"{': ' + str(wrong) if wrong else ''}", flush=True)
-        if wrong:
-            failed.append(name)
-    return run
 
 
 def run(*words, timeout=120):

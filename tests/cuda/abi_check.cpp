@@ -1,6 +1,7 @@
 // Compares inject/cupti/abi.h, which is what we say CUPTI's records look like, with CUPTI's own
 // headers. Compiles or does not; built where a CUDA 13 toolkit is installed.
 #include <cupti.h>
+#include <cupti_pcsampling.h>
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_range_profiler.h>
@@ -10,6 +11,7 @@
 
 #include "counters/profiler_abi.h"
 #include "inject/cupti/abi.h"
+#include "inject/cupti/pc_sampling_abi.h"
 
 namespace ours = batchlight::inject::cupti;
 
@@ -51,6 +53,44 @@ SAME(ApiActivity, start, CUpti_ActivityAPI, start);
 SAME(ApiActivity, thread, CUpti_ActivityAPI, threadId);
 SAME(ApiActivity, correlation, CUpti_ActivityAPI, correlationId);
 SAME(ApiActivity, result, CUpti_ActivityAPI, returnValue);
+
+SAME(PcStallReason, reason, CUpti_PCSamplingStallReason, pcSamplingStallReasonIndex);
+SAME(PcStallReason, samples, CUpti_PCSamplingStallReason, samples);
+static_assert(sizeof(ours::PcData) == sizeof(CUpti_PCSamplingPCData));
+SAME(PcData, cubin, CUpti_PCSamplingPCData, cubinCrc);
+SAME(PcData, offset, CUpti_PCSamplingPCData, pcOffset);
+SAME(PcData, function, CUpti_PCSamplingPCData, functionName);
+SAME(PcData, reason_count, CUpti_PCSamplingPCData, stallReasonCount);
+SAME(PcData, reasons, CUpti_PCSamplingPCData, stallReason);
+SAME(PcData, correlation, CUpti_PCSamplingPCData, correlationId);
+static_assert(sizeof(ours::PcSamplingData) == sizeof(CUpti_PCSamplingData));
+SAME(PcSamplingData, room, CUpti_PCSamplingData, collectNumPcs);
+SAME(PcSamplingData, samples, CUpti_PCSamplingData, totalSamples);
+SAME(PcSamplingData, dropped, CUpti_PCSamplingData, droppedSamples);
+SAME(PcSamplingData, count, CUpti_PCSamplingData, totalNumPcs);
+SAME(PcSamplingData, remaining, CUpti_PCSamplingData, remainingNumPcs);
+SAME(PcSamplingData, pcs, CUpti_PCSamplingData, pPcData);
+SAME(PcSamplingData, foreign, CUpti_PCSamplingData, nonUsrKernelsTotalSamples);
+SAME(PcSamplingData, hardware_buffer_full, CUpti_PCSamplingData, hardwareBufferFull);
+static_assert(sizeof(ours::PcConfiguration) == sizeof(CUpti_PCSamplingConfigurationInfo));
+SAME(PcConfiguration, value, CUpti_PCSamplingConfigurationInfo, attributeData);
+static_assert(sizeof(ours::PcConfigurationParams) == CUpti_PCSamplingConfigurationInfoParamsSize);
+SAME(PcConfigurationParams, attributes, CUpti_PCSamplingConfigurationInfoParams,
+     pPCSamplingConfigurationInfo);
+static_assert(sizeof(ours::PcContextParams) == CUpti_PCSamplingEnableParamsSize);
+static_assert(sizeof(ours::PcContextParams) == CUpti_PCSamplingStopParamsSize);
+static_assert(sizeof(ours::PcGetDataParams) == CUpti_PCSamplingGetDataParamsSize);
+SAME(PcGetDataParams, data, CUpti_PCSamplingGetDataParams, pcSamplingData);
+static_assert(sizeof(ours::PcReasonCountParams) == CUpti_PCSamplingGetNumStallReasonsParamsSize);
+static_assert(sizeof(ours::PcReasonsParams) == CUpti_PCSamplingGetStallReasonsParamsSize);
+SAME(PcReasonsParams, names, CUpti_PCSamplingGetStallReasonsParams, stallReasons);
+static_assert(sizeof(ours::CubinCrcParams) == CUpti_GetCubinCrcParamsSize);
+SAME(CubinCrcParams, cubin, CUpti_GetCubinCrcParams, cubin);
+static_assert(sizeof(ours::ModuleData) == sizeof(CUpti_ModuleResourceData));
+SAME(ModuleData, cubin, CUpti_ModuleResourceData, pCubin);
+static_assert(ours::kModuleLoaded == CUPTI_CBID_RESOURCE_MODULE_LOADED);
+static_assert(ours::kModuleUnloads == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
+static_assert(ours::kPcReasonBytes == CUPTI_STALL_REASON_STRING_SIZE);
 
 SAME(MemcpyActivity, copy_kind, CUpti_ActivityMemcpy6, copyKind);
 SAME(MemcpyActivity, bytes, CUpti_ActivityMemcpy6, bytes);

@@ -11,6 +11,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "cuda")]
 from recorded import BUILD, InFolder  # noqa: E402
 from cuda_counters_test import DRAM, DURATION, INSTRUCTIONS, STEPS  # noqa: E402
+from cuda_stalls_test import CUBIN, PROGRAM as STALLS, SCALE  # noqa: E402
 
 FAKES = os.path.join(BUILD, "test", "fakes")
 DRIVER = os.path.join(FAKES, "driver")
@@ -96,6 +97,69 @@ class Kernels(InFolder):
                                     "os.getpid(), 9)\n")
         self.kernels("--set", "full", steps="40", program=program, status=128 + 9)
         self.assertEqual({row["Kernel"] for row in self.rows()}, {"gemm()", "reduce()"})
+
+    def stalls(self, *flags, disassembler=True, verb="kernels", **variables):
+        """`--stalls` of a kernel of tests/cuda/scale.cubin; the disassembler is a stand-in."""
+        tools = os.path.join(self.folder, "tools")
+        os.makedirs(tools, exist_ok=True)
+        if disassembler:
+            path = os.path.join(tools, "nvdisasm")
+            with open(path, "w") as script:
+                script.write("#!/bin/sh\n[ $1 = -c ] && cmp $2 %s >&2 || exit 1\nprintf '.text.%s:\\n /*0080*/ "
+                             "LDG.E R5, [R4.64] ;\\n'\n" % (CUBIN, SCALE))
+            os.chmod(path, 0o755)
+        variables.setdefault("PATH", tools + ":" + os.environ["PATH"])
+        environment = dict(self.environment, LD_LIBRARY_PATH=FAKES + ":" + DRIVER, BATCHLIGHT_CUPTI=FAKES,
+                           CUBIN=CUBIN, **variables)
+        done = self.batchlight(verb, "-o", "run", "-f", "true", "--stalls", *flags, "/usr/bin/python3", "-c",
+                               STALLS, "60", env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_stalls(self):
+        done = self.stalls("--set", "essentials")
+        self.assertIn("Sampled instructions: 600 samples of warps in 10 steps", done.stdout)
+        self.assertIn("the hardware lost 100 of 900", done.stdout)
+        self.assertIn("scale.cu:5", done.stdout)
+        self.assertIn("loads from memory are waited for", done.stdout)
+        kernel, = self.rows("--table", "stalls")
+        self.assertEqual(kernel["Kernel"], "scale(float*, float const*, int)")
+        self.assertEqual((kernel["Samples"], kernel["Long Scoreboard (%)"], kernel["Selected (%)"]),
+                         ("600", "66.67", "33.33"))
+        self.assertEqual(kernel["Waits Mostly For"], "Long Scoreboard 67 %")
+        lines = self.rows("--table", "lines")
+        self.assertEqual([(row["Line"], row["Instruction"], row["Samples"], row["File"]) for row in lines], [
+            ("scale.cu:5", "LDG.E R5, [R4.64]", "400", "/tmp/scale/scale.cu"),
+            ("scale.cu:4", "", "200", "/tmp/scale/scale.cu")])
+        self.assertEqual(self.rows("--table", "lines", "-k", "other"), [])
+        steps = [row["Kind"] for row in csv.DictReader(io.StringIO(
+            self.batchlight("table", "steps", "run.batchlight", "-f", "csv").stdout))]
+        self.assertGreaterEqual(steps.count("counters read"), 10)
+        done = self.batchlight("report", "run.batchlight", "-o", "page", "-f")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(self.folder, "page", "hot_lines.csv")) as table:
+            self.assertIn("scale.cu:5", table.read())
+        with open(os.path.join(self.folder, "page", "index.html")) as page:
+            self.assertIn("Lines and instructions of kernels by samples", page.read())
+
+    @unittest.skipIf(any(os.path.exists(folder + "/bin/nvdisasm") for folder in ("/usr/local/cuda", "/usr")), "found")
+    def test_stalls_without_a_disassembler_and_beside_all_else(self):
+        self.stalls("-t", "cuda,nvtx", disassembler=False, verb="profile", PATH="/usr/bin:/bin", GRAPHS="1")
+        lines = self.rows("--table", "lines")
+        self.assertEqual([(row["Line"], row["Instruction"]) for row in lines], [("scale.cu:5", ""), ("scale.cu:4", "")])
+        self.assertIn("nvdisasm was not found",
+                      self.batchlight("table", "losses", "run.batchlight", "-f", "csv").stdout)
+        done = self.batchlight("kernels", "run.batchlight", "--stalls")
+        self.assertNotIn("no kernels were measured", done.stderr)
+        self.assertIn("kernels that ran within CUDA graphs have no samples", done.stdout)
+
+    def test_stalls_that_could_not_be_sampled(self):
+        self.stalls("--set", "essentials", FAKE_COUNTERS_REFUSE="PCSamplingEnable:35")
+        self.assertIn("no instructions were sampled", self.batchlight("kernels", "run.batchlight", "--stalls").stderr)
+        self.assertIn("stalls are not sampled: the driver lets only administrators",
+                      self.batchlight("table", "losses", "run.batchlight", "-f", "csv").stdout)
+        done = self.batchlight("profile", "-t", "nvtx", "--stalls", "/bin/true")
+        self.assertIn("--stalls needs cuda in --trace", done.stderr)
 
     def test_errors_say_what_to_do(self):
         def fails(*flags):

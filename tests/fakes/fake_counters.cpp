@@ -49,14 +49,6 @@ const char* const kBases[] = {"gpu__time_duration",
                               "sm__inst_executed_pipe_fma"};
 constexpr size_t kBaseCount = sizeof kBases / sizeof *kBases;
 
-uint32_t Refusal(const char* call) {
-  const char* const refuse = std::getenv("FAKE_COUNTERS_REFUSE");
-  if (refuse == nullptr) return 0;
-  const size_t bytes = std::strlen(call);
-  if (std::strncmp(refuse, call, bytes) != 0 || refuse[bytes] != ':') return 0;
-  return static_cast<uint32_t>(std::strtoul(refuse + bytes + 1, nullptr, 10));
-}
-
 // Which base a metric rolls up, from 1; 0: none.
 size_t BaseOf(const std::string& metric) {
   const char* const missing = std::getenv("FAKE_COUNTERS_MISSING");
@@ -140,11 +132,19 @@ uint64_t RealtimeNs() {
 }
 
 #define REFUSED(call) \
-  if (const uint32_t refusal = Refusal(call)) return refusal
+  if (const uint32_t refusal = fake_cupti::Refusal(call)) return refusal
 
 }  // namespace
 
 namespace fake_cupti {
+
+uint32_t Refusal(const char* call) {
+  const char* const refuse = std::getenv("FAKE_COUNTERS_REFUSE");
+  if (refuse == nullptr) return 0;
+  const size_t bytes = std::strlen(call);
+  if (std::strncmp(refuse, call, bytes) != 0 || refuse[bytes] != ':') return 0;
+  return static_cast<uint32_t>(std::strtoul(refuse + bytes + 1, nullptr, 10));
+}
 
 void CountKernel() {
   g_kernels.fetch_add(1);

@@ -18,7 +18,8 @@ constexpr uint32_t kLaunchKernel = 211, kLaunchKernelEx = 652, kMemcpyAsync = 41
                    kStreamSynchronize = 131, kEventRecord = 135, kGraphLaunchCall = 311,
                    kMalloc = 20, kFree = 22, kGetDevice = 17, kDeviceReset = 164,
                    kDriverStreamSynchronize = 126, kStreamWaitEvent = 147, kEventSynchronize = 137,
-                   kDeviceSynchronize = 165, kDriverStreamWaitEventPtsz = 436;
+                   kDeviceSynchronize = 165, kDriverStreamWaitEventPtsz = 436,
+                   kStreamBeginCapture = 539, kStreamEndCapture = 497;
 
 // A call being made: takes a correlation id when it is recorded, writes its record at the end.
 class Call {
@@ -94,6 +95,7 @@ uint32_t fake_cuda_launch(const fake_launch* launch) {
   Call call(launch->through_driver != 0 ? kLaunchKernelEx : kLaunchKernel,
             launch->through_driver != 0 ? kDriverApi : kRuntimeApi);
   CountKernel();
+  SampleKernel(launch->name, call.correlation());
   if (!KindEnabled(kConcurrentKernel)) return call.correlation();
   KernelActivity kernel{};
   kernel.kind = kConcurrentKernel;
@@ -210,11 +212,16 @@ uint32_t fake_cuda_event_synchronize(uint32_t event) {
 }
 uint32_t fake_cuda_device_synchronize() { return Call(kDeviceSynchronize).correlation(); }
 
-void fake_cuda_begin_capture(uint32_t stream) { SetCapturing(Handle(stream)); }
+void fake_cuda_begin_capture(uint32_t stream) {
+  const Call call(kStreamBeginCapture, kDriverApi);
+  SetCapturing(Handle(stream));
+}
 uint32_t fake_cuda_end_capture() {
-  SetCapturing(nullptr);
   constexpr uint32_t kStreamCaptureInvalidated = 901;
-  return CaptureWasBroken() ? kStreamCaptureInvalidated : 0;
+  const uint32_t result = CaptureWasBroken() ? kStreamCaptureInvalidated : 0;
+  const Call call(kStreamEndCapture, kDriverApi, nullptr, result);
+  SetCapturing(nullptr);
+  return CaptureWasBroken() ? kStreamCaptureInvalidated : result;
 }
 
 uint32_t fake_cuda_event_record(uint32_t event, uint32_t stream) {

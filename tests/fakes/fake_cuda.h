@@ -49,12 +49,15 @@ uint32_t fake_cuda_free(uint64_t address, uint64_t bytes);
 uint32_t fake_cuda_get_device(void);
 // A page fault of unified memory.
 void fake_cuda_cpu_page_fault(uint64_t address);
-// From begin to end the stream is in a capture, which asking for the stream's id breaks. 0, or
-// cudaErrorStreamCaptureInvalidated.
+// From begin to end the stream is in a capture, which asking for the stream's id breaks, and any
+// call of the sampler's, and a launch while it samples. 0, or cudaErrorStreamCaptureInvalidated.
 void fake_cuda_begin_capture(uint32_t stream);
 uint32_t fake_cuda_end_capture(void);
 // Stream capture adds a node; instantiation clones it.
 void fake_cuda_graph_node(uint64_t node, uint64_t clone);
+// Code for the GPU (a cubin) is loaded, or unloaded; kernels launched then are its functions.
+void fake_cuda_load_module(const void* image, uint64_t bytes);
+void fake_cuda_unload_module(void);
 void fake_cuda_profiler_start(void);
 void fake_cuda_profiler_stop(void);
 // cudaDeviceReset and cuCtxDestroy: the context is about to go.

@@ -160,6 +160,10 @@ bool KindEnabled(uint32_t kind) {
 bool GraphTraceWasLate() { return The().graph_trace_was_late; }
 
 void SetCapturing(const void* stream) { The().capturing = stream; }
+bool IsCapturing() { return The().capturing != nullptr; }
+void BreakCapture() {
+  if (IsCapturing()) The().capture_broken = true;
+}
 bool CaptureWasBroken() { return The().capture_broken.exchange(false); }
 
 bool CallEnabled(uint32_t domain, uint32_t cbid) {

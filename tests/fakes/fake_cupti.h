@@ -22,9 +22,15 @@ bool GraphTraceWasLate();
 void InvokeCallback(uint32_t domain, uint32_t cbid,
                     const batchlight::inject::cupti::CallbackData& data);
 void SetCapturing(const void* stream);  // nullptr = none
-bool CaptureWasBroken();                // and forgets it
+bool IsCapturing();
+void BreakCapture();      // if there is one
+bool CaptureWasBroken();  // and forgets it
 // For the counters that are being read (fake_counters.cpp).
 void CountKernel();
+// For the instructions that are being sampled (fake_stalls.cpp).
+void SampleKernel(const char* name, uint32_t correlation);
+// What FAKE_COUNTERS_REFUSE says of the call; 0: it is not refused.
+uint32_t Refusal(const char* call);
 void InvokeResource(uint32_t cbid, void* descriptor);
 // Stores a record of `bytes` known bytes and `record_bytes` in all (a newer CUPTI's are longer, an
 // older one's shorter) into the calling thread's buffer.

@@ -1,6 +1,6 @@
 // A stand-in for libcuda.so.1 with two GPUs, for `batchlight doctor` and for those who read
 // counters. FAKE_DRIVER=error: it finds none; crash: it takes its process with it; "no context":
-// none is current.
+// none is current; "lost device": waiting for it fails.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -38,6 +38,8 @@ int cuCtxGetCurrent(void** context) {
   *context = Wanted("no context") ? nullptr : &the_context;
   return 0;
 }
+
+int cuCtxSynchronize() { return Wanted("lost device") ? 700 : 0; }
 
 int cuDeviceGetName(char* name, int length, int device) {
   std::snprintf(name, static_cast<size_t>(length), "Stand-in GPU %d", device);

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "analysis/counters/operation_metrics.h"
+#include "store/stall_samples.h"
 
 namespace batchlight {
 namespace {
@@ -139,6 +140,8 @@ std::vector<StepFigures> FindStepFigures(const Store& store,
     const CounterRangesTable& ranges = store.counter_ranges;
     for (size_t row = 0; row < ranges.size(); ++row) {
       if (Place{ranges.process[row], ranges.device[row]} != place) continue;
+      const std::string_view set = store.Text(ranges.counter_set[row]);
+      if (set == kSerializedStalls || set == kContinuousStalls) continue;
       if (ranges.kernels[row] == 0) ++figures.steps;
       figures.switch_ns += ranges.switch_ns[row];
     }

@@ -2,6 +2,7 @@
 
 #include "analysis/steps/steps.h"
 #include "analysis/testing/store_builder.h"
+#include "store/stall_samples.h"
 
 namespace batchlight {
 namespace {
@@ -29,6 +30,26 @@ TEST(CountedSteps, ThoseInWhichCountersWereSwitchedStandForNoOthers) {
     EXPECT_EQ(kind(11), StepKind::kSteady);
     EXPECT_EQ(set.Main()->steady.size(), each_kernel ? 16u : 17u);
   }
+}
+
+TEST(CountedSteps, ThoseWhoseKernelsWereSampledOneAfterTheOther) {
+  testing::StoreBuilder build;
+  const ProcessId process = build.Process(100, "train.py");
+  const ThreadId thread = build.Thread(process);
+  for (int64_t i = 0; i < 20; ++i) build.Range(thread, "step", i * 1000, (i + 1) * 1000);
+  const auto sampled = [&](int64_t step, std::string_view how) {
+    build.store().counter_ranges.Append({.start_ns = step * 1000,
+                                         .end_ns = (step + 1) * 1000,
+                                         .process = process,
+                                         .counter_set = build.store().strings.Intern(how),
+                                         .switch_ns = 5});
+  };
+  sampled(8, kSerializedStalls);
+  sampled(12, kContinuousStalls);
+  const StepSet set = FindSteps(build.Build());
+  ASSERT_NE(set.Main(), nullptr);
+  EXPECT_EQ(set.Main()->steps[8].kind, StepKind::kCounted);
+  EXPECT_EQ(set.Main()->steps[12].kind, StepKind::kSteady);
 }
 
 }  // namespace

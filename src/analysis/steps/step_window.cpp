@@ -6,6 +6,7 @@
 #include "analysis/steps/graph_use.h"
 #include "analysis/steps/loop_tiler.h"
 #include "analysis/steps/step_lookup.h"
+#include "store/stall_samples.h"
 
 namespace batchlight {
 namespace {
@@ -192,7 +193,9 @@ void NameByCounters(const Store& store, ProcessSteps& process) {
       Step& step = process.steps[i];
       const int64_t part_ns = std::min(end_ns, step.end_ns) - std::max(begin_ns, step.start_ns);
       const double least_ns = kLeastPart * double(step.duration_ns());
-      const bool slowed = ranges.kernels[row] != 0 || double(switch_ns) > least_ns;
+      const bool one_by_one =
+          ranges.kernels[row] != 0 || store.Text(ranges.counter_set[row]) == kSerializedStalls;
+      const bool slowed = one_by_one || double(switch_ns) > least_ns;
       if (step.kind != StepKind::kExcluded && slowed && double(part_ns) > least_ns) {
         step.kind = StepKind::kCounted;
       }

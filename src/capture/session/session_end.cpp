@@ -1,6 +1,8 @@
 // From the end of the session to its sealed recordings.
 #include "base/child.h"
 #include "base/contain.h"
+#include "capture/gpu/code_names.h"
+#include "capture/program/cupti_folder.h"
 #include "capture/recording/live_folder.h"
 #include "capture/recording/output_name.h"
 #include "capture/session/session.h"
@@ -92,6 +94,23 @@ Status Session::SealTo(const std::string& path, std::optional<uint32_t> index) {
       return program_stacks_->Name(recording_->live_folder(), capture);
     });
     if (!named.ok()) SayOfCpu(named.message());
+  }
+  if (options_.extra.find("stalls.") != std::string::npos) {
+    // Another user's code is not for programs that run as the tool.
+    const std::string disassembler =
+        options_.run_as ? "" : FindDisassembler(FindCuptiFolder(options_.command));
+    if (disassembler.empty()) {
+      recording_->log().AddReason(
+          "counters", options_.run_as
+                          ? "sampled instructions have no text: --run-as"
+                          : "sampled instructions have no text: nvdisasm was not found; "
+                            "it is in CUDA's toolkit and in Triton");
+    }
+    const Status named = Contain("naming sampled instructions", [&] {
+      return NameGpuCode(recording_->live_folder(),
+                         {.disassembler = disassembler, .capture = capture});
+    });
+    if (!named.ok()) recording_->log().AddReason("counters", named.message());
   }
   if (cpu_) {
     const Status cpu = cpu_->Finish(capture);

@@ -10,7 +10,7 @@
 namespace batchlight::cli {
 namespace {
 
-// As inject/cupti/counter_plan.h reads them.
+// As inject/counting/counter_plan.h reads them.
 std::string PlanLines(const CounterOptions& counters, const capture::PassPlan& plan,
                       const std::string& set) {
   std::string lines;
@@ -69,6 +69,19 @@ Status PlanCounters(const CounterOptions& counters, capture::SessionOptions& ses
   session.facts.emplace_back("counters.chip", plan->chip);
   session.extra += PlanLines(counters, plan.value(), Joined(counters.sets));
   return {};
+}
+
+void ChooseStalls(const StallOptions& stalls, const CounterOptions& counters,
+                  capture::SessionOptions& session) {
+  if (!stalls.wanted) return;
+  const auto add = [&session](const char* key, uint64_t value) {
+    session.extra += std::string("stalls.") + key + "=" + std::to_string(value) + "\n";
+  };
+  add("windows", stalls.windows);
+  add("first", stalls.first_step);
+  add("share", stalls.share_ppm);
+  if (stalls.continuous) add("continuous", 1);
+  if (counters.rank) add("rank", *counters.rank);
 }
 
 Status ChooseGpuMetrics(const ProfileOptions& options, capture::SessionOptions& session) {

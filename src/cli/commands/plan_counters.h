@@ -14,6 +14,10 @@ namespace batchlight::cli {
 Status PlanCounters(const CounterOptions& counters, capture::SessionOptions& session,
                     std::vector<std::string>& say);
 
+// Tells the program which steps --stalls samples. Nothing needs to be planned.
+void ChooseStalls(const StallOptions& stalls, const CounterOptions& counters,
+                  capture::SessionOptions& session);
+
 // What --gpu-metrics-set names, for who samples. Error (kUsage): there is no such set.
 Status ChooseGpuMetrics(const ProfileOptions& options, capture::SessionOptions& session);
 

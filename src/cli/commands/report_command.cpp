@@ -10,7 +10,9 @@
 #include "cli/flags/step_flags.h"
 #include "cli/reading/job_input.h"
 #include "cli/reading/reading_notes.h"
+#include "cli/reading/stall_tables.h"
 #include "cli/reading/standard_output.h"
+#include "ingest/input_paths.h"
 #include "ingest/recording/source_lines.h"
 #include "report/files/report_folder.h"
 
@@ -39,6 +41,15 @@ void ForgetCommandLines(SessionInfo& session) {
   for (ProcessInfo& process : session.processes) process.command_line.clear();
 }
 
+// Of one recording: the ranks of a job have samples of their own.
+Status AddStallTables(const std::vector<std::string>& runs, const Store& store,
+                      ReportOptions& report) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> inputs, FindInputs(runs));
+  if (inputs.size() != 1) return {};
+  ASSIGN_OR_RETURN(report.more_tables, ReadStallTables(store, inputs.front()));
+  return {};
+}
+
 Status Run(const ReportFlags& options) {
   RETURN_IF_ERROR(CheckRuns("report", options.runs,
                             "-f replaces an existing report, which has a page and a CSV of every "
@@ -54,6 +65,7 @@ Status Run(const ReportFlags& options) {
   if (options.embed_source) {
     for (auto& [path, text] : ReadSourceFiles(store)) report.sources.push_back({path, text});
   }
+  RETURN_IF_ERROR(AddStallTables(options.runs, store, report));
   if (options.no_command_line) ForgetCommandLines(overview.session);
   RETURN_IF_ERROR(CheckStepsAreThere(run, overview.steps));
   auto written = WriteReportFolder(overview, report);

@@ -128,6 +128,7 @@ void RunSession(const ProfileOptions& options, const ShowRecording& show, Outcom
   const auto plainly = RunsPlainly(options, outcome);
   outcome.status = plainly.status();
   if (!plainly.ok() || plainly.value()) return;
+  ChooseStalls(options.stalls, options.counters, wanted);
   outcome.status = PlanCounters(options.counters, wanted, notices);
   if (outcome.status.ok()) outcome.status = ChooseGpuMetrics(options, wanted);
   if (!outcome.status.ok()) return;

@@ -149,6 +149,23 @@ Status ReadStepCounters(const ParsedFlags& flags, ProfileOptions& options) {
   return {};
 }
 
+// --stalls. `kernels` chooses other windows.
+Status ReadStalls(const ParsedFlags& flags, ProfileOptions& options) {
+  const std::string text = flags.Text(Flag::kStalls);
+  if (text == "false") return {};
+  if ((options.session.trace & format::kTraceCuda) == 0) {
+    return UsageError("--stalls needs cuda in --trace");
+  }
+  if (!options.session.gpu_sampling.devices.empty()) {
+    return UsageError(
+        "--stalls and --gpu-metrics-devices both need the GPU's counters: choose one");
+  }
+  options.stalls.wanted = true;
+  options.stalls.continuous = text == "continuous";
+  options.session.trace |= format::kTracePython | format::kTracePhases;  // where steps end
+  return {};
+}
+
 // 1000, 10k: samples a second.
 Result<uint64_t> ParseRate(const std::string& text) {
   uint64_t rate = 0;
@@ -297,6 +314,7 @@ Result<ProfileOptions> MakeProfileOptions(const ParsedFlags& flags) {
   RETURN_IF_ERROR(ReadStepDetail(flags, session));
   RETURN_IF_ERROR(ReadStepCounters(flags, options));
   RETURN_IF_ERROR(ReadGpuMetrics(flags, options));
+  RETURN_IF_ERROR(ReadStalls(flags, options));
   session.delay_s = flags.Seconds(Flag::kDelay);
   session.duration_s = flags.Seconds(Flag::kDuration);
   session.wait_all = flags.Text(Flag::kWait) == "all";

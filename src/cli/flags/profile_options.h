@@ -34,9 +34,19 @@ struct RankList {
   unsigned Lowest() const;
 };
 
+// --stalls: as inject/counting/stall_sampler.h reads them.
+struct StallOptions {
+  bool wanted = false;
+  bool continuous = false;
+  uint64_t windows = 0;  // 0: as many as the share allows
+  uint64_t first_step = 5;
+  uint64_t share_ppm = 10'000;  // of the run's time; 0: they follow each other
+};
+
 struct ProfileOptions {
   capture::SessionOptions session;
   CounterOptions counters;
+  StallOptions stalls;
   std::vector<std::string> gpu_metric_sets;  // --gpu-metrics-set; empty: no GPU is sampled
   std::vector<std::string> without_effect;   // "--sample=cpu": accepted, and named in one line
   uint32_t overhead_rounds = 0;              // --measure-overhead; 0 = not measured

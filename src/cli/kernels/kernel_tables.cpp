@@ -2,11 +2,13 @@
 
 #include <regex.h>
 
+#include <algorithm>
 #include <memory>
 #include <string_view>
 
 #include "analysis/overview/run_overview.h"
 #include "analysis/tables/counter_tables.h"
+#include "cli/kernels/stall_view.h"
 #include "cli/reading/standard_output.h"
 #include "report/tables/people_table.h"
 #include "report/tables/table_format.h"
@@ -56,13 +58,6 @@ Result<KernelChoice> ChoiceOf(const KernelView& view) {
   RETURN_IF_ERROR(regex->Compile(view.pattern));
   choice.wanted = [regex](std::string_view name) { return regex->Matches(std::string(name)); };
   return choice;
-}
-
-bool IsWanted(const KernelView& view, std::string_view table) {
-  for (const std::string& wanted : view.tables) {
-    if (wanted == "all" || wanted == table) return true;
-  }
-  return false;
 }
 
 std::string Plural(uint64_t count, const char* one, const char* many) {
@@ -141,17 +136,24 @@ void KeepFigures(ResultTable* table) {
   cut(table->columns);
 }
 
-void ShortenNames(ResultTable* table) {
+}  // namespace
+
+bool IsWanted(const KernelView& view, std::string_view table) {
+  for (const std::string& wanted : view.tables) {
+    if (wanted == "all" || wanted == table) return true;
+  }
+  return false;
+}
+
+void ShortenKernelNames(size_t column, ResultTable* table) {
   constexpr size_t kWidest = 48;
   for (auto& row : table->rows) {
-    if (auto* name = std::get_if<std::string>(&row.front())) {
+    if (auto* name = std::get_if<std::string>(&row[column])) {
       *name = KernelLabel(*name);
       if (name->size() > kWidest) *name = name->substr(0, kWidest - 3) + "...";
     }
   }
 }
-
-}  // namespace
 
 Result<KernelView> MakeKernelView(const ParsedFlags& flags) {
   KernelView view{.pattern = flags.Text(Flag::kKernelName),
@@ -159,12 +161,17 @@ Result<KernelView> MakeKernelView(const ParsedFlags& flags) {
                   .tables = flags.List(Flag::kKernelTable),
                   .format = flags.Text(Flag::kKernelFormat),
                   .rows = std::strtoul(flags.Text(Flag::kKernelRows).c_str(), nullptr, 10)};
+  view.stalls = flags.Text(Flag::kStalls) != "false";
+  if (view.stalls && !flags.Given(Flag::kKernelTable)) {
+    for (const std::string_view table : kStallTables) view.tables.emplace_back(table);
+  }
   RETURN_IF_ERROR(ChoiceOf(view).status());
   ASSIGN_OR_RETURN(const TableFormat format, ParseTableFormat(view.format));
   if (format.for_people()) return view;
   if (!flags.Given(Flag::kKernelRows)) view.rows = 0;
   size_t tables = 0;
   for (const KernelTable& table : kTables) tables += IsWanted(view, table.name);
+  for (const std::string_view table : kStallTables) tables += IsWanted(view, table);
   if (tables > 1) return UsageError("--format=" + view.format + " is of one --table");
   return view;
 }
@@ -174,7 +181,13 @@ Status PrintKernels(const Store& store, const KernelView& view, const std::strin
   ASSIGN_OR_RETURN(const TableFormat format, ParseTableFormat(view.format));
   const RunOverview overview = BuildOverview(store);
   const KernelReport report = ReportKernels(store, overview.work, choice);
-  if (report.kernels.empty()) SayLine("batchlight: " + input + ": " + WhyNone(report));
+  const bool has_kernel_table =
+      std::any_of(std::begin(kTables), std::end(kTables),
+                  [&](const KernelTable& table) { return IsWanted(view, table.name); });
+  const bool only_stalls = report.steps == 0 && WantsStalls(view);
+  if (report.kernels.empty() && has_kernel_table && !only_stalls) {
+    SayLine("batchlight: " + input + ": " + WhyNone(report));
+  }
   if (format.for_people() && !report.kernels.empty())
     RETURN_IF_ERROR(WriteOut(Head(store, report)));
   for (const KernelTable& wanted : kTables) {
@@ -184,7 +197,7 @@ Status PrintKernels(const Store& store, const KernelView& view, const std::strin
     if (format.for_people()) {
       if (table.rows.empty()) continue;
       KeepFigures(&table);
-      ShortenNames(&table);
+      ShortenKernelNames(0, &table);
       SuitUnits(&table);
       const auto width = static_cast<size_t>(TerminalStyle::Of(stdout).terminal_width);
       if (width != 0) FitWidth(format, width, &table);
@@ -194,6 +207,9 @@ Status PrintKernels(const Store& store, const KernelView& view, const std::strin
     RETURN_IF_ERROR(WriteOut("\n"));
     if (wanted.name != "limits") continue;
     RETURN_IF_ERROR(WriteNamesOut(AdviceText(store, report, view.rows)));
+  }
+  if (WantsStalls(view)) {
+    RETURN_IF_ERROR(PrintStalls(store, view, format, choice.wanted, input));
   }
   return FinishOut();
 }

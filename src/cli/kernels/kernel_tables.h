@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "analysis/result/result_table.h"
 #include "base/status.h"
 #include "cli/flags/flags.h"
 #include "store/store.h"
@@ -15,8 +17,14 @@ struct KernelView {
   bool each_launch = false;
   std::vector<std::string> tables;  // limits, memory, ...
   std::string format;
-  size_t rows = 0;  // 0: all
+  size_t rows = 0;      // 0: all
+  bool stalls = false;  // --stalls
 };
+
+// Whether --table, or what stands for it, names the table.
+bool IsWanted(const KernelView& view, std::string_view table);
+// Names of kernels in a column, as people read them.
+void ShortenKernelNames(size_t column, ResultTable* table);
 
 // Errors are kUsage: what `format` and `pattern` say is checked before a program is run.
 Result<KernelView> MakeKernelView(const ParsedFlags& flags);

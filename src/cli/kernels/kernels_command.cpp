@@ -49,6 +49,10 @@ Result<ProfileOptions> OptionsOf(const ParsedFlags& flags) {
   if (flags.Text(Flag::kKernelRank) != "all") {
     ASSIGN_OR_RETURN(counters.rank, NumberOf(flags, Flag::kKernelRank, 0));
   }
+  constexpr uint64_t kStallWindows = 10;
+  options.stalls.windows = kStallWindows;
+  options.stalls.first_step = counters.first_step;
+  options.stalls.share_ppm = 0;
   // Where steps end, and whose kernel it is.
   options.session.trace |= format::kTracePython | format::kTracePhases | format::kTraceModules |
                            format::kTraceOperators | format::kTraceShapes;
@@ -100,6 +104,8 @@ void RegisterKernels(const Command& app, Outcome& outcome) {
       "need, its kernels run one after the other and each is measured: nothing is replayed, no "
       "memory is saved. These steps take longer, by about a millisecond a kernel. At the program's "
       "end the tables are printed on standard output.\n\n"
+      "With --stalls the ten steps after these are sampled: which instructions the GPU executed, "
+      "and what their warps waited for.\n\n"
       "`batchlight kernels RUN` prints them again, and `batchlight table` has each of them.\n\n"
       "The exit code is the program's.");
   command.TakeAllWords();

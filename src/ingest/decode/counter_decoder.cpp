@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "store/stall_samples.h"
+
 namespace batchlight {
 
 using format::RecordKind;
@@ -18,26 +20,32 @@ void CounterDecoder::Decode(const format::RecordView& view) {
       return Take(view.As<format::GpuMetricRecord>());
     case RecordKind::kGpuMetricSample:
       return TakeSample(view);
+    case RecordKind::kStallWindow:
+      return Take(view.As<format::StallWindowRecord>(), view.ticks);
     default:
       return;
   }
 }
 
+// `row` but for its times.
+void CounterDecoder::AddRange(uint64_t end_ticks, uint64_t length_ticks, uint64_t switch_ns,
+                              CounterRangesRow row) {
+  row.end_ns = context_.Now(end_ticks);
+  row.start_ns =
+      std::max<int64_t>(0, row.end_ns - std::max<int64_t>(0, context_.LengthNs(length_ticks)));
+  row.switch_ns = static_cast<int64_t>(std::min<uint64_t>(switch_ns, INT64_MAX - 1));
+  context_.fragment.store.counter_ranges.Append(row);
+}
+
 void CounterDecoder::Take(const format::CounterRangeRecord& record, uint64_t ticks) {
-  const int64_t end_ns = context_.Now(ticks);
-  const int64_t length_ns = std::max<int64_t>(0, context_.LengthNs(record.ticks));
-  const auto switch_ns = static_cast<int64_t>(std::min<uint64_t>(record.switch_ns, INT64_MAX - 1));
-  context_.fragment.store.counter_ranges.Append(
-      {.start_ns = std::max<int64_t>(0, end_ns - length_ns),
-       .end_ns = end_ns,
-       .process = context_.process,
-       .device = record.device,
-       .context = record.context,
-       .range = record.range,
-       .kernels = record.kernels,
-       .iteration = record.iteration,
-       .counter_set = context_.String(record.counter_set),
-       .switch_ns = switch_ns});
+  AddRange(ticks, record.ticks, record.switch_ns,
+           {.process = context_.process,
+            .device = record.device,
+            .context = record.context,
+            .range = record.range,
+            .kernels = record.kernels,
+            .iteration = record.iteration,
+            .counter_set = context_.String(record.counter_set)});
 }
 
 void CounterDecoder::Take(const format::CounterValueRecord& record) {
@@ -62,6 +70,21 @@ void CounterDecoder::Take(const format::GpuMetricRecord& record) {
        .unit = context_.String(record.unit),
        .source = static_cast<GpuMetricSource>(std::min<uint32_t>(record.source, UINT8_MAX)),
        .interval_ns = static_cast<int64_t>(std::min<uint64_t>(record.interval_ns, INT64_MAX - 1))});
+}
+
+// The step is one in which the GPU was looked at; what it showed: stall_samples.cpp.
+void CounterDecoder::Take(const format::StallWindowRecord& record, uint64_t ticks) {
+  constexpr uint32_t kSerialized = 1;
+  constexpr uint32_t kNoRange = uint32_t{1} << 31;  // numbers of ranges are far below
+  const bool serialized = (record.flags & kSerialized) != 0;
+  AddRange(ticks, record.ticks, record.switch_ns,
+           {.process = context_.process,
+            .device = record.device,
+            .context = record.context,
+            .range = record.window | kNoRange,
+            .iteration = record.iteration,
+            .counter_set = context_.fragment.store.strings.Intern(serialized ? kSerializedStalls
+                                                                             : kContinuousStalls)});
 }
 
 void CounterDecoder::TakeSample(const format::RecordView& view) {

@@ -22,9 +22,12 @@ class CounterDecoder {
     StringId name;
   };
 
+  void AddRange(uint64_t end_ticks, uint64_t length_ticks, uint64_t switch_ns,
+                CounterRangesRow row);
   void Take(const format::CounterRangeRecord& record, uint64_t ticks);
   void Take(const format::CounterValueRecord& record);
   void Take(const format::GpuMetricRecord& record);
+  void Take(const format::StallWindowRecord& record, uint64_t ticks);
   void TakeSample(const format::RecordView& view);
 
   ChunkContext& context_;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "ingest/decode/stall_samples.h"
 #include "ingest/dump/trace_text.h"
 #include "ingest/recording/recording.h"
 
@@ -83,6 +84,59 @@ TEST_F(CountersTest, ARangeThatIsLongerThanTheRecording) {
   ASSERT_EQ(store.counter_ranges.size(), 1u);
   EXPECT_GE(store.counter_ranges.start_ns[0], 0);
   EXPECT_LE(store.counter_ranges.start_ns[0], store.counter_ranges.end_ns[0]);
+}
+
+TEST_F(CountersTest, SampledInstructions) {
+  const Store store = Read(
+      std::string(kTool) +
+      "+0 GpuInstruction cubin=77 offset=16 function=\"_Z5scalePf\" text=\"LDG.E R2, [R2.64]\" "
+      "file=\"/home/me/scale.cu\" line=4\n"
+      "+0 GpuInstruction cubin=78 offset=32 function=\"_Z5scalePf\" text=\"EXIT\"\n"
+      "chunk pid=41 tid=41 thread=0 attach_ns=1500 clock=monotonic base_ticks=2000 base_ns=2000\n"
+      "+700 StallWindow ticks=500 window=2 device=1 context=3 period_log2=11 iteration=9 "
+      "switch_ns=44 flags=1 modules_unloaded=1\n"
+      "+900 StallSample window=2 function=\"_Z5scalePf\" reason=\"wait\" samples=40 cubin=77 "
+      "offset=16 correlation=8\n"
+      "+900 StallSample window=2 function=\"_Z5scalePf\" reason=\"wait\" samples=2 cubin=77 "
+      "offset=16 correlation=9\n"
+      "+900 StallSample window=2 function=\"_Z5scalePf\" reason=\"wait\" samples=8 cubin=77 "
+      "offset=32\n"
+      "+900 StallTotals window=2 flags=1 samples=60 dropped=5 foreign=7\n"
+      // Nonsense.
+      "+900 StallWindow ticks=1 window=4 period_log2=4000000000 switch_ns=18446744073709551615\n"
+      "+900 StallSample window=9 samples=4294967295 reason=\"wait\"\n"
+      "+900 StallSample window=9 samples=4294967295 reason=\"wait\"\n");
+  ASSERT_EQ(store.counter_ranges.size(), 2u) << "steps that are like no others";
+  EXPECT_EQ(store.Text(store.counter_ranges.counter_set[0]), kSerializedStalls);
+  EXPECT_EQ(store.counter_ranges.start_ns[0], 1200);
+  EXPECT_EQ(store.counter_ranges.iteration[0], 9u);
+
+  const Result<StallSamples> read = ReadStallSamples(folder_ + "/a.batchlight.live");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_EQ(read->windows.size(), 2u);
+  const StallWindow& window = read->windows[0];
+  EXPECT_EQ(window.pid, 41u);
+  EXPECT_EQ(window.length_ns, 500);
+  EXPECT_EQ(window.period_cycles, 2048u);
+  EXPECT_EQ(window.samples, 60u);
+  EXPECT_EQ(window.dropped, 5u);
+  EXPECT_EQ(window.foreign, 7u);
+  EXPECT_TRUE(window.serialized && window.buffer_full && window.is_whole);
+  EXPECT_EQ(window.modules_unloaded, 1u);
+  EXPECT_EQ(read->windows[1].period_cycles, 0u);
+  EXPECT_FALSE(read->windows[1].is_whole);
+  ASSERT_EQ(read->samples.size(), 3u);
+  const auto name = [&read](uint32_t id) { return read->names[id]; };
+  const StallSample& first = read->samples[1];
+  EXPECT_EQ(name(first.function), "_Z5scalePf");
+  EXPECT_EQ(name(first.reason), "wait");
+  EXPECT_EQ(name(first.instruction), "LDG.E R2, [R2.64]");
+  EXPECT_EQ(name(first.file), "/home/me/scale.cu");
+  EXPECT_EQ(first.line, 4u);
+  EXPECT_EQ(first.samples, 42u) << "of two launches";
+  EXPECT_EQ(read->samples[2].offset, 32u);
+  EXPECT_EQ(read->samples[2].instruction, 0u) << "of other code";
+  EXPECT_EQ(read->samples[0].samples, UINT32_MAX);
 }
 
 TEST_F(CountersTest, SamplesOfTwoGpus) {

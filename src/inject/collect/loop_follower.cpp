@@ -56,7 +56,8 @@ void InForkedChild() {
 void ReadLoopOptions() {
   g_counts_steps = ReadStepWindows();
   g_has_detail = ReadStepDetail();
-  g_has_counters = Control() != nullptr && HasOption(Control()->extra, "counters.pass=");
+  g_has_counters = Control() != nullptr && (HasOption(Control()->extra, "counters.pass=") ||
+                                            HasOption(Control()->extra, "stalls.share="));
   ReadStepBoard();
   g_follows_loop = g_counts_steps || FollowsIterations() || g_has_board;
   if (g_counts_steps) FollowWindows();

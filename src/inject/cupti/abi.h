@@ -18,6 +18,7 @@ inline constexpr uint32_t kErrorMultipleSubscribers = 39;
 // Versions that cuptiGetVersion returns; from 13.0 on major * 10000 + minor * 100 + update.
 inline constexpr uint32_t kVersion12_0 = 19;
 inline constexpr uint32_t kVersion12_3 = 21;
+inline constexpr uint32_t kVersion12_4 = 22;
 inline constexpr uint32_t kVersion12_8 = 26;
 inline constexpr uint32_t kVersion12_9 = 27;
 inline constexpr uint32_t kVersion14_0 = 140000;
@@ -55,6 +56,8 @@ enum CallbackDomain : uint32_t { kDriverApi = 1, kRuntimeApi = 2, kResource = 3 
 // Callback ids of the resource domain.
 inline constexpr uint32_t kContextCreated = 1;
 inline constexpr uint32_t kContextDestroyStarting = 2;
+inline constexpr uint32_t kModuleLoaded = 6;
+inline constexpr uint32_t kModuleUnloads = 7;
 inline constexpr uint32_t kGraphNodeCreated = 13;
 inline constexpr uint32_t kGraphNodeCloned = 20;
 
@@ -85,6 +88,11 @@ struct ResourceData {
   void* context;
   void* handle;
   void* descriptor;
+};
+struct ModuleData {  // ResourceData::descriptor of the module callbacks; good within them alone
+  uint32_t module;
+  size_t cubin_bytes;
+  const char* cubin;
 };
 struct GraphData {  // ResourceData::descriptor of the graph callbacks
   void* graph;

@@ -6,8 +6,8 @@
 #include "inject/cupti/collector.h"
 #include "inject/cupti/collector_state.h"
 #include "inject/cupti/decode.h"
+#include "inject/cupti/follower.h"
 #include "inject/cupti/kinds.h"
-#include "inject/cupti/step_counters.h"
 #include "inject/cupti/waits.h"
 #include "inject/rt/control.h"
 #include "inject/rt/counters.h"
@@ -50,8 +50,14 @@ void OnResource(uint32_t cbid, const ResourceData& data) {
     }
     return;
   }
+  if (cbid == kModuleLoaded || cbid == kModuleUnloads) {
+    if (data.descriptor != nullptr && g_follower != nullptr) {
+      g_follower->on_module(cbid, *static_cast<const ModuleData*>(data.descriptor));
+    }
+    return;
+  }
   state.graph_made.store(true, std::memory_order_relaxed);
-  NoteGraphNode();
+  if (g_follower != nullptr) g_follower->on_graph_node();
   if (state.options.graph_nodes && data.descriptor != nullptr) {
     WriteGraphNode(state.library, *static_cast<const GraphData*>(data.descriptor),
                    cbid == kGraphNodeCloned);
@@ -109,6 +115,7 @@ void OnCallback(void*, uint32_t domain, uint32_t cbid, const void* data) {
     return OnResource(cbid, *static_cast<const ResourceData*>(data));
   }
   const auto& call = *static_cast<const CallbackData*>(data);
+  if (domain == kDriverApi && g_follower != nullptr) g_follower->on_driver_call(cbid, call);
   OnCallStack(g_collector.options, domain, cbid, call);
   if (OnWaitCall(g_collector.library, g_collector.options, domain, cbid, call)) return;
   const bool runtime = domain == kRuntimeApi;

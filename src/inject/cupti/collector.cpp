@@ -10,9 +10,9 @@
 #include "inject/cupti/call_stacks.h"
 #include "inject/cupti/clock.h"
 #include "inject/cupti/collector_state.h"
+#include "inject/cupti/follower.h"
 #include "inject/cupti/identity.h"
 #include "inject/cupti/kinds.h"
-#include "inject/cupti/step_counters.h"
 #include "inject/cupti/waits.h"
 #include "inject/rt/control.h"
 #include "inject/rt/fork_handler.h"
@@ -22,6 +22,7 @@
 namespace batchlight::inject::cupti {
 
 CollectorState g_collector;
+const Follower* g_follower = nullptr;
 
 namespace {
 
@@ -73,7 +74,7 @@ bool MayPause(const CollectorState& state) {
 }
 
 void AtExit() {
-  FinishStepCounters();
+  if (g_follower != nullptr) g_follower->ends();
   Flush(true, kExitTimeoutMs);
 }
 
@@ -117,7 +118,7 @@ void Start(bool late) {
   state.has_helper = StartHelper();
   if (!state.has_helper)
     SayWhyNot("no helper thread could be started: records come at the end only");
-  PrepareStepCounters(state.library);
+  if (g_follower != nullptr) g_follower->starts(state.library, state.subscriber);
   OnForkInChild(ForgetCollector);
   std::atexit(AtExit);
 }
@@ -183,7 +184,7 @@ void Flush(bool final, uint32_t timeout_ms) {
 void ForgetCollector() {
   g_collector.running.store(false, std::memory_order_release);
   g_collector.pool.Forget();
-  ForgetStepCounters();
+  if (g_follower != nullptr) g_follower->forgets();
 }
 
 }  // namespace batchlight::inject::cupti

@@ -1,15 +1,13 @@
 // The collector's own thread: flushes CUPTI regularly, so that a killed process has lost little;
 // reads the clocks; and follows the tool's starts and stops.
-#include <pthread.h>
 #include <sys/prctl.h>
-
-#include <csignal>
 
 #include "inject/buffer/facts.h"
 #include "inject/cupti/clock.h"
 #include "inject/cupti/collector.h"
 #include "inject/cupti/collector_state.h"
 #include "inject/cupti/cost.h"
+#include "inject/cupti/helper_thread.h"
 #include "inject/cupti/identity.h"
 #include "inject/rt/control.h"
 #include "inject/rt/sys.h"
@@ -109,20 +107,7 @@ void* HelperMain(void*) {
 
 }  // namespace
 
-bool StartHelper() {
-  if (pthread_create == nullptr) return false;
-  // The program's signals are for the program's threads.
-  const uint64_t all = ~uint64_t{0};
-  uint64_t before = 0;
-  sys::Call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_t thread;
-  const int result = pthread_create(&thread, &attributes, HelperMain, nullptr);
-  sys::Call(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof all);
-  return result == 0;
-}
+bool StartHelper() { return StartHelperThread(HelperMain, nullptr); }
 
 void WakeHelper() {
   sys::Call(SYS_futex, &Control()->changes, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);

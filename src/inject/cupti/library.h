@@ -5,7 +5,9 @@
 
 #include <cstdint>
 
+#include "counters/profiler_abi.h"
 #include "inject/cupti/abi.h"
+#include "inject/cupti/pc_sampling_abi.h"
 
 namespace batchlight::inject::cupti {
 

@@ -6,6 +6,7 @@
 #include "inject/nvtx/handlers.h"
 #include "inject/osrt/os_recorder.h"
 #if BATCHLIGHT_GPU
+#include "inject/counting/counting.h"
 #include "inject/cupti/collector.h"
 #endif
 
@@ -15,6 +16,7 @@ using namespace batchlight::inject;
 BATCHLIGHT_EXPORT int InitializeInjection() {
   if (!Attach()) return 0;
 #if BATCHLIGHT_GPU
+  cupti::FollowCollector();
   g_has_board ? cupti::StartCollectorBeforeWindow() : cupti::StartCollector();
 #endif
   return 1;

@@ -33,12 +33,16 @@ struct File {
   std::string bytes;
 };
 
-std::vector<PageTable> MakeTables(const RunOverview& overview) {
+std::vector<PageTable> MakeTables(const RunOverview& overview,
+                                  const std::vector<ResultTable>& more_tables) {
   std::vector<PageTable> tables;
   for (const TableEntry& entry : OverviewTables()) {
     ResultTable table = entry.make(overview);
     if (table.rows.empty()) continue;
     tables.push_back({std::move(table), std::string(entry.name) + ".csv"});
+  }
+  for (const ResultTable& table : more_tables) {
+    if (!table.rows.empty()) tables.push_back({table, table.name + ".csv"});
   }
   return tables;
 }
@@ -70,7 +74,7 @@ std::string TimelineOf(const RunOverview& overview, const ReportOptions& options
 
 Result<std::vector<File>> MakeFiles(const RunOverview& overview, const ReportOptions& options) {
   const std::vector<TopList> tops = MakeTopLists(overview);
-  const std::vector<PageTable> tables = MakeTables(overview);
+  const std::vector<PageTable> tables = MakeTables(overview, options.more_tables);
   const std::vector<Finding>& advice = overview.findings;
   std::vector<File> files;
   const std::vector<GpuUtilization> utilization =

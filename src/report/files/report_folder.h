@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/overview/run_overview.h"
+#include "analysis/result/result_table.h"
 #include "base/status.h"
 #include "report/files/source_page.h"
 
@@ -16,6 +17,8 @@ struct ReportOptions {
   bool overwrite = false;    // an existing folder may be used: only files of ours are replaced
   bool spreadsheet = false;  // CSVs: no text that could be a formula
   bool no_timeline = false;  // the page without the events themselves: smaller
+  // That are not of the store; those without rows are left out.
+  std::vector<ResultTable> more_tables;
   std::vector<SourceFile> sources;  // for source.html; none: it is not written
   std::string version;              // of the program, for the page's foot
 };

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "counters/host_object.h"
-#include "inject/cupti/counter_plan.h"
+#include "inject/counting/counter_plan.h"
 
 namespace batchlight::inject::cupti {
 

@@ -1,15 +1,14 @@
-#include "inject/cupti/counter_worker.h"
+#include "inject/counting/counter_worker.h"
 
-#include <pthread.h>
 #include <sys/prctl.h>
 
 #include <cmath>
-#include <csignal>
 #include <cstring>
 #include <new>
 
 #include "inject/buffer/facts.h"
 #include "inject/buffer/thread_stream.h"
+#include "inject/cupti/helper_thread.h"
 #include "inject/rt/sys.h"
 #include "inject/rt/text.h"
 
@@ -153,20 +152,7 @@ void* WorkerMain(void* user) {
 
 }  // namespace
 
-bool StartCounterWorker(CounterJob& job) {
-  if (pthread_create == nullptr) return false;
-  // The program's signals are for the program's threads.
-  const uint64_t all = ~uint64_t{0};
-  uint64_t before = 0;
-  sys::Call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_t thread;
-  const int result = pthread_create(&thread, &attributes, WorkerMain, &job);
-  sys::Call(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof all);
-  return result == 0;
-}
+bool StartCounterWorker(CounterJob& job) { return StartHelperThread(WorkerMain, &job); }
 
 void GiveToWorker(CounterJob& job, CounterTurn turn) {
   job.turn.store(turn, std::memory_order_release);

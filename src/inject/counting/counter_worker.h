@@ -6,8 +6,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "inject/cupti/counter_plan.h"
-#include "inject/cupti/counter_session.h"
+#include "inject/counting/counter_plan.h"
+#include "inject/counting/counter_session.h"
 #include "inject/cupti/library.h"
 
 namespace batchlight::inject::cupti {

@@ -8,10 +8,10 @@
 namespace batchlight::inject::cupti {
 
 // Counters are read in this process if the session asks for them. Whatever prevents it is a Reason.
-void PrepareStepCounters(const Library& library);
+bool PrepareStepCounters(const Library& library);
 
-// A graph is being captured: CUPTI must not touch the context.
-void NoteGraphNode();
+// Whether they have not been read to the end yet.
+bool IsReadingCounters();
 
 // The process ends: values that are being worked out get into the recording.
 void FinishStepCounters();

@@ -1,4 +1,4 @@
-#include "inject/cupti/counter_plan.h"
+#include "inject/counting/counter_plan.h"
 
 #include <cstring>
 #include <new>

@@ -1,15 +1,14 @@
-#include "inject/cupti/step_counters.h"
+#include "inject/counting/step_counters.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
-#include "format/launchers.h"
-#include "inject/buffer/facts.h"
+#include "inject/buffer/thread_stream.h"
 #include "inject/collect/loop_follower.h"
+#include "inject/counting/counter_worker.h"
+#include "inject/counting/loop_context.h"
 #include "inject/cupti/collector.h"
-#include "inject/cupti/counter_worker.h"
 #include "inject/rt/option_number.h"
 #include "inject/rt/text.h"
 
@@ -21,37 +20,17 @@ constexpr uint32_t kExitTimeoutMs = 1000;
 constexpr uint32_t kWorkerTimeoutMs = 60'000;
 constexpr uint32_t kFlushTimeoutMs = 1000;
 
-void Say(const char* what, const char* why, uint64_t number = 0) {
-  char text[512];
-  Text words(text, sizeof text);
-  words.Add(what).Add(why);
-  if (number != 0) words.Add(" ").Add(number);
-  Guard guard;
-  if (guard) Reason(guard, "counters", text);
-}
-
-// Whether this process is the one that counts; without a launcher's rank it is.
-bool IsOfRank(uint64_t rank) {
-  for (const format::Launcher& launcher : format::kLaunchers) {
-    const char* const value = std::getenv(launcher.rank);
-    if (value != nullptr) return LeadingNumber(value) == rank;
-  }
-  return true;
-}
-
 class StepCounters {
  public:
   bool Open(const Library& library);
   void IterationEnded(uint64_t number);
   void Finish();
-  void NoteGraphNode() { nodes_made_.fetch_add(1, std::memory_order_relaxed); }
   void Forget() { phase_ = Phase::kOff; }
+  bool is_on() const { return phase_ != Phase::kOff; }
 
  private:
   enum class Phase { kOff, kUnprepared, kPreparing, kIdle, kSettling, kCounting, kEvaluating };
 
-  bool IsCapturing();
-  bool HasContext();
   void BeginPassFrom(uint32_t pass);
   void BeginPass();
   void BeginStep();
@@ -71,8 +50,7 @@ class StepCounters {
 
   CounterJob job_;
   Phase phase_ = Phase::kOff;
-  std::atomic<uint64_t> nodes_made_{0};  // of graphs
-  uint64_t nodes_seen_ = 0;
+  LoopContext loop_;
   uint64_t iteration_ = 0;  // that has ended
   uint32_t ranges_ = 0;     // so far
   size_t kernels_ = 0;      // of the last step whose kernels were measured
@@ -93,12 +71,12 @@ bool StepCounters::Open(const Library& library) {
   job_.plan = ReadCounterPlan(Control()->extra);
   if (job_.plan == nullptr) return false;
   if (!job_.api.Resolve(library.handle) || !job_.api.has_ranges()) {
-    Say("hardware counters are not read: ",
-        "this libcupti is older than CUDA 12.6 and has no Range Profiler");
+    SayCounters("hardware counters are not read: ",
+                "this libcupti is older than CUDA 12.6 and has no Range Profiler");
     return false;
   }
   if (!StartCounterWorker(job_)) {
-    Say("hardware counters are not read: ", "no helper thread could be started");
+    SayCounters("hardware counters are not read: ", "no helper thread could be started");
     return false;
   }
   void* const memory = sys::MapMemory(sizeof(CounterSession));
@@ -119,39 +97,20 @@ void StepCounters::TurnOff(const char* call, uint32_t result, const char* metric
     words.Add(call).Add(" of CUPTI fails with result ").Add(uint64_t{result});
     if (metrics != nullptr) words.Add(", at ").Add(metrics);
   }
-  Say(has_counted_ ? "hardware counters are read no further: " : "hardware counters are not read: ",
+  SayCounters(
+      has_counted_ ? "hardware counters are read no further: " : "hardware counters are not read: ",
       why);
-}
-
-// Whether the iteration that ends made nodes of a graph. Where it is the loop itself that is
-// captured, any call of CUPTI's would break the capture.
-bool StepCounters::IsCapturing() {
-  const uint64_t made = nodes_made_.load(std::memory_order_relaxed);
-  const bool capturing = made != nodes_seen_;
-  nodes_seen_ = made;
-  return capturing;
-}
-
-bool StepCounters::HasContext() {
-  static auto* const current = reinterpret_cast<int (*)(void**)>(DriverSymbol("cuCtxGetCurrent"));
-  void* context = nullptr;
-  if (current == nullptr || current(&context) != 0 || context == nullptr) return false;
-  if (job_.context == nullptr) {
-    job_.context = context;
-    if (job_.library->cuptiGetDeviceId != nullptr) {
-      job_.library->cuptiGetDeviceId(context, &job_.device);
-    }
-  }
-  return context == job_.context;
 }
 
 void StepCounters::IterationEnded(uint64_t number) {
   iteration_ = number;
-  if (phase_ == Phase::kOff || IsCapturing()) return;
+  if (phase_ == Phase::kOff || loop_.IsCapturing()) return;
   if (each_kernel() && !IsBefore(job_.plan->first_iteration)) {
     WaitForWorker(job_, kWorkerTimeoutMs);
   }
-  if (!IsWithProgram(job_) || !HasContext()) return;
+  if (!IsWithProgram(job_) || !loop_.HasContext(*job_.library)) return;
+  job_.context = loop_.context();
+  job_.device = loop_.device();
   if (job_.failed_call != nullptr)
     return TurnOff(job_.failed_call, job_.result, job_.failed_metrics);
   switch (phase_) {
@@ -224,7 +183,7 @@ bool StepCounters::IsTooSmall() {
   kernels_ = CountedKernels();
   if (kernels_ < room) return false;
   if (room == job_.plan->kernel_room) {
-    Say("some kernels have no counters: a step has more than fit, which are", "", room);
+    SayCounters("some kernels have no counters: a step has more than fit, which are", "", room);
     return false;
   }
   kernels_ = 2 * room;
@@ -288,10 +247,7 @@ void StepCounters::EndRound() {
 
 void StepCounters::WriteRange(uint32_t range, uint64_t iteration, uint64_t begin_ticks,
                               uint64_t end_ticks, uint64_t switch_ns) {
-  uint32_t context = 0;
-  if (job_.library->cuptiGetContextId != nullptr) {
-    job_.library->cuptiGetContextId(job_.context, &context);
-  }
+  const uint32_t context = loop_.ContextId(*job_.library);
   const char* const set = job_.plan->passes[job_.pass].set;
   Guard guard;
   ThreadStream* stream = guard ? ThreadStream::Current(guard) : nullptr;
@@ -322,19 +278,20 @@ void StepCounters::Finish() {
     return;
   }
   if (iteration_ == 0) {
-    Say("hardware counters were not read: ",
+    SayCounters(
+        "hardware counters were not read: ",
         "no iteration of a training loop was seen; they end with an optimizer's step, and the "
         "first "
         "20 are needed to tell");
   } else if (IsBefore(job_.plan->first_iteration)) {
-    Say("hardware counters were not read: ",
-        "the program ended before the first step that was to be measured");
+    SayCounters("hardware counters were not read: ",
+                "the program ended before the first step that was to be measured");
   } else if (phase_ == Phase::kPreparing) {
-    Say("hardware counters were not read: ",
-        "the program ended before they were prepared, which takes about a second");
+    SayCounters("hardware counters were not read: ",
+                "the program ended before they were prepared, which takes about a second");
   } else {
-    Say("hardware counters were not read: ",
-        "all steps were part of the capture of a graph, or they had no CUDA context");
+    SayCounters("hardware counters were not read: ",
+                "all steps were part of the capture of a graph, or they had no CUDA context");
   }
 }
 
@@ -342,21 +299,20 @@ void OnIteration(uint64_t number) { g_counters->IterationEnded(number); }
 
 }  // namespace
 
-void PrepareStepCounters(const Library& library) {
-  if (!HasOption(Control()->extra, "counters.pass=")) return;
+bool PrepareStepCounters(const Library& library) {
+  if (!HasOption(Control()->extra, "counters.pass=")) return false;
   auto* const made = new (g_memory) StepCounters;
-  if (!made->Open(library)) return;
+  if (!made->Open(library)) return false;
   g_counters = made;
   g_on_iteration = OnIteration;
-}
-
-void NoteGraphNode() {
-  if (g_counters != nullptr) g_counters->NoteGraphNode();
+  return true;
 }
 
 void FinishStepCounters() {
   if (g_counters != nullptr) g_counters->Finish();
 }
+
+bool IsReadingCounters() { return g_counters != nullptr && g_counters->is_on(); }
 
 void ForgetStepCounters() {
   if (g_counters != nullptr) g_counters->Forget();

@@ -1,4 +1,4 @@
-#include "inject/cupti/counter_session.h"
+#include "inject/counting/counter_session.h"
 
 #include "inject/rt/sys.h"
 #include "inject/rt/text.h"

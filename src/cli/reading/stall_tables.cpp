@@ -1,0 +1,30 @@
+#include "cli/reading/stall_tables.h"
+
+#include "analysis/stalls/stall_tables.h"
+#include "ingest/decode/stall_samples.h"
+
+namespace batchlight::cli {
+namespace {
+
+// Every window is a row of counter_ranges too: without one the recording need not be read again.
+bool HasWindows(const Store& store) {
+  for (const StringId set : store.counter_ranges.counter_set) {
+    const std::string_view text = store.Text(set);
+    if (text == kSerializedStalls || text == kContinuousStalls) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<std::vector<ResultTable>> ReadStallTables(const Store& store, const std::string& input) {
+  std::vector<ResultTable> tables;
+  if (!HasWindows(store)) return tables;
+  ASSIGN_OR_RETURN(const StallSamples samples, ReadStallSamples(input));
+  const StallProfile profile = ProfileStalls(samples);
+  tables.push_back(StallKernelsTable(profile));
+  tables.push_back(StallLinesTable(profile));
+  return tables;
+}
+
+}  // namespace batchlight::cli

@@ -1,0 +1,17 @@
+// Tables of sampled instructions beside those of the store, which has none.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/result/result_table.h"
+#include "base/status.h"
+#include "store/store.h"
+
+namespace batchlight::cli {
+
+// Of the recording at `input`, whose store it is: kernels, then lines and instructions. Empty if it
+// has no samples. Errors: kInput.
+Result<std::vector<ResultTable>> ReadStallTables(const Store& store, const std::string& input);
+
+}  // namespace batchlight::cli

@@ -1,0 +1,36 @@
+#include "inject/counting/counting.h"
+
+#include "inject/counting/capture_watch.h"
+#include "inject/counting/loop_context.h"
+#include "inject/counting/stall_sampler.h"
+#include "inject/counting/step_counters.h"
+#include "inject/cupti/follower.h"
+
+namespace batchlight::inject::cupti {
+
+void FollowCollector() {
+  static constexpr Follower kFollower = {.starts =
+                                             [](const Library& library, void* subscriber) {
+                                               const bool counts = PrepareStepCounters(library);
+                                               const bool samples =
+                                                   PrepareStallSampler(library, subscriber);
+                                               if (counts || samples)
+                                                 WatchCaptures(library, subscriber);
+                                             },
+                                         .on_module = OnModule,
+                                         .on_driver_call = OnCaptureCall,
+                                         .on_graph_node = NoteGraphNode,
+                                         .ends =
+                                             [] {
+                                               FinishStepCounters();
+                                               FinishStallSampler();
+                                             },
+                                         .forgets =
+                                             [] {
+                                               ForgetStepCounters();
+                                               ForgetStallSampler();
+                                             }};
+  g_follower = &kFollower;
+}
+
+}  // namespace batchlight::inject::cupti
