@@ -1,8 +1,8 @@
 #pragma once
 
 // What CUDA's headers for host code take from crt/host_defines.h, as a host compiler other than
-// nvcc needs it: nothing runs on the GPU here, so that the words for it mean nothing, and types keep
-// their alignment. For the packages of CUDA 13 that PyTorch's wheels need: crt/ is in another
+// nvcc needs it: nothing runs on the GPU here, so that the words for it mean nothing, and types
+// keep their alignment. For the packages of CUDA 13 that PyTorch's wheels need: crt/ is in another
 // package (nvidia-cuda-crt), which they do not bring. Behind all other folders of headers, so that
 // the real one is taken where it exists.
 #define CUDARTAPI
