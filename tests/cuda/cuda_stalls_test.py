@@ -148,6 +148,10 @@ class Stalls(unittest.TestCase):
 
     def test_a_program_that_ends_before(self):
         self.assertIn("ended before the first step", self.sample("25")[0])
+        self.assertIn("no iteration of a training loop was seen", self.sample("5")[0])
+
+    def test_a_process_that_only_compiles_has_nothing_to_say(self):
+        self.assertEqual(self.sample("5", FAKE_CUDA_NO_CONTEXT="1"), [])
 
     def test_nothing_is_sampled_unless_asked_for(self):
         self.assertEqual(self.sample(extra=""), [])

@@ -14,6 +14,7 @@
 #include "inject/counting/stall_session.h"
 #include "inject/counting/step_counters.h"
 #include "inject/cupti/collector.h"
+#include "inject/cupti/collector_state.h"
 #include "inject/cupti/helper_thread.h"
 #include "inject/rt/option_number.h"
 #include "inject/rt/sys.h"
@@ -301,6 +302,8 @@ void StallSampler::Finish() {
   if (!is_collecting() && failed_) return TurnOff(session_->failed_call(), session_->result());
   // A window that is open is left: the context may be gone already.
   if (window_ > 1 || (window_ == 1 && phase_ == Phase::kIdle)) return;
+  // One that compiles for another, or only asks for the GPU's name, has nothing to sample.
+  if (!g_collector.context_seen.load(std::memory_order_relaxed)) return;
   if (iteration_ == 0) {
     SayCounters("stalls were not sampled: ",
                 "no iteration of a training loop was seen; they end with an optimizer's step, and "

@@ -9,6 +9,7 @@
 #include "inject/counting/counter_worker.h"
 #include "inject/counting/loop_context.h"
 #include "inject/cupti/collector.h"
+#include "inject/cupti/collector_state.h"
 #include "inject/rt/option_number.h"
 #include "inject/rt/text.h"
 
@@ -277,6 +278,8 @@ void StepCounters::Finish() {
     }
     return;
   }
+  // One that compiles for another, or only asks for the GPU's name, has nothing to count.
+  if (!g_collector.context_seen.load(std::memory_order_relaxed)) return;
   if (iteration_ == 0) {
     SayCounters(
         "hardware counters were not read: ",
