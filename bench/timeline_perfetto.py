@@ -27,6 +27,7 @@ import webdriver  # noqa: E402
 TICKS = os.sysconf('SC_CLK_TCK')
 LONGEST_S = 600
 QUIET_S = 2  # without work the browser is done
+NOTCHES = 60
 
 
 def processes(parent):
@@ -91,11 +92,23 @@ def key(browser, kind, name, code, modifiers=0):
                      windowsVirtualKeyCode=ord(name.upper()), text='' if modifiers or kind == 'keyUp' else name)
 
 
+def frame_ms(browser):
+    """CPU of a notch of the wheel, which zooms at the pointer, out and in again, with a frame after each; what the
+    page asks its server or worker for meanwhile is in it."""
+    before = cpu()
+    for i in range(NOTCHES):
+        browser.devtools('Input.dispatchMouseEvent', type='mouseWheel', x=800, y=450, deltaX=0, modifiers=2,
+                         deltaY=-40 if i % 20 < 10 else 40)
+        browser.wait_frames(1)
+    until_quiet()
+    return 1000 * (cpu() - before) / NOTCHES
+
+
 def measure(browser, what, server=0):
     until_quiet()
     opened = cpu()
     resident = memory_mib(server)
-    return {'what': what, 'opened': opened, 'resident': resident}
+    return {'what': what, 'opened': opened, 'resident': resident, 'frame': frame_ms(browser)}
 
 
 def ours(batchlight, run):
@@ -173,9 +186,11 @@ def perfetto(trace, ui):
 
 
 def main(batchlight, run, trace, ui):
-    print('                  open, s CPU   browser MiB   select all, s CPU')
-    for result in (ours(batchlight, run), perfetto(trace, ui)):
-        print(f'{result["what"]:16} {result["opened"]:12.1f} {result["resident"]:13.0f} {result["select"]:19.1f}', flush=True)
+    print('                  open, s CPU   browser MiB   a frame, ms CPU   select all, s CPU')
+    for one in (lambda: ours(batchlight, run), lambda: perfetto(trace, ui)):
+        result = one()
+        print(f'{result["what"]:16} {result["opened"]:12.1f} {result["resident"]:13.0f} {result["frame"]:17.1f} '
+              f'{result["select"]:19.1f}', flush=True)
 
 
 if __name__ == '__main__':

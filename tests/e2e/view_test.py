@@ -200,6 +200,23 @@ class ViewTest(unittest.TestCase):
             with Viewer(path) as viewer:
                 self.assertGreater(viewer.get("run")["events"], 0, path)
 
+    def test_several_files_are_the_ranks_of_one_job(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for rank in range(3):
+                on = {"ph": "X", "pid": 40 + rank, "tid": 40 + rank, "args": {}}
+                events = [dict(on, cat="cpu_op", name="aten::mm", ts=1000 + 100 * i, dur=50 + rank) for i in range(10)]
+                events += [dict(on, cat="user_annotation", name="ProfilerStep#%d" % i, ts=995 + 100 * i, dur=90)
+                           for i in range(10)]
+                pathlib.Path(folder, "r%d.json" % rank).write_text(json.dumps(
+                    {"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": 3},
+                     "traceEvents": events}))
+            with Viewer(*sorted(pathlib.Path(folder).iterdir())) as viewer:
+                self.assertEqual(len(viewer.get("status")["runs"]), 1)
+                job = viewer.get("run")
+                self.assertEqual([(group["title"], group["rank"]) for group in job["groups"]],
+                                 [("rank %d, process (pid %d)" % (rank, 40 + rank), rank) for rank in range(3)])
+                self.assertEqual([(steps["rank"], steps["count"]) for steps in job["steps"]], [(0, 10), (1, 10), (2, 10)])
+
     def test_says_how_far_a_long_reading_is(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "trace.json")

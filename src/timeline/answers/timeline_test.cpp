@@ -172,6 +172,13 @@ TEST(Timeline, NamesAProcessByItsProgram) {
   EXPECT_EQ(timeline->groups()[0].title, "rank 0, train.py (pid 4711)");
 }
 
+TEST(Timeline, SaysProcessWhereNoProgramIsKnown) {
+  StoreBuilder build;
+  build.Operator(build.Thread(build.Process(40, "", 1)), "aten::mm", 0, 10);
+  const Store store = build.Build();
+  EXPECT_EQ(BuildTimeline(store)->groups()[0].title, "rank 1, process (pid 40)");
+}
+
 TEST(Links, GoFromALaunchToItsKernelAndBack) {
   StoreBuilder build;
   const ThreadId main = build.Thread(build.Process(100, "train.py"));

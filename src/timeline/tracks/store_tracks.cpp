@@ -91,7 +91,9 @@ class Builder {
       group.rank = ranks_[process_.row()];
       const ProcessesRow row = store_.processes.Row(process_.row());
       if (group.rank >= 0) group.title = "rank " + std::to_string(group.rank) + ", ";
-      group.title += std::string(store_.Text(row.name)) + " (pid " + std::to_string(row.pid) + ")";
+      const std::string_view name = store_.Text(row.name);
+      group.title += std::string(name.empty() ? "process" : name);
+      group.title += " (pid " + std::to_string(row.pid) + ")";
     }
     process_group_ = NewGroup(std::move(group));
     return process_group_;
