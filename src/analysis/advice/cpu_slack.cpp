@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "analysis/advice/rules.h"
+#include "analysis/cuda/cuda_call.h"
 #include "analysis/gpu/gpu_summary.h"
 #include "analysis/gpu/gpu_waits.h"
 #include "analysis/numbers/closed_end.h"
@@ -32,9 +33,7 @@ int64_t FullQueueOf(const Store& store, const ProcessSteps& main) {
     if (double(length) <= kLongLaunchNs || store.ProcessOf(calls.thread[row]) != main.process)
       continue;
     const auto [known, added] = is_launch.try_emplace(calls.name[row], false);
-    if (added) {
-      known->second = store.Text(calls.name[row]).find("Launch") != std::string_view::npos;
-    }
+    if (added) known->second = IsLaunch(store.Text(calls.name[row]));
     if (known->second && steps.IsSteadyAt(start))
       waited_ns += length - static_cast<int64_t>(kLongLaunchNs);
   }

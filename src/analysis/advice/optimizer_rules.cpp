@@ -6,6 +6,7 @@
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/phase_rows.h"
 #include "analysis/advice/rules.h"
+#include "analysis/cuda/cuda_call.h"
 #include "analysis/numbers/closed_end.h"
 
 namespace batchlight::advice {
@@ -72,11 +73,9 @@ void UnfusedOptimizer(const RunMeasures& run, Findings* findings) {
   if (run.steps.Main() == nullptr || run.gpu.kernel_count == 0) return;
   const Store& store = *run.store;
   uint64_t launches = 0;
-  const PhaseTime optimizer =
-      VisitInPhase(run, PhaseKind::kOptimizer, store.api_calls, [&](size_t call) {
-        launches +=
-            store.Text(store.api_calls.name[call]).find("LaunchKernel") != std::string_view::npos;
-      });
+  const PhaseTime optimizer = VisitInPhase(
+      run, PhaseKind::kOptimizer, store.api_calls,
+      [&](size_t call) { launches += IsLaunch(store.Text(store.api_calls.name[call])); });
   if (optimizer.PerStep(launches) <= kOptimizerKernels) return;
   const double optimizer_ns = optimizer.per_step_ns() - OwnCodeInOptimizerNs(run);
   if (optimizer_ns <= 0) return;

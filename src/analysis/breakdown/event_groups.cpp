@@ -96,7 +96,7 @@ uint32_t EventNames::Number(EventRef event) {
   const auto [same, is_new] = by_text_.try_emplace(text, static_cast<uint32_t>(texts_.size()));
   known->second = same->second;
   if (is_new) {
-    is_launch_.push_back(text.find("Launch") != std::string::npos);
+    is_launch_.push_back(batchlight::IsLaunch(text));
     texts_.push_back(std::move(text));
   }
   return known->second;

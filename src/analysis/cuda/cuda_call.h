@@ -22,4 +22,12 @@ inline std::string_view PlainApiName(std::string_view name) {
 // True for calls that return only once the GPU has finished something: cudaStreamSynchronize, ...
 bool IsWaitingCall(std::string_view api_name);
 
+// True for calls that have the GPU run kernels: cudaLaunchKernel, cuLaunchKernelEx,
+// cudaGraphLaunch.
+bool IsLaunch(std::string_view api_name);
+
+// True for calls that give the GPU work of any kind, kernels, copies or memory sets. Where its
+// queue is full, they wait for room.
+bool GivesWork(std::string_view api_name);
+
 }  // namespace batchlight

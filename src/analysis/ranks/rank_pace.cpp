@@ -4,7 +4,9 @@
 #include <string_view>
 
 #include "analysis/cuda/cuda_call.h"
+#include "analysis/numbers/closed_end.h"
 #include "analysis/steps/step_lookup.h"
+#include "store/interval_index.h"
 
 namespace batchlight {
 namespace {
@@ -20,24 +22,23 @@ double WaitsForGpuNs(const StepBreakdown& breakdown) {
   return ns;
 }
 
-bool Launches(std::string_view api_name) {
-  return api_name.find("Launch") != api_name.npos || api_name.find("Async") != api_name.npos;
-}
-
-// In the mean of the process's steady steps.
-double WaitsInLaunchesNs(const Store& store, const ProcessSteps& process) {
+// In the mean of the process's steady steps. `rows`: those of api_calls by thread.
+double WaitsInLaunchesNs(const Store& store, const ThreadSpans& rows, const ProcessSteps& process) {
   const ApiCallsTable& calls = store.api_calls;
-  StepLookup steps(&process);
-  double ns = 0;
-  for (size_t row = 0; row < calls.size(); ++row) {
-    const int64_t call_ns = calls.end_ns[row] - calls.start_ns[row];
-    if (call_ns < kFullQueueNs || store.ProcessOf(calls.thread[row]) != process.process) continue;
-    const std::string_view name = store.Text(calls.name[row]);
-    if (Launches(name) && !IsWaitingCall(name) && steps.IsSteadyAt(calls.start_ns[row])) {
-      ns += double(call_ns);
+  int64_t ns = 0;
+  for (uint32_t thread = 0; thread < rows.thread_count(); ++thread) {
+    if (store.threads.process[thread] != process.process) continue;
+    StepLookup steps(&process);
+    const ThreadSpans::Rows own = rows.Of(ThreadId{thread});
+    for (uint32_t row = own.begin; row < own.end; ++row) {
+      const int64_t start_ns = calls.start_ns[row];
+      const int64_t call_ns = ClosedEnd(store, start_ns, calls.end_ns[row]) - start_ns;
+      if (call_ns < kFullQueueNs || !steps.IsSteadyAt(start_ns)) continue;
+      const std::string_view name = store.Text(calls.name[row]);
+      if (GivesWork(name) && !IsWaitingCall(name)) ns += call_ns;
     }
   }
-  return ns / double(std::max<size_t>(1, process.steady.size()));
+  return double(ns) / double(std::max<size_t>(1, process.steady.size()));
 }
 
 }  // namespace
@@ -45,12 +46,13 @@ double WaitsInLaunchesNs(const Store& store, const ProcessSteps& process) {
 double StepWithoutRank(const Store& store, const StepSet& steps,
                        const std::vector<StepBreakdown>& breakdowns, const Distributed& distributed,
                        size_t late) {
+  const ThreadSpans calls(store.api_calls.thread);
   double step_ns = 0;
   for (size_t i = 0; i < steps.processes.size(); ++i) {
     if (i == late) continue;
     const ProcessSteps& process = steps.processes[i];
-    const double cpu_ns =
-        process.duration.mean - WaitsForGpuNs(breakdowns[i]) - WaitsInLaunchesNs(store, process);
+    const double cpu_ns = process.duration.mean - WaitsForGpuNs(breakdowns[i]) -
+                          WaitsInLaunchesNs(store, calls, process);
     const RankRow& rank = distributed.ranks[i];
     const double gpu_ns = rank.compute_ns + rank.copies_ns +
                           std::max(0.0, rank.exposed_communication_ns - rank.waited_ns);

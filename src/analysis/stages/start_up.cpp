@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "analysis/cuda/cuda_call.h"
 #include "analysis/numbers/closed_end.h"
 #include "analysis/steps/step_inputs.h"
 
@@ -114,8 +115,7 @@ class Start {
     const ApiCallsTable& calls = store_.api_calls;
     const ThreadSpans::Rows rows = ThreadSpans(calls.thread).Of(thread_);
     for (uint32_t row = rows.begin; row < rows.end && Inside(calls.start_ns[row]); ++row) {
-      const std::string_view name = store_.Text(calls.name[row]);
-      if (name.find("Launch") != name.npos || name.find("Memcpy") != name.npos) break;
+      if (GivesWork(store_.Text(calls.name[row]))) break;
       spans.push_back({calls.start_ns[row], calls.end_ns[row]});
     }
     std::erase_if(spans, [](const TimeSpan& span) { return span.end_ns == kOpenEnd; });
