@@ -121,6 +121,20 @@ class Padding(unittest.TestCase):
         self.assertEqual(self.iterate(batches), batches)
         self.assertEqual(self.said, {"data.padding": "0.8438", "data.padding_beyond_longest": "0.7500"})
 
+    def test_without_a_loader_the_models_inputs_are_looked_at(self):
+        ids = Tensor(self.texts(64, [16, 8, 8, 8]))
+        for _ in range(9):
+            self.module.look_at_call((ids,), {"targets": Tensor(numpy.zeros(4, numpy.int64))})
+            self.module.look_at_call((Tensor(numpy.zeros((4, 64))),), {})  # the loss
+        self.assertEqual(self.said, {"data.padding": "0.8438", "data.padding_beyond_longest": "0.7500"})
+
+    def test_a_loaders_batches_tell_more_than_the_models_inputs(self):
+        self.iterate([[Tensor(self.texts(32, [32, 16, 24, 24]))]] * 3)
+        self.said.clear()
+        for _ in range(9):
+            self.module.look_at_call((), {"input_ids": Tensor(self.texts(64, [16, 8, 8, 8]))})
+        self.assertEqual(self.said, {})
+
     def test_ids_count_and_neither_targets_nor_kinds_of_tokens(self):
         ids = self.texts(32, [32, 16, 24, 24])  # padded to the longest
         kinds = numpy.zeros((4, 32), numpy.int64)

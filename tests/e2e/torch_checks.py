@@ -157,7 +157,7 @@ class Modules(TorchCase):
             for t in threads: t.start()
             for t in threads: t.join()
         """)
-        self.assertEqual(sum(bool(re.fullmatch(r"Net(#\d)?", path)) for path in self.paths(session)), 80)
+        self.assertEqual(sum(bool(re.fullmatch(r"net(#\d)?", path)) for path in self.paths(session)), 80)
         self.balanced(session)
 
 

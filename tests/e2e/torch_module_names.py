@@ -18,7 +18,7 @@ class ModuleNames(TorchCase):
         paths = self.paths(session)
         self.assertEqual(paths[0], "encoder")
         self.assertEqual(paths.count("encoder"), 2)
-        for path in ("Net", "head", "Sequential", "Sequential.0", "Net#2", "Net#2.encoder.layers.0"):
+        for path in ("Net", "head", "other", "other.0", "twin", "twin.encoder.layers.0"):
             self.assertEqual(paths.count(path), 1, path)
         self.assertEqual(paths.count("MSELoss"), 2)
 
@@ -47,7 +47,7 @@ class ModuleNames(TorchCase):
         paths = self.paths(session)
         self.assertEqual(paths[:5], ["G", "G.net", "G.net.0", "G.net.1", "G.net.2"])
         self.assertEqual(paths[5:9], ["D.net", "D.net.0", "D.net.1", "rest.0"])
-        self.assertEqual(paths[9:12], ["Lightning.n", "Lightning.n.0", "Lightning.n.1"])
+        self.assertEqual(paths[9:12], ["lightning.n", "lightning.n.0", "lightning.n.1"])
         self.assertEqual(len(paths), 27)
         self.assertNotIn("0", paths)
 
@@ -78,6 +78,28 @@ class ModuleNames(TorchCase):
         self.assertEqual(paths[7:14], ["G#2", "G#2.net", "G#2.net.0", "G#2.net.1", "D#2", "D#2.0",
                                        "criterion"])
         self.assertEqual(paths[14:], ["DataParallel", "Part", "net", "net.0"])
+
+    def test_models_beside_each_other_are_named_by_their_variables(self):
+        session = self.same("""
+            class Net(nn.Module):
+                def __init__(self, n): super().__init__(); self.main = nn.Sequential(nn.Linear(8, n))
+                def forward(self, x): return self.main(x)
+            block = nn.TransformerEncoderLayer(8, 2)   # copied: no model beside the encoder
+            encoder = nn.TransformerEncoder(block, 1); encoder.eval()(torch.ones(1, 1, 8))
+            del encoder, block
+            def call(net, x): return net(x)
+            def train():
+                netD, netG = Net(1), Net(8)
+                call(netD, call(netG, torch.ones(1, 8)))
+                netD.main[0](torch.ones(1, 8))
+            train()
+            nets = [Net(2), Net(3)]; nets[1](torch.ones(1, 8))   # no variable of its own
+        """)
+        paths = self.paths(session)
+        self.assertIn("layers.0", paths)
+        self.assertEqual(paths[-10:], [
+            "netG", "netG.main", "netG.main.0", "netD", "netD.main", "netD.main.0", "netD.main.0",
+            "Net", "Net.main", "Net.main.0"])
 
     def test_locals_of_the_program_die_as_before(self):
         self.same("""

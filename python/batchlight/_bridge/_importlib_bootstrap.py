@@ -65,8 +65,8 @@ def leave_to_dynamo(*modules):
 
 
 def module_call(forward, names, evaluation_begins=never):
-    """nn.Module.__call__, recorded under the module's name. evaluation_begins(module), asked of the
-    outermost call, says whether it began a phase that is to end with it.
+    """nn.Module.__call__, recorded under the module's name. evaluation_begins(module,
+    args, kwargs), asked of the outermost call, says whether it began a phase that is to end with it.
 
     In steps without detail calls pass through. The wrapper stays where it is: to take it away and
     back would be a change of nn.Module that torch.compile, and Python's own caches, must notice."""
@@ -90,7 +90,7 @@ def module_call(forward, names, evaluation_begins=never):
             follow_detail()
         if passes[0]:
             inside.append(True)
-            evaluates = evaluation_begins(self)
+            evaluates = evaluation_begins(self, args, kwargs)
             try:
                 return forward(self, *args, **kwargs)
             except BaseException as error:
@@ -101,7 +101,7 @@ def module_call(forward, names, evaluation_begins=never):
                     phase_end()
                 inside.clear()
         path, class_name, _ = known(id(self)) or give(self)
-        evaluates = begin(path, class_name) and evaluation_begins(self)
+        evaluates = begin(path, class_name) and evaluation_begins(self, args, kwargs)
         try:
             return forward(self, *args, **kwargs)
         except BaseException as error:

@@ -1,5 +1,6 @@
-"""Which attribute of an object that is no module holds a model: `G` of a class GAN, whose methods
-train self.G and self.D. Looked up once for each model, when it is first called."""
+"""What a program calls a model: the attribute of an object that is no module (`G` of a class GAN,
+whose methods train self.G and self.D), or the variable. Looked up once for each model, when it is
+first called."""
 import inspect
 import sys
 
@@ -28,6 +29,33 @@ def attribute_of(frame, root, unwrapped):
     return None
 
 
+def variable_of(frame, root, unwrapped):
+    """The variable that holds `root` where it is called, the outermost of several (a helper's argument
+    is called anything); None where there is none."""
+    name = None
+    try:
+        module_class = _module_class(root)
+        inner = unwrapped(root)
+
+        def name_in(variables):
+            for key, value in list(variables.items()):
+                # isinstance would ask a stand-in of an object for its class, which may import it.
+                if key == "self" or key.startswith("_") or module_class not in type(value).__mro__:
+                    continue
+                if unwrapped(value) is inner:
+                    return key
+            return None
+
+        for _ in range(_MOST_FRAMES):
+            if frame is None:
+                break
+            name = name_in(frame.f_globals) or _look_at(frame, name_in) or name
+            frame = frame.f_back
+    except Exception:  # as above
+        pass
+    return name
+
+
 def _module_class(module):
     """torch.nn.Module itself, whatever stands between."""
     for base in type(module).__mro__:
@@ -37,21 +65,27 @@ def _module_class(module):
 
 
 def _first_argument(frame):
-    """Of the method that runs; None where there is none.
+    """Of the method that runs; None where there is none."""
+    code = frame.f_code
+    if code.co_argcount == 0 or code.co_varnames[0] != "self":
+        return None
+    return _look_at(frame, lambda variables: variables.get("self"))
+
+
+def _look_at(frame, look):
+    """What `look` says of the variables of a function; None where they are not to be looked at.
 
     Before Python 3.13 f_locals is a copy that keeps every variable alive until the function returns,
     and what locals() gives the program: a function that may have it is left alone, and it is emptied
     afterwards."""
     code = frame.f_code
-    if code.co_argcount == 0 or not code.co_flags & _FUNCTION or code.co_varnames[0] != "self":
-        return None
-    if not _LOOKS_AT_VARIABLES.isdisjoint(code.co_names):
+    if not code.co_flags & _FUNCTION or not _LOOKS_AT_VARIABLES.isdisjoint(code.co_names):
         return None
     variables = frame.f_locals
-    value = variables.get("self")
+    found = look(variables)
     if type(variables) is dict and sys.getrefcount(variables) <= _OURS:
         variables.clear()
-    return value
+    return found
 
 
 def _name_in(owner, inner, module_class, unwrapped):

@@ -8,7 +8,9 @@ PyTorch's own.
 Names. A module that is called from outside of any forward is named from the outermost module that
 owns it (_torch_owners), called or not: `G.net.2` where a training step calls self.G(z). The first
 such tree whose root has children owns the plain paths, its root named by its class. A later root
-that holds the owner takes over; any other has its class before its paths. Where an object that is
+that holds the owner takes over; any other has its class before its paths. Where other models with
+weights are there already (a generator and a critic, a teacher), no tree is the plain one: each has
+the variable that holds it before its paths (`netD.main.2`), or its class. Where an object that is
 no module (a class GAN, a trainer) holds several models as attributes, each has its attribute before
 its paths (_torch_holders), and a module without children is that attribute. Wrappers
 (DistributedDataParallel, FullyShardedDataParallel, torch.compile) leave no trace in the paths.
@@ -21,8 +23,9 @@ import _batchlight_native as _native
 from . import _calibration, _torch_updates
 from ._importlib_bootstrap import module_call
 from ._imports import attempt
-from ._torch_holders import attribute_of
+from ._torch_holders import attribute_of, variable_of
 from ._torch_owners import Owners
+from ._torch_padding import look_at_call
 
 EVALUATION_CALL = 15  # of src/format/phases.def
 
@@ -48,15 +51,16 @@ def install(torch):
 
 def evaluation_begins(torch):
     """A function that begins the phase of a module's call that trains nothing: in eval mode, or
-    with gradients off. True if it did."""
+    with gradients off. True if it did. Some of the other calls are looked at for padding."""
     begin, is_grad_enabled = _native.phase_begin, torch.is_grad_enabled
 
-    def begins(module):
+    def begins(module, args, kwargs):
         try:
             training, grad = module.training, is_grad_enabled()
         except Exception:
             return False
         if training and grad:
+            look_at_call(args, kwargs)
             return False
         begin(EVALUATION_CALL, "no_grad" if training else "eval" if grad else "eval, no_grad")
         return True
@@ -88,7 +92,7 @@ class ModuleNames:
         parent = self._caller()
         if parent is None:
             root = self.owners.root_of(module)
-            self._name_tree(root, attribute_of(sys._getframe(3), root, _unwrapped))
+            self._name_tree(root, sys._getframe(3))
             if id(module) not in self.known:  # the tree has changed since
                 self._name_tree(module)
         else:  # not part of the tree: made on the fly, or kept in a plain list
@@ -110,11 +114,12 @@ class ModuleNames:
     def _is_root(self, reference):
         return any(reference is root for root in self.labels.values())
 
-    def _name_tree(self, root, attribute=None):
-        """`attribute`: of an object that holds the root and others."""
+    def _name_tree(self, root, frame=None):
+        """`frame`: of the program, where the root is called."""
         inner = _unwrapped(root)
         children = [child for child in inner._modules.values() if child is not None]
-        if attribute is not None:
+        attribute = attribute_of(frame, root, _unwrapped)
+        if attribute is not None:  # of an object that holds the root and others
             label = self._free_label(attribute, inner, self.held) if children else attribute
             self._walk(root, label, label, "", set())
             if children:
@@ -123,12 +128,15 @@ class ModuleNames:
         label = _class_name(inner)
         prefix = ""
         if children and "_is_replica" not in vars(root):  # a copy that DataParallel made
-            label = self._free_label(label, inner, self.labels)
             owner = self.owner() if self.owner is not None else None
-            if owner is None or _holds(root, owner, set()):
+            beside = owner is not None and not _holds(root, owner, set())
+            if not beside:
                 self.owner = weakref.ref(inner)
-            else:
-                prefix = label + "."
+            several = beside or self.owners.has_others(root)
+            if several:
+                label = variable_of(frame, root, _unwrapped) or label
+            label = self._free_label(label, inner, self.labels)
+            prefix = label + "." if several else ""
         self._walk(root, "", label, prefix, set())
         if children:
             self.labels[label] = self.known[id(inner)][2]

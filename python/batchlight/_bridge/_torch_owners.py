@@ -64,3 +64,33 @@ class Owners:
         except Exception:  # an owner that is not what it seems
             pass
         return module
+
+    def has_others(self, root):
+        """Whether another model with weights lives, of which nothing is part of `root`. A block that
+        was copied into `root` (nn.TransformerEncoder's) is none: its class occurs there."""
+        mine = _tree(root)
+        classes = {type(module) for module in mine.values() if module is not root}
+        seen = set(mine)
+        for reference, _, _ in list(self.of.values()):
+            owner = reference()
+            top = self.root_of(owner) if owner is not None else None
+            if top is None or id(top) in seen:
+                continue
+            seen.add(id(top))
+            tree = _tree(top)
+            if type(top) not in classes and mine.keys().isdisjoint(tree) and any(
+                    weight is not None
+                    for module in tree.values() for weight in module._parameters.values()):
+                return True
+        return False
+
+
+def _tree(module):
+    """id -> module, of a module and all that it holds."""
+    tree, left = {}, [module]
+    while left:
+        module = left.pop()
+        if module is not None and id(module) not in tree:
+            tree[id(module)] = module
+            left.extend(module._modules.values())
+    return tree

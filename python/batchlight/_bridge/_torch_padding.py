@@ -1,4 +1,5 @@
-"""How much of the batches of a DataLoader is padding: of a few of them, counted on the CPU.
+"""How much of the batches is padding: of a few of them, counted on the CPU. Of a DataLoader's, or, where
+nothing comes from one, of what the model that learns is called with.
 
 Looks at batches 2, 4, 8, ... 1024: at tensors of whole numbers with two dimensions, samples by
 positions, and among them at the one with the largest values: token ids, where masks, kinds of
@@ -19,12 +20,13 @@ LAST_LOOK = 1024      # batches
 LEAST_WIDTH = 16      # positions
 MOST_ELEMENTS = 1 << 20
 MOST_ITEMS = 32
+MOST_MISSES = 64      # calls without such tensors
 MOST_INSIDE = 0.1     # of the positions before the padding have its value: no padding else
 
 
 def follow(iterator_class):
     """Looks at what __next__ returns."""
-    function, meter = iterator_class.__next__, Meter()
+    function, meter = iterator_class.__next__, LOADED
 
     @functools.wraps(function)
     def __next__(self):
@@ -42,11 +44,27 @@ def follow(iterator_class):
     iterator_class.__next__ = __next__
 
 
+def look_at_call(arguments, named):
+    """What the outermost module is called with, in train mode and with gradients on."""
+    if CALLED.next_look:
+        CALLED.count += 1
+        if CALLED.count == CALLED.next_look:
+            if LOADED.count:  # it tells more: what a loop makes of its batches is not padding
+                CALLED.next_look = 0
+                return
+            seen = CALLED.positions
+            CALLED.look([*arguments, *named.values()])
+            if CALLED.positions == seen and CALLED.next_look:  # a loss, in turn with the model
+                CALLED.missed += 1
+                CALLED.next_look = CALLED.count + 1 if CALLED.missed < MOST_MISSES else 0
+
+
 class Meter:
     def __init__(self):
         self.count = 0
         self.next_look = 2  # 0: no more
         self.positions = self.padded = self.beyond = 0
+        self.missed = 0
 
     def look(self, batch):
         self.next_look = 0 if self.next_look >= LAST_LOOK else 2 * self.next_look
@@ -62,6 +80,9 @@ class Meter:
             _native.property("data.padding_beyond_longest", "%.4f" % (self.beyond / self.positions))
         except Exception:  # of a batch that is like no other: nothing is said of it
             self.next_look = 0
+
+
+LOADED, CALLED = Meter(), Meter()
 
 
 def items_of(batch):
