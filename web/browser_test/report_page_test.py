@@ -61,7 +61,7 @@ class ReportPage(unittest.TestCase):
 
     def test_says_how_long_a_step_takes_and_what_it_is_made_of(self):
         self.assertRegex(self.browser.text('.big'), r'^23\.\d\s*ms$')
-        self.assertRegex(self.browser.text('.verdict'), r'^5\d\.\d % of it is backward\.$')
+        self.assertRegex(self.browser.text('.verdict'), r'^5\d\.\d % of the mean step is backward\.$')
         times = phases(self.browser)
         step = times.pop('Step')
         self.assertGreater(len(times), 4)

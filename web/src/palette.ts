@@ -22,6 +22,7 @@ const kKnown: Record<string, number> = {
   training: 3,
   inference: 3,
   between_epochs: 6,
+  between_steps: 6,
   shutdown: 8,
   tensor_core: 5,
   compute: 3,

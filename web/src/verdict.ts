@@ -42,7 +42,7 @@ function ofGpu(gpu: Steps, range: Range|null): Verdict|null {
       track: 1,
       before: `${gpu.track} is the limit: it works `,
       share,
-      between: " of it, most on ",
+      between: " of the mean step, most on ",
       phase: longest(parts.filter(({idle}) => !idle)).label
     };
   }
@@ -51,7 +51,7 @@ function ofGpu(gpu: Steps, range: Range|null): Verdict|null {
     track: 1,
     before: `${gpu.track} is idle `,
     share: percent(idle_ns, numbers.mean_ns),
-    between: ` of it, most ${where}`,
+    between: ` of the mean step, most ${where}`,
     phase: cause
   };
 }
@@ -70,7 +70,7 @@ export function verdictOf(tracks: readonly Steps[], range: Range|null): Verdict|
     track: 0,
     before: "",
     share,
-    between: " of it is ",
+    between: " of the mean step is ",
     phase: tracks[0].phases[largest].label
   };
 }

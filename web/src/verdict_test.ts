@@ -23,23 +23,23 @@ function gpu(parts: Record<string, number>): Steps {
 }
 
 test("without a GPU the largest phase is what a step is", () => {
-  assert.equal(sentence([sampleSteps([100], [])]), "75.0 % of it is forward");
+  assert.equal(sentence([sampleSteps([100], [])]), "75.0 % of the mean step is forward");
 });
 
 test("a GPU that works all the time is the limit, whatever the CPU does", () => {
   const busy = gpu({compute: 30, tensor_core: 62, idle_queue: 8});
   assert.equal(sentence([sampleSteps([100], []), busy]),
-    "GPU 0 is the limit: it works 92.0 % of it, most on tensor_core");
+    "GPU 0 is the limit: it works 92.0 % of the mean step, most on tensor_core");
 });
 
 test("an idle GPU is named with the largest cause", () => {
   const idle = gpu({compute: 50, idle_operators: 20, idle_data_loading: 30});
   assert.equal(sentence([sampleSteps([100], []), idle]),
-    "GPU 0 is idle 50.0 % of it, most while the CPU is in idle_data_loading");
+    "GPU 0 is idle 50.0 % of the mean step, most while the CPU is in idle_data_loading");
 });
 
 test("a GPU without parts says nothing", () => {
-  assert.equal(sentence([sampleSteps([100], []), gpu({})]), "75.0 % of it is forward");
+  assert.equal(sentence([sampleSteps([100], []), gpu({})]), "75.0 % of the mean step is forward");
 });
 
 // As the analysis sums up its one step.
