@@ -22,8 +22,8 @@ std::string Rounded(double value) {
 }
 
 std::string TimeOf(double ns) {
-  if (ns >= 10e9) return Rounded(ns / 1e9) + " s";
-  return ns < 100'000 ? Rounded(ns / 1e3) + " µs" : Rounded(ns / 1e6) + " ms";
+  if (ns >= 999.5e6) return Rounded(ns / 1e9) + " s";
+  return ns >= 999.5e3 ? Rounded(ns / 1e6) + " ms" : Rounded(ns / 1e3) + " µs";
 }
 
 std::string PercentOf(double share) {

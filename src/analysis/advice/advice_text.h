@@ -8,7 +8,7 @@
 
 namespace batchlight {
 
-std::string TimeOf(double ns);        // "12.3 ms", below 0.1 ms "4.20 µs", from 10 s on "12.3 s"
+std::string TimeOf(double ns);        // "4.20 µs", "12.3 ms", "1.53 s": units as in all views
 std::string PercentOf(double share);  // 0.253 -> "25 %"
 std::string Rounded(double value);    // "713", "4.2"
 

@@ -94,8 +94,12 @@ int WorkersOf(const RunMeasures& run, const ProcessSteps& main) {
 // What the machine has left for loading while it computes.
 struct Processors {
   int all = 0;   // 0: not known
+  int each = 0;  // of them for one rank
   int free = 0;  // beside the threads that compute and the workers there are
 
+  // For a loop that has none: two keep it fed while one waits for storage, but no more than there
+  // are processors.
+  int workers_to_start() const { return std::clamp(free, each > 0 ? std::min(2, each) : 2, 4); }
   bool no_room() const { return all > 0 && free < 1; }
   // To hand a batch of a worker to the loop.
   double receive_ns() const {
@@ -109,6 +113,7 @@ Processors ProcessorsOf(const RunMeasures& run, int workers) {
   const auto ranks = static_cast<int>(std::max<size_t>(1, run.steps.processes.size()));
   // With a GPU one thread launches; the others of the pool mostly rest.
   const int computing = (run.gpu.empty() ? std::max(1, threads) : 1) + workers;
+  processors.each = processors.all > 0 ? std::max(1, processors.all / ranks) : 0;
   processors.free = processors.all / ranks - computing;
   return processors;
 }
@@ -195,7 +200,7 @@ std::string LoadingCode(const RunMeasures& run, const ProcessSteps& main, bool s
 
 // What to do where the training process loads by itself.
 void AdviseWorkers(const RunMeasures& run, const Processors& processors, Finding* finding) {
-  const std::string options = "num_workers=" + std::to_string(std::clamp(processors.free, 2, 4)) +
+  const std::string options = "num_workers=" + std::to_string(processors.workers_to_start()) +
                               ", persistent_workers=True" +
                               (run.gpu.empty() ? "" : ", pin_memory=True");
   finding->action = "Load in the background: DataLoader(..., " + options + ").";

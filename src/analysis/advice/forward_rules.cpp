@@ -1,9 +1,13 @@
 // Forwards that could be fewer or larger: of models that learn nothing, of small batches whose
 // gradients are summed up, of cells in a loop, and those that backward runs again.
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
+#include "analysis/owners/unlearned_work.h"
+#include "analysis/owners/unused_forwards.h"
 #include "analysis/steps/step_lookup.h"
 #include "store/interval_index.h"
 
@@ -94,6 +98,123 @@ void FrozenForward(const RunMeasures& run, Findings* findings) {
                          "+for x, y, target in loader_with(targets):\n"}});
 }
 
+namespace {
+
+// Whether a second model learns, which may be given what the first returned. A loss is none.
+bool AnotherLearns(const RunMeasures& run, std::string_view path) {
+  return std::any_of(run.modules.rows.begin(), run.modules.rows.end(), [&](const ModuleRow& row) {
+    return row.depth == 0 && row.backward_ns > 0 && row.path != path &&
+           !row.class_name.ends_with("Loss");
+  });
+}
+
+// "1 call", "2.5 calls": what the end of the recording cuts off is no part of a call.
+std::string CallsText(double calls) {
+  constexpr double kNearly = 0.1;
+  const double whole = std::round(calls);
+  const bool is_whole = std::abs(calls - whole) < kNearly;
+  return (is_whole ? std::to_string(static_cast<int64_t>(whole)) : Rounded(calls)) +
+         (is_whole && whole == 1 ? " call" : " calls");
+}
+
+// What the calls cost a step: with a GPU, what they had it do.
+double CostOfCallsNs(const RunMeasures& run, const UnusedForward& unused, size_t steps) {
+  const double ns = double(unused.ns) / double(steps);
+  if (run.gpu.empty()) return ns;
+  const double part = double(unused.calls) / double(unused.calls + unused.used_calls);
+  double gpu_ns = 0;
+  for (const ModuleRow& row : run.modules.rows) {
+    if (row.path == run.store->Text(unused.path)) gpu_ns += row.gpu_per_step_ns;
+  }
+  return WithinCpuSlack(run, gpu_ns * part);
+}
+
+}  // namespace
+
+void ForwardWithoutBackward(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
+  const double step_ns = MeanStepNs(run);
+  if (main == nullptr || step_ns <= 0 || !run.modules.has_backward) return;
+  const UnusedForward unused = FindUnusedForward(*run.store, *main, run.inputs->marks, run.links);
+  const double calls = double(unused.calls) / double(std::max<size_t>(1, main->steady.size()));
+  if (calls < kCallOfEveryStep) return;
+  const double cost_ns = CostOfCallsNs(run, unused, main->steady.size());
+  if (cost_ns < kUnusedForward * step_ns) return;
+  const std::string path(run.store->Text(unused.path));
+  const bool never_learns = unused.used_calls == 0;
+  const bool may_be_used = !never_learns && AnotherLearns(run, path);
+  const double gain_ns = cost_ns * (may_be_used    ? kGraphGain
+                                    : never_learns ? kFrozenGain
+                                                   : kUnusedForwardGain);
+  if (!CanBeSeen(run, gain_ns)) return;
+  const std::string name = '`' + path + '`';
+  findings->push_back(
+      {.title = "No backward comes back to " + CallsText(calls) + " of " + name + " a step, " +
+                PercentOf(cost_ns / step_ns) + " of it",
+       .seen = "Autograd follows " + name + " in " + CallsText(calls) + " a step, for " +
+               TimeOf(cost_ns) + ", and no backward uses what it keeps for it" +
+               (never_learns ? "." : "; to its other calls it comes back."),
+       .why = "The result is thrown away, looked at or detached: the graph is built, and what it "
+              "holds is kept, for nothing.",
+       .action = never_learns
+                     ? "Where nothing needs the result, leave the call out. Where it is a target, "
+                       "call it under torch.no_grad(), and compute it once for each sample if "
+                       "samples come back."
+                 : may_be_used ? "Call it under torch.no_grad() where its result is only passed on "
+                                 "detached."
+                               : "Where the batch is the same, use the outputs of the forward that "
+                                 "is trained (outputs.detach()); where nothing needs the result, "
+                                 "leave the call out; else call it under torch.no_grad().",
+       .gain_ns = gain_ns,
+       .uncertainty_ns = cost_ns * (may_be_used ? kGraphGain : kUnusedForwardUncertainty),
+       .evidence =
+           {{.kind = "module", .name = path, .count = unused.calls, .per_step_ns = cost_ns}},
+       .patch = {.place = "",
+                 .diff = never_learns || may_be_used
+                             ? "-y = model(x).detach()\n+with torch.no_grad(): y = model(x)\n"
+                             : "-loss = criterion(model(x), y)\n-predicted = model(x).argmax(1)\n"
+                               "+outputs = model(x)\n+loss = criterion(outputs, y)\n"
+                               "+predicted = outputs.detach().argmax(1)\n"}});
+}
+
+void WorkThatLearnsNothing(const RunMeasures& run, Findings* findings) {
+  const ProcessSteps* main = run.steps.Main();
+  const double step_ns = MeanStepNs(run);
+  if (main == nullptr || step_ns <= 0) return;
+  const UnlearnedWork work = FindUnlearnedWork(*run.store, *main, run.inputs->marks);
+  const auto steps = double(std::max<size_t>(1, main->steady.size()));
+  const double work_ns = double(work.ns) / steps;
+  if (double(work.stretches) < kCallOfEveryStep * steps) return;
+  if (work_ns < kUnlearnedShare * step_ns) return;
+  std::string names;
+  constexpr size_t kMostNames = 3;
+  for (size_t i = 0; i < std::min(kMostNames, work.operators.size()); ++i) {
+    names += (i == 0 ? "`" : ", `") + std::string(run.store->Text(work.operators[i])) + '`';
+  }
+  const std::string where =
+      work.module.IsNone() ? "Forward" : '`' + std::string(run.store->Text(work.module)) + '`';
+  const double gain_ns = work_ns * CpuExposure(run) * kUnlearnedGain;
+  findings->push_back(
+      {.title = where + " factorizes matrices that nothing learns into, for " +
+                PercentOf(work_ns / step_ns) + " of a step",
+       .seen = names + " and what is computed for them take " + TimeOf(work_ns) +
+               " a step in forward, and autograd does not follow them: no parameter that learns "
+               "goes into them.",
+       .why = "What depends on neither parameters nor the batch is the same in every step.",
+       .action = "Compute it once, when the model is made or when what it depends on changes, and "
+                 "keep it (self.register_buffer).",
+       .gain_ns = gain_ns,
+       .uncertainty_ns = work_ns * kUnlearnedUncertainty,
+       .evidence = {{.kind = "operator",
+                     .name = std::string(run.store->Text(work.operators.front())),
+                     .count = work.stretches,
+                     .per_step_ns = work_ns}},
+       .patch = {.place = "",
+                 .diff =
+                     "-def forward(self, x):\n-    w = torch.linalg.inv(self.k)\n"
+                     "+    self.register_buffer(\"w\", torch.linalg.inv(k))  # in __init__\n"}});
+}
+
 void SmallMicroBatches(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();
   const double step_ns = MeanStepNs(run);
@@ -101,7 +222,8 @@ void SmallMicroBatches(const RunMeasures& run, Findings* findings) {
   double operators = 0;
   for (const OperatorRow& row : run.operators.by_name) operators += row.calls_per_step;
   if (operators <= 0) return;
-  const double mean_ns = step_ns / operators;
+  const double waited = ProcessorWait(run);
+  const double mean_ns = step_ns * (1 - waited) / operators;
   if (run.gpu.empty() ? mean_ns >= kSmallOperatorNs
                       : LaunchIdleNs(run) < kMicroBatchIdle * step_ns) {
     return;
@@ -115,7 +237,8 @@ void SmallMicroBatches(const RunMeasures& run, Findings* findings) {
   findings->push_back(
       {.title = "Gradients are summed up over " + count + " small batches",
        .seen = "A step has " + count + " forwards and backwards, " + Rounded(operators) +
-               " operators of " + TimeOf(mean_ns) + " in the mean.",
+               " operators of " + TimeOf(mean_ns) + " in the mean" +
+               (waited > 0 ? ", without what they wait for a processor." : "."),
        .why = "A small operator costs nearly as much for one sample as for several: the rest is "
               "its call.",
        .action = "Make the batch of a forward two to " + count +

@@ -18,8 +18,8 @@ class Loop {
     build_.Phase(thread_, Phase::kPythonStart, "python start", 0, 0);
   }
   // A forward of two operators in a module, and its backward.
-  void Learn(int64_t ns) {
-    build_.Module(thread_, "Student", "Student", at_, at_ + ns);
+  void Learn(int64_t ns, const char* module = "Student") {
+    build_.Module(thread_, module, module, at_, at_ + ns);
     build_.Operator(thread_, "aten::linear", at_ + 1000, at_ + ns / 2, sequence_);
     build_.Operator(thread_, "aten::relu", at_ + ns / 2, at_ + ns, sequence_ + 1);
     at_ += ns;
@@ -51,6 +51,25 @@ class Loop {
     build_.Operator(thread_, "aten::conv2d", at_ + 1000, at_ + ms * kMs - 1000);
     at_ += ms * kMs;
   }
+  // A forward that autograd follows, without a backward.
+  void LookAt(const char* module, int64_t ms) {
+    build_.Module(thread_, module, module, at_, at_ + ms * kMs);
+    build_.Operator(thread_, "aten::linear", at_ + 1000, at_ + ms * kMs - 1000, sequence_++);
+    at_ += ms * kMs;
+  }
+  // Followed operators around `name`, which is or is not; and its backward.
+  void LearnAround(const char* name, bool followed) {
+    build_.Module(thread_, "Student", "Student", at_, at_ + 12 * kMs);
+    build_.Operator(thread_, "aten::cdist", at_ + 1000, at_ + 2 * kMs, sequence_);
+    build_.Operator(thread_, name, at_ + 2 * kMs, at_ + 6 * kMs, sequence_);
+    sequence_ += followed;
+    build_.Operator(thread_, "aten::linear", at_ + 6 * kMs, at_ + 12 * kMs - 1000, sequence_++);
+    at_ += 12 * kMs;
+    build_.Phase(thread_, Phase::kBackward, "backward", at_, at_ + 6 * kMs);
+    build_.Operator(thread_, "AddmmBackward0", at_ + 1000, at_ + 6 * kMs - 1000, sequence_ - 1, 1,
+                    OperatorScope::kBackward);
+    at_ += 6 * kMs;
+  }
   void Update() {
     build_.Phase(thread_, Phase::kOptimizerStep, "Optimizer.step#SGD.step", at_, at_ + kMs);
     at_ += kMs;
@@ -60,6 +79,20 @@ class Loop {
     for (int i = 0; i < 8; ++i, at_ += kMs) {
       build_.Operator(thread_, "aten::mul", at_, at_ + kMs / 2);
       build_.Operator(thread_, write, at_ + kMs / 2, at_ + kMs - 1000);
+    }
+  }
+  // Looks at the machine: the thread has no processor for this part of the time.
+  void Waits(double part) {
+    build_.store().threads.tid[thread_.row()] = 7;
+    for (int64_t at_ns = 0; at_ns <= at_ + 100 * kMs; at_ns += 10 * kMs) {
+      build_.store().process_usage.Append({.start_ns = at_ns,
+                                           .process = ProcessId::At(0),
+                                           .user_ns = at_ns / 5,
+                                           .first_ran_ns = at_ns / 5,
+                                           .first_waited_ns = int64_t(part * double(at_ns)),
+                                           .processors = 2});
+      build_.store().machine_usage.Append(
+          {.start_ns = at_ns, .processors = 2, .busy_ns = 2 * at_ns});
     }
   }
   void Say(const char* key, const char* value) { build_.Property(key, value); }
@@ -115,6 +148,75 @@ TEST(ForwardRules, AModuleThatOnlyHasNoRecordedBackwardIsNotCalledFrozen) {
   EXPECT_EQ(FindRule(run.findings, "frozen-forward"), nullptr);
 }
 
+TEST(ForwardRules, AForwardThatNoBackwardComesBackToIsNamed) {
+  struct Case {
+    const char* module;
+    const char* action;
+    double gain_ns;
+  };
+  for (const Case& one : {Case{"Teacher", "compute it once", 0.7 * 8 * kMs},
+                          Case{"Student", "outputs.detach()", 0.85 * 8 * kMs}}) {
+    Loop loop;
+    for (int i = 0; i < 30; ++i) {
+      loop.Learn(4 * kMs);
+      loop.LookAt(one.module, 8);
+      loop.Update();
+    }
+    const RunOverview run = loop.Run();
+    const Finding* found = FindRule(run.findings, "unused-forward");
+    ASSERT_NE(found, nullptr) << one.module;
+    EXPECT_NE(found->title.find("1 call of `" + std::string(one.module)), std::string::npos)
+        << found->title;
+    EXPECT_NE(found->action.find(one.action), std::string::npos) << found->action;
+    EXPECT_NEAR(found->gain_ns, one.gain_ns, 0.05 * one.gain_ns);  // 29 of 30 are seen
+  }
+}
+
+// A generator's output, detached, in a critic's loss: only the graph is for nothing.
+TEST(ForwardRules, AForwardThatAnotherModelMayUseIsNotForNothing) {
+  Loop loop;
+  for (int i = 0; i < 30; ++i) {
+    loop.LookAt("Student", 8);
+    loop.Learn(4 * kMs);
+    loop.Learn(4 * kMs, "Critic");
+    loop.Update();
+  }
+  const RunOverview run = loop.Run();
+  const Finding* found = FindRule(run.findings, "unused-forward");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NE(found->action.find("torch.no_grad()"), std::string::npos) << found->action;
+  EXPECT_NEAR(found->gain_ns, 0.1 * 8 * kMs, 0.01 * kMs);
+}
+
+TEST(ForwardRules, AForwardWithABackwardIsUsed) {
+  Loop loop;
+  for (int i = 0; i < 30; ++i) {
+    loop.Learn(4 * kMs);
+    loop.Learn(4 * kMs);
+    loop.Teach(20, true);
+    loop.Update();
+  }
+  EXPECT_EQ(FindRule(loop.Run().findings, "unused-forward"), nullptr);
+}
+
+TEST(ForwardRules, AFactorizationThatNothingLearnsIntoIsNamed) {
+  const auto gain_ns = [](const char* name, bool followed) {
+    Loop loop;
+    for (int i = 0; i < 30; ++i) {
+      loop.LearnAround(name, followed);
+      loop.Update();
+    }
+    const RunOverview run = loop.Run();
+    const Finding* found = FindRule(run.findings, "unlearned-work");
+    if (found == nullptr) return 0.0;
+    EXPECT_NE(found->title.find("`Student` factorizes"), std::string::npos) << found->title;
+    return found->gain_ns;
+  };
+  EXPECT_NEAR(gain_ns("aten::linalg_cholesky_ex", false), 0.95 * 6 * kMs, 0.01 * kMs);
+  EXPECT_EQ(gain_ns("aten::linalg_cholesky_ex", true), 0) << "of what learns";
+  EXPECT_EQ(gain_ns("aten::linalg_vector_norm", false), 0) << "of the batch, most often";
+}
+
 TEST(ForwardRules, ManySmallBatchesOfOneUpdateAreSaid) {
   const auto found = [](int64_t ns, int micro_batches) {
     Loop loop;
@@ -127,6 +229,23 @@ TEST(ForwardRules, ManySmallBatchesOfOneUpdateAreSaid) {
   EXPECT_TRUE(found(50'000, 64));
   EXPECT_FALSE(found(kMs, 64)) << "of large operators";
   EXPECT_FALSE(found(50'000, 4)) << "four";
+}
+
+// Batches of one on a machine on which others take turns: operators are as small as ever, and steps
+// of different length say nothing of the size of batches.
+TEST(ForwardRules, SmallBatchesAreSmallOnABusyMachineToo) {
+  Loop loop;
+  for (int i = 0; i < 16; ++i) {
+    for (int k = 0; k < 64; ++k) loop.Learn(i % 2 == 0 ? 150'000 : 450'000);
+    loop.Update();
+  }
+  loop.Waits(0.8);
+  const RunOverview run = loop.Run();
+  EXPECT_EQ(FindRule(run.findings, "padding"), nullptr);
+  const Finding* found = FindRule(run.findings, "small-micro-batches");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NE(found->seen.find("without what they wait for a processor"), std::string::npos)
+      << found->seen;
 }
 
 TEST(SizeRules, PaddingBeyondTheLongestOfABatchIsSaid) {

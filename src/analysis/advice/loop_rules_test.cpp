@@ -37,28 +37,44 @@ TEST(LoopRules, PythonBetweenOperatorsIsTheProgramsOwn) {
       << found->seen;
 }
 
-TEST(LoopRules, PythonThatWasSampledHasTheNamesOfItsFunctions) {
+// Between two operators samples find `collect` (train.py:42), with so much processor time a step.
+std::vector<Finding> FindingsOfSampled(int64_t cpu_ns) {
   StoreBuilder made;
   made.store().python_frames.Append({.file = made.Text("/home/u/train.py"),
                                      .function = made.Text("collect"),
                                      .first_line = 40,
                                      .line = 42});
   made.store().python_stacks.Append({.frame = PythonFrameId::At(0)});
-  const auto findings = FindingsOf(
-      [](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
+  return FindingsOf(
+      [&](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
         build.Operator(thread, "aten::randn", t, t + kMs);
         build.Operator(thread, "aten::mm", t + 8 * kMs, t + 10 * kMs - 2000);
         build.store().python_samples.Append({.start_ns = t + kMs,
                                              .end_ns = t + 7 * kMs,
                                              .thread = thread,
                                              .python_stack = PythonStackId::At(0),
-                                             .samples = 1});
+                                             .samples = 1,
+                                             .cpu_ns = cpu_ns});
       },
       std::move(made));
+}
+
+TEST(LoopRules, PythonThatWasSampledHasTheNamesOfItsFunctions) {
+  const auto findings = FindingsOfSampled(0);  // not recorded
   const Finding* found = FindRule(findings, "python-work");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->title, "`collect` (train.py:42): 70 % of a step is your own Python");
   EXPECT_NE(found->seen.find(", in `collect` (train.py:42)."), std::string::npos) << found->seen;
+  EXPECT_EQ(found->action.find("DataLoader"), std::string::npos) << "there is none";
+}
+
+// A service that polls for a lock with time.sleep.
+TEST(LoopRules, PythonThatSleepsIsSaidToWait) {
+  const auto findings = FindingsOfSampled(kMs / 10);
+  const Finding* found = FindRule(findings, "python-work");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title, "`collect` (train.py:42): the loop waits there for 70 % of a step");
+  EXPECT_NE(found->seen.find("runs there in 1.7 % of that"), std::string::npos) << found->seen;
 }
 
 // Steps whose backward is in `gradient` of fit.py, called by `main`, which steps the optimizer too;
@@ -521,6 +537,28 @@ TEST(LoopRules, NoMoreWorkersThanProcessors) {
     ASSERT_NE(found, nullptr);
     const bool has_room = cores == "16" && usable.empty();
     EXPECT_EQ(found->action.find("Give it more workers") == 0, has_room) << found->action;
+  }
+}
+
+// A loop that loads by itself: two workers keep it fed, where there are two processors for its
+// rank.
+TEST(LoopRules, NoMoreFirstWorkersThanProcessors) {
+  for (const auto& [cores, workers] :
+       {std::pair{"1", "num_workers=1,"}, std::pair{"2", "num_workers=2,"},
+        std::pair{"16", "num_workers=4,"}}) {
+    StoreBuilder build;
+    build.Property("machine.cores", cores);
+    build.Property("torch.threads", "1");
+    const auto findings = FindingsOf(
+        [&](StoreBuilder& loop, ThreadId thread, int64_t, int64_t t) {
+          loop.Phase(thread, Phase::kDataLoaderNext,
+                     "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", t, t + 5 * kMs);
+        },
+        std::move(build));
+    const Finding* found = FindRule(findings, "dataloader-wait");
+    ASSERT_NE(found, nullptr);
+    EXPECT_NE(found->action.find(workers), std::string::npos) << found->action;
+    EXPECT_NE(found->patch.diff.find(workers), std::string::npos) << found->patch.diff;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
 #include "analysis/cpu/thread_times.h"
 #include "analysis/cpu/usage.h"
@@ -122,6 +123,11 @@ std::string UsersText(const Store& store, const std::vector<ProcessUse>& process
 }
 
 }  // namespace
+
+double ProcessorWait(const RunMeasures& run) {
+  Contention found;
+  return FindContention(run, &found) ? found.waited : 0;
+}
 
 void ControlGroupLimit(const RunMeasures& run, Findings* findings) {
   Contention found;

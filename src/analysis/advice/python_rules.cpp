@@ -3,6 +3,7 @@
 #include <map>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
 #include "analysis/lines/code_samples.h"
 #include "analysis/lines/source_place.h"
@@ -66,6 +67,29 @@ bool OnlyWaits(const SampledTime& open, const SampledTime& whole) {
          kPythonWaits * double(whole.cpu_ns) / double(whole.all_ns);
 }
 
+// Whether it sleeps, or waits for a lock, a file or the network: it has a processor for far less of
+// the time than one that works, and waits for a processor as long as the loop does.
+bool Sleeps(const SampledTime& open, const SampledTime& whole, double processor_wait) {
+  if (open.all_ns == 0 || whole.cpu_ns == 0) return false;
+  return double(open.cpu_ns) < kPythonWaits * (1 - processor_wait) * double(open.all_ns);
+}
+
+Finding WaitingPython(const RunMeasures& run, const std::string& names, const std::string& share,
+                      double exposed_ns) {
+  const OwnPython& python = run.loop_work.python;
+  const double runs = double(python.functions.cpu_ns) / double(python.functions.all_ns);
+  return {.title = names + ": the loop waits there for " + share + " of a step",
+          .seen = "For " + TimeOf(exposed_ns) + " of a step (" + share + ") the loop is in " +
+                  names + ", and runs there in " + PercentOf(runs) + " of that: else it sleeps.",
+          .why = "Who waits for a lock, a file, the network or a timer does nothing meanwhile.",
+          .action =
+              "Look what it waits for. Take away what need not be waited for (a lock, polling "
+              "with time.sleep), or hand it to another thread or process.",
+          .gain_ns = exposed_ns * kOwnPythonGain,
+          .uncertainty_ns = exposed_ns * kOwnPythonUncertainty,
+          .evidence = PythonEvidence(*run.store, python.functions, exposed_ns, python.places)};
+}
+
 // What a few steps do for long. Said only where samples find it in the program's own functions, at
 // work: a machine that is busy with other things makes some steps long as well.
 void RarePythonWork(const RunMeasures& run, Findings* findings) {
@@ -101,10 +125,12 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
   if (step_ns == 0 || ShareOutsideOfPhases(run) < kOwnPython) return;
   const OwnPython& python = run.loop_work.python;
   const bool has_gpu = run.gpu.MainBreakdown() != nullptr;
+  // By the median of its share of each step it can be more than the mean step has beside its
+  // phases.
+  const double outside_ns = std::min(python.per_step_ns, ShareOutsideOfPhases(run) * step_ns);
   // A GPU that works meanwhile hides it.
-  const double exposed_ns = has_gpu
-                                ? std::min(python.per_step_ns, GpuPartNs(run, GpuPart::kIdlePython))
-                                : python.per_step_ns;
+  const double exposed_ns =
+      has_gpu ? std::min(outside_ns, GpuPartNs(run, GpuPart::kIdlePython)) : outside_ns;
   if (exposed_ns < kOwnPython * step_ns || python.places.empty()) {
     return RarePythonWork(run, findings);
   }
@@ -112,6 +138,10 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
   const std::string share = PercentOf(exposed_ns / step_ns);
   std::string names = RangeNames(python);
   if (names.empty()) names = FunctionTexts(*run.store, python.functions);
+  if (!names.empty() && Sleeps(python.functions, python.whole, ProcessorWait(run))) {
+    findings->push_back(WaitingPython(run, names, share, exposed_ns));
+    return;
+  }
   const std::string where =
       names.empty() ? "most of it " + python.places.front().name : "in " + names;
   findings->push_back(
@@ -121,12 +151,15 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
                ") the loop runs Python that calls no operator" +
                (has_gpu ? " and the GPU idles" : "") + ", " + where + ".",
        .why = "Python works on one value at a time, and nothing else goes on meanwhile.",
-       .action =
-           std::string("Do it once before the loop and keep the result, do it for a whole batch "
-                       "with tensors or NumPy, or move it into the DataLoader's workers.") +
-           (names.empty() ? " Ranges show which function it is: with "
-                            "batchlight.annotate(\"name\"):, or --python-functions-trace."
-                          : ""),
+       .action = std::string(
+                     PhaseShareOf(run, PhaseKind::kDataLoading) > 0
+                         ? "Do it once before the loop and keep the result, do it for a whole "
+                           "batch with tensors or NumPy, or move it into the DataLoader's workers."
+                         : "Do it once before the loop and keep the result, in fewer steps, or "
+                           "for a whole batch with tensors or NumPy.") +
+                 (names.empty() ? " Ranges show which function it is: with "
+                                  "batchlight.annotate(\"name\"):, or --python-functions-trace."
+                                : ""),
        .gain_ns = exposed_ns * kOwnPythonGain,
        .uncertainty_ns = exposed_ns * kOwnPythonUncertainty,
        .evidence =

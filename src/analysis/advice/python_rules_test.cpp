@@ -1,6 +1,7 @@
 // Rules about Python that only some steps run.
 #include <gtest/gtest.h>
 
+#include "analysis/advice/advice_text.h"
 #include "analysis/testing/findings.h"
 
 namespace batchlight {
@@ -74,6 +75,13 @@ std::vector<Finding> FindingsOfCopies(const char* file, const char* inner) {
   }
   const Store store = build.Build();
   return BuildOverview(store).findings;
+}
+
+TEST(AdviceText, TimesHaveTheUnitsOfTheSummary) {
+  EXPECT_EQ(TimeOf(647'000), "647 µs");
+  EXPECT_EQ(TimeOf(999'700), "1.00 ms");
+  EXPECT_EQ(TimeOf(12'340'000), "12.3 ms");
+  EXPECT_EQ(TimeOf(1.534e9), "1.53 s") << "and not 1534 ms";
 }
 
 TEST(PythonRules, CopiesOfWholeObjectsAreNamedByWhoMakesThem) {

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "analysis/advice/advice_text.h"
+#include "analysis/advice/processor_wait.h"
 #include "analysis/advice/rules.h"
 #include "analysis/numbers/quantile.h"
 #include "analysis/steps/step_lookup.h"
@@ -275,9 +276,11 @@ void Padding(const RunMeasures& run, Findings* findings) {
   if (mean_ns - shortest_ns < kSizeSpread * mean_ns) return;
   const StepBreakdown* breakdown = run.MainBreakdown();
   const bool on_cpu = run.gpu.empty() && breakdown != nullptr;
+  // Many short forwards and backwards in turn: what takes the processor away lengthens both.
+  const bool in_turn = main->micro_batches > 1 && ProcessorWait(run) > 0;
   if (!TimeFollowsWork(OfSteady(*main, OperatorsInSteps(*run.store, *main)), time_ns) &&
       !TimeFollowsWork(OfSteady(*main, BlocksInSteps(*run.store, *main)), time_ns) &&
-      !(on_cpu && ForwardAndBackwardGrowTogether(*breakdown, *main))) {
+      !(on_cpu && !in_turn && ForwardAndBackwardGrowTogether(*breakdown, *main))) {
     return;
   }
   // An optimizer whose work grows (LBFGS' history) is no matter of batches.

@@ -47,22 +47,23 @@ struct Repeated {
   uint64_t passes = 0;
   uint64_t times_less = 1;
   double training_ns = 0;
+  bool starts_workers = false;  // of a DataLoader
 
   double gain_ns() const { return total_ns * (1 - 1 / double(times_less)); }
   double share() const { return total_ns / (total_ns + training_ns); }
 };
 
-// Of what lies between epochs, the time in which no operator runs for long: plots, statistics and
-// files. Rollouts and the like, which training needs, call the model all the time.
-double SilentNs(const RunMeasures& run, const ProcessStages& stages) {
+// Of what lies between epochs or steps, the time in which no operator runs for long: plots,
+// statistics and files. Rollouts and the like, which training needs, call the model all the time.
+double SilentNs(const RunMeasures& run, const ProcessStages& stages, StageKind kind) {
   const ProcessSteps* main = run.steps.Main();
   const OperatorCallsTable& calls = run.store->operator_calls;
-  if (main == nullptr || main->thread.IsNone()) return TotalNs(stages, StageKind::kBetweenEpochs);
+  if (main == nullptr || main->thread.IsNone()) return TotalNs(stages, kind);
   const ThreadSpans::Rows rows = ThreadSpans(calls.thread).Of(main->thread);
   double silent_ns = 0;
   uint32_t row = rows.begin;
   for (const StageSpan& stage : stages.spans) {
-    if (stage.kind != StageKind::kBetweenEpochs) continue;
+    if (stage.kind != kind) continue;
     std::vector<TimeSpan> busy;
     while (row < rows.end && calls.start_ns[row] < stage.start_ns) ++row;
     for (; row < rows.end && calls.start_ns[row] < stage.end_ns; ++row) {
@@ -94,9 +95,10 @@ Repeated RepeatedStage(const RunMeasures& run, StageKind kind) {
   Repeated repeated;
   const ProcessStages* stages = run.stages.Main();
   if (stages == nullptr) return repeated;
-  repeated.total_ns = kind == StageKind::kBetweenEpochs
-                          ? SilentNs(run, *stages)
-                          : TotalNs(*stages, kind) - WorkerStartsNs(run, *stages, kind);
+  const double workers_ns = WorkerStartsNs(run, *stages, kind);
+  repeated.starts_workers = workers_ns > 0;
+  repeated.total_ns =
+      IsBetween(kind) ? SilentNs(run, *stages, kind) : TotalNs(*stages, kind) - workers_ns;
   repeated.training_ns = TotalNs(*stages, StageKind::kTraining);
   repeated.passes = PassesOf(*stages, kind);
   repeated.times_less = TimesLess(repeated.total_ns, repeated.training_ns, repeated.passes);
@@ -118,7 +120,7 @@ std::string Ordinal(uint64_t number) {
 // A stage that could come less often: what differs from rule to rule.
 struct RepeatedText {
   std::string title, seen, why, action;
-  const char* stage;
+  std::string_view stage;
   Patch patch;
 };
 
@@ -151,14 +153,15 @@ bool CouldComeLessOften(const Repeated& stage, double from_share) {
 }
 
 void AddRepeated(const Repeated& stage, RepeatedText text, Findings* findings) {
-  findings->push_back({.title = std::move(text.title),
-                       .seen = std::move(text.seen),
-                       .why = std::move(text.why),
-                       .action = std::move(text.action),
-                       .evidence = {{.kind = "stage", .name = text.stage, .count = stage.passes}},
-                       .run_gain_ns = stage.gain_ns(),
-                       .run_uncertainty_ns = stage.gain_ns() * kRepeatedUncertainty,
-                       .patch = std::move(text.patch)});
+  findings->push_back(
+      {.title = std::move(text.title),
+       .seen = std::move(text.seen),
+       .why = std::move(text.why),
+       .action = std::move(text.action),
+       .evidence = {{.kind = "stage", .name = std::string(text.stage), .count = stage.passes}},
+       .run_gain_ns = stage.gain_ns(),
+       .run_uncertainty_ns = stage.gain_ns() * kRepeatedUncertainty,
+       .patch = std::move(text.patch)});
 }
 
 // What a run pays once: what differs from rule to rule.
@@ -221,15 +224,20 @@ void ValidationCost(const RunMeasures& run, Findings* findings) {
        .why = "No step trains meanwhile, and one validation says little more than the one before.",
        .action = "Validate every " + Ordinal(validation.times_less) +
                  " time, or on a part of the data; without gradients (torch.no_grad) its batches "
-                 "may be two to four times as large; keep the workers of its DataLoader "
-                 "(persistent_workers=True).",
+                 "may be two to four times as large" +
+                 (validation.starts_workers
+                      ? "; keep the workers of its DataLoader (persistent_workers=True)."
+                      : "."),
        .stage = "validation",
        .patch = ValidateLessOften(run, validation.times_less)},
       findings);
 }
 
 void BetweenEpochs(const RunMeasures& run, Findings* findings) {
-  const Repeated between = RepeatedStage(run, StageKind::kBetweenEpochs);
+  const ProcessStages* stages = run.stages.Main();
+  const bool epochs = stages != nullptr && stages->Of(StageKind::kBetweenEpochs) != nullptr;
+  const StageKind kind = epochs ? StageKind::kBetweenEpochs : StageKind::kBetweenSteps;
+  const Repeated between = RepeatedStage(run, kind);
   if (!CouldComeLessOften(between, kBetweenShare)) return;
   AddRepeated(
       between,
@@ -237,11 +245,11 @@ void BetweenEpochs(const RunMeasures& run, Findings* findings) {
        .seen = CountText(between.passes, "time") + " between steps it worked " +
                TimeOf(between.total_ns) +
                " together that is neither training, validation nor a checkpoint; training took " +
-               TimeOf(between.training_ns) + "." + CodeOfStage(run, StageKind::kBetweenEpochs),
+               TimeOf(between.training_ns) + "." + CodeOfStage(run, kind),
        .why = "No step trains meanwhile: plots, reports, statistics or files again and again.",
        .action = "Do it every " + Ordinal(between.times_less) +
                  " time or once at the end, or in a process of its own.",
-       .stage = "between epochs",
+       .stage = StageKindName(kind),
        .patch = OwnerOfLoop(run) == LoopOwner::kProgram
                     ? LessOften(between.times_less, "plot(history)")
                     : Patch{}},

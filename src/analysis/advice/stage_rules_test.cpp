@@ -66,6 +66,16 @@ TEST(StageRules, WorkersThatStartInAValidationAreNotItsCost) {
   EXPECT_NEAR(found->run_gain_ns, 4 * 195.0 * kMs, 5.0 * kMs);
 }
 
+// Text never speaks of what does not exist.
+TEST(StageRules, OnlyAValidationThatStartsWorkersIsToldToKeepThem) {
+  for (const int64_t workers_ns : {int64_t{0}, 50 * kMs}) {
+    const auto findings = FindingsOfValidations(200 * kMs, nullptr, workers_ns);
+    const Finding* found = FindRule(findings, "validation-cost");
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->action.find("workers") != std::string::npos, workers_ns > 0) << found->action;
+  }
+}
+
 TEST(StageRules, ATrainersLoopIsChangedByItsArguments) {
   const auto patch = [](const char* imported) {
     const auto findings = FindingsOfValidations(200 * kMs, imported);

@@ -19,6 +19,11 @@ inline constexpr size_t kStageKinds = 0
 #undef STAGE_KIND
     ;
 
+// What a loop does beside its iterations, and is none of the others. A loop has one or the other.
+constexpr bool IsBetween(StageKind kind) {
+  return kind == StageKind::kBetweenEpochs || kind == StageKind::kBetweenSteps;
+}
+
 std::string_view StageKindName(StageKind kind);  // "start-up"
 std::string_view StageKindKey(StageKind kind);   // "start_up", for files
 

@@ -9,6 +9,7 @@
 #include "analysis/stages/stage_paint.h"
 #include "analysis/stages/start_up.h"
 #include "analysis/steps/graph_use.h"
+#include "analysis/steps/loop_tiler.h"
 #include "analysis/steps/step_inputs.h"
 
 namespace batchlight {
@@ -115,8 +116,11 @@ class LifeOfProcess {
   void PaintLoop() {
     const std::vector<Step>& steps = steps_->steps;
     Lay({{steps.front().start_ns, steps.back().end_ns}}, loop_);
-    Lay(LongGaps(), StageKind::kBetweenEpochs);
-    Lay(FindBetweenEpochs(inputs_, *steps_), StageKind::kBetweenEpochs);
+    const bool has_epochs =
+        BeginsEpoch(inputs_, thread_, steps.front().end_ns, steps.back().end_ns);
+    const StageKind between = has_epochs ? StageKind::kBetweenEpochs : StageKind::kBetweenSteps;
+    Lay(LongGaps(), between);
+    Lay(FindBetweenEpochs(inputs_, *steps_), between);
     Lay(StepsOf(StepKind::kWarmUp), StageKind::kWarmUp);
     Lay(StepsOf(StepKind::kGraphCapture), StageKind::kGraphCapture);
   }
@@ -155,8 +159,7 @@ class LifeOfProcess {
     const std::vector<TimeSpan> loading = MarksOf(PhaseKind::kDataLoading);
     std::vector<TimeSpan> around;
     for (const StageSpan& stage : stages_) {
-      if (stage.kind != StageKind::kBetweenEpochs ||
-          NsInside(saves, stage.start_ns, stage.end_ns) == 0) {
+      if (!IsBetween(stage.kind) || NsInside(saves, stage.start_ns, stage.end_ns) == 0) {
         continue;
       }
       // A loader that ends stops its workers, which can take seconds.

@@ -86,6 +86,19 @@ class StagesTest : public ::testing::Test {
     }
     build_.Phase(main_, Phase::kTrainMode, "Module.train", at_ * kMs, at_ * kMs);
   }
+  // Three times ten steps with 400 ms behind them; each begins with a loader, or nothing does.
+  std::map<std::string, int64_t> ThreeEpochs(bool loader) {
+    Start();
+    Prepare(1100);
+    for (int epoch = 0; epoch < 3; ++epoch) {
+      const int64_t start_ns = at_ * kMs;
+      if (loader) build_.Phase(main_, Phase::kDataLoaderInit, "iter", start_ns, start_ns + 1);
+      for (int i = 0; i < 10; ++i) Step();
+      at_ += 400;
+    }
+    End(at_);
+    return Find();
+  }
   void End(int64_t at_ms) {
     build_.Phase(main_, Phase::kMainEnd, "end of main program", at_ * kMs, at_ * kMs);
     build_.store().processes.end_ns[0] = at_ms * kMs;
@@ -181,14 +194,15 @@ TEST_F(StagesTest, QuietTimeBeforeTheLoopIsPreprocessing) {
 }
 
 TEST_F(StagesTest, WhatHappensBeforeFewIterationsIsBetweenEpochs) {
-  Start();
-  Prepare(1100);
-  for (int epoch = 0; epoch < 3; ++epoch) {
-    for (int i = 0; i < 10; ++i) Step();
-    at_ += 400;
-  }
-  End(at_);
-  EXPECT_EQ(Find().at("between epochs"), 800);  // after the last epoch there is none
+  const auto ms = ThreeEpochs(true);
+  EXPECT_EQ(ms.at("between epochs"), 800);  // after the last epoch there is none
+  EXPECT_FALSE(ms.contains("between steps"));
+}
+
+TEST_F(StagesTest, ALoopWithoutEpochsHasNothingBetweenThem) {
+  const auto ms = ThreeEpochs(false);
+  EXPECT_EQ(ms.at("between steps"), 800);
+  EXPECT_FALSE(ms.contains("between epochs"));
 }
 
 TEST_F(StagesTest, ASlowSampleOfAReplayBufferIsTraining) {
@@ -199,7 +213,7 @@ TEST_F(StagesTest, ASlowSampleOfAReplayBufferIsTraining) {
     Step();
   }
   End(at_);
-  EXPECT_EQ(Find().count("between epochs"), 0u);
+  EXPECT_EQ(Find().count("between steps"), 0u);
 }
 
 TEST_F(StagesTest, AStallInEveryFifthIterationIsTraining) {
@@ -210,7 +224,7 @@ TEST_F(StagesTest, AStallInEveryFifthIterationIsTraining) {
     Step();
   }
   End(at_);
-  EXPECT_EQ(Find().count("between epochs"), 0u);
+  EXPECT_EQ(Find().count("between steps"), 0u);
 }
 
 TEST_F(StagesTest, WhatASaveNeedsBesideItselfIsCheckpoint) {
@@ -225,7 +239,7 @@ TEST_F(StagesTest, WhatASaveNeedsBesideItselfIsCheckpoint) {
   End(at_);
   const auto ms = Find();
   EXPECT_EQ(ms.at("checkpoint"), 680);  // after the last step only until the save ends
-  EXPECT_EQ(ms.count("between epochs"), 0u);
+  EXPECT_EQ(ms.count("between steps"), 0u);
 }
 
 // The loader that ended took 200 ms to stop its workers.
@@ -243,7 +257,7 @@ TEST_F(StagesTest, ALoadersEndIsNoPartOfTheSaveBehindIt) {
   End(at_);
   const auto ms = Find();
   EXPECT_LE(ms.at("checkpoint"), 300);
-  EXPECT_EQ(ms.at("between epochs"), 400);
+  EXPECT_EQ(ms.at("between steps"), 400);
 }
 
 TEST_F(StagesTest, WithoutStepsOnlyImportsAreStartUp) {

@@ -1,8 +1,10 @@
 #include "analysis/steps/loop_tiler.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "analysis/numbers/quantile.h"
+#include "analysis/phases/phase_kind.h"
 #include "analysis/steps/capture_starts.h"
 
 namespace batchlight {
@@ -74,28 +76,11 @@ void LoopTiler::AddBreaks() {
     // A sample that is read with torch.load is loaded, no checkpoint.
     if (kind || mark.kind == PhaseKind::kDataLoading) covered_until = mark.end_ns;
   }
-  AddEpochs();
+  for (const int64_t start_ns : NamedEpochStarts(inputs_, thread_)) {
+    breaks_.push_back({start_ns, start_ns, StepKind::kEpochStart, true});
+  }
   std::stable_sort(breaks_.begin(), breaks_.end(),
                    [](const Break& a, const Break& b) { return a.start_ns < b.start_ns; });
-}
-
-// Where a range or call of an epoch begins.
-void LoopTiler::AddEpochs() {
-  const auto add = [&](int64_t start_ns) {
-    breaks_.push_back({start_ns, start_ns, StepKind::kEpochStart, true});
-  };
-  const PhaseCallsTable& calls = inputs_.store.phase_calls;
-  const ThreadSpans::Rows phases = inputs_.phase_rows.Of(thread_);
-  for (uint32_t row = phases.begin; row < phases.end; ++row) {
-    if (calls.phase[row] == Phase::kEpoch) add(calls.start_ns[row]);
-  }
-  const NvtxRangesTable& ranges = inputs_.store.nvtx_ranges;
-  const ThreadSpans::Rows rows = inputs_.range_rows.Of(thread_);
-  for (uint32_t row = rows.begin; row < rows.end; ++row) {
-    if (ranges.depth[row] > 2) continue;  // an epoch is around iterations
-    const std::string_view name = inputs_.store.Text(ranges.message[row]);
-    if (name.starts_with("epoch") || name.starts_with("Epoch")) add(ranges.start_ns[row]);
-  }
 }
 
 bool LoopTiler::IsBroken(int64_t time_ns) const {
@@ -238,6 +223,39 @@ void LoopTiler::Tile(const std::vector<IterationEnd>& ends, FoundSteps* found) {
                             .number = end.number < 0 ? place : end.number});
     before_ns = end.end_ns;
   }
+}
+
+std::vector<int64_t> NamedEpochStarts(const StepInputs& inputs, ThreadId thread) {
+  std::vector<int64_t> starts;
+  const PhaseCallsTable& calls = inputs.store.phase_calls;
+  const ThreadSpans::Rows phases = inputs.phase_rows.Of(thread);
+  for (uint32_t row = phases.begin; row < phases.end; ++row) {
+    if (calls.phase[row] == Phase::kEpoch) starts.push_back(calls.start_ns[row]);
+  }
+  const NvtxRangesTable& ranges = inputs.store.nvtx_ranges;
+  const ThreadSpans::Rows rows = inputs.range_rows.Of(thread);
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    if (ranges.depth[row] > 2) continue;  // an epoch is around iterations
+    const std::string_view name = inputs.store.Text(ranges.message[row]);
+    if (name.starts_with("epoch") || name.starts_with("Epoch")) {
+      starts.push_back(ranges.start_ns[row]);
+    }
+  }
+  return starts;
+}
+
+bool BeginsEpoch(const StepInputs& inputs, ThreadId thread, int64_t from_ns, int64_t until_ns) {
+  const auto within = [&](int64_t start_ns) { return start_ns >= from_ns && start_ns < until_ns; };
+  const ThreadSpans::Rows rows = inputs.marks.RowsOf(thread);
+  int64_t evaluates_until_ns = INT64_MIN;
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    const PhaseMark& mark = inputs.marks.all()[row];
+    if (IsEvaluation(mark.kind)) evaluates_until_ns = std::max(evaluates_until_ns, mark.end_ns);
+    const bool evaluates = mark.start_ns < evaluates_until_ns;  // with a loader of its own
+    if (mark.loader_start && !evaluates && within(mark.start_ns)) return true;
+  }
+  const std::vector<int64_t> named = NamedEpochStarts(inputs, thread);
+  return std::any_of(named.begin(), named.end(), within);
 }
 
 }  // namespace batchlight

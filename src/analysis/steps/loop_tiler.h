@@ -34,6 +34,13 @@ std::vector<IterationEnd> EndsOf(const std::vector<Update>& updates, const Updat
 // nothing: a part of the loop.
 std::optional<StepKind> PauseKind(const Store& store, const PhaseMark& mark);
 
+// Where a range or call of an epoch begins on the thread, in no order.
+std::vector<int64_t> NamedEpochStarts(const StepInputs& inputs, ThreadId thread);
+
+// Whether the thread begins an epoch between the two: one that is named so, or a DataLoader
+// of training.
+bool BeginsEpoch(const StepInputs& inputs, ThreadId thread, int64_t from_ns, int64_t until_ns);
+
 class LoopTiler {
  public:
   LoopTiler(const StepInputs& inputs, ProcessId process, ThreadId thread);
@@ -50,7 +57,6 @@ class LoopTiler {
   };
 
   void AddBreaks();
-  void AddEpochs();
   void DropBreaksOfEveryIteration(const std::vector<IterationEnd>& ends);
   int64_t CoreOf(const IterationEnd& end, int64_t from_ns) const;
   int64_t FirstStart(const std::vector<IterationEnd>& ends) const;

@@ -65,19 +65,7 @@ void NameByEpochs(const StepInputs& inputs, ProcessSteps& process) {
     Step& step = process.steps[i];
     if (step.start_ns < time) Prefer(step.kind, StepKind::kEpochStart);
   };
-  const PhaseCallsTable& calls = inputs.store.phase_calls;
-  for (size_t row = 0; row < calls.size(); ++row) {
-    if (calls.phase[row] == Phase::kEpoch && calls.thread[row] == process.thread) {
-      begins(calls.start_ns[row]);
-    }
-  }
-  const NvtxRangesTable& ranges = inputs.store.nvtx_ranges;
-  const ThreadSpans::Rows rows = inputs.range_rows.Of(process.thread);
-  for (uint32_t row = rows.begin; row < rows.end; ++row) {
-    if (ranges.depth[row] > 2) continue;  // an epoch is around steps
-    const std::string_view name = inputs.store.Text(ranges.message[row]);
-    if (name.starts_with("epoch") || name.starts_with("Epoch")) begins(ranges.start_ns[row]);
-  }
+  for (const int64_t start_ns : NamedEpochStarts(inputs, process.thread)) begins(start_ns);
 }
 
 // Steps that capture a CUDA graph, and those before, whose work then is replayed.
