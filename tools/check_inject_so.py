@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 MAX_BYTES = 256 * 1024
+CONSTRUCTORS = 2  # the compiler's frame_dummy, and what attaches
 OLDEST_GLIBC = (2, 17)  # RHEL 7, and so manylinux2014
 NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 # Before glibc 2.34 what the shims stand in front of was in libraries of its own.
@@ -73,6 +74,12 @@ def mapped_exports(path):
     return {name.strip() for name in section.split(";") if name.strip()}
 
 
+def constructors(library):
+    """How many functions run when the library is loaded."""
+    array = re.search(r" \.init_array\s+INIT_ARRAY\s+\S+\s+\S+\s+([0-9a-f]+)", run("readelf", "-SW", library))
+    return int(array[1], 16) // 8 if array else 0
+
+
 def check(library, exports_map):
     problems = []
     shims = "inject" not in os.path.basename(library)
@@ -94,6 +101,10 @@ def check(library, exports_map):
                if fields and fields[0] in (".text", ".rodata", ".data", ".eh_frame", ".data.rel.ro"))
     if code > MAX_BYTES:
         problems.append(f"{code} bytes of code and data: more than {MAX_BYTES} (in all {size})")
+    # One that a C++ object brings may run after ours has filled the object in, by the order of linking.
+    if constructors(library) > CONSTRUCTORS:
+        problems.append(f"{constructors(library)} constructors, more than the compiler's and ours: make each object "
+                        "constinit (nm -C names them: _GLOBAL__sub_I_...)")
     # The whole thread-local block must fit into the space reserved for libraries loaded later.
     tls = re.search(r"^\s*TLS\s+\S+\s+\S+\s+\S+\s+\S+\s+(0x[0-9a-f]+)", run("readelf", "-lW", library),
                     re.M)

@@ -30,7 +30,7 @@ class DetailPlan {
   // Of so many steps at the most, one has detail: else a long run would have none at all.
   static constexpr uint32_t kLongest = 256;
 
-  explicit DetailPlan(const DetailOptions& options = {}) : options_(options) {}
+  constexpr explicit DetailPlan(const DetailOptions& options = {}) : options_(options) {}
 
   // Whether step `number` (from 0) is recorded in detail.
   bool HasDetail(uint64_t number) const;

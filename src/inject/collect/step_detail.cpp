@@ -24,7 +24,8 @@ namespace {
 #undef DETAIL_TEXT
 constexpr uint16_t kPayloadU64 = 1;  // MarkRecord::payload_type
 
-DetailPlan g_plan;
+// Not made when the library is loaded: that may be after it was read from the options.
+constinit DetailPlan g_plan;
 uint64_t g_iteration = 0;    // the one that is going on
 uint64_t g_began_ticks = 0;  // 0: nobody saw it begin
 uint32_t g_capture = 0;      // in which it is recorded
