@@ -91,7 +91,7 @@ class Stalls(unittest.TestCase):
         self.assertEqual({s.correlation for s in self.samples}, {0})
 
     def test_windows_keep_to_their_share_of_time(self):
-        self.assertEqual(self.sample("100", extra="stalls.share=20000\nstalls.first=5\n"), [])
+        self.assertEqual(self.sample("100", extra="stalls.share=100\nstalls.first=5\n"), [])
         few = len(self.windows)
         self.sample("100", extra="stalls.share=900000\nstalls.first=5\n")
         self.assertGreaterEqual(few, 1)
