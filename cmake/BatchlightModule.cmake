@@ -42,10 +42,10 @@ function(batchlight_unit_tests module)
   target_sources(${module}_test PRIVATE ${ARGN})
 endfunction()
 
-# One compilation for the sources of a folder (BATCHLIGHT_UNITY: release, asan, tsan): what they include
-# is read once, and what they make of the same templates is made once. A name local to a file is so
-# local to its folder. The dev build compiles each source by itself: one that lacks an include fails
-# there, one whose names stand twice in its folder fails here, and the test run builds both. Long
+# One compilation for the sources of a folder (BATCHLIGHT_UNITY: all builds but a developer's dev): what
+# they include is read once, and what they make of the same templates is made once. A name local to a
+# file is so local to its folder. A developer's dev build compiles each source by itself: one that lacks
+# an include fails there, one whose names stand twice in its folder fails here. Long
 # folders are cut, since a compiler that runs alone at the end keeps the other processors waiting.
 set(BATCHLIGHT_UNITY_SOURCES 12)
 
@@ -54,6 +54,8 @@ function(batchlight_unity target)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # A name within a function may stand for something else in another file.
+  target_compile_options(${target} PRIVATE -Wno-shadow)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # it takes an included source for a header
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
