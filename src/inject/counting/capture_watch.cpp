@@ -9,9 +9,19 @@ void (*g_before_capture)() = nullptr;
 namespace {
 
 constexpr int64_t kMostWaitNs = 10'000'000'000;
-// cuda_driver_calls.def. The runtime's calls come here too.
-constexpr uint16_t kBegins[] = {495, 496, 539, 540, 720, 721};
-constexpr uint16_t kEnds[] = {497, 498};
+// Callback ids as in cuda_driver_calls.def. The runtime's calls come here too.
+constexpr uint16_t kBegins[] = {
+    495,  // cuStreamBeginCapture
+    496,  // cuStreamBeginCapture_ptsz
+    539,  // cuStreamBeginCapture_v2
+    540,  // cuStreamBeginCapture_v2_ptsz
+    720,  // cuStreamBeginCaptureToGraph
+    721,  // cuStreamBeginCaptureToGraph_ptsz
+};
+constexpr uint16_t kEnds[] = {
+    497,  // cuStreamEndCapture
+    498,  // cuStreamEndCapture_ptsz
+};
 // What cuStreamEndCapture returns for a capture that was broken. It is over as well; after any
 // other error the stream is as before.
 constexpr uint32_t kInvalidated = 901, kUnjoined = 904;
