@@ -12,6 +12,7 @@ from batchlight import _probe_loader, _probe_trials  # noqa: E402
 
 with unittest.mock.patch.dict(sys.modules, _batchlight_native=types.ModuleType("_batchlight_native")):
     from batchlight._bridge import _probe_loader as in_program
+    from batchlight._bridge import _steady_rate
 
 
 def trial(mode, rate, workers=0, cpu_s=0.0, main_cpu_s=0.0, changes=None, **more):
@@ -46,6 +47,57 @@ class Prediction(unittest.TestCase):
                  trial("loader", 400, 4, changes={"workers": 4})]
         self.assertEqual(_probe_loader.choose(tried, lambda one: one.rate)["workers"], 2)
         self.assertEqual(_probe_loader.choose(tried, lambda one: min(one.rate, 100))["workers"], 0, "as it is")
+
+
+class Steady(unittest.TestCase):
+    """Rates of batches of ten samples whose times are given; the clock is the last of them."""
+
+    def setUp(self):
+        self.now, self.used = 0.0, 0.0
+        clock = unittest.mock.patch.object(_steady_rate.time, "perf_counter", lambda: self.now)
+        clock.start()
+        self.addCleanup(clock.stop)
+        self.rate = _steady_rate.SteadyRate(lambda: [self.used])
+
+    def come(self, *times):
+        for self.now in times:
+            self.rate.batch(10, self.now, self.now)
+
+    def test_bursts_of_workers_count_in_whole_rounds(self):
+        # Sixteen workers that each make a batch in a second: 160 samples a second, whatever the end.
+        for batches in range(40, 120):
+            self.rate = _steady_rate.SteadyRate(lambda: [self.used])
+            self.rate.begin_epoch(workers=16, skipped=17)
+            self.come(*[1 + i // 16 + 1e-4 * (i % 16) for i in range(batches)])
+            self.rate.finish()
+            self.assertAlmostEqual(self.rate.samples / self.rate.active_s, 160, places=3, msg=batches)
+
+    def test_less_than_a_round_is_all_there_is(self):
+        self.rate.begin_epoch(workers=16, skipped=1)
+        self.come(1, 2, 3, 4)
+        self.assertFalse(self.rate.is_whole)
+        self.rate.finish()
+        self.assertEqual((self.rate.batches, self.rate.active_s), (2, 2))
+
+    def test_the_start_of_each_epoch_is_left_out(self):
+        for begin in (0, 100):
+            self.rate.begin_epoch(workers=2, skipped=3)
+            self.used += 50  # processes that start
+            self.come(*[begin + 10 + i // 2 for i in range(3)])
+            self.come(begin + 11)
+            self.used += 4
+            self.come(begin + 12, begin + 12, begin + 13)
+            self.now = begin + 13
+            self.rate.end_epoch(self.now)
+        self.assertEqual((self.rate.batches, self.rate.samples, self.rate.active_s), (8, 80, 4))
+        self.assertEqual((self.rate.used, self.rate.used_wall_s), ([8], 4))
+
+    def test_without_workers_each_batch_counts(self):
+        self.rate.begin_epoch(workers=0, skipped=2)
+        self.come(1, 2, 3, 5, 7)
+        self.assertTrue(self.rate.is_whole)
+        self.rate.finish()
+        self.assertEqual((self.rate.batches, self.rate.active_s), (2, 4))
 
 
 class OtherPrograms(unittest.TestCase):

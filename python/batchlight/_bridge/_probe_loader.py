@@ -18,6 +18,7 @@ import time
 
 from ._imports import attempt, when_imported
 from ._standard import standard
+from ._steady_rate import SteadyRate
 
 VARIABLE = "BATCHLIGHT_PROBE_LOADER"
 _PARTS = standard("struct").Struct("7d")  # batches, items_s, collate_s, send_s, send_bytes, cpu_s, items_cpu_s
@@ -138,12 +139,11 @@ class _Trial:
         self._reset()
 
     def _reset(self):
-        self.batches = self.measured = self.samples = 0
-        self.active_s = self.wait_s = 0.0
-        self.began = self.last = None  # when the first batch came, and the last one
-        self.starts = []               # seconds until the first batch of each epoch
+        self.batches = 0
+        self.steady = SteadyRate(self._used, self._synchronize)
+        self.began = None  # when the first batch came
+        self.starts = []   # seconds until the first batch of each epoch
         self._per_batch = self._loader = None
-        self.main_cpu = self.parts = None
 
     # --- where to look ---
 
@@ -302,39 +302,19 @@ class _Trial:
             self._per_batch = _count_of(batch) or getattr(loader, "batch_size", None) or 1
         if asked is not None:
             self.starts.append(now - asked)
+        if asked is not None or not self.steady.in_epoch:
+            in_turn = 0 if self.plan["mode"] == "training" else loader.num_workers
+            self.steady.begin_epoch(in_turn, self._skipped(loader))
         self._loader = loader
-        self._interval(loader, begin, now)
-        self.last = now
+        self.steady.batch(_count_of(batch) or self._per_batch, begin, now)
         self.batches += 1
-        self._count = _count_of(batch) or self._per_batch
         if self.began is None:
             self.began = now
         self._end_if_enough(loader, number, now)
 
-    def _interval(self, loader, begin, now):
-        """From the last batch to this one, if both are of one epoch and the start is over."""
-        if self.last is None:
-            return
-        if self.measured == 0 and self.main_cpu is None:
-            if self.batches < self._skipped(loader):
-                return
-            self._synchronize()
-            now = time.perf_counter()
-            self.main_cpu, self.parts = time.process_time(), Parts.of_all(self.plan["folder"])
-            self.measure_began = now
-            return
-        self.active_s += now - self.last
-        self.wait_s += now - begin
-        self.samples += self._count
-        self.measured += 1
-
-    def ended(self, loader, begin):
-        if self.last is not None and (self.target is None or self._is_target(loader)):
-            if self.main_cpu is not None:
-                self.active_s += begin - self.last
-                self.samples += self._count
-                self.measured += 1
-            self.last = None
+    def ended(self, loader, now):
+        if self.target is None or self._is_target(loader):
+            self.steady.end_epoch(now)
         self.result["epoch_ended"] = True
 
     def _skipped(self, loader):
@@ -353,9 +333,14 @@ class _Trial:
                 self.result["no_backward"] = True
                 self.found_training(loader, number)
             return
-        enough = self.measured >= self.plan["steps"] or spent >= seconds
-        if enough and (self.measured >= 3 or spent >= 3 * seconds):
+        steady = self.steady
+        enough = steady.batches >= self.plan["steps"] or spent >= seconds
+        if enough and (steady.is_whole and steady.batches >= 3 or spent >= 3 * seconds):
             self.finish(loader)
+
+    def _used(self):
+        """Processor seconds of this process, and what its workers did."""
+        return [time.process_time()] + Parts.of_all(self.plan["folder"])
 
     def _synchronize(self):
         cuda = self._torch.cuda
@@ -398,9 +383,10 @@ class _Trial:
     # --- the end ---
 
     def describe(self, loader, problem=None):
-        result = self.result
-        result.update(batches=self.batches, measured=self.measured, samples=self.samples,
-                      active_s=self.active_s, wait_s=self.wait_s, starts=self.starts[:20],
+        result, steady = self.result, self.steady
+        steady.finish()
+        result.update(batches=self.batches, measured=steady.batches, samples=steady.samples,
+                      active_s=steady.active_s, wait_s=steady.wait_s, starts=self.starts[:20],
                       batch_size=self._per_batch, workers=loader.num_workers,
                       prefetch=getattr(loader, "prefetch_factor", None) if loader.num_workers else None,
                       pin=bool(loader.pin_memory), length=_length(loader),
@@ -409,11 +395,10 @@ class _Trial:
                       persistent=bool(getattr(loader, "persistent_workers", False)))
         if problem:
             result["problem"] = problem
-        if self.main_cpu is not None:
-            now = Parts.of_all(self.plan["folder"])
-            result["main_cpu_s"] = time.process_time() - self.main_cpu
-            result["cpu_wall_s"] = time.perf_counter() - self.measure_began
-            result["parts"] = dict(zip(PART_NAMES, (b - a for a, b in zip(self.parts, now))))
+        if steady.used is not None:
+            result["main_cpu_s"] = steady.used[0]
+            result["cpu_wall_s"] = steady.used_wall_s
+            result["parts"] = dict(zip(PART_NAMES, steady.used[1:]))
         return result
 
     def at_exit(self):
@@ -430,10 +415,6 @@ class _Trial:
         write_result(self.plan["result"], self.describe(self._loader))
 
     def finish(self, loader, problem=None):
-        if self.last is not None and self.main_cpu is not None:
-            before = time.perf_counter()
-            self._synchronize()
-            self.active_s += time.perf_counter() - before
         result = self.describe(loader, problem)
         if os.environ.get("RANK", "0") not in ("", "0"):
             time.sleep(3600)  # rank 0 reports; the probe ends us all
