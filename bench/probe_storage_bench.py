@@ -3,8 +3,9 @@
 
 Both read the same file of MIB (1024) in FOLDER, in turn, for SECONDS (1) each: the probe by `storage_reads`, which runs
 one row of it; fio with jobs that each read a part of their own, no block twice, into a buffer at a page's begin. Cold
-reads begin when the file was dropped from the page cache and the disk has nothing left to do. What fio spends around a
-read from memory is measured with its null engine, which reads nothing, and is taken off: a tenth of the time of 4 KiB.
+reads begin when the file was dropped from the page cache and the disk has nothing left to do. Of reads from memory the
+time that fio spends in its own code around them is taken off, by the shares that it prints itself (usr_cpu of usr_cpu and
+sys_cpu): a fifth of the time of 4 KiB.
 
 Medians over the rounds (3), the range of probe / fio in a round, and how many bytes of the disk each read for a byte
 that it got: the system reads ahead. Needs fio; BATCHLIGHT_BUILD names the build, in which `storage_reads` is built."""
@@ -60,11 +61,12 @@ def probe(folder, size, case, seconds):
     return read / elapsed_ns * 1e9, read
 
 
-def run_fio(engine, path, size, case, seconds):
-    """Bytes a second, and bytes."""
+def fio(folder, size, case, seconds):
+    """Bytes a second, and bytes; of reads from memory without what it spends around them."""
+    path = os.path.join(folder, "data")
     pattern, block, workers, cold = case
     part = size // workers // block * block
-    words = ["fio", "--output-format=json", "--name=p", "--filename=" + path, "--ioengine=" + engine,
+    words = ["fio", "--output-format=json", "--name=p", "--filename=" + path, "--ioengine=psync",
              "--rw=" + ("read" if pattern == "sequential read" else "randread"), "--bs=%d" % block,
              "--size=%d" % part, "--offset_increment=%d" % part, "--numjobs=%d" % workers, "--group_reporting",
              "--runtime=%dms" % round(seconds * 1000), "--invalidate=0",
@@ -79,16 +81,9 @@ def run_fio(engine, path, size, case, seconds):
         # system has read ahead.
         words += ["--time_based", "--gtod_reduce=1"]
     done = subprocess.run(words, stdout=subprocess.PIPE, check=True)
-    read = json.loads(re.sub(rb"^[^{]*", b"", done.stdout))["jobs"][0]["read"]
-    return read["bw_bytes"], read["io_bytes"]
-
-
-def fio(folder, size, case, seconds):
-    """Of memory, without what it spends around the reads."""
-    rate, read = run_fio("psync", os.path.join(folder, "data"), size, case, seconds)
-    if case[3]:
-        return rate, read
-    return 1 / (1 / rate - 1 / run_fio("null", os.path.join(folder, "data"), size, case, 0.3)[0]), read
+    job = json.loads(re.sub(rb"^[^{]*", b"", done.stdout))["jobs"][0]
+    rate, read = job["read"]["bw_bytes"], job["read"]["io_bytes"]
+    return rate if cold else rate * (job["usr_cpu"] + job["sys_cpu"]) / job["sys_cpu"], read
 
 
 def prepare(path, disk, cold):
