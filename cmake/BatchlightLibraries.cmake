@@ -14,6 +14,22 @@ foreach(library sqlite3 zstd xxhash z)
 endforeach()
 target_link_libraries(sqlite3_static INTERFACE z_static m ${CMAKE_DL_LIBS} Threads::Threads)
 
+# The demangler that hands its text over in pieces, so that it can be stopped (base/demangled.cpp).
+# libstdc++ has it in its archive alone; tests link the shared library, so it is taken out of there.
+execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libstdc++.a
+  OUTPUT_VARIABLE cxx_archive OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+set(demangler_folder ${CMAKE_BINARY_DIR}/demangler)
+set(DEMANGLER_ARCHIVE ${demangler_folder}/libdemangler.a)
+if(NOT EXISTS ${DEMANGLER_ARCHIVE} OR cxx_archive IS_NEWER_THAN ${DEMANGLER_ARCHIVE})
+  file(MAKE_DIRECTORY ${demangler_folder})
+  execute_process(COMMAND ${CMAKE_AR} x ${cxx_archive} cp-demangle.o
+    WORKING_DIRECTORY ${demangler_folder} COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${CMAKE_AR} rcs ${DEMANGLER_ARCHIVE} cp-demangle.o
+    WORKING_DIRECTORY ${demangler_folder} COMMAND_ERROR_IS_FATAL ANY)
+endif()
+add_library(demangler_static INTERFACE)
+target_link_libraries(demangler_static INTERFACE ${DEMANGLER_ARCHIVE})
+
 # Cairo with FreeType for the PNG charts: pkg-config knows the long list of archives. Debian has none
 # for Windows, where charts are SVG.
 if(WIN32)

@@ -7,7 +7,7 @@
 namespace batchlight {
 
 // As abi::__cxa_demangle prints it; `name` itself if it is not a mangled C++ name (extern "C",
-// Triton, cuDNN).
+// Triton, cuDNN), or one that stands for far more text than any program's.
 std::string DemangledName(std::string_view name);
 
 }  // namespace batchlight

@@ -1,5 +1,7 @@
 #include "base/partial_folder.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -18,8 +20,17 @@ std::optional<Folder> OpenInside(const Folder& folder, const std::string& name) 
   return std::move(inside).value();
 }
 
+// In each folder while it is filled. Its name alone does not tell that it is ours to remove:
+// whoever may write the folder around it can give that name to a folder full of somebody else's
+// work, but can put nothing into it.
+constexpr char kMark[] = ".batchlight-unfinished";
+
+// The mark last: if we are killed meanwhile the rest can still be removed.
 void RemoveFilesOf(const Folder& folder) {
-  for (const std::string& file : folder.Names()) folder.Remove(file);
+  for (const std::string& file : folder.Names()) {
+    if (file != kMark) folder.Remove(file);
+  }
+  folder.Remove(kMark);
 }
 
 Status Exchanged(const std::string& folder) {
@@ -43,6 +54,13 @@ Result<PartialFolder> PartialFolder::Create(const std::string& folder, mode_t mo
     return Exchanged(folder);
   }
   held->Lock();  // LeftPartialFolders() sees by it that we live
+  const int mark = held->MakePrivateFile(kMark);
+  if (mark < 0) {
+    const int error = errno;
+    if (parent->Holds(name, *held)) parent->RemoveFolder(name);
+    return OutputError("cannot write into folder " + folder + ": " + std::strerror(error));
+  }
+  close(mark);
   return PartialFolder(folder, std::move(parent).value(), name, *std::move(held));
 }
 
@@ -53,9 +71,16 @@ PartialFolder::~PartialFolder() {
   if (parent_.Holds(name_, held_)) parent_.RemoveFolder(name_);
 }
 
+std::vector<std::string> PartialFolder::Names() const {
+  std::vector<std::string> names = held_.Names();
+  std::erase(names, kMark);
+  return names;
+}
+
 Status PartialFolder::Rename() {
   const std::string final = LastPartOf(folder_);
   if (!parent_.Holds(name_, held_)) return Exchanged(folder_);
+  held_.Remove(kMark);
   if (!parent_.Move(name_, parent_, final)) {
     return OutputError("cannot make folder " + folder_ + ": " + std::strerror(errno));
   }
@@ -74,6 +99,8 @@ std::vector<std::string> LeftPartialFolders(const Folder& folder) {
     }
     const auto inside = OpenInside(folder, name);
     if (!inside || !inside->IsOurs()) continue;
+    // An empty one loses nothing.
+    if (!inside->Has(kMark) && !inside->Names().empty()) continue;
     // Whoever fills it holds the lock.
     if (inside->Lock()) left.push_back(name);
   }
@@ -83,7 +110,8 @@ std::vector<std::string> LeftPartialFolders(const Folder& folder) {
 bool RemovePartialFolder(const Folder& folder, const std::string& name) {
   const auto inside = OpenInside(folder, name);
   if (!inside) return false;
-  RemoveFilesOf(*inside);
+  // It may be another one by now.
+  if (inside->Has(kMark)) RemoveFilesOf(*inside);
   return folder.RemoveFolder(name);
 }
 

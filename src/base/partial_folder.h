@@ -22,6 +22,8 @@ class PartialFolder {
 
   // Where to write, by AtomicFileWriter or relative to it; never by its name.
   const Folder& held() const { return held_; }
+  // What has been written so far.
+  std::vector<std::string> Names() const;
 
   // Gives it the name that Create() was told. That must be free, or an empty folder. An error if
   // somebody has exchanged it meanwhile.
@@ -39,7 +41,8 @@ class PartialFolder {
   Folder held_;
 };
 
-// Names of those in `folder` that a killed process of this user left.
+// Names of those in `folder` that a killed process of this user left; none that others gave such a
+// name.
 std::vector<std::string> LeftPartialFolders(const Folder& folder);
 
 // Removes one with the files in it. False: something is left, errno says why.

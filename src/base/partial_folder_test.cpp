@@ -1,6 +1,7 @@
 #include "base/partial_folder.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -31,6 +32,7 @@ TEST_F(PartialFolderTest, AppearsWhenItIsWhole) {
   ASSERT_TRUE(partial.ok());
   ASSERT_TRUE(WriteWholeFile("out/a.csv", "1", {.folder = &partial->held()}).ok());
   EXPECT_FALSE(Base().Has("out"));
+  EXPECT_EQ(partial->Names(), (Names{"a.csv"}));
   ASSERT_TRUE(partial->Rename().ok());
   EXPECT_EQ(Base().Names(), (Names{"out"}));
   EXPECT_EQ(Folder::Open(base_ + "/out")->Names(), (Names{"a.csv"}));
@@ -88,20 +90,49 @@ TEST_F(PartialFolderTest, IsFilledWhereItWasMadeWhateverTakesItsPlace) {
   EXPECT_EQ(ReadWholeFile(base_ + "/" + name + "/a.csv").value(), "precious");
 }
 
+// What a process leaves that is killed while it fills BASE/out; the name of the partial folder.
+std::string LeftByAKilledOne(const std::string& base) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto partial = PartialFolder::Create(base + "/out");
+    const bool written =
+        partial.ok() && WriteWholeFile("out/a.csv", "1", {.folder = &partial->held()}).ok();
+    _exit(written ? 0 : 1);
+  }
+  int wait_status = -1;
+  EXPECT_EQ(waitpid(child, &wait_status, 0), child);
+  EXPECT_EQ(wait_status, 0);
+  for (const std::string& name : Folder::Open(base)->Names()) {
+    if (name.starts_with("out.partial-")) return name;
+  }
+  return "";
+}
+
 TEST_F(PartialFolderTest, IsFoundWhenItsProcessWasKilled) {
-  const std::string left = "out.partial-abcdefghijklmnop";
-  std::filesystem::create_directory(base_ + "/" + left);
-  ASSERT_TRUE(WriteWholeFile(base_ + "/" + left + "/a.csv", "1").ok());
+  const std::string left = LeftByAKilledOne(base_);
+  const std::string empty = "out2.partial-abcdefghijklmnop";  // killed right after it was made
+  std::filesystem::create_directory(base_ + "/" + empty);
   std::filesystem::create_directory(base_ + "/mine.partial-1");  // of somebody else's making
   std::filesystem::create_directory(base_ + "/precious");
   ASSERT_TRUE(WriteWholeFile(base_ + "/precious/a", "1").ok());
   std::filesystem::create_directory_symlink(base_ + "/precious",
                                             base_ + "/link.partial-abcdefghijklmnop");
-  EXPECT_EQ(LeftPartialFolders(Base()), (Names{left}));
+  EXPECT_EQ(LeftPartialFolders(Base()), (Names{left, empty}));
   EXPECT_TRUE(RemovePartialFolder(Base(), left));
+  EXPECT_TRUE(RemovePartialFolder(Base(), empty));
   EXPECT_FALSE(RemovePartialFolder(Base(), "link.partial-abcdefghijklmnop"));
   EXPECT_EQ(Base().Names(), (Names{"link.partial-abcdefghijklmnop", "mine.partial-1", "precious"}));
   EXPECT_EQ(Folder::Open(base_ + "/precious")->Names(), (Names{"a"}));
+}
+
+// Who may write the folder around it may rename what is in it: our work, to what we would remove.
+TEST_F(PartialFolderTest, AFolderThatWasGivenSuchANameIsKept) {
+  const std::string name = "thesis.partial-abcdefghijklmnop";
+  std::filesystem::create_directory(base_ + "/" + name);
+  ASSERT_TRUE(WriteWholeFile(base_ + "/" + name + "/chapter", "precious").ok());
+  EXPECT_EQ(LeftPartialFolders(Base()), Names{});
+  EXPECT_FALSE(RemovePartialFolder(Base(), name));
+  EXPECT_EQ(Folder::Open(base_ + "/" + name)->Names(), (Names{"chapter"}));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ Status FolderOutput::Commit(const std::function<bool(std::string_view name)>& is
 Status FolderOutput::MoveFiles(const std::function<bool(std::string_view name)>& is_stale) {
   const auto existing = Folder::OpenForOutput(folder_);
   if (!existing.ok()) return OutputError(existing.status().message());
-  const std::vector<std::string> written = held().Names();
+  const std::vector<std::string> written = partial_.Names();
   for (const std::string& name : written) {
     if (!held().Move(name, existing.value(), name)) {
       return OutputError("cannot write into " + folder_ + ": " + std::strerror(errno));

@@ -5,6 +5,11 @@
 namespace batchlight::native {
 namespace {
 
+// Each is mapped, and the kernel maps 65,530 for a process.
+constexpr size_t kMostModules = 10'000;
+// Likewise: when it has been told of so many, most are gone.
+constexpr size_t kMostMappings = 300'000;
+
 // "/dev/zero (deleted)", "//anon", "[heap]", "/memfd:...": memory whose code no file holds.
 bool IsFile(const std::string& path) {
   if (path == kVdso) return true;
@@ -16,14 +21,16 @@ bool IsFile(const std::string& path) {
 
 Module* Modules::Find(const std::string& path) {
   if (!IsFile(path)) return nullptr;
-  std::unique_ptr<Module>& module = modules_[path];
-  if (!module) module = std::make_unique<Module>(path);
-  return module.get();
+  const auto found = modules_.find(path);
+  if (found != modules_.end()) return found->second.get();
+  if (modules_.size() >= kMostModules) return nullptr;
+  return modules_.emplace(path, std::make_unique<Module>(path, kept_rows_)).first->second.get();
 }
 
 void AddressSpace::Map(uint64_t begin, uint64_t bytes, uint64_t file_offset, Module* module) {
   const uint64_t end = begin + bytes;
   if (bytes == 0 || end < begin) return;
+  if (mappings_.size() >= kMostMappings) mappings_.clear();
   // What the new one covers goes, in part or as a whole.
   auto at = mappings_.upper_bound(begin);
   if (at != mappings_.begin() && std::prev(at)->second.end > begin) --at;

@@ -14,11 +14,12 @@ namespace batchlight::native {
 // All files that any process mapped, each once.
 class Modules {
  public:
-  // Null for memory of no file.
+  // Null for memory of no file, and after ten thousand files.
   Module* Find(const std::string& path);
 
  private:
   std::unordered_map<std::string, std::unique_ptr<Module>> modules_;
+  size_t kept_rows_ = 0;
 };
 
 struct CodePlace {

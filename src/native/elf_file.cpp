@@ -18,11 +18,18 @@ constexpr uint16_t kMachine = EM_AARCH64;
 constexpr uint64_t kPageBytes = 4096;
 constexpr size_t kMostNameBytes = 16 << 10;
 constexpr size_t kMostBuildIdBytes = 64;
+// Of a file that means harm. The largest libraries have a million functions, and a few notes.
+constexpr uint64_t kMostSymbols = 8'000'000;
+constexpr size_t kMostNoteBytes = 64 << 10;  // of a segment
+constexpr size_t kMostNoteSegments = 16;
+constexpr size_t kMostUnderscores = 8;  // that are counted
 
 // Of several names of one function: what other files call it, then the plainest.
 bool IsBetterName(const Function& a, const Function& b) {
   if (a.is_global != b.is_global) return a.is_global;
-  const auto underscores = [](std::string_view name) { return name.find_first_not_of('_'); };
+  const auto underscores = [](std::string_view name) {
+    return name.substr(0, kMostUnderscores).find_first_not_of('_');
+  };
   if (underscores(a.name) != underscores(b.name)) return underscores(a.name) < underscores(b.name);
   return a.name.size() < b.name.size();
 }
@@ -84,6 +91,7 @@ bool ElfFile::Read() {
     return false;
   }
   Stretch unwind_header;
+  size_t note_segments = 0;
   for (uint32_t i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment;
     if (!ReadAt(header.e_phoff + uint64_t{i} * header.e_phentsize, &segment)) break;
@@ -92,8 +100,9 @@ bool ElfFile::Read() {
           {segment.p_vaddr, segment.p_offset, segment.p_filesz, (segment.p_flags & PF_X) != 0});
     } else if (segment.p_type == PT_GNU_EH_FRAME) {
       unwind_header = {Part(segment.p_offset, segment.p_filesz), segment.p_vaddr};
-    } else if (segment.p_type == PT_NOTE) {
-      ReadNotes(Part(segment.p_offset, segment.p_filesz));
+    } else if (segment.p_type == PT_NOTE && note_segments++ < kMostNoteSegments) {
+      const auto notes = Part(segment.p_offset, segment.p_filesz);
+      ReadNotes(notes.first(std::min(notes.size(), kMostNoteBytes)));
     }
   }
   if (!unwind_header.bytes.empty()) {
@@ -165,9 +174,10 @@ std::vector<Function> ElfFile::Functions() const {
     bool& had = section.type == SHT_SYMTAB ? had_symbols : had_dynamic_symbols;
     if (std::exchange(had, true) || section.link >= sections.size()) continue;
     const auto names = sections[section.link].bytes;
-    for (size_t at = 0; at + sizeof(Elf64_Sym) <= section.bytes.size(); at += sizeof(Elf64_Sym)) {
+    const uint64_t count = std::min(section.bytes.size() / sizeof(Elf64_Sym), kMostSymbols);
+    for (uint64_t i = 0; i < count; ++i) {
       Elf64_Sym symbol;
-      std::memcpy(&symbol, section.bytes.data() + at, sizeof symbol);
+      std::memcpy(&symbol, section.bytes.data() + i * sizeof symbol, sizeof symbol);
       const auto type = ELF64_ST_TYPE(symbol.st_info);
       if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) continue;
       if (symbol.st_name >= names.size()) continue;

@@ -41,7 +41,20 @@ class Image {
     header_.e_phnum = 1;
   }
 
-  void AddFunction(uint32_t table_type, uint64_t address, const std::string& name) {
+  // Segments of notes that all lie over the same bytes.
+  void AddNotes(size_t bytes, uint16_t segments) {
+    const std::vector<uint8_t> zeros(bytes);
+    Elf64_Phdr segment{};
+    segment.p_type = PT_NOTE;
+    segment.p_offset = Append(zeros.data(), bytes);
+    segment.p_filesz = bytes;
+    const std::vector<Elf64_Phdr> all(segments, segment);
+    header_.e_phoff = Append(all.data(), all.size() * sizeof segment);
+    header_.e_phnum = segments;
+  }
+
+  void AddFunction(uint32_t table_type, uint64_t address, const std::string& name,
+                   size_t times = 1) {
     const uint64_t names = Append(name.c_str(), name.size() + 1);
     Elf64_Sym symbol{};
     symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
@@ -50,8 +63,9 @@ class Image {
     symbol.st_size = 16;
     Elf64_Shdr table{};
     table.sh_type = table_type;
-    table.sh_offset = Append(&symbol, sizeof symbol);
-    table.sh_size = sizeof symbol;
+    const std::vector<Elf64_Sym> symbols(times, symbol);
+    table.sh_offset = Append(symbols.data(), times * sizeof symbol);
+    table.sh_size = times * sizeof symbol;
     table.sh_link = static_cast<uint32_t>(sections_.size()) + 1;
     sections_.push_back(table);
     Elf64_Shdr texts{};
@@ -113,6 +127,22 @@ TEST(ElfFile, ABuildIdIsShort) {
     const std::vector<uint8_t> bytes = image.Bytes();
     EXPECT_EQ(ElfFile::Of(bytes)->build_id().size(), size <= 64 ? size : 0);
   }
+}
+
+// 65,535 segments of 2.8 million notes would be read for an hour.
+TEST(ElfFile, NotesOverEachOtherAreNotReadForEver) {
+  Image image;
+  image.AddNotes(32 << 20, UINT16_MAX);
+  const std::vector<uint8_t> bytes = image.Bytes();
+  EXPECT_EQ(ElfFile::Of(bytes)->build_id(), "");
+}
+
+// Names of one address are compared: not all of each, where there are many.
+TEST(ElfFile, LongNamesOfOneFunctionAreToldApartSoon) {
+  Image image;
+  image.AddFunction(SHT_SYMTAB, 0x100, std::string(16'000, '_'), 200'000);
+  const std::vector<uint8_t> bytes = image.Bytes();
+  EXPECT_EQ(ElfFile::Of(bytes)->Functions().size(), 1U);
 }
 
 }  // namespace

@@ -14,6 +14,10 @@ constexpr uint16_t kCudaMachine = 190;
 constexpr size_t kMostSections = 65535;
 constexpr size_t kMostRows = 4 << 20;
 constexpr size_t kMostFiles = 65536;
+constexpr size_t kMostCubinNameBytes = 16 << 10;
+constexpr size_t kMostPathBytes = 4096;
+// Of the names of all functions and files: thousands may lie over each other in the image.
+constexpr size_t kMostTextBytes = 64 << 20;
 
 using Bytes = std::span<const uint8_t>;
 
@@ -31,7 +35,7 @@ Bytes Part(Bytes image, uint64_t offset, uint64_t bytes) {
 std::string_view TextAt(Bytes texts, uint64_t at) {
   if (at >= texts.size()) return {};
   const auto* const begin = reinterpret_cast<const char*>(texts.data()) + at;
-  return {begin, strnlen(begin, texts.size() - at)};
+  return {begin, strnlen(begin, std::min<uint64_t>(texts.size() - at, kMostCubinNameBytes))};
 }
 
 std::vector<Section> SectionsOf(Bytes image) {
@@ -101,9 +105,10 @@ std::map<uint64_t, Start> StartsOf(const std::vector<Section>& sections) {
 
 std::string_view Text(ByteReader& reader) {
   const Bytes rest = reader.rest();
-  const std::string_view text = TextAt(rest, 0);
+  const auto* const begin = reinterpret_cast<const char*>(rest.data());
+  const std::string_view text(begin, strnlen(begin, rest.size()));
   reader.Skip(text.size() + 1);
-  return text;
+  return text.substr(0, kMostPathBytes);
 }
 
 }  // namespace
@@ -201,6 +206,7 @@ void LineProgram::ReadFiles() {
     if (!name.starts_with('/') && folder < folders.size() && !folders[folder].empty()) {
       path = std::string(folders[folder]) + "/" + path;
     }
+    if (!code_.HasRoomFor(path.size())) break;
     file_numbers_.push_back(static_cast<uint32_t>(code_.files_.size()));
     code_.files_.push_back(std::move(path));
   }
@@ -247,8 +253,7 @@ void LineProgram::StepExtended() {
     file_ = line_ = 1;
   } else if (opcode == kSetAddress) {
     const auto start = starts_.find(place_ + reader_.place());
-    rows_ =
-        start == starts_.end() ? nullptr : &code_.functions_[std::string(start->second.function)];
+    rows_ = start == starts_.end() ? nullptr : code_.RowsOf(start->second.function);
     address_ = start == starts_.end() ? 0 : start->second.offset;
   }
   if (begin + bytes >= reader_.place()) reader_.Skip(begin + bytes - reader_.place());
@@ -272,6 +277,19 @@ GpuCode::GpuCode(std::span<const uint8_t> image) : files_(1) {
     std::stable_sort(rows.begin(), rows.end(),
                      [](const Row& a, const Row& b) { return a.offset < b.offset; });
   }
+}
+
+bool GpuCode::HasRoomFor(size_t text_bytes) {
+  if (text_bytes > kMostTextBytes - text_bytes_) return false;
+  text_bytes_ += text_bytes;
+  return true;
+}
+
+std::vector<GpuCode::Row>* GpuCode::RowsOf(std::string_view function) {
+  const auto found = functions_.find(function);
+  if (found != functions_.end()) return &found->second;
+  if (!HasRoomFor(function.size())) return nullptr;
+  return &functions_[std::string(function)];
 }
 
 SourceLine GpuCode::LineOf(std::string_view function, uint64_t offset) const {

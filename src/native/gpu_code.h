@@ -33,9 +33,13 @@ class GpuCode {
     uint32_t line;  // 0: none from here on
   };
   friend class LineProgram;
+  // Counts it. False: the image names more than any compiler's.
+  bool HasRoomFor(size_t text_bytes);
+  std::vector<Row>* RowsOf(std::string_view function);  // null likewise
 
   std::vector<std::string> files_;
   std::map<std::string, std::vector<Row>, std::less<>> functions_;  // rows by offset
+  size_t text_bytes_ = 0;
 };
 
 }  // namespace batchlight::native

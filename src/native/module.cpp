@@ -8,6 +8,8 @@ namespace batchlight::native {
 namespace {
 
 constexpr uint32_t kNothing = UINT32_MAX;
+constexpr size_t kMostKeptRows = 200'000;  // of half a KB each
+constexpr size_t kLeastKeptRows = 64;      // of a module, however many there are
 constexpr size_t kVdsoBytes = 8192;  // at least its code and tables; the kernel maps whole pages
 
 std::string DebugPath(const std::string& build_id) {
@@ -30,7 +32,8 @@ std::span<const uint8_t> VdsoImage() {
   return {reinterpret_cast<const uint8_t*>(address), kVdsoBytes};
 }
 
-Module::Module(std::string path) : path_(std::move(path)) {
+Module::Module(std::string path, size_t& kept_rows)
+    : path_(std::move(path)), kept_rows_(kept_rows) {
   file_ = path_ == kVdso ? ElfFile::Of(VdsoImage()) : ElfFile::Open(path_);
 }
 
@@ -41,8 +44,15 @@ const std::string& Module::build_id() const {
 
 const UnwindRow* Module::RowAt(uint64_t address) {
   if (!file_) return nullptr;
+  // A program that means harm runs through a file without an end.
+  if (kept_rows_ >= kMostKeptRows && row_of_.size() > kLeastKeptRows) {
+    kept_rows_ -= row_of_.size();
+    row_of_.clear();
+    rows_.clear();
+  }
   const auto [place, added] = row_of_.try_emplace(address, kNothing);
   if (added) {
+    ++kept_rows_;
     if (const auto row = file_->tables().RowAt(address)) {
       place->second = static_cast<uint32_t>(rows_.size());
       rows_.push_back(*row);

@@ -15,19 +15,22 @@ namespace batchlight::native {
 
 class Module {
  public:
-  // Opens the file; one that cannot be read is a module without tables and names.
-  explicit Module(std::string path);
+  // Opens the file; one that cannot be read is a module without tables and names. `kept_rows` is
+  // shared by the modules that together keep no more rows than is good for memory.
+  Module(std::string path, size_t& kept_rows);
 
   const std::string& path() const { return path_; }
   const std::string& build_id() const;
   const ElfFile* file() const { return file_.get(); }
 
-  // The row for an address of the file, looked up once. Null: its tables say nothing of it.
+  // The row for an address of the file, kept for the next time. Null: its tables say nothing of it.
+  // Valid until the next call.
   const UnwindRow* RowAt(uint64_t address);
 
  private:
   std::string path_;
   std::unique_ptr<ElfFile> file_;
+  size_t& kept_rows_;
   std::vector<UnwindRow> rows_;
   std::unordered_map<uint64_t, uint32_t> row_of_;  // by address; kNoRow: nothing is known
 };

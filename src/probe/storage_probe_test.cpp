@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/partial_folder.h"
 #include "probe/page_cache.h"
 
 namespace batchlight::probe {
@@ -70,14 +72,31 @@ TEST_F(StorageProbeTest, MeasuresEveryCaseAndLeavesNothing) {
 }
 
 TEST_F(StorageProbeTest, RemovesWhatAKilledOneLeft) {
-  const std::string left = std::string(path_) + "/" + kProbeFolder + ".partial-abcdefghijklmnop";
-  ASSERT_EQ(mkdir(left.c_str(), 0700), 0);
-  ASSERT_TRUE(WriteWholeFile(left + "/data", "x").ok());
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto scratch = PartialFolder::Create(std::string(path_) + "/" + kProbeFolder, 0700);
+    const bool written =
+        scratch.ok() && WriteWholeFile("x/data", "x", {.folder = &scratch->held()}).ok();
+    _exit(written ? 0 : 1);
+  }
+  int wait_status = -1;
+  ASSERT_EQ(waitpid(child, &wait_status, 0), child);
+  ASSERT_EQ(wait_status, 0);
+  // A folder of the user's own to which somebody else of the group gave such a name.
+  const std::string named_so =
+      std::string(path_) + "/" + kProbeFolder + ".partial-abcdefghijklmnop";
+  ASSERT_EQ(mkdir(named_so.c_str(), 0700), 0);
+  ASSERT_TRUE(WriteWholeFile(named_so + "/data", "precious").ok());
   StorageOptions options;
   options.path = path_;
   options.bytes = 1 << 20;  // too small: ends early
   EXPECT_FALSE(MeasureStorage(options).ok());
-  EXPECT_NE(access(left.c_str(), F_OK), 0);
+  const auto folder = Folder::Open(path_);
+  ASSERT_TRUE(folder.ok());
+  EXPECT_EQ(folder->Names(), std::vector<std::string>{LastPartOf(named_so)});
+  EXPECT_EQ(ReadWholeFile(named_so + "/data").value(), "precious");
+  unlink((named_so + "/data").c_str());
+  rmdir(named_so.c_str());
 }
 
 TEST_F(StorageProbeTest, SaysWhatIsWrongWithAPath) {

@@ -45,7 +45,8 @@ void CheckFunctions(const native::ElfFile& file) {
 // The end of the input is the stack; the whole is the file.
 void FuzzNative(const uint8_t* data, size_t size) {
   const InputFile input(data, size);
-  native::Module module(input.path());
+  size_t kept_rows = 0;
+  native::Module module(input.path(), kept_rows);
   native::AddressSpace space;
   space.Map(kCodeAt, std::max<size_t>(size, 4096), 0, &module);
   space.Map(kCodeAt + 0x100000, 4096, 4096, &module);

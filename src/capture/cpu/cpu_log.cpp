@@ -25,6 +25,16 @@ void MakeDistinct(std::vector<uint64_t>& values) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
+// Each chunk has them anew. Code without an end gets no more names at some point.
+void AddPlaceTo(std::vector<uint64_t>& places, uint64_t address) {
+  constexpr size_t kMostPlaces = 1 << 20;
+  if (places.size() == kMostPlaces) {
+    MakeDistinct(places);
+    if (places.size() > kMostPlaces / 2) places.resize(kMostPlaces / 2);
+  }
+  places.push_back(address);
+}
+
 }  // namespace
 
 Result<CpuLog> CpuLog::Create(const LiveFolder& live_folder, const std::string& file,
@@ -98,9 +108,9 @@ uint32_t CpuLog::StackId(std::span<const StackFrame> frames, uint64_t ticks,
                                            .module = module,
                                            .address = frame.place.address},
                  ticks);
-      if (frame.in_kernel) kernel_places_.push_back(frame.place.address);
+      if (frame.in_kernel) AddPlaceTo(kernel_places_, frame.place.address);
       if (frame.place.module != nullptr) {
-        places_[frame.place.module].push_back(frame.place.address);
+        AddPlaceTo(places_[frame.place.module], frame.place.address);
       }
     }
     stack = place->second;

@@ -29,10 +29,20 @@ constexpr uint64_t kMostCodeBytes = 16u << 20;  // as inject/counting/gpu_module
 constexpr size_t kMostDisassembled = 64;        // modules
 
 struct Module {
-  std::string code;
-  std::set<uint64_t> pieces;  // places that have been filled
+  uint64_t total_bytes = 0;
+  uint64_t held_bytes = 0;
+  std::map<uint64_t, std::string> pieces;  // by place
   // Of each function the offsets that were sampled.
   std::map<std::string, std::set<uint64_t>> sampled;
+
+  // "" unless it is all there. No memory is taken for what is only said to be there.
+  std::string Code() const {
+    std::string code;
+    if (held_bytes != total_bytes) return code;
+    code.resize(total_bytes);
+    for (const auto& [offset, bytes] : pieces) code.replace(offset, bytes.size(), bytes);
+    return code;
+  }
 };
 using Modules = std::map<uint64_t, Module>;  // by checksum
 
@@ -42,11 +52,12 @@ void TakePiece(const format::GpuCodeRecord& record, std::string_view bytes, Modu
     return;
   }
   Module& module = modules[record.cubin];
-  if (module.code.empty()) module.code.resize(record.total_bytes);
-  if (module.code.size() != record.total_bytes || !module.pieces.insert(record.offset).second) {
+  if (module.pieces.empty()) module.total_bytes = record.total_bytes;
+  if (module.total_bytes != record.total_bytes ||
+      !module.pieces.try_emplace(record.offset, bytes).second) {
     return;
   }
-  module.code.replace(record.offset, bytes.size(), bytes);
+  module.held_bytes += bytes.size();
 }
 
 void TakeChunk(const format::ChunkView& chunk, Modules& modules) {
@@ -155,7 +166,7 @@ Status NameGpuCode(const LiveFolder& live_folder, const GpuCodeWords& words) {
     }
   }
   std::erase_if(modules, [](const auto& entry) {
-    return entry.second.sampled.empty() || entry.second.code.empty();
+    return entry.second.sampled.empty() || entry.second.pieces.empty();
   });
   if (modules.empty()) return {};
   constexpr uint32_t kFirstStream = 16;  // of the tool's chunks
@@ -169,11 +180,13 @@ Status NameGpuCode(const LiveFolder& live_folder, const GpuCodeWords& words) {
   Writer writer(std::move(chunks));
   size_t disassembled = 0;
   for (const auto& [cubin, module] : modules) {
-    const auto* const bytes = reinterpret_cast<const uint8_t*>(module.code.data());
-    const native::GpuCode code(std::span(bytes, module.code.size()));
+    const std::string image = module.Code();
+    if (image.empty()) continue;
+    const auto* const bytes = reinterpret_cast<const uint8_t*>(image.data());
+    const native::GpuCode code(std::span(bytes, image.size()));
     Disassembly texts;
     if (!words.disassembler.empty() && disassembled++ < kMostDisassembled) {
-      texts = ParseDisassembly(Disassembled(words.disassembler, module.code));
+      texts = ParseDisassembly(Disassembled(words.disassembler, image));
     }
     for (const auto& [function, offsets] : module.sampled) {
       for (const uint64_t offset : offsets) {
