@@ -1,4 +1,4 @@
-// What the operating system says of memory.
+// What the operating system says of memory, and stacks that do not depend on its limit.
 #pragma once
 
 #include <cstdint>
@@ -11,5 +11,10 @@ uint64_t FreeMemoryBytes();
 
 // Resident pages of this process that are no file's.
 uint64_t TakenMemoryBytes();
+
+// run(of), on a stack of its own where the present one may not grow far (`ulimit -s`); threads that
+// are started from then on get such stacks too. The limit itself is as it was: programs inherit it.
+// No exception may leave `run`.
+int RunWithEnoughStack(int (*run)(void* of), void* of);
 
 }  // namespace batchlight

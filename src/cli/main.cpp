@@ -11,6 +11,7 @@
 #include "base/child.h"
 #include "base/mapping_guard.h"
 #include "base/nearest.h"
+#include "base/process_memory.h"
 #include "cli/commands/all_commands.h"
 #include "cli/flags/command.h"
 #include "cli/flags/parse_error.h"
@@ -110,21 +111,32 @@ int Main(int argc, char** argv) {
   return outcome.exit_code;
 }
 
-}  // namespace
-}  // namespace batchlight::cli
+struct Words {
+  int count;
+  char** words;
+};
 
 // No exception is expected: one that gets here means that memory ran out, or a bug of ours.
-int main(int argc, char** argv) {
-  batchlight::GuardMappings();
-  batchlight::ListenToChildren();
+int ContainedMain(void* of) {
+  const auto& words = *static_cast<const Words*>(of);
   try {
-    return batchlight::cli::Main(argc, argv);
+    return Main(words.count, words.words);
   } catch (const std::bad_alloc&) {
     std::fputs("batchlight: out of memory; read less of the run (--help names the filters)\n",
                stderr);
-    return static_cast<int>(batchlight::ErrorKind::kInput);
+    return static_cast<int>(ErrorKind::kInput);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "batchlight: internal error: %s\n", error.what());
   }
-  return static_cast<int>(batchlight::ErrorKind::kInternal);
+  return static_cast<int>(ErrorKind::kInternal);
+}
+
+}  // namespace
+}  // namespace batchlight::cli
+
+int main(int argc, char** argv) {
+  batchlight::GuardMappings();
+  batchlight::ListenToChildren();
+  batchlight::cli::Words words{argc, argv};
+  return batchlight::RunWithEnoughStack(batchlight::cli::ContainedMain, &words);
 }

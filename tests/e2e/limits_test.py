@@ -8,7 +8,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recorded import BATCHLIGHT, FAULT_PROGRAM, LONG_S, InFolder, count, run  # noqa: E402
+from recorded import BATCHLIGHT, FAULT_PROGRAM, LONG_S, SOURCE, InFolder, count, run  # noqa: E402
 
 WARM_UP = 10
 COUNT = 50_000
@@ -78,6 +78,19 @@ class Limits(InFolder):
         done, _ = self.shell(script, preexec_fn=ignore, timeout=LONG_S)
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assertIn(alone, done.stdout)
+
+    def test_hardly_any_stack(self):
+        """The tool takes what it needs; the program has what it would have."""
+        recording = os.path.join(SOURCE, "tests", "recordings", "h200_two_ranks.batchlight")
+        little = ("prlimit", "--stack=65536:65536", BATCHLIGHT)
+        for words in (("summary", recording), ("report", "-o", "report", recording),
+                      ("export", "-t", "sqlite", "-o", "run.sqlite", recording)):
+            done = run(*little, *words, env=self.environment, cwd=self.folder)
+            self.assertEqual(done.returncode, 0, (words, done.stderr))
+        done = run(*little, "profile", "-t", "nvtx", "-o", "run", "sh", "-c", "ulimit -s; exit 7",
+                   env=self.environment, cwd=self.folder)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertEqual(done.stdout.split()[0], "64")
 
     def test_files_that_may_not_grow(self):
         done, records = self.shell("ulimit -f 64; %s operators 300000" % FAULT_PROGRAM)

@@ -90,6 +90,11 @@ class KnownWaits(Osrt):
         none = self.batchlight("table", "call_stacks", "run.batchlight")
         self.assertIn("--cudabacktrace", none.stdout + none.stderr)
 
+    def test_a_thread_with_little_stack_left_is_not_walked(self):
+        """The walk would take the rest of it, and the program would end."""
+        self.record(PROGRAM, "little-stack", flags=("--osrt-backtrace-threshold=1",))
+        self.assertEqual(self.calls()["nanosleep"]["Calls"], 2)
+
     def test_a_thread_begins_with_its_first_call(self):
         self.record("/bin/sleep", "0.2")
         (row,) = [row for row in self.table("os_calls") if row["Longest"] > 150 * MS]

@@ -360,6 +360,40 @@ void Threads(long count) {
   }
 }
 
+// Waits with so little left of its stack: what it has is the program's, but for some.
+[[gnu::noinline]] void WaitWith(size_t left) {
+  pthread_attr_t attributes;
+  pthread_getattr_np(pthread_self(), &attributes);
+  void* stack = nullptr;
+  size_t bytes = 0;
+  pthread_attr_getstack(&attributes, &stack, &bytes);
+  pthread_attr_destroy(&attributes);
+  char here = 0;
+  const auto room = static_cast<size_t>(&here - static_cast<char*>(stack));
+  auto* const used = static_cast<volatile char*>(__builtin_alloca(room - left));
+  used[0] = here;
+  const timespec time{0, 2 * kMs};
+  nanosleep(&time, nullptr);
+  used[0] = 1;
+}
+
+void LittleStack() {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 65536);
+  pthread_t thread;
+  Require(pthread_create(
+              &thread, &attributes,
+              [](void*) -> void* {
+                WaitWith(32768);  // what is called first may take some to be found
+                WaitWith(5000);
+                return nullptr;
+              },
+              nullptr) == 0,
+          "pthread_create");
+  pthread_join(thread, nullptr);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -373,6 +407,7 @@ int main(int count, char** words) {
   if (what == "vfork") Vforks(words[0]);
   if (what == "fork") Forks();
   if (what == "threads") Threads(std::atol(words[2]));
+  if (what == "little-stack") LittleStack();
   std::fflush(stdout);
   return 0;
 }

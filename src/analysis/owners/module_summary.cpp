@@ -17,6 +17,8 @@
 namespace batchlight {
 namespace {
 
+constexpr int32_t kMostLevels = 1000;
+
 struct SteadyModule : SteadyTime {
   int64_t backward_ns = 0;
   int64_t backward_self_ns = 0;
@@ -35,6 +37,7 @@ class ModuleSums::Whole {
       : store_(store), calls_(store.module_calls), threads_(calls_.thread) {
     row_of_call_.resize(calls_.size());
     again_.resize(calls_.size());
+    nested_.resize(calls_.size());
     AddForward(links);
     AddBackward(links);
     AddGpuTime(work);
@@ -67,12 +70,16 @@ class ModuleSums::Whole {
  private:
   friend class ModuleSums::SteadyPass;
 
-  // The row of (module that calls, path). A module that calls itself keeps its row.
+  // The row of (module that calls, path). A module that calls itself keeps its row. What is deeper
+  // than any model counts for the last level: each call looks through those above it.
   uint32_t RowFor(int32_t parent, size_t call) {
     for (int32_t row = parent; row >= 0; row = rows_[static_cast<size_t>(row)].parent) {
       if (path_of_row_[static_cast<size_t>(row)] == calls_.path[call]) {
         return static_cast<uint32_t>(row);
       }
+    }
+    if (parent >= 0 && rows_[static_cast<size_t>(parent)].depth + 1 >= kMostLevels) {
+      return static_cast<uint32_t>(parent);
     }
     const uint64_t key = (uint64_t{static_cast<uint32_t>(parent)} << 32) | calls_.path[call].value;
     const auto [found, added] = known_.try_emplace(key, static_cast<uint32_t>(rows_.size()));
@@ -108,6 +115,7 @@ class ModuleSums::Whole {
   void AddForward(const BackwardLinks& links) {
     const OperatorCallsTable& operators = store_.operator_calls;
     const IntervalIndex in_operators(operators.thread, operators.start_ns, operators.end_ns);
+    const std::vector<uint32_t> last_inside = LastInside();
     for (size_t call = 0; call < calls_.size(); ++call) {
       const ModuleCallId caller = calls_.parent[call];
       const int32_t parent =
@@ -116,6 +124,7 @@ class ModuleSums::Whole {
           caller.IsNone() ? BeginsAgain(call, links, in_operators) : again_[caller.row()];
       const uint32_t row = again_[call] && caller.IsNone() ? RowAgain(call) : RowFor(parent, call);
       row_of_call_[call] = row;
+      FindNested(call, last_inside);
       const int64_t time_ns = EndOf(call) - calls_.start_ns[call];
       const bool again = again_[call];
       const auto total = again ? &ModuleRow::recompute_ns : &ModuleRow::total_ns;
@@ -133,12 +142,26 @@ class ModuleSums::Whole {
   }
 
   // Inside another call of the same module.
-  bool IsNested(size_t call) const {
-    ModuleCallId caller = calls_.parent[call];
-    for (; !caller.IsNone(); caller = calls_.parent[caller.row()]) {
-      if (row_of_call_[caller.row()] == row_of_call_[call]) return true;
+  bool IsNested(size_t call) const { return nested_[call]; }
+
+  // By call: the last one that lies in it. Those inside of a call follow it.
+  std::vector<uint32_t> LastInside() const {
+    std::vector<uint32_t> last(calls_.size());
+    std::iota(last.begin(), last.end(), 0u);
+    for (size_t call = calls_.size(); call-- > 0;) {
+      const ModuleCallId caller = calls_.parent[call];
+      if (!caller.IsNone()) last[caller.row()] = std::max(last[caller.row()], last[call]);
     }
-    return false;
+    return last;
+  }
+
+  // Of the calls of a row that lie in none of it, the last is the only one that this may lie in.
+  void FindNested(size_t call, const std::vector<uint32_t>& last_inside) {
+    const uint32_t row = row_of_call_[call];
+    outermost_.resize(rows_.size(), kNoRow);
+    const uint32_t outermost = outermost_[row];
+    nested_[call] = outermost != kNoRow && call <= last_inside[outermost];
+    if (!nested_[call]) outermost_[row] = static_cast<uint32_t>(call);
   }
 
   void AddBackward(const BackwardLinks& links) {
@@ -187,6 +210,8 @@ class ModuleSums::Whole {
   std::vector<ModuleRow> rows_;  // without what is per step
   std::vector<StringId> path_of_row_;
   std::vector<uint32_t> row_of_call_;
+  std::vector<bool> nested_;            // by call
+  std::vector<uint32_t> outermost_;     // by row
   std::vector<int32_t> row_of_link_;    // of its forward; -1: in no module
   std::vector<bool> again_;             // by call: inside of a backward function
   std::vector<int64_t> again_in_link_;  // by link: ns of modules that its backward calls

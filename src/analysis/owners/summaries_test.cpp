@@ -152,6 +152,27 @@ TEST(ModuleSummary, SamePathUnderTwoModelsIsTwoRows) {
   EXPECT_EQ(summary.rows[3].total_per_step_ns, 0) << "no steps";
 }
 
+// Recordings may hold anything: time for each level would grow with their number.
+TEST(ModuleSummary, WhatIsDeeperThanAnyModelCountsForTheLastLevel) {
+  constexpr int kLevels = 3000;
+  StoreBuilder build;
+  const ThreadId main = build.Thread(build.Process(1, "train.py"));
+  for (int level = 0; level < kLevels; ++level) {
+    build.Module(main, "m" + std::to_string(level), "C", level, 2 * kLevels - level);
+  }
+  const Store store = build.Build();
+  const ModuleSummary summary =
+      SummarizeModules(store, {}, CriticalTime(), BackwardLinks(store), {});
+  ASSERT_EQ(summary.rows.size(), 1000u);
+  const ModuleRow& last = summary.rows.back();
+  EXPECT_EQ(last.path, "m999");
+  EXPECT_EQ(last.depth, 999);
+  EXPECT_EQ(last.calls, kLevels - 999);
+  EXPECT_EQ(last.total_ns, 2 * (kLevels - 999)) << "once";
+  EXPECT_EQ(last.self_ns, last.total_ns);
+  EXPECT_EQ(summary.rows.front().self_ns, 2);
+}
+
 TEST(ModuleSummary, AModuleThatCallsItselfCountsItsTimeOnce) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(1, "tree.py"));

@@ -1,9 +1,13 @@
 #include "base/process_memory.h"
 
+#include <pthread.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 
 #include "base/control_groups.h"
@@ -26,6 +30,27 @@ uint64_t FreeAddressSpace() {
   return limit.rlim_cur - std::min<uint64_t>(limit.rlim_cur, used);
 }
 
+constexpr size_t kStackBytes = 8 << 20;  // what the limit usually is
+constexpr size_t kGuardBytes = 64 << 10;
+
+// makecontext() hands over nothing but numbers of type int.
+struct StackCall {
+  int (*run)(void* of);
+  void* of;
+  int result;
+};
+StackCall g_call;
+
+void RunCall() { g_call.result = g_call.run(g_call.of); }
+
+void GiveThreadsEnough() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_default_np(&attributes) != 0) return;
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_setattr_default_np(&attributes);
+  pthread_attr_destroy(&attributes);
+}
+
 }  // namespace
 
 uint64_t FreeMemoryBytes() {
@@ -40,6 +65,24 @@ uint64_t TakenMemoryBytes() {
   std::fclose(file);
   if (read != 3 || resident < of_files) return 0;
   return (resident - of_files) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+int RunWithEnoughStack(int (*run)(void* of), void* of) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kStackBytes) return run(of);
+  GiveThreadsEnough();
+  void* const memory = mmap(nullptr, kGuardBytes + kStackBytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+  ucontext_t here, there;
+  if (memory == MAP_FAILED || getcontext(&there) != 0) return run(of);
+  mprotect(memory, kGuardBytes, PROT_NONE);
+  there.uc_stack.ss_sp = static_cast<char*>(memory) + kGuardBytes;
+  there.uc_stack.ss_size = kStackBytes;
+  there.uc_link = &here;
+  g_call = {run, of, 0};
+  makecontext(&there, RunCall, 0);
+  // Its memory stays: the process ends soon after.
+  return swapcontext(&here, &there) == 0 ? g_call.result : run(of);
 }
 
 }  // namespace batchlight

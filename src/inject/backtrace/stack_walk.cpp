@@ -22,6 +22,9 @@ constexpr uintptr_t kPage = 4096;
 // A stack of a thread lies below its control block, that of the process below what the kernel put
 // there; who is further away from it is on another one.
 constexpr uintptr_t kMostStackBytes = 64 << 20;
+// What finding a row may take of the stack. A thread that has less left is not walked: it would end
+// the program.
+constexpr uintptr_t kOwnStackBytes = 8 << 10;
 // Frames of the recorder and of CUPTI above the program's.
 constexpr size_t kMostOwnFrames = 32;
 // Bits beyond hold a signature of the return address (AArch64).
@@ -121,7 +124,7 @@ class Walk {
   const Registers here = Here();
   walked.count = 0;
   walked.hash = 0;
-  if (!Knows(own, here.stack_pointer)) return false;
+  if (!Knows(own, here.stack_pointer - kOwnStackBytes)) return false;
   if (most_frames > WalkedStack::kMostFrames) most_frames = WalkedStack::kMostFrames;
   Walk walk(here, own.end);
   size_t skipped = 0;
