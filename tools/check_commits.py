@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LAST_FAULT = '2a1964066e55900b35a7733f451fcdc334ab4803'  # the newest commit with a longer subject
+LAST_FAULT = '3895e0b45cada49e53c65b49b4f00cd20d5cc087'  # the newest commit with a longer subject
 CHARACTERS = 60
 AREA = re.compile(r'[a-z0-9][a-z0-9_./+-]*(?:, [a-z0-9][a-z0-9_./+-]*)*: (?=\S)')
 # Names that look like the first word of a sentence. Others (GPU, PyTorch) show by their spelling.

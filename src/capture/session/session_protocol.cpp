@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -14,6 +15,8 @@
 
 namespace batchlight::capture {
 namespace {
+
+constexpr time_t kPatienceSeconds = 3;
 
 uint32_t ToNumber(const Request& request, const char* key) {
   const auto found = request.values.find(key);
@@ -32,6 +35,17 @@ Status TooLarge(size_t bytes) {
                     std::to_string(kMaxMessageBytes) +
                     "; nothing was done. Shorten the commands "
                     "(--after-...): a script can hold them");
+}
+
+void LimitWait(int fd, int option) {
+  const timeval limit{kPatienceSeconds, 0};
+  setsockopt(fd, SOL_SOCKET, option, &limit, sizeof limit);
+}
+
+Status NoAnswer(const std::string& session_name) {
+  return InputError("the session " + session_name +
+                    " does not answer: it is stopped, or at work with a large recording; try again "
+                    "later");
 }
 
 // Whether it is a folder of this user that nobody else can put anything into.
@@ -171,14 +185,20 @@ int ConnectToSession(const std::string& socket_path) {
   std::memcpy(address.sun_path, socket_path.data(), socket_path.size());
   const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
+  LimitWait(fd, SO_SNDTIMEO);  // of one that is stopped, connections pile up
   if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
+  const int error = errno;
   close(fd);
+  errno = error;
   return -1;
 }
+
+bool IsDeadSession(int connect_error) { return connect_error == ECONNREFUSED; }
 
 Result<Reply> AskSession(const std::string& session_name, const Request& request) {
   ASSIGN_OR_RETURN(const std::string folder, SessionFolder());
   const int fd = ConnectToSession(SocketPath(folder, session_name));
+  if (fd < 0 && errno == EAGAIN) return NoAnswer(session_name);
   if (fd < 0) {
     return InputError("no session named " + session_name +
                       " is running; `batchlight sessions list` shows those that are");
@@ -188,9 +208,13 @@ Result<Reply> AskSession(const std::string& session_name, const Request& request
     close(fd);
     return TooLarge(text.size());
   }
+  // Of the others, `stop` lasts as long as sealing does.
+  if (request.verb == "status") LimitWait(fd, SO_RCVTIMEO);
   const bool sent = send(fd, text.data(), text.size(), MSG_NOSIGNAL) >= 0;
   const auto reply = sent ? ReceiveMessage(fd) : Result<std::string>(InputError("not sent"));
+  const bool waited = errno == EAGAIN;
   close(fd);
+  if (!reply.ok() && waited) return NoAnswer(session_name);
   if (!reply.ok()) return InputError("the session " + session_name + " ended without an answer");
   return Reply::Decode(reply.value());
 }
@@ -219,11 +243,11 @@ Result<std::vector<std::string>> ListSessions() {
     if (!file.ends_with(".sock")) continue;
     const std::string path = folder + "/" + file;
     const int fd = ConnectToSession(path);
-    if (fd < 0) {
+    if (fd < 0 && IsDeadSession(errno)) {
       unlink(path.c_str());
       continue;
     }
-    close(fd);
+    if (fd >= 0) close(fd);
     names.push_back(file.substr(0, file.size() - 5));
   }
   std::sort(names.begin(), names.end());

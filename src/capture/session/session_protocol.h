@@ -56,10 +56,13 @@ Status CheckSessionName(const std::string& name);
 // messages are (kUsage); never the beginning of one.
 Result<std::string> ReceiveMessage(int fd);
 
-// A connected socket, or -1 if nobody listens.
+// A connected socket, or -1 with errno. Waits no longer than a few seconds.
 int ConnectToSession(const std::string& socket_path);
-// Sends and waits for the answer. Errors: no such session runs (kInput), the request is larger than
-// a session takes (kUsage).
+// Whether the errno says that nobody listens there any more; other errors are ours (descriptors).
+bool IsDeadSession(int connect_error);
+// Sends and waits for the answer, of a session's state no longer than a few seconds. Errors: no
+// such session runs or it does not answer (kInput), the request is larger than a session takes
+// (kUsage).
 Result<Reply> AskSession(const std::string& session_name, const Request& request);
 // Names of the running sessions; sockets of dead ones are removed.
 Result<std::vector<std::string>> ListSessions();

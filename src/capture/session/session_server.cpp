@@ -46,6 +46,10 @@ bool TakeName(const std::string& made, const std::string& name) {
     errno = EEXIST;
     return false;
   }
+  if (!IsDeadSession(errno)) {
+    if (errno == EAGAIN) errno = EEXIST;  // it does not answer, but it is there
+    return false;
+  }
   unlink(name.c_str());
   return link(made.c_str(), name.c_str()) == 0;
 }

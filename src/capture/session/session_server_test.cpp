@@ -1,6 +1,7 @@
 #include "capture/session/session_server.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -57,6 +58,43 @@ TEST_F(SessionServerTest, OneSessionOfAName) {
   }
   EXPECT_TRUE(ListSessions().value().empty());
   EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/batchlight"));
+}
+
+// The tool of a session may be stopped (SIGSTOP, a debugger), and so accept nothing.
+TEST_F(SessionServerTest, NobodyWaitsForOneThatDoesNotAnswer) {
+  SessionServer server(loop_, commands_), second(loop_, commands_);
+  ASSERT_TRUE(server.Open("a").ok());
+  Request request;
+  request.verb = "status";
+  const auto reply = AskSession("a", request);
+  EXPECT_NE(reply.status().message().find("does not answer"), std::string::npos)
+      << reply.status().message();
+  std::vector<int> waiting;  // until no more are taken
+  for (int fd = 0; fd >= 0 && waiting.size() < 100;) {
+    fd = ConnectToSession(SocketPath(folder_ + "/batchlight", "a"));
+    if (fd >= 0) waiting.push_back(fd);
+  }
+  EXPECT_NE(AskSession("a", request).status().message().find("does not answer"), std::string::npos);
+  EXPECT_EQ(second.Open("a").kind(), ErrorKind::kUsage);
+  EXPECT_EQ(ListSessions().value(), std::vector<std::string>{"a"}) << "it lives";
+  for (const int fd : waiting) close(fd);
+}
+
+// What cannot be asked is not dead.
+TEST_F(SessionServerTest, NoMoreDescriptorsRemoveNoSession) {
+  SessionServer server(loop_, commands_);
+  ASSERT_TRUE(server.Open("a").ok());
+  // As a process of its own, since the limit is one of processes: one for the folder, none to ask.
+  const auto list = [&] {
+    const int next = dup(0);
+    const rlimit limit{static_cast<rlim_t>(next) + 1, static_cast<rlim_t>(next) + 1};
+    close(next);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    const auto names = ListSessions();
+    _exit(names.ok() && names.value() == std::vector<std::string>{"a"} ? 0 : 1);
+  };
+  EXPECT_EXIT(list(), testing::ExitedWithCode(0), "");
+  EXPECT_TRUE(Listens("a"));
 }
 
 // What is cut in the middle of a command must not be executed up to there.

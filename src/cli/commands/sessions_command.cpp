@@ -1,5 +1,6 @@
 // batchlight sessions list, batchlight status: what is running.
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "capture/session/session_protocol.h"
 #include "cli/commands/session_choice.h"
 #include "cli/flags/command.h"
+#include "cli/reading/standard_output.h"
 
 namespace batchlight::cli {
 namespace {
@@ -27,17 +29,18 @@ Result<Row> Ask(const std::string& name) {
              reply.text.substr(second + 1)};
 }
 
-void Print(const Row& row) {
-  std::printf("%-20s  %-10s  %8s  %s\n", row.name.c_str(), row.state.c_str(), row.pid.c_str(),
-              row.command.c_str());
+// The command is what somebody else may have named.
+Status Print(const Row& row) {
+  return WriteNamesOut(
+      fmt::format("{:<20}  {:<10}  {:>8}  {}\n", row.name, row.state, row.pid, row.command));
 }
 
 Status List() {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, capture::ListSessions());
-  Print({"session", "state", "pid", "command"});
+  RETURN_IF_ERROR(Print({"session", "state", "pid", "command"}));
   for (const std::string& name : names) {
     const auto row = Ask(name);
-    if (row.ok()) Print(row.value());  // otherwise it ended just now
+    RETURN_IF_ERROR(Print(row.ok() ? row.value() : Row{name, "no answer", "", ""}));
   }
   return {};
 }
@@ -45,8 +48,7 @@ Status List() {
 Status ShowStatus(const std::string& session) {
   ASSIGN_OR_RETURN(const std::string name, ChooseSession(session, false));
   ASSIGN_OR_RETURN(const Row row, Ask(name));
-  Print(row);
-  return {};
+  return Print(row);
 }
 
 }  // namespace
