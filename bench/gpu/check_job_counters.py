@@ -77,12 +77,16 @@ def _():
     path, text = record("steps", "profile", "--step-counters=essentials", steps=200)
     wrong = differs("step counters", text, 200)
     print("\n".join("  " + line for line in text.splitlines() if "ounter" in line or "tensor pipe" in line))
+    switched = set()
     for rank in range(GPUS):
         rows = table(path, "step_counters", "--rank", str(rank))
         print(f"  rank {rank}: {len(rows)} counters;", [list(row.values())[:6] for row in rows[:3]])
+        steps = [row["Step"] for row in table(path, "steps", "--rank", str(rank)) if row["Kind"] == "counters read"]
+        print(f"  rank {rank}: counters read in steps", steps)
+        switched.add(tuple(steps))
         wrong = wrong or (None if rows else f"rank {rank} has no counters")
     print("  losses:", losses(path))
-    return wrong
+    return wrong or (None if len(switched) == 1 else "ranks switched their counters in different steps")
 
 
 @check("kernels of one rank, while the others wait")

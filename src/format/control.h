@@ -97,6 +97,12 @@ struct ControlPage {
   // inject/collect/operator_levels.h: operators.levels (--pytorch-depth).
   // inject/collect/detail_plan.h: detail.every (--control-steps), detail.budget (--overhead, ppm).
   char extra[16384];
+
+  // inject/counting/common_start.h: the process that says with which iteration those of a job begin
+  // to measure, 0: none yet; the iterations after which they begin with counters, and with stalls.
+  std::atomic<uint32_t> measure_pid;
+  std::atomic<uint32_t> counters_from;
+  std::atomic<uint32_t> stalls_from;
 };
 static_assert(sizeof(ControlPage) <= kControlBytes);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);

@@ -1,6 +1,7 @@
 """Hardware counters of steps on the stand-in libcupti, which counts launched kernels."""
 import os
 import sys
+import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -10,7 +11,8 @@ from python_session import ALL, BUILD, LIBRARY, PythonSession  # noqa: E402
 FAKES = os.environ.get("BATCHLIGHT_FAKES") or os.path.join(BUILD, "test", "fakes")
 TRACE_CUDA = 1 << 5
 
-# Steps of ten kernels each, some time long; with `graphs` the sixth makes nodes of a graph.
+# Steps of ten kernels each, some time long; with `graphs` the sixth makes nodes of a graph. Two ranks wait for each
+# other in each step, by the pipes of a folder MEET.
 STEPS = """
 import ctypes, os, sys, time
 import _batchlight_native as native
@@ -24,6 +26,13 @@ copy = ctypes.CDLL(None).strdup  # records are decoded when Python's own texts a
 copy.restype = ctypes.c_void_p
 launch = Launch(copy(b"_ZN4gemmEv"), (1, 1, 1), (32, 1, 1), 7, 1000, 0, 0)
 cuda.fake_cuda_init()
+folder, rank = os.environ.get("MEET"), int(os.environ.get("RANK", "0"))
+if folder:
+    own, other = [os.open(os.path.join(folder, str(r)), os.O_RDWR) for r in (rank, 1 - rank)]
+def meet():
+    if folder:
+        os.write(own, b".")
+        os.read(other, 1)
 steps, graphs = int(sys.argv[1]), sys.argv[2:] == ["graphs"]
 for step in range(steps):
     for _ in range(int(os.environ.get("KERNELS", "10"))):
@@ -31,6 +40,7 @@ for step in range(steps):
     if graphs:
         cuda.fake_cuda_graph_node(ctypes.c_uint64(1 + step), ctypes.c_uint64(0))
     time.sleep(0.01)
+    meet()
     native.phase_begin(2, "Optimizer.step#SGD.step")
     native.phase_end()
 print(cuda.fake_counters_enabled())
@@ -77,6 +87,12 @@ class StepCounters(unittest.TestCase):
         self.assertGreater(len(ranges), 8)
         self.assertEqual([r.range for r in ranges], list(range(1, len(ranges) + 1)))
 
+    def test_all_of_the_switching_counts_for_the_share(self):
+        ranges, _, reasons = self.run_steps("60", plan=PLAN + "counters.share=20000\n", enabled="01",
+                                            FAKE_COUNTERS_SLOW_MS="100")
+        self.assertEqual(reasons, [])
+        self.assertEqual(len(ranges), 4, "two passes take 200 ms to begin, so the next round may begin after 10 s")
+
     def test_each_kernel(self):
         ranges, values, reasons = self.run_steps(plan=PLAN + "counters.kernels=100\n")
         self.assertEqual(reasons, [])
@@ -101,6 +117,25 @@ class StepCounters(unittest.TestCase):
             ranges, _, reasons = self.run_steps(plan=plan, RANK=rank)
             self.assertEqual((len(ranges), reasons), (count, []))
         self.assertEqual(len(self.run_steps(plan=plan)[0]), 2, "no launcher says a rank")
+
+    def test_ranks_measure_the_same_iterations(self):
+        plan = PLAN + "counters.share=200000\n"
+        with tempfile.TemporaryDirectory() as folder, PythonSession(trace=ALL | TRACE_CUDA, extra=plan) as session:
+            for rank in "01":
+                os.mkfifo(os.path.join(folder, rank))
+            # The second one's switching takes longer, so that by itself it would begin its rounds later.
+            done = session.run("sh", "-c", 'RANK=0 "$@" & RANK=1 FAKE_COUNTERS_SLOW_MS=30 "$@"; wait', "sh",
+                               "/usr/bin/python3", "-c", STEPS, "200",
+                               env={"CUDA_INJECTION64_PATH": LIBRARY, "LD_LIBRARY_PATH": FAKES, "MEET": folder,
+                                    "WORLD_SIZE": "2"})
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            first, second = [[(r.iteration, r.counter_set) for r in process.records("CounterRange")]
+                             for process in session.processes() if process.records("CounterRange")]
+            self.assertEqual(session.reasons(), [])
+        both = min(len(first), len(second))
+        self.assertGreaterEqual(both, 8, "two rounds of two passes of two iterations")
+        self.assertEqual(first[:both], second[:both])
+        self.assertLessEqual(abs(len(first) - len(second)), 4, "the last one may be under way at the end")
 
     def test_more_kernels_than_there_is_room_for(self):
         ranges, _, reasons = self.run_steps(plan=PLAN + "counters.kernels=6\n")

@@ -158,6 +158,14 @@ class WrongWords(TableTest):
             self.assertRegex(done.stderr, "^batchlight: ")
             self.assertIn(hint, done.stderr)
 
+    def test_of_a_rank(self):
+        run_of_two = os.path.join(SOURCE, "tests", "recordings", "h200_two_ranks.batchlight")
+        for table in ("stages", "phases", "steps"):
+            rows = [run(BATCHLIGHT, "table", table, *flags, run_of_two, "-f", "csv").stdout.splitlines()
+                    for flags in ([], ["--rank", "1"])]
+            self.assertEqual({row[0] for row in rows[0][1:]}, {"0", "1"}, table)
+            self.assertEqual({row[0] for row in rows[1][1:]}, {"1"}, table)
+
     def test_flags_without_effect_are_said(self):
         path = self.trace(EVENTS)
         for words, hint in ((["-t", "csv", "--step-key", "x"], "--step-key changes nothing"),

@@ -4,7 +4,8 @@
 //
 // Faults, from the environment: FAKE_COUNTERS_REFUSE=CALL:RESULT fails that call (cuptiProfiler is
 // left out: RangeProfilerStart:35), FAKE_COUNTERS_MISSING=METRIC is one that the chip lacks,
-// FAKE_COUNTERS_DROP=N loses the N-th decoding of samples to an overrun.
+// FAKE_COUNTERS_DROP=N loses the N-th decoding of samples to an overrun, FAKE_COUNTERS_SLOW_MS=N is
+// what it takes to begin with counting.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "counters/profiler_abi.h"
@@ -306,6 +308,9 @@ uint32_t cuptiRangeProfilerSetConfig(RangeConfigParams* params) {
 uint32_t cuptiRangeProfilerStart(RangeObjectParams*) {
   REFUSED("RangeProfilerStart");
   if (!g_profiler.is_configured || g_profiler.is_counting) return kInvalidOperation;
+  if (const char* const slow = std::getenv("FAKE_COUNTERS_SLOW_MS")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(slow)));
+  }
   g_profiler.is_counting = true;
   g_profiler.ranges.clear();
   return kSuccess;

@@ -111,6 +111,16 @@ Status Sort(const std::string& wanted, ResultTable* table) {
   return {};
 }
 
+// Tables whose rows are of ranks keep those of the one that was asked for.
+void KeepRank(int64_t rank, ResultTable* table) {
+  const auto column =
+      std::find_if(table->columns.begin(), table->columns.end(),
+                   [](const ResultColumn& candidate) { return candidate.key == "rank"; });
+  if (rank < 0 || column == table->columns.end()) return;
+  const auto index = static_cast<size_t>(column - table->columns.begin());
+  std::erase_if(table->rows, [&](const auto& row) { return row[index] != Cell{rank}; });
+}
+
 // Something to read, by its name or by being there.
 bool IsRun(const std::string& word) {
   return FileExists(word) || word.find_first_of("./*?[") != std::string::npos;
@@ -187,6 +197,7 @@ Status Run(TableOptions options) {
   const RunOverview overview = BuildOverview(store, {.steps = options.steps});
   RETURN_IF_ERROR(CheckStepsAreThere(input, overview.steps));
   ResultTable table = entry->make(overview);
+  KeepRank(options.steps.rank, &table);
   if (table.rows.empty()) {
     SayLine("batchlight: " + input + ": no rows: " + std::string(entry->why_empty));
   }

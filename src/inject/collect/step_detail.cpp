@@ -1,6 +1,5 @@
 #include "inject/collect/step_detail.h"
 
-#include <cstdlib>
 #include <cstring>
 
 #include "inject/buffer/thread_stream.h"
@@ -8,6 +7,7 @@
 #include "inject/collect/detail_plan.h"
 #include "inject/collect/step_window.h"
 #include "inject/rt/fork_handler.h"
+#include "inject/rt/job_rank.h"
 #include "inject/rt/option_number.h"
 #include "inject/rt/process.h"
 
@@ -31,11 +31,6 @@ uint64_t g_began_ticks = 0;  // 0: nobody saw it begin
 uint32_t g_capture = 0;      // in which it is recorded
 
 // Of a job of several processes the first to step plans for all.
-bool IsOneOfSeveral() {
-  const char* const size = std::getenv("WORLD_SIZE");
-  return size != nullptr && std::strcmp(size, "1") != 0;
-}
-
 void FollowPlan() {
   static const bool is_one_of_several = IsOneOfSeveral();
   if (!is_one_of_several) return;

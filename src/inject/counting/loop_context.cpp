@@ -1,10 +1,6 @@
 #include "inject/counting/loop_context.h"
 
-#include <cstdlib>
-
-#include "format/launchers.h"
 #include "inject/buffer/facts.h"
-#include "inject/rt/option_number.h"
 #include "inject/rt/text.h"
 
 namespace batchlight::inject::cupti {
@@ -39,14 +35,6 @@ uint32_t LoopContext::ContextId(const Library& library) const {
 }
 
 void NoteGraphNode() { g_nodes_made.fetch_add(1, std::memory_order_relaxed); }
-
-bool IsOfRank(uint64_t rank) {
-  for (const format::Launcher& launcher : format::kLaunchers) {
-    const char* const value = std::getenv(launcher.rank);
-    if (value != nullptr) return LeadingNumber(value) == rank;
-  }
-  return true;
-}
 
 void SayCounters(const char* what, const char* why, uint64_t number) {
   char text[512];

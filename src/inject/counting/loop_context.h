@@ -29,9 +29,6 @@ class LoopContext {
 // A node of a graph was made, on any thread.
 void NoteGraphNode();
 
-// Whether this process is that one of the job; without a launcher's rank it is.
-bool IsOfRank(uint64_t rank);
-
 // Why something is not read, once: `what` `why` [number].
 void SayCounters(const char* what, const char* why, uint64_t number = 0);
 

@@ -9,6 +9,7 @@
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/loop_follower.h"
 #include "inject/counting/capture_watch.h"
+#include "inject/counting/common_start.h"
 #include "inject/counting/gpu_modules.h"
 #include "inject/counting/loop_context.h"
 #include "inject/counting/stall_session.h"
@@ -16,6 +17,8 @@
 #include "inject/cupti/collector.h"
 #include "inject/cupti/collector_state.h"
 #include "inject/cupti/helper_thread.h"
+#include "inject/rt/control.h"
+#include "inject/rt/job_rank.h"
 #include "inject/rt/option_number.h"
 #include "inject/rt/sys.h"
 #include "inject/rt/text.h"
@@ -43,7 +46,7 @@ class StallSampler {
  private:
   enum class Phase { kOff, kIdle, kSampling };
 
-  bool MayBegin() const;
+  bool MayBegin();
   void BeginWindow();
   void StopWindow();
   void EndWindow();
@@ -58,6 +61,7 @@ class StallSampler {
 
   const Library* library_ = nullptr;
   LoopContext loop_;
+  CommonStart start_;
   StallSession* session_ = nullptr;
   Phase phase_ = Phase::kOff;
   uint64_t windows_wanted_ = 0;
@@ -144,9 +148,12 @@ bool StallSampler::Synchronize() {
   return synchronize != nullptr && synchronize() == 0;
 }
 
-bool StallSampler::MayBegin() const {
-  return Collecting() && !IsReadingCounters() && iteration_ + 1 >= first_iteration_ &&
-         (share_ppm_ == 0 || (usual_ns_ != 0 && Now() >= next_ns_));
+bool StallSampler::MayBegin() {
+  const bool is_able = Collecting() && !IsReadingCounters() && iteration_ + 1 >= first_iteration_;
+  if (share_ppm_ == 0) return is_able;
+  const bool is_wanted = usual_ns_ != 0 && Now() >= next_ns_;
+  if (has_rank_) return is_able && is_wanted;
+  return start_.Begins(Control()->stalls_from, iteration_, is_able, is_wanted);
 }
 
 void StallSampler::IterationEnded(uint64_t number) {

@@ -6,10 +6,13 @@
 
 #include "inject/buffer/thread_stream.h"
 #include "inject/collect/loop_follower.h"
+#include "inject/counting/common_start.h"
 #include "inject/counting/counter_worker.h"
 #include "inject/counting/loop_context.h"
 #include "inject/cupti/collector.h"
 #include "inject/cupti/collector_state.h"
+#include "inject/rt/control.h"
+#include "inject/rt/job_rank.h"
 #include "inject/rt/option_number.h"
 #include "inject/rt/text.h"
 
@@ -32,6 +35,7 @@ class StepCounters {
  private:
   enum class Phase { kOff, kUnprepared, kPreparing, kIdle, kSettling, kCounting, kEvaluating };
 
+  uint32_t NextUsable(uint32_t pass) const;
   void BeginPassFrom(uint32_t pass);
   void BeginPass();
   void BeginStep();
@@ -46,12 +50,18 @@ class StepCounters {
   size_t KernelRoom() const;
   bool IsTooSmall();
   bool IsWanted() const { return !job_.plan->has_rank || IsOfRank(job_.plan->rank); }
+  // Whether a pass begins now: where kernels are measured, with the iteration that was named.
+  bool Begins(bool is_able, bool is_wanted) {
+    if (each_kernel() || job_.plan->has_rank) return is_able && is_wanted;
+    return start_.Begins(Control()->counters_from, iteration_, is_able, is_wanted);
+  }
   // Whether the iteration that begins now comes before it.
   bool IsBefore(uint64_t iteration) const { return iteration_ + 1 < iteration; }
 
   CounterJob job_;
   Phase phase_ = Phase::kOff;
   LoopContext loop_;
+  CommonStart start_;
   uint64_t iteration_ = 0;  // that has ended
   uint32_t ranges_ = 0;     // so far
   size_t kernels_ = 0;      // of the last step whose kernels were measured
@@ -126,8 +136,8 @@ void StepCounters::IterationEnded(uint64_t number) {
       phase_ = Phase::kIdle;
       [[fallthrough]];
     case Phase::kIdle:
-      if (!Collecting() || IsBefore(job_.plan->first_iteration) ||
-          sys::Nanoseconds(CLOCK_MONOTONIC) < next_round_ns_) {
+      if (!Begins(Collecting() && !IsBefore(job_.plan->first_iteration),
+                  sys::Nanoseconds(CLOCK_MONOTONIC) >= next_round_ns_)) {
         return;
       }
       round_ns_ = 0;
@@ -137,15 +147,21 @@ void StepCounters::IterationEnded(uint64_t number) {
     case Phase::kCounting:
       return EndStep();
     case Phase::kEvaluating:
+      if (NextUsable(job_.pass + 1) != job_.plan->count && !Begins(true, true)) return;
       return BeginPassFrom(job_.pass + 1);
     default:
       return;
   }
 }
 
+uint32_t StepCounters::NextUsable(uint32_t pass) const {
+  while (pass < job_.plan->count && !job_.usable[pass]) ++pass;
+  return pass;
+}
+
 // The next that can be read; after the last one the round is over.
 void StepCounters::BeginPassFrom(uint32_t pass) {
-  while (pass < job_.plan->count && !job_.usable[pass]) ++pass;
+  pass = NextUsable(pass);
   if (pass == job_.plan->count) return EndRound();
   job_.pass = pass;
   BeginPass();
@@ -174,6 +190,7 @@ void StepCounters::BeginPass() {
   phase_ = each_kernel() ? Phase::kCounting : Phase::kSettling;
   job_.first_range = ranges_ + 1;
   switch_ns_ = static_cast<uint64_t>(sys::Nanoseconds(CLOCK_MONOTONIC) - begin_ns);
+  round_ns_ += switch_ns_;
   begin_ticks_ = Ticks();
 }
 
@@ -214,8 +231,9 @@ void StepCounters::EndStep() {
   }
   const int64_t begin_ns = sys::Nanoseconds(CLOCK_MONOTONIC);
   const bool ended = session.End();
-  switch_ns_ += static_cast<uint64_t>(sys::Nanoseconds(CLOCK_MONOTONIC) - begin_ns);
-  round_ns_ += switch_ns_;
+  const auto end_ns = static_cast<uint64_t>(sys::Nanoseconds(CLOCK_MONOTONIC) - begin_ns);
+  switch_ns_ += end_ns;
+  round_ns_ += end_ns;
   if (ended && each_kernel() && IsTooSmall()) {
     --ranges_;
     return BeginPass();
