@@ -220,11 +220,9 @@ class Results(Columnar):
             self.assertEqual(len(found["rows"]), len(rows[0]), name)
             for column, values in found["rows"].items():
                 stem = column.rsplit(" (", 1)[0]
-                key = column if column in rows[0] else stem if stem in rows[0] else stem + " (MB)"
+                key = column if column in rows[0] else stem if stem in rows[0] else stem + " (B)"
                 for row, value in zip(rows, values):
-                    if key.endswith(" (MB)"):  # as text has it; files have bytes
-                        self.assertAlmostEqual(row[key], value / 1e6, places=2, msg=(name, column))
-                    elif isinstance(value, float):
+                    if isinstance(value, float):
                         self.assertAlmostEqual(row[key], value, places=1, msg=(name, column))
                     else:
                         self.assertEqual(row[key], "" if value is None else value, (name, column))

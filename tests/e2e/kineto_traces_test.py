@@ -171,12 +171,12 @@ class Exports(unittest.TestCase):
         groups = {}
         for event in kernels:
             name = event["args"]["Collective name"].replace("_", "")
-            megabytes = "%.3f" % (4 * event["args"]["In msg nelems"] / 1e6)  # all are of floats
-            groups.setdefault((name, megabytes), []).append(event["dur"])
-        self.assertEqual({(row["Operation"].lower(), row["Message (MB)"]) for row in found},
+            message = str(4 * event["args"]["In msg nelems"])  # all are of floats
+            groups.setdefault((name, message), []).append(event["dur"])
+        self.assertEqual({(row["Operation"].lower(), row["Message (B)"]) for row in found},
                          set(groups))
         for row in found:
-            times = groups[row["Operation"].lower(), row["Message (MB)"]]
+            times = groups[row["Operation"].lower(), row["Message (B)"]]
             self.assertEqual(int(row["Calls"]), len(times))
             self.assertAlmostEqual(int(row["Kernel Time (ns)"]), 1000 * sum(times), delta=10)
         for path in self.paths:

@@ -12,7 +12,6 @@ from python_hook_test import interpreters  # noqa: E402
 from recorded import BUILD, InFolder, dump, run  # noqa: E402
 
 MB = 1 << 20
-UNITS = {"kB": 1e3, "MB": 1e6, "GB": 1e9}
 # {line: (bytes allocated, of Python)}: objects of 16 bytes and their list, blocks of 1 MB, blocks of malloc.
 KNOWN = """\
 import ctypes, threading
@@ -66,15 +65,11 @@ class Memory(InFolder):
         return done
 
     def table(self, name, *flags):
-        """Rows with bytes where their column has a multiple."""
+        """Rows by the names of columns, without units."""
         done = self.batchlight("table", name, "-f", "json", *flags, "run.batchlight")
         self.assertEqual(done.returncode, 0, done.stderr)
-        rows = []
-        for row in json.loads(done.stdout) if done.stdout.strip() else []:
-            titles = {key: re.match(r"(.*?)(?: \(([^)]*)\))?$", key).groups() for key in row}
-            rows.append({title: row[key] * UNITS[unit] if unit in UNITS and row[key] not in ("", None) else row[key]
-                         for key, (title, unit) in titles.items()})
-        return rows
+        return [{re.sub(r" \([^)]*\)$", "", key): value for key, value in row.items()}
+                for row in (json.loads(done.stdout) if done.stdout.strip() else [])]
 
     def lines(self):
         rows = {}

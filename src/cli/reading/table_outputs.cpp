@@ -149,7 +149,7 @@ Status TableOutputs::Write(size_t index, const RowSource& rows, const std::strin
   std::string format_text = Element(flags_.formats, index, ".");
   if (IsPicture(format_text)) return WritePicture(rows, format_text, output, file_part);
   if (format_text == ".") format_text = output == "-" ? "column" : "csv";
-  DisplayUnits units;
+  DisplayUnits units = kReportUnits;
   units.SetTime(flags_.time_unit);
   ASSIGN_OR_RETURN(TableFormat format, ParseTableFormat(format_text, units));
   format.nsys_compat = flags_.nsys_compat;

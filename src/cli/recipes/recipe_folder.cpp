@@ -24,7 +24,7 @@ Status WriteFile(const FolderOutput& folder, const std::string& name, const auto
 }
 
 Status WriteTableFile(const FolderOutput& folder, const ResultTable& table, const char* format) {
-  ASSIGN_OR_RETURN(const TableFormat how, ParseTableFormat(format));
+  ASSIGN_OR_RETURN(const TableFormat how, ParseTableFormat(format, kReportUnits));
   return WriteFile(folder, table.name + '.' + format, [&](AtomicFileWriter& file) {
     return WriteTable(how, RowsOf(table),
                       [&](std::string_view bytes) { return file.Write(bytes); });

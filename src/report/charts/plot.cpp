@@ -105,7 +105,7 @@ class Plot {
       for (const size_t column : series_columns) {
         const ResultColumn& shown = rows.columns[column];
         series += (series.empty() ? "" : ", ") + shown.name.substr(0, shown.name.find(' ')) + ' ' +
-                  CellText(shown, cells[column], DisplayUnits());
+                  CellText(shown, cells[column], kReportUnits);
       }
       if (series_.size() >= kMostSeries && !series_.contains(series)) continue;
       const Point point{Number(cells[x_at]), Number(cells[value_at])};

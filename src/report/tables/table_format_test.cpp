@@ -17,7 +17,7 @@ ResultTable Sample() {
 }
 
 std::string Text(std::string_view format_text, TimeUnit unit = TimeUnit::kNanoseconds) {
-  DisplayUnits units;
+  DisplayUnits units = kReportUnits;
   units.SetTime(unit);
   const auto format = ParseTableFormat(format_text, units);
   EXPECT_TRUE(format.ok()) << format_text;
@@ -31,6 +31,14 @@ TEST(TableFormat, Csv) {
   EXPECT_EQ(Text("csv:nohdr").find("Total"), std::string::npos);
   EXPECT_EQ(Text("csv", TimeUnit::kMicroseconds).substr(0, 61),
             "Total (us),Avg (us),Size (MB),Name\n1234.567,0.001,2.500,\"a,b\"");
+}
+
+TEST(TableFormat, FilesHaveBaseUnitsIfNobodyAsksForOthers) {
+  const ResultTable table = Sample();
+  EXPECT_EQ(TableText(ParseTableFormat("csv:nohdr").value(), RowsOf(table)),
+            "1234567,0.5,2500000,\"a,b\"\n-7,-1234.5,,plain\n");
+  const std::string json = TableText(ParseTableFormat("json").value(), RowsOf(table));
+  EXPECT_NE(json.find("\"Size (B)\": 2500000,"), std::string::npos) << json;
 }
 
 TEST(TableFormat, ColumnGroupsDigitsAndAligns) {
@@ -77,9 +85,11 @@ TEST(TableFormat, ColumnsWithoutNumbersInTheFirstRowsAreText) {
   ResultTable table = Sample();
   table.rows.assign(101, {int64_t{1}, 1.0, Cell(), std::string("x")});
   table.rows.back()[2] = 5e9;
-  const std::string text = TableText(ParseTableFormat("column").value(), RowsOf(table));
+  const std::string text =
+      TableText(ParseTableFormat("column", kReportUnits).value(), RowsOf(table));
   EXPECT_NE(text.find("  5000.000   x"), std::string::npos) << text.substr(text.size() - 60);
-  const std::string all = TableText(ParseTableFormat("column:autolines=0").value(), RowsOf(table));
+  const std::string all =
+      TableText(ParseTableFormat("column:autolines=0", kReportUnits).value(), RowsOf(table));
   EXPECT_NE(all.find("  5,000.000  x"), std::string::npos) << all.substr(all.size() - 60);
 }
 

@@ -12,15 +12,19 @@ namespace batchlight {
 enum class TimeUnit { kNanoseconds, kMicroseconds, kMilliseconds, kSeconds };
 enum class ByteUnit { kB, kKB, kKiB, kMB, kMiB, kGB, kGiB };
 
+// Files have base units, ns and bytes, if nobody asks for others.
 struct DisplayUnits {
   TimeUnit timestamp = TimeUnit::kNanoseconds;
   TimeUnit duration = TimeUnit::kNanoseconds;
-  ByteUnit size = ByteUnit::kMB;
+  ByteUnit size = ByteUnit::kB;
   ByteUnit rate = ByteUnit::kMB;  // per second
   bool in_heading = true;         // nohdrunit: "Duration" in place of "Duration (ns)"
 
   void SetTime(TimeUnit unit) { timestamp = duration = unit; }
 };
+
+// Those of nsys's reports: ns, and MB of 10^6 bytes.
+inline constexpr DisplayUnits kReportUnits{.size = ByteUnit::kMB};
 
 // One "category=unit" of a format: ts, dur, time, mem, thru, bytes with the units of each. False:
 // not a unit specification. noconv selects the units that times and sizes are stored in.
