@@ -50,13 +50,14 @@ void CallDecoder::Decode(const RecordView& view) {
       return BeginPhase(view);
     case RecordKind::kPhaseEnd:
       return End(store.phase_calls, phases_, context_.Now(view.ticks));
-    case RecordKind::kImportedFile:
-      if (phases_.parent() != kNoRow) {
-        const auto record = view.As<format::ImportedFileRecord>();
-        store.imported_files.Append(
-            {.phase_call = {phases_.parent()}, .file = context_.String(record.file)});
-      }
+    case RecordKind::kImportedFile: {
+      const auto record = view.As<format::ImportedFileRecord>();
+      if (phases_.parent() == kNoRow)
+        phases_.Note(static_cast<uint32_t>(store.imported_files.size()));
+      store.imported_files.Append(
+          {.phase_call = {phases_.parent()}, .file = context_.String(record.file)});
       return;
+    }
     case RecordKind::kOpBegin:
       return BeginOperator(view);
     case RecordKind::kOpEnd:

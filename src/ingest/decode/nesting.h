@@ -27,6 +27,13 @@ struct OrphanEnd {
   int64_t end_ns;
 };
 
+// Something that belongs to a call that was open when the piece began: which one is known once
+// `ends_before` of the orphan ends are taken away.
+struct OrphanNote {
+  size_t ends_before;
+  uint32_t note;  // a row of the fragment, of a table that the reader of notes knows
+};
+
 // What one piece of a thread leaves open, for one table and domain. Rows are the fragment's.
 struct NestingPiece {
   ThreadId thread;
@@ -34,6 +41,7 @@ struct NestingPiece {
   uint32_t first_row = 0;
   uint32_t end_row = 0;
   std::vector<OrphanEnd> orphan_ends;  // before the cut, if there is one
+  std::vector<OrphanNote> notes;       // likewise, in order
   std::vector<uint32_t> open;          // outermost first
   // Events were lost (or not collected) inside the piece: calls open at that point end at cut_ns,
   // and rows from cut_row on already have their true depth and parent.
@@ -71,6 +79,11 @@ class Nesting {
     const uint32_t row = piece_.open.back();
     piece_.open.pop_back();
     return row;
+  }
+
+  // Of the innermost open call, which is not in this piece.
+  void Note(uint32_t note) {
+    if (!piece_.is_cut) piece_.notes.push_back({piece_.orphan_ends.size(), note});
   }
 
   // Events are missing from here on. Returns the rows that were open; the caller ends them.

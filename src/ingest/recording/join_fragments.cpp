@@ -198,7 +198,13 @@ void Stitch(std::span<const Fragment> fragments, std::span<const FragmentMap> ma
     bases.push_back(map.*base);
     domains.push_back(map.domains);
   }
-  ApplyPatches(StitchNesting(fragments, nested, bases, domains), table, store);
+  const StitchPatches patches = StitchNesting(fragments, nested, bases, domains);
+  ApplyPatches(patches, table, store);
+  if constexpr (std::is_same_v<Table, PhaseCallsTable>) {
+    for (const StitchedNote& note : patches.notes) {
+      store.imported_files.phase_call[maps[note.fragment].imported_files + note.note] = {note.row};
+    }
+  }
 }
 
 // Start/end ranges whose halves lie in different pieces or threads.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include "base/file.h"
@@ -153,6 +154,53 @@ TEST_F(RecordingTest, ChunksOfAThreadJoin) {
   ASSERT_EQ(store.losses.size(), 1u);
   EXPECT_EQ(store.losses.counter[0], static_cast<uint32_t>(format::Counter::kPopsUnbalanced));
   EXPECT_EQ(store.losses.value[0], 1u);
+}
+
+// The file of an import may come many chunks after its begin: its own imports lie between.
+TEST_F(RecordingTest, FilesOfImportsThatBeganInAnotherChunk) {
+  const std::string head = "chunk pid=7 tid=7 attach_ns=1 clock=monotonic ";
+  const std::string filler(20000, 'x');  // makes chunks large enough for many tasks
+  constexpr int kDepth = 30;
+  std::string text;
+  int chunks = 0;
+  int ticks = 0;
+  const auto add = [&](const std::string& record) {
+    text += '+' + std::to_string(++ticks) + ' ' + record + '\n';
+  };
+  const auto begin_chunk = [&] {
+    const std::string base = std::to_string(++chunks * 100);
+    text += head + "base_ticks=" + base + " base_ns=" + base + '\n';
+    ticks = 0;
+    add("Property key=\"filler\" value=\"" + filler + base + '"');
+  };
+  for (int i = 0; i < kDepth; ++i) {
+    begin_chunk();
+    add("PhaseBegin phase=14 name=\"m" + std::to_string(i) + '"');
+  }
+  for (int i = kDepth; i-- > 0;) {
+    if (i % 3 == 0) begin_chunk();  // several ends in a chunk
+    const std::string name = std::to_string(i);
+    add("ImportedFile file=\"lib" + name + ".so\"");
+    add("ImportedFile file=\"m" + name + ".py\"");
+    add("PhaseEnd");
+  }
+  add("ImportedFile file=\"of nothing\"");
+  const Store store = Read(text);
+  const ImportedFilesTable& files = store.imported_files;
+  ASSERT_EQ(files.size(), 2u * kDepth + 1);
+  std::set<std::string> told;
+  for (size_t row = 0; row < files.size(); ++row) {
+    const PhaseCallId call = files.phase_call[row];
+    const std::string name(call.IsNone() ? "" : store.Text(store.phase_calls.name[call.row()]));
+    told.insert(name + ": " + std::string(store.Text(files.file[row])));
+  }
+  std::set<std::string> expected = {": of nothing"};
+  for (int i = 0; i < kDepth; ++i) {
+    const std::string name = std::to_string(i);
+    expected.insert("m" + name + ": lib" + name + ".so");
+    expected.insert("m" + name + ": m" + name + ".py");
+  }
+  EXPECT_EQ(told, expected);
 }
 
 }  // namespace

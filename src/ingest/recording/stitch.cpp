@@ -9,8 +9,9 @@ class Stitcher {
  public:
   explicit Stitcher(StitchPatches& patches) : patches_(patches) {}
 
-  void AddFragment(const Fragment& fragment, std::span<const NestingPiece> pieces, uint32_t base,
-                   std::span<const NvtxDomainId> domains) {
+  void AddFragment(size_t number, const Fragment& fragment, std::span<const NestingPiece> pieces,
+                   uint32_t base, std::span<const NvtxDomainId> domains) {
+    fragment_ = number;
     base_ = base;
     for (size_t begin = 0; begin < pieces.size();) {
       const ThreadId thread = pieces[begin].thread;
@@ -45,7 +46,15 @@ class Stitcher {
     std::vector<uint32_t>& open = carried_[domain];
     seen_.push_back(domain);
     uint32_t row = piece.first_row;
+    auto note = piece.notes.begin();
+    const auto add_notes = [&](size_t ends) {
+      for (; note != piece.notes.end() && note->ends_before == ends; ++note) {
+        if (!open.empty()) patches_.notes.push_back({open.back(), fragment_, note->note});
+      }
+    };
+    size_t ends = 0;
     for (const OrphanEnd& end : piece.orphan_ends) {
+      add_notes(ends++);
       AddSegment(row, end.row, domain, open);
       row = end.row;
       if (open.empty()) {
@@ -55,6 +64,7 @@ class Stitcher {
         open.pop_back();
       }
     }
+    add_notes(ends);
     AddSegment(row, piece.is_cut ? piece.cut_row : piece.end_row, domain, open);
     if (piece.is_cut) CutOpen(open, piece.cut_ns);
     for (const uint32_t opened : piece.open) open.push_back(base_ + opened);
@@ -84,6 +94,7 @@ class Stitcher {
   StitchPatches& patches_;
   ThreadId thread_;
   int64_t last_ns_ = 0;  // of the thread's earlier pieces
+  size_t fragment_ = 0;
   uint32_t base_ = 0;
   std::map<NvtxDomainId, std::vector<uint32_t>> carried_;  // joined rows, outermost first
   std::vector<NvtxDomainId> seen_;
@@ -97,7 +108,7 @@ StitchPatches StitchNesting(std::span<const Fragment> fragments, NestedTable tab
   StitchPatches patches;
   Stitcher stitcher(patches);
   for (size_t i = 0; i < fragments.size(); ++i) {
-    stitcher.AddFragment(fragments[i], fragments[i].nesting[static_cast<size_t>(table)],
+    stitcher.AddFragment(i, fragments[i], fragments[i].nesting[static_cast<size_t>(table)],
                          base_rows[i], domains[i]);
   }
   stitcher.Flush(ThreadId::None());

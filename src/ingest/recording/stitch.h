@@ -26,8 +26,15 @@ struct CarriedSegment {
   uint32_t depth;
   uint32_t parent;
 };
+// What a fragment noted of a call of an earlier one.
+struct StitchedNote {
+  uint32_t row;
+  size_t fragment;
+  uint32_t note;
+};
 struct StitchPatches {
   std::vector<StitchedEnd> ends;
+  std::vector<StitchedNote> notes;
   std::vector<CarriedSegment> segments;
   std::map<ThreadId, uint64_t> unbalanced_ends;
   std::map<ThreadId, uint64_t> open_at_end;
