@@ -82,6 +82,32 @@ class EveryInterpreter(unittest.TestCase):
                 self.assertIn("nothing_of_that_name", imports)
                 self.assertEqual(len(phases), len(session.events("PhaseEnd")))
 
+    def test_shared_libraries_belong_to_the_import_that_they_came_with(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "loads.py"), "w") as file:
+                # A library of glibc that nothing needs; colorsys comes after it and has none.
+                file.write("import ctypes\nctypes.CDLL('libBrokenLocale.so.1')\nimport colorsys\n")
+            for python in interpreters():
+                with self.subTest(python=python), PythonSession() as session:
+                    done = session.run(python, "-c", "import sys; sys.path.insert(0, %r)\n"
+                                       "import loads\nimport wave\n" % folder)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    files, open_phases = {}, []
+                    for event in session.events("PhaseBegin", "PhaseEnd", "ImportedFile"):
+                        if event.kind == "PhaseBegin":
+                            open_phases.append(event.name)
+                        elif event.kind == "PhaseEnd":
+                            open_phases.pop()
+                        else:
+                            files.setdefault(open_phases[-1], []).append(os.path.basename(event.file))
+                    self.assertEqual(sorted(files["loads"]), ["libBrokenLocale.so.1", "loads.py"])
+                    self.assertEqual(files["colorsys"], ["colorsys.py"])
+                    self.assertEqual(files["wave"], ["wave.py"])
+                    # An extension's file is a library too, and comes with those that it needs.
+                    self.assertTrue([file for file in files["_ctypes"] if file.startswith("_ctypes.")])
+                    everywhere = [file for of_one in files.values() for file in of_one]
+                    self.assertEqual(everywhere.count("libBrokenLocale.so.1"), 1)
+
     def test_tracebacks_of_imports(self):
         # What Python prints of an import that fails is the same with and without us; before 3.11 a
         # call from Python code (import_module) has one more line.

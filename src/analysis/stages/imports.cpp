@@ -1,10 +1,26 @@
 #include "analysis/stages/imports.h"
 
+#include <algorithm>
+
 #include "analysis/numbers/closed_end.h"
 #include "store/interval_index.h"
 
 namespace batchlight {
 namespace {
+
+std::string_view LastPart(std::string_view name, char separator) {
+  return name.substr(name.rfind(separator) + 1);
+}
+
+// Of two files that come with an import: an extension module's own is named after the module
+// ("torch._C": "_C.cpython-311-x86_64-linux-gnu.so"), Python's is no library at all.
+bool IsLibraryBeside(std::string_view module, std::string_view file) {
+  const std::string_view name = LastPart(file, '/');
+  const size_t stem = name.find('.');
+  const std::string_view ending = name.substr(std::min(stem, name.size()));
+  const bool is_library = ending.ends_with(".so") || ending.find(".so.") != std::string_view::npos;
+  return is_library && name.substr(0, stem) != LastPart(module, '.');
+}
 
 class Imports {
  public:
@@ -48,7 +64,13 @@ class Imports {
     const ImportedFilesTable& files = store_.imported_files;
     for (size_t i = 0; i < files.size(); ++i) {
       const uint32_t place = Around(files.phase_call[i]);
-      if (place != kNoRow) found_[place].file = files.file[i];
+      if (place == kNoRow) continue;
+      Import& import = found_[place];
+      if (IsLibraryBeside(store_.Text(import.module), store_.Text(files.file[i]))) {
+        import.libraries.push_back(files.file[i]);
+      } else {
+        import.file = files.file[i];
+      }
     }
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "store/store.h"
@@ -11,8 +12,9 @@ namespace batchlight {
 struct Import {
   ThreadId thread;
   StringId module;
-  StringId file;       // None: built in, or not recorded
-  uint32_t depth = 0;  // imports around it
+  StringId file;                    // None: built in, or not recorded
+  std::vector<StringId> libraries;  // shared ones that came with it and are not its file
+  uint32_t depth = 0;               // imports around it
   int64_t start_ns = 0;
   int64_t total_ns = 0;
   int64_t self_ns = 0;  // without the imports inside

@@ -18,8 +18,15 @@ TEST(Imports, AreATreeWithTheirOwnTimeFilesAndCuda) {
   build.ApiCall(main, "cuInit", 210, 260);
   build.ApiCall(main, "cuDeviceGet", 220, 230);  // inside cuInit
   build.ApiCall(main, "cuCtxCreate", 3000, 3100);
-  build.store().imported_files.Append(
-      {.phase_call = PhaseCallId::At(2), .file = build.Text("_C.so")});
+  const auto loads = [&](uint32_t call, std::string_view file) {
+    build.store().imported_files.Append(
+        {.phase_call = PhaseCallId::At(call), .file = build.Text(file)});
+  };
+  loads(2, "/torch/_C.cpython-311-x86_64-linux-gnu.so");
+  loads(2, "/torch/lib/libc10.so");
+  loads(2, "/usr/lib/libgomp.so.1");
+  loads(3, "/torch/nn/libs.so.py/__init__.py");
+  loads(3, "/torch/lib/libnccl.so.2");
   const Store store = build.Build();
   const std::vector<Import> imports = FindImports(store);
   ASSERT_EQ(imports.size(), 4u);
@@ -35,7 +42,12 @@ TEST(Imports, AreATreeWithTheirOwnTimeFilesAndCuda) {
   expect(imports[1], "torch._C", 1, 300, 300, 50);
   expect(imports[2], "torch.nn", 1, 100, 100, 0);
   expect(imports[3], "json", 0, 10, 10, 0);
-  EXPECT_EQ(store.Text(imports[1].file), "_C.so");
+  EXPECT_EQ(store.Text(imports[1].file), "/torch/_C.cpython-311-x86_64-linux-gnu.so");
+  ASSERT_EQ(imports[1].libraries.size(), 2u);
+  EXPECT_EQ(store.Text(imports[1].libraries[0]), "/torch/lib/libc10.so");
+  EXPECT_EQ(store.Text(imports[1].libraries[1]), "/usr/lib/libgomp.so.1");
+  EXPECT_EQ(store.Text(imports[2].file), "/torch/nn/libs.so.py/__init__.py");
+  ASSERT_EQ(imports[2].libraries.size(), 1u);
   EXPECT_TRUE(imports[0].file.IsNone());
 }
 

@@ -6,6 +6,16 @@
 namespace batchlight {
 namespace {
 
+// The names alone: their folders stand in imported_files of `export -t parquet`.
+std::string LibraryNames(const Store& store, const Import& import) {
+  std::string names;
+  for (const StringId library : import.libraries) {
+    const std::string_view path = store.Text(library);
+    names.append(names.empty() ? "" : ", ").append(path.substr(path.rfind('/') + 1));
+  }
+  return names;
+}
+
 struct ImportRow {
   const Store& store;
   const Import& import;
@@ -33,7 +43,9 @@ const Columns<ImportRow>& ImportColumns() {
       {TimeColumn("cuda", "CUDA", "Of the total, in calls of CUDA: its start, where that is here"),
        [](const ImportRow& row) { return row.has_cuda ? Cell{row.import.cuda_ns} : Cell{}; }},
       {TextColumn("file", "File", "What was loaded; none for modules that are built in"),
-       [](const ImportRow& row) { return std::string(row.store.Text(row.import.file)); }}};
+       [](const ImportRow& row) { return std::string(row.store.Text(row.import.file)); }},
+      {TextColumn("libraries", "Shared Libraries", "Those that came with it, beside its file"),
+       [](const ImportRow& row) { return LibraryNames(row.store, row.import); }}};
   return columns;
 }
 

@@ -5,6 +5,7 @@
 #include "inject/collect/loop_follower.h"
 #include "inject/nvtx/levels.h"
 #include "inject/nvtx/operator_range.h"
+#include "inject/python/import_libraries.h"
 #include "inject/python/native_function.h"
 #include "inject/rt/control.h"
 #include "inject/rt/sys.h"
@@ -13,7 +14,8 @@ namespace batchlight::inject {
 namespace {
 
 constexpr uint32_t kNamedByPython = 2;  // ThreadNameRecord::source
-__thread uint32_t t_module_depth;       // open module calls, recorded or not
+constexpr auto kImport = static_cast<uint32_t>(format::Phase::kImport);
+__thread uint32_t t_module_depth;  // open module calls, recorded or not
 
 // A record without fields. Written only while collecting: a capture that starts or stops inside a
 // call has an end without its begin, or a begin without its end.
@@ -57,6 +59,7 @@ PyObject* PhaseBegin(PyObject*, PyObject* const* arguments, PySsize count) {
   const auto phase = static_cast<uint32_t>(AsNumber(arguments[0]));
   FollowCollecting();  // a window may have begun in another process
   TellDetailWatcher();
+  if (phase == kImport) TellLibraries();  // of the import around this one
   const PyText name(arguments[1]);
   if (g_follows_loop) LoopPhaseBegins(phase, name.data(), name.size());
   if (!Collecting()) return NewNone();
@@ -73,6 +76,7 @@ PyObject* PhaseBegin(PyObject*, PyObject* const* arguments, PySsize count) {
 // Of plain modules alone, by their dictionary: asking any other object may run code.
 PyObject* ImportedFile(PyObject*, PyObject* const* arguments, PySsize count) {
   PyObject* const module = Argument(arguments, count, 0);
+  TellLibraries();
   if (!Collecting()) return NewNone();
   PyObject* const type = g_py.PyObject_Type(module);
   const bool is_plain = type == g_py.PyModule_Type;
