@@ -1,5 +1,6 @@
 """Time of the lines of a real program: `table lines`, and `table imports` beside -X importtime."""
 import collections
+import glob
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import unittest
 from recorded import BATCHLIGHT, run
 
 PYTHON = os.environ.get("BATCHLIGHT_TORCH_PYTHON", "/usr/bin/python3")
+PPROF = next(iter(glob.glob("/usr/lib/go-*/pkg/tool/*/pprof")), None)
 
 # Times its own lines: an operator's time is part of its line's.
 PROGRAM = """
@@ -170,6 +172,26 @@ class PythonLinesTest(unittest.TestCase):
         self.assertIn("backward", [texts[fields(label)[2][0]] for sample in samples
                                    for label in sample[3]])
 
+    def test_pprof_opens_it(self):
+        if not PPROF:
+            self.skipTest("no pprof here (golang-1.19-go)")
+        path = os.path.join(self.folder.name, "run.pb")
+        with open(path, "wb") as file:
+            file.write(self.export("-t", "pprof"))
+
+        def shown(*words):
+            done = subprocess.run([PPROF, *words, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  env=dict(os.environ, PPROF_TMPDIR=self.folder.name), text=True, timeout=300)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            return done.stdout
+        whole_ns = sum(self.nanoseconds(row, "CPU") for row in self.table("lines"))
+        top = shown("-top", "-lines", "-unit=ns", "-nodefraction=0")
+        self.assertRegex(top, r"Type: cpu\n")  # nothing ran on a GPU
+        self.assertIn(" of %dns total" % whole_ns, top)
+        self.assertRegex(top, r" <module> %s:\d+\n" % re.escape(self.script))
+        self.assertRegex(shown("-tags"), r" part: .*(\n.*)* backward\n")
+        self.assertIn("Type: calls\n", shown("-top", "-sample_index=calls"))
+
     def test_without_a_gpu_there_are_no_gpu_columns(self):
         self.assertEqual([key for key in self.table("lines")[0] if "GPU" in key], [])
 
@@ -186,6 +208,12 @@ class PythonLinesTest(unittest.TestCase):
         imports = {row["Module"].strip(): row for row in self.table("imports")}
         self.assertEqual(imports["torch"]["Depth"], 0)
         self.assertTrue(imports["torch.nn"]["File"].endswith("/torch/nn/__init__.py"))
+        # Those that PyTorch's own extension needs came with it, and its file is none beside it.
+        self.assertIn("/_C.", imports["torch._C"]["File"])
+        libraries = [name.partition(".so")[0] for name in
+                     imports["torch._C"]["Shared Libraries"].split(", ")]
+        self.assertIn("libtorch_python", libraries)
+        self.assertNotIn("_C", {name.partition(".")[0] for name in libraries})
 
 
 if __name__ == "__main__":

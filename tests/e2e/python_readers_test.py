@@ -1,5 +1,5 @@
-"""The readers of cProfile's and kernprof's files open ours: pstats, snakeviz, gprof2dot, line_profiler,
-in the environment of readers_test.py. What they show is what our tables show."""
+"""The readers of cProfile's, kernprof's and speedscope's files open ours: pstats, snakeviz, gprof2dot,
+runsnakerun, line_profiler, in the environment of readers_test.py. What they show is what our tables show."""
 import json
 import os
 import re
@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import speedscope_file  # noqa: E402
 from readers_test import PYTHON, READERS, SCRIPTS  # noqa: E402
 from recorded import BATCHLIGHT, SOURCE, run  # noqa: E402
 
@@ -28,6 +29,12 @@ class PythonReaders(unittest.TestCase):
         for kind in ("pstats", "lprof"):
             files.append(os.path.join(cls.folder, "out." + kind))
             cls.tool("export", "-q", "-t", kind, "-o", files[-1], cls.recording)
+        memory = os.path.join(cls.folder, "memory.batchlight")
+        cls.tool("profile", "--python-memory=exact", "--pytorch=none", "-o", memory, PYTHON, "-c",
+                 "kept = bytes(3 << 20)")
+        cls.stacks = os.path.join(cls.folder, "out.speedscope")
+        files.append(cls.stacks)
+        cls.tool("export", "-q", "-t", "speedscope", "--stacks=allocations", "-o", files[-1], memory)
         done = run(PYTHON, os.path.join(SCRIPTS, "python_counts.py"), *files)
         assert done.returncode == 0, done.stderr
         cls.read = json.loads(done.stdout)
@@ -65,6 +72,22 @@ class PythonReaders(unittest.TestCase):
         self.assertEqual(drawn[fib]["stats"][1], 1973)
         self.assertIn(fib, drawn[main]["children"])
         self.assertEqual(set(drawn[fib]["callers"]), {fib, main})
+
+    def test_runsnakerun(self):
+        read = self.read["runsnakerun"]
+        self.assertEqual(read["rows"], {name: row[:2] for name, row in self.functions().items()})
+        fib, main = ("%s:%d(%s)" % (PROGRAM, line, name) for line, name in ((7, "fib"), (116, "main")))
+        self.assertIn([main, fib], read["calls"])
+        self.assertIn("<module>", read["outermost"])
+
+    def test_runsnakerun_reads_stacks_of_bytes(self):
+        with open(self.stacks, encoding="utf-8") as file:
+            speedscope_file.check(self, json.load(file))
+        (profile,) = self.read["runsnakerun"]["profiles"]
+        self.assertEqual(profile["unit"], "bytes")
+        self.assertEqual(profile["total"], profile["end"])
+        self.assertEqual(profile["total"], sum(profile["outermost"].values()))
+        self.assertAlmostEqual(profile["outermost"]["<module> (<string>:1)"], 3 << 20, delta=1 << 16)
 
     def test_gprof2dot(self):
         read = self.read["gprof2dot"]

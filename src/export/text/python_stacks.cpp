@@ -104,14 +104,25 @@ class PprofProfile {
       sample.Message(3, ProtobufMessage().Number(1, Text("part")).Number(2, Text(remark)));
     }
     profile_.Message(2, sample);
+    has_gpu_ = has_gpu_ || times.gpu_ns > 0;
   }
   std::string Finish() {
+    // All places are named already: without that, pprof looks for a program to ask for names.
+    profile_.Message(3, ProtobufMessage()
+                            .Number(1, kMapping)
+                            .Number(5, Text("Python"))
+                            .Number(7, 1)
+                            .Number(8, 1)
+                            .Number(9, 1));
+    const uint64_t shown_first = Text(has_gpu_ ? "gpu" : "cpu");
     ProtobufMessage texts;
     for (const std::string& text : texts_) texts.Bytes(6, text);
-    return profile_.Append(texts).Number(14, Text("gpu")).bytes();
+    return profile_.Append(texts).Number(14, shown_first).bytes();
   }
 
  private:
+  static constexpr uint64_t kMapping = 1;
+
   uint64_t Text(std::string_view text) {
     const auto [place, added] = numbers_.try_emplace(ValidUtf8(text), texts_.size());
     if (added) texts_.push_back(place->first);
@@ -128,10 +139,11 @@ class PprofProfile {
     const auto [function, is_new] =
         functions_.try_emplace({name, file, frames.first_line[row]}, functions_.size() + 1);
     if (is_new) {
+      // Without a name of the linker's (3): pprof would take it for C++ and <module> for arguments
+      // of a template.
       profile_.Message(5, ProtobufMessage()
                               .Number(1, function->second)
                               .Number(2, name)
-                              .Number(3, name)
                               .Number(4, file)
                               .Number(5, frames.first_line[row]));
     }
@@ -139,12 +151,14 @@ class PprofProfile {
         4,
         ProtobufMessage()
             .Number(1, location->second)
+            .Number(2, kMapping)
             .Message(4, ProtobufMessage().Number(1, function->second).Number(2, frames.line[row])));
     return location->second;
   }
 
   const Store& store_;
   ProtobufMessage profile_;
+  bool has_gpu_ = false;
   std::vector<std::string> texts_;
   std::map<std::string, uint64_t> numbers_;
   std::map<PythonFrameId, uint64_t> locations_;

@@ -1,5 +1,5 @@
-"""What the readers of cProfile's and kernprof's files say of ours, as JSON:
-python_counts.py FILE.pstats FILE.lprof. Runs in the readers' environment."""
+"""What the readers of cProfile's, kernprof's and speedscope's files say of ours, as JSON:
+python_counts.py FILE.pstats FILE.lprof FILE.speedscope. Runs in the readers' environment."""
 import io
 import json
 import pstats
@@ -8,6 +8,7 @@ import sys
 import gprof2dot
 import line_profiler
 import snakeviz.stats
+from runsnakerun import pstatsloader, speedscopeloader
 
 
 def of_pstats(path):
@@ -45,6 +46,22 @@ def of_line_profiler(path):
             "unit": stats.unit, "text": text.getvalue()}
 
 
-counts, lines = sys.argv[1:]
-json.dump({"pstats": of_pstats(counts), "snakeviz": of_snakeviz(counts),
+def of_runsnakerun(counts, stacks):
+    loader = pstatsloader.PStatsLoader(counts)
+    root = loader.get_root("functions")  # of several threads one that it makes itself
+    rows = [row for row in loader.get_rows("functions").values()
+            if isinstance(row, pstatsloader.PStatRow)]
+    profiles = speedscopeloader.SpeedScopeFile(filename=stacks).profiles
+    return {"rows": {"%s:%d(%s)" % row.key: [row.recursive, row.calls] for row in rows},
+            "calls": [["%s:%d(%s)" % row.key, "%s:%d(%s)" % child.key] for row in rows
+                      for child in row.children],
+            "outermost": [child.name for child in root.children],
+            "profiles": [{"name": profile.name, "unit": profile.unit, "total": profile.root.cumulative,
+                          "end": profile.endValue,
+                          "outermost": {place.name: place.cumulative for place in profile.roots}}
+                         for profile in profiles]}
+
+
+counts, lines, stacks = sys.argv[1:]
+json.dump({"runsnakerun": of_runsnakerun(counts, stacks), "pstats": of_pstats(counts), "snakeviz": of_snakeviz(counts),
            "gprof2dot": of_gprof2dot(counts), "line_profiler": of_line_profiler(lines)}, sys.stdout)
