@@ -16,6 +16,7 @@ from ._probe_trials import Runner, Trial, TrialFailed, interpreter, reads_of
 # A loader that is this much faster than the training is not what a step waits for.
 ENOUGH = 1.1
 SAME = 0.03  # rates that differ by less are not told apart
+DOUBT = 0.15  # how far predictions may be off
 
 
 def main(words):
@@ -148,13 +149,17 @@ def worker_counts(wanted, count):
     return counts + [int(count)]
 
 
-def predicted_rate(loader, training, count):
+def predicted_rate(loader, both, training, count):
     """Samples a second of both: the slower of the two, one after the other without workers, and no more
-    than the processors can do. The main process trains and takes samples from the workers in turn."""
+    than the processors can do. The main process trains and takes samples from the workers in turn. A batch that
+    comes new costs the loop's body more than one that lies in the processor's cache: what it took in the program
+    as it is counts where that is more than in the training alone, which may have waited for the GPU."""
+    dearer = max(1.0, both.body_s() * training.rate)
+    training_s = dearer / training.rate
     if not loader["workers"]:
-        return 1 / (1 / loader.rate + 1 / training.rate)
-    main = 1 / (1 / training.rate + loader.receive_s())
-    cpu_s = loader.cpu_s() + training.cpu_s()
+        return 1 / (1 / loader.rate + training_s)
+    main = 1 / (training_s + loader.receive_s())
+    cpu_s = loader.cpu_s() + dearer * training.cpu_s()
     return min(loader.rate, main, count / cpu_s if cpu_s > 0 else loader.rate)
 
 
@@ -175,28 +180,34 @@ def probe(runner, wanted):
             failed.append({"setting": "workers %d" % workers, "why": str(problem)})
 
     def predict(trial):
-        return predicted_rate(trial, training, count)
+        return predicted_rate(trial, both, training, count)
 
     # Where training is the limit, rates that differ do so by chance.
-    best = loader if is_ahead(loader, training) else choose(tried, predict)
+    near = [loader] if is_ahead(loader, training) else choose(tried, predict)
+    best = near[0]
     if not is_ahead(loader, training) and best["workers"] and predict(best) < training.rate * (1 - SAME):
         try:
             deeper = runner.run(Trial("loader", workers=best["workers"], prefetch=2 * (best["prefetch"] or 2)))
             tried.append(deeper)
             if predict(deeper) > predict(best) * (1 + SAME):
-                best = deeper
+                near = [deeper] + near[1:]
         except TrialFailed as problem:
             failed.append({"setting": "prefetch %d" % (2 * (best["prefetch"] or 2)), "why": str(problem)})
-    checked, pin = [], {"pin": True} if both["cuda"] and not both["pin"] else {}
-    if best is not loader or pin:
-        for more in ([{}, pin] if pin else [{}]):
-            changes = dict(best.changes, **more)
-            if changes:
-                try:
-                    checked.append(runner.run(Trial("both", **changes)))
-                except TrialFailed as problem:
-                    failed.append({"setting": str(changes), "why": str(problem)})
-    return report_of(both, loader, training, tried, best, checked, failed, predict, count, notes)
+    checked = []  # (the loader's trial that promised it, the run with the training)
+
+    def check(promising, **more):
+        changes = dict(promising.changes, **more)
+        if changes:
+            try:
+                checked.append((promising, runner.run(Trial("both", **changes))))
+            except TrialFailed as problem:
+                failed.append({"setting": str(changes), "why": str(problem)})
+
+    for promising in near:
+        check(promising)
+    if both["cuda"] and not both["pin"]:
+        check(fastest(near, checked)[0], pin=True)
+    return report_of(both, loader, training, tried, near, checked, failed, predict, count, notes)
 
 
 def is_ahead(loader, training):
@@ -205,11 +216,24 @@ def is_ahead(loader, training):
 
 
 def choose(tried, predict):
-    """The fastest by prediction; of those alike the one with the fewest workers."""
+    """What is worth a run with the training: of those that may be the fastest, as far as predictions tell, the one with
+    the fewest workers, and the one that promises most if that is another. The program as it is where nothing
+    promises more."""
     most = max(predict(trial) for trial in tried)
-    alike = [trial for trial in tried if predict(trial) >= most * (1 - SAME)]
-    as_it_is = [trial for trial in alike if not trial.changes]
-    return as_it_is[0] if as_it_is else min(alike, key=lambda trial: trial["workers"])
+    if any(not trial.changes and predict(trial) >= most * (1 - SAME) for trial in tried):
+        return [trial for trial in tried if not trial.changes]
+    near = sorted((trial for trial in tried if predict(trial) >= most * (1 - DOUBT)),
+                  key=lambda trial: trial["workers"])
+    return [near[0]] + [trial for trial in near[1:] if predict(trial) == most][:1]
+
+
+def fastest(near, checked):
+    """(the loader's trial, its run with the training) of the setting that gave most; of those alike the first, which has
+    the fewest workers. (what promised most, None) where none was run."""
+    if not checked:
+        return near[0], None
+    most = max(run.rate for _, run in checked)
+    return next(pair for pair in checked if pair[1].rate >= most * (1 - SAME))
 
 
 # --- what they mean ---
@@ -282,10 +306,10 @@ def row_of(trial, predict=None):
     return row
 
 
-def report_of(both, loader, training, tried, best, checked, failed, predict, count, notes):
+def report_of(both, loader, training, tried, near, checked, failed, predict, count, notes):
     parts = parts_of(loader)
     name, why = limit_of(both, loader, training, parts)
-    confirmed = max(checked, key=lambda trial: trial.rate) if checked else None
+    best, confirmed = fastest(near, checked)
     prediction = predict(best)
     report = {
         "both": row_of(both), "loader": row_of(loader, predict), "training": row_of(training),
@@ -294,6 +318,7 @@ def report_of(both, loader, training, tried, best, checked, failed, predict, cou
         "worker_s_per_sample": {key: value for key, value in parts.items() if value is not None},
         "copy": training["copy"], "settings": [row_of(trial, predict) for trial in tried],
         "limit": name, "why": why, "advice": ADVICE[name], "failed": failed,
+        "with_training": [row_of(ran) for _, ran in checked],
         "best": dict(setting_of(best), predicted_samples_per_s=prediction,
                      predicted_gain=prediction / both.rate if both.rate else None),
         "notes": list(notes),
@@ -301,7 +326,7 @@ def report_of(both, loader, training, tried, best, checked, failed, predict, cou
     if confirmed is not None:
         report["best"].update(setting_of(confirmed), measured_samples_per_s=confirmed.rate,
                               measured_gain=confirmed.rate / both.rate)
-    ran = checked[0] if checked else both  # with the setting that was predicted
+    ran = next((ran for trial, ran in checked if trial is best), both)  # without what was tried besides
     report["best"]["prediction_error"] = prediction / ran.rate - 1
     if both["no_backward"]:
         report["notes"].append("No backward was seen: this is the loop with the DataLoader that was iterated last.")
@@ -349,6 +374,9 @@ def text_of(report):
             setting += ", prefetch_factor=%d" % row["prefetch_factor"]
         lines.append("  %-36s%s %s" % (setting, _rate(row), _rate({"samples_per_s": row[
             "predicted_both_samples_per_s"]})))
+    for row in report["with_training"]:
+        lines.append("  %-36s%s" % ("with training, num_workers=%d%s" % (
+            row["num_workers"], ", pin_memory" if row["pin_memory"] else ""), _rate(row)))
     best = report["best"]
     setting = ", ".join("%s=%s" % (key, best[key]) for key in ("num_workers", "prefetch_factor", "pin_memory")
                         if best[key] is not None)

@@ -48,6 +48,10 @@ class Trial:
         workers = self["parts"]["cpu_s"] if self["workers"] else 0.0
         return (self["main_cpu_s"] + workers) * share / self["samples"]
 
+    def body_s(self):
+        """Seconds of the loop's body for a sample: all but the wait for the next batch."""
+        return (self["active_s"] - self["wait_s"]) / self["samples"] if self["samples"] else 0.0
+
     def receive_s(self):
         """Processor time of the main process for a sample that workers made: taking it from them."""
         if not self["workers"] or not self["cpu_wall_s"]:

@@ -18,7 +18,8 @@ with unittest.mock.patch.dict(sys.modules, _batchlight_native=types.ModuleType("
 def trial(mode, rate, workers=0, cpu_s=0.0, main_cpu_s=0.0, changes=None, **more):
     made = _probe_trials.Trial(mode, **(changes or {}))
     made.result = dict(samples=1000, measured=100, batches=110, active_s=1000 / rate, workers=workers, prefetch=2,
-                       pin=False, batch_size=10, dataset="Data", cuda=False, cpu_wall_s=1000 / rate, starts=[0.1],
+                       wait_s=1000 / rate, pin=False, batch_size=10, dataset="Data", cuda=False, cpu_wall_s=1000 / rate,
+                       starts=[0.1],
                        main_cpu_s=1000 * (main_cpu_s if workers else cpu_s),
                        parts=dict(dict.fromkeys(in_program.PART_NAMES, 0.0), batches=100, cpu_s=1000 * cpu_s))
     made.result.update(more)
@@ -26,27 +27,50 @@ def trial(mode, rate, workers=0, cpu_s=0.0, main_cpu_s=0.0, changes=None, **more
 
 
 class Prediction(unittest.TestCase):
+    def predicted(self, loader, training, count=8, body_s=0.0):
+        both = trial("both", 50, wait_s=1000 / 50 - 1000 * body_s)
+        return _probe_loader.predicted_rate(loader, both, training, count)
+
     def test_without_workers_they_take_turns(self):
-        self.assertAlmostEqual(_probe_loader.predicted_rate(trial("loader", 100), trial("training", 300), 8), 75)
+        self.assertAlmostEqual(self.predicted(trial("loader", 100), trial("training", 300)), 75)
 
     def test_with_workers_the_slower_one_counts(self):
         fast = trial("training", 1000)
-        self.assertAlmostEqual(_probe_loader.predicted_rate(trial("loader", 100, 2), fast, 8), 100)
-        self.assertAlmostEqual(_probe_loader.predicted_rate(trial("loader", 5000, 2), fast, 8), 1000)
+        self.assertAlmostEqual(self.predicted(trial("loader", 100, 2), fast), 100)
+        self.assertAlmostEqual(self.predicted(trial("loader", 5000, 2), fast), 1000)
 
     def test_taking_samples_from_workers_is_work_of_the_main_process(self):
         loader = trial("loader", 5000, 2, main_cpu_s=0.001)
-        self.assertAlmostEqual(_probe_loader.predicted_rate(loader, trial("training", 1000), 8), 500)
+        self.assertAlmostEqual(self.predicted(loader, trial("training", 1000)), 500)
 
     def test_no_more_than_the_processors_do(self):
         loader, training = trial("loader", 1000, 4, cpu_s=0.004), trial("training", 1000, cpu_s=0.001)
-        self.assertAlmostEqual(_probe_loader.predicted_rate(loader, training, 4), 800)
+        self.assertAlmostEqual(self.predicted(loader, training, count=4), 800)
 
-    def test_of_settings_alike_the_one_with_the_fewest_workers(self):
-        tried = [trial("loader", 100), trial("loader", 395, 2, changes={"workers": 2}),
-                 trial("loader", 400, 4, changes={"workers": 4})]
-        self.assertEqual(_probe_loader.choose(tried, lambda one: one.rate)["workers"], 2)
-        self.assertEqual(_probe_loader.choose(tried, lambda one: min(one.rate, 100))["workers"], 0, "as it is")
+    def test_new_batches_cost_the_body_more_than_one_in_the_cache(self):
+        training = trial("training", 1000, cpu_s=0.001)
+        self.assertAlmostEqual(self.predicted(trial("loader", 1000), training, body_s=0.003), 250)
+        self.assertAlmostEqual(self.predicted(trial("loader", 1000, 4, cpu_s=0.002), training, 4, body_s=0.002), 500)
+        self.assertAlmostEqual(self.predicted(trial("loader", 1000), training, body_s=0.0001), 500, msg="on a GPU")
+
+    def test_what_is_worth_a_run(self):
+        tried = [trial("loader", rate, workers, changes={"workers": workers} if workers else {})
+                 for workers, rate in ((0, 100), (2, 395), (4, 420), (8, 430), (16, 390))]
+
+        def chosen(predict):
+            return [one["workers"] for one in _probe_loader.choose(tried, predict)]
+
+        self.assertEqual(chosen(lambda one: one.rate), [2, 8])
+        self.assertEqual(chosen(lambda one: min(one.rate, 100)), [0], "as it is")
+        self.assertEqual(chosen(lambda one: 1000 - one["workers"] if one["workers"] else 1), [2])
+
+    def test_the_fastest_is_what_a_run_says(self):
+        two, eight = trial("loader", 395, 2), trial("loader", 430, 8)
+        runs = {2: trial("both", 300, 2), 8: trial("both", 305, 8), 9: trial("both", 350, 8)}
+        fastest = _probe_loader.fastest
+        self.assertEqual(fastest([two, eight], [(two, runs[2]), (eight, runs[8])]), (two, runs[2]))
+        self.assertEqual(fastest([two, eight], [(two, runs[2]), (eight, runs[9])]), (eight, runs[9]))
+        self.assertEqual(fastest([two], []), (two, None))
 
 
 class Steady(unittest.TestCase):
@@ -186,7 +210,7 @@ class Report(unittest.TestCase):
         best = trial("loader", 400, 4, changes={"workers": 4})
         checked = [trial("both", 380, 4, changes={"workers": 4})]
         report = _probe_loader.report_of(trial("both", 90, iterable=True, no_backward=True, ended=True), loader,
-                                         training, [loader, best], best, checked,
+                                         training, [loader, best], [best], [(best, one) for one in checked],
                                          [{"setting": "workers 9", "why": "died\nhere"}], lambda one: one.rate, 8,
                                          ["Other programs used 1.8"])
         text = _probe_loader.text_of(report)
