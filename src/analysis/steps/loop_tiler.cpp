@@ -1,6 +1,7 @@
 #include "analysis/steps/loop_tiler.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "analysis/numbers/quantile.h"
@@ -81,17 +82,15 @@ void LoopTiler::AddBreaks() {
   }
   std::stable_sort(breaks_.begin(), breaks_.end(),
                    [](const Break& a, const Break& b) { return a.start_ns < b.start_ns; });
+  std::copy_if(breaks_.begin(), breaks_.end(), std::back_inserter(pauses_),
+               [](const Break& one) { return !one.of_epoch; });
 }
 
 bool LoopTiler::IsBroken(int64_t time_ns) const {
-  auto after = std::partition_point(breaks_.begin(), breaks_.end(),
-                                    [&](const Break& one) { return one.start_ns <= time_ns; });
-  while (after != breaks_.begin()) {
-    --after;
-    if (after->end_ns > time_ns) return true;
-    if (!after->of_epoch) return false;  // they do not overlap
-  }
-  return false;
+  const auto after = std::partition_point(pauses_.begin(), pauses_.end(), [&](const Break& pause) {
+    return pause.start_ns <= time_ns;
+  });
+  return after != pauses_.begin() && std::prev(after)->end_ns > time_ns;
 }
 
 // A loop that asks for a new DataLoader in each iteration has no epochs.

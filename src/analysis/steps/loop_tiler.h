@@ -71,6 +71,7 @@ class LoopTiler {
   ProcessId process_;
   ThreadId thread_;
   std::vector<Break> breaks_;           // by start
+  std::vector<Break> pauses_;           // those that last; they do not overlap
   std::vector<int64_t> loads_;          // starts of data loading
   std::vector<int64_t> loader_starts_;  // of new DataLoader iterators
   std::vector<int64_t> cores_;          // starts of forward, loss and backward in no break

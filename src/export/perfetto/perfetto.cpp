@@ -5,7 +5,9 @@
 // track_event.proto and interned_data.proto. Threads get their real tracks; streams, start/end
 // ranges and counters get tracks of their own.
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <queue>
 #include <set>
 #include <unordered_map>
 
@@ -223,22 +225,31 @@ class PerfettoTrace {
     Lanes(PerfettoTrace& trace, uint64_t parent, std::string name)
         : trace_(trace), parent_(parent), name_(std::move(name)) {}
 
+    // Of events by start: the first lane that is free by then.
     uint64_t Take(int64_t start_ns, int64_t end_ns) {
-      for (auto& [uuid, busy_until_ns] : lanes_) {
-        if (busy_until_ns > start_ns) continue;
-        busy_until_ns = end_ns;
-        return uuid;
+      for (; !busy_.empty() && busy_.top().first <= start_ns; busy_.pop()) {
+        free_.insert(busy_.top().second);
       }
-      lanes_.emplace_back(trace_.NewTrack(), end_ns);
-      trace_.Describe(lanes_.back().first, parent_, name_);
-      return lanes_.back().first;
+      if (free_.empty()) {
+        free_.insert(lanes_.size());
+        lanes_.push_back(trace_.NewTrack());
+        trace_.Describe(lanes_.back(), parent_, name_);
+      }
+      const size_t lane = *free_.begin();
+      free_.erase(free_.begin());
+      busy_.emplace(end_ns, lane);
+      return lanes_[lane];
     }
 
    private:
+    using Busy = std::pair<int64_t, size_t>;  // until when, which lane
+
     PerfettoTrace& trace_;
     uint64_t parent_;
     std::string name_;
-    std::vector<std::pair<uint64_t, int64_t>> lanes_;
+    std::vector<uint64_t> lanes_;
+    std::set<size_t> free_;
+    std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy_;
   };
 
   Status Ranges() {
@@ -335,11 +346,19 @@ class PerfettoTrace {
     std::vector<std::pair<int64_t, int64_t>> changes;  // of work that runs
   };
 
-  std::string GpuName(ProcessId process, uint32_t device, const std::vector<Work>& all) const {
+  // Devices of several processes: they may be different GPUs.
+  static std::set<uint32_t> SharedDevices(const std::vector<Work>& all) {
+    std::map<uint32_t, ProcessId> first;
+    std::set<uint32_t> shared;
+    for (const Work& work : all) {
+      const auto place = first.try_emplace(work.device, work.process).first;
+      if (place->second != work.process) shared.insert(work.device);
+    }
+    return shared;
+  }
+
+  std::string GpuName(ProcessId process, uint32_t device, bool shared) const {
     std::string name = "GPU " + std::to_string(device);
-    const bool shared = std::any_of(all.begin(), all.end(), [&](const Work& work) {
-      return work.device == device && work.process != process;
-    });
     if (shared && !process.IsNone()) {
       name += " of process " + std::to_string(store_.processes.pid[process.row()]);
     }
@@ -350,12 +369,13 @@ class PerfettoTrace {
   Status Gpus() {
     std::map<std::pair<ProcessId, uint32_t>, Gpu> gpus;
     const std::vector<Work> all = GpuWork();
+    const std::set<uint32_t> shared = SharedDevices(all);
     for (const Work& work : all) {
       const auto [place, is_new] = gpus.try_emplace({work.process, work.device});
       Gpu& gpu = place->second;
       if (is_new) {
         gpu.track = NewTrack();
-        Describe(gpu.track, 0, GpuName(work.process, work.device, all));
+        Describe(gpu.track, 0, GpuName(work.process, work.device, shared.contains(work.device)));
       }
       Lanes& own =
           gpu.streams

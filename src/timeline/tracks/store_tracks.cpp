@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <tuple>
+#include <span>
+#include <utility>
 
 #include "analysis/ranks/process_ranks.h"
 #include "base/thread_pool.h"
@@ -25,7 +26,22 @@ class Builder {
         threads_(timeline),
         streams_(timeline),
         ranks_(FindProcessRanks(store_)),
-        derived_(std::move(derived)) {}
+        derived_(std::move(derived)),
+        threads_of_(store_.processes.size()) {
+    for (size_t row = 0; row < store_.threads.size(); ++row) {
+      const ProcessId process = store_.threads.process[row];
+      (process.IsNone() ? threads_of_none_ : threads_of_[process.row()])
+          .push_back(ThreadId::At(row));
+    }
+    for (size_t i = 0; i < derived_.size(); ++i) {
+      const TrackPlan& plan = derived_[i];
+      if (plan.thread.IsNone()) {
+        derived_of_[{plan.process, plan.device}].push_back(i);
+      } else {
+        derived_of_thread_[plan.thread].push_back(i);
+      }
+    }
+  }
 
   void Build() {
     for (const ProcessId process : Order()) AddProcess(process);
@@ -66,15 +82,26 @@ class Builder {
 
   std::vector<int64_t> Devices() const {
     std::vector<int64_t> devices;
-    for (const StreamList& list : streams_.lists()) {
-      if (list.process == process_ && list.device >= 0) devices.push_back(list.device);
+    for (const StreamList& list : ListsFrom(0)) {
+      if (list.process != process_) break;
+      devices.push_back(list.device);
     }
-    for (const TrackPlan& plan : derived_) {
-      if (plan.process == process_ && plan.device >= 0) devices.push_back(plan.device);
+    for (auto at = derived_of_.lower_bound({process_, 0});
+         at != derived_of_.end() && at->first.first == process_; ++at) {
+      devices.push_back(at->first.second);
     }
     std::sort(devices.begin(), devices.end());
     devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
     return devices;
+  }
+
+  // Those of the process from the device on; what follows is of others.
+  std::span<const StreamList> ListsFrom(int64_t device) const {
+    const std::span<const StreamList> all(streams_.lists());
+    const auto first = std::partition_point(all.begin(), all.end(), [&](const StreamList& list) {
+      return std::pair(list.process, list.device) < std::pair(process_, device);
+    });
+    return all.subspan(static_cast<size_t>(first - all.begin()));
   }
 
   int32_t NewGroup(Group group) {
@@ -118,15 +145,18 @@ class Builder {
   }
 
   void AddDerived(int64_t device) {
-    for (TrackPlan& plan : derived_) {
-      if (plan.process != process_ || plan.device != device || !plan.thread.IsNone()) continue;
-      Add(std::move(plan.track), std::move(plan.fill));
+    const auto found = derived_of_.find({process_, device});
+    if (found == derived_of_.end()) return;
+    for (const size_t i : found->second) {
+      Add(std::move(derived_[i].track), std::move(derived_[i].fill));
     }
   }
 
   void AddDerivedOf(ThreadId thread, bool open) {
-    for (TrackPlan& plan : derived_) {
-      if (thread.IsNone() || plan.thread != thread) continue;
+    const auto found = derived_of_thread_.find(thread);
+    if (found == derived_of_thread_.end()) return;
+    for (const size_t i : found->second) {
+      TrackPlan& plan = derived_[i];
       plan.track.title += ": " + ThreadTitle(thread);
       plan.track.open = open;
       Add(std::move(plan.track), std::move(plan.fill));
@@ -136,17 +166,11 @@ class Builder {
   // The thread of the steps first, then by start.
   std::vector<ThreadId> ThreadsOfProcess() const {
     if (process_.IsNone()) {
-      std::vector<ThreadId> threads;
-      for (size_t row = 0; row < store_.threads.size(); ++row) {
-        if (store_.threads.process[row].IsNone()) threads.push_back(ThreadId::At(row));
-      }
+      std::vector<ThreadId> threads = threads_of_none_;
       threads.push_back(ThreadId::None());
       return threads;
     }
-    std::vector<ThreadId> threads;
-    for (size_t row = 0; row < store_.threads.size(); ++row) {
-      if (store_.threads.process[row] == process_) threads.push_back(ThreadId::At(row));
-    }
+    std::vector<ThreadId> threads = threads_of_[process_.row()];
     if (const ProcessSteps* steps = timeline_.steps().Of(process_)) {
       const auto at = std::find(threads.begin(), threads.end(), steps->thread);
       if (at != threads.end()) std::rotate(threads.begin(), at, at + 1);
@@ -190,8 +214,8 @@ class Builder {
   }
 
   void AddLists(int64_t device) {
-    for (const StreamList& list : streams_.lists()) {
-      if (list.process != process_ || list.device != device) continue;
+    for (const StreamList& list : ListsFrom(device)) {
+      if (list.process != process_ || list.device != device) break;
       Add({.kind = list.kind, .title = list.title, .open = list.kind == TrackKind::kStream},
           [this, &list](Track& track) {
             FillRows<FreeLanes>(timeline_.events(), streams_.EventsOf(list), track);
@@ -205,6 +229,11 @@ class Builder {
   StreamTables streams_;
   std::vector<int32_t> ranks_;
   std::vector<TrackPlan> derived_;
+  // Places in `derived_`.
+  std::map<std::pair<ProcessId, int64_t>, std::vector<size_t>> derived_of_;
+  std::map<ThreadId, std::vector<size_t>> derived_of_thread_;
+  std::vector<std::vector<ThreadId>> threads_of_;  // by process
+  std::vector<ThreadId> threads_of_none_;
   std::vector<std::function<void(Track& track)>> fills_;
   ProcessId process_;
   int64_t device_ = -1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace batchlight::timeline {
@@ -36,36 +37,47 @@ Key KeyOf(const Table& table, size_t row) {
   }
 }
 
-std::string TitleOf(const Store& store, const Key& key) {
-  if (key.kind == TrackKind::kWaits) return "Waits for the GPU";
-  if (key.kind == TrackKind::kDriver) return "Driver and CUPTI";
-  if (key.kind == TrackKind::kUnified) return "Unified memory";
-  std::string title = "stream " + std::to_string(key.stream);
-  for (size_t row = 0; row < store.gpu_contexts.size(); ++row) {
-    if (store.gpu_contexts.process[row] == key.process &&
-        store.gpu_contexts.context[row] == key.context &&
-        store.gpu_contexts.null_stream[row] == key.stream) {
-      title += " (default)";
-      break;
+// What is known of streams besides their events.
+class KnownStreams {
+ public:
+  explicit KnownStreams(const Store& store) : store_(store) {
+    const GpuContextsTable& contexts = store.gpu_contexts;
+    for (size_t row = 0; row < contexts.size(); ++row) {
+      default_.insert({contexts.process[row], contexts.context[row], contexts.null_stream[row]});
+    }
+    const GpuStreamsTable& streams = store.gpu_streams;
+    for (size_t row = 0; row < streams.size(); ++row) {
+      row_of_.try_emplace({streams.process[row], streams.context[row], streams.stream[row]}, row);
     }
   }
-  for (size_t row = 0; row < store.gpu_streams.size(); ++row) {
-    if (store.gpu_streams.process[row] != key.process ||
-        store.gpu_streams.context[row] != key.context ||
-        store.gpu_streams.stream[row] != key.stream) {
-      continue;
-    }
-    const std::string_view name = store.Text(store.gpu_streams.name[row]);
+
+  std::string TitleOf(const Key& key) const {
+    if (key.kind == TrackKind::kWaits) return "Waits for the GPU";
+    if (key.kind == TrackKind::kDriver) return "Driver and CUPTI";
+    if (key.kind == TrackKind::kUnified) return "Unified memory";
+    std::string title = "stream " + std::to_string(key.stream);
+    const Stream stream{key.process, key.context, key.stream};
+    if (default_.contains(stream)) title += " (default)";
+    const auto named = row_of_.find(stream);
+    if (named == row_of_.end()) return title;
+    const std::string_view name = store_.Text(store_.gpu_streams.name[named->second]);
     if (!name.empty()) title += ", " + std::string(name);
-    break;
+    return title;
   }
-  return title;
-}
+
+ private:
+  using Stream = std::tuple<ProcessId, uint64_t, uint64_t>;  // with its context
+
+  const Store& store_;
+  std::set<Stream> default_;
+  std::map<Stream, size_t> row_of_;
+};
 
 using Lists = std::map<Key, StreamList>;
 
 template <typename Table>
-void AddTable(const Timeline& timeline, const Table& table, Lists& lists) {
+void AddTable(const Timeline& timeline, const Table& table, const KnownStreams& known,
+              Lists& lists) {
   const EventTable* events = timeline.events().TableWithKey(Table::kName);
   if (events == nullptr) return;
   Key last;
@@ -87,7 +99,7 @@ void AddTable(const Timeline& timeline, const Table& table, Lists& lists) {
               .kind = key.kind,
               .context = key.context,
               .stream = key.stream,
-              .title = TitleOf(timeline.store(), key),
+              .title = known.TitleOf(key),
               .tables = {}};
     }
     list.tables.push_back(std::move(refs));
@@ -98,9 +110,10 @@ void AddTable(const Timeline& timeline, const Table& table, Lists& lists) {
 
 StreamTables::StreamTables(const Timeline& timeline) : timeline_(timeline) {
   const Store& store = timeline.store();
+  const KnownStreams known(store);
   Lists lists;
-#define STREAM_TABLE(member, title) AddTable(timeline, store.member, lists);
-#define PROCESS_TABLE(member, title) AddTable(timeline, store.member, lists);
+#define STREAM_TABLE(member, title) AddTable(timeline, store.member, known, lists);
+#define PROCESS_TABLE(member, title) AddTable(timeline, store.member, known, lists);
 #include "timeline/tracks/event_tables.def"
   for (auto& [key, list] : lists) lists_.push_back(std::move(list));
 }
