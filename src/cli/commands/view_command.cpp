@@ -141,11 +141,12 @@ class Reader {
     context.opening = &opening_;
     thread_ = std::thread([this, &options, &context] {
       Status status = ReadRuns(options, opening_, context);
-      if (!status.ok()) {
+      const bool failed = !status.ok();
+      done_.set_value(std::move(status));  // first: who is woken by the server's end asks for it
+      if (failed) {
         const std::lock_guard lock(mutex_);
         if (server_ != nullptr) server_->Stop();
       }
-      done_.set_value(std::move(status));
     });
   }
   // Only once it is over.
