@@ -7,21 +7,23 @@
 namespace batchlight {
 namespace {
 
+constexpr int64_t kStepNs = 1'000'000;
+
 TEST(CountedSteps, ThoseInWhichCountersWereSwitchedStandForNoOthers) {
   for (const bool each_kernel : {false, true}) {
     testing::StoreBuilder build;
     const ProcessId process = build.Process(100, "train.py");
     const ThreadId thread = build.Thread(process);
-    for (int64_t i = 0; i < 20; ++i) build.Range(thread, "step", i * 1000, (i + 1) * 1000);
+    for (int64_t i = 0; i < 20; ++i) build.Range(thread, "step", i * kStepNs, (i + 1) * kStepNs);
     const auto counted = [&](int64_t step, int64_t switch_ns) {
-      build.store().counter_ranges.Append({.start_ns = step * 1000,
-                                           .end_ns = (step + 1) * 1000,
+      build.store().counter_ranges.Append({.start_ns = step * kStepNs,
+                                           .end_ns = (step + 1) * kStepNs,
                                            .process = process,
                                            .kernels = each_kernel ? 9u : 0u,
                                            .switch_ns = switch_ns});
     };
-    counted(8, 500);
-    counted(12, 10);  // that costs nothing
+    counted(8, kStepNs / 2);
+    counted(12, kStepNs / 100);  // that costs nothing
     const StepSet set = FindSteps(build.Build());
     ASSERT_NE(set.Main(), nullptr);
     const auto kind = [&](size_t step) { return set.Main()->steps[step].kind; };
@@ -29,6 +31,28 @@ TEST(CountedSteps, ThoseInWhichCountersWereSwitchedStandForNoOthers) {
     EXPECT_EQ(kind(12), each_kernel ? StepKind::kCounted : StepKind::kSteady);
     EXPECT_EQ(kind(11), StepKind::kSteady);
     EXPECT_EQ(set.Main()->steady.size(), each_kernel ? 16u : 17u);
+  }
+}
+
+TEST(CountedSteps, CountersAreSwitchedAroundStepsInARow) {
+  testing::StoreBuilder build;
+  const ProcessId process = build.Process(100, "train.py");
+  const ThreadId thread = build.Thread(process);
+  for (int64_t i = 0; i < 30; ++i) build.Range(thread, "step", i * kStepNs, (i + 1) * kStepNs);
+  // Steps 10 and 11; before them switching took the time of five, after them that of one.
+  for (const auto& [step, switch_ns] : {std::pair{10, 5 * kStepNs}, std::pair{11, kStepNs}}) {
+    build.store().counter_ranges.Append({.start_ns = step * kStepNs + 2'000,
+                                         .end_ns = (step + 1) * kStepNs,
+                                         .process = process,
+                                         .counter_set = build.store().strings.Intern("essentials"),
+                                         .switch_ns = switch_ns});
+  }
+  const StepSet set = FindSteps(build.Build());
+  ASSERT_NE(set.Main(), nullptr);
+  for (size_t step = 3; step < 30; ++step) {
+    EXPECT_EQ(set.Main()->steps[step].kind,
+              step >= 5 && step <= 12 ? StepKind::kCounted : StepKind::kSteady)
+        << step;
   }
 }
 

@@ -166,16 +166,46 @@ void NameByDetail(const Store& store, ProcessSteps& process) {
   }
 }
 
+// Counters are switched before the first of the steps that are measured in a row, and after the
+// last one.
+class Switches {
+ public:
+  Switches(const CounterRangesTable& ranges, ProcessId process) {
+    for (size_t row = 0; row < ranges.size(); ++row) {
+      if (ranges.process[row] != process) continue;
+      starts_.push_back(ranges.start_ns[row]);
+      ends_.push_back(ranges.end_ns[row]);
+    }
+    std::sort(starts_.begin(), starts_.end());
+    std::sort(ends_.begin(), ends_.end());
+  }
+  bool IsFirst(int64_t start_ns) const {
+    const auto end = std::upper_bound(ends_.begin(), ends_.end(), start_ns);
+    return end == ends_.begin() || start_ns - *std::prev(end) > kInARowNs;
+  }
+  bool IsLast(int64_t end_ns) const {
+    const auto start = std::lower_bound(starts_.begin(), starts_.end(), end_ns);
+    return start == starts_.end() || *start - end_ns > kInARowNs;
+  }
+
+ private:
+  static constexpr int64_t kInARowNs = 100'000;  // from the end of one to the begin of the next
+  std::vector<int64_t> starts_, ends_;
+};
+
 // Kernels that are measured one by one run one by one, and switching counters takes longer than
 // many a step; what is counted over whole steps costs nothing.
 void NameByCounters(const Store& store, ProcessSteps& process) {
   const CounterRangesTable& ranges = store.counter_ranges;
+  const Switches switches(ranges, process.process);
   for (size_t row = 0; row < ranges.size(); ++row) {
     if (ranges.process[row] != process.process) continue;
     constexpr int64_t kHourNs = 3'600'000'000'000;
     const int64_t switch_ns = std::min(ranges.switch_ns[row], kHourNs);
-    const int64_t begin_ns = ranges.start_ns[row] - switch_ns;
-    const int64_t end_ns = std::min(ranges.end_ns[row], kOpenEnd - kHourNs) + switch_ns;
+    const int64_t before_ns = switches.IsFirst(ranges.start_ns[row]) ? switch_ns : 0;
+    const int64_t after_ns = switches.IsLast(ranges.end_ns[row]) ? switch_ns : 0;
+    const int64_t begin_ns = ranges.start_ns[row] - before_ns;
+    const int64_t end_ns = std::min(ranges.end_ns[row], kOpenEnd - kHourNs) + after_ns;
     for (size_t i = StepLookup::FirstUnfinished(process.steps, begin_ns);
          i < process.steps.size() && process.steps[i].start_ns < end_ns; ++i) {
       Step& step = process.steps[i];
