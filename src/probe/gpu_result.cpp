@@ -61,10 +61,10 @@ std::string TextAt(const nlohmann::json& object, const char* key) {
 }
 
 // "?" for a number that counts nothing: 1e300.
-std::string WholeAt(const nlohmann::json& object, const char* key) {
+std::string WholeAt(const nlohmann::json& object, const char* key, int64_t unit = 1) {
   constexpr double kMost = 1e15;
   const double number = NumberAt(object, key);
-  return std::abs(number) < kMost ? std::to_string(static_cast<int64_t>(number)) : "?";
+  return std::abs(number) < kMost ? std::to_string(static_cast<int64_t>(number) / unit) : "?";
 }
 
 // The objects of a list; none if it is no list.
@@ -92,6 +92,14 @@ void AddGpu(const nlohmann::json& gpu, GpuResult& result) {
                               PeakOf(peaks, measure.peak)});
   }
 }
+
+// Figures of one measure on one kind of GPU.
+struct Alike {
+  size_t count = 0;
+  double least = 0;
+  double most = 0;
+  double median = 0;
+};
 
 // How far from its like a figure may be. What leaves the GPU shares ways with others.
 double LeastShare(const GpuFigure& figure) {
@@ -136,7 +144,7 @@ Result<GpuResult> ParseGpuResult(const std::string& from, const std::string& jso
                               NumberAt(link, "gbps"), false, 0});
   }
   for (const nlohmann::json& row : ObjectsAt(parsed, "all_reduce")) {
-    const std::string mib = std::to_string(static_cast<int64_t>(NumberAt(row, "bytes")) >> 20);
+    const std::string mib = WholeAt(row, "bytes", 1 << 20);
     const std::string gpus = WholeAt(row, "gpus") + " GPUs";
     result.figures.push_back({result.host, gpus, gpus,
                               "NCCL all-reduce of " + mib + " MiB, each link", "GB/s",
@@ -159,15 +167,20 @@ std::vector<SlowFigure> FindSlow(const std::vector<GpuResult>& results) {
       values[{figure.kind, figure.measure}].push_back(figure.value);
     }
   }
+  std::map<std::tuple<std::string, std::string>, Alike> alike;
+  for (auto& [like, all] : values) {
+    const auto [least, most] = std::minmax_element(all.begin(), all.end());
+    alike[like] = {all.size(), *least, *most};
+    alike[like].median = Quantile(all, 0.5);
+  }
   std::vector<SlowFigure> slow;
   for (const GpuResult& result : results) {
     for (const GpuFigure& figure : result.figures) {
-      std::vector<double> alike = values[{figure.kind, figure.measure}];
+      const Alike& all = alike[{figure.kind, figure.measure}];
       // Of two nobody can say which is typical: the better one is what can be had.
-      const double typical = alike.size() > 2 ? Quantile(alike, 0.5)
-                             : figure.lower_is_better
-                                 ? *std::min_element(alike.begin(), alike.end())
-                                 : *std::max_element(alike.begin(), alike.end());
+      const double typical = all.count > 2            ? all.median
+                             : figure.lower_is_better ? all.least
+                                                      : all.most;
       AddIfSlow(figure, typical, slow);
     }
   }
@@ -175,14 +188,14 @@ std::vector<SlowFigure> FindSlow(const std::vector<GpuResult>& results) {
 }
 
 std::vector<SlowFigure> FindSlower(const GpuResult& now, const GpuResult& before) {
+  std::map<std::tuple<std::string, std::string, std::string>, double> known;
+  for (const GpuFigure& old : before.figures) {
+    known.try_emplace({old.subject, old.measure, old.kind}, old.value);
+  }
   std::vector<SlowFigure> slow;
   for (const GpuFigure& figure : now.figures) {
-    for (const GpuFigure& old : before.figures) {
-      if (old.subject == figure.subject && old.measure == figure.measure &&
-          old.kind == figure.kind) {
-        AddIfSlow(figure, old.value, slow);
-      }
-    }
+    const auto old = known.find({figure.subject, figure.measure, figure.kind});
+    if (old != known.end()) AddIfSlow(figure, old->second, slow);
   }
   return SlowestFirst(std::move(slow));
 }
