@@ -10,6 +10,7 @@ import tempfile
 import textwrap
 import unittest
 
+import speedscope_file
 from recorded import BATCHLIGHT, run
 
 PYTHON = os.environ.get("BATCHLIGHT_TORCH_PYTHON", "/usr/bin/python3")
@@ -142,6 +143,7 @@ class PythonLinesTest(unittest.TestCase):
                             for line in folded))
         self.assertFalse([line for line in folded if "_bridge" in line or "_torch_modules" in line])
         drawn = json.loads(self.export("-t", "speedscope", "--stacks=python"))
+        speedscope_file.check(self, drawn)
         cpu, gpu = drawn["profiles"]
         self.assertEqual((sum(cpu["weights"]), cpu["endValue"], gpu["endValue"]), (whole_ns, whole_ns, 0))
         frames = [frame["name"] for frame in drawn["shared"]["frames"]]
