@@ -9,6 +9,7 @@
 #include "analysis/owners/backward_links.h"
 #include "analysis/owners/critical_time.h"
 #include "analysis/owners/module_sums.h"
+#include "analysis/owners/most_levels.h"
 #include "analysis/owners/steady_rows.h"
 #include "analysis/owners/steady_time.h"
 #include "analysis/steps/step_clock.h"
@@ -16,8 +17,6 @@
 
 namespace batchlight {
 namespace {
-
-constexpr int32_t kMostLevels = 1000;
 
 struct SteadyModule : SteadyTime {
   int64_t backward_ns = 0;
@@ -78,7 +77,8 @@ class ModuleSums::Whole {
         return static_cast<uint32_t>(row);
       }
     }
-    if (parent >= 0 && rows_[static_cast<size_t>(parent)].depth + 1 >= kMostLevels) {
+    if (parent >= 0 &&
+        static_cast<size_t>(rows_[static_cast<size_t>(parent)].depth) + 1 >= kMostLevels) {
       return static_cast<uint32_t>(parent);
     }
     const uint64_t key = (uint64_t{static_cast<uint32_t>(parent)} << 32) | calls_.path[call].value;

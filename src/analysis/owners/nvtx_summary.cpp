@@ -6,6 +6,7 @@
 #include "analysis/numbers/closed_end.h"
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/critical_time.h"
+#include "analysis/owners/most_levels.h"
 #include "analysis/owners/nvtx_sums.h"
 #include "analysis/owners/steady_rows.h"
 #include "analysis/phases/plain_spans.h"
@@ -52,8 +53,9 @@ void NvtxSums::AddRanges() {
   outermost_.resize(ranges.size());
   const auto is_nested = [&](size_t range) {  // inside another one of the same row
     NvtxRangeId around = ranges.parent[range];
-    for (; !around.IsNone(); around = ranges.parent[around.row()]) {
+    for (size_t level = 0; !around.IsNone() && level < kMostLevels; ++level) {
       if (row_of_range_[around.row()] == row_of_range_[range]) return true;
+      around = ranges.parent[around.row()];
     }
     return false;
   };

@@ -7,6 +7,7 @@
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
 #include "analysis/owners/critical_time.h"
+#include "analysis/owners/most_levels.h"
 #include "analysis/owners/operator_sums.h"
 #include "analysis/owners/steady_rows.h"
 #include "analysis/owners/steady_time.h"
@@ -85,8 +86,9 @@ void OperatorSums::MarkCalls() {
   outermost_.resize(calls().size());
   const auto is_inside_same_name = [&](size_t call) {
     OperatorCallId around = calls().parent[call];
-    for (; !around.IsNone(); around = calls().parent[around.row()]) {
+    for (size_t level = 0; !around.IsNone() && level < kMostLevels; ++level) {
       if (calls().name[around.row()] == calls().name[call]) return true;
+      around = calls().parent[around.row()];
     }
     return false;
   };
