@@ -1,52 +1,17 @@
 """What is told of the padding of a DataLoader's batches."""
-import importlib
-import os
-import sys
-import types
 import unittest
+
+from bridge_case import BridgeCase, Tensor
 
 try:
     import numpy
 except ImportError:
     numpy = None
 
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, PACKAGE)
-
-
-class Tensor:
-    """As much of a tensor as is asked for."""
-    is_sparse = False
-
-    def __init__(self, array, device="cpu"):
-        self.array, self.shape = array, array.shape
-        self.device = types.SimpleNamespace(type=device)
-
-    def is_floating_point(self):
-        return self.array.dtype.kind == "f"
-
-    def numpy(self):
-        if self.device.type != "cpu":
-            raise AssertionError("a GPU's tensor was read")
-        return self.array
-
 
 @unittest.skipIf(numpy is None, "no NumPy in this Python")
-class Padding(unittest.TestCase):
-    def setUp(self):
-        self.said = {}
-        native = types.ModuleType("_batchlight_native")
-        native.property = self.said.__setitem__
-        native.__getattr__ = lambda name: None
-        self.forget()
-        sys.modules["_batchlight_native"] = native
-        self.addCleanup(self.forget)
-        self.module = importlib.import_module("batchlight._bridge._torch_padding")
-
-    def forget(self):
-        for name in list(sys.modules):
-            if name.split(".")[0] in ("batchlight", "_batchlight_native"):
-                del sys.modules[name]
+class Padding(BridgeCase):
+    name = "_torch_padding"
 
     def texts(self, width, lengths):
         """Each begins with the token 5."""

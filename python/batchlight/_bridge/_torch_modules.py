@@ -20,12 +20,11 @@ import weakref
 
 import _batchlight_native as _native
 
-from . import _calibration, _torch_updates
+from . import _calibration, _torch_padding, _torch_updates, _torch_zeros
 from ._importlib_bootstrap import module_call
 from ._imports import attempt
 from ._torch_holders import attribute_of, variable_of
 from ._torch_owners import Owners
-from ._torch_padding import look_at_call
 
 EVALUATION_CALL = 15  # of src/format/phases.def
 
@@ -51,7 +50,8 @@ def install(torch):
 
 def evaluation_begins(torch):
     """A function that begins the phase of a module's call that trains nothing: in eval mode, or
-    with gradients off. True if it did. Some of the other calls are looked at for padding."""
+    with gradients off. True if it did. Some of the other calls are looked at for padding and
+    for zeros."""
     begin, is_grad_enabled = _native.phase_begin, torch.is_grad_enabled
 
     def begins(module, args, kwargs):
@@ -60,7 +60,8 @@ def evaluation_begins(torch):
         except Exception:
             return False
         if training and grad:
-            look_at_call(args, kwargs)
+            _torch_padding.look_at_call(args, kwargs)
+            _torch_zeros.look_at_call(module, args, kwargs)
             return False
         begin(EVALUATION_CALL, "no_grad" if training else "eval" if grad else "eval, no_grad")
         return True

@@ -70,6 +70,10 @@ class Loop {
                     OperatorScope::kBackward);
     at_ += 6 * kMs;
   }
+  void Multiply(int64_t ns) {
+    build_.Operator(thread_, "aten::mm", at_, at_ + ns);
+    at_ += ns;
+  }
   void Update() {
     build_.Phase(thread_, Phase::kOptimizerStep, "Optimizer.step#SGD.step", at_, at_ + kMs);
     at_ += kMs;
@@ -263,6 +267,27 @@ TEST(SizeRules, PaddingBeyondTheLongestOfABatchIsSaid) {
   };
   EXPECT_NEAR(gain_ns("0.75"), 0.75 * 8 * kMs, 0.1 * kMs);
   EXPECT_EQ(gain_ns("0.1"), 0);
+}
+
+TEST(SizeRules, AMatrixOfZerosThatIsMultipliedIsSaid) {
+  const auto gain_ns = [](const char* zeros) {
+    Loop loop;
+    for (int i = 0; i < 12; ++i) {
+      loop.Learn(4 * kMs);
+      loop.Multiply(8 * kMs);
+      loop.Multiply(kMs);  // by a weight
+      loop.Update();
+    }
+    loop.Say("data.zeros", zeros);
+    loop.Say("data.zeros_shape", "5000 x 4000");
+    const RunOverview run = loop.Run();
+    const Finding* found = FindRule(run.findings, "sparse-as-dense");
+    if (found == nullptr) return 0.0;
+    EXPECT_NE(found->title.find("5000 x 4000"), std::string::npos) << found->title;
+    return found->gain_ns;
+  };
+  EXPECT_NEAR(gain_ns("0.9987"), 0.95 * 8 * kMs, 0.1 * kMs);
+  EXPECT_EQ(gain_ns("0.9"), 0);
 }
 
 TEST(OptimizerRules, AnUpdateByHandIsTheOptimizersPhase) {

@@ -342,4 +342,71 @@ void PaddingToOneLength(const RunMeasures& run, Findings* findings) {
                      "+tokenizer(texts, padding=\"longest\", truncation=True, max_length=n)\n"}});
 }
 
+namespace {
+
+struct Products {
+  double per_step_ns = 0;
+  double per_step = 0;
+};
+
+// The long products of two matrices in steady steps. A matrix of a million numbers makes them long.
+Products LongProducts(const RunMeasures& run, const ProcessSteps& main) {
+  const OperatorCallsTable& calls = run.store->operator_calls;
+  const ThreadSpans::Rows rows = ThreadSpans(calls.thread).Of(main.thread);
+  StepLookup lookup(&main);
+  std::vector<int64_t> took_ns;
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    const std::string_view name = run.store->Text(calls.name[row]);
+    if (name != "aten::mm" && name != "aten::addmm") continue;
+    if (lookup.IsSteadyAt(calls.start_ns[row]) && calls.end_ns[row] != kOpenEnd) {
+      took_ns.push_back(calls.end_ns[row] - calls.start_ns[row]);
+    }
+  }
+  Products products;
+  if (took_ns.empty()) return products;
+  constexpr double kOfLong = 0.9;  // quantile
+  const double least_ns = kLongProduct * double(LowerQuantile(took_ns, kOfLong));
+  const auto steps = double(main.steady.size());
+  for (const int64_t ns : took_ns) {
+    if (double(ns) < least_ns) continue;
+    products.per_step_ns += double(ns) / steps;
+    products.per_step += 1 / steps;
+  }
+  return products;
+}
+
+}  // namespace
+
+void SparseAsDense(const RunMeasures& run, Findings* findings) {
+  const double zeros = NumberProperty(run, "data.zeros");
+  const ProcessSteps* main = run.steps.Main();
+  const double step_ns = MeanStepNs(run);
+  if (zeros < kNearlyAllZeros || main == nullptr || main->thread.IsNone() || step_ns <= 0) return;
+  const Products products = LongProducts(run, *main);
+  if (products.per_step_ns < kSparseProducts * step_ns) return;
+  const std::string shape(TrainingProperty(run, "data.zeros_shape"));
+  const std::string share = PercentOf(products.per_step_ns / step_ns);
+  const std::string part = Rounded(100 * zeros) + " %";  // 99.9
+  const std::string module =
+      run.modules.rows.empty() ? "" : " `" + run.modules.rows.front().path + '`';
+  const double gain_ns = products.per_step_ns * CpuExposure(run) * kSparseGain;
+  findings->push_back(
+      {.title = "A matrix of " + shape + " with " + part + " zeros is multiplied as a dense one",
+       .seen = "The model" + module + " is given a matrix of " + shape + " of which " + part +
+               " are zeros; " + Rounded(products.per_step) +
+               " long products of matrices (aten::mm) take " + TimeOf(products.per_step_ns) +
+               " of a step (" + share + ").",
+       .why = "A dense product multiplies every zero, and reads it from memory.",
+       .action = "Keep it sparse (torch.sparse_coo_tensor(...).coalesce().to_sparse_csr(), "
+                 "torch.sparse.mm; of a graph: an edge list and index_add or scatter). Its zeros "
+                 "then cost neither time nor memory.",
+       .gain_ns = gain_ns,
+       .uncertainty_ns = products.per_step_ns * kSparseUncertainty,
+       .evidence = {{.kind = "operator", .name = "aten::mm", .per_step_ns = products.per_step_ns}},
+       .patch = {.place = "",
+                 .diff = "-adj = torch.tensor(adj.todense())\n"
+                         "+adj = torch.sparse_coo_tensor(indices, values, shape).to_sparse_csr()\n"
+                         " h = adj @ (x @ weight)\n"}});
+}
+
 }  // namespace batchlight::advice

@@ -1,0 +1,61 @@
+"""Whether the model that learns multiplies by a large matrix that is nearly all zeros.
+
+Looks at what the outermost modules are called with in train mode and with gradients on, in the first
+calls, and at their buffers: at matrices of floating point numbers on the CPU, some thousands of their
+elements. Property data.zeros: the part that is zero, of the largest matrix with nearly all zeros, and
+data.zeros_shape. Tensors on a GPU are not looked at: that would wait for it.
+"""
+import itertools
+import sys
+
+import _batchlight_native as _native
+
+from ._torch_padding import items_of
+
+LOOKS = 8               # calls: a loss takes its turn with the model
+LEAST_ELEMENTS = 1 << 20
+SAMPLED = 1 << 14       # elements
+NEARLY_ALL = 0.95
+MOST_BUFFERS = 64
+
+_looked = 0
+_largest = 0
+
+
+def look_at_call(module, arguments, named):
+    global _looked
+    if _looked == LOOKS:
+        return
+    _looked += 1
+    try:
+        for item in _items(module, arguments, named):
+            _look(item)
+    except Exception:  # arguments and modules may do anything when they are asked: nothing is said
+        _looked = LOOKS
+
+
+def _items(module, arguments, named):
+    for argument in [*arguments, *named.values()]:
+        yield from items_of(argument)
+    yield from itertools.islice(module.buffers(), MOST_BUFFERS)
+
+
+def _look(item):
+    global _largest
+    torch = sys.modules.get("torch")
+    if torch is not None and not isinstance(item, torch.Tensor):
+        return
+    shape = getattr(item, "shape", ())
+    if len(shape) != 2 or shape[0] * shape[1] < max(LEAST_ELEMENTS, _largest + 1):
+        return
+    if item.device.type != "cpu" or item.is_sparse or item.requires_grad:
+        return
+    if not item.is_floating_point() or not item.is_contiguous():
+        return
+    array = item.numpy().reshape(-1)
+    some = array[::max(1, len(array) // SAMPLED) | 1]  # odd: no column of a matrix of even width
+    zeros = 1 - float((some != 0).sum()) / len(some)
+    if zeros >= NEARLY_ALL:
+        _largest = shape[0] * shape[1]
+        _native.property("data.zeros", "%.4f" % zeros)
+        _native.property("data.zeros_shape", "%d x %d" % tuple(shape))

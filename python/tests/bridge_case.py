@@ -1,0 +1,49 @@
+"""A module of the bridge by itself, with stand-ins for the recorder and for tensors."""
+import importlib
+import os
+import sys
+import types
+import unittest
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, PACKAGE)
+
+
+class Tensor:
+    """As much of a tensor as is asked for."""
+    is_sparse = requires_grad = False
+
+    def __init__(self, array, device="cpu"):
+        self.array, self.shape = array, array.shape
+        self.device = types.SimpleNamespace(type=device)
+
+    def is_floating_point(self):
+        return self.array.dtype.kind == "f"
+
+    def is_contiguous(self):
+        return self.array.flags.c_contiguous
+
+    def numpy(self):
+        if self.device.type != "cpu":
+            raise AssertionError("a GPU's tensor was read")
+        return self.array
+
+
+class BridgeCase(unittest.TestCase):
+    """self.module, imported anew for each test; self.said: the properties that it recorded."""
+    name = ""  # of the module
+
+    def setUp(self):
+        self.said = {}
+        native = types.ModuleType("_batchlight_native")
+        native.property = self.said.__setitem__
+        native.__getattr__ = lambda name: None
+        self.forget()
+        sys.modules["_batchlight_native"] = native
+        self.addCleanup(self.forget)
+        self.module = importlib.import_module("batchlight._bridge." + self.name)
+
+    def forget(self):
+        for name in list(sys.modules):
+            if name.split(".")[0] in ("batchlight", "_batchlight_native"):
+                del sys.modules[name]
