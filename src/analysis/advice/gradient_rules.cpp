@@ -19,30 +19,41 @@ void UnusedGradientsOfBackward(const RunMeasures& run, Findings* findings) {
   const double gain_ns =
       (run.gpu.empty() ? unused_ns : WithinCpuSlack(run, unused_ns)) * kUnusedGradientsGain;
   findings->push_back(
-      {.title = unused.in_part ? "Backward runs through all of " + root + " to update " +
-                                     unused.stepped + ", " + share + " for nothing"
-                               : "Backward runs on into " + root +
-                                     ", which that step does not update, for " + share,
-       .seen = "Behind the last module that the optimizer steps (" + unused.stepped +
-               ") backward goes on for " + TimeOf(unused_ns) +
-               " a step, and no step of an optimizer uses what it computes there.",
+      {.title = unused.apart
+                    ? root + " is no optimizer's, and backward runs through it for " + share
+                : unused.in_part ? "Backward runs through all of " + root + " to update " +
+                                       unused.stepped + ", " + share + " for nothing"
+                                 : "Backward runs on into " + root +
+                                       ", which that step does not update, for " + share,
+       .seen = unused.apart
+                   ? "Autograd follows " + root + ", and its backward takes " + TimeOf(unused_ns) +
+                         " a step. The optimizer steps " + unused.stepped +
+                         ", to which no gradient leads from there."
+                   : "Behind the last module that the optimizer steps (" + unused.stepped +
+                         ") backward goes on for " + TimeOf(unused_ns) +
+                         " a step, and no step of an optimizer uses what it computes there.",
        .why = "Autograd follows the graph to its beginning, as long as parameters there ask for "
               "gradients.",
-       .action = never ? "Call requires_grad_(False) on the parameters that stay as they are; run "
-                         "what comes before the first trained layer under torch.no_grad()."
-                       : "Detach what goes from " + root +
-                             " into the other model's loss: make it under torch.no_grad(), or "
-                             "pass fake.detach().",
+       .action = unused.apart ? "Call it under torch.no_grad(), and requires_grad_(False) on its "
+                                "parameters; where samples come back, compute its answers once."
+                 : never
+                     ? "Call requires_grad_(False) on the parameters that stay as they are; run "
+                       "what comes before the first trained layer under torch.no_grad()."
+                     : "Detach what goes from " + root +
+                           " into the other model's loss: make it under torch.no_grad(), or "
+                           "pass fake.detach().",
        .gain_ns = gain_ns,
        .uncertainty_ns = gain_ns * kUnusedGradientsUncertainty,
        .evidence = {{.kind = "module",
                      .name = std::string(run.store->Text(unused.root)),
                      .per_step_ns = unused_ns}},
        .patch = {.place = RecordedPlace(run, "site.optimizer"),
-                 .diff = never ? "+for p in model.parameters(): p.requires_grad_(False)\n"
-                                 "+for p in model.head.parameters(): p.requires_grad_(True)\n"
-                               : "-fake = generator(z)\n"
-                                 "+with torch.no_grad(): fake = generator(z)\n"}});
+                 .diff = unused.apart ? "-reference = reference_model(ids)\n"
+                                        "+with torch.no_grad(): reference = reference_model(ids)\n"
+                         : never      ? "+for p in model.parameters(): p.requires_grad_(False)\n"
+                                        "+for p in model.head.parameters(): p.requires_grad_(True)\n"
+                                      : "-fake = generator(z)\n"
+                                        "+with torch.no_grad(): fake = generator(z)\n"}});
 }
 
 }  // namespace batchlight::advice

@@ -139,6 +139,58 @@ TEST(GradientRules, ATrainedFirstLayerNeedsTheWholeBackward) {
   EXPECT_EQ(FindRule(loop.Train().findings, "unused-gradients"), nullptr);
 }
 
+// A policy that learns and a reference that stays, both of token ids. The reference is called last,
+// so that its backward comes first.
+RunOverview Preferences(Store& store, const char* first_of_reference) {
+  StoreBuilder build;
+  const ThreadId thread = build.Thread(build.Process(7, "dpo.py"));
+  build.Phase(thread, Phase::kPythonStart, "python start", 0, 0);
+  build.Property("updates.Optimizer.step#Adam.step", "policy");
+  int64_t at = kMs, sequence = 0;
+  const auto backward = [&](int64_t of) {
+    build.Operator(thread, "Backward0", at, at + 4 * kMs, of, 1, OperatorScope::kBackward);
+    at += 4 * kMs;
+  };
+  for (int i = 0; i < 30; ++i) {
+    const int64_t policy = sequence;
+    for (const char* root : {"policy", "reference"}) {
+      const bool learns = sequence == policy;
+      build.Module(thread, root, "GPT", at, at + 6 * kMs);
+      build.Operator(thread, learns ? "aten::embedding" : first_of_reference, at + 1000,
+                     at + 3 * kMs, sequence++);
+      build.Operator(thread, "aten::linear", at + 3 * kMs, at + 6 * kMs - 1000, sequence++);
+      at += 6 * kMs;
+    }
+    build.Phase(thread, Phase::kZeroGrad, "Optimizer.zero_grad#Adam.zero_grad", at, at + 1000);
+    at += 1000;
+    build.Phase(thread, Phase::kBackward, "backward", at, at + 16 * kMs);
+    for (const int64_t of : {3, 2, 1, 0}) backward(policy + of);
+    build.Phase(thread, Phase::kOptimizerStep, "Optimizer.step#Adam.step", at, at + kMs);
+    at += kMs;
+    build.Phase(thread, Phase::kZeroGrad, "Optimizer.zero_grad#Adam.zero_grad", at, at + 1000);
+    at += 1000;
+  }
+  store = build.Build();
+  return BuildOverview(store);
+}
+
+TEST(GradientRules, AReferenceModelThatIsGivenIdsNeedsNoBackward) {
+  Store store;
+  const RunOverview run = Preferences(store, "aten::embedding");
+  const Finding* finding = FindRule(run.findings, "unused-gradients");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->title.find("`reference` is no optimizer's"), std::string::npos)
+      << finding->title;
+  EXPECT_NE(finding->action.find("torch.no_grad()"), std::string::npos);
+  EXPECT_NEAR(finding->gain_ns, 0.95 * 8 * kMs, 0.2 * kMs) << finding->seen;
+}
+
+// A judge of what the policy makes: its gradients go on to the policy.
+TEST(GradientRules, AModelThatIsGivenMoreThanIdsMayLeadToWhatLearns) {
+  Store store;
+  EXPECT_EQ(FindRule(Preferences(store, "aten::linear").findings, "unused-gradients"), nullptr);
+}
+
 // Two blocks; the first is checkpointed: backward calls it again.
 RunOverview Checkpointed(Store& store) {
   StoreBuilder build;

@@ -69,6 +69,7 @@ class UnusedGradientFinder {
     ReadUpdates();
     if (updates_.empty()) return {};
     FindParts();
+    FindApart();
     StepLookup steps(&main_);
     for (size_t i = 0; i < backwards_.size(); ++i) {
       if (steps.IsSteadyAt(backwards_[i].start_ns)) AddTail(i);
@@ -90,6 +91,7 @@ class UnusedGradientFinder {
     const OperatorCallsTable& operators = store_.operator_calls;
     const ModuleCallsTable& modules = store_.module_calls;
     const IntervalIndex in_modules(modules.thread, modules.start_ns, modules.end_ns);
+    std::unordered_map<uint32_t, size_t> first;  // linked operator, by call of a root
     for (const BackwardLink& link : links_.links()) {
       const size_t row = link.backward.row();
       if (store_.ProcessOf(operators.thread[row]) != main_.process) continue;
@@ -97,8 +99,16 @@ class UnusedGradientFinder {
       const uint32_t call =
           in_modules.Innermost(operators.thread[forward], operators.start_ns[forward]);
       if (call == kNoRow) continue;
+      const uint32_t root = RootCallOf(call);
+      const auto [begins, added] = first.try_emplace(root, forward);
+      begins->second = std::min(begins->second, forward);
       functions_.push_back(
-          {operators.start_ns[row], link.own_ns, modules.path[call], RootOf(call)});
+          {operators.start_ns[row], link.own_ns, modules.path[call], modules.path[root]});
+    }
+    for (const auto& [root, operator_row] : first) {
+      const bool embeds = store_.Text(operators.name[operator_row]) == "aten::embedding";
+      const auto [known, added] = begins_at_embedding_.try_emplace(modules.path[root].value, true);
+      known->second = known->second && embeds;
     }
     const auto by_start = [](const BackwardPart& a, const BackwardPart& b) {
       return a.start_ns < b.start_ns;
@@ -115,11 +125,26 @@ class UnusedGradientFinder {
     std::sort(work_.begin(), work_.end(), by_start);
   }
 
-  StringId RootOf(uint32_t call) const {
+  // Models that no optimizer updates, and that take nothing from which autograd follows.
+  void FindApart() {
+    const bool all_known = std::all_of(
+        optimizers_.begin(), optimizers_.end(),
+        [&](const PhaseMark& step) { return step.implied || updates_.contains(step.name.value); });
+    if (!all_known) return;
+    for (const auto& [root, embeds] : begins_at_embedding_) {
+      const bool updated = std::any_of(updates_.begin(), updates_.end(), [&](const auto& update) {
+        return StepsPartOf(StringId{root}, update.second);
+      });
+      if (embeds && !updated) apart_.insert(root);
+    }
+  }
+
+  uint32_t RootCallOf(uint32_t call) const {
     const ModuleCallsTable& modules = store_.module_calls;
     while (!modules.parent[call].IsNone()) call = uint32_t(modules.parent[call].row());
-    return modules.path[call];
+    return call;
   }
+  StringId RootOf(uint32_t call) const { return store_.module_calls.path[RootCallOf(call)]; }
 
   // The optimizers that step what this backward computed; empty: not known.
   std::vector<StringId> SteppedAfter(size_t backward) const {
@@ -161,8 +186,9 @@ class UnusedGradientFinder {
     }
     if (from_ns == INT64_MAX) return;
     const auto [first, last] =
-        Within(owners_.total_ns == 0 ? functions_ : work_, from_ns, mark.end_ns);
+        Within(owners_.total_ns == 0 ? functions_ : work_, mark.start_ns, mark.end_ns);
     for (auto part = first; part != last; ++part) {
+      if (part->start_ns < from_ns && !apart_.contains(part->root.value)) continue;
       if (updated.Holds(store_, part->module)) continue;
       costs_[{part->root.value, stepped.front().value}] += part->cost_ns;
     }
@@ -205,6 +231,7 @@ class UnusedGradientFinder {
       unused.optimizer = StringId{of.second};
     }
     if (most_ns == 0) return unused;
+    unused.apart = apart_.contains(unused.root.value);
     for (const auto& [optimizer, paths] : updates_) {
       const bool steps_it = StepsPartOf(unused.root, paths);
       if (optimizer != unused.optimizer.value) {
@@ -241,6 +268,8 @@ class UnusedGradientFinder {
   std::map<uint32_t, std::vector<std::string_view>> updates_;  // by name of the step
   std::map<std::vector<uint32_t>, Updated> updated_;           // by names of the steps
   Parts functions_, work_;                                     // by start
+  std::unordered_map<uint32_t, bool> begins_at_embedding_;     // by path of a root: all its calls
+  std::unordered_set<uint32_t> apart_;                         // paths of roots
   std::map<std::pair<uint32_t, uint32_t>, int64_t> costs_;     // by root and name of the step
 };
 

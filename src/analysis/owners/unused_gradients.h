@@ -2,7 +2,9 @@
 // gradients are set to zero again (a generator's output that was not detached, a frozen backbone).
 //
 // A backward function that runs before one whose module is updated may be on the way to it. What
-// runs after the last of those is for nothing. Which modules an optimizer updates is said by the
+// runs after the last of those is for nothing; and so is all of a model that no optimizer updates
+// and whose forward begins at an embedding (a reference model that was given token ids): no
+// gradient leaves it. Which modules an optimizer updates is said by the
 // program's process: property "updates.<name of its step>", paths with ", " between them.
 #pragma once
 
@@ -24,6 +26,7 @@ struct UnusedGradients {
   StringId optimizer;    // name of the step that does not update it
   bool in_part = false;  // the step updates another part of that model
   bool updated_elsewhere = false;
+  bool apart = false;   // no gradient leaves it on the way to what is updated
   std::string stepped;  // the paths that the step updates: "`D`, `head`"
 };
 
