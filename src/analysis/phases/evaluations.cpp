@@ -43,16 +43,30 @@ struct Habit {
   std::vector<size_t> stretches;
 };
 
+// What an outermost module calls itself, by paths: the model in DistributedDataParallel.
+using PartsOfRoots = std::unordered_map<uint32_t, std::unordered_set<uint32_t>>;
+
+PartsOfRoots FindParts(const ModuleCallsTable& calls) {
+  PartsOfRoots parts;
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (calls.parent[row].IsNone()) continue;
+    const size_t parent = calls.parent[row].row();
+    if (!calls.parent[parent].IsNone()) continue;
+    parts[calls.path[parent].value].insert(calls.path[row].value);
+  }
+  return parts;
+}
+
 class ThreadEvaluations {
  public:
-  ThreadEvaluations(LoopEvents events, bool modes_known)
+  ThreadEvaluations(LoopEvents events, const PartsOfRoots& parts, bool modes_known)
       : events_(std::move(events.rows)),
         losses_(std::move(events.losses)),
         steps_(events.steps),
         is_evaluation_(events_.size()) {
     modes_known ? FindByMode() : FindByCount();
     for (const StringId path : events.in_closures) trained_.insert(path.value);
-    FindTrained();
+    FindTrained(parts);
     JoinStretches();
   }
 
@@ -138,9 +152,16 @@ class ThreadEvaluations {
     return values.empty() ? 0 : LowerQuantile(values, 0.5);
   }
 
-  void FindTrained() {
+  // With the parts of a trained model: the unwrapped one may be called for a validation.
+  void FindTrained(const PartsOfRoots& parts) {
     for (size_t i = 0; i < events_.size(); ++i) {
       if (IsCall(i) && !is_evaluation_[i]) trained_.insert(events_[i].path.value);
+    }
+    const std::unordered_set<uint32_t> roots = trained_;
+    for (const uint32_t root : roots) {
+      const auto of_root = parts.find(root);
+      if (of_root == parts.end()) continue;
+      trained_.insert(of_root->second.begin(), of_root->second.end());
     }
   }
 
@@ -302,6 +323,7 @@ std::vector<PhaseMark> FindEvaluations(const Store& store, const std::vector<Pha
   }
   const ThreadSpans phase_rows(store.phase_calls.thread);
   const ThreadSpans operator_rows(store.operator_calls.thread);
+  const PartsOfRoots parts = FindParts(store.module_calls);
   std::vector<PhaseMark> found;
   for (size_t row = 0; row < spans.thread_count(); ++row) {
     const ThreadId thread = ThreadId::At(row);
@@ -310,7 +332,7 @@ std::vector<PhaseMark> FindEvaluations(const Store& store, const std::vector<Pha
     LoopEvents events = CollectLoopEvents(store, marks, spans.Of(thread), phase_rows.Of(thread),
                                           operator_rows.Of(thread));
     if (events.steps == 0) continue;
-    const ThreadEvaluations evaluations(std::move(events), modes_known[process.row()]);
+    const ThreadEvaluations evaluations(std::move(events), parts, modes_known[process.row()]);
     for (PhaseMark& mark : evaluations.Run()) {
       mark.thread = thread;
       found.push_back(mark);

@@ -28,6 +28,11 @@ class Loop {
     }
     at_ += ns + 2;
   }
+  void Wrapped(std::string_view wrapper, std::string_view path) {
+    build_.Module(thread_, wrapper, "DistributedDataParallel", at_, at_ + 40);
+    build_.Module(thread_, path, "Net", at_ + 5, at_ + 35);
+    at_ += 42;
+  }
   void Loss() { build_.Operator(thread_, "aten::cross_entropy_loss", at_ - 4, at_ - 3); }
   void Do(Phase phase, std::string_view name, int64_t ns = 10) {
     build_.Phase(thread_, phase, name, at_, at_ + ns);
@@ -102,6 +107,20 @@ TEST(Validation, BeforeTheFirstStepAndWithoutALoader) {
     loop.Train();
   }
   EXPECT_EQ(loop.Found(), expected);
+}
+
+// DistributedDataParallel(model) learns; the model itself is called for a probe after each step.
+TEST(Validation, OfTheModelInsideOfAWrapper) {
+  Loop loop;
+  for (int i = 0; i < 8; ++i) {
+    loop.Wrapped("DistributedDataParallel", "Net");
+    loop.Backward();
+    loop.Update();
+    loop.Eval();
+    loop.Call("Net", "eval, no_grad");
+    loop.TrainMode();
+  }
+  EXPECT_EQ(loop.Found().size(), 8u);
 }
 
 TEST(Validation, WithGradientsOnIsToldByTheModeAlone) {
