@@ -190,20 +190,28 @@ SampledTime CodeOfWorkers(const RunMeasures& run, const ProcessSteps& main) {
   return SumOf(workers);
 }
 
+// "`__getitem__` (data.py:31)"; "": not known.
+std::string LoadingFunctions(const RunMeasures& run, const ProcessSteps& main, bool single) {
+  return FunctionTexts(*run.store, single ? run.loop_work.loading : CodeOfWorkers(run, main));
+}
+
 // " Most of it is in `__getitem__` (data.py:31)."
-std::string LoadingCode(const RunMeasures& run, const ProcessSteps& main, bool single) {
-  const SampledTime time = single ? run.loop_work.loading : CodeOfWorkers(run, main);
-  const std::string names = FunctionTexts(*run.store, time);
+std::string LoadingCode(const std::string& names, bool single) {
   if (names.empty()) return "";
   return (single ? " Most of it is in " : " The workers are mostly in ") + names + ".";
 }
 
 // What to do where the training process loads by itself.
-void AdviseWorkers(const RunMeasures& run, const Processors& processors, Finding* finding) {
+void AdviseWorkers(const RunMeasures& run, const Processors& processors,
+                   const std::string& functions, Finding* finding) {
   const std::string options = "num_workers=" + std::to_string(processors.workers_to_start()) +
                               ", persistent_workers=True" +
                               (run.gpu.empty() ? "" : ", pin_memory=True");
   finding->action = "Load in the background: DataLoader(..., " + options + ").";
+  if (!functions.empty()) {
+    finding->action += " Or make once, before the loop, what " + functions +
+                       " makes alike in every epoch, and keep it.";
+  }
   finding->patch = {.place = RecordedPlace(run, "site.dataloader"),
                     .diff =
                         "-loader = DataLoader(dataset, batch_size)\n"
@@ -271,13 +279,14 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
   const double gain_ns =
       std::clamp(step_ns - pinning_ns, 0.0, std::max(0.0, removable_ns) * kDataWaitGain * room);
   if (!CanBeSeen(run, gain_ns)) return;
+  const std::string functions = LoadingFunctions(run, *main, single);
   Finding finding{
       .title = "Training waits for data",
       .seen = "In " + PercentOf(share) + " of a step (" + TimeOf(exposed_ns) + ") " +
               (has_gpu ? "the GPU is idle because the CPU waits for the DataLoader"
                        : "the loop waits for the DataLoader") +
               (single ? ", which loads in the training process itself (num_workers=0)." : ".") +
-              LoadingCode(run, *main, single) +
+              LoadingCode(functions, single) +
               (pinning_counts
                    ? " With workers a batch of " + Rounded(batch_bytes / 1e6) +
                          " MB passes one thread that pins it, in about " + TimeOf(pinning_ns) + "."
@@ -292,7 +301,7 @@ void DataLoaderWait(const RunMeasures& run, Findings* findings) {
            .count = 1,
            .per_step_ns = exposed_ns}}};
   if (single)
-    AdviseWorkers(run, processors, &finding);
+    AdviseWorkers(run, processors, functions, &finding);
   else
     finding.action = MoreWorkersAction(has_gpu, workers, processors);
   finding.action += ProbeCommands(*run.store, *main);

@@ -95,5 +95,35 @@ TEST(PythonRules, CopiesOfWholeObjectsAreNamedByWhoMakesThem) {
   EXPECT_EQ(FindRule(FindingsOfCopies("/home/u/copy.py", "deepcopy"), "deep-copies"), nullptr);
 }
 
+// Tokens made in collate_fn are the same in every epoch.
+TEST(DataRules, WhatASampledLoaderMakesIsMadeOnce) {
+  StoreBuilder build;
+  build.store().python_frames.Append({.file = build.Text("/home/u/data.py"),
+                                      .function = build.Text("collate"),
+                                      .first_line = 40,
+                                      .line = 42});
+  build.store().python_stacks.Append({.frame = PythonFrameId::At(0)});
+  const ThreadId thread = build.Thread(build.Process(7, "train.py"));
+  for (int64_t i = 0; i < 20; ++i) {
+    const int64_t t = i * 10 * kMs;
+    build.Range(thread, "step", t, t + 10 * kMs - 1000);
+    build.Phase(thread, Phase::kDataLoaderNext,
+                "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", t, t + 6 * kMs);
+    build.Operator(thread, "aten::mm", t + 7 * kMs, t + 10 * kMs - 2000);
+    build.store().python_samples.Append({.start_ns = t,
+                                         .end_ns = t + 5 * kMs,
+                                         .thread = thread,
+                                         .python_stack = PythonStackId::At(0),
+                                         .samples = 1});
+  }
+  const Store store = build.Build();
+  const auto findings = BuildOverview(store).findings;
+  const Finding* found = FindRule(findings, "dataloader-wait");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NE(found->action.find("before the loop, what `collate` (data.py:42) makes alike"),
+            std::string::npos)
+      << found->action;
+}
+
 }  // namespace
 }  // namespace batchlight

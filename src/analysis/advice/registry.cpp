@@ -18,6 +18,7 @@ constexpr RuleGroup kSameTime[] = {
     {"python-work", "straggler"},            // what one rank does beside the others
     {"exposed-communication", "straggler", "pipeline-bubble", "sync-each-micro-batch"},
     {"dataloader-restart", "between-epochs", "validation-cost"},  // what lies beside the steps
+    {"between-epochs", "python-work"},                            // in some steps' first part
     {"deep-copies", "python-work", "unfused-updates", "slow-function"},
     {"dense-embedding-gradients", "unfused-optimizer-cpu"},  // the optimizer
     {"set-up-cost", "preprocessing-cost"},                   // before the first step

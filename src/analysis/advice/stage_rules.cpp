@@ -2,6 +2,8 @@
 // preprocessing, imports, the first batch. These are gains of the run, not of a step.
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
@@ -41,6 +43,10 @@ uint64_t TimesLess(double stage_ns, double training_ns, uint64_t passes) {
   const auto wanted = static_cast<uint64_t>(std::ceil(stage_ns / (kBesideTraining * training_ns)));
   return std::min(wanted, passes);
 }
+
+// Of training: less on stacks is none of the loop's own functions.
+constexpr double kOfLoop = 0.05;
+constexpr double kCalledForMost = 0.5;
 
 struct Repeated {
   double total_ns = 0;
@@ -133,7 +139,13 @@ Patch LessOften(uint64_t times_less, const std::string& call) {
                   " == 0 or epoch + 1 == epochs:\n+    " + call + "\n"};
 }
 
-Patch ValidateLessOften(const RunMeasures& run, uint64_t times_less) {
+// "evaluate" of "Trainer.evaluate", as a call of it begins.
+std::string NameIn(const SampledFunction& called) {
+  return called.function.substr(called.function.rfind('.') + 1);
+}
+
+Patch ValidateLessOften(const RunMeasures& run, uint64_t times_less,
+                        const std::optional<SampledFunction>& called) {
   switch (OwnerOfLoop(run)) {
     case LoopOwner::kTransformers:
       return {.place = "",
@@ -145,7 +157,8 @@ Patch ValidateLessOften(const RunMeasures& run, uint64_t times_less) {
     case LoopOwner::kProgram:
       break;
   }
-  return LessOften(times_less, "validate(model, validation_loader)");
+  if (!called) return LessOften(times_less, "validate(model, validation_loader)");
+  return LessOften(times_less, NameIn(*called) + "(...)");
 }
 
 bool CouldComeLessOften(const Repeated& stage, double from_share) {
@@ -193,6 +206,35 @@ void AddOnce(double once_ns, OnceText text, Findings* findings) {
                        .patch = {.place = "", .diff = std::move(text.diff)}});
 }
 
+std::vector<TimeSpan> SpansOf(const ProcessStages& stages, StageKind kind) {
+  std::vector<TimeSpan> spans;
+  for (const StageSpan& span : stages.spans) {
+    if (span.kind == kind) AddSpan(spans, span.start_ns, span.end_ns);
+  }
+  return spans;
+}
+
+// The function that the loop calls for most of the stage: it is on no stack of training.
+std::optional<SampledFunction> CalledForStage(const RunMeasures& run, StageKind kind) {
+  const ProcessStages* stages = run.stages.Main();
+  const ProcessSteps* main = run.steps.Main();
+  if (stages == nullptr || main == nullptr || main->thread.IsNone()) return {};
+  const CodeSamples samples(*run.store);
+  if (samples.empty()) return {};
+  const std::vector<TimeSpan> training = SpansOf(*stages, StageKind::kTraining);
+  std::map<FunctionName, int64_t> loop = samples.OnStacks(main->thread, training);
+  int64_t trained_ns = 0;
+  for (const auto& [function, ns] : loop) trained_ns = std::max(trained_ns, ns);
+  // A sample at the edge of a stage may say where the thread was just before.
+  std::erase_if(loop,
+                [&](const auto& on) { return double(on.second) < kOfLoop * double(trained_ns); });
+  const SampledTime called = samples.CalledFrom(loop, main->thread, SpansOf(*stages, kind));
+  if (called.functions.empty()) return {};
+  const SampledFunction& most = called.functions.front();
+  if (double(most.ns) < kCalledForMost * double(called.all_ns)) return {};
+  return most;
+}
+
 }  // namespace
 
 std::string CodeOfStage(const RunMeasures& run, StageKind kind) {
@@ -201,23 +243,22 @@ std::string CodeOfStage(const RunMeasures& run, StageKind kind) {
   if (stages == nullptr || main == nullptr || main->thread.IsNone()) return "";
   const CodeSamples samples(*run.store);
   if (samples.empty()) return "";
-  std::vector<TimeSpan> spans;
-  for (const StageSpan& span : stages->spans) {
-    if (span.kind == kind) AddSpan(spans, span.start_ns, span.end_ns);
-  }
-  const std::string names = FunctionTexts(*run.store, samples.During(main->thread, spans));
+  const std::string names =
+      FunctionTexts(*run.store, samples.During(main->thread, SpansOf(*stages, kind)));
   return names.empty() ? "" : " Most of it is in " + names + ".";
 }
 
 void ValidationCost(const RunMeasures& run, Findings* findings) {
   const Repeated validation = RepeatedStage(run, StageKind::kValidation);
   if (!CouldComeLessOften(validation, kRepeatedShare)) return;
+  const std::optional<SampledFunction> called = CalledForStage(run, StageKind::kValidation);
+  const std::string name = called ? FunctionText(*run.store, *called) : "";
   AddRepeated(
       validation,
-      {.title = validation.total_ns > validation.training_ns
-                    ? "Validation takes longer than training"
-                    : "Validation takes " + PercentOf(validation.share()) +
-                          " of training and validation",
+      {.title = (called ? name + ": validation takes " : std::string("Validation takes ")) +
+                (validation.total_ns > validation.training_ns
+                     ? "longer than training"
+                     : PercentOf(validation.share()) + " of training and validation"),
        .seen = CountText(validation.passes, "validation") + " took " + TimeOf(validation.total_ns) +
                " together, training " + TimeOf(validation.training_ns) + "." +
                CodeOfStage(run, StageKind::kValidation),
@@ -229,7 +270,7 @@ void ValidationCost(const RunMeasures& run, Findings* findings) {
                       ? "; keep the workers of its DataLoader (persistent_workers=True)."
                       : "."),
        .stage = "validation",
-       .patch = ValidateLessOften(run, validation.times_less)},
+       .patch = ValidateLessOften(run, validation.times_less, called)},
       findings);
 }
 
@@ -239,20 +280,28 @@ void BetweenEpochs(const RunMeasures& run, Findings* findings) {
   const StageKind kind = epochs ? StageKind::kBetweenEpochs : StageKind::kBetweenSteps;
   const Repeated between = RepeatedStage(run, kind);
   if (!CouldComeLessOften(between, kBetweenShare)) return;
+  const std::optional<SampledFunction> called = CalledForStage(run, kind);
+  const std::string name = called ? FunctionText(*run.store, *called) : "";
   AddRepeated(
       between,
-      {.title = "The program works " + PercentOf(between.share()) + " of its loop beside its steps",
+      {.title = (called ? name + ": " : std::string("The program works ")) +
+                PercentOf(between.share()) + " of " + (called ? "the" : "its") +
+                " loop beside its steps",
        .seen = CountText(between.passes, "time") + " between steps it worked " +
                TimeOf(between.total_ns) +
                " together that is neither training, validation nor a checkpoint; training took " +
                TimeOf(between.training_ns) + "." + CodeOfStage(run, kind),
        .why = "No step trains meanwhile: plots, reports, statistics or files again and again.",
-       .action = "Do it every " + Ordinal(between.times_less) +
+       .action = std::string(called ? "Make it cheaper (whole arrays instead of one value at a "
+                                      "time), or do it every "
+                                    : "Do it every ") +
+                 Ordinal(between.times_less) +
                  " time or once at the end, or in a process of its own.",
        .stage = StageKindName(kind),
-       .patch = OwnerOfLoop(run) == LoopOwner::kProgram
-                    ? LessOften(between.times_less, "plot(history)")
-                    : Patch{}},
+       .patch =
+           OwnerOfLoop(run) == LoopOwner::kProgram
+               ? LessOften(between.times_less, called ? NameIn(*called) + "(...)" : "plot(history)")
+               : Patch{}},
       findings);
 }
 

@@ -21,14 +21,38 @@ void StartWorker(StoreBuilder& build, ThreadId thread, int64_t at_ns, int64_t to
   build.store().processes.end_ns[worker.row()] = at_ns + took_ns;
 }
 
+// A stack: this function, called by `parent`.
+void Frame(StoreBuilder& build, const char* function, PythonStackId parent) {
+  Store& store = build.store();
+  store.python_frames.Append({.file = build.Text("/home/u/train.py"),
+                              .function = build.Text(function),
+                              .first_line = 1,
+                              .line = 4});
+  store.python_stacks.Append(
+      {.frame = PythonFrameId::At(store.python_frames.size() - 1), .parent = parent});
+}
+
+void Sample(StoreBuilder& build, ThreadId thread, int64_t at_ns, size_t stack) {
+  build.store().python_samples.Append({.start_ns = at_ns - 4 * kMs,
+                                       .end_ns = at_ns,
+                                       .thread = thread,
+                                       .python_stack = PythonStackId::At(stack),
+                                       .samples = 1});
+}
+
 // Five epochs of ten steps of 10 ms, each followed by a validation, whose loader may start workers
 // for a part of it.
 std::vector<Finding> FindingsOfValidations(int64_t validation_ns, const char* imported = nullptr,
-                                           int64_t workers_ns = 0) {
+                                           int64_t workers_ns = 0,
+                                           const char* validates = nullptr) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   int64_t t = 0;
   if (imported != nullptr) build.Phase(thread, Phase::kImport, imported, 0, kMs);
+  if (validates != nullptr) {
+    Frame(build, "main", {});
+    Frame(build, validates, PythonStackId::At(0));
+  }
   for (int epoch = 0; epoch < 5; ++epoch) {
     for (int step = 0; step < 10; ++step) {
       build.Range(thread, "step", t, t + 10 * kMs - 1000);
@@ -37,6 +61,10 @@ std::vector<Finding> FindingsOfValidations(int64_t validation_ns, const char* im
                     t + 1000);
       }
       t += 10 * kMs;
+    }
+    if (validates != nullptr) {
+      Sample(build, thread, t - 5 * kMs, 0);
+      Sample(build, thread, t + validation_ns / 2, 1);
     }
     build.Phase(thread, Phase::kValidation, "validate", t, t + validation_ns);
     if (workers_ns > 0) StartWorker(build, thread, t + kMs, workers_ns);
@@ -87,6 +115,15 @@ TEST(StageRules, ATrainersLoopIsChangedByItsArguments) {
             std::string::npos);
   EXPECT_NE(patch("lightning.pytorch.trainer.trainer").find("check_val_every_n_epoch=5"),
             std::string::npos);
+}
+
+TEST(StageRules, TheFunctionThatTheLoopCallsToValidateIsNamed) {
+  const auto findings = FindingsOfValidations(200 * kMs, nullptr, 0, "print_samples");
+  const Finding* found = FindRule(findings, "validation-cost");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title.find("`print_samples` (train.py:4): validation takes longer"), 0u)
+      << found->title;
+  EXPECT_NE(found->patch.diff.find("-print_samples(...)"), std::string::npos) << found->patch.diff;
 }
 
 TEST(StageRules, AShortValidationIsFine) {

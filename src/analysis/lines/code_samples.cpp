@@ -45,6 +45,23 @@ void Sort(std::vector<SampledFunction>& functions) {
             });
 }
 
+using LinesOfFunctions = std::map<FunctionName, std::map<uint32_t, int64_t>>;  // ns by line
+
+std::vector<SampledFunction> SumsOf(const LinesOfFunctions& lines) {
+  std::vector<SampledFunction> functions;
+  for (const auto& [key, by_line] : lines) {
+    SampledFunction function{.file = key.first, .function = key.second, .line = 0, .ns = 0};
+    int64_t most_ns = -1;
+    for (const auto& [line, ns] : by_line) {
+      function.ns += ns;
+      if (ns > most_ns) std::tie(function.line, most_ns) = std::pair(line, ns);
+    }
+    functions.push_back(function);
+  }
+  Sort(functions);
+  return functions;
+}
+
 }  // namespace
 
 CodeSamples::CodeSamples(const Store& store) : store_(store) {
@@ -74,7 +91,7 @@ void CodeSamples::VisitLooks(ThreadId thread, const std::vector<TimeSpan>& spans
 }
 
 SampledTime CodeSamples::During(ThreadId thread, const std::vector<TimeSpan>& spans) const {
-  std::map<FunctionName, std::map<uint32_t, int64_t>> lines;  // ns by line
+  LinesOfFunctions lines;
   SampledTime time;
   VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns, int64_t cpu_ns) {
     const StackLine& line = lines_.Of(stack);
@@ -85,16 +102,33 @@ SampledTime CodeSamples::During(ThreadId thread, const std::vector<TimeSpan>& sp
     const PythonFramesRow place = store_.python_frames.Row(line.frame.row());
     lines[{place.file, std::string(Enclosing(store_.Text(place.function)))}][place.line] += ns;
   });
-  for (const auto& [key, by_line] : lines) {
-    SampledFunction function{.file = key.first, .function = key.second, .line = 0, .ns = 0};
-    int64_t most_ns = -1;
-    for (const auto& [line, ns] : by_line) {
-      function.ns += ns;
-      if (ns > most_ns) std::tie(function.line, most_ns) = std::pair(line, ns);
+  time.functions = SumsOf(lines);
+  return time;
+}
+
+SampledTime CodeSamples::CalledFrom(const std::map<FunctionName, int64_t>& loop, ThreadId thread,
+                                    const std::vector<TimeSpan>& spans) const {
+  LinesOfFunctions lines;
+  SampledTime time;
+  VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns, int64_t cpu_ns) {
+    if (lines_.Of(stack).imports) return;
+    time.all_ns += ns;
+    time.cpu_ns += cpu_ns;
+    FunctionName outermost;
+    uint32_t line = 0;
+    for (; !stack.IsNone(); stack = store_.python_stacks.parent[stack.row()]) {
+      const PythonFrameId frame = store_.python_stacks.frame[stack.row()];
+      if (frame.IsNone()) continue;
+      const PythonFramesRow place = store_.python_frames.Row(frame.row());
+      if (OwnerOfSource(store_.Text(place.file)) != SourceOwner::kUser) continue;
+      FunctionName name{place.file, std::string(Enclosing(store_.Text(place.function)))};
+      if (loop.contains(name)) continue;
+      outermost = std::move(name);
+      line = place.line;
     }
-    time.functions.push_back(function);
-  }
-  Sort(time.functions);
+    if (line != 0) lines[outermost][line] += ns;
+  });
+  time.functions = SumsOf(lines);
   return time;
 }
 

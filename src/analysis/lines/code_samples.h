@@ -40,6 +40,10 @@ class CodeSamples {
   bool empty() const { return store_.python_samples.size() == 0; }
   // `spans`: ordered and disjoint.
   SampledTime During(ThreadId thread, const std::vector<TimeSpan>& spans) const;
+  // By the outermost function of the user's own code on each stack that is none of `loop`: what
+  // a loop calls, whatever that calls in turn.
+  SampledTime CalledFrom(const std::map<FunctionName, int64_t>& loop, ThreadId thread,
+                         const std::vector<TimeSpan>& spans) const;
   // Functions of the user's own code that were on the stack then, innermost or not, with that time.
   std::map<FunctionName, int64_t> OnStacks(ThreadId thread,
                                            const std::vector<TimeSpan>& spans) const;

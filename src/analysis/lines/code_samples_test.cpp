@@ -95,6 +95,26 @@ TEST_F(CodeSamplesTest, WhoOnlyAskedForItIsNotNamed) {
   EXPECT_EQ(both.functions[0].ns, 600);
 }
 
+// The loop calls `evaluate`, which calls the model, as the loop does itself.
+TEST_F(CodeSamplesTest, WhatALoopCallsIsTheOutermostFunctionThatIsNotItsOwn) {
+  const PythonStackId main = Frame("/home/u/train.py", "main", 19);
+  const PythonStackId trains = Frame("/home/u/model.py", "Net.forward", 5, main);
+  const PythonStackId evaluate = Frame("/home/u/train.py", "evaluate", 8, main);
+  const PythonStackId metric = Frame("/home/u/train.py", "f1", 3, evaluate);
+  const PythonStackId forward = Frame("/home/u/model.py", "Net.forward", 5, evaluate);
+  Sample(0, 100, trains);
+  Sample(100, 300, forward);
+  Sample(300, 500, metric);
+  Sample(500, 550, main);
+  const CodeSamples samples(store_);
+  const auto loop = samples.OnStacks(ThreadId::At(0), {{0, 101}});
+  const SampledTime called = samples.CalledFrom(loop, ThreadId::At(0), {{101, 551}});
+  EXPECT_EQ(called.all_ns, 450);
+  ASSERT_EQ(called.functions.size(), 1u);
+  EXPECT_EQ(called.functions[0].ns, 400);
+  EXPECT_EQ(FunctionText(store_, called.functions[0]), "`evaluate` (train.py:8)");
+}
+
 TEST_F(CodeSamplesTest, WithoutSamplesThereIsNothing) {
   const CodeSamples samples(store_);
   EXPECT_TRUE(samples.empty());
