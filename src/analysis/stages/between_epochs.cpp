@@ -1,6 +1,7 @@
 #include "analysis/stages/between_epochs.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/numbers/quantile.h"
 #include "analysis/steps/step_inputs.h"
@@ -30,6 +31,44 @@ std::vector<TimeSpan> EvaluationCalls(const StepInputs& inputs, ThreadId thread)
   }
   return calls;
 }
+
+// How long the thread could run and had no processor, by looks at the process; between two of them
+// it waited evenly. Nothing is known of other threads than the first.
+class ProcessorWaits {
+ public:
+  ProcessorWaits(const Store& store, ThreadId thread) {
+    const ProcessId process = store.ProcessOf(thread);
+    if (process.IsNone()) return;
+    if (int64_t(store.threads.tid[thread.row()]) != int64_t(store.processes.pid[process.row()])) {
+      return;
+    }
+    const ProcessUsageTable& looks = store.process_usage;
+    for (size_t row = 0; row < looks.size(); ++row) {
+      if (looks.process[row] != process) continue;
+      at_ns_.push_back(looks.start_ns[row]);
+      waited_ns_.push_back(double(looks.first_waited_ns[row]));
+    }
+  }
+
+  double In(TimeSpan span) const {
+    return std::clamp(Until(span.end_ns) - Until(span.start_ns), 0.0,
+                      double(span.end_ns - span.start_ns));
+  }
+
+ private:
+  double Until(int64_t time_ns) const {
+    if (at_ns_.empty()) return 0;
+    const auto after = std::upper_bound(at_ns_.begin(), at_ns_.end(), time_ns);
+    if (after == at_ns_.begin()) return waited_ns_.front();
+    if (after == at_ns_.end()) return waited_ns_.back();
+    const auto i = static_cast<size_t>(after - at_ns_.begin());
+    const double part = double(time_ns - at_ns_[i - 1]) / double(at_ns_[i] - at_ns_[i - 1]);
+    return waited_ns_[i - 1] + part * (waited_ns_[i] - waited_ns_[i - 1]);
+  }
+
+  std::vector<int64_t> at_ns_;
+  std::vector<double> waited_ns_;
+};
 
 struct Lead {
   TimeSpan span;
@@ -80,13 +119,19 @@ std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessS
   }
   const std::vector<TimeSpan> apart = UniteSpans(not_training, evaluations);
   const std::vector<Lead> leads = LeadsOf(inputs, steps, apart);
-  std::vector<int64_t> lengths, durations;
+  const ProcessorWaits waits(inputs.store, steps.thread);
+  std::vector<int64_t> lengths, durations, ran, steps_ran;
   for (size_t i = 1; i < leads.size(); ++i) {
     const TimeSpan span = leads[i].span;
     lengths.push_back(span.end_ns - span.start_ns);
+    ran.push_back(lengths.back() - std::llround(waits.In(span)));
     durations.push_back(steps.steps[i].duration_ns());
+    const TimeSpan step{steps.steps[i].start_ns, steps.steps[i].end_ns};
+    steps_ran.push_back(durations.back() - std::llround(waits.In(step)));
   }
   const double usual_ns = double(LowerQuantile(lengths, 0.5));
+  const double usually_ran_ns = double(LowerQuantile(ran, 0.5));
+  const double step_ran_ns = double(LowerQuantile(steps_ran, 0.5));
   const double step_ns = double(LowerQuantile(durations, 0.5));
   for (size_t i = 1; i < leads.size(); ++i) {
     const TimeSpan span = leads[i].span;
@@ -95,6 +140,11 @@ std::vector<TimeSpan> FindBetweenEpochs(const StepInputs& inputs, const ProcessS
     const double least = (leads[i].epoch ? kLeastLeadOfEpoch : kLeastLead) * step_ns;
     const bool stands_out = leads[i].epoch || free_ns > kLeastOfUsual * usual_ns;
     if (!stands_out || free_ns - usual_ns <= least) continue;
+    // What waits longer for a processor does no more than others do.
+    const double ran_ns = free_ns - waits.In(span);
+    const bool does_more = ran_ns > kLeastOfUsual * usually_ran_ns &&
+                           ran_ns - usually_ran_ns > kLeastLead * step_ran_ns;
+    if (!leads[i].epoch && !does_more) continue;
     AddSpan(leads[i].epoch ? found : bare, span.start_ns, span.end_ns);
   }
   if (bare.size() * kFewestPerBareLead > leads.size()) bare.clear();

@@ -99,6 +99,29 @@ class StagesTest : public ::testing::Test {
     End(at_);
     return Find();
   }
+  // Before every tenth iteration 400 ms pass, in which the thread waits so long for a processor.
+  std::map<std::string, int64_t> SlowIterations(int64_t waited_ms) {
+    Start();
+    Prepare(1100);
+    build_.store().threads.tid[main_.row()] = 1;
+    int64_t all_waited_ms = 0;
+    const auto look = [&] {
+      build_.store().process_usage.Append({.start_ns = at_ * kMs,
+                                           .process = ProcessId::At(0),
+                                           .first_waited_ns = all_waited_ms * kMs});
+    };
+    for (int i = 0; i < 30; ++i) {
+      if (i % 10 == 9) {
+        look();
+        at_ += 400;
+        all_waited_ms += waited_ms;
+        look();
+      }
+      Step();
+    }
+    End(at_);
+    return Find();
+  }
   void End(int64_t at_ms) {
     build_.Phase(main_, Phase::kMainEnd, "end of main program", at_ * kMs, at_ * kMs);
     build_.store().processes.end_ns[0] = at_ms * kMs;
@@ -214,6 +237,15 @@ TEST_F(StagesTest, ASlowSampleOfAReplayBufferIsTraining) {
   }
   End(at_);
   EXPECT_EQ(Find().count("between steps"), 0u);
+}
+
+TEST_F(StagesTest, WorkBeforeFewIterationsIsBetweenSteps) {
+  EXPECT_EQ(SlowIterations(0).count("between steps"), 1u);
+}
+
+// A busy machine: the thread could run all the while and had no processor.
+TEST_F(StagesTest, WhatWaitsForAProcessorIsNothingBetweenSteps) {
+  EXPECT_EQ(SlowIterations(380).count("between steps"), 0u);
 }
 
 TEST_F(StagesTest, AStallInEveryFifthIterationIsTraining) {
