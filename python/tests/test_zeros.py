@@ -1,5 +1,8 @@
 """What is told of large matrices that are nearly all zeros."""
+import sys
+import types
 import unittest
+import unittest.mock
 
 from bridge_case import BridgeCase, Tensor
 
@@ -20,6 +23,15 @@ class Module:
 @unittest.skipIf(numpy is None, "no NumPy in this Python")
 class Zeros(BridgeCase):
     name = "_torch_zeros"
+
+    def setUp(self):
+        super().setUp()
+        self.traced = None
+        stub = types.SimpleNamespace(Tensor=Tensor, nn=types.SimpleNamespace(Parameter=type("Parameter", (Tensor,), {})),
+                                     _C=types.SimpleNamespace(_get_tracing_state=lambda: self.traced))
+        patch = unittest.mock.patch.dict(sys.modules, torch=stub)
+        patch.start()
+        self.addCleanup(patch.stop)
 
     @staticmethod
     def graph(nodes, kept=0.002):
@@ -53,6 +65,19 @@ class Zeros(BridgeCase):
                        Tensor(self.graph(1200).T)):
             self.module.look_at_call(Module(), (tensor,), {})
         self.assertEqual(self.said, {})
+
+    def test_nothing_is_asked_while_a_model_is_traced(self):
+        class Traced:
+            def buffers(self):
+                raise AssertionError("asked for its buffers")
+
+        self.traced = object()
+        for _ in range(2 * self.module.LOOKS):
+            self.module.look_at_call(Traced(), (Tensor(self.graph(1200)),), {})
+        self.assertEqual(self.said, {})
+        self.traced = None
+        self.module.look_at_call(Module(), (Tensor(self.graph(1200)),), {})
+        self.assertEqual(self.said["data.zeros_shape"], "1200 x 1200")
 
     def test_only_the_first_calls_are_looked_at_and_one_that_is_odd_is_the_last(self):
         class Odd:

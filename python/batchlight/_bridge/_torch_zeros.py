@@ -26,8 +26,11 @@ def look_at_call(module, arguments, named):
     global _looked
     if _looked == LOOKS:
         return
-    _looked += 1
     try:
+        # In torch.jit.trace sizes are tensors: to compare them would be part of what is traced.
+        if sys.modules["torch"]._C._get_tracing_state() is not None:
+            return
+        _looked += 1
         for item in _items(module, arguments, named):
             _look(item)
     except Exception:  # arguments and modules may do anything when they are asked: nothing is said
@@ -42,10 +45,10 @@ def _items(module, arguments, named):
 
 def _look(item):
     global _largest
-    torch = sys.modules.get("torch")
-    if torch is not None and not isinstance(item, torch.Tensor):
+    torch = sys.modules["torch"]
+    if type(item) not in (torch.Tensor, torch.nn.Parameter):  # others may be fakes, or on several devices
         return
-    shape = getattr(item, "shape", ())
+    shape = item.shape
     if len(shape) != 2 or shape[0] * shape[1] < max(LEAST_ELEMENTS, _largest + 1):
         return
     if item.device.type != "cpu" or item.is_sparse or item.requires_grad:
