@@ -51,7 +51,7 @@ def table(path, name, *flags):
 
 
 def losses(path):
-    return [row for row in table(path, "losses")]
+    return table(path, "losses")
 
 
 alone = {}
