@@ -21,7 +21,7 @@ constexpr auto kExporters = std::to_array<Exporter>({
      ExportFolded},
     {"speedscope", ".speedscope.json", "profile for speedscope.app", ExportForm::kText,
      ExportSpeedscope},
-    {"pprof", ".pb", "stacks of Python with calls, CPU and GPU time, for go tool pprof",
+    {"pprof", ".pb", "stacks with calls, CPU and GPU time, or bytes, for go tool pprof",
      ExportForm::kText, ExportPprof},
     {"pstats", ".pstats", "exact counts of functions, for pstats, snakeviz, gprof2dot",
      ExportForm::kText, ExportPstats},

@@ -15,7 +15,7 @@
 
 namespace batchlight {
 
-// What the stacks of folded and speedscope are of.
+// What the stacks of folded, speedscope and pprof are of.
 enum class ExportStacks : uint8_t {
   kCalls,          // ranges, modules, operators, calls of CUDA
   kPython,         // lines that called operators
@@ -43,7 +43,7 @@ struct ExportOptions {
   bool append = false;           // folders: add to the files that are there
   bool lazy = true;              // sqlite, parquet, arrow: leave tables without rows out
   bool by_gpu = false;           // folded: time of the work on the GPU that a stack launched
-  ExportStacks stacks = ExportStacks::kCalls;  // folded, speedscope
+  ExportStacks stacks = ExportStacks::kCalls;  // folded, speedscope, pprof
   bool spreadsheet = false;                    // csv: no text that could be a formula
   EventSelection selection;                    // --tables, --times, --ts-shift, --ts-normalize
   StepOptions steps;                           // chrome: what is written as ProfilerStep#

@@ -1,6 +1,4 @@
 """Time of the lines of a real program: `table lines`, and `table imports` beside -X importtime."""
-import collections
-import glob
 import json
 import os
 import re
@@ -10,11 +8,11 @@ import tempfile
 import textwrap
 import unittest
 
+import pprof_file
 import speedscope_file
 from recorded import BATCHLIGHT, run
 
 PYTHON = os.environ.get("BATCHLIGHT_TORCH_PYTHON", "/usr/bin/python3")
-PPROF = next(iter(glob.glob("/usr/lib/go-*/pkg/tool/*/pprof")), None)
 
 # Times its own lines: an operator's time is part of its line's.
 PROGRAM = """
@@ -37,30 +35,6 @@ PROGRAM = """
         sum(c.sum() + one.sum() for one in b).backward()                                  # backward
     print(json.dumps(seconds))
 """
-
-
-def fields(message):
-    """Number of a field -> its values, of a message in protobuf's encoding."""
-    found, at = collections.defaultdict(list), 0
-
-    def varint():
-        nonlocal at
-        value, shift = 0, 0
-        while True:
-            byte = message[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-    while at < len(message):
-        key = varint()
-        value = varint()
-        if key & 7 == 2:
-            at += value
-            value = message[at - value:at]
-        found[key >> 3].append(value)
-    return found
 
 
 def has_torch():
@@ -154,45 +128,25 @@ class PythonLinesTest(unittest.TestCase):
         return next(value for key, value in row.items() if key == name + " (ns)")
 
     def test_pprof(self):
-        """The fields of pprof's profile.proto, read as any reader of protobuf reads them."""
-        profile = fields(self.export("-t", "pprof"))
-        texts = [text.decode() for text in profile[6]]
-        self.assertEqual(texts[0], "")
-        self.assertEqual([[texts[kind[1][0]], texts[kind[2][0]]] for kind in map(fields, profile[1])],
-                         [["calls", "count"], ["cpu", "nanoseconds"], ["gpu", "nanoseconds"]])
-        functions = {function[1][0]: (texts[function[2][0]], texts[function[4][0]])
-                     for function in map(fields, profile[5])}
-        places = {}
-        for location in map(fields, profile[4]):
-            line = fields(location[4][0])
-            places[location[1][0]] = functions[line[1][0]] + (line[2][0],)
-        samples = [fields(sample) for sample in profile[2]]
-        self.assertEqual(sum(sample[2][1] for sample in samples),
-                         sum(self.nanoseconds(row, "CPU") for row in self.table("lines")))
-        outermost = {places[sample[1][-1]][:2] for sample in samples if sample[1]}
-        self.assertIn(("<module>", self.script), outermost)
-        self.assertIn("backward", [texts[fields(label)[2][0]] for sample in samples
-                                   for label in sample[3]])
+        profile = pprof_file.Profile(self.export("-t", "pprof"))
+        self.assertEqual(profile.types, [["calls", "count"], ["cpu", "nanoseconds"], ["gpu", "nanoseconds"]])
+        self.assertEqual(profile.total(1), sum(self.nanoseconds(row, "CPU") for row in self.table("lines")))
+        self.assertIn(("<module>", self.script), {stack[-1][:2] for stack, _, _ in profile.samples if stack})
+        self.assertIn({"part": "backward"}, [labels for _, _, labels in profile.samples])
 
     def test_pprof_opens_it(self):
-        if not PPROF:
+        if not pprof_file.PPROF:
             self.skipTest("no pprof here (golang-1.19-go)")
         path = os.path.join(self.folder.name, "run.pb")
         with open(path, "wb") as file:
             file.write(self.export("-t", "pprof"))
-
-        def shown(*words):
-            done = subprocess.run([PPROF, *words, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  env=dict(os.environ, PPROF_TMPDIR=self.folder.name), text=True, timeout=300)
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
-            return done.stdout
         whole_ns = sum(self.nanoseconds(row, "CPU") for row in self.table("lines"))
-        top = shown("-top", "-lines", "-unit=ns", "-nodefraction=0")
+        top = pprof_file.shown(self, path, "-top", "-lines", "-unit=ns", "-nodefraction=0")
         self.assertRegex(top, r"Type: cpu\n")  # nothing ran on a GPU
         self.assertIn(" of %dns total" % whole_ns, top)
         self.assertRegex(top, r" <module> %s:\d+\n" % re.escape(self.script))
-        self.assertRegex(shown("-tags"), r" part: .*(\n.*)* backward\n")
-        self.assertIn("Type: calls\n", shown("-top", "-sample_index=calls"))
+        self.assertRegex(pprof_file.shown(self, path, "-tags"), r" part: .*(\n.*)* backward\n")
+        self.assertIn("Type: calls\n", pprof_file.shown(self, path, "-top", "-sample_index=calls"))
 
     def test_without_a_gpu_there_are_no_gpu_columns(self):
         self.assertEqual([key for key in self.table("lines")[0] if "GPU" in key], [])

@@ -179,7 +179,9 @@ void SayWithoutEffect(const Exporter& exporter, const Command& command) {
     note("--lazy", "sqlite", "and folders of columns may leave empty tables out");
   }
   note("--metric", "folded", "sums up a metric");
-  if (exporter.name != "speedscope") note("--stacks", "folded", "and speedscope are stacks");
+  if (exporter.name != "speedscope" && exporter.name != "pprof") {
+    note("--stacks", "folded", "and its like (speedscope, pprof) are stacks");
+  }
   note("--spreadsheet", "csv", "is read by spreadsheets");
   note("--operators-as-nvtx", "sqlite", "has NVTX_EVENTS");
 }
@@ -233,6 +235,20 @@ ExportStacks StacksOf(const std::string& word) {
                                      : ExportStacks::kCalls;
 }
 
+Status CheckStacks(const Exporter& exporter, const ExportFlags& flags, const ExportOptions& options,
+                   bool given) {
+  if (given && exporter.name == "pprof" && options.stacks == ExportStacks::kCalls) {
+    return UsageError(
+        "-t pprof has stacks of code: --stacks=python, the default, or another than calls; -t "
+        "folded and speedscope have calls");
+  }
+  if (options.by_gpu && IsNamed(options.stacks)) {
+    return UsageError("--metric=" + flags.metric + ": --stacks=" + flags.stacks +
+                      " has no time of a GPU");
+  }
+  return Status();
+}
+
 Status RunExport(ExportFlags& flags, const Command& command) {
   const auto given = [&](const char* name) { return command.Given(name); };
   ExportOptions options;
@@ -245,10 +261,7 @@ Status RunExport(ExportFlags& flags, const Command& command) {
   ASSIGN_OR_RETURN(const Exporter* exporter, ChooseExporter(flags.type));
   ASSIGN_OR_RETURN(options.by_gpu, IsGpuMetric(flags.metric, *exporter));
   options.stacks = StacksOf(flags.stacks);
-  if (options.by_gpu && IsNamed(options.stacks)) {
-    return UsageError("--metric=" + flags.metric + ": --stacks=" + flags.stacks +
-                      " has no time of a GPU");
-  }
+  RETURN_IF_ERROR(CheckStacks(*exporter, flags, options, given("--stacks")));
   RETURN_IF_ERROR(
       CheckRuns("export", flags.inputs, "-f replaces what exists, the format is that of -t"));
   const std::string& input = flags.inputs[0];
@@ -300,8 +313,9 @@ void AddStackFlags(const Command& command, ExportFlags& flags) {
   command
       .Option(
           "--stacks", &flags.stacks,
-          "folded, speedscope: what is called (ranges, modules, operators, CUDA), lines of "
-          "Python with the time of the operators that they call (profile --python-lines=gpu), "
+          "folded, speedscope, pprof: what is called (ranges, modules, operators, CUDA; not in "
+          "pprof), lines of Python with the time of the operators that they call (profile "
+          "--python-lines=gpu), "
           "functions of Python by samples, running and waiting (profile --python-sampling), "
           "native functions by CPU samples (profile --sample=process-tree), or native functions "
           "that made long calls of CUDA (profile --cudabacktrace=all) or of the C library "

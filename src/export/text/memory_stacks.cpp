@@ -26,7 +26,7 @@ NamedStacks Named(const Store& store, const BytesOfStacks& bytes) {
     NamedStack& stack = stacks.emplace_back(NamedStack{key.first, {}, ValueOf(sum)});
     AddPythonFrames(store, key.second, stack.frames);
     std::reverse(stack.frames.begin(), stack.frames.end());
-    if (stack.frames.empty()) stack.frames.emplace_back("[no Python code]");
+    if (stack.frames.empty()) stack.frames.push_back({"[no Python code]"});
   }
   return stacks;
 }
@@ -67,11 +67,11 @@ NamedStacks GpuMemoryStacks(const Store& store, bool at_peak) {
   for (const auto& [key, sum] : bytes) {
     const auto& [thread, stack_id, backward, name] = key;
     NamedStack& stack = stacks.emplace_back(NamedStack{thread, {}, ValueOf(sum)});
-    if (!name.IsNone()) stack.frames.emplace_back(store.Text(name));
-    if (backward) stack.frames.emplace_back("[backward]");
+    if (!name.IsNone()) stack.frames.push_back({std::string(store.Text(name))});
+    if (backward) stack.frames.push_back({"[backward]"});
     AddPythonFrames(store, stack_id, stack.frames);
     std::reverse(stack.frames.begin(), stack.frames.end());
-    if (stack.frames.empty()) stack.frames.emplace_back("[no Python code]");
+    if (stack.frames.empty()) stack.frames.push_back({"[no Python code]"});
   }
   return stacks;
 }

@@ -13,19 +13,19 @@ namespace batchlight {
 namespace {
 
 // Frames innermost first.
-void AddNative(const Store& store, NativeStackId stack, std::vector<std::string>& frames) {
+void AddNative(const Store& store, NativeStackId stack, std::vector<NamedFrame>& frames) {
   for (NativeStackId at = stack; !at.IsNone(); at = store.native_stacks.parent[at.row()]) {
-    frames.push_back(FrameName(store, store.native_stacks.frame[at.row()]));
+    frames.push_back({FrameName(store, store.native_stacks.frame[at.row()])});
   }
 }
 
 // Native code down to where the interpreter called it, and above that the functions of Python.
 void AddMerged(const Store& store, NativeStackId stack, PythonStackId python_stack,
-               std::vector<std::string>& frames) {
+               std::vector<NamedFrame>& frames) {
   for (NativeStackId at = stack; !at.IsNone(); at = store.native_stacks.parent[at.row()]) {
     const NativeFrameId frame = store.native_stacks.frame[at.row()];
     if (RunsPython(store, frame)) return AddPythonFrames(store, python_stack, frames);
-    frames.push_back(FrameName(store, frame));
+    frames.push_back({FrameName(store, frame)});
   }
 }
 
@@ -61,7 +61,7 @@ NamedStacks SampledPythonStacks(const Store& store) {
     std::reverse(stack.frames.begin(), stack.frames.end());
     if (stack.value > 0) stacks.push_back(stack);
     if (time.waiting_ns == 0) continue;
-    stack.frames.emplace_back("[waiting]");
+    stack.frames.push_back({"[waiting]"});
     stack.value = time.waiting_ns;
     stacks.push_back(std::move(stack));
   }
@@ -72,7 +72,7 @@ NamedStacks StacksOfCalls(const Store& store, const std::vector<CallsOfStack>& c
   NamedStacks stacks;
   for (const CallsOfStack& of : calls) {
     NamedStack& stack = stacks.emplace_back(NamedStack{of.thread, {}, of.total_ns});
-    stack.frames.emplace_back(store.Text(of.call));
+    stack.frames.push_back({std::string(store.Text(of.call))});
     if (of.python_stack.IsNone()) {
       AddNative(store, of.stack, stack.frames);
     } else {

@@ -10,10 +10,15 @@
 
 namespace batchlight {
 
+struct NamedFrame {
+  std::string name;
+  PythonFrameId python = {};  // None: native, or no function
+};
+
 // The stack of a thread, outermost first.
 struct NamedStack {
   ThreadId thread;
-  std::vector<std::string> frames;
+  std::vector<NamedFrame> frames;
   int64_t value = 0;  // ns, or bytes: IsOfBytes()
 };
 // By thread.

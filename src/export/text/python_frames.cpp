@@ -13,10 +13,10 @@ std::string PythonFrameName(const Store& store, PythonFrameId frame) {
 
 }  // namespace
 
-void AddPythonFrames(const Store& store, PythonStackId stack, std::vector<std::string>& frames) {
+void AddPythonFrames(const Store& store, PythonStackId stack, std::vector<NamedFrame>& frames) {
   for (PythonStackId at = stack; !at.IsNone(); at = store.python_stacks.parent[at.row()]) {
     const PythonFrameId frame = store.python_stacks.frame[at.row()];
-    if (!frame.IsNone()) frames.push_back(PythonFrameName(store, frame));
+    if (!frame.IsNone()) frames.push_back({PythonFrameName(store, frame), frame});
   }
 }
 

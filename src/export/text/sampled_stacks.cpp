@@ -11,10 +11,6 @@
 namespace batchlight {
 namespace {
 
-std::string LabelOf(const Store& store, ThreadId thread) {
-  return thread.IsNone() ? "unknown thread" : ThreadLabel(store, thread.row());
-}
-
 // Frames of all threads are numbered by name.
 class FrameNumbers {
  public:
@@ -44,14 +40,14 @@ void PrintThread(const Store& store, const NamedStacks& stacks, size_t begin, si
   int64_t all = 0;
   for (size_t i = begin; i < end; ++i) all += stacks[i].value;
   out << "{\"type\":\"sampled\",\"name\":\"";
-  out.Escaped(LabelOf(store, stacks[begin].thread));
+  out.Escaped(ThreadLabel(store, stacks[begin].thread));
   out << "\",\"unit\":\"" << unit << "\",\"startValue\":0,\"endValue\":" << all
       << ",\n\"samples\":[";
   for (size_t i = begin; i < end; ++i) {
     out << (i > begin ? ",\n[" : "\n[");
     bool first = true;
-    for (const std::string& frame : stacks[i].frames) {
-      out << (first ? "" : ",") << numbers.Of(frame);
+    for (const NamedFrame& frame : stacks[i].frames) {
+      out << (first ? "" : ",") << numbers.Of(frame.name);
       first = false;
     }
     out << ']';
@@ -68,9 +64,9 @@ Result<uint64_t> ExportSampledFolded(const Store& store, const ExportOptions& op
   ASSIGN_OR_RETURN(AtomicFileWriter file, OpenOutput(options));
   TextBuffer out(file);
   for (const NamedStack& stack : stacks) {
-    out << FoldedFrame(LabelOf(store, stack.thread));
-    for (const std::string& frame : stack.frames) {
-      out << ';' << FoldedFrame(frame);
+    out << FoldedFrame(ThreadLabel(store, stack.thread));
+    for (const NamedFrame& frame : stack.frames) {
+      out << ';' << FoldedFrame(frame.name);
     }
     out << ' ' << stack.value << '\n';
     RETURN_IF_ERROR(out.FlushIfLarge());

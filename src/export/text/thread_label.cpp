@@ -17,6 +17,10 @@ std::string ThreadLabel(const Store& store, size_t thread) {
   return label;
 }
 
+std::string ThreadLabel(const Store& store, ThreadId thread) {
+  return thread.IsNone() ? "unknown thread" : ThreadLabel(store, thread.row());
+}
+
 std::string FoldedFrame(std::string_view name) {
   std::string frame = ValidUtf8(name.empty() ? "(no name)" : name);
   for (char& c : frame) {
