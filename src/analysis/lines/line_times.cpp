@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <utility>
 
 #include "analysis/cuda/kernel_class.h"
+#include "analysis/lines/line_key.h"
 #include "analysis/lines/line_parts.h"
 #include "analysis/lines/steady_lines.h"
 #include "analysis/numbers/closed_end.h"
@@ -90,12 +91,7 @@ class Measurer {
  private:
   LineRow& RowOf(const LinePart& part) {
     const StackLine line = part.stack.IsNone() ? StackLine() : lines_.Of(part.stack);
-    std::tuple<LineKind, StringId, uint32_t> key{part.kind, StringId(), 0};
-    if (!line.frame.IsNone()) {
-      const size_t frame = line.frame.row();
-      key = {part.kind, store_.python_frames.file[frame], store_.python_frames.line[frame]};
-    }
-    const auto [place, added] = rows_.try_emplace(key);
+    const auto [place, added] = rows_.try_emplace(KeyOfLine(store_, part.kind, line.frame));
     LineRow& row = place->second;
     if (added) {
       row.kind = part.kind;
@@ -135,7 +131,7 @@ class Measurer {
   StackLines lines_;
   LineFinder finder_;
   SteadyMoments moments_;
-  std::map<std::tuple<LineKind, StringId, uint32_t>, LineRow> rows_;
+  std::map<LineKey, LineRow> rows_;
   std::map<PythonStackId, int64_t> stack_ns_;
   std::map<StringId, bool> collective_names_;
   LineTimes times_;

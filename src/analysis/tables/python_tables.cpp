@@ -1,6 +1,9 @@
 // Functions with the columns of cProfile, lines with those of line_profiler.
 #include <algorithm>
+#include <map>
+#include <utility>
 
+#include "analysis/lines/line_key.h"
 #include "analysis/python/function_counts.h"
 #include "analysis/python/line_counts.h"
 #include "analysis/result/result_column.h"
@@ -47,6 +50,7 @@ Columns<PythonFunctionCounts> CountedFunctionColumns(const Store& store) {
 struct CountedLine {
   const PythonTimedFunction& function;
   const PythonLineCounts& line;
+  const LineRow* work = nullptr;  // what its operators did; none: it called none
 };
 
 Columns<CountedLine> CountedLineColumns(const Store& store) {
@@ -98,6 +102,45 @@ Columns<CountedLine> LineMemoryColumns() {
   };
 }
 
+// Those of `table lines`, beside the exact time of the same line.
+Columns<CountedLine> LineWorkColumns(bool gpu) {
+  using Row = CountedLine;
+  const auto time = [](auto&& ns_of) {
+    return
+        [ns_of](const Row& row) { return row.work == nullptr ? Cell{} : Cell{ns_of(*row.work)}; };
+  };
+  Columns<Row> columns;
+  if (gpu) {
+    columns = {
+        {TimeColumn("gpu", "GPU", "Kernels, copies and sets of the operators it called"),
+         time([](const LineRow& work) { return work.gpu_ns(); })},
+        {TimeColumn("gpu_forward", "GPU Forward", "Of the operators that the line called"),
+         time([](const LineRow& work) { return work.gpu_forward_ns; })},
+        {TimeColumn("gpu_backward", "GPU Backward", "Of the functions that differentiate them"),
+         time([](const LineRow& work) { return work.gpu_backward_ns; })}};
+  }
+  columns.push_back({TimeColumn("cpu_backward", "CPU Backward",
+                                "Of the functions that differentiate its operators"),
+                     time([](const LineRow& work) { return work.cpu_backward_ns; })});
+  return columns;
+}
+
+// By file and line. Of a line that has several rows (one that steps an optimizer, too), their sum.
+std::map<std::pair<StringId, uint32_t>, LineRow> WorkOfLines(const RunOverview& overview) {
+  std::map<std::pair<StringId, uint32_t>, LineRow> work;
+  for (const LineRow& row : overview.lines.rows) {
+    if (row.frame.IsNone()) continue;
+    const LineKey key = KeyOfLine(*overview.store, row.kind, row.frame);
+    LineRow& sum = work[{key.file, key.line}];
+    for (const auto ns :
+         {&LineRow::cpu_forward_ns, &LineRow::cpu_backward_ns, &LineRow::cpu_recompute_ns,
+          &LineRow::gpu_forward_ns, &LineRow::gpu_backward_ns, &LineRow::gpu_recompute_ns}) {
+      sum.*ns += row.*ns;
+    }
+  }
+  return work;
+}
+
 }  // namespace
 
 ResultTable MakePythonFunctionsTable(const RunOverview& overview) {
@@ -112,10 +155,13 @@ ResultTable MakePythonLinesTable(const RunOverview& overview) {
                   [](const PythonTimedFunction& function) { return function.has_memory; })) {
     Append(columns, LineMemoryColumns());
   }
+  const auto work = WorkOfLines(overview);
+  if (!work.empty()) Append(columns, LineWorkColumns(overview.lines.gpu_ns != 0));
   ResultTable table = EmptyTable("python_lines", "Python lines, exactly", columns);
   for (const PythonTimedFunction& function : functions) {
     for (const PythonLineCounts& line : function.lines) {
-      AddRow(table, columns, {function, line});
+      const auto of_line = work.find({function.file, line.line});
+      AddRow(table, columns, {function, line, of_line == work.end() ? nullptr : &of_line->second});
     }
   }
   return table;
