@@ -18,8 +18,8 @@ constexpr uint16_t kMachine = EM_AARCH64;
 constexpr uint64_t kPageBytes = 4096;
 constexpr size_t kMostNameBytes = 16 << 10;
 constexpr size_t kMostBuildIdBytes = 64;
-// Of a file that means harm. The largest libraries have a million functions, and a few notes.
-constexpr uint64_t kMostSymbols = 8'000'000;
+// Of a file that means harm. The largest libraries have a dozen segments and a few notes.
+constexpr size_t kMostSegments = 256;
 constexpr size_t kMostNoteBytes = 64 << 10;  // of a segment
 constexpr size_t kMostNoteSegments = 16;
 constexpr size_t kMostUnderscores = 8;  // that are counted
@@ -95,7 +95,7 @@ bool ElfFile::Read() {
   for (uint32_t i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment;
     if (!ReadAt(header.e_phoff + uint64_t{i} * header.e_phentsize, &segment)) break;
-    if (segment.p_type == PT_LOAD) {
+    if (segment.p_type == PT_LOAD && segments_.size() < kMostSegments) {
       segments_.push_back(
           {segment.p_vaddr, segment.p_offset, segment.p_filesz, (segment.p_flags & PF_X) != 0});
     } else if (segment.p_type == PT_GNU_EH_FRAME) {
@@ -164,7 +164,7 @@ std::vector<ElfFile::Section> ElfFile::Sections() const {
   return sections;
 }
 
-std::vector<Function> ElfFile::Functions() const {
+std::vector<Function> ElfFile::Functions(uint64_t& symbols_left) const {
   std::vector<Function> functions;
   const std::vector<Section> sections = Sections();
   // A file has one table of each kind. In one that means harm thousands lie over each other.
@@ -174,7 +174,8 @@ std::vector<Function> ElfFile::Functions() const {
     bool& had = section.type == SHT_SYMTAB ? had_symbols : had_dynamic_symbols;
     if (std::exchange(had, true) || section.link >= sections.size()) continue;
     const auto names = sections[section.link].bytes;
-    const uint64_t count = std::min(section.bytes.size() / sizeof(Elf64_Sym), kMostSymbols);
+    const uint64_t count = std::min(section.bytes.size() / sizeof(Elf64_Sym), symbols_left);
+    symbols_left -= count;
     for (uint64_t i = 0; i < count; ++i) {
       Elf64_Sym symbol;
       std::memcpy(&symbol, section.bytes.data() + i * sizeof symbol, sizeof symbol);

@@ -21,6 +21,10 @@ struct Function {
   bool is_global = false;
 };
 
+// For the files of a program together, which may name one file again and again. The largest
+// libraries have a million symbols, all of a job three million.
+inline constexpr uint64_t kMostSymbols = 16'000'000;
+
 class ElfFile {
  public:
   // Null: no such file, or no ELF file of this machine's kind.
@@ -35,8 +39,10 @@ class ElfFile {
   const UnwindTables& tables() const { return tables_; }
   // The address, as the file counts, of the byte at `offset` of the file. UINT64_MAX: of none.
   uint64_t AddressOf(uint64_t offset) const;
-  // The functions of the symbol tables, by address, none inside another; without them, none.
-  std::vector<Function> Functions() const;
+  // The functions of the symbol tables, by address, none inside another; without them, none. Reads
+  // no more than so many symbols, and takes those that it read from them.
+  std::vector<Function> Functions(uint64_t& symbols_left) const;
+  size_t segment_count() const { return segments_.size(); }
   // The bytes from an address on that the file has.
   Stretch At(uint64_t address) const;
 

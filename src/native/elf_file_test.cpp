@@ -53,6 +53,18 @@ class Image {
     header_.e_phnum = segments;
   }
 
+  // One segment of code, which as many program headers are said to be.
+  void AddSegments(uint16_t count) {
+    Elf64_Phdr segment{};
+    segment.p_type = PT_LOAD;
+    segment.p_flags = PF_R | PF_X;
+    segment.p_vaddr = 0x1000;
+    segment.p_filesz = 4096;
+    header_.e_phoff = Append(&segment, sizeof segment);
+    header_.e_phnum = count;
+    header_.e_phentsize = 0;
+  }
+
   void AddFunction(uint32_t table_type, uint64_t address, const std::string& name,
                    size_t times = 1) {
     const uint64_t names = Append(name.c_str(), name.size() + 1);
@@ -95,6 +107,11 @@ class Image {
   std::vector<uint8_t> bytes_;
 };
 
+std::vector<Function> FunctionsOf(const ElfFile& file) {
+  uint64_t symbols_left = kMostSymbols;
+  return file.Functions(symbols_left);
+}
+
 // Thousands of tables over each other would be read for minutes, and take all memory.
 TEST(ElfFile, HasOneTableOfEachKind) {
   Image image;
@@ -105,7 +122,7 @@ TEST(ElfFile, HasOneTableOfEachKind) {
   const std::vector<uint8_t> bytes = image.Bytes();
   const auto file = ElfFile::Of(bytes);
   ASSERT_NE(file, nullptr);
-  const std::vector<Function> functions = file->Functions();
+  const std::vector<Function> functions = FunctionsOf(*file);
   ASSERT_EQ(functions.size(), 2U);
   EXPECT_EQ(functions[0].name, "first");
   EXPECT_EQ(functions[1].name, "dynamic");
@@ -115,7 +132,7 @@ TEST(ElfFile, NamesAreCut) {
   Image image;
   image.AddFunction(SHT_SYMTAB, 0x100, std::string(100'000, 'n'));
   const std::vector<uint8_t> bytes = image.Bytes();
-  const auto functions = ElfFile::Of(bytes)->Functions();
+  const auto functions = FunctionsOf(*ElfFile::Of(bytes));
   ASSERT_EQ(functions.size(), 1U);
   EXPECT_EQ(functions[0].name.size(), size_t{16} << 10);
 }
@@ -137,12 +154,37 @@ TEST(ElfFile, NotesOverEachOtherAreNotReadForEver) {
   EXPECT_EQ(ElfFile::Of(bytes)->build_id(), "");
 }
 
+// 65,535 segments that are all the one in the file: two MB for each of ten thousand such files.
+TEST(ElfFile, SegmentsOverEachOtherAreKeptToADozenDozen) {
+  Image image;
+  image.AddSegments(UINT16_MAX);
+  const std::vector<uint8_t> bytes = image.Bytes();
+  const auto file = ElfFile::Of(bytes);
+  ASSERT_NE(file, nullptr);
+  EXPECT_EQ(file->segment_count(), 256u);
+  EXPECT_EQ(file->AddressOf(0x10), 0x1010u);
+}
+
+// One file under thousands of names is read as often.
+TEST(ElfFile, AllFilesTogetherHaveSoManySymbols) {
+  Image image;
+  image.AddFunction(SHT_SYMTAB, 0x100, "one", 1000);
+  const std::vector<uint8_t> bytes = image.Bytes();
+  const auto file = ElfFile::Of(bytes);
+  uint64_t symbols_left = 1500;
+  EXPECT_EQ(file->Functions(symbols_left).size(), 1u);
+  EXPECT_EQ(symbols_left, 500u);
+  EXPECT_EQ(file->Functions(symbols_left).size(), 1u);
+  EXPECT_EQ(symbols_left, 0u);
+  EXPECT_EQ(file->Functions(symbols_left).size(), 0u);
+}
+
 // Names of one address are compared: not all of each, where there are many.
 TEST(ElfFile, LongNamesOfOneFunctionAreToldApartSoon) {
   Image image;
   image.AddFunction(SHT_SYMTAB, 0x100, std::string(16'000, '_'), 200'000);
   const std::vector<uint8_t> bytes = image.Bytes();
-  EXPECT_EQ(ElfFile::Of(bytes)->Functions().size(), 1U);
+  EXPECT_EQ(FunctionsOf(*ElfFile::Of(bytes)).size(), 1U);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ const std::string& Module::build_id() const {
   return file_ ? file_->build_id() : kNone;
 }
 
-const UnwindRow* Module::RowAt(uint64_t address) {
+const UnwindRow* Module::RowAt(uint64_t address, uint64_t& work_left) {
   if (!file_) return nullptr;
   // A program that means harm runs through a file without an end.
   if (kept_rows_ >= kMostKeptRows && row_of_.size() > kLeastKeptRows) {
@@ -53,7 +53,10 @@ const UnwindRow* Module::RowAt(uint64_t address) {
   const auto [place, added] = row_of_.try_emplace(address, kNothing);
   if (added) {
     ++kept_rows_;
-    if (const auto row = file_->tables().RowAt(address)) {
+    uint64_t read_bytes = 0;
+    const auto row = file_->tables().RowAt(address, &read_bytes);
+    work_left -= std::min(work_left, read_bytes);
+    if (row) {
       place->second = static_cast<uint32_t>(rows_.size());
       rows_.push_back(*row);
     }
@@ -61,11 +64,12 @@ const UnwindRow* Module::RowAt(uint64_t address) {
   return place->second == kNothing ? nullptr : &rows_[place->second];
 }
 
-FunctionNames::FunctionNames(const ElfFile& file) : functions_(file.Functions()) {
+FunctionNames::FunctionNames(const ElfFile& file, uint64_t& symbols_left)
+    : functions_(file.Functions(symbols_left)) {
   if (file.build_id().size() < 2) return;
   debug_file_ = ElfFile::Open(DebugPath(file.build_id()));
   if (!debug_file_ || debug_file_->build_id() != file.build_id()) return;
-  std::vector<Function> more = debug_file_->Functions();
+  std::vector<Function> more = debug_file_->Functions(symbols_left);
   if (more.size() > functions_.size()) functions_ = std::move(more);
 }
 

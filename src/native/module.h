@@ -24,8 +24,8 @@ class Module {
   const ElfFile* file() const { return file_.get(); }
 
   // The row for an address of the file, kept for the next time. Null: its tables say nothing of it.
-  // Valid until the next call.
-  const UnwindRow* RowAt(uint64_t address);
+  // Valid until the next call. Takes the bytes that had to be read for it from `work_left`.
+  const UnwindRow* RowAt(uint64_t address, uint64_t& work_left);
 
  private:
   std::string path_;
@@ -38,7 +38,8 @@ class Module {
 // Names of a file's functions: its own symbols, or those of its debug file under /usr/lib/debug.
 class FunctionNames {
  public:
-  explicit FunctionNames(const ElfFile& file);
+  // `symbols_left`: as of ElfFile::Functions.
+  FunctionNames(const ElfFile& file, uint64_t& symbols_left);
   // Null: in no function that is known.
   const Function* Find(uint64_t address) const;
 

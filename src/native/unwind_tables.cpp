@@ -10,8 +10,9 @@
 namespace batchlight::native {
 namespace {
 
-// Real entries have some hundred bytes; one that means harm would be run for every sample.
-constexpr uint64_t kMostEntryBytes = 64 << 10;
+// Real entries have some hundred bytes, of PyTorch's libraries up to 7 KB; one that means harm
+// would be run for every sample.
+constexpr uint64_t kMostEntryBytes = 16 << 10;
 // Compilers remember one row at a time.
 constexpr size_t kMostRemembered = 8;
 
@@ -283,7 +284,7 @@ UnwindTables::Entry UnwindTables::EntryAt(size_t index) const {
           header_.address + static_cast<uint64_t>(int64_t{values[1]})};
 }
 
-std::optional<UnwindRow> UnwindTables::RowAt(uint64_t address) const {
+std::optional<UnwindRow> UnwindTables::RowAt(uint64_t address, uint64_t* read_bytes) const {
   size_t low = 0;
   size_t high = count_;
   while (low < high) {
@@ -302,6 +303,7 @@ std::optional<UnwindRow> UnwindTables::RowAt(uint64_t address) const {
   if (common_offset == 0) return std::nullopt;
   const auto common = ReadCommonEntry(image_.From(id_address - common_offset));
   if (!common) return std::nullopt;
+  if (read_bytes != nullptr) *read_bytes = common->program.size() + body->rest().size();
   const uint64_t begin = body->Pointer(common->pointer_encoding, 0);
   const uint64_t length = body->Pointer(common->pointer_encoding & 0x0f, 0);
   if (common->has_augmentation_data) body->Skip(body->Uleb());

@@ -38,8 +38,8 @@ class UnwindTables {
 
   bool empty() const { return count_ == 0; }
   // The row of the instruction at `address`. Nothing: no function of the tables is there, or what
-  // they say cannot be understood.
-  std::optional<UnwindRow> RowAt(uint64_t address) const;
+  // they say cannot be understood. `read_bytes`: how many bytes of them were read to find out.
+  std::optional<UnwindRow> RowAt(uint64_t address, uint64_t* read_bytes = nullptr) const;
 
  private:
   struct Entry {

@@ -1,5 +1,6 @@
 #include "native/unwinder.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace batchlight::native {
@@ -54,6 +55,13 @@ std::optional<uint64_t> Restore(const RegisterRule& rule, size_t number, uint64_
   return std::nullopt;
 }
 
+// What a step by this row runs through.
+uint64_t ExpressionBytes(const UnwindRow& row) {
+  uint64_t bytes = row.cfa_expression.size();
+  for (const RegisterRule& rule : row.rules) bytes += rule.expression.size();
+  return bytes;
+}
+
 // Whether the return address lies in what was not copied.
 bool IsDeep(const UnwindRow& row, uint64_t cfa, const StackCopy& stack) {
   const RegisterRule& rule = row.rules[row.return_address];
@@ -104,7 +112,7 @@ Step ByFramePointer(const AddressSpace& space, const StackCopy& stack, Registers
 }  // namespace
 
 WalkEnd WalkStack(const AddressSpace& space, Registers registers, const StackCopy& stack,
-                  size_t max_frames, std::vector<CodePlace>& frames) {
+                  size_t max_frames, std::vector<CodePlace>& frames, uint64_t& work_left) {
   bool is_call = false;  // the pc is a return address: the place is the call before it
   for (size_t depth = 0; depth < max_frames; ++depth) {
     CodePlace place;
@@ -114,7 +122,10 @@ WalkEnd WalkStack(const AddressSpace& space, Registers registers, const StackCop
       place = {nullptr, pc};
     }
     frames.push_back(place);
-    const UnwindRow* row = place.module != nullptr ? place.module->RowAt(place.address) : nullptr;
+    if (work_left == 0) return WalkEnd::kNoTables;
+    const UnwindRow* row =
+        place.module != nullptr ? place.module->RowAt(place.address, work_left) : nullptr;
+    if (row != nullptr) work_left -= std::min(work_left, ExpressionBytes(*row));
     const Step step =
         row != nullptr ? ToCaller(*row, stack, registers) : ByFramePointer(space, stack, registers);
     if (step == Step::kOutermost) return WalkEnd::kWhole;

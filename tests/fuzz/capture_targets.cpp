@@ -34,7 +34,8 @@ T ReadFrom(std::span<const uint8_t>& bytes) {
 // Functions lie beside each other, and each has its name in the file.
 void CheckFunctions(const native::ElfFile& file) {
   uint64_t last = 0;
-  for (const native::Function& function : file.Functions()) {
+  uint64_t symbols_left = native::kMostSymbols;
+  for (const native::Function& function : file.Functions(symbols_left)) {
     if (function.begin < last || function.name.empty()) std::abort();
     last = function.begin;
   }
@@ -53,6 +54,7 @@ void FuzzNative(const uint8_t* data, size_t size) {
   if (module.file() != nullptr) CheckFunctions(*module.file());
   std::span<const uint8_t> words(data + size / 2, size - size / 2);
   const native::StackCopy stack(words, kStackAt);
+  uint64_t work_left = 1 << 20;
   for (int walk = 0; walk < 16; ++walk) {
     native::Registers registers;
     registers.pc = kCodeAt + ReadFrom<uint64_t>(words) % std::max<size_t>(size, 4096);
@@ -60,7 +62,7 @@ void FuzzNative(const uint8_t* data, size_t size) {
       registers.Set(number, kStackAt + (ReadFrom<uint16_t>(words) & ~7u));
     }
     std::vector<native::CodePlace> frames;
-    (void)native::WalkStack(space, registers, stack, kMostFrames, frames);
+    (void)native::WalkStack(space, registers, stack, kMostFrames, frames, work_left);
     if (frames.size() > kMostFrames) std::abort();
   }
 }

@@ -20,19 +20,22 @@ size_t BytesOf(std::string_view text) {
 
 std::string_view Cut(std::string_view text) { return text.substr(0, format::kMaxStringBytes / 8); }
 
-void MakeDistinct(std::vector<uint64_t>& values) {
+template <typename Place>
+void MakeDistinct(std::vector<Place>& values) {
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-// Each chunk has them anew. Code without an end gets no more names at some point.
-void AddPlaceTo(std::vector<uint64_t>& places, uint64_t address) {
-  constexpr size_t kMostPlaces = 1 << 20;
+// Each chunk has them anew. Code without an end gets no more names at some point, in however many
+// files it is.
+template <typename Place>
+void AddPlaceTo(std::vector<Place>& places, const Place& place) {
+  constexpr size_t kMostPlaces = 4 << 20;
   if (places.size() == kMostPlaces) {
     MakeDistinct(places);
     if (places.size() > kMostPlaces / 2) places.resize(kMostPlaces / 2);
   }
-  places.push_back(address);
+  places.push_back(place);
 }
 
 }  // namespace
@@ -94,6 +97,10 @@ uint32_t CpuLog::ModuleId(const native::Module* module, bool in_kernel, uint64_t
   return place->second;
 }
 
+void CpuLog::AddPlace(const native::Module& module, uint64_t address) {
+  AddPlaceTo(places_, Place(&module, address));
+}
+
 uint32_t CpuLog::StackId(std::span<const StackFrame> frames, uint64_t ticks,
                          format::ChunkWriter& writer) {
   uint32_t stack = 0;
@@ -108,10 +115,8 @@ uint32_t CpuLog::StackId(std::span<const StackFrame> frames, uint64_t ticks,
                                            .module = module,
                                            .address = frame.place.address},
                  ticks);
-      if (frame.in_kernel) AddPlaceTo(kernel_places_, frame.place.address);
-      if (frame.place.module != nullptr) {
-        AddPlaceTo(places_[frame.place.module], frame.place.address);
-      }
+      if (frame.in_kernel) AddPlaceTo(kernel_places_, Place(nullptr, frame.place.address));
+      if (frame.place.module != nullptr) AddPlace(*frame.place.module, frame.place.address);
     }
     stack = place->second;
   }
@@ -141,19 +146,23 @@ void CpuLog::AddName(const native::Module* module, bool in_kernel, uint64_t begi
 }
 
 void CpuLog::AddNames(bool kernel, int64_t at_ns) {
-  for (auto& [module, places] : places_) {
-    MakeDistinct(places);
-    AddNamesOf(*module, at_ns);
+  MakeDistinct(places_);
+  uint64_t symbols_left = native::kMostSymbols;
+  for (size_t begin = 0, end = 0; begin < places_.size(); begin = end) {
+    while (end < places_.size() && places_[end].first == places_[begin].first) ++end;
+    AddNamesOf(std::span(places_).subspan(begin, end - begin), symbols_left, at_ns);
   }
   MakeDistinct(kernel_places_);
   if (kernel && !kernel_places_.empty()) AddKernelNames(at_ns);
 }
 
-void CpuLog::AddNamesOf(const native::Module& module, int64_t at_ns) {
+// Places of one file, in order.
+void CpuLog::AddNamesOf(std::span<const Place> places, uint64_t& symbols_left, int64_t at_ns) {
+  const native::Module& module = *places.front().first;
   if (module.file() == nullptr) return;
-  const native::FunctionNames names(*module.file());
+  const native::FunctionNames names(*module.file(), symbols_left);
   const native::Function* last = nullptr;
-  for (const uint64_t place : places_[&module]) {
+  for (const auto& [of_module, place] : places) {
     const native::Function* function = names.Find(place);
     if (function == nullptr || function == last) continue;
     last = function;
@@ -164,7 +173,7 @@ void CpuLog::AddNamesOf(const native::Module& module, int64_t at_ns) {
 void CpuLog::AddKernelNames(int64_t at_ns) {
   const std::vector<KernelFunction> functions = ReadKernelFunctions();
   const KernelFunction* last = nullptr;
-  for (const uint64_t place : kernel_places_) {
+  for (const auto& [of_kernel, place] : kernel_places_) {
     const auto after = std::upper_bound(
         functions.begin(), functions.end(), place,
         [](uint64_t value, const KernelFunction& function) { return value < function.begin; });

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "capture/recording/tool_chunks.h"
@@ -33,14 +34,14 @@ class CpuLog {
   void AddThread(format::CpuThreadRecord record, std::string_view name, int64_t at_ns);
   void AddCounter(format::Counter counter, uint64_t value, int64_t at_ns);
   // A place of somebody else's frames, to be named too.
-  void AddPlace(const native::Module& module, uint64_t address) {
-    places_[&module].push_back(address);
-  }
+  void AddPlace(const native::Module& module, uint64_t address);
   // Names of the functions in which the frames lie that were written so far, of files and, if
   // `kernel`, of the kernel. Each capture needs them.
   void AddNames(bool kernel, int64_t at_ns);
 
  private:
+  using Place = std::pair<const native::Module*, uint64_t>;  // null: of the kernel
+
   explicit CpuLog(ToolChunks chunks) : chunks_(std::move(chunks)) {}
 
   template <typename Record>
@@ -50,7 +51,7 @@ class CpuLog {
   uint32_t ModuleId(const native::Module* module, bool in_kernel, uint64_t ticks,
                     format::ChunkWriter& writer);
   uint32_t StackId(std::span<const StackFrame> frames, uint64_t ticks, format::ChunkWriter& writer);
-  void AddNamesOf(const native::Module& module, int64_t at_ns);
+  void AddNamesOf(std::span<const Place> places, uint64_t& symbols_left, int64_t at_ns);
   void AddKernelNames(int64_t at_ns);
   void AddName(const native::Module* module, bool in_kernel, uint64_t begin, uint64_t end,
                std::string_view name, int64_t at_ns);
@@ -61,8 +62,8 @@ class CpuLog {
   std::map<std::pair<const native::Module*, bool>, uint32_t> modules_;
   std::map<std::tuple<uint32_t, uint32_t, uint64_t>, uint32_t> stacks_;  // parent, module, address
   // All places that were written.
-  std::map<const native::Module*, std::vector<uint64_t>> places_;
-  std::vector<uint64_t> kernel_places_;
+  std::vector<Place> places_;
+  std::vector<Place> kernel_places_;
 };
 
 }  // namespace batchlight::capture

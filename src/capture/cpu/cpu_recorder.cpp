@@ -14,6 +14,9 @@ namespace batchlight::capture {
 namespace {
 
 constexpr size_t kMaxFrames = 512;
+// Bytes of unwind tables that are run in a round: seconds at most, of a program that means harm.
+// All of a real one has some dozen MB, most of which is read once.
+constexpr uint64_t kMostWork = 16 << 20;
 constexpr int64_t kLongestRoundNs = 50'000'000;
 constexpr int64_t kShortestRoundNs = 5'000'000;
 constexpr int kRoundsPerRing = 3;
@@ -115,6 +118,7 @@ void CpuRecorder::Round() {
 
 void CpuRecorder::TakeRings() {
   const int64_t until_ns = MonotonicNow();
+  work_left_ = kMostWork;
   events_.Read([this](std::span<const uint8_t> bytes) {
     const PerfRecord record = DecodePerfRecord(bytes, events_.sample_type());
     if (record.kind == PerfKind::kOther) return;
@@ -159,6 +163,8 @@ void CpuRecorder::Take(const PerfRecord& record) {
     case PerfKind::kName:
       return TakeName(record);
     case PerfKind::kEnd:
+      spaces_.End(record.pid, record.tid);
+      samples_.erase(record.tid);
       return log_.AddThread({.pid = record.pid, .tid = record.tid, .what = kEnded}, {}, last_ns_);
     case PerfKind::kLost:
       lost_ += record.lost;
@@ -169,26 +175,14 @@ void CpuRecorder::Take(const PerfRecord& record) {
 }
 
 void CpuRecorder::TakeMap(const PerfRecord& record) {
-  auto& space = spaces_[record.pid];
-  if (!space) {
-    space = std::make_shared<native::AddressSpace>();
-  } else if (space.use_count() > 1) {  // shared with the parent since fork
-    space = std::make_shared<native::AddressSpace>(*space);
-  }
   const FileRights rights(user_);
-  space->Map(record.begin, record.bytes, record.file_offset,
-             modules_.Find(std::string(record.name)));
+  spaces_.Change(record.pid)
+      .Map(record.begin, record.bytes, record.file_offset, modules_.Find(std::string(record.name)));
 }
 
 void CpuRecorder::TakeBegin(const PerfRecord& record) {
   const bool is_process = record.pid != record.parent_pid;
-  if (is_process) {
-    const auto parent = spaces_.find(record.parent_pid);
-    if (parent != spaces_.end()) {
-      const auto shared = parent->second;
-      spaces_[record.pid] = shared;
-    }
-  }
+  spaces_.Begin(record.pid, record.tid, record.parent_pid);
   log_.AddThread({.pid = record.pid,
                   .tid = record.tid,
                   .parent_pid = is_process ? record.parent_pid : 0,
@@ -197,7 +191,7 @@ void CpuRecorder::TakeBegin(const PerfRecord& record) {
 }
 
 void CpuRecorder::TakeName(const PerfRecord& record) {
-  if (record.by_exec) spaces_.erase(record.pid);
+  if (record.by_exec) spaces_.Exec(record.pid);
   log_.AddThread(
       {.pid = record.pid, .tid = record.tid, .what = record.by_exec ? kNameByExec : kName},
       record.name, last_ns_);
@@ -220,9 +214,7 @@ void CpuRecorder::TakeSample(const PerfRecord& record) {
 
 // Innermost first: the kernel's, then the program's.
 void CpuRecorder::AddFrames(const PerfRecord& record, format::CpuSampleRecord& sample) {
-  static const native::AddressSpace kNoSpace;
-  const auto found = spaces_.find(record.pid);
-  const native::AddressSpace& space = found == spaces_.end() ? kNoSpace : *found->second;
+  const native::AddressSpace& space = spaces_.Find(record.pid);
   const auto place_of = [&](uint64_t pc) {
     native::CodePlace place;
     if (!space.Find(pc, &place)) place = {nullptr, pc};
@@ -246,8 +238,8 @@ void CpuRecorder::AddFrames(const PerfRecord& record, format::CpuSampleRecord& s
   }
   places_.clear();
   const native::StackCopy stack(record.stack, record.registers.values[native::kStackPointer]);
-  sample.stack_end =
-      static_cast<uint32_t>(WalkStack(space, record.registers, stack, kMaxFrames, places_));
+  sample.stack_end = static_cast<uint32_t>(
+      WalkStack(space, record.registers, stack, kMaxFrames, places_, work_left_));
   for (const native::CodePlace& place : places_) frames_.push_back({place});
 }
 

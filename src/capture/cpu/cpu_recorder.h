@@ -3,7 +3,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,6 +16,7 @@
 #include "capture/cpu/file_rights.h"
 #include "capture/cpu/perf_events.h"
 #include "capture/cpu/perf_record.h"
+#include "capture/cpu/process_spaces.h"
 #include "native/unwinder.h"
 
 namespace batchlight::capture {
@@ -78,8 +78,8 @@ class CpuRecorder {
   CpuLog log_;
   bool collecting_;
   native::Modules modules_;
-  std::unordered_map<uint32_t, std::shared_ptr<native::AddressSpace>> spaces_;  // by pid
-  std::unordered_map<uint32_t, uint32_t> samples_;                              // of a thread
+  ProcessSpaces spaces_;
+  std::unordered_map<uint32_t, uint32_t> samples_;  // of a thread
   std::vector<uint8_t> arena_;
   std::vector<Pending> pending_;
   std::vector<native::CodePlace> places_;
@@ -87,6 +87,7 @@ class CpuRecorder {
   uint32_t capture_index_ = 0;
   int64_t last_ns_ = 0;
   uint64_t lost_ = 0;
+  uint64_t work_left_ = 0;  // of this round
   std::thread thread_;
 };
 
