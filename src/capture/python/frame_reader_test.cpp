@@ -7,12 +7,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "capture/loop/clock.h"
 #include "capture/python/code_names.h"
+#include "capture/python/python_log.h"
+#include "capture/python/sampled_process.h"
 
 namespace batchlight::capture {
 namespace {
@@ -127,6 +132,43 @@ TEST(FrameReader, ListsWithoutAnEndHaveOne) {
   std::vector<PythonFrame> frames;
   ASSERT_TRUE(reader.ReadFrames(threads[0].innermost, frames));
   EXPECT_LE(frames.size(), 512u);
+}
+
+// A thread's list and its frames have no end, and every frame is at another place of a line table
+// of a megabyte: an hour.
+TEST(SampledProcess, ALookEnds) {
+  std::vector<uint8_t> table(32 + (1 << 20) - 64);
+  const uint64_t table_bytes = table.size() - 32;
+  std::memcpy(table.data() + cpython::kObjectSize, &table_bytes, sizeof table_bytes);
+  Text text;
+  Code code;
+  code.file = code.name = &text;
+  code.table = table.data();
+  std::vector<Frame> frames(512 << 10);
+  for (size_t i = 0; i < frames.size(); ++i) {
+    frames[i] = {.code = &code, .back = &frames[(i * 7919 + 1) % frames.size()], .place = i};
+  }
+  std::vector<Thread> threads(4096);
+  for (size_t i = 0; i < threads.size(); ++i) {
+    threads[i].older = &threads[(i + 1) % threads.size()];
+    threads[i].frame = &frames[i * 64];
+  }
+  char folder[] = "/tmp/bl_look_XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  auto live_folder = LiveFolder::Create(std::string(folder) + "/run.batchlight.live", false);
+  ASSERT_TRUE(live_folder.ok());
+  auto log = PythonLog::Create(live_folder.value());
+  ASSERT_TRUE(log.ok());
+  cpython::ProcessFrames where = OwnFrames(threads[0]);
+  where.tid = static_cast<uint32_t>(gettid());
+  for (Thread& thread : threads) thread.tid = where.tid;
+  SampledProcess process(where);
+  constexpr int64_t kMostNs = 100'000'000;
+  for (int look = 0; look < 3; ++look) {
+    const int64_t begin_ns = ClockNow(CLOCK_THREAD_CPUTIME_ID);
+    EXPECT_TRUE(process.Look(log.value(), begin_ns + kMostNs));
+  }
+  std::filesystem::remove_all(folder);
 }
 
 // The process runs on while it is read, so a text may grow between two looks at it.

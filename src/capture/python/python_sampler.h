@@ -57,6 +57,7 @@ class PythonSampler {
   const int64_t period_ns_;
   bool collecting_;
   std::map<uint32_t, std::unique_ptr<SampledProcess>> processes_;  // by pid
+  uint32_t last_pid_ = 0;                                          // looked at last
   std::unordered_set<std::string> files_;                          // seen
   int64_t search_at_ns_ = 0;
   int64_t search_every_ns_ = 5'000'000;  // at first, so that little of a short program is missed

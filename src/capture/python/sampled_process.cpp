@@ -12,14 +12,17 @@ namespace {
 // So that a killed recording lacks no more than that of a thread that waits.
 constexpr uint64_t kLongestNs = 1'000'000'000;
 
+bool IsLate(int64_t until_cpu_ns) { return ClockNow(CLOCK_THREAD_CPUTIME_ID) >= until_cpu_ns; }
+
 }  // namespace
 
-bool SampledProcess::Look(PythonLog& log) {
+bool SampledProcess::Look(PythonLog& log, int64_t until_cpu_ns) {
   if (!reader_.ReadThreads(found_)) return false;
   ++look_;
-  LookAtGil();
+  LookAtGil(until_cpu_ns);
   const int64_t begin_ns = MonotonicNow();
   for (const PythonThread& found : found_) {
+    if (IsLate(until_cpu_ns)) return true;
     if (found.tid == 0) continue;
     Thread& thread = threads_[found.tid];
     const bool is_new = thread.look == 0;
@@ -44,12 +47,13 @@ std::string SampledProcess::PathOf(uint32_t tid, const char* file) const {
 }
 
 // Where nobody waits, nothing is known of who has it.
-void SampledProcess::LookAtGil() {
+void SampledProcess::LookAtGil(int64_t until_cpu_ns) {
   gil_holder_ = 0;
   bool any_waits = false;
   for (auto& [tid, thread] : threads_) thread.gil = GilState::kUnknown;
   if (found_.size() < 2) return;
   for (const PythonThread& found : found_) {
+    if (IsLate(until_cpu_ns)) break;
     if (found.tid == 0) continue;
     Thread& thread = threads_[found.tid];
     const GilWatch::Holder holder = WaitOf(found.tid, thread);
