@@ -12,12 +12,21 @@
 namespace batchlight {
 namespace {
 
-// Of copy_(self, source, ...): the bytes of self.
+// clone, contiguous, to, cpu, ... end in the first; stack and what collates batches in the second.
+bool IsCopy(std::string_view name) { return name == "aten::copy_" || name == "aten::cat"; }
+
+// Of copy_(self, source, ...) the bytes of self, of cat(tensors, dim) those of all.
 uint64_t BytesOfCopy(std::string_view inputs_text) {
   const std::vector<OperatorInput> inputs = ParseOperatorInputs(inputs_text);
-  if (inputs.empty() || inputs[0].kind != OperatorInput::Kind::kTensor) return 0;
-  return static_cast<uint64_t>(inputs[0].ElementCount()) *
-         static_cast<uint64_t>(DtypeBytes(inputs[0].dtype));
+  if (inputs.empty()) return 0;
+  const auto bytes_of = [](const OperatorInput& tensor) {
+    return static_cast<uint64_t>(tensor.ElementCount()) *
+           static_cast<uint64_t>(DtypeBytes(tensor.dtype));
+  };
+  if (inputs[0].kind == OperatorInput::Kind::kTensor) return bytes_of(inputs[0]);
+  uint64_t bytes = 0;
+  for (const OperatorInput& tensor : inputs[0].elements) bytes += bytes_of(tensor);
+  return bytes;
 }
 
 class CopyMeasurer {
@@ -29,7 +38,7 @@ class CopyMeasurer {
     const OperatorCallsTable& calls = store_.operator_calls;
     std::unordered_map<StringId, uint64_t> bytes_of;  // by text of the inputs
     for (uint32_t row = 0; row < calls.size(); ++row) {
-      if (calls.inputs[row].IsNone() || store_.Text(calls.name[row]) != "aten::copy_") continue;
+      if (calls.inputs[row].IsNone() || !IsCopy(store_.Text(calls.name[row]))) continue;
       const auto [known, added] = bytes_of.try_emplace(calls.inputs[row], 0);
       if (added) known->second = BytesOfCopy(store_.Text(calls.inputs[row]));
       SaturatingAdd(CopiesOf(finder_.OfOperator(OperatorCallId::At(row))).tensor_bytes,

@@ -13,8 +13,8 @@ struct Attribution;
 
 struct LineCopies {
   PythonFrameId frame;  // None: no line is known
-  // Written by aten::copy_, which clone, contiguous, to, cpu and the like end in, on whichever
-  // device. Known where sizes of inputs were recorded.
+  // Written by aten::copy_, which clone, contiguous, to, cpu and the like end in, and by aten::cat,
+  // on whichever device. Known where sizes of inputs were recorded.
   uint64_t tensor_bytes = 0;
   uint64_t gpu_bytes = 0;  // moved by GPUs' copies: to the device, from it, within it
 };

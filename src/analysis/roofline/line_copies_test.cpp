@@ -36,6 +36,8 @@ TEST_F(LineCopiesTest, BelongToTheLineThatAskedForThem) {
   CopyOperator(210, 220, "bf16[10], f32[10], 0", line10);
   CopyOperator(230, 240, "f32[], f32[], 0", line20);
   CopyOperator(250, 260, "", line20);  // sizes were not recorded
+  Operator(main, "aten::cat", 270, 280, line20);
+  build.store().operator_calls.inputs.back() = build.Text("[f32[8], f16[2, 3]], 0");
   Operator(main, "aten::add", 300, 310, line20);
   build.store().operator_calls.inputs.back() = build.Text("f32[1000], f32[1000], 1");
   build.Copy(main, CopyKind::kHostToDevice, MemoryKind::kPinned, MemoryKind::kDevice, 4096, 305,
@@ -46,7 +48,7 @@ TEST_F(LineCopiesTest, BelongToTheLineThatAskedForThem) {
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines.at(10).tensor_bytes, 3220u);
   EXPECT_EQ(lines.at(10).gpu_bytes, 0u);
-  EXPECT_EQ(lines.at(20).tensor_bytes, 4u);
+  EXPECT_EQ(lines.at(20).tensor_bytes, 48u);
   EXPECT_EQ(lines.at(20).gpu_bytes, 4096u);
   EXPECT_EQ(lines.at(0).gpu_bytes, 7u);
 }

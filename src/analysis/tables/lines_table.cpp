@@ -68,9 +68,10 @@ Columns<ShownLine> GapColumns() {
 Columns<ShownLine> CopyColumns(const LinesBeside& beside) {
   Columns<ShownLine> columns;
   if (AnyOf(beside.copies, &LineCopies::tensor_bytes)) {
-    columns.push_back({BytesColumn("copied", "Copied",
-                                   "Tensors that copy_ wrote: in clone, contiguous, to, cpu, ..."),
-                       [](const ShownLine& row) { return row.Of(&LineCopies::tensor_bytes); }});
+    columns.push_back(
+        {BytesColumn("copied", "Copied",
+                     "Tensors that copy_ (clone, contiguous, to, cpu, ...) and cat (stack) wrote"),
+         [](const ShownLine& row) { return row.Of(&LineCopies::tensor_bytes); }});
   }
   if (AnyOf(beside.copies, &LineCopies::gpu_bytes)) {
     columns.push_back({BytesColumn("gpu_copied", "GPU Copied",
