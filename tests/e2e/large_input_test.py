@@ -13,6 +13,7 @@ from recorded import BATCHLIGHT, InFolder  # noqa: E402
 
 MOST_CPU_S = 25  # by the square each of these takes 45 to 300 s
 WAIT_S = 600
+CHUNK = "chunk pid=5 tid=5 index=%d attach_ns=100 clock=monotonic base_ticks=%d base_ns=%d"
 
 
 class LargeInputs(InFolder):
@@ -26,7 +27,7 @@ class LargeInputs(InFolder):
 
     def recording(self, lines):
         with open(self.path("large.txt"), "w") as text:
-            text.write("chunk pid=5 tid=5 attach_ns=100 clock=monotonic base_ticks=100 base_ns=100\n")
+            text.write(CHUNK % (0, 100, 100) + "\n")
             text.writelines(line + "\n" for line in lines)
         self.read("trace", "assemble", "large.txt", "-o", "large.batchlight.live")
         return "large.batchlight.live"
@@ -65,14 +66,36 @@ class LargeInputs(InFolder):
                                                   "bytes": 4}} for i in range(count))
         self.read("export", "-t", "perfetto", "-o", "large.perfetto", path)
 
+    def test_one_source_file_under_many_names(self):
+        with open(self.path("train.py"), "w") as file:
+            file.write("x = 1  # nothing\n" * 200000)
+        os.utime(self.path("train.py"), (0, 0))
+
+        def frames():
+            for i in range(20000):
+                dots = "".join("./" if i >> bit & 1 else "/" for bit in range(15))
+                yield '+1 PythonCode id=%d file="%s/%strain.py" function="f" first_line=1' % (
+                    i + 1, self.folder, dots)
+                yield "+1 PythonStack id=%d code=%d line=7" % (i + 1, i + 1)
+                yield ("+2 PythonSample pid=5 tid=5 stack=%d samples=1 wall_ns=1000 cpu_ns=1000" %
+                       (i + 1))
+        path = self.recording(frames())
+        self.read("summary", path)
+        self.read("report", "-o", "large_report", path)
+
     def test_loops_that_ask_for_a_loader_in_each_step(self):
-        def steps():
-            for at in range(0, 1000 * 150000, 1000):
+        def steps(count):
+            for at in range(0, 1000 * count, 1000):
                 for begin, end, phase, name in ((0, 50, 5, "DataLoader"), (60, 100, 4, "DataLoader"),
                                                 (200, 400, 1, "backward"), (500, 600, 2, "SGD.step")):
                     yield '+%d PhaseBegin phase=%d name="%s"' % (at + begin + 1, phase, name)
                     yield "+%d PhaseEnd" % (at + end + 1)
-        self.assertIn("150,000", self.read("summary", self.recording(steps())))
+
+        def chunks():
+            yield from steps(150000)
+            yield CHUNK % (1, 150000100, 150000100)
+            yield from steps(150000)
+        self.assertIn("300,000", self.read("summary", self.recording(chunks())))
 
 
 if __name__ == "__main__":

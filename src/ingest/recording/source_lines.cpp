@@ -1,11 +1,14 @@
 #include "ingest/recording/source_lines.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -15,20 +18,13 @@ namespace batchlight {
 namespace {
 
 constexpr uintmax_t kMostFileBytes = 4 << 20;
+// Of all files together. One that is there can be named a million times, through `./` and links.
+constexpr uintmax_t kMostBytes = 64 << 20;
+constexpr uintmax_t kLeastFileBytes = 4096;  // a small one counts as
 constexpr size_t kMostLineBytes = 200;
 
 bool IsWanted(std::string_view path) {
   return path.starts_with('/') && path.ends_with(".py") && path.find("-packages/") == path.npos;
-}
-
-bool IsUnchanged(const std::string& path, int64_t end_utc_ns) {
-  std::error_code error;
-  const std::filesystem::directory_entry file(path, error);
-  if (error || !file.is_regular_file(error) || file.file_size(error) > kMostFileBytes) return false;
-  const auto changed = std::chrono::file_clock::to_sys(file.last_write_time(error));
-  const auto since_epoch =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(changed.time_since_epoch());
-  return !error && since_epoch.count() <= end_utc_ns;
 }
 
 std::string_view Trimmed(std::string_view line) {
@@ -59,22 +55,43 @@ std::map<StringId, std::vector<uint32_t>> WantedFiles(const Store& store) {
   return rows_of_file;
 }
 
-// An error where it cannot be read or is not as it was.
-Result<std::string> ReadUnchanged(const Store& store, const std::string& path) {
-  if (!IsUnchanged(path, store.session_start_utc_ns + store.duration_ns)) {
-    return InputError(path + " has been changed since the run");
+// Reads files as they were at the end of the run.
+class SourceReader {
+ public:
+  explicit SourceReader(const Store& store)
+      : end_ns_(store.session_start_utc_ns + store.duration_ns) {}
+
+  // Nothing where one cannot be read, was changed since, or is none of Python's behind a link.
+  std::optional<std::string> Read(const std::string& path) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    const fs::directory_entry file(fs::canonical(path, error), error);
+    if (error || !file.path().native().ends_with(".py") || !file.is_regular_file(error)) return {};
+    const uintmax_t bytes = file.file_size(error);
+    if (error || bytes > std::min(kMostFileBytes, bytes_left_)) return {};
+    const auto changed = std::chrono::file_clock::to_sys(file.last_write_time(error));
+    const auto since_epoch =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(changed.time_since_epoch());
+    if (error || since_epoch.count() > end_ns_) return {};
+    bytes_left_ -= std::min(bytes_left_, std::max(bytes, kLeastFileBytes));
+    auto text = ReadWholeFile(file.path().native());
+    return text.ok() ? std::optional(std::move(text).value()) : std::nullopt;
   }
-  return ReadWholeFile(path);
-}
+
+ private:
+  const int64_t end_ns_;
+  uintmax_t bytes_left_ = kMostBytes;
+};
 
 }  // namespace
 
 void ReadSourceLines(Store& store) {
   PythonFramesTable& frames = store.python_frames;
+  SourceReader reader(store);
   for (const auto& [file, rows] : WantedFiles(store)) {
-    const Result<std::string> text = ReadUnchanged(store, std::string(store.Text(file)));
-    if (!text.ok()) continue;
-    const std::vector<std::string_view> lines = LinesOf(text.value());
+    const std::optional<std::string> text = reader.Read(std::string(store.Text(file)));
+    if (!text) continue;
+    const std::vector<std::string_view> lines = LinesOf(*text);
     for (const uint32_t row : rows) {
       const uint32_t line = frames.line[row];
       if (line == 0 || line > lines.size()) continue;
@@ -86,10 +103,11 @@ void ReadSourceLines(Store& store) {
 
 std::map<std::string, std::string> ReadSourceFiles(const Store& store) {
   std::map<std::string, std::string> files;
+  SourceReader reader(store);
   for (const auto& [file, rows] : WantedFiles(store)) {
     const std::string path(store.Text(file));
-    const Result<std::string> text = ReadUnchanged(store, path);
-    if (text.ok()) files[path] = ValidUtf8(text.value());
+    const std::optional<std::string> text = reader.Read(path);
+    if (text) files[path] = ValidUtf8(*text);
   }
   return files;
 }

@@ -8,8 +8,9 @@
 
 namespace batchlight {
 
-// Fills python_frames.text. A recording says which files, so only regular files named *.py are
-// opened, and only those that nobody has changed since the session; lines of packages are left out.
+// Fills python_frames.text. A recording says which files, so only regular files named *.py, also
+// behind links, are opened, 64 MiB of them, and only those that nobody has changed since the
+// session; lines of packages are left out.
 void ReadSourceLines(Store& store);
 
 // The text of these files as a whole, by path, under the same conditions.
