@@ -111,7 +111,6 @@ bool FrameReader::ReadInnermost(uint64_t address, PythonFrame& frame) {
 }
 
 bool FrameReader::ReadFrames(uint64_t innermost, std::vector<PythonFrame>& frames) {
-  memory_.Forget();
   frames.clear();
   const cpython::FrameLayout& layout = where_.layout;
   for (uint64_t address = innermost; address != 0 && frames.size() < kMostFrames;) {

@@ -40,7 +40,8 @@ class FrameReader {
   bool ReadThreads(std::vector<PythonThread>& threads);
   // The frame itself, without its callers. False: it is none any more.
   bool ReadInnermost(uint64_t address, PythonFrame& frame);
-  // Innermost first. False: on the way something was no frame.
+  // All of them, innermost first, right after ReadInnermost(): what that copied is as it was.
+  // False: on the way something was no frame.
   bool ReadFrames(uint64_t innermost, std::vector<PythonFrame>& frames);
 
   const TargetMemory& memory() const { return memory_; }

@@ -165,8 +165,8 @@ TEST(SampledProcess, ALookEnds) {
   SampledProcess process(where);
   constexpr int64_t kMostNs = 100'000'000;
   for (int look = 0; look < 3; ++look) {
-    const int64_t begin_ns = ClockNow(CLOCK_THREAD_CPUTIME_ID);
-    EXPECT_TRUE(process.Look(log.value(), begin_ns + kMostNs));
+    CpuLimit limit(ClockNow(CLOCK_THREAD_CPUTIME_ID), kMostNs);
+    EXPECT_TRUE(process.Look(log.value(), limit));
   }
   std::filesystem::remove_all(folder);
 }

@@ -16,6 +16,9 @@ namespace {
 
 constexpr int kNice = -10;
 constexpr int64_t kSearchNs = 100'000'000;
+constexpr int64_t kTickNs = 50'000'000;  // more than any kernel's
+// Some file systems do not say that a folder has changed.
+constexpr int64_t kListNs = 1'000'000'000;
 // Looking takes at most this share of a processor, however many threads there are: then it looks
 // less often, and each look stands for more.
 constexpr int64_t kMostShare = 25;  // 1 / 25
@@ -57,8 +60,8 @@ void PythonSampler::Run() {
   while (!ending_) {
     const int64_t before_ns = ClockNow(CLOCK_THREAD_CPUTIME_ID);
     if (collecting_ && failed_.ok()) {
-      failed_ = Contain("sampling Python", [this]() -> Status {
-        Round();
+      failed_ = Contain("sampling Python", [this, before_ns]() -> Status {
+        Round(before_ns);
         return {};
       });
     }
@@ -74,21 +77,21 @@ int64_t PythonSampler::NextWaitNs(int64_t spent_ns) {
   return std::max(wait_ns, spent_ns * kMostShare);
 }
 
-void PythonSampler::Round() {
+void PythonSampler::Round(int64_t begin_cpu_ns) {
   const int64_t now_ns = MonotonicNow();
   if (now_ns >= search_at_ns_) {
-    FindProcesses();
+    if (MayHoldMore(now_ns)) FindProcesses();
     search_every_ns_ = std::min(search_every_ns_ * 2, kSearchNs);
     search_at_ns_ = now_ns + search_every_ns_;
   }
-  const int64_t until_cpu_ns = ClockNow(CLOCK_THREAD_CPUTIME_ID) + kMostRoundNs;
+  CpuLimit limit(begin_cpu_ns, kMostRoundNs);
   // Begins where the round before ended.
   for (size_t left = processes_.size(); left > 0; --left) {
-    if (ClockNow(CLOCK_THREAD_CPUTIME_ID) >= until_cpu_ns) return;
+    if (limit.IsReached()) return;
     auto place = processes_.upper_bound(last_pid_);
     if (place == processes_.end()) place = processes_.begin();
     last_pid_ = place->first;
-    if (place->second->Look(log_, until_cpu_ns)) {
+    if (place->second->Look(log_, limit)) {
       has_seen_ = true;
       continue;
     }
@@ -96,6 +99,20 @@ void PythonSampler::Round() {
     place->second->Flush(log_);
     processes_.erase(place);
   }
+}
+
+// A file that came in the tick of the folder's time in which it was listed, or was being written
+// then, is found by listing it once more.
+bool PythonSampler::MayHoldMore(int64_t now_ns) {
+  const timespec changed = live_folder_.folder().Info().st_mtim;
+  if (changed.tv_sec != changed_.tv_sec || changed.tv_nsec != changed_.tv_nsec) {
+    changed_ = changed;
+    settles_at_ns_ = now_ns + kTickNs;
+    list_at_ns_ = now_ns;
+  }
+  if (now_ns < list_at_ns_) return false;
+  list_at_ns_ = now_ns < settles_at_ns_ ? now_ns : now_ns + kListNs;
+  return true;
 }
 
 void PythonSampler::FindProcesses() {

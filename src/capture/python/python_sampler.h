@@ -42,9 +42,11 @@ class PythonSampler {
         collecting_(collecting) {}
 
   void Run();
-  void Round();
+  void Round(int64_t begin_cpu_ns);
   // Processes that have said where their frames are since the last time.
   void FindProcesses();
+  // Whether such files may have come since the last time: the folder has changed, or is due.
+  bool MayHoldMore(int64_t now_ns);
   void AddProcess(const std::string& name);
   int64_t NextWaitNs(int64_t spent_ns);
 
@@ -61,7 +63,10 @@ class PythonSampler {
   std::unordered_set<std::string> files_;                          // seen
   int64_t search_at_ns_ = 0;
   int64_t search_every_ns_ = 5'000'000;  // at first, so that little of a short program is missed
-  int refused_ = 0;  // errno of a process whose memory the kernel did not let us read
+  timespec changed_ = {};                // the folder
+  int64_t settles_at_ns_ = 0;
+  int64_t list_at_ns_ = 0;  // unless it changes
+  int refused_ = 0;         // errno of a process whose memory the kernel did not let us read
   bool has_seen_ = false;
   std::minstd_rand random_;
   std::thread thread_;

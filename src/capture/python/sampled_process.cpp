@@ -12,17 +12,15 @@ namespace {
 // So that a killed recording lacks no more than that of a thread that waits.
 constexpr uint64_t kLongestNs = 1'000'000'000;
 
-bool IsLate(int64_t until_cpu_ns) { return ClockNow(CLOCK_THREAD_CPUTIME_ID) >= until_cpu_ns; }
-
 }  // namespace
 
-bool SampledProcess::Look(PythonLog& log, int64_t until_cpu_ns) {
+bool SampledProcess::Look(PythonLog& log, CpuLimit& limit) {
   if (!reader_.ReadThreads(found_)) return false;
   ++look_;
-  LookAtGil(until_cpu_ns);
+  LookAtGil(limit);
   const int64_t begin_ns = MonotonicNow();
   for (const PythonThread& found : found_) {
-    if (IsLate(until_cpu_ns)) return true;
+    if (limit.IsReached()) return true;
     if (found.tid == 0) continue;
     Thread& thread = threads_[found.tid];
     const bool is_new = thread.look == 0;
@@ -47,13 +45,13 @@ std::string SampledProcess::PathOf(uint32_t tid, const char* file) const {
 }
 
 // Where nobody waits, nothing is known of who has it.
-void SampledProcess::LookAtGil(int64_t until_cpu_ns) {
+void SampledProcess::LookAtGil(CpuLimit& limit) {
   gil_holder_ = 0;
   bool any_waits = false;
   for (auto& [tid, thread] : threads_) thread.gil = GilState::kUnknown;
   if (found_.size() < 2) return;
   for (const PythonThread& found : found_) {
-    if (IsLate(until_cpu_ns)) break;
+    if (limit.IsReached()) break;
     if (found.tid == 0) continue;
     Thread& thread = threads_[found.tid];
     const GilWatch::Holder holder = WaitOf(found.tid, thread);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "capture/python/code_names.h"
+#include "capture/python/cpu_limit.h"
 #include "capture/python/gil_watch.h"
 #include "capture/python/python_log.h"
 #include "capture/usage/kernel_file.h"
@@ -21,10 +22,9 @@ class SampledProcess {
   SampledProcess& operator=(const SampledProcess&) = delete;
 
   // Looks at each thread once: it stands for the time since the look before. A thread that is where
-  // it was is one sample that lasts; others go to the log. At `until_cpu_ns` of the calling
-  // thread's processor time it leaves the rest for later. False with errno: the process is gone, or
-  // its memory cannot be read.
-  bool Look(PythonLog& log, int64_t until_cpu_ns);
+  // it was is one sample that lasts; others go to the log. When `limit` is reached it leaves
+  // the rest for later. False with errno: the process is gone, or its memory cannot be read.
+  bool Look(PythonLog& log, CpuLimit& limit);
   // Writes what lasts up to now, and starts over.
   void Flush(PythonLog& log);
 
@@ -51,7 +51,7 @@ class SampledProcess {
   };
 
   // Sets Thread::gil of all threads, and who holds it.
-  void LookAtGil(int64_t until_cpu_ns);
+  void LookAtGil(CpuLimit& limit);
   GilWatch::Holder WaitOf(uint32_t tid, Thread& thread);
   void LookAt(const PythonThread& found, Thread& thread, PythonLog& log);
   bool ReadStack(const PythonThread& found, Thread& thread, bool ran);
