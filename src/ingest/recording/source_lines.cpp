@@ -45,6 +45,23 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
   return lines;
 }
 
+// What of the program a line that torch.compile generated is for, as Inductor writes above it:
+// "# Topologically Sorted Source Nodes: [y, z], Original ATen: [aten.mm]". Of a launch of Triton a
+// line that asks for the stream lies between.
+std::string_view RemarkAbove(const std::vector<std::string_view>& lines, size_t place) {
+  constexpr std::string_view kRemark = "# Topologically Sorted Source Nodes: ";
+  while (place > 0 && Trimmed(lines[place - 1]).starts_with("stream")) --place;
+  const std::string_view above = place > 0 ? Trimmed(lines[place - 1]) : std::string_view();
+  return above.starts_with(kRemark) ? above.substr(kRemark.size()) : std::string_view();
+}
+
+std::string SourceAt(const std::vector<std::string_view>& lines, size_t place) {
+  std::string source = ValidUtf8(Trimmed(lines[place]));
+  const std::string_view remark = RemarkAbove(lines, place);
+  if (!source.empty() && !remark.empty()) source += "  # " + ValidUtf8(remark);
+  return source;
+}
+
 // Rows of python_frames by file whose text may be read.
 std::map<StringId, std::vector<uint32_t>> WantedFiles(const Store& store) {
   const PythonFramesTable& frames = store.python_frames;
@@ -95,7 +112,7 @@ void ReadSourceLines(Store& store) {
     for (const uint32_t row : rows) {
       const uint32_t line = frames.line[row];
       if (line == 0 || line > lines.size()) continue;
-      const std::string source = ValidUtf8(Trimmed(lines[line - 1]));
+      const std::string source = SourceAt(lines, line - 1);
       if (!source.empty()) frames.text[row] = store.strings.Intern(source);
     }
   }

@@ -1,0 +1,63 @@
+#include "ingest/recording/source_lines.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace batchlight {
+namespace {
+
+class SourceLinesTest : public ::testing::Test {
+ protected:
+  SourceLinesTest() { store_.duration_ns = INT64_MAX; }  // the file is not newer
+  ~SourceLinesTest() override { std::filesystem::remove(path_); }
+
+  // The text of a line of a file; "": not known.
+  std::string TextOf(const std::string& source, uint32_t line) {
+    std::ofstream(path_) << source;
+    store_.python_frames.Append({.file = store_.strings.Intern(path_), .line = line});
+    ReadSourceLines(store_);
+    return std::string(store_.Text(store_.python_frames.text.back()));
+  }
+
+  Store store_;
+  const std::string path_ = ::testing::TempDir() + "source_lines_" +
+                            ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".py";
+};
+
+TEST_F(SourceLinesTest, ALineIsTheText) {
+  EXPECT_EQ(TextOf("import torch\n  x = y @ z \t\n", 2), "x = y @ z");
+}
+
+TEST_F(SourceLinesTest, AGeneratedLineSaysWhatItIsFor) {
+  EXPECT_EQ(TextOf("buf0 = empty((64, 64))\n"
+                   "    # Topologically Sorted Source Nodes: [y], Original ATen: [aten.mm]\n"
+                   "    extern_kernels.mm(a, b, out=buf0)\n",
+                   3),
+            "extern_kernels.mm(a, b, out=buf0)  # [y], Original ATen: [aten.mm]");
+}
+
+TEST_F(SourceLinesTest, ALaunchOfTritonAsksForItsStreamFirst) {
+  EXPECT_EQ(TextOf("# Topologically Sorted Source Nodes: [z, relu], Original ATen: [aten.relu]\n"
+                   "stream0 = get_raw_stream(0)\n"
+                   "triton_poi_fused_0.run(buf0, 4096, stream=stream0)\n",
+                   3),
+            "triton_poi_fused_0.run(buf0, 4096, stream=stream0)  # [z, relu], Original ATen: "
+            "[aten.relu]");
+}
+
+TEST_F(SourceLinesTest, RemarksOfLinesFurtherAboveAreOthers) {
+  EXPECT_EQ(TextOf("# Topologically Sorted Source Nodes: [y], Original ATen: [aten.mm]\n"
+                   "extern_kernels.mm(a, b, out=buf0)\n"
+                   "cpp_fused_0(buf0, buf1)\n",
+                   3),
+            "cpp_fused_0(buf0, buf1)");
+}
+
+TEST_F(SourceLinesTest, LinesThatAreNotThereHaveNone) { EXPECT_EQ(TextOf("one\n", 2), ""); }
+
+}  // namespace
+}  // namespace batchlight
