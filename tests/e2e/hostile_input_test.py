@@ -95,6 +95,29 @@ class Numbers(Hostile):
                       " ".join((done.stdout + done.stderr).decode().split()))
 
 
+    def test_a_table_that_a_module_of_sqlite_makes(self):
+        """Search indexes and the like read pages of theirs that may be anything."""
+        for module in ("rtree(start, a, b)", "fts4(start, end)", "fts5(start, gridX)", "dbstat",
+                       "json_each"):
+            path = self.path("module.sqlite")
+            with open(self.sqlite, "rb") as whole, open(path, "wb") as out:
+                out.write(whole.read())
+            with sqlite3.connect(path) as database:
+                database.execute("PRAGMA writable_schema = ON")
+                database.execute("UPDATE sqlite_master SET sql = 'CREATE VIRTUAL TABLE ' || name || ? "
+                                 "WHERE name = 'CUPTI_ACTIVITY_KIND_KERNEL'", (" USING " + module,))
+            done = self.read("summary", path, code=3)
+            self.assertIn(b"no such module", done.stderr)
+
+    def test_an_index_for_search_beside_the_tables(self):
+        path = self.path("index.sqlite")
+        with open(self.sqlite, "rb") as whole, open(path, "wb") as out:
+            out.write(whole.read())
+        with sqlite3.connect(path) as database:
+            database.execute("CREATE VIRTUAL TABLE places USING rtree(id, low, high)")
+        self.assertEqual(self.read("summary", path).stdout.count(b"no column"), 0)
+
+
 class Sizes(Hostile):
     def test_an_index_that_repeats_a_block(self):
         """2 KB that would unpack to 62 GiB."""

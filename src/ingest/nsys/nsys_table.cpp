@@ -105,9 +105,10 @@ Status NsysDatabase::Connect() {
   handle_.reset(handle);
   if (handle == nullptr) return InputError("cannot open " + path_ + ": out of memory");
   if (code != SQLITE_OK) return Error("cannot open");
-  // The file is not trusted: no functions from its schema, checked cells, and a mapping no larger
-  // than the file.
+  // The file is not trusted: no functions from its schema, no virtual tables (a search index, say,
+  // whose pages may be anything), checked cells, and a mapping no larger than the file.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_drop_modules(handle, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   // Nor values larger than the file: pages of one may follow each other in a circle.
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH,
