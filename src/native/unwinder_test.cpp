@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -219,6 +220,40 @@ TEST(AddressSpace, ALaterMappingTakesThePlaceOfAnEarlierOne) {
   EXPECT_EQ(place.address, 0x2510u);
   EXPECT_FALSE(space.Find(0x4000, &place));
   EXPECT_FALSE(space.Find(0xfff, &place));
+}
+
+// What follows is kept of a program that maps and runs code without an end.
+TEST(AddressSpace, KeepsSoManyMappings) {
+  constexpr uint64_t kCount = 300'001;
+  AddressSpace space;
+  for (uint64_t i = 1; i <= kCount; ++i) space.Map(i << 12, 0x1000, 0, nullptr);
+  CodePlace place;
+  EXPECT_FALSE(space.Find(1 << 12, &place));  // of the kernel's 65,530 none is that old
+  EXPECT_TRUE(space.Find(kCount << 12, &place));
+}
+
+TEST(Modules, AreSoMany) {
+  Modules modules;
+  for (int i = 0; i < 10'000; ++i) {
+    ASSERT_NE(modules.Find("/nowhere/" + std::to_string(i)), nullptr) << i;
+  }
+  EXPECT_EQ(modules.Find("/nowhere/one_more"), nullptr);
+  EXPECT_NE(modules.Find("/nowhere/7"), nullptr);
+}
+
+TEST(Module, AllTogetherKeepSoManyRows) {
+  size_t kept_rows = 0;
+  uint64_t work_left = UINT64_MAX;
+  Module first("/proc/self/exe", kept_rows);
+  Module second("/proc/self/exe", kept_rows);
+  size_t most = 0;
+  for (uint64_t address = 0; address < 300'000; ++address) {
+    (void)first.RowAt(address, work_left);
+    (void)second.RowAt(address, work_left);
+    most = std::max(most, kept_rows);
+  }
+  EXPECT_GT(most, 190'000u);
+  EXPECT_LE(most, 200'100u);
 }
 
 TEST(ElfFile, RefusesWhatIsNone) {

@@ -151,6 +151,23 @@ def cannot_become_user():
     return "" if done.returncode == 0 else "%s cannot read %s" % (USER, BUILD)
 
 
+MAPS_MANY_FILES = """
+import mmap, os, platform, struct, time
+machine = {"x86_64": 62, "aarch64": 183}[platform.machine()]
+head = struct.pack("<16sHHIQQQIHHHHHH", b"\\x7fELF\\2\\1\\1", 3, machine, 1, 0, 64, 0, 0, 64, 0, 65535, 0, 0, 0)
+segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0x1000, 4096, 4096, 4096)
+for i in range(2000):
+    with open("lib%d.so" % i, "wb+") as file:
+        file.write((head + segment).ljust(4096, b"\\0"))
+        file.flush()
+        mmap.mmap(file.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+end = time.process_time() + 0.3
+while time.process_time() < end:
+    pass
+os._exit(7)
+"""
+
+
 class ProgramOfAnotherUser(InFolder):
     """Root records as a user who owns the folder and attacks root with it."""
 
@@ -281,6 +298,27 @@ class ProgramOfAnotherUser(InFolder):
         self.assertIn("Python code is not sampled: --run-as", " ".join(done.stderr.split()))
         records = dump(os.path.join(self.work, "report1.batchlight"))
         self.assertEqual(count(records, "PythonSample"), 0)
+
+    def test_libraries_of_the_users_take_no_memory_of_roots(self):
+        """2,000 files of 4 KB, each with a segment that it says it has 65,535 times, which was 4 GB."""
+        why = why_no_samples()
+        if why:
+            self.skipTest(why)
+        script = self.path("maps.py")
+        with open(script, "w") as file:
+            file.write(MAPS_MANY_FILES)
+        recorded = [BATCHLIGHT, "profile", "--run-as", USER, "-t", "none", "--pytorch=none",
+                    "--python-sampling=false", "-s", "process-tree", "-o", "run",
+                    "/usr/bin/python3", script]
+        tool = subprocess.Popen(recorded, cwd=self.work, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE)
+        self.addCleanup(tool.stderr.close)
+        _, status, usage = os.wait4(tool.pid, 0)
+        tool.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(tool.returncode, 7, tool.stderr.read())
+        self.assertLess(usage.ru_maxrss, 500 << 10)  # KB, the program's is less
+        records = dump(os.path.join(self.work, "run.batchlight"))
+        self.assertGreater(count(records, "CpuSample"), 0)
 
     def test_samples_tell_the_user_nothing_of_the_kernel(self):
         why = why_no_samples()
