@@ -88,12 +88,17 @@ def main(words):
         status = record(
             _flags(flags, profile, recording),
             [sys.executable, _PROGRAM,
-             "lines" if flags.line_by_line else "regions" if flags.builtin else "calls",
+             _kind_of_lines(profile) if flags.line_by_line else "regions" if flags.builtin else "calls",
              os.path.abspath(flags.setup) if flags.setup else "",
              "-m" if flags.module is not None else "", script] +
             (program if flags.module is not None else program[1:]), recording)
         _write(flags, recording, out)
     return status
+
+
+def _kind_of_lines(profile):
+    has_memory = any(word.startswith("--python-memory=") and not word.endswith("=none") for word in profile)
+    return "memory" if has_memory else "lines"
 
 
 def _flags(flags, profile, recording):

@@ -1,5 +1,5 @@
 """Runs a script under `batchlight kernprof`: python _kernprof_program.py KIND SETUP (-m | "") SCRIPT
-ARGUMENT... . KIND: what the builtin `profile` does: lines, regions or calls."""
+ARGUMENT... . KIND: what the builtin `profile` does: lines (memory: with their memory), regions or calls."""
 import sys
 
 del sys.path[0]  # our folder, whose modules are not the program's
@@ -20,7 +20,7 @@ class _Profile:
         self._depth = 0
 
     def __call__(self, function):
-        if self._kind == "lines":
+        if self._kind in ("lines", "memory"):
             return batchlight.profile(function)
         if self._kind == "calls":  # all are counted
             return function
@@ -60,13 +60,27 @@ def _leave_to_us(profile):
     line_profiler.profile = profile
 
 
+def _leave_memory_to_us():
+    """So does `from memory_profiler import profile`, which may have arguments, where memory is recorded."""
+    try:
+        import memory_profiler
+    except ImportError:
+        return
+
+    def profile(func=None, **_):
+        return batchlight.profile if func is None else batchlight.profile(func)
+    memory_profiler.profile = profile
+
+
 def _main(kind, setup, is_module, script, *arguments):
     # As Python does: the present folder is for modules alone. What lies in it is not the script's.
     sys.path.insert(0, "" if is_module else os.path.dirname(os.path.abspath(script)))
     profile = _Profile(kind)
     builtins.profile = profile
-    if kind == "lines":
+    if kind in ("lines", "memory"):
         _leave_to_us(profile)
+    if kind == "memory":
+        _leave_memory_to_us()
     sys.argv = [script] + list(arguments)
     if setup:
         _run_file(setup, "__setup__")

@@ -1,7 +1,8 @@
-"""Rows of `table python_lines` as line_profiler prints its own."""
+"""Rows of `table python_lines` as line_profiler prints its own and, of memory, memory_profiler."""
 from itertools import groupby
 
 _COLUMNS = "%6s %9s %12s %8s %8s  %-s"
+_OF_MEMORY = "%6s %12s %12s %12s   %-s"
 
 
 def text_of_lines(rows, unit=1e-6, skip_zero=False):
@@ -27,4 +28,19 @@ def text_of_lines(rows, unit=1e-6, skip_zero=False):
             text.append((_COLUMNS % ((row["Line #"],) + values + (row["Line Contents"] or "",))).rstrip()
                         + "\n")
         text.append("\n")
+        if "Increment (B)" in lines[0]:
+            text += _memory_of(lines) + ["\n"]
     return "".join(text)
+
+
+def _memory_of(lines):
+    head = _OF_MEMORY % ("Line #", "Mem usage", "Increment", "Occurrences", "Line Contents")
+    text = [head + "\n", "=" * len(head) + "\n"]
+    for row in lines:
+        values = [_mebibytes(row["Mem usage (B)"]), _mebibytes(row["Increment (B)"]), row["Hits"]]
+        text.append((_OF_MEMORY % (row["Line #"], *values, row["Line Contents"] or "")).rstrip() + "\n")
+    return text
+
+
+def _mebibytes(count):
+    return "%.3f MiB" % (count / 1048576) if isinstance(count, int) else ""

@@ -170,6 +170,35 @@ class FrontEnds(unittest.TestCase):
         self.assertRegex(text, r"\n +2 +10 .* return i / 2\n")
         self.assertRegex(text, r"\n +10 +1 .* return 1\n")
 
+    def test_kernprof_with_memory(self):
+        """memory_profiler's table below line_profiler's, and its decorator is ours."""
+        self.script("def profile(*_, **__):\n    raise SystemExit('theirs')\n", "memory_profiler.py")
+        script = self.script("""
+            from memory_profiler import profile as decorated
+            @profile
+            def keep():
+                return [bytes(1 << 20) for _ in range(30)]
+            @decorated(precision=4)
+            def let_go():
+                for _ in range(20):
+                    bytes(1 << 20)
+            @decorated
+            def nothing():
+                return 1
+            kept = keep(); let_go(); nothing()
+        """)
+        text = self.well("kernprof", "-l", "-v", "--python-memory=exact", script)
+        self.assertIn("Line #    Mem usage    Increment  Occurrences   Line Contents\n", text)
+        self.assertRegex(text, r"\n +5 +[\d.]+ MiB +30\.\d+ MiB +\d+ +return \[bytes")
+        self.assertRegex(text, r"\n +9 +[\d.]+ MiB +-?0\.0\d+ MiB +20 +bytes\(1 << 20\)\n")
+        self.assertRegex(text, r"\n +12 .* return 1\n")
+        self.assertNotIn("Mem usage", self.well("kernprof", "-l", "-v", self.script("""
+            @profile
+            def keep():
+                return 1
+            keep()
+        """)))
+
     def test_kernprof_regions(self):
         script = self.script("""
             import counted_program as p

@@ -104,6 +104,25 @@ class Lines(unittest.TestCase):
                     session.run(python, "-c", START + "p.main()")
                     self.assertEqual({name for name, _, _ in lines(session)[0]}, names)
 
+    def test_functions_under_the_builtin_profile(self):
+        """As programs have it that were written for kernprof or memory_profiler."""
+        code = ("@profile\n"
+                "def work(n):\n"
+                "    return n + 1\n"
+                "def other(n):\n"
+                "    return n\n"
+                "work(1); work(2); other(3)\n")
+        for python in interpreters():
+            with self.subTest(python), timing("@profile") as session:
+                done = session.run(python, "-c", code)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(lines(session)[0], [["work", 3, 2]])
+            with self.subTest(python), timing("@profile") as session:
+                done = session.run(python, "-c", "import builtins; builtins.profile = print\n" + code[:-1])
+                self.assertEqual(done.stdout.split()[:2], ["<function", "work"])  # the program's own
+            with self.subTest(python), timing("__main__:other") as session:
+                self.assertIn("NameError", session.run(python, "-c", code).stderr)
+
     def test_source_is_kept(self):
         for python in interpreters():
             with self.subTest(python), timing("__main__:even") as session:

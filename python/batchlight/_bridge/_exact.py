@@ -36,6 +36,9 @@ def install(settings):
     count(Wanted(
         calls=trace in ("functions", "builtins"), builtins=trace == "builtins",
         lines=lines.split(",") if lines else (), thin=int(settings.get("python.thin", "0"))))
+    if "@profile" in counted.lines:
+        from . import _exact_lines
+        _exact_lines.offer_profile()
 
 
 def count(wanted):

@@ -12,6 +12,17 @@ watched = set()  # code for which it did
 _modules = {}  # of code that was met: the frame that tells it may be gone when it is asked for again
 
 
+def offer_profile():
+    """The builtin `profile`, as kernprof and memory_profiler have it, unless the program has one."""
+    import builtins
+
+    def profile(function):
+        from batchlight import profile as ours
+        return ours(function)
+    if not hasattr(builtins, "profile"):
+        builtins.profile = profile
+
+
 class Chosen:
     """The functions that patterns MODULE:FUNCTION name. The module is that of the running frame, or
     the path of its file; the function its qualified name. Either may hold * and ?, and nothing else
