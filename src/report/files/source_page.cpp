@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 
+#include "analysis/gpu/line_gaps.h"
 #include "analysis/lines/gpu_line_memory.h"
 #include "analysis/lines/lines_inside.h"
 #include "analysis/lines/source_place.h"
@@ -30,6 +31,8 @@ constexpr std::string_view kStyle =
 // What a line of a file did.
 struct Line {
   LineRow times;
+  int64_t idle_ns = 0;  // that it caused on GPUs
+  int64_t wait_ns = 0;
   uint64_t gpu_peak_bytes = 0;
   uint64_t peak_bytes = 0;
   std::vector<const LineInside*> inside;
@@ -45,6 +48,7 @@ class SourcePage {
     for (const LineRow& row : lines_.rows) {
       if (Line* line = LineOf(row.frame)) Add(row, line->times);
     }
+    if (lines_.gpu_ns > 0) AddGaps(MeasureLineGaps(*overview.inputs, overview.links));
     for (const GpuMemoryRow& row : gpu_memory_.rows) {
       if (Line* line = LineOf(row.frame)) line->gpu_peak_bytes += row.peak_bytes;
     }
@@ -90,10 +94,21 @@ class SourcePage {
     sums.gpu_recompute_ns += row.gpu_recompute_ns;
   }
 
+  void AddGaps(const std::map<LineKey, LineGap>& gaps) {
+    for (const auto& [key, gap] : gaps) {
+      idle_ns_ += gap.idle_ns;
+      Line* line = LineOf(gap.frame);
+      if (line == nullptr) continue;
+      line->idle_ns += gap.idle_ns;
+      line->wait_ns += gap.wait_ns;
+    }
+  }
+
   std::vector<std::string> Titles() const {
     std::vector<std::string> titles = {"", "Calls"};
     if (has_gpu_) titles.insert(titles.end(), {"GPU", "forward", "backward", "recompute"});
     titles.emplace_back("CPU");
+    if (has_gpu_) titles.insert(titles.end(), {"Idle caused", "Waits"});
     if (has_gpu_memory_) titles.emplace_back("GPU memory");
     if (has_memory_) titles.emplace_back("Memory");
     return titles;
@@ -141,6 +156,10 @@ class SourcePage {
       time(shown.times.gpu_recompute_ns, 0);
     }
     time(shown.times.cpu_ns(), lines_.cpu_ns);
+    if (has_gpu_) {
+      time(shown.idle_ns, idle_ns_);
+      time(shown.wait_ns, 0);
+    }
     if (has_gpu_memory_) bytes(shown.gpu_peak_bytes, gpu_memory_.peak_bytes);
     if (has_memory_) bytes(shown.peak_bytes, 0);
     out += "<td class=\"s\">";
@@ -173,6 +192,7 @@ class SourcePage {
 
   const Store& store_;
   const LineTimes& lines_;
+  int64_t idle_ns_ = 0;  // of all lines
   GpuLineMemory gpu_memory_;
   std::vector<LineInside> inside_;
   std::map<std::string, const SourceFile*> files_;

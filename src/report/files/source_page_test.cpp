@@ -11,7 +11,11 @@ using testing::kTrain;
 class SourcePageTest : public testing::LinesTest {
  protected:
   std::string Make(const std::vector<SourceFile>& files) {
-    ForwardAndBackward();
+    ForwardAndBackward();  // the GPU works from 1000 to 1900
+    Operator(main, "aten::item", 1800, 2500, Frame(kTrain, 5, script));
+    build.ApiCall(main, "cudaStreamSynchronize", 1850, 1927);
+    Operator(main, "aten::mul", 2500, 2700, Frame(kTrain, 6, script));
+    build.Kernel(main, "mul", 2600, 2800, 2801);
     build.store().memory_blocks.Append({.start_ns = 150,
                                         .end_ns = kOpenEnd,
                                         .thread = main,
@@ -39,6 +43,10 @@ TEST_F(SourcePageTest, NumbersStandBesideTheSource) {
   EXPECT_NE(row.find("net(x) if x &lt; 3"), std::string::npos);
   EXPECT_NE(row.find("module.py:500 f"), std::string::npos);  // what the line is made of
   EXPECT_NE(page.find("<td class=\"n\">11</td>"), std::string::npos);
+  const size_t waits = page.find("<td class=\"n\">5</td>");
+  const std::string waiting = page.substr(waits, page.find("</tr>\n", waits) - waits);
+  EXPECT_NE(waiting.find("600 ns"), std::string::npos) << waiting;  // idle that it caused
+  EXPECT_NE(waiting.find("77.0 ns"), std::string::npos) << waiting;
   EXPECT_EQ(page.find("<script"), std::string::npos);
 }
 
