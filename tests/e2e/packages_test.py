@@ -162,6 +162,14 @@ class Wheel(Made):
 
 
 class Install(Made):
+    def test_others_write_into_none_of_it_whatever_the_umask(self):
+        checked("cmake", "--install", BUILD, "--prefix", self.path("open"),
+                preexec_fn=lambda: os.umask(0))
+        places = [self.path("open/" + name) for name in files(self.path("open"))]
+        self.assertGreater(len(places), 50)
+        self.assertEqual([place for place in places if os.lstat(place).st_mode & 0o022 and
+                          not os.path.islink(place)], [])
+
     def test_a_folder_that_is_moved(self):
         checked("cmake", "--install", BUILD, "--prefix", self.path("first"), "--strip")
         os.rename(self.path("first"), self.path("second"))
@@ -191,7 +199,7 @@ class OldUserland(Made):
             raise unittest.SkipTest("Debian 11 is there for x86-64")
         make_wheel(cls.made)
         subprocess.run(["cpack", "--config", os.path.join(BUILD, "CPackConfig.cmake"), "-B", cls.made],
-                       check=True, stdout=subprocess.DEVNULL)
+                       check=True, stdout=subprocess.DEVNULL, preexec_fn=lambda: os.umask(0))
 
     def setUp(self):
         super().setUp()
@@ -229,6 +237,13 @@ class OldUserland(Made):
         # Of bash, which is what Debian 11 brings.
         completed = self.inside(". /%s/bash-completion/completions/batchlight; complete -p batchlight" % share)
         self.assertIn("batchlight", completed)
+
+    def test_others_write_into_none_of_it(self):
+        for words in (("dpkg-deb", "-c", *glob.glob(os.path.join(self.made, "*.deb"))),
+                      ("tar", "-tvf", *glob.glob(os.path.join(self.made, "*.tar.zst")))):
+            lines = checked(*words).splitlines()
+            self.assertGreater(len(lines), 50)
+            self.assertEqual([line for line in lines if "w" in line[4:10] and line[0] != "l"], [])
 
     def test_deb(self):
         before = self.files()
