@@ -166,6 +166,13 @@ class WrongWords(TableTest):
             self.assertEqual({row[0] for row in rows[0][1:]}, {"0", "1"}, table)
             self.assertEqual({row[0] for row in rows[1][1:]}, {"1"}, table)
 
+    def test_a_rank_is_compared_with_all_others(self):
+        run_of_two = os.path.join(SOURCE, "tests", "recordings", "h200_two_ranks.batchlight")
+        both, one = (run(BATCHLIGHT, "table", "ranks", *flags, run_of_two, "-f", "csv")
+                     for flags in ([], ["--rank", "1"]))
+        self.assertEqual(one.stdout.splitlines(), [both.stdout.splitlines()[line] for line in (0, 2)])
+        self.assertNotIn("no rows", one.stderr)
+
     def test_flags_without_effect_are_said(self):
         path = self.trace(EVENTS)
         for words, hint in ((["-t", "csv", "--step-key", "x"], "--step-key changes nothing"),

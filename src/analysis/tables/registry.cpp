@@ -126,7 +126,7 @@ constexpr TableEntry kTables[] = {
     {"launch_queue", "Every step's queue of launched work: latency, depth, how long it is empty.",
      MakeLaunchQueueTable, "no GPU work within steps was recorded"},
     {"ranks", "Every rank's step: compute, communication, copies, idle, waiting for other ranks.",
-     MakeRanksTable, "fewer than two processes train"},
+     MakeRanksTable, "fewer than two processes train", true},
     {"collectives", "NCCL's operations by message size: time, waiting, bandwidth.",
      MakeCollectivesTable, "no operations of NCCL were recorded"},
     {"processes", "Every process with how it ended.", MakeProcessesTable,

@@ -14,6 +14,7 @@ struct TableEntry {
   std::string_view sentence;                         // what a row is
   ResultTable (*make)(const RunOverview& overview);  // may have no rows
   std::string_view why_empty;                        // what such a run lacks, and what records it
+  bool compares_ranks = false;                       // a row of one rank needs the others
 };
 
 std::span<const TableEntry> OverviewTables();

@@ -121,6 +121,22 @@ void KeepRank(int64_t rank, ResultTable* table) {
   std::erase_if(table->rows, [&](const auto& row) { return row[index] != Cell{rank}; });
 }
 
+// The table of the steps asked for. What compares ranks is of all of them, of which --rank then
+// keeps one.
+Result<ResultTable> TableOf(const TableEntry& entry, const std::string& input, const Store& store,
+                            StepOptions steps) {
+  const int64_t rank = steps.rank;
+  RunOverview overview = BuildOverview(store, {.steps = steps});
+  RETURN_IF_ERROR(CheckStepsAreThere(input, overview.steps));
+  if (entry.compares_ranks && rank >= 0) {
+    steps.rank = StepOptions{}.rank;
+    overview = BuildOverview(store, {.steps = steps});
+  }
+  ResultTable table = entry.make(overview);
+  KeepRank(rank, &table);
+  return table;
+}
+
 // Something to read, by its name or by being there.
 bool IsRun(const std::string& word) {
   return FileExists(word) || word.find_first_of("./*?[") != std::string::npos;
@@ -194,10 +210,7 @@ Status Run(TableOptions options) {
   const std::string input = LabelOf(options.runs);
   ASSIGN_OR_RETURN(const Store store, OpenJob(options.runs, options.use));
   SayReadingNotes(input, store);
-  const RunOverview overview = BuildOverview(store, {.steps = options.steps});
-  RETURN_IF_ERROR(CheckStepsAreThere(input, overview.steps));
-  ResultTable table = entry->make(overview);
-  KeepRank(options.steps.rank, &table);
+  ASSIGN_OR_RETURN(ResultTable table, TableOf(*entry, input, store, options.steps));
   if (table.rows.empty()) {
     SayLine("batchlight: " + input + ": no rows: " + std::string(entry->why_empty));
   }
