@@ -156,6 +156,45 @@ TEST(Advice, LaunchBoundLoop) {
   EXPECT_NE(findings[0].action.find("fuse operators with torch.compile"), std::string::npos);
 }
 
+// Each recorded operator costs 20 us more than one that is not: without that the GPU is the limit.
+TEST(Advice, WhatOnlyTheRecordingSlowsDownIsNotBoundByLaunches) {
+  const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+    build.Property("cost.range_ns", "50.0");
+    build.Property("cost.operator_ns", "20000.0");
+    for (int64_t k = 0; k < 200; ++k) {
+      const int64_t at = t + k * 45'000;
+      build.Operator(thread, "aten::add", at, at + 40'000);
+      build.Kernel(thread, "vectorized_elementwise_kernel", at + 2'000, at + 6'000, at + 32'000);
+    }
+  });
+  EXPECT_FALSE(Rules(findings).contains("launch-bound"));
+}
+
+// Averages of weights, one by one behind the step: no graph of the model launches them.
+TEST(Advice, WhatTheLoopLaunchesBesideTheModelIsNotTheModels) {
+  const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+    build.Module(thread, "Model", "Model", t, t + kMs);
+    for (int64_t k = 0; k < 200; ++k) {
+      const int64_t at = t + k * 45'000;
+      build.Operator(thread, "aten::add", at, at + 40'000);
+      build.Kernel(thread, "vectorized_elementwise_kernel", at + 30'000, at + 36'000, at + 38'000);
+    }
+  });
+  EXPECT_FALSE(Rules(findings).contains("launch-bound"));
+}
+
+// Gradients that are summed up over ranks without the GPU: the CPU is inside backward and waits.
+TEST(Advice, ABackwardThatWaitsIsNotBoundByLaunches) {
+  const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
+    build.Phase(thread, Phase::kBackward, "backward", t + kMs / 2, t + 9 * kMs);
+    for (const int64_t at : {t + kMs / 2, t + 8 * kMs}) {
+      build.Operator(thread, "aten::mm", at, at + kMs / 2);
+      build.Kernel(thread, "nvjet_hsh_128", at + 1'000, at + 5'000, at + kMs / 2);
+    }
+  });
+  EXPECT_FALSE(Rules(findings).contains("launch-bound"));
+}
+
 // All is launched in the first millisecond, and the GPU pauses three times for 2 ms.
 TEST(Advice, AGpuThatPausesWithWorkInItsQueueIsShared) {
   const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {

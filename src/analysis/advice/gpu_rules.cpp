@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 
@@ -28,8 +29,42 @@ double GraphsPerStep(const RunMeasures& run) {
   return main->steady.empty() ? 0 : count / double(main->steady.size());
 }
 
+// Parts of the loop that a graph of the step, or compiling the model, launches for the CPU.
+constexpr std::array kLaunchedPhases = {
+    PhaseKind::kCopyToDevice, PhaseKind::kZeroGrad,  PhaseKind::kForward,
+    PhaseKind::kLoss,         PhaseKind::kBackward,  PhaseKind::kCommunication,
+    PhaseKind::kOptimizer,    PhaseKind::kUserRange,
+};
+
+// A function that slow-function names launches what no graph of the model does.
+double SlowFunctionNs(const RunMeasures& run) {
+  const double exposed_ns = run.loop_work.hot.per_step_ns * CpuExposure(run);
+  return exposed_ns >= kSlowFunction * MeanStepNs(run) ? exposed_ns : 0;
+}
+
+// Of the time that the GPU waits for launches what launching faster can save. Between operators of
+// backward there is little to do but wait: for other ranks, for instance. What the loop does beside
+// the model, as averages of weights and metrics, stays as it is.
+double LaunchableIdleNs(const RunMeasures& run) {
+  const double operators_ns =
+      GpuPartNs(run, GpuPart::kIdleOperators) + GpuPartNs(run, GpuPart::kIdleLaunch);
+  const double waits_ns = std::max(0.0, GpuPartNs(run, GpuPart::kIdleAutograd) - operators_ns);
+  const double idle_ns = std::max(0.0, LaunchIdleNs(run) - waits_ns - SlowFunctionNs(run));
+  if (PhaseShareOf(run, PhaseKind::kForward) <= 0) return idle_ns;
+  double share = 0;
+  for (const PhaseKind phase : kLaunchedPhases) share += PhaseShareOf(run, phase);
+  return std::min(idle_ns, share * MeanStepNs(run));
+}
+
+// What of that is left where nothing is recorded: a recorded launch takes the CPU longer.
+double UnrecordedIdleNs(const RunMeasures& run) {
+  const RecordingCost& cost = run.recording_cost;
+  return LaunchableIdleNs(run) - (cost.measured ? std::max(0.0, cost.measured->ns) : cost.high_ns);
+}
+
 bool IsLaunchBound(const RunMeasures& run, const GpuBreakdown& gpu) {
-  return LaunchIdleNs(run) >= kLaunchIdle * gpu.window.mean;
+  return LaunchableIdleNs(run) >= kLaunchIdle * gpu.window.mean &&
+         UnrecordedIdleNs(run) >= kVisibleGain * gpu.window.mean;
 }
 
 bool IsShort(const KernelRow& kernel) { return kernel.average_ns() < kShortKernelNs; }
@@ -91,7 +126,8 @@ void LaunchBound(const RunMeasures& run, Findings* findings) {
   const GpuBreakdown* gpu = run.gpu.MainBreakdown();
   if (gpu == nullptr || gpu->window.mean <= 0) return;
   if (!IsLaunchBound(run, *gpu)) return;
-  const double idle_ns = LaunchIdleNs(run);
+  const double idle_ns = LaunchableIdleNs(run);
+  const double gain_ns = std::min(idle_ns * kLaunchBoundGain, UnrecordedIdleNs(run));
   const double graphs = GraphsPerStep(run);
   const bool replays = graphs >= kCallOfEveryStep;
   findings->push_back(
@@ -111,7 +147,7 @@ void LaunchBound(const RunMeasures& run, Findings* findings) {
                                    "torch.cuda.make_graphed_callables), ") +
                            (IsCompiled(run) ? "" : "fuse operators with torch.compile, ") +
                            "or raise the batch size.",
-       .gain_ns = idle_ns * kLaunchBoundGain,
+       .gain_ns = gain_ns,
        .uncertainty_ns = idle_ns * kLaunchBoundUncertainty,
        .evidence = PartsBeforeLaunch(run),
        .patch = replays ? Patch{}

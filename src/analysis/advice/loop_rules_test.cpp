@@ -77,50 +77,6 @@ TEST(LoopRules, PythonThatSleepsIsSaidToWait) {
   EXPECT_NE(found->seen.find("runs there in 1.7 % of that"), std::string::npos) << found->seen;
 }
 
-// Steps whose backward is in `gradient` of fit.py, called by `main`, which steps the optimizer too;
-// inside it operators of `operator_ns` one after the other.
-std::vector<Finding> FindingsOfGradient(int64_t operator_ns) {
-  StoreBuilder made;
-  for (const char* function : {"main", "gradient"}) {
-    made.store().python_frames.Append(
-        {.file = made.Text("/home/u/fit.py"), .function = made.Text(function), .line = 30});
-  }
-  const PythonStackId main = PythonStackId::At(0);
-  made.store().python_stacks.Append({.frame = PythonFrameId::At(0)});
-  made.store().python_stacks.Append({.frame = PythonFrameId::At(1), .parent = main});
-  const auto sample = [](StoreBuilder& build, ThreadId thread, int64_t t, PythonStackId stack) {
-    build.store().python_samples.Append({.start_ns = t - kMs / 2,
-                                         .end_ns = t,
-                                         .thread = thread,
-                                         .python_stack = stack,
-                                         .samples = 1});
-  };
-  return FindingsOf(
-      [&](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
-        build.Operator(thread, "aten::mm", t, t + 2 * kMs);
-        build.Phase(thread, Phase::kBackward, "backward", t + 2 * kMs, t + 8 * kMs);
-        for (int64_t at = t + 2 * kMs; operator_ns > 0 && at < t + 8 * kMs; at += operator_ns) {
-          build.Operator(thread, "aten::mm", at, at + operator_ns);
-        }
-        for (int i = 5; i < 16; ++i) {
-          sample(build, thread, t + i * kMs / 2, PythonStackId::At(1));
-        }
-        build.Phase(thread, Phase::kOptimizerStep, "SGD.step", t + 8 * kMs, t + 9 * kMs);
-        sample(build, thread, t + 8 * kMs + kMs / 2, main);
-      },
-      std::move(made));
-}
-
-TEST(LoopRules, AFunctionThatIsSlowInAPhaseIsNamed) {
-  const auto findings = FindingsOfGradient(0);
-  const Finding* found = FindRule(findings, "slow-function");
-  ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->title.find("`gradient` (fit.py:30) takes 5"), 0u) << found->title;
-  EXPECT_NEAR(found->gain_ns, 0.8 * 5.5 * kMs, 0.5 * kMs);
-  // Its work is that of long operators.
-  EXPECT_EQ(FindRule(FindingsOfGradient(kMs), "slow-function"), nullptr);
-}
-
 TEST(LoopRules, PythonInARangeHasItsName) {
   const auto findings = FindingsOf([](StoreBuilder& build, ThreadId thread, int64_t, int64_t t) {
     build.Range(thread, "tokenize", t + kMs, t + 6 * kMs);

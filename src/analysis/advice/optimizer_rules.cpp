@@ -104,15 +104,17 @@ void ForeachOptimizerOnCpu(const RunMeasures& run, Findings* findings) {
   const Store& store = *run.store;
   const OperatorCallsTable& calls = store.operator_calls;
   uint64_t operators = 0;
+  bool is_fused = false;  // what steps its counters one by one beside
   int64_t inside_ns = 0, until_ns = INT64_MIN;
   const PhaseTime phase = VisitInPhase(run, PhaseKind::kOptimizer, calls, [&](size_t row) {
-    // _foreach_, _fused_
-    operators += !store.Text(calls.name[row]).starts_with("aten::_f");
+    const std::string_view name = store.Text(calls.name[row]);
+    is_fused = is_fused || name.starts_with("aten::_fused_");
+    operators += !name.starts_with("aten::_f");  // _foreach_, _fused_
     if (calls.scope[row] == OperatorScope::kUser || calls.start_ns[row] < until_ns) return;
     until_ns = ClosedEnd(store, calls.start_ns[row], calls.end_ns[row]);
     inside_ns += until_ns - calls.start_ns[row];
   });
-  if (phase.PerStep(operators) <= kOptimizerOperators) return;
+  if (is_fused || phase.PerStep(operators) <= kOptimizerOperators) return;
   const double step_ns = MeanStepNs(run);
   const double optimizer_ns = phase.per_step_ns() - OwnCodeInOptimizerNs(run);
   if (optimizer_ns < kOptimizerCpuShare * step_ns) return;

@@ -13,6 +13,7 @@ struct Case {
   std::string_view torch;
   std::string_view optimizer;
   int64_t operator_ns;  // of each 10 us
+  std::string_view operator_name = "aten::mul_";
 };
 
 // 20 steps of 10 ms, of which 300 operators in the optimizer take 3 of 4 ms.
@@ -26,7 +27,8 @@ std::vector<Finding> FindingsOf(const Case& one) {
     build.Phase(thread, Phase::kOptimizerStep, one.optimizer, at + 5 * kMs, at + 9 * kMs);
     for (int64_t op = 0; op < 300; ++op) {
       const int64_t start = at + 5 * kMs + op * 10'000;
-      build.Operator(thread, "aten::mul_", start, start + one.operator_ns);
+      build.Operator(thread, op == 0 ? one.operator_name : "aten::mul_", start,
+                     start + one.operator_ns);
       build.Operator(thread, "aten::empty", start + 1, start + one.operator_ns - 1);
     }
   }
@@ -44,6 +46,12 @@ TEST(OptimizerRules, FusedWherePyTorchHasItForTheCpu) {
   EXPECT_EQ(findings[0].action, "Pass fused=True to AdamW.");
   EXPECT_NE(findings[0].patch.diff.find("torch.optim.AdamW(parameters, lr=lr, fused=True)"),
             std::string::npos);
+}
+
+// One call for all parameters, and their counters of steps one by one.
+TEST(OptimizerRules, AFusedOneIsNotToldToFuse) {
+  EXPECT_TRUE(
+      FindingsOf({"2.11.0", "Optimizer.step#AdamW.step", 9'000, "aten::_fused_adamw_"}).empty());
 }
 
 TEST(OptimizerRules, ForeachSavesTheCallsElsewhere) {

@@ -9,7 +9,7 @@ namespace batchlight {
 namespace {
 
 // Rules that shorten the same time: after one of them, another has less left to gain, or nothing.
-using RuleGroup = std::array<std::string_view, 8>;
+using RuleGroup = std::array<std::string_view, 9>;
 constexpr RuleGroup kSameTime[] = {
     {"tf32-off", "amp-off"},                 // matrix products in FP32
     {"channels-last", "unfused-pointwise"},  // norms
@@ -25,7 +25,7 @@ constexpr RuleGroup kSameTime[] = {
     {"cpu-limit", "cpu-taken", "cpu-oversubscribed"},        // waiting for a processor
     // The GPU's wait for launches.
     {"launch-bound", "small-kernels", "unfused-optimizer", "unfused-updates", "python-work",
-     "host-sync", "launch-blocking", "anomaly-detection"},
+     "host-sync", "launch-blocking", "anomaly-detection", "slow-function"},
 };
 
 bool GainSameTime(std::string_view a, std::string_view b) {

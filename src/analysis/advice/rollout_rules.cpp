@@ -39,7 +39,7 @@ struct RolloutCalls {
   uint64_t model_calls = 0;   // of modules that no other module called
   uint64_t rollouts = 0;
   int64_t module_ns = 0;    // in modules that no other module called
-  int64_t operator_ns = 0;  // in operators that no other operator called
+  int64_t operator_ns = 0;  // in operators that no other called, and in Python to call them
 
   double model_ns() const { return double(std::max(module_ns, operator_ns)); }
 
@@ -63,6 +63,10 @@ class RolloutReader {
     for (uint32_t row = Skip(calls, operators_, rollout.start_ns);
          row < operators_.end && calls.start_ns[row] < rollout.end_ns; ++row) {
       if (calls.start_ns[row] >= operators_end_ns_) {
+        if (operators_end_ns_ >= rollout.start_ns) {
+          const int64_t gap_ns = calls.start_ns[row] - operators_end_ns_;
+          if (double(gap_ns) <= kRolloutCallNs) found_.operator_ns += gap_ns;
+        }
         operators_end_ns_ = std::min(calls.end_ns[row], rollout.end_ns);
         found_.operator_ns += operators_end_ns_ - calls.start_ns[row];
       }
@@ -126,6 +130,14 @@ Rollouts RolloutsOf(const RunMeasures& run) {
   return {.total_ns = rollout_ns, .training_ns = training_ns, .calls = reader.found()};
 }
 
+// Whether the training process has started others, as those that environments run in.
+bool HasChildren(const RunMeasures& run) {
+  const ProcessesTable& processes = run.store->processes;
+  const uint32_t training = processes.pid[run.steps.Main()->process.row()];
+  return std::find(processes.parent_pid.begin(), processes.parent_pid.end(), training) !=
+         processes.parent_pid.end();
+}
+
 }  // namespace
 
 void RolloutWork(const RunMeasures& run, Findings* findings) {
@@ -140,8 +152,13 @@ void RolloutWork(const RunMeasures& run, Findings* findings) {
                CodeOfStage(run, StageKind::kRollout),
        .why = "The model waits for the environment and for what is done with its answers: "
               "simulating, drawing, recording, copying observations.",
-       .action = "Make that code cheaper or rarer (no drawing or video of every episode), or run "
-                 "environments in processes of their own (gymnasium.vector.AsyncVectorEnv).",
+       .action =
+           std::string("Make that code cheaper or rarer (no drawing or video of every episode)") +
+           (HasChildren(run)
+                ? ", or let each of the program's processes do more before it answers: "
+                  "several steps or environments for a message."
+                : ", or run environments in processes of their own "
+                  "(gymnasium.vector.AsyncVectorEnv)."),
        .evidence = {{.kind = "stage", .name = "rollout", .count = rollouts.calls.rollouts}},
        .run_gain_ns = work_ns * kRolloutWorkGain,
        .run_uncertainty_ns = work_ns * kRolloutWorkUncertainty,
@@ -164,7 +181,8 @@ void RolloutOfOne(const RunMeasures& run, Findings* findings) {
                  "(gymnasium.vector, torch.stack of the observations); read the answers back with "
                  "one .tolist() or .cpu().",
        .evidence = {{.kind = "stage", .name = "rollout", .count = found.rollouts}},
-       .run_gain_ns = rollouts.total_ns * kRolloutGain,
+       .run_gain_ns =
+           std::min(rollouts.total_ns * kRolloutGain, found.model_ns() * kRolloutCallsGain),
        .run_uncertainty_ns = rollouts.total_ns * kRolloutUncertainty,
        .patch = {.place = "",
                  .diff = "-actions = [policy(obs[None]) for obs in observations]\n"

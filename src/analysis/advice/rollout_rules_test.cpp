@@ -13,11 +13,17 @@ using testing::kMs;
 using testing::StoreBuilder;
 
 // Six rounds: a policy is called 40 times without gradients, every 5 ms, then ten updates of 10 ms.
-RunOverview RunOfRollouts(const std::string& shapes, int64_t call_ns = 3 * kMs) {
+// Short operators, with Python between them, follow each call for `around_ns`.
+RunOverview RunOfRollouts(const std::string& shapes, int64_t call_ns = 3 * kMs,
+                          int64_t around_ns = 0, bool has_children = false) {
   static Store store;
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(7, "ppo.py"));
   build.Phase(thread, Phase::kPythonStart, "python start", 0, 0);
+  if (has_children) {
+    const ProcessId child = build.Process(8, "ppo.py");
+    build.store().processes.parent_pid[child.row()] = 7;
+  }
   int64_t t = kMs;
   for (int round = 0; round < 6; ++round) {
     for (int call = 0; call < 40; ++call, t += 5 * kMs) {
@@ -25,6 +31,9 @@ RunOverview RunOfRollouts(const std::string& shapes, int64_t call_ns = 3 * kMs) 
       build.Phase(thread, Phase::kEvaluationCall, "no_grad", t + 1, t + call_ns - 1);
       build.Operator(thread, "aten::addmm", t + 1000, t + call_ns / 2, -1, 0,
                      OperatorScope::kFunction, shapes);
+      for (int64_t at = t + call_ns; at < t + call_ns + around_ns; at += kMs / 10) {
+        build.Operator(thread, "aten::sub", at, at + kMs / 100);
+      }
       if (shapes.empty()) {
         build.Operator(thread, "aten::_local_scalar_dense", t + call_ns, t + call_ns + kMs);
       }
@@ -71,6 +80,24 @@ TEST(RolloutRules, WhatLiesOutsideOfTheModelIsNotItsGain) {
   const double work_ns = 0.8 * double(run.stages.Main()->Of(StageKind::kRollout)->total_ns);
   EXPECT_NEAR(found->run_gain_ns, 0.6 * work_ns, 0.05 * work_ns);
   EXPECT_EQ(FindRule(RunOfRollouts(kOne).findings, "rollout-work"), nullptr);
+}
+
+// A distribution made of the answer, with its checks: it costs as much for one sample as for many.
+TEST(RolloutRules, PythonAroundTheCallsIsSavedWithThem) {
+  const RunOverview run = RunOfRollouts(kOne, kMs / 5, 3 * kMs);
+  EXPECT_EQ(FindRule(run.findings, "rollout-work"), nullptr);
+  const Finding* found = FindRule(run.findings, "rollout-of-one");
+  ASSERT_NE(found, nullptr);
+  const auto total_ns = double(run.stages.Main()->Of(StageKind::kRollout)->total_ns);
+  EXPECT_NEAR(found->run_gain_ns, 0.85 * 0.62 * total_ns, 0.03 * total_ns);
+}
+
+TEST(RolloutRules, EnvironmentsInProcessesAreNotToldToMoveThere) {
+  const auto action = [](bool has_children) {
+    return FindRule(RunOfRollouts(kOne, kMs, 0, has_children).findings, "rollout-work")->action;
+  };
+  EXPECT_NE(action(false).find("AsyncVectorEnv"), std::string::npos);
+  EXPECT_EQ(action(true).find("AsyncVectorEnv"), std::string::npos);
 }
 
 TEST(RolloutRules, ARolloutIsAStageAndNotAValidation) {

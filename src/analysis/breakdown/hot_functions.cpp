@@ -6,31 +6,75 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/breakdown/loop_work.h"
 #include "analysis/breakdown/phase_stretches.h"
 #include "analysis/numbers/time_span.h"
 
 namespace batchlight {
 namespace {
 
-constexpr std::array kPhases = {PhaseKind::kForward, PhaseKind::kBackward, PhaseKind::kOptimizer};
+constexpr std::array kPhases = {PhaseKind::kForward, PhaseKind::kLoss, PhaseKind::kBackward,
+                                PhaseKind::kOptimizer};
 using Spans = std::vector<TimeSpan>;
 // Of a function's time: less is the price of calling operators that do work.
 constexpr double kPythonShare = 0.35;
 constexpr double kOtherPhases = 0.1;  // of its time
 
-// Of the thread that runs the steps: those that take `least_ns` or longer.
-Spans Operators(const StepInputs& inputs, ThreadId thread, int64_t least_ns) {
-  const OperatorCallsTable& calls = inputs.store.operator_calls;
-  const ThreadSpans::Rows rows = inputs.operator_rows.Of(thread);
-  Spans spans;
-  for (uint32_t row = rows.begin; row < rows.end; ++row) {
-    if (calls.end_ns[row] == kOpenEnd) continue;
-    if (calls.end_ns[row] - calls.start_ns[row] < least_ns) continue;
-    if (!inputs.store.Text(calls.name[row]).starts_with("aten::")) continue;
-    AddSpan(spans, calls.start_ns[row], calls.end_ns[row]);
+// A short operator may take long where its thread loses its processor: rarer than this.
+constexpr double kRarelyLong = 0.1;
+
+// Operators of the thread that runs the steps.
+class StepOperators {
+ public:
+  StepOperators(const StepInputs& inputs, ThreadId thread)
+      : calls_(inputs.store.operator_calls), store_(inputs.store) {
+    const ThreadSpans::Rows rows = inputs.operator_rows.Of(thread);
+    for (uint32_t row = rows.begin; row < rows.end; ++row) {
+      if (calls_.end_ns[row] == kOpenEnd) continue;
+      if (!store_.Text(calls_.name[row]).starts_with("aten::")) continue;
+      rows_.push_back(row);
+      Kind& kind = kinds_[calls_.name[row]];
+      ++kind.calls;
+      kind.long_calls += IsLong(row);
+    }
   }
-  return spans;
-}
+  Spans All() const {
+    Spans spans;
+    for (const uint32_t row : rows_) AddSpan(spans, calls_.start_ns[row], calls_.end_ns[row]);
+    return spans;
+  }
+  // Those that autograd follows, which are the model; all where it is not known.
+  Spans Followed() const {
+    Spans spans;
+    for (const uint32_t row : rows_) {
+      if (IsFollowed(store_, row)) AddSpan(spans, calls_.start_ns[row], calls_.end_ns[row]);
+    }
+    return spans.empty() ? All() : spans;
+  }
+  // Those that do work: that take long, and not by accident.
+  Spans Long() const {
+    Spans spans;
+    for (const uint32_t row : rows_) {
+      const Kind& kind = kinds_.at(calls_.name[row]);
+      if (!IsLong(row) || double(kind.long_calls) < kRarelyLong * double(kind.calls)) continue;
+      AddSpan(spans, calls_.start_ns[row], calls_.end_ns[row]);
+    }
+    return spans;
+  }
+
+ private:
+  struct Kind {
+    uint64_t calls = 0, long_calls = 0;
+  };
+  bool IsLong(uint32_t row) const {
+    return calls_.end_ns[row] - calls_.start_ns[row] >= kLongOperatorNs;
+  }
+
+  const OperatorCallsTable& calls_;
+  const Store& store_;
+  std::vector<uint32_t> rows_;
+  std::map<StringId, Kind> kinds_;  // by name
+};
 
 // `spans` without `others`.
 Spans Without(const Spans& others, const Spans& spans) {
@@ -62,11 +106,6 @@ bool IsOfSeveral(const std::array<std::map<FunctionName, int64_t>, kPhases.size(
   return double(all_ns - most_ns) > kOtherPhases * double(all_ns);
 }
 
-bool IsModel(std::string_view function) {
-  const size_t dot = function.rfind('.');
-  return (dot == function.npos ? function : function.substr(dot + 1)) == "forward";
-}
-
 }  // namespace
 
 HotFunction FindHotFunction(const StepInputs& inputs, const ProcessSteps& steps,
@@ -82,18 +121,24 @@ HotFunction FindHotFunction(const StepInputs& inputs, const ProcessSteps& steps,
     AddSpan(spans[static_cast<size_t>(phase - kPhases.begin())], stretch.start_ns, stretch.end_ns);
   });
   const bool has_gpu = inputs.store.kernels.size() > 0;
-  const Spans all = Operators(inputs, steps.thread, 0);
-  const Spans work = has_gpu ? all : Operators(inputs, steps.thread, kLongOperatorNs);
+  const StepOperators operators(inputs, steps.thread);
+  const Spans all = operators.All();
+  const Spans model = has_gpu ? operators.Followed() : Spans{};
+  const Spans dear = has_gpu ? Spans{} : operators.Long();
   std::array<std::map<FunctionName, int64_t>, kPhases.size()> on_stack;
   for (size_t i = 0; i < kPhases.size(); ++i) {
     on_stack[i] = samples.OnStacks(steps.thread, spans[i]);
   }
   for (size_t i = 0; i < kPhases.size(); ++i) {
-    const SampledTime python = samples.During(steps.thread, Without(all, spans[i]));
+    const bool follows = kPhases[i] == PhaseKind::kForward || kPhases[i] == PhaseKind::kLoss;
+    const Spans& work = !has_gpu ? dear : follows ? model : all;
+    const Spans& outside_python = has_gpu ? work : all;
+    const SampledTime python =
+        samples.InsideModules(steps.thread, Without(outside_python, spans[i]));
     for (const SampledFunction& function :
-         samples.During(steps.thread, Without(work, spans[i])).functions) {
+         samples.InsideModules(steps.thread, Without(work, spans[i])).functions) {
       const FunctionName name{function.file, function.function};
-      if (IsOfSeveral(on_stack, name) || IsModel(function.function) ||
+      if (IsOfSeveral(on_stack, name) || IsForward(function.function) ||
           function.function == "<module>")
         continue;
       if (double(NsOf(python, name)) < kPythonShare * double(function.ns)) continue;

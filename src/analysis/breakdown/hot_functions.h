@@ -20,9 +20,9 @@ struct HotFunction {
   double per_step_ns = 0;  // in Python and in short operators, mean of the steady steps
 };
 
-// The one of forward, backward and optimizer that takes the longest; per_step_ns 0: none. Left out:
-// methods named forward, which are the model, and functions that run the loop, as they are on the
-// stack of several phases.
+// The one of forward, loss, backward and optimizer that takes the longest; per_step_ns 0: none.
+// Left out: methods named forward, which are the model, and functions that run the loop, as they
+// are on the stack of several phases.
 HotFunction FindHotFunction(const StepInputs& inputs, const ProcessSteps& steps,
                             const CodeSamples& samples);
 

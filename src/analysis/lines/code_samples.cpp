@@ -90,20 +90,55 @@ void CodeSamples::VisitLooks(ThreadId thread, const std::vector<TimeSpan>& spans
   }
 }
 
-SampledTime CodeSamples::During(ThreadId thread, const std::vector<TimeSpan>& spans) const {
+PythonFrameId CodeSamples::InnermostOwn(PythonStackId stack) const {
+  const StackLine& line = lines_.Of(stack);
+  const bool is_none = line.frame.IsNone() || line.loads || !is_shown_[line.frame.row()];
+  return is_none ? PythonFrameId::None() : line.frame;
+}
+
+// In autograd's engine, which runs no Python of its caller: operators, or a wait for other ranks.
+constexpr std::string_view kEngine = "_engine_run_backward";
+
+PythonFrameId CodeSamples::OutermostInModule(PythonStackId stack) const {
+  const PythonFrameId innermost = InnermostOwn(stack);
+  if (innermost.IsNone()) return innermost;
+  const PythonFrameId top = store_.python_stacks.frame[stack.row()];
+  if (!top.IsNone() && store_.Text(store_.python_frames.function[top.row()]) == kEngine) return {};
+  PythonFrameId outermost;
+  for (; !stack.IsNone(); stack = store_.python_stacks.parent[stack.row()]) {
+    const PythonFrameId frame = store_.python_stacks.frame[stack.row()];
+    if (frame.IsNone()) continue;
+    const PythonFramesRow place = store_.python_frames.Row(frame.row());
+    if (IsForward(Enclosing(store_.Text(place.function)))) break;
+    if (OwnerOfSource(store_.Text(place.file)) == SourceOwner::kUser) outermost = frame;
+  }
+  return stack.IsNone() || outermost.IsNone() ? innermost : outermost;
+}
+
+template <typename Chooser>
+SampledTime CodeSamples::SumBy(ThreadId thread, const std::vector<TimeSpan>& spans,
+                               Chooser&& choose) const {
   LinesOfFunctions lines;
   SampledTime time;
   VisitLooks(thread, spans, [&](PythonStackId stack, int64_t ns, int64_t cpu_ns) {
-    const StackLine& line = lines_.Of(stack);
-    if (line.imports) return;
+    if (lines_.Of(stack).imports) return;
     time.all_ns += ns;
     time.cpu_ns += cpu_ns;
-    if (line.frame.IsNone() || line.loads || !is_shown_[line.frame.row()]) return;
-    const PythonFramesRow place = store_.python_frames.Row(line.frame.row());
+    const PythonFrameId frame = choose(stack);
+    if (frame.IsNone()) return;
+    const PythonFramesRow place = store_.python_frames.Row(frame.row());
     lines[{place.file, std::string(Enclosing(store_.Text(place.function)))}][place.line] += ns;
   });
   time.functions = SumsOf(lines);
   return time;
+}
+
+SampledTime CodeSamples::During(ThreadId thread, const std::vector<TimeSpan>& spans) const {
+  return SumBy(thread, spans, [&](PythonStackId stack) { return InnermostOwn(stack); });
+}
+
+SampledTime CodeSamples::InsideModules(ThreadId thread, const std::vector<TimeSpan>& spans) const {
+  return SumBy(thread, spans, [&](PythonStackId stack) { return OutermostInModule(stack); });
 }
 
 SampledTime CodeSamples::CalledFrom(const std::map<FunctionName, int64_t>& loop, ThreadId thread,
@@ -147,6 +182,11 @@ std::map<FunctionName, int64_t> CodeSamples::OnStacks(ThreadId thread,
     for (const FunctionName& function : of_stack) functions[function] += ns;
   });
   return functions;
+}
+
+bool IsForward(std::string_view function) {
+  const size_t dot = function.rfind('.');
+  return (dot == function.npos ? function : function.substr(dot + 1)) == "forward";
 }
 
 SampledTime SumOf(const std::vector<SampledTime>& times) {

@@ -44,11 +44,19 @@ class CodeSamples {
   // a loop calls, whatever that calls in turn.
   SampledTime CalledFrom(const std::map<FunctionName, int64_t>& loop, ThreadId thread,
                          const std::vector<TimeSpan>& spans) const;
+  // As During, but what a module's forward calls has all that it calls in turn: by the outermost of
+  // the user's own functions inside the innermost forward.
+  SampledTime InsideModules(ThreadId thread, const std::vector<TimeSpan>& spans) const;
   // Functions of the user's own code that were on the stack then, innermost or not, with that time.
   std::map<FunctionName, int64_t> OnStacks(ThreadId thread,
                                            const std::vector<TimeSpan>& spans) const;
 
  private:
+  // The frame that a look is of: the innermost of the user's own, or the outermost inside a module.
+  PythonFrameId InnermostOwn(PythonStackId stack) const;
+  PythonFrameId OutermostInModule(PythonStackId stack) const;
+  template <typename Chooser>
+  SampledTime SumBy(ThreadId thread, const std::vector<TimeSpan>& spans, Chooser&& choose) const;
   // visit(stack, ns, cpu_ns) for the thread's looks within the spans.
   template <typename Visitor>
   void VisitLooks(ThreadId thread, const std::vector<TimeSpan>& spans, Visitor&& visit) const;
@@ -57,6 +65,9 @@ class CodeSamples {
   StackLines lines_;
   std::vector<bool> is_shown_;  // by row of store.python_frames: code of the user or of a package
 };
+
+// Whether that is a module's forward, by the last part of the name.
+bool IsForward(std::string_view function);
 
 // Of several threads together.
 SampledTime SumOf(const std::vector<SampledTime>& times);
