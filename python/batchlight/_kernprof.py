@@ -17,6 +17,7 @@ def _parser():
     parser = argparse.ArgumentParser(
         prog="batchlight kernprof", allow_abbrev=False,
         usage="batchlight kernprof [-l] [-b] [-o FILE] [-s SETUP] [-v] [-u UNIT] [-z] [-p MODULE,...] "
+              "[--top N] [--top-of RUN] "
               "(script | -m module) [argument ...]",
         description="Runs a program and counts it as kernprof does. Flags of `batchlight profile` may "
                     "go in between, as --FLAG=VALUE.")
@@ -32,6 +33,9 @@ def _parser():
     add("-z", "--skip-zero", action="store_true", help="print no functions that did not run")
     add("-p", "--prof-mod", action="append", default=[], metavar="MODULE,...",
         help="with -l: modules, functions, classes or files whose lines are timed too")
+    add("--top", type=int, metavar="N", help="with -l: time the lines of the N functions of your own code that "
+        "take most processor time by samples of a first run; the program runs twice")
+    add("--top-of", metavar="RUN", help="take them from the samples of this recording; N is 5 unless --top says")
     add("-m", dest="module", metavar="MODULE", help="the program is a module")
     add("-r", "--rich", action="store_true", help=argparse.SUPPRESS)
     add("-i", "--output-interval", nargs="?", const=0, help=argparse.SUPPRESS)
@@ -50,6 +54,10 @@ def _refuse(parser, flags):
         parser.error("--prof-imports: name the modules with -p")
     if flags.prof_mod and not flags.line_by_line:
         parser.error("-p needs -l")
+    if (flags.top is not None or flags.top_of) and not flags.line_by_line:
+        parser.error("--top needs -l")
+    if flags.top is not None and flags.top < 1:
+        parser.error("--top: a number of functions, 1 or more")
 
 
 def _patterns(targets):
@@ -85,15 +93,45 @@ def main(words):
                 recording = word.partition("=")[2]
         if not recording.endswith(".batchlight"):
             recording += ".batchlight"
+        def command(kind):
+            return [sys.executable, _PROGRAM, kind, os.path.abspath(flags.setup) if flags.setup else "",
+                    "-m" if flags.module is not None else "", script] + (
+                        program if flags.module is not None else program[1:])
+        top = _top(parser, flags, command("calls"), os.path.join(folder, "first.batchlight"))
         status = record(
-            _flags(flags, profile, recording),
-            [sys.executable, _PROGRAM,
-             _kind_of_lines(profile) if flags.line_by_line else "regions" if flags.builtin else "calls",
-             os.path.abspath(flags.setup) if flags.setup else "",
-             "-m" if flags.module is not None else "", script] +
-            (program if flags.module is not None else program[1:]), recording)
+            _flags(flags, profile, recording, top),
+            command(_kind_of_lines(profile) if flags.line_by_line else
+                    "regions" if flags.builtin else "calls"), recording)
         _write(flags, recording, out)
     return status
+
+
+def _top(parser, flags, command, first):
+    """Patterns of the functions that --top asks for."""
+    if flags.top is None and not flags.top_of:
+        return []
+    if not flags.top_of:
+        record(["--trace=python", "--pytorch=none", "--output=" + first], command, first)
+    rows = json.loads(output_of("table", "python_samples", "-f", "json", flags.top_of or first).decode() or "[]")
+    rows = [row for row in rows if row["Total CPU (ns)"] > 0 and _is_own(row["File"], row["Function"])]
+    rows.sort(key=lambda row: -row["Total CPU (ns)"])
+    patterns = []
+    for row in rows:
+        pattern = "%s:%s" % (row["File"], row["Function"])
+        if pattern not in patterns:
+            patterns.append(pattern)
+    if not patterns:
+        parser.error("--top: samples found no function of your own code; -p names functions")
+    return patterns[:flags.top or 5]
+
+
+def _is_own(file, function):
+    """Of the user's own code, in a file; not a comprehension, which is part of its function."""
+    if not file.startswith("/") or not file.endswith(".py") or "," in file or file == _PROGRAM:
+        return False
+    if "-packages/" in file or "/lib/python3" in file or "/lib64/python3" in file:
+        return False
+    return not function.rpartition(".")[2].startswith("<") or function == "<module>"
 
 
 def _kind_of_lines(profile):
@@ -101,10 +139,10 @@ def _kind_of_lines(profile):
     return "memory" if has_memory else "lines"
 
 
-def _flags(flags, profile, recording):
+def _flags(flags, profile, recording, top):
     words = ["--trace=python", "--pytorch=none", "--output=" + recording]
     if flags.line_by_line:
-        words.append("--lines=" + ",".join(["@profile"] + _patterns(flags.prof_mod)))
+        words.append("--lines=" + ",".join(["@profile"] + _patterns(flags.prof_mod) + top))
     elif not flags.builtin:
         words.append("--python-trace=builtins")
     given = {word.partition("=")[0] for word in profile}

@@ -170,6 +170,30 @@ class FrontEnds(unittest.TestCase):
         self.assertRegex(text, r"\n +2 +10 .* return i / 2\n")
         self.assertRegex(text, r"\n +10 +1 .* return 1\n")
 
+    def test_kernprof_of_the_functions_that_take_most(self):
+        script = self.script("""
+            import time
+            def hot():
+                end = time.thread_time() + 0.8
+                while time.thread_time() < end:
+                    sum([i for i in range(100)])
+            def cold():
+                return 1
+            def main():
+                cold()
+                hot()
+            main()
+        """)
+        text = self.well("kernprof", "-l", "-v", "--top", "3", script)
+        self.assertRegex(text, r"\n +6 +\d+ .* sum\(\[i for i in range\(100\)\]\)\n")
+        self.assertRegex(text, r"\n +11 +1 .*  hot\(\)\n")  # of main, and the script calls main
+        self.assertEqual(text.count("Total time:"), 3, text)
+        self.assertNotIn("Function: cold", text)
+        self.assertEqual(self.batchlight("profile", "-o", "first", "--pytorch=none", DEBIAN, script).returncode, 0)
+        text = self.well("kernprof", "-lv", "--top", "1", "--top-of", "first.batchlight", script)
+        self.assertEqual(text.count("Total time:"), 1, text)
+        self.assertIn("--top needs -l", self.batchlight("kernprof", "--top", "3", script).stderr)
+
     def test_kernprof_with_memory(self):
         """memory_profiler's table below line_profiler's, and its decorator is ours."""
         self.script("def profile(*_, **__):\n    raise SystemExit('theirs')\n", "memory_profiler.py")
