@@ -7,14 +7,15 @@
 #include <set>
 
 #include "analysis/overview/run_overview.h"
+#include "analysis/testing/findings.h"
 #include "analysis/testing/store_builder.h"
 
 namespace batchlight {
 namespace {
 
+using testing::FindRule;
+using testing::kMs;
 using testing::StoreBuilder;
-
-constexpr int64_t kMs = 1'000'000;
 
 // A loop of 20 steps of 10 ms; each case adds what a step holds.
 class Loop {
@@ -335,25 +336,45 @@ TEST(Advice, AnOptimizerBeforeTheStepsThatCountIsNoFinding) {
   EXPECT_FALSE(Rules(overview.findings).contains("unfused-optimizer"));
 }
 
+// A copy of 1 ms beside each kernel of a busy GPU.
+std::vector<Finding> FindingsOfCopies(CopyKind kind, MemoryKind source, MemoryKind destination) {
+  Loop loop;
+  loop.Edit([=](Store& store) {
+    for (size_t i = 0; i < store.kernels.size(); ++i) {
+      store.memcpys.Append({.start_ns = store.kernels.start_ns[i],
+                            .end_ns = store.kernels.start_ns[i] + kMs,
+                            .process = store.kernels.process[i],
+                            .bytes = 4 << 20,
+                            .copy_kind = kind,
+                            .source_kind = source,
+                            .destination_kind = destination,
+                            .api_call = store.kernels.api_call[i]});
+    }
+  });
+  return loop.Run(AddBusyGpu);
+}
+
 TEST(Advice, PageableCopies) {
-  const auto rules_with_copies_from = [](MemoryKind source) {
-    Loop loop;
-    loop.Edit([source](Store& store) {
-      for (size_t i = 0; i < store.kernels.size(); ++i) {
-        store.memcpys.Append({.start_ns = store.kernels.start_ns[i],
-                              .end_ns = store.kernels.start_ns[i] + kMs,
-                              .process = store.kernels.process[i],
-                              .bytes = 4 << 20,
-                              .copy_kind = CopyKind::kHostToDevice,
-                              .source_kind = source,
-                              .destination_kind = MemoryKind::kDevice,
-                              .api_call = store.kernels.api_call[i]});
-      }
-    });
-    return Rules(loop.Run(AddBusyGpu));
-  };
-  EXPECT_TRUE(rules_with_copies_from(MemoryKind::kPageable).contains("pageable-copy"));
-  EXPECT_FALSE(rules_with_copies_from(MemoryKind::kPinned).contains("pageable-copy"));
+  const auto of_batch =
+      FindingsOfCopies(CopyKind::kHostToDevice, MemoryKind::kPageable, MemoryKind::kDevice);
+  const Finding* found = FindRule(of_batch, "pageable-copy");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NE(found->action.find("DataLoader(..., pin_memory=True)"), std::string::npos);
+  EXPECT_EQ(
+      FindRule(FindingsOfCopies(CopyKind::kHostToDevice, MemoryKind::kPinned, MemoryKind::kDevice),
+               "pageable-copy"),
+      nullptr);
+}
+
+// An average of weights on the CPU: no loader is to blame.
+TEST(Advice, CopiesToTheCpuAreNoBatches) {
+  const auto findings =
+      FindingsOfCopies(CopyKind::kDeviceToHost, MemoryKind::kDevice, MemoryKind::kPageable);
+  const Finding* found = FindRule(findings, "pageable-copy");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->title, "Tensors are copied to pageable memory of the CPU");
+  EXPECT_EQ(found->action.find("DataLoader"), std::string::npos);
+  EXPECT_TRUE(found->patch.diff.empty());
 }
 
 TEST(Advice, Fp32ProductsOnAGpuWithTensorCores) {

@@ -228,9 +228,10 @@ void SmallMicroBatches(const RunMeasures& run, Findings* findings) {
                       : LaunchIdleNs(run) < kMicroBatchIdle * step_ns) {
     return;
   }
-  const double work_ns =
+  const double phases_ns =
       step_ns * (PhaseShareOf(run, PhaseKind::kForward) + PhaseShareOf(run, PhaseKind::kLoss) +
                  PhaseShareOf(run, PhaseKind::kBackward));
+  const double work_ns = std::max(0.0, phases_ns - BackwardWaitNs(run));
   const double gain_ns = work_ns * kMicroBatchGain;
   if (!CanBeSeen(run, gain_ns)) return;
   const std::string count = std::to_string(main->micro_batches);

@@ -42,14 +42,10 @@ double SlowFunctionNs(const RunMeasures& run) {
   return exposed_ns >= kSlowFunction * MeanStepNs(run) ? exposed_ns : 0;
 }
 
-// Of the time that the GPU waits for launches what launching faster can save. Between operators of
-// backward there is little to do but wait: for other ranks, for instance. What the loop does beside
-// the model, as averages of weights and metrics, stays as it is.
+// Of the time that the GPU waits for launches what launching the model faster can save. What the
+// loop does beside it, as averages of weights and metrics, stays as it is.
 double LaunchableIdleNs(const RunMeasures& run) {
-  const double operators_ns =
-      GpuPartNs(run, GpuPart::kIdleOperators) + GpuPartNs(run, GpuPart::kIdleLaunch);
-  const double waits_ns = std::max(0.0, GpuPartNs(run, GpuPart::kIdleAutograd) - operators_ns);
-  const double idle_ns = std::max(0.0, LaunchIdleNs(run) - waits_ns - SlowFunctionNs(run));
+  const double idle_ns = std::max(0.0, LaunchIdleNs(run) - SlowFunctionNs(run));
   if (PhaseShareOf(run, PhaseKind::kForward) <= 0) return idle_ns;
   double share = 0;
   for (const PhaseKind phase : kLaunchedPhases) share += PhaseShareOf(run, phase);
@@ -198,7 +194,7 @@ void SmallKernels(const RunMeasures& run, Findings* findings) {
   }
   // Where the GPU is busy anyway, short kernels are hidden behind it.
   if (count < kSmallKernels || gpu->busy_share > kSmallKernelsBusy) return;
-  const double idle_ns = LaunchIdleNs(run);
+  const double idle_ns = LaunchableIdleNs(run);
   const double part = count / std::max(1.0, KernelsPerStep(run));
   finding.title = Rounded(count) + " kernels a step are shorter than their launch";
   finding.seen = Rounded(count) + " of " + Rounded(KernelsPerStep(run)) + " kernels a step take " +
@@ -210,6 +206,7 @@ void SmallKernels(const RunMeasures& run, Findings* findings) {
                    "fused or foreach optimizers, fused attention (scaled_dot_product_attention) "
                    "and norms.";
   finding.gain_ns = idle_ns * part * kSmallKernelsGain;
+  if (!CanBeSeen(run, finding.gain_ns)) return;
   finding.uncertainty_ns = idle_ns * part * kSmallKernelsUncertainty;
   findings->push_back(std::move(finding));
 }

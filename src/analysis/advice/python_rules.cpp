@@ -177,7 +177,8 @@ void SlowFunction(const RunMeasures& run, Findings* findings) {
       {.title =
            name + " takes " + share + " of a step, in " + std::string(PhaseKindName(hot.phase)),
        .seen = "Samples of Python find the step in " + name + " for " + TimeOf(hot.per_step_ns) +
-               " of it (" + share + "), beside operators that take long.",
+               " of it (" + share + "), beside operators " +
+               (run.gpu.empty() ? "that take long." : "of the model."),
        .why = "Loops over values or rows in Python, and operators on a few numbers each, cost "
               "microseconds where a tensor's operator costs nanoseconds a number.",
        .action =

@@ -185,6 +185,14 @@ SyncedBackwards CountSynced(const RunMeasures& run, const ProcessSteps& main) {
   return found;
 }
 
+// What a step takes longer for collectives: their kernels that nothing hides, or, where they run
+// without a GPU (gloo), waiting for them.
+double ExposedSumsNs(const RunMeasures& run) {
+  if (run.gpu.empty()) return PhaseShareOf(run, PhaseKind::kCommunication) * MeanStepNs(run);
+  const double kernels_ns = ExposedOf(run).own_ns();
+  return kernels_ns > 0 ? kernels_ns : BackwardWaitNs(run);
+}
+
 }  // namespace
 
 // The optimizer needs the sum over ranks once, after the last micro-batch.
@@ -192,8 +200,7 @@ void SyncEachMicroBatch(const RunMeasures& run, Findings* findings) {
   const ProcessSteps* main = run.steps.Main();
   const double step_ns = MeanStepNs(run);
   if (main == nullptr || main->thread.IsNone() || main->micro_batches < 2 || step_ns <= 0) return;
-  const double exposed_ns = run.gpu.empty() ? PhaseShareOf(run, PhaseKind::kCommunication) * step_ns
-                                            : ExposedOf(run).own_ns();
+  const double exposed_ns = ExposedSumsNs(run);
   if (exposed_ns < kExposedCommunication * step_ns) return;
   const SyncedBackwards backwards = CountSynced(run, *main);
   if (backwards.all < 2 * main->steady.size() ||

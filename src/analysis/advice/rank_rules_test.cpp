@@ -10,8 +10,9 @@ using testing::FindRule;
 using testing::kMs;
 using testing::StoreBuilder;
 
-// Steps of four micro-batches, of which `synced` start a collective and wait for it.
-std::vector<Finding> FindingsOfMicroBatches(int64_t synced) {
+// Steps of four micro-batches, of which `synced` start a collective and wait for it. With a GPU
+// that is gloo, which has no kernels.
+std::vector<Finding> FindingsOfMicroBatches(int64_t synced, bool has_gpu = false) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   for (int64_t i = 0, t = 0; i < 20; ++i) {
@@ -19,6 +20,9 @@ std::vector<Finding> FindingsOfMicroBatches(int64_t synced) {
       build.Module(thread, "Net", "Net", t, t + 3 * kMs);
       build.Phase(thread, Phase::kBackward, "backward", t + 3 * kMs, t + 9 * kMs);
       build.Operator(thread, "aten::mm", t + 3 * kMs, t + 5 * kMs);
+      if (has_gpu) {
+        build.Kernel(thread, "nvjet_hsh_128", t + 3 * kMs + 1000, t + 3 * kMs + 5000, t + 5 * kMs);
+      }
       if (k < 4 - synced) continue;
       build.Operator(thread, "c10d::allreduce_", t + 5 * kMs, t + 5 * kMs + 1000);
     }
@@ -36,6 +40,10 @@ TEST(LoopRules, GradientsNeedNoSumBeforeTheLastMicroBatch) {
   EXPECT_EQ(found->title, "Ranks sum up their gradients in each of 4 micro-batches");
   EXPECT_NEAR(found->gain_ns, 0.8 * 12 * kMs, 0.5 * kMs);  // 3 of 4 times 4 ms
   EXPECT_EQ(FindRule(FindingsOfMicroBatches(1), "sync-each-micro-batch"), nullptr);
+  const auto of_gpu = FindingsOfMicroBatches(4, true);
+  found = FindRule(of_gpu, "sync-each-micro-batch");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(found->gain_ns, 0.8 * 12 * kMs, 0.5 * kMs);
 }
 
 }  // namespace

@@ -165,8 +165,14 @@ double GpuPartNs(const RunMeasures& run, GpuPart part) {
   return gpu == nullptr ? 0 : gpu->steady[static_cast<size_t>(part)].mean;
 }
 
+double BackwardWaitNs(const RunMeasures& run) {
+  const double operators_ns =
+      GpuPartNs(run, GpuPart::kIdleOperators) + GpuPartNs(run, GpuPart::kIdleLaunch);
+  return std::max(0.0, GpuPartNs(run, GpuPart::kIdleAutograd) - operators_ns);
+}
+
 double LaunchIdleNs(const RunMeasures& run) {
-  double idle_ns = 0;
+  double idle_ns = -BackwardWaitNs(run);
   for (size_t i = 0; i < kGpuPartCount; ++i) {
     const auto part = static_cast<GpuPart>(i);
     if (IsIdleBeforeLaunch(part)) idle_ns += GpuPartNs(run, part);

@@ -31,7 +31,10 @@ bool CanBeSeen(const RunMeasures& run, double gain_ns);
 // Share and mean time of a part of the GPU's breakdown; 0 without a GPU.
 double GpuShare(const RunMeasures& run, GpuPart part);
 double GpuPartNs(const RunMeasures& run, GpuPart part);
-// Mean time of a step in which the GPU waits for the CPU to launch, ns.
+// Mean time of a step in which the GPU idles while the CPU is between two operators of backward for
+// longer than these take it: it waits, for other ranks for instance. ns
+double BackwardWaitNs(const RunMeasures& run);
+// Mean time of a step in which the GPU waits for the CPU to launch, without the above, ns.
 double LaunchIdleNs(const RunMeasures& run);
 // How much of a gain in GPU time shortens the step. Where the GPU idles because the CPU launches
 // too slowly, faster kernels help only as far as the CPU ever waits for the GPU. (cpu_slack.cpp)

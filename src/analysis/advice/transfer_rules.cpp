@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <vector>
 
 #include "analysis/advice/advice_text.h"
 #include "analysis/advice/rules.h"
@@ -128,39 +129,68 @@ void HostSynchronization(const RunMeasures& run, Findings* findings) {
   findings->push_back(std::move(finding));
 }
 
-void PageableCopies(const RunMeasures& run, Findings* findings) {
-  double bytes = 0, copies_ns = 0, count = 0;
-  Finding finding;
+namespace {
+
+struct PageableTraffic {
+  double to_device_bytes = 0;  // of a step
+  double from_device_bytes = 0;
+  double copies = 0;
+  double ns = 0;
+  std::vector<Evidence> evidence;
+
+  double bytes() const { return to_device_bytes + from_device_bytes; }
+};
+
+PageableTraffic PageableTrafficOf(const RunMeasures& run) {
+  PageableTraffic found;
   for (const CopyRow& copy : run.gpu.copies) {
-    const bool pageable =
-        copy.source == MemoryKind::kPageable || copy.destination == MemoryKind::kPageable;
-    if (!pageable || copy.calls_per_step < kCallOfEveryStep) continue;
-    bytes += copy.bytes_per_step;
-    count += copy.calls_per_step;
-    copies_ns +=
+    const bool to_host = copy.destination == MemoryKind::kPageable;
+    if (!to_host && copy.source != MemoryKind::kPageable) continue;
+    if (copy.calls_per_step < kCallOfEveryStep) continue;
+    (to_host ? found.from_device_bytes : found.to_device_bytes) += copy.bytes_per_step;
+    found.copies += copy.calls_per_step;
+    found.ns +=
         copy.calls == 0 ? 0 : double(copy.total_ns) / double(copy.calls) * copy.calls_per_step;
-    finding.evidence.push_back({.kind = "copy", .name = CopyText(copy), .count = copy.calls});
+    found.evidence.push_back({.kind = "copy", .name = CopyText(copy), .count = copy.calls});
   }
-  if (bytes < kPageableBytes) return;
-  const double saved_ns = std::max(0.0, copies_ns - bytes / kPinnedCopyRate);
-  finding.title = "Batches are copied from pageable memory";
-  finding.seen = Rounded(count) + " copies a step move " + Rounded(bytes / 1e6) +
-                 " MB from or to pageable memory in " + TimeOf(copies_ns) + ".";
+  return found;
+}
+
+}  // namespace
+
+void PageableCopies(const RunMeasures& run, Findings* findings) {
+  const PageableTraffic traffic = PageableTrafficOf(run);
+  if (traffic.bytes() < kPageableBytes) return;
+  const bool to_host = traffic.from_device_bytes > traffic.to_device_bytes;
+  const double saved_ns = std::max(0.0, traffic.ns - traffic.bytes() / kPinnedCopyRate);
+  Finding finding;
+  finding.title = to_host ? "Tensors are copied to pageable memory of the CPU"
+                          : "Batches are copied from pageable memory";
+  finding.seen = Rounded(traffic.copies) + " copies a step move " + Rounded(traffic.bytes() / 1e6) +
+                 " MB from or to pageable memory in " + TimeOf(traffic.ns) + ".";
   finding.why =
-      "The driver first copies pageable memory to a pinned buffer; the call blocks the CPU "
+      "The driver copies pageable memory by way of a pinned buffer; the call blocks the CPU "
       "and non_blocking has no effect.";
-  finding.action = "DataLoader(..., pin_memory=True) and tensor.to(device, non_blocking=True).";
+  finding.action =
+      to_host ? "Work with them on the GPU where that is possible (averages of weights, metrics), "
+                "or do it every N steps; what must go to the CPU goes into a pinned tensor: "
+                "torch.empty(..., pin_memory=True).copy_(tensor, non_blocking=True)."
+              : "DataLoader(..., pin_memory=True) and tensor.to(device, non_blocking=True).";
   // From pinned memory, copies run at the rate of the bus and beside the computing: the exposed
   // part of them disappears, and the CPU no longer waits in them.
+  const double exposed_ns = std::min(traffic.ns, GpuPartNs(run, GpuPart::kCopy));
   finding.gain_ns = std::max(saved_ns * std::min(1.0, CpuExposure(run) * kPageableExposure),
-                             GpuPartNs(run, GpuPart::kCopy) * kPageableGain);
+                             exposed_ns * kPageableGain);
   finding.uncertainty_ns = finding.gain_ns * kPageableUncertainty;
-  finding.patch = {.place = RecordedPlace(run, "site.dataloader"),
-                   .diff =
-                       "-loader = DataLoader(dataset, batch_size)\n"
-                       "+loader = DataLoader(dataset, batch_size, pin_memory=True)\n"
-                       "-x = x.to(device)\n"
-                       "+x = x.to(device, non_blocking=True)\n"};
+  finding.evidence = traffic.evidence;
+  if (!to_host) {
+    finding.patch = {.place = RecordedPlace(run, "site.dataloader"),
+                     .diff =
+                         "-loader = DataLoader(dataset, batch_size)\n"
+                         "+loader = DataLoader(dataset, batch_size, pin_memory=True)\n"
+                         "-x = x.to(device)\n"
+                         "+x = x.to(device, non_blocking=True)\n"};
+  }
   findings->push_back(std::move(finding));
 }
 

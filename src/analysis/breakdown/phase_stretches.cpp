@@ -30,6 +30,10 @@ bool StaysImplied(PhaseKind outer, const PhaseMark& inner) {
   return inner.implied && outer != PhaseKind::kOptimizer;
 }
 
+// Domain of the ranges that CUDA's own algorithms (sort, scan, reduce) put around their launches:
+// parts of an operator, not of a loop.
+constexpr std::string_view kAlgorithmsDomain = "CCCL";
+
 // A stretch of the thread that belongs to one phase. Between segments: nothing says what it is.
 struct Segment {
   int64_t start_ns;
@@ -191,9 +195,15 @@ class Cutter {
       const bool inside =
           ranges.start_ns[row] >= step.start_ns && ranges.end_ns[row] <= step.end_ns;
       const bool is_step = IsRangeOfStep(steps_, step, ranges.start_ns[row], ranges.end_ns[row]);
-      if (inside && !is_step) found = row;
+      if (inside && !is_step && !IsOfAlgorithm(ranges.domain[row])) found = row;
     }
     return found;
+  }
+
+  bool IsOfAlgorithm(NvtxDomainId domain) const {
+    const Store& store = inputs_.store;
+    return !domain.IsNone() &&
+           store.Text(store.nvtx_domains.name[domain.row()]) == kAlgorithmsDomain;
   }
 
   const StepInputs& inputs_;

@@ -125,6 +125,21 @@ TEST(StepBreakdown, RangesWithOtherNamesStandUnderTheirOwn) {
   EXPECT_EQ(breakdown.steady_total_ns, 500);  // with what lies between the ranges
 }
 
+TEST(StepBreakdown, RangesOfCudasOwnAlgorithmsAreNoPhases) {
+  StoreBuilder build;
+  const ProcessId process = build.Process(7, "train.py");
+  const ThreadId thread = build.Thread(process);
+  build.store().nvtx_domains.Append({.process = process, .name = build.Text("CCCL")});
+  for (int64_t at = 0; at < 600; at += 200) {
+    build.Range(thread, "step", at, at + 100);
+    build.Range(thread, "cub::DeviceRadixSort", at + 20, at + 40);
+    build.store().nvtx_ranges.domain.back() = NvtxDomainId::At(0);
+  }
+  const StepBreakdown breakdown = BreakDown(build.Build());
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kUserRange), 0);
+  EXPECT_EQ(TimeOf(breakdown, PhaseKind::kOther), 100);
+}
+
 TEST(StepBreakdown, RangesThatDifferByANumberAreOnePhase) {
   StoreBuilder build;
   const ThreadId thread = build.Thread(build.Process(1, "train.py"));
