@@ -9,6 +9,13 @@ namespace {
 
 using Key = std::tuple<PipelineWork, int32_t, int32_t>;  // work, sequence, stage
 constexpr double kTogetherS = 5e-5;                      // the clocks of two operations' ends
+// The largest jobs have a tenth of these. Each stage and replica is played once.
+constexpr int32_t kMostStages = 1024;
+constexpr int32_t kMostReplicas = 4096;
+constexpr int32_t kMostChunks = 1024;  // of a stage
+// How much larger than the file the table of all operations by step may be, which has holes where
+// steps differ; then the first hole is named.
+constexpr size_t kMostHoles = 4;
 
 bool IsPointToPoint(PipelineWork work) {
   return work >= PipelineWork::kForwardSend && work <= PipelineWork::kBackwardReceive;
@@ -55,12 +62,10 @@ class Builder {
 
   Status FindSizes() {
     std::set<int64_t> steps;
-    const auto most = static_cast<int32_t>(std::min<size_t>(operations_.size(), 1 << 24));
     for (const PipelineOperation& one : operations_) {
-      if (one.stage < 0 || one.stage >= most || one.replica < 0 || one.replica >= most ||
-          one.chunk < -1 || one.chunk >= most) {
-        return Differs(one);
-      }
+      RETURN_IF_ERROR(CheckRange("stage", one.stage, 0, kMostStages));
+      RETURN_IF_ERROR(CheckRange("dp_rank", one.replica, 0, kMostReplicas));
+      RETURN_IF_ERROR(CheckRange("mc", one.chunk, -1, kMostChunks));
       model_.stages = std::max(model_.stages, one.stage + 1);
       model_.replicas = std::max(model_.replicas, one.replica + 1);
       chunks_ = std::max(chunks_, one.chunk + 1);
@@ -68,6 +73,12 @@ class Builder {
     }
     model_.steps.assign(steps.begin(), steps.end());
     return model_.lanes() > operations_.size() ? Differs(operations_.front()) : Status();
+  }
+
+  static Status CheckRange(const std::string& name, int32_t number, int32_t first, int32_t end) {
+    if (number >= first && number < end) return {};
+    return InputError(name + " is " + std::to_string(number) + ": it counts from 0 to at most " +
+                      std::to_string(end - 1));
   }
 
   Status AddNodes() {
@@ -81,7 +92,8 @@ class Builder {
       const bool is_first = one->step == model_.steps[0] && one->replica == 0;
       const Key key{one->work, one->sequence, one->stage};
       const auto [node, is_new] = by_key_.try_emplace(key, uint32_t(model_.nodes.size()));
-      if (is_new && !is_first) return Differs(*one);
+      const size_t most = kMostHoles * operations_.size() / model_.lanes();
+      if (is_new && (!is_first || model_.nodes.size() >= most)) return Differs(*one);
       if (is_new) {
         model_.nodes.push_back({.work = one->work,
                                 .stage = one->stage,
@@ -284,10 +296,11 @@ class Builder {
   // Gradients of a part of the model are scattered when its last backward is done.
   void ScatterEarly(int32_t stage) {
     std::set<int32_t> done;
+    const Nodes backwards = NodesOf(stage, {PipelineWork::kBackwardCompute});
     for (const uint32_t node : NodesOf(stage, {PipelineWork::kGradientsScatter})) {
       if (!done.insert(first_[node]->chunk).second) continue;
       int64_t last = -1;
-      for (const uint32_t backward : NodesOf(stage, {PipelineWork::kBackwardCompute})) {
+      for (const uint32_t backward : backwards) {
         if (first_[backward]->chunk != first_[node]->chunk) continue;
         if (last < 0 || first_[backward]->end_s() > first_[size_t(last)]->end_s()) last = backward;
       }

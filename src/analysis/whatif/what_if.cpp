@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <span>
+#include <unordered_set>
 #include <utility>
 
 #include "analysis/numbers/quantile.h"
@@ -59,11 +60,10 @@ class Player {
     std::stable_sort(found.works.begin(), found.works.end(),
                      [](const auto& a, const auto& b) { return a.slowdown > b.slowdown; });
     RankWorkers(parts, found);
+    std::unordered_set<int32_t> healed;
+    for (size_t i = 0; i < found.healed; ++i) healed.insert(found.workers[i].rank);
     const auto is_healed = [&](size_t node, size_t lane) {
-      const int32_t rank = RankOf(node, lane);
-      const auto end = found.workers.begin() + std::ptrdiff_t(found.healed);
-      return std::any_of(found.workers.begin(), end,
-                         [&](const SlowWorker& worker) { return worker.rank == rank; });
+      return healed.contains(RankOf(node, lane));
     };
     found.without_workers_s = Play(is_healed);
     found.without_stage_s =

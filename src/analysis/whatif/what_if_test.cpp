@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <string>
+#include <utility>
 
 namespace batchlight {
 namespace {
@@ -44,6 +45,32 @@ Result<WhatIf> Ask(const std::string& text) {
   return AskWhatIf(model);
 }
 
+// 1.5 MB that were a table of 6 GB.
+TEST(WhatIf, StepsThatDifferTakeNoMemory) {
+  std::string text = kColumns;
+  const auto add = [&](int step, int sequence) {
+    text += "0,0,0," + std::to_string(step) + ",forward-compute,0,1," + std::to_string(sequence) +
+            ",0,0,0\n";
+  };
+  for (int i = 0; i < 200'000; ++i) add(0, i);
+  for (int step = 1; step < 200'000; ++step) add(step, 0);
+  const Result<WhatIf> asked = Ask(text);
+  ASSERT_FALSE(asked.ok());
+  EXPECT_NE(asked.status().message().find("give steps that are alike"), std::string::npos);
+}
+
+// Stages, replicas and parts of the model multiply.
+TEST(WhatIf, SoManyStagesAndReplicas) {
+  for (const auto& [fields, name] : {std::pair("0,1024,0,0,gc,0,1,0,0,0,0", "stage is 1024"),
+                                     std::pair("4096,0,0,0,gc,0,1,0,0,0,0", "dp_rank is 4096"),
+                                     std::pair("0,0,0,0,gc,0,1,0,1024,0,0", "mc is 1024"),
+                                     std::pair("0,0,0,0,gc,0,1,0,-2,0,0", "mc is -2")}) {
+    const Result<WhatIf> asked = Ask(kColumns + std::string(fields) + "\n");
+    ASSERT_FALSE(asked.ok()) << fields;
+    EXPECT_NE(asked.status().message().find(name), std::string::npos) << asked.status().message();
+  }
+}
+
 TEST(WhatIf, TheSlowWorkerAndWhatItCosts) {
   std::string text = kColumns;
   AddReplica(text, 0, 1, 1);
@@ -78,7 +105,7 @@ TEST(WhatIf, WhatCannotBePlayedIsSaid) {
             std::string::npos);
   EXPECT_NE(problem_of(text + "0,0,x,5,gc,0,0,0,0,0,0\n").find("line 14: rank is \"x\""),
             std::string::npos);
-  EXPECT_NE(problem_of(text + "0,999999999,0,5,gc,0,0,0,0,0,0\n").find("not in every step"),
+  EXPECT_NE(problem_of(text + "0,999999999,0,5,gc,0,0,0,0,0,0\n").find("stage is 999999999"),
             std::string::npos);
   EXPECT_NE(problem_of("dp_rank,optype\n").find("no column stage"), std::string::npos);
   EXPECT_NE(problem_of(kColumns).find("no operation"), std::string::npos);
