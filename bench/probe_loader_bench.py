@@ -4,7 +4,8 @@
 KIND: loaders on CPU of images (JPEG), text, arrays on disk, generated samples (those four are the default), and waiting:
 samples and steps that sleep, which needs no calm machine. Each loop begins without workers.
 
-Run with a Python that has PyTorch and Pillow; BATCHLIGHT_BUILD names the build. A line for each round: what was
+Run with a Python that has PyTorch and Pillow; BATCHLIGHT_BUILD names the build, BATCHLIGHT_WORKERS the numbers of
+workers to try, if not all. A line for each round: what was
 predicted for the best setting, what it gave with the training, and how far they are apart."""
 import json
 import os
@@ -18,6 +19,7 @@ BATCHLIGHT = os.path.join(os.environ.get("BATCHLIGHT_BUILD", os.path.join(SOURCE
                           "batchlight")
 KINDS = ("images", "text", "arrays", "generated")
 SECONDS, STEPS = "4", "250"  # of a trial
+WORKERS = ["--workers", os.environ["BATCHLIGHT_WORKERS"]] if os.environ.get("BATCHLIGHT_WORKERS") else []
 LOOP = """
 import io, os, sys, time
 import numpy, torch
@@ -82,17 +84,19 @@ def main():
         for _ in range(rounds):
             for kind in kinds:
                 done = subprocess.run([BATCHLIGHT, "probe", "loader", "--seconds", SECONDS, "--steps", STEPS, "-f",
-                                       "json", script, kind, folder], stdout=subprocess.PIPE, env=environment)
+                                       "json"] + WORKERS + [script, kind, folder], stdout=subprocess.PIPE,
+                                      env=environment)
                 if done.returncode != 0:
                     print("%-10s failed" % kind, flush=True)
                     continue
                 report = json.loads(done.stdout)
                 best = report["best"]
-                gave = best.get("measured_samples_per_s", report["both"]["samples_per_s"])
                 errors[kind].append(best["prediction_error"])
+                predicted = best["predicted_samples_per_s"]
                 print("%-10s as it is %6.0f samples/s, %d workers: predicted %6.0f, gave %6.0f (%+.1f %%); limit %s" % (
-                    kind, report["both"]["samples_per_s"], best["num_workers"], best["predicted_samples_per_s"], gave,
-                    100 * best["prediction_error"], report["limit"]), flush=True)
+                    kind, report["both"]["samples_per_s"], best["num_workers"], predicted,
+                    predicted / (1 + best["prediction_error"]), 100 * best["prediction_error"], report["limit"]),
+                      flush=True)
         for kind, found in errors.items():
             if found:
                 print("%-10s median %+.1f %%" % (kind, 100 * statistics.median(found)))

@@ -17,6 +17,7 @@ from ._probe_trials import Runner, Trial, TrialFailed, interpreter, reads_of
 ENOUGH = 1.1
 SAME = 0.03  # rates that differ by less are not told apart
 DOUBT = 0.15  # how far predictions may be off
+MOST_CROWDING = 2.0  # two threads of one core, each half as fast; what is more is chance
 
 
 def main(words):
@@ -149,17 +150,29 @@ def worker_counts(wanted, count):
     return counts + [int(count)]
 
 
-def predicted_rate(loader, both, training, count):
+def crowding(loader, tried):
+    """How many times as dear work is with the loader's workers beside: processors share cores and memory. Told by a
+    sample's processor time with them and with the fewest workers that were tried; 1 where that is not known."""
+    alone = min((trial for trial in tried if trial["workers"]), key=lambda trial: trial["workers"], default=loader)
+    if alone["workers"] >= loader["workers"] or alone.cpu_s() <= 0:
+        return 1.0
+    return min(MOST_CROWDING, max(1.0, loader.cpu_s() / alone.cpu_s()))
+
+
+def predicted_rate(loader, both, training, count, crowded=1.0):
     """Samples a second of both: the slower of the two, one after the other without workers, and no more
     than the processors can do. The main process trains and takes samples from the workers in turn. A batch that
     comes new costs the loop's body more than one that lies in the processor's cache: what it took in the program
-    as it is counts where that is more than in the training alone, which may have waited for the GPU."""
+    as it is counts where that is more than in the training alone, which may have waited for the GPU. Beside workers
+    its own processor time is `crowded` times that."""
     dearer = max(1.0, both.body_s() * training.rate)
     training_s = dearer / training.rate
     if not loader["workers"]:
         return 1 / (1 / loader.rate + training_s)
+    if not training["copy"]:  # else it is the GPU's time
+        training_s = max(training_s, crowded * min(training_s, dearer * training.cpu_s()))
     main = 1 / (training_s + loader.receive_s())
-    cpu_s = loader.cpu_s() + dearer * training.cpu_s()
+    cpu_s = loader.cpu_s() + crowded * dearer * training.cpu_s()
     return min(loader.rate, main, count / cpu_s if cpu_s > 0 else loader.rate)
 
 
@@ -180,7 +193,7 @@ def probe(runner, wanted):
             failed.append({"setting": "workers %d" % workers, "why": str(problem)})
 
     def predict(trial):
-        return predicted_rate(trial, both, training, count)
+        return predicted_rate(trial, both, training, count, crowding(trial, tried))
 
     # Where training is the limit, rates that differ do so by chance.
     near = [loader] if is_ahead(loader, training) else choose(tried, predict)

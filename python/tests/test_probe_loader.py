@@ -27,9 +27,9 @@ def trial(mode, rate, workers=0, cpu_s=0.0, main_cpu_s=0.0, changes=None, **more
 
 
 class Prediction(unittest.TestCase):
-    def predicted(self, loader, training, count=8, body_s=0.0):
+    def predicted(self, loader, training, count=8, body_s=0.0, crowded=1.0):
         both = trial("both", 50, wait_s=1000 / 50 - 1000 * body_s)
-        return _probe_loader.predicted_rate(loader, both, training, count)
+        return _probe_loader.predicted_rate(loader, both, training, count, crowded)
 
     def test_without_workers_they_take_turns(self):
         self.assertAlmostEqual(self.predicted(trial("loader", 100), trial("training", 300)), 75)
@@ -52,6 +52,23 @@ class Prediction(unittest.TestCase):
         self.assertAlmostEqual(self.predicted(trial("loader", 1000), training, body_s=0.003), 250)
         self.assertAlmostEqual(self.predicted(trial("loader", 1000, 4, cpu_s=0.002), training, 4, body_s=0.002), 500)
         self.assertAlmostEqual(self.predicted(trial("loader", 1000), training, body_s=0.0001), 500, msg="on a GPU")
+
+    def test_beside_workers_the_training_is_dearer_too(self):
+        loader, training = trial("loader", 5000, 4), trial("training", 1000, cpu_s=0.001)
+        self.assertAlmostEqual(self.predicted(loader, training, crowded=1.25), 800)
+        loader = trial("loader", 1000, 4, cpu_s=0.003)
+        self.assertAlmostEqual(self.predicted(loader, training, count=4, crowded=2.0), 500)  # its own time
+        training = trial("training", 1000, cpu_s=0.0001, copy={"pageable_s": 1, "pinned_s": 1})
+        self.assertAlmostEqual(self.predicted(trial("loader", 5000, 4), training, crowded=2.0), 1000, msg="of a GPU")
+
+    def test_how_dear_it_is_beside_workers(self):
+        one, four = trial("loader", 100, 1, cpu_s=0.002), trial("loader", 300, 4, cpu_s=0.003)
+        tried = [trial("loader", 100, cpu_s=0.0001), one, four]
+        self.assertAlmostEqual(_probe_loader.crowding(four, tried), 1.5)
+        self.assertEqual(_probe_loader.crowding(one, tried), 1.0)
+        self.assertEqual(_probe_loader.crowding(four, [four]), 1.0)
+        self.assertEqual(_probe_loader.crowding(trial("loader", 300, 8, cpu_s=0.02), tried), 2.0)
+        self.assertEqual(_probe_loader.crowding(trial("loader", 300, 8, cpu_s=0.001), tried), 1.0, msg="by chance")
 
     def test_what_is_worth_a_run(self):
         tried = [trial("loader", rate, workers, changes={"workers": workers} if workers else {})
