@@ -72,7 +72,8 @@ uint32_t FirstRow(const Places& places) {
 }
 
 template <typename T>
-void AppendColumn(const Places& places, std::vector<T>& from, std::vector<T>& to) {
+[[gnu::noinline]] void AppendColumn(const Places& places, std::vector<T>& from,
+                                    std::vector<T>& to) {
   if constexpr (std::is_arithmetic_v<T> || kIsKind<T>) {
     to.insert(to.end(), from.begin(), from.end());
   } else {

@@ -14,17 +14,25 @@ namespace {
 namespace keys {
 
 constexpr struct Thread {
-  static auto Of(const auto& table, size_t row) { return table.thread[row]; }
+  using Value = ThreadId;
+  static const auto& Column(const auto& table) { return table.thread; }
+  static Value Of(Value value) { return value; }
 } thread;
 constexpr struct Start {
-  static auto Of(const auto& table, size_t row) { return table.start_ns[row]; }
+  using Value = int64_t;
+  static const auto& Column(const auto& table) { return table.start_ns; }
+  static Value Of(Value value) { return value; }
 } start_ns;
 constexpr struct Longest {
-  static auto Of(const auto& table, size_t row) { return ~table.end_ns[row]; }
+  using Value = int64_t;
+  static const auto& Column(const auto& table) { return table.end_ns; }
+  static Value Of(Value value) { return ~value; }
 } longest;
 constexpr struct Copy {
   static constexpr bool kIsPlace = true;  // in another table
-  static auto Of(const auto& table, size_t row) { return table.memcpy_row[row]; }
+  using Value = MemcpyId;
+  static const auto& Column(const auto& table) { return table.memcpy_row; }
+  static Value Of(Value value) { return value; }
 } memcpy_row;
 
 }  // namespace keys
@@ -47,13 +55,32 @@ constexpr struct Copy {
 template <typename Table>
 using Keys = decltype(KeysOf(std::declval<const Table&>()));
 
-template <typename Table, typename Key, typename... Rest>
-bool Before(const Table& table, std::tuple<Key, Rest...>, size_t a, size_t b) {
-  const auto left = Key::Of(table, a);
-  const auto right = Key::Of(table, b);
-  if (left != right) return left < right;
-  if constexpr (sizeof...(Rest) > 0) return Before(table, std::tuple<Rest...>(), a, b);
-  return false;
+// The columns that order rows. Of the keys and not of the table: what sorts is compiled for each.
+template <typename... Key>
+struct KeyColumns {
+  std::tuple<const std::vector<typename Key::Value>&...> columns;
+
+  size_t rows() const { return std::get<0>(columns).size(); }
+  bool Before(size_t a, size_t b) const { return KeyBefore<0, Key...>(a, b); }
+
+ private:
+  template <size_t kIndex, typename First, typename... Rest>
+  bool KeyBefore(size_t a, size_t b) const {
+    const auto left = First::Of(std::get<kIndex>(columns)[a]);
+    const auto right = First::Of(std::get<kIndex>(columns)[b]);
+    if (left != right) return left < right;
+    if constexpr (sizeof...(Rest) > 0) return KeyBefore<kIndex + 1, Rest...>(a, b);
+    return false;
+  }
+};
+
+template <typename Table, typename... Key>
+KeyColumns<Key...> ColumnsOf(const Table& table, std::tuple<Key...>) {
+  return {{Key::Column(table)...}};
+}
+template <typename Table>
+auto ColumnsOf(const Table& table) {
+  return ColumnsOf(table, Keys<Table>());
 }
 
 // Groups rows by thread and keeps their order within each. There are few threads, so one pass
@@ -74,14 +101,14 @@ std::vector<uint32_t> GroupByThread(const std::vector<ThreadId>& thread) {
 
 // The order of the rows of a table that is not in order. Sources write rows by start, or nearly so:
 // once grouped by thread, few are in the wrong place.
-template <typename Table>
-std::vector<uint32_t> OrderOf(const Table& table) {
-  const auto before = [&](size_t a, size_t b) { return Before(table, Keys<Table>(), a, b); };
+template <typename First, typename... Rest>
+std::vector<uint32_t> OrderOf(const KeyColumns<First, Rest...>& keys) {
+  const auto before = [&](size_t a, size_t b) { return keys.Before(a, b); };
   std::vector<uint32_t> order;
-  if constexpr (std::is_same_v<std::tuple_element_t<0, Keys<Table>>, keys::Thread>) {
-    order = GroupByThread(table.thread);
+  if constexpr (std::is_same_v<First, keys::Thread>) {
+    order = GroupByThread(std::get<0>(keys.columns));
   } else {
-    order.resize(table.size());
+    order.resize(keys.rows());
     std::iota(order.begin(), order.end(), 0u);
   }
   if (!std::is_sorted(order.begin(), order.end(), before)) {
@@ -106,17 +133,18 @@ constexpr bool kIsDated = requires {
 };
 
 // Whether rows [begin, end) come in order, the one before `begin` included.
-template <typename Table>
-bool IsInOrder(const Table& table, size_t begin, size_t end) {
+template <typename... Key>
+bool IsInOrder(const KeyColumns<Key...>& keys, size_t begin, size_t end) {
   for (size_t row = std::max<size_t>(begin, 1); row < end; ++row) {
-    if (Before(table, Keys<Table>(), row, row - 1)) return false;
+    if (keys.Before(row, row - 1)) return false;
   }
   return true;
 }
 
 template <typename Table>
 void OrderOne(Table& table) {
-  if (!IsInOrder(table, 0, table.size())) table.Reorder(OrderOf(table));
+  const auto keys = ColumnsOf(table);
+  if (!IsInOrder(keys, 0, table.size())) table.Reorder(OrderOf(keys));
 }
 
 // A parent that no longer comes before its child is dropped.
@@ -148,13 +176,14 @@ struct OrderTask {
 
 template <typename Table>
 OrderTask MakeTask(Store& store, Table& table) {
-  OrderTask task{.in_order = [&](size_t begin, size_t end) { return IsInOrder(table, begin, end); },
-                 .sort =
-                     [&](OrderTask& self) {
-                       self.order = OrderOf(table);
-                       table.Reorder(self.order);
-                     },
-                 .rows = table.size()};
+  OrderTask task{
+      .in_order = [&](size_t begin, size_t end) { return IsInOrder(ColumnsOf(table), begin, end); },
+      .sort =
+          [&](OrderTask& self) {
+            self.order = OrderOf(ColumnsOf(table));
+            table.Reorder(self.order);
+          },
+      .rows = table.size()};
   if constexpr (!std::is_void_v<RowIdOf<Table>>) {
     task.renumber = [&](OrderTask& self) {
       RenumberIds<RowIdOf<Table>>(store, NewRows(self.order));

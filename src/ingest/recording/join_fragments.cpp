@@ -1,7 +1,6 @@
 #include "ingest/recording/join_fragments.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <unordered_map>
 
@@ -41,15 +40,18 @@ template <typename T>
 constexpr bool kIsPlain = std::is_arithmetic_v<T> || kIsKind<T> || std::is_same_v<T, ProcessId> ||
                           std::is_same_v<T, ThreadId>;
 
-// One task a column: two columns never share memory, and a fragment's part is freed as soon as it
-// is copied, so that the peak is one column above the result.
-template <typename Table, typename T>
+// Where a column lies in a store: a function for each column, since the rest is the same for all
+// columns of a type.
+template <typename T>
+using ColumnPlace = std::vector<T>& (*)(Store&);
+
+template <typename T>
 void JoinColumn(std::vector<Fragment>& fragments, std::span<const FragmentMap> maps,
-                Table Store::*table, std::vector<T> Table::*column, size_t rows,
-                std::vector<T>& out) {
+                ColumnPlace<T> column_of, size_t rows, Store& store) {
+  std::vector<T>& out = column_of(store);
   out.reserve(rows);
   for (size_t i = 0; i < fragments.size(); ++i) {
-    std::vector<T>& in = fragments[i].store.*table.*column;
+    std::vector<T>& in = column_of(fragments[i].store);
     if constexpr (kIsPlain<T>) {
       out.insert(out.end(), in.begin(), in.end());
     } else {
@@ -57,6 +59,25 @@ void JoinColumn(std::vector<Fragment>& fragments, std::span<const FragmentMap> m
     }
     std::vector<T>().swap(in);
   }
+}
+
+// One task a column: two columns never share memory, and a fragment's part is freed as soon as it
+// is copied, so that the peak is one column above the result.
+struct JoinTask {
+  // JoinColumn<T>() with `column`, a ColumnPlace<T>.
+  void (*join)(const JoinTask&, std::vector<Fragment>&, std::span<const FragmentMap>, Store&);
+  void (*column)();
+  size_t rows;
+};
+
+template <typename T>
+JoinTask MakeTask(ColumnPlace<T> column_of, size_t rows) {
+  return {[](const JoinTask& task, std::vector<Fragment>& fragments,
+             std::span<const FragmentMap> maps, Store& store) {
+            JoinColumn(fragments, maps, reinterpret_cast<ColumnPlace<T>>(task.column), task.rows,
+                       store);
+          },
+          reinterpret_cast<void (*)()>(column_of), rows};
 }
 
 void JoinStrings(std::vector<Fragment>& fragments, std::span<FragmentMap> maps, Store& store) {
@@ -121,22 +142,20 @@ size_t TotalRows(const std::vector<Fragment>& fragments, Table Store::*table) {
 
 void JoinColumns(std::vector<Fragment>& fragments, std::span<const FragmentMap> maps,
                  Store& store) {
-  std::vector<std::function<void()>> tasks;
+  std::vector<JoinTask> tasks;
   // Tables that no fragment fills (or that were joined before) have no rows here.
 #define TABLE_BEGIN(Name, member, doc)                                      \
   if (const size_t rows = TotalRows(fragments, &Store::member); rows > 0) { \
-    using Table = Name##Table;                                              \
-    const auto table = &Store::member;
-#define COLUMN(type, name, doc)                                                  \
-  tasks.push_back([&, table, rows] {                                             \
-    JoinColumn(fragments, maps, table, &Table::name, rows, (store.*table).name); \
-  });
+    const auto table = [](Store & of) -> Name##Table& { return of.member; };
+#define COLUMN(type, name, doc)   \
+  tasks.push_back(MakeTask<type>( \
+      [](Store& of) -> std::vector<type>& { return decltype(table){}(of).name; }, rows));
 #define TABLE_END(Name) }
 #include "store/schema.def"
 #undef TABLE_BEGIN
 #undef COLUMN
 #undef TABLE_END
-  ParallelFor(tasks.size(), [&](size_t i) { tasks[i](); });
+  ParallelFor(tasks.size(), [&](size_t i) { tasks[i].join(tasks[i], fragments, maps, store); });
 }
 
 // Row numbers that are not typed ids.
