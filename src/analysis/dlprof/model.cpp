@@ -7,6 +7,7 @@
 
 #include "analysis/cuda/kernel_class.h"
 #include "analysis/gpu/gpu_intervals.h"
+#include "analysis/owners/backward_links.h"
 #include "analysis/phases/phase_kind.h"
 #include "analysis/phases/phase_marks.h"
 #include "analysis/roofline/operator_cost.h"
@@ -17,7 +18,6 @@ namespace batchlight::dlprof {
 namespace {
 
 constexpr uint32_t kNoOp = UINT32_MAX;
-constexpr std::string_view kEngine = "autograd::engine::evaluate_function";
 
 // One call of an op node while its work is being added up.
 struct Instance {
@@ -154,7 +154,7 @@ class ModelBuilder {
   // Ranges of the user and the engine's wrappers are no operators: what they call is.
   bool IsWrapper(uint32_t call) const {
     return store_.operator_calls.scope[call] == OperatorScope::kUser ||
-           store_.Text(store_.operator_calls.name[call]).starts_with(kEngine);
+           store_.Text(store_.operator_calls.name[call]).starts_with(kEngineCall);
   }
 
   std::string ModulePath(uint32_t call) const {

@@ -97,13 +97,14 @@ PythonFrameId CodeSamples::InnermostOwn(PythonStackId stack) const {
 }
 
 // In autograd's engine, which runs no Python of its caller: operators, or a wait for other ranks.
-constexpr std::string_view kEngine = "_engine_run_backward";
+constexpr std::string_view kRunBackward = "_engine_run_backward";
 
 PythonFrameId CodeSamples::OutermostInModule(PythonStackId stack) const {
   const PythonFrameId innermost = InnermostOwn(stack);
   if (innermost.IsNone()) return innermost;
   const PythonFrameId top = store_.python_stacks.frame[stack.row()];
-  if (!top.IsNone() && store_.Text(store_.python_frames.function[top.row()]) == kEngine) return {};
+  if (!top.IsNone() && store_.Text(store_.python_frames.function[top.row()]) == kRunBackward)
+    return {};
   PythonFrameId outermost;
   for (; !stack.IsNone(); stack = store_.python_stacks.parent[stack.row()]) {
     const PythonFrameId frame = store_.python_stacks.frame[stack.row()];

@@ -6,11 +6,6 @@
 #include "analysis/owners/backward_links.h"
 
 namespace batchlight {
-namespace {
-
-constexpr std::string_view kEngine = "autograd::engine::evaluate_function";
-
-}  // namespace
 
 LineFinder::LineFinder(const Store& store, const BackwardLinks& links, const StackLines& lines)
     : store_(store), lines_(lines) {
@@ -28,7 +23,7 @@ LineFinder::LineFinder(const Store& store, const BackwardLinks& links, const Sta
     const bool is_range = calls.scope[row] == OperatorScope::kUser;
     const bool inside = has_parent && is_inside[parent.row()] != 0;
     is_backward_[row] = calls.scope[row] == OperatorScope::kBackward ||
-                        store.Text(calls.name[row]).starts_with(kEngine);
+                        store.Text(calls.name[row]).starts_with(kEngineCall);
     in_backward_[row] = is_backward_[row] != 0 || (has_parent && in_backward_[parent.row()] != 0);
     is_inside[row] = inside || !is_range;
     has_own_part_[row] =

@@ -197,10 +197,11 @@ class TreeBuilder {
     uint32_t& known = canonical_[name.row()];
     if (known != kNoNode) return known;
     known = name.value;
-    constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
     const std::string_view text = store_.Text(name);
-    if (!text.starts_with(kEngine)) return known;
-    const StringId function = store_.strings.Find(text.substr(kEngine.size()));
+    if (!text.starts_with(kEngineCall)) return known;
+    const size_t colon = kEngineCall.size();
+    if (!text.substr(colon).starts_with(": ")) return known;
+    const StringId function = store_.strings.Find(text.substr(colon + 2));
     if (!function.IsNone()) known = function.value;
     return known;
   }

@@ -10,8 +10,6 @@
 namespace batchlight {
 namespace {
 
-constexpr std::string_view kEngine = "autograd::engine::evaluate_function";
-
 // The last operator of a thread that carries each sequence number. Numbers only grow on a thread,
 // so appending keeps them sorted; the rare recording where they do not is sorted afterwards.
 class ForwardOperators {
@@ -125,7 +123,7 @@ void BackwardLinks::FindLinks() {
     if (found == kNoRow) continue;
     OperatorCallId outer = OperatorCallId::At(call.row);
     const OperatorCallId parent = calls.parent[call.row];
-    if (!parent.IsNone() && store_->Text(calls.name[parent.row()]).starts_with(kEngine)) {
+    if (!parent.IsNone() && store_->Text(calls.name[parent.row()]).starts_with(kEngineCall)) {
       outer = parent;
     }
     links_.push_back({outer, OperatorCallId::At(found)});
