@@ -19,7 +19,8 @@ VARIABLE = re.compile(r'[^(]*?\b(\w+)(?:\[\w*\])*(?:\{| = |;)')
 
 
 def local_lines(text):
-    """(number, statement up to its body) of what unnamed namespaces hold at their own level."""
+    """(number, statement up to its body) of what unnamed namespaces hold at their own level, and of what is static
+    or constexpr outside of them."""
     unnamed = []
     lines = text.split('\n')
     taken = 0
@@ -30,7 +31,7 @@ def local_lines(text):
             unnamed.append(line == 'namespace {')
         elif line.startswith('}  // namespace') and unnamed:
             unnamed.pop()
-        elif (any(unnamed) or line.startswith('static ')) and re.match(r'[A-Za-z]', line):
+        elif (any(unnamed) or line.startswith(('static ', 'constexpr '))) and re.match(r'[A-Za-z]', line):
             statement = line
             taken = number
             for more in lines[number:number + 12]:

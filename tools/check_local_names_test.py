@@ -36,6 +36,11 @@ class CheckLocalNames(unittest.TestCase):
                          ['a.cpp:4: kRow is also a name of a.h:2'])
         self.assertEqual(faults(['bool Row(int) { return true; }'], [], 'struct Row {'), [])
 
+    def test_a_constant_beside_the_unnamed_namespace(self):
+        beside = 'namespace batchlight {\nconstexpr int kMost = 1;\n}  // namespace batchlight\n'
+        found = list(check_local_names.faults([('a.cpp', source('constexpr int kMost = 2;')), ('b.cpp', beside)], {}))
+        self.assertEqual(len(found), 1, found)
+
     def test_what_is_fine(self):
         for one, other in (
                 (['bool Is(const Row& row) {', '}'], ['bool Is(const Step& row) {', '}']),
