@@ -83,7 +83,7 @@ class SourceReader {
     namespace fs = std::filesystem;
     std::error_code error;
     const fs::directory_entry file(fs::canonical(path, error), error);
-    if (error || !file.path().native().ends_with(".py") || !file.is_regular_file(error)) return {};
+    if (error || file.path().extension() != ".py" || !file.is_regular_file(error)) return {};
     const uintmax_t bytes = file.file_size(error);
     if (error || bytes > std::min(kMostFileBytes, bytes_left_)) return {};
     const auto changed = std::chrono::file_clock::to_sys(file.last_write_time(error));
@@ -91,7 +91,7 @@ class SourceReader {
         std::chrono::duration_cast<std::chrono::nanoseconds>(changed.time_since_epoch());
     if (error || since_epoch.count() > end_ns_) return {};
     bytes_left_ -= std::min(bytes_left_, std::max(bytes, kLeastFileBytes));
-    auto text = ReadWholeFile(file.path().native());
+    auto text = ReadWholeFile(file.path().string());
     return text.ok() ? std::optional(std::move(text).value()) : std::nullopt;
   }
 
