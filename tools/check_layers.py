@@ -91,7 +91,7 @@ SUB_LAYERS = {
         'overview': ('advice', 'run'),
         'tables': ('overview', 'run', 'stages', 'breakdown', 'roofline', 'counters', 'memory', 'ranks', 'gpu', 'lines', 'cpu', 'os', 'python', 'owners', 'steps', 'numbers', 'cuda', 'result'),
         'diff': ('overview', 'counters'),
-        'dlprof': ('overview', 'roofline', 'gpu', 'steps', 'phases', 'numbers', 'cuda', 'result'),
+        'dlprof': ('overview', 'roofline', 'gpu', 'owners', 'steps', 'phases', 'numbers', 'cuda', 'result'),
         'stats': ('ranks', 'cuda', 'numbers', 'result'),
         'recipes': ('stats', 'cuda', 'numbers', 'result'),
         'whatif': ('numbers',),

@@ -7,7 +7,7 @@
 
 #include "analysis/cuda/kernel_class.h"
 #include "analysis/gpu/gpu_intervals.h"
-#include "analysis/owners/backward_links.h"
+#include "analysis/owners/engine_call.h"
 #include "analysis/phases/phase_kind.h"
 #include "analysis/phases/phase_marks.h"
 #include "analysis/roofline/operator_cost.h"

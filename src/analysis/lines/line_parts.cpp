@@ -4,6 +4,7 @@
 
 #include "analysis/numbers/closed_end.h"
 #include "analysis/owners/backward_links.h"
+#include "analysis/owners/engine_call.h"
 
 namespace batchlight {
 

@@ -8,6 +8,7 @@
 #include "analysis/owners/attribution.h"
 #include "analysis/owners/backward_links.h"
 #include "analysis/owners/critical_time.h"
+#include "analysis/owners/engine_call.h"
 #include "analysis/owners/tree_nodes.h"
 #include "analysis/steps/bin_finder.h"
 #include "analysis/steps/step_range_names.h"

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analysis/numbers/closed_end.h"
+#include "analysis/owners/engine_call.h"
 #include "store/interval_index.h"
 
 namespace batchlight {

@@ -6,16 +6,11 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "store/store.h"
 
 namespace batchlight {
-
-// Operators that start so are the engine's calls around the functions that it runs: the name of the
-// function follows after ": ".
-inline constexpr std::string_view kEngineCall = "autograd::engine::evaluate_function";
 
 struct BackwardLink {
   OperatorCallId backward;  // the engine's call around the function if recorded, else the function
