@@ -6,14 +6,13 @@ known time in one line, waits for it in another and copies known bytes in a thir
 
 Prints one line a check; exit status 1 if one fails. Needs PyTorch for CUDA; about half a minute.
 """
-import argparse
 import json
 import pathlib
 import re
 import sys
 import tempfile
 
-from gpu_lines import Checks, run, value
+from gpu_lines import Checks, argument_parser, run, value
 
 PROGRAM = '''
 import time, torch
@@ -37,11 +36,7 @@ COPIED_BYTES = 4 << 20
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('--build', default='build/release')
-    parser.add_argument('--python', default='python3')
-    parser.add_argument('--steps', type=int, default=30)
-    arguments = parser.parse_args()
+    arguments = argument_parser(__doc__).parse_args()
     program = pathlib.Path(arguments.build) / 'bin/batchlight'
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:

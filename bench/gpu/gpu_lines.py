@@ -156,11 +156,17 @@ def check_model(checks, name, program, python, folder, most_growth):
     checks.expect(growth <= most_growth, f'{name}: lines make a recorded step {growth:+.2%} longer')
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+def argument_parser(description):
+    """With the build to check, the Python that trains, and for how many steps."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument('--build', default='build/release')
     parser.add_argument('--python', default='python3')
     parser.add_argument('--steps', type=int, default=30)
+    return parser
+
+
+def main():
+    parser = argument_parser(__doc__)
     parser.add_argument('--models', default=','.join(MODELS), help='of gpt2, resnet50; "": none')
     parser.add_argument('--growth', type=float, default=0.02, help='of a recorded step by its lines, at most')
     arguments = parser.parse_args()
