@@ -36,14 +36,9 @@ constexpr std::array kLaunchedPhases = {
     PhaseKind::kOptimizer,    PhaseKind::kUserRange,
 };
 
-// A function that slow-function names launches what no graph of the model does.
-double SlowFunctionNs(const RunMeasures& run) {
-  const double exposed_ns = run.loop_work.hot.per_step_ns * CpuExposure(run);
-  return exposed_ns >= kSlowFunction * MeanStepNs(run) ? exposed_ns : 0;
-}
-
 // Of the time that the GPU waits for launches what launching the model faster can save. What the
-// loop does beside it, as averages of weights and metrics, stays as it is.
+// loop does beside it, as averages of weights and metrics, stays as it is, and so does what a
+// function launches that slow-function names.
 double LaunchableIdleNs(const RunMeasures& run) {
   const double idle_ns = std::max(0.0, LaunchIdleNs(run) - SlowFunctionNs(run));
   if (PhaseShareOf(run, PhaseKind::kForward) <= 0) return idle_ns;

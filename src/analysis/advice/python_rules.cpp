@@ -166,11 +166,17 @@ void PythonWork(const RunMeasures& run, Findings* findings) {
            PythonEvidence(*run.store, python.functions, python.per_step_ns, python.places)});
 }
 
+double SlowFunctionNs(const RunMeasures& run) {
+  const double step_ns = MeanStepNs(run);
+  const double exposed_ns = run.loop_work.hot.per_step_ns * CpuExposure(run);
+  return step_ns > 0 && exposed_ns >= kSlowFunction * step_ns ? exposed_ns : 0;
+}
+
 void SlowFunction(const RunMeasures& run, Findings* findings) {
   const double step_ns = MeanStepNs(run);
   const HotFunction& hot = run.loop_work.hot;
-  const double exposed_ns = hot.per_step_ns * CpuExposure(run);
-  if (step_ns == 0 || exposed_ns < kSlowFunction * step_ns) return;
+  const double exposed_ns = SlowFunctionNs(run);
+  if (exposed_ns <= 0) return;
   const std::string name = FunctionText(*run.store, hot.function);
   const std::string share = PercentOf(hot.per_step_ns / step_ns);
   findings->push_back(

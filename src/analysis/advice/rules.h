@@ -31,6 +31,8 @@ bool CanBeSeen(const RunMeasures& run, double gain_ns);
 // Share and mean time of a part of the GPU's breakdown; 0 without a GPU.
 double GpuShare(const RunMeasures& run, GpuPart part);
 double GpuPartNs(const RunMeasures& run, GpuPart part);
+// Mean time of a step that the function of slow-function makes longer, 0: none is named. ns
+double SlowFunctionNs(const RunMeasures& run);
 // Mean time of a step in which the GPU idles while the CPU is between two operators of backward for
 // longer than these take it: it waits, for other ranks for instance. ns
 double BackwardWaitNs(const RunMeasures& run);
