@@ -133,6 +133,21 @@ TEST(Advice, LargePinnedBatchesMayGainNothingFromWorkers) {
   EXPECT_NE(found->seen.find("25.0 MB"), std::string::npos) << found->seen;
 }
 
+// When the kernel of an operator is launched and runs, from the operator's start, ns.
+struct KernelTimes {
+  int64_t launch, start, end;
+};
+
+// 200 operators of 40 us from `t` on, one every 45 us, with a kernel each.
+void SmallOperators(StoreBuilder& build, ThreadId thread, int64_t t, KernelTimes kernel) {
+  for (int64_t k = 0; k < 200; ++k) {
+    const int64_t at = t + k * 45'000;
+    build.Operator(thread, "aten::add", at, at + 40'000);
+    build.Kernel(thread, "vectorized_elementwise_kernel", at + kernel.launch, at + kernel.start,
+                 at + kernel.end);
+  }
+}
+
 TEST(Advice, HiddenDataLoadingIsFine) {
   const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
     AddBusyGpu(build, thread, t);
@@ -143,11 +158,7 @@ TEST(Advice, HiddenDataLoadingIsFine) {
 
 TEST(Advice, LaunchBoundLoop) {
   const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
-    for (int64_t k = 0; k < 200; ++k) {
-      const int64_t at = t + k * 45'000;
-      build.Operator(thread, "aten::add", at, at + 40'000);
-      build.Kernel(thread, "vectorized_elementwise_kernel", at + 30'000, at + 36'000, at + 38'000);
-    }
+    SmallOperators(build, thread, t, {.launch = 30'000, .start = 36'000, .end = 38'000});
   });
   const auto rules = Rules(findings);
   EXPECT_TRUE(rules.contains("launch-bound"));
@@ -162,11 +173,7 @@ TEST(Advice, WhatOnlyTheRecordingSlowsDownIsNotBoundByLaunches) {
   const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
     build.Property("cost.range_ns", "50.0");
     build.Property("cost.operator_ns", "20000.0");
-    for (int64_t k = 0; k < 200; ++k) {
-      const int64_t at = t + k * 45'000;
-      build.Operator(thread, "aten::add", at, at + 40'000);
-      build.Kernel(thread, "vectorized_elementwise_kernel", at + 2'000, at + 6'000, at + 32'000);
-    }
+    SmallOperators(build, thread, t, {.launch = 2'000, .start = 6'000, .end = 32'000});
   });
   EXPECT_FALSE(Rules(findings).contains("launch-bound"));
 }
@@ -175,11 +182,7 @@ TEST(Advice, WhatOnlyTheRecordingSlowsDownIsNotBoundByLaunches) {
 TEST(Advice, WhatTheLoopLaunchesBesideTheModelIsNotTheModels) {
   const auto findings = Loop().Run([](StoreBuilder& build, ThreadId thread, int64_t t) {
     build.Module(thread, "Model", "Model", t, t + kMs);
-    for (int64_t k = 0; k < 200; ++k) {
-      const int64_t at = t + k * 45'000;
-      build.Operator(thread, "aten::add", at, at + 40'000);
-      build.Kernel(thread, "vectorized_elementwise_kernel", at + 30'000, at + 36'000, at + 38'000);
-    }
+    SmallOperators(build, thread, t, {.launch = 30'000, .start = 36'000, .end = 38'000});
   });
   EXPECT_FALSE(Rules(findings).contains("launch-bound"));
 }
