@@ -249,15 +249,20 @@ void Jumps(int count) {
   Interrupt(0);
 }
 
+// Of the calling thread, and of those that it starts.
+void BlockAlarms(bool block) {
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  pthread_sigmask(block ? SIG_BLOCK : SIG_UNBLOCK, &alarm, nullptr);
+}
+
 // The recorder is left by a jump in a thread that never comes back to it, perhaps with a lock in
 // its hands; others go on registering.
 void JumpsAndOthers(int count) {
   std::atomic<bool> stop{false};
   // Blocked before the thread begins: an alarm in it would jump to this thread's stack.
-  sigset_t alarm;
-  sigemptyset(&alarm);
-  sigaddset(&alarm, SIGALRM);
-  pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
+  BlockAlarms(true);
   std::thread other([&] {
     for (uint64_t i = 0; !stop; ++i) {
       Register(i);
@@ -265,7 +270,7 @@ void JumpsAndOthers(int count) {
       usleep(20);
     }
   });
-  pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);
+  BlockAlarms(false);
   Jumps(count);
   stop = true;
   other.join();
@@ -291,6 +296,45 @@ void CancelledThreads(int count) {
     pthread_join(thread, nullptr);
   }
   Operators(100);
+}
+
+// Handlers that record come in the midst of operators, on a stack above the thread's own that is no
+// alternate stack any more while they run.
+void DisarmedStack(int count) {
+  constexpr int kAutoDisarm = static_cast<int>(1u << 31);
+  constexpr size_t kBytes = 1 << 20;
+  stack_t above = {};
+  above.ss_sp = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  above.ss_size = kBytes;
+  above.ss_flags = kAutoDisarm;
+  BlockAlarms(true);
+  std::thread([&] {
+    if (syscall(SYS_sigaltstack, &above, nullptr) != 0) std::abort();
+    struct sigaction action = {};
+    action.sa_handler = [](int) { Operator("fault::handler"); };
+    action.sa_flags = SA_ONSTACK | SA_RESTART;
+    sigaction(SIGALRM, &action, nullptr);
+    BlockAlarms(false);
+    for (int i = 0; i < count; ++i) {
+      if (i % 100 == 0) Interrupt(1 + rand() % 50);
+      Operator("fault::step");
+    }
+    Interrupt(0);
+    signal(SIGALRM, SIG_IGN);
+  }).join();
+}
+
+// A child that is made behind the C library's back and records in threads of its own first, while
+// its parent goes on.
+void RawFork(int count) {
+  const auto pid = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back([count] { Operators(count); });
+  for (std::thread& thread : threads) thread.join();
+  Operators(count);
+  if (pid == 0) _exit(0);
+  int status = 1;
+  if (waitpid(pid, &status, 0) != pid || status != 0) std::abort();
 }
 
 // Uses up all file descriptors, and goes on.
@@ -358,6 +402,8 @@ int Run(const std::string& mode, int count) {
   if (mode == "jumps") Jumps(count);
   if (mode == "jumps-and-others") JumpsAndOthers(count);
   if (mode == "cancelled-threads") CancelledThreads(count);
+  if (mode == "disarmed-stack") DisarmedStack(count);
+  if (mode == "raw-fork") RawFork(count);
   if (mode == "other-user") OtherUser(count);
   if (mode == "no-descriptors") NoDescriptors(count);
   if (mode == "cut-short") CutShort(count);

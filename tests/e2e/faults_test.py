@@ -92,6 +92,16 @@ class TheProgramEndsBadly(InFolder):
         self.assertEqual(len(ended), 2000 + 1)
         self.assertLess(os.path.getsize(self.path("report1.batchlight")), 4 << 20)
 
+    def test_a_child_made_by_a_system_call(self):
+        """Whichever of its threads records first, it writes into no chunk of its parent's."""
+        done = self.profile("-f", "-o", "run", FAULT_PROGRAM, "raw-fork", 50_000)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        records = self.opens("run.batchlight")
+        pids = {r.pid for r in records if r.kind == "OpEnd"}
+        self.assertEqual(sorted(count(records, "OpEnd", pid) for pid in pids),
+                         [5 * 50_000, WARM_UP + 5 * 50_000])
+        self.assertNotIn("damaged", self.batchlight("summary", "run.batchlight").stdout)
+
     def test_thousands_of_threads(self):
         done = self.profile(FAULT_PROGRAM, "threads", 4000)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -184,6 +194,12 @@ class TheRecorderIsLeftInTheMiddle(InFolder):
         self.assertGreater(self.times_left(records), 10)
         self.assertGreaterEqual(count(records, "OpBegin"), WARM_UP + 100)
         self.assertEqual(self.counter(records, "1") + self.counter(records, "7"), 0, "budget")
+
+    def test_handlers_on_a_stack_that_cannot_be_told(self):
+        """What they interrupt goes on after them: nothing of it may be taken away."""
+        records, _ = self.record("disarmed-stack", 300_000)
+        steps = [r for r in records if r.kind == "OpBegin" and r.fields["name"] == "fault::step"]
+        self.assertGreater(len(steps), 290_000)
 
     @staticmethod
     def counter(records, number):

@@ -31,7 +31,7 @@ constexpr uint32_t kFirstStrings = 256;       // entries of the table within the
 // --- life ---------------------------------------------------------------------------------------
 
 ThreadStream* ThreadStream::Open() {
-  if (Control() == nullptr) return nullptr;
+  if (Control() == nullptr || !StartOverIfForked(false)) return nullptr;
   static_assert(sizeof(ThreadStream) + kFirstStrings * 8 <= format::kPageBytes);
   void* page = TakeThreadBudget(format::kPageBytes) ? sys::MapMemory(format::kPageBytes) : nullptr;
   if (page == nullptr) {
@@ -71,11 +71,16 @@ void ThreadStream::StartScratch(const Chunk& chunk) {
 }
 
 // This page was wiped: we are in a child that the program made without the C library's fork.
-void ThreadStream::Revive() {
-  StartOverAfterFork();
+// Another thread may have found that out before, and taken the file.
+bool ThreadStream::Revive() {
+  if (!StartOverIfForked(true)) return false;
+  t_thread.budget_bytes = 0;  // the parent's
+  t_thread.chunk_count = 0;
+  t_thread.index_plus_1 = 0;
   TakeThreadBudget(format::kPageBytes);
   Start();
   t_thread.stream = this;
+  return true;
 }
 
 void ThreadStream::CloseCurrent(const Guard&) {
@@ -131,7 +136,7 @@ void ThreadStream::Seal() {
 bool ThreadStream::EnsureSlow(size_t bytes) {
   if (scratch_) return false;
   sys::ErrnoSaver errno_saver;
-  if (!started_) Revive();
+  if (!started_ && !Revive()) return false;
   const uint32_t capture_index = SessionState() >> 1;
   const uint64_t delta = Ticks() - base_ticks_;
   if (chunk_.base != nullptr && !lost_ && capture_index_ == capture_index && delta <= kMaxDelta &&
@@ -188,6 +193,7 @@ ChunkFault ThreadStream::SwitchChunk(size_t bytes) {
 }
 
 void ThreadStream::StartChunk(const Chunk& chunk, uint32_t capture_index) {
+  NoteSignalStack();
   const ClockPair clock = ReadClockPair();
   auto* header = new (chunk.base) format::ChunkHeader{};
   header->version = format::kFormatVersion;

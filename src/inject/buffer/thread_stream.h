@@ -198,7 +198,7 @@ class ThreadStream {
 
   [[gnu::cold, gnu::noinline]] static ThreadStream* Open();
   void Start();
-  void Revive();
+  bool Revive();
   [[gnu::cold, gnu::noinline]] bool EnsureSlow(size_t bytes);
   ChunkFault SwitchChunk(size_t bytes);
   void StartChunk(const Chunk& chunk, uint32_t capture_index);

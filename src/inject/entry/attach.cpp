@@ -77,6 +77,7 @@ void AttachNow() {
   NoteRank(guard);
   g_left_inside = {ThreadStream::Progress, ThreadStream::Abandon};
   PrepareThreadExit(AtThreadExit);
+  WatchForks();
   OnForkInChild(AtFork);
   if (on_exit != nullptr) on_exit(AtExit, nullptr);
   InstallInterpreterHook(guard);

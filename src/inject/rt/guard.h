@@ -30,6 +30,7 @@ struct ThreadState {
   uintptr_t stuck_inside;
   size_t stuck_progress;
   uint32_t stuck_count;
+  bool disarms;  // it was seen to have an alternate stack with SS_AUTODISARM
 };
 extern __thread ThreadState t_thread;
 // ThreadState::inside of a thread that must make no system call any more: no Guard lets it in.
@@ -44,6 +45,9 @@ struct LeftInside {
   void (*abandon)(bool is_over);
 };
 extern LeftInside g_left_inside;
+
+// Looks for what TakeOver() cannot see any more while it matters. Asked now and then.
+void NoteSignalStack();
 
 // The thread ends or starts anew: what it has left inside will not go on.
 void LeaveForGood();
