@@ -286,6 +286,7 @@ class DaskCluster(OfAnEngine):
             address = json.load(file)["address"]
         self.check_same("dask:" + address, TWO_RANKS)
         self.check_same("dask", "run", DASK_SCHEDULER_ADDRESS=address)
+        self.check_same("dask", "run")  # a cluster of its own
         here = self.recipe("here", "nvtx_pace:range=step", "run")
         self.assertEqual(self.recipe("there", "nvtx_pace:range=step", "run", "--mode", "dask-futures",
                                      NSYS_DASK_SCHEDULER_FILE="cluster.json"), here)
@@ -310,9 +311,14 @@ class DaskOfDebian(DaskCluster):
     PYTHON = "/usr/bin/python3"
 
 
+class DaskOfPypi(DaskCluster):
+    """Its current one: tools/install_readers.sh build/dask tools/requirements-dask.txt."""
+    PYTHON = os.path.join(SOURCE, "build", "dask", "bin", "python3")
+
+
 def load_tests(loader, _, __):
     """All but the class that those of Dask share."""
-    cases = (Local, Recipes, Slurm, DaskOfDebian)
+    cases = (Local, Recipes, Slurm, DaskOfDebian, DaskOfPypi)
     return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
 
 
