@@ -83,14 +83,14 @@ double LongerOnGpu(const Distributed& distributed) {
 }
 
 // Of what the others wait for it, what a step would be shorter if it were as fast as they are: a
-// rank that comes last because all launch late takes little from them.
-double LostToRank(const RunMeasures& run, const SlowRank& slow) {
+// rank that comes last because all launch late takes little from them. 0: it may be chance.
+double LostTo(const RunMeasures& run, const SlowRank& slow) {
   const Distributed& distributed = run.distributed;
   if (distributed.ranks.size() != run.steps.processes.size()) return slow.waited_ns;
-  const double without_ns =
-      StepWithoutRank(*run.store, run.steps, run.breakdowns, distributed, slow.rank);
-  const double step_ns = run.steps.processes[slow.rank].duration.mean;
-  return std::clamp(step_ns - without_ns, 0.0, slow.waited_ns);
+  const LostToRank lost =
+      MeasureLostTo(slow.rank, *run.store, run.steps, run.breakdowns, distributed);
+  if (lost.ns < kStragglerErrors * lost.chance_ns) return 0;
+  return std::clamp(lost.ns, 0.0, slow.waited_ns);
 }
 
 bool IsSendReceive(const RunMeasures& run, const KernelRow& kernel) {
@@ -242,7 +242,7 @@ void StragglerRank(const RunMeasures& run, Findings* findings) {
   const bool on_gpu = slow->phase == nullptr && longer_gpu_ns > slow->waited_ns / 2;
   // Nothing that it does takes longer: it launches late, and so may all.
   const bool launches_late = slow->phase == nullptr && !on_gpu && !run.gpu.empty();
-  const double lost_ns = launches_late ? LostToRank(run, *slow) : slow->waited_ns;
+  const double lost_ns = launches_late ? LostTo(run, *slow) : slow->waited_ns;
   if (lost_ns < kStragglerWait * step_ns) return;
   std::string cause;
   if (slow->phase != nullptr) {

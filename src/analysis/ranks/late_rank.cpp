@@ -8,18 +8,19 @@
 namespace batchlight {
 namespace {
 
-constexpr double kOfStep = 0.01;       // the others lose so much of a step, mean
+constexpr double kOfStep = 0.01;       // it costs so much of a step more than others do, mean
 constexpr double kLateOfStep = 0.005;  // a step counts as late if it costs so much of it,
 constexpr double kLateOfMean = 0.5;    // and so much of what the rank costs in the mean
 constexpr double kOthersTimes = 3;     // and so many times as much as for a rank in the middle
-constexpr double kChance = 5e-3;       // that a healthy job has such a rank
+constexpr double kChance = 2e-3;       // that a healthy job has such a rank
 constexpr size_t kFewestSteps = 3;
 
-double MeanOf(const CostOfSteps& costs) {
-  if (costs.empty()) return 0;
+template <typename T>
+double MeanOf(const std::vector<T>& values) {
+  if (values.empty()) return 0;
   double sum = 0;
-  for (const int64_t cost : costs) sum += double(cost);
-  return sum / double(costs.size());
+  for (const T value : values) sum += double(value);
+  return sum / double(values.size());
 }
 
 std::vector<uint32_t> LateSteps(const CostOfSteps& costs, double late_ns) {
@@ -54,8 +55,9 @@ std::optional<LateRank> FindLateRank(std::span<const CostOfSteps> ranks, double 
   const auto most = std::max_element(means.begin(), means.end());
   const auto rank = static_cast<size_t>(most - means.begin());
   LateRank found{.rank = rank, .waited_ns = *most, .late_steps = {}};
-  if (found.waited_ns < kOfStep * step_ns) return std::nullopt;
   means.erase(most);
+  // Where steps are short, any rank comes last by chance, and each costs the others something.
+  if (found.waited_ns - MeanOf(means) < kOfStep * step_ns) return std::nullopt;
   if (found.waited_ns < kOthersTimes * Quantile(means, 0.5)) return std::nullopt;
   const double late_ns = std::max(kLateOfStep * step_ns, kLateOfMean * found.waited_ns);
   size_t all = 0;

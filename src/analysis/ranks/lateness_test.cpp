@@ -115,6 +115,36 @@ TEST(Simulator, NoneIsFoundInAnyOf50HealthyJobs) {
   }
 }
 
+// Steps of 4 ms in which ranks lose 2 % now and then, 10 % at times, as where launching is what
+// takes long.
+SimulatedJob ShortSteps(uint64_t seed) {
+  return {.ranks = 2 + seed % 7,
+          .steps = 60,
+          .calls_per_step = 2,
+          .step_ns = 4e6,
+          .jitter = 0.02,
+          .speeds = 0.001,
+          .seed = seed};
+}
+
+TEST(Simulator, NoneIsFoundInAnyOf200HealthyJobsOfShortSteps) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    const auto straggler = StragglerOf(ShortSteps(seed));
+    EXPECT_FALSE(straggler.has_value())
+        << "seed " << seed << " rank " << straggler->rank << " " << straggler->waited_ns;
+  }
+}
+
+TEST(Simulator, AStragglerOfShortStepsIsFoundInEachOf50Jobs) {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    SimulatedJob job = ShortSteps(seed);
+    job.slow_rank = static_cast<int>(seed % job.ranks);
+    const auto straggler = StragglerOf(job);
+    ASSERT_TRUE(straggler.has_value()) << seed;
+    EXPECT_EQ(static_cast<int>(straggler->rank), job.slow_rank) << seed;
+  }
+}
+
 // 30 ms in every fifth step of 150 ms, on four ranks.
 TEST(Simulator, ARankThatIsLateNowAndThenIsFoundWithItsSteps) {
   const auto straggler = StragglerOf({.ranks = 4,

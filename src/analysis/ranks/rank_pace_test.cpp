@@ -10,8 +10,9 @@ namespace {
 
 constexpr int64_t kStepNs = 6'000'000;
 
-// Two ranks whose steps take 6 ms; rank 1 waits for its GPU in `call`, for so long in each.
-double WithoutRankZero(std::string_view call, int64_t waits_ns, double gpu_ns = 1'000'000) {
+// Two ranks whose steps take 6 ms; rank 1 waits for its GPU in `call`, for so long in each. What
+// steps would be shorter if rank 0 were faster.
+LostToRank LostToRankZero(std::string_view call, int64_t waits_ns, double gpu_ns = 1'000'000) {
   testing::StoreBuilder build;
   const ThreadId threads[] = {build.Thread(build.Process(100, "train.py", 0)),
                               build.Thread(build.Process(101, "train.py", 1))};
@@ -29,21 +30,23 @@ double WithoutRankZero(std::string_view call, int64_t waits_ns, double gpu_ns = 
   Distributed distributed;
   distributed.ranks.resize(2);
   distributed.ranks[1].compute_ns = gpu_ns;
-  return StepWithoutRank(store, steps, BreakDownSteps(inputs, steps), distributed, 0);
+  return MeasureLostTo(0, store, steps, BreakDownSteps(inputs, steps), distributed);
 }
 
 TEST(RankPace, AllLaunchAtTheSameSpeed) {
-  EXPECT_NEAR(WithoutRankZero("cudaEventSynchronize", 500'000), 5'500'000, 1) << "of 6 ms";
+  const LostToRank lost = LostToRankZero("cudaEventSynchronize", 500'000);
+  EXPECT_NEAR(lost.ns, 500'000, 1) << "of 6 ms";
+  EXPECT_NEAR(lost.chance_ns, 0, 1) << "all steps are the same";
 }
 
 TEST(RankPace, TheOthersOnlyWait) {
-  EXPECT_NEAR(WithoutRankZero("cudaEventSynchronize", 4'000'000), 2'000'000, 1);
-  EXPECT_NEAR(WithoutRankZero("cudaLaunchKernel", 4'000'000), 2'000'000, 1) << "a full queue";
-  EXPECT_NEAR(WithoutRankZero("cudaMalloc", 4'000'000), 6'000'000, 1) << "its own work";
+  EXPECT_NEAR(LostToRankZero("cudaEventSynchronize", 4'000'000).ns, 4'000'000, 1);
+  EXPECT_NEAR(LostToRankZero("cudaLaunchKernel", 4'000'000).ns, 4'000'000, 1) << "a full queue";
+  EXPECT_NEAR(LostToRankZero("cudaMalloc", 4'000'000).ns, 0, 1) << "its own work";
 }
 
 TEST(RankPace, TheirGpuNeedsSoLong) {
-  EXPECT_NEAR(WithoutRankZero("cudaEventSynchronize", 4'000'000, 3'500'000), 3'500'000, 1);
+  EXPECT_NEAR(LostToRankZero("cudaEventSynchronize", 4'000'000, 3'500'000).ns, 2'500'000, 1);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ constexpr uint64_t kMessageBytes = 25 << 20;
 SimulatedRanks Simulate(const SimulatedJob& job) {
   std::mt19937_64 random(job.seed);
   std::normal_distribution<double> normal;
+  std::exponential_distribution<double> seldom;
   SimulatedRanks found;
   const size_t hosts = (job.ranks + job.ranks_per_host - 1) / job.ranks_per_host;
   for (size_t host = 0; host < hosts; ++host) {
@@ -36,6 +37,7 @@ SimulatedRanks Simulate(const SimulatedJob& job) {
     for (size_t call = 0; call < job.calls_per_step; ++call) {
       for (size_t rank = 0; rank < job.ranks; ++rank) {
         double factor = speed[rank] * (1 + normal(random) * job.noise);
+        if (job.jitter > 0) factor *= 1 + job.jitter * seldom(random);
         const bool slow = static_cast<int>(rank) == job.slow_rank && step % job.every == 0;
         if (slow) factor *= 1 + job.slower;
         arrival[rank] = now_ns + segment_ns * factor;

@@ -18,6 +18,7 @@ struct SimulatedJob {
   size_t calls_per_step = 8;
   double step_ns = 100e6;
   double noise = 0.005;       // of the time between two calls, standard deviation
+  double jitter = 0;          // of the same: what is lost now and then, mean; falls off slowly
   double speeds = 0.002;      // of how fast the ranks are, standard deviation
   int slow_rank = -1;         // -1: the job is healthy
   double slower = 0.03;       // the slow rank, in every step ...
