@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "base/file.h"
@@ -24,6 +26,16 @@ std::optional<Folder> OpenInside(const Folder& folder, const std::string& name) 
 // whoever may write the folder around it can give that name to a folder full of somebody else's
 // work, but can put nothing into it.
 constexpr char kMark[] = ".batchlight-unfinished";
+
+// While it is filled nobody else may put anything into it: it would get its place, and over what is
+// there, with our own files. Without effect where the file system keeps no modes.
+void SetMode(const Folder& folder, mode_t mode) {
+  std::error_code ignored;
+  std::filesystem::permissions(folder.DescriptorPath(), static_cast<std::filesystem::perms>(mode),
+                               ignored);
+}
+
+constexpr mode_t kAllBits = 07777, kOthers = 077;
 
 // The mark last: if we are killed meanwhile the rest can still be removed.
 void RemoveFilesOf(const Folder& folder) {
@@ -49,6 +61,8 @@ Result<PartialFolder> PartialFolder::Create(const std::string& folder, mode_t mo
                        "; choose another place or create the folder around it first");
   }
   auto held = OpenInside(parent.value(), name);
+  const mode_t mode_at_end = held ? held->Info().st_mode & kAllBits : 0;
+  if (held) SetMode(*held, mode_at_end & ~kOthers);
   // Another folder of this user may have been moved to the name, with files that we would replace.
   if (!held || !held->IsOurs() || !held->Names().empty()) {
     return Exchanged(folder);
@@ -61,7 +75,7 @@ Result<PartialFolder> PartialFolder::Create(const std::string& folder, mode_t mo
     return OutputError("cannot write into folder " + folder + ": " + std::strerror(error));
   }
   close(mark);
-  return PartialFolder(folder, std::move(parent).value(), name, *std::move(held));
+  return PartialFolder(folder, std::move(parent).value(), name, *std::move(held), mode_at_end);
 }
 
 PartialFolder::~PartialFolder() {
@@ -81,6 +95,7 @@ Status PartialFolder::Rename() {
   const std::string final = LastPartOf(folder_);
   if (!parent_.Holds(name_, held_)) return Exchanged(folder_);
   held_.Remove(kMark);
+  SetMode(held_, mode_);
   if (!parent_.Move(name_, parent_, final)) {
     return OutputError("cannot make folder " + folder_ + ": " + std::strerror(errno));
   }

@@ -14,7 +14,8 @@ namespace batchlight {
 
 class PartialFolder {
  public:
-  // With `mode`, less the umask. Errors (kOutput) name path and reason.
+  // In the end with `mode`, less the umask; nobody else may enter it before. Errors (kOutput) name
+  // path and reason.
   static Result<PartialFolder> Create(const std::string& folder, mode_t mode = 0777);
   PartialFolder(PartialFolder&& other) noexcept = default;
   PartialFolder& operator=(PartialFolder&&) = delete;
@@ -30,15 +31,17 @@ class PartialFolder {
   Status Rename();
 
  private:
-  PartialFolder(std::string folder, Folder parent, std::string name, Folder held)
+  PartialFolder(std::string folder, Folder parent, std::string name, Folder held, mode_t mode)
       : folder_(std::move(folder)),
         parent_(std::move(parent)),
         name_(std::move(name)),
-        held_(std::move(held)) {}
+        held_(std::move(held)),
+        mode_(mode) {}
   std::string folder_;
   Folder parent_;
   std::string name_;  // in the parent; "" once it has been renamed
   Folder held_;
+  mode_t mode_;  // at the end
 };
 
 // Names of those in `folder` that a killed process of this user left; none that others gave such a

@@ -38,6 +38,17 @@ TEST_F(PartialFolderTest, AppearsWhenItIsWhole) {
   EXPECT_EQ(Folder::Open(base_ + "/out")->Names(), (Names{"a.csv"}));
 }
 
+// Else another member of the group could put a file into it, which would get its place with ours.
+TEST_F(PartialFolderTest, IsItsOwnersAloneUntilItIsWhole) {
+  const mode_t mask = umask(002);
+  auto partial = PartialFolder::Create(base_ + "/out");
+  ASSERT_TRUE(partial.ok());
+  EXPECT_EQ(partial->held().Info().st_mode & 07777, 0700u);
+  ASSERT_TRUE(partial->Rename().ok());
+  umask(mask);
+  EXPECT_EQ(Folder::Open(base_ + "/out")->Info().st_mode & 07777, 0775u);
+}
+
 TEST_F(PartialFolderTest, GoesIfItIsNotRenamed) {
   {
     auto partial = PartialFolder::Create(base_ + "/out");

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""folder_server.py FOLDER PLACE [open]: serves the files of FOLDER at PLACE, through FUSE. It can make no links;
-with `open` it says of each file that everybody may do everything, as some network and container mounts do."""
+"""folder_server.py FOLDER PLACE [open] [full]: serves the files of FOLDER at PLACE, through FUSE. It can make no
+links; with `open` it says of each file that everybody may do everything, as some network and container mounts do;
+with `full` it says only when a file is closed that there was no room for it."""
 import errno
 import os
 import sys
@@ -14,9 +15,10 @@ _SPACE = ("f_bavail", "f_bfree", "f_blocks", "f_bsize", "f_favail", "f_ffree", "
 
 
 class Folder(Operations):
-    def __init__(self, root, is_open):
+    def __init__(self, root, words):
         self._root = root
-        self._more = 0o777 if is_open else 0
+        self._more = 0o777 if "open" in words else 0
+        self._is_full = "full" in words
 
     def _at(self, path):
         return os.path.join(self._root, path.lstrip("/"))
@@ -72,7 +74,8 @@ class Folder(Operations):
         os.truncate(self._at(path), length)
 
     def flush(self, path, fh):
-        pass
+        if self._is_full and os.fstat(fh).st_size > 0:
+            raise FuseOSError(errno.EDQUOT)
 
     def fsync(self, path, datasync, fh):
         os.fsync(fh)
@@ -82,4 +85,4 @@ class Folder(Operations):
 
 
 if __name__ == "__main__":
-    FUSE(Folder(sys.argv[1], "open" in sys.argv[3:]), sys.argv[2], foreground=True)
+    FUSE(Folder(sys.argv[1], sys.argv[3:]), sys.argv[2], foreground=True)

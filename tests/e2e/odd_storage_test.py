@@ -10,7 +10,8 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from quota_folder import quota_folder  # noqa: E402
-from recorded import BATCHLIGHT, FAULT_PROGRAM, LONG_S, InFolder, count, dump, run  # noqa: E402
+from recorded import (BATCHLIGHT, FAULT_PROGRAM, LONG_S, SOURCE, InFolder, count, dump,  # noqa: E402
+                      run)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEBIAN_PYTHON = "/usr/bin/python3"  # has fusepy
@@ -163,6 +164,24 @@ class AServedFileSystem(Served):
         # What the server had got is a recording.
         self.assertEqual(
             run(BATCHLIGHT, "summary", self.path("behind/run.batchlight.live")).returncode, 0)
+
+
+@unittest.skipUnless(has_fuse(), "only root with FUSE and fusepy can serve a file system")
+class AFileSystemThatIsFullInTheEnd(Served):
+    """It takes all that is written, and says that there was no room when the file is closed."""
+    WORDS = ("full",)
+
+    def test_no_half_file_has_the_name(self):
+        recording = os.path.join(SOURCE, "tests", "recordings", "h200_two_ranks.batchlight")
+        for words in (("export", "-t", "jsonlines"), ("export", "-t", "sqlite"),
+                      ("export", "-t", "csv"), ("report",), ("ranks", "--tables"),
+                      ("ranks", "--html")):
+            name = "disk/" + words[-1].strip("-")
+            flags = () if words[-1].startswith("--") else ("-o",)
+            done = self.batchlight(*words, *flags, name, recording)
+            self.assertEqual(done.returncode, 4, (words, done.stderr))
+            self.assertIn("Disk quota exceeded", done.stderr, words)
+            self.assertEqual(os.listdir(self.path("behind")), [], words)
 
 
 @unittest.skipUnless(has_fuse(), "only root with FUSE and fusepy can serve a file system")

@@ -31,6 +31,13 @@ bool Rename(const Folder& folder, const std::string& from, const std::string& to
   return false;
 }
 
+// Some file systems (NFS, FUSE) say only when a descriptor is closed that there was no room for
+// what was written. Closing a second one does not let go of the lock.
+bool IsTaken(int fd) {
+  const int second = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  return second < 0 || close(second) == 0;
+}
+
 }  // namespace
 
 bool IsLeftBehind(const Folder& folder, const std::string& name) {
@@ -47,7 +54,8 @@ void MarkAsWritten(int fd) { flock(fd, LOCK_EX | LOCK_NB); }
 
 bool FinishPartial(int fd, const Folder& folder, const std::string& partial_name,
                    const std::string& final_name, const NewFile& how) {
-  bool done = how.owner == static_cast<uid_t>(-1) || fchown(fd, how.owner, how.group) == 0;
+  bool done = IsTaken(fd);
+  done = done && (how.owner == static_cast<uid_t>(-1) || fchown(fd, how.owner, how.group) == 0);
   done = done && Rename(folder, partial_name, final_name, how.replace);
   const int error = errno;
   if (close(fd) != 0 && done) return false;

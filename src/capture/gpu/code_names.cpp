@@ -11,9 +11,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/child.h"
 #include "capture/gpu/disassembly.h"
 #include "capture/loop/clock.h"
+#include "capture/program/brief_child.h"
 #include "capture/program/find_program.h"
 #include "capture/recording/tool_chunks.h"
 #include "format/chunk_scan.h"
@@ -27,6 +27,9 @@ using format::RecordKind;
 
 constexpr uint64_t kMostCodeBytes = 16u << 20;  // as inject/counting/gpu_modules.cpp keeps
 constexpr size_t kMostDisassembled = 64;        // modules
+// The program is over and waits for its recording: of all modules together.
+constexpr double kDisassemblySeconds = 60;
+constexpr size_t kMostTextBytes = 256u << 20;  // of a module
 
 struct Module {
   uint64_t total_bytes = 0;
@@ -77,24 +80,47 @@ void TakeChunk(const format::ChunkView& chunk, Modules& modules) {
   }
 }
 
-// What nvdisasm prints of the code; "": it does not know it.
-std::string Disassembled(const std::string& program, const std::string& code) {
-  std::string path = fs::temp_directory_path().string() + "/batchlight-XXXXXX";
-  const int fd = mkostemp(path.data(), O_CLOEXEC);
-  if (fd < 0) return "";
-  const bool written = write(fd, code.data(), code.size()) == static_cast<ssize_t>(code.size());
-  close(fd);
-  std::string text;
-  if (written) {
-    const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    const ChildOutput output =
-        RunAndRead({.words = {program, "-c", path}, .path = program, .error_fd = nothing});
-    if (nothing >= 0) close(nothing);
-    if (output.error == 0 && output.wait_status == 0) text = output.text;
+// nvdisasm may hang or go on without an end, as the code is the program's.
+class Disassembler {
+ public:
+  explicit Disassembler(const std::string& program) : program_(program) {}
+
+  // What it prints of the code; "": it does not know it, or there is no time left.
+  std::string TextOf(const std::string& code) {
+    std::error_code error;
+    std::string path = fs::temp_directory_path(error).string() + "/batchlight-XXXXXX";
+    const int fd = program_.empty() || error || is_late_ || asked_++ >= kMostDisassembled
+                       ? -1
+                       : mkostemp(path.data(), O_CLOEXEC);
+    if (fd < 0) return "";
+    const bool written = write(fd, code.data(), code.size()) == static_cast<ssize_t>(code.size());
+    close(fd);
+    std::string text;
+    if (written) text = Print(path);
+    unlink(path.c_str());
+    return text;
   }
-  unlink(path.c_str());
-  return text;
-}
+  bool is_late() const { return is_late_; }
+
+ private:
+  std::string Print(const std::string& path) {
+    constexpr double kNsPerSecond = 1e9;
+    const double spent_s = static_cast<double>(MonotonicNow() - start_ns_) / kNsPerSecond;
+    const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    BriefOutput output =
+        RunBriefly({.words = {program_, "-c", path}, .path = program_, .error_fd = nothing},
+                   {.seconds = kDisassemblySeconds - spent_s, .bytes = kMostTextBytes});
+    if (nothing >= 0) close(nothing);
+    is_late_ = output.was_ended;
+    if (is_late_ || output.child.error != 0 || output.child.wait_status != 0) return "";
+    return std::move(output.child.text);
+  }
+
+  const std::string program_;
+  const int64_t start_ns_ = MonotonicNow();
+  size_t asked_ = 0;
+  bool is_late_ = false;
+};
 
 class Writer {
  public:
@@ -178,16 +204,13 @@ Status NameGpuCode(const LiveFolder& live_folder, const GpuCodeWords& words) {
                                        .chunk_bytes = kChunkBytes}));
   chunks.SetCapture(words.capture);
   Writer writer(std::move(chunks));
-  size_t disassembled = 0;
+  Disassembler disassembler(words.disassembler);
   for (const auto& [cubin, module] : modules) {
     const std::string image = module.Code();
     if (image.empty()) continue;
     const auto* const bytes = reinterpret_cast<const uint8_t*>(image.data());
     const native::GpuCode code(std::span(bytes, image.size()));
-    Disassembly texts;
-    if (!words.disassembler.empty() && disassembled++ < kMostDisassembled) {
-      texts = ParseDisassembly(Disassembled(words.disassembler, image));
-    }
+    const Disassembly texts = ParseDisassembly(disassembler.TextOf(image));
     for (const auto& [function, offsets] : module.sampled) {
       for (const uint64_t offset : offsets) {
         writer.Write(cubin, function, offset, code.LineOf(function, offset),
@@ -195,7 +218,9 @@ Status NameGpuCode(const LiveFolder& live_folder, const GpuCodeWords& words) {
       }
     }
   }
-  return {};
+  if (!disassembler.is_late()) return {};
+  return OutputError("sampled instructions have no text from some module on: " +
+                     words.disassembler + " did not come to an end");
 }
 
 }  // namespace batchlight::capture

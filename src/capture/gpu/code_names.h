@@ -20,7 +20,8 @@ struct GpuCodeWords {
 };
 
 // Writes a GpuInstruction for each instruction that was sampled, into a file of its own: before the
-// folder is sealed. Without samples nothing is done. Errors: a process file cannot be read.
+// folder is sealed. Without samples nothing is done. Errors: a process file cannot be read,
+// or the disassembler was ended.
 Status NameGpuCode(const LiveFolder& live_folder, const GpuCodeWords& words);
 
 }  // namespace batchlight::capture

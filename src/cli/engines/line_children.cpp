@@ -107,7 +107,8 @@ void LineChildren::ReadSome() {
 
 bool LineChildren::FindEvent(Event* event) {
   for (auto& [id, child] : children_) {
-    const size_t end = child.unread.find('\n');
+    const size_t end = child.unread.find('\n', child.searched);
+    child.searched = end == std::string::npos ? child.unread.size() : 0;
     if (end != std::string::npos) {
       *event = {.id = id, .line = child.unread.substr(0, end), .said = {}};
       child.unread.erase(0, end + 1);

@@ -45,7 +45,8 @@ class LineChildren {
     int input = -1;
     int output = -1;  // -1: closed
     int error = -1;
-    std::string unread;  // of a line that has not ended
+    std::string unread;   // of a line that has not ended
+    size_t searched = 0;  // so much of it is known to end no line
     std::string said;
     bool ended() const { return output < 0 && error < 0; }
   };

@@ -11,8 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
+#include "base/folder.h"
 #include "base/json_text.h"
+#include "base/mapped_file.h"
 
 namespace batchlight {
 namespace {
@@ -91,8 +92,12 @@ class SourceReader {
         std::chrono::duration_cast<std::chrono::nanoseconds>(changed.time_since_epoch());
     if (error || since_epoch.count() > end_ns_) return {};
     bytes_left_ -= std::min(bytes_left_, std::max(bytes, kLeastFileBytes));
-    auto text = ReadWholeFile(file.path().string());
-    return text.ok() ? std::optional(std::move(text).value()) : std::nullopt;
+    // Not through a link that somebody put there meanwhile.
+    const std::string real = file.path().generic_string();
+    const auto folder = Folder::OpenParent(real);
+    if (!folder.ok()) return {};
+    const auto text = MappedFile::Open(folder.value(), LastPartOf(real));
+    return text.ok() ? std::optional(std::string(text->text())) : std::nullopt;
   }
 
  private:

@@ -18,6 +18,9 @@ class SourceLinesTest : public ::testing::Test {
   // The text of a line of a file; "": not known.
   std::string TextOf(const std::string& source, uint32_t line) {
     std::ofstream(path_) << source;
+    return LineThere(line);
+  }
+  std::string LineThere(uint32_t line) {
     store_.python_frames.Append({.file = store_.strings.Intern(path_), .line = line});
     ReadSourceLines(store_);
     return std::string(store_.Text(store_.python_frames.text.back()));
@@ -55,6 +58,23 @@ TEST_F(SourceLinesTest, RemarksOfLinesFurtherAboveAreOthers) {
                    "cpp_fused_0(buf0, buf1)\n",
                    3),
             "cpp_fused_0(buf0, buf1)");
+}
+
+// A recording may name anything: what it shows of must be Python's.
+TEST_F(SourceLinesTest, ALinkIsFollowedToPythonsFilesAlone) {
+  namespace fs = std::filesystem;
+  const std::string target = path_ + ".target";
+  for (const std::string& name : {target + ".py", target}) {
+    std::ofstream(name) << "secret = 1\n";
+    fs::create_symlink(name, path_);
+    EXPECT_EQ(LineThere(1), name == target ? "" : "secret = 1");
+    const size_t files = ReadSourceFiles(store_).size();
+    EXPECT_EQ(files, name == target ? 0u : 1u);
+    fs::remove(path_);
+    fs::remove(name);
+  }
+  fs::create_directory(path_);
+  EXPECT_EQ(LineThere(1), "");
 }
 
 TEST_F(SourceLinesTest, LinesThatAreNotThereHaveNone) { EXPECT_EQ(TextOf("one\n", 2), ""); }
