@@ -23,7 +23,17 @@ import sys
 import tempfile
 import time
 
-LOOPS = ("vit", "gpt2", "compiled", "launches", "graph", "data")
+LOOPS = ("vit", "gpt2", "compiled", "launches", "graph", "data", "average", "trainer")
+MODES = {  # None: without the profiler
+    "recorded": (),
+    "control": ("--control-steps", "8"),
+    "window": ("--every", "10", "--window", "1"),
+    "budget": ("--overhead", "3%"),
+    "outermost": ("--pytorch-depth", "1"),
+    "again": None,
+    "marks": ("-t", "nvtx", "--pytorch", "none", "--python-sampling", "false"),
+    "unsampled": ("--python-sampling", "false"),
+}
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
 parser.add_argument("--build", default="build/release")
@@ -31,6 +41,8 @@ parser.add_argument("--python", default=sys.executable)
 parser.add_argument("--seconds", type=float, default=30)
 parser.add_argument("--control-steps", type=int, default=8)
 parser.add_argument("--only", default=",".join(LOOPS))
+parser.add_argument("--modes", default="control,window,budget,outermost",
+                    help="besides recorded: " + ", ".join(name for name in MODES if name != "recorded"))
 parser.add_argument("--pytorch", help="--pytorch of the recorded runs")
 parser.add_argument("--json")
 parser.add_argument("--loop", choices=LOOPS, help=argparse.SUPPRESS)
@@ -58,13 +70,16 @@ def make_step(torch, name):
         x, y = torch.randn(32, 64, device="cuda"), torch.randint(0, 64, (32,), device="cuda")
     elif name == "gpt2":
         model, x, y = transformer(torch, 768, 12, 12, 512, 8, 4096)
+    elif name == "average":
+        blocks = [m for _ in range(24) for m in (nn.LayerNorm(1024), nn.Linear(1024, 1024), nn.SiLU())]
+        model, x, y = nn.Sequential(*blocks).cuda(), *torch.randn(2, 1024, 1024, device="cuda")
     elif name in ("vit", "compiled"):
         model, x, y = transformer(torch, 768, 12, 12, 196, 32, 100)
     else:
         model, x, y = transformer(torch, 256, 4, 8, 64, 16, 100)
     model.train()
     run = torch.compile(model) if name == "compiled" else model
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, capturable=name == "graph")
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, capturable=name == "graph", fused=name == "average")
 
     def step(x=x, y=y):
         optimizer.zero_grad(set_to_none=name != "graph")
@@ -75,6 +90,8 @@ def make_step(torch, name):
         optimizer.step()
         return loss
 
+    if name == "average":
+        return averaging(model, step)
     if name == "graph":
         side = torch.cuda.Stream()
         with torch.cuda.stream(side):
@@ -99,25 +116,97 @@ def make_step(torch, name):
     return step
 
 
+def averaging(model, step):
+    """The step with an average of all weights on the CPU, tensor by tensor."""
+    shadow = {key: value.cpu() for key, value in model.state_dict().items()}
+
+    def averaged_step():
+        step()
+        for key, value in model.state_dict().items():
+            shadow[key] = 0.999 * shadow[key] + 0.001 * value.cpu()
+
+    return averaged_step
+
+
 def loop(name):
     """Steps in turns that the parent gives out: "warm N", then "turn N" as often as it likes."""
     import torch
     torch.manual_seed(0)
+    if name == "trainer":
+        return trainer_loop(torch)
     step = make_step(torch, name)
-    peer = socket.socket(socket.AF_UNIX)
-    peer.connect(os.environ["CONTROL_STEPS_SOCKET"])
-    lines = peer.makefile("rw")
-    lines.write(os.environ["CONTROL_STEPS_NAME"] + "\n")
-    lines.flush()
-    for line in lines:
-        times = []
-        for _ in range(int(line)):
-            began = time.perf_counter_ns()
-            step()
+    turn = Turn()
+    while turn.take():
+        step()
+        torch.cuda.synchronize()
+        turn.step_ended()
+
+
+def trainer_loop(torch):
+    import transformers
+
+    class Data(torch.utils.data.Dataset):
+        def __len__(self):
+            return 1 << 20
+
+        def __getitem__(self, index):
+            ids = torch.arange(128) + index % 1000
+            return {"input_ids": ids, "attention_mask": torch.ones_like(ids), "labels": index % 20}
+
+    class Turns(transformers.TrainerCallback):
+        def on_train_begin(self, args, state, control, **more):
+            self.turn = Turn()
+
+        def on_step_begin(self, args, state, control, **more):
+            if not self.turn.take():
+                control.should_training_stop = True  # after a step that nobody waits for
+
+        def on_step_end(self, args, state, control, **more):
             torch.cuda.synchronize()
-            times.append(time.perf_counter_ns() - began)
-        lines.write(json.dumps(times) + "\n")
-        lines.flush()
+            self.turn.step_ended()
+
+    config = transformers.BertConfig(vocab_size=8000, hidden_size=512, num_hidden_layers=6, num_attention_heads=8,
+                                     intermediate_size=2048, num_labels=20)
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = transformers.TrainingArguments(
+            folder, max_steps=1 << 20, per_device_train_batch_size=32, save_strategy="no", logging_steps=25,
+            report_to=[], disable_tqdm=True, bf16=True)
+        transformers.Trainer(model=transformers.BertForSequenceClassification(config), args=arguments,
+                             train_dataset=Data(), callbacks=[Turns()]).train()
+
+
+class Turn:
+    """Steps that the Ring lets a program do."""
+
+    def __init__(self):
+        self._left, self._times = 0, []
+        peer = socket.socket(socket.AF_UNIX)
+        peer.connect(os.environ["CONTROL_STEPS_SOCKET"])
+        self._lines = peer.makefile("rw")
+        self._say(os.environ["CONTROL_STEPS_NAME"])
+
+    def take(self):
+        """Whether there is a step to do; waits for a turn."""
+        if self._left == 0:
+            line = self._lines.readline()
+            if not line:
+                return False
+            self._left = int(line)
+        self._began = time.perf_counter_ns()
+        return True
+
+    def step_ended(self):
+        if self._left == 0:
+            return
+        self._times.append(time.perf_counter_ns() - self._began)
+        self._left -= 1
+        if self._left == 0:
+            self._say(json.dumps(self._times))
+            self._times = []
+
+    def _say(self, line):
+        self._lines.write(line + "\n")
+        self._lines.flush()
 
 
 class Ring:
@@ -206,19 +295,15 @@ def main():
     tool = os.path.join(options.build, "bin", "batchlight")
     folder = tempfile.mkdtemp(prefix="control-steps-")
     flags = ["--pytorch", options.pytorch] if options.pytorch else []
-    modes = {
-        "recorded": (),
-        "control": ("--control-steps", str(options.control_steps)),
-        "window": ("--every", "10", "--window", "1"),
-        "budget": ("--overhead", "3%"),
-        "outermost": ("--pytorch-depth", "1"),
-    }
+    modes = {name: MODES[name] for name in ["recorded"] + options.modes.split(",")}
+    if "control" in modes:
+        modes["control"] = ("--control-steps", str(options.control_steps))
     rows, all_true = [], True
     for loop_name in options.only.split(","):
         program = [options.python, os.path.abspath(__file__), "--loop", loop_name]
         commands = {"plain": program}
         for name, more in modes.items():
-            commands[name] = [tool, "profile", "-f", "true", "-o", os.path.join(folder, name), *flags,
+            commands[name] = program if more is None else [tool, "profile", "-f", "true", "-o", os.path.join(folder, name), *flags,
                               *more, "--", *program]
         try:
             ring = Ring(folder, commands)
@@ -235,7 +320,7 @@ def main():
         recorded, half = ratio_of(turns["recorded"], turns["plain"])
         for name in modes:
             ratio, spread = ratio_of(turns[name], turns["plain"])
-            said, words = statement(tool, os.path.join(folder, name + ".batchlight"))
+            said, words = ({}, "") if modes[name] is None else statement(tool, os.path.join(folder, name + ".batchlight"))
             row["modes"][name] = {"ratio": ratio, "spread": spread, "said": said, "words": words}
             verdict = ""
             if name in ("recorded", "control"):

@@ -1,7 +1,7 @@
 // How much longer a step takes because it is recorded. Of the main training process.
 //
 // Measured: by the steps of the same run that were recorded without detail (--control-steps,
-// --overhead).
+// --overhead), and what CUPTI goes on to cost in these, which is estimated.
 //
 // Estimated, where there are too few of them: a range. Its upper end is the number of records of
 // each kind in a step, times the most that one was ever seen to cost. Costs were measured in the
@@ -41,7 +41,8 @@ struct RecordingCost {
   double high_ns = 0;
   double step_ns = 0;  // median of the steps with detail
 
-  std::optional<LongerBy> measured;  // a step with detail than one without
+  std::optional<LongerBy> measured;  // a step with detail than one that is not recorded
+  double kept_ns = 0;                // of that, estimated: steps without detail have it too
   double plain_step_ns = 0;          // if measured: what is left of a step with detail
   bool without_graphs = false;       // CUPTI stayed on for CUDA graphs: its part is not measured
   size_t detailed_steps = 0;         // of all steps of the process
@@ -54,7 +55,9 @@ struct RecordingCost {
   // By how much steps are longer in the mean, over those with and without detail.
   double MeanShare() const {
     const double all = double(detailed_steps + plain_steps);
-    return measured && all > 0 ? Share(measured->ns) * double(detailed_steps) / all : 0;
+    if (!measured || all <= 0) return 0;
+    return (Share(measured->ns) * double(detailed_steps) + Share(kept_ns) * double(plain_steps)) /
+           all;
   }
 };
 

@@ -125,6 +125,7 @@ ordered_json RecordingCostJson(const RecordingCost& cost) {
                         {"high_share", cost.Share(longer.high_ns)},
                         {"samples", longer.samples},
                         {"mean_share", cost.MeanShare()},
+                        {"estimated_part_ns", cost.kept_ns},
                         {"without_cuda_graphs", cost.without_graphs}};
   }
   if (cost.budget > 0) json["budget_share"] = cost.budget;

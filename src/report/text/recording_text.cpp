@@ -31,7 +31,13 @@ std::string MeasuredText(const RecordingCost& cost) {
   std::string text = "recording adds " + TimeText(std::max(0.0, longer.ns)) + " to a step (" +
                      Percent(std::max(0.0, cost.Share(longer.ns))) + " % ± " +
                      Percent(cost.Share(spread)) + ", measured on " + CountText(longer.samples) +
-                     (few_plain ? " control steps)" : " steps with detail)");
+                     (few_plain ? " control steps" : " steps with detail");
+  if (cost.kept_ns > 0) {
+    text += "; " + TimeText(cost.kept_ns) +
+            " of it, which CUPTI costs in steps without detail too, "
+            "estimated";
+  }
+  text += ")";
   if (cost.without_graphs) text += ", without what CUPTI adds to CUDA graphs";
   if (longer.low_ns <= 0) text += ", no more than steps differ by themselves";
   return text + BudgetText(cost);

@@ -24,6 +24,15 @@ TEST(RecordingText, MeasuredOnControlSteps) {
             "recording adds 2.40 ms to a step (6.8 % ± 1.1, measured on 14 control steps)");
 }
 
+TEST(RecordingText, SaysWhatControlStepsCannotShow) {
+  RunOverview overview = Measured(2'400'000, 2'010'000, 2'700'000);
+  overview.recording_cost.kept_ns = 500'000;
+  EXPECT_EQ(
+      RecordingCostText(overview),
+      "recording adds 2.40 ms to a step (6.8 % ± 1.1, measured on 14 control steps; 500 µs of "
+      "it, which CUPTI costs in steps without detail too, estimated)");
+}
+
 TEST(RecordingText, NotMoreThanNoise) {
   const RunOverview overview = Measured(-20'000, -200'000, 150'000);
   EXPECT_EQ(
