@@ -53,6 +53,19 @@ EXPECTED = {"objects:4": 1_600_000, "objects:6": 3_200_000, "arrays:10": 30 * MB
             "in_thread:22": 7 * MB}
 
 
+# Functions that allocate, also by being met: what is recorded of that goes between what is counted of them.
+COUNTED = """\
+def work(n):
+    blocks = [bytearray(100) for _ in range(50)]
+    return len(blocks) + sum(i * i for i in range(n))
+def named(i):
+    name = chr(97 + i % 26) * 30_000 + str(i)
+    return type(work)(work.__code__.replace(co_name=name), globals())
+functions = [named(i) for i in range(40)]
+print(sum(function(300) for function in functions for _ in range(20)))
+"""
+
+
 class Memory(InFolder):
     def record(self, program, *flags, python=sys.executable, code=0, mode="exact", variables=()):
         with open(self.path("program.py"), "w", encoding="utf-8") as file:
@@ -90,6 +103,14 @@ class Memory(InFolder):
 
 
 class EveryPython(Memory):
+    def test_beside_counted_functions(self):
+        for python in interpreters():
+            done = self.record(COUNTED, "--python-trace=functions", python=python)
+            self.assertTrue(done.stdout.startswith("7164080000\n"), (python, done.stdout[:100]))
+            calls = sum(row["ncalls"] for row in self.table("python_functions")
+                        if "/program.py:1(" in row["filename:lineno(function)"])
+            self.assertEqual(calls, 40 * 20 + 1, python)  # and the module
+
     def test_lines_have_the_bytes_that_they_allocate(self):
         for python in interpreters():
             with self.subTest(python=python):

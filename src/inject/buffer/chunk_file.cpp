@@ -80,10 +80,10 @@ int OpenProcessFile() {
 
 // For file systems without fallocate: blocks exist once they have been written.
 long WriteZeros(int fd, uint64_t offset, uint32_t bytes) {
-  static constexpr char kZeros[4096] = {};
+  static constinit char zeros[4096] = {};  // as a constant it would lie in the library's file
   for (uint32_t done = 0; done < bytes;) {
     const long wrote =
-        sys::Call(SYS_pwrite64, fd, kZeros, sizeof kZeros, static_cast<off_t>(offset + done));
+        sys::Call(SYS_pwrite64, fd, zeros, sizeof zeros, static_cast<off_t>(offset + done));
     if (wrote == -EINTR) continue;
     if (wrote <= 0) return wrote == 0 ? -EIO : wrote;
     done += static_cast<uint32_t>(wrote);

@@ -96,8 +96,7 @@ void ThreadStream::CloseCurrent(const Guard&) {
     stream->Write(format::ThreadExitRecord{});
     stream->CloseOpenChunk();
   }
-  stream->strings_.ReleaseGrown();
-  sys::Unmap(stream, format::kPageBytes);
+  stream->Unmap();
   ReturnAllThreadBudget();
 }
 
@@ -120,6 +119,7 @@ void ThreadStream::Abandon(bool is_over) {
 void ThreadStream::Unmap() {
   const Chunk chunk = chunk_;
   if (chunk.base != nullptr) inject::CloseChunk(chunk);
+  if (kept_.base != nullptr) inject::CloseChunk(kept_);
   strings_.ReleaseGrown();
   sys::Unmap(this, format::kPageBytes);
 }
@@ -251,9 +251,16 @@ void ThreadStream::CloseOpenChunk() {
   chunk_.base = nullptr;  // first: Abandon() unmaps what is there
   base_ticks_ = 0;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  inject::CloseChunk(closed);
+  Retire(closed);
   chunk_.bytes = 0;
   cursor_ = limit_ = nullptr;
+}
+
+void ThreadStream::Retire(const Chunk& chunk) {
+  const Chunk before = kept_;
+  kept_ = t_thread.in_place ? chunk : Chunk{};
+  if (before.base != nullptr) inject::CloseChunk(before);
+  if (kept_.base == nullptr) inject::CloseChunk(chunk);
 }
 
 // Counts a lost event. The thread's chunk ends here, so that its calls do not pair across the gap;

@@ -45,6 +45,26 @@ constexpr size_t StringBytes(size_t bytes) {
   return BytesRecordBytes(sizeof(format::StringRecord), bytes);
 }
 
+// For who changes records where they lie, without a Guard: as long as it lives, the chunk that was
+// open at its begin stays mapped, though a signal handler or what the thread allocates meanwhile
+// open the next one.
+class InPlace {
+ public:
+  InPlace() : before_(t_thread.in_place) {
+    t_thread.in_place = true;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~InPlace() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    t_thread.in_place = before_;
+  }
+  InPlace(const InPlace&) = delete;
+  InPlace& operator=(const InPlace&) = delete;
+
+ private:
+  const bool before_;
+};
+
 class ThreadStream {
  public:
   // The calling thread's stream, opened on first use. nullptr (counted) when there is no session or
@@ -205,7 +225,8 @@ class ThreadStream {
   bool Populate(size_t bytes);
   void MeasureClock(uint64_t delta);
   void CloseOpenChunk();
-  void Unmap();
+  void Retire(const Chunk& chunk);
+  [[gnu::cold, gnu::noinline]] void Unmap();
   void WriteOpening();
   void WriteThreadName();
   void WriteCounters();
@@ -238,6 +259,7 @@ class ThreadStream {
   uint32_t next_string_;
   StringTable strings_;
   Chunk chunk_;
+  Chunk kept_;  // the one before, if it was being changed: until the next is closed
   // Rarely used, except for recent_.
   uint64_t* drop_values_[2];  // value fields of the Counter records updated in place
   uint32_t tid_;

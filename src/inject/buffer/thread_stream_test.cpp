@@ -71,6 +71,50 @@ TEST(ThreadStream, RecordsOverManyChunks) {
   EXPECT_EQ(chunks.back().records.back().kind, RecordKind::kThreadExit);
 }
 
+bool IsMapped(const void* address) {
+  constexpr auto kPage = uintptr_t{format::kPageBytes};
+  unsigned char page = 0;
+  auto* const begin = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(address) / kPage * kPage);
+  return mincore(begin, 1, &page) == 0;
+}
+
+void MarkIntoTheNextChunk() {
+  const uint64_t before = t_thread.stream->base_ticks();
+  while (t_thread.stream->base_ticks() == before) Mark("filling");
+}
+
+// As a signal handler does while its thread adds to a sum.
+TEST(ThreadStream, AChunkThatIsBeingChangedStaysForOneMore) {
+  uint32_t index = 0;
+  std::thread([&] {
+    Mark("first");
+    ThreadStream* const stream = t_thread.stream;
+    format::PythonCallerRecord* sums = nullptr;
+    {
+      Guard guard;
+      ASSERT_TRUE(stream->Ensure(sizeof *sums));
+      sums = stream->WriteInPlace(format::PythonCallerRecord{.function = 1});
+    }
+    {
+      const InPlace in_place;
+      MarkIntoTheNextChunk();
+      sums->self_ticks = 7;
+    }
+    EXPECT_TRUE(IsMapped(sums));
+    MarkIntoTheNextChunk();
+    EXPECT_FALSE(IsMapped(sums));
+    index = ThreadIndex();
+  }).join();
+  uint64_t ticks = 0;
+  for (const ReadChunk& chunk : ReadThisProcess(index)) {
+    for (const ReadRecord& record : chunk.records) {
+      if (record.kind != RecordKind::kPythonCaller) continue;
+      ticks += record.As<format::PythonCallerRecord>().self_ticks;
+    }
+  }
+  EXPECT_EQ(ticks, 7u);
+}
+
 size_t ResidentPages(const Chunk& chunk) {
   std::vector<unsigned char> pages(chunk.bytes / format::kPageBytes);
   EXPECT_EQ(mincore(chunk.base, chunk.bytes, pages.data()), 0);

@@ -337,9 +337,15 @@ bool IsOurs(PyObject* file) {
   return function;
 }
 
+// What Python allocated for us may have been recorded, in another chunk: the records that were
+// current are not any more.
+[[gnu::cold, gnu::noinline]] bool IsStillReady(const CallTable& table) { return Ready() == &table; }
+
 FunctionEntry* FunctionOf(CallTable& table, PyObject* code) {
   FunctionEntry* function = table.Find(code);
-  return __builtin_expect(function != nullptr, 1) ? function : MeetFunction(table, code);
+  if (__builtin_expect(function != nullptr, 1)) return function;
+  function = MeetFunction(table, code);
+  return IsStillReady(table) ? function : nullptr;
 }
 
 // Many short calls: what watching them costs is more than they do themselves.
@@ -413,6 +419,7 @@ void SetCallOptions(const CallOptions& options) {
 }
 
 bool EnterCall(PyObject* code, bool resumed) {
+  const InPlace in_place;
   CallTable* table = Ready();
   if (table == nullptr) return false;
   FunctionEntry* function = FunctionOf(*table, code);
@@ -422,6 +429,7 @@ bool EnterCall(PyObject* code, bool resumed) {
 }
 
 bool EnterFrame(PyObject* code, PyObject* frame, int (*last_instruction)(PyObject* frame)) {
+  const InPlace in_place;
   CallTable* table = Ready();
   FunctionEntry* function = table != nullptr ? FunctionOf(*table, code) : nullptr;
   if (function == nullptr || !function->counted) return false;
@@ -431,12 +439,14 @@ bool EnterFrame(PyObject* code, PyObject* frame, int (*last_instruction)(PyObjec
     const int at = last_instruction(frame);
     if (at < function->start) function->start = at;
     resumed = at > function->start;
+    if (!IsStillReady(*table)) return false;
   }
   Push(*table, *function, resumed);
   return function->line_count > 0;
 }
 
 bool LeaveCall(const void* code) {
+  const InPlace in_place;
   CallTable* table = Ready();
   if (table == nullptr) return false;
   if (table->depth == 0 || table->calls[table->depth - 1].function->code != code) {
@@ -452,10 +462,14 @@ bool LeaveCall(const void* code) {
 }
 
 void EnterBuiltin(const void* method, PyObject* callable) {
+  const InPlace in_place;
   CallTable* table = Ready();
   if (table == nullptr) return;
   FunctionEntry* function = table->Find(method);
-  if (function == nullptr) function = MeetBuiltin(*table, method, callable);
+  if (function == nullptr) {
+    function = MeetBuiltin(*table, method, callable);
+    if (!IsStillReady(*table)) return;
+  }
   if (function != nullptr && function->counted && !function->thinned)
     Push(*table, *function, false);
 }
@@ -474,6 +488,7 @@ bool TimesLines(PyObject* code) {
 }
 
 bool BeginLine(PyObject* code, uint32_t line) {
+  const InPlace in_place;
   CallTable* table = Ready();
   if (table == nullptr) return false;
   FunctionEntry* function = FunctionOf(*table, code);
@@ -503,6 +518,7 @@ void LoseCalls() {
 }
 
 void CountOpenCalls() {
+  const InPlace in_place;
   CallTable* table = t_calls;
   const ThreadStream* stream = t_thread.stream;
   // Only what needs no new record: there may be no interpreter any more.

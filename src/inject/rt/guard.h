@@ -30,7 +30,8 @@ struct ThreadState {
   uintptr_t stuck_inside;
   size_t stuck_progress;
   uint32_t stuck_count;
-  bool disarms;  // it was seen to have an alternate stack with SS_AUTODISARM
+  bool in_place;  // InPlace
+  bool disarms;   // it was seen to have an alternate stack with SS_AUTODISARM
 };
 extern __thread ThreadState t_thread;
 // ThreadState::inside of a thread that must make no system call any more: no Guard lets it in.
