@@ -209,14 +209,16 @@ TEST(LoopRules, TheRankForWhichTheOthersWait) {
   EXPECT_EQ(FindRule(FindingsOfRanks(0), "straggler"), nullptr);
 }
 
-// Steps of 10 to 40 ms, each millisecond filled by add(builder, thread, number in its step, start).
+// Steps of 10 to 49 ms, of `sizes` lengths, each millisecond filled by add(builder, thread, number
+// in its step, start). `padding`: what the batches that were looked at have; "" = none was.
 template <typename Add>
-std::vector<Finding> FindingsOfLengths(Add&& add) {
+std::vector<Finding> FindingsOfLengths(Add&& add, int64_t sizes = 40, const char* padding = "") {
   StoreBuilder build;
+  if (*padding != 0) build.Property("data.padding", padding);
   const ThreadId thread = build.Thread(build.Process(7, "train.py"));
   int64_t t = 0;
   for (int64_t i = 0; i < 40; ++i) {
-    const int64_t length = (1 + i * 7 % 4) * 10;
+    const int64_t length = 10 + i * 7 % sizes * (40 / sizes);
     build.Range(thread, "step", t, t + length * kMs - 1000);
     for (int64_t number = 0; number < length; ++number) {
       add(build, thread, number, t + number * kMs);
@@ -227,20 +229,36 @@ std::vector<Finding> FindingsOfLengths(Add&& add) {
   return BuildOverview(store).findings;
 }
 
-// Steps of one to four batches' work, or of the same time for no work.
-std::vector<Finding> FindingsOfSizes(bool work_differs) {
-  return FindingsOfLengths([&](StoreBuilder& build, ThreadId thread, int64_t number, int64_t at) {
-    if (!work_differs && number >= 10) return;
-    build.Operator(thread, "aten::lstm_cell", at, at + kMs - 2000);
-  });
+// Steps of one to five batches' work, or of the same time for no work.
+std::vector<Finding> FindingsOfSizes(bool work_differs, int64_t sizes = 40,
+                                     const char* padding = "") {
+  return FindingsOfLengths(
+      [&](StoreBuilder& build, ThreadId thread, int64_t number, int64_t at) {
+        if (!work_differs && number >= 10) return;
+        build.Operator(thread, "aten::lstm_cell", at, at + kMs - 2000);
+      },
+      sizes, padding);
 }
 
 TEST(LoopRules, BatchesOfDifferentSizes) {
   const auto findings = FindingsOfSizes(true);
   const Finding* found = FindRule(findings, "padding");
   ASSERT_NE(found, nullptr);
-  EXPECT_NEAR(found->gain_ns, 15 * kMs, kMs);
+  EXPECT_NEAR(found->gain_ns, 16 * kMs, kMs);
   EXPECT_EQ(FindRule(FindingsOfSizes(false), "padding"), nullptr);
+}
+
+TEST(LoopRules, BatchesOfAFewSizesAreGroupedAlready) {
+  EXPECT_NE(FindRule(FindingsOfSizes(true, 40), "padding"), nullptr);
+  EXPECT_EQ(FindRule(FindingsOfSizes(true, 4), "padding"), nullptr);
+}
+
+TEST(LoopRules, PaddingThatWasCountedIsAllThatCanBeSaved) {
+  EXPECT_EQ(FindRule(FindingsOfSizes(true, 40, "0.0000"), "padding"), nullptr);
+  const auto findings = FindingsOfSizes(true, 40, "0.2500");
+  const Finding* found = FindRule(findings, "padding");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(found->gain_ns, 0.25 * 29.5 * kMs, kMs);
 }
 
 // One operator takes the whole sequence: forward and backward take one to four times as long, in

@@ -12,6 +12,8 @@
 namespace batchlight::advice {
 namespace {
 
+constexpr std::string_view kPaddingKey = "data.padding";
+
 // What a step computes: how much of it there is depends on its batch, and all of it slows down
 // when something else takes the processors.
 bool IsComputing(PhaseKind kind) { return IsOfModel(kind) || IsOfOptimizer(kind); }
@@ -223,6 +225,31 @@ bool TimeFollowsWork(std::vector<int64_t> work, const std::vector<int64_t>& time
   return SpreadOf(std::move(work)) >= kSizeSpread;
 }
 
+// A few sizes that come again and again: whoever made these batches has put samples of one length
+// together, or has pictures of a few sizes. The longest of a random batch is of any length.
+bool AreOfAFewSizes(std::vector<int64_t> work) {
+  std::sort(work.begin(), work.end());
+  const double least = kStepsOfASize * double(work.size());
+  double covered = 0;
+  for (auto begin = work.begin(); begin != work.end();) {
+    const auto end = std::upper_bound(begin, work.end(), *begin);
+    if (double(end - begin) >= least) covered += double(end - begin);
+    begin = end;
+  }
+  return covered >= kStepsOfFewSizes * double(work.size());
+}
+
+// Whether the work of steps differs as that of padded batches does, and the time with it.
+bool WorkIsOfBatches(const std::vector<int64_t>& work, const std::vector<int64_t>& time_ns) {
+  return TimeFollowsWork(work, time_ns) && !AreOfAFewSizes(work);
+}
+
+// Of the positions of batches, where some were looked at (data.padding).
+double MostPadding(const RunMeasures& run) {
+  const bool known = !TrainingProperty(run, kPaddingKey).empty();
+  return known ? NumberProperty(run, kPaddingKey) : 1;
+}
+
 }  // namespace
 
 void UnevenSteps(const RunMeasures& run, Findings* findings) {
@@ -273,13 +300,14 @@ void Padding(const RunMeasures& run, Findings* findings) {
   const double shortest_ns = Quantile(ordered, 0.1);
   const double mean_ns =
       std::accumulate(time_ns.begin(), time_ns.end(), 0.0) / double(time_ns.size());
-  if (mean_ns - shortest_ns < kSizeSpread * mean_ns) return;
+  const double gain_ns = std::min(mean_ns - shortest_ns, MostPadding(run) * mean_ns);
+  if (mean_ns - shortest_ns < kSizeSpread * mean_ns || !CanBeSeen(run, gain_ns)) return;
   const StepBreakdown* breakdown = run.MainBreakdown();
   const bool on_cpu = run.gpu.empty() && breakdown != nullptr;
   // Many short forwards and backwards in turn: what takes the processor away lengthens both.
   const bool in_turn = main->micro_batches > 1 && ProcessorWait(run) > 0;
-  if (!TimeFollowsWork(OfSteady(*main, OperatorsInSteps(*run.store, *main)), time_ns) &&
-      !TimeFollowsWork(OfSteady(*main, BlocksInSteps(*run.store, *main)), time_ns) &&
+  if (!WorkIsOfBatches(OfSteady(*main, OperatorsInSteps(*run.store, *main)), time_ns) &&
+      !WorkIsOfBatches(OfSteady(*main, BlocksInSteps(*run.store, *main)), time_ns) &&
       !(on_cpu && !in_turn && ForwardAndBackwardGrowTogether(*breakdown, *main))) {
     return;
   }
@@ -287,7 +315,6 @@ void Padding(const RunMeasures& run, Findings* findings) {
   if (on_cpu && ModelShareOfExcess(*breakdown, *main, mean_ns - shortest_ns) < kSizeOfModel) return;
   // Rollouts and the like: more calls of the model, not calls with more.
   if (TimeFollowsWork(OfSteady(*main, ModelCallsInSteps(*run.store, *main)), time_ns)) return;
-  const double gain_ns = mean_ns - shortest_ns;
   findings->push_back(
       {.title = "Batches have very different sizes",
        .seen = "A tenth of the steps take " + TimeOf(shortest_ns) + " or less, the mean is " +
@@ -323,7 +350,7 @@ void PaddingToOneLength(const RunMeasures& run, Findings* findings) {
           : step_ns * (GpuShare(run, GpuPart::kTensorCore) + GpuShare(run, GpuPart::kCompute));
   const double gain_ns = work_ns * beyond;
   if (!CanBeSeen(run, gain_ns)) return;
-  const double padding = NumberProperty(run, "data.padding");
+  const double padding = NumberProperty(run, kPaddingKey);
   findings->push_back(
       {.title = PercentOf(padding) + " of the batches is padding, most of it to one length for all",
        .seen = "In the batches looked at, " + PercentOf(padding) +
